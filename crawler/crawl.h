@@ -37,9 +37,8 @@ struct crawl_options {
     bool paused;        /* starts paused, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: not --queue-key ip */
-    struct connection_budget
-        *connections; /* gets what the engine uses; may be NULL */
-    const struct fetcher_options *fetch; /* outlives the crawl */
+    struct connection_budget *connections;  /* may be NULL */
+    const struct fetcher_options *fetch;    /* outlives the crawl */
 };
 
 enum crawl_end {

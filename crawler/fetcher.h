@@ -39,9 +39,9 @@ struct report {
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;
-    size_t
-        elsewhere; /* this many at the end of done.outlinks are on other hosts
-                      than the sitemap that lists them (sitemap_trust.h) */
+    /* This many at the end of done.outlinks are on other hosts than the sitemap
+     * that lists them (sitemap_trust.h). */
+    size_t elsewhere;
     struct arena *arena;
     struct warc_capture *warc;        /* records of the response, or NULL */
     struct warc_capture *robots_warc; /* of a robots.txt fetched first */

@@ -20,8 +20,8 @@ struct outlinks {
     struct arena *arena;
     size_t most;   /* octets of the arena that may be used */
     bool full;     /* the drop that names the page was made */
-    uint64_t over; /* links dropped since then, which have no drop */
-    bool cut;      /* a link was dropped as one too many */
+    uint64_t over; /* links dropped since then, without a drop */
+    bool cut;      /* a link over the limit was dropped */
     struct engine_item *items;
     size_t item_count, item_cap;
     struct engine_drop *drops;
@@ -52,10 +52,11 @@ void outlinks_forbid(struct outlinks *f, enum outcome_reason reason);
 void outlinks_sort(struct outlinks *f,
                    int (*compare)(const struct engine_item *a,
                                   const struct engine_item *b));
-/* What another one has, with the same arena, behind that of `to`. */
+/* Appends what `from` has, which has the same arena. */
 void outlinks_append(struct outlinks *to, const struct outlinks *from);
 
-/* Fills in outlinks, drops and over of *done; arrays go into the arena too. */
+/* Fills in outlinks, drops and over of *done; copies the arrays into the
+ * arena. */
 void outlinks_hand_over(struct outlinks *f, struct engine_done *done);
 
 #endif

@@ -34,7 +34,7 @@ struct sitemap_stream {
     enum status status;
     bool nofollow; /* X-Robots-Tag */
     uint64_t links;
-    /* the part at hand */
+    /* the current part */
     struct arena *arena;            /* NULL: it is empty */
     struct outlinks own, elsewhere; /* on the sitemap's host; on others */
 };

@@ -10,12 +10,12 @@
 #include "job/crawl_setup.h"
 #include "job/options.h"
 
-/* Opens setup->crawl.archive where the settings ask for one, and mends what a
- * crash left. */
+/* Opens setup->crawl.archive if the settings ask for one, and repairs files
+ * after a crash. */
 MUST_CHECK enum status crawl_archive_open(struct crawl_setup *setup,
                                           const struct crawl_settings *s);
-/* Finishes the files, and brings the index up to date where it is asked for;
- * fine without an archive. */
+/* Finishes the files, and updates the index if the settings ask for one. Does
+ * nothing without an archive. */
 MUST_CHECK enum status crawl_archive_close(struct crawl_setup *setup,
                                            const struct crawl_settings *s);
 /* For seen_store_options.before_commit; `setup` is a struct crawl_setup. */

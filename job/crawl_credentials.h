@@ -1,12 +1,12 @@
 /*
- * crawl_credentials.h - the secrets of a crawl: out of its settings and files,
- * to its fetchers.
+ * crawl_credentials.h - gives the secrets in settings and files to the
+ * fetchers.
  *
- * The files that settings name (--netrc, --cookies) are read once a start. Of
- * cookies the crawl has a jar of its own, DIR/urlweir-cookies.txt, so that
- * nobody's file is written to: it begins with those of --cookies, is saved
- * while the crawl runs, and is what a resume goes on with, unless that names a
- * file again.
+ * The files that settings name (--netrc, --cookies) are read once at each
+ * start. The crawl keeps cookies in its own file, DIR/urlweir-cookies.txt, and
+ * never writes to the user's: it starts with the cookies of --cookies, is saved
+ * while the crawl runs, and a resume continues with it, unless --cookies is
+ * given again.
  */
 #ifndef URLWEIR_JOB_CRAWL_CREDENTIALS_H
 #define URLWEIR_JOB_CRAWL_CREDENTIALS_H
@@ -17,28 +17,30 @@
 
 #define CRAWL_COOKIES "urlweir-cookies.txt"
 
-/* Into the setup, with the directory locked, before seeds are put. Not
- * STATUS_OK: `why`, without any secret. */
+/* Makes the credentials of the setup, with the directory locked, before seeds
+ * are put. On failure `why` has the reason, without secrets. */
 MUST_CHECK enum status crawl_credentials_make(struct crawl_setup *c,
                                               const struct crawl_settings *s,
                                               struct buf *why);
-/* The same for who is told on stderr. False: *code is the exit status. */
+/* Like crawl_credentials_make, but prints errors on stderr. False: *code is the
+ * exit status. */
 MUST_CHECK bool crawl_credentials_start(struct crawl_setup *c,
                                         const struct crawl_settings *s,
                                         int *code);
 void crawl_credentials_end(struct crawl_setup *c);
 
-/* A seed, or a sitemap that a person named; canonical. */
+/* Adds the origin of a seed or a given sitemap; the URL is canonical. */
 void crawl_credentials_add_seed(struct crawl_setup *c, const struct url *seed);
 
-/* "ORIGIN=USER:PASSWORD" of a seed in a file, before the crawl runs. */
+/* Adds "ORIGIN=USER:PASSWORD" of a seed in a file, before the crawl runs. */
 void crawl_credentials_add_login(struct crawl_setup *c, struct bytes login);
-/* Adds these to the settings and saves them, before the seeds are complete. */
+/* Adds those logins to the settings and saves them, before the seeds are
+ * complete. */
 MUST_CHECK enum status crawl_credentials_keep_logins(struct crawl_setup *c,
                                                      struct crawl_settings *s);
 
-/* Frontier thread, now and then: saves cookies that were set, every few seconds
- * at most. `last`: whatever the time. */
+/* Saves new cookies, every few seconds at most; with `last`, at once. The
+ * frontier thread calls it regularly. */
 void crawl_credentials_sync(struct crawl_setup *c, bool last);
 
 #endif

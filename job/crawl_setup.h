@@ -1,8 +1,8 @@
 /*
- * crawl_setup.h - from settings to the parts of a crawl.
+ * crawl_setup.h - makes the parts of a crawl from its settings.
  *
- * Makes what fetchers and frontier share and fills in their options; used by
- * crawl and resume. One thread, before and after the crawl.
+ * Makes the objects that fetchers and frontier share, and fills in their
+ * options. One thread, before and after the crawl.
  */
 #ifndef URLWEIR_JOB_CRAWL_SETUP_H
 #define URLWEIR_JOB_CRAWL_SETUP_H
@@ -31,33 +31,34 @@ struct crawl_setup {
     /* by crawl_credentials_make() */
     struct credentials *credentials;
     struct cookie_jar *jar;
-    struct option_list logins; /* of seeds, not among the settings yet */
+    struct option_list logins; /* of seeds, not in the settings yet */
     char *jar_path;
-    bool jar_is_new;   /* it was never saved */
-    int64_t jar_saved; /* when it was tried last */
+    bool jar_is_new;   /* never saved yet */
+    int64_t jar_saved; /* when saving was tried last */
 };
 
-/* `s` outlives the result. False: *code is the exit status, and what is wrong
- * was said on stderr. crawl_setup_fini is needed either way. */
+/* `s` outlives the setup. False: *code is the exit status, and the error was
+ * printed on stderr. Call crawl_setup_fini in either case. */
 MUST_CHECK bool crawl_setup_init(struct crawl_setup *c,
                                  const struct crawl_settings *s, int *code);
-/* The same for who says it himself: STATUS_FORMAT or STATUS_ARG, and `why`. */
+/* Like crawl_setup_init, but returns STATUS_FORMAT or STATUS_ARG and puts the
+ * error into `why`. */
 MUST_CHECK enum status crawl_setup_make(struct crawl_setup *c,
                                         const struct crawl_settings *s,
                                         struct buf *why);
 void crawl_setup_fini(struct crawl_setup *c);
 
-/* Where no seed is given, the sitemaps of --sitemap-url say which hosts the
- * crawl is about. At the start, and again whenever the scope is asked anew. */
+/* Without seeds, the sitemaps of --sitemap-url open the scope. Call it at the
+ * start, and whenever the scope is made again. */
 void crawl_setup_open_sitemaps(struct scope *scope,
                                const struct crawl_settings *s);
 
-/* In a crawl that is gone on with: what the scope is about, and which origins
- * are those of seeds. */
+/* For a resumed crawl: opens the scope again, and finds the origins of
+ * seeds. */
 MUST_CHECK enum status crawl_setup_reopen(struct engine *e,
                                           struct crawl_setup *c,
                                           const struct crawl_settings *s);
-/* The scope alone, for one that is to take the place of another. */
+/* The same for the scope alone, when a new scope replaces another. */
 MUST_CHECK enum status crawl_setup_reopen_scope(struct engine *e,
                                                 struct scope *scope,
                                                 const struct crawl_settings *s);

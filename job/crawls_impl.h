@@ -4,10 +4,10 @@
  *   crawls.c         opening and closing, the thread
  *   crawls_list.c    the list, and what others see of it
  *   crawls_calls.c   what calls do
- *   crawls_entry.c   one crawl: opened, closed, what was told to it
+ *   crawls_entry.c   one crawl: open, close, its last command
  *   crawls_stats.c    its hosts and recent answers, as JSON
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_JOB_CRAWLS_IMPL_H
 #define URLWEIR_JOB_CRAWLS_IMPL_H
@@ -17,8 +17,8 @@
 
 #include "job/crawls.h"
 
-/* What a person wants of a crawl; survives restarts, unlike what becomes of it:
- * one that a limit ended is told to run. */
+/* The last command to a crawl. It survives restarts, unlike the crawl's state:
+ * a crawl that a limit ended still has RUN. */
 enum crawls_told {
     CRAWLS_TOLD_RUN,
     CRAWLS_TOLD_PAUSE,
@@ -33,13 +33,13 @@ struct crawls_entry {
 
     /* registry's thread */
     enum crawls_told told;
-    struct crawls_call *waiting; /* STOP and DELETE, until it has stopped */
+    struct crawls_call *waiting; /* STOP and DELETE wait until it stopped */
     bool tell_known;
-    enum crawls_state tell_state; /* the factory was told of */
+    enum crawls_state tell_state; /* last told to the factory */
     struct buf cannot;            /* why factory->tick stopped it */
 
     /* shared, under mtx */
-    struct crawl_job *job; /* NULL: it is not open */
+    struct crawl_job *job; /* NULL: not open */
     struct crawl *crawl;   /* of job */
     unsigned users;        /* in crawls_use */
     bool stopping;
@@ -52,7 +52,7 @@ struct crawls_entry {
 
 struct crawls {
     struct crawl_factory factory;
-    char *dir; /* NULL: none can be made */
+    char *dir; /* NULL: crawls cannot be created */
     pthread_t thread;
     atomic_bool attached_stopped;
     bool (*taken)(void *ctx, struct bytes name); /* NULL: none is */
@@ -61,58 +61,59 @@ struct crawls {
     /* registry's thread */
     int stops_done;
     int64_t stopped_at;
-    enum status last_status; /* the first failure since the process stops */
+    enum status last_status; /* first failure while stopping */
 
     /* shared, under mtx */
     pthread_mutex_t mtx;
-    pthread_cond_t work;      /* there are calls, or stops */
-    pthread_cond_t used;      /* an entry has no users any more */
-    struct crawls_entry **at; /* by name; changed by the registry's thread */
+    pthread_cond_t work;      /* there are calls or stops */
+    pthread_cond_t used;      /* an entry lost its last user */
+    struct crawls_entry **at; /* by name; the registry's thread changes it */
     size_t count;
     struct crawls_call *first, **end;
     size_t calls;
-    int stops; /* asked for: 1 finish, 2 at once */
+    int stops; /* requested: 1 finish, 2 at once */
     bool closing;
 };
 
 /* ---- entries; on the registry's thread ---- */
 
-/* NULL: there is none. Under mtx elsewhere. */
+/* The entry of that name, or NULL. Other threads hold mtx. */
 struct crawls_entry *crawls_find(const struct crawls *c, struct bytes name);
-/* Of that name, in `dir`, closed; kept in order. */
+/* Adds a closed entry of that name, in `dir`, in order of names. */
 struct crawls_entry *crawls_add(struct crawls *c, const char *name,
                                 const char *dir);
 void crawls_drop(struct crawls *c, struct crawls_entry *e);
-/* Of one that is in no list any more. */
+/* Frees an entry that is not in the list any more. */
 void crawls_entry_free(struct crawls_entry *e);
-/* Opens what is there. Else `why`, and the entry says so. */
+/* Opens the existing crawl. On failure sets `why` and the state of the
+ * entry. */
 enum status crawls_entry_open(struct crawls *c, struct crawls_entry *e,
                               struct buf *why);
-/* It is open from now on. */
+/* Marks the entry as open. */
 void crawls_entry_opened(struct crawls *c, struct crawls_entry *e,
                          struct crawl_job *m);
-/* Lets it finish what is under way, or not (`now`). */
+/* Stops the crawl; with `now`, without finishing transfers in flight. */
 void crawls_entry_stop(struct crawls *c, struct crawls_entry *e, bool now);
-/* Has it ended? Then closes it. */
+/* Closes the crawl if it has ended. */
 void crawls_entry_tend(struct crawls *c, struct crawls_entry *e);
-/* What was told to it, in its directory. */
+/* Saves the last command in the crawl's directory. */
 MUST_CHECK enum status crawls_told_save(const struct crawls_entry *e,
                                         enum crawls_told told);
 enum crawls_told crawls_told_load(const char *dir);
-/* Takes the directory away, first from sight. */
+/* Removes the directory, after renaming it. */
 MUST_CHECK enum status crawls_remove(struct crawls *c, const char *name);
-/* What crashes left of such. */
+/* Removes a renamed directory that a crash left. */
 void crawls_remove_rest(struct crawls *c, const char *file);
 void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
                     struct crawls_view *out); /* under mtx */
 
 /* ---- calls; on the registry's thread ---- */
 
-/* Carries it out; `done` is called, or the call waits with an entry. */
+/* Carries a call out; calls `done`, or lets the call wait with its entry. */
 void crawls_carry_out(struct crawls *c, struct crawls_call *call);
-/* Ends those that waited for the entry to stop. True: it is gone. */
+/* Ends the calls that waited for the entry to stop. True: the entry is gone. */
 bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e);
-/* One more verb, of crawls_attach. */
+/* One more verb, for crawls_attach. */
 #define CRAWLS_ADOPT ((enum crawls_verb)(CRAWLS_RECENT + 1))
 void crawls_take_in(struct crawls *c, struct crawls_call *call);
 void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)

@@ -1,11 +1,11 @@
 /*
- * dir_kind.h - what a directory holds, asked before anything is written there.
+ * dir_kind.h - checks what a directory holds before we write to it.
  *
- * A crawl, a service and the set of `urlweir dedupe` each take a directory of
- * their own: one that is missing or empty, or one that they made before. Any
- * other is refused, so that nobody's files are mixed with ours or replaced.
- * Only names and the first octets of files are read, so a hostile directory may
- * be looked at before the process gives up its rights. One thread.
+ * A crawl, a service and the set of `urlweir dedupe` each need their own
+ * directory: missing, empty, or made by them before. Any other is refused, so
+ * that we do not replace anybody's files or mix them with ours. Only names and
+ * the first octets of files are read, so even a hostile directory can be
+ * checked before the process gives up its rights. One thread.
  */
 #ifndef URLWEIR_JOB_DIR_KIND_H
 #define URLWEIR_JOB_DIR_KIND_H
@@ -15,24 +15,24 @@
 #include "base/buf.h"
 
 enum dir_kind {
-    DIR_FREE,  /* missing, empty, or left by a start that was cut short */
-    DIR_CRAWL, /* a crawl: its settings are there */
+    DIR_FREE,  /* missing, empty, or left by an interrupted start */
+    DIR_CRAWL, /* a crawl: has settings */
     DIR_STORE, /* a service; or a crawl whose settings were lost */
-    DIR_SET,   /* what `urlweir dedupe --state` keeps */
+    DIR_SET,   /* of `urlweir dedupe --state` */
     DIR_OTHER  /* files that are not ours */
 };
 
-/* `culprit` gains the name of a file that is not ours, of DIR_OTHER. A path
- * that is no directory, or cannot be read, is DIR_FREE: using it fails with the
- * better message. */
+/* For DIR_OTHER, appends the name of a file that is not ours to `culprit`. A
+ * path that is not a directory, or cannot be read, is DIR_FREE: using it gives
+ * a better message. */
 enum dir_kind dir_kind_of(const char *dir, struct buf *culprit);
 
 /* May a command that makes a directory of kind `wanted` (DIR_CRAWL, DIR_STORE,
- * DIR_SET) use `dir`? False: `why` says what is there and what to do. A
- * directory of the wanted kind may be used: whether there is something to
- * begin, the caller finds out. */
+ * DIR_SET) use `dir`? False: `why` says what `dir` holds and what to do. True
+ * for a directory of that kind too: the caller checks whether it can start
+ * there. */
 bool dir_kind_fits(const char *dir, enum dir_kind wanted, struct buf *why);
-/* The same, `why` said on stderr as by `command`. */
+/* Like dir_kind_fits, but `command` prints the reason on stderr. */
 bool dir_kind_check(const char *dir, enum dir_kind wanted, const char *command);
 
 #endif

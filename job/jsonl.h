@@ -1,15 +1,14 @@
 /*
- * jsonl.h - --jsonl: a line for each URL, when what became of it is durable.
+ * jsonl.h - --jsonl: a line for each URL, when its outcome is durable.
  *
- * The lines are those of the store: a thread of its own follows it with a
- * connection of its own (outcome_rows.h), so there is never a line without a
- * row, and whoever reads the lines slowly holds up nobody but himself; what he
- * has not read yet waits on disk. A file is gone on with where it ends
- * (jsonl_tail.h): over any number of crashes and resumes it holds the line of
- * each row once, in the order of their seq. On standard output, "-", the lines
- * are those of the rows of this run, each at most once.
+ * The lines come from the store: a separate thread follows it with its own
+ * connection (outcome_rows.h), so there is never a line without a row, and a
+ * slow reader of the lines does not slow the crawl; unread rows wait on disk. A
+ * file is continued at its end (jsonl_tail.h): after any number of crashes and
+ * resumes it holds each row once, in the order of seq. Standard output, "-",
+ * gets the rows of this run, each at most once.
  *
- * Main thread, but for the thread it makes.
+ * Main thread, except the thread it starts.
  */
 #ifndef URLWEIR_JOB_JSONL_H
 #define URLWEIR_JOB_JSONL_H
@@ -21,24 +20,24 @@
 
 struct jsonl;
 
-/* For a new crawl. False: `path` is a file that holds something; said on
+/* For a new crawl. False: `path` is a file with content, which was reported on
  * stderr. */
 bool jsonl_may_begin(const char *path);
 
-/* `dir`: of a crawl that is there. False: said on stderr, and *code is the exit
- * status. */
+/* `dir` holds a crawl. False: the error was printed on stderr, and *code is the
+ * exit status. */
 MUST_CHECK bool jsonl_open(struct jsonl **out, const char *dir,
                            const char *path, int *code);
-/* Has writing failed, or reading the store? STATUS_OK: no. STATUS_CLOSED: who
- * read standard output has gone. */
+/* Has writing failed, or reading the store? STATUS_OK: no. STATUS_CLOSED:
+ * standard output has lost its reader. */
 enum status jsonl_status(struct jsonl *j);
-/* No more rows will come: write those that are there. */
+/* Writes the remaining rows; no more will come. */
 void jsonl_finish(struct jsonl *j);
-/* True: the thread is done. */
+/* True: the thread has finished. */
 bool jsonl_is_done(struct jsonl *j);
-/* Do not wait for a reader any longer; what he does not take is left out. */
+/* Stops waiting for a reader; lines that it does not take are lost. */
 void jsonl_give_up(struct jsonl *j);
-/* After jsonl_finish or jsonl_give_up; waits for the thread. A file is synced.
+/* Waits for the thread, after jsonl_finish or jsonl_give_up, and syncs a file.
  * NULL is fine. */
 enum status jsonl_close(struct jsonl *j);
 

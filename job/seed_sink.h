@@ -1,8 +1,8 @@
 /*
- * seed_sink.h - from what a person gives into the frontier of a new crawl.
+ * seed_sink.h - puts the URLs that the user gives into the frontier.
  *
- * Seeds, the sitemaps of --sitemap-url, and the /sitemap.xml of each seed's
- * host. Seeds open the scope; where there are none, the sitemaps do. Before the
+ * These are seeds, the sitemaps of --sitemap-url, and the /sitemap.xml of each
+ * seed's host. Seeds open the scope; without seeds, the sitemaps do. Before the
  * crawl runs, or on its frontier thread.
  */
 #ifndef URLWEIR_JOB_SEED_SINK_H
@@ -13,24 +13,25 @@
 #include "job/crawl_setup.h"
 #include "job/options.h"
 
-/* Seeds of all sources, in batches; bad ones are named on stderr. Nothing is
- * marked complete. STATUS_NOT_FOUND: there is nothing to start from, which was
- * said. Others: of reading, which was said, or of the engine. */
+/* Puts seeds of all sources, in batches; reports bad ones on stderr. Does not
+ * mark the seeds as complete. STATUS_NOT_FOUND: there are no seeds, which was
+ * reported. Other errors come from reading, which were reported, or from the
+ * engine. */
 MUST_CHECK enum status seed_sink_all(struct engine *e, struct crawl_setup *c,
                                      const struct crawl_settings *s);
-/* The same, but there may be nothing to start from. */
+/* Like seed_sink_all, but there may be no seeds. */
 MUST_CHECK enum status seed_sink_given(struct engine *e, struct crawl_setup *c,
                                        const struct crawl_settings *s);
-/* Seeds that are answered one by one. */
+/* A seed that gets its own answer. */
 struct seed {
     struct bytes text;
-    const char *why; /* out, static: it is no seed; NULL: it is one */
-    bool fresh;      /* out: else it was seen before */
+    const char *why; /* out, static: why it is not a seed, or NULL */
+    bool fresh;      /* out: false if it was seen before */
 };
 MUST_CHECK enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
                                       const struct crawl_settings *s,
                                       struct seed *seeds, size_t n);
-/* The sitemaps of --sitemap-url alone, for a resume that adds some. */
+/* Puts only the sitemaps of --sitemap-url, for a resume that adds some. */
 MUST_CHECK enum status seed_sink_sitemaps(struct engine *e,
                                           struct crawl_setup *c,
                                           const struct crawl_settings *s);

@@ -1,17 +1,17 @@
 /*
- * seeds.h - the URLs a person gives to start from.
+ * seeds.h - reads the URLs that a crawl starts from.
  *
- * They come as operands, and from a file or stdin, one a line: blank lines are
- * skipped, a line that begins with # is a comment, and so is everything behind
- * white space and # (a # right behind text is a fragment). CRLF and a byte
- * order mark are tolerated. A seed is brought to its canonical form and handed
- * to the caller at once, so a million of them need no memory here.
+ * Seeds are operands, or lines of a file or stdin: blank lines are skipped, a
+ * line that begins with # is a comment, and so is everything after white space
+ * and # (a # right after text begins a fragment). CRLF and a byte order mark
+ * are accepted. Each seed is made canonical and passed to the caller at once,
+ * so a million seeds need no memory.
  *
- * A user name and password in a seed are a login at its origin, and never
- * reported (seed_login.h).
+ * A user name and password in a seed are a login for its origin, and never
+ * printed (seed_login.h).
  *
- * A bad seed is reported on a stream with its file and line, and the rest go
- * on; of very many only the first SEEDS_REPORTED are shown.
+ * A bad seed is reported on a stream with its file and line, and does not
+ * affect the others; only the first SEEDS_REPORTED are shown.
  */
 #ifndef URLWEIR_JOB_SEEDS_H
 #define URLWEIR_JOB_SEEDS_H
@@ -26,39 +26,40 @@
 #define SEEDS_REPORTED 20
 #define SEED_CEILING   URL_LENGTH_CEILING /* octets of a line */
 
-/* Take one seed; `u` is canonical, and the visitor's to change until it
- * returns. Anything but STATUS_OK ends the reading and is passed on. */
+/* Takes one seed; `u` is canonical, and the visitor may change it. Anything but
+ * STATUS_OK ends the reading and is returned. */
 typedef enum status (*seed_visit)(void *ctx, struct url *u);
 
-/* What is wrong with a bad one, in words; `text` as it came. */
+/* Takes a bad seed: its text and the reason in words. */
 typedef enum status (*seed_refuse)(void *ctx, struct bytes text,
                                    const char *why);
 
-/* "ORIGIN=USER:PASSWORD" of a seed that had one; its visit follows. */
+/* Takes the "ORIGIN=USER:PASSWORD" of a seed; its visit follows. */
 typedef void (*seed_login)(void *ctx, struct bytes login);
 
 struct seeds {
-    FILE *report; /* where bad seeds are named, usually stderr */
+    FILE *report; /* where bad seeds are reported, usually stderr */
     seed_visit visit;
-    seed_login login;   /* NULL: a seed with a login is a bad one */
-    seed_refuse refuse; /* told of bad seeds instead; or NULL */
+    seed_login login;   /* NULL: seeds with a login are bad */
+    seed_refuse refuse; /* gets bad seeds instead, or NULL */
     void *ctx;
     uint64_t good, bad; /* so far; both start at 0 */
 };
 
-/* What is wrong with a URL as a seed, for people; static. */
+/* Why a URL is not a valid seed, in words; static. */
 const char *seeds_explain(enum url_reason why);
-/* What is wrong with one that holds a login where none is taken. */
+/* The reason for a seed with a login where that is not allowed. */
 extern const char seeds_no_login[];
-/* One seed; `place` names where it stood: "seeds.txt:12". NULL: an operand. */
+/* Takes one seed; `place` says where it is: "seeds.txt:12"; NULL: an
+ * operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);
-/* All lines of a stream; `name` is its name in reports. STATUS_IO: reading
- * failed, which is reported. */
+/* Takes all lines of a stream, called `name` in reports. STATUS_IO: reading
+ * failed, which was reported. */
 MUST_CHECK enum status seeds_read(struct seeds *s, FILE *in, const char *name);
-/* Operands first, then the file `input`: a path, "-" for stdin, or NULL.
- * STATUS_NOT_FOUND, STATUS_IO: the file cannot be read, which is reported.
- * Where s->good is 0 behind it there is nothing to start from. */
+/* Takes the operands, then the lines of `input`: a path, "-" for stdin, or
+ * NULL. STATUS_NOT_FOUND, STATUS_IO: the file cannot be read, which was
+ * reported. If s->good is 0 afterwards, there are no seeds. */
 MUST_CHECK enum status seeds_all(struct seeds *s,
                                  const struct option_list *operands,
                                  const char *input);

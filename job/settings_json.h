@@ -1,8 +1,8 @@
 /*
- * settings_json.h - settings as JSON, for those who may read them.
+ * settings_json.h - settings as JSON.
  *
- * By their long names; values as one would write them in a file, counts,
- * fractions and flags as such. Without those of one run. Any thread.
+ * Keys are long names; values are texts as in a file, except counts, fractions
+ * and flags. Settings of a single run are left out. Any thread.
  */
 #ifndef URLWEIR_JOB_SETTINGS_JSON_H
 #define URLWEIR_JOB_SETTINGS_JSON_H
@@ -11,11 +11,12 @@
 
 #include "job/options.h"
 
-/* An object with all but secrets. */
+/* An object with all settings but secrets. */
 json_t *settings_json(const struct crawl_settings *s);
-/* An array with the names of those secrets that are set. */
+/* An array with the names of the secrets that are set. */
 json_t *settings_secrets_json(const struct crawl_settings *s);
-/* An array: name, before, after of those that differ; null for a secret. */
+/* An array of the settings that differ: name, before, after; null for a
+ * secret. */
 json_t *settings_changed_json(const struct crawl_settings *a,
                               const struct crawl_settings *b);
 
