@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine.c - which paths, which user, and what is said of it.
+ * confine.c - chooses the paths and the user, and reports them.
  *
- * Root is left for the owner of the directory only if that user can use all
- * that was named, so that a run as root which has worked goes on working; with
- * --user what is missing is an error.
+ * Root becomes the owner of the directory only if that user can use all named
+ * paths, so that a run as root that worked before still works; with --user, a
+ * missing right is an error.
  */
 #include "job/confine.h"
 
@@ -36,7 +36,7 @@ struct confine {
     char hint[PATH_LIMIT + 256]; /* why it is still root */
 };
 
-/* Of the process. */
+/* State of the process. */
 static bool confined, needs_unix_sockets;
 static char text[512];
 
@@ -134,8 +134,8 @@ void confine_settings(struct confine *c, const struct crawl_settings *s)
     c->unix_sockets |= is_unix_url(s->redis) || is_unix_url(s->block_filter);
 }
 
-/* A directory of WARC files may be a link to another disk. Links are not made
- * in the sandbox, so a person has made this one. */
+/* The directory of WARC files may be a link to another disk. The sandbox does
+ * not make links, so the user made this one. */
 static void add_links(struct confine *c, const char *dir)
 {
     DIR *d = opendir(dir);
@@ -190,7 +190,7 @@ static bool refuse(const struct confine *c, const char *what, const char *name,
     return false;
 }
 
-/* A directory that was made just now is given to the user. */
+/* Becomes the user of --user, who gets a directory that was just made. */
 static bool become_named(struct confine *c, const char *name, bool made)
 {
     char culprit[PATH_LIMIT];
@@ -213,7 +213,7 @@ static bool become_named(struct confine *c, const char *name, bool made)
     return true;
 }
 
-/* True: it has become another user. */
+/* True: the process has become another user. */
 static bool become_owner(struct confine *c)
 {
     char culprit[PATH_LIMIT];
@@ -248,7 +248,7 @@ static bool choose_user(struct confine *c, const struct confine_choice *o,
 
 /* ---- all of it ---- */
 
-/* A file that is not there cannot be named to the kernel. */
+/* The kernel's rules need existing files. */
 static void make_files(struct confine *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -280,7 +280,7 @@ static void enter(struct confine *c)
 
     make_files(c);
     report_helper_start(c->paths, c->count);
-    /* Nothing is written to the directories of the system. */
+    /* keeps temporary files out of system directories */
     (void)setenv("SQLITE_TMPDIR", c->dir, 0);
     sandbox_enter(&o);
     confined = true;
@@ -294,7 +294,7 @@ bool confine_apply(struct confine *c, const struct confine_choice *o, int *code)
 
     *code = EXIT_CANNOT;
     if (!there && !o->make_dir)
-        return true; /* which the command says better */
+        return true; /* the command has a better message */
     if (!there && file_make_dir(c->dir) != STATUS_OK)
         return true;
     add_all_links(c);
@@ -320,8 +320,8 @@ const char *confine_text(void)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* Said by the person who started this run: the crawl can write its own
- * settings file, and what stands there opens no wall. */
+/* Did the user of this run set the option? The crawl can write its own settings
+ * file, so a value from there must not grant rights. */
 static bool is_said(const struct crawl_settings *s, const char *option)
 {
     return option_given(&crawl_options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_credentials.c - the secrets of a crawl, on their way to its fetchers.
+/* crawl_credentials.c - gives the secrets in settings and files to the
+ * fetchers.
  */
 #include "job/crawl_credentials.h"
 
@@ -49,7 +50,7 @@ static enum status read_file(const char *option, const char *path, size_t most,
     return st;
 }
 
-/* Known now rather than by a failure at each host. */
+/* Better an error now than a failure at each host. */
 static enum status check_pem(const char *option, const char *path,
                              const char *holds, struct buf *why)
 {
@@ -88,8 +89,8 @@ static enum status check_tls(const struct crawl_settings *s, struct buf *why)
 
 /* ---- cookies ------------------------------------------------------------- */
 
-/* The crawl's own jar first; what is named now, and was not when that was
- * begun, is newer. */
+/* Reads the crawl's own jar first; a file that was not named when that jar was
+ * made is newer. */
 static enum status make_jar(struct crawl_setup *c,
                             const struct crawl_settings *s, struct buf *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_files.c - the files of a crawl that did not begin. */
+/* crawl_files.c - removes the files of a crawl that did not start. */
 #include "job/crawl_files.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_job.c - a crawl job's parts: taken, begun, given back. */
+/* crawl_job.c - makes, starts and frees the parts of a crawl job. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +143,7 @@ enum status crawl_job_prepare(struct crawl_job *m, struct buf *why)
     if (st != STATUS_OK)
         return STATUS_ARG;
     m->setup->frontier.blocklist = m->setup->blocklist;
-    ip_limit_free(m->setup->ip_limit); /* that of all is used instead */
+    ip_limit_free(m->setup->ip_limit); /* the shared one is used instead */
     m->setup->ip_limit = NULL;
     m->setup->crawl.stay = true;
     return STATUS_OK;
@@ -179,7 +179,7 @@ static enum status open_lines(struct crawl_job *m, struct buf *why)
     return STATUS_ARG;
 }
 
-/* Those that are left; who reads a pipe and does not is waited for a little. */
+/* Writes the lines that are left; waits a little for the reader of a pipe. */
 static enum status close_lines(struct crawl_job *m)
 {
     int64_t until = clock_mono() + LINES_PATIENCE;
@@ -260,7 +260,7 @@ enum status crawl_job_close(struct crawl_job *m)
     lines = close_lines(m);
     leave(m->host, m);
     if (end.stuck > 0)
-        note_stuck(m->host); /* and what its fetcher may use stays */
+        note_stuck(m->host); /* keep what its fetcher may use */
     else
         crawl_job_free(m);
     return st != STATUS_OK ? st : lines;

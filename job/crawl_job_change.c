@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_change.c - seeds and settings of a crawl job.
+ * crawl_job_change.c - adds seeds to a crawl job and changes its settings.
  *
- * A changed setting is saved before it holds, so that a crash in between leaves
- * it to the next start. In a crawl that runs it then goes to where it is used:
- * engine and limits by a task on the frontier thread, the scope by a swap that
- * fetchers take part in without a stop, the rate to the bucket that they share.
- * All other settings are borrowed by fetchers for as long as they run.
+ * A changed setting is saved before it takes effect, so that after a crash in
+ * between the next start applies it. In a running crawl it is then applied:
+ * engine and limits by a task on the frontier thread, the scope by a swap
+ * without stopping the fetchers, the rate in the bucket that they share.
+ * Fetchers borrow all other settings as long as they run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "job/settings_applied.h"
 #include "job/settings_json.h"
 
-#define SEEDS_MOST 20000 /* of a call */
+#define SEEDS_MOST 20000 /* per call */
 
 /* ---- seeds ---- */
 
@@ -62,7 +62,7 @@ static json_t *seed_json(const struct seed *s)
     return o;
 }
 
-/* False: one is no string; `why`. */
+/* False: one is not a string; see `why`. */
 static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
 {
     t->n = json_array_size(urls);
@@ -126,9 +126,9 @@ enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
     return st;
 }
 
-/* ---- settings of one that runs ---- */
+/* ---- settings of a running crawl ---- */
 
-/* As a client says it; `base`: see crawl_job_path. */
+/* A client's change of settings; `base`: see crawl_job_path. */
 struct settings_call {
     const json_t *in;
     const char *base;
@@ -167,7 +167,7 @@ static unsigned parts_of(const char *name)
     return 0;
 }
 
-/* The parts that differ. STATUS_BUSY: one that cannot change now. */
+/* Finds the parts that differ. STATUS_BUSY: one cannot change now. */
 static enum status what_changed(const struct crawl_settings *a,
                                 const struct crawl_settings *b, unsigned *parts,
                                 struct buf *why)
@@ -196,7 +196,7 @@ struct change_task {
     struct crawl_task task; /* first */
     struct crawl_job *m;
     const struct crawl_settings *s;
-    const struct crawl_setup *made; /* of `s`: what follows from them */
+    const struct crawl_setup *made; /* made from `s` */
     struct scope *scope;            /* the next one */
     unsigned parts;
 };
@@ -242,7 +242,8 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     return st;
 }
 
-/* `s` are saved; an end of the crawl in between leaves them to the next. */
+/* Applies `s`, which are saved: if the crawl ends in between, its next start
+ * applies them. */
 static enum status apply_running(struct crawl_job *m,
                                  const struct crawl_settings *s,
                                  struct crawl_setup *made, unsigned parts)
@@ -257,12 +258,13 @@ static enum status apply_running(struct crawl_job *m,
 
     if (parts & PART_RATE)
         rate_limit_set(m->setup->rate, s->limit_rate_bytes, clock_mono());
-    made->scope = c.scope; /* NULL: it was taken */
+    made->scope = c.scope; /* NULL: the crawl took it */
     return st == STATUS_CLOSED ? STATUS_OK : st;
 }
 
-/* Into the settings file, which may say something else than what is in force:
- * a person has edited it since the start, or this is a run with --once. */
+/* Saves the change in the settings file, which may differ from what is in
+ * force: the user has edited it since the start, or this is a run with
+ * --once. */
 static enum status keep(const struct crawl_job *m,
                         const struct settings_call *c, struct buf *why)
 {
@@ -302,7 +304,7 @@ static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
     return st;
 }
 
-/* ---- settings of one that is stopped ---- */
+/* ---- settings of a stopped crawl ---- */
 
 static enum status set_stopped(const struct crawl_settings *before,
                                const struct crawl_settings *s, struct buf *why)
@@ -337,7 +339,7 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
         return st;
     option_copy(&crawl_options, &s, &before, sizeof s);
     for (size_t i = 0; i < crawl_options.count; i++)
-        s.from[i] = OPTION_FROM_CRAWL; /* what is said now outranks it */
+        s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
     st = crawl_job_apply(&s, c.in, c.base, why);
     if (st == STATUS_OK)
         st = m != NULL ? set_running(m, &s, &c, why)

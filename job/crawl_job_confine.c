@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_confine.c - the paths that crawls of a service name, before any is
- * opened.
+ * crawl_job_confine.c - allows the paths that crawls of a service name.
  *
- * A file of the operator that names another path later is heard at the next
- * start of the service: until then the kernel refuses that path.
+ * If the operator's file names another path later, the kernel refuses that path
+ * until the next start of the service.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@
 #include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
-/* What cannot be read names no path; it is complained of when it is opened. A
- * pipe can be read once. */
+/* Ignores a file that cannot be read: opening it later reports the error. Pipes
+ * are left out, as they can be read only once. */
 static void add_file(struct confine *c, const char *path)
 {
     struct crawl_settings s;

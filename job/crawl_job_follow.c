@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_follow.c - a file of the operator that has changed.
+ * crawl_job_follow.c - applies changes in the operator's file.
  *
- * DIR/crawls/NAME/urlweir-given.yaml is the file as it was applied last. What
- * the file says and that copy did not is said anew, and holds; all else stays
- * as it is, since it may have been changed through the service meanwhile.
+ * DIR/crawls/NAME/urlweir-given.yaml is a copy of the file that was applied
+ * last. Settings that differ from that copy are applied; all others stay, since
+ * they may have been changed through the service meanwhile.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "job/crawl_jobs_impl.h"
 #include "job/settings.h"
 
-/* Is option `i` said in `now`, and was not so in `then`? */
+/* Does `now` set option `i` to something that `then` does not? */
 static bool is_said_anew(size_t i, const struct crawl_settings *now,
                          const struct crawl_settings *then)
 {
@@ -29,7 +29,7 @@ static void take(struct crawl_settings *s, const struct crawl_settings *now,
 
     settings_init(&then);
     buf_init(&error, 4096);
-    /* What can no longer be read has said nothing. */
+    /* A copy that cannot be read counts as empty. */
     if (config_read(&crawl_options, &then, buf_bytes(copy), CRAWL_JOB_FILE_COPY,
                     OPTION_FROM_FILE, &error) != STATUS_OK) {
         settings_fini(&then);
@@ -63,7 +63,7 @@ static enum status check(struct crawl_settings *s, const char *path,
     return st;
 }
 
-/* What is new in the file onto what the crawl has. */
+/* Applies what is new in the file to the crawl's settings. */
 static enum status apply(struct crawl_settings *s,
                          const struct crawl_job_file *f, const struct buf *text,
                          const struct buf *copy, struct buf *why)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_json.c - settings and seeds as clients send them.
+ * crawl_job_json.c - reads settings and seeds that clients send.
  *
- * A value is taken as the text one would write in a file: strings as they
- * are, numbers in decimal, lists as arrays. settings_json.c writes the same.
+ * A value is converted to the text that a file would have: strings unchanged,
+ * numbers in decimal, lists from arrays. settings_json.c writes the same
+ * format.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "job/seeds.h"
 #include "job/settings.h"
 
-#define SEEDS_MOST       1000 /* of a creation; the settings keep them */
+#define SEEDS_MOST       1000 /* of a new crawl; its settings keep them */
 #define SEEDS_BYTES_MOST ((size_t)256 << 10)
 
 static const struct option_spec *spec_of(size_t i)
@@ -22,14 +23,14 @@ static const struct option_spec *spec_of(size_t i)
     return &crawl_options.spec[i];
 }
 
-/* "delay: ", before what is wrong with it. */
+/* Puts "delay: " and the reason into `why`. */
 static enum status wrong(struct buf *why, const char *name, const char *what)
 {
     buf_addf(why, "%s: %s", name, what);
     return STATUS_ARG;
 }
 
-/* Options that name files, and those that may be new. */
+/* Does the option name a file? *is_new: it may be missing. */
 static bool names_file(const char *name, bool *is_new)
 {
     static const char *const read[] = {"input",   "block-filter", "block-exact",
@@ -45,8 +46,8 @@ static bool names_file(const char *name, bool *is_new)
     return false;
 }
 
-/* Lines go only to a file that is named as one of lines, so that no other file
- * of the service is ever begun in this way. */
+/* Lines go only to a file with a name for lines, so that a client cannot create
+ * other files of the service. */
 static bool is_lines(const char *path)
 {
     size_t n = strlen(path);
@@ -100,7 +101,7 @@ static enum status set_text(struct crawl_settings *s, size_t i,
     return st;
 }
 
-/* A JSON value that is no array, as one would write it. */
+/* Sets an option from a JSON value that is not an array. */
 static enum status set_scalar(struct crawl_settings *s, size_t i,
                               const json_t *v, const char *base,
                               struct buf *why)
@@ -191,7 +192,7 @@ enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
     return st;
 }
 
-/* Canonical in itself; it is stored as it was given. */
+/* Checks that a seed is a valid URL; it is stored as it was given. */
 static const char *bad_seed(const json_t *seed)
 {
     enum url_reason why;

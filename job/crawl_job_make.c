@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_make.c - a crawl job that was not there.
+ * crawl_job_make.c - creates a crawl job.
  *
- * Its seeds are stored before its mark: a creation that a crash cuts short has
- * no mark, and the next one begins anew.
+ * Its seeds are stored before its mark: after a crash in between there is no
+ * mark, and the next creation starts again.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -108,7 +108,7 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
     st = crawl_job_lock(m, why);
     if (st == STATUS_OK) {
         if (begun)
-            remove_files(dir); /* of a creation that was cut short */
+            remove_files(dir); /* of an interrupted creation */
         st = make_in(m, file, why);
         if (st != STATUS_OK) {
             crawl_job_store_failed(st, dir, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_open.c - a crawl job that is there, opened or looked at.
+ * crawl_job_open.c - opens an existing crawl job, or reads its stats.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum status crawl_job_load(struct crawl_settings *s, const char *dir,
     return st;
 }
 
-/* A person may have edited the file. */
+/* The user may have edited the file. */
 static enum status check_fixed(struct crawl_job *m, struct buf *why)
 {
     const char *fixed = NULL;
@@ -63,14 +63,14 @@ static enum status check_fixed(struct crawl_job *m, struct buf *why)
     return STATUS_ARG;
 }
 
-/* `file`: that of the operator, if it is another than before; with new seeds,
- * which are on disk before it counts as read. */
+/* Puts seeds. `file` is the operator's file if it has changed: its new seeds
+ * are on disk before it counts as read. */
 static enum status put_seeds(struct crawl_job *m, const struct buf *file)
 {
     struct engine *e = m->engine;
     enum status st;
 
-    /* Those that were there are seen; others came with changed settings. */
+    /* Old seeds are seen already; new ones come from changed settings. */
     if (file->len == 0)
         return seed_sink_sitemaps(e, m->setup, &m->settings);
     st = seed_sink_given(e, m->setup, &m->settings);

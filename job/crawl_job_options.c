@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * crawl_job_options.c - the options of a crawl in a service: those of `urlweir
- * crawl` but for what is the process's own.
+ * crawl`, except options of the process.
  *
- * What says how one process talks to the person who started it has nothing to
- * talk to in a service, where many crawls share a process. It is refused with
- * the place where the service has the same, never taken and forgotten.
+ * Options for the terminal of a process mean nothing in a service, where many
+ * crawls share a process. They are refused with a hint at the service's
+ * equivalent, never silently ignored.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "job/settings.h"
 
 static const struct {
-    const char *name, *value; /* NULL: whatever its value */
+    const char *name, *value; /* NULL: any value */
     const char *why;
 } refused[] = {
     {"output", NULL,

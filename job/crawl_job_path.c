@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_job_path.c - paths that clients of a service name.
+ * crawl_job_path.c - checks the paths that clients of a service name.
  *
- * Walked name by name with O_NOFOLLOW, so that neither `..` nor a symbolic link
- * leads out; openat2(2) could let links that stay inside pass, but is refused
- * by many containers. Who may change the directory itself could still put a
- * link there between this look and the use; a client of the service cannot.
+ * A path is walked name by name with O_NOFOLLOW, so that neither `..` nor a
+ * symbolic link leads out; openat2(2) could accept links that stay inside, but
+ * many containers refuse it. A process that may change the directory could
+ * still put a link there between this check and the use; a client of the
+ * service cannot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,8 @@ static enum status refuse(struct buf *why, const char *what)
     return STATUS_ARG;
 }
 
-/* The next name of *path into `name`; false: there is none, or it is none. */
+/* Copies the next name of *path into `name`; false: there is none, or it is not
+ * valid. */
 static bool next_name(const char **path, char *name, size_t size)
 {
     size_t n = strcspn(*path, "/");
@@ -36,7 +38,7 @@ static bool next_name(const char **path, char *name, size_t size)
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* A plain file, or nothing where it may be new. */
+/* Checks for a plain file, or, if it may be new, for none. */
 static enum status check_last(int dir, const char *name, bool is_new,
                               struct buf *why)
 {

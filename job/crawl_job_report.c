@@ -2,16 +2,15 @@
 /*
  * crawl_job_report.c - explain, audit, export, status of a crawl job.
  *
- * Each is this program again, in a process of its own: what it takes of memory
- * and time is not the service's, what it says of errors does not get into
- * another's output.
+ * Each report runs this program again in a separate process: it does not use
+ * the service's memory and time, and its errors do not get into other output.
  *
- * A reader who leaves ends it at once, though it may have nothing to write for
- * long: besides the process's end, its thread waits for the pipe to break. It
- * only reads, so it needs no time to end well, and is killed.
+ * A report ends at once when its reader leaves, even if it has nothing to
+ * write: the thread waits for both the end of the process and a broken pipe. A
+ * report only reads, so it can be killed without notice.
  *
- * A process in the sandbox starts no other: the report is begun, and waited
- * for, by a child of the helper (report_helper.h), with the same code.
+ * A process in the sandbox cannot start another: there a child of the helper
+ * (report_helper.h) runs this code to start the report and wait for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +27,9 @@
 #include "job/exit_code.h"
 #include "job/report_helper.h"
 
-#define SELF    "/proc/self/exe" /* also when the file was replaced since */
+#define SELF    "/proc/self/exe" /* works even if the file was replaced */
 
-#define LOOK_MS 20 /* where no descriptor tells of a process's end */
+#define LOOK_MS 20 /* poll interval without a pidfd */
 
 static bool begin(char *const argv[], int fd, pid_t *pid)
 {
@@ -62,8 +61,8 @@ static bool begin(char *const argv[], int fd, pid_t *pid)
     return err == 0;
 }
 
-/* Returns when the process has ended, or, true, when the pipe that `fd` writes
- * to has no reader any more: that is told as POLLERR, which nobody asks for. */
+/* Returns when the process has ended, or, true, when the pipe `fd` has lost its
+ * reader: poll always reports that, as POLLERR. */
 static bool wait_for_either(pid_t pid, int fd)
 {
     struct pollfd p[] = {
@@ -93,7 +92,7 @@ static enum status run_program(char *const argv[], int fd)
         return STATUS_IO;
     left = wait_for_either(pid, fd);
     if (left)
-        kill(pid, SIGKILL); /* the number is its own until it is waited for */
+        kill(pid, SIGKILL); /* its id is not reused before we wait */
     while (waitpid(pid, &code, 0) < 0)
         if (errno != EINTR)
             return STATUS_IO;
@@ -104,7 +103,7 @@ static enum status run_program(char *const argv[], int fd)
     switch (WEXITSTATUS(code)) {
     case EXIT_DONE:
         return STATUS_OK;
-    case EXIT_SEEDS: /* of audit: a false negative was found, and told */
+    case EXIT_SEEDS: /* of audit: it found and reported a false negative */
         return STATUS_OK;
     case EXIT_USAGE:
         return STATUS_ARG;
@@ -115,7 +114,7 @@ static enum status run_program(char *const argv[], int fd)
     }
 }
 
-/* Operands come behind "--": a URL of a client is never an option. */
+/* Operands follow "--", so that a client's URL is never an option. */
 enum status crawl_job_report_run(const char *dir, const struct crawls_report *r,
                                  int fd)
 {

@@ -52,7 +52,7 @@ const struct crawl_job_file *crawl_job_file_of(const struct crawl_jobs *h,
     return NULL;
 }
 
-/* "news" of "/etc/urlweir/news.yaml". */
+/* "news" for "/etc/urlweir/news.yaml". */
 static struct bytes name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_setup.c - from settings to the parts of a crawl.
+ * crawl_setup.c - makes the parts of a crawl from its settings.
  *
- * --memory is shared out here: five eighths to the engine (store, filter,
- * caches), a quarter to bodies in flight; the rest, an eighth but at least
- * what that takes in a small crawl, is code, stacks and parsers. Connections
- * have what the engine does not use yet, see connection_budget.h.
+ * This file divides --memory: five eighths for the engine (store, filter,
+ * caches), a quarter for bodies in flight; the rest, an eighth but at least
+ * LEAST_REST, is for code, stacks and parsers. Connections use what the engine
+ * does not use yet, see connection_budget.h.
  */
 #include "job/crawl_setup.h"
 
@@ -27,7 +27,7 @@
 #define LEAST_REST      (UINT64_C(24) << 20)
 #define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
-#define LOOKUPS         16 /* names looked up at once, --queue-key ip */
+#define LOOKUPS         16 /* parallel lookups, --queue-key ip */
 
 static unsigned thread_count(const struct crawl_settings *s)
 {
@@ -126,7 +126,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .links_most = (uint64_t)s->max_links,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
-        /* A repeat is told by its digest alone, on its page too. */
+        /* Only the digest can tell that a link repeats on its page. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
         .warc = s->warc,
         .guard = c->guard,
@@ -269,12 +269,12 @@ void crawl_setup_open_sitemaps(struct scope *scope,
 }
 
 struct reopening {
-    struct crawl_setup *setup; /* NULL: the scope alone */
+    struct crawl_setup *setup; /* NULL: only the scope */
     struct scope *scope;
 };
 
-/* Seeds, and what seeds redirected to, open the scope's places again; secrets
- * are for seeds alone. */
+/* Seeds, and the targets of their redirects, open the scope again; only seeds
+ * get secrets. */
 static void reopen_place(void *ctx, const struct url_row *row)
 {
     const struct reopening *r = ctx;

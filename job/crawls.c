@@ -2,9 +2,9 @@
 /*
  * crawls.c - the crawls of this process: opening, closing, the thread.
  *
- * One thread does all that may wait, a call after the other, and looks after
- * crawls that end of their own accord ten times a second. A stop does not hold
- * it up: the call waits with its crawl until that is seen to have ended.
+ * One thread does everything that may wait, one call after the other, and
+ * checks ten times a second which crawls have ended. A stop does not block it:
+ * the call waits in the crawl's entry until the crawl has ended.
  */
 #include "job/crawls.h"
 
@@ -23,7 +23,7 @@
 #include "job/crawls_impl.h"
 
 #define TICK       (100 * NS_PER_MS)
-#define CALLS_MOST 1000 /* that wait */
+#define CALLS_MOST 1000 /* most that wait */
 #define PATIENCE   (5 * NS_PER_S)
 
 /* ---- calls on their way ---- */
@@ -63,7 +63,7 @@ enum status crawls_perform(struct crawls *c, struct crawls_call *call)
 
     latch_init(&done);
     /* cppcheck-suppress autoVariables */
-    call->ctx = &done; /* until it is open, which is waited for */
+    call->ctx = &done; /* lives until it opens, which we wait for */
     call->done = performed;
     st = crawls_submit(c, call);
     if (st == STATUS_OK) {
@@ -75,7 +75,7 @@ enum status crawls_perform(struct crawls *c, struct crawls_call *call)
     return st;
 }
 
-/* Those that are there, or none after a tick. */
+/* Takes the waiting calls, or none after a tick. */
 static struct crawls_call *take_calls(struct crawls *c, int *stops,
                                       bool *closing)
 {
@@ -114,7 +114,8 @@ static void carry_out_all(struct crawls *c, struct crawls_call *calls,
 
 /* ---- the thread ---- */
 
-/* The first stop is passed on, and the second, or one that patience makes. */
+/* Passes on the first stop, and the second, or one when patience has run
+ * out. */
 static void pass_on_stops(struct crawls *c, int stops)
 {
     int64_t patience = c->factory.patience > 0 ? c->factory.patience : PATIENCE;
@@ -133,7 +134,7 @@ static void pass_on_stops(struct crawls *c, int stops)
         crawls_entry_stop(c, c->at[i], stops > 1);
 }
 
-/* True: some are still open. */
+/* True: some crawls are still open. */
 static bool tend_all(struct crawls *c)
 {
     bool open = false;
@@ -195,7 +196,7 @@ static void open_as_left(struct crawls *c, const char *name)
     buf_fini(&dir);
 }
 
-/* In the order of their names, so that two starts do the same. */
+/* Order by name, so that every start opens crawls in the same order. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -258,7 +259,7 @@ enum status crawls_open(struct crawls **out, const char *dir,
     return STATUS_OK;
 }
 
-/* On the registry's thread, like all that changes the list. */
+/* Runs on the registry's thread, like all changes of the list. */
 struct attaching {
     struct crawls_call call; /* first */
     const char *name, *dir;
@@ -321,7 +322,7 @@ enum status crawls_close(struct crawls *c)
     if (c->thread != 0)
         pthread_join(c->thread, NULL);
     else
-        (void)crawls_thread(c); /* it could not be started */
+        (void)crawls_thread(c); /* the thread did not start */
     st = c->last_status;
     for (size_t i = 0; i < c->count; i++)
         crawls_entry_free(c->at[i]);

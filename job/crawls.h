@@ -165,7 +165,8 @@ struct crawl_factory {
                         struct buf *why);
     enum status (*retry)(struct crawl_job *m, json_t *in, json_t **out,
                          struct buf *why);
-    /* `m` NULL: it is stopped, they are read and changed in `dir`. */
+    /* `m` NULL: the crawl is stopped; its settings in `dir` are read or
+     * changed. */
     enum status (*settings)(void *ctx, struct crawl_job *m, const char *dir,
                             json_t **out, struct buf *why);
     enum status (*set_settings)(void *ctx, struct crawl_job *m, const char *dir,

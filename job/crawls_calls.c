@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawls_calls.c - what the calls of the registry do.
+ * crawls_calls.c - carries out the calls of the registry.
  *
  *              pause ──►                        stop ──► (stopping)
  *      running        paused         any of these               stopped
  *              ◄── unpause                              ◄── resume
  *
- * What is told to a crawl is on disk before it is done, so that a crash in
- * between leaves it done by the next start.
+ * A command to a crawl is on disk before it is carried out, so that after a
+ * crash in between the next start carries it out.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ void crawls_fail(struct crawls_call *call, enum status st, const char *fmt, ...)
     call->status = st;
 }
 
-/* What a factory's function said, and why. */
+/* Fails with the status and reason of a factory's function. */
 static void fail_with(struct crawls_call *call, enum status st,
                       const struct buf *why)
 {
@@ -50,7 +50,7 @@ static enum crawls_state state_of(struct crawls *c,
     return v.state;
 }
 
-/* Is it open? Else the call fails. */
+/* Is the crawl open? Otherwise fails the call. */
 static bool is_open(struct crawls *c, const struct crawls_entry *e,
                     struct crawls_call *call)
 {
@@ -66,7 +66,7 @@ static bool is_open(struct crawls *c, const struct crawls_entry *e,
     return false;
 }
 
-/* On disk first. */
+/* Saves the command on disk first. */
 static bool told(struct crawls_entry *e, enum crawls_told what,
                  struct crawls_call *call)
 {
@@ -100,7 +100,7 @@ static void stay_stopped(struct crawls *c, struct crawls_entry *e)
     pthread_mutex_unlock(&c->mtx);
 }
 
-/* True: it is done; false: it waits. */
+/* True: the call is done; false: it waits. */
 static bool stop_it(struct crawls *c, struct crawls_entry *e,
                     struct crawls_call *call)
 {
@@ -111,7 +111,7 @@ static bool stop_it(struct crawls *c, struct crawls_entry *e,
     if (!told(e, CRAWLS_TOLD_STOP, call))
         return true;
     if (e->job == NULL) {
-        stay_stopped(c, e); /* one that failed, or that a limit ended */
+        stay_stopped(c, e); /* it failed, or a limit ended it */
         return true;
     }
     crawls_entry_stop(c, e, false);
@@ -136,7 +136,7 @@ static bool resume_it(struct crawls *c, struct crawls_entry *e,
     buf_init(&why, sizeof call->why);
     st = crawls_entry_open(c, e, &why);
     fail_with(call, st, &why);
-    if (st == STATUS_BUSY) { /* somebody else goes on with it */
+    if (st == STATUS_BUSY) { /* another process runs it */
         struct crawls_call undo = {.status = STATUS_OK};
 
         stay_stopped(c, e);
@@ -146,7 +146,7 @@ static bool resume_it(struct crawls *c, struct crawls_entry *e,
     return true;
 }
 
-/* ---- made and taken away ---- */
+/* ---- create and delete ---- */
 
 static void create(struct crawls *c, struct crawls_call *call)
 {
@@ -200,7 +200,7 @@ static bool delete_it(struct crawls *c, struct crawls_entry *e,
     crawls_entry_stop(c, e, true);
     call->next = e->waiting;
     e->waiting = call;
-    return false; /* crawls_end_waiting() ends it, soon or when it stopped */
+    return false; /* crawls_end_waiting() ends the call */
 }
 
 static struct crawls_call *first_delete(struct crawls_call *calls)
@@ -222,7 +222,7 @@ bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e)
         if (st == STATUS_OK) {
             deletes->out =
                 json_pack("{s:I}", "deleted", (json_int_t)e->stats.engine.urls);
-            crawls_drop(c, e); /* before anybody is told that it is gone */
+            crawls_drop(c, e); /* before the caller hears that it is gone */
         }
     }
     for (struct crawls_call *call = calls, *next; call != NULL; call = next) {
@@ -239,7 +239,7 @@ bool crawls_end_waiting(struct crawls *c, struct crawls_entry *e)
 
 /* ---- the rest ---- */
 
-/* What the factory does with a crawl, open or not. */
+/* Calls the factory for a crawl, open or not. */
 static bool ask_maker(struct crawls *c, struct crawls_entry *e,
                       struct crawls_call *call)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawls_entry.c - one crawl of the registry: opened, closed, told.
+ * crawls_entry.c - one crawl of the registry: open, close, commands.
  *
- * What was told to a crawl stands in DIR/crawls/NAME/service, one word; without
- * it, it runs. What became of a crawl is not kept there: one that a limit ended
- * is opened by the next start, and ends again unless the limit was lifted. A
- * directory that is to go is renamed first, to a name that no crawl can have,
- * so a crash leaves a crawl or none.
+ * DIR/crawls/NAME/service holds the last command to a crawl in one word;
+ * without the file, the crawl runs. The file does not keep how a crawl ended:
+ * one that a limit ended is opened by the next start, and ends again unless the
+ * limit was raised. A directory is renamed before it is removed, to a name that
+ * no crawl can have, so a crash leaves a whole crawl or none.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "job/crawls_impl.h"
 
-#define GONE ".gone" /* behind a dot and the name */
+#define GONE ".gone" /* after a dot and the name */
 
 static const char *const words[CRAWLS_TOLD_COUNT_] = {
     [CRAWLS_TOLD_RUN] = "running",
@@ -29,7 +29,7 @@ static const char *const words[CRAWLS_TOLD_COUNT_] = {
     [CRAWLS_TOLD_STOP] = "stopped",
 };
 
-/* ---- what was told to it ---- */
+/* ---- commands ---- */
 
 enum status crawls_told_save(const struct crawls_entry *e,
                              enum crawls_told told)
@@ -66,7 +66,7 @@ enum crawls_told crawls_told_load(const char *dir)
     return told;
 }
 
-/* ---- taken away ---- */
+/* ---- removal ---- */
 
 enum status crawls_remove(struct crawls *c, const char *name)
 {
@@ -77,7 +77,7 @@ enum status crawls_remove(struct crawls *c, const char *name)
     buf_init(&to, 4096);
     buf_addf(&from, "%s/%s", c->dir, name);
     buf_addf(&to, "%s/.%s" GONE, c->dir, name);
-    st = file_remove_tree(buf_str(&to)); /* of a crash */
+    st = file_remove_tree(buf_str(&to)); /* left by a crash */
     if (st == STATUS_OK && rename(buf_str(&from), buf_str(&to)) != 0) {
         st = status_of_errno(errno);
         log_error("cannot rename the crawl's directory", "dir=%s error=\"%s\"",
@@ -109,7 +109,7 @@ void crawls_remove_rest(struct crawls *c, const char *file)
     buf_fini(&path);
 }
 
-/* ---- what is seen of it ---- */
+/* ---- its view ---- */
 
 static bool has_nothing_left(const struct crawl_stats *s)
 {
@@ -145,7 +145,7 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
     }
 }
 
-/* The factory is told when it is another state than before. */
+/* Tells the factory if the state has changed. */
 static void notify(struct crawls *c, struct crawls_entry *e)
 {
     struct crawls_view v;
@@ -227,7 +227,7 @@ void crawls_entry_stop(struct crawls *c, struct crawls_entry *e, bool now)
         crawl_stop(crawl);
 }
 
-/* How it ended, in the entry's words. */
+/* Notes in the entry how the crawl ended. */
 static void note_end(struct crawls *c, struct crawls_entry *e,
                      const struct crawl_result *r, enum status closed)
 {
@@ -242,7 +242,7 @@ static void note_end(struct crawls *c, struct crawls_entry *e,
     if (why != NULL && c->stops_done > 0 && c->last_status == STATUS_OK)
         c->last_status = closed != STATUS_OK ? closed : STATUS_IO;
     if (why == NULL && r->end == CRAWL_STUCK)
-        why = crawl_end_text(r->end); /* all of it is on disk */
+        why = crawl_end_text(r->end); /* everything is on disk */
     pthread_mutex_lock(&c->mtx);
     e->stopping = false;
     e->end = r->end;

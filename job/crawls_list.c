@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawls_list.c - the list of crawls, by name, and what others do with it.
+ * crawls_list.c - the list of crawls by name, and its users.
  *
- * It is changed by the registry's thread alone, under the mutex, which others
- * take to read it; so the thread itself reads without.
+ * Only the registry's thread changes the list, under the mutex, which other
+ * threads hold to read it; so that thread reads it without the mutex.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ bool crawls_name_is_valid(struct bytes name)
 
 /* ---- the list ---- */
 
-/* Where `name` stands, or would. */
+/* The index of `name`, or where it belongs. */
 static size_t place_of(const struct crawls *c, struct bytes name)
 {
     size_t low = 0, high = c->count;
@@ -105,7 +105,7 @@ void crawls_drop(struct crawls *c, struct crawls_entry *e)
     crawls_entry_free(e);
 }
 
-/* ---- what others see ---- */
+/* ---- views ---- */
 
 size_t crawls_each(struct crawls *c, struct crawls_view **out)
 {

@@ -2,8 +2,8 @@
 /*
  * crawls_stats.c - a crawl's hosts and its recent answers, as JSON.
  *
- * Hosts are looked up on the frontier thread, in a task; their names, which
- * live as long as the engine, are copied into JSON there as well.
+ * A task on the frontier thread looks up the hosts and copies them into JSON,
+ * as their names live only as long as the engine.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define HOSTS_MOST 1000
 
-/* "size" as a number, or as a query has it. */
+/* Reads "size", a number or the text of a query. */
 static bool read_size(const struct crawls_call *call, size_t most, size_t *size)
 {
     const json_t *v = json_object_get(call->in, "size");

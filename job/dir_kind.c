@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dir_kind.c - told by marks that only we make: the settings file by its name,
- * a database by its application id (octets 68 to 71 of an SQLite file, see
- * https://www.sqlite.org/fileformat.html#application_id), a manifest by its
+ * dir_kind.c - recognises directories by our marks: the settings file by its
+ * name, a database by its application id (octets 68 to 71 of an SQLite file,
+ * see https://www.sqlite.org/fileformat.html#application_id), a manifest by its
  * first word. A file that merely has one of our names is not ours.
  *
- * A start that was cut short leaves no mark, but the lock, which is empty or
- * holds what we write there, and files that were being written. They count for
- * nothing, so that the start can be repeated. Nor does what is put there ahead
- * of a start: a link `warc`, crawls for a service, `lost+found` of a new file
- * system.
+ * An interrupted start leaves no mark, but the lock file, which is empty or has
+ * our note, and temporary files. We ignore them, so that the start can be
+ * repeated, and also what may exist before a start: a link `warc`, crawls for a
+ * service, `lost+found` of a new file system.
  */
 #include "job/dir_kind.h"
 
@@ -32,7 +31,8 @@
 
 /* ---- single files ---- */
 
-/* The first octets of DIR/NAME; how many, -1: it cannot be read. */
+/* Reads the first octets of DIR/NAME. Returns their number, or -1 on
+ * failure. */
 static ssize_t read_mark(const char *dir, const char *name, char *mark)
 {
     char path[4096];
@@ -68,7 +68,7 @@ static bool is_manifest(const char *dir, const char *name)
            bytes_starts_with(bytes_of(mark, (size_t)n), "urlweir-manifest ");
 }
 
-/* Nothing, or "4711 crawl ...". */
+/* Empty, or "4711 crawl ...". */
 static bool is_lock(const char *dir, const char *name)
 {
     char mark[MARK_SIZE];
@@ -79,7 +79,7 @@ static bool is_lock(const char *dir, const char *name)
     return n == 0 || (i > 0 && i < n && mark[i] == ' ');
 }
 
-/* WARC files may go elsewhere: that link is made before the crawl. */
+/* WARC files may go elsewhere: the user makes that link before the crawl. */
 static bool is_link(const char *dir, const char *name)
 {
     char path[4096];
@@ -89,7 +89,7 @@ static bool is_link(const char *dir, const char *name)
     return lstat(path, &sb) == 0 && S_ISLNK(sb.st_mode);
 }
 
-/* Nothing but crawls, which were put there for a service. */
+/* Does the directory hold only crawls, put there for a service? */
 static bool holds_crawls(const char *dir, const char *name)
 {
     const struct dirent *e;
@@ -109,7 +109,7 @@ static bool holds_crawls(const char *dir, const char *name)
     return d != NULL && only;
 }
 
-/* What may be there before there is a mark. */
+/* May the file exist before there is a mark? */
 static bool is_left_over(const char *dir, const char *name)
 {
     if (strcmp(name, "lock") == 0 || strcmp(name, "dedupe.lock") == 0)
@@ -158,7 +158,7 @@ enum dir_kind dir_kind_of(const char *dir, struct buf *culprit)
     return is_free(dir, culprit) ? DIR_FREE : DIR_OTHER;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void say_other(const char *dir, const struct buf *culprit,
                       enum dir_kind wanted, struct buf *why)

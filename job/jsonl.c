@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jsonl.c - --jsonl: a line for each URL, when what became of it is durable.
+ * jsonl.c - --jsonl: a line for each URL, when its outcome is durable.
  *
  *     open: mend the file's tail ──► after = seq of its last line
  *     thread: rows with seq > after ──► lines ──► write; none: wait a moment
  *
- * A row is read, and the look at the store is over, before anything is written:
- * a reader that holds a moment of the store for long keeps its log from being
- * taken up again. Formatting from the store costs a page some microseconds more
- * than from the report in hand; in exchange there is one way only by which
- * lines are made, after a crash as well as before.
+ * Rows are read, and the read transaction ends, before anything is written: a
+ * long read transaction keeps SQLite from reusing its log. Formatting from the
+ * store takes some microseconds more per page than from the report; in
+ * exchange, the same code makes all lines, before and after a crash.
  */
 #include "job/jsonl.h"
 
@@ -34,20 +33,20 @@
 #include "job/jsonl_tail.h"
 #include "storage/outcome_rows.h"
 
-#define BATCH      512                /* rows read in one look */
+#define BATCH      512                /* rows per read */
 #define LINES_MOST ((size_t)64 << 20) /* of their lines */
 #define LOOK_MS    100
-#define WAIT_MS    100 /* for a reader, between two looks at `ending` */
+#define WAIT_MS    100 /* for a reader, between checks of `ending` */
 
 enum ending { GOES_ON, FINISHES, GIVES_UP };
 
 struct jsonl {
     int fd;
-    bool is_file; /* and not a pipe or terminal */
-    char *name;   /* for people */
+    bool is_file; /* not a pipe or terminal */
+    char *name;   /* for messages */
     struct outcome_rows *rows;
     pthread_t thread;
-    /* its thread's */
+    /* its thread */
     uint64_t after;
     struct record line;
     struct buf lines;
@@ -86,8 +85,8 @@ static enum ending ending_of(struct jsonl *j)
     return e;
 }
 
-/* No more octets at once than a pipe that poll called writable takes without
- * making us wait: then a reader who has stopped cannot hold us. */
+/* Writes no more octets at once than a pipe takes without blocking after poll
+ * called it writable, so that a stopped reader cannot block us. */
 static enum status write_some(struct jsonl *j, struct bytes *left)
 {
     struct pollfd p = {.fd = j->fd, .events = POLLOUT};
@@ -143,7 +142,7 @@ static void *follow(void *arg)
     enum status st = STATUS_OK;
 
     for (;;) {
-        /* Asked before the look: what came before the end is seen. */
+        /* Checked before the read, so that it sees all rows before the end. */
         enum ending ending = ending_of(j);
         unsigned seen = 0;
 
@@ -191,7 +190,7 @@ struct expected {
     enum status st;
 };
 
-/* The beginning of a line is enough: fields may be added by a later release. */
+/* Comparing the start of a line is enough: a later release may add fields. */
 static bool is_row(void *ctx, uint64_t seq, struct bytes line)
 {
     struct expected *x = ctx;

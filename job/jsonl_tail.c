@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jsonl_tail.c - where a file of --jsonl lines is to be gone on with.
+ * jsonl_tail.c - where to continue a file of --jsonl lines.
  *
  * Read backwards, line by line, from the end:
  *
@@ -57,8 +57,8 @@ static enum status read_at(int fd, char *to, size_t len, uint64_t offset)
     return STATUS_OK;
 }
 
-/* The octets before `end` back to the line end before them, into `out`;
- * *start is where they begin. */
+/* Reads the octets before `end`, back to the previous line end, into `out`;
+ * *start is their offset. */
 static enum status read_back(int fd, uint64_t end, struct buf *out,
                              uint64_t *start)
 {
@@ -98,7 +98,7 @@ static bool has_zeros(struct bytes b)
     return b.len > 0 && memchr(b.at, '\0', b.len) != NULL;
 }
 
-/* Might it have become a line of ours? */
+/* Could this be the start of one of our lines? */
 static bool is_part(struct bytes b)
 {
     size_t n = b.len < sizeof beginning - 1 ? b.len : sizeof beginning - 1;
@@ -106,7 +106,7 @@ static bool is_part(struct bytes b)
     return has_zeros(b) || memcmp(b.at, beginning, n) == 0;
 }
 
-/* A whole line: is it passed over, the last one, or none of ours? */
+/* Judges a whole line: cut it, keep it as the last one, or refuse the file? */
 static enum status judge(struct bytes line, uint64_t last,
                          bool (*is_ours)(void *ctx, uint64_t seq,
                                          struct bytes line),
@@ -128,7 +128,7 @@ enum status jsonl_tail(int fd, uint64_t last,
                                        struct bytes line),
                        void *ctx, uint64_t *keep, uint64_t *seq)
 {
-    bool whole_passed = false; /* a whole line was passed over */
+    bool whole_passed = false; /* a whole line would be cut */
     struct stat s;
     struct buf line;
     enum status st;
@@ -150,7 +150,7 @@ enum status jsonl_tail(int fd, uint64_t last,
             break;
         whole_passed = true;
     }
-    /* Whole lines, and none of them this crawl's. */
+    /* There are whole lines, but none of this crawl. */
     if (st == STATUS_OK && *seq == 0 && whole_passed)
         st = STATUS_FORMAT;
     *keep = end;

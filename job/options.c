@@ -2,9 +2,8 @@
 /*
  * options.c - the one table of the settings of a crawl.
  *
- * A row's type is checked against its field while compiling; names of choices
- * stand at their enum's values. Defaults are chosen to be
- * polite first, bounded always.
+ * The compiler checks a row's type against its field; names of choices are
+ * indexed by their enum. Defaults are polite first, and always bounded.
  */
 #include "job/options.h"
 
@@ -69,7 +68,7 @@ const char *const sandbox_words[] = {
     [SANDBOX_OFF + 1] = NULL,
 };
 
-/* Link kinds that can be followed: not form, whose actions never are. */
+/* Link kinds that can be followed: all but form actions. */
 static const char *const kind_words[] = {
     "a",        "area",      "link",         "canonical", "css",
     "sitemap",  "alternate", "feed",         "img",       "srcset",
@@ -81,7 +80,7 @@ static const char *const kind_words[] = {
 /* ---- rows ---- */
 
 #define FIELD(f) (((struct crawl_settings *)0)->f)
-/* The field's offset; does not compile where its type is not `type`. */
+/* The field's offset; compiles only if its type is `type`. */
 #define AT(f, type)                                                            \
     (offsetof(struct crawl_settings, f) +                                      \
      0 * sizeof(char[__builtin_types_compatible_p(__typeof__(FIELD(f)), type)  \
@@ -113,7 +112,7 @@ static const char *const kind_words[] = {
 #define OUTPUT        "Output: what is told and kept"
 #define RIGHTS        "Rights: what the process keeps"
 
-/* A row is read as one, not field by field. */
+/* One row per option is easier to read. */
 /* clang-format off */
 static const struct option_spec specs[] = {
     {.name = "seeds", LIST(seeds), .section = INPUT, .arg = "URL",

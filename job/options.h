@@ -58,7 +58,7 @@ struct crawl_settings {
     char *input;              /* file with seeds, "-": stdin; NULL: none */
     char *output; /* the crawl's directory; never NULL once parsed */
     char *config; /* the file of --config, or NULL */
-    bool once;    /* of a resume: what it changes is not kept */
+    bool once;    /* of a resume: do not keep its changes */
     struct option_list retry; /* of a resume: reasons, or "all" */
 
     /* ---- scope: which URLs belong to the crawl ---- */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_helper.c - requests by a socket that keeps messages apart.
+ * report_helper.c - a helper that takes requests on a message socket.
  *
  *   request   what (1 octet), rows NUL format NUL dir NUL url NUL, and two
  *             descriptors: where the report is written, where its status goes
  *   answer    the status (1 octet); nothing where the helper could not
  *
- * Each request is run by a child of its own, since a report takes as long as it
- * takes. The helper ends when the other end of its socket is closed, which the
- * kernel does however that process ends; signals to the process group are not
- * for it.
+ * Each request gets its own child process, since a report may take long. The
+ * helper ends when the other end of its socket is closed, which the kernel does
+ * however that process ends; it ignores signals to the process group.
  */
 #include "job/report_helper.h"
 
@@ -67,8 +66,8 @@ static bool send_request(struct bytes message, const int fds[FDS])
     return n == (ssize_t)message.len;
 }
 
-/* Octets of the message; 0: the other end is closed. `fds` are -1 where a
- * message is not whole. */
+/* Returns the octets of a message; 0: the other end is closed. `fds` are -1 if
+ * the message is incomplete. */
 static ssize_t receive(int from, char *message, int fds[FDS])
 {
     struct iovec text = {message, MESSAGE_MOST};
@@ -93,7 +92,7 @@ static ssize_t receive(int from, char *message, int fds[FDS])
 
 /* ---- in the helper ---- */
 
-/* The texts of a message behind its first octet. */
+/* Splits the texts of a message after its first octet. */
 static bool split(const char *message, size_t len, const char *out[TEXTS])
 {
     const char *at = message + 1, *end = message + len;
@@ -138,8 +137,8 @@ static void begin(const char *message, size_t len, const int fds[FDS])
             close(fds[i]);
 }
 
-/* The standard files are those of whom a person has started; to keep them open
- * would keep their readers waiting. */
+/* Closes the standard files, which are those of the process that started us: an
+ * open one would keep its reader waiting. */
 static void let_go_of_files(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -157,7 +156,7 @@ static void live(int from)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN); /* those that run reports are not waited for */
+    signal(SIGCHLD, SIG_IGN); /* children that run reports end unnoticed */
     let_go_of_files();
     (void)prctl(PR_SET_NAME, "urlweir-reports", 0, 0, 0);
     while ((n = receive(from, message, fds)) > 0)
@@ -165,7 +164,7 @@ static void live(int from)
     _exit(0);
 }
 
-/* The program and what loads it. */
+/* Allows this program and its loader. */
 static void enter_sandbox(const struct sandbox_path *paths, size_t count)
 {
     static const char *const programs[] = {"/proc/self/exe", "/lib", "/lib64",

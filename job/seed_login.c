@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seed_login.c - user names and passwords in the URLs that a person gives. */
+/* seed_login.c - user names and passwords in given URLs. */
 #include "job/seed_login.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool has_control(struct bytes text)
     return false;
 }
 
-/* "user:password@" as the parser left it; the colon may be missing. */
+/* "user:password@" from the parser; the colon may be missing. */
 static struct bytes userinfo_of(const struct url *u)
 {
     struct bytes whole = url_text(u);
@@ -55,7 +55,7 @@ enum status seed_login_of(const struct url *u, struct buf *out)
                                                           : STATUS_OK;
 }
 
-/* "joe@", "mailto:joe@": without slashes that is no login. */
+/* "joe@", "mailto:joe@": without slashes this is not a login. */
 static bool is_mail(struct bytes before)
 {
     return bytes_starts_with(before, "mailto:") ||

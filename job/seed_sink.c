@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seed_sink.c - from what a person gives into the frontier of a new crawl.
+ * seed_sink.c - puts the URLs that the user gives into the frontier.
  *
- * A guess at a sitemap stands right behind the first seed of its host: the
- * first request that --limit counts is a seed's, and what the sitemap says is
- * known while the host's queue is short. Seeds of one host often stand
- * together, so one origin is remembered; the seen check knows the others.
+ * A guessed sitemap follows the first seed of its host: so the first request
+ * that --limit counts is a seed's, and the sitemap is read while the host's
+ * queue is short. Seeds of one host are often adjacent, so we remember one
+ * origin; the seen check handles the others.
  */
 #include "job/seed_sink.h"
 
@@ -30,9 +30,9 @@ struct seed_sink {
     struct crawl_setup *setup;
     struct candidate_rules rules;
     const struct crawl_settings *s;
-    bool guesses;      /* at sitemaps */
+    bool guesses;      /* guess sitemaps */
     struct buf origin; /* of the last guess */
-    struct seed *asks; /* for whom URLs are put now, or NULL */
+    struct seed *asks; /* that get answers, or NULL */
     size_t n;
     struct engine_item items[BATCH];
     char *urls[BATCH];
@@ -77,7 +77,7 @@ static enum status put_batch(struct seed_sink *k)
         free(k->urls[i]);
     }
     k->n = 0;
-    /* Large lists are committed on the way; the mark comes at the end. */
+    /* Large lists are committed in between; the mark follows at the end. */
     if (st == STATUS_OK)
         st = k->engine->ops->turn(k->engine, false, clock_mono(), wall, NULL);
     return st;
@@ -98,8 +98,8 @@ static enum status put(struct seed_sink *k, const struct url *u,
 
 static enum status put_guess(struct seed_sink *k, const struct url *seed)
 {
-    /* With --sitemap only it stands for the seed, which is not fetched: where
-     * it redirects to is in scope, and it fails as a seed fails. */
+    /* With --sitemap only it replaces the seed, which is not fetched: the
+     * target of its redirect is in scope, and it fails like a seed. */
     bool stands_in = k->s->sitemap == SITEMAPS_ONLY;
     const struct engine_item like = {.depth = stands_in ? 0 : 1,
                                      .kind = LINK_SITEMAP,

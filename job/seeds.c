@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seeds.c - the URLs a person gives to start from. */
+/* seeds.c - reads the URLs that a crawl starts from. */
 #include "job/seeds.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #define SHOWN_MOST 200 /* octets of a bad seed that are shown */
 
-/* ---- what is wrong with it, and what was meant ---- */
+/* ---- messages about bad seeds ---- */
 
-/* Would a person take this for a host: a dot inside, localhost, or a port? */
+/* Does this look like a host: a dot inside, localhost, or a port? */
 static bool looks_like_host(const struct url *u)
 {
     struct bytes host = url_host(u);
@@ -23,8 +23,8 @@ static bool looks_like_host(const struct url *u)
            (host.len > 2 && memchr(host.at + 1, '.', host.len - 2) != NULL);
 }
 
-/* "example.org", "//example.org/", "example.org:8080/x": the https URL that was
- * meant. What has an @ is an address of mail. */
+/* Suggests an https URL for "example.org", "//example.org/" or
+ * "example.org:8080/x", but not for a text with @, which is a mail address. */
 static void add_meant(struct buf *out, struct bytes text, enum url_reason why)
 {
     struct buf with_scheme;
@@ -71,7 +71,7 @@ const char seeds_no_login[] =
     "it holds a user name or password; say `urlweir resume --auth "
     "ORIGIN=USER:PASSWORD`, and seed it without";
 
-/* To who asked to be told himself. */
+/* Passes a bad seed to the caller's `refuse`. */
 static enum status refuse(struct seeds *s, struct bytes text, const char *what,
                           enum url_reason why)
 {
@@ -128,7 +128,7 @@ static enum status bad_seed(struct seeds *s, struct bytes text,
     return st;
 }
 
-/* NULL: it has none, or one that was taken. */
+/* NULL: the URL has no login, or it was taken. */
 static const char *take_login(struct seeds *s, const struct url *u)
 {
     const char *wrong = NULL;
@@ -172,7 +172,7 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
 
 /* ---- files ---- */
 
-/* The line without comment and white space around. */
+/* Removes a comment and surrounding white space. */
 static struct bytes strip(struct bytes line)
 {
     bool space = true;
@@ -187,8 +187,8 @@ static struct bytes strip(struct bytes line)
     return bytes_trim(line);
 }
 
-/* One line without its LF; false at the end. Longer than the ceiling: the rest
- * is read and dropped, and buf_failed(line) says so. */
+/* Reads a line without its LF; false at the end. Drops the rest of a line over
+ * the limit; then buf_failed(line) is true. */
 static bool read_line(FILE *in, struct buf *line)
 {
     int c = getc_unlocked(in);

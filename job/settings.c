@@ -3,10 +3,9 @@
  * settings.c - the settings of a crawl: defaults, its settings file, and what a
  * resume changed.
  *
- * What a crawl was started with is kept whole, defaults included, so that a
- * release with other defaults resumes it as it was meant. Secrets stand in a
- * file of their own, so that the other one can be shown, copied and kept in
- * a repository.
+ * All settings of a crawl are saved, defaults included, so that a release with
+ * other defaults resumes it unchanged. Secrets are in a separate file, so that
+ * the other one can be shown, copied and kept in a repository.
  */
 #include "job/settings.h"
 
@@ -54,7 +53,7 @@ static bool is_there(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A person may have a crawl.yaml of his own: ours stands beside a store. */
+/* Users may have their own crawl.yaml: ours is next to a store. */
 static bool has_old(const char *dir)
 {
     return is_there(dir, OLD_FILE) && is_there(dir, "frontier.db");
@@ -129,8 +128,8 @@ static enum status replace_secrets(const char *path, struct bytes text)
                                                 : status_of_errno(errno);
 }
 
-/* Secrets first: a crash in between leaves a crawl that knows too many rather
- * than one that asks without them. */
+/* Secrets first: after a crash in between, the crawl has too many secrets
+ * rather than too few. */
 static enum status save_both(const char *dir, const struct buf *text,
                              const struct buf *secrets)
 {
@@ -138,7 +137,7 @@ static enum status save_both(const char *dir, const struct buf *text,
     enum status st;
 
     buf_init(&path, 8192);
-    settings_path(dir, &path); /* of before */
+    settings_path(dir, &path); /* of the old file */
     st = save(dir, SETTINGS_SECRETS, buf_bytes(secrets), replace_secrets);
     if (st == STATUS_OK)
         st = save(dir, SETTINGS_FILE, buf_bytes(text), file_replace);
@@ -283,7 +282,7 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
     return n;
 }
 
-/* ---- what follows ---- */
+/* ---- values derived from settings ---- */
 
 const char *settings_filter_kind(const struct crawl_settings *s)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings_applied.c - what was in force, what is, and what follows from the
- * difference.
+ * settings_applied.c - applies changed settings to a crawl.
  *
- * Once a setting has changed by which URLs are dropped, queued URLs are asked
- * again for as long as the crawl lives (`scope_changed`): which of them were
- * admitted by which is not known. Drops that it had kept out are judged again;
- * the note is written in the transaction that begins with that, so a crash
- * leaves both or neither.
+ * Once a setting that drops URLs has changed, queued URLs are checked again for
+ * the rest of the crawl (`scope_changed`), as we do not know which settings
+ * admitted them. Drops that the old settings caused are judged again; the same
+ * transaction writes the note and starts that, so a crash leaves both or
+ * neither.
  */
 #include "job/settings_applied.h"
 
@@ -20,7 +19,7 @@
 
 #define BIT(reason) (UINT64_C(1) << REASON_##reason)
 
-/* The settings by which URLs are dropped, and for which reasons. */
+/* The settings that drop URLs, and the reasons they use. */
 static const struct {
     const char *name;
     uint64_t reasons;
@@ -34,11 +33,11 @@ static const struct {
     {"per-host", BIT(BUDGET)},
     {"mime", BIT(MIME)},
     {"max-body", BIT(TRUNCATED_LENGTH)},
-    /* A URL that has another form may pass where the old one did not. */
+    /* The new form of a URL may pass although the old one did not. */
     {"drop-params", ENGINE_MAY_RETURN},
 };
 
-/* Reasons that the difference may lift. */
+/* Reasons that the difference may remove. */
 static uint64_t what_is_lifted(const struct crawl_settings *a,
                                const struct crawl_settings *b)
 {
@@ -69,7 +68,7 @@ bool settings_of_note(struct bytes note, const struct crawl_settings *s,
 
     buf_init(&error, 4096);
     option_copy(&crawl_options, was, s, sizeof *was);
-    /* Of a release that had other options: not known. */
+    /* The note of a release with other options is not usable. */
     known = config_read(&crawl_options, was, note, "note", OPTION_FROM_CRAWL,
                         &error) == STATUS_OK;
     if (!known) {
@@ -96,7 +95,7 @@ enum status settings_applied(struct engine *e, const struct crawl_settings *s,
     return st;
 }
 
-/* A note that is there already is not written again. */
+/* Writes the note unless the store has the same. */
 static enum status write_note(struct engine *e, const struct crawl_settings *s)
 {
     struct buf text, there;
@@ -125,9 +124,9 @@ enum status settings_note_first(struct engine *e,
     return st == STATUS_OK ? write_note(e, s) : st;
 }
 
-/* ---- what follows ---- */
+/* ---- effects ---- */
 
-/* Drops of these reasons are judged again. */
+/* Has drops of these reasons judged again. */
 static enum status let_in(struct engine *e, uint64_t lifted)
 {
     struct engine_stats s;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings_check.c - settings that cannot hold together.
+ * settings_check.c - checks settings that contradict each other.
  *
- * Of two that contradict each other, the one from the weaker source gives way:
- * a default to a file, a file to the command line. Said by the same source,
- * both are meant, and a person must choose. Nothing makes a crawl less polite
- * by itself: --delay never gives way.
+ * Of two such settings, the one from the weaker source gives way: a default to
+ * a file, a file to the command line. If both are from the same source, the
+ * user must choose. No rule makes a crawl less polite: --delay never gives way.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "job/settings.h"
 #include "job/settings_values.h"
 
-/* ---- saying no ---- */
+/* ---- errors ---- */
 
 static enum option_source source(const struct crawl_settings *s,
                                  const char *name)
@@ -50,7 +49,7 @@ static enum status above(struct buf *error, const struct crawl_settings *s,
 
 /* ---- options together ---- */
 
-/* Was `winner` said by a stronger source than `loser`? */
+/* Does `winner` come from a stronger source than `loser`? */
 static bool outranks(const struct crawl_settings *s, const char *winner,
                      const char *loser)
 {
@@ -101,8 +100,7 @@ static enum status check_patience(struct crawl_settings *s, struct buf *error)
     return STATUS_OK;
 }
 
-/* `low` may not be above `*high`, which is lifted where it was said less
- * strongly. */
+/* `low` may not be above `*high`, which is raised if its source is weaker. */
 static enum status lift(struct crawl_settings *s, const char *low_name,
                         int64_t low, const char *high_name, int64_t *high,
                         const char *reason, struct buf *error)
@@ -119,7 +117,7 @@ static enum status check_counts(struct crawl_settings *s, struct buf *error)
 {
     enum status st;
 
-    /* Fewer transfers than a file or the crawl had threads: fewer threads. */
+    /* Fewer transfers than threads from a weaker source: fewer threads. */
     if (s->threads > s->concurrency && outranks(s, "concurrency", "threads"))
         s->threads = s->concurrency;
     st = lift(s, "threads", s->threads, "concurrency", &s->concurrency,
@@ -167,7 +165,7 @@ static bool cannot_grow(enum filter_choice filter)
            filter == FILTER_REDIS;
 }
 
-/* A Redis URL that cannot be one is refused now, not when it is needed. */
+/* Refuses a bad Redis URL now, not when it is first needed. */
 static enum status check_redis(const char *url, const char *option,
                                struct buf *error)
 {
@@ -269,8 +267,8 @@ static enum status check_sitemaps(const struct crawl_settings *s,
     return STATUS_ARG;
 }
 
-/* What says how WARC files are made, while none are. A --no-warc wins over what
- * the crawl, or a file, said of them. */
+/* Refuses options about WARC files without --warc. A --no-warc overrides those
+ * of the crawl or a file. */
 static enum status check_warc(const struct crawl_settings *s, struct buf *error)
 {
     const char *name = NULL;
@@ -289,7 +287,7 @@ static enum status check_warc(const struct crawl_settings *s, struct buf *error)
     return STATUS_ARG;
 }
 
-/* What is served can only be read, but by whom is for a person to say. */
+/* Metrics are read-only, but the user must decide who may read them. */
 static enum status check_metrics(const struct crawl_settings *s,
                                  struct buf *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_json.c - settings as JSON, for those who may read them. */
+/* settings_json.c - settings as JSON. */
 #include "job/settings_json.h"
 
 #include "job/settings.h"
@@ -77,7 +77,7 @@ json_t *settings_secrets_json(const struct crawl_settings *s)
     return names;
 }
 
-/* null where it is secret. */
+/* null for a secret. */
 static json_t *shown_json(const struct option_spec *o,
                           const struct crawl_settings *s)
 {

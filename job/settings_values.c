@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_values.c - whether a value is what its option takes. */
+/* settings_values.c - checks the value of each option. */
 #include "job/settings_values.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool is_token_char(char c)
                   c) != NULL;
 }
 
-/* Octets of a token (RFC 9110 section 5.6.2) at the front. */
+/* The length of the token (RFC 9110 section 5.6.2) at the start. */
 static size_t token_length(const char *s)
 {
     size_t n = 0;
@@ -36,7 +36,7 @@ static size_t token_length(const char *s)
     return n;
 }
 
-/* Of a header the name alone is shown: the rest may be a secret. */
+/* Shows only the name of a header: the rest may be a secret. */
 static enum status refuse_name(struct buf *error, const char *option,
                                struct bytes name, const char *why)
 {
@@ -78,7 +78,7 @@ static enum status check_header(const char *line, struct buf *error)
     return check_line("header", line, false, error);
 }
 
-/* "ORIGIN=REST", and what REST is. */
+/* Checks "ORIGIN=REST", including REST. */
 static enum status check_bound(const char *option, const char *text,
                                const char *rest_is, const char **rest,
                                struct buf *error)
@@ -131,7 +131,7 @@ static enum status check_bearer(const char *text, struct buf *error)
     return check_bound("bearer", text, "TOKEN", &token, error);
 }
 
-/* In lower case from here on, as answers are compared. */
+/* Checks a type, "text/html", or a family of types, "text/". */
 static enum status check_mime(const char *type, struct buf *error)
 {
     size_t n = token_length(type);
@@ -168,7 +168,7 @@ static enum status check_sitemap_url(const char *text, struct buf *error)
                                  "https://example.org/sitemap.xml");
 }
 
-/* The guard reads networks in full; here only what cannot be one. */
+/* Refuses texts that cannot be a network; the guard parses them fully. */
 static enum status check_net(const char *option, const char *net,
                              struct buf *error)
 {
@@ -247,7 +247,7 @@ static enum status check_agent(const struct crawl_settings *s,
     return st;
 }
 
-/* It begins the names of files. */
+/* Checks the prefix of file names. */
 static enum status check_warc_prefix(const char *prefix, struct buf *error)
 {
     size_t n = strspn(prefix, "abcdefghijklmnopqrstuvwxyz0123456789._-"
