@@ -102,7 +102,7 @@ def queues_are_listed_100_at_a_time_unless_said_otherwise(f):
 
 
 @check
-def stats_count_held_and_future_urls_and_finished_queues(f):
+def stats_count_leased_and_future_urls_and_finished_queues(f):
     f.put_new("u1", "u2", "u3", key="a")
     f.put(f.known("u", time.time() + 1000, "b"), f.known("u", 0, "c"),
           f.known("v", 0, "a"))

@@ -238,7 +238,8 @@ START_TEST(ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay)
 }
 END_TEST
 
-START_TEST(contract_2_a_cap_of_two_with_two_held_serves_nothing_of_three_three)
+START_TEST(
+    contract_2_a_cap_of_two_with_two_leased_serves_nothing_of_three_three)
 {
     struct service_rig r;
 
@@ -450,7 +451,7 @@ Suite *suite_frontier_calls(void)
         contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date,
         contract_2_a_queue_waits_its_delay_and_no_longer,
         ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay,
-        contract_2_a_cap_of_two_with_two_held_serves_nothing_of_three_three,
+        contract_2_a_cap_of_two_with_two_leased_serves_nothing_of_three_three,
         contract_2_a_hold_ends_with_a_known_update_or_at_its_date,
         contract_2_names_that_are_none_get_an_empty_answer,
         contract_2_a_node_that_is_not_active_serves_nothing,

@@ -148,7 +148,7 @@ START_TEST(
 }
 END_TEST
 
-START_TEST(contract_2_stats_count_held_and_future_ones_and_finished_queues)
+START_TEST(contract_2_stats_count_leased_and_future_ones_and_finished_queues)
 {
     struct service_rig r;
     struct url_counts c;
@@ -180,7 +180,7 @@ Suite *suite_frontier_calls_read(void)
         contract_2_status_of_what_is_unknown_is_not_found,
         contract_2_lists_have_a_hundred_start_counts_matches_filters_are_substrings,
         contract_2_queues_listed_are_active_and_not_blocked_unless_all_are_asked_for,
-        contract_2_stats_count_held_and_future_ones_and_finished_queues,
+        contract_2_stats_count_leased_and_future_ones_and_finished_queues,
     };
     Suite *s = suite_create("frontier_calls_read");
     TCase *t = tcase_create("frontier_calls_read");
