@@ -31,11 +31,14 @@ static void make_room(struct frontier *f, size_t n)
     s->blocked = xrealloc(s->blocked, s->room * sizeof *s->blocked);
 }
 
-void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
+/* It may open a place of the scope, to which links were dropped before. */
+enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
 {
-    if (depth == 0)
-        frontier_store_add(f->store, "last_root",
-                           id - frontier_store_counter(f->store, "last_root"));
+    if (depth != 0)
+        return STATUS_OK;
+    frontier_store_add(f->store, "last_root",
+                       id - frontier_store_counter(f->store, "last_root"));
+    return rejudge_later(f, UINT64_C(1) << REASON_SCOPE);
 }
 
 static enum status write_row(struct frontier *f, struct bytes crawl,
@@ -61,8 +64,7 @@ static enum status write_row(struct frontier *f, struct bytes crawl,
     frontier_reschedule(f, frontier_host(f, row.queue));
     if (item->seed)
         frontier_store_add(f->store, "seeds", 1);
-    frontier_note_root(f, item->depth, a->id);
-    return STATUS_OK;
+    return frontier_note_root(f, item->depth, a->id);
 }
 
 static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,

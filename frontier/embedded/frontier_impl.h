@@ -338,7 +338,8 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h);
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
                              uint8_t kind);
 /* If the URL is a seed, notes where a resume stops searching for seeds. */
-void frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id);
+MUST_CHECK enum status frontier_note_root(struct frontier *f, uint32_t depth,
+                                          uint64_t id);
 
 /* ---- of frontier_drop.c ---- */
 
@@ -389,6 +390,9 @@ struct candidate_rules frontier_rules(const struct frontier *f);
 MUST_CHECK enum status rejudge_restore(struct frontier *f);
 /* Is there any drop to judge now? */
 bool rejudge_is_due(const struct frontier *f);
+/* Drops of these reasons are judged again when nothing is queued, in this run
+ * or a later one. */
+MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
 /* Judges some of them. */
 MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
                                     int64_t wall_ms);

@@ -53,7 +53,9 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
         return st;
     seen_store_replace(f->base, d, id);
     frontier_store_add(f->store, "readmitted", 1);
-    frontier_note_root(f, again.depth, id);
+    st = frontier_note_root(f, again.depth, id);
+    if (st != STATUS_OK)
+        return st;
     frontier_reschedule(f, frontier_host(f, row->queue));
     *back = true;
     same = id; /* what led to the one leads to the other */

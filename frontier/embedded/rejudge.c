@@ -71,6 +71,16 @@ enum status rejudge_restore(struct frontier *f)
     return st == STATUS_OK || st == STATUS_NOT_FOUND ? levels_restore(f) : st;
 }
 
+enum status rejudge_later(struct frontier *f, uint64_t reasons)
+{
+    struct rejudge *j = &f->rejudge;
+
+    if ((j->later & reasons) == reasons || drop_log_count(f->drop_log) == 0)
+        return STATUS_OK;
+    j->later |= reasons;
+    return write_mark(f);
+}
+
 static enum status begin(struct frontier *f, uint64_t reasons)
 {
     struct rejudge *j = &f->rejudge;

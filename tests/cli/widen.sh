@@ -141,6 +141,19 @@ exits 0 "$URLWEIR" status room --json
 resume room -d 2
 says crawl.err "may stay incomplete"
 
+# ---- a seed that opens a host to which links were dropped before -----------------
+
+rm -rf d
+from_here
+crawl d --scope host
+ended 0
+exits 0 "$URLWEIR" seed d "http://$two:$port/"
+resume d
+ended 0
+fetched >got
+grep -qxF "$two /far.html" got || fail "what was dropped has not come back: $(cat got)"
+[ -z "$(uniq -d got)" ] || fail "fetched twice: $(uniq -d got)"
+
 # ---- links to other sites -------------------------------------------------------
 
 crawl links --scope host
