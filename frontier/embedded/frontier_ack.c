@@ -119,24 +119,31 @@ bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
     return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
 }
 
-static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
-                          const struct fetch_row *row)
+void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                            bool back)
 {
+    const uint64_t by = back ? UINT64_MAX : 1;
     char reason[24], name[64];
 
-    frontier_store_add(f->store, outcome_status_name(o.status), 1);
+    frontier_store_add(f->store, outcome_status_name(o.status), by);
     outcome_reason_text(o, reason, sizeof reason);
     if (reason[0] != '\0') {
         snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
                  reason);
-        frontier_store_add(f->store, name, 1);
+        frontier_store_add(f->store, name, by);
     }
     if (frontier_counts_as_page(f, o, kind))
-        frontier_store_add(f->store, "pages", 1);
+        frontier_store_add(f->store, "pages", by);
     else if (outcome_counts_as_page(o))
-        frontier_store_add(f->store, "sitemaps", 1);
+        frontier_store_add(f->store, "sitemaps", by);
     if (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP)
-        frontier_store_add(f->store, "http_errors", 1);
+        frontier_store_add(f->store, "http_errors", by);
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                          const struct fetch_row *row)
+{
+    frontier_count_outcome(f, o, kind, false);
     if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
         frontier_store_add(f->store, "same_content", 1);
 }

@@ -337,6 +337,10 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h);
 /* Does the outcome of a URL of this kind count as a page? */
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
                              uint8_t kind);
+/* Counts the outcome of a URL of this kind; `back`: takes it from the counters
+ * again. */
+void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                            bool back);
 /* If the URL is a seed, notes where a resume stops searching for seeds. */
 MUST_CHECK enum status frontier_note_root(struct frontier *f, uint32_t depth,
                                           uint64_t id);

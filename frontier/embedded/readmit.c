@@ -6,8 +6,6 @@
  * old state or the new one. The URL gets a new row (URL_ROW_AGAIN), and its
  * digest is that one's from then on; its old tries stay where they are.
  */
-#include <stdio.h>
-
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
 
@@ -15,19 +13,10 @@ static void uncount(struct frontier *f, const struct url_row *row,
                     struct outcome o)
 {
     struct host_queue *h = frontier_host(f, row->queue);
-    char reason[24], name[64];
 
-    outcome_reason_text(o, reason, sizeof reason);
-    frontier_store_add(f->store, outcome_status_name(o.status), UINT64_MAX);
-    if (reason[0] != '\0') {
-        snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
-                 reason);
-        frontier_store_add(f->store, name, UINT64_MAX);
-    }
-    if (frontier_counts_as_page(f, o, row->kind)) {
-        frontier_store_add(f->store, "pages", UINT64_MAX);
+    frontier_count_outcome(f, o, row->kind, true);
+    if (frontier_counts_as_page(f, o, row->kind))
         h->counted -= h->counted > 0;
-    }
     if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
 }

@@ -165,7 +165,7 @@ for title, name in {"pages": "pages", "fetched": "fetched", "redirects": "redire
     assert int(said.get(title, "0").replace(",", "")) == n[name], (title, said)
 END
 
-# ---- settings that are widened ---------------------------------------------------------
+# ---- settings that are widened, and failures that are tried again ---------------------
 
 serve --hosts 8 --pages 400 --profile errors,robots,redirects,variants --seed 5
 for n in 1 2 3 none; do
@@ -179,6 +179,14 @@ for n in 1 2 3 none; do
     agree || fail "with --depth $n"
 done
 [ "$(json returned <status.json)" -gt 0 ] || fail "nothing came back: $(cat status.json)"
+exits 0 "$URLWEIR" retry w
+told w
+[ "$(json queued <status.json)" -gt 0 ] || fail "nothing is tried again: $(cat status.json)"
+agree || fail "with failures that are queued again"
+resume w
+ended 0
+told w
+agree || fail "with failures that were tried again"
 serve_no_more
 
 # ---- what only some crawls have ---------------------------------------------------------
