@@ -18,13 +18,13 @@ START_TEST(hosts_and_recent_answers_are_told)
     recent = json_array_get(json_object_get(answer, "recent"), 0);
     ck_assert_str_eq(json_string_value(json_object_get(recent, "url")), SEED);
     ck_assert_str_eq(json_string_value(json_object_get(recent, "status")),
-                     "failed");
+                     "skipped");
     ck_assert_str_eq(json_string_value(json_object_get(recent, "reason")),
-                     "connect");
+                     "port");
     does(CRAWLS_PAUSE, "a", NULL);
     does(CRAWLS_SEED, "a",
-         "{'urls': ['http://127.0.0.2:2/', 'http://127.0.0.2:2/2', "
-         "'http://127.0.0.3:2/']}");
+         "{'urls': ['http://127.0.0.2:1/', 'http://127.0.0.2:1/2', "
+         "'http://127.0.0.3:1/']}");
     does(CRAWLS_HOSTS, "a", "{'sort': 'biggest', 'size': '1'}");
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "hosts")), 1);
     host = json_array_get(json_object_get(answer, "hosts"), 0);
