@@ -27,7 +27,7 @@
 #include "frontier/embedded/frontier_impl.h"
 
 #define MARK        "rejudge"
-#define STEP_BLOCKS 16 /* in a turn; each has about a thousand entries */
+#define STEP_BLOCKS 4 /* of a turn, which may hold some hundred drops each */
 
 static bool has_reason(uint64_t reasons, unsigned r)
 {
