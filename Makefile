@@ -199,14 +199,14 @@ check-tree: | build/deps-check.stamp
 check-hardening: $(BIN)
 	$(Q)$(if $(HARD_$(MODE)),tools/check-hardening.sh $(BIN) $B/cli/main.o $(if $(findstring FORTIFY,$(HARD_$(MODE))),fortified))
 
-# Limits of time find what hangs; a busy politeness_group is no finding.
+# Limits of time find what hangs; a busy machine is no finding.
 CK_LIMITS = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(if $(filter release,$(MODE)),4,8)
 check-unit: build/deps-check.stamp $B/unit
 	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t $(CK_LIMITS) $B/unit || exit 1; done
 
 # The same, suites side by side: for builds that are slow.
 check-suites: build/deps-check.stamp $B/unit
-	$(Q)$(CK_LIMITS) tests/unit/run.sh $B/unit $(or $(T),$(SUITES))
+	$(Q)$(CK_LIMITS) tests/unit/run_unit.sh $B/unit $(or $(T),$(SUITES))
 
 check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 	$(Q)tests/replay.sh $B/fuzz
@@ -215,14 +215,14 @@ check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
 check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN)
-	$(Q)tests/cli/run.sh $(abspath $B) $(T)
+	$(Q)tests/cli/run_cli.sh $(abspath $B) $(T)
 
 check-long: ## the full sizes: more kills, more keys, larger webs
 	$(Q)$(MAKE) --no-print-directory check LONG=1
 export LONG
 
 check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
-	$(Q)tests/interop/run.sh $(abspath $B) $(T)
+	$(Q)tests/interop/run_interop.sh $(abspath $B) $(T)
 
 .PHONY: check-releases
 check-releases: ## build and test in a fresh system of each Debian release (as root; T=trixie)
@@ -253,7 +253,7 @@ THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetch
 
 # A test that cannot fail shows nothing: see docs/mutants.md.
 .PHONY: mutants
-CORE := frontier storage filter crawler/robots crawler/fetch
+CORE := frontier storage filter crawler/robots crawler/fetch crawler/address
 mutants: build/deps-check.stamp ## change FILE (or folders, file:line) in N places, list what no suite sees
 	$(Q)CC="$(CC)" tools/mutants.py $(N:%=-n %) $(SEED:%=-s %) $(or $(FILE),$(CORE))
 

@@ -34,7 +34,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/site.h"
+#include "bench/crawl_web.h"
 #include "bench/whole_crawl.h"
 
 #define AT_ONCE 64

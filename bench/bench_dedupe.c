@@ -38,7 +38,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 
 static char dir[64], list[128], scratch[128];
 static char program[4096]; /* urlweir, from the same build */

@@ -22,7 +22,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"

@@ -28,8 +28,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/crawl_pages.h"
+#include "bench/crawl_web.h"
 #include "bench/parse_box.h"
-#include "bench/site.h"
 
 #define ROUNDS        15
 #define PAGES_A_ROUND 300

@@ -28,7 +28,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 /* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
  * and the file of --config. False: there is nothing to crawl, *code is the exit

@@ -23,8 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/gunzip.h"
 #include "base/format.h"
-#include "base/gunzip.h"
 #include "base/mem.h"
 
 #define WINDOW (LINE_MOST + LINE_BATCH_BYTES)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cli/command.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "storage/db/url_kind.h"
 
 #define MADE_WITHIN (30 * NS_PER_S)

@@ -8,7 +8,7 @@
 #ifndef URLWEIR_CLI_SECRET_ARGS_H
 #define URLWEIR_CLI_SECRET_ARGS_H
 
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Overwrites in `argv`, which is that of main, the values of secret options and
  * the logins of URLs. `s` was read from it. */

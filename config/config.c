@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 
 #define KEY_SHOWN 80 /* octets of an unknown key that are shown */

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "crawler/address/resolver.h"
 #include "crawler/archive/archive.h"
 #include "crawler/crawl_task.h"
 #include "crawler/fetch/fetch_stats.h"
-#include "crawler/fetch/resolver.h"
 #include "crawler/fetcher.h"
 #include "frontier/engine.h"
 #include "frontier/outcome.h"

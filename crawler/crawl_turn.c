@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "crawler/crawl_impl.h"
 
 #define DISK_INTERVAL NS_PER_S

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "base/fault.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "filter/checkpoint_format.h"
 #include "filter/kind.h"

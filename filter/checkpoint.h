@@ -4,7 +4,8 @@
  * A header, the filter's units, a directory with a checksum for each of them,
  * and the header again (docs/formats/filter.md; the drawing is in
  * checkpoint.c). Numbers are little-endian, so any machine reads any other's.
- * The path always names a whole file, the old one or the new one (base/file.h).
+ * The path always names a whole file, the old one or the new one
+ * (base/file/file.h).
  *
  * A unit that does not verify is never used: it is built anew from keys, or
  * answers "maybe" for every key. One flipped bit costs at most one unit.

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

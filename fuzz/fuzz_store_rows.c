@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"

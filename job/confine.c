@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "base/run_as.h"
+#include "base/process/run_as.h"
 #include "job/exit_code.h"
 #include "job/report_helper.h"
 

@@ -4,8 +4,8 @@
  * crawl, resume and serve collect the paths that they were given, then give up
  * all other rights: root becomes the owner of the directory or --user, a helper
  * for reports starts (report_helper.h), and the process enters the sandbox
- * (base/sandbox.h). The first line of the log and the note in the lock file say
- * what is in force; `urlweir status` reads the note.
+ * (base/process/sandbox.h). The first line of the log and the note in the lock
+ * file say what is in force; `urlweir status` reads the note.
  *
  * One thread, before any other starts; confine_seal and confine_text from any.
  */
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 struct confine;
 

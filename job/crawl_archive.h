@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Opens setup->crawl.archive if the settings ask for one, and repairs files
  * after a crash. */

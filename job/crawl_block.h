@@ -9,7 +9,7 @@
 
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Opens what --block-filter and --block-exact name; NULL if neither is set.
  * False: it cannot be used; the error was printed, and *code is the exit

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/secret.h"
+#include "base/process/secret.h"
 #include "crawler/fetch/netrc.h"
 #include "job/exit_code.h"
-#include "job/seed_login.h"
-#include "job/settings.h"
+#include "job/settings/seed_login.h"
+#include "job/settings/settings.h"
 
 #define SAVE_INTERVAL (5 * NS_PER_S)
 #define PEM_MOST      ((size_t)16 << 20)

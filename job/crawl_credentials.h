@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 #define CRAWL_COOKIES "urlweir-cookies.txt"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "job/crawl_credentials.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 void crawl_remove_files(const char *dir)
 {

@@ -14,7 +14,7 @@
 #include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define LINES_PATIENCE (3 * NS_PER_S)
 

@@ -16,11 +16,11 @@
 #include "base/mem.h"
 #include "frontier/engine.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/seed_login.h"
 #include "job/seed_sink.h"
-#include "job/settings.h"
+#include "job/settings/seed_login.h"
+#include "job/settings/settings.h"
+#include "job/settings/settings_json.h"
 #include "job/settings_applied.h"
-#include "job/settings_json.h"
 
 #define SEEDS_MOST 20000 /* per call */
 

@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 /* Ignores a file that cannot be read: opening it later reports the error. Pipes
  * are left out, as they can be read only once. */

@@ -10,7 +10,7 @@
 
 #include "config/config.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 /* Does `now` set option `i` to something that `then` does not? */
 static bool is_said_anew(size_t i, const struct crawl_settings *now,

@@ -12,8 +12,8 @@
 
 #include "filter/redis/redis_url.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/seeds.h"
-#include "job/settings.h"
+#include "job/settings/seeds.h"
+#include "job/settings/settings.h"
 
 #define SEEDS_MOST       1000 /* of a new crawl; its settings keep them */
 #define SEEDS_BYTES_MOST ((size_t)256 << 10)

@@ -18,7 +18,7 @@
 #include "job/crawl_jobs_impl.h"
 #include "job/dir_kind.h"
 #include "job/seed_sink.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
 static void remove_files(const char *dir)

@@ -14,7 +14,7 @@
 #include "frontier/reader.h"
 #include "job/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
 enum status crawl_job_load(struct crawl_settings *s, const char *dir,

@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 static const struct {
     const char *name, *value; /* NULL: any value */

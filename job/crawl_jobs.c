@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "job/crawl_jobs_impl.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 struct crawl_jobs *crawl_jobs_new(const struct crawl_jobs_options *o)
 {

@@ -1,6 +1,6 @@
 /*
  * crawl_jobs.h - crawls that clients can watch and control: the factory behind
- * job/crawls.h.
+ * job/registry/crawls.h.
  *
  * A crawl job has a directory like that of `urlweir crawl`, with its own lock,
  * settings file, threads and memory; it stays open when nothing is left to
@@ -18,8 +18,8 @@
 #include "base/status.h"
 #include "job/confine.h"
 #include "job/crawl_setup.h"
-#include "job/crawls.h"
-#include "job/options.h"
+#include "job/registry/crawls.h"
+#include "job/settings/options.h"
 
 #define CRAWL_JOB_MEMORY                                                       \
     ((uint64_t)256 << 20) /* of each, unless its settings say more */

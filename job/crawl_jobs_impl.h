@@ -20,7 +20,7 @@
 
 #include <jansson.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "job/crawl_jobs.h"
 #include "job/jsonl.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
-#include "base/secret.h"
+#include "base/process/secret.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
@@ -22,7 +22,7 @@
 #include "job/crawl_archive.h"
 #include "job/crawl_credentials.h"
 #include "job/exit_code.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
 #define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */

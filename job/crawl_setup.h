@@ -12,7 +12,7 @@
 #include "crawler/crawl.h"
 #include "crawler/fetcher.h"
 #include "frontier/embedded/frontier.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 struct crawl_setup {
     struct frontier_options frontier;

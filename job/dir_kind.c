@@ -23,7 +23,7 @@
 #include "base/format.h"
 #include "frontier/dedupe/dedupe.h"
 #include "job/crawl_credentials.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "storage/db/schema.h"
 
 #define SQLITE_ID_AT 68

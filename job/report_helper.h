@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "base/status.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 
 /* Call it before the sandbox is entered and any thread starts. If the helper
  * cannot start, reports fail with STATUS_IO. */

@@ -20,8 +20,8 @@
 #include "frontier/engine.h"
 #include "frontier/reader.h"
 #include "job/crawl_credentials.h"
-#include "job/seeds.h"
-#include "job/settings.h"
+#include "job/settings/seeds.h"
+#include "job/settings/settings.h"
 
 #define BATCH 256
 

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "frontier/engine.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Puts seeds of all sources, in batches; reports bad ones on stderr. Does not
  * mark the seeds as complete. STATUS_NOT_FOUND: there are no seeds, which was

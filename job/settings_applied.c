@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "config/config.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define BIT(reason) (UINT64_C(1) << REASON_##reason)
 

@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Sets *was to the settings that were in force when the store was written last,
  * with the secrets of `s`; the caller frees them. *known false: an older

@@ -9,44 +9,49 @@ cd "${1:-$(dirname "$0")/..}"
 table() {
     cat <<'END'
 base:
-config: base
-filter: base
-filter/kinds: base filter
-filter/redis: base filter
-storage/db: base
-storage/index: base storage/db
-storage/rows: base storage/db storage/index
-storage/warc: base storage/db
-storage: base storage/*
-frontier/url: base
-frontier/seen: base filter filter/redis storage/* frontier/url
-frontier: base filter storage/* frontier/url frontier/seen
-frontier/embedded: base filter filter/redis storage/* frontier frontier/url frontier/seen
-frontier/served: base storage/* frontier frontier/url frontier/seen
-frontier/audit: base filter storage/* frontier frontier/url frontier/seen
-frontier/dedupe: base filter storage/* frontier frontier/url frontier/seen
-crawler/charset: base frontier/url
-crawler/robots: base storage/* frontier frontier/url
-crawler/html: base frontier/url crawler/charset crawler/robots
-crawler/sitemap: base storage/* frontier frontier/url crawler/charset crawler/html
-crawler/fetch: base storage/* frontier frontier/url
-crawler/archive: base storage/* frontier frontier/url crawler/fetch crawler/html
-crawler: base filter storage/* frontier frontier/url crawler/*
-job: base config filter filter/redis storage/* frontier/* crawler/*
-service/net: base
-service/calls: base filter storage/* frontier frontier/url frontier/served crawler/* job service/net
-service/grpc: base service/net
-service/urlfrontier: base frontier frontier/url frontier/served service/net service/calls service/grpc
-service/metrics: base frontier frontier/url frontier/served crawler job service/net service/calls service/grpc
-service/http: base frontier frontier/url frontier/served crawler job service/net service/calls service/grpc service/urlfrontier service/metrics
-service: base frontier frontier/url frontier/served job service/*
-cli: base config filter/* storage/* frontier/* crawler/* job
-cli/control: base config frontier/* job service/* cli
-cli/report: base frontier/* crawler/* job cli
-cli/dedupe: base config frontier/* job cli cli/report
-cli/filter: base config filter/* frontier/* job cli cli/report
-cli/inspect: base config filter/* storage/* frontier/* crawler/* job service/* cli cli/control cli/filter cli/report
-cli/run: base config filter storage/* frontier/* crawler/* job service/* cli cli/control cli/report
+base/file: base
+base/process: base
+config: base/*
+filter: base/*
+filter/kinds: base/* filter
+filter/redis: base/* filter
+storage/db: base/*
+storage/index: base/* storage/db
+storage/rows: base/* storage/db storage/index
+storage/warc: base/* storage/db
+storage: base/* storage/*
+frontier/url: base/*
+frontier/seen: base/* filter filter/redis storage/* frontier/url
+frontier: base/* filter storage/* frontier/url frontier/seen
+frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen
+frontier/served: base/* storage/* frontier frontier/url frontier/seen
+frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
+frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
+crawler/charset: base/* frontier/url
+crawler/robots: base/* storage/* frontier frontier/url
+crawler/html: base/* frontier/url crawler/charset crawler/robots
+crawler/sitemap: base/* storage/* frontier frontier/url crawler/charset crawler/html
+crawler/address: base/* frontier/url
+crawler/fetch: base/* storage/* frontier frontier/url crawler/address
+crawler/archive: base/* storage/* frontier frontier/url crawler/fetch crawler/html
+crawler: base/* filter storage/* frontier frontier/url crawler/*
+job/settings: base/* config filter filter/redis storage/* frontier/* crawler/*
+job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
+job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry
+service/net: base/*
+service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
+service/grpc: base/* service/net
+service/urlfrontier: base/* frontier frontier/url frontier/served service/net service/calls service/grpc
+service/metrics: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
+service/http: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
+service: base/* frontier frontier/url frontier/served job/* service/*
+cli: base/* config filter/* storage/* frontier/* crawler/* job/*
+cli/control: base/* config frontier/* job/* service/* cli
+cli/report: base/* frontier/* crawler/* job/* cli
+cli/dedupe: base/* config frontier/* job/* cli cli/report
+cli/filter: base/* config filter/* frontier/* job/* cli cli/report
+cli/inspect: base/* config filter/* storage/* frontier/* crawler/* job/* service/* cli cli/control cli/filter cli/report
+cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
 END
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "base/secret.h"
+#include "base/process/secret.h"
 #include "service/net/auth.h"
 
 #define ANSWER_MOST     ((size_t)16 << 20)

@@ -20,11 +20,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "job/confine.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define NOTE_MOST 2048
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "cli/report/live_line.h"

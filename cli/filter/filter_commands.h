@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "job/options.h"
+#include "job/settings/options.h"
 
 int filter_create_command(int argc, char **argv);
 int filter_add_command(int argc, char **argv);

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/filter/filter_measure.h"

@@ -24,7 +24,7 @@
 #include "frontier/url/url_params.h"
 #include "job/crawl_block.h"
 #include "job/crawl_setup.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define EXAMPLES 10 /* drops of one URL that are shown, the latest */
 

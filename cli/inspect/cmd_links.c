@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cli/command.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/links.h"

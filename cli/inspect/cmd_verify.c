@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -28,7 +28,7 @@
 #include "frontier/audit/audit.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "service/http/http_text.h"
 #include "storage/rows/drop_log.h"
 #include "storage/rows/path_log.h"

@@ -8,9 +8,9 @@
 
 #include "base/format.h"
 #include "config/config.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
+#include "job/settings/settings_json.h"
 #include "job/settings_applied.h"
-#include "job/settings_json.h"
 
 /* ---- gathering ---- */
 

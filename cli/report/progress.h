@@ -21,7 +21,7 @@
 
 #include "base/buf.h"
 #include "crawler/crawl.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Where the crawl ends if it gets that far; 0: no such limit. */
 struct progress_limits {

@@ -29,7 +29,7 @@
 #include "job/dir_kind.h"
 #include "job/jsonl.h"
 #include "job/seed_sink.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
 static enum status read_seeds(struct engine *e, struct crawl_setup *c,

@@ -25,7 +25,7 @@
 #include "job/crawl_setup.h"
 #include "job/retry.h"
 #include "job/seed_sink.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
 static bool same_sitemaps(const struct crawl_settings *a,

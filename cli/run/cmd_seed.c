@@ -17,7 +17,7 @@
 #include "cli/control/steer.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
-#include "job/seeds.h"
+#include "job/settings/seeds.h"
 
 #define BATCH_URLS  1000
 #define BATCH_BYTES ((size_t)1 << 20) /* the service takes 4 MiB */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/listen_address.h"
 #include "base/logger.h"
 #include "cli/command.h"

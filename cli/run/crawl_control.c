@@ -15,7 +15,7 @@
 #include "frontier/reader.h"
 #include "job/confine.h"
 #include "job/crawl_jobs.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/service.h"
 
 #define DRAIN_MS  1000 /* for callers, when the crawl has ended */

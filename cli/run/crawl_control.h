@@ -15,9 +15,9 @@
 
 #include <stdbool.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 struct crawl_control;
 

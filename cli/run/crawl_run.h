@@ -6,11 +6,11 @@
 #ifndef URLWEIR_CLI_RUN_CRAWL_RUN_H
 #define URLWEIR_CLI_RUN_CRAWL_RUN_H
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cli/run/crawl_control.h"
 #include "frontier/engine.h"
 #include "job/crawl_setup.h"
-#include "job/options.h"
+#include "job/settings/options.h"
 
 /* Takes DIR's lock. False: it is held, or cannot be made; *code is the exit
  * status and the reason was said. */

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "config/option.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/service.h"
 
 struct serve_crawls;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
@@ -14,7 +14,7 @@
 #include "frontier/embedded/frontier.h"
 #include "job/crawl_block.h"
 #include "job/retry.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 struct stopped_crawl {
     struct crawl_settings s;

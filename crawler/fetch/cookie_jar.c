@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "frontier/url/host.h"

@@ -16,9 +16,9 @@
 
 #include "base/bytes.h"
 #include "base/heap.h"
+#include "crawler/address/guard.h"
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/fetch_options.h"
-#include "crawler/fetch/guard.h"
 #include "crawler/fetch/multi.h"
 #include "crawler/fetch/response.h"
 

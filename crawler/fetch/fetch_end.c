@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "crawler/address/guard.h"
 #include "crawler/fetch/fetch_parts.h"
-#include "crawler/fetch/guard.h"
 
 /* How far did it get before the timeout? (CURLINFO_CONNECT_TIME_T is no help in
  * libcurl 7.88: it stays 0 until the TLS handshake is over as well.) */

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "crawler/address/guard.h"
+#include "crawler/address/ip_limit.h"
 #include "crawler/fetch/body_pool.h"
 #include "crawler/fetch/connection_budget.h"
 #include "crawler/fetch/cookie_jar.h"
 #include "crawler/fetch/credentials.h"
-#include "crawler/fetch/guard.h"
 #include "crawler/fetch/in_hand.h"
-#include "crawler/fetch/ip_limit.h"
 #include "crawler/fetch/rate_limit.h"
 #include "frontier/candidate.h"
 

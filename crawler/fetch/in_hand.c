@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "crawler/address/guard.h"
+#include "crawler/address/ip_limit.h"
 #include "crawler/fetch/connection_budget.h"
-#include "crawler/fetch/guard.h"
 #include "crawler/fetch/in_hand.h"
-#include "crawler/fetch/ip_limit.h"
 
 struct multi;
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/gunzip.h"
+#include "base/file/gunzip.h"
 #include "base/mem.h"
 #include "crawler/charset/charset.h"
 #include "crawler/sitemap/entry.h"

@@ -4,7 +4,7 @@
 #ifndef URLWEIR_FRONTIER_DEDUPE_DEDUPE_IMPL_H
 #define URLWEIR_FRONTIER_DEDUPE_DEDUPE_IMPL_H
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "frontier/dedupe/dedupe.h"
 #include "frontier/seen/seen.h"
 #include "storage/db/manifest.h"

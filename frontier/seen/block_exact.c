@@ -32,7 +32,7 @@
 
 #include "base/ascii.h"
 #include "base/digest.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/url/url.h"

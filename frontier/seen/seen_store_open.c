@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/seen/row_digest.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/calls/call.h"
 
 /* As frontier_service_submit: `done` is called, from here at once where the

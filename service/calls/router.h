@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/calls/frontier_service.h"
 
 struct router;

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "base/bytes.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 
 /* A crawl that this process runs. */
 json_t *http_crawl_json(const struct crawls_view *v);

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/calls/call.h"
 #include "service/http/http_stats.h"
 #include "service/net/auth.h"

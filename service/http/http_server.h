@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/calls/call.h"
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/secret.h"
+#include "base/process/secret.h"
 
 #define PEM_MOST ((size_t)1 << 20)
 

@@ -15,7 +15,7 @@
 #define URLWEIR_SERVICE_METRICS_METRICS_PARTS_H
 
 #include "frontier/stats.h"
-#include "job/crawls.h"
+#include "job/registry/crawls.h"
 #include "service/calls/frontier_service.h"
 #include "service/grpc/grpc_server.h"
 #include "service/metrics/metrics_text.h"

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/secret.h"
+#include "base/process/secret.h"
 
 #define FILE_MOST (1u << 20)
 

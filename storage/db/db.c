@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/unsynced.h"
 #include "storage/db/checkpointer.h"
 #include "storage/db/db_make.h"
 #include "storage/db/migrate.h"

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/db.h"

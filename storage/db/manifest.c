@@ -25,7 +25,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "storage/db/db_row.h"
 

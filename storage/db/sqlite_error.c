@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/unsynced.h"
 
 /* The index of the log is mapped; SQLite gives no errno where that fails. */
 static bool is_memory(int code)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/ascii.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"

@@ -23,10 +23,10 @@
 
 #include "base/buf.h"
 #include "base/fault.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/file/unsynced.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "base/unsynced.h"
 #include "storage/warc/warc_record.h"
 #include "storage/warc/warc_walk.h"
 

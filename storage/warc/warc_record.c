@@ -26,12 +26,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/gunzip.h"
+#include "base/file/gunzip.h"
 #include "base/mem.h"
 
-#define HEAD_MOST  ((size_t)64 << 10)
-#define MOVED_MOST ((size_t)1 << 31) /* octets unpacked, of a record to move   \
-                                      */
+#define HEAD_MOST ((size_t)64 << 10)
+#define MOVED_MOST                                                             \
+    ((size_t)1 << 31) /* octets unpacked, of a record to move                  \
+                       */
 #define PLAIN_KEPT ((size_t)512 << 10)
 #define ROOM_LEAST ((size_t)512) /* for gzip's header, trailer and tables */
 

@@ -27,7 +27,7 @@ plant frontier/engine.h crawler/crawl.h            # the folder above
 plant storage/db/db.h storage/rows/page_store.h    # the group above
 plant crawler/robots/robots.h crawler/html/links.h # and back: a circle
 plant service/net/loop.h service/grpc/http2_server.h
-plant job/crawls.h cli/command.h
+plant job/registry/crawls.h cli/command.h
 
 mkdir "$copy/crawler/new"
 echo '#include "base/buf.h"' >"$copy/crawler/new/new.h"

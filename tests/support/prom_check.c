@@ -25,7 +25,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 

@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "tests/support/web/files.h"
 #include "tests/support/web/http.h"
-#include "tests/support/web/robots.h"
-#include "tests/support/web/settings.h"
 #include "tests/support/web/trap.h"
 #include "tests/support/web/truth.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_robots.h"
+#include "tests/support/web/web_settings.h"
 
 static const char USAGE[] =
     "usage: site serve [WEB] [SERVER]        play the web\n"

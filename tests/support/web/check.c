@@ -16,11 +16,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "tests/support/web/journal.h"
 #include "tests/support/web/ledger.h"
-#include "tests/support/web/robots.h"
+#include "tests/support/web/web_robots.h"
 
 #define EXAMPLES 10
 #define LOG_MOST ((size_t)16 << 30)

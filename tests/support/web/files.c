@@ -15,7 +15,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "tests/support/web/hex.h"
 

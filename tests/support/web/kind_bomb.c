@@ -10,9 +10,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "tests/support/web/page.h"
 #include "tests/support/web/spell.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
 
 enum bomb {
     BOMB_GZIP,                 /* 1 GiB of white space in 1 MB */

@@ -6,9 +6,9 @@
  * need not wait for a crawler's back-off. A thing that succeeds at the second
  * try leads to a hidden page.
  */
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 static const struct {
     int status;

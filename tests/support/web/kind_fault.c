@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "tests/support/web/page.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
 
 enum fault {
     FAULT_RESET,             /* reset in the middle of the body */

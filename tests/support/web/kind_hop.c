@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "tests/support/web/answer.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_robots.h"
 
 #define HOPS 8
 

@@ -9,9 +9,9 @@
  */
 #include <stdio.h>
 
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 enum where { IN_HEAD, IN_FIELD, IN_LINK };
 

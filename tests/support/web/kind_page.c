@@ -9,9 +9,9 @@
  */
 #include <stdio.h>
 
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 /* Purposes of dice. */
 enum { DICE_PATH = 1, DICE_COUNT = 2, DICE_EXTRA = 1000 };

@@ -6,9 +6,9 @@
  * entries are allowed, even ones denied, mostly narrowly. All hosts with rules
  * have the same ones.
  */
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/rules.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 static const char RULES[] = "Disallow: /private/\n"
                             "Allow: /private/open/\n"

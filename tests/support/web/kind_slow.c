@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tests/support/web/page.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
 
 enum slow {
     SLOW_LATE,    /* the whole answer after slow_ms */

@@ -7,9 +7,9 @@
  * (RULES C7), so each is a URL of its own with a page of its own. A crawler
  * that normalises too much misses some.
  */
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 /* %s %s: two words; the number is the group's. */
 static const char *const FORMS[] = {

@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "tests/support/web/page.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/web.h"
+#include "tests/support/web/web_page.h"
+#include "tests/support/web/web_robots.h"
 
 #define NO_LINK "see <a href=\"/decoy/type\">http://127.0.0.1/decoy</a>\n"
 

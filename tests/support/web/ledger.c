@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "tests/support/web/robots.h"
 #include "tests/support/web/trap.h"
+#include "tests/support/web/web_robots.h"
 
 struct walk {
     const struct web *w;

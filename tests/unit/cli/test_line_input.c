@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "cli/line_input.h"
 

@@ -7,9 +7,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "config/config.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 
 #define CEILING ((size_t)1 << 20)
 

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
 #include "config/config.h"
 #include "crawler/html/links.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "tests/unit/cli/capture.h"
 
 static struct crawl_settings s, before;

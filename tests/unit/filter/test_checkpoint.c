@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "filter/checkpoint.h"
 #include "tests/unit/filter/keys.h"

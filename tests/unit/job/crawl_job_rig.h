@@ -1,8 +1,8 @@
 /*
  * crawl_job_rig.h - crawls of a service, through the calls that others make:
- * the registry (job/crawls.h) with its factory (job/crawl_jobs.h), in a
- * directory of their own. Their seeds stand on a port where nobody listens, so
- * that they fail at once. Header only.
+ * the registry (job/registry/crawls.h) with its factory (job/crawl_jobs.h), in
+ * a directory of their own. Their seeds stand on a port where nobody listens,
+ * so that they fail at once. Header only.
  */
 #ifndef URLWEIR_TESTS_JOB_HOSTED_RIG_H
 #define URLWEIR_TESTS_JOB_HOSTED_RIG_H
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "job/crawl_jobs.h"
 
 static char dir[64], path[256];

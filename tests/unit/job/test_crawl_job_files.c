@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "tests/unit/job/crawl_job_rig.h"
 
 static enum status add_file(const char *name, const char *yaml)

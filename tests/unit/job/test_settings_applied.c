@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
 static char dir[64];

@@ -18,12 +18,12 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/mem.h"
 #include "crawler/link_finder.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
-#include "job/settings.h"
+#include "job/settings/settings.h"
 #include "job/settings_applied.h"
 #include "tests/unit/storage/scratch.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "storage/db/db.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "crawler/html/html_charset.h"
 
 #define MOST ((size_t)1 << 20)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "crawler/fetch/cookie_jar.h"
 
 #define HEAD                                                                   \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a frontier finds on disk when it is opened, and what it puts there. */
-#include "base/file.h"
+#include "base/file/file.h"
 #include "frontier/stats.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "filter/checkpoint.h"

@@ -2,7 +2,7 @@
 /* test_db.c - what opens, what is refused, and the log that starts over. */
 #include <sys/wait.h>
 
-#include "base/unsynced.h"
+#include "base/file/unsynced.h"
 #include "tests/unit/storage/scratch.h"
 
 static const struct db_options options = {.checkpoint_bytes = 64 << 10};

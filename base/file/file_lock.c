@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_lock.c - lock a directory for one process.
+ *
+ * The lock is an fcntl record lock: unlike a file that merely exists it ends
+ * with its holder, and unlike with flock(2) the kernel tells who holds it. Its
+ * trap: a process that closes any descriptor of a file loses its locks on it
+ * (fcntl(2)). So we keep a list of this process's locks and never open a file
+ * on it a second time.
+ *
+ * A lock file can be removed while it is held, and the next process would lock
+ * a new one of that name. So the directory is locked as well, by flock(2);
+ * /proc/locks tells who holds that. On a file system that cannot lock a
+ * directory (NFS) we have only the lock file.
+ */
+#include "base/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/logger.h"
+#include "base/mem.h"
+
+struct file_lock {
+    int fd, dir_fd; /* dir_fd -1: the directory is not locked */
+    pid_t pid;      /* a child inherits the list but not the locks */
+    char *path;
+    dev_t dev, dir_dev;
+    ino_t ino, dir_ino;
+    struct file_lock *next;
+};
+
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static struct file_lock *held; /* under mtx */
+
+static struct flock whole_file(short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static char *dir_of(const char *path)
+{
+    const char *name = name_of(path);
+
+    if (name == path)
+        return xstrdup(".");
+    return name == path + 1 ? xstrdup("/")
+                            : xstrndup(path, (size_t)(name - path) - 1);
+}
+
+/* Compares the file itself or, if it was removed or replaced, its name and
+ * directory. */
+static bool is_lock_of(const struct file_lock *l, const char *path,
+                       const struct stat *file, const struct stat *dir)
+{
+    if (l->pid != getpid())
+        return false;
+    if (file != NULL && l->dev == file->st_dev && l->ino == file->st_ino)
+        return true;
+    return dir != NULL && l->dir_dev == dir->st_dev &&
+           l->dir_ino == dir->st_ino &&
+           strcmp(name_of(l->path), name_of(path)) == 0;
+}
+
+static bool is_ours(const char *path)
+{
+    struct file_lock *l = held;
+    char *name = dir_of(path);
+    struct stat file, dir;
+    bool has_file = stat(path, &file) == 0, has_dir = stat(name, &dir) == 0;
+
+    free(name);
+    while (l != NULL &&
+           !is_lock_of(l, path, has_file ? &file : NULL, has_dir ? &dir : NULL))
+        l = l->next;
+    return l != NULL;
+}
+
+/* Returns 0 if there is no holder, or it cannot be known. proc(5): "1: FLOCK
+ * ADVISORY  WRITE 708 08:02:1234 0 EOF", the device in hexadecimal. */
+static long dir_holder(const char *path)
+{
+    char *name = dir_of(path), line[256];
+    FILE *f = fopen("/proc/locks", "re");
+    struct stat sb;
+    long holder = 0;
+
+    if (stat(name, &sb) != 0)
+        sb = (struct stat){0};
+    while (f != NULL && holder == 0 && fgets(line, sizeof line, f) != NULL) {
+        unsigned major_of, minor_of;
+        unsigned long ino;
+        long pid;
+
+        if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%lu", &pid, &major_of,
+                   &minor_of, &ino) == 4 &&
+            ino == sb.st_ino && major_of == major(sb.st_dev) &&
+            minor_of == minor(sb.st_dev))
+            holder = pid;
+    }
+    if (f != NULL)
+        fclose(f);
+    free(name);
+    return holder;
+}
+
+static enum status ask_kernel(const char *path, long *holder)
+{
+    struct flock fl = whole_file(F_WRLCK);
+    enum status st = STATUS_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* perhaps we may only read */
+
+    *holder = 0;
+    if (fd < 0 && errno != ENOENT)
+        return status_of_errno(errno);
+    if (fd >= 0 && fcntl(fd, F_GETLK, &fl) != 0)
+        st = status_of_errno(errno);
+    else if (fd >= 0 && fl.l_type != F_UNLCK)
+        *holder = (long)fl.l_pid;
+    if (fd >= 0)
+        close(fd);
+    if (st == STATUS_OK && *holder == 0)
+        *holder = dir_holder(path);
+    return st;
+}
+
+static enum status look_locked(const char *path, long *holder)
+{
+    if (!is_ours(path))
+        return ask_kernel(path, holder);
+    *holder = (long)getpid();
+    return STATUS_OK;
+}
+
+enum status file_lock_holder(const char *path, long *holder)
+{
+    enum status st;
+
+    pthread_mutex_lock(&mtx);
+    st = look_locked(path, holder);
+    pthread_mutex_unlock(&mtx);
+    return st;
+}
+
+static enum status failed(const char *what, const char *path)
+{
+    int err = errno;
+    enum status st = status_of_errno(err);
+
+    log_error(what, "path=%s error=\"%s\"", path, strerror(err));
+    return st != STATUS_OK ? st : STATUS_IO;
+}
+
+/* The lock holds even if this fails: the text only tells other processes who
+ * holds it. */
+static void write_note(int fd, const char *note)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), note);
+
+    if (n < 0 || (size_t)n >= sizeof text || ftruncate(fd, 0) != 0 ||
+        pwrite(fd, text, (size_t)n, 0) != n)
+        log_warn("cannot write lock note", "note=\"%s\"", note);
+}
+
+static enum status lock_fd(int fd, const char *path)
+{
+    struct flock fl = whole_file(F_WRLCK);
+
+    if (fcntl(fd, F_SETLK, &fl) == 0)
+        return STATUS_OK;
+    return errno == EACCES || errno == EAGAIN ? STATUS_BUSY
+                                              : failed("cannot lock", path);
+}
+
+static void free_lock(struct file_lock *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->dir_fd >= 0)
+        close(l->dir_fd);
+    free(l->path);
+    free(l);
+}
+
+/* STATUS_BUSY: another process has it. A directory that cannot be locked is no
+ * error. */
+static enum status lock_dir(struct file_lock *l)
+{
+    char *name = dir_of(l->path);
+    struct stat sb;
+    enum status st = STATUS_OK;
+
+    l->dir_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(name);
+    if (l->dir_fd < 0)
+        return STATUS_OK; /* making the file will fail, too */
+    if (fstat(l->dir_fd, &sb) == 0) {
+        l->dir_dev = sb.st_dev;
+        l->dir_ino = sb.st_ino;
+    }
+    if (flock(l->dir_fd, LOCK_EX | LOCK_NB) == 0)
+        return STATUS_OK;
+    if (errno == EWOULDBLOCK)
+        st = STATUS_BUSY;
+    close(l->dir_fd);
+    l->dir_fd = -1;
+    return st;
+}
+
+static enum status lock_file(struct file_lock *l)
+{
+    struct stat sb;
+    enum status st;
+
+    l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (l->fd < 0)
+        return failed("cannot open lock", l->path);
+    st = lock_fd(l->fd, l->path);
+    if (st == STATUS_OK && fstat(l->fd, &sb) != 0)
+        st = failed("cannot lock", l->path);
+    if (st == STATUS_OK) {
+        l->dev = sb.st_dev;
+        l->ino = sb.st_ino;
+    }
+    return st;
+}
+
+static enum status take_locked(struct file_lock **out, const char *path,
+                               const char *note)
+{
+    struct file_lock *l;
+    enum status st;
+
+    if (is_ours(path))
+        return STATUS_BUSY;
+    l = xcalloc(1, sizeof *l);
+    l->fd = l->dir_fd = -1;
+    l->pid = getpid();
+    l->path = xstrdup(path);
+    st = lock_dir(l);
+    if (st == STATUS_OK)
+        st = lock_file(l);
+    if (st != STATUS_OK) {
+        free_lock(l);
+        return st;
+    }
+    write_note(l->fd, note);
+    l->next = held;
+    held = l;
+    *out = l;
+    return STATUS_OK;
+}
+
+enum status file_lock_take(struct file_lock **out, const char *path,
+                           const char *note, long *holder)
+{
+    enum status st;
+
+    pthread_mutex_lock(&mtx);
+    st = take_locked(out, path, note);
+    if (st == STATUS_BUSY && holder != NULL &&
+        look_locked(path, holder) != STATUS_OK)
+        *holder = 0;
+    pthread_mutex_unlock(&mtx);
+    return st;
+}
+
+void file_lock_note(struct file_lock *l, const char *note)
+{
+    write_note(l->fd, note);
+}
+
+void file_lock_free(struct file_lock *l)
+{
+    struct file_lock **at = &held;
+
+    if (l == NULL)
+        return;
+    pthread_mutex_lock(&mtx);
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    if (ftruncate(l->fd, 0) != 0) {
+        /* On failure the file's text is out of date; the lock is released
+         * anyway. */
+    }
+    free_lock(l);
+    pthread_mutex_unlock(&mtx);
+}

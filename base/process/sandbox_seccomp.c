@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sandbox_seccomp.c - refuses system calls.
+ *
+ * The list has refused calls, not allowed ones: what libraries call differs
+ * between releases of Debian, architectures and kernels, and a forgotten call
+ * would end a crawl of weeks. A refused call gets EPERM and does not end the
+ * process, since libraries try things that they can do without: a resolver
+ * tries nscd's socket, SQLite a file's owner. clone3(2) gets ENOSYS, since a
+ * filter cannot see its flags; the C library then uses clone.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/process/sandbox_impl.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define LOW32    UINT64_C(0xffffffff)
+
+#if defined(__s390__)
+#define CLONE_FLAGS 1
+#else
+#define CLONE_FLAGS 0
+#endif
+
+/* Calls that none of our processes needs. */
+/* clang-format off */
+static const char *const nobodys[] = {
+    /* other processes' memory and descriptors */
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
+    "process_mrelease", "pidfd_getfd", "kcmp", "userfaultfd",
+    /* mounts */
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount",
+    "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick",
+    "mount_setattr", "setns", "unshare", "swapon", "swapoff", "quotactl",
+    "quotactl_fd",
+    /* the kernel and the machine */
+    "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module",
+    "delete_module", "create_module", "bpf", "perf_event_open", "syslog",
+    "iopl", "ioperm", "modify_ldt", "vm86", "vm86old", "acct", "settimeofday",
+    "stime", "clock_settime", "clock_settime64", "clock_adjtime",
+    "clock_adjtime64", "adjtimex", "sethostname", "setdomainname", "vhangup",
+    "nfsservctl", "lookup_dcookie", "uselib",
+    /* much kernel code, and ways around the rest of the sandbox */
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key",
+    "request_key", "keyctl", "personality", "fanotify_init", "fanotify_mark",
+    "name_to_handle_at", "open_by_handle_at", "memfd_secret",
+    /* owners, modes and users; fchmod(2) is for files of our own */
+    "mknod", "mknodat", "chmod", "fchmodat", "fchmodat2", "chown", "chown32",
+    "lchown", "lchown32", "fchown", "fchown32", "fchownat", "setxattr",
+    "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+    "fremovexattr", "removexattrat", "setuid", "setuid32", "setgid", "setgid32",
+    "setreuid", "setreuid32", "setregid", "setregid32", "setresuid",
+    "setresuid32", "setresgid", "setresgid32", "setgroups", "setgroups32",
+    "setfsuid", "setfsuid32", "setfsgid", "setfsgid32", "capset",
+};
+/* clang-format on */
+
+/* Refused if the process starts no programs. */
+static const char *const of_programs[] = {
+    "execve",     "execveat",          "fork",  "vfork",
+    "pidfd_open", "pidfd_send_signal", "tkill",
+};
+
+static struct scmp_arg_cmp compare(unsigned n, enum scmp_compare how,
+                                   scmp_datum_t a, scmp_datum_t b)
+{
+    return (struct scmp_arg_cmp){n, how, a, b};
+}
+
+/* Argument `n`, an int, is `v`; argument `n` is not `v`. */
+static struct scmp_arg_cmp is(unsigned n, int v)
+{
+    return compare(n, SCMP_CMP_MASKED_EQ, LOW32, (scmp_datum_t)v);
+}
+
+static struct scmp_arg_cmp is_not(unsigned n, int v)
+{
+    return compare(n, SCMP_CMP_NE, (scmp_datum_t)v, 0);
+}
+
+static int deny(scmp_filter_ctx c, const char *name, unsigned n,
+                const struct scmp_arg_cmp *args)
+{
+    int call = seccomp_syscall_resolve_name(name), rc;
+
+    if (call == __NR_SCMP_ERROR)
+        return 0; /* unknown to the library */
+    rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), call, n, args);
+    return rc == -EDOM || rc == -EFAULT ? 0 : rc; /* not on this machine */
+}
+
+static int deny_all(scmp_filter_ctx c, const char *const *names, size_t n)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = deny(c, names[i], 0, NULL);
+    return rc;
+}
+
+static int deny_if(scmp_filter_ctx c, const char *name, struct scmp_arg_cmp arg)
+{
+    return deny(c, name, 1, &arg);
+}
+
+/* Refuses all socket families except IP, Unix sockets, and NETLINK_ROUTE, which
+ * a resolver uses. A pair of Unix sockets that are not streams could send
+ * elsewhere. */
+static int deny_families(scmp_filter_ctx c)
+{
+    const struct scmp_arg_cmp netlink[] = {is(0, AF_NETLINK), is_not(2, 0)};
+    int rc = deny(c, "socket", 2, netlink);
+
+    for (int f = 0; rc == 0 && f < AF_NETLINK; f++)
+        if (f != AF_UNIX && f != AF_INET && f != AF_INET6)
+            rc = deny_if(c, "socket", is(0, f));
+    if (rc == 0)
+        rc = deny_if(c, "socket", compare(0, SCMP_CMP_GT, AF_NETLINK, 0));
+    for (int type = 2; rc == 0 && type < 16; type++)
+        rc = deny_if(c, "socketpair",
+                     compare(1, SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)type));
+    return rc;
+}
+
+/* Refuses new processes, and signals to others. */
+static int deny_processes(scmp_filter_ctx c)
+{
+    const pid_t self = getpid();
+    int rc = deny_all(c, of_programs, COUNT(of_programs));
+
+    if (rc == 0)
+        rc = deny_if(c, "clone",
+                     compare(CLONE_FLAGS, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+    if (rc == 0)
+        rc = deny_if(c, "kill", is_not(0, self));
+    if (rc == 0)
+        rc = deny_if(c, "tgkill", is_not(0, self));
+    if (rc == 0)
+        rc = deny_if(c, "rt_sigqueueinfo", is_not(0, self));
+    return rc == 0 ? deny_if(c, "rt_tgsigqueueinfo", is_not(0, self)) : rc;
+}
+
+/* Refuses input into a terminal, and calls that make the process readable again
+ * to others of its user. */
+static int deny_words(scmp_filter_ctx c)
+{
+    static const int calls[] = {PR_SET_MM, PR_SET_PTRACER, PR_SET_SECUREBITS,
+                                PR_SET_KEEPCAPS, PR_CAP_AMBIENT};
+    const struct scmp_arg_cmp dump[] = {is(0, PR_SET_DUMPABLE), is_not(1, 0)};
+    int rc = deny(c, "prctl", 2, dump);
+
+    for (size_t i = 0; rc == 0 && i < COUNT(calls); i++)
+        rc = deny_if(c, "prctl", is(0, calls[i]));
+    if (rc == 0)
+        rc = deny_if(c, "ioctl", is(1, TIOCSTI));
+    return rc == 0 ? deny_if(c, "ioctl", is(1, 0x541c /* TIOCLINUX */)) : rc;
+}
+
+static int fill(scmp_filter_ctx c, bool programs)
+{
+    int rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+
+    if (rc == 0)
+        rc = deny_all(c, nobodys, COUNT(nobodys));
+    if (rc == 0)
+        rc = deny_families(c);
+    if (rc == 0)
+        rc = deny_words(c);
+    return rc == 0 && !programs ? deny_processes(c) : rc;
+}
+
+/* Other architectures, such as 32-bit ones, number their calls differently. */
+static scmp_filter_ctx begin(void)
+{
+    scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
+
+    if (c == NULL)
+        return NULL;
+    (void)seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
+    (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1);
+    (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_SSB, 1);
+    return c;
+}
+
+static int load(scmp_filter_ctx c, int rc)
+{
+    if (rc == 0)
+        rc = seccomp_load(c);
+    seccomp_release(c);
+    return -rc;
+}
+
+int sandbox_seccomp_enter(bool programs)
+{
+    scmp_filter_ctx c = SANDBOX_SANITIZED ? NULL : begin();
+
+    return c != NULL ? load(c, fill(c, programs)) : ENOTSUP;
+}
+
+int sandbox_seccomp_seal(bool unix_sockets)
+{
+    scmp_filter_ctx c = begin();
+    int rc;
+
+    if (c == NULL)
+        return ENOMEM;
+    rc = deny(c, "listen", 0, NULL);
+    if (rc == 0 && !unix_sockets)
+        rc = deny_if(c, "socket", is(0, AF_UNIX));
+    return load(c, rc);
+}

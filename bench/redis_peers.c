@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redis_peers.c - a Bloom filter in a redis-server, as users make them.
+ *
+ * The server is our own, without persistence, on a Unix socket in a temporary
+ * directory. The marks of a key are h1 + i h2 modulo m, h1 and h2 the halves of
+ * the digest. The CPU of the server comes from its INFO and is added to ours:
+ * the sum is the cost of a check.
+ */
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/filter_peers.h"
+#include "cli/filter/filter_measure.h"
+#include "filter/sizing.h"
+
+#define SCRIPT_KEYS   64
+#define PIPELINE_KEYS 256
+#define MOST_MARKS    32
+
+/* The marks of all keys of a call, one after the other; k for each key. Returns
+ * how many keys have all their marks set. */
+static const char add_script[] =
+    "for i = 2, #ARGV do redis.call('SETBIT', KEYS[1], ARGV[i], 1) end "
+    "return 0";
+static const char check_script[] =
+    "local k, all = tonumber(ARGV[1]), 0 "
+    "for i = 2, #ARGV, k do local hit = 1 "
+    "for j = i, i + k - 1 do "
+    "if redis.call('GETBIT', KEYS[1], ARGV[j]) == 0 then hit = 0 break end "
+    "end all = all + hit end return all";
+
+struct server {
+    char dir[64], socket[96];
+    pid_t pid;
+    redisContext *c;
+};
+
+struct redis_filter {
+    struct server server;
+    uint64_t bits;
+    unsigned k;
+    bool script;
+};
+
+/* ---- the server ---- */
+
+static void stop(struct server *s)
+{
+    if (s->c != NULL)
+        redisFree(s->c);
+    if (s->pid > 0) {
+        kill(s->pid, SIGTERM);
+        waitpid(s->pid, NULL, 0);
+    }
+    unlink(s->socket);
+    rmdir(s->dir);
+}
+
+static bool start(struct server *s)
+{
+    *s = (struct server){.dir = "/tmp/urlweir-redis.XXXXXX"};
+    if (mkdtemp(s->dir) == NULL)
+        return false;
+    snprintf(s->socket, sizeof s->socket, "%s/socket", s->dir);
+    s->pid = fork();
+    if (s->pid == 0) {
+        if (freopen("/dev/null", "w", stdout) == NULL ||
+            freopen("/dev/null", "w", stderr) == NULL)
+            _exit(127);
+        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
+               s->socket, "--save", "", "--appendonly", "no", "--dir", s->dir,
+               (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 100 && s->pid > 0; i++) {
+        s->c = redisConnectUnix(s->socket);
+        if (s->c != NULL && s->c->err == 0)
+            return true;
+        if (s->c != NULL)
+            redisFree(s->c);
+        s->c = NULL;
+        if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
+            s->pid = 0; /* redis-server is not installed */
+        usleep(50000);
+    }
+    stop(s);
+    return false;
+}
+
+static double number_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? strtod(at + strlen(name), NULL) : 0;
+}
+
+/* CPU of the server so far, in ns. */
+static double server_cpu(struct server *s)
+{
+    redisReply *r = redisCommand(s->c, "INFO cpu");
+    double seconds = 0;
+
+    if (r != NULL && r->str != NULL)
+        seconds = number_after(r->str, "used_cpu_sys:") +
+                  number_after(r->str, "used_cpu_user:");
+    freeReplyObject(r);
+    return seconds * 1e9;
+}
+
+/* ---- marks ---- */
+
+static uint64_t mark(const struct redis_filter *f, uint64_t key, unsigned i)
+{
+    uint64_t h1 = key & 0xffffffff, h2 = key >> 32 | 1;
+
+    return (h1 * UINT64_C(0x9e3779b97f4a7c15) + i * h2) % f->bits;
+}
+
+static long long answer(struct redis_filter *f)
+{
+    redisReply *r = NULL;
+    long long value;
+
+    if (redisGetReply(f->server.c, (void **)&r) != REDIS_OK ||
+        r->type != REDIS_REPLY_INTEGER)
+        abort();
+    value = r->integer;
+    freeReplyObject(r);
+    return value;
+}
+
+static uint64_t call_bits(struct redis_filter *f, const uint64_t *keys,
+                          size_t n, bool add)
+{
+    uint64_t all = 0;
+
+    for (size_t j = 0; j < n; j++)
+        for (unsigned i = 0; i < f->k; i++)
+            redisAppendCommand(f->server.c,
+                               add ? "SETBIT seen %llu 1" : "GETBIT seen %llu",
+                               (unsigned long long)mark(f, keys[j], i));
+    for (size_t j = 0; j < n; j++) {
+        unsigned set = 0;
+
+        for (unsigned i = 0; i < f->k; i++)
+            set += answer(f) != 0;
+        all += set == f->k;
+    }
+    return all;
+}
+
+static uint64_t call_script(struct redis_filter *f, const uint64_t *keys,
+                            size_t n, bool add)
+{
+    static char text[SCRIPT_KEYS * MOST_MARKS + 1][24];
+    const char *arg[SCRIPT_KEYS * MOST_MARKS + 5] = {"EVAL",
+                                                     add ? add_script
+                                                         : check_script,
+                                                     "1", "seen"};
+    int count = 4;
+
+    snprintf(text[0], sizeof text[0], "%u", f->k);
+    arg[count++] = text[0];
+    for (size_t j = 0; j < n; j++)
+        for (unsigned i = 0; i < f->k; i++, count++) {
+            char *to = text[count - 4];
+
+            snprintf(to, sizeof text[0], "%llu",
+                     (unsigned long long)mark(f, keys[j], i));
+            arg[count] = to;
+        }
+    redisAppendCommandArgv(f->server.c, count, arg, NULL);
+    return (uint64_t)answer(f);
+}
+
+/* ---- measuring ---- */
+
+/* Returns ns a key of both processes. Adds keys 0 .. n - 1, or checks keys;
+ * `held`: ones that were added. *maybes: how many were found. */
+static double run_batches(struct redis_filter *f, uint64_t n, uint64_t held,
+                          bool add, uint64_t *maybes)
+{
+    size_t most = f->script ? SCRIPT_KEYS : PIPELINE_KEYS;
+    double server = server_cpu(&f->server);
+    int64_t t = filter_measure_now();
+    uint64_t keys[PIPELINE_KEYS], all = 0;
+
+    for (uint64_t i = 0; i < n; i += most) {
+        size_t m = n - i < most ? (size_t)(n - i) : most;
+
+        for (size_t j = 0; j < m; j++)
+            keys[j] =
+                filter_measure_key(add        ? i + j
+                                   : held > 0 ? filter_measure_key(i + j) % held
+                                              : (UINT64_C(1) << 62) + i + j);
+        all += (f->script ? call_script : call_bits)(f, keys, m, add);
+    }
+    *maybes = all;
+    t = filter_measure_now() - t;
+    return ((double)t + server_cpu(&f->server) - server) / (double)n;
+}
+
+bool peer_redis(struct peer_result *r, uint64_t keys, double fpr, bool script,
+                const char **why)
+{
+    struct redis_filter f = {.script = script};
+    uint64_t ignored, right;
+
+    f.bits = sizing_plain_bits(keys, fpr);
+    f.k = sizing_plain_hashes(f.bits, keys);
+    *why = "not installed (redis-server)";
+    if (f.k > MOST_MARKS || !start(&f.server))
+        return false;
+    r->asked = keys;
+    r->insert = run_batches(&f, keys, 0, true, &ignored);
+    r->miss = run_batches(&f, r->asked, 0, false, &r->wrong);
+    r->hit = run_batches(&f, r->asked, keys, false, &right);
+    r->bits = (double)f.bits / (double)keys;
+    stop(&f.server);
+    if (right == r->asked)
+        return true;
+    *why = "it lost a key";
+    return false;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.c - the one table of the settings of a crawl.
+ *
+ * The compiler checks a row's type against its field; names of choices are
+ * indexed by their enum. Defaults are polite first, and always bounded.
+ */
+#include "job/settings/options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "frontier/url/url.h"
+
+/* ---- words ---- */
+
+static const char *const scope_words[] = {
+    [SCOPE_SEED] = "seed",     [SCOPE_HOST] = "host", [SCOPE_DOMAIN] = "domain",
+    [SCOPE_PREFIX] = "prefix", [SCOPE_ANY] = "any",   [SCOPE_ANY + 1] = NULL,
+};
+static const char *const robots_words[] = {
+    [ROBOTS_OBEY] = "obey",
+    [ROBOTS_REPORT] = "report",
+    [ROBOTS_OFF] = "off",
+    [ROBOTS_OFF + 1] = NULL,
+};
+static const char *const queue_key_words[] = {
+    [QUEUE_KEY_HOST] = "host",
+    [QUEUE_KEY_DOMAIN] = "domain",
+    [QUEUE_KEY_IP] = "ip",
+    [QUEUE_KEY_IP + 1] = NULL,
+};
+static const char *const filter_words[] = {
+    [FILTER_SCALABLE] = "scalable", [FILTER_STACKED] = "stacked",
+    [FILTER_BLOOM] = "bloom",       [FILTER_COUNTING] = "counting",
+    [FILTER_CUCKOO] = "cuckoo",     [FILTER_REDIS] = "redis",
+    [FILTER_NONE] = "none",         [FILTER_NONE + 1] = NULL,
+};
+static const char *const noindex_words[] = {
+    [NOINDEX_REPORT] = "report",
+    [NOINDEX_SKIP] = "skip",
+    [NOINDEX_SKIP + 1] = NULL,
+};
+static const char *const dup_content_words[] = {
+    [DUP_CONTENT_REPORT] = "report",
+    [DUP_CONTENT_SKIP] = "skip",
+    [DUP_CONTENT_SKIP + 1] = NULL,
+};
+static const char *const sitemap_words[] = {
+    [SITEMAPS_AUTO] = "auto",
+    [SITEMAPS_ONLY] = "only",
+    [SITEMAPS_OFF] = "off",
+    [SITEMAPS_OFF + 1] = NULL,
+};
+static const char *const record_words[] = {
+    [RECORD_NONE] = "none",
+    [RECORD_LINKS] = "links",
+    [RECORD_LINKS + 1] = NULL,
+};
+static const char *const progress_words[] = {
+    [PROGRESS_AUTO] = "auto",   [PROGRESS_BAR] = "bar",
+    [PROGRESS_JSON] = "json",   [PROGRESS_NONE] = "none",
+    [PROGRESS_NONE + 1] = NULL,
+};
+const char *const sandbox_words[] = {
+    [SANDBOX_ON] = "on",
+    [SANDBOX_OFF] = "off",
+    [SANDBOX_OFF + 1] = NULL,
+};
+
+/* Link kinds that can be followed: all but form actions. */
+static const char *const kind_words[] = {
+    "a",        "area",      "link",         "canonical", "css",
+    "sitemap",  "alternate", "feed",         "img",       "srcset",
+    "iframe",   "script",    "meta-refresh", "style",     "header",
+    "lazy",     "object",    "embed",        "media",     "cite",
+    "manifest", "amphtml",   "og",           NULL,
+};
+
+/* ---- rows ---- */
+
+#define FIELD(f) (((struct crawl_settings *)0)->f)
+/* The field's offset; compiles only if its type is `type`. */
+#define AT(f, type)                                                            \
+    (offsetof(struct crawl_settings, f) +                                      \
+     0 * sizeof(char[__builtin_types_compatible_p(__typeof__(FIELD(f)), type)  \
+                         ? 1                                                   \
+                         : -1]))
+#define FLAG(f)     .type = OPTION_FLAG, .at = AT(f, bool), .fallback = "false"
+#define COUNT(f)    .type = OPTION_COUNT, .at = AT(f, int64_t)
+#define SIZE(f)     .type = OPTION_SIZE, .at = AT(f, uint64_t), .arg = "SIZE"
+#define TIME(f)     .type = OPTION_TIME, .at = AT(f, int64_t), .arg = "TIME"
+#define FRACTION(f) .type = OPTION_FRACTION, .at = AT(f, double)
+#define TEXT(f)     .type = OPTION_TEXT, .at = AT(f, char *)
+#define LIST(f)     .type = OPTION_LIST, .at = AT(f, struct option_list)
+#define CHOICE(f, enumeration)                                                 \
+    .type = OPTION_CHOICE, .at = AT(f, enumeration), .words = f##_words
+
+#define KIB           1024.0
+#define MIB           (1024 * KIB)
+#define SIZE_CEILING  9007199254740992.0 /* 8 PiB: exact in a double */
+#define SECOND        1000.0
+#define DAY           (86400 * SECOND)
+#define COUNT_CEILING 1e15
+
+#define INPUT         "Seeds and directory"
+#define SCOPE         "Scope: which URLs belong to the crawl"
+#define LIMITS        "Limits: when to stop, what to hold"
+#define POLITENESS    "Politeness: how hosts are asked"
+#define FETCH         "Fetch: how a page is asked for"
+#define DEDUPE        "Dedupe: what was seen before"
+#define OUTPUT        "Output: what is told and kept"
+#define RIGHTS        "Rights: what the process keeps"
+
+/* One row per option is easier to read. */
+/* clang-format off */
+static const struct option_spec specs[] = {
+    {.name = "seeds", LIST(seeds), .section = INPUT, .arg = "URL",
+     .flags = OPTION_FILE_ONLY | OPTION_ON_START,
+     .help = "where to start; on the command line the operands"},
+    {.name = "input", .letter = 'i', TEXT(input), .section = INPUT,
+     .arg = "FILE", .flags = OPTION_ON_START,
+     .help = "read seeds from FILE, one a line, # begins a comment; - is "
+             "stdin"},
+    {.name = "output", .letter = 'o', TEXT(output), .section = INPUT,
+     .arg = "DIR", .flags = OPTION_ON_START | OPTION_OF_RUN,
+     .help = "the crawl's directory, made when missing"},
+    {.name = "config", .letter = 'C', TEXT(config), .section = INPUT,
+     .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .help = "read options from a YAML file; the command line wins"},
+    {.name = "once", FLAG(once), .section = INPUT,
+     .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME,
+     .help = "what is changed here holds for this run only, and is not kept"},
+    {.name = "retry", LIST(retry), .section = INPUT, .arg = "REASONS",
+     .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME | OPTION_COMMAS,
+     .help = "queue failed URLs again: those with these reasons, as "
+             "http_503,timeout, or all"},
+
+    {.name = "depth", .letter = 'd', COUNT(depth), .fallback = "none",
+     .min = 0, .max = 1e9, .bare = "none", .section = SCOPE, .arg = "N",
+     .help = "most links from a seed to a page; seeds are 0"},
+    {.name = "scope", CHOICE(scope, enum scope_mode), .fallback = "host",
+     .section = SCOPE,
+     .help = "go where: the seeds alone, their hosts, their registrable "
+             "domains, below their directories, anywhere"},
+    {.name = "include", .letter = 'I', LIST(include), .section = SCOPE,
+     .arg = "REGEX",
+     .help = "only URLs in which some REGEX (PCRE2, unanchored) is found"},
+    {.name = "exclude", .letter = 'X', LIST(exclude), .section = SCOPE,
+     .arg = "REGEX",
+     .help = "no URL in which a REGEX is found"},
+    {.name = "mime", LIST(mime), .section = SCOPE, .arg = "LIST",
+     .flags = OPTION_COMMAS,
+     .help = "keep answers of these types only, as in text/html or text/"},
+    {.name = "max-url-len", COUNT(max_url_length), .fallback = "2048",
+     .min = 16, .max = (double)URL_LENGTH_CEILING, .section = SCOPE,
+     .arg = "N",
+     .help = "longest URL, in octets of its canonical form"},
+    {.name = "allow-private", FLAG(allow_private), .section = SCOPE,
+     .help = "connect to private, loopback and link-local addresses too"},
+    {.name = "allow-net", LIST(allow_net), .section = SCOPE, .arg = "CIDR",
+     .flags = OPTION_COMMAS,
+     .help = "connect to this network although it is private"},
+    {.name = "deny-net", LIST(deny_net), .section = SCOPE, .arg = "CIDR",
+     .flags = OPTION_COMMAS,
+     .help = "never connect to this network; wins over --allow-net"},
+    {.name = "nat64", LIST(nat64), .section = SCOPE, .arg = "PREFIX",
+     .flags = OPTION_COMMAS,
+     .help = "judge IPv6 addresses of this NAT64 prefix by the IPv4 address in "
+             "them"},
+    {.name = "allow-port", LIST(allow_port), .section = SCOPE, .arg = "PORT",
+     .flags = OPTION_COMMAS,
+     .help = "ask this port although browsers block it, as 25 or 6000"},
+    {.name = "follow", LIST(follow),
+     .fallback = "a,area,iframe,link,canonical,alternate,meta-refresh,"
+                 "sitemap,feed",
+     .section = SCOPE, .arg = "KINDS", .flags = OPTION_COMMAS,
+     .words = kind_words,
+     .help = "kinds of links that are followed"},
+    {.name = "ignore", LIST(ignore), .section = SCOPE, .arg = "KINDS",
+     .flags = OPTION_COMMAS, .words = kind_words,
+     .help = "kinds taken out of --follow"},
+    {.name = "assets", FLAG(assets), .section = SCOPE,
+     .help = "follow img, srcset, script, css and media too"},
+    {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
+     .fallback = "auto", .section = SCOPE,
+     .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "
+             "only what sitemaps list; read none"},
+    {.name = "sitemap-url", LIST(sitemap_url), .section = SCOPE, .arg = "URL",
+     .help = "read this sitemap, sitemap index or feed too"},
+
+    {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
+     .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
+     .arg = "N",
+     .help = "stop after N pages; robots files, sitemaps and redirects are not "
+             "counted"},
+    {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
+     .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
+     .help = "most pages of one host"},
+    {.name = "time", TIME(limit_time_ms), .fallback = "none", .min = 1,
+     .max = 36500 * DAY, .bare = "none", .section = LIMITS,
+     .help = "stop after this time"},
+    {.name = "quota", SIZE(quota_bytes), .fallback = "none", .min = 1,
+     .max = SIZE_CEILING, .bare = "none", .section = LIMITS,
+     .help = "stop after receiving this much"},
+    {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
+     .max = 1024 * MIB, .section = LIMITS,
+     .help = "cut an answer there, counted after decompression"},
+    {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
+     .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
+     .help = "most different links taken of one page; the rest are dropped"},
+    {.name = "keep-dropped", SIZE(keep_dropped_bytes), .fallback = "256M",
+     .min = 0, .max = SIZE_CEILING, .section = LIMITS,
+     .help = "room for dropped links, which come back when a resume lets them "
+             "in"},
+    {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
+     .max = SIZE_CEILING, .section = LIMITS,
+     .help = "stay below this, whatever the size of the crawl"},
+    {.name = "min-disk", SIZE(min_disk_bytes), .fallback = "1G", .min = 0,
+     .max = SIZE_CEILING, .section = LIMITS,
+     .help = "stop when less is free on the disk of DIR"},
+    {.name = "give-up", TIME(give_up_ms), .fallback = "5m", .min = 1,
+     .max = 3650 * DAY, .bare = "none", .section = LIMITS,
+     .help = "how long to wait for a host that does not respond, and the "
+             "most that all that is left may have to wait"},
+
+    {.name = "delay", .letter = 'w', TIME(delay_ms), .fallback = "1s",
+     .min = 0, .max = DAY, .section = POLITENESS,
+     .help = "from the end of one answer of a host to the next request"},
+    {.name = "random-delay", FLAG(random_delay), .section = POLITENESS,
+     .help = "vary the delay between half and one and a half"},
+    {.name = "adaptive", .type = OPTION_FLAG, .at = AT(adaptive, bool),
+     .fallback = "true", .section = POLITENESS,
+     .help = "wait at least twice as long as a host takes to respond; "
+             "--no-adaptive and --delay 0 do not"},
+    {.name = "max-delay", TIME(max_delay_ms), .fallback = "30s", .min = 0,
+     .max = DAY, .section = POLITENESS,
+     .help = "most that any wait grows to, but for Retry-After"},
+    {.name = "max-crawl-delay", TIME(max_crawl_delay_ms), .fallback = "5m",
+     .min = 0, .max = DAY, .section = POLITENESS,
+     .help = "a longer Crawl-delay of robots.txt is cut to this"},
+    {.name = "conns-per-host", COUNT(conns_per_host), .fallback = "1",
+     .min = 1, .max = 1000, .section = POLITENESS, .arg = "N",
+     .help = "connections to one host at once"},
+    {.name = "conns-per-ip", COUNT(conns_per_ip), .fallback = "8", .min = 0,
+     .max = 10000, .section = POLITENESS, .arg = "N",
+     .help = "connections to one address at once; 0 is no limit"},
+    {.name = "limit-rate", SIZE(limit_rate_bytes), .fallback = "none",
+     .min = 1, .max = SIZE_CEILING, .bare = "none", .section = POLITENESS,
+     .help = "receive at most this much a second in all"},
+    {.name = "robots", CHOICE(robots, enum robots_policy), .fallback = "obey",
+     .section = POLITENESS,
+     .help = "obey robots.txt, fetch and mark what it denies, or do not ask"},
+    {.name = "noindex", CHOICE(noindex, enum noindex_policy),
+     .fallback = "report", .section = POLITENESS,
+     .help = "pages that ask not to be indexed: fetched and marked, or "
+             "skipped"},
+    {.name = "queue-key", CHOICE(queue_key, enum queue_key_mode),
+     .fallback = "host", .section = POLITENESS, .flags = OPTION_ON_START,
+     .help = "whose URLs are asked one after the other: a host's, a "
+             "registrable domain's, or those of all hosts of an address"},
+
+    {.name = "concurrency", .letter = 'c', COUNT(concurrency),
+     .fallback = "64", .min = 1, .max = 10000, .section = FETCH, .arg = "N",
+     .help = "transfers at once in all"},
+    {.name = "threads", COUNT(threads), .fallback = "cores", .min = 1,
+     .max = 256, .bare = "cores", .section = FETCH, .arg = "N",
+     .help = "threads that fetch and parse"},
+    {.name = "tries", .letter = 't', COUNT(tries), .fallback = "3", .min = 1,
+     .max = 100, .section = FETCH, .arg = "N",
+     .help = "requests for one URL in all, when they fail in passing"},
+    {.name = "retry-delay", TIME(retry_delay_ms), .fallback = "1s", .min = 0,
+     .max = DAY, .section = FETCH,
+     .help = "before the second try; doubles up to --max-delay"},
+    {.name = "timeout", .letter = 'T', TIME(timeout_ms), .fallback = "20s",
+     .min = 1, .max = DAY, .section = FETCH,
+     .help = "for a whole answer"},
+    {.name = "connect-timeout", TIME(connect_timeout_ms), .fallback = "10s",
+     .min = 1, .max = DAY, .section = FETCH,
+     .help = "for connecting"},
+    {.name = "max-redirects", COUNT(max_redirects), .fallback = "5", .min = 0,
+     .max = 50, .section = FETCH, .arg = "N",
+     .help = "most redirects in a row"},
+    {.name = "user-agent", .letter = 'U', TEXT(user_agent), .section = FETCH,
+     .arg = "TEXT",
+     .help = "how to introduce ourselves [urlweir/" URLWEIR_VERSION
+             " (+CONTACT)]"},
+    {.name = "contact", TEXT(contact), .section = FETCH, .arg = "URL",
+     .help = "page or mail address that says who crawls; goes into the user "
+             "agent"},
+    {.name = "header", .letter = 'H', LIST(header), .section = FETCH,
+     .arg = "LINE", .flags = OPTION_SECRET,
+     .help = "send this header to the origins of the seeds, as in \"Accept: "
+             "text/html\""},
+    {.name = "header-host", LIST(header_host), .section = FETCH,
+     .arg = "ORIGIN=LINE", .flags = OPTION_SECRET,
+     .help = "send this header to ORIGIN, [https://]HOST[:PORT] or "
+             "http://HOST[:PORT]; * is any"},
+    {.name = "cookie", .letter = 'b', TEXT(cookie), .section = FETCH,
+     .arg = "TEXT", .flags = OPTION_SECRET,
+     .help = "send this Cookie header to the origins of the seeds"},
+    {.name = "cookies", TEXT(cookies), .section = FETCH, .arg = "FILE",
+     .help = "begin with the cookies of FILE, of curl's format, and keep those "
+             "that sites of the seeds set; /dev/null begins with none"},
+    {.name = "auth", LIST(auth), .section = FETCH,
+     .arg = "ORIGIN=USER:PASSWORD", .flags = OPTION_SECRET,
+     .help = "log in at ORIGIN (HTTP Basic)"},
+    {.name = "bearer", LIST(bearer), .section = FETCH, .arg = "ORIGIN=TOKEN",
+     .flags = OPTION_SECRET,
+     .help = "send ORIGIN this bearer token"},
+    {.name = "netrc", TEXT(netrc), .section = FETCH, .arg = "FILE",
+     .help = "log in at the machines of FILE, over https or where seeds are"},
+    {.name = "cert", TEXT(cert), .section = FETCH, .arg = "FILE",
+     .help = "show the origins of the seeds this client certificate, in PEM"},
+    {.name = "key", TEXT(key), .section = FETCH, .arg = "FILE",
+     .help = "the key of --cert, where that file does not hold it"},
+    {.name = "cacert", TEXT(cacert), .section = FETCH, .arg = "FILE",
+     .help = "trust the authorities of FILE, in PEM, and not the system's"},
+    {.name = "proxy", .letter = 'x', TEXT(proxy), .section = FETCH,
+     .arg = "URL", .flags = OPTION_SECRET,
+     .help = "ask through this proxy; the environment's is not used"},
+    {.name = "insecure", FLAG(insecure), .section = FETCH,
+     .help = "take any TLS certificate"},
+    {.name = "resolve", LIST(resolve), .section = FETCH,
+     .arg = "HOST:PORT:ADDR",
+     .help = "connect to ADDR for HOST and PORT, without asking DNS"},
+
+    {.name = "filter", CHOICE(filter, enum filter_choice),
+     .fallback = "scalable", .section = DEDUPE,
+     .help = "what answers \"certainly new\" before the exact set is asked"},
+    {.name = "fpr", FRACTION(fpr), .fallback = "0.001", .min = 1e-9,
+     .max = 0.5, .section = DEDUPE, .arg = "RATE",
+     .help = "false-positive rate of the filter; costs time, never a URL"},
+    {.name = "expect", COUNT(expect), .fallback = "1000000", .min = 1,
+     .max = 1e12, .section = DEDUPE, .arg = "N",
+     .help = "URLs that a filter which cannot grow is made for: bloom, "
+             "counting, redis"},
+    {.name = "redis", TEXT(redis), .section = DEDUPE, .arg = "URL",
+     .flags = OPTION_SECRET,
+     .help = "where --filter redis keeps its bits: "
+             "redis://host:port/db?key=NAME"},
+    {.name = "compare-text", FLAG(compare_text), .section = DEDUPE,
+     .help = "compare the stored URL too where 128 bits of digest agree"},
+    {.name = "dup-content", CHOICE(dup_content, enum dup_content),
+     .fallback = "report", .section = DEDUPE,
+     .help = "links of a page whose body was seen before: followed, or not"},
+
+    {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
+     .arg = "FILE", .flags = OPTION_SECRET,
+     .help = "keep out the URLs in this filter, a file or a Redis URL"},
+    {.name = "block-exact", TEXT(block_exact), .section = DEDUPE,
+     .arg = "FILE",
+     .help = "of these, only those that stand in FILE, one a line"},
+    {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
+     .section = DEDUPE, .arg = "NAME,...",
+     .help = "leave these parameters out of queries; NAME* is a beginning"},
+
+    {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
+     .section = OUTPUT,
+     .help = "keep the whole link graph, repeats too"},
+    {.name = "warc", FLAG(warc), .section = OUTPUT,
+     .help = "record requests and answers in WARC files below DIR/warc"},
+    {.name = "warc-size", SIZE(warc_size_bytes), .fallback = "1G",
+     .min = MIB, .max = SIZE_CEILING, .section = OUTPUT,
+     .help = "begin another WARC file when one would get larger"},
+    {.name = "warc-prefix", TEXT(warc_prefix), .section = OUTPUT,
+     .arg = "NAME",
+     .help = "what names of WARC files begin with [urlweir]"},
+    {.name = "cdxj", FLAG(cdxj), .section = OUTPUT,
+     .help = "index the WARC files in DIR/warc/index.cdxj when the crawl "
+             "stops"},
+    {.name = "jsonl", .letter = 'j', TEXT(jsonl), .section = OUTPUT,
+     .arg = "FILE",
+     .help = "a JSON line for each URL that is done, when that is on disk; -: "
+             "stdout"},
+    {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
+     .min = SECOND, .max = DAY, .section = OUTPUT,
+     .help = "between two checkpoints of the filter"},
+    {.name = "quiet", .letter = 'q', FLAG(quiet), .section = OUTPUT,
+     .flags = OPTION_OF_RUN,
+     .help = "errors only, and no progress unless --progress asks for it"},
+    {.name = "verbose", .letter = 'v', FLAG(verbose), .section = OUTPUT,
+     .flags = OPTION_OF_RUN | OPTION_TWICE,
+     .help = "a line for each URL that is done: status, reason, size, time, "
+             "URL; -vv is --decisions"},
+    {.name = "decisions", FLAG(decisions), .section = OUTPUT,
+     .flags = OPTION_OF_RUN,
+     .help = "lines of --verbose, and why links are dropped, URLs tried again "
+             "and hosts left alone"},
+    {.name = "progress", CHOICE(progress, enum progress_choice),
+     .fallback = "auto", .section = OUTPUT, .flags = OPTION_OF_RUN,
+     .help = "on stderr: a bar on a terminal and lines elsewhere, always a "
+             "bar, JSON lines, nothing"},
+    {.name = "metrics", TEXT(metrics), .section = OUTPUT, .arg = "HOST:PORT",
+     .flags = OPTION_OF_RUN,
+     .help = "serve /metrics for Prometheus, the dashboard and all that can be "
+             "read of the crawl over HTTP there; port 0 picks one and says "
+             "which"},
+    {.name = "metrics-open", FLAG(metrics_open), .section = OUTPUT,
+     .flags = OPTION_OF_RUN,
+     .help = "--metrics may be on other than loopback addresses, where others "
+             "can read it"},
+
+    {.name = "sandbox", CHOICE(sandbox, enum sandbox_choice),
+     .fallback = "on", .section = RIGHTS, .flags = OPTION_OF_RUN,
+     .help = "give up all rights that the crawl does not need, where the "
+             "kernel can take them; off keeps them"},
+    {.name = "user", TEXT(user), .section = RIGHTS, .arg = "NAME",
+     .flags = OPTION_OF_RUN,
+     .help = "root becomes this user; without it the owner of DIR, if that "
+             "user can use all files that are named"},
+};
+/* clang-format on */
+
+_Static_assert(sizeof specs / sizeof *specs == CRAWL_OPTIONS,
+               "CRAWL_OPTIONS in options.h counts the rows");
+
+const struct option_table crawl_options = {
+    .spec = specs,
+    .count = CRAWL_OPTIONS,
+    .from = offsetof(struct crawl_settings, from),
+};

@@ -1,0 +1,161 @@
+/*
+ * options.h - the settings of a crawl.
+ *
+ * This header describes all settings of `urlweir crawl` and `urlweir resume`.
+ * One table (options.c) has the long name of each, which is also its key in
+ * YAML, its short form, bounds, default and help. The command line, `--help`,
+ * reading and writing YAML, and the changes a resume makes all come from that
+ * table (settings.h); tests compare docs/man/urlweir.1 and config/default.yaml
+ * with it.
+ *
+ * The sources of a value, from weakest to strongest, are the default, the
+ * settings file of a crawl that is resumed, the file of --config, and the
+ * command line. A list from a stronger source replaces that of a weaker one.
+ * The settings file keeps what the last two say (settings_applied.h), unless
+ * --once is given.
+ *
+ * Times are milliseconds, sizes bytes. Where a field says "0: none", the user
+ * writes the word `none`.
+ */
+#ifndef URLWEIR_JOB_SETTINGS_OPTIONS_H
+#define URLWEIR_JOB_SETTINGS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/option.h"
+#include "crawler/fetcher.h"
+#include "frontier/scope.h"
+#include "frontier/url/queue_key.h"
+
+#define CRAWL_OPTIONS 89 /* rows of the table */
+
+enum filter_choice {
+    FILTER_SCALABLE,
+    FILTER_STACKED,
+    FILTER_BLOOM,
+    FILTER_COUNTING,
+    FILTER_CUCKOO,
+    FILTER_REDIS,
+    FILTER_NONE
+};
+enum noindex_policy { NOINDEX_REPORT, NOINDEX_SKIP };
+enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
+enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
+enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
+extern const char *const sandbox_words[]; /* of enum sandbox_choice */
+enum record_choice { RECORD_NONE, RECORD_LINKS };
+enum progress_choice {
+    PROGRESS_AUTO, /* a bar on a terminal, else regular lines */
+    PROGRESS_BAR,
+    PROGRESS_JSON,
+    PROGRESS_NONE
+};
+
+struct crawl_settings {
+    /* ---- input and output ---- */
+    struct option_list seeds; /* operands of crawl, or `seeds:` of a file */
+    char *input;              /* file with seeds, "-": stdin; NULL: none */
+    char *output; /* the crawl's directory; never NULL once parsed */
+    char *config; /* the file of --config, or NULL */
+    bool once;    /* of a resume: do not keep its changes */
+    struct option_list retry; /* of a resume: reasons, or "all" */
+
+    /* ---- scope: which URLs belong to the crawl ---- */
+    int64_t depth; /* deepest admitted, seeds are 0; -1: any */
+    enum scope_mode scope;
+    struct option_list include; /* PCRE2; a URL must match some, if any */
+    struct option_list exclude; /* PCRE2; a URL must match none */
+    struct option_list mime;    /* "text/html", "image/x", "text/"; none: all */
+    int64_t max_url_length;     /* octets of the canonical form */
+    bool allow_private;         /* also private, loopback ... addresses */
+    struct option_list allow_net, deny_net; /* CIDR, as in guard_options */
+    struct option_list nat64;               /* the same */
+    struct option_list allow_port; /* allowed although browsers block them */
+    struct option_list follow, ignore; /* see settings_link_kinds() */
+    bool assets; /* also what a browser needs to show pages */
+    enum sitemap_choice sitemap;
+    struct option_list sitemap_url; /* sitemaps given by a person */
+
+    /* ---- limits ---- */
+    int64_t limit_pages;         /* pages fetched; 0: none */
+    int64_t limit_per_host;      /* per queue key; 0: none */
+    int64_t limit_time_ms;       /* of this run; 0: none */
+    uint64_t quota_bytes;        /* octets received; 0: none */
+    uint64_t max_body_bytes;     /* of one response, decoded */
+    int64_t max_links;           /* different links taken from a page; 0: all */
+    uint64_t keep_dropped_bytes; /* of drops that may be admitted later */
+    uint64_t memory_bytes;       /* resident, whole process */
+    uint64_t min_disk_bytes;     /* to leave free on DIR's file system */
+    int64_t give_up_ms; /* stop if everything left waits longer; 0: never */
+
+    /* ---- politeness ---- */
+    int64_t delay_ms;     /* from the end of an answer to the next request */
+    bool random_delay;    /* times 0.5 to 1.5 */
+    bool adaptive;        /* longer delays for slow hosts */
+    int64_t max_delay_ms; /* limit of growing delays; >= delay_ms */
+    int64_t max_crawl_delay_ms; /* a longer Crawl-delay is cut to it */
+    int64_t conns_per_host;     /* of each queue key */
+    int64_t conns_per_ip;       /* 0: no limit; else >= conns_per_host */
+    uint64_t limit_rate_bytes;  /* per second, whole crawl; 0: none */
+    enum robots_policy robots;
+    enum noindex_policy noindex;
+    enum queue_key_mode queue_key; /* fixed when the crawl starts */
+
+    /* ---- fetch ---- */
+    int64_t concurrency;    /* transfers in all; >= conns_per_host */
+    int64_t threads;        /* fetchers, <= concurrency; 0: one per core */
+    int64_t tries;          /* in all */
+    int64_t retry_delay_ms; /* doubling up to max_delay_ms */
+    int64_t timeout_ms, connect_timeout_ms; /* whole answer; connecting */
+    int64_t max_redirects;
+    char *user_agent;               /* NULL: see settings_user_agent() */
+    char *contact;                  /* URL or mail address, or NULL */
+    struct option_list header;      /* "Name: value", to the origins of seeds */
+    struct option_list header_host; /* "ORIGIN=Name: value", "*=..." */
+    char *cookie;  /* value of the Cookie header for these, or NULL */
+    char *cookies; /* file with the first cookies, or NULL */
+    struct option_list auth, bearer; /* "ORIGIN=..."; see credentials.h */
+    char *netrc;                     /* file, or NULL */
+    char *cert, *key, *cacert;       /* PEM files, or NULL */
+    char *proxy;                     /* as curl takes them, or NULL: none */
+    bool insecure;                   /* TLS certificates are not verified */
+    struct option_list resolve;      /* HOST:PORT:ADDRESS */
+
+    /* ---- dedupe ---- */
+    enum filter_choice filter;
+    double fpr;         /* false-positive rate asked of the filter */
+    int64_t expect;     /* capacity of a filter that cannot grow */
+    char *redis;        /* where the filter is, of FILTER_REDIS; else NULL */
+    char *block_filter; /* file or Redis URL: URLs to keep out */
+    char *block_exact;  /* file of URLs: keep out only these */
+    bool compare_text;  /* stored text as well as the digest */
+    struct option_list drop_params; /* left out of queries; "utm_*" */
+    enum dup_content dup_content;   /* links of a page with a known body */
+
+    /* ---- output ---- */
+    enum record_choice record;     /* keep the link graph */
+    bool warc;                     /* record answers in DIR/warc */
+    uint64_t warc_size_bytes;      /* of a WARC file */
+    char *warc_prefix;             /* of its name; NULL: "urlweir" */
+    bool cdxj;                     /* index the WARC files at a stop */
+    char *jsonl;                   /* file for lines, "-": stdout; or NULL */
+    int64_t checkpoint_ms;         /* between two filter checkpoints */
+    bool quiet, verbose;           /* log only errors; log also actions */
+    bool decisions;                /* and why */
+    enum progress_choice progress; /* PROGRESS_NONE when quiet, unless asked */
+    char *metrics;                 /* HOST:PORT where HTTP is served, or NULL */
+    bool metrics_open;             /* also to other machines */
+
+    /* ---- rights ---- */
+    enum sandbox_choice sandbox; /* see confine.h */
+    char *user; /* the user that root becomes; NULL: DIR's owner */
+
+    /* the enum option_source of each, in the order of the table */
+    uint8_t from[CRAWL_OPTIONS];
+};
+
+/* The table; it has `from` and every field above. */
+extern const struct option_table crawl_options;
+
+#endif

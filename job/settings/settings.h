@@ -1,0 +1,85 @@
+/*
+ * settings.h - reads, checks, saves and compares the settings of a crawl.
+ *
+ * options.h declares the settings. Used at start, by one thread.
+ */
+#ifndef URLWEIR_JOB_SETTINGS_SETTINGS_H
+#define URLWEIR_JOB_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "job/settings/options.h"
+
+/* Sets all fields to their defaults; settings_fini() frees them. */
+void settings_init(struct crawl_settings *s);
+void settings_fini(struct crawl_settings *s);
+
+/* The index of an existing option in crawl_options. */
+size_t settings_index(const char *name);
+
+/* Resolves contradictions between settings: a default gives way to a given
+ * value (--delay 60s raises --max-delay's default of 30s); two given values
+ * that contradict each other are refused. STATUS_ARG: `error` names them and
+ * suggests what to do. */
+MUST_CHECK enum status settings_check(struct crawl_settings *s,
+                                      struct buf *error);
+
+/* In a crawl's directory: its settings. Older versions called it crawl.yaml. */
+#define SETTINGS_FILE "urlweir-settings.yaml"
+/* Beside it, with mode 0600, the settings that are secrets (OPTION_SECRET).
+ * Missing if there are none. */
+#define SETTINGS_SECRETS "urlweir-secrets.yaml"
+
+/* Does `dir` have settings of a crawl, under this name or the older one? */
+bool settings_are_in(const char *dir);
+/* The path of the existing file; otherwise that of a new one. */
+void settings_path(const char *dir, struct buf *out);
+/* Writes both files in s->output, each atomically, with all settings of the
+ * crawl, defaults included. They replace a file with the older name.
+ * STATUS_LIMIT: more text than can be read back (CONFIG_CEILING). */
+MUST_CHECK enum status settings_save(const struct crawl_settings *s);
+/* Reads both files in `dir` into `s`, which holds the defaults; its output
+ * becomes `dir`. STATUS_NOT_FOUND: there are no settings. Otherwise like
+ * config_load. */
+MUST_CHECK enum status settings_load(struct crawl_settings *s, const char *dir,
+                                     struct buf *error);
+/* Reads the secrets of the crawl in `dir` into `s`, which holds the other
+ * settings. A missing file is fine. Otherwise like config_load. */
+MUST_CHECK enum status settings_load_secrets(struct crawl_settings *s,
+                                             const char *dir,
+                                             struct buf *error);
+void settings_to_yaml(const struct crawl_settings *s, struct buf *out);
+/* Do any settings differ, except those of a single run? */
+bool settings_differ(const struct crawl_settings *a,
+                     const struct crawl_settings *b);
+/* The name of a setting that differs although it is fixed when a crawl starts
+ * (OPTION_ON_START), or NULL. */
+const char *settings_fixed_change(const struct crawl_settings *before,
+                                  const struct crawl_settings *after);
+/* Prints a line for each setting of the crawl that differs, "depth: 3 -> 5", or
+ * "cookie: changed" for a secret. Returns their number. */
+unsigned settings_diff(FILE *to, const struct crawl_settings *before,
+                       const struct crawl_settings *after);
+
+/* Is any secret set (OPTION_SECRET)? */
+bool settings_has_secrets(const struct crawl_settings *s);
+
+/* ---- what follows from settings ---- */
+
+/* --follow and --assets without --ignore, as a set of LINK_BIT; --sitemap may
+ * remove sitemaps, or all but them. LINK_REDIRECT is always in the set. */
+uint32_t settings_link_kinds(const struct crawl_settings *s);
+/* The kind of --filter, named as in filter/filter.h; NULL: no filter. */
+const char *settings_filter_kind(const struct crawl_settings *s);
+/* The value of the User-Agent header: the given one, or "urlweir/VERSION", with
+ * " (+CONTACT)" after it if there is a contact. */
+void settings_user_agent(const struct crawl_settings *s, struct buf *out);
+/* The part of it that robots.txt names (RFC 9309 section 2.2.1), in lower case:
+ * "urlweir". */
+void settings_product_token(const struct crawl_settings *s, struct buf *out);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings_check.c - checks settings that contradict each other.
+ *
+ * Of two such settings, the one from the weaker source gives way: a default to
+ * a file, a file to the command line. If both are from the same source, the
+ * user must choose. No rule makes a crawl less polite: --delay never gives way.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/listen_address.h"
+#include "filter/redis/redis_url.h"
+#include "job/settings/seed_login.h"
+#include "job/settings/settings.h"
+#include "job/settings/settings_values.h"
+
+/* ---- errors ---- */
+
+static enum option_source source(const struct crawl_settings *s,
+                                 const char *name)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str(name));
+
+    assert(i < crawl_options.count);
+    return option_source(&crawl_options, i, s);
+}
+
+static void add_option(struct buf *out, const struct crawl_settings *s,
+                       const char *name)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str(name));
+
+    assert(i < crawl_options.count);
+    buf_addf(out, "--%s ", name);
+    option_show(&crawl_options.spec[i], s, out);
+}
+
+/* "--LOW 60s is above --HIGH 30s, REASON" */
+static enum status above(struct buf *error, const struct crawl_settings *s,
+                         const char *low, const char *high, const char *reason)
+{
+    add_option(error, s, low);
+    buf_add_str(error, " is above ");
+    add_option(error, s, high);
+    buf_addf(error, ", %s", reason);
+    return STATUS_ARG;
+}
+
+/* ---- options together ---- */
+
+/* Does `winner` come from a stronger source than `loser`? */
+static bool outranks(const struct crawl_settings *s, const char *winner,
+                     const char *loser)
+{
+    return source(s, winner) > source(s, loser);
+}
+
+static enum status check_delays(struct crawl_settings *s, struct buf *error)
+{
+    if (s->delay_ms > s->max_delay_ms) {
+        if (!outranks(s, "delay", "max-delay"))
+            return above(error, s, "delay", "max-delay",
+                         "the most a delay may grow to; raise --max-delay or "
+                         "lower --delay");
+        s->max_delay_ms = s->delay_ms;
+    }
+    if (s->retry_delay_ms > s->max_delay_ms) {
+        if (outranks(s, "retry-delay", "max-delay"))
+            s->max_delay_ms = s->retry_delay_ms;
+        else if (outranks(s, "max-delay", "retry-delay"))
+            s->retry_delay_ms = s->max_delay_ms;
+        else
+            return above(error, s, "retry-delay", "max-delay",
+                         "the most a delay may grow to");
+    }
+    if (s->random_delay && s->delay_ms == 0) {
+        buf_add_str(error, "--random-delay varies --delay, which is 0: give a "
+                           "delay, as in --delay 1s");
+        return STATUS_ARG;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_patience(struct crawl_settings *s, struct buf *error)
+{
+    if (s->connect_timeout_ms > s->timeout_ms) {
+        if (!outranks(s, "timeout", "connect-timeout"))
+            return above(error, s, "connect-timeout", "timeout",
+                         "which holds for the whole answer");
+        s->connect_timeout_ms = s->timeout_ms;
+    }
+    if (s->give_up_ms != 0 && s->delay_ms >= s->give_up_ms) {
+        if (!outranks(s, "delay", "give-up"))
+            return above(error, s, "delay", "give-up",
+                         "so the crawl would end while a host's delay runs; "
+                         "raise --give-up");
+        s->give_up_ms = 2 * s->delay_ms;
+    }
+    return STATUS_OK;
+}
+
+/* `low` may not be above `*high`, which is raised if its source is weaker. */
+static enum status lift(struct crawl_settings *s, const char *low_name,
+                        int64_t low, const char *high_name, int64_t *high,
+                        const char *reason, struct buf *error)
+{
+    if (low <= *high)
+        return STATUS_OK;
+    if (!outranks(s, low_name, high_name))
+        return above(error, s, low_name, high_name, reason);
+    *high = low;
+    return STATUS_OK;
+}
+
+static enum status check_counts(struct crawl_settings *s, struct buf *error)
+{
+    enum status st;
+
+    /* Fewer transfers than threads from a weaker source: fewer threads. */
+    if (s->threads > s->concurrency && outranks(s, "concurrency", "threads"))
+        s->threads = s->concurrency;
+    st = lift(s, "threads", s->threads, "concurrency", &s->concurrency,
+              "so some threads would never have a transfer", error);
+    if (st == STATUS_OK)
+        st = lift(s, "conns-per-host", s->conns_per_host, "concurrency",
+                  &s->concurrency, "the transfers in all", error);
+    if (st == STATUS_OK && s->conns_per_ip != 0)
+        st = lift(s, "conns-per-host", s->conns_per_host, "conns-per-ip",
+                  &s->conns_per_ip, "which a host's connections share", error);
+    return st;
+}
+
+static enum status check_memory(const struct crawl_settings *s,
+                                struct buf *error)
+{
+    if (s->max_body_bytes <= s->memory_bytes / 4)
+        return STATUS_OK;
+    add_option(error, s, "max-body");
+    buf_add_str(error, " is more than a quarter of ");
+    add_option(error, s, "memory");
+    buf_add_str(error, ", and bodies are not all that must fit there");
+    return STATUS_ARG;
+}
+
+static bool has(const struct option_list *l, const char *word)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->item[i], word) == 0)
+            return true;
+    return false;
+}
+
+static bool ignores_all(const struct crawl_settings *s)
+{
+    for (size_t i = 0; i < s->follow.count; i++)
+        if (!has(&s->ignore, s->follow.item[i]))
+            return false;
+    return true;
+}
+
+static bool cannot_grow(enum filter_choice filter)
+{
+    return filter == FILTER_BLOOM || filter == FILTER_COUNTING ||
+           filter == FILTER_REDIS;
+}
+
+/* Refuses a bad Redis URL now, not when it is first needed. */
+static enum status check_redis(const char *url, const char *option,
+                               struct buf *error)
+{
+    struct redis_place place;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 2048);
+    st = redis_url_parse(&place, url, &why);
+    if (st != STATUS_OK)
+        buf_addf(error, "--%s: %s", option, buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK ? STATUS_OK : STATUS_ARG;
+}
+
+static enum status check_filter(const struct crawl_settings *s,
+                                struct buf *error)
+{
+    enum status st = STATUS_OK;
+
+    if (s->filter == FILTER_REDIS && s->redis == NULL)
+        buf_add_str(error, "--filter redis needs --redis "
+                           "redis://host:port/db?key=NAME");
+    else if (s->filter != FILTER_REDIS && s->redis != NULL &&
+             source(s, "redis") == OPTION_FROM_LINE)
+        buf_add_str(error, "--redis is where --filter redis keeps its bits, "
+                           "and another filter is asked for");
+    else if (source(s, "expect") == OPTION_FROM_LINE && !cannot_grow(s->filter))
+        buf_add_str(error, "--expect is the capacity of a filter that cannot "
+                           "grow: bloom, counting or redis");
+    else if (s->block_exact != NULL && s->block_filter == NULL)
+        buf_add_str(error, "--block-exact is the second check of "
+                           "--block-filter, which is missing");
+    if (error->len > 0)
+        return STATUS_ARG;
+    if (s->filter == FILTER_REDIS)
+        st = check_redis(s->redis, "redis", error);
+    if (st == STATUS_OK && s->block_filter != NULL &&
+        redis_url_is_one(s->block_filter))
+        st = check_redis(s->block_filter, "block-filter", error);
+    return st;
+}
+
+static enum status check_pairs(struct crawl_settings *s, struct buf *error)
+{
+    if (s->quiet && (s->verbose || s->decisions)) {
+        buf_add_str(error, "-q and -v: the one asks for less, the other for "
+                           "more; give one of them");
+        return STATUS_ARG;
+    }
+    if (s->quiet && s->progress == PROGRESS_AUTO)
+        s->progress = PROGRESS_NONE;
+    if (s->filter == FILTER_NONE && source(s, "filter") == OPTION_FROM_LINE &&
+        source(s, "fpr") == OPTION_FROM_LINE) {
+        buf_add_str(error, "--fpr is the rate of a filter, and --filter none "
+                           "asks for no filter");
+        return STATUS_ARG;
+    }
+    if (check_filter(s, error) != STATUS_OK)
+        return STATUS_ARG;
+    if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
+        buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
+                           "are asked at, which only the proxy of --proxy "
+                           "knows; take host or domain");
+        return STATUS_ARG;
+    }
+    if (s->key != NULL && s->cert == NULL) {
+        buf_add_str(error, "--key is the key of the certificate of --cert, "
+                           "which is missing");
+        return STATUS_ARG;
+    }
+    if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
+        buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
+                           "seeds alone use --depth 0");
+        return STATUS_ARG;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_sitemaps(const struct crawl_settings *s,
+                                  struct buf *error)
+{
+    bool only = s->sitemap == SITEMAPS_ONLY, given = s->sitemap_url.count > 0;
+    const char *why = NULL;
+
+    if (given && s->sitemap == SITEMAPS_OFF)
+        why = "--sitemap-url names a sitemap, and --sitemap off reads none";
+    else if (only && has(&s->ignore, "sitemap"))
+        why = "--sitemap only is about sitemaps, and --ignore takes them away";
+    else if (given && !only &&
+             (!has(&s->follow, "sitemap") || has(&s->ignore, "sitemap")))
+        why = "--sitemap-url needs the kind sitemap among those of --follow";
+    else if ((only || given) && (s->scope == SCOPE_SEED || s->depth == 0))
+        why = "what sitemaps list is one link from a seed: neither --scope "
+              "seed nor --depth 0 leaves any of it";
+    if (why == NULL)
+        return STATUS_OK;
+    buf_add_str(error, why);
+    return STATUS_ARG;
+}
+
+/* Refuses options about WARC files without --warc. A --no-warc overrides those
+ * of the crawl or a file. */
+static enum status check_warc(const struct crawl_settings *s, struct buf *error)
+{
+    const char *name = NULL;
+
+    if (s->warc)
+        return STATUS_OK;
+    if (s->cdxj && !outranks(s, "warc", "cdxj"))
+        name = "cdxj";
+    else if (s->warc_prefix != NULL && !outranks(s, "warc", "warc-prefix"))
+        name = "warc-prefix";
+    else if (source(s, "warc-size") == OPTION_FROM_LINE)
+        name = "warc-size";
+    if (name == NULL)
+        return STATUS_OK;
+    buf_addf(error, "--%s is about WARC files; give --warc as well", name);
+    return STATUS_ARG;
+}
+
+/* Metrics are read-only, but the user must decide who may read them. */
+static enum status check_metrics(const struct crawl_settings *s,
+                                 struct buf *error)
+{
+    bool loopback = false;
+
+    if (s->metrics == NULL) {
+        if (!s->metrics_open || source(s, "metrics-open") != OPTION_FROM_LINE)
+            return STATUS_OK;
+        buf_add_str(error, "--metrics-open says who may read what --metrics "
+                           "HOST:PORT serves, which is missing");
+        return STATUS_ARG;
+    }
+    if (listen_address_is_loopback(s->metrics, &loopback) != STATUS_OK)
+        return settings_refuse(
+            error, "metrics", s->metrics,
+            "it takes HOST:PORT of this machine, as in 127.0.0.1:9464");
+    if (loopback || s->metrics_open)
+        return STATUS_OK;
+    return settings_refuse(
+        error, "metrics", s->metrics,
+        "others than this machine could read the crawl there; if they "
+        "may, give --metrics-open, else an address such as "
+        "127.0.0.1:9464");
+}
+
+enum status settings_check(struct crawl_settings *s, struct buf *error)
+{
+    enum status st = seed_login_settings(s, error);
+
+    if (st == STATUS_OK)
+        st = check_pairs(s, error);
+    if (st == STATUS_OK)
+        st = check_delays(s, error);
+    if (st == STATUS_OK)
+        st = check_patience(s, error);
+    if (st == STATUS_OK)
+        st = check_counts(s, error);
+    if (st == STATUS_OK)
+        st = check_memory(s, error);
+    if (st == STATUS_OK)
+        st = check_sitemaps(s, error);
+    if (st == STATUS_OK)
+        st = check_warc(s, error);
+    if (st == STATUS_OK)
+        st = check_metrics(s, error);
+    if (st == STATUS_OK)
+        st = settings_check_values(s, error);
+    return st;
+}

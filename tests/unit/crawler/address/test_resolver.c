@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_resolver.c - looking names up without waiting for them.
+ *
+ * No name server is asked: numbers are names that the C library answers by
+ * itself, and names that begin with "stuck" hang (stuck_names.h).
+ */
+#include "crawler/address/resolver.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/unit/crawler/stuck_names.h"
+
+struct rig {
+    struct queue *woken;
+    struct resolver *r;
+    int64_t now; /* stands still but where a test moves it */
+};
+
+static struct rig rig(const struct resolver_options *o)
+{
+    struct rig r = {.woken = queue_new(1)};
+
+    r.r = resolver_new(o, r.woken);
+    return r;
+}
+
+static void rig_fini(struct rig *r)
+{
+    resolver_free(r->r);
+    queue_free(r->woken);
+}
+
+static struct resolver_options options(void)
+{
+    return (struct resolver_options){.threads = 2,
+                                     .most = 8,
+                                     .timeout = 2 * NS_PER_S};
+}
+
+static void ask(struct rig *r, uint32_t queue, const char *host)
+{
+    ck_assert(resolver_has_room(r->r));
+    resolver_ask(r->r, queue, bytes_of_str(host), r->now);
+}
+
+/* The next answer, for which the queue wakes us. */
+static struct resolver_answer wait_for_answer(struct rig *r)
+{
+    struct resolver_answer a;
+    void *none[1];
+
+    while (!resolver_take(r->r, r->now, &a))
+        ck_assert_uint_eq(queue_receive(r->woken, none, 1, 50 * NS_PER_MS), 0);
+    return a;
+}
+
+static void is_at(struct rig *r, const char *host, const char *wanted)
+{
+    struct resolver_answer a;
+    struct buf text;
+
+    ask(r, 7, host);
+    a = wait_for_answer(r);
+    ck_assert_uint_eq(a.queue, 7);
+    buf_init(&text, IP_TEXT);
+    if (a.found)
+        ip_add(&text, &a.ip);
+    ck_assert_msg(bytes_is(buf_bytes(&text), wanted), "%s: %s", host,
+                  buf_str(&text));
+    buf_fini(&text);
+}
+
+START_TEST(a_host_is_where_the_c_library_says)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    is_at(&r, "127.0.0.9", "127.0.0.9");
+    is_at(&r, "::ffff:127.0.0.9", "127.0.0.9");
+    is_at(&r, "2001:db8::1", "[2001:db8::1]");
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_curl_is_told_is_not_asked_and_the_smallest_address_counts)
+{
+    static const char *const own[] = {
+        "a.test:80:192.0.2.9,192.0.2.10,2001:db8::1",
+        "a.test:443:192.0.2.8",
+        "*:80:192.0.2.1",
+        "v6.test:80:[2001:db8::2]",
+        "odd.test:80:nonsense",
+    };
+    struct resolver_options o = options();
+    struct rig r;
+
+    o.own = own;
+    o.own_count = sizeof own / sizeof *own;
+    r = rig(&o);
+    is_at(&r, "a.test", "192.0.2.8");
+    is_at(&r, "v6.test", "[2001:db8::2]");
+    is_at(&r, "other.test", "192.0.2.1");
+    is_at(&r, "odd.test", "192.0.2.1");
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(rfc6761_6_3_names_under_localhost_are_the_loopback)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    is_at(&r, "localhost", "127.0.0.1");
+    is_at(&r, "a.b.localhost", "127.0.0.1");
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    ask(&r, 1, "stuck.test");
+    is_at(&r, "127.0.0.1", "127.0.0.1"); /* by the other thread */
+    ask(&r, 2, "stuck-too.test");
+    stuck_names_wait(2);
+    ask(&r, 3, "127.0.0.1"); /* no thread is left for it */
+    r.now += o.timeout;
+    ck_assert_uint_eq(wait_for_answer(&r).queue, 1);
+    for (int i = 0; i < 2; i++)
+        ck_assert(!wait_for_answer(&r).found);
+    rig_fini(&r); /* does not wait for them either */
+    stuck_names_let_go();
+}
+END_TEST
+
+/* One thread is idle and takes the first of two questions, which hangs. */
+START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    is_at(&r, "127.0.0.1", "127.0.0.1");
+    usleep(50000); /* its thread is idle by now, most likely */
+    ask(&r, 1, "stuck.test");
+    is_at(&r, "127.0.0.2", "127.0.0.2");
+    rig_fini(&r);
+    stuck_names_let_go();
+}
+END_TEST
+
+START_TEST(freeing_waits_for_no_lookup)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+
+    for (uint32_t i = 0; i < 8; i++)
+        ask(&r, i, "stuck.test");
+    ck_assert(!resolver_has_room(r.r));
+    stuck_names_wait(2);
+    rig_fini(&r);
+    stuck_names_let_go();
+}
+END_TEST
+
+START_TEST(many_questions_are_each_answered_once)
+{
+    struct resolver_options o = options();
+    bool seen[500] = {false};
+    struct resolver_answer a;
+    unsigned asked = 0, answered = 0;
+    char host[32];
+    struct rig r = rig(&o);
+
+    while (answered < 500) {
+        if (asked < 500 && resolver_has_room(r.r)) {
+            snprintf(host, sizeof host, "127.1.%u.%u", asked / 250,
+                     asked % 250);
+            ask(&r, asked++, host);
+        }
+        if (!resolver_take(r.r, r.now, &a))
+            continue;
+        ck_assert(a.found && !seen[a.queue]);
+        ck_assert_uint_eq(a.ip.at[15], a.queue % 250);
+        seen[a.queue] = true;
+        answered++;
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+static unsigned threads_now(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    unsigned n = 0;
+
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* A moment for its thread to be idle again is between two of them. */
+START_TEST(questions_one_after_the_other_need_few_threads)
+{
+    struct resolver_options o = options();
+    struct rig r;
+    unsigned before = threads_now();
+
+    o.threads = 16;
+    r = rig(&o);
+    for (unsigned i = 0; i < 40; i++) {
+        ask(&r, i, "127.2.3.4");
+        ck_assert_uint_eq(wait_for_answer(&r).queue, i);
+        usleep(5000);
+    }
+    ck_assert_uint_le(threads_now() - before, 8);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_resolver(void)
+{
+    Suite *s = suite_create("resolver");
+    TCase *t = tcase_create("resolver");
+
+    tcase_add_test(t, a_host_is_where_the_c_library_says);
+    tcase_add_test(
+        t, what_curl_is_told_is_not_asked_and_the_smallest_address_counts);
+    tcase_add_test(t, rfc6761_6_3_names_under_localhost_are_the_loopback);
+    tcase_add_test(t, a_stuck_lookup_holds_up_nobody_and_is_answered_in_time);
+    tcase_add_test(
+        t, a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own);
+    tcase_add_test(t, freeing_waits_for_no_lookup);
+    tcase_add_test(t, many_questions_are_each_answered_once);
+    tcase_add_test(t, questions_one_after_the_other_need_few_threads);
+    suite_add_tcase(s, t);
+    return s;
+}

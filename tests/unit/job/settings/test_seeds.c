@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "job/settings/seeds.h"
+
+static struct buf got;
+static char *said;
+static size_t said_len;
+static struct seeds seeds;
+
+static enum status visit(void *ctx, struct url *u)
+{
+    (void)ctx;
+    buf_add_bytes(&got, url_text(u));
+    buf_add_char(&got, '\n');
+    return buf_failed(&got);
+}
+
+static void setup(void)
+{
+    buf_init(&got, 100000);
+    seeds = (struct seeds){.visit = visit};
+    seeds.report = open_memstream(&said, &said_len);
+}
+
+static void teardown(void)
+{
+    if (seeds.report != NULL)
+        fclose(seeds.report);
+    free(said);
+    buf_fini(&got);
+}
+
+static enum status read_text(const char *text, size_t len)
+{
+    FILE *in =
+        len > 0 ? fmemopen((char *)text, len, "r") : fopen("/dev/null", "r");
+    enum status st = seeds_read(&seeds, in, "seeds.txt");
+
+    fclose(in);
+    fflush(seeds.report);
+    return st;
+}
+
+static void reads(const char *text, const char *urls, const char *report)
+{
+    buf_clear(&got);
+    rewind(seeds.report);
+    ck_assert_int_eq(read_text(text, strlen(text)), STATUS_OK);
+    ck_assert_str_eq(buf_str(&got), urls);
+    ck_assert_int_eq(strncmp(said, report, strlen(report)), 0);
+    ck_assert_uint_eq(said_len, strlen(report));
+}
+
+START_TEST(reads_one_a_line_in_canonical_form)
+{
+    reads("http://a/\nHTTPS://B.example:443/x/../y#frag\nhttp://c/", /* no LF */
+          "http://a/\nhttps://b.example/y\nhttp://c/\n", "");
+    ck_assert_uint_eq(seeds.good, 3);
+    ck_assert_uint_eq(seeds.bad, 0);
+}
+END_TEST
+
+START_TEST(blank_lines_and_comments_are_skipped)
+{
+    reads("# all of it\n\n   \t\n  # also\nhttp://a/ # behind\n"
+          "http://b/\t#tab\n  http://c/  \n#\n",
+          "http://a/\nhttp://b/\nhttp://c/\n", "");
+}
+END_TEST
+
+START_TEST(a_fragment_is_no_comment)
+{
+    reads("http://a/x#y\nhttp://a/#\n", "http://a/x\nhttp://a/\n", "");
+}
+END_TEST
+
+START_TEST(crlf_and_a_byte_order_mark_are_tolerated)
+{
+    reads("\xef\xbb\xbfhttp://a/\r\n\r\nhttp://b/\r\n",
+          "http://a/\nhttp://b/\n", "");
+}
+END_TEST
+
+START_TEST(nothing_is_nothing)
+{
+    ck_assert_int_eq(read_text("", 0), STATUS_OK);
+    ck_assert_uint_eq(seeds.good + seeds.bad, 0);
+}
+END_TEST
+
+START_TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
+{
+    reads("http://a/\n\nexample.org\nftp://f.example/\nhttp://b/\n",
+          "http://a/\nhttp://b/\n",
+          "urlweir: seeds.txt:3: bad seed 'example.org': no http:// or "
+          "https:// before it; did you mean https://example.org/?\n"
+          "urlweir: seeds.txt:4: bad seed 'ftp://f.example/': only http and "
+          "https are crawled\n");
+    ck_assert_uint_eq(seeds.good, 2);
+    ck_assert_uint_eq(seeds.bad, 2);
+}
+END_TEST
+
+static const struct {
+    const char *seed, *report;
+} meant[] = {
+    {"example.org/a b", "no http:// or https:// before it; did you mean "
+                        "https://example.org/a%20b?"},
+    {"//example.org", "no http:// or https:// before it; did you mean "
+                      "https://example.org/?"},
+    {"example.org:8080/x", "only http and https are crawled; did you mean "
+                           "https://example.org:8080/x?"},
+    {"localhost", "no http:// or https:// before it; did you mean "
+                  "https://localhost/?"},
+    {"B\xc3\xbc"
+     "cher.example",
+     "no http:// or https:// before it; did you "
+     "mean https://xn--bcher-kva.example/?"},
+    {"index", "no http:// or https:// before it"},
+    {"joe@example.org", "no http:// or https:// before it"},
+    {"mailto:joe@example.org", "only http and https are crawled"},
+    {"javascript:alert(1)", "only http and https are crawled"},
+    {"http://", "its host is no name and no address"},
+    {"http://a:99999/", "its port is no number up to 65535"},
+    {"http://[::1", "its host is no name and no address"},
+};
+
+START_TEST(says_what_may_have_been_meant)
+{
+    char want[500];
+
+    snprintf(want, sizeof want, "urlweir: bad seed '%s': %s\n", meant[_i].seed,
+             meant[_i].report);
+    ck_assert_int_eq(seeds_take(&seeds, bytes_of_str(meant[_i].seed), NULL),
+                     STATUS_OK);
+    fflush(seeds.report);
+    ck_assert_str_eq(said, want);
+    ck_assert_uint_eq(seeds.bad, 1);
+}
+END_TEST
+
+START_TEST(what_is_not_utf8_is_no_seed)
+{
+    reads("http://a/\xfc\n", "",
+          "urlweir: seeds.txt:1: bad seed 'http://a/\\xfc': it is not "
+          "UTF-8\n");
+}
+END_TEST
+
+START_TEST(strangers_bytes_are_escaped_in_reports)
+{
+    reads("\x1b[2Jx\n", "",
+          "urlweir: seeds.txt:1: bad seed '\\x1b[2Jx': no http:// or https:// "
+          "before it\n");
+}
+END_TEST
+
+START_TEST(an_endless_line_is_one_bad_seed)
+{
+    size_t n = SEED_CEILING + 5000;
+    char *text = xmalloc(n);
+
+    memset(text, 'a', n);
+    memcpy(text + n - 11, "\nhttp://b/\n", 11);
+    ck_assert_int_eq(read_text(text, n), STATUS_OK);
+    ck_assert_str_eq(buf_str(&got), "http://b/\n");
+    ck_assert_uint_eq(seeds.bad, 1);
+    ck_assert_ptr_nonnull(strstr(said, "seeds.txt:1: bad seed 'aaaa"));
+    ck_assert_ptr_nonnull(strstr(said, "...': the line is too long\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(of_very_many_bad_seeds_the_first_are_named)
+{
+    struct buf text;
+    size_t lines = 0;
+
+    buf_init(&text, 100000);
+    for (int i = 0; i < 500; i++)
+        buf_add_str(&text, "bad\n");
+    ck_assert_int_eq(read_text(buf_str(&text), text.len), STATUS_OK);
+    ck_assert_uint_eq(seeds.bad, 500);
+    for (const char *p = said; (p = strchr(p, '\n')) != NULL; p++)
+        lines++;
+    ck_assert_uint_eq(lines, SEEDS_REPORTED + 1);
+    buf_fini(&text);
+}
+END_TEST
+
+static enum status stop_at_two(void *ctx, struct url *u)
+{
+    (void)ctx;
+    (void)u;
+    return seeds.good == 2 ? STATUS_FULL : STATUS_OK;
+}
+
+START_TEST(a_visitor_that_fails_ends_the_reading)
+{
+    seeds.visit = stop_at_two;
+    ck_assert_int_eq(read_text("http://a/\nhttp://b/\nhttp://c/\n", 30),
+                     STATUS_FULL);
+    ck_assert_uint_eq(seeds.good, 2);
+}
+END_TEST
+
+START_TEST(operands_come_before_the_file)
+{
+    struct option_list operands = {0};
+
+    option_list_add(&operands, bytes_of_str("http://z/#x"));
+    ck_assert_int_eq(seeds_all(&seeds, &operands, "config/seeds/one-host.txt"),
+                     STATUS_OK);
+    ck_assert_str_eq(buf_str(&got), "http://z/\nhttp://127.0.0.1:8000/\n");
+    ck_assert_int_eq(seeds_all(&seeds, &operands, "/none"), STATUS_NOT_FOUND);
+    fflush(seeds.report);
+    ck_assert_str_eq(said, "urlweir: cannot read seeds from /none: No such "
+                           "file or directory\n");
+    ck_assert_int_eq(seeds_all(&seeds, &operands, "/tmp"), STATUS_IO);
+    option_list_free(&operands);
+}
+END_TEST
+
+static enum status refuse(void *ctx, struct bytes text, const char *why)
+{
+    (void)ctx;
+    buf_add_str(&got, "! ");
+    buf_add_bytes(&got, text);
+    buf_addf(&got, ": %s\n", why);
+    return STATUS_OK;
+}
+
+START_TEST(who_asks_is_told_of_bad_seeds_in_their_place)
+{
+    seeds.refuse = refuse;
+    reads("http://a/\nexample.org\nhttp://b/\n",
+          "http://a/\n"
+          "! example.org: no http:// or https:// before it; did you mean "
+          "https://example.org/?\n"
+          "http://b/\n",
+          "");
+    ck_assert_uint_eq(seeds.bad, 1);
+}
+END_TEST
+
+START_TEST(the_examples_hold_no_bad_seed)
+{
+    struct option_list none = {0};
+
+    ck_assert_int_eq(seeds_all(&seeds, &none, "config/seeds/documentation.txt"),
+                     STATUS_OK);
+    ck_assert_uint_eq(seeds.bad, 0);
+    ck_assert_uint_gt(seeds.good, 2);
+}
+END_TEST
+
+Suite *suite_seeds(void)
+{
+    Suite *s = suite_create("seeds");
+    TCase *t = tcase_create("seeds");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, reads_one_a_line_in_canonical_form);
+    tcase_add_test(t, blank_lines_and_comments_are_skipped);
+    tcase_add_test(t, a_fragment_is_no_comment);
+    tcase_add_test(t, crlf_and_a_byte_order_mark_are_tolerated);
+    tcase_add_test(t, nothing_is_nothing);
+    tcase_add_test(t, a_bad_seed_is_named_with_its_line_and_the_rest_go_on);
+    tcase_add_loop_test(t, says_what_may_have_been_meant, 0,
+                        (int)(sizeof meant / sizeof *meant));
+    tcase_add_test(t, what_is_not_utf8_is_no_seed);
+    tcase_add_test(t, strangers_bytes_are_escaped_in_reports);
+    tcase_add_test(t, an_endless_line_is_one_bad_seed);
+    tcase_add_test(t, of_very_many_bad_seeds_the_first_are_named);
+    tcase_add_test(t, a_visitor_that_fails_ends_the_reading);
+    tcase_add_test(t, operands_come_before_the_file);
+    tcase_add_test(t, who_asks_is_told_of_bad_seeds_in_their_place);
+    tcase_add_test(t, the_examples_hold_no_bad_seed);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Runs unit test suites side by side, one a core: a sanitizer's build is slow,
+# and most tests are of one thread. Prints what failed, and one sum.
+# usage: tests/unit/run_unit.sh UNIT SUITE...
+set -eu
+unit=$1
+shift
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+export unit out
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I {} sh -c \
+    'CK_RUN_SUITE={} "$unit" >"$out/{}" 2>&1 || mv "$out/{}" "$out/{}.bad"'
+bad=0
+for f in "$out"/*.bad; do
+    [ -e "$f" ] || continue
+    bad=1
+    echo "---- $(basename "$f" .bad) said:"
+    tail -n 60 "$f"
+done
+cat "$out"/* | awk '/^unit: [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4 }
+    END { printf "unit: %d passed, %d failed\n", p, f }'
+exit $bad
