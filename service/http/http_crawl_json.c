@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "crawler/crawl_counters.h"
 #include "base/clock.h"
+#include "crawler/crawl_counters.h"
 #include "service/http/http_text.h"
 
 static void set_count(json_t *o, const char *name, uint64_t n)
