@@ -8,6 +8,7 @@ set -eu
 . "$TOP/tests/cli/lib.sh"
 
 small_web
+quick="$quick --scope host" # other.invalid, which the web links to, would be waited for
 
 # fact PID NAME: of /proc/PID/status.
 fact() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
