@@ -3,14 +3,15 @@
 # store's upkeep (base/fault.h) goes on as if it had not been: no URL lost, at
 # most --concurrency asked again. Every name in the sources is stood at, at its
 # first passage in a small crawl, at a later one in a larger; but for those of
-# dedupe (dedupe.sh), of migration (migrate.sh), of the service (the suite frontier_crash).
+# dedupe (dedupe.sh), of migration (migrate.sh), of a change of settings
+# (settings.sh), of the service (the suite frontier_crash).
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
 in_flight=16
 names=$(cd "$TOP" && grep -rhoE 'fault_point\("[a-z-]+"\)' --include='*.c' \
     base filter storage frontier crawler config cli service 2>/dev/null |
-    sed 's/.*"\(.*\)".*/\1/' | grep -vE '^(dedupe|item|migrate|service)-' | sort -u)
+    sed 's/.*"\(.*\)".*/\1/' | grep -vE '^(dedupe|item|migrate|service|settings)-' | sort -u)
 [ "$(echo "$names" | wc -l)" -ge 20 ] || fail "too few points: $names"
 plain=$quick
 quick="$quick --warc" # some of the points are in its writer
