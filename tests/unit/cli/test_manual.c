@@ -200,6 +200,8 @@ START_TEST(an_option_sets_its_own_field_and_no_other)
 
         if (strcmp(s->name, "max-url-len") == 0)
             value = "77";
+        if (s->type == OPTION_FLAG && strcmp(s->fallback, "true") == 0)
+            value = "false";
         if (s->type == OPTION_CHOICE) /* any but the default */
             value = strcmp(s->words[0], s->fallback) == 0 ? s->words[1]
                                                           : s->words[0];
