@@ -362,8 +362,8 @@ static struct report *report_unreachable(struct fetch_task *task,
 
 /* Reports the URL now that its origin's rules are known, or known to be
  * unreachable. If it may be fetched, it has to wait, since its host just had a
- * request. We ask the cache at the same time `now` at which we told it: later,
- * its retry might be due, and it would ask for another fetch. */
+ * request. We ask the cache for the moment at which it was told (`wall_ms`):
+ * later, its retry might be due, and it would ask for another fetch. */
 static struct report *report_after_robots(const struct fetch_task_tools *t,
                                           struct fetch_task *task,
                                           const struct fetch_result *result,

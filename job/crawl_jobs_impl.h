@@ -100,8 +100,8 @@ MUST_CHECK enum status crawl_job_follow(struct crawl_settings *s,
 
 /* ---- crawl_job.c; registry's thread ---- */
 
-/* Takes `s`. Settings that nobody set get defaults for a crawl among others
- * without a terminal. */
+/* Takes `s`. If nobody set them, the memory limit is CRAWL_JOB_MEMORY and
+ * give-up is off. */
 struct crawl_job *crawl_job_new(struct crawl_jobs *h, struct crawl_settings *s);
 /* Frees everything but the crawl, which has ended or never started. */
 void crawl_job_free(struct crawl_job *m);

@@ -126,7 +126,8 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .links_most = (uint64_t)s->max_links,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
-        /* Only the digest can tell that a link repeats on its page. */
+        /* Repeats on a page are found by digest, so all links are sent if texts
+         * are to be compared. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
         .warc = s->warc,
         .guard = c->guard,

@@ -137,8 +137,8 @@ static void begin(const char *message, size_t len, const int fds[FDS])
             close(fds[i]);
 }
 
-/* Closes the standard files, which are those of the process that started us: an
- * open one would keep its reader waiting. */
+/* Replaces the standard files, which are those of the process that started us,
+ * by /dev/null: an open one would keep its reader waiting. */
 static void let_go_of_files(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -28,7 +28,7 @@
 #define LAYERS_MOST     2
 #define PIECE           ((size_t)8192)
 #define ZSTD_WINDOW_LOG 23
-#define BETWEEN_FREE    ((uint64_t)1 << 20) /* octets before a check */
+#define BETWEEN_FREE    ((uint64_t)1 << 20) /* octets that need no output */
 #define ALLOCATION_MOST ((size_t)64 << 20)
 
 enum kind { GZIP, DEFLATE, BROTLI, ZSTD };
