@@ -7,8 +7,8 @@
  * the helper passes the descriptor to write to on to the report. It has its own
  * sandbox with the same paths, and ends with the process that started it.
  */
-#ifndef URLWEIR_CLI_REPORT_HELPER_H
-#define URLWEIR_CLI_REPORT_HELPER_H
+#ifndef URLWEIR_JOB_REPORT_HELPER_H
+#define URLWEIR_JOB_REPORT_HELPER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -118,17 +118,17 @@ static uint32_t end_pair(struct reader *r, uint32_t code_point)
 
 static uint32_t next_big5(struct reader *r)
 {
-    octet lead = *r->at++, hop_path;
+    octet lead = *r->at++, trail;
     uint32_t pointer;
 
     if (lead < 0x80)
         return lead;
     if (!within(lead, 0x81, 0xfe) || r->at == r->end)
         return BAD;
-    hop_path = *r->at;
-    if (!within(hop_path, 0x40, 0x7e) && !within(hop_path, 0xa1, 0xfe))
+    trail = *r->at;
+    if (!within(trail, 0x40, 0x7e) && !within(trail, 0xa1, 0xfe))
         return end_pair(r, 0);
-    pointer = (lead - 0x81u) * 157 + hop_path - (hop_path < 0x7f ? 0x40 : 0x62);
+    pointer = (lead - 0x81u) * 157 + trail - (trail < 0x7f ? 0x40 : 0x62);
     if (pointer == 1133 || pointer == 1135 || pointer == 1164 ||
         pointer == 1166) {
         r->at++;
@@ -140,22 +140,22 @@ static uint32_t next_big5(struct reader *r)
 
 static uint32_t next_euc_kr(struct reader *r)
 {
-    octet lead = *r->at++, hop_path;
+    octet lead = *r->at++, trail;
 
     if (lead < 0x80)
         return lead;
     if (!within(lead, 0x81, 0xfe) || r->at == r->end)
         return BAD;
-    hop_path = *r->at;
-    if (!within(hop_path, 0x41, 0xfe))
+    trail = *r->at;
+    if (!within(trail, 0x41, 0xfe))
         return end_pair(r, 0);
-    return end_pair(r, index_code_point(INDEX_EUC_KR, (lead - 0x81u) * 190 +
-                                                          hop_path - 0x41u));
+    return end_pair(r, index_code_point(INDEX_EUC_KR,
+                                        (lead - 0x81u) * 190 + trail - 0x41u));
 }
 
 static uint32_t next_shift_jis(struct reader *r)
 {
-    octet lead = *r->at++, hop_path;
+    octet lead = *r->at++, trail;
     uint32_t pointer;
 
     if (lead <= 0x80)
@@ -165,11 +165,11 @@ static uint32_t next_shift_jis(struct reader *r)
     if ((!within(lead, 0x81, 0x9f) && !within(lead, 0xe0, 0xfc)) ||
         r->at == r->end)
         return BAD;
-    hop_path = *r->at;
-    if (!within(hop_path, 0x40, 0x7e) && !within(hop_path, 0x80, 0xfc))
+    trail = *r->at;
+    if (!within(trail, 0x40, 0x7e) && !within(trail, 0x80, 0xfc))
         return end_pair(r, 0);
-    pointer = (lead - (lead < 0xa0 ? 0x81u : 0xc1u)) * 188 + hop_path -
-              (hop_path < 0x7f ? 0x40 : 0x41);
+    pointer = (lead - (lead < 0xa0 ? 0x81u : 0xc1u)) * 188 + trail -
+              (trail < 0x7f ? 0x40 : 0x41);
     if (within(pointer, 8836, 10715))
         return end_pair(r, 0xe000 - 8836 + pointer);
     return end_pair(r, index_code_point(INDEX_JIS0208, pointer));
@@ -223,7 +223,7 @@ static uint32_t next_gb18030_four(struct reader *r, octet lead)
 
 static uint32_t next_gb18030(struct reader *r)
 {
-    octet lead = *r->at++, hop_path;
+    octet lead = *r->at++, trail;
 
     if (lead < 0x80)
         return lead;
@@ -231,14 +231,14 @@ static uint32_t next_gb18030(struct reader *r)
         return 0x20ac;
     if (lead == 0xff || r->at == r->end)
         return BAD;
-    hop_path = *r->at;
-    if (within(hop_path, 0x30, 0x39))
+    trail = *r->at;
+    if (within(trail, 0x30, 0x39))
         return next_gb18030_four(r, lead);
-    if (!within(hop_path, 0x40, 0x7e) && !within(hop_path, 0x80, 0xfe))
+    if (!within(trail, 0x40, 0x7e) && !within(trail, 0x80, 0xfe))
         return end_pair(r, 0);
     return end_pair(r, index_code_point(INDEX_GB18030,
-                                        (lead - 0x81u) * 190 + hop_path -
-                                            (hop_path < 0x7f ? 0x40 : 0x41)));
+                                        (lead - 0x81u) * 190 + trail -
+                                            (trail < 0x7f ? 0x40 : 0x41)));
 }
 
 /* ---- ISO-2022-JP --------------------------------------------------------- */
@@ -268,7 +268,7 @@ static bool read_escape(struct reader *r, enum jis_state *state)
 /* The code point that begins with `c`, not 0x1B, in `state`. */
 static uint32_t jis_code_point(struct reader *r, enum jis_state state, octet c)
 {
-    octet hop_path;
+    octet trail;
     uint32_t found;
 
     switch (state) {
@@ -283,11 +283,11 @@ static uint32_t jis_code_point(struct reader *r, enum jis_state state, octet c)
     case JIS_TWO:
         if (!within(c, 0x21, 0x7e) || r->at == r->end || *r->at == 0x1b)
             return BAD;
-        hop_path = *r->at++;
-        if (!within(hop_path, 0x21, 0x7e))
+        trail = *r->at++;
+        if (!within(trail, 0x21, 0x7e))
             return BAD;
-        found = index_code_point(INDEX_JIS0208,
-                                 (c - 0x21u) * 94 + hop_path - 0x21u);
+        found =
+            index_code_point(INDEX_JIS0208, (c - 0x21u) * 94 + trail - 0x21u);
         return found != 0 ? found : BAD;
     default:
         return c < 0x80 && c != 0x0e && c != 0x0f ? c : BAD;

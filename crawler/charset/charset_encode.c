@@ -22,9 +22,9 @@ struct encoder {
     const struct charset *charset;
 };
 
-static void add_pair(struct buf *out, uint32_t lead, uint32_t hop_path)
+static void add_pair(struct buf *out, uint32_t lead, uint32_t trail)
 {
-    const char pair[2] = {(char)lead, (char)hop_path};
+    const char pair[2] = {(char)lead, (char)trail};
 
     buf_add(out, pair, 2);
 }
@@ -44,13 +44,13 @@ static bool add_single(const struct charset *c, uint32_t u, struct buf *out)
 
 static bool add_big5(uint32_t u, struct buf *out)
 {
-    uint32_t p, hop_path;
+    uint32_t p, trail;
 
     /* The rows before 0xA1 (Hong Kong) are decoded but never written. */
     if (!index_pointer(INDEX_BIG5, u, 0, (0xa1 - 0x81) * 157 - 1, &p))
         return false;
-    hop_path = p % 157;
-    add_pair(out, p / 157 + 0x81, hop_path + (hop_path < 0x3f ? 0x40 : 0x62));
+    trail = p % 157;
+    add_pair(out, p / 157 + 0x81, trail + (trail < 0x3f ? 0x40 : 0x62));
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool add_euc_kr(uint32_t u, struct buf *out)
 
 static bool add_gb(uint32_t u, bool gbk, struct buf *out)
 {
-    uint32_t p, hop_path;
+    uint32_t p, trail;
 
     if (u == 0xe5e5)
         return false;
@@ -75,9 +75,8 @@ static bool add_gb(uint32_t u, bool gbk, struct buf *out)
         return true;
     }
     if (index_pointer(INDEX_GB18030, u, NO_GAP, &p)) {
-        hop_path = p % 190;
-        add_pair(out, p / 190 + 0x81,
-                 hop_path + (hop_path < 0x3f ? 0x40 : 0x41));
+        trail = p % 190;
+        add_pair(out, p / 190 + 0x81, trail + (trail < 0x3f ? 0x40 : 0x41));
         return true;
     }
     if (gbk)
@@ -102,7 +101,7 @@ static uint32_t fold_japanese(uint32_t u)
 
 static bool add_shift_jis(uint32_t u, struct buf *out)
 {
-    uint32_t p, lead, hop_path;
+    uint32_t p, lead, trail;
 
     u = fold_japanese(u);
     if (u <= 0x80) {
@@ -117,9 +116,9 @@ static bool add_shift_jis(uint32_t u, struct buf *out)
     if (!index_pointer(INDEX_JIS0208, u, 8272, 8835, &p))
         return false;
     lead = p / 188;
-    hop_path = p % 188;
+    trail = p % 188;
     add_pair(out, lead + (lead < 0x1f ? 0x81 : 0xc1),
-             hop_path + (hop_path < 0x3f ? 0x40 : 0x41));
+             trail + (trail < 0x3f ? 0x40 : 0x41));
     return true;
 }
 

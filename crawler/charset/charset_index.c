@@ -52,33 +52,33 @@ static struct {
 static size_t octets_of(enum charset_index id, uint32_t pointer, char out[3])
 {
     uint32_t lead = pointer / shapes[id].width;
-    uint32_t hop_path = pointer % shapes[id].width;
+    uint32_t trail = pointer % shapes[id].width;
     size_t n = 0;
 
     switch (id) {
     case INDEX_BIG5:
         lead += 0x81;
-        hop_path += hop_path < 0x3f ? 0x40 : 0x62;
+        trail += trail < 0x3f ? 0x40 : 0x62;
         break;
     case INDEX_EUC_KR:
         lead += 0x81;
-        hop_path += 0x41;
+        trail += 0x41;
         break;
     case INDEX_GB18030:
         lead += 0x81;
-        hop_path += hop_path < 0x3f ? 0x40 : 0x41;
+        trail += trail < 0x3f ? 0x40 : 0x41;
         break;
     case INDEX_JIS0208:
         lead += lead < 0x1f ? 0x81 : 0xc1;
-        hop_path += hop_path < 0x3f ? 0x40 : 0x41;
+        trail += trail < 0x3f ? 0x40 : 0x41;
         break;
     default:
         out[n++] = '\x8f';
         lead += 0xa1;
-        hop_path += 0xa1;
+        trail += 0xa1;
     }
     out[n++] = (char)lead;
-    out[n++] = (char)hop_path;
+    out[n++] = (char)trail;
     return n;
 }
 

@@ -36,9 +36,10 @@ awk -v count="$count" -v port="$port" 'BEGIN {
 }' >seeds
 rm -rf d
 crawl d -i seeds --conns-per-host 4 -t 2 -T 1s --max-body 200K --memory 96M --warc \
-    --max-redirects 3 --give-up 1m --sitemap auto
+    --max-redirects 3 --give-up 5s --sitemap auto
+# Redirects at random lead to hosts that do not respond, which keep their URLs.
 case $status in
-0 | 5) ;;
+0 | 3 | 5) ;;
 *) ended 5 "responses at random, SEED=$number" ;;
 esac
 kill -0 "$server" || fail "the server ended: $(cat site.err)"
@@ -47,5 +48,8 @@ agrees d
 arrived=$(wc -l <log)
 [ "$arrived" -ge $((count * 9 / 10)) ] || fail "$arrived requests for $count URLs"
 exits 0 "$URLWEIR" export d
-[ "$(grep -c '"status": "queued"' out)" = 0 ] || fail "URLs are left: $(cat crawl.err)"
+left=$(sed -n 's/^  .* did not respond ([a-z]*), \([0-9,]*\) URLs\{0,1\} stay.*/\1/p' crawl.err |
+    tr -d , | awk '{ n += $1 } END { print n + 0 }')
+[ "$(grep -c '"status": "queued"' out)" = "$left" ] ||
+    fail "URLs are left, and not of hosts that did not respond: $(cat crawl.err)"
 echo "$arrived requests; $(sed -n 's/^  pages */pages /p' crawl.err)"

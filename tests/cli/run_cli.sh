@@ -77,7 +77,7 @@ list() {
     for n in $long $(cd "$here" && ls *.sh); do
         n=${n%.sh}
         s="$here/$n.sh"
-        case $n in run | lib) continue ;; esac
+        case $n in run_cli | lib) continue ;; esac
         [ $# = 0 ] || case " $* " in *" $n "*) ;; *) continue ;; esac
         echo "$s"
     done | awk '!seen[$0]++'
