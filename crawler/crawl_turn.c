@@ -79,9 +79,10 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     if (s->blocked > 0) /* by a person, who may unblock them */
         return CRAWL_RUNNING;
     if (s->queued == s->withheld + s->given_up) {
-        if (c->o.stay) /* a service may get other limits */
-            return CRAWL_RUNNING;
-        return s->given_up > 0 ? CRAWL_GAVE_UP : CRAWL_WITHHELD;
+        if (s->given_up > 0)
+            return CRAWL_GAVE_UP;
+        /* a service may get other limits */
+        return c->o.stay ? CRAWL_RUNNING : CRAWL_WITHHELD;
     }
     due = c->engine->ops->next_due(c->engine, now, &why);
     /* INT64_MAX is ambiguous: either nothing is due, or a queue is drained

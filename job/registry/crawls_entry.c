@@ -113,8 +113,7 @@ void crawls_remove_rest(struct crawls *c, const char *file)
 
 static bool has_nothing_left(const struct crawl_stats *s)
 {
-    return s->engine.queued == s->engine.withheld + s->engine.given_up &&
-           s->active == 0;
+    return s->engine.queued == s->engine.withheld && s->active == 0;
 }
 
 static enum crawls_state state_of(const struct crawls_entry *e,
