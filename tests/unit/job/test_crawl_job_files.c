@@ -83,6 +83,7 @@ START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
         {"metrics: 127.0.0.1:0", "bad.yaml:2:10: metrics: "},
         {"metrics-open: true", "bad.yaml:2:15: metrics-open: "},
         {"sandbox: off", "bad.yaml:2:10: sandbox: "},
+        {"decisions: true", "bad.yaml:2:12: decisions: "},
         {"user: nobody", "bad.yaml:2:7: user: "},
         {"config: x", "bad.yaml:2:1: 'config'"},
         {"input: \"-\"", "bad.yaml:2:8: input: a service has no standard"},
