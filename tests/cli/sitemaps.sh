@@ -222,8 +222,9 @@ asked $here /by-page.html
 asked $third /sitemap.xml
 not_asked $third /
 seed=http://127.0.0.9:$port/
-crawl nobody --sitemap only --tries 1
-ended 5 "no such host"
+crawl nobody --sitemap only --tries 1 --give-up 1s
+ended 3 "no such host"
+[ "$(grep -c "did not respond" crawl.err)" = 1 ] || fail "it does not say so: $(cat crawl.err)"
 
 # ---- one that was only guessed, and is not there ----
 
