@@ -201,15 +201,18 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
     return st;
 }
 
-/* Its request found nobody: it goes first when its host is asked again, and has
- * used up no try. Of many such requests only some have a row: 1, 2, 4, 8 ... */
+/* Its request found nobody: it goes behind those that have not, and has used up
+ * no try. Of many such requests only some have a row: 1, 2, 4, 8 ... */
 static enum status wait_for_host(struct frontier *f, struct lease_record *l,
                                  struct fetch_row *row, struct outcome o)
 {
     uint32_t n = l->host->failures;
     uint64_t seq;
 
-    host_queue_retry(l->host, l->lease.id, 0);
+    host_queue_retry(l->host, l->lease.id,
+                     l->host->silent_until == INT64_MAX
+                         ? 0
+                         : l->host->silent_until + f->o.schedule.retry_delay);
     if ((n & (n - 1)) != 0)
         return STATUS_OK;
     row->url = l->lease.id;
@@ -300,6 +303,8 @@ static void note_errors(struct host_queue *h, struct outcome o, uint8_t tries)
         h->errors++;
 }
 
+#define REACH_TRIES 3 /* of a URL whose host responds to others, at least */
+
 static enum status note_reach(struct frontier *f, struct host_queue *h,
                               const struct engine_host_news *news,
                               struct outcome how, int64_t now, int64_t wall_ms)
@@ -318,6 +323,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     struct outcome o = d->outcome;
     struct host_queue *h;
     enum status st = STATUS_OK;
+    uint32_t tries = f->o.tries;
     bool silent, last;
 
     if (l == NULL) {
@@ -346,12 +352,18 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         st = frontier_answered_from(f, h, row.ip, now);
     if (st == STATUS_OK)
         st = note_reach(f, h, &reach, o, now, wall_ms);
-    if (news.unreachable && !silent && host_is_dead(f, h)) {
+    if (silent && h->failures == 1 && h->answers > 0) {
+        /* Maybe a port or scheme of its own that nobody answers at, on a host
+         * that does: it uses up a try, but has some, as the host may restart.
+         */
+        silent = false;
+        tries = tries > REACH_TRIES ? tries : REACH_TRIES;
+    } else if (news.unreachable && !silent && host_is_dead(f, h)) {
         h->dead = o;
         h->dead_flags = row.flags;
     }
     last = frontier_is_removed(h, d->id) ||
-           (!silent && (!d->transient || row.tries >= f->o.tries));
+           (!silent && (!d->transient || row.tries >= tries));
     if (st == STATUS_OK && last)
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK && silent)

@@ -131,16 +131,24 @@ static enum status refill(struct host_queue *h, struct frontier_store *store)
     return STATUS_OK;
 }
 
-enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
-                            int64_t now, uint64_t *id)
+/* Of a host that does not respond others than the last one are asked: it may
+ * be that URL's own port that is closed. Not without end, since each is then
+ * among those to be tried again. */
+static bool asks_others(const struct host_queue *h)
+{
+    return h->failures > 0 && h->failures <= WINDOW;
+}
+
+static bool has_due_retry(const struct host_queue *h, int64_t now)
+{
+    return h->retry_count > 0 && h->retries[0].due <= now;
+}
+
+static enum status take_fresh(struct host_queue *h,
+                              struct frontier_store *store, uint64_t *id)
 {
     enum status st = STATUS_OK;
 
-    *id = 0;
-    if (h->retry_count > 0 && h->retries[0].due <= now) {
-        *id = take_retry(h);
-        return STATUS_OK;
-    }
     if (h->window_at == h->window_count)
         st = refill(h, store);
     if (st == STATUS_OK && h->window_at < h->window_count)
@@ -150,6 +158,20 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
         h->window = NULL;
         h->window_at = h->window_count = 0;
     }
+    return st;
+}
+
+enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
+                            int64_t now, uint64_t *id)
+{
+    bool retry = has_due_retry(h, now);
+    enum status st = STATUS_OK;
+
+    *id = 0;
+    if (!retry || asks_others(h))
+        st = take_fresh(h, store, id);
+    if (st == STATUS_OK && *id == 0 && retry)
+        *id = take_retry(h);
     return st;
 }
 

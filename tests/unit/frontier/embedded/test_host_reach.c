@@ -215,6 +215,39 @@ START_TEST(a_host_that_stays_away_is_given_up_with_its_urls)
 }
 END_TEST
 
+static struct outcome port_is_closed(const struct web *w, struct bytes url,
+                                     int64_t now)
+{
+    (void)w, (void)now;
+    return memcmp(url.at, "http://a.test:81/", 17) == 0 ? REFUSED : NO_ERROR;
+}
+
+/* Queues are of hosts, whatever the port. */
+START_TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
+{
+    struct web w = {.answer = port_is_closed};
+    struct rig r;
+
+    start(&r);
+    for (int i = 0; i < 2; i++) {
+        static const char *const urls[] = {"http://a.test:81/1",
+                                           "http://a.test:81/2"};
+        struct engine_item item = rig_item(&r, urls[i]);
+
+        item.key = bytes_of_str("a.test");
+        item.digest = digest_url(r.e->ops->digest_key(r.e), r.o.crawl, item.key,
+                                 item.url);
+        ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
+    }
+    put_many(&r, "a.test", URLS);
+    ck_assert_int_lt(crawl(&r, &w), (URLS + 60) * (S + 20 * NS_PER_MS));
+    ck_assert_uint_eq(rig_stats(&r).fetched, URLS);
+    ck_assert_uint_eq(rig_counter(&r, "failed.connect"), 2);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    rig_fini(&r);
+}
+END_TEST
+
 static void keep_reason(void *ctx, uint32_t queue, const struct queue_state *s)
 {
     (void)queue;
@@ -454,6 +487,7 @@ Suite *suite_host_reach(void)
         t, a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that);
     tcase_add_loop_test(t, a_server_that_comes_back_has_lost_nothing, 0, 3);
     tcase_add_test(t, a_host_that_stays_away_is_given_up_with_its_urls);
+    tcase_add_test(t, a_closed_port_of_a_host_that_responds_holds_up_no_other);
     tcase_add_test(t, readers_of_the_store_find_why_a_host_is_not_asked);
     tcase_add_test(t, a_response_is_the_end_of_no_response_on_disk_too);
     tcase_add_test(t, a_service_waits_without_end);
