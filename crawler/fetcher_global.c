@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/xmlmemory.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +40,21 @@ uint64_t fetcher_descriptors(void)
 
 static enum status global_status;
 
+/* glibc keeps large blocks that were freed, and more of them the larger they
+ * were (mallopt(3), M_MMAP_THRESHOLD): windows of 8 MiB that bodies were
+ * decoded with stayed with the process, above --memory. */
+static void give_large_blocks_back(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 /* If memory ran out within a library, the page that it reads would seem faulty;
  * so that ends the process too. */
 static void global_init(void)
 {
     global_status = STATUS_OK;
+    give_large_blocks_back();
     xmlMemSetup(free, xmalloc, xrealloc, xstrdup);
     if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, xrealloc,
                              xstrdup, xcalloc) != CURLE_OK) {
