@@ -57,7 +57,8 @@ struct seeding {
     size_t bytes;
     struct buf path, line;
     bool any_failed;
-    int code; /* of a request that failed */
+    uint64_t known; /* seeds that were known already */
+    int code;       /* of a request that failed */
 };
 
 /* ---- what is printed ---- */
@@ -66,6 +67,7 @@ static void print_row(struct seeding *k, const char *status, struct bytes url,
                       struct bytes reason)
 {
     k->any_failed |= strcmp(status, "failed") == 0;
+    k->known += strcmp(status, "skipped") == 0;
     buf_clear(&k->line);
     if (k->t->s.json) {
         buf_addf(&k->line, "{\"status\":\"%s\",\"url\":", status);
@@ -242,6 +244,19 @@ static int let_go(struct seeding *k, int code)
     return code;
 }
 
+/* A seed that is known is not fetched again, even if it failed. */
+static void offer_retry(struct seeding *k)
+{
+    if (k->known == 0)
+        return;
+    buf_clear(&k->line);
+    format_terminal(&k->line, bytes_of_str(k->t->operands.item[0]));
+    fprintf(stderr,
+            "urlweir seed: %" PRIu64 " of these were known already; those that "
+            "failed are tried again by `urlweir retry %s`\n",
+            k->known, buf_str(&k->line));
+}
+
 static int add_seeds(struct steer *t)
 {
     struct seeding k = {.t = t};
@@ -256,6 +271,7 @@ static int add_seeds(struct steer *t)
     code = find_crawl(&k);
     if (code == EXIT_DONE)
         code = let_go(&k, put_seeds(t, &k));
+    offer_retry(&k);
     buf_fini(&k.line);
     buf_fini(&k.path);
     json_decref(k.urls);

@@ -21,6 +21,10 @@ ended 0
 exits 0 "$URLWEIR" status d --json
 [ "$(json failed <out)" = 4 ] || fail "four fail: $(cat out)"
 
+exits 0 "$URLWEIR" seed d "${seed}bad.html"
+says out skipped
+says err 'those that failed are tried again by `urlweir retry d`'
+
 # ---- which ------------------------------------------------------------------------
 
 exits 1 "$URLWEIR" retry d --reason nonsense
