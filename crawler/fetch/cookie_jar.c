@@ -201,7 +201,7 @@ static void trim(struct cookie_jar *j)
     curl_easy_getinfo(j->easy, CURLINFO_COOKIELIST, &list);
     for (struct curl_slist *l = list; l != NULL; l = l->next)
         n++;
-    lines = xcalloc(n + 1, sizeof *lines);
+    lines = xcalloc(n + 1, sizeof(struct curl_slist *));
     n = 0;
     for (struct curl_slist *l = list; l != NULL; l = l->next)
         lines[n++] = l;

@@ -332,19 +332,20 @@ static void put_line(struct credential_set *set, const char *line)
         set->headers = longer;
 }
 
+#define GROUPS 5 /* that a request may have lines of */
+
 /* `named`: of the origin; `machine`: of its host; each may be NULL. */
 static void make_set(const struct credentials *c, struct credential_set *set,
                      const struct credential_group *named,
                      const struct credential_group *machine, bool of_seed)
 {
-    const struct credential_group *groups[] = {named, machine,
-                                               of_seed ? &c->unnamed : NULL,
-                                               of_seed ? &c->of_seeds : NULL,
-                                               &c->of_all};
+    const struct credential_group *groups[GROUPS] = {
+        named, machine, of_seed ? &c->unnamed : NULL,
+        of_seed ? &c->of_seeds : NULL, &c->of_all};
 
     curl_slist_free_all(set->headers);
     *set = (struct credential_set){.of_seed = of_seed};
-    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
+    for (size_t k = 0; k < GROUPS; k++)
         for (size_t i = 0; groups[k] != NULL && i < groups[k]->count; i++)
             if (!is_said(groups, k, groups[k]->lines[i]))
                 put_line(set, groups[k]->lines[i]);

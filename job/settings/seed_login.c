@@ -2,6 +2,7 @@
 /* seed_login.c - user names and passwords in given URLs. */
 #include "job/settings/seed_login.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,7 @@ static void take_off(const char **item, const struct url *u)
     char *old = (char *)*item;
     struct buf text;
 
+    assert(old != NULL);
     buf_init(&text, whole.len + 1);
     buf_add(&text, whole.at, u->userinfo_at);
     buf_add_bytes(&text, bytes_skip(whole, u->host_at));
@@ -140,10 +142,10 @@ static enum status take(struct crawl_settings *s, const char **item,
 
 enum status seed_login_settings(struct crawl_settings *s, struct buf *error)
 {
-    struct option_list *const lists[] = {&s->seeds, &s->sitemap_url};
+    struct option_list *const lists[2] = {&s->seeds, &s->sitemap_url};
     enum status st = STATUS_OK;
 
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+    for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; st == STATUS_OK && i < lists[k]->count; i++)
             st = take(s, &lists[k]->item[i], error);
     return st;
