@@ -349,11 +349,11 @@ of large "http://$here:$port/all.xml"
 says row '"status": "fetched", "reason": null'
 agrees large
 
-# Killed while it is read (for a minute, at this rate), nothing that it lists is
+# Killed while it is read (for two minutes, at this rate), nothing that it lists is
 # lost. Its host is asked for no page meanwhile.
 # shellcheck disable=SC2086
 behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o killed $quick --sitemap only -n 5 \
-    --limit-rate 1M
+    --limit-rate 400K
 pid=$!
 waits_for '"$URLWEIR" export killed 2>/dev/null | grep -q listed' || fail "no entry is known"
 kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
