@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_block.c - `urlweir block`, `delay` and `limit`: how one host is asked,
- * from now on.
+ * cmd_block.c - `urlweir block`, `delay` and `limit`: settings of one host.
  *
  * A crawl of ours queues by host, so a host may be written as people write it,
- * or as a URL; the keys of a frontier that is only served are what its clients
- * make them, and go as they are. A block also begins or ends in a crawl that
- * nobody runs: what a resume would do is said before it.
+ * or as a URL. Clients choose the keys of a frontier that is only served, so
+ * these go unchanged. `block` also works on a crawl that nobody runs: the block
+ * is in force when a resume starts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,8 +116,8 @@ static void print_result(const struct steer *t, const struct buf *key,
     buf_fini(&line);
 }
 
-/* {"crawl", "key", NAME: VALUE}, and says so, `what` for people; takes `value`.
- */
+/* Posts {"crawl", "key", NAME: VALUE} and prints the result, `what` for people.
+ * Takes ownership of `value`. */
 static int set_queue(struct steer *t, const char *path, const char *name,
                      json_t *value, struct buf *key, const char *what)
 {
@@ -138,8 +137,7 @@ static int set_queue(struct steer *t, const char *path, const char *name,
     return code;
 }
 
-/* A host that the crawl has no URL of has no queue, and there would be nothing
- * to hold back. */
+/* Fails if the crawl has no URL of the host: it then has no queue to change. */
 static int check_known(struct steer *t, struct buf *key)
 {
     json_t *answer = NULL;
@@ -165,7 +163,7 @@ static int check_known(struct steer *t, struct buf *key)
     return code;
 }
 
-/* Connects, chooses, reads the host; then `act`. */
+/* Reads the command line, then calls `act`, which stores the host in `key`. */
 static int command(const struct usage *u, int argc, char **argv,
                    int (*act)(struct steer *t, struct buf *key))
 {
@@ -195,8 +193,8 @@ static int find_queue(struct steer *t, struct buf *key)
 
 /* ---- block ---- */
 
-/* Seconds since 1970, rounded up: a block is never shorter than asked for; 0:
- * none. */
+/* Sets *until to seconds since 1970, rounded up so that a block is never
+ * shorter than asked for; 0 with --off. */
 static int read_until(const struct steer *t, uint64_t *until)
 {
     const struct steer_settings *s = &t->s;
@@ -219,7 +217,8 @@ static int read_until(const struct steer *t, uint64_t *until)
     return EXIT_DONE;
 }
 
-/* "DIR: HOST is WHAT", in a crawl that nobody runs. */
+/* Blocks or unblocks a host in a crawl that nobody runs, and prints "DIR: HOST
+ * is WHAT". */
 static int block_stopped(struct steer *t, struct buf *key, uint64_t until,
                          const char *what)
 {

@@ -2,9 +2,9 @@
 /*
  * cmd_crawl.c - `urlweir crawl`: a new crawl in a directory.
  *
- * Nothing is fetched before every seed is stored: a crash while seeds are
- * being read leaves a crawl without its mark "seeds_complete", which the same
- * command starts over and `resume` refuses.
+ * Fetches nothing before every seed is stored. A crash while seeds are being
+ * read leaves a crawl without the mark "seeds_complete"; the same command
+ * starts such a crawl over, and `resume` refuses it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
     if (!may_start_in(s->output) ||
         (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
-    st = settings_save(s); /* the mark of a crawl's directory */
+    st = settings_save(s); /* marks DIR as a crawl's */
     if (st == STATUS_OK && (!crawl_block_start(c, s, &code) ||
                             !crawl_credentials_start(c, s, &code))) {
         crawl_remove_files(s->output);

@@ -2,8 +2,9 @@
 /*
  * cmd_resume.c - `urlweir resume`: go on with a crawl.
  *
- * Settings are those in DIR unless said anew; what differs from the last run is
- * printed, kept, and put in force (job/settings_applied.h).
+ * Takes the settings in DIR unless the command line gives new ones; prints what
+ * differs from the last run, keeps it, and puts it in force
+ * (job/settings_applied.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,8 @@ static bool same_sitemaps(const struct crawl_settings *a,
     return option_equal(&crawl_options.spec[i], a, b);
 }
 
-/* Nobody has them but us: between reading them and the lock somebody may have
- * had the crawl. */
+/* Are the settings in DIR still the ones read before the lock was taken?
+ * Another process may have had the crawl in between. */
 static bool are_still(const struct crawl_settings *before)
 {
     struct crawl_settings s;
@@ -72,7 +73,8 @@ static enum status keep(const struct crawl_settings *s)
     return st;
 }
 
-/* The command line keeps what is fixed; a person may have edited it. */
+/* The command line cannot change fixed settings, but a person may have edited
+ * the file. */
 static bool are_free(const struct crawl_settings *was,
                      const struct crawl_settings *s)
 {
@@ -89,7 +91,8 @@ static bool are_free(const struct crawl_settings *was,
     return fixed == NULL;
 }
 
-/* A crash behind the first step leaves the others to the next resume. */
+/* After a crash that follows the first step, the next resume does the others.
+ */
 static enum status change_settings(struct engine *e, struct crawl_setup *c,
                                    const struct crawl_settings *s,
                                    const struct crawl_settings *before)
@@ -107,7 +110,7 @@ static enum status change_settings(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_OK && settings_differ(before, s))
         st = keep(s);
     else if (st == STATUS_OK && !known)
-        st = settings_save(before); /* under the name of today */
+        st = settings_save(before); /* under today's file name */
     if (st == STATUS_OK && !same_sitemaps(&was, s))
         st = seed_sink_sitemaps(e, c, s);
     if (st == STATUS_OK)
@@ -152,8 +155,8 @@ static bool is_finished(struct engine *e)
     return s.queued == 0 && !s.rejudging;
 }
 
-/* It may have been killed before its last checkpoint, and opening it may have
- * mended its filter: what is on disk is made to agree. */
+/* The last run may have been killed before its last checkpoint, and opening the
+ * crawl may have mended its filter, so this makes the files agree. */
 static int already_finished(struct engine *e, const char *dir)
 {
     struct engine_stats s;
@@ -213,7 +216,7 @@ static int resume_in(const struct crawl_settings *s,
         return st == STATUS_ARG ? EXIT_USAGE : crawl_open_failed(st, s->output);
     }
     if (is_finished(e)) {
-        /* What a crash behind the last commit left of the WARC files. */
+        /* Mends what a crash after the last commit left of the WARC files. */
         st = crawl_archive_open(c, s);
         if (st == STATUS_OK)
             st = crawl_archive_close(c, s);

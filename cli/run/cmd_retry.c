@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_retry.c - `urlweir retry`: failed URLs of a crawl are queued again.
+ * cmd_retry.c - `urlweir retry`: queue failed URLs of a crawl again.
  *
- * A crawl that runs does it between its own work; one that nobody runs is
- * opened here, and a resume fetches them.
+ * A running crawl does it between its own work. If nobody runs the crawl, this
+ * command opens it, and a resume then fetches the URLs.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 /*
  * cmd_seed.c - `urlweir seed`: more seeds for a crawl.
  *
- * What is no URL is known here, as `urlweir crawl` knows it of its seeds, and
- * not sent; what becomes of the others the crawl answers, batch by batch. Of
- * one that it has answered the line is printed before the next is sent, so that
- * of a long list that was cut short one knows how far it got. A crawl that
- * nobody runs is opened here, and a resume fetches them.
+ * Refuses text that is not a URL before it sends anything of it, as `urlweir
+ * crawl` does; the crawl decides on the other seeds, batch by batch. Prints the
+ * lines of a batch before it sends the next, so that the output of an
+ * interrupted run shows how far it got. If nobody runs the crawl, opens it
+ * here; a resume then fetches the seeds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,8 +52,8 @@ static const struct usage usage = {
 
 struct seeding {
     struct steer *t;
-    struct stopped_crawl *stopped; /* NULL: it runs, and is asked */
-    json_t *urls;                  /* of the batch */
+    struct stopped_crawl *stopped; /* NULL: it runs; ask it */
+    json_t *urls;                  /* the batch */
     size_t bytes;
     struct buf path, line;
     bool any_failed;
@@ -95,7 +95,7 @@ static struct bytes text_of(const json_t *o, const char *name)
     return bytes_of(json_string_value(text), json_string_length(text));
 }
 
-/* One of the three words, whatever came. */
+/* Takes any other word for "failed". */
 static const char *status_word(const json_t *result)
 {
     struct bytes s = text_of(result, "status");
@@ -200,11 +200,12 @@ static int put_seeds(struct steer *t, struct seeding *k)
     if (k->code != EXIT_DONE)
         return k->code;
     if (st != STATUS_OK)
-        return EXIT_CANNOT; /* the file, which was said */
+        return EXIT_CANNOT; /* the file; the reason was printed */
     return k->any_failed ? EXIT_SEEDS : EXIT_DONE;
 }
 
-/* The crawl that takes them: one that runs, or one that is opened here. */
+/* Finds the crawl that takes the seeds: connects to it, or opens it here if
+ * nobody runs it. */
 static int find_crawl(struct seeding *k)
 {
     const char *where = k->t->operands.item[0];

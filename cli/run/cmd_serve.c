@@ -2,9 +2,9 @@
 /*
  * cmd_serve.c - `urlweir serve`: a frontier for other programs.
  *
- * Safe as it comes: on loopback, whoever can reach the port may use it. Any
- * other address needs tokens or client certificates, or the word that it is
- * meant to be open.
+ * Safe by default: it listens on loopback, where anyone who can reach the port
+ * may use it. Any other address needs tokens, client certificates or
+ * --allow-open.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -147,7 +147,7 @@ static const struct usage usage = {
 
 /* ---- what must hold before anything is opened ---- */
 
-/* `option` is where it was given. */
+/* `option`: the option that gave the address. */
 static int check_address(const struct serve_settings *s, const char *option,
                          const char *address)
 {
@@ -191,7 +191,7 @@ static void set_log_level(const struct serve_settings *s)
         logger_set_level(LOG_LEVEL_INFO);
 }
 
-/* False: SIGHUP is ignored, as nohup(1) wants it, and stays so. */
+/* False: SIGHUP is ignored, as nohup(1) asks, and stays ignored. */
 static bool block_signals(void)
 {
     struct sigaction hangup;
@@ -257,7 +257,7 @@ static int open_failed(const char *dir, enum status st)
     return EXIT_CANNOT;
 }
 
-/* All that runs. */
+/* The parts of a running service. */
 struct serving {
     const char *dir;
     struct file_lock *lock;
@@ -316,7 +316,7 @@ static enum status open_http(struct serving *all,
     return st;
 }
 
-/* The line with gRPC's address is last: who waits for it finds both. */
+/* Prints gRPC's address last, so that a program that waits for it has both. */
 static void say_where(const struct serving *all,
                       const struct serve_settings *set)
 {
@@ -334,7 +334,7 @@ static void say_where(const struct serving *all,
             service_address(all->service));
 }
 
-/* Crawls are stopping since begin_stop. The first failure counts. */
+/* Crawls have been stopping since begin_stop. Returns the first failure. */
 static enum status close_all(struct serving *all, enum status st)
 {
     enum status crawls, frontier;
@@ -382,7 +382,7 @@ static int run_service(struct serving *all, const struct serve_settings *set,
     return EXIT_CANNOT;
 }
 
-/* The files that SIGHUP has read anew may be others by then. */
+/* SIGHUP reads these files again; they may have been replaced by then. */
 static bool confine(const struct serve_settings *s, const char *dir, int *code)
 {
     const struct confine_choice o = {.sandbox = s->sandbox,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_control.c - the registry of one adopted crawl, and its two servers.
+ * crawl_control.c - the registry of one attached crawl, and its two servers.
  */
 #include "cli/run/crawl_control.h"
 
@@ -26,7 +26,7 @@ struct crawl_control {
     struct file_lock *lock;
     struct crawl_jobs *host;
     struct crawls *crawls;
-    struct crawl_job *member; /* NULL: none is adopted */
+    struct crawl_job *member; /* NULL: none is attached */
     struct control_socket *socket;
     struct http_server *http; /* of --metrics */
 };
@@ -117,7 +117,7 @@ void crawl_control_release(struct crawl_control *c)
         return;
     control_socket_close(c->socket);
     http_server_close(c->http);
-    (void)crawls_close(c->crawls); /* it has none of its own to fail */
+    (void)crawls_close(c->crawls); /* it runs no crawl that could fail */
     crawl_job_release(c->member);
     c->socket = NULL;
     c->http = NULL;

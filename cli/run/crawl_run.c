@@ -2,7 +2,7 @@
 /*
  * crawl_run.c - run a crawl to its end: signals, progress, summary, exit.
  *
- * Signals are blocked in every thread and waited for in this one, so no
+ * Every thread blocks the signals and only this one waits for them, so no
  * handler ever runs in the middle of anything.
  */
 #include "cli/run/crawl_run.h"
@@ -26,7 +26,7 @@
 #include "job/jsonl.h"
 
 #define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */
-#define PATIENCE (3 * NS_PER_S)   /* with a reader, after a stop */
+#define PATIENCE (3 * NS_PER_S)   /* for a reader of --jsonl, after a stop */
 
 bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
                 int *code)
@@ -103,7 +103,7 @@ int crawl_open_failed(enum status st, const char *dir)
     }
 }
 
-/* A signal that came, or none after at most TICK. */
+/* Waits for a signal, at most TICK. True: one came. */
 static bool signal_came(void)
 {
     const struct timespec tick = {.tv_nsec = TICK};
@@ -125,7 +125,7 @@ static void wait_for_signal(struct crawl *c, unsigned *stops)
         log_warn("stopping at once", "%s", "");
 }
 
-/* ---- what is told from outside ---- */
+/* ---- `urlweir stop` and `pause` ---- */
 
 static void heed_control(struct crawl *c, const struct crawl_control *control,
                          unsigned *stops)
@@ -195,7 +195,7 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
 
 /* ---- the lines of --jsonl ---- */
 
-/* When they cannot be written there is nothing to crawl for. */
+/* Stops the crawl if its lines cannot be written. */
 static void stop_without_lines(struct jsonl *lines, struct crawl *c,
                                unsigned *stops)
 {
@@ -205,8 +205,8 @@ static void stop_without_lines(struct jsonl *lines, struct crawl *c,
     *stops = 1;
 }
 
-/* Those that are left. A reader who does not take them is waited for until a
- * signal comes, or, where that has `stopped` the crawl, for a little longer. */
+/* Writes the remaining lines. If the reader does not take them, waits for it
+ * until a signal comes, or at most PATIENCE if the crawl was `stopped`. */
 static enum status end_lines(struct jsonl *lines, bool stopped)
 {
     int64_t until = stopped ? clock_mono() + PATIENCE : INT64_MAX;
@@ -240,7 +240,7 @@ int crawl_run_lines(const struct crawl_settings *s, int code)
     }
 }
 
-/* What became of the lines is part of what became of the crawl. */
+/* If the lines could not be written, the crawl has not finished either. */
 static void add_lines(struct crawl_result *r, enum status lines)
 {
     if (lines == STATUS_OK || r->status != STATUS_OK || r->stuck > 0)
@@ -259,7 +259,7 @@ struct run {
     bool paused;
 };
 
-/* Until it has ended. */
+/* Watches the crawl until it has ended. */
 static void watch(struct run *r, struct crawl_result *result)
 {
     while (!crawl_wait(r->crawl, 0, result)) {

@@ -17,7 +17,7 @@ struct serve_crawls {
     struct crawls *crawls;
 };
 
-/* Strangers' bytes may be in a file's name, or in the file. */
+/* Escapes the text: a file, or its name, may contain any bytes. */
 static void log_reason(const struct buf *why)
 {
     struct buf safe;
@@ -62,8 +62,8 @@ static enum status open_crawls(struct serve_crawls *s, const char *dir,
     return crawl_jobs_start_files(s->jobs, s->crawls, why);
 }
 
-/* A supervisor starts it anew; meanwhile it would hold what that fetcher has.
- */
+/* Ends the service when a fetcher is stuck, so that a supervisor restarts it;
+ * running on, it would keep whatever that fetcher holds. */
 static void end_service(void *service)
 {
     service_end(service);

@@ -2,9 +2,9 @@
 /*
  * start_watch.c - SIGINT and SIGTERM end a service that is still starting.
  *
- * A thread polls a signalfd(2) and an eventfd(2) that tells it of the end. It
- * looks at the latter first, so that it never takes a signal that has become
- * the service's.
+ * A thread polls a signalfd(2), and an eventfd(2) that start_watch_end writes
+ * to. It checks the eventfd first, so that it never takes a signal that is
+ * meant for the running service.
  */
 #include "cli/run/start_watch.h"
 

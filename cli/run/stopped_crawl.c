@@ -46,7 +46,7 @@ static void stopped_crawl_free(struct stopped_crawl *c)
     free(c);
 }
 
-/* As the last run had them: as a resume that changes nothing. */
+/* Reads the settings of the last run, as a resume that changes nothing does. */
 static bool read_settings(struct crawl_settings *s, const char *dir, int *code)
 {
     char *where = xstrdup(dir), command[] = "resume", operands[] = "--";

@@ -1,7 +1,7 @@
 /*
  * stopped_crawl.h - a crawl that nobody runs, opened to be changed.
  *
- * It is held as by a resume, which fetches nothing. One thread.
+ * Locks and opens the crawl as a resume does, but fetches nothing. One thread.
  */
 #ifndef URLWEIR_CLI_RUN_STOPPED_CRAWL_H
 #define URLWEIR_CLI_RUN_STOPPED_CRAWL_H
@@ -14,25 +14,26 @@
 
 struct stopped_crawl;
 
-/* Opens DIR for `command`. False: *code is the exit status and why was said on
- * stderr. */
+/* Opens DIR for `command`. False: the reason was printed on stderr, and *code
+ * is the exit status. */
 MUST_CHECK bool stopped_crawl_open(struct stopped_crawl **out,
                                    const char *command, const char *dir,
                                    int *code);
-/* As seed_sink_more; on disk when it returns STATUS_OK. */
+/* Like seed_sink_more; the seeds are on disk when it returns STATUS_OK. */
 MUST_CHECK enum status stopped_crawl_seed(struct stopped_crawl *c,
                                           struct seed *seeds, size_t n);
-/* Holds a host back until then, wall clock, 0: no longer. STATUS_NOT_FOUND: the
- * crawl has no URL of it. */
+/* Blocks a host until `until_ms`, wall clock; 0 ends a block. STATUS_NOT_FOUND:
+ * the crawl has no URL of the host. */
 MUST_CHECK enum status stopped_crawl_block(struct stopped_crawl *c,
                                            struct bytes host, int64_t until_ms);
 
-/* As retry_all; on disk when it returns STATUS_OK. */
+/* Like retry_all; the change is on disk when it returns STATUS_OK. */
 MUST_CHECK enum status stopped_crawl_retry(struct stopped_crawl *c,
                                            struct bytes host,
                                            const struct option_list *reasons,
                                            uint64_t *queued);
-/* With a checkpoint. *left: URLs that wait for a resume. */
+/* Writes a checkpoint and closes the crawl. *left: URLs that wait for a resume.
+ */
 MUST_CHECK enum status stopped_crawl_close(struct stopped_crawl *c,
                                            uint64_t *left);
 

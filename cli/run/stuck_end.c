@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck_end.c - the end of a process one of whose fetchers does not come back.
+ * stuck_end.c - end a process when one of its fetchers does not come back.
  *
- * exit(3) would run the destructors of libraries in which that thread may be.
+ * exit(3) would run destructors of libraries that the fetcher's thread may be
+ * using.
  */
 #include "cli/run/stuck_end.h"
 
