@@ -2,9 +2,9 @@
 /*
  * audit_page.c - an audit as one HTML page with plots.
  *
- * First the verdict in a sentence and the figures, then the filter as the
- * crawl had it, then for each rate the filters that were asked the same, and
- * last the URLs themselves.
+ * The page begins with the verdict in a sentence and the figures. The crawl's
+ * own filter follows, then for each rate the filters that were replayed with
+ * it, and last the lost URLs.
  */
 #include "cli/inspect/audit_page.h"
 
@@ -36,7 +36,7 @@ static double y_of(const struct audit_step *s, enum curve c)
     return -1;
 }
 
-/* The points are the caller's to free. */
+/* The caller frees the points. */
 static struct plot_line line_of(const struct audit_series *s, enum curve c,
                                 const char *name, unsigned hue)
 {
@@ -62,7 +62,7 @@ static void free_lines(struct plot_line *lines, size_t n)
 
 /* ---- figures ---- */
 
-/* What a screen reader calls the box that scrolls below a plot. */
+/* Opens the box that scrolls below a plot, with its name for screen readers. */
 static void open_data(struct buf *out, const char *title)
 {
     buf_add_str(out, "<div class=\"data\" role=\"region\" tabindex=\"0\" "
@@ -229,7 +229,7 @@ struct group {
     size_t n;
 };
 
-/* What tells a series from the others of its group: the name less its rate. */
+/* Writes the name of a series without the rate, which its group shares. */
 static void short_name(char *out, size_t size, const struct audit_series *s)
 {
     const char *rest = strstr(s->name, " for ");

@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "frontier/audit/audit.h"
 
-#define AUDIT_PAGE_LOST 1000 /* most of the lost URLs that it lists */
+#define AUDIT_PAGE_LOST 1000 /* most lost URLs that it lists */
 
 /* `what`: the directory or file that was audited. `lost`: the first lost URLs,
- * an LF behind each. */
+ * each followed by LF. */
 void audit_page(struct buf *out, const struct audit *a, const char *what,
                 const struct buf *lost);
 

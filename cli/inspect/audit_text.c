@@ -33,7 +33,7 @@ static void print_series(FILE *to, const struct audit_series *s)
     print_step(to, "all", &s->total);
 }
 
-/* All replays beside each other: what one would choose by. */
+/* Prints all replays side by side, to choose from. */
 static void print_replays(FILE *to, const struct audit *a)
 {
     fprintf(to, "\n%-32s %11s %9s  %9s  %-22s %9s %7s %7s %7s\n", "replayed",
@@ -101,7 +101,7 @@ static json_t *step_json(const struct audit_step *s)
                      s->fill >= 0 ? json_real(s->fill) : json_null());
 }
 
-/* What a replay has beside the figures of every series. */
+/* Adds the figures that only a replay has. */
 static void add_replay(json_t *o, const struct audit_series *s)
 {
     json_object_set_new(o, "kind", json_string(s->kind));

@@ -2,7 +2,7 @@
 /*
  * cmd_audit.c - `urlweir audit`: what a Bloom-only crawler would have lost.
  *
- * Of a crawl's directory, live or finished, or of a list of URLs.
+ * Reads a crawl's directory, live or finished, or a list of URLs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static const struct usage usage = {
     .operand = "a crawl's directory",
 };
 
-/* The URLs that would have been lost, on their way out. */
+/* Writes the URLs that would have been lost. */
 struct lost {
     FILE *to;        /* all of them; NULL: not wanted */
     struct buf page; /* the first of them, for --html */
@@ -148,7 +148,7 @@ static int write_page(const char *path, const struct audit *a, const char *what,
     return EXIT_CANNOT;
 }
 
-/* Everything that was asked for; what the audit found is the exit status. */
+/* Writes all that was asked for. The exit status tells what the audit found. */
 static int write_result(const struct audit_settings *s, const struct audit *a,
                         const char *what, const struct lost *lost)
 {
@@ -165,7 +165,8 @@ static int write_result(const struct audit_settings *s, const struct audit *a,
     return code;
 }
 
-/* --what-if as numbers; NULL with *code set where one is none. */
+/* Returns --what-if as numbers; NULL with *code set if one is not a valid rate.
+ */
 static double *rates_of(const struct option_list *l, int *code)
 {
     double *rates = calloc(l->count + 1, sizeof *rates);
@@ -216,7 +217,7 @@ struct list {
     struct line_input *in;
     struct url url;
     struct lost *lost;
-    uint64_t bad; /* lines that are no URL */
+    uint64_t bad; /* lines that are not a URL */
 };
 
 static enum status add_line(struct list *l, struct bytes line)
@@ -307,7 +308,7 @@ static int audit_a_list(const struct audit_settings *s,
     return code;
 }
 
-/* What --filters names; a page shows all kinds when it names none. */
+/* Chooses the kinds that --filters names; without it a page shows all kinds. */
 static void choose_kinds(struct audit_options *o,
                          const struct audit_settings *s)
 {

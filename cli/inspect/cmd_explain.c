@@ -2,9 +2,8 @@
 /*
  * cmd_explain.c - `urlweir explain`: every decision taken about one URL.
  *
- * Of a URL that was admitted, the store knows the story. Of one that was not,
- * the rules that the crawl goes by are asked anew, and the examples kept of
- * dropped links are searched.
+ * The store has the story of an admitted URL. For any other URL, this applies
+ * the crawl's rules again and searches the examples kept of dropped links.
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"
 
-#define EXAMPLES 10 /* drops of one URL that are shown, the latest */
+#define EXAMPLES 10 /* drops of a URL that are shown, the latest */
 
 struct explain_settings {
     bool json;
@@ -104,8 +103,8 @@ static bool add_fetch(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* The links that found it when it was known; counted only with --record
- * links. */
+/* Counts the links that led to the URL when it was already known; only --record
+ * links stores them. */
 static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
 {
     uint64_t again = 0;

@@ -3,7 +3,7 @@
  * cmd_export.c - `urlweir export`: a crawl's data as JSON Lines or CSV.
  *
  * The fetch table has no index by URL (it would cost a page of disk for each
- * URL), so the outcomes are read first into four bytes an id.
+ * URL), so this first reads the outcomes into eight bytes an id.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -85,8 +85,8 @@ static const struct usage usage = {
     .operand = "a directory of crawl or serve",
 };
 
-/* What became of a URL, in eight octets: there is one for each. `seq` is that
- * of its row, if it is a redirect. */
+/* The outcome of a URL in eight octets, since there is one for each URL. `seq`
+ * is that of its row, if it is a redirect. */
 struct final {
     uint64_t seq : 40, status : 3, reason : 7, http : 10, flags : 4;
 };
@@ -98,7 +98,7 @@ struct export
     struct buf text, via_text, same_text;
     struct final *finals; /* by id */
     uint64_t last;
-    struct url_row from; /* page whose links are written; its URL in `text` */
+    struct url_row from; /* page of the current links; its URL in `text` */
     bool again;          /* some URL came back under a row of its own */
     bool hints;          /* some URL has one */
     bool failed;         /* stdout is gone */
@@ -146,7 +146,7 @@ static bool take_final(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* Where the redirect of row `seq` leads; the text is in j->via_text. */
+/* The target of the redirect in row `seq`; the text is in j->via_text. */
 static struct bytes target_of(struct export *j, uint64_t seq)
 {
     uint64_t id;
@@ -157,8 +157,8 @@ static struct bytes target_of(struct export *j, uint64_t seq)
                    : buf_bytes(&j->via_text);
 }
 
-/* Has a later row of the same URL taken the place of this one, which has its
- * final outcome? */
+/* This row has its final outcome: has a later row of the same URL replaced it?
+ */
 static bool came_back(struct export *j, const struct url_row *row)
 {
     struct digest d;
@@ -230,7 +230,7 @@ static void put_fetch(struct export *j, enum row_view_id view,
     put_record(j, view, &f);
 }
 
-/* A sitemap that was only guessed at, and is not there, is nobody's error. */
+/* If a sitemap was only guessed at and does not exist, that is not an error. */
 static bool is_error(struct outcome o)
 {
     return o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
@@ -288,7 +288,7 @@ static bool put_link(void *ctx, const struct link_row *l)
     return !j->failed;
 }
 
-/* Is there a link graph? Says so where it is not whole. */
+/* Is there a link graph? Prints a message if it is incomplete or missing. */
 static bool has_links(const struct reader *r, int *code)
 {
     switch (link_store_recorded(r->links)) {
@@ -335,7 +335,7 @@ static enum status export_drops(struct export *j)
     return st;
 }
 
-/* An entry of a URL with a row has its number alone. */
+/* The entry of a URL that has a row holds only its number. */
 static enum status put_kept(struct export *j, const struct kept_drop *k)
 {
     struct url_row row = {.url = k->text,

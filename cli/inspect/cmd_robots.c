@@ -18,7 +18,7 @@
 #include "crawler/robots/robots.h"
 #include "frontier/url/url.h"
 
-/* A longer line is not kept: it is `length`, whatever it says. */
+/* A longer line is not stored; its reason is always `length`. */
 #define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
 static const char usage[] =
@@ -75,10 +75,10 @@ static void print_head(const struct robots_command *c)
         printf("delay\t%.12g\n", delay);
 }
 
-/* Reads as much of the file as counts. */
+/* Reads the part of the file that counts. */
 static int load(struct robots_command *c)
 {
-    static char body[ROBOTS_READ_MOST + 1]; /* one more tells of a cut */
+    static char body[ROBOTS_READ_MOST + 1]; /* one octet more shows a cut */
     FILE *f = fopen(c->file, "re");
     size_t n = f != NULL ? fread(body, 1, sizeof body, f) : 0;
     bool failed = f == NULL || ferror(f);

@@ -2,8 +2,9 @@
 /*
  * cmd_sitemap.c - `urlweir sitemap`: the entries of a sitemap or feed.
  *
- * One row an entry, in file order: loc, lastmod, priority, parted by tabs. So
- * white space inside a value, which could break a row, is printed as a space.
+ * Prints one row for each entry, in file order: loc, lastmod and priority,
+ * separated by tabs. White space inside a value could break a row, so it is
+ * printed as a space.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -104,7 +105,7 @@ static int take_options(struct sitemap_command *c, int argc, char **argv)
     return failed;
 }
 
-/* What could not be read of the file, if anything. */
+/* Says why the file, or the rest of it, could not be read. */
 static const char *complaint(enum status st)
 {
     if (st == STATUS_FORMAT)

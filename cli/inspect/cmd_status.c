@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_status.c - `urlweir status`: how a crawl stands, also while it runs. */
+/* cmd_status.c - `urlweir status`: the state of a crawl, also while it runs. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void take_set(void *ctx, uint32_t queue,
     l->at[queue - 1].completed = row->completed;
 }
 
-/* What people have set for single queues. */
+/* Loads the delays and limits that people set for single queues. */
 static enum status load_set(struct reader *r, struct host_lines *l)
 {
     struct served_log *log = NULL;
@@ -128,7 +128,7 @@ static int by_pending(const void *a, const void *b)
     return x->queue < y->queue ? -1 : 1;
 }
 
-/* Has it URLs left, or settings of its own? */
+/* Does it have URLs left, or settings of its own? */
 static bool is_told(const struct host_line *h)
 {
     return h->pending > 0 || h->set_delay_ms >= 0 || h->limit > 0 ||
@@ -136,7 +136,7 @@ static bool is_told(const struct host_line *h)
             strcmp(h->state.reason, "blocked") == 0);
 }
 
-/* Those with most URLs left first. */
+/* Loads all hosts, those with most URLs left first. */
 static enum status load_hosts(struct reader *r, struct host_lines *l)
 {
     enum status st;
@@ -253,8 +253,7 @@ static void set_sandbox(json_t *o, const char *dir)
     buf_fini(&text);
 }
 
-/* What the process says of its pace; of numbers, none but what they should be.
- */
+/* Sets the pace that the process reports; leaves out values of another type. */
 static void set_pace(json_t *o, const json_t *live)
 {
     static const struct {
@@ -287,7 +286,7 @@ static void take_wait(const json_t *waiting, struct crawl_standstill *w)
     w->ns = s > 0 && s < 1e9 ? (int64_t)(s * NS_PER_S) : 0;
 }
 
-/* "running for 3m12s: 9.8 pages and 91 KiB a second" */
+/* Prints "running for 3m12s: 9.8 pages and 91 KiB a second". */
 static void print_pace(const json_t *o)
 {
     const json_t *elapsed = json_object_get(o, "elapsed");

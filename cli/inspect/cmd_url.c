@@ -3,8 +3,8 @@
  * cmd_url.c - `urlweir url`: one URL per line in, its canonical form out.
  *
  * Every line of input gives exactly one line of output, so that the two can be
- * pasted side by side. A line ends at LF and nowhere else: whatever else it
- * holds, zero bytes too, is the URL Standard's to judge.
+ * pasted side by side. A line ends only at LF; the URL Standard decides about
+ * everything else in it, zero bytes included.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
 
-/* A longer line is not kept: it is `length`, whatever it says. */
+/* A longer line is not stored; its reason is always `length`. */
 #define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
 static const char usage[] =
@@ -39,7 +39,7 @@ struct url_command {
     enum form form;
     struct url base, url;
     bool has_base;
-    struct buf line; /* what the chunks before held of the current line */
+    struct buf line; /* start of the current line, from earlier chunks */
     struct buf key;
 };
 

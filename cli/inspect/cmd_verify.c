@@ -156,7 +156,7 @@ static void visit_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
     *most = to > *most ? to : *most;
 }
 
-/* No path names a URL that is not there. */
+/* Checks that no path names a URL that does not exist. */
 static enum status read_paths(struct reader *r)
 {
     struct path_log *l = NULL;
@@ -205,7 +205,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
                 put);
     if (frontier_store_verify(r->store) != STATUS_OK)
         verdict(v, "BAD", "queues: rows, queues and done marks do not agree");
-    else if (!v->service) /* which queues in its own tables, told below */
+    else if (!v->service) /* a service queues in tables of its own, see below */
         verdict(v, "ok",
                 "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
                 frontier_store_pending_all(r->store),
@@ -220,7 +220,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
     verify_bodies(v, r);
 }
 
-/* False: the latest metadata of some URL is none; that was said. */
+/* False: the latest metadata of some URL cannot be read; that was logged. */
 static bool metadata_reads(struct reader *r, const struct served_reader *served)
 {
     struct arena *arena = arena_new(ARENA_MOST);
@@ -242,7 +242,7 @@ static bool metadata_reads(struct reader *r, const struct served_reader *served)
     return good;
 }
 
-/* What a service keeps of its URLs; silent about crawls. */
+/* Checks what a service keeps of its URLs; prints nothing for a crawl. */
 static void verify_service(struct verdicts *v, struct reader *r)
 {
     struct served_reader *served = NULL;
@@ -277,8 +277,8 @@ static void verify_links(struct verdicts *v, struct reader *r)
                 count);
 }
 
-/* A crawl with --filter none or redis has no filter file to miss: which of them
- * it is, or NULL. */
+/* Returns "none" or "redis" if the crawl has no filter file because it runs
+ * with that --filter; else NULL. */
 static const char *goes_without_file(struct reader *r)
 {
     char *argv[] = {(char *)"resume", r->dir, NULL};
@@ -299,7 +299,7 @@ static const char *goes_without_file(struct reader *r)
     return without;
 }
 
-/* Every row against the exact set, and against the filter file. */
+/* Checks every row against the exact set and the filter file. */
 static void verify_digests(struct verdicts *v, struct reader *r)
 {
     struct audit_options o = {.what_if = NULL};
@@ -359,7 +359,7 @@ static void verify_filter_units(struct verdicts *v, struct reader *r)
     free(path);
 }
 
-/* Silent about crawls that record nothing. */
+/* Prints nothing for a crawl that records nothing. */
 static void verify_records(struct verdicts *v, struct reader *r)
 {
     struct warc_verdict w;
@@ -388,7 +388,8 @@ static void verify_records(struct verdicts *v, struct reader *r)
         verdict(v, "mend", "warc: a file was not finished; resume does that");
 }
 
-/* Store sound, manifest wrong: believe the store. */
+/* Believes a sound store: writes the manifest from it and removes the filter.
+ */
 static int repair(struct reader *r, bool service)
 {
     struct manifest m = r->manifest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live_state.c - what a crawl that runs says of its own state. */
+/* live_state.c - ask a running crawl for its state. */
 #include "cli/inspect/live_state.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool is_meant(const json_t *crawl, const char *name)
            (name == NULL || strcmp(its, name) == 0);
 }
 
-/* Not one of these words: not taken. */
+/* Accepts only these states. */
 static bool is_alive(const json_t *crawl)
 {
     static const char *const words[] = {"running", "paused", "waiting",
@@ -30,7 +30,7 @@ static bool is_alive(const json_t *crawl)
     return false;
 }
 
-/* A service has several crawls, and its own directory is that of none. */
+/* A service runs several crawls; its own directory belongs to none of them. */
 static json_t *ask(struct control_client *c, struct buf *why)
 {
     const struct control_place *place = control_client_place(c);

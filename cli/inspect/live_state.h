@@ -1,8 +1,8 @@
 /*
- * live_state.h - what a crawl that runs says of its own state.
+ * live_state.h - ask a running crawl for its state.
  *
- * The store knows that somebody runs the crawl; whether it is paused, only that
- * process knows.
+ * The store shows that a process runs the crawl; only that process knows
+ * whether it is paused.
  */
 #ifndef URLWEIR_CLI_INSPECT_LIVE_STATE_H
 #define URLWEIR_CLI_INSPECT_LIVE_STATE_H
@@ -10,9 +10,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A crawl as `GET /v1/crawls` has it, with a "state" that is one of "running",
- * "paused", "waiting" and "stopping"; json_decref() frees. NULL: nobody runs
- * the crawl in `dir`, or nobody answers within a second. */
+/* Returns the crawl as `GET /v1/crawls` shows it, with a "state" that is one of
+ * "running", "paused", "waiting" and "stopping"; free it with json_decref().
+ * NULL: no process runs the crawl in `dir`, or it does not answer within a
+ * second. */
 json_t *live_state(const char *dir);
 
 #endif

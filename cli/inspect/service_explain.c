@@ -2,9 +2,9 @@
 /*
  * service_explain.c - `urlweir explain` in a directory of `urlweir serve`.
  *
- * A service takes URLs as they are spelt, so the text given is looked for, and
- * its canonical form where that is another one. A URL that was removed and put
- * again is one story of several rows, each naming the one before it.
+ * A service stores URLs as they are spelt, so this looks for the given text,
+ * and for its canonical form if that differs. A URL that was removed and put
+ * again has several rows, each naming the one before it; they make one story.
  */
 #include "cli/inspect/service_explain.h"
 
@@ -25,13 +25,13 @@
 #include "service/http/http_text.h"
 
 #define ARENA_MOST ((size_t)64 << 20)
-#define ROWS_MOST  100 /* of one story, the latest */
+#define ROWS_MOST  100 /* the latest of a story */
 
 struct explainer {
     struct reader *r;
     struct served_reader *served;
-    struct bytes url; /* that is looked for */
-    uint64_t *ids;    /* newest rows of it */
+    struct bytes url; /* to look for */
+    uint64_t *ids;    /* its newest rows */
     size_t count;
     json_t *out, *found;
 };
@@ -73,7 +73,7 @@ static enum status tell_row(struct explainer *x, const struct url_row *row,
     return st;
 }
 
-/* The rows behind `id`, oldest first. */
+/* Tells the row `id` and those before it, oldest first. */
 static enum status tell_story(struct explainer *x, uint64_t id, json_t *history)
 {
     uint64_t ids[ROWS_MOST];
@@ -114,7 +114,7 @@ static enum status get_metadata(struct explainer *x, uint64_t id, json_t **out)
     return st;
 }
 
-/* What is absent is left out. */
+/* Leaves out absent values. */
 static void set_value(void *o, const char *name,
                       const struct record_value *value)
 {

@@ -8,8 +8,8 @@
 
 #include "frontier/reader.h"
 
-/* Everything known of `url` in each crawl and queue that ever had it, to stdout
- * as docs/formats/explain.md has it; an enum exit_code. */
+/* Prints all that is known of `url` in each crawl and queue that ever had it,
+ * as docs/formats/explain.md describes. Returns an enum exit_code. */
 int service_explain(struct reader *r, const char *url, bool json);
 
 #endif

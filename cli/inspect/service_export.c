@@ -2,8 +2,8 @@
 /*
  * service_export.c - `urlweir export` of a directory of `urlweir serve`.
  *
- * Metadata is kept as the octets it came in as, and decoded here. The latest
- * row of each URL is looked up by its number, one after the other.
+ * The store keeps metadata as the octets that came in, so this decodes it.
+ * Looks up the latest row of each URL by number, one after the other.
  */
 #include "cli/inspect/service_export.h"
 

@@ -9,8 +9,8 @@
 #include "base/record.h"
 #include "frontier/reader.h"
 
-/* To stdout, as docs/formats/export.md has it; an enum exit_code. `queues`: its
- * queues instead of its URLs. */
+/* Prints the service's URLs, or with `queues` its queues, as
+ * docs/formats/export.md describes. Returns an enum exit_code. */
 int service_export(struct reader *r, bool queues, enum record_format format);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * service_status.c - `urlweir status` of a directory of `urlweir serve`.
  *
- * The words are those of the HTTP API: queued, leased, completed. All of it is
- * counted from the rows (served_reader.h), for the service keeps no counter on
- * disk.
+ * Uses the words of the HTTP API: queued, leased, completed. Counts everything
+ * from the rows (served_reader.h), since the service keeps no counter on disk.
  */
 #include "cli/inspect/service_status.h"
 
@@ -38,9 +37,9 @@ struct view {
     const struct served_reader_facts *facts;
     struct crawl_line *crawls;
     size_t crawl_count;
-    uint32_t *queues; /* those that are there, most queued first */
+    uint32_t *queues; /* existing ones, most queued first */
     uint32_t queue_count;
-    struct buf sandbox; /* of the process that has it, if one does */
+    struct buf sandbox; /* of the process that runs the service, if any */
 };
 
 /* ---- gathering ---- */
@@ -126,7 +125,7 @@ static int is_visible(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-/* Names in order; free() each and the list. */
+/* Returns the number of names, in order; the caller frees each and the list. */
 static size_t own_crawls(const struct view *v, struct dirent ***names)
 {
     char *path = reader_path(v->r, "crawls");

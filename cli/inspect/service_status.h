@@ -8,8 +8,8 @@
 
 #include "frontier/reader.h"
 
-/* To stdout, as docs/formats/status.md has it; an enum exit_code. `queues`:
- * each of them, too. */
+/* Prints the status as docs/formats/status.md describes, with `queues` that of
+ * each queue, too. Returns an enum exit_code. */
 int service_status(struct reader *r, bool json, bool queues);
 
 #endif

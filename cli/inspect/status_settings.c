@@ -14,7 +14,8 @@
 
 /* ---- gathering ---- */
 
-/* Of those that the store was written under the ones that differ from `s`. */
+/* Returns those settings that differ from `s` and were in force when the store
+ * was written last. */
 static json_t *of_run(struct reader *r, const struct crawl_settings *s,
                       json_t *all)
 {
@@ -26,7 +27,7 @@ static json_t *of_run(struct reader *r, const struct crawl_settings *s,
 
     buf_init(&note, CONFIG_CEILING);
     there = frontier_store_meta(r->store, "settings", &note) == STATUS_OK;
-    if (there) /* not known: as `s` are */
+    if (there) /* not known: a copy of `s` */
         (void)settings_of_note(buf_bytes(&note), s, &was);
     buf_fini(&note);
     if (!there)

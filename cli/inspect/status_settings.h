@@ -8,10 +8,11 @@
 
 #include "frontier/reader.h"
 
-/* Sets `settings`, `secrets`, and where they are others `settings_of_run`
- * (docs/formats/status.md). What cannot be read is said in `settings_error`. */
+/* Sets `settings`, `secrets` and, if the last run had other settings,
+ * `settings_of_run` (docs/formats/status.md); or `settings_error` if they
+ * cannot be read. */
 void status_set_settings(json_t *o, struct reader *r);
-/* The same for people: those that are not the defaults. */
+/* Prints for people the settings that are not the defaults. */
 void status_print_settings(const json_t *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unresponsive.c - what the store says of hosts that do not respond. */
+/* unresponsive.c - read from the store which hosts do not respond. */
 #include "cli/inspect/unresponsive.h"
 
 #include <stdio.h>
@@ -25,7 +25,8 @@ struct silent_hosts {
     size_t count;
 };
 
-/* "no_response:connect": "connect"; NULL: that is not why. */
+/* Returns "connect" for "no_response:connect". NULL: the queue waits for
+ * another reason, or none. */
 static const char *reason_of(const struct queue_state *s, bool *given_up)
 {
     const char *colon = strchr(s->reason, ':');

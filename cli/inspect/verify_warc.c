@@ -2,8 +2,8 @@
 /*
  * verify_warc.c - are the WARC files of a crawl whole, and do its rows agree?
  *
- * Rows follow each other in a file as their records do, so one walk through it
- * meets both. A row that stands in another order is looked up by itself.
+ * Rows come in the same order as their records, so one walk through a file
+ * meets both. A row that is out of order is looked up by itself.
  */
 #include "cli/inspect/verify_warc.h"
 
@@ -21,9 +21,9 @@
 
 #define NAME_SIZE sizeof((struct warc_verdict){0}.damaged_file)
 
-/* One that stood in DIR/warc when the check began. */
+/* A file that was in DIR/warc when the check began. */
 struct warc_file {
-    char *name; /* as rows have it */
+    char *name; /* as rows name it */
     bool finished, read;
 };
 
@@ -35,13 +35,13 @@ struct check {
     /* the file that is open */
     struct buf name;
     int fd;                 /* -1: none */
-    struct warc_file *file; /* that is walked through; NULL: rows alone count */
+    struct warc_file *file; /* of the walk; NULL: only rows are looked up */
     struct warc_walk *walk;
-    uint64_t offset, length; /* of the record that the walk stands at */
+    uint64_t offset, length; /* of the current record of the walk */
     bool ended;
 };
 
-/* ---- the files there are ---- */
+/* ---- the list of files ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -50,7 +50,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Rows cannot name files with longer names. */
+/* Skips names that are too long for a row. */
 static void add_file(struct check *c, const char *name)
 {
     struct bytes s = bytes_of_str(name);
@@ -153,7 +153,7 @@ static bool open_file(struct check *c, struct bytes name)
     return true;
 }
 
-/* All that no row named. */
+/* Reads all finished files that no row named. */
 static void read_others(struct check *c)
 {
     for (size_t i = 0; i < c->file_count; i++) {

@@ -1,10 +1,10 @@
 /*
  * verify_warc.h - are the WARC files of a crawl whole, and do its rows agree?
  *
- * For `urlweir verify`. Reads each record of each file, those that no row
- * names too (requests, metadata, robots.txt); of a file that a crawl is
- * writing, or that a crash left open, those up to the last one a row names.
- * One thread.
+ * For `urlweir verify`. Reads every record of every file, including those that
+ * no row names (requests, metadata, robots.txt). In a file that a crawl is
+ * writing, or that a crash left open, reads up to the last record that a row
+ * names. One thread.
  */
 #ifndef URLWEIR_CLI_INSPECT_VERIFY_WARC_H
 #define URLWEIR_CLI_INSPECT_VERIFY_WARC_H
@@ -16,7 +16,7 @@
 
 struct warc_verdict {
     uint64_t rows;           /* that name a record */
-    uint64_t bad;            /* where there is no whole record of that length */
+    uint64_t bad;            /* rows without a whole record of that length */
     uint64_t bad_seq;        /* the first of them */
     uint64_t files, records; /* read, and whole */
     uint64_t damaged;        /* places in files that hold no record */
