@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - what all commands say the same way. */
+/* command.c - messages that all commands print the same way. */
 #include "cli/command.h"
 
 #include <stdarg.h>

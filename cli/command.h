@@ -39,7 +39,8 @@ int cmd_unpause(int argc, char **argv);
 int cmd_url(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
-/* "urlweir NAME: message" and a pointer to --help, on stderr; EXIT_USAGE. */
+/* Prints "urlweir NAME: message" and a pointer to --help on stderr; returns
+ * EXIT_USAGE. */
 int command_usage_error(const char *name, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -24,7 +24,7 @@ struct given {
     bool by_letter;
 };
 
-/* Where reading stands. */
+/* The current position on the command line. */
 struct walk {
     const struct usage *u;
     struct command_line *c;
@@ -57,7 +57,8 @@ static bool is_given(const struct command_line *c, size_t option)
     return false;
 }
 
-/* -v as 'v', once more as the option behind it. */
+/* A flag that may be given twice means, the second time, the option after it in
+ * the table. */
 static size_t meant_by(const struct walk *w, size_t option, const char *value)
 {
     bool twice = (w->u->table->spec[option].flags & OPTION_TWICE) != 0 &&
@@ -126,7 +127,8 @@ static bool is_option(const struct usage *u, const char *arg)
            u->table->count;
 }
 
-/* The next argument as value of option `i`, which was written as `as`. */
+/* Takes the next argument as the value of option `i`, which was written as
+ * `as`. */
 static bool take_value(struct walk *w, size_t i, const char *as, bool by_letter)
 {
     const struct option_spec *s = &w->u->table->spec[i];
@@ -140,7 +142,7 @@ static bool take_value(struct walk *w, size_t i, const char *as, bool by_letter)
     return true;
 }
 
-/* --no-NAME of a flag; t->count: it is none. */
+/* The flag that --no-NAME negates; t->count if there is no such flag. */
 static size_t find_negated(const struct usage *u, struct bytes name)
 {
     size_t i = u->table->count;

@@ -9,11 +9,11 @@
  *   --                                                only operands follow
  *
  * Options may follow operands; a single `-` is an operand. Names are given in
- * full: an abbreviation that is unambiguous today would be a trap tomorrow. Of
- * an option given twice the last value holds, save that lists gather. An option
- * name is not taken for a value: write --exclude=--x.
+ * full: an abbreviation that is unambiguous today would be a trap tomorrow. If
+ * an option is given twice, the last value counts; lists gather all values. An
+ * option name is not taken as a value: write --exclude=--x.
  *
- * What is refused is said on stderr in one line, with what was meant.
+ * An error is one line on stderr, with the option that was probably meant.
  */
 #ifndef URLWEIR_CLI_COMMAND_LINE_H
 #define URLWEIR_CLI_COMMAND_LINE_H
@@ -37,15 +37,16 @@ struct usage {
     const char *operand; /* what one is, for errors: "a directory" */
 };
 
-/* Read a whole command line into `settings`, of which every field is
- * overwritten, and `operands`, both the caller's to free. False: the command is
- * over, *code is its exit status, and there is nothing to free. */
+/* Reads a whole command line into `settings`, overwriting every field, and
+ * `operands`; the caller frees both. False: the command is over, *code is its
+ * exit status, and there is nothing to free. */
 MUST_CHECK bool command_line_parse(const struct usage *u, int argc, char **argv,
                                    void *settings, struct option_list *operands,
                                    int *code);
 
-/* The same in two steps, for a command that must do something in between: the
- * values as given, then put into settings that hold values already. */
+/* The same in two steps, for a command that must do something in between: first
+ * read the values as given, then put them into settings that already hold
+ * values. */
 struct command_line {
     struct given *given;
     size_t count;
@@ -53,7 +54,7 @@ struct command_line {
 };
 MUST_CHECK bool command_line_read(struct command_line *c, const struct usage *u,
                                   int argc, char **argv, int *code);
-/* On false the settings are still the caller's to free. */
+/* The caller frees the settings, also on false. */
 MUST_CHECK bool command_line_apply(const struct command_line *c,
                                    const struct usage *u, void *settings,
                                    int *code);
@@ -64,7 +65,8 @@ void command_line_fini(struct command_line *c);
 
 void usage_print(const struct usage *u, FILE *to);
 
-/* "urlweir NAME: `text`; see --help" with strangers' bytes escaped; EXIT_USAGE.
+/* Prints "urlweir NAME: `text`; see --help" with bytes from outside escaped;
+ * returns EXIT_USAGE.
  */
 int usage_error(const struct usage *u, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crawl_command_line.c - the settings of `urlweir crawl` and `urlweir resume`:
- * defaults, then the settings in DIR, the file of --config, and the command
- * line.
+ * crawl_command_line.c - puts together the settings of `urlweir crawl` and
+ * `urlweir resume`: defaults, then the settings in DIR, the file of --config,
+ * and the command line.
  */
 #include "cli/crawl_command_line.h"
 
@@ -51,7 +51,7 @@ static const struct usage resume_usage = {
 
 /* ---- reading ---- */
 
-/* The file of --config, then the command line itself. */
+/* Applies the file of --config, then the command line itself. */
 static bool apply(struct crawl_settings *s, const struct usage *u,
                   const struct command_line *c, int *code)
 {
@@ -137,7 +137,7 @@ bool settings_of_crawl(struct crawl_settings *s, int argc, char **argv,
 
 /* ---- resuming ---- */
 
-/* No settings: either nothing was ever crawled there, or it was lost. */
+/* No settings: either nothing was ever crawled there, or they were lost. */
 static int no_settings(const char *dir)
 {
     struct buf path, safe;
@@ -169,7 +169,7 @@ static int no_settings(const char *dir)
     return code;
 }
 
-/* The settings file in DIR into settings that hold the defaults. */
+/* Reads the settings file in DIR into settings that hold the defaults. */
 static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
 {
     struct buf error, safe;

@@ -1,5 +1,5 @@
 /*
- * crawl_command_line.h - the settings of a crawl as its command line has them.
+ * crawl_command_line.h - reads the settings of a crawl from its command line.
  */
 #ifndef URLWEIR_CLI_CRAWL_COMMAND_LINE_H
 #define URLWEIR_CLI_CRAWL_COMMAND_LINE_H
@@ -11,12 +11,12 @@
 
 /* Everything `urlweir crawl` needs, from its command line (argv[0] is "crawl")
  * and the file of --config. False: there is nothing to crawl, *code is the exit
- * status (help was printed, or what is wrong), and *s needs no fini. */
+ * status (help or an error was printed), and *s needs no fini. */
 MUST_CHECK bool settings_of_crawl(struct crawl_settings *s, int argc,
                                   char **argv, int *code);
 
-/* The same for `urlweir resume DIR`: DIR's settings file first. *before: as
- * that file has them, also to be freed. */
+/* The same for `urlweir resume DIR`, starting from DIR's settings file.
+ * *before: the settings in that file, which the caller frees too. */
 MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
                                    struct crawl_settings *before, int argc,
                                    char **argv, int *code);

@@ -7,9 +7,9 @@
  *        start         end                     WINDOW
  *   .....|http://a/ LF http://b/ LF http://c...|.....
  *
- * The copy costs a nanosecond or two a line, and keeps a batch free of halves.
- * Whoever waits for input waits in poll(2) beside an eventfd, so that stopping
- * ends the wait.
+ * The copy costs a nanosecond or two a line, and a batch never holds half a
+ * line. We wait for input in poll(2), together with an eventfd, so that
+ * stopping ends the wait.
  */
 #include "cli/line_input.h"
 
@@ -112,7 +112,7 @@ void line_input_stop(struct line_input *in)
     const uint64_t one = 1;
 
     if (write(in->stop_fd, &one, sizeof one) < 0) {
-        /* Full: it has been told before. */
+        /* Full: a stop was signalled before. */
     }
 }
 
@@ -172,7 +172,7 @@ enum status line_input_check(struct line_input *in)
         struct stat s;
         int fd = -1;
 
-        /* To open a FIFO and close it again would end its writer. */
+        /* Opening a FIFO and closing it again would end its writer. */
         if (stat(in->files[i], &s) == 0 && S_ISFIFO(s.st_mode))
             continue;
         st = open_file(in, i, &fd);
@@ -201,8 +201,8 @@ uint64_t line_input_size(const struct line_input *in)
 
 /* ---- octets into the window ---- */
 
-/* Room behind the window's end; half a batch at least, for what stands in it is
- * part of one line, LINE_MOST octets at most. */
+/* Makes room after the window's end, at least half a batch: the window then
+ * holds part of one line, at most LINE_MOST octets. */
 static size_t window_room(struct line_input *in)
 {
     if (in->start > 0 && in->end + LINE_BATCH_BYTES / 2 > WINDOW) {
@@ -221,7 +221,7 @@ static void put(struct line_input *in, const char *at, size_t len)
     in->end += len;
 }
 
-/* read(2), signals aside. */
+/* Calls read(2), again if a signal interrupts it. */
 static enum status read_some(struct line_input *in, char *to, size_t room,
                              size_t *got)
 {
@@ -250,7 +250,7 @@ static enum status damaged_gzip(struct line_input *in)
     return cannot(in, in->next - 1, "its gzip data is cut short or damaged");
 }
 
-/* Octets of a packed file into in->unpacked. */
+/* Unpacks octets of a packed file into in->unpacked. */
 static enum status unpack_some(struct line_input *in)
 {
     size_t step;
@@ -300,8 +300,8 @@ static enum status read_packed(struct line_input *in, size_t room)
     return STATUS_OK;
 }
 
-/* The first octets of a file are in the window from `from` on: is it packed?
- * They then go to gunzip. */
+/* The first octets of a file are in the window from `from` on: is it packed? If
+ * so, they go to gunzip. */
 static enum status look_for_magic(struct line_input *in, size_t from)
 {
     size_t n = in->end - from;
@@ -345,7 +345,7 @@ static enum status read_plain(struct line_input *in, size_t room)
 
 enum next { NEXT_GOT, NEXT_NOT_NOW, NEXT_END, NEXT_ERROR };
 
-/* Waits for the open file, without end if `patient`. */
+/* Waits for the open file, without a limit if `patient`. */
 static enum next wait_for_input(const struct line_input *in, bool patient)
 {
     struct pollfd p[2] = {{in->stop_fd, POLLIN, 0}, {in->fd, POLLIN, 0}};
@@ -359,7 +359,7 @@ static enum next wait_for_input(const struct line_input *in, bool patient)
     return n == 0 ? NEXT_NOT_NOW : NEXT_GOT;
 }
 
-/* What stands behind the last LF of a file is a line too. */
+/* Text after the last LF of a file is a line too. */
 static void end_file(struct line_input *in)
 {
     if (in->end > in->start ? in->window[in->end - 1] != '\n' : in->in_long)
@@ -377,7 +377,8 @@ static enum next next_file(struct line_input *in)
                                                            : NEXT_ERROR;
 }
 
-/* More octets into the window, which has room; a file may end or begin. */
+/* Reads more octets into the window, which has room; a file may end or
+ * begin. */
 static enum next more(struct line_input *in, bool patient)
 {
     size_t room = window_room(in);
@@ -407,7 +408,7 @@ static void add_line(struct line_batch *b, size_t at, size_t len,
     b->lines[b->count++] = (struct line){(uint32_t)at, (uint32_t)len, kind};
 }
 
-/* Whole lines from `start` on, as many as fit; the octets they take. */
+/* Cuts whole lines from `start` on, as many as fit; returns their size. */
 static size_t cut_lines(struct line_input *in, struct line_batch *b)
 {
     const char *from = in->window + in->start, *at = from;
@@ -441,7 +442,7 @@ static void copy_to(struct line_batch *b, const char *from, size_t len)
     b->len += len;
 }
 
-/* The window is full of one line without end: out with it, as a piece. */
+/* The window is full of one unfinished line: hands it over as a piece. */
 static void cut_piece(struct line_input *in, struct line_batch *b)
 {
     size_t len = in->end - in->start;
@@ -467,7 +468,7 @@ static bool is_full(const struct line_batch *b)
     return b->count == LINE_BATCH_LINES || b->len >= LINE_BATCH_BYTES;
 }
 
-/* Moves whole lines over; true: the batch is done. */
+/* Moves whole lines to the batch; true: the batch is done. */
 static bool take_lines(struct line_input *in, struct line_batch *b)
 {
     size_t len = cut_lines(in, b);

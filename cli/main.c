@@ -78,9 +78,9 @@ static void help(FILE *to)
                 "`man urlweir`.\n");
 }
 
-/* Where one of the three was closed by whoever started us, its number is taken:
- * else the next file or socket would have it, and be sent what we print. They
- * are opened the wrong way round, so that using them is still an error. */
+/* If our parent closed one of the three, we take its number: else the next file
+ * or socket would get it, and receive what we print. We open them in the wrong
+ * direction, so that using them is still an error. */
 static void hold_standard_files(void)
 {
     static const int wrong[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -120,8 +120,8 @@ static int help_of(char *name)
     return run_command(name, 2, argv);
 }
 
-/* What a command printed and nobody could take, as on a full disk, is not
- * done; what it says of its own accord stands. */
+/* If the output cannot be written, as on a full disk, a command that otherwise
+ * succeeded fails; another exit status is kept. */
 static int end(int code)
 {
     bool whole = !ferror(stdout);

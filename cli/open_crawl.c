@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open_crawl.c - what the commands that only read a crawl begin with. */
+/* open_crawl.c - opens a crawl for commands that only read it. */
 #include "cli/open_crawl.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 
 #define MADE_WITHIN (30 * NS_PER_S)
 
-/* Of the first URL; an empty store is a service's, -1: it cannot be read. */
+/* The kind of the first URL. An empty store is a service's; -1: it cannot be
+ * read. */
 static int64_t first_kind(struct db *d)
 {
     int64_t kind = URL_KIND_SERVED;
@@ -30,7 +31,7 @@ bool is_service(struct reader *r)
     return !settings_are_in(r->dir) && first_kind(r->db) == URL_KIND_SERVED;
 }
 
-/* The same of a directory without settings, -1 where it has some. */
+/* The same for a directory without settings; -1 if it has settings. */
 static int64_t first_kind_in(const char *dir)
 {
     struct db_options o = {.cache_bytes = 1 << 20};
@@ -111,8 +112,8 @@ static bool is_running(const char *dir)
     return file_lock_holder(path, &holder) == STATUS_OK && holder != 0;
 }
 
-/* The manifest is the last file that a new crawl makes; what is there of the
- * others before would look like damage. */
+/* The manifest is the last file that a new crawl makes; before that, the other
+ * files would look damaged. */
 static void wait_until_made(const char *dir)
 {
     const struct timespec tick = {.tv_nsec = 20 * NS_PER_MS};

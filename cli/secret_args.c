@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* secret_args.c - secrets on a command line, taken out of sight. */
+/* secret_args.c - hides the secrets on a command line. */
 #include "cli/secret_args.h"
 
 #include <string.h>

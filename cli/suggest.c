@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* suggest.c - what was probably meant by a word that is not known. */
+/* suggest.c - finds the word that was probably meant by an unknown one. */
 #include "cli/suggest.h"
 
 #include <stddef.h>

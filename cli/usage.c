@@ -7,16 +7,16 @@
 #include "cli/command_line.h"
 
 #define WIDTH     79
-#define HELP_AT   30 /* column where the words begin */
+#define HELP_AT   30 /* column where the help texts begin */
 #define TEXT_MOST 4096
 
-/* The word that `text`, which ends with the line, begins with. */
+/* The length of the first word of `text`, which ends with the line. */
 static size_t word(const char *text)
 {
     return strcspn(text, " \n");
 }
 
-/* The same in a synopsis, where what stands in brackets is one word. */
+/* The same in a synopsis, where text in brackets is one word. */
 static size_t part(const char *text)
 {
     size_t n = 0;
@@ -32,7 +32,7 @@ static size_t part(const char *text)
 }
 
 /* Breaks a line of `text` between words, from column `at`, each further line
- * indented. Gives what is behind it. */
+ * indented. Returns the rest of the text. */
 static const char *print_wrapped(FILE *to, const char *text, size_t at,
                                  size_t indent, size_t (*next)(const char *))
 {
@@ -73,7 +73,8 @@ static void add_names(struct buf *out, const struct option_spec *s)
         buf_addf(out, "%s%s", i > 0 ? "|" : "", s->words[i]);
 }
 
-/* In brackets; behind a comma the line may break. */
+/* Adds `text` in brackets, with spaces so that a line may break after a
+ * comma. */
 static void add_fallback(struct buf *out, const char *text)
 {
     buf_add_str(out, " [");
@@ -160,7 +161,8 @@ static void print_units(const struct option_table *t, FILE *to)
     fputc('\n', to);
 }
 
-/* A line for each form; what does not fit goes below its first operand. */
+/* Prints a line for each form; what does not fit goes below its first
+ * operand. */
 static void print_forms(const struct usage *u, FILE *to)
 {
     const char *before = "usage: urlweir ", *form = u->synopsis;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_pause.c - `urlweir pause`, `unpause` and `stop`: the states of a crawl
- * that runs.
+ * cmd_pause.c - `urlweir pause`, `unpause` and `stop`, which change the state
+ * of a running crawl.
  *
- * A stop is over when another process may have the directory: of a crawl alone
- * in its process the lock is waited for too, so that `urlweir stop DIR &&
- * urlweir resume DIR` goes on.
+ * A stop is complete once another process may use the directory: for a crawl
+ * that is alone in its process, we also wait for the lock, so that `urlweir
+ * stop DIR && urlweir resume DIR` works.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static const struct usage stop_usage = {
     .operand = OPERAND,
 };
 
-/* ---- what is said of it ---- */
+/* ---- printing ---- */
 
 static uint64_t number(const json_t *crawl, const char *name)
 {
@@ -122,9 +122,9 @@ static void print_state(const struct steer *t, const json_t *crawl)
     buf_fini(&line);
 }
 
-/* ---- doing it ---- */
+/* ---- changing ---- */
 
-/* The directory is let go a moment after the crawl has ended. */
+/* The process releases the directory a moment after the crawl has ended. */
 static int wait_for_lock(struct steer *t)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AGAIN};
@@ -142,7 +142,7 @@ static int wait_for_lock(struct steer *t)
     return EXIT_DONE;
 }
 
-/* What it ended with, from its store. */
+/* Reads the final state of the crawl from its store. */
 static int end_of(struct steer *t, json_t **out)
 {
     struct reader r;
@@ -159,8 +159,8 @@ static int end_of(struct steer *t, json_t **out)
     return EXIT_DONE;
 }
 
-/* A process that ends may close before its answer was read: it is the lock that
- * tells. */
+/* A process that ends may close the connection before we have read its answer,
+ * so only the lock tells whether it has ended. */
 static int stop_alone(struct steer *t, json_t **out)
 {
     json_t *answer = NULL;
@@ -204,7 +204,7 @@ static int change(struct steer *t, json_t *done)
     return EXIT_DONE;
 }
 
-/* Those that can be: with --all one that is stopped already is left alone. */
+/* With --all, pause and unpause skip crawls that are stopped or failed. */
 static bool has_state_for(const struct steer *t, const json_t *crawl)
 {
     const char *state = json_string_value(json_object_get(crawl, "state"));
@@ -235,7 +235,7 @@ static int change_all(struct steer *t, json_t *done)
     }
     if (n > 0)
         return code;
-    return steer_choose(t, false); /* says that there is none */
+    return steer_choose(t, false); /* prints that there is no crawl */
 }
 
 static int steer_crawl(struct steer *t)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* control_client.c - requests to a running crawl or service, by libcurl. */
+/* control_client.c - sends requests to a running crawl or service with
+ * libcurl. */
 #include "cli/control/control_client.h"
 
 #include <curl/curl.h>
@@ -28,7 +29,7 @@ struct control_client {
 
 /* ---- the token ---- */
 
-/* The rank of a role's name, 0: it is none. */
+/* The rank of the role that `word` names; 0: not the name of a role. */
 static int rank_of(struct bytes word)
 {
     for (int r = AUTH_READ; r <= AUTH_ADMIN; r++)
@@ -49,7 +50,7 @@ static struct bytes next_line(struct bytes *text)
     return bytes_trim(line);
 }
 
-/* "ROLE TOKEN" or "TOKEN"; that of the highest rank stays in `token`. */
+/* Reads "ROLE TOKEN" or "TOKEN"; `token` keeps the one of the highest rank. */
 static void take_token_line(struct bytes line, int *best, struct buf *token)
 {
     size_t word = 0;
@@ -209,7 +210,7 @@ const struct control_place *control_client_place(const struct control_client *c)
     return &c->place;
 }
 
-/* ---- what came of it, in words ---- */
+/* ---- messages ---- */
 
 /* "the crawl in DIR", "http://127.0.0.1:7072" */
 static void add_other(const struct control_client *c, struct buf *out)
@@ -290,7 +291,8 @@ static enum status status_of_http(long http)
     }
 }
 
-/* Problem details (RFC 9457), or what somebody else made of an error. */
+/* Reports problem details (RFC 9457), or the error of a peer that is not
+ * urlweir. */
 static enum status refused(struct control_client *c, long http, json_t *problem,
                            struct buf *why)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_place.c - from a directory to the process that runs there.
+ * control_place.c - finds the process that runs in a directory.
  *
- * The lock is asked before the socket: a socket that a killed process left
- * behind is there and leads nowhere. An address of a Unix socket has room for
- * 107 octets, so a longer path goes through a descriptor of its directory.
+ * We check the lock before the socket, since a killed process leaves a socket
+ * that nothing listens on. The address of a Unix socket has room for 107
+ * octets, so a longer path goes through a descriptor of its directory.
  */
 #include "cli/control/control_place.h"
 
@@ -108,7 +108,7 @@ bool control_note_sandbox(const char *dir, struct buf *out)
     return at != NULL;
 }
 
-/* The first word behind the process id is the command. */
+/* The first word after the process id is the command. */
 static bool note_is(const struct buf *note, const char *command)
 {
     const char *at = strchr(buf_str(note), ' ');
@@ -197,7 +197,8 @@ static enum status nobody(const char *dir, struct buf *why)
     return explain_status(STATUS_NOT_FOUND, why, "no crawl in ", dir, "");
 }
 
-/* SERVICE/crawls/NAME: *service and *crawl, from malloc. */
+/* Splits SERVICE/crawls/NAME into *service and *crawl, which the caller
+ * frees. */
 static bool is_within_service(const char *dir, char **service, char **crawl)
 {
     char *path = realpath(dir, NULL);
@@ -219,7 +220,7 @@ static bool is_within_service(const char *dir, char **service, char **crawl)
     return true;
 }
 
-/* Somebody holds p->dir: how is he spoken to? */
+/* Finds how to reach the process that holds p->dir. */
 static enum status reach_holder(struct control_place *p, struct buf *why)
 {
     struct buf note;

@@ -1,11 +1,11 @@
 /*
- * control_place.h - where the process that runs a crawl takes commands.
+ * control_place.h - finds where the process that runs a crawl takes commands.
  *
- * A person names a crawl by its directory, or a service by its URL. A directory
- * leads to its process through the lock: who holds it answers on the Unix
- * socket DIR/control, which only whoever owns the directory may use; where
- * there is none, at the HTTP address that stands in the lock file. The
- * directory of a crawl within a service, DIR/crawls/NAME, leads to the service.
+ * A person names a crawl by its directory, or a service by its URL. The process
+ * that holds the lock of a directory takes commands on the Unix socket
+ * DIR/control, which only the owner of the directory may use; or, if there is
+ * no socket, at the HTTP address in the lock file. The directory of a crawl in
+ * a service, DIR/crawls/NAME, leads to the service.
  */
 #ifndef URLWEIR_CLI_CONTROL_CONTROL_PLACE_H
 #define URLWEIR_CLI_CONTROL_CONTROL_PLACE_H
@@ -18,34 +18,37 @@
 #define CONTROL_SOCKET "control" /* its name in DIR */
 
 struct control_place {
-    char *url;    /* what paths are put behind, without a '/' at its end */
+    char *url;    /* prefix of all paths, without a '/' at its end */
     char *socket; /* the Unix socket to it, or NULL */
-    char *dir;    /* whose lock is held; NULL: a URL was given */
-    char *crawl;  /* the one that was named by its directory, or NULL */
-    long process; /* that holds the lock; 0: a URL was given */
-    bool service; /* it is `urlweir serve`; of a URL nobody knows */
-    int dir_fd;   /* what a long path to the socket goes through, or -1 */
+    char *dir;    /* the locked directory; NULL: a URL was given */
+    char *crawl;  /* the crawl that was named by its directory, or NULL */
+    long process; /* the one that holds the lock; 0: a URL was given */
+    bool service; /* it is `urlweir serve`; not known for a URL */
+    int dir_fd;   /* the directory, if the socket's path is too long; or -1 */
 };
 
-/* `where`: a directory or a URL. STATUS_NOT_FOUND: nobody runs there;
- * STATUS_BUSY: somebody holds the directory and takes no commands; STATUS_ARG:
- * no such URL; STATUS_IO: the directory cannot be looked into. `why` says it
- * for people, and what to do. On failure there is nothing to free. */
+/* `where`: a directory or a URL. STATUS_NOT_FOUND: no process runs there;
+ * STATUS_BUSY: a process holds the directory and takes no commands; STATUS_ARG:
+ * not the URL of a service; STATUS_IO: the directory cannot be read. `why`
+ * tells people the reason and what to do. On failure there is nothing to
+ * free. */
 MUST_CHECK enum status control_place_find(struct control_place *out,
                                           const char *where, struct buf *why);
 void control_place_fini(struct control_place *p);
 
-/* Is it the directory of a crawl that nobody runs? */
+/* Is it the directory of a crawl that no process runs? */
 bool control_place_is_stopped(const char *where);
 
-/* Has the process let the directory go? Of a URL nobody knows: true. */
+/* Has the process released the directory? Always true for a URL, where this is
+ * not known. */
 bool control_place_is_left(const struct control_place *p);
 
-/* What stands in the lock of whoever serves HTTP at `address`, or NULL. */
+/* Writes the note for the lock file of the process that runs `what` and serves
+ * HTTP at `address`, which may be NULL. */
 void control_note(struct buf *out, const char *what, const char *address,
                   bool tls);
-/* What the process that has the lock says of its sandbox, for a terminal.
- * False: nothing. */
+/* Appends what the process that holds the lock noted of its sandbox, escaped
+ * for a terminal. False: it noted nothing. */
 bool control_note_sandbox(const char *dir, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* steer.c - what the commands share that steer a running crawl. */
+/* steer.c - what the commands that steer a running crawl share. */
 #include "cli/control/steer.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define WHY_MOST   ((size_t)64 << 10)
 #define HOST_MOST  4096
-#define NAMES_MOST 20 /* of crawls that are listed in an error */
+#define NAMES_MOST 20 /* crawls listed in an error, at most */
 
 bool steer_begin(struct steer *t, const struct usage *u, int argc, char **argv,
                  int *code)
@@ -128,7 +128,7 @@ static void add_names(struct buf *out, json_t *crawls, bool served)
         buf_addf(out, " and %zu more", n - NAMES_MOST);
 }
 
-/* The one of --crawl, or of the directory that was given. */
+/* Chooses the crawl of --crawl, or of the given directory. */
 static int choose_named(struct steer *t, const char *name, bool served)
 {
     size_t i;
@@ -167,7 +167,7 @@ static int none_is_own(struct steer *t)
     return steer_failed(t, STATUS_NOT_FOUND);
 }
 
-/* The only one there is, or that which is meant where none is named. */
+/* Chooses the only crawl; if there are several, the one named DEFAULT. */
 static int choose_served(struct steer *t)
 {
     if (json_array_size(t->crawls) != 1)

@@ -1,9 +1,9 @@
 /*
- * steer.h - what the commands share that steer a running crawl: pause, unpause,
+ * steer.h - what the commands that steer a running crawl share: pause, unpause,
  * stop, seed, retry, block, delay, limit.
  *
- * Each has a table of its own, made of the rows below and some more over one
- * struct of settings.
+ * Each command has its own table of options: the rows below and some more, all
+ * for one struct of settings.
  */
 #ifndef URLWEIR_CLI_CONTROL_STEER_H
 #define URLWEIR_CLI_CONTROL_STEER_H
@@ -18,11 +18,11 @@
 #define STEER_OPTIONS 10 /* rows of a table, at most */
 
 struct steer_settings {
-    /* of all */
+    /* of all commands */
     char *crawl, *token_file, *tls_ca;
     bool insecure, json;
     int64_t timeout_ms;
-    /* of some */
+    /* of some commands */
     bool all, off;
     char *input, *until, *host;
     struct option_list reasons;
@@ -67,47 +67,49 @@ struct steer {
     struct option_list operands;
     struct control_client *client;
     const struct control_place *place;
-    json_t *crawls; /* all of the process, as GET /v1/crawls has them */
-    json_t *crawl;  /* the one that is meant, borrowed; NULL: not chosen */
-    struct buf why; /* of what failed last */
+    json_t *crawls; /* of the process, as GET /v1/crawls lists them */
+    json_t *crawl;  /* the chosen one, borrowed; NULL: not chosen yet */
+    struct buf why; /* why the last step failed */
 };
 
-/* Reads the command line. False: the command is over, *code is its status. */
+/* Reads the command line. False: the command is over, *code is its exit
+ * status. */
 MUST_CHECK bool steer_begin(struct steer *t, const struct usage *u, int argc,
                             char **argv, int *code);
 void steer_end(struct steer *t);
 
-/* These say on stderr what is wrong, and return an enum exit_code. */
+/* These print errors on stderr, and return an enum exit_code. */
 
-/* Speaks to the process of the first operand, and learns of its crawls. */
+/* Connects to the process that the first operand names, and gets its crawls. */
 int steer_connect(struct steer *t);
-/* Puts the crawl that is meant into t->crawl: --crawl, else the only one that
- * the process runs itself. `served`: one that it only serves may be meant, too,
- * and is where there is no other. */
+/* Sets t->crawl to the crawl that --crawl or the directory names, else to the
+ * only one that the process runs itself. `served`: the crawl may also be one
+ * that the process only serves, and is if the process runs none itself. */
 int steer_choose(struct steer *t, bool served);
-/* One request about the process; *out is a new reference. */
+/* Sends one request to the process; *out is a new reference. */
 int steer_ask(struct steer *t, const char *method, const char *path,
               json_t *body, json_t **out);
-/* POST /v1/crawls/NAME/VERB, with `{}` for a body. */
+/* Sends POST /v1/crawls/NAME/VERB with the body `{}`. */
 int steer_crawl_verb(struct steer *t, const char *name, const char *verb,
                      json_t **out);
-/* "urlweir NAME: WHY", and the exit status for it. */
+/* Prints "urlweir NAME: WHY"; returns the exit status for `st`. */
 int steer_failed(struct steer *t, enum status st);
 
-/* The queue key of a host as people write it, or of a URL: "Example.org:8080"
- * is "example.org". */
+/* Appends the queue key of a host as people write it, or of a URL: for
+ * "Example.org:8080" it is "example.org". */
 int steer_host_key(const struct steer *t, const char *text, struct buf *key);
 
 const char *steer_crawl_name(const json_t *crawl);
 bool steer_is_own(const json_t *crawl);
-/* Runs in a process of `urlweir crawl` or `resume`, so that to stop the crawl
- * is to end the process. Of a URL nobody knows: false. */
+/* Is the process a `urlweir crawl` or `resume`, which ends when its crawl is
+ * stopped? Always false for a URL, where this is not known. */
 bool steer_is_alone(const struct steer *t);
-/* What people know the crawl by: DIR, or its name in a service; escaped. */
+/* Appends the name that people know the crawl by, escaped: DIR, or its name in
+ * a service. */
 void steer_add_label(const struct steer *t, const json_t *crawl,
                      struct buf *out);
 
-/* Prints JSON on stdout, and takes it. */
+/* Prints JSON on stdout, and takes over the caller's reference. */
 void steer_print(json_t *j);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_fields.c - members of a JSON object that are told to people as well. */
+/* json_fields.c - members of a JSON object that are also printed for people. */
 #include "cli/report/json_fields.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * json_fields.h - members of a JSON object that are told to people as well.
+ * json_fields.h - members of a JSON object that are also printed for people.
  *
- * Nothing is set where there is nothing to say. Any thread.
+ * Empty texts and absent values are left out. Any thread.
  */
 #ifndef URLWEIR_CLI_REPORT_JSON_FIELDS_H
 #define URLWEIR_CLI_REPORT_JSON_FIELDS_H
@@ -12,21 +12,21 @@
 #include "base/bytes.h"
 #include "base/record.h"
 
-/* A stranger's text, escaped as on a terminal. */
+/* Text from outside, escaped as for a terminal. */
 void json_set_text(json_t *o, const char *name, struct bytes b);
 void json_set_str(json_t *o, const char *name, const char *s);
 void json_set_uint(json_t *o, const char *name, uint64_t n);
 /* ISO 8601; `ms` since 1970. */
 void json_set_time(json_t *o, const char *name, int64_t ms);
-/* The same; nothing for 0. */
+/* Like json_set_time, but sets nothing for 0. */
 void json_set_some_time(json_t *o, const char *name, int64_t ms);
-/* Given as milliseconds. */
+/* Sets seconds; `ms` is in milliseconds. */
 void json_set_seconds(json_t *o, const char *name, int64_t ms);
-/* A text is a stranger's. */
+/* A text is escaped as by json_set_text. */
 void json_set_value(json_t *o, const char *name, const struct record_value *v);
 
-/* To stdout, for a terminal: " name=value" for each text, number and truth;
- * what is nested or null is left out. */
+/* Prints " name=value" on stdout, for a terminal, for each text, number and
+ * boolean; leaves out nested members and nulls. */
 void json_print_fields(json_t *o);
 
 #endif

@@ -3,9 +3,9 @@
  * live_line.c - one live line at the bottom of a terminal, on stderr.
  *
  * The last line belongs to the process, like stderr itself, so its state is
- * static: a thread that logs while the line is taken down finds it still there,
- * and empty. The logger's hook locks before a log line and unlocks after it, so
- * that nothing is drawn into its middle.
+ * static: a thread that logs while the line is removed still finds the state,
+ * and it is empty. The logger's hook locks before a log line and unlocks after
+ * it, so that nothing is drawn into its middle.
  */
 #include "cli/report/live_line.h"
 
@@ -21,12 +21,12 @@
 
 #define EVERY   (10 * NS_PER_S)
 #define SLOWEST (60 * NS_PER_S)
-#define WIDTH   80 /* where the terminal does not say */
+#define WIDTH   80 /* if the terminal does not say */
 
-/* To the first column, and clear what stands behind it (ECMA-48 8.3.41). */
+/* Moves to the first column and clears the line (ECMA-48 8.3.41). */
 static const char erase[] = "\r\x1b[K";
 
-/* What stands there, under mtx; "" while there is none. */
+/* The line as drawn, under mtx; "" if there is no line. */
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
 static char live[LIVE_LINE_MOST + 256]; /* colours take no columns */
 

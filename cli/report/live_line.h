@@ -1,9 +1,9 @@
 /*
  * live_line.h - one live line at the bottom of a terminal, on stderr.
  *
- * Drawn over and over by whoever reports progress; log lines pass above it. One
- * at a time in a process, since there is one stderr. One thread draws; any
- * thread may log meanwhile.
+ * The caller that reports progress redraws it again and again; log lines pass
+ * above it. A process has one at a time, since it has one stderr. One thread
+ * draws; any thread may log meanwhile.
  */
 #ifndef URLWEIR_CLI_REPORT_LIVE_LINE_H
 #define URLWEIR_CLI_REPORT_LIVE_LINE_H
@@ -22,14 +22,14 @@ bool live_line_possible(void);
 bool live_line_colour(void);
 /* From here to live_line_end() log lines make way for it. */
 void live_line_begin(void);
-void live_line_end(void); /* takes it away */
+void live_line_end(void); /* removes it */
 /* Columns for live_line_draw(), at most LIVE_LINE_MOST. */
 size_t live_line_width(void);
-/* `text`: printable but for colours, no line end. Nothing happens when it is
- * there already. */
+/* `text`: printable but for colours, no line end. Does nothing if the line
+ * shows it already. */
 void live_line_draw(const char *text);
 
-/* For those who report in lines of their own: straight to stderr. */
+/* Writes straight to stderr, for callers that print lines of their own. */
 void live_line_put(struct bytes text);
 /* How often, `elapsed_ns` after the start: every ten seconds in the first
  * minute, every minute after six. */

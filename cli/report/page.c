@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c - what all pages of ours begin and end with. */
+/* page.c - the beginning and end of our HTML pages. */
 #include "cli/report/page.h"
 
 #include <openssl/evp.h>
@@ -76,7 +76,7 @@ static void add_hash(struct buf *out, const struct buf *style)
 
     if (EVP_Digest(style->at, style->len, digest, &len, EVP_sha256(), NULL) !=
         1)
-        return; /* the page then stands without its style */
+        return; /* the page then has no style */
     EVP_EncodeBlock(text, digest, (int)len);
     buf_addf(out, "'sha256-%s'", (const char *)text);
 }

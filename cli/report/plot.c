@@ -10,8 +10,8 @@
  *          words of the x axis
  *     o name  x name  . name            the legend, as many rows as it takes
  *
- * Positions are written with one decimal: a tenth of a unit cannot be seen.
- * Words of the y axis lie above it, where they can be read without turning.
+ * Positions are written with one decimal: a tenth of a unit cannot be seen. The
+ * words of the y axis are above it, so that they read without turning.
  */
 #include "cli/report/plot.h"
 
@@ -74,7 +74,7 @@ static void open_svg(struct buf *out, const char *title, double left,
 
 /* ---- axes ---- */
 
-/* Some air above and below, and on a logarithmic axis room for what is 0. */
+/* Leaves some space above and below, and room for 0 on a logarithmic axis. */
 static void fit_y(struct frame *f, const struct plot *p)
 {
     double low = INFINITY, high = 0;
@@ -200,7 +200,7 @@ static void draw_band(const struct frame *f, const struct plot_line *l)
     buf_add_str(f->out, letter == 'L' ? "z\"/>\n" : "\"/>\n");
 }
 
-/* Nothing leads down to what lies below a logarithmic axis. */
+/* Draws no line to points that lie below a logarithmic axis. */
 static void draw_line(const struct frame *f, const struct plot_line *l)
 {
     bool drawing = false;
@@ -224,7 +224,8 @@ static void draw_line(const struct frame *f, const struct plot_line *l)
 
 /* ---- legend ---- */
 
-/* Draws it from `top` on where `out` is there; its height. */
+/* Draws the legend from `top` down, unless `out` is NULL; returns its
+ * height. */
 static double legend(struct buf *out, const struct plot *p, double top)
 {
     double x = 8, y = top + 14;

@@ -49,8 +49,8 @@ static long step_below(double v)
     return place;
 }
 
-/* Ends at a one, two or five; ticks are all of those where there are few, else
- * powers of ten, every second or third of them where there are many. */
+/* The range ends at a 1, 2 or 5. All of these are ticks if there are few, else
+ * only powers of ten, or every second or third power if there are many. */
 static void fit_log(struct plot_axis *a, double low, double high)
 {
     long first = step_below(low), last = step_below(high), every;
@@ -92,7 +92,7 @@ double plot_axis_at(const struct plot_axis *a, double value)
     return at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
-/* "%g" writes 1e-06; the zero says nothing. */
+/* "%g" writes 1e-06; this leaves out the zero. */
 static void add_short(struct buf *out, double value)
 {
     char text[32];

@@ -21,8 +21,8 @@ struct plot_axis {
     size_t count;
 };
 
-/* Holds all of [low, high]; of a logarithmic one both are above 0. A range of
- * nothing is widened. */
+/* Makes an axis that holds all of [low, high]; for a logarithmic axis, both are
+ * above 0. An empty range is widened. */
 void plot_axis_fit(struct plot_axis *a, double low, double high, bool log);
 /* 0 at the lower end, 1 at the upper; clamped. */
 double plot_axis_at(const struct plot_axis *a, double value);

@@ -128,8 +128,8 @@ void plot_table_bars(struct buf *out, const struct plot_bars *p)
 
 /* ---- style ---- */
 
-/* Hues keep a contrast of 4.5 and more to the ground in both lights, and differ
- * in lightness where they are near in colour. */
+/* Hues have a contrast of at least 4.5 to the background, light or dark, and
+ * differ in lightness if they are similar in colour. */
 const char *plot_style(void)
 {
     return ":root{--ink:#1b2330;--soft:#556070;--ground:#fff;--grid:#dfe3ea;"

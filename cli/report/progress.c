@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.c - what a crawl is doing, while it does it: when to say which of
- * its forms. The words are progress_text.c's, the terminal is live_line.c's.
+ * progress.c - decides when to report what a running crawl does, and in which
+ * form. progress_text.c writes the text, live_line.c draws on the terminal.
  */
 #include "cli/report/progress.h"
 

@@ -14,7 +14,7 @@
 #define PART_MOST 160  /* octets of one part of the bar */
 #define GRAPH     16   /* columns of its graph */
 #define RATED_MS  5000 /* before that a rate tells little */
-#define ETA_MOST  (INT64_C(30) * 86400 * 1000) /* farther off, nobody knows */
+#define ETA_MOST  (INT64_C(30) * 86400 * 1000) /* no longer one is shown */
 
 /* ---- rates ---- */
 
@@ -36,7 +36,7 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
-/* Of --limit, else of the URLs that are known. */
+/* The part done of --limit, or else of the known URLs. */
 static double part_done(const struct progress_limits *limits,
                         const struct engine_stats *now)
 {
@@ -70,7 +70,8 @@ void progress_rates(struct progress_rates *r,
 
 /* ---- the bar ---- */
 
-/* A part of the bar; those of the highest rank go first when it is narrow. */
+/* A part of the bar; if the bar is narrow, parts of the highest rank are left
+ * out first. */
 struct part {
     int rank;
     const char *colour; /* "": none */
@@ -107,7 +108,7 @@ static bool is_silence(const char *why)
     return false;
 }
 
-/* What is said of a host before and after the time. */
+/* Writes the text about a host before and after the time. */
 static void words_of(const struct crawl_standstill *w, struct buf *before,
                      struct buf *behind)
 {

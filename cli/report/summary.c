@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - what a crawl did, told at its end. */
+/* summary.c - prints what a crawl did, at its end. */
 #include "cli/report/summary.h"
 
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include "base/format.h"
 
 #define LINE_MOST  8192
-#define WAITS_MOST 8 /* hosts shown that must wait */
+#define WAITS_MOST 8 /* waiting hosts shown, at most */
 
 /* ---- rows ---- */
 
-/* "  pages           1,234   REST", and nothing where there is nothing. */
+/* "  pages           1,234   REST"; REST may be empty. */
 static void row(FILE *to, const char *name, uint64_t n, const char *rest)
 {
     struct buf b;
@@ -124,7 +124,7 @@ static void pages_row(FILE *to, const struct summary *s)
     buf_fini(&b);
 }
 
-/* Where a crawl of one's own network was meant, and only half said so. */
+/* Hints for a crawl of one's own network that lacks an option for it. */
 static void refused_hints(FILE *to, const struct crawl_stats *c)
 {
     if (c->frontier.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
@@ -208,7 +208,7 @@ static const char *stop_text(const struct summary *s)
     }
 }
 
-/* A directory as a shell takes it. */
+/* Appends a directory, quoted for a shell. */
 static void add_dir(struct buf *out, const char *dir)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -216,7 +216,7 @@ static void add_dir(struct buf *out, const char *dir)
                                 "0123456789_./-+,:@";
 
     if (dir[0] == '-')
-        buf_add_str(out, "./"); /* or it would be an option */
+        buf_add_str(out, "./"); /* else it would be an option */
     if (dir[0] != '\0' && dir[strspn(dir, plain)] == '\0') {
         buf_add_str(out, dir);
         return;
@@ -306,7 +306,7 @@ void summary_print(FILE *to, const struct summary *s)
     fprintf(to, "%s\n", stop_text(s));
     print_waits(to, s);
     pages_row(to, s);
-    if (n->fetched != n->pages) /* the rows below are of all unique URLs */
+    if (n->fetched != n->pages) /* the rows below count all unique URLs */
         row(to, "fetched", n->fetched, "");
     if (n->redirects > 0)
         row(to, "redirects", n->redirects, "");

@@ -1,5 +1,5 @@
 /*
- * summary.h - what a crawl did, told at its end.
+ * summary.h - prints what a crawl did, at its end.
  *
  * A few lines for a person: the counts, why it stopped, what the exit status
  * says, and the command that most likely comes next.
@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "crawler/crawl.h"
 
-#define SUMMARY_REASONS 8 /* shown of a status; the rest is "other" */
+#define SUMMARY_REASONS 8 /* shown for a status; the rest is "other" */
 
 struct summary {
     const char *dir;
