@@ -89,8 +89,8 @@ static enum status check_tls(const struct crawl_settings *s, struct buf *why)
 
 /* ---- cookies ------------------------------------------------------------- */
 
-/* Reads the crawl's own jar first; a file that was not named when that jar was
- * made is newer. */
+/* Reads the crawl's own jar first, then the file of --cookies if that option is
+ * given for this run, as the file is then newer. */
 static enum status make_jar(struct crawl_setup *c,
                             const struct crawl_settings *s, struct buf *why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_job_retry.c - failed URLs of a crawl that runs are tried again. */
+/* crawl_job_retry.c - tries failed URLs of a running crawl again. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "frontier/outcome.h"
 #include "job/crawl_jobs_impl.h"
 
-#define SLICE 4096 /* tries looked at between two turns of the crawl */
+#define SLICE 4096 /* tries examined between two turns of the crawl */
 
 struct retry_task {
     struct crawl_task task;
@@ -22,7 +22,8 @@ static enum status run_slice(struct crawl_task *task, struct engine *e,
     return e->ops->retry_failed(e, &t->r, SLICE, now, wall_ms, &t->over);
 }
 
-/* False: `why`. The array is freed by the caller; the texts are the JSON's. */
+/* False: `why` has the reason. The caller frees the array; the JSON owns the
+ * texts. */
 static bool read_reasons(const json_t *in, const char ***out, size_t *n,
                          struct buf *why)
 {

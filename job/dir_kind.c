@@ -5,10 +5,10 @@
  * see https://www.sqlite.org/fileformat.html#application_id), a manifest by its
  * first word. A file that merely has one of our names is not ours.
  *
- * An interrupted start leaves no mark, but the lock file, which is empty or has
- * our note, and temporary files. We ignore them, so that the start can be
- * repeated, and also what may exist before a start: a link `warc`, crawls for a
- * service, `lost+found` of a new file system.
+ * An interrupted start leaves no mark; it leaves temporary files and the lock
+ * file, which is empty or has our note. We ignore them, so that the start can
+ * be repeated, and also what may exist before a start: a link `warc`, crawls
+ * for a service, `lost+found` of a new file system.
  */
 #include "job/dir_kind.h"
 

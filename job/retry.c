@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* retry.c - failed URLs of a crawl that no process runs are tried again. */
+/* retry.c - tries failed URLs again, in a crawl that no process runs. */
 #include "job/retry.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "frontier/outcome.h"
 
-#define SLICE 4096 /* tries looked at between two commits */
+#define SLICE 4096 /* tries examined between two commits */
 
 static bool is_any(const struct option_list *reasons)
 {

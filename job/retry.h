@@ -1,7 +1,7 @@
 /*
- * retry.h - failed URLs of a crawl that no process runs are tried again.
+ * retry.h - tries failed URLs again, in a crawl that no process runs.
  *
- * Of one that runs, CRAWLS_RETRY (crawls.h) does the same. One thread.
+ * For a running crawl, CRAWLS_RETRY (crawls.h) does the same. One thread.
  */
 #ifndef URLWEIR_JOB_RETRY_H
 #define URLWEIR_JOB_RETRY_H
@@ -11,12 +11,12 @@
 #include "config/option.h"
 #include "frontier/engine.h"
 
-/* "http_503", "timeout" ...; "all" is any reason. False: one is no reason why a
- * URL fails, which `why` says. */
+/* Is each of `reasons` a reason why a URL fails ("http_503", "timeout" ...), or
+ * "all" for any? False: `why` names the first that is not. */
 bool retry_reasons_are_known(const struct option_list *reasons,
                              struct buf *why);
-/* Queues those of `host` (a queue key; empty: all) that failed for one of
- * `reasons` (empty, or "all": any), durably. *queued: how many. */
+/* Queues the URLs of `host` (a queue key; empty: all hosts) that failed for one
+ * of `reasons` (empty, or "all": any), durably. *queued: their number. */
 MUST_CHECK enum status retry_all(struct engine *e, struct bytes host,
                                  const struct option_list *reasons,
                                  uint64_t *queued);
