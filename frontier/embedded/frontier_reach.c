@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_reach.c - hosts that do not respond: how long they are waited for.
+ * frontier_reach.c - how long we wait for hosts that do not respond.
  *
- *     responds ──unreachable──► waits, with growing pauses ──give_up──► given
- * up ▲                         │                                      │
- *        └──────a response─────────┴────────unblocked, a new run──────────┘
+ *     responds ──unreachable──► waits ──give_up──► given up
+ *        ▲                        │                   │
+ *        └────────response────────┴─unblocked, new run┘
  *
- * A server that restarts costs nothing: what is queued stays queued, and a URL
- * whose request found nobody has used up no try. The first response ends the
- * wait. A host that is given up keeps its URLs for the next run, and this one
- * ends without them.
+ * A server that restarts costs nothing: its URLs stay queued, and a request
+ * that does not reach it uses up no try of its URL. The pauses grow; the first
+ * response ends the wait. A host that is given up keeps its URLs for the next
+ * run, and this one ends without them.
  *
- * A host may also answer, but not so that its URLs may be fetched: 5xx for its
- * robots.txt, a certificate that is not trusted. That is not `silent`; it waits
- * in the same way, but its URLs have their tries, and it is dead when those of
- * one have been used up (frontier_ack.c).
+ * A host may also respond in a way that does not let us fetch its URLs: 5xx for
+ * its robots.txt, a certificate that is not trusted. It is then not `silent`:
+ * it waits in the same way, but its URLs use up their tries, and it is dead
+ * when one URL has no tries left (frontier_ack.c).
  *
- * Nothing of this holds over a restart, since a person who resumes a crawl has
- * a reason to: the row in queue_state is for readers of a crawl that has ended.
+ * None of this survives a restart, since a person who resumes a crawl has a
+ * reason to: the row in queue_state is for readers of a crawl that has ended.
  */
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static void tell(struct frontier *f, const struct host_queue *h,
              (unsigned long long)frontier_store_pending(f->store, h->queue));
 }
 
-/* True: its time is over. The last request goes out when it is. */
+/* True: the host's time is over. The last request goes out at its end. */
 static bool bound_wait(const struct frontier *f, struct host_queue *h,
                        int64_t ended)
 {
@@ -73,7 +73,7 @@ static bool waits(struct frontier *f, struct host_queue *h,
     bool first = h->silent.status == OUTCOME_QUEUED;
 
     if (news->ended < h->silent_until)
-        return false; /* it was out together with one that told as much */
+        return false; /* it was under way with one that failed the same way */
     if (h->failures++ == 0)
         h->silent_since = news->ended;
     h->silent_until =

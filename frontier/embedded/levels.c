@@ -2,17 +2,17 @@
 /*
  * levels.c - how far URLs are from a seed, by the shortest path known.
  *
- * A URL's row has the depth at which it was first found. That is right as a
- * rule, for queues are first in first out; but a slow host may hold a shortcut.
- * What it would change is known at the end alone, and matters only where a
- * limit to the depth kept something out. So nothing is done while URLs are
- * queued; then the log of paths (storage/rows/path_log.h) is read from end to
- * end until no URL comes nearer: twice as a rule, since pages stand in it about
- * as they lie in levels. (To follow each improvement at once would need the
- * links of a page by its number, an index as large as the log.)
+ * A URL's row has the depth at which it was first found. That is usually the
+ * shortest path, since queues are first in, first out; but a slow host may hold
+ * a shortcut. Its effect is known only at the end, and matters only if a depth
+ * limit dropped something. So we do nothing while URLs are queued; then we read
+ * the log of paths (storage/rows/path_log.h) from end to end until no URL comes
+ * nearer: usually twice, since its pages are roughly in the order of their
+ * levels. (To follow each improvement at once, we would need an index of links
+ * by page, as large as the log.)
  *
- * Two octets a URL while this lasts. It decides nothing that a crash could
- * leave half done: the next run begins again.
+ * This takes two octets a URL while it lasts. A crash leaves nothing half done:
+ * the next run begins again.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@
 #define PAGES_AT_ONCE 2048
 #define FARTHEST      UINT16_MAX /* and beyond */
 
-#define MARK          "paths" /* in meta: they are kept */
+#define MARK          "paths" /* in meta: paths are kept */
 
 struct levels {
     uint16_t *of; /* by id */
@@ -117,7 +117,7 @@ enum status levels_step(struct frontier *f, bool *done)
     enum status st = STATUS_OK;
 
     if (l != NULL && l->last != frontier_store_last_id(f->store)) {
-        levels_free(f); /* URLs came in between */
+        levels_free(f); /* URLs were admitted meanwhile */
         l = NULL;
     }
     if (l == NULL)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * readmit.c - a URL that is done is queued again.
+ * readmit.c - queues a done URL again.
  *
  * Rows and done bits are never changed back, so that a crash finds either the
- * old state or the new one. The URL gets a new row (URL_ROW_AGAIN), and its
- * digest is that one's from then on; its old tries stay where they are.
+ * old state or the new one. The URL gets a new row (URL_ROW_AGAIN), which its
+ * digest belongs to from then on; its old tries stay with the old row.
  */
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
@@ -47,7 +47,7 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
         return st;
     frontier_reschedule(f, frontier_host(f, row->queue));
     *back = true;
-    same = id; /* what led to the one leads to the other */
+    same = id; /* paths to the old row go on to the new one */
     return f->keeps_paths ? path_log_add(f->path_log, row->id, true, &same, 1)
                           : STATUS_OK;
 }

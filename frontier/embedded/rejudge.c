@@ -10,9 +10,9 @@
  * the depth was judged), so a crash in between goes on there; judging a block
  * twice does no harm.
  *
- * What was dropped for its depth may be nearer to a seed than was known then.
- * When no URL is queued, the shortest paths are found (levels.c), and these
- * drops are judged by them; again after what that lets in.
+ * A URL that was dropped for its depth may be nearer to a seed than was known
+ * then. When no URL is queued, we find the shortest paths (levels.c) and judge
+ * these drops by them; we do so again after the URLs that this admits.
  *
  * A URL that was admitted and then skipped has a row. Rows never change, so it
  * gets a new one (URL_ROW_AGAIN), which its digest belongs to from then on.
@@ -27,7 +27,7 @@
 #include "frontier/embedded/frontier_impl.h"
 
 #define MARK        "rejudge"
-#define STEP_BLOCKS 4 /* of a turn, which may hold some hundred drops each */
+#define STEP_BLOCKS 4 /* in a turn; each may hold some hundred drops */
 
 static bool has_reason(uint64_t reasons, unsigned r)
 {
@@ -298,8 +298,8 @@ static enum status judge_row(struct frontier *f, struct url *u,
 
 /* ---- steps ---- */
 
-/* Leaves the entries that stay in the block; *changed: some left it or have
- * changed. */
+/* Keeps only the entries that stay in the block; *changed: some left it or got
+ * a new reason. */
 static enum status sift(struct frontier *f, struct drop_block *b,
                         struct returning *in, int64_t wall_ms, bool *changed)
 {
@@ -328,7 +328,8 @@ static enum status sift(struct frontier *f, struct drop_block *b,
     return st;
 }
 
-/* Their pages lead to them, whether they were new or not. */
+/* Adds the paths from pages to these links, whether the links were new or
+ * not. */
 static enum status add_paths(struct frontier *f, const struct returning *in)
 {
     enum status st = STATUS_OK;
@@ -394,7 +395,8 @@ static enum status judge_blocks(struct frontier *f, int64_t wall_ms)
     return st;
 }
 
-/* What waits until nothing is queued: first the paths, then the drops. */
+/* Starts what waits until nothing is queued: first the paths, then the
+ * drops. */
 static enum status begin_later(struct frontier *f)
 {
     uint64_t reasons = f->rejudge.later;
@@ -415,7 +417,7 @@ enum status rejudge_step(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     enum status st = STATUS_OK;
 
-    if (f->rejudge.ready && wants_paths(f)) { /* a limit came meanwhile */
+    if (f->rejudge.ready && wants_paths(f)) { /* a limit was set meanwhile */
         st = frontier_touch(f, now);
         if (st == STATUS_OK)
             st = frontier_keep_paths(f);

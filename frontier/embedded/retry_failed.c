@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retry_failed.c - failed URLs that a person wants tried again.
+ * retry_failed.c - queues failed URLs again for a person.
  *
- * The table of tries is read once, in order, a part of it in each step: what
- * failed is a small share of it, and an index would cost every page something
- * for the sake of a command that is seldom given.
+ * We read the whole table of tries once, in order, a part of it in each step.
+ * Failed tries are a small share of it, but an index would cost something for
+ * every page, for a command that is seldom used.
  */
 #include "frontier/embedded/retry_failed.h"
 

@@ -1,12 +1,12 @@
 /*
- * retry_failed.h - failed URLs that a person wants tried again, in the embedded
- * engine. What that means says engine_calls.h.
+ * retry_failed.h - queues failed URLs again for a person, in the embedded
+ * engine. engine_calls.h says what that means.
  *
- * A step is durable with the next commit. After a crash in between, some are
- * queued and the rest is failed as before; asking again takes the rest.
+ * A step is durable with the next commit. After a crash in between, some URLs
+ * are queued and the rest are still failed; a new request takes the rest.
  *
- * `e` is an embedded engine. Frontier thread only. After an error nothing but
- * closing is allowed.
+ * `e` is an embedded engine. Frontier thread only. After an error, the engine
+ * may only be closed.
  */
 #ifndef URLWEIR_FRONTIER_EMBEDDED_RETRY_FAILED_H
 #define URLWEIR_FRONTIER_EMBEDDED_RETRY_FAILED_H
