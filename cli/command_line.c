@@ -4,7 +4,7 @@
  *
  * Not getopt_long: it takes abbreviations, speaks in its own words, and cannot
  * tell which name was meant. Reading and applying are two steps because the
- * file of --config must be read between them, wherever --config stands.
+ * file of --config must be read between them, wherever --config is given.
  */
 #include "cli/command_line.h"
 

@@ -27,7 +27,7 @@
 
 struct usage {
     const char *name;     /* "crawl" */
-    const char *synopsis; /* behind `urlweir `; one line for each form, which
+    const char *synopsis; /* follows `urlweir `; one line for each form, which
                              begins with `name` */
     const char *about;    /* sentences, without line breaks, or "" */
     const struct option_table *table;

@@ -41,11 +41,11 @@ struct line_input {
     int stop_fd;
     /* the open file */
     int fd;                /* -1: none */
-    size_t file_from;      /* where in the window its octets begin, */
-    bool begun;            /* until its magic has been looked for */
+    size_t file_from;      /* its start in the window; used until `begun` */
+    bool begun;            /* we have looked for its magic number */
     struct gunzip *gunzip; /* NULL: plain */
-    struct buf unpacked;   /* what gunzip gave and the window did not take */
-    size_t unpacked_at;    /* of it, already taken */
+    struct buf unpacked;   /* gunzip's output that did not fit the window */
+    size_t unpacked_at;    /* octets of it already taken */
     char *packed;          /* octets read but not yet unpacked */
     size_t packed_at, packed_end;
     bool file_ended;
@@ -80,7 +80,7 @@ struct line_input *line_input_new(const char *const *files, size_t count,
     in->not_this = not_this;
     in->fd = -1;
     in->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    in->window = xmalloc(WINDOW + 1); /* and an LF where one is missing */
+    in->window = xmalloc(WINDOW + 1); /* and an LF if one is missing */
     buf_init(&in->unpacked, UNPACKED_MOST);
     return in;
 }

@@ -38,7 +38,7 @@ struct line {
 };
 
 struct line_batch {
-    char *text; /* every whole line ends in LF, added where it was missing */
+    char *text; /* every whole line ends in LF, added if it was missing */
     size_t len, room;
     struct line lines[LINE_BATCH_LINES];
     size_t count;

@@ -15,7 +15,7 @@
 struct lines {
     void (*visit)(void *ctx, struct bytes line, bool too_long);
     void *ctx;
-    struct buf begun; /* what earlier chunks held of the line at hand */
+    struct buf begun; /* part of the current line from earlier chunks */
     bool open;        /* a line has begun and has not ended */
 };
 

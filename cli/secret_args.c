@@ -20,7 +20,7 @@ static void hide_value(char *arg, const char *value)
         overwrite(at, strlen(value));
 }
 
-/* The text of each secret option is what it was on the command line. */
+/* Each secret option has the same text in `s` as on the command line. */
 static void hide_options(char *arg, const struct crawl_settings *s)
 {
     struct buf text;

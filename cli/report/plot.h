@@ -24,7 +24,7 @@
 
 struct plot_point {
     double x, y;
-    double low, high; /* an interval, where the line has a band */
+    double low, high; /* an interval, if the line has a band */
 };
 
 struct plot_line {
@@ -38,12 +38,12 @@ struct plot_line {
 struct plot {
     const char *title, *x, *y; /* labels of the axes */
     bool x_log, y_log;
-    double y_most; /* where the y axis ends; 0: where the values do */
+    double y_most; /* end of the y axis; 0: it ends where the values do */
     const struct plot_line *lines;
     size_t count;
 };
 
-/* Bars are horizontal; `value` is written behind each. */
+/* Bars are horizontal; `value` is written after each. */
 struct plot_bar {
     const char *name;
     double value;
