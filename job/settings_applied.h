@@ -5,10 +5,10 @@
  * has the settings that were in force when it was written last, under
  * `settings` in its table meta (without secrets). The two differ after a change
  * by options of a resume, over HTTP or in the file, and after a run with
- * --once. Whoever continues a crawl brings them together:
+ * --once. Code that continues a crawl makes them agree:
  *
- *   1. what is to be kept is saved in the file (settings_save)
- *   2. what follows for the store is done, and then noted there
+ *   1. it saves in the file what is to be kept (settings_save)
+ *   2. it applies the settings to the store, and then notes them there
  *
  * After a crash in between, the next start does this again, as the note still
  * has the old settings. Called by the thread that owns the engine.
