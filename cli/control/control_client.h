@@ -29,8 +29,8 @@ struct control_options {
 struct control_client;
 
 /* Finds the process as control_place_find does, and reads the token. STATUS_IO:
- * the token file cannot be read; STATUS_FORMAT: it holds no token. On failure
- * `why` has a message for people. */
+ * the token file cannot be read; STATUS_FORMAT: there is no valid token in it,
+ * or in URLWEIR_TOKEN. On failure `why` has a message for people. */
 MUST_CHECK enum status control_client_open(struct control_client **out,
                                            const char *where,
                                            const struct control_options *o,
