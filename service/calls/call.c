@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call.c - a call's beginning and end, and names of verbs. */
+/* call.c - starts and ends a call, and names the verbs. */
 #include "service/calls/call.h"
 
 void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,

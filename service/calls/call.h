@@ -2,23 +2,23 @@
  * call.h - a call of another program on a frontier, as a C struct.
  *
  * A call is a struct that the transport (gRPC, HTTP) fills in and submits to
- * the router (router.h); the thread that owns the frontier it is about answers
- * into the same struct and says so by `done`. The meaning of each call is that
- * of the URLFrontier API, in its reference service's reading, less its defects
- * (docs/decisions/service-store.md); where a crawl of our own differs is in
- * docs/decisions/leases.md. There is no protobuf and no socket in here.
+ * the router (router.h). The thread that owns the frontier writes the answer
+ * into the same struct and then calls `done`. Each call means what the
+ * URLFrontier API says, as its reference service reads it, without that
+ * service's defects (docs/decisions/service-store.md); docs/decisions/leases.md
+ * lists how a crawl of our own differs. No protobuf and no sockets in here.
  *
- * Durable: `done` of whatever changes something is called after the commit that
- * holds it was synced, never before; URLs that a GET hands out are leased on
- * disk by then. Calls on one frontier are carried out in the order in which
- * they were submitted (a LIST or COUNT that reads much goes on between others).
+ * Durable: if a call changes something, its `done` is called only after the
+ * commit with the change was synced; by then the URLs that a GET hands out are
+ * leased on disk. A frontier carries out calls in the order in which they were
+ * submitted (a long LIST or COUNT is split and continues between others).
  *
  * Threads: a struct frontier_call belongs to the transport, but from a submit
- * that said STATUS_OK until `done` it is the frontier's, and so is what it
+ * that returned STATUS_OK until `done` the frontier owns it and all that it
  * points to.
  *
- * Text: crawl IDs, keys and URLs are taken as bytes; a transport that answers
- * in protobuf strings or JSON refuses what is not UTF-8 before it gets here.
+ * Text: crawl IDs, keys and URLs are plain bytes; a transport that answers in
+ * protobuf strings or JSON must refuse any that are not UTF-8.
  */
 #ifndef URLWEIR_SERVICE_CALLS_CALL_H
 #define URLWEIR_SERVICE_CALLS_CALL_H
@@ -58,7 +58,7 @@ enum frontier_verb {
 /* "put", "get", "url_status" ...; static. */
 const char *frontier_verb_name(enum frontier_verb v);
 
-/* Who made a call, for counting. */
+/* The way a call came in, for counting. */
 enum frontier_via {
     FRONTIER_VIA_SELF = 0, /* this program, on its own account */
     FRONTIER_VIA_GRPC,
@@ -66,7 +66,7 @@ enum frontier_via {
     FRONTIER_VIAS_ /* how many there are */
 };
 
-/* ---- what goes in and out ---- */
+/* ---- arguments and results ---- */
 
 enum frontier_item_kind {
     FRONTIER_ITEM_NEITHER = 0, /* no member of the oneof was set */
@@ -82,29 +82,28 @@ enum frontier_ack {
     FRONTIER_ACKS_ /* how many there are */
 };
 
-/* One URL to put. Its ID is the transport's own affair. */
+/* One URL to put. The transport keeps track of its ID. */
 struct frontier_item {
     enum frontier_item_kind kind;
     struct bytes crawl; /* blank: DEFAULT */
     struct bytes key;   /* empty: taken from the URL */
     struct bytes url;
-    /* Verbatim, as it stands on the wire: the encoded entries of field 3 of
-     * URLInfo, tags included, one after the other. So it is a URLInfo message
-     * that has nothing but metadata, and can be parsed as one. Never looked at
-     * here, and handed out as it came in. At most 8 MiB, as the URL: an item
-     * with more is SKIPPED. */
+    /* Verbatim from the wire: the encoded entries of field 3 of URLInfo, tags
+     * included, one after the other, so it parses as a URLInfo message with
+     * metadata only. It is not examined here and is handed out unchanged. At
+     * most 8 MiB, like the URL: an item with more is SKIPPED. */
     struct bytes metadata;
-    uint64_t refetch_s;    /* of KNOWN: seconds since 1970, 0: never again */
+    uint64_t refetch_s;    /* KNOWN: seconds since 1970, 0: never again */
     enum frontier_ack ack; /* out */
 };
 
 /* One URL handed out, or listed. The bytes live in the call's memory. */
 struct frontier_url {
     struct bytes crawl, key, url;
-    struct bytes metadata; /* as it was put; empty when completed */
-    uint64_t refetch_s;    /* 0: completed; of GET: when it was due */
+    struct bytes metadata; /* as put; empty when completed */
+    uint64_t refetch_s;    /* 0: completed; GET: when it was due */
     uint64_t created_s;    /* first put */
-    uint64_t lease;        /* of GET: for FRONTIER_SETTLE; else 0 */
+    uint64_t lease;        /* GET: for FRONTIER_SETTLE; else 0 */
 };
 
 struct frontier_put {
@@ -114,16 +113,16 @@ struct frontier_put {
 #define FRONTIER_PUT_MOST 16384
 
 struct frontier_get {
-    bool any_crawl; /* AnyCrawlID was set, or the oneof was not; else in.crawl,
-                       as it came: "" has a meaning of its own */
+    bool any_crawl; /* AnyCrawlID was set, or the oneof was not; otherwise
+                       in.crawl is used as it came: "" has its own meaning */
     uint32_t max_urls_per_queue, max_queues; /* 0: no limit */
     uint32_t delay_requestable_s;            /* 0: 30 */
 };
 
 struct frontier_list {
-    uint32_t start, size; /* of LIST_URLS; size 0: 100 */
+    uint32_t start, size; /* LIST_URLS; size 0: 100 */
     bool filtered, ignore_case;
-    struct bytes filter; /* substring of the URL, where `filtered` */
+    struct bytes filter; /* substring of the URL, if `filtered` */
 };
 
 struct frontier_list_queues {
@@ -131,22 +130,22 @@ struct frontier_list_queues {
     bool include_inactive;
 };
 
-/* What BLOCK_QUEUE, SET_DELAY and SET_LIMIT set. */
+/* The new value for BLOCK_QUEUE, SET_DELAY and SET_LIMIT. */
 struct frontier_setting {
     uint64_t value; /* BLOCK: until, seconds since 1970; SET_DELAY: seconds;
                        SET_LIMIT: completed URLs */
-    uint16_t ms;    /* SET_DELAY: and so many milliseconds */
-    bool standard;  /* SET_DELAY: neither, but what holds for all */
+    uint16_t ms;    /* SET_DELAY: plus so many milliseconds */
+    bool standard;  /* SET_DELAY: back to the default, ignore both */
 };
 
 struct frontier_settle {
     uint64_t lease; /* from frontier_url.lease */
     enum url_settle how;
-    uint64_t refetch_s;    /* ACK, as a known update; 0: completed */
-    bool keep_metadata;    /* ACK: what it has stays */
+    uint64_t refetch_s;    /* ACK, like a KNOWN item; 0: completed */
+    bool keep_metadata;    /* ACK: do not replace it */
     struct bytes metadata; /* ACK, when not kept */
     uint32_t seconds;      /* FAIL: due again after so many; EXTEND: leased for
-                              so many from now on */
+                              so many from now */
 };
 
 /* ---- a call ---- */
@@ -156,15 +155,15 @@ struct frontier_call {
     enum frontier_via via;
     struct {
         struct bytes crawl; /* blank: DEFAULT */
-        struct bytes key;   /* a queue of it; empty: all, but for URL_STATUS,
-                               where it is taken from the URL, and SET_DELAY,
-                               where it is the default of all crawls */
+        struct bytes key;   /* one of its queues; empty: all of them. URL_STATUS
+                               then takes it from the URL, and SET_DELAY sets
+                               the default of all crawls */
         union {
             struct frontier_put put; /* each item names its crawl and key */
             struct frontier_get get;
             struct bytes url;          /* URL_STATUS */
             struct frontier_list list; /* LIST_URLS, COUNT_URLS */
-            uint32_t days;             /* PURGE_URLS: keep those of so many */
+            uint32_t days;             /* PURGE_URLS: keep the last so many */
             struct frontier_list_queues queues;
             struct frontier_setting
                 setting;        /* BLOCK_QUEUE, SET_DELAY, _LIMIT */
@@ -174,26 +173,27 @@ struct frontier_call {
         };
     } in;
 
-    /* On the frontier thread, once for each submit that said STATUS_OK, and
-     * soon over: it hands the call back, by an eventfd say. */
+    /* Called on the frontier thread, once for each submit that returned
+     * STATUS_OK. It must be quick: it only hands the call back, for example
+     * through an eventfd. */
     void (*done)(struct frontier_call *call);
-    void *ctx; /* the transport's */
+    void *ctx; /* belongs to the transport */
 
-    /* ---- the answer, valid from `done` on ---- */
+    /* ---- the answer, valid once `done` is called ---- */
 
     /* STATUS_NOT_FOUND: URL_STATUS knows no such URL; SET_LIMIT no such queue;
-     *   SETTLE no such lease, or it has run out. (Where the API wants unknown
-     *   names to be nothing, they are STATUS_OK and nothing.)
+     *   SETTLE no such lease, or it has expired. (Where the API ignores unknown
+     *   names, the call returns STATUS_OK and an empty answer.)
      * STATUS_LIMIT: the names asked for take more than 64 MiB.
      * STATUS_ARG: no key can be derived (URL_STATUS).
-     * STATUS_IO, _FULL, _DAMAGED: the store failed; nothing is to be had any
-     *   more, every item of a PUT is FRONTIER_ACK_FAIL.
-     * STATUS_CLOSED: the service stopped before it was carried out.
-     * STATUS_REFUSED: not what can be done with a crawl of our own, or with one
-     *   that is stopped; `why` says it. */
+     * STATUS_IO, _FULL, _DAMAGED: the store failed and every later call fails
+     *   too; every item of a PUT is FRONTIER_ACK_FAIL.
+     * STATUS_CLOSED: the service stopped before it carried out the call.
+     * STATUS_REFUSED: a crawl of our own, or a stopped one, cannot do this;
+     *   `why` gives the reason. */
     enum status status;
-    const char *why;           /* of STATUS_REFUSED, for people; static */
-    struct bytes crawl_id;     /* as it is called: blank became DEFAULT */
+    const char *why;       /* STATUS_REFUSED: the reason, for people; static */
+    struct bytes crawl_id; /* the crawl's name: blank became DEFAULT */
     struct frontier_url *urls; /* GET, LIST_URLS; URL_STATUS: one */
     size_t url_count;
     struct bytes *names; /* LIST_QUEUES, LIST_CRAWLS, LIST_NODES */
@@ -202,13 +202,13 @@ struct frontier_call {
     bool flag;       /* GET_ACTIVE */
     struct url_counts counts; /* STATS */
     struct url_facts facts;   /* URL_STATUS */
-    /* GET, LIST_URLS: this is a part of the answer; the rest comes when the
-     * same call is submitted again, which keeps memory and the wait of others
-     * bounded. A part of a GET that is not asked for is not leased. The bytes
-     * of the part before are gone then. */
+    /* GET, LIST_URLS: this is only a part of the answer. Submit the same call
+     * again for the next one, which frees the bytes of this part. Parts bound
+     * the memory used and the time that others wait. A part of a GET is leased
+     * only when it is asked for. */
     bool more;
 
-    /* ---- the service's own: zero before the first submit ---- */
+    /* ---- private to the service: zero before the first submit ---- */
     struct arena *memory;
     struct frontier_call *next;
     int64_t submitted; /* monotonic */
@@ -216,15 +216,15 @@ struct frontier_call {
         uint64_t place, done, turn;
         uint32_t queue;
     } cursor;
-    bool under_way;           /* a part of the answer is being put together */
-    struct router_get *joint; /* the router's, of a GET of several crawls */
+    bool under_way;           /* the answer is still being built */
+    struct router_get *joint; /* router: state of a GET of several crawls */
     void (*joint_free)(struct router_get *joint);
 };
 
-/* All zero but for verb, done and ctx; `via` may be set after it. */
+/* Clears all but verb, done and ctx; `via` may be set afterwards. */
 void frontier_call_init(struct frontier_call *call, enum frontier_verb verb,
                         void (*done)(struct frontier_call *call), void *ctx);
-/* Frees what answers are made of. Not between submit and done. */
+/* Frees the memory of the answer. Not between submit and done. */
 void frontier_call_fini(struct frontier_call *call);
 
 #endif

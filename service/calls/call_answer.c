@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* call_answer.c - putting the answer of a call together. */
+/* call_answer.c - builds the answer of a call. */
 #include "service/calls/call_answer.h"
 
-#define MEMORY_MOST ((size_t)64 << 20) /* of one part of an answer */
+#define MEMORY_MOST ((size_t)64 << 20) /* for one part of an answer */
 
 void answer_begin(struct frontier_call *call)
 {

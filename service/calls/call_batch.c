@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_batch.c - items of one PUT or of several, put together. */
+/* call_batch.c - gathers the items of one or several PUTs, and puts them. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_crawl.c - struct call_ops for a crawl of our own, and a call as a task
+ * call_crawl.c - struct call_ops for a crawl of our own; runs a call as a task
  * of the crawl's frontier thread.
  *
  *   call_crawl_submit ─► crawl_post ─► run: a slice ─► commit ─► done ─► caller
  *                            ▲                                    │
  *                            └──────────── more to do ────────────┘
  *
- * A slice is short, as all fetchers of the crawl wait for it: some hundred rows
- * read, a thousand URLs removed or two thousand put.
+ * A slice is short, as all fetchers of the crawl wait for it: it reads some
+ * hundred rows, removes a thousand URLs or puts two thousand.
  */
 #include "service/calls/call_crawl.h"
 
@@ -22,10 +22,10 @@
 #define NUMBER_MASK  ((UINT64_C(1) << EXTERNAL_NUMBER_BITS) - 1)
 #define NAME_MASK    UINT64_C(0xffff)
 #define OURS         (UINT64_C(1) << 63)
-#define LONGEST_MS   INT64_C(3000000000000) /* some ninety years */
-#define LONGEST_WAIT INT64_C(86400000)      /* a delay of a queue, ms */
+#define LONGEST_MS   INT64_C(3000000000000) /* about ninety years */
+#define LONGEST_WAIT INT64_C(86400000)      /* most delay of a queue, ms */
 #define URL_MOST     ((size_t)16 << 20)
-#define REMOVE_SLICE 1024 /* URLs, some 5 ms, each with its last word */
+#define REMOVE_SLICE 1024 /* URLs with their final fetch rows, about 5 ms */
 
 /* ---- leases ---- */
 
@@ -79,7 +79,7 @@ static struct bytes via_of(struct showing *s, const struct engine_lease *l)
                : (struct bytes){NULL, 0};
 }
 
-/* All that is leased goes out, however large the answer gets. */
+/* Hands out every leased URL, however large the answer gets. */
 static void show(struct showing *s, const struct external_url *u)
 {
     const struct engine_lease *l = &u->lease;
@@ -114,7 +114,7 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
     enum status st = c->engine->ops->external_grant(c->engine, &ask, c->now,
                                                     c->wall_ms, urls, &n);
 
-    (void)more; /* one part, and no more */
+    (void)more; /* there is only one part */
     buf_init(&s.metadata, URL_MOST);
     buf_init(&s.via, URL_MOST);
     for (size_t i = 0; i < n; i++)
@@ -196,7 +196,7 @@ static enum status delay(void *of, struct bytes crawl, struct bytes key,
                                  c->now);
 }
 
-/* In slices, whose sum is there when the last one is committed. */
+/* Works in slices; the sum is complete when the last one is committed. */
 static enum status purge(void *of, struct bytes crawl, struct bytes key,
                          int64_t before_ms, uint64_t *gone, bool *more)
 {
@@ -255,7 +255,7 @@ static enum status run_call(struct crawl_task *t, struct engine *e, int64_t now,
     return call_execute(&crawl_ops, c, c->call, wall_ms, &c->again);
 }
 
-/* A crawl that is stopped has nothing to give, and takes nothing. */
+/* A stopped crawl hands out no URLs and takes none. */
 static void answer_stopped(struct frontier_call *call, struct bytes name,
                            const struct engine_stats *s)
 {
@@ -274,7 +274,7 @@ static void answer_stopped(struct frontier_call *call, struct bytes name,
         answer_refuse(call, "the crawl is stopped");
 }
 
-/* What was put in slices before is durable. */
+/* Items put in earlier slices are durable and keep their acknowledgement. */
 static void fail(struct call_crawl *c, enum status st)
 {
     struct frontier_call *call = c->call;

@@ -2,10 +2,10 @@
  * call_crawl.h - calls on a crawl that this process runs with its own fetchers.
  *
  * A call becomes a task of the crawl's frontier thread (crawler/crawl_task.h)
- * and is answered from there; what it changes is durable by then. What reads
- * much goes on between other turns of the crawl, so that no fetcher waits for
- * it. What differs from URLs that programs put, since a URL is fetched once
- * here and keys are the crawl's own, is in docs/decisions/leases.md.
+ * which answers it once its changes are durable. Long reads are split between
+ * turns of the crawl, so that no fetcher waits for them. A crawl fetches a URL
+ * once and makes its own keys; docs/decisions/leases.md lists how it therefore
+ * differs from URLs that programs put.
  *
  * Any thread.
  */
@@ -18,20 +18,21 @@
 #include "job/registry/crawls.h"
 #include "service/calls/call.h"
 
-/* As frontier_service_submit: `done` is called, from here at once where the
- * crawl is stopped. STATUS_NOT_FOUND: there is no crawl of this name, and
- * nothing was taken. */
+/* Like frontier_service_submit; if the crawl is stopped, `done` is called
+ * before this returns. STATUS_NOT_FOUND: no crawl has this name, and the call
+ * was not taken. */
 MUST_CHECK enum status call_crawl_submit(struct crawls *c, struct bytes name,
                                          struct frontier_call *call);
 
-/* A lease says whose it is:
+/* A lease names its owner:
  *
  *   63  62 ........ 47  46 ......................... 0
  *   1   crawl's name    number of the lease (engine_calls.h)
  *
  * Those of URLs that programs put have bit 63 clear (served.h). */
 bool call_crawl_is_lease(uint64_t lease);
-/* Of two crawls whose names fall together only one knows the number. */
+/* May this crawl have given the lease? True also for another crawl whose name
+ * has the same hash; only one of them knows the number. */
 bool call_crawl_may_have(uint64_t lease, struct bytes name);
 
 #endif

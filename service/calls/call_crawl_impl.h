@@ -3,8 +3,8 @@
  *
  *   call_crawl.c       a call as a task of the crawl's thread; struct call_ops
  *   call_crawl_put.c   URLs that other programs found or fetched
- *   call_crawl_read.c  asking: one URL, lists, counts
- *   call_metadata.c    what stands in their metadata
+ *   call_crawl_read.c  reads: one URL, lists, counts
+ *   call_metadata.c    reads and writes their metadata
  */
 #ifndef URLWEIR_SERVICE_CALLS_CALL_CRAWL_IMPL_H
 #define URLWEIR_SERVICE_CALLS_CALL_CRAWL_IMPL_H
@@ -25,19 +25,19 @@ struct call_crawl {
     struct crawl *crawl;
     struct engine *engine;
     int64_t now, wall_ms;   /* of this slice */
-    bool begun, again;      /* again: another slice is to come */
+    bool begun, again;      /* again: another slice follows */
     size_t from;            /* of a PUT: items that are durable */
-    struct url_list walk;   /* of STATS and SET_LIMIT */
-    struct removal removal; /* of DELETE_QUEUE and PURGE_URLS */
+    struct url_list walk;   /* for STATS and SET_LIMIT */
+    struct removal removal; /* for DELETE_QUEUE and PURGE_URLS */
     bool removing;          /* it has begun */
     size_t name_len;
     char name[]; /* of the crawl */
 };
 
-/* The crawl ID that the engine knows itself by. */
+/* The crawl ID that the engine uses for itself. */
 struct bytes call_crawl_id(const struct call_crawl *c);
 
-/* Entries of struct call_ops; `of`: struct call_crawl. */
+/* Entries of struct call_ops; `of` points to a struct call_crawl. */
 MUST_CHECK enum status call_crawl_put(void *of,
                                       struct frontier_item *const *items,
                                       size_t n);

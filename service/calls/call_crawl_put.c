@@ -8,8 +8,8 @@
  *                                  │ yes                            │
  *                                  └──────► done, or due later ◄────┘
  *
- * What stands together of discovered URLs passes the seen check together; a
- * known one among them comes in its turn.
+ * Adjacent discovered URLs pass the seen check together; a known one between
+ * them is handled in its turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct putting {
     struct url url;
     /* discovered, not yet put */
     struct engine_item *items;
-    struct frontier_item **from; /* of which each is */
+    struct frontier_item **from; /* the item of each */
     size_t count;
     struct engine_drop *drops;
     size_t drop_count;
@@ -37,7 +37,7 @@ struct putting {
 
 /* ---- one URL ---- */
 
-/* Seeds alone have depth 0, and are given by a person. */
+/* At least 1: only seeds have depth 0, and a person gives those. */
 static uint32_t depth_of(struct putting *p, const struct frontier_item *item)
 {
     uint32_t depth = 1;
@@ -48,7 +48,7 @@ static uint32_t depth_of(struct putting *p, const struct frontier_item *item)
                : 1;
 }
 
-/* p->url, in the form that it has in a crawl of our own. */
+/* Sets p->url to the form that the URL has in a crawl of our own. */
 static bool to_canonical(struct putting *p, struct bytes url)
 {
     return candidate_read(p->rules, &p->url, url, NULL) == URL_OK;
@@ -71,7 +71,7 @@ static void add_drop(struct putting *p, enum outcome_reason reason,
                                  .depth = like->depth};
 }
 
-/* p->url as an item, if it is in scope; else it is dropped. */
+/* Turns p->url into an item if it is in scope; otherwise drops it. */
 static bool to_item(struct putting *p, const struct frontier_item *item,
                     struct engine_item *out)
 {
@@ -119,7 +119,8 @@ static void take_discovered(struct putting *p, struct frontier_item *item)
 
 /* ---- known ---- */
 
-/* A row for what nobody here has seen; *id 0: it is not wanted. */
+/* Adds a row for a URL that the crawl has not seen; *id is 0 if it is out of
+ * scope. */
 static enum status admit(struct putting *p, const struct frontier_item *item,
                          uint64_t *id)
 {
@@ -145,7 +146,7 @@ static enum status take_known(struct putting *p, struct frontier_item *item)
     };
     enum external_result said = EXTERNAL_SETTLED;
     uint64_t id = 0;
-    enum status st = put_discovered(p); /* in their order */
+    enum status st = put_discovered(p); /* keeps the order */
 
     item->ack = FRONTIER_ACK_SKIPPED;
     if (st != STATUS_OK || !to_canonical(p, item->url))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_crawl_read.c - asking a crawl of our own: one URL, lists, counts,
+ * call_crawl_read.c - reads from a crawl of our own: one URL, lists, counts,
  * queues.
  *
  * The store has rows in order of arrival and no index by queue or text, so
- * lists and most counts are walks over them, some hundred rows a slice. What
- * the engine counts anyway is answered from there.
+ * lists and most counts walk over them, some hundred rows per slice. If the
+ * engine keeps a count anyway, the answer comes from there.
  */
 #include "base/clock.h"
 #include "frontier/url/queue_key.h"
@@ -14,7 +14,7 @@
 #define SLICE    500 /* rows */
 #define URL_MOST ((size_t)16 << 20)
 
-/* Rows there are. */
+/* The number of rows. */
 static uint64_t urls_of(const struct call_crawl *c)
 {
     struct engine_stats s;
@@ -25,7 +25,7 @@ static uint64_t urls_of(const struct call_crawl *c)
 
 /* ---- one URL ---- */
 
-/* `metadata` is made where the URL has some. */
+/* Builds `metadata` if the URL has some. */
 static struct url_view view_of(const struct call_crawl *c,
                                const struct url_row *row, struct bytes via,
                                struct buf *metadata)
@@ -107,7 +107,7 @@ enum status call_crawl_find(void *of, struct bytes crawl, struct bytes key,
     struct url u;
 
     (void)crawl;
-    (void)key; /* our own, from the URL */
+    (void)key; /* the crawl takes its own from the URL */
     url_init(&u);
     if (candidate_read(&crawl_fetching(c->crawl)->rules, &u, url, NULL) ==
         URL_OK)
@@ -127,7 +127,7 @@ struct walk {
     uint32_t queue; /* of l->key */
     url_visit visit;
     void *ctx;
-    bool enough; /* as `visit` said */
+    bool enough; /* `visit` asked to stop */
     struct buf metadata;
 };
 
@@ -138,7 +138,7 @@ static void walk_one(void *ctx, const struct url_row *row)
     struct url_view v;
 
     if (w->enough || url_list_is_full(l))
-        return; /* not looked at */
+        return; /* not examined */
     l->id = row->id;
     if ((l->key.len > 0 && row->queue != w->queue) ||
         !url_list_matches(l, row->url))
@@ -149,7 +149,7 @@ static void walk_one(void *ctx, const struct url_row *row)
     w->enough = !w->visit(w->ctx, &v);
 }
 
-/* One slice; l->budget is that of a slice. */
+/* Walks one slice; l->budget is that of a slice. */
 enum status call_crawl_list(void *of, struct url_list *l, url_visit visit,
                             void *ctx, bool *more)
 {
@@ -172,7 +172,7 @@ enum status call_crawl_list(void *of, struct url_list *l, url_visit visit,
     return st;
 }
 
-/* Known without a walk where neither queue nor text is asked for. */
+/* Known without a walk if the call names neither queue nor text. */
 bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
                       uint64_t *n)
 {
@@ -185,8 +185,8 @@ bool call_crawl_count(void *of, struct bytes crawl, struct bytes key,
 
 /* ---- counts ---- */
 
-/* What is done of a queue nobody counts: its rows, less what waits and what was
- * removed. Valid once *more is false. */
+/* No counter has the completed URLs of a queue: subtracts the pending and the
+ * removed ones from its rows. Valid once *more is false. */
 static enum status completed_of(struct call_crawl *c, uint32_t queue,
                                 struct bytes key, uint64_t *completed,
                                 bool *more)
@@ -249,7 +249,7 @@ enum status call_crawl_stats(void *of, struct bytes crawl, struct bytes key,
     return STATUS_OK;
 }
 
-/* Done is done, however it ended: a limit goes by what GetStats says. */
+/* The limit counts completed URLs like GetStats, whatever their outcome. */
 enum status call_crawl_limit(void *of, struct bytes crawl, struct bytes key,
                              uint32_t most, bool *more)
 {

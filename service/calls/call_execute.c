@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_execute.c - what each call means, in terms of struct call_ops.
+ * call_execute.c - carries out each call with the operations of struct
+ * call_ops.
  *
- * Here the wire's seconds become milliseconds, blank names get their meaning,
- * zeros their defaults, and what the API calls an answer is put together. The
- * rules are those of the reference service, but where
- * docs/decisions/service-store.md says why not.
+ * It turns the wire's seconds into milliseconds, gives blank names their
+ * meaning and zeros their defaults, and builds the API's answer. The rules are
+ * those of the reference service; docs/decisions/service-store.md explains the
+ * exceptions.
  */
 #include "base/logger.h"
 #include "frontier/served/served_name.h"
@@ -13,12 +14,12 @@
 #include "service/calls/call_ops.h"
 
 #define PUT_SLICE   2048 /* items put before others get a turn */
-#define LIST_SIZE   100  /* where the wire says 0 */
+#define LIST_SIZE   100  /* if the wire says 0 */
 #define LEASE_S     30
-#define FIRST_DELAY 1000 /* of all queues, where nobody has set one; ms */
+#define FIRST_DELAY 1000 /* of all queues, until a call sets one; ms */
 #define DAY_MS      INT64_C(86400000)
 
-/* One go at a call. */
+/* One attempt to carry out a call. */
 struct go {
     const struct call_ops *ops;
     void *of;
@@ -93,7 +94,8 @@ static enum status get(struct go *g)
 
     if (in->any_crawl)
         call->crawl_id = (struct bytes){NULL, 0};
-    /* A key alone names no queue, a blank crawl alone no crawl. */
+    /* A key without a crawl names no queue, and a blank crawl without a key
+     * names no crawl. */
     if (in->any_crawl ? g->key.len > 0
                       : call->in.crawl.len == 0 && g->key.len == 0)
         return STATUS_OK;
@@ -131,7 +133,7 @@ static enum status url_status(struct go *g)
                               &call->facts, add_url, call);
 }
 
-/* Where the list was, after the slice before. */
+/* The list, continued from the end of the slice before. */
 static struct url_list list_of(const struct go *g)
 {
     const struct frontier_list *in = &g->call->in.list;
@@ -154,8 +156,8 @@ static void leave_cursor(struct frontier_call *call, const struct url_list *l,
     call->cursor.done = more ? l->passed : 0;
 }
 
-/* A part goes out when it is full, or when a filter has let something pass, as
- * it may be long until the next. */
+/* Sends a part when it is full, or as soon as a filter has let a URL pass, as
+ * the next match may take long. */
 static enum status list_urls(struct go *g)
 {
     struct frontier_call *call = g->call;
@@ -257,7 +259,7 @@ static enum status get_active(struct go *g)
 
 /* ---- control ---- */
 
-/* One without a key is nobody's queue. */
+/* No queue has an empty key. */
 static enum status delete_queue(struct go *g)
 {
     return g->key.len > 0 ? g->ops->remove_queue(g->of, g->crawl, g->key,
@@ -265,7 +267,7 @@ static enum status delete_queue(struct go *g)
                           : STATUS_OK;
 }
 
-/* Drops what was put before this second, less so many days. */
+/* Removes URLs put before the current second minus `days` days. */
 static enum status purge(struct go *g)
 {
     int64_t before = g->now / 1000 * 1000 - (int64_t)g->call->in.days * DAY_MS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_metadata.c - what stands in the metadata of URLs leased and put back.
+ * call_metadata.c - the metadata of URLs that are leased and put back.
  *
  * Out: depth, kind, via. In: depth, and the status that StormCrawler keeps
- * under fetch.statusCode (stormcrawler.net, "Metadata"). All else is the other
- * program's own affair and not kept: our crawl has rows, not metadata.
+ * under fetch.statusCode (stormcrawler.net, "Metadata"). The crawl does not
+ * keep any other entry: it has rows, not metadata.
  */
 #include "service/calls/call_metadata.h"
 
@@ -57,7 +57,7 @@ void call_metadata_make(struct buf *out, uint32_t depth, uint8_t kind,
     buf_clear(out);
     at = buf_room(out, len);
     if (at == NULL)
-        return; /* `via` is too long to be told */
+        return; /* `via` is too long: leave it out */
     urlfrontier__urlinfo__pack(&info, (uint8_t *)at);
     buf_grew(out, len);
 }

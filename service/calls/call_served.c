@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_served.c - struct call_ops for the URLs that other programs put, which
- * are frontier/served/served.h.
+ * call_served.c - struct call_ops for the URLs that other programs put
+ * (frontier/served/served.h).
  */
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 #include "frontier/served/served_name.h"
 #include "service/calls/frontier_service_impl.h"
 
-#define LIST_BUDGET   20000 /* URLs looked at before others get a turn */
-#define FILTER_BUDGET 1000  /* of them with their rows read */
+#define LIST_BUDGET   20000 /* URLs examined before others get a turn */
+#define FILTER_BUDGET 1000  /* the same if it must read their rows */
 
 /* ---- put ---- */
 
-/* The key, or the one in the URL; false: the item cannot be taken. */
+/* The item's key, or the one of its URL; false: the item cannot be taken. */
 static bool find_key(const struct frontier_item *item, struct bytes *key)
 {
     *key = item->key.len > 0 ? item->key : served_key_of_url(item->url);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frontier_service.c - the way to the frontier thread: lists of calls, submits
- * and samples, opening and closing. What becomes of a call is in
- * frontier_service_turn.c.
+ * and stats, opening and closing. frontier_service_turn.c carries out calls.
  */
 #include "service/calls/frontier_service.h"
 
@@ -48,7 +47,7 @@ size_t call_items(const struct frontier_call *call)
     return call->verb == FRONTIER_PUT ? call->in.put.n : 1;
 }
 
-/* ---- calls and samples ---- */
+/* ---- calls and stats ---- */
 
 enum status frontier_service_submit(struct frontier_service *s,
                                     struct frontier_call *call)

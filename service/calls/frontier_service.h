@@ -4,9 +4,8 @@
  *
  *   submit ─► waiting (bounded) ─► frontier thread ─► commit, synced ─► done
  *
- * What a call is, and what is promised of it, is in call.h; what each means, in
- * call_execute.c. Puts that wait together pass the seen check together and
- * share one commit.
+ * call.h defines a call and its promises; call_execute.c, what each call means.
+ * Puts that wait together pass the seen check together and share one commit.
  *
  * Threads: submit, stats, details and close from any thread.
  */
@@ -25,33 +24,33 @@
 struct frontier_service;
 
 struct frontier_service_options {
-    const char *dir;       /* there, and locked by the caller */
+    const char *dir;       /* exists, and the caller has locked it */
     uint64_t memory;       /* bytes the engine may hold; 0: 256 MiB */
-    size_t most_waiting;   /* items in calls that wait; 0: 65,536 */
+    size_t most_waiting;   /* items in waiting calls; 0: 65,536 */
     double fpr;            /* of the filter before the exact set; 0: 0.001 */
     int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */
     struct bytes node;     /* own "host:port", for LIST_NODES; copied */
     int64_t (*wall_ms)(void *ctx); /* the clock; NULL: the system's */
     void *wall_ctx;
     /* Called on the frontier thread when there is room again after a submit
-     * that said STATUS_AGAIN; hands over, no more. May be NULL. */
+     * returned STATUS_AGAIN; it must only pass the news on. May be NULL. */
     void (*room)(void *ctx);
     void *room_ctx;
 };
 
-/* Opens the store in o->dir, made when there is none, and starts the frontier
- * thread. STATUS_DAMAGED, STATUS_VERSION, STATUS_IO as served_open. */
+/* Opens the store in o->dir, or makes one, and starts the frontier thread.
+ * STATUS_DAMAGED, STATUS_VERSION, STATUS_IO as served_open. */
 MUST_CHECK enum status frontier_service_open(
     struct frontier_service **out, const struct frontier_service_options *o);
 
-/* STATUS_OK: `done` will be called. STATUS_AGAIN: too much waits, nothing was
- * taken; `room` is called when it is worth trying again. STATUS_CLOSED: the
- * service is stopping. STATUS_ARG: a PUT of no items or too many. Never blocks,
- * and may be called from inside `done`. */
+/* STATUS_OK: `done` will be called. STATUS_AGAIN: too much is waiting and the
+ * call was not taken; `room` is called when it is worth trying again.
+ * STATUS_CLOSED: the service is stopping. STATUS_ARG: a PUT of no items or too
+ * many. Never blocks, and may be called from inside `done`. */
 MUST_CHECK enum status frontier_service_submit(struct frontier_service *s,
                                                struct frontier_call *call);
 
-/* What a page of metrics shows; from any thread. */
+/* Numbers for a page of metrics; from any thread. */
 struct frontier_service_stats {
     uint64_t waiting; /* items */
     uint64_t calls, puts, gets_urls;
@@ -63,21 +62,22 @@ struct frontier_service_stats {
 void frontier_service_get_stats(struct frontier_service *s,
                                 struct frontier_service_stats *out);
 
-/* The rest of such a page: calls by transport and verb, how long each took from
- * its submit to `done`, the commit included; what was answered to items; how
- * the engine does, as of a second ago at most, under load or idle. Any thread,
- * which waits for nobody. */
+/* The rest of such a page: calls by transport and verb with their times from
+ * submit to `done`, commit included; the acknowledgements of items; and the
+ * engine's stats, at most a second old, under load or idle. Any thread; never
+ * blocks. */
 struct frontier_service_details {
     struct histogram_stats calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
     uint64_t acks[FRONTIER_ACKS_]; /* of items put */
-    struct frontier_stats engine;  /* of it: seen check, filter, commits,
+    struct frontier_stats engine;  /* seen check, filter, commits,
                                       checkpoints */
 };
 void frontier_service_get_details(struct frontier_service *s,
                                   struct frontier_service_details *out);
 
-/* Takes no more calls, carries out what waits, writes a checkpoint, ends the
- * thread and frees the service; the status of the checkpoint. NULL is fine. */
+/* Takes no more calls, carries out those that wait, writes a checkpoint, ends
+ * the thread and frees the service. Returns the status of the checkpoint. NULL
+ * is fine. */
 enum status frontier_service_close(struct frontier_service *s);
 
 #endif

@@ -3,9 +3,9 @@
  *
  *   frontier_service.c        the way to the frontier thread; opening, closing
  *   frontier_service_turn.c   that thread
- *   call_served.c             what it does for a call
+ *   call_served.c             its operations for a call
  *
- * Nobody else includes this.
+ * No other file includes this.
  */
 #ifndef URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_IMPL_H
 #define URLWEIR_SERVICE_CALLS_FRONTIER_SERVICE_IMPL_H
@@ -22,7 +22,7 @@ struct call_list {
 };
 
 struct frontier_service {
-    struct frontier_service_options o; /* strings are our own */
+    struct frontier_service_options o; /* with copies of its strings */
     char *node;
     pthread_t thread;
 
@@ -32,44 +32,44 @@ struct frontier_service {
     struct call_list waiting;
     size_t waiting_items;
     bool asleep;  /* the frontier thread waits for `arrived` */
-    bool refused; /* somebody was told STATUS_AGAIN */
+    bool refused; /* a submit returned STATUS_AGAIN */
     bool stopping;
     struct frontier_service_stats stats;
     struct frontier_stats frontier;
 
-    /* written by the frontier thread, read by any */
+    /* written by the frontier thread, read by any thread */
     struct histogram calls[FRONTIER_VIAS_][FRONTIER_VERBS_];
     _Atomic uint64_t acks[FRONTIER_ACKS_];
 
     /* frontier thread */
     struct served *served;
-    enum status broken;       /* STATUS_OK, or what the store failed with */
-    struct call_list done;    /* to be told after the commit */
-    struct call_list unready; /* go on after the commit */
+    enum status broken;       /* STATUS_OK, or the store's failure */
+    struct call_list done;    /* `done` is called after the commit */
+    struct call_list unready; /* continue after the commit */
     int64_t now;              /* wall clock, of this turn */
-    struct call_batch batch;  /* of puts that came one after the other */
+    struct call_batch batch;  /* successive puts, put together */
     struct served_put *puts;  /* the same for served.h */
     size_t put_room;
     int64_t next_checkpoint; /* monotonic */
     int64_t next_details;    /* the same */
-    bool details_due;        /* something was done since the last one */
-    bool uncovered;          /* something was committed since the last one */
-    enum status stopped;     /* of the last checkpoint */
+    bool details_due;        /* work was done since the last one */
+    bool uncovered;          /* there was a commit since the last one */
+    enum status stopped;     /* status of the last checkpoint */
 };
 
 void call_list_add(struct call_list *l, struct frontier_call *call);
 struct frontier_call *call_list_take(struct call_list *l);
-/* What it counts as, of those that wait. */
+/* The items that the call counts as while it waits. */
 size_t call_items(const struct frontier_call *call);
 
-/* The thread; ctx: the service. */
+/* The frontier thread's start routine. */
 void *frontier_thread(void *service);
-/* For monitors, before there is a thread. */
+/* Takes the first stats, before the thread starts. */
 void frontier_take_stats(struct frontier_service *s);
-/* By the clock of the options. */
+/* The time by the clock in the options. */
 int64_t frontier_wall_ms(const struct frontier_service *s);
 
-/* For call_execute, with the service (call_served.c). */
+/* For call_execute, with the service as `of` (call_served.c). */
 extern const struct call_ops call_served_ops;
 
 #endif

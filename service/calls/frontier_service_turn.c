@@ -10,10 +10,10 @@
  *                                      ▼
  *                                   done(call), each
  *
- * A turn takes what waits, up to some thousand items, so that a commit is
- * shared by all that came while the one before was written. Under load a turn
- * of few puts waits two milliseconds for more: a commit costs as much as some
- * hundred puts. Anything but a put ends that wait.
+ * A turn takes the calls that wait, up to some thousand items, so that all that
+ * arrived during one commit share the next. Under load a turn of few puts waits
+ * two milliseconds for more: a commit costs as much as some hundred puts. Any
+ * call but a put ends that wait.
  */
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@
 #include "base/logger.h"
 #include "service/calls/frontier_service_impl.h"
 
-#define TURN_ITEMS 8192 /* a turn takes about that many */
-#define BUSY_ITEMS 64   /* of a turn that makes the next one wait */
+#define TURN_ITEMS 8192 /* a turn takes about so many */
+#define BUSY_ITEMS 64   /* a turn of so many makes the next one wait */
 #define LINGER_NS  (2 * NS_PER_MS)
 #define DETAILS_NS (500 * NS_PER_MS)
 
@@ -33,7 +33,7 @@ int64_t frontier_wall_ms(const struct frontier_service *s)
     return s->o.wall_ms != NULL ? s->o.wall_ms(s->o.wall_ctx) : clock_wall_ms();
 }
 
-/* ---- samples ---- */
+/* ---- stats ---- */
 
 /* Under mtx. */
 static void take_stats(struct frontier_service *s, int64_t now)
@@ -52,7 +52,7 @@ static void count_crawl(void *ctx, struct bytes crawl)
     ++*(uint64_t *)ctx;
 }
 
-/* What takes longer to find out. */
+/* Not in take_stats, because it takes longer. */
 static void take_memory(struct frontier_service *s)
 {
     uint64_t memory = served_memory(s->served);
@@ -74,7 +74,7 @@ static void update_details(struct frontier_service *s, int64_t now)
     s->stats.crawls = crawls;
     pthread_mutex_unlock(&s->mtx);
     s->next_details = now + DETAILS_NS;
-    s->details_due = frontier.saving; /* its end is worth another look */
+    s->details_due = frontier.saving; /* look again when it ends */
 }
 
 void frontier_take_stats(struct frontier_service *s)
@@ -84,9 +84,9 @@ void frontier_take_stats(struct frontier_service *s)
     update_details(s, clock_mono());
 }
 
-/* ---- what a turn is about ---- */
+/* ---- the calls of a turn ---- */
 
-/* Under mtx: waits for a call, an end, or `until`, monotonic. */
+/* Under mtx: waits for a call, a stop, or `until`, monotonic. */
 static void sleep_until(struct frontier_service *s, int64_t until)
 {
     s->asleep = true;
@@ -94,7 +94,7 @@ static void sleep_until(struct frontier_service *s, int64_t until)
     s->asleep = false;
 }
 
-/* Takes calls of about TURN_ITEMS items; *rush: one of them is no put. */
+/* Takes calls of about TURN_ITEMS items; *rush: one of them is not a put. */
 static size_t take_calls(struct frontier_service *s, struct call_list *to,
                          bool *rush)
 {
@@ -111,7 +111,7 @@ static size_t take_calls(struct frontier_service *s, struct call_list *to,
     return items;
 }
 
-/* When the thread has something to do that nobody asks for. */
+/* The time of the thread's next work without a call. */
 static int64_t wake_at(const struct frontier_service *s)
 {
     return s->details_due && s->next_details < s->next_checkpoint
@@ -119,8 +119,8 @@ static int64_t wake_at(const struct frontier_service *s)
                : s->next_checkpoint;
 }
 
-/* Fills `to` with what this turn is about; false: stopping, and nothing is
- * left. `busy`: the turn before had many puts. */
+/* Fills `to` with the calls of this turn; false: stopping, and none are left.
+ * `busy`: the turn before had many items. */
 static bool next_calls(struct frontier_service *s, struct call_list *to,
                        bool *busy)
 {
@@ -160,12 +160,12 @@ static bool next_calls(struct frontier_service *s, struct call_list *to,
 static void put_batch(struct frontier_service *s)
 {
     if (s->broken != STATUS_OK)
-        s->batch.n = 0; /* they failed, and say so */
+        s->batch.n = 0; /* tell_all fails them */
     else
         s->broken = call_batch_put(&s->batch, &call_served_ops, s);
 }
 
-/* True: the call is over, as far as it depends on us. */
+/* True if the call needs no further turn. */
 static bool execute(struct frontier_service *s, struct frontier_call *call)
 {
     bool again = false;
@@ -173,7 +173,7 @@ static bool execute(struct frontier_service *s, struct frontier_call *call)
     if (s->broken == STATUS_OK)
         s->broken = call_execute(&call_served_ops, s, call, s->now, &again);
     else
-        answer_begin(call); /* tell_all says why */
+        answer_begin(call); /* tell_all sets the status */
     return !again;
 }
 
@@ -188,13 +188,13 @@ static void carry_out_all(struct frontier_service *s, struct call_list *calls)
             call_list_add(&s->done, call);
             continue;
         }
-        put_batch(s); /* in the order of their coming */
+        put_batch(s); /* keeps the order of arrival */
         call_list_add(execute(s, call) ? &s->done : &s->unready, call);
     }
     put_batch(s);
 }
 
-/* Counts a call, which is still ours. */
+/* Counts a call, before `done` hands it back. */
 static void count_call(struct frontier_service *s,
                        const struct frontier_call *call, int64_t now)
 {
@@ -215,7 +215,7 @@ static void tell_all(struct frontier_service *s)
 
     while ((call = call_list_take(&s->done)) != NULL) {
         if (s->broken != STATUS_OK)
-            answer_fail(call, s->broken); /* a put is not to be relied upon */
+            answer_fail(call, s->broken); /* its puts may be lost */
         calls++;
         puts += call->verb == FRONTIER_PUT ? call->in.put.n : 0;
         urls += call->verb == FRONTIER_GET ? call->url_count : 0;

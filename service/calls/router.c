@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* router.c - which call goes where. */
+/* router.c - sends each call to its place. */
 #include "service/calls/router.h"
 
 #include <stdlib.h>
@@ -30,10 +30,11 @@ struct router *router_new(struct frontier_service *frontier,
     return r;
 }
 
-/* ---- crawls that go ---- */
+/* ---- the end of the crawls ---- */
 
-/* A call may go from one source to the next on the frontier's thread while
- * others close the crawls, so they are told here when nobody looks at them. */
+/* A call may move from one source to the next on the frontier thread while
+ * another thread closes the crawls; that one waits until no thread is inside.
+ */
 bool router_enter(struct router *r)
 {
     bool in;
@@ -95,7 +96,7 @@ static void finish(struct frontier_call *call)
 
 /* ---- without a frontier of other programs ---- */
 
-/* What is said of a crawl that is not there. */
+/* The answer about a crawl that does not exist. */
 static void answer_unknown(struct frontier_call *call)
 {
     answer_begin(call);
@@ -111,7 +112,7 @@ static void answer_unknown(struct frontier_call *call)
     case FRONTIER_STATS:
         call->counts = (struct url_counts){0};
         break;
-    default: /* nothing of it, as the API has it */
+    default: /* the API answers with nothing */
         break;
     }
     finish(call);
@@ -168,6 +169,8 @@ static enum status to_served(struct router *r, struct frontier_call *call)
     return router_send(r, (struct bytes){NULL, 0}, call);
 }
 
+/* SET_DELAY without a key comes here too: it sets the default of served URLs,
+ * unless it names a crawl of our own. */
 static enum status by_crawl(struct router *r, struct frontier_call *call)
 {
     struct bytes place = router_place(r, call->in.crawl);
@@ -177,8 +180,6 @@ static enum status by_crawl(struct router *r, struct frontier_call *call)
                : router_send(r, place, call);
 }
 
-/* SET_DELAY without a key is the default of programs' queues, as it ever was,
- * unless it names a crawl of ours. */
 static enum status get(struct router *r, struct frontier_call *call)
 {
     if (!call->in.get.any_crawl)
@@ -190,8 +191,8 @@ static enum status get(struct router *r, struct frontier_call *call)
 
 /* ---- by lease ---- */
 
-/* Of one crawl: those whose names fall together are asked in turn, until one
- * knows it. */
+/* Looks for the crawl that gave a lease: asks those whose names have its hash
+ * in turn, until one knows it. */
 struct search {
     struct router *router;
     struct frontier_call *call;
@@ -261,8 +262,8 @@ static enum status settle(struct router *r, struct frontier_call *call)
 
 /* ---- of all ---- */
 
-/* A call on its way to the frontier of other programs, whose answer is added
- * to. */
+/* A call sent to the frontier of other programs first; the router then adds to
+ * its answer. */
 struct detour {
     struct router *router;
     void (*done)(struct frontier_call *call);

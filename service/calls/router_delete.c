@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * router_delete.c - a crawl of our own, deleted by a program that knows it by
- * the frontier's API alone.
+ * router_delete.c - deletes a crawl of our own for a program that uses only the
+ * frontier's API.
  *
- * It is what DELETE /v1/crawls/NAME does: the crawl is stopped at once, and its
- * directory goes with all that is in it, pages and WARC files too. Who asked
- * has the role that this takes there.
+ * It does the same as DELETE /v1/crawls/NAME: it stops the crawl at once and
+ * deletes its directory with everything in it, pages and WARC files too. The
+ * caller has the role that DELETE requires.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct deletion {
     struct frontier_call *call;
 };
 
-/* call->why is to outlive the deletion. */
+/* Copies `why`: call->why must outlive the deletion. */
 static void refuse(struct frontier_call *call, const char *why)
 {
     struct bytes kept = answer_keep(call, bytes_of(why, strlen(why) + 1));
@@ -39,7 +39,7 @@ static void deleted(struct crawls_call *base)
         call->number = (uint64_t)json_integer_value(n);
     else if (base->status == STATUS_BUSY)
         refuse(call, base->why);
-    else if (base->status != STATUS_NOT_FOUND) /* another was faster */
+    else if (base->status != STATUS_NOT_FOUND) /* else already deleted */
         answer_fail(call, base->status);
     json_decref(base->out);
     free(d);

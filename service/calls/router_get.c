@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * router_get.c - URLs of any crawl: all sources in turn.
+ * router_get.c - gets URLs of any crawl, from all sources in turn.
  *
  *   sources: other programs' URLs, and each crawl of our own that runs
  *
  *   a round: each source is asked for an equal share of the queues that are
- *            still wanted; what it leaves goes to those behind it
- *   again:   those that gave all they were asked for may have more, and are
- *            asked again, until nobody has or nothing is wanted
+ *            still wanted; the sources after it share what it leaves
+ *   again:   sources that gave all they were asked for may have more, and are
+ *            asked again, until none has more or no more are wanted
  *
- * One source is asked at a time, and goes on where it left off if its answer
- * was a part; so nothing is leased that does not go out. URLs of several
- * sources stand in one answer, up to a part of it. Where the caller is to
- * submit again for the rest, what is needed to go on hangs on the call.
+ * It asks one source at a time, which continues where it left off if its answer
+ * was only a part; so every leased URL is handed out. One part of the answer
+ * may have URLs of several sources. If the caller must submit again for the
+ * rest, the state needed to continue is attached to the call.
  *
- * Only one thread at a time has this in hand: each step begins when the one
- * before it has handed its call back.
+ * Only one thread at a time works on it: each step begins when the one before
+ * has handed its call back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,24 +26,24 @@
 
 struct source {
     char name[CRAWLS_NAME_MOST + 1]; /* empty: other programs' URLs */
-    bool out;                        /* has no more */
+    bool out;                        /* it has no more */
 };
 
 struct router_get {
     struct router *router;
-    struct frontier_call *call; /* as it was last submitted */
+    struct frontier_call *call; /* as last submitted */
     struct frontier_call sub;
     struct source *sources;
     size_t count, at;
-    size_t left;           /* sources to be asked yet in this round */
-    uint32_t wanted;       /* queues; of a call that says how many */
-    uint32_t asked, given; /* of the source at hand */
+    size_t left;           /* sources still to ask in this round */
+    uint32_t wanted;       /* queues, if the call has a limit */
+    uint32_t asked, given; /* of the current source */
     bool under_way;        /* a part of its answer is still to come */
     char last[256];        /* key of the last URL given */
     size_t last_len;
     enum status failed;
-    /* A source may answer before submit is back: then the loop in `ask_on` goes
-     * on, and nothing nests. */
+    /* A source may answer before submit returns: then the loop in `ask_on`
+     * continues, without recursion. */
     atomic_int step;
 };
 
@@ -98,7 +98,7 @@ static bool is_limited(const struct router_get *g)
     return g->call->in.get.max_queues > 0;
 }
 
-/* To the next source that is to be asked; false: there is none. */
+/* Moves to the next source to ask; false if there are no more. */
 static bool next_source(struct router_get *g)
 {
     if (is_limited(g) && g->wanted == 0)
@@ -116,7 +116,7 @@ static bool next_source(struct router_get *g)
 
 static void answered(struct frontier_call *sub);
 
-/* The share of queues that falls to the source at hand. */
+/* Prepares a call that asks the current source for its share of queues. */
 static void begin_question(struct router_get *g)
 {
     const struct source *s = &g->sources[g->at];
@@ -151,7 +151,7 @@ static void submit(struct router_get *g)
 
     if (router_send(g->router, bytes_of_str(s->name), &g->sub) == STATUS_OK)
         return;
-    answer_begin(&g->sub); /* no room, or stopping: it gives nothing now */
+    answer_begin(&g->sub); /* no room, or stopping: count it as empty */
     answered(&g->sub);
 }
 
@@ -220,7 +220,7 @@ static void ask_on(struct router_get *g)
         atomic_store(&g->step, STEP_SUBMITTED);
         submit(g);
         if (atomic_exchange(&g->step, STEP_LEFT) == STEP_SUBMITTED)
-            return; /* `answered` goes on */
+            return; /* `answered` continues */
         take_answer(g);
     }
 }
@@ -230,7 +230,7 @@ static void answered(struct frontier_call *sub)
     struct router_get *g = sub->ctx;
 
     if (atomic_exchange(&g->step, STEP_ANSWERED) == STEP_SUBMITTED)
-        return; /* ask_on goes on */
+        return; /* ask_on continues */
     take_answer(g);
     ask_on(g);
 }
@@ -241,7 +241,7 @@ enum status router_get_any(struct router *r, struct frontier_call *call)
 
     answer_begin(call);
     call->crawl_id = (struct bytes){NULL, 0};
-    /* Behind a part that is all but full comes a whole one. */
+    /* A whole part may follow one that is almost full. */
     call->urls =
         answer_room(call, (size_t)2 * ANSWER_PART_URLS, sizeof *call->urls);
     if (g == NULL) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * router_put.c - batches of puts for several crawls: split, put side by side,
- * acknowledged as one.
+ * router_put.c - splits a batch of puts for several crawls, puts the parts side
+ * by side, and acknowledges them together.
  *
- * A part has the items of one crawl in the order of the batch, as copies whose
- * bytes are the batch's own. Most batches are for one crawl, and go there
- * whole.
+ * A part has the items of one crawl in the order of the batch, as copies that
+ * share the batch's bytes. Most batches are for one crawl and go there whole.
  */
 #include <stdlib.h>
 
@@ -16,9 +15,9 @@
 
 struct part {
     struct frontier_call call;
-    struct bytes crawl; /* empty: that of other programs */
+    struct bytes crawl; /* empty: served URLs */
     struct frontier_item *items;
-    uint32_t *at; /* in the batch */
+    uint32_t *at; /* positions in the batch */
     size_t n, room;
 };
 
@@ -29,7 +28,7 @@ struct batch {
     atomic_size_t pending;
 };
 
-/* Where an item goes. `last`: of the one before it. */
+/* The place for an item. `last_...`: those of the item before it. */
 static struct bytes place_of(const struct router *r,
                              const struct frontier_item *item,
                              struct bytes last_crawl, struct bytes last_place)
@@ -87,7 +86,7 @@ static void batch_free(struct batch *b)
     free(b);
 }
 
-/* Each item has the word of whoever it went to; the call failed only where all
+/* Each item gets the acknowledgement from its part; the call fails only if all
  * parts did. */
 static void join(struct batch *b)
 {
@@ -120,7 +119,7 @@ static void part_done(struct frontier_call *call)
     one_done(call->ctx);
 }
 
-/* Served URLs go first: only there may be no room. */
+/* Submits served URLs first: only that may fail for lack of room. */
 static enum status submit_first(struct router *r, struct batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
@@ -133,7 +132,7 @@ static enum status submit_parts(struct router *r, struct batch *b)
 {
     enum status st;
 
-    atomic_init(&b->pending, b->count + 1); /* and ourselves */
+    atomic_init(&b->pending, b->count + 1); /* plus this thread */
     for (size_t i = 0; i < b->count; i++) {
         struct part *p = &b->parts[i];
 
@@ -153,7 +152,7 @@ static enum status submit_parts(struct router *r, struct batch *b)
     return STATUS_OK;
 }
 
-/* All of it goes to one place: which is in *place. */
+/* Does the whole batch go to one place? If so, sets *place. */
 static bool is_whole(const struct router *r, const struct frontier_put *in,
                      struct bytes *place)
 {
