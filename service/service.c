@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service.c - the parts of the service, in the order in which they begin and
- * end.
+ * service.c - starts and stops the parts of the service, in order.
  *
  * The port is bound before the store is opened, since the store is told its
- * address; callers wait in the backlog meanwhile. At the end it is the other
- * way round: connections go first, then the store answers what it still holds,
- * then those answers are taken by the loop a last time, for nobody.
+ * address; callers wait in the backlog meanwhile. It closes in reverse: first
+ * the connections; then the store answers the calls that it still holds; then
+ * the loop takes those answers a last time, though no caller is left.
  */
 #include "service/service.h"
 
@@ -63,7 +62,7 @@ static const char *const service_names[] = {
 
 /* ---- stopping ---- */
 
-/* The loop goes on while the rest is not over, as it hears of signals. */
+/* Keeps the loop, which receives signals, running until the rest has ended. */
 static void all_gone(void *ctx)
 {
     struct service *s = ctx;
