@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drop_log.c - the drops themselves, for the day a setting lets them in.
+ * drop_log.c - dropped URLs, kept in case a changed setting lets them in.
  *
- * An entry, all numbers varints (packed.h):
+ * Format of an entry, all numbers varints (packed.h):
  *
- *     octet   what it has: 1 a row of its own, 2 another page than the entry
+ *     octet   flags: it has 1 a row of its own, 2 another page than the entry
  *             before, 4 a place, 8 hops, 16 another depth than the one before,
  *             32 a text; 64: it is on the level of its page
  *     octet   reason
@@ -14,13 +14,13 @@
  *     depth                      16
  *     hops                       8
  *     place                      4
- *     shared, length, octets     32: the text, after what it shares with the
- *                                one before
+ *     shared, length, octets     32: the text, after the prefix it shares
+ *                                with the one before
  *
- * Links of a page mostly begin alike, and a page's drops come one after the
- * other: 54 octets an entry, all told, for URLs of 65 in a crawl of the test
- * web, whose links follow no order. The first entry of a block has nothing
- * before it, so that each block can be read and written alone.
+ * Links of a page mostly begin alike, and a page's drops are adjacent: in a
+ * crawl of the test web, whose links follow no order, an entry takes 54 octets
+ * in all for URLs of 65. The first entry of a block shares nothing, so that
+ * each block can be read and written alone.
  */
 #include "storage/rows/drop_log.h"
 
@@ -33,10 +33,10 @@
 #include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
-#define BLOCK_FULL ((size_t)12 << 10) /* then the next one begins */
-#define TEXTS_FULL ((size_t)4 << 20)  /* or when its texts are so long */
+#define BLOCK_FULL ((size_t)12 << 10) /* the next block begins then */
+#define TEXTS_FULL ((size_t)4 << 20)  /* or when its texts reach this */
 #define URL_MOST   ((size_t)1 << 24)
-#define BLOCK_MOST (2 * URL_MOST) /* of one that is believed */
+#define BLOCK_MOST (2 * URL_MOST) /* larger ones are damaged */
 
 #define HAS_ROW    1
 #define HAS_VIA    2
@@ -47,7 +47,7 @@
 #define ON_LEVEL   64
 #define HAS_ALL    127
 
-/* A block being put together. */
+/* A block being built. */
 struct packer {
     struct buf out;
     struct buf text; /* of the entry before */
@@ -158,7 +158,7 @@ static enum status pack(struct packer *p, const struct kept_drop *k)
 
 struct unpacker {
     const unsigned char *at, *end;
-    struct buf *texts, *text; /* all; the one of the entry before */
+    struct buf *texts, *text; /* all; that of the entry before */
     uint64_t via, depth;
     bool bad;
 };
@@ -185,7 +185,7 @@ static unsigned take_octet(struct unpacker *u)
     return *u->at++;
 }
 
-/* Its text goes to u->texts, which may still move: see set_texts. */
+/* Appends its text to u->texts, which may still move: see set_texts. */
 static void take_text(struct unpacker *u, struct kept_drop *k)
 {
     size_t shared = (size_t)take_number(u, u->text->len);
@@ -237,7 +237,8 @@ static struct kept_drop unpack(struct unpacker *u)
     return k;
 }
 
-/* Texts are where they stay; each follows the one before. */
+/* Sets the pointers to the texts, once these no longer move. They are in order
+ * of entry, without gaps. */
 static void set_texts(struct drop_log *l, size_t count)
 {
     const char *at = l->texts.at;
@@ -275,7 +276,7 @@ static enum status unpack_all(struct drop_log *l, struct drop_block *out)
     return STATUS_OK;
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 static enum status read_reasons(struct drop_log *l)
 {

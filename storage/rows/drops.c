@@ -2,9 +2,9 @@
 /*
  * drops.c - drops before admission, by reason and host.
  *
- * A (reason, host) pair has a number by first appearance, which is its row's
- * key: common hosts come early, so their rows share few pages. The row is
- * found without an index, through a hash of the pair.
+ * (reason, host) pairs are numbered in order of first appearance, and the
+ * number is the key of the row: common hosts come early, so their rows share
+ * few pages. A hash of the pair finds the row without an index.
  */
 #include "storage/rows/drops.h"
 
@@ -20,7 +20,7 @@
 #define HOST_MOST    255
 #define REASONS_MOST 100000
 
-/* Its text is host and URL, one behind the other. */
+/* `text` is the host followed by the URL. */
 struct example {
     char *text;
     size_t cap, host_len, url_len;
@@ -30,9 +30,9 @@ struct example {
 
 struct reason {
     uint32_t id;
-    uint32_t hosts; /* counted apart so far */
+    uint32_t hosts; /* counted separately so far */
     uint64_t total, flushed_total;
-    struct example *examples; /* of what was counted since the last flush */
+    struct example *examples; /* of drops counted since the last flush */
     char name[];
 };
 
@@ -46,13 +46,13 @@ struct fresh {
 struct drops {
     struct db *d;
     struct map *reasons;
-    struct reason **reason_list; /* of id i + 1 */
+    struct reason **reason_list; /* [i]: of id i + 1 */
     uint32_t reason_count;
     struct tag_index *pairs; /* (reason, host) to the key of table drop_count */
-    uint32_t *counts;        /* of pair i + 1, since the last flush */
+    uint32_t *counts;        /* [i]: of pair i + 1, since the last flush */
     uint32_t counts_cap;
     uint32_t *touched, touched_count, touched_cap;
-    struct fresh **fresh; /* of pair flushed_pairs + i + 1 */
+    struct fresh **fresh; /* [i]: of pair flushed_pairs + i + 1 */
     uint32_t flushed_pairs, fresh_cap;
     uint64_t example_memory;
     sqlite3_stmt *write_reason, *new_pair, *add_pair, *write_example;
@@ -192,7 +192,7 @@ static enum status write_fresh(struct drops *t, uint32_t pair)
     return st;
 }
 
-/* In order of key, so that a page is touched once. */
+/* Writes in order of key, so that each page is touched once. */
 static enum status flush_pairs(struct drops *t)
 {
     enum status st = STATUS_OK;

@@ -2,8 +2,8 @@
  * drops.h - drops before admission, by reason and host (tables drop_reason,
  * drop_count, drop_example).
  *
- * Counting is in memory, without a copy of the host's name; drops_flush writes
- * what changed in the transaction of the page that was being looked at.
+ * It counts in memory, without a copy of the host's name; drops_flush writes
+ * the changes in the transaction of the page being processed.
  */
 #ifndef URLWEIR_STORAGE_ROWS_DROPS_H
 #define URLWEIR_STORAGE_ROWS_DROPS_H
@@ -14,7 +14,7 @@
 #include "storage/db/db.h"
 
 #define DROPS_EXAMPLES 1000   /* the latest of each reason */
-#define DROPS_HOSTS    100000 /* counted apart, of each reason */
+#define DROPS_HOSTS    100000 /* counted separately, for each reason */
 #define DROPS_URL_MOST 2048   /* octets kept of an example */
 
 struct drops;

@@ -1,6 +1,6 @@
 /*
- * fetch_columns.h - how a row of table fetch is read; for those that ask for
- * rows with SQL of their own.
+ * fetch_columns.h - reads a row of table fetch, for modules that query it with
+ * SQL of their own.
  */
 #ifndef URLWEIR_STORAGE_ROWS_FETCH_COLUMNS_H
 #define URLWEIR_STORAGE_ROWS_FETCH_COLUMNS_H
@@ -10,8 +10,8 @@
 #include "storage/db/string_table.h"
 #include "storage/rows/page_store.h"
 
-/* The columns of table fetch, known as f, that fetch_row_take reads. WORD is
- * how the text of a column that may hold its number is had. */
+/* The columns of table fetch, alias f, that fetch_row_take reads. WORD wraps a
+ * column that may hold a number instead of its text, and yields the text. */
 /* clang-format off */
 #define FETCH_COLUMNS(WORD)                                                    \
     "f.seq, f.url, f.final, f.status, f.reason, f.tries, f.http, f.at,"        \
@@ -22,7 +22,7 @@
 /* clang-format on */
 #define FETCH_COLUMN_COUNT 28
 
-/* Bytes are borrowed from `q` and `words`, which may be NULL where WORD left no
+/* Bytes are borrowed from `q` and `words`, which may be NULL if WORD leaves no
  * numbers. STATUS_DAMAGED with one log line. */
 MUST_CHECK enum status fetch_row_take(const struct string_table *words,
                                       sqlite3_stmt *q, struct fetch_row *row);

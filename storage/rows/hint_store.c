@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hint_store.c - what sitemaps say of the URLs they list.
+ * hint_store.c - what sitemaps say about the URLs they list.
  *
- * A table of its own, keyed by the URL's id: url rows are never changed, and
- * most URLs have no hint. Ids of new URLs rise, so their rows are appended;
- * only what is said of a URL known before costs a page elsewhere.
+ * Hints have their own table, keyed by the URL's id: url rows are never
+ * changed, and most URLs have no hint. Ids of new URLs rise, so their rows are
+ * appended; only a hint for an older URL touches a page elsewhere.
  */
 #include "storage/rows/hint_store.h"
 

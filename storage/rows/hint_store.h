@@ -1,10 +1,10 @@
 /*
- * hint_store.h - what sitemaps say of the URLs they list.
+ * hint_store.h - what sitemaps say about the URLs they list.
  *
- * Table hint has a row for each URL that some sitemap or feed said anything
- * about: its priority, when it last changed, how often it does. Each of them
- * is a stranger's word: it orders URLs, and no more. What is said later
- * replaces what was said before. URLs that no sitemap lists cost nothing.
+ * Table hint has a row for each URL about which some sitemap or feed said
+ * anything: its priority, when it last changed, how often it changes. None of
+ * this is trusted: it only orders URLs. A later statement replaces an earlier
+ * one. URLs that no sitemap lists cost nothing.
  *
  * Owned by the frontier thread; readers open the database read-only.
  */
@@ -17,9 +17,9 @@
 #include "base/status.h"
 #include "storage/db/db.h"
 
-/* As <changefreq> of sitemaps.org has them; the numbers are stored. */
+/* The values of <changefreq> (sitemaps.org); the numbers are stored. */
 enum url_changefreq {
-    CHANGEFREQ_NONE = 0, /* not said */
+    CHANGEFREQ_NONE = 0, /* not given */
     CHANGEFREQ_ALWAYS,
     CHANGEFREQ_HOURLY,
     CHANGEFREQ_DAILY,
@@ -36,7 +36,7 @@ const char *changefreq_name(enum url_changefreq f);
 #define HINT_NO_LASTMOD  INT64_MIN
 
 struct url_hint {
-    int64_t lastmod_ms; /* since 1970, UTC; HINT_NO_LASTMOD: not said */
+    int64_t lastmod_ms; /* since 1970, UTC; HINT_NO_LASTMOD: not given */
     int16_t priority;   /* thousandths, 0 to 1000; HINT_NO_PRIORITY */
     uint8_t changefreq; /* enum url_changefreq */
 };
@@ -48,10 +48,10 @@ void hint_store_close(struct hint_store *s); /* NULL is fine */
 
 MUST_CHECK enum status hint_store_set(struct hint_store *s, uint64_t url,
                                       const struct url_hint *hint);
-/* STATUS_NOT_FOUND: nothing was said of it. */
+/* STATUS_NOT_FOUND: no sitemap said anything about it. */
 MUST_CHECK enum status hint_store_get(struct hint_store *s, uint64_t url,
                                       struct url_hint *hint);
-/* Are there any? As of now. */
+/* Are there any hints at this moment? */
 MUST_CHECK enum status hint_store_any(struct hint_store *s, bool *any);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_store.c - the whole link graph, where a crawl keeps it.
+ * link_store.c - the whole link graph, if a crawl keeps it.
  *
- * meta.links_recorded: 'all', 'part' or absent. It is written with the first
- * page that a run makes done, so a run that does nothing changes nothing.
+ * meta.links_recorded: 'all', 'part' or absent. A run writes it with the
+ * first page that it marks done, so a run that does nothing changes nothing.
  */
 #include "storage/rows/link_store.h"
 

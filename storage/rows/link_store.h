@@ -1,11 +1,11 @@
 /*
- * link_store.h - the whole link graph, where a crawl keeps it.
+ * link_store.h - the whole link graph, if a crawl keeps it.
  *
  * With --record links each link of a page that is in scope becomes a row of
  * table link (from, to, kind), repeats included, in the transaction that makes
  * the page done. Rows are appended and never changed: about 10 octets each, no
- * index. So asking who links to a URL reads the whole table; that is for
- * people (explain), not for the crawl.
+ * index. Finding the links to a URL therefore reads the whole table; explain
+ * does that for people, the crawl does not.
  *
  * Owned by the frontier thread; readers open the database read-only.
  */
@@ -31,28 +31,29 @@ struct link_row {
 MUST_CHECK enum status link_store_open(struct link_store **out, struct db *d);
 void link_store_close(struct link_store *s); /* NULL is fine */
 
-/* As of opening, or of the last link_store_note. */
+/* As of link_store_open, or of the last link_store_note. */
 enum link_record link_store_recorded(const struct link_store *s);
-/* Before the first page of a run is done: will its links be kept?
- * `first_run`: no page was done before. */
+/* Call it before the first page of a run is done. `keeps`: the run records
+ * links; `first_run`: no page was done before. */
 MUST_CHECK enum status link_store_note(struct link_store *s, bool keeps,
                                        bool first_run);
 
 MUST_CHECK enum status link_store_add(struct link_store *s,
                                       const struct link_row *row);
 
-/* In the order in which their pages were done; a page's links stand together.
- * `visit` answers false to stop. */
+/* In the order in which their pages were done, a page's links together. `visit`
+ * returns false to stop. */
 MUST_CHECK enum status link_store_each(
     struct link_store *s, bool (*visit)(void *ctx, const struct link_row *row),
     void *ctx);
-/* How often `to` was linked to, besides the first time, which was on page
- * `via` (0: it is a seed). */
+/* The number of links to `to`, not counting the first one, on page `via` (0: it
+ * is a seed). */
 MUST_CHECK enum status link_store_seen_again(struct link_store *s, uint64_t to,
                                              uint64_t via, uint64_t *count);
 
-/* Each row names two URLs that exist, `last` being the last one's id; none
- * where nothing was recorded. STATUS_DAMAGED with one log line. */
+/* Checks that each row names two existing URLs (ids up to `last`), and that
+ * there are no rows if nothing was recorded. STATUS_DAMAGED with one log line.
+ */
 MUST_CHECK enum status link_store_verify(struct link_store *s, uint64_t last,
                                          uint64_t *count);
 

@@ -2,8 +2,8 @@
 /*
  * page_store.c - metadata of each fetch.
  *
- * Rows are appended and never changed; what is absent is NULL and costs one
- * octet, what repeats is a number (string_table.h).
+ * Rows are appended and never changed; an absent value is NULL and takes one
+ * octet, a text that repeats is stored as a number (string_table.h).
  */
 #include "storage/rows/page_store.h"
 
@@ -25,7 +25,7 @@ struct page_store {
     struct db *d;
     uint64_t last_seq;
     struct string_table *words;
-    struct body_index *bodies; /* NULL: bodies are not watched */
+    struct body_index *bodies; /* NULL: repeats are not looked for */
     sqlite3_stmt *add, *first, *redirect, *set_robots, *read_robots;
 };
 
@@ -316,7 +316,7 @@ enum status page_store_redirect(struct page_store *s, uint64_t seq,
 
 /* ---- bodies ---- */
 
-/* Rows past those in the index's pages; a repeat names the first. */
+/* Adds rows past those in the index's pages; a repeat names the first row. */
 static enum status replay_bodies(struct page_store *s, struct body_index *x)
 {
     sqlite3_stmt *q = NULL;
@@ -411,7 +411,7 @@ enum status page_store_first_with_body(struct page_store *s,
     return st;
 }
 
-/* Each row with a body is one the index has: itself, or the one it names. */
+/* Checks that the index has each row with a body, or the row it names. */
 static enum status check_rows(struct page_store *s, struct body_index *x)
 {
     sqlite3_stmt *q = NULL;
@@ -439,7 +439,7 @@ static enum status check_rows(struct page_store *s, struct body_index *x)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* A crawl of before there was one, which no writer has brought up to date. */
+/* Is this a crawl from before the index, not yet upgraded by a writer? */
 static bool has_no_index(struct page_store *s)
 {
     int64_t tables = 1;

@@ -2,8 +2,8 @@
  * page_store.h - metadata of each fetch: status, times, digest, place in WARC.
  *
  * Rows are appended (table fetch), in the transaction that holds the links the
- * page revealed; a try that is to be repeated has a row too, marked as such.
- * The robots.txt files in force stand beside it (table robots).
+ * page revealed; a try that will be repeated has a row too, marked as such.
+ * Table robots has the robots.txt files in force.
  * Owned by the frontier thread; readers open the database read-only.
  */
 #ifndef URLWEIR_STORAGE_ROWS_PAGE_STORE_H
@@ -22,24 +22,24 @@ struct page_store;
 MUST_CHECK enum status page_store_open(struct page_store **out, struct db *d);
 void page_store_close(struct page_store *s);
 
-/* What else is to be said of a try; these are stored, so they only grow. */
+/* More facts about a try. The bits are stored: only add new ones. */
 enum {
     FETCH_ROW_AT_ROBOTS = 1,     /* its reason was met at robots.txt */
     FETCH_ROW_NOINDEX = 2,       /* the page asks not to be indexed */
-    FETCH_ROW_UNKNOWN_CODING = 4 /* its body was read as it came, under a
-                                    content coding that is not known */
+    FETCH_ROW_UNKNOWN_CODING = 4 /* its content coding is unknown; the body
+                                    was read undecoded */
 };
 
 struct fetch_row {
     uint64_t seq;              /* 1, 2, 3 ...; given by the store */
     uint64_t url;              /* id of the url row */
     int64_t at_ms;             /* wall clock of the request */
-    uint32_t elapsed_ms;       /* from request to end of answer */
+    uint32_t elapsed_ms;       /* from request to end of response */
     uint8_t status;            /* enum outcome_status (frontier/outcome.h) */
     uint8_t reason;            /* enum outcome_reason */
     bool final;                /* false: will be tried again */
     uint8_t tries;             /* this was try number 1, 2, ... */
-    uint16_t http_status;      /* 0: no answer */
+    uint16_t http_status;      /* 0: no response */
     uint64_t wire_bytes;       /* octets received, heads included */
     uint64_t body_bytes;       /* decoded */
     struct digest body_digest; /* all zero: no body */
@@ -50,21 +50,21 @@ struct fetch_row {
     struct bytes mime;         /* "text/html", lower case, no parameters */
     struct bytes charset;      /* encoding used, or empty */
     struct bytes title, lang;
-    struct bytes ip;     /* address that answered, or empty */
-    struct bytes detail; /* robots line, error text: what explains it */
+    struct bytes ip;     /* address that responded, or empty */
+    struct bytes detail; /* explanation: robots line, error text */
     struct bytes etag, last_modified;
     struct bytes warc_file; /* empty: none */
     uint64_t warc_offset, warc_length;
-    uint32_t first_byte_ms; /* from request to the answer's first octet */
+    uint32_t first_byte_ms; /* from request to first octet of response */
     uint64_t same_as; /* seq of the first row with this body, 0: this is it */
 };
 
-/* Fills in row->same_as, if bodies are watched. */
+/* Fills in row->same_as if page_store_watch_bodies was called. */
 MUST_CHECK enum status page_store_add(struct page_store *s,
                                       struct fetch_row *row, uint64_t *seq);
 uint64_t page_store_last_seq(const struct page_store *s);
 /* Rows after `after`, in order of seq; bytes are borrowed during the visit.
- * `visit` answers false to stop. */
+ * `visit` returns false to stop. */
 MUST_CHECK enum status page_store_each(
     struct page_store *s, uint64_t after,
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
@@ -73,15 +73,15 @@ MUST_CHECK enum status page_store_each_of(
     struct page_store *s, uint64_t url,
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 
-/* Bodies are known again from here on, those of rows that are there already
- * too. `memory`: octets for the index, see body_index_open. */
+/* From here on, recognizes repeated bodies, including those of earlier rows.
+ * `memory`: octets for the index, see body_index_open. */
 MUST_CHECK enum status page_store_watch_bodies(struct page_store *s,
                                                uint64_t memory);
-/* Inside a transaction, before its commit. */
+/* Call it inside a transaction, before its commit. */
 MUST_CHECK enum status page_store_step(struct page_store *s);
 uint64_t page_store_memory(const struct page_store *s);
-/* *first: the first row whose body had this digest, its seq 0 where there is
- * none. Only with page_store_watch_bodies. */
+/* *first: the first row whose body had this digest; its seq is 0 if no row had.
+ * Only with page_store_watch_bodies. */
 struct first_body {
     uint64_t seq, url;
     int64_t at_ms;
@@ -91,23 +91,23 @@ struct first_body {
 MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
                                                   struct digest body_digest,
                                                   struct first_body *first);
-/* Where row `seq` was redirected to: the id of a row in *id, else the URL in
- * `url`; neither: nowhere. */
+/* The target that row `seq` was redirected to: its id in *id, or its URL in
+ * `url`; neither is set if it was not redirected. */
 MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                            uint64_t *id, struct buf *url);
-/* The URL of row `seq`; 0: there is no such row. */
+/* The id of the URL of row `seq`; 0 if there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
-/* The index agrees with itself and names rows that have the bodies; *count is
- * of distinct ones. STATUS_DAMAGED. For a reader, too; STATUS_NOT_FOUND: it
- * reads an older format without that index. */
+/* Checks that the index is consistent and names rows that have the bodies;
+ * *count: distinct bodies. STATUS_DAMAGED. Readers may call it too, and get
+ * STATUS_NOT_FOUND for an older format without that index. */
 MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
                                                 uint64_t *count);
 
 struct robots_row {
     struct bytes origin; /* scheme://host[:port] */
     int64_t fetched_at_ms, expires_at_ms;
-    int64_t unreachable_since_ms; /* 0: it answered */
-    uint16_t http_status;         /* 0: no answer */
+    int64_t unreachable_since_ms; /* 0: it responded */
+    uint16_t http_status;         /* 0: no response */
     struct bytes body;            /* at most 500 KiB */
 };
 MUST_CHECK enum status page_store_set_robots(struct page_store *s,

@@ -2,9 +2,9 @@
 /*
  * path_log.c - which URLs each page led to (table path).
  *
- * A row: seq, the page, whether they are on its level, and the numbers of the
- * URLs as varints (packed.h), each less the one before: a page mostly links to
- * what came shortly before or after it, so most take two octets or one.
+ * A row has seq, the page, whether the URLs are on its level, and their ids as
+ * varints (packed.h), each minus the one before: a page mostly links to URLs
+ * that arrived shortly before or after it, so most take one or two octets.
  */
 #include "storage/rows/path_log.h"
 
@@ -78,7 +78,7 @@ static enum status pack(struct path_log *l, uint64_t *to, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char octets[VARINT_MOST];
 
-        if (to[i] == before) /* 0 is no number of a URL */
+        if (to[i] == before) /* no URL has the id 0 */
             continue;
         buf_add(&l->packed, octets, varint_put(octets, to[i] - before));
         before = to[i];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_log.c - appending to the two logs, reading them, sweeping them.
+ * served_log.c - appends to the two logs, reads and sweeps them.
  *
  *   item_update   old ──────────────────────────► new
  *                 │ dead: dropped     ▲
  *                 └ still counts: ────┘ appended again, `since` kept
  *
- * A table with a row for each URL, updated in place, was the other way: its
- * key is the URL's number, and updates come in the order in which pages were
+ * The alternative was a table with a row for each URL, updated in place. Its
+ * key is the URL's id, and updates come in the order in which pages were
  * fetched, so nearly each would write a page of its own (4 KB of log, 4 KB of
- * file; see the exact set for figures). Here a commit writes what changed and
- * little more. The price is twice the live rows on disk at most, and a sweep.
+ * file; see the exact set for figures). Here a commit writes the changes and
+ * little more. The price is at most twice the live rows on disk, and a sweep.
  *
- * `since` matters for leases: a lease is ended by an update that came after it,
- * not by one that a sweep has moved behind it.
+ * `since` matters for leases: an update that came after a lease ends it; one
+ * that a sweep has moved behind it does not.
  */
 #include "storage/rows/served_log.h"
 
@@ -30,7 +30,7 @@ struct served_log {
     struct db *d;
     uint64_t last_seq;
     struct served_log_counts counts;
-    struct buf metadata; /* of a row that is moved */
+    struct buf metadata; /* of a row being moved */
     sqlite3_stmt *add_update, *add_lease;
     sqlite3_stmt *set_queue, *add_removed, *read_removed;
     sqlite3_stmt *read_update, *next_update, *next_lease;
@@ -132,7 +132,7 @@ void served_log_close(struct served_log *l)
 
 /* ---- appending ---- */
 
-/* The number of a row that is appended. */
+/* The seq of the next row to append. */
 static enum status next_seq(struct served_log *l, uint64_t *seq)
 {
     if (l->last_seq == SERVED_SEQ_MOST)
@@ -369,8 +369,8 @@ enum status served_log_each_lease(
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* `last`: the last id there is. A mark ahead of it would remove what is put
- * from now on. */
+/* `last`: the last id in the store. A removed_upto beyond it would remove URLs
+ * that are put later. */
 static enum status take_queue(sqlite3_stmt *q, uint64_t last, uint32_t *queue,
                               struct served_queue_row *row)
 {
@@ -428,15 +428,15 @@ static enum status drop(struct served_log *l, sqlite3_stmt *statement,
     return db_run(l->d, statement);
 }
 
-/* So many of the oldest rows, of `rows`, are stepped through by `statement`,
- * which never comes to those that are appended meanwhile. */
+/* Binds `statement` to step through the `most` oldest of `rows` rows; it never
+ * reaches those that are appended meanwhile. */
 static void begin_oldest(sqlite3_stmt *statement, uint64_t most, uint64_t rows)
 {
     sqlite3_bind_int64(statement, 1, (int64_t)(most < rows ? most : rows));
 }
 
-/* The row that was stepped to is put last, its metadata from l->metadata: its
- * own would be gone with the first change of the page that it stands on. */
+/* Appends the current row again, with its metadata copied to l->metadata: the
+ * original would be invalid after the first change to its page. */
 static enum status move_update(struct served_log *l,
                                struct served_update_row *u)
 {

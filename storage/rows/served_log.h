@@ -1,17 +1,17 @@
 /*
- * served_log.h - what became of URLs that other programs put: an append-only
- * log of updates, one of leases, and what must be known of their queues.
+ * served_log.h - the history of URLs that other programs put: an append-only
+ * log of updates, one of leases, and the state of their queues.
  *
  * The url row says that a URL was put and when. Whatever happens to it later
  * (another date, metadata, completed) is a row of item_update; the latest one
- * counts. That it was handed out is a row of item_lease, in force until its
- * time is over, a later lease takes its place or a later update ends it. Both
- * are appended in order of `seq`, which they share; nothing is ever changed in
- * place, for a row at a random place would cost a page of log and a page of
- * file. Rows that no longer count are dropped from the old end by the sweeps,
- * which move those that still do to the new one.
+ * counts. Each lease is a row of item_lease, in force until it expires, a later
+ * lease replaces it or a later update ends it. Both logs are appended to in
+ * order of `seq`, which they share; nothing is ever changed in place, because a
+ * row at a random place would cost a page of log and a page of file. The sweeps
+ * start at the oldest rows: they drop those that no longer count and append
+ * the others again.
  *
- * Owned by the frontier thread. Writing calls stand between db_begin and
+ * Owned by the frontier thread. Make writing calls between db_begin and
  * db_commit. Times are milliseconds since 1970, wall clock.
  */
 #ifndef URLWEIR_STORAGE_ROWS_SERVED_LOG_H
@@ -36,8 +36,8 @@ struct served_update_row {
     uint64_t seq;
     uint64_t url;          /* id of the url row */
     int64_t due_ms;        /* 0: completed, never to be served again */
-    uint64_t since;        /* seq at which it came to be so: less than seq
-                              where a sweep has moved it */
+    uint64_t since;        /* seq of the original update: less than seq if
+                              a sweep has moved the row */
     struct bytes metadata; /* borrowed; empty while reading all */
 };
 
@@ -46,16 +46,16 @@ struct served_lease_row {
     int64_t at_ms, until_ms;
 };
 
-/* Nothing is in force until the first row. */
+/* A queue without a row has no settings in force. */
 struct served_queue_row {
     uint64_t removed_upto; /* its URLs up to this id were removed */
     bool gone;             /* the queue itself was removed */
     int64_t delay_ms;      /* -1: the default */
     int64_t blocked_until_ms;
     uint32_t completed_most; /* 0: no limit */
-    int64_t served_ms;       /* at least; later leases may say more */
-    uint64_t completed;      /* where there is a limit, in a crawl with fetchers
-                                of its own; else 0, as the updates say it */
+    int64_t served_ms;       /* a lower bound: later leases may be newer */
+    uint64_t completed;      /* only with a limit, in a crawl with its own
+                                fetchers; else 0: count the updates */
 };
 
 MUST_CHECK enum status served_log_update(struct served_log *l, uint64_t url,
@@ -67,8 +67,9 @@ MUST_CHECK enum status served_log_lease(struct served_log *l, uint64_t url,
 MUST_CHECK enum status served_log_set_queue(struct served_log *l,
                                             uint32_t queue,
                                             const struct served_queue_row *row);
-/* So many URLs of the queue, which has a row, were removed: of a crawl with
- * fetchers of its own, where they stay known. How many in all; 0: no row. */
+/* Adds `n` to the URLs removed from a queue that has a row, in a crawl with its
+ * own fetchers, where they stay known. served_log_removed returns their sum; 0
+ * if there is no row. */
 MUST_CHECK enum status served_log_add_removed(struct served_log *l,
                                               uint32_t queue, uint64_t n);
 MUST_CHECK enum status served_log_removed(struct served_log *l, uint32_t queue,
@@ -95,15 +96,16 @@ MUST_CHECK enum status served_log_each_queue(
                   const struct served_queue_row *row),
     void *ctx);
 
-/* Rows there are, and rows appended since the last sweep of the kind. */
+/* Rows in each log, and rows appended since its last sweep. */
 struct served_log_counts {
     uint64_t updates, leases;
     uint64_t new_updates, new_leases;
 };
 struct served_log_counts served_log_counts(const struct served_log *l);
 
-/* Looks at the `most` oldest rows: those for which `counts` answers true are
- * moved to the end (*moved is told of the new seq), the others dropped. */
+/* A sweep looks at the `most` oldest rows: if `update` or `lease` returns true,
+ * it moves the row to the end and reports the new seq to `..._moved`; it drops
+ * the others. */
 struct served_log_keep {
     bool (*update)(void *ctx, const struct served_update_row *u);
     void (*update_moved)(void *ctx, uint64_t url, uint64_t seq);
@@ -116,9 +118,9 @@ MUST_CHECK enum status served_log_sweep_updates(
 MUST_CHECK enum status served_log_sweep_leases(
     struct served_log *l, uint64_t most, const struct served_log_keep *keep);
 
-/* Does every row belong to a URL that was put, or to a queue, and is no seq in
- * both logs? Reads everything. *urls: how many URLs were put. STATUS_DAMAGED
- * with one log line. */
+/* Checks that every row belongs to a URL that was put, or to a queue, and that
+ * no seq is in both logs. Reads everything. *urls: the URLs that were put.
+ * STATUS_DAMAGED with one log line. */
 MUST_CHECK enum status served_log_verify(struct db *d, uint64_t *urls);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served_log_verify.c - do the logs of put URLs agree with the url rows?
+ * served_log_verify.c - checks that the logs of put URLs agree with the url
+ * rows.
  *
- * Counters are not stored, so there are none to compare.
+ * No counters are stored, so it compares none.
  */
 #include <stdio.h>
 
@@ -15,7 +16,7 @@
 
 _Static_assert(URL_KIND_SERVED == 28, "as it stands in the queries");
 
-/* `sql` names a row that cannot be right, or none. */
+/* Fails if `sql`, which selects rows that cannot be right, finds one. */
 static enum status expect_none(struct db *d, const char *sql, const char *table,
                                const char *why)
 {
@@ -51,7 +52,7 @@ enum status served_log_verify(struct db *d, uint64_t *urls)
          " OR completed < 0 OR removed_count < 0"
          " OR gone NOT IN (0, 1) LIMIT 1",
          "item_queue", "a setting cannot be"},
-        /* in a crawl with fetchers of its own it is any URL's id */
+        /* in a crawl with its own fetchers, the id of any URL */
         {"SELECT i.queue FROM item_queue i LEFT JOIN url u ON u.id = i.removed"
          " LEFT JOIN origin o ON o.id = u.origin WHERE i.removed > 0"
          " AND (SELECT kind FROM url LIMIT 1) = 28"
