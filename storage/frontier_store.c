@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_store.c - URLs and host queues on disk, put together.
+ * frontier_store.c - URLs and host queues on disk, combined.
  *
  *   admit ──► url row ──► queue_delta ──flush──► segments     (ids by queue)
  *   done  ──► done_bits ◄── fetch rows (page_store)
- *   refill ◄── segments, then queue_delta, less what done_bits has
+ *   refill ◄── segments, then queue_delta, minus ids in done_bits
  *
- * Nothing but the row is written for a URL when it is admitted, and nothing at
- * all when it is leased or done: the rest is replayed or comes in sweeps.
+ * Admitting a URL writes only its row; leasing it or marking it done writes
+ * nothing. The rest is replayed or written by sweeps.
  */
 #include "storage/frontier_store.h"
 

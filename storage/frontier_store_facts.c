@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_store_facts.c - what the frontier must remember beside its URLs: the
- * state of queues, small facts, counters, drops, the filter's steps.
+ * frontier_store_facts.c - the frontier's data besides URLs: the state of
+ * queues, small facts, counters, drops, the filter's steps.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ enum status frontier_store_each_queue_state(
         int64_t queue = sqlite3_column_int64(q, 0);
 
         if (queue < 1 || queue > (int64_t)queue_names_count(s->names))
-            continue; /* found by verify */
+            continue; /* verify reports it */
         st = take_state(q, &state);
         if (st == STATUS_OK)
             visit(ctx, (uint32_t)queue, &state);
@@ -78,9 +78,9 @@ enum status frontier_store_each_queue_state(
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* ---- where hosts stand ---- */
+/* ---- addresses of hosts ---- */
 
-/* These are asked once a host and run, so a statement each time is no price. */
+/* Called once per host and run, so preparing a statement each time is cheap. */
 enum status frontier_store_place(struct frontier_store *s, uint32_t queue,
                                  struct buf *out)
 {

@@ -16,7 +16,7 @@
 
 #define MOST_URL ((size_t)1 << 24) /* octets of a URL */
 
-/* Queues of ids lately read, since what is leased is soon done. */
+/* The queues of ids read lately, since a leased URL is soon done. */
 #define RECENT 16384
 struct recent {
     uint64_t id;
@@ -32,7 +32,7 @@ struct frontier_store {
     struct queue_delta *delta;
     struct counters *counters;
     struct drops *drops;
-    uint32_t *pending; /* of queue i + 1 */
+    uint32_t *pending; /* [i]: of queue i + 1 */
     uint32_t pending_cap;
     uint64_t pending_all;
     uint64_t last_id;
@@ -42,19 +42,19 @@ struct frontier_store {
     uint64_t retries;            /* rows of table retry */
     uint64_t admitted, finished; /* since the last step */
     struct recent *recent;
-    struct buf text; /* a URL put together */
+    struct buf text; /* scratch for a URL built from its parts */
     sqlite3_stmt *add_queue, *add_url, *read_url, *read_text;
     sqlite3_stmt *set_retry, *drop_retry;
     sqlite3_stmt *set_state, *read_meta, *set_meta, *add_step;
 };
 
-/* Room to count the queue's URLs. */
+/* Makes room to count the queue's URLs. */
 void frontier_make_room(struct frontier_store *s, uint32_t queue);
-/* The next id, to its queue, if it goes to one. */
+/* Adds the next id to its queue, if its kind is queued. */
 void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
                       uint8_t kind);
-/* The row that stands in `row` (columns id to at); row->url is put together in
- * `text`. STATUS_DAMAGED. */
+/* Reads the current row of `row` (columns id to at); builds out->url in `text`.
+ * STATUS_DAMAGED. */
 MUST_CHECK enum status frontier_take_row(struct frontier_store *s,
                                          sqlite3_stmt *row, struct url_row *out,
                                          struct buf *text);

@@ -2,9 +2,10 @@
 /*
  * frontier_store_open.c - opening and closing the frontier store.
  *
- * In this order, since each needs the one before: queue names, origins, done
- * bits (status rows and the fetch rows past them), segments (all of them, once,
- * to count what each queue has pending), then the url rows past the segments.
+ * Opening reads these in order, as each needs the one before: queue names,
+ * origins, done bits (status rows and the fetch rows past them), segments (all
+ * of them, once, to count the pending URLs of each queue), then the url rows
+ * past the segments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@
 #include "storage/frontier_store_impl.h"
 
 #define FLUSH_LEAST   4096
-#define URL_ROW_LEAST 8  /* octets of a row of table url, and more */
-#define MERGE_ROWS    48 /* a step, and one more for each 256 URLs admitted */
+#define URL_ROW_LEAST 8  /* least octets of a row of table url */
+#define MERGE_ROWS    48 /* per step, and one more for each 256 URLs admitted */
 
 void frontier_make_room(struct frontier_store *s, uint32_t queue)
 {
@@ -62,7 +63,7 @@ static void count_pending(void *ctx, uint32_t queue, const uint64_t *ids,
     uint32_t pending = 0;
 
     if (queue > s->pending_cap)
-        return; /* a queue that is none is found by verify */
+        return; /* no such queue: verify reports it */
     for (uint32_t i = 0; i < n; i++)
         pending += !done_bits_has(s->done, ids[i]);
     s->pending[queue - 1] += pending;
@@ -135,8 +136,8 @@ static enum status prepare(struct frontier_store *s)
     return st;
 }
 
-/* Rows past what the segments have go to the delta, rows past `replay_after`
- * to the caller. */
+/* Rows past the segments go to the delta, rows past `replay_after` to the
+ * caller. */
 static enum status replay(struct frontier_store *s, uint64_t replay_after,
                           url_row_visit visit, void *ctx)
 {
@@ -174,8 +175,8 @@ static enum status replay(struct frontier_store *s, uint64_t replay_after,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* Ids have no gap, so there are no more of them than rows fit into the file;
- * what is kept for each id is bounded by that. */
+/* Ids have no gaps, so the number of rows that fit into the file bounds them,
+ * and with them the memory needed per id. */
 static enum status read_last_row(struct frontier_store *s)
 {
     int64_t last = 0, pages = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frontier_store_verify.c - do the URLs, the queues and what is done agree?
+ * frontier_store_verify.c - checks that URLs, queues and done bits agree.
  *
- * Each URL that is not done must stand in one segment or in the tail, under the
- * queue its row names. Instead of a table of queues by id (four octets a URL)
- * two sums are compared: every (id, queue) pair is mixed to 64 bits and added,
- * once by the url rows and once by the queues. A bit for each id says whether
- * it stood twice.
+ * Each URL that is not done must be in one segment or in the tail, under the
+ * queue of its row. A table of queues by id would take four octets per URL.
+ * Instead, verify mixes each (id, queue) pair to 64 bits, sums them once over
+ * the url rows and once over the queues, and compares the two sums. A bit for
+ * each id finds ids that occur twice.
  */
 #include <stdlib.h>
 
@@ -18,10 +18,10 @@
 
 struct check {
     struct frontier_store *s;
-    unsigned char *seen; /* a bit for each id: stands in a segment */
+    unsigned char *seen; /* a bit for each id: it is in a segment */
     uint64_t url_sum, queue_sum;
-    uint64_t *pending; /* of queue i + 1, as the rows have it */
-    uint64_t last_id;  /* of the rows read so far */
+    uint64_t *pending; /* [i]: of queue i + 1, counted from the rows */
+    uint64_t last_id;  /* of rows read so far */
     enum status st;
 };
 

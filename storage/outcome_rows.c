@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outcome_rows.c - what became of each URL, for a reader beside the crawl.
+ * outcome_rows.c - the outcome of each URL, for a reader beside the crawl.
  *
- * All of a line comes from one statement: the tables in memory that others read
- * a store with (words, origins) would not have what was added since. URLs of
- * other rows come from subqueries: SQLite would write a view down, whole, that
- * stands to the right of an outer join.
+ * One statement reads the whole line: the in-memory tables that other modules
+ * use (words, origins) would lack rows added since. URLs of other rows come
+ * from subqueries, because SQLite materializes a whole view to the right of an
+ * outer join.
  */
 #include "storage/outcome_rows.h"
 

@@ -1,10 +1,10 @@
 /*
- * outcome_rows.h - what became of each URL, in the order in which it was
- * committed, for a reader beside the crawl.
+ * outcome_rows.h - the outcome of each URL, in order of commit, for a reader
+ * beside the crawl.
  *
- * A connection of its own, which sees nothing that is not durable and writes
- * nothing. Each look is one moment of the store and ends with the call, so that
- * a reader who waits holds up nobody. One thread at a time.
+ * It has its own connection, sees only durable rows and writes nothing. Each
+ * call reads the store as of one moment and ends that read when it returns, so
+ * a slow reader holds up nobody. One thread at a time.
  */
 #ifndef URLWEIR_STORAGE_OUTCOME_ROWS_H
 #define URLWEIR_STORAGE_OUTCOME_ROWS_H
@@ -17,7 +17,7 @@
 
 struct outcome_rows;
 
-/* `path` of frontier.db. Errors are said in a log line. */
+/* `path`: that of frontier.db. Logs each error. */
 MUST_CHECK enum status outcome_rows_open(struct outcome_rows **out,
                                          const char *path);
 void outcome_rows_close(struct outcome_rows *r); /* NULL is fine */
@@ -29,7 +29,7 @@ MUST_CHECK enum status outcome_rows_each(
     struct outcome_rows *r, uint64_t after, unsigned most,
     void (*visit)(void *ctx, const struct url_record *row), void *ctx,
     unsigned *seen);
-/* The seq of the newest row, final or not; 0: there is none. */
+/* The seq of the newest row, final or not; 0 if there are no rows. */
 MUST_CHECK enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq);
 
 #endif

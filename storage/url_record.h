@@ -1,9 +1,9 @@
 /*
- * url_record.h - what a store can know of a URL: its row, a try to fetch it,
- * what a sitemap said, and the URLs that those name by their ids.
+ * url_record.h - all that a store can know about a URL: its row, a try to fetch
+ * it, what a sitemap said, and the URLs that those name by their ids.
  *
- * A reader fills in what it has; the rest stays empty. url_record_empty() is
- * where to begin. Bytes are borrowed.
+ * A reader starts with url_record_empty() and fills in what it has. Bytes are
+ * borrowed.
  */
 #ifndef URLWEIR_STORAGE_URL_RECORD_H
 #define URLWEIR_STORAGE_URL_RECORD_H
@@ -14,7 +14,7 @@
 
 struct url_record {
     struct url_row url;
-    struct fetch_row fetch; /* status 0: none, it is queued */
+    struct fetch_row fetch; /* status 0: not fetched yet */
     struct url_hint hint;
     struct bytes queue; /* its key */
     struct bytes via, redirect_to, same_as;
