@@ -1,6 +1,6 @@
 /*
- * engine_rig.h - an embedded engine in a directory of its own, a clock wound
- * by hand, and items made of a URL's text. Header only.
+ * engine_rig.h - an embedded engine in a directory of its own, with a clock
+ * that the test advances and items made from a URL's text. Header only.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
 #define URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
@@ -28,7 +28,7 @@ struct rig {
     int64_t now;
 };
 
-/* Options may be changed before rig_create. */
+/* The caller may change options before rig_create. */
 static inline void rig_init(struct rig *r)
 {
     *r = (struct rig){.at = scratch_make(), .now = NS_PER_S};
@@ -58,8 +58,8 @@ static inline void rig_commit(struct rig *r)
                      STATUS_OK);
 }
 
-/* A wall clock that goes with the other, for the two after it; to the rest of
- * the rig it stands still. */
+/* A wall clock that advances with `now`; where the rig passes RIG_WALL instead,
+ * wall time stands still. */
 static inline int64_t rig_wall(const struct rig *r)
 {
     return RIG_WALL + r->now / NS_PER_MS;
@@ -71,7 +71,7 @@ static inline void rig_turn(struct rig *r)
                      STATUS_OK);
 }
 
-/* As after kill -9. */
+/* Ends the engine as kill -9 would. */
 static inline void rig_crash(struct rig *r)
 {
     r->e->ops->close(r->e);
@@ -88,7 +88,7 @@ static inline struct engine_stats rig_stats(const struct rig *r)
     return s;
 }
 
-/* A clean stop, so that readers find everything. */
+/* Stops cleanly, so that readers see everything. */
 static inline void rig_stop(struct rig *r)
 {
     ck_assert_int_eq(r->e->ops->checkpoint_now(r->e, "finished", true, r->now,
@@ -98,7 +98,7 @@ static inline void rig_stop(struct rig *r)
     r->e = NULL;
 }
 
-/* As after kill -9, or after rig_stop. */
+/* Opens the engine again, after rig_crash or rig_stop. */
 static inline void rig_reopen(struct rig *r)
 {
     if (r->e != NULL)
@@ -107,7 +107,7 @@ static inline void rig_reopen(struct rig *r)
                      STATUS_OK);
 }
 
-/* The files of a crawl that was stopped. */
+/* Copies the files of a stopped crawl. */
 static inline void rig_copy(const struct scratch *from,
                             const struct scratch *to)
 {
@@ -130,7 +130,7 @@ static inline void rig_fini(struct rig *r)
     scratch_remove(&r->at);
 }
 
-/* Store and exact set are sound, as a reader finds them. */
+/* Checks as a reader that store and exact set are sound. */
 static inline void rig_verify_dir(const char *dir)
 {
     struct reader reader;
@@ -157,7 +157,7 @@ static inline void rig_verify(const struct rig *r)
     rig_verify_dir(r->at.dir);
 }
 
-/* "http://HOST/..."; the text is the caller's. */
+/* `u` is "http://HOST/..."; the caller keeps its text. */
 static inline struct engine_item rig_item(struct rig *r, const char *url)
 {
     const char *host = url + strlen("http://");
@@ -190,7 +190,7 @@ static inline void rig_seed(struct rig *r, const char *url)
     ck_assert_int_eq(rig_put(r, item), ENGINE_NEW);
 }
 
-/* Leases the next URL; 0: none. */
+/* Leases the next URL and returns its id; 0: none is due. */
 static inline uint64_t rig_lease(struct rig *r)
 {
     struct engine_lease l;
@@ -217,7 +217,7 @@ static inline void rig_ack(struct rig *r, uint64_t id, struct outcome o,
     ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
 }
 
-/* The next URL becomes a fetched page with these links. */
+/* Leases the next URL and reports it as a fetched page with these links. */
 static inline uint64_t rig_page(struct rig *r, const struct engine_item *found,
                                 size_t n)
 {
@@ -234,7 +234,7 @@ static inline uint64_t rig_counter(struct rig *r, const char *name)
     return frontier_store_counter(frontier_store_of(r->e), name);
 }
 
-/* The id under which a reader knows a URL, 0: none. */
+/* Returns the id that a reader finds for a URL; 0: none. */
 static inline uint64_t rig_find(struct reader *reader, const char *text)
 {
     struct url u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_outcome.c - what became of a URL, as words and as rules. */
+/* test_outcome.c - the outcomes of a URL: their names and their rules. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -38,7 +38,8 @@ START_TEST(an_http_error_is_shown_with_its_number)
 }
 END_TEST
 
-/* The table of outcomes, one row each: counts for --limit, fails a seed. */
+/* The table of outcomes, one row each: does it count for --limit, does it fail
+ * a seed? */
 static const struct {
     struct outcome o;
     bool counts, fails;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scope.c - each mode, each rule, and which of them is named. */
+/* test_scope.c - each mode, each rule, and which rule is named. */
 #include "frontier/scope.h"
 
 #include <check.h>
@@ -195,7 +195,7 @@ START_TEST(scope_prefix_is_the_directory_of_the_seed)
     seed(s, "http://c.example/");
     is_in(s, "http://a.example/docs/v1/");
     is_in(s, "https://a.example/docs/v1/deep/er?x");
-    is_out(s, "http://a.example/docs/v1"); /* another directory's file */
+    is_out(s, "http://a.example/docs/v1"); /* a file in another directory */
     is_out(s, "http://a.example/docs/v10/");
     is_out(s, "http://a.example/docs/");
     is_out(s, "http://a.example/?/docs/v1/");
@@ -313,8 +313,8 @@ START_TEST(an_expression_that_does_not_compile_is_named_with_its_place)
 }
 END_TEST
 
-/* Thirty a's would take 2^30 steps; the bound ends it in a moment, and what
- * could not be decided counts as no match. */
+/* Thirty a's would take 2^30 steps; the bound stops the match at once, and an
+ * undecided match counts as no match. */
 START_TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
 {
     static const char *const slow[] = {"(a+)+[b-z]!"};
@@ -365,7 +365,7 @@ START_TEST(places_are_added_while_others_ask)
 }
 END_TEST
 
-/* ---- other terms ---- */
+/* ---- changed settings ---- */
 
 static struct scope *scope_excluding(enum scope_mode mode, const char *re)
 {

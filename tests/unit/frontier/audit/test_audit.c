@@ -2,8 +2,8 @@
 /*
  * test_audit.c - the measured miss rate, against counts made here.
  *
- * The flags of a crawl's rows are set by hand where the audit must count them,
- * so that the expected figures can be worked out on paper.
+ * The tests set flags of a crawl's rows by hand, so that the expected figures
+ * can be worked out on paper.
  */
 #include "frontier/audit/audit.h"
 
@@ -30,7 +30,7 @@ static void audit(struct rig *r, struct audit *a, const struct audit_options *o)
     reader_close(&reader);
 }
 
-/* URLS URLs in order of their number, nothing fetched, stopped cleanly. */
+/* Admits URLS URLs in order of their number, fetches none, stops cleanly. */
 static void fill(struct rig *r)
 {
     rig_init(r);
@@ -115,8 +115,8 @@ static void ask(void *ctx, const struct url_row *row)
     ck_assert_int_eq(filter_add(p->filter, &key, 1, NULL), STATUS_OK);
 }
 
-/* A filter that errs often enough needs many keys, as its least size is that
- * of 4096 blocks. */
+/* A filter is at least 4096 blocks large, so it takes many keys to make it err
+ * often enough. */
 START_TEST(what_if_says_what_a_replay_one_by_one_says)
 {
     static const double rates[] = {0.5, 0.01};
@@ -154,7 +154,7 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
     ck_assert_uint_eq(a.what_if[0].total.false_positives, p.false_positives);
     ck_assert_uint_eq(a.what_if[0].total.asked, n);
     ck_assert_uint_lt(a.what_if[1].total.false_positives, p.false_positives);
-    /* the crawl itself had such a filter */
+    /* the crawl itself used this filter */
     ck_assert_uint_gt(a.crawl.total.false_positives, 0);
     ck_assert_double_le(a.crawl.total.low, 0.5);
     filter_free(p.filter);
@@ -164,7 +164,7 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
 }
 END_TEST
 
-/* A row whose text was changed has another digest than the one that went into
+/* After a row's text is changed, its digest differs from the one that went into
  * the filter. */
 START_TEST(a_key_that_the_filter_lacks_is_a_false_negative)
 {
@@ -248,13 +248,13 @@ START_TEST(pages_are_what_was_fetched_in_the_end)
 END_TEST
 
 /*
- * The web, all of it fetched; ids in order of finding:
+ * The whole web is fetched; ids follow the order of discovery:
  *
  *     seed 1 --> 2, 3        2 --> 4, 5       3 --> 5
  *     4 --> 6                6 --> 7, 2       7 --> 1
  *
- * Lost is 2. Then 4 goes, found on it alone, with 6 and 7 behind; 5 was first
- * found on 2, but 3 links to it as well.
+ * If 2 is lost, so is 4, which only 2 links to, and with it 6 and 7; 5 was
+ * first found on 2, but 3 links to it as well.
  */
 static void make_web(struct rig *r, bool record)
 {
@@ -322,8 +322,8 @@ START_TEST(without_the_link_graph_only_the_bound_is_given)
 }
 END_TEST
 
-/* The way back may stand before the way there: 3 -> 2 is recorded when 3 is not
- * yet known to be reached, as 1 -> 3 comes later. */
+/* The path to a page may be recorded after the links that leave it: 3 -> 2
+ * comes before 1 -> 3, when nothing yet shows that 3 can be reached. */
 START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
 {
     static const struct link_row rows[] = {{3, 4, LINK_A},
@@ -356,7 +356,7 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     for (uint64_t id = 1; id <= 4; id++)
         ck_assert(id_bits_has(&reached, id));
     ck_assert(!id_bits_has(&reached, 5));
-    ck_assert(!id_bits_has(&reached, 6)); /* past the end: in no set */
+    ck_assert(!id_bits_has(&reached, 6)); /* past the end: not in the set */
     id_bits_fini(&without);
     id_bits_fini(&reached);
     reader_close(&reader);
@@ -397,8 +397,8 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
 }
 END_TEST
 
-/* What a filter of this kind and size calls "maybe", key by key, beside what
- * the replay says of it. */
+/* Counts the new keys that a filter of this kind and size calls "maybe", to
+ * compare with the replay's figure. */
 static uint64_t lost_by(const char *kind, uint64_t made_for, double fpr,
                         const uint64_t *keys, size_t n)
 {

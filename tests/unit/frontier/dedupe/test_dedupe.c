@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_dedupe.c - the kept and the unkept set of dedupe against a bitmap:
- * number k of a universe is new when its bit is not set.
+ * test_dedupe.c - dedupe with and without a kept set, against a bitmap: number
+ * k of a universe is new if its bit is not set.
  */
 #include <check.h>
 #include <sys/wait.h>
@@ -56,7 +56,7 @@ static enum status refused(const char *path, enum dedupe_identity identity)
     return st;
 }
 
-/* ---- batches of numbers, and what the model says of them ---- */
+/* ---- batches of numbers, and the model's answers ---- */
 
 struct model {
     unsigned char seen[UNIVERSE];
@@ -71,7 +71,7 @@ static struct model *model_new(uint64_t seed)
     return m;
 }
 
-/* Small numbers often, so that there are repeats of all ages. */
+/* Prefers small numbers, so that repeats of all ages occur. */
 static uint64_t draw(struct model *m)
 {
     uint64_t most = scratch_below(&m->state, 2) == 0 ? UNIVERSE : 1000;
@@ -79,7 +79,7 @@ static uint64_t draw(struct model *m)
     return scratch_below(&m->state, most);
 }
 
-/* One batch; every answer as the model has it. */
+/* Runs one batch and compares every answer with the model. */
 static void take(struct dedupe *d, struct model *m)
 {
     struct digest digests[BATCH];
@@ -106,7 +106,8 @@ static void take_some(struct dedupe *d, struct model *m, int batches)
     }
 }
 
-/* Numbers from `first` on, in one batch; how many were new. */
+/* Asks for the numbers from `first` on in one batch; returns how many were
+ * new. */
 static size_t ask(struct dedupe *d, uint64_t first, size_t n)
 {
     struct digest digests[BATCH];
@@ -122,7 +123,7 @@ static size_t ask(struct dedupe *d, uint64_t first, size_t n)
     return sum;
 }
 
-/* A run that another process makes, and that ends as kill -9 would end it. */
+/* Does `run` in a child process, which then ends as kill -9 would end it. */
 static void run_and_die(void (*run)(struct dedupe *d))
 {
     pid_t child = fork();
@@ -163,7 +164,7 @@ START_TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
     s = dedupe_stats(d);
     ck_assert(s.on_disk);
     ck_assert_uint_eq(s.count, m->count);
-    ck_assert_uint_gt(s.filter_bits, 0); /* all its parts were at work */
+    ck_assert_uint_gt(s.filter_bits, 0); /* all parts were in use */
     ck_assert_uint_gt(s.disk, 20 * s.count);
     ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
     close_clean(d);
@@ -305,8 +306,8 @@ START_TEST(a_run_that_gives_up_keeps_what_was_committed)
 }
 END_TEST
 
-/* Kills of runs whose parts are merged to different ages, so that replaying
- * meets parts that are ahead of it. */
+/* The runs die with their parts merged to different ages, so a replay meets
+ * parts that are ahead of it. */
 START_TEST(any_number_of_crashes_lose_nothing_committed)
 {
     struct model *m = model_new(5);
@@ -321,7 +322,7 @@ START_TEST(any_number_of_crashes_lose_nothing_committed)
         if (child == 0) {
             d = open_small(dir.dir);
             take_some(d, m, batches); /* ends with a commit */
-            take(d, m);               /* and this is lost */
+            take(d, m);               /* this one is lost */
             (void)!dedupe_settle(d, false);
             kill(getpid(), SIGKILL);
         }
@@ -347,9 +348,9 @@ START_TEST(any_number_of_crashes_lose_nothing_committed)
 }
 END_TEST
 
-/* ---- refused ---- */
+/* ---- refusals ---- */
 
-/* Says so by `to` once it holds the set. */
+/* Holds the set and says so through `to`. */
 static void hold(int to)
 {
     (void)open_small(dir.dir);
@@ -394,7 +395,7 @@ START_TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
 }
 END_TEST
 
-/* Refusing must not tidy away the log that a crash is recovered from. */
+/* A refusal must not delete the log that recovery needs after a crash. */
 START_TEST(a_refusal_after_a_crash_leaves_the_log)
 {
     struct dedupe *d;

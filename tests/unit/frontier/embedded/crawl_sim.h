@@ -1,7 +1,7 @@
 /*
  * crawl_sim.h - a whole crawl without sockets and without sleeping: a small web
- * that is a pure function of its page number, fetchers that are an array, a
- * clock that is wound by hand, and a store on a real disk. Header only.
+ * computed from page numbers, an array of fetchers, a clock that the test
+ * advances, and a store on a real disk. Header only.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_EMBEDDED_CRAWL_SIM_H
 #define URLWEIR_TESTS_FRONTIER_EMBEDDED_CRAWL_SIM_H
@@ -72,8 +72,8 @@ struct sim {
     int64_t now;
     uint32_t random;
     struct flight flights[IN_FLIGHT];
-    unsigned fetched[PAGES]; /* answers given, as the server would count */
-    int64_t ended[HOSTS];    /* the last answer of a host; -1: none */
+    unsigned fetched[PAGES]; /* responses sent, as the server counts them */
+    int64_t ended[HOSTS];    /* end of a host's last response; -1: none */
     bool busy[HOSTS];
     unsigned crashes;
     int64_t delay;
@@ -153,7 +153,7 @@ static inline void reopen(struct sim *s)
                      STATUS_OK);
 }
 
-/* What is in flight when the process ends: the server saw the requests. */
+/* The process ends with requests in flight: the server did see them. */
 static inline void cut_flights(struct sim *s)
 {
     for (int i = 0; i < IN_FLIGHT; i++) {
@@ -168,7 +168,7 @@ static inline void cut_flights(struct sim *s)
     }
 }
 
-/* As kill -9 would: nothing is committed, nothing is said. */
+/* Ends the crawl as kill -9 would: nothing is committed or reported. */
 static inline void crash(struct sim *s)
 {
     s->e->ops->close(s->e);

@@ -1,7 +1,6 @@
 /*
- * external_rig.h - an engine that asks one host at a time, and what other
- * programs report
- * to it. Header only.
+ * external_rig.h - an engine that asks one host at a time, and helpers for the
+ * reports of other programs. Header only.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_EMBEDDED_EXTERNAL_RIG_H
 #define URLWEIR_TESTS_FRONTIER_EMBEDDED_EXTERNAL_RIG_H
@@ -13,7 +12,7 @@
 
 static const struct outcome fetched = {OUTCOME_FETCHED, REASON_NONE, 200};
 
-/* One host at a time, one second between. */
+/* One host at a time, with a delay of one second. */
 static inline void polite(struct rig *r)
 {
     rig_init(r);
@@ -37,7 +36,7 @@ static inline size_t grant(struct rig *r, struct external_request ask,
     return n;
 }
 
-/* The next URL that is granted; number 0: none. */
+/* Returns the next URL granted; number 0: there was none. */
 static inline struct external_url grant_one(struct rig *r)
 {
     struct external_url u = {.number = 0};

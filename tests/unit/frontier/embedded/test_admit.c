@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_admit.c - what happens when two URLs share a digest, and which links
- * are kept.
+ * test_admit.c - what happens when two URLs share a digest, and which links are
+ * recorded.
  *
- * Nobody can find two URLs with one 128-bit digest, so items are given the
- * digest of another URL by hand.
+ * Nobody can find two URLs with the same 128-bit digest, so the tests give
+ * items the digest of another URL.
  */
 #include "filter/checkpoint.h"
 #include "frontier/seen/blocklist.h"
@@ -50,7 +50,7 @@ START_TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
     ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_NEW);
     ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 2);
-    /* each of them only once */
+    /* each only once */
     ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
     ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_SEEN);
@@ -111,10 +111,10 @@ START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
     rig_seed(&r, A);
     rig_put(&r, forged(&r, B, A));
     rig_commit(&r);
-    rig_reopen(&r); /* the digests are replayed from the rows */
+    rig_reopen(&r); /* the engine replays the digests from the rows */
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
     rig_stop(&r);
-    rig_reopen(&r); /* and the filter comes from its file */
+    rig_reopen(&r); /* and reads the filter from its file */
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
     ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
     rig_stop(&r);
@@ -125,7 +125,8 @@ START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
 }
 END_TEST
 
-/* The reader takes true digests, so it is told that A has that of B. */
+/* A reader computes true digests, so the test tells it that A has B's
+ * digest. */
 START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
 {
     struct rig r;
@@ -163,7 +164,7 @@ START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
     id = rig_lease(&r);
     ck_assert_uint_eq(id, 1);
-    to = forged(&r, B, A); /* would be a loop, were B taken for A */
+    to = forged(&r, B, A); /* would be a loop if B were taken for A */
     rig_ack(&r, id, (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 302}, &to,
             1);
     ck_assert_uint_eq(rig_counter(&r, "redirect.redirect_loop"), 0);
@@ -199,7 +200,7 @@ START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
     ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
     items[0] = rig_item(&r, A);
     items[0].hint = &first;
-    items[1] = rig_item(&r, B); /* nothing is said of it */
+    items[1] = rig_item(&r, B); /* no hint */
     items[2] = rig_item(&r, C);
     items[2].hint = &later;
     ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL),
@@ -212,7 +213,7 @@ START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
     ck_assert_int_eq(hint_at(&r, 3).priority, HINT_NO_PRIORITY);
     ck_assert(hint_at(&r, 3).lastmod_ms == HINT_NO_LASTMOD);
     ck_assert_int_eq(hint_at(&r, 3).changefreq, CHANGEFREQ_DAILY);
-    items[0].hint = &later; /* the later word holds */
+    items[0].hint = &later; /* the later hint counts */
     ck_assert_int_eq(rig_put(&r, items[0]), ENGINE_SEEN);
     rig_commit(&r);
     ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_DAILY);
@@ -249,7 +250,7 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
     ck_assert_uint_eq(s.duplicates, 1);
     ck_assert_uint_eq(s.dropped, 1);
     ck_assert_uint_eq(s.pages, 0);
-    /* the links were counted as they came; the last word adds none */
+    /* links are counted as they arrive; the last report adds none */
     part = (struct engine_done){.id = id,
                                 .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
                                 .row = {.at_ms = RIG_WALL, .links = 3},
@@ -349,12 +350,12 @@ START_TEST(a_crash_takes_a_page_and_its_links_together)
     links[0] = rig_item(&r, B);
     links[1] = rig_item(&r, C);
     rig_page(&r, links, 2);
-    rig_reopen(&r); /* nothing was committed */
+    rig_reopen(&r); /* nothing had been committed */
     links[0] = rig_item(&r, B);
     links[1] = rig_item(&r, C);
     ck_assert_uint_eq(rig_page(&r, links, 2), 1);
     rig_commit(&r);
-    rig_reopen(&r); /* all was */
+    rig_reopen(&r); /* everything had been */
     rig_stop(&r);
     g = graph_of(&r, LINK_RECORD_ALL);
     ck_assert_uint_eq(g.count, 2);
@@ -364,8 +365,8 @@ START_TEST(a_crash_takes_a_page_and_its_links_together)
 }
 END_TEST
 
-/* `first` and `then`: are links recorded before and after a restart between
- * two pages? */
+/* A first run records links if `first`, the next one if `then`; returns what
+ * the store says was recorded. */
 static enum link_record recorded_after(bool first, bool then)
 {
     struct rig r;
@@ -440,7 +441,7 @@ START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
     ck_assert_int_eq(link_store_seen_again(reader.links, 2, 1, &n), STATUS_OK);
     ck_assert_uint_eq(n, 2); /* three links, one of them the first */
     ck_assert_int_eq(link_store_seen_again(reader.links, 1, 0, &n), STATUS_OK);
-    ck_assert_uint_eq(n, 1); /* a seed was found by nobody */
+    ck_assert_uint_eq(n, 1); /* no page links to a seed */
     ck_assert_int_eq(link_store_seen_again(reader.links, 3, 0, &n), STATUS_OK);
     ck_assert_uint_eq(n, 0);
     reader_close(&reader);
@@ -448,9 +449,9 @@ START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
 }
 END_TEST
 
-/* ---- kept out ---- */
+/* ---- blocklists ---- */
 
-/* A blocklist of A alone, in the rig's directory. */
+/* Makes a blocklist that holds only A, in the rig's directory. */
 static struct blocklist *block_a(struct rig *r)
 {
     struct filter_options o = {.kind = "bloom", .expect = 10, .fpr = 1e-9};
@@ -478,7 +479,7 @@ static struct blocklist *block_a(struct rig *r)
     return b;
 }
 
-/* It has no row and no id; nobody who asks for ids may stumble over that. */
+/* A blocked URL has no row and no id; callers that want ids must cope. */
 START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
 {
     struct rig r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cross_host.c - requests of a URL to another host than its own, as a
- * robots.txt makes that is redirected: the other host sees one request more,
- * and is asked no sooner, no oftener and no two at once for that.
+ * test_cross_host.c - a URL whose request goes to another host, as happens when
+ * its robots.txt redirects there: the other host must not be asked sooner, more
+ * often or twice at once because of it.
  */
 #include <check.h>
 
@@ -27,7 +27,7 @@ static void put(struct rig *r, const char *url)
     ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
 }
 
-/* What is due now; id 0: nothing. */
+/* Leases what is due now; id 0: nothing is. */
 static struct engine_lease lease(struct rig *r)
 {
     struct engine_lease l = {.id = 0};
@@ -38,8 +38,8 @@ static struct engine_lease lease(struct rig *r)
     return n > 0 ? l : (struct engine_lease){.id = 0};
 }
 
-/* It goes back, after a request that has just ended where `asked`; its next one
- * goes to the host `robots_host`, "" its own. */
+/* Gives the lease back. With `asked`, its request has just ended there; its
+ * next request goes to `robots_host`, "" for its own host. */
 static void give_back(struct rig *r, uint64_t id, bool asked,
                       const char *robots_host)
 {
@@ -59,7 +59,7 @@ static void done(struct rig *r, uint64_t id)
             0);
 }
 
-/* a.test wants b.test, and both were asked just now. */
+/* A URL of a.test needs b.test, and both were asked just now. */
 static struct engine_lease both_were_asked(struct rig *r)
 {
     struct engine_lease a, b, none;
@@ -96,7 +96,7 @@ START_TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
     ck_assert(bytes_is(v.robots_host, "b.test"));
     ck_assert(bytes_is(v.key, "a.test"));
     put(&r, "http://b.test/2");
-    r.now += 5 * DELAY; /* it is out, so nothing of b.test is */
+    r.now += 5 * DELAY; /* while it is leased, nothing of b.test is due */
     ck_assert_uint_eq(lease(&r).id, 0);
     give_back(&r, v.id, true, "");
     ck_assert_uint_eq(lease(&r).id, a.id); /* its own host was not asked */
@@ -154,7 +154,7 @@ START_TEST(
     r.now += DELAY;
     ck_assert_uint_eq(lease(&r).id, 0);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now + 99 * DELAY);
-    /* Whoever lets b.test go lets it go on. */
+    /* Lifting the block of b.test lets it go on. */
     ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"), 0,
                                      r.now, RIG_WALL),
                      STATUS_OK);
@@ -205,7 +205,7 @@ START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
     do {
         r.now += NS_PER_S;
         v = lease(&r);
-        if (v.id == 3) /* of b.test, which was as due */
+        if (v.id == 3) /* a URL of b.test, which was due just as long */
             done(&r, v.id);
     } while (v.id != a.id);
     ck_assert(bytes_is(v.robots_host, "b.test"));
@@ -229,7 +229,7 @@ START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
 }
 END_TEST
 
-/* It is never at rest by itself. */
+/* A host without delay is never idle by itself. */
 START_TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
 {
     enum { URLS = 1000 };
@@ -251,7 +251,7 @@ START_TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
         }
         l = lease(&r);
         give_back(&r, a.id, true, "www0.b.test");
-        do { /* what ends is followed by the next at once */
+        do { /* as soon as one ends, the next one starts */
             r.now += NS_PER_MS;
             next = lease(&r);
             if (l.id != 0) {
@@ -313,11 +313,11 @@ struct model {
     uint32_t random;
     struct {
         struct engine_lease lease;
-        unsigned asks; /* the host that its request goes to */
+        unsigned asks; /* the host that receives its request */
     } out[HOSTS * EACH];
     size_t out_count;
     bool busy[HOSTS];
-    int64_t ended[HOSTS]; /* of the host, or of all of its domain */
+    int64_t ended[HOSTS]; /* per host, or per domain */
     unsigned crossings, finished;
     bool by_domain;
 };
@@ -328,7 +328,7 @@ static unsigned chance(struct model *m, unsigned n)
     return (m->random >> 16) % n;
 }
 
-/* Hosts 0, 2, 4 are of one domain, 1, 3, 5 of another. */
+/* Hosts 0, 2 and 4 belong to one domain, 1, 3 and 5 to another. */
 static void name_of(char *out, size_t size, unsigned host)
 {
     snprintf(out, size, "h%u.d%u.test", host, host % 2);

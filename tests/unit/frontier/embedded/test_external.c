@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* URLs of our own crawl that other programs fetch, case by case; any order of
- * them: test_external_model.c. */
+/* URLs of our own crawl that other programs fetch, case by case.
+ * test_external_model.c runs the operations in random order. */
 #include "tests/unit/frontier/embedded/external_rig.h"
 
 /* ---- one at a time ---- */
@@ -79,7 +79,7 @@ START_TEST(a_lease_that_has_ended_gives_the_url_back)
     rig_turn(&r);
     ck_assert_uint_eq(r.e->ops->external_find(r.e, u.number, r.now), 0);
     ck_assert_uint_eq(own_lease(&r),
-                      0); /* asked just before, for all we know */
+                      0); /* it may have been asked just before */
     r.now += NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u.lease.id);
     ck_assert_int_eq(done(&r, u.lease.id), EXTERNAL_OURS);
@@ -144,12 +144,12 @@ START_TEST(leases_survive_kill_9_until_they_end_or_are_settled)
     ck_assert_uint_eq(r.e->ops->external_find(r.e, u[0].number, r.now),
                       u[0].lease.id);
     ck_assert_int_eq(done(&r, u[0].lease.id), EXTERNAL_SETTLED);
-    rig_crash(&r); /* what ours had goes back, an external lease does not */
+    rig_crash(&r); /* our own leases go back, an external one does not */
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u[2].lease.id);
     ck_assert_uint_eq(own_lease(&r), 0);
     r.now += HOLD_S * NS_PER_S;
-    rig_crash(&r); /* over while nobody ran */
+    rig_crash(&r); /* the lease ran out while the process was down */
     ck_assert_uint_eq(rig_stats(&r).leased, 0);
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(own_lease(&r), u[1].lease.id);
@@ -195,7 +195,7 @@ START_TEST(a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue)
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://a.test/2");
     rig_seed(&r, "http://a.test/3");
-    first = own_lease(&r); /* the others are read ahead by now */
+    first = own_lease(&r); /* the others have been read ahead by now */
     second = first + 1;
     third = first + 2;
     ck_assert_int_eq(done(&r, first), EXTERNAL_OURS);
@@ -243,7 +243,7 @@ START_TEST(queues_are_served_in_turn_within_the_limits_asked_for)
     struct rig r;
     struct external_url u[100];
 
-    rig_init(&r); /* 64 at once of one host, no delay */
+    rig_init(&r); /* 64 at once from one host, no delay */
     rig_create(&r);
     for (int host = 0; host < 4; host++)
         for (int path = 0; path < 5; path++) {
@@ -432,7 +432,7 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
 }
 END_TEST
 
-/* ---- delays that people set ---- */
+/* ---- delays that a person set ---- */
 
 START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
 {
@@ -479,7 +479,7 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
     ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"), -1,
                                      r.now),
                      STATUS_OK);
-    r.now += NS_PER_S; /* a shorter one holds at once */
+    r.now += NS_PER_S; /* a shorter delay takes effect at once */
     ck_assert_uint_ne(own_lease(&r), 0);
     rig_fini(&r);
 }

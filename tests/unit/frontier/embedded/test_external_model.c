@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* URLs that are leased, said to be done, put off, removed and held back by a
- * limit, in any order and over crashes, against a plain model. */
+/* URLs that are leased, reported done, put off, removed and held back by a
+ * limit, in random order and across crashes, against a plain model. */
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/embedded/external_rig.h"
 
@@ -16,15 +16,15 @@ struct model_url {
     int64_t due, until; /* monotonic */
     uint64_t number;
     unsigned fetches;
-    bool removed; /* nobody is to get it any more */
+    bool removed; /* must not be handed out again */
 };
 
 struct model {
     struct rig r;
     struct model_url u[URLS + 1]; /* by id */
-    int64_t free_at[HOSTS];       /* its last answer, and the delay */
+    int64_t free_at[HOSTS];       /* end of its last response, plus the delay */
     unsigned out[HOSTS];
-    uint32_t limit[HOSTS]; /* most done of it; 0: as many as there are */
+    uint32_t limit[HOSTS]; /* most URLs to finish; 0: no limit */
     uint64_t random;
 };
 
@@ -79,7 +79,7 @@ static void model_back(struct model *m, uint64_t id, enum model_state state)
     m->free_at[host_of(id)] = m->r.now + NS_PER_S;
 }
 
-/* Holds that are over end; what was removed and came back gets its last word
+/* Ends the leases that have run out. A removed URL that comes back is finished
  * when its queue's turn comes. */
 static void model_expire(struct model *m)
 {
@@ -157,7 +157,7 @@ static void model_ack(struct model *m)
     }
 }
 
-/* Ours are given back; external leases are not. Every host waits once. */
+/* Our own leases go back; external ones stay. Every host waits once. */
 static void model_crash(struct model *m)
 {
     rig_crash(&m->r);
@@ -166,8 +166,8 @@ static void model_crash(struct model *m)
             model_back(m, id, M_QUEUED);
 }
 
-/* What waits in a queue goes, and what is out is for nobody afterwards; perhaps
- * the process is killed half-way. */
+/* URLs waiting in a queue go; leased ones are not handed out again. The process
+ * may be killed half-way. */
 static void model_remove(struct model *m)
 {
     size_t host = (size_t)roll(m, HOSTS);
@@ -194,7 +194,7 @@ static void model_remove(struct model *m)
         model_crash(m);
 }
 
-/* So many as are done, or a few more; or any number. */
+/* Sets a limit at or just above the number done, or any number. */
 static void model_limit(struct model *m)
 {
     size_t host = (size_t)roll(m, HOSTS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole crawls of a small web, and whole crawls that are killed on the way. */
+/* Whole crawls of a small web, some of them killed on the way. */
 #include "frontier/reader.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
@@ -21,7 +21,7 @@ START_TEST(
     static struct sim s;
 
     start(&s, 5 * NS_PER_MS);
-    while (step(&s)) { /* a thousand times or more, whatever the numbers */
+    while (step(&s)) { /* at least a thousand times, whatever the numbers are */
         if (rnd(&s) % 12 == 0)
             crash(&s);
         else if (rnd(&s) % 30 == 0)
@@ -46,7 +46,7 @@ static bool count_link(void *ctx, const struct link_row *l)
     return true;
 }
 
-/* A page that a crash made us fetch again has its links once, too. */
+/* A page fetched again after a crash has its links recorded only once. */
 START_TEST(a_recorded_link_graph_is_whole_after_crashes)
 {
     static struct sim s;

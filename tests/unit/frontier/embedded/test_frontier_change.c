@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_frontier_change.c - options that change while the frontier is open, and
- * the hosts that somebody wants to see.
+ * which hosts it lists for a person.
  */
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -53,7 +53,7 @@ START_TEST(a_changed_delay_moves_the_hosts_that_wait)
     ck_assert(is_due(&r));
     set_delay(&r, 0);
     ck_assert(is_due(&r));
-    r.now -= NS_PER_S; /* rig_lease winds it on */
+    r.now -= NS_PER_S; /* rig_lease moved it forward */
     (void)rig_page(&r, NULL, 0);
     ck_assert(is_due(&r)); /* no delay from now on */
     rig_fini(&r);
@@ -121,11 +121,11 @@ START_TEST(limits_are_raised_and_lowered)
     r.e->ops->set_limits(r.e, 2, 0);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
-    /* Counted from when there is such a limit. */
+    /* Counting starts only when there is such a limit. */
     r.e->ops->set_limits(r.e, 0, 1);
     rig_seed(&r, "http://a.test/4");
     (void)rig_page(&r, NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0); /* the rest is given up */
+    ck_assert_uint_eq(rig_lease(&r), 0); /* the rest is dropped */
     r.e->ops->stats(r.e, &s);
     ck_assert_uint_eq(s.pages, 3);
     ck_assert_uint_eq(s.skipped, 1);
@@ -159,8 +159,8 @@ START_TEST(queued_urls_are_asked_again_by_another_scope)
 }
 END_TEST
 
-/* The redirect was found under the scope of before; its target opens that of
- * now when it is acknowledged. */
+/* The redirect was found under the old scope; when it is acknowledged, its
+ * target opens the scope in force now. */
 START_TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
 {
     const struct scope_options o = {.mode = SCOPE_HOST,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a frontier finds on disk when it is opened, and what it puts there. */
+/* What a frontier finds on disk when it opens, and what it writes there. */
 #include "base/file/file.h"
 #include "frontier/stats.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
@@ -125,7 +125,7 @@ static enum status ask_herald(void *ctx)
     return h->answer;
 }
 
-/* What a row names (its WARC record, say) is durable before the row is. */
+/* What a row refers to (its WARC record, say) is durable before the row is. */
 START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
 {
     static struct sim s;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of one URL: its tries, its host's delay, the limits that end it.
- */
+/* The life of one URL: its tries, its host's delay, the limits that end it. */
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
 static struct engine_done failure(struct sim *s, uint64_t id,
@@ -36,7 +35,7 @@ START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
         ack(&s, &d);
         ck_assert_uint_eq(lease_one(&s).id, 0); /* not at once */
         s.now += 60 * NS_PER_S;
-        if (try == 1) { /* tries used so far outlive the process */
+        if (try == 1) { /* tries outlive the process */
             ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
                              STATUS_OK);
             s.e->ops->close(s.e);
@@ -80,7 +79,7 @@ END_TEST
 
 #define DAY (INT64_C(86400) * NS_PER_S)
 
-/* The first host is blocked, the process is gone. */
+/* Blocks the first host and ends the process. */
 static void block_and_end(struct sim *s, int64_t retry_after_ms)
 {
     struct engine_done d;
@@ -123,7 +122,8 @@ static void change_store(const char *sql)
     ck_assert_int_eq(sqlite3_close(h), SQLITE_OK);
 }
 
-/* What a server asked for is a day at most; what a person said is said. */
+/* A block that a server asked for lasts a day at most; one that a person set
+ * lasts as long as it says. */
 START_TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
 {
     static const char *const reasons[] = {"retry_after", "back_off", "blocked"};
@@ -145,7 +145,7 @@ START_TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
 }
 END_TEST
 
-/* Its URLs may all have been done when the process ended. */
+/* All URLs of the host may have been done when the process ended. */
 START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
 {
     static struct sim s;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frontier_faults.c - each statement of SQLite fails once under the
- * embedded engine: the call says so, and the next start finds a sound store.
+ * test_frontier_faults.c - makes each SQLite statement of the embedded engine
+ * fail once: the call must report it, and the next start must find a sound
+ * store.
  */
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
@@ -12,7 +13,7 @@
 
 struct run {
     struct rig r;
-    struct scratch made; /* the crawl that each work begins with */
+    struct scratch made; /* the crawl that each task starts from */
 };
 
 static const char *nth_url(char text[64], unsigned i)
@@ -28,7 +29,7 @@ static void commit(struct run *x)
     TELLS(r->e->ops->turn(r->e, true, r->now, rig_wall(r), NULL));
 }
 
-/* ---- what is done ---- */
+/* ---- the tasks ---- */
 
 static void open_it(void *run)
 {
@@ -154,7 +155,7 @@ static void remove_queue(void *run)
     commit(x);
 }
 
-/* ---- each statement of it fails in turn ---- */
+/* ---- each of their statements fails in turn ---- */
 
 static const struct work {
     const char *name;
@@ -162,7 +163,7 @@ static const struct work {
 } works[] = {{"open", open_it}, {"put", put},   {"crawl", crawl},
              {"steer", steer},  {"lend", lend}, {"remove", remove_queue}};
 
-/* A crawl with pages, tries, blocks and leases behind it. */
+/* Makes a crawl that has had pages, tries, blocks and leases. */
 static void make_crawl(struct run *x)
 {
     char text[64];

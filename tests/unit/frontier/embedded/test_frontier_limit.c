@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits that people set for single queues; test_external_model.c has the
- * model. */
+/* Limits that people set for single queues; test_external_model.c compares them
+ * with a model. */
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
@@ -59,7 +59,7 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     ck_assert_int_eq(r.e->ops->external_grant(r.e, &ask, r.now, RIG_WALL,
                                               leased, &n),
                      STATUS_OK);
-    ck_assert_uint_eq(n, 5); /* of b.test three */
+    ck_assert_uint_eq(n, 5); /* three of them of b.test */
     ck_assert_uint_eq(rig_stats(&r).leased, 8);
     ck_assert_uint_eq(lease(&r, 100, own + 3), 0);
     for (size_t i = 0; i < 3; i++)
@@ -94,7 +94,7 @@ START_TEST(raised_or_lifted_the_rest_goes_on)
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
     ck_assert_uint_eq(rig_stats(&r).withheld, 17);
-    limit(&r, 1, 2, 3); /* fewer than are done */
+    limit(&r, 1, 2, 3); /* fewer than are done already */
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     limit(&r, 1, 0, 3);
     ck_assert_uint_eq(rig_stats(&r).withheld, 0);

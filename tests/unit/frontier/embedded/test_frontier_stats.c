@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a monitor is told of an engine, beside what was done to it. */
+/* The stats that an engine reports, compared with what was done to it. */
 #include <check.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ START_TEST(every_answer_of_the_seen_check_is_told_once)
     ck_assert_uint_eq(w.filter.keys, 2);
     ck_assert(w.filter.bytes > 0 && w.filter.segments == 4096);
     ck_assert_double_eq(w.filter.promised, 0.01);
-    rig_commit(&r); /* now the store's counters hold them: not twice */
+    rig_commit(&r); /* the store's counters include them now: count them once */
     w = watch(&r);
     ck_assert_uint_eq(w.certainly_new, 2);
     ck_assert_uint_eq(w.in_batch, 1);
@@ -96,8 +96,8 @@ START_TEST(every_answer_of_the_seen_check_is_told_once)
 }
 END_TEST
 
-/* Half of the promised rate is the first layer's, and with a few keys in that
- * it is chance what becomes of it. */
+/* The first layer gets half of the promised rate; with only a few keys in it,
+ * chance would decide what is measured. */
 START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
 {
     struct frontier_stats w;
@@ -234,7 +234,7 @@ START_TEST(hosts_are_ready_blocked_or_neither)
                                       .retry_after_ms = 60000,
                                       .slow_down = true}};
     hosts = watch(&r).hosts;
-    ck_assert_uint_eq(hosts.ready, 1); /* the other has its one URL out */
+    ck_assert_uint_eq(hosts.ready, 1); /* the other host's only URL is leased */
     ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
     hosts = watch(&r).hosts;
     ck_assert_uint_eq(hosts.ready, 1);
@@ -262,15 +262,15 @@ START_TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
         rig_seed(&r, url);
     }
     r.now += NS_PER_S;
-    ck_assert_uint_eq(watch(&r).hosts.ready, 0); /* the first lap goes on */
+    ck_assert_uint_eq(watch(&r).hosts.ready, 0); /* the first round goes on */
     ck_assert_uint_eq(watch(&r).hosts.ready, HOSTS);
     ck_assert_uint_eq(watch(&r).hosts.ready, HOSTS);
     rig_fini(&r);
 }
 END_TEST
 
-/* Its segments grow by the keys that the store has, to the last one: fewer
- * would not be believed, and the segment not grown. */
+/* Segments grow from the keys that the store has, all of them: if it gave
+ * fewer, the filter would not believe it and would not grow. */
 START_TEST(the_filter_grows_by_the_keys_of_the_store)
 {
     struct rig r;

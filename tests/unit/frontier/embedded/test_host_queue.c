@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_host_queue.c - the order of one host's URLs, and when it may be asked.
- */
+/* test_host_queue.c - the order of one host's URLs, and when the host may be
+ * asked. */
 #include "frontier/embedded/host_queue.h"
 
 #include "tests/unit/storage/scratch.h"
@@ -14,7 +14,7 @@ struct place {
     struct host_queue *h;
 };
 
-/* Two queues whose URLs come in turn: ours has the odd ids up to 2 * `urls`. */
+/* Two queues whose URLs alternate: ours has the odd ids up to 2 * `urls`. */
 static void place_init(struct place *p, unsigned urls)
 {
     const struct frontier_store_options o = {.memory_bytes = 1 << 20};
@@ -103,7 +103,7 @@ START_TEST(retries_go_first_once_they_are_due_soonest_first)
     ck_assert_uint_eq(take(&p, 0), 3);
     host_queue_retry(p.h, 3, 200);
     host_queue_retry(p.h, 1, 100);
-    ck_assert_uint_eq(take(&p, 99), 5); /* neither is due */
+    ck_assert_uint_eq(take(&p, 99), 5); /* neither retry is due */
     ck_assert_uint_eq(take(&p, 99), 0);
     ck_assert_uint_eq(take(&p, 150), 1);
     ck_assert_uint_eq(take(&p, 150), 0);
@@ -225,7 +225,7 @@ END_TEST
 
 #define NOW 1000
 
-/* Sets one thing that a host remembers. */
+/* Sets one of the things that a host remembers. */
 static void remember(struct host_queue *h, int what)
 {
     h->active = what == 1;
@@ -282,7 +282,7 @@ START_TEST(a_request_to_another_host_waits_for_its_own_moment)
     h->cross_to = 2;
     h->cross_due = 900;
     ck_assert_int_eq(host_queue_due(h, 1), 900);
-    h->expects_until = 1100; /* one of another host comes first */
+    h->expects_until = 1100; /* a URL of another host comes first */
     ck_assert_int_eq(host_queue_due(h, 1), 1100);
     h->cross_to = 0;
     h->expects_until = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One URL that fails, hosts that fail, hosts that do not respond: whom it
+/* URLs that fail, hosts that fail, hosts that do not respond: what each one
  * delays, by how much, and what is left at the end. */
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -10,7 +10,7 @@
 #define REFUSED  ((struct outcome){OUTCOME_FAILED, REASON_CONNECT, 0})
 #define BAD_CERT ((struct outcome){OUTCOME_FAILED, REASON_TLS, 0})
 
-/* As a crawl with the defaults. */
+/* Starts a crawl with the default settings. */
 static void start(struct rig *r)
 {
     rig_init(r);
@@ -63,8 +63,8 @@ static void ack(struct rig *r, uint64_t id, struct outcome o)
                      STATUS_OK);
 }
 
-/* Each URL is answered by what `answer` makes of it, until nothing is due for
- * an hour; how long that took. */
+/* Answers each URL by `answer` until nothing is due for an hour; returns how
+ * long that took. */
 struct web {
     struct outcome (*answer)(const struct web *w, struct bytes url,
                              int64_t now);
@@ -107,7 +107,7 @@ START_TEST(two_urls_that_always_fail_hold_up_no_other)
 
     start(&r);
     put_many(&r, "a.test", URLS);
-    /* each a second after the one before, and tries in between */
+    /* each one a second after the one before, with tries in between */
     ck_assert_int_lt(crawl(&r, &w), (URLS + 4 + 5) * (S + 20 * NS_PER_MS));
     ck_assert_uint_eq(w.asked, URLS - 2 + 2 * 3);
     ck_assert_uint_eq(rig_stats(&r).failed, 2);
@@ -137,7 +137,7 @@ START_TEST(a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that)
     ck_assert_int_gt(took, 300 * S); /* 36 s at the usual pace */
     ck_assert_int_lt(took, 36 * 30 * S);
     put_many(&r, "b.test", 12);
-    for (int i = 0; i < 16; i++) { /* the tries of five, and of a sixth one */
+    for (int i = 0; i < 16; i++) { /* the tries of five URLs and of a sixth */
         r.now += 40 * S;
         ck_assert_uint_eq(lease(&r, &l, 1), 1);
         ack(&r, l.id, BUSY);
@@ -203,7 +203,7 @@ START_TEST(a_host_that_stays_away_is_given_up_with_its_urls)
     ck_assert_str_eq(row.why, "connect");
     ck_assert_uint_eq(row.queued, URLS);
 
-    w.to = 0; /* the others go on, and a new run begins at once */
+    w.to = 0; /* the others go on, and a new run starts from zero */
     put_many(&r, "b.test", 3);
     crawl(&r, &w);
     ck_assert_uint_eq(rig_stats(&r).fetched, 3);
@@ -222,7 +222,7 @@ static struct outcome port_is_closed(const struct web *w, struct bytes url,
     return memcmp(url.at, "http://a.test:81/", 17) == 0 ? REFUSED : NO_ERROR;
 }
 
-/* Queues are of hosts, whatever the port. */
+/* A queue belongs to a host, whatever the port. */
 START_TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
 {
     struct web w = {.answer = port_is_closed};
@@ -351,8 +351,8 @@ START_TEST(requests_that_were_out_together_count_once)
 }
 END_TEST
 
-/* It does respond, but no URL of it can be had: each further one would meet the
- * same. */
+/* The host responds, but no URL of it can be fetched: every further one would
+ * fail in the same way. */
 START_TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
 {
     struct engine_lease l;
@@ -445,7 +445,7 @@ START_TEST(unblocking_a_host_that_was_given_up_asks_it_again)
 }
 END_TEST
 
-/* Of ten responses the last eight weigh most; a slow one is forgotten. */
+/* The last eight of ten responses weigh most; an old slow one is forgotten. */
 START_TEST(a_slow_host_is_asked_less_while_it_is_slow)
 {
     struct rig r;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_politeness_group.c - politeness by address or domain: hosts that share
- * one are asked as if they were one host, and stay hosts in every other
- * respect.
+ * one are asked as if they were one host, and remain separate hosts in every
+ * other respect.
  *
- * Whoever runs the crawl looks names up; here that is a table, and a host's
- * number says its address: h0, h3, h6 ... stand at 192.0.2.0 and so on.
+ * The program that runs the crawl looks names up; here that is a table, and a
+ * host's number gives its address: h0, h3, h6 ... are at 192.0.2.0 and so on.
  */
 #include "frontier/embedded/politeness_group.h"
 
@@ -38,13 +38,14 @@ static struct ip address(unsigned n)
     return ip;
 }
 
-/* h<N>.test stands at 192.0.2.(N mod ADDRESSES), from 900 on nowhere. */
+/* h<N>.test is at 192.0.2.(N mod ADDRESSES); from 900 on, names have no
+ * address. */
 static unsigned number_of(struct bytes host)
 {
     return (unsigned)strtoul(host.at + 1, NULL, 10);
 }
 
-/* Answers what is asked; how many were. */
+/* Answers the pending lookups; returns how many there were. */
 static unsigned place_all(struct rig *r)
 {
     struct bytes host;
@@ -63,7 +64,7 @@ static unsigned place_all(struct rig *r)
     return asked;
 }
 
-/* Leases what is due now, at most 64, with addresses looked up on the way. */
+/* Leases what is due now, at most 64, and looks up addresses on the way. */
 static size_t lease(struct rig *r, struct engine_lease *out)
 {
     size_t n = 0, more;
@@ -114,7 +115,7 @@ START_TEST(hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between)
     put(&r, "http://h3.test/");
     put(&r, "http://h6.test/");
     ck_assert_uint_eq(lease(&r, l), 1);
-    r.now += NS_PER_S; /* however long that takes */
+    r.now += NS_PER_S; /* however long the lookup takes */
     ck_assert_uint_eq(lease(&r, l), 0);
     ack_page(&r, l[0].id);
     ck_assert_uint_eq(lease(&r, l), 0);
@@ -250,7 +251,7 @@ START_TEST(after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too)
     ack_page(&r, l[0].id);
     rig_commit(&r);
     rig_reopen(&r);
-    put(&r, "http://h3.test/"); /* of the address asked last */
+    put(&r, "http://h3.test/"); /* at the address asked last */
     ck_assert_uint_eq(lease(&r, l), 0);
     r.now += DELAY - 1;
     ck_assert_uint_eq(lease(&r, l), 0);
@@ -303,7 +304,7 @@ START_TEST(a_host_stands_where_it_answered_last)
     rig_commit(&r);
     rig_reopen(&r);
     r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 2); /* and after a restart */
+    ck_assert_uint_eq(lease(&r, l), 2); /* also after a restart */
     rig_fini(&r);
 }
 END_TEST
@@ -328,15 +329,15 @@ START_TEST(an_unknown_address_becomes_known_by_an_answer)
 }
 END_TEST
 
-/* Certificates and names fail host by host; with queues of addresses one such
- * host would take all others of its group with it. */
+/* Certificates and names fail host by host; if the queue were that of the
+ * address, one such host would fail all others in its group. */
 START_TEST(a_dead_host_takes_no_other_of_its_address_with_it)
 {
     struct engine_lease l[64];
     struct engine_done d;
     struct rig r;
 
-    start(&r); /* one try: the first failure kills a host */
+    start(&r); /* with one try, the first failure kills a host */
     put(&r, "http://h0.test/1");
     put(&r, "http://h0.test/2");
     ck_assert_uint_eq(lease(&r, l), 1);
@@ -392,7 +393,7 @@ START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
     put(&r, "http://example.co.uk/");
     put(&r, "http://a.b.example.co.uk/");
     put(&r, "http://example.org/");
-    put(&r, "http://192.0.2.1/"); /* their own domains */
+    put(&r, "http://192.0.2.1/"); /* each is a domain of its own */
     put(&r, "http://localhost/");
     ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
                      STATUS_OK);
@@ -445,9 +446,9 @@ struct model {
     uint32_t random;
     struct engine_lease out[64];
     size_t out_count;
-    unsigned place[HOSTS]; /* where the hosts really are */
+    unsigned place[HOSTS]; /* the hosts' true places */
     unsigned busy[ADDRESSES];
-    int64_t ended[ADDRESSES]; /* of the last answer */
+    int64_t ended[ADDRESSES]; /* end of the last response */
     unsigned done;
 };
 
@@ -484,7 +485,7 @@ static void model_end_one(struct model *m)
 
     m->out[i] = m->out[--m->out_count];
     m->busy[at]--;
-    if (roll(m, 4) == 0) { /* robots.txt was read, or nothing was sent */
+    if (roll(m, 4) == 0) { /* robots.txt was read, or no request was sent */
         if (roll(m, 2) == 0)
             news.ended = 0;
         else
@@ -506,7 +507,7 @@ static void model_crash(struct model *m)
     m->out_count = 0;
     for (unsigned i = 0; i < ADDRESSES; i++) {
         if (m->busy[i] > 0)
-            m->ended[i] = m->r.now; /* the connection broke off */
+            m->ended[i] = m->r.now; /* the connection broke */
         m->busy[i] = 0;
     }
 }
@@ -551,7 +552,7 @@ START_TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
     a->leased = 2;
     a->guests = 1;
     a->next_due = 100;
-    a->blocked_until = 900; /* by a person: that is for this host alone */
+    a->blocked_until = 900; /* set by a person: for this host alone */
     b->leased = 4;
     b->next_due = 50;
     b->blocked_until = 500;
@@ -626,7 +627,7 @@ START_TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
     m->leased = 1;
     ck_assert_int_eq(politeness_group_due(m, 1), INT64_MAX);
     ck_assert_int_eq(politeness_group_due(m, 2), 40);
-    heap_move(&m->hosts, &h->place, INT64_MIN); /* to be drained: at once */
+    heap_move(&m->hosts, &h->place, INT64_MIN); /* due for draining at once */
     ck_assert_int_eq(politeness_group_due(m, 1), INT64_MIN);
     heap_remove(&m->hosts, &h->place);
     host_queue_free(h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* URLs that a person takes out of their queues. */
+/* Removing URLs from their queues, as a person asks. */
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
@@ -7,7 +7,7 @@
 static const struct outcome fetched = {OUTCOME_FETCHED, REASON_NONE, 200};
 static const struct outcome timeout = {OUTCOME_FAILED, REASON_TIMEOUT, 0};
 
-/* One host at a time, one second between. */
+/* One host at a time, with a delay of one second. */
 static void polite(struct rig *r)
 {
     rig_init(r);
@@ -26,7 +26,7 @@ static uint64_t lease(struct rig *r)
     return n > 0 ? l.id : 0;
 }
 
-/* "http://HOST/0" and so on. */
+/* Puts "http://HOST/0" and so on. */
 static void put(struct rig *r, const char *host, int from, int to)
 {
     for (int i = from; i < to; i++) {
@@ -47,7 +47,7 @@ static bool step(struct rig *r, struct removal *m, size_t most)
     return over;
 }
 
-/* All of it, in steps of `most`; how many went. */
+/* Removes everything that matches, in steps of `most`; returns how many. */
 static uint64_t take_out(struct rig *r, const char *key, int64_t before_ms,
                          size_t most)
 {
@@ -90,7 +90,7 @@ static void end(struct rig *r)
     rig_fini(r);
 }
 
-/* ---- what goes ---- */
+/* ---- what is removed ---- */
 
 START_TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
 {
@@ -134,7 +134,7 @@ START_TEST(it_stays_known_and_what_is_found_later_is_new)
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 5);
     ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 6);
-    rig_crash(&r); /* the last one was not committed */
+    rig_crash(&r); /* the last step was not committed */
     ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/2")), ENGINE_SEEN);
     put(&r, "a.test", 5, 7);
     for (uint64_t want = 6; want <= 7; want++) {
@@ -175,7 +175,7 @@ START_TEST(what_was_read_ahead_or_waits_for_another_try_goes_too)
 }
 END_TEST
 
-/* ---- what is out ---- */
+/* ---- leased URLs ---- */
 
 START_TEST(what_is_out_is_finished_and_its_links_are_taken)
 {
@@ -254,7 +254,7 @@ START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
     ck_assert_int_eq(r.e->ops->external_settle(r.e, u[1].lease.id, &later,
                                                r.now, rig_wall(&r), &said),
                      STATUS_OK);
-    r.now += 31 * NS_PER_S; /* the third one's hold is over */
+    r.now += 31 * NS_PER_S; /* the third one's lease has run out */
     rig_turn(&r);
     r.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lease(&r), 0);
@@ -275,7 +275,7 @@ START_TEST(older_ones_go_by_the_moment_at_which_they_were_found)
 
     polite(&r);
     rig_create(&r);
-    for (int i = 0; i < 60; i++) { /* one a second, of three hosts */
+    for (int i = 0; i < 60; i++) { /* one a second, from three hosts */
         char url[64];
 
         snprintf(url, sizeof url, "http://%c.test/%d", 'a' + i % 3, i);

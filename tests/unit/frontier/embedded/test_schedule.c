@@ -14,7 +14,7 @@ static const struct schedule_options defaults = {
     .retry_delay = S,
 };
 
-/* What grows when: the pause after an answer, in ms. */
+/* The pause after a response, in ms, and what makes it grow. */
 static const struct {
     int64_t delay_ms;
     struct schedule_host host;
@@ -33,8 +33,8 @@ static const struct {
     {1000, {.own = -1, .latency = 20 * S}, 30000},
     {1000, {.own = -1, .latency = INT64_MAX}, 30000},
     {1, {.own = -1, .latency = S}, 2000},
-    {0, {.own = -1, .latency = S}, 0}, /* who wants no delay has none */
-    /* different URLs in a row that failed: four say nothing yet */
+    {0, {.own = -1, .latency = S}, 0}, /* a delay of 0 stays 0 */
+    /* failures of different URLs in a row: up to four change nothing */
     {1000, {.own = -1, .failures = 1}, 1000},
     {1000, {.own = -1, .failures = 4}, 1000},
     {1000, {.own = -1, .failures = 5}, 2000},
@@ -44,7 +44,7 @@ static const struct {
     {1000, {.own = 60 * S, .failures = 9}, 60000},
     {1000, {.own = -1, .failures = 5, .latency = 2 * S}, 8000},
     {0, {.own = -1, .failures = 4}, 0},
-    {0, {.own = -1, .failures = 5}, 2000}, /* from --retry-delay on */
+    {0, {.own = -1, .failures = 5}, 2000}, /* starts at --retry-delay */
 };
 
 START_TEST(the_pause_grows_as_the_table_says)
@@ -92,7 +92,7 @@ START_TEST(random_delay_stays_within_half_and_one_and_a_half)
 }
 END_TEST
 
-/* Of 429 without Retry-After: a minute, doubling, but never past max_delay. */
+/* After 429 without Retry-After: a minute, doubling, never past max_delay. */
 START_TEST(back_off_is_bounded_by_max_delay)
 {
     struct schedule_options o = defaults;
@@ -157,7 +157,7 @@ START_TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
 }
 END_TEST
 
-/* Else nobody would ever be waited for. */
+/* Otherwise the crawler would never wait for any host. */
 START_TEST(the_first_pause_is_never_nothing)
 {
     struct schedule_options o = defaults;

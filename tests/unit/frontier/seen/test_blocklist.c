@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_blocklist.c - filter and exact file that keep URLs out. */
+/* test_blocklist.c - the filter and exact file that keep URLs out. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static struct bytes nth_url(char *room, size_t size, uint64_t n)
     return bytes_of(room, (size_t)len);
 }
 
-/* Every `step`th URL below `n`, in an order that is none. */
+/* Writes every `step`th URL below `n`, in no particular order. */
 static void write_list(uint64_t n, uint64_t step)
 {
     FILE *f = fopen(list, "w");
@@ -110,7 +110,8 @@ START_TEST(lines_are_canonicalised_once_each_and_none_is_in_the_way)
 }
 END_TEST
 
-/* Any flipped bit, any length: made again from the list, never believed. */
+/* A file with any flipped bit or any other length is made again from the list,
+ * never trusted. */
 START_TEST(what_was_kept_and_is_damaged_is_made_again)
 {
     struct block_exact *b = NULL;
@@ -162,7 +163,7 @@ START_TEST(a_list_has_changed_if_its_size_or_its_time_has)
     ck_assert(blocks("http://h/1\n", 1000, "http://h/1"));
     ck_assert(!blocks("http://h/2\n", 1001, "http://h/1"));
     ck_assert(blocks("http://h/33\n", 1001, "http://h/33"));
-    ck_assert(!blocks("http://h/44\n", 1001, "http://h/44")); /* as it was */
+    ck_assert(!blocks("http://h/44\n", 1001, "http://h/44")); /* as before */
     ck_assert(blocks("http://h/44\n", 999, "http://h/44"));
 }
 END_TEST
@@ -223,7 +224,7 @@ static void write_filter(uint64_t n, uint64_t step, double fpr, bool open_seed)
     filter_free(f);
 }
 
-/* How many of the first n URLs are blocked; each of every third has to be. */
+/* Counts how many of the first n URLs are blocked; every third must be. */
 static uint64_t count_blocked(struct blocklist *b, uint64_t n)
 {
     static char room[3000][100];

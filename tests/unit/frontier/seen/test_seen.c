@@ -2,8 +2,8 @@
 /*
  * test_seen.c - the seen check against a plain set.
  *
- * The answers must be those of the set, whatever filter stands before it and
- * whatever the hot cache has forgotten; the counts must add up.
+ * The answers must match the set, whatever the filter says and whatever the hot
+ * cache has forgotten; the counts must add up.
  */
 #include "frontier/seen/seen.h"
 
@@ -22,7 +22,7 @@ struct parts {
     uint64_t admitted;
 };
 
-/* `fpr` 0: no filter. The hot cache is as small as it can be. */
+/* `fpr` 0: no filter. The hot cache has its least size. */
 static void parts_init(struct parts *p, double fpr)
 {
     const struct filter_options fo = {.kind = "bloom",
@@ -49,7 +49,7 @@ static void parts_fini(struct parts *p)
     scratch_remove(&p->dir);
 }
 
-/* Few URLs are asked often, most seldom. */
+/* Asks for few URLs often and for most of them seldom. */
 static uint64_t draw(uint64_t *state)
 {
     uint64_t range = UINT64_C(1) << scratch_below(state, 17);
@@ -57,8 +57,8 @@ static uint64_t draw(uint64_t *state)
     return scratch_below(state, range < UNIVERSE ? range : UNIVERSE);
 }
 
-/* One batch, its answers compared and its new ones admitted; returns how many
- * the filter was wrong about. */
+/* Checks one batch, compares its answers and admits its new URLs; returns how
+ * many the filter was wrong about. */
 static uint64_t one_batch(struct parts *p, uint64_t *state)
 {
     struct digest asked[BATCH] = {{0, 0}}, fresh[BATCH];
@@ -105,7 +105,7 @@ static void compare_with_a_plain_set(double fpr)
     ck_assert_uint_gt(c.in_batch, 1000);
     ck_assert_uint_eq(c.false_positives, wrong);
     if (fpr > 0) {
-        /* each question was answered in one place */
+        /* each question was answered by exactly one part */
         ck_assert_uint_eq(c.asked,
                           c.in_batch + c.hot + c.filter_new + c.filter_maybe);
         ck_assert_uint_eq(p.admitted, c.filter_new + c.false_positives);
@@ -135,8 +135,8 @@ START_TEST(answers_as_a_plain_set_does_without_a_filter)
 }
 END_TEST
 
-/* What an overfull filter calls "maybe" goes to the exact set: nothing but the
- * speed is lost. */
+/* The exact set decides every "maybe" of an overfull filter: only speed is
+ * lost. */
 START_TEST(an_overfull_filter_loses_nothing)
 {
     static struct parts p;
@@ -154,8 +154,8 @@ START_TEST(an_overfull_filter_loses_nothing)
 }
 END_TEST
 
-/* Digests that differ in a few bits only share their place in the batch table
- * and in the hot cache. */
+/* Digests that differ in a few bits only fall on the same place in the batch
+ * table and the hot cache. */
 START_TEST(digests_that_share_a_place_are_told_apart)
 {
     static struct parts p;
@@ -191,13 +191,13 @@ START_TEST(an_empty_batch_is_no_question)
 }
 END_TEST
 
-/* Digests of one set of the hot cache. */
+/* Returns a digest of one set of the hot cache. */
 static struct digest neighbour(uint64_t i)
 {
     return (struct digest){i + 1, 7};
 }
 
-/* Is it known, and was it the hot cache that said so? */
+/* Is it known, and did the hot cache answer? */
 static bool is_hot(struct parts *p, uint64_t i)
 {
     struct digest d = neighbour(i);
@@ -242,7 +242,7 @@ START_TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
     ck_assert(is_hot(&p, 0));
     admit(&p, 1);
     admit(&p, 2);
-    for (int round = 0; round < 3; round++) { /* each in the others' place */
+    for (int round = 0; round < 3; round++) { /* each takes the other's place */
         ck_assert(is_hot(&p, 1));
         ck_assert(is_hot(&p, 2));
         ck_assert(is_hot(&p, 0));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_seen_store.c - what a store promises to the frontier that stands on it.
- */
+/* test_seen_store.c - what the store promises to a frontier built on it. */
 #include "frontier/seen/seen_store.h"
 
 #include "storage/db/url_kind.h"
@@ -46,7 +45,7 @@ static enum seen_answer ask(struct seen_store *s, unsigned n)
     return a;
 }
 
-/* The nth URL, which is new. */
+/* Admits the nth URL, a new one. */
 static void admit(struct seen_store *s, unsigned n)
 {
     char url[32];
@@ -98,7 +97,7 @@ static void count_step(void *ctx, const struct filter_step *step)
     last_step = step->upto;
 }
 
-/* One each time the URLs have doubled, also over a restart. */
+/* One note each time the number of URLs doubles, also across a restart. */
 START_TEST(the_filter_is_noted_at_each_doubling)
 {
     struct scratch at = scratch_make();
@@ -167,7 +166,7 @@ START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
 }
 END_TEST
 
-/* After a failed write only closing is allowed: the store says so itself. */
+/* After a failed write the store only allows closing, and says so itself. */
 START_TEST(a_broken_store_takes_no_more_changes)
 {
     struct scratch at = scratch_make();

@@ -1,9 +1,9 @@
 /*
- * served_model.h - the simplest frontier there is, written from the URLFrontier
+ * served_model.h - the simplest possible frontier, written from the URLFrontier
  * contract: arrays, searched from end to end. Header only.
  *
- * It is plain data, so a copy taken at a commit is what must be there after a
- * crash.
+ * It is plain data: a copy taken at a commit is what a restart after a crash
+ * must find.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_SERVED_SERVED_MODEL_H
 #define URLWEIR_TESTS_FRONTIER_SERVED_SERVED_MODEL_H
@@ -14,8 +14,8 @@
 #include "tests/unit/frontier/engine_rig.h"
 
 #define CRAWLS 3
-#define KEYS   4 /* of a crawl */
-#define URLS   9 /* of a queue */
+#define KEYS   4 /* per crawl */
+#define URLS   9 /* per queue */
 
 struct m_url {
     bool there;
@@ -27,7 +27,7 @@ struct m_url {
 
 struct m_queue {
     bool there;
-    uint32_t number; /* of first appearance, 0: never */
+    uint32_t number; /* order of first appearance; 0: never seen */
     int64_t delay, blocked, served;
     uint32_t limit;
     uint64_t turn;
@@ -42,7 +42,7 @@ struct model {
     bool active;
 };
 
-/* What a GET must answer, in order. */
+/* What a GET must return, in order. */
 struct m_answer {
     unsigned crawl, key, url;
 };
@@ -61,7 +61,7 @@ static inline bool m_leased(const struct m_url *u, int64_t now)
     return u->there && u->due != 0 && u->leased_until > now;
 }
 
-/* True: it was not there. */
+/* Returns true if the URL was new. */
 static inline bool m_put(struct model *m, unsigned c, unsigned k, unsigned n,
                          bool known, int64_t due, const char *metadata,
                          int64_t now)
@@ -108,7 +108,7 @@ static inline void m_counts(const struct m_queue *q, int64_t now,
     c->active_queues += active > 0;
 }
 
-/* The URL of the queue that goes out next, URLS: none. */
+/* Returns the queue's next URL to hand out; URLS: none. */
 static inline unsigned m_next(const struct m_queue *q, int64_t now)
 {
     unsigned best = URLS;
@@ -157,7 +157,7 @@ static inline size_t m_serve(struct model *m, unsigned c, unsigned k,
     return n;
 }
 
-/* `c`, `k` of CRAWLS and KEYS: any. */
+/* `c` or `k` equal to CRAWLS or KEYS means any. */
 static inline size_t m_get(struct model *m, unsigned crawl, unsigned key,
                            const struct url_ask *g, int64_t now,
                            struct m_answer *out)
@@ -217,7 +217,8 @@ static inline uint64_t m_purge(struct model *m, unsigned c, unsigned k,
     return gone;
 }
 
-/* Turns are not stored: the one served longest ago goes first. */
+/* The store does not keep the round robin: after a restart, the queue served
+ * longest ago comes first. */
 static inline void m_restart(struct model *m)
 {
     bool ranked[CRAWLS][KEYS] = {{false}};

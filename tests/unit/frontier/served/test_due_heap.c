@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_due_heap.c - the least moment first, against a plain array. */
+/* test_due_heap.c - the earliest moment comes first, against a plain array. */
 #include "frontier/served/due_heap.h"
 
 #include "tests/unit/storage/scratch.h"
@@ -28,7 +28,7 @@ START_TEST(entries_come_out_by_moment_then_by_number)
         due_heap_pop(&h);
     }
     ck_assert_ptr_null(due_heap_top(&h));
-    SAME(h.cap, 0); /* an empty one holds no memory */
+    SAME(h.cap, 0); /* an empty heap holds no memory */
     due_heap_fini(&h);
 }
 END_TEST

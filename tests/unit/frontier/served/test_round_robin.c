@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_round_robin.c - whose turn it is, against a search through all. */
+/* test_round_robin.c - whose turn it is, against a linear search. */
 #include "frontier/served/round_robin.h"
 
 #include "tests/unit/storage/scratch.h"
@@ -20,7 +20,7 @@ static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
     return best;
 }
 
-/* Held numbers on both sides of what has a heap of its own. */
+/* Lease counts both below and above the number that has a heap of its own. */
 START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
 {
     static const uint32_t leased[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_served_cursor.c - a list or a get that was cut anywhere goes on where it
- * left off: the slices put together are what one call gives.
+ * test_served_cursor.c - a list or a get that is cut anywhere continues where
+ * it stopped: its slices together equal one call.
  */
 #include "frontier/served/served.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define NOW    RIG_WALL
 #define QUEUES 3
-#define URLS   5 /* of each */
+#define URLS   5 /* per queue */
 #define ALL    (QUEUES * URLS)
 
 static const struct served_options options = {.fpr = 0.01,
@@ -23,7 +23,7 @@ struct shelf {
 
 static const char *const keys[QUEUES] = {"a.test", "b.test", "c.test"};
 
-/* URL u of queue q is there from NOW + u on. */
+/* URL u of queue q is due from NOW + u on. */
 static void make(struct shelf *s)
 {
     *s = (struct shelf){.at = scratch_make()};
@@ -121,7 +121,7 @@ START_TEST(a_list_in_slices_is_the_list)
 }
 END_TEST
 
-/* Where it stands is gone, and some before and behind it. */
+/* The entry at the cursor is removed, and some before and after it. */
 START_TEST(a_list_whose_place_was_removed_goes_on_behind_it)
 {
     static const unsigned want[] = {0,  1,  2,  3,  4,  10, 11,

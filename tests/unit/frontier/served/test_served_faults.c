@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_served_faults.c - each statement of SQLite fails once under the URLs
- * that other programs put: the call says so, and the next start finds a sound
- * store.
+ * test_served_faults.c - makes each SQLite statement of the served URLs fail
+ * once: the call must report it, and the next start must find a sound store.
  */
 #include "frontier/served/served.h"
 #include "tests/unit/frontier/engine_rig.h"
@@ -41,7 +40,7 @@ static bool note(void *ctx, const struct url_view *v)
     return true;
 }
 
-/* ---- what is done ---- */
+/* ---- the tasks ---- */
 
 static void open_it(void *run)
 {
@@ -56,7 +55,7 @@ static void put(void *run)
     struct served_put list[6];
     char text[6][64];
 
-    for (unsigned i = 0; i < 6; i++) /* some are there, some are not */
+    for (unsigned i = 0; i < 6; i++) /* some exist, some do not */
         list[i] = url(text[i], 2 + 7 * i, i % 2 == 0);
     TELLS(served_put(x->t, list, 6, NOW));
     TELLS(served_commit(x->t, NOW));
@@ -120,7 +119,7 @@ static void steer(void *run)
     TELLS(served_stop(x->t, NOW));
 }
 
-/* ---- each statement of it fails in turn ---- */
+/* ---- each of their statements fails in turn ---- */
 
 static const struct work {
     const char *name;

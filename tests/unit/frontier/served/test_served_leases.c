@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_served_leases.c - URLs handed out, against an array of them. */
+/* test_served_leases.c - leased URLs, against an array of them. */
 #include "frontier/served/served_leases.h"
 
 #include "tests/unit/storage/scratch.h"
 
 #define IDS     6000
-#define DIGESTS 4000 /* fewer than ids, so that some have the same */
+#define DIGESTS 4000 /* fewer than ids, so that some ids share one */
 
 static struct digest digest_of(uint32_t id)
 {
@@ -13,7 +13,7 @@ static struct digest digest_of(uint32_t id)
                            id % DIGESTS % 64};
 }
 
-/* Of those that said their digest, the greatest id. */
+/* Returns the greatest id of the leases that gave this digest. */
 static uint32_t latest_of(struct served_lease *const all[IDS],
                           const bool said[IDS], uint32_t id)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_served_model.c - random calls, restarts and crashes against the simplest
- * frontier there is; what a reader of the store finds as well.
+ * possible frontier; also compares what a reader of the store sees.
  */
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
@@ -9,7 +9,7 @@
 
 #include "tests/unit/frontier/served/served_model.h"
 
-/* Logs so short that they are swept all the time. */
+/* The logs are so short that they are swept all the time. */
 static const struct served_options options = {.fpr = 0.01,
                                               .memory = (uint64_t)64 << 20,
                                               .sweep_from = 10};
@@ -50,7 +50,7 @@ static struct bytes url_name(char text[32], unsigned n)
     return bytes_of_str(text);
 }
 
-/* ---- what comes out ---- */
+/* ---- what the calls return ---- */
 
 struct heard {
     struct play *p;
@@ -293,7 +293,7 @@ static void compare_counts(struct play *p)
     ck_assert_mem_eq(&got, &all, sizeof got);
 }
 
-/* A crawl's URLs, in parts of random size, filtered or not. */
+/* Lists a crawl's URLs in parts of random size, filtered or not. */
 static void compare_list(struct play *p)
 {
     unsigned c = below(p, CRAWLS);
@@ -331,7 +331,7 @@ static void compare_list(struct play *p)
     }
 }
 
-/* ---- what a reader of the store finds ---- */
+/* ---- what a reader of the store sees ---- */
 
 static enum url_state state_of(const struct m_url *u, int64_t now)
 {
@@ -431,7 +431,7 @@ static void compare_read(struct play *p)
     reader_close(&r);
 }
 
-/* ---- the play ---- */
+/* ---- a run ---- */
 
 static void reopen(struct play *p)
 {
@@ -479,7 +479,7 @@ static void step(struct play *p)
     else if (dice < 97)
         commit(p);
     else if (dice < 99)
-        reopen(p); /* as after a kill: what was not committed is gone */
+        reopen(p); /* as after a kill: uncommitted work is gone */
     else
         stop(p);
     ck_assert(served_consistent(p->t));
@@ -504,7 +504,7 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
 }
 END_TEST
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
 static bool pass_over(void *ctx, const struct url_view *view)
 {
@@ -539,7 +539,7 @@ static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
     *asked = seen_asked(p) - *asked;
 }
 
-/* Filter and exact set grow with all URLs; what is handed out does not. */
+/* Filter and exact set grow with all URLs; the leases do not. */
 START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {
     struct play p = {.now = RIG_WALL};
@@ -557,7 +557,7 @@ START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
     complete_all(&p, &n, &asked);
     SAME(n, KEYS);
     SAME(asked, 0);
-    complete_all(&p, &n, &asked); /* again, when nobody holds them */
+    complete_all(&p, &n, &asked); /* again, when none is leased */
     SAME(n, 0);
     SAME(asked, KEYS);
     served_close(p.t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_served_name.c - crawl IDs and queue keys, known answers. */
+/* test_served_name.c - crawl IDs and queue keys: known answers. */
 #include "frontier/served/served_name.h"
 
 #include "tests/unit/storage/scratch.h"

@@ -1,8 +1,9 @@
 /*
- * soup.h - URL-like text at random, for tests of what holds of any input.
+ * soup.h - random URL-like text, for tests of properties that hold for any
+ * input.
  *
- * Pieces that make the parser's states follow each other, and now and then an
- * octet of any value. The seed is fixed, so that a failure repeats.
+ * It joins pieces that drive the parser from state to state, with an arbitrary
+ * octet now and then. The seed is fixed, so a failure repeats.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_URL_SOUP_H
 #define URLWEIR_TESTS_FRONTIER_URL_SOUP_H
@@ -26,7 +27,7 @@ static inline size_t soup_add(char *s, size_t at, const char *piece)
     return at + strlen(piece);
 }
 
-/* Fills at most `room` (100 at least) octets of `s`; returns how many. */
+/* Writes at most `room` (at least 100) octets to `s`; returns how many. */
 static inline size_t soup(char *s, size_t room)
 {
     static const char *const pieces[] = {

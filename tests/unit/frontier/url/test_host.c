@@ -7,7 +7,7 @@
 #include "frontier/url/host.h"
 #include "tests/unit/guarded.h"
 
-/* The ASCII form of `domain`, or NULL; the caller frees. */
+/* Returns the ASCII form of `domain`, or NULL; the caller frees it. */
 static char *to_ascii(const char *domain)
 {
     struct bytes text = guarded(bytes_of_str(domain));
@@ -51,7 +51,7 @@ START_TEST(uts46_maps_to_lower_case_and_punycode)
 }
 END_TEST
 
-/* Newer than the Unicode 15.0 of Debian 12's ICU. */
+/* Mappings newer than the Unicode 15.0 of Debian 12's ICU. */
 START_TEST(uts46_mappings_of_later_versions_hold)
 {
     check_ascii("FA\xe1\xba\x9e.de", "xn--fa-hia.de");
@@ -76,8 +76,8 @@ START_TEST(uts46_hyphens_and_lengths_are_not_checked)
 }
 END_TEST
 
-/* The URL Standard passes ASCII by without a look into its Punycode, but not
- * a name with such a label beside one that is not ASCII. */
+/* The URL Standard does not check the Punycode of an all-ASCII name, but it
+ * does when another label of the name is not ASCII. */
 START_TEST(url_3_3_punycode_is_checked_only_beside_other_scripts)
 {
     check_ascii("xn--a", "xn--a");
@@ -150,7 +150,7 @@ START_TEST(ours_a_suffix_or_an_address_is_its_own_domain)
     check_registrable("..", "..");
     memset(label, 'a', sizeof label - 1);
     memcpy(label + 300, ".b.com", 7);
-    check_registrable(label, label); /* longer than any name can be */
+    check_registrable(label, label); /* longer than any valid name */
 }
 END_TEST
 

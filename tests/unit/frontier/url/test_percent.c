@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_percent.c - the table of octet classes against the words of the URL
- * Standard, each set built up from the one before as it is there.
+ * test_percent.c - the table of octet classes against the text of the URL
+ * Standard, where each set extends the one before.
  */
 #include <check.h>
 #include <string.h>

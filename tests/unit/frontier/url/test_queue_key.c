@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_queue_key.c - which URLs stand in one queue. */
+/* test_queue_key.c - which URLs share a queue. */
 #include "frontier/url/queue_key.h"
 
 #include <check.h>

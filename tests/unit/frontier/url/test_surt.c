@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_surt.c - keys that pywb 2.10 with surt 0.3.1 gave, written down; the
- * comparison over many thousand URLs is tests/interop/pywb_surt.py.
+ * test_surt.c - known keys, made with pywb 2.10 and surt 0.3.1;
+ * tests/interop/pywb_surt.py compares many thousand URLs.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -157,7 +157,7 @@ START_TEST(any_url_has_a_key_of_printable_octets)
 }
 END_TEST
 
-/* What a pattern may look at again and again takes no more than its time. */
+/* Patterns that could backtrack again and again still take linear time. */
 START_TEST(hostile_urls_take_linear_time)
 {
     static const char *const fills[] = {"cfid=",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_surt_session.c - against the regular expressions that the Internet
- * Archive's canonicaliser and surt 0.3.1 have, over random text made of their
+ * test_surt_session.c - against the regular expressions of the Internet
+ * Archive's canonicaliser and of surt 0.3.1, over random text made of their
  * parts.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -43,7 +43,7 @@ static pcre2_code *compiled(const char *pattern)
     return c;
 }
 
-/* What matches is replaced by its two groups. */
+/* Replaces a match by its two groups. */
 static size_t apply(pcre2_code *c, char *at, size_t len)
 {
     pcre2_match_data *m = pcre2_match_data_create_from_pattern(c, NULL);
@@ -68,7 +68,7 @@ static size_t session_soup(char *out, const char *const *pieces, size_t count)
 
     while (parts-- > 0 && n + 40 < MOST)
         n = soup_add(out, n, pieces[soup_random() % count]);
-    if (n > 0 && soup_random() % 4 == 0) /* one octet is not as it should be */
+    if (n > 0 && soup_random() % 4 == 0) /* spoil one octet */
         out[soup_random() % n] = "&=?/().x0"[soup_random() % 9];
     return n;
 }

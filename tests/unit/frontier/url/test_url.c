@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_url.c - the parser against the URL Standard, by its sections. The web
- * platform's urltestdata.json runs in `make check-shared`; here stands what can
- * be checked by hand. Hosts are in test_url_host.c, what holds of any input in
+ * platform's urltestdata.json runs in `make check-shared`; the cases here can
+ * be checked by hand. Hosts are in test_url_host.c, properties of any input in
  * test_url_any.c.
  */
 #include <check.h>
@@ -165,8 +165,8 @@ START_TEST(url_4_4_other_schemes_are_refused)
 }
 END_TEST
 
-/* RFC 3986's examples, with what the URL Standard makes of them: fragments are
- * dropped here, and http:g is relative. */
+/* RFC 3986's examples, with the URL Standard's results: fragments are dropped
+ * here, and http:g is relative. */
 START_TEST(rfc3986_5_4_references_resolve)
 {
     static const struct known table[] = {
@@ -238,8 +238,8 @@ START_TEST(url_4_4_references_take_from_the_base_what_they_lack)
 }
 END_TEST
 
-/* Replacement is by longest run that began like a character (Encoding
- * Standard, UTF-8 decoder). */
+/* Each longest run that begins like a character becomes one replacement
+ * character (Encoding Standard, UTF-8 decoder). */
 START_TEST(encoding_bad_utf8_counts_as_replacement_characters)
 {
     static const struct known table[] = {
@@ -257,7 +257,7 @@ START_TEST(encoding_bad_utf8_counts_as_replacement_characters)
     };
 
     CHECK_ALL(table, NULL);
-    /* An octet cut off before %XX does not grow together with them. */
+    /* A truncated octet and the %XX after it are not read as one character. */
     ck_assert_int_eq(parse("http://\xe2%82%ac/", NULL), URL_HOST_IDNA);
     ck_assert_int_eq(parse("http://%e2%82%ac/", NULL), URL_OK);
 }
@@ -277,7 +277,7 @@ END_TEST
 
 /* ---- query in another encoding ---------------------------------------- */
 
-/* A page in an encoding with ASCII and e-acute, which it has at 0xe9. */
+/* Encodes as a page in an ASCII-based encoding that has e-acute at 0xe9. */
 static void encode_e_acute(void *ctx, struct bytes in, struct buf *out)
 {
     ++*(int *)ctx;
@@ -438,7 +438,7 @@ START_TEST(the_host_of_canonical_text_is_found_without_parsing)
 }
 END_TEST
 
-/* Port 80 under http and 443 under https are one place. */
+/* Port 80 under http and port 443 under https are one site. */
 START_TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
 {
     static const struct {

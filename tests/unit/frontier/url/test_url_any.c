@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_url_any.c - what holds of any input to the URL parser: properties over
- * random text, limits of length and time, threads.
+ * test_url_any.c - properties of the URL parser for any input: random text,
+ * limits of length and time, threads.
  */
 #include <check.h>
 #include <pthread.h>
@@ -61,7 +61,7 @@ START_TEST(what_was_serialised_parses_to_itself)
 }
 END_TEST
 
-/* The URL as written and one that takes the other way through the parser. */
+/* Compares the URL as written with one that takes the parser's other path. */
 START_TEST(tabs_fragments_and_backslashes_do_not_matter)
 {
     struct url other;
@@ -95,7 +95,7 @@ START_TEST(tabs_fragments_and_backslashes_do_not_matter)
 }
 END_TEST
 
-/* Host in capitals and a dot segment in front: neither is the plain case. */
+/* A host in capitals and a leading dot segment both leave the fast path. */
 START_TEST(the_fast_way_and_the_long_way_agree)
 {
     struct url other;
@@ -109,7 +109,7 @@ START_TEST(the_fast_way_and_the_long_way_agree)
 
         host[0] = 'h';
         h = h < 40 ? h : 40;
-        for (size_t k = 0; k < h; k++) /* nothing that ends a host */
+        for (size_t k = 0; k < h; k++) /* no octet that ends a host */
             if (strchr("/\\?#@:", host[k]) != NULL)
                 host[k] = "a.1x"[soup_random() % 4];
         m = soup_add(s, 0, "http://");

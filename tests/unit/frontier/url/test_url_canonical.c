@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_url_canonical.c - the canonical form by its rules, C1 to C7 in url.h,
- * and that it is a fixed point of any input.
+ * test_url_canonical.c - the canonical form by its rules, C1 to C7 in url.h; it
+ * is a fixed point for any input.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ START_TEST(ours_c3_unreserved_escapes_are_decoded)
 }
 END_TEST
 
-/* % is reserved, so %2541 does not become A; but %%34%31 is %41 after one
- * round and A after the next. */
+/* % is reserved, so %2541 does not become A; but %%34%31 becomes %41 in one
+ * round and A in the next. */
 START_TEST(ours_c3_goes_on_until_nothing_changes)
 {
     static const struct known table[] = {
@@ -94,7 +94,8 @@ START_TEST(ours_c4_trailing_dots_of_a_name_are_dropped)
 }
 END_TEST
 
-/* Two dots behind a number keep the parser from taking it for an address. */
+/* Because of two dots after a number, the parser does not read it as an
+ * address. */
 START_TEST(ours_c4_what_is_left_must_be_a_host)
 {
     static const struct known table[] = {
@@ -181,7 +182,7 @@ static bool same_parts(const struct url *a, const struct url *b)
            a->path_at == b->path_at && a->query_at == b->query_at;
 }
 
-/* What canonical() makes of `in` is what it makes of that again, and both
+/* The canonical form of `in` must be its own canonical form, and both must
  * parse to the same text with the same parts. */
 static void assert_fixed_point(struct bytes in, const struct url *against)
 {
@@ -221,7 +222,7 @@ START_TEST(the_form_of_a_reference_is_a_fixed_point)
 }
 END_TEST
 
-/* Escapes within escapes, some digits and dots: what C3 and C6 can make. */
+/* Nested escapes, some digits and dots: input on which C3 and C6 work. */
 START_TEST(the_form_of_nested_escapes_is_a_fixed_point)
 {
     static const char octets[] = "%%%%%%%2222333345eEfF016789aA./";
@@ -259,7 +260,7 @@ START_TEST(the_form_of_numbers_and_dots_is_a_fixed_point)
 END_TEST
 
 /* "0.." is three octets and 0.0.0.0 is seven; a URL at the ceiling has no room
- * for them and keeps its dots. */
+ * for that and keeps its dots. */
 START_TEST(ours_a_host_does_not_grow_past_the_ceiling)
 {
     char *s = malloc(URL_LENGTH_CEILING + 1);

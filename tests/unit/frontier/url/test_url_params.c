@@ -14,7 +14,7 @@ static void becomes(const char *in, const char *want)
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(in), NULL, NULL), URL_OK);
     url_drop_params(&u, names, 2);
     ck_assert_str_eq(buf_str(&u.text), want);
-    /* What comes out is canonical, its parts are in place. */
+    /* The result must be canonical, with its parts in place. */
     ck_assert_int_eq(url_canonical(&again, url_text(&u), NULL, NULL), URL_OK);
     ck_assert_str_eq(buf_str(&again.text), want);
     ck_assert_uint_eq(u.query_at, again.query_at);

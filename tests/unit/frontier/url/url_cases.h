@@ -1,5 +1,5 @@
 /*
- * url_cases.h - tables of URLs and what they become, for the tests of url.h.
+ * url_cases.h - tables of URLs and their parsed forms, for the tests of url.h.
  */
 #ifndef URLWEIR_TESTS_FRONTIER_URL_URL_CASES_H
 #define URLWEIR_TESTS_FRONTIER_URL_URL_CASES_H
