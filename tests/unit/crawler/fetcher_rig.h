@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetcher_rig.h - a fetcher, all it needs, and a tiny server to ask. */
+/* fetcher_rig.h - a fetcher, everything it needs, and a tiny server. */
 #ifndef URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
 #define URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
 
@@ -32,8 +32,8 @@ struct rig {
     const char *resolve_list;
 };
 
-/* Options may be changed between rig_init and rig_start. Whoever wants a limit
- * of time to end something sets it: these are for what hangs. */
+/* The caller may change options between rig_init and rig_start. The time limits
+ * here only catch a hang; a test that needs one to expire sets its own. */
 static void rig_init(struct rig *r, struct route *routes, size_t count)
 {
     static const unsigned char seed[DIGEST_SEED_SIZE] = {1};
@@ -60,7 +60,7 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
     r->reports = queue_new(1000);
 }
 
-/* Every name is this server's. */
+/* Makes every name resolve to this server. */
 static inline void rig_resolve_all(struct rig *r)
 {
     snprintf(r->resolve, sizeof r->resolve, "*:%u:127.0.0.1", r->server.port);
@@ -99,7 +99,7 @@ static struct report *rig_receive(struct rig *r)
     return item;
 }
 
-/* Ends the fetcher, which must have nothing left to say but that it is gone. */
+/* Ends the fetcher, whose only remaining report must be REPORT_GONE. */
 static void rig_fini(struct rig *r)
 {
     struct report *gone;
@@ -120,7 +120,7 @@ static void rig_fini(struct rig *r)
     tiny_stop(&r->server);
 }
 
-/* "http://HOST:PORT/path" of the rig's server. */
+/* Returns "http://HOST:PORT/path" of the rig's server. */
 static const char *rig_url(struct rig *r, const char *host, const char *path)
 {
     static char url[8][400];
@@ -153,7 +153,7 @@ static uint64_t rig_give(struct rig *r, const char *url)
     return rig_give_lease(r, (struct engine_lease){.depth = 1}, url);
 }
 
-/* The report of one URL that is asked alone. */
+/* Asks for one URL alone and returns its report. */
 static struct report *rig_ask_url(struct rig *r, const char *url)
 {
     uint64_t id = rig_give(r, url);
@@ -168,7 +168,7 @@ static inline struct report *rig_ask(struct rig *r, const char *path)
     return rig_ask_url(r, rig_url(r, "127.0.0.1", path));
 }
 
-/* Asks one route with the options as they are by default. */
+/* Asks for one route with the default options. */
 static inline struct report *ask_route(struct rig *r, struct route *route)
 {
     rig_init(r, route, 1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck_names.h - host names whose look-up hangs until the test lets it go, so
- * that what waits for one never ends and what does not needs no clock to show
- * it. They begin with "stuck"; the look-up is the C library's getaddrinfo,
- * replaced for the whole of the unit tests (test_fetcher_dns.c). There, names
- * under "invalid" have no address, whatever the machine's name server says.
+ * stuck_names.h - host names, beginning with "stuck", whose look-up hangs until
+ * the test releases it. A test can thus show without a clock who waits for a
+ * look-up and who does not. All unit tests use a replaced getaddrinfo
+ * (test_fetcher_dns.c), in which names under "invalid" have no address,
+ * whatever the machine's name server says.
  */
 #ifndef URLWEIR_TESTS_CRAWLER_STUCK_NAMES_H
 #define URLWEIR_TESTS_CRAWLER_STUCK_NAMES_H
 
-/* Until so many look-ups hang. */
+/* Wait until `n` look-ups hang. */
 void stuck_names_wait(unsigned n);
-/* Those that hang fail. Returns when their threads are done. */
+/* Make the hanging look-ups fail. Returns when their threads are done. */
 void stuck_names_let_go(void);
 
 #endif

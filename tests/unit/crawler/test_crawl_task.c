@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of tasks that others post to the frontier thread. */
+/* The list of tasks that other threads post to the frontier thread. */
 #include <check.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A fetcher: a page and all that is told of it, connections, the end. */
+/* A fetcher: a page and everything reported of it, connections, the end. */
 #include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
@@ -95,8 +95,8 @@ START_TEST(conns_per_host_are_used_at_once)
 }
 END_TEST
 
-/* Sixteen names of one address, of which four may be connected: idle
- * connections make way, and whoever finds no place is given back. */
+/* Sixteen names share an address that allows four connections: idle connections
+ * make way, and URLs that find no place go back. */
 START_TEST(an_address_has_no_more_connections_than_allowed)
 {
     enum { HOSTS = 16, ROUNDS = 4 };
@@ -173,7 +173,7 @@ START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
 }
 END_TEST
 
-/* Long before the limit of time does. */
+/* It does so long before the time limit. */
 START_TEST(stopping_gives_everything_back_at_once)
 {
     struct route route = {"/", OK_HTML "\r\nabc", .after = STALL};
@@ -191,7 +191,7 @@ START_TEST(stopping_gives_everything_back_at_once)
         struct report *p = rig_receive(&r);
 
         ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        /* A request was out for the first only. */
+        /* Only the first had a request in flight. */
         ck_assert_int_eq(p->done.host.ended != 0, p->id == 1);
         report_free(p);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time that passes between two lines of code: a machine that is busy, or was
- * asleep. Here the wall clock goes on by a step each time it is read.
+ * Time that passes between two lines of code, on a machine that is busy or was
+ * asleep. Here the wall clock advances a step each time it is read.
  */
 #include <check.h>
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
 }
 
 /* The retry of an unreachable robots.txt is due again while its failure is
- * told; the URL must not wait for a fetch that nobody began. */
+ * being reported; the URL must not wait for a fetch that nobody started. */
 START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
 {
     struct rig r;
@@ -46,7 +46,7 @@ START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
     rig_start(&r);
     step_ms = 100;
     for (int i = 0; i < 3; i++) {
-        /* nobody listens there */
+        /* nothing listens there */
         struct report *p = rig_ask_url(&r, "http://127.0.0.1:2/");
 
         assert_outcome(p, OUTCOME_FAILED, REASON_CONNECT);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A name server that does not answer. The resolver is the C library's, in
- * threads of libcurl's; here it is replaced for names that begin with "stuck",
- * and for those under "invalid", which no name server shall be asked for.
+ * A name server that does not answer. The resolver is the C library's, which
+ * libcurl calls in threads of its own; the test replaces it for names that
+ * begin with "stuck", and for names under "invalid", which no name server
+ * should be asked for.
  */
 #include "tests/unit/crawler/stuck_names.h"
 
@@ -16,7 +17,7 @@
 static atomic_uint stuck;
 static atomic_bool let_go;
 
-/* RFC 6761 section 6.4; real name servers were seen to know better. */
+/* RFC 6761 section 6.4; some real name servers give them an address. */
 static bool is_invalid(const char *name)
 {
     static const char tail[] = ".invalid";
@@ -56,7 +57,7 @@ void stuck_names_let_go(void)
     atomic_store(&let_go, true);
     while (atomic_load(&stuck) > 0)
         usleep(1000);
-    usleep(50 * 1000); /* for what their threads do after */
+    usleep(50 * 1000); /* gives their threads time to finish */
     atomic_store(&let_go, false);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fetcher may ask, and how much it takes: the guard, memory, rate. */
+/* What a fetcher may ask for and how much it takes: guard, memory, rate. */
 #include <check.h>
 
 #include "base/mem.h"
@@ -125,7 +125,7 @@ START_TEST(the_environment_sends_no_request_elsewhere)
 }
 END_TEST
 
-/* 64 MiB of white space in a few KB: the limit holds after decoding. */
+/* 64 MiB of white space in a few KB: the limit applies after decoding. */
 START_TEST(a_gzip_bomb_stays_within_the_limit)
 {
     static const char answer[] =
@@ -157,8 +157,8 @@ END_TEST
     OK_HTML "Content-Length: 300000\r\n\r\n" TEN TEN TEN TEN TEN TEN TEN TEN   \
         TEN TEN
 
-/* Ten hosts, each with the same body, through a pool that is too small for
- * two: each comes whole, and the pool is never over by more than one body. */
+/* Ten hosts send the same body through a pool too small for two: each body must
+ * arrive whole, and the pool must never be over by more than one body. */
 static void fetch_through_a_small_pool(struct route *route, uint64_t body,
                                        enum outcome_reason reason)
 {
@@ -213,14 +213,14 @@ START_TEST(decoded_bodies_wait_for_each_other_too)
                           .repeat = 30,
                           .repeat_len = sizeof BOMB_SPACES - 1};
 
-    /* The stream has no end, which nobody knows before the last octet. */
+    /* The stream lacks its end, which shows only at its last octet. */
     fetch_through_a_small_pool(&route, 31 * 16384, REASON_BAD_ENCODING);
 }
 END_TEST
 
-/* So many pages of three hosts at once, over a rate limit (octets a second, of
- * which those of one second are free) that makes them wait longer than their
- * limit of time. */
+/* Pages of three hosts, all at once, under a rate limit (octets a second; the
+ * first second's are free) that makes them wait longer than their time
+ * limit. */
 struct slow_web {
     int pages;
     uint64_t octets, rate;
@@ -228,7 +228,7 @@ struct slow_web {
     size_t links;
 };
 
-/* How many came whole, with all `slower` times slower. */
+/* Returns how many arrived whole with all times `slower` times as long. */
 static int come_whole(struct route *route, const struct slow_web *w,
                       uint64_t slower)
 {
@@ -265,8 +265,8 @@ static int come_whole(struct route *route, const struct slow_web *w,
     return whole;
 }
 
-/* A machine so busy that the server itself takes that long is given a web that
- * is slower, and more time. */
+/* On a machine so busy that the server itself takes that long, tries a slower
+ * web with more time. */
 static void all_come_whole(struct route *route, const struct slow_web *w)
 {
     uint64_t slower = 1;
@@ -295,8 +295,8 @@ END_TEST
     "\r\n\r\n<a href=/linked>x</a>" TEN TEN TEN TEN TEN TEN TEN TEN TEN        \
     "        "
 
-/* Three pages of 60,000 octets at 40,000 a second, at once: each of them alone
- * takes longer than its limit of time. */
+/* Three pages of 60,000 octets at once, at 40,000 a second: each of them alone
+ * takes longer than its time limit. */
 START_TEST(a_low_rate_limit_lets_no_page_fail)
 {
     struct route route = {"/", LINKED_BODY("60000"), .repeat = 599,
@@ -311,8 +311,8 @@ START_TEST(a_low_rate_limit_lets_no_page_fail)
 }
 END_TEST
 
-/* Three pages at once bring two seconds more than may come; one that is asked
- * for then is understood like any other, and so are its links. */
+/* Three pages at once are two seconds ahead of the rate; a page requested then
+ * must still be read in full, links included. */
 START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
 {
     struct route routes[] = {{"/long", LINKED_BODY("17000"), .repeat = 169,
@@ -333,7 +333,7 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
         rig_give(&r, rig_url(&r, host, "/long"));
     }
     tiny_wait_asked(&r.server, &routes[0], 3);
-    usleep(300000); /* so that most of it has come */
+    usleep(300000); /* lets most of it arrive */
     late = rig_give(&r, rig_url(&r, "late.test", "/short"));
     for (int i = 0; i < 4; i++) {
         struct report *p = rig_receive(&r);
@@ -348,7 +348,7 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
 }
 END_TEST
 
-/* Heads have no body to wait with; the next request waits instead. */
+/* A head has no body that could wait; the next request waits instead. */
 START_TEST(answers_without_a_body_keep_to_the_rate_limit_too)
 {
     static const char answer[] =
@@ -370,14 +370,14 @@ START_TEST(answers_without_a_body_keep_to_the_rate_limit_too)
         report_free(p);
     }
     took = clock_mono() - before;
-    /* All but the last were paid for before it was asked for. */
+    /* All but the last were paid for before it was requested. */
     ck_assert_int_ge(took,
                      (19 * (int64_t)strlen(answer) - 1000) * NS_PER_S / 1000);
     rig_fini(&r);
 }
 END_TEST
 
-/* At an octet a second, twelve bodies of 300,000 octets would take weeks. */
+/* At one octet a second, twelve bodies of 300,000 octets would take weeks. */
 START_TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};

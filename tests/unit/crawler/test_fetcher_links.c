@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a fetcher finds further URLs: redirects, links, sitemaps and feeds. */
+/* Where a fetcher finds more URLs: redirects, links, sitemaps and feeds. */
 #include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
@@ -348,7 +348,7 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
             assert_bytes(p->done.outlinks[0].url, "http://x.test/a");
             ck_assert_uint_eq(p->done.outlinks[0].kind, cases[i].kind);
             ck_assert_uint_eq(p->done.outlinks[0].depth, 5);
-            /* a feed quotes whom it likes, a sitemap speaks for its host */
+            /* a feed may list any host, a sitemap only its own */
             ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
         }
         report_free(p);
@@ -416,7 +416,7 @@ START_TEST(types_that_are_not_accepted_are_given_up_at_the_head)
         assert_outcome(p, want[i].status, want[i].reason);
         report_free(p);
     }
-    /* Short bodies were read on, for the connection's sake. */
+    /* Short bodies were read to the end, to keep the connection. */
     ck_assert_uint_eq(r.server.connections, 1);
     rig_fini(&r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fetcher makes of answers: outcomes, limits, content codings. */
+/* What a fetcher makes of responses: outcomes, limits, content codings. */
 #include <check.h>
 #include <poll.h>
 
@@ -143,8 +143,9 @@ START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
 }
 END_TEST
 
-/* Asks for what stalls, with a limit of time that grows until the answer itself
- * came within it: on a busy machine, not even that comes at once. */
+/* Asks for a response that stalls, and raises the time limit until the part
+ * that is sent arrives in time: a busy machine may need longer even for
+ * that. */
 static struct report *ask_what_stalls(struct rig *r, struct route *route,
                                       const struct outcome *want)
 {
@@ -181,7 +182,7 @@ START_TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
         {OUTCOME_FAILED, REASON_TIMEOUT, 200},
         {OUTCOME_FAILED, REASON_TIMEOUT, 200},
         {OUTCOME_FAILED, REASON_TIMEOUT, 0},
-        {OUTCOME_FAILED, REASON_HTTP, 404}, /* its head says all */
+        {OUTCOME_FAILED, REASON_HTTP, 404}, /* the head is enough */
     };
     struct rig r;
 
@@ -216,7 +217,7 @@ START_TEST(content_codings_are_decoded)
         CODED("/gzip", "gzip", GZIP),
         CODED("/x-gzip", "x-gzip", GZIP),
         CODED("/deflate", "deflate", DEFLATE),
-        CODED("/raw", "deflate", RAW_DEFLATE), /* as some servers mean it */
+        CODED("/raw", "deflate", RAW_DEFLATE), /* as some servers misread it */
         CODED("/br", "br", BROTLI),
         CODED("/zstd", "zstd", ZSTD),
     };
@@ -257,7 +258,7 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
 
         assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
         ck_assert(!p->done.transient);
-        if (i == 2) /* what was decoded before is read */
+        if (i == 2) /* keeps what was decoded before */
             ck_assert_uint_eq(p->done.outlink_count, 1);
         report_free(p);
     }
@@ -286,7 +287,7 @@ START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
 }
 END_TEST
 
-/* The last octets are missing, and Content-Length or the last chunk agree. */
+/* The last octets are missing, but Content-Length or the last chunk agrees. */
 START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
 {
 #define SHORT(path, coding, length, body)                                      \
@@ -324,7 +325,7 @@ START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
 }
 END_TEST
 
-/* Neither of an error page nor of an answer without a body. */
+/* The coding of an error page, or of a response without a body, is ignored. */
 START_TEST(a_coding_matters_only_where_a_body_does)
 {
     struct route routes[] = {
@@ -368,7 +369,7 @@ START_TEST(broken_connections_are_resets_and_broken_http_is_protocol)
          .repeat = 20000, .repeat_len = 20},
         {"/many", "HTTP/1.1 200 OK\r\nX-Field: y\r\n", .after = CLOSE,
          .repeat = 30000, .repeat_len = 12},
-        /* nobody asked for them, and libcurl before 8.1 decodes them */
+        /* not requested; libcurl before 8.1 decodes it anyway */
         {"/coded", OK_HTML "Transfer-Encoding: gzip\r\n\r\n" GZIP_BODY,
          .len = sizeof OK_HTML + sizeof GZIP_BODY + 25, .after = CLOSE},
         {"/coded-chunks",
@@ -436,7 +437,7 @@ START_TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
     } cases[] = {
         {"no TLS here\r\n", 60000},
         {"", 300},
-        {"", 3000}, /* if the machine is too busy even to connect in less */
+        {"", 3000}, /* a busy machine may need this long to connect */
         {"", 30000},
     };
     bool enough = false;
@@ -464,7 +465,7 @@ START_TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
 }
 END_TEST
 
-/* A listener whose backlog is full answers no SYN. */
+/* A listener with a full backlog does not answer a SYN. */
 START_TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
 {
     struct sockaddr_in a = {.sin_family = AF_INET};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* robots.txt before all else (RFC 9309), as a fetcher asks for it. */
+/* robots.txt comes before all else (RFC 9309): how a fetcher gets it. */
 #include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
@@ -41,7 +41,7 @@ START_TEST(robots_txt_comes_first_and_its_url_is_given_back)
     p = rig_ask(&r, "/private/x");
     assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
     assert_bytes(p->done.row.detail, "Disallow: /private");
-    ck_assert_int_eq(p->done.host.ended, 0); /* nothing was sent */
+    ck_assert_int_eq(p->done.host.ended, 0); /* no request was sent */
     report_free(p);
     ck_assert_uint_eq(routes[0].asked, 1);
     ck_assert_uint_eq(routes[3].asked, 0);
@@ -66,7 +66,7 @@ START_TEST(robots_txt_is_read_whatever_its_type_and_coding)
         {"/robots.txt", coded, .len = sizeof coded - 1},
         {"/yes", OK_HTML EMPTY},
     };
-    const char *only = "text/html"; /* --mime is about pages */
+    const char *only = "text/html"; /* --mime applies to pages only */
     struct rig r;
     struct report *p;
 
@@ -117,7 +117,7 @@ START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
         rig_start(&r);
         for (int i = 0; i < 5; i++)
             rig_give(&r, rig_url(&r, "a.test", "/a"));
-        /* When this one's is asked for, the fetcher has taken all. */
+        /* Once this one is requested, the fetcher has taken all of them. */
         rig_give(&r, rig_url(&r, "last.test", "/a"));
         tiny_wait_asked(&r.server, &route, 2);
         tiny_let_go(&r.server, &route);
@@ -133,8 +133,8 @@ START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
 }
 END_TEST
 
-/* Asks until the URL is not given back any more. Between two requests, the
- * frontier keeps the delay of the queue. */
+/* Asks until the URL no longer comes back. Between two requests, the frontier
+ * keeps the queue's delay. */
 static struct report *ask_to_the_end(struct rig *r, const char *path,
                                      unsigned *asked)
 {
@@ -180,7 +180,7 @@ START_TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
     r.o.robots = ROBOTS_OBEY;
     rig_start(&r);
     p = ask_to_the_end(&r, "/private/x", &asked);
-    assert_outcome(p, OUTCOME_FAILED, REASON_HTTP); /* all is allowed */
+    assert_outcome(p, OUTCOME_FAILED, REASON_HTTP); /* everything is allowed */
     ck_assert_uint_eq(asked, 7);
     report_free(p);
     rig_fini(&r);
@@ -201,10 +201,10 @@ START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
     rig_start(&r);
     report_free(rig_ask_url(&r, rig_url(&r, "a.test", "/a")));
     rig_give(&r, rig_url(&r, "a.test", "/b"));
-    rig_give(&r, rig_url(&r, "a.test", "/c")); /* is held meanwhile */
+    rig_give(&r, rig_url(&r, "a.test", "/c")); /* must wait meanwhile */
     /* When this one comes back, the fetcher has taken both. */
     report_free(rig_ask_url(&r, rig_url(&r, "last.test", "/a")));
-    ck_assert_uint_eq(routes[0].asked, 2); /* one of each host */
+    ck_assert_uint_eq(routes[0].asked, 2); /* one from each host */
     tiny_let_go(&r.server, &routes[1]);
     for (int i = 0; i < 2; i++) {
         p = rig_receive(&r);
@@ -220,8 +220,7 @@ START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
 }
 END_TEST
 
-/* How often it is asked for is the business of its host's queue, which the
- * frontier keeps. */
+/* The frontier decides how often it is requested, through its host's queue. */
 START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
 {
     struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
@@ -295,12 +294,12 @@ START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
     p = rig_ask(&r, "/a");
     assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
     ck_assert(p->done.transient && p->done.host.unreachable);
-    ck_assert(!p->done.host.silent); /* it has answered */
+    ck_assert(!p->done.host.silent); /* the host did respond */
     ck_assert_int_eq(p->done.host.retry_after_ms, 900000);
     ck_assert_int_gt(p->done.host.ended, 0);
     assert_bytes(p->done.row.detail, "robots.txt: HTTP 503");
     report_free(p);
-    p = rig_ask(&r, "/a"); /* too early: nothing is sent */
+    p = rig_ask(&r, "/a"); /* too early: no request is sent */
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
     ck_assert_int_gt(p->not_before, clock_mono() + 450 * NS_PER_S);
     ck_assert_int_eq(p->done.host.ended, 0);
@@ -412,7 +411,7 @@ START_TEST(the_guard_holds_for_robots_txt_and_its_redirects)
 }
 END_TEST
 
-/* RFC 9309 section 2.3.1.4: it cannot be had. */
+/* RFC 9309 section 2.3.1.4: counts as unreachable. */
 START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
 {
     struct route route = {"http://a.test/robots.txt",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hop_path.c - how a URL was found: from where, over which steps. */
+/* test_hop_path.c - how a URL was found: from which page, by which hops. */
 #include "crawler/hop_path.h"
 
 #include "tests/unit/frontier/engine_rig.h"
 
-/* Admits one URL found on `via`, over a link of `kind`; its id. */
+/* Admits a URL found on `via` by a link of `kind`; returns its id. */
 static uint64_t found(struct rig *r, const char *url, uint64_t via,
                       enum link_kind kind)
 {
@@ -47,7 +47,7 @@ START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
     image = found(&r, "http://a.example/i.png", page, LINK_IMG);
     t = hop_path_new(r.e);
     assert_hop_path(t, seed, 0, LINK_SEED, "", "");
-    /* Nothing of the way is known yet: all of it is walked. */
+    /* Nothing is known of the path yet, so all of it is walked. */
     assert_hop_path(t, image, page, LINK_IMG, "http://a.example/page", "RLE");
     assert_hop_path(t, page, moved, LINK_A, "http://a.example/new", "RL");
     assert_hop_path(t, moved, seed, LINK_REDIRECT, "http://a.example/", "R");
@@ -79,7 +79,8 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
         want[n + i - over] = '\0';
         assert_hop_path(known, ids[i], ids[i - 1], LINK_A, urls[i - 1], want);
     }
-    /* One that has to walk it finds the same, as far as it walks. */
+    /* A new one that has to walk the path finds the same, as far as it
+     * walks. */
     walked = hop_path_new(r.e);
     snprintf(want, sizeof want,
              "150+LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL");

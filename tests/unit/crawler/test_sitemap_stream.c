@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sitemap_stream.c - sitemaps through a fetcher: parts and last words. */
+/* test_sitemap_stream.c - sitemaps through a fetcher: parts and final
+ * report. */
 #include "crawler/sitemap_stream.h"
 
 #include "base/mem.h"
@@ -9,7 +10,7 @@
 #define XML      OK "Content-Type: application/xml\r\n"
 #define LOC(url) "<url><loc>" url "</loc></url>"
 
-/* Asks for "/" as a URL of this kind; its parts, then its last word. */
+/* Asks for "/" as a URL of this kind; holds its parts and its final report. */
 struct answers {
     struct report *parts[64], *done;
     size_t count;
@@ -66,7 +67,7 @@ START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
     ck_assert_uint_eq(a.parts[0]->elsewhere, 3);
     assert_bytes(part->outlinks[0].url, "http://127.0.0.1/a");
     assert_bytes(part->outlinks[2].url, "https://127.0.0.1/c");
-    ck_assert_uint_eq(part->outlinks[0].depth, 1); /* its own */
+    ck_assert_uint_eq(part->outlinks[0].depth, 1); /* of its own host */
     ck_assert_uint_eq(part->outlinks[0].kind, LINK_LISTED);
     ck_assert_ptr_null(part->outlinks[0].hint);
     free_answers(&a);
@@ -100,7 +101,7 @@ START_TEST(an_index_lists_sitemaps_and_no_index_within_it)
 }
 END_TEST
 
-/* 50,001 entries in text, 5 octets of overhead each. */
+/* 50,001 entries as text, with 5 octets of overhead each. */
 START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
 {
     struct route route = {"/s.txt", .after = CLOSE};
@@ -169,19 +170,19 @@ START_TEST(what_is_no_sitemap_is_told_apart)
         enum outcome_status status;
         enum outcome_reason reason;
     } cases[] = {
-        /* a guess that was wrong, in three ways */
+        /* a wrong guess, in three ways */
         {"/sitemap.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_SITEMAP,
          OUTCOME_SKIPPED, REASON_NO_SITEMAP},
         {"/sitemap.xml", OK "Content-Type: text/html\r\n\r\n<p>no",
          LINK_SITEMAP, OUTCOME_SKIPPED, REASON_NO_SITEMAP},
         {"/sitemap.xml", XML "Connection: close\r\nContent-Length: 0\r\n\r\n",
          LINK_SITEMAP, OUTCOME_SKIPPED, REASON_NO_SITEMAP},
-        /* an empty one is one */
+        /* an empty sitemap is still a sitemap */
         {"/sitemap.xml", XML "\r\n<urlset/>", LINK_SITEMAP, OUTCOME_FETCHED,
          REASON_NONE},
         {"/sitemap.xml", "HTTP/1.1 503 No\r\n\r\n", LINK_SITEMAP,
          OUTCOME_FAILED, REASON_HTTP},
-        /* others were named by somebody */
+        /* somebody did name these */
         {"/other.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_SITEMAP, OUTCOME_FAILED,
          REASON_HTTP},
         {"/sitemap.xml", "HTTP/1.1 404 No\r\n\r\n", LINK_A, OUTCOME_FAILED,
@@ -222,7 +223,7 @@ START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
     assert_bytes(a.done->done.row.title, "All pages");
     ck_assert_uint_eq(a.done->done.outlink_count, 1);
     free_answers(&a);
-    /* and the other way round: XML sent as HTML is a sitemap */
+    /* and vice versa: XML sent as HTML is a sitemap */
     tiny_answer(&r.server, &route,
                 OK "Content-Type: text/html\r\n\r\n<urlset>" LOC(
                     "http://a.test/") "</urlset>");
@@ -243,7 +244,7 @@ START_TEST(one_that_breaks_off_has_said_what_it_could)
     struct rig r;
     struct answers a;
 
-    /* The limit of time grows until the answer itself comes within it. */
+    /* Raises the time limit until the response itself arrives in time. */
     for (int64_t limit = 300;; limit *= 8) {
         rig_init(&r, &route, 1);
         r.o.timeout_ms = limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sitemap_trust.c - who may list whose URLs. */
+/* test_sitemap_trust.c - which sitemaps may list which hosts' URLs. */
 #include "crawler/sitemap_trust.h"
 
 #include "base/mem.h"
@@ -97,11 +97,11 @@ START_TEST(ours_what_led_to_a_sitemap_speaks_for_it)
 
     bench_init(&b);
     part = put_via(&b.r, "http://cdn.test/1.xml", b.sitemap, LINK_SITEMAP_PART);
-    /* the host of the index; whose robots.txt names the index */
+    /* the index's host, and the host whose robots.txt names the index */
     ck_assert(may_list(&b, part, "http://a.test/x"));
     set_robots(&b, "http://b.test", 200, "Sitemap: " SITEMAP);
     ck_assert(may_list(&b, part, "http://b.test/x"));
-    /* a page that links to a sitemap does not lend it its host */
+    /* a page that links to a sitemap does not vouch for it */
     page = put_via(&b.r, "http://p.test/", b.sitemap, LINK_A);
     by_page = put_via(&b.r, "http://cdn.test/2.xml", page, LINK_SITEMAP);
     ck_assert(!may_list(&b, by_page, "http://p.test/x"));

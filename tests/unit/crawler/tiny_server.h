@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tiny_server.h - a web server of a few routes, inside the test's process.
+ * tiny_server.h - a web server with a few routes, inside the test's process.
  *
- * Each route is the raw octets of an answer and what happens to the connection
- * then, so that a test shows on its own page what the wire carried.
+ * A route holds the raw octets of a response and what happens to the connection
+ * afterwards, so each test shows what went over the wire.
  */
 #ifndef URLWEIR_TESTS_CRAWLER_TINY_SERVER_H
 #define URLWEIR_TESTS_CRAWLER_TINY_SERVER_H
@@ -25,13 +25,13 @@ enum after { KEEP, CLOSE, RESET, STALL };
 struct route {
     const char *path;
     const char *response;
-    size_t len; /* 0: strlen(answer) */
+    size_t len; /* 0: strlen(response) */
     enum after after;
-    int delay_ms; /* before the answer */
+    int delay_ms; /* before the response */
     unsigned asked;
-    unsigned repeat; /* the answer's last `repeat_len` octets, so many times */
+    unsigned repeat; /* sends its last `repeat_len` octets so often again */
     size_t repeat_len;
-    bool held; /* not answered before tiny_let_go */
+    bool held; /* no response before tiny_let_go */
 };
 
 struct tiny_client;
@@ -42,11 +42,11 @@ struct tiny_server {
     unsigned short port;
     pthread_t thread;
     pthread_mutex_t mtx;
-    pthread_cond_t changed; /* asked, or let go */
-    const char *greeting;   /* instead of HTTP: sent, then all is read */
+    pthread_cond_t changed; /* a request came, or a route was released */
+    const char *greeting;   /* sent instead of HTTP; then all is read */
     char head[4096];        /* of the last request */
     unsigned connections, open_most, requests;
-    struct tiny_client *clients; /* also those that have gone */
+    struct tiny_client *clients; /* includes closed ones */
 };
 
 struct tiny_client {
@@ -84,7 +84,7 @@ static bool tiny_write(int fd, const char *at, size_t len)
     return true;
 }
 
-/* One request's head; false: the client has gone. */
+/* Reads one request's head; false: the client has closed. */
 static bool tiny_read(int fd, char *head, size_t size)
 {
     size_t len = 0;
@@ -101,7 +101,7 @@ static bool tiny_read(int fd, char *head, size_t size)
     return false;
 }
 
-/* True: the connection is kept. */
+/* Returns true if the connection stays open. */
 static bool tiny_serve(int fd, struct route *r)
 {
     static const char missing[] = "HTTP/1.1 404 Not Found\r\n"
@@ -122,15 +122,15 @@ static bool tiny_serve(int fd, struct route *r)
             return false;
     }
     if (r->after == RESET) {
-        usleep(50 * 1000); /* what was written arrives first */
+        usleep(50 * 1000); /* lets the response arrive first */
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     }
     if (r->after == STALL)
-        (void)tiny_read(fd, rest, sizeof rest); /* until the client goes */
+        (void)tiny_read(fd, rest, sizeof rest); /* until the client closes */
     return r->after == KEEP;
 }
 
-/* What is asked for, as it stands once it may be answered. */
+/* Returns a copy of the requested route, once it may be answered. */
 static struct route tiny_find(struct tiny_server *s, const char *head)
 {
     struct route found = {0}, *r;
@@ -180,8 +180,8 @@ static bool tiny_is_open(int fd)
     return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
-/* How many clients have not hung up; they may have done so without our
- * threads having seen it yet. */
+/* Counts the clients that have not hung up, including hang-ups that our threads
+ * have not noticed yet. */
 static unsigned tiny_count_open(struct tiny_server *s)
 {
     unsigned n = 0;
@@ -215,7 +215,7 @@ static void *tiny_accept(void *arg)
     return NULL;
 }
 
-/* From now on `r` is answered so. */
+/* Sets the response of `r` from now on. */
 static inline void tiny_answer(struct tiny_server *s, struct route *r,
                                const char *response)
 {
@@ -224,8 +224,8 @@ static inline void tiny_answer(struct tiny_server *s, struct route *r,
     pthread_mutex_unlock(&s->mtx);
 }
 
-/* Until `r` has been asked for so often; no clock is needed then to know what
- * is under way. */
+/* Waits for `times` requests for `r`, so a test knows without a clock what is
+ * in flight. */
 static inline void tiny_wait_asked(struct tiny_server *s, const struct route *r,
                                    unsigned times)
 {
@@ -235,7 +235,7 @@ static inline void tiny_wait_asked(struct tiny_server *s, const struct route *r,
     pthread_mutex_unlock(&s->mtx);
 }
 
-/* A route that was held is answered, now and from now on. */
+/* Releases a held route: it answers now and from now on. */
 static inline void tiny_let_go(struct tiny_server *s, struct route *r)
 {
     pthread_mutex_lock(&s->mtx);
@@ -244,7 +244,7 @@ static inline void tiny_let_go(struct tiny_server *s, struct route *r)
     pthread_mutex_unlock(&s->mtx);
 }
 
-/* On 127.0.0.1 and a free port. */
+/* Listens on 127.0.0.1 and a free port. */
 static void tiny_start(struct tiny_server *s, struct route *routes,
                        size_t count)
 {

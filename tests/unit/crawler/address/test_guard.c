@@ -40,8 +40,8 @@ static struct guard *make(bool allow_private, const char *allow,
                                            .deny_count = deny != NULL});
 }
 
-/* The first and last address of every block of the IANA special-purpose
- * registries, and multicast and reserved space. */
+/* The first and last address of every block in the IANA special-purpose
+ * registries, and of multicast and reserved space. */
 static const char *const refused[] = {
     "0.0.0.0",
     "0.255.255.255",
@@ -174,7 +174,7 @@ START_TEST(deny_wins_over_allow_and_allow_over_the_default)
     ck_assert(asks(g, "64:ff9b::10.0.0.1"));
     ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
     guard_free(g);
-    /* what is carried is denied although what carries it is allowed */
+    /* an embedded address is denied although its prefix is allowed */
     g = make(false, "64:ff9b::/96", "10.1.0.0/16");
     ck_assert(asks(g, "64:ff9b::10.0.0.1"));
     ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
@@ -217,11 +217,11 @@ START_TEST(networks_of_each_length_and_family_hold_what_they_say)
     ck_assert(asks(g, "8.8.8.8"));
     ck_assert(!asks(g, "2600::1"));
     guard_free(g);
-    g = make(false, NULL, "::ffff:8.8.0.0/112"); /* is 8.8.0.0/16 */
+    g = make(false, NULL, "::ffff:8.8.0.0/112"); /* means 8.8.0.0/16 */
     ck_assert(!asks(g, "8.8.8.8"));
     ck_assert(asks(g, "8.9.0.0"));
     guard_free(g);
-    g = make(false, NULL, "8.8.8.9/31"); /* octets behind the prefix */
+    g = make(false, NULL, "8.8.8.9/31"); /* bits beyond the prefix are set */
     ck_assert(!asks(g, "8.8.8.8"));
     ck_assert(asks(g, "8.8.8.10"));
     guard_free(g);
@@ -351,7 +351,7 @@ START_TEST(names_of_this_machine_and_of_metadata_are_refused_unresolved)
           {"http://notlocalhost.example/", GUARD_PERMITS},
           {"http://localhost.example.org/", GUARD_PERMITS},
           {"http://metadata.example.org/", GUARD_PERMITS},
-          /* resolved here, their addresses are judged then */
+          /* the crawler resolves these and judges their addresses then */
           {"http://wiki.internal/", GUARD_PERMITS},
           {"http://wiki/", GUARD_PERMITS});
     guard_free(g);
@@ -386,7 +386,7 @@ START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
     JUDGE(g, {"http://localhost/", GUARD_PERMITS},
           {"http://metadata.goog/", GUARD_NAME});
     guard_free(g);
-    /* a proxy may take ::1 */
+    /* a proxy may read this as ::1 */
     g = make_of(&(struct guard_options){.by_proxy = true,
                                         .allow = &allow,
                                         .allow_count = 1});
@@ -411,7 +411,7 @@ START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
 }
 END_TEST
 
-/* The list of the Fetch Standard, as the web platform tests have it. */
+/* The list of the Fetch Standard, as in the web platform tests. */
 START_TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
 {
     static const unsigned bad[] = {
@@ -458,8 +458,8 @@ START_TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
 }
 END_TEST
 
-/* RFC 6052 section 2.4 has 192.0.2.33 in a prefix of each length; here it is
- * 10.0.2.33 and 9.0.2.33, and the prefixes are not those of documentation. */
+/* RFC 6052 section 2.4 embeds 192.0.2.33 in a prefix of each length; the test
+ * uses 10.0.2.33 and 9.0.2.33, and prefixes that are not for documentation. */
 START_TEST(
     rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
 {

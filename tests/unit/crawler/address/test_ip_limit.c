@@ -27,7 +27,7 @@ START_TEST(idle_holders_yield_once_for_each_wish)
     struct ip_limit *l = ip_limit_new(2);
 
     ck_assert(ip_limit_take(l, v4, 4));
-    ck_assert(!ip_limit_yield(l, v4, 4)); /* nobody wants it */
+    ck_assert(!ip_limit_yield(l, v4, 4)); /* nobody waits for it */
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_is_wished(l));
     ck_assert(!ip_limit_take(l, v4, 4));
@@ -47,7 +47,7 @@ START_TEST(a_wish_that_came_true_asks_no_holder)
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_take(l, v4, 4));
     ip_limit_give(l, v4, 4);
-    ck_assert(!ip_limit_is_wished(l)); /* nobody holds any */
+    ck_assert(!ip_limit_is_wished(l)); /* nobody holds one */
     ck_assert(ip_limit_take(l, v4, 4));
     ck_assert(!ip_limit_yield(l, v4, 4));
     ip_limit_free(l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_resolver.c - looking names up without waiting for them.
+ * test_resolver.c - name look-ups that nobody has to wait for.
  *
- * No name server is asked: numbers are names that the C library answers by
- * itself, and names that begin with "stuck" hang (stuck_names.h).
+ * The tests ask no name server: the C library answers numeric names by itself,
+ * and names that begin with "stuck" hang (stuck_names.h).
  */
 #include "crawler/address/resolver.h"
 
@@ -18,7 +18,7 @@
 struct rig {
     struct queue *woken;
     struct resolver *r;
-    int64_t now; /* stands still but where a test moves it */
+    int64_t now; /* moves only when a test sets it */
 };
 
 static struct rig rig(const struct resolver_options *o)
@@ -48,7 +48,7 @@ static void ask(struct rig *r, uint32_t queue, const char *host)
     resolver_ask(r->r, queue, bytes_of_str(host), r->now);
 }
 
-/* The next answer, for which the queue wakes us. */
+/* Waits until the queue wakes us, and returns the next answer. */
 static struct resolver_answer wait_for_answer(struct rig *r)
 {
     struct resolver_answer a;
@@ -140,14 +140,14 @@ START_TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
 }
 END_TEST
 
-/* One thread is idle and takes the first of two questions, which hangs. */
+/* Of two questions, the one idle thread takes the first, which hangs. */
 START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
 
     is_at(&r, "127.0.0.1", "127.0.0.1");
-    usleep(50000); /* its thread is idle by now, most likely */
+    usleep(50000); /* by now its thread is most likely idle */
     ask(&r, 1, "stuck.test");
     is_at(&r, "127.0.0.2", "127.0.0.2");
     rig_fini(&r);
@@ -207,7 +207,7 @@ static unsigned threads_now(void)
     return n;
 }
 
-/* A moment for its thread to be idle again is between two of them. */
+/* The pause between two questions lets the thread become idle again. */
 START_TEST(questions_one_after_the_other_need_few_threads)
 {
     struct resolver_options o = options();

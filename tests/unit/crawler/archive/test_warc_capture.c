@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_warc_capture.c - what of an answer stands in its records. */
+/* test_warc_capture.c - what the records of a response contain. */
 #include "crawler/archive/warc_capture.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "tests/unit/crawler/fetch/coded_bodies.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
-/* The records of a report, read back: the first, and the request. */
+/* A report's records, read back: the first one, and the request. */
 struct records {
     struct warc_reader *reader;
     struct warc_found found;
@@ -236,12 +236,12 @@ START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
     start_recording(&rig, &route, 1);
     rig_start(&rig);
     p = rig_ask(&rig, "/a");
-    /* The body's own reservation goes a moment after the report came. */
+    /* The report arrives a moment before the body's own reservation goes. */
     for (int i = 0; (used = body_pool_used(rig.o.bodies)) >= 32768 && i < 60000;
          i++)
         usleep(1000);
     ck_assert_uint_ge(used, p->warc->members.len + p->warc->head.len);
-    ck_assert_uint_lt(used, 8192); /* the body is gone, no more is held */
+    ck_assert_uint_lt(used, 8192); /* the body was released */
     report_free(p);
     ck_assert_uint_eq(body_pool_used(rig.o.bodies), 0);
     rig_fini(&rig);

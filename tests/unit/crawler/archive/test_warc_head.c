@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_warc_head.c - recorded heads say what follows them, and no more. */
+/* test_warc_head.c - a recorded head describes what follows it, no more. */
 #include "crawler/archive/warc_head.h"
 
 #include <check.h>

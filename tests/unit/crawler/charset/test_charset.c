@@ -85,7 +85,7 @@ START_TEST(html_13_2_3_2_the_prescan_has_its_own_rules)
 }
 END_TEST
 
-/* Octets before the meta, the last one of `filler` repeated. */
+/* Fills `octets` before the meta by repeating the last octet of `filler`. */
 static const char *after(const char *filler, size_t octets)
 {
     static char page[4096];

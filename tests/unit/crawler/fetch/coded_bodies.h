@@ -37,7 +37,7 @@
     "\x2f\x63\x6f\x64\x65\x64\x61\x3e\x02\x00\x3f\x89\x02\xc3\x54\x02"         \
     "\xc7\xed\x88\x78"
 #define ZSTD_LENGTH "52"
-/* The gzip stream up to a full flush, then a block of no known type. */
+/* The gzip stream up to a full flush, then a block of an unknown type. */
 #define BROKEN_BODY                                                            \
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xb2\x29\xc9\x2c\xc9\x49"         \
     "\xb5\x4b\xce\x4f\x49\x4d\xb1\xd1\x87\x70\x6c\x12\x15\x32\x8a\x52"         \

@@ -19,7 +19,7 @@ START_TEST(gives_what_it_has_and_one_overdraft)
     ck_assert(body_pool_take(p, &c, 20)); /* still the same body */
     ck_assert_uint_eq(body_pool_used(p), 150);
     body_pool_give(p, &c, 50);
-    ck_assert(body_pool_take(p, &a, 1)); /* now it is the overdrawer */
+    ck_assert(body_pool_take(p, &a, 1)); /* now this one holds the overdraft */
     ck_assert(!body_pool_take(p, &b, 1));
     body_pool_give(p, &a, 61);
     body_pool_give(p, &b, 40);
@@ -28,7 +28,7 @@ START_TEST(gives_what_it_has_and_one_overdraft)
 }
 END_TEST
 
-/* Random takes and gives against plain sums. */
+/* Takes and gives at random and compares with plain sums. */
 START_TEST(agrees_with_a_plain_model)
 {
     enum { OWNERS = 6, SIZE = 1000, STEPS = 200000 };
@@ -69,7 +69,7 @@ enum { THREADS = 4, BODIES = 300, BODY = 50, STEP = 10 };
 static struct body_pool *shared;
 static pthread_barrier_t all_have_begun;
 
-/* Buffers bodies in steps, holding what it has while it waits. */
+/* Buffers bodies in steps and keeps what it holds while it waits. */
 static void *buffer_bodies(void *arg)
 {
     (void)arg;
@@ -86,7 +86,7 @@ static void *buffer_bodies(void *arg)
     return NULL;
 }
 
-/* The pool is full with the first step of each. */
+/* The first step of every body together fills the pool. */
 START_TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
 {
     pthread_t t[THREADS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_coding.c - content codings, however their octets come. */
+/* test_coding.c - content codings, in pieces of any size. */
 #include "crawler/fetch/coding.h"
 
 #include <check.h>
@@ -26,7 +26,8 @@ static enum status new_coding(struct coding **c, const char *value,
 /* How a body ended. */
 enum end { WHOLE, CUT, DAMAGED };
 
-/* The body, in pieces of `piece` octets, read with `room` octets at a time. */
+/* Decodes the body in pieces of `piece` octets, reading `room` octets at a
+ * time. */
 static enum end decode(const char *codings, struct bytes body, size_t piece,
                        size_t room, struct buf *out)
 {
@@ -79,7 +80,7 @@ static void gives(const char *codings, struct bytes body, const char *wanted,
     buf_fini(&out);
 }
 
-/* zlib's work on `in`; bits as inflateInit2 has them. */
+/* Compresses `in` with zlib; `bits` is as in inflateInit2. */
 static void add_deflated(struct buf *out, struct bytes in, int bits)
 {
     z_stream z = {0};
@@ -195,7 +196,7 @@ START_TEST(rfc8878_frames_are_one_stream)
 }
 END_TEST
 
-/* Frames of one empty block, whose windows are of 8 and of 16 MiB. */
+/* Frames of one empty block, with windows of 8 and of 16 MiB. */
 START_TEST(rfc9659_windows_over_8_mib_are_refused)
 {
     gives("zstd", OCTETS("\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"), "", WHOLE);
@@ -247,7 +248,7 @@ START_TEST(ours_at_most_two_codings_stand_over_each_other)
 }
 END_TEST
 
-/* So many members of no octets, one behind the other. */
+/* Adds `n` empty members, one after the other. */
 static void add_members(struct buf *out, unsigned n)
 {
     struct buf one;
@@ -259,8 +260,9 @@ static void add_members(struct buf *out, unsigned n)
     buf_fini(&one);
 }
 
-/* 20 MB of them are 20 KB of gzip: a few mebibytes of output later they would
- * keep a thread for minutes. What is taken of them is counted by hand. */
+/* 20 MB of empty members are 20 KB of gzip: they would keep a thread busy for
+ * minutes, for a few mebibytes of output. The test computes by hand how much of
+ * them the decoder takes. */
 START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
 {
     struct buf members, body, out;
@@ -333,7 +335,7 @@ static enum status read_with(const char *codings, struct bytes body,
     return st;
 }
 
-/* A frame whose window is of 8 MiB, with one block of zeros. */
+/* A frame with a window of 8 MiB and one block of zeros. */
 #define WIDE "\x28\xb5\x2f\xfd\x00\x68\x03\x00\x10\x00"
 
 START_TEST(windows_are_charged_when_they_are_made)
@@ -351,8 +353,8 @@ START_TEST(windows_are_charged_when_they_are_made)
 }
 END_TEST
 
-/* Text that does not fit into one window, decoded with rooms and pieces of
- * every kind, is the text. */
+/* A text larger than one window decodes to itself, whatever the sizes of rooms
+ * and pieces. */
 START_TEST(long_bodies_are_what_zlib_was_given)
 {
     uint32_t random = 7;

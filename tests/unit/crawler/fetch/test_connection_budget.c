@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many connections a fetcher keeps, by memory and descriptors. */
+/* How many connections a fetcher keeps, given memory and descriptors. */
 #include "crawler/fetch/connection_budget.h"
 
 #include <check.h>
@@ -37,7 +37,7 @@ START_TEST(connections_without_tls_cost_less_and_a_mixture_between)
                      connection_budget_most(&b, 0, 1));
     ck_assert_int_gt(connection_budget_most(&b, 1, 1),
                      connection_budget_most(&b, 1, 0));
-    /* before the first, they are taken for the dear kind */
+    /* before the first one, each counts as the expensive kind */
     ck_assert_int_eq(connection_budget_most(&b, 0, 0),
                      connection_budget_most(&b, 1, 0));
 }

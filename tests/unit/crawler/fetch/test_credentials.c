@@ -29,7 +29,7 @@ static void add_seed(const char *text)
     url_fini(&u);
 }
 
-/* "line|line|Cookie", what a request to this origin carries. */
+/* Returns "line|line|Cookie" as sent in a request to this origin. */
 static const char *carried(const char *origin)
 {
     const struct credential_set *set = credentials_for(c, bytes_of_str(origin));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One lease is one request, whatever curl would do by itself. */
+/* One lease is one request, whatever curl would repeat by itself. */
 #include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
 
 #define KEPT "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0"
 
-/* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a
- * connection it had kept was closed without a response, and curl does. */
+/* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a kept
+ * connection was closed without a response, and curl does. */
 START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
 {
     struct route routes[] = {
@@ -29,12 +29,12 @@ START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
     report_free(p);
     ck_assert_uint_eq(routes[1].asked, 1);
 
-    p = rig_ask(&r, "/dies"); /* no kept connection now: as it always was */
+    p = rig_ask(&r, "/dies"); /* without a kept connection: as before */
     assert_outcome(p, OUTCOME_FAILED, REASON_RESET);
     report_free(p);
     ck_assert_uint_eq(routes[1].asked, 2);
 
-    p = rig_ask(&r, "/page"); /* and the handle is as good as new */
+    p = rig_ask(&r, "/page"); /* and the handle still works */
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     report_free(p);
     rig_fini(&r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a fetcher counts for a monitor, beside what it was asked for. */
+/* A fetcher's stats, compared with what it was asked for. */
 #include <check.h>
 
 #include "crawler/fetch/fetch_stats.h"

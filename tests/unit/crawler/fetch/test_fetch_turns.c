@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fetch_turns.c - when a body pauses its transfer while it is decoded. */
+/* test_fetch_turns.c - when decoding a body pauses its transfer. */
 #include <check.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 
-/* A transfer that has no connection: heads and pieces are handed to it as curl
+/* A transfer without a connection: the test passes it heads and pieces as curl
  * would. */
 struct hand_fed {
     struct fetcher_options o;
@@ -66,14 +66,14 @@ static size_t bomb(char *to, unsigned blocks)
     memcpy(to, head, len);
     for (unsigned i = 0; i < blocks; i++, len += 4) {
         memcpy(to + len, block, 3);
-        to[len] |= i == blocks - 1; /* the last one */
+        to[len] |= i == blocks - 1; /* marks the last one */
         to[len + 3] = '\0';
     }
     return len;
 }
 
-/* A kilobyte that decodes to 32 MiB has 32 turns, one after the other, so that
- * deadlines are looked at in between. */
+/* A kilobyte that decodes to 32 MiB takes 32 turns, so that deadlines are
+ * checked in between. */
 START_TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
 {
     const unsigned blocks = 256;
@@ -99,7 +99,7 @@ START_TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
 }
 END_TEST
 
-/* Somebody else has all memory and more: nothing is lost, and nothing fails. */
+/* Another body holds more than all memory: nothing is lost, nothing fails. */
 START_TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
 {
     const unsigned blocks = 4;
@@ -117,8 +117,8 @@ START_TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
         ck_assert(!fetch_may_go_on(h.fetch, 0));
     }
     body_pool_give(h.o.bodies, &other, 3 * MEBIBYTE);
-    /* For the body there is room now; for the window there is none, and the
-     * overdraft is a third one's. */
+    /* Now there is room for the body but not for the window, and a third body
+     * has the overdraft. */
     ck_assert(body_pool_take(h.o.bodies, &other, 2 * MEBIBYTE));
     ck_assert(body_pool_take(h.o.bodies, &third, 1024));
     body_pool_give(h.o.bodies, &other, 96 * 1024);

@@ -31,7 +31,7 @@ START_TEST(no_more_than_a_second_is_saved_up)
 }
 END_TEST
 
-/* Whoever waits as told is never told again to wait for others' octets. */
+/* A spender that waits as told never has to wait again for others' octets. */
 START_TEST(each_spender_has_a_moment_of_its_own)
 {
     struct rate_limit *l = rate_limit_new(1000);

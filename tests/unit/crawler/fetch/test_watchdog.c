@@ -19,7 +19,8 @@ static void set_up(void)
     now = 1000 * NS_PER_S;
 }
 
-/* The first news of slot 0 in rounds a tenth of a second apart, for `ns`. */
+/* Runs rounds of a tenth of a second for `ns` and returns the first news of
+ * slot 0. */
 static enum watchdog_news rounds(struct watchdog *w, int64_t ns, uint64_t id,
                                  uint64_t steps)
 {
@@ -74,7 +75,7 @@ START_TEST(a_report_of_its_url_is_a_sign_of_life)
                          WATCHDOG_NOTHING);
         watchdog_heard_of(w, 7);
     }
-    watchdog_heard_of(w, 8); /* is another's */
+    watchdog_heard_of(w, 8); /* belongs to another */
     ck_assert_int_eq(rounds(w, PATIENCE + NS_PER_S, 7, 3), WATCHDOG_STUCK);
     watchdog_free(w);
 }
@@ -94,7 +95,8 @@ START_TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
 }
 END_TEST
 
-/* A suspended process, a debugger, a disk that holds up whoever watches. */
+/* The process was suspended, a debugger stopped it, or a disk held up the
+ * watching thread. */
 START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
@@ -111,7 +113,7 @@ START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
 }
 END_TEST
 
-/* ---- what is left of it ---- */
+/* ---- the marks it leaves behind ---- */
 
 START_TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
 {
@@ -126,7 +128,7 @@ START_TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
         in_hand_take(in_hand_slot(h, i), 10 + i, IN_HAND_PARSE);
     in_hand_mark_stuck(h, 1, 1);
     in_hand_mark_stuck(h, 2, 1);
-    in_hand_take(in_hand_slot(h, 2), 20, IN_HAND_PARSE); /* came back */
+    in_hand_take(in_hand_slot(h, 2), 20, IN_HAND_PARSE); /* it came back */
     in_hand_read(s.dir, left, 4, &n);
     ck_assert_uint_eq(n, 3);
     ck_assert(left[0].id == 10 && !left[0].stuck);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links of style sheets. */
+/* Links in style sheets. */
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tokenizer, the words it knows, and html5lib's cases where they are. */
+/* The tokenizer, the names it knows, and html5lib's cases if present. */
 #include <check.h>
 #include <dirent.h>
 #include <jansson.h>
@@ -28,7 +28,7 @@ static json_t *text_json(struct bytes raw, enum html_text_as as, bool lower)
     return s;
 }
 
-/* Character tokens next to each other are one. */
+/* Joins adjacent character tokens. */
 static void add_text(json_t *tokens, json_t *s)
 {
     size_t n = json_array_size(tokens);
@@ -108,8 +108,8 @@ static json_t *tokens_of(struct bytes input, enum html_state state,
 
 /* ---- html5lib-tests, tokenizer ------------------------------------------- */
 
-/* \uXXXX of a doubly escaped string; false: a lone surrogate, which no UTF-8
- * input can hold. */
+/* Decodes \uXXXX of a doubly escaped string; false: a lone surrogate, which no
+ * UTF-8 input can hold. */
 static bool unescape(json_t *s, struct buf *out)
 {
     const char *at = json_string_value(s);
@@ -142,7 +142,8 @@ static bool unescape(json_t *s, struct buf *out)
     return high == 0;
 }
 
-/* What this tokenizer says of the expected tokens: a doctype is only one. */
+/* Reduces the expected tokens to what this tokenizer reports: of a doctype only
+ * that it is one. */
 static json_t *expected_of(json_t *output, bool escaped, struct buf *b)
 {
     json_t *tokens = json_array(), *t, *v;

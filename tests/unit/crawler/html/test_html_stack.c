@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack of open elements beside one that walks. */
+/* The stack of open elements, against a model that walks it. */
 #include <check.h>
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 
 #include "crawler/html/link_header.h"
 
-/* The targets of `value`, each behind a bar; "!" marks nofollow. */
+/* Returns the targets of `value`, each after a bar; "!" marks nofollow. */
 static const char *targets(const char *value)
 {
     static char out[200];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links of pages: what a browser with scripting off would have in its tree. */
+/* Links of pages, as in the tree that a browser builds with scripting off. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static void teardown(void)
     buf_fini(&rows);
 }
 
-/* "kind url" rows; a nofollow link has a ! before its kind, and BASE's host
- * and folder are left out. */
+/* Writes "kind url" rows; a nofollow link has a ! before its kind, and BASE's
+ * host and folder are left out. */
 static void add_row(void *ctx, const struct found_link *link)
 {
     struct bytes url = url_text(link->url);

@@ -1,5 +1,5 @@
 /*
- * robots_text.h - rule files written out in a test, and what they allow.
+ * robots_text.h - rule files as strings in a test, and the paths they allow.
  */
 #ifndef URLWEIR_TESTS_CRAWLER_ROBOTS_ROBOTS_TEXT_H
 #define URLWEIR_TESTS_CRAWLER_ROBOTS_ROBOTS_TEXT_H
@@ -30,7 +30,7 @@ static inline bool allows(const char *file, const char *agent, const char *path)
     return allows_bytes(bytes_of_str(file), agent, path);
 }
 
-/* One rule file for all agents, and a path: allowed? */
+/* Does a file with these rules for all agents allow this path? */
 static inline bool under(const char *rules, const char *path)
 {
     char *file = xmalloc(strlen(rules) + 32);

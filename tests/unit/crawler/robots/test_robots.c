@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_robots.c - whose rules a rule file gives, and which of them decides.
+ * test_robots.c - which group of a rule file applies, and which of its rules
+ * decides.
  *
- * How a file is read, line by line: test_robots_lines.c. What a pattern
- * matches: test_robots_pattern.c.
+ * test_robots_lines.c tests how a file is read line by line,
+ * test_robots_pattern.c what a pattern matches.
  */
 #include "frontier/url/url.h"
 #include "tests/unit/crawler/robots/robots_text.h"
@@ -180,7 +181,7 @@ START_TEST(rfc9309_2_2_2_longest_match_wins)
     ck_assert(!under("Allow: /\nDisallow: /p\n", "/page"));
     ck_assert(!under("Disallow: /x\nAllow: /x/\n", "/x"));
     ck_assert(under("Disallow: /x\nAllow: /x/\n", "/x/"));
-    /* Wildcards are octets like others. */
+    /* Wildcards count as octets like any other. */
     ck_assert(!under("Allow: /page\nDisallow: /*.htm\n", "/page.htm"));
     ck_assert(under("Allow: /$\nDisallow: /\n", "/"));
     ck_assert(!under("Allow: /$\nDisallow: /\n", "/page.htm"));
@@ -224,7 +225,7 @@ START_TEST(rfc9309_2_2_empty_disallow_matches_nothing)
     ck_assert(under("Disallow:\n", "/a"));
     ck_assert(under("Disallow: # all\n", "/a"));
     ck_assert(!under("Allow:\nDisallow: /\n", "/a"));
-    /* It is a rule none the less: what follows it is another group. */
+    /* It is still a rule: the User-agent line after it starts a new group. */
     ck_assert(allows("User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /\n",
                      "a", "/x"));
 }
@@ -241,13 +242,13 @@ START_TEST(ours_a_pattern_without_a_slash_or_star_matches_nothing)
 }
 END_TEST
 
-/* The spelling of a rule does not change its weight. */
+/* The way a rule is spelt does not change its weight. */
 START_TEST(ours_weight_is_counted_in_octets_as_compared)
 {
     ck_assert(
         under("Disallow: /%E3%83%84\nAllow: /\xe3\x83\x84\n", "/%E3%83%84"));
     ck_assert(under("Disallow: /%61%62%63\nAllow: /abcd\n", "/abcde"));
-    /* Octets, not characters: e with an acute accent is six. */
+    /* Octets, not characters: e with an acute accent counts as six. */
     ck_assert(!under("Allow: /*****\nDisallow: /\xc3\xa9\n", "/%C3%A9"));
 }
 END_TEST

@@ -48,7 +48,7 @@ static bool tell(struct robots_cache *c, const char *origin,
                              row != NULL ? row : &ignored);
 }
 
-/* A fetch that ended with `status`; `body` may be NULL. */
+/* Reports a fetch that ended with `status`; `body` may be NULL. */
 static void fetched(struct robots_cache *c, int status, const char *body,
                     int64_t now)
 {
@@ -58,7 +58,7 @@ static void fetched(struct robots_cache *c, int status, const char *body,
     tell(c, origin_a, &f, now, NULL);
 }
 
-/* The two answers that a fetch owes (robots_cache.h) are taken. */
+/* Takes the two verdicts that a fetch leaves (robots_cache.h). */
 static void use_up(struct robots_cache *c, int64_t now)
 {
     for (int i = 0; i < 2; i++)
@@ -76,7 +76,7 @@ static void fetched_for(struct robots_cache *c, const char *body,
     tell(c, origin_a, &f, now, NULL);
 }
 
-/* A cache that knows keep_out of origin_a since T0, for a day. */
+/* Returns a cache that knows keep_out of origin_a since T0, for a day. */
 static struct robots_cache *cache_with_rules(void)
 {
     struct robots_cache *c = cache_of(1 << 20);
@@ -142,7 +142,7 @@ START_TEST(rfc9309_2_3_1_what_each_status_means)
 {
     static const struct {
         int status;
-        enum robots_verdict after; /* of a path the body disallows */
+        enum robots_verdict after; /* for a path that the body disallows */
     } t[] = {
         {200, ROBOTS_DENIED},  {203, ROBOTS_DENIED},  {206, ROBOTS_DENIED},
         {301, ROBOTS_ALLOWED}, {302, ROBOTS_ALLOWED}, {308, ROBOTS_ALLOWED},
@@ -187,7 +187,7 @@ START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
         {"max-age=1", SECOND},
         {"max-age=86400", DAY},
         {"max-age=31536000", DAY},
-        /* ours: always asking again would double our requests. */
+        /* ours: asking each time would double our requests. */
         {"max-age=0", MINUTE},
         {"no-cache", MINUTE},
         {"private, no-store", MINUTE},
@@ -209,8 +209,8 @@ START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
 }
 END_TEST
 
-/* A page's turn comes after the host's delay, which may be longer than the
- * copy is fresh; it must not wait for another copy then, and so for ever. */
+/* A page waits for its host's delay, perhaps for longer than the copy is fresh;
+ * it must not wait for another copy then, or it would wait for ever. */
 START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
 {
     struct robots_cache *c = cache_of(1 << 20);
@@ -223,7 +223,7 @@ START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
         ck_assert_int_eq(verdict(c, "/x", now + MINUTE), ROBOTS_ALLOWED);
         now += 2 * MINUTE;
     }
-    /* But not for longer than a day. */
+    /* But for no longer than a day. */
     ck_assert_int_eq(verdict(c, "/x", now), ROBOTS_FETCH);
     fetched_for(c, keep_out, "max-age=1", now);
     ck_assert_int_eq(verdict(c, "/x", now + DAY), ROBOTS_FETCH);
@@ -246,7 +246,7 @@ START_TEST(a_missing_file_is_asked_for_again_after_a_day)
 }
 END_TEST
 
-/* The pauses of a host that has no rules grow in the frontier. */
+/* The frontier lengthens the pauses of a host whose rules are missing. */
 START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
 {
     struct robots_cache *c = cache_of(1 << 20);
@@ -269,7 +269,7 @@ START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
     fetched(c, 200, keep_out, now);
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_ALLOWED);
     ck_assert_uint_eq(ask(c, origin_a, "/", now).failures, 0);
-    /* Back-off starts anew. */
+    /* Back-off starts again. */
     now += DAY;
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
     fetched(c, 500, NULL, now);
@@ -323,7 +323,7 @@ START_TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
     ck_assert(a.stale);
     ck_assert_int_ge(now, T0 + 30 * DAY);
     ck_assert_int_lt(now, T0 + 30 * DAY + 2 * HOUR);
-    /* Its return is seen. */
+    /* The cache sees that the origin is back. */
     use_up(c, now);
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_FETCH);
     fetched(c, 200, "User-agent: *\nDisallow: /", now + HOUR);
@@ -348,13 +348,13 @@ START_TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
     ck_assert_int_eq(verdict(c, "/public", now + SECOND), ROBOTS_FETCH);
     fetched(c, 0, NULL, now + SECOND);
     ck_assert_int_eq(verdict(c, "/private", now + SECOND), ROBOTS_DENIED);
-    /* For as long as it takes. */
+    /* However long it takes. */
     now += 60 * DAY;
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
     fetched(c, 0, NULL, now);
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_DENIED);
     ck_assert_int_eq(verdict(c, "/public", now), ROBOTS_ALLOWED);
-    /* A 404 is an answer. */
+    /* A 404 is a response. */
     now += HOUR;
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_FETCH);
     fetched(c, 404, NULL, now);
@@ -422,7 +422,7 @@ START_TEST(memory_is_bounded_and_the_longest_unasked_go_first)
         ck_assert_int_eq(ask(c, origin, "/", T0).verdict, ROBOTS_FETCH);
         tell(c, origin, &f, T0, NULL);
         ck_assert_uint_le(robots_cache_memory(c), most);
-        /* Asked all the time, so it stays. */
+        /* It is asked about all the time, so it stays. */
         ck_assert_int_eq(ask(c, "http://host0.example", "/", T0).verdict,
                          ROBOTS_ALLOWED);
     }
@@ -546,7 +546,8 @@ END_TEST
 
 /* ---- against a plain model ------------------------------------------------*/
 
-/* One origin as the table in robots_cache.h has it, in the plainest words. */
+/* One origin, as the table in robots_cache.h describes it, in the simplest
+ * code. */
 struct model {
     int owed;
     int64_t told;
@@ -620,7 +621,7 @@ START_TEST(answers_as_a_plain_model_does)
         x = x * 6364136223846793005u + 1442695040888963407u;
         i = (x >> 33) % 5;
         snprintf(origin, sizeof origin, "http://%zu", i);
-        /* Origin 0 never answers. */
+        /* Origin 0 never responds. */
         if (models[i].fetching && (x >> 40) % 2 == 0) {
             int status = i == 0 ? 503 : statuses[(x >> 45) % 6];
             const struct robots_fetch f = {.http_status = status,
@@ -639,7 +640,7 @@ START_TEST(answers_as_a_plain_model_does)
     }
     for (size_t i = 0; i <= ROBOTS_WAIT; i++)
         ck_assert_uint_gt(seen[i], 20);
-    ck_assert(models[0].has_copy); /* thirty days have gone by */
+    ck_assert(models[0].has_copy); /* thirty days have passed */
     robots_cache_free(c);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_robots_lines.c - how a rule file is read: its lines, the records beside
- * rules, and how much of it.
+ * test_robots_lines.c - how a rule file is read: its lines, records other than
+ * rules, and how much of it is read.
  */
 #include <stdio.h>
 
@@ -218,8 +218,7 @@ END_TEST
 
 /* ---- sizes ----------------------------------------------------------------*/
 
-/* A file for all agents, filled with comments up to `size` octets, with `tail`
- * as its last octets. */
+/* Makes a file for all agents of `size` octets: comments, then `tail`. */
 static char *filled(size_t size, const char *tail)
 {
     static const char head[] = "User-agent: *\n";
@@ -250,7 +249,7 @@ START_TEST(rfc9309_2_5_never_cuts_a_rule_in_two)
 {
     char *file = filled(512001, "Disallow: /xy");
 
-    /* Cut it would be `Disallow: /x`. */
+    /* If cut, it would be `Disallow: /x`. */
     ck_assert(allows(file, "a", "/xz"));
     ck_assert(allows(file, "a", "/xy"));
     free(file);

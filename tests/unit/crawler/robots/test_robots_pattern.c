@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_robots_pattern.c - which paths the pattern of a rule matches: wildcards,
+ * test_robots_pattern.c - which paths a rule's pattern matches: wildcards,
  * percent forms, any length.
  */
 #include "crawler/robots/robots_pattern.h"
@@ -75,7 +75,7 @@ START_TEST(rfc9309_2_2_2_unreserved_octets_equal_their_percent_form)
     ck_assert(!under("Disallow: /foo/bar/baz\n", "/foo/bar/%62%61%7a"));
     ck_assert(!under("Disallow: /%7Ejoe\n", "/~joe"));
     ck_assert(!under("Disallow: /a%2Db%2ec%5F\n", "/a-b.c_"));
-    /* Decoded once: %25 is no unreserved octet. */
+    /* Decoded only once: %25 is not an unreserved octet. */
     ck_assert(under("Disallow: /%2561\n", "/a"));
     ck_assert(!under("Disallow: /%2561\n", "/%2561"));
 }
@@ -163,7 +163,7 @@ static double seconds_for(const char *file, const char *path)
     return (double)(clock() - before) / CLOCKS_PER_SEC;
 }
 
-/* Whoever tried each letter of the rule at each of the path would take 10^11
+/* Trying each letter of the rule at each letter of the path would take 10^11
  * steps; these take milliseconds. */
 START_TEST(wildcards_never_blow_up)
 {
@@ -178,7 +178,7 @@ START_TEST(wildcards_never_blow_up)
         strcat(file, "*a");
     strcat(file, "b\n");
     ck_assert_double_lt(seconds_for(file, path), 10.0);
-    /* The case that is quadratic for going back to the last star. */
+    /* The case in which going back to the last star takes quadratic time. */
     strcpy(file, "User-agent: *\nDisallow: *");
     append_many(file, 'a', rule);
     strcat(file, "b$\nDisallow: *");
@@ -192,7 +192,7 @@ END_TEST
 
 /* ---- the matcher against a plain model ------------------------------------*/
 
-/* By trying everything, for short strings. */
+/* Tries everything; for short strings only. */
 static bool model_matches(const char *p, const char *s)
 {
     if (*p == '\0')

@@ -1,5 +1,5 @@
 /*
- * rows.h - what a sitemap parser visits, as text to compare.
+ * rows.h - the entries that a sitemap parser reports, as text to compare.
  */
 #ifndef URLWEIR_TESTS_CRAWLER_SITEMAP_ROWS_H
 #define URLWEIR_TESTS_CRAWLER_SITEMAP_ROWS_H
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "crawler/sitemap/sitemap.h"
 
-/* "kind loc lastmod priority changefreq" and LF; `-` for what is empty. */
+/* "kind loc lastmod priority changefreq" and LF; `-` for an empty value. */
 static inline void rows_add_value(struct buf *out, struct bytes value)
 {
     buf_add_char(out, ' ');
@@ -39,7 +39,7 @@ struct rows {
     uint64_t passed_over;
 };
 
-/* Parses `in`, which came from http://base.example/dir/feed, in pieces. */
+/* Parses `in`, fetched from http://base.example/dir/feed, in pieces. */
 static inline void rows_of(struct rows *r, struct bytes in, size_t piece,
                            const struct sitemap_options *options)
 {
@@ -68,7 +68,7 @@ static inline void rows_of(struct rows *r, struct bytes in, size_t piece,
     url_fini(&base);
 }
 
-/* `in` gives `want`, whatever the size of the pieces. */
+/* Checks that `in` gives `want`, whatever the size of the pieces. */
 static inline void rows_are(struct bytes in, enum sitemap_format format,
                             const char *want)
 {

@@ -15,7 +15,7 @@ static void urlset(const char *in, const char *want)
     rows_are(bytes_of_str(in), SITEMAP_URLSET, want);
 }
 
-/* <urlset> of `inner`, in the usual namespace. */
+/* Wraps `inner` in a <urlset> with the usual namespace. */
 static void entries(const char *inner, const char *want)
 {
     struct buf b;
@@ -142,7 +142,7 @@ START_TEST(s1_gzip_cut_short_gives_the_whole_entries)
         rows += r.text.at[i] == '\n';
     ck_assert_uint_gt(rows, 300);
     ck_assert_uint_lt(rows, 700);
-    /* Each of ten digits: none was cut. */
+    /* Each has ten digits, so none was cut. */
     ck_assert_uint_eq(r.text.len,
                       rows * strlen("page http://h/1234567890 - - -\n"));
     buf_fini(&r.text);
@@ -177,7 +177,7 @@ START_TEST(s2_the_namespace_counts_not_the_prefix)
     entries("<url><image xmlns='http://www.google.com/schemas/sitemap-image/"
             "1.1'><loc>http://h/i</loc></image><loc>http://h/1</loc></url>",
             "page http://h/1 - - -\n");
-    /* A prefix that is declared nowhere is foreign. */
+    /* A prefix that nothing declares is foreign. */
     urlset("<urlset xmlns='" NS "'><url><img:loc>http://h/i</img:loc>"
            "<loc>http://h/1</loc></url></urlset>",
            "page http://h/1 - - -\n");
@@ -250,7 +250,8 @@ START_TEST(names_count_in_any_case)
 }
 END_TEST
 
-/* ---- S4: what is no URL ---------------------------------------------------*/
+/* ---- S4: entries without a usable URL
+ * --------------------------------------- */
 
 START_TEST(s4_entries_without_an_http_url_are_passed_over)
 {
@@ -463,8 +464,8 @@ START_TEST(octets_are_bounded_after_decompression)
 }
 END_TEST
 
-/* 150,000 members of no octets, gzipped: behind the first mebibyte of them the
- * rest is not looked at, and what came before counts. */
+/* 150,000 empty members, gzipped: the parser stops after the first mebibyte of
+ * them and keeps what came before. */
 START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
 {
     const struct sitemap_options o = {0};

@@ -23,11 +23,11 @@ START_TEST(w3c_datetime_from_a_year_to_a_fraction_of_a_second)
         {"1997-07-16 19:20:30", 869080830 * SECOND},
         {" 1997-07-16\n", 869011200 * SECOND},
         {"1969-12-31T23:59:59Z", -1 * SECOND},
-        /* dates of mail */
+        /* dates as in mail */
         {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777 * SECOND},
         {"Sunday, 06-Nov-94 08:49:37 GMT", 784111777 * SECOND},
         {"Mon, 25 Dec 2023 10:00:00 +0100", 1703494800 * SECOND},
-        /* none */
+        /* no date */
         {"", HINT_NO_LASTMOD},
         {"yesterday", HINT_NO_LASTMOD},
         {"97-07-16", HINT_NO_LASTMOD},

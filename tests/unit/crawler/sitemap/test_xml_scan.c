@@ -12,7 +12,7 @@
 
 struct record {
     struct buf out;
-    struct buf text; /* pieces of one run of text are joined */
+    struct buf text; /* joins the pieces of one run of text */
     bool lost;
 };
 
@@ -67,8 +67,8 @@ static void record_text(void *ctx, struct bytes text, bool lost)
     r->lost |= lost;
 }
 
-/* The events of `in`, pushed in pieces of `piece` octets; freed by the caller.
- */
+/* Returns the events of `in`, pushed in pieces of `piece` octets; the caller
+ * frees them. */
 static char *events_in_pieces(struct bytes in, size_t piece)
 {
     struct record r = {.lost = false};
@@ -148,7 +148,8 @@ START_TEST(namespaces_are_those_in_force)
 }
 END_TEST
 
-/* What libxml2's reader says of a well-formed document, in the same words. */
+/* Returns the events that libxml2's reader gives for a well-formed document, in
+ * the same form. */
 static char *events_of_libxml2(const char *in)
 {
     xmlTextReaderPtr reader =
@@ -192,7 +193,7 @@ static char *events_of_libxml2(const char *in)
     return buf_take(&r.out, &len);
 }
 
-/* A random well-formed document. */
+/* Writes a random well-formed document. */
 static void write_element(struct buf *b, uint64_t *x, int depth)
 {
     static const char *const names[] = {"a", "url", "p:loc", "q:x", "b.c-d"};
@@ -353,7 +354,7 @@ START_TEST(s6_entities_in_circles_have_no_text)
 }
 END_TEST
 
-/* Entities l0 to l9, each of ten of the one before. */
+/* Ten entities, l0 to l9, each of them ten times the one before. */
 static char *laughs(const char *document)
 {
     struct buf b;
@@ -431,7 +432,7 @@ START_TEST(elements_past_the_bound_of_depth_are_passed_over)
 }
 END_TEST
 
-/* As in a description with HTML that nobody escaped. */
+/* As in a description whose HTML is not escaped. */
 START_TEST(elements_never_closed_do_not_hide_the_rest)
 {
     struct buf b;
