@@ -1,7 +1,7 @@
 /*
- * scratch.h - a directory of its own for a test, and a store in it.
+ * scratch.h - a directory for one test, with a store in it.
  *
- * For the storage tests: header only, so that each test file stands alone.
+ * Used by the storage tests; header only, so that each test file stands alone.
  */
 #ifndef URLWEIR_TESTS_STORAGE_SCRATCH_H
 #define URLWEIR_TESTS_STORAGE_SCRATCH_H
@@ -26,8 +26,9 @@
 #include "base/logger.h"
 #include "storage/db/db.h"
 
-/* As ck_assert_*_eq, for loops: check notes each assertion in a file, which is
- * most of the time of a test that makes a million of them. */
+/* Like ck_assert_*_eq, for loops: check writes a note to a file for each
+ * assertion, which dominates the time of a test that makes a million of
+ * them. */
 #define SAME(a, b)                                                             \
     do {                                                                       \
         if ((a) != (b))                                                        \
@@ -41,17 +42,17 @@ struct scratch {
     char other[96];
 };
 
-/* Set: fsync and fdatasync fail with EIO, for all of the process (main.c). */
+/* If set, fsync and fdatasync fail with EIO in the whole process (main.c). */
 extern bool scratch_no_sync;
-/* Those of files and of directories since the start that did not. */
+/* Syncs of files and of directories since the start that succeeded. */
 extern atomic_uint scratch_syncs, scratch_dir_syncs;
-/* Counts down with each statement that this thread prepares or runs, and each
- * first and second row it reads; the one that takes it to 0 does nothing and
- * fails, as if the disk had (main.c). 0: none does. */
+/* Counts down with each statement that this thread prepares or runs, and with
+ * each first and second row it reads; the one that takes it to 0 does nothing
+ * and fails, as if the disk had failed (main.c). 0: none fails. */
 extern _Thread_local uint64_t scratch_steps_left;
 extern _Thread_local bool scratch_step_failed;
 
-/* Expected complaints would bury the others. */
+/* Expected error messages would hide the others. */
 static inline void scratch_quiet(void)
 {
     if (getenv("TEST_LOG") == NULL) {
@@ -62,8 +63,9 @@ static inline void scratch_quiet(void)
     }
 }
 
-/* In memory where there is room: these tests commit thousands of times and
- * learn nothing from a disk. A container may have no more than 64 MiB there. */
+/* Returns a directory in memory if there is room: these tests commit thousands
+ * of times and learn nothing from a disk. A container may have only 64 MiB
+ * there. */
 static inline const char *scratch_root(void)
 {
     struct statvfs at;
@@ -103,7 +105,7 @@ static inline void scratch_remove(const struct scratch *s)
     rmdir(s->dir);
 }
 
-/* Open ones of this process: a module that was closed has left none. */
+/* Counts this process's open descriptors: a closed module leaves none. */
 static inline unsigned scratch_descriptors(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -133,8 +135,8 @@ static inline void scratch_copy_file(const char *from, const char *to)
     buf_fini(&b);
 }
 
-/* What a machine that lost its power now would find: the database and its log,
- * copied while the store is open, into s->other. */
+/* Copies database and log, while the store is open, into s->other: what the
+ * machine would find after losing its power now. */
 static inline void scratch_crash_copy(const struct scratch *s)
 {
     char from[128], to[128];
@@ -167,8 +169,8 @@ static inline void scratch_sql(const char *path, const char *sql)
     sqlite3_close(h);
 }
 
-/* No file of this process grows past `bytes`: a disk that is full for it alone.
- * Writing more fails with EFBIG. */
+/* Lets no file of this process grow past `bytes`, like a disk that is full for
+ * this process alone. Writing more fails with EFBIG. */
 static inline void scratch_limit_files(uint64_t bytes)
 {
     struct rlimit l = {bytes, bytes};
@@ -177,8 +179,8 @@ static inline void scratch_limit_files(uint64_t bytes)
     setrlimit(RLIMIT_FSIZE, &l);
 }
 
-/* Numbers that look random and are the same on every run (SplitMix64,
- * Steele, Lea and Flood, 2014). */
+/* Numbers that look random and are the same in every run (SplitMix64, Steele,
+ * Lea and Flood, 2014). */
 static inline uint64_t scratch_random(uint64_t *state)
 {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
@@ -201,7 +203,7 @@ static inline struct digest scratch_digest(uint64_t i)
     return (struct digest){hi, scratch_random(&state)};
 }
 
-/* Sizes: small by default, larger with LONG=1. */
+/* Returns the size to use: `large` with LONG=1, otherwise `small`. */
 static inline uint64_t scratch_size(uint64_t small, uint64_t large)
 {
     const char *l = getenv("LONG");

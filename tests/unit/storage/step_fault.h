@@ -1,6 +1,6 @@
 /*
- * step_fault.h - each statement that some work runs fails once, and the very
- * call that ran it has to say so.
+ * step_fault.h - makes each statement of some work fail once; the very call
+ * that ran it must report the failure.
  */
 #ifndef URLWEIR_TESTS_STORAGE_STEP_FAULT_H
 #define URLWEIR_TESTS_STORAGE_STEP_FAULT_H
@@ -11,8 +11,8 @@
 
 static jmp_buf step_fault_end;
 
-/* What a call answered, beside what it answers when nothing fails. The first
- * call behind the failure ends the work. */
+/* Compares what a call returned with what it returns when nothing fails. The
+ * first call to report the failure ends the work. */
 static inline void step_fault_told(long long is, long long should_be,
                                    const char *call)
 {
@@ -26,7 +26,8 @@ static inline void step_fault_told(long long is, long long should_be,
 
 #define TELLS(call) step_fault_told((long long)(call), STATUS_OK, #call)
 
-/* Does the work; its n-th statement fails. False: it had not so many. */
+/* Does the work and makes its n-th statement fail. Returns false if it has
+ * fewer statements. */
 static inline bool step_fault_at(uint64_t n, void (*work)(void *ctx), void *ctx)
 {
     bool failed;

@@ -1,10 +1,10 @@
 /*
  * store_model.h - the whole store beside a plain model of it: arrays by id.
  *
- * A run is a row of transactions that admit, fetch and finish random URLs; what
- * is random depends on nothing but the seed and what the store answered, so a
- * second run does the same. The model remembers in which transaction a thing
- * happened and can be rewound: that is how a store that was killed is compared.
+ * A run is a series of transactions that admit, fetch and finish random URLs.
+ * Its random choices depend only on the seed and on what the store returned, so
+ * a second run repeats them. The model remembers the transaction of each change
+ * and can be rewound, which is how a test checks a store that was killed.
  */
 #ifndef URLWEIR_TESTS_STORAGE_STORE_MODEL_H
 #define URLWEIR_TESTS_STORAGE_STORE_MODEL_H
@@ -29,13 +29,13 @@ struct model {
     struct page_store *p;
     uint64_t n; /* URLs admitted */
     uint32_t queues;
-    uint32_t tx; /* transactions done, and the number of the one open */
+    uint32_t tx; /* transactions done; number of the open one */
     uint64_t random, random_after[MODEL_TX + 1];
-    /* of id */
+    /* by id */
     uint32_t *queue, *admitted_tx, *done_tx;
     unsigned char *done, *tries;
     struct model_try *try_log;
-    uint32_t try_count, try_total;     /* so far in this run, in the longest */
+    uint32_t try_count, try_total; /* so far in this run; in the longest one */
     uint32_t hosts, most_admit, pages; /* the run's size */
 };
 
@@ -120,7 +120,7 @@ static inline void model_free(struct model *m)
 
 /* ---- a run ---- */
 
-/* Low host numbers get most of the URLs. */
+/* Picks low host numbers for most of the URLs. */
 static inline void model_admit(struct model *m)
 {
     uint32_t host = (uint32_t)(scratch_below(&m->random, m->hosts) *
@@ -176,7 +176,8 @@ static inline void model_fetch(struct model *m, uint64_t id, bool final)
     }
 }
 
-/* Takes some ids of a queue, as the frontier would, and finishes most. */
+/* Takes some ids of a queue, as the frontier would, and finishes most of
+ * them. */
 static inline void model_crawl(struct model *m, uint32_t queue, uint64_t after)
 {
     uint64_t ids[16];
@@ -213,7 +214,7 @@ static inline void model_transaction(struct model *m)
     m->random_after[m->tx] = m->random;
 }
 
-/* The model as it was after transaction `tx` of the run. */
+/* Rewinds the model to its state after transaction `tx` of the run. */
 static inline void model_rewind(struct model *m, uint32_t tx)
 {
     m->tx = tx;
@@ -240,7 +241,7 @@ static inline void model_rewind(struct model *m, uint32_t tx)
 
 /* ---- comparing ---- */
 
-/* Every queue, walked from its beginning, is what the model says. */
+/* Walks every queue from its beginning and compares it with the model. */
 static inline void model_compare_queues(struct model *m)
 {
     uint64_t *next = calloc((size_t)m->n + 2, sizeof *next);

@@ -73,7 +73,7 @@ START_TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
     ck_assert_int_eq(number(&m, "SELECT sum(count) FROM drops"
                                 " WHERE reason = 'depth'"),
                      1190);
-    /* squares modulo 101: h0 comes up when 101 divides n */
+    /* h0 is used when n squared modulo 101 is 0, so when 101 divides n */
     ck_assert_int_eq(number(&m, "SELECT sum(count) FROM drops"
                                 " WHERE host = 'h0.example'"),
                      (3570 + 100) / 101);

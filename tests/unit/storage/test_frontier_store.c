@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_frontier_store.c - the store against a plain model (store_model.h), and
- * what a run does not come by.
+ * cases that a run does not reach.
  */
 #include "storage/frontier_store.h"
 
@@ -51,7 +51,7 @@ START_TEST(a_reader_opens_all_of_it_beside_the_writer)
 }
 END_TEST
 
-/* One URL each, so that every queue is a group of one id in its row. */
+/* Each queue has one URL, so each is a group of one id in its row. */
 START_TEST(keeps_many_queues_apart)
 {
     enum { QUEUES = 20000 };
@@ -143,7 +143,7 @@ START_TEST(the_last_one_found_before_a_moment_is_found)
 }
 END_TEST
 
-/* One queue with everything, so that its rows follow one another. */
+/* One queue has everything, so its rows follow one another. */
 START_TEST(walks_a_queue_of_many_rows_from_any_cursor)
 {
     enum { URLS = 30000 };
@@ -179,7 +179,7 @@ static void finish(struct model *m, uint64_t id)
     ck_assert_int_eq(frontier_store_done(m->s, id, seq), STATUS_OK);
 }
 
-/* A file with room for so many rows, nearly all of it a hole. */
+/* Makes a file with room for that many rows, nearly all of it a hole. */
 static void make_room_for(const char *db, uint64_t rows)
 {
     uint32_t pages = (uint32_t)(rows / (4096 / 8) + 1);
@@ -195,8 +195,8 @@ static void make_room_for(const char *db, uint64_t rows)
     ck_assert_int_eq(close(fd), 0);
 }
 
-/* Ids are five octets: past 2^32 nothing may be cut. The store is made to
- * stand there by a segment that claims all ids before. */
+/* Ids have five octets: nothing may be cut off past 2^32. A segment that claims
+ * all ids before it takes the store there. */
 START_TEST(ids_go_on_past_two_to_the_power_of_32)
 {
     const uint64_t first = (UINT64_C(1) << 32) - 700;
@@ -327,7 +327,7 @@ START_TEST(refuses_what_cannot_be)
 }
 END_TEST
 
-/* A page read twice by two clients is done once. */
+/* Two clients read the same page; it is finished once. */
 START_TEST(done_twice_counts_once)
 {
     struct scratch dir = scratch_make();
@@ -353,7 +353,7 @@ END_TEST
 
 struct harm {
     const char *sql;
-    bool at_open; /* found by opening already */
+    bool at_open; /* opening already finds it */
 };
 
 static const struct harm harms[] = {

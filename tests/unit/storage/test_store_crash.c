@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_store_crash.c - killed at each step of a commit, of the merges and of a
- * checkpoint, the store holds exactly the transactions that were committed, and
- * goes on from there to the same end as one that was never killed.
+ * test_store_crash.c - killed at each step of a commit, of a merge and of a
+ * checkpoint, the store holds exactly the committed transactions, and continues
+ * to the same end as a store that was never killed.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ static void run_until_killed(struct model *m, const char *path,
     _exit(0);
 }
 
-/* What the store says it holds, -1: there is no store. */
+/* Returns how many transactions the store holds; -1: there is no store. */
 static int64_t transactions_in(const char *path)
 {
     int64_t n = 0;
@@ -44,7 +44,7 @@ static int64_t transactions_in(const char *path)
     return n;
 }
 
-/* Once merges have come to their end, no row is left that belongs to none. */
+/* Once all merges are complete, every row belongs to one of them. */
 static void expect_no_left_over(struct model *m)
 {
     int64_t segments = 0, named = 0;
@@ -67,7 +67,7 @@ static void expect_no_left_over(struct model *m)
     ck_assert_int_eq(segments, named);
 }
 
-/* True: the process was killed, so the point was passed that often. */
+/* Returns true if the process was killed, so it passed the point that often. */
 static bool kill_and_go_on(struct model *m, const char *kill_at)
 {
     struct scratch dir = scratch_make();
@@ -117,7 +117,7 @@ static void reference_run(struct model *m)
     scratch_remove(&dir);
 }
 
-/* The n-th passage for a few n; `most`: how many runs. */
+/* Kills at the n-th passage, for a few n; `most` is the number of runs. */
 static void kill_at_passages(struct model *m, const char *name, int most)
 {
     char kill_at[64];
@@ -166,8 +166,8 @@ START_TEST(every_moment_of_the_files_holds_what_was_committed_before_it)
 }
 END_TEST
 
-/* The number of a merge that came last and has written a dozen rows: they are
- * what the next one would stumble over, had it the same number. */
+/* The last merge is unfinished and has written a dozen rows; the next one would
+ * stumble over them if it had the same number. */
 START_TEST(a_merge_cut_short_begins_again_and_leaves_nothing)
 {
     struct scratch dir = scratch_make();

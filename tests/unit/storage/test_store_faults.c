@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_store_faults.c - each statement of SQLite fails once, and the very call
- * that ran it says so: a status that is lost on its way up would be a row that
- * is missing, or one that reads as absent.
+ * test_store_faults.c - makes each SQLite statement fail once; the very call
+ * that ran it must say so: a status lost on its way up would mean a missing
+ * row, or a row that reads as absent.
  */
 #include "base/mem.h"
 #include "storage/rows/hint_store.h"
@@ -10,13 +10,13 @@
 #include "storage/rows/served_log.h"
 #include "tests/unit/storage/step_fault.h"
 
-/* The model's calls are told of, too. */
+/* The model's calls report through step_fault.h, too. */
 #undef SAME
 #define SAME(a, b) step_fault_told((long long)(a), (long long)(b), #a)
 
 #include "tests/unit/storage/store_model.h"
 
-/* All that a crawl and a service keep in one database. */
+/* Everything that a crawl and a service keep in one database. */
 struct whole {
     struct scratch dir;
     struct model m; /* database, exact set, store, pages */
@@ -59,7 +59,7 @@ static void close_whole(struct whole *w)
     w->m.d = NULL;
 }
 
-/* ---- what is done with it ---- */
+/* ---- the tasks ---- */
 
 static void open_it(void *whole)
 {
@@ -101,7 +101,7 @@ static void note_facts(void *whole)
     TELLS(db_commit(w->m.d));
 }
 
-/* Of the oldest URL that is queued: its row has not been read for long. */
+/* Finishes the oldest queued URL: its row has not been read for long. */
 static void finish_one(void *whole)
 {
     struct whole *w = whole;
@@ -150,7 +150,7 @@ static void visit_digest(void *ctx, struct digest digest, uint64_t id)
     (void)ctx, (void)digest, (void)id;
 }
 
-/* `text` is the caller's, who gets it back also after a fault. */
+/* The caller keeps `text` and gets it back even after a fault. */
 static void read_facts(struct whole *w, struct buf *text)
 {
     struct frontier_store *s = w->m.s;
@@ -322,7 +322,7 @@ static void keep_served(void *whole)
     TELLS(db_commit(w->m.d));
 }
 
-/* ---- each statement of it fails in turn ---- */
+/* ---- each of their statements fails in turn ---- */
 
 static const struct work {
     const char *name;
@@ -345,11 +345,11 @@ static void make_store(struct whole *w)
     note_facts(w);
     keep_pages(w);
     keep_links(w);
-    TELLS(db_checkpoint(w->m.d)); /* so that the file alone is all of it */
+    TELLS(db_checkpoint(w->m.d)); /* so that the file alone holds everything */
     close_whole(w);
 }
 
-/* False: it came to its end before the n-th statement. */
+/* Returns false if the work ends before its n-th statement. */
 static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
 {
     char log[128];

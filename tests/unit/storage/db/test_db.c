@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_db.c - what opens, what is refused, and the log that starts over. */
+/* test_db.c - what opens, what is refused, and how the log starts over. */
 #include <sys/wait.h>
 
 #include "base/file/unsynced.h"
@@ -27,7 +27,7 @@ static void overwrite(const char *path, long at, const char *octets)
     fclose(f);
 }
 
-/* The pages that the system keeps of the file say nothing of the disk then. */
+/* After a failed sync, the system's cached pages say nothing about the disk. */
 START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
 {
     struct scratch dir = scratch_make();
@@ -44,7 +44,7 @@ START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
     db_close(d);
     ck_assert(unsynced_is_noted(dir.db));
     ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_OK);
-    ck_assert(unsynced_is_noted(dir.db)); /* a reader clears nothing */
+    ck_assert(unsynced_is_noted(dir.db)); /* a reader does not clear the note */
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
     ck_assert(!unsynced_is_noted(dir.db));
     scratch_remove(&dir);
@@ -93,8 +93,8 @@ START_TEST(a_file_left_by_a_creation_cut_short_is_no_hindrance)
 }
 END_TEST
 
-/* SQLite itself opens an emptied file, or one cut below a page, as a healthy
- * database with nothing in it. */
+/* SQLite opens an emptied file, or one cut below a page, as a healthy database
+ * with nothing in it. */
 START_TEST(an_emptied_or_cut_file_is_damage_and_never_a_fresh_store)
 {
     static const long sizes[] = {0, 1, 99, 100, 512, 4095};
@@ -236,8 +236,8 @@ START_TEST(a_rollback_leaves_nothing)
 }
 END_TEST
 
-/* A writer that is hardly ever out of a transaction must not keep the log from
- * starting over. */
+/* The log must start over even if a writer is hardly ever outside a
+ * transaction. */
 START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
 {
     struct scratch dir = scratch_make();
@@ -255,7 +255,7 @@ START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
         ck_assert_int_eq(
             db_exec(d, "INSERT INTO filler(b) VALUES(zeroblob(1000000))"),
             STATUS_OK);
-        usleep(3000); /* checkpoints come to their end in here, too early */
+        usleep(3000); /* checkpoints finish in this pause, too early */
         ck_assert_int_eq(db_commit(d), STATUS_OK);
         ck_assert_int_eq(file_size(wal, &size), STATUS_OK);
         most = size > most ? size : most;
@@ -266,7 +266,7 @@ START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
 }
 END_TEST
 
-/* A file-size limit is the disk that is full for one process alone. */
+/* A file-size limit acts as a disk that is full for one process alone. */
 static void fill_up(const char *path)
 {
     struct db *d = NULL;
@@ -324,7 +324,7 @@ START_TEST(verify_finds_a_page_that_was_overwritten)
 }
 END_TEST
 
-/* It is looked through then, which is not done at every start. */
+/* The next start then checks the whole store, which is not usual. */
 START_TEST(damage_that_a_failed_sync_left_is_found_by_the_next_start)
 {
     struct scratch dir = scratch_make();

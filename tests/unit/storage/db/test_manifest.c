@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_manifest.c - the manifest: its text, what it refuses, whole or not. */
+/* test_manifest.c - the manifest: its text, what it refuses, atomic writes. */
 #include "storage/db/manifest.h"
 #include "tests/unit/storage/scratch.h"
 
@@ -16,7 +16,7 @@ static struct manifest example(void)
     };
 }
 
-/* The checksum is that of xxhsum -H3 over the lines before it. */
+/* The checksum comes from xxhsum -H3 over the lines before it. */
 static const char example_text[] = "urlweir-manifest 1\n"
                                    "store 0123456789abcdef0123456789abcdef\n"
                                    "generation 17\n"
@@ -100,8 +100,8 @@ START_TEST(every_flipped_bit_and_every_cut_is_found)
 }
 END_TEST
 
-/* A newer release keeps the first and the last line; ours says so instead of
- * calling its file damaged. */
+/* A newer release keeps the first and last lines, so this one can say that the
+ * file is newer instead of calling it damaged. */
 START_TEST(a_newer_format_is_told_from_a_damaged_one)
 {
     static const char newer[] = "urlweir-manifest 2\nsomething else\n"

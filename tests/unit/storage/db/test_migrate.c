@@ -2,8 +2,8 @@
 /*
  * test_migrate.c - databases of an older format.
  *
- * Layouts of format 1 are made here by taking away what came later; directories
- * that older versions wrote themselves are those of tests/cli/migrate.sh.
+ * The tests make layouts of format 1 by removing what came later;
+ * tests/cli/migrate.sh has directories that older versions wrote themselves.
  */
 #include "storage/db/migrate.h"
 
@@ -25,10 +25,10 @@
 #define ONE   OLD_NAMES "UPDATE meta SET value = 1 WHERE name = 'format';"
 #define NO(t) "DROP TABLE " t ";"
 
-/* From the oldest to that which differs in its number alone. */
+/* From the oldest layout to the one that differs only in its number. */
 static const struct {
     const char *take_away;
-    bool bodies, queues; /* it knows repeated bodies; queues of programs */
+    bool bodies, queues; /* has repeated bodies; queues of programs */
 } layouts[] = {
     {NO_VIEWS ONE NO("link") NO("hint") NO("place") NO("item_update")
          NO("item_lease") NO("item_queue") NO("bodypart")
@@ -50,7 +50,7 @@ static const struct {
 };
 #define LAYOUTS (int)(sizeof layouts / sizeof *layouts)
 
-/* Five answers, the third and the fifth with the body of the first. */
+/* Writes five responses; the third and the fifth have the body of the first. */
 static void make_old(const char *path, int layout)
 {
     db_close(scratch_open(path, DB_CREATE));
@@ -73,7 +73,7 @@ static void make_old(const char *path, int layout)
     scratch_sql(path, layouts[layout].take_away);
 }
 
-/* Types, names and keys of all columns, and the views as they are made. */
+/* Returns types, names and keys of all columns, and the text of the views. */
 static char *layout_of(struct db *d)
 {
     sqlite3_stmt *s = NULL;
@@ -192,7 +192,7 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
 }
 END_TEST
 
-/* The file changes under a reader that had put views before its tables. */
+/* The file changes under a reader that had put views in front of its tables. */
 START_TEST(a_reader_of_an_old_file_reads_on_when_a_writer_changes_it)
 {
     struct scratch dir = scratch_make();
@@ -211,7 +211,7 @@ START_TEST(a_reader_of_an_old_file_reads_on_when_a_writer_changes_it)
 }
 END_TEST
 
-/* In a process of its own; 42: it got to the end. */
+/* Opens in a child process; returns 42 if it got to the end. */
 static int open_in_child(const char *path, const char *kill_at, uint64_t most)
 {
     int status = 0;
@@ -284,7 +284,7 @@ START_TEST(a_full_disk_leaves_the_old_file)
 }
 END_TEST
 
-/* Of a damaged file nothing is made that would look like an empty crawl. */
+/* A damaged file must not be turned into what looks like an empty crawl. */
 START_TEST(a_table_that_every_format_has_is_not_made_anew)
 {
     struct scratch dir = scratch_make();

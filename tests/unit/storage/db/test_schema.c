@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_schema.c - the views for people say what the code says.
+ * test_schema.c - the views for people agree with the code.
  *
  * storage/ may not know the names of outcomes and link kinds, so the views
  * spell them out; here they are compared.
@@ -103,7 +103,7 @@ START_TEST(the_views_put_urls_words_and_times_together)
 }
 END_TEST
 
-/* Runs what stands between ```sql and ```; how many pieces. */
+/* Runs each block between ```sql and ```; returns how many there were. */
 static int run_queries(struct db *d, char *text)
 {
     int n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_done_bits.c - done bits of many blocks, some steps into a round, against
- * the fetch rows that say the same.
+ * test_done_bits.c - done bits of many blocks, partly through a round, against
+ * the fetch rows that must agree.
  */
 #include "storage/index/done_bits.h"
 #include "tests/unit/storage/scratch.h"
@@ -57,7 +57,7 @@ START_TEST(opening_at_any_step_of_a_round_gives_the_same_bits)
     r.d = scratch_open(r.dir.db, DB_CREATE);
     ck_assert_int_eq(done_bits_open(&r.b, r.d, UINT32_MAX, 600), STATUS_OK);
     for (int i = 0; i < 600; i++) {
-        /* The ids in use grow, as they do in a crawl. */
+        /* The range of ids grows, as in a crawl. */
         transaction(&r, (uint64_t)(i + 1) * IDS / 600);
         if (i % 13 == 12) {
             struct db *d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_exact_set.c - the exact set against the simplest model there is: digest
- * number i of a fixed sequence has id i, and is there when it was added.
+ * test_exact_set.c - the exact set against a simple model: digest number i of a
+ * fixed sequence has id i and is in the set once it was added.
  */
 #include "base/mem.h"
 #include "storage/db/url_kind.h"
@@ -21,7 +21,7 @@ static struct exact_set *open_set(struct db *d)
     return s;
 }
 
-/* The url rows are what exact_set_verify compares ids with. */
+/* exact_set_verify compares its ids with the url rows. */
 static void add_row(struct db *d, uint64_t id)
 {
     char sql[96];
@@ -49,7 +49,7 @@ static void replay(struct exact_set *s, uint64_t last)
         exact_set_add(s, scratch_digest(id), id);
 }
 
-/* Asks for ids [1, 2 * last], of which the lower half is there. */
+/* Asks for ids [1, 2 * last], of which the lower half exists. */
 static void check_all(struct exact_set *s, uint64_t last)
 {
     struct digest *digests = malloc(2 * last * sizeof *digests);
@@ -66,7 +66,7 @@ static void check_all(struct exact_set *s, uint64_t last)
     free(ids);
 }
 
-/* A row of URL number `url`, put again after row `before` was removed. */
+/* Adds a row for URL number `url` again after row `before` was removed. */
 static void replace_row(struct db *d, struct exact_set *s, uint64_t url,
                         uint64_t before, uint64_t id)
 {
@@ -238,8 +238,8 @@ START_TEST(each_gives_a_range_of_digests_once)
 }
 END_TEST
 
-/* Digests that agree in all the octets a fence has must still be told apart,
- * also where they fall on two sides of a page's edge. */
+/* Digests that agree in all octets of a fence must still be told apart, also if
+ * they fall on both sides of a page boundary. */
 START_TEST(tells_apart_digests_that_share_a_fence)
 {
     enum { N = 1000 };
@@ -293,7 +293,7 @@ START_TEST(without_memory_it_says_so_and_holds_nothing)
 }
 END_TEST
 
-/* Pages that are asked for again must not be read again, once they fit. */
+/* Once pages fit into the cache, asking again must not read them again. */
 START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
 {
     enum { N = 20000 };
@@ -358,8 +358,8 @@ START_TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
 }
 END_TEST
 
-/* Half of the parts have ids up to 1000 in their pages when all are merged in
- * the midst of a replay, at id 500. */
+/* A merge of all parts in mid-replay, at id 500, finds ids up to 1000 in the
+ * pages of half of them. */
 START_TEST(a_merge_while_replaying_takes_no_part_back)
 {
     struct scratch dir = scratch_make();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_segment_row.c - rows of queue segments: known octets, and any octets. */
+/* test_segment_row.c - rows of queue segments: known and arbitrary octets. */
 #include "storage/db/packed.h"
 #include "storage/index/segment_row.h"
 #include "tests/unit/storage/scratch.h"
@@ -136,7 +136,7 @@ START_TEST(varints_are_those_of_leb128)
         {0, {0}, 1},
         {127, {0x7f}, 1},
         {128, {0x80, 1}, 2},
-        {624485, {0xe5, 0x8e, 0x26}, 3}, /* the example of DWARF 4, figure 22 */
+        {624485, {0xe5, 0x8e, 0x26}, 3}, /* DWARF 4, figure 22 */
         {UINT64_MAX,
          {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
          10},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_drop_log.c - kept drops and paths, as they stand in blobs. */
+/* test_drop_log.c - recorded drops and paths, as stored in blobs. */
 #include "storage/rows/drop_log.h"
 
 #include <stdio.h>
@@ -118,7 +118,8 @@ START_TEST(a_block_without_a_lifted_reason_is_not_read)
 }
 END_TEST
 
-/* Cut anywhere, or with any octet another: read or refused, never beyond. */
+/* Cut anywhere, or with any octet changed, they are read or refused; nothing
+ * reads beyond their end. */
 START_TEST(damaged_entries_are_read_within_their_bounds_or_refused)
 {
     struct scratch dir = scratch_make();

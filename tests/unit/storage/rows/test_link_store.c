@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_link_store.c - the link graph, and how much of it there is. */
+/* test_link_store.c - the link graph, and how much of it was recorded. */
 #include "storage/rows/link_store.h"
 
 #include "tests/unit/storage/scratch.h"
@@ -40,7 +40,8 @@ static void add(struct links *l, uint64_t from, uint64_t to)
     ck_assert_int_eq(link_store_add(l->s, &row), STATUS_OK);
 }
 
-/* What each run says, and what is known after it, also by a next process. */
+/* What each run records, and what is known afterwards, also to the next
+ * process. */
 START_TEST(how_much_was_recorded_is_remembered_from_run_to_run)
 {
     static const struct {
@@ -120,7 +121,7 @@ START_TEST(links_besides_the_first_are_counted)
     add(&l, 3, 5);
     ck_assert_int_eq(link_store_seen_again(l.s, 5, 1, &count), STATUS_OK);
     ck_assert_uint_eq(count, 2);
-    /* A seed was on no page the first time. */
+    /* The seed was on no page when it was first seen. */
     ck_assert_int_eq(link_store_seen_again(l.s, 5, 0, &count), STATUS_OK);
     ck_assert_uint_eq(count, 3);
     ck_assert_int_eq(link_store_seen_again(l.s, 7, 1, &count), STATUS_OK);

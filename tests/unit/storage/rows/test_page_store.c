@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_page_store.c - fetch rows, words, bodies and robots files. */
+/* test_page_store.c - fetch rows, string table, bodies and robots files. */
 #include "storage/rows/page_store.h"
 
 #include "base/mem.h"
@@ -132,7 +132,7 @@ START_TEST(a_row_comes_back_as_it_went_in)
         ck_assert_uint_eq(all.seq, 3);
         ck_assert_int_eq(page_store_each(p.s, 1, compare_row, &later),
                          STATUS_OK);
-        ck_assert_uint_eq(later.seq, 2); /* it asked to stop */
+        ck_assert_uint_eq(later.seq, 2); /* the callback stopped it */
         ck_assert_int_eq(page_store_each_of(p.s, 78, compare_row, &one),
                          STATUS_OK);
         ck_assert_uint_eq(one.seq, 3);
@@ -153,7 +153,8 @@ static bool count_words(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* Strangers choose MIME types: past the ceiling they stand in the row. */
+/* Other people choose MIME types: past the ceiling, the row itself holds the
+ * text. */
 START_TEST(words_without_end_do_not_grow_the_table_without_end)
 {
     struct pages p = make();
@@ -211,8 +212,8 @@ static uint64_t add_body(struct pages *p, struct digest d)
     return row.same_as;
 }
 
-/* What was rolled back is forgotten, what was committed is not, whatever of it
- * had been merged into pages. */
+/* A rollback is forgotten, a commit is not, no matter how much of it had been
+ * merged into pages. */
 START_TEST(bodies_are_known_as_a_plain_table_knows_them)
 {
     enum { BODIES = 15000, ROUNDS = 300 };

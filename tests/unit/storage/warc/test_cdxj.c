@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cdxj.c - lines of the index, and sorting more of them than fit. */
+/* test_cdxj.c - lines of the index, and sorting more of them than fit in
+ * memory. */
 #include "storage/warc/cdxj.h"
 
 #include "storage/db/line_sort.h"
@@ -129,14 +130,14 @@ START_TEST(more_lines_than_fit_come_out_sorted_and_complete)
     ck_assert_uint_eq(seen.count, 3002);
     ck_assert_uint_eq(seen.sum, sum + 3);
     line_sort_free(sort);
-    scratch_remove(&s); /* nothing of it is left in the directory */
+    scratch_remove(&s); /* it leaves nothing in the directory */
     ck_assert_int_ne(access(s.dir, F_OK), 0);
 }
 END_TEST
 
-/* ---- the whole ---- */
+/* ---- whole indexes ---- */
 
-/* Where the second record stands, for one that is damaged. */
+/* Where the second record is, to damage it. */
 struct place {
     char path[256];
     uint64_t end;
@@ -216,7 +217,7 @@ START_TEST(an_update_adds_the_files_that_are_new)
 }
 END_TEST
 
-/* A directory can be opened and not read, as a file on a disk that fails. */
+/* A directory can be opened but not read, like a file on a failing disk. */
 START_TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
 {
     struct scratch s = scratch_make(), inner;
@@ -250,7 +251,7 @@ START_TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
     write_warc(s.dir, 10, 1 << 20, &second);
     fd = open(second.path, O_WRONLY | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
-    /* What is left of it has another length than its trailer says. */
+    /* The rest of it no longer has the length that its trailer gives. */
     ck_assert_int_eq(pwrite(fd, "\xff\xff\xff\xff", 4, (off_t)second.end - 4),
                      4);
     close(fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_warc.c - WARC records, the files they go to, and mending those. */
+/* test_warc.c - WARC records, the files that hold them, and mending those. */
 #include "storage/warc/warc.h"
 
 #include <zlib.h>
@@ -27,7 +27,7 @@ static struct warc_record example(void)
     };
 }
 
-/* Digests are those of sha1sum, in base32 by basenc. */
+/* The digests come from sha1sum, in base32 by basenc. */
 static const char example_text[] =
     "WARC/1.1\r\n"
     "WARC-Type: response\r\n"
@@ -122,7 +122,7 @@ START_TEST(no_value_of_a_stranger_ends_a_line)
 END_TEST
 
 /* Text, which compresses, and noise, which does not, around the sizes at which
- * a compressor begins something new. */
+ * a compressor starts something new. */
 START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
 {
     static const size_t sizes[] = {0,     1,     2,     257,    8191,   32768,
@@ -186,7 +186,7 @@ START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
     ck_assert_mem_eq(there.at, there.at + there.len / 2, there.len / 2);
     unpack(bytes_of(there.at, there.len / 2), &text);
     ck_assert_str_eq(buf_str(&text), buf_str(&want));
-    /* Of another file, or torn: refused. */
+    /* A record of another file, or a torn one, is refused. */
     ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_B, ID_A, &text),
                      STATUS_FORMAT);
     ck_assert_int_eq(warc_maker_move(m, bytes_of(gz.at, gz.len - 1), ID_A, ID_B,
@@ -269,7 +269,7 @@ START_TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
     snprintf(path, sizeof path, "%s/%s", s.dir, file.at);
     ck_assert_int_ne(access(path, F_OK), 0);
     ck_assert_int_eq(warc_sync(w), STATUS_OK);
-    assert_record_at(s.dir, file, offset, gz.len); /* found all the same */
+    assert_record_at(s.dir, file, offset, gz.len); /* found nevertheless */
     ck_assert_int_eq(warc_close(w), STATUS_OK);
     ck_assert_int_eq(access(path, F_OK), 0);
     buf_fini(&gz);
@@ -309,7 +309,7 @@ START_TEST(files_rotate_before_they_grow_past_their_size)
 }
 END_TEST
 
-/* Small ones are gathered, larger ones are written at once. */
+/* Small records are gathered, larger ones are written at once. */
 START_TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
 {
     static const size_t sizes[] = {100,   40000, 200,   32767, 32768,  300,
@@ -354,7 +354,8 @@ static void syncs(struct warc *w, unsigned files, unsigned dirs)
     ck_assert_uint_eq(scratch_dir_syncs - d, dirs);
 }
 
-/* A name that is not synced may be gone with the power, content and all. */
+/* Without a sync of the directory, a power cut may take the name of a file and
+ * its content with it. */
 START_TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
 {
     struct scratch s = scratch_make();
@@ -377,7 +378,7 @@ START_TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
         append(w, buf_bytes(&gz), &file, &offset);
         f = scratch_syncs, d = scratch_dir_syncs;
         ck_assert_int_eq(warc_close(w), STATUS_OK);
-        ck_assert_uint_eq(scratch_syncs - f, 1); /* before its last name */
+        ck_assert_uint_eq(scratch_syncs - f, 1); /* before its final name */
         ck_assert_uint_eq(scratch_dir_syncs - d, 1);
         w = open_in(s.dir, 2000);
     }
@@ -423,8 +424,8 @@ START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
 }
 END_TEST
 
-/* Whatever part of the file a power cut leaves, mending keeps every record
- * that is whole in it, and nothing else. */
+/* Whatever part of the file a power cut leaves, mending keeps every whole
+ * record in it, and nothing else. */
 START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
 {
     struct scratch s = scratch_make();
@@ -455,8 +456,8 @@ START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
 }
 END_TEST
 
-/* A bit that flips in the file being written must not cost what was written
- * after it. */
+/* A flipped bit in the file being written must not cost the records after
+ * it. */
 START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
 {
     struct scratch s = scratch_make();
@@ -471,7 +472,7 @@ START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
     make(&r, &all);
     third = all.len;
     make(&r, &all);
-    all.at[third - 6] ^= 1; /* of the second one's checksum */
+    all.at[third - 6] ^= 1; /* in the second one's checksum */
     ck_assert_int_eq(file_replace(s.other, buf_bytes(&all)), STATUS_OK);
     ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
     ck_assert_uint_eq(size, all.len);
@@ -500,9 +501,9 @@ START_TEST(every_flipped_bit_of_a_record_is_found)
         kept += size != 0;
         gz.at[bit / 8] = (char)(gz.at[bit / 8] ^ 1 << bit % 8);
     }
-    /* but those of gzip's own head that say nothing of the content: text
-     * flag, time, level, system (RFC 1952 section 2.3); and what fills up the
-     * last octet of the deflated data */
+    /* except those of gzip's own head that do not affect the content: text
+     * flag, time, level, system (RFC 1952 section 2.3); and the padding of the
+     * deflated data's last octet */
     ck_assert_uint_le(kept, 1 + 8 * 6 + 7);
     buf_fini(&gz);
     scratch_remove(&s);
@@ -526,7 +527,7 @@ START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     ck_assert_int_eq(warc_sync(w), STATUS_OK);
     snprintf(finished, sizeof finished, "%s/%s", s.dir, file.at);
     snprintf(path, sizeof path, "%s.open", finished);
-    f = fopen(path, "ab"); /* what stood there when the power went */
+    f = fopen(path, "ab"); /* what a power cut left there */
     fwrite(gz.at, 1, gz.len / 2, f);
     fclose(f);
     ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
@@ -534,7 +535,7 @@ START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     ck_assert_int_eq(file_size(finished, &size), STATUS_OK);
     ck_assert_uint_eq(size, offset + gz.len);
     assert_record_at(s.dir, file, offset, gz.len);
-    /* Its file is gone: it cannot be finished twice. */
+    /* Its file is gone, so it cannot be finished twice. */
     ck_assert_int_eq(warc_close(w), STATUS_NOT_FOUND);
     buf_fini(&gz);
     remove_all(&s);

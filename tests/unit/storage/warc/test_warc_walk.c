@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_warc_walk.c - the whole records of a WARC file, also past damage. */
+/* test_warc_walk.c - the whole records of a WARC file, also after damage. */
 #include "storage/warc/warc_walk.h"
 
 #include "storage/warc/warc_record.h"
@@ -10,11 +10,11 @@
 #define ANOTHER "<urn:uuid:00000000-0000-4000-8000-000000000002>"
 #define RECORDS 5
 
-/* A file of ours: a warcinfo record and others that name it. */
+/* A file of ours: a warcinfo record and the records that refer to it. */
 struct sample {
     struct scratch s;
     struct buf all;
-    uint64_t starts[RECORDS + 1]; /* and where the last one ends */
+    uint64_t starts[RECORDS + 1]; /* and the end of the last one */
 };
 
 static void add(struct warc_maker *m, const char *type, const char *id,
@@ -76,7 +76,8 @@ static void assert_ends(struct warc_walk *w, int fd, uint64_t end,
     close(fd);
 }
 
-/* Record `i` stands at `from`, behind octets that are none from `end` on. */
+/* Expects record `i` at `from`, after bytes from `end` on that are not a
+ * record. */
 static void assert_next(struct warc_walk *w, const struct sample *f, int i,
                         uint64_t end, uint64_t from)
 {
@@ -102,8 +103,8 @@ START_TEST(a_whole_file_has_its_records_and_nothing_between)
 }
 END_TEST
 
-/* The checksum before the last four octets, RFC 1952 section 2.3.1: whatever
- * is changed there is found. */
+/* The checksum precedes the last four octets (RFC 1952 section 2.3.1) and
+ * reveals any change there. */
 START_TEST(damage_hides_the_record_it_is_in_and_no_other)
 {
     struct sample f = sample_make();
@@ -129,7 +130,7 @@ START_TEST(damage_hides_the_record_it_is_in_and_no_other)
 }
 END_TEST
 
-/* Also where a member begins at the end of what is read at once. */
+/* Also if a member starts at the end of what is read at once. */
 START_TEST(a_record_is_found_behind_any_number_of_lost_octets)
 {
     struct sample f = sample_make();
@@ -146,7 +147,7 @@ START_TEST(a_record_is_found_behind_any_number_of_lost_octets)
 
         buf_clear(&b);
         buf_add(&b, f.all.at, (size_t)f.starts[1]);
-        memset(buf_room(&b, gap), 0x1f, gap); /* as a member begins */
+        memset(buf_room(&b, gap), 0x1f, gap); /* like the start of a member */
         buf_grew(&b, gap);
         buf_add_bytes(&b, second);
         w = walk(&f, buf_bytes(&b), &fd);
@@ -161,7 +162,7 @@ START_TEST(a_record_is_found_behind_any_number_of_lost_octets)
 }
 END_TEST
 
-/* What was being written when the power went may be an archive itself. */
+/* The record that was being written at a power cut may itself be an archive. */
 START_TEST(records_inside_a_torn_record_are_not_of_the_file)
 {
     struct sample f = sample_make();
