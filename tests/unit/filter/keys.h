@@ -1,5 +1,5 @@
 /*
- * keys.h - keys for the filter tests, and a source that remembers them.
+ * keys.h - keys for the filter tests, and a key source that remembers them.
  */
 #ifndef URLWEIR_TESTS_FILTER_KEYS_H
 #define URLWEIR_TESTS_FILTER_KEYS_H
@@ -9,16 +9,17 @@
 #include "base/mem.h"
 #include "filter/filter.h"
 
-/* Sanitizers make everything some ten times slower; sizes shrink for them. */
+/* Sanitizers slow everything about tenfold, so sizes shrink for them. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FEWER(n) ((n) / 8)
 #else
 #define FEWER(n) (n)
 #endif
 
-/* The nth of a fixed run of distinct, evenly spread keys (SplitMix64). No
- * filter in memory has a seed, so a rate measured with them is the same on
- * every run: it can only fail a test in which the code has changed. */
+/* Returns the nth of a fixed sequence of distinct, evenly spread keys
+ * (SplitMix64). Filters in memory have no seed, so a rate measured with these
+ * keys is the same in every run: a test can only start to fail if the code
+ * changes. */
 static inline uint64_t nth_key(uint64_t n)
 {
     uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -28,7 +29,7 @@ static inline uint64_t nth_key(uint64_t n)
     return x ^ x >> 31;
 }
 
-/* Keys first .. first + n - 1 of that run, added in batches. */
+/* Adds keys first .. first + n - 1 of that sequence, in batches. */
 static inline enum status add_range(struct filter *f, uint64_t first,
                                     uint64_t n)
 {
@@ -48,7 +49,7 @@ static inline enum status add_range(struct filter *f, uint64_t first,
     return st;
 }
 
-/* How many of them the filter calls "maybe". */
+/* Counts how many of them the filter calls "maybe". */
 static inline uint64_t count_maybe(const struct filter *f, uint64_t first,
                                    uint64_t n)
 {
@@ -67,11 +68,11 @@ static inline uint64_t count_maybe(const struct filter *f, uint64_t first,
     return hits;
 }
 
-/* What an exact set is to a filter: every key, by prefix. */
+/* Gives a filter what an exact set would: every key, by prefix. */
 struct remembered {
     uint64_t *keys[4096];
     uint32_t count[4096], cap[4096];
-    enum status fail; /* answered instead, when not STATUS_OK */
+    enum status fail; /* returned instead, unless STATUS_OK */
     uint64_t asked;
 };
 

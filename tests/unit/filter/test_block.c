@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 64, KEYS = 1000 };
 
-/* The blocks after adding KEYS keys with k marks each. */
+/* Fills blocks with KEYS keys of k marks each. */
 static void fill_blocks(unsigned k, uint64_t *words, bool *fresh)
 {
     uint64_t keys[KEYS], *at[KEYS];
@@ -54,7 +54,7 @@ START_TEST(every_instruction_set_gives_the_same_bits_and_answers)
 }
 END_TEST
 
-/* The bits are part of the file format: whoever changes them sees it here. */
+/* The bits are part of the file format: a change to them fails here. */
 START_TEST(ours_bits_never_change_on_any_instruction_set)
 {
     static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];

@@ -124,7 +124,7 @@ START_TEST(another_image_replaces_the_first_whole)
 }
 END_TEST
 
-/* Every region of the file in turn: headers, units, directory. */
+/* Flips bits in every region of the file: headers, units, directory. */
 START_TEST(one_flipped_bit_costs_at_most_one_segment)
 {
     const struct filter_traits *kind;
@@ -203,7 +203,7 @@ START_TEST(a_file_of_another_seed_is_refused)
 }
 END_TEST
 
-/* Write `v` at `at` in both headers and make their checksums right. */
+/* Writes `v` at `at` in both headers and corrects their checksums. */
 static void forge(size_t at, const void *v, size_t len)
 {
     struct buf b = file_content();
@@ -248,7 +248,7 @@ START_TEST(headers_that_lie_are_refused)
 
             forge(lies[j].at, lies[j].octets, 8);
             st = load(&g, NULL, NULL);
-            if (lies[j].at < 128) /* beyond, each kind has its own reasons */
+            if (lies[j].at < 128) /* past this, each kind has its own reasons */
                 ck_assert_int_eq(st, lies[j].want);
             ck_assert_msg(st != STATUS_OK, "%s: lie %zu", kind->name, j);
             ck_assert_ptr_null(g);
@@ -258,8 +258,8 @@ START_TEST(headers_that_lie_are_refused)
 }
 END_TEST
 
-/* Write `v` at `at` of unit i's entry in the directory, which stands before the
- * last header, and make the entry's checksum right. */
+/* Writes `v` at `at` of unit i's entry in the directory, which precedes the
+ * last header, and corrects the entry's checksum. */
 static void forge_entry(uint64_t units, uint64_t i, size_t at, uint64_t v)
 {
     struct buf b = file_content();
@@ -275,8 +275,8 @@ static void forge_entry(uint64_t units, uint64_t i, size_t at, uint64_t v)
     buf_fini(&b);
 }
 
-/* The same for 8 octets of the unit's content, whose checksum is in the entry.
- */
+/* Does the same to 8 octets of the unit's content, whose checksum is in the
+ * entry. */
 static void forge_content(uint64_t units, uint64_t i, size_t at, uint64_t v)
 {
     struct buf b = file_content();
@@ -293,7 +293,7 @@ static void forge_content(uint64_t units, uint64_t i, size_t at, uint64_t v)
     forge_entry(units, i, 48, sum);
 }
 
-/* A table with keys beside it, for which there was no bucket any more. */
+/* Saves a filter with keys beside its table, for lack of a free bucket. */
 static struct filter *saved_overfull(void)
 {
     const struct filter_options o = {.kind = "cuckoo",
@@ -311,17 +311,17 @@ static struct filter *saved_overfull(void)
 START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
 {
     static const struct {
-        bool content; /* else of the entry */
+        bool content; /* otherwise in the entry */
         size_t at;
         uint64_t value;
     } lies[] = {
-        {true, 0, UINT64_MAX}, /* buckets that are not there */
+        {true, 0, UINT64_MAX}, /* buckets that do not exist */
         {true, 8, UINT64_MAX},
         {true, 0, 1 << 20},
         {true, 8, 1 << 20},
-        {true, 16, 0}, /* no fingerprint, and one that is too long */
+        {true, 16, 0}, /* an empty fingerprint, and one that is too long */
         {true, 16, UINT64_C(1) << 32},
-        {false, 24, 1000}, /* more keys than stand there */
+        {false, 24, 1000}, /* more keys than there are */
         {false, 32, 1000},
         {false, 40, 4},
     };
@@ -332,7 +332,7 @@ START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
 
     ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
     memcpy(&length, b.at + b.len - 256 - info.units * 64 + 16, 8);
-    ck_assert_uint_ge(length, 24); /* there is one at least */
+    ck_assert_uint_ge(length, 24); /* there is at least one */
     ck_assert_uint_lt(maybe, 5000);
     ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
     ck_assert_uint_eq(info.damaged, 0);
@@ -355,7 +355,7 @@ START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
 }
 END_TEST
 
-/* Whatever it says, no key is lost, and the other units are as they were. */
+/* Whatever the entry says, no key is lost and the other units are unchanged. */
 START_TEST(an_entry_that_lies_costs_its_unit_alone)
 {
     static const struct {
@@ -401,7 +401,7 @@ START_TEST(an_entry_that_lies_costs_its_unit_alone)
 }
 END_TEST
 
-/* They are behind those of the segments; without them one cannot grow. */
+/* They follow the segments; without them a filter cannot grow. */
 START_TEST(keys_whose_entry_lies_are_not_believed)
 {
     static const struct {
@@ -463,8 +463,8 @@ START_TEST(peeking_tells_who_wrote_it)
 }
 END_TEST
 
-/* A file written today is to be read by any later release: who changes the
- * format, or the bits in it, sees it here and raises the version. */
+/* Any later release must read a file written today: a change to the format, or
+ * to its bits, fails here and needs a new version. */
 START_TEST(ours_files_never_change)
 {
     static const struct {

@@ -13,7 +13,8 @@ static struct key_store *kept_of(bool whole)
     return k;
 }
 
-/* Few different keys, all in part 0, so that everything happens to them. */
+/* Few different keys, all in part 0, so that each of them goes through
+ * everything. */
 START_TEST(random_changes_agree_with_a_plain_table)
 {
     enum { KEYS = 300 };

@@ -20,7 +20,7 @@ START_TEST(sizes_beyond_32_bits_are_exact)
 {
     ck_assert_uint_eq(sizing_plain_bits(UINT64_C(10000000000), 0.001),
                       UINT64_C(143775875661));
-    /* The largest filter there may be: 2^40 keys at 1e-9. */
+    /* The largest filter allowed: 2^40 keys at 1e-9. */
     ck_assert_uint_eq(sizing_plain_bits(UINT64_C(1) << 40, 1e-9),
                       UINT64_C(47424974124723));
     ck_assert_uint_eq(sizing_plain_hashes(UINT64_C(47424974124723), UINT64_C(1)
@@ -35,16 +35,16 @@ START_TEST(sizes_beyond_32_bits_are_exact)
 }
 END_TEST
 
-/* One key alone in its block, one mark in each of 8 lanes: (1/64)^8. Load L
- * gives at first order L times that. */
+/* One key alone in its block, with one mark in each of 8 lanes: (1/64)^8. At
+ * load L the rate is, to first order, L times that. */
 START_TEST(a_nearly_empty_block_errs_as_computed_by_hand)
 {
     double one = pow(1.0 / 64, 8), tiny = 1e-3;
 
     ck_assert_double_eq_tol(sizing_block_rate(8, 64, tiny) / (tiny * one), 1,
                             0.2);
-    /* Four marks in the half the key chose: the other key is there in half of
-     * all cases. */
+    /* Four marks in the half that the key chose: in half of all cases the other
+     * key is in it. */
     ck_assert_double_eq_tol(sizing_block_rate(4, 64, tiny) /
                                 (tiny / 2 * pow(1.0 / 64, 4)),
                             1, 0.02);

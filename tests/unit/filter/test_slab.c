@@ -21,7 +21,7 @@ static void check_mark(const struct slab_run *r, uint64_t with)
             ck_abort_msg("a run changed");
 }
 
-/* As a growing filter does: each run in turn becomes an eighth longer. */
+/* As in a growing filter: each run in turn grows by an eighth. */
 START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
 {
     static struct slab_run runs[RUNS];
@@ -51,7 +51,7 @@ START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
     }
     for (size_t i = 0; i < RUNS; i++)
         check_mark(&runs[i], i << 32);
-    /* With 500 runs the ends of chunks count more than with 4096. */
+    /* With 500 runs, the ends of chunks matter more than with 4096. */
     ck_assert_double_le((double)s.total, 1.15 * (double)s.live);
     slab_fini(&s);
 }

@@ -14,7 +14,7 @@ static struct filter *bloom_of(uint64_t expect, double fpr)
     return f;
 }
 
-/* Up to capacity, at every rate: no key lost, and the rate as promised. */
+/* Filled to capacity, at every rate: no key is lost, and the rate is kept. */
 START_TEST(keeps_every_key_and_its_promised_rate)
 {
     static const double rates[] = {0.1, 1e-2, 1e-3, 1e-4, 1e-6};
@@ -34,7 +34,7 @@ START_TEST(keeps_every_key_and_its_promised_rate)
 }
 END_TEST
 
-/* libbloom filled tenfold answers "maybe" to 99 % without a word. */
+/* libbloom, filled tenfold, silently answers "maybe" to 99 %. */
 START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
 {
     struct filter *f = bloom_of(20000, 0.001);

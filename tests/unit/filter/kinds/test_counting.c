@@ -34,7 +34,7 @@ START_TEST(keeps_every_key_and_its_promised_rate)
 }
 END_TEST
 
-/* Adds and removals in random order against how often each key is in. */
+/* Compares random adds and removals with a count for each key. */
 START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
 {
     enum { UNIVERSE = 5000 };
@@ -86,7 +86,7 @@ START_TEST(what_was_added_and_removed_leaves_it_empty)
 }
 END_TEST
 
-/* Sixteen times the same key: nobody knows any more how often. */
+/* After sixteen adds of one key, the exact count is lost. */
 START_TEST(full_counters_stick)
 {
     struct filter *f = counting_of(1000, 0.001);

@@ -7,7 +7,7 @@
 #include "filter/sizing.h"
 #include "tests/unit/filter/keys.h"
 
-/* At a fixed size and without keys, unless `r` has them. */
+/* Returns a filter of fixed size, without a key source unless `r` is given. */
 static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
                                 struct remembered *r)
 {
@@ -24,7 +24,7 @@ static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
     return f;
 }
 
-/* Any number of buckets: no power of two is needed anywhere. */
+/* Any number of buckets will do: none has to be a power of two. */
 START_TEST(fills_95_percent_of_its_slots_at_any_size)
 {
     static const uint64_t sizes[] = {1000, 1023, 4097, 30000, 77777, 500000};
@@ -88,7 +88,7 @@ START_TEST(the_other_bucket_leads_back)
 }
 END_TEST
 
-/* Each key at most once, as the exact set behind it makes sure. */
+/* Each key at most once, as the exact set behind the filter ensures. */
 START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
 {
     enum { UNIVERSE = 8000 };
@@ -106,7 +106,7 @@ START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
 
             if (in[name]) {
                 ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
-                /* What sticks stays, and says so. */
+                /* A key that sticks stays and is reported as such. */
                 in[name] = !done;
                 held -= done;
             } else if (held < UNIVERSE / 2) {
@@ -134,7 +134,7 @@ START_TEST(the_same_key_again_and_again_is_never_refused)
     ck_assert_int_eq(add_range(f, 1, 900), STATUS_OK);
     for (int i = 0; i < 10; i++)
         ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
-    ck_assert(!removed); /* it sticks: how often it was added is not known */
+    ck_assert(!removed); /* it sticks: nobody knows how often it was added */
     ck_assert(filter_check_one(f, key));
     ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
     filter_free(f);
@@ -175,8 +175,8 @@ START_TEST(with_keys_at_hand_it_grows)
 }
 END_TEST
 
-/* A key's two buckets hold eight of its fingerprints; the ninth must neither be
- * refused nor make the table grow, and grow, for nothing. */
+/* A key's two buckets hold eight of its fingerprints; the ninth must not be
+ * refused, and must not make the table grow again and again for nothing. */
 START_TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
 {
     for (int own = 0; own < 2; own++) {
@@ -278,7 +278,8 @@ START_TEST(tables_of_one_size_merge)
 }
 END_TEST
 
-/* Past its room, a few fingerprints stand beside the table. */
+/* When its buckets are full, the filter keeps a few fingerprints beside the
+ * table. */
 START_TEST(keys_beside_a_full_table_are_removed_as_well)
 {
     enum { KEYS = 1065 };

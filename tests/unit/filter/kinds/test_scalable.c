@@ -23,7 +23,7 @@ static struct filter *scalable_of(uint64_t expect, double fpr,
     return f;
 }
 
-/* `make` hands LONG on also where nobody set it, as an empty string. */
+/* `make` exports LONG even if it is not set, as an empty string. */
 static bool is_long(void)
 {
     const char *text = getenv("LONG");
@@ -43,7 +43,8 @@ START_TEST(the_promise_holds_at_every_power_of_two)
 
     for (uint64_t power = 10; power <= last; power++) {
         uint64_t until = UINT64_C(1) << power;
-        /* Below, segments of one to four blocks are far from their promise. */
+        /* In smaller filters, segments of one to four blocks miss their promise
+         * by far. */
         uint64_t asked = power < 19 ? 100000 : 1000000;
         struct sizing_interval w;
 
@@ -89,7 +90,7 @@ START_TEST(other_promises_hold_too)
 }
 END_TEST
 
-/* Random batches with duplicates against a plain table of what was added. */
+/* Compares random batches, with duplicates, with a plain table. */
 START_TEST(random_batches_agree_with_a_plain_table)
 {
     enum { UNIVERSE = 200000 };
@@ -150,7 +151,7 @@ START_TEST(without_keys_it_goes_on_overfull_and_recovers)
     ck_assert_uint_eq(count_maybe(f, 0, 400000), 400000);
     filter_stats(f, &s);
     ck_assert(s.overfull && s.starved > 0);
-    ck_assert_uint_lt(r->asked, 4096 * 40); /* not once for every key */
+    ck_assert_uint_lt(r->asked, 4096 * 40); /* not once for each key */
     r->fail = STATUS_OK;
     remember_range(r, 400000, 400000);
     (void)!add_range(f, 400000, 400000);
@@ -182,7 +183,7 @@ START_TEST(a_source_that_lost_keys_is_not_believed)
 }
 END_TEST
 
-/* The crawl adds a batch to the filter before its store has it. */
+/* The crawl adds a batch to the filter before the store has it. */
 START_TEST(keys_of_the_running_batch_survive_a_rebuild)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -221,7 +222,7 @@ START_TEST(it_never_takes_more_than_its_share_of_memory)
     ck_assert_uint_eq(count_maybe(f, 0, 2000000), 2000000);
     measured = (double)count_maybe(f, 3000000, 100000) / 100000;
     ck_assert_double_eq_tol(s.fpr_predicted / measured, 1, 0.1);
-    /* 4.4 bits a key: 31 % with the eight marks a key it began with. */
+    /* 4.4 bits a key: it would be 31 % with the eight marks it started with. */
     ck_assert_double_le(measured, 0.2);
     filter_free(f);
 }
@@ -302,7 +303,7 @@ START_TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
 }
 END_TEST
 
-/* Each allocation fails once in turn; keys stay, and so does the filter. */
+/* Makes each allocation fail once: no key is lost, and the filter goes on. */
 START_TEST(memory_that_fails_costs_bits_never_keys)
 {
     struct filter_options o = {.expect = 1, .fpr = 0.001};
@@ -329,7 +330,7 @@ END_TEST
 
 struct saving {
     struct filter *filter;
-    atomic_uint_fast64_t covers; /* keys 0 .. covers - 1 are in */
+    atomic_uint_fast64_t covers; /* holds keys 0 .. covers - 1 */
     atomic_bool stop;
     char dir[64], path[80];
 };
@@ -346,7 +347,7 @@ static void *save_again_and_again(void *arg)
     return NULL;
 }
 
-/* Under ThreadSanitizer this also says that nothing is raced for. */
+/* Under ThreadSanitizer, this also shows that there is no data race. */
 static void grow_while_it_is_saved(struct remembered *r)
 {
     struct saving s = {.filter = scalable_of(1, 0.001, r)};

@@ -68,7 +68,7 @@ static inline struct redis_keys digests(const uint64_t *keys)
     return (struct redis_keys){.digest = keys};
 }
 
-/* Adds the keys first .. first + n - 1; how many were new. */
+/* Adds the keys first .. first + n - 1; returns how many were new. */
 static inline size_t add(struct redis_bloom *b, uint64_t first, size_t n)
 {
     uint64_t *keys = xmalloc(n * sizeof *keys);

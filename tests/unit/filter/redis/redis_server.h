@@ -1,8 +1,8 @@
 /*
  * redis_server.h - a real redis-server for a test, on a Unix socket of its own.
  *
- * It is killed with the test, whatever becomes of that. Where there is no
- * redis-server, redis_server_missing() says so once and the test passes over.
+ * It is killed with the test, however that ends. If redis-server is not
+ * installed, redis_server_missing() says so once and the test is skipped.
  */
 #ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
 #define URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
@@ -28,7 +28,7 @@ struct redis_server {
     const char *delay; /* us to load one key; NULL: none */
 };
 
-/* What these tests provoke is logged, and would fill the screen. */
+/* The tests provoke messages that would fill the screen. */
 static inline void redis_server_quiet(void)
 {
     int out = open("/dev/null", O_WRONLY);
@@ -53,7 +53,7 @@ static inline struct redis_place redis_server_place(
     char url[512];
 
     buf_init(&error, 1000);
-    /* No test of these is about a server that is slow, but many a machine. */
+    /* No test here is about a slow server, but many machines are slow. */
     snprintf(url, sizeof url, "%s?key=test&timeout=60s%s%s", s->url,
              settings[0] != '\0' ? "&" : "", settings);
     ck_assert_msg(redis_url_parse(&p, url, &error) == STATUS_OK, "%s",
@@ -62,7 +62,7 @@ static inline struct redis_place redis_server_place(
     return p;
 }
 
-/* One plain command, given as words; its integer, or -1. */
+/* Sends one plain command, given as words; returns its integer, or -1. */
 static inline long long redis_server_do(const struct redis_server *s,
                                         const char *command)
 {
@@ -80,7 +80,7 @@ static inline long long redis_server_do(const struct redis_server *s,
     return n;
 }
 
-/* As many keys of no importance. */
+/* Adds that many keys, whose content does not matter. */
 static inline void redis_server_fill(const struct redis_server *s, int n)
 {
     redisContext *c = redisConnectUnix(s->socket);
@@ -95,14 +95,14 @@ static inline void redis_server_fill(const struct redis_server *s, int n)
     redisFree(c);
 }
 
-/* It tells about itself before it has loaded what it kept; this it refuses. */
+/* While loading its data the server answers INFO, but refuses this command. */
 static inline void redis_server_loaded(const struct redis_server *s)
 {
     while (redis_server_do(s, "EXISTS nothing") != 0)
         usleep(1000);
 }
 
-/* It answers a client with each kilobyte that it loads. */
+/* The server answers clients after each kilobyte that it loads. */
 static inline void redis_server_spawn(struct redis_server *s)
 {
     s->pid = fork();
@@ -134,7 +134,7 @@ static inline void redis_server_run(struct redis_server *s)
     redis_server_loaded(s);
 }
 
-/* In memory where that is possible: its log is synced with every write. */
+/* In memory where possible: its log is synced with every write. */
 static inline void redis_server_start(struct redis_server *s, bool logged)
 {
     logger_set_level(LOG_LEVEL_ERROR);

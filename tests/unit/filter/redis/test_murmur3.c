@@ -4,8 +4,8 @@
 
 #include "filter/redis/murmur3.h"
 
-/* Reference values of github.com/spaolacci/murmur3, murmur_test.go, which were
- * made with Appleby's own code. */
+/* Reference values from github.com/spaolacci/murmur3, murmur_test.go, made with
+ * Appleby's own code. */
 static const struct {
     uint32_t seed;
     uint64_t h1, h2;
@@ -42,7 +42,7 @@ START_TEST(published_vectors_are_met)
 }
 END_TEST
 
-/* Each length of the tail is a case of its own; none may look past its end. */
+/* Each length of the tail is a separate case; none may read past its end. */
 START_TEST(every_tail_depends_on_each_of_its_octets)
 {
     char text[48];

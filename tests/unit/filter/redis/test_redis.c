@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis.c - the `redis` kind: never wrongly "new", whatever its server
- * does. */
+/* test_redis.c - the `redis` kind: it never wrongly says "new", whatever its
+ * server does. */
 #include <check.h>
 #include <pthread.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void end(void)
     if (server.pid == 0)                                                       \
     return
 
-/* `timeout` is when a server that is there counts as away. */
+/* After `timeout`, a server that does not respond counts as away. */
 static struct filter *make_with(struct remembered *r, const char *timeout)
 {
     char url[256];
@@ -61,7 +61,7 @@ static void rest_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* As the crawl does it: the exact set first. */
+/* As the crawl does: adds to the exact set first. */
 static void add_and_remember(struct filter *f, struct remembered *r,
                              uint64_t first, uint64_t n)
 {
@@ -69,8 +69,8 @@ static void add_and_remember(struct filter *f, struct remembered *r,
     ck_assert_int_eq(add_range(f, first, n), STATUS_OK);
 }
 
-/* Asks until the filter answers by itself, two minutes at most. On a busy
- * machine even an empty source is not read within its first call. */
+/* Asks until the filter answers by itself, for two minutes at most. On a busy
+ * machine its first call does not even read an empty source to the end. */
 static bool becomes_whole(struct filter *f)
 {
     for (int i = 0; i < 12000; i++) {
@@ -143,8 +143,8 @@ START_TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
 }
 END_TEST
 
-/* A connection that breaks is not a server that lost its keys: only what was
- * missed is put in, and the source is not asked for all. */
+/* A server has not lost its keys when a connection breaks: only the missed keys
+ * are added, and the source is not asked for all of them. */
 START_TEST(after_a_broken_connection_only_what_was_missed_is_added)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -176,7 +176,7 @@ START_TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
     NEEDS_SERVER;
     f = make_with(r, "2s");
     add_and_remember(f, r, 0, 100);
-    kill(server.pid, SIGSTOP); /* it is there, and does not answer */
+    kill(server.pid, SIGSTOP); /* it is up but does not respond */
     remember_range(r, 100, 70000);
     ck_assert_int_eq(add_range(f, 100, 70000), STATUS_OK);
     kill(server.pid, SIGCONT);
@@ -210,7 +210,8 @@ START_TEST(a_filter_that_was_flushed_is_filled_again)
 }
 END_TEST
 
-/* Its counters say nothing then: another process has added since. */
+/* The server's counters prove nothing then: another process has added keys
+ * since. */
 START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -257,8 +258,8 @@ START_TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
 }
 END_TEST
 
-/* A call that has to wait for its back-off costs nothing: these would take more
- * than an hour if each of them did. */
+/* A call costs nothing while it waits for its back-off; otherwise these would
+ * take more than an hour. */
 START_TEST(a_dead_server_does_not_slow_questions_down)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -326,7 +327,7 @@ START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
     f = make(r);
     buf_clear(&mark);
     for (int i = 0; !redis_filter_mark(f, &mark); i++) {
-        ck_assert_int_lt(i, 12000); /* filled by asking for it, in parts */
+        ck_assert_int_lt(i, 12000); /* questions fill it, part by part */
         rest_ms(10);
     }
     filter_free(f);
@@ -345,7 +346,8 @@ START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
 }
 END_TEST
 
-/* Whatever happens to the server, in any order: an added key is never new. */
+/* Whatever happens to the server, in any order, an added key is never called
+ * new. */
 START_TEST(no_key_is_ever_called_new_again_whatever_happens)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -420,9 +422,10 @@ START_TEST(options_that_cannot_be_are_refused)
 }
 END_TEST
 
-/* ---- a server that means harm ---- */
+/* ---- a hostile server ---- */
 
-/* Answers INFO and SCRIPT LOAD as a server would, all else with `harm`. */
+/* Answers INFO and SCRIPT LOAD as a server would, and everything else with
+ * `harm`. */
 struct impostor {
     struct sockaddr_un address;
     int listener;
@@ -537,7 +540,7 @@ START_TEST(hostile_answers_are_refused_and_bounded)
 }
 END_TEST
 
-/* More than the ceiling, an octet at a time or all at once. */
+/* More than the ceiling, octet by octet or all at once. */
 START_TEST(an_answer_without_an_end_is_cut)
 {
     size_t n = LINK_ANSWER_MOST * 2;

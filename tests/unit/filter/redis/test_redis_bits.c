@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_bits.c - which bits of a Redis string a key has. */
+/* test_redis_bits.c - which bits of a Redis string belong to a key. */
 #include <check.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "filter/redis/redis_bits.h"
 #include "tests/unit/filter/keys.h"
 
-/* SETBIT's numbering. */
+/* Numbers bits as SETBIT does. */
 static void set_bit(unsigned char *string, uint32_t offset)
 {
     string[offset / 8] =
@@ -79,7 +79,7 @@ START_TEST(plain_salted_hashing_puts_the_number_behind_the_key)
 }
 END_TEST
 
-/* By Python's mmh3 5.3.1, in 20,000 bits: hash64(key + bytes([i]), 0,
+/* Made with Python's mmh3 5.3.1, in 20,000 bits: hash64(key + bytes([i]), 0,
  * signed=False)[0] % 20000; and (h1 + i * h2) % 2**64 % 20000. */
 START_TEST(another_implementation_finds_the_same_offsets)
 {
@@ -129,7 +129,7 @@ START_TEST(a_geometry_is_fitted_or_refused)
 {
     struct redis_geometry g = {.layout = REDIS_PLAIN};
 
-    /* The textbook's: 1.44 * log2(1000) * 1e6 bits. */
+    /* As in textbooks: 1.44 * log2(1000) * 1e6 bits. */
     ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
     ck_assert_uint_eq(g.bits, 14377588);
     ck_assert_uint_eq(g.k, 10);
@@ -141,7 +141,7 @@ START_TEST(a_geometry_is_fitted_or_refused)
     ck_assert_uint_eq(g.k, 8);
     ck_assert_double_eq_tol((double)g.bits / 1e6, 15.72, 0.01);
     ck_assert_double_le(redis_geometry_rate(&g, 1000000), 0.001);
-    /* 4 Gbit hold 273 million at 0.1 %, and not 300 million. */
+    /* 4 Gbit hold 273 million keys at 0.1 %, but not 300 million. */
     g = (struct redis_geometry){.layout = REDIS_BLOCKED};
     ck_assert_int_eq(redis_geometry_fit(&g, 273000000, 0.001), STATUS_OK);
     g = (struct redis_geometry){.layout = REDIS_BLOCKED};

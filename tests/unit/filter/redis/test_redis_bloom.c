@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_redis_bloom.c - a Bloom filter on a real Redis server, as one process
- * has it: its keys, its bits, and what it is opened with.
+ * test_redis_bloom.c - a Bloom filter on a real Redis server, used by one
+ * process: its keys, its bits, and how it is opened.
  */
 #include "filter/block.h"
 #include "tests/unit/filter/redis/redis_bloom_rig.h"
@@ -45,7 +45,7 @@ START_TEST(a_key_is_fresh_once_also_inside_a_batch)
 }
 END_TEST
 
-/* So a filter file and a Redis string can be compared octet by octet. */
+/* So that a filter file and a Redis string can be compared octet by octet. */
 START_TEST(the_string_is_the_image_of_a_filter_in_memory)
 {
     enum { BLOCKS = 64 };
@@ -146,9 +146,9 @@ START_TEST(what_is_no_filter_of_ours_is_refused_and_left_alone)
 }
 END_TEST
 
-/* ---- bitmaps of others ---- */
+/* ---- bitmaps of other programs ---- */
 
-/* What another program does: SETBIT for each of its offsets. */
+/* Sets bits as another program does: SETBIT for each of its offsets. */
 static void set_as_others(const struct redis_geometry *g, struct bytes key)
 {
     uint32_t offsets[REDIS_MOST_K];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_redis_bloom_gone.c - a Bloom filter on a server that has lost it,
- * forgets, or refuses: never taken for an empty one, and no key in that is not.
+ * test_redis_bloom_gone.c - a Bloom filter on a server that has lost it, evicts
+ * keys, or refuses writes: it never counts as an empty filter, and no key
+ * counts as added that was not.
  */
 #include "tests/unit/filter/redis/redis_bloom_rig.h"
 
@@ -33,7 +34,7 @@ START_TEST(a_filter_that_is_gone_is_not_taken_for_an_empty_one)
             continue;
         }
         (void)redis_server_do(&server, "DEL test");
-        other = make(); /* made anew by somebody: still not ours */
+        other = make(); /* somebody else's new filter is not ours */
         ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, maybe),
                          STATUS_NOT_FOUND);
         redis_bloom_free(b);
@@ -65,7 +66,7 @@ START_TEST(a_server_that_forgot_what_it_confirmed_is_found_out)
 }
 END_TEST
 
-/* While it loads it answers INFO, and refuses scripts. */
+/* While it loads, the server answers INFO and refuses scripts. */
 START_TEST(a_server_that_loads_what_it_kept_is_waited_for)
 {
     struct redis_bloom *b;
@@ -103,7 +104,7 @@ START_TEST(it_ends_when_its_time_is_over)
     ck_assert_int_gt(before, 0);
     ck_assert_int_le(before, 3600000);
     rest_ms(5);
-    /* A rebuild does not make it live longer. */
+    /* A rebuild does not extend its life. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
     ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
     ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);

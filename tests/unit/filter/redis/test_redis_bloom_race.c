@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_redis_bloom_race.c - a Bloom filter that processes share: who wins a
- * key, also over lost answers and kills, and another size while everyone goes
- * on.
+ * key, also when responses are lost or processes killed, and resizing while
+ * everyone goes on.
  */
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 
 enum { RACERS = 4, RACE_KEYS = 20000 };
 
-/* Each racer's count of wins for each key, in memory they share. */
+/* Makes shared memory for each racer's count of wins for each key. */
 static uint8_t *shared_counts(size_t n)
 {
     uint8_t *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
@@ -20,7 +20,7 @@ static uint8_t *shared_counts(size_t n)
     return p;
 }
 
-/* Adds all keys in batches of 500, each racer in an order of its own. */
+/* Adds all keys in batches of 500; each racer has its own order. */
 static void race(unsigned who, uint8_t *wins)
 {
     struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 120000);
@@ -61,12 +61,12 @@ static void join(const pid_t *racers, int n)
     }
 }
 
-/* 3 keys without a winner are expected of a filter that 20,000 fill up to its
- * promise; more than these once in 10^20 runs (Poisson). */
+/* A filter that 20,000 keys fill to its promise leaves about 3 keys without a
+ * winner; it leaves more than these once in 10^20 runs (Poisson). */
 #define FALSE_POSITIVES 30
 
-/* No key has more than one winner; at most `most` have none, such as false
- * positives. */
+/* Checks that no key has more than one winner and that at most `most` have
+ * none, as false positives do. */
 static void one_winner_each(const uint8_t *wins, unsigned most)
 {
     unsigned none = 0;
@@ -92,10 +92,10 @@ START_TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
 }
 END_TEST
 
-/* With appendfsync always, what was confirmed is there after the restart, and
- * what was not is asked for again. A log that was cut inside a batch gives half
- * of it back at the second restart (Redis 7.0): its keys have no winner, and
- * none has two. */
+/* With appendfsync always, what was confirmed survives the restart, and what
+ * was not is asked for again. A log that was cut inside a batch returns half of
+ * it at the second restart (Redis 7.0): its keys have no winner, and no key has
+ * two. */
 START_TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
 {
     uint8_t *wins = shared_counts(RACE_KEYS);
@@ -130,7 +130,7 @@ START_TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
     (void)add(b, 0, 1000);
     nth_keys(keys, 500, 2000);
     ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, first), STATUS_OK);
-    b->batch -= 2; /* as if no answer had come */
+    b->batch -= 2; /* as if the answer had been lost */
     redis_connection_lose(b->link);
     ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, second),
                      STATUS_OK);
@@ -143,9 +143,9 @@ START_TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
 }
 END_TEST
 
-/* ---- another size while everyone goes on ---- */
+/* ---- resizing while everyone goes on ---- */
 
-/* Adds keys from RACE_KEYS on until it is told to stop; how many. */
+/* Adds keys from RACE_KEYS on until told to stop, and reports how many. */
 static void write_on(uint8_t *shared)
 {
     struct redis_bloom *b = open_with("", REDIS_BLOOM_OPEN, 120000);
@@ -159,7 +159,8 @@ static void write_on(uint8_t *shared)
     redis_bloom_free(b);
 }
 
-/* How many keys the writer has told of, once that are more than `before`. */
+/* Waits until the writer has reported more than `before` keys; returns how
+ * many. */
 static uint64_t written_since(const uint8_t *shared, uint64_t before)
 {
     uint64_t n;
@@ -190,8 +191,8 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
 
         written = written_since(shared, written);
         ck_assert_int_eq(redis_bloom_rebuild(b, 100000 * i, 0.001), STATUS_OK);
-        /* All from before it began; of the last batch the writer may not have
-         * told yet. */
+        /* All keys from before the rebuild; the writer may not have reported
+         * its last batch yet. */
         written = written_since(shared, written - 1);
         for (uint64_t at = 0; at < RACE_KEYS + written + 100; at += 500) {
             nth_keys(keys, at, 500);
@@ -211,7 +212,7 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
 }
 END_TEST
 
-/* What a log that was cut may give back: a RENAME without the new record. */
+/* What a cut log may leave behind: a RENAME without the new record. */
 START_TEST(half_a_swap_is_not_taken_for_a_filter)
 {
     struct redis_bloom *b;
@@ -246,7 +247,8 @@ START_TEST(of_two_rebuilds_the_later_one_takes_place)
     ck_assert_int_eq(redis_bloom_abort(b), STATUS_OK);
     ck_assert_uint_eq(maybes(a, 0, 100), 100);
     ck_assert_int_eq(redis_server_do(&server, "EXISTS test:next"), 0);
-    /* Its answer lost, a swap is not done twice, and not called failed. */
+    /* A swap whose answer was lost is neither repeated nor reported as
+     * failed. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 40000, 0.001), STATUS_OK);
     char token[REDIS_TOKEN_SIZE];
     memcpy(token, b->token, sizeof token);

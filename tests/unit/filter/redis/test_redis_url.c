@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_url.c - where a Redis filter is, as people write it. */
+/* test_redis_url.c - URLs of Redis filters, as people write them. */
 #include <check.h>
 
 #include "filter/redis/redis_url.h"
