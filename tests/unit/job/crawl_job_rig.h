@@ -1,8 +1,8 @@
 /*
  * crawl_job_rig.h - crawls of a service, through the calls that others make:
  * the registry (job/registry/crawls.h) with its factory (job/crawl_jobs.h), in
- * a directory of their own. Their seeds stand on a port where nobody listens,
- * so that they fail at once. Header only.
+ * a directory of their own. Their seeds point to a port where nothing listens,
+ * so they fail at once. Header only.
  */
 #ifndef URLWEIR_TESTS_JOB_HOSTED_RIG_H
 #define URLWEIR_TESTS_JOB_HOSTED_RIG_H
@@ -75,7 +75,7 @@ static inline void restart(void)
 
 /* ---- calls ---- */
 
-/* `text`: JSON with ' for ", or NULL; *c has the answer. */
+/* `text`: JSON with ' for ", or NULL; the answer is left in *c. */
 static inline void perform(struct crawls_call *c, enum crawls_verb verb,
                            const char *name, const char *text)
 {
@@ -91,7 +91,7 @@ static inline void perform(struct crawls_call *c, enum crawls_verb verb,
     json_decref(c->in);
 }
 
-/* The answer is in `answer`, `why`. */
+/* Leaves the answer in `answer` and `why`. */
 static inline enum status call(enum crawls_verb verb, const char *name,
                                const char *text)
 {
@@ -123,7 +123,7 @@ static inline void refuses(enum status st, const char *because,
     ck_assert_msg(strstr(why, because) != NULL, "%s", why);
 }
 
-/* A port that browsers block: each URL of it ends at once, unasked. */
+/* Browsers block this port: each URL on it fails at once, without a request. */
 #define SEED "http://127.0.0.1:1/"
 #define QUICK                                                                  \
     "'allow-private': true, 'tries': 1, 'delay': 0, 'min-disk': 0, "           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_crawl_job.c - the life of crawls of a service: made, paused, stopped,
- * deleted, and what they are after a restart, a crash or damage.
+ * test_crawl_job.c - the life of a service's crawls: made, paused, stopped,
+ * deleted, and their state after a restart, a crash or damage.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ START_TEST(names_are_those_of_files)
 }
 END_TEST
 
-/* Why URLs failed is told once a second. */
+/* Returns `field` of the answer's result for seed `i`. */
 static const char *result(size_t i, const char *field)
 {
     return json_string_value(
@@ -159,7 +159,7 @@ static void was_deleted(struct frontier_call *call)
     pthread_mutex_unlock(&d->mtx);
 }
 
-/* By the frontier's API, as other programs do. */
+/* Deletes through the frontier's API, as other programs do. */
 static enum status delete_by_api(struct router *router, const char *name,
                                  uint64_t *gone)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_crawl_job_callers.c - what callers are told of a crawl and may do with
- * it, one beside the other.
+ * test_crawl_job_callers.c - what callers may see of a crawl and do with it,
+ * several of them at once.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -73,7 +73,7 @@ static enum status perform_alone(enum crawls_verb verb, const char *name,
     return c.status;
 }
 
-/* A caller with crawls of his own names. */
+/* A caller whose crawls have names of its own. */
 static void *live(void *arg)
 {
     const char *name = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_crawl_job_files.c - crawls that an operator's files name: each makes
+ * test_crawl_job_files.c - crawls from an operator's files: each file makes
  * one, and a changed file changes it.
  */
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void start_files(void)
     buf_fini(&text);
 }
 
-/* A restart with news.yaml. */
+/* Restarts the service with news.yaml. */
 static void restart_with(const char *yaml)
 {
     struct crawl_factory factory;
@@ -69,8 +69,8 @@ START_TEST(a_file_makes_a_crawl_of_its_name)
 }
 END_TEST
 
-/* What speaks of one process and the person before it; each option that is of
- * a run and not of its crawl is among them. */
+/* Options about one process and the person at its terminal; they include every
+ * option that belongs to a run and not to its crawl. */
 START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
 {
     static const struct {

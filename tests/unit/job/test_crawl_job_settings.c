@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_crawl_job_settings.c - settings of crawls of a service, as JSON: what is
- * taken, what is refused, what changes while they run.
+ * test_crawl_job_settings.c - a service's crawl settings as JSON: which it
+ * accepts, which it refuses, which change while the crawl runs.
  */
 #include "tests/unit/job/crawl_job_rig.h"
 
@@ -90,7 +90,7 @@ START_TEST(files_of_clients_are_inside_the_service)
 }
 END_TEST
 
-/* Of the setting `name`, as the last change told it. */
+/* Returns what the last change reported of the setting `name`. */
 static const char *changed(const char *name, const char *when)
 {
     const json_t *c;
@@ -111,7 +111,7 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
     does(CRAWLS_SET_SETTINGS, "a",
          "{'delay': '90s', 'exclude': ['/no/'], 'scope': 'any', 'limit': "
          "1000, 'limit-rate': '1M'}");
-    /* 90s lifts the most a delay grows to, which nobody had set. */
+    /* 90s also raises --max-delay, which nobody had set. */
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 6);
     ck_assert_str_eq(changed("scope", "before"), "host");
     ck_assert_str_eq(changed("scope", "after"), "any");
@@ -131,7 +131,7 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
 }
 END_TEST
 
-/* Its host does not respond, and is asked again in an hour. */
+/* Its host does not respond and is asked again in an hour. */
 #define REFUSING "http://127.0.0.1:2/"
 #define PATIENT  "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a directory holds, told by marks that only we make. */
+/* What a directory holds, recognised by marks that only our programs make. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static enum dir_kind kind(void)
     return dir_kind_of(dir, &culprit);
 }
 
-/* The start of an SQLite file with this application id. */
+/* Writes the start of an SQLite file with this application id. */
 static void put_database(const char *name, const char *id)
 {
     char octets[100] = "SQLite format 3";
@@ -174,7 +174,7 @@ START_TEST(each_command_takes_what_is_free_or_its_own)
         ck_assert(dir_kind_fits(dir, wanted, &why));
     put_database("frontier.db", "urlw");
     ck_assert(dir_kind_fits(dir, DIR_STORE, &why));
-    ck_assert(dir_kind_fits(dir, DIR_CRAWL, &why)); /* and then it says more */
+    ck_assert(dir_kind_fits(dir, DIR_CRAWL, &why)); /* and now it says more */
     ck_assert_uint_eq(why.len, 0);
     ck_assert(!dir_kind_fits(dir, DIR_SET, &why));
     put_text("urlweir-settings.yaml", "");

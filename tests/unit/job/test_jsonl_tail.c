@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_jsonl_tail.c - where a file of lines is gone on with. */
+/* test_jsonl_tail.c - where writing to an existing file of lines continues. */
 #include "job/jsonl_tail.h"
 
 #include <check.h>
@@ -98,7 +98,7 @@ START_TEST(files_of_others_are_refused)
     refused(LINE(1) "text");
     refused(LINE(1) "\n");
     refused("{\"seq\": 1, \"url\": \"http://b/1\"}\n");
-    refused(LINE(3)); /* no final row */
+    refused(LINE(3)); /* not a final row */
     refused("{\"seq\": 0, \"url\": \"http://a/0\"}\n");
     refused("{\"seq\": 99999999999999999999999, \"url\": \"\"}\n");
     refused("{\"seq\": x}\n{\"seq\": 1}");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was in force when a store was written last, and what follows from it. */
+/* The settings in force when a store was last written, and what follows from
+ * them. */
 #include <check.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,12 +3,12 @@
  * test_widen_model.c - a crawl whose settings change at random, against a plain
  * model of what a new crawl would fetch.
  *
- * Webs of two dozen pages on three hosts, crawled by the engine, the settings
- * and the link finder of the program, without sockets: what is leased is
- * answered here, in random order, so that URLs are often found by a detour
- * first. Runs end in the middle by a kill (nothing is committed), or when
- * nothing is left. After the last change every page of the model has been read,
- * and no page was read twice.
+ * Webs of two dozen pages on three hosts, crawled by the program's engine,
+ * settings and link finder, without sockets: the test responds to leases
+ * itself, in random order, so that a detour often finds a URL first. A run ends
+ * with a kill in the middle (nothing is committed), or when nothing is left.
+ * After the last change, every page of the model must have been read, none of
+ * them twice.
  */
 #include <check.h>
 #include <stdio.h>
@@ -164,7 +164,7 @@ static bool is_refused(const struct rules *r, const struct page *p)
     return p->is_text && !p->redirects && r->mime[0] != '\0';
 }
 
-/* Links that are looked at: all, or those of the half that was read. */
+/* Counts the links considered: all, or those of the half that was read. */
 static int links_read(const struct rules *r, const struct page *p)
 {
     if (is_refused(r, p))
@@ -241,9 +241,9 @@ struct sim {
     struct engine *e;
     struct link_finder *finder;
     int64_t now;
-    int whole[PAGES], some[PAGES]; /* times read, as far as committed */
+    int whole[PAGES], some[PAGES]; /* times read, as committed */
     int whole_now[PAGES], some_now[PAGES];
-    bool forgets; /* the fault: no drop is judged again */
+    bool forgets; /* planted fault: judges no drop again */
 };
 
 static void open_setup(struct sim *m)
@@ -293,7 +293,7 @@ static void begin(struct sim *m, bool first)
     ck_assert_int_eq(settings_put_in_force(m->e, &m->c, &m->s), STATUS_OK);
 }
 
-/* Nothing is committed that was not. */
+/* Ends the run; what was not committed is lost. */
 static void end(struct sim *m)
 {
     link_finder_free(m->finder);
@@ -335,7 +335,7 @@ static void read_links(struct sim *m, const struct page *p,
                                                  : REASON_NONE);
 }
 
-/* What a fetcher would report of this lease. */
+/* Reports this lease as a fetcher would. */
 static void answer(struct sim *m, const struct engine_lease *l)
 {
     const int i = page_of(l->url);
@@ -368,7 +368,7 @@ static void answer(struct sim *m, const struct engine_lease *l)
     arena_free(arena);
 }
 
-/* Until nothing is left, or after so many answers. */
+/* Runs until nothing is left, or for `most` responses. */
 static void run(struct sim *m, int most)
 {
     struct engine_lease out[OUT];
@@ -430,7 +430,7 @@ static void sim_fini(struct sim *m)
     ck_assert_int_eq(file_remove_tree(m->dir), STATUS_OK);
 }
 
-/* The first page that is missing, or was read twice; -1: none. */
+/* Returns the first page that is missing or was read twice; -1: none. */
 static int first_wrong(const struct sim *m, const char **why)
 {
     int far[PAGES];
@@ -450,7 +450,7 @@ static int first_wrong(const struct sim *m, const char **why)
     return -1;
 }
 
-/* Changes, each with runs and kills; the last run goes to its end. */
+/* Makes changes, each with runs and kills; the last run goes to its end. */
 static int play(struct sim *m, const char **why)
 {
     int changes = 1 + (int)below(CHANGES);
@@ -458,7 +458,7 @@ static int play(struct sim *m, const char **why)
     for (int i = 0; i <= changes; i++) {
         m->rules = any_rules();
         if (i == 0 && m->rules.depth < 0)
-            m->rules.depth = 2; /* else paths are kept from the limit on */
+            m->rules.depth = 2; /* otherwise paths are kept from the limit on */
         if (i == changes)
             m->rules.per_host = 0; /* whose pages are not determined */
         to_settings(&m->rules, &m->s);
