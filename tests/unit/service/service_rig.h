@@ -1,6 +1,6 @@
 /*
- * service_rig.h - a frontier service in a directory of its own, a clock wound
- * by hand, and calls that wait for their answer. Header only.
+ * service_rig.h - a frontier service in a directory of its own, a clock that
+ * the test advances, and calls that wait for their answers. Header only.
  */
 #ifndef URLWEIR_TESTS_SERVICE_SERVICE_RIG_H
 #define URLWEIR_TESTS_SERVICE_SERVICE_RIG_H
@@ -19,19 +19,19 @@ struct service_rig {
     struct frontier_service_options o;
     struct frontier_service *s;
     _Atomic int64_t now;
-    atomic_bool held; /* the frontier's thread carries out nothing */
+    atomic_bool held; /* the frontier thread executes no calls */
     pthread_mutex_t mtx;
     pthread_cond_t told;
     unsigned rooms; /* times `room` was called */
 };
 
-/* Told by the frontier thread. */
+/* Set by the frontier thread. */
 struct service_wait {
     struct service_rig *r;
     bool done;
 };
 
-/* Asked by the frontier's thread before it carries out what is there. */
+/* The frontier thread asks this before it executes waiting calls. */
 static inline int64_t service_clock(void *ctx)
 {
     struct service_rig *r = ctx;
@@ -66,7 +66,7 @@ static inline void service_open(struct service_rig *r)
     ck_assert_int_eq(frontier_service_open(&r->s, &r->o), STATUS_OK);
 }
 
-/* Options may be changed before service_open. */
+/* The caller may change options before service_open. */
 static inline void service_init(struct service_rig *r)
 {
     *r = (struct service_rig){.at = scratch_make(), .now = RIG_NOW};
@@ -119,7 +119,8 @@ static inline void service_wait_for(struct service_wait *w)
     pthread_mutex_unlock(&w->r->mtx);
 }
 
-/* Submits and waits. The caller ends the call with frontier_call_fini. */
+/* Submits the call and waits; the caller then ends it with
+ * frontier_call_fini. */
 static inline void service_call(struct service_rig *r,
                                 struct frontier_call *call)
 {
@@ -144,7 +145,7 @@ static inline struct bytes text(const char *s)
     return bytes_of_str(s);
 }
 
-/* ---- the calls that tests make all the time ---- */
+/* ---- calls that most tests make ---- */
 
 static inline enum frontier_ack put_item(struct service_rig *r,
                                          struct frontier_item item)
@@ -178,7 +179,8 @@ static inline enum frontier_ack know(struct service_rig *r, const char *crawl,
                                               .refetch_s = refetch_s});
 }
 
-/* URLs handed out, joined by blanks, in a static buffer. `crawl` NULL: any. */
+/* Returns the leased URLs, separated by blanks, in a static buffer. `crawl`
+ * NULL: any. */
 static inline const char *get_urls(struct service_rig *r, const char *crawl,
                                    const char *key, uint32_t urls,
                                    uint32_t queues, uint32_t hold_s)
@@ -220,7 +222,7 @@ static inline struct url_counts get_counts(struct service_rig *r,
     return call.counts;
 }
 
-/* Queue verbs and crawl verbs; *number where it is not NULL. */
+/* Performs a queue or crawl verb; sets *number unless it is NULL. */
 static inline enum status control(struct service_rig *r,
                                   enum frontier_verb verb, const char *crawl,
                                   const char *key, uint64_t value,

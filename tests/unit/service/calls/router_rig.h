@@ -1,7 +1,7 @@
 /*
  * router_rig.h - a router between calls, a frontier of other programs and two
- * crawls that this process runs; those are paused, so that nothing is ever
- * asked. Header only.
+ * crawls of this process, which are paused so that they send no requests.
+ * Header only.
  */
 #ifndef URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
 #define URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
@@ -139,7 +139,7 @@ static inline void router_fini(struct router_rig *r)
     scratch_remove(&r->frontier.at);
 }
 
-/* Submits and waits. */
+/* Submits the call and waits for its answer. */
 static inline void ask(struct router_rig *r, struct frontier_call *call)
 {
     struct service_wait w = {.r = &r->frontier};
@@ -171,7 +171,7 @@ static inline enum frontier_ack put_one(struct router_rig *r, const char *crawl,
     return item.ack;
 }
 
-/* n URLs, each of a host of its own. */
+/* Puts n URLs, each of a different host. */
 static inline void put_hosts(struct router_rig *r, const char *crawl, int n)
 {
     struct frontier_item *items = xcalloc((size_t)n, sizeof *items);
@@ -226,7 +226,7 @@ static inline struct got get_any(struct router_rig *r, uint32_t queues)
     return n;
 }
 
-/* Names of an answer, joined by blanks. */
+/* Returns the names in an answer, separated by blanks. */
 static inline const char *names_of(struct router_rig *r,
                                    struct frontier_call *call)
 {

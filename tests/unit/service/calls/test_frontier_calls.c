@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_frontier_calls.c - the calls of the URLFrontier API that change the
- * frontier, as its reference service answers them (`contract_2_...`; docs/
- * decisions/service-store.md). `ours_`: what it does not say.
+ * frontier, answered as its reference service does (`contract_2_...`;
+ * docs/decisions/service-store.md). `ours_` tests cover what the contract
+ * leaves open.
  */
 #include "tests/unit/service/service_rig.h"
 
@@ -40,7 +41,7 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
     ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "");
     pass(&r, 5000);
     item.metadata = text("new");
-    item.refetch_s = NOW_S - 1000; /* past: at once */
+    item.refetch_s = NOW_S - 1000; /* in the past: due at once */
     SAME(put_item(&r, item), FRONTIER_ACK_OK);
     call.in.crawl = item.crawl;
     call.in.key = item.key;
@@ -49,7 +50,7 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
     SAME(call.status, STATUS_OK);
     ck_assert(bytes_is(call.urls[0].metadata, "new"));
     SAME(call.urls[0].refetch_s, NOW_S - 1000);
-    SAME(call.urls[0].created_s, NOW_S); /* kept over updates */
+    SAME(call.urls[0].created_s, NOW_S); /* updates keep it */
     ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "http://h/1");
     item.refetch_s = 0;
     SAME(put_item(&r, item), FRONTIER_ACK_OK);
@@ -92,7 +93,7 @@ START_TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
     memset(key, 'k', 256);
     key[256] = '\0';
     SAME(discover(&r, "c", key, "http://h/"), FRONTIER_ACK_SKIPPED);
-    key[255] = '\0'; /* 255 are taken */
+    key[255] = '\0'; /* 255 octets are accepted */
     SAME(discover(&r, "c", key, "http://h/"), FRONTIER_ACK_OK);
     SAME(get_counts(&r, "c", "").active, 1);
     service_fini(&r);
@@ -116,7 +117,7 @@ START_TEST(contract_2_an_empty_url_with_a_key_is_taken_and_served)
 }
 END_TEST
 
-/* Its length is bounded by the message only, whatever its shape. */
+/* Only the message limits its length, whatever its form. */
 START_TEST(contract_2_a_url_may_be_as_long_as_a_message)
 {
     enum { LENGTH = 4 << 20 };
@@ -184,7 +185,7 @@ START_TEST(contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date)
     know(&r, "a", "x", "x-late", NOW_S - 10);
     know(&r, "a", "x", "x-early", NOW_S - 20);
     discover(&r, "b", "y", "y-2nd");
-    discover(&r, "b", "y", "y-1st"); /* equal dates: arrival */
+    discover(&r, "b", "y", "y-1st"); /* equal dates: in order of arrival */
     discover(&r, "a", "z", "z-1");
     ck_assert_str_eq(get_urls(&r, NULL, "", 1, 2, 30), "x-early y-2nd");
     ck_assert_str_eq(get_urls(&r, NULL, "", 2, 2, 30), "z-1 x-late");
@@ -194,7 +195,7 @@ START_TEST(contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date)
 }
 END_TEST
 
-/* Served again not before d and not after d + 1 s. */
+/* The queue is served again no sooner than d and no later than d + 1 s. */
 START_TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
 {
     struct service_rig r;
@@ -312,7 +313,8 @@ START_TEST(contract_2_a_node_that_is_not_active_serves_nothing)
 }
 END_TEST
 
-/* More than one part of an answer holds: a thousand URLs, a mebibyte. */
+/* The answer is larger than one part of it may be: a thousand URLs, a
+ * mebibyte. */
 START_TEST(ours_a_long_answer_comes_in_parts_and_each_url_once)
 {
     struct service_rig r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the URLFrontier API's reference service is wrong and ours is not, by
- * the number of the defect (docs/decisions/service-store.md). */
+/* Where the URLFrontier API's reference service is wrong and ours is right, by
+ * number of the defect (docs/decisions/service-store.md). */
 #include "tests/unit/service/service_rig.h"
 
 #define NOW_S ((uint64_t)(RIG_NOW / 1000))
@@ -42,7 +42,7 @@ START_TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
 }
 END_TEST
 
-/* Also when queues are deleted under it, between two parts of its answer. */
+/* Also if queues are deleted between two parts of its answer. */
 START_TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
 {
     struct service_rig r;
@@ -125,7 +125,7 @@ START_TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
 }
 END_TEST
 
-/* A disk that is full: FAIL for every item from then on, no silence. */
+/* On a full disk, every item from then on gets FAIL; none goes unanswered. */
 START_TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
 {
     struct service_rig r;
@@ -190,7 +190,7 @@ START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
         {"http://user:secret@example.org:81/x", "example.org"},
         {"http://example.org?q=a@b", "example.org"},
         {"http://example.org&x", "example.org"},
-        {"http://Example.ORG/a", "Example.ORG"}, /* as it is spelt */
+        {"http://Example.ORG/a", "Example.ORG"}, /* as it was spelt */
         {"http://a@b@example.org/", "example.org"},
         {"http://[broken/", "[broken"},
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of the URLFrontier API that look at the frontier, as its reference
- * service answers them. */
+/* The calls of the URLFrontier API that read the frontier, answered as its
+ * reference service does. */
 #include "tests/unit/service/service_rig.h"
 
 #define NOW_S ((uint64_t)(RIG_NOW / 1000))

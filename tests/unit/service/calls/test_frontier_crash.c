@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frontier_crash.c - killed at any moment under load, the service keeps
- * what it has acknowledged.
+ * test_frontier_crash.c - a service killed at any moment under load keeps what
+ * it acknowledged.
  *
- * A child serves and notes in shared memory what it was told: this URL was
- * acknowledged, that one handed out, that one completed. It is killed, at a
- * random moment or at a named step, and the next one goes on in the same
- * directory. In between each note is held against the store.
+ * A child serves calls and notes in shared memory which URLs were acknowledged,
+ * leased and completed. It is killed at a random moment or at a named step, and
+ * the next child goes on in the same directory. In between, the parent compares
+ * each note with the store.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ enum note { NOTHING, SENT, ACKED, LEASED, SENT_DONE, DONE };
 
 struct shared {
     _Atomic unsigned char notes[URLS];
-    _Atomic uint32_t next; /* URL to put next */
+    _Atomic uint32_t next; /* next URL to put */
     _Atomic uint32_t acked, leased, done;
 };
 
@@ -70,7 +70,7 @@ static void put_some(struct service_rig *r, struct shared *sh)
     frontier_call_fini(&call);
 }
 
-/* Every other URL handed out is completed. */
+/* Completes every other leased URL. */
 static void complete(struct service_rig *r, struct shared *sh, uint32_t n)
 {
     char url[32], key[16];
@@ -97,7 +97,7 @@ static void get_some(struct service_rig *r, struct shared *sh)
     for (size_t i = 0; i < call.url_count; i++) {
         uint32_t u = (uint32_t)strtoul(call.urls[i].url.at + 9, NULL, 10);
 
-        /* Handed out before, or never put? */
+        /* Was it leased before, or never put? */
         ck_assert(sh->notes[u] == ACKED || sh->notes[u] == SENT);
         sh->notes[u] = LEASED;
         if (n < 64)
@@ -122,7 +122,7 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
         put_some(r, sh);
         if (i % 4 == 0)
             get_some(r, sh);
-        if (i % 400 == 399) /* grow the logs, so that they are swept */
+        if (i % 400 == 399) /* grow the logs so that they are swept */
             SAME(control(r, FRONTIER_DELETE_QUEUE, "other", "q", 0, NULL),
                  STATUS_OK);
     }
@@ -139,7 +139,7 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
     call.in.key = key_text(key, n);
     call.in.url = url_text(url, n);
     service_call(r, &call);
-    if (note == NOTHING || note == SENT) { /* may be there, or not */
+    if (note == NOTHING || note == SENT) { /* may be there or not */
         if (call.status == STATUS_OK)
             sh->notes[n] =
                 call.facts.state == URL_STATE_LEASED ? LEASED : ACKED;
@@ -148,7 +148,7 @@ static void check_url(struct service_rig *r, struct shared *sh, uint32_t n)
     } else {
         ck_assert_msg(call.status == STATUS_OK, "%u is lost", n);
         if (note == ACKED && call.facts.state == URL_STATE_LEASED)
-            sh->notes[n] = LEASED; /* committed, the answer not given */
+            sh->notes[n] = LEASED; /* committed, but not answered */
         else if (note == ACKED)
             SAME(call.facts.state, URL_STATE_QUEUED);
         if (note == LEASED)
@@ -222,8 +222,8 @@ static void crash_init(struct service_rig *r)
     r->o.checkpoint_ms = 50;
 }
 
-/* When most URLs are put, goes on in a new directory with none: a round must
- * not end with nothing left to commit. */
+/* Once most URLs are put, starts a new directory: a round must not end with
+ * nothing left to commit. */
 static void renew(struct service_rig *r, struct shared *sh)
 {
     if (sh->next < URLS - 30000)

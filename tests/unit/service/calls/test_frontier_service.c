@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue to the frontier thread, what a monitor is told of it, and leases by
- * their number. */
+/* The queue to the frontier thread, the stats it reports, and leases by
+ * number. */
 #include "base/clock.h"
 #include "tests/unit/service/service_rig.h"
 
@@ -130,7 +130,7 @@ static struct frontier_service_details look(struct service_rig *r)
     return w;
 }
 
-/* Nobody calls meanwhile: the frontier thread does so of its own accord. */
+/* Nobody calls meanwhile: the frontier thread does it by itself. */
 static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
 {
     int64_t until = clock_mono() + 50 * NS_PER_S;

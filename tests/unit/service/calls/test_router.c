@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is put, handed out and settled, between a frontier of other programs and
- * crawls of our own. What else may be done to those: test_router_control.c. */
+/* Putting, leasing and settling URLs, between a frontier of other programs and
+ * our own crawls. test_router_control.c has the other calls. */
 #include "tests/unit/service/calls/router_rig.h"
 
 /* ---- put ---- */
@@ -28,7 +28,7 @@ START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
             item_of(names[crawl], urls[i],
                     bad ? FRONTIER_ITEM_NEITHER : FRONTIER_ITEM_DISCOVERED);
         if (bad && ours)
-            items[i].kind = FRONTIER_ITEM_DISCOVERED; /* no URL of a crawl */
+            items[i].kind = FRONTIER_ITEM_DISCOVERED; /* not a URL of a crawl */
         want[i] =
             bad || seen[crawl][url] ? FRONTIER_ACK_SKIPPED : FRONTIER_ACK_OK;
         seen[crawl][url] |= !bad;
@@ -227,8 +227,8 @@ static void submit(struct router_rig *r, struct frontier_call *call,
     ck_assert_int_eq(router_submit(r->router, call), STATUS_OK);
 }
 
-/* The frontier is closed after the crawls, and its thread passes on what it
- * still has: to nobody. */
+/* The frontier closes after the crawls, and its thread still passes on what it
+ * has: nobody is there to take it. */
 START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
 {
     struct router_rig r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What other programs may see of crawls of our own, and change in them. */
+/* What other programs may see of our own crawls, and change in them. */
 #include "tests/unit/service/calls/router_rig.h"
 
 /* ---- read ---- */
@@ -91,7 +91,7 @@ END_TEST
 
 /* ---- control ---- */
 
-/* Of `crawl`; the number that was answered. */
+/* Performs `verb` on the crawl own0; *number gets the number answered. */
 static enum status tell(struct router_rig *r, enum frontier_verb verb,
                         const char *key, uint64_t value, uint64_t *number)
 {
@@ -125,7 +125,7 @@ static struct url_counts counts(struct router_rig *r, const char *key)
     return n;
 }
 
-/* n more URLs of one host. */
+/* Puts n more URLs of one host. */
 static void put_pages(struct router_rig *r, const char *host, int n)
 {
     static int page;
@@ -173,7 +173,7 @@ START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
     put_pages(&r, "a.test", 3);
     ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n), STATUS_OK);
     ck_assert_uint_eq(n, 0);
-    usleep(1100000); /* into another second */
+    usleep(1100000); /* into the next second */
     ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n), STATUS_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n), STATUS_OK);

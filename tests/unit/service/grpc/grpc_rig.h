@@ -1,6 +1,6 @@
 /*
- * grpc_rig.h - a gRPC server of a few methods on a loopback socket, and nghttp2
- * as its client, frame by frame. Header only.
+ * grpc_rig.h - a gRPC server with a few methods on a loopback socket, and
+ * nghttp2 as its client, frame by frame. Header only.
  */
 #ifndef URLWEIR_TESTS_SERVICE_GRPC_GRPC_RIG_H
 #define URLWEIR_TESTS_SERVICE_GRPC_GRPC_RIG_H
@@ -30,7 +30,7 @@
 #define MORE  "/test.T/More"
 #define WATCH "/grpc.health.v1.Health/Watch"
 
-/* For what is certain to come, however slow the machine is. */
+/* How long to wait for what is certain to come, even on a slow machine. */
 #define PATIENCE_MS 60000
 #define PATIENCE    (PATIENCE_MS * NS_PER_MS)
 
@@ -41,11 +41,11 @@ static struct grpc_server *server;
 static pthread_t thread;
 static unsigned port;
 static _Atomic size_t echoed, held, ended;
-/* Short only where a test is about them: a slow client is no finding. */
+/* Only tests about these make them short: a slow client proves nothing. */
 static int64_t preface_ns = PATIENCE, request_ns = PATIENCE;
 static int64_t quiet_ns = PATIENCE, answer_ns = PATIENCE;
 static int64_t head_ns = PATIENCE, idle_ns = PATIENCE, stranger_ns = PATIENCE;
-static size_t calls_most; /* 0: as many as the server takes by itself */
+static size_t calls_most; /* 0: the server's own limit */
 static struct grpc_health *health;
 
 static inline void reply(struct grpc_call *c, struct bytes m)
@@ -82,7 +82,7 @@ static inline void hold(struct grpc_call *c, struct bytes m)
     held++;
 }
 
-/* More than sockets hold, and the call kept for `more`. */
+/* More than the sockets can hold; and the call that waits for `more`. */
 #define MUCH_OCTETS ((size_t)16 << 20)
 static struct grpc_call *kept;
 static _Atomic bool more_was_taken;
@@ -190,7 +190,7 @@ static inline void comes_to(_Atomic size_t *count, size_t n)
     }
 }
 
-/* What a monitor is told once it `is` so, or after a long time. */
+/* Returns the stats once `is` holds for them, or after a long time. */
 static inline struct grpc_stats sample_when(
     bool (*is)(const struct grpc_stats *s))
 {
@@ -269,7 +269,7 @@ static inline int dial(void)
     return s;
 }
 
-/* Its window for answers stays at 65,535 octets, once used it is shut. */
+/* Its receive window is 65,535 octets; once used up, it stays shut. */
 static bool window_stays_shut;
 
 static inline void connect_client(void)
@@ -296,8 +296,8 @@ static inline void disconnect(void)
     close(fd);
 }
 
-/* All there is to send, in one go: no deadline comes between the frames of a
- * request. False: the server closed. */
+/* Sends everything at once, so that no deadline falls between the frames of a
+ * request. Returns false if the server closed. */
 static inline bool flush(void)
 {
     struct buf out;
@@ -314,7 +314,7 @@ static inline bool flush(void)
     return sent;
 }
 
-/* Send and receive; false: nothing came in time, or the server closed. */
+/* Sends and receives; false: nothing came in time, or the server closed. */
 static inline bool turn(int timeout_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -382,7 +382,7 @@ static inline void send_call(struct answer *a, const char *path, struct body *b)
     ck_assert_int_gt(nghttp2_submit_request(ng, NULL, h, n, &p, a), 0);
 }
 
-/* The whole call; its answer in `a`, of which the body is to be freed. */
+/* Makes a whole call; its answer goes to `a`, whose body the caller frees. */
 static inline void call(struct answer *a, const char *path, struct bytes body)
 {
     struct body b = {.left = body};
@@ -392,7 +392,7 @@ static inline void call(struct answer *a, const char *path, struct bytes body)
         ck_assert_msg(turn(PATIENCE_MS), "the server closed or says nothing");
 }
 
-/* grpc-status of a call that answers nothing. */
+/* Returns the grpc-status of a call that has no answer message. */
 static inline const char *status_of(const char *path, struct bytes body)
 {
     static char status[8];

@@ -25,30 +25,30 @@
 #define URLS    12000
 #define QUEUES  50
 #define BATCH   50
-#define POLITE  8 /* queues of the crawl "polite" */
+#define POLITE  8 /* queues in the crawl "polite" */
 #define LONG_S  3600
 #define SLOW_MS 1000 /* between two URLs of the slow queue */
-#define SETTLED 16   /* of the URLs of one answer, at most */
+#define SETTLED 16   /* at most, per answer */
 
 enum note { NOTHING, SENT, ACKED, LEASED, SENT_BACK, SENT_DONE, DONE };
 
 struct url_note {
     _Atomic unsigned char note;
-    _Atomic int64_t until_ms; /* of LEASED: not handed out before */
+    _Atomic int64_t until_ms; /* if LEASED: not leased again before */
 };
 
-/* A setting: what was asked for last, and what was said to be in force. */
+/* A setting: the last value requested, and the one reported in force. */
 struct setting {
     _Atomic uint64_t sent, acked;
 };
 
 struct shared {
     struct url_note urls[URLS];
-    _Atomic uint32_t next; /* URL to put next */
+    _Atomic uint32_t next; /* next URL to put */
     _Atomic uint32_t acked, done, back, again;
     struct setting delay[POLITE], block[POLITE], limit[POLITE];
     struct setting fallback, active;
-    _Atomic int64_t slow_ms; /* when the slow queue was served, at least */
+    _Atomic int64_t slow_ms; /* earliest moment the slow queue was served */
     _Atomic uint32_t slow, settings;
 };
 
@@ -57,8 +57,8 @@ struct client {
     struct service_rig *r;
     struct shared *sh;
     uint64_t random;
-    uint32_t brief_s;        /* hold of leases that are to run out */
-    pthread_mutex_t *taking; /* of all clients, for take() */
+    uint32_t brief_s;        /* duration of the leases that are to run out */
+    pthread_mutex_t *taking; /* shared by all clients, for take() */
 };
 
 static struct bytes url_text(char to[32], uint32_t n)
@@ -73,7 +73,7 @@ static const char *key_text(char to[16], uint32_t n)
     return to;
 }
 
-/* In the child, where an assertion has nobody to tell. */
+/* Checks in the child, where a failed assertion could not be reported. */
 static void must(bool holds, const char *what, uint32_t n)
 {
     if (holds)
@@ -108,7 +108,7 @@ static void put_batch(struct client *c, uint32_t first)
         unsigned char sent = SENT;
 
         must(items[i].ack == FRONTIER_ACK_OK, "not acknowledged", first + i);
-        /* or somebody has it already */
+        /* or another client has it already */
         atomic_compare_exchange_strong(&c->sh->urls[first + i].note, &sent,
                                        ACKED);
     }
@@ -157,7 +157,7 @@ static void settle_one(struct client *c, uint32_t n, uint64_t lease)
              "a lease cannot be extended", n);
         u->until_ms = before + 2 * LONG_S * INT64_C(1000);
         break;
-    case 2: /* it may be handed out before this returns */
+    case 2: /* it may be leased again before this returns */
         u->note = SENT_BACK;
         must(settle(c, lease, URL_SETTLE_FAIL, 0) == STATUS_OK,
              "a lease cannot be given back", n);
@@ -173,7 +173,7 @@ static void settle_one(struct client *c, uint32_t n, uint64_t lease)
     }
 }
 
-/* Who had it before? */
+/* Which client had it before? */
 static void note_lease(struct client *c, uint32_t n, int64_t now_ms,
                        int64_t until_ms)
 {
@@ -191,9 +191,9 @@ static void note_lease(struct client *c, uint32_t n, int64_t now_ms,
     u->note = LEASED;
 }
 
-/* A URL came. Its lease may be over by now, where the machine let this client
- * wait: then others may have it, and have noted what became of it. Where it is
- * not, nobody else has it, nor notes anything before this is done. */
+/* A URL arrived. If the machine kept this client waiting, its lease may have
+ * run out: then other clients may have leased it and noted its fate. Otherwise
+ * nobody else has it or notes anything before this is done. */
 static void take(struct client *c, uint32_t n, int64_t until_ms)
 {
     int64_t now;
@@ -206,8 +206,8 @@ static void take(struct client *c, uint32_t n, int64_t until_ms)
     pthread_mutex_unlock(c->taking);
 }
 
-/* Brief leases are of few queues, so that these are soon asked again, and long
- * enough that they are not over when they come. */
+/* Brief leases come from few queues, so that those are soon asked again, and
+ * last long enough not to run out on the way. */
 static void get_some(struct client *c)
 {
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -309,7 +309,8 @@ static void *setter(void *ctx)
 
 /* ---- the child ---- */
 
-/* So that there is something to set, and no delay where none is looked for. */
+/* Makes the URLs that settings apply to, and sets no delay on queues where a
+ * test expects none. */
 static void prepare(struct client *c)
 {
     char key[16];
@@ -355,7 +356,7 @@ static void serve_until_killed(struct service_rig *r, struct shared *sh,
     for (int i = 0; i < CLIENTS; i++)
         must(pthread_create(&threads[i], NULL, kinds[i], &clients[i]) == 0,
              "no thread", 0);
-    pthread_join(threads[CLIENTS - 1], NULL); /* it does not end */
+    pthread_join(threads[CLIENTS - 1], NULL); /* this thread never ends */
     _exit(0);
 }
 
@@ -376,7 +377,8 @@ static struct url_facts facts_of(struct service_rig *r, const char *crawl,
     return call.facts;
 }
 
-/* What a client could not note: the service was killed before it was told. */
+/* Works out what a client could not note because the service was killed before
+ * answering. */
 static enum note learn(enum note note, enum url_state state)
 {
     if (state == URL_STATE_LEASED)
@@ -496,8 +498,8 @@ static void check_all(struct service_rig *r, struct shared *sh)
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }
 
-/* Every other round ends just before a commit or just after one, where what was
- * said too soon or not kept shows; the others anywhere. */
+/* Every other round ends just before or just after a commit, where an early
+ * acknowledgement or a lost change would show; the others end anywhere. */
 static void round_of(struct service_rig *r, struct shared *sh, uint64_t round,
                      uint64_t *random)
 {
@@ -529,7 +531,7 @@ static void begin(struct service_rig *r, struct shared *sh)
     r->o.checkpoint_ms = 50;
 }
 
-/* How often each promise was put to the test. */
+/* How often each promise was tested. */
 struct tried {
     uint64_t done, back, again, slow, settings;
 };
@@ -552,7 +554,7 @@ static bool tried_enough(const struct tried *t, const struct shared *sh)
            all.settings > 100;
 }
 
-/* A slow machine does less in a round, and gets more of them. */
+/* A slow machine gets less done in a round, and has more rounds. */
 START_TEST(clients_at_once_keep_all_they_were_told_over_kills)
 {
     struct shared *sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE,
@@ -564,7 +566,7 @@ START_TEST(clients_at_once_keep_all_they_were_told_over_kills)
     ck_assert_ptr_ne(sh, MAP_FAILED);
     begin(&r, sh);
     while (i < rounds || (i < 10 * rounds && !tried_enough(&before, sh))) {
-        if (sh->next >= URLS - 1000) { /* all put: a new directory */
+        if (sh->next >= URLS - 1000) { /* all put: start a new directory */
             tried_add(&before, sh);
             scratch_remove(&r.at);
             begin(&r, sh);

@@ -19,7 +19,7 @@ static void add_message(struct buf *b, char flag, struct bytes m)
     buf_add_bytes(b, m);
 }
 
-/* One gzip member. */
+/* Appends one gzip member. */
 static void add_gzip(struct buf *b, struct bytes plain)
 {
     z_stream z = {0};

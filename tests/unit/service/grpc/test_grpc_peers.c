@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers that do not read, do not send, say nothing, or are too many. */
+/* Peers that do not read, do not send, stay silent, or are too many. */
 #include "tests/unit/service/grpc/grpc_rig.h"
 
-/* One who takes nothing calls MUCH; true: when its deadline came, so much stood
- * in the way that the reset could not be told. */
+/* Calls MUCH and reads nothing. Returns true if at the deadline so much was
+ * queued that the reset could not be sent. */
 static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
                                     const char *timeout)
 {
@@ -29,8 +29,8 @@ static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
     return ended == ended_before;
 }
 
-/* The reset of a call that is over cannot be told to a peer that takes nothing,
- * and its stream stays; what is answered after that goes nowhere. */
+/* A peer that reads nothing cannot be sent the reset of a call that is over, so
+ * its stream stays; a later answer is dropped. */
 START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
 {
     static const char *const timeouts[] = {"100m", "500m", "2S", "8S", "30S"};
@@ -58,7 +58,7 @@ START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
     disconnect();
     while (ended == (size_t)tries)
         usleep(2000);
-    grpc_server_get_stats(server, &s); /* and it is counted once */
+    grpc_server_get_stats(server, &s); /* and it is counted only once */
     ck_assert_uint_eq(s.ended[GRPC_DEADLINE_EXCEEDED], (size_t)tries + 1);
     ck_assert_uint_eq(s.ended[GRPC_CANCELLED], 0);
     buf_fini(&a.body);
@@ -84,7 +84,7 @@ START_TEST(a_request_that_does_not_come_ends_its_call)
 }
 END_TEST
 
-/* 16 MiB of messages, echoed to one who takes 64 KiB of answers. */
+/* Echoes 16 MiB of messages to a client that reads 64 KiB of answers. */
 START_TEST(who_does_not_read_is_not_read_from)
 {
     const size_t each = 1024, n = 16 << 10;
@@ -112,7 +112,8 @@ START_TEST(who_does_not_read_is_not_read_from)
     while (turn(500)) /* until neither side may send */
         ;
     ck_assert_uint_eq(a.body.len, 65535);
-    /* What is on its way, at its mark, and not a window more. */
+    /* The client's window and the server's high-water mark limit what is in
+     * flight. */
     ck_assert_uint_lt(echoed * each, 65535 + 65536 + 2 * each);
     ck_assert_uint_gt(b.left.len, all.len / 2);
     nghttp2_session_set_local_window_size(ng, NGHTTP2_FLAG_NONE, 0, 1 << 30);
@@ -129,7 +130,7 @@ START_TEST(who_does_not_read_is_not_read_from)
 }
 END_TEST
 
-/* True when the server closes it within the time. */
+/* Returns true if the server closes the connection in time. */
 static bool is_closed(int s, int timeout_ms)
 {
     char octets[1024];
@@ -163,8 +164,8 @@ END_TEST
 static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
                             "\0\0\0\x04\0\0\0\0\0";
 
-/* One never answers PING, the other does. True: when the one was closed, the
- * other was not. */
+/* One client never answers PING, the other does. Returns true if the other was
+ * still open when the first was closed. */
 static bool silence_is_told_from_life(int64_t quiet)
 {
     int64_t until = clock_mono() + PATIENCE;
@@ -194,7 +195,7 @@ static bool silence_is_told_from_life(int64_t quiet)
     return served;
 }
 
-/* A client that the machine keeps from answering in time gets more of it. */
+/* A client that is late because of a busy machine gets more time. */
 START_TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
 {
     ck_assert(silence_is_told_from_life(NS_PER_S) ||
@@ -213,7 +214,7 @@ static bool has_closed_one(const struct grpc_stats *s)
     return s->http2.closed[PLACE_CROWDED] == 1;
 }
 
-/* Three connections are as many as there may be. */
+/* The server allows three connections. */
 START_TEST(the_oldest_that_made_no_call_makes_room)
 {
     int s[4];
@@ -236,7 +237,8 @@ START_TEST(the_oldest_that_made_no_call_makes_room)
 }
 END_TEST
 
-/* It keeps its connection however many come who make no call. */
+/* It keeps its connection, however many clients connect without making a
+ * call. */
 START_TEST(a_caller_keeps_its_connection_among_those_who_make_none)
 {
     int s[40];
@@ -270,7 +272,7 @@ START_TEST(header_fields_without_an_end_are_cut_off)
     (void)!send(s, begun, sizeof begun - 1, MSG_NOSIGNAL);
     ck_assert(is_closed(s, PATIENCE_MS / 2));
     close(s);
-    /* And a frame of them that does not come whole. */
+    /* And a frame of them that does not arrive whole. */
     s = dial();
     (void)!send(s, hello, sizeof hello - 1, MSG_NOSIGNAL);
     (void)!send(s, "\0\0\7\1\4\0\0\0\1\x83", 10, MSG_NOSIGNAL);
@@ -285,8 +287,8 @@ static bool was_idle(const struct grpc_stats *s)
     return s->http2.closed[PLACE_IDLE] > 0;
 }
 
-/* One with a stream was there before and stays, as a crawler does that waits
- * for what to put. */
+/* A connection that already has a stream stays, like that of a crawler waiting
+ * for URLs to put. */
 START_TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
 {
     static const char ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
@@ -323,7 +325,7 @@ START_TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
 }
 END_TEST
 
-/* GOAWAY comes first, so that a client can tell what was not served. */
+/* The server sends GOAWAY first, so the client knows what was not served. */
 START_TEST(one_who_is_idle_is_told)
 {
     struct answer a;
@@ -347,7 +349,7 @@ END_TEST
 
 #define EMPTY bytes_of("\0\0\0\0", 5)
 
-/* Answered, or ended. */
+/* Waits until the call is answered or ended. */
 static void hear(const struct answer *a)
 {
     while (a->body.len == 0 && !a->closed)
@@ -406,7 +408,7 @@ START_TEST(a_connection_has_a_few_calls_without_a_token)
 }
 END_TEST
 
-/* The room for large messages is for callers who showed a token. */
+/* Only callers that showed a token get room for large messages. */
 START_TEST(a_call_without_a_token_has_small_messages)
 {
     struct body b = {.left = bytes_of("\0\0\2\0\0", 5), .stays_open = true};
@@ -416,7 +418,7 @@ START_TEST(a_call_without_a_token_has_small_messages)
     connect_client();
     send_call(&a, WATCH, &b);
     hear(&a);
-    ck_assert_str_eq(a.status, "8"); /* not 4, when its time is over */
+    ck_assert_str_eq(a.status, "8"); /* not 4, after its deadline */
     disconnect();
     stop();
     buf_fini(&a.body);

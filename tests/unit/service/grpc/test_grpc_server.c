@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls and what becomes of them: answers, mistakes, deadlines, and what a
- * monitor is told. Peers that do not keep to the rules: test_grpc_peers.c. */
+/* Calls and their results: answers, mistakes, deadlines and stats.
+ * test_grpc_peers.c has peers that break the rules. */
 #include "tests/unit/service/grpc/grpc_rig.h"
 
 START_TEST(a_message_goes_out_and_comes_back_with_status_0)

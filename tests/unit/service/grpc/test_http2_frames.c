@@ -7,14 +7,14 @@
 
 static const char dialogue[] =
     HELLO "\0\0\0\4\0\0\0\0\0"     /* SETTINGS */
-          "\0\0\3\1\0\0\0\0\1abc"  /* HEADERS, and not all of them */
+          "\0\0\3\1\0\0\0\0\1abc"  /* HEADERS, incomplete */
           "\0\0\2\x9\4\0\0\0\1de"  /* CONTINUATION, their end */
-          "\0\1\0\xee\7\x80\1\2\3" /* of a type that is not known, 256 octets */
+          "\0\1\0\xee\7\x80\1\2\3" /* of an unknown type, 256 octets */
           "................................................................"
           "................................................................"
           "................................................................"
           "................................................................"
-          "\0\0\0\1\4\0\0\0\3"         /* HEADERS of nothing */
+          "\0\0\0\1\4\0\0\0\3"         /* HEADERS, empty */
           "\0\0\x9\1\5\0\0\0\5fields"; /* HEADERS, cut short */
 
 static const struct http2_frame_head heads[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session of ours against a client session of nghttp2, in memory. */
+/* A server session of ours against a client session of nghttp2, in memory. */
 #include <check.h>
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static const struct http2_handler handler = {
 
 static struct http2_session *ours;
 static nghttp2_session *theirs;
-static size_t got_data;        /* octets of DATA the client was given */
-static uint32_t goaway, reset; /* error codes the client was sent + 1 */
+static size_t got_data;        /* octets of DATA that the client received */
+static uint32_t goaway, reset; /* error codes that the client received, + 1 */
 static bool got_trailer;
 
 static int got_frame(nghttp2_session *ng, const nghttp2_frame *f, void *ctx)
@@ -144,7 +144,7 @@ static void stop(void)
     nghttp2_session_del(theirs);
 }
 
-/* Carry octets to and fro until both are quiet; false: ours is over. */
+/* Carries octets to and fro until both are idle; false: ours is over. */
 static bool exchange_at(int64_t now)
 {
     bool open = true;
@@ -267,7 +267,7 @@ START_TEST(who_does_not_consume_is_sent_one_window_and_others_go_on)
     http2_stream_consume(first, WINDOW);
     ck_assert(exchange());
     ck_assert_uint_eq(seen.data, 2 * WINDOW);
-    /* More streams than the connection's window has room for. */
+    /* More streams than fit into the connection's window. */
     seen.consume = true;
     seen.data = 0;
     request(20 * WINDOW, true);
@@ -283,7 +283,7 @@ START_TEST(a_peer_that_does_not_read_fills_its_mark_and_then_drains)
     nghttp2_session_set_local_window_size(theirs, NGHTTP2_FLAG_NONE, 0, 65535);
     request(0, true);
     ck_assert(exchange());
-    /* 65,535 octets leave, as nobody opens the window (RFC 9113 6.9.2). */
+    /* 65,535 octets leave, because nobody opens the window (RFC 9113 6.9.2). */
     memset(http2_stream_write(seen.stream, 65535), 'x', 65535);
     ck_assert(exchange());
     ck_assert_uint_eq(http2_stream_room(seen.stream), OUT);
@@ -308,7 +308,7 @@ static bool raw(const void *octets, size_t len)
            STATUS_OK;
 }
 
-/* The frame `n` times; false: ours closed. */
+/* Sends the frame `n` times; false: our session closed. */
 static bool flood(const void *frame, size_t len, int n)
 {
     bool open = true;
@@ -373,7 +373,7 @@ START_TEST(a_flood_of_priorities_is_ended)
 }
 END_TEST
 
-/* nghttp2 takes these without a word, as many as come. */
+/* nghttp2 silently accepts any number of these. */
 START_TEST(floods_of_frames_that_say_nothing_are_ended)
 {
     static const struct {
@@ -402,7 +402,7 @@ START_TEST(floods_of_frames_that_say_nothing_are_ended)
     }
 }
 END_TEST
-/* One of each octet: more of them than of any other frame. */
+/* One update for each octet: more of them than of any other frame. */
 START_TEST(windows_opened_for_what_was_sent_are_no_flood)
 {
     const size_t each = 1000, n = 20000;
@@ -427,7 +427,7 @@ START_TEST(windows_opened_for_what_was_sent_are_no_flood)
     stop();
 }
 END_TEST
-/* CVE-2024-28182: CONTINUATION without an end. */
+/* CVE-2024-28182: endless CONTINUATION frames. */
 START_TEST(a_flood_of_continuations_is_ended)
 {
     start();
@@ -466,7 +466,7 @@ START_TEST(rapid_reset_is_ended)
         open = open && exchange();
     }
     ck_assert_int_lt(n, 5000);
-    ck_assert_uint_ne(goaway, 0); /* by us, or by nghttp2 where it counts */
+    ck_assert_uint_ne(goaway, 0); /* by us, or by nghttp2 if it counts them */
     ck_assert_uint_eq(seen.requests, seen.closed);
     stop();
 }
@@ -497,7 +497,7 @@ START_TEST(headers_over_the_limit_are_known_as_such)
 END_TEST
 
 /* One long value, then the same again by its index: an octet each. nghttp2's
- * client would not send it, so the frame is made here. */
+ * client would not send this, so the test makes the frame. */
 START_TEST(a_header_bomb_is_ended)
 {
     char value[3000], block[9 + 4096] = "";

@@ -1,7 +1,7 @@
 /*
- * http_rig.h - an HTTP server over a frontier and, where it is asked for, a
- * registry with one crawl that cannot be opened, whose reports a test writes;
- * libcurl, or octets by hand, as its client. Header only.
+ * http_rig.h - an HTTP server over a frontier and, on request, a registry with
+ * one crawl that cannot be opened, whose reports the test writes. Its client is
+ * libcurl, or a socket to which a test writes raw octets. Header only.
  */
 #ifndef URLWEIR_TESTS_SERVICE_HTTP_HTTP_RIG_H
 #define URLWEIR_TESTS_SERVICE_HTTP_HTTP_RIG_H
@@ -40,7 +40,7 @@ static inline size_t http_rig_take(char *data, size_t size, size_t n, void *to)
     return size * n;
 }
 
-/* `body` NULL: none; `method` NULL: GET, or POST with a body. */
+/* `body` NULL: none; `method` NULL: GET, or POST if there is a body. */
 static inline CURL *http_rig_request(struct http_rig *r, struct http_reply *a,
                                      const char *method, const char *path,
                                      const char *body)
@@ -74,7 +74,7 @@ static inline CURL *http_rig_request(struct http_rig *r, struct http_reply *a,
     return c;
 }
 
-/* Ends a request that was performed: its reply has all there is. */
+/* Ends a completed request, whose reply is now final. */
 static inline void http_rig_answered(CURL *c)
 {
     struct http_reply *a = NULL;
@@ -104,7 +104,7 @@ static inline void http_reply_fini(struct http_reply *a)
     buf_fini(&a->head);
 }
 
-/* The answer has this status, and `text` in it. */
+/* Checks that the response has this status and contains `text`. */
 static inline void http_rig_says(struct http_rig *r, const char *method,
                                  const char *path, const char *body,
                                  long status, const char *text)
@@ -120,7 +120,7 @@ static inline void http_rig_says(struct http_rig *r, const char *method,
     http_reply_fini(&a);
 }
 
-/* A connection for octets by hand. */
+/* Connects a socket for raw octets. */
 static inline int http_rig_dial(struct http_rig *r)
 {
     const char *address = http_server_address(r->server);
@@ -164,7 +164,8 @@ static inline enum status http_rig_cannot_open(void *ctx, const char *name,
     return STATUS_DAMAGED;
 }
 
-/* A registry with the crawl "one"; `factory` is asked all but to open it. */
+/* Makes a registry with the crawl "one"; it asks `factory` for everything
+ * except opening it. */
 static inline struct crawls *http_rig_crawls(
     struct http_rig *r, const struct crawl_factory *factory)
 {

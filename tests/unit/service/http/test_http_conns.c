@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Callers who are slow, or many, on the HTTP port. */
+/* Slow callers and many callers on the HTTP port. */
 #include <poll.h>
 
 #include "tests/unit/service/http/http_rig.h"
 
 static struct http_rig rig;
 
-/* For what is certain to come, however slow the machine is. */
+/* How long to wait for what is certain to come, even on a slow machine. */
 #define PATIENCE (50 * NS_PER_S)
 
 static void set_up(void)
@@ -19,7 +19,7 @@ static void tear_down(void)
     http_rig_fini(&rig);
 }
 
-/* A server with these limits instead of the rig's; 0: as they are. */
+/* Restarts the server with these limits instead of the rig's; 0: unchanged. */
 static void limit(unsigned connections, int64_t head_ns, int64_t idle_ns)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",
@@ -34,7 +34,7 @@ static void limit(unsigned connections, int64_t head_ns, int64_t idle_ns)
     ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
 }
 
-/* Closed by the server; what it says before that is read. */
+/* Reads until the server closes; returns whether it did. */
 static bool is_closed(int fd, int timeout_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -44,7 +44,7 @@ static bool is_closed(int fd, int timeout_ms)
            recv(fd, octets, sizeof octets, 0) <= 0;
 }
 
-/* Says `text` again and again until it is closed. */
+/* Sends `text` again and again until the server closes. */
 static void is_closed_saying(int fd, const char *text)
 {
     int64_t until = clock_mono() + PATIENCE;
@@ -56,7 +56,7 @@ static void is_closed_saying(int fd, const char *text)
     close(fd);
 }
 
-/* The answer of a request without a body; 0: it was closed. */
+/* Returns the status of a response without a body; 0: it was closed. */
 static long answer_on(int fd)
 {
     char got[65536] = "";
@@ -102,7 +102,8 @@ START_TEST(a_next_request_that_does_not_come_is_not_waited_for)
 }
 END_TEST
 
-/* Nothing of a stranger is waited for without an end, nor a body. */
+/* The server does not wait for ever for anything from a stranger, body
+ * included. */
 START_TEST(a_stranger_has_a_time_for_all_of_its_request)
 {
     int fd;
@@ -115,7 +116,7 @@ START_TEST(a_stranger_has_a_time_for_all_of_its_request)
 }
 END_TEST
 
-/* Some 200 watch for as long as they like. */
+/* Some 200 watchers stay for as long as they like. */
 START_TEST(an_answer_that_goes_on_is_not_cut_off)
 {
     char got[8192];

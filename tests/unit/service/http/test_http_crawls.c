@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths under /v1/crawls: names, methods, members, what becomes of a call.
- * Crawls that run are tested from the shell (tests/cli/serve-crawl.sh). */
+/* The paths under /v1/crawls: names, methods, members, results of calls.
+ * tests/cli/serve-crawl.sh tests running crawls. */
 #include "tests/unit/service/http/http_rig.h"
 
 static struct http_rig rig;

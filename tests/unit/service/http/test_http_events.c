@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Server-sent events, to as many as may watch, over real sockets. */
+/* Server-sent events over real sockets, to as many watchers as are allowed. */
 #include <poll.h>
 
 #include "service/http/http_events.h"
@@ -19,7 +19,7 @@ static void tear_down(void)
     http_rig_fini(&rig);
 }
 
-/* For what is certain to come, however slow the machine is. */
+/* How long to wait for what is certain to come, even on a slow machine. */
 #define PATIENCE (60 * NS_PER_S)
 
 /* ---- a watcher ---- */
@@ -59,7 +59,8 @@ static void read_some(struct watcher *w)
     w->over |= n == 0;
 }
 
-/* Reads all of them until each has `wanted` samples. Seconds it took. */
+/* Reads all of them until each has `wanted` samples; returns the seconds
+ * taken. */
 static double until_samples(struct watcher *w, size_t n, unsigned wanted)
 {
     int64_t begin = clock_mono();
@@ -67,7 +68,7 @@ static double until_samples(struct watcher *w, size_t n, unsigned wanted)
 
     while (done < n) {
         ck_assert_int_lt(clock_mono() - begin, PATIENCE);
-        usleep(n > 1 ? 50000 : 5000); /* our share of the work stays small */
+        usleep(n > 1 ? 50000 : 5000); /* keeps our share of the work small */
         done = 0;
         for (size_t i = 0; i < n; i++) {
             read_some(&w[i]);
@@ -83,7 +84,7 @@ static void leave(struct watcher *w)
     buf_fini(&w->got);
 }
 
-/* ---- what they are told ---- */
+/* ---- what watchers receive ---- */
 
 /* The chunks' lengths (RFC 9112 section 7.1) are hexadecimal lines. */
 static json_t *event_of(struct watcher *w, const char *id)
@@ -102,7 +103,8 @@ static json_t *event_of(struct watcher *w, const char *id)
     return j;
 }
 
-/* The first comes at once, the second at the server's next full second. */
+/* The first event comes at once, the second at the server's next full
+ * second. */
 START_TEST(a_watcher_is_told_each_second_what_there_is)
 {
     int64_t begun = clock_mono();
@@ -135,7 +137,7 @@ START_TEST(a_watcher_is_told_each_second_what_there_is)
 }
 END_TEST
 
-/* False: refused. */
+/* Returns false if refused. */
 static bool is_let_watch(void)
 {
     struct watcher w = watch();
@@ -176,12 +178,12 @@ START_TEST(two_hundred_watch_and_one_more_is_refused)
     for (size_t i = 0; i < HTTP_WATCHERS_MOST; i++)
         leave(&w[i]);
     until = clock_mono() + PATIENCE;
-    while (!is_let_watch()) /* there is room when the server has seen it */
+    while (!is_let_watch()) /* there is room once the server has noticed */
         ck_assert_int_lt(clock_mono(), until);
 }
 END_TEST
 
-/* The numbers of its samples rise: none came twice. */
+/* Checks that the numbers of its samples rise: none came twice. */
 static bool each_is_newer(const struct watcher *w)
 {
     static const char mark[] = "event: stats\nid: ";
@@ -198,7 +200,8 @@ static bool each_is_newer(const struct watcher *w)
     return true;
 }
 
-/* Its socket takes a few samples; those that come later are not kept for it. */
+/* Its socket takes a few samples; the server does not keep later ones for
+ * it. */
 START_TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
 {
     struct watcher slow = {.fd = http_rig_dial(&rig)}, quick = watch();
@@ -221,7 +224,7 @@ START_TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
 }
 END_TEST
 
-/* And does not wait for it as for a request. */
+/* The stop does not wait for the stream as it would for a request. */
 START_TEST(a_stop_ends_the_stream_in_good_order)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that are written at length, by reports of a test's own. */
+/* Long responses, from reports that the test provides. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -8,8 +8,8 @@
 
 static struct http_rig rig;
 
-/* What a report does: URL "N" writes N octets, "N!" fails after them; "N?"
- * writes them and then nothing, until nobody could read it. */
+/* The test's report: URL "N" writes N octets; "N!" then fails; "N?" then writes
+ * nothing more, until nobody can read it any more. */
 static _Atomic uint64_t written;
 static atomic_int running, refused;
 static atomic_bool hold;
@@ -106,8 +106,8 @@ static bool is_told_503(int fd)
            strstr(text, " 503 ") != NULL;
 }
 
-/* A report that has ended keeps its place among the four until its thread has
- * said so: then it is asked for again. */
+/* A finished report keeps its place among the four until its thread has said
+ * so: in that case, asks again. */
 static int begin_report(const char *path)
 {
     const int64_t until = clock_mono() + 60 * NS_PER_S;
@@ -127,7 +127,7 @@ static int begin_report(const char *path)
     return fd;
 }
 
-/* As begin_report(), and the report is there. */
+/* Like begin_report(), and checks that the report arrives. */
 static void comes_when_there_is_room(const char *path, const char *text)
 {
     const int64_t until = clock_mono() + 60 * NS_PER_S;
@@ -220,8 +220,8 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     do {
         before = atomic_load(&written);
         usleep(300000);
-    } while (atomic_load(&written) != before); /* until it moves no more */
-    ck_assert_uint_lt(before, 256 << 20);      /* the kernel's, mostly */
+    } while (atomic_load(&written) != before); /* until it stops growing */
+    ck_assert_uint_lt(before, 256 << 20);      /* most of it in the kernel */
     http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     close(fd);
@@ -230,7 +230,7 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
 }
 END_TEST
 
-/* Four that nobody waits for would keep all others out. */
+/* Four reports that nobody waits for would keep all others out. */
 START_TEST(those_that_write_nothing_end_with_their_clients)
 {
     for (int round = 0; round < 10; round++) {
@@ -242,7 +242,7 @@ START_TEST(those_that_write_nothing_end_with_their_clients)
             for (int i = 0; i < 4; i++)
                 fd[i] =
                     begin_report(i % 2 == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
-            while (strstr(text, "xxxxx") == NULL) /* an answer has begun */
+            while (strstr(text, "xxxxx") == NULL) /* a response has begun */
                 ck_assert_int_gt(recv(fd[1], text, sizeof text - 1, 0), 0);
             for (int i = 0; i < 4; i++) {
                 setsockopt(fd[i], SOL_SOCKET, SO_LINGER, &linger,
@@ -302,7 +302,7 @@ START_TEST(no_more_than_four_run_at_once)
 }
 END_TEST
 
-/* Some are read, some not, some have not written yet. */
+/* Some are read, some are not, some have not written anything yet. */
 START_TEST(a_stop_ends_those_that_run)
 {
     int fd[3];

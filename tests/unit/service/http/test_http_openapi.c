@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The document at /openapi.json names what the server has, and no more. */
+/* The document at /openapi.json lists exactly what the server has. */
 #include <check.h>
 #include <ctype.h>
 #include <jansson.h>
@@ -141,7 +141,7 @@ START_TEST(each_path_of_the_document_has_a_route)
 }
 END_TEST
 
-/* Follows every $ref there is. */
+/* Follows every $ref in the document. */
 static void check_refs(json_t *j)
 {
     const char *name;

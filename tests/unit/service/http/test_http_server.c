@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server on a loopback port, libcurl as its client. */
+/* The server on a loopback port, with libcurl as its client. */
 #include "tests/unit/service/http/http_rig.h"
 
 static struct http_rig rig;
@@ -128,7 +128,7 @@ START_TEST(many_wait_for_the_disk_at_once)
 }
 END_TEST
 
-/* ---- by hand, octet by octet ---- */
+/* ---- raw octets ---- */
 
 START_TEST(a_body_without_end_is_cut_off)
 {
@@ -152,7 +152,7 @@ START_TEST(a_body_without_end_is_cut_off)
 }
 END_TEST
 
-/* The library may wait for one that has sent half a request and no more. */
+/* The library may wait for a client that has sent half a request. */
 START_TEST(strangers_are_refused_and_the_server_goes_on)
 {
     const struct timeval wait = {.tv_sec = 5};
@@ -184,7 +184,7 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
 }
 END_TEST
 
-/* The answer to `text`, up to the end of the connection. */
+/* Reads the response to `text` until the connection ends. */
 static void answer_to(const char *text, size_t len, char got[4096])
 {
     size_t at = 0;
@@ -200,7 +200,7 @@ static void answer_to(const char *text, size_t len, char got[4096])
     close(fd);
 }
 
-/* By it, and with what comes behind it unread. */
+/* Answered 400 by our server, which leaves what follows the request unread. */
 static void is_answered_400(const char *text, size_t len)
 {
     char got[4096];
@@ -212,9 +212,9 @@ static void is_answered_400(const char *text, size_t len)
                   text, got);
 }
 
-/* What is wrong in a request line, libmicrohttpd from 1.0 on refuses by itself:
- * it closes without an answer, or with one that names the target as it should
- * be written (RFC 9112 section 3.2). */
+/* libmicrohttpd from 1.0 on refuses a bad request line by itself: it closes
+ * without a response, or sends one that names the target as it should be
+ * written (RFC 9112 section 3.2). */
 static void is_refused(const char *text, size_t len)
 {
     char got[4096];
@@ -233,8 +233,9 @@ static void is_refused(const char *text, size_t len)
 #define IS_400(text)     is_answered_400(text, sizeof(text) - 1)
 #define IS_REFUSED(text) is_refused(text, sizeof(text) - 1)
 
-/* rfc9112_6_3, rfc9112_6_1 and rfc9112_5_1: as a proxy in front may read them
- * in another way, its next caller's request would be read as a part of this. */
+/* rfc9112_6_3, rfc9112_6_1 and rfc9112_5_1: a proxy in front might read such a
+ * request differently, and our server would take its next caller's request for
+ * a part of this one. */
 START_TEST(requests_that_can_be_read_in_two_ways_are_400)
 {
     IS_400(HEAD "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ");
@@ -277,7 +278,7 @@ START_TEST(callers_who_leave_while_they_wait_do_no_harm)
 }
 END_TEST
 
-/* ---- leases whose answer got nowhere ---- */
+/* ---- leases whose answer could not be delivered ---- */
 
 static void lease_from(int fd, unsigned queue)
 {
@@ -318,7 +319,7 @@ static json_int_t held_in(unsigned queue)
     return held;
 }
 
-/* Was the queue served, and does nobody hold a URL of it, within the time? */
+/* Was the queue served in time, with no URL of it leased? */
 static bool came_back(unsigned queue, const char *url, int64_t within)
 {
     int64_t until = clock_mono() + within;
@@ -340,7 +341,7 @@ static bool came_back(unsigned queue, const char *url, int64_t within)
     return false;
 }
 
-/* The rig's clock stands still, so no hold runs out. */
+/* The rig's clock stands still, so no lease runs out. */
 static void lease_and_leave(unsigned queue)
 {
     int fd = http_rig_dial(&rig);
@@ -349,8 +350,8 @@ static void lease_and_leave(unsigned queue)
     close(fd);
 }
 
-/* A caller that was slow to leave may have been sent its answer, but for the
- * last one, which leaves before there is any. */
+/* A slow caller may have received its answer before it left; the last one
+ * leaves before there is any. */
 START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
 {
     for (unsigned queue = 0; queue < 10; queue++) {
@@ -377,7 +378,7 @@ START_TEST(a_lease_whose_answer_was_sent_is_held)
 
     put_in_queue(0, "", 2);
     lease_from(fd, 0);
-    while (strstr(got, "\"more\":") == NULL) { /* its last member */
+    while (strstr(got, "\"more\":") == NULL) { /* the last member */
         n = recv(fd, got + len, sizeof got - 1 - len, 0);
         ck_assert_int_gt(n, 0);
         len += (size_t)n;
@@ -394,11 +395,11 @@ START_TEST(a_stop_waits_for_requests_no_longer_than_told)
     int64_t begin;
     char got[200] = "";
 
-    /* half a request, which never ends */
+    /* half a request, never completed */
     http_rig_send(fd, "POST /v1/urls HTTP/1.1\r\nHost: localhost\r\n"
                       "Content-Type: application/json\r\n"
                       "Content-Length: 24\r\n\r\n{");
-    while (http_server_is_over(rig.server)) /* it has not seen it yet */
+    while (http_server_is_over(rig.server)) /* the server has not noticed yet */
         usleep(1000);
     begin = clock_mono();
     http_server_stop(rig.server);
@@ -410,7 +411,7 @@ START_TEST(a_stop_waits_for_requests_no_longer_than_told)
 }
 END_TEST
 
-/* ---- requests whose rest comes while the server ends ---- */
+/* ---- requests that are completed while the server stops ---- */
 
 #define HALVES 24
 
@@ -430,7 +431,7 @@ static void *send_rests(void *arg)
     return NULL;
 }
 
-/* The library must not end while the frontier has a request. */
+/* The library must not stop while the frontier has a request. */
 START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths, queries, Host, times, metadata and members, by hand-checked answers.
- */
+/* Paths, queries, Host, times, metadata and members: answers checked by
+ * hand. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -177,7 +177,7 @@ struct read {
     bool flag;
 };
 
-/* What is wrong, or "". */
+/* Returns the error message, or "". */
 static const char *reads(const char *json, bool query, struct read *to)
 {
     static char why[200];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of metrics, by hand; prom_check reads whole ones in tests/cli. */
+/* Pages of metrics, checked by hand; tests/cli checks whole pages with
+ * prom_check. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,7 +33,7 @@ static bool take(int i, const char *from)
     return places_take(&p, &at[i], (struct sockaddr *)&v6, 1, &gone);
 }
 
-/* From as many addresses as there are numbers. */
+/* Comes from a different address for each number. */
 static bool take_from_anywhere(int i)
 {
     char from[32];
@@ -57,7 +57,7 @@ START_TEST(the_oldest_stranger_makes_room_for_the_newest)
     ck_assert(take_from_anywhere(8));
     ck_assert_ptr_eq(gone, &at[2]);
     places_leave(&p, &at[3]);
-    places_leave(&p, &at[0]); /* it has no place any more */
+    places_leave(&p, &at[0]); /* it no longer has a place */
     ck_assert(take_from_anywhere(9));
     ck_assert_ptr_null(gone);
     ck_assert_uint_eq(places_counted(&p, PLACE_CROWDED), 2);
@@ -96,7 +96,7 @@ START_TEST(strangers_of_one_address_are_limited)
     ck_assert_ptr_null(gone);
     ck_assert(take(4, "::ffff:198.51.100.1"));
     ck_assert_ptr_eq(gone, &at[1]);
-    places_know(&p, &at[2]); /* and so none of its address's strangers */
+    places_know(&p, &at[2]); /* so its address holds no stranger's place */
     ck_assert(take(5, "198.51.100.1"));
     ck_assert_ptr_null(gone);
     ck_assert(take(6, "198.51.100.2"));
@@ -130,7 +130,7 @@ START_TEST(loopback_and_unix_sockets_speak_for_many)
 }
 END_TEST
 
-/* Against a plain account of who is there. */
+/* Against a plain record of who is connected. */
 START_TEST(random_comings_and_goings_keep_the_limits)
 {
     unsigned known = 0, strangers = 0;

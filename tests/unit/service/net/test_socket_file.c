@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets at paths: who may connect, what is replaced, what is left. */
+/* Sockets at paths: who may connect, which files are replaced, what remains. */
 #include <check.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ START_TEST(it_is_its_owners_alone_whatever_the_umask)
 }
 END_TEST
 
-/* As a killed process leaves it. */
+/* Leaves a socket as a killed process would. */
 static void leave_one_behind(void)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -111,7 +111,7 @@ START_TEST(the_end_removes_no_file_of_somebody_elses)
 }
 END_TEST
 
-/* sockaddr_un has 108 octets for a path. */
+/* sockaddr_un has room for 108 octets of path. */
 START_TEST(a_path_may_be_longer_than_an_address)
 {
     struct socket_file *s = NULL;
