@@ -1,6 +1,6 @@
 /*
- * capture.h - what a test writes to stderr or stdout, as text. For tests that
- * check forks; one stream at a time.
+ * capture.h - captures stderr or stdout of a test as text. For tests that check
+ * runs in a child process; one stream at a time.
  */
 #ifndef URLWEIR_TESTS_CLI_CAPTURE_H
 #define URLWEIR_TESTS_CLI_CAPTURE_H
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct capture { /* large: not on the stack */
+struct capture { /* large: keep it off the stack */
     FILE *file;
     int fd, saved;
     char text[(size_t)4 << 20];

@@ -109,7 +109,7 @@ START_TEST(lists_gather_and_other_options_keep_the_last_value)
     ck_assert_uint_eq(toy.item.count, 2);
     ck_assert_str_eq(toy.item.item[1], "b");
     ck_assert_int_eq(toy.count, 2);
-    ck_assert_uint_eq(toy.kind.count, 1); /* not behind the defaults */
+    ck_assert_uint_eq(toy.kind.count, 1); /* not appended to the defaults */
     end();
 }
 END_TEST
@@ -186,7 +186,7 @@ START_TEST(operands_are_counted)
 }
 END_TEST
 
-/* Whoever pastes a command line must not have his terminal written to. */
+/* A pasted command line must not write to the user's terminal. */
 START_TEST(strangers_bytes_are_escaped_in_errors)
 {
     refused("no option --\\x1b[2J", ARGS("--\x1b[2J"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_line_input.c - lines cut out of files against cutting a whole string.
+ * test_line_input.c - lines read from files, against splitting a whole string.
  */
 #include <check.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 static char dir[64];
 static struct line_batch batch;
-static struct buf got; /* all lines, each with the LF it got */
+static struct buf got; /* all lines, each with its LF */
 static uint64_t lines, long_lines, batches;
 
 static void setup(void)
@@ -39,7 +39,7 @@ static void teardown(void)
     buf_fini(&got);
 }
 
-/* A new file in dir; the caller frees its name. */
+/* Makes a new file in dir; the caller frees its name. */
 static char *file_of(const char *name, struct bytes content)
 {
     char *path = xmalloc(128);
@@ -88,7 +88,7 @@ static void gather(void)
     buf_add(&got, batch.text, batch.len);
 }
 
-/* Everything, into `got`; the status that ended it. */
+/* Reads everything into `got`; returns the status that ended it. */
 static enum status read_all(const char *const *files, size_t n,
                             struct buf *error)
 {
@@ -210,7 +210,8 @@ START_TEST(gzip_that_is_cut_short_gives_what_can_be_read_and_an_error)
 }
 END_TEST
 
-/* Lengths around every edge: of a batch, of the longest line, of the window. */
+/* Lengths around each boundary: of a batch, of the longest line, of the
+ * window. */
 START_TEST(lines_of_any_length_come_whole_or_in_pieces)
 {
     static const size_t lengths[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_manual.c - holds config/default.yaml and docs/man/urlweir.1 to the table
- * of options. Runs in the root of the checkout.
+ * test_manual.c - compares config/default.yaml and docs/man/urlweir.1 with the
+ * table of options. Runs in the root of the checkout.
  */
 #include <check.h>
 #include <ctype.h>
@@ -74,7 +74,7 @@ static void free_page(void)
     buf_fini(&page);
 }
 
-/* ".It Fl d , Fl -depth Ar N" as the page must have it. */
+/* Appends ".It Fl d , Fl -depth Ar N" as the page must have it. */
 static void add_item(struct buf *out, const struct option_spec *s)
 {
     buf_add_str(out, "\n.It ");
@@ -88,7 +88,7 @@ static void add_item(struct buf *out, const struct option_spec *s)
     buf_add_char(out, '\n');
 }
 
-/* "Default: a, b." with white space as it comes. */
+/* Finds "Default: a, b.", with any white space. */
 static bool has_default(const char *item, const char *fallback)
 {
     const char *end = strstr(item + 1, "\n.It ");
@@ -181,8 +181,8 @@ START_TEST(every_option_is_explained)
 }
 END_TEST
 
-/* A wrong offset or type in a row would write past its field: each option is
- * set alone, and nothing but its field and its source may change. */
+/* A wrong offset or type in a row would write outside its field. So each option
+ * is set alone, and only its field and its source may change. */
 START_TEST(an_option_sets_its_own_field_and_no_other)
 {
     static const char *const values[] = {
@@ -202,7 +202,7 @@ START_TEST(an_option_sets_its_own_field_and_no_other)
             value = "77";
         if (s->type == OPTION_FLAG && strcmp(s->fallback, "true") == 0)
             value = "false";
-        if (s->type == OPTION_CHOICE) /* any but the default */
+        if (s->type == OPTION_CHOICE) /* any value but the default */
             value = strcmp(s->words[0], s->fallback) == 0 ? s->words[1]
                                                           : s->words[0];
         buf_init(&error, 1000);

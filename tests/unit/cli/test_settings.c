@@ -50,7 +50,7 @@ static int count(char **argv)
     return n;
 }
 
-/* Arguments of crawl with what it cannot do without. */
+/* Arguments of crawl with everything it needs. */
 #define CRAWL(...)                                                             \
     ((char *[]){"crawl", "https://example.org/", "-o", "x", __VA_ARGS__, NULL})
 #define RESUME(...) ((char *[]){"resume", dir, __VA_ARGS__, NULL})
@@ -176,7 +176,7 @@ START_TEST(a_crawl_needs_a_directory_and_a_seed)
 }
 END_TEST
 
-/* Options of later work are unknown, not accepted and ignored. */
+/* Options that do not exist yet are unknown, not accepted and ignored. */
 START_TEST(what_is_not_there_yet_is_refused_as_unknown)
 {
     static const char *const names[] = {
@@ -261,7 +261,7 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
     refused("--delay 1m is above --max-delay 30s, the most a delay may grow "
             "to; raise --max-delay or lower --delay",
             CRAWL("-w", "1m", "--max-delay", "30s"));
-    /* Nothing makes a crawl less polite by itself. */
+    /* No option makes a crawl less polite as a side effect. */
     refused("--delay 1s is above --max-delay 500ms",
             CRAWL("--max-delay", "0.5s"));
     refused("--random-delay varies --delay, which is 0",
@@ -338,7 +338,7 @@ static void agent(const char *want, const char *token)
     settings_fini(&s);
 }
 
-/* What is served there can be read by whoever reaches it. */
+/* Anyone who can reach the address can read what is served there. */
 START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
 {
     refused("--metrics '9464': it takes HOST:PORT", CRAWL("--metrics", "9464"));
@@ -395,7 +395,7 @@ START_TEST(reads_the_sitemaps_it_was_told_to)
                       LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_REDIRECT));
     settings_fini(&s);
     accepted((char *[]){"crawl", "-o", "x", "--sitemap-url",
-                        "https://h.example/s.xml", NULL}); /* and no seed */
+                        "https://h.example/s.xml", NULL}); /* and no seeds */
     settings_fini(&s);
     refused("--sitemap-url 'x': it takes an http or https URL",
             CRAWL("--sitemap-url", "x"));
@@ -410,7 +410,7 @@ START_TEST(reads_the_sitemaps_it_was_told_to)
 }
 END_TEST
 
-/* Each kind of page links can be followed, save forms. */
+/* Every kind of page link can be followed, except forms. */
 START_TEST(knows_the_kinds_that_links_has)
 {
     size_t i = option_find(&crawl_options, bytes_of_str("follow"));
@@ -467,7 +467,7 @@ START_TEST(a_resume_goes_on_as_it_was_started)
     ck_assert_str_eq(s.include.item[0], "a\"\\b");
     ck_assert_double_eq(s.fpr, 0.01);
     ck_assert_int_eq(s.limit_time_ms, 90000);
-    ck_assert(s.quiet && !s.verbose); /* these are of a run */
+    ck_assert(s.quiet && !s.verbose); /* these belong to a run */
     ck_assert_str_eq(s.seeds.item[0], "https://example.org/");
     settings_fini(&s);
     remove_dir();
@@ -573,7 +573,7 @@ START_TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
     resumed("", RESUME("-q"));
     ck_assert_str_eq(s.header.item[0], "Authorization: Basic eDp5");
     settings_fini(&s);
-    start_crawl(CRAWL("-w", "1")); /* none are left */
+    start_crawl(CRAWL("-w", "1")); /* there are none */
     ck_assert_int_ne(stat(path, &info), 0);
     remove_dir();
 }

@@ -77,7 +77,7 @@ START_TEST(a_value_lies_where_its_share_of_the_axis_is)
     ck_assert_double_eq(plot_axis_at(&a, 700), 1);
     plot_axis_fit(&a, 1, 10000, true);
     ck_assert_double_eq_tol(plot_axis_at(&a, 100), 0.5, 1e-12);
-    ck_assert_double_eq(plot_axis_at(&a, 0), 0); /* it has no place */
+    ck_assert_double_eq(plot_axis_at(&a, 0), 0); /* zero cannot be placed */
 }
 END_TEST
 
@@ -101,7 +101,7 @@ static const struct plot_point points[] = {{1024, 0, 0, 0.004},
                                            {4096, -1, 0, 0},
                                            {8192, 0.5, 0.4, 0.6}};
 
-/* A parser of XML that is not ours takes what was drawn. */
+/* A separate XML parser must accept the drawing. */
 static void is_well_formed(const char *text)
 {
     xmlDocPtr doc = xmlReadMemory(text, (int)strlen(text), "plot.svg", NULL,
@@ -141,7 +141,7 @@ START_TEST(a_plot_is_well_formed_whatever_its_words_are)
 }
 END_TEST
 
-/* 0 is nowhere on a logarithmic axis: an empty marker. No value: nothing. */
+/* A logarithmic axis has no place for 0: an empty marker. No value: nothing. */
 START_TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
 {
     struct plot_line l = {"a", points, 4, 0, false, false};
@@ -163,7 +163,7 @@ START_TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
         full += strncmp(at, "class=\"h0 mark", 14) == 0;
         empty += strncmp(at, "class=\"h0 none", 14) == 0;
     }
-    ck_assert_uint_eq(full, 3); /* two points, and the legend's */
+    ck_assert_uint_eq(full, 3); /* two points, and the one in the legend */
     ck_assert_uint_eq(empty, 1);
 }
 END_TEST

@@ -92,7 +92,7 @@ START_TEST(rates_follow_the_last_ten_seconds)
     struct engine_stats before = {.pages = 1000}, after = before;
     struct progress_rates r = {0};
 
-    after.pages += 50; /* earlier runs' pages are no speed */
+    after.pages += 50; /* pages of earlier runs do not count as speed */
     progress_rates(&r, &no_limits, &before, &after, 1000);
     ck_assert_double_eq_tol(r.pages, 50, 1e-9);
     ck_assert_int_eq(r.eta_ms, -1);
@@ -122,7 +122,7 @@ START_TEST(the_end_is_where_the_first_limit_is_met)
     l.bytes = 1500;
     progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 5000);
-    l.pages = 50; /* behind it already */
+    l.pages = 50; /* already past it */
     progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, 0);
     l.pages = l.bytes = 0;
@@ -382,7 +382,7 @@ START_TEST(a_log_line_passes_above_the_bar)
                              45),
                      0);
     at = strchr(strchr(at, '\n') + 4, '\r');
-    /* taken away at the end, and never drawn again */
+    /* removed at the end, and not drawn again */
     ck_assert_str_eq(at, "\r\x1b[Kurlweir: warning: tock n=2\n");
 }
 END_TEST
@@ -398,8 +398,8 @@ static void *log_much(void *unused)
     return NULL;
 }
 
-/* Each log line begins where a line begins: at the start, behind another one,
- * or where the bar was just taken away. */
+/* Each log line starts at the beginning of a line: at the start, after another
+ * one, or where the bar was just removed. */
 START_TEST(a_log_line_never_lands_in_the_bar)
 {
     struct crawl_stats s = sample;
@@ -424,7 +424,7 @@ START_TEST(a_log_line_never_lands_in_the_bar)
 }
 END_TEST
 
-/* What comes up to `end`, which may be in pieces. */
+/* Reads up to `end`, which may arrive in pieces. */
 static void read_until(int fd, char end, char *text, size_t size)
 {
     size_t len = 0;
@@ -438,8 +438,8 @@ static void read_until(int fd, char end, char *text, size_t size)
     text[len - 1] = '\0';
 }
 
-/* A pseudo-terminal of `columns` as stderr; what is drawn on it. False where
- * there is none to be had: a chroot without /dev/pts. */
+/* Makes a pseudo-terminal of `columns` the stderr and reads what is drawn.
+ * False if none can be had: a chroot without /dev/pts. */
 static bool on_terminal(unsigned short columns, const char *term,
                         enum progress_choice choice, char *drawn, size_t size)
 {

@@ -91,7 +91,7 @@ START_TEST(a_resumed_crawl_tells_its_own_share)
 }
 END_TEST
 
-/* Of a crawl of one's own machine this is the first thing to go wrong. */
+/* This is the first thing to go wrong when people crawl their own machine. */
 START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 {
     static const struct crawl_stats c = {
