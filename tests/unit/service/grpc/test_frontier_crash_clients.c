@@ -48,7 +48,7 @@ struct shared {
     _Atomic uint32_t acked, done, back, again;
     struct setting delay[POLITE], block[POLITE], limit[POLITE];
     struct setting fallback, active;
-    _Atomic int64_t slow_ms; /* earliest moment the slow queue was served */
+    _Atomic int64_t slow_ms; /* the slow queue was served then or later */
     _Atomic uint32_t slow, settings;
 };
 
