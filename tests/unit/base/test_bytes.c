@@ -10,7 +10,8 @@ static bool utf8(const char *s)
     return bytes_is_utf8(bytes_of_str(s));
 }
 
-/* The first and last code point of each length, and around the surrogates. */
+/* The first and last code point of each length, and those around the
+ * surrogates. */
 START_TEST(rfc3629_4_takes_what_is_well_formed)
 {
     ck_assert(utf8(""));
@@ -79,7 +80,7 @@ START_TEST(hexadecimal_digits_have_values)
 }
 END_TEST
 
-/* As <ctype.h> has them in the C locale, and nothing over 0x7f. */
+/* As in <ctype.h> in the C locale, with nothing above 0x7f. */
 START_TEST(classes_are_those_of_ascii)
 {
     for (int c = 0; c < 256; c++) {

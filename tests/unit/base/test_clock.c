@@ -43,7 +43,7 @@ START_TEST(writes_iso_8601_with_milliseconds)
     ck_assert_str_eq(out, "1994-11-06T08:49:37.042Z");
     clock_iso(out, -1);
     ck_assert_str_eq(out, "1969-12-31T23:59:59.999Z");
-    clock_iso(out, INT64_MAX); /* as far as four digits of a year go */
+    clock_iso(out, INT64_MAX); /* stops at the end of 9999 */
     ck_assert_str_eq(out, "9999-12-31T23:59:59.000Z");
     clock_iso(out, INT64_MIN);
     ck_assert_str_eq(out, "0000-01-01T00:00:00.000Z");

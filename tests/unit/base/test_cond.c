@@ -45,7 +45,7 @@ START_TEST(without_a_signal_it_ends_at_its_moment_and_not_before)
     while (cond_wait_until(&cond, &mtx, until))
         ;
     ck_assert_int_ge(clock_mono(), until);
-    ck_assert(!cond_wait_until(&cond, &mtx, until)); /* gone by */
+    ck_assert(!cond_wait_until(&cond, &mtx, until)); /* already past */
     ck_assert(!cond_wait_until(&cond, &mtx, 0));
     pthread_mutex_unlock(&mtx);
     pthread_cond_destroy(&cond);

@@ -35,7 +35,7 @@ START_TEST(another_seed_gives_another_digest)
 }
 END_TEST
 
-/* On disk these decide what is the same URL: they may never change. */
+/* On disk, these decide which URLs are the same: they must never change. */
 START_TEST(known_answers_do_not_change)
 {
     struct digest d = of("DEFAULT", "example.org", "http://example.org/");

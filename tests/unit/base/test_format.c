@@ -107,7 +107,7 @@ START_TEST(rfc8259_7_a_string_escapes_what_must_be)
 }
 END_TEST
 
-/* Any octets are a JSON string to a reader that is not ours. */
+/* Another JSON parser must accept any octets as a string. */
 START_TEST(jansson_reads_what_we_write)
 {
     uint32_t random = 1;
@@ -159,7 +159,7 @@ START_TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
 }
 END_TEST
 
-/* HTML, 13.2.5: in text only & and < begin something else, in a quoted value &
+/* HTML, 13.2.5: in text only & and < start something else, in a quoted value &
  * and the quote. */
 START_TEST(nothing_a_stranger_wrote_is_markup)
 {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 
-/* The bucket in which one observation of `ns` is found. */
+/* Returns the bucket of a single observation of `ns`. */
 static unsigned bucket_of(int64_t ns)
 {
     struct histogram h = {0};

@@ -12,7 +12,7 @@ static struct bytes nth(unsigned i, char *store, size_t size)
     return bytes_of(store, (size_t)snprintf(store, size, "key-%u", i));
 }
 
-/* Against an array as the plain model. */
+/* Compares with an array as the plain model. */
 START_TEST(agrees_with_a_plain_array_under_random_operations)
 {
     static int values[KEYS];

@@ -106,7 +106,7 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
     ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
                      STATUS_BUSY);
     ck_assert_int_eq(holder, child);
-    /* Nor is a new file of that name another lock. */
+    /* A new file of that name is not another lock either. */
     ck_assert_int_eq(unlink(in_dir("lock")), 0);
     for (int i = 0; i < 2; i++) {
         holder = 0;
@@ -130,7 +130,7 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
 }
 END_TEST
 
-/* 0: another process may have the lock; 1: it may not. */
+/* Returns 0 if another process may have the lock, 1 if it may not. */
 static int other_is_refused(const char *path)
 {
     int status = 0;
@@ -145,7 +145,7 @@ static int other_is_refused(const char *path)
     return WEXITSTATUS(status);
 }
 
-/* fcntl(2): to close any descriptor of a file ends a process's locks on it. */
+/* fcntl(2): closing any descriptor of a file ends the process's locks on it. */
 START_TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
 {
     struct file_lock *l = NULL, *second = NULL;
@@ -173,7 +173,7 @@ START_TEST(a_lock_carries_the_last_note_of_its_holder)
                      STATUS_OK);
     file_lock_note(l, "short");
     snprintf(text, sizeof text, "%ld short\n", (long)getpid());
-    /* Read by another process: this one must not open the file. */
+    /* Another process reads the file, as this one must not open it. */
     snprintf(command, sizeof command, "cat %s >%s.copy", in_dir("lock"),
              in_dir("lock"));
     ck_assert_int_eq(system(command), 0);

@@ -174,7 +174,7 @@ START_TEST(members_are_read_one_by_one)
     ck_assert(bytes_is(in, "behind"));
     ck_assert_int_eq(gunzip_member(&in, &out), STATUS_FORMAT);
     buf_fini(&out);
-    /* cut short at each octet; and a buffer that is too small */
+    /* cut short at each octet; then a buffer that is too small */
     for (size_t n = 0; n < 20; n++) {
         buf_init(&out, 1 << 16);
         in = bytes_of(b.at, n);

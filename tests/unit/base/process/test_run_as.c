@@ -41,7 +41,7 @@ static void remove_dir(void)
     rmdir(dir);
 }
 
-/* In a child, as there is no way back. */
+/* Runs it in a child, because there is no way back. */
 static bool works(bool (*attempt)(void))
 {
     pid_t pid = fork();

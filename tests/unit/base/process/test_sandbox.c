@@ -25,7 +25,8 @@
 #include "base/process/sandbox_impl.h"
 #include "base/process/secret.h"
 
-/* Two directories: `in` may be written, `out` is anybody else's. */
+/* Two directories: the process may write `in`; `out` belongs to somebody
+ * else. */
 static char base_dir[64], in[96], out[96];
 static int listener = -1;
 
@@ -139,7 +140,7 @@ static bool signal_parent(void)
 static bool start_a_program(void)
 {
     execl("/bin/true", "true", (char *)NULL);
-    return false; /* who comes here was refused */
+    return false; /* reaching this line means it was refused */
 }
 static bool start_a_process(void)
 {
@@ -186,7 +187,7 @@ static bool listen_anew(void)
     return fd >= 0 && listen(fd, 1) == 0;
 }
 
-/* What works all the same. */
+/* What must still work. */
 static bool work_inside(void)
 {
     bool good = opens(at(in, "new"), O_RDWR | O_CREAT) &&
@@ -239,7 +240,7 @@ static bool be_known_as_ended(void)
     return raise(SIGABRT) == 0;
 }
 
-/* ---- one attempt in a child, with the walls or without ---- */
+/* ---- one attempt in a child, with or without the walls ---- */
 
 enum walls { NONE, ENTERED, SEALED };
 
@@ -300,7 +301,7 @@ struct attempt {
         f, #f                                                                  \
     }
 
-/* Refused with the wall, and only because of it. */
+/* Checks that each attempt fails with the wall, and only because of it. */
 static void all_refused(const struct attempt *a, size_t n, enum walls w)
 {
     for (size_t i = 0; i < n; i++) {
@@ -366,7 +367,7 @@ START_TEST(what_a_crawl_needs_works_inside)
 }
 END_TEST
 
-/* Threads that run when the sockets are sealed lose them too. */
+/* Threads that already run when the sockets are sealed lose them too. */
 static int go[2];
 static void *try_later(void *ctx)
 {
@@ -396,7 +397,7 @@ START_TEST(sealing_holds_for_threads_that_run_already)
 }
 END_TEST
 
-/* As in a container whose rules know none of these calls. */
+/* As in a container whose rules allow none of these calls. */
 static bool goes_on_without(void)
 {
     static const char *const calls[] = {"landlock_create_ruleset", "seccomp"};
