@@ -1,7 +1,7 @@
 #!/bin/sh
-# audit --filters replays the stream through every kind of filter; --html says
-# all of it on one page: well-formed, with the numbers of --json, nothing a
-# stranger wrote read as markup, nothing fetched from anywhere.
+# audit --filters replays the stream through every kind of filter; --html puts
+# the result on one page: well-formed, with the numbers of --json, no text from
+# the web read as markup, nothing loaded from anywhere.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

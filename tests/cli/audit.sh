@@ -1,6 +1,6 @@
 #!/bin/sh
 # audit counts what a Bloom-only crawler would have lost, names it, and finds a
-# false negative (5). verify says whether the parts agree.
+# false negative (5). verify tells whether the parts agree.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Who waits when something fails: the URL that failed, its host only with reason,
-# a host that does not respond with its whole queue, until --give-up. By the
-# arrivals at the servers.
+# What waits when something fails: the URL that failed; its host, only with
+# good reason; the whole queue of a host that does not respond, until
+# --give-up. Judged by the arrivals at the servers.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # --block-filter keeps URLs out before they are admitted; --block-exact lets a
-# filter's false positives in. Both are told, counted and explained.
+# filter's false positives in. The crawl reports, counts and explains both.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Content codings cost no more than the pages they hold: one or two of them are
-# taken off, a third is refused; streams of nothing in a stream are refused;
-# bombs are cut; windows of decoders count for --memory; names that are no
-# codings are passed over.
+# Content codings cost no more than the pages they hold: the crawl decodes one
+# or two of them and refuses a third, refuses streams of nothing in a stream,
+# cuts bombs, counts decoder windows towards --memory, and ignores names that
+# are not codings.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

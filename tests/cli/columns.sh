@@ -1,7 +1,7 @@
 #!/bin/sh
-# A column of a URL has one name and one value, wherever it is shown: export,
-# --jsonl, explain and what HTTP tells of one crawl are held against each other,
-# URL by URL, and against docs/formats/columns.md.
+# A column of a URL has one name and one value wherever it is shown: this
+# compares export, --jsonl, explain and HTTP for one crawl, URL by URL, also
+# with docs/formats/columns.md.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

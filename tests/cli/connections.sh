@@ -1,6 +1,7 @@
 #!/bin/sh
-# A host that is asked again soon is asked over the connection it has: with TLS,
-# more hosts than a fetcher once kept connections to, and one handshake each.
+# A host that is asked again soon is asked over its open connection: with TLS,
+# on more hosts than a fetcher once kept connections to, and one handshake
+# each.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A counter of a crawl has one name and one value, wherever it is shown: summary,
-# status --json, progress --json, HTTP and metrics of one crawl are held against
-# each other, counter by counter, and the documents against the program's table.
+# A counter of a crawl has one name and one value wherever it is shown: this
+# compares summary, status --json, progress --json, HTTP and metrics of one
+# crawl, counter by counter, and the documents with the program's table.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

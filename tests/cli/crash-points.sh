@@ -1,10 +1,11 @@
 #!/bin/sh
-# A crawl that is ended at any named step of a commit, of a checkpoint, of the
-# store's upkeep (base/fault.h) goes on as if it had not been: no URL lost, at
-# most --concurrency asked again. Every name in the sources is stood at, at its
-# first passage in a small crawl, at a later one in a larger; but for those of
-# dedupe (dedupe.sh), of migration (migrate.sh), of a change of settings
-# (settings.sh), of the service (the suite frontier_crash).
+# A crawl killed at any named step of a commit, of a checkpoint or of the
+# store's upkeep (base/fault.h) goes on as if nothing had happened: no URL is
+# lost, at most --concurrency are asked again. It is killed at every name in
+# the sources, at its first passage in a small crawl and at a later one in a
+# larger crawl. Other tests cover the steps of dedupe (dedupe.sh), migration
+# (migrate.sh), a change of settings (settings.sh) and the service (the suite
+# frontier_crash).
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Killed with SIGKILL at random moments and resumed each time, a crawl loses
-# no URL and asks again for at most what was in flight: --concurrency a kill.
+# A crawl that is killed with SIGKILL at random moments, and resumed each time,
+# loses no URL and asks again for at most what was in flight: --concurrency per
+# kill.
 # SEED=N repeats the moments of a run. LONG: 50 kills, more pages.
 set -eu
 . "$TOP/tests/cli/lib.sh"

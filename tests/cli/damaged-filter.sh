@@ -1,7 +1,7 @@
 #!/bin/sh
-# The filter file is only a cache. Damaged, cut, emptied, gone, of an older
-# moment, of another crawl, or ahead of the store: resume says so in one line,
-# makes it anew from the store, and the crawl ends exact.
+# The filter file is only a cache. If it is damaged, cut, emptied, missing, out
+# of date, from another crawl or ahead of the store, resume says so in one
+# line, rebuilds it from the store, and the crawl ends exact.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

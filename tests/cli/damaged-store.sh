@@ -1,9 +1,10 @@
 #!/bin/sh
-# The store is the only truth. Gone, emptied, cut, overwritten or behind its
-# manifest, it is refused with 6 and words on how to go on, no request is sent
-# and nothing is begun anew. Behind its manifest, or without one, it can be
-# accepted with `verify --repair`, and what it lacks is fetched again. A lost
-# tail of its log is either such a case or costs some pages asked twice.
+# The store is the only source of truth. If it is missing, emptied, cut,
+# overwritten or behind its manifest, the command refuses it with 6 and says
+# how to go on; it sends no request and starts nothing anew. `verify --repair`
+# can accept a store that is behind its manifest or has none; the crawl fetches
+# again what is missing. A lost tail of its log is such a case, or costs some
+# pages asked twice.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

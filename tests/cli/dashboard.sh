@@ -1,7 +1,8 @@
 #!/bin/sh
-# serve: the dashboard's files. Open to all and without data; under a policy that
-# lets nothing else run; nothing from elsewhere; not sent again to who has them.
-# What it does in a browser: tests/interop/dashboard.py.
+# serve: the dashboard's files. They are open to all and hold no data; their
+# policy lets nothing else run; they load nothing from elsewhere; clients that
+# have them do not get them again.
+# tests/interop/dashboard.py tests the dashboard in a browser.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# `urlweir dedupe`: each new line once, in order, exactly, within --memory; a
-# kept set is that of some commit, whatever happens, and no line is swallowed.
+# `urlweir dedupe` prints each new line once, in order, exactly, within
+# --memory; a kept set is that of some commit, whatever happens, and no line is
+# lost.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The documents tell the truth: what docs/promises.md names exists, links lead
-# somewhere, and the commands of README.md and docs/operating.md do what is said
-# there, on a small web, also while the crawl runs.
+# The documents tell the truth: what docs/promises.md names exists, links work,
+# and the commands of README.md and docs/operating.md do what the documents
+# say, on a small web, also while the crawl runs.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 docs=$TOP/docs

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --drop-params: URLs that differ in dropped parameters only are one, as links,
-# as seeds, as sitemaps and as what explain is asked for.
+# --drop-params: URLs that differ only in dropped parameters are one URL, in
+# links, seeds and sitemaps and for explain.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Bodies that were seen before are known again, by digest, also after a resume:
-# status and summary count them, export and explain name the URL they repeat,
-# WARC files refer to it; their links are followed, unless --dup-content skip.
+# The crawl recognises bodies that it has seen before, by digest, also after a
+# resume: status and summary count them, export and explain name the URL they
+# repeat, WARC files refer to it; their links are followed, unless
+# --dup-content skip.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What export writes is what docs/formats/export.md says: fields, order, CSV
-# quoting, absent values; and the link graph only where it was recorded.
+# export writes what docs/formats/export.md says: fields, order, CSV quoting,
+# absent values; and the link graph only if it was recorded.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

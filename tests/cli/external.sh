@@ -1,8 +1,8 @@
 #!/bin/sh
-# One crawl, our own fetchers and those of another program at the same time:
-# every page is fetched once by somebody, no host is asked twice at once or
-# sooner than its delay, whoever asks; also over kills of the service, and where
-# one of those programs dies with URLs leased to it.
+# Our own fetchers and those of another program share one crawl: each page is
+# fetched once by one of them, and no host is asked twice at once or sooner
+# than its delay, whoever asks; also across kills of the service, and when one
+# of those programs dies with URLs leased to it.
 # SEED=N repeats the moments of a run.
 set -eu
 . "$TOP/tests/cli/lib.sh"

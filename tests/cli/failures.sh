@@ -1,8 +1,7 @@
 #!/bin/sh
-# What became of a URL is told as it was: the network's reasons also where they
-# were met at robots.txt; where a redirect leads, followed or not; pages that say
-# noindex; bodies under a coding that nobody knows; a sitemap that was only a
-# guess.
+# The crawl reports correctly what became of a URL: network errors, also those
+# met at robots.txt; where a redirect leads, followed or not; pages that say
+# noindex; bodies in an unknown coding; a sitemap that was only a guess.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

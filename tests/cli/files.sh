@@ -1,6 +1,7 @@
 #!/bin/sh
-# The files of a directory: one process at a time has it, also when its lock file
-# was removed meanwhile; and what may hold secrets only its owner may read.
+# The files of a directory: only one process at a time has it, even if its lock
+# file was removed meanwhile; and only the owner may read files that can hold
+# secrets.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

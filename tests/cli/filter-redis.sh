@@ -1,7 +1,7 @@
 #!/bin/sh
-# `urlweir filter` at a Redis URL: a filter that processes share. A key is never
+# `urlweir filter` with a Redis URL: a filter that processes share. No key is
 # called new twice, whatever happens to the server; bitmaps of other programs
-# are read.
+# can be read.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `urlweir filter`: keys of a file are never called new, whatever the kind; and
-# what does not fit together is refused.
+# `urlweir filter` never calls a key of its file new, whatever the kind, and
+# refuses what does not fit together.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The same crawl with every kind of filter is exact: every page once, also when
-# it is killed and resumed, also when a filter of a fixed size has far more URLs
-# than it was made for, also when a Redis goes away, comes back empty, or is
-# shared by two crawls.
+# The same crawl is exact with every kind of filter: every page once, also if
+# it is killed and resumed, if a filter of fixed size gets far more URLs than
+# it was made for, or if a Redis goes away, comes back empty or is shared by
+# two crawls.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A full disk stops a crawl cleanly, with 3; when there is room again it goes
-# on and nothing is lost. --min-disk stops it before. Needs root, for a small
+# A full disk stops a crawl cleanly, with 3; once there is room again it goes
+# on, and nothing is lost. --min-disk stops it before. Needs root, for a small
 # file system of its own.
 set -eu
 . "$TOP/tests/cli/lib.sh"

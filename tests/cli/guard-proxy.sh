@@ -1,7 +1,7 @@
 #!/bin/sh
-# Behind a proxy, which resolves names and is asked with whole URLs, no request
-# for this machine, a private network or a cloud's metadata is sent either: not
-# for a page, a sitemap or a robots.txt, nor for what one of them redirects to.
+# A proxy resolves names and gets whole URLs. It too gets no request for this
+# machine, a private network or a cloud's metadata: not for a page, a sitemap
+# or a robots.txt, nor for the target of a redirect.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

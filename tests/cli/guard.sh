@@ -1,7 +1,7 @@
 #!/bin/sh
-# No request to private addresses unless they are allowed: not to a seed, not
-# to a link, a redirect, a name that resolves there, or the same address in
-# another spelling. --allow-net allows a network, --deny-net wins.
+# The crawl sends no request to private addresses unless they are allowed: not
+# for a seed, a link, a redirect, a name that resolves there, or another
+# spelling of the address. --allow-net allows a network, --deny-net wins.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every command explains itself; what is not understood is refused with
-# status 1, nothing on stdout, and a hint.
+# Every command explains itself; a command line that it does not understand is
+# refused with status 1, nothing on stdout, and a hint.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

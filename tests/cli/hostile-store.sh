@@ -1,7 +1,7 @@
 #!/bin/sh
-# A store is bytes that somebody may have changed: no value of any column of any
+# Somebody may have changed the bytes of a store: no value in any column of any
 # table makes a command that opens it crash, hang or take memory without bound
-# (tests/support/hostile_store.py). A sample; all of them with LONG set.
+# (tests/support/hostile_store.py). Tests a sample; all values with LONG set.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

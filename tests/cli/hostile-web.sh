@@ -1,7 +1,7 @@
 #!/bin/sh
 # No web server can take the crawl down: heads that begin with a folded line,
-# and responses that are wrong at random, 500 of them (LONG: 10,000), from a
-# seed that is printed. The crawl ends, and what it leaves is whole.
+# and 500 randomly broken responses (LONG: 10,000), from a seed that is
+# printed. The crawl ends, and its directory is sound.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

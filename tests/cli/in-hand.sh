@@ -1,7 +1,7 @@
 #!/bin/sh
-# A page that ends the process while it is read costs a try each time, and is
-# failed as `stuck` when its tries are used up: the crawl is not killed by it
-# for ever. The file that names what was in hand may hold anything.
+# A page that ends the process while it is parsed costs one try each time, and
+# fails as `stuck` when its tries are used up: it cannot kill the crawl for
+# ever. The file that names the URLs in hand may contain anything.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# `make install` puts the program, its manual, the explained settings and the
-# licence under DESTDIR and PREFIX, and nothing else; `make uninstall` takes
-# away what it put there. The manual renders without a complaint.
+# `make install` puts the program, its manual, the commented settings and the
+# licence under DESTDIR and PREFIX, and nothing else; `make uninstall` removes
+# what it put there. The manual renders without warnings.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

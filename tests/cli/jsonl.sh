@@ -1,7 +1,8 @@
 #!/bin/sh
-# --jsonl: one line for each URL that is done, the same as the rows of the
-# store, over crashes and resumes and whatever they do to the file's end; on
-# standard output nothing but lines; every line is JSON, whatever pages say.
+# --jsonl writes one line for each finished URL, the same as the rows of the
+# store, across crashes and resumes and whatever they do to the file's end.
+# Standard output has nothing but lines; every line is JSON, whatever pages
+# contain.
 # SEED=N repeats the moments of a run.
 set -eu
 . "$TOP/tests/cli/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tools/check-layers.sh sees an include that points upwards, between folders and
-# between the groups of one folder, and a group that it does not know.
+# tools/check-layers.sh sees an include that points upwards, between folders
+# and between the groups of one folder, and a group that it does not know.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Limits hold exactly, say which one it was, and end with 3; with larger ones
-# the crawl goes on. Scope decides what belongs to it. Seeds that fail, and
-# those that are none, have statuses of their own.
+# Limits hold exactly, the crawl names the one it reached and ends with 3, and
+# it goes on with larger ones. Scope decides what belongs to it. Seeds that
+# fail and seeds that are not URLs have statuses of their own.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

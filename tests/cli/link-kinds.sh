@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every kind of link is followed where it is asked for and not where it is not:
-# --follow, --ignore, --assets; links of style sheets, of header fields, of
-# redirects; nofollow; more links on a page than are taken.
+# Every kind of link is followed if asked for, and only then: --follow,
+# --ignore, --assets; links of style sheets, of header fields, of redirects;
+# nofollow; more links on a page than the limit.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

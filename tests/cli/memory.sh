@@ -1,7 +1,7 @@
 #!/bin/sh
-# Resident memory stays below --memory, however many URLs are known and
-# however large the bodies are; also when the crawl is resumed. LONG: a million
-# URLs under the default of 512M, and 300,000 under 96M, the least.
+# Resident memory stays below --memory, however many URLs are known and however
+# large the bodies are, also after a resume. LONG: a million URLs under the
+# default of 512M, and 300,000 under 96M, the least.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

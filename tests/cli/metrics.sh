@@ -1,6 +1,6 @@
 #!/bin/sh
-# /metrics is right by a strict reader, adds up, only rises, tells what status
-# tells, and is what docs/formats/metrics.md, the dashboard and the alerts say.
+# /metrics passes a strict reader, adds up, only rises, agrees with status, and
+# matches docs/formats/metrics.md, the dashboard and the alerts.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

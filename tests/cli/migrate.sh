@@ -1,8 +1,8 @@
 #!/bin/sh
-# Directories that older versions left (tests/data/format-1): what only reads
-# them shows them and changes nothing; what writes brings them to the format of
-# today, whole or not at all wherever it is killed, and goes on where they
-# stood; a newer format is refused.
+# Directories of older versions (tests/data/format-1): commands that only read
+# show them and change nothing; commands that write migrate them to the current
+# format, whole or not at all wherever they are killed, and go on from there; a
+# newer format is refused.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

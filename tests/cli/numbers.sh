@@ -1,9 +1,8 @@
 #!/bin/sh
-# The numbers of a crawl agree with each other, wherever they are shown: status,
-# progress, HTTP, metrics and the summary; the exports and the store, row by
-# row; and the server's own log of what was asked for. So they do while it runs,
-# after kills, after resumes and at the end, and a number that is wrong by one is
-# seen.
+# The numbers of a crawl agree wherever they are shown: status, progress, HTTP,
+# metrics and the summary; the exports and the store, row by row; and the
+# server's own log of requests. They agree while it runs, after kills, after
+# resumes and at the end, and the test notices a number that is wrong by one.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The life of a crawl, as docs/operating.md tells it, command by command: a crawl
-# that was started small, stopped, changed, widened and retried ends with what a
-# new one with its last settings has, and has asked for no page twice.
+# The life of a crawl as docs/operating.md tells it, command by command: a
+# crawl that started small and was stopped, changed, widened and retried ends
+# with what a new crawl with its last settings has, and has asked for no page
+# twice.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a crawl is told, it does or refuses with what was meant: the command
-# line, a YAML file under the same names, and the settings file for a resume.
+# A crawl does what it is told, or refuses and names what was meant: on the
+# command line, in a YAML file with the same names, and in the settings file
+# for a resume.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Memory that runs out ends a crawl with a line that says so and status 2, at
-# whatever moment and in whichever library; what was committed is whole, and a
+# A crawl that runs out of memory ends with a line that says so and status 2,
+# at whatever moment and in whichever library; committed work is whole, and a
 # resume goes on as after any crash.
 set -eu
 . "$TOP/tests/cli/lib.sh"

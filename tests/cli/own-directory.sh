@@ -1,6 +1,6 @@
 #!/bin/sh
-# crawl, serve and dedupe each have a directory of their own: nobody's files are
-# overwritten, and no directory is used for two things.
+# crawl, serve and dedupe each have a directory of their own: they overwrite
+# nobody else's files and never use one directory for two things.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

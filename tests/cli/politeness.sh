@@ -1,7 +1,7 @@
 #!/bin/sh
 # A host is asked once at a time, and not before its delay has passed since the
-# end of its last answer: --delay, its own Crawl-delay, Retry-After. robots.txt
-# counts like a page, and a kill and a restart in between change nothing.
+# end of its last response: --delay, its own Crawl-delay, Retry-After.
+# robots.txt counts like a page, and a kill and a restart change nothing.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Progress on stderr: a live line on a terminal, JSON where it is asked for,
-# nothing with -q; the summary at the end says what comes next.
+# Progress on stderr: a live line on a terminal, JSON on request, nothing with
+# -q; the summary at the end says what to do next.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # --queue-key ip: of all host names of one address one is asked at a time, with
 # the delay between, whether seeds, links or redirects led to them; addresses
-# do not wait for each other; a kill and a restart change nothing. What the
-# crawl knows a URL by does not depend on name servers. --queue-key domain: the
-# same for the hosts of a domain; one that is dead takes no other with it.
+# do not wait for each other; a kill and a restart change nothing. The identity
+# of a URL does not depend on name servers. --queue-key domain: the same for
+# the hosts of a domain; a dead host does not fail the others.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

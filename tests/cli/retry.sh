@@ -1,7 +1,7 @@
 #!/bin/sh
-# Failed URLs are tried again: those of a reason or a host, of a crawl that
-# nobody runs, by a resume, and of one that runs; what was fetched is not asked
-# for again, and a kill at any step leaves them failed or queued.
+# Failed URLs are tried again, by reason or host, in a stopped crawl, by a
+# resume and in a running crawl; fetched pages are not asked for again, and a
+# kill at any step leaves URLs failed or queued.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

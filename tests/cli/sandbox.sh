@@ -1,9 +1,11 @@
 #!/bin/sh
-# The sandbox of crawl, resume and serve: on by default, said in the log and by
-# status, off when asked; without the right to it, as in a container, all goes on.
-# Root becomes the owner of the directory, or --user, where that user can use
-# what was named. What lies outside but was named keeps working.
-# (The suite `sandbox` tries to break out, each time with the walls and without.)
+# The sandbox of crawl, resume and serve: on by default, reported in the log
+# and by status, off on request; if it is not permitted, as in a container,
+# everything goes on. Root becomes the owner of the directory, or --user, if
+# that user can use the named files. Named files outside the directory keep
+# working.
+# (The suite `sandbox` tries to break out, each time with the walls and
+# without.)
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Secrets stay at home: headers, cookies, logins, tokens and client certificates
-# go to the origins they are bound to, those of the seeds unless said otherwise,
-# and to no other, whatever is linked or redirected to; and none stands in a file
-# that others read, in an archive, or in what a command prints.
+# Secrets stay at home: headers, cookies, logins, tokens and client
+# certificates go only to the origins they are bound to, by default those of
+# the seeds, whatever is linked or redirected to; and no file that others read,
+# no archive and no output of a command contains one.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

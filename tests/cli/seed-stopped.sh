@@ -1,7 +1,7 @@
 #!/bin/sh
-# Seeds for a crawl that nobody runs: they are on disk when `urlweir seed` says
-# ok, also over kills at each step of its commits, they open the scope, and a
-# resume fetches them and what they link to.
+# Seeds for a stopped crawl: they are on disk when `urlweir seed` says ok, also
+# across kills at each step of its commits; they widen the scope, and a resume
+# fetches them and what they link to.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Seeds from operands, files and stdin; a bad one is named with its line and
-# the rest go on; without any there is nothing to start.
+# Seeds from operands, files and stdin; a bad one is reported with its line and
+# the rest go on; without seeds there is nothing to start.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# serve --crawl and POST /v1/crawls: crawls of a service's own. Side by side each
-# fetches its web whole, over kills; paused, stopped, resumed, changed, seeded,
-# deleted they do as they are told; all commands work on their directories.
+# serve --crawl and POST /v1/crawls: crawls that belong to a service. Side by
+# side, each fetches its whole web, across kills; each can be paused, stopped,
+# resumed, changed, seeded and deleted; all commands work on their directories.
 # SEED=N repeats the moments of the kills.
 set -eu
 . "$TOP/tests/cli/lib.sh"

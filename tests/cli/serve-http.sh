@@ -1,6 +1,6 @@
 #!/bin/sh
-# serve --http: JSON over HTTP and /metrics, beside gRPC. What was acknowledged
-# is so after a kill; tokens, Host, limits; errors as problem details.
+# serve --http: JSON over HTTP and /metrics, beside gRPC. Acknowledged work
+# survives a kill; tokens, Host, limits; errors as problem details.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Reports over HTTP that write nothing, as a large audit does for long: they end
-# with the callers they were for, and with the service. Here they wait for a
-# file that never comes, so nothing but being ended can end them.
+# Reports over HTTP that write nothing for a long time, as a large audit does:
+# they end with their callers, and with the service. Here they wait for a file
+# that never comes, so they end only if the service ends them.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A service with a token file, and more connections without a token than it may
-# have, on both ports, that say nothing, a little, or PING: a caller with a token
-# is served all the same, on the connections it had and on new ones.
+# A service with a token file gets more connections without a token than it may
+# have, on both ports, that send nothing, a little, or PING: it still serves a
+# caller with a token, on that caller's open connections and on new ones.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

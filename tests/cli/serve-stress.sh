@@ -1,10 +1,11 @@
 #!/bin/sh
-# A service among hostile clients (tests/support/hostile.py): requests and answers
-# cut at any octet, resets, slow readers, watchers that come and go, reports and
-# leases whose callers leave, crawls made and deleted meanwhile, certificates read
-# anew under handshakes. It goes on, and SIGTERM in the middle of it ends it as
-# always: status 0, nothing that a sanitizer or a library would say of it, and a
-# store that is whole. SEED=N repeats the clients' choices.
+# A service among hostile clients (tests/support/hostile.py): requests and
+# answers cut at any octet, resets, slow readers, watchers that come and go,
+# reports and leases whose callers leave, crawls made and deleted meanwhile,
+# certificates reloaded during handshakes. It keeps running, and SIGTERM in the
+# middle ends it as always: status 0, no complaint from a sanitizer or a
+# library, and a sound store.
+# SEED=N repeats the clients' choices.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Both ports of a service with TLS, gRPC's and HTTP's, take the same versions and
-# the same cipher suites, whichever library stands behind them: TLS 1.2 and 1.3,
-# forward secrecy, AES-GCM and ChaCha20-Poly1305. docs/decisions/tls-and-loops.md
+# Both TLS ports of a service, gRPC and HTTP, accept the same versions and
+# cipher suites, whichever library they use: TLS 1.2 and 1.3, forward secrecy,
+# AES-GCM and ChaCha20-Poly1305. docs/decisions/tls-and-loops.md
 set -eu
 . "$TOP/tests/cli/lib.sh"
 command -v openssl >/dev/null || skip "openssl(1) is not installed"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# serve: says where it listens, keeps to loopback unless callers must show who
+# serve says where it listens, stays on loopback unless callers must prove who
 # they are, has a directory of its own, and stops in good order.
 set -eu
 . "$TOP/tests/cli/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# docs/service.md, command by command: the fetcher in curl fetches, what became
-# of a URL is said, the token file and the certificate open the door they
-# should. (The fetcher in Python is run by tests/interop/grpc_checks/access.py.)
+# docs/service.md, command by command: the fetcher in curl fetches and reports
+# what became of a URL; the token file and the certificate admit the callers
+# they should. (tests/interop/grpc_checks/access.py runs the fetcher in
+# Python.)
 set -eu
 . "$TOP/tests/cli/lib.sh"
 page=$TOP/docs/service.md

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The settings of a crawl during its life: whatever changes one (a resume, HTTP,
-# a person in the file, `delay`, `block` and `limit` for a host), it holds from
-# then on, also when the process is killed at once; --once is for one run.
+# The settings of a crawl during its life: whatever changes one (a resume,
+# HTTP, a person in the file, `delay`, `block` and `limit` for a host), it
+# holds from then on, even if the process is killed at once; --once is for one
+# run.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

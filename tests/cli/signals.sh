@@ -1,6 +1,7 @@
 #!/bin/sh
-# Signals stop a crawl so that it can be resumed with nothing asked twice; a
-# second one stops it at once. One directory is one crawl's, and one process's.
+# A signal stops a crawl so that a resume asks for nothing twice; a second
+# signal stops it at once. One directory belongs to one crawl, and to one
+# process.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

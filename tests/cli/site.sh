@@ -1,5 +1,5 @@
 #!/bin/sh
-# The test web itself: it answers as its truth says, and `site check` sees
+# The test web itself: it responds as its truth says, and `site check` sees
 # every kind of fault. SITE names its binary, TOP the checkout.
 set -eu
 top=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A crawl finds sitemaps by robots.txt, by /sitemap.xml and by --sitemap-url,
-# reads every form of them within their limits, and takes what they say into
-# its queues; of other hosts only where those agree.
+# A crawl finds sitemaps through robots.txt, /sitemap.xml and --sitemap-url,
+# reads every form of them within their limits, and takes what they list into
+# its queues; URLs of other hosts only if those agree.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What steers a crawl believes nothing that it is told: whoever answers wrongly,
-# endlessly or not at all costs a sentence and a bounded time. Nobody there, no
-# token, the wrong URL: the sentence says what to do.
+# The commands that steer a crawl trust nothing they are told: a server that
+# answers wrongly, endlessly or not at all costs one message and a bounded
+# time. If nobody is there, the token is missing or the URL is wrong, the
+# message says what to do.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

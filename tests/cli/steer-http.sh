@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs/service.md, "Steering over HTTP": its commands do what it says, here on a
-# web of our own, with an admin's token.
+# docs/service.md, "Steering over HTTP": its commands do what it says, on a web
+# of our own, with an admin's token.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

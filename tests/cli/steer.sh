@@ -1,7 +1,8 @@
 #!/bin/sh
-# A crawl that runs is steered from the shell by its directory: pause, unpause,
-# seed, block, delay, limit, stop. So is one within a service, by directory and by URL.
-# Nobody but the directory's owner gets in; --metrics can only be read.
+# The shell steers a running crawl through its directory: pause, unpause, seed,
+# block, delay, limit, stop. It does the same for a crawl within a service, by
+# directory and by URL. Only the directory's owner gets in; --metrics can only
+# be read.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

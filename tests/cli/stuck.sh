@@ -1,8 +1,8 @@
 #!/bin/sh
-# A fetcher that does not come back from a URL is named in the log with that URL.
+# The log names a fetcher that does not come back from a URL, with that URL.
 # The crawl goes on with the other fetchers and ends by itself, a service ends
-# with an error; the next start fails the URL as `stuck` and goes on. A process
-# that was suspended, and a fetcher that is only slow, lose nothing.
+# with an error; the next start fails the URL as `stuck` and goes on. A
+# suspended process, or a fetcher that is only slow, loses nothing.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

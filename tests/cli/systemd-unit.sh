@@ -1,7 +1,7 @@
 #!/bin/sh
-# packaging/urlweir.service: systemd reads it without a complaint and finds the
-# service well locked up; its command starts the service, reload and stop work,
-# and what the service asks of the kernel is what the unit lets it.
+# packaging/urlweir.service: systemd reads it without a complaint and rates the
+# service as well confined; its command starts the service, reload and stop
+# work, and the unit permits what the service asks of the kernel.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 unit=$TOP/packaging/urlweir.service

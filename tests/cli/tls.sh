@@ -1,7 +1,7 @@
 #!/bin/sh
-# https: a certificate that nobody vouches for is refused, unless --insecure;
-# HTTP/2 is spoken where the server can (nghttpd of nghttp2-server), and all
-# pages of a host come over one connection.
+# https: an untrusted certificate is refused, unless --insecure; HTTP/2 is used
+# if the server supports it (nghttpd of nghttp2-server), and all pages of a
+# host come over one connection.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

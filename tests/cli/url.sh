@@ -1,5 +1,5 @@
 #!/bin/sh
-# `urlweir url`: one line out for each line in, whatever the line holds.
+# `urlweir url`: one output line for each input line, whatever it contains.
 # usage: URLWEIR=build/release/urlweir tests/cli/url.sh
 set -u
 : "${URLWEIR:?the path of urlweir}"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What --warc writes is WARC 1.1 to the letter: a strict reader
-# (tests/support/strict_warc.py) finds no fault in it after a crawl of the test
-# web, of answers that are hard to record, and over HTTP/2; and it does see
-# thirty planted ones. Each answer has its request and what is known of it, and
-# robots.txt is there.
+# --warc writes WARC 1.1 to the letter: a strict reader
+# (tests/support/strict_warc.py) finds no fault after a crawl of the test web,
+# of responses that are hard to record, and over HTTP/2; and it does find
+# thirty planted faults. Each response has its request and its metadata, and
+# robots.txt is included.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

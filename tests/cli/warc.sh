@@ -1,6 +1,7 @@
 #!/bin/sh
-# With --warc every row that has an answer points at a whole record, also after
-# kill -9 at random moments; files rotate, the index is sorted and complete.
+# With --warc every row that has a response points at a whole record, also
+# after kill -9 at random moments; files rotate, the index is sorted and
+# complete.
 # SEED=N repeats the moments of a run.
 set -eu
 . "$TOP/tests/cli/lib.sh"

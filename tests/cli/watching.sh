@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a crawl is doing can be seen: a line for each URL with -v, the decisions
-# with -vv, what it waits for instead of a guess at its end, a bar and colours on
-# a terminal that has them, and its pace in `urlweir status`.
+# A person can see what a crawl is doing: a line for each URL with -v, the
+# decisions with -vv, what it waits for instead of a guessed end, a bar and
+# colours on terminals that support them, and its pace in `urlweir status`.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A resume that widens a crawl fetches what a fresh crawl with its settings does,
-# and nothing twice; what was dropped is kept for that, and can be exported.
+# A resume that widens a crawl fetches what a new crawl with its settings
+# would, and nothing twice; the crawl records drops for this, and they can be
+# exported.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
