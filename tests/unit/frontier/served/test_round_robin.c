@@ -20,7 +20,7 @@ static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
     return best;
 }
 
-/* Lease counts both below and above the number that has a heap of its own. */
+/* Lease counts on both sides of the limit below which each has its own heap. */
 START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
 {
     static const uint32_t leased[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
