@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/format.h"
 #include "cli/command.h"
 #include "cli/control/steer.h"
 #include "cli/run/crawl_run.h"
@@ -59,21 +58,6 @@ static void print_queued(const struct steer *t, uint64_t queued)
                queued == 1 ? "" : "s");
 }
 
-static void say_resume(const char *dir, uint64_t left)
-{
-    struct buf line;
-
-    if (left == 0)
-        return;
-    buf_init(&line, 65536);
-    format_terminal(&line, bytes_of_str(dir));
-    fprintf(stderr,
-            "urlweir retry: nobody runs that crawl; `urlweir resume %s` "
-            "fetches what is queued, %" PRIu64 " URL%s\n",
-            buf_str(&line), left, left == 1 ? "" : "s");
-    buf_fini(&line);
-}
-
 /* ---- a crawl that nobody runs ---- */
 
 static int retry_stopped(struct steer *t, struct bytes host)
@@ -93,7 +77,7 @@ static int retry_stopped(struct steer *t, struct bytes host)
     if (st != STATUS_OK)
         return crawl_open_failed(st, dir);
     print_queued(t, queued);
-    say_resume(dir, left);
+    stopped_crawl_say_left("retry", dir, left);
     return EXIT_DONE;
 }
 

@@ -235,13 +235,7 @@ static int let_go(struct seeding *k, int code)
     st = stopped_crawl_close(k->stopped, &left);
     if (st != STATUS_OK)
         return code == EXIT_DONE ? crawl_open_failed(st, dir) : code;
-    buf_clear(&k->line);
-    format_terminal(&k->line, bytes_of_str(dir));
-    if (left > 0)
-        fprintf(stderr,
-                "urlweir seed: nobody runs that crawl; `urlweir resume %s` "
-                "fetches what is queued, %" PRIu64 " URL%s\n",
-                buf_str(&k->line), left, left == 1 ? "" : "s");
+    stopped_crawl_say_left("seed", dir, left);
     return code;
 }
 

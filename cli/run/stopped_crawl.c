@@ -2,10 +2,13 @@
 /* stopped_crawl.c - a crawl that nobody runs, opened to be changed. */
 #include "cli/run/stopped_crawl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/file/file.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
@@ -123,4 +126,19 @@ enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)
                                         true, clock_mono(), clock_wall_ms());
     stopped_crawl_free(c);
     return st;
+}
+
+void stopped_crawl_say_left(const char *command, const char *dir, uint64_t left)
+{
+    struct buf line;
+
+    if (left == 0)
+        return;
+    buf_init(&line, 65536);
+    format_terminal(&line, bytes_of_str(dir));
+    fprintf(stderr,
+            "urlweir %s: nobody runs that crawl; `urlweir resume %s` fetches "
+            "what is queued, %" PRIu64 " URL%s\n",
+            command, buf_str(&line), left, left == 1 ? "" : "s");
+    buf_fini(&line);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "job/seed_sink.h"
@@ -36,5 +37,9 @@ MUST_CHECK enum status stopped_crawl_retry(struct stopped_crawl *c,
  */
 MUST_CHECK enum status stopped_crawl_close(struct stopped_crawl *c,
                                            uint64_t *left);
+
+/* Says on stderr how many URLs wait for a resume, if there are any. */
+void stopped_crawl_say_left(const char *command, const char *dir,
+                            uint64_t left);
 
 #endif
