@@ -195,6 +195,20 @@ static uint64_t add_counters(uint64_t a, uint64_t b)
     return sum;
 }
 
+static uint64_t full_counters(const struct layer *l)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < l->nblocks * BLOCK_LANES; i++) {
+        uint64_t w = l->words[i];
+
+        w &= w >> 2;
+        w &= w >> 1;
+        n += (uint64_t)__builtin_popcountll(w & UINT64_C(0x1111111111111111));
+    }
+    return n;
+}
+
 static enum status counting_merge(struct filter *into,
                                   const struct filter *from)
 {
@@ -208,7 +222,7 @@ static enum status counting_merge(struct filter *into,
                          add_counters(c->layer.words[i], d->layer.words[i]),
                          __ATOMIC_RELAXED);
     __atomic_store_n(&c->count, c->count + d->count, __ATOMIC_RELAXED);
-    c->stuck += d->stuck;
+    c->stuck = full_counters(&c->layer);
     c->lost += d->lost;
     return c->count > c->layer.capacity ? filter_say_overfull(into, "merged")
                                         : STATUS_OK;
@@ -324,14 +338,7 @@ static enum status counting_loaded(struct filter *f)
 {
     struct counting *c = (struct counting *)f;
 
-    for (uint64_t i = 0; i < c->layer.nblocks * BLOCK_LANES; i++) {
-        uint64_t w = c->layer.words[i];
-
-        w &= w >> 2;
-        w &= w >> 1;
-        c->stuck +=
-            (uint64_t)__builtin_popcountll(w & UINT64_C(0x1111111111111111));
-    }
+    c->stuck = full_counters(&c->layer);
     return STATUS_OK;
 }
 

@@ -1,84 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
 
-#include "base/buf.h"
-#include "base/file/file.h"
-#include "base/logger.h"
-#include "filter/checkpoint.h"
-#include "tests/unit/filter/keys.h"
-
-static char dir[64], path[80];
-static const struct checkpoint_id id = {.seed_print = 77,
-                                        .generation = 5,
-                                        .covers = 1234};
-
-static void use_a_file(void)
-{
-    snprintf(dir, sizeof dir, "/tmp/urlweir-checkpoint-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/image", dir);
-    /* refusals are logged */
-    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-}
-
-static void drop_the_file(void)
-{
-    unlink(path);
-    rmdir(dir);
-}
-
-static struct filter *saved(const char *kind, uint64_t n, struct remembered *r)
-{
-    struct filter_options o = {.kind = kind, .expect = n, .fpr = 0.01};
-    struct filter *f = NULL;
-
-    if (r != NULL) {
-        o.source = source_of(r);
-        remember_range(r, 0, n);
-    }
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
-    ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
-    return f;
-}
-
-static struct buf file_content(void)
-{
-    struct buf b;
-
-    buf_init(&b, (size_t)1 << 30);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
-    return b;
-}
-
-static void flip(uint64_t bit)
-{
-    int fd = open(path, O_RDWR);
-    unsigned char c;
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(pread(fd, &c, 1, (off_t)(bit / 8)), 1);
-    c ^= (unsigned char)(1u << bit % 8);
-    ck_assert_int_eq(pwrite(fd, &c, 1, (off_t)(bit / 8)), 1);
-    close(fd);
-}
-
-static enum status load(struct filter **f, struct remembered *r,
-                        struct checkpoint_info *info)
-{
-    struct filter_source s = {0};
-
-    if (r != NULL)
-        s = source_of(r);
-    return checkpoint_load(f, path, id.seed_print, &s, 0, info);
-}
+#include "tests/unit/filter/image.h"
 
 START_TEST(what_was_saved_comes_back_alike)
 {
@@ -203,24 +126,6 @@ START_TEST(a_file_of_another_seed_is_refused)
 }
 END_TEST
 
-/* Writes `v` at `at` in both headers and corrects their checksums. */
-static void forge(size_t at, const void *v, size_t len)
-{
-    struct buf b = file_content();
-    char *heads[] = {b.at, b.at + b.len - 256};
-
-    for (int i = 0; i < 2; i++) {
-        uint64_t sum;
-
-        memcpy(heads[i] + at, v, len);
-        sum = XXH3_64bits(heads[i], 248);
-        for (int j = 0; j < 8; j++)
-            heads[i][248 + j] = (char)(sum >> (8 * j));
-    }
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
-    buf_fini(&b);
-}
-
 START_TEST(headers_that_lie_are_refused)
 {
     static const struct {
@@ -257,41 +162,6 @@ START_TEST(headers_that_lie_are_refused)
     }
 }
 END_TEST
-
-/* Writes `v` at `at` of unit i's entry in the directory, which precedes the
- * last header, and corrects the entry's checksum. */
-static void forge_entry(uint64_t units, uint64_t i, size_t at, uint64_t v)
-{
-    struct buf b = file_content();
-    char *e = b.at + b.len - 256 - (units - i) * 64;
-    uint64_t sum;
-
-    for (int j = 0; j < 8; j++)
-        e[at + (size_t)j] = (char)(v >> (8 * j));
-    sum = XXH3_64bits(e, 56);
-    for (int j = 0; j < 8; j++)
-        e[56 + j] = (char)(sum >> (8 * j));
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
-    buf_fini(&b);
-}
-
-/* Does the same to 8 octets of the unit's content, whose checksum is in the
- * entry. */
-static void forge_content(uint64_t units, uint64_t i, size_t at, uint64_t v)
-{
-    struct buf b = file_content();
-    char *e = b.at + b.len - 256 - (units - i) * 64, *unit;
-    uint64_t offset, length, sum;
-
-    memcpy(&offset, e + 8, 8); /* little-endian, as the machine is */
-    memcpy(&length, e + 16, 8);
-    unit = b.at + offset;
-    memcpy(unit + at, &v, 8);
-    sum = XXH3_64bits_withSeed(unit, length, i);
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
-    buf_fini(&b);
-    forge_entry(units, i, 48, sum);
-}
 
 /* Saves a filter with keys beside its table, for lack of a free bucket. */
 static struct filter *saved_overfull(void)

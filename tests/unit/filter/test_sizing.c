@@ -116,10 +116,201 @@ START_TEST(wilson_interval_has_its_textbook_value)
     ck_assert_double_eq_tol(w.low, 0.0552, 5e-5);
     ck_assert_double_eq_tol(w.high, 0.1744, 5e-5);
     w = sizing_wilson(0, 1000, SIZING_Z95);
-    ck_assert_double_eq_tol(w.low, 0, 1e-12);
+    ck_assert_double_eq(w.low, 0);
     ck_assert_double_eq_tol(w.high, 0.003827, 1e-5);
+    w = sizing_wilson(1000, 1000, SIZING_Z95);
+    ck_assert_double_eq_tol(w.low, 1 - 0.003827, 1e-5);
+    ck_assert_double_eq(w.high, 1);
     w = sizing_wilson(0, 0, SIZING_Z95);
-    ck_assert_double_eq_tol(w.high - w.low, 1, 1e-12);
+    ck_assert_double_eq(w.low, 0);
+    ck_assert_double_eq(w.high, 1);
+}
+END_TEST
+
+/* ---- against plain models
+ * --------------------------------------------------*/
+
+enum { MODEL_DRAWS = 600 };
+
+/* Fills match[n]: the chance that `asked` draws hit marked cells of a lane
+ * after n draws, from the chances of each number of distinct cells. */
+static void model_lane(unsigned asked, unsigned cells, double *match)
+{
+    double distinct[65] = {1};
+
+    for (unsigned n = 0; n < MODEL_DRAWS; n++) {
+        match[n] = 0;
+        for (unsigned d = 0; d <= cells; d++)
+            match[n] += distinct[d] * pow((double)d / cells, asked);
+        for (unsigned d = cells; d > 0; d--)
+            distinct[d] = distinct[d] * d / cells +
+                          distinct[d - 1] * (cells - d + 1) / cells;
+        distinct[0] = 0;
+    }
+}
+
+static double model_poisson(double mean, unsigned n)
+{
+    return exp(n * log(mean) - mean - lgamma(n + 1.0));
+}
+
+/* a keys chose the half that we ask, b the other one. */
+static double model_rate(unsigned k, unsigned cells, double load)
+{
+    static double more[MODEL_DRAWS], less[MODEL_DRAWS];
+    unsigned each = k / 8, most = MODEL_DRAWS / (k % 8 == 0 ? each : k / 4);
+    double sum = 0;
+
+    model_lane(each + 1, cells, more);
+    model_lane(each, cells, less);
+    for (unsigned a = 0; k % 8 == 0 && a < most; a++)
+        sum += model_poisson(load, a) * pow(less[a * each], 8);
+    for (unsigned a = 0; k % 8 != 0 && a < most; a++)
+        for (unsigned b = 0; b < most; b++)
+            sum += model_poisson(load / 2, a) * model_poisson(load / 2, b) *
+                   pow(more[(a + b) * each + a], 4) *
+                   pow(less[(a + b) * each + b], 4);
+    return sum;
+}
+
+START_TEST(rates_are_those_of_a_plain_model)
+{
+    static const double loads[] = {0.01, 0.5, 3, 11, 32, 60};
+
+    for (unsigned cells = 16; cells <= 64; cells += 48)
+        for (unsigned k = 4; k <= SIZING_MOST_K; k += 4)
+            for (int i = 0; i < 6; i++) {
+                double got = sizing_block_rate(k, cells, loads[i]);
+                double want = model_rate(k, cells, loads[i]);
+
+                /* Differences of nearly equal numbers lose digits. */
+                ck_assert_msg(fabs(got - want) <= 1e-6 * want + 1e-30,
+                              "k=%u cells=%u load=%g: %g, not %g", k, cells,
+                              loads[i], got, want);
+            }
+}
+END_TEST
+
+START_TEST(rates_stay_between_0_and_1_at_any_load)
+{
+    for (unsigned cells = 16; cells <= 64; cells += 48)
+        for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
+            double before = 0;
+
+            ck_assert_double_eq(sizing_block_rate(k, cells, 0), 0);
+            ck_assert_double_eq(sizing_block_rate(k, cells, -1), 0);
+            for (double load = 1; load < 1e9; load *= 1.3) {
+                double now = sizing_block_rate(k, cells, load);
+
+                ck_assert_msg(now >= before * (1 - 1e-9) && now <= 1,
+                              "k=%u cells=%u load=%g: %g after %g", k, cells,
+                              load, now, before);
+                before = now;
+            }
+            ck_assert_double_eq(before, 1);
+        }
+}
+END_TEST
+
+START_TEST(the_load_is_the_greatest_that_keeps_the_rate)
+{
+    static const double rates[] = {0.3, 0.01, 1e-4, 1e-7};
+
+    for (unsigned cells = 16; cells <= 64; cells += 48)
+        for (int i = 0; i < 4; i++) {
+            double best, most = 0;
+            unsigned k_best = sizing_block_best(cells, rates[i], &best);
+
+            for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
+                double load = sizing_block_load(k, cells, rates[i]);
+
+                ck_assert_double_gt(load, 0);
+                ck_assert_double_le(sizing_block_rate(k, cells, load),
+                                    rates[i]);
+                ck_assert_double_gt(sizing_block_rate(k, cells,
+                                                      load * 1.0001 + 1e-5),
+                                    rates[i]);
+                most = fmax(most, load);
+            }
+            ck_assert_double_eq(best, most);
+            ck_assert_double_eq(sizing_block_load(k_best, cells, rates[i]),
+                                most);
+        }
+}
+END_TEST
+
+/* A cell stays empty with (1 - 1/c)^draws, over all numbers of keys. */
+static double model_fill(unsigned k, unsigned cells, double load)
+{
+    double sum = 0;
+
+    for (unsigned a = 0; a < 100; a++)
+        for (unsigned b = 0; b < 100; b++)
+            sum += model_poisson(load / 2, a) * model_poisson(load / 2, b) *
+                   (1 - pow(1 - 1.0 / cells,
+                            (a + b) * (k / 8) + (k % 8 != 0 ? a : 0)));
+    return sum;
+}
+
+START_TEST(fills_are_those_of_a_plain_model)
+{
+    for (unsigned cells = 16; cells <= 64; cells += 48)
+        for (unsigned k = 4; k <= SIZING_MOST_K; k += 4)
+            ck_assert_double_eq_tol(sizing_block_fill(k, cells, 25),
+                                    model_fill(k, cells, 25), 1e-9);
+    /* A sample may be all ones: no load explains that, but one is given. */
+    ck_assert(isfinite(sizing_block_load_of_fill(8, 64, 1)));
+    ck_assert_double_gt(sizing_block_load_of_fill(8, 64, 1), 1000);
+    ck_assert_double_eq(sizing_block_load_of_fill(8, 64, 0), 0);
+}
+END_TEST
+
+START_TEST(the_table_is_exact_at_its_points_and_outside)
+{
+    static const unsigned ks[] = {4, 8, 12, 24};
+    struct sizing_curve c;
+
+    for (int i = 0; i < 4; i++) {
+        sizing_curve_init(&c, ks[i], 16, 6);
+        for (int p = 0; p < SIZING_POINTS; p++) {
+            double load = 6.0 / 8 * pow(32, p / (SIZING_POINTS - 1.0));
+
+            ck_assert_double_eq_tol(sizing_curve_rate(&c, load) /
+                                        sizing_block_rate(ks[i], 16, load),
+                                    1, 1e-9);
+        }
+        for (double load = 0.8; load < 23.9; load += 0.01)
+            ck_assert_double_eq_tol(sizing_curve_rate(&c, load) /
+                                        sizing_block_rate(ks[i], 16, load),
+                                    1, 0.01);
+        ck_assert_double_eq(sizing_curve_rate(&c, 0), 0);
+        ck_assert_double_eq(sizing_curve_rate(&c, 0.7),
+                            sizing_block_rate(ks[i], 16, 0.7));
+        ck_assert_double_eq(sizing_curve_rate(&c, 24.1),
+                            sizing_block_rate(ks[i], 16, 24.1));
+    }
+}
+END_TEST
+
+START_TEST(blocks_are_rounded_up_and_there_is_one_at_least)
+{
+    ck_assert_uint_eq(sizing_blocks(100, 10), 10);
+    ck_assert_uint_eq(sizing_blocks(101, 10), 11);
+    ck_assert_uint_eq(sizing_blocks(1, 10), 1);
+    ck_assert_uint_eq(sizing_blocks(0, 10), 1);
+}
+END_TEST
+
+START_TEST(plain_filters_without_keys_or_bits_have_a_rate)
+{
+    ck_assert_uint_eq(sizing_plain_hashes(1000, 0), 1);
+    ck_assert_uint_eq(sizing_plain_hashes(1, 1000), 1);
+    ck_assert_uint_eq(sizing_plain_hashes(1000, 461), 2); /* 1.503 */
+    ck_assert_uint_eq(sizing_plain_hashes(1000, 463), 1); /* 1.497 */
+    ck_assert_double_eq(sizing_plain_rate(0, 3, 5), 1);
+    ck_assert_double_eq(sizing_plain_rate(1000, 3, 0), 0);
+    ck_assert_double_eq_tol(sizing_plain_rate(10, 2, 5), pow(1 - exp(-1), 2),
+                            1e-12);
 }
 END_TEST
 
@@ -138,6 +329,13 @@ Suite *suite_sizing(void)
     tcase_add_test(t, fill_and_load_are_inverse);
     tcase_add_test(t, cuckoo_rate_is_that_of_eight_comparisons);
     tcase_add_test(t, wilson_interval_has_its_textbook_value);
+    tcase_add_test(t, rates_are_those_of_a_plain_model);
+    tcase_add_test(t, rates_stay_between_0_and_1_at_any_load);
+    tcase_add_test(t, the_load_is_the_greatest_that_keeps_the_rate);
+    tcase_add_test(t, fills_are_those_of_a_plain_model);
+    tcase_add_test(t, the_table_is_exact_at_its_points_and_outside);
+    tcase_add_test(t, blocks_are_rounded_up_and_there_is_one_at_least);
+    tcase_add_test(t, plain_filters_without_keys_or_bits_have_a_rate);
     suite_add_tcase(s, t);
     return s;
 }

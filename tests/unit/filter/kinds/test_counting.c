@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "filter/sizing.h"
-#include "tests/unit/filter/keys.h"
+#include "tests/unit/filter/image.h"
 
 static struct filter *counting_of(uint64_t expect, double fpr)
 {
@@ -144,6 +144,165 @@ START_TEST(past_its_capacity_it_says_so)
 }
 END_TEST
 
+static void add_times(struct filter *f, uint64_t key, int times)
+{
+    for (int i = 0; i < times; i++)
+        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+}
+
+/* Returns how often the key could be removed. */
+static int remove_all(struct filter *f, uint64_t key)
+{
+    bool removed = true;
+    int n = 0;
+
+    for (; n < 100; n++) {
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        if (!removed)
+            break;
+    }
+    return n;
+}
+
+static uint64_t stuck_in(const struct filter *f)
+{
+    struct filter_stats s;
+
+    filter_stats(f, &s);
+    return s.stuck;
+}
+
+/* A counter of four bits counts to 14; at 15 it sticks. */
+START_TEST(a_key_is_gone_after_as_many_removals_as_adds_up_to_fourteen)
+{
+    struct filter *f = counting_of(1000, 0.001);
+    struct filter_stats s;
+
+    add_times(f, nth_key(1), 14);
+    ck_assert_uint_eq(stuck_in(f), 0);
+    ck_assert_int_eq(remove_all(f, nth_key(1)), 14);
+    add_times(f, nth_key(1), 15);
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.stuck, s.k);
+    ck_assert_uint_eq(s.count, 15);
+    ck_assert_int_eq(remove_all(f, nth_key(1)), 100);
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_uint_eq(s.stuck, s.k);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(what_sticks_is_known_after_merging_and_loading)
+{
+    struct filter *a = counting_of(1000, 0.001), *b = counting_of(1000, 0.001);
+    struct filter_stats s;
+    struct filter *c;
+
+    add_times(a, nth_key(1), 7);
+    add_times(b, nth_key(1), 7);
+    add_times(a, nth_key(2), 10);
+    add_times(b, nth_key(2), 10);
+    add_times(b, nth_key(3), 20);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    filter_stats(a, &s);
+    ck_assert_uint_eq(s.count, 54);
+    ck_assert_uint_eq(s.stuck, 2 * s.k);
+    c = reloaded(a, NULL);
+    ck_assert_uint_eq(stuck_in(c), s.stuck);
+    for (int i = 0; i < 2; i++) {
+        struct filter *f = i == 0 ? a : c;
+
+        ck_assert_int_eq(remove_all(f, nth_key(1)), 14);
+        ck_assert_int_eq(remove_all(f, nth_key(2)), 100);
+        ck_assert_int_eq(remove_all(f, nth_key(3)), 100);
+        filter_free(f);
+    }
+    filter_free(b);
+}
+END_TEST
+
+START_TEST(only_equal_sizes_merge_and_a_merged_one_may_be_overfull)
+{
+    struct filter *a = counting_of(1000, 0.01), *b = counting_of(1000, 0.01);
+    struct filter *larger = counting_of(2000, 0.01);
+    struct filter *stricter = counting_of(1000, 1e-8);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(a, 0, 700), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 700, 700), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, larger), STATUS_ARG);
+    ck_assert_int_eq(filter_merge(a, stricter), STATUS_ARG);
+    filter_stats(a, &s);
+    ck_assert_uint_eq(s.count, 700);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_LIMIT);
+    filter_stats(a, &s);
+    ck_assert_uint_eq(s.count, 1400);
+    ck_assert_uint_eq(count_maybe(a, 0, 1400), 1400);
+    filter_free(a);
+    filter_free(b);
+    filter_free(larger);
+    filter_free(stricter);
+}
+END_TEST
+
+/* Keys of other units must not be counted again. */
+START_TEST(a_mended_unit_counts_each_of_its_keys_once)
+{
+    const uint64_t n = 100000;
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = saved("counting", n, r), *g = NULL;
+    struct checkpoint_info info;
+    struct filter_stats s;
+
+    flip(8 * (300 + (uint64_t)65536));
+    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 0);
+    ck_assert_uint_eq(info.listed[0], 1);
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.rebuilds, 1);
+    ck_assert_uint_eq(s.lost, 0);
+    ck_assert_uint_eq(s.count, n);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t key = nth_key(i);
+
+        ck_assert_int_eq(filter_remove(g, &key, 1, NULL), STATUS_OK);
+    }
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_double_eq(s.fill, 0);
+    filter_free(f);
+    filter_free(g);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(a_unit_that_cannot_be_mended_is_maybe_and_shows_in_the_rate)
+{
+    const uint64_t n = 100000;
+    struct filter *f = saved("counting", n, NULL), *g = NULL;
+    struct checkpoint_info info;
+    struct filter_stats s;
+    double maybe;
+
+    flip(8 * 300);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.lost, 1);
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.lost, 1);
+    ck_assert_uint_eq(s.rebuilds, 0);
+    ck_assert_uint_eq(s.segments, info.units);
+    ck_assert_uint_eq(count_maybe(g, 0, n), n);
+    maybe = (double)count_maybe(g, n, 100000) / 100000;
+    ck_assert_double_eq_tol(maybe, 1.0 / (double)s.segments, 0.05);
+    ck_assert_double_eq_tol(s.fpr_predicted, maybe, 0.02);
+    ck_assert(s.overfull);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
 Suite *suite_counting(void)
 {
     Suite *s = suite_create("counting");
@@ -157,6 +316,17 @@ Suite *suite_counting(void)
     tcase_add_test(t, a_key_that_surely_is_not_there_is_left_alone);
     tcase_add_test(t, merging_adds_the_counts);
     tcase_add_test(t, past_its_capacity_it_says_so);
+    tcase_add_test(t,
+                   a_key_is_gone_after_as_many_removals_as_adds_up_to_fourteen);
+    tcase_add_test(t, only_equal_sizes_merge_and_a_merged_one_may_be_overfull);
+    suite_add_tcase(s, t);
+    t = tcase_create("file");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
+    tcase_add_test(t, what_sticks_is_known_after_merging_and_loading);
+    tcase_add_test(t, a_mended_unit_counts_each_of_its_keys_once);
+    tcase_add_test(t,
+                   a_unit_that_cannot_be_mended_is_maybe_and_shows_in_the_rate);
     suite_add_tcase(s, t);
     return s;
 }

@@ -321,6 +321,326 @@ START_TEST(merging_brings_the_keys_beside_a_full_table_along)
 }
 END_TEST
 
+static struct filter_stats stats_of(const struct filter *f)
+{
+    struct filter_stats s;
+
+    filter_stats(f, &s);
+    return s;
+}
+
+START_TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
+{
+    static const struct {
+        double fpr;
+        unsigned bits;
+    } t[] = {{0.5, 8},      {0.0295, 8},   {0.0293, 12},  {0.00186, 12},
+             {0.00185, 16}, {1.17e-4, 16}, {1.15e-4, 32}, {2e-9, 32}};
+    struct filter_options o = {.kind = "cuckoo", .expect = 100, .fpr = 1e-9};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_ARG);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        o.fpr = t[i].fpr;
+        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        ck_assert_msg(stats_of(f).k == t[i].bits, "%g: %u", t[i].fpr,
+                      stats_of(f).k);
+        filter_free(f);
+    }
+}
+END_TEST
+
+START_TEST(ours_a_key_added_five_times_sticks_and_one_added_four_times_does_not)
+{
+    const uint64_t keys[] = {nth_key(1), nth_key(1), nth_key(1), nth_key(1),
+                             nth_key(1)};
+    struct filter *f = cuckoo_of(1000, 32, NULL);
+    bool done[5];
+
+    ck_assert_int_eq(filter_add(f, keys, 4, done), STATUS_OK);
+    ck_assert(done[0] && !done[1] && !done[2] && !done[3]);
+    ck_assert_uint_eq(stats_of(f).count, 4);
+    ck_assert_uint_eq(stats_of(f).stuck, 0);
+    ck_assert_int_eq(filter_remove(f, keys, 3, done), STATUS_OK);
+    ck_assert(filter_check_one(f, keys[0]));
+    ck_assert_int_eq(filter_remove(f, keys, 2, done), STATUS_OK);
+    ck_assert(done[0] && !done[1]);
+    ck_assert(!filter_check_one(f, keys[0]));
+    ck_assert_uint_eq(stats_of(f).count, 0);
+    ck_assert_int_eq(filter_add(f, keys, 5, done), STATUS_OK);
+    ck_assert_uint_eq(stats_of(f).stuck, 1);
+    ck_assert_int_eq(filter_remove(f, keys, 5, done), STATUS_OK);
+    for (int i = 0; i < 5; i++)
+        ck_assert(!done[i]);
+    ck_assert(filter_check_one(f, keys[0]));
+    ck_assert_uint_eq(stats_of(f).count, 5);
+    filter_free(f);
+}
+END_TEST
+
+/* Four copies would fill the only bucket of a key whose two are one. */
+START_TEST(ours_a_key_with_a_single_bucket_sticks_with_its_third_copy)
+{
+    struct filter *f = cuckoo_of(1000, 16, NULL);
+    struct bucket_place p = {.second = 1};
+    struct buckets b;
+    uint64_t n = 0, key;
+
+    /* 1000 keys at 3.8 a bucket */
+    ck_assert_int_eq(buckets_init(&b, 264, 16), STATUS_OK);
+    ck_assert_uint_eq(buckets_bytes(&b) * 8, stats_of(f).bits);
+    while (p.first != p.second)
+        p = buckets_place(&b, nth_key(n++));
+    buckets_fini(&b);
+    key = nth_key(n - 1);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(stats_of(f).stuck, 0);
+        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+    }
+    ck_assert_uint_eq(stats_of(f).stuck, 1);
+    ck_assert_double_eq(stats_of(f).fill, 2.0 / (264 * 4));
+    filter_free(f);
+}
+END_TEST
+
+/* The crawl adds a batch to the filter before the store has it. */
+START_TEST(keys_of_the_running_batch_survive_a_rebuild)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = cuckoo_of(10, 16, r);
+    static uint64_t keys[5000];
+
+    for (uint64_t at = 0; at < 50000; at += 5000) {
+        for (uint64_t i = 0; i < 5000; i++)
+            keys[i] = nth_key(at + i);
+        ck_assert_int_eq(filter_add(f, keys, 5000, NULL), STATUS_OK);
+        remember_range(r, at, 5000);
+        ck_assert_uint_eq(count_maybe(f, 0, at + 5000), at + 5000);
+        ck_assert_uint_le(stats_of(f).count, at + 5000 + at / 100);
+    }
+    ck_assert_uint_lt(count_maybe(f, 50000, 50000), 50);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+/* Each new table is half as large again. */
+START_TEST(it_grows_by_half_each_time_and_has_room_then)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = cuckoo_of(1000, 16, r);
+    uint64_t bits = stats_of(f).bits, rebuilds = 0;
+
+    for (uint64_t n = 0; n < 100000; n += 100) {
+        struct filter_stats s;
+
+        remember_range(r, n, 100);
+        ck_assert_int_eq(add_range(f, n, 100), STATUS_OK);
+        s = stats_of(f);
+        ck_assert_double_le(s.fill, 0.9501);
+        ck_assert_uint_eq(s.starved, 0);
+        if (s.rebuilds == rebuilds)
+            continue;
+        ck_assert_uint_eq(s.rebuilds, rebuilds + 1);
+        ck_assert_double_eq_tol((double)s.bits / (double)bits, 1.5, 0.01);
+        ck_assert_double_ge(s.fill, 0.6);
+        bits = s.bits;
+        rebuilds = s.rebuilds;
+    }
+    ck_assert_uint_ge(rebuilds, 11);
+    ck_assert_uint_eq(stats_of(f).capacity, 0);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(it_never_takes_more_than_its_share_of_memory)
+{
+    struct filter_options o = {.kind = "cuckoo",
+                               .expect = 1000,
+                               .fpr = 0.01,
+                               .fingerprint_bits = 16,
+                               .most_bytes = 20000};
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = NULL;
+    struct filter_stats s;
+
+    o.source = source_of(r);
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert(!stats_of(f).reduced);
+    for (uint64_t n = 0; n < 9000; n += 100) {
+        ck_assert_int_eq(add_range(f, n, 100), STATUS_OK);
+        ck_assert_uint_le(stats_of(f).bits, 20000 * 8);
+        remember_range(r, n, 100);
+    }
+    ck_assert_int_eq(add_range(f, 9000, 2000), STATUS_LIMIT);
+    s = stats_of(f);
+    ck_assert(s.reduced);
+    ck_assert_uint_eq(s.bits, 20000 * 8);
+    ck_assert_uint_eq(s.starved, 0); /* for lack of neither keys nor memory */
+    ck_assert_uint_eq(count_maybe(f, 0, 11000), 11000);
+    filter_free(f);
+    forget_all(r);
+
+    /* From the start: 1000 keys would take 264 buckets of 8 octets. */
+    o = (struct filter_options){.kind = "cuckoo",
+                                .expect = 1000,
+                                .fpr = 0.01,
+                                .fingerprint_bits = 16,
+                                .most_bytes = 264 * 8};
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert(!stats_of(f).reduced);
+    filter_free(f);
+    o.most_bytes--;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert(stats_of(f).reduced);
+    ck_assert_uint_eq(stats_of(f).bits, 263 * 64);
+    filter_free(f);
+    o.most_bytes = 64; /* eight buckets, the least */
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    filter_free(f);
+    f = NULL;
+    o.most_bytes = 63;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
+    ck_assert_ptr_null(f);
+}
+END_TEST
+
+START_TEST(once_it_starves_the_source_is_not_asked_at_every_key)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = cuckoo_of(1000, 16, r);
+
+    r->fail = STATUS_IO;
+    ck_assert_int_eq(add_range(f, 0, 1040), STATUS_LIMIT);
+    ck_assert_uint_eq(r->asked, 1);
+    ck_assert_uint_eq(stats_of(f).starved, 1);
+    ck_assert_uint_eq(count_maybe(f, 0, 1040), 1040);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
+{
+    struct filter_options o = {.kind = "cuckoo", .expect = 1000, .fpr = 0.1};
+    struct filter *keeps = NULL, *f = cuckoo_of(1000, 8, NULL), *g;
+    uint64_t key = nth_key(0);
+    bool removed;
+
+    ck_assert_int_eq(filter_new(&keeps, &o), STATUS_OK);
+    ck_assert_int_eq(add_range(keeps, 0, 500), STATUS_OK);
+    ck_assert_int_eq(filter_merge(f, keeps), STATUS_OK);
+    ck_assert_uint_eq(stats_of(f).count, 500);
+    ck_assert_uint_eq(count_maybe(f, 0, 500), 500);
+    ck_assert_int_eq(filter_merge(keeps, f), STATUS_ARG); /* keys unknown */
+    ck_assert_int_eq(add_range(keeps, 500, 1000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(f, keeps), STATUS_LIMIT);
+    ck_assert_uint_eq(count_maybe(f, 0, 1500), 1500);
+    filter_free(f);
+    o.fpr = 0.2;
+    filter_free(keeps);
+    ck_assert_int_eq(filter_new(&keeps, &o), STATUS_OK);
+    f = cuckoo_of(1000, 8, NULL);
+    ck_assert_int_eq(filter_merge(f, keeps), STATUS_ARG); /* another rate */
+    filter_free(keeps);
+    g = cuckoo_of(1000, 12, NULL);
+    ck_assert_int_eq(filter_merge(f, g), STATUS_ARG);
+    filter_free(g);
+
+    /* What sticks in one sticks in both, and a flood covers both. */
+    g = cuckoo_of(1000, 8, NULL);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(filter_add(g, &key, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(filter_merge(f, g), STATUS_OK);
+    ck_assert_uint_eq(stats_of(f).stuck, 1);
+    ck_assert_uint_eq(stats_of(f).count, 5);
+    ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+    ck_assert(!removed);
+    ck_assert_int_eq(add_range(g, 1, 3000), STATUS_LIMIT);
+    ck_assert_double_eq(stats_of(g).fpr_predicted, 1);
+    ck_assert_int_eq(filter_merge(f, g), STATUS_LIMIT);
+    ck_assert_double_eq(stats_of(f).fpr_predicted, 1);
+    ck_assert_uint_eq(count_maybe(f, 0, 10000), 10000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+/* ---- the table
+ * -------------------------------------------------------------*/
+
+/* Fills a table from both sides, and counts along. */
+START_TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
+{
+    static const unsigned bits[] = {8, 12, 16, 32};
+
+    for (int i = 0; i < 4; i++) {
+        struct buckets b;
+        uint64_t n = 0;
+
+        ck_assert_int_eq(buckets_init(&b, 1000, bits[i]), STATUS_OK);
+        ck_assert_uint_eq(buckets_bytes(&b), 1000 * bits[i] / 2);
+        for (; n < 3800; n++) {
+            struct bucket_place p = buckets_place(&b, nth_key(n)), q = p;
+            unsigned before = buckets_copies(&b, &p);
+
+            ck_assert_uint_eq(p.print >> (bits[i] - 1) >> 1, 0);
+            ck_assert(buckets_have(&b, &p) == (before > 0));
+            ck_assert(buckets_put(&b, &q));
+            ck_assert_uint_eq(buckets_copies(&b, &p), before + 1);
+            ck_assert_uint_eq(b.taken, n + 1);
+        }
+        b.taken = 0;
+        buckets_recount(&b);
+        ck_assert_uint_eq(b.taken, n);
+        while (n-- > 0) {
+            struct bucket_place p = buckets_place(&b, nth_key(n));
+            unsigned before = buckets_copies(&b, &p);
+
+            ck_assert_uint_gt(before, 0);
+            ck_assert(buckets_remove(&b, &p));
+            ck_assert_uint_eq(buckets_copies(&b, &p), before - 1);
+            ck_assert_uint_eq(b.taken, n);
+        }
+        for (uint64_t o = 0; o < buckets_bytes(&b); o++)
+            if (b.at[o] != 0)
+                ck_abort_msg("octet %" PRIu64 " is not empty", o);
+        buckets_fini(&b);
+    }
+}
+END_TEST
+
+/* What has no place is one of those that were in, and all others stay. */
+START_TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)
+{
+    struct bucket_place left[16];
+    struct buckets b;
+    unsigned homeless = 0;
+
+    ck_assert_int_eq(buckets_init(&b, 16, 32), STATUS_OK);
+    for (uint64_t n = 0; n < 80; n++) {
+        struct bucket_place p = buckets_place(&b, nth_key(n));
+
+        if (!buckets_put(&b, &p))
+            left[homeless++] = p;
+    }
+    ck_assert_uint_eq(b.taken, 64);
+    ck_assert_uint_eq(homeless, 16);
+    for (uint64_t n = 0; n < 80; n++) {
+        struct bucket_place p = buckets_place(&b, nth_key(n));
+        unsigned found = buckets_copies(&b, &p);
+
+        for (unsigned i = 0; i < homeless; i++)
+            found += left[i].print == p.print &&
+                     (left[i].first == p.first || left[i].first == p.second) &&
+                     left[i].first + left[i].second == p.first + p.second;
+        ck_assert_uint_eq(found, 1);
+    }
+    buckets_fini(&b);
+}
+END_TEST
+
 Suite *suite_cuckoo(void)
 {
     Suite *s = suite_create("cuckoo");
@@ -341,6 +661,19 @@ Suite *suite_cuckoo(void)
     tcase_add_test(t, tables_of_one_size_merge);
     tcase_add_test(t, keys_beside_a_full_table_are_removed_as_well);
     tcase_add_test(t, merging_brings_the_keys_beside_a_full_table_along);
+    tcase_add_test(t, the_fingerprint_is_the_shortest_that_keeps_the_rate);
+    tcase_add_test(
+        t,
+        ours_a_key_added_five_times_sticks_and_one_added_four_times_does_not);
+    tcase_add_test(t,
+                   ours_a_key_with_a_single_bucket_sticks_with_its_third_copy);
+    tcase_add_test(t, keys_of_the_running_batch_survive_a_rebuild);
+    tcase_add_test(t, it_grows_by_half_each_time_and_has_room_then);
+    tcase_add_test(t, it_never_takes_more_than_its_share_of_memory);
+    tcase_add_test(t, once_it_starves_the_source_is_not_asked_at_every_key);
+    tcase_add_test(t, merging_takes_stored_keys_or_tables_with_all_they_hold);
+    tcase_add_test(t, a_table_counts_copies_and_slots_and_keeps_its_neighbours);
+    tcase_add_test(t, a_full_table_gives_one_fingerprint_back_and_loses_none);
     suite_add_tcase(s, t);
     return s;
 }
