@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "crawler/fetch/credentials.h"
+#include "tests/unit/cli/capture.h"
 
 static struct credentials *c;
 static char got[4096];
@@ -213,6 +214,261 @@ START_TEST(a_recorded_request_shows_no_secret)
 }
 END_TEST
 
+static enum status try_new(const struct credentials_options *o,
+                           struct buf *error)
+{
+    enum status st;
+
+    buf_clear(error);
+    st = credentials_new(&c, o, error);
+    if (st == STATUS_OK)
+        credentials_free(c);
+    return st;
+}
+
+/* Whatever else is given, and however right it is. */
+START_TEST(one_wrong_secret_is_enough_to_refuse_all)
+{
+    static const char *const wrong[] = {"no origin"};
+    static const char *const bound[] = {"a.example=X-A: 1"};
+    static const char *const basic[] = {"a.example=u:p"};
+    static const char *const bearer[] = {"a.example=t"};
+    static const struct bytes good_netrc = {"machine a login b", 17};
+    static const struct bytes bad_netrc = {"nonsense", 8};
+    static const char *const texts[] = {"", "a header bound to an origin is",
+                                        "a login is", "a token is",
+                                        "line 1: nothing but machine"};
+    struct buf error;
+
+    buf_init(&error, 4096);
+    for (int i = 0; i < 5; i++) {
+        const struct credentials_options o = {.bound = i == 1 ? wrong : bound,
+                                              .bound_count = 1,
+                                              .basic = i == 2 ? wrong : basic,
+                                              .basic_count = 1,
+                                              .bearer = i == 3 ? wrong : bearer,
+                                              .bearer_count = 1,
+                                              .netrc = i == 4 ? bad_netrc
+                                                              : good_netrc};
+
+        ck_assert_int_eq(try_new(&o, &error), i == 0 ? STATUS_OK : STATUS_ARG);
+        ck_assert_msg(bytes_starts_with(buf_bytes(&error), texts[i]), "%s",
+                      buf_str(&error));
+    }
+    buf_fini(&error);
+}
+END_TEST
+
+START_TEST(logins_and_tokens_are_for_named_origins_and_of_bounded_length)
+{
+    static char longest[(64 << 10) + 32];
+    const char *text = "*=u:p";
+    const struct credentials_options o = {.basic = &text, .basic_count = 1};
+    const struct credentials_options t = {.bearer = &text, .bearer_count = 1};
+    struct buf error;
+
+    buf_init(&error, 4096);
+    ck_assert_int_eq(try_new(&o, &error), STATUS_ARG);
+    ck_assert_int_eq(try_new(&t, &error), STATUS_ARG);
+    memset(longest, 'x', sizeof longest);
+    memcpy(longest, "a.example=", 10);
+    text = longest;
+    longest[10 + (64 << 10)] = '\0';
+    ck_assert_int_eq(try_new(&t, &error), STATUS_OK);
+    ck_assert_int_eq(try_new(&o, &error), STATUS_OK);
+    longest[10 + (64 << 10)] = 'x';
+    longest[11 + (64 << 10)] = '\0';
+    ck_assert_int_eq(try_new(&t, &error), STATUS_ARG);
+    buf_fini(&error);
+}
+END_TEST
+
+/* RFC 4648 section 10, and a length that base64 has to fill up. */
+START_TEST(rfc7617_2_logins_are_base64_of_any_length)
+{
+    static const char *const basic[] = {"a.example=f:", "b.example=:fo",
+                                        "c.example=foo:",
+                                        "d.example=a:b=c:d e"};
+    static const char *const origins[] = {"https://a.example",
+                                          "https://b.example",
+                                          "https://c.example",
+                                          "https://d.example"};
+    static const char *const want[] = {"Authorization: Basic Zjo=|",
+                                       "Authorization: Basic OmZv|",
+                                       "Authorization: Basic Zm9vOg==|",
+                                       "Authorization: Basic YTpiPWM6ZCBl|"};
+
+    make(&(struct credentials_options){.basic = basic, .basic_count = 4});
+    for (int i = 0; i < 4; i++)
+        ck_assert_str_eq(carried(origins[i]), want[i]);
+    credentials_free(c);
+}
+END_TEST
+
+/* The last authorisation counts; other lines of the origin stay. */
+START_TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
+{
+    static const char *const bound[] = {"a.example=X-A: 1",
+                                        "a.example=Authorization: own",
+                                        "a.example=X-B: 2"};
+    static const char *const bearer[] = {"a.example=t"};
+    struct buf error;
+
+    make(&(struct credentials_options){.bound = bound,
+                                       .bound_count = 3,
+                                       .bearer = bearer,
+                                       .bearer_count = 1,
+                                       .cookie = "k=v"});
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-A: 1|X-B: 2|Authorization: Bearer t|");
+    buf_init(&error, 1000);
+    ck_assert_int_eq(credentials_add_basic(c, "a.example=u:p", &error),
+                     STATUS_OK);
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-A: 1|X-B: 2|Authorization: Basic dTpw|");
+    ck_assert_int_eq(credentials_add_basic(c, "b.example=u:p", &error),
+                     STATUS_OK);
+    ck_assert_str_eq(carried("https://b.example"),
+                     "Authorization: Basic dTpw|");
+    ck_assert_uint_eq(error.len, 0);
+    ck_assert_int_eq(credentials_add_basic(c, "b.example", &error), STATUS_ARG);
+    ck_assert_uint_gt(error.len, 0);
+    ck_assert_str_eq(carried("https://b.example"),
+                     "Authorization: Basic dTpw|");
+    add_seed("https://a.example/");
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-A: 1|X-B: 2|Authorization: Basic dTpw|k=v");
+    buf_fini(&error);
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds)
+{
+    static const char *const bound[] = {"a.example=X-A: 1",
+                                        "http://b.example=X-B: 2"};
+
+    make(&(struct credentials_options){
+        .netrc = bytes_of_str("machine A.example login a password 1\n"
+                              "machine a.example login b password 2\n"
+                              "machine b.example login b password 3\n"
+                              "machine x/y login b password 4\n"
+                              "default login d password 5\n"
+                              "default login e password 6\n"),
+        .bound = bound,
+        .bound_count = 2});
+    /* a:1, b:3 and d:5 in base64 */
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-A: 1|Authorization: Basic YTox|");
+    ck_assert_str_eq(carried("http://b.example"), "X-B: 2|");
+    ck_assert_str_eq(carried("https://b.example"),
+                     "Authorization: Basic Yjoz|");
+    ck_assert_str_eq(carried("https://c.example"), "");
+    ck_assert_str_eq(carried(""), "");
+    add_seed("http://b.example/");
+    add_seed("https://c.example/");
+    add_seed("http://a.example/");
+    ck_assert_str_eq(carried("http://b.example"),
+                     "X-B: 2|Authorization: Basic Yjoz|");
+    ck_assert_str_eq(carried("https://c.example"),
+                     "Authorization: Basic ZDo1|");
+    ck_assert_str_eq(carried("http://a.example"), "Authorization: Basic YTox|");
+    ck_assert_str_eq(carried(""), "");
+    ck_assert(!credentials_for(c, bytes_of_str(""))->of_seed);
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(names_of_headers_have_no_case_and_may_end_in_a_semicolon)
+{
+    static const char *const headers[] = {"X-Empty;", "x-a: seeds",
+                                          "COOKIE: \t h=1"};
+    static const char *const bound[] = {"*=X-EMPTY: all", "*=X-A: all",
+                                        "*=X-AB: all"};
+
+    make(&(struct credentials_options){.headers = headers,
+                                       .header_count = 3,
+                                       .bound = bound,
+                                       .bound_count = 3,
+                                       .cookie = "k=v"});
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-EMPTY: all|X-A: all|X-AB: all|");
+    add_seed("https://a.example/");
+    /* Of two lines of one group, both are sent; of a cookie the last. */
+    ck_assert_str_eq(carried("https://a.example"),
+                     "X-Empty;|x-a: seeds|X-AB: all|h=1");
+    credentials_free(c);
+}
+END_TEST
+
+static const char *warned(const char *from, const char *to)
+{
+    static struct capture said;
+
+    capture_start(&said, STDERR_FILENO);
+    credentials_note_redirect(c, bytes_of_str(from), bytes_of_str(to));
+    return capture_end(&said);
+}
+
+START_TEST(a_seed_whose_redirect_loses_its_secrets_is_warned_of_once)
+{
+    static const char *const bound[] = {"named.example=X: 1"};
+    static const char *const headers[] = {"X-A: 1"};
+
+    make(&(struct credentials_options){.cookie = "k=v",
+                                       .bound = bound,
+                                       .bound_count = 1});
+    ck_assert_str_eq(warned("http://a.example", "https://a.example"), "");
+    add_seed("http://a.example/");
+    add_seed("http://b.example/");
+    ck_assert_str_eq(warned("http://a.example", "http://a.example"), "");
+    ck_assert_str_eq(warned("http://a.example", "http://b.example"), "");
+    ck_assert_str_eq(warned("http://a.example", "https://named.example"), "");
+    ck_assert_str_eq(warned("https://c.example", "http://d.example"), "");
+    ck_assert_ptr_nonnull(
+        strstr(warned("http://a.example", "https://a.example"),
+               "from=http://a.example "
+               "to=https://a.example "));
+    ck_assert_str_eq(warned("http://a.example", "https://a.example"), "");
+    credentials_free(c);
+
+    make(&(struct credentials_options){.bound = bound, .bound_count = 1});
+    add_seed("http://a.example/");
+    ck_assert_str_eq(warned("http://a.example", "https://a.example"), "");
+    credentials_free(c);
+
+    make(&(struct credentials_options){.headers = headers, .header_count = 1});
+    add_seed("http://a.example/");
+    ck_assert_str_ne(warned("http://a.example", "https://a.example"), "");
+    credentials_free(c);
+}
+END_TEST
+
+START_TEST(lines_that_are_no_fields_are_recorded_as_they_are)
+{
+    char line[600] = "";
+    struct buf out;
+
+    make(&(struct credentials_options){.cookie = "k=v"});
+    buf_init(&out, 4096);
+    credentials_redact(c, bytes_of_str("no colon\r\n: no name\r\ncookie:"),
+                       &out);
+    ck_assert_str_eq(buf_str(&out),
+                     "no colon\r\n: no name\r\ncookie: redacted\r\n");
+    /* A name this long is never ours, but may be a trick. */
+    for (size_t len = 256; len <= 257; len++) {
+        memset(line, 'x', len);
+        strcpy(line + len, ": 1\r\n");
+        buf_clear(&out);
+        credentials_redact(c, bytes_of_str(line), &out);
+        ck_assert(bytes_ends_with(buf_bytes(&out),
+                                  len == 256 ? "x: 1\r\n" : "x: redacted\r\n"));
+    }
+    buf_fini(&out);
+    credentials_free(c);
+}
+END_TEST
+
 Suite *suite_credentials(void)
 {
     Suite *suite = suite_create("credentials");
@@ -224,6 +480,18 @@ Suite *suite_credentials(void)
     tcase_add_test(t, an_origin_is_a_host_or_a_url_without_path);
     tcase_add_test(t, errors_do_not_show_what_was_given);
     tcase_add_test(t, a_recorded_request_shows_no_secret);
+    tcase_add_test(t, one_wrong_secret_is_enough_to_refuse_all);
+    tcase_add_test(
+        t, logins_and_tokens_are_for_named_origins_and_of_bounded_length);
+    tcase_add_test(t, rfc7617_2_logins_are_base64_of_any_length);
+    tcase_add_test(
+        t, a_login_added_later_replaces_the_one_before_and_nothing_else);
+    tcase_add_test(
+        t, the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds);
+    tcase_add_test(t, names_of_headers_have_no_case_and_may_end_in_a_semicolon);
+    tcase_add_test(t,
+                   a_seed_whose_redirect_loses_its_secrets_is_warned_of_once);
+    tcase_add_test(t, lines_that_are_no_fields_are_recorded_as_they_are);
     suite_add_tcase(suite, t);
     return suite;
 }

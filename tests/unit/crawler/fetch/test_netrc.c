@@ -62,6 +62,80 @@ START_TEST(what_is_no_netrc_file_is_refused_with_its_line)
 }
 END_TEST
 
+START_TEST(quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for)
+{
+    ck_assert_str_eq(read_text("machine a login \"\" password \"#b\""),
+                     "a,,#b;");
+    ck_assert_str_eq(read_text("machine a login \"x\"password y"), "a,x,y;");
+    ck_assert_str_eq(read_text("machine a password #b#c #d\nlogin e"),
+                     "a,e,#b#c;");
+    ck_assert_str_eq(read_text("machine a password \n #b\n c login d"),
+                     "a,d,c;");
+    ck_assert_str_eq(read_text("machine a\vlogin\fb\rpassword\tc"), "a,b,c;");
+    ck_assert_str_eq(read_text("machine a login \"\\x\\\\\""), "a,x\\,;");
+    ck_assert_str_eq(read_text("#"), "");
+    ck_assert_str_eq(read_text("# machine a login b"), "");
+    ck_assert_str_eq(read_text("machine a login b\x7f"),
+                     "line 1: a value holds a control character");
+    ck_assert_str_eq(read_text("machine a login \"\\t\""),
+                     "line 1: a value holds a control character");
+    ck_assert_str_eq(read_text("machine a login \"\\r\""),
+                     "line 1: a value holds a control character");
+    ck_assert_str_eq(read_text("machine a login b\x1f"),
+                     "line 1: a value holds a control character");
+    ck_assert_str_eq(read_text("machine a login b\xc3\xa9"), "a,b\xc3\xa9,;");
+    ck_assert_str_eq(read_text("machine a login \"b\\"),
+                     "line 1: a quote is not closed");
+}
+END_TEST
+
+START_TEST(the_last_word_for_a_machine_counts_and_empty_entries_are_none)
+{
+    ck_assert_str_eq(read_text("machine a login b login c password d "
+                               "password e"),
+                     "a,c,e;");
+    ck_assert_str_eq(read_text("machine a machine b login c default"), "b,c,;");
+    ck_assert_str_eq(read_text("machine a account b login c"), "a,c,;");
+    ck_assert_str_eq(read_text("default password p machine a login l"),
+                     ",,p;a,l,;");
+    ck_assert_str_eq(read_text("machine a login b password c machine d\n"
+                               "password"),
+                     "line 2: a word has no value");
+    ck_assert_str_eq(read_text("password c"),
+                     "line 1: nothing but machine, default or macdef may be "
+                     "first");
+}
+END_TEST
+
+START_TEST(a_macro_ends_at_an_empty_line)
+{
+    ck_assert_str_eq(read_text("machine a login b macdef x\nlogin y\r\n\r\n"
+                               "password c"),
+                     "a,b,c;");
+    ck_assert_str_eq(read_text("macdef x\nmachine a login b"), "");
+    ck_assert_str_eq(read_text("macdef x\n\nmachine a login b"), "a,b,;");
+    ck_assert_str_eq(read_text("macdef x"), "");
+    ck_assert_str_eq(read_text("macdef x\na\nb\n\n\nmachine"),
+                     "line 6: a word has no value");
+}
+END_TEST
+
+START_TEST(values_are_bounded)
+{
+    static char text[6000];
+
+    for (size_t len = 4096; len <= 4097; len++) {
+        strcpy(text, "machine ");
+        memset(text + 8, 'x', len);
+        strcpy(text + 8 + len, " login b");
+        if (len == 4096)
+            ck_assert_uint_eq(strlen(read_text(text)), sizeof seen - 1);
+        else
+            ck_assert_str_eq(read_text(text), "line 1: a value is too long");
+    }
+}
+END_TEST
+
 Suite *suite_netrc(void)
 {
     Suite *suite = suite_create("netrc");
@@ -69,6 +143,12 @@ Suite *suite_netrc(void)
 
     tcase_add_test(t, machines_with_logins_are_visited_in_order);
     tcase_add_test(t, what_is_no_netrc_file_is_refused_with_its_line);
+    tcase_add_test(
+        t, quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for);
+    tcase_add_test(
+        t, the_last_word_for_a_machine_counts_and_empty_entries_are_none);
+    tcase_add_test(t, a_macro_ends_at_an_empty_line);
+    tcase_add_test(t, values_are_bounded);
     suite_add_tcase(suite, t);
     return suite;
 }
