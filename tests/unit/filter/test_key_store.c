@@ -120,6 +120,182 @@ START_TEST(without_memory_a_part_is_incomplete)
     key_store_free(k);
 }
 END_TEST
+/* So few keys that each limit is met: none, one, two. */
+START_TEST(a_part_of_one_or_two_keys_is_searched_whole)
+{
+    enum { KEYS = 3 };
+    struct key_store *k = kept_of(true);
+    bool in[KEYS] = {false};
+    const uint64_t *keys;
+    size_t n;
+
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t r = nth_key(i), key = r % KEYS, held = 0;
+
+        if (r >> 61 < 3) {
+            ck_assert(key_store_remove(k, key) == in[key]);
+            in[key] = false;
+        } else if (r >> 61 < 6) {
+            key_store_add(k, key, !in[key]);
+            in[key] = true;
+        } else {
+            for (uint64_t j = 0; j < KEYS; j++)
+                held += in[j];
+            ck_assert(key_store_get(k, 0, &keys, &n)); /* sorts them */
+            ck_assert_uint_eq(n, held);
+        }
+        for (uint64_t j = 0; j < KEYS; j++)
+            if (key_store_has(k, j) != in[j])
+                ck_abort_msg("step %d, key %d", (int)i, (int)j);
+    }
+    key_store_free(k);
+    key_store_free(NULL);
+}
+END_TEST
+
+struct range {
+    uint64_t first, last, n;
+};
+
+static void range_visit(void *to, const uint64_t *keys, size_t n)
+{
+    struct range *r = to;
+
+    ck_assert_uint_gt(n, 0);
+    for (size_t i = 0; i < n; i++)
+        ck_assert(keys[i] >= r->first && keys[i] <= r->last);
+    r->n += n;
+}
+
+static uint64_t keys_between(struct key_store *k, uint64_t first, uint64_t last)
+{
+    struct filter_source s = key_store_source(k);
+    struct range r = {first, last, 0};
+
+    ck_assert_int_eq(s.keys_of(s.ctx, first, last, range_visit, &r), STATUS_OK);
+    return r.n;
+}
+
+/* Both ends belong to it, within a part and at the limits of parts. */
+START_TEST(both_ends_of_a_range_belong_to_it)
+{
+    const uint64_t part = UINT64_C(1) << 52;
+    const uint64_t keys[] = {0, 5, 6, part - 1, part, part + 1, UINT64_MAX};
+    struct key_store *k = kept_of(true);
+
+    for (int i = 0; i < 7; i++)
+        key_store_add(k, keys[i], true);
+    ck_assert_uint_eq(keys_between(k, 0, UINT64_MAX), 7);
+    for (int i = 0; i < 7; i++)
+        for (int j = i; j < 7; j++) {
+            ck_assert_uint_eq(keys_between(k, keys[i], keys[j]),
+                              (uint64_t)(j - i) + 1);
+            if (j > i) {
+                ck_assert_uint_eq(keys_between(k, keys[i] + 1, keys[j]),
+                                  (uint64_t)(j - i));
+                ck_assert_uint_eq(keys_between(k, keys[i], keys[j] - 1),
+                                  (uint64_t)(j - i));
+            }
+        }
+    ck_assert_uint_eq(keys_between(k, 7, 8), 0);
+    key_store_free(k);
+}
+END_TEST
+
+START_TEST(one_incomplete_part_spoils_the_ranges_that_touch_it)
+{
+    struct key_store *k = kept_of(true);
+    struct filter_source s = key_store_source(k);
+    const uint64_t part = UINT64_C(1) << 52;
+    struct range r = {0, UINT64_MAX, 0};
+    const uint64_t *keys;
+    size_t n;
+
+    key_store_add(k, 1, true);
+    key_store_add(k, 3 * part, true);
+    mem_fail_after(1);
+    key_store_add(k, 2 * part, true);
+    mem_fail_after(0);
+    ck_assert(!key_store_get(k, 2, &keys, &n));
+    ck_assert(key_store_get(k, 1, &keys, &n));
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(s.keys_of(s.ctx, 0, UINT64_MAX, range_visit, &r),
+                     STATUS_NOT_FOUND);
+    ck_assert_int_eq(s.keys_of(s.ctx, part, 2 * part, range_visit, &r),
+                     STATUS_NOT_FOUND);
+    ck_assert_int_eq(s.keys_of(s.ctx, 2 * part, 3 * part, range_visit, &r),
+                     STATUS_NOT_FOUND);
+    ck_assert_uint_eq(r.n, 0); /* nothing before a failure */
+    ck_assert_uint_eq(keys_between(k, 0, 2 * part - 1), 1);
+    ck_assert_uint_eq(keys_between(k, 3 * part, UINT64_MAX), 1);
+    ck_assert(!key_store_has(k, 2 * part));
+    ck_assert(!key_store_remove(k, 2 * part));
+    key_store_free(k);
+}
+END_TEST
+
+START_TEST(octets_put_are_sorted_distinct_keys_of_their_part)
+{
+    const uint64_t part = UINT64_C(1) << 52;
+    const struct {
+        uint64_t keys[3];
+        size_t n;
+        enum status st;
+    } t[] = {
+        {{part, part + 5, 2 * part - 1}, 3, STATUS_OK},
+        {{part}, 1, STATUS_OK},
+        {{0}, 0, STATUS_OK},
+        {{part + 5, part + 5, part + 6}, 3, STATUS_DAMAGED},
+        {{part + 5, part + 7, part + 6}, 3, STATUS_DAMAGED},
+        {{part + 6, part + 5}, 2, STATUS_DAMAGED},
+        {{part - 1, part}, 2, STATUS_DAMAGED},
+        {{part, 2 * part}, 2, STATUS_DAMAGED},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct key_store *k = kept_of(false);
+        const uint64_t *keys;
+        uint64_t before;
+        size_t n;
+
+        /* little-endian, as the machine is */
+        ck_assert_msg(key_store_put(k, 1,
+                                    bytes_of((const char *)t[i].keys,
+                                             8 * t[i].n)) == t[i].st,
+                      "%zu", i);
+        ck_assert(key_store_get(k, 1, &keys, &n) == (t[i].st == STATUS_OK));
+        before = key_store_bytes(k);
+        key_store_add(k, part + 9, true);
+        if (t[i].st == STATUS_OK) {
+            ck_assert(key_store_get(k, 1, &keys, &n));
+            ck_assert_uint_eq(n, t[i].n + 1);
+            ck_assert(key_store_has(k, part + 9));
+            ck_assert(key_store_has(k, t[i].n > 0 ? part : part + 9));
+            ck_assert_uint_gt(key_store_bytes(k), before);
+        } else {
+            ck_assert(!key_store_get(k, 1, &keys, &n));
+        }
+        key_store_free(k);
+    }
+}
+END_TEST
+
+/* 8 octets a key, and little more. */
+START_TEST(memory_is_eight_octets_a_key_and_a_quarter_spare)
+{
+    struct key_store *k = kept_of(true);
+    uint64_t empty = key_store_bytes(k), keys = 0;
+
+    for (; keys < 3000; keys++)
+        key_store_add(k, keys, true); /* all in part 0 */
+    ck_assert_uint_ge(key_store_bytes(k), empty + 3000 * 8);
+    ck_assert_uint_le(key_store_bytes(k), empty + 3000 * 10 + 200);
+    while (key_store_remove(k, --keys) && keys > 0)
+        continue;
+    ck_assert(!key_store_has(k, 0));
+    key_store_free(k);
+}
+END_TEST
 
 Suite *suite_key_store(void)
 {
@@ -132,6 +308,11 @@ Suite *suite_key_store(void)
     tcase_add_test(t, a_part_not_put_yet_is_missing_not_empty);
     tcase_add_test(t, duplicates_do_not_pile_up);
     tcase_add_test(t, without_memory_a_part_is_incomplete);
+    tcase_add_test(t, a_part_of_one_or_two_keys_is_searched_whole);
+    tcase_add_test(t, both_ends_of_a_range_belong_to_it);
+    tcase_add_test(t, one_incomplete_part_spoils_the_ranges_that_touch_it);
+    tcase_add_test(t, octets_put_are_sorted_distinct_keys_of_their_part);
+    tcase_add_test(t, memory_is_eight_octets_a_key_and_a_quarter_spare);
     suite_add_tcase(s, t);
     return s;
 }

@@ -5,6 +5,7 @@
 #include "filter/block.h"
 #include "filter/slab.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/storage/scratch.h"
 
 enum { RUNS = 500 };
 
@@ -95,6 +96,257 @@ START_TEST(memory_that_fails_changes_nothing)
     slab_fini(&s);
 }
 END_TEST
+/* ---- the books ------------------------------------------------------------*/
+
+/* What the slab counts is what chunks and runs add up to, and no two runs
+ * overlap. */
+static void check_books(const struct slab *s, const struct slab_run *runs,
+                        size_t n)
+{
+    static uint32_t live[4096];
+    uint64_t total = 0, used = 0, all_live = 0;
+
+    ck_assert_uint_le(s->count, 4096);
+    memset(live, 0, sizeof live);
+    for (size_t i = 0; i < n; i++) {
+        const struct slab_run *r = &runs[i];
+        const struct slab_chunk *c;
+        size_t at;
+
+        if (r->blocks == 0)
+            continue;
+        SAME(r->chunk < s->count, true);
+        c = &s->chunks[r->chunk];
+        SAME(r->at >= c->at, true);
+        at = (size_t)(r->at - c->at);
+        SAME(at % BLOCK_LANES, 0);
+        SAME(at / BLOCK_LANES + r->blocks <= c->used, true);
+        SAME((uintptr_t)r->at % BLOCK_BYTES, 0);
+        live[r->chunk] += r->blocks;
+        all_live += r->blocks;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct slab_chunk *c = &s->chunks[i];
+
+        SAME(c->live, live[i]);
+        SAME(c->live <= c->used && c->used <= c->size, true);
+        if (c->at == NULL)
+            SAME(c->size, 0);
+        total += c->size;
+        used += c->used;
+    }
+    SAME(s->total, total);
+    SAME(s->used, used);
+    SAME(s->live, all_live);
+    if (s->most > 0)
+        SAME(s->total <= s->most, true);
+}
+
+/* Takes, gives and tidies at random; each run keeps what was written to it. */
+START_TEST(random_use_keeps_the_books_and_every_run)
+{
+    static struct slab_run runs[RUNS];
+    static const uint64_t most[] = {0, 20000};
+
+    for (int limited = 0; limited < 2; limited++) {
+        uint64_t random = 1, refused = 0;
+        struct slab s;
+
+        memset(runs, 0, sizeof runs);
+        slab_init(&s, most[limited]);
+        for (int step = 0; step < 20000; step++) {
+            size_t i = nth_key(random++) % RUNS;
+            uint32_t blocks = (uint32_t)(nth_key(random++) % 200) + 1;
+
+            if (runs[i].blocks > 0) {
+                check_mark(&runs[i], i << 32);
+                slab_give(&s, &runs[i]);
+                SAME(runs[i].blocks, 0);
+            } else if (slab_take(&s, blocks, &runs[i]) == STATUS_OK) {
+                SAME(runs[i].blocks, blocks);
+                mark(&runs[i], i << 32);
+            } else {
+                runs[i].blocks = 0;
+                refused++;
+            }
+            if (step % 3 == 0)
+                slab_tidy(&s, runs, RUNS);
+            if (step % 50 == 0)
+                check_books(&s, runs, RUNS);
+        }
+        ck_assert((refused > 0) == (limited == 1));
+        for (size_t i = 0; i < RUNS; i++)
+            if (runs[i].blocks > 0) {
+                check_mark(&runs[i], i << 32);
+                slab_give(&s, &runs[i]);
+            }
+        check_books(&s, runs, RUNS);
+        ck_assert_uint_eq(s.live, 0);
+        slab_fini(&s);
+    }
+}
+END_TEST
+
+/* A chunk is 16 KiB (256 blocks) at least, eight of the longest run, and about
+ * 1/256 of all, but no more than 4 MiB for that. */
+START_TEST(chunks_grow_with_what_is_held)
+{
+    static struct slab_run runs[40000];
+    struct slab s;
+    struct slab_run one;
+
+    slab_init(&s, 0);
+    ck_assert_int_eq(slab_take(&s, 1, &one), STATUS_OK);
+    ck_assert_uint_eq(s.total, 256);
+    ck_assert_int_eq(slab_take(&s, 33, &one), STATUS_OK);
+    ck_assert_uint_eq(s.total, 256); /* it still fits */
+    ck_assert_int_eq(slab_take(&s, 250, &one), STATUS_OK);
+    ck_assert_uint_eq(s.total, 256 + 2048);
+    slab_fini(&s);
+
+    slab_init(&s, 0);
+    for (size_t i = 0; i < 40000; i++) {
+        uint64_t before = s.total;
+
+        ck_assert_int_eq(slab_take(&s, 10, &runs[i]), STATUS_OK);
+        if (s.total == before)
+            continue;
+        ck_assert_uint_ge((s.total - before) * 256, s.live - 10);
+        ck_assert_uint_le(s.total - before, 2048);
+        if (s.live < 65536)
+            ck_assert_uint_eq(s.total - before, 256);
+    }
+    ck_assert_uint_lt(s.total, 400000 + 400000 / 50);
+    ck_assert(!slab_huge(&s)); /* no chunk is that large */
+    slab_fini(&s);
+}
+END_TEST
+
+/* Takes a run that the test does not need again. */
+static void take(struct slab *s, uint32_t blocks, uint32_t chunk)
+{
+    struct slab_run r;
+
+    ck_assert_int_eq(slab_take(s, blocks, &r), STATUS_OK);
+    ck_assert_uint_eq(r.chunk, chunk);
+}
+
+/* What is given back is used again before the system is asked for more. */
+START_TEST(an_emptied_chunk_is_used_again)
+{
+    struct slab_run runs[8], other;
+    struct slab s;
+
+    slab_init(&s, 0);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(slab_take(&s, 32, &runs[i]), STATUS_OK);
+    ck_assert_int_eq(slab_take(&s, 32, &other), STATUS_OK);
+    ck_assert_uint_eq(other.chunk, 1);
+    for (int i = 0; i < 8; i++) {
+        ck_assert_uint_eq(runs[i].chunk, 0);
+        ck_assert_uint_eq(s.chunks[0].used, 256);
+        slab_give(&s, &runs[i]);
+    }
+    ck_assert_uint_eq(s.chunks[0].used, 0);
+    ck_assert_uint_eq(s.used, 32);
+    take(&s, 230, 0); /* there are 224 left in the other */
+    ck_assert_uint_eq(s.total, 512);
+    slab_fini(&s);
+    ck_assert_uint_eq(s.total, 0);
+    ck_assert_ptr_null(s.chunks);
+}
+END_TEST
+
+/* If a run does not fit where the last one was cut, it goes where there is the
+ * least room that is enough. */
+START_TEST(a_run_goes_where_it_leaves_the_least)
+{
+    struct slab s;
+
+    slab_init(&s, 0);
+    for (int i = 0; i < 7; i++)
+        take(&s, 32, 0);
+    take(&s, 12, 0); /* 20 blocks are left */
+    for (int i = 0; i < 6; i++)
+        take(&s, 32, 1);
+    take(&s, 4, 1);   /* 60 */
+    take(&s, 64, 2);  /* of 512 */
+    take(&s, 443, 2); /* 5 */
+    take(&s, 10, 0);
+    take(&s, 15, 1);
+    take(&s, 45, 1); /* all of it */
+    take(&s, 10, 0);
+    take(&s, 5, 2);
+    ck_assert_uint_eq(s.total, 256 + 256 + 512);
+    ck_assert_uint_eq(s.used, s.total);
+    take(&s, 1, 3);
+    slab_fini(&s);
+}
+END_TEST
+
+START_TEST(at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits)
+{
+    struct slab_run r[4];
+    struct slab s;
+
+    slab_init(&s, 1000);
+    /* Eight times 100 are 1024 blocks: too many, so half of that. */
+    ck_assert_int_eq(slab_take(&s, 100, &r[0]), STATUS_OK);
+    ck_assert_uint_eq(s.total, 512);
+    ck_assert_int_eq(slab_take(&s, 412, &r[1]), STATUS_OK);
+    ck_assert_uint_eq(s.total, 512);
+    ck_assert_int_eq(slab_take(&s, 100, &r[2]), STATUS_OK);
+    ck_assert_uint_eq(s.total, 768); /* 256 are the least */
+    ck_assert_int_eq(slab_take(&s, 157, &r[3]), STATUS_LIMIT);
+    ck_assert_int_eq(slab_take(&s, 156, &r[3]), STATUS_OK);
+    ck_assert_uint_eq(s.total, 768);
+    slab_fini(&s);
+    slab_init(&s, 256);
+    ck_assert_int_eq(slab_take(&s, 257, &r[0]), STATUS_LIMIT);
+    ck_assert_int_eq(slab_take(&s, 256, &r[0]), STATUS_OK);
+    slab_fini(&s);
+    slab_init(&s, 255);
+    ck_assert_int_eq(slab_take(&s, 1, &r[0]), STATUS_LIMIT);
+    slab_fini(&s);
+}
+END_TEST
+
+/* A few at a time, until no more than a fortieth is dead. */
+START_TEST(tidying_moves_a_few_runs_at_a_time)
+{
+    static struct slab_run runs[RUNS];
+    uint64_t before[RUNS], calls = 0;
+    struct slab s;
+
+    slab_init(&s, 0);
+    for (size_t i = 0; i < RUNS; i++) {
+        ck_assert_int_eq(slab_take(&s, 100, &runs[i]), STATUS_OK);
+        mark(&runs[i], i << 32);
+    }
+    slab_tidy(&s, runs, RUNS); /* nothing is dead */
+    check_books(&s, runs, RUNS);
+    for (size_t i = 0; i < RUNS; i += 2)
+        slab_give(&s, &runs[i]);
+    while ((s.used - s.live) * SLAB_WASTE > s.total && calls < 10000) {
+        uint64_t moved = 0;
+
+        for (size_t i = 0; i < RUNS; i++)
+            before[i] = (uint64_t)(uintptr_t)runs[i].at;
+        slab_tidy(&s, runs, RUNS);
+        for (size_t i = 1; i < RUNS; i += 2)
+            moved += before[i] != (uint64_t)(uintptr_t)runs[i].at ? 100 : 0;
+        ck_assert_uint_le(moved, 4 * (s.live / RUNS) + 1024 + 100);
+        check_books(&s, runs, RUNS);
+        calls++;
+    }
+    ck_assert_uint_gt(calls, 5);
+    ck_assert_uint_lt(calls, 10000);
+    for (size_t i = 1; i < RUNS; i += 2)
+        check_mark(&runs[i], i << 32);
+    slab_tidy(&s, NULL, 0);
+    slab_fini(&s);
+}
+END_TEST
 
 Suite *suite_slab(void)
 {
@@ -105,6 +357,13 @@ Suite *suite_slab(void)
     tcase_add_test(t, runs_that_grow_keep_their_content_and_little_is_wasted);
     tcase_add_test(t, it_never_holds_more_than_allowed);
     tcase_add_test(t, memory_that_fails_changes_nothing);
+    tcase_add_test(t, random_use_keeps_the_books_and_every_run);
+    tcase_add_test(t, chunks_grow_with_what_is_held);
+    tcase_add_test(t, an_emptied_chunk_is_used_again);
+    tcase_add_test(t, a_run_goes_where_it_leaves_the_least);
+    tcase_add_test(
+        t, at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits);
+    tcase_add_test(t, tidying_moves_a_few_runs_at_a_time);
     suite_add_tcase(s, t);
     return s;
 }

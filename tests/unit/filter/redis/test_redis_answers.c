@@ -290,17 +290,19 @@ START_TEST(a_long_call_is_several_batches_and_each_is_answered)
     ck_assert_uint_eq(asked(&redis_script_check), 4);
     for (size_t i = 0; i < N; i++)
         ck_assert(got[i] == (i < 3 * REDIS_BATCH || (i - 3 * REDIS_BATCH) % 2));
-    /* The second answer is lost, with those behind it. */
+    /* The second answer is lost, with those behind it and perhaps the first,
+     * if the connection ended while the client was still sending. */
     answer(&redis_script_check, full, HANG_UP);
-    s.scripts[redis_script_check.number][3] = full;
-    s.scripts[redis_script_check.number][4] = rest;
+    s.scripts[redis_script_check.number][2] = full;
+    s.scripts[redis_script_check.number][3] = SILENCE;
     memset(got, 0, sizeof got);
     ck_assert_int_eq(redis_bloom_check(b, (struct redis_keys){.digest = keys},
-                                       N, got),
+                                       3 * REDIS_BATCH, got),
                      STATUS_OK);
-    ck_assert_uint_eq(asked(&redis_script_check), 5);
-    for (size_t i = 0; i < N; i++)
-        ck_assert(got[i] == (i < 3 * REDIS_BATCH || (i - 3 * REDIS_BATCH) % 2));
+    ck_assert_uint_ge(asked(&redis_script_check), 4);
+    ck_assert_uint_le(asked(&redis_script_check), 5);
+    for (size_t i = 0; i < 3 * REDIS_BATCH; i++)
+        ck_assert(got[i]);
     ck_assert_uint_eq(s.connections, 2);
 }
 END_TEST
