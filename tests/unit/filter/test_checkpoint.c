@@ -390,6 +390,250 @@ START_TEST(memory_that_fails_while_loading_leaves_nothing)
     filter_free(g);
 }
 END_TEST
+/* ---- headers
+ * ---------------------------------------------------------------*/
+
+START_TEST(either_header_will_do_and_without_both_nothing)
+{
+    struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
+    struct checkpoint_info info;
+    uint64_t size;
+
+    ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        uint64_t bit = i == 0 ? 8 * 100 : 8 * (size - 100);
+
+        flip(bit);
+        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_assert_uint_eq(info.damaged, 0);
+        ck_assert_uint_eq(info.bytes, size);
+        ck_assert_uint_eq(count_maybe(g, 0, 1000), 1000);
+        filter_free(g);
+        g = NULL;
+        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        ck_assert_uint_eq(info.id.generation, 5);
+        flip(bit);
+    }
+    flip(8 * 100);
+    flip(8 * (size - 100));
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_DAMAGED);
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_DAMAGED);
+    flip(0); /* the magic number, too: not a filter file any more */
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_FORMAT);
+    ck_assert_ptr_null(g);
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(versions_lengths_and_kinds_of_others_are_refused)
+{
+    static const struct {
+        size_t at;
+        char octets[16];
+        size_t len;
+        enum status want;
+    } lies[] = {
+        {8, {0}, 4, STATUS_FORMAT},
+        {8, {1}, 4, STATUS_OK},
+        {8, {2}, 4, STATUS_VERSION},
+        {8, {0, 1}, 4, STATUS_VERSION},
+        {12, {0, 2}, 4, STATUS_FORMAT},
+        {16, "redis", 16, STATUS_FORMAT},
+        {16, "bloomer", 16, STATUS_FORMAT},
+        {16, "bloombloombloom", 16, STATUS_FORMAT},
+        {32, "xxh3-128 secret", 16, STATUS_FORMAT},
+        {32, "xxh3-128 secret ", 16, STATUS_OK},
+        {64, {78}, 8, STATUS_FORMAT},
+        {192, {0}, 8, STATUS_DAMAGED},
+    };
+    struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
+
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        enum status st;
+
+        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        forge(lies[i].at, lies[i].octets, lies[i].len);
+        st = load(&g, NULL, NULL);
+        if (lies[i].want == STATUS_DAMAGED)
+            ck_assert_int_ne(st, STATUS_OK);
+        else
+            ck_assert_msg(st == lies[i].want, "lie %zu: %d", i, st);
+        filter_free(g);
+        g = NULL;
+    }
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(only_regular_files_are_read)
+{
+    struct filter *g = NULL;
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_NOT_FOUND);
+    ck_assert_int_eq(checkpoint_load(&g, dir, 77, NULL, 0, NULL),
+                     STATUS_FORMAT);
+    ck_assert_int_eq(checkpoint_peek(dir, &info), STATUS_FORMAT);
+    ck_assert_int_eq(checkpoint_load(&g, "/dev/zero", 77, NULL, 0, NULL),
+                     STATUS_FORMAT);
+    ck_assert_int_eq(file_replace(path, bytes_of_str("")), STATUS_OK);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_FORMAT);
+    ck_assert_ptr_null(g);
+}
+END_TEST
+
+/* Opens and reads leave no descriptor behind, whatever they find. */
+START_TEST(no_descriptor_is_left_open)
+{
+    struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
+    int before = dup(0), after;
+    struct checkpoint_info info;
+    enum status st;
+
+    close(before);
+    for (int i = 0; i < 3; i++) {
+        st = load(&g, NULL, NULL);
+        ck_assert((st == STATUS_OK) == (g != NULL));
+        filter_free(g);
+        g = NULL;
+        (void)!checkpoint_peek(path, &info);
+        (void)!checkpoint_peek(dir, &info);
+        if (i == 0)
+            forge(64, "x", 1);
+        else
+            ck_assert_int_eq(file_replace(path, bytes_of_str("no")), STATUS_OK);
+    }
+    after = dup(0);
+    ck_assert_int_eq(after, before);
+    close(after);
+    filter_free(f);
+}
+END_TEST
+
+/* ---- damage ---------------------------------------------------------------*/
+
+START_TEST(the_first_damaged_units_are_listed_and_all_are_counted)
+{
+    struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert_uint_eq(info.units, 8192);
+    for (uint64_t i = 0; i < 20; i++)
+        forge_entry(info.units, 5 + 7 * i, 48, i);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 20);
+    ck_assert_uint_eq(info.lost, 0);
+    for (uint64_t i = 0; i < CHECKPOINT_LISTED; i++)
+        ck_assert_uint_eq(info.listed[i], 5 + 7 * i);
+    ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+START_TEST(a_file_without_one_whole_unit_is_refused)
+{
+    struct filter *f = saved("bloom", 100000, NULL), *g = NULL;
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert_uint_eq(info.units, 2);
+    forge_entry(info.units, 0, 48, 1);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.lost, 1);
+    filter_free(g);
+    g = NULL;
+    forge_entry(info.units, 1, 48, 1);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_DAMAGED);
+    ck_assert_ptr_null(g);
+    filter_free(f);
+}
+END_TEST
+
+/* A unit may be the last thing before the directory, and no longer. */
+START_TEST(a_unit_ends_where_the_directory_begins)
+{
+    struct filter *f = saved("bloom", 100000, NULL), *g = NULL;
+    struct checkpoint_info info;
+    struct buf b = file_content();
+    uint64_t directory = b.len - 256 - 2 * 64;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    forge_entry(2, 1, 8, directory);
+    forge_entry(2, 1, 16, 0);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    filter_free(g);
+    g = NULL;
+    forge_entry(2, 1, 8, directory + 1);
+    forge_entry(2, 1, 16, UINT64_MAX);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    filter_free(g);
+    buf_fini(&b);
+    filter_free(f);
+}
+END_TEST
+
+/* With memory for the half of it, the parts that grow later stay as they
+ * are. */
+START_TEST(a_share_of_memory_holds_after_loading_too)
+{
+    struct filter *f = saved("scalable", 400000, NULL), *g = NULL;
+    struct filter_source none = {0};
+    struct filter_stats s;
+
+    ck_assert_int_eq(checkpoint_load(&g, path, id.seed_print, &none, 1 << 20,
+                                     NULL),
+                     STATUS_OK);
+    ck_assert_int_eq(add_range(g, 400000, 1000000), STATUS_LIMIT);
+    filter_stats(g, &s);
+    ck_assert(s.reduced);
+    ck_assert_uint_le(s.bits / 8, (1 << 20) + 4096 * 16);
+    ck_assert_uint_eq(count_maybe(g, 0, 1400000), 1400000);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+START_TEST(the_seeds_print_tells_crawls_apart)
+{
+    unsigned char a[DIGEST_SEED_SIZE] = {1}, b[DIGEST_SEED_SIZE] = {2};
+    struct digest_key ka, kb;
+
+    digest_key_init(&ka, a);
+    digest_key_init(&kb, b);
+    ck_assert_uint_eq(checkpoint_seed_print(&ka), checkpoint_seed_print(&ka));
+    ck_assert_uint_ne(checkpoint_seed_print(&ka), checkpoint_seed_print(&kb));
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_leaves_the_file_before)
+{
+    struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
+    struct filter *other = NULL;
+    struct filter_options o = {.kind = "bloom", .expect = 10, .fpr = 0.5};
+
+    ck_assert_int_eq(filter_new(&other, &o), STATUS_OK);
+    for (uint64_t nth = 1; nth < 6; nth++) {
+        enum status st;
+
+        mem_fail_after(nth);
+        st = checkpoint_save(path, other, &id);
+        mem_fail_after(0);
+        if (st == STATUS_OK)
+            break;
+        ck_assert_int_eq(st, STATUS_NOMEM);
+        ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+        ck_assert_uint_eq(count_maybe(g, 0, 1000), 1000);
+        filter_free(g);
+    }
+    ck_assert_int_ne(checkpoint_save("/nonexistent/file", f, &id), STATUS_OK);
+    filter_free(f);
+    filter_free(other);
+}
+END_TEST
 
 Suite *suite_checkpoint(void)
 {
@@ -413,6 +657,16 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, ours_files_never_change);
     tcase_add_test(t, an_open_seed_is_kept_in_the_file);
     tcase_add_test(t, memory_that_fails_while_loading_leaves_nothing);
+    tcase_add_test(t, either_header_will_do_and_without_both_nothing);
+    tcase_add_test(t, versions_lengths_and_kinds_of_others_are_refused);
+    tcase_add_test(t, only_regular_files_are_read);
+    tcase_add_test(t, no_descriptor_is_left_open);
+    tcase_add_test(t, the_first_damaged_units_are_listed_and_all_are_counted);
+    tcase_add_test(t, a_file_without_one_whole_unit_is_refused);
+    tcase_add_test(t, a_unit_ends_where_the_directory_begins);
+    tcase_add_test(t, a_share_of_memory_holds_after_loading_too);
+    tcase_add_test(t, the_seeds_print_tells_crawls_apart);
+    tcase_add_test(t, what_cannot_be_written_leaves_the_file_before);
     suite_add_tcase(s, t);
     return s;
 }

@@ -131,6 +131,191 @@ START_TEST(what_is_shown_has_no_secret)
               !redis_url_is_one("redis") && !redis_url_is_one("file"));
 }
 END_TEST
+START_TEST(limits_are_met_and_not_passed)
+{
+    static const char *const good[] = {
+        "redis://h:1",
+        "redis://h:65535",
+        "redis://h/0",
+        "redis://h/65535",
+        "redis://h/",
+        "redis://h?",
+        "redis://h?&&db=65535&",
+        "redis://h/?db=0",
+        "redis://h?k=4",
+        "redis://h?k=24",
+        "redis://h?bits=512",
+        "redis://h?layout=plain&k=64",
+        "redis://h?layout=plain&k=1",
+        "redis://h?layout=plain&bits=1",
+        "redis://h?layout=blocked&hash=double",
+        "redis://h?ttl=1",
+        "redis://h?ttl=315360000",
+        "redis://h?ttl=5256000m",
+        "redis://h?ttl=87600h",
+        "redis://h?ttl=3650d",
+        "redis://h?timeout=3600",
+        "redis://h?timeout=1h",
+        "redis://h?retry=180",
+        "redis://h?retry=1",
+        "redis://h?key=a%41",
+        "redis://[::1]",
+        "redis://[::1]:1",
+        "redis://:p@h",
+        "redis://u:p@h",
+        "redis://u@x:p@h",
+        "redis://h?key=a@b",
+        "redis+unix:///a?key=b/c",
+    };
+    static const char *const bad[] = {
+        "redis://h:00000000000001",
+        "redis://h/65536",
+        "redis://h/-1",
+        "redis://h?db=65536",
+        "redis://h?db=",
+        "redis://h?db=1x",
+        "redis://h?k=28",
+        "redis://h?k=2",
+        "redis://h?k=65",
+        "redis://h?k=",
+        "redis://h?bits=511",
+        "redis://h?bits=513",
+        "redis://h?bits=",
+        "redis://h?bits=4294967808",
+        "redis://h?layout=plain&bits=",
+        "redis://h?layout=",
+        "redis://h?layout=plain&hash=",
+        "redis://h?ttl=",
+        "redis://h?ttl=s",
+        "redis://h?ttl=1ss",
+        "redis://h?ttl=315360001",
+        "redis://h?ttl=5256001m",
+        "redis://h?ttl=87601h",
+        "redis://h?ttl=3651d",
+        "redis://h?ttl=0d",
+        "redis://h?timeout=3601",
+        "redis://h?timeout=0",
+        "redis://h?timeout=61m",
+        "redis://h?retry=181",
+        "redis://h?retry=0",
+        "redis://h?key",
+        "redis://h?key=%",
+        "redis://h?key=%4",
+        "redis://h?key=%g1",
+        "redis://h?key=%1g",
+        "redis://[]",
+        "redis://[::1]1",
+        "redis://h%00",
+        "redis://:@h",
+        "redis://u:%@h",
+        "redis://u%:p@h",
+        "redis://@h",
+        "redis://h ?=1",
+        "redis+unix://h/a",
+        "redis+unix:///%00",
+        "redis+unix:///a?db=65536",
+        "redis:/h",
+        "redis",
+        "rediss://h",
+        "redis+unix://u@/a",
+    };
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(parses(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!parses(bad[i]), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(times_have_units)
+{
+    ck_assert(parses("redis://h?ttl=90&timeout=2m&retry=3s"));
+    ck_assert_int_eq(place.ttl_ms, 90000);
+    ck_assert_int_eq(place.timeout_ms, 120000);
+    ck_assert_int_eq(place.retry_ms, 3000);
+    ck_assert(parses("redis://h?ttl=3h"));
+    ck_assert_int_eq(place.ttl_ms, 3 * 3600000);
+    ck_assert_int_eq(place.timeout_ms, 2000);
+    ck_assert_int_eq(place.retry_ms, 5000);
+    ck_assert(parses("redis://h?ttl=2d"));
+    ck_assert_int_eq(place.ttl_ms, 2 * 86400000);
+    ck_assert(parses("redis://h?ttl=1s"));
+    ck_assert_int_eq(place.ttl_ms, 1000);
+}
+END_TEST
+
+START_TEST(escapes_and_signs_are_read_where_they_stand)
+{
+    ck_assert(parses("redis://a%3ab:c%40@h%41:5/7?key=%3f%26%3D=x&db=8"));
+    ck_assert_str_eq(place.user, "a:b");
+    ck_assert_str_eq(place.password, "c@");
+    ck_assert_str_eq(place.host, "hA");
+    ck_assert_uint_eq(place.port, 5);
+    ck_assert_uint_eq(place.db, 8); /* said last */
+    ck_assert_str_eq(place.key, "?&==x");
+    ck_assert(parses("redis://u@x:p:q@h"));
+    ck_assert_str_eq(place.user, "u@x");
+    ck_assert_str_eq(place.password, "p:q");
+    ck_assert(parses("redis+unix://:p%2f@/run/a%20b"));
+    ck_assert_str_eq(place.password, "p/");
+    ck_assert_str_eq(place.path, "/run/a b");
+    ck_assert(parses("redis://h/9?key=a@b"));
+    ck_assert_str_eq(place.user, "");
+    ck_assert_uint_eq(place.db, 9);
+    ck_assert_int_eq(place.hash, REDIS_DOUBLE);
+    ck_assert(!place.is_unix);
+}
+END_TEST
+
+/* Fills `text` with `head`, then letters until the part is `len` long. */
+static const char *long_one(const char *head, size_t len)
+{
+    static char text[1000];
+    size_t n = strlen(head);
+
+    memcpy(text, head, n);
+    memset(text + n, 'x', len);
+    text[n + len] = '\0';
+    return text;
+}
+
+START_TEST(names_are_as_long_as_there_is_room)
+{
+    ck_assert(parses(long_one("redis://", 255)));
+    ck_assert_uint_eq(strlen(place.host), 255);
+    ck_assert(!parses(long_one("redis://", 256)));
+    ck_assert(parses(long_one("redis://h?key=", 255)));
+    ck_assert_uint_eq(strlen(place.key), 255);
+    ck_assert(!parses(long_one("redis://h?key=", 256)));
+    ck_assert(parses(long_one("redis+unix:///", 106)));
+    ck_assert_uint_eq(strlen(place.path), 107);
+    ck_assert(!parses(long_one("redis+unix:///", 107)));
+}
+END_TEST
+
+/* What went wrong leaves the caller's place alone. */
+START_TEST(a_wrong_url_changes_nothing)
+{
+    ck_assert(parses("redis://h:1/2?key=n"));
+    ck_assert(!parses("redis://other:7/3?key=m&k=65"));
+    ck_assert_str_eq(place.host, "h");
+    ck_assert_str_eq(place.key, "n");
+    ck_assert_uint_eq(place.port, 1);
+}
+END_TEST
+
+START_TEST(an_address_is_shown_in_brackets)
+{
+    struct buf b;
+
+    buf_init(&b, 1000);
+    ck_assert(parses("redis://u:p@[::1]:7/2?key=n"));
+    redis_url_show(&place, &b);
+    ck_assert_str_eq(buf_str(&b), "redis://[::1]:7/2?key=n");
+    ck_assert(redis_url_is_one("redis+unix:///x"));
+    buf_fini(&b);
+}
+END_TEST
 
 Suite *suite_redis_url(void)
 {
@@ -141,6 +326,12 @@ Suite *suite_redis_url(void)
     tcase_add_test(t, what_is_not_said_has_a_default);
     tcase_add_test(t, what_is_wrong_is_refused_and_said);
     tcase_add_test(t, what_is_shown_has_no_secret);
+    tcase_add_test(t, limits_are_met_and_not_passed);
+    tcase_add_test(t, times_have_units);
+    tcase_add_test(t, escapes_and_signs_are_read_where_they_stand);
+    tcase_add_test(t, names_are_as_long_as_there_is_room);
+    tcase_add_test(t, a_wrong_url_changes_nothing);
+    tcase_add_test(t, an_address_is_shown_in_brackets);
     suite_add_tcase(s, t);
     return s;
 }
