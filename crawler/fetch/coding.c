@@ -108,9 +108,7 @@ static void release(void *coding, void *at)
 
 static void *z_allocate(void *coding, unsigned items, unsigned size)
 {
-    return size > 0 && items > ALLOCATION_MOST / size
-               ? NULL
-               : allocate(coding, (size_t)items * size);
+    return allocate(coding, (size_t)items * size);
 }
 
 /* ---- the value of Content-Encoding ---- */

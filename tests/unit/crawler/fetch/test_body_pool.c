@@ -103,6 +103,28 @@ START_TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
 }
 END_TEST
 
+START_TEST(what_exists_already_is_counted_and_never_refused)
+{
+    struct body_pool *p = body_pool_new(100);
+    int a, b;
+
+    body_pool_hold(p, 90);
+    ck_assert(body_pool_take(p, &a, 10));
+    body_pool_hold(p, 500);
+    ck_assert_uint_eq(body_pool_used(p), 600);
+    ck_assert(body_pool_take(p, &a, 1)); /* the overdraft is free */
+    ck_assert(!body_pool_take(p, &b, 0));
+    body_pool_give(p, &b, 500); /* gives nothing of a's right */
+    ck_assert(!body_pool_take(p, &b, 1));
+    body_pool_give(p, &a, 11);
+    ck_assert_uint_eq(body_pool_used(p), 90);
+    ck_assert(body_pool_take(p, &b, 10));
+    ck_assert_uint_eq(body_pool_used(p), 100);
+    body_pool_free(p);
+    body_pool_free(NULL);
+}
+END_TEST
+
 Suite *suite_body_pool(void)
 {
     Suite *s = suite_create("body_pool");
@@ -112,6 +134,7 @@ Suite *suite_body_pool(void)
     tcase_add_test(t, gives_what_it_has_and_one_overdraft);
     tcase_add_test(t, agrees_with_a_plain_model);
     tcase_add_test(t, half_finished_bodies_never_wait_for_each_other_for_ever);
+    tcase_add_test(t, what_exists_already_is_counted_and_never_refused);
     suite_add_tcase(s, t);
     return s;
 }

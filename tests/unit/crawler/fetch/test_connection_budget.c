@@ -54,6 +54,33 @@ START_TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
 }
 END_TEST
 
+START_TEST(a_budget_has_a_least_and_a_most)
+{
+    struct connection_budget b;
+
+    /* 100 connections for two fetchers, then 99 */
+    connection_budget_init(&b, 100 * CONNECTION_COST_PLAIN, 0, 1 << 20, 2);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 50);
+    connection_budget_update(&b, 1);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 49);
+    connection_budget_update(&b, 100 * CONNECTION_COST_PLAIN - 1);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 1);
+    connection_budget_update(&b, 100 * CONNECTION_COST_PLAIN);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 1);
+    /* half of each kind cost the mean */
+    connection_budget_init(&b,
+                           10 * (CONNECTION_COST_PLAIN + CONNECTION_COST_TLS),
+                           0, 1 << 20, 1);
+    ck_assert_int_eq(connection_budget_most(&b, 7, 7), 20);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 0),
+                     (long)(10 * (CONNECTION_COST_PLAIN + CONNECTION_COST_TLS) /
+                            CONNECTION_COST_TLS));
+    /* libcurl walks them, so there is an end to it */
+    connection_budget_init(&b, UINT64_MAX, 0, UINT64_MAX, 1);
+    ck_assert_int_eq(connection_budget_most(&b, 0, 1), 65536);
+}
+END_TEST
+
 Suite *suite_connection_budget(void);
 Suite *suite_connection_budget(void)
 {
@@ -64,6 +91,7 @@ Suite *suite_connection_budget(void)
     tcase_add_test(t, connections_without_tls_cost_less_and_a_mixture_between);
     tcase_add_test(
         t, half_of_the_descriptors_are_for_connections_and_one_always_goes);
+    tcase_add_test(t, a_budget_has_a_least_and_a_most);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "crawler/fetch/mime.h"
+#include "tests/unit/guarded.h"
 
 START_TEST(the_essence_is_lower_case_without_parameters)
 {
@@ -87,6 +89,84 @@ START_TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
 }
 END_TEST
 
+START_TEST(a_type_is_two_tokens_of_bounded_length)
+{
+    static const char *const none[] = {"a/",    "/a",    "//",
+                                       "a//b",  "a b/c", "a/b\x7f",
+                                       "a/(b)", "a/b,c", "\xe9/a"};
+    char text[MIME_SIZE];
+
+    ck_assert(bytes_is(mime_essence(bytes_of_str("a/b"), text), "a/b"));
+    ck_assert(
+        bytes_is(mime_essence(bytes_of_str("\tA/b.+-9 ;x"), text), "a/b.+-9"));
+    ck_assert_uint_eq(mime_essence(bytes_of_str("ab"), text).len, 0);
+    ck_assert_uint_eq(mime_essence(bytes_of("a/b\0", 4), text).len, 0);
+    ck_assert_uint_eq(mime_essence(bytes_of(NULL, 0), text).len, 0);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ck_assert_msg(mime_essence(bytes_of_str(none[i]), text).len == 0, "%s",
+                      none[i]);
+    strcpy(text, "?");
+    ck_assert(bytes_is(mime_essence(bytes_of_str("x/y"), text), "x/y"));
+    ck_assert_str_eq(text, "x/y"); /* also as a string */
+}
+END_TEST
+
+START_TEST(an_empty_list_entry_is_no_family)
+{
+    static const char *const list[] = {"", "text/"};
+
+    ck_assert(mime_accepted(bytes_of_str("text/plain"), list, 2));
+    ck_assert(!mime_accepted(bytes_of_str("text/"), list, 1));
+    ck_assert(!mime_accepted(bytes_of_str("a/b"), list, 2));
+    ck_assert(mime_is_html(bytes_of_str("application/xhtml+xml")));
+    ck_assert(!mime_is_html(bytes_of_str("text/xml")));
+    ck_assert(mime_is_xml(bytes_of_str("application/xml")));
+    ck_assert(mime_is_xml(bytes_of_str("a+xml")));
+}
+END_TEST
+
+/* In memory of their own, so that nothing beyond the end is read. */
+START_TEST(what_looks_like_html_is_judged_within_its_octets)
+{
+    static const char *const tags[] = {"<!doctype html",
+                                       "<html",
+                                       "<head",
+                                       "<script",
+                                       "<iframe",
+                                       "<h1",
+                                       "<div",
+                                       "<font",
+                                       "<table",
+                                       "<a",
+                                       "<style",
+                                       "<title",
+                                       "<b",
+                                       "<body",
+                                       "<br",
+                                       "<p"};
+    char text[32];
+
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        struct bytes g = guarded(bytes_of_str(tags[i]));
+
+        ck_assert_msg(!mime_looks_like_html(g), "%s", tags[i]);
+        guarded_free(g);
+        for (int j = 0; j < 3; j++) {
+            snprintf(text, sizeof text, "%s%c", tags[i], " >x"[j]);
+            g = guarded(bytes_of_str(text));
+            ck_assert_msg(mime_looks_like_html(g) == (j < 2), "%s", text);
+            guarded_free(g);
+        }
+    }
+    ck_assert(!mime_looks_like_html(bytes_of("\0<html>", 7)));
+    ck_assert(!mime_looks_like_html(bytes_of_str(" \t\n\f\r")));
+    ck_assert(mime_looks_like_html(bytes_of_str("\xef\xbb\xbf \f<b>")));
+    ck_assert(!mime_looks_like_html(bytes_of_str("\xef\xbb<b>")));
+    ck_assert(mime_looks_like_html(bytes_of_str("<!--")));
+    ck_assert(!mime_looks_like_html(bytes_of_str("<!-")));
+}
+END_TEST
+
 Suite *suite_mime(void)
 {
     Suite *s = suite_create("mime");
@@ -96,6 +176,9 @@ Suite *suite_mime(void)
     tcase_add_test(t, a_list_names_types_and_families);
     tcase_add_test(t, xml_is_known_by_name_and_suffix);
     tcase_add_test(t, mimesniff_7_1_html_is_known_by_its_first_tag);
+    tcase_add_test(t, a_type_is_two_tokens_of_bounded_length);
+    tcase_add_test(t, an_empty_list_entry_is_no_family);
+    tcase_add_test(t, what_looks_like_html_is_judged_within_its_octets);
     suite_add_tcase(s, t);
     return s;
 }

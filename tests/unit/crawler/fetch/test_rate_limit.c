@@ -86,6 +86,30 @@ START_TEST(no_number_of_octets_is_too_large)
 }
 END_TEST
 
+START_TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
+{
+    struct rate_limit *l = rate_limit_new(1000);
+
+    ck_assert_uint_eq(rate_limit_rate(l), 1000);
+    ck_assert_int_eq(rate_limit_spend(l, 500, T0), T0 - NS_PER_S / 2);
+    rate_limit_set(l, 2000, T0); /* nothing is overdrawn: as before */
+    ck_assert_int_eq(rate_limit_level_at(l), T0 - NS_PER_S / 2);
+    ck_assert_int_eq(rate_limit_spend(l, 1000, T0), T0);
+    rate_limit_set(l, 1000, T0);
+    ck_assert_int_eq(rate_limit_level_at(l), T0);
+    rate_limit_set(l, 0, T0 + 5);
+    ck_assert_uint_eq(rate_limit_rate(l), 0);
+    rate_limit_set(l, 500, T0 + 7);
+    ck_assert_int_eq(rate_limit_level_at(l), T0 + 7);
+    ck_assert_int_eq(rate_limit_spend(l, 500, T0 + 7), T0 + 7 + NS_PER_S);
+    /* a second later it is level again, not full */
+    ck_assert_int_eq(rate_limit_spend(l, 500, T0 + 7 + NS_PER_S),
+                     T0 + 7 + 2 * NS_PER_S);
+    rate_limit_free(l);
+    rate_limit_free(NULL);
+}
+END_TEST
+
 Suite *suite_rate_limit(void)
 {
     Suite *s = suite_create("rate_limit");
@@ -98,6 +122,7 @@ Suite *suite_rate_limit(void)
     tcase_add_test(
         t, without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing);
     tcase_add_test(t, no_number_of_octets_is_too_large);
+    tcase_add_test(t, a_faster_rate_shortens_only_what_is_still_to_wait);
     suite_add_tcase(s, t);
     return s;
 }

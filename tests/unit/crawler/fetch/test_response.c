@@ -141,6 +141,151 @@ START_TEST(all_heads_of_a_transfer_together_are_bounded)
 }
 END_TEST
 
+static void add_to(void *ctx, struct bytes value)
+{
+    snprintf((char *)ctx + strlen(ctx), 100, "[%.*s]", (int)value.len,
+             value.at);
+}
+
+static const char *every(const struct response *a, enum response_field f)
+{
+    static char text[400];
+
+    text[0] = '\0';
+    response_each(a, f, add_to, text);
+    return text;
+}
+
+START_TEST(each_field_has_its_name)
+{
+    static const struct {
+        const char *line;
+        enum response_field field;
+    } t[] = {
+        {"Cache-Control: v\r\n", RESPONSE_CACHE_CONTROL},
+        {"Content-Encoding: v\r\n", RESPONSE_CONTENT_ENCODING},
+        {"Content-Language: v\r\n", RESPONSE_CONTENT_LANGUAGE},
+        {"Content-Length: v\r\n", RESPONSE_CONTENT_LENGTH},
+        {"Content-Location: v\r\n", RESPONSE_CONTENT_LOCATION},
+        {"Content-Type: v\r\n", RESPONSE_CONTENT_TYPE},
+        {"Date: v\r\n", RESPONSE_DATE},
+        {"ETag: v\r\n", RESPONSE_ETAG},
+        {"Expires: v\r\n", RESPONSE_EXPIRES},
+        {"Last-Modified: v\r\n", RESPONSE_LAST_MODIFIED},
+        {"Link: v\r\n", RESPONSE_LINK},
+        {"Location: v\r\n", RESPONSE_LOCATION},
+        {"Refresh: v\r\n", RESPONSE_REFRESH},
+        {"Retry-After: v\r\n", RESPONSE_RETRY_AFTER},
+        {"Transfer-Encoding: v\r\n", RESPONSE_TRANSFER_ENCODING},
+        {"X-Robots-Tag: v\r\n", RESPONSE_X_ROBOTS_TAG},
+    };
+
+    ck_assert_uint_eq(sizeof t / sizeof *t, RESPONSE_FIELD_COUNT_);
+    for (size_t i = 0; i < RESPONSE_FIELD_COUNT_; i++) {
+        struct response a;
+
+        response_init(&a);
+        ck_assert(feed(&a, "HTTP/2 200\r\n"));
+        ck_assert(feed(&a, t[i].line));
+        for (int f = 0; f < RESPONSE_FIELD_COUNT_; f++)
+            ck_assert_str_eq(every(&a, (enum response_field)f),
+                             f == (int)t[i].field ? "[v]" : "");
+        ck_assert(!a.complete);
+        response_fini(&a);
+    }
+}
+END_TEST
+
+START_TEST(the_head_is_kept_as_it_came)
+{
+    static const char head[] = "HTTP/1.1 200 OK\r\nno colon\r\n: none\r\n"
+                               "Link:<a>\r\n\r\n";
+    struct response a;
+
+    response_init(&a);
+    ck_assert_uint_eq(a.status, 0);
+    ck_assert(feed(&a, head));
+    ck_assert(bytes_is(buf_bytes(&a.raw), head));
+    ck_assert_uint_eq(a.received, sizeof head - 1);
+    ck_assert(response_line(&a, bytes_of("", 0)));
+    ck_assert(feed(&a, "Link: <trailer>\r\n")); /* after the head */
+    ck_assert(bytes_is(buf_bytes(&a.raw), head));
+    ck_assert_uint_eq(a.received, sizeof head - 1 + 17);
+    ck_assert_str_eq(every(&a, RESPONSE_LINK), "[<a>]");
+    response_clear(&a);
+    ck_assert(a.status == 0 && !a.complete && a.raw.len == 0);
+    ck_assert_str_eq(every(&a, RESPONSE_LINK), "");
+    response_fini(&a);
+}
+END_TEST
+
+START_TEST(of_folded_lines_each_value_is_whole)
+{
+    struct response a;
+
+    response_init(&a);
+    ck_assert(feed(&a, "HTTP/1.1 200 OK\r\nLink: 1\r\n 2\r\nX: y\r\n z\r\n"
+                       "Link: 3\r\n\t4\r\nLink: 5\r\n \r\n"));
+    ck_assert_str_eq(every(&a, RESPONSE_LINK), "[1 2][3 4][5]");
+    assert_field(&a, RESPONSE_LINK, "1 2");
+    ck_assert(a.complete); /* a line of blanks is empty */
+    response_fini(&a);
+    response_init(&a);
+    ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n folded\r\nEtag: x\r\n\r\n"));
+    assert_field(&a, RESPONSE_ETAG, "x");
+    ck_assert_uint_eq(a.status, 200);
+    response_fini(&a);
+    response_init(&a);
+    ck_assert(feed(&a, "HTTP/1.1 200 OK\r\nLink: a\n b\nEtag: y\n\n"));
+    assert_field(&a, RESPONSE_LINK, "a b");
+    assert_field(&a, RESPONSE_ETAG, "y");
+    ck_assert(a.complete);
+    response_fini(&a);
+}
+END_TEST
+
+START_TEST(rfc9112_4_the_status_is_three_digits)
+{
+    static const struct {
+        const char *line;
+        unsigned status;
+    } t[] = {
+        {"HTTP/1.1 100 \r\n", 100}, {"HTTP/2 599\r\n", 599},
+        {"HTTP/1.1 200x\r\n", 200}, {"HTTP/3 999 ?\r\n", 999},
+        {"HTTP/1.0 404", 404},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct response a;
+
+        response_init(&a);
+        ck_assert_msg(feed(&a, t[i].line), "%s", t[i].line);
+        ck_assert_uint_eq(a.status, t[i].status);
+        response_fini(&a);
+    }
+}
+END_TEST
+
+START_TEST(one_octet_over_the_bound_is_refused)
+{
+    static char line[RESPONSE_MOST];
+    struct response a;
+
+    memset(line, 'x', sizeof line);
+    memcpy(line, "X: ", 3);
+    response_init(&a);
+    ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n"));
+    ck_assert(response_line(&a, bytes_of(line, RESPONSE_MOST - 17)));
+    ck_assert(!response_line(&a, bytes_of("x", 1)));
+    response_clear(&a); /* gives a large buffer back */
+    ck_assert_uint_le(a.raw.cap, 8 << 10);
+    ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n\r\n"));
+    response_clear(&a);
+    ck_assert_uint_gt(a.raw.cap, 0); /* keeps a small one */
+    response_fini(&a);
+}
+END_TEST
+
 Suite *suite_response(void)
 {
     Suite *s = suite_create("response");
@@ -154,6 +299,11 @@ Suite *suite_response(void)
     tcase_add_test(t, rfc9112_5_2_folded_lines_are_joined_with_a_space);
     tcase_add_test(t, rfc9112_4_what_is_no_status_line_is_refused);
     tcase_add_test(t, all_heads_of_a_transfer_together_are_bounded);
+    tcase_add_test(t, each_field_has_its_name);
+    tcase_add_test(t, the_head_is_kept_as_it_came);
+    tcase_add_test(t, of_folded_lines_each_value_is_whole);
+    tcase_add_test(t, rfc9112_4_the_status_is_three_digits);
+    tcase_add_test(t, one_octet_over_the_bound_is_refused);
     suite_add_tcase(s, t);
     return s;
 }

@@ -157,6 +157,143 @@ START_TEST(slots_can_be_watched_also_where_no_file_can_be_made)
 }
 END_TEST
 
+START_TEST(each_slot_is_watched_by_itself)
+{
+    struct watchdog *w = watchdog_new(3, PATIENCE);
+
+    watchdog_round(w, now);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(watchdog_check(w, i, 10 + i, 1), WATCHDOG_NOTHING);
+    for (int64_t t = 0; t < PATIENCE; t += NS_PER_S) {
+        ck_assert_int_eq(watchdog_round(w, now += NS_PER_S), t + NS_PER_S);
+        if (t + NS_PER_S == PATIENCE)
+            break;
+        for (unsigned i = 0; i < 3; i++)
+            ck_assert_int_eq(watchdog_check(w, i, 10 + i, 1), WATCHDOG_NOTHING);
+    }
+    ck_assert_int_eq(watchdog_waited(w, 1), PATIENCE);
+    ck_assert_int_eq(watchdog_check(w, 0, 10, 1), WATCHDOG_STUCK);
+    ck_assert_int_eq(watchdog_check(w, 1, 11, 2), WATCHDOG_NOTHING);
+    ck_assert_int_eq(watchdog_check(w, 2, 12, 1), WATCHDOG_STUCK);
+    ck_assert_uint_eq(watchdog_stuck(w), 2);
+    ck_assert_int_eq(watchdog_waited(w, 1), 0);
+    ck_assert(watchdog_is_stuck(w, 0) && !watchdog_is_stuck(w, 1) &&
+              watchdog_is_stuck(w, 2));
+    /* A stuck one is not alive by being heard of. */
+    watchdog_heard_of(w, 10);
+    ck_assert_int_eq(watchdog_waited(w, 0), PATIENCE);
+    watchdog_heard_of(w, 11);
+    ck_assert_int_eq(watchdog_check(w, 2, 13, 1), WATCHDOG_BACK);
+    ck_assert_uint_eq(watchdog_stuck(w), 1);
+    ck_assert_int_eq(watchdog_check(w, 2, 13, 1), WATCHDOG_NOTHING);
+    watchdog_free(w);
+    watchdog_free(NULL);
+}
+END_TEST
+
+START_TEST(the_first_round_begins_the_time_that_counts)
+{
+    struct watchdog *w = watchdog_new(1, PATIENCE);
+
+    ck_assert_int_eq(watchdog_round(w, now), 0);
+    ck_assert_int_eq(watchdog_round(w, now + 5), 5);
+    ck_assert_int_eq(watchdog_round(w, now + 5 + WATCHDOG_GAP_MOST),
+                     5 + WATCHDOG_GAP_MOST);
+    ck_assert_int_eq(watchdog_round(w, now + 6 + 2 * WATCHDOG_GAP_MOST),
+                     5 + 2 * WATCHDOG_GAP_MOST);
+    watchdog_free(w);
+}
+END_TEST
+
+START_TEST(steps_and_doings_are_noted_and_a_dropped_url_is_none)
+{
+    static const char *const texts[] = {"beginning its request",
+                                        "reading its connection",
+                                        "reading its head", "decoding its body",
+                                        "parsing its response"};
+    struct scratch s = scratch_make();
+    struct in_hand *h = in_hand_open(s.dir, IN_HAND_SLOTS_MOST);
+    struct in_hand_slot *last = in_hand_slot(h, IN_HAND_SLOTS_MOST - 1);
+    struct in_hand_left left[2];
+    char path[128];
+    size_t n;
+
+    for (int i = 0; i < 5; i++)
+        ck_assert_str_eq(in_hand_doing_text((enum in_hand_doing)i), texts[i]);
+    in_hand_take(NULL, 1, IN_HAND_BODY);
+    in_hand_drop(NULL);
+    in_hand_take(last, 77, IN_HAND_BODY);
+    in_hand_take(last, 77, IN_HAND_HEAD);
+    ck_assert_uint_eq(atomic_load(&last->steps), 2);
+    ck_assert_uint_eq(atomic_load(&last->doing), IN_HAND_HEAD);
+    in_hand_take(in_hand_slot(h, 0), 1, IN_HAND_BODY);
+    in_hand_take(in_hand_slot(h, 1), 2, IN_HAND_BODY);
+    in_hand_read(s.dir, left, 2, &n); /* no more than there is room for */
+    ck_assert_uint_eq(n, 2);
+    ck_assert(left[0].id == 1 && left[1].id == 2);
+    in_hand_drop(in_hand_slot(h, 0));
+    in_hand_drop(in_hand_slot(h, 1));
+    in_hand_read(s.dir, left, 2, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert(left[0].id == 77 && !left[0].stuck);
+    in_hand_mark_stuck(h, IN_HAND_SLOTS_MOST - 1, 1); /* an old step */
+    in_hand_read(s.dir, left, 2, &n);
+    ck_assert(!left[0].stuck);
+    in_hand_close(h); /* one is still in hand: the file stays */
+    in_hand_read(s.dir, left, 2, &n);
+    ck_assert_uint_eq(n, 1);
+    h = in_hand_open(s.dir, 1);
+    in_hand_read(s.dir, left, 2, &n);
+    ck_assert_uint_eq(n, 0);
+    in_hand_close(h);
+    snprintf(path, sizeof path, "%s/in-hand", s.dir);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    in_hand_close(NULL);
+    scratch_remove(&s);
+}
+END_TEST
+
+START_TEST(a_file_of_another_form_is_not_believed)
+{
+    static const char magic[] = "urlweir in hand\n";
+    struct scratch s = scratch_make();
+    struct in_hand_left left[4];
+    char path[128], text[64 + 64 + 63] = "";
+    size_t n = 9;
+
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert_uint_eq(n, 0);
+    snprintf(path, sizeof path, "%s/in-hand", s.dir);
+    memcpy(text, magic, sizeof magic - 1);
+    text[64] = 5;      /* id */
+    text[64 + 8] = 3;  /* steps */
+    text[64 + 16] = 3; /* stuck */
+    text[128] = 6;     /* a slot that was cut */
+    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
+                     STATUS_OK);
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert(left[0].id == 5 && left[0].stuck);
+    text[64 + 16] = text[64 + 8] = 0;
+    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
+                     STATUS_OK);
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert(n == 1 && !left[0].stuck); /* no step: not stuck in it */
+    for (size_t len = 0; len <= 64; len += 16) {
+        ck_assert_int_eq(file_replace(path, bytes_of(text, len)), STATUS_OK);
+        in_hand_read(s.dir, left, 4, &n);
+        ck_assert_uint_eq(n, 0);
+    }
+    text[3] = 'x';
+    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
+                     STATUS_OK);
+    in_hand_read(s.dir, left, 4, &n);
+    ck_assert_uint_eq(n, 0);
+    unlink(path);
+    scratch_remove(&s);
+}
+END_TEST
+
 Suite *suite_watchdog(void)
 {
     Suite *s = suite_create("watchdog");
@@ -172,6 +309,10 @@ Suite *suite_watchdog(void)
     tcase_add_test(t,
                    a_mark_holds_for_its_step_and_is_read_by_the_next_process);
     tcase_add_test(t, slots_can_be_watched_also_where_no_file_can_be_made);
+    tcase_add_test(t, each_slot_is_watched_by_itself);
+    tcase_add_test(t, the_first_round_begins_the_time_that_counts);
+    tcase_add_test(t, steps_and_doings_are_noted_and_a_dropped_url_is_none);
+    tcase_add_test(t, a_file_of_another_form_is_not_believed);
     suite_add_tcase(s, t);
     return s;
 }
