@@ -3,12 +3,11 @@
 #include "frontier/candidate.h"
 
 #include "frontier/url/queue_key.h"
-#include "frontier/url/url_params.h"
 
 void candidate_form(const struct candidate_rules *r, struct url *u)
 {
     url_canonicalise(u);
-    url_drop_params(u, r->drop_params, r->drop_param_count);
+    url_form_apply(r->form, u);
 }
 
 enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,

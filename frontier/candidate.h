@@ -1,7 +1,7 @@
 /*
  * candidate.h - a URL before it is admitted.
  *
- *     text ─► canonical ─► without dropped parameters ─► digest, scope ─► item
+ *     text ─► canonical ─► url_form ─► digest, scope ─► item
  *
  * All code that finds URLs for a crawl (in pages, sitemaps, robots.txt files,
  * seeds, calls of other programs) brings them to the same form here, and so to
@@ -15,12 +15,12 @@
 #include "frontier/engine.h"
 #include "frontier/scope.h"
 #include "frontier/url/url.h"
+#include "frontier/url/url_form.h"
 
 /* The rules for a crawl's URLs. */
 struct candidate_rules {
-    struct scope *scope;            /* thread-safe */
-    const char *const *drop_params; /* see url_params.h */
-    size_t drop_param_count;
+    struct scope *scope;         /* thread-safe */
+    const struct url_form *form; /* NULL: the canonical form */
     const struct digest_key *digest_key;
     struct bytes crawl; /* ID */
 };

@@ -120,7 +120,7 @@ struct engine_drop {
      UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
      UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
      UINT64_C(1) << REASON_TRUNCATED_LENGTH |                                  \
-     UINT64_C(1) << REASON_DROP_PARAMS)
+     UINT64_C(1) << REASON_URL_FORM)
 
 /* The outcome of a leased URL, with the links found on its page: one
  * transaction. */

@@ -52,7 +52,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_STUCK] = "stuck",
     [REASON_PORT] = "port",
     [REASON_SAME_CONTENT] = "same_content",
-    [REASON_DROP_PARAMS] = "drop_params",
+    [REASON_URL_FORM] = "url_form",
 };
 
 const char *outcome_status_name(enum outcome_status s)

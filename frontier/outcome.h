@@ -72,8 +72,8 @@ enum outcome_reason {
     REASON_PORT,    /* skipped: a port that browsers block */
     REASON_SAME_CONTENT, /* a link of a page whose body was seen before, with
                             --dup-content skip */
-    REASON_DROP_PARAMS,  /* skipped: --drop-params gave it another form, under
-                            which it was queued instead */
+    REASON_URL_FORM, /* skipped: the rules for URLs (url_form.h) gave it another
+                        form, under which it was queued instead */
     REASON_COUNT_
 };
 

@@ -14,9 +14,7 @@
  */
 #include "frontier/scope.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <assert.h>
-#include <pcre2.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,13 +24,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "frontier/url/host.h"
-
-/* Backtracking is bounded, so that no URL can stall the crawl in a regular
- * expression; one that hits the bound counts as no match. */
-#define MATCH_LIMIT 100000
+#include "frontier/url/url_pattern.h"
 
 struct rule {
-    pcre2_code *code;
+    struct url_pattern *pattern;
     char *text; /* "exclude: RE" */
 };
 
@@ -59,7 +54,6 @@ struct terms {
     int64_t depth;
     size_t max_url_length;
     struct rules include, exclude;
-    pcre2_match_context *limits;
     struct places *places;
     struct terms *before;
 };
@@ -73,35 +67,32 @@ static enum status rules_init(struct rules *r, const char *kind,
                               const char *const *text, size_t count,
                               struct buf *error)
 {
+    enum status st = STATUS_OK;
+    struct buf why;
+
+    buf_init(&why, 1024);
     r->at = xcalloc(count, sizeof *r->at);
-    for (size_t i = 0; i < count; i++) {
-        int code;
-        PCRE2_SIZE where;
+    for (size_t i = 0; st == STATUS_OK && i < count; i++) {
         struct rule *rule = &r->at[i];
         size_t size = strlen(kind) + strlen(text[i]) + 3;
 
-        rule->code = pcre2_compile((PCRE2_SPTR)text[i], PCRE2_ZERO_TERMINATED,
-                                   0, &code, &where, NULL);
-        if (rule->code == NULL) {
-            PCRE2_UCHAR why[128];
-
-            pcre2_get_error_message(code, why, sizeof why);
-            buf_addf(error, "--%s '%s': %s at character %zu", kind, text[i],
-                     (const char *)why, (size_t)where + 1);
-            return STATUS_FORMAT;
+        st = url_pattern_new(&rule->pattern, bytes_of_str(text[i]), &why);
+        if (st != STATUS_OK) {
+            buf_addf(error, "--%s '%s': %s", kind, text[i], buf_str(&why));
+            break;
         }
-        (void)pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
         rule->text = xmalloc(size);
         snprintf(rule->text, size, "%s: %s", kind, text[i]);
         r->count++;
     }
-    return STATUS_OK;
+    buf_fini(&why);
+    return st;
 }
 
 static void rules_fini(struct rules *r)
 {
     for (size_t i = 0; i < r->count; i++) {
-        pcre2_code_free(r->at[i].code);
+        url_pattern_free(r->at[i].pattern);
         free(r->at[i].text);
     }
     free(r->at);
@@ -145,7 +136,6 @@ static void terms_free(struct terms *t)
 
         rules_fini(&t->include);
         rules_fini(&t->exclude);
-        pcre2_match_context_free(t->limits);
         free(t);
         t = before;
     }
@@ -160,12 +150,6 @@ static enum status terms_new(struct terms **out, const struct scope_options *o,
     t->mode = o->mode;
     t->depth = o->depth;
     t->max_url_length = o->max_url_length;
-    t->limits = pcre2_match_context_create(NULL);
-    if (t->limits == NULL) {
-        terms_free(t);
-        return STATUS_NOMEM;
-    }
-    pcre2_set_match_limit(t->limits, MATCH_LIMIT);
     st =
         rules_init(&t->include, "include", o->include, o->include_count, error);
     if (st == STATUS_OK)
@@ -334,21 +318,12 @@ static const char *mode_rule(enum scope_mode mode)
 }
 
 /* The first rule that matches, or NULL. */
-static const struct rule *first_match(const struct terms *t,
-                                      const struct rules *r, struct bytes text)
+static const struct rule *first_match(const struct rules *r, struct bytes text)
 {
-    const struct rule *found = NULL;
-    pcre2_match_data *data;
-
-    if (r->count == 0)
-        return NULL;
-    data = pcre2_match_data_create(1, NULL);
-    for (size_t i = 0; data != NULL && i < r->count && found == NULL; i++)
-        if (pcre2_match(r->at[i].code, (PCRE2_SPTR)text.at, text.len, 0, 0,
-                        data, t->limits) >= 0)
-            found = &r->at[i];
-    pcre2_match_data_free(data);
-    return found;
+    for (size_t i = 0; i < r->count; i++)
+        if (url_pattern_matches(r->at[i].pattern, text))
+            return &r->at[i];
+    return NULL;
 }
 
 static struct scope_verdict out_because(enum outcome_reason reason,
@@ -375,7 +350,7 @@ static struct scope_verdict check_bounds(const struct terms *t,
 static struct scope_verdict check_exclude(const struct terms *t,
                                           const struct url *u)
 {
-    const struct rule *rule = first_match(t, &t->exclude, url_text(u));
+    const struct rule *rule = first_match(&t->exclude, url_text(u));
 
     return rule != NULL ? out_because(REASON_EXCLUDE, rule->text)
                         : in_because(mode_rule(t->mode));
@@ -384,7 +359,7 @@ static struct scope_verdict check_exclude(const struct terms *t,
 static struct scope_verdict check_include(const struct terms *t,
                                           const struct url *u)
 {
-    const struct rule *rule = first_match(t, &t->include, url_text(u));
+    const struct rule *rule = first_match(&t->include, url_text(u));
 
     if (rule == NULL && t->include.count > 0)
         return out_because(REASON_INCLUDE, "include: none matches");

@@ -124,6 +124,7 @@ void confine_settings(struct confine *c, const struct crawl_settings *s)
     confine_read(c, s->input);
     confine_read(c, s->block_filter);
     confine_read(c, s->block_exact);
+    confine_read(c, s->rewrite);
     confine_read(c, s->netrc);
     confine_read(c, s->cookies);
     confine_read(c, s->cert);

@@ -225,7 +225,7 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
                                         .time_limit = made->crawl.time_limit,
                                         .give_up = made->crawl.give_up};
     bool recheck;
-    enum status st = settings_note(e, c->s, &recheck);
+    enum status st = settings_note(e, c->s, c->m->setup->form, &recheck);
 
     (void)wall_ms;
     if (st == STATUS_OK && c->parts & PART_SCOPE)

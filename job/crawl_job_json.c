@@ -34,8 +34,8 @@ static enum status wrong(struct buf *why, const char *name, const char *what)
 static bool names_file(const char *name, bool *is_new)
 {
     static const char *const read[] = {"input",   "block-filter", "block-exact",
-                                       "cookies", "netrc",        "cert",
-                                       "key",     "cacert"};
+                                       "rewrite", "cookies",      "netrc",
+                                       "cert",    "key",          "cacert"};
 
     *is_new = strcmp(name, "jsonl") == 0;
     if (*is_new)

@@ -47,7 +47,7 @@ static enum status put_seeds(struct crawl_job *m)
     option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     fault_point("service-crawl-begun"); /* seeds are stored, but no mark */
     if (st == STATUS_OK)
-        st = settings_note_first(e, &m->settings);
+        st = settings_note_first(e, &m->settings, m->setup->form);
     if (st == STATUS_OK)
         st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     return st == STATUS_OK

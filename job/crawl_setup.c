@@ -23,6 +23,7 @@
 #include "job/crawl_credentials.h"
 #include "job/exit_code.h"
 #include "job/settings/settings.h"
+#include "job/url_forms.h"
 
 #define LEAST_REST      (UINT64_C(24) << 20)
 #define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */
@@ -92,8 +93,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .commit_interval = COMMIT_INTERVAL,
         .keep_dropped = s->keep_dropped_bytes,
         .judge = {.scope = c->scope,
-                  .drop_params = s->drop_params.item,
-                  .drop_param_count = s->drop_params.count,
+                  .form = c->form,
                   .links_most = (uint64_t)s->max_links,
                   .body_most = s->max_body_bytes,
                   .takes_type = takes_type,
@@ -136,8 +136,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .connections = &c->connections,
         .rate = c->rate,
         .rules = {.scope = c->scope,
-                  .drop_params = s->drop_params.item,
-                  .drop_param_count = s->drop_params.count,
+                  .form = c->form,
                   .crawl = bytes_of_str(CRAWL_ID)},
     };
 }
@@ -195,6 +194,8 @@ static enum status make_shared(struct crawl_setup *c,
     };
     enum status st = guard_new(&c->guard, &go, error);
 
+    if (st == STATUS_OK)
+        st = url_forms_make(&c->form, s, error);
     if (st == STATUS_OK)
         st = scope_new(&c->scope, &so, error);
     if (st != STATUS_OK)
@@ -318,6 +319,7 @@ void crawl_setup_fini(struct crawl_setup *c)
 {
     guard_free(c->guard);
     scope_free(c->scope);
+    url_form_free(c->form);
     blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);

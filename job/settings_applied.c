@@ -16,6 +16,7 @@
 #include "base/logger.h"
 #include "config/config.h"
 #include "job/settings/settings.h"
+#include "job/url_forms.h"
 
 #define BIT(reason) (UINT64_C(1) << REASON_##reason)
 
@@ -33,8 +34,6 @@ static const struct {
     {"per-host", BIT(BUDGET)},
     {"mime", BIT(MIME)},
     {"max-body", BIT(TRUNCATED_LENGTH)},
-    /* The new form of a URL may pass although the old one did not. */
-    {"drop-params", ENGINE_MAY_RETURN},
 };
 
 /* Reasons that the difference may remove. */
@@ -117,10 +116,14 @@ static enum status write_note(struct engine *e, const struct crawl_settings *s)
 }
 
 enum status settings_note_first(struct engine *e,
-                                const struct crawl_settings *s)
+                                const struct crawl_settings *s,
+                                const struct url_form *form)
 {
     enum status st = e->ops->rejudge(e, 0, clock_mono());
+    bool other;
 
+    if (st == STATUS_OK)
+        st = url_forms_note(e, form, NULL, &other);
     return st == STATUS_OK ? write_note(e, s) : st;
 }
 
@@ -156,10 +159,10 @@ static enum status note_scope(struct engine *e, bool changed, bool *recheck)
 }
 
 enum status settings_note(struct engine *e, const struct crawl_settings *s,
-                          bool *recheck)
+                          const struct url_form *form, bool *recheck)
 {
     struct crawl_settings was;
-    bool known;
+    bool known, reformed = false;
     uint64_t lifted;
     enum status st = settings_applied(e, s, &was, &known);
 
@@ -167,7 +170,17 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
     if (st != STATUS_OK)
         return st;
     lifted = known ? what_is_lifted(&was, s) : ENGINE_MAY_RETURN;
+    st = url_forms_note(e, form, known ? &was : NULL, &reformed);
     settings_fini(&was);
+    if (st != STATUS_OK)
+        return st;
+    if (reformed && known)
+        log_warn("URLs have another form now; what is queued gets it when its "
+                 "turn comes, and what is done stays done",
+                 "options=drop-params,drop-tracking,drop-empty-params,"
+                 "sort-query,rewrite");
+    if (reformed) /* the new form of a URL may pass if the old one did not */
+        lifted = ENGINE_MAY_RETURN;
     st = let_in(e, lifted);
     if (st == STATUS_OK)
         st = note_scope(e, lifted != 0, recheck);
@@ -178,7 +191,7 @@ enum status settings_put_in_force(struct engine *e, struct crawl_setup *c,
                                   const struct crawl_settings *s)
 {
     bool recheck;
-    enum status st = settings_note(e, s, &recheck);
+    enum status st = settings_note(e, s, c->form, &recheck);
 
     if (st == STATUS_OK && recheck)
         e->ops->recheck(e, c->scope);

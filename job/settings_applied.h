@@ -36,15 +36,17 @@ MUST_CHECK enum status settings_applied(struct engine *e,
 bool settings_of_note(struct bytes note, const struct crawl_settings *s,
                       struct crawl_settings *was);
 
-/* Notes `s` for a new crawl. */
+/* Notes `s` for a new crawl, and the form of its URLs. */
 MUST_CHECK enum status settings_note_first(struct engine *e,
-                                           const struct crawl_settings *s);
+                                           const struct crawl_settings *s,
+                                           const struct url_form *form);
 /* Notes `s`, which are in force from now on. Drops that they may admit are
  * judged again from the next turn on; until then the caller must install the
  * new scope. *recheck: the queue may have URLs that earlier settings admitted,
  * to be checked again when they are leased. */
 MUST_CHECK enum status settings_note(struct engine *e,
                                      const struct crawl_settings *s,
+                                     const struct url_form *form,
                                      bool *recheck);
 /* Puts `s` in force in an open crawl that does not run yet, durably: opens its
  * scope again, has queued URLs checked again if the settings that drop URLs

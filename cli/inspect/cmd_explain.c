@@ -20,10 +20,11 @@
 #include "crawler/robots/robots.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
-#include "frontier/url/url_params.h"
+#include "frontier/url/url_form.h"
 #include "job/crawl_block.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"
+#include "job/url_forms.h"
 
 #define EXAMPLES 10 /* drops of a URL that are shown, the latest */
 
@@ -306,6 +307,19 @@ static void print_text(json_t *o)
     }
 }
 
+/* Gives the URL the form that it has in this crawl; the file with its rules is
+ * not needed then. */
+static void give_form(struct story *s, struct crawl_settings *settings)
+{
+    struct url_form *form = NULL;
+
+    if (url_forms_read(&form, settings, s->r) == STATUS_OK)
+        url_form_apply(form, &s->url);
+    url_form_free(form);
+    free(settings->rewrite);
+    settings->rewrite = NULL;
+}
+
 static enum status explain_in_dir(struct story *s, const char *dir)
 {
     char *argv[] = {(char *)"resume", (char *)dir, NULL};
@@ -316,8 +330,7 @@ static enum status explain_in_dir(struct story *s, const char *dir)
     enum status st;
 
     if (have)
-        url_drop_params(&s->url, settings.drop_params.item,
-                        settings.drop_params.count);
+        give_form(s, &settings);
     st = reader_find(s->r, &s->url, &id);
 
     json_set_text(s->out, "url", url_text(&s->url));

@@ -17,12 +17,14 @@
 #include "cli/suggest.h"
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
+#include "job/settings/settings.h"
+#include "job/url_forms.h"
 
 /* A longer line is not stored; its reason is always `length`. */
 #define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
 static const char usage[] =
-    "usage: urlweir url [--whatwg|--surt] [--base URL] < URLS\n"
+    "usage: urlweir url [--whatwg|--surt] [--base URL] [OPTIONS] < URLS\n"
     "\n"
     "Prints the canonical form of each line of stdin, or `!`, a tab and the\n"
     "reason why it has none: empty, scheme, relative, host, host_ipv4,\n"
@@ -31,7 +33,17 @@ static const char usage[] =
     "  --whatwg    the URL Standard's form instead (fragment dropped)\n"
     "  --surt      the sort-friendly key of the canonical form instead\n"
     "  --base URL  what relative lines are relative to\n"
-    "  --help      this text\n";
+    "  --help      this text\n"
+    "\n"
+    "The form that a crawl with these options gives its URLs:\n"
+    "\n"
+    "  --drop-params NAME,...  --drop-tracking  --drop-empty-params\n"
+    "  --sort-query  --rewrite FILE\n";
+
+/* The options of a crawl that give URLs another form. */
+static const char *const form_options[] = {"drop-params", "drop-tracking",
+                                           "drop-empty-params", "sort-query",
+                                           "rewrite"};
 
 enum form { FORM_CANONICAL, FORM_WHATWG, FORM_SURT };
 
@@ -39,6 +51,8 @@ struct url_command {
     enum form form;
     struct url base, url;
     bool has_base;
+    struct crawl_settings settings; /* for form_options */
+    struct url_form *own;           /* made from them; NULL: none is given */
     struct buf line; /* start of the current line, from earlier chunks */
     struct buf key;
 };
@@ -53,6 +67,8 @@ static void print_line(struct url_command *c, struct bytes line)
         r = url_parse(&c->url, line, base, NULL);
     else
         r = url_canonical(&c->url, line, base, NULL);
+    if (r == URL_OK)
+        url_form_apply(c->own, &c->url);
     if (r != URL_OK) {
         printf("!\t%s\n", url_reason_text(r));
         return;
@@ -112,8 +128,16 @@ static bool read_lines(struct url_command *c)
 
 static int refuse_option(const char *option)
 {
-    static const char *const known[] = {"--whatwg", "--surt", "--base",
-                                        "--help", NULL};
+    static const char *const known[] = {"--whatwg",
+                                        "--surt",
+                                        "--base",
+                                        "--help",
+                                        "--drop-params",
+                                        "--drop-tracking",
+                                        "--drop-empty-params",
+                                        "--sort-query",
+                                        "--rewrite",
+                                        NULL};
     const char *meant = suggest_nearest(option, known);
 
     if (option[0] != '-')
@@ -148,12 +172,82 @@ static int take_form(struct url_command *c, enum form form)
     return EXIT_DONE;
 }
 
+/* The option of form_options that `arg` names, with "=VALUE" or without. */
+static const struct option_spec *form_option(const char *arg)
+{
+    for (size_t i = 0; i < sizeof form_options / sizeof *form_options; i++) {
+        size_t n = strlen(form_options[i]);
+
+        if (strncmp(arg, "--", 2) == 0 &&
+            strncmp(arg + 2, form_options[i], n) == 0 &&
+            (arg[2 + n] == '\0' || arg[2 + n] == '='))
+            return &crawl_options.spec[settings_index(form_options[i])];
+    }
+    return NULL;
+}
+
+/* Takes argv[*i], and its value from there or from the next argument. */
+static int take_form_option(struct url_command *c, const struct option_spec *o,
+                            int argc, char **argv, int *i)
+{
+    const char *value = strchr(argv[*i], '=');
+    struct buf error;
+    int failed = EXIT_DONE;
+
+    if (o->type == OPTION_FLAG)
+        value = value == NULL ? "true" : value + 1;
+    else if (value != NULL)
+        value++;
+    else if (*i + 1 < argc)
+        value = argv[++*i];
+    if (value == NULL)
+        return command_usage_error("url", "--%s needs a value", o->name);
+    buf_init(&error, 4096);
+    if (option_set(&crawl_options, settings_index(o->name), &c->settings,
+                   bytes_of_str(value), OPTION_FROM_LINE, &error) != STATUS_OK)
+        failed =
+            command_usage_error("url", "--%s: %s", o->name, buf_str(&error));
+    buf_fini(&error);
+    return failed;
+}
+
+static bool form_is_asked(const struct url_command *c)
+{
+    for (size_t i = 0; i < sizeof form_options / sizeof *form_options; i++)
+        if (option_given(&crawl_options, settings_index(form_options[i]),
+                         &c->settings))
+            return true;
+    return false;
+}
+
+static int make_form(struct url_command *c)
+{
+    struct buf why;
+    int failed = EXIT_DONE;
+
+    if (!form_is_asked(c))
+        return EXIT_DONE;
+    if (c->form == FORM_WHATWG)
+        return command_usage_error("url",
+                                   "--whatwg is the form of the URL "
+                                   "Standard, without a crawl's options");
+    buf_init(&why, 4096);
+    if (url_forms_make(&c->own, &c->settings, &why) != STATUS_OK)
+        failed = command_usage_error("url", "%s", buf_str(&why));
+    buf_fini(&why);
+    return failed;
+}
+
 static int take_options(struct url_command *c, int argc, char **argv)
 {
     int failed = EXIT_DONE;
 
     for (int i = 1; i < argc && failed == EXIT_DONE; i++) {
-        if (strcmp(argv[i], "--whatwg") == 0)
+        const struct option_spec *o = form_option(argv[i]);
+
+        if (o != NULL)
+            failed = take_form_option(c, o, argc, argv, &i);
+        else if (strcmp(argv[i], "--whatwg") == 0)
             failed = take_form(c, FORM_WHATWG);
         else if (strcmp(argv[i], "--surt") == 0)
             failed = take_form(c, FORM_SURT);
@@ -164,7 +258,7 @@ static int take_options(struct url_command *c, int argc, char **argv)
         else
             failed = refuse_option(argv[i]);
     }
-    return failed;
+    return failed == EXIT_DONE ? make_form(c) : failed;
 }
 
 static int print_urls(struct url_command *c)
@@ -187,6 +281,7 @@ int cmd_url(int argc, char **argv)
             fputs(usage, stdout);
             return EXIT_DONE;
         }
+    settings_init(&c.settings);
     url_init(&c.base);
     url_init(&c.url);
     buf_init(&c.line, LINE_CEILING);
@@ -198,5 +293,7 @@ int cmd_url(int argc, char **argv)
     buf_fini(&c.line);
     url_fini(&c.url);
     url_fini(&c.base);
+    url_form_free(c.own);
+    settings_fini(&c.settings);
     return status;
 }

@@ -47,7 +47,7 @@ static enum status read_seeds(struct engine *e, struct crawl_setup *c,
     if (st == STATUS_OK)
         st = crawl_credentials_keep_logins(c, s);
     if (st == STATUS_OK)
-        st = settings_note_first(e, s);
+        st = settings_note_first(e, s, c->form);
     if (st == STATUS_OK)
         st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
     if (st == STATUS_OK)

@@ -22,15 +22,15 @@
 #include "storage/frontier_store.h"
 
 struct blocklist;
+struct url_form;
 
 /* The checks for URLs whose drops are judged again. All of it must outlive the
  * frontier. */
 struct frontier_judge {
-    struct scope *scope; /* thread-safe */
-    const char *const *drop_params;
-    size_t drop_param_count;
-    uint64_t links_most; /* of a page; 0: all */
-    uint64_t body_most;  /* octets of a body that are read */
+    struct scope *scope;         /* thread-safe */
+    const struct url_form *form; /* NULL: the canonical form */
+    uint64_t links_most;         /* of a page; 0: all */
+    uint64_t body_most;          /* octets of a body that are read */
     /* Is this media type accepted? NULL: all are. */
     bool (*takes_type)(const void *ctx, struct bytes mime);
     const void *ctx;

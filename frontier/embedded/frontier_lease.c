@@ -194,16 +194,15 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
     return st;
 }
 
-/* --drop-params has changed since `u` was queued. */
-static bool has_other_form(const struct frontier *f, struct url *u)
+/* The rules for URLs have changed since the one of the row was queued; `u` gets
+ * the form of today. */
+static bool has_other_form(const struct frontier *f, const struct url_row *row,
+                           struct url *u)
 {
     const struct candidate_rules rules = frontier_rules(f);
-    size_t len = url_text(u).len;
 
-    if (rules.drop_param_count == 0)
-        return false;
     candidate_form(&rules, u);
-    return url_text(u).len != len; /* parameters can only go */
+    return !bytes_equal(url_text(u), row->url);
 }
 
 /* The URL of the row in the form that it has now, unless it is known. */
@@ -262,9 +261,8 @@ static struct outcome still_wanted(struct frontier *f,
 
         url_init(&u);
         if (url_parse(&u, row->url, NULL, NULL) == URL_OK &&
-            has_other_form(f, &u))
-            v = (struct scope_verdict){false, REASON_DROP_PARAMS,
-                                       "drop-params"};
+            has_other_form(f, row, &u))
+            v = (struct scope_verdict){false, REASON_URL_FORM, "url form"};
         else if (url_text(&u).len > 0)
             v = (f->o.listings >> row->kind & 1) != 0
                     ? scope_check_listing(f->o.recheck, &u, row->depth)
@@ -328,7 +326,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     o = still_wanted(f, h, &row, &detail);
     if (o.status != OUTCOME_QUEUED) {
         st = frontier_touch(f, now);
-        if (st == STATUS_OK && o.reason == REASON_DROP_PARAMS)
+        if (st == STATUS_OK && o.reason == REASON_URL_FORM)
             st = admit_new_form(f, &row, wall_ms);
         return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
                                : st;

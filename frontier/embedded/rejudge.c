@@ -143,9 +143,7 @@ bool rejudge_is_due(const struct frontier *f)
 struct candidate_rules frontier_rules(const struct frontier *f)
 {
     return (struct candidate_rules){.scope = f->o.judge.scope,
-                                    .drop_params = f->o.judge.drop_params,
-                                    .drop_param_count =
-                                        f->o.judge.drop_param_count,
+                                    .form = f->o.judge.form,
                                     .digest_key = &f->base->key,
                                     .crawl = f->o.crawl};
 }
@@ -288,8 +286,8 @@ static enum status judge_row(struct frontier *f, struct url *u,
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
         return frontier_readmit(f, &row, outcome_of_row(k), wall_ms, &back);
-    if (k->reason == REASON_DROP_PARAMS) { /* still under the other form */
-        *no = REASON_DROP_PARAMS;
+    if (k->reason == REASON_URL_FORM) { /* still under the other form */
+        *no = REASON_URL_FORM;
         return STATUS_OK;
     }
     take(in, &item, row.via, row.hops > 0); /* its form has changed */

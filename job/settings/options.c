@@ -354,6 +354,16 @@ static const struct option_spec specs[] = {
     {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
      .section = DEDUPE, .arg = "NAME,...",
      .help = "leave these parameters out of queries; NAME* is a beginning"},
+    {.name = "drop-tracking", FLAG(drop_tracking), .section = DEDUPE,
+     .help = "leave out parameters known to follow people and sessions, such "
+             "as utm_source and PHPSESSID"},
+    {.name = "drop-empty-params", FLAG(drop_empty_params), .section = DEDUPE,
+     .help = "leave out parameters whose value is empty (a=)"},
+    {.name = "sort-query", FLAG(sort_query), .section = DEDUPE,
+     .help = "sort the parameters of queries by name"},
+    {.name = "rewrite", TEXT(rewrite), .section = DEDUPE, .arg = "FILE",
+     .help = "rewrite URLs by the rules in FILE, each an expression and what "
+             "replaces its matches"},
 
     {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
      .section = OUTPUT,

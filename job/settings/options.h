@@ -28,7 +28,7 @@
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 89 /* rows of the table */
+#define CRAWL_OPTIONS 93 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -131,6 +131,10 @@ struct crawl_settings {
     char *block_exact;  /* file of URLs: keep out only these */
     bool compare_text;  /* stored text as well as the digest */
     struct option_list drop_params; /* left out of queries; "utm_*" */
+    bool drop_tracking;             /* and those of url_tracking.h */
+    bool drop_empty_params;         /* and those without a value */
+    bool sort_query;                /* parameters by name */
+    char *rewrite;                  /* file of rules for URLs, or NULL */
     enum dup_content dup_content;   /* links of a page with a known body */
 
     /* ---- output ---- */

@@ -73,6 +73,7 @@ exclude: ['/from-file']
 contact: https://me.example.org/
 END
 echo "$site # a seed" >seeds.txt
+echo '/no-such-path/ /' >rules
 echo "machine a.example login u password p" >netrc
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout pair.key \
     -out pair.pem -days 2 -subj /CN=a 2>openssl.err || fail "openssl: $(cat openssl.err)"
@@ -96,7 +97,8 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --cert pair.pem --key pair.pem --cacert pair.pem \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
     --expect 5000 --redis '' --block-filter '' --block-exact '' \
-    --compare-text --dup-content report --drop-params sid --record links --checkpoint 5s \
+    --compare-text --dup-content report --drop-params sid --drop-tracking \
+    --drop-empty-params --sort-query --rewrite rules --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --no-decisions --progress none --metrics 127.0.0.1:0 --no-metrics-open
 [ ! -s out ] || fail "a crawl writes to stdout"
@@ -182,6 +184,10 @@ dup-content: report
 block-exact: ""
 drop-params:
   - "sid"
+drop-tracking: true
+drop-empty-params: true
+sort-query: true
+rewrite: "rules"
 record: links
 warc: true
 warc-size: 2M

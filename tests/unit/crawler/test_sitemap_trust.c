@@ -10,8 +10,7 @@
 #define SITEMAP "http://a.test/s.xml"
 
 static const char *const dropped[] = {"sid"};
-static const struct candidate_rules rules = {.drop_params = dropped,
-                                             .drop_param_count = 1};
+static struct candidate_rules rules;
 
 struct bench {
     struct rig r;
@@ -32,6 +31,11 @@ static uint64_t put_via(struct rig *r, const char *url, uint64_t via,
 
 static void bench_init(struct bench *b)
 {
+    const struct url_form_options o = {.drop = {.names = dropped, .count = 1}};
+    struct url_form *form;
+
+    ck_assert_int_eq(url_form_new(&form, &o, NULL), STATUS_OK);
+    rules.form = form;
     rig_init(&b->r);
     rig_create(&b->r);
     b->sitemap = put_via(&b->r, SITEMAP, 0, LINK_SITEMAP);

@@ -70,7 +70,7 @@ static bool rechecks(void)
 {
     bool recheck;
 
-    ck_assert_int_eq(settings_note(e, &s, &recheck), STATUS_OK);
+    ck_assert_int_eq(settings_note(e, &s, c.form, &recheck), STATUS_OK);
     return recheck;
 }
 
@@ -88,7 +88,7 @@ START_TEST(what_was_in_force_is_read_back_with_the_secrets_of_now)
 
     set("delay", "3s");
     set("cookie", "old=1");
-    ck_assert_int_eq(settings_note_first(e, &s), STATUS_OK);
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
     reopen();
     set("delay", "5s");
     set("exclude", "/x");
@@ -106,7 +106,7 @@ START_TEST(no_secret_is_noted)
     struct buf text;
 
     set("cookie", "secret=1");
-    ck_assert_int_eq(settings_note_first(e, &s), STATUS_OK);
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
     buf_init(&text, (size_t)1 << 20);
     ck_assert_int_eq(e->ops->meta(e, "settings", &text), STATUS_OK);
     ck_assert_ptr_nonnull(strstr(buf_str(&text), "delay: 1s"));
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(a_scope_that_ever_changed_is_asked_again_for_good)
 {
-    ck_assert_int_eq(settings_note_first(e, &s), STATUS_OK);
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
     set("delay", "5s");
     ck_assert(!rechecks());
     set("depth", "3");
@@ -135,7 +135,7 @@ START_TEST(each_option_of_the_scope_is_noticed)
                                             {"exclude", "b"},
                                             {"max-url-len", "99"}};
 
-    ck_assert_int_eq(settings_note_first(e, &s), STATUS_OK);
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
     set(change[_i][0], change[_i][1]);
     ck_assert(rechecks());
 }
@@ -160,6 +160,60 @@ START_TEST(
 }
 END_TEST
 
+START_TEST(another_form_of_urls_is_noticed_and_what_is_queued_is_asked_again)
+{
+    static const char *const change[][2] = {{"drop-params", "sid"},
+                                            {"drop-tracking", "true"},
+                                            {"drop-empty-params", "true"},
+                                            {"sort-query", "true"}};
+
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
+    ck_assert(!rechecks());
+    set(change[_i][0], change[_i][1]);
+    reopen();
+    ck_assert(rechecks());
+}
+END_TEST
+
+static void write_rules(const char *path, const char *text)
+{
+    ck_assert_int_eq(file_replace(path, bytes_of_str(text)), STATUS_OK);
+}
+
+/* The settings name the file; what it says is noted. */
+START_TEST(a_changed_file_of_rules_is_another_form)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/rules", dir);
+    write_rules(path, "/a/ /b/\n");
+    set("rewrite", path);
+    reopen();
+    ck_assert_int_eq(settings_note_first(e, &s, c.form), STATUS_OK);
+    reopen();
+    ck_assert(!rechecks());
+    write_rules(path, "/a/ /c/\n");
+    reopen();
+    ck_assert(rechecks());
+}
+END_TEST
+
+/* A release that knew only --drop-params noted no form. */
+START_TEST(a_store_without_a_form_has_that_of_its_settings)
+{
+    struct buf text;
+
+    set("drop-params", "sid");
+    reopen();
+    buf_init(&text, 1 << 20);
+    settings_to_yaml(&s, &text);
+    ck_assert_int_eq(e->ops->set_meta(e, "settings", buf_bytes(&text)),
+                     STATUS_OK);
+    buf_fini(&text);
+    ck_assert(!rechecks());
+}
+END_TEST
+
 Suite *suite_settings_applied(void)
 {
     Suite *suite = suite_create("settings_applied");
@@ -173,6 +227,11 @@ Suite *suite_settings_applied(void)
     tcase_add_test(
         t,
         a_store_without_a_note_or_with_one_that_cannot_be_read_is_asked_again);
+    tcase_add_loop_test(
+        t, another_form_of_urls_is_noticed_and_what_is_queued_is_asked_again, 0,
+        4);
+    tcase_add_test(t, a_changed_file_of_rules_is_another_form);
+    tcase_add_test(t, a_store_without_a_form_has_that_of_its_settings);
     suite_add_tcase(suite, t);
     return suite;
 }

@@ -4,15 +4,19 @@
 #include "frontier/url/url_params.h"
 
 static const char *const names[] = {"sid", "utm_*"};
+static const struct url_params_drop named = {.names = names, .count = 2};
 
-static void becomes(const char *in, const char *want)
+static void gives(const char *in, const char *want,
+                  const struct url_params_drop *drop, bool sort)
 {
     struct url u, again;
 
     url_init(&u);
     url_init(&again);
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(in), NULL, NULL), URL_OK);
-    url_drop_params(&u, names, 2);
+    url_params_drop(&u, drop);
+    if (sort)
+        url_params_sort(&u);
     ck_assert_str_eq(buf_str(&u.text), want);
     /* The result must be canonical, with its parts in place. */
     ck_assert_int_eq(url_canonical(&again, url_text(&u), NULL, NULL), URL_OK);
@@ -20,6 +24,11 @@ static void becomes(const char *in, const char *want)
     ck_assert_uint_eq(u.query_at, again.query_at);
     url_fini(&u);
     url_fini(&again);
+}
+
+static void becomes(const char *in, const char *want)
+{
+    gives(in, want, &named, false);
 }
 
 START_TEST(named_parameters_go_and_the_others_keep_their_order)
@@ -50,6 +59,58 @@ END_TEST
 START_TEST(empty_pairs_stay_as_they_are)
 {
     becomes("http://h/p?a=1&&b=2&sid=3", "http://h/p?a=1&&b=2");
+    becomes("http://h/p?&&b=2&sid=3&", "http://h/p?&&b=2&");
+}
+END_TEST
+
+START_TEST(ours_empty_values_go_and_a_name_alone_stays)
+{
+    const struct url_params_drop empty = {.empty = true};
+
+    gives("http://h/p?a=&print&b=1&&c=", "http://h/p?print&b=1", &empty, false);
+    gives("http://h/p?a=", "http://h/p", &empty, false);
+    gives("http://h/p?&", "http://h/p", &empty, false);
+    gives("http://h/p?==", "http://h/p?==", &empty, false);
+    gives("http://h/p", "http://h/p", &empty, false);
+}
+END_TEST
+
+/* https://url.spec.whatwg.org/#dom-urlsearchparams-sort */
+START_TEST(
+    url_standard_parameters_are_sorted_by_name_and_those_of_one_keep_order)
+{
+    const struct url_params_drop none = {.count = 0};
+
+    gives("http://h/p?b=2&a=1", "http://h/p?a=1&b=2", &none, true);
+    gives("http://h/p?a=2&a=1&A", "http://h/p?A&a=2&a=1", &none, true);
+    gives("http://h/p?ab=1&a=2&&a", "http://h/p?&a=2&a&ab=1", &none, true);
+    gives("http://h/p?z", "http://h/p?z", &none, true);
+    gives("http://h/p?b&", "http://h/p?&b", &none, true);
+    gives("http://h/p", "http://h/p", &none, true);
+}
+END_TEST
+
+START_TEST(a_query_of_too_many_parameters_is_not_sorted)
+{
+    struct buf url;
+
+    for (int n = URL_PARAMS_SORTED; n <= URL_PARAMS_SORTED + 1; n++) {
+        struct url u;
+
+        buf_init(&url, 100000);
+        buf_add_str(&url, "http://h/?z=1");
+        for (int i = 1; i < n; i++)
+            buf_add_str(&url, "&a");
+        url_init(&u);
+        ck_assert_int_eq(url_canonical(&u, buf_bytes(&url), NULL, NULL),
+                         URL_OK);
+        url_params_sort(&u);
+        ck_assert_int_eq(bytes_ends_with(url_text(&u), "&z=1"),
+                         n == URL_PARAMS_SORTED);
+        ck_assert_uint_eq(url_text(&u).len, url.len);
+        url_fini(&u);
+        buf_fini(&url);
+    }
 }
 END_TEST
 
@@ -62,6 +123,11 @@ Suite *suite_url_params(void)
     tcase_add_test(t, a_query_with_nothing_left_goes_with_its_question_mark);
     tcase_add_test(t, only_whole_names_count_and_case_does);
     tcase_add_test(t, empty_pairs_stay_as_they_are);
+    tcase_add_test(t, ours_empty_values_go_and_a_name_alone_stays);
+    tcase_add_test(
+        t,
+        url_standard_parameters_are_sorted_by_name_and_those_of_one_keep_order);
+    tcase_add_test(t, a_query_of_too_many_parameters_is_not_sorted);
     suite_add_tcase(s, t);
     return s;
 }
