@@ -1,59 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fetch_turns.c - when decoding a body pauses its transfer. */
-#include <check.h>
-#include <string.h>
+#include "tests/unit/crawler/fetch/hand_fed.h"
 
-#include "crawler/fetch/body_pool.h"
-#include "crawler/fetch/fetch_parts.h"
-#include "crawler/fetcher.h"
-
-#define MEBIBYTE ((uint64_t)1 << 20)
-
-/* A transfer without a connection: the test passes it heads and pieces as curl
- * would. */
-struct hand_fed {
-    struct fetcher_options o;
-    struct fetcher_counters counters;
-    struct multi *multi;
-    struct fetch *fetch;
-};
-
-static void feed_head(struct hand_fed *h, const char *line)
+/* Its head has come: the body is coded with zstd. */
+static void begin(struct hand_fed *h, uint64_t pool)
 {
-    char text[100];
-    size_t len = strlen(line);
-
-    memcpy(text, line, len + 1);
-    ck_assert_uint_eq(fetch_on_head(text, 1, len, h->fetch), len);
-}
-
-static void hand_fed_init(struct hand_fed *h, uint64_t pool)
-{
-    static const struct multi_options mo = {.guard = NULL};
-
-    memset(h, 0, sizeof *h);
-    h->o.user_agent = "test";
-    h->o.bodies = body_pool_new(pool);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
-    ck_assert_int_eq(multi_new(&h->multi, &mo), STATUS_OK);
-    h->fetch = fetch_new(&h->o, &h->counters, h->multi);
-    ck_assert_ptr_nonnull(h->fetch);
-    h->fetch->transfer.busy = true;
-    h->fetch->order.body_most = 1024 * MEBIBYTE;
-    h->fetch->paid_at = INT64_MIN;
+    hand_fed_init(h, pool);
     feed_head(h, "HTTP/1.1 200 OK\r\n");
     feed_head(h, "Content-Encoding: zstd\r\n");
     feed_head(h, "\r\n");
-}
-
-static void hand_fed_fini(struct hand_fed *h)
-{
-    h->fetch->transfer.busy = false;
-    fetch_clear(h->fetch);
-    ck_assert_uint_eq(body_pool_used(h->o.bodies), 0);
-    fetch_free(h->fetch);
-    multi_free(h->multi);
-    body_pool_free(h->o.bodies);
 }
 
 /* A zstd frame with a window of 1 MiB: `blocks` blocks of 128 KiB of zeros. */
@@ -82,7 +37,7 @@ START_TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
     uint64_t before = 0;
     struct hand_fed h;
 
-    hand_fed_init(&h, 100 * MEBIBYTE);
+    begin(&h, 100 * MEBIBYTE);
     while ((taken = fetch_on_body(piece, 1, n, h.fetch)) ==
            CURL_WRITEFUNC_PAUSE) {
         ck_assert_int_eq(h.fetch->waits, FETCH_WAITS_TURN);
@@ -108,7 +63,7 @@ START_TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
     struct hand_fed h;
     int other, third;
 
-    hand_fed_init(&h, 2 * MEBIBYTE);
+    begin(&h, 2 * MEBIBYTE);
     ck_assert(body_pool_take(h.o.bodies, &other, 3 * MEBIBYTE));
     for (int i = 0; i < 3; i++) {
         ck_assert_uint_eq(fetch_on_body(piece, 1, n, h.fetch),
