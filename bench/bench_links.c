@@ -169,22 +169,31 @@ static uint64_t pass_alone(const struct page *p)
     return 0;
 }
 
+static void count_start_ns(void *ctx, const xmlChar *name,
+                           const xmlChar *prefix, const xmlChar *space,
+                           int space_count, const xmlChar **spaces, int count,
+                           int defaulted, const xmlChar **atts)
+{
+    const char *attr = link_attr((const char *)name);
+
+    (void)prefix, (void)space, (void)space_count, (void)spaces, (void)defaulted;
+    for (; attr != NULL && count > 0; count--, atts += 5)
+        if (strcmp((const char *)atts[0], attr) == 0 &&
+            bytes_trim(bytes_of(atts[3], (size_t)(atts[4] - atts[3]))).len > 0)
+            ++*(uint64_t *)ctx;
+}
+
 static uint64_t pass_and_libxml2(const struct page *p)
 {
-    htmlSAXHandler sax = {.startElement = count_start};
     uint64_t found = pass_alone(p);
-    htmlParserCtxtPtr c =
-        htmlCreateMemoryParserCtxt(filter.markup.at, (int)filter.markup.len);
+    xmlParserCtxtPtr c = xmlNewParserCtxt();
 
-    free(c->sax);
-    c->sax = &sax;
+    *c->sax = (xmlSAXHandler){.initialized = XML_SAX2_MAGIC,
+                              .startElementNs = count_start_ns};
     c->userData = &found;
-    c->charset = XML_CHAR_ENCODING_UTF8;
-    htmlCtxtUseOptions(c, HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
-                              HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
-    htmlParseDocument(c);
-    c->sax = NULL;
-    htmlFreeParserCtxt(c);
+    xmlCtxtReadMemory(c, filter.markup.at, (int)filter.markup.len, NULL, NULL,
+                      XML_PARSE_NONET);
+    xmlFreeParserCtxt(c);
     return found;
 }
 

@@ -4,24 +4,29 @@
  *
  * libxml2 2.9 reads HTML by rules older than HTML5: it invents links inside
  * textarea and iframe, drops what follows </html>, and stops at depth 256. It
- * also spends most of its time on text and on tags without links. So we give it
- * only the tags that can matter, as
+ * also spends most of its time on text and on tags without links. So we give
+ * its XML parser only the tags that can matter, as
  *
- *     <html><body><a href="/x?a&#38;b"></a><img src="y.png">...
+ *     <links><a href="/x?a\26b"/><img src="y.png"/>...</links>
  *
- * Values are written decoded and escaped again; an element that libxml2 does
- * not know as empty gets its end tag at once, so depth never grows. A style
- * attribute or lazy source on any other element is written as a <param>, and
- * the text of a style sheet as the style of one.
+ * Values are decoded, then written as html_markup.h says. All tags are empty,
+ * so depth never grows. A style attribute or lazy source on any other element
+ * is written as a <param>, and the text of a style sheet as the style of one.
  */
 #include "crawler/html/html_filter.h"
 
+#include <assert.h>
 #include <string.h>
 
-#define VALUE_CEILING ((size_t)8 << 20) /* libxml2 refuses texts of 10 MB */
+#include "crawler/html/html_markup.h"
+
+#define VALUE_CEILING ((size_t)8 << 20)
+#define MARKUP_BEGIN  "<links>"
+#define MARKUP_END    "</links>"
 
 void html_filter_init(struct html_filter *f, size_t markup_ceiling)
 {
+    assert(markup_ceiling >= sizeof MARKUP_BEGIN);
     memset(f, 0, sizeof *f);
     buf_init(&f->markup, markup_ceiling);
     buf_init(&f->scratch, VALUE_CEILING);
@@ -133,38 +138,6 @@ static bool value_is(struct html_filter *f, enum html_attr_bit bit,
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Elements that libxml2 2.9 knows to be empty. */
-static bool is_empty_element(enum html_word w)
-{
-    return w == WORD_IMG || w == WORD_LINK || w == WORD_META ||
-           w == WORD_AREA || w == WORD_EMBED || w == WORD_FRAME ||
-           w == WORD_PARAM;
-}
-
-static void write_escaped(struct buf *out, struct bytes s)
-{
-    size_t i = 0;
-
-    while (i < s.len) {
-        size_t begin = i;
-        char c = '\0';
-
-        while (i < s.len && (c = s.at[i]) != '&' && c != '<' && c != '"' &&
-               c != '\0')
-            i++;
-        buf_add(out, s.at + begin, i - begin);
-        if (i == s.len)
-            return;
-        if (c == '&')
-            buf_add(out, "&#38;", 5);
-        else if (c == '<')
-            buf_add(out, "&#60;", 5);
-        else if (c == '"')
-            buf_add(out, "&#34;", 5);
-        i++;
-    }
-}
-
 static void write_attr(struct html_filter *f, unsigned place)
 {
     enum html_attr_bit bit = attr_words[place].bit;
@@ -172,19 +145,14 @@ static void write_attr(struct html_filter *f, unsigned place)
     buf_add_char(&f->markup, ' ');
     buf_add_bytes(&f->markup, html_word_text(attr_words[place].word));
     buf_add(&f->markup, "=\"", 2);
-    write_escaped(&f->markup, value_of(f, bit));
+    html_markup_write(&f->markup, value_of(f, bit));
     buf_add_char(&f->markup, '"');
 }
 
 /* A tag that reaches the ceiling is removed whole. */
-static void end_element(struct html_filter *f, enum html_word w, size_t begin)
+static void end_element(struct html_filter *f, size_t begin)
 {
-    buf_add_char(&f->markup, '>');
-    if (!is_empty_element(w)) {
-        buf_add(&f->markup, "</", 2);
-        buf_add_bytes(&f->markup, html_word_text(w));
-        buf_add_char(&f->markup, '>');
-    }
+    buf_add(&f->markup, "/>", 2);
     if (f->markup.failed)
         buf_truncate(&f->markup, begin);
 }
@@ -198,7 +166,7 @@ static void write_element(struct html_filter *f, enum html_word w,
     buf_add_bytes(&f->markup, html_word_text(w));
     for (; attrs != 0; attrs &= attrs - 1)
         write_attr(f, (unsigned)__builtin_ctz(attrs));
-    end_element(f, w, begin);
+    end_element(f, begin);
 }
 
 /* Writes the collected text of a style sheet. */
@@ -208,9 +176,9 @@ static void write_style(struct html_filter *f)
 
     if (f->style.len > 0 && !f->style.failed) {
         buf_add_str(&f->markup, "<param style=\"");
-        write_escaped(&f->markup, buf_bytes(&f->style));
+        html_markup_write(&f->markup, buf_bytes(&f->style));
         buf_add_char(&f->markup, '"');
-        end_element(f, WORD_PARAM, begin);
+        end_element(f, begin);
     }
     buf_clear(&f->style);
 }
@@ -429,11 +397,25 @@ static void begin_page(struct html_filter *f, struct bytes page)
     html_tree_begin(&f->tree);
     buf_clear(&f->markup);
     buf_clear(&f->style);
-    buf_add_str(&f->markup, "<html><body>");
+    buf_add_str(&f->markup, MARKUP_BEGIN);
     f->body_at = f->markup.len;
     f->body_begun = false;
     f->in_style = f->in_title = f->title_found = false;
     f->title = f->lang = bytes_of("", 0);
+}
+
+/* The root's end tag always fits: no other may go beyond the ceiling. */
+static enum status end_page(struct html_filter *f)
+{
+    enum status st;
+
+    write_style(f);
+    st = buf_failed(&f->markup);
+    f->markup.failed = false;
+    f->markup.ceiling += sizeof MARKUP_END - 1;
+    buf_add_str(&f->markup, MARKUP_END);
+    f->markup.ceiling -= sizeof MARKUP_END - 1;
+    return st;
 }
 
 enum status html_filter_page(struct html_filter *f, struct bytes page,
@@ -459,6 +441,5 @@ enum status html_filter_page(struct html_filter *f, struct bytes page,
             f->reader.in_foreign = html_tree_in_foreign(&f->tree);
         }
     }
-    write_style(f);
-    return buf_failed(&f->markup);
+    return end_page(f);
 }

@@ -1,10 +1,13 @@
 /*
- * html_filter.h - the part of a page that can matter, as plain markup.
+ * html_filter.h - the part of a page that can matter, as plain XML.
  *
  * Reads a page as a browser with scripting off does (html.h, html_tree.h) and
- * writes the few tags that can hold what is asked for: well formed, escaped,
- * side by side in one body, so that every HTML parser reads them in the same
- * way and nothing is nested. It also collects the page's title and language.
+ * writes the few tags that can hold what is asked for: empty elements side by
+ * side in one root. It also collects the page's title and language.
+ *
+ * Whatever octets the page has, the markup is a well-formed XML document
+ * without namespaces, references, comments, processing instructions or a DTD,
+ * in printable ASCII; its values are written as html_markup.h says.
  *
  * Linear time; the markup grows to a small multiple of the page at most, and
  * never past the ceiling of its buffer. One thread at a time.
@@ -59,10 +62,10 @@ struct html_wants {
 struct html_filter {
     struct html_reader reader;
     struct html_tree tree;
-    struct buf markup;  /* <html><body> and the tags */
+    struct buf markup;  /* the XML document */
     struct buf scratch; /* a value being read */
     struct buf style;   /* text of a style sheet inside SVG */
-    size_t body_at;     /* where the body's tags begin in `markup` */
+    size_t body_at;     /* where the tags of the page's body begin in it */
     bool body_begun;
     bool in_style;
     bool in_title, title_found;
@@ -72,7 +75,7 @@ struct html_filter {
     struct bytes value[ATTR_COUNT_];
 };
 
-/* `markup_ceiling` bounds the markup, in octets. */
+/* `markup_ceiling` bounds the markup, in octets, before its last end tag. */
 void html_filter_init(struct html_filter *f, size_t markup_ceiling);
 void html_filter_fini(struct html_filter *f);
 

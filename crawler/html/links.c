@@ -2,17 +2,16 @@
 /*
  * links.c - links of a page, found by libxml2's SAX parser.
  *
- * The markup that html_filter.h leaves is small and flat, so the parser reads
- * it in one go, from memory: the push interface would read it twice. It is
- * always UTF-8, so the parser must not guess (IGNORE_ENC). RECOVER stays off,
- * since with it libxml2 2.9 loses links.
+ * The markup that html_filter.h leaves is small, flat and well-formed, so the
+ * XML parser reads it, in one go, from memory: the HTML parser takes four times
+ * as long and copies each value, and the push interface would read it twice.
  *
  * URLs are resolved only then, since <base> may come after the links it applies
  * to.
  */
 #include "crawler/html/links.h"
 
-#include <libxml/HTMLparser.h>
+#include <libxml/parser.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -20,7 +19,9 @@
 #include "crawler/html/css.h"
 #include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
+#include "crawler/html/html_markup.h"
 #include "crawler/html/link_values.h"
+#include "crawler/html/link_wants.h"
 #include "crawler/robots/robots_tag.h"
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
@@ -37,7 +38,8 @@ struct link_parser {
     struct html_filter filter;
     struct html_wants wants;
     uint32_t wanted_kinds; /* the kinds that `wants` was made for */
-    htmlParserCtxtPtr xml; /* its dictionary of names lives from page to page */
+    xmlParserCtxtPtr xml;  /* its dictionary of names lives from page to page */
+    struct buf values;     /* attributes of one tag that had to be decoded */
     struct buf text;       /* the page in UTF-8, if it had to be decoded */
     struct buf css_url;    /* one URL of a style sheet */
     struct buf title, lang;
@@ -50,8 +52,9 @@ struct link_parser {
     void (*visit)(void *ctx, const struct found_link *link);
     void *visit_ctx;
     struct page_info *info;
-    bool full;     /* options->most links were visited */
-    bool nofollow; /* of the current element */
+    bool full;       /* options->most links were visited */
+    bool nofollow;   /* of the current element */
+    bool read_whole; /* the parser saw the end of the markup */
 };
 
 /* ---- one link ------------------------------------------------------------ */
@@ -208,20 +211,60 @@ static void take_element(struct link_parser *p, enum html_word w,
     }
 }
 
-static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
+/* libxml2 gives each attribute as five pointers: local name, prefix, namespace,
+ * where the value begins, where it ends. The value stands in libxml2's input.
+ */
+#define ATT_PARTS 5
+
+static struct bytes raw_value(const xmlChar *const *att)
+{
+    return bytes_of(att[3], (size_t)(att[4] - att[3]));
+}
+
+/* p->values must have room. */
+static struct bytes decoded_value(struct link_parser *p, struct bytes raw)
+{
+    size_t at = p->values.len;
+
+    if (!html_markup_is_coded(raw))
+        return raw;
+    html_markup_read(&p->values, raw);
+    return bytes_of(p->values.at + at, p->values.len - at);
+}
+
+static struct values values_of(struct link_parser *p,
+                               const xmlChar *const *atts, int count)
+{
+    struct values v = {0};
+    size_t total = 0;
+
+    for (int i = 0; i < count; i++)
+        total += raw_value(atts + i * ATT_PARTS).len;
+    buf_clear(&p->values);
+    if (buf_room(&p->values, total) == NULL)
+        return v;
+    for (int i = 0; i < count; i++, atts += ATT_PARTS) {
+        struct bytes name = bytes_of_str((const char *)atts[0]);
+        struct bytes *place = value_place(&v, html_word_of(name));
+
+        if (place != NULL)
+            *place = decoded_value(p, raw_value(atts));
+    }
+    return v;
+}
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix,
+                     const xmlChar *space, int space_count,
+                     const xmlChar **spaces, int count, int defaulted,
+                     const xmlChar **atts)
 {
     struct link_parser *p = ctx;
-    struct values v = {0};
+    struct values v;
 
-    if (p->magic != PARSER_MAGIC || p->full || atts == NULL)
+    (void)prefix, (void)space, (void)space_count, (void)spaces, (void)defaulted;
+    if (p->magic != PARSER_MAGIC || p->full || count == 0)
         return;
-    for (; atts[0] != NULL; atts += 2) {
-        struct bytes *place =
-            value_place(&v, html_word_of(bytes_of_str((const char *)atts[0])));
-
-        if (place != NULL && atts[1] != NULL)
-            *place = bytes_of_str((const char *)atts[1]);
-    }
+    v = values_of(p, atts, count);
     p->nofollow = v.rel.len > 0 && words_have(v.rel, "nofollow");
     take_element(p, html_word_of(bytes_of_str((const char *)name)), &v);
     visit_link(p, LINK_LAZY, v.data_src);
@@ -230,55 +273,20 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
         css_links(v.style, &p->css_url, visit_css, p);
 }
 
-/* ---- what the pass looks for ------------------------------------------- */
-
-static void want(struct link_parser *p, uint32_t kinds, enum html_word w,
-                 uint32_t attrs)
+static void on_end(void *ctx)
 {
-    if (p->wanted_kinds & kinds)
-        p->wants.of[w] |= attrs;
-}
+    struct link_parser *p = ctx;
 
-static void make_wants(struct link_parser *p, uint32_t kinds)
-{
-    const uint32_t of_link = LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) |
-                             LINK_BIT(LINK_CSS) | LINK_BIT(LINK_SITEMAP) |
-                             LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) |
-                             LINK_BIT(LINK_MANIFEST) | LINK_BIT(LINK_AMPHTML);
-    const uint32_t media = LINK_BIT(LINK_MEDIA), cite = LINK_BIT(LINK_CITE);
-
-    p->wanted_kinds = kinds;
-    memset(&p->wants, 0, sizeof p->wants);
-    want(p, LINK_BIT(LINK_A), WORD_A, ATTR_HREF | ATTR_REL);
-    want(p, LINK_BIT(LINK_AREA), WORD_AREA, ATTR_HREF | ATTR_REL);
-    want(p, of_link, WORD_LINK, ATTR_HREF | ATTR_REL | ATTR_TYPE);
-    want(p, LINK_BIT(LINK_IMG), WORD_IMG, ATTR_SRC);
-    want(p, LINK_BIT(LINK_SRCSET), WORD_IMG, ATTR_SRCSET);
-    want(p, LINK_BIT(LINK_SRCSET), WORD_SOURCE, ATTR_SRCSET);
-    want(p, LINK_BIT(LINK_IFRAME), WORD_IFRAME, ATTR_SRC);
-    want(p, LINK_BIT(LINK_IFRAME), WORD_FRAME, ATTR_SRC);
-    want(p, LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_SRC);
-    want(p, LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL);
-    want(p, LINK_BIT(LINK_OBJECT), WORD_OBJECT, ATTR_DATA);
-    want(p, LINK_BIT(LINK_EMBED), WORD_EMBED, ATTR_SRC);
-    want(p, media, WORD_VIDEO, ATTR_SRC | ATTR_POSTER);
-    want(p, media, WORD_AUDIO, ATTR_SRC);
-    want(p, media, WORD_TRACK, ATTR_SRC);
-    want(p, media, WORD_SOURCE, ATTR_SRC);
-    want(p, cite, WORD_BLOCKQUOTE, ATTR_CITE);
-    want(p, cite, WORD_Q, ATTR_CITE);
-    want(p, cite, WORD_DEL, ATTR_CITE);
-    want(p, cite, WORD_INS, ATTR_CITE);
-    if (kinds & LINK_BIT(LINK_LAZY))
-        p->wants.of_any |= ATTR_DATA_SRC | ATTR_DATA_SRCSET;
-    if (kinds & LINK_BIT(LINK_STYLE))
-        p->wants.of_any |= ATTR_STYLE;
-    p->wants.style_text = kinds & LINK_BIT(LINK_STYLE);
-    p->wants.og = kinds & LINK_BIT(LINK_OG);
-    p->wants.agent = p->agent;
+    p->read_whole = p->xml->wellFormed;
 }
 
 /* ---- life ---------------------------------------------------------------- */
+
+static void want_kinds(struct link_parser *p, uint32_t kinds)
+{
+    p->wanted_kinds = kinds;
+    link_wants(&p->wants, kinds, p->agent);
+}
 
 struct link_parser *link_parser_new(const char *agent)
 {
@@ -289,16 +297,19 @@ struct link_parser *link_parser_new(const char *agent)
     p->agent = agent != NULL ? xstrdup(agent) : NULL;
     html_filter_init(&p->filter, MARKUP_CEILING);
     buf_init(&p->text, TEXT_CEILING);
+    buf_init(&p->values, MARKUP_CEILING);
     buf_init(&p->css_url, CSS_URL_MOST);
     buf_init(&p->title, TITLE_MOST);
     buf_init(&p->lang, LANG_MOST);
     url_init(&p->base);
     url_init(&p->url);
-    make_wants(p, LINK_SET_BASIC);
-    p->xml = htmlNewParserCtxt();
+    want_kinds(p, LINK_SET_BASIC);
+    p->xml = xmlNewParserCtxt();
     if (p->xml == NULL)
         mem_out(sizeof *p->xml);
-    *p->xml->sax = (htmlSAXHandler){.startElement = on_start};
+    *p->xml->sax = (xmlSAXHandler){.initialized = XML_SAX2_MAGIC,
+                                   .startElementNs = on_start,
+                                   .endDocument = on_end};
     p->xml->userData = p;
     return p;
 }
@@ -307,10 +318,11 @@ void link_parser_free(struct link_parser *p)
 {
     if (p == NULL)
         return;
-    htmlFreeParserCtxt(p->xml);
+    xmlFreeParserCtxt(p->xml);
     free(p->agent);
     html_filter_fini(&p->filter);
     buf_fini(&p->text);
+    buf_fini(&p->values);
     buf_fini(&p->css_url);
     buf_fini(&p->title);
     buf_fini(&p->lang);
@@ -361,18 +373,19 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
     return buf_bytes(out);
 }
 
-/* We wrote the markup, so it parses; only memory may be short. */
+/* We wrote the markup, so it parses; only memory may be short. It has no DTD,
+ * no references and no value over libxml2's limits, and must not need more
+ * options. It is ASCII, so no encoding is named: that would be a conversion. */
 static enum status run_parser(struct link_parser *p)
 {
     struct bytes markup = buf_bytes(&p->filter.markup);
-    bool out_of_memory;
 
-    htmlCtxtReadMemory(p->xml, markup.at, (int)markup.len, NULL, "UTF-8",
-                       HTML_PARSE_IGNORE_ENC | HTML_PARSE_NOERROR |
-                           HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
-    out_of_memory = p->xml->errNo == XML_ERR_NO_MEMORY;
-    htmlCtxtReset(p->xml); /* frees its copy of the markup */
-    return out_of_memory ? STATUS_NOMEM : STATUS_OK;
+    p->read_whole = false;
+    xmlCtxtReadMemory(p->xml, markup.at, (int)markup.len, NULL, NULL,
+                      XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                          XML_PARSE_NONET);
+    xmlCtxtReset(p->xml); /* frees its copy of the markup */
+    return p->read_whole ? STATUS_OK : STATUS_NOMEM;
 }
 
 static void begin_page(struct link_parser *p, const struct charset *charset,
@@ -397,6 +410,7 @@ static void let_go(struct buf *b)
 static void end_page(struct link_parser *p)
 {
     let_go(&p->text);
+    let_go(&p->values);
     let_go(&p->filter.markup);
     let_go(&p->filter.scratch);
     let_go(&p->filter.style);
@@ -422,7 +436,7 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     p->visit = visit;
     p->visit_ctx = ctx;
     if (p->wanted_kinds != o->kinds)
-        make_wants(p, o->kinds);
+        want_kinds(p, o->kinds);
     decoded = charset_decode(charset, body, &p->text, &page);
     filtered = html_filter_page(&p->filter, page, &p->wants, take_base, p);
     parsed = run_parser(p);

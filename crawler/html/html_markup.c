@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * html_markup.c - values of attributes in the markup for libxml2.
+ *
+ * References would not do: XML has none for most control characters, nor for
+ * octets that are not UTF-8. And libxml2 hands out a value of plain ASCII where
+ * it stands in its input, while it copies one with references, line ends or
+ * other characters, character by character.
+ */
+#include "crawler/html/html_markup.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/ascii.h"
+
+static bool stands_for_itself(char c)
+{
+    return c >= ' ' && c < 0x7f && c != '"' && c != '&' && c != '<' &&
+           c != '\\';
+}
+
+static void write_octet(struct buf *out, unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    buf_add(out, (char[]){'\\', digits[c >> 4], digits[c & 15]}, 3);
+}
+
+void html_markup_write(struct buf *out, struct bytes value)
+{
+    size_t at = out->len;
+
+    for (size_t i = 0; i < value.len; i++) {
+        size_t begin = i;
+
+        while (i < value.len && stands_for_itself(value.at[i]))
+            i++;
+        buf_add(out, value.at + begin, i - begin);
+        if (i < value.len && value.at[i] != '\0')
+            write_octet(out, (unsigned char)value.at[i]);
+    }
+    if (out->len - at > MARKUP_VALUE_MOST)
+        buf_truncate(out, at);
+}
+
+bool html_markup_is_coded(struct bytes written)
+{
+    return memchr(written.at, '\\', written.len) != NULL;
+}
+
+void html_markup_read(struct buf *out, struct bytes written)
+{
+    const char *at = written.at, *end = at + written.len, *next;
+
+    while ((next = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        assert(end - next >= 3);
+        buf_add(out, at, (size_t)(next - at));
+        buf_add_char(out, (char)(ascii_hex(next[1]) << 4 | ascii_hex(next[2])));
+        at = next + 3;
+    }
+    buf_add(out, at, (size_t)(end - at));
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* link_wants.c - which attributes of a page can hold links of given kinds. */
+#include "crawler/html/link_wants.h"
+
+#include <string.h>
+
+#include "crawler/html/link_kinds.h"
+
+#define OF_LINK                                                                \
+    (LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) | LINK_BIT(LINK_CSS) |     \
+     LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_FEED) | \
+     LINK_BIT(LINK_MANIFEST) | LINK_BIT(LINK_AMPHTML))
+
+/* Elements whose attributes hold links of any of `kinds`, or say more about
+ * such a link. */
+static const struct {
+    uint32_t kinds;
+    enum html_word element;
+    uint32_t attrs;
+} wanted[] = {
+    {LINK_BIT(LINK_A), WORD_A, ATTR_HREF | ATTR_REL},
+    {LINK_BIT(LINK_AREA), WORD_AREA, ATTR_HREF | ATTR_REL},
+    {OF_LINK, WORD_LINK, ATTR_HREF | ATTR_REL | ATTR_TYPE},
+    {LINK_BIT(LINK_IMG), WORD_IMG, ATTR_SRC},
+    {LINK_BIT(LINK_SRCSET), WORD_IMG, ATTR_SRCSET},
+    {LINK_BIT(LINK_SRCSET), WORD_SOURCE, ATTR_SRCSET},
+    {LINK_BIT(LINK_IFRAME), WORD_IFRAME, ATTR_SRC},
+    {LINK_BIT(LINK_IFRAME), WORD_FRAME, ATTR_SRC},
+    {LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_SRC},
+    {LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL},
+    {LINK_BIT(LINK_OBJECT), WORD_OBJECT, ATTR_DATA},
+    {LINK_BIT(LINK_EMBED), WORD_EMBED, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_VIDEO, ATTR_SRC | ATTR_POSTER},
+    {LINK_BIT(LINK_MEDIA), WORD_AUDIO, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_TRACK, ATTR_SRC},
+    {LINK_BIT(LINK_MEDIA), WORD_SOURCE, ATTR_SRC},
+    {LINK_BIT(LINK_CITE), WORD_BLOCKQUOTE, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_Q, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_DEL, ATTR_CITE},
+    {LINK_BIT(LINK_CITE), WORD_INS, ATTR_CITE},
+};
+
+void link_wants(struct html_wants *out, uint32_t kinds, const char *agent)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (kinds & wanted[i].kinds)
+            out->of[wanted[i].element] |= wanted[i].attrs;
+    }
+    if (kinds & LINK_BIT(LINK_LAZY))
+        out->of_any |= ATTR_DATA_SRC | ATTR_DATA_SRCSET;
+    if (kinds & LINK_BIT(LINK_STYLE))
+        out->of_any |= ATTR_STYLE;
+    out->style_text = kinds & LINK_BIT(LINK_STYLE);
+    out->og = kinds & LINK_BIT(LINK_OG);
+    out->agent = agent;
+}

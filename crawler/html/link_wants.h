@@ -1,0 +1,17 @@
+/*
+ * link_wants.h - which attributes of a page can hold links of given kinds.
+ *
+ * Any thread.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_LINK_WANTS_H
+#define URLWEIR_CRAWLER_HTML_LINK_WANTS_H
+
+#include <stdint.h>
+
+#include "crawler/html/html_filter.h"
+
+/* Asks html_filter.h for all that links of `kinds` (link_kinds.h) need. `agent`
+ * is for <meta name=AGENT>; it may be NULL, and must outlive *out. */
+void link_wants(struct html_wants *out, uint32_t kinds, const char *agent);
+
+#endif

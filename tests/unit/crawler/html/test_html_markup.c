@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* test_html_markup.c - values in the markup for libxml2, and the whole of it.
+ */
+#include <check.h>
+#include <libxml/parser.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "crawler/html/html_filter.h"
+#include "crawler/html/html_markup.h"
+#include "crawler/html/link_wants.h"
+#include "crawler/html/links.h"
+#include "tests/unit/frontier/url/soup.h"
+
+static struct buf written, value;
+
+static void setup(void)
+{
+    buf_init(&written, (size_t)64 << 20);
+    buf_init(&value, (size_t)64 << 20);
+}
+
+static void teardown(void)
+{
+    buf_fini(&written);
+    buf_fini(&value);
+}
+
+static void assert_written_as(struct bytes in, const char *out)
+{
+    buf_clear(&written);
+    html_markup_write(&written, in);
+    ck_assert_str_eq(buf_str(&written), out);
+}
+
+START_TEST(plain_values_stand_for_themselves)
+{
+    assert_written_as(bytes_of_str("/x?a=1;b#c%20'>~"), "/x?a=1;b#c%20'>~");
+    ck_assert(!html_markup_is_coded(buf_bytes(&written)));
+    assert_written_as(bytes_of_str(""), "");
+}
+END_TEST
+
+START_TEST(other_octets_are_hexadecimal)
+{
+    assert_written_as(bytes_of_str("a&b<c\"d\\e"), "a\\26b\\3cc\\22d\\5ce");
+    assert_written_as(bytes_of_str("\t\n\r\x01\x7f\xff"),
+                      "\\09\\0a\\0d\\01\\7f\\ff");
+    assert_written_as(bytes_of_str("\xc3\xa9"), "\\c3\\a9");
+    assert_written_as(bytes_of("a\0b", 3), "ab");
+}
+END_TEST
+
+START_TEST(every_octet_comes_back)
+{
+    for (unsigned c = 1; c < 256; c++) {
+        char in[] = {'x', (char)c, (char)c, 'y', (char)c};
+
+        buf_clear(&written);
+        buf_clear(&value);
+        html_markup_write(&written, bytes_of(in, sizeof in));
+        for (size_t i = 0; i < written.len; i++)
+            ck_assert(written.at[i] >= ' ' && written.at[i] < 0x7f);
+        html_markup_read(&value, buf_bytes(&written));
+        ck_assert(bytes_equal(buf_bytes(&value), bytes_of(in, sizeof in)));
+    }
+}
+END_TEST
+
+START_TEST(a_value_too_long_for_libxml2_is_empty)
+{
+    size_t most = MARKUP_VALUE_MOST / 3;
+    char *in = xmalloc(most + 1);
+
+    memset(in, '\n', most + 1);
+    buf_add_str(&written, "href=\"");
+    html_markup_write(&written, bytes_of(in, most));
+    ck_assert_uint_eq(written.len, 6 + most * 3);
+    buf_truncate(&written, 6);
+    html_markup_write(&written, bytes_of(in, most + 1));
+    ck_assert_uint_eq(written.len, 6);
+    free(in);
+}
+END_TEST
+
+/* ---- the document -------------------------------------------------------- */
+
+/* Pieces that XML forbids, escapes or reads in its own way. */
+static const char *const pieces[] = {
+    "<a href=",   "<img src=\"",
+    "<p style='", "<meta property=og:x content=",
+    "<svg>",      "<style>",
+    "</style>",   "<frameset>",
+    ">",          "\"",
+    "'",          " ",
+    "&",          "&amp;",
+    "&#1;",       "&#xfffe;",
+    "&#xd800;",   "\x01",
+    "\x0b",       "\x1f",
+    "\x7f",       "\xff",
+    "\xc3",       "\xed\xa0\x80",
+    "]]>",        "<![CDATA[",
+    "<!--",       "-->",
+    "<?xml v?>",  "<!DOCTYPE x [",
+    "<!ENTITY",   "%x;",
+    "xmlns=",     "xml:base=",
+    "a:b=",       "\\",
+    "\\26",       "\r\n",
+    "/x",         "\xef\xbf\xbe",
+    "</links>",   "<links>",
+};
+
+static void make_page(struct buf *page)
+{
+    buf_clear(page);
+    for (uint64_t n = 5 + soup_random() % 40; n > 0; n--) {
+        size_t i = soup_random() % (sizeof pieces / sizeof *pieces + 1);
+
+        if (i < sizeof pieces / sizeof *pieces)
+            buf_add_str(page, pieces[i]);
+        else
+            buf_add_char(page, (char)soup_random());
+    }
+}
+
+static bool is_well_formed(struct bytes markup)
+{
+    xmlParserCtxtPtr x = xmlNewParserCtxt();
+    bool ok;
+
+    ck_assert_ptr_nonnull(x);
+    *x->sax = (xmlSAXHandler){.initialized = XML_SAX2_MAGIC};
+    xmlCtxtReadMemory(x, markup.at, (int)markup.len, NULL, NULL,
+                      XML_PARSE_NONET);
+    ok = x->wellFormed && x->errNo == XML_ERR_OK;
+    xmlFreeParserCtxt(x);
+    return ok;
+}
+
+static bool no_base(void *ctx, struct bytes href)
+{
+    (void)ctx;
+    (void)href;
+    return false;
+}
+
+/* Whatever comes in, and also where the ceiling cuts it off. */
+START_TEST(the_markup_is_well_formed)
+{
+    struct html_wants wants;
+    size_t cut = 0, with_tags = 0;
+
+    link_wants(&wants, LINK_SET_ALL, "bot");
+    for (unsigned i = 0; i < 20000; i++) {
+        struct html_filter f;
+        enum status st;
+
+        make_page(&value);
+        html_filter_init(&f, i % 2 == 0 ? (size_t)1 << 20 : 60);
+        st = html_filter_page(&f, buf_bytes(&value), &wants, no_base, NULL);
+        cut += st == STATUS_LIMIT;
+        with_tags += f.markup.len > strlen("<links></links>");
+        ck_assert_msg(is_well_formed(buf_bytes(&f.markup)), "%s",
+                      buf_str(&f.markup));
+        html_filter_fini(&f);
+    }
+    ck_assert_uint_gt(cut, 100);
+    ck_assert_uint_gt(with_tags, 1000);
+}
+END_TEST
+
+Suite *suite_html_markup(void)
+{
+    Suite *s = suite_create("html_markup");
+    TCase *t = tcase_create("values");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, plain_values_stand_for_themselves);
+    tcase_add_test(t, other_octets_are_hexadecimal);
+    tcase_add_test(t, every_octet_comes_back);
+    tcase_add_test(t, a_value_too_long_for_libxml2_is_empty);
+    tcase_add_test(t, the_markup_is_well_formed);
+    suite_add_tcase(s, t);
+    return s;
+}
