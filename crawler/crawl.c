@@ -62,6 +62,9 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);
     c->recent = xcalloc(CRAWL_RECENT, sizeof *c->recent);
     c->fetchers = xcalloc(o->threads, sizeof(struct fetcher *));
+    c->balance =
+        crawl_balance_new(o->threads,
+                          o->conns_per_host > 0 ? o->conns_per_host : 1);
     task_list_init(&c->tasks);
     pthread_mutex_init(&c->mtx, NULL);
     cond_init(&c->ended_cond);
@@ -183,6 +186,7 @@ void crawl_free(struct crawl *c)
     pthread_cond_destroy(&c->ended_cond);
     pthread_mutex_destroy(&c->mtx);
     task_list_fini(&c->tasks);
+    crawl_balance_free(c->balance);
     free(c->fetchers);
     free(c->leases);
     free(c->recent);

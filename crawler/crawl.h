@@ -24,12 +24,13 @@
 struct crawl;
 
 struct crawl_options {
-    const char *dir;      /* on the disk that min_disk watches */
-    unsigned threads;     /* fetchers; at least 1 */
-    size_t concurrency;   /* most URLs in flight */
-    uint64_t limit_pages; /* 0: no limit; the engine enforces it too */
-    uint64_t quota;       /* octets received, whole crawl; 0: no limit */
-    int64_t time_limit;   /* ns of this run; 0: no limit */
+    const char *dir;         /* on the disk that min_disk watches */
+    unsigned threads;        /* fetchers; at least 1 */
+    uint32_t conns_per_host; /* over all fetchers; 0: 1 */
+    size_t concurrency;      /* most URLs in flight */
+    uint64_t limit_pages;    /* 0: no limit; the engine enforces it too */
+    uint64_t quota;          /* octets received, whole crawl; 0: no limit */
+    int64_t time_limit;      /* ns of this run; 0: no limit */
     int64_t give_up;    /* ns: stop if everything left waits longer; 0: never */
     uint64_t min_disk;  /* octets to leave free; 0: not watched */
     int64_t checkpoint; /* ns between checkpoints; 0: only at the end */

@@ -6,6 +6,7 @@
  *   crawl_turn.c     the frontier thread: one turn after the other, to its end
  *   crawl_reports.c  what fetchers tell, to the engine
  *   crawl_leases.c   what the engine hands out, to the fetchers
+ *   crawl_balance.c  which fetcher gets it
  *   crawl_stuck.c    fetchers that do not come back
  *   crawl_stats.c    stats for progress and monitors
  */
@@ -17,6 +18,7 @@
 
 #include "base/clock.h"
 #include "crawler/crawl.h"
+#include "crawler/crawl_balance.h"
 #include "crawler/crawl_task.h"
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/watchdog.h"
@@ -29,6 +31,7 @@ struct crawl {
     struct engine *engine;
     struct crawl_options o;
     struct fetcher **fetchers;
+    struct crawl_balance *balance;
     struct queue *reports;
     struct resolver *resolver; /* NULL: addresses are not needed */
     struct in_hand *in_hand;
@@ -91,8 +94,9 @@ void crawl_lease_due(struct crawl *c);
 /* Publishes the stats if they are old or `force` is set. The engine's are taken
  * once a second, and also when the last URL is done and at the end. */
 void crawl_publish(struct crawl *c, int64_t now, bool force);
-/* The fetcher that gets the URLs of this queue. */
-struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue);
+/* Hands the URL to a fetcher, with the robots.txt of its host that is stored if
+ * the fetcher may not know it. `first`: it is the first of its queue. */
+void crawl_assign(struct crawl *c, struct assignment *a, bool first);
 /* Works around fetchers that hang, and ends the crawl if only they are left. */
 void crawl_look_for_stuck(struct crawl *c, int64_t now);
 /* Takes a report as a sign of life of its fetcher. */

@@ -4,7 +4,8 @@
 #include "crawler/crawl_impl.h"
 
 /* Only records of the response need to know how the URL was found. */
-static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
+static struct assignment *assignment_for(struct crawl *c,
+                                         const struct engine_lease *l)
 {
     struct found_by by = {{"", 0}, {"", 0}};
 
@@ -13,8 +14,8 @@ static struct assignment *assign(struct crawl *c, const struct engine_lease *l)
     return assignment_of(l, &by);
 }
 
-/* Passes on the host's rules of an earlier run, so that a resumed crawl does
- * not fetch a robots.txt that is still fresh. */
+/* Passes on the host's rules of an earlier run or of another fetcher, so that a
+ * robots.txt that is still fresh is not fetched again. */
 static void hand_over_robots(struct crawl *c, struct fetcher *f,
                              const struct engine_lease *l)
 {
@@ -22,13 +23,23 @@ static void hand_over_robots(struct crawl *c, struct fetcher *f,
     struct robots_row row;
     struct buf text;
 
-    if (len == 0 || !l->first)
+    if (len == 0)
         return;
     buf_init(&text, (size_t)1 << 20);
     if (c->engine->ops->robots(c->engine, bytes_of(l->url.at, len), &row,
                                &text) == STATUS_OK)
         fetcher_know_robots(f, &row);
     buf_fini(&text);
+}
+
+void crawl_assign(struct crawl *c, struct assignment *a, bool first)
+{
+    bool fresh;
+    unsigned i = crawl_balance_give(c->balance, a->lease.queue, first, &fresh);
+
+    if (fresh)
+        hand_over_robots(c, c->fetchers[i], &a->lease);
+    fetcher_give(c->fetchers[i], a);
 }
 
 static void lease_once(struct crawl *c)
@@ -39,13 +50,8 @@ static void lease_once(struct crawl *c)
 
     st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
                                clock_wall_ms(), c->leases, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct engine_lease *l = &c->leases[i];
-        struct fetcher *f = crawl_fetcher_of(c, l->queue);
-
-        hand_over_robots(c, f, l);
-        fetcher_give(f, assign(c, l));
-    }
+    for (size_t i = 0; i < n; i++)
+        crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);
     c->out += n;
     crawl_note_failure(c, st);
 }

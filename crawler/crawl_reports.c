@@ -17,9 +17,17 @@ void crawl_note_failure(struct crawl *c, enum status st)
     c->end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
 }
 
-static void take_release(struct crawl *c, const struct report *r, int64_t now)
+static void has_come_back(struct crawl *c, const struct report *r)
 {
     c->out--;
+    crawl_balance_ended(c->balance, r->queue, r->fetcher,
+                        r->kind == REPORT_DONE ? CRAWL_BALANCE_DONE
+                                               : CRAWL_BALANCE_RELEASED);
+}
+
+static void take_release(struct crawl *c, const struct report *r, int64_t now)
+{
+    has_come_back(c, r);
     crawl_note_failure(c, c->engine->ops->release(c->engine, r->id,
                                                   r->not_before, &r->done.host,
                                                   now, clock_wall_ms()));
@@ -100,7 +108,7 @@ void crawl_take_reports(struct crawl *c, struct report **reports, size_t n)
         case REPORT_DONE:
             sift(c, reports[i]);
             add_done(c, &done, reports[i]->done, now);
-            c->out--;
+            has_come_back(c, reports[i]);
             break;
         case REPORT_PART:
             sift(c, reports[i]);

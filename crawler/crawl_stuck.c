@@ -31,26 +31,17 @@ int64_t crawl_patience(void)
 
 /* ---- the queues of a fetcher that hangs ---- */
 
-struct fetcher *crawl_fetcher_of(const struct crawl *c, uint32_t queue)
-{
-    unsigned usual = queue % c->o.threads, i = usual;
-
-    while (watchdog_is_stuck(c->watchdog, i)) {
-        i = (i + 1) % c->o.threads;
-        if (i == usual)
-            break; /* all of them hang */
-    }
-    return c->fetchers[i];
-}
-
-static void hand_on(struct crawl *c, struct fetcher *from)
+static void hand_on(struct crawl *c, unsigned from)
 {
     struct assignment **all =
         xcalloc(c->o.concurrency, sizeof(struct assignment *));
-    size_t n = fetcher_take_back(from, all);
+    size_t n = fetcher_take_back(c->fetchers[from], all);
 
-    for (size_t i = 0; i < n; i++)
-        fetcher_give(crawl_fetcher_of(c, all[i]->lease.queue), all[i]);
+    for (size_t i = 0; i < n; i++) {
+        crawl_balance_ended(c->balance, all[i]->lease.queue, from,
+                            CRAWL_BALANCE_TAKEN_BACK);
+        crawl_assign(c, all[i], false);
+    }
     free(all);
 }
 
@@ -72,7 +63,8 @@ static void got_stuck(struct crawl *c, unsigned i, uint64_t id, uint64_t steps)
         since, (long long)(waited / NS_PER_S),
         in_hand_doing_text((enum in_hand_doing)atomic_load(&slot->doing)),
         c->o.threads - watchdog_stuck(c->watchdog), (int)url.len, url.at);
-    hand_on(c, c->fetchers[i]);
+    crawl_balance_hangs(c->balance, i, true);
+    hand_on(c, i);
     c->got_on = c->watched_time;
 }
 
@@ -88,6 +80,7 @@ static void look_at(struct crawl *c, unsigned i)
         got_stuck(c, i, id, steps);
         break;
     case WATCHDOG_BACK:
+        crawl_balance_hangs(c->balance, i, false);
         log_warn("a fetcher has come back after all; its URL is not failed",
                  "fetcher=%u", i);
         break;

@@ -91,6 +91,8 @@ static const struct engine_lease *lease_of(const struct fetch_task *task)
 static enum fetch_task_state finish(const struct fetch_task_tools *t,
                                     struct fetch_task *task, struct report *r)
 {
+    r->fetcher = t->fetcher;
+    r->queue = lease_of(task)->queue;
     r->done.host.crawl_delay_ms = task->crawl_delay_ms;
     r->robots_warc = task->robots_warc;
     task->robots_warc = NULL;

@@ -26,6 +26,7 @@
 
 /* What the tasks of a fetcher share. */
 struct fetch_task_tools {
+    unsigned fetcher; /* its number */
     const struct fetcher_options *o;
     struct fetch_set *fetches;
     struct reporter *reporter;

@@ -45,7 +45,6 @@ struct lane {
 
 struct fetcher {
     /* read-only once started */
-    unsigned index;
     size_t capacity;
     uint32_t conns_per_host;
     struct in_hand_slot *in_hand;
@@ -307,7 +306,7 @@ static void *fetcher_thread(void *arg)
     struct report *gone = report_gone();
     char name[16];
 
-    snprintf(name, sizeof name, "fetch-%u", f->index);
+    snprintf(name, sizeof name, "fetch-%u", f->tools.fetcher);
     pthread_setname_np(pthread_self(), name);
     do {
         fetcher_turn(f);
@@ -474,7 +473,7 @@ enum status fetcher_start(struct fetcher **out, unsigned index,
     enum status st;
 
     pthread_mutex_init(&f->mtx, NULL);
-    f->index = index;
+    f->tools.fetcher = index;
     f->capacity = capacity;
     f->tools.reports = reports;
     f->in_hand = in_hand;

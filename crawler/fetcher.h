@@ -4,9 +4,9 @@
  * A fetcher takes leased URLs, obeys robots.txt, fetches, finds the links,
  * makes them canonical, asks the scope, takes their digests, and sends one
  * report per URL to the frontier thread. Fetchers share only read-only data,
- * the bounded queues, and the counters below. One fetcher gets all URLs of a
- * queue key, so keep-alive and politeness stay together; the frontier decides
- * when, and a fetcher never waits for a delay to pass.
+ * the bounded queues, and the counters below. A connection to a host belongs to
+ * one fetcher (crawl_balance.h), so keep-alive and politeness stay together;
+ * the frontier decides when, and a fetcher never waits for a delay to pass.
  */
 #ifndef URLWEIR_CRAWLER_FETCHER_H
 #define URLWEIR_CRAWLER_FETCHER_H
@@ -36,6 +36,8 @@ enum report_kind {
  * points to lives in its arena. */
 struct report {
     enum report_kind kind;
+    unsigned fetcher; /* that sent it */
+    uint32_t queue;   /* of its URL */
     uint64_t id;
     int64_t not_before; /* monotonic; 0: as the queue allows */
     struct engine_done done;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/process/secret.h"
+#include "crawler/crawl_balance.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
@@ -117,7 +118,6 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .connect_timeout_ms = s->connect_timeout_ms,
         .max_body = s->max_body_bytes,
         .max_redirects = (uint32_t)s->max_redirects,
-        .conns_per_host = (uint32_t)s->conns_per_host,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .skip_noindex = s->noindex == NOINDEX_SKIP,
@@ -147,6 +147,7 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
     c->crawl = (struct crawl_options){
         .dir = s->output,
         .threads = threads,
+        .conns_per_host = (uint32_t)s->conns_per_host,
         .concurrency = (size_t)s->concurrency,
         .limit_pages = (uint64_t)s->limit_pages,
         .quota = s->quota_bytes,
@@ -232,6 +233,8 @@ enum status crawl_setup_make(struct crawl_setup *c,
     fill_frontier(c, s);
     fill_fetch(c, s);
     fill_crawl(c, s, threads);
+    c->fetch.conns_per_host =
+        crawl_balance_share(threads, (uint32_t)s->conns_per_host);
     return st;
 }
 

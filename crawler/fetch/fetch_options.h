@@ -42,7 +42,8 @@ struct fetcher_options {
     int64_t timeout_ms, connect_timeout_ms; /* whole response; connecting */
     uint64_t max_body;                      /* decoded octets */
     uint32_t max_redirects;
-    uint32_t conns_per_host; /* most transfers of a queue at once; 0: 1 */
+    uint32_t conns_per_host; /* most transfers of a queue at once by one
+                                fetcher; 0: 1 */
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;

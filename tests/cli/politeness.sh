@@ -150,6 +150,15 @@ for conns in 1 2 4; do
     asked_at_once $conns "--conns-per-host $conns"
 done
 
+# Fetchers share the connections to a host, and what its robots.txt says.
+serve --hosts 1 --pages 200 --size 500 --latency 20 --seed 83
+crawl shared --conns-per-host 4 --threads 2
+ended 0
+asked_at_once 4 "two fetchers"
+[ "$(grep -c /robots.txt log)" = 1 ] || fail "robots.txt: $(grep /robots.txt log)"
+opened=$(cut -f 3 log | sort -u | wc -l) # idle ones too
+[ "$opened" = 4 ] || fail "$opened connections to a host that may have 4"
+
 # Two names of one address.
 for conns in 1 8; do
     serve --hosts 1 --pages 30 --size 500 --latency 30 --seed 83
