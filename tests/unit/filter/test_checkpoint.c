@@ -635,6 +635,27 @@ START_TEST(what_cannot_be_written_leaves_the_file_before)
 }
 END_TEST
 
+START_TEST(what_one_filter_lost_is_lost_in_what_it_is_merged_into)
+{
+    static const char *const kinds[] = {"bloom", "stacked", "counting"};
+
+    for (int i = 0; i < 3; i++) {
+        struct filter *f = saved(kinds[i], 100000, NULL), *g = NULL;
+        struct filter_stats s;
+
+        flip(8 * 300);
+        ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+        (void)!filter_merge(f, g);
+        filter_stats(f, &s);
+        ck_assert_uint_eq(s.lost, 1);
+        ck_assert_double_gt(s.fpr_predicted, 0.1);
+        ck_assert_uint_eq(count_maybe(f, 0, 100000), 100000);
+        filter_free(f);
+        filter_free(g);
+    }
+}
+END_TEST
+
 Suite *suite_checkpoint(void)
 {
     Suite *s = suite_create("checkpoint");
@@ -667,6 +688,7 @@ Suite *suite_checkpoint(void)
     tcase_add_test(t, a_share_of_memory_holds_after_loading_too);
     tcase_add_test(t, the_seeds_print_tells_crawls_apart);
     tcase_add_test(t, what_cannot_be_written_leaves_the_file_before);
+    tcase_add_test(t, what_one_filter_lost_is_lost_in_what_it_is_merged_into);
     suite_add_tcase(s, t);
     return s;
 }

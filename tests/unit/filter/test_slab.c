@@ -348,6 +348,33 @@ START_TEST(tidying_moves_a_few_runs_at_a_time)
 }
 END_TEST
 
+/* Only chunks of 2 MiB or more count. */
+START_TEST(huge_is_said_of_all_large_chunks_or_of_none)
+{
+    uint64_t somewhere;
+    struct slab_chunk chunks[4] = {
+        {.at = NULL, .size = 0, .huge = false},
+        {.at = &somewhere, .size = 32767, .huge = false},
+        {.at = &somewhere, .size = 32768, .huge = true},
+        {.at = &somewhere, .size = 65536, .huge = true},
+    };
+    struct slab s = {.chunks = chunks, .count = 4};
+
+    ck_assert(slab_huge(&s));
+    chunks[2].huge = false;
+    ck_assert(!slab_huge(&s));
+    chunks[2].huge = true;
+    chunks[3].huge = false;
+    ck_assert(!slab_huge(&s));
+    s.count = 3;
+    ck_assert(slab_huge(&s));
+    s.count = 2;
+    ck_assert(!slab_huge(&s)); /* there is none */
+    s.count = 0;
+    ck_assert(!slab_huge(&s));
+}
+END_TEST
+
 Suite *suite_slab(void)
 {
     Suite *s = suite_create("slab");
@@ -364,6 +391,7 @@ Suite *suite_slab(void)
     tcase_add_test(
         t, at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits);
     tcase_add_test(t, tidying_moves_a_few_runs_at_a_time);
+    tcase_add_test(t, huge_is_said_of_all_large_chunks_or_of_none);
     suite_add_tcase(s, t);
     return s;
 }

@@ -216,6 +216,7 @@ START_TEST(nothing_to_take_off_is_no_coding)
     ck_assert_int_eq(new_coding(&c, "Identity", &unknown), STATUS_OK);
     ck_assert_ptr_null(c);
     ck_assert(!unknown);
+    coding_free(NULL);
 }
 END_TEST
 

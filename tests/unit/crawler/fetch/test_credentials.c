@@ -466,6 +466,7 @@ START_TEST(lines_that_are_no_fields_are_recorded_as_they_are)
     }
     buf_fini(&out);
     credentials_free(c);
+    credentials_free(NULL);
 }
 END_TEST
 

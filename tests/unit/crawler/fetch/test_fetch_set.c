@@ -360,6 +360,7 @@ START_TEST(transfers_of_one_connection_are_told_from_others)
     fetch_set_recycle(r.set, b);
     fetch_set_recycle(r.set, c);
     set_down();
+    fetch_free(NULL);
 }
 END_TEST
 

@@ -521,6 +521,7 @@ START_TEST(dropping_is_for_filters_of_ours)
     b->record.epoch[0] = '\0';
     ck_assert_int_eq(redis_bloom_drop(b), STATUS_ARG);
     ck_assert_uint_eq(asked(&redis_script_drop), 1);
+    redis_bloom_free(NULL);
 }
 END_TEST
 

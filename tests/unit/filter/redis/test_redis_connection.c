@@ -315,6 +315,7 @@ START_TEST(more_arguments_than_a_command_takes_are_refused)
     ck_assert_ptr_null(r);
     ck_assert(redis_connection_is_open(l));
     ck_assert_uint_eq(s.asked[n], 1);
+    redis_connection_free(NULL);
 }
 END_TEST
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scalable_file.c - a growing filter's segments: their sizes, and their
+ * way into a file and back. */
+#include "filter/kinds/scalable_impl.h"
+
+#include <math.h>
+
+#include "tests/unit/storage/scratch.h"
+
+/* Its variables must not hide the names in there. */
+#include "tests/unit/filter/image.h"
+
+static struct filter *scalable_of(uint64_t expect, double fpr, uint64_t most,
+                                  struct remembered *r)
+{
+    struct filter_options o = {.expect = expect,
+                               .fpr = fpr,
+                               .most_bytes = most};
+    struct filter *f = NULL;
+
+    if (r != NULL)
+        o.source = source_of(r);
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+static struct filter_stats stats_of(const struct filter *f)
+{
+    struct filter_stats s;
+
+    filter_stats(f, &s);
+    return s;
+}
+
+/* ---- sizes
+ * -----------------------------------------------------------------*/
+
+START_TEST(each_segment_climbs_a_ladder_of_its_own)
+{
+    struct filter *f = scalable_of(1, 0.01, 0, NULL);
+    const struct scalable *c = (const struct scalable *)f;
+    unsigned different = 0;
+    uint32_t first = 0;
+
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 7) {
+        uint32_t blocks = 0;
+
+        while (blocks < 1000000) {
+            uint32_t next = scalable_rung(c, s, blocks, 0);
+
+            SAME(next > blocks, true);
+            /* a step of an eighth, rounded up; no rung is left out */
+            SAME(next <= (uint32_t)ceil(blocks * SCALABLE_GROWTH) + 1, true);
+            SAME(scalable_rung(c, s, next - 1, 0), next);
+            if (blocks > 100)
+                SAME((double)next / blocks > 1.1, true);
+            blocks = next;
+        }
+        different += blocks != first;
+        first = blocks;
+    }
+    ck_assert_uint_gt(different, 500); /* all are at different points */
+    filter_free(f);
+}
+END_TEST
+
+START_TEST(a_rung_has_room_for_its_keys)
+{
+    struct filter *f = scalable_of(1, 0.01, 0, NULL);
+    const struct scalable *c = (const struct scalable *)f;
+
+    for (uint64_t keys = 1; keys < 1000000; keys += keys / 3 + 1) {
+        uint32_t blocks = scalable_rung(c, 5, 0, keys);
+
+        ck_assert_uint_ge((uint64_t)(blocks * c->load), keys);
+        if (blocks > 1) /* and the one below has not */
+            ck_assert_uint_lt(
+                (uint64_t)((uint32_t)(blocks / SCALABLE_GROWTH - 1) * c->load),
+                keys);
+    }
+    ck_assert_uint_eq(scalable_rung(c, 5, 100, 1), scalable_rung(c, 5, 100, 0));
+    filter_free(f);
+}
+END_TEST
+
+/* The load counts keys while they are few, and bits once it is overfull. */
+START_TEST(the_load_is_counted_or_estimated)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = scalable_of(1000000, 0.01, 0, r);
+    const struct scalable *c = (const struct scalable *)f;
+
+    r->fail = STATUS_IO; /* it cannot grow */
+    ck_assert_int_eq(add_range(f, 0, 800000), STATUS_OK);
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 100)
+        ck_assert_double_eq(scalable_load(c, s),
+                            (double)c->count[s] / c->runs[s].blocks);
+    (void)!add_range(f, 800000, 1600000);
+    for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 100) {
+        double real = 2400000.0 / SCALABLE_SEGMENTS / c->runs[s].blocks;
+
+        ck_assert_double_eq_tol(scalable_load(c, s) / real, 1, 0.4);
+    }
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
+/* ---- files
+ * -----------------------------------------------------------------*/
+
+/* At the limit of memory, segments have 4 marks a key instead of 8. */
+START_TEST(segments_with_fewer_marks_come_back_as_they_were)
+{
+    struct filter *f = scalable_of(1000, 1e-3, 1 << 20, NULL), *g;
+    const struct scalable *a = (const struct scalable *)f, *b;
+
+    ck_assert_int_eq(add_range(f, 0, 1500000), STATUS_LIMIT);
+    ck_assert_uint_gt(a->thin, 0);
+    g = reloaded(f, NULL);
+    b = (const struct scalable *)g;
+    ck_assert_uint_eq(b->thin, a->thin);
+    ck_assert_mem_eq(b->k_of, a->k_of, sizeof a->k_of);
+    ck_assert_mem_eq(b->count, a->count, sizeof a->count);
+    ck_assert_uint_eq(stats_of(g).count, stats_of(f).count);
+    ck_assert_double_eq(stats_of(g).fpr_predicted, stats_of(f).fpr_predicted);
+    ck_assert_uint_eq(count_maybe(g, 0, 1500000), 1500000);
+    ck_assert_uint_eq(count_maybe(g, 2000000, 50000),
+                      count_maybe(f, 2000000, 50000));
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+/* A segment that was lost is saved as such, and mended when keys are there. */
+START_TEST(a_lost_segment_is_mended_by_a_later_load)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct filter *f = saved("scalable", 100000, r), *g = NULL, *h = NULL;
+    struct checkpoint_info info;
+    struct filter_stats s;
+
+    flip(8 * 300);
+    r->fail = STATUS_IO;
+    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_assert_uint_eq(info.lost, 1);
+    s = stats_of(g);
+    ck_assert_uint_eq(s.lost, 1);
+    ck_assert_double_eq_tol(s.group_fill[0], 1.0 / 64 + s.group_fill[1], 0.01);
+    ck_assert_double_ge(s.fpr_predicted, 1.0 / 4096);
+    ck_assert_int_eq(checkpoint_save(path, g, &id), STATUS_OK);
+    ck_assert_int_eq(load(&h, r, &info), STATUS_OK); /* still without keys */
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 1);
+    filter_free(h);
+    r->fail = STATUS_OK;
+    ck_assert_int_eq(load(&h, r, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 0);
+    s = stats_of(h);
+    ck_assert_uint_eq(s.lost, 0);
+    ck_assert_uint_eq(s.rebuilds, 1);
+    ck_assert_uint_eq(count_maybe(h, 0, 100000), 100000);
+    ck_assert_double_eq_tol((double)s.count, 100000, 1000);
+    /* A lost one never grows, however many keys come. */
+    ck_assert_int_eq(add_range(g, 100000, 400000), STATUS_LIMIT);
+    ck_assert_uint_eq(((struct scalable *)g)->runs[0].blocks, 1);
+    filter_free(f);
+    filter_free(g);
+    filter_free(h);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(stored_keys_come_back_and_go_where_a_source_is)
+{
+    struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
+    struct remembered *r = xcalloc(1, sizeof *r);
+    struct checkpoint_info info;
+
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert_uint_eq(info.units, 2 * SCALABLE_SEGMENTS);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_assert_uint_ge(stats_of(g).key_bits, 100000 * 64);
+    ck_assert_int_eq(add_range(g, 100000, 300000), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
+    filter_free(g);
+    remember_range(r, 0, 100000);
+    ck_assert_int_eq(load(&g, r, NULL), STATUS_OK);
+    ck_assert_uint_eq(stats_of(g).key_bits, 0);
+    remember_range(r, 100000, 300000);
+    ck_assert_int_eq(add_range(g, 100000, 300000), STATUS_OK);
+    ck_assert_uint_gt(r->asked, 0);
+    ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
+    filter_free(g);
+    /* Saved without keys, and loaded without a source: it cannot grow. */
+    filter_free(f);
+    f = saved("scalable", 1000, r);
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_assert_uint_eq(info.units, SCALABLE_SEGMENTS);
+    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_assert_int_eq(add_range(g, 1000, 500000), STATUS_LIMIT);
+    ck_assert_uint_gt(stats_of(g).starved, 0);
+    ck_assert_uint_eq(count_maybe(g, 0, 501000), 501000);
+    filter_free(f);
+    filter_free(g);
+    forget_all(r);
+}
+END_TEST
+
+START_TEST(shapes_that_lie_are_refused)
+{
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } lies[] = {{128, 4095}, {128, 4097}, {136, 0},    {136, 2},
+                {136, 6},    {136, 28},   {192, 4095}, {192, 8191}};
+    struct filter *f = saved("scalable", 1000, NULL), *g = NULL;
+
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        forge(lies[i].at, &lies[i].value, 8);
+        ck_assert_msg(load(&g, NULL, NULL) == STATUS_FORMAT, "lie %zu", i);
+        ck_assert_ptr_null(g);
+    }
+    filter_free(f);
+}
+END_TEST
+
+Suite *suite_scalable_file(void)
+{
+    Suite *s = suite_create("scalable_file");
+    TCase *t = tcase_create("scalable_file");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
+    tcase_add_test(t, each_segment_climbs_a_ladder_of_its_own);
+    tcase_add_test(t, a_rung_has_room_for_its_keys);
+    tcase_add_test(t, the_load_is_counted_or_estimated);
+    tcase_add_test(t, segments_with_fewer_marks_come_back_as_they_were);
+    tcase_add_test(t, a_lost_segment_is_mended_by_a_later_load);
+    tcase_add_test(t, stored_keys_come_back_and_go_where_a_source_is);
+    tcase_add_test(t, shapes_that_lie_are_refused);
+    suite_add_tcase(s, t);
+    return s;
+}
