@@ -20,6 +20,7 @@
  */
 #include "crawler/robots/robots.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -51,7 +52,6 @@ struct robots {
     struct span *sitemaps;
     size_t sitemap_count, sitemap_cap;
     double delay;
-    bool deny_all;
 };
 
 /* ---- agents ---------------------------------------------------------------*/
@@ -278,8 +278,7 @@ struct robots *robots_parse(struct bytes body, struct bytes agent)
     collect(r, body, token);
     if (r->rule_count > 1)
         qsort(r->rules, r->rule_count, sizeof *r->rules, compare_rules);
-    if (buf_failed(&r->text) != STATUS_OK)
-        r->deny_all = true; /* out of memory: rules are missing */
+    assert(buf_failed(&r->text) == STATUS_OK);
     return r;
 }
 
@@ -315,19 +314,16 @@ bool robots_allows(const struct robots *r, struct bytes path_query,
 {
     const struct rule *rule = NULL;
     struct buf path;
-    bool allowed = !r->deny_all;
+    bool allowed = true;
 
     if (line != NULL)
         *line = bytes_of(NULL, 0);
-    if (r->rule_count == 0 && allowed)
+    if (r->rule_count == 0)
         return true;
-    buf_init(&path, path_query.len * 3 + 1);
+    buf_init(&path, path_query.len * 3 + 1); /* it grows threefold at most */
     robots_path_normalise(path_query, &path);
-    if (is_robots_txt(buf_bytes(&path)))
-        allowed = true;
-    else if (buf_failed(&path) != STATUS_OK)
-        allowed = false; /* out of memory: the safe answer */
-    else if (allowed)
+    assert(buf_failed(&path) == STATUS_OK);
+    if (!is_robots_txt(buf_bytes(&path)))
         rule = deciding_rule(r, buf_bytes(&path));
     if (rule != NULL) {
         allowed = rule->allow;

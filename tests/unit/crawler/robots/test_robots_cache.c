@@ -645,6 +645,207 @@ START_TEST(answers_as_a_plain_model_does)
 }
 END_TEST
 
+static bool knows(struct robots_cache *c, const char *origin)
+{
+    return robots_cache_rules(c, bytes_of_str(origin)) != NULL;
+}
+
+static void learn(struct robots_cache *c, const char *origin, const char *body)
+{
+    const struct robots_fetch f = {.http_status = 200,
+                                   .body = bytes_of_str(body)};
+
+    ck_assert_int_eq(ask(c, origin, "/", T0).verdict, ROBOTS_FETCH);
+    tell(c, origin, &f, T0, NULL);
+}
+
+/* Three origins, and room for two: any order of use. */
+START_TEST(the_one_used_longest_ago_is_forgotten)
+{
+    static const char *const names[] = {"http://a", "http://b", "http://c"};
+    static const int orders[][2] = {{0, 1}, {1, 0}};
+    struct robots_cache *c = cache_of(1 << 20);
+    size_t one, two;
+
+    ck_assert_uint_eq(robots_cache_memory(c), 0);
+    learn(c, names[0], keep_out);
+    one = robots_cache_memory(c);
+    ck_assert_uint_gt(one, strlen(keep_out));
+    learn(c, names[1], keep_out);
+    two = robots_cache_memory(c);
+    ck_assert_uint_eq(two, 2 * one);
+    ck_assert_uint_eq(robots_cache_count(c), 2);
+    robots_cache_free(c);
+    robots_cache_free(NULL);
+    for (int i = 0; i < 2; i++) {
+        c = cache_of(two);
+        learn(c, names[0], keep_out);
+        learn(c, names[1], keep_out);
+        ck_assert(knows(c, names[0]) && knows(c, names[1]));
+        for (int j = 0; j < 2; j++)
+            (void)ask(c, names[orders[i][j]], "/", T0);
+        learn(c, names[2], keep_out);
+        ck_assert(!knows(c, names[orders[i][0]]));
+        ck_assert(knows(c, names[orders[i][1]]));
+        ck_assert(knows(c, names[2]));
+        ck_assert_uint_le(robots_cache_memory(c), two);
+        (void)ask(c, names[2], "/", T0); /* the newest again */
+        (void)ask(c, names[orders[i][1]], "/", T0);
+        learn(c, names[orders[i][0]], keep_out);
+        ck_assert(!knows(c, names[2]));
+        ck_assert_uint_eq(robots_cache_count(c), 2);
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+START_TEST(with_no_memory_the_one_in_use_is_still_known)
+{
+    struct robots_cache *c = cache_of(0);
+
+    learn(c, "http://a", keep_out);
+    ck_assert(knows(c, "http://a"));
+    learn(c, "http://b", keep_out);
+    ck_assert(!knows(c, "http://a") && knows(c, "http://b"));
+    ck_assert_uint_eq(robots_cache_count(c), 1);
+    robots_cache_gave_up(c, bytes_of_str("http://unknown"));
+    ck_assert_uint_eq(robots_cache_count(c), 1);
+    robots_cache_free(c);
+}
+END_TEST
+
+/* Larger rules take more memory, smaller ones give it back. */
+START_TEST(new_rules_take_the_memory_of_the_old_ones)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    size_t small, large;
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    learn(c, origin_a, keep_out);
+    small = robots_cache_memory(c);
+    buf_add_str(&body, keep_out);
+    for (int i = 0; i < 1000; i++)
+        buf_addf(&body, "Disallow: /%d\n", i);
+    fetched(c, 200, buf_str(&body), T0);
+    large = robots_cache_memory(c);
+    ck_assert_uint_gt(large, small + 1000 * 20);
+    fetched(c, 200, keep_out, T0);
+    ck_assert_uint_eq(robots_cache_memory(c), small);
+    fetched(c, 404, NULL, T0);
+    ck_assert_uint_lt(robots_cache_memory(c), small);
+    buf_fini(&body);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(the_row_to_store_says_what_came)
+{
+    static const struct {
+        int status;
+        bool stored;
+        uint16_t in_row;
+        int64_t fresh, unreachable;
+    } t[] = {
+        {200, true, 200, DAY, 0},
+        {404, true, 404, DAY, 0},
+        {304, false, 0, 0, 0}, /* without a copy: nothing to store */
+        {503, true, 503, SECOND / 2, T0},
+        {0, true, 0, SECOND / 2, T0},
+        {-5, true, 0, SECOND / 2, T0},
+        {999, true, 999, SECOND / 2, T0},
+        {1000, true, 0, SECOND / 2, T0},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct robots_cache *c = cache_of(1 << 20);
+        const struct robots_fetch f = {.http_status = t[i].status,
+                                       .body = bytes_of_str(keep_out)};
+        struct robots_row row;
+
+        ck_assert_msg(tell(c, origin_a, &f, T0, &row) == t[i].stored, "%d",
+                      t[i].status);
+        if (t[i].stored) {
+            ck_assert(bytes_is(row.origin, origin_a));
+            ck_assert_int_eq(row.fetched_at_ms, T0);
+            ck_assert_int_eq(row.expires_at_ms, T0 + t[i].fresh);
+            ck_assert_int_eq(row.unreachable_since_ms, t[i].unreachable);
+            ck_assert_uint_eq(row.http_status, t[i].in_row);
+            ck_assert_uint_eq(row.body.len,
+                              t[i].status == 200 ? strlen(keep_out) : 0);
+        }
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+/* A clock that was set back since must not make it unreachable for longer. */
+START_TEST(an_origin_that_fails_before_it_failed_begins_anew)
+{
+    struct robots_cache *c = cache_of(1 << 20);
+    struct robots_fetch f = {.http_status = 503};
+    struct robots_row row;
+
+    ck_assert(tell(c, origin_a, &f, T0, &row));
+    ck_assert_int_eq(row.unreachable_since_ms, T0);
+    ck_assert(tell(c, origin_a, &f, T0 + DAY, &row));
+    ck_assert_int_eq(row.unreachable_since_ms, T0);
+    ck_assert(tell(c, origin_a, &f, T0 - DAY, &row));
+    ck_assert_int_eq(row.unreachable_since_ms, T0 - DAY);
+    robots_cache_free(c);
+}
+END_TEST
+
+/* The back-off goes on from what was stored, if that is possible at all. */
+START_TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
+{
+    static const struct {
+        int64_t fetched, retry;
+        enum robots_verdict now;
+    } t[] = {
+        {T0, T0 + MINUTE, ROBOTS_WAIT},   {T0, T0 + DAY, ROBOTS_WAIT},
+        {T0, T0, ROBOTS_FETCH},           {T0, T0 - MINUTE, ROBOTS_FETCH},
+        {T0, T0 + 2 * DAY, ROBOTS_FETCH},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct robots_cache *c = cache_of(1 << 20);
+        const struct robots_row row = {.origin = bytes_of_str(origin_a),
+                                       .fetched_at_ms = t[i].fetched,
+                                       .expires_at_ms = t[i].retry,
+                                       .unreachable_since_ms = T0 - HOUR,
+                                       .http_status = 503};
+
+        robots_cache_restore(c, &row);
+        ck_assert_uint_eq(ask(c, origin_a, "/", T0).failures, 1);
+        robots_cache_gave_up(c, bytes_of_str(origin_a));
+        ck_assert_msg(verdict(c, "/", T0) == t[i].now, "%zu", i);
+        ck_assert_uint_gt(robots_cache_memory(c), 0);
+        robots_cache_free(c);
+    }
+}
+END_TEST
+
+/* With a copy the pauses double, to an hour at most. */
+START_TEST(with_a_copy_pauses_double_up_to_an_hour)
+{
+    struct robots_cache *c = cache_with_rules();
+    int64_t now = T0 + DAY, pause = SECOND;
+
+    for (int i = 0; i < 16; i++) {
+        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+        fetched(c, 503, NULL, now);
+        use_up(c, now);
+        ck_assert_int_lt(verdict(c, "/", now + pause - 1), ROBOTS_FETCH);
+        ck_assert(ask(c, origin_a, "/", now).stale);
+        now += pause;
+        pause = pause * 2 < HOUR ? pause * 2 : HOUR;
+    }
+    ck_assert_int_eq(pause, HOUR);
+    robots_cache_free(c);
+}
+END_TEST
+
 Suite *suite_robots_cache(void)
 {
     Suite *s = suite_create("robots_cache");
@@ -674,6 +875,13 @@ Suite *suite_robots_cache(void)
     tcase_add_test(t, a_stored_copy_is_not_replaced_by_a_failure);
     tcase_add_test(t, a_restored_row_does_not_replace_what_is_known);
     tcase_add_test(t, answers_as_a_plain_model_does);
+    tcase_add_test(t, the_one_used_longest_ago_is_forgotten);
+    tcase_add_test(t, with_no_memory_the_one_in_use_is_still_known);
+    tcase_add_test(t, new_rules_take_the_memory_of_the_old_ones);
+    tcase_add_test(t, the_row_to_store_says_what_came);
+    tcase_add_test(t, an_origin_that_fails_before_it_failed_begins_anew);
+    tcase_add_test(t, a_stored_wait_goes_on_unless_it_is_nonsense);
+    tcase_add_test(t, with_a_copy_pauses_double_up_to_an_hour);
     suite_add_tcase(s, t);
     return s;
 }

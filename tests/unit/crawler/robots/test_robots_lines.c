@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "tests/unit/crawler/robots/robots_text.h"
 
 /* ---- lines ----------------------------------------------------------------*/
@@ -274,6 +275,188 @@ START_TEST(a_line_of_a_megabyte_is_dropped_and_costs_nothing)
 }
 END_TEST
 
+/* The file ends where a page begins that nobody may touch. */
+START_TEST(a_name_cut_short_at_the_end_is_no_name)
+{
+    static const char *const ends[] = {"u",
+                                       "user",
+                                       "user-",
+                                       "user-agent",
+                                       "user agent",
+                                       "useragents",
+                                       "d",
+                                       "dis",
+                                       "dis ",
+                                       "dis allow",
+                                       "disallow",
+                                       "disallow ",
+                                       "disallowe",
+                                       "disallow:",
+                                       "disallowed",
+                                       "site",
+                                       "site map",
+                                       "sitemap",
+                                       "sitemap:",
+                                       "crawl",
+                                       "crawl ",
+                                       "crawl-delay:",
+                                       "allow",
+                                       "allows",
+                                       "#",
+                                       " ",
+                                       "\t",
+                                       ":",
+                                       "\xef",
+                                       "\xef\xbb",
+                                       "\xef\xbb\xbf",
+                                       ""};
+    char file[64];
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        ck_assert_msg(allows(ends[i], "a", "/x"), "%s", ends[i]);
+        snprintf(file, sizeof file, "User-agent: a\nDisallow: /x\n%s", ends[i]);
+        ck_assert_msg(!allows(file, "a", "/x"), "%s", ends[i]);
+    }
+    ck_assert(!allows("User-agent: a\nDisallow:/x", "a", "/x"));
+    ck_assert(!allows("User-agent: a\nDisallow /", "a", "/x"));
+    ck_assert(!allows("User-agent:*\nDisallow:*", "a", "/x"));
+}
+END_TEST
+
+START_TEST(lists_of_any_length_are_kept_in_order)
+{
+    enum { MANY = 300 };
+    struct buf file;
+    struct robots *r;
+    char text[64];
+    size_t small;
+
+    buf_init(&file, 1 << 20);
+    r = robots_parse(bytes_of_str("User-agent: *\nDisallow: /x"),
+                     bytes_of_str("a"));
+    small = robots_size(r);
+    ck_assert_uint_ge(small, 12 + 2);
+    robots_free(r);
+    buf_add_str(&file, "User-agent: *\n");
+    for (int i = 0; i < MANY; i++)
+        buf_addf(&file, "Disallow: /d%d/\nSitemap: http://h/%d\n", i, i);
+    r = robots_parse(buf_bytes(&file), bytes_of_str("a"));
+    ck_assert_uint_eq(robots_sitemap_count(r), MANY);
+    for (int i = 0; i < MANY; i++) {
+        struct bytes line;
+
+        snprintf(text, sizeof text, "http://h/%d", i);
+        ck_assert(bytes_is(robots_sitemap(r, (size_t)i), text));
+        snprintf(text, sizeof text, "/d%d/x", i);
+        ck_assert(!robots_allows(r, bytes_of_str(text), &line));
+        snprintf(text, sizeof text, "Disallow: /d%d/", i);
+        ck_assert(bytes_is(line, text));
+        snprintf(text, sizeof text, "/d%d", i);
+        ck_assert(robots_allows(r, bytes_of_str(text), NULL));
+    }
+    ck_assert_uint_ge(robots_size(r), small + MANY * (15 + 5));
+    robots_free(r);
+    buf_fini(&file);
+}
+END_TEST
+
+START_TEST(a_delay_is_cut_to_what_a_number_of_seconds_may_be)
+{
+    static const struct {
+        const char *text;
+        double seconds;
+    } t[] = {{"999999999", 999999999},
+             {"1000000000", 1e9},
+             {"1000000001", 1e9},
+             {"99999999999.5", 1e9},
+             {"0.125", 0.125},
+             {"12.75", 12.75},
+             {"007", 7},
+             {"0.", 0}};
+    char file[128];
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        snprintf(file, sizeof file, "User-agent: *\nCrawl-delay: %s\n",
+                 t[i].text);
+        ck_assert_double_eq_tol(delay_of(file, "a"), t[i].seconds, 1e-9);
+    }
+    /* A wrong one does not take the place of the one before. */
+    ck_assert_double_eq(delay_of("User-agent: *\nCrawl-delay: 3\n"
+                                 "Crawl-delay: x\n",
+                                 "a"),
+                        3);
+    ck_assert_double_eq(delay_of("User-agent: *\nCrawl-delay: 3\n"
+                                 "Crawl-delay: 5\n",
+                                 "a"),
+                        3);
+}
+END_TEST
+
+START_TEST(what_is_read_of_a_body_ends_with_a_line)
+{
+    static char body[ROBOTS_READ_MOST + 100];
+    struct bytes read;
+
+    memset(body, 'a', sizeof body);
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST));
+    ck_assert_uint_eq(read.len, ROBOTS_READ_MOST);
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST + 1));
+    ck_assert_uint_eq(read.len, 0); /* one line, which may be cut */
+    body[100] = '\r';
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST + 1));
+    ck_assert_uint_eq(read.len, 101);
+    body[0] = '\n';
+    body[100] = 'a';
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST + 100));
+    ck_assert_uint_eq(read.len, 1);
+    body[ROBOTS_READ_MOST - 1] = '\n';
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST + 1));
+    ck_assert_uint_eq(read.len, ROBOTS_READ_MOST);
+    body[ROBOTS_READ_MOST - 1] = 'a';
+    body[ROBOTS_READ_MOST] = '\n';
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST + 1));
+    ck_assert_uint_eq(read.len, ROBOTS_READ_MOST);
+    memcpy(body, "\xef\xbb\xbf", 3);
+    read = robots_readable(bytes_of(body, ROBOTS_READ_MOST));
+    ck_assert(read.at == body + 3 && read.len == ROBOTS_READ_MOST - 3);
+    ck_assert_uint_eq(robots_readable(bytes_of(body, 2)).len, 0);
+    ck_assert_uint_eq(robots_readable(bytes_of(body, 0)).len, 0);
+}
+END_TEST
+
+/* Every octet of a path may take three; the whole file fits all the same. */
+START_TEST(a_file_of_octets_to_escape_is_read_whole)
+{
+    char *file = xmalloc(ROBOTS_READ_MOST), path[64];
+    size_t n = (size_t)snprintf(file, 64, "User-agent: *\n");
+    struct robots *r;
+
+    for (; n + 40 < ROBOTS_READ_MOST; n += 31) {
+        memcpy(file + n, "Disallow: /", 11);
+        memset(file + n + 11, '\xff', 19);
+        file[n + 30] = '\n';
+    }
+    n += (size_t)snprintf(file + n, 40, "Disallow: /last\n");
+    r = robots_parse(bytes_of(file, n), bytes_of_str("a"));
+    ck_assert(!robots_allows(r, bytes_of_str("/last"), NULL));
+    ck_assert(robots_allows(r, bytes_of_str("/other"), NULL));
+    memset(path, '\xff', 20);
+    path[0] = '/';
+    ck_assert(!robots_allows(r, bytes_of(path, 20), NULL));
+    ck_assert(robots_allows(r, bytes_of(path, 19), NULL));
+    robots_free(r);
+    memset(file, '\xff', ROBOTS_READ_MOST); /* one rule, and nothing else */
+    memcpy(file, "User-agent:*\nDisallow:/", 23);
+    r = robots_parse(bytes_of(file, ROBOTS_READ_MOST), bytes_of_str("a"));
+    ck_assert(!robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 22),
+                             NULL));
+    ck_assert(robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 23),
+                            NULL));
+    robots_free(r);
+    free(file);
+}
+END_TEST
+
 Suite *suite_robots_lines(void)
 {
     Suite *s = suite_create("robots_lines");
@@ -298,6 +481,11 @@ Suite *suite_robots_lines(void)
     tcase_add_test(t, rfc9309_2_5_reads_500_kib);
     tcase_add_test(t, rfc9309_2_5_never_cuts_a_rule_in_two);
     tcase_add_test(t, a_line_of_a_megabyte_is_dropped_and_costs_nothing);
+    tcase_add_test(t, a_name_cut_short_at_the_end_is_no_name);
+    tcase_add_test(t, lists_of_any_length_are_kept_in_order);
+    tcase_add_test(t, a_delay_is_cut_to_what_a_number_of_seconds_may_be);
+    tcase_add_test(t, what_is_read_of_a_body_ends_with_a_line);
+    tcase_add_test(t, a_file_of_octets_to_escape_is_read_whole);
     suite_add_tcase(s, t);
     return s;
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 
 #include "crawler/robots/robots_tag.h"
+#include "tests/unit/guarded.h"
 
 enum { NONE = 0, NOINDEX = 1, NOFOLLOW = 2, BOTH = 3 };
 
@@ -90,6 +91,54 @@ START_TEST(several_headers_add_up)
 }
 END_TEST
 
+/* The text ends where a page begins that nobody may touch. */
+START_TEST(texts_are_read_to_their_end_and_no_further)
+{
+    static const struct {
+        const char *text;
+        int content, header;
+    } t[] = {
+        {"none", BOTH, BOTH},
+        {"none,", BOTH, BOTH},
+        {",;none", BOTH, BOTH},
+        {"no", NONE, NONE},
+        {"noindex\tnofollow", BOTH, BOTH},
+        {"noindex\r\fnofollow", BOTH, BOTH},
+        {"urlweir:", NONE, NONE},
+        {"urlweir: none", BOTH, BOTH},
+        {"urlweir :none", NONE, BOTH},
+        {"other:none", NONE, NONE},
+        {"robots: none", BOTH, BOTH},
+        {"ROBOTS: noindex", NOINDEX, NOINDEX},
+        {"*:", NONE, NONE},
+        {":none", NONE, NONE},
+        {"a.b: noindex", NOINDEX, NOINDEX}, /* no product token */
+        {"other: noindex, *: nofollow", BOTH, NOFOLLOW},
+        {"max-video-preview:3, noindex", NOINDEX, NOINDEX},
+        {"Max-Snippet: other: noindex", NOINDEX, NOINDEX},
+        {"other: none, unavailable_after: 1, none", BOTH, NONE},
+        {"urlweirs: none", BOTH, NONE},
+        {"url: none", BOTH, NONE},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct bytes g = guarded(bytes_of_str(t[i].text));
+        bool noindex = false, nofollow = false;
+
+        robots_tag_directives(g, &noindex, &nofollow);
+        ck_assert_msg(((noindex ? NOINDEX : 0) | (nofollow ? NOFOLLOW : 0)) ==
+                          t[i].content,
+                      "%s", t[i].text);
+        noindex = nofollow = false;
+        robots_tag_header(g, bytes_of_str("urlweir"), &noindex, &nofollow);
+        ck_assert_msg(((noindex ? NOINDEX : 0) | (nofollow ? NOFOLLOW : 0)) ==
+                          t[i].header,
+                      "%s", t[i].text);
+        guarded_free(g);
+    }
+}
+END_TEST
+
 Suite *suite_robots_tag(void)
 {
     Suite *s = suite_create("robots_tag");
@@ -101,6 +150,7 @@ Suite *suite_robots_tag(void)
     tcase_add_test(t, a_header_may_speak_to_one_agent);
     tcase_add_test(t, directives_with_a_value_are_no_agents);
     tcase_add_test(t, several_headers_add_up);
+    tcase_add_test(t, texts_are_read_to_their_end_and_no_further);
     suite_add_tcase(s, t);
     return s;
 }
