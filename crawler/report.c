@@ -17,6 +17,7 @@
 #include "crawler/link_finder.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
+#include "frontier/traps/trap_text.h"
 
 #define ROW_TEXT_MOST ((size_t)512) /* of a header value in a row */
 /* Room for everything but links: the row's texts and a robots.txt. */
@@ -203,6 +204,9 @@ static void fill_row(struct draft *d)
     if (result->body.len > 0 && d->list == NULL) /* a list's body is not kept */
         row->body_digest =
             digest_bytes(d->r->o->rules.digest_key, result->body);
+    if (result->body.len > 0 && d->list == NULL && d->r->o->tag_texts)
+        d->done->text_tag = trap_text_tag(d->r->o->rules.digest_key,
+                                          d->lease->url, result->body);
     d->done->outcome.http_status = result->response->status;
 }
 

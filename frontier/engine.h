@@ -120,7 +120,7 @@ struct engine_drop {
      UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
      UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
      UINT64_C(1) << REASON_TRUNCATED_LENGTH |                                  \
-     UINT64_C(1) << REASON_URL_FORM)
+     UINT64_C(1) << REASON_URL_FORM | UINT64_C(1) << REASON_TRAP)
 
 /* The outcome of a leased URL, with the links found on its page: one
  * transaction. */
@@ -133,6 +133,8 @@ struct engine_done {
     struct fetch_row row; /* the engine sets seq, url, final, tries */
     const struct engine_item *outlinks;
     size_t outlink_count; /* outlinks[0] is a redirect's target */
+    uint64_t text_tag; /* of the body without its numbers (trap_text.h); 0: not
+                          made */
     const struct engine_drop *drops;
     size_t drop_count;
     uint64_t repeats; /* links to what is among outlinks or drops already */

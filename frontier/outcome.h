@@ -47,7 +47,8 @@ enum outcome_reason {
     /* skipped: after admission */
     REASON_ADDRESS,
     REASON_MIME,
-    REASON_TRAP,
+    REASON_TRAP, /* also a drop: of a family that brings nothing new, see
+                    trap_table.h */
     REASON_BUDGET,
     REASON_NOINDEX,
     REASON_SCOPE, /* scope was narrowed by resume */

@@ -91,6 +91,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .record_links = s->record == RECORD_LINKS,
         .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
+        .traps = settings_traps(s),
         .commit_interval = COMMIT_INTERVAL,
         .keep_dropped = s->keep_dropped_bytes,
         .judge = {.scope = c->scope,
@@ -129,6 +130,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         /* Repeats on a page are found by digest, so all links are sent if texts
          * are to be compared. */
         .record_links = s->record == RECORD_LINKS || s->compare_text,
+        .tag_texts = s->traps != TRAPS_OFF,
         .warc = s->warc,
         .guard = c->guard,
         .bodies = c->bodies,

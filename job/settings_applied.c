@@ -34,6 +34,8 @@ static const struct {
     {"per-host", BIT(BUDGET)},
     {"mime", BIT(MIME)},
     {"max-body", BIT(TRUNCATED_LENGTH)},
+    {"traps", BIT(TRAP)},
+    {"trap", BIT(TRAP)},
 };
 
 /* Reasons that the difference may remove. */

@@ -21,9 +21,10 @@ storage/rows: base/* storage/db storage/index
 storage/warc: base/* storage/db
 storage: base/* storage/*
 frontier/url: base/*
+frontier/traps: base/* storage/* frontier/url
 frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
-frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen
+frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
@@ -34,7 +35,7 @@ crawler/sitemap: base/* storage/* frontier frontier/url crawler/charset crawler/
 crawler/address: base/* frontier/url
 crawler/fetch: base/* storage/* frontier frontier/url crawler/address
 crawler/archive: base/* storage/* frontier frontier/url crawler/fetch crawler/html
-crawler: base/* filter storage/* frontier frontier/url crawler/*
+crawler: base/* filter storage/* frontier frontier/url frontier/traps crawler/*
 job/settings: base/* config filter filter/redis storage/* frontier/* crawler/*
 job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
 job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
+#include "cli/inspect/explain_trap.h"
 #include "cli/inspect/service_explain.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
@@ -64,7 +65,8 @@ struct story {
     struct url url;
     json_t *out;
     struct buf text, other_text;
-    json_int_t dropped; /* examples of drops that name it */
+    json_int_t dropped;    /* examples of drops that name it */
+    uint64_t dropped_from; /* the page of the latest of them */
 };
 
 static void set_value(void *o, const char *name,
@@ -225,6 +227,7 @@ static void find_example(void *ctx, const struct drop_row *row)
         json_array_remove(history, 0);
     json_array_append_new(history, e);
     s->dropped++;
+    s->dropped_from = row->via;
 }
 
 static enum status tell_unknown(struct story *s,
@@ -239,6 +242,9 @@ static enum status tell_unknown(struct story *s,
     if (settings != NULL)
         ask_blocklist(s, settings);
     st = frontier_store_each_drop(s->r->store, true, find_example, s);
+    if (st == STATUS_OK && settings != NULL &&
+        explain_trap(s->r, settings, &s->url, s->dropped_from, s->out))
+        json_set_str(s->out, "reason", outcome_reason_name(REASON_TRAP));
     if (s->dropped > 0)
         json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
     return st;

@@ -161,6 +161,21 @@ static void seen_rows(FILE *to, const struct crawl_stats *c)
     buf_fini(&b);
 }
 
+static void traps_row(FILE *to, const struct crawl_stats *c)
+{
+    struct buf b;
+
+    if (c->frontier.traps == 0)
+        return;
+    buf_init(&b, LINE_MOST);
+    format_count(&b, c->frontier.done[OUTCOME_SKIPPED][REASON_TRAP] +
+                         c->frontier.dropped[REASON_TRAP]);
+    buf_add_str(&b, " of their URLs not asked for; resume with --traps off "
+                    "asks");
+    row(to, "traps", c->frontier.traps, buf_str(&b));
+    buf_fini(&b);
+}
+
 static void received_row(FILE *to, const struct summary *s)
 {
     struct buf size, rest;
@@ -316,6 +331,7 @@ void summary_print(FILE *to, const struct summary *s)
     if (n->queued > 0)
         row(to, "queued", n->queued, "not fetched yet");
     seen_rows(to, c);
+    traps_row(to, c);
     received_row(to, s);
     if (n->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",

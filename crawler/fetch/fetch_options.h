@@ -56,6 +56,7 @@ struct fetcher_options {
     size_t mime_count;
     uint64_t links_most;     /* most different links of a page; 0: all */
     bool record_links;       /* send every link in scope, with repeats */
+    bool tag_texts;          /* reports carry engine_done.text_tag */
     bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where records go; NULL: not known yet */
     size_t robots_memory;    /* for rules, of one fetcher; 0: 16 MiB */

@@ -118,6 +118,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     if (f->o.blocklist != NULL)
         store_blocklist_counts(f);
     st = drop_log_flush(f->drop_log);
+    if (st == STATUS_OK && f->traps != NULL)
+        st = trap_table_flush(f->traps);
     frontier_store_add(f->store, "drops_kept",
                        drop_log_count(f->drop_log) -
                            frontier_store_counter(f->store, "drops_kept"));
@@ -277,6 +279,8 @@ void frontier_close(struct engine *e)
     hint_store_close(f->hints);
     drop_log_close(f->drop_log);
     path_log_close(f->path_log);
+    trap_table_close(f->traps);
+    trap_store_close(f->trap_store);
     levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);

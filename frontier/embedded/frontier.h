@@ -17,6 +17,7 @@
 #include "frontier/engine.h"
 #include "frontier/scope.h"
 #include "frontier/seen/seen_store.h"
+#include "frontier/traps/trap_form.h"
 #include "frontier/url/ip.h"
 #include "frontier/url/queue_key.h"
 #include "storage/frontier_store.h"
@@ -34,6 +35,12 @@ struct frontier_judge {
     /* Is this media type accepted? NULL: all are. */
     bool (*takes_type)(const void *ctx, struct bytes mime);
     const void *ctx;
+};
+
+struct frontier_traps {
+    enum trap_policy policy;
+    uint32_t threshold[TRAP_RULES_]; /* see trap_table.h */
+    uint32_t exempt; /* kinds of links that are never a trap's, 1 << kind */
 };
 
 struct frontier_options {
@@ -57,6 +64,7 @@ struct frontier_options {
     /* Queued URLs are checked against this when they are leased, since a resume
      * changed the scope. NULL: they are not. */
     struct scope *recheck;
+    struct frontier_traps traps;
     uint64_t keep_dropped;       /* octets of drops that may be judged again */
     struct frontier_judge judge; /* scope NULL: none is judged */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: checked by

@@ -314,8 +314,15 @@ static enum status note_reach(struct frontier *f, struct host_queue *h,
                : STATUS_OK;
 }
 
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
+}
+
+/* links[0..n) are those of `d`, admitted. */
 static enum status settle_one(struct frontier *f, struct engine_done *d,
-                              uint64_t target, int64_t now, int64_t wall_ms)
+                              const struct admission *links, size_t n,
+                              int64_t now, int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, d->id);
     struct engine_host_news news = d->host, reach = d->host;
@@ -337,7 +344,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     silent = reach.unreachable && reach.silent;
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
-        st = follow_redirect(f, l, d, target, &o, &row);
+        st = follow_redirect(f, l, d, redirects(d) ? links[0].id : 0, &o, &row);
     d->outcome = o;
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
@@ -370,8 +377,10 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         st = wait_for_host(f, l, &row, o);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
-    if (st == STATUS_OK && last)
+    if (st == STATUS_OK && last) {
         frontier_log_done(l->lease.url, &row, o);
+        frontier_trap_page(f, &l->lease, d, &row, links, n);
+    }
     if (st == STATUS_OK && last)
         st = frontier_count_done(f, h);
     if (st == STATUS_OK && last && f->o.per_host > 0 &&
@@ -491,7 +500,7 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
         total += done[i].outlink_count;
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
-        bool known;
+        bool known, spiral = frontier_trap_has_body(f, &done[i]);
 
         first[i] = at;
         st = has_known_body(f, done, i, &known);
@@ -500,7 +509,8 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
         for (size_t k = 0; !known && k < done[i].outlink_count; k++) {
             open_scope(f, &done[i].outlinks[k]);
             (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],
-                                               .via = done[i].id};
+                                               .via = done[i].id,
+                                               .spiral = spiral};
         }
     }
     *count = at;
@@ -560,11 +570,6 @@ static enum status record_paths(struct frontier *f,
                : st;
 }
 
-static bool redirects(const struct engine_done *d)
-{
-    return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
-}
-
 enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
                          int64_t now, int64_t wall_ms)
 {
@@ -588,13 +593,12 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
         fresh += list[i].fresh || list[i].dropped;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         count_links(f, &done[i]);
-        if (done[i].partial) {
+        if (done[i].partial)
             st = frontier_take_drops(f, &done[i], wall_ms);
-        } else {
-            uint64_t target = redirects(&done[i]) ? list[first[i]].id : 0;
-
-            st = settle_one(f, &done[i], target, now, wall_ms);
-        }
+        else
+            st = settle_one(f, &done[i], list + first[i],
+                            (i + 1 < n ? first[i + 1] : total) - first[i], now,
+                            wall_ms);
     }
     frontier_store_add(f->store, "duplicates", total - fresh);
     free(list);

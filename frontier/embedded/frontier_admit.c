@@ -120,8 +120,9 @@ static enum status keep_out(struct frontier *f, struct admission *list,
     return st;
 }
 
-/* Is a URL without a row blocked, or a repeat of a blocked one? The blocklist
- * is not asked again, since a filter in Redis may answer differently now. */
+/* Is a URL without a row blocked or a trap's, or a repeat of such a one? The
+ * blocklist is not asked again, since a filter in Redis may answer differently
+ * now. */
 static bool is_blocked(const struct frontier *f, const struct admission *list,
                        size_t n, const struct admission *a)
 {
@@ -147,6 +148,8 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
 
     if (st == STATUS_OK)
         st = keep_out(f, list, n, wall_ms);
+    if (st == STATUS_OK && f->traps != NULL)
+        st = frontier_trap_keep_out(f, list, n, wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct admission *a = &list[f->scratch.open[i]];
 

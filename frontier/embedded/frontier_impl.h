@@ -6,6 +6,7 @@
  *   frontier_admit.c    new URLs: seen check, row, host queue
  *   frontier_ack.c      the outcome of a URL, and links found on its page
  *   frontier_drop.c     links dropped before admission: counted, and kept
+ *   frontier_trap.c     endless families of URLs: evidence, drops
  *   rejudge.c           kept drops go through the pipeline again
  *   levels.c            how far URLs are from a seed, by the shortest path
 
@@ -40,6 +41,7 @@
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/stats.h"
+#include "frontier/traps/trap_table.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/drop_log.h"
 #include "storage/rows/hint_store.h"
@@ -68,6 +70,8 @@ struct rejudge {
     uint64_t levels; /* the last path that was known to a judgement by depth */
 };
 
+#define TRAP_DETAIL (TRAP_FORM_MOST + 32)
+
 struct levels;
 
 struct recent_drop;
@@ -95,6 +99,9 @@ struct frontier {
     struct hint_store *hints;
     struct drop_log *drop_log;
     struct path_log *path_log;
+    struct trap_store *trap_store;
+    struct trap_table *traps;    /* NULL: --traps off */
+    char trap_text[TRAP_DETAIL]; /* why the last URL was a trap's */
     struct schedule_random random;
 
     struct heap due; /* of struct host_queue by place: all of them; if grouped,
@@ -275,8 +282,9 @@ struct admission {
     uint64_t via; /* id of the page that has it, 0: none */
     uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
     bool fresh;   /* out: the row is new */
-    bool blocked; /* out: on the blocklist, it has no row */
+    bool blocked; /* out: on the blocklist, or a trap's: it has no row */
     bool dropped; /* out: and counted as a drop; a repeat in its call is not */
+    bool spiral;  /* its page is one of a trap that is told by its body */
 };
 /* Admits the new ones of list[0..n). */
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
@@ -362,6 +370,26 @@ MUST_CHECK enum status frontier_keep_row(struct frontier *f,
 bool frontier_may_return(enum outcome_reason r);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
+
+/* ---- of frontier_trap.c ---- */
+
+/* Opens the table of suspicious families, unless --traps is off. */
+MUST_CHECK enum status frontier_trap_open(struct frontier *f);
+/* Drops those of the `n` open URLs (admit_scratch) that are new, and a trap's;
+ * they count as not new. */
+MUST_CHECK enum status frontier_trap_keep_out(struct frontier *f,
+                                              struct admission *list, size_t n,
+                                              int64_t wall_ms);
+/* Must a queued URL be skipped as a trap's? f->trap_text says which trap. */
+bool frontier_trap_has(struct frontier *f, struct bytes host,
+                       const struct url_row *row);
+/* The links of a page are those of a trap that is told by the page's body. */
+bool frontier_trap_has_body(struct frontier *f, const struct engine_done *done);
+/* A page was fetched: takes it as evidence, with the links it revealed. */
+void frontier_trap_page(struct frontier *f, const struct engine_lease *page,
+                        const struct engine_done *done,
+                        const struct fetch_row *row,
+                        const struct admission *links, size_t n);
 
 /* ---- of levels.c ---- */
 

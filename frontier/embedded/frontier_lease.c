@@ -229,7 +229,7 @@ static enum status admit_new_form(struct frontier *f, const struct url_row *row,
 
 /* Is the URL still wanted? Scope and budget may have changed since. */
 static struct outcome still_wanted(struct frontier *f,
-                                   const struct host_queue *h,
+                                   const struct host_queue *h, struct bytes key,
                                    const struct url_row *row,
                                    const char **detail)
 {
@@ -254,6 +254,10 @@ static struct outcome still_wanted(struct frontier *f,
                 STATUS_OK &&
             blocked)
             return (struct outcome){OUTCOME_SKIPPED, REASON_BLOCKLIST, 0};
+    }
+    if (frontier_trap_has(f, key, row)) {
+        *detail = f->trap_text;
+        return (struct outcome){OUTCOME_SKIPPED, REASON_TRAP, 0};
     }
     if (f->o.recheck != NULL) {
         struct scope_verdict v = {.in = true};
@@ -323,7 +327,8 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
         return st;
-    o = still_wanted(f, h, &row, &detail);
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    o = still_wanted(f, h, key, &row, &detail);
     if (o.status != OUTCOME_QUEUED) {
         st = frontier_touch(f, now);
         if (st == STATUS_OK && o.reason == REASON_URL_FORM)
@@ -331,7 +336,6 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
         return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
                                : st;
     }
-    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     *out = lease_add(f->leases, h, &row, key, tries);
     politeness_group_lease(h);
     h->run = (h->run + 1) % RUN;

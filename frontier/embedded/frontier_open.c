@@ -62,6 +62,8 @@ static enum status open_parts(struct frontier *f)
         st = drop_log_open(&f->drop_log, s->db);
     if (st == STATUS_OK)
         st = path_log_open(&f->path_log, s->db);
+    if (st == STATUS_OK)
+        st = frontier_trap_open(f);
     return st;
 }
 

@@ -243,6 +243,7 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
                       const struct url_row *row)
 {
     const struct frontier_judge *j = &f->o.judge;
+    struct bytes crawl, key;
 
     switch (k->reason) {
     case REASON_MIME:
@@ -251,6 +252,9 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
         return j->body_most <= k->place;
     case REASON_BUDGET:
         return !has_room(f, row->queue);
+    case REASON_TRAP:
+        frontier_store_queue_name(f->store, row->queue, &crawl, &key);
+        return frontier_trap_has(f, key, row);
     default:
         return false;
     }

@@ -46,6 +46,12 @@ static const char *const dup_content_words[] = {
     [DUP_CONTENT_SKIP] = "skip",
     [DUP_CONTENT_SKIP + 1] = NULL,
 };
+static const char *const traps_words[] = {
+    [TRAPS_SKIP] = "skip",
+    [TRAPS_REPORT] = "report",
+    [TRAPS_OFF] = "off",
+    [TRAPS_OFF + 1] = NULL,
+};
 static const char *const sitemap_words[] = {
     [SITEMAPS_AUTO] = "auto",
     [SITEMAPS_ONLY] = "only",
@@ -344,6 +350,14 @@ static const struct option_spec specs[] = {
     {.name = "dup-content", CHOICE(dup_content, enum dup_content),
      .fallback = "report", .section = DEDUPE,
      .help = "links of a page whose body was seen before: followed, or not"},
+    {.name = "traps", CHOICE(traps, enum trap_policy), .fallback = "skip",
+     .section = DEDUPE,
+     .help = "URLs of endless spaces, told by what their pages bring: skipped, "
+             "or counted only, or not looked for"},
+    {.name = "trap", LIST(trap), .flags = OPTION_COMMAS, .section = DEDUPE,
+     .arg = "RULE=N,...",
+     .help = "pages in a row without anything new that make a trap: counter, "
+             "repeat, growth, same-body, spiral; RULE=off: never"},
 
     {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
      .arg = "FILE", .flags = OPTION_SECRET,

@@ -26,9 +26,10 @@
 #include "config/option.h"
 #include "crawler/fetcher.h"
 #include "frontier/scope.h"
+#include "frontier/traps/trap_form.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 93 /* rows of the table */
+#define CRAWL_OPTIONS 95 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -136,6 +137,8 @@ struct crawl_settings {
     bool sort_query;                /* parameters by name */
     char *rewrite;                  /* file of rules for URLs, or NULL */
     enum dup_content dup_content;   /* links of a page with a known body */
+    enum trap_policy traps;         /* endless families of URLs */
+    struct option_list trap;        /* "RULE=N": thresholds of the rules */
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */

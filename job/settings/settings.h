@@ -12,11 +12,18 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "frontier/embedded/frontier.h"
 #include "job/settings/options.h"
 
 /* Sets all fields to their defaults; settings_fini() frees them. */
 void settings_init(struct crawl_settings *s);
 void settings_fini(struct crawl_settings *s);
+
+/* Reads an item of --trap, RULE=N or RULE=off (threshold 0). False: it is not
+ * one. */
+bool settings_trap(const char *text, enum trap_rule *rule, uint32_t *threshold);
+/* What --traps and --trap say. */
+struct frontier_traps settings_traps(const struct crawl_settings *s);
 
 /* The index of an existing option in crawl_options. */
 size_t settings_index(const char *name);

@@ -278,6 +278,19 @@ static enum status check_proxy(const char *proxy, struct buf *error)
         "https, socks4, socks4a, socks5, socks5h");
 }
 
+static enum status check_trap(const char *text, struct buf *error)
+{
+    enum trap_rule rule;
+    uint32_t threshold;
+
+    if (settings_trap(text, &rule, &threshold))
+        return STATUS_OK;
+    return settings_refuse(error, "trap", text,
+                           "it takes RULE=N, a number of pages from 1 to "
+                           "1000000, or RULE=off; docs/traps.md lists the "
+                           "rules");
+}
+
 static enum status check_each(const struct option_list *l,
                               enum status (*check)(const char *, struct buf *),
                               struct buf *error)
@@ -307,6 +320,7 @@ enum status settings_check_values(const struct crawl_settings *s,
         {&s->allow_port, check_allow_port},
         {&s->resolve, check_resolve},
         {&s->sitemap_url, check_sitemap_url},
+        {&s->trap, check_trap},
     };
     enum status st = check_agent(s, error);
 

@@ -138,6 +138,9 @@ const char *const schema_sql[] = {
     /* which URLs a page led to: rows/path_log.c */
     "CREATE TABLE path(seq INTEGER PRIMARY KEY, src INTEGER,"
     " on_level INTEGER, dst BLOB)",
+    /* families of URLs that bring nothing new: rows/trap_store.c */
+    "CREATE TABLE trap(id INTEGER PRIMARY KEY, rule INTEGER, owner TEXT,"
+    " form TEXT, pages INTEGER, score INTEGER, body INTEGER, tags BLOB)",
     /* ---- for people ---- */
     "CREATE VIEW urls AS SELECT u.id, o.prefix || u.path AS url,"
     " q.crawl, q.key AS queue, u.depth, u.hops,"
@@ -207,6 +210,7 @@ const struct db_added schema_added[] = {
     {.table = "drop_example", .was = "skip_example"},
     {.table = "kept_drop"},
     {.table = "path"},
+    {.table = "trap"},
     {.table = "item_queue", .column = "completed", .before = "0",
      .fill = "UPDATE item_queue SET completed = 0"},
     {.table = "item_queue", .column = "removed_count", .before = "0",

@@ -177,10 +177,10 @@ START_TEST(a_crawl_needs_a_directory_and_a_seed)
 END_TEST
 
 /* Options that do not exist yet are unknown, not accepted and ignored. */
-START_TEST(what_is_not_there_yet_is_refused_as_unknown)
+START_TEST(an_option_that_is_not_there_is_refused_as_unknown)
 {
     static const char *const names[] = {
-        "--traps",
+        "--no-such-option",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -605,7 +605,7 @@ Suite *suite_settings(void)
     tcase_add_test(t, the_command_line_wins_over_the_file);
     tcase_add_test(t, errors_in_the_file_name_line_and_column);
     tcase_add_test(t, a_crawl_needs_a_directory_and_a_seed);
-    tcase_add_test(t, what_is_not_there_yet_is_refused_as_unknown);
+    tcase_add_test(t, an_option_that_is_not_there_is_refused_as_unknown);
     tcase_add_test(t, numbers_out_of_range_are_refused);
     tcase_add_test(t, a_default_gives_way_to_what_was_said);
     tcase_add_test(t, the_file_gives_way_to_the_command_line);

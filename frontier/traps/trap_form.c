@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap_form.c - which family of URLs a URL belongs to, under each trap rule.
+ *
+ * What counts as a number is a word that holds a digit: 7, 2024, 3rd, c0ffee.
+ * So a form stands for dates and identifiers in any notation. Consecutive
+ * segments that come to the same form are written once: /1/2/3 and /1/2/3/4
+ * are of one family, or an endless tree of numbers would have endless families.
+ *
+ * Which segment repeats, or how a path grows, differs from page to page of a
+ * trap; so these two rules put all such URLs below one first segment together.
+ */
+#include "frontier/traps/trap_form.h"
+
+#include <string.h>
+
+#define REPEATS_LEAST  3   /* of one segment in a path */
+#define SEGMENTS_LEAST 16  /* of a path that has grown */
+#define PARAMS_LEAST   16  /* of such a query */
+#define LENGTH_LEAST   768 /* octets of path and query, the same */
+#define SEGMENTS_MOST  256 /* looked at */
+
+static const struct {
+    const char *name;
+    uint32_t threshold;
+} rules[TRAP_RULES_] = {
+    [TRAP_COUNTER] = {"counter", 200}, [TRAP_REPEAT] = {"repeat", 20},
+    [TRAP_GROWTH] = {"growth", 20},    [TRAP_SAME_BODY] = {"same-body", 200},
+    [TRAP_SPIRAL] = {"spiral", 50},
+};
+
+const char *trap_rule_name(enum trap_rule r)
+{
+    return (unsigned)r < TRAP_RULES_ ? rules[r].name : "unknown";
+}
+
+bool trap_rule_find(struct bytes name, enum trap_rule *out)
+{
+    for (unsigned r = 0; r < TRAP_RULES_; r++) {
+        *out = (enum trap_rule)r;
+        if (bytes_is(name, rules[r].name))
+            return true;
+    }
+    return false;
+}
+
+uint32_t trap_rule_default(enum trap_rule r)
+{
+    return rules[r].threshold;
+}
+
+bool trap_form_equal(const struct trap_form *a, const struct trap_form *b)
+{
+    return a->len == b->len && memcmp(a->at, b->at, a->len) == 0 &&
+           bytes_equal(a->owner, b->owner);
+}
+
+/* ---- parts of a URL ---- */
+
+struct target {
+    struct bytes path, query; /* the query with its question mark, or empty */
+};
+
+/* Of a canonical URL: the path begins at the first slash behind "://". */
+static struct target target_of(struct bytes url)
+{
+    const char *at = memmem(url.at, url.len, "://", 3), *end = url.at + url.len;
+    const char *slash, *mark;
+
+    at = at != NULL ? at + 3 : url.at;
+    slash = memchr(at, '/', (size_t)(end - at));
+    if (slash == NULL)
+        slash = end;
+    mark = memchr(slash, '?', (size_t)(end - slash));
+    if (mark == NULL)
+        mark = end;
+    return (struct target){bytes_of(slash, (size_t)(mark - slash)),
+                           bytes_of(mark, (size_t)(end - mark))};
+}
+
+/* The next segment of *path, which begins with a slash; the slash goes too. */
+static bool next_segment(struct bytes *path, struct bytes *out)
+{
+    const char *end;
+
+    if (path->len == 0)
+        return false;
+    *path = bytes_skip(*path, 1);
+    end = memchr(path->at, '/', path->len);
+    *out =
+        bytes_of(path->at, end != NULL ? (size_t)(end - path->at) : path->len);
+    *path = bytes_skip(*path, out->len);
+    return true;
+}
+
+static void add(struct trap_form *f, const char *at, size_t len)
+{
+    size_t room = TRAP_FORM_MOST - f->len;
+
+    if (len > room)
+        len = room;
+    memcpy(f->at + f->len, at, len);
+    f->len += len;
+}
+
+/* ---- numbers ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The word at the front of `s`, which is not empty; *number: it holds a digit.
+ * An escaped octet is a letter of some other script. */
+static size_t word_length(struct bytes s, bool *number)
+{
+    size_t i = 0;
+
+    *number = false;
+    while (i < s.len) {
+        if (s.at[i] == '%' && i + 2 < s.len)
+            i += 2;
+        else if (is_digit(s.at[i]))
+            *number = true;
+        else if (!is_letter(s.at[i]))
+            break;
+        i++;
+    }
+    return i;
+}
+
+/* A minus of a number goes with it: the year before 0 is -1. */
+static void drop_sign(struct trap_form *f, size_t begin)
+{
+    if (f->len > begin && f->at[f->len - 1] == '-' &&
+        (f->len - 1 == begin || f->at[f->len - 2] == '='))
+        f->len--;
+}
+
+/* Adds `s` with an N for each number. True: there was one. */
+static bool add_masked(struct trap_form *f, struct bytes s)
+{
+    size_t begin = f->len;
+    bool any = false;
+
+    while (s.len > 0) {
+        bool number;
+        size_t len = word_length(s, &number);
+
+        if (number) {
+            drop_sign(f, begin);
+            add(f, "N", 1);
+            any = true;
+        } else {
+            len = len > 0 ? len : 1;
+            add(f, s.at, len);
+        }
+        s = bytes_skip(s, len);
+    }
+    return any;
+}
+
+static bool add_masked_path(struct trap_form *f, struct bytes path)
+{
+    struct bytes segment;
+    size_t last = SIZE_MAX; /* where the masked segment before begins */
+    bool any = false;
+
+    while (next_segment(&path, &segment)) {
+        size_t begin = f->len, len;
+        bool masked;
+
+        add(f, "/", 1);
+        masked = add_masked(f, segment);
+        len = f->len - begin;
+        any |= masked;
+        if (masked && last != SIZE_MAX && begin - last == len &&
+            memcmp(f->at + last, f->at + begin, len) == 0)
+            f->len = begin;
+        else
+            last = masked ? begin : SIZE_MAX;
+    }
+    return any;
+}
+
+static bool form_counter(const struct target *t, struct trap_form *out)
+{
+    bool any = add_masked_path(out, t->path);
+
+    return add_masked(out, t->query) || any;
+}
+
+/* ---- segments and parameters ---- */
+
+static void add_first_segment(const struct target *t, struct trap_form *out)
+{
+    struct bytes path = t->path, first = {0};
+
+    (void)next_segment(&path, &first);
+    add(out, "/", 1);
+    add(out, first.at, first.len);
+    add(out, "/...", 4);
+}
+
+/* Dates such as /2011/11/11 repeat numbers without any harm. */
+static bool is_number(struct bytes segment)
+{
+    for (size_t i = 0; i < segment.len; i++)
+        if (!is_digit(segment.at[i]))
+            return false;
+    return true;
+}
+
+static bool form_repeat(const struct target *t, struct trap_form *out)
+{
+    struct bytes path = t->path, seen[SEGMENTS_MOST], segment;
+    size_t n = 0;
+
+    while (n < SEGMENTS_MOST && next_segment(&path, &segment)) {
+        unsigned times = 1;
+
+        if (is_number(segment)) /* or empty */
+            continue;
+        for (size_t i = 0; i < n; i++)
+            times += bytes_equal(seen[i], segment);
+        if (times >= REPEATS_LEAST) {
+            add_first_segment(t, out);
+            return true;
+        }
+        seen[n++] = segment;
+    }
+    return false;
+}
+
+static size_t count_octet(struct bytes s, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        n += s.at[i] == c;
+    return n;
+}
+
+static bool form_growth(const struct target *t, struct trap_form *out)
+{
+    if (count_octet(t->path, '/') < SEGMENTS_LEAST &&
+        count_octet(t->query, '&') + 1 < PARAMS_LEAST &&
+        t->path.len + t->query.len < LENGTH_LEAST)
+        return false;
+    add_first_segment(t, out);
+    return true;
+}
+
+/* Directory and names of parameters: what is left out tells the URLs of one
+ * script, or of one directory, apart. */
+static bool form_same_body(const struct target *t, struct trap_form *out)
+{
+    struct bytes query = t->query;
+    size_t dir = t->path.len;
+
+    while (dir > 0 && t->path.at[dir - 1] != '/')
+        dir--;
+    if (query.len > 0)
+        (void)add_masked_path(out, t->path);
+    else
+        (void)add_masked_path(out, bytes_of(t->path.at, dir));
+    if (query.len == 0) {
+        add(out, "*", 1);
+        return true;
+    }
+    while (query.len > 0) {
+        size_t name = 1, len;
+
+        while (name < query.len && query.at[name] != '=' &&
+               query.at[name] != '&')
+            name++;
+        for (len = name; len < query.len && query.at[len] != '&'; len++)
+            ;
+        add(out, query.at, name);
+        if (name < len)
+            add(out, "=*", 2);
+        query = bytes_skip(query, len);
+    }
+    return true;
+}
+
+bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
+               struct trap_form *out)
+{
+    const struct target t = target_of(url);
+
+    out->owner = host;
+    out->len = 0;
+    switch (r) {
+    case TRAP_COUNTER:
+        return form_counter(&t, out);
+    case TRAP_REPEAT:
+        return form_repeat(&t, out);
+    case TRAP_GROWTH:
+        return form_growth(&t, out);
+    case TRAP_SAME_BODY:
+        return form_same_body(&t, out);
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,75 @@
+/*
+ * trap_table.h - which families of URLs are traps, by what their pages bring.
+ *
+ * A family (trap_form.h) becomes a trap when enough of its pages in a row
+ * brought nothing new: no new URL outside of the family, and no new text. Then
+ * the crawl drops its URLs. A page that brings something new clears the family,
+ * so an archive whose pages differ, or lead somewhere, never becomes one.
+ *
+ * The table holds only families under suspicion: at most FAMILIES_MOST an
+ * owner, and those within its memory; beyond that the least suspicious are
+ * forgotten, which costs requests and no URL. trap_store.h keeps it on disk.
+ * Decisions depend on the pages and their order only. Frontier thread only.
+ */
+#ifndef URLWEIR_FRONTIER_TRAPS_TRAP_TABLE_H
+#define URLWEIR_FRONTIER_TRAPS_TRAP_TABLE_H
+
+#include "base/digest.h"
+#include "base/status.h"
+#include "frontier/traps/trap_form.h"
+#include "storage/rows/trap_store.h"
+
+struct trap_table;
+
+/* A family, as long as the table does not change. */
+struct trap_view {
+    enum trap_rule rule;
+    struct bytes owner, form;
+    uint64_t pages;
+};
+
+struct trap_options {
+    uint32_t threshold[TRAP_RULES_]; /* pages; 0: the rule is off */
+    uint64_t memory;                 /* octets, about */
+    /* Called when a family becomes a trap. */
+    void (*found)(void *ctx, const struct trap_view *trap);
+    void *ctx;
+};
+
+/* `store` is borrowed; what it holds is read. STATUS_DAMAGED. */
+MUST_CHECK enum status trap_table_open(struct trap_table **out,
+                                       struct trap_store *store,
+                                       const struct trap_options *o);
+void trap_table_close(struct trap_table *t); /* NULL is fine */
+
+struct trap_link {
+    struct bytes host, url;
+};
+
+/* A page that was fetched. */
+struct trap_page {
+    struct bytes host, url;
+    struct digest body; /* all zero: it has none */
+    uint64_t text;      /* tag of its text without numbers (trap_text.h); 0:
+                           not known, then the body counts */
+    bool known_body;    /* an earlier page of the crawl had this body */
+    const struct trap_link *fresh; /* URLs that it was the first to bring */
+    size_t fresh_count;
+};
+/* Takes the page as evidence. */
+void trap_table_page(struct trap_table *t, const struct trap_page *p);
+
+/* Is the URL of a trap? *out says of which. */
+bool trap_table_has(const struct trap_table *t, struct bytes host,
+                    struct bytes url, struct trap_view *out);
+/* Are new links of a page with this body those of a trap (TRAP_SPIRAL)? */
+bool trap_table_has_body(const struct trap_table *t, struct bytes host,
+                         struct digest body, struct trap_view *out);
+/* Is any family a trap? False: the two above need not be asked. */
+bool trap_table_any(const struct trap_table *t);
+
+/* Writes what has changed. Inside a transaction, before its commit. */
+MUST_CHECK enum status trap_table_flush(struct trap_table *t);
+uint64_t trap_table_memory(const struct trap_table *t);
+
+#endif

@@ -1,0 +1,151 @@
+#!/bin/sh
+# Traps: a crawl of endless spaces of URLs ends by itself, with every real page
+# and few requests more, also after kills; --traps report and off follow them,
+# and what was skipped comes back when a resume says so; status and explain name
+# the rule. Archives whose pages differ are no traps.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+# rows DIR: rule, owner and form of each trap that it knows.
+rows() { sqlite3 -readonly "$1/frontier.db" "SELECT rule, owner, form, score >= 32 FROM trap"; }
+# within MOST: the crawls so far have made no more requests than that.
+within() {
+    logged
+    requests=$(grep -cv robots.txt log)
+    [ "$requests" -le "$1" ] || fail "$requests requests, more than $1"
+}
+
+# ---- a calendar, a directory in itself and a shop with session numbers ----
+
+pages=1000
+most=$((pages * 105 / 100 + 1000))
+serve --hosts 4 --pages $pages --size 400 --profile trap
+crawl d
+ended 0
+within $most
+judge
+says crawl.err "a trap: its URLs bring nothing new, and are skipped rule=counter"
+says crawl.err 'pattern="/calendar/month-N?year=N&month=N"'
+says crawl.err "rule=repeat"
+says crawl.err "of their URLs not asked for"
+agrees d
+exits 0 "$URLWEIR" status d --json
+[ "$(json traps <out)" -ge 3 ] || fail "not three traps: $(cat out)"
+says out '"trap.counter": '
+says out '"skipped.trap": '
+exits 0 "$URLWEIR" export d --what urls
+trapped=$(sed -n 's/.*"url": "\([^"]*calendar[^"]*\)".*"reason": "trap".*/\1/p' out | head -1)
+exits 0 "$URLWEIR" explain d "$trapped"
+says out "detail=counter: /calendar/month-N?year=N&month=N"
+exits 0 "$URLWEIR" explain d "http://127.0.0.6:$port/calendar/month-c0?year=99999&month=1"
+says out "reason             trap"
+says out "trap_rule          counter"
+says out "trap_pages"
+echo "an endless web of $pages pages ended after $requests requests"
+
+# ---- what was skipped comes back ----
+
+before=$requests
+resume d --traps off --limit $((before + 400))
+ended 3
+within $((before + 400 + 64))
+exits 0 "$URLWEIR" status d --json
+! grep -q '"skipped.trap": [1-9]' out || fail "URLs are still skipped: $(cat out)"
+[ "$(json queued <out)" -gt 0 ] || fail "nothing is queued: $(cat out)"
+serve_no_more
+agrees d
+
+# ---- a higher threshold alone lets the traps go on, up to there ----
+
+serve --hosts 2 --pages 20 --size 400 --profile trap
+crawl e --trap counter=30,repeat=5,spiral=10
+ended 0
+logged
+first=$(grep -cv robots.txt log)
+resume e --trap counter=90,repeat=5,spiral=10
+ended 0
+logged
+[ "$(grep -cv robots.txt log)" -gt $((first + 50)) ] || fail "no more was asked"
+judge
+agrees e
+
+# ---- report: all are followed, and told ----
+
+crawl r --traps report --trap counter=30 --limit 400
+ended 3
+says crawl.err "a trap: its URLs bring nothing new rule=counter"
+exits 0 "$URLWEIR" status r --json
+! grep -q '"skipped.trap"' out || fail "report skips: $(cat out)"
+says out '"trap.counter": '
+serve_no_more
+
+# ---- the evidence outlives kills ----
+
+serve --hosts 2 --pages 300 --size 400 --latency 5 --profile trap
+for kill in 1 2 3; do
+    logged
+    target=$(($(wc -l <log) + 150))
+    # shellcheck disable=SC2016
+    killed_when 'waits_for "logged; [ \$(wc -l <log) -ge $target ] || ! kill -0 $crawler 2>/dev/null"' \
+        k -c 8 --trap counter=100 || fail "it ended before kill $kill"
+done
+[ -n "$(rows k)" ] || fail "no evidence is kept"
+resume k
+ended 0
+within $((300 * 105 / 100 + 1000))
+judge --kills 3 --in-flight 8
+agrees k
+serve_no_more
+echo "after three kills: $requests requests"
+
+# ---- archives whose pages differ ----
+#
+# A calendar of ten years whose days are reached from one another alone, and one
+# by its months; a forum of 5,000 pages; a log of 800 entries of one size.
+
+python3 - <<'PYTHON'
+import os
+
+def word(n):  # no digit in it
+    text = ""
+    while True:
+        text = chr(97 + n % 26) + text
+        n //= 26
+        if n == 0:
+            return text
+
+def page(path, text, links):
+    os.makedirs(os.path.dirname("web/" + path), exist_ok=True)
+    with open("web/" + path, "w") as f:
+        f.write("<title>%s</title><p>%s\n" % (path, text))
+        f.writelines('<a href="/%s">%s</a>\n' % (l, l) for l in links)
+
+days = 3650
+for d in range(days):
+    page("cal/%d/%d/%d.html" % (2010 + d // 365, d % 365 // 31 + 1, d % 365 % 31 + 1),
+         "A day of " + word(d * 7919),
+         ["cal/%d/%d/%d.html" % (2010 + n // 365, n % 365 // 31 + 1, n % 365 % 31 + 1)
+          for n in (d - 1, d + 1) if 0 <= n < days])
+for m in range(120):
+    page("events/%d-%02d.html" % (2010 + m // 12, m % 12 + 1), "Events: " + word(m * 65537),
+         ["events/%d-%02d.html" % (2010 + n // 12, n % 12 + 1)
+          for n in (m - 1, m + 1) if 0 <= n < 120])
+threads = 4750
+for t in range(threads):
+    page("forum/thread-%d.html" % t, " ".join(word(t * k) for k in (3, 104729, 9)),
+         ["forum/thread-%d.html" % n for n in (t - 1, t + 1) if 0 <= n < threads])
+for l in range(250):
+    page("forum/list-%d.html" % l, "Threads",
+         ["forum/thread-%d.html" % t for t in range(l * 19, l * 19 + 19)] +
+         ["forum/list-%d.html" % n for n in (l - 1, l + 1) if 0 <= n < 250])
+page("index.html", "All", ["cal/2010/1/1.html", "events/2010-01.html", "forum/list-0.html"])
+PYTHON
+serve_files web
+crawl honest --traps report
+ended 0
+! grep -q "a trap" crawl.err || fail "an archive is taken for a trap: $(cat crawl.err)"
+exits 0 "$URLWEIR" status honest --json
+[ "$(json traps <out)" = 0 ] || fail "an archive is taken for a trap: $(cat out)"
+[ "$(json fetched <out)" = $((3650 + 120 + 5000 + 1)) ] || fail "not all pages: $(cat out)"
+serve_no_more
+echo "no trap in honest archives"

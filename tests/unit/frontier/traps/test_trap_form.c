@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* test_trap_form.c - which family a URL belongs to. */
+#include "frontier/traps/trap_form.h"
+
+#include <check.h>
+#include <string.h>
+
+#define HOST "h.example"
+
+/* `want` NULL: the rule has nothing to say. */
+static void has_form(enum trap_rule r, const char *path, const char *want)
+{
+    char url[4096];
+    struct trap_form f;
+
+    strcpy(url, "http://" HOST);
+    strcat(url, path);
+    if (!trap_form(r, bytes_of_str(HOST), bytes_of_str(url), &f)) {
+        ck_assert_msg(want == NULL, "no form of %s", path);
+        return;
+    }
+    ck_assert_msg(want != NULL && bytes_is(bytes_of(f.at, f.len), want),
+                  "%s is %.*s, not %s", path, (int)f.len, f.at,
+                  want != NULL ? want : "-");
+    ck_assert(bytes_is(f.owner, HOST));
+}
+
+START_TEST(numbers_are_words_that_hold_a_digit)
+{
+    has_form(TRAP_COUNTER, "/", NULL);
+    has_form(TRAP_COUNTER, "/a/b?c=d", NULL);
+    has_form(TRAP_COUNTER, "/cal?year=2024&month=6", "/cal?year=N&month=N");
+    has_form(TRAP_COUNTER, "/cal?year=-1&month=12", "/cal?year=N&month=N");
+    has_form(TRAP_COUNTER, "/a-2024-06-01.html", "/a-N-N-N.html");
+    has_form(TRAP_COUNTER, "/s/c0ffee42/x", "/s/N/x");
+    has_form(TRAP_COUNTER, "/v1/3rd/x", "/N/x");
+    has_form(TRAP_COUNTER, "/%C3%A4b/7", "/%C3%A4b/N");
+}
+END_TEST
+
+START_TEST(a_tree_of_numbers_is_one_family_at_any_depth)
+{
+    has_form(TRAP_COUNTER, "/1", "/N");
+    has_form(TRAP_COUNTER, "/1/22/333/4444", "/N");
+    has_form(TRAP_COUNTER, "/a/1-2/3-4/x", "/a/N-N/x");
+    has_form(TRAP_COUNTER, "/a/b/a/1", "/a/b/a/N");
+}
+END_TEST
+
+START_TEST(a_segment_repeats_when_it_stands_three_times)
+{
+    has_form(TRAP_REPEAT, "/files/a/files/b/", NULL);
+    has_form(TRAP_REPEAT, "/x/files/a/files/b/files/", "/x/...");
+    has_form(TRAP_REPEAT, "/a/a/a", "/a/...");
+    has_form(TRAP_REPEAT, "/2011/11/11/11", NULL); /* a date */
+    has_form(TRAP_REPEAT, "/a////b", NULL);
+}
+END_TEST
+
+START_TEST(growth_is_of_segments_parameters_or_octets)
+{
+    char path[1024] = "/r";
+
+    has_form(TRAP_GROWTH, "/r/2/3/4/5/6/7/8/9/10/11/12/13/14/15", NULL);
+    has_form(TRAP_GROWTH, "/r/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16", "/r/...");
+    has_form(TRAP_GROWTH, "/r?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15", NULL);
+    has_form(TRAP_GROWTH, "/r?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16",
+             "/r/...");
+    memset(path + 2, 'x', 765);
+    has_form(TRAP_GROWTH, path, NULL);
+    path[2] = '/';
+    path[767] = 'x';
+    has_form(TRAP_GROWTH, path, "/r/...");
+}
+END_TEST
+
+START_TEST(a_pattern_is_a_directory_or_a_script_with_its_parameters)
+{
+    has_form(TRAP_SAME_BODY, "/", "/*");
+    has_form(TRAP_SAME_BODY, "/tag/red", "/tag/*");
+    has_form(TRAP_SAME_BODY, "/item/7/blue", "/item/N/*");
+    has_form(TRAP_SAME_BODY, "/show?a=1&b=2&c", "/show?a=*&b=*&c");
+}
+END_TEST
+
+START_TEST(a_long_form_is_cut_and_still_one_form)
+{
+    char path[2048] = "/";
+    struct trap_form f;
+    char url[4096] = "http://" HOST;
+
+    memset(path + 1, 'a', 1500);
+    strcat(path, "/1");
+    strcat(url, path);
+    ck_assert(
+        trap_form(TRAP_COUNTER, bytes_of_str(HOST), bytes_of_str(url), &f));
+    ck_assert_uint_eq(f.len, TRAP_FORM_MOST);
+}
+END_TEST
+
+START_TEST(rules_have_names_and_thresholds)
+{
+    for (unsigned r = 0; r < TRAP_RULES_; r++) {
+        enum trap_rule found;
+
+        ck_assert(
+            trap_rule_find(bytes_of_str(trap_rule_name((enum trap_rule)r)),
+                           &found));
+        ck_assert_uint_eq(found, r);
+        ck_assert_uint_gt(trap_rule_default((enum trap_rule)r), 0);
+    }
+}
+END_TEST
+
+Suite *suite_trap_form(void)
+{
+    Suite *s = suite_create("trap_form");
+    TCase *t = tcase_create("trap_form");
+
+    tcase_add_test(t, numbers_are_words_that_hold_a_digit);
+    tcase_add_test(t, a_tree_of_numbers_is_one_family_at_any_depth);
+    tcase_add_test(t, a_segment_repeats_when_it_stands_three_times);
+    tcase_add_test(t, growth_is_of_segments_parameters_or_octets);
+    tcase_add_test(t, a_pattern_is_a_directory_or_a_script_with_its_parameters);
+    tcase_add_test(t, a_long_form_is_cut_and_still_one_form);
+    tcase_add_test(t, rules_have_names_and_thresholds);
+    suite_add_tcase(s, t);
+    return s;
+}
