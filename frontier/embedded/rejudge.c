@@ -210,7 +210,7 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
 
     if (link_stays(f, k))
         return (enum outcome_reason)k->reason;
-    if (k->via != 0 && k->depth >= step)
+    if (k->depth >= step)
         item.depth = levels_of(f, k->via, k->depth - step) + step;
     no = ask_scope(f, u, k->text, &item);
     if (no == REASON_NONE)

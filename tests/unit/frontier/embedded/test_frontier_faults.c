@@ -155,13 +155,38 @@ static void remove_queue(void *run)
     commit(x);
 }
 
+static void retry(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+    struct failed_retry all = {.reason_count = 0};
+    bool over = false;
+
+    TELLS(r->e->ops->retry_failed(r->e, &all, 100, r->now, rig_wall(r), &over));
+    ck_assert(over);
+    ck_assert_uint_eq(all.queued, 1);
+    commit(x);
+}
+
+/* The URL that failed is done; the last one is queued, and has a try left. */
+static void blame(void *run)
+{
+    struct run *x = run;
+    struct rig *r = &x->r;
+
+    TELLS(r->e->ops->blame(r->e, URLS, false, r->now, rig_wall(r)));
+    TELLS(r->e->ops->blame(r->e, URLS - 1, true, r->now, rig_wall(r)));
+    commit(x);
+}
+
 /* ---- each of their statements fails in turn ---- */
 
 static const struct work {
     const char *name;
     void (*run)(void *run);
-} works[] = {{"open", open_it}, {"put", put},   {"crawl", crawl},
-             {"steer", steer},  {"lend", lend}, {"remove", remove_queue}};
+} works[] = {{"open", open_it}, {"put", put},    {"crawl", crawl},
+             {"steer", steer},  {"lend", lend},  {"remove", remove_queue},
+             {"retry", retry},  {"blame", blame}};
 
 /* Makes a crawl that has had pages, tries, blocks and leases. */
 static void make_crawl(struct run *x)
@@ -176,6 +201,8 @@ static void make_crawl(struct run *x)
     for (unsigned i = 0; i < URLS; i++)
         rig_seed(&x->r, nth_url(text, i));
     crawl(x);
+    rig_ack(&x->r, rig_lease(&x->r),
+            (struct outcome){OUTCOME_FAILED, REASON_HTTP, 404}, NULL, 0);
     lend(x);
     rig_stop(&x->r);
 }

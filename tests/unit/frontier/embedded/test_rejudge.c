@@ -1,0 +1,1033 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rejudge.c - drops that a changed setting lets in: which are kept, which
+ * are judged again, and what becomes of them.
+ */
+#include "tests/unit/frontier/embedded/judge_rig.h"
+#include "tests/unit/storage/step_fault.h"
+
+/* ---- what is kept ---- */
+
+START_TEST(only_what_a_setting_can_lift_and_is_whole_is_kept)
+{
+    struct engine_drop drops[REASON_COUNT_ + 1];
+    uint64_t may = 0;
+    struct rig r;
+    char url[REASON_COUNT_][32];
+
+    for (unsigned i = 0; i < REASON_COUNT_; i++) {
+        snprintf(url[i], sizeof url[i], "http://a.test/%u", i);
+        drops[i] = judge_drop(url[i], (enum outcome_reason)i);
+        may += ENGINE_MAY_RETURN >> i & 1;
+    }
+    drops[REASON_COUNT_] = judge_drop("http://a.test/cut", REASON_SCOPE);
+    drops[REASON_COUNT_].whole = false;
+    judge_init(&r);
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/", drops, REASON_COUNT_ + 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(may, 10);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, may);
+    ck_assert_uint_eq(rig_stats(&r).drops_lost, 0);
+    ck_assert_uint_eq(rig_stats(&r).dropped, REASON_COUNT_ + 1);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.scope"), 2);
+    ck_assert_uint_eq(rig_counter(&r, "dropped.depth"), 1);
+    judge_fini(&r);
+}
+END_TEST
+
+/* Where a footer's links stand on each page, the log has them once; a shorter
+ * way to them is news. */
+START_TEST(a_link_dropped_on_each_page_is_kept_once_for_its_least_depth)
+{
+    struct engine_drop d[2] = {judge_drop("http://b.test/", REASON_SCOPE),
+                               judge_drop("http://c.test/", REASON_SCOPE)};
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    d[0].depth = 3;
+    (void)judge_page(&r, "http://a.test/1", d, 2);
+    (void)judge_page(&r, "http://a.test/2", d, 2);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
+    ck_assert_uint_eq(rig_stats(&r).dropped, 4);
+    d[0].depth = 4;
+    (void)judge_page(&r, "http://a.test/3", d, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
+    ck_assert_uint_eq(rig_stats(&r).dropped, 5);
+    d[0].depth = 2;
+    (void)judge_page(&r, "http://a.test/4", d, 1);
+    (void)judge_page(&r, "http://a.test/5", d, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 3);
+    d[0].place = 7; /* its number on the page is what a limit checks */
+    (void)judge_page(&r, "http://a.test/6", d, 1);
+    (void)judge_page(&r, "http://a.test/7", d, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 5);
+    d[1].kind = LINK_SITEMAP;
+    (void)judge_page(&r, "http://a.test/8", d + 1, 1);
+    (void)judge_page(&r, "http://a.test/9", d + 1, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 7);
+    judge_fini(&r);
+}
+END_TEST
+
+/* With a limit of depth, the page on which a link stands tells how near it may
+ * come. */
+START_TEST(where_the_depth_is_limited_each_page_of_a_drop_is_kept)
+{
+    struct engine_drop d = judge_drop("http://b.test/", REASON_EXCLUDE);
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 3, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    (void)judge_page(&r, "http://a.test/1", &d, 1);
+    (void)judge_page(&r, "http://a.test/2", &d, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(what_has_no_room_is_counted_as_lost)
+{
+    struct engine_drop d[3] = {judge_drop("http://b.test/", REASON_SCOPE),
+                               judge_drop("http://c.test/", REASON_SCOPE),
+                               judge_drop("http://d.test/", REASON_SCOPE)};
+    struct rig r;
+
+    judge_init(&r);
+    r.o.keep_dropped = 1;
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/", d, 3);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_lost, 2);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2);
+    judge_fini(&r);
+}
+END_TEST
+
+/* ---- links ---- */
+
+START_TEST(a_lifted_reason_brings_its_links_back_as_they_were_found)
+{
+    struct engine_drop d[3] = {judge_drop("http://b.test/x", REASON_SCOPE),
+                               judge_drop("http://b.test/no", REASON_EXCLUDE),
+                               judge_drop("http://b.test/y", REASON_DEPTH)};
+    struct url_row row;
+    uint64_t page;
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    d[0].kind = LINK_IFRAME;
+    d[0].hops = 2;
+    d[0].depth = 5;
+    page = judge_page(&r, "http://a.test/", d, 3);
+    judge_again(&r, BIT(REASON_SCOPE));
+    ck_assert(rig_stats(&r).rejudging);
+    ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now);
+    judge_all(&r);
+    row = judge_newest(&r, "http://b.test/x");
+    ck_assert_uint_eq(row.id, 2);
+    ck_assert_uint_eq(row.via, page);
+    ck_assert_uint_eq(row.depth, 5);
+    ck_assert_uint_eq(row.hops, 2);
+    ck_assert_uint_eq(row.kind, LINK_IFRAME);
+    ck_assert_uint_eq(rig_stats(&r).returned, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
+    ck_assert_uint_eq(rig_lease(&r), row.id);
+    judge_again(&r, BIT(REASON_DEPTH) | BIT(REASON_EXCLUDE));
+    judge_ack(&r, row.id, NULL, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 4);
+    ck_assert_uint_eq(rig_stats(&r).returned, 3);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(nothing_is_judged_before_the_scope_has_its_places)
+{
+    struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/", &d, 1);
+    judge_again(&r, BIT(REASON_SCOPE));
+    rig_stop(&r); /* its last turn judges */
+    ck_assert_ptr_null(r.e);
+    rig_reopen(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2);
+    ck_assert(!rig_stats(&r).rejudging);
+    rig_seed(&r, "http://a.test/2");
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    judge_ack(&r, rig_lease(&r), &d, 1);
+    judge_again(&r, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 3);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(what_another_rule_keeps_out_stays_for_that_reason)
+{
+    struct engine_drop d[2] = {judge_drop("http://b.test/no", REASON_SCOPE),
+                               judge_drop("http://b.test/far", REASON_SCOPE)};
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    d[1].depth = 4;
+    (void)judge_page(&r, "http://a.test/", d, 2);
+    judge_terms(&r, 3, "/no");
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 1);
+    ck_assert_uint_eq(rig_stats(&r).returned, 0);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
+    judge_terms(&r, -1, NULL);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 1);
+    judge_again(&r, BIT(REASON_EXCLUDE));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://b.test/no");
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    judge_again(&r, BIT(REASON_DEPTH));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://b.test/far");
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url)
+{
+    struct engine_drop d[2] = {judge_drop("http://b.test/", REASON_SCOPE),
+                               judge_drop("http://b.test/", REASON_EXCLUDE)};
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    d[1].depth = 0; /* kept beside the other, as it is nearer */
+    (void)judge_page(&r, "http://a.test/", d, 2);
+    rig_seed(&r, "http://b.test/");
+    judge_again(&r, BIT(REASON_SCOPE) | BIT(REASON_EXCLUDE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2);
+    ck_assert_uint_eq(rig_stats(&r).returned, 0);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    judge_fini(&r);
+}
+END_TEST
+
+/* The links of a page past --max-links, by their number on it. */
+START_TEST(a_higher_limit_of_links_brings_those_within_it_back)
+{
+    struct engine_drop d[3] = {judge_drop("http://b.test/4", REASON_LINK_COUNT),
+                               judge_drop("http://b.test/5", REASON_LINK_COUNT),
+                               judge_drop("http://b.test/6",
+                                          REASON_LINK_COUNT)};
+    struct rig r;
+
+    judge_init(&r);
+    r.o.judge.links_most = 5;
+    rig_create(&r);
+    for (uint32_t i = 0; i < 3; i++)
+        d[i].place = 4 + i;
+    (void)judge_page(&r, "http://a.test/", d, 3);
+    judge_again(&r, BIT(REASON_LINK_COUNT));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 3);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    rig_stop(&r);
+    r.o.judge.links_most = 0; /* all */
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_LINK_COUNT));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://b.test/6");
+    judge_fini(&r);
+}
+END_TEST
+
+/* Depth 0 is the target of a seed's redirect: it opens the scope, as it would
+ * have when it was found. */
+START_TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
+{
+    struct engine_drop d = judge_drop("http://b.test/", REASON_EXCLUDE);
+    struct scope_options o = {.mode = SCOPE_HOST,
+                              .depth = -1,
+                              .max_url_length = 2048};
+    struct scope *s = NULL;
+    struct url u;
+    struct rig r;
+
+    judge_init(&r);
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    scope_become(r.o.judge.scope, s);
+    rig_create(&r);
+    d.depth = 0;
+    d.hops = 1;
+    (void)judge_page(&r, "http://a.test/", &d, 1);
+    judge_again(&r, BIT(REASON_EXCLUDE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2);
+    url_init(&u);
+    ck_assert_int_eq(url_canonical(&u, bytes_of_str("http://b.test/in"), NULL,
+                                   NULL),
+                     URL_OK);
+    ck_assert(scope_check(r.o.judge.scope, &u, 1).in);
+    url_fini(&u);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(a_list_of_urls_is_judged_as_a_list)
+{
+    struct engine_drop d = judge_drop("http://b.test/map.xml", REASON_EXCLUDE);
+    struct scope_options o = {.mode = SCOPE_HOST,
+                              .depth = -1,
+                              .max_url_length = 2048};
+    struct scope *s = NULL;
+    struct rig r;
+
+    judge_init(&r);
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    scope_become(r.o.judge.scope, s);
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/1", &d, 1);
+    d.kind = LINK_SITEMAP;
+    (void)judge_page(&r, "http://a.test/2", &d, 1);
+    judge_again(&r, BIT(REASON_EXCLUDE));
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://b.test/map.xml").kind,
+                      LINK_SITEMAP);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(a_link_comes_back_in_the_form_that_it_has_now)
+{
+    struct engine_drop d = judge_drop("http://b.test/?a=1&sid=2", REASON_SCOPE);
+    const char *params[] = {"sid"};
+    struct rig r;
+
+    judge_init(&r);
+    r.o.judge.drop_params = params;
+    r.o.judge.drop_param_count = 1;
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/", &d, 1);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://b.test/?a=1");
+    judge_fini(&r);
+}
+END_TEST
+
+/* ---- while fetchers work, and over crashes ---- */
+
+/* A fetcher may still be reading a page by the old settings: its drops of the
+ * lifted reasons are judged when nothing is queued any more. */
+START_TEST(drops_of_pages_that_were_out_are_judged_at_the_end)
+{
+    struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
+    struct rig r;
+    uint64_t id;
+
+    judge_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://a.test/2");
+    id = rig_lease(&r);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    judge_ack(&r, id, &d, 1);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2); /* one is queued */
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    ck_assert(rig_stats(&r).rejudging);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 3);
+    judge_fini(&r);
+}
+END_TEST
+
+/* A new seed is a new place of the scope. */
+START_TEST(a_seed_that_comes_later_brings_back_what_is_in_its_place)
+{
+    struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    judge_again(&r, 0);
+    (void)judge_page(&r, "http://a.test/1", &d, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 1); /* no place was added */
+    rig_seed(&r, "http://b.test/");
+    rig_crash(&r);
+    judge_again(&r, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 1);
+    rig_seed(&r, "http://b.test/");
+    rig_commit(&r);
+    rig_crash(&r);
+    judge_again(&r, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2); /* it is queued */
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 3);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(without_a_page_out_the_end_judges_nothing_again)
+{
+    struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    judge_ack(&r, rig_lease(&r), &d, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+#define MANY 4000
+
+/* Some hundred drops are judged in a turn; a crash goes on where it was. */
+START_TEST(a_long_log_is_judged_in_turns_and_goes_on_after_a_crash)
+{
+    static char urls[MANY][64];
+    struct engine_drop *d = calloc(MANY, sizeof *d);
+    uint64_t before, after;
+    unsigned turns = 0;
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(urls[i], sizeof urls[i], "http://h%u.test/%010u%010u", i % 7,
+                 i * 2654435761U, i * 40503U + i);
+        d[i] = judge_drop(urls[i], REASON_SCOPE);
+    }
+    (void)judge_page(&r, "http://a.test/", d, MANY);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, MANY);
+    judge_again(&r, BIT(REASON_SCOPE));
+    rig_commit(&r);
+    before = rig_stats(&r).urls;
+    ck_assert_uint_gt(before, 100);
+    ck_assert_uint_lt(before, MANY);
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, before);
+    rig_commit(&r); /* not before the scope has its places */
+    ck_assert_uint_eq(rig_stats(&r).urls, before);
+    judge_again(&r, 0);
+    for (; rig_stats(&r).rejudging; turns++)
+        rig_commit(&r);
+    after = rig_stats(&r).urls;
+    ck_assert_uint_eq(after, MANY + 1);
+    ck_assert_uint_ge(turns, 2);
+    ck_assert_uint_eq(rig_stats(&r).returned, MANY);
+    rig_stop(&r);
+    rig_verify(&r);
+    free(d);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(a_mark_that_makes_no_sense_is_damage)
+{
+    struct engine *e = NULL;
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    ck_assert_int_eq(r.e->ops->set_meta(r.e, "rejudge",
+                                        bytes_of_str("1 2 3 4")),
+                     STATUS_OK);
+    rig_stop(&r);
+    ck_assert_int_eq(frontier_open(&e, r.at.dir, &r.o, r.now, RIG_WALL),
+                     STATUS_DAMAGED);
+    judge_fini(&r);
+}
+END_TEST
+
+/* ---- URLs that were admitted, and skipped when their turn came ---- */
+
+static void skip(struct rig *r, uint64_t id, enum outcome_reason reason,
+                 const char *mime)
+{
+    struct engine_done d = {
+        .id = id,
+        .outcome = {OUTCOME_SKIPPED, reason, 200},
+        .row = {.at_ms = RIG_WALL, .mime = bytes_of_str(mime)},
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+}
+
+static bool takes_text(const void *ctx, struct bytes mime)
+{
+    ck_assert_ptr_nonnull(ctx);
+    return bytes_equal(mime, bytes_of_str("text/plain"));
+}
+
+START_TEST(a_type_that_is_accepted_now_brings_its_urls_back)
+{
+    char text[256];
+    struct url_row row;
+    struct rig r;
+    uint64_t id;
+
+    judge_init(&r);
+    r.o.judge.takes_type = takes_text;
+    r.o.judge.ctx = &r;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/text");
+    rig_seed(&r, "http://a.test/image");
+    id = rig_lease(&r);
+    skip(&r, id, REASON_MIME, "text/plain");
+    skip(&r, rig_lease(&r), REASON_MIME, "image/png");
+    ck_assert_uint_eq(rig_stats(&r).skipped, 2);
+    ck_assert_uint_eq(rig_stats(&r).seeds_failed, 2);
+    judge_again(&r, BIT(REASON_MIME));
+    judge_all(&r);
+    row = judge_row(&r, 3, text);
+    ck_assert_str_eq(text, "http://a.test/text");
+    ck_assert_uint_eq(row.flags, URL_ROW_SEED | URL_ROW_AGAIN);
+    ck_assert_uint_eq(row.depth, 0);
+    ck_assert_int_eq(row.found_at_ms, RIG_WALL);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2); /* a URL is one */
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    ck_assert_uint_eq(rig_stats(&r).seeds_failed, 1);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.mime"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "readmitted"), 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    ck_assert_uint_eq(rig_lease(&r), 3);
+    judge_ack(&r, 3, NULL, 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    r.o.judge.takes_type = NULL; /* all types */
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_MIME));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://a.test/image");
+    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
+    judge_fini(&r);
+}
+END_TEST
+
+/* A truncated page counts as fetched, and is fetched whole once more is
+ * read. */
+START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
+{
+    struct engine_done d = {
+        .outcome = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200},
+        .row = {.at_ms = RIG_WALL},
+        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+    struct engine_item map;
+    struct rig r;
+
+    judge_init(&r);
+    r.o.judge.body_most = 1000;
+    r.o.per_host = 10;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    map = rig_item(&r, "http://a.test/map.xml");
+    map.kind = LINK_SITEMAP;
+    ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
+    for (int i = 0; i < 2; i++) {
+        d.id = rig_lease(&r);
+        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    }
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1); /* no sitemap comes back */
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
+    ck_assert_uint_eq(rig_stats(&r).sitemaps, 1);
+    judge_again(&r, BIT(REASON_TRUNCATED_LENGTH));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    rig_stop(&r);
+    r.o.judge.body_most = 1001;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_TRUNCATED_LENGTH));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://a.test/");
+    ck_assert_uint_eq(rig_stats(&r).pages, 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+/* Skipped URLs of a full host: not all, since most would be skipped again. */
+START_TEST(a_raised_budget_brings_back_somewhat_more_than_it_takes)
+{
+    enum { URLS = 60, FIRST = 2, SECOND = 6 };
+    char url[32];
+    struct rig r;
+
+    judge_init(&r);
+    r.o.per_host = FIRST;
+    rig_create(&r);
+    for (int i = 0; i < URLS; i++) {
+        snprintf(url, sizeof url, "http://a.test/%d", i);
+        rig_seed(&r, url);
+    }
+    for (int i = 0; i < FIRST; i++)
+        judge_ack(&r, rig_lease(&r), NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).skipped, URLS - FIRST);
+    judge_again(&r, BIT(REASON_BUDGET));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0); /* it is full */
+    r.e->ops->set_limits(r.e, 0, SECOND);
+    judge_again(&r, BIT(REASON_BUDGET));
+    rig_commit(&r);
+    /* four pages more, a fourth of that, and 16 */
+    ck_assert_uint_eq(rig_stats(&r).queued, 21);
+    ck_assert_uint_eq(rig_stats(&r).skipped, URLS - FIRST - 21);
+    for (int i = FIRST; i < SECOND; i++)
+        judge_ack(&r, rig_lease(&r), NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).pages, SECOND);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    r.e->ops->set_limits(r.e, 0, 0);
+    judge_again(&r, BIT(REASON_BUDGET));
+    judge_all(&r);
+    for (int i = SECOND; i < URLS; i++)
+        judge_ack(&r, rig_lease(&r), NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).pages, URLS);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
+/* A URL that --drop-params gives another form comes back under that form; under
+ * its own it comes back when the parameter counts again. */
+START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
+{
+    const char *params[] = {"sid"};
+    struct url_row row;
+    struct rig r;
+
+    judge_init(&r);
+    r.o.judge.takes_type = takes_text;
+    r.o.judge.ctx = &r;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/?a=1&sid=2");
+    skip(&r, rig_lease(&r), REASON_MIME, "text/plain");
+    rig_stop(&r);
+    r.o.judge.drop_params = params;
+    r.o.judge.drop_param_count = 1;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_MIME));
+    judge_all(&r);
+    row = judge_newest(&r, "http://a.test/?a=1");
+    ck_assert_uint_eq(row.flags & URL_ROW_AGAIN, 0);
+    ck_assert_uint_ne(row.flags & URL_ROW_SEED, 0);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason)
+{
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, -1, "/no");
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/no");
+    skip(&r, rig_lease(&r), REASON_MIME, "text/plain");
+    judge_again(&r, BIT(REASON_MIME));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    judge_terms(&r, -1, NULL);
+    judge_again(&r, BIT(REASON_MIME));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    judge_again(&r, BIT(REASON_EXCLUDE));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.mime"), 0);
+    judge_fini(&r);
+}
+END_TEST
+
+/* ---- the shortest path ---- */
+
+/* The page on which a link was too deep turns out to be nearer to a seed, by a
+ * path that was found later. */
+START_TEST(a_shorter_path_found_later_brings_a_link_back)
+{
+    struct engine_drop d = judge_drop("http://a.test/deep", REASON_DEPTH);
+    struct engine_item far, near;
+    struct url_row row;
+    uint64_t seed, page;
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 2, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    far = rig_item(&r, "http://a.test/page");
+    far.depth = 2; /* a longer way to it was found first */
+    ck_assert_int_eq(rig_put(&r, far), ENGINE_NEW);
+    page = rig_lease(&r);
+    d.depth = 3;
+    judge_ack(&r, page, &d, 1);
+    rig_commit(&r);
+    ck_assert(!rig_stats(&r).rejudging); /* the seed is out */
+    near = rig_item(&r, "http://a.test/page");
+    near.depth = 1;
+    rig_ack(&r, seed, judge_fetched, &near, 1);
+    ck_assert(rig_stats(&r).rejudging);
+    judge_all(&r);
+    row = judge_newest(&r, "http://a.test/deep");
+    ck_assert_uint_eq(row.depth, 2);
+    ck_assert_uint_eq(row.via, page);
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 3);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
+/* seed > a (at 3) > b (at 4), where the seed's own link to `a` comes last, and
+ * the path from `a` to `b` is read before it; what `b` links to is at 3. */
+START_TEST(a_shorter_path_is_followed_through_other_pages_and_levels)
+{
+    struct engine_drop d[2] = {judge_drop("http://a.test/c", REASON_DEPTH),
+                               judge_drop("http://a.test/moved", REASON_DEPTH)};
+    struct engine_item a, b, x;
+    uint64_t seed, ids[2];
+    char text[256];
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 3, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    a = rig_item(&r, "http://a.test/a");
+    a.depth = 3;
+    b = rig_item(&r, "http://a.test/b");
+    b.depth = 4;
+    ck_assert_int_eq(rig_put(&r, a), ENGINE_NEW);
+    ids[0] = rig_lease(&r);
+    rig_ack(&r, ids[0], judge_fetched, &b, 1);
+    ids[1] = rig_lease(&r);
+    d[0].depth = 5;
+    d[1].depth = 4; /* a redirect of b: on its level */
+    judge_ack(&r, ids[1], d, 2);
+    x = rig_item(&r, "http://a.test/x");
+    a.depth = 1;
+    rig_ack(&r, seed, judge_fetched, (struct engine_item[]){x, a}, 2);
+    judge_ack(&r, rig_lease(&r), NULL, 0); /* x */
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 6);
+    ck_assert_uint_eq(judge_row(&r, 5, text).depth, 3);
+    ck_assert_str_eq(text, "http://a.test/c");
+    ck_assert_uint_eq(judge_row(&r, 6, text).depth, 2);
+    ck_assert_str_eq(text, "http://a.test/moved");
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    judge_fini(&r);
+}
+END_TEST
+
+/* A link that came back leads on, as if its page had not dropped it: seed >
+ * page > back > deep. */
+START_TEST(a_shorter_path_goes_through_links_that_came_back)
+{
+    struct engine_drop back = judge_drop("http://a.test/back", REASON_EXCLUDE),
+                       deep = judge_drop("http://a.test/deep", REASON_DEPTH);
+    struct engine_item page;
+    uint64_t seed, id;
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 3, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    page = rig_item(&r, "http://a.test/page");
+    page.depth = 2;
+    ck_assert_int_eq(rig_put(&r, page), ENGINE_NEW);
+    back.depth = 3;
+    judge_ack(&r, rig_lease(&r), &back, 1);
+    judge_again(&r, BIT(REASON_EXCLUDE));
+    rig_commit(&r);
+    id = rig_lease(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/back").id, id);
+    deep.depth = 4;
+    judge_ack(&r, id, &deep, 1);
+    page.depth = 1;
+    rig_ack(&r, seed, judge_fetched, &page, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 3);
+    judge_fini(&r);
+}
+END_TEST
+
+/* The target of a redirect is as near as the redirect. */
+START_TEST(a_redirect_is_no_step_farther_from_a_seed)
+{
+    struct engine_drop d = judge_drop("http://a.test/deep", REASON_DEPTH);
+    struct engine_item target, from;
+    uint64_t seed;
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 2, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    target = rig_item(&r, "http://a.test/target");
+    target.depth = 2;
+    ck_assert_int_eq(rig_put(&r, target), ENGINE_NEW);
+    d.depth = 3;
+    judge_ack(&r, rig_lease(&r), &d, 1);
+    from = rig_item(&r, "http://a.test/from");
+    rig_ack(&r, seed, judge_fetched, &from, 1);
+    target.depth = 1;
+    target.hops = 1;
+    rig_ack(&r, rig_lease(&r),
+            (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 301}, &target, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 2);
+    judge_fini(&r);
+}
+END_TEST
+
+/* What is still too deep by the shortest path stays, and is not judged again
+ * until a path is found; another limit of depth judges it by the same. */
+START_TEST(what_stays_too_deep_is_judged_by_its_path_under_another_limit)
+{
+    struct engine_drop d = judge_drop("http://a.test/4", REASON_DEPTH);
+    struct engine_item page;
+    uint64_t seed;
+    struct rig r;
+
+    judge_init(&r);
+    judge_terms(&r, 1, NULL);
+    rig_create(&r);
+    judge_again(&r, 0);
+    rig_seed(&r, "http://a.test/");
+    seed = rig_lease(&r);
+    page = rig_item(&r, "http://a.test/page");
+    page.depth = 1;
+    rig_ack(&r, seed, judge_fetched, &page, 1);
+    d.depth = 4;
+    judge_ack(&r, rig_lease(&r), &d, 1);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).urls, 2);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    rig_crash(&r);
+    judge_terms(&r, 2, NULL);
+    judge_again(&r, BIT(REASON_DEPTH));
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/4").depth, 2);
+    judge_fini(&r);
+}
+END_TEST
+
+/* ---- each statement fails in turn ---- */
+
+/* Fetches what is due, and judges what may come back, until nothing is left. */
+static void go_on(void *rig)
+{
+    struct rig *r = rig;
+    size_t n = 1;
+
+    TELLS(
+        r->e->ops->rejudge(r->e, BIT(REASON_MIME) | BIT(REASON_SCOPE), r->now));
+    while (n > 0 || rig_stats(r).rejudging || rig_stats(r).queued > 0) {
+        struct engine_lease l[8];
+        struct engine_done d[8];
+
+        r->now += NS_PER_S;
+        TELLS(r->e->ops->lease(r->e, 8, r->now, RIG_WALL, l, &n));
+        for (size_t i = 0; i < n; i++)
+            d[i] = (struct engine_done){.id = l[i].id,
+                                        .outcome = judge_fetched,
+                                        .host = {.ended = r->now,
+                                                 .crawl_delay_ms = -2,
+                                                 .retry_after_ms = -1}};
+        TELLS(r->e->ops->ack(r->e, d, n, r->now, RIG_WALL));
+        TELLS(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL));
+    }
+}
+
+/* A crawl with a skipped URL, a link that the scope dropped, and one whose page
+ * turned out to be nearer. */
+static void make_crawl(struct rig *r)
+{
+    struct engine_drop d[2] = {judge_drop("http://a.test/deep", REASON_DEPTH),
+                               judge_drop("http://b.test/", REASON_SCOPE)};
+    struct engine_item page;
+    uint64_t seed;
+
+    judge_init(r);
+    judge_terms(r, 2, NULL);
+    rig_create(r);
+    judge_again(r, 0);
+    rig_seed(r, "http://a.test/");
+    seed = rig_lease(r);
+    page = rig_item(r, "http://a.test/page");
+    page.depth = 2;
+    ck_assert_int_eq(rig_put(r, page), ENGINE_NEW);
+    d[0].depth = 3;
+    judge_ack(r, rig_lease(r), d, 2);
+    page.depth = 1;
+    rig_ack(r, seed, judge_fetched, &page, 1);
+    rig_seed(r, "http://a.test/text");
+    skip(r, rig_lease(r), REASON_MIME, "text/plain");
+    rig_seed(r, "http://a.test/last");
+    rig_stop(r);
+}
+
+START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
+{
+    struct scratch made;
+    struct rig r;
+    bool failed = true;
+
+    make_crawl(&r);
+    made = r.at;
+    for (uint64_t n = 1; failed; n++) {
+        r.at = scratch_make();
+        rig_copy(&made, &r.at);
+        rig_reopen(&r);
+        failed = step_fault_at(n, go_on, &r);
+        if (failed) {
+            rig_crash(&r);
+            go_on(&r);
+        }
+        ck_assert_uint_eq(rig_stats(&r).urls, 6);
+        ck_assert_uint_eq(rig_stats(&r).fetched, 6);
+        ck_assert_uint_eq(rig_stats(&r).returned, 2);
+        ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+        rig_stop(&r);
+        scratch_remove(&r.at);
+        ck_assert(failed || n > 50);
+    }
+    r.at = made;
+    judge_fini(&r);
+}
+END_TEST
+
+/* A limit of depth begins the log of paths. */
+static void begin_paths(void *rig)
+{
+    struct rig *r = rig;
+
+    TELLS(r->e->ops->rejudge(r->e, 0, r->now));
+    TELLS(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL));
+}
+
+START_TEST(a_log_of_paths_that_cannot_begin_is_told)
+{
+    struct rig r;
+    uint64_t n = 0;
+    bool failed = true;
+
+    judge_init(&r);
+    judge_terms(&r, 2, NULL);
+    rig_create(&r);
+    while (failed) {
+        rig_stop(&r);
+        rig_reopen(&r);
+        failed = step_fault_at(++n, begin_paths, &r);
+        if (failed)
+            rig_crash(&r);
+    }
+    ck_assert_uint_gt(n, 2);
+    judge_fini(&r);
+}
+END_TEST
+
+Suite *suite_rejudge(void)
+{
+    Suite *s = suite_create("rejudge");
+    TCase *t = tcase_create("rejudge");
+
+    tcase_add_test(t, only_what_a_setting_can_lift_and_is_whole_is_kept);
+    tcase_add_test(
+        t, a_link_dropped_on_each_page_is_kept_once_for_its_least_depth);
+    tcase_add_test(t, where_the_depth_is_limited_each_page_of_a_drop_is_kept);
+    tcase_add_test(t, what_has_no_room_is_counted_as_lost);
+    tcase_add_test(t, a_lifted_reason_brings_its_links_back_as_they_were_found);
+    tcase_add_test(t, nothing_is_judged_before_the_scope_has_its_places);
+    tcase_add_test(t, what_another_rule_keeps_out_stays_for_that_reason);
+    tcase_add_test(
+        t, a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url);
+    tcase_add_test(t, a_higher_limit_of_links_brings_those_within_it_back);
+    tcase_add_test(
+        t, what_a_seed_redirected_to_opens_the_scope_when_it_comes_back);
+    tcase_add_test(t, a_list_of_urls_is_judged_as_a_list);
+    tcase_add_test(t, a_link_comes_back_in_the_form_that_it_has_now);
+    tcase_add_test(t, drops_of_pages_that_were_out_are_judged_at_the_end);
+    tcase_add_test(t, a_seed_that_comes_later_brings_back_what_is_in_its_place);
+    tcase_add_test(t, without_a_page_out_the_end_judges_nothing_again);
+    tcase_add_test(t, a_long_log_is_judged_in_turns_and_goes_on_after_a_crash);
+    tcase_add_test(t, a_mark_that_makes_no_sense_is_damage);
+    tcase_add_test(t, a_type_that_is_accepted_now_brings_its_urls_back);
+    tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
+    tcase_add_test(t, a_raised_budget_brings_back_somewhat_more_than_it_takes);
+    tcase_add_test(t,
+                   a_url_whose_form_has_changed_comes_back_under_the_new_one);
+    tcase_add_test(
+        t, a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason);
+    tcase_add_test(t, a_shorter_path_found_later_brings_a_link_back);
+    tcase_add_test(t,
+                   a_shorter_path_is_followed_through_other_pages_and_levels);
+    tcase_add_test(t, a_shorter_path_goes_through_links_that_came_back);
+    tcase_add_test(t, a_redirect_is_no_step_farther_from_a_seed);
+    tcase_add_test(
+        t, what_stays_too_deep_is_judged_by_its_path_under_another_limit);
+    tcase_add_test(t,
+                   a_statement_that_fails_is_told_and_the_next_start_goes_on);
+    tcase_add_test(t, a_log_of_paths_that_cannot_begin_is_told);
+    tcase_set_timeout(t, 120);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* test_retry_failed.c - failed URLs that a person wants tried again. */
+#include "tests/unit/frontier/engine_rig.h"
+
+/* Leases the next URL and fails it. */
+static uint64_t fail_next(struct rig *r, enum outcome_reason reason,
+                          uint16_t http)
+{
+    uint64_t id = rig_lease(r);
+
+    ck_assert_uint_ne(id, 0);
+    rig_ack(r, id, (struct outcome){OUTCOME_FAILED, reason, http}, NULL, 0);
+    return id;
+}
+
+/* a.test: 404, 503, time-out and a page; b.test: 404. */
+static void begin(struct rig *r)
+{
+    rig_init(r);
+    rig_create(r);
+    rig_seed(r, "http://a.test/404");
+    (void)fail_next(r, REASON_HTTP, 404);
+    rig_seed(r, "http://a.test/503");
+    (void)fail_next(r, REASON_HTTP, 503);
+    rig_seed(r, "http://a.test/late");
+    (void)fail_next(r, REASON_TIMEOUT, 0);
+    rig_seed(r, "http://a.test/page");
+    (void)rig_page(r, NULL, 0);
+    rig_seed(r, "http://b.test/404");
+    (void)fail_next(r, REASON_HTTP, 404);
+    rig_commit(r);
+}
+
+/* Queues what is asked for in steps of `most` tries, and returns how many steps
+ * that took. */
+static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
+{
+    unsigned steps = 0;
+    bool over = false;
+
+    for (; !over; steps++) {
+        ck_assert_uint_lt(steps, 100);
+        ck_assert_int_eq(r->e->ops->retry_failed(r->e, wanted, most, r->now,
+                                                 RIG_WALL, &over),
+                         STATUS_OK);
+    }
+    return steps;
+}
+
+START_TEST(all_failed_urls_are_queued_again_and_their_outcomes_taken_back)
+{
+    struct failed_retry all = {.reason_count = 0};
+    struct engine_stats s;
+    struct rig r;
+
+    begin(&r);
+    s = rig_stats(&r);
+    ck_assert_uint_eq(s.failed, 4);
+    ck_assert_uint_eq(s.seeds_failed, 4);
+    ck_assert_uint_eq(s.http_errors, 3);
+    ck_assert_uint_eq(s.pages, 4);
+    ck_assert_uint_eq(retry(&r, &all, 100), 1);
+    ck_assert_uint_eq(all.queued, 4);
+    s = rig_stats(&r);
+    ck_assert_uint_eq(s.queued, 4);
+    ck_assert_uint_eq(s.failed, 0);
+    ck_assert_uint_eq(s.seeds_failed, 0);
+    ck_assert_uint_eq(s.http_errors, 0);
+    ck_assert_uint_eq(s.pages, 1);
+    ck_assert_uint_eq(s.urls, 5);
+    ck_assert_uint_eq(rig_counter(&r, "failed.http_404"), 0);
+    for (int i = 0; i < 4; i++)
+        (void)rig_page(&r, NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).pages, 5);
+    all = (struct failed_retry){.reason_count = 0};
+    ck_assert_uint_eq(retry(&r, &all, 100), 1); /* what failed once is a page */
+    ck_assert_uint_eq(all.queued, 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
+{
+    const char *const late_or_404[] = {"timeout", "http_404"};
+    struct failed_retry host = {.host = bytes_of_str("b.test")},
+                        none = {.host = bytes_of_str("c.test")},
+                        reasons = {.reasons = late_or_404, .reason_count = 2};
+    struct rig r;
+
+    begin(&r);
+    ck_assert_uint_eq(retry(&r, &none, 100), 1);
+    ck_assert_uint_eq(none.queued, 0);
+    ck_assert_uint_eq(retry(&r, &host, 100), 1);
+    ck_assert_uint_eq(host.queued, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_uint_eq(retry(&r, &reasons, 100), 1);
+    ck_assert_uint_eq(reasons.queued, 2); /* that of b.test is queued */
+    ck_assert_uint_eq(rig_counter(&r, "failed.http_503"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "failed.timeout"), 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* Each try is looked at once, and those that come meanwhile are not. */
+START_TEST(in_steps_it_is_the_same_and_ends_where_it_began)
+{
+    struct failed_retry all = {.reason_count = 0};
+    bool over = true;
+    struct rig r;
+
+    begin(&r);
+    ck_assert_int_eq(r.e->ops->retry_failed(r.e, &all, 1, r.now, RIG_WALL,
+                                            &over),
+                     STATUS_OK);
+    ck_assert(!over);
+    ck_assert_uint_eq(all.queued, 1);
+    (void)fail_next(&r, REASON_HTTP, 404);
+    rig_commit(&r);
+    ck_assert_uint_ge(retry(&r, &all, 1), 4);
+    ck_assert_uint_eq(all.queued, 4);
+    ck_assert_uint_eq(rig_stats(&r).failed, 1); /* the one that came */
+    rig_fini(&r);
+}
+END_TEST
+
+/* A try that was repeated is not the last word on its URL. */
+START_TEST(what_is_queued_for_another_try_is_not_queued_twice)
+{
+    struct engine_done d = {
+        .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+        .transient = true,
+        .row = {.at_ms = RIG_WALL},
+        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+    struct failed_retry all = {.reason_count = 0};
+    struct rig r;
+
+    rig_init(&r);
+    r.o.tries = 3;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    d.id = rig_lease(&r);
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    rig_commit(&r);
+    (void)retry(&r, &all, 100);
+    ck_assert_uint_eq(all.queued, 0);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_is_queued_again_stays_queued_after_a_crash)
+{
+    struct failed_retry all = {.reason_count = 0};
+    struct rig r;
+
+    begin(&r);
+    (void)retry(&r, &all, 100);
+    rig_commit(&r);
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 4);
+    for (int i = 0; i < 4; i++)
+        (void)rig_page(&r, NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    rig_fini(&r);
+}
+END_TEST
+
+static void count_seed(void *ctx, const struct url_row *row)
+{
+    unsigned *n = ctx;
+
+    ck_assert_uint_eq(row->depth, 0);
+    ++*n;
+}
+
+/* The rows of a seed: the one that failed, and the one in its queue. */
+START_TEST(a_seed_that_is_queued_again_is_a_seed)
+{
+    struct failed_retry all = {.reason_count = 0};
+    unsigned before = 0, after = 0;
+    struct rig r;
+
+    begin(&r);
+    for (unsigned i = 0; i < 3; i++) {
+        struct engine_item item = rig_item(&r, i == 0   ? "http://a.test/1"
+                                               : i == 1 ? "http://a.test/2"
+                                                        : "http://a.test/3");
+
+        ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
+    }
+    ck_assert_int_eq(r.e->ops->each_seed(r.e, count_seed, &before), STATUS_OK);
+    (void)retry(&r, &all, 100);
+    ck_assert_int_eq(r.e->ops->each_seed(r.e, count_seed, &after), STATUS_OK);
+    ck_assert_uint_eq(before, 5);
+    ck_assert_uint_eq(after, 9);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_retry_failed(void)
+{
+    Suite *s = suite_create("retry_failed");
+    TCase *t = tcase_create("retry_failed");
+
+    tcase_add_test(
+        t, all_failed_urls_are_queued_again_and_their_outcomes_taken_back);
+    tcase_add_test(t, only_those_of_a_host_and_of_these_reasons_are_queued);
+    tcase_add_test(t, in_steps_it_is_the_same_and_ends_where_it_began);
+    tcase_add_test(t, what_is_queued_for_another_try_is_not_queued_twice);
+    tcase_add_test(t, what_is_queued_again_stays_queued_after_a_crash);
+    tcase_add_test(t, a_seed_that_is_queued_again_is_a_seed);
+    suite_add_tcase(s, t);
+    return s;
+}
