@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* test_origins.c - the prefixes of URLs, stored once for each queue. */
+#include "storage/index/origins.h"
+
+#include "tests/unit/storage/scratch.h"
+
+#define QUEUES 50
+#define MANY   3000 /* more than the lines of the smallest cache */
+
+static struct scratch dir;
+static struct db *d;
+static struct origins *o;
+
+static void open_origins(void)
+{
+    ck_assert_int_eq(origins_open(&o, d, QUEUES, 0), STATUS_OK);
+}
+
+static void begin(void)
+{
+    scratch_quiet();
+    dir = scratch_make();
+    d = scratch_open(dir.db, DB_CREATE);
+    open_origins();
+}
+
+static void end(void)
+{
+    origins_close(o);
+    db_close(d);
+    scratch_remove(&dir);
+}
+
+static uint32_t number(uint32_t queue, const char *prefix)
+{
+    uint32_t n = 0;
+
+    ck_assert_int_eq(origins_number(o, queue, bytes_of_str(prefix), &n),
+                     STATUS_OK);
+    return n;
+}
+
+static void expect(uint32_t origin, const char *prefix)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    buf_add_char(&text, '<');
+    ck_assert_int_eq(origins_prefix(o, origin, &text), STATUS_OK);
+    ck_assert_str_eq(buf_str(&text) + 1, prefix);
+    buf_fini(&text);
+}
+
+START_TEST(a_prefix_has_one_number_in_each_queue)
+{
+    ck_assert_uint_eq(number(1, "http://a.test"), 1);
+    ck_assert_uint_eq(number(2, "http://a.test"), 2);
+    ck_assert_uint_eq(number(1, "https://a.test"), 3);
+    ck_assert_uint_eq(number(1, ""), 4);
+    ck_assert_uint_eq(number(1, "http://a.test"), 1);
+    ck_assert_uint_eq(number(2, "http://a.test"), 2);
+    for (int i = 0; i < 2; i++) {
+        expect(1, "http://a.test");
+        expect(2, "http://a.test");
+        expect(3, "https://a.test");
+        expect(4, "");
+        ck_assert_uint_eq(origins_queue(o, 0), 0);
+        ck_assert_uint_eq(origins_queue(o, 1), 1);
+        ck_assert_uint_eq(origins_queue(o, 2), 2);
+        ck_assert_uint_eq(origins_queue(o, 4), 1);
+        ck_assert_uint_eq(origins_queue(o, 5), 0);
+        origins_close(o);
+        open_origins();
+    }
+    ck_assert_uint_eq(number(2, "http://a.test"), 2);
+}
+END_TEST
+
+/* Prefixes of 59 octets are cached, longer ones read; both come back. */
+START_TEST(prefixes_of_any_length_and_number_come_back)
+{
+    char text[128];
+
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "http://%0*u.test", (int)(1 + i % 80), i);
+        ck_assert_uint_eq(number(1 + i % QUEUES, text), i + 1);
+    }
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < MANY; i++) {
+            snprintf(text, sizeof text, "http://%0*u.test", (int)(1 + i % 80),
+                     i);
+            expect(i + 1, text);
+            expect(i + 1, text);
+            ck_assert_uint_eq(origins_queue(o, i + 1), 1 + i % QUEUES);
+            ck_assert_uint_eq(number(1 + i % QUEUES, text), i + 1);
+        }
+        origins_close(o);
+        open_origins();
+    }
+}
+END_TEST
+
+START_TEST(an_origin_that_does_not_exist_is_damage)
+{
+    struct buf text;
+
+    buf_init(&text, 100);
+    (void)number(1, "http://a.test");
+    ck_assert_int_eq(origins_prefix(o, 0, &text), STATUS_DAMAGED);
+    ck_assert_int_eq(origins_prefix(o, 2, &text), STATUS_DAMAGED);
+    ck_assert_int_eq(origins_prefix(o, 1025, &text), STATUS_DAMAGED);
+    ck_assert_uint_eq(text.len, 0);
+    buf_fini(&text);
+}
+END_TEST
+
+START_TEST(rows_that_cannot_be_are_damage)
+{
+    static const struct {
+        const char *sql;
+        bool damage;
+    } all[] = {
+        {"INSERT INTO origin VALUES(1, 1, 'a'), (2, 1, 'b')", false},
+        {"INSERT INTO origin VALUES(1, 50, 'a')", false},
+        {"INSERT INTO origin VALUES(1, 51, 'a')", true},
+        {"INSERT INTO origin VALUES(1, 0, 'a')", true},
+        {"INSERT INTO origin VALUES(1, -1, 'a')", true},
+        {"INSERT INTO origin VALUES(2, 1, 'a')", true},
+        {"INSERT INTO origin VALUES(0, 1, 'a')", true},
+        {"INSERT INTO origin VALUES(1, 1, 'a'), (3, 1, 'b')", true},
+        {"INSERT INTO origin VALUES(1, 1, 'a'), (2, 1, 'a')", true},
+        {"INSERT INTO origin VALUES(1, 1, 'a'), (2, 2, 'a')", false},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct origins *other = NULL;
+
+        ck_assert_int_eq(db_exec(d, "DELETE FROM origin"), STATUS_OK);
+        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        ck_assert_int_eq(origins_open(&other, d, QUEUES, 0),
+                         all[i].damage ? STATUS_DAMAGED : STATUS_OK);
+        origins_close(other);
+    }
+}
+END_TEST
+
+START_TEST(the_path_begins_where_the_authority_ends)
+{
+    static const struct {
+        const char *url;
+        size_t at;
+    } all[] = {
+        {"http://a.test/x", 13},   {"http://a.test/", 13},
+        {"https://a:8/b/c", 11},   {"http:///x", 7},
+        {"http://a.test", 0},      {"http://", 0},
+        {"http:/a/b", 0},          {"http:a/b/c", 0},
+        {"a/b", 0},                {"", 0},
+        {"mailto:x@y/z", 0},       {"x://y/z://w/", 5},
+        {"x:/", 0},                {"x:", 0},
+        {":///", 3},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_assert_msg(origins_split(bytes_of_str(all[i].url)) == all[i].at,
+                      "%s: %zu", all[i].url,
+                      origins_split(bytes_of_str(all[i].url)));
+}
+END_TEST
+
+/* Memory for the cache is clamped, and an origin costs little. */
+START_TEST(its_memory_is_bounded)
+{
+    struct origins *small = NULL, *large = NULL;
+    uint64_t before = origins_memory(o);
+    char text[64];
+
+    ck_assert_int_eq(origins_open(&small, d, QUEUES, 1000), STATUS_OK);
+    ck_assert_int_eq(origins_open(&large, d, QUEUES, UINT64_MAX), STATUS_OK);
+    ck_assert_uint_eq(origins_memory(small), before);
+    ck_assert_uint_ge(before, 64 << 10);
+    ck_assert_uint_le(before, 68 << 10);
+    ck_assert_uint_ge(origins_memory(large), 4 << 20);
+    ck_assert_uint_le(origins_memory(large), (4 << 20) + (4 << 10));
+    origins_close(small);
+    origins_close(large);
+    ck_assert_int_eq(origins_open(&large, d, QUEUES, 1 << 20), STATUS_OK);
+    ck_assert_uint_ge(origins_memory(large), 1 << 20);
+    ck_assert_uint_le(origins_memory(large), (1 << 20) + (4 << 10));
+    origins_close(large);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "http://%u.test", i);
+        (void)number(1, text);
+    }
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_uint_ge(origins_memory(o) - before, 21 * MANY);
+    ck_assert_uint_le(origins_memory(o) - before, 40 * MANY);
+}
+END_TEST
+
+Suite *suite_origins(void)
+{
+    Suite *s = suite_create("origins");
+    TCase *t = tcase_create("origins");
+
+    tcase_add_checked_fixture(t, begin, end);
+    tcase_add_test(t, a_prefix_has_one_number_in_each_queue);
+    tcase_add_test(t, prefixes_of_any_length_and_number_come_back);
+    tcase_add_test(t, an_origin_that_does_not_exist_is_damage);
+    tcase_add_test(t, rows_that_cannot_be_are_damage);
+    tcase_add_test(t, the_path_begins_where_the_authority_ends);
+    tcase_add_test(t, its_memory_is_bounded);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tag_index.c - names to small numbers. */
+#include "storage/index/tag_index.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES 3000 /* many times what it begins with room for */
+
+static char names[NAMES][16];
+
+static struct bytes nth(uint32_t i)
+{
+    snprintf(names[i], sizeof names[i], "name-%u", i);
+    return bytes_of_str(names[i]);
+}
+
+START_TEST(names_have_numbers_in_the_order_of_adding)
+{
+    struct tag_index *t = tag_index_new();
+
+    for (uint32_t i = 0; i < NAMES; i++) {
+        ck_assert_uint_eq(tag_index_find(t, 1, nth(i)), 0);
+        ck_assert_uint_eq(tag_index_add(t, 1, nth(i)), i + 1);
+        ck_assert_uint_eq(tag_index_add(t, 1, nth(i)), i + 1);
+        ck_assert_uint_eq(tag_index_count(t), i + 1);
+    }
+    for (uint32_t i = 0; i < NAMES; i++)
+        ck_assert_uint_eq(tag_index_find(t, 1, nth(i)), i + 1);
+    tag_index_free(t);
+    tag_index_free(NULL);
+}
+END_TEST
+
+START_TEST(each_space_has_names_of_its_own)
+{
+    struct tag_index *t = tag_index_new();
+
+    ck_assert_uint_eq(tag_index_add(t, 1, nth(0)), 1);
+    ck_assert_uint_eq(tag_index_find(t, 2, nth(0)), 0);
+    ck_assert_uint_eq(tag_index_add(t, 2, nth(0)), 2);
+    ck_assert_uint_eq(tag_index_add(t, 2, bytes_of("", 0)), 3);
+    ck_assert_uint_eq(tag_index_find(t, 1, nth(0)), 1);
+    ck_assert_uint_eq(tag_index_find(t, 1, bytes_of("", 0)), 0);
+    tag_index_free(t);
+}
+END_TEST
+
+START_TEST(what_was_loaded_is_found_like_what_was_added)
+{
+    struct tag_index *t = tag_index_new();
+
+    for (uint32_t i = 0; i < NAMES; i++)
+        ck_assert_uint_eq(tag_index_load(t, i % 3, nth(i)), i + 1);
+    ck_assert(tag_index_index(t));
+    for (uint32_t i = 0; i < NAMES; i++) {
+        ck_assert_uint_eq(tag_index_find(t, i % 3, nth(i)), i + 1);
+        ck_assert_uint_eq(tag_index_find(t, i % 3 + 1, nth(i)), 0);
+    }
+    ck_assert_uint_eq(tag_index_add(t, 9, nth(0)), NAMES + 1);
+    tag_index_free(t);
+}
+END_TEST
+
+START_TEST(a_name_that_is_loaded_twice_is_found_out)
+{
+    for (uint32_t n = 2; n < 400; n += 61) {
+        struct tag_index *t = tag_index_new();
+
+        for (uint32_t i = 0; i < n; i++)
+            (void)tag_index_load(t, 0, nth(i));
+        (void)tag_index_load(t, 0, nth(n / 2));
+        ck_assert(!tag_index_index(t));
+        tag_index_free(t);
+    }
+}
+END_TEST
+
+/* A quarter of the slots at least stays free, and few are more than needed: 12
+ * octets a name, half as much again while it grows, and 5 to 11 of table. */
+START_TEST(its_memory_is_what_its_header_says)
+{
+    struct tag_index *t = tag_index_new();
+    uint64_t most = 0, least = UINT64_MAX, empty = tag_index_memory(t);
+
+    for (uint32_t i = 0; i < NAMES; i++) {
+        uint64_t each;
+
+        (void)tag_index_add(t, 1, nth(i));
+        each = (tag_index_memory(t) - empty + 256) / (i + 1);
+        if (i > 500) {
+            most = each > most ? each : most;
+            least = each < least ? each : least;
+        }
+    }
+    ck_assert_uint_ge(least, 17);
+    ck_assert_uint_le(most, 12 * 3 / 2 + 11 + 1);
+    tag_index_free(t);
+}
+END_TEST
+
+Suite *suite_tag_index(void)
+{
+    Suite *s = suite_create("tag_index");
+    TCase *t = tcase_create("tag_index");
+
+    tcase_add_test(t, names_have_numbers_in_the_order_of_adding);
+    tcase_add_test(t, each_space_has_names_of_its_own);
+    tcase_add_test(t, what_was_loaded_is_found_like_what_was_added);
+    tcase_add_test(t, a_name_that_is_loaded_twice_is_found_out);
+    tcase_add_test(t, its_memory_is_what_its_header_says);
+    suite_add_tcase(s, t);
+    return s;
+}
