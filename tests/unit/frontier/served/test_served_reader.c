@@ -52,8 +52,7 @@ static void lease(struct served *t, const char *key, int64_t until_ms,
  */
 static void make(void)
 {
-    const struct served_options o = {.fpr = 0.01,
-                                     .memory = (uint64_t)64 << 20};
+    const struct served_options o = {.fpr = 0.01, .memory = (uint64_t)64 << 20};
     struct served_put again = {.known = true,
                                .crawl = bytes_of_str("c"),
                                .key = bytes_of_str("a.test"),
@@ -365,8 +364,7 @@ static void expect_queues(struct served *t, bool inactive, uint64_t skip,
 
 START_TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
 {
-    const struct served_options o = {.fpr = 0.01,
-                                     .memory = (uint64_t)64 << 20};
+    const struct served_options o = {.fpr = 0.01, .memory = (uint64_t)64 << 20};
     struct served_put done = {.known = true,
                               .crawl = bytes_of_str("c"),
                               .key = bytes_of_str("d.test"),
@@ -411,8 +409,7 @@ Suite *suite_served_reader(void)
     tcase_add_test(t, metadata_is_that_of_the_last_put);
     tcase_add_test(t, a_url_is_found_with_its_newest_row_even_if_removed);
     tcase_add_test(t, rows_that_cannot_be_are_damage);
-    tcase_add_test(t,
-                   queues_are_listed_in_pages_with_or_without_inactive_ones);
+    tcase_add_test(t, queues_are_listed_in_pages_with_or_without_inactive_ones);
     suite_add_tcase(s, t);
     return s;
 }

@@ -135,7 +135,8 @@ Suite *suite_counters(void)
     tcase_add_test(t, what_was_counted_is_written_by_a_flush_and_read_again);
     tcase_add_test(t, each_counter_is_visited_once);
     tcase_add_test(t, a_flush_writes_only_what_has_changed);
-    tcase_add_test(t, a_counter_that_stands_twice_or_is_out_of_bounds_is_damage);
+    tcase_add_test(t,
+                   a_counter_that_stands_twice_or_is_out_of_bounds_is_damage);
     suite_add_tcase(s, t);
     return s;
 }

@@ -39,9 +39,9 @@ START_TEST(a_number_is_one_within_its_bounds)
         int64_t is;
         bool fits;
     } all[] = {
-        {"-3", -3, true},   {"7", 7, true},      {"0", 0, true},
-        {"NULL", 0, true},  {"-4", -3, false},   {"8", -3, false},
-        {"1.0", -3, false}, {"'1'", -3, false},  {"x'01'", -3, false},
+        {"-3", -3, true},   {"7", 7, true},     {"0", 0, true},
+        {"NULL", 0, true},  {"-4", -3, false},  {"8", -3, false},
+        {"1.0", -3, false}, {"'1'", -3, false}, {"x'01'", -3, false},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -115,9 +115,9 @@ START_TEST(a_real_is_a_number_from_zero_up)
         double is;
         bool fits;
     } all[] = {
-        {"0.5", 0.5, true},    {"0", 0, true},      {"1", 1, true},
-        {"NULL", 0, true},     {"1.5", 0, false},   {"-0.1", 0, false},
-        {"'0.5'", 0, false},   {"x'00'", 0, false}, {"9e999", 0, false},
+        {"0.5", 0.5, true},   {"0", 0, true},      {"1", 1, true},
+        {"NULL", 0, true},    {"1.5", 0, false},   {"-0.1", 0, false},
+        {"'0.5'", 0, false},  {"x'00'", 0, false}, {"9e999", 0, false},
         {"-9e999", 0, false},
     };
 

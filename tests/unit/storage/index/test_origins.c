@@ -152,13 +152,20 @@ START_TEST(the_path_begins_where_the_authority_ends)
         const char *url;
         size_t at;
     } all[] = {
-        {"http://a.test/x", 13},   {"http://a.test/", 13},
-        {"https://a:8/b/c", 11},   {"http:///x", 7},
-        {"http://a.test", 0},      {"http://", 0},
-        {"http:/a/b", 0},          {"http:a/b/c", 0},
-        {"a/b", 0},                {"", 0},
-        {"mailto:x@y/z", 0},       {"x://y/z://w/", 5},
-        {"x:/", 0},                {"x:", 0},
+        {"http://a.test/x", 13},
+        {"http://a.test/", 13},
+        {"https://a:8/b/c", 11},
+        {"http:///x", 7},
+        {"http://a.test", 0},
+        {"http://", 0},
+        {"http:/a/b", 0},
+        {"http:a/b/c", 0},
+        {"a/b", 0},
+        {"", 0},
+        {"mailto:x@y/z", 0},
+        {"x://y/z://w/", 5},
+        {"x:/", 0},
+        {"x:", 0},
         {":///", 3},
     };
 
