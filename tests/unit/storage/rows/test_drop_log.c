@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_drop_log.c - recorded drops and paths, as stored in blobs. */
+/* test_drop_log.c - dropped URLs, as stored in blobs. */
 #include "storage/rows/drop_log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "storage/rows/path_log.h"
 #include "tests/unit/storage/scratch.h"
 
 #define DROPS 3000
@@ -149,48 +149,210 @@ START_TEST(damaged_entries_are_read_within_their_bounds_or_refused)
 }
 END_TEST
 
-struct paths {
-    uint64_t sum, count;
-};
-
-static void visit(void *ctx, uint64_t from, bool on_level, uint64_t to)
+/* Known answers to the format in drop_log.c. */
+START_TEST(its_octets_are_as_documented)
 {
-    struct paths *p = ctx;
+    const struct kept_drop all[] = {
+        {.via = 5,
+         .depth = 2,
+         .kind = 3,
+         .reason = 7,
+         .text = bytes_of_str("http://a/b")},
+        {.via = 5,
+         .depth = 2,
+         .kind = 4,
+         .reason = 8,
+         .hops = 1,
+         .place = 9,
+         .on_its_level = true,
+         .text = bytes_of_str("http://a/c")},
+        {.id = 6, .reason = 8, .reason_of_row = 9},
+        {.via = 5,
+         .depth = 300,
+         .kind = 0,
+         .reason = 63,
+         .text = bytes_of_str("http://b/")},
+        {.id = 200,
+         .reason = 8,
+         .reason_of_row = 9,
+         .place = 1,
+         .text = bytes_of_str("http")},
+    };
+    static const char octets[] = "320703050200"
+                                 "0a687474703a2f2f612f62" /* all of it */
+                                 "6c0804"
+                                 "0109"
+                                 "090163"   /* same page, shares 9 */
+                                 "01080609" /* a row */
+                                 "303f00"
+                                 "ac02"
+                                 "0702622f" /* 300 is ac 02 */
+                                 "2508c80109"
+                                 "01"
+                                 "0400"; /* a row with a place */
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct drop_log *l = NULL;
+    char sql[512];
+    int64_t same = 0, reasons = 0;
 
-    p->count++;
-    p->sum += from * 1000 + to * 2 + on_level;
+    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_assert_int_eq(drop_log_add(l, &all[i]), STATUS_OK);
+    ck_assert_int_eq(drop_log_flush(l), STATUS_OK);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM kept_drop WHERE seq = 1 AND count = 5"
+             " AND entries = x'%s'",
+             octets);
+    ck_assert_int_eq(db_number(d, sql, &same), STATUS_OK);
+    ck_assert_int_eq(same, 1);
+    ck_assert_int_eq(db_number(d, "SELECT reasons FROM kept_drop", &reasons),
+                     STATUS_OK);
+    ck_assert_uint_eq((uint64_t)reasons,
+                      UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 63);
+    drop_log_close(l);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+static int64_t number(struct db *d, const char *sql)
+{
+    int64_t n = -1;
+
+    ck_assert_int_eq(db_number(d, sql, &n), STATUS_OK);
+    return n;
 }
 
-START_TEST(paths_are_kept_each_once_and_read_in_steps)
+static void expect_sums(struct drop_log *l, struct db *d)
+{
+    ck_assert_uint_eq(drop_log_last(l),
+                      (uint64_t)number(d, "SELECT max(seq) FROM kept_drop"));
+    ck_assert_uint_eq(drop_log_count(l),
+                      (uint64_t)number(d, "SELECT sum(count) FROM kept_drop"));
+    ck_assert_uint_eq(
+        drop_log_bytes(l),
+        (uint64_t)number(d, "SELECT sum(length(entries)) FROM kept_drop"));
+}
+
+/* What is not flushed yet counts; a block that is rewritten counts anew. */
+START_TEST(it_counts_what_its_blocks_hold)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct path_log *l = NULL;
-    struct paths p = {0, 0};
-    uint64_t sum = 0, at = 0;
+    struct drop_log *l = fill(d, 1000);
+    struct drop_block b = {.number = 0};
+    struct kept_drop one = {.reason = 63,
+                            .text = bytes_of_str("http://last.example/")};
+    uint64_t count = drop_log_count(l), bytes = drop_log_bytes(l);
 
-    ck_assert_int_eq(path_log_open(&l, d), STATUS_OK);
-    for (uint64_t from = 1; from <= 50; from++) {
-        uint64_t to[] = {from + 300, 7, from + 1, 7};
-
-        ck_assert_int_eq(path_log_add(l, from, from % 2 != 0, to, 4),
-                         STATUS_OK);
-        sum += 3 * (from * 1000 + from % 2) + 2 * (from + 300 + 7 + from + 1);
-        if (from + 1 == 7)
-            sum -= from * 1000 + from % 2 + 14;
-    }
-    ck_assert_uint_eq(path_log_last(l), 50);
-    while (path_log_each(l, &at, 7, visit, &p) == STATUS_OK)
-        ;
-    ck_assert_uint_eq(p.count, 149);
-    ck_assert_uint_eq(p.sum, sum);
-    ck_assert_int_eq(db_exec(d, "UPDATE path SET dst = x'0580' WHERE seq = 9"),
+    ck_assert_uint_gt(drop_log_last(l), 1);
+    expect_sums(l, d);
+    ck_assert_uint_eq(drop_log_reasons(l) >> 63, 0);
+    ck_assert_int_eq(drop_log_add(l, &one), STATUS_OK);
+    ck_assert_uint_eq(drop_log_count(l), count + 1);
+    ck_assert_uint_gt(drop_log_bytes(l), bytes + 20);
+    ck_assert_uint_lt(drop_log_bytes(l), bytes + 40);
+    ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
+    ck_assert_int_eq(drop_log_flush(l), STATUS_OK);
+    ck_assert_int_eq(drop_log_flush(l), STATUS_OK); /* nothing is new */
+    expect_sums(l, d);
+    ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
+    ck_assert_int_eq(drop_log_next(l, 0, UINT64_MAX, &b), STATUS_OK);
+    ck_assert_int_eq(drop_log_rewrite(l, b.number, b.at, b.count / 2),
                      STATUS_OK);
-    at = 0;
-    ck_assert_int_eq(path_log_each(l, &at, 50, visit, &p), STATUS_DAMAGED);
-    path_log_close(l);
+    expect_sums(l, d);
+    ck_assert_int_eq(drop_log_next(l, 1, UINT64_MAX, &b), STATUS_OK);
+    ck_assert_uint_eq(b.number, 2);
+    ck_assert_int_eq(drop_log_rewrite(l, b.number, b.at, 0), STATUS_OK);
+    expect_sums(l, d);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE seq = 2"),
+                     0);
+    count = drop_log_count(l);
+    bytes = drop_log_bytes(l);
+    drop_log_close(l);
+    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    ck_assert_uint_eq(drop_log_count(l), count);
+    ck_assert_uint_eq(drop_log_bytes(l), bytes);
+    ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
+    expect_sums(l, d);
+    drop_log_close(l);
     db_close(d);
     scratch_remove(&dir);
+}
+END_TEST
+
+/* By its octets, or by those of its texts, which may be far more. */
+START_TEST(a_block_ends_when_it_is_full)
+{
+    enum { LONG = 8000, FULL = (4 << 20) / LONG + 1 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct drop_log *l = fill(d, 3000);
+    char *text = malloc(LONG + 1);
+    struct kept_drop k = {.reason = 1, .text = bytes_of(text, LONG)};
+    struct drop_block b;
+    uint64_t last = drop_log_last(l);
+
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE"
+                               " length(entries) > 13000"),
+                     0);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE"
+                               " length(entries) < 12288"),
+                     1); /* the last */
+    memset(text, 'x', LONG);
+    for (int i = 0; i < FULL - 1; i++)
+        ck_assert_int_eq(drop_log_add(l, &k), STATUS_OK);
+    ck_assert_uint_eq(drop_log_last(l), last);
+    ck_assert_int_eq(drop_log_add(l, &k), STATUS_OK);
+    ck_assert_uint_eq(drop_log_last(l), last + 1);
+    ck_assert_int_eq(drop_log_next(l, last, UINT64_MAX, &b), STATUS_OK);
+    ck_assert_uint_eq(b.count, FULL);
+    ck_assert_int_eq(drop_log_verify(l), STATUS_OK);
+    free(text);
+    drop_log_close(l);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(blocks_that_cannot_be_are_damage)
+{
+    static const struct {
+        const char *sql;
+        bool opens;
+    } all[] = {
+        {"UPDATE kept_drop SET count = count + 1", true},
+        {"UPDATE kept_drop SET count = -1", false},
+        {"UPDATE kept_drop SET seq = -seq", false},
+        {"UPDATE kept_drop SET entries = x'' WHERE seq = 1", true},
+        /* another reason than there are, flags, an id, no text, a length */
+        {"UPDATE kept_drop SET count = 1, entries = x'20400001013f'", true},
+        {"UPDATE kept_drop SET count = 1, entries = x'a0010000013f'", true},
+        {"UPDATE kept_drop SET count = 1, entries = x'010100'", true},
+        {"UPDATE kept_drop SET count = 1, entries = x'000100'", true},
+        {"UPDATE kept_drop SET count = 1, entries = x'2001000001'", true},
+        {"UPDATE kept_drop SET count = 1, entries = x'200100013f3f'", true},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct scratch dir = scratch_make();
+        struct db *d = scratch_open(dir.db, DB_CREATE);
+        struct drop_log *l = fill(d, 10);
+        enum status st;
+
+        drop_log_close(l);
+        l = NULL;
+        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        st = drop_log_open(&l, d);
+        ck_assert_int_eq(st, all[i].opens ? STATUS_OK : STATUS_DAMAGED);
+        if (st == STATUS_OK)
+            ck_assert_msg(drop_log_verify(l) == STATUS_DAMAGED, "%s",
+                          all[i].sql);
+        drop_log_close(l);
+        db_close(d);
+        scratch_remove(&dir);
+    }
 }
 END_TEST
 
@@ -203,7 +365,10 @@ Suite *suite_drop_log(void)
     tcase_add_test(t, what_is_kept_is_read_back_and_what_came_back_is_gone);
     tcase_add_test(t, a_block_without_a_lifted_reason_is_not_read);
     tcase_add_test(t, damaged_entries_are_read_within_their_bounds_or_refused);
-    tcase_add_test(t, paths_are_kept_each_once_and_read_in_steps);
+    tcase_add_test(t, its_octets_are_as_documented);
+    tcase_add_test(t, it_counts_what_its_blocks_hold);
+    tcase_add_test(t, a_block_ends_when_it_is_full);
+    tcase_add_test(t, blocks_that_cannot_be_are_damage);
     suite_add_tcase(s, t);
     return s;
 }
