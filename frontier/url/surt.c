@@ -252,9 +252,7 @@ static struct parameter next_parameter(struct bytes *in)
     equals = memchr(p.all.at, '=', p.all.len);
     p.name = bytes_of(p.all.at,
                       equals == NULL ? p.all.len : (size_t)(equals - p.all.at));
-    if (end == NULL)
-        *in = bytes_of(in->at + in->len, 0);
-    else
+    if (end != NULL)
         *in = bytes_of(end + 1, in->len - p.all.len - 1);
     return p;
 }
