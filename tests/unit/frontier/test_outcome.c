@@ -85,6 +85,29 @@ START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)
 }
 END_TEST
 
+START_TEST(a_reason_is_known_by_the_text_that_shows_it)
+{
+    static const char *const not[] = {
+        "",          "http",     "http_",     "http_40",  "http_4040",
+        "http_4x4",  "unknown",  "Timeout",   "timeout ", "time",
+        "https_404", "http_ 40", "http_-40",
+    };
+
+    for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++) {
+        char text[24];
+
+        outcome_reason_text((struct outcome){OUTCOME_FAILED,
+                                             (enum outcome_reason)r, 503},
+                            text, sizeof text);
+        ck_assert_msg(outcome_reason_is(text), "%s", text);
+    }
+    ck_assert(outcome_reason_is("http_000"));
+    ck_assert(outcome_reason_is("http_999"));
+    for (size_t i = 0; i < sizeof not / sizeof *not; i++)
+        ck_assert_msg(!outcome_reason_is(not[i]), "%s", not[i]);
+}
+END_TEST
+
 Suite *suite_outcome(void)
 {
     Suite *s = suite_create("outcome");
@@ -93,6 +116,7 @@ Suite *suite_outcome(void)
     tcase_add_test(t, every_number_has_a_word_of_its_own);
     tcase_add_test(t, an_http_error_is_shown_with_its_number);
     tcase_add_test(t, limits_and_seeds_go_by_the_table_of_outcomes);
+    tcase_add_test(t, a_reason_is_known_by_the_text_that_shows_it);
     suite_add_tcase(s, t);
     return s;
 }

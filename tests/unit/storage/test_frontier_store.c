@@ -382,6 +382,15 @@ static const struct harm harms[] = {
      " WHERE final = 1)",
      false},
     {"INSERT INTO retry VALUES(99999999, 1, 0)", false},
+    {"INSERT INTO retry VALUES(0, 1, 0)", false},
+    {"INSERT INTO retry SELECT url, 1, 0 FROM fetch WHERE final LIMIT 1",
+     false},
+    /* a queued URL in another queue */
+    {"UPDATE url SET origin = (SELECT o.id FROM origin o WHERE o.queue !="
+     " (SELECT queue FROM origin WHERE id = url.origin) LIMIT 1) WHERE id ="
+     " (SELECT min(id) FROM url WHERE id NOT IN (SELECT url FROM fetch WHERE"
+     " final))",
+     false},
     {"UPDATE drop_count SET id = id + 5", true},
     {"UPDATE word SET id = id + 5", true},
     {"UPDATE word SET text = ''", true},

@@ -460,6 +460,39 @@ START_TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
 }
 END_TEST
 
+static int64_t fake_time;
+
+/* Each look at the clock takes a microsecond. */
+static int64_t fake_clock(void)
+{
+    return fake_time += 1000;
+}
+
+START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
+{
+    static const double rates[] = {0.02};
+    const struct audit_options o = {.what_if = rates,
+                                    .what_if_count = 1,
+                                    .now = fake_clock};
+    enum { N = 30000 };
+    struct audit_keys keys = {.at = NULL};
+    struct audit a = {.what_if = NULL};
+
+    for (uint64_t i = 0; i < N; i++)
+        ck_assert_int_eq(audit_keys_add(&keys,
+                                        (i + 1) *
+                                            UINT64_C(0x9e3779b97f4a7c15)),
+                         STATUS_OK);
+    ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
+    ck_assert_uint_eq(a.what_if_count, 1);
+    /* 30 batches of 1024 keys, the last one shorter */
+    ck_assert_double_eq(a.what_if[0].add_ns, 30.0 * 1000 / N);
+    ck_assert_double_eq(a.what_if[0].check_ns, 1000.0 / 1024);
+    audit_keys_fini(&keys);
+    audit_fini(&a);
+}
+END_TEST
+
 Suite *suite_audit(void)
 {
     Suite *s = suite_create("audit");
@@ -481,6 +514,7 @@ Suite *suite_audit(void)
     tcase_add_test(t, a_list_counts_each_url_once_and_has_no_false_negative);
     tcase_add_test(
         t, each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give);
+    tcase_add_test(t, with_a_clock_the_cost_of_each_replay_is_measured);
     suite_add_tcase(s, t);
     return s;
 }

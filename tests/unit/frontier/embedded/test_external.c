@@ -485,6 +485,211 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
 }
 END_TEST
 
+/* ---- facts ---- */
+
+static struct external_facts facts(struct rig *r, uint64_t id)
+{
+    struct external_facts f;
+
+    r->e->ops->external_get_facts(r->e, id, r->now, &f);
+    return f;
+}
+
+static struct external_queue queue_of(struct rig *r, uint32_t queue)
+{
+    struct external_queue q;
+
+    r->e->ops->external_get_queue(r->e, queue, r->now, &q);
+    return q;
+}
+
+START_TEST(facts_of_a_url_say_whose_it_is_and_until_when)
+{
+    const struct external_report later = {.due_ms = RIG_WALL + 61000};
+    struct external_facts f;
+    struct external_url u;
+    struct rig r;
+
+    polite(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://b.test/1");
+    f = facts(&r, 1);
+    ck_assert(!f.done && !f.leased);
+    ck_assert_int_eq(f.ends_in, 0);
+    ck_assert_uint_eq(f.number, 0);
+    ck_assert_int_eq(f.due_for, 0);
+    u = grant_one(&r);
+    r.now += 10 * NS_PER_S;
+    f = facts(&r, u.lease.id);
+    ck_assert(!f.done && f.leased);
+    ck_assert_int_eq(f.ends_in, (HOLD_S - 10) * NS_PER_S);
+    ck_assert_uint_eq(f.number, u.number);
+    r.now += 20 * NS_PER_S; /* it has ended, and nobody has looked */
+    f = facts(&r, u.lease.id);
+    ck_assert_int_eq(f.ends_in, 0);
+    ck_assert_uint_eq(f.number, 0);
+    ck_assert_int_eq(say(&r, u.lease.id, later), EXTERNAL_SETTLED);
+    f = facts(&r, u.lease.id);
+    ck_assert(!f.done && !f.leased);
+    ck_assert_int_eq(f.due_for, (61 - 1 - HOLD_S) * NS_PER_S);
+    r.now += 60 * NS_PER_S;
+    ck_assert_int_eq(facts(&r, u.lease.id).due_for, 0);
+    f = facts(&r, own_lease(&r)); /* one of our own */
+    ck_assert(!f.done && f.leased);
+    ck_assert_uint_eq(f.number, 0);
+    ck_assert_int_eq(done(&r, u.lease.id) == EXTERNAL_SETTLED ||
+                         facts(&r, u.lease.id).leased,
+                     true);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(facts_of_a_queue_have_its_settings_and_what_waits)
+{
+    struct bytes key = bytes_of_str("a.test");
+    struct external_queue q;
+    struct engine_done d;
+    struct rig r;
+
+    polite(&r);
+    r.o.schedule.max_delay = 60 * NS_PER_S;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://a.test/2");
+    q = queue_of(&r, 1);
+    ck_assert_uint_eq(q.pending, 2);
+    ck_assert_uint_eq(q.leased, 0);
+    ck_assert_int_eq(q.blocked_for, 0);
+    ck_assert_int_eq(q.delay, NS_PER_S);
+    ck_assert_uint_eq(q.limit, 0);
+    q = queue_of(&r, 99); /* a queue that nothing is known of */
+    ck_assert_uint_eq(q.pending, 0);
+    ck_assert_int_eq(q.delay, NS_PER_S);
+    (void)grant_one(&r);
+    ck_assert_uint_eq(queue_of(&r, 1).leased, 1);
+    ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, key, 5000, r.now),
+                     STATUS_OK);
+    ck_assert_int_eq(queue_of(&r, 1).delay, 5 * NS_PER_S);
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, key,
+                                     r.now + 7 * NS_PER_S, r.now, rig_wall(&r)),
+                     STATUS_OK);
+    ck_assert_int_eq(queue_of(&r, 1).blocked_for, 7 * NS_PER_S);
+    r.now += 7 * NS_PER_S;
+    ck_assert_int_eq(queue_of(&r, 1).blocked_for, 0);
+    ck_assert_int_eq(r.e->ops->limit_queue(r.e, 1, 9, 0, r.now), STATUS_OK);
+    ck_assert_uint_eq(queue_of(&r, 1).limit, 9);
+    r.now += 60 * NS_PER_S;
+    rig_turn(&r);
+    r.now += 60 * NS_PER_S;
+    d = (struct engine_done){.id = own_lease(&r),
+                             .outcome = fetched,
+                             .host = {.ended = r.now,
+                                      .crawl_delay_ms = 8000,
+                                      .retry_after_ms = -1}};
+    ck_assert_uint_ne(d.id, 0);
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)), STATUS_OK);
+    ck_assert_int_eq(queue_of(&r, 1).delay, 8 * NS_PER_S); /* the longer one */
+    ck_assert_uint_eq(queue_of(&r, 1).pending, 1);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_is_identified_by_its_key_and_text)
+{
+    struct bytes a = bytes_of_str("a.test"), url;
+    uint64_t id = 9;
+
+    for (int compare = 0; compare < 2; compare++) {
+        struct rig r;
+
+        polite(&r);
+        r.o.compare_text = compare;
+        rig_create(&r);
+        rig_seed(&r, "http://a.test/0");
+        rig_seed(&r, "http://a.test/1");
+        url = bytes_of_str("http://a.test/1");
+        ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+        ck_assert_uint_eq(id, 2);
+        ck_assert_int_eq(r.e->ops->identify(r.e, bytes_of_str("b.test"), url,
+                                            &id),
+                         STATUS_OK);
+        ck_assert_uint_eq(id, 0);
+        url = bytes_of_str("http://a.test/2");
+        ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+        ck_assert_uint_eq(id, 0);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+/* Another URL that took its digest is not it: the next digest is tried. */
+START_TEST(a_url_whose_digest_another_one_took_is_identified)
+{
+    struct bytes a = bytes_of_str("a.test");
+    struct bytes url = bytes_of_str("http://a.test/1");
+    struct engine_item forged;
+    struct rig r;
+    uint64_t id = 9;
+
+    polite(&r);
+    r.o.compare_text = true;
+    rig_create(&r);
+    forged = rig_item(&r, "http://a.test/other");
+    forged.digest = rig_item(&r, "http://a.test/1").digest;
+    ck_assert_int_eq(rig_put(&r, forged), ENGINE_NEW);
+    ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+    ck_assert_uint_eq(id, 0);
+    rig_seed(&r, "http://a.test/1");
+    ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+    ck_assert_uint_eq(id, 2);
+    rig_fini(&r);
+}
+END_TEST
+
+/* A program that takes and settles again and again: rows of leases that have
+ * ended are swept, and those that count stay. */
+START_TEST(the_log_of_leases_stays_bounded_and_keeps_what_counts)
+{
+    int64_t rows = 0;
+    struct external_url kept, u;
+    struct reader reader;
+    struct rig r;
+
+    polite(&r);
+    r.o.schedule.delay = 0;
+    rig_create(&r);
+    rig_seed(&r, "http://kept.test/");
+    rig_seed(&r, "http://a.test/1");
+    kept = grant_one(&r);
+    for (int i = 0; i < 6000; i++) {
+        r.now += NS_PER_MS;
+        ck_assert_uint_eq(grant(&r,
+                                (struct external_request){
+                                    .most = 1, .length = 3600 * NS_PER_S},
+                                &u),
+                          1);
+        ck_assert_int_eq(say(&r, u.lease.id,
+                             (struct external_report){.due_ms = 0}),
+                         EXTERNAL_SETTLED);
+    }
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, kept.number, r.now),
+                      kept.lease.id);
+    rig_crash(&r);
+    ck_assert_uint_eq(r.e->ops->external_find(r.e, kept.number, r.now),
+                      kept.lease.id);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_int_eq(db_number(reader.db, "SELECT count(*) FROM item_lease",
+                               &rows),
+                     STATUS_OK);
+    ck_assert_int_lt(rows, 9000);
+    reader_close(&reader);
+    rig_verify(&r);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_external(void)
 {
     Suite *s = suite_create("external");
@@ -513,6 +718,11 @@ Suite *suite_external(void)
     tcase_add_test(
         t,
         a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts);
+    tcase_add_test(t, facts_of_a_url_say_whose_it_is_and_until_when);
+    tcase_add_test(t, facts_of_a_queue_have_its_settings_and_what_waits);
+    tcase_add_test(t, a_url_is_identified_by_its_key_and_text);
+    tcase_add_test(t, a_url_whose_digest_another_one_took_is_identified);
+    tcase_add_test(t, the_log_of_leases_stays_bounded_and_keeps_what_counts);
     suite_add_tcase(s, t);
     return s;
 }

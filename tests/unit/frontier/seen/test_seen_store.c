@@ -201,6 +201,95 @@ START_TEST(a_directory_has_one_store)
 }
 END_TEST
 
+static void poll_until_written(struct seen_store *s)
+{
+    for (int i = 0; s->job != NULL; i++) {
+        seen_store_poll(s);
+        ck_assert_int_lt(i, 60000);
+        usleep(1000);
+    }
+}
+
+/* On a thread of its own: the next one is refused until that has ended, and the
+ * manifest is that of the moment when it began. */
+START_TEST(a_checkpoint_is_written_while_the_store_goes_on)
+{
+    const struct seen_store_checkpoint c = {"running", false, false},
+                                       last = {"stopped", true, true};
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+    uint64_t generation = s->manifest.generation;
+    enum status st;
+
+    admit(s, 1);
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL + 5), STATUS_OK);
+    admit(s, 2);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    poll_until_written(s);
+    SAME(s->manifest.generation, generation + 1);
+    SAME(s->manifest.urls, 1);
+    SAME(s->manifest.written_at_ms, WALL + 5);
+    ck_assert(!s->manifest.clean);
+    ck_assert_str_eq(s->manifest.state, "running");
+    SAME(s->checkpoints_failed, 0);
+
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL + 6), STATUS_OK);
+    st = seen_store_prepare(s, &c); /* the first may be written already */
+    ck_assert(st == STATUS_OK || st == STATUS_AGAIN);
+    ck_assert_int_eq(seen_store_prepare(s, &last), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &last, WALL + 7), STATUS_OK);
+    SAME(s->manifest.urls, 2);
+    SAME(s->manifest.written_at_ms, WALL + 7);
+    seen_store_close(s);
+
+    s = open_again(&at);
+    SAME(s->manifest.urls, 2);
+    ck_assert(s->manifest.clean);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
+/* The store is safe; the next one is written as if nothing had happened. */
+START_TEST(a_checkpoint_that_fails_is_told_and_counted)
+{
+    const struct seen_store_checkpoint later = {"running", false, false},
+                                       now = {"stopped", true, true};
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+    uint64_t generation = s->manifest.generation;
+
+    scratch_quiet();
+    for (unsigned i = 0; i < 2; i++) {
+        const struct seen_store_checkpoint *c = i == 0 ? &later : &now;
+        enum status st;
+
+        admit(s, 1 + i);
+        ck_assert_int_eq(seen_store_prepare(s, c), STATUS_OK);
+        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+        scratch_no_sync = true;
+        st = seen_store_save(s, c, WALL + i);
+        ck_assert_int_eq(st == STATUS_OK, i == 0);
+        poll_until_written(s);
+        scratch_no_sync = false;
+        SAME(s->checkpoints_failed, i + 1);
+        SAME(s->manifest.generation, generation);
+    }
+    ck_assert_int_eq(seen_store_prepare(s, &now), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &now, WALL), STATUS_OK);
+    SAME(s->manifest.generation, generation + 3);
+    SAME(s->checkpoints_failed, 2);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 Suite *suite_seen_store(void)
 {
     Suite *s = suite_create("seen_store");
@@ -212,6 +301,8 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_checkpoint_is_about_the_commit_between_its_two_calls);
     tcase_add_test(t, a_broken_store_takes_no_more_changes);
     tcase_add_test(t, a_directory_has_one_store);
+    tcase_add_test(t, a_checkpoint_is_written_while_the_store_goes_on);
+    tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
     suite_add_tcase(s, t);
     return s;
 }

@@ -386,6 +386,80 @@ START_TEST(a_merge_while_replaying_takes_no_part_back)
 }
 END_TEST
 
+/* ---- damage ---- */
+
+#define DAMAGED_ROWS 8000 /* some eight entries in each part */
+
+/* Octets of the n-th entry of a page, from 0; its key has 15 and its id 5. */
+#define ENTRY(n) "substr(entries, 20 * " #n " + 1, 20)"
+#define KEY(n)   "substr(entries, 20 * " #n " + 1, 15)"
+#define ID(n)    "substr(entries, 20 * " #n " + 16, 5)"
+#define REST(n)  "substr(entries, 20 * " #n " + 1)"
+/* The page that is changed: the first with five entries or more. */
+#define THAT                                                                   \
+    " WHERE id = (SELECT min(id) FROM seenpage WHERE length(entries) >= 100)"
+
+START_TEST(verify_finds_entries_that_cannot_be)
+{
+    static const struct {
+        const char *sql;
+        bool damage;
+    } all[] = {
+        {"SELECT 1", false},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " REST(1) THAT, false},
+        /* the first is not the fence's, two are out of order, one twice */
+        {"UPDATE seenpage SET entries = " ENTRY(1) " || " ENTRY(0) " || "
+         REST(2) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(2) " || "
+         ENTRY(1) " || " REST(3) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(0) " || " ID(1)
+         " || " REST(2) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1) " || " ID(0)
+         " || " REST(2) THAT, true},
+        /* ids that no row has */
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1)
+         " || x'0000000000' || " REST(2) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1)
+         " || x'0000100000' || " REST(2) THAT, true},
+        /* another part */
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(1)
+         " || x'ffffffffffffffffffffffffffffff' || " ID(2) " || "
+         REST(3) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(1)
+         " || x'000000000000000000000000000000' || " ID(2) " || "
+         REST(3) THAT, true},
+        {"DELETE FROM seenpage" THAT, true},
+        {"INSERT INTO seenpage VALUES(1 << 40, zeroblob(4000))", true},
+        {"DELETE FROM url WHERE id = (SELECT max(id) FROM url)", true},
+    };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    scratch_quiet();
+    add_range(d, s, 1, DAMAGED_ROWS);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        enum status st;
+
+        scratch_copy_file(dir.db, dir.other);
+        scratch_sql(dir.other, all[i].sql);
+        d = scratch_open(dir.other, DB_READ);
+        s = open_set(d);
+        st = exact_set_verify(s);
+        ck_assert_msg(st == (all[i].damage ? STATUS_DAMAGED : STATUS_OK),
+                      "%s: %d", all[i].sql, (int)st);
+        exact_set_close(s);
+        db_close(d);
+    }
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_exact_set(void)
 {
     Suite *s = suite_create("exact_set");
@@ -401,6 +475,7 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
     tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
     tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
+    tcase_add_test(t, verify_finds_entries_that_cannot_be);
     suite_add_tcase(s, t);
     return s;
 }

@@ -351,6 +351,38 @@ START_TEST(a_robots_file_is_kept_whole_and_replaced)
 }
 END_TEST
 
+/* Where the target of a redirect has no row, its URL is kept. */
+START_TEST(the_target_of_a_redirect_is_a_row_or_a_url)
+{
+    struct pages p = make();
+    struct fetch_row row = {.url = 1, .final = true, .redirect_to = 99};
+    struct buf url;
+    uint64_t seq, id = 7;
+
+    buf_init(&url, 4096);
+    buf_add_str(&url, "before");
+    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    row.redirect_to = 0;
+    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    row.redirect_url = bytes_of_str("http://b.test/");
+    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_assert_int_eq(page_store_redirect(p.s, 1, &id, &url), STATUS_OK);
+    ck_assert_uint_eq(id, 99);
+    ck_assert_uint_eq(url.len, 0);
+    ck_assert_int_eq(page_store_redirect(p.s, 3, &id, &url), STATUS_OK);
+    ck_assert_uint_eq(id, 0);
+    ck_assert_str_eq(buf_str(&url), "http://b.test/");
+    ck_assert_int_eq(page_store_redirect(p.s, 2, &id, &url), STATUS_OK);
+    ck_assert_uint_eq(id, 0);
+    ck_assert_uint_eq(url.len, 0);
+    ck_assert_int_eq(page_store_redirect(p.s, 4, &id, &url), STATUS_NOT_FOUND);
+    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET redirect = -1"), STATUS_OK);
+    ck_assert_int_eq(page_store_redirect(p.s, 1, &id, &url), STATUS_DAMAGED);
+    buf_fini(&url);
+    done(&p);
+}
+END_TEST
+
 Suite *suite_page_store(void)
 {
     Suite *s = suite_create("page_store");
@@ -364,6 +396,7 @@ Suite *suite_page_store(void)
     tcase_add_test(t, bodies_that_share_half_a_digest_are_two);
     tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
     tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
+    tcase_add_test(t, the_target_of_a_redirect_is_a_row_or_a_url);
     suite_add_tcase(s, t);
     return s;
 }
