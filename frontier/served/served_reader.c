@@ -405,6 +405,7 @@ static void bad(struct check *c, uint64_t id, const char *why)
 static void check_via(struct check *c, const struct url_row *row)
 {
     struct url_row before;
+    enum status st;
 
     if (row->via >= row->id || entry_of(c->p, row->via) == NULL ||
         c->p->urls[row->via].queue != row->queue ||
@@ -412,9 +413,10 @@ static void check_via(struct check *c, const struct url_row *row)
         bad(c, row->id, "comes after no removed URL of its queue");
         return;
     }
-    if (frontier_store_get(c->p->r->store, row->via, &before, &c->text) !=
-            STATUS_OK ||
-        !bytes_equal(before.url, row->url))
+    st = frontier_store_get(c->p->r->store, row->via, &before, &c->text);
+    if (st != STATUS_OK)
+        c->st = st;
+    else if (!bytes_equal(before.url, row->url))
         bad(c, row->id, "comes after another URL");
 }
 

@@ -87,9 +87,9 @@ END_TEST
 
 START_TEST(a_reason_is_known_by_the_text_that_shows_it)
 {
-    static const char *const not[] = {
-        "",          "http",     "http_",     "http_40",  "http_4040",
-        "http_4x4",  "unknown",  "Timeout",   "timeout ", "time",
+    static const char *const not [] = {
+        "",          "http",     "http_",    "http_40",  "http_4040",
+        "http_4x4",  "unknown",  "Timeout",  "timeout ", "time",
         "https_404", "http_ 40", "http_-40",
     };
 
@@ -103,8 +103,8 @@ START_TEST(a_reason_is_known_by_the_text_that_shows_it)
     }
     ck_assert(outcome_reason_is("http_000"));
     ck_assert(outcome_reason_is("http_999"));
-    for (size_t i = 0; i < sizeof not / sizeof *not; i++)
-        ck_assert_msg(!outcome_reason_is(not[i]), "%s", not[i]);
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        ck_assert_msg(!outcome_reason_is(not [i]), "%s", not [i]);
 }
 END_TEST
 

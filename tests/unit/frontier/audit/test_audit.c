@@ -480,8 +480,7 @@ START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
 
     for (uint64_t i = 0; i < N; i++)
         ck_assert_int_eq(audit_keys_add(&keys,
-                                        (i + 1) *
-                                            UINT64_C(0x9e3779b97f4a7c15)),
+                                        (i + 1) * UINT64_C(0x9e3779b97f4a7c15)),
                          STATUS_OK);
     ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
     ck_assert_uint_eq(a.what_if_count, 1);

@@ -571,8 +571,8 @@ START_TEST(facts_of_a_queue_have_its_settings_and_what_waits)
     ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, key, 5000, r.now),
                      STATUS_OK);
     ck_assert_int_eq(queue_of(&r, 1).delay, 5 * NS_PER_S);
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, key,
-                                     r.now + 7 * NS_PER_S, r.now, rig_wall(&r)),
+    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, key, r.now + 7 * NS_PER_S,
+                                     r.now, rig_wall(&r)),
                      STATUS_OK);
     ck_assert_int_eq(queue_of(&r, 1).blocked_for, 7 * NS_PER_S);
     r.now += 7 * NS_PER_S;
@@ -665,8 +665,9 @@ START_TEST(the_log_of_leases_stays_bounded_and_keeps_what_counts)
     for (int i = 0; i < 6000; i++) {
         r.now += NS_PER_MS;
         ck_assert_uint_eq(grant(&r,
-                                (struct external_request){
-                                    .most = 1, .length = 3600 * NS_PER_S},
+                                (struct external_request){.most = 1,
+                                                          .length =
+                                                              3600 * NS_PER_S},
                                 &u),
                           1);
         ck_assert_int_eq(say(&r, u.lease.id,

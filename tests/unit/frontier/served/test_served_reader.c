@@ -6,6 +6,7 @@
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
 #include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/storage/step_fault.h"
 
 #define NOW     RIG_WALL
 #define REMOVED "http://b.test/gone"
@@ -341,6 +342,44 @@ START_TEST(rows_that_cannot_be_are_damage)
 }
 END_TEST
 
+/* ---- each statement fails in turn ---- */
+
+static struct buf metadata;
+
+static void read_it(void *none)
+{
+    static struct story s;
+    uint64_t ids = 0;
+
+    (void)none;
+    TELLS(reader_open(&r, at.dir));
+    TELLS(served_reader_open(&p, &r, NOW + 2000));
+    s.n = 0;
+    TELLS(served_reader_story(p, 1, add_step, &s));
+    ck_assert_uint_eq(s.n, 2);
+    TELLS(served_reader_metadata(p, 1, &metadata));
+    TELLS(served_reader_find(p, bytes_of_str(REMOVED), add_id, &ids));
+    TELLS(served_reader_verify(p));
+}
+
+START_TEST(a_statement_that_fails_is_told)
+{
+    uint64_t n = 0;
+    bool failed = true;
+
+    buf_init(&metadata, 1024);
+    while (failed) {
+        p = NULL;
+        failed = step_fault_at(++n, read_it, NULL);
+        served_reader_close(p);
+        if (r.db != NULL)
+            reader_close(&r);
+    }
+    ck_assert_uint_gt(n, 30);
+    buf_fini(&metadata);
+}
+END_TEST
+
 /* ---- lists of queues and crawls, of a service that runs ---- */
 
 static void add_name(void *ctx, struct bytes name)
@@ -409,6 +448,7 @@ Suite *suite_served_reader(void)
     tcase_add_test(t, metadata_is_that_of_the_last_put);
     tcase_add_test(t, a_url_is_found_with_its_newest_row_even_if_removed);
     tcase_add_test(t, rows_that_cannot_be_are_damage);
+    tcase_add_test(t, a_statement_that_fails_is_told);
     tcase_add_test(t, queues_are_listed_in_pages_with_or_without_inactive_ones);
     suite_add_tcase(s, t);
     return s;

@@ -408,26 +408,34 @@ START_TEST(verify_finds_entries_that_cannot_be)
         {"SELECT 1", false},
         {"UPDATE seenpage SET entries = " ENTRY(0) " || " REST(1) THAT, false},
         /* the first is not the fence's, two are out of order, one twice */
-        {"UPDATE seenpage SET entries = " ENTRY(1) " || " ENTRY(0) " || "
-         REST(2) THAT, true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(2) " || "
-         ENTRY(1) " || " REST(3) THAT, true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(0) " || " ID(1)
-         " || " REST(2) THAT, true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1) " || " ID(0)
-         " || " REST(2) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(1) " || " ENTRY(0) " || " REST(
+             2) THAT,
+         true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(2) " || " ENTRY(
+             1) " || " REST(3) THAT,
+         true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(0) " || " ID(
+             1) " || " REST(2) THAT,
+         true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1) " || " ID(
+             0) " || " REST(2) THAT,
+         true},
         /* ids that no row has */
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1)
-         " || x'0000000000' || " REST(2) THAT, true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1)
-         " || x'0000100000' || " REST(2) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(
+             1) " || x'0000000000' || " REST(2) THAT,
+         true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(
+             1) " || x'0000100000' || " REST(2) THAT,
+         true},
         /* another part */
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(1)
-         " || x'ffffffffffffffffffffffffffffff' || " ID(2) " || "
-         REST(3) THAT, true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(1)
-         " || x'000000000000000000000000000000' || " ID(2) " || "
-         REST(3) THAT, true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(
+             1) " || x'ffffffffffffffffffffffffffffff' || " ID(2) " || " REST(3)
+             THAT,
+         true},
+        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(
+             1) " || x'000000000000000000000000000000' || " ID(2) " || " REST(3)
+             THAT,
+         true},
         {"DELETE FROM seenpage" THAT, true},
         {"INSERT INTO seenpage VALUES(1 << 40, zeroblob(4000))", true},
         {"DELETE FROM url WHERE id = (SELECT max(id) FROM url)", true},

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* test_reader.c - a crawl's directory as a reader finds it. */
+#include "frontier/reader.h"
+
+#include "frontier/stats.h"
+#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/storage/step_fault.h"
+
+static const struct outcome outcomes[] = {
+    {OUTCOME_FETCHED, REASON_NONE, 200},
+    {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200},
+    {OUTCOME_FAILED, REASON_HTTP, 404},
+    {OUTCOME_FAILED, REASON_HTTP, 404},
+    {OUTCOME_FAILED, REASON_HTTP, 503},
+    {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+    {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+    {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+    {OUTCOME_DENIED, REASON_ROBOTS, 0},
+    {OUTCOME_SKIPPED, REASON_MIME, 200},
+};
+#define OUTCOMES (sizeof outcomes / sizeof *outcomes)
+
+/* A seed of each outcome, a link, drops, and two that stay queued. */
+static void make(struct rig *r)
+{
+    const struct engine_drop drop = {.reason = REASON_SCOPE,
+                                     .host = bytes_of_str("x.test"),
+                                     .url = bytes_of_str("http://x.test/")};
+    char url[32];
+
+    rig_init(r);
+    r->o.record_links = true;
+    rig_create(r);
+    for (unsigned i = 0; i < OUTCOMES; i++) {
+        snprintf(url, sizeof url, "http://a.test/%u", i);
+        rig_seed(r, url);
+    }
+    for (unsigned i = 0; i < OUTCOMES; i++) {
+        struct engine_item link = rig_item(r, "http://b.test/link");
+        struct engine_done d = {
+            .id = rig_lease(r),
+            .outcome = outcomes[i],
+            .row = {.at_ms = RIG_WALL, .wire_bytes = 10},
+            .outlinks = &link,
+            .outlink_count = i == 0,
+            .drops = &drop,
+            .drop_count = i == 1,
+            .repeats = i == 2 ? 3 : 0,
+            .host = {.ended = r->now,
+                     .crawl_delay_ms = -2,
+                     .retry_after_ms = -1},
+        };
+
+        ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL),
+                         STATUS_OK);
+    }
+    rig_seed(r, "https://[2001:db8::1]:8080/x");
+    rig_stop(r);
+}
+
+START_TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
+{
+    struct reader reader;
+    struct buf text;
+    struct rig r;
+
+    make(&r);
+    buf_init(&text, 4096);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_uint_eq(rig_find(&reader, "http://a.test/0"), 1);
+    ck_assert_uint_eq(rig_find(&reader, "http://a.test/9"), 10);
+    ck_assert_uint_eq(rig_find(&reader, "http://a.test/10"), 0);
+    ck_assert_uint_eq(rig_find(&reader, "http://c.test/0"), 0);
+    ck_assert(bytes_equal(reader_url(&reader, 10, &text),
+                          bytes_of_str("http://a.test/9")));
+    ck_assert_uint_eq(reader_url(&reader, 0, &text).len, 0);
+    ck_assert_uint_eq(reader_url(&reader, 99, &text).len, 0);
+    ck_assert_int_eq(reader.manifest_status, STATUS_OK);
+    ck_assert_uint_eq(reader.manifest.urls, OUTCOMES + 2);
+    ck_assert_int_eq(reader.holder, 0);
+    reader_close(&reader);
+    buf_fini(&text);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
+{
+    struct scratch empty = scratch_make();
+    struct reader reader;
+    struct rig r;
+
+    scratch_quiet();
+    ck_assert_int_eq(reader_open(&reader, empty.dir), STATUS_NOT_FOUND);
+    ck_assert(!reader_is_unbegun(empty.dir));
+    make(&r);
+    ck_assert(!reader_is_unbegun(r.at.dir));
+    unlink(r.at.db);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_DAMAGED);
+    ck_assert(!reader_is_unbegun(r.at.dir));
+    scratch_remove(&empty);
+    rig_fini(&r);
+}
+END_TEST
+
+/* A start that was cut short, before the mark that says that all seeds are
+ * stored; with pages or a manifest of some, the mark was lost later. */
+START_TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
+{
+    char manifest[128], fresh[128];
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert(reader_is_unbegun(r.at.dir));
+    rig_seed(&r, "http://a.test/");
+    rig_commit(&r);
+    ck_assert(reader_is_unbegun(r.at.dir));
+    ck_assert_int_eq(r.e->ops->set_meta(r.e, "seeds_complete",
+                                        bytes_of_str("1")),
+                     STATUS_OK);
+    rig_commit(&r);
+    ck_assert(!reader_is_unbegun(r.at.dir));
+    rig_fini(&r);
+
+    rig_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)rig_page(&r, NULL, 0);
+    rig_commit(&r);
+    ck_assert(!reader_is_unbegun(r.at.dir));
+    rig_fini(&r);
+
+    rig_init(&r);
+    rig_create(&r);
+    snprintf(manifest, sizeof manifest, "%s/manifest", r.at.dir);
+    snprintf(fresh, sizeof fresh, "%s/fresh.db", r.at.dir);
+    scratch_copy_file(r.at.db, fresh);
+    rig_seed(&r, "http://a.test/");
+    rig_stop(&r); /* its manifest has a URL */
+    scratch_copy_file(fresh, r.at.db);
+    ck_assert(!reader_is_unbegun(r.at.dir));
+    scratch_sql(r.at.db, "SELECT 1");
+    unlink(manifest);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(the_stats_of_a_store_are_those_of_its_engine)
+{
+    struct engine_stats live, stored;
+    struct frontier_stats f;
+    struct reader reader;
+    struct rig r;
+
+    make(&r);
+    rig_reopen(&r);
+    live = rig_stats(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    engine_stats_of_store(reader.store, &stored);
+    live.leased = live.withheld = live.queues_active = 0;
+    live.memory = live.commits = 0;
+    ck_assert_int_eq(memcmp(&live, &stored, sizeof live), 0);
+    ck_assert_uint_eq(stored.urls, OUTCOMES + 2);
+    ck_assert_uint_eq(stored.links, 5);
+    ck_assert_uint_eq(stored.duplicates, 3);
+    ck_assert_uint_eq(stored.bytes, 10 * OUTCOMES);
+
+    frontier_stats_of_store(reader.store, &f);
+    ck_assert_uint_eq(f.done[OUTCOME_FETCHED][REASON_NONE], 1);
+    ck_assert_uint_eq(f.done[OUTCOME_FETCHED][REASON_TRUNCATED_LENGTH], 1);
+    ck_assert_uint_eq(f.done[OUTCOME_FAILED][REASON_NONE], 0);
+    ck_assert_uint_eq(f.done[OUTCOME_FAILED][REASON_HTTP], 3);
+    ck_assert_uint_eq(f.done[OUTCOME_FAILED][REASON_TIMEOUT], 3);
+    ck_assert_uint_eq(f.done_http[OUTCOME_FAILED][4], 2);
+    ck_assert_uint_eq(f.done_http[OUTCOME_FAILED][5], 1);
+    ck_assert_uint_eq(f.done[OUTCOME_SKIPPED][REASON_MIME], 1);
+    ck_assert_uint_eq(f.dropped[REASON_SCOPE], 1);
+    ck_assert_uint_eq(f.dropped[REASON_DEPTH], 0);
+    ck_assert_uint_eq(f.failure_count, 3);
+    ck_assert_str_eq(f.failures[0].why, "timeout");
+    ck_assert_uint_eq(f.failures[0].count, 3);
+    ck_assert_str_eq(f.failures[1].why, "http_404");
+    ck_assert_uint_eq(f.failures[1].count, 2);
+    ck_assert_str_eq(f.failures[2].why, "http_503");
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(reasons_without_room_are_counted_together)
+{
+    struct frontier_stats f;
+    struct reader reader;
+    struct rig r;
+
+    make(&r);
+    rig_reopen(&r);
+    for (unsigned i = 0; i < STATS_FAILURES + 5; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "failed.http_%u", 500 + i);
+        frontier_store_add(frontier_store_of(r.e), name, 10);
+    }
+    rig_seed(&r, "http://z.test/"); /* so that there is something to commit */
+    rig_commit(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    frontier_stats_of_store(reader.store, &f);
+    ck_assert_uint_eq(f.failure_count, STATS_FAILURES);
+    ck_assert_str_eq(f.failures[STATS_FAILURES - 1].why, "other");
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- each statement fails in turn ---- */
+
+static struct reader faulty;
+static struct audit audited;
+
+static void read_it(void *rig)
+{
+    const struct audit_options o = {.what_if = NULL};
+    const struct rig *r = rig;
+    struct url u;
+    enum status st;
+    uint64_t id = 0;
+
+    TELLS(reader_open(&faulty, r->at.dir));
+    url_init(&u);
+    ck_assert_int_eq(url_canonical(&u, bytes_of_str("http://a.test/5"), NULL,
+                                   NULL),
+                     URL_OK);
+    st = reader_find(&faulty, &u, &id);
+    url_fini(&u);
+    TELLS(st);
+    ck_assert_uint_eq(id, 6);
+    st = audit_crawl(&audited, &faulty, &o);
+    if (st != STATUS_OK)
+        audited = (struct audit){.what_if = NULL};
+    TELLS(st);
+}
+
+START_TEST(a_statement_that_fails_is_told)
+{
+    unsigned descriptors;
+    uint64_t n = 0;
+    bool failed = true;
+    struct rig r;
+
+    scratch_quiet();
+    make(&r);
+    descriptors = scratch_descriptors();
+    while (failed) {
+        failed = step_fault_at(++n, read_it, &r);
+        if (faulty.db != NULL)
+            reader_close(&faulty);
+        ck_assert_uint_eq(scratch_descriptors(), descriptors);
+    }
+    ck_assert_uint_gt(n, 30);
+    ck_assert_uint_eq(audited.fetched, 2);
+    ck_assert_uint_eq(audited.missing, 0);
+    audit_fini(&audited);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_reader(void)
+{
+    Suite *s = suite_create("reader");
+    TCase *t = tcase_create("reader");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_url_is_found_by_its_text_and_a_row_gives_it_back);
+    tcase_add_test(
+        t, a_directory_without_a_crawl_is_told_from_one_that_lost_its_store);
+    tcase_add_test(t, a_crawl_that_never_began_is_known_by_its_missing_mark);
+    tcase_add_test(t, the_stats_of_a_store_are_those_of_its_engine);
+    tcase_add_test(t, reasons_without_room_are_counted_together);
+    tcase_add_test(t, a_statement_that_fails_is_told);
+    suite_add_tcase(s, t);
+    return s;
+}
