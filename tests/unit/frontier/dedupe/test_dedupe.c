@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "frontier/dedupe/dedupe.h"
-#include "tests/unit/storage/scratch.h"
+#include "tests/unit/storage/step_fault.h"
 
 #define UNIVERSE 900000
 #define BATCH    4000
@@ -581,6 +581,125 @@ START_TEST(a_full_disk_is_said_and_nothing_is_lost)
 }
 END_TEST
 
+/* ---- what it says of itself ---- */
+
+START_TEST(its_stats_say_what_it_holds_and_where)
+{
+    struct dedupe_stats s, last;
+    struct dedupe *d = open_small(dir.dir);
+
+    ask(d, 0, 1000);
+    ck_assert(dedupe_unsettled(d));
+    ck_assert_int_eq(dedupe_settle(d, false), STATUS_OK);
+    ck_assert(dedupe_unsettled(d));
+    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_assert(!dedupe_unsettled(d));
+    s = dedupe_stats(d);
+    ck_assert_uint_eq(s.count, 1000);
+    ck_assert_uint_eq(s.before, 0);
+    ck_assert_uint_gt(s.disk, 0);
+    ck_assert(!s.on_disk);
+    close_clean(d);
+
+    d = open_small(dir.dir);
+    s = dedupe_stats(d);
+    ck_assert_uint_eq(s.count, 1000);
+    ck_assert_uint_eq(s.before, 1000);
+    ck_assert(!dedupe_unsettled(d));
+    ask(d, 500, 1000);
+    ck_assert_int_eq(dedupe_close(d, true, &last), STATUS_OK);
+    ck_assert_uint_eq(last.count, 1500);
+    ck_assert_uint_eq(last.before, 1000);
+    ck_assert_uint_gt(last.disk, 0);
+
+    d = open_small(NULL);
+    ask(d, 0, 1000);
+    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_assert(!dedupe_unsettled(d)); /* nothing is kept */
+    s = dedupe_stats(d);
+    ck_assert_uint_eq(s.disk, 0);
+    ck_assert_uint_eq(s.page_reads, 0);
+    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    ck_assert_int_eq(dedupe_close(NULL, true, NULL), STATUS_OK);
+}
+END_TEST
+
+/* Each opening and each page that was read counts, also before the set moved
+ * from memory to disk. */
+START_TEST(pages_read_are_counted_over_all_of_a_run)
+{
+    struct model *m = model_new(3);
+    struct dedupe *d = open_small(NULL);
+    uint64_t before = 0;
+
+    for (int i = 0; i < 200 && !dedupe_stats(d).on_disk; i++)
+        take_some(d, m, 1);
+    ck_assert(dedupe_stats(d).on_disk);
+    ck_assert_uint_gt(dedupe_stats(d).disk, 0);
+    for (int i = 0; i < 5; i++) {
+        take_some(d, m, 4);
+        ck_assert_uint_ge(dedupe_stats(d).page_reads, before);
+        before = dedupe_stats(d).page_reads;
+    }
+    ck_assert_uint_gt(before, 0);
+    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    free(m);
+}
+END_TEST
+
+/* ---- each statement fails in turn ---- */
+
+static struct dedupe *faulty;
+
+static void use_it(void *none)
+{
+    const struct dedupe_options o = {dir.dir, DEDUPE_OCTETS,
+                                     DEDUPE_MEMORY_LEAST};
+    struct digest digests[100];
+    struct dedupe *d;
+    bool fresh[100];
+
+    (void)none;
+    TELLS(dedupe_open(&faulty, &o, &why));
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 100; i++)
+            digests[i] = scratch_digest(2000 + 50 * (unsigned)round + i);
+        TELLS(dedupe_take(faulty, digests, 100, fresh));
+        TELLS(dedupe_settle(faulty, true));
+    }
+    TELLS(dedupe_verify(faulty));
+    d = faulty;
+    faulty = NULL;
+    TELLS(dedupe_close(d, true, NULL));
+}
+
+START_TEST(a_statement_that_fails_is_told_and_nothing_is_lost)
+{
+    unsigned descriptors = scratch_descriptors();
+    bool failed = true;
+
+    scratch_quiet();
+    for (uint64_t n = 1; failed; n++) {
+        struct dedupe *d;
+
+        teardown();
+        setup();
+        d = open_small(dir.dir);
+        ask(d, 0, 300);
+        close_clean(d);
+        failed = step_fault_at(n, use_it, NULL);
+        (void)!dedupe_close(faulty, false, NULL);
+        faulty = NULL;
+        d = open_small(dir.dir);
+        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        ck_assert_uint_eq(ask(d, 0, 300), 0);
+        close_clean(d);
+        ck_assert_uint_eq(scratch_descriptors(), descriptors);
+        ck_assert(failed || n > 30);
+    }
+}
+END_TEST
+
 Suite *suite_dedupe(void)
 {
     Suite *s = suite_create("dedupe");
@@ -595,6 +714,9 @@ Suite *suite_dedupe(void)
     tcase_add_test(t, memory_may_differ_from_run_to_run);
     tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);
     tcase_add_test(t, spellings_of_a_url_are_one_and_octets_are_not);
+    tcase_add_test(t, its_stats_say_what_it_holds_and_where);
+    tcase_add_test(t, pages_read_are_counted_over_all_of_a_run);
+    tcase_add_test(t, a_statement_that_fails_is_told_and_nothing_is_lost);
     suite_add_tcase(s, t);
     tcase_set_timeout(crash, 600);
     tcase_add_checked_fixture(crash, setup, teardown);

@@ -485,6 +485,115 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
 }
 END_TEST
 
+/* ---- hosts that politeness takes for one ---- */
+
+START_TEST(hosts_of_one_group_are_granted_one_at_a_time)
+{
+    struct external_request other = {.one_queue = true,
+                                     .key = bytes_of_str("b.example.com")};
+    struct external_url u[4], again;
+    struct rig r;
+
+    polite(&r);
+    r.o.group = QUEUE_KEY_DOMAIN;
+    rig_create(&r);
+    rig_seed(&r, "http://a.example.com/1");
+    rig_seed(&r, "http://b.example.com/1");
+    rig_seed(&r, "http://c.other.org/1");
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 2);
+    ck_assert_uint_eq(u[0].lease.queue, 1);
+    ck_assert_uint_eq(u[1].lease.queue, 3);
+    ck_assert_uint_eq(grant(&r, other, &again), 0); /* its group is busy */
+    ck_assert_uint_eq(own_lease(&r), 0);
+    r.now += 5 * NS_PER_S;
+    ck_assert_int_eq(done(&r, u[0].lease.id), EXTERNAL_SETTLED);
+    ck_assert_uint_eq(grant(&r, other, &again), 0); /* the delay runs */
+    r.now += NS_PER_S - 1;
+    ck_assert_uint_eq(grant(&r, other, &again), 0);
+    r.now += 1;
+    ck_assert_uint_eq(grant(&r, other, &again), 1);
+    ck_assert_uint_eq(again.lease.queue, 2);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out)
+{
+    struct external_url u;
+    struct rig r;
+
+    polite(&r);
+    r.o.group = QUEUE_KEY_DOMAIN;
+    rig_create(&r);
+    rig_seed(&r, "http://a.example.com/1");
+    rig_seed(&r, "http://b.example.com/1");
+    u = grant_one(&r);
+    r.now += HOLD_S * NS_PER_S;
+    rig_turn(&r);
+    ck_assert_uint_eq(own_lease(&r), 0);
+    r.now += NS_PER_S - 1;
+    ck_assert_uint_eq(own_lease(&r), 0);
+    r.now += 1;
+    ck_assert_uint_ne(own_lease(&r), 0);
+    ck_assert_uint_ne(u.number, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+/* A list of URLs is not leased to others; its host, and its group, are as if
+ * nobody had asked. */
+START_TEST(a_list_that_comes_first_leaves_its_group_as_it_was)
+{
+    struct engine_item map;
+    struct rig r;
+
+    polite(&r);
+    r.o.group = QUEUE_KEY_DOMAIN;
+    r.o.listings = LINK_BIT(LINK_SITEMAP);
+    rig_create(&r);
+    map = rig_item(&r, "http://a.example.com/map.xml");
+    map.kind = LINK_SITEMAP;
+    ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
+    ck_assert_uint_eq(grant_one(&r).number, 0);
+    ck_assert_uint_eq(rig_stats(&r).leased, 0);
+    ck_assert_uint_eq(own_lease(&r), 1); /* at once */
+    rig_fini(&r);
+}
+END_TEST
+
+/* Where groups go by address, a host is looked up first. */
+START_TEST(a_host_without_an_address_is_granted_when_it_has_one)
+{
+    const struct external_request ask = {.one_queue = true,
+                                         .key = bytes_of_str("b.test")};
+    const unsigned char octets[4] = {192, 0, 2, 1};
+    struct external_url u[4];
+    struct bytes host;
+    struct ip ip;
+    struct rig r;
+
+    ck_assert(ip_of_octets(&ip, octets, sizeof octets));
+    polite(&r);
+    r.o.group = QUEUE_KEY_IP;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://b.test/1");
+    ck_assert_uint_eq(grant(&r, ask, u), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 2);
+    ck_assert(bytes_equal(host, bytes_of_str("b.test")));
+    ck_assert_uint_eq(grant(&r, ask, u), 0); /* it is being looked up */
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
+    ck_assert_int_eq(r.e->ops->place(r.e, 2, &ip, r.now), STATUS_OK);
+    ck_assert_uint_eq(grant(&r, ask, u), 1);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 0);
+    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 1);
+    ck_assert_int_eq(r.e->ops->place(r.e, 1, NULL, r.now), STATUS_OK);
+    ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 1);
+    ck_assert_uint_eq(u[0].lease.queue, 1);
+    rig_fini(&r);
+}
+END_TEST
+
 /* ---- facts ---- */
 
 static struct external_facts facts(struct rig *r, uint64_t id)
@@ -724,6 +833,11 @@ Suite *suite_external(void)
     tcase_add_test(t, a_url_is_identified_by_its_key_and_text);
     tcase_add_test(t, a_url_whose_digest_another_one_took_is_identified);
     tcase_add_test(t, the_log_of_leases_stays_bounded_and_keeps_what_counts);
+    tcase_add_test(t, hosts_of_one_group_are_granted_one_at_a_time);
+    tcase_add_test(
+        t, the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out);
+    tcase_add_test(t, a_list_that_comes_first_leaves_its_group_as_it_was);
+    tcase_add_test(t, a_host_without_an_address_is_granted_when_it_has_one);
     suite_add_tcase(s, t);
     return s;
 }

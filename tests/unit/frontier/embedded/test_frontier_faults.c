@@ -38,6 +38,17 @@ static void open_it(void *run)
     TELLS(frontier_open(&r->e, r->at.dir, &r->o, r->now, rig_wall(r)));
 }
 
+/* The same without the filter's file, so that it is made from the rows. */
+static void rebuild(void *run)
+{
+    struct rig *r = &((struct run *)run)->r;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/filter.ckpt", r->at.dir);
+    unlink(path);
+    open_it(run);
+}
+
 static void put(void *run)
 {
     struct run *x = run;
@@ -184,9 +195,14 @@ static void blame(void *run)
 static const struct work {
     const char *name;
     void (*run)(void *run);
-} works[] = {{"open", open_it}, {"put", put},    {"crawl", crawl},
-             {"steer", steer},  {"lend", lend},  {"remove", remove_queue},
-             {"retry", retry},  {"blame", blame}};
+    bool opens; /* by itself */
+} works[] = {
+    {"open", open_it, true}, {"rebuild", rebuild, true},
+    {"put", put, false},     {"crawl", crawl, false},
+    {"steer", steer, false}, {"lend", lend, false},
+    {"retry", retry, false}, {"remove", remove_queue, false},
+    {"blame", blame, false},
+};
 
 /* Makes a crawl that has had pages, tries, blocks and leases. */
 static void make_crawl(struct run *x)
@@ -214,7 +230,7 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
 
     x->r.at = scratch_make();
     rig_copy(&x->made, &x->r.at);
-    if (work->run != open_it)
+    if (!work->opens)
         rig_reopen(&x->r);
     failed = step_fault_at(n, work->run, x);
     if (x->r.e != NULL)
