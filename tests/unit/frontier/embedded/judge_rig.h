@@ -5,6 +5,7 @@
 #ifndef URLWEIR_TESTS_FRONTIER_EMBEDDED_JUDGE_RIG_H
 #define URLWEIR_TESTS_FRONTIER_EMBEDDED_JUDGE_RIG_H
 
+#include "frontier/url/url_form.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define BIT(reason) (UINT64_C(1) << (reason))
@@ -43,6 +44,16 @@ static inline void judge_fini(struct rig *r)
 {
     rig_fini(r);
     scope_free(r->o.judge.scope);
+}
+
+/* The form without this parameter; the caller frees it. */
+static inline struct url_form *judge_form_without(const char *parameter)
+{
+    const struct url_form_options o = {.drop = {&parameter, 1}};
+    struct url_form *f = NULL;
+
+    ck_assert_int_eq(url_form_new(&f, &o, NULL), STATUS_OK);
+    return f;
 }
 
 /* The settings behind these reasons have changed. */

@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
 {
-    const char *params[] = {"sid"};
+    struct url_form *form = judge_form_without("sid");
     struct engine_item link, same, map;
     char text[256];
     struct url_row row;
@@ -217,8 +217,7 @@ START_TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
     map.depth = 0;
     ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
     rig_stop(&r);
-    r.o.judge.drop_params = params;
-    r.o.judge.drop_param_count = 1;
+    r.o.judge.form = form;
     r.o.recheck = r.o.judge.scope;
     rig_reopen(&r);
     ck_assert_uint_eq(rig_lease(&r), 3);
@@ -235,8 +234,9 @@ START_TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
     ck_assert_str_eq(text, "http://a.test/?c=1");
     ck_assert_uint_ne(row.flags & URL_ROW_SEED, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_counter(&r, "skipped.drop_params"), 2);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.url_form"), 2);
     judge_fini(&r);
+    url_form_free(form);
 }
 END_TEST
 

@@ -324,18 +324,18 @@ END_TEST
 START_TEST(a_link_comes_back_in_the_form_that_it_has_now)
 {
     struct engine_drop d = judge_drop("http://b.test/?a=1&sid=2", REASON_SCOPE);
-    const char *params[] = {"sid"};
+    struct url_form *form = judge_form_without("sid");
     struct rig r;
 
     judge_init(&r);
-    r.o.judge.drop_params = params;
-    r.o.judge.drop_param_count = 1;
+    r.o.judge.form = form;
     rig_create(&r);
     (void)judge_page(&r, "http://a.test/", &d, 1);
     judge_again(&r, BIT(REASON_SCOPE));
     judge_all(&r);
     (void)judge_newest(&r, "http://b.test/?a=1");
     judge_fini(&r);
+    url_form_free(form);
 }
 END_TEST
 
@@ -637,7 +637,7 @@ END_TEST
  * its own it comes back when the parameter counts again. */
 START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
 {
-    const char *params[] = {"sid"};
+    struct url_form *form = judge_form_without("sid");
     struct url_row row;
     struct rig r;
 
@@ -648,8 +648,7 @@ START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
     rig_seed(&r, "http://a.test/?a=1&sid=2");
     skip(&r, rig_lease(&r), REASON_MIME, "text/plain");
     rig_stop(&r);
-    r.o.judge.drop_params = params;
-    r.o.judge.drop_param_count = 1;
+    r.o.judge.form = form;
     rig_reopen(&r);
     judge_again(&r, BIT(REASON_MIME));
     judge_all(&r);
@@ -659,6 +658,7 @@ START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
     ck_assert_uint_eq(rig_stats(&r).skipped, 1);
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
     judge_fini(&r);
+    url_form_free(form);
 }
 END_TEST
 
