@@ -19,9 +19,9 @@
 static const struct usage crawl_usage = {
     .name = "crawl",
     .synopsis = "crawl [SEED...] [-i FILE|-] -o DIR [options]",
-    .about = "Crawls from the seeds, and keeps what it finds in DIR. A crawl "
-             "that is already there is refused: urlweir resume goes on with "
-             "it.",
+    .about = "Crawls from the seeds and keeps what it finds in DIR. A "
+             "directory that already holds a crawl is refused; `urlweir "
+             "resume` continues that crawl.",
     .table = &crawl_options,
     .without = OPTION_ON_RESUME,
     .because = "it is for `urlweir resume`",
@@ -33,14 +33,17 @@ static const struct usage resume_usage = {
     .name = "resume",
     .synopsis = "resume DIR [options]",
     .about =
-        "Goes on with the crawl in DIR. What options change holds from "
-        "now on, also for what is queued: it is printed, and kept in "
-        "DIR/" SETTINGS_FILE ". Of two that say the same thing, the one "
-        "said last holds: here, over HTTP, or in that file. A list that "
-        "is given replaces the one before; -X '' empties it. What `urlweir "
-        "delay`, `block` and `limit` set for one host holds for that host, "
-        "whatever is said for all. With --once nothing is kept, and the "
-        "next resume has the settings of before.",
+        "Continues the crawl in DIR. Options given here change the crawl's "
+        "settings from now on, for queued URLs too: each change is printed, "
+        "and kept in DIR/" SETTINGS_FILE
+        ". The last change of a setting holds, whether "
+        "it was made here, over HTTP or in that file. A "
+        "list replaces the one before; -X '' empties it. "
+        "What `urlweir delay`, `block` and `limit` set "
+        "for one host holds for that host, whatever the "
+        "setting for all hosts. With --once nothing is "
+        "kept, and the next resume has the settings of "
+        "before.",
     .table = &crawl_options,
     .without = OPTION_ON_START,
     .because = "it is fixed when a crawl starts",
@@ -107,7 +110,7 @@ static bool has_start(const struct crawl_settings *s, int *code)
 {
     if (s->output == NULL) {
         *code = usage_error(&crawl_usage,
-                            "-o DIR is missing: where the crawl is kept");
+                            "-o DIR is missing: the directory for the crawl");
         return false;
     }
     if (s->seeds.count == 0 && s->input == NULL && s->sitemap_url.count == 0) {
@@ -153,9 +156,10 @@ static int no_settings(const char *dir)
     if (file_size(buf_str(&path), &size) == STATUS_OK) {
         fprintf(stderr,
                 "urlweir resume: %s/" SETTINGS_FILE
-                " is missing, what was crawled is not; put the options of the "
-                "crawl into a new file of that name and resume again. The "
-                "store has those of the last run, without secrets:\n"
+                " is missing, but nothing of what was crawled; put the "
+                "crawl's options into a new file of that name and resume "
+                "again. The store has the options of the last run, without "
+                "secrets:\n"
                 "  sqlite3 -readonly %s/frontier.db \"SELECT value FROM meta "
                 "WHERE name = 'settings'\" >%s/" SETTINGS_FILE "\n",
                 buf_str(&safe), buf_str(&safe), buf_str(&safe));
@@ -183,7 +187,7 @@ static bool load_crawl(struct crawl_settings *s, const char *dir, int *code)
     } else if (st != STATUS_OK) {
         format_terminal(&safe, buf_bytes(&error));
         fprintf(stderr, "urlweir resume: %s%s\n", buf_str(&safe),
-                st == STATUS_IO ? "" : "; mend that line and resume again");
+                st == STATUS_IO ? "" : "; correct that line and resume again");
         *code = st == STATUS_IO ? EXIT_CANNOT : EXIT_DAMAGED;
     }
     buf_fini(&error);

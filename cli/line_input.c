@@ -160,7 +160,7 @@ static enum status open_file(struct line_input *in, size_t file, int *fd)
     if (S_ISDIR(s.st_mode))
         return cannot(in, file, strerror(EISDIR));
     if (same_file(in->not_this, &s))
-        return cannot(in, file, "it is what is being written to");
+        return cannot(in, file, "it is the file that is being written");
     return STATUS_OK;
 }
 

@@ -67,8 +67,8 @@ bool dir_is_crawl(const char *dir, const char *command)
     if (is)
         fprintf(stderr,
                 "urlweir %s: %s holds a crawl, whose " SETTINGS_FILE
-                " is missing; `urlweir resume %s` says what to do, and a "
-                "service has a directory of its own\n",
+                " is missing; `urlweir resume %s` says what to do; a service "
+                "needs a directory of its own\n",
                 command, dir, dir);
     return is;
 }
@@ -79,15 +79,15 @@ bool crawl_is_unbegun(const char *dir, const char *command)
         return false;
     if (!settings_are_in(dir)) {
         fprintf(stderr,
-                "urlweir %s: the store in %s was not made to its end, and "
-                "nothing was put into it; `urlweir serve %s` makes it anew\n",
+                "urlweir %s: the store in %s was not finished and holds "
+                "nothing; `urlweir serve %s` makes it again\n",
                 command, dir, dir);
         return true;
     }
     fprintf(stderr,
-            "urlweir %s: the crawl in %s was ended before all of its seeds "
-            "were stored; give the same `urlweir crawl` command again, nothing "
-            "had been fetched\n",
+            "urlweir %s: the crawl in %s ended before all of its seeds were "
+            "stored; nothing was fetched; give the same `urlweir crawl` "
+            "command again\n",
             command, dir);
     return true;
 }

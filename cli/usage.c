@@ -157,7 +157,9 @@ static void print_units(const struct option_table *t, FILE *to)
               "empties it.",
               to);
     if (has(t, OPTION_FLAG))
-        fputs("\nA switch is turned off by --no-NAME.", to);
+        fputs("\n"
+              "--no-NAME turns a switch off.",
+              to);
     fputc('\n', to);
 }
 

@@ -113,7 +113,8 @@ static enum status next(struct reader *r, yaml_event_t *e)
     if (has_properties(e)) {
         enum status st = fail(r, e->start_mark,
                               "anchors (&), aliases (*) and tags (!) are not "
-                              "taken; quote the value if it begins like one");
+                              "supported; quote the value if it begins like "
+                              "one");
 
         yaml_event_delete(e);
         return st;
@@ -144,7 +145,9 @@ static enum status find_key(struct reader *r, const yaml_event_t *e,
                     alike ? "?" : "");
     }
     if ((r->table->spec[i].flags & OPTION_LINE_ONLY) != 0)
-        return fail(r, e->start_mark, "'%s' stands on the command line only",
+        return fail(r, e->start_mark,
+                    "'%s' can be given on the command line "
+                    "only",
                     r->table->spec[i].name);
     if (r->line_of[i] != 0)
         return fail(r, e->start_mark, "'%s' was already set in line %zu",
@@ -169,7 +172,7 @@ static enum status set_value(struct reader *r, size_t i, const yaml_event_t *e)
     if (e->data.scalar.length == 0 &&
         e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return fail(r, e->start_mark,
-                    "'%s' has no value; write \"\" where none is meant", name);
+                    "'%s' has no value; write \"\" for an empty one", name);
     buf_init(&why, 1000);
     st = option_set(r->table, i, r->settings, scalar(e), r->from, &why);
     if (st != STATUS_OK)
@@ -193,7 +196,9 @@ static enum status read_list(struct reader *r, size_t i)
         if (e.type == YAML_SCALAR_EVENT)
             st = set_value(r, i, &e);
         else if (!end)
-            st = fail(r, e.start_mark, "%s: a list of plain values, not of %s",
+            st = fail(r, e.start_mark,
+                      "%s: it takes a list of plain values, "
+                      "not of %s",
                       r->table->spec[i].name,
                       e.type == YAML_MAPPING_START_EVENT ? "`name: value`"
                                                          : "lists");
@@ -243,7 +248,7 @@ static enum status read_entries(struct reader *r)
         if (e.type == YAML_SCALAR_EVENT)
             st = find_key(r, &e, &i);
         else if (!end)
-            st = fail(r, e.start_mark, "the name of a setting is expected");
+            st = fail(r, e.start_mark, "expected the name of a setting");
         yaml_event_delete(&e);
         if (st != STATUS_OK || end)
             return st;
@@ -265,7 +270,7 @@ static enum status read_root(struct reader *r)
         st = read_entries(r);
     else if (e.type != YAML_SCALAR_EVENT || scalar(&e).len > 0)
         st = fail(r, e.start_mark,
-                  "settings are expected, one a line, as in `depth: 3`");
+                  "expected settings, one a line, such as `depth: 3`");
     yaml_event_delete(&e);
     return st;
 }
@@ -290,7 +295,7 @@ static enum status read_stream(struct reader *r)
         if (type != YAML_DOCUMENT_START_EVENT)
             continue; /* the stream's start, a document's end */
         if (documents++ > 0)
-            return fail(r, at, "a second document; a file has one");
+            return fail(r, at, "a second YAML document; a file has one");
         st = read_root(r);
         if (st != STATUS_OK)
             return st;

@@ -87,14 +87,14 @@ static void add_expected(const struct option_spec *s, struct buf *out)
         buf_add_str(out, "a whole number");
         break;
     case OPTION_SIZE:
-        buf_add_str(out, "bytes, or a number with K, M or G, as in 64M");
+        buf_add_str(out, "bytes, or a number with K, M or G, such as 64M");
         break;
     case OPTION_TIME:
-        buf_add_str(out, "seconds, or a number with ms, s, m, h or d, as in "
+        buf_add_str(out, "seconds, or a number with ms, s, m, h or d, such as "
                          "1.5s");
         break;
     case OPTION_FRACTION:
-        buf_add_str(out, "a fraction, as in 0.001");
+        buf_add_str(out, "a fraction, such as 0.001");
         break;
     case OPTION_FLAG:
         buf_add_str(out, "true or false");
@@ -116,10 +116,14 @@ static enum status refuse_form(const struct option_spec *s, struct bytes text,
                                struct buf *error)
 {
     static const char *const kinds[] = {
-        [OPTION_FLAG] = "is neither",       [OPTION_COUNT] = "is no count",
-        [OPTION_SIZE] = "is no size",       [OPTION_TIME] = "is no time",
-        [OPTION_FRACTION] = "is no number", [OPTION_CHOICE] = "is not known",
-        [OPTION_TEXT] = "is no text",       [OPTION_LIST] = "is not known",
+        [OPTION_FLAG] = "is neither",
+        [OPTION_COUNT] = "is not a count",
+        [OPTION_SIZE] = "is not a size",
+        [OPTION_TIME] = "is not a time",
+        [OPTION_FRACTION] = "is not a number",
+        [OPTION_CHOICE] = "is not known",
+        [OPTION_TEXT] = "is not a text",
+        [OPTION_LIST] = "is not known",
     };
 
     buf_add_char(error, '\'');
@@ -256,10 +260,7 @@ static enum status check_text(struct bytes text, struct buf *error)
     }
     for (size_t i = 0; i < text.len; i++)
         if (is_control(text.at + i, text.len - i)) {
-            buf_addf(error,
-                     "a control character (at offset %zu) cannot "
-                     "stand there",
-                     i);
+            buf_addf(error, "it holds a control character (at offset %zu)", i);
             return STATUS_FORMAT;
         }
     return STATUS_OK;

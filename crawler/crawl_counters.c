@@ -41,7 +41,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"denied", "denied", "URLs", "URLs that robots.txt denies",
      COUNTER_CRAWL, false, "urls_done_total", "status", "denied",
      ENGINE(denied)},
-    {"skipped", "skipped", "URLs", "URLs that a rule or a person skipped",
+    {"skipped", "skipped", "URLs", "URLs that a rule or a person excluded",
      COUNTER_CRAWL, false, "urls_done_total", "status", "skipped",
      ENGINE(skipped)},
     {"retries", "retries", "tries", "tries that were not the last",
@@ -61,12 +61,13 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "next two are counted 20,000 a second and shown when all have been",
      COUNTER_LIVE, false, "ready_hosts", NULL, NULL, FRONTIER(hosts.ready)},
     {"hosts_blocked", NULL, "hosts",
-     "hosts held back by Retry-After, by back-off or by a person, or waited for "
-     "since they do not respond",
+     "hosts held back by Retry-After, by back-off, by a person, or because "
+     "they do not respond",
      COUNTER_LIVE, false, "blocked_hosts", NULL, NULL, FRONTIER(hosts.blocked)},
     {"hosts_dead", NULL, "hosts",
-     "hosts given up in this run: they did not respond for --give-up, or let "
-     "nobody in --tries times in a row",
+     "hosts given up in this run: they did not respond for --give-up, or "
+     "responded, but not so that its URLs could be fetched, --tries times "
+     "in a row",
      COUNTER_LIVE, false, "dead_hosts", NULL, NULL, FRONTIER(hosts.dead)},
     {"given", "URLs given", "URLs",
      "new or blocked URLs that no response revealed: seeds, guessed sitemaps, "
@@ -88,7 +89,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_CRAWL, false, "dropped_links_total", "reason", NULL,
      ENGINE(dropped)},
     {"drops_kept", NULL, "drops",
-     "drops, of links and of URLs passed over, that a setting may let in",
+     "drops, of links and of excluded URLs, that a setting may let in",
      COUNTER_STATE, false, "kept_drops", NULL, NULL, ENGINE(drops_kept)},
     {"drops_lost", "drops without room", "drops",
      "drops of that kind that found no room (--keep-dropped)", COUNTER_CRAWL,
@@ -123,8 +124,8 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_CRAWL, false, "seen_checks_total", "answer", "false_positive",
      FRONTIER(false_positives)},
     {"filter_unsure", "filter out of reach", "links",
-     "answers of the seen check: left to the exact set, as the filter, one in "
-     "Redis, was out of reach or being filled",
+     "answers of the seen check: left to the exact set, because the filter in "
+     "Redis was out of reach or being filled",
      COUNTER_CRAWL, true, "seen_checks_total", "answer", "unsure",
      FRONTIER(unsure)},
     {"blocklist_false_positives", "blocklist too strict", "URLs",
@@ -158,7 +159,7 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_RUN, false, "received_bytes_total", NULL, NULL,
      FETCH(wire_bytes)},
     {"fetchers_stuck", NULL, "fetchers",
-     "fetchers that do not come back from a URL; see docs/operating.md",
+     "fetchers that are stuck on a URL; see docs/operating.md",
      COUNTER_LIVE, false, "stuck_fetchers", NULL, NULL, FETCH(stuck)},
     {"memory_bytes", NULL, "octets",
      "memory that the engine holds: frontier, seen check, filter",

@@ -57,8 +57,7 @@ static void got_stuck(struct crawl *c, unsigned i, uint64_t id, uint64_t steps)
     clock_iso(since, clock_wall_ms() - waited / NS_PER_MS);
     in_hand_mark_stuck(c->in_hand, i, steps);
     log_error(
-        "a fetcher does not come back from a URL, which fails as `stuck` "
-        "at the next start",
+        "a fetcher is stuck on a URL, which fails as `stuck` at the next start",
         "fetcher=%u since=%s seconds=%lld doing=\"%s\" others=%u url=%.*s", i,
         since, (long long)(waited / NS_PER_S),
         in_hand_doing_text((enum in_hand_doing)atomic_load(&slot->doing)),
@@ -81,7 +80,7 @@ static void look_at(struct crawl *c, unsigned i)
         break;
     case WATCHDOG_BACK:
         crawl_balance_hangs(c->balance, i, false);
-        log_warn("a fetcher has come back after all; its URL is not failed",
+        log_warn("a fetcher is no longer stuck; its URL has not failed",
                  "fetcher=%u", i);
         break;
     }

@@ -225,7 +225,8 @@ static bool become_owner(struct confine *c)
         return false;
     if (sb.st_uid == 0) {
         snprintf(c->hint, sizeof c->hint,
-                 " (the directory is root's; --user NAME has another)");
+                 " (the directory belongs to root; --user NAME chooses "
+                 "another user)");
         return false;
     }
     run_as_numbered(&who, sb.st_uid, sb.st_gid);

@@ -66,7 +66,7 @@ static void log_blocklist(const struct blocklist *b,
     } else {
         buf_addf(&text,
                  " and no second check: about %.3g %% of all other URLs are "
-                 "kept out too (--block-exact FILE would let them in)\n",
+                 "blocked too (--block-exact FILE lets them in)\n",
                  100 * blocklist_rate(b));
     }
     fputs(buf_str(&text), stderr);

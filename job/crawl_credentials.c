@@ -31,7 +31,7 @@ static void warn_if_open(const char *path)
     struct stat sb;
 
     if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && (sb.st_mode & 077) != 0)
-        log_warn("a file of secrets can be read by others",
+        log_warn("a file of secrets can be read by other users",
                  "file=%s hint=\"chmod 600\"", path);
 }
 
@@ -62,7 +62,7 @@ static enum status check_pem(const char *option, const char *path,
     st = read_file(option, path, PEM_MOST, &text, why);
     if (st == STATUS_OK && strstr(buf_str(&text), holds) == NULL) {
         buf_addf(why,
-                 "--%s: %s: it holds no \"%s\", so it is no PEM file of "
+                 "--%s: %s: it holds no \"%s\", so it is not a PEM file of "
                  "that kind",
                  option, path, holds);
         st = STATUS_ARG;

@@ -75,7 +75,7 @@ static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
         const json_t *url = json_array_get(urls, i);
 
         if (!json_is_string(url)) {
-            buf_addf(why, "urls[%zu]: it is no string", i);
+            buf_addf(why, "urls[%zu]: it is not a string", i);
             return false;
         }
         t->seeds[i].text =
@@ -182,8 +182,8 @@ static enum status what_changed(const struct crawl_settings *a,
             continue;
         if (part == 0) {
             buf_addf(why,
-                     "%s: it cannot change while the crawl runs; stop it, "
-                     "change it, and resume",
+                     "%s: it cannot change while the crawl runs; stop the "
+                     "crawl, change the setting and resume",
                      o->name);
             return STATUS_BUSY;
         }

@@ -80,8 +80,8 @@ static enum status apply(struct crawl_settings *s,
     }
     if (st == STATUS_OK && settings_diff(stderr, &before, s) > 0)
         fprintf(stderr,
-                "urlweir serve: crawl %s: has these settings from now "
-                "on, as %s is another than before\n",
+                "urlweir serve: crawl %s: has these settings from now on, "
+                "because %s has changed\n",
                 f->name, f->path);
     settings_fini(&before);
     settings_fini(&now);

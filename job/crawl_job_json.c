@@ -121,8 +121,8 @@ static enum status set_scalar(struct crawl_settings *s, size_t i,
         snprintf(text, sizeof text, "%s", json_is_true(v) ? "true" : "false");
     else
         return wrong(why, spec_of(i)->name,
-                     "a setting is a string, a number, true or false, or an "
-                     "array of strings");
+                     "a setting must be a string, a number, true or false, or "
+                     "an array of strings");
     return set_text(s, i, bytes_of_str(text), base, why);
 }
 
@@ -137,7 +137,7 @@ static enum status set_array(struct crawl_settings *s, size_t i,
     for (size_t k = 0; st == STATUS_OK && k < json_array_size(v); k++)
         st = json_is_string(json_array_get(v, k))
                  ? set_scalar(s, i, json_array_get(v, k), base, why)
-                 : wrong(why, spec_of(i)->name, "its items are strings");
+                 : wrong(why, spec_of(i)->name, "its items must be strings");
     return st;
 }
 
@@ -158,7 +158,9 @@ static enum status set_one(struct crawl_settings *s, const char *name,
         return STATUS_ARG;
     }
     if ((spec_of(i)->flags & OPTION_LINE_ONLY) != 0)
-        return wrong(why, name, "it is no setting of a crawl in a service");
+        return wrong(why, name,
+                     "a crawl in a service does not have this "
+                     "setting");
     if (spec_of(i)->flags & OPTION_FILE_ONLY)
         return wrong(why, name, "seeds are given beside the settings");
     if (json_is_array(v))
@@ -178,7 +180,7 @@ enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
     if (in == NULL)
         return STATUS_OK;
     if (!json_is_object(in)) {
-        buf_add_str(why, "settings are an object");
+        buf_add_str(why, "settings must be an object");
         return STATUS_ARG;
     }
     /* cppcheck-suppress unknownMacro */
@@ -199,7 +201,7 @@ static const char *bad_seed(const json_t *seed)
     struct url u;
 
     if (!json_is_string(seed))
-        return "it is no string";
+        return "it is not a string";
     url_init(&u);
     why = url_canonical(&u,
                         bytes_of(json_string_value(seed),
@@ -217,7 +219,7 @@ enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
     if (seeds == NULL)
         return STATUS_OK;
     if (!json_is_array(seeds))
-        return wrong(why, "seeds", "they are an array of URLs");
+        return wrong(why, "seeds", "they must be an array of URLs");
     for (size_t i = 0; i < json_array_size(seeds); i++) {
         const json_t *seed = json_array_get(seeds, i);
         const char *bad = bad_seed(seed);
@@ -229,8 +231,8 @@ enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
         bytes += json_string_length(seed);
         if (i >= SEEDS_MOST || bytes > SEEDS_BYTES_MOST)
             return wrong(why, "seeds",
-                         "at most 1,000 URLs of 256 KiB; give the others when "
-                         "the crawl is there");
+                         "at most 1,000 URLs of 256 KiB; add the others once "
+                         "the crawl exists");
         if (option_set(&crawl_options, at, s,
                        bytes_of(json_string_value(seed),
                                 json_string_length(seed)),

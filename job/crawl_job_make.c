@@ -64,7 +64,7 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
 
     if (st == STATUS_OK && m->settings.jsonl != NULL &&
         !jsonl_may_begin(m->settings.jsonl)) {
-        buf_addf(why, "jsonl: %s holds something", m->settings.jsonl);
+        buf_addf(why, "jsonl: %s is not empty", m->settings.jsonl);
         st = STATUS_ARG;
     }
     if (st == STATUS_OK)
@@ -95,7 +95,7 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
     enum status st;
 
     if (begun && !reader_is_unbegun(dir)) {
-        buf_addf(why, "there is a crawl named %s already", name);
+        buf_addf(why, "a crawl named %s exists already", name);
         return STATUS_EXISTS;
     }
     if (!dir_kind_fits(dir, DIR_CRAWL, why))
@@ -120,7 +120,7 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
         return STATUS_OK;
     }
     if (is_new && file_remove_tree(dir) != STATUS_OK)
-        log_warn("what is left of a crawl that could not be made stays",
+        log_warn("cannot remove what is left of a crawl that could not be made",
                  "dir=%s", dir);
     crawl_job_free(m);
     return st;

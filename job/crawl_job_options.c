@@ -18,33 +18,22 @@ static const struct {
     const char *why;
 } refused[] = {
     {"output", NULL,
-     "it is no setting of a crawl in a service, which keeps each in a "
-     "directory "
-     "of its own; leave it out"},
-    {"quiet", NULL,
-     "it is no setting of a crawl in a service; leave it out, and start the "
-     "service with --quiet"},
-    {"verbose", NULL,
-     "it is no setting of a crawl in a service; leave it out, and start the "
-     "service with --verbose"},
+     "a service keeps each crawl in a directory of its own; leave this "
+     "setting out"},
+    {"quiet", NULL, "leave it out; start the service with --quiet instead"},
+    {"verbose", NULL, "leave it out; start the service with --verbose instead"},
     {"decisions", NULL,
-     "it is no setting of a crawl in a service; leave it out, and start the "
-     "service with --verbose"},
+     "leave it out; start the service with --verbose instead"},
     {"progress", NULL,
-     "it is no setting of a crawl in a service; leave it out, and look with "
-     "`urlweir status`, at the dashboard or at /v1/events"},
+     "leave it out; `urlweir status`, the dashboard and /v1/events show the "
+     "progress of a crawl in a service"},
     {"metrics", NULL,
-     "it is no setting of a crawl in a service; leave it out: `urlweir serve "
-     "--http` has /metrics of all its crawls"},
+     "leave it out; `urlweir serve --http` serves /metrics of all its crawls"},
     {"metrics-open", NULL,
-     "it is no setting of a crawl in a service; leave it out: who may read is "
-     "said to `urlweir serve`"},
+     "leave it out; options of `urlweir serve` say who may read"},
     {"sandbox", NULL,
-     "it is no setting of a crawl in a service; leave it out: --sandbox is an "
-     "option of `urlweir serve`"},
-    {"user", NULL,
-     "it is no setting of a crawl in a service; leave it out: --user is an "
-     "option of `urlweir serve`"},
+     "leave it out; --sandbox is an option of `urlweir serve`"},
+    {"user", NULL, "leave it out; --user is an option of `urlweir serve`"},
     {"input", "-",
      "a service has no standard input for a crawl; name a file, or give the "
      "seeds as `seeds`"},

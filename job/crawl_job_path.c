@@ -47,9 +47,10 @@ static enum status check_last(int dir, const char *name, bool is_new,
     if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT && is_new
                    ? STATUS_OK
-                   : refuse(why, "there is no such file in the service's "
-                                 "directory");
-    return S_ISREG(s.st_mode) ? STATUS_OK : refuse(why, "it is no plain file");
+                   : refuse(why, "the service's directory has no such file");
+    return S_ISREG(s.st_mode) ? STATUS_OK
+                              : refuse(why, "it is not a plain "
+                                            "file");
 }
 
 enum status crawl_job_path(const char *base, const char *path, bool is_new,
@@ -61,15 +62,16 @@ enum status crawl_job_path(const char *base, const char *path, bool is_new,
     int dir;
 
     if (base == NULL)
-        return refuse(why, "files are not named to this process");
+        return refuse(why, "requests to this process cannot name files");
     if (path[0] == '/' || path[0] == '-')
-        return refuse(why, "a path is relative to the service's directory");
+        return refuse(why,
+                      "a path must be relative to the service's directory");
     dir = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (unsigned i = 0; dir >= 0 && st == STATUS_AGAIN; i++) {
         int next;
 
         if (i == PATH_NAMES || !next_name(&at, name, sizeof name)) {
-            st = refuse(why, "it is no path inside the service's directory");
+            st = refuse(why, "it is not a path inside the service's directory");
         } else if (*at == '\0') {
             st = check_last(dir, name, is_new, why);
         } else {
@@ -81,7 +83,7 @@ enum status crawl_job_path(const char *base, const char *path, bool is_new,
         }
     }
     if (dir < 0)
-        return refuse(why, "there is no such directory in the service's");
+        return refuse(why, "the service's directory has no such directory");
     close(dir);
     if (st == STATUS_OK)
         buf_addf(out, "%s/%s", base, path);

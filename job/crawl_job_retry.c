@@ -36,8 +36,8 @@ static bool read_reasons(const json_t *in, const char ***out, size_t *n,
 
         if (text == NULL || !outcome_reason_is(text)) {
             buf_addf(why,
-                     "reasons[%zu]: no reason why a URL fails, as http_503 or "
-                     "timeout",
+                     "reasons[%zu]: not a reason of failure, such as http_503 "
+                     "or timeout",
                      i);
             return false;
         }

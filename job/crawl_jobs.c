@@ -97,15 +97,17 @@ enum status crawl_jobs_add_file(struct crawl_jobs *h, const char *path,
 
     if (!crawls_name_is_valid(name)) {
         buf_addf(why,
-                 "%s: the crawl would be named '%.*s', and a name has at most "
-                 "%d letters, digits, '-', '_' and '.', which is not first",
+                 "%s: the crawl would be named '%.*s', but a name has at most "
+                 "%d letters, digits, '-', '_' and '.', and does not begin "
+                 "with '.'",
                  path, (int)(name.len < 80 ? name.len : 80), name.at,
                  CRAWLS_NAME_MOST);
         return STATUS_ARG;
     }
     snprintf(f.name, sizeof f.name, "%.*s", (int)name.len, name.at);
     if (crawl_job_file_of(h, f.name) != NULL) {
-        buf_addf(why, "%s: another file makes a crawl named %s", path, f.name);
+        buf_addf(why, "%s: another file already makes a crawl named %s", path,
+                 f.name);
         return STATUS_ARG;
     }
     if (check_file(path, why) != STATUS_OK)

@@ -227,7 +227,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
     if (st == STATUS_OK)
         st = fetcher_global_init();
     if (st != STATUS_OK && why->len == 0)
-        buf_add_str(why, "libcurl cannot be started");
+        buf_add_str(why, "cannot start libcurl");
     if (settings_has_secrets(s))
         secret_held();
     connection_budget_init(&c->connections, memory_for_engine(s->memory_bytes),

@@ -167,7 +167,7 @@ static void say_other(const char *dir, const struct buf *culprit,
 
     buf_add_str(why, " is not empty: ");
     format_terminal(why, buf_bytes(culprit));
-    buf_add_str(why, " is there, which is not ours, and nothing was written; "
+    buf_add_str(why, " is in it, which is not urlweir's; nothing was written; "
                      "give a new or empty directory, such as ");
     format_terminal(why, bytes_of_str(dir));
     buf_addf(why, "%s%s", n > 0 && dir[n - 1] == '/' ? "" : "/",
@@ -189,7 +189,7 @@ static void say_kind(enum dir_kind kind, enum dir_kind wanted, struct buf *why)
         [DIR_SET] = "the set of --state",
     };
 
-    buf_addf(why, " holds %s; %s has a directory of its own", holds[kind],
+    buf_addf(why, " holds %s; %s needs a directory of its own", holds[kind],
              wants[wanted]);
 }
 

@@ -113,9 +113,9 @@ static enum status write_lines(struct jsonl *j)
     while (st == STATUS_OK && left.len > 0)
         st = write_some(j, &left);
     if (st == STATUS_CLOSED)
-        log_warn("nobody reads the lines any more", "to=%s", j->name);
+        log_warn("the reader of the lines has gone", "to=%s", j->name);
     else if (st == STATUS_AGAIN)
-        log_warn("lines were not taken", "to=%s octets=%zu", j->name, left.len);
+        log_warn("cannot write lines", "to=%s octets=%zu", j->name, left.len);
     else if (st != STATUS_OK)
         log_error("cannot write lines", "to=%s error=\"%s\"", j->name,
                   status_text(st));

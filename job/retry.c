@@ -24,8 +24,8 @@ bool retry_reasons_are_known(const struct option_list *reasons, struct buf *why)
 
         if (strcmp(text, "all") != 0 && !outcome_reason_is(text)) {
             buf_addf(why,
-                     "'%s' is no reason why a URL fails; `urlweir status` has "
-                     "those of a crawl, as http_503 or timeout",
+                     "'%s' is not a reason of failure; `urlweir status` shows "
+                     "those of a crawl, such as http_503 or timeout",
                      text);
             return false;
         }

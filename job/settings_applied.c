@@ -138,8 +138,8 @@ static enum status let_in(struct engine *e, uint64_t lifted)
 
     e->ops->stats(e, &s);
     if (lifted != 0 && s.drops_lost > 0)
-        log_warn("the crawl may stay incomplete: drops that these settings may "
-                 "let in were not kept, for want of room",
+        log_warn("the crawl may stay incomplete: there was no room to keep "
+                 "drops that these settings would let in",
                  "lost=%llu option=keep-dropped",
                  (unsigned long long)s.drops_lost);
     return e->ops->rejudge(e, lifted, clock_mono());

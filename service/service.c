@@ -83,7 +83,7 @@ static void too_long(struct loop_timer *t)
     struct service *s =
         (struct service *)((char *)t - offsetof(struct service, too_long));
 
-    log_info("calls still run, they are cut off", "calls=%zu",
+    log_info("running calls are cut off", "calls=%zu",
              grpc_server_calls(s->grpc));
     loop_stop(s->loop);
 }
@@ -117,9 +117,10 @@ static void reload(struct service *s)
     if (s->on_reload != NULL)
         kept |= s->on_reload(s->on_reload_ctx) != STATUS_OK;
     if (kept)
-        log_warn("not all was read anew, what was there stays", "%s", "");
+        log_warn("not everything could be read again; the old values stay",
+                 "%s", "");
     else
-        log_info("tokens and certificates read anew", "%s", "");
+        log_info("tokens and certificates read again", "%s", "");
 }
 
 static void signalled(struct loop_fd *f, uint32_t events)

@@ -38,9 +38,9 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage pause_usage = {
     .name = "pause",
     .synopsis = "pause DIR|URL [--crawl NAME | --all]",
-    .about = "Has a crawl that runs ask for nothing more, until `urlweir "
-             "unpause`. What was under way is finished; nothing is lost, and "
-             "the process stays.",
+    .about = "Makes a running crawl send no more requests until `urlweir "
+             "unpause`. Requests under way are finished; nothing is lost, and "
+             "the process keeps running.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -49,7 +49,7 @@ static const struct usage pause_usage = {
 static const struct usage unpause_usage = {
     .name = "unpause",
     .synopsis = "unpause DIR|URL [--crawl NAME | --all]",
-    .about = "Has a paused crawl go on.",
+    .about = "Makes a paused crawl go on.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -58,10 +58,10 @@ static const struct usage unpause_usage = {
 static const struct usage stop_usage = {
     .name = "stop",
     .synopsis = "stop DIR|URL [--crawl NAME | --all]",
-    .about = "Stops a crawl, so that it can be resumed, and waits until it "
-             "has: what is under way is finished, and a checkpoint written. A "
-             "process of `urlweir crawl` or `resume` ends, with status 4; "
-             "`urlweir serve` goes on without the crawl.",
+    .about = "Stops a crawl so that it can be resumed, and waits until it has "
+             "stopped: requests under way are finished and a checkpoint is "
+             "written. A process of `urlweir crawl` or `resume` ends, with "
+             "status 4; `urlweir serve` goes on without the crawl.",
     .table = &table,
     .least = 1,
     .most = 1,

@@ -105,8 +105,9 @@ static enum status read_token_file(struct control_client *c, struct buf *why)
         buf_add_str(why, "--token-file ");
         format_terminal(why, bytes_of_str(path));
         buf_addf(why, ": %s",
-                 st == STATUS_FORMAT ? "there is no token in it, one line of "
-                                       "printable characters without spaces"
+                 st == STATUS_FORMAT ? "it holds no token; a token is one "
+                                       "line of printable characters without "
+                                       "spaces"
                                      : status_text(st));
     }
     forget(&file);
@@ -126,8 +127,8 @@ static enum status take_token(struct control_client *c, struct buf *why)
     buf_add_str(&c->token, env);
     if (is_token(&c->token))
         return STATUS_OK;
-    buf_add_str(why, "URLWEIR_TOKEN holds no token: printable characters "
-                     "without spaces are wanted");
+    buf_add_str(why, "URLWEIR_TOKEN holds no token; a token is printable "
+                     "characters without spaces");
     return STATUS_FORMAT;
 }
 
@@ -182,7 +183,7 @@ enum status control_client_open(struct control_client **out, const char *where,
         st = take_token(c, why);
     if (st == STATUS_OK && (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
                             (c->curl = curl_easy_init()) == NULL)) {
-        buf_add_str(why, "libcurl cannot be started");
+        buf_add_str(why, "cannot start libcurl");
         st = STATUS_IO;
     }
     if (st != STATUS_OK) {
@@ -231,11 +232,12 @@ static enum status not_reached(struct control_client *c, CURLcode code,
     add_other(c, why);
     switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
-        buf_addf(why, " has not answered within %g s (--timeout)",
+        buf_addf(why, " did not answer within %g s (--timeout)",
                  (double)c->options.timeout_ms / 1000.0);
         return STATUS_AGAIN;
     case CURLE_WRITE_ERROR:
-        buf_addf(why, " answers with more than %zu MiB", ANSWER_MOST >> 20);
+        buf_addf(why, " sent an answer of more than %zu MiB",
+                 ANSWER_MOST >> 20);
         return STATUS_FORMAT;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
@@ -245,13 +247,13 @@ static enum status not_reached(struct control_client *c, CURLcode code,
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_PARTIAL_FILE:
-        buf_add_str(why, " ended before it had answered");
+        buf_add_str(why, " ended before it answered");
         if (code == CURLE_GOT_NOTHING && c->place.socket == NULL &&
             strncmp(c->place.url, "http://", 7) == 0)
             buf_add_str(why, "; does it want https://?");
         return STATUS_CLOSED;
     case CURLE_SSL_CONNECT_ERROR:
-        buf_add_str(why, " does not speak TLS with us; is it http://? ");
+        buf_add_str(why, " does not speak TLS; is it http://? ");
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
         buf_add_str(why, ": its certificate is not trusted; name the CA with "
@@ -259,8 +261,8 @@ static enum status not_reached(struct control_client *c, CURLcode code,
         break;
     case CURLE_COULDNT_CONNECT:
         buf_add_str(why, c->place.socket != NULL
-                             ? " takes no commands now: it is about to start "
-                               "or to end, or is another user's: "
+                             ? " takes no commands now: it is starting or "
+                               "ending, or belongs to another user: "
                              : " cannot be reached; does `urlweir serve` run "
                                "there? ");
         break;
@@ -304,17 +306,18 @@ static enum status refused(struct control_client *c, long http, json_t *problem,
         add_other(c, why);
         buf_add_str(why, c->token.len > 0
                              ? " does not know this token"
-                             : " wants a token; give --token-file FILE, or set "
-                               "URLWEIR_TOKEN");
+                             : " requires a token; give --token-file FILE, or "
+                               "set URLWEIR_TOKEN");
         return STATUS_IO;
     }
     if (text == NULL) {
         add_other(c, why);
-        buf_addf(why, " is no urlweir: it answers with HTTP status %ld", http);
+        buf_addf(why, " is not urlweir: it answered with HTTP status %ld",
+                 http);
         return STATUS_FORMAT;
     }
     if (http == 403)
-        buf_add_str(why, c->token.len > 0 ? "the token may not do that: "
+        buf_add_str(why, c->token.len > 0 ? "the token does not allow that: "
                                           : "that may not be done there: ");
     format_terminal(why, bytes_of(text, len < DETAIL_MOST ? len : DETAIL_MOST));
     return status_of_http(http);
@@ -333,7 +336,7 @@ static enum status read_answer(struct control_client *c, json_t **out,
         st = refused(c, http, answer, why);
     } else if (!json_is_object(answer)) {
         add_other(c, why);
-        buf_add_str(why, " is no urlweir: its answer is not JSON");
+        buf_add_str(why, " is not urlweir: its answer is not JSON");
         st = STATUS_FORMAT;
     }
     if (st == STATUS_OK)

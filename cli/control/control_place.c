@@ -175,7 +175,7 @@ static enum status nobody(const char *dir, struct buf *why)
     struct stat sb;
 
     if (stat(dir, &sb) != 0 && errno != ENOENT) {
-        explain_status(STATUS_OK, why, "cannot look into ", dir, ": ");
+        explain_status(STATUS_OK, why, "cannot read ", dir, ": ");
         buf_add_str(why, strerror(errno));
         return STATUS_IO;
     }
@@ -235,8 +235,8 @@ static enum status reach_holder(struct control_place *p, struct buf *why)
         buf_addf(why, "process %ld has ", p->process);
         st = explain_status(
             STATUS_BUSY, why, "", p->dir,
-            " and takes no commands: it is about to start or to end, or "
-            "could make no socket there, which it has said; ");
+            " and takes no commands: it is starting or ending, or could not "
+            "make its socket there, and then it said so; ");
         buf_addf(why, "`kill %ld` stops it", p->process);
     }
     buf_fini(&note);
@@ -290,15 +290,15 @@ static enum status find_url(struct control_place *p, const char *url,
     if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
         st = explain_status(
             STATUS_ARG, why, "'", url,
-            "' is no URL of a service, as in http://127.0.0.1:7072");
+            "' is not the URL of a service, such as http://127.0.0.1:7072");
     else if (has_part(u, CURLUPART_USER) || has_part(u, CURLUPART_PASSWORD))
         st = explain_status(
             STATUS_ARG, why, "", "the URL has a name or password in it",
-            ", where everybody can see it; give a token by --token-file");
+            ", where other users can see it; give a token with --token-file");
     else if (has_part(u, CURLUPART_QUERY) || has_part(u, CURLUPART_FRAGMENT))
         st = explain_status(
             STATUS_ARG, why, "'", url,
-            "' has a query or fragment; the service's address is meant");
+            "' has a query or fragment; give the service's address alone");
     curl_url_cleanup(u);
     while (n > 0 && url[n - 1] == '/')
         n--;

@@ -40,8 +40,8 @@ struct control_socket *control_socket_open(const char *dir,
     o.socket = s->path;
     if (http_server_open(&s->server, &o) == STATUS_OK)
         return s;
-    log_warn("goes on without a control socket",
-             "hint=\"pause, stop, seed and the like will not find it\"");
+    log_warn("cannot make a control socket; the crawl goes on without it",
+             "hint=\"pause, stop, seed and other commands cannot reach it\"");
     control_socket_close(s);
     return NULL;
 }

@@ -102,7 +102,7 @@ int steer_connect(struct steer *t)
     json_decref(answer);
     if (json_is_array(t->crawls))
         return EXIT_DONE;
-    buf_add_str(&t->why, "what answers there has no list of crawls: is it "
+    buf_add_str(&t->why, "the server there has no list of crawls; is it "
                          "another release of urlweir?");
     return steer_failed(t, STATUS_FORMAT);
 }
@@ -197,7 +197,7 @@ int steer_choose(struct steer *t, bool served)
     t->crawl = NULL;
     if (n == 0)
         return served ? choose_served(t) : none_is_own(t);
-    buf_addf(&t->why, "which of the %zu crawls is meant? Give --crawl NAME", n);
+    buf_addf(&t->why, "there are %zu crawls; choose one with --crawl NAME", n);
     add_names(&t->why, t->crawls, false);
     return steer_failed(t, STATUS_ARG);
 }
@@ -242,7 +242,7 @@ int steer_host_key(const struct steer *t, const char *text, struct buf *key)
         url_canonical(&u, buf_bytes(&url), NULL, NULL) == URL_OK)
         buf_add_bytes(key, url_host(&u));
     else
-        code = usage_error(t->usage, "'%s' is no host", text);
+        code = usage_error(t->usage, "'%s' is not a host", text);
     url_fini(&u);
     buf_fini(&url);
     return code;

@@ -32,13 +32,13 @@ static const struct option_spec specs[] = {
      .at = FIELD(raw),
      .flags = OPTION_LINE_ONLY,
      .section = "Lines",
-     .help = "lines are the same when their octets are, URLs or not"},
+     .help = "compare lines by their bytes, whether they are URLs or not"},
     {.name = "canonical",
      .type = OPTION_FLAG,
      .at = FIELD(canonical),
      .flags = OPTION_LINE_ONLY,
      .section = "Lines",
-     .help = "print the canonical form instead of the line as it came"},
+     .help = "print the canonical form instead of the line itself"},
     {.name = "invalid",
      .type = OPTION_CHOICE,
      .at = FIELD(invalid),
@@ -46,15 +46,16 @@ static const struct option_spec specs[] = {
      .words = invalid_words,
      .flags = OPTION_LINE_ONLY,
      .section = "Lines",
-     .help = "what becomes of lines that are no http or https URL, or longer "
-             "than 1 MiB; keep prints each of them"},
+     .help = "what to do with lines that are not http or https URLs, or are "
+             "longer than 1 MiB; keep prints each of them"},
     {.name = "state",
      .type = OPTION_TEXT,
      .at = FIELD(state),
      .flags = OPTION_LINE_ONLY,
      .section = "Set",
      .arg = "DIR",
-     .help = "keep the set in DIR: a later run prints what no run has printed"},
+     .help = "keep the set in DIR; a later run prints only what no run has "
+             "printed"},
     {.name = "memory",
      .type = OPTION_SIZE,
      .at = FIELD(memory),
@@ -64,7 +65,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Set",
      .arg = "SIZE",
-     .help = "stay below this; what does not fit goes to DIR, or to an "
+     .help = "memory to stay below; what does not fit goes to DIR, or to an "
              "unnamed file in $TMPDIR"},
     {.name = "verify",
      .type = OPTION_FLAG,
@@ -82,7 +83,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Set",
      .arg = "N",
-     .help = "threads that read and parse; more than 4 are not of use"},
+     .help = "threads that read and parse; more than 4 bring nothing"},
     {.name = "json",
      .type = OPTION_FLAG,
      .at = FIELD(json),
@@ -110,8 +111,9 @@ static const struct usage usage = {
     .name = "dedupe",
     .synopsis = "dedupe [FILE...] [options]",
     .about = "Prints each line of the files, or of stdin, whose canonical URL "
-             "has not been seen before, as it came and in order. Exact, for "
-             "lists larger than memory. Files may be gzipped; `-` is stdin.",
+             "has not been seen before, unchanged and in order. Exact, also "
+             "for lists larger than memory. Files may be gzipped; `-` is "
+             "stdin.",
     .table = &table,
     .least = 0,
     .most = SIZE_MAX,
@@ -146,7 +148,8 @@ int cmd_dedupe(int argc, char **argv)
         return code;
     if (s.raw && s.canonical) {
         code = usage_error(&usage, "--raw and --canonical contradict each "
-                                   "other: octets have no canonical form");
+                                   "other: --raw compares bytes, which have "
+                                   "no canonical form");
     } else if (s.verify && s.state == NULL) {
         code = usage_error(&usage, "--verify is about the set of --state DIR");
     } else {

@@ -330,7 +330,7 @@ static enum exit_code say_refusal(const struct dedupe_command *c,
         break;
     case STATUS_ARG:
         fprintf(stderr,
-                "the set in %s tells lines apart by %s, and %s was asked for; "
+                "the set in %s compares lines by %s, and %s was asked for; "
                 "%s\n",
                 buf_str(&dir), why->kept, why->asked,
                 strcmp(why->kept, "octets") == 0    ? "give --raw"
@@ -350,7 +350,8 @@ static enum exit_code say_refusal(const struct dedupe_command *c,
         break;
     default:
         fprintf(stderr, "cannot keep the set in %s: %s\n", buf_str(&dir),
-                st == STATUS_EXISTS ? "it is no directory" : status_text(st));
+                st == STATUS_EXISTS ? "it is not a directory"
+                                    : status_text(st));
     }
     buf_fini(&dir);
     return code;

@@ -16,17 +16,17 @@ static const struct command parts[] = {
     {"check", filter_check_command, "check FILE [--binary] < KEYS",
      "print `new` or `maybe`, tab, key for each"},
     {"remove", filter_remove_command, "remove FILE [--tell] [--binary] < KEYS",
-     "take keys out, of a counting or cuckoo filter"},
+     "remove keys from a counting or cuckoo filter"},
     {"merge", filter_merge_command, "merge OUT FILE FILE...",
-     "write a filter that holds the keys of all"},
+     "write a filter that holds the keys of all files"},
     {"info", filter_info_command, "info FILE [--json]",
-     "tell what a filter holds and promises"},
+     "show what a filter holds and promises"},
     {"predict", filter_predict_command,
      "predict --capacity N [--fpr P] [--json]",
-     "tell sizes and rates before making one"},
+     "show sizes and rates before making one"},
     {"rebuild", filter_rebuild_command,
      "rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
-     "give a filter in Redis another size while others use it"},
+     "resize a filter in Redis while others use it"},
     {"drop", filter_drop_command, "drop REDIS_URL", "delete a filter in Redis"},
     {"bench", filter_bench_command,
      "bench [--keys N] [--fpr P] [--kind KIND] [--plot FILE] [--json]",
@@ -37,16 +37,18 @@ static const struct command parts[] = {
 
 static void help(FILE *to)
 {
-    fputs(
-        "usage: urlweir filter PART ...\n"
-        "\n"
-        "A filter answers `new` for a key that was certainly never added, "
-        "and\n`maybe` for all others, in a few bits a key. Here it lives in a "
-        "file; keys\nare lines, of any octets. Changes to a file are "
-        "atomic.\nInstead of FILE a Redis URL may stand, such as "
-        "redis://localhost/0?key=NAME:\ncreate, add, check and info then work "
-        "on a filter that processes share.\n\n",
-        to);
+    fputs("usage: urlweir filter PART ...\n"
+          "\n"
+          "A filter answers `new` for a key that was certainly never added, "
+          "and\n"
+          "`maybe` for all others, in a few bits a key. Here it lives in a "
+          "file; keys\n"
+          "are lines, of any octets. Changes to a file are atomic.\n"
+          "FILE may be a Redis URL, such as redis://localhost/0?key=NAME:\n"
+          "create, add, check and info then work on a filter that processes "
+          "share.\n"
+          "\n",
+          to);
     for (size_t i = 0; i < PARTS; i++)
         fprintf(to, "  filter %s\n        %s\n", parts[i].usage,
                 parts[i].summary);
@@ -61,7 +63,7 @@ static int not_known(const char *word)
         names[i] = parts[i].name;
     meant = suggest_nearest(word, names);
     if (meant != NULL)
-        return command_usage_error("filter", "no part '%s', is '%s' meant?",
+        return command_usage_error("filter", "no part '%s'; did you mean '%s'?",
                                    word, meant);
     return command_usage_error("filter", "no part '%s'", word);
 }

@@ -34,7 +34,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "What",
      .arg = "N",
-     .help = "keys each filter gets"},
+     .help = "number of keys to put into each filter"},
     {.name = "start",
      .type = OPTION_FRACTION,
      .at = offsetof(struct bench_settings, start),
@@ -44,7 +44,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "What",
      .arg = "N",
-     .help = "keys those that grow are made for at first; 0: a hundredth of "
+     .help = "first size of filters that grow, in keys; 0: a hundredth of "
              "--keys"},
     {.name = "fpr",
      .type = OPTION_FRACTION,
@@ -55,7 +55,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "What",
      .arg = "P",
-     .help = "the rate they promise"},
+     .help = "the false-positive rate they promise"},
     {.name = "kind",
      .type = OPTION_LIST,
      .at = offsetof(struct bench_settings, kinds),
@@ -63,15 +63,15 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
      .section = "What",
      .arg = "KIND,...",
-     .help = "only these; default all"},
+     .help = "measure only these kinds; default all"},
     {.name = "plot",
      .type = OPTION_TEXT,
      .at = offsetof(struct bench_settings, plot),
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "FILE",
-     .help = "then measure each kind as it fills and at every size up to "
-             "--keys, and draw that as SVG"},
+     .help = "also measure each kind as it fills and at every size up to "
+             "--keys, and draw the results as SVG"},
     {.name = "json",
      .type = OPTION_FLAG,
      .at = offsetof(struct bench_settings, json),
@@ -88,9 +88,10 @@ static const struct usage usage = {
     .name = "filter bench",
     .synopsis = "filter bench [--keys N] [--start N] [--fpr P] "
                 "[--kind KIND,...] [--plot FILE] [--json]",
-    .about = "Fills a filter of each kind and asks it two million times for "
-             "keys it has and for keys it has not. Times are nanoseconds a "
-             "key, in batches of 1024 and one by one; one thread.",
+    .about = "Fills a filter of each kind and asks it for two million keys "
+             "that it has and two million that it has not. Times are "
+             "nanoseconds a key, in batches of 1024 and one by one; one "
+             "thread.",
     .table = &table,
     .most = 0,
     .operand = "nothing else",

@@ -42,7 +42,7 @@ extern const char *const filter_kind_words[];
         .name = "fpr", .type = OPTION_FRACTION, .at = offsetof(settings, fpr), \
         .fallback = "0.001", .min = 1e-9, .max = 0.5,                          \
         .flags = OPTION_LINE_ONLY, .section = "Filter", .arg = "P",            \
-        .help = "share of new keys it may call `maybe`"                        \
+        .help = "fraction of new keys it may call `maybe`"                     \
     }
 #define FILTER_JSON_ROW(settings)                                              \
     {                                                                          \

@@ -58,7 +58,9 @@ bool filter_file_new(struct filter_file *f, const char *command,
     st = filter_new(&f->filter, o);
     if (st == STATUS_OK)
         return true;
-    fprintf(stderr, "urlweir %s: no filter of that size and rate: %s\n",
+    fprintf(stderr,
+            "urlweir %s: there is no filter of that size and rate: "
+            "%s\n",
             command, status_text(st));
     *code = st == STATUS_ARG ? EXIT_USAGE : EXIT_CANNOT;
     return false;
@@ -93,7 +95,7 @@ static int refused(const struct filter_file *f, enum status st)
             st == STATUS_NOT_FOUND ? "no such file"
             : st == STATUS_FORMAT  ? "not a filter file"
             : st == STATUS_VERSION ? "written by a newer release"
-            : st == STATUS_DAMAGED ? "damaged beyond use; make it anew"
+            : st == STATUS_DAMAGED ? "damaged beyond use; make it again"
                                    : status_text(st));
     return st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
 }
@@ -109,8 +111,8 @@ bool filter_file_open(struct filter_file *f, const char *command,
     st = checkpoint_peek(path, &f->info);
     if (st == STATUS_OK && !f->info.id.has_seed) {
         fprintf(stderr,
-                "urlweir %s: %s: this filter is of a crawl, whose secret its "
-                "keys depend on\n",
+                "urlweir %s: %s: this filter belongs to a crawl, and its keys "
+                "depend on that crawl's secret\n",
                 command, path);
         *code = EXIT_CANNOT;
         filter_file_close(f);

@@ -42,10 +42,10 @@ static const struct option_spec create_specs[] = {
      .words = create_words,
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
-     .help = "what it can do; redis: FILE is a Redis URL"},
+     .help = "kind of filter; redis: FILE is a Redis URL"},
     FILTER_CAPACITY_ROW(
         struct create_settings,
-        "keys it is made for; kinds that grow start at this size"),
+        "number of keys it is made for; kinds that grow start at this size"),
     FILTER_FPR_ROW(struct create_settings),
     {.name = "seed",
      .type = OPTION_TEXT,
@@ -53,8 +53,8 @@ static const struct option_spec create_specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
      .arg = "TEXT",
-     .help = "of the hash; filters of different seeds cannot be merged, and "
-             "nobody who does not know it can make keys that collide"},
+     .help = "seed of the hash; filters with different seeds cannot be "
+             "merged, and keys that collide cannot be made without knowing it"},
     {.name = "fixed",
      .type = OPTION_FLAG,
      .at = offsetof(struct create_settings, fixed),
@@ -70,7 +70,7 @@ static const struct option_spec create_specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
      .arg = "S",
-     .help = "stacked: size of each layer to the one before"},
+     .help = "stacked: size of each layer relative to the one before"},
     {.name = "tightening",
      .type = OPTION_FRACTION,
      .at = offsetof(struct create_settings, tightening),
@@ -80,7 +80,7 @@ static const struct option_spec create_specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
      .arg = "R",
-     .help = "stacked: rate of each layer to the one before"},
+     .help = "stacked: rate of each layer relative to the one before"},
     {.name = "fingerprint",
      .type = OPTION_COUNT,
      .at = offsetof(struct create_settings, fingerprint),
@@ -101,11 +101,11 @@ static const struct usage create_usage = {
     .name = "filter create",
     .synopsis = "filter create FILE [--kind KIND] --capacity N [--fpr P] "
                 "[--seed S]",
-    .about = "Makes an empty filter in FILE, which must not be there. The seed "
-             "is the same for all files unless given, so that they can be "
-             "merged. FILE may be a Redis URL, redis://host:port/db?key=NAME: "
-             "then the filter is a string there, shared by processes "
-             "(docs/formats/redis-filter.md).",
+    .about = "Makes an empty filter in FILE, which must not exist yet. The "
+             "seed is the same for all files unless given, so that they can "
+             "be merged. FILE may be a Redis URL, "
+             "redis://host:port/db?key=NAME: then the filter is a string "
+             "there, shared by processes (docs/formats/redis-filter.md).",
     .table = &create_table,
     .least = 1,
     .most = 1,
@@ -117,7 +117,7 @@ static bool is_free(const struct usage *u, const char *path)
 {
     if (access(path, F_OK) != 0)
         return true;
-    fprintf(stderr, "urlweir %s: %s is there already\n", u->name, path);
+    fprintf(stderr, "urlweir %s: %s exists already\n", u->name, path);
     return false;
 }
 
@@ -128,8 +128,7 @@ static int create_in_redis(const char *url, const struct create_settings *s)
     if (s->from[0] == OPTION_FROM_LINE &&
         strcmp(create_words[s->kind], "redis") != 0)
         return usage_error(&create_usage,
-                           "in Redis there is a filter of one kind: leave "
-                           "--kind %s out",
+                           "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
     filter_file_seed(seed, s->seed);
     return filter_redis_create(create_usage.name, url,
@@ -154,8 +153,8 @@ static int create(const char *path, const struct create_settings *s)
         return create_in_redis(path, s);
     if (strcmp(create_words[s->kind], "redis") == 0)
         return usage_error(&create_usage,
-                           "--kind redis is made at a Redis URL, such as "
-                           "redis://localhost/0?key=NAME");
+                           "--kind redis needs a Redis URL in place of FILE, "
+                           "such as redis://localhost/0?key=NAME");
     if (!is_free(&create_usage, path))
         return EXIT_CANNOT;
     if (!filter_file_new(&f, create_usage.name, path, &o, s->seed, &code))
@@ -186,9 +185,9 @@ static const struct option_table no_table = {NULL, 0, 0};
 static const struct usage merge_usage = {
     .name = "filter merge",
     .synopsis = "filter merge OUT FILE FILE...",
-    .about = "Writes to OUT, which must not be there, a filter that holds the "
-             "keys of every FILE. They must be of one kind, rate, hash and "
-             "seed; kinds that keep no keys also of one size.",
+    .about = "Writes to OUT, which must not exist yet, a filter that holds "
+             "the keys of every FILE. All must have the same kind, rate, hash "
+             "and seed, and kinds that keep no keys also the same size.",
     .table = &no_table,
     .least = 3,
     .most = 10000,
@@ -281,7 +280,8 @@ static const struct option_table info_table = {info_specs, 1,
 static const struct usage info_usage = {
     .name = "filter info",
     .synopsis = "filter info FILE [--json]",
-    .about = "Tells what the filter in FILE holds, promises and takes.",
+    .about = "Shows what the filter in FILE holds and promises, and how much "
+             "memory it takes.",
     .table = &info_table,
     .least = 1,
     .most = 1,

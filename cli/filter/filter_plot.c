@@ -102,8 +102,8 @@ enum panel { RATE, CHECK, BITS, ADD, PANELS };
 
 static const struct plot panels[PANELS] = {
     [RATE] = {.title = "False-positive rate as it fills",
-              .x = "keys, in times of those it was made for",
-              .y = "share of new keys called maybe",
+              .x = "keys, as a multiple of the number it was made for",
+              .y = "fraction of new keys called maybe",
               .y_log = true},
     [CHECK] = {.title = "Cost of a check by size",
                .x = "keys held",

@@ -81,8 +81,8 @@ static bool open_as(struct filter_redis *f, const char *command,
         digest_key_init(&f->key, info.seed);
         if (!f->by_text && !info.has_seed) {
             fprintf(stderr,
-                    "urlweir %s: this filter is of crawls, whose secrets its "
-                    "keys depend on\n",
+                    "urlweir %s: this filter belongs to crawls, and its keys "
+                    "depend on their secrets\n",
                     command);
             *code = EXIT_CANNOT;
             filter_redis_close(f);
@@ -179,7 +179,7 @@ static void print_text(const struct redis_bloom_info *i)
              : i->hash == REDIS_SALTED  ? ", salted hash"
                                         : ", double hash");
     if (i->foreign) {
-        buf_add_str(&b, "record         none: a bitmap of another program\n");
+        buf_add_str(&b, "record         none: another program's bitmap\n");
     } else {
         buf_add_str(&b, "keys           ");
         format_count(&b, i->count);
@@ -245,14 +245,14 @@ struct rebuild_settings {
 
 static const struct option_spec rebuild_specs[] = {
     FILTER_CAPACITY_ROW(struct rebuild_settings,
-                        "keys the new one is made for"),
+                        "number of keys the new filter is made for"),
     FILTER_FPR_ROW(struct rebuild_settings),
     {.name = "binary",
      .type = OPTION_FLAG,
      .at = offsetof(struct rebuild_settings, binary),
      .flags = OPTION_LINE_ONLY,
      .section = "Keys",
-     .help = "each key behind its length in four octets, little-endian"},
+     .help = "each key follows its length in four octets, little-endian"},
 };
 
 static const struct option_table rebuild_table = {
@@ -261,10 +261,10 @@ static const struct option_table rebuild_table = {
 static const struct usage rebuild_usage = {
     .name = "filter rebuild",
     .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
-    .about = "Gives a filter in Redis another size while others use it. KEYS "
-             "are all that were ever added to it; what others add meanwhile is "
-             "written to both, and the new bits take the old ones' place in "
-             "one step.",
+    .about = "Resizes a filter in Redis while others use it. KEYS are all "
+             "keys that were ever added to it; keys that others add meanwhile "
+             "are written to both filters, and the new one replaces the old "
+             "one in one step.",
     .table = &rebuild_table,
     .least = 1,
     .most = 1,
@@ -296,10 +296,10 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
     if (st == STATUS_LIMIT || st == STATUS_ARG) {
         code = usage_error(&rebuild_usage,
                            st == STATUS_LIMIT
-                               ? "a Redis string ends at 2^32 bits, and that "
-                                 "many keys need more"
-                               : "a bitmap of another program has no record "
-                                 "that others would learn of it from");
+                               ? "that many keys need more than the 2^32 bits "
+                                 "of a Redis string"
+                               : "another program's bitmap has no record from "
+                                 "which its users would learn of the new size");
         st = STATUS_OK;
     } else if (st == STATUS_OK) {
         st = filter_keys_each(STDIN_FILENO, s->binary, &r.f.key, refill, &r);
@@ -322,8 +322,8 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
 static int not_redis(const struct usage *u, const char *operand)
 {
     return usage_error(u,
-                       "%s is no Redis URL; a file is made anew with "
-                       "`filter create` and `filter add`",
+                       "%s is not a Redis URL; a filter in a file is made "
+                       "again with `filter create` and `filter add`",
                        operand);
 }
 
@@ -352,8 +352,9 @@ static const struct option_table no_table = {NULL, 0, 0};
 static const struct usage drop_usage = {
     .name = "filter drop",
     .synopsis = "filter drop REDIS_URL",
-    .about = "Deletes a filter in Redis, its record and what is being rebuilt. "
-             "A crawl that uses it fills another from its exact set.",
+    .about = "Deletes a filter in Redis, its record and any rebuild of it. A "
+             "crawl that uses it makes another and fills it from its exact "
+             "set.",
     .table = &no_table,
     .least = 1,
     .most = 1,
@@ -374,8 +375,8 @@ static int drop(const char *url)
     if (st != STATUS_OK)
         code = said(drop_usage.name, st, &why);
     else if ((st = redis_bloom_drop(f.bloom)) == STATUS_ARG)
-        code = usage_error(&drop_usage, "a bitmap of another program is not "
-                                        "ours to delete");
+        code = usage_error(&drop_usage, "this bitmap belongs to another "
+                                        "program and is not deleted");
     else if (st != STATUS_OK)
         code = filter_redis_failed(&f, st);
     filter_redis_close(&f);

@@ -31,7 +31,7 @@ static const struct option_spec specs[] = {
      .at = offsetof(struct stream_settings, binary),
      .flags = OPTION_LINE_ONLY,
      .section = "Keys",
-     .help = "each key behind its length in four octets, little-endian; "
+     .help = "each key follows its length in four octets, little-endian; "
              "answers then leave the key out"},
     {.name = "tell",
      .type = OPTION_FLAG,
@@ -51,9 +51,10 @@ static const struct option_table check_table = {specs, 1,
 static const struct usage add_usage = {
     .name = "filter add",
     .synopsis = "filter add FILE [--tell] [--binary] < KEYS",
-    .about = "Adds each line of stdin to the filter in FILE, which is replaced "
-             "once all are in. With --tell, prints `new` or `maybe`, a tab and "
-             "the key for each: whether it was certainly new at its turn.",
+    .about = "Adds each line of stdin to the filter in FILE; the file is "
+             "replaced once all keys are in. With --tell, prints `new` or "
+             "`maybe`, a tab and the key for each: whether it was certainly "
+             "new at its turn.",
     .table = &change_table,
     .least = 1,
     .most = 1,
@@ -75,11 +76,11 @@ static const struct usage check_usage = {
 static const struct usage remove_usage = {
     .name = "filter remove",
     .synopsis = "filter remove FILE [--tell] [--binary] < KEYS",
-    .about = "Takes each line of stdin out of the filter in FILE, a counting "
-             "or cuckoo filter. Only keys that were added may be removed: "
-             "another one's removal can make a key that is there `new`, unless "
-             "the filter keeps its keys. With --tell, prints `removed` or "
-             "`absent`, a tab and the key.",
+    .about = "Removes each line of stdin from the filter in FILE, a counting "
+             "or cuckoo filter. Remove only keys that were added: removing "
+             "any other can make a key that is there `new`, unless the filter "
+             "keeps its keys. With --tell, prints `removed` or `absent`, a "
+             "tab and the key.",
     .table = &change_table,
     .least = 1,
     .most = 1,

@@ -113,7 +113,7 @@ static void verdict(struct buf *out, const struct audit *a)
 
     buf_add_str(out, "<p class=\"lead\">");
     if (t->asked == 0) {
-        buf_add_str(out, "No URL was asked about yet.</p>\n");
+        buf_add_str(out, "No URL was checked yet.</p>\n");
         return;
     }
     buf_add_str(out, "Of ");
@@ -144,7 +144,7 @@ static void figures(struct buf *out, const struct audit *a)
     const struct audit_step *t = &a->crawl.total;
 
     buf_add_str(out, "<dl class=\"figures\">\n");
-    page_figure(out, "new URLs asked", (double)t->asked);
+    page_figure(out, "new URLs checked", (double)t->asked);
     page_figure(out, "URLs a Bloom-only crawler would have lost",
                 (double)t->false_positives);
     if (a->filter_checked)

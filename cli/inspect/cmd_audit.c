@@ -38,8 +38,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "What",
      .arg = "FILE",
-     .help = "a list of URLs, one a line, gzipped or not, instead of a crawl; "
-             "`-` is stdin"},
+     .help = "use a list of URLs, one a line, gzipped or not, instead of a "
+             "crawl; `-` is stdin"},
     {.name = "fpr",
      .type = OPTION_FRACTION,
      .at = offsetof(struct audit_settings, fpr),
@@ -178,8 +178,8 @@ static double *rates_of(const struct option_list *l, int *code)
         if (end == l->item[i] || *end != '\0' || !(rates[i] >= 1e-9) ||
             rates[i] > 0.5) {
             *code = usage_error(&usage,
-                                "--what-if '%s': a rate between 1e-9 and 0.5 "
-                                "is meant, such as 1e-3",
+                                "--what-if '%s': it takes rates between 1e-9 "
+                                "and 0.5, such as 1e-3",
                                 l->item[i]);
             free(rates);
             return NULL;
@@ -299,8 +299,8 @@ static int audit_a_list(const struct audit_settings *s,
     }
     if (l.bad > 0)
         fprintf(stderr,
-                "urlweir audit: %" PRIu64 " lines are no http(s) URL "
-                "and were passed over\n",
+                "urlweir audit: %" PRIu64 " lines are not http(s) URLs and "
+                "were skipped\n",
                 l.bad);
     audit_list_free(l.audit);
     url_fini(&l.url);
@@ -357,7 +357,7 @@ static int audit_all(const struct audit_settings *s,
 
     if ((s->urls != NULL) == (dirs->count > 0))
         return usage_error(&usage, s->urls != NULL
-                                       ? "a directory or --urls, not both"
+                                       ? "give a directory or --urls, not both"
                                        : "which crawl? give its directory, or "
                                          "--urls FILE");
     rates = rates_of(&s->what_if, &code);

@@ -50,9 +50,9 @@ static const struct option_table table = {specs, 1,
 static const struct usage usage = {
     .name = "explain",
     .synopsis = "explain DIR URL [--json]",
-    .about = "Tells every decision a crawl took about one URL, oldest first: "
+    .about = "Shows every decision a crawl took about one URL, oldest first: "
              "where it was found, what the filter said, the robots.txt line, "
-             "each try; or why it was never admitted. Of a service's "
+             "each try; or why it was never admitted. For a service's "
              "directory: what became of the URL in each crawl and queue.",
     .table = &table,
     .least = 2,
@@ -304,7 +304,7 @@ static void print_text(json_t *o)
         print_value(name, v);
     if (json_is_false(json_object_get(o, "admitted")) &&
         json_object_get(o, "reason") == NULL)
-        printf("  nothing that was read is known to link to it\n");
+        printf("  no page that was read is known to link to it\n");
     json_array_foreach(json_object_get(o, "history"), i, v)
     {
         printf("  %zu.", i + 1);
@@ -374,7 +374,7 @@ static int explain(const char *dir, const char *text, bool json)
     s.out = json_object();
     why = url_canonical(&s.url, bytes_of_str(text), NULL, NULL);
     if (why != URL_OK) {
-        fprintf(stderr, "urlweir explain: that is no http(s) URL: %s\n",
+        fprintf(stderr, "urlweir explain: that is not an http(s) URL: %s\n",
                 url_reason_text(why));
         code = EXIT_USAGE;
     } else if ((st = explain_in_dir(&s, dir)) != STATUS_OK) {

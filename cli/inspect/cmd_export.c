@@ -53,11 +53,11 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "WHAT",
-     .help = "every URL; pages that were fetched; links between URLs, where "
+     .help = "every URL; pages that were fetched; links between URLs, if "
              "--record links kept them; URLs that failed, were denied or "
-             "skipped; drops by reason and host; dropped, those of them that a "
-             "setting may let in, one by one; hosts, or queues, which is the "
-             "same. Of a service's directory: urls or queues"},
+             "skipped; drops by reason and host; dropped: one by one, those "
+             "that a setting may let in; hosts or queues, which are the same. "
+             "For a service's directory: urls or queues"},
     {.name = "format",
      .type = OPTION_CHOICE,
      .at = offsetof(struct export_settings, format),
@@ -66,7 +66,7 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "FORMAT",
-     .help = "one JSON object a line, or CSV with a head line"},
+     .help = "one JSON object a line, or CSV with a header line"},
 };
 
 static const struct option_table table = {specs, sizeof specs / sizeof *specs,
@@ -452,7 +452,7 @@ static int export_service(struct reader *r, const struct export_settings *s)
         return service_export(r, queues, s->format);
     fprintf(stderr,
             "urlweir export: %s is the directory of a service, which fetches "
-            "nothing itself; --what urls and --what queues are there\n",
+            "nothing itself; it has --what urls and --what queues\n",
             r->dir);
     return EXIT_USAGE;
 }

@@ -26,9 +26,9 @@ static void help(void)
          "--content-type text/css, a style sheet: KIND, a tab, the absolute\n"
          "URL. FILE may be -, which is standard input.\n"
          "\n"
-         "      --url BASE           where the file is from; links are\n"
+         "      --url BASE           where the file comes from; links are\n"
          "                           relative to it\n"
-         "      --content-type TYPE  the answer's Content-Type header; its\n"
+         "      --content-type TYPE  the response's Content-Type header; its\n"
          "                           charset counts before the page's own\n"
          "      --all                also print the kinds style, lazy,\n"
          "                           object, embed, media, cite, manifest,\n"
@@ -139,7 +139,7 @@ int cmd_links(int argc, char **argv)
     url_init(&base);
     reason = url_parse(&base, bytes_of_str(a.url), NULL, NULL);
     if (reason != URL_OK) {
-        command_usage_error("links", "--url is no http or https URL (%s)",
+        command_usage_error("links", "--url is not an http or https URL (%s)",
                             url_reason_text(reason));
         goto out;
     }

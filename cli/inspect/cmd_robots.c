@@ -25,13 +25,15 @@ static const char usage[] =
     "usage: urlweir robots --agent NAME FILE [--sitemaps] [--delay] < URLS\n"
     "\n"
     "Prints `allow` or `deny`, a tab and the line itself for each line of\n"
-    "stdin, as the robots.txt in FILE has it (RFC 9309); or `!`, a tab and\n"
-    "the reason why the line is no http(s) URL.\n"
+    "stdin, as the robots.txt in FILE says (RFC 9309); or `!`, a tab and the\n"
+    "reason why the line is not an http(s) URL.\n"
     "\n"
     "  --agent NAME  the crawler's name; `Foo/1.0` counts as `Foo`\n"
-    "  --sitemaps    first a line `sitemap`, tab, URL for each sitemap named\n"
-    "  --delay       then a line `delay`, tab, seconds if the group has one\n"
-    "  --help        this text\n";
+    "  --sitemaps    also print a line `sitemap`, tab, URL first for each "
+    "sitemap\n"
+    "  --delay       also print a line `delay`, tab, seconds if the group has "
+    "one\n"
+    "  --help        print this\n";
 
 struct robots_command {
     const char *agent, *file;
@@ -102,7 +104,9 @@ static int take_word(struct robots_command *c, const char *word)
 
     if (word[0] != '-') {
         if (c->file != NULL)
-            return command_usage_error("robots", "one file only, not '%s' too",
+            return command_usage_error("robots",
+                                       "one FILE only; '%s' is one "
+                                       "too many",
                                        word);
         c->file = word;
         return EXIT_DONE;
@@ -110,8 +114,8 @@ static int take_word(struct robots_command *c, const char *word)
     meant = suggest_nearest(word, known);
     if (meant == NULL)
         return command_usage_error("robots", "no option '%s'", word);
-    return command_usage_error("robots", "no option '%s', is '%s' meant?", word,
-                               meant);
+    return command_usage_error("robots", "no option '%s'; did you mean '%s'?",
+                               word, meant);
 }
 
 static int take_options(struct robots_command *c, int argc, char **argv)

@@ -21,12 +21,12 @@ static const char usage[] =
     "\n"
     "Prints loc, lastmod and priority, with tabs between them, of each entry\n"
     "of the sitemap, sitemap index, URL list or feed in FILE (XML or text,\n"
-    "gzipped or not), in file order. Entries that are no http(s) URL are\n"
-    "passed over; what is broken is read as far as possible.\n"
+    "gzipped or not), in file order. Entries that are not http(s) URLs are\n"
+    "skipped; a broken file is read as far as possible.\n"
     "\n"
-    "  --url BASE  the URL the file came from; links of a feed are relative\n"
+    "  --url BASE  the file's URL; links of a feed are relative\n"
     "              to it\n"
-    "  --help      this text\n";
+    "  --help      print this\n";
 
 struct sitemap_command {
     const char *file;
@@ -61,7 +61,9 @@ static int take_url(struct sitemap_command *c, const char *text)
         return command_usage_error("sitemap", "--url needs a URL");
     r = url_parse(&c->base, bytes_of_str(text), NULL, NULL);
     if (r != URL_OK)
-        return command_usage_error("sitemap", "--url is no http(s) URL (%s)",
+        return command_usage_error("sitemap",
+                                   "--url is not an http(s) URL "
+                                   "(%s)",
                                    url_reason_text(r));
     c->has_base = true;
     return EXIT_DONE;
@@ -74,7 +76,9 @@ static int take_word(struct sitemap_command *c, const char *word)
 
     if (word[0] != '-') {
         if (c->file != NULL)
-            return command_usage_error("sitemap", "one file only, not '%s' too",
+            return command_usage_error("sitemap",
+                                       "one FILE only; '%s' is one "
+                                       "too many",
                                        word);
         c->file = word;
         return EXIT_DONE;
@@ -82,7 +86,7 @@ static int take_word(struct sitemap_command *c, const char *word)
     meant = suggest_nearest(word, known);
     if (meant == NULL)
         return command_usage_error("sitemap", "no option '%s'", word);
-    return command_usage_error("sitemap", "no option '%s', is '%s' meant?",
+    return command_usage_error("sitemap", "no option '%s'; did you mean '%s'?",
                                word, meant);
 }
 
@@ -111,7 +115,7 @@ static const char *complaint(enum status st)
     if (st == STATUS_FORMAT)
         return "the gzip stream is damaged or cut short";
     if (st == STATUS_LIMIT)
-        return "larger than a sitemap may be, the rest is not read";
+        return "larger than a sitemap may be; the rest was not read";
     return status_text(st);
 }
 

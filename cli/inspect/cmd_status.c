@@ -42,8 +42,9 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .help =
-         "also every queue with URLs left or settings of its own, of a service "
-         "every queue: how many, how long it waits"},
+         "also list every queue that has URLs left or settings of its own (of "
+         "a service, every queue), with the number of URLs and the time it "
+         "waits"},
 };
 
 static const struct option_table table = {specs, sizeof specs / sizeof *specs,
@@ -54,7 +55,7 @@ static const struct usage usage = {
     .name = "status",
     .synopsis = "status DIR [--json] [--hosts]",
     .about =
-        "Shows how the crawl, or the frontier of a service, in DIR stands, "
+        "Shows the state of the crawl, or of a service's frontier, in DIR, "
         "while it runs and after.",
     .table = &table,
     .least = 1,
@@ -393,8 +394,8 @@ static void status_text_out(const json_t *o)
     counter_rows(o);
     unresponsive_print(json_object_get(o, "unresponsive"));
     if (json_is_true(json_object_get(o, "filter_overfull")))
-        printf("  the filter has more URLs than it was made for (--expect): "
-               "slower, no URL is lost\n");
+        printf("  the filter holds more URLs than it was made for (--expect): "
+               "the crawl is slower, but loses no URL\n");
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
         text_row(reason, value);

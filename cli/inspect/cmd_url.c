@@ -33,7 +33,7 @@ static const char usage[] =
     "  --whatwg    the URL Standard's form instead (fragment dropped)\n"
     "  --surt      the sort-friendly key of the canonical form instead\n"
     "  --base URL  what relative lines are relative to\n"
-    "  --help      this text\n"
+    "  --help      print this\n"
     "\n"
     "The form that a crawl with these options gives its URLs:\n"
     "\n"
@@ -145,8 +145,8 @@ static int refuse_option(const char *option)
                                    option);
     if (meant == NULL)
         return command_usage_error("url", "no option '%s'", option);
-    return command_usage_error("url", "no option '%s', is '%s' meant?", option,
-                               meant);
+    return command_usage_error("url", "no option '%s'; did you mean '%s'?",
+                               option, meant);
 }
 
 static int take_base(struct url_command *c, const char *text)
@@ -157,7 +157,7 @@ static int take_base(struct url_command *c, const char *text)
         return command_usage_error("url", "--base needs a URL");
     r = url_parse(&c->base, bytes_of_str(text), NULL, NULL);
     if (r != URL_OK)
-        return command_usage_error("url", "--base is no http(s) URL (%s)",
+        return command_usage_error("url", "--base is not an http(s) URL (%s)",
                                    url_reason_text(r));
     c->has_base = true;
     return EXIT_DONE;

@@ -59,8 +59,8 @@ static const struct usage usage = {
     .name = "verify",
     .synopsis = "verify DIR [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
-             "crawl, or of a service, agree. Exit status: 0 all agree, 3 "
-             "resume (serve) will put it right, 6 damaged.",
+             "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
+             "next resume (or serve) will repair it, 6 damaged.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -193,9 +193,9 @@ static void verify_store(struct verdicts *v, struct reader *r)
         verdict(v, "ok", "frontier.db: of format %d; %s brings it to %d",
                 db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
     if (db_verify(r->db) == STATUS_OK)
-        verdict(v, "ok", "frontier.db: SQLite finds it sound");
+        verdict(v, "ok", "frontier.db: SQLite finds no damage");
     else
-        verdict(v, "BAD", "frontier.db: SQLite finds it damaged");
+        verdict(v, "BAD", "frontier.db: SQLite finds damage");
     if (served_log_verify(r->db, &put) != STATUS_OK)
         verdict(v, "BAD", "put URLs: updates, leases and rows do not agree");
     else if (put > 0)
@@ -326,7 +326,7 @@ static void verify_digests(struct verdicts *v, struct reader *r)
         verdict(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
     else if (a.filter_covers > urls && r->holder > 0)
         verdict(v, "ok",
-                "filter.ckpt: of a checkpoint since this began to read");
+                "filter.ckpt: written by a checkpoint after this check began");
     else if (a.filter_covers > urls)
         verdict(v, "mend",
                 "filter.ckpt: runs ahead of the store; it is rebuilt");
@@ -434,9 +434,8 @@ static int conclude(struct reader *r, const struct verdicts *v,
         return EXIT_DONE;
     }
     if (v->bad > 0 && v->bad == v->records) {
-        printf(
-            "damaged: records are lost from the WARC files, the crawl itself "
-            "is sound and can be resumed\n");
+        printf("damaged: records are missing from the WARC files; the crawl "
+               "itself is intact and can be resumed\n");
         return EXIT_DAMAGED;
     }
     if (want_repair && store_bad == 0 && r->holder == 0)
@@ -447,11 +446,12 @@ static int conclude(struct reader *r, const struct verdicts *v,
                                : "the store itself is damaged: restore the "
                                  "directory from a copy");
     if (v->bad == 0) {
-        printf("%s will put it right\n", v->service ? "serve" : "resume");
+        printf("%s will repair it\n", v->service ? "serve" : "resume");
         return EXIT_LIMIT;
     }
     printf("damaged%s\n",
-           store_bad == 0 ? ": the store is sound; --repair accepts it as it is"
+           store_bad == 0 ? ": the store is intact; --repair accepts it as it "
+                            "is"
                           : "");
     return EXIT_DAMAGED;
 }

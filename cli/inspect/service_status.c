@@ -260,7 +260,7 @@ static void text_totals(const struct view *v)
     printf("  %-22s %14s\n", "default delay", buf_str(&delay));
     buf_fini(&delay);
     if (!f->active)
-        printf("  nothing is handed out: the service was set inactive\n");
+        printf("  no URL is handed out: the service was set inactive\n");
 }
 
 static void text_crawls(const struct view *v)
@@ -290,7 +290,8 @@ static void text_own_crawls(const struct view *v)
     size_t i;
 
     if (json_array_size(list) > 0)
-        printf("\ncrawls of its own:\n");
+        printf("\n"
+               "its own crawls:\n");
     /* cppcheck-suppress unknownMacro */
     json_array_foreach(list, i, name)
         printf("  urlweir status %s/crawls/%s\n", v->r->dir,

@@ -128,7 +128,7 @@ static void print_secrets(const json_t *names)
 
     json_array_foreach(names, i, name)
     {
-        printf("    %s: set, and not shown\n", json_string_value(name));
+        printf("    %s: set, but not shown\n", json_string_value(name));
     }
 }
 
@@ -149,7 +149,7 @@ void status_print_settings(const json_t *o)
     }
     settings_init(&none);
     defaults = settings_json(&none);
-    puts("  settings that are not the defaults");
+    puts("  settings that differ from the defaults");
     json_object_foreach(json_object_get(o, "settings"), name, value)
     {
         if (is_told(o, defaults, name, value))

@@ -128,11 +128,11 @@ static void pages_row(FILE *to, const struct summary *s)
 static void refused_hints(FILE *to, const struct crawl_stats *c)
 {
     if (c->frontier.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
-        fprintf(to, "  port: not asked, since browsers block it; --allow-port "
-                    "asks\n");
+        fprintf(to, "  port: not fetched, since browsers block it; "
+                    "--allow-port allows it\n");
     if (c->frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
-        fprintf(to, "  address: not asked, since it is a private or "
-                    "special one; --allow-private asks\n");
+        fprintf(to, "  address: not fetched, since it is a private or special "
+                    "one; --allow-private allows it\n");
 }
 
 static void seen_rows(FILE *to, const struct crawl_stats *c)
@@ -155,7 +155,7 @@ static void seen_rows(FILE *to, const struct crawl_stats *c)
             "no room for them (--keep-dropped): they cannot come back");
     if (c->frontier.false_positives > 0) {
         format_count(&b, c->frontier.false_positives);
-        buf_add_str(&b, " of them a Bloom filter alone would have lost");
+        buf_add_str(&b, " of which a Bloom filter alone would have lost");
     }
     row(to, "unique URLs", n->urls, buf_str(&b));
     buf_fini(&b);
@@ -199,8 +199,8 @@ static const char *stop_text(const struct summary *s)
     case CRAWL_FINISHED:
         return s->crawl->engine.seeds_failed > 0
                    ? "finished, but some seeds could not be fetched"
-                   : "finished: every URL in scope is fetched, or has a reason "
-                     "why not";
+                   : "finished: every URL in scope was fetched, or has a "
+                     "reason why not";
     case CRAWL_LIMIT:
         return "stopped by --limit";
     case CRAWL_TIME:
@@ -208,18 +208,20 @@ static const char *stop_text(const struct summary *s)
     case CRAWL_QUOTA:
         return "stopped by --quota";
     case CRAWL_GAVE_UP:
-        return "stopped by --give-up: everything left must wait longer";
+        return "stopped by --give-up: everything that is left must wait longer";
     case CRAWL_WITHHELD:
-        return "stopped: everything left is beyond the limit set for its queue";
+        return "stopped: everything that is left is beyond the limit of its "
+               "queue";
     case CRAWL_DISK:
-        return "stopped by --min-disk: less than that is free on its disk";
+        return "stopped by --min-disk: less than that is free on the disk";
     case CRAWL_STUCK:
-        return "stopped: a fetcher does not come back from a URL, named above, "
-               "which the next start fails";
+        return "stopped: a fetcher is stuck on the URL named above; the next "
+               "start marks it failed";
     case CRAWL_INTERRUPTED:
         return "interrupted; nothing is lost";
     default:
-        return "stopped: the store failed; what was committed is whole";
+        return "stopped: the store failed; everything that was committed is "
+               "intact";
     }
 }
 

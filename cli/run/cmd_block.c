@@ -27,10 +27,10 @@ static const struct option_spec block_specs[] = {
     {.name = "for", .type = OPTION_TIME, STEER_AT(for_ms), .fallback = "none",
      .min = 1, .max = 36500 * 86400e3, .bare = "none", .section = "How long",
      .arg = "TIME", .flags = OPTION_LINE_ONLY,
-     .help = "for this time from now on"},
+     .help = "for this long from now"},
     {.name = "until", .type = OPTION_TEXT, STEER_AT(until),
      .section = "How long", .arg = "MOMENT", .flags = OPTION_LINE_ONLY,
-     .help = "until this moment, as in 2026-12-24T18:00:00Z"},
+     .help = "until this moment, such as 2026-12-24T18:00:00Z"},
     {.name = "off", .type = OPTION_FLAG, STEER_AT(off),
      .section = "How long", .flags = OPTION_LINE_ONLY,
      .help = "no longer"},
@@ -53,10 +53,10 @@ static const struct usage block_usage = {
     .name = "block",
     .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
                 "[--crawl NAME]",
-    .about = "Holds a host back: nothing more is asked of it until then. Kept "
-             "over restarts; a crawl that nobody runs takes it too. With --off "
-             "a host that was given up, since it did not respond, is asked "
-             "again.",
+    .about = "Holds a host back: no more requests are sent to it until then. "
+             "This is kept over restarts and works on a stopped crawl too. "
+             "With --off, a host that was given up because it did not respond "
+             "is asked again.",
     .table = &block_table,
     .least = 2,
     .most = 2,
@@ -65,9 +65,9 @@ static const struct usage block_usage = {
 static const struct usage delay_usage = {
     .name = "delay",
     .synopsis = "delay DIR|URL HOST TIME|default [--crawl NAME]",
-    .about = "Sets how long a crawl or service that runs waits between two "
-             "requests to a host; `default`: as for other hosts again. Kept "
-             "over restarts.",
+    .about = "Sets how long a running crawl or service waits between two "
+             "requests to a host; `default`: as long as for other hosts. This "
+             "is kept over restarts.",
     .table = &plain_table,
     .least = 3,
     .most = 3,
@@ -76,10 +76,9 @@ static const struct usage delay_usage = {
 static const struct usage limit_usage = {
     .name = "limit",
     .synopsis = "limit DIR|URL HOST N|none [--crawl NAME]",
-    .about = "Sets how many URLs of a host are done at most in a crawl or "
-             "service that runs, those that are done already counted. What is "
-             "beyond it waits until the limit is raised or lifted. Kept over "
-             "restarts.",
+    .about = "Limits how many URLs of a host a running crawl or service "
+             "finishes; those already finished count. The others wait until "
+             "the limit is raised or lifted. This is kept over restarts.",
     .table = &plain_table,
     .least = 3,
     .most = 3,
@@ -208,7 +207,7 @@ static int read_until(const struct steer *t, uint64_t *until)
     else if (s->until != NULL &&
              http_time_parse(bytes_of_str(s->until), until) != STATUS_OK)
         return usage_error(t->usage,
-                           "--until '%s' is no moment in UTC, as in "
+                           "--until '%s' is not a moment in UTC, such as "
                            "2026-12-24T18:00:00Z",
                            s->until);
     if (!s->off && (int64_t)*until * 1000 <= clock_wall_ms())
@@ -282,19 +281,21 @@ static int delay(struct steer *t, struct buf *key)
 
     if (!standard && quantity_time(bytes_of_str(text), &ms) != STATUS_OK)
         return usage_error(t->usage,
-                           "'%s' is no time, as in 5 or 1.5s, nor `default`",
+                           "'%s' is neither a time, such as 5 or 1.5s, nor "
+                           "`default`",
                            text);
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    snprintf(what, sizeof what, "asked every %g s at most",
+    snprintf(what, sizeof what, "asked at most every %g s",
              (double)ms / 1000.0);
     return set_queue(t, "/v1/queues/delay", "delay_seconds",
                      standard         ? json_null()
                      : ms % 1000 == 0 ? json_integer(ms / 1000)
                                       : json_real((double)ms / 1000.0),
                      key,
-                     standard ? "asked with the delay of all hosts" : what);
+                     standard ? "asked with the same delay as other hosts"
+                              : what);
 }
 
 /* ---- limit ---- */
@@ -310,7 +311,8 @@ static int limit(struct steer *t, struct buf *key)
     if (!none && (quantity_count(bytes_of_str(text), &n) != STATUS_OK ||
                   n < 1 || n > UINT32_MAX))
         return usage_error(t->usage,
-                           "'%s' is no number of URLs, 1 or more, nor `none`",
+                           "'%s' is neither a number of URLs (1 or more) nor "
+                           "`none`",
                            text);
     code = find_queue(t, key);
     if (code != EXIT_DONE)

@@ -82,8 +82,8 @@ static bool may_start_in(const char *dir)
     }
     if (there && !dir_is_service(dir, "crawl"))
         fprintf(stderr,
-                "urlweir crawl: %s holds a crawl already; go on with `urlweir "
-                "resume %s`, or choose another directory\n",
+                "urlweir crawl: %s holds a crawl already; continue it with "
+                "`urlweir resume %s`, or choose another directory\n",
                 dir, dir);
     return !there;
 }

@@ -21,11 +21,11 @@ static const struct option_spec specs[] = {
     {.name = "reason", .type = OPTION_LIST, STEER_AT(reasons),
      .section = "Which URLs", .arg = "REASONS",
      .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
-     .help = "those that failed for one of these, as http_503,timeout; else "
-             "all"},
+     .help = "those that failed for one of these reasons, such as "
+             "http_503,timeout; default: all"},
     {.name = "host", .type = OPTION_TEXT, STEER_AT(host),
      .section = "Which URLs", .arg = "HOST", .flags = OPTION_LINE_ONLY,
-     .help = "those of this host"},
+     .help = "only those of this host; default: all hosts"},
     STEER_CRAWL_ROW,
     STEER_ROWS,
 };
@@ -37,10 +37,10 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage usage = {
     .name = "retry",
     .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
-    .about = "Queues URLs that failed again, with fresh tries. `urlweir "
-             "status` counts failed URLs by reason. A crawl that has ended "
-             "fetches them when it is resumed; nothing that was fetched is "
-             "fetched again.",
+    .about = "Queues failed URLs again and gives each its full number of "
+             "tries. `urlweir status` counts failed URLs by reason. A crawl "
+             "that has ended fetches them when it is resumed; pages that were "
+             "fetched are not fetched again.",
     .table = &table,
     .least = 1,
     .most = 1,

@@ -39,11 +39,11 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage usage = {
     .name = "seed",
     .synopsis = "seed DIR|URL [SEED...] [-i FILE|-] [--crawl NAME]",
-    .about = "Adds seeds to a crawl, which opens its scope to them as to those "
-             "it was started with. Prints a line for each: ok, skipped or "
-             "failed, TAB, the URL, and where there is one TAB and the reason. "
-             "Those that are ok are on disk. A crawl that has ended fetches "
-             "them when it is resumed.",
+    .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
+             "did. Prints a line for each: ok, skipped or failed, TAB, the "
+             "URL, and TAB and the reason if there is one. Those that are ok "
+             "are on disk. A crawl that has ended fetches them when it is "
+             "resumed.",
     .table = &table,
     .least = 1,
     .most = SIZE_MAX,

@@ -58,44 +58,43 @@ static const struct option_spec specs[] = {
     {.name = "listen", .letter = 'l', .type = OPTION_TEXT, AT(listen),
      .fallback = "127.0.0.1:7071", .section = PORT, .arg = "HOST:PORT",
      .flags = OPTION_LINE_ONLY,
-     .help = "where gRPC is served; port 0 picks one and says which"},
+     .help = "where to serve gRPC; port 0 picks a free port and prints it"},
     {.name = "http", .type = OPTION_TEXT, AT(http),
      .fallback = "127.0.0.1:7072", .section = PORT, .arg = "HOST:PORT",
      .flags = OPTION_LINE_ONLY,
-     .help = "where JSON over HTTP and /metrics are served; `none`: nowhere"},
+     .help = "where to serve JSON over HTTP and /metrics; `none`: nowhere"},
     {.name = "token-file", .type = OPTION_TEXT, AT(token_file),
      .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "one `ROLE TOKEN` a line, the role read, write or admin; callers "
-             "must then send one of the tokens; read anew on SIGHUP"},
+     .help = "one `ROLE TOKEN` a line, where ROLE is read, write or admin; "
+             "callers must then send one of the tokens; read again on SIGHUP"},
     {.name = "tls-cert", .type = OPTION_TEXT, AT(tls_cert),
      .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "serve over TLS with this certificate chain (PEM); read anew on "
+     .help = "serve over TLS with this certificate chain (PEM); read again on "
              "SIGHUP"},
     {.name = "tls-key", .type = OPTION_TEXT, AT(tls_key),
      .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
      .help = "the key of --tls-cert (PEM)"},
     {.name = "client-ca", .type = OPTION_TEXT, AT(client_ca),
      .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "callers must show a certificate of these CAs (PEM); needs "
+     .help = "require callers to show a certificate of these CAs (PEM); needs "
              "--tls-cert"},
     {.name = "allow-open", .type = OPTION_FLAG, AT(allow_open),
      .fallback = "false", .section = PORT, .flags = OPTION_LINE_ONLY,
-     .help = "listen on other than loopback addresses although anybody may "
-             "then do anything"},
+     .help = "listen on addresses other than loopback without tokens, so that "
+             "anybody can do anything"},
     {.name = "connections", .type = OPTION_COUNT, AT(connections),
      .fallback = "1000", .min = 1, .max = 100000, .section = PORT, .arg = "N",
      .flags = OPTION_LINE_ONLY,
-     .help = "most connections at once"},
+     .help = "most open connections"},
     {.name = "drain", .type = OPTION_TIME, AT(drain_ms), .fallback = "5s",
      .min = 0, .max = 3600e3, .section = PORT, .arg = "TIME",
      .flags = OPTION_LINE_ONLY,
-     .help = "how long calls that run may take to finish when the service is "
-             "stopped"},
+     .help = "how long running calls may take to finish when the service stops"},
 
     {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
      .arg = "SIZE", .flags = OPTION_LINE_ONLY,
-     .help = "what the frontier may hold of its store in memory"},
+     .help = "how much of its store the frontier may keep in memory"},
     {.name = "checkpoint", .type = OPTION_TIME, AT(checkpoint_ms),
      .fallback = "60s", .min = 100, .max = 86400e3, .section = STORE,
      .arg = "TIME", .flags = OPTION_LINE_ONLY,
@@ -104,24 +103,25 @@ static const struct option_spec specs[] = {
 
     {.name = "crawl", .type = OPTION_LIST, AT(crawl), .section = CRAWLS,
      .arg = "FILE.yaml", .flags = OPTION_LINE_ONLY,
-     .help = "crawl, too, as `urlweir crawl -C` does with this file; kept in "
-             "DIR/crawls under the file's name; can be given again"},
+     .help = "also run a crawl of its own, as `urlweir crawl -C` does with "
+             "this file; it is kept in DIR/crawls under the file's name; can "
+             "be repeated"},
 
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet),
      .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
-     .help = "say nothing but errors"},
+     .help = "print errors only"},
     {.name = "verbose", .letter = 'v', .type = OPTION_FLAG, AT(verbose),
      .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
-     .help = "say what is done, too"},
+     .help = "also print what is done"},
 
     {.name = "sandbox", .type = OPTION_CHOICE, AT(sandbox), .fallback = "on",
      .words = sandbox_words, .section = RIGHTS, .flags = OPTION_LINE_ONLY,
-     .help = "give up all rights that the service does not need, where the "
-             "kernel can take them; off keeps them"},
+     .help = "give up all rights that the service does not need, as far as "
+             "the kernel can take them; off keeps them"},
     {.name = "user", .type = OPTION_TEXT, AT(user), .section = RIGHTS,
      .arg = "NAME", .flags = OPTION_LINE_ONLY,
-     .help = "root becomes this user; without it the owner of DIR, if that "
-             "user can use all files that are named"},
+     .help = "the user that root becomes; without it the owner of DIR, if "
+             "that user can use all files that are named"},
 };
 /* clang-format on */
 
@@ -136,9 +136,9 @@ static const struct usage usage = {
         "[--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
-        "and JSON over HTTP. Its store is in DIR, which is made when missing. "
-        "Crawls of its own run beside that, each in DIR/crawls/NAME. "
-        "SIGTERM ends it, with all that was acknowledged on disk.",
+        "and JSON over HTTP. Its store is in DIR, which is made if it is "
+        "missing. It can run crawls of its own too, each in DIR/crawls/NAME. "
+        "SIGTERM ends it; everything that was acknowledged is on disk.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -154,15 +154,17 @@ static int check_address(const struct serve_settings *s, const char *option,
     bool loopback = false;
 
     if (listen_address_is_loopback(address, &loopback) != STATUS_OK)
-        return usage_error(&usage, "%s: '%s' is no HOST:PORT of this machine",
+        return usage_error(&usage,
+                           "%s: '%s' is not a HOST:PORT of this "
+                           "machine",
                            option, address);
     if (loopback || s->allow_open || s->token_file != NULL ||
         s->client_ca != NULL)
         return EXIT_DONE;
     return usage_error(&usage,
-                       "%s: others than this machine could use '%s', and "
-                       "nothing would stop them; give --token-file, or "
-                       "--tls-cert with --client-ca, or --allow-open",
+                       "%s: other machines could use '%s' without any check; "
+                       "give --token-file, or --tls-cert with --client-ca, or "
+                       "--allow-open",
                        option, address);
 }
 
@@ -174,7 +176,8 @@ static bool has_http(const struct serve_settings *s)
 static int check_settings(const struct serve_settings *s)
 {
     if ((s->tls_cert == NULL) != (s->tls_key == NULL))
-        return usage_error(&usage, "--tls-cert and --tls-key go together");
+        return usage_error(&usage, "--tls-cert and --tls-key must be given "
+                                   "together");
     if (s->client_ca != NULL && s->tls_cert == NULL)
         return usage_error(&usage, "--client-ca needs --tls-cert and "
                                    "--tls-key");
@@ -225,7 +228,8 @@ static bool lock_dir(const char *dir, struct file_lock **lock)
                 dir, holder, holder);
     else if (st != STATUS_OK)
         fprintf(stderr, "urlweir serve: cannot use %s: %s\n", dir,
-                st == STATUS_EXISTS ? "it is no directory" : status_text(st));
+                st == STATUS_EXISTS ? "it is not a directory"
+                                    : status_text(st));
     return st == STATUS_OK && !dir_is_crawl(dir, "serve");
 }
 
@@ -247,9 +251,8 @@ static int open_failed(const char *dir, enum status st)
                 dir);
     else if (st == STATUS_BUSY)
         fprintf(stderr,
-                "urlweir serve: cannot start: something listens there already; "
-                "give another address with --listen or --http, where port 0 is "
-                "a free one\n");
+                "urlweir serve: cannot start: the address is in use; give "
+                "another with --listen or --http; port 0 picks a free one\n");
     else if (st == STATUS_FORMAT || st == STATUS_NOT_FOUND || st == STATUS_IO)
         fprintf(stderr, "urlweir serve: cannot start, see above\n");
     else
@@ -352,9 +355,9 @@ static enum status close_all(struct serving *all, enum status st)
 static int ended_stuck(void)
 {
     fprintf(stderr,
-            "urlweir serve: ended, as a fetcher does not come back from the "
-            "URL named above; all is on disk, the next start fails that URL "
-            "and goes on\n");
+            "urlweir serve: ended because a fetcher is stuck on the URL named "
+            "above; everything is on disk, and the next start marks that URL "
+            "failed and goes on\n");
     return EXIT_STUCK;
 }
 

@@ -49,8 +49,8 @@ static enum status serve_metrics(struct crawl_control *c,
         st = http_server_open(&c->http, &o);
     if (st != STATUS_OK)
         fprintf(stderr,
-                "urlweir %s: --metrics %s cannot be served, see above; nothing "
-                "was fetched\n",
+                "urlweir %s: --metrics %s cannot be served, as said above; "
+                "nothing was fetched\n",
                 c->what, s->metrics);
     else if (!s->quiet)
         fprintf(stderr, "urlweir %s: HTTP on %s\n", c->what,

@@ -68,20 +68,20 @@ int crawl_open_failed(enum status st, const char *dir)
             "urlweir: the crawl in %s is damaged and was not touched.\n"
             "  `urlweir verify %s` says what is wrong, and whether --repair "
             "can accept what is\n"
-            "  left: what is lost is fetched again then. Else restore the "
+            "  left; what is lost is then fetched again. If not, restore the "
             "directory from a copy.\n",
             dir, dir);
         return EXIT_DAMAGED;
     case STATUS_NOT_FOUND:
         fprintf(stderr,
-                "urlweir: no crawl in %s, it was ended before anything was "
+                "urlweir: no crawl in %s: it ended before anything was "
                 "stored; give the same `urlweir crawl` command again\n",
                 dir);
         return EXIT_CANNOT;
     case STATUS_EXISTS:
         fprintf(stderr,
-                "urlweir: a crawl is in %s already; `urlweir resume "
-                "%s` goes on with it\n",
+                "urlweir: %s holds a crawl already; `urlweir resume %s` "
+                "continues it\n",
                 dir, dir);
         return EXIT_CANNOT;
     case STATUS_VERSION:
@@ -119,8 +119,8 @@ static void wait_for_signal(struct crawl *c, unsigned *stops)
         return;
     crawl_stop(c);
     if (++*stops == 1)
-        log_warn("stopping: finishing what is under way",
-                 "hint=\"again to stop at once\"");
+        log_warn("stopping: finishing requests under way",
+                 "hint=\"press it again to stop at once\"");
     else
         log_warn("stopping at once", "%s", "");
 }
@@ -134,7 +134,7 @@ static void heed_control(struct crawl *c, const struct crawl_control *control,
         return;
     crawl_stop(c);
     *stops = 1;
-    log_warn("stopping: finishing what is under way", "by=\"urlweir stop\"");
+    log_warn("stopping: finishing requests under way", "by=\"urlweir stop\"");
 }
 
 static void say_if_paused(bool paused, bool *was, const char *dir)
@@ -298,7 +298,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     if (st != STATUS_OK) {
         progress_free(r.progress, NULL, r.started);
         if (crawl_archive_close(setup, s) != STATUS_OK)
-            log_warn("the WARC files are mended by the next start", "dir=%s",
+            log_warn("the next start repairs the WARC files", "dir=%s",
                      s->output);
         (void)end_lines(r.lines, true);
         return crawl_open_failed(st, s->output);

@@ -52,8 +52,8 @@ static void *watch(void *ctx)
         read(w->fds[SIGNALS].fd, &info, sizeof info) != (ssize_t)sizeof info)
         return NULL;
     fprintf(stderr,
-            "urlweir %s: ended while it was starting; what is on disk is kept, "
-            "start it again\n",
+            "urlweir %s: ended while it was starting; everything on disk is "
+            "kept; start it again\n",
             w->command);
     end_by((int)info.ssi_signo);
     return NULL;

@@ -33,7 +33,9 @@ static enum status list_parse(struct network_list *l, const char *option,
     l->at = xcalloc(count, sizeof *l->at);
     for (; l->count < count; l->count++) {
         if (!network_parse(texts[l->count], &l->at[l->count])) {
-            buf_addf(error, "%s '%s': no network, as in 10.0.0.0/8 or fd00::/8",
+            buf_addf(error,
+                     "%s '%s': not a network, such as 10.0.0.0/8 or "
+                     "fd00::/8",
                      option, texts[l->count]);
             return STATUS_FORMAT;
         }
@@ -51,8 +53,8 @@ static enum status nat64_parse(struct guard *g, const struct guard_options *o,
         if (special_is_nat64_prefix(&g->nat64.at[i]))
             continue;
         buf_addf(error,
-                 "--nat64 '%s': no NAT64 prefix; those are IPv6 networks of "
-                 "32, 40, 48, 56, 64 or 96 bits, as in 64:ff9b:1::/48",
+                 "--nat64 '%s': not a NAT64 prefix, which is an IPv6 network "
+                 "of 32, 40, 48, 56, 64 or 96 bits, such as 64:ff9b:1::/48",
                  o->nat64[i]);
         st = STATUS_FORMAT;
     }
@@ -78,7 +80,7 @@ static enum status ports_parse(struct guard *g, const struct guard_options *o,
     for (; g->port_count < o->port_count; g->port_count++) {
         if (!guard_port_parse(o->ports[g->port_count],
                               &g->ports[g->port_count])) {
-            buf_addf(error, "--allow-port '%s': no port from 1 to 65535",
+            buf_addf(error, "--allow-port '%s': not a port from 1 to 65535",
                      o->ports[g->port_count]);
             return STATUS_FORMAT;
         }
@@ -236,9 +238,9 @@ const char *guard_words(enum guard_verdict v)
         return "nothing was sent: a private or special address, or one of "
                "--deny-net; --allow-private and --allow-net allow more";
     case GUARD_NAME:
-        return "nothing was sent: a name for this machine, for a private "
-               "network or for a cloud's metadata; --allow-private and "
-               "--allow-net allow more";
+        return "nothing was sent: a name for this machine, a private network "
+               "or a cloud's metadata; --allow-private and --allow-net allow "
+               "more";
     case GUARD_PORT:
         return "nothing was sent: a port that browsers block, since other "
                "services listen there; --allow-port allows it";

@@ -255,8 +255,8 @@ static enum status read_lines(struct cookie_jar *j, struct bytes text,
             continue;
         if (!is_cookie(line)) {
             buf_addf(error,
-                     "%s:%zu: a cookie is a line of seven fields with tabs "
-                     "between",
+                     "%s:%zu: a cookie is a line of seven fields separated by "
+                     "tabs",
                      path, number);
             return STATUS_FORMAT;
         }

@@ -239,7 +239,7 @@ static size_t on_head_complete(struct fetch *f, size_t n)
 
     f->streamed = success && f->order.take != NULL;
     if (has_transfer_coding(a)) {
-        f->why = "a transfer coding that was not asked for";
+        f->why = "a transfer coding that was not requested";
         return decide(f, success ? FETCH_PROTOCOL : FETCH_ANSWERED);
     }
     f->keep = f->order.keep_all || (success && (!f->streamed || is_html(a)));

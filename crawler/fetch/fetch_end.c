@@ -135,7 +135,7 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
                             CURLcode code)
 {
     if (end == FETCH_ANSWERED && f->unknown_coding)
-        return "a content coding that is not known, the body is as it came";
+        return "the content coding is not known; the body is kept as it came";
     if (end < FETCH_CUT_ENCODING)
         return "";
     if (end == FETCH_ADDRESS) /* curl only reports that it got no socket */

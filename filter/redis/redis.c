@@ -74,8 +74,8 @@ static void fall_behind(struct redis_filter *r, enum status st)
     r->told = true;
     buf_init(&why, 2048);
     redis_bloom_why(r->bloom, st, &why);
-    log_warn("the Redis filter cannot be asked; every URL is looked up in the "
-             "exact set until it can",
+    log_warn("the Redis filter cannot be reached; until it can, every URL is "
+             "looked up in the exact set",
              "why=\"%s\"", buf_str(&why));
     buf_fini(&why);
 }
@@ -221,7 +221,7 @@ static void mend(struct redis_filter *r)
     }
     r->behind = false;
     if (r->told)
-        log_warn("the Redis filter is whole again", "%s", "");
+        log_warn("the Redis filter is complete again", "%s", "");
     r->told = false;
 }
 

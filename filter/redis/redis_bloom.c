@@ -422,13 +422,13 @@ void redis_bloom_why(const struct redis_bloom *b, enum status st,
         buf_add_str(out, ": no such filter there (never made, expired, "
                          "deleted or flushed)");
     else if (st == STATUS_EXISTS)
-        buf_add_str(out, ": that key is there already");
+        buf_add_str(out, ": that key exists already");
     else if (st == STATUS_DAMAGED)
         buf_add_str(out, ": the server was restarted and has lost what it had "
                          "confirmed; add the keys again (and see appendfsync)");
     else if (st == STATUS_FORMAT)
-        buf_add_str(out, ": what is there is not a filter of ours, or not "
-                         "whole");
+        buf_add_str(out, ": what is there is not a filter of urlweir, or is "
+                         "not complete");
     else if (st == STATUS_VERSION)
         buf_add_str(out, ": written by a newer release");
     else if (st == STATUS_ARG && said[0] == '\0')

@@ -218,7 +218,7 @@ static enum status flush_out(struct redis_connection *l)
         if (write_quietly(l->c, &done) != REDIS_OK)
             return lost(l, l->c->errstr);
         if (!done && clock_mono() > deadline)
-            return lost(l, "the server does not read");
+            return lost(l, "the server does not read what it is sent");
     }
     return STATUS_OK;
 }

@@ -132,7 +132,7 @@ static enum status take_user(struct redis_place *p, struct bytes *rest,
     who = bytes_of(rest->at, (size_t)(at - rest->at));
     *rest = bytes_of(at + 1, rest->len - who.len - 1);
     if (memchr(who.at, ':', who.len) == NULL)
-        return wrong(error, "before @ stands user:password, or :password");
+        return wrong(error, "before @ comes user:password, or :password");
     user = cut(&who, ':');
     if (!unescape(user, p->user, sizeof p->user) ||
         !unescape(who, p->password, sizeof p->password) || who.len == 0)
@@ -149,14 +149,14 @@ static enum status take_host(struct redis_place *p, struct bytes host,
 
     if (host.len > 0 && host.at[0] == '[') { /* an IPv6 address */
         if (memchr(host.at, ']', host.len) == NULL)
-            return wrong(error, "behind [ an address and ] stand");
+            return wrong(error, "after [ come an address and ]");
         name = bytes_of(host.at + 1, host.len - 1);
         port = name;
         name = cut(&port, ']');
         if (port.len > 0 && port.at[0] == ':')
             port = bytes_of(port.at + 1, port.len - 1);
         else if (port.len > 0)
-            return wrong(error, "behind ] only a :port may stand");
+            return wrong(error, "only a :port may follow ]");
     } else if (memchr(host.at, ':', host.len) != NULL) {
         port = host;
         name = cut(&port, ':');
@@ -239,11 +239,11 @@ static enum status take_settings(struct redis_place *p, struct bytes query,
 static enum status check(const struct redis_place *p, struct buf *error)
 {
     if (p->layout == REDIS_BLOCKED && p->hash != REDIS_DOUBLE)
-        return wrong(error, "hash= is of layout=plain");
+        return wrong(error, "hash= belongs to layout=plain");
     if (p->layout == REDIS_BLOCKED &&
         (p->k % 4 != 0 || p->k > 24 || p->bits % 512 != 0))
-        return wrong(error, "of layout=blocked k is a multiple of 4, at most "
-                            "24, and bits one of 512");
+        return wrong(error, "with layout=blocked k is a multiple of 4, at "
+                            "most 24, and bits is a multiple of 512");
     return STATUS_OK;
 }
 
@@ -259,11 +259,11 @@ enum status redis_url_parse(struct redis_place *out, const char *text,
     uint64_t n;
 
     if (bytes_starts_with(rest, PREFIX_TLS))
-        return wrong(error, "TLS (rediss:) is not spoken; use a tunnel, such "
-                            "as stunnel, on this machine");
+        return wrong(error, "TLS (rediss:) is not supported; use a tunnel, "
+                            "such as stunnel, on this machine");
     p.is_unix = bytes_starts_with(rest, PREFIX_UNIX);
     if (!p.is_unix && !bytes_starts_with(rest, PREFIX_TCP))
-        return wrong(error, "this begins otherwise");
+        return wrong(error, "this one begins differently");
     n = strlen(p.is_unix ? PREFIX_UNIX : PREFIX_TCP);
     rest = bytes_of(rest.at + n, rest.len - n);
     st = take_user(&p, &rest, error);
@@ -282,7 +282,7 @@ enum status redis_url_parse(struct redis_place *out, const char *text,
         st = take_host(&p, head, error);
         if (st == STATUS_OK && db.len > 0) {
             if (!number(db, 65535, &n))
-                return wrong(error, "behind the host stands the number of a "
+                return wrong(error, "after the host comes the number of a "
                                     "database");
             p.db = (unsigned)n;
         }

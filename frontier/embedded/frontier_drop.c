@@ -70,8 +70,8 @@ enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
         return STATUS_OK;
     if (drop_log_bytes(f->drop_log) >= f->o.keep_dropped) {
         if (frontier_store_counter(f->store, "drops_lost") == 0)
-            log_warn("no room for more drops: what is dropped from now on "
-                     "cannot come back when a setting is widened",
+            log_warn("no room for more drops: URLs dropped from now on cannot "
+                     "come back when a setting is widened",
                      "kept=%llu option=keep-dropped",
                      (unsigned long long)drop_log_count(f->drop_log));
         frontier_store_add(f->store, "drops_lost", 1);

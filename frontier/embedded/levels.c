@@ -105,8 +105,8 @@ static struct levels *levels_new(uint64_t last)
     l->of = try_calloc(last + 1, sizeof *l->of);
     l->done = l->of == NULL;
     if (l->done)
-        log_warn("no memory to find shorter paths: what the depth keeps out "
-                 "goes by the first path found",
+        log_warn("no memory to find shorter paths: --depth goes by the first "
+                 "path found",
                  "urls=%llu", (unsigned long long)last);
     return l;
 }

@@ -40,8 +40,8 @@ static enum status open_file(struct blocklist *b, const char *path,
 
     if (st == STATUS_OK && !info.id.has_seed) {
         buf_addf(error,
-                 "%s: this filter is of a crawl, whose secret its keys "
-                 "depend on; make one with `urlweir filter create`",
+                 "%s: this filter belongs to a crawl, and its keys depend on "
+                 "that crawl's secret; make one with `urlweir filter create`",
                  path);
         return STATUS_ARG;
     }
@@ -74,8 +74,8 @@ static enum status open_redis(struct blocklist *b, const char *url,
     b->by_text = info.layout == REDIS_PLAIN;
     if (!b->by_text && !info.has_seed) {
         buf_addf(error,
-                 "%s: this filter is of crawls, whose secrets its keys "
-                 "depend on; make one with `urlweir filter create`",
+                 "%s: this filter belongs to crawls, and its keys depend on "
+                 "their secrets; make one with `urlweir filter create`",
                  place.key);
         return STATUS_ARG;
     }

@@ -160,7 +160,7 @@ static enum status read_manifest(struct seen_store *s)
         st = STATUS_DAMAGED;
     } else if (st == STATUS_OK && !have_db) {
         log_error("the store is missing",
-                  "path=%s manifest_urls=%llu hint=\"put frontier.db back from "
+                  "path=%s manifest_urls=%llu hint=\"restore frontier.db from "
                   "a copy, or start a new crawl in another directory\"",
                   db, (unsigned long long)s->manifest.urls);
         st = STATUS_DAMAGED;
@@ -192,9 +192,9 @@ static enum status compare_with_manifest(struct seen_store *s)
     if (st == STATUS_OK && (urls < m->urls || fetches < m->fetches)) {
         log_error("the store is behind its manifest",
                   "dir=%s urls=%llu manifest_urls=%llu fetches=%llu "
-                  "manifest_fetches=%llu hint=\"put frontier.db and "
-                  "frontier.db-wal back, or accept the loss with `urlweir "
-                  "verify DIR --repair`: what is missing is fetched again\"",
+                  "manifest_fetches=%llu hint=\"restore frontier.db and "
+                  "frontier.db-wal, or accept the loss with `urlweir verify "
+                  "DIR --repair`: what is missing is fetched again\"",
                   s->dir, (unsigned long long)urls, (unsigned long long)m->urls,
                   (unsigned long long)fetches, (unsigned long long)m->fetches);
         st = STATUS_DAMAGED;

@@ -35,27 +35,28 @@ const struct column served_columns[SERVED_COLUMNS] = {
     [URL] = {"url", "text", "as it was put", column_get_any_text, AT(url)},
     [CRAWL] = {"crawl", "text", "its crawl ID", column_get_any_text,
      AT(crawl)},
-    [KEY] = {"key", "text", "of its queue, in that crawl", column_get_any_text,
+    [KEY] = {"key", "text", "key of its queue, in that crawl", column_get_any_text,
      AT(key)},
     [STATE] = {"state", "text", "`queued`, `leased`, `completed` or `removed`",
      get_state, AT(state)},
-    [ID] = {"id", "number", "in order of arrival", column_get_uint64, AT(id)},
+    [ID] = {"id", "number", "number in order of arrival", column_get_uint64, AT(id)},
     [DUE_AT] = {"due_at", "time",
-     "when it is served, if its queue's turn comes; of one that is completed "
-     "absent", column_get_time, AT(due_ms)},
-    [CREATED_AT] = {"created_at", "time", "when it was put first",
+     "when it can be served, if its queue's turn comes; absent if it is "
+     "completed", column_get_time, AT(due_ms)},
+    [CREATED_AT] = {"created_at", "time", "when it was first put",
      column_get_time, AT(created_ms)},
     [LEASED_UNTIL] = {"leased_until", "time",
-     "when its lease ends, if nothing is heard of it; else absent",
+     "when its lease ends unless it is acknowledged; absent if it is not "
+     "leased",
      column_get_time, AT(leased_until_ms)},
     [METADATA] = {"metadata", "object",
-     "arrays of strings, as put last; in CSV as JSON text",
+     "arrays of strings, as they were last put; JSON text in CSV",
      get_metadata, AT(metadata)},
-    [QUEUED] = {"queued", "URLs", "that wait in the queue",
+    [QUEUED] = {"queued", "URLs", "URLs that wait in the queue",
      column_get_uint64, AT(queue.queued)},
-    [LEASED] = {"leased", "URLs", "of the queue that are leased",
+    [LEASED] = {"leased", "URLs", "URLs of the queue that are leased",
      column_get_uint64, AT(queue.leased)},
-    [COMPLETED] = {"completed", "URLs", "of the queue that are completed",
+    [COMPLETED] = {"completed", "URLs", "URLs of the queue that are completed",
      column_get_uint64, AT(queue.completed)},
     [DELAY_SECONDS] = {"delay_seconds", "seconds",
      "between two times at which the queue is served: its own delay, else the "
@@ -66,7 +67,8 @@ const struct column served_columns[SERVED_COLUMNS] = {
     [SERVED_AT] = {"served_at", "time", "when the queue was served last",
      column_get_time, AT(queue.served_ms)},
     [LIMIT] = {"limit", "URLs",
-     "no more go out once that many are completed; absent: no limit",
+     "no more URLs are handed out once that many are completed; absent: no "
+     "limit",
      column_get_some, AT(queue.limit)},
 };
 

@@ -158,15 +158,14 @@ static void create(struct crawls *c, struct crawls_call *call)
     if (!crawls_name_is_valid(call->crawl)) {
         crawls_fail(call, STATUS_ARG,
                     "a name has at most %d letters, digits, '-', '_' and '.', "
-                    "which is not first",
+                    "and does not begin with '.'",
                     CRAWLS_NAME_MOST);
         return;
     }
     if (c->dir == NULL || c->count >= CRAWLS_MOST) {
         crawls_fail(call, STATUS_BUSY,
-                    c->dir == NULL
-                        ? "this process makes no crawls"
-                        : "there are as many crawls as there can be");
+                    c->dir == NULL ? "this process makes no crawls"
+                                   : "there is no room for another crawl");
         return;
     }
     snprintf(name, sizeof name, "%.*s", (int)call->crawl.len, call->crawl.at);
@@ -174,10 +173,10 @@ static void create(struct crawls *c, struct crawls_call *call)
     buf_init(&why, sizeof call->why);
     buf_addf(&dir, "%s/%s", c->dir, name);
     if (crawls_find(c, call->crawl) != NULL) {
-        crawls_fail(call, STATUS_EXISTS, "there is a crawl of this name");
+        crawls_fail(call, STATUS_EXISTS, "a crawl of this name exists already");
     } else if (c->taken != NULL && c->taken(c->taken_ctx, call->crawl)) {
         crawls_fail(call, STATUS_EXISTS,
-                    "other programs have URLs in a crawl of this name");
+                    "other programs have put URLs into a crawl of this name");
     } else {
         st = c->factory.create(c->factory.ctx, name, buf_str(&dir), call->in,
                                &m, &why);

@@ -104,7 +104,7 @@ void crawls_remove_rest(struct crawls *c, const char *file)
     buf_init(&path, 4096);
     buf_addf(&path, "%s/%s", c->dir, file);
     if (file_remove_tree(buf_str(&path)) != STATUS_OK)
-        log_warn("what is left of a deleted crawl stays", "dir=%s",
+        log_warn("cannot remove what is left of a deleted crawl", "dir=%s",
                  buf_str(&path));
     buf_fini(&path);
 }

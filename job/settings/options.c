@@ -123,41 +123,41 @@ static const char *const kind_words[] = {
 static const struct option_spec specs[] = {
     {.name = "seeds", LIST(seeds), .section = INPUT, .arg = "URL",
      .flags = OPTION_FILE_ONLY | OPTION_ON_START,
-     .help = "where to start; on the command line the operands"},
+     .help = "where to start; on the command line these are the operands"},
     {.name = "input", .letter = 'i', TEXT(input), .section = INPUT,
      .arg = "FILE", .flags = OPTION_ON_START,
      .help = "read seeds from FILE, one a line, # begins a comment; - is "
              "stdin"},
     {.name = "output", .letter = 'o', TEXT(output), .section = INPUT,
      .arg = "DIR", .flags = OPTION_ON_START | OPTION_OF_RUN,
-     .help = "the crawl's directory, made when missing"},
+     .help = "the crawl's directory; it is made if it is missing"},
     {.name = "config", .letter = 'C', TEXT(config), .section = INPUT,
      .arg = "FILE", .flags = OPTION_LINE_ONLY,
      .help = "read options from a YAML file; the command line wins"},
     {.name = "once", FLAG(once), .section = INPUT,
      .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME,
-     .help = "what is changed here holds for this run only, and is not kept"},
+     .help = "changes made here hold for this run only and are not kept"},
     {.name = "retry", LIST(retry), .section = INPUT, .arg = "REASONS",
      .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME | OPTION_COMMAS,
-     .help = "queue failed URLs again: those with these reasons, as "
-             "http_503,timeout, or all"},
+     .help = "queue failed URLs again: those that failed for one of these "
+             "reasons, such as http_503,timeout, or all"},
 
     {.name = "depth", .letter = 'd', COUNT(depth), .fallback = "none",
      .min = 0, .max = 1e9, .bare = "none", .section = SCOPE, .arg = "N",
-     .help = "most links from a seed to a page; seeds are 0"},
+     .help = "follow at most this many links from a seed; seeds have depth 0"},
     {.name = "scope", CHOICE(scope, enum scope_mode), .fallback = "host",
      .section = SCOPE,
-     .help = "go where: the seeds alone, their hosts, their registrable "
+     .help = "where to go: the seeds alone, their hosts, their registrable "
              "domains, below their directories, anywhere"},
     {.name = "include", .letter = 'I', LIST(include), .section = SCOPE,
      .arg = "REGEX",
-     .help = "only URLs in which some REGEX (PCRE2, unanchored) is found"},
+     .help = "crawl only URLs that match one of these (PCRE2, unanchored)"},
     {.name = "exclude", .letter = 'X', LIST(exclude), .section = SCOPE,
      .arg = "REGEX",
-     .help = "no URL in which a REGEX is found"},
+     .help = "skip URLs that match one of these"},
     {.name = "mime", LIST(mime), .section = SCOPE, .arg = "LIST",
      .flags = OPTION_COMMAS,
-     .help = "keep answers of these types only, as in text/html or text/"},
+     .help = "keep only responses of these types, such as text/html or text/"},
     {.name = "max-url-len", COUNT(max_url_length), .fallback = "2048",
      .min = 16, .max = (double)URL_LENGTH_CEILING, .section = SCOPE,
      .arg = "N",
@@ -176,7 +176,7 @@ static const struct option_spec specs[] = {
              "them"},
     {.name = "allow-port", LIST(allow_port), .section = SCOPE, .arg = "PORT",
      .flags = OPTION_COMMAS,
-     .help = "ask this port although browsers block it, as 25 or 6000"},
+     .help = "allow this port although browsers block it, such as 25 or 6000"},
     {.name = "follow", LIST(follow),
      .fallback = "a,area,iframe,link,canonical,alternate,meta-refresh,"
                  "sitemap,feed",
@@ -185,7 +185,8 @@ static const struct option_spec specs[] = {
      .help = "kinds of links that are followed"},
     {.name = "ignore", LIST(ignore), .section = SCOPE, .arg = "KINDS",
      .flags = OPTION_COMMAS, .words = kind_words,
-     .help = "kinds taken out of --follow"},
+     .help = "kinds of links that are not followed, although --follow names "
+             "them"},
     {.name = "assets", FLAG(assets), .section = SCOPE,
      .help = "follow img, srcset, script, css and media too"},
     {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
@@ -211,60 +212,63 @@ static const struct option_spec specs[] = {
      .help = "stop after receiving this much"},
     {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
      .max = 1024 * MIB, .section = LIMITS,
-     .help = "cut an answer there, counted after decompression"},
+     .help = "cut a response at this size, counted after decompression"},
     {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
-     .help = "most different links taken of one page; the rest are dropped"},
+     .help = "take at most this many different links from a page; the rest "
+             "are dropped"},
     {.name = "keep-dropped", SIZE(keep_dropped_bytes), .fallback = "256M",
      .min = 0, .max = SIZE_CEILING, .section = LIMITS,
-     .help = "room for dropped links, which come back when a resume lets them "
-             "in"},
+     .help = "room on disk for dropped links, so that a resume with wider "
+             "settings can let them in"},
     {.name = "memory", SIZE(memory_bytes), .fallback = "512M", .min = 96 * MIB,
      .max = SIZE_CEILING, .section = LIMITS,
-     .help = "stay below this, whatever the size of the crawl"},
+     .help = "memory to stay below, whatever the size of the crawl"},
     {.name = "min-disk", SIZE(min_disk_bytes), .fallback = "1G", .min = 0,
      .max = SIZE_CEILING, .section = LIMITS,
      .help = "stop when less is free on the disk of DIR"},
     {.name = "give-up", TIME(give_up_ms), .fallback = "5m", .min = 1,
      .max = 3650 * DAY, .bare = "none", .section = LIMITS,
-     .help = "how long to wait for a host that does not respond, and the "
-             "most that all that is left may have to wait"},
+     .help = "how long to wait for a host that does not respond; the crawl "
+             "also ends when everything that is left would have to wait longer"},
 
     {.name = "delay", .letter = 'w', TIME(delay_ms), .fallback = "1s",
      .min = 0, .max = DAY, .section = POLITENESS,
-     .help = "from the end of one answer of a host to the next request"},
+     .help = "time from the end of a host's response to the next request"},
     {.name = "random-delay", FLAG(random_delay), .section = POLITENESS,
-     .help = "vary the delay between half and one and a half"},
+     .help = "vary the delay at random between half of it and one and a half "
+             "times"},
     {.name = "adaptive", .type = OPTION_FLAG, .at = AT(adaptive, bool),
      .fallback = "true", .section = POLITENESS,
      .help = "wait at least twice as long as a host takes to respond; "
-             "--no-adaptive and --delay 0 do not"},
+             "--no-adaptive and --delay 0 turn that off"},
     {.name = "max-delay", TIME(max_delay_ms), .fallback = "30s", .min = 0,
      .max = DAY, .section = POLITENESS,
-     .help = "most that any wait grows to, but for Retry-After"},
+     .help = "longest wait that any rule leads to, except Retry-After"},
     {.name = "max-crawl-delay", TIME(max_crawl_delay_ms), .fallback = "5m",
      .min = 0, .max = DAY, .section = POLITENESS,
-     .help = "a longer Crawl-delay of robots.txt is cut to this"},
+     .help = "cut a longer Crawl-delay of robots.txt to this"},
     {.name = "conns-per-host", COUNT(conns_per_host), .fallback = "1",
      .min = 1, .max = 1000, .section = POLITENESS, .arg = "N",
      .help = "connections to one host at once"},
     {.name = "conns-per-ip", COUNT(conns_per_ip), .fallback = "8", .min = 0,
      .max = 10000, .section = POLITENESS, .arg = "N",
-     .help = "connections to one address at once; 0 is no limit"},
+     .help = "connections to one address at once; 0 means no limit"},
     {.name = "limit-rate", SIZE(limit_rate_bytes), .fallback = "none",
      .min = 1, .max = SIZE_CEILING, .bare = "none", .section = POLITENESS,
-     .help = "receive at most this much a second in all"},
+     .help = "receive at most this much a second in total"},
     {.name = "robots", CHOICE(robots, enum robots_policy), .fallback = "obey",
      .section = POLITENESS,
-     .help = "obey robots.txt, fetch and mark what it denies, or do not ask"},
+     .help = "obey robots.txt, fetch and mark what it denies, or do not fetch "
+             "it"},
     {.name = "noindex", CHOICE(noindex, enum noindex_policy),
      .fallback = "report", .section = POLITENESS,
      .help = "pages that ask not to be indexed: fetched and marked, or "
              "skipped"},
     {.name = "queue-key", CHOICE(queue_key, enum queue_key_mode),
      .fallback = "host", .section = POLITENESS, .flags = OPTION_ON_START,
-     .help = "whose URLs are asked one after the other: a host's, a "
-             "registrable domain's, or those of all hosts of an address"},
+     .help = "what shares a queue, and so is fetched one after the other: the "
+             "URLs of a host, of a registrable domain, or of an address"},
 
     {.name = "concurrency", .letter = 'c', COUNT(concurrency),
      .fallback = "64", .min = 1, .max = 10000, .section = FETCH, .arg = "N",
@@ -274,26 +278,27 @@ static const struct option_spec specs[] = {
      .help = "threads that fetch and parse"},
     {.name = "tries", .letter = 't', COUNT(tries), .fallback = "3", .min = 1,
      .max = 100, .section = FETCH, .arg = "N",
-     .help = "requests for one URL in all, when they fail in passing"},
+     .help = "most requests for one URL, if they fail in a way that may pass"},
     {.name = "retry-delay", TIME(retry_delay_ms), .fallback = "1s", .min = 0,
      .max = DAY, .section = FETCH,
-     .help = "before the second try; doubles up to --max-delay"},
+     .help = "wait before the second try; it doubles with each try, up to "
+             "--max-delay"},
     {.name = "timeout", .letter = 'T', TIME(timeout_ms), .fallback = "20s",
      .min = 1, .max = DAY, .section = FETCH,
-     .help = "for a whole answer"},
+     .help = "longest time for a whole response"},
     {.name = "connect-timeout", TIME(connect_timeout_ms), .fallback = "10s",
      .min = 1, .max = DAY, .section = FETCH,
-     .help = "for connecting"},
+     .help = "longest time for connecting"},
     {.name = "max-redirects", COUNT(max_redirects), .fallback = "5", .min = 0,
      .max = 50, .section = FETCH, .arg = "N",
-     .help = "most redirects in a row"},
+     .help = "follow at most this many redirects in a row"},
     {.name = "user-agent", .letter = 'U', TEXT(user_agent), .section = FETCH,
      .arg = "TEXT",
-     .help = "how to introduce ourselves [urlweir/" URLWEIR_VERSION
+     .help = "user agent to send [urlweir/" URLWEIR_VERSION
              " (+CONTACT)]"},
     {.name = "contact", TEXT(contact), .section = FETCH, .arg = "URL",
-     .help = "page or mail address that says who crawls; goes into the user "
-             "agent"},
+     .help = "web page or mail address of whoever runs the crawl; it goes "
+             "into the user agent"},
     {.name = "header", .letter = 'H', LIST(header), .section = FETCH,
      .arg = "LINE", .flags = OPTION_SECRET,
      .help = "send this header to the origins of the seeds, as in \"Accept: "
@@ -306,8 +311,8 @@ static const struct option_spec specs[] = {
      .arg = "TEXT", .flags = OPTION_SECRET,
      .help = "send this Cookie header to the origins of the seeds"},
     {.name = "cookies", TEXT(cookies), .section = FETCH, .arg = "FILE",
-     .help = "begin with the cookies of FILE, of curl's format, and keep those "
-             "that sites of the seeds set; /dev/null begins with none"},
+     .help = "start with the cookies in FILE (curl's format) and keep those "
+             "that the seeds' sites set; /dev/null starts with none"},
     {.name = "auth", LIST(auth), .section = FETCH,
      .arg = "ORIGIN=USER:PASSWORD", .flags = OPTION_SECRET,
      .help = "log in at ORIGIN (HTTP Basic)"},
@@ -315,31 +320,35 @@ static const struct option_spec specs[] = {
      .flags = OPTION_SECRET,
      .help = "send ORIGIN this bearer token"},
     {.name = "netrc", TEXT(netrc), .section = FETCH, .arg = "FILE",
-     .help = "log in at the machines of FILE, over https or where seeds are"},
+     .help = "log in at the machines that FILE names, over https or at the "
+             "seeds' origins"},
     {.name = "cert", TEXT(cert), .section = FETCH, .arg = "FILE",
-     .help = "show the origins of the seeds this client certificate, in PEM"},
+     .help = "client certificate (PEM) for the origins of the seeds"},
     {.name = "key", TEXT(key), .section = FETCH, .arg = "FILE",
-     .help = "the key of --cert, where that file does not hold it"},
+     .help = "the key of --cert, if that file does not hold it"},
     {.name = "cacert", TEXT(cacert), .section = FETCH, .arg = "FILE",
-     .help = "trust the authorities of FILE, in PEM, and not the system's"},
+     .help = "trust the certificate authorities in FILE (PEM) instead of the "
+             "system's"},
     {.name = "proxy", .letter = 'x', TEXT(proxy), .section = FETCH,
      .arg = "URL", .flags = OPTION_SECRET,
-     .help = "ask through this proxy; the environment's is not used"},
+     .help = "use this proxy; proxies named in the environment are not used"},
     {.name = "insecure", FLAG(insecure), .section = FETCH,
-     .help = "take any TLS certificate"},
+     .help = "accept any TLS certificate"},
     {.name = "resolve", LIST(resolve), .section = FETCH,
      .arg = "HOST:PORT:ADDR",
      .help = "connect to ADDR for HOST and PORT, without asking DNS"},
 
     {.name = "filter", CHOICE(filter, enum filter_choice),
      .fallback = "scalable", .section = DEDUPE,
-     .help = "what answers \"certainly new\" before the exact set is asked"},
+     .help = "the filter that says \"certainly new\" before the exact set is "
+             "asked"},
     {.name = "fpr", FRACTION(fpr), .fallback = "0.001", .min = 1e-9,
      .max = 0.5, .section = DEDUPE, .arg = "RATE",
-     .help = "false-positive rate of the filter; costs time, never a URL"},
+     .help = "false-positive rate of the filter; a false positive costs time, "
+             "never a URL"},
     {.name = "expect", COUNT(expect), .fallback = "1000000", .min = 1,
      .max = 1e12, .section = DEDUPE, .arg = "N",
-     .help = "URLs that a filter which cannot grow is made for: bloom, "
+     .help = "number of URLs to size a filter for that cannot grow: bloom, "
              "counting, redis"},
     {.name = "redis", TEXT(redis), .section = DEDUPE, .arg = "URL",
      .flags = OPTION_SECRET,
@@ -361,10 +370,10 @@ static const struct option_spec specs[] = {
 
     {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
      .arg = "FILE", .flags = OPTION_SECRET,
-     .help = "keep out the URLs in this filter, a file or a Redis URL"},
+     .help = "skip the URLs in this filter, a file or a Redis URL"},
     {.name = "block-exact", TEXT(block_exact), .section = DEDUPE,
      .arg = "FILE",
-     .help = "of these, only those that stand in FILE, one a line"},
+     .help = "of these, skip only those listed in FILE, one a line"},
     {.name = "drop-params", LIST(drop_params), .flags = OPTION_COMMAS,
      .section = DEDUPE, .arg = "NAME,...",
      .help = "leave these parameters out of queries; NAME* is a beginning"},
@@ -383,23 +392,23 @@ static const struct option_spec specs[] = {
      .section = OUTPUT,
      .help = "keep the whole link graph, repeats too"},
     {.name = "warc", FLAG(warc), .section = OUTPUT,
-     .help = "record requests and answers in WARC files below DIR/warc"},
+     .help = "record requests and responses in WARC files below DIR/warc"},
     {.name = "warc-size", SIZE(warc_size_bytes), .fallback = "1G",
      .min = MIB, .max = SIZE_CEILING, .section = OUTPUT,
-     .help = "begin another WARC file when one would get larger"},
+     .help = "start a new WARC file when one would grow beyond this"},
     {.name = "warc-prefix", TEXT(warc_prefix), .section = OUTPUT,
      .arg = "NAME",
-     .help = "what names of WARC files begin with [urlweir]"},
+     .help = "prefix of the names of WARC files [urlweir]"},
     {.name = "cdxj", FLAG(cdxj), .section = OUTPUT,
      .help = "index the WARC files in DIR/warc/index.cdxj when the crawl "
              "stops"},
     {.name = "jsonl", .letter = 'j', TEXT(jsonl), .section = OUTPUT,
      .arg = "FILE",
-     .help = "a JSON line for each URL that is done, when that is on disk; -: "
+     .help = "write a JSON line for each URL once its result is on disk; - is "
              "stdout"},
     {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
      .min = SECOND, .max = DAY, .section = OUTPUT,
-     .help = "between two checkpoints of the filter"},
+     .help = "time between two checkpoints of the filter"},
     {.name = "quiet", .letter = 'q', FLAG(quiet), .section = OUTPUT,
      .flags = OPTION_OF_RUN,
      .help = "errors only, and no progress unless --progress asks for it"},
@@ -409,30 +418,30 @@ static const struct option_spec specs[] = {
              "URL; -vv is --decisions"},
     {.name = "decisions", FLAG(decisions), .section = OUTPUT,
      .flags = OPTION_OF_RUN,
-     .help = "lines of --verbose, and why links are dropped, URLs tried again "
-             "and hosts left alone"},
+     .help = "as --verbose, and say why links are dropped, URLs are tried "
+             "again and hosts are left alone"},
     {.name = "progress", CHOICE(progress, enum progress_choice),
      .fallback = "auto", .section = OUTPUT, .flags = OPTION_OF_RUN,
      .help = "on stderr: a bar on a terminal and lines elsewhere, always a "
              "bar, JSON lines, nothing"},
     {.name = "metrics", TEXT(metrics), .section = OUTPUT, .arg = "HOST:PORT",
      .flags = OPTION_OF_RUN,
-     .help = "serve /metrics for Prometheus, the dashboard and all that can be "
-             "read of the crawl over HTTP there; port 0 picks one and says "
-             "which"},
+     .help = "serve /metrics for Prometheus, the dashboard and the crawl's "
+             "data over HTTP at this address; port 0 picks a free port and "
+             "prints it"},
     {.name = "metrics-open", FLAG(metrics_open), .section = OUTPUT,
      .flags = OPTION_OF_RUN,
-     .help = "--metrics may be on other than loopback addresses, where others "
+     .help = "allow --metrics on addresses other than loopback, where others "
              "can read it"},
 
     {.name = "sandbox", CHOICE(sandbox, enum sandbox_choice),
      .fallback = "on", .section = RIGHTS, .flags = OPTION_OF_RUN,
-     .help = "give up all rights that the crawl does not need, where the "
+     .help = "give up all rights that the crawl does not need, as far as the "
              "kernel can take them; off keeps them"},
     {.name = "user", TEXT(user), .section = RIGHTS, .arg = "NAME",
      .flags = OPTION_OF_RUN,
-     .help = "root becomes this user; without it the owner of DIR, if that "
-             "user can use all files that are named"},
+     .help = "the user that root becomes; without it the owner of DIR, if "
+             "that user can use all files that are named"},
 };
 /* clang-format on */
 

@@ -61,15 +61,15 @@ const char *seeds_explain(enum url_reason why)
     case URL_LENGTH:
         return "too long";
     case URL_PORT:
-        return "its port is no number up to 65535";
+        return "its port is not a number up to 65535";
     default:
-        return "its host is no name and no address";
+        return "its host is neither a name nor an address";
     }
 }
 
 const char seeds_no_login[] =
-    "it holds a user name or password; say `urlweir resume --auth "
-    "ORIGIN=USER:PASSWORD`, and seed it without";
+    "it holds a user name or password; give them with `urlweir resume --auth "
+    "ORIGIN=USER:PASSWORD`, and the seed without them";
 
 /* Passes a bad seed to the caller's `refuse`. */
 static enum status refuse(struct seeds *s, struct bytes text, const char *what,
@@ -94,8 +94,8 @@ static enum status report_bad(struct seeds *s, struct bytes text,
     size_t shown = text.len < SHOWN_MOST ? text.len : SHOWN_MOST;
 
     if (s->bad == SEEDS_REPORTED + 1)
-        fprintf(s->report, "urlweir: more bad seeds follow; only their number "
-                           "is kept\n");
+        fprintf(s->report, "urlweir: there are more bad seeds; only their "
+                           "number is kept\n");
     if (s->bad > SEEDS_REPORTED)
         return STATUS_OK;
     buf_init(&line, SIZE_MAX);

@@ -139,7 +139,7 @@ static enum status check_memory(const struct crawl_settings *s,
     add_option(error, s, "max-body");
     buf_add_str(error, " is more than a quarter of ");
     add_option(error, s, "memory");
-    buf_add_str(error, ", and bodies are not all that must fit there");
+    buf_add_str(error, ", and memory must hold more than bodies");
     return STATUS_ARG;
 }
 
@@ -192,7 +192,7 @@ static enum status check_filter(const struct crawl_settings *s,
     else if (s->filter != FILTER_REDIS && s->redis != NULL &&
              source(s, "redis") == OPTION_FROM_LINE)
         buf_add_str(error, "--redis is where --filter redis keeps its bits, "
-                           "and another filter is asked for");
+                           "but another filter was chosen");
     else if (source(s, "expect") == OPTION_FROM_LINE && !cannot_grow(s->filter))
         buf_add_str(error, "--expect is the capacity of a filter that cannot "
                            "grow: bloom, counting or redis");
@@ -212,24 +212,23 @@ static enum status check_filter(const struct crawl_settings *s,
 static enum status check_pairs(struct crawl_settings *s, struct buf *error)
 {
     if (s->quiet && (s->verbose || s->decisions)) {
-        buf_add_str(error, "-q and -v: the one asks for less, the other for "
-                           "more; give one of them");
+        buf_add_str(error, "-q and -v contradict each other; give one of them");
         return STATUS_ARG;
     }
     if (s->quiet && s->progress == PROGRESS_AUTO)
         s->progress = PROGRESS_NONE;
     if (s->filter == FILTER_NONE && source(s, "filter") == OPTION_FROM_LINE &&
         source(s, "fpr") == OPTION_FROM_LINE) {
-        buf_add_str(error, "--fpr is the rate of a filter, and --filter none "
+        buf_add_str(error, "--fpr is the rate of a filter, but --filter none "
                            "asks for no filter");
         return STATUS_ARG;
     }
     if (check_filter(s, error) != STATUS_OK)
         return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
-        buf_add_str(error, "--queue-key ip goes by the addresses that hosts "
-                           "are asked at, which only the proxy of --proxy "
-                           "knows; take host or domain");
+        buf_add_str(error, "--queue-key ip needs the hosts' addresses, and "
+                           "with --proxy only the proxy knows them; use host "
+                           "or domain");
         return STATUS_ARG;
     }
     if (s->key != NULL && s->cert == NULL) {
@@ -238,7 +237,7 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
         return STATUS_ARG;
     }
     if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
-        buf_add_str(error, "--ignore takes away all of --follow; to fetch the "
+        buf_add_str(error, "--ignore leaves nothing of --follow; to fetch the "
                            "seeds alone use --depth 0");
         return STATUS_ARG;
     }
@@ -252,15 +251,15 @@ static enum status check_sitemaps(const struct crawl_settings *s,
     const char *why = NULL;
 
     if (given && s->sitemap == SITEMAPS_OFF)
-        why = "--sitemap-url names a sitemap, and --sitemap off reads none";
+        why = "--sitemap-url names a sitemap, but --sitemap off reads none";
     else if (only && has(&s->ignore, "sitemap"))
-        why = "--sitemap only is about sitemaps, and --ignore takes them away";
+        why = "--sitemap only reads sitemaps, but --ignore leaves them out";
     else if (given && !only &&
              (!has(&s->follow, "sitemap") || has(&s->ignore, "sitemap")))
         why = "--sitemap-url needs the kind sitemap among those of --follow";
     else if ((only || given) && (s->scope == SCOPE_SEED || s->depth == 0))
-        why = "what sitemaps list is one link from a seed: neither --scope "
-              "seed nor --depth 0 leaves any of it";
+        why = "URLs from sitemaps are one link from a seed; --scope seed and "
+              "--depth 0 leave none of them";
     if (why == NULL)
         return STATUS_OK;
     buf_add_str(error, why);
@@ -303,14 +302,13 @@ static enum status check_metrics(const struct crawl_settings *s,
     if (listen_address_is_loopback(s->metrics, &loopback) != STATUS_OK)
         return settings_refuse(
             error, "metrics", s->metrics,
-            "it takes HOST:PORT of this machine, as in 127.0.0.1:9464");
+            "it takes HOST:PORT of this machine, such as 127.0.0.1:9464");
     if (loopback || s->metrics_open)
         return STATUS_OK;
     return settings_refuse(
         error, "metrics", s->metrics,
-        "others than this machine could read the crawl there; if they "
-        "may, give --metrics-open, else an address such as "
-        "127.0.0.1:9464");
+        "other machines could read the crawl there; if they may, give "
+        "--metrics-open, else an address such as 127.0.0.1:9464");
 }
 
 enum status settings_check(struct crawl_settings *s, struct buf *error)

@@ -50,7 +50,7 @@ static enum status check_line(const char *option, const char *line,
     static const struct {
         const char *name, *why;
     } ours[] = {
-        {"host", "it is the URL's"},
+        {"host", "the URL decides it"},
         {"user-agent", "use --user-agent"},
         {"cookie", "use --cookie"},
         {"accept-encoding", "the crawler sets it itself"},
@@ -62,7 +62,8 @@ static enum status check_line(const char *option, const char *line,
 
     if (n == 0 || line[n] != ':') {
         buf_addf(error,
-                 "--%s: a header is `Name: value`, as in \"Accept: text/html\"",
+                 "--%s: a header is `Name: value`, such as \"Accept: "
+                 "text/html\"",
                  option);
         return STATUS_ARG;
     }
@@ -117,7 +118,7 @@ static enum status check_auth(const char *text, struct buf *error)
     enum status st = check_bound("auth", text, "USER:PASSWORD", &login, error);
 
     if (st == STATUS_OK && strchr(login, ':') == NULL) {
-        buf_add_str(error, "--auth: behind ORIGIN= it takes USER:PASSWORD, and "
+        buf_add_str(error, "--auth: after ORIGIN= it takes USER:PASSWORD, and "
                            "there is no colon");
         st = STATUS_ARG;
     }
@@ -140,14 +141,13 @@ static enum status check_mime(const char *type, struct buf *error)
     if (n == 0 || type[n] != '/')
         return settings_refuse(
             error, "mime", type,
-            "a type is like text/html, all of a family like text/");
+            "it takes a type, such as text/html, or a family, such as text/");
     if (strcmp(rest, "*") == 0)
         return settings_refuse(error, "mime", type,
-                               "all of a family is written text/");
+                               "a family is written text/");
     if (rest[token_length(rest)] != '\0')
-        return settings_refuse(
-            error, "mime", type,
-            "a type has no parameters here, only type/subtype");
+        return settings_refuse(error, "mime", type,
+                               "it takes type/subtype without parameters");
     for (char *p = (char *)type; *p != '\0'; p++)
         *p = ascii_lower(*p);
     return STATUS_OK;
@@ -164,7 +164,7 @@ static enum status check_sitemap_url(const char *text, struct buf *error)
     return why == URL_OK
                ? STATUS_OK
                : settings_refuse(error, "sitemap-url", text,
-                                 "it takes an http or https URL, as in "
+                                 "it takes an http or https URL, such as "
                                  "https://example.org/sitemap.xml");
 }
 
@@ -175,8 +175,7 @@ static enum status check_net(const char *option, const char *net,
     if (net[strspn(net, "0123456789abcdefABCDEF:./")] != '\0')
         return settings_refuse(
             error, option, net,
-            "a network is like 10.0.0.0/8 or fd00::/8; names are not "
-            "taken");
+            "it takes a network, such as 10.0.0.0/8 or fd00::/8, not a name");
     return STATUS_OK;
 }
 
@@ -221,7 +220,7 @@ static enum status check_resolve(const char *entry, struct buf *error)
         port[digits + 1] == '\0' || strchr("+-", entry[0]) != NULL)
         return settings_refuse(
             error, "resolve", entry,
-            "it takes HOST:PORT:ADDRESS, as in example.org:443:10.0.0.1");
+            "it takes HOST:PORT:ADDRESS, such as example.org:443:10.0.0.1");
     return STATUS_OK;
 }
 
@@ -236,8 +235,8 @@ static enum status check_agent(const struct crawl_settings *s,
     if (token.len == 0)
         st = settings_refuse(
             error, "user-agent", s->user_agent,
-            "it must begin with a name of letters, - and _, which is what "
-            "robots.txt is asked for");
+            "it must begin with a name of letters, - and _, which is the name "
+            "that robots.txt goes by");
     buf_fini(&token);
     if (st == STATUS_OK && s->contact != NULL &&
         (strpbrk(s->contact, ":@") == NULL ||
@@ -258,8 +257,8 @@ static enum status check_warc_prefix(const char *prefix, struct buf *error)
         return STATUS_OK;
     return settings_refuse(
         error, "warc-prefix", prefix,
-        "it takes at most 64 letters, digits, '.', '_' and '-', and "
-        "begins with none of '.' and '-'");
+        "it takes at most 64 letters, digits, '.', '_' and '-', and does not "
+        "begin with '.' or '-'");
 }
 
 static enum status check_proxy(const char *proxy, struct buf *error)
@@ -274,7 +273,7 @@ static enum status check_proxy(const char *proxy, struct buf *error)
             return STATUS_OK;
     return settings_refuse(
         error, "proxy", proxy,
-        "it takes a URL, as in http://127.0.0.1:3128; schemes are http, "
+        "it takes a URL, such as http://127.0.0.1:3128; schemes are http, "
         "https, socks4, socks4a, socks5, socks5h");
 }
 

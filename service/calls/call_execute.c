@@ -31,7 +31,7 @@ struct go {
 
 static enum status not_of_one(struct go *g)
 {
-    answer_refuse(g->call, "this is not asked of one crawl");
+    answer_refuse(g->call, "this call is not for one crawl");
     return STATUS_OK;
 }
 
@@ -307,7 +307,7 @@ static enum status set_delay(struct go *g)
     if (g->ops->default_delay != NULL)
         return g->ops->default_delay(g->of, in->standard ? FIRST_DELAY : ms);
     answer_refuse(g->call, "the delay of all hosts of a crawl is one of its "
-                           "settings; this sets that of one queue");
+                           "settings; this call sets the delay of one queue");
     return STATUS_OK;
 }
 

@@ -266,9 +266,9 @@ static void commit(struct frontier_service *s)
         fault_point("service-committed");
     }
     if (s->broken != STATUS_OK && !s->stats.broken)
-        log_error("the store failed; the frontier takes nothing any more",
-                  "dir=%s status=\"%s\" hint=\"mend that and start it again; "
-                  "what was acknowledged is on disk\"",
+        log_error("the store failed; the frontier accepts no more calls",
+                  "dir=%s status=\"%s\" hint=\"repair it and start again; "
+                  "everything that was acknowledged is on disk\"",
                   s->o.dir, status_text(s->broken));
 }
 

@@ -102,7 +102,7 @@ static void answer_unknown(struct frontier_call *call)
     answer_begin(call);
     switch (call->verb) {
     case FRONTIER_PUT:
-        answer_refuse(call, "no URLs are taken for a crawl of this name");
+        answer_refuse(call, "a crawl of this name accepts no URLs");
         break;
     case FRONTIER_URL_STATUS:
     case FRONTIER_SET_LIMIT:

@@ -25,7 +25,9 @@ static void refuse(struct frontier_call *call, const char *why)
 {
     struct bytes kept = answer_keep(call, bytes_of(why, strlen(why) + 1));
 
-    answer_refuse(call, kept.len > 0 ? kept.at : "not as the crawl is now");
+    answer_refuse(call, kept.len > 0 ? kept.at
+                                     : "not in the crawl's present "
+                                       "state");
 }
 
 static void deleted(struct crawls_call *base)

@@ -145,7 +145,7 @@ static void out_of_time(struct loop_timer *t)
     else
         grpc_call_finish(c, GRPC_DEADLINE_EXCEEDED,
                          c->deadline != 0 ? "deadline exceeded"
-                                          : "the request did not come");
+                                          : "the request did not arrive");
 }
 
 /* ---- messages ---- */
@@ -199,7 +199,7 @@ static void give_all(struct grpc_call *c)
     if (st == STATUS_AGAIN && !reserve(c))
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
                          c->method->role == AUTH_NONE
-                             ? "this method takes small messages alone"
+                             ? "this method accepts only small messages"
                              : "too many large messages at once");
     else if (st == STATUS_LIMIT)
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED,
@@ -207,8 +207,8 @@ static void give_all(struct grpc_call *c)
                          GRPC_MESSAGE_MOST);
     else if (st == STATUS_FORMAT)
         grpc_call_finish(c, GRPC_INTERNAL,
-                         "a message is compressed in a way not named, or "
-                         "does not decompress");
+                         "a message is compressed in a way that was not "
+                         "declared, or does not decompress");
     else if (st == STATUS_NOMEM)
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED, "out of memory");
 }

@@ -220,7 +220,9 @@ static void answer(struct grpc_call *c, const request_message *q)
         answer_error(c, q, GRPC_NOT_FOUND, "there are no extensions here");
         break;
     default:
-        answer_error(c, q, GRPC_INVALID_ARGUMENT, "nothing was asked");
+        answer_error(c, q, GRPC_INVALID_ARGUMENT,
+                     "the request asks for "
+                     "nothing");
         break;
     }
 }

@@ -39,7 +39,7 @@ static void refuse_role(struct grpc_server *s, struct http2_stream *t,
 {
     char why[64];
 
-    snprintf(why, sizeof why, "a token of the role %s is needed",
+    snprintf(why, sizeof why, "this needs a token with the role %s",
              auth_role_name(need));
     grpc_refuse(s, t, GRPC_PERMISSION_DENIED, why);
 }
@@ -89,7 +89,7 @@ static bool read_metadata(struct grpc_server *s, struct http2_stream *t,
     }
     if (encoding.len > 0 && !*gzip && !bytes_is(encoding, "identity")) {
         grpc_refuse(s, t, GRPC_UNIMPLEMENTED,
-                    "this grpc-encoding is not known; gzip is");
+                    "unknown grpc-encoding; gzip is supported");
         return false;
     }
     return true;

@@ -105,7 +105,7 @@ static const char *why_refused(const struct http_request *r)
     for (size_t i = 0; i < r->call_count; i++)
         if (r->calls[i].status == STATUS_REFUSED)
             return r->calls[i].why;
-    return "it cannot be done with this one";
+    return "this one does not allow that";
 }
 
 bool http_failed(struct http_request *r, enum status st)
@@ -126,7 +126,7 @@ bool http_failed(struct http_request *r, enum status st)
         http_problem(r, 409, "%s", why_refused(r));
         break;
     case STATUS_AGAIN:
-        http_problem(r, 503, "too much waits to be written; try again");
+        http_problem(r, 503, "too many writes are waiting; try again");
         break;
     case STATUS_CLOSED:
         http_problem(r, 503, "the service is stopping");

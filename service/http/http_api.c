@@ -26,7 +26,7 @@ static bool as_array(struct http_request *r, size_t most)
         r->in = array;
     }
     if (!json_is_array(r->in) || json_array_size(r->in) == 0)
-        http_problem(r, 400, "an object is wanted, or an array of some");
+        http_problem(r, 400, "expected an object or an array of objects");
     else if (json_array_size(r->in) > most)
         http_problem(r, 413, "at most %zu items in one body", most);
     return r->status == 0;
@@ -75,7 +75,8 @@ static bool read_put(struct http_request *r, json_t *object, long at,
     item->kind = bytes_is(kind, "known") ? FRONTIER_ITEM_KNOWN
                                          : FRONTIER_ITEM_DISCOVERED;
     if (!bytes_is(kind, "known") && !bytes_is(kind, "discovered"))
-        http_problem(r, 400, "item %ld: 'kind' is discovered or known", at);
+        http_problem(r, 400, "item %ld: 'kind' must be discovered or known",
+                     at);
     else if (item->refetch_s > 0 && item->kind != FRONTIER_ITEM_KNOWN)
         http_problem(r, 400,
                      "item %ld: 'refetch_at' is for URLs of the kind known",
@@ -329,7 +330,7 @@ static void reply_url(struct http_request *r)
     json_t *o, *queue;
 
     if (call->status == STATUS_NOT_FOUND)
-        http_problem(r, 404, "this URL was never put there");
+        http_problem(r, 404, "this URL was never put into it");
     if (http_failed(r, call->status) || call->url_count != 1)
         return;
     o = url_json(r, &call->urls[0], SERVED_VIEW_URL, &f);

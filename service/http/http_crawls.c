@@ -35,13 +35,19 @@ bool http_crawl_failed(struct http_request *r)
     case STATUS_OK:
         return false;
     case STATUS_NOT_FOUND:
-        http_problem(r, 404, "%s", *why ? why : "no such crawl is run here");
+        http_problem(r, 404, "%s",
+                     *why ? why
+                          : "this process runs no such "
+                            "crawl");
         break;
     case STATUS_EXISTS:
-        http_problem(r, 409, "%s", *why ? why : "there is such a crawl");
+        http_problem(r, 409, "%s", *why ? why : "such a crawl exists already");
         break;
     case STATUS_BUSY:
-        http_problem(r, 409, "%s", *why ? why : "not as the crawl is now");
+        http_problem(r, 409, "%s",
+                     *why ? why
+                          : "not in the crawl's present "
+                            "state");
         break;
     case STATUS_CLOSED:
         if (http_server_is_stopping(r->server))
@@ -160,7 +166,7 @@ static bool check_seeds(struct http_request *r, json_t *seeds, const char *what)
     json_array_foreach(seeds, i, one)
     {
         if (!json_is_string(one))
-            http_problem(r, 400, "'%s': item %zu is no string", what, i);
+            http_problem(r, 400, "'%s': item %zu is not a string", what, i);
     }
     return r->status == 0;
 }
@@ -181,7 +187,7 @@ static void ask_create(struct http_request *r)
     if (!crawls_name_is_valid(name))
         http_problem(r, 400,
                      "'name' must be 1 to %d letters, digits, '-', '_' and "
-                     "'.', that not first",
+                     "'.', and must not begin with '.'",
                      CRAWLS_NAME_MOST);
     else
         http_crawl_call(r, CRAWLS_CREATE, json_incref(r->in))->crawl = name;
@@ -198,7 +204,7 @@ static void reply_create(struct http_request *r)
     snprintf(at, sizeof at, "/v1/crawls/%.*s", (int)name.len, name.at);
     r->location = xstrdup(at);
     if (!answer_view(r, 201, name))
-        http_problem(r, 404, "it has been deleted since");
+        http_problem(r, 404, "it has since been deleted");
 }
 
 /* ---- DELETE /v1/crawls/{crawl} ---- */
@@ -233,7 +239,7 @@ static void ask_state(struct http_request *r)
 static void reply_state(struct http_request *r)
 {
     if (!http_crawl_failed(r) && !answer_view(r, 200, bytes_of_str(r->name)))
-        http_problem(r, 404, "it has been deleted since");
+        http_problem(r, 404, "it has since been deleted");
 }
 
 /* ---- seeds and settings ---- */
@@ -275,7 +281,7 @@ static void ask_set(struct http_request *r)
     if (json_is_object(r->in))
         http_crawl_call(r, CRAWLS_SET_SETTINGS, json_incref(r->in));
     else
-        http_problem(r, 400, "an object is wanted");
+        http_problem(r, 400, "expected an object");
 }
 
 /* ---- hosts and recent answers ---- */
@@ -297,7 +303,7 @@ static void ask_hosts(struct http_request *r)
         return;
     if (!bytes_is(sort, "biggest") && !bytes_is(sort, "slowest") &&
         !bytes_is(sort, "blocked"))
-        http_problem(r, 400, "'sort' is slowest, biggest or blocked");
+        http_problem(r, 400, "'sort' must be slowest, biggest or blocked");
     else
         http_crawl_call(r, CRAWLS_HOSTS,
                         json_pack("{s:s#, s:I}", "sort", sort.at, (int)sort.len,

@@ -273,7 +273,8 @@ void http_events_ask(struct http_request *r)
     if (!http_members(r, r->in, -1, NULL, 0))
         return;
     if (v->watchers >= HTTP_WATCHERS_MOST) {
-        http_problem(r, 503, "%d watch already; try again", HTTP_WATCHERS_MOST);
+        http_problem(r, 503, "there are %d readers already; try again",
+                     HTTP_WATCHERS_MOST);
         return;
     }
     if (v->watchers++ == 0)

@@ -105,7 +105,7 @@ static void parse_body(struct http_request *r)
                        &wrong);
     let_body_go(r);
     if (r->in == NULL)
-        http_problem(r, 400, "the body is no JSON: line %d, column %d: %s",
+        http_problem(r, 400, "the body is not JSON: line %d, column %d: %s",
                      wrong.line, wrong.column, wrong.text);
 }
 
@@ -170,7 +170,7 @@ struct crawls_call *http_crawl_call(struct http_request *r,
     r->crawl_call->done = crawl_told;
     r->crawl_call->ctx = r;
     if (r->server->options.crawls == NULL)
-        http_problem(r, 404, "no crawls are run here");
+        http_problem(r, 404, "this process runs no crawls");
     return r->crawl_call;
 }
 
@@ -230,7 +230,7 @@ static enum MHD_Result ask(struct http_request *r)
     if (r->status == 0)
         r->route->ask(r);
     if (r->call_count > 0 && r->server->router == NULL)
-        http_problem(r, 404, "this process has no frontier for others");
+        http_problem(r, 404, "this process has no frontier for other programs");
     if (r->status == 0 && r->export != NULL) {
         r->state = HTTP_WAITING;
         if (http_export_wait(r->export))

@@ -119,7 +119,7 @@ static void begin(struct http_request *r, struct http_export *e)
     enum status st;
 
     if (!http_server_report_begins(r->server)) {
-        http_problem(r, 503, "%d reports run already; try again",
+        http_problem(r, 503, "%d reports are running already; try again",
                      HTTP_REPORTS_MOST);
         http_export_free(e);
         return;
@@ -157,7 +157,7 @@ static bool read_query(struct http_request *r, struct http_export *e)
             return false;
         csv = bytes_is(format, "csv");
         if (!csv && !bytes_is(format, "jsonl"))
-            http_problem(r, 400, "'format' is jsonl or csv");
+            http_problem(r, 400, "'format' must be jsonl or csv");
         e->report.format = csv ? "csv" : "jsonl";
         e->type = csv ? "text/csv; charset=utf-8" : "application/x-ndjson";
     } else if (r->route->how != CRAWLS_EXPLAIN &&
@@ -174,7 +174,7 @@ void http_export_ask(struct http_request *r)
     struct http_export *e;
 
     if (r->server->options.crawls == NULL) {
-        http_problem(r, 404, "no crawls are run here");
+        http_problem(r, 404, "this process runs no crawls");
         return;
     }
     e = xcalloc(1, sizeof *e);
@@ -205,15 +205,15 @@ static void refuse(struct http_request *r, enum status st)
 {
     switch (st) {
     case STATUS_NOT_FOUND:
-        http_problem(r, 404, "there is no such crawl, or nothing known of it");
+        http_problem(r, 404, "there is no such crawl, or it holds nothing");
         break;
     case STATUS_ARG:
         if (r->route->how == CRAWLS_EXPLAIN)
-            http_problem(r, 400, "'url' is no URL that a crawl can meet");
+            http_problem(r, 400, "'url' is not a URL that a crawl can meet");
         else
             http_problem(r, 400,
-                         "'what' is urls, pages, errors, drops, hosts, "
-                         "or links where --record kept them");
+                         "'what' must be urls, pages, errors, drops, hosts, "
+                         "or links if --record kept them");
         break;
     default:
         http_problem(r, 503, "the report failed: %s", status_text(st));

@@ -45,7 +45,7 @@ void http_guard_role(struct http_request *r)
         has = r->server->options.open_role;
         r->role = has != AUTH_NONE ? has : AUTH_ADMIN;
         if (has != AUTH_NONE && has < needed)
-            http_problem(r, 403, "this takes the role %s, and here is %s",
+            http_problem(r, 403, "this needs the role %s; the caller has %s",
                          auth_role_name(needed), auth_role_name(has));
         return;
     }
@@ -55,9 +55,9 @@ void http_guard_role(struct http_request *r)
     if (has != AUTH_NONE)
         http_conns_know(r->server->conns, http_conn_of(r->conn));
     if (has == AUTH_NONE)
-        http_problem(r, 401, "a token is needed: Authorization: Bearer TOKEN");
+        http_problem(r, 401, "this needs a token: Authorization: Bearer TOKEN");
     else if (has < needed)
-        http_problem(r, 403, "a token of the role %s is needed",
+        http_problem(r, 403, "this needs a token with the role %s",
                      auth_role_name(needed));
 }
 
@@ -69,5 +69,5 @@ void http_guard_caller(struct http_request *r)
                                            bytes_of_str(r->server->host)))
         http_problem(r, 421, "the Host header names another machine");
     else if (o->tls.client_ca != NULL && !shows_certificate(r))
-        http_problem(r, 403, "a client certificate is needed");
+        http_problem(r, 403, "this needs a client certificate");
 }

@@ -60,7 +60,7 @@ static enum MHD_Result look_at(void *ctx, enum MHD_ValueKind kind,
 
     (void)kind;
     if (!is_token(n))
-        h->wrong = "the name of a header field is none";
+        h->wrong = "the name of a header field is not valid";
     else if (has_control(v))
         h->wrong = "a header field holds control characters";
     if (names(n, MHD_HTTP_HEADER_HOST)) {
@@ -86,11 +86,11 @@ static const char *why_not(struct MHD_Connection *conn, const char *version)
     if (h.lengths > 1)
         return "there is more than one Content-Length";
     if (h.codings > 0 && h.lengths > 0)
-        return "there are Content-Length and Transfer-Encoding";
+        return "there are both Content-Length and Transfer-Encoding";
     if (h.codings > 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0)
         return "HTTP/1.0 has no Transfer-Encoding";
     if (h.codings > 1 || (h.codings == 1 && !h.chunked))
-        return "Transfer-Encoding can be chunked, once";
+        return "Transfer-Encoding can only be chunked, once";
     return NULL;
 }
 

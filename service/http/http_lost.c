@@ -80,6 +80,6 @@ void http_give_back(struct http_request *r)
         if (router_submit(s->router, c) != STATUS_OK)
             atomic_fetch_sub(&g->pending, 1); /* our count kept it above 0 */
     }
-    log_info("leases given back, their caller had left", "urls=%zu", n);
+    log_info("leases taken back: their caller had disconnected", "urls=%zu", n);
     call_over(g);
 }

@@ -65,7 +65,8 @@ void http_route_find(struct http_request *r, const char *method)
     if (r->allow[0] == '\0')
         http_problem(r, 404, "there is nothing at this path");
     else
-        http_problem(r, 405, "this path does not know the method %s", method);
+        http_problem(r, 405, "this path does not support the method %s",
+                     method);
 }
 
 static void read_name(struct http_request *r)

@@ -396,7 +396,7 @@ bool http_members_read(json_t *object, const struct http_member *m, size_t n,
     json_t *value;
 
     if (!json_is_object(object)) {
-        snprintf(why, why_size, "an object is wanted");
+        snprintf(why, why_size, "expected an object");
         return false;
     }
     json_object_foreach(object, name, value)

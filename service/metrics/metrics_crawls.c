@@ -140,7 +140,7 @@ static void add_done_of(struct metrics_text *m, const struct crawls_view *v,
 static void add_outcomes(const struct crawl_views *all)
 {
     metrics_family(all->m, PREFIX, "urls_done_total", METRICS_COUNTER,
-                   "URLs by their last word, over all runs.");
+                   "URLs by their final outcome, over all runs.");
     for (size_t i = 0; i < all->n; i++)
         for (unsigned s = OUTCOME_FETCHED; s < OUTCOME_STATUS_COUNT_; s++)
             add_done_of(all->m, &all->at[i], s);
@@ -171,7 +171,7 @@ static void add_requests(const struct crawl_views *all)
                                         {"result", fetch_stats_end_name(e)}),
                          all->at[i].stats.fetches.ends[e]);
     metrics_family(all->m, PREFIX, "answers_total", METRICS_COUNTER,
-                   "Answers to requests of this run by their HTTP status.");
+                   "Responses of this run by their HTTP status.");
     for (size_t i = 0; i < all->n; i++)
         for (unsigned c = 1; c < FETCH_STATS_CLASSES; c++) {
             uint64_t n = all->at[i].stats.fetches.classes[c];
@@ -192,18 +192,18 @@ static void add_times(const struct crawl_views *all)
         size_t at; /* in struct fetch_stats */
     } times[] = {
         {"response_duration_seconds",
-         "From a request's beginning to its answer's last octet.",
+         "Time from the start of a request to the last octet of its response.",
          offsetof(struct fetch_stats, response)},
         {"first_byte_duration_seconds",
-         "From a request's beginning to its answer's first octet.",
+         "Time from the start of a request to the first octet of its response.",
          offsetof(struct fetch_stats, first_byte)},
         {"connect_duration_seconds",
-         "From a request's beginning until its new connection was open, TLS "
-         "included.",
+         "Time from the start of a request until its new connection was open, "
+         "TLS included.",
          offsetof(struct fetch_stats, connect)},
         {"robots_duration_seconds",
-         "From the beginning of a request for robots.txt to its answer's last "
-         "octet.",
+         "Time from the start of a request for robots.txt to the last octet "
+         "of its response.",
          offsetof(struct fetch_stats, robots)},
     };
 

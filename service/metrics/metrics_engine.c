@@ -84,9 +84,11 @@ static void add_filter(const struct engines *all)
          offsetof(struct frontier_stats, filter.bytes), METRICS_GAUGE},
         {"filter_keys", "Keys in the filter.",
          offsetof(struct frontier_stats, filter.keys), METRICS_GAUGE},
-        {"filter_segments", "Parts of the filter that are built alone.",
+        {"filter_segments",
+         "Parts of the filter that can be rebuilt on their "
+         "own.",
          offsetof(struct frontier_stats, filter.segments), METRICS_GAUGE},
-        {"filter_rebuilds_total", "Parts of the filter built anew.",
+        {"filter_rebuilds_total", "Parts of the filter that were rebuilt.",
          offsetof(struct frontier_stats, filter.rebuilds), METRICS_COUNTER},
     };
 
@@ -124,7 +126,7 @@ static void add_times(const struct engines *all)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
                           &all->at[i].frontier->commits);
     begin(all, "checkpoint_duration_seconds", METRICS_HISTOGRAM,
-          "How long a checkpoint took, beside the work.");
+          "How long a checkpoint took; work goes on meanwhile.");
     for (size_t i = 0; i < all->n; i++)
         metrics_histogram(all->m, LABELS(&all->at[i], NULL, NULL),
                           &all->at[i].frontier->checkpoints);
@@ -134,7 +136,7 @@ static void add_times(const struct engines *all)
         metrics_uint(all->m, LABELS(&all->at[i], NULL, NULL),
                      all->at[i].frontier->checkpoints_failed);
     begin(all, "last_checkpoint_timestamp_seconds", METRICS_GAUGE,
-          "When the last checkpoint that succeeded was begun; 0: none was.");
+          "When the last successful checkpoint began; 0: there was none.");
     for (size_t i = 0; i < all->n; i++)
         metrics_seconds(all->m, LABELS(&all->at[i], NULL, NULL),
                         (uint64_t)all->at[i].frontier->checkpoint_ms *

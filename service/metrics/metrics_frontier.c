@@ -54,7 +54,7 @@ static void add_counts(struct metrics_text *m,
          v->urls},
         {"memory_bytes", "What the frontier holds.", METRICS_GAUGE, v->memory},
         {"active", "1: URLs are handed out.", METRICS_GAUGE, v->active},
-        {"broken", "1: the store failed, nothing is taken any more.",
+        {"broken", "1: the store failed and no more calls are accepted.",
          METRICS_GAUGE, v->broken},
     };
 
@@ -70,7 +70,7 @@ static void add_acks(struct metrics_text *m, const uint64_t *acks)
     };
 
     metrics_family(m, FRONTIER, "put_answers_total", METRICS_COUNTER,
-                   "What was answered to URLs put.");
+                   "Results of putting URLs.");
     for (unsigned i = 0; i < FRONTIER_ACKS_; i++)
         metrics_uint(m, METRICS_LABELS({"answer", names[i]}), acks[i]);
 }
@@ -89,7 +89,8 @@ static void add_calls(struct metrics_text *m,
                                                      (enum frontier_verb)v)}),
                          histogram_count(&w->calls[via][v]));
     metrics_family(m, FRONTIER, "call_duration_seconds", METRICS_HISTOGRAM,
-                   "From a call's coming to its answer, the commit included.");
+                   "Time from a call's arrival to its answer, the commit "
+                   "included.");
     for (unsigned via = 0; via < FRONTIER_VIAS_; via++)
         for (unsigned v = 0; v < FRONTIER_VERBS_; v++)
             if (histogram_count(&w->calls[via][v]) > 0)
@@ -128,7 +129,7 @@ void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
              v.http2.open},
             {"connections_accepted_total", "Connections accepted.",
              METRICS_COUNTER, v.http2.accepted},
-            {"received_bytes_total", "Octets received, TLS taken off.",
+            {"received_bytes_total", "Octets received, without TLS.",
              METRICS_COUNTER, v.http2.received},
             {"sent_bytes_total", "Octets sent, without TLS.", METRICS_COUNTER,
              v.http2.sent},
@@ -137,7 +138,7 @@ void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s)
             {"messages_received_total", "Messages received.", METRICS_COUNTER,
              v.received},
             {"messages_sent_total", "Messages sent.", METRICS_COUNTER, v.sent},
-            {"strangers_total", "Requests that were no gRPC.", METRICS_COUNTER,
+            {"strangers_total", "Requests that were not gRPC.", METRICS_COUNTER,
              v.strangers},
         };
 

@@ -72,14 +72,14 @@ static const char *take_line(struct tokens *t, struct bytes line)
     role = bytes_of(line.at, n);
     token = bytes_trim(bytes_of(line.at + n, line.len - n));
     if (role_of_name(role) == AUTH_NONE)
-        return "a line is ROLE TOKEN, the role read, write or admin";
+        return "a line is ROLE TOKEN, where ROLE is read, write or admin";
     if (token.len == 0)
         return "a role without a token";
     if (token.len > AUTH_TOKEN_MOST)
         return "a token has at most 512 characters";
     for (size_t i = 0; i < token.len; i++)
         if (token.at[i] <= ' ' || token.at[i] > '~')
-            return "a token is printable ASCII without spaces";
+            return "a token must be printable ASCII without spaces";
     if (t->count == AUTH_TOKENS_MOST)
         return "more than 1024 tokens";
     SHA256((const unsigned char *)token.at, token.len, t->at[t->count].digest);
@@ -118,7 +118,7 @@ static void warn_if_open(const char *path)
     struct stat s;
 
     if (stat(path, &s) == 0 && (s.st_mode & S_IROTH) != 0)
-        log_warn("token file can be read by everybody", "path=\"%s\"", path);
+        log_warn("token file can be read by other users", "path=\"%s\"", path);
 }
 
 enum status auth_reload(struct auth *a)

@@ -75,7 +75,7 @@ assert page.policy == ("default-src 'none'; style-src 'sha256-%s'; "
 assert "http" not in page.style and "@import" not in page.style
 
 f = page.figures
-assert f["new URLs asked"] == want["new"]
+assert f["new URLs checked"] == want["new"]
 assert f["URLs a Bloom-only crawler would have lost"] == want["would_have_lost"]
 assert f["false negatives (must be 0)"] == want["false_negatives"]
 assert f["bits a URL"] == want["bits_per_key"]
@@ -149,7 +149,7 @@ says err "cannot write nowhere/page.html"
 # No URL at all.
 : >empty
 exits 0 "$URLWEIR" audit --urls empty --html empty.html
-says empty.html "No URL was asked about yet."
+says empty.html "No URL was checked yet."
 
 # ---- a crawl with a hostile URL and a hostile name ------------------------------
 

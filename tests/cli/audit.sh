@@ -107,7 +107,7 @@ exits 0 "$URLWEIR" audit --urls list --json --fpr 0.01
 for pair in name=list new=3 exact_count=3 false_negatives=0 fpr_promised=0.01; do
     has "${pair%%=*}" "${pair#*=}"
 done
-says err "1 lines are no http(s) URL"
+says err "1 lines are not http(s) URLs"
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "http://a.example/" i }' >long
 "$URLWEIR" audit --urls - --fpr 0.5 --what-if 0.01 --lost lost --json \
     <long >out 2>err || fail "audit --urls -: $(cat err)"
@@ -139,7 +139,7 @@ says err "cannot read .:"
 { printf 'http://a.example/' && head -c 2000000 /dev/zero | tr '\0' a && printf '\nhttp://b.example/'; } >wide
 exits 0 "$URLWEIR" audit --urls wide --json
 has new 1
-says err "1 lines are no http(s) URL"
+says err "1 lines are not http(s) URLs"
 
 # ---- what cannot be done ----
 

@@ -115,7 +115,7 @@ says err "no such file"
 exits 1 "$URLWEIR" crawl "$seed" -o no $quick --block-filter list
 says err "not a filter file"
 exits 1 "$URLWEIR" crawl "$seed" -o no $quick --block-filter all/filter.ckpt
-says err "this filter is of a crawl"
+says err "this filter belongs to a crawl"
 exits 2 "$URLWEIR" crawl "$seed" -o no $quick --block-filter block \
     --block-exact nowhere
 says err "no such file"

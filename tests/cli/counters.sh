@@ -106,7 +106,7 @@ for title, name in rows.items():
     assert int(told.get(title, "0").replace(",", "")) == n or (title == "fetched" and title not in told), \
         (title, n, said)
 for words, name in (" seen before", "duplicates"), (" out of scope", "dropped"), \
-        (" of them a Bloom", "false_positives"), (" with a body seen before", "same_content"):
+        (" of which a Bloom", "false_positives"), (" with a body seen before", "same_content"):
     found = re.search(r"([\d,]+)" + words, said)
     n = int(found[1].replace(",", "")) if found else 0
     assert n == views["status"][name], (name, n, said)

@@ -156,7 +156,7 @@ for how in "" --raw; do
     cmp want got || fail "runs over parts differ from one over all: $how"
 done
 exits 2 "$URLWEIR" dedupe --state set urls
-says err "tells lines apart by octets"
+says err "compares lines by octets"
 says err "give --raw"
 [ ! -s out ] || fail "a refusal on stdout"
 "$URLWEIR" dedupe --raw --json --state set urls >got 2>err
@@ -268,7 +268,7 @@ cp urls same
 status=0
 dedupe same >>same 2>err || status=$?
 [ "$status" = 2 ] || fail "reading what is written: $status"
-says err "it is what is being written to"
+says err "it is the file that is being written"
 head -c 300000 many | gzip | head -c 20000 >cut.gz
 exits 2 "$URLWEIR" dedupe -q cut.gz
 says err "cannot read cut.gz: its gzip data is cut short"

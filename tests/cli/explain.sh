@@ -107,13 +107,13 @@ says out "  via                $seed"
 says out "status=failed reason=http_404 tries=1 final=yes http_status=404"
 
 exits 0 "$URLWEIR" explain d "${seed}never-heard-of"
-says out "  nothing that was read is known to link to it"
+says out "  no page that was read is known to link to it"
 exits 0 "$URLWEIR" explain d "${seed}p.png"
 ! grep -q "known to link" out || fail "a link that was dropped is known: $(cat out)"
 
 # ---- what cannot be done ----
 
 exits 1 "$URLWEIR" explain d "no url"
-says err "no http(s) URL"
+says err "not an http(s) URL"
 exits 2 "$URLWEIR" explain elsewhere "$seed"
 exits 1 "$URLWEIR" explain d

@@ -57,11 +57,11 @@ PYTHON
 
 # ---- what is refused -----------------------------------------------------------
 
-refuses 2 "there already" create "$f" --capacity 10
+refuses 2 "exists already" create "$f" --capacity 10
 refuses 2 "no such filter" check "$redis_url?key=nowhere"
 refuses 1 "cannot remove keys" remove "$f"
 refuses 1 "offset 2^32-1" create "$redis_url?key=big" --capacity 1e9
-refuses 1 "is made at a Redis URL" create here --kind redis --capacity 9
+refuses 1 "needs a Redis URL" create here --kind redis --capacity 9
 refuses 1 "leave --kind cuckoo out" create "$redis_url?key=c" --kind cuckoo \
     --capacity 9
 refuses 1 "settings are key" check "$redis_url?colour=red"
@@ -69,9 +69,9 @@ refuses 1 "TLS" check "rediss://localhost/"
 refuses 2 "no such filter" check "$redis_url?key=nowhere"
 redis set plain x >/dev/null
 refuses 1 "say layout=plain" check "$redis_url?key=plain"
-refuses 2 "there already" create "$redis_url?key=plain" --capacity 10
-refuses 1 "not ours to delete" drop "$redis_url?key=plain&layout=plain&bits=8"
-refuses 1 "no Redis URL" drop keys
+refuses 2 "exists already" create "$redis_url?key=plain" --capacity 10
+refuses 1 "belongs to another program and is not deleted" drop "$redis_url?key=plain&layout=plain&bits=8"
+refuses 1 "not a Redis URL" drop keys
 refuses 2 "No such file" info "redis+unix:///nowhere?timeout=1s"
 
 # ---- shared: exactly one is told that a key is new ---------------------------
@@ -159,7 +159,7 @@ printf 'http://b.example/\n' | filter add "$h" --tell >got
 printf 'new\thttp://b.example/\n' | cmp - got || fail "add: $(cat got)"
 [ "$(redis bitcount theirs)" -gt 14 ] || fail "nothing was set"
 exits 0 "$URLWEIR" filter info "$h"
-says out "a bitmap of another program"
+says out "another program's bitmap"
 
 # A plain layout of our own, with the hash most libraries use.
 p="$redis_url?key=ours&layout=plain"

@@ -104,7 +104,7 @@ refuses 1 "the seed of their hash" merge out.1 a.bloom seed
 refuses 1 "size or rate" merge out.1 a.bloom rate
 refuses 1 "size or rate" merge out.1 a.bloom size
 refuses 1 "their kind" merge out.1 a.bloom a.cuckoo
-refuses 2 "there already" merge a.bloom b.bloom size
+refuses 2 "exists already" merge a.bloom b.bloom size
 [ ! -e out.1 ] || fail "a refused merge left a file"
 
 # A seed is needed once only.
@@ -139,11 +139,11 @@ says out "It is overfull"
 filter check small <keys >got 2>err
 ! grep -q '^new' got || fail "an overfull filter lost a key"
 
-refuses 2 "there already" create small --capacity 10
+refuses 2 "exists already" create small --capacity 10
 refuses 2 "no such file" check nowhere
 refuses 2 "not a filter file" check keys
 refuses 1 "--capacity is needed" create new
-refuses 1 "is 'check' meant" chek small
+refuses 1 "did you mean 'check'" chek small
 filter create wide --kind bloom --capacity 300000
 filter add wide <keys
 flip wide 3000

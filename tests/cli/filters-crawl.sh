@@ -121,7 +121,7 @@ waits_for '[ "$(redis hget five:meta adds)" -gt 0 ] 2>/dev/null' ||
 redis_kill
 rm -rf redis-data
 kill -CONT "$server"
-waits_for 'grep -q "cannot be asked" crawl.err' || fail "it was not missed"
+waits_for 'grep -q "cannot be reached" crawl.err' || fail "it was not missed"
 redis_up
 sleep 0.3
 redis_kill
@@ -131,8 +131,8 @@ redis_up
 status=0
 wait $pid || status=$?
 whole away
-says crawl.err "the Redis filter cannot be asked"
-[ "$(grep -c 'cannot be asked' crawl.err)" -le 2 ] || fail "said too often"
+says crawl.err "the Redis filter cannot be reached"
+[ "$(grep -c 'cannot be reached' crawl.err)" -le 2 ] || fail "said too often"
 exits 0 "$URLWEIR" status away --json
 [ "$(json filter_unsure <out)" -gt 0 ] || fail "nothing unsure: $(cat out)"
 
@@ -167,7 +167,7 @@ done
 exits 1 "$URLWEIR" crawl "$seed" -o no --filter redis
 says err "--filter redis needs --redis"
 exits 1 "$URLWEIR" crawl "$seed" -o no --redis "$redis_url"
-says err "another filter is asked for"
+says err "another filter was chosen"
 exits 1 "$URLWEIR" crawl "$seed" -o no --filter redis --redis http://x/
 says err "a Redis URL is"
 exits 1 "$URLWEIR" crawl "$seed" -o no --expect 5

@@ -22,7 +22,7 @@ crawl seed
 ended 5
 says crawl.err address
 nothing_came "a loopback seed"
-says crawl.err "--allow-private asks"
+says crawl.err "--allow-private allows it"
 exits 0 "$URLWEIR" status seed --json
 says out '"skipped.address": 1'
 exits 0 "$URLWEIR" export seed --what errors
@@ -106,7 +106,7 @@ at() {
 }
 ends=5
 at 10080 skipped.port
-says crawl.err "port: not asked, since browsers block it; --allow-port asks"
+says crawl.err "port: not fetched, since browsers block it; --allow-port allows it"
 exits 0 "$URLWEIR" explain "port-$n" http://127.0.0.9:10080/
 says out "nothing was sent: a port that browsers block"
 ends=3
@@ -128,7 +128,7 @@ exits 0 "$URLWEIR" explain nat64 "$nat64:$port/"
 says out "nothing was sent: a private or special address"
 for wrong in 10.0.0.0/8 2600::/44 2600::1; do
     exits 1 "$URLWEIR" crawl "$seed" -o wrong --nat64 "$wrong"
-    says err "--nat64 '$wrong': no NAT64 prefix"
+    says err "--nat64 '$wrong': not a NAT64 prefix"
 done
 exits 1 "$URLWEIR" crawl "$seed" -o wrong --allow-port 0
 says err "--allow-port '0': it takes a port from 1 to 65535"

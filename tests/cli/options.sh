@@ -26,10 +26,10 @@ crawl "no option -Z" -Z
 crawl "--depth needs a value: --depth N" --depth
 crawl "--depth needs a value: --depth N" --depth --insecure
 crawl "--insecure is a switch and takes no value" --insecure=yes
-crawl "-d: 'deep' is no count; it takes a whole number, or none" -d deep
+crawl "-d: 'deep' is not a count; it takes a whole number, or none" -d deep
 crawl "--concurrency: '0' is out of range; it takes 1 to 10000" --concurrency 0
-crawl "--delay: '1 s' is no time" --delay '1 s'
-crawl "--quota: '1KB' is no size" --quota 1KB
+crawl "--delay: '1 s' is not a time" --delay '1 s'
+crawl "--quota: '1KB' is not a size" --quota 1KB
 crawl "--scope: 'hosts' is not known; it takes one of seed, host" --scope hosts
 crawl "--delay 1m is above --max-delay 30s" --delay 60s --max-delay 30s
 crawl "--random-delay varies --delay, which is 0" --random-delay -w0
@@ -51,7 +51,7 @@ yaml() {
     crawl "$1" --config my.yaml
 }
 yaml "my.yaml:2:1: no setting 'delya'; did you mean 'delay'?" 'depth: 3\ndelya: 3\n'
-yaml "my.yaml:1:8: depth: 'x' is no count" 'depth: x\n'
+yaml "my.yaml:1:8: depth: 'x' is not a count" 'depth: x\n'
 yaml "my.yaml:3:1: 'depth' was already set in line 1" 'depth: 1\n\ndepth: 2\n'
 yaml "my.yaml:1:10: include: takes a list" 'include: x\n'
 yaml "my.yaml:1:8: depth: takes one value, not a list" 'depth: [3]\n'
@@ -235,7 +235,7 @@ says err "no crawl to resume in nowhere; there is no such directory"
 mkdir begun
 cp d/urlweir-settings.yaml begun/
 exits 2 "$URLWEIR" resume begun
-says err "no crawl in begun, it was ended before anything was stored; give the same"
+says err "no crawl in begun: it ended before anything was stored; give the same"
 echo "dept: 3" >d/urlweir-settings.yaml
 exits 6 "$URLWEIR" resume d
 says err "d/urlweir-settings.yaml:1:1: no setting 'dept'; did you mean 'depth'?"

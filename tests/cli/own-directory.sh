@@ -47,9 +47,9 @@ mkdir www site
 echo '<title>mine</title>' >www/index.html
 echo 'depth: 3' >site/crawl.yaml # what was given with -C
 for who in crawl serve dedupe; do
-    refused $who www "urlweir $who: www is not empty: index.html is there" \
+    refused $who www "urlweir $who: www is not empty: index.html is in it" \
         "nothing was written; give a new or empty directory, such as www/"
-    refused $who site "crawl.yaml is there"
+    refused $who site "crawl.yaml is in it"
 done
 (cd site && "$URLWEIR" crawl "$seed" -C crawl.yaml -o . $quick >../out 2>../err) &&
     fail "crawl -C crawl.yaml -o . went on" || :
@@ -61,28 +61,28 @@ for name in lock dedupe.lock frontier.db dedupe.db manifest dedupe.manifest filt
     mkdir -p "named/$name"
     echo "my own $name" >"named/$name/$name"
     for who in crawl serve dedupe; do
-        refused $who "named/$name" "$name is there, which is not ours"
+        refused $who "named/$name" "$name is in it, which is not urlweir's"
     done
 done
 mkdir foreign
 sqlite3 foreign/frontier.db 'CREATE TABLE mine(x)'
-refused serve foreign "frontier.db is there"
-refused crawl foreign "frontier.db is there"
+refused serve foreign "frontier.db is in it"
+refused crawl foreign "frontier.db is in it"
 
 # ---- each other's -------------------------------------------------------------------
 
 make_crawl c
 used serve s
 used dedupe d
-refused serve c "c holds a crawl of \`urlweir crawl\`; a service has a directory of its own"
-refused dedupe c "c holds a crawl of \`urlweir crawl\`; the set of --state has a directory of its own"
-refused crawl d "d holds a set of \`urlweir dedupe\`; a crawl has a directory of its own"
-refused serve d "d holds a set of \`urlweir dedupe\`; a service has a directory of its own"
-refused dedupe s "the set of --state has a directory of its own"
+refused serve c "c holds a crawl of \`urlweir crawl\`; a service needs a directory of its own"
+refused dedupe c "c holds a crawl of \`urlweir crawl\`; the set of --state needs a directory of its own"
+refused crawl d "d holds a set of \`urlweir dedupe\`; a crawl needs a directory of its own"
+refused serve d "d holds a set of \`urlweir dedupe\`; a service needs a directory of its own"
+refused dedupe s "the set of --state needs a directory of its own"
 exits 2 start_crawl s
 says err "holds the frontier of a service"
 exits 2 start_crawl c
-says err "holds a crawl already; go on with \`urlweir resume c\`"
+says err "holds a crawl already; continue it with \`urlweir resume c\`"
 used serve s
 used dedupe d
 
@@ -91,10 +91,10 @@ cp -r c lost
 rm lost/urlweir-settings.yaml
 exits 2 start_serve lost
 says err "lost holds a crawl, whose urlweir-settings.yaml is missing"
-refused dedupe lost "the set of --state has a directory of its own"
+refused dedupe lost "the set of --state needs a directory of its own"
 exits 2 start_crawl lost
 exits 6 "$URLWEIR" resume lost -q
-says err "The store has those of the last run, without secrets:"
+says err "The store has the options of the last run, without secrets:"
 sh -c "$(tail -n 1 err)"
 exits 0 "$URLWEIR" resume lost -q
 ! grep -q ' -> ' err || fail "other settings: $(cat err)"

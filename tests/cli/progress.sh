@@ -18,7 +18,7 @@ documented = {k for page in sys.argv[1:] for l in open(page) if l.startswith("| 
 assert documented == set(o), documented ^ set(o)
 ' "$TOP/docs/formats/progress.md" \
     "$TOP/docs/formats/counters.md" || fail "the JSON is not as documented"
-says err "finished: every URL in scope is fetched, or has a reason why not"
+says err "finished: every URL in scope was fetched, or has a reason why not"
 says err "exit status 0; to list the pages: urlweir export json"
 
 exits 0 "$URLWEIR" crawl $go -o quiet -q

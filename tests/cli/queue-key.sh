@@ -162,6 +162,6 @@ serve_no_more
 
 exits 1 "$URLWEIR" crawl http://a.test/ -o no --queue-key ip \
     --proxy http://127.0.0.1:3128
-says err "--queue-key ip goes by the addresses that hosts are asked at, which"
+says err "--queue-key ip needs the hosts' addresses"
 exits 1 "$URLWEIR" resume d --queue-key host
 says err "it is fixed when a crawl starts"

@@ -28,7 +28,7 @@ says err 'those that failed are tried again by `urlweir retry d`'
 # ---- which ------------------------------------------------------------------------
 
 exits 1 "$URLWEIR" retry d --reason nonsense
-says err "'nonsense' is no reason why a URL fails"
+says err "'nonsense' is not a reason of failure"
 exits 1 "$URLWEIR" resume d --retry http_5
 says err "http_5"
 exits 0 "$URLWEIR" retry d --reason timeout

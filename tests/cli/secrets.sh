@@ -254,7 +254,7 @@ forget
 resume cjar --cookies newer
 ended 0
 grep -E '^127.0.0.1 /new.html Cookie: ' log.headers | grep -q 'old=n3w' || fail "$(cat log.headers)"
-says crawl.err "a file of secrets can be read by others"
+says crawl.err "a file of secrets can be read by other users"
 [ "$(cat newer)" = "$(printf '127.0.0.1\tFALSE\t/\tFALSE\t0\told\tn3w')" ] || fail "it was written to"
 printf '127.0.0.1 FALSE / FALSE 0 s3cr3t\n' >bad
 exits 1 "$URLWEIR" crawl "$seed" -o badjar --cookies bad $quick
@@ -295,7 +295,7 @@ ended 5
 exits 2 "$URLWEIR" crawl "$seed" -o nocert --cert nothere.pem $quick
 says err '--cert: nothere.pem: not found'
 exits 1 "$URLWEIR" crawl "$seed" -o nokey --cert ca.pem $quick
-says err "so it is no PEM file of that kind"
+says err "so it is not a PEM file of that kind"
 exits 1 "$URLWEIR" crawl "$seed" -o key --key crawler.key $quick
 says err '--key is the key of the certificate of --cert, which is missing'
 

@@ -140,7 +140,7 @@ start
 is three paused || fail "not paused over a kill: $(cat answer)"
 is_quiet || fail "asked while paused, over a kill"
 [ "$(arrivals)" = "$arrived" ] || fail "asked while paused, over a kill"
-refused 4 "there is a crawl" POST /v1/crawls '{"name": "three"}'
+refused 4 "a crawl of this name exists already" POST /v1/crawls '{"name": "three"}'
 
 # A longer delay holds from now on; of five hosts each waits for itself.
 api PATCH /v1/crawls/three/settings '{"delay": "500ms"}'

@@ -72,7 +72,7 @@ client token_is 0123456789abcdef-read 401
 exits 2 "$URLWEIR" serve e --listen 127.0.0.1:0 --http "127.0.0.1:${at##*:}"
 says err "cannot listen"
 exits 2 "$URLWEIR" pause "https://$at" --all
-says err "does not speak TLS with us; is it http://?"
+says err "does not speak TLS; is it http://?"
 stop TERM 0
 
 start --http none
@@ -106,7 +106,7 @@ cp first.key live.key
 cp client.pem ca.pem
 start --tls-cert live.pem --tls-key live.key --client-ca ca.pem
 exits 2 "$URLWEIR" pause "http://$at" --all
-says err "ended before it had answered; does it want https://?"
+says err "ended before it answered; does it want https://?"
 client reloads "$service"
 says serve.err "cannot use the TLS certificate with its key"
 stop TERM 0

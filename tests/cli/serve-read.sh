@@ -268,7 +268,7 @@ for command in status verify export; do
 done
 rm d/filter.ckpt
 exits 3 "$URLWEIR" verify d
-says out "serve will put it right"
+says out "serve will repair it"
 [ ! -s err ] || fail "said: $(cat err)"
 start
 stop TERM 0

@@ -59,7 +59,7 @@ for i in 0 1 2 3; do
     callers="$callers $caller"
 done
 ! api GET /v1/crawls/other/audit || fail "a fifth runs"
-says answer 'reports run already'
+says answer 'reports are running already'
 # shellcheck disable=SC2086
 kill -KILL $callers
 waits_for 'reports 0' || fail "reports of nobody still run"

@@ -19,14 +19,14 @@ exits 2 "$URLWEIR" serve d --listen 127.0.0.1:0 --http none
 says err "in use by process $service"
 exits 2 "$URLWEIR" serve e --listen "$at" --http none
 says err "cannot listen"
-says err "something listens there already; give another address with --listen or --http"
+says err "the address is in use; give another with --listen or --http"
 for port in 65536 99999 123456 -1 http; do
     exits 1 "$URLWEIR" serve e --listen 127.0.0.1:$port --http none
-    says err "--listen: '127.0.0.1:$port' is no HOST:PORT of this machine"
+    says err "--listen: '127.0.0.1:$port' is not a HOST:PORT of this machine"
 done
 : >file
 exits 2 "$URLWEIR" serve file --listen 127.0.0.1:0 --http none
-says err "cannot use file: it is no directory"
+says err "cannot use file: it is not a directory"
 stop TERM 0
 [ ! -s serve.out ] || fail "data on stdout"
 exits 0 "$URLWEIR" verify d
@@ -69,7 +69,7 @@ for end in TERM:143 INT:130; do
     service=$!
     waits_for '[ "$(cat d/lock)" = "$service serve" ]' || fail "no lock: $(cat d/lock serve.err)"
     stop "${end%:*}" "${end#*:}"
-    says serve.err "ended while it was starting; what is on disk is kept"
+    says serve.err "ended while it was starting; everything on disk is kept"
 done
 start
 stop TERM 0
@@ -110,10 +110,10 @@ says err 'cannot use the TLS certificate path="missing" why="No such file or dir
 echo "admin 0123456789abcdef" >tokens
 start --listen 0.0.0.0:0 --token-file tokens --verbose
 kill -HUP "$service"
-waits_for 'grep -q "read anew" serve.err' || fail "SIGHUP: $(cat serve.err)"
+waits_for 'grep -q "read again" serve.err' || fail "SIGHUP: $(cat serve.err)"
 echo nonsense >tokens
 kill -HUP "$service"
-waits_for 'grep -q "what was there stays" serve.err' || fail "SIGHUP: $(cat serve.err)"
+waits_for 'grep -q "the old values stay" serve.err' || fail "SIGHUP: $(cat serve.err)"
 stop TERM 0
 start --listen 0.0.0.0:0 --allow-open
 stop TERM 0

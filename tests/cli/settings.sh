@@ -286,7 +286,7 @@ exits 1 "$URLWEIR" crawl "$seed" -o e --once
 says err "it is for \`urlweir resume\`"
 echo 'once: true' >once.yaml
 exits 1 "$URLWEIR" resume d -C once.yaml
-says err "'once' stands on the command line only"
+says err "'once' can be given on the command line only"
 
 # ---- a crawl of a service ----------------------------------------------------------------------
 

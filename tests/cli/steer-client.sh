@@ -62,12 +62,12 @@ exits 1 "$URLWEIR" block d example.org --for 1h --off
 exits 1 "$URLWEIR" block d example.org --until 2020-01-01T00:00:00Z
 says err "--until '2020-01-01T00:00:00Z' is past; --off ends a block"
 exits 1 "$URLWEIR" block d example.org --until tomorrow
-says err "--until 'tomorrow' is no moment"
+says err "--until 'tomorrow' is not a moment"
 exits 1 "$URLWEIR" delay d example.org fast
-says err "'fast' is no time"
+says err "'fast' is neither a time"
 for n in 0 4294967296 many ''; do
     exits 1 "$URLWEIR" limit d example.org "$n"
-    says err "'$n' is no number of URLs"
+    says err "'$n' is neither a number of URLs"
 done
 exits 1 "$URLWEIR" pause d --all --crawl news
 exits 1 "$URLWEIR" pause http://user:secret@127.0.0.1:1
@@ -103,7 +103,7 @@ exits 0 "$URLWEIR" limit d example.org none
 says out "example.org is limited no longer"
 says requests '"limit":0}'
 exits 1 "$URLWEIR" delay d '' 1
-says err "'' is no host"
+says err "'' is not a host"
 exits 2 "$URLWEIR" block d nowhere.example --for 1h
 says err "d has no URL of nowhere.example yet, so there is nothing to change"
 says requests "GET /v1/stats?crawl=news&key=nowhere.example"
@@ -124,7 +124,7 @@ refused_as none 2 "runs no crawl of its own"
 
 answers two
 exits 1 "$URLWEIR" pause d
-says err "which of the 2 crawls is meant? Give --crawl NAME: news, shop"
+says err "there are 2 crawls; choose one with --crawl NAME: news, shop"
 exits 2 "$URLWEIR" pause d --crawl DEFAULT
 says err "there is no crawl DEFAULT; there are: news, shop"
 exits 0 "$URLWEIR" pause d --crawl shop
@@ -142,15 +142,15 @@ answers_no_more
 
 refused_as conflict 2 "the crawl is stopped"
 refused_as escape 1 'red\x0aline'
-refused_as html 2 "is no urlweir: it answers with HTTP status 404"
+refused_as html 2 "is not urlweir: it answered with HTTP status 404"
 refused_as garbage 2 "its answer is not JSON"
 refused_as array 2 "its answer is not JSON"
 refused_as moved 2 "HTTP status 302"
 refused_as nothttp 2 "does not speak HTTP"
-refused_as close 2 "ended before it had answered"
-refused_as half 2 "ended before it had answered"
-refused_as slow 2 "has not answered within 0.3 s" pause d --timeout 300ms
-refused_as endless 2 "answers with more than 16 MiB"
+refused_as close 2 "ended before it answered"
+refused_as half 2 "ended before it answered"
+refused_as slow 2 "did not answer within 0.3 s" pause d --timeout 300ms
+refused_as endless 2 "sent an answer of more than 16 MiB"
 
 # ---- seeds -----------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ answers_no_more
 
 answers token tcp
 exits 2 "$URLWEIR" pause "$url/"
-says err "wants a token; give --token-file FILE, or set URLWEIR_TOKEN"
+says err "requires a token; give --token-file FILE, or set URLWEIR_TOKEN"
 printf '# mine\nread 0123456789-read\nadmin 0123456789-admin\nwrite 0123456789-write\n' >tokens
 exits 2 "$URLWEIR" pause "$url" --token-file tokens
 says err "does not know this token"
@@ -183,10 +183,10 @@ URLWEIR_TOKEN=0123456789-env exits 2 "$URLWEIR" pause "$url"
 says requests "Authorization: Bearer 0123456789-env"
 : >blank
 exits 2 "$URLWEIR" pause "$url" --token-file blank
-says err "there is no token in it"
+says err "it holds no token"
 exits 2 "$URLWEIR" pause "$url" --token-file none
 answers_no_more
 answers role tcp
 exits 2 "$URLWEIR" pause "$url" --token-file alone
-says err "the token may not do that: a token of the role write is needed"
+says err "the token does not allow that: this needs a token with the role write"
 answers_no_more

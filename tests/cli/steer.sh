@@ -194,7 +194,7 @@ mkdir -p odd/control
 hold
 # shellcheck disable=SC2086
 starts crawl "$seed" "$held" -o odd $slow --delay 0
-waits_for 'grep -q "goes on without a control socket" crawl.err' || fail "no warning: $(cat crawl.err)"
+waits_for 'grep -q "cannot make a control socket; the crawl goes on without it" crawl.err' || fail "no warning: $(cat crawl.err)"
 exits 2 "$URLWEIR" pause odd
 says err "process $pid has odd and takes no commands"
 release
@@ -223,7 +223,7 @@ if [ "$(id -u)" = 0 ] && [ -n "$(command -v setpriv)" ]; then
     takes_commands "$open/d"
     cp "$URLWEIR" "$open/urlweir"
     exits 2 setpriv --reuid 65534 --regid 65534 --clear-groups "$open/urlweir" pause "$open/d"
-    says err "another user's"
+    says err "another user"
     steer stop "$open/d"
     ends
 else
@@ -286,7 +286,7 @@ asks 127.0.0.1
 asks 127.0.0.2
 
 exits 1 "$URLWEIR" pause svc
-says err "which of the 2 crawls is meant? Give --crawl NAME: news, shop"
+says err "there are 2 crawls; choose one with --crawl NAME: news, shop"
 steer pause svc --crawl news
 says out "news: paused; "
 asks_not 127.0.0.1
@@ -302,9 +302,9 @@ asks 127.0.0.1
 asks 127.0.0.2
 
 exits 2 "$URLWEIR" pause "$url" --crawl news
-says err "wants a token; give --token-file FILE, or set URLWEIR_TOKEN"
+says err "requires a token; give --token-file FILE, or set URLWEIR_TOKEN"
 exits 2 "$URLWEIR" pause "$url" --crawl news --token-file token-read
-says err "the token may not do that: a token of the role write is needed"
+says err "the token does not allow that: this needs a token with the role write"
 exits 2 "$URLWEIR" block "$url" 127.0.0.1 --for 1h --crawl news --token-file token-read
 asks 127.0.0.1
 steer pause "$url" --crawl news --token-file token-write

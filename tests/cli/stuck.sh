@@ -26,10 +26,10 @@ keeps() {
 }
 # names_it FILE: the log line, once; $stuck, its URL, as $address and $path.
 names_it() {
-    [ "$(grep -c 'error: a fetcher does not come back' "$1")" = 1 ] ||
+    [ "$(grep -c 'error: a fetcher is stuck' "$1")" = 1 ] ||
         fail "not said once: $(cat "$1")"
     says "$1" 'doing="parsing its response"'
-    stuck=$(sed -n 's/.*error: a fetcher does not come back.* url=//p' "$1")
+    stuck=$(sed -n 's/.*error: a fetcher is stuck.* url=//p' "$1")
     address=$(echo "$stuck" | sed 's,^http://\([0-9.]*\):.*,\1,')
     path=$(echo "$stuck" | sed 's,^http://[^/]*,,')
     grep -qxF "$address $path" log || fail "not the URL of a request: $stuck"
@@ -113,7 +113,7 @@ all_asked
 
 keeps slow 1:2500 1000 --threads 2
 ended 0
-says crawl.err "has come back after all"
+says crawl.err "is no longer stuck"
 [ ! -e slow/in-hand ] || fail "the file is left"
 agrees slow
 
@@ -152,8 +152,8 @@ stopped=0
 wait $service || stopped=$?
 [ $stopped = 7 ] || fail "ended with $stopped: $(cat serve.err)"
 names_it serve.err
-says serve.err "crawl one: failed: a fetcher does not come back"
-says serve.err "urlweir serve: ended, as a fetcher does not come back"
+says serve.err "crawl one: failed: a fetcher is stuck"
+says serve.err "urlweir serve: ended because a fetcher is stuck"
 
 # Its unit starts it again after that status, as after any but 0.
 unit=$TOP/packaging/urlweir.service

@@ -73,7 +73,7 @@ for type in response request metadata; do
     flip "$file" $(($1 + $2 - 6))
     exits 6 "$URLWEIR" verify whole
     says out "no whole record at octet $1 of warc/${file##*/}, one of 1 damaged"
-    says out "the crawl itself is sound"
+    says out "the crawl itself is intact"
     case $type in
     response) says out "rows point at no whole record" ;;
     *) ! grep "rows point" out || fail "a row points at a $type record" ;;

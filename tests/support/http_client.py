@@ -330,10 +330,10 @@ def reloads(server):
 
     for broken in ("first", "nonsense"):  # of another key; no certificate
         shutil.copy(broken + ".pem", "live.pem")
-        before = open("serve.err").read().count("what was there stays")
+        before = open("serve.err").read().count("the old values stay")
         os.kill(int(server), signal.SIGHUP)
         for _ in range(600):
-            if open("serve.err").read().count("what was there stays") > before:
+            if open("serve.err").read().count("the old values stay") > before:
                 break
             time.sleep(0.05)
         else:

@@ -55,14 +55,14 @@ def tokens_say_who_may_what():
             f.stub.GetStats(empty, metadata=m)
             if role == "read":
                 is_(fails(CODE.PERMISSION_DENIED, f.stub.PutURLs, iter([item]),
-                          metadata=m), "a token of the role write is needed")
+                          metadata=m), "this needs a token with the role write")
                 fails(CODE.PERMISSION_DENIED, f.stub.GetURLs, pb.GetParams(),
                       metadata=m)
             else:
                 is_(len(list(f.stub.PutURLs(iter([item]), metadata=m))), 1)
             if role != "admin":
                 is_(fails(CODE.PERMISSION_DENIED, f.stub.DeleteQueue, empty,
-                          metadata=m), "a token of the role admin is needed")
+                          metadata=m), "this needs a token with the role admin")
                 fails(CODE.PERMISSION_DENIED, f.stub.SetActive, pb.Active(),
                       metadata=m)
         m = bearer(TOKENS["admin"])

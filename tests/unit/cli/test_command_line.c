@@ -173,7 +173,7 @@ START_TEST(a_bad_value_is_refused_under_the_name_it_was_given)
 {
     refused("--count: '11' is out of range; it takes 0 to 10, or none",
             ARGS("--count", "11"));
-    refused("-c: '=3' is no count; it takes a whole number, or none",
+    refused("-c: '=3' is not a count; it takes a whole number, or none",
             ARGS("-c=3"));
     refused("--name: the value is not UTF-8", ARGS("--name", "\xff"));
 }
@@ -229,7 +229,7 @@ START_TEST(help_is_printed_at_the_first_sign)
         "A TIME is seconds, or a number with ms, s, m, h or d: 1.5s.\n"
         "An option that takes a list may be repeated; an empty value empties "
         "it.\n"
-        "A switch is turned off by --no-NAME.\n");
+        "--no-NAME turns a switch off.\n");
 }
 END_TEST
 

@@ -201,7 +201,7 @@ START_TEST(numbers_out_of_range_are_refused)
     refused("-n: '0' is out of range", CRAWL("-n", "0"));
     refused("--memory: '1M' is out of range; it takes 96M",
             CRAWL("--memory", "1M"));
-    refused("-w: '-1' is no time", CRAWL("-w", "-1"));
+    refused("-w: '-1' is not a time", CRAWL("-w", "-1"));
     refused("--tries: '0'", CRAWL("--tries", "0"));
 }
 END_TEST
@@ -253,7 +253,7 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
     refused("--filter redis needs --redis", CRAWL("--filter", "redis"));
     refused("--redis: a Redis URL is",
             CRAWL("--filter", "redis", "--redis", "http://h/"));
-    refused("another filter is asked for", CRAWL("--redis", "redis://h"));
+    refused("another filter was chosen", CRAWL("--redis", "redis://h"));
     refused("cannot grow", CRAWL("--expect", "10"));
     refused("second check", CRAWL("--block-exact", "list"));
     refused("--block-filter: a Redis URL is",
@@ -279,11 +279,11 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
             CRAWL("--max-body", "40M", "--memory", "128M"));
     refused("--fpr is the rate of a filter",
             CRAWL("--filter", "none", "--fpr", "0.1"));
-    refused("--ignore takes away all of --follow",
+    refused("--ignore leaves nothing of --follow",
             CRAWL("--follow", "a,area", "--ignore", "area,a,link"));
     refused("--delay 2m is above --give-up 1m",
             CRAWL("-w", "2m", "--give-up", "1m"));
-    refused("--queue-key ip goes by the addresses that hosts are asked at",
+    refused("--queue-key ip needs the hosts' addresses",
             CRAWL("--queue-key", "ip", "-x", "http://127.0.0.1:3128"));
 }
 END_TEST
@@ -292,16 +292,17 @@ START_TEST(values_have_the_shape_they_need)
 {
     refused("--header: a header is `Name: value`", CRAWL("-H", "X"));
     refused("--header: a header is", CRAWL("-H", "a b: c"));
-    refused("--header 'Host': it is the URL's", CRAWL("-H", "Host: x"));
+    refused("--header 'Host': the URL decides it", CRAWL("-H", "Host: x"));
     refused("use --user-agent", CRAWL("-H", "user-AGENT: x"));
-    refused("-H: a control character", CRAWL("-H", "A: b\r\nCookie: c"));
-    refused("--mime 'text': a type is like", CRAWL("--mime", "text"));
-    refused("all of a family is written text/", CRAWL("--mime", "text/*"));
+    refused("-H: it holds a control character",
+            CRAWL("-H", "A: b\r\nCookie: c"));
+    refused("--mime 'text': it takes a type", CRAWL("--mime", "text"));
+    refused("a family is written text/", CRAWL("--mime", "text/*"));
     refused("--mime 'text/html;x'", CRAWL("--mime", "text/html;x"));
-    refused("--allow-net 'localhost': a network is like",
+    refused("--allow-net 'localhost': it takes a network",
             CRAWL("--allow-net", "localhost"));
     refused("--deny-net '10.0.0.0\\8'", CRAWL("--deny-net", "10.0.0.0\\8"));
-    refused("--nat64 'nat64': a network is like", CRAWL("--nat64", "nat64"));
+    refused("--nat64 'nat64': it takes a network", CRAWL("--nat64", "nat64"));
     refused("--allow-port 'smtp': it takes a port from 1 to 65535",
             CRAWL("--allow-port", "25,smtp"));
     refused("--resolve 'a:b': it takes HOST:PORT:ADDRESS",
@@ -342,7 +343,7 @@ static void agent(const char *want, const char *token)
 START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
 {
     refused("--metrics '9464': it takes HOST:PORT", CRAWL("--metrics", "9464"));
-    refused("others than this machine could read the crawl there",
+    refused("other machines could read the crawl there",
             CRAWL("--metrics", "0.0.0.0:9464"));
     refused("--metrics-open says who may read", CRAWL("--metrics-open"));
     accepted(CRAWL("--metrics", "127.0.0.1:9464"));
@@ -401,11 +402,11 @@ START_TEST(reads_the_sitemaps_it_was_told_to)
             CRAWL("--sitemap-url", "x"));
     refused("--sitemap off reads none",
             CRAWL("--sitemap", "off", "--sitemap-url", "http://h/"));
-    refused("--ignore takes them away",
+    refused("--ignore leaves them out",
             CRAWL("--sitemap", "only", "--ignore", "sitemap"));
     refused("needs the kind sitemap",
             CRAWL("--follow", "a", "--sitemap-url", "http://h/"));
-    refused("neither --scope seed nor --depth 0",
+    refused("--scope seed and --depth 0 leave none",
             CRAWL("--sitemap", "only", "--depth", "0"));
 }
 END_TEST
@@ -532,7 +533,7 @@ START_TEST(without_a_crawl_there_is_nothing_to_resume)
     file("frontier.db", "x");
     refused_as(EXIT_DAMAGED, SETTINGS_FILE " is missing", RESUME("-q"));
     file(SETTINGS_FILE, "depth: x\n");
-    refused_as(EXIT_DAMAGED, SETTINGS_FILE ":1:8: depth: 'x' is no count",
+    refused_as(EXIT_DAMAGED, SETTINGS_FILE ":1:8: depth: 'x' is not a count",
                RESUME("-q"));
     file(SETTINGS_FILE, "");
     resumed("", RESUME("-q"));

@@ -99,22 +99,22 @@ END_TEST
 START_TEST(a_bad_value_is_named_with_its_place)
 {
     refused("\ncount:   deep\n",
-            "toy.yaml:2:10: count: 'deep' is no count; it takes a whole "
+            "toy.yaml:2:10: count: 'deep' is not a count; it takes a whole "
             "number, or none");
     refused("kind:\n  - a\n  - imq\n",
             "toy.yaml:3:5: kind: 'imq' is not known; it takes one of a, img, "
             "meta");
-    refused("count: ''\n",
-            "toy.yaml:1:8: count: '' is no count; it takes a whole number, or "
-            "none");
+    refused(
+        "count: ''\n",
+        "toy.yaml:1:8: count: '' is not a count; it takes a whole number, or "
+        "none");
     refused("count:\nwait: 3\n",
-            "toy.yaml:1:7: 'count' has no value; write \"\" where none is "
-            "meant");
+            "toy.yaml:1:7: 'count' has no value; write \"\" for an empty "
+            "one");
     refused("item: [a, '']\n", "toy.yaml:1:11: item: an item is empty");
     refused("item:\n- a\n-\n", "toy.yaml:3:2: item: an item is empty");
     refused("name: \"a\\nb\"\n",
-            "toy.yaml:1:7: name: a control character (at offset 1) cannot "
-            "stand there");
+            "toy.yaml:1:7: name: it holds a control character (at offset 1)");
 }
 END_TEST
 
@@ -125,16 +125,18 @@ START_TEST(a_value_of_the_wrong_shape_is_refused)
             "toy.yaml:1:8: count: takes one value, not a mapping");
     refused("item: x\n",
             "toy.yaml:1:7: item: takes a list, as in `item: [TEXT]`");
-    refused("item: [[x]]\n",
-            "toy.yaml:1:8: item: a list of plain values, not of lists");
-    refused("item:\n- a: b\n",
-            "toy.yaml:2:3: item: a list of plain values, not of `name: "
-            "value`");
-    refused("- count\n", "toy.yaml:1:1: settings are expected, one a line, as "
-                         "in `depth: 3`");
-    refused("count\n", "toy.yaml:1:1: settings are expected, one a line, as "
-                       "in `depth: 3`");
-    refused("? [a]\n: 1\n", "toy.yaml:1:3: the name of a setting is expected");
+    refused(
+        "item: [[x]]\n",
+        "toy.yaml:1:8: item: it takes a list of plain values, not of lists");
+    refused(
+        "item:\n- a: b\n",
+        "toy.yaml:2:3: item: it takes a list of plain values, not of `name: "
+        "value`");
+    refused("- count\n",
+            "toy.yaml:1:1: expected settings, one a line, such as `depth: 3`");
+    refused("count\n",
+            "toy.yaml:1:1: expected settings, one a line, such as `depth: 3`");
+    refused("? [a]\n: 1\n", "toy.yaml:1:3: expected the name of a setting");
 }
 END_TEST
 
@@ -148,14 +150,14 @@ END_TEST
 START_TEST(what_stands_on_the_command_line_only_is_refused)
 {
     refused("file: x\n",
-            "toy.yaml:1:1: 'file' stands on the command line only");
+            "toy.yaml:1:1: 'file' can be given on the command line only");
 }
 END_TEST
 
 START_TEST(anchors_aliases_and_tags_are_refused)
 {
-    const char *why = ": anchors (&), aliases (*) and tags (!) are not taken; "
-                      "quote the value if it begins like one";
+    const char *why = ": anchors (&), aliases (*) and tags (!) are not "
+                      "supported; quote the value if it begins like one";
     static const char *const yaml[] = {
         "count: &x 3\n",      "count: *x\n",   "item: &x [a]\n",
         "count: !!int 3\n",   "&x count: 3\n", "--- &x\ncount: 3\n",
@@ -172,7 +174,7 @@ END_TEST
 START_TEST(one_document_is_all)
 {
     refused("count: 1\n---\ncount: 2\n",
-            "toy.yaml:2:1: a second document; a file has one");
+            "toy.yaml:2:1: a second YAML document; a file has one");
 }
 END_TEST
 

@@ -78,17 +78,18 @@ END_TEST
 START_TEST(says_what_was_expected)
 {
     refused("count", "deep",
-            "'deep' is no count; it takes a whole number, or none");
+            "'deep' is not a count; it takes a whole number, or none");
     refused("count", "11", "'11' is out of range; it takes 0 to 10, or none");
     refused("count", "-1",
-            "'-1' is no count; it takes a whole number, or none");
+            "'-1' is not a count; it takes a whole number, or none");
     refused("count", "99999999999999999999",
             "'99999999999999999999' is out of range; it takes 0 to 10, or "
             "none");
     refused("wait", "2m", "'2m' is out of range; it takes 0s to 1m");
-    refused("wait", "soon",
-            "'soon' is no time; it takes seconds, or a number with ms, s, m, "
-            "h or d, as in 1.5s");
+    refused(
+        "wait", "soon",
+        "'soon' is not a time; it takes seconds, or a number with ms, s, m, h "
+        "or d, such as 1.5s");
     refused("room", "0",
             "'0' is out of range; it takes 1 to 1000000000, or none");
     refused("rate", "0.6", "'0.6' is out of range; it takes 1e-09 to 0.5");
@@ -97,10 +98,9 @@ START_TEST(says_what_was_expected)
     refused("kind", "a,imq",
             "'imq' is not known; it takes one of a, img, meta");
     refused("loud", "maybe", "'maybe' is neither; it takes true or false");
-    refused("name", "a\nb",
-            "a control character (at offset 1) cannot stand there");
+    refused("name", "a\nb", "it holds a control character (at offset 1)");
     refused("name", "a\xc2\x85", /* NEL ends a line, too */
-            "a control character (at offset 1) cannot stand there");
+            "it holds a control character (at offset 1)");
     refused("name", "\xff", "the value is not UTF-8");
     ck_assert_int_eq(toy.count, -1); /* untouched by all of these */
     ck_assert_uint_eq(toy.kind.count, 2);

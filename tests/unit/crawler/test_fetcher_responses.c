@@ -278,9 +278,9 @@ START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
     rig_start(&r);
     p = rig_ask(&r, "/utf-8");
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert(bytes_is(p->done.row.detail,
-                       "a content coding that is not known, the body is as it "
-                       "came"));
+    ck_assert(bytes_is(
+        p->done.row.detail,
+        "the content coding is not known; the body is kept as it came"));
     ck_assert_uint_eq(p->done.outlink_count, 1);
     report_free(p);
     rig_fini(&r);

@@ -59,7 +59,7 @@ START_TEST(tells_what_happened_and_what_comes_next)
         "  queued              4,512   not fetched yet\n"
         "  links             741,234   724,215 seen before, 9,122 out of scope "
         "or over a limit\n"
-        "  unique URLs        17,019   7 of them a Bloom filter alone would "
+        "  unique URLs        17,019   7 of which a Bloom filter alone would "
         "have lost\n"
         "  received          118 MiB   in 2m03s\n"
         "exit status 3; to go on: urlweir resume docs --limit none\n");
@@ -103,12 +103,12 @@ START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
                                      .crawl = &c};
 
     print(&s);
-    ck_assert_ptr_nonnull(strstr(text, "  1 of 1 seeds failed\n"
-                                       "  address: not asked, since it is a "
-                                       "private or special one; "
-                                       "--allow-private asks\n"
-                                       "exit status 5; to see what failed: "
-                                       "urlweir export d --what errors\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  1 of 1 seeds failed\n"
+                     "  address: not fetched, since it is a private or special "
+                     "one; --allow-private allows it\n"
+                     "exit status 5; to see what failed: "
+                     "urlweir export d --what errors\n"));
     free(text);
 }
 END_TEST
@@ -124,8 +124,8 @@ START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
                                      .crawl = &c};
 
     print(&s);
-    ck_assert_ptr_nonnull(strstr(text, "  port: not asked, since browsers "
-                                       "block it; --allow-port asks\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  port: not fetched, since browsers "
+                                       "block it; --allow-port allows it\n"));
     free(text);
 }
 END_TEST
@@ -212,14 +212,15 @@ START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
                                      .crawl = &c};
 
     print(&s);
-    ck_assert_str_eq(text, "finished: every URL in scope is fetched, or has a "
-                           "reason why not\n"
-                           "  pages                   0\n"
-                           "  links                   0   0 seen before\n"
-                           "  unique URLs             0\n"
-                           "  received              0 B   in 0s\n"
-                           "exit status 0; to list the pages: urlweir export "
-                           "d\n");
+    ck_assert_str_eq(
+        text,
+        "finished: every URL in scope was fetched, or has a reason why not\n"
+        "  pages                   0\n"
+        "  links                   0   0 seen before\n"
+        "  unique URLs             0\n"
+        "  received              0 B   in 0s\n"
+        "exit status 0; to list the pages: urlweir export "
+        "d\n");
     free(text);
 }
 END_TEST

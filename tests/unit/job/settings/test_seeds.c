@@ -124,9 +124,9 @@ static const struct {
     {"joe@example.org", "no http:// or https:// before it"},
     {"mailto:joe@example.org", "only http and https are crawled"},
     {"javascript:alert(1)", "only http and https are crawled"},
-    {"http://", "its host is no name and no address"},
-    {"http://a:99999/", "its port is no number up to 65535"},
-    {"http://[::1", "its host is no name and no address"},
+    {"http://", "its host is neither a name nor an address"},
+    {"http://a:99999/", "its port is not a number up to 65535"},
+    {"http://[::1", "its host is neither a name nor an address"},
 };
 
 START_TEST(says_what_may_have_been_meant)

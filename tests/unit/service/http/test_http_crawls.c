@@ -182,9 +182,12 @@ START_TEST(without_a_registry_there_are_only_served_crawls)
     http_server_close(rig.server);
     ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
     says(NULL, "/v1/crawls", NULL, 200, "{\"crawls\":[]}");
-    says(NULL, "/v1/crawls", "{\"name\":\"two\"}", 404, "no crawls are run");
-    says(NULL, "/v1/crawls/one/pause", "{}", 404, "no crawls are run");
-    says(NULL, "/v1/crawls/one/export", NULL, 404, "no crawls are run");
+    says(NULL, "/v1/crawls", "{\"name\":\"two\"}", 404,
+         "this process runs no crawls");
+    says(NULL, "/v1/crawls/one/pause", "{}", 404,
+         "this process runs no crawls");
+    says(NULL, "/v1/crawls/one/export", NULL, 404,
+         "this process runs no crawls");
     says("DELETE", "/v1/crawls/one", NULL, 200, "{\"deleted\":0}");
 }
 END_TEST

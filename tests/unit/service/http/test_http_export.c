@@ -180,7 +180,7 @@ START_TEST(an_export_says_what_it_is)
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?format=xml", NULL, 400,
                   "jsonl or csv");
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?what=pies", NULL, 400,
-                  "'what' is urls");
+                  "'what' must be urls");
     http_rig_says(&rig, NULL, "/v1/crawls/one/export?limit=1", NULL, 400,
                   "there is no 'limit'");
 }

@@ -230,7 +230,7 @@ START_TEST(members_are_those_of_the_table_and_of_their_type)
                            false, &r),
                      "");
     ck_assert_str_ne(reads("{\"text\":\"a\",\"flag\":\"yes\"}", true, &r), "");
-    ck_assert_str_eq(reads("[]", false, &r), "an object is wanted");
+    ck_assert_str_eq(reads("[]", false, &r), "expected an object");
 }
 END_TEST
 
