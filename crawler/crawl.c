@@ -24,6 +24,8 @@
 #include "base/mem.h"
 #include "crawler/crawl_impl.h"
 
+#define REPORTS_WAIT 128
+
 const char *crawl_end_text(enum crawl_end end)
 {
     static const char *const texts[] = {
@@ -46,6 +48,14 @@ const char *crawl_end_text(enum crawl_end end)
 
 /* ---- starting and ending ---- */
 
+/* Reports hold what pages revealed, so few may wait, however many transfers
+ * there are. */
+static size_t report_room(const struct crawl_options *o)
+{
+    return (o->concurrency < REPORTS_WAIT ? o->concurrency : REPORTS_WAIT) +
+           o->threads;
+}
+
 enum status crawl_start(struct crawl **out, struct engine *engine,
                         const struct crawl_options *o)
 {
@@ -57,7 +67,8 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     c->paused = o->paused;
     if (o->archive != NULL)
         c->hop_path = hop_path_new(engine);
-    c->reports = queue_new(o->concurrency + o->threads);
+    c->in_force = o->concurrency;
+    c->reports = queue_new(report_room(o));
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);

@@ -27,7 +27,8 @@ struct crawl_options {
     const char *dir;         /* on the disk that min_disk watches */
     unsigned threads;        /* fetchers; at least 1 */
     uint32_t conns_per_host; /* over all fetchers; 0: 1 */
-    size_t concurrency;      /* most URLs in flight */
+    size_t concurrency;      /* most URLs in flight; with `auto`, ever */
+    bool auto_concurrency;   /* as memory allows now, connection_budget.h */
     uint64_t limit_pages;    /* 0: no limit; the engine enforces it too */
     uint64_t quota;          /* octets received, whole crawl; 0: no limit */
     int64_t time_limit;      /* ns of this run; 0: no limit */
@@ -93,7 +94,9 @@ struct crawl_stats {
     uint64_t active;                /* transfers in flight */
     uint64_t requests;              /* of this run */
     uint64_t wire_bytes;            /* received in this run */
+    uint64_t transfers_most;        /* as many may be in flight now */
     uint64_t connections;           /* opened in this run */
+    uint64_t connections_open;      /* now, idle ones included */
     uint64_t stuck;                 /* fetchers that hang */
     struct fetch_stats fetches;     /* of this run */
     struct frontier_stats frontier; /* up to a second old, exact at the end */

@@ -63,9 +63,11 @@ struct crawl {
     int64_t asked_why_at; /* when ask_why ran last; 0: not yet */
     enum crawl_end end;   /* why it is stopping, or CRAWL_RUNNING */
     enum status status;
-    int stops_done; /* stops that fetchers were told of */
-    unsigned gone;  /* fetchers that have ended */
-    size_t out;     /* URLs with fetchers */
+    int stops_done;   /* stops that fetchers were told of */
+    unsigned gone;    /* fetchers that have ended */
+    size_t out;       /* URLs with fetchers */
+    size_t in_force;  /* the most of them now */
+    uint64_t charged; /* octets of transfers, taken from the pool of bodies */
     struct watchdog *watchdog;
     int64_t watched_at;        /* its last check, monotonic */
     int64_t watched_time;      /* the same check by the watchdog's clock */

@@ -48,7 +48,9 @@ static void lease_once(struct crawl *c)
     size_t n = 0;
     enum status st;
 
-    st = c->engine->ops->lease(c->engine, c->o.concurrency, now,
+    if (c->out >= c->in_force)
+        return;
+    st = c->engine->ops->lease(c->engine, c->in_force - c->out, now,
                                clock_wall_ms(), c->leases, &n);
     for (size_t i = 0; i < n; i++)
         crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);

@@ -141,6 +141,54 @@ static void update_standstill(struct crawl *c, const struct engine_stats *s,
     c->standstill = w;
 }
 
+/* Adds up what the fetchers count; returns their open connections. */
+static struct open_connections {
+    uint64_t tls, plain;
+} count_fetchers(struct crawl *c, struct crawl_stats *s)
+{
+    struct open_connections open = {0, 0};
+
+    for (unsigned i = 0; i < c->o.threads; i++) {
+        const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
+
+        s->active += atomic_load(&k->active);
+        s->requests += atomic_load(&k->requests);
+        s->wire_bytes += atomic_load(&k->wire_bytes);
+        s->connections += atomic_load(&k->connections.opened);
+        open.tls += atomic_load(&k->connections.tls);
+        open.plain += atomic_load(&k->connections.plain);
+        fetch_stats_add(fetcher_fetch_counters(c->fetchers[i]), &s->fetches);
+    }
+    s->connections_open = open.tls + open.plain;
+    return open;
+}
+
+/* Divides memory between transfers and bodies, for as many connections as there
+ * are now. */
+static void divide_memory(struct crawl *c, const struct crawl_stats *s,
+                          struct open_connections open)
+{
+    struct body_pool *bodies = c->o.fetch->bodies;
+    uint64_t excess;
+    size_t most;
+
+    if (c->o.connections == NULL)
+        return;
+    connection_budget_update(c->o.connections, s->engine.memory);
+    if (!c->o.auto_concurrency)
+        return;
+    most = connection_budget_transfers(c->o.connections, open.tls, open.plain,
+                                       body_pool_size(bodies));
+    c->in_force = most < c->o.concurrency ? most : c->o.concurrency;
+    excess = connection_budget_excess(c->o.connections, open.tls, open.plain,
+                                      s->active);
+    if (excess > c->charged)
+        body_pool_hold(bodies, excess - c->charged);
+    else if (excess < c->charged)
+        body_pool_give(bodies, NULL, c->charged - excess);
+    c->charged = excess;
+}
+
 void crawl_publish(struct crawl *c, int64_t now, bool force)
 {
     struct crawl_stats s = {.draining = c->end != CRAWL_RUNNING,
@@ -151,8 +199,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     c->published = now;
     c->engine->ops->stats(c->engine, &s.engine);
     update_engine(c, now, s.engine.queued);
-    if (c->o.connections != NULL)
-        connection_budget_update(c->o.connections, s.engine.memory);
+    divide_memory(c, &s, count_fetchers(c, &s));
     s.frontier = c->frontier;
     update_rates(c, &s.engine, now);
     update_standstill(c, &s.engine, now);
@@ -160,15 +207,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     s.bytes_rate = c->bytes_rate;
     s.standstill = c->standstill;
     s.stuck = watchdog_stuck(c->watchdog);
-    for (unsigned i = 0; i < c->o.threads; i++) {
-        const struct fetcher_counters *k = fetcher_counters(c->fetchers[i]);
-
-        s.active += atomic_load(&k->active);
-        s.requests += atomic_load(&k->requests);
-        s.wire_bytes += atomic_load(&k->wire_bytes);
-        s.connections += atomic_load(&k->connections);
-        fetch_stats_add(fetcher_fetch_counters(c->fetchers[i]), &s.fetches);
-    }
+    s.transfers_most = c->in_force;
     pthread_mutex_lock(&c->mtx);
     c->stats = s;
     pthread_mutex_unlock(&c->mtx);

@@ -151,7 +151,7 @@ static int64_t nap(struct crawl *c, int64_t now)
     int64_t due = c->engine->ops->next_due(c->engine, now, NULL);
 
     if (c->end != CRAWL_RUNNING || atomic_load(&c->paused) ||
-        due >= now + LONGEST_NAP)
+        c->out >= c->in_force || due >= now + LONGEST_NAP)
         return LONGEST_NAP;
     return due <= now ? 0 : due - now;
 }

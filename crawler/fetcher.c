@@ -4,8 +4,8 @@
  *
  * A lane holds the URLs of one queue that this fetcher has; at most
  * conns_per_host of them have a transfer at once, the others wait in order of
- * arrival. A lane exists as long as it has URLs, so there are few, and an array
- * is searched.
+ * arrival. A lane exists as long as it has URLs. There may be thousands, so a
+ * turn looks only at those in which URLs wait.
  *
  * The inbox has its own mutex and is emptied in one step; only the first entry
  * into an empty inbox wakes the thread.
@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/logger.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "crawler/fetch/fetch_stats.h"
 #include "crawler/fetch_task.h"
@@ -41,6 +42,8 @@ struct lane {
     uint32_t queue;
     uint32_t active;                 /* tasks begun, including held ones */
     struct fetch_task *first, *last; /* tasks that wait their turn */
+    bool waiting;                    /* in the fetcher's list of such lanes */
+    struct lane *next_waiting;
 };
 
 struct fetcher {
@@ -51,9 +54,9 @@ struct fetcher {
     pthread_t thread;
     /* fetcher thread */
     struct fetch_task_tools tools;
-    struct lane *lanes;
-    size_t lane_count;
-    struct fetch_task *held; /* until another task has robots.txt */
+    struct map *lanes;                   /* by queue */
+    struct lane *waiting, *last_waiting; /* in order of arrival */
+    struct fetch_task *held;             /* until another task has robots.txt */
     struct fetch_task *free_jobs;
     struct assignment **taken; /* the inbox of this turn */
     enum mode mode;
@@ -72,32 +75,42 @@ struct fetcher {
 
 static struct lane *lane_of(struct fetcher *f, uint32_t queue)
 {
-    struct lane *lane;
+    struct bytes key = bytes_of(&queue, sizeof queue);
+    struct lane *lane = map_get(f->lanes, key);
 
-    for (size_t i = 0; i < f->lane_count; i++) {
-        if (f->lanes[i].queue == queue)
-            return &f->lanes[i];
-    }
-    assert(f->lane_count < f->capacity);
-    lane = &f->lanes[f->lane_count++];
-    *lane = (struct lane){.queue = queue};
+    if (lane != NULL)
+        return lane;
+    assert(map_count(f->lanes) < f->capacity);
+    lane = xcalloc(1, sizeof *lane);
+    lane->queue = queue;
+    map_put(f->lanes, key, lane);
     return lane;
 }
 
-static void drop_idle_lanes(struct fetcher *f)
+static void drop_if_idle(struct fetcher *f, struct lane *lane)
 {
-    for (size_t i = 0; i < f->lane_count;) {
-        struct lane *lane = &f->lanes[i];
-
-        if (lane->active == 0 && lane->first == NULL)
-            *lane = f->lanes[--f->lane_count]; /* the last takes its place */
-        else
-            i++;
-    }
+    if (lane->active > 0 || lane->first != NULL || lane->waiting)
+        return;
+    map_remove(f->lanes, bytes_of(&lane->queue, sizeof lane->queue));
+    free(lane);
 }
 
-static void lane_add(struct lane *lane, struct fetch_task *task)
+static void list_waiting(struct fetcher *f, struct lane *lane)
 {
+    lane->waiting = true;
+    lane->next_waiting = NULL;
+    if (f->waiting == NULL)
+        f->waiting = lane;
+    else
+        f->last_waiting->next_waiting = lane;
+    f->last_waiting = lane;
+}
+
+static void lane_add(struct fetcher *f, struct lane *lane,
+                     struct fetch_task *task)
+{
+    if (!lane->waiting)
+        list_waiting(f, lane);
     task->next = NULL;
     if (lane->first == NULL)
         lane->first = task;
@@ -135,6 +148,7 @@ static void fetch_task_is_done(struct fetcher *f, struct fetch_task *task)
     struct lane *lane = lane_of(f, task->assignment->lease.queue);
 
     lane->active--;
+    drop_if_idle(f, lane);
     fetch_task_give(f, task);
 }
 
@@ -225,11 +239,8 @@ static void take_inbox(struct fetcher *f)
     f->mode = f->wanted;
     pthread_mutex_unlock(&f->mtx);
     learn_robots(f, known);
-    /* URLs that ended in the last turn were reported then, and may have
-     * returned. */
-    drop_idle_lanes(f);
     for (size_t i = 0; i < count; i++)
-        lane_add(lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
+        lane_add(f, lane_of(f, taken[i]->lease.queue), job_take(f, taken[i]));
 }
 
 static bool may_begin(struct fetcher *f, const struct lane *lane)
@@ -259,10 +270,20 @@ static void work_lane(struct fetcher *f, struct lane *lane)
 
 static void work_lanes(struct fetcher *f)
 {
-    for (size_t i = 0; i < f->lane_count; i++)
-        work_lane(f, &f->lanes[i]);
+    struct lane *lane = f->waiting, *next;
+
+    f->waiting = f->last_waiting = NULL;
+    for (; lane != NULL; lane = next) {
+        next = lane->next_waiting;
+        work_lane(f, lane);
+        if (lane->first != NULL) {
+            list_waiting(f, lane);
+        } else {
+            lane->waiting = false;
+            drop_if_idle(f, lane);
+        }
+    }
     in_hand_drop(f->in_hand);
-    drop_idle_lanes(f);
 }
 
 static void finish_ended(struct fetcher *f)
@@ -285,7 +306,7 @@ static void finish_ended(struct fetcher *f)
 
 static bool is_over(const struct fetcher *f)
 {
-    return f->mode != MODE_RUN && f->lane_count == 0;
+    return f->mode != MODE_RUN && map_count(f->lanes) == 0;
 }
 
 static void fetcher_turn(struct fetcher *f)
@@ -413,7 +434,7 @@ static void free_parts(struct fetcher *f)
     robots_cache_free(f->tools.robots);
     map_free(f->tools.hops, robots_hop_free);
     pthread_mutex_destroy(&f->mtx);
-    free(f->lanes);
+    map_free(f->lanes, free);
     free(f->inbox);
     free(f->taken);
     free(f);
@@ -438,7 +459,7 @@ static enum status make_parts(struct fetcher *f,
 
     f->tools.o = o;
     f->conns_per_host = o->conns_per_host > 0 ? o->conns_per_host : 1;
-    f->lanes = xcalloc(f->capacity, sizeof *f->lanes);
+    f->lanes = map_new();
     f->inbox = xcalloc(f->capacity, sizeof(struct assignment *));
     f->taken = xcalloc(f->capacity, sizeof(struct assignment *));
     f->tools.robots = robots_cache_new(&ro);

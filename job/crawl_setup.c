@@ -30,16 +30,40 @@
 #define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
 #define LOOKUPS         16 /* parallel lookups, --queue-key ip */
+#define AUTO_LEAST      64
+#define AUTO_MOST       10000 /* as --concurrency */
+/* More than a core serves: at 5,000 pages a second, a second's worth. */
+#define AUTO_PER_CORE 5000
+
+static int64_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n;
+}
 
 static unsigned thread_count(const struct crawl_settings *s)
 {
-    int64_t n = s->threads;
+    int64_t n = s->threads > 0 ? s->threads : cores();
 
-    if (n <= 0)
-        n = sysconf(_SC_NPROCESSORS_ONLN);
-    if (n > s->concurrency)
+    if (s->concurrency > 0 && n > s->concurrency)
         n = s->concurrency;
-    return n < 1 ? 1 : (unsigned)n;
+    return (unsigned)n;
+}
+
+/* The most transfers that there may ever be; with auto, memory may allow fewer
+ * for a time. Half of the descriptors are for connections. */
+static size_t most_transfers(const struct crawl_settings *s)
+{
+    uint64_t half = fetcher_descriptors() / 2, most = AUTO_MOST;
+
+    if (s->concurrency > 0)
+        return (size_t)s->concurrency;
+    if (most > (uint64_t)cores() * AUTO_PER_CORE)
+        most = (uint64_t)cores() * AUTO_PER_CORE;
+    if (most > half)
+        most = half;
+    return most > AUTO_LEAST ? (size_t)most : AUTO_LEAST;
 }
 
 static uint64_t memory_for_engine(uint64_t memory)
@@ -76,7 +100,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
         .group = s->queue_key,
-        .in_flight = (size_t)s->concurrency,
+        .in_flight = most_transfers(s),
         .limit_pages = (uint64_t)s->limit_pages,
         .per_host = (uint64_t)s->limit_per_host,
         .store = {.use_filter = s->filter != FILTER_NONE,
@@ -150,7 +174,8 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
         .dir = s->output,
         .threads = threads,
         .conns_per_host = (uint32_t)s->conns_per_host,
-        .concurrency = (size_t)s->concurrency,
+        .concurrency = most_transfers(s),
+        .auto_concurrency = s->concurrency == 0,
         .limit_pages = (uint64_t)s->limit_pages,
         .quota = s->quota_bytes,
         .time_limit = s->limit_time_ms * NS_PER_MS,
@@ -163,7 +188,7 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
     };
     c->resolve = (struct resolver_options){
         .threads = LOOKUPS,
-        .most = (size_t)s->concurrency,
+        .most = most_transfers(s),
         .timeout = s->connect_timeout_ms * NS_PER_MS,
         .own = s->resolve.item,
         .own_count = s->resolve.count,

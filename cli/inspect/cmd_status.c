@@ -261,7 +261,10 @@ static void set_pace(json_t *o, const json_t *live)
         const char *name, *theirs;
     } rates[] = {{"elapsed", "elapsed_seconds"},
                  {"pages_per_second", "pages_per_second"},
-                 {"bytes_per_second", "bytes_per_second"}};
+                 {"bytes_per_second", "bytes_per_second"},
+                 {"transfers", "transfers"},
+                 {"transfers_most", "transfers_most"},
+                 {"connections_open", "connections_open"}};
     json_t *waiting = json_object_get(live, "waiting");
 
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -305,7 +308,13 @@ static void print_pace(const json_t *o)
     buf_add_str(&b, " pages and ");
     format_size(&b, (uint64_t)json_number_value(
                         json_object_get(o, "bytes_per_second")));
-    buf_add_str(&b, " a second\n");
+    buf_addf(&b,
+             " a second\n  transfers: %" PRId64 " of at most %" PRId64
+             ", %" PRId64 " connections open\n",
+             (int64_t)json_integer_value(json_object_get(o, "transfers")),
+             (int64_t)json_integer_value(json_object_get(o, "transfers_most")),
+             (int64_t)json_integer_value(
+                 json_object_get(o, "connections_open")));
     if (json_is_object(waiting)) {
         take_wait(waiting, &w);
         buf_add_str(&b, "  ");

@@ -76,6 +76,11 @@ void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes)
     pthread_mutex_unlock(&p->mtx);
 }
 
+uint64_t body_pool_size(const struct body_pool *p)
+{
+    return p->bytes;
+}
+
 uint64_t body_pool_used(struct body_pool *p)
 {
     uint64_t used;

@@ -22,10 +22,11 @@ void body_pool_free(struct body_pool *p); /* NULL is fine */
 bool body_pool_take(struct body_pool *p, const void *owner, uint64_t bytes);
 /* Counts `bytes` that exist already, and never refuses: for records that
  * replace a body whose reservation is given back at once, and that are larger
- * only by their heads. */
+ * only by their heads; and for transfers that need more than their memory. */
 void body_pool_hold(struct body_pool *p, uint64_t bytes);
 /* Gives back everything that `owner` has: `bytes` in total. */
 void body_pool_give(struct body_pool *p, const void *owner, uint64_t bytes);
 uint64_t body_pool_used(struct body_pool *p);
+uint64_t body_pool_size(const struct body_pool *p);
 
 #endif

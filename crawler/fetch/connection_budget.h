@@ -6,6 +6,10 @@
  * memory and file descriptors allow. They use the part of --memory that the
  * engine does not use yet, and shrink as the engine grows.
  *
+ * The same memory bounds the transfers of --concurrency auto: each needs a
+ * connection, a handle of libcurl and a body. What their connections need
+ * beyond the memory that the engine leaves is charged to the pool of bodies.
+ *
  * Threads: connection_budget_update on one, the rest on any.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_CONNECTION_BUDGET_H
@@ -19,6 +23,16 @@
  * 3.0; with TLS this includes keys, buffers and an HTTP/2 session. */
 #define CONNECTION_COST_TLS   ((uint64_t)84 << 10)
 #define CONNECTION_COST_PLAIN ((uint64_t)8 << 10)
+
+/* Of a transfer, beside its connection and its body: libcurl's handle and read
+ * buffer, the task, the response's head. */
+#define TRANSFER_COST ((uint64_t)28 << 10)
+
+/* Connections of one fetcher, which writes them; any thread reads. */
+struct connection_counts {
+    _Atomic uint64_t opened;     /* in all */
+    _Atomic uint64_t tls, plain; /* open now, with TLS and without */
+};
 
 struct connection_budget {
     uint64_t shared;        /* octets for engine and connections together */
@@ -38,5 +52,14 @@ void connection_budget_update(struct connection_budget *b, uint64_t used);
  * `tls` of its open ones are with TLS, `plain` without. At least 1. */
 long connection_budget_most(const struct connection_budget *b, uint64_t tls,
                             uint64_t plain);
+/* How many transfers may be under way at once, in all fetchers, with the same
+ * mixture. `bodies`: octets of the body pool, half of which they may use. */
+size_t connection_budget_transfers(const struct connection_budget *b,
+                                   uint64_t tls, uint64_t plain,
+                                   uint64_t bodies);
+/* Octets that `active` transfers need beyond those that the engine leaves. */
+uint64_t connection_budget_excess(const struct connection_budget *b,
+                                  uint64_t tls, uint64_t plain,
+                                  uint64_t active);
 
 #endif

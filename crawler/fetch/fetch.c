@@ -219,6 +219,24 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     return true;
 }
 
+void fetch_waiters_add(struct fetch_waiters *w, struct fetch *f)
+{
+    f->is_waiter = true;
+    f->next_waiter = NULL;
+    if (w->first == NULL)
+        w->first = f;
+    else
+        w->last->next_waiter = f;
+    w->last = f;
+}
+
+void fetch_wait(struct fetch *f, enum fetch_wait why)
+{
+    f->waits = why;
+    if (f->waiters != NULL && !f->is_waiter)
+        fetch_waiters_add(f->waiters, f);
+}
+
 bool fetch_may_go_on(struct fetch *f, int64_t now)
 {
     switch (f->waits) {

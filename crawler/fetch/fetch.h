@@ -93,6 +93,11 @@ enum fetch_wait {
                         deadlines come first */
 };
 
+/* Fetches of one set that have waited since it looked last, in that order. */
+struct fetch_waiters {
+    struct fetch *first, *last;
+};
+
 struct fetch {
     struct transfer transfer; /* first: a fetch is its transfer */
     /* for the fetch set */
@@ -101,6 +106,9 @@ struct fetch {
     void *ctx; /* the owner's */
     enum fetch_wait waits;
     int64_t waits_since;
+    struct fetch_waiters *waiters; /* NULL: nobody looks */
+    struct fetch *next_waiter;
+    bool is_waiter;  /* is in that list */
     bool held_back;  /* by another stream of its connection, which is paused */
     int64_t paid_at; /* when its received octets are within the rate limit */
     /* for fetch.c */
@@ -144,6 +152,8 @@ MUST_CHECK bool fetch_has_handle(struct fetch *f);
  * fetch_finish. */
 MUST_CHECK bool fetch_start(struct fetch *f, const struct fetch_order *order,
                             int64_t now, int64_t wall_ms);
+/* Appends a fetch that is not in the list. */
+void fetch_waiters_add(struct fetch_waiters *w, struct fetch *f);
 /* Can a waiting fetch go on now? */
 bool fetch_may_go_on(struct fetch *f, int64_t now);
 /* Resumes a waiting fetch, which may wait again at once. False: curl failed,

@@ -361,7 +361,7 @@ static size_t starved(struct fetch *f)
     if (!make_coding(f))
         return decide(f, FETCH_STARVED);
     f->taken = 0;
-    f->waits = FETCH_WAITS_MEMORY;
+    fetch_wait(f, FETCH_WAITS_MEMORY);
     return CURL_WRITEFUNC_PAUSE;
 }
 
@@ -388,14 +388,14 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);
     fetch_count_wire(f);
     if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
-        f->waits = FETCH_WAITS_RATE;
+        fetch_wait(f, FETCH_WAITS_RATE);
         return CURL_WRITEFUNC_PAUSE;
     }
     do {
         room = room_for_piece(f);
         if (room == 0 || decoded >= TURN_MOST) {
             f->taken = n - in.len;
-            f->waits = room == 0 ? FETCH_WAITS_MEMORY : FETCH_WAITS_TURN;
+            fetch_wait(f, room == 0 ? FETCH_WAITS_MEMORY : FETCH_WAITS_TURN);
             return CURL_WRITEFUNC_PAUSE;
         }
         st = next_piece(f, &in, room, scratch, &piece);

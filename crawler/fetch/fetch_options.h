@@ -73,7 +73,7 @@ struct fetcher_counters {        /* written by the fetcher, read by any */
     _Atomic uint64_t active;     /* active transfers */
     _Atomic uint64_t requests;   /* sent, robots.txt and retries included */
     _Atomic uint64_t wire_bytes; /* received so far, unfinished ones included */
-    _Atomic uint64_t connections; /* opened */
+    struct connection_counts connections;
 };
 
 #endif

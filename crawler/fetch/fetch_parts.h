@@ -18,6 +18,8 @@ bool fetch_reserve(struct fetch *f, uint64_t bytes);
 /* Reserves the next step, for a fetch that found the pool empty. */
 bool fetch_reserve_more(struct fetch *f);
 void fetch_give_back(struct fetch *f);
+/* It waits from now on; the set that it belongs to will see that. */
+void fetch_wait(struct fetch *f, enum fetch_wait why);
 /* Are its received octets within the rate limit? */
 bool fetch_is_within_rate(const struct fetch *f, int64_t now);
 /* Brings f->counted, the fetcher's counter and the rate limit up to date. */

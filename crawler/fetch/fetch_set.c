@@ -38,6 +38,7 @@ struct fetch_set {
     int64_t absent;        /* time that does not count for deadlines */
     int64_t attended;      /* last check of waiting ones, in present time */
     bool aborting, some_broken;
+    struct fetch_waiters waiters;
     int64_t look_again; /* when a waiting one may go on */
     int64_t turn_at; /* when another may begin after the rate limit held one up,
                         whatever others have spent; INT64_MAX: none was */
@@ -55,7 +56,7 @@ enum status fetch_set_new(struct fetch_set **out,
         .guard = o->proxy == NULL ? o->guard : NULL,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
         .connections = o->connections,
-        .opened = &counters->connections,
+        .counts = &counters->connections,
         .in_hand = in_hand,
     };
     enum status st = multi_new(&s->multi, &mo);
@@ -98,6 +99,7 @@ static struct fetch *take_free(struct fetch_set *s)
     f = fetch_new(s->o, s->counters, s->multi);
     if (f == NULL)
         return NULL;
+    f->waiters = &s->waiters;
     s->all = xrealloc(s->all, (s->count + 1) * sizeof(struct fetch *));
     s->all[s->count++] = f;
     return f;
@@ -182,33 +184,45 @@ static void give_time_back(struct fetch_set *s, int64_t present)
     }
 }
 
+/* Lets a waiting fetch go on if it can; true: it waits still. */
+static bool attend_to(struct fetch_set *s, struct fetch *f, int64_t now)
+{
+    const int64_t present = now - s->absent;
+
+    if (!f->transfer.busy || f->waits == FETCH_GOES_ON)
+        return false;
+    if (!is_timed(f) && heap_remove(&s->due, &f->due))
+        f->waits_since = present;
+    if (fetch_may_go_on(f, now))
+        go_on(s, f, present);
+    if (f->waits == FETCH_WAITS_MEMORY)
+        s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
+    else if (f->waits == FETCH_WAITS_RATE)
+        s->look_again = clock_earlier(s->look_again, f->paid_at);
+    else if (f->waits == FETCH_WAITS_TURN)
+        s->look_again = now;
+    if (!is_timed(f))
+        hold_back_streams(s, f);
+    return f->waits != FETCH_GOES_ON;
+}
+
 /* Handles transfers that found the pool empty or exceeded the rate limit in
  * this turn, and those that can go on. */
 static void attend_to_waiting(struct fetch_set *s, int64_t now)
 {
-    const int64_t present = now - s->absent;
+    struct fetch *f = s->waiters.first, *next;
 
     if (s->look_again != INT64_MAX) /* one waited, and may hold up others */
-        give_time_back(s, present);
-    s->attended = present;
+        give_time_back(s, now - s->absent);
+    s->attended = now - s->absent;
     s->look_again = INT64_MAX;
-    for (size_t i = 0; i < s->count; i++) {
-        struct fetch *f = s->all[i];
-
-        if (!f->transfer.busy || f->waits == FETCH_GOES_ON)
-            continue;
-        if (!is_timed(f) && heap_remove(&s->due, &f->due))
-            f->waits_since = present;
-        if (fetch_may_go_on(f, now))
-            go_on(s, f, present);
-        if (f->waits == FETCH_WAITS_MEMORY)
-            s->look_again = clock_earlier(s->look_again, now + MEMORY_RETRY);
-        else if (f->waits == FETCH_WAITS_RATE)
-            s->look_again = clock_earlier(s->look_again, f->paid_at);
-        else if (f->waits == FETCH_WAITS_TURN)
-            s->look_again = now;
-        if (!is_timed(f))
-            hold_back_streams(s, f);
+    s->waiters = (struct fetch_waiters){NULL, NULL};
+    for (; f != NULL; f = next) {
+        next = f->next_waiter;
+        if (attend_to(s, f, now))
+            fetch_waiters_add(&s->waiters, f);
+        else
+            f->is_waiter = false;
     }
 }
 

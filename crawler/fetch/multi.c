@@ -57,8 +57,8 @@ struct multi {
     int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
     struct socket *sockets; /* by descriptor */
     size_t socket_count;
-    uint64_t open_tls, open_plain; /* connections */
-    long kept_most;                /* last value given to curl; 0: none */
+    struct connection_counts unread; /* if nobody wants the counts */
+    long kept_most;                  /* last value given to curl; 0: none */
 };
 
 static struct multi *multi_of(void *p)
@@ -222,12 +222,13 @@ static void close_surplus(struct multi *m, uint64_t surplus)
  * a callback of curl. */
 static void keep_to_budget(struct multi *m)
 {
-    uint64_t open = m->open_tls + m->open_plain;
+    uint64_t tls = atomic_load(&m->o.counts->tls);
+    uint64_t plain = atomic_load(&m->o.counts->plain), open = tls + plain;
     long most;
 
     if (m->o.connections == NULL)
         return;
-    most = connection_budget_most(m->o.connections, m->open_tls, m->open_plain);
+    most = connection_budget_most(m->o.connections, tls, plain);
     if (most != m->kept_most)
         curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, most);
     if (most < m->kept_most && open > (uint64_t)most)
@@ -243,9 +244,9 @@ static bool take_place(struct multi *m, const struct socket *s)
     return ip_limit_take(m->o.ip_limit, s->address, s->address_len);
 }
 
-static uint64_t *open_count(struct multi *m, const struct socket *s)
+static _Atomic uint64_t *open_count(struct multi *m, const struct socket *s)
 {
-    return s->tls ? &m->open_tls : &m->open_plain;
+    return s->tls ? &m->o.counts->tls : &m->o.counts->plain;
 }
 
 /* CURLOPT_OPENSOCKETFUNCTION */
@@ -279,9 +280,8 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose,
         return CURL_SOCKET_BAD;
     }
     *socket_at(m, fd) = s;
-    *open_count(m, &s) += 1;
-    if (m->o.opened != NULL)
-        atomic_fetch_add_explicit(m->o.opened, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(open_count(m, &s), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->o.counts->opened, 1, memory_order_relaxed);
     return fd;
 }
 
@@ -294,7 +294,7 @@ static int close_socket(void *ctx, curl_socket_t fd)
     if (s->counted)
         ip_limit_give(m->o.ip_limit, s->address, s->address_len);
     if (s->ours)
-        *open_count(m, s) -= 1;
+        atomic_fetch_sub_explicit(open_count(m, s), 1, memory_order_relaxed);
     *s = (struct socket){0};
     return close(fd);
 }
@@ -447,6 +447,8 @@ enum status multi_new(struct multi **out, const struct multi_options *o)
 
     m->magic = MULTI_MAGIC;
     m->o = *o;
+    if (o->counts == NULL)
+        m->o.counts = &m->unread;
     m->timer = INT64_MAX;
     st = open_descriptors(m);
     if (st != STATUS_OK)

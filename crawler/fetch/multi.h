@@ -27,7 +27,7 @@ struct multi_options {
     struct ip_limit *ip_limit; /* NULL: no limit */
     /* Connections kept for later requests; NULL: as many as libcurl keeps. */
     const struct connection_budget *connections;
-    _Atomic uint64_t *opened;     /* counts connections; may be NULL */
+    struct connection_counts *counts; /* NULL: nobody reads them */
     struct in_hand_slot *in_hand; /* notes curl reads from; may be NULL */
 };
 

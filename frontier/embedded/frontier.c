@@ -3,11 +3,12 @@
  * frontier.c - the embedded engine: put, turn, checkpoints, stats, close.
  *
  * One transaction holds all changes since the last commit. It is committed
- * when half of the URLs that may be in flight are acknowledged but not yet
- * durable, or when commit_interval has passed: the first keeps the number of
- * pages that a crash makes us fetch again within in_flight, the second bounds
- * their age. If a host asks for a delay, or to be left alone, that is committed
- * in the same turn, before its next URL is leased.
+ * when as many URLs are acknowledged but not yet durable as are leased, but at
+ * least COMMIT_LEAST and at most half of in_flight, or when commit_interval has
+ * passed: the first keeps the number of pages that a crash makes us fetch again
+ * near those under way and within in_flight, the second bounds their age. If a
+ * host asks for a delay, or to be left alone, that is committed in the same
+ * turn, before its next URL is leased.
  */
 #include "frontier/embedded/frontier.h"
 
@@ -19,6 +20,7 @@
 #include "frontier/embedded/frontier_impl.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
+#define COMMIT_LEAST    32
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -140,12 +142,19 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     return STATUS_OK;
 }
 
+static bool enough_to_commit(const struct frontier *f)
+{
+    uint64_t under_way = lease_count(f->leases) - external_count(f->external);
+    uint64_t most = under_way > COMMIT_LEAST ? under_way : COMMIT_LEAST;
+
+    return f->uncommitted > 0 &&
+           (f->uncommitted >= most || f->uncommitted * 2 >= f->o.in_flight);
+}
+
 enum status frontier_turn(struct engine *e, bool force, int64_t now,
                           int64_t wall_ms, uint64_t *durable)
 {
     struct frontier *f = (struct frontier *)e;
-    bool full = f->uncommitted > 0 && f->uncommitted * 2 >= f->o.in_flight;
-
     enum status st;
 
     if (durable != NULL)
@@ -162,7 +171,7 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         return STATUS_OK;
     if (f->dirty_since == INT64_MIN) /* a put has no `now` */
         f->dirty_since = now;
-    if (!force && !full && !f->urgent &&
+    if (!force && !enough_to_commit(f) && !f->urgent &&
         now - f->dirty_since < f->o.commit_interval)
         return STATUS_OK;
     return commit(f, now, durable);

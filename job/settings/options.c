@@ -271,8 +271,10 @@ static const struct option_spec specs[] = {
              "URLs of a host, of a registrable domain, or of an address"},
 
     {.name = "concurrency", .letter = 'c', COUNT(concurrency),
-     .fallback = "64", .min = 1, .max = 10000, .section = FETCH, .arg = "N",
-     .help = "transfers at once in all"},
+     .fallback = "auto", .min = 1, .max = 10000, .bare = "auto",
+     .section = FETCH, .arg = "N",
+     .help = "transfers at once in all; auto: one for each host that is due, "
+             "within memory, descriptors and cores"},
     {.name = "threads", COUNT(threads), .fallback = "cores", .min = 1,
      .max = 256, .bare = "cores", .section = FETCH, .arg = "N",
      .help = "threads that fetch and parse"},

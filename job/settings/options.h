@@ -104,7 +104,7 @@ struct crawl_settings {
     enum queue_key_mode queue_key; /* fixed when the crawl starts */
 
     /* ---- fetch ---- */
-    int64_t concurrency;    /* transfers in all; >= conns_per_host */
+    int64_t concurrency;    /* transfers in all; >= conns_per_host; 0: auto */
     int64_t threads;        /* fetchers, <= concurrency; 0: one per core */
     int64_t tries;          /* in all */
     int64_t retry_delay_ms; /* doubling up to max_delay_ms */

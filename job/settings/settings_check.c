@@ -113,7 +113,8 @@ static enum status lift(struct crawl_settings *s, const char *low_name,
     return STATUS_OK;
 }
 
-static enum status check_counts(struct crawl_settings *s, struct buf *error)
+static enum status check_concurrency(struct crawl_settings *s,
+                                     struct buf *error)
 {
     enum status st;
 
@@ -125,6 +126,15 @@ static enum status check_counts(struct crawl_settings *s, struct buf *error)
     if (st == STATUS_OK)
         st = lift(s, "conns-per-host", s->conns_per_host, "concurrency",
                   &s->concurrency, "the transfers in all", error);
+    return st;
+}
+
+static enum status check_counts(struct crawl_settings *s, struct buf *error)
+{
+    enum status st = STATUS_OK;
+
+    if (s->concurrency != 0) /* auto has room for either */
+        st = check_concurrency(s, error);
     if (st == STATUS_OK && s->conns_per_ip != 0)
         st = lift(s, "conns-per-host", s->conns_per_host, "conns-per-ip",
                   &s->conns_per_ip, "which a host's connections share", error);

@@ -111,7 +111,7 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(s.robots, ROBOTS_OBEY);
     ck_assert_int_eq(s.noindex, NOINDEX_REPORT);
     ck_assert_int_eq(s.queue_key, QUEUE_KEY_HOST);
-    ck_assert_int_eq(s.concurrency, 64);
+    ck_assert_int_eq(s.concurrency, 0);
     ck_assert_int_eq(s.threads, 0);
     ck_assert_int_eq(s.tries, 3);
     ck_assert_int_eq(s.retry_delay_ms, 1000);
@@ -218,7 +218,7 @@ START_TEST(a_default_gives_way_to_what_was_said)
     ck_assert_int_eq(s.connect_timeout_ms, 5000);
     settings_fini(&s);
     accepted(CRAWL("--conns-per-host", "100"));
-    ck_assert_int_eq(s.concurrency, 100);
+    ck_assert_int_eq(s.concurrency, 0); /* auto has room */
     ck_assert_int_eq(s.conns_per_ip, 100);
     settings_fini(&s);
     accepted(CRAWL("-w", "0", "--max-delay", "0"));

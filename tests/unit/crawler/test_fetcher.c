@@ -212,7 +212,7 @@ START_TEST(counters_say_what_was_sent_and_received)
         report_free(rig_ask(&r, "/"));
     c = fetcher_counters(r.fetcher);
     ck_assert_uint_eq(atomic_load(&c->requests), 3);
-    ck_assert_uint_eq(atomic_load(&c->connections), 1);
+    ck_assert_uint_eq(atomic_load(&c->connections.opened), 1);
     ck_assert_uint_eq(atomic_load(&c->wire_bytes), 3 * (sizeof answer - 1));
     ck_assert_uint_eq(atomic_load(&c->active), 0);
     rig_fini(&r);

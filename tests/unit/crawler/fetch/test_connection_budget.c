@@ -81,6 +81,39 @@ START_TEST(a_budget_has_a_least_and_a_most)
 }
 END_TEST
 
+START_TEST(transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies)
+{
+    const uint64_t cost = CONNECTION_COST_TLS + TRANSFER_COST;
+    struct connection_budget b;
+
+    connection_budget_init(&b, 320 * MIB, 4 * MIB, 1 << 20, 2);
+    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB),
+                      (320 + 64) * MIB / cost);
+    ck_assert_uint_gt(connection_budget_transfers(&b, 0, 1, 128 * MIB),
+                      (320 + 64) * MIB / cost);
+    connection_budget_update(&b, 320 * MIB); /* the engine has grown */
+    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB),
+                      (4 + 64) * MIB / cost);
+    connection_budget_init(&b, 320 * MIB, 4 * MIB, 1024, 2);
+    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 128 * MIB), 512);
+    connection_budget_init(&b, 0, 0, 4, 2); /* there are always some */
+    ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 0), 64);
+}
+END_TEST
+
+START_TEST(transfers_beyond_the_memory_that_is_left_are_charged_to_bodies)
+{
+    const uint64_t cost = CONNECTION_COST_PLAIN + TRANSFER_COST;
+    struct connection_budget b;
+
+    connection_budget_init(&b, 100 * cost, 10 * cost, 1 << 20, 2);
+    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 100), 0);
+    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 101), cost);
+    connection_budget_update(&b, 60 * cost);
+    ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 101), 61 * cost);
+}
+END_TEST
+
 Suite *suite_connection_budget(void);
 Suite *suite_connection_budget(void)
 {
@@ -92,6 +125,10 @@ Suite *suite_connection_budget(void)
     tcase_add_test(
         t, half_of_the_descriptors_are_for_connections_and_one_always_goes);
     tcase_add_test(t, a_budget_has_a_least_and_a_most);
+    tcase_add_test(
+        t, transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies);
+    tcase_add_test(
+        t, transfers_beyond_the_memory_that_is_left_are_charged_to_bodies);
     suite_add_tcase(s, t);
     return s;
 }

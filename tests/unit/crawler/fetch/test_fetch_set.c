@@ -111,8 +111,8 @@ START_TEST(transfers_end_each_with_its_own_result)
         ck_assert_uint_eq(seen, 7);
     }
     ck_assert_uint_eq(atomic_load(&r.counters.requests), 9);
-    ck_assert_uint_ge(atomic_load(&r.counters.connections), 3);
-    ck_assert_uint_eq(atomic_load(&r.counters.connections),
+    ck_assert_uint_ge(atomic_load(&r.counters.connections.opened), 3);
+    ck_assert_uint_eq(atomic_load(&r.counters.connections.opened),
                       r.server.connections);
     set_down();
     fetch_set_free(NULL);

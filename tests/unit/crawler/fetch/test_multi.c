@@ -135,9 +135,9 @@ END_TEST
 START_TEST(a_transfer_knows_what_became_of_it)
 {
     struct route route = {"/", KEPT};
-    _Atomic uint64_t opened = 0;
+    struct connection_counts counts = {.opened = 0};
     struct in_hand_slot slot = {.id = 0};
-    const struct multi_options o = {.opened = &opened, .in_hand = &slot};
+    const struct multi_options o = {.counts = &counts, .in_hand = &slot};
 
     set_up(&route, 1, &o);
     transfers[0].connected = transfers[0].refused = transfers[0].crowded = true;
@@ -147,12 +147,12 @@ START_TEST(a_transfer_knows_what_became_of_it)
     ck_assert_int_ge(transfers[0].fd, 0);
     ck_assert_uint_eq(atomic_load(&slot.id), 100);
     ck_assert_uint_eq(atomic_load(&slot.doing), IN_HAND_TRANSFER);
-    ck_assert_uint_eq(atomic_load(&opened), 1);
+    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
     fetch_one(0); /* on the same connection */
-    ck_assert_uint_eq(atomic_load(&opened), 1);
+    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
     fetch_one(3);
     ck_assert_uint_eq(atomic_load(&slot.id), 103);
-    ck_assert_uint_eq(atomic_load(&opened), 2);
+    ck_assert_uint_eq(atomic_load(&counts.opened), 2);
     ck_assert_uint_eq(server.connections, 2);
     set_down();
 }

@@ -538,6 +538,45 @@ START_TEST(a_blocklist_that_comes_later_skips_what_is_queued)
 }
 END_TEST
 
+/* Fetches a page and lets the engine decide; returns how many are durable. */
+static uint64_t page_and_turn(struct rig *r)
+{
+    uint64_t durable;
+
+    rig_page(r, NULL, 0);
+    ck_assert_int_eq(r->e->ops->turn(r->e, false, r->now, RIG_WALL, &durable),
+                     STATUS_OK);
+    return durable;
+}
+
+/* So a crash repeats few pages, however many there might have been. */
+START_TEST(as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two)
+{
+    struct rig r;
+    char url[64];
+    unsigned n;
+
+    rig_init(&r);
+    r.o.in_flight = 10000;
+    r.o.commit_interval = 3600 * NS_PER_S;
+    rig_create(&r);
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(url, sizeof url, "http://h%u.test/", i);
+        rig_seed(&r, url);
+    }
+    rig_commit(&r);
+    for (n = 1; page_and_turn(&r) == 0; n++)
+        ck_assert_uint_lt(n, 32);
+    ck_assert_uint_eq(n, 32);
+    for (unsigned i = 0; i < 60; i++)
+        ck_assert_uint_ne(rig_lease(&r), 0);
+    for (n = 1; page_and_turn(&r) == 0; n++)
+        ck_assert_uint_lt(n, 60);
+    ck_assert_uint_eq(n, 60);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_admit(void)
 {
     Suite *s = suite_create("admit");
@@ -563,6 +602,8 @@ Suite *suite_admit(void)
                    a_resume_that_changes_recording_leaves_a_part_of_the_graph);
     tcase_add_test(t, a_resume_that_fetches_nothing_changes_nothing);
     tcase_add_test(t, ours_seen_again_counts_links_besides_the_first_finding);
+    tcase_add_test(
+        t, as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two);
     suite_add_tcase(s, t);
     return s;
 }
