@@ -139,7 +139,7 @@ START_TEST(transfer_codings_that_were_not_asked_for_are_refused)
             continue;
         ck_assert_int_eq(h.fetch->end, FETCH_PROTOCOL);
         ck_assert_str_eq(h.fetch->why,
-                         "a transfer coding that was not asked for");
+                         "a transfer coding that was not requested");
         ck_assert(!head(NO, t[i].field)); /* its head is enough */
         ck_assert_int_eq(h.fetch->end, FETCH_ANSWERED);
     }

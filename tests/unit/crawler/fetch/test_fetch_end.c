@@ -199,7 +199,7 @@ START_TEST(each_end_has_its_words)
                      "");
     f->unknown_coding = true;
     ck_assert_str_eq(fetch_words_for(f, FETCH_ANSWERED, CURLE_OK),
-                     "a content coding that is not known, the body is as it "
+                     "the content coding is not known; the body is kept as it "
                      "came");
     ck_assert_str_eq(fetch_words_for(f, FETCH_CUT_LENGTH, CURLE_OK), "");
     ck_assert_str_eq(fetch_words_for(f, FETCH_ADDRESS, CURLE_COULDNT_CONNECT),

@@ -655,9 +655,9 @@ START_TEST(each_failure_has_its_sentence)
         const char *text;
     } t[] = {
         {STATUS_NOT_FOUND, ": no such filter there"},
-        {STATUS_EXISTS, ": that key is there already"},
+        {STATUS_EXISTS, ": that key exists already"},
         {STATUS_DAMAGED, ": the server was restarted and has lost"},
-        {STATUS_FORMAT, ": what is there is not a filter of ours"},
+        {STATUS_FORMAT, ": what is there is not a filter of urlweir"},
         {STATUS_VERSION, ": written by a newer release"},
         {STATUS_ARG, ": a bitmap without urlweir's record"},
         {STATUS_FULL, ": "},
