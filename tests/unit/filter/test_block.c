@@ -155,6 +155,28 @@ START_TEST(octets_are_little_endian)
 }
 END_TEST
 
+/* The best that this processor has is chosen, unless a test asks for
+ * another. */
+START_TEST(each_instruction_set_of_this_processor_can_be_chosen)
+{
+    bool avx2 = false, avx512 = false;
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    avx2 = __builtin_cpu_supports("avx2") != 0;
+    avx512 = __builtin_cpu_supports("avx512f") != 0;
+#endif
+    ck_assert_str_eq(block_isa_name(), avx512 ? "avx512"
+                                       : avx2 ? "avx2"
+                                              : "scalar");
+    ck_assert(block_use(BLOCK_AVX2) == avx2);
+    ck_assert_str_eq(block_isa_name(), avx2 ? "avx2" : "scalar");
+    ck_assert(block_use(BLOCK_SCALAR));
+    ck_assert_str_eq(block_isa_name(), "scalar");
+    ck_assert(block_use(BLOCK_AVX512) == avx512);
+    ck_assert_str_eq(block_isa_name(), avx512 ? "avx512" : "scalar");
+}
+END_TEST
+
 Suite *suite_block(void)
 {
     Suite *s = suite_create("block");
@@ -166,6 +188,7 @@ Suite *suite_block(void)
     tcase_add_test(t, a_second_key_alike_is_not_fresh);
     tcase_add_test(t, ranges_of_keys_are_runs_of_blocks);
     tcase_add_test(t, octets_are_little_endian);
+    tcase_add_test(t, each_instruction_set_of_this_processor_can_be_chosen);
     suite_add_tcase(s, t);
     return s;
 }

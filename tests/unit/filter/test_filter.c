@@ -271,6 +271,33 @@ START_TEST(batches_of_any_length_agree_with_a_plain_table)
 }
 END_TEST
 
+START_TEST(memory_that_fails_leaves_nothing_behind)
+{
+    const struct filter_traits *k;
+
+    for (size_t i = 0; (k = filter_kind(i)) != NULL; i++) {
+        struct filter_options o = {.kind = k->name,
+                                   .expect = 1000,
+                                   .fpr = 0.01};
+        struct filter *f = NULL;
+        enum status st = STATUS_NOMEM;
+        uint64_t nth = 1;
+
+        for (; nth < 100 && st == STATUS_NOMEM; nth++) {
+            mem_fail_after(nth);
+            st = filter_new(&f, &o);
+            mem_fail_after(0);
+            ck_assert((st == STATUS_OK) == (f != NULL));
+        }
+        ck_assert_int_eq(st, STATUS_OK);
+        ck_assert_uint_ge(nth, 4); /* itself and its bits */
+        ck_assert_uint_eq(filter_options(f)->expect, 1000);
+        ck_assert_str_eq(filter_options(f)->kind, k->name);
+        filter_free(f);
+    }
+}
+END_TEST
+
 Suite *suite_filter(void)
 {
     Suite *s = suite_create("filter");
@@ -285,6 +312,7 @@ Suite *suite_filter(void)
     tcase_add_test(t, being_overfull_is_logged_once);
     tcase_add_test(t, only_filters_of_one_kind_merge_and_none_with_itself);
     tcase_add_test(t, batches_of_any_length_agree_with_a_plain_table);
+    tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
     suite_add_tcase(s, t);
     return s;
 }

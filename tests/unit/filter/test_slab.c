@@ -375,6 +375,31 @@ START_TEST(huge_is_said_of_all_large_chunks_or_of_none)
 }
 END_TEST
 
+START_TEST(a_little_waste_moves_nothing)
+{
+    static struct slab_run runs[RUNS], before[RUNS];
+    struct slab s;
+
+    slab_init(&s, 0);
+    for (size_t i = 0; i < RUNS; i++)
+        ck_assert_int_eq(slab_take(&s, 100, &runs[i]), STATUS_OK);
+    for (size_t i = 10; i < 14; i++) /* 400 of 50,000 blocks */
+        slab_give(&s, &runs[i]);
+    memcpy(before, runs, sizeof runs);
+    slab_tidy(&s, runs, RUNS);
+    ck_assert_mem_eq(before, runs, sizeof runs);
+    ck_assert_uint_eq(s.victim, UINT32_MAX);
+    for (size_t i = 20; i < 50; i++) /* more than a fortieth; of each chunk */
+        if (i % 10 != 0)             /* of ten runs one stays */
+            slab_give(&s, &runs[i]);
+    memcpy(before, runs, sizeof runs);
+    slab_tidy(&s, runs, RUNS);
+    ck_assert_mem_ne(before, runs, sizeof runs);
+    check_books(&s, runs, RUNS);
+    slab_fini(&s);
+}
+END_TEST
+
 Suite *suite_slab(void)
 {
     Suite *s = suite_create("slab");
@@ -392,6 +417,7 @@ Suite *suite_slab(void)
         t, at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits);
     tcase_add_test(t, tidying_moves_a_few_runs_at_a_time);
     tcase_add_test(t, huge_is_said_of_all_large_chunks_or_of_none);
+    tcase_add_test(t, a_little_waste_moves_nothing);
     suite_add_tcase(s, t);
     return s;
 }

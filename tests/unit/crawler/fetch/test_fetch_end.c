@@ -198,9 +198,9 @@ START_TEST(each_end_has_its_words)
                                      CURLE_OPERATION_TIMEDOUT),
                      "");
     f->unknown_coding = true;
-    ck_assert_str_eq(fetch_words_for(f, FETCH_ANSWERED, CURLE_OK),
-                     "the content coding is not known; the body is kept as it "
-                     "came");
+    ck_assert_str_eq(
+        fetch_words_for(f, FETCH_ANSWERED, CURLE_OK),
+        "the content coding is not known; the body is kept as it came");
     ck_assert_str_eq(fetch_words_for(f, FETCH_CUT_LENGTH, CURLE_OK), "");
     ck_assert_str_eq(fetch_words_for(f, FETCH_ADDRESS, CURLE_COULDNT_CONNECT),
                      guard_words(GUARD_ADDRESS));

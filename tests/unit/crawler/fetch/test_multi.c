@@ -278,6 +278,26 @@ START_TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
 }
 END_TEST
 
+/* Nobody listens there, or there is no such protocol on this machine. */
+START_TEST(a_connection_that_fails_gives_its_place_back)
+{
+    struct multi_options o = {.ip_limit = ip_limit_new(1)};
+    static const char *const urls[] = {"http://[::1]:1/",
+                                       "http://127.0.0.1:1/"};
+    struct transfer *t;
+
+    set_up(NULL, 0, &o);
+    for (int i = 0; i < 6; i++) {
+        curl_easy_setopt(transfers[i].easy, CURLOPT_URL, urls[i % 2]);
+        multi_start(multi, &transfers[i]);
+        ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
+        ck_assert(!t->crowded && !t->refused && t->permitted);
+    }
+    set_down();
+    ip_limit_free(o.ip_limit);
+}
+END_TEST
+
 Suite *suite_multi(void)
 {
     Suite *s = suite_create("multi");
@@ -291,6 +311,7 @@ Suite *suite_multi(void)
     tcase_add_test(t, idle_connections_are_closed_when_the_budget_shrinks);
     tcase_add_test(t, an_idle_connection_makes_way_for_another_host);
     tcase_add_test(t, a_turn_waits_until_its_time_and_not_longer_when_woken);
+    tcase_add_test(t, a_connection_that_fails_gives_its_place_back);
     suite_add_tcase(s, t);
     return s;
 }

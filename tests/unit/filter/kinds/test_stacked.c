@@ -412,6 +412,27 @@ START_TEST(shapes_that_lie_are_refused)
 }
 END_TEST
 
+/* One key at a time, so that the last thing that happens is the failure. */
+START_TEST(a_layer_without_memory_is_tried_again_and_meanwhile_told)
+{
+    struct filter *f = stacked_of(1000, 0.01, 2, 0.5);
+    unsigned told = 0;
+
+    for (uint64_t n = 0; n < 3000; n++) {
+        uint64_t key = nth_key(n);
+
+        mem_fail_after(n < 2000 ? 1 : 0);
+        told += filter_add(f, &key, 1, NULL) == STATUS_LIMIT;
+        mem_fail_after(0);
+    }
+    ck_assert_uint_gt(told, 900);
+    ck_assert_uint_lt(told, 1000);
+    ck_assert(!stats_of(f).reduced);
+    ck_assert_uint_eq(count_maybe(f, 0, 3000), 3000);
+    filter_free(f);
+}
+END_TEST
+
 Suite *suite_stacked(void)
 {
     Suite *s = suite_create("stacked");
@@ -433,6 +454,7 @@ Suite *suite_stacked(void)
     tcase_add_test(t, one_that_was_cut_to_its_share_comes_back_so);
     tcase_add_test(t, a_damaged_unit_is_mended_from_keys_or_says_maybe);
     tcase_add_test(t, shapes_that_lie_are_refused);
+    tcase_add_test(t, a_layer_without_memory_is_tried_again_and_meanwhile_told);
     suite_add_tcase(s, t);
     return s;
 }

@@ -727,6 +727,51 @@ START_TEST(a_call_is_tried_for_as_long_as_its_patience)
 }
 END_TEST
 
+START_TEST(a_plain_filter_is_told_by_its_hash_too)
+{
+    static char plain[4096];
+    struct buf why;
+    char *at;
+
+    strcpy(plain, PLAIN);
+    at = strstr(plain, "blocked");
+    memmove(at + 5, at + 7, strlen(at + 7) + 1);
+    memcpy(at - 3, "5\r\nplain", 8);
+    buf_init(&why, 4096);
+    ck_assert_int_eq(try_open("layout=plain", REDIS_BLOOM_OPEN, plain, &why),
+                     STATUS_OK);
+    ck_assert_int_eq(try_open("layout=plain&hash=salted", REDIS_BLOOM_OPEN,
+                              plain, &why),
+                     STATUS_ARG);
+    ck_assert_str_eq(buf_str(&why),
+                     "k is a filter of layout=plain&bits=1024&k=4&hash=double, "
+                     "which is not what was asked for");
+    ck_assert_int_eq(try_open("", REDIS_BLOOM_OPEN, plain, &why), STATUS_ARG);
+    buf_fini(&why);
+}
+END_TEST
+
+START_TEST(a_filter_too_large_for_a_string_is_refused_before_it_is_made)
+{
+    const struct redis_place p = impostor_place(&s, 60000);
+    const struct redis_bloom_options o = {.place = &p,
+                                          .mode = REDIS_BLOOM_MAKE,
+                                          .expect = UINT64_C(1) << 40,
+                                          .fpr = 0.01};
+    struct redis_bloom *got = b;
+    struct buf why;
+
+    buf_init(&why, 4096);
+    answer(&redis_script_open, PLAIN, SILENCE);
+    ck_assert_int_eq(redis_bloom_open(&got, &o, &why), STATUS_LIMIT);
+    ck_assert_ptr_null(got);
+    ck_assert(bytes_starts_with(buf_bytes(&why),
+                                "1099511627776 keys at a rate of 0.01 take "));
+    ck_assert_uint_eq(asked(&redis_script_open), 0);
+    buf_fini(&why);
+}
+END_TEST
+
 Suite *suite_redis_answers(void)
 {
     Suite *suite = suite_create("redis_answers");
@@ -757,6 +802,9 @@ Suite *suite_redis_answers(void)
     tcase_add_test(t, each_failure_has_its_sentence);
     tcase_add_test(t, a_server_that_may_evict_is_warned_of_once);
     tcase_add_test(t, a_call_is_tried_for_as_long_as_its_patience);
+    tcase_add_test(t, a_plain_filter_is_told_by_its_hash_too);
+    tcase_add_test(
+        t, a_filter_too_large_for_a_string_is_refused_before_it_is_made);
     suite_add_tcase(suite, t);
     return suite;
 }

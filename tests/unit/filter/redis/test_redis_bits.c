@@ -153,6 +153,76 @@ START_TEST(a_geometry_is_fitted_or_refused)
 }
 END_TEST
 
+START_TEST(geometries_have_limits)
+{
+    static const struct {
+        struct redis_geometry g;
+        bool valid;
+    } t[] = {
+        {{REDIS_PLAIN, REDIS_DOUBLE, 1, 1}, true},
+        {{REDIS_PLAIN, REDIS_DOUBLE, 64, REDIS_MOST_BITS}, true},
+        {{REDIS_PLAIN, REDIS_DOUBLE, 0, 1}, false},
+        {{REDIS_PLAIN, REDIS_DOUBLE, 65, 1}, false},
+        {{REDIS_PLAIN, REDIS_DOUBLE, 1, 0}, false},
+        {{REDIS_PLAIN, REDIS_DOUBLE, 1, REDIS_MOST_BITS + 1}, false},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 4, 512}, true},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 24, REDIS_MOST_BITS}, true},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 28, 512}, false},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 6, 512}, false},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 4, 511}, false},
+        {{REDIS_BLOCKED, REDIS_DOUBLE, 4, 768}, false},
+    };
+    struct redis_geometry g = {.layout = REDIS_PLAIN, .bits = 1000000};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        ck_assert_msg(redis_geometry_is_valid(&t[i].g) == t[i].valid, "%zu", i);
+    ck_assert_int_eq(redis_geometry_fit(&g, 100, 0.01), STATUS_OK);
+    ck_assert_uint_eq(g.k, 64); /* the best were 6931 */
+    g = (struct redis_geometry){.layout = REDIS_PLAIN, .bits = 1000};
+    ck_assert_int_eq(redis_geometry_fit(&g, 100, 0.01), STATUS_OK);
+    ck_assert_uint_eq(g.k, 7); /* 10 bits a key, times ln 2 */
+    ck_assert_uint_eq(g.bits, 1000);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED, .k = 16};
+    ck_assert_int_eq(redis_geometry_fit(&g, 10000, 0.001), STATUS_OK);
+    ck_assert_uint_eq(g.k, 16);
+    ck_assert_double_le(redis_geometry_rate(&g, 10000), 0.001);
+    ck_assert_double_ge(redis_geometry_rate(&g, 10000), 0.0009);
+    ck_assert_double_eq(redis_geometry_rate(&g, 0), 0);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED, .bits = 1024};
+    ck_assert_int_eq(redis_geometry_fit(&g, 10000, 0.001), STATUS_OK);
+    ck_assert_uint_eq(g.bits, 1024);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED, .k = 6, .bits = 512};
+    g.bits = 500;
+    g.k = 4;
+    ck_assert_int_eq(redis_geometry_fit(&g, 10, 0.01), STATUS_ARG);
+    g = (struct redis_geometry){.layout = REDIS_PLAIN, .bits = REDIS_MOST_BITS};
+    ck_assert_int_eq(redis_geometry_fit(&g, 1, 0.01), STATUS_OK);
+}
+END_TEST
+
+START_TEST(offsets_are_packed_big_endian_key_by_key)
+{
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_DOUBLE, 2, UINT32_MAX};
+    const uint64_t keys[] = {7, 8, 9};
+    struct redis_keys k = {.digest = keys};
+    uint32_t offsets[REDIS_MOST_K];
+    struct buf b;
+
+    buf_init(&b, 1000);
+    redis_bits_pack(&g, k, 1, 2, &b);
+    ck_assert_uint_eq(b.len, 2 * 2 * 4);
+    for (size_t i = 0; i < 2; i++) {
+        redis_bits_of(&g, k, 1 + i, offsets);
+        for (size_t j = 0; j < 2; j++)
+            for (int o = 0; o < 4; o++)
+                ck_assert_uint_eq((unsigned char)
+                                      b.at[(i * 2 + j) * 4 + (size_t)o],
+                                  offsets[j] >> (24 - 8 * o) & 255);
+    }
+    buf_fini(&b);
+}
+END_TEST
+
 Suite *suite_redis_bits(void)
 {
     Suite *s = suite_create("redis_bits");
@@ -164,6 +234,8 @@ Suite *suite_redis_bits(void)
     tcase_add_test(t, another_implementation_finds_the_same_offsets);
     tcase_add_test(t, offsets_stay_below_2_to_the_32);
     tcase_add_test(t, a_geometry_is_fitted_or_refused);
+    tcase_add_test(t, geometries_have_limits);
+    tcase_add_test(t, offsets_are_packed_big_endian_key_by_key);
     suite_add_tcase(s, t);
     return s;
 }
