@@ -36,6 +36,7 @@ enum status frontier_trap_open(struct frontier *f)
 {
     struct trap_options o = {
         .memory = seen_store_share(f->base, 1, 256 * KIB, 16 * MIB),
+        .key = &f->base->key,
         .found = found_trap,
         .ctx = f,
     };
@@ -91,7 +92,10 @@ static bool is_trapped(struct frontier *f, const struct admission *a,
 
     if (item->seed || is_exempt(f, item->depth, item->kind))
         return false;
-    if (trap_table_has(f->traps, item->key, item->url, out))
+    if (trap_table_has_new(f->traps, item->key, item->url,
+                           frontier_store_find_queue(f->store, f->o.crawl,
+                                                     item->key) != 0,
+                           out))
         return true;
     if (!a->spiral)
         return false;

@@ -12,13 +12,18 @@
  */
 #include "frontier/traps/trap_form.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "frontier/url/host.h"
+#include "frontier/url/url_tracking.h"
 
 #define REPEATS_LEAST  3   /* of one segment in a path */
 #define SEGMENTS_LEAST 16  /* of a path that has grown */
 #define PARAMS_LEAST   16  /* of such a query */
 #define LENGTH_LEAST   768 /* octets of path and query, the same */
 #define SEGMENTS_MOST  256 /* looked at */
+#define PARAMS_MOST    64  /* the same */
 
 static const struct {
     const char *name;
@@ -26,7 +31,8 @@ static const struct {
 } rules[TRAP_RULES_] = {
     [TRAP_COUNTER] = {"counter", 200}, [TRAP_REPEAT] = {"repeat", 20},
     [TRAP_GROWTH] = {"growth", 20},    [TRAP_SAME_BODY] = {"same-body", 200},
-    [TRAP_SPIRAL] = {"spiral", 50},
+    [TRAP_SPIRAL] = {"spiral", 50},    [TRAP_ORDER] = {"order", 20},
+    [TRAP_SESSION] = {"session", 20},  [TRAP_SUBDOMAIN] = {"subdomain", 50},
 };
 
 const char *trap_rule_name(enum trap_rule r)
@@ -289,6 +295,147 @@ static bool form_same_body(const struct target *t, struct trap_form *out)
     return true;
 }
 
+/* ---- spellings ---- */
+
+struct params {
+    struct bytes at[PARAMS_MOST]; /* name=value */
+    size_t count;
+};
+
+/* False: there are too many. */
+static bool split_query(struct bytes query, struct params *out)
+{
+    out->count = 0;
+    while (query.len > 0) {
+        const char *end;
+        size_t len;
+
+        query = bytes_skip(query, 1); /* the question mark, or & */
+        end = memchr(query.at, '&', query.len);
+        len = end != NULL ? (size_t)(end - query.at) : query.len;
+        if (out->count == PARAMS_MOST)
+            return false;
+        out->at[out->count++] = bytes_of(query.at, len);
+        query = bytes_skip(query, len);
+    }
+    return true;
+}
+
+static struct bytes param_name(struct bytes param)
+{
+    const char *eq = memchr(param.at, '=', param.len);
+
+    return bytes_of(param.at, eq != NULL ? (size_t)(eq - param.at) : param.len);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const struct bytes *x = a, *y = b;
+    size_t len = x->len < y->len ? x->len : y->len;
+    int order = memcmp(x->at, y->at, len);
+
+    return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static bool is_session(struct bytes param)
+{
+    static const char *const names[] = {"sid", "session", "sess"};
+    struct bytes name = param_name(param);
+    struct bytes value = bytes_skip(param, name.len);
+
+    if (value.len < 2)
+        return false;
+    if (url_tracking_has(name))
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (bytes_equal_nocase(name, bytes_of_str(names[i])))
+            return true;
+    return false;
+}
+
+static void sort_params(struct params *p)
+{
+    qsort(p->at, p->count, sizeof *p->at, by_text);
+}
+
+/* Takes the parameters that hold a session out. True: there were some. */
+static bool drop_sessions(struct params *p)
+{
+    size_t left = 0, count = p->count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!is_session(p->at[i]))
+            p->at[left++] = p->at[i];
+    p->count = left;
+    return left < count;
+}
+
+/* The path, and the names of the parameters without regard to their order. */
+static void add_names(struct trap_form *out, const struct target *t,
+                      struct params *p)
+{
+    (void)add_masked_path(out, t->path);
+    sort_params(p);
+    for (size_t i = 0; i < p->count; i++) {
+        struct bytes name = param_name(p->at[i]);
+
+        add(out, i == 0 ? "?" : "&", 1);
+        add(out, name.at, name.len);
+    }
+}
+
+static bool form_order(const struct target *t, struct trap_form *out)
+{
+    struct params p;
+
+    if (!split_query(t->query, &p) || p.count < 2)
+        return false;
+    add_names(out, t, &p);
+    return true;
+}
+
+static bool form_session(const struct target *t, struct trap_form *out)
+{
+    struct params p;
+
+    if (!split_query(t->query, &p) || !drop_sessions(&p))
+        return false;
+    add_names(out, t, &p);
+    return true;
+}
+
+void trap_spelling(enum trap_rule r, struct bytes url, struct buf *out)
+{
+    const struct target t = target_of(url);
+    struct params p;
+
+    buf_add(out, url.at, (size_t)(t.query.at - url.at));
+    if (!split_query(t.query, &p))
+        return;
+    if (r == TRAP_SESSION)
+        (void)drop_sessions(&p);
+    else
+        sort_params(&p);
+    for (size_t i = 0; i < p.count; i++) {
+        buf_add_char(out, '&');
+        buf_add_bytes(out, p.at[i]);
+    }
+}
+
+/* ---- hosts ---- */
+
+/* A host below a registrable domain; www is one that people made. */
+static bool form_subdomain(struct bytes host, struct trap_form *out)
+{
+    out->owner = host_registrable(host);
+    if (out->owner.len >= host.len ||
+        bytes_is(bytes_of(host.at, host.len - out->owner.len), "www."))
+        return false;
+    add(out, "*.", 2);
+    add(out, out->owner.at, out->owner.len);
+    return true;
+}
+
 bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
                struct trap_form *out)
 {
@@ -305,6 +452,12 @@ bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
         return form_growth(&t, out);
     case TRAP_SAME_BODY:
         return form_same_body(&t, out);
+    case TRAP_ORDER:
+        return form_order(&t, out);
+    case TRAP_SESSION:
+        return form_session(&t, out);
+    case TRAP_SUBDOMAIN:
+        return form_subdomain(host, out);
     default:
         return false;
     }

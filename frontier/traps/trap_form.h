@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 
 /* What is done about traps: their URLs are skipped, or counted, or traps are
@@ -29,6 +30,9 @@ enum trap_rule {
     TRAP_GROWTH,    /* paths and queries that grow */
     TRAP_SAME_BODY, /* many URLs of a pattern, one body */
     TRAP_SPIRAL,    /* one body whose relative links lead ever on */
+    TRAP_ORDER,     /* the same parameters in another order */
+    TRAP_SESSION,   /* the same URL with another session number */
+    TRAP_SUBDOMAIN, /* a domain that mints hosts */
     TRAP_RULES_
 };
 
@@ -52,6 +56,16 @@ struct trap_form {
  * has no form of a URL. */
 bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
                struct trap_form *out);
+/* Rules about the spelling of a URL: a trap drops only URLs of which another
+ * spelling was let in. */
+static inline bool trap_rule_is_of_spelling(enum trap_rule r)
+{
+    return r == TRAP_ORDER || r == TRAP_SESSION;
+}
+/* Appends what all spellings of `url`, which has a form under such a rule, have
+ * in common. */
+void trap_spelling(enum trap_rule r, struct bytes url, struct buf *out);
+
 bool trap_form_equal(const struct trap_form *a, const struct trap_form *b);
 
 #endif

@@ -31,6 +31,7 @@ struct trap_view {
 struct trap_options {
     uint32_t threshold[TRAP_RULES_]; /* pages; 0: the rule is off */
     uint64_t memory;                 /* octets, about */
+    const struct digest_key *key;
     /* Called when a family becomes a trap. */
     void (*found)(void *ctx, const struct trap_view *trap);
     void *ctx;
@@ -59,9 +60,16 @@ struct trap_page {
 /* Takes the page as evidence. */
 void trap_table_page(struct trap_table *t, const struct trap_page *p);
 
-/* Is the URL of a trap? *out says of which. */
+/* Is the URL of a trap? *out says of which. Rules about spellings and hosts say
+ * nothing here: they are about URLs that are new. */
 bool trap_table_has(const struct trap_table *t, struct bytes host,
                     struct bytes url, struct trap_view *out);
+/* The same for a URL that nobody knew, by all rules. Of those that a trap of
+ * spellings has in common one is let in, and noted; after a restart, one more.
+ * `known_host`: the crawl has other URLs of the host. */
+bool trap_table_has_new(struct trap_table *t, struct bytes host,
+                        struct bytes url, bool known_host,
+                        struct trap_view *out);
 /* Are new links of a page with this body those of a trap (TRAP_SPIRAL)? */
 bool trap_table_has_body(const struct trap_table *t, struct bytes host,
                          struct digest body, struct trap_view *out);

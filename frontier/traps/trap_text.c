@@ -33,12 +33,20 @@ static const unsigned char kinds[256] = {
     ['Y'] = LETTER, ['Z'] = LETTER,
 };
 
+/* The port does not count, nor does an address. */
 static bool has_number(struct bytes url)
 {
     const char *at = memmem(url.at, url.len, "://", 3);
+    bool letter = false, digit = false;
 
-    at = at != NULL ? memchr(at + 3, '/', (size_t)(url.at + url.len - at - 3))
-                    : NULL;
+    for (at = at != NULL ? at + 3 : url.at;
+         at < url.at + url.len && *at != '/' && *at != ':'; at++) {
+        letter |= kinds[(unsigned char)*at] == LETTER;
+        digit |= kinds[(unsigned char)*at] == DIGIT;
+    }
+    if (letter && digit)
+        return true;
+    at = memchr(at, '/', (size_t)(url.at + url.len - at));
     for (; at != NULL && at < url.at + url.len; at++)
         if (kinds[(unsigned char)*at] == DIGIT)
             return true;

@@ -368,7 +368,8 @@ static const struct option_spec specs[] = {
     {.name = "trap", LIST(trap), .flags = OPTION_COMMAS, .section = DEDUPE,
      .arg = "RULE=N,...",
      .help = "pages in a row without anything new that make a trap: counter, "
-             "repeat, growth, same-body, spiral; RULE=off: never"},
+             "repeat, growth, same-body, spiral, order, session, subdomain; "
+             "RULE=off: never"},
 
     {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
      .arg = "FILE", .flags = OPTION_SECRET,

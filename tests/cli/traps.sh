@@ -98,6 +98,34 @@ agrees k
 serve_no_more
 echo "after three kills: $requests requests"
 
+# ---- the other rules: each web ends, with each page that differs ----
+
+behind port site.err python3 "$TOP/tests/support/trap_web.py" asked.log
+waits_for 'grep -q "^port" port' || fail "no server: $(cat site.err)"
+port=$(sed 's/port //' port)
+seed=http://127.0.0.1:$port/
+crawl rules --trap growth=3,same-body=50
+ended 0
+for rule in order session growth same-body; do
+    says crawl.err "rule=$rule"
+done
+[ "$(sed -n 's/.*order?.*d=\([0-9]*\).*/\1/p' asked.log | sort -u | wc -l)" = 12 ] ||
+    fail "not all pages in all orders"
+[ "$(sed -n 's/.*shop?p=\([ab][a-e]\).*/\1/p' asked.log | sort -u | wc -l)" = 10 ] ||
+    fail "not all pages of the shop"
+[ "$(grep -c /tag/ asked.log)" -lt 150 ] || fail "all tags are asked for"
+[ "$(wc -l <asked.log)" -lt 1200 ] || fail "$(wc -l <asked.log) requests"
+agrees rules
+echo "four rules: $(wc -l <asked.log) requests"
+: >asked.log
+seed=http://h0.farm.example/
+crawl farm --proxy "http://127.0.0.1:$port" --trap subdomain=20
+ended 0
+says crawl.err "rule=subdomain host=farm.example"
+[ "$(wc -l <asked.log)" -lt 500 ] || fail "$(wc -l <asked.log) requests"
+agrees farm
+echo "a farm of hosts: $(wc -l <asked.log) requests"
+
 # ---- archives whose pages differ ----
 #
 # A calendar of ten years whose days are reached from one another alone, and one

@@ -98,6 +98,58 @@ START_TEST(a_long_form_is_cut_and_still_one_form)
 }
 END_TEST
 
+static void are_spellings(enum trap_rule r, const char *a, const char *b,
+                          bool same)
+{
+    struct buf x, y;
+
+    buf_init(&x, 4096);
+    buf_init(&y, 4096);
+    trap_spelling(r, bytes_of_str(a), &x);
+    trap_spelling(r, bytes_of_str(b), &y);
+    ck_assert(bytes_equal(buf_bytes(&x), buf_bytes(&y)) == same);
+    buf_fini(&x);
+    buf_fini(&y);
+}
+
+START_TEST(spellings_have_their_parameters_in_common)
+{
+    has_form(TRAP_ORDER, "/a?x=1", NULL);
+    has_form(TRAP_ORDER, "/a/7?y=1&x=2", "/a/N?x&y");
+    has_form(TRAP_SESSION, "/a?x=1", NULL);
+    has_form(TRAP_SESSION, "/a?x=1&sid=77", "/a?x");
+    has_form(TRAP_SESSION, "/a?PHPSESSID=abc", "/a");
+    are_spellings(TRAP_ORDER, "http://h/a?x=1&y=2", "http://h/a?y=2&x=1", true);
+    are_spellings(TRAP_ORDER, "http://h/a?x=1&y=2", "http://h/a?y=1&x=2",
+                  false);
+    are_spellings(TRAP_SESSION, "http://h/a?x=1&sid=2", "http://h/a?sid=9&x=1",
+                  true);
+    are_spellings(TRAP_SESSION, "http://h/a?x=1&sid=2", "http://h/b?x=1&sid=2",
+                  false);
+}
+END_TEST
+
+START_TEST(hosts_of_a_domain_are_one_family_but_for_www_and_itself)
+{
+    static const struct {
+        const char *host, *owner;
+    } hosts[] = {{"a.farm.example", "farm.example"},
+                 {"a.b.farm.example", "farm.example"},
+                 {"www.farm.example", NULL},
+                 {"farm.example", NULL},
+                 {"127.0.0.1", NULL}};
+
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        struct trap_form f;
+        bool has = trap_form(TRAP_SUBDOMAIN, bytes_of_str(hosts[i].host),
+                             bytes_of_str("http://x/"), &f);
+
+        ck_assert(has == (hosts[i].owner != NULL));
+        ck_assert(!has || bytes_is(f.owner, hosts[i].owner));
+    }
+}
+END_TEST
+
 START_TEST(rules_have_names_and_thresholds)
 {
     for (unsigned r = 0; r < TRAP_RULES_; r++) {
@@ -123,6 +175,8 @@ Suite *suite_trap_form(void)
     tcase_add_test(t, growth_is_of_segments_parameters_or_octets);
     tcase_add_test(t, a_pattern_is_a_directory_or_a_script_with_its_parameters);
     tcase_add_test(t, a_long_form_is_cut_and_still_one_form);
+    tcase_add_test(t, spellings_have_their_parameters_in_common);
+    tcase_add_test(t, hosts_of_a_domain_are_one_family_but_for_www_and_itself);
     tcase_add_test(t, rules_have_names_and_thresholds);
     suite_add_tcase(s, t);
     return s;

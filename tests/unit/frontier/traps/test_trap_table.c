@@ -330,7 +330,7 @@ START_TEST(memory_is_bounded_and_traps_stay)
 
             snprintf(host, sizeof host, "h%u.example", h % 1000);
             snprintf(from, sizeof from, "/a%c%c%c/1", 'a' + (char)(h % 26),
-                     'a' + (char)(h / 26 % 26), 'a' + (char)i);
+                     'a' + (char)(h / 26 % 26), 'a' + (char)i % 3);
             snprintf(to, sizeof to, "%s1", from);
             page_on(&g, host, from, to, 0, 0);
         }

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap_families.c - the families under suspicion, in memory and on disk.
+ *
+ * Families are in lists by owner, owners in a map and in a list by their last
+ * use. A family is stored once it has STORE_LEAST pages, since on most sites
+ * some pages of a pattern lead to more of it before one leads elsewhere.
+ */
+#include "frontier/traps/trap_families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "storage/db/packed.h"
+
+#define FAMILIES_MOST 64 /* of an owner */
+#define STORE_LEAST   4  /* pages */
+#define REMOVED_MOST  ((size_t)1 << 30)
+
+/* ---- owners ---- */
+
+struct bytes trap_owner_name(const struct trap_owner *o)
+{
+    return bytes_of(o->name, o->name_len);
+}
+
+static void unlink_owner(struct trap_table *t, struct trap_owner *o)
+{
+    *(o->older != NULL ? &o->older->newer : &t->oldest) = o->newer;
+    *(o->newer != NULL ? &o->newer->older : &t->newest) = o->older;
+}
+
+static void link_newest(struct trap_table *t, struct trap_owner *o)
+{
+    o->older = t->newest;
+    o->newer = NULL;
+    *(t->newest != NULL ? &t->newest->newer : &t->oldest) = o;
+    t->newest = o;
+}
+
+/* The owner becomes the newest, and is looked at by the next flush. */
+struct trap_owner *trap_owner_make(struct trap_table *t, struct bytes name)
+{
+    struct trap_owner *o = map_get(t->owners, name);
+
+    if (o != NULL) {
+        unlink_owner(t, o);
+        link_newest(t, o);
+        o->touched = true;
+        return o;
+    }
+    o = xcalloc(1, sizeof *o + name.len);
+    o->name_len = name.len;
+    memcpy(o->name, name.at, name.len);
+    (void)map_put(t->owners, name, o);
+    t->memory += sizeof *o + 2 * name.len + 64; /* and its place in the map */
+    link_newest(t, o);
+    o->touched = true;
+    return o;
+}
+
+static void owner_drop(struct trap_table *t, struct trap_owner *o)
+{
+    unlink_owner(t, o);
+    (void)map_remove(t->owners, trap_owner_name(o));
+    t->memory -= sizeof *o + 2 * o->name_len + 64;
+    free(o);
+}
+
+struct trap_owner *trap_owner_find(const struct trap_table *t,
+                                   struct bytes name)
+{
+    return map_get(t->owners, name);
+}
+
+/* ---- families ---- */
+
+bool trap_family_is_trap(const struct trap_table *t,
+                         const struct trap_family *f)
+{
+    uint32_t most = t->o.threshold[f->rule];
+
+    return most > 0 && f->score >= (uint64_t)most * WHOLE;
+}
+
+static uint64_t memory_of(const struct trap_family *f)
+{
+    return sizeof *f + f->form_len + f->tag_room * sizeof *f->tags + 32;
+}
+
+struct trap_family *trap_family_find(const struct trap_owner *o,
+                                     enum trap_rule r, struct bytes form)
+{
+    for (struct trap_family *f = o != NULL ? o->first : NULL; f != NULL;
+         f = f->next)
+        if (f->rule == r && bytes_equal(bytes_of(f->form, f->form_len), form))
+            return f;
+    return NULL;
+}
+
+/* Takes the family, which is no trap, out of the table. */
+static void family_drop(struct trap_table *t, struct trap_owner *o,
+                        struct trap_family *f)
+{
+    struct trap_family **at = &o->first;
+
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
+    o->count--;
+    if (f->id != 0)
+        buf_add(&t->removed, &f->id, sizeof f->id);
+    t->memory -= memory_of(f);
+    free(f->tags);
+    free(f);
+}
+
+/* The family of the owner with the least score that is no trap; NULL: all are
+ * traps. */
+static struct trap_family *least_suspicious(const struct trap_table *t,
+                                            const struct trap_owner *o)
+{
+    struct trap_family *least = NULL;
+
+    for (struct trap_family *f = o->first; f != NULL; f = f->next)
+        if (!trap_family_is_trap(t, f) &&
+            (least == NULL || f->score <= least->score))
+            least = f;
+    return least;
+}
+
+/* Forgets the families of owners that were not used for longest. */
+static bool make_room(struct trap_table *t, const struct trap_owner *keep)
+{
+    struct trap_owner *o = t->oldest;
+
+    while (t->memory > t->o.memory && o != NULL) {
+        struct trap_owner *next = o->newer;
+
+        if (o != keep && o->traps == 0) {
+            while (o->first != NULL)
+                family_drop(t, o, o->first);
+            owner_drop(t, o);
+        }
+        o = next;
+    }
+    return t->memory <= t->o.memory;
+}
+
+/* NULL: there is no room. */
+struct trap_family *trap_family_make(struct trap_table *t, struct trap_owner *o,
+                                     enum trap_rule r, struct bytes form)
+{
+    struct trap_family *f;
+
+    if (!make_room(t, o))
+        return NULL;
+    if (o->count >= FAMILIES_MOST) {
+        f = least_suspicious(t, o);
+        if (f == NULL)
+            return NULL;
+        family_drop(t, o, f);
+    }
+    f = xcalloc(1, sizeof *f + form.len);
+    f->rule = (uint8_t)r;
+    f->form_len = form.len;
+    memcpy(f->form, form.at, form.len);
+    f->next = o->first;
+    o->first = f;
+    o->count++;
+    t->memory += memory_of(f);
+    return f;
+}
+
+struct trap_view trap_family_view(const struct trap_owner *o,
+                                  const struct trap_family *f)
+{
+    return (struct trap_view){(enum trap_rule)f->rule, trap_owner_name(o),
+                              bytes_of(f->form, f->form_len), f->pages};
+}
+
+void trap_family_count(struct trap_table *t, struct trap_owner *o,
+                       struct trap_family *f, uint64_t score)
+{
+    bool was = trap_family_is_trap(t, f);
+    struct trap_view found;
+
+    f->pages++;
+    f->score += score;
+    f->dirty = true;
+    if (was || !trap_family_is_trap(t, f))
+        return;
+    o->traps++;
+    t->traps++;
+    found = trap_family_view(o, f);
+    t->o.found(t->o.ctx, &found);
+}
+
+/* A page brought something new. A trap stays one: what it still brings was
+ * under way. */
+void trap_family_clear(struct trap_table *t, struct trap_owner *o,
+                       struct trap_family *f)
+{
+    if (f == NULL || trap_family_is_trap(t, f))
+        return;
+    family_drop(t, o, f);
+    if (o->count == 0)
+        owner_drop(t, o);
+}
+
+void trap_family_restart(struct trap_table *t, struct trap_family *f)
+{
+    if (trap_family_is_trap(t, f))
+        return;
+    f->score = 0;
+    f->dirty = true;
+}
+
+/* ---- spellings ---- */
+
+static size_t spelling_place(const struct trap_table *t, uint64_t digest)
+{
+    size_t at = digest & (t->spelling_room - 1);
+
+    while (t->spellings[at] != 0 && t->spellings[at] != digest)
+        at = (at + 1) & (t->spelling_room - 1);
+    return at;
+}
+
+/* False: there is no room. */
+static bool spellings_grow(struct trap_table *t)
+{
+    size_t was = t->spelling_room, room = was > 0 ? 2 * was : 256;
+    uint64_t *old = t->spellings;
+
+    if (t->memory + (room - was) * sizeof *old > t->o.memory)
+        return false;
+    t->memory += (room - was) * sizeof *old;
+    t->spellings = xcalloc(room, sizeof *old);
+    t->spelling_room = room;
+    for (size_t i = 0; i < was; i++)
+        if (old[i] != 0)
+            t->spellings[spelling_place(t, old[i])] = old[i];
+    free(old);
+    return true;
+}
+
+bool trap_spelling_known(struct trap_table *t, uint64_t digest)
+{
+    size_t at;
+
+    digest |= digest == 0;
+    if (2 * (t->spelling_count + 1) > t->spelling_room && !spellings_grow(t) &&
+        t->spelling_count + 1 >= t->spelling_room)
+        return false;
+    at = spelling_place(t, digest);
+    if (t->spellings[at] == digest)
+        return true;
+    t->spellings[at] = digest;
+    t->spelling_count++;
+    return false;
+}
+
+/* ---- texts ---- */
+
+bool trap_family_has_text(const struct trap_family *f, uint32_t tag)
+{
+    for (unsigned i = 0; f != NULL && i < f->tag_count; i++)
+        if (f->tags[i] == tag)
+            return true;
+    return false;
+}
+
+/* The latest TRAP_TAGS_MOST. */
+void trap_family_add_text(struct trap_table *t, struct trap_family *f,
+                          uint32_t tag)
+{
+    if (f->tag_count == TRAP_TAGS_MOST) {
+        f->tags[f->pages % TRAP_TAGS_MOST] = tag;
+        return;
+    }
+    if (f->tag_count == f->tag_room) {
+        t->memory -= memory_of(f);
+        f->tag_room = f->tag_room == 0 ? 4 : (uint16_t)(2 * f->tag_room);
+        f->tags = xrealloc(f->tags, f->tag_room * sizeof *f->tags);
+        t->memory += memory_of(f);
+    }
+    f->tags[f->tag_count++] = tag;
+}
+
+/* ---- on disk ---- */
+
+static enum status write_family(struct trap_table *t, struct trap_owner *o,
+                                struct trap_family *f)
+{
+    unsigned char tags[TRAP_TAGS_MOST * TRAP_TAG_SIZE];
+
+    if (!f->dirty || f->pages < STORE_LEAST)
+        return STATUS_OK;
+    f->dirty = false;
+    if (f->id == 0)
+        f->id = ++t->last_id;
+    for (size_t i = 0; i < f->tag_count; i++)
+        packed_put(tags + i * TRAP_TAG_SIZE, f->tags[i], TRAP_TAG_SIZE);
+    return trap_store_set(
+        t->store,
+        &(struct trap_row){.id = f->id,
+                           .rule = f->rule,
+                           .owner = trap_owner_name(o),
+                           .form = bytes_of(f->form, f->form_len),
+                           .pages = f->pages,
+                           .score = f->score,
+                           .body = f->body,
+                           .tags =
+                               bytes_of(tags, f->tag_count * TRAP_TAG_SIZE)});
+}
+
+static enum status delete_removed(struct trap_table *t)
+{
+    enum status st = buf_failed(&t->removed);
+    struct bytes ids = buf_bytes(&t->removed);
+
+    for (; st == STATUS_OK && ids.len > 0;
+         ids = bytes_skip(ids, sizeof(uint64_t))) {
+        uint64_t id;
+
+        memcpy(&id, ids.at, sizeof id);
+        st = trap_store_remove(t->store, id);
+    }
+    buf_clear(&t->removed);
+    return st;
+}
+
+enum status trap_table_flush(struct trap_table *t)
+{
+    enum status st = delete_removed(t);
+
+    /* Those that were used since are the newest. */
+    for (struct trap_owner *o = t->newest;
+         st == STATUS_OK && o != NULL && o->touched; o = o->older) {
+        for (struct trap_family *f = o->first; st == STATUS_OK && f != NULL;
+             f = f->next)
+            st = write_family(t, o, f);
+        o->touched = false;
+    }
+    return st;
+}
+
+static void take_row(void *ctx, const struct trap_row *row)
+{
+    struct trap_table *t = ctx;
+    struct trap_owner *o;
+    struct trap_family *f;
+    size_t tags = row->tags.len / TRAP_TAG_SIZE;
+
+    if (t->last_id < row->id)
+        t->last_id = row->id;
+    if (row->rule >= TRAP_RULES_)
+        return; /* of a later release */
+    o = trap_owner_make(t, row->owner);
+    f = trap_family_make(t, o, (enum trap_rule)row->rule, row->form);
+    if (f == NULL)
+        return; /* less memory than before */
+    f->id = row->id;
+    f->pages = row->pages;
+    f->score = row->score;
+    f->body = row->body;
+    t->memory -= memory_of(f);
+    f->tags = xmalloc(tags * sizeof *f->tags + 1);
+    for (size_t i = 0; i < tags; i++)
+        f->tags[i] = (uint32_t)packed_get((const unsigned char *)row->tags.at +
+                                              i * TRAP_TAG_SIZE,
+                                          TRAP_TAG_SIZE);
+    f->tag_count = f->tag_room = (uint16_t)tags;
+    t->memory += memory_of(f);
+    o->traps += trap_family_is_trap(t, f);
+    t->traps += trap_family_is_trap(t, f);
+}
+
+enum status trap_table_open(struct trap_table **out, struct trap_store *store,
+                            const struct trap_options *o)
+{
+    struct trap_table *t = xcalloc(1, sizeof *t);
+    enum status st;
+
+    t->o = *o;
+    t->store = store;
+    t->owners = map_new();
+    buf_init(&t->removed, REMOVED_MOST);
+    st = trap_store_each(store, take_row, t);
+    if (st != STATUS_OK) {
+        trap_table_close(t);
+        return st;
+    }
+    *out = t;
+    return STATUS_OK;
+}
+
+void trap_table_close(struct trap_table *t)
+{
+    if (t == NULL)
+        return;
+    for (struct trap_owner *o = t->oldest, *next; o != NULL; o = next) {
+        for (struct trap_family *f = o->first, *after; f != NULL; f = after) {
+            after = f->next;
+            free(f->tags);
+            free(f);
+        }
+        next = o->newer;
+        free(o);
+    }
+    map_free(t->owners, NULL);
+    free(t->spellings);
+    buf_fini(&t->removed);
+    free(t);
+}
