@@ -91,14 +91,15 @@ struct crawl_standstill {
  * except `frontier`. */
 struct crawl_stats {
     struct engine_stats engine;
-    uint64_t active;                /* transfers in flight */
-    uint64_t requests;              /* of this run */
-    uint64_t wire_bytes;            /* received in this run */
-    uint64_t transfers_most;        /* as many may be in flight now */
-    uint64_t connections;           /* opened in this run */
-    uint64_t connections_open;      /* now, idle ones included */
-    uint64_t stuck;                 /* fetchers that hang */
-    struct fetch_stats fetches;     /* of this run */
+    uint64_t active;                         /* transfers in flight */
+    uint64_t requests;                       /* of this run */
+    uint64_t wire_bytes;                     /* received in this run */
+    uint64_t transfers_most;                 /* as many may be in flight now */
+    uint64_t connections;                    /* opened in this run */
+    uint64_t connections_open;               /* now, idle ones included */
+    uint64_t handshakes, handshakes_resumed; /* with TLS, in this run */
+    uint64_t stuck;                          /* fetchers that hang */
+    struct fetch_stats fetches;              /* of this run */
     struct frontier_stats frontier; /* up to a second old, exact at the end */
     double pages_rate, bytes_rate;  /* per second, see crawl_rates.h */
     struct crawl_standstill standstill;

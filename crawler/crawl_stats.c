@@ -155,10 +155,13 @@ static struct open_connections {
         s->requests += atomic_load(&k->requests);
         s->wire_bytes += atomic_load(&k->wire_bytes);
         s->connections += atomic_load(&k->connections.opened);
+        s->handshakes_resumed += atomic_load(&k->connections.resumed);
+        s->handshakes += atomic_load(&k->connections.full);
         open.tls += atomic_load(&k->connections.tls);
         open.plain += atomic_load(&k->connections.plain);
         fetch_stats_add(fetcher_fetch_counters(c->fetchers[i]), &s->fetches);
     }
+    s->handshakes += s->handshakes_resumed;
     s->connections_open = open.tls + open.plain;
     return open;
 }

@@ -4,8 +4,8 @@
  *
  * This file divides --memory: five eighths for the engine (store, filter,
  * caches), a quarter for bodies in flight; the rest, an eighth but at least
- * LEAST_REST, is for code, stacks and parsers. Connections use what the engine
- * does not use yet, see connection_budget.h.
+ * LEAST_REST, is for code, stacks, parsers and TLS sessions. Connections use
+ * what the engine does not use yet, see connection_budget.h.
  */
 #include "job/crawl_setup.h"
 
@@ -160,6 +160,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .bodies = c->bodies,
         .ip_limit = c->ip_limit,
         .connections = &c->connections,
+        .tls_sessions = c->tls_sessions,
         .rate = c->rate,
         .rules = {.scope = c->scope,
                   .form = c->form,
@@ -229,6 +230,7 @@ static enum status make_shared(struct crawl_setup *c,
     if (st != STATUS_OK)
         return st;
     c->bodies = body_pool_new(s->memory_bytes / 4);
+    c->tls_sessions = tls_sessions_new(s->memory_bytes / 64);
     c->rate = rate_limit_new(s->limit_rate_bytes);
     if (s->conns_per_ip > 0)
         c->ip_limit = ip_limit_new((uint32_t)s->conns_per_ip);
@@ -353,6 +355,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);
+    tls_sessions_free(c->tls_sessions);
     rate_limit_free(c->rate);
     buf_fini(&c->user_agent);
     buf_fini(&c->product_token);

@@ -27,6 +27,7 @@ struct crawl_setup {
     struct body_pool *bodies;
     struct ip_limit *ip_limit;
     struct connection_budget connections;
+    struct tls_sessions *tls_sessions;
     struct rate_limit *rate;
     struct buf user_agent, product_token;
     /* by crawl_credentials_make() */

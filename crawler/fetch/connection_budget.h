@@ -30,8 +30,9 @@
 
 /* Connections of one fetcher, which writes them; any thread reads. */
 struct connection_counts {
-    _Atomic uint64_t opened;     /* in all */
-    _Atomic uint64_t tls, plain; /* open now, with TLS and without */
+    _Atomic uint64_t opened;        /* in all */
+    _Atomic uint64_t tls, plain;    /* open now, with TLS and without */
+    _Atomic uint64_t full, resumed; /* TLS handshakes that succeeded */
 };
 
 struct connection_budget {

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -51,6 +52,14 @@ static void set_identity(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_RESOLVE, f->resolve);
 }
 
+/* Does libcurl have a file of authorities to go by? */
+static bool curl_has_authorities(void)
+{
+    const char *file = curl_version_info(CURLVERSION_NOW)->cainfo;
+
+    return file != NULL && access(file, R_OK) == 0;
+}
+
 static void set_limits(struct fetch *f)
 {
     CURL *e = f->transfer.easy;
@@ -70,6 +79,10 @@ static void set_limits(struct fetch *f)
     }
     if (f->o->ca != NULL)
         curl_easy_setopt(e, CURLOPT_CAINFO, f->o->ca);
+    /* Read once from a file, authorities serve all connections; with a
+     * directory beside it, each connection reads all of them again. */
+    if (f->o->ca != NULL || curl_has_authorities())
+        curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
     /* Never prompt for the password of a key. */
     curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
 }
@@ -105,6 +118,9 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     f->counters = counters;
     f->transfer.multi = m;
     f->once = curl_faults_header_dangles();
+    f->tls = (struct tls_resume){.sessions =
+                                     o->proxy == NULL ? o->tls_sessions : NULL,
+                                 .counts = &counters->connections};
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
@@ -123,6 +139,7 @@ bool fetch_has_handle(struct fetch *f)
     if (f->transfer.easy == NULL)
         return false;
     multi_adopt(f->transfer.multi, &f->transfer);
+    tls_resume_adopt(f->transfer.easy, &f->tls);
     set_identity(f);
     set_limits(f);
     set_exchange(f);
@@ -194,7 +211,8 @@ static void set_credentials(struct fetch *f, struct bytes url)
                               bytes_of(url.at, url_origin_length(url)));
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, set->headers);
     curl_easy_setopt(e, CURLOPT_COOKIE, set->cookie);
-    curl_easy_setopt(e, CURLOPT_SSLCERT, set->of_seed ? f->o->cert : NULL);
+    f->tls.client = set->of_seed ? f->o->cert : NULL;
+    curl_easy_setopt(e, CURLOPT_SSLCERT, f->tls.client);
     curl_easy_setopt(e, CURLOPT_SSLKEY, set->of_seed ? f->o->key : NULL);
     f->in_jar = cookie_jar_attach(f->o->jar, e, url_canonical_host(url));
 }

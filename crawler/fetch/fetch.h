@@ -21,6 +21,7 @@
 #include "crawler/fetch/fetch_options.h"
 #include "crawler/fetch/multi.h"
 #include "crawler/fetch/response.h"
+#include "crawler/fetch/tls_resume.h"
 
 enum fetch_end {
     FETCH_ANSWERED, /* the response came, or as much of it as we need */
@@ -112,6 +113,7 @@ struct fetch {
     bool held_back;  /* by another stream of its connection, which is paused */
     int64_t paid_at; /* when its received octets are within the rate limit */
     /* for fetch.c */
+    struct tls_resume tls;
     const struct fetcher_options *o;
     struct fetcher_counters *counters;
     bool once; /* its easy handle may not be used again (curl_faults.h) */

@@ -17,6 +17,7 @@
 #include "crawler/fetch/credentials.h"
 #include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/rate_limit.h"
+#include "crawler/fetch/tls_sessions.h"
 #include "frontier/candidate.h"
 
 struct archive; /* crawler/archive/archive.h */
@@ -65,7 +66,8 @@ struct fetcher_options {
     struct body_pool *bodies;  /* thread-safe */
     struct ip_limit *ip_limit; /* thread-safe; NULL: no limit */
     const struct connection_budget *connections; /* thread-safe; NULL: none */
-    struct rate_limit *rate; /* thread-safe; NULL: no limit */
+    struct tls_sessions *tls_sessions; /* thread-safe; NULL: none are kept */
+    struct rate_limit *rate;           /* thread-safe; NULL: no limit */
     struct candidate_rules rules;
 };
 
