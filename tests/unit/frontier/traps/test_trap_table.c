@@ -15,6 +15,7 @@ struct rig {
     struct trap_store *store;
     struct trap_table *t;
     struct trap_options o;
+    struct digest_key key;
     unsigned found; /* traps, as they were told */
     enum trap_rule rule;
     uint64_t next; /* a body that no page had */
@@ -42,6 +43,7 @@ static void setup(struct rig *g)
                       .o = {.memory = 1 << 20, .found = found, .ctx = g}};
     for (unsigned r = 0; r < TRAP_RULES_; r++)
         g->o.threshold[r] = 10;
+    g->o.key = &g->key;
     open_table(g);
 }
 
@@ -246,6 +248,60 @@ START_TEST(one_body_that_leads_ever_on_is_a_spiral)
 }
 END_TEST
 
+static bool is_new_trap(struct rig *g, const char *host, const char *path,
+                        bool known_host)
+{
+    char url[256];
+    struct trap_view v;
+
+    return trap_table_has_new(g->t, bytes_of_str(host),
+                              url_of(url, sizeof url, host, path), known_host,
+                              &v);
+}
+
+START_TEST(of_each_page_one_more_spelling_is_let_in)
+{
+    struct rig g;
+
+    setup(&g);
+    page(&g, "/x?a=1&b=2", NULL, 0);
+    for (unsigned i = 0; i < 10; i++)
+        page_on(&g, HOST, "/x?b=2&a=1", NULL, 1, 7 + i);
+    ck_assert_uint_eq(g.found, 1);
+    ck_assert_uint_eq(g.rule, TRAP_ORDER);
+    ck_assert(!is_new_trap(&g, HOST, "/x?a=3&b=4", true));
+    ck_assert(is_new_trap(&g, HOST, "/x?b=4&a=3", true));
+    ck_assert(!is_new_trap(&g, HOST, "/x?b=3&a=4", true)); /* another page */
+    ck_assert(!is_trap(&g, "/x?b=4&a=3"));                 /* it was queued */
+    for (unsigned i = 0; i < 5000; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "/x?a=%u&b=1", 1000 + i);
+        ck_assert(!is_new_trap(&g, HOST, path, true));
+        snprintf(path, sizeof path, "/x?b=1&a=%u", 1000 + i);
+        ck_assert(is_new_trap(&g, HOST, path, true));
+    }
+    teardown(&g);
+}
+END_TEST
+
+START_TEST(a_domain_that_mints_hosts_loses_only_new_ones)
+{
+    struct rig g;
+
+    setup(&g);
+    for (unsigned i = 0; i < 11; i++)
+        page_on(&g, "a.farm.example", "/1", "/2", 1, 0);
+    /* on one host it is a counter as well */
+    ck_assert_uint_eq(g.found, 2);
+    ck_assert(is_new_trap(&g, "b.farm.example", "/", false));
+    ck_assert(!is_new_trap(&g, "b.farm.example", "/", true));
+    ck_assert(!is_new_trap(&g, "www.farm.example", "/", false));
+    ck_assert(!is_new_trap(&g, "b.other.example", "/", false));
+    teardown(&g);
+}
+END_TEST
+
 START_TEST(a_rule_that_is_off_says_nothing)
 {
     struct rig g;
@@ -326,7 +382,7 @@ START_TEST(memory_is_bounded_and_traps_stay)
     months(&g, 11, 1);
     for (unsigned h = 0; h < 3000; h++)
         for (unsigned i = 0; i < 3; i++) {
-            char host[32], from[64], to[64];
+            char host[32], from[64], to[80];
 
             snprintf(host, sizeof host, "h%u.example", h % 1000);
             snprintf(from, sizeof from, "/a%c%c%c/1", 'a' + (char)(h % 26),
@@ -335,7 +391,7 @@ START_TEST(memory_is_bounded_and_traps_stay)
             page_on(&g, host, from, to, 0, 0);
         }
     for (unsigned i = 0; i < 1000; i++) { /* many families of one host */
-        char from[64], to[64];
+        char from[64], to[80];
 
         snprintf(from, sizeof from, "/b%c%c/1", 'a' + (char)(i % 26),
                  'a' + (char)(i / 26));
@@ -388,6 +444,8 @@ Suite *suite_trap_table(void)
     tcase_add_test(t, leaves_alone_are_never_a_trap_unless_their_body_is_one);
     tcase_add_test(t, another_body_begins_anew);
     tcase_add_test(t, one_body_that_leads_ever_on_is_a_spiral);
+    tcase_add_test(t, of_each_page_one_more_spelling_is_let_in);
+    tcase_add_test(t, a_domain_that_mints_hosts_loses_only_new_ones);
     tcase_add_test(t, a_rule_that_is_off_says_nothing);
     tcase_add_test(t, evidence_outlives_a_restart_at_any_page);
     tcase_add_test(t, a_cleared_family_leaves_the_disk);
