@@ -35,6 +35,7 @@
 struct engine;
 struct frontier_stats;
 struct ip;
+struct order;
 struct schedule_options;
 struct scope;
 
@@ -269,6 +270,10 @@ struct engine_ops {
      * host are counted only while they are limited. */
     void (*set_limits)(struct engine *e, uint64_t limit_pages,
                        uint64_t per_host);
+
+    /* Sets another order; `order` outlives it. Queued URLs get their classes
+     * by it, some in each turn, and after a restart the rest. */
+    enum status (*set_order)(struct engine *e, const struct order *order);
 
     /* ---- other programs (engine_calls.h) ---- */
 

@@ -20,6 +20,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "frontier/embedded/frontier.h"
+#include "frontier/order.h"
 #include "frontier/reader.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
@@ -53,6 +54,19 @@ static const char *in_dir(const char *name)
     return path;
 }
 
+/* An order in which URLs have classes. */
+static const struct order *best(void)
+{
+    static struct order *order;
+    const struct order_options o = {.mode = ORDER_BEST};
+    struct buf why;
+
+    buf_init(&why, 64);
+    need(order != NULL || order_new(&order, &o, &why) == STATUS_OK);
+    buf_fini(&why);
+    return order;
+}
+
 static struct frontier_options options(void)
 {
     return (struct frontier_options){
@@ -66,6 +80,7 @@ static struct frontier_options options(void)
                   .memory = (uint64_t)64 << 20},
         .commit_interval = 200 * NS_PER_MS,
         .random_seed = 7,
+        .order = best(),
     };
 }
 

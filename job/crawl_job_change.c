@@ -134,29 +134,22 @@ struct settings_call {
     const char *base;
 };
 
-enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4 };
+enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4, PART_ORDER = 8 };
 
 static const struct {
     const char *name;
     unsigned parts;
 } live[] = {
-    {"scope", PART_SCOPE},
-    {"depth", PART_SCOPE},
-    {"include", PART_SCOPE},
-    {"exclude", PART_SCOPE},
-    {"max-url-len", PART_SCOPE},
-    {"delay", PART_RATE},
-    {"random-delay", PART_RATE},
-    {"adaptive", PART_RATE},
-    {"max-delay", PART_RATE},
-    {"max-crawl-delay", PART_RATE},
-    {"limit-rate", PART_RATE},
-    {"retry-delay", PART_RATE},
-    {"limit", PART_LIMITS},
-    {"per-host", PART_LIMITS},
-    {"time", PART_LIMITS},
-    {"quota", PART_LIMITS},
-    {"give-up", PART_LIMITS | PART_RATE},
+    {"scope", PART_SCOPE},          {"depth", PART_SCOPE},
+    {"include", PART_SCOPE},        {"exclude", PART_SCOPE},
+    {"max-url-len", PART_SCOPE},    {"order", PART_ORDER},
+    {"boost", PART_ORDER},          {"first", PART_ORDER},
+    {"delay", PART_RATE},           {"random-delay", PART_RATE},
+    {"adaptive", PART_RATE},        {"max-delay", PART_RATE},
+    {"max-crawl-delay", PART_RATE}, {"limit-rate", PART_RATE},
+    {"retry-delay", PART_RATE},     {"limit", PART_LIMITS},
+    {"per-host", PART_LIMITS},      {"time", PART_LIMITS},
+    {"quota", PART_LIMITS},         {"give-up", PART_LIMITS | PART_RATE},
 };
 
 static unsigned parts_of(const char *name)
@@ -196,8 +189,8 @@ struct change_task {
     struct crawl_task task; /* first */
     struct crawl_job *m;
     const struct crawl_settings *s;
-    const struct crawl_setup *made; /* made from `s` */
-    struct scope *scope;            /* the next one */
+    struct crawl_setup *made; /* made from `s` */
+    struct scope *scope;      /* the next one */
     unsigned parts;
 };
 
@@ -215,6 +208,16 @@ static enum status change_scope(struct change_task *c, struct engine *e)
     return STATUS_OK;
 }
 
+/* The order in force is freed with `made`, when nobody uses it any more. */
+static enum status change_order(struct change_task *c, struct engine *e)
+{
+    struct order *was = c->m->setup->order;
+
+    c->m->setup->order = c->made->order;
+    c->made->order = was;
+    return e->ops->set_order(e, c->m->setup->order);
+}
+
 static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
                           int64_t wall_ms)
 {
@@ -230,6 +233,8 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     (void)wall_ms;
     if (st == STATUS_OK && c->parts & PART_SCOPE)
         st = change_scope(c, e);
+    if (st == STATUS_OK && c->parts & PART_ORDER)
+        st = change_order(c, e);
     if (c->parts & PART_RATE)
         e->ops->set_schedule(e, &made->frontier.schedule, now);
     if (c->parts & PART_LIMITS) {

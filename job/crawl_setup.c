@@ -117,6 +117,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .traps = settings_traps(s),
         .commit_interval = COMMIT_INTERVAL,
+        .order = c->order,
         .keep_dropped = s->keep_dropped_bytes,
         .judge = {.scope = c->scope,
                   .form = c->form,
@@ -221,10 +222,19 @@ static enum status make_shared(struct crawl_setup *c,
         .ports = s->allow_port.item,
         .port_count = s->allow_port.count,
     };
+    const struct order_options oo = {
+        .mode = s->order,
+        .boost = s->boost.item,
+        .boost_count = s->boost.count,
+        .first = s->first.item,
+        .first_count = s->first.count,
+    };
     enum status st = guard_new(&c->guard, &go, error);
 
     if (st == STATUS_OK)
         st = url_forms_make(&c->form, s, error);
+    if (st == STATUS_OK)
+        st = order_new(&c->order, &oo, error);
     if (st == STATUS_OK)
         st = scope_new(&c->scope, &so, error);
     if (st != STATUS_OK)
@@ -352,6 +362,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     guard_free(c->guard);
     scope_free(c->scope);
     url_form_free(c->form);
+    order_free(c->order);
     blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);

@@ -23,6 +23,7 @@ struct crawl_setup {
     struct guard *guard;
     struct scope *scope;
     struct url_form *form;
+    struct order *order;
     struct blocklist *blocklist; /* opened by crawl_block_start() */
     struct body_pool *bodies;
     struct ip_limit *ip_limit;

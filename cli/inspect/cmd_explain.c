@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
+#include "cli/inspect/explain_order.h"
 #include "cli/inspect/explain_trap.h"
 #include "cli/inspect/service_explain.h"
 #include "cli/open_crawl.h"
@@ -150,6 +151,8 @@ static enum status tell_admitted(struct story *s, uint64_t id,
     json_set_str(s->out, "filter", filter_said(settings, fp));
     set_view(s->out, ROW_VIEW_EXPLAIN, &f);
     st = tell_repeats(s, id, f.url.via);
+    if (st == STATUS_OK && settings != NULL)
+        st = explain_order(s->out, s->r, &f, settings);
     return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
                            : st;
 }

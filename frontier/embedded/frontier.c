@@ -163,6 +163,8 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         return db_error(f->base->db);
     seen_store_poll(f->base);
     st = rejudge_step(f, now, wall_ms);
+    if (st == STATUS_OK)
+        st = frontier_order_step(f, now);
     if (st != STATUS_OK)
         return st;
     if (f->external != NULL)
@@ -265,7 +267,8 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->given_up = f->given_up;
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
-    out->memory = seen_store_memory(f->base);
+    out->memory =
+        seen_store_memory(f->base) + link_sketch_memory(f->ordering.links);
     out->commits = f->base->commits;
 }
 
@@ -290,6 +293,7 @@ void frontier_close(struct engine *e)
     path_log_close(f->path_log);
     trap_table_close(f->traps);
     trap_store_close(f->trap_store);
+    frontier_order_close(f);
     levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);

@@ -24,6 +24,7 @@
 
 struct blocklist;
 struct url_form;
+struct order;
 
 /* The checks for URLs whose drops are judged again. All of it must outlive the
  * frontier. */
@@ -65,6 +66,7 @@ struct frontier_options {
      * changed the scope. NULL: they are not. */
     struct scope *recheck;
     struct frontier_traps traps;
+    const struct order *order;   /* borrowed; NULL: breadth first */
     uint64_t keep_dropped;       /* octets of drops that may be judged again */
     struct frontier_judge judge; /* scope NULL: none is judged */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: checked by

@@ -61,6 +61,7 @@ static enum status write_row(struct frontier *f, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     a->fresh = true;
+    a->queue = row.queue;
     frontier_reschedule(f, frontier_host(f, row.queue));
     if (item->seed)
         frontier_store_add(f->store, "seeds", 1);
@@ -271,5 +272,7 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
     }
     if (st == STATUS_OK && hints)
         st = keep_hints(f, list, all);
+    if (st == STATUS_OK)
+        st = frontier_order_links(f, list, all);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

@@ -13,6 +13,7 @@
  *   readmit.c           a URL that is done is queued again
  *   retry_failed.c      failed URLs that a person wants tried again
  *   frontier_lease.c    which URL goes out next
+ *   frontier_order.c    which URLs of a host go before their turn, or later
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
@@ -37,6 +38,7 @@
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/host_queue.h"
 #include "frontier/embedded/lease.h"
+#include "frontier/embedded/link_sketch.h"
 #include "frontier/embedded/politeness_group.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen_store.h"
@@ -44,6 +46,7 @@
 #include "frontier/traps/trap_table.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/drop_log.h"
+#include "storage/rows/early_store.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
@@ -71,6 +74,14 @@ struct rejudge {
 };
 
 #define TRAP_DETAIL (TRAP_FORM_MOST + 32)
+/* The order of URLs (frontier_order.c). */
+struct ordering {
+    struct link_sketch *links; /* NULL: in-links do not count */
+    bool hints;                /* a sitemap has said something */
+    bool changed;              /* the rules are not those in the store */
+    uint64_t at, upto; /* ids given a class since the rules changed, of all */
+    struct buf text;   /* a URL read from the store */
+};
 
 struct levels;
 
@@ -102,6 +113,7 @@ struct frontier {
     struct trap_store *trap_store;
     struct trap_table *traps;    /* NULL: --traps off */
     char trap_text[TRAP_DETAIL]; /* why the last URL was a trap's */
+    struct early_store *early;
     struct schedule_random random;
 
     struct heap due; /* of struct host_queue by place: all of them; if grouped,
@@ -126,6 +138,7 @@ struct frontier {
 
     struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
     struct rejudge rejudge;
+    struct ordering ordering;
     bool keeps_paths;      /* there is, or was, a limit to the depth */
     struct levels *levels; /* levels.c; NULL: nobody wants to know */
 
@@ -182,6 +195,7 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
                            int64_t now);
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          uint64_t per_host);
+enum status frontier_set_order(struct engine *e, const struct order *order);
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id);
 void frontier_engine_stats(struct engine *e, struct engine_stats *out);
@@ -281,8 +295,9 @@ struct admission {
     const struct engine_item *item;
     uint64_t via; /* id of the page that has it, 0: none */
     uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
-    bool fresh;   /* out: the row is new */
-    bool blocked; /* out: on the blocklist, or a trap's: it has no row */
+    uint32_t queue; /* out: of a new row */
+    bool fresh;     /* out: the row is new */
+    bool blocked;   /* out: on the blocklist, or a trap's: it has no row */
     bool dropped; /* out: and counted as a drop; a repeat in its call is not */
     bool spiral;  /* its page is one of a trap that is told by its body */
 };
@@ -390,6 +405,35 @@ void frontier_trap_page(struct frontier *f, const struct engine_lease *page,
                         const struct engine_done *done,
                         const struct fetch_row *row,
                         const struct admission *links, size_t n);
+/* ---- of frontier_order.c ---- */
+
+/* Opens what it keeps, and recalls the classes of queued URLs. */
+MUST_CHECK enum status frontier_order_open(struct frontier *f);
+void frontier_order_close(struct frontier *f);
+/* Counts these links, puts new URLs in their classes, and raises those that
+ * have become more important. */
+MUST_CHECK enum status frontier_order_links(struct frontier *f,
+                                            const struct admission *list,
+                                            size_t n);
+/* Puts a queued URL in its class. */
+MUST_CHECK enum status frontier_order_row(struct frontier *f,
+                                          const struct url_row *row);
+/* Reads ahead which URLs of the host go before their turn. */
+MUST_CHECK enum status frontier_order_front(struct frontier *f,
+                                            struct host_queue *h, int64_t now);
+/* *later: the URL, whose turn it is, waits until the host has no other. */
+MUST_CHECK enum status frontier_order_defers(struct frontier *f,
+                                             struct host_queue *h,
+                                             const struct url_row *row,
+                                             bool *later);
+/* Is the URL leased, to be tried again, or done? Of one read ahead: it was then
+ * taken out of turn meanwhile. */
+bool frontier_is_taken(const struct frontier *f, const struct host_queue *h,
+                       uint64_t id);
+/* Do queued URLs wait for classes by changed rules? */
+bool frontier_order_is_due(const struct frontier *f);
+/* Gives some of them theirs. */
+MUST_CHECK enum status frontier_order_step(struct frontier *f, int64_t now);
 
 /* ---- of levels.c ---- */
 

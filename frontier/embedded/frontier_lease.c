@@ -299,15 +299,19 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
                                 int64_t now, int64_t wall_ms,
                                 struct lease_record **out)
 {
-    uint64_t id;
-    /* Drains a host's retries too, even if they are not due. */
-    enum status st =
-        host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
+    uint64_t id = 0;
+    enum status st = frontier_order_front(f, h, now);
 
+    /* Drains a host's retries too, even if they are not due. */
+    if (st == STATUS_OK)
+        st =
+            host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
     *out = NULL;
-    return st != STATUS_OK || id == 0
-               ? st
-               : frontier_lease_id(f, h, id, now, wall_ms, out);
+    if (st == STATUS_OK && id != 0 &&
+        !(h->out_of_turn && frontier_is_taken(f, h, id)))
+        st = frontier_lease_id(f, h, id, now, wall_ms, out);
+    h->in_turn = false; /* what is leased by its id is not deferred */
+    return st;
 }
 
 enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
@@ -319,6 +323,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     struct outcome o;
     const char *detail = "";
     uint32_t tries = 0;
+    bool later;
     enum status st;
 
     *out = NULL;
@@ -327,6 +332,8 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
         return st;
+    if (row.queue != h->queue && h->out_of_turn)
+        return STATUS_OK; /* a hint that is wrong */
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     o = still_wanted(f, h, key, &row, &detail);
     if (o.status != OUTCOME_QUEUED) {
@@ -336,6 +343,9 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
         return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
                                : st;
     }
+    st = frontier_order_defers(f, h, &row, &later);
+    if (st != STATUS_OK || later)
+        return st;
     *out = lease_add(f->leases, h, &row, key, tries);
     politeness_group_lease(h);
     h->run = (h->run + 1) % RUN;
@@ -456,7 +466,7 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct host_queue *h = frontier_first_host(f, &due);
     struct bytes crawl;
 
-    if (rejudge_is_due(f))
+    if (rejudge_is_due(f) || frontier_order_is_due(f))
         return now; /* a turn has work to do */
     if (h == NULL || room_for_leases(f, 1) == 0)
         return INT64_MAX; /* a lease has to end first */

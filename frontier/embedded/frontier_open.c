@@ -64,6 +64,8 @@ static enum status open_parts(struct frontier *f)
         st = path_log_open(&f->path_log, s->db);
     if (st == STATUS_OK)
         st = frontier_trap_open(f);
+    if (st == STATUS_OK)
+        st = frontier_order_open(f);
     return st;
 }
 

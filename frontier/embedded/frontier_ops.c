@@ -102,6 +102,7 @@ const struct engine_ops frontier_ops = {
     .rejudge = frontier_rejudge,
     .set_schedule = frontier_set_schedule,
     .set_limits = frontier_set_limits,
+    .set_order = frontier_set_order,
     .external_grant = external_grant,
     .external_find = external_find,
     .external_extend = external_extend,

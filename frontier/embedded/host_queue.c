@@ -30,6 +30,7 @@ void host_queue_free(struct host_queue *h)
     if (h == NULL)
         return;
     free(h->window);
+    free(h->front);
     free(h->retries);
     free(h);
 }
@@ -87,6 +88,52 @@ bool host_queue_drop_retry(struct host_queue *h, uint64_t id)
     return false;
 }
 
+bool host_queue_has_retry(const struct host_queue *h, uint64_t id)
+{
+    for (uint32_t i = 0; i < h->retry_count; i++)
+        if (h->retries[i].id == id)
+            return true;
+    return false;
+}
+
+void host_queue_early(struct host_queue *h, uint8_t class_)
+{
+    h->early |= (uint16_t)(1U << class_);
+    if (class_ > h->front_class)
+        h->front_at = h->front_count = 0; /* read again, in their order */
+}
+
+static void forget_window(struct host_queue *h)
+{
+    free(h->window);
+    h->window = NULL;
+    h->window_at = h->window_count = 0;
+}
+
+void host_queue_defer(struct host_queue *h, uint64_t id)
+{
+    if (h->deferred++ == 0)
+        h->again_from = id - 1;
+    h->out_of_turn = true;
+}
+
+void host_queue_once_more(struct host_queue *h)
+{
+    if (!h->again)
+        return;
+    h->again = false;
+    h->cursor = h->again_end;
+    h->deferred = 1; /* or more: of those not reached */
+    forget_window(h);
+}
+
+void host_queue_forget_early(struct host_queue *h)
+{
+    h->early = 0;
+    h->front_at = h->front_count = 0;
+    host_queue_once_more(h);
+}
+
 void host_queue_forget_done(struct host_queue *h,
                             const struct frontier_store *store)
 {
@@ -102,6 +149,11 @@ void host_queue_forget_done(struct host_queue *h,
             h->window[kept++] = h->window[i];
     h->window_at = 0;
     h->window_count = kept;
+    for (kept = 0; h->front_at < h->front_count; h->front_at++)
+        if (!frontier_store_is_done(store, h->front[h->front_at]))
+            h->front[kept++] = h->front[h->front_at];
+    h->front_at = 0;
+    h->front_count = (uint8_t)kept;
 }
 
 static uint64_t take_retry(struct host_queue *h)
@@ -144,20 +196,43 @@ static bool has_due_retry(const struct host_queue *h, int64_t now)
     return h->retry_count > 0 && h->retries[0].due <= now;
 }
 
+/* At the end of the queue: goes back for those deferred. */
+static bool begin_again(struct host_queue *h)
+{
+    bool any = h->deferred > 0;
+
+    h->again = any;
+    h->deferred = 0;
+    if (any) {
+        h->again_end = h->cursor;
+        h->cursor = h->again_from;
+    }
+    return any;
+}
+
 static enum status take_fresh(struct host_queue *h,
                               struct frontier_store *store, uint64_t *id)
 {
     enum status st = STATUS_OK;
 
-    if (h->window_at == h->window_count)
-        st = refill(h, store);
-    if (st == STATUS_OK && h->window_at < h->window_count)
-        *id = h->window[h->window_at++];
-    if (h->window_at == h->window_count) {
-        free(h->window);
-        h->window = NULL;
-        h->window_at = h->window_count = 0;
+    if (h->front_at < h->front_count) {
+        h->out_of_turn = true;
+        *id = h->front[h->front_at++];
+        return STATUS_OK;
     }
+    if (h->window_at == h->window_count) {
+        st = refill(h, store);
+        if (st == STATUS_OK && h->window_count == 0 && begin_again(h))
+            st = refill(h, store);
+    }
+    if (st == STATUS_OK && h->window_at < h->window_count) {
+        *id = h->window[h->window_at++];
+        h->in_turn = true;
+        if (h->again)
+            h->again_from = *id;
+    }
+    if (h->window_at == h->window_count)
+        forget_window(h);
     return st;
 }
 
@@ -168,6 +243,7 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
     enum status st = STATUS_OK;
 
     *id = 0;
+    h->in_turn = false;
     if (!retry || asks_others(h))
         st = take_fresh(h, store, id);
     if (st == STATUS_OK && *id == 0 && retry)

@@ -71,6 +71,16 @@ struct host_queue {
     uint64_t cursor; /* ids up to here were read from the store's queue */
     uint64_t *window;
     uint32_t window_at, window_count;
+    /* before their turn, or later (frontier_order.c) */
+    uint16_t early; /* 1 << class: there may be URLs of it in the table */
+    uint8_t front_class, front_at, front_count;
+    bool in_turn;          /* the one just taken came in order of arrival */
+    bool out_of_turn;      /* some did not */
+    bool again;            /* the queue is read once more, for those deferred */
+    uint64_t deferred;     /* passed over, and not reached again */
+    uint64_t again_from;   /* with `deferred`: all after this one */
+    uint64_t again_end;    /* `again`: it was read up to here before */
+    uint64_t *front;       /* read ahead from the table, of front_class */
     struct retry *retries; /* by due time; also released ones */
     uint32_t retry_count, retry_room;
 };
@@ -90,6 +100,18 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
 bool host_queue_is_to_come(const struct host_queue *h, uint64_t id);
 /* Removes `id` from the retries. False: it was not there. */
 bool host_queue_drop_retry(struct host_queue *h, uint64_t id);
+
+bool host_queue_has_retry(const struct host_queue *h, uint64_t id);
+
+/* There is a URL of `class_` that goes before its turn. */
+void host_queue_early(struct host_queue *h, uint8_t class_);
+/* The URL just taken waits until the queue is at its end; it is then read once
+ * more. */
+void host_queue_defer(struct host_queue *h, uint64_t id);
+/* A URL has come that goes before those deferred. */
+void host_queue_once_more(struct host_queue *h);
+/* Forgets which URLs go early: the rules have changed. */
+void host_queue_forget_early(struct host_queue *h);
 
 /* Removes done URLs from window and retries: another program may have settled
  * them meanwhile. */

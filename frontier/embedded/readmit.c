@@ -45,6 +45,10 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
     st = frontier_note_root(f, again.depth, id);
     if (st != STATUS_OK)
         return st;
+    again.id = id;
+    st = frontier_order_row(f, &again);
+    if (st != STATUS_OK)
+        return st;
     frontier_reschedule(f, frontier_host(f, row->queue));
     *back = true;
     same = id; /* paths to the old row go on to the new one */

@@ -58,6 +58,12 @@ static const char *const sitemap_words[] = {
     [SITEMAPS_OFF] = "off",
     [SITEMAPS_OFF + 1] = NULL,
 };
+static const char *const order_words[] = {
+    [ORDER_BREADTH] = "breadth",
+    [ORDER_DEPTH] = "depth",
+    [ORDER_BEST] = "best",
+    [ORDER_BEST + 1] = NULL,
+};
 static const char *const record_words[] = {
     [RECORD_NONE] = "none",
     [RECORD_LINKS] = "links",
@@ -111,6 +117,7 @@ static const char *const kind_words[] = {
 
 #define INPUT         "Seeds and directory"
 #define SCOPE         "Scope: which URLs belong to the crawl"
+#define ORDER         "Order: which page of a host goes first"
 #define LIMITS        "Limits: when to stop, what to hold"
 #define POLITENESS    "Politeness: how hosts are asked"
 #define FETCH         "Fetch: how a page is asked for"
@@ -195,6 +202,17 @@ static const struct option_spec specs[] = {
              "only what sitemaps list; read none"},
     {.name = "sitemap-url", LIST(sitemap_url), .section = SCOPE, .arg = "URL",
      .help = "read this sitemap, sitemap index or feed too"},
+
+    {.name = "order", CHOICE(order, enum order_mode), .fallback = "breadth",
+     .section = ORDER,
+     .help = "in order of arrival, the deepest first, or those that many pages "
+             "link to and your rules favour"},
+    {.name = "boost", LIST(boost), .section = ORDER, .arg = "REGEX=N",
+     .help = "with --order best, add N to the score of URLs in which REGEX is "
+             "found; below 0 later"},
+    {.name = "first", LIST(first), .section = ORDER, .arg = "REGEX",
+     .help = "with --order best, URLs in which REGEX is found before all "
+             "others"},
 
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,

@@ -25,11 +25,12 @@
 
 #include "config/option.h"
 #include "crawler/fetcher.h"
+#include "frontier/order.h"
 #include "frontier/scope.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 95 /* rows of the table */
+#define CRAWL_OPTIONS 98 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -77,6 +78,10 @@ struct crawl_settings {
     bool assets; /* also what a browser needs to show pages */
     enum sitemap_choice sitemap;
     struct option_list sitemap_url; /* sitemaps given by a person */
+
+    /* ---- order ---- */
+    enum order_mode order;
+    struct option_list boost, first; /* as in order_options; ORDER_BEST only */
 
     /* ---- limits ---- */
     int64_t limit_pages;         /* pages fetched; 0: none */

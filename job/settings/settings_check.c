@@ -233,6 +233,11 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "asks for no filter");
         return STATUS_ARG;
     }
+    if (s->order != ORDER_BEST && (source(s, "boost") == OPTION_FROM_LINE ||
+                                   source(s, "first") == OPTION_FROM_LINE)) {
+        buf_add_str(error, "--boost and --first are rules of --order best");
+        return STATUS_ARG;
+    }
     if (check_filter(s, error) != STATUS_OK)
         return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {

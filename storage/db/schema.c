@@ -105,6 +105,8 @@ const char *const schema_sql[] = {
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
     " failures INTEGER, fetched INTEGER, reason TEXT)",
+    "CREATE TABLE early(queue INTEGER, class INTEGER, url INTEGER,"
+    " links INTEGER, PRIMARY KEY(queue, class, url)) WITHOUT ROWID",
     "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT)",
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB)",
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
@@ -215,6 +217,7 @@ const struct db_added schema_added[] = {
      .fill = "UPDATE item_queue SET completed = 0"},
     {.table = "item_queue", .column = "removed_count", .before = "0",
      .fill = "UPDATE item_queue SET removed_count = 0"},
+    {.table = "early"},
     {.table = NULL},
 };
 /* clang-format on */

@@ -84,7 +84,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --allow-private --allow-net 127.0.0.0/8 --deny-net 127.0.0.9 \
     --nat64 64:ff9b:1::/48 --allow-port 25,6000 \
     --follow a,area,link,sitemap --ignore area --assets --sitemap auto \
-    --sitemap-url "$site" --limit 1000 --per-host 500 \
+    --sitemap-url "$site" --order best --boost 'x=-1' --first '/f' --limit 1000 --per-host 500 \
     --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
     --give-up 50s --delay 1ms --random-delay --no-adaptive --max-delay 2s \
     --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
@@ -138,6 +138,11 @@ assets: true
 sitemap: auto
 sitemap-url:
   - "@"
+order: best
+boost:
+  - "x=-1"
+first:
+  - "/f"
 limit: 1000
 per-host: 500
 time: 90s

@@ -30,8 +30,8 @@ static const struct {
     const char *take_away;
     bool bodies, queues; /* has repeated bodies; queues of programs */
 } layouts[] = {
-    {NO_VIEWS ONE NO("link") NO("hint") NO("place") NO("item_update")
-         NO("item_lease") NO("item_queue") NO("bodypart")
+    {NO_VIEWS ONE NO("early") NO("link") NO("hint") NO("place")
+         NO("item_update") NO("item_lease") NO("item_queue") NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
                             "ALTER TABLE fetch DROP COLUMN same;"
                             "ALTER TABLE fetch DROP COLUMN flags;",
@@ -47,6 +47,7 @@ static const struct {
      true, true},
     {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;", true, true},
     {ONE, true, true},
+    {ONE NO("early"), true, true},
 };
 #define LAYOUTS (int)(sizeof layouts / sizeof *layouts)
 
