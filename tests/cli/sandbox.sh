@@ -119,7 +119,7 @@ says out "sandbox: $walls"
 echo "admin fedcba9876543210" >etc/next
 mv etc/next etc/tokens
 kill -HUP "$service"
-waits_for 'grep -q "read anew" serve.err' || fail "reload: $(cat serve.err)"
+waits_for 'grep -q "read again" serve.err' || fail "reload: $(cat serve.err)"
 status_of() {
     python3 - "$http" "$1" <<'PYTHON'
 import sys, urllib.error, urllib.request

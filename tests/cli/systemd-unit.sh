@@ -62,7 +62,7 @@ start
 grep -q '^ExecReload=/bin/kill -HUP \$MAINPID$' "$unit" || fail "reload is no SIGHUP"
 use
 kill -HUP "$server"
-waits_for 'grep -q "read anew" serve.err' || fail "reload: $(cat serve.err)"
+waits_for 'grep -q "read again" serve.err' || fail "reload: $(cat serve.err)"
 kill -TERM "$server"
 stopped=0
 wait "$server" || stopped=$?
