@@ -3,7 +3,7 @@
 #include "frontier/seen/seen_store.h"
 
 #include "storage/db/url_kind.h"
-#include "tests/unit/storage/scratch.h"
+#include "tests/unit/storage/step_fault.h"
 
 #define WALL INT64_C(1700000000000)
 
@@ -290,11 +290,76 @@ START_TEST(a_checkpoint_that_fails_is_told_and_counted)
 }
 END_TEST
 
+/* ---- each statement fails in turn ---- */
+
+static struct seen_store *faulty;
+
+/* Opens the store, without the filter's file if `bare`, and writes a
+ * checkpoint. */
+static void open_and_save(const struct scratch *at, bool bare)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/filter.ckpt", at->dir);
+    if (bare)
+        unlink(path);
+    TELLS(seen_store_open(&faulty, at->dir, &options));
+    TELLS(seen_store_touch(faulty));
+    TELLS(seen_store_prepare(faulty, &c));
+    TELLS(seen_store_commit(faulty));
+    TELLS(seen_store_save(faulty, &c, WALL));
+}
+
+static void with_filter(void *at)
+{
+    open_and_save(at, false);
+}
+
+static void without_filter(void *at)
+{
+    open_and_save(at, true);
+}
+
+START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
+{
+    void (*const works[])(void *) = {with_filter, without_filter};
+
+    scratch_quiet();
+    for (int i = 0; i < 2; i++) {
+        const struct seen_store_checkpoint c = {"stopped", true, true};
+        struct scratch at = scratch_make();
+        struct seen_store *s = make(&at);
+        uint64_t n = 0;
+
+        for (unsigned k = 0; k < 20; k++)
+            admit(s, k);
+        ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+        ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+        seen_store_close(s);
+        do {
+            seen_store_close(faulty);
+            faulty = NULL;
+            s = open_again(&at);
+            for (unsigned k = 0; k < 20; k++)
+                SAME(ask(s, k), SEEN_BEFORE);
+            seen_store_close(s);
+        } while (step_fault_at(++n, works[i], &at));
+        ck_assert_uint_gt(n, 20);
+        seen_store_close(faulty);
+        faulty = NULL;
+        scratch_remove(&at);
+    }
+}
+END_TEST
+
 Suite *suite_seen_store(void)
 {
     Suite *s = suite_create("seen_store");
     TCase *t = tcase_create("seen_store");
 
+    tcase_set_timeout(t, 120);
     tcase_add_test(t, what_is_committed_is_seen_again_and_nothing_else_is);
     tcase_add_test(t, the_filter_is_noted_at_each_doubling);
     tcase_add_test(t, counts_move_to_the_store_once);
@@ -303,6 +368,7 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_directory_has_one_store);
     tcase_add_test(t, a_checkpoint_is_written_while_the_store_goes_on);
     tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
+    tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* test_served_log.c - updates, leases and queues of served URLs on disk. */
+#include "storage/rows/served_log.h"
+
+#include <inttypes.h>
+
+#include "tests/unit/storage/scratch.h"
+
+static struct scratch dir;
+static struct db *d;
+static struct served_log *l;
+
+static void begin(void)
+{
+    scratch_quiet();
+    dir = scratch_make();
+    d = scratch_open(dir.db, DB_CREATE);
+    ck_assert_int_eq(served_log_open(&l, d), STATUS_OK);
+}
+
+static void end(void)
+{
+    served_log_close(l);
+    db_close(d);
+    scratch_remove(&dir);
+}
+
+static void reopen(void)
+{
+    served_log_close(l);
+    ck_assert_int_eq(served_log_open(&l, d), STATUS_OK);
+}
+
+static uint64_t update(uint64_t url, int64_t due_ms, const char *metadata)
+{
+    uint64_t seq = 0;
+
+    ck_assert_int_eq(served_log_update(l, url, due_ms, bytes_of_str(metadata),
+                                       &seq),
+                     STATUS_OK);
+    return seq;
+}
+
+static uint64_t lease(uint64_t url, int64_t at_ms, int64_t until_ms)
+{
+    uint64_t seq = 0;
+
+    ck_assert_int_eq(served_log_lease(l, url, at_ms, until_ms, &seq),
+                     STATUS_OK);
+    return seq;
+}
+
+/* ---- what stands in the logs, as text ---- */
+
+static char text[1024];
+
+static void add_update(void *ctx, const struct served_update_row *u)
+{
+    size_t at = strlen(text);
+
+    (void)ctx;
+    snprintf(text + at, sizeof text - at,
+             "u%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64 ";", u->seq,
+             u->url, u->due_ms, u->since);
+}
+
+static void add_lease(void *ctx, const struct served_lease_row *e)
+{
+    size_t at = strlen(text);
+
+    (void)ctx;
+    snprintf(text + at, sizeof text - at,
+             "l%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 ";", e->seq,
+             e->url, e->at_ms, e->until_ms);
+}
+
+static void expect_logs(const char *want)
+{
+    text[0] = '\0';
+    ck_assert_int_eq(served_log_each_update(l, add_update, NULL), STATUS_OK);
+    ck_assert_int_eq(served_log_each_lease(l, add_lease, NULL), STATUS_OK);
+    ck_assert_str_eq(text, want);
+}
+
+static void expect_counts(uint64_t updates, uint64_t leases,
+                          uint64_t new_updates, uint64_t new_leases)
+{
+    struct served_log_counts c = served_log_counts(l);
+
+    ck_assert_uint_eq(c.updates, updates);
+    ck_assert_uint_eq(c.leases, leases);
+    ck_assert_uint_eq(c.new_updates, new_updates);
+    ck_assert_uint_eq(c.new_leases, new_leases);
+}
+
+START_TEST(rows_of_both_logs_share_one_numbering_that_goes_on)
+{
+    ck_assert_uint_eq(update(7, 100, "a"), 1);
+    ck_assert_uint_eq(lease(7, 5, 9), 2);
+    ck_assert_uint_eq(update(8, 0, ""), 3);
+    ck_assert_uint_eq(lease(8, 6, 6), 4);
+    expect_counts(2, 2, 2, 2);
+    expect_logs("u1 7 100 1;u3 8 0 3;l2 7 5 9;l4 8 6 6;");
+    reopen();
+    ck_assert_uint_eq(update(9, 1, ""), 5);
+    expect_logs("u1 7 100 1;u3 8 0 3;u5 9 1 5;l2 7 5 9;l4 8 6 6;");
+}
+END_TEST
+
+START_TEST(metadata_is_read_by_its_update)
+{
+    struct buf out;
+
+    buf_init(&out, 1024);
+    (void)update(7, 100, "first");
+    (void)lease(7, 5, 9);
+    (void)update(7, 200, "");
+    ck_assert_int_eq(served_log_metadata(l, 1, &out), STATUS_OK);
+    ck_assert_int_eq(served_log_metadata(l, 3, &out), STATUS_OK);
+    ck_assert_str_eq(buf_str(&out), "first");
+    ck_assert_int_eq(served_log_metadata(l, 2, &out), STATUS_DAMAGED);
+    ck_assert_int_eq(served_log_metadata(l, 4, &out), STATUS_DAMAGED);
+    buf_fini(&out);
+}
+END_TEST
+
+/* ---- sweeps ---- */
+
+static bool keep_even_update(void *ctx, const struct served_update_row *u)
+{
+    (void)ctx;
+    return u->url % 2 == 0;
+}
+
+static bool keep_even_lease(void *ctx, const struct served_lease_row *e)
+{
+    (void)ctx;
+    return e->url % 2 == 0;
+}
+
+static void note_moved(void *ctx, uint64_t url, uint64_t seq)
+{
+    size_t at = strlen(text);
+
+    (void)ctx;
+    snprintf(text + at, sizeof text - at, "%" PRIu64 " to %" PRIu64 ";", url,
+             seq);
+}
+
+static const struct served_log_keep keep = {.update = keep_even_update,
+                                            .update_moved = note_moved,
+                                            .lease = keep_even_lease,
+                                            .lease_moved = note_moved};
+
+START_TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
+{
+    struct buf out;
+
+    buf_init(&out, 1024);
+    for (uint64_t url = 1; url <= 4; url++) {
+        (void)update(url, (int64_t)url, url == 2 ? "two" : "");
+        (void)lease(url, 1, 2);
+    }
+    ck_assert_int_eq(served_log_sweep_updates(l, 3, &keep), STATUS_OK);
+    expect_counts(2, 4, 0, 4);
+    expect_logs("u7 4 4 7;u9 2 2 3;l2 1 1 2;l4 2 1 2;l6 3 1 2;l8 4 1 2;");
+    ck_assert_int_eq(served_log_metadata(l, 9, &out), STATUS_OK);
+    ck_assert_str_eq(buf_str(&out), "two");
+    text[0] = '\0';
+    ck_assert_int_eq(served_log_sweep_leases(l, 3, &keep), STATUS_OK);
+    ck_assert_str_eq(text, "2 to 10;");
+    expect_counts(2, 2, 0, 0);
+    expect_logs("u7 4 4 7;u9 2 2 3;l8 4 1 2;l10 2 1 2;");
+    text[0] = '\0';
+    ck_assert_int_eq(served_log_sweep_updates(l, 99, &keep), STATUS_OK);
+    ck_assert_str_eq(text, "4 to 11;2 to 12;");
+    expect_logs("u11 4 4 7;u12 2 2 3;l8 4 1 2;l10 2 1 2;");
+    expect_counts(2, 2, 0, 0);
+    (void)update(6, 1, "");
+    expect_counts(3, 2, 1, 0);
+    buf_fini(&out);
+}
+END_TEST
+
+START_TEST(a_sweep_of_nothing_drops_nothing)
+{
+    ck_assert_int_eq(served_log_sweep_updates(l, 9, &keep), STATUS_OK);
+    ck_assert_int_eq(served_log_sweep_leases(l, 9, &keep), STATUS_OK);
+    expect_counts(0, 0, 0, 0);
+}
+END_TEST
+
+/* ---- queues ---- */
+
+static void add_queue(void *ctx, uint32_t queue,
+                      const struct served_queue_row *q)
+{
+    size_t at = strlen(text);
+
+    (void)ctx;
+    snprintf(text + at, sizeof text - at,
+             "%u: %" PRIu64 " %d %" PRId64 " %" PRId64 " %u %" PRId64
+             " %" PRIu64 ";",
+             queue, q->removed_upto, q->gone, q->delay_ms, q->blocked_until_ms,
+             q->completed_most, q->served_ms, q->completed);
+}
+
+static void expect_queues(const char *want)
+{
+    text[0] = '\0';
+    ck_assert_int_eq(served_log_each_queue(l, add_queue, NULL), STATUS_OK);
+    ck_assert_str_eq(text, want);
+}
+
+START_TEST(the_settings_of_a_queue_are_those_set_last)
+{
+    const struct served_queue_row all = {3, true, 250, 17, 9, 21, 5};
+    const struct served_queue_row none = {.delay_ms = -1};
+    uint64_t n = 9;
+
+    ck_assert_int_eq(served_log_removed(l, 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(db_exec(d, "INSERT INTO url(id) VALUES(3)"), STATUS_OK);
+    ck_assert_int_eq(served_log_set_queue(l, 2, &all), STATUS_OK);
+    ck_assert_int_eq(served_log_set_queue(l, 1, &none), STATUS_OK);
+    expect_queues("1: 0 0 -1 0 0 0 0;2: 3 1 250 17 9 21 5;");
+    ck_assert_int_eq(served_log_add_removed(l, 2, 4), STATUS_OK);
+    ck_assert_int_eq(served_log_add_removed(l, 2, 5), STATUS_OK);
+    ck_assert_int_eq(served_log_removed(l, 2, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 9);
+    ck_assert_int_eq(served_log_set_queue(l, 2, &none), STATUS_OK);
+    expect_queues("1: 0 0 -1 0 0 0 0;2: 0 0 -1 0 0 0 0;");
+    ck_assert_int_eq(served_log_removed(l, 2, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 9); /* their sum is no setting */
+    ck_assert_int_eq(served_log_removed(l, 1, &n), STATUS_OK);
+    ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+/* ---- damage ---- */
+
+static void no_update(void *ctx, const struct served_update_row *u)
+{
+    (void)ctx, (void)u;
+}
+
+static void no_lease(void *ctx, const struct served_lease_row *e)
+{
+    (void)ctx, (void)e;
+}
+
+static void no_queue(void *ctx, uint32_t queue,
+                     const struct served_queue_row *row)
+{
+    (void)ctx, (void)queue, (void)row;
+}
+
+static enum status read_all(void)
+{
+    struct served_log *other = NULL;
+    enum status st = served_log_open(&other, d);
+
+    if (st == STATUS_OK)
+        st = served_log_each_update(other, no_update, NULL);
+    if (st == STATUS_OK)
+        st = served_log_each_lease(other, no_lease, NULL);
+    if (st == STATUS_OK)
+        st = served_log_each_queue(other, no_queue, NULL);
+    served_log_close(other);
+    return st;
+}
+
+START_TEST(numbers_out_of_bounds_are_damage)
+{
+    static const struct {
+        const char *sql;
+        bool damage;
+    } all[] = {
+        {"INSERT INTO item_update VALUES(281474976710655, 1, 1, 1, x'')",
+         false},
+        {"INSERT INTO item_update VALUES(281474976710656, 1, 1, 1, x'')", true},
+        {"INSERT INTO item_lease VALUES(281474976710656, 1, 1, 1)", true},
+        {"INSERT INTO item_update VALUES(-1, 1, 1, 1, x'')", true},
+        {"INSERT INTO item_lease VALUES(-1, 1, 1, 1)", true},
+        {"INSERT INTO item_update VALUES(5, -1, 1, 1, x'')", true},
+        {"INSERT INTO item_update VALUES(5, 1, 'x', 1, x'')", true},
+        {"INSERT INTO item_lease VALUES(5, -1, 1, 1)", true},
+        {"INSERT INTO item_lease VALUES(5, 1, 'x', 1)", true},
+        {"INSERT INTO item_lease VALUES(5, 1, 1, 'x')", true},
+        {"INSERT INTO item_queue VALUES(1, -1, 0, 0, 0, 0, 0, 0, 0)", true},
+        /* ahead of the URLs, of which there are none */
+        {"INSERT INTO item_queue VALUES(1, 1, 0, 0, 0, 0, 0, 0, 0)", true},
+        {"INSERT INTO item_queue VALUES(1, 0, 2, 0, 0, 0, 0, 0, 0)", true},
+        {"INSERT INTO item_queue VALUES(1, 0, 0, 0, 'x', 0, 0, 0, 0)", true},
+        {"INSERT INTO item_queue VALUES(1, 0, 0, 0, 0, -1, 0, 0, 0)", true},
+        {"INSERT INTO item_queue VALUES(1, 0, 0, 0, 0, 0, 'x', 0, 0)", true},
+        {"INSERT INTO item_queue VALUES(1, 0, 0, 0, 0, 0, 0, -1, 0)", true},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ck_assert_int_eq(db_exec(d, "DELETE FROM item_update;"
+                                    "DELETE FROM item_lease;"
+                                    "DELETE FROM item_queue"),
+                         STATUS_OK);
+        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        ck_assert_msg(read_all() ==
+                          (all[i].damage ? STATUS_DAMAGED : STATUS_OK),
+                      "%s", all[i].sql);
+    }
+}
+END_TEST
+
+START_TEST(when_all_numbers_are_used_up_the_log_takes_no_more)
+{
+    uint64_t seq = 0;
+
+    ck_assert_int_eq(db_exec(d, "INSERT INTO item_lease"
+                                " VALUES(281474976710654, 1, 1, 1)"),
+                     STATUS_OK);
+    reopen();
+    ck_assert_uint_eq(update(1, 1, ""), SERVED_SEQ_MOST);
+    ck_assert_int_eq(served_log_update(l, 1, 1, bytes_of_str(""), &seq),
+                     STATUS_LIMIT);
+    ck_assert_int_eq(served_log_lease(l, 1, 1, 1, &seq), STATUS_LIMIT);
+}
+END_TEST
+
+Suite *suite_served_log(void)
+{
+    Suite *s = suite_create("served_log");
+    TCase *t = tcase_create("served_log");
+
+    tcase_add_checked_fixture(t, begin, end);
+    tcase_add_test(t, rows_of_both_logs_share_one_numbering_that_goes_on);
+    tcase_add_test(t, metadata_is_read_by_its_update);
+    tcase_add_test(t, a_sweep_moves_what_counts_to_the_end_and_drops_the_rest);
+    tcase_add_test(t, a_sweep_of_nothing_drops_nothing);
+    tcase_add_test(t, the_settings_of_a_queue_are_those_set_last);
+    tcase_add_test(t, numbers_out_of_bounds_are_damage);
+    tcase_add_test(t, when_all_numbers_are_used_up_the_log_takes_no_more);
+    suite_add_tcase(s, t);
+    return s;
+}
