@@ -485,6 +485,17 @@ START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
     ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
     ck_assert_uint_eq(a.what_if_count, 1);
     /* 30 batches of 1024 keys, the last one shorter */
+    for (size_t i = 0; i < a.what_if[0].count; i++) {
+        const struct audit_step *step = &a.what_if[0].steps[i];
+
+        ck_assert_uint_eq(step->keys, step->upto);
+        ck_assert_uint_gt(step->bits, step->keys * 5);
+        ck_assert_double_eq(step->promised, 0.02);
+        ck_assert_double_gt(step->predicted, 0);
+        ck_assert_double_le(step->predicted, 0.02);
+        ck_assert_double_gt(step->fill, 0);
+        ck_assert_double_lt(step->fill, 1);
+    }
     ck_assert_double_eq(a.what_if[0].add_ns, 30.0 * 1000 / N);
     ck_assert_double_eq(a.what_if[0].check_ns, 1000.0 / 1024);
     audit_keys_fini(&keys);

@@ -476,6 +476,25 @@ START_TEST(a_mark_that_makes_no_sense_is_damage)
 }
 END_TEST
 
+START_TEST(kept_drops_that_make_no_sense_are_damage)
+{
+    struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
+    struct rig r;
+
+    scratch_quiet();
+    judge_init(&r);
+    rig_create(&r);
+    (void)judge_page(&r, "http://a.test/", &d, 1);
+    rig_stop(&r);
+    scratch_sql(r.at.db, "UPDATE kept_drop SET entries = x'ff'");
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_SCOPE));
+    ck_assert_int_eq(r.e->ops->turn(r.e, true, r.now, RIG_WALL, NULL),
+                     STATUS_DAMAGED);
+    judge_fini(&r);
+}
+END_TEST
+
 /* ---- URLs that were admitted, and skipped when their turn came ---- */
 
 static void skip(struct rig *r, uint64_t id, enum outcome_reason reason,
@@ -1010,6 +1029,7 @@ Suite *suite_rejudge(void)
     tcase_add_test(t, without_a_page_out_the_end_judges_nothing_again);
     tcase_add_test(t, a_long_log_is_judged_in_turns_and_goes_on_after_a_crash);
     tcase_add_test(t, a_mark_that_makes_no_sense_is_damage);
+    tcase_add_test(t, kept_drops_that_make_no_sense_are_damage);
     tcase_add_test(t, a_type_that_is_accepted_now_brings_its_urls_back);
     tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
     tcase_add_test(t, a_raised_budget_brings_back_somewhat_more_than_it_takes);

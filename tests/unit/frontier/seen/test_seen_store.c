@@ -290,6 +290,29 @@ START_TEST(a_checkpoint_that_fails_is_told_and_counted)
 }
 END_TEST
 
+/* A filter file of a moment without URLs: all that came later is added. */
+START_TEST(what_came_after_an_empty_checkpoint_is_seen)
+{
+    const struct seen_store_checkpoint c = {"running", false, true};
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    for (unsigned i = 0; i < 5; i++)
+        admit(s, i);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    seen_store_close(s);
+    s = open_again(&at);
+    for (unsigned i = 0; i < 5; i++)
+        SAME(ask(s, i), SEEN_BEFORE);
+    SAME(ask(s, 5), SEEN_NEW);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* ---- each statement fails in turn ---- */
 
 static struct seen_store *faulty;
@@ -335,6 +358,8 @@ START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
         for (unsigned k = 0; k < 20; k++)
             admit(s, k);
         ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+        /* so that a filter is made from pages, and not from memory */
+        ck_assert_int_eq(exact_set_merge(s->exact, EXACT_SET_PARTS), STATUS_OK);
         ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
         ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
         seen_store_close(s);
@@ -369,6 +394,7 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_checkpoint_is_written_while_the_store_goes_on);
     tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
     tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
+    tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
     suite_add_tcase(s, t);
     return s;
 }

@@ -310,6 +310,27 @@ START_TEST(numbers_out_of_bounds_are_damage)
 }
 END_TEST
 
+/* Opening refuses it: a row appended after it would have no number. */
+START_TEST(a_last_number_out_of_bounds_is_found_by_opening)
+{
+    static const char *const harms[] = {
+        "INSERT INTO item_update VALUES(281474976710656, 1, 1, 1, x'')",
+        "INSERT INTO item_lease VALUES(281474976710656, 1, 1, 1)",
+        "INSERT INTO item_update VALUES(-1, 1, 1, 1, x'');"
+        "INSERT INTO item_lease VALUES(-1, 1, 1, 1)",
+    };
+    struct served_log *other = NULL;
+
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        ck_assert_int_eq(db_exec(d, "DELETE FROM item_update;"
+                                    "DELETE FROM item_lease"),
+                         STATUS_OK);
+        ck_assert_int_eq(db_exec(d, harms[i]), STATUS_OK);
+        ck_assert_int_eq(served_log_open(&other, d), STATUS_DAMAGED);
+    }
+}
+END_TEST
+
 START_TEST(when_all_numbers_are_used_up_the_log_takes_no_more)
 {
     uint64_t seq = 0;
@@ -337,6 +358,7 @@ Suite *suite_served_log(void)
     tcase_add_test(t, a_sweep_of_nothing_drops_nothing);
     tcase_add_test(t, the_settings_of_a_queue_are_those_set_last);
     tcase_add_test(t, numbers_out_of_bounds_are_damage);
+    tcase_add_test(t, a_last_number_out_of_bounds_is_found_by_opening);
     tcase_add_test(t, when_all_numbers_are_used_up_the_log_takes_no_more);
     suite_add_tcase(s, t);
     return s;

@@ -217,6 +217,36 @@ START_TEST(an_update_adds_the_files_that_are_new)
 }
 END_TEST
 
+/* A line of another tool's index, that names no file, is passed over; a name
+ * inside a URL is not taken for that of a file. */
+START_TEST(lines_that_name_no_file_are_kept_and_hide_none)
+{
+    static const char before[] = "\"filename\": \"";
+    struct scratch s = scratch_make(), inner;
+    const struct cdxj_options o = {.dir = s.dir,
+                                   .memory = 300,
+                                   .key_of = key_of};
+    struct place second;
+    char path[128];
+    FILE *f;
+
+    write_warc(s.dir, 3, 1 << 20, &second);
+    snprintf(path, sizeof path, "%s/warc/index.cdxj", s.dir);
+    f = fopen(path, "we");
+    fputs("a line\n", f);
+    fprintf(f, "b %s%s\", %sx.warc.gz\"}\n", before,
+            strrchr(second.path, '/') + 1, before);
+    fclose(f);
+    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_assert_uint_eq(lines_of(s.dir), 5);
+    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_assert_uint_eq(lines_of(s.dir), 5);
+    snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
+    scratch_remove(&inner);
+    scratch_remove(&s);
+}
+END_TEST
+
 /* A directory can be opened but not read, like a file on a failing disk. */
 START_TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
 {
@@ -275,6 +305,7 @@ Suite *suite_cdxj(void)
     tcase_add_test(t, an_update_adds_the_files_that_are_new);
     tcase_add_test(t, a_file_that_cannot_be_read_is_an_error_and_no_empty_one);
     tcase_add_test(t, a_damaged_record_has_no_line_and_the_others_have_theirs);
+    tcase_add_test(t, lines_that_name_no_file_are_kept_and_hide_none);
     suite_add_tcase(s, t);
     return s;
 }
