@@ -191,6 +191,7 @@ static struct link_options options(const struct link_finder *f,
         .kinds = f->o->kinds | LINK_SET_BASIC, /* the others become drops */
         .content_type = content_type,
         .page_url = &f->page,
+        .simhash = f->o->take_simhash,
     };
 }
 

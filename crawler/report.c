@@ -261,6 +261,7 @@ static void read_html(struct draft *d, struct tags *tags)
     row->title = kept(d->out, info.title, ROW_TEXT_MOST);
     if (info.lang.len > 0)
         row->lang = kept(d->out, info.lang, ROW_TEXT_MOST);
+    row->simhash = info.simhash;
     tags->noindex = tags->noindex || info.noindex;
     tags->nofollow = tags->nofollow || info.nofollow;
 }

@@ -87,6 +87,17 @@ static void get_digest(const void *member, struct record_value *out)
     set_text(out, bytes_of_str(out->room));
 }
 
+static void get_simhash(const void *member, struct record_value *out)
+{
+    uint64_t print = *(const uint64_t *)member;
+
+    out->room[0] = '\0';
+    if (print != 0)
+        snprintf(out->room, sizeof out->room, "%016llx",
+                 (unsigned long long)print);
+    set_text(out, bytes_of_str(out->room));
+}
+
 static void get_kind(const void *member, struct record_value *out)
 {
     set_text(out, bytes_of_str(link_kind_name(*(const uint8_t *)member)));
@@ -130,7 +141,7 @@ enum {
     SEQ, URL, STATUS, REASON, MET_AT, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
     FOUND_AT, ID, VIA, VIA_ID, REDIRECTS_BEFORE, QUEUE, PRIORITY, LASTMOD,
     CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, TITLE, LANG, NOINDEX,
-    BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
+    BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
     IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH
 };
 _Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
@@ -208,6 +219,13 @@ const struct column url_columns[URL_COLUMNS] = {
     [SAME_AS] = {"same_as", "URL",
      "`url` of the first page with the same body, if this is not the first",
      column_get_text, AT(same_as)},
+    [SIMHASH] = {"simhash", "text",
+     "64 bits: near for pages whose visible text is nearly the same; without it, "
+     "the text is too short, no page, or `--near-dup off`",
+     get_simhash, AT(fetch.simhash)},
+    [NEAR_DUP_OF] = {"near_dup_of", "URL",
+     "of the first page whose `simhash` differs in at most 3 bits, if its body is "
+     "another", column_get_text, AT(near_dup_of)},
     [LINKS] = {"links", "links", "found on it",
      column_get_uint32, AT(fetch.links)},
     [TRIES] = {"tries", "tries", "tries so far",
@@ -247,7 +265,7 @@ static const uint8_t urls[] = {
 static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
-    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING,
+    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, SIMHASH, NEAR_DUP_OF,
 };
 static const uint8_t errors[] = {
     URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,
@@ -258,6 +276,7 @@ static const uint8_t lines[] = {
     CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
     TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
     WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
+    SIMHASH, NEAR_DUP_OF,
 };
 static const uint8_t explained[] = {
     ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,
@@ -266,6 +285,7 @@ static const uint8_t explained[] = {
 static const uint8_t history[] = {
     FETCHED_AT, STATUS, REASON, TRIES, FINAL, HTTP_STATUS, DETAIL, MIME, IP,
     BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS, MET_AT, NOINDEX, UNKNOWN_CODING,
+    SIMHASH, NEAR_DUP_OF,
 };
 static const uint8_t recent[] = {
     FETCHED_AT, URL, STATUS, REASON, HTTP_STATUS, ELAPSED, WIRE_BYTES, TITLE,

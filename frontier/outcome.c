@@ -53,6 +53,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_PORT] = "port",
     [REASON_SAME_CONTENT] = "same_content",
     [REASON_URL_FORM] = "url_form",
+    [REASON_NEAR_DUP] = "near_dup",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -75,6 +75,8 @@ enum outcome_reason {
                             --dup-content skip */
     REASON_URL_FORM, /* skipped: the rules for URLs (url_form.h) gave it another
                         form, under which it was queued instead */
+    REASON_NEAR_DUP, /* a link of a page whose text is nearly that of an earlier
+                        one, with --near-dup skip */
     REASON_COUNT_
 };
 

@@ -64,6 +64,7 @@ struct frontier_stats {
     uint64_t retries;
     uint64_t same_content; /* pages whose body had been seen before */
     uint64_t traps;        /* families of URLs that were told to be endless */
+    uint64_t near_dup;     /* pages whose text is nearly that of another */
     uint64_t blocklist_false_positives, blocklist_unsure;
     uint64_t digest_collisions;
     /* answers of the seen check, each link in one of these */

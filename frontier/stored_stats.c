@@ -144,6 +144,7 @@ void frontier_stats_of_store(const struct frontier_store *s,
     out->retries = frontier_store_counter(s, "retries");
     out->same_content = frontier_store_counter(s, "same_content");
     out->traps = frontier_store_counter(s, "traps");
+    out->near_dup = frontier_store_counter(s, "near_dup");
     out->blocklist_false_positives =
         frontier_store_counter(s, "blocklist_false_positives");
     out->blocklist_unsure = frontier_store_counter(s, "blocklist_unsure");

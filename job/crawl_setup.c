@@ -116,6 +116,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .traps = settings_traps(s),
+        .watch_near = s->near_dup != NEAR_DUP_OFF,
+        .skip_near_dup = s->near_dup == NEAR_DUP_SKIP,
         .commit_interval = COMMIT_INTERVAL,
         .order = c->order,
         .keep_dropped = s->keep_dropped_bytes,
@@ -150,6 +152,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .kinds = settings_link_kinds(s),
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
         .links_most = (uint64_t)s->max_links,
+        .take_simhash = s->near_dup != NEAR_DUP_OFF,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         /* Repeats on a page are found by digest, so all links are sent if texts

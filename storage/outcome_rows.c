@@ -32,7 +32,8 @@ static const char sql[] =
     " " URL_OF("u.via") ","
     " CASE typeof(f.redirect) WHEN 'text' THEN f.redirect"
     " ELSE " URL_OF("f.redirect") " END,"
-    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same)")
+    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same)") ","
+    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.near)")
     " FROM fetch f JOIN url u ON u.id = f.url JOIN origin o ON o.id = u.origin"
     " WHERE f.seq > ?1 AND f.final ORDER BY f.seq LIMIT ?2";
 /* clang-format on */
@@ -81,6 +82,7 @@ static enum status take_row(sqlite3_stmt *q, struct url_record *out)
     out->via = db_column(q, first + 3);
     out->redirect_to = db_column(q, first + 4);
     out->same_as = db_column(q, first + 5);
+    out->near_dup_of = db_column(q, first + 6);
     return st == STATUS_OK ? db_row_check(&r, "url") : st;
 }
 

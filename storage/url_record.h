@@ -17,7 +17,7 @@ struct url_record {
     struct fetch_row fetch; /* status 0: not fetched yet */
     struct url_hint hint;
     struct bytes queue; /* its key */
-    struct bytes via, redirect_to, same_as;
+    struct bytes via, redirect_to, same_as, near_dup_of;
 };
 
 static inline struct url_record url_record_empty(void)

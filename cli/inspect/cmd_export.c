@@ -227,6 +227,10 @@ static void put_fetch(struct export *j, enum row_view_id view,
         f.same_as =
             reader_url(j->r, page_store_url_of(j->r->pages, fetch->same_as),
                        &j->same_text);
+    else if (fetch->near_dup_of != 0)
+        f.near_dup_of =
+            reader_url(j->r, page_store_url_of(j->r->pages, fetch->near_dup_of),
+                       &j->same_text);
     put_record(j, view, &f);
 }
 

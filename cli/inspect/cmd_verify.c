@@ -134,6 +134,21 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
                 bodies);
 }
 
+static void verify_near(struct verdicts *v, struct reader *r)
+{
+    uint64_t prints = 0;
+    enum status st = page_store_verify_near(r->pages, &prints);
+
+    if (st == STATUS_NOT_FOUND)
+        verdict(v, "ok", "fingerprints: the format has no index of them yet");
+    else if (st != STATUS_OK)
+        verdict(v, "BAD",
+                "fingerprints: their index does not agree with the fetches");
+    else if (!v->service)
+        verdict(v, "ok", "fingerprints: %" PRIu64 " of texts, each found again",
+                prints);
+}
+
 static enum status read_drops(struct reader *r, uint64_t *count)
 {
     struct drop_log *l = NULL;
@@ -218,6 +233,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
     else
         verdict(v, "BAD", "exact set: pages do not agree with their index");
     verify_bodies(v, r);
+    verify_near(v, r);
 }
 
 /* False: the latest metadata of some URL cannot be read; that was logged. */

@@ -120,6 +120,11 @@ static void pages_row(FILE *to, const struct summary *s)
         format_count(&b, s->crawl->frontier.same_content);
         buf_add_str(&b, " with a body seen before");
     }
+    if (s->crawl->frontier.near_dup > 0) {
+        buf_add_str(&b, ", ");
+        format_count(&b, s->crawl->frontier.near_dup);
+        buf_add_str(&b, " nearly like another");
+    }
     row(to, "pages", pages, buf_str(&b));
     buf_fini(&b);
 }

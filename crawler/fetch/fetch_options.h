@@ -50,6 +50,7 @@ struct fetcher_options {
     enum robots_policy robots;
     bool skip_noindex;       /* pages with noindex do not count as pages */
     bool follow_nofollow;    /* follow links marked nofollow */
+    bool take_simhash;       /* fingerprints of the texts of pages */
     bool find_sitemaps;      /* fetch sitemaps that robots.txt names */
     uint32_t kinds;          /* LINK_BIT set of kinds to follow */
     const char *const *mime; /* accepted types, "text/html", "image/x" or

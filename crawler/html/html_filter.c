@@ -375,11 +375,30 @@ static bool is_blank(struct html_filter *f)
     return true;
 }
 
+/* Passes on visible text. References are rare, so most of it is passed on as it
+ * stands in the page. */
+static void visit_text(struct html_filter *f, const struct html_wants *wants)
+{
+    struct bytes s = f->reader.text;
+
+    if (html_tree_has(&f->tree, WORD_TEMPLATE) ||
+        html_tree_is_in(&f->tree, WORD_STYLE, SVG_SPACE))
+        return;
+    if (memchr(s.at, '&', s.len) != NULL && f->reader.text_state == HTML_DATA) {
+        buf_clear(&f->scratch);
+        html_text(&f->scratch, s, HTML_AS_DATA);
+        s = buf_bytes(&f->scratch);
+    }
+    wants->text(wants->text_ctx, s);
+}
+
 static void take_text(struct html_filter *f, const struct html_wants *wants)
 {
     struct html_reader *r = &f->reader;
     bool raw = r->text_state != HTML_DATA && r->text_state != HTML_CDATA;
 
+    if (wants->text != NULL && !raw)
+        visit_text(f, wants);
     if (f->in_title)
         f->title = r->text;
     else if (f->in_style || (wants->style_text &&

@@ -57,6 +57,10 @@ struct html_wants {
     bool style_text;          /* text of style sheets, as a style attribute */
     bool og;                  /* meta og: properties */
     const char *agent;        /* <meta> name to read besides robots; or NULL */
+    /* Gets the visible text of the page in pieces, decoded, each a word or more
+     * (but no title, style, script or content of a template); NULL: nobody. */
+    void (*text)(void *ctx, struct bytes piece);
+    void *text_ctx;
 };
 
 struct html_filter {

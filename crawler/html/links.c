@@ -22,6 +22,7 @@
 #include "crawler/html/html_markup.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/link_wants.h"
+#include "crawler/html/text_simhash.h"
 #include "crawler/robots/robots_tag.h"
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
@@ -36,6 +37,7 @@ struct link_parser {
     uint32_t magic;
     char *agent; /* or NULL */
     struct html_filter filter;
+    struct text_simhash simhash;
     struct html_wants wants;
     uint32_t wanted_kinds; /* the kinds that `wants` was made for */
     xmlParserCtxtPtr xml;  /* its dictionary of names lives from page to page */
@@ -422,6 +424,11 @@ static void end_page(struct link_parser *p)
     p->info = NULL;
 }
 
+static void add_text(void *ctx, struct bytes piece)
+{
+    text_simhash_add(ctx, piece);
+}
+
 enum status link_parser_html(struct link_parser *p, struct bytes body,
                              const struct link_options *o,
                              void (*visit)(void *ctx,
@@ -437,9 +444,13 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     p->visit_ctx = ctx;
     if (p->wanted_kinds != o->kinds)
         want_kinds(p, o->kinds);
+    p->wants.text = o->simhash ? add_text : NULL;
+    p->wants.text_ctx = &p->simhash;
+    text_simhash_begin(&p->simhash);
     decoded = charset_decode(charset, body, &p->text, &page);
     filtered = html_filter_page(&p->filter, page, &p->wants, take_base, p);
     parsed = run_parser(p);
+    info->simhash = text_simhash_end(&p->simhash);
     info->title = collapse(&p->title, p->filter.title, HTML_AS_RCDATA);
     info->lang = collapse(&p->lang, p->filter.lang, HTML_AS_ATTRIBUTE);
     end_page(p);

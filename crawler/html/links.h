@@ -31,6 +31,7 @@ struct page_info {
     struct bytes lang;      /* of <html lang>, <= 64 octets */
     const char *charset;    /* the encoding that was used; static */
     uint64_t found;         /* links visited */
+    uint64_t simhash;       /* of its text, if asked for; 0: none */
 };
 
 struct link_parser;
@@ -45,6 +46,7 @@ struct link_options {
     struct bytes content_type;  /* the HTTP header's value, or empty */
     const struct url *page_url; /* final URL of the page, canonical or not */
     uint64_t most;              /* most links to visit; 0: no limit */
+    bool simhash;               /* take the fingerprint of the text */
 };
 
 /* Visit each link of `body` (wire octets, decompressed). Links may repeat and

@@ -146,6 +146,8 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
     frontier_count_outcome(f, o, kind, false);
     if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
         frontier_store_add(f->store, "same_content", 1);
+    if (row->near_dup_of != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "near_dup", 1);
 }
 
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
@@ -419,39 +421,6 @@ static void count_links(struct frontier *f, const struct engine_done *d)
     frontier_store_add(f->store, "dropped.link_count", d->over);
 }
 
-/* Were the links of a page with this outcome read? */
-static bool had_links_read(struct outcome o)
-{
-    return o.status == OUTCOME_FETCHED ||
-           (o.status == OUTCOME_SKIPPED && o.reason == REASON_NOINDEX);
-}
-
-/* --dup-content skip: was this body fetched before, in an earlier call or by
- * an earlier page of this one? Then its links are known too. */
-static enum status has_known_body(struct frontier *f,
-                                  const struct engine_done *done, size_t i,
-                                  bool *known)
-{
-    const struct fetch_row *row = &done[i].row;
-    struct first_body first;
-    enum status st;
-
-    *known = false;
-    if (!f->o.skip_same_content ||
-        (row->body_digest.hi | row->body_digest.lo) == 0 ||
-        !had_links_read(done[i].outcome))
-        return STATUS_OK;
-    for (size_t k = 0; k < i && !*known; k++)
-        *known = digest_equal(done[k].row.body_digest, row->body_digest) &&
-                 had_links_read(done[k].outcome);
-    if (*known)
-        return STATUS_OK;
-    st = page_store_first_with_body(f->pages, row->body_digest, &first);
-    *known = first.seq != 0 &&
-             had_links_read((struct outcome){first.status, first.reason, 0});
-    return st;
-}
-
 /* A seed's redirect target extends the scope, which its fetcher has done. If
  * the scope may have changed since, does it again. */
 static void open_scope(struct frontier *f, const struct engine_item *found)
@@ -468,14 +437,14 @@ static void open_scope(struct frontier *f, const struct engine_item *found)
 
 static enum status drop_outlinks(struct frontier *f,
                                  const struct engine_done *done,
-                                 int64_t wall_ms)
+                                 enum outcome_reason why, int64_t wall_ms)
 {
     size_t n = done->outlink_count;
     struct engine_drop *drops = xcalloc(n + 1, sizeof *drops);
     enum status st;
 
     for (size_t i = 0; i < n; i++)
-        drops[i] = (struct engine_drop){.reason = REASON_SAME_CONTENT,
+        drops[i] = (struct engine_drop){.reason = why,
                                         .host = done->outlinks[i].key,
                                         .url = done->outlinks[i].url};
     st = frontier_take_drops(f,
@@ -500,13 +469,15 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
         total += done[i].outlink_count;
     *list = xcalloc(total, sizeof **list);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
-        bool known, spiral = frontier_trap_has_body(f, &done[i]);
+        bool spiral = frontier_trap_has_body(f, &done[i]);
+        enum outcome_reason why;
 
         first[i] = at;
-        st = has_known_body(f, done, i, &known);
-        if (st == STATUS_OK && known)
-            st = drop_outlinks(f, &done[i], wall_ms);
-        for (size_t k = 0; !known && k < done[i].outlink_count; k++) {
+        st = frontier_why_known(f, done, i, &why);
+        if (st == STATUS_OK && why != REASON_NONE)
+            st = drop_outlinks(f, &done[i], why, wall_ms);
+        for (size_t k = 0; why == REASON_NONE && k < done[i].outlink_count;
+             k++) {
             open_scope(f, &done[i].outlinks[k]);
             (*list)[at++] = (struct admission){.item = &done[i].outlinks[k],
                                                .via = done[i].id,

@@ -492,4 +492,11 @@ void frontier_log_drops(struct bytes page, const struct engine_done *done);
 void frontier_log_delay(const struct frontier *f, const struct host_queue *h,
                         int64_t now);
 
+/* ---- frontier_known.c ---- */
+
+/* Why the links of done[i] are not admitted; REASON_NONE: they are. */
+MUST_CHECK enum status frontier_why_known(struct frontier *f,
+                                          const struct engine_done *done,
+                                          size_t i, enum outcome_reason *why);
+
 #endif

@@ -52,6 +52,9 @@ static enum status open_parts(struct frontier *f)
         page_store_watch_bodies(s->pages,
                                 seen_store_share(s, 1, 256 * KIB, 256 * MIB));
 
+    if (st == STATUS_OK && f->o.watch_near)
+        st = page_store_watch_near(s->pages,
+                                   seen_store_share(s, 1, 256 * KIB, 80 * MIB));
     f->store = s->store;
     f->pages = s->pages;
     if (st == STATUS_OK)

@@ -52,6 +52,11 @@ static const char *const traps_words[] = {
     [TRAPS_OFF] = "off",
     [TRAPS_OFF + 1] = NULL,
 };
+static const char *const near_dup_words[] = {
+    [NEAR_DUP_REPORT] = "report",
+    [NEAR_DUP_SKIP] = "skip",
+    [NEAR_DUP_OFF] = "off",
+    [NEAR_DUP_OFF + 1] = NULL};
 static const char *const sitemap_words[] = {
     [SITEMAPS_AUTO] = "auto",
     [SITEMAPS_ONLY] = "only",
@@ -388,6 +393,10 @@ static const struct option_spec specs[] = {
      .help = "pages in a row without anything new that make a trap: counter, "
              "repeat, growth, same-body, spiral, order, session, subdomain; "
              "RULE=off: never"},
+    {.name = "near-dup", CHOICE(near_dup, enum near_dup),
+     .fallback = "report", .section = DEDUPE,
+     .help = "pages whose text is nearly that of an earlier one: named, their "
+             "links not followed, or not looked for"},
 
     {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
      .arg = "FILE", .flags = OPTION_SECRET,

@@ -30,7 +30,7 @@
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/queue_key.h"
 
-#define CRAWL_OPTIONS 98 /* rows of the table */
+#define CRAWL_OPTIONS 99 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -43,6 +43,7 @@ enum filter_choice {
 };
 enum noindex_policy { NOINDEX_REPORT, NOINDEX_SKIP };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
+enum near_dup { NEAR_DUP_REPORT, NEAR_DUP_SKIP, NEAR_DUP_OFF };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
 extern const char *const sandbox_words[]; /* of enum sandbox_choice */
@@ -144,6 +145,7 @@ struct crawl_settings {
     enum dup_content dup_content;   /* links of a page with a known body */
     enum trap_policy traps;         /* endless families of URLs */
     struct option_list trap;        /* "RULE=N": thresholds of the rules */
+    enum near_dup near_dup;         /* and of one with nearly a known text */
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */

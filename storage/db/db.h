@@ -38,7 +38,7 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 5 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 6 /* meta.format; older is migrated, newer refused */
 
 struct db;
 

@@ -38,7 +38,8 @@
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
-    " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form' END"
+    " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                 \
+    " WHEN 40 THEN 'near_dup' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 
@@ -89,7 +90,7 @@ const char *const schema_sql[] = {
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
     " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
-    " flags INTEGER)",
+    " flags INTEGER, simhash INTEGER, near INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
@@ -120,13 +121,16 @@ const char *const schema_sql[] = {
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
     " completed_most INTEGER, served INTEGER, completed INTEGER,"
     " removed_count INTEGER)",
-    /* ---- the exact set, and bodies seen in the same form ---- */
+    /* ---- the exact set, and bodies and fingerprints in the same form ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB)",
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB)",
     "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
     " count INTEGER, fences BLOB)",
     "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB)",
+    "CREATE TABLE nearpart(part INTEGER PRIMARY KEY, upto INTEGER,"
+    " count INTEGER, fences BLOB)",
+    "CREATE TABLE nearpage(id INTEGER PRIMARY KEY, entries BLOB)",
     /* ---- drops before admission ---- */
     "CREATE TABLE drop_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER)",
@@ -161,7 +165,9 @@ const char *const schema_sql[] = {
     " " WORD("f.ip") " AS ip, f.title, f.detail, f.etag,"
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
     " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
-    " f.same AS same_as, " MET_AT("f.flags") " AS met_at,"
+    " f.same AS same_as, f.near AS near_dup_of,"
+    " CASE WHEN f.simhash IS NOT NULL THEN printf('%016x', f.simhash) END"
+    " AS simhash, " MET_AT("f.flags") " AS met_at,"
     " ifnull(f.flags, 0) >> 1 & 1 AS noindex,"
     " ifnull(f.flags, 0) >> 2 & 1 AS unknown_coding"
     " FROM fetch f JOIN url u ON u.id = f.url"
@@ -207,6 +213,10 @@ const struct db_added schema_added[] = {
          " FROM fetch WHERE same IS NOT NULL AND final AND status = 1"
          " HAVING count(*) > 0"},
     {.table = "fetch", .column = "flags", .before = "NULL"},
+    {.table = "fetch", .column = "simhash", .before = "NULL"},
+    {.table = "fetch", .column = "near", .before = "NULL"},
+    {.table = "nearpart"},
+    {.table = "nearpage"},
     {.table = "drop_reason", .was = "skip_reason"},
     {.table = "drop_count", .was = "skip"},
     {.table = "drop_example", .was = "skip_example"},

@@ -17,7 +17,7 @@ struct body_index {
 enum status body_index_open(struct body_index **out, struct db *d,
                             uint64_t memory)
 {
-    const struct exact_set_options o = {.bodies = true,
+    const struct exact_set_options o = {.tables = "body",
                                         .page_cache_bytes = memory,
                                         .delta_most = DELTA_MOST};
     struct body_index *x = xcalloc(1, sizeof *x);

@@ -17,6 +17,9 @@
 #ifndef URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
 #define URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "storage/db/packed.h"
 #include "storage/index/exact_set.h"
 #include "storage/index/page_cache.h"
@@ -50,7 +53,7 @@ struct exact_part {
 
 struct exact_set {
     struct db *d;
-    bool bodies;
+    bool of_urls;
     const char *tables; /* "seen": seenpart, seenpage */
     struct exact_part parts[PARTS];
     struct page_cache *cache;
@@ -86,13 +89,18 @@ static inline void exact_key(unsigned char key[KEY_SIZE], struct digest d)
     packed_put(key + 7, d.lo, 8);
 }
 
+static inline uint64_t exact_hi(uint32_t part, const unsigned char *entry)
+{
+    uint64_t first;
+
+    memcpy(&first, entry, sizeof first);
+    return (uint64_t)(part >> 2) << 56 | be64toh(first) >> 8;
+}
+
 static inline struct digest exact_digest(uint32_t part,
                                          const unsigned char *entry)
 {
-    uint64_t top = (uint64_t)(part >> 2) << 56;
-
-    return (struct digest){top | packed_get(entry, 7),
-                           packed_get(entry + 7, 8)};
+    return (struct digest){exact_hi(part, entry), packed_get(entry + 7, 8)};
 }
 
 static inline uint64_t exact_id(const unsigned char *entry)

@@ -32,7 +32,7 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
     uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_PAGES * PAGE_ENTRIES);
     struct bytes fences = db_column(row, 3);
     struct exact_part *p = &s->parts[number];
-    enum status st = db_row_check(&r, s->bodies ? "bodypart" : "seenpart");
+    enum status st = db_row_check(&r, s->of_urls ? "seenpart" : s->tables);
 
     if (st != STATUS_OK)
         return st;
@@ -81,8 +81,8 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     enum status st;
 
     s->d = d;
-    s->bodies = o->bodies;
-    s->tables = o->bodies ? "body" : "seen";
+    s->of_urls = o->tables == NULL;
+    s->tables = s->of_urls ? "seen" : o->tables;
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = page_cache_new(&s->cache, o->page_cache_bytes);
     if (st == STATUS_OK)
@@ -212,6 +212,23 @@ enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
 
 /* ---- walking, counting ---- */
 
+/* How many of the page's `n` entries have a hi below `first`. */
+static uint32_t entries_before(const unsigned char *at, uint32_t n,
+                               uint32_t part, uint64_t first)
+{
+    uint32_t low = 0;
+
+    while (low < n) {
+        uint32_t middle = low + (n - low) / 2;
+
+        if (exact_hi(part, at + (size_t)middle * ENTRY_SIZE) < first)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 static enum status each_in_pages(struct exact_set *s, uint32_t part,
                                  uint64_t first, uint64_t last,
                                  void (*visit)(void *, struct digest, uint64_t),
@@ -224,7 +241,7 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
     if (part == first >> PART_SHIFT)
         page = exact_page_for(p, part, first << 8);
     /* Entries equal to the fence in its 8 octets may begin a page earlier. */
-    if (page > 0)
+    while (page > 0 && p->fences[page] >= first << 8)
         page--;
     for (; page < p->pages; page++) {
         const unsigned char *at =
@@ -239,17 +256,33 @@ static enum status each_in_pages(struct exact_set *s, uint32_t part,
                 return st;
             at = entries;
         }
-        for (uint32_t i = 0; i < exact_page_entries(p, page); i++) {
+        for (uint32_t n = exact_page_entries(p, page),
+                      i = entries_before(at, n, part, first);
+             i < n; i++) {
             const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
             struct digest d = exact_digest(part, e);
 
-            if (d.hi >= first && d.hi <= last &&
-                (p->delta.replacing == 0 ||
-                 exact_delta_find(&p->delta, e) == 0))
+            if (d.hi > last)
+                break;
+            if (p->delta.replacing == 0 || exact_delta_find(&p->delta, e) == 0)
                 visit(ctx, d, exact_id(e));
         }
     }
     return STATUS_OK;
+}
+
+static void each_in_delta(const struct exact_delta *t, uint32_t part,
+                          uint64_t first, uint64_t last,
+                          void (*visit)(void *, struct digest, uint64_t),
+                          void *ctx)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        const unsigned char *e = t->entries + (size_t)i * ENTRY_SIZE;
+        uint64_t hi = exact_hi(part, e);
+
+        if (hi - first <= last - first)
+            visit(ctx, exact_digest(part, e), exact_id(e));
+    }
 }
 
 enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
@@ -267,13 +300,7 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
 
         if (st != STATUS_OK)
             return st;
-        for (uint32_t i = 0; i < t->count; i++) {
-            const unsigned char *e = t->entries + (size_t)i * ENTRY_SIZE;
-            struct digest d = exact_digest((uint32_t)part, e);
-
-            if (d.hi >= first && d.hi <= last)
-                visit(ctx, d, exact_id(e));
-        }
+        each_in_delta(t, (uint32_t)part, first, last, visit, ctx);
     }
     return STATUS_OK;
 }

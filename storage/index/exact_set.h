@@ -23,8 +23,9 @@
 struct exact_set;
 
 struct exact_set_options {
-    bool bodies;               /* digests of bodies and seqs of fetch rows, in
-                                  tables bodypart and bodypage: body_index.h */
+    const char *tables;        /* "body", "near": other digests, and seqs of
+                                  fetch rows, in tables bodypart and bodypage:
+                                  body_index.h, near_index.h; NULL: "seen" */
     uint64_t page_cache_bytes; /* our own page cache, before SQLite's */
     uint64_t delta_most;       /* digests in memory before merging; 0: 500k */
 };

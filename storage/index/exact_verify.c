@@ -5,6 +5,7 @@
  * Each page is read through SQLite, not from the cache. What is in memory only
  * (the delta) has just been replayed from the url rows and is not checked.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static enum status mark_replaced(struct check *c)
  * checks them. */
 static enum status check_complete(const struct check *c)
 {
-    const uint64_t upto = c->s->bodies ? 0 : exact_set_upto(c->s);
+    const uint64_t upto = c->s->of_urls ? exact_set_upto(c->s) : 0;
 
     for (uint64_t id = 1; id <= upto; id++) {
         if ((c->seen[id >> 3] >> (id & 7) & 1) == 0) {
@@ -127,10 +128,11 @@ static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
 {
     struct check c = {.s = s, .last_id = last_id};
     int64_t rows = 0;
-    enum status st = db_number(s->d,
-                               s->bodies ? "SELECT count(*) FROM bodypage"
-                                         : "SELECT count(*) FROM seenpage",
-                               &rows);
+    char sql[64];
+    enum status st;
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM %spage", s->tables);
+    st = db_number(s->d, sql, &rows);
 
     if (st != STATUS_OK)
         return st;
@@ -160,11 +162,11 @@ enum status exact_set_verify(struct exact_set *s)
     int64_t last = 0;
     enum status st =
         db_number(s->d,
-                  s->bodies ? "SELECT ifnull(max(seq), 0) FROM fetch"
-                            : "SELECT ifnull(max(id), 0) FROM url",
+                  s->of_urls ? "SELECT ifnull(max(id), 0) FROM url"
+                             : "SELECT ifnull(max(seq), 0) FROM fetch",
                   &last);
 
-    return st == STATUS_OK ? verify(s, (uint64_t)last, !s->bodies) : st;
+    return st == STATUS_OK ? verify(s, (uint64_t)last, s->of_urls) : st;
 }
 
 enum status exact_set_verify_upto(struct exact_set *s, uint64_t last_id)

@@ -18,9 +18,10 @@
     " f.elapsed, f.wire, f.body, f.digest, f.redirect, f.links, "              \
     WORD("f.mime") ", " WORD("f.charset") ", " WORD("f.lang") ", "             \
     WORD("f.ip") ", f.title, f.detail, f.etag, f.modified, " WORD("f.warc")    \
-    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags"
+    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags,"        \
+    " f.simhash, f.near"
 /* clang-format on */
-#define FETCH_COLUMN_COUNT 28
+#define FETCH_COLUMN_COUNT 30
 
 /* Bytes are borrowed from `q` and `words`, which may be NULL if WORD leaves no
  * numbers. STATUS_DAMAGED with one log line. */

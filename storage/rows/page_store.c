@@ -16,7 +16,9 @@
 #include "storage/db/packed.h"
 #include "storage/db/string_table.h"
 #include "storage/index/body_index.h"
+#include "storage/index/near_index.h"
 #include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_near.h"
 
 #define ROBOTS_MOST   (500 << 10)
 #define VERIFY_MEMORY (UINT64_C(4) << 20)
@@ -26,6 +28,7 @@ struct page_store {
     uint64_t last_seq;
     struct string_table *words;
     struct body_index *bodies; /* NULL: repeats are not looked for */
+    struct near_index *near;   /* NULL: near duplicates are not */
     sqlite3_stmt *add, *first, *redirect, *set_robots, *read_robots;
 };
 
@@ -40,9 +43,10 @@ static enum status prepare(struct page_store *s)
         {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
                   " http, at, elapsed, wire, body, digest, redirect, links,"
                   " mime, charset, lang, ip, title, detail, etag, modified,"
-                  " warc, warc_offset, warc_length, first_byte, same, flags)"
+                  " warc, warc_offset, warc_length, first_byte, same, flags,"
+                  " simhash, near)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
                     " FROM fetch WHERE seq = ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
@@ -92,6 +96,7 @@ void page_store_close(struct page_store *s)
     sqlite3_finalize(s->read_robots);
     string_table_close(s->words);
     body_index_close(s->bodies);
+    near_index_close(s->near);
     free(s);
 }
 
@@ -157,6 +162,8 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     bind_number(q, 26, row->first_byte_ms);
     bind_number(q, 27, row->same_as);
     bind_number(q, 28, row->flags);
+    bind_number(q, 29, row->simhash);
+    bind_number(q, 30, row->near_dup_of);
 }
 
 static enum status find_same(struct page_store *s, struct fetch_row *row)
@@ -165,6 +172,14 @@ static enum status find_same(struct page_store *s, struct fetch_row *row)
     if (s->bodies == NULL || !has_body(row->body_digest))
         return STATUS_OK;
     return body_index_find(s->bodies, row->body_digest, &row->same_as);
+}
+
+static enum status find_near(struct page_store *s, struct fetch_row *row)
+{
+    row->near_dup_of = 0;
+    if (s->near == NULL || row->simhash == 0 || row->same_as != 0)
+        return STATUS_OK;
+    return near_index_find(s->near, row->simhash, &row->near_dup_of);
 }
 
 enum status page_store_add(struct page_store *s, struct fetch_row *row,
@@ -182,6 +197,8 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
     enum status st =
         s->last_seq < DB_ID_MOST ? find_same(s, row) : STATUS_LIMIT;
 
+    if (st == STATUS_OK)
+        st = find_near(s, row);
     bind_plain(s->add, row, s->last_seq + 1, digest);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
         st = string_table_bind(s->words, s->add, words[i].parameter,
@@ -194,7 +211,9 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
     *seq = ++s->last_seq;
     if (s->bodies != NULL && has_body(row->body_digest) && row->same_as == 0)
         body_index_add(s->bodies, row->body_digest, *seq);
-    return STATUS_OK;
+    return s->near != NULL && row->simhash != 0
+               ? near_index_add(s->near, row->simhash, *seq)
+               : STATUS_OK;
 }
 
 static struct digest column_digest(sqlite3_stmt *q, int column)
@@ -243,6 +262,8 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
         .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
         .same_as = db_row_count(&r, 26, DB_ID_MOST),
         .flags = (uint8_t)db_row_count(&r, 27, UINT8_MAX),
+        .simhash = (uint64_t)sqlite3_column_int64(q, 28),
+        .near_dup_of = db_row_count(&r, 29, DB_ID_MOST),
     };
     return db_row_check(&r, "fetch");
 }
@@ -356,14 +377,22 @@ enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
     return open_bodies(s, memory, &s->bodies);
 }
 
+enum status page_store_watch_near(struct page_store *s, uint64_t memory)
+{
+    return page_near_open(&s->near, s->d, memory, s->last_seq);
+}
+
 enum status page_store_step(struct page_store *s)
 {
-    return s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+    enum status st = s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+
+    return st == STATUS_OK && s->near != NULL ? near_index_step(s->near) : st;
 }
 
 uint64_t page_store_memory(const struct page_store *s)
 {
-    return s->bodies != NULL ? body_index_memory(s->bodies) : 0;
+    return (s->bodies != NULL ? body_index_memory(s->bodies) : 0) +
+           (s->near != NULL ? near_index_memory(s->near) : 0);
 }
 
 static enum status read_first(struct page_store *s, struct first_body *first)
@@ -382,7 +411,7 @@ static enum status read_first(struct page_store *s, struct first_body *first)
         first->recorded = db_row_flag(&r, 4);
         st = db_row_check(&r, "fetch");
     } else if (st == STATUS_NOT_FOUND) {
-        log_error("the index of bodies names no row", "seq=%llu",
+        log_error("an index of pages names no row", "seq=%llu",
                   (unsigned long long)first->seq);
         st = STATUS_DAMAGED;
     }
@@ -406,6 +435,19 @@ enum status page_store_first_with_body(struct page_store *s,
     *first = (struct first_body){.seq = 0};
     if (s->bodies != NULL && has_body(body_digest))
         st = body_index_find(s->bodies, body_digest, &first->seq);
+    if (st == STATUS_OK && first->seq != 0)
+        st = read_first(s, first);
+    return st;
+}
+
+enum status page_store_first_near(struct page_store *s, uint64_t simhash,
+                                  struct first_body *first)
+{
+    enum status st = STATUS_OK;
+
+    *first = (struct first_body){.seq = 0};
+    if (s->near != NULL && simhash != 0)
+        st = near_index_find(s->near, simhash, &first->seq);
     if (st == STATUS_OK && first->seq != 0)
         st = read_first(s, first);
     return st;
@@ -440,24 +482,23 @@ static enum status check_rows(struct page_store *s, struct body_index *x)
 }
 
 /* Is this a crawl from before the index, not yet upgraded by a writer? */
-static bool has_no_index(struct page_store *s)
+static bool has_no_index(struct page_store *s, const char *sql)
 {
     int64_t tables = 1;
 
     return db_format(s->d) < DB_FORMAT &&
-           db_number(s->d,
-                     "SELECT count(*) FROM main.sqlite_master"
-                     " WHERE name = 'bodypart'",
-                     &tables) == STATUS_OK &&
-           tables == 0;
+           db_number(s->d, sql, &tables) == STATUS_OK && tables == 0;
 }
+
+#define TABLES_NAMED(name)                                                     \
+    "SELECT count(*) FROM main.sqlite_master WHERE name = '" name "'"
 
 enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 {
     struct body_index *x = NULL;
     enum status st;
 
-    if (has_no_index(s))
+    if (has_no_index(s, TABLES_NAMED("bodypart")))
         return STATUS_NOT_FOUND;
     st = open_bodies(s, VERIFY_MEMORY, &x);
 
@@ -468,6 +509,22 @@ enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
     if (st == STATUS_OK)
         *count = body_index_count(x);
     body_index_close(x);
+    return st;
+}
+
+enum status page_store_verify_near(struct page_store *s, uint64_t *count)
+{
+    struct near_index *x = NULL;
+    enum status st;
+
+    if (has_no_index(s, TABLES_NAMED("nearpart")))
+        return STATUS_NOT_FOUND;
+    st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq);
+    if (st == STATUS_OK)
+        st = page_near_verify(x, s->d, s->last_seq);
+    if (st == STATUS_OK)
+        *count = near_index_count(x);
+    near_index_close(x);
     return st;
 }
 

@@ -57,9 +57,13 @@ struct fetch_row {
     uint64_t warc_offset, warc_length;
     uint32_t first_byte_ms; /* from request to first octet of response */
     uint64_t same_as; /* seq of the first row with this body, 0: this is it */
+    uint64_t simhash; /* fingerprint of the text, 0: none (text_simhash.h) */
+    uint64_t near_dup_of; /* seq of the first row with a fingerprint near to
+                             this one and another body, 0: none */
 };
 
-/* Fills in row->same_as if page_store_watch_bodies was called. */
+/* Fills in row->same_as if page_store_watch_bodies was called, row->near_dup_of
+ * if page_store_watch_near was. */
 MUST_CHECK enum status page_store_add(struct page_store *s,
                                       struct fetch_row *row, uint64_t *seq);
 uint64_t page_store_last_seq(const struct page_store *s);
@@ -77,6 +81,10 @@ MUST_CHECK enum status page_store_each_of(
  * `memory`: octets for the index, see body_index_open. */
 MUST_CHECK enum status page_store_watch_bodies(struct page_store *s,
                                                uint64_t memory);
+/* From here on, recognizes near duplicates, including those of earlier rows
+ * with fingerprints. `memory`: see near_index_open. */
+MUST_CHECK enum status page_store_watch_near(struct page_store *s,
+                                             uint64_t memory);
 /* Call it inside a transaction, before its commit. */
 MUST_CHECK enum status page_store_step(struct page_store *s);
 uint64_t page_store_memory(const struct page_store *s);
@@ -91,6 +99,11 @@ struct first_body {
 MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
                                                   struct digest body_digest,
                                                   struct first_body *first);
+/* The same for the first row with a fingerprint near to this one. Only with
+ * page_store_watch_near. */
+MUST_CHECK enum status page_store_first_near(struct page_store *s,
+                                             uint64_t simhash,
+                                             struct first_body *first);
 /* The target that row `seq` was redirected to: its id in *id, or its URL in
  * `url`; neither is set if it was not redirected. */
 MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
@@ -102,6 +115,10 @@ uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
  * STATUS_NOT_FOUND for an older format without that index. */
 MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
                                                 uint64_t *count);
+
+/* The same for fingerprints; *count: different ones. */
+MUST_CHECK enum status page_store_verify_near(struct page_store *s,
+                                              uint64_t *count);
 
 struct robots_row {
     struct bytes origin; /* scheme://host[:port] */

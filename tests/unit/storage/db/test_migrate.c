@@ -24,6 +24,11 @@
     "ALTER TABLE drop_example RENAME TO skip_example;"
 #define ONE   OLD_NAMES "UPDATE meta SET value = 1 WHERE name = 'format';"
 #define NO(t) "DROP TABLE " t ";"
+#define NO_NEAR                                                                \
+    NO("nearpart")                                                             \
+    NO("nearpage")                                                             \
+    "ALTER TABLE fetch DROP COLUMN simhash;"                                   \
+    "ALTER TABLE fetch DROP COLUMN near;"
 
 /* From the oldest layout to the one that differs only in its number. */
 static const struct {
@@ -34,13 +39,13 @@ static const struct {
          NO("item_update") NO("item_lease") NO("item_queue") NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
                             "ALTER TABLE fetch DROP COLUMN same;"
-                            "ALTER TABLE fetch DROP COLUMN flags;",
+                            "ALTER TABLE fetch DROP COLUMN flags;" NO_NEAR,
      false, false},
     {NO_VIEWS ONE NO("hint") NO("item_update") NO("item_lease") NO("item_queue")
          NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
                             "ALTER TABLE fetch DROP COLUMN same;"
-                            "ALTER TABLE fetch DROP COLUMN flags;",
+                            "ALTER TABLE fetch DROP COLUMN flags;" NO_NEAR,
      false, false},
     {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;"
          "ALTER TABLE item_queue DROP COLUMN completed;",

@@ -1,0 +1,42 @@
+/*
+ * text_simhash.h - a fingerprint of a text in which near texts are near.
+ *
+ * SimHash (M. Charikar, Similarity estimation techniques from rounding
+ * algorithms, STOC 2002) over the shingles of three words each, as used for web
+ * pages by G. Manku, A. Jain and A. Das Sarma, Detecting near-duplicates for
+ * web crawling, WWW 2007: two texts that share most shingles have fingerprints
+ * that differ in few of their 64 bits, and they call pages near duplicates up
+ * to 3.
+ *
+ * A word is a run of letters and digits of ASCII and of octets above; each
+ * piece of text begins a new one. Words are compared octet by octet, all
+ * shingles count alike, as often as they stand there. Owner: one thread.
+ */
+#ifndef URLWEIR_CRAWLER_HTML_TEXT_SIMHASH_H
+#define URLWEIR_CRAWLER_HTML_TEXT_SIMHASH_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define TEXT_SIMHASH_WORDS 3  /* of a shingle */
+#define TEXT_SIMHASH_LEAST 16 /* shingles; a shorter text has no fingerprint   \
+                               */
+
+struct text_simhash {
+    uint64_t word[TEXT_SIMHASH_WORDS - 1]; /* hashes of the latest words */
+    uint64_t words;
+    /* Per bit, how many shingles have it: the octets of packed[i] count bits 8
+     * i to 8 i + 7, and are added to count[] before they overflow. */
+    uint64_t packed[8];
+    unsigned unpacked; /* shingles in `packed` */
+    uint32_t count[64];
+};
+
+void text_simhash_begin(struct text_simhash *s);
+/* The next piece of the text, decoded (UTF-8). */
+void text_simhash_add(struct text_simhash *s, struct bytes piece);
+/* 0: the text is too short. */
+uint64_t text_simhash_end(struct text_simhash *s);
+
+#endif

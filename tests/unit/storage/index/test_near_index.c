@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* test_near_index.c - near fingerprints, against comparing with all of them. */
+#include "storage/index/near_index.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "tests/unit/storage/scratch.h"
+
+static struct scratch scratch;
+static struct db *d;
+static struct near_index *x;
+
+static void open_index(enum db_mode mode)
+{
+    const struct db_options o = {.cache_bytes = 1 << 20};
+
+    ck_assert_int_eq(db_open(&d, scratch.db, mode, &o), STATUS_OK);
+    ck_assert_int_eq(near_index_open(&x, d, 1 << 20), STATUS_OK);
+}
+
+static void setup(void)
+{
+    scratch = scratch_make();
+    open_index(DB_CREATE);
+}
+
+static void teardown(void)
+{
+    near_index_close(x);
+    db_close(d);
+    scratch_remove(&scratch);
+}
+
+/* The lowest seq of those near to `print`, by looking at all. */
+static uint64_t by_looking(const uint64_t *prints, uint64_t n, uint64_t print)
+{
+    for (uint64_t seq = 1; seq <= n; seq++)
+        if (__builtin_popcountll(prints[seq] ^ print) <= NEAR_INDEX_BITS)
+            return seq;
+    return 0;
+}
+
+static uint64_t found(uint64_t print)
+{
+    uint64_t seq;
+
+    ck_assert_int_eq(near_index_find(x, print, &seq), STATUS_OK);
+    return seq;
+}
+
+START_TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
+{
+    const uint64_t print = UINT64_C(0x0123456789abcdef);
+
+    ck_assert_int_eq(near_index_add(x, print, 7), STATUS_OK);
+    ck_assert_uint_eq(found(print), 7);
+    for (unsigned a = 0; a < 64; a++)
+        for (unsigned b = 0; b < a; b++)
+            for (unsigned c = 0; c < b; c++) {
+                uint64_t flip =
+                    UINT64_C(1) << a | UINT64_C(1) << b | UINT64_C(1) << c;
+
+                ck_assert_uint_eq(found(print ^ flip), 7);
+                if (c > 0)
+                    ck_assert_uint_eq(found(print ^ flip ^ 1), 0);
+            }
+}
+END_TEST
+
+/* Few values in some blocks, as fingerprints of one site have; random flips;
+ * rollbacks, and reopening with what the pages lack added again. */
+START_TEST(it_finds_what_comparing_with_all_finds)
+{
+    enum { ROUND = 200 };
+    const uint64_t n = scratch_size(6000, 60000);
+    uint64_t *prints = xcalloc(n + 1, sizeof *prints);
+    uint64_t dice = 11, hits = 0;
+
+    for (uint64_t seq = 1; seq <= n; seq++) {
+        uint64_t print = scratch_random(&dice);
+
+        if (seq % ROUND == 1)
+            ck_assert_int_eq(db_begin(d), STATUS_OK);
+        if (print % 3 == 0)
+            print = (print & 0xffff0000ffff) | UINT64_C(0x5) << 16 |
+                    (print >> 60) << 48;
+        if (seq > 1 && print % 5 == 0) {
+            print = prints[1 + scratch_random(&dice) % (seq - 1)];
+            for (uint64_t flips = scratch_random(&dice) % 6; flips > 0; flips--)
+                print ^= UINT64_C(1) << (scratch_random(&dice) & 63);
+        }
+        prints[seq] = print;
+        ck_assert_uint_eq(found(print), by_looking(prints, seq - 1, print));
+        hits += found(print) != 0;
+        ck_assert_int_eq(near_index_add(x, print, seq), STATUS_OK);
+        if (seq % ROUND != 0)
+            continue;
+        ck_assert_int_eq(near_index_step(x), STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        if (seq % (10 * ROUND) != 0)
+            continue;
+        near_index_close(x);
+        db_close(d);
+        open_index(DB_WRITE);
+        ck_assert_int_eq(near_index_check_upto(x, seq), STATUS_OK);
+        for (uint64_t again = near_index_upto(x) + 1; again <= seq; again++)
+            ck_assert_int_eq(near_index_add(x, prints[again], again),
+                             STATUS_OK);
+        ck_assert_int_eq(near_index_verify(x, seq), STATUS_OK);
+    }
+    ck_assert_uint_gt(hits, n / 10);
+    ck_assert_uint_lt(near_index_memory(x), 16 << 20);
+    free(prints);
+}
+END_TEST
+
+START_TEST(a_print_that_is_there_keeps_its_seq)
+{
+    ck_assert_int_eq(near_index_add(x, 42, 1), STATUS_OK);
+    ck_assert_int_eq(near_index_add(x, 42, 2), STATUS_OK);
+    ck_assert_uint_eq(found(42), 1);
+    ck_assert_uint_eq(near_index_count(x), 1);
+}
+END_TEST
+
+Suite *suite_near_index(void)
+{
+    Suite *s = suite_create("near_index");
+    TCase *t = tcase_create("near_index");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 600);
+    tcase_add_test(
+        t, manku_3_a_print_is_found_up_to_three_bits_away_and_no_further);
+    tcase_add_test(t, it_finds_what_comparing_with_all_finds);
+    tcase_add_test(t, a_print_that_is_there_keeps_its_seq);
+    suite_add_tcase(s, t);
+    return s;
+}
