@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 
@@ -75,16 +76,25 @@ static void offer_list(struct resolver_answer *a, const char *list)
     }
 }
 
-/* Applies the entry HOST:PORT:LIST, if it is for this host or for "*". */
+/* Is the entry HOST:PORT:LIST for this host by name? */
+static bool names(const char *entry, struct bytes host)
+{
+    return strncasecmp(entry, host.at, host.len) == 0 && entry[host.len] == ':';
+}
+
+bool resolver_entry_is_for(const char *entry, struct bytes host)
+{
+    return names(entry, host) || names(entry, bytes_of_str("*"));
+}
+
+/* Applies the entry HOST:PORT:LIST, if it is for this host. */
 static void offer_entry(struct resolver_answer *a, const char *entry,
                         struct bytes host)
 {
-    const char *bracket = entry[0] == '[' ? strchr(entry, ']') : NULL;
-    const char *port = strchr(bracket != NULL ? bracket : entry, ':');
-    const char *list = port != NULL ? strchr(port + 1, ':') : NULL;
+    const char *list =
+        names(entry, host) ? strchr(entry + host.len + 1, ':') : NULL;
 
-    if (list != NULL &&
-        bytes_equal_nocase(bytes_of(entry, (size_t)(port - entry)), host))
+    if (list != NULL)
         offer_list(a, list + 1);
 }
 

@@ -53,4 +53,8 @@ void resolver_ask(struct resolver *r, uint32_t queue, struct bytes host,
 bool resolver_take(struct resolver *r, int64_t now,
                    struct resolver_answer *out);
 
+/* Is HOST:PORT:ADDR[,ADDR], as --resolve takes it, for this host, at whatever
+ * port, or for "*"? IPv6 addresses are in brackets in both. */
+bool resolver_entry_is_for(const char *entry, struct bytes host);
+
 #endif

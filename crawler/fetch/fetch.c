@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crawler/address/resolver.h"
 #include "crawler/fetch/curl_faults.h"
 #include "crawler/fetch/fetch_parts.h"
 
@@ -26,19 +27,6 @@
 
 /* ---- options ------------------------------------------------------------- */
 
-static struct curl_slist *list_of(const char *const *texts, size_t count)
-{
-    struct curl_slist *list = NULL;
-
-    for (size_t i = 0; i < count; i++) {
-        struct curl_slist *longer = curl_slist_append(list, texts[i]);
-
-        if (longer != NULL)
-            list = longer;
-    }
-    return list;
-}
-
 static void set_identity(struct fetch *f)
 {
     const struct fetcher_options *o = f->o;
@@ -49,7 +37,6 @@ static void set_identity(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_PROXY, o->proxy != NULL ? o->proxy : "");
     curl_easy_setopt(e, CURLOPT_NOPROXY, "");
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(e, CURLOPT_RESOLVE, f->resolve);
 }
 
 /* Does libcurl have a file of authorities to go by? */
@@ -124,7 +111,6 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
-    f->resolve = list_of(o->resolve, o->resolve_count);
     if (fetch_has_handle(f))
         return f;
     fetch_free(f);
@@ -217,6 +203,37 @@ static void set_credentials(struct fetch *f, struct bytes url)
     f->in_jar = cookie_jar_attach(f->o->jar, e, url_canonical_host(url));
 }
 
+/* Those addresses that a person gave for the host of the URL; a proxy may be
+ * named by any. libcurl reads the list anew for each transfer, so a list of
+ * thousands must not be given to every one. */
+static struct curl_slist *addresses_for(const struct fetcher_options *o,
+                                        struct bytes host)
+{
+    struct curl_slist *list = NULL;
+
+    for (size_t i = 0; i < o->resolve_count; i++) {
+        struct curl_slist *longer;
+
+        if (o->proxy == NULL && !resolver_entry_is_for(o->resolve[i], host))
+            continue;
+        longer = curl_slist_append(list, o->resolve[i]);
+        if (longer != NULL)
+            list = longer;
+    }
+    return list;
+}
+
+static void set_addresses(struct fetch *f, struct bytes url)
+{
+    struct curl_slist *former = f->resolve;
+
+    if (f->o->resolve_count == 0)
+        return;
+    f->resolve = addresses_for(f->o, url_canonical_host(url));
+    curl_easy_setopt(f->transfer.easy, CURLOPT_RESOLVE, f->resolve);
+    curl_slist_free_all(former);
+}
+
 bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms)
 {
@@ -230,6 +247,7 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
         return false;
     }
     set_credentials(f, bytes_of_str(order->url));
+    set_addresses(f, bytes_of_str(order->url));
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
     curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);

@@ -226,11 +226,36 @@ START_TEST(questions_one_after_the_other_need_few_threads)
 }
 END_TEST
 
+START_TEST(an_entry_is_for_its_host_at_any_port_or_for_all)
+{
+    static const struct {
+        const char *entry, *host;
+        bool is;
+    } t[] = {
+        {"a.example:80:10.0.0.1", "a.example", true},
+        {"A.Example:443:10.0.0.1,10.0.0.2", "a.example", true},
+        {"*:80:10.0.0.1", "a.example", true},
+        {"[::1]:80:10.0.0.1", "[::1]", true},
+        {"a.example:80:10.0.0.1", "a.exampl", false},
+        {"a.example:80:10.0.0.1", "a.example.org", false},
+        {"a.example:80:10.0.0.1", "b.example", false},
+        {"[::1]:80:10.0.0.1", "[::", false},
+        {"a.example:80:10.0.0.1", "", false},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof t[0]; i++)
+        ck_assert_msg(resolver_entry_is_for(t[i].entry,
+                                            bytes_of_str(t[i].host)) == t[i].is,
+                      "%s for %s", t[i].entry, t[i].host);
+}
+END_TEST
+
 Suite *suite_resolver(void)
 {
     Suite *s = suite_create("resolver");
     TCase *t = tcase_create("resolver");
 
+    tcase_add_test(t, an_entry_is_for_its_host_at_any_port_or_for_all);
     tcase_add_test(t, a_host_is_where_the_c_library_says);
     tcase_add_test(
         t, what_curl_is_told_is_not_asked_and_the_smallest_address_counts);
