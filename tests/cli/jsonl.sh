@@ -125,7 +125,7 @@ rows out2 all.out
 { status=0; "$URLWEIR" crawl "$seed" -o gone $quick --delay 20ms -j - 2>crawl.err || status=$?
     echo $status >status; } | head -n 1 >first.out
 [ "$(cat status)" = 4 ] || fail "status $(cat status) after the reader has gone: $(cat crawl.err)"
-says crawl.err "nobody reads"
+says crawl.err "the reader of the lines has gone"
 is_whole gone
 mkfifo slow.pipe
 sleep 2000 <slow.pipe &
