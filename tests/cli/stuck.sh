@@ -132,7 +132,7 @@ kill -CONT $crawler
 status=0
 wait $crawler || status=$?
 ended 0
-! grep -q "come back" crawl.err || fail "taken for stuck: $(cat crawl.err)"
+! grep -q "is stuck" crawl.err || fail "taken for stuck: $(cat crawl.err)"
 
 # ---- a service ends, with all on disk, and goes on when it is started again -------
 

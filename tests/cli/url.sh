@@ -86,7 +86,7 @@ cp "$in" "$want"
 check "many lines stay as they are" 0
 
 printf 'http://h/\n' >"$in"
-refused "an unknown option" "'--surt' meant" --srut
+refused "an unknown option" "did you mean '--surt'" --srut
 refused "an option far from any" "no option '--frobnicate'" --frobnicate
 refused "a file name" "stdin" "$in"
 refused "--base without URL" "needs a URL" --base
