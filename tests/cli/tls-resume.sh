@@ -12,7 +12,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key
 cat >server.py <<'END'
 # server.py VERSION: a page for each connection, which it then closes. Logs the
 # host, and whether its handshake was resumed.
-import socket, ssl, sys, threading
+import os, socket, ssl, sys, threading
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain("cert.pem", "key.pem")
 context.maximum_version = context.minimum_version = getattr(ssl.TLSVersion, sys.argv[1])
@@ -27,7 +27,8 @@ def serve(raw):
                 head += got
             path = head.split()[1].decode()
             host = [x[6:] for x in head.decode().split("\r\n") if x.lower().startswith("host:")][0]
-            print(host.split(":")[0], "resumed" if s.session_reused else "full", flush=True)
+            how = "resumed" if s.session_reused else "full"
+            os.write(1, f"{host.split(':')[0]} {how}\n".encode()) # whole lines, from any thread
             body = b"<a href=/%d>next</a>" % (int(path[1:] or 0) + 1) if len(path) < 2 or int(path[1:]) < 3 else b"end"
             s.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n"
                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
