@@ -150,6 +150,20 @@ void mem_free_pages(void *p, size_t size)
         munmap(p, mapped_size(size));
 }
 
+void mem_clear_pages(void *p, size_t size)
+{
+    char *from = p, *end = from + size;
+    char *first = from + (round_up((uintptr_t)p, 4096) - (uintptr_t)p);
+    size_t whole = end > first ? (size_t)(end - first) / 4096 * 4096 : 0;
+
+    if (whole == 0 || madvise(first, whole, MADV_DONTNEED) != 0) {
+        memset(from, 0, size);
+        return;
+    }
+    memset(from, 0, (size_t)(first - from));
+    memset(first + whole, 0, (size_t)(end - first) - whole);
+}
+
 uint64_t mem_resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "re");

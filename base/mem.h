@@ -37,6 +37,9 @@ void *try_realloc(void *p, size_t size);
  * request. NULL if memory runs out. Freed with mem_free_pages(p, size). */
 void *try_pages(size_t size, int *huge);
 void mem_free_pages(void *p, size_t size);
+/* Gives whole pages of [p, p + size), a part of what try_pages returned, back
+ * to the system; all of it reads as zero afterwards. */
+void mem_clear_pages(void *p, size_t size);
 
 /* Test switch: the nth try_ allocation from now (1 = the next) fails, later
  * ones succeed; 0 switches it off. Returns the countdown so far. */

@@ -64,7 +64,8 @@ static struct dedupe_shares share_out(uint64_t memory)
 
 enum status dedupe_start_phase(struct dedupe *d)
 {
-    struct exact_set_options o = {.page_cache_bytes = d->shares.pages[d->phase],
+    struct exact_set_options o = {.one_run = true,
+                                  .page_cache_bytes = d->shares.pages[d->phase],
                                   .delta_most = d->shares.delta[d->phase] / 2};
     enum status st = exact_set_open(&d->exact, d->db, &o);
 

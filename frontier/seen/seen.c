@@ -4,9 +4,7 @@
  *
  * The order is by cost. When most of a stream is duplicates, a filter in front
  * of a B-tree alone does not pay, since every duplicate is a "maybe"; the batch
- * table and the hot cache in front of the filter catch nearly all of them. The
- * hot cache is 4-way: a hit moves a digest up one place, and a new one enters
- * at the third, so that one pass of rare URLs cannot evict the popular ones.
+ * table and the hot cache in front of the filter catch nearly all of them.
  */
 #include "frontier/seen/seen.h"
 
@@ -16,20 +14,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-#define WAYS  4
-#define ENTRY 2 /* place at which a new digest enters: the third */
-
-struct hot_set {
-    struct digest way[WAYS]; /* all zero: free */
-};
+#include "frontier/seen/hot_cache.h"
 
 struct seen {
     struct filter *filter;
     struct exact_set *exact;
-    struct hot_set *hot;
-    uint64_t hot_mask;
-    uint64_t hot_bytes;
+    struct hot_cache hot;
     struct seen_counts counts;
     /* memory of a call, reused by the next */
     uint32_t *table; /* index + 1 of the first with that digest */
@@ -46,28 +36,22 @@ enum status seen_new(struct seen **out, struct filter *filter,
                      struct exact_set *exact, uint64_t hot_bytes)
 {
     struct seen *s = xcalloc(1, sizeof *s);
-    uint64_t sets = 64;
+    enum status st = hot_cache_init(&s->hot, hot_bytes);
 
-    while (sets * 2 * sizeof(struct hot_set) <= hot_bytes)
-        sets *= 2;
     s->filter = filter;
     s->exact = exact;
-    s->hot_mask = sets - 1;
-    s->hot_bytes = sets * sizeof(struct hot_set);
-    s->hot = try_pages(s->hot_bytes, NULL);
-    if (s->hot == NULL) {
+    if (st == STATUS_OK)
+        *out = s;
+    else
         free(s);
-        return STATUS_NOMEM;
-    }
-    *out = s;
-    return STATUS_OK;
+    return st;
 }
 
 void seen_free(struct seen *s)
 {
     if (s == NULL)
         return;
-    mem_free_pages(s->hot, s->hot_bytes);
+    hot_cache_fini(&s->hot);
     free(s->table);
     free(s->rest);
     free(s->keys);
@@ -80,6 +64,11 @@ void seen_free(struct seen *s)
 void seen_use_filter(struct seen *s, struct filter *filter)
 {
     s->filter = filter;
+}
+
+void seen_resize(struct seen *s, uint64_t hot_bytes)
+{
+    hot_cache_resize(&s->hot, hot_bytes);
 }
 
 static void make_room(struct seen *s, size_t n)
@@ -117,36 +106,6 @@ static bool repeats(struct seen *s, const struct digest *digests, size_t i,
     return false;
 }
 
-static struct hot_set *hot_set_of(struct seen *s, struct digest d)
-{
-    return &s->hot[(d.lo >> 20) & s->hot_mask];
-}
-
-static bool hot_has(struct seen *s, struct digest d)
-{
-    struct hot_set *set = hot_set_of(s, d);
-
-    for (int i = 0; i < WAYS; i++) {
-        if (!digest_equal(set->way[i], d))
-            continue;
-        if (i > 0) {
-            set->way[i] = set->way[i - 1];
-            set->way[i - 1] = d;
-        }
-        return true;
-    }
-    return false;
-}
-
-static void hot_add(struct seen *s, struct digest d)
-{
-    struct hot_set *set = hot_set_of(s, d);
-
-    memmove(&set->way[ENTRY + 1], &set->way[ENTRY],
-            (WAYS - ENTRY - 1) * sizeof *set->way);
-    set->way[ENTRY] = d;
-}
-
 /* Answers from batch table and hot cache; the other indices go into s->rest. */
 static size_t take_easy_ones(struct seen *s, const struct digest *digests,
                              size_t n, enum seen_answer *answers)
@@ -156,11 +115,11 @@ static size_t take_easy_ones(struct seen *s, const struct digest *digests,
     memset(s->table, 0, s->table_size * sizeof *s->table);
     for (size_t i = 0; i < n; i++) {
         if (i + 8 < n)
-            __builtin_prefetch(hot_set_of(s, digests[i + 8]));
+            __builtin_prefetch(hot_cache_set(&s->hot, digests[i + 8]));
         answers[i] = SEEN_BEFORE;
         if (repeats(s, digests, i, mask)) {
             s->counts.in_batch++;
-        } else if (hot_has(s, digests[i])) {
+        } else if (hot_cache_has(&s->hot, digests[i])) {
             s->counts.hot++;
         } else {
             s->keys[left] = digests[i].hi;
@@ -230,7 +189,7 @@ enum status seen_find(struct seen *s, const struct digest *digests, size_t n,
         if (ids != NULL)
             ids[s->rest[i]] = s->ids[i];
         if (s->ids[i] != 0) {
-            hot_add(s, s->ask[i]);
+            hot_cache_add(&s->hot, s->ask[i]);
         } else if (!asked) {
             answers[s->rest[i]] = SEEN_NEW;
         } else {
@@ -251,7 +210,7 @@ enum status seen_admit(struct seen *s, const struct digest *digests, size_t n,
     make_room(s, n);
     for (size_t i = 0; i < n; i++) {
         exact_set_add(s->exact, digests[i], first_id + i);
-        hot_add(s, digests[i]);
+        hot_cache_add(&s->hot, digests[i]);
         s->keys[i] = digests[i].hi;
     }
     if (s->filter != NULL)
@@ -265,9 +224,14 @@ struct seen_counts seen_counts(const struct seen *s)
     return s->counts;
 }
 
+uint64_t seen_hot_memory(const struct seen *s)
+{
+    return hot_cache_memory(&s->hot);
+}
+
 uint64_t seen_memory(const struct seen *s)
 {
-    return s->hot_bytes + s->table_size * sizeof *s->table +
+    return hot_cache_memory(&s->hot) + s->table_size * sizeof *s->table +
            s->room * (sizeof *s->rest + sizeof *s->keys + sizeof *s->maybe +
                       sizeof *s->ask + sizeof *s->ids);
 }

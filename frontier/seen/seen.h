@@ -27,11 +27,14 @@ enum seen_answer {
 };
 
 /* Both are borrowed and outlive the result. `filter` NULL: the exact set
- * answers everything that the hot cache cannot. `hot_bytes` is rounded down to
- * a power of two, 4 KiB at least. */
+ * answers everything that the hot cache cannot. `hot_bytes`: of the hot cache,
+ * 4 KiB at least. */
 MUST_CHECK enum status seen_new(struct seen **out, struct filter *filter,
                                 struct exact_set *exact, uint64_t hot_bytes);
 void seen_free(struct seen *s); /* NULL is fine */
+/* Uses no more than `hot_bytes` of the hot cache's memory from now on, and what
+ * seen_new was given at most. */
+void seen_resize(struct seen *s, uint64_t hot_bytes);
 /* Use `filter` too from now on; it must hold every digest of the exact set. */
 void seen_use_filter(struct seen *s, struct filter *filter);
 
@@ -60,5 +63,6 @@ struct seen_counts {
 };
 struct seen_counts seen_counts(const struct seen *s);
 uint64_t seen_memory(const struct seen *s);
+uint64_t seen_hot_memory(const struct seen *s); /* the hot cache's part */
 
 #endif

@@ -137,6 +137,8 @@ enum status seen_store_commit(struct seen_store *s)
     s->in_txn = false;
     s->admitted = 0;
     s->commits++;
+    if (frontier_store_last_id(s->store) >= s->next_fit)
+        seen_store_fit_hot(s);
     histogram_note(&s->commit_times, clock_mono() - began);
     return STATUS_OK;
 }

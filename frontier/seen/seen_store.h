@@ -37,9 +37,10 @@ struct seen_store_options {
     const char *redis; /* for kind redis: its URL (redis_url.h) */
     double fpr;        /* promised false-positive rate */
     uint64_t memory;   /* bytes the frontier may hold, and 64ths of it: */
-    unsigned exact_share; /* for pages of the exact set; 0: 8 */
+    unsigned exact_share; /* for pages of the exact set; 0: 4 */
     unsigned db_share;    /* for pages of the database; 0: 4 */
-    unsigned hot_share;   /* for the seen check's hot cache; 0: 4 */
+    unsigned hot_share;   /* for the seen check's hot cache; 0: 40, less what
+                             the filter uses */
     /* Called before each commit, to make durable what the rows name; if it
      * fails, the commit fails. NULL: nothing to do. */
     enum status (*before_commit)(void *ctx);
@@ -70,6 +71,7 @@ struct seen_store {
     uint64_t generation;              /* of the last checkpoint begun */
     uint64_t admitted;                /* URLs since the last commit */
     uint64_t next_step; /* next url count at which a filter_step is noted */
+    uint64_t next_fit;  /* and at which the hot cache is fitted */
     struct seen_counts counted; /* seen's counts that are in the counters */
     uint64_t commits;
     struct histogram commit_times, checkpoint_times;

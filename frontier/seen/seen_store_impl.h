@@ -20,6 +20,8 @@ MUST_CHECK enum status seen_store_bring_up_filter(struct seen_store *s);
 /* Before the commit of a checkpoint: writes the filter's state for readers of
  * the store, and the mark by which a filter in Redis is recognised. */
 MUST_CHECK enum status seen_store_mark_filter(struct seen_store *s);
+/* Gives the hot cache what the number of URLs and the filter leave it. */
+void seen_store_fit_hot(struct seen_store *s);
 /* Waits for a checkpoint in progress and returns its status. */
 enum status seen_store_save_wait(struct seen_store *s);
 

@@ -22,6 +22,15 @@
 #define FIRST_STEP 1024 /* audit's first growth step */
 #define MIB        ((uint64_t)1 << 20)
 
+/* 64ths of memory for hot cache and filter together. The filter takes what its
+ * keys need, a quarter at most, and the hot cache the rest: a link that it
+ * knows costs a tenth of one that reads a page of the exact set. */
+#define HOT_AND_FILTER 40
+#define HOT_MOST       (16384 * MIB)
+#define HOT_LEAST      (1 * MIB)
+#define HOT_PER_URL    48 /* octets; a digest has 16, and sets fill unevenly */
+#define DELTA_OCTETS   36 /* of a digest in memory until its part is merged */
+
 char *seen_store_path(const struct seen_store *s, const char *name)
 {
     size_t size = strlen(s->dir) + strlen(name) + 2;
@@ -54,9 +63,10 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
     struct db_options dbo = {.cache_bytes = seen_store_share(s, db, 2 * MIB,
                                                              db * 16 * MIB),
                              .checkpoint_bytes = 16 * MIB};
-    unsigned exact = s->o.exact_share > 0 ? s->o.exact_share : 8;
+    unsigned exact = s->o.exact_share > 0 ? s->o.exact_share : 4;
     struct exact_set_options eo = {
-        .page_cache_bytes = seen_store_share(s, exact, 1 * MIB, 2048 * MIB)};
+        .page_cache_bytes = seen_store_share(s, exact, 1 * MIB, 2048 * MIB),
+        .delta_most = s->o.memory / 64 * 4 / DELTA_OCTETS};
     struct frontier_store_options so = {
         .memory_bytes = seen_store_share(s, 8, 1 * MIB, 2048 * MIB)};
     enum status st = db_open(&s->db, path, mode, &dbo);
@@ -75,17 +85,41 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
     return st;
 }
 
+/* Growing by half at a time, it is moved as a whole seldom enough to cost
+ * nothing that can be measured. */
+void seen_store_fit_hot(struct seen_store *s)
+{
+    unsigned share = s->o.hot_share > 0 ? s->o.hot_share : HOT_AND_FILTER;
+    uint64_t urls = frontier_store_last_id(s->store);
+    uint64_t most = seen_store_share(s, share, HOT_LEAST, HOT_MOST);
+    uint64_t filter = s->o.hot_share > 0 ? 0 : seen_store_filter_memory(s);
+    uint64_t want = urls * HOT_PER_URL, now = seen_hot_memory(s->seen);
+
+    s->next_fit = urls + urls / 64 + 1024;
+    most = most > filter + HOT_LEAST ? most - filter : HOT_LEAST;
+    if (want < HOT_LEAST)
+        want = HOT_LEAST;
+    if (want > most)
+        want = most;
+    if (now > most || want > now + now / 2)
+        seen_resize(s->seen, now > most ? most - most / 16 : want);
+}
+
 static enum status start_seen(struct seen_store *s)
 {
-    unsigned hot = s->o.hot_share > 0 ? s->o.hot_share : 4;
+    unsigned hot = s->o.hot_share > 0 ? s->o.hot_share : HOT_AND_FILTER;
     enum status st = STATUS_OK;
 
     if (s->o.use_filter)
         st = seen_store_bring_up_filter(s);
     if (st == STATUS_OK)
         st = seen_new(&s->seen, s->filter, s->exact,
-                      seen_store_share(s, hot, 1 * MIB, 1024 * MIB));
-    return st;
+                      seen_store_share(s, hot, 1 * MIB, HOT_MOST));
+    if (st != STATUS_OK)
+        return st;
+    seen_resize(s->seen, 0); /* it grows with the crawl */
+    seen_store_fit_hot(s);
+    return STATUS_OK;
 }
 
 static enum status make_secret(struct seen_store *s)

@@ -20,16 +20,17 @@
 /* Points in storage/ at which base/fault.h can end the process, for crash
  * tests. */
 #define STORAGE_FAULT_POINTS                                                   \
-    "store-made",        /* a new file is filled, not yet in its place */      \
-        "commit-begin",  /* a transaction is open, nothing is in it */         \
-        "exact-merge",   /* pages and row of one part written */               \
-        "queue-flush",   /* rows of a new segment written, not its qmeta */    \
-        "queue-merge",   /* some rows of a merged segment written */           \
-        "queue-switch",  /* four segments replaced by the merged one */        \
-        "queue-drop",    /* some rows of a replaced segment deleted */         \
-        "status-sweep",  /* a block of done bits written */                    \
-        "commit-before", /* all is written, COMMIT not yet asked */            \
-        "commit-after",  /* COMMIT has returned */                             \
+    "store-made",          /* a new file is filled, not yet in its place */    \
+        "commit-begin",    /* a transaction is open, nothing is in it */       \
+        "exact-merge",     /* pages and row of one part written */             \
+        "exact-merge-old", /* the old run is written, the young one there */   \
+        "queue-flush",     /* rows of a new segment written, not its qmeta */  \
+        "queue-merge",     /* some rows of a merged segment written */         \
+        "queue-switch",    /* four segments replaced by the merged one */      \
+        "queue-drop",      /* some rows of a replaced segment deleted */       \
+        "status-sweep",    /* a block of done bits written */                  \
+        "commit-before",   /* all is written, COMMIT not yet asked */          \
+        "commit-after",    /* COMMIT has returned */                           \
         "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
 
 /* Points that are passed only when a file of an older format is opened
@@ -38,7 +39,7 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 6 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 7 /* meta.format; older is migrated, newer refused */
 
 struct db;
 

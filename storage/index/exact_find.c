@@ -2,8 +2,10 @@
 /*
  * exact_find.c - which of these digests are in the exact set?
  *
- * A find searches the part's delta, then the one page that its fences name,
- * first in our own cache, then through SQLite. A batch is processed in the
+ * A find searches the part's delta, then in each run the one page that its
+ * fences name, first in our own cache, then through SQLite. Nearly all digests
+ * are in the old run, so that comes first, and the young one is searched for
+ * the few that are not in it. A batch is processed in the
  * order of its digests, so that each page is looked up once.
  *
  * Each step of it waits for memory: the delta's slot and entry, the cache's
@@ -21,10 +23,10 @@
 
 /* ---- in one page ---- */
 
-static enum status cached_page(struct exact_set *s, uint32_t part,
+static enum status cached_page(struct exact_set *s, uint32_t part, uint32_t run,
                                uint32_t page, const unsigned char **out)
 {
-    uint32_t id = exact_page_id(part, page);
+    uint32_t id = exact_page_id(part, run, page);
     unsigned char read[PAGE_CACHE_PAGE], *room;
     enum status st;
 
@@ -34,7 +36,7 @@ static enum status cached_page(struct exact_set *s, uint32_t part,
         return STATUS_OK;
     }
     s->page_reads++;
-    st = exact_read_page(s, part, page, read);
+    st = exact_read_page(s, part, run, page, read);
     if (st != STATUS_OK)
         return st;
     room = page_cache_put(s->cache, id);
@@ -53,36 +55,36 @@ static uint32_t proportion(uint64_t from_start, uint64_t span, uint32_t count)
     return part < 1 ? (uint32_t)(part * (double)count) : count - 1;
 }
 
-uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
+uint32_t exact_page_for(const struct exact_run *r, uint32_t part,
                         uint64_t fence)
 {
     uint64_t start = (uint64_t)part << PART_SHIFT << 8;
     uint64_t span = UINT64_C(1) << PART_SHIFT << 8;
     uint32_t page = 0;
 
-    if (p->pages == 0)
+    if (r->pages == 0)
         return 0;
-    page = proportion(fence - start, span, p->pages);
-    while (page + 1 < p->pages && p->fences[page + 1] <= fence)
+    page = proportion(fence - start, span, r->pages);
+    while (page + 1 < r->pages && r->fences[page + 1] <= fence)
         page++;
-    while (page > 0 && p->fences[page] > fence)
+    while (page > 0 && r->fences[page] > fence)
         page--;
     return page;
 }
 
 /* Guesses the place within a page from the page's first octets and the next
  * page's. */
-static uint32_t guess_in_page(const struct exact_part *p, uint32_t part,
+static uint32_t guess_in_page(const struct exact_run *r, uint32_t part,
                               uint32_t page, uint64_t fence)
 {
-    uint64_t first = p->fences[page];
-    uint64_t end = page + 1 < p->pages
-                       ? p->fences[page + 1]
+    uint64_t first = r->fences[page];
+    uint64_t end = page + 1 < r->pages
+                       ? r->fences[page + 1]
                        : (uint64_t)(part + 1) << PART_SHIFT << 8;
 
     if (fence < first || end == first)
         return 0;
-    return proportion(fence - first, end - first, exact_page_entries(p, page));
+    return proportion(fence - first, end - first, exact_page_entries(r, page));
 }
 
 static uint64_t find_in_page(const unsigned char *entries, uint32_t count,
@@ -105,20 +107,21 @@ static uint64_t find_in_page(const unsigned char *entries, uint32_t count,
 
 /* ---- one digest at a time ---- */
 
-/* Where a digest that is not in the delta must be. */
+/* Where a digest that is not in the delta must be, if it is in this run. */
 struct place {
-    uint32_t part, page, guess;
+    uint32_t part, run, page, guess;
 };
 
-static struct place place_of(const struct exact_set *s, struct digest d)
+static struct place place_of(const struct exact_set *s, struct digest d,
+                             uint32_t run)
 {
-    struct place a = {.part = exact_part_of(d)};
-    const struct exact_part *p = &s->parts[a.part];
+    struct place a = {.part = exact_part_of(d), .run = run};
+    const struct exact_run *r = &s->parts[a.part].runs[run];
 
-    if (p->pages > 0) {
-        a.page = exact_page_for(p, a.part, exact_fence_of(d));
-        a.guess = guess_in_page(p, a.part, a.page, exact_fence_of(d));
-        page_cache_prefetch(s->cache, exact_page_id(a.part, a.page));
+    if (r->pages > 0) {
+        a.page = exact_page_for(r, a.part, exact_fence_of(d));
+        a.guess = guess_in_page(r, a.part, a.page, exact_fence_of(d));
+        page_cache_prefetch(s->cache, exact_page_id(a.part, run, a.page));
     }
     return a;
 }
@@ -126,7 +129,7 @@ static struct place place_of(const struct exact_set *s, struct digest d)
 static void prefetch_entry(const struct exact_set *s, const struct place *a)
 {
     const unsigned char *at =
-        page_cache_peek(s->cache, exact_page_id(a->part, a->page));
+        page_cache_peek(s->cache, exact_page_id(a->part, a->run, a->page));
 
     if (at == NULL)
         return;
@@ -139,50 +142,64 @@ static void prefetch_entry(const struct exact_set *s, const struct place *a)
 
 /* The page read last, which the next digest may need too. */
 struct open_page {
-    uint32_t part, page;
+    uint32_t id;
     const unsigned char *entries; /* NULL: none */
 };
 
 static enum status open_at(struct exact_set *s, struct open_page *open,
-                           uint32_t part, uint32_t page)
+                           uint32_t part, uint32_t run, uint32_t page)
 {
+    uint32_t id = exact_page_id(part, run, page);
     enum status st;
 
-    if (open->entries != NULL && open->part == part && open->page == page)
+    if (open->entries != NULL && open->id == id)
         return STATUS_OK;
-    st = cached_page(s, part, page, &open->entries);
+    st = cached_page(s, part, run, page, &open->entries);
     if (st != STATUS_OK)
         open->entries = NULL;
-    open->part = part;
-    open->page = page;
+    open->id = id;
     return st;
 }
 
-static enum status find_in_pages(struct exact_set *s, struct digest digest,
-                                 const struct place *a, struct open_page *open,
-                                 uint64_t *id)
+static enum status find_in_run(struct exact_set *s, struct digest digest,
+                               const struct place *a, struct open_page *open,
+                               uint64_t *id)
 {
-    const struct exact_part *p = &s->parts[a->part];
+    const struct exact_run *r = &s->parts[a->part].runs[a->run];
     uint64_t fence = exact_fence_of(digest);
     uint32_t page = a->page, guess = a->guess;
     unsigned char key[KEY_SIZE];
 
     *id = 0;
     exact_key(key, digest);
-    while (p->pages > 0) {
-        enum status st = open_at(s, open, a->part, page);
+    while (r->pages > 0) {
+        enum status st = open_at(s, open, a->part, a->run, page);
 
         if (st != STATUS_OK)
             return st;
-        *id = find_in_page(open->entries, exact_page_entries(p, page), guess,
+        *id = find_in_page(open->entries, exact_page_entries(r, page), guess,
                            key);
         /* Entries that share the fence's octets may begin a page earlier. */
-        if (*id != 0 || p->fences[page] != fence || page == 0)
+        if (*id != 0 || r->fences[page] != fence || page == 0)
             break;
         page--;
         guess = PAGE_ENTRIES - 1;
     }
     return STATUS_OK;
+}
+
+/* `a`: its place in the old run. */
+static enum status find_in_runs(struct exact_set *s, struct digest digest,
+                                const struct place *a, struct open_page *open,
+                                uint64_t *id)
+{
+    enum status st = find_in_run(s, digest, a, open, id);
+    struct place young;
+
+    if (st != STATUS_OK || *id != 0 || s->parts[a->part].runs[YOUNG].pages == 0)
+        return st;
+    young = place_of(s, digest, YOUNG);
+    return find_in_run(s, digest, &young, open, id);
 }
 
 /* ---- a batch ---- */
@@ -278,12 +295,12 @@ enum status exact_set_find(struct exact_set *s, const struct digest *digests,
         size_t k = i - 2 * AHEAD;
 
         if (i < left)
-            ring[i % RING] = place_of(s, digests[s->order[i]]);
+            ring[i % RING] = place_of(s, digests[s->order[i]], OLD);
         if (i >= AHEAD && i - AHEAD < left)
             prefetch_entry(s, &ring[(i - AHEAD) % RING]);
         if (i >= 2 * AHEAD)
-            st = find_in_pages(s, digests[s->order[k]], &ring[k % RING], &open,
-                               &ids[s->order[k]]);
+            st = find_in_runs(s, digests[s->order[k]], &ring[k % RING], &open,
+                              &ids[s->order[k]]);
     }
     return st;
 }

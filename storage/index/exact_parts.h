@@ -4,6 +4,8 @@
  * For the exact_*.c files alone.
  *
  *   part  the top 10 bits of a digest: 1,024 parts of near equal size
+ *   run   sorted entries of a part on disk; there are two, a large old one and
+ *         a small young one, which is merged into the old one now and then
  *   entry 20 octets: the 15 low-order octets of the digest (those above are
  *         the part's own), then the id in 5, both big-endian, so that memcmp
  *         orders entries as digest_compare orders digests
@@ -12,7 +14,7 @@
  *         (202 * 20 + 4 of record header <= 4096 - 35, SQLite's largest
  *         payload that needs no overflow page)
  *   fence the first 8 octets of a page's first entry
- *   delta entries of a part that are not in its pages yet
+ *   delta entries of a part that are not in its runs yet
  */
 #ifndef URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
 #define URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
@@ -30,8 +32,13 @@
 #define ID_SIZE      5
 #define ENTRY_SIZE   (KEY_SIZE + ID_SIZE)
 #define PAGE_ENTRIES 202
-#define PAGE_BITS    20 /* seenpage.id = part << PAGE_BITS | page */
-#define MOST_PAGES   (UINT32_C(1) << PAGE_BITS)
+/* seenpage.id = part << 20 | run << 19 | page; seenpart.part = run << 10 | part
+ */
+#define PAGE_BITS  19
+#define MOST_PAGES (UINT32_C(1) << PAGE_BITS)
+#define OLD        0
+#define YOUNG      1
+#define RUNS       2
 
 _Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
 
@@ -43,17 +50,29 @@ struct exact_delta {
     uint32_t slot_count; /* a power of two, or 0 */
 };
 
-struct exact_part {
-    uint64_t upto;  /* every id up to this one is in the pages */
-    uint64_t count; /* entries in the pages */
+struct exact_run {
+    uint64_t count; /* entries */
     uint32_t pages;
     uint64_t *fences;
+};
+
+/* No digest is in both runs; one that is replaced is merged into the old run,
+ * so a find may stop at the first run that has it. */
+struct exact_part {
+    uint64_t upto; /* every id up to this one is in the runs */
+    struct exact_run runs[RUNS];
     struct exact_delta delta;
+};
+
+/* Room for the entries of a run, kept from one merge to the next. */
+struct exact_entries {
+    unsigned char *at;
+    uint64_t count, cap; /* cap: octets */
 };
 
 struct exact_set {
     struct db *d;
-    bool of_urls;
+    bool of_urls, one_run;
     const char *tables; /* "seen": seenpart, seenpage */
     struct exact_part parts[PARTS];
     struct page_cache *cache;
@@ -62,11 +81,11 @@ struct exact_set {
     uint64_t count, delta_count; /* entries in all, in memory only */
     uint64_t memory;             /* octets of deltas and fences */
     sqlite3_stmt *read_page, *write_page, *write_part;
+    sqlite3_stmt *drop_pages, *drop_part;
     /* merging (exact_merge.c) */
     uint32_t next_part;
     uint64_t owed; /* parts still to merge, times delta_limit() */
-    unsigned char *old, *merged;
-    uint64_t old_cap, merged_cap;
+    struct exact_entries from, merged, young;
     /* finding: the batch, sorted by part and digest */
     uint32_t *order;
     size_t order_cap;
@@ -108,28 +127,29 @@ static inline uint64_t exact_id(const unsigned char *entry)
     return packed_get(entry + KEY_SIZE, ID_SIZE);
 }
 
-static inline uint32_t exact_page_id(uint32_t part, uint32_t page)
+static inline uint32_t exact_page_id(uint32_t part, uint32_t run, uint32_t page)
 {
-    return part << PAGE_BITS | page;
+    return (part * RUNS + run) << PAGE_BITS | page;
 }
 
-/* Entries in page number `page` of a part. */
-static inline uint32_t exact_page_entries(const struct exact_part *p,
+/* Entries in page number `page` of a run. */
+static inline uint32_t exact_page_entries(const struct exact_run *r,
                                           uint32_t page)
 {
     uint64_t before = (uint64_t)page * PAGE_ENTRIES;
 
-    return p->count - before < PAGE_ENTRIES ? (uint32_t)(p->count - before)
+    return r->count - before < PAGE_ENTRIES ? (uint32_t)(r->count - before)
                                             : PAGE_ENTRIES;
 }
 
 /* Reads a page from the database; `to` holds PAGE_CACHE_PAGE octets.
  * STATUS_DAMAGED: the page is missing, or its length is wrong. */
 MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
-                                       uint32_t page, unsigned char *to);
+                                       uint32_t run, uint32_t page,
+                                       unsigned char *to);
 
 /* The last page whose fence is not above `fence`, or 0. */
-uint32_t exact_page_for(const struct exact_part *p, uint32_t part,
+uint32_t exact_page_for(const struct exact_run *r, uint32_t part,
                         uint64_t fence);
 
 /* ---- exact_delta.c ---- */

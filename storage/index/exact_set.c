@@ -27,25 +27,27 @@ static enum status bad_part(const struct exact_set *s, uint32_t part)
 static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 {
     struct db_row r = db_row(row);
-    uint32_t number = (uint32_t)db_row_count(&r, 0, PARTS - 1);
+    uint32_t number = (uint32_t)db_row_count(&r, 0, PARTS * RUNS - 1);
     uint64_t upto = db_row_count(&r, 1, DB_ID_MOST);
     uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_PAGES * PAGE_ENTRIES);
     struct bytes fences = db_column(row, 3);
-    struct exact_part *p = &s->parts[number];
+    struct exact_part *p = &s->parts[number % PARTS];
+    struct exact_run *run = &p->runs[number / PARTS];
     enum status st = db_row_check(&r, s->of_urls ? "seenpart" : s->tables);
 
     if (st != STATUS_OK)
         return st;
     if (fences.len != (count + PAGE_ENTRIES - 1) / PAGE_ENTRIES * 8)
         return bad_part(s, number);
-    p->upto = upto;
-    p->count = count;
-    p->pages = (uint32_t)(fences.len / 8);
-    p->fences = xmalloc(fences.len);
+    if (upto > p->upto)
+        p->upto = upto;
+    run->count = count;
+    run->pages = (uint32_t)(fences.len / 8);
+    run->fences = xmalloc(fences.len);
     s->memory += fences.len;
-    s->count += p->count;
-    for (uint32_t i = 0; i < p->pages; i++)
-        p->fences[i] =
+    s->count += count;
+    for (uint32_t i = 0; i < run->pages; i++)
+        run->fences[i] =
             packed_get((const unsigned char *)fences.at + 8 * (size_t)i, 8);
     return STATUS_OK;
 }
@@ -82,6 +84,7 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
 
     s->d = d;
     s->of_urls = o->tables == NULL;
+    s->one_run = o->one_run;
     s->tables = s->of_urls ? "seen" : o->tables;
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = page_cache_new(&s->cache, o->page_cache_bytes);
@@ -94,6 +97,11 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     if (st == STATUS_OK)
         st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
                      "part VALUES(?, ?, ?, ?)");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->drop_pages, "DELETE FROM",
+                     "page WHERE id BETWEEN ? AND ?");
+    if (st == STATUS_OK)
+        st = prepare(s, &s->drop_part, "DELETE FROM", "part WHERE part = ?");
     if (st == STATUS_OK)
         st = read_parts(s);
     if (st != STATUS_OK) {
@@ -112,15 +120,19 @@ void exact_set_close(struct exact_set *s)
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < PARTS; i++) {
-        free(s->parts[i].fences);
+        for (unsigned run = 0; run < RUNS; run++)
+            free(s->parts[i].runs[run].fences);
         exact_delta_free(&s->parts[i].delta);
     }
     sqlite3_finalize(s->read_page);
     sqlite3_finalize(s->write_page);
     sqlite3_finalize(s->write_part);
+    sqlite3_finalize(s->drop_pages);
+    sqlite3_finalize(s->drop_part);
     page_cache_free(s->cache);
-    free(s->old);
-    free(s->merged);
+    free(s->from.at);
+    free(s->merged.at);
+    free(s->young.at);
     free(s->order);
     free(s);
 }
@@ -184,14 +196,14 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
 
 /* ---- pages ---- */
 
-enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
-                            unsigned char *to)
+enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t run,
+                            uint32_t page, unsigned char *to)
 {
-    size_t want =
-        (size_t)exact_page_entries(&s->parts[part], page) * ENTRY_SIZE;
+    const struct exact_run *r = &s->parts[part].runs[run];
+    size_t want = (size_t)exact_page_entries(r, page) * ENTRY_SIZE;
     enum status st;
 
-    sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, page));
+    sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, run, page));
     st = db_step(s->d, s->read_page);
     if (st == STATUS_OK) {
         const void *at = sqlite3_column_blob(s->read_page, 0);
@@ -203,8 +215,8 @@ enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t page,
     }
     sqlite3_reset(s->read_page);
     if (st == STATUS_NOT_FOUND || st == STATUS_DAMAGED) {
-        log_error("exact set is damaged", "table=%spage part=%u page=%u",
-                  s->tables, part, page);
+        log_error("exact set is damaged", "table=%spage part=%u run=%u page=%u",
+                  s->tables, part, run, page);
         st = STATUS_DAMAGED;
     }
     return st;
@@ -229,34 +241,35 @@ static uint32_t entries_before(const unsigned char *at, uint32_t n,
     return low;
 }
 
-static enum status each_in_pages(struct exact_set *s, uint32_t part,
-                                 uint64_t first, uint64_t last,
-                                 void (*visit)(void *, struct digest, uint64_t),
-                                 void *ctx)
+static enum status each_in_run(struct exact_set *s, uint32_t part, uint32_t run,
+                               uint64_t first, uint64_t last,
+                               void (*visit)(void *, struct digest, uint64_t),
+                               void *ctx)
 {
     const struct exact_part *p = &s->parts[part];
+    const struct exact_run *r = &p->runs[run];
     unsigned char entries[PAGE_CACHE_PAGE];
     uint32_t page = 0;
 
     if (part == first >> PART_SHIFT)
-        page = exact_page_for(p, part, first << 8);
+        page = exact_page_for(r, part, first << 8);
     /* Entries equal to the fence in its 8 octets may begin a page earlier. */
-    while (page > 0 && p->fences[page] >= first << 8)
+    while (page > 0 && r->fences[page] >= first << 8)
         page--;
-    for (; page < p->pages; page++) {
+    for (; page < r->pages; page++) {
         const unsigned char *at =
-            page_cache_peek(s->cache, exact_page_id(part, page));
+            page_cache_peek(s->cache, exact_page_id(part, run, page));
 
-        if (part == last >> PART_SHIFT && p->fences[page] > (last << 8 | 0xff))
+        if (part == last >> PART_SHIFT && r->fences[page] > (last << 8 | 0xff))
             break;
         if (at == NULL) {
-            enum status st = exact_read_page(s, part, page, entries);
+            enum status st = exact_read_page(s, part, run, page, entries);
 
             if (st != STATUS_OK)
                 return st;
             at = entries;
         }
-        for (uint32_t n = exact_page_entries(p, page),
+        for (uint32_t n = exact_page_entries(r, page),
                       i = entries_before(at, n, part, first);
              i < n; i++) {
             const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
@@ -295,9 +308,10 @@ enum status exact_set_each(struct exact_set *s, uint64_t first, uint64_t last,
     for (uint64_t part = first >> PART_SHIFT; part <= last >> PART_SHIFT;
          part++) {
         const struct exact_delta *t = &s->parts[part].delta;
-        enum status st =
-            each_in_pages(s, (uint32_t)part, first, last, visit, ctx);
+        enum status st = STATUS_OK;
 
+        for (uint32_t run = 0; st == STATUS_OK && run < RUNS; run++)
+            st = each_in_run(s, (uint32_t)part, run, first, last, visit, ctx);
         if (st != STATUS_OK)
             return st;
         each_in_delta(t, (uint32_t)part, first, last, visit, ctx);
@@ -314,6 +328,7 @@ struct exact_set_stats exact_set_stats(const struct exact_set *s)
         .page_hits = s->page_hits,
         .page_reads = s->page_reads,
         .memory = sizeof *s + s->memory + page_cache_memory(s->cache) +
-                  s->old_cap + s->merged_cap + s->order_cap * sizeof *s->order,
+                  s->from.cap + s->merged.cap + s->young.cap +
+                  s->order_cap * sizeof *s->order,
     };
 }

@@ -4,7 +4,8 @@
  *
  * Maps a 128-bit digest to the id of its row. There is no random-key B-tree:
  * sorted pages in SQLite (tables seenpart, seenpage) are merged in large sorted
- * steps. Newer entries are in memory; after a crash they are restored by
+ * steps, first into a small run of each part, then into its large one. Newer
+ * entries are in memory; after a crash they are restored by
  * replaying the url rows past exact_set_upto(). See docs/formats/frontier-db.md
  * and the measurements it cites.
  *
@@ -26,6 +27,9 @@ struct exact_set_options {
     const char *tables;        /* "body", "near": other digests, and seqs of
                                   fetch rows, in tables bodypart and bodypage:
                                   body_index.h, near_index.h; NULL: "seen" */
+    bool one_run;              /* merge straight into the old runs: for a file
+                                  that has no young ones, or where
+                                  exact_set_each is what costs */
     uint64_t page_cache_bytes; /* our own page cache, before SQLite's */
     uint64_t delta_most;       /* digests in memory before merging; 0: 500k */
 };
@@ -60,8 +64,8 @@ MUST_CHECK enum status exact_set_step(struct exact_set *s, uint64_t admitted);
 
 /* Inside a transaction: merges the next `parts` of EXACT_SET_PARTS parts now.
  * Once all parts have had their turn, all entries that were in memory are in
- * pages. For a caller that limits memory itself; delta_most applies to
- * exact_set_step only. */
+ * pages, one run for each part. For a caller that limits memory itself;
+ * delta_most applies to exact_set_step only. */
 #define EXACT_SET_PARTS 1024
 MUST_CHECK enum status exact_set_merge(struct exact_set *s, unsigned parts);
 

@@ -22,10 +22,11 @@ struct check {
     uint64_t pages;
 };
 
-static enum status bad(uint32_t part, uint32_t page, const char *why)
+static enum status bad(uint32_t part, uint32_t run, uint32_t page,
+                       const char *why)
 {
-    log_error("exact set is damaged", "part=%u page=%u reason=\"%s\"", part,
-              page, why);
+    log_error("exact set is damaged", "part=%u run=%u page=%u reason=\"%s\"",
+              part, run, page, why);
     return STATUS_DAMAGED;
 }
 
@@ -39,47 +40,57 @@ static bool mark(struct check *c, uint64_t id)
     return fresh;
 }
 
-static enum status check_page(struct check *c, uint32_t part, uint32_t page,
-                              unsigned char before[KEY_SIZE])
+static enum status check_page(struct check *c, uint32_t part, uint32_t run,
+                              uint32_t page, unsigned char before[KEY_SIZE])
 {
     const struct exact_part *p = &c->s->parts[part];
-    uint32_t entries = exact_page_entries(p, page);
+    const struct exact_run *r = &p->runs[run];
+    uint32_t entries = exact_page_entries(r, page);
     unsigned char at[PAGE_CACHE_PAGE];
-    enum status st = exact_read_page(c->s, part, page, at);
+    enum status st = exact_read_page(c->s, part, run, page, at);
 
     if (st != STATUS_OK)
         return st;
-    if (packed_get(at, 8) != p->fences[page])
-        return bad(part, page, "fence is not the first entry");
+    if (packed_get(at, 8) != r->fences[page])
+        return bad(part, run, page, "fence is not the first entry");
     for (uint32_t i = 0; i < entries; i++) {
         const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
         uint64_t id = exact_id(e);
 
         if (exact_part_of(exact_digest(part, e)) != part)
-            return bad(part, page, "entry of another part");
+            return bad(part, run, page, "entry of another part");
         if ((page > 0 || i > 0) && memcmp(before, e, KEY_SIZE) >= 0)
-            return bad(part, page, "entries out of order");
+            return bad(part, run, page, "entries out of order");
         if (id == 0 || id > p->upto || id > c->last_id)
-            return bad(part, page, "id out of range");
+            return bad(part, run, page, "id out of range");
         if (!mark(c, id))
-            return bad(part, page, "id stands twice");
+            return bad(part, run, page, "id stands twice");
         memcpy(before, e, KEY_SIZE);
     }
     return STATUS_OK;
 }
 
+static enum status check_run(struct check *c, uint32_t part, uint32_t run)
+{
+    uint32_t pages = c->s->parts[part].runs[run].pages;
+    unsigned char before[KEY_SIZE];
+    enum status st = STATUS_OK;
+
+    for (uint32_t page = 0; st == STATUS_OK && page < pages; page++)
+        st = check_page(c, part, run, page, before);
+    c->pages += pages;
+    return st;
+}
+
 static enum status check_parts(struct check *c)
 {
     for (uint32_t part = 0; part < PARTS; part++) {
-        unsigned char before[KEY_SIZE];
-
-        for (uint32_t page = 0; page < c->s->parts[part].pages; page++) {
-            enum status st = check_page(c, part, page, before);
+        for (uint32_t run = 0; run < RUNS; run++) {
+            enum status st = check_run(c, part, run);
 
             if (st != STATUS_OK)
                 return st;
         }
-        c->pages += c->s->parts[part].pages;
     }
     return STATUS_OK;
 }
@@ -148,7 +159,7 @@ static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
         return STATUS_NOMEM;
     st = check_parts(&c);
     if (st == STATUS_OK && (uint64_t)rows != c.pages)
-        st = bad(PARTS, 0, "pages that belong to no part");
+        st = bad(PARTS, OLD, 0, "pages that belong to no part");
     if (st == STATUS_OK && urls)
         st = mark_replaced(&c);
     if (st == STATUS_OK)

@@ -10,7 +10,8 @@
  * and the id seq * 4 + t. Blocks are not spread evenly, which the parts of an
  * exact set need, and are scrambled for that; entries with one block stay
  * together, as the scrambling maps each block to one place. The hash is there
- * for the set's hash tables.
+ * for the set's hash tables. The set has one run, since a search reads each
+ * run's page with the block, in all four tables.
  */
 #include "storage/index/near_index.h"
 
@@ -86,6 +87,7 @@ enum status near_index_open(struct near_index **out, struct db *d,
 {
     uint64_t delta = memory / DELTA_ENTRY;
     const struct exact_set_options o = {.tables = "near",
+                                        .one_run = true,
                                         .page_cache_bytes = PAGE_CACHE,
                                         .delta_most =
                                             delta < DELTA_LEAST  ? DELTA_LEAST

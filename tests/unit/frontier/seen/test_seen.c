@@ -221,14 +221,18 @@ START_TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
     static struct parts p;
 
     parts_init(&p, 0.01);
-    admit(&p, 0);             /* now at the third place of four */
-    ck_assert(is_hot(&p, 0)); /* at the second */
-    for (uint64_t i = 1; i < 50; i++)
+    for (uint64_t i = 0; i < 4; i++)
+        admit(&p, i); /* the set is full: 0, 1, 3, 2 */
+    admit(&p, 4);     /* at the third place of four */
+    ck_assert(is_hot(&p, 4));
+    ck_assert(is_hot(&p, 4)); /* at the first */
+    for (uint64_t i = 5; i < 50; i++)
         admit(&p, i);
-    ck_assert(is_hot(&p, 0)); /* at the first */
+    ck_assert(is_hot(&p, 4));
     ck_assert(is_hot(&p, 49));
     ck_assert(is_hot(&p, 48)); /* from the fourth to the third */
-    ck_assert(!is_hot(&p, 1));
+    ck_assert(!is_hot(&p, 2));
+    ck_assert(!is_hot(&p, 5));
     parts_fini(&p);
 }
 END_TEST

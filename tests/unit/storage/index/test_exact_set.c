@@ -156,6 +156,97 @@ START_TEST(finds_what_was_added_and_nothing_else)
 }
 END_TEST
 
+/* Number of entries in the young runs. */
+static int64_t in_young_runs(struct db *d)
+{
+    int64_t n = 0;
+
+    ck_assert_int_eq(db_number(d,
+                               "SELECT ifnull(sum(count), 0) FROM seenpart"
+                               " WHERE part >= 1024",
+                               &n),
+                     STATUS_OK);
+    return n;
+}
+
+/* Adds in small steps, so that young runs fill and are merged many times. */
+START_TEST(finds_what_is_in_old_runs_young_runs_and_memory)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t last = 0;
+    int64_t least = INT64_MAX, most = 0, young;
+
+    while (last < 60000) {
+        add_range(d, s, last + 1, last + 500);
+        last += 500;
+        young = in_young_runs(d);
+        if (last > 20000) {
+            least = young < least ? young : least;
+            most = young > most ? young : most;
+        }
+    }
+    /* n = 60,000, D = 2,000: parts reach the limit of some eight deltas at
+     * different times. */
+    ck_assert_int_gt(least, 2000);
+    ck_assert_int_lt(most, 20000);
+    check_all(s, last);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    s = open_set(d);
+    replay(s, last);
+    check_all(s, last);
+    ck_assert_uint_eq(exact_set_stats(s).count, last);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_int_eq(in_young_runs(d), 0);
+    check_all(s, last);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* The replaced ids are in old runs, in young runs and in memory. */
+START_TEST(a_digest_moves_out_of_any_run)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    uint64_t n = 30000, last = n, ids[200], all = 0;
+    struct digest ask[200];
+
+    for (uint64_t id = 1; id <= n; id += 500)
+        add_range(d, s, id, id + 499);
+    ck_assert_int_gt(in_young_runs(d), 1000);
+    for (uint64_t i = 0; i < 200; i++) {
+        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        replace_row(d, s, (i + 1) * 150, (i + 1) * 150, ++last);
+        ck_assert_int_eq(exact_set_step(s, 30), STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ask[i] = scratch_digest((i + 1) * 150);
+    }
+    for (int round = 0; round < 2; round++) {
+        ck_assert_int_eq(exact_set_find(s, ask, 200, ids), STATUS_OK);
+        for (uint64_t i = 0; i < 200; i++)
+            SAME(ids[i], n + 1 + i);
+        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_assert_int_eq(exact_set_step(s, 4000), STATUS_OK);
+        ck_assert_int_eq(db_commit(d), STATUS_OK);
+    }
+    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
+                     STATUS_OK);
+    SAME(all, n);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 START_TEST(is_the_same_after_a_crash_and_a_replay)
 {
     struct scratch dir = scratch_make();
@@ -476,6 +567,8 @@ Suite *suite_exact_set(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, finds_what_was_added_and_nothing_else);
     tcase_add_test(t, a_digest_moves_to_the_row_put_after_the_removed_one);
+    tcase_add_test(t, finds_what_is_in_old_runs_young_runs_and_memory);
+    tcase_add_test(t, a_digest_moves_out_of_any_run);
     tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
     tcase_add_test(t, each_gives_a_range_of_digests_once);
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);

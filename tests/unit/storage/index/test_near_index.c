@@ -125,6 +125,36 @@ START_TEST(a_print_that_is_there_keeps_its_seq)
 }
 END_TEST
 
+/* A second run would be a page more to read in each of the four tables. Enough
+ * for each part to be merged twice. */
+START_TEST(a_search_has_one_run_to_read)
+{
+    int64_t young = -1, parts = -1;
+    uint64_t dice = 5;
+
+    for (uint64_t seq = 1; seq <= 40000; seq++) {
+        if (seq % 4000 == 1)
+            ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_assert_int_eq(near_index_add(x, scratch_random(&dice), seq),
+                         STATUS_OK);
+        if (seq % 4000 == 0) {
+            ck_assert_int_eq(near_index_step(x), STATUS_OK);
+            ck_assert_int_eq(db_commit(d), STATUS_OK);
+        }
+    }
+    ck_assert_int_eq(db_number(d,
+                               "SELECT count(*) FROM nearpart"
+                               " WHERE part >= 1024",
+                               &young),
+                     STATUS_OK);
+    ck_assert_int_eq(young, 0);
+    ck_assert_int_eq(db_number(d, "SELECT count(*) FROM nearpart", &parts),
+                     STATUS_OK);
+    ck_assert_int_eq(parts, 1024);
+    ck_assert_int_eq(near_index_verify(x, 40000), STATUS_OK);
+}
+END_TEST
+
 Suite *suite_near_index(void)
 {
     Suite *s = suite_create("near_index");
@@ -136,6 +166,7 @@ Suite *suite_near_index(void)
         t, manku_3_a_print_is_found_up_to_three_bits_away_and_no_further);
     tcase_add_test(t, it_finds_what_comparing_with_all_finds);
     tcase_add_test(t, a_print_that_is_there_keeps_its_seq);
+    tcase_add_test(t, a_search_has_one_run_to_read);
     suite_add_tcase(s, t);
     return s;
 }
