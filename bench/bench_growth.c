@@ -39,6 +39,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/frontier_impl.h"
+#include "job/settings/memory_plan.h"
 
 #define BATCH      100
 #define LINKS      60
@@ -474,7 +475,7 @@ int main(int argc, char **argv)
         .in_flight = IN_FLIGHT,
         .store = {.use_filter = true,
                   .fpr = 0.001,
-                  .memory = (memory << 20) / 8 * 5},
+                  .memory = memory_plan(memory << 20, true).engine},
         .commit_interval = 200 * NS_PER_MS,
     };
     printf("# --memory %" PRIu64 "M, %" PRIu64 " hosts\n", memory, g.hosts);

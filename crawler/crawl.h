@@ -99,6 +99,7 @@ struct crawl_stats {
     uint64_t connections_open;               /* now, idle ones included */
     uint64_t handshakes, handshakes_resumed; /* with TLS, in this run */
     uint64_t stuck;                          /* fetchers that hang */
+    uint64_t bodies;                         /* octets of bodies in memory */
     struct fetch_stats fetches;              /* of this run */
     struct frontier_stats frontier; /* up to a second old, exact at the end */
     double pages_rate, bytes_rate;  /* per second, see crawl_rates.h */

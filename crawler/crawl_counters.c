@@ -176,8 +176,26 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      "fetchers that are stuck on a URL; see docs/operating.md",
      COUNTER_LIVE, false, "stuck_fetchers", NULL, NULL, FETCH(stuck)},
     {"memory_bytes", NULL, "octets",
-     "memory that the engine holds: frontier, seen check, filter",
+     "memory that the engine holds: the next five",
      COUNTER_LIVE, false, "memory_bytes", NULL, NULL, ENGINE(memory)},
+    {"memory_filter", NULL, "octets", "memory of the filter",
+     COUNTER_LIVE, false, "memory_filter_bytes", NULL, NULL,
+     ENGINE(parts.filter)},
+    {"memory_hot", NULL, "octets", "memory of the seen check's hot cache",
+     COUNTER_LIVE, false, "memory_hot_bytes", NULL, NULL, ENGINE(parts.hot)},
+    {"memory_exact", NULL, "octets",
+     "memory of the exact set and the indexes of bodies and near-duplicates: "
+     "fences, cached pages, new digests",
+     COUNTER_LIVE, false, "memory_exact_bytes", NULL, NULL,
+     ENGINE(parts.exact)},
+    {"memory_database", NULL, "octets", "memory of SQLite's cache",
+     COUNTER_LIVE, false, "memory_database_bytes", NULL, NULL,
+     ENGINE(parts.database)},
+    {"memory_queues", NULL, "octets", "memory of queues and hosts",
+     COUNTER_LIVE, false, "memory_queues_bytes", NULL, NULL,
+     ENGINE(parts.queues)},
+    {"memory_bodies", NULL, "octets", "memory of bodies under way",
+     COUNTER_LIVE, false, "memory_bodies_bytes", NULL, NULL, FETCH(bodies)},
 };
 
 /* What always holds of the numbers of one moment. */

@@ -209,6 +209,8 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
     s.pages_rate = c->pages_rate;
     s.bytes_rate = c->bytes_rate;
     s.standstill = c->standstill;
+    if (c->o.fetch->bodies != NULL)
+        s.bodies = body_pool_used(c->o.fetch->bodies);
     s.stuck = watchdog_stuck(c->watchdog);
     s.transfers_most = c->in_force;
     pthread_mutex_lock(&c->mtx);

@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "frontier/engine_calls.h"
 #include "frontier/outcome.h"
+#include "frontier/seen/seen_memory.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"
@@ -120,8 +121,8 @@ struct engine_drop {
      UINT64_C(1) << REASON_EXCLUDE | UINT64_C(1) << REASON_INCLUDE |           \
      UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
      UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
-     UINT64_C(1) << REASON_TRUNCATED_LENGTH |                                  \
-     UINT64_C(1) << REASON_URL_FORM | UINT64_C(1) << REASON_TRAP)
+     UINT64_C(1) << REASON_TRUNCATED_LENGTH | UINT64_C(1) << REASON_URL_FORM | \
+     UINT64_C(1) << REASON_TRAP)
 
 /* The outcome of a leased URL, with the links found on its page: one
  * transaction. */
@@ -168,7 +169,8 @@ struct engine_stats {
     bool rejudging;      /* kept drops are still being judged again */
     uint64_t bytes;      /* wire octets received */
     uint64_t seeds, seeds_failed;
-    uint64_t memory; /* bytes held by the engine */
+    uint64_t memory; /* octets held by the engine, the sum of: */
+    struct engine_memory parts;
     uint64_t commits;
 };
 

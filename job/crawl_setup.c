@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * crawl_setup.c - makes the parts of a crawl from its settings.
- *
- * This file divides --memory: five eighths for the engine (store, filter,
- * caches), a quarter for bodies in flight; the rest, an eighth but at least
- * LEAST_REST, is for code, stacks, parsers and TLS sessions. Connections use
- * what the engine does not use yet, see connection_budget.h.
  */
 #include "job/crawl_setup.h"
 
@@ -23,11 +18,10 @@
 #include "job/crawl_archive.h"
 #include "job/crawl_credentials.h"
 #include "job/exit_code.h"
+#include "job/settings/memory_plan.h"
 #include "job/settings/settings.h"
 #include "job/url_forms.h"
 
-#define LEAST_REST      (UINT64_C(24) << 20)
-#define LEAST_IDLE      (UINT64_C(4) << 20) /* for connections */
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
 #define LOOKUPS         16 /* parallel lookups, --queue-key ip */
 #define AUTO_LEAST      64
@@ -66,11 +60,9 @@ static size_t most_transfers(const struct crawl_settings *s)
     return most > AUTO_LEAST ? (size_t)most : AUTO_LEAST;
 }
 
-static uint64_t memory_for_engine(uint64_t memory)
+static struct memory_plan plan_of(const struct crawl_settings *s)
 {
-    uint64_t rest = memory / 8 > LEAST_REST ? memory / 8 : LEAST_REST;
-
-    return memory - memory / 4 - rest;
+    return memory_plan(s->memory_bytes, s->filter != FILTER_NONE);
 }
 
 static enum status before_commit(void *setup)
@@ -108,7 +100,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                   .expect = (uint64_t)s->expect,
                   .redis = s->redis,
                   .fpr = s->fpr,
-                  .memory = memory_for_engine(s->memory_bytes),
+                  .memory = plan_of(s).engine,
                   .before_commit = before_commit,
                   .before_commit_ctx = c},
         .compare_text = s->compare_text,
@@ -242,7 +234,7 @@ static enum status make_shared(struct crawl_setup *c,
         st = scope_new(&c->scope, &so, error);
     if (st != STATUS_OK)
         return st;
-    c->bodies = body_pool_new(s->memory_bytes / 4);
+    c->bodies = body_pool_new(plan_of(s).bodies);
     c->tls_sessions = tls_sessions_new(s->memory_bytes / 64);
     c->rate = rate_limit_new(s->limit_rate_bytes);
     if (s->conns_per_ip > 0)
@@ -253,6 +245,7 @@ static enum status make_shared(struct crawl_setup *c,
 enum status crawl_setup_make(struct crawl_setup *c,
                              const struct crawl_settings *s, struct buf *why)
 {
+    const struct memory_plan plan = plan_of(s);
     unsigned threads = thread_count(s);
     enum status st;
 
@@ -270,8 +263,8 @@ enum status crawl_setup_make(struct crawl_setup *c,
         buf_add_str(why, "cannot start libcurl");
     if (settings_has_secrets(s))
         secret_held();
-    connection_budget_init(&c->connections, memory_for_engine(s->memory_bytes),
-                           LEAST_IDLE, fetcher_descriptors(), threads);
+    connection_budget_init(&c->connections, plan.engine, plan.connections,
+                           fetcher_descriptors(), threads);
     fill_frontier(c, s);
     fill_fetch(c, s);
     fill_crawl(c, s, threads);

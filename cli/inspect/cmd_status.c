@@ -15,6 +15,7 @@
 #include "cli/control/control_place.h"
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
+#include "cli/inspect/status_memory.h"
 #include "cli/inspect/status_settings.h"
 #include "cli/inspect/unresponsive.h"
 #include "cli/open_crawl.h"
@@ -341,6 +342,7 @@ static json_t *status_json(struct reader *r)
     if (r->holder > 0)
         set_sandbox(o, r->dir);
     set_pace(o, live);
+    status_set_memory(o, r, live);
     json_decref(live);
     crawl_stats_of_store(r->store, &crawl);
     for (size_t i = 0; i < CRAWL_COUNTERS; i++)
@@ -408,6 +410,7 @@ static void status_text_out(const json_t *o)
     /* cppcheck-suppress unknownMacro */
     json_object_foreach(json_object_get(o, "reasons"), reason, value)
         text_row(reason, value);
+    status_print_memory(json_object_get(o, "memory"));
     status_print_settings(o);
 }
 

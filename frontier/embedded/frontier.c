@@ -21,6 +21,8 @@
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
 #define COMMIT_LEAST    32
+#define HOST_OCTETS                                                            \
+    (sizeof(struct host_queue) + HOST_QUEUE_WINDOW * sizeof(uint64_t))
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -56,6 +58,7 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
     }
     if (f->hosts[queue] == NULL) {
         f->hosts[queue] = host_queue_new(queue);
+        f->host_count++;
         if (queue <= f->queues_before)
             frontier_wait_once(f, f->hosts[queue]);
     }
@@ -108,6 +111,7 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
             (void)politeness_group_leave(f->groups, *h, now);
             host_queue_free(*h);
             *h = NULL;
+            f->host_count--;
         }
         f->host_looked++;
     }
@@ -267,8 +271,11 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->given_up = f->given_up;
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
-    out->memory =
-        seen_store_memory(f->base) + link_sketch_memory(f->ordering.links);
+    seen_store_parts(f->base, &out->parts);
+    out->parts.queues += f->host_count * HOST_OCTETS + f->host_room * 8 +
+                         link_sketch_memory(f->ordering.links);
+    out->memory = out->parts.filter + out->parts.hot + out->parts.exact +
+                  out->parts.database + out->parts.queues;
     out->commits = f->base->commits;
 }
 

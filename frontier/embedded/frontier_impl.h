@@ -122,12 +122,12 @@ struct frontier {
     struct politeness_groups *groups; /* NULL: hosts are not grouped */
     struct host_queue *aside;         /* due, but without an address; a list */
     struct host_queue **aside_end;
-    uint64_t aside_count;      /* these, and those being looked up */
-    struct host_queue **hosts; /* by queue number; NULL: nothing known */
-    size_t host_room;
-    size_t host_looked;     /* where to go on forgetting idle ones */
-    uint32_t queues_before; /* queues when the crawl was opened */
-    int64_t asked_before;   /* when these were asked last, at most */
+    uint64_t aside_count;         /* these, and those being looked up */
+    struct host_queue **hosts;    /* by queue number; NULL: nothing known */
+    size_t host_room, host_count; /* entries; hosts among them */
+    size_t host_looked;           /* where to go on forgetting idle ones */
+    uint32_t queues_before;       /* queues when the crawl was opened */
+    int64_t asked_before;         /* when these were asked last, at most */
     struct lease_table *leases;
     struct map *tries;                /* id -> struct tries_entry */
     struct external_leases *external; /* NULL: no other program has used it */

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define WINDOW 16
+#define WINDOW HOST_QUEUE_WINDOW
 
 struct host_queue *host_queue_new(uint32_t queue)
 {

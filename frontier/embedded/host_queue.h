@@ -85,6 +85,8 @@ struct host_queue {
     uint32_t retry_count, retry_room;
 };
 
+#define HOST_QUEUE_WINDOW 16 /* ids that are read ahead */
+
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
 

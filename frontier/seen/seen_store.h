@@ -24,11 +24,18 @@
 #include "base/status.h"
 #include "filter/filter.h"
 #include "frontier/seen/seen.h"
+#include "frontier/seen/seen_memory.h"
 #include "storage/db/db.h"
 #include "storage/db/manifest.h"
 #include "storage/frontier_store.h"
 #include "storage/index/exact_set.h"
 #include "storage/rows/page_store.h"
+
+/* How o->memory is divided, in octets. `hot` includes the filter, which may
+ * use `filter` of it. What is left is for queues and hosts. */
+struct seen_store_shares {
+    uint64_t filter, hot, exact, delta, database;
+};
 
 struct seen_store_options {
     bool use_filter;
@@ -93,6 +100,7 @@ MUST_CHECK enum status seen_store_open(struct seen_store **out, const char *dir,
                                        const struct seen_store_options *o);
 /* Commits nothing; waits for a checkpoint under way. NULL is fine. */
 void seen_store_close(struct seen_store *s);
+struct seen_store_shares seen_store_shares(const struct seen_store_options *o);
 /* `parts_of_64` 64ths of o->memory, clamped to least .. most. */
 uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
                           uint64_t least, uint64_t most);
@@ -144,5 +152,7 @@ const struct filter_stats *seen_store_filter_stats(struct seen_store *s);
 /* Octets of the filter in this process; 0 if there is none or it is remote. */
 uint64_t seen_store_filter_memory(struct seen_store *s);
 uint64_t seen_store_memory(struct seen_store *s); /* all of it */
+/* `queues` lacks what the frontier itself holds. */
+void seen_store_parts(struct seen_store *s, struct engine_memory *out);
 
 #endif

@@ -30,6 +30,7 @@
 #define HOT_LEAST      (1 * MIB)
 #define HOT_PER_URL    48 /* octets; a digest has 16, and sets fill unevenly */
 #define DELTA_OCTETS   36 /* of a digest in memory until its part is merged */
+#define DELTA_MOST     (64 * MIB) /* replayed at a start: 2 s for each 64 MiB */
 
 char *seen_store_path(const struct seen_store *s, const char *name)
 {
@@ -40,13 +41,32 @@ char *seen_store_path(const struct seen_store *s, const char *name)
     return path;
 }
 
-/* How --memory is divided; the remainder is for bodies and everything else. */
+static uint64_t share_of(const struct seen_store_options *o,
+                         unsigned parts_of_64, uint64_t least, uint64_t most)
+{
+    uint64_t bytes = o->memory / 64 * parts_of_64;
+
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
 uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
                           uint64_t least, uint64_t most)
 {
-    uint64_t bytes = s->o.memory / 64 * parts_of_64;
+    return share_of(&s->o, parts_of_64, least, most);
+}
 
-    return bytes < least ? least : bytes > most ? most : bytes;
+struct seen_store_shares seen_store_shares(const struct seen_store_options *o)
+{
+    unsigned exact = o->exact_share > 0 ? o->exact_share : 4;
+    unsigned db = o->db_share > 0 ? o->db_share : 4;
+    unsigned hot = o->hot_share > 0 ? o->hot_share + 16 : HOT_AND_FILTER;
+
+    return (struct seen_store_shares){
+        .filter = o->use_filter ? o->memory / 4 : 0,
+        .hot = share_of(o, hot, HOT_LEAST, HOT_MOST),
+        .exact = share_of(o, exact, 1 * MIB, 2048 * MIB),
+        .delta = share_of(o, 4, 1 * MIB, DELTA_MOST),
+        .database = share_of(o, db, 2 * MIB, db * 16 * MIB)};
 }
 
 static void replay_row(void *ctx, const struct url_row *row)
@@ -59,14 +79,11 @@ static void replay_row(void *ctx, const struct url_row *row)
 static enum status open_parts(struct seen_store *s, enum db_mode mode)
 {
     char *path = seen_store_path(s, "frontier.db");
-    unsigned db = s->o.db_share > 0 ? s->o.db_share : 4;
-    struct db_options dbo = {.cache_bytes = seen_store_share(s, db, 2 * MIB,
-                                                             db * 16 * MIB),
+    const struct seen_store_shares share = seen_store_shares(&s->o);
+    struct db_options dbo = {.cache_bytes = share.database,
                              .checkpoint_bytes = 16 * MIB};
-    unsigned exact = s->o.exact_share > 0 ? s->o.exact_share : 4;
-    struct exact_set_options eo = {
-        .page_cache_bytes = seen_store_share(s, exact, 1 * MIB, 2048 * MIB),
-        .delta_most = s->o.memory / 64 * 4 / DELTA_OCTETS};
+    struct exact_set_options eo = {.page_cache_bytes = share.exact,
+                                   .delta_most = share.delta / DELTA_OCTETS};
     struct frontier_store_options so = {
         .memory_bytes = seen_store_share(s, 8, 1 * MIB, 2048 * MIB)};
     enum status st = db_open(&s->db, path, mode, &dbo);
@@ -89,10 +106,9 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
  * nothing that can be measured. */
 void seen_store_fit_hot(struct seen_store *s)
 {
-    unsigned share = s->o.hot_share > 0 ? s->o.hot_share : HOT_AND_FILTER;
     uint64_t urls = frontier_store_last_id(s->store);
-    uint64_t most = seen_store_share(s, share, HOT_LEAST, HOT_MOST);
-    uint64_t filter = s->o.hot_share > 0 ? 0 : seen_store_filter_memory(s);
+    uint64_t most = seen_store_shares(&s->o).hot;
+    uint64_t filter = seen_store_filter_memory(s);
     uint64_t want = urls * HOT_PER_URL, now = seen_hot_memory(s->seen);
 
     s->next_fit = urls + urls / 64 + 1024;
@@ -107,14 +123,13 @@ void seen_store_fit_hot(struct seen_store *s)
 
 static enum status start_seen(struct seen_store *s)
 {
-    unsigned hot = s->o.hot_share > 0 ? s->o.hot_share : HOT_AND_FILTER;
     enum status st = STATUS_OK;
 
     if (s->o.use_filter)
         st = seen_store_bring_up_filter(s);
     if (st == STATUS_OK)
         st = seen_new(&s->seen, s->filter, s->exact,
-                      seen_store_share(s, hot, 1 * MIB, HOT_MOST));
+                      seen_store_shares(&s->o).hot);
     if (st != STATUS_OK)
         return st;
     seen_resize(s->seen, 0); /* it grows with the crawl */

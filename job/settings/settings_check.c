@@ -9,8 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
+#include "job/settings/memory_plan.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
 #include "job/settings/settings_values.h"
@@ -144,12 +146,16 @@ static enum status check_counts(struct crawl_settings *s, struct buf *error)
 static enum status check_memory(const struct crawl_settings *s,
                                 struct buf *error)
 {
-    if (s->max_body_bytes <= s->memory_bytes / 4)
+    uint64_t least = memory_plan_least(s->max_body_bytes);
+
+    if (least <= s->memory_bytes)
         return STATUS_OK;
     add_option(error, s, "max-body");
     buf_add_str(error, " is more than a quarter of ");
     add_option(error, s, "memory");
-    buf_add_str(error, ", and memory must hold more than bodies");
+    buf_add_str(error, ", and memory must hold more than bodies; ");
+    format_size(error, least);
+    buf_add_str(error, " would do");
     return STATUS_ARG;
 }
 

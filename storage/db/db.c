@@ -480,6 +480,20 @@ enum status db_verify(struct db *d)
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
 }
 
+uint64_t db_memory(const struct db *d)
+{
+    static const int kinds[] = {SQLITE_DBSTATUS_CACHE_USED,
+                                SQLITE_DBSTATUS_SCHEMA_USED,
+                                SQLITE_DBSTATUS_STMT_USED};
+    uint64_t sum = 0;
+    int now = 0, most;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (sqlite3_db_status(d->h, kinds[i], &now, &most, 0) == SQLITE_OK)
+            sum += (uint64_t)now;
+    return sum;
+}
+
 void db_forget_pages(struct db *d)
 {
     sqlite3_db_release_memory(d->h);

@@ -115,6 +115,8 @@ enum status db_error(const struct db *d);
  * returns STATUS_OK. */
 MUST_CHECK enum status db_checkpoint(struct db *d);
 
+/* Octets of SQLite's page cache and statements. */
+uint64_t db_memory(const struct db *d);
 /* Frees the memory of cached pages, for example after a start, which reads all
  * pages and needs few of them again. Call it with no transaction open. */
 void db_forget_pages(struct db *d);

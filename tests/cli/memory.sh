@@ -1,7 +1,8 @@
 #!/bin/sh
 # Resident memory stays below --memory, however many URLs are known and however
-# large the bodies are, also after a resume. LONG: a million URLs under the
-# default of 512M, and 300,000 under 96M, the least.
+# large the bodies are, also after a resume, and `status` says how it is divided.
+# LONG: a million URLs under the default of 512M, and 300,000 under 96M, the
+# least. A setting that is too small is refused with the least that would do.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -31,6 +32,48 @@ stays_below() {
     judge
     agrees d
 }
+
+# too_small SAYS OPTIONS...: is refused.
+too_small() {
+    words=$1
+    shift
+    rm -rf refused
+    exits 1 "$URLWEIR" crawl http://127.0.0.1:9/ -o refused "$@"
+    says err "$words"
+    [ ! -e refused ] || fail "it was made: $*"
+}
+too_small "96M" --memory 95M
+too_small "512 MiB would do" --memory 256M --max-body 128M
+
+# Of a crawl that runs: no part uses more than its share, all shares together no
+# more than the limit, the parts of the engine are what it says it holds.
+serve --hosts 3 --pages 3000 --latency 20
+# shellcheck disable=SC2086
+behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o slow $quick --delay 100ms --memory 160M
+crawler=$!
+waits_for '"$URLWEIR" status slow --json >out 2>err &&
+    grep -q "\"used\"" out && [ "$(json fetched <out)" -gt 2 ]' || fail "$(cat out err)"
+python3 - <<'END' || fail "$(cat out)"
+import json
+m = json.load(open("out"))["memory"]
+limit = m.pop("limit")
+assert limit == 160 << 20, limit
+assert set(m) == {"filter", "hot_cache", "exact_set", "database", "queues", "connections",
+                  "bodies", "rest"}, m
+for name, part in m.items():
+    assert part.get("used", 0) <= part["share"], (name, part)
+    assert ("used" in part) == (name not in ("connections", "rest")), (name, part)
+assert m["exact_set"]["used"] > 0 and m["database"]["used"] > 0 and m["hot_cache"]["used"] > 0, m
+fixed = sum(p["share"] for n, p in m.items() if n not in ("filter", "connections"))
+assert fixed + m["filter"]["used"] == limit, (fixed, limit)
+END
+exits 0 "$URLWEIR" status slow
+says out "memory: at most 160"
+kill -INT $crawler
+wait $crawler || true
+exits 0 "$URLWEIR" status slow --json
+! grep -q '"used"' out || fail "nobody runs it: $(cat out)"
+serve_no_more
 
 if [ -n "${LONG:-}" ]; then
     stays_below 512 1000000 20000
