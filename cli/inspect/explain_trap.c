@@ -47,7 +47,7 @@ bool explain_trap(struct reader *r, const struct crawl_settings *s,
     struct trap_options o = {.memory = UINT64_MAX, .found = no_news};
     struct trap_store *store = NULL;
     struct trap_table *t = NULL;
-    struct trap_view trap;
+    struct trap_view trap = {0};
     bool is = false;
 
     if (traps.policy == TRAPS_OFF)

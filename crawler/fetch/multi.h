@@ -28,7 +28,7 @@ struct multi_options {
     /* Connections kept for later requests; NULL: as many as libcurl keeps. */
     const struct connection_budget *connections;
     struct connection_counts *counts; /* NULL: nobody reads them */
-    struct in_hand_slot *in_hand; /* notes curl reads from; may be NULL */
+    struct in_hand_slot *in_hand;     /* notes curl reads from; may be NULL */
 };
 
 /* One easy handle, and facts about its last transfer. The owner zeroes it, sets

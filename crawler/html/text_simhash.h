@@ -19,9 +19,10 @@
 
 #include "base/bytes.h"
 
-#define TEXT_SIMHASH_WORDS 3  /* of a shingle */
-#define TEXT_SIMHASH_LEAST 16 /* shingles; a shorter text has no fingerprint   \
-                               */
+#define TEXT_SIMHASH_WORDS 3 /* of a shingle */
+#define TEXT_SIMHASH_LEAST                                                     \
+    16 /* shingles; a shorter text has no fingerprint                          \
+        */
 
 struct text_simhash {
     uint64_t word[TEXT_SIMHASH_WORDS - 1]; /* hashes of the latest words */

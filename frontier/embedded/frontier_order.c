@@ -50,7 +50,7 @@ static bool is_on(const struct frontier *f)
 static enum status priority_of(struct frontier *f, uint64_t id,
                                int16_t *priority)
 {
-    struct url_hint hint;
+    struct url_hint hint = {0};
     enum status st = STATUS_NOT_FOUND;
 
     *priority = HINT_NO_PRIORITY;

@@ -52,11 +52,10 @@ static const char *const traps_words[] = {
     [TRAPS_OFF] = "off",
     [TRAPS_OFF + 1] = NULL,
 };
-static const char *const near_dup_words[] = {
-    [NEAR_DUP_REPORT] = "report",
-    [NEAR_DUP_SKIP] = "skip",
-    [NEAR_DUP_OFF] = "off",
-    [NEAR_DUP_OFF + 1] = NULL};
+static const char *const near_dup_words[] = {[NEAR_DUP_REPORT] = "report",
+                                             [NEAR_DUP_SKIP] = "skip",
+                                             [NEAR_DUP_OFF] = "off",
+                                             [NEAR_DUP_OFF + 1] = NULL};
 static const char *const sitemap_words[] = {
     [SITEMAPS_AUTO] = "auto",
     [SITEMAPS_ONLY] = "only",

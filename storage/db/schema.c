@@ -38,7 +38,7 @@
     " WHEN 31 THEN 'cross_host' WHEN 32 THEN 'nested_index'"                   \
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
-    " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                 \
+    " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                     \
     " WHEN 40 THEN 'near_dup' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"

@@ -283,13 +283,15 @@ static void begin(struct sim *m, bool first)
     m->finder = link_finder_new(&m->c.fetch);
     if (first) {
         put_seed(m);
-        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form), STATUS_OK);
+        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form),
+                         STATUS_OK);
         ck_assert_int_eq(m->e->ops->turn(m->e, true, m->now, 1, NULL),
                          STATUS_OK);
         return;
     }
     if (m->forgets)
-        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form), STATUS_OK);
+        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form),
+                         STATUS_OK);
     ck_assert_int_eq(settings_put_in_force(m->e, &m->c, &m->s), STATUS_OK);
 }
 

@@ -448,10 +448,10 @@ START_TEST(a_file_of_octets_to_escape_is_read_whole)
     memset(file, '\xff', ROBOTS_READ_MOST); /* one rule, and nothing else */
     memcpy(file, "User-agent:*\nDisallow:/", 23);
     r = robots_parse(bytes_of(file, ROBOTS_READ_MOST), bytes_of_str("a"));
-    ck_assert(!robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 22),
-                             NULL));
-    ck_assert(robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 23),
-                            NULL));
+    ck_assert(
+        !robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 22), NULL));
+    ck_assert(
+        robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 23), NULL));
     robots_free(r);
     free(file);
 }
