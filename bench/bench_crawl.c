@@ -34,142 +34,15 @@
  *        bench_crawl threads [PAGES]
  */
 #include <curl/curl.h>
-#include <inttypes.h>
-#include <libxml/HTMLparser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "bench/bare_loop.h"
 #include "bench/crawl_web.h"
 #include "bench/whole_crawl.h"
-
-#define AT_ONCE 64
-
-/* ---- the bare loop ------------------------------------------------------- */
-
-struct bare {
-    char **urls;
-    size_t count, next, done, failed;
-    bool parse;
-    uint64_t links;
-};
-
-struct slot {
-    CURL *easy;
-    struct bare *bare;
-    htmlParserCtxtPtr parser;
-};
-
-static void count_links(void *ctx, const xmlChar *name, const xmlChar **atts)
-{
-    struct slot *s = ctx;
-
-    (void)name;
-    for (size_t i = 0; atts != NULL && atts[i] != NULL; i += 2) {
-        if (strcmp((const char *)atts[i], "href") == 0 ||
-            strcmp((const char *)atts[i], "src") == 0)
-            s->bare->links++;
-    }
-}
-
-static size_t take_body(char *at, size_t size, size_t n, void *ctx)
-{
-    static htmlSAXHandler sax = {.startElement = count_links};
-    struct slot *s = ctx;
-
-    if (!s->bare->parse)
-        return size * n;
-    if (s->parser == NULL) {
-        s->parser = htmlCreatePushParserCtxt(&sax, s, NULL, 0, NULL,
-                                             XML_CHAR_ENCODING_UTF8);
-        htmlCtxtUseOptions(s->parser, HTML_PARSE_NOERROR |
-                                          HTML_PARSE_NOWARNING |
-                                          HTML_PARSE_NONET);
-    }
-    htmlParseChunk(s->parser, at, (int)(size * n), 0);
-    return size * n;
-}
-
-static void begin_next(CURLM *multi, struct slot *s)
-{
-    struct bare *b = s->bare;
-
-    if (b->next == b->count)
-        return;
-    curl_easy_setopt(s->easy, CURLOPT_URL, b->urls[b->next++]);
-    curl_multi_add_handle(multi, s->easy);
-}
-
-static void finish(CURLM *multi, CURLMsg *msg)
-{
-    struct slot *s = NULL;
-
-    curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&s);
-    s->bare->done++;
-    s->bare->failed += msg->data.result != CURLE_OK;
-    if (s->parser != NULL) {
-        htmlParseChunk(s->parser, "", 0, 1);
-        htmlFreeParserCtxt(s->parser);
-        s->parser = NULL;
-    }
-    curl_multi_remove_handle(multi, s->easy);
-    begin_next(multi, s);
-}
-
-static CURL *new_easy(struct slot *s)
-{
-    CURL *e = curl_easy_init();
-
-    curl_easy_setopt(e, CURLOPT_PRIVATE, s);
-    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(e, CURLOPT_WRITEDATA, s);
-    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(e, CURLOPT_PROXY, "");
-    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, 20000L);
-    return e;
-}
-
-/* Returns the child's exit status. */
-static int run_bare(struct bare *b)
-{
-    struct slot slots[AT_ONCE];
-    CURLM *multi = curl_multi_init();
-    int running, left;
-
-    for (size_t i = 0; i < AT_ONCE; i++) {
-        slots[i] = (struct slot){.bare = b};
-        slots[i].easy = new_easy(&slots[i]);
-        begin_next(multi, &slots[i]);
-    }
-    while (b->done < b->count) {
-        CURLMsg *msg;
-
-        curl_multi_perform(multi, &running);
-        while ((msg = curl_multi_info_read(multi, &left)) != NULL)
-            finish(multi, msg);
-        if (b->done < b->count)
-            curl_multi_poll(multi, NULL, 0, 1000, NULL);
-    }
-    for (size_t i = 0; i < AT_ONCE; i++)
-        curl_easy_cleanup(slots[i].easy);
-    curl_multi_cleanup(multi);
-    return b->failed == 0 ? 0 : 1;
-}
-
-/* ---- measuring ----------------------------------------------------------- */
-
-static struct crawl_cost measure_bare(struct bare b)
-{
-    int64_t begun = clock_mono();
-    pid_t pid = fork();
-
-    if (pid == 0)
-        _exit(run_bare(&b));
-    return crawl_cost_of(pid, begun);
-}
 
 #define SEEDS_MOST CRAWL_SEEDS_MOST
 
@@ -206,13 +79,13 @@ static void compare(const char *title, struct buf *urls,
                     struct crawl_cost crawl, struct crawl_cost warc,
                     const struct crawl_cost *wget2, const char *aim)
 {
-    struct bare b = {0};
+    struct bare_loop b = {0};
     struct crawl_cost fetch, parse;
 
     b.urls = lines_of(urls, &b.count);
-    fetch = measure_bare(b);
+    fetch = bare_loop_measure(&b, NULL);
     b.parse = true;
-    parse = measure_bare(b);
+    parse = bare_loop_measure(&b, NULL);
     printf("%-12s  pages   pages/s   us/page   RSS MiB\n", title);
     print_row("fetch", fetch, b.count);
     print_row("parse", parse, b.count);

@@ -101,8 +101,23 @@ struct crawl_cost crawl_cost_of(pid_t pid, int64_t begun)
     return c;
 }
 
-static void run_program(const struct whole_crawl *r, const char *scope,
-                        char *const *seeds, bool warc)
+struct crawl_cost whole_crawl_run(const struct whole_crawl *r,
+                                  const char *const *args, const char *err)
+{
+    int64_t begun = clock_mono();
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (err == NULL || freopen(err, "w", stderr) != NULL)
+            execv(r->program, (char *const *)(uintptr_t)args);
+        _exit(127);
+    }
+    return crawl_cost_of(pid, begun);
+}
+
+struct crawl_cost whole_crawl_measure(const struct whole_crawl *r,
+                                      const char *scope, char *const *seeds,
+                                      bool warc)
 {
     char threads[16], conns[16];
     const char *args[24 + CRAWL_SEEDS_MOST] = {"urlweir",
@@ -131,21 +146,7 @@ static void run_program(const struct whole_crawl *r, const char *scope,
         args[n++] = "--warc";
     while (*seeds != NULL)
         args[n++] = *seeds++;
-    execv(r->program, (char *const *)(uintptr_t)args);
-}
-
-struct crawl_cost whole_crawl_measure(const struct whole_crawl *r,
-                                      const char *scope, char *const *seeds,
-                                      bool warc)
-{
-    int64_t begun = clock_mono();
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        run_program(r, scope, seeds, warc);
-        _exit(127);
-    }
-    return crawl_cost_of(pid, begun);
+    return whole_crawl_run(r, args, NULL);
 }
 
 bool whole_crawl_wget2(const struct whole_crawl *r, bool all_hosts,

@@ -37,6 +37,11 @@ struct crawl_cost {
                                          less than all of it */
 };
 
+/* Runs the program with `args`, its name first and NULL last, as another sort
+ * of crawl needs them; stderr goes to the file `err`, unless NULL. */
+struct crawl_cost whole_crawl_run(const struct whole_crawl *r,
+                                  const char *const *args, const char *err);
+
 /* `seeds` ends with NULL and holds at most CRAWL_SEEDS_MOST. */
 struct crawl_cost whole_crawl_measure(const struct whole_crawl *r,
                                       const char *scope, char *const *seeds,
