@@ -27,9 +27,9 @@ struct tls_site {
     pid_t pid;
 };
 
-/* False: nginx is not installed, or it did not start; the caller still calls
- * tls_site_stop. */
 bool tls_site_installed(void);
+/* False: it did not start, and stderr says why. Either way the caller calls
+ * tls_site_stop. */
 bool tls_site_start(struct tls_site *s, size_t hosts, size_t pages);
 void tls_site_stop(struct tls_site *s);
 
