@@ -186,13 +186,14 @@ static int documentation(const char *dir)
 {
     char where[PATH_MAX], *seeds[SEEDS_MOST + 1] = {NULL};
     const char *const dirs[] = {where, NULL};
-    size_t n = (size_t)snprintf(where, sizeof where, "%s/index.html", dir);
+    size_t n;
     struct site *site = NULL;
     struct buf urls;
     struct crawl_cost crawl, warc, wget2;
     struct whole_crawl r;
     bool has_wget2;
 
+    snprintf(where, sizeof where, "%s/index.html", dir);
     if (access(where, R_OK) != 0) {
         printf("real documentation: skipped, sqlite3-doc is not installed\n");
         return 0;

@@ -2,6 +2,7 @@
 /* tls_sessions.c - a bounded map, and a list in order of use. */
 #include "crawler/fetch/tls_sessions.h"
 
+#include <assert.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -58,16 +59,22 @@ static void forget(struct session *one)
     free(one);
 }
 
+static void forget_oldest(struct tls_sessions *s)
+{
+    struct session *one = s->oldest;
+
+    assert(one->older == NULL);
+    take_out(s, one);
+    assert(s->oldest != one);
+    forget(one);
+}
+
 void tls_sessions_free(struct tls_sessions *s)
 {
     if (s == NULL)
         return;
-    while (s->oldest != NULL) {
-        struct session *one = s->oldest;
-
-        take_out(s, one);
-        forget(one);
-    }
+    while (s->oldest != NULL)
+        forget_oldest(s);
     map_free(s->by_key, NULL);
     pthread_mutex_destroy(&s->mtx);
     free(s);
@@ -108,11 +115,8 @@ void tls_sessions_put(struct tls_sessions *s, struct bytes key,
         forget(old);
     }
     put_in(s, one);
-    while (s->used > s->room && s->oldest != NULL) {
-        old = s->oldest;
-        take_out(s, old);
-        forget(old);
-    }
+    while (s->used > s->room && s->oldest != NULL)
+        forget_oldest(s);
     pthread_mutex_unlock(&s->mtx);
 }
 

@@ -52,11 +52,15 @@ bool html_markup_is_coded(struct bytes written)
 void html_markup_read(struct buf *out, struct bytes written)
 {
     const char *at = written.at, *end = at + written.len, *next;
+    int high, low;
 
     while ((next = memchr(at, '\\', (size_t)(end - at))) != NULL) {
         assert(end - next >= 3);
         buf_add(out, at, (size_t)(next - at));
-        buf_add_char(out, (char)(ascii_hex(next[1]) << 4 | ascii_hex(next[2])));
+        high = ascii_hex(next[1]);
+        low = ascii_hex(next[2]);
+        assert(high >= 0 && low >= 0);
+        buf_add_char(out, (char)(high << 4 | low));
         at = next + 3;
     }
     buf_add(out, at, (size_t)(end - at));

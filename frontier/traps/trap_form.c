@@ -105,6 +105,8 @@ static void add(struct trap_form *f, const char *at, size_t len)
 
     if (len > room)
         len = room;
+    if (len == 0)
+        return;
     memcpy(f->at + f->len, at, len);
     f->len += len;
 }
