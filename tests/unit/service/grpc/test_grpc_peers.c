@@ -204,6 +204,11 @@ START_TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
 }
 END_TEST
 
+static bool has_changed_one_for_the_fourth(const struct grpc_stats *s)
+{
+    return s->http2.accepted == 4 && s->http2.open == 3;
+}
+
 static bool has_two_connections(const struct grpc_stats *s)
 {
     return s->http2.open == 2;
@@ -223,6 +228,9 @@ START_TEST(the_oldest_that_made_no_call_makes_room)
     for (int i = 0; i < 4; i++)
         s[i] = dial();
     ck_assert(is_closed(s[0], PATIENCE_MS / 2));
+    /* The first is closed before the fourth is counted. */
+    ck_assert_uint_eq(sample_when(has_changed_one_for_the_fourth).http2.open,
+                      3);
     close(s[1]);
     ck_assert_uint_eq(sample_when(has_two_connections).http2.open, 2);
     connect_client();
