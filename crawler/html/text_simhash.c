@@ -3,8 +3,11 @@
  * text_simhash.c - a fingerprint of a text in which near texts are near.
  *
  * Each bit of a shingle's hash votes for that bit of the fingerprint. Counting
- * the votes of 64 bits one by one costs more than all the rest; a table spreads
- * eight bits over eight octets, so that one addition counts eight of them.
+ * the votes of 64 bits one by one costs more than all the rest. So eight hashes
+ * are added at a time, as numbers of four bits whose n-th bits stand in one
+ * word (carry-save adders; W. Mula, N. Kurz and D. Lemire, Faster population
+ * counts using AVX2 instructions, The Computer Journal 2018); of these, only
+ * the eights are counted, by a table that spreads eight bits over eight octets.
  */
 #include "crawler/html/text_simhash.h"
 
@@ -14,35 +17,72 @@
 #include "base/ascii.h"
 
 #define PACKED_MOST 255 /* an octet's */
+#define BLOCK       64  /* octets classed at a time */
 
 /* ---- votes ---- */
 
 static uint64_t spread[256]; /* bit i of the index in octet i */
-static bool is_word[256];
 
-__attribute__((constructor)) static void fill_tables(void)
+__attribute__((constructor)) static void fill_table(void)
 {
-    for (unsigned n = 0; n < 256; n++) {
+    for (unsigned n = 0; n < 256; n++)
         for (unsigned bit = 0; bit < 8; bit++)
             spread[n] |= (uint64_t)(n >> bit & 1) << 8 * bit;
-        is_word[n] = n >= 0x80 || ascii_is_alnum((char)n);
-    }
 }
 
 static void unpack(struct text_simhash *s)
 {
     for (unsigned i = 0; i < 64; i++)
-        s->count[i] += s->packed[i / 8] >> 8 * (i % 8) & 0xff;
+        s->count[i] += (uint32_t)(s->packed[i / 8] >> 8 * (i % 8) & 0xff) * 8;
     memset(s->packed, 0, sizeof s->packed);
     s->unpacked = 0;
 }
 
-static void vote(struct text_simhash *s, uint64_t hash)
+/* For each bit, *sum + x + y as a number of two bits. */
+static uint64_t add_bits(uint64_t *sum, uint64_t x, uint64_t y)
 {
+    uint64_t either = *sum ^ x, carry = (*sum & x) | (either & y);
+
+    *sum = either ^ y;
+    return carry;
+}
+
+static void count_waiting(struct text_simhash *s)
+{
+    const uint64_t *v = s->waiting;
+    uint64_t twos, twos2, fours, fours2, eights;
+
+    twos = add_bits(&s->sum[0], v[0], v[1]);
+    twos2 = add_bits(&s->sum[0], v[2], v[3]);
+    fours = add_bits(&s->sum[1], twos, twos2);
+    twos = add_bits(&s->sum[0], v[4], v[5]);
+    twos2 = add_bits(&s->sum[0], v[6], v[7]);
+    fours2 = add_bits(&s->sum[1], twos, twos2);
+    eights = add_bits(&s->sum[2], fours, fours2);
     for (unsigned i = 0; i < 8; i++)
-        s->packed[i] += spread[hash >> 8 * i & 0xff];
+        s->packed[i] += spread[eights >> 8 * i & 0xff];
     if (++s->unpacked == PACKED_MOST)
         unpack(s);
+    s->waiting_count = 0;
+}
+
+static void vote(struct text_simhash *s, uint64_t hash)
+{
+    s->waiting[s->waiting_count++] = hash;
+    if (s->waiting_count == TEXT_SIMHASH_WAITING)
+        count_waiting(s);
+}
+
+/* All votes for bit `i`. */
+static uint32_t votes(const struct text_simhash *s, unsigned i)
+{
+    uint32_t n = s->count[i];
+
+    for (unsigned k = 0; k < 3; k++)
+        n += (uint32_t)(s->sum[k] >> i & 1) << k;
+    for (unsigned k = 0; k < s->waiting_count; k++)
+        n += (uint32_t)(s->waiting[k] >> i & 1);
+    return n;
 }
 
 /* ---- words ---- */
@@ -97,27 +137,68 @@ static void add_word(struct text_simhash *s, struct bytes word, size_t room)
     s->word[1] = hash;
 }
 
+/* Bit i: whether octet i of the block belongs to a word. Without branches, so
+ * that the compiler classes many octets at a time. */
+static uint64_t word_octets(const unsigned char *at)
+{
+    unsigned char is_word[BLOCK];
+    uint64_t mask = 0, eight;
+
+    for (unsigned i = 0; i < BLOCK; i++)
+        is_word[i] = (unsigned char)((at[i] | 0x20) - 'a') < 26 ||
+                     (unsigned char)(at[i] - '0') < 10 || at[i] >= 0x80;
+    for (unsigned i = 0; i < BLOCK; i += 8) {
+        memcpy(&eight, is_word + i, 8);
+        /* Brings the lowest bits of eight octets together at the top. */
+        mask |= le64toh(eight) * UINT64_C(0x0102040810204080) >> 56 << i;
+    }
+    return mask;
+}
+
 void text_simhash_begin(struct text_simhash *s)
 {
     memset(s, 0, sizeof *s);
 }
 
+/* Adds the words that end in a block; `begin`: where one began that has not
+ * ended, or NULL. Returns the same for the next block. */
+static const char *add_block(struct text_simhash *s, const char *block,
+                             uint64_t mask, const char *begin, const char *end)
+{
+    /* Bit i: octet i begins a word, or is the first behind one. */
+    uint64_t edges = mask ^ (mask << 1 | (begin != NULL));
+
+    for (; edges != 0; edges &= edges - 1) {
+        const char *at = block + __builtin_ctzll(edges);
+
+        if (begin == NULL) {
+            begin = at;
+        } else {
+            add_word(s, bytes_of(begin, (size_t)(at - begin)),
+                     (size_t)(end - begin));
+            begin = NULL;
+        }
+    }
+    return begin;
+}
+
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
-    const unsigned char *at = (const unsigned char *)piece.at;
+    const char *end = piece.at + piece.len, *begin = NULL;
+    unsigned char last[BLOCK] = {0};
+    size_t i;
 
-    for (size_t i = 0; i < piece.len;) {
-        size_t begin;
-
-        while (i < piece.len && !is_word[at[i]])
-            i++;
-        begin = i;
-        while (i < piece.len && is_word[at[i]])
-            i++;
-        if (i > begin)
-            add_word(s, bytes_of(piece.at + begin, i - begin),
-                     piece.len - begin);
+    for (i = 0; i + BLOCK <= piece.len; i += BLOCK)
+        begin = add_block(s, piece.at + i,
+                          word_octets((const unsigned char *)piece.at + i),
+                          begin, end);
+    if (i < piece.len) {
+        memcpy(last, piece.at + i, piece.len - i);
+        begin = add_block(s, piece.at + i, word_octets(last), begin, end);
     }
+    if (begin != NULL)
+        add_word(s, bytes_of(begin, (size_t)(end - begin)),
+                 (size_t)(end - begin));
 }
 
 uint64_t text_simhash_end(struct text_simhash *s)
@@ -130,6 +211,6 @@ uint64_t text_simhash_end(struct text_simhash *s)
         return 0;
     unpack(s);
     for (unsigned i = 0; i < 64; i++)
-        print |= (uint64_t)(2 * (uint64_t)s->count[i] > shingles) << i;
+        print |= (uint64_t)(2 * (uint64_t)votes(s, i) > shingles) << i;
     return print != 0 ? print : 1; /* 0 says that there is none */
 }

@@ -55,6 +55,47 @@ START_TEST(charikar_near_texts_have_near_prints_and_others_have_not)
 }
 END_TEST
 
+/* Fingerprints are stored and compared with later ones: these are those of the
+ * first version, of texts whose words and pieces end everywhere in a block. */
+START_TEST(a_text_keeps_its_print)
+{
+    static const struct {
+        int words;
+        size_t piece;
+        uint64_t print;
+    } of[] = {
+        {20, 100000, UINT64_C(0xa189fa4d263942a7)},
+        {21, 64, UINT64_C(0xa189fa550efa4287)},
+        {22, 63, UINT64_C(0x7b88e3490eba4a2f)},
+        {23, 65, UINT64_C(0x11c8b8698cba4a6b)},
+        {24, 7, UINT64_C(0xae746859acf26da9)},
+        {25, 1, UINT64_C(0x54f7f60866deb5ca)},
+        {26, 128, UINT64_C(0xb9cdfadce67bcba3)},
+        {27, 191, UINT64_C(0xb1cdfadca63b4aeb)},
+        {28, 16, UINT64_C(0x6dd847ccfac48983)},
+        {500, 100000, UINT64_C(0xbbcaea180473ccf9)},
+        {2500, 1000, UINT64_C(0x61eecb1477a9caf3)},
+        {9000, 100000, UINT64_C(0x6176aa1457afef79)},
+    };
+    struct text_simhash s;
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        write_text(&b, of[i].words, -1);
+        buf_add_str(&b,
+                    "\xc3\xa9t\xc3\xa9 Zebra0 @[`{/: aLongWordOf21Octets a");
+        text_simhash_begin(&s);
+        for (size_t at = 0; at < b.len; at += of[i].piece)
+            text_simhash_add(&s, bytes_of(b.at + at, b.len - at < of[i].piece
+                                                         ? b.len - at
+                                                         : of[i].piece));
+        ck_assert_uint_eq(text_simhash_end(&s), of[i].print);
+    }
+    buf_fini(&b);
+}
+END_TEST
+
 /* Each bit is the majority of the shingles' bits, however many there are. */
 START_TEST(votes_are_counted_beyond_an_octet)
 {
@@ -173,6 +214,7 @@ Suite *suite_text_simhash(void)
     TCase *t = tcase_create("text_simhash");
 
     tcase_add_test(t, charikar_near_texts_have_near_prints_and_others_have_not);
+    tcase_add_test(t, a_text_keeps_its_print);
     tcase_add_test(t, votes_are_counted_beyond_an_octet);
     tcase_add_test(t, white_space_and_punctuation_do_not_count_and_case_does);
     tcase_add_test(t, ours_a_text_of_few_words_has_none);

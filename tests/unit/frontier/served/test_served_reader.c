@@ -107,18 +107,18 @@ static void end(void)
 
 static struct reader r;
 static struct served_reader *p;
-static struct buf text; /* of the record that was read last */
+static struct buf row_text; /* of the record that was read last */
 
 static void open_at(int64_t now)
 {
     ck_assert_int_eq(reader_open(&r, at.dir), STATUS_OK);
     ck_assert_int_eq(served_reader_open(&p, &r, now), STATUS_OK);
-    buf_init(&text, 4096);
+    buf_init(&row_text, 4096);
 }
 
 static void close_it(void)
 {
-    buf_fini(&text);
+    buf_fini(&row_text);
     served_reader_close(p);
     reader_close(&r);
 }
@@ -127,8 +127,9 @@ static struct served_record record(uint64_t id)
 {
     struct url_row row;
 
-    buf_clear(&text);
-    ck_assert_int_eq(frontier_store_get(r.store, id, &row, &text), STATUS_OK);
+    buf_clear(&row_text);
+    ck_assert_int_eq(frontier_store_get(r.store, id, &row, &row_text),
+                     STATUS_OK);
     return served_reader_record(p, &row);
 }
 
