@@ -5,13 +5,15 @@ usage: tools/mutants.py [-n N] [-s SEED] [-t TREE] FILE|FOLDER|FILE:LINE...
 
 Works in a copy of the tree (TREE, by default build/mutants/tree). Draws N
 changes out of all that the files allow; FILE:LINE makes every change of that
-line. Each is compiled and runs the suites that have to do with its module, its
+line. Each is compiled and runs the suites that execute the line, the module's
 own first, until one fails; one that hangs has failed. A change that does not
 compile, or from which the compiler makes the same code, is replaced by another.
 Prints what nobody saw. The same seed on the same source draws the same changes.
 docs/mutants.md says how to read the result.
 """
 import argparse
+import hashlib
+import json
 import os
 import random
 import re
@@ -21,15 +23,19 @@ import sys
 import threading
 import time
 
-UNIT = 'build/mutants/unit'
+# Where gcov counts what each suite executes; elsewhere includes decide.
+COVERED = ('frontier', 'storage', 'filter', 'crawler')
+COUNTED = ['LDFLAGS=--coverage', '--eval',
+           ' '.join(f'build/covered/{f}/%.o' for f in COVERED) +
+           ': EXTRA_CFLAGS = --coverage -O0']
 # A change may loop for ever, fill memory or disk, and leave its children: each
 # suite has processes and temporary folders of its own, which go with it.
 ALONE = ['unshare', '--mount', '--pid', '--fork', '--kill-child',
          '--mount-proc'] + (['--map-root-user'] if os.getuid() != 0 else [])
-RUN = f'''ulimit -c 0 && ulimit -d 3145728 &&
+RUN = '''ulimit -c 0 && ulimit -d 3145728 &&
     mount -t tmpfs -o size=2g none /tmp &&
     mount -t tmpfs -o size=2g none /dev/shm &&
-    ./{UNIT}'''
+    exec'''
 TOKEN = re.compile(r'''
     (?P<skip>\s+ | /\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n\\]|\\.)*)
   | (?P<text>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*')
@@ -69,6 +75,7 @@ class Change:
     def __init__(self, file, source, at, end, new, what):
         self.file, self.at, self.end, self.new = file, at, end, new
         self.line = source.count('\n', 0, at) + 1
+        self.last = source.count('\n', 0, end) + 1
         self.what = what
         start = source.rfind('\n', 0, at) + 1
         self.text = source[start:source.find('\n', at)].strip()
@@ -205,18 +212,17 @@ class Tree:
 
     def __init__(self, path):
         self.path = os.path.abspath(path)
-        self.took = {}  # seconds, of suites that pass unchanged
         self.codes = {}  # what the compiler makes of a file unchanged
         copy_tree(self.path)
         os.chdir(self.path)
 
-    def make(self):
+    def make(self, mode='mutants', more=()):
         env = dict(os.environ, CCACHE_BASEDIR=self.path, CCACHE_NOHASHDIR='1')
         for name in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES'):
             env.pop(name, None)
         return subprocess.run(
-            ['make', '-j2', 'MODE=mutants', 'CFLAGS=-O2 -w',
-             'CC=' + os.environ.get('CC', 'gcc'), UNIT],
+            ['make', '-j2', f'MODE={mode}', 'CFLAGS=-O2 -w', *more,
+             'CC=' + os.environ.get('CC', 'gcc'), f'build/{mode}/unit'],
             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, check=False)
 
@@ -224,10 +230,11 @@ class Tree:
         with open(f'build/mutants/{file[:-2]}.o', 'rb') as f:
             return f.read()
 
-    def passes(self, suite, bound, bound_of_one=60):
+    def passes(self, suite, bound, bound_of_one=60, mode='mutants'):
         """Runs a suite until a test fails; whether all of them passed within
         `bound` seconds, and each in its own."""
-        p = subprocess.Popen(ALONE + ['sh', '-c', RUN], stdin=subprocess.DEVNULL,
+        run = f'{RUN} build/{mode}/unit'
+        p = subprocess.Popen(ALONE + ['sh', '-c', run], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              env=dict(os.environ, CK_RUN_SUITE=suite,
                                       CK_TAP_LOG_FILE_NAME='/dev/stdout',
@@ -243,26 +250,100 @@ class Tree:
             late.cancel()
             p.stdout.close()
 
-    def measure(self, suites):
-        """Each has to pass unchanged: else it would see anything."""
-        suites = [s for s in suites if s not in self.took]
-        if suites and self.make().returncode != 0:
-            sys.exit('mutants: the tree does not build any more')
-        for suite in suites:
-            start = time.monotonic()
-            if not self.passes(suite, 1800):
-                sys.exit(f'mutants: {suite} fails without any change')
-            self.took[suite] = time.monotonic() - start
-
-    def seen_by(self, suites):
+    def seen_by(self, suites, took):
         """The first suite that fails, or None: its own, then the quick. It
         has to fail twice, so that a busy machine has no say."""
-        for suite in suites[:1] + sorted(suites[1:], key=self.took.get):
-            took = self.took[suite]
-            if not any(self.passes(suite, 120 + 20 * took, int(10 + 5 * took))
-                       for _ in range(2)):
+        for suite in suites[:1] + sorted(suites[1:], key=took):
+            bound = 120 + 20 * took(suite), int(10 + 5 * took(suite))
+            if not any(self.passes(suite, *bound) for _ in range(2)):
                 return suite
         return None
+
+
+# ---- what each suite executes -----------------------------------------------
+
+def digest(paths):
+    whole = hashlib.sha256()
+    for path in paths:
+        with open(path, 'rb') as f:
+            whole.update(f.read())
+    return whole.hexdigest()
+
+
+class Coverage:
+    """The lines that each suite executes, kept in build/coverage.json. A suite
+    runs again when its test or a file that it executed is no longer the same."""
+
+    KEPT = 'build/coverage.json'
+
+    def __init__(self, tree, tests):
+        self.tree = tree
+        self.keys = {t[t.rindex('/test_') + 6:-2]: digest(
+            [t] + sorted(h for h in headers if h.startswith('tests/')))
+            for t, headers in tests.items()}
+        self.suites, self.known = {}, {}
+        if os.path.exists(self.KEPT):
+            with open(self.KEPT, encoding='utf-8') as f:
+                self.suites, self.known = json.load(f)
+        self.suites = {s: of for s, of in self.suites.items() if s in self.keys}
+        self.update()
+
+    def took(self, suite):
+        return self.suites[suite]['took']
+
+    def is_stale(self, suite, now):
+        of = self.suites.get(suite)
+        return of is None or of['key'] != self.keys[suite] or any(
+            now.get(file) != key for file, (key, _) in of['ran'].items())
+
+    def update(self):
+        now = {file: digest([file]) for file in files_of(COVERED)}
+        stale = [s for s in self.keys if self.is_stale(s, now)]
+        if not stale:
+            return
+        built = self.tree.make('covered', COUNTED)
+        if built.returncode != 0:
+            sys.exit(built.stdout)
+        print(f'what {len(stale)} suites execute is measured', flush=True)
+        counts = [f'build/covered/{file[:-2]}.gcda' for file in now]
+        for suite in stale:
+            for path in filter(os.path.exists, counts):
+                os.remove(path)
+            start = time.monotonic()
+            if not any(self.tree.passes(suite, 1800, 240, 'covered')
+                       for _ in range(2)):
+                sys.exit(f'mutants: {suite} fails without any change')
+            self.suites[suite] = {'key': self.keys[suite],
+                                  'took': time.monotonic() - start,
+                                  'ran': self.ran(counts, now)}
+            with open(self.KEPT, 'w', encoding='utf-8') as f:
+                json.dump((self.suites, self.known), f)
+
+    def ran(self, counts, now):
+        """What gcov says of the suite that ran last."""
+        counts = [path for path in counts if os.path.exists(path)]
+        said = subprocess.run(['gcov', '--json-format', '--stdout', *counts],
+                              stdout=subprocess.PIPE, check=True).stdout
+        ran = {}
+        for of in (f for text in said.splitlines()
+                   for f in json.loads(text)['files'] if f['file'] in now):
+            lines = of['lines']
+            self.known[of['file']] = sorted({e['line_number'] for e in lines})
+            if any(e['count'] for e in lines):
+                ran[of['file']] = (now[of['file']], sorted(
+                    {e['line_number'] for e in lines if e['count']}))
+        return ran
+
+    def execute(self, change, source):
+        """The suites that execute the change, or, if it stands outside of all
+        functions, the file."""
+        known = self.known.get(change.file, [])
+        first = max((k for k in known if k <= change.line), default=0)
+        between = source.split('\n')[max(first - 1, 0):change.line - 1]
+        outside = first == 0 or any(b.startswith('}') for b in between)
+        lines = set(known if outside else range(first, change.last + 1))
+        return [s for s, of in self.suites.items()
+                if not lines.isdisjoint(of['ran'].get(change.file, (0, []))[1])]
 
 
 # ---- the suites of a module -------------------------------------------------
@@ -343,12 +424,15 @@ def draw(names, seed):
     return [rng.choice(site) for site in sites]
 
 
-def try_change(tree, change, tests):
+def try_change(tree, change, tests, coverage):
     """'seen by SUITE', 'unseen', or why it is no change at all."""
     with open(change.file, encoding='utf-8') as f:
         source = f.read()
     suites = suites_of(change.file, tests)
-    tree.measure(suites)
+    ran = coverage.execute(change, source)
+    if ran:
+        suites = ([s for s in suites if s in ran] +
+                  [s for s in ran if s not in suites])
     before = tree.codes.setdefault(change.file, tree.code_of(change.file))
     try:
         write(change.file, change.applied(source))
@@ -356,7 +440,7 @@ def try_change(tree, change, tests):
             return 'does not compile'
         if tree.code_of(change.file) == before:
             return 'the same code'
-        suite = tree.seen_by(suites)
+        suite = tree.seen_by(suites, coverage.took)
         return f'seen by {suite}' if suite else 'unseen'
     finally:
         write(change.file, source)  # the next make compiles it
@@ -372,6 +456,7 @@ def main():
     tree = Tree(a.t)
     changes = draw(a.names, a.s)
     tests = find_tests()
+    coverage = Coverage(tree, tests)
     built = tree.make()
     if built.returncode != 0:
         sys.exit(built.stdout)
@@ -381,7 +466,7 @@ def main():
         for c in changes:
             if made == a.n:
                 break
-            result = try_change(tree, c, tests)
+            result = try_change(tree, c, tests, coverage)
             say = f'{c.file}:{c.line}: {c.what}'
             print(f'{say}: {result}', file=log, flush=True)
             made += result.startswith(('seen', 'unseen'))

@@ -314,8 +314,6 @@ static enum status send_command(struct redis_connection *l, int argc,
 
     if (st == STATUS_OK)
         freeReplyObject(r);
-    else if (st != STATUS_CLOSED)
-        redis_connection_lose(l);
     return st;
 }
 
@@ -380,11 +378,8 @@ static enum status learn(struct redis_connection *l)
     bool loading = false;
     enum status st = ask(l, 1, info, &r);
 
-    if (st != STATUS_OK) {
-        if (st != STATUS_CLOSED)
-            redis_connection_lose(l);
+    if (st != STATUS_OK)
         return st;
-    }
     l->run_id[0] = '\0';
     if (r->type == REDIS_REPLY_STRING) {
         text = bytes_of(r->str, (size_t)r->len);
@@ -416,7 +411,11 @@ static enum status connect_once(struct redis_connection *l)
     (void)redisSetTimeout(l->c, limit);
     redis_connection_bound(l->c->reader, &l->makers);
     st = sign_in(l);
-    return st == STATUS_OK ? learn(l) : st;
+    if (st == STATUS_OK)
+        st = learn(l);
+    if (st != STATUS_OK && l->c != NULL)
+        redis_connection_lose(l); /* it refuses us */
+    return st;
 }
 
 static void sleep_until(int64_t when)

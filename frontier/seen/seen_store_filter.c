@@ -213,20 +213,21 @@ static enum status make_filter(struct seen_store *s)
 
 /* ---- in Redis ---- */
 
-/* Reads "COVERS MARK"; false: there is no mark, or the store has lost rows
- * since. */
-static bool read_mark(struct seen_store *s, struct buf *text, uint64_t *covers,
-                      struct bytes *mark)
+/* Reads "COVERS MARK". STATUS_NOT_FOUND: there is no mark, or the store has
+ * lost rows since. */
+static enum status read_mark(struct seen_store *s, struct buf *text,
+                             uint64_t *covers, struct bytes *mark)
 {
+    enum status st = frontier_store_meta(s->store, MARK, text);
     char *end;
 
-    if (frontier_store_meta(s->store, MARK, text) != STATUS_OK)
-        return false;
+    if (st != STATUS_OK)
+        return st;
     *covers = strtoull(buf_str(text), &end, 10);
     if (*end != ' ' || *covers > frontier_store_last_id(s->store))
-        return false;
+        return STATUS_NOT_FOUND;
     *mark = bytes_of(end + 1, text->len - (size_t)(end + 1 - text->at));
-    return true;
+    return STATUS_OK;
 }
 
 static enum status open_remote(struct seen_store *s)
@@ -237,10 +238,14 @@ static enum status open_remote(struct seen_store *s)
     uint64_t covers = 0;
     enum status st = filter_new(&s->filter, &wanted);
 
+    if (st != STATUS_OK)
+        return st;
     buf_init(&text, 1024);
-    if (st == STATUS_OK && read_mark(s, &text, &covers, &mark) &&
-        redis_filter_trust(s->filter, mark))
+    st = read_mark(s, &text, &covers, &mark);
+    if (st == STATUS_OK && redis_filter_trust(s->filter, mark))
         st = feed_newer(s, covers);
+    else if (st == STATUS_NOT_FOUND)
+        st = STATUS_OK; /* the filter is filled from the exact set */
     buf_fini(&text);
     return st;
 }

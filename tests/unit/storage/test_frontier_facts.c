@@ -136,6 +136,33 @@ START_TEST(of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept)
 }
 END_TEST
 
+/* As long as they come, and the place of a short one is used again. */
+START_TEST(an_example_keeps_the_beginning_of_a_long_host_and_url)
+{
+    struct scratch dir;
+    struct model m;
+    char host[300], url[3000];
+
+    begin(&m, &dir);
+    memset(host, 'h', sizeof host);
+    memset(url, 'u', sizeof url);
+    skip(&m, "scope", "short", 1);
+    for (int i = 0; i < DROPS_EXAMPLES; i++)
+        frontier_store_drop(m.s, "scope", bytes_of(host, sizeof host),
+                            bytes_of(url, sizeof url), 2, 2);
+    commit(&m);
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"
+                                " WHERE length(host) = 255"
+                                " AND length(url) = 2048"),
+                     DROPS_EXAMPLES);
+    ck_assert_int_eq(number(&m, "SELECT count(*) FROM drop_examples"
+                                " WHERE trim(host, 'h') || trim(url, 'u')"
+                                " != ''"),
+                     0);
+    end(&m, &dir);
+}
+END_TEST
+
 START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
 {
     struct scratch dir;
@@ -351,6 +378,7 @@ Suite *suite_frontier_facts(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, drops_are_counted_by_reason_and_host_to_the_last_one);
     tcase_add_test(t, the_latest_thousand_drops_of_each_reason_are_kept);
+    tcase_add_test(t, an_example_keeps_the_beginning_of_a_long_host_and_url);
     tcase_add_test(
         t, of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept);
     tcase_add_test(t, hosts_without_end_are_counted_together_past_a_ceiling);

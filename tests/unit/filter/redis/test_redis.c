@@ -168,6 +168,32 @@ START_TEST(after_a_broken_connection_only_what_was_missed_is_added)
 }
 END_TEST
 
+/* The list has room for 65,536 of them, in whatever calls they come. */
+START_TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
+{
+    struct remembered *r = xcalloc(1, sizeof *r);
+    uint64_t *keys = xmalloc(65536 * sizeof *keys), asked;
+    struct filter *f;
+
+    NEEDS_SERVER;
+    f = make(r);
+    add_and_remember(f, r, 0, 100);
+    ck_assert(becomes_whole(f));
+    asked = r->asked;
+    (void)redis_server_do(&server, "CLIENT KILL TYPE normal SKIPME yes");
+    for (uint64_t i = 0; i < 65536; i++)
+        keys[i] = nth_key(100 + i);
+    remember_range(r, 100, 65536);
+    ck_assert_int_eq(filter_add(f, keys, 65536, NULL), STATUS_OK);
+    ck_assert(becomes_whole(f));
+    ck_assert_uint_eq(r->asked, asked);
+    ck_assert_uint_eq(count_maybe(f, 0, 65636), 65636);
+    free(keys);
+    filter_free(f);
+    forget_all(r);
+}
+END_TEST
+
 START_TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -567,6 +593,7 @@ Suite *suite_redis(void)
     tcase_add_test(t,
                    while_the_server_is_away_all_is_maybe_and_nothing_is_lost);
     tcase_add_test(t, after_a_broken_connection_only_what_was_missed_is_added);
+    tcase_add_test(t, a_call_that_fills_the_list_of_missed_keys_loses_none);
     tcase_add_test(t, more_missed_keys_than_are_kept_are_taken_from_the_source);
     tcase_add_test(t, a_filter_that_was_flushed_is_filled_again);
     tcase_add_test(t, a_server_that_came_back_with_older_keys_is_filled_again);

@@ -392,6 +392,10 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
     ck_assert_uint_eq(a.exact_count, 20000);
     ck_assert_uint_eq(a.false_negatives, 0);
     ck_assert_uint_eq(a.what_if[0].total.asked, 20000);
+    ck_assert_uint_eq(a.what_if[0].count, 6);
+    for (unsigned i = 0; i < 6; i++)
+        ck_assert_uint_eq(a.what_if[0].steps[i].upto,
+                          i < 5 ? 1024u << i : 20000);
     audit_fini(&a);
     audit_list_free(l);
 }

@@ -313,9 +313,50 @@ START_TEST(what_came_after_an_empty_checkpoint_is_seen)
 }
 END_TEST
 
+static uint64_t overfull(const struct scratch *at,
+                         const struct seen_store_options *o)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+    struct seen_store *s = NULL;
+    uint64_t n;
+
+    ck_assert_int_eq(seen_store_open(&s, at->dir, o), STATUS_OK);
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    n = frontier_store_counter(s->store, "filter_overfull");
+    seen_store_close(s);
+    return n;
+}
+
+/* Whoever reads the store while no crawl runs learns it too. */
+START_TEST(a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made)
+{
+    struct seen_store_options o = options;
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    scratch_quiet();
+    for (unsigned n = 0; n < 6000; n++)
+        admit(s, n);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    seen_store_close(s);
+    o.filter_kind = "counting"; /* which has room for the fewest in its least */
+    o.fpr = 1e-9;
+    o.expect = 50;
+    SAME(overfull(&at, &o), 1);
+    SAME(overfull(&at, &o), 1);
+    o.expect = 20000;
+    SAME(overfull(&at, &o), 0);
+    SAME(overfull(&at, &o), 0);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* ---- each statement fails in turn ---- */
 
 static struct seen_store *faulty;
+static struct seen_store_options faulty_options;
 
 /* Opens the store, without the filter's file if `bare`, and writes a
  * checkpoint. */
@@ -327,7 +368,7 @@ static void open_and_save(const struct scratch *at, bool bare)
     snprintf(path, sizeof path, "%s/filter.ckpt", at->dir);
     if (bare)
         unlink(path);
-    TELLS(seen_store_open(&faulty, at->dir, &options));
+    TELLS(seen_store_open(&faulty, at->dir, &faulty_options));
     TELLS(seen_store_touch(faulty));
     TELLS(seen_store_prepare(faulty, &c));
     TELLS(seen_store_commit(faulty));
@@ -344,12 +385,22 @@ static void without_filter(void *at)
     open_and_save(at, true);
 }
 
+/* Nobody listens there, which is no failure of the store. */
+static void with_redis(void *at)
+{
+    faulty_options.filter_kind = "redis";
+    faulty_options.expect = 100;
+    faulty_options.redis = "redis://127.0.0.1:1/";
+    open_and_save(at, false);
+}
+
 START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
 {
-    void (*const works[])(void *) = {with_filter, without_filter};
+    void (*const works[])(void *) = {with_filter, without_filter, with_redis};
 
     scratch_quiet();
-    for (int i = 0; i < 2; i++) {
+    faulty_options = options;
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         const struct seen_store_checkpoint c = {"stopped", true, true};
         struct scratch at = scratch_make();
         struct seen_store *s = make(&at);
@@ -395,6 +446,8 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
     tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
     tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
+    tcase_add_test(
+        t, a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made);
     suite_add_tcase(s, t);
     return s;
 }

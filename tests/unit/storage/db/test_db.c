@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_db.c - what opens, what is refused, and how the log starts over. */
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include "base/file/unsynced.h"
@@ -47,6 +48,28 @@ START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
     ck_assert(unsynced_is_noted(dir.db)); /* a reader does not clear the note */
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
     ck_assert(!unsynced_is_noted(dir.db));
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Threads are refused for want of memory: here for want of room for a stack. */
+START_TEST(without_a_thread_for_its_checkpoints_a_store_does_not_open)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = NULL;
+    pthread_attr_t all, huge;
+
+    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_assert_int_eq(pthread_getattr_default_np(&all), 0);
+    ck_assert_int_eq(pthread_attr_init(&huge), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 60), 0);
+    ck_assert_int_eq(pthread_setattr_default_np(&huge), 0);
+    ck_assert_int_eq(db_open(&d, dir.db, DB_WRITE, &options), STATUS_NOMEM);
+    ck_assert_ptr_null(d);
+    ck_assert_int_eq(pthread_setattr_default_np(&all), 0);
+    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    pthread_attr_destroy(&huge);
+    pthread_attr_destroy(&all);
     scratch_remove(&dir);
 }
 END_TEST
@@ -348,6 +371,8 @@ Suite *suite_db(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t,
                    after_a_sync_that_failed_the_next_start_reads_from_the_disk);
+    tcase_add_test(t,
+                   without_a_thread_for_its_checkpoints_a_store_does_not_open);
     tcase_add_test(t, is_made_once_and_never_over_another);
     tcase_add_test(t, a_clean_stop_leaves_one_file);
     tcase_add_test(t, a_file_left_by_a_creation_cut_short_is_no_hindrance);

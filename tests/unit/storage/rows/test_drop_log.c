@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/unit/storage/scratch.h"
+#include "tests/unit/storage/step_fault.h"
 
 #define DROPS 3000
 
@@ -356,6 +356,35 @@ START_TEST(blocks_that_cannot_be_are_damage)
 }
 END_TEST
 
+struct faulty {
+    struct db *d;
+    struct drop_log *l;
+};
+
+static void open_log(void *ctx)
+{
+    struct faulty *f = ctx;
+
+    TELLS(drop_log_open(&f->l, f->d));
+}
+
+START_TEST(a_statement_that_fails_while_it_is_opened_is_told)
+{
+    struct scratch dir = scratch_make();
+    struct faulty f = {.d = scratch_open(dir.db, DB_CREATE)};
+    uint64_t n = 0;
+
+    scratch_quiet();
+    drop_log_close(fill(f.d, 10));
+    while (step_fault_at(++n, open_log, &f))
+        ck_assert_ptr_null(f.l);
+    ck_assert_uint_gt(n, 8); /* four prepared, four read */
+    drop_log_close(f.l);
+    db_close(f.d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_drop_log(void)
 {
     Suite *s = suite_create("drop_log");
@@ -369,6 +398,7 @@ Suite *suite_drop_log(void)
     tcase_add_test(t, it_counts_what_its_blocks_hold);
     tcase_add_test(t, a_block_ends_when_it_is_full);
     tcase_add_test(t, blocks_that_cannot_be_are_damage);
+    tcase_add_test(t, a_statement_that_fails_while_it_is_opened_is_told);
     suite_add_tcase(s, t);
     return s;
 }

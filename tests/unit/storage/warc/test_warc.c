@@ -542,6 +542,28 @@ START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
 }
 END_TEST
 
+/* The machine died before the first record was on the disk. */
+START_TEST(a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened)
+{
+    struct scratch s = scratch_make();
+    char path[300], finished[256];
+    FILE *f;
+
+    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    snprintf(finished, sizeof finished,
+             "%s/warc/t-20260131235959123-00001-here.warc.gz", s.dir);
+    snprintf(path, sizeof path, "%s.open", finished);
+    f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    fwrite("\x1f\x8b", 1, 2, f);
+    fclose(f);
+    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_ne(access(finished, F_OK), 0);
+    remove_all(&s);
+}
+END_TEST
+
 START_TEST(a_full_disk_leaves_whole_records_and_stays_refused)
 {
     struct scratch s = scratch_make();
@@ -610,6 +632,8 @@ Suite *suite_warc(void)
     tcase_add_test(t, damage_that_whole_records_follow_is_no_torn_tail);
     tcase_add_test(t, every_flipped_bit_of_a_record_is_found);
     tcase_add_test(t, a_crash_is_mended_when_the_crawl_is_opened_again);
+    tcase_add_test(
+        t, a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened);
     tcase_add_test(t, a_full_disk_leaves_whole_records_and_stays_refused);
     tcase_add_test(t, rows_cannot_name_files_elsewhere);
     tcase_set_timeout(t, 60);
