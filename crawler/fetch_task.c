@@ -166,11 +166,15 @@ static bool is_read_as_it_comes(const struct fetch_task_tools *t,
 static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
                                         struct fetch_task *task, int64_t now)
 {
+    const struct conditions conditions = conditions_of(&lease_of(task)->last);
     struct fetch_order order = {.id = lease_of(task)->id,
                                 .url = lease_of(task)->url.at,
                                 .body_most = t->o->max_body,
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
+
+    if (conditions_any(&conditions))
+        order.conditions = &conditions;
 
     if (is_read_as_it_comes(t, task)) {
         task->list = sitemap_stream_new(t->o, t->reports, lease_of(task));

@@ -11,6 +11,7 @@
 #include "base/http_time.h"
 #include "base/mem.h"
 #include "crawler/archive/warc_capture.h"
+#include "crawler/fetch/conditions.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"
@@ -426,12 +427,38 @@ static void report_redirect(struct draft *d)
         d->done->row.detail = kept(d->out, location, ROW_TEXT_MOST);
 }
 
+/* What the page was is in its row of then; the engine completes this one. A 304
+ * to a request that had no conditions says nothing about the page. */
+static void report_not_modified(struct draft *d)
+{
+    const struct conditions asked = conditions_of(&d->lease->last);
+
+    if (conditions_any(&asked))
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    else
+        set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
+}
+
+/* A page that came in full, with the body that it had before. */
+static bool is_same_body(const struct draft *d)
+{
+    const struct digest *was = &d->lease->last.body_digest;
+
+    return d->done->outcome.status == OUTCOME_FETCHED &&
+           d->done->outcome.reason == REASON_NONE && (was->hi | was->lo) != 0 &&
+           digest_equal(*was, d->done->row.body_digest);
+}
+
 static void report_answer(struct draft *d)
 {
     uint16_t status = d->result->response->status;
 
-    if (status < 300 || status == 304) {
+    if (status < 300) {
         report_page(d);
+        if (is_same_body(d))
+            set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    } else if (status == 304) {
+        report_not_modified(d);
     } else if (status < 400) {
         report_redirect(d);
     } else if (was_guess(d->lease) && status < 500 && status != 408 &&

@@ -58,6 +58,15 @@ enum engine_answer {
     ENGINE_REFUSED  /* a limit of the engine leaves no room */
 };
 
+/* What is known of the last whole response of a URL (page_store_last). */
+struct engine_last {
+    uint64_t seq;              /* its fetch row; 0: there was none */
+    int64_t at_ms;             /* wall clock of its request */
+    struct digest body_digest; /* all zero: none */
+    /* Its validators, as received; empty: not sent, or not to be used. */
+    struct bytes etag, last_modified;
+};
+
 /* A leased URL. The lease lasts until ack or release, or a crash. The bytes
  * live as long. */
 struct engine_lease {
@@ -71,6 +80,7 @@ struct engine_lease {
     bool first;     /* the first of its queue in this run */
     uint32_t tries; /* tries used before this one */
     struct bytes key, url;
+    struct engine_last last;
     /* Its request goes to the host of this queue, for its robots.txt, as
      * engine_host_news.robots_host asked. Empty: its own host. */
     struct bytes robots_host;

@@ -54,6 +54,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_SAME_CONTENT] = "same_content",
     [REASON_URL_FORM] = "url_form",
     [REASON_NEAR_DUP] = "near_dup",
+    [REASON_UNCHANGED] = "unchanged",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -77,6 +77,8 @@ enum outcome_reason {
                         form, under which it was queued instead */
     REASON_NEAR_DUP, /* a link of a page whose text is nearly that of an earlier
                         one, with --near-dup skip */
+    REASON_UNCHANGED, /* fetched: its server said so (304), or the body has the
+                         digest of its last whole response */
     REASON_COUNT_
 };
 

@@ -11,6 +11,7 @@
 #include "base/logger.h"
 #include "base/process/secret.h"
 #include "crawler/crawl_balance.h"
+#include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/reader.h"
@@ -103,6 +104,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                   .memory = plan_of(s).engine,
                   .before_commit = before_commit,
                   .before_commit_ctx = c},
+        .identity = buf_bytes(&c->identity),
+        .keeps_records = s->warc,
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
         .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
@@ -251,8 +254,10 @@ enum status crawl_setup_make(struct crawl_setup *c,
 
     *c = (struct crawl_setup){.guard = NULL};
     buf_init(&c->user_agent, 4096);
+    buf_init(&c->identity, 4096 + sizeof CODING_ACCEPTED);
     buf_init(&c->product_token, 4096);
     settings_user_agent(s, &c->user_agent);
+    buf_addf(&c->identity, "%s\n" CODING_ACCEPTED, buf_str(&c->user_agent));
     settings_product_token(s, &c->product_token);
     st = make_shared(c, s, why);
     if (st != STATUS_OK && why->len == 0)
@@ -365,6 +370,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     tls_sessions_free(c->tls_sessions);
     rate_limit_free(c->rate);
     buf_fini(&c->user_agent);
+    buf_fini(&c->identity);
     buf_fini(&c->product_token);
     crawl_credentials_end(c);
 }

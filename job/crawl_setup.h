@@ -30,7 +30,7 @@ struct crawl_setup {
     struct connection_budget connections;
     struct tls_sessions *tls_sessions;
     struct rate_limit *rate;
-    struct buf user_agent, product_token;
+    struct buf user_agent, product_token, identity;
     /* by crawl_credentials_make() */
     struct credentials *credentials;
     struct cookie_jar *jar;

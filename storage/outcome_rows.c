@@ -19,16 +19,13 @@
 
 #define CACHE (UINT64_C(2) << 20)
 
-#define WORD(column)                                                           \
-    "CASE typeof(" column ") WHEN 'integer'"                                   \
-    " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
 #define URL_OF(id)                                                             \
     "(SELECT p.prefix || v.path FROM url v JOIN origin p ON p.id = v.origin"   \
     " WHERE v.id = " id ")"
 
 /* clang-format off */
 static const char sql[] =
-    "SELECT " FETCH_COLUMNS(WORD) ", o.prefix || u.path, u.depth, u.kind,"
+    "SELECT " FETCH_COLUMNS(FETCH_WORD) ", o.prefix || u.path, u.depth, u.kind,"
     " " URL_OF("u.via") ","
     " CASE typeof(f.redirect) WHEN 'text' THEN f.redirect"
     " ELSE " URL_OF("f.redirect") " END,"

@@ -134,6 +134,23 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
                 bodies);
 }
 
+static void verify_last(struct verdicts *v, struct reader *r)
+{
+    enum status st =
+        page_store_verify_last(r->pages, frontier_store_last_id(r->store));
+
+    if (st == STATUS_NOT_FOUND)
+        verdict(v, "ok",
+                "last whole fetches: the format has no index of them"
+                " yet");
+    else if (st != STATUS_OK)
+        verdict(v, "DAMAGED",
+                "last whole fetches: their index does not agree with the"
+                " fetches");
+    else
+        verdict(v, "ok", "last whole fetches: each URL has its own");
+}
+
 static void verify_near(struct verdicts *v, struct reader *r)
 {
     uint64_t prints = 0;
@@ -234,6 +251,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
         verdict(v, "BAD", "exact set: pages do not agree with their index");
     verify_bodies(v, r);
     verify_near(v, r);
+    verify_last(v, r);
 }
 
 /* False: the latest metadata of some URL cannot be read; that was logged. */

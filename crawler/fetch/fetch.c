@@ -19,7 +19,10 @@
 #include "crawler/fetch/curl_faults.h"
 #include "crawler/fetch/fetch_parts.h"
 
-#define DNS_CACHE_S    300L
+#define DNS_CACHE_S 300L
+#define CONDITION_MOST                                                         \
+    ((size_t)1024) /* a header line; values are cut at 512                     \
+                    */
 #define REQUEST_MOST   ((size_t)256 << 10)
 #define READ_MOST      16384L /* octets in one read */
 #define READ_LEAST     1024L  /* the least that curl accepts */
@@ -138,6 +141,7 @@ void fetch_free(struct fetch *f)
         return;
     curl_easy_cleanup(f->transfer.easy);
     curl_slist_free_all(f->resolve);
+    curl_slist_free_all(f->headers);
     coding_free(f->coding);
     response_fini(&f->response);
     buf_fini(&f->body);
@@ -183,6 +187,57 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     buf_clear(&f->request);
 }
 
+static bool add_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+
+    if (longer != NULL)
+        *list = longer;
+    return longer != NULL;
+}
+
+static bool add_condition(struct curl_slist **list, const char *name,
+                          struct bytes value)
+{
+    struct buf line;
+    bool ok;
+
+    if (value.len == 0)
+        return true;
+    buf_init(&line, CONDITION_MOST);
+    buf_add_str(&line, name);
+    buf_add_bytes(&line, value);
+    ok = buf_failed(&line) == STATUS_OK && add_header(list, buf_str(&line));
+    buf_fini(&line);
+    return ok;
+}
+
+/* The list of its origin is shared, so a request with conditions has a copy. */
+static bool copy_headers(struct curl_slist **list, const struct curl_slist *of,
+                         const struct conditions *c)
+{
+    bool ok = true;
+
+    for (; ok && of != NULL; of = of->next)
+        ok = add_header(list, of->data);
+    return ok && add_condition(list, "If-None-Match: ", c->if_none_match) &&
+           add_condition(list, "If-Modified-Since: ", c->if_modified_since);
+}
+
+static void set_headers(struct fetch *f, struct curl_slist *shared)
+{
+    struct curl_slist *former = f->headers;
+
+    f->headers = NULL;
+    if (f->order.conditions != NULL &&
+        !copy_headers(&f->headers, shared, f->order.conditions))
+        mem_out(CONDITION_MOST);
+    f->order.conditions = NULL;
+    curl_easy_setopt(f->transfer.easy, CURLOPT_HTTPHEADER,
+                     f->headers != NULL ? f->headers : shared);
+    curl_slist_free_all(former);
+}
+
 /* Sets the secrets for the origin of this request, and clears those of the one
  * before. libcurl keeps connections with different client certificates
  * apart. */
@@ -195,7 +250,7 @@ static void set_credentials(struct fetch *f, struct bytes url)
     if (f->o->credentials != NULL)
         set = credentials_for(f->o->credentials,
                               bytes_of(url.at, url_origin_length(url)));
-    curl_easy_setopt(e, CURLOPT_HTTPHEADER, set->headers);
+    set_headers(f, set->headers);
     curl_easy_setopt(e, CURLOPT_COOKIE, set->cookie);
     f->tls.client = set->of_seed ? f->o->cert : NULL;
     curl_easy_setopt(e, CURLOPT_SSLCERT, f->tls.client);

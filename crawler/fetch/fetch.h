@@ -18,6 +18,7 @@
 #include "base/heap.h"
 #include "crawler/address/guard.h"
 #include "crawler/fetch/coding.h"
+#include "crawler/fetch/conditions.h"
 #include "crawler/fetch/fetch_options.h"
 #include "crawler/fetch/multi.h"
 #include "crawler/fetch/response.h"
@@ -50,8 +51,10 @@ struct fetch_order {
     const char *url;    /* copied */
     uint64_t body_most; /* most decoded octets kept of a 2xx body; other bodies
                            are not kept */
-    bool keep_all;      /* also keep bodies of other responses */
-    bool filter_mime;   /* apply the options' list of types */
+    /* Copied; NULL: the request has none. */
+    const struct conditions *conditions;
+    bool keep_all;    /* also keep bodies of other responses */
+    bool filter_mime; /* apply the options' list of types */
     /* Gets a 2xx body as it arrives, decoded, of any length; false: it has
      * enough, and the response ends as FETCH_CUT_LENGTH. At most body_most
      * octets are kept then, and only if it is labelled as HTML or keep_all is
@@ -138,6 +141,8 @@ struct fetch {
     int64_t started, started_wall_ms;
     bool in_jar; /* it uses the cookie jar */
     struct curl_slist *resolve;
+    struct curl_slist *headers; /* of this request alone; NULL: those of its
+                                   origin */
     char error[CURL_ERROR_SIZE];
 };
 

@@ -26,7 +26,7 @@ enum status external_take(struct frontier *f, uint64_t id,
         return st;
     frontier_store_queue_name(f->store, row.queue, &crawl, &key);
     h = frontier_host(f, row.queue);
-    *out = lease_add(f->leases, h, &row, key, t != NULL ? t->tries : 0);
+    *out = lease_add(f->leases, h, &row, key, t != NULL ? t->tries : 0, NULL);
     politeness_group_lease(h);
     return STATUS_OK;
 }

@@ -131,6 +131,8 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
                            frontier_store_counter(f->store, "drops_kept"));
     if (st == STATUS_OK)
         st = page_store_step(f->pages);
+    if (st == STATUS_OK)
+        st = frontier_note_identity(f);
     if (st == STATUS_OK && f->external != NULL)
         st = external_step(f);
     if (st != STATUS_OK)
@@ -312,6 +314,7 @@ void frontier_close(struct engine *e)
     free(f->scratch.asked);
     free(f->scratch.blocked);
     buf_fini(&f->text);
+    arena_free(f->last_texts);
     free(f);
 }
 

@@ -57,8 +57,13 @@ struct frontier_options {
     struct blocklist *blocklist; /* borrowed; URLs on it are dropped before
                                     admission. NULL: none */
     bool compare_text; /* if digests are equal, compare the stored URL too */
-    bool record_links; /* keep the whole link graph (storage/rows/link_store.h)
-                        */
+    /* What a server may choose a representation by, the same in every request:
+     * user agent and codings. Validators of responses to others are not used.
+     */
+    struct bytes identity;
+    bool keeps_records; /* --warc: what it has no record of is fetched again */
+    bool record_links;  /* keep the whole link graph (storage/rows/link_store.h)
+                         */
     bool skip_same_content;  /* do not admit links of a body seen before */
     bool watch_near;         /* recognize near duplicates by row.simhash */
     bool skip_near_dup;      /* do not admit links of near duplicates */

@@ -144,6 +144,8 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                           const struct fetch_row *row)
 {
     frontier_count_outcome(f, o, kind, false);
+    if (o.reason == REASON_UNCHANGED) /* it has its own earlier text */
+        return;
     if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
         frontier_store_add(f->store, "same_content", 1);
     if (row->near_dup_of != 0 && o.status == OUTCOME_FETCHED)
@@ -373,6 +375,9 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     }
     last = frontier_is_removed(h, d->id) ||
            (!silent && (!d->transient || row.tries >= tries));
+    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&
+        o.http_status == 304)
+        st = frontier_take_last(f, d->id, &row);
     if (st == STATUS_OK && last)
         st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
     else if (st == STATUS_OK && silent)

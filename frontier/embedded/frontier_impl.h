@@ -14,6 +14,7 @@
  *   retry_failed.c      failed URLs that a person wants tried again
  *   frontier_lease.c    which URL goes out next
  *   frontier_order.c    which URLs of a host go before their turn, or later
+ *   frontier_last.c     what is known of a URL that was fetched before
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
@@ -30,6 +31,7 @@
 #ifndef URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
 #define URLWEIR_FRONTIER_EMBEDDED_FRONTIER_IMPL_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/map.h"
@@ -152,6 +154,10 @@ struct frontier {
 
     struct admit_scratch scratch;
     struct buf text; /* a URL read from the store */
+
+    struct arena *last_texts; /* of a fetch row (frontier_last.c) */
+    uint64_t other_seq;       /* fetches up to this one had another identity */
+    bool identity_noted;      /* the store has this run's */
 };
 
 /* ---- the table's functions, each in its file: see engine.h ---- */
@@ -250,6 +256,22 @@ bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h);
 /* How many of `most` URLs may be leased within the limit of pages. */
 size_t frontier_pages_left(const struct frontier *f, size_t most);
+
+/* ---- of frontier_last.c ---- */
+
+/* Opens the index of whole fetches. */
+MUST_CHECK enum status frontier_open_last(struct frontier *f, uint64_t memory);
+/* Stores the identity of this run, if it is new. Inside a transaction. */
+MUST_CHECK enum status frontier_note_identity(struct frontier *f);
+/* What is known of the last whole response of `id`; its bytes are in
+ * f->last_texts, until the next call. Validators that may not be used now are
+ * left out. */
+MUST_CHECK enum status frontier_find_last(struct frontier *f, uint64_t id,
+                                          struct engine_last *out);
+/* Completes the row of a response that said "not modified" with what that last
+ * response was; its texts are in f->last_texts. */
+MUST_CHECK enum status frontier_take_last(struct frontier *f, uint64_t id,
+                                          struct fetch_row *row);
 
 /* ---- of removal.c ---- */
 

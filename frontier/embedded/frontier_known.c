@@ -4,7 +4,8 @@
  *
  * With --dup-content skip its body is the same, with --near-dup skip its text
  * is nearly the same. A page that was cut tells what its text begins with, not
- * what it links to, so no other is like it.
+ * what it links to, so no other is like it. A page that is fetched again is not
+ * known from itself.
  */
 #include "frontier/embedded/frontier_impl.h"
 #include "storage/index/near_index.h"
@@ -37,7 +38,7 @@ static enum status has_known_body(struct frontier *f,
     if (*known)
         return STATUS_OK;
     st = page_store_first_with_body(f->pages, row->body_digest, &first);
-    *known = first.seq != 0 &&
+    *known = first.seq != 0 && first.url != done[i].id &&
              had_links_read((struct outcome){first.status, first.reason, 0});
     return st;
 }
@@ -73,7 +74,7 @@ static enum status has_known_text(struct frontier *f,
     if (*known)
         return STATUS_OK;
     st = page_store_first_near(f->pages, row->simhash, &first);
-    *known = first.seq != 0 &&
+    *known = first.seq != 0 && first.url != done[i].id &&
              had_text_read((struct outcome){first.status, first.reason, 0});
     return st;
 }

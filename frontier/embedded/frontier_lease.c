@@ -320,6 +320,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
 {
     struct url_row row;
     struct bytes crawl, key;
+    struct engine_last last;
     struct outcome o;
     const char *detail = "";
     uint32_t tries = 0;
@@ -344,9 +345,11 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
                                : st;
     }
     st = frontier_order_defers(f, h, &row, &later);
+    if (st == STATUS_OK && !later)
+        st = frontier_find_last(f, id, &last);
     if (st != STATUS_OK || later)
         return st;
-    *out = lease_add(f->leases, h, &row, key, tries);
+    *out = lease_add(f->leases, h, &row, key, tries, &last);
     politeness_group_lease(h);
     h->run = (h->run + 1) % RUN;
     if (!without_delay(f, h)) {

@@ -19,6 +19,8 @@
 /* Room for a URL from the store: other programs may put longer ones than we
  * crawl (URL_LENGTH_CEILING). */
 #define TEXT_MOST ((size_t)16 << 20)
+/* Texts of one fetch row, each of which is far shorter. */
+#define LAST_TEXTS_MOST ((size_t)1 << 20)
 
 static struct frontier *frontier_alloc(const struct frontier_options *o)
 {
@@ -38,6 +40,7 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
     f->leases = lease_table_new();
     f->tries = map_new();
     buf_init(&f->text, TEXT_MOST);
+    f->last_texts = arena_new(LAST_TEXTS_MOST);
     return f;
 }
 
@@ -57,6 +60,8 @@ static enum status open_parts(struct frontier *f)
                                    seen_store_share(s, 1, 256 * KIB, 80 * MIB));
     f->store = s->store;
     f->pages = s->pages;
+    if (st == STATUS_OK)
+        st = frontier_open_last(f, seen_store_share(s, 1, 256 * KIB, 64 * MIB));
     if (st == STATUS_OK)
         st = link_store_open(&f->links, s->db);
     if (st == STATUS_OK)

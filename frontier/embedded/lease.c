@@ -33,15 +33,30 @@ static struct bytes key_of(const uint64_t *id)
     return bytes_of(id, sizeof *id);
 }
 
+/* Copies `s` to *at and moves that on. */
+static struct bytes put(char **at, struct bytes s)
+{
+    char *to = *at;
+
+    if (s.len > 0)
+        memcpy(to, s.at, s.len);
+    *at = to + s.len;
+    return bytes_of(to, s.len);
+}
+
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
-                               uint32_t tries)
+                               uint32_t tries, const struct engine_last *last)
 {
-    struct lease_record *r = xmalloc(sizeof *r + row->url.len + key.len);
-    char *key_at = r->text + row->url.len;
+    static const struct engine_last none;
+    struct lease_record *r;
+    char *at;
 
-    memcpy(r->text, row->url.at, row->url.len);
-    memcpy(key_at, key.at, key.len);
+    if (last == NULL)
+        last = &none;
+    r = xmalloc(sizeof *r + row->url.len + key.len + last->etag.len +
+                last->last_modified.len);
+    at = r->text;
     r->host = h;
     r->asked = NULL;
     r->via = row->via;
@@ -55,9 +70,12 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
         .kind = row->kind,
         .seed = (row->flags & URL_ROW_SEED) != 0,
         .tries = tries,
-        .key = bytes_of(key_at, key.len),
-        .url = bytes_of(r->text, row->url.len),
+        .key = put(&at, key),
+        .url = put(&at, row->url),
+        .last = *last,
     };
+    r->lease.last.etag = put(&at, last->etag);
+    r->lease.last.last_modified = put(&at, last->last_modified);
     free(map_put(t->by_id, key_of(&row->id), r));
     return r;
 }

@@ -28,10 +28,11 @@ struct lease_record {
 struct lease_table *lease_table_new(void);
 void lease_table_free(struct lease_table *t); /* NULL is fine */
 
-/* Adds a lease of `row`, which is not leased. The table owns the record. */
+/* Adds a lease of `row`, which is not leased. `last` may be NULL. The table
+ * owns the record. */
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
-                               uint32_t tries);
+                               uint32_t tries, const struct engine_last *last);
 /* NULL: not leased. */
 struct lease_record *lease_find(const struct lease_table *t, uint64_t id);
 void lease_end(struct lease_table *t, struct lease_record *r);

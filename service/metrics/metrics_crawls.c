@@ -91,7 +91,7 @@ static bool is_expected(unsigned status, unsigned reason)
 {
     switch (status) {
     case OUTCOME_FETCHED:
-        return reason <= REASON_BAD_ENCODING;
+        return reason <= REASON_BAD_ENCODING || reason == REASON_UNCHANGED;
     case OUTCOME_REDIRECT:
         return reason == REASON_NONE || (reason >= REASON_REDIRECT_LIMIT &&
                                          reason <= REASON_REDIRECT_INVALID);

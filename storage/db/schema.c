@@ -39,7 +39,7 @@
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
     " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                     \
-    " WHEN 40 THEN 'near_dup' END"
+    " WHEN 40 THEN 'near_dup' WHEN 41 THEN 'unchanged' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 
@@ -93,6 +93,8 @@ const char *const schema_sql[] = {
     " flags INTEGER, simhash INTEGER, near INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
+    /* the newest whole fetch of each URL: index/whole_index.c */
+    "CREATE TABLE whole(block INTEGER PRIMARY KEY, seqs BLOB)",
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
     "INTEGER)",
     "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"
@@ -228,6 +230,7 @@ const struct db_added schema_added[] = {
     {.table = "item_queue", .column = "removed_count", .before = "0",
      .fill = "UPDATE item_queue SET removed_count = 0"},
     {.table = "early"},
+    {.table = "whole"},
     {.table = NULL},
 };
 /* clang-format on */

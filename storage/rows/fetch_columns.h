@@ -22,6 +22,10 @@
     " f.simhash, f.near"
 /* clang-format on */
 #define FETCH_COLUMN_COUNT 30
+/* Such a WORD. */
+#define FETCH_WORD(column)                                                     \
+    "CASE typeof(" column ") WHEN 'integer'"                                   \
+    " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
 
 /* Bytes are borrowed from `q` and `words`, which may be NULL if WORD leaves no
  * numbers. STATUS_DAMAGED with one log line. */

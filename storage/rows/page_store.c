@@ -18,6 +18,7 @@
 #include "storage/index/body_index.h"
 #include "storage/index/near_index.h"
 #include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_last.h"
 #include "storage/rows/page_near.h"
 
 #define ROBOTS_MOST   (500 << 10)
@@ -29,6 +30,7 @@ struct page_store {
     struct string_table *words;
     struct body_index *bodies; /* NULL: repeats are not looked for */
     struct near_index *near;   /* NULL: near duplicates are not */
+    struct page_last *last;    /* NULL: the last whole fetches are not */
     sqlite3_stmt *add, *first, *redirect, *set_robots, *read_robots;
 };
 
@@ -97,6 +99,7 @@ void page_store_close(struct page_store *s)
     string_table_close(s->words);
     body_index_close(s->bodies);
     near_index_close(s->near);
+    page_last_close(s->last);
     free(s);
 }
 
@@ -209,6 +212,8 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
     if (st != STATUS_OK)
         return st;
     *seq = ++s->last_seq;
+    if (s->last != NULL)
+        page_last_add(s->last, row, *seq);
     if (s->bodies != NULL && has_body(row->body_digest) && row->same_as == 0)
         body_index_add(s->bodies, row->body_digest, *seq);
     return s->near != NULL && row->simhash != 0
@@ -382,17 +387,34 @@ enum status page_store_watch_near(struct page_store *s, uint64_t memory)
     return page_near_open(&s->near, s->d, memory, s->last_seq);
 }
 
+enum status page_store_watch_last(struct page_store *s, uint64_t memory)
+{
+    return page_last_open(&s->last, s->d, memory);
+}
+
+enum status page_store_last(struct page_store *s, uint64_t url,
+                            void (*visit)(void *ctx,
+                                          const struct fetch_row *row),
+                            void *ctx)
+{
+    return s->last != NULL ? page_last_read(s->last, url, visit, ctx)
+                           : STATUS_NOT_FOUND;
+}
+
 enum status page_store_step(struct page_store *s)
 {
     enum status st = s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
 
-    return st == STATUS_OK && s->near != NULL ? near_index_step(s->near) : st;
+    if (st == STATUS_OK && s->near != NULL)
+        st = near_index_step(s->near);
+    return st == STATUS_OK && s->last != NULL ? page_last_step(s->last) : st;
 }
 
 uint64_t page_store_memory(const struct page_store *s)
 {
     return (s->bodies != NULL ? body_index_memory(s->bodies) : 0) +
-           (s->near != NULL ? near_index_memory(s->near) : 0);
+           (s->near != NULL ? near_index_memory(s->near) : 0) +
+           (s->last != NULL ? page_last_memory(s->last) : 0);
 }
 
 static enum status read_first(struct page_store *s, struct first_body *first)
@@ -525,6 +547,20 @@ enum status page_store_verify_near(struct page_store *s, uint64_t *count)
     if (st == STATUS_OK)
         *count = near_index_count(x);
     near_index_close(x);
+    return st;
+}
+
+enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
+{
+    struct page_last *l = NULL;
+    enum status st;
+
+    if (has_no_index(s, TABLES_NAMED("whole")))
+        return STATUS_NOT_FOUND;
+    st = page_last_open(&l, s->d, 0);
+    if (st == STATUS_OK)
+        st = page_last_verify(l, last_id);
+    page_last_close(l);
     return st;
 }
 

@@ -85,6 +85,16 @@ MUST_CHECK enum status page_store_watch_bodies(struct page_store *s,
  * with fingerprints. `memory`: see near_index_open. */
 MUST_CHECK enum status page_store_watch_near(struct page_store *s,
                                              uint64_t memory);
+/* From here on, knows the last whole fetch of each URL (whole_index.h), those
+ * of earlier rows included. `memory`: 0 for a reader, see whole_index_open. */
+MUST_CHECK enum status page_store_watch_last(struct page_store *s,
+                                             uint64_t memory);
+/* Visits that row of `url`; its bytes are borrowed during the visit.
+ * STATUS_NOT_FOUND: it was never fetched whole. Only with
+ * page_store_watch_last. */
+MUST_CHECK enum status page_store_last(
+    struct page_store *s, uint64_t url,
+    void (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
 /* Call it inside a transaction, before its commit. */
 MUST_CHECK enum status page_store_step(struct page_store *s);
 uint64_t page_store_memory(const struct page_store *s);
@@ -119,6 +129,11 @@ MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
 /* The same for fingerprints; *count: different ones. */
 MUST_CHECK enum status page_store_verify_near(struct page_store *s,
                                               uint64_t *count);
+
+/* The same for the last whole fetches of URLs, the ids of which are up to
+ * `last_id`. STATUS_NOMEM. */
+MUST_CHECK enum status page_store_verify_last(struct page_store *s,
+                                              uint64_t last_id);
 
 struct robots_row {
     struct bytes origin; /* scheme://host[:port] */

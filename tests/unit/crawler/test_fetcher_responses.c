@@ -54,7 +54,7 @@ START_TEST(statuses_have_the_outcome_of_the_table)
         {"HTTP/1.1 200 OK\r\n" EMPTY, OUTCOME_FETCHED, REASON_NONE, 200},
         {"HTTP/1.1 203 \r\n" EMPTY, OUTCOME_FETCHED, REASON_NONE, 203},
         {"HTTP/1.1 204 No\r\n\r\n", OUTCOME_FETCHED, REASON_NONE, 204},
-        {"HTTP/1.1 304 Not\r\n\r\n", OUTCOME_FETCHED, REASON_NONE, 304},
+        {"HTTP/1.1 304 Not\r\n\r\n", OUTCOME_FAILED, REASON_HTTP, 304},
         {"HTTP/1.1 103 Hint\r\nLink: </x>\r\n\r\n"
          "HTTP/1.1 404 Not Found\r\n" EMPTY,
          OUTCOME_FAILED, REASON_HTTP, 404},

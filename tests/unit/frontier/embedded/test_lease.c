@@ -19,7 +19,7 @@ START_TEST(a_lease_keeps_a_copy_of_what_it_was_given)
                                 .kind = 5,
                                 .flags = URL_ROW_SEED,
                                 .via = 4};
-    struct lease_record *r = lease_add(t, h, &row, bytes_of_str(key), 2);
+    struct lease_record *r = lease_add(t, h, &row, bytes_of_str(key), 2, NULL);
 
     memset(url, '#', sizeof url - 1);
     memset(key, '#', sizeof key - 1);
@@ -57,7 +57,7 @@ START_TEST(behaves_as_a_plain_table_does)
             const struct url_row row = {.id = id + 1,
                                         .url = bytes_of_str("http://a/")};
 
-            lease_add(t, h, &row, bytes_of_str("a"), 0);
+            lease_add(t, h, &row, bytes_of_str("a"), 0, NULL);
             count++;
         } else {
             SAME(r->lease.id, id + 1);

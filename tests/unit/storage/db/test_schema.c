@@ -10,9 +10,12 @@
 #include "crawler/html/links.h"
 #include "frontier/outcome.h"
 #include "storage/db/url_kind.h"
+#include "storage/index/whole_index.h"
 #include "tests/unit/storage/scratch.h"
 
 _Static_assert(URL_KIND_SERVED == LINK_PUT, "one number");
+_Static_assert(WHOLE_STATUS == OUTCOME_FETCHED, "one number");
+_Static_assert(WHOLE_UNCHANGED == REASON_UNCHANGED, "one number");
 _Static_assert(LINK_KIND_COUNT_ <= URL_KIND_MOST + 1, "in sets of 32 bits");
 
 static char *one_text(struct db *d, const char *sql)

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frontier_last.c - what a lease knows of the last whole response of its
+ * URL, when its validators are withheld, and what a 304 leaves in the store.
+ */
+#include "frontier/embedded/frontier_impl.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+#define ASKED_MS INT64_C(1760000000000)
+
+/* The row of a whole response. */
+static struct fetch_row whole(uint64_t id)
+{
+    return (struct fetch_row){.url = id,
+                              .final = true,
+                              .status = OUTCOME_FETCHED,
+                              .tries = 1,
+                              .http_status = 200,
+                              .at_ms = ASKED_MS,
+                              .body_bytes = 1234,
+                              .body_digest = {7, 9},
+                              .links = 3,
+                              .flags = FETCH_ROW_NOINDEX,
+                              .mime = bytes_of_str("text/html"),
+                              .charset = bytes_of_str("UTF-8"),
+                              .lang = bytes_of_str("de"),
+                              .title = bytes_of_str("A title"),
+                              .etag = bytes_of_str("\"1\""),
+                              .last_modified = bytes_of_str("long ago"),
+                              .simhash = 77};
+}
+
+/* A queued URL that had a response in an earlier life. */
+static void begin(struct rig *r, struct fetch_row row)
+{
+    uint64_t seq;
+
+    rig_create(r);
+    rig_seed(r, "http://a.test/");
+    ck_assert_int_eq(page_store_add(frontier_pages_of(r->e), &row, &seq),
+                     STATUS_OK);
+    rig_commit(r);
+}
+
+static struct engine_lease lease(struct rig *r)
+{
+    struct engine_lease l = {.id = 0};
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 1);
+    return l;
+}
+
+static struct engine_last find(struct rig *r)
+{
+    struct engine_last last;
+
+    ck_assert_int_eq(frontier_find_last((struct frontier *)r->e, 1, &last),
+                     STATUS_OK);
+    return last;
+}
+
+static void assert_known(const struct engine_last *last)
+{
+    ck_assert_uint_eq(last->seq, 1);
+    ck_assert_int_eq(last->at_ms, ASKED_MS);
+    ck_assert(digest_equal(last->body_digest, (struct digest){7, 9}));
+    ck_assert(bytes_is(last->etag, "\"1\""));
+    ck_assert(bytes_is(last->last_modified, "long ago"));
+}
+
+START_TEST(a_lease_knows_the_last_whole_response)
+{
+    struct engine_lease l;
+    struct rig r;
+
+    rig_init(&r);
+    begin(&r, whole(1));
+    l = lease(&r);
+    assert_known(&l.last);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(it_is_known_after_a_crash)
+{
+    struct engine_last last;
+    struct rig r;
+
+    rig_init(&r);
+    begin(&r, whole(1));
+    rig_crash(&r);
+    rig_reopen(&r);
+    last = find(&r);
+    assert_known(&last);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_that_was_never_whole_has_no_last_response)
+{
+    struct fetch_row cut = whole(1);
+    struct engine_lease l;
+    struct rig r;
+
+    rig_init(&r);
+    cut.reason = REASON_TRUNCATED_LENGTH;
+    begin(&r, cut);
+    l = lease(&r);
+    ck_assert_uint_eq(l.last.seq, 0);
+    ck_assert_uint_eq(l.last.etag.len + l.last.last_modified.len, 0);
+    rig_fini(&r);
+}
+END_TEST
+
+static bool has_validators(const struct engine_last *last)
+{
+    return last->etag.len > 0 || last->last_modified.len > 0;
+}
+
+START_TEST(validators_of_another_identity_are_withheld)
+{
+    struct engine_last last;
+    struct rig r;
+
+    rig_init(&r);
+    r.o.identity = bytes_of_str("urlweir/1\ngzip");
+    begin(&r, whole(1));
+    last = find(&r);
+    ck_assert(has_validators(&last));
+    rig_stop(&r);
+    r.o.identity = bytes_of_str("other/1\ngzip");
+    for (int run = 0; run < 2; run++) { /* also when it is no longer new */
+        rig_reopen(&r);
+        last = find(&r);
+        ck_assert(!has_validators(&last));
+        ck_assert_uint_eq(last.seq, 1); /* the digest is still compared */
+        ck_assert_uint_eq(last.body_digest.hi, 7);
+        rig_seed(&r, run == 0 ? "http://b.test/" : "http://c.test/");
+        rig_commit(&r);
+        rig_stop(&r);
+    }
+    rig_reopen(&r);
+    rig_fini(&r);
+}
+END_TEST
+
+/* Does a link from a sitemap with this lastmod withhold them? */
+static bool withholds(int64_t lastmod_ms)
+{
+    const struct url_hint hint = {.lastmod_ms = lastmod_ms, .priority = 500};
+    struct fetch_row row = whole(2);
+    struct engine_item item;
+    struct engine_lease l;
+    uint64_t seq;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://s.test/");
+    item = rig_item(&r, "http://a.test/");
+    item.hint = &hint;
+    (void)rig_page(&r, &item, 1);
+    ck_assert_int_eq(page_store_add(frontier_pages_of(r.e), &row, &seq),
+                     STATUS_OK);
+    l = lease(&r);
+    ck_assert_uint_eq(l.last.seq, seq);
+    rig_fini(&r);
+    return l.last.etag.len == 0;
+}
+
+START_TEST(a_newer_lastmod_of_a_sitemap_withholds_them)
+{
+    ck_assert(withholds(ASKED_MS + 1));
+    ck_assert(!withholds(ASKED_MS));
+    ck_assert(!withholds(HINT_NO_LASTMOD));
+}
+END_TEST
+
+START_TEST(with_warc_a_page_without_a_record_is_asked_in_full)
+{
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct fetch_row row = whole(1);
+        struct engine_lease l;
+        struct rig r;
+
+        rig_init(&r);
+        r.o.keeps_records = true;
+        if (recorded != 0)
+            row.warc_file = bytes_of_str("a.warc.gz");
+        begin(&r, row);
+        l = lease(&r);
+        ck_assert_int_eq(has_validators(&l.last), recorded != 0);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+struct rows {
+    unsigned n;
+    char title[16];
+    char mime[16];
+    char etag[16], modified[16];
+    struct fetch_row last;
+};
+
+static bool take_row(void *ctx, const struct fetch_row *row)
+{
+    struct rows *rows = ctx;
+
+    rows->n++;
+    rows->last = *row;
+    snprintf(rows->title, sizeof rows->title, "%.*s", (int)row->title.len,
+             row->title.at);
+    snprintf(rows->mime, sizeof rows->mime, "%.*s", (int)row->mime.len,
+             row->mime.at);
+    snprintf(rows->etag, sizeof rows->etag, "%.*s", (int)row->etag.len,
+             row->etag.at);
+    snprintf(rows->modified, sizeof rows->modified, "%.*s",
+             (int)row->last_modified.len, row->last_modified.at);
+    return true;
+}
+
+START_TEST(a_304_keeps_what_the_page_was)
+{
+    struct engine_done d = {.outcome = {OUTCOME_FETCHED, REASON_UNCHANGED, 304},
+                            .row = {.at_ms = ASKED_MS + 99,
+                                    .wire_bytes = 100,
+                                    .etag = bytes_of_str("\"2\"")},
+                            .host = {.crawl_delay_ms = -2,
+                                     .retry_after_ms = -1}};
+    struct rows rows = {.n = 0};
+    struct rig r;
+
+    rig_init(&r);
+    begin(&r, whole(1));
+    d.id = lease(&r).id;
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "same_content"), 0);
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
+    ck_assert_int_eq(page_store_each(frontier_pages_of(r.e), 1, take_row,
+                                     &rows),
+                     STATUS_OK);
+    ck_assert_uint_eq(rows.n, 1);
+    ck_assert_int_eq(rows.last.at_ms, ASKED_MS + 99);
+    ck_assert_uint_eq(rows.last.http_status, 304);
+    ck_assert_uint_eq(rows.last.wire_bytes, 100);
+    ck_assert_uint_eq(rows.last.body_bytes, 1234);
+    ck_assert_uint_eq(rows.last.links, 3);
+    ck_assert_uint_eq(rows.last.simhash, 77);
+    ck_assert_uint_eq(rows.last.flags, FETCH_ROW_NOINDEX);
+    ck_assert(digest_equal(rows.last.body_digest, (struct digest){7, 9}));
+    ck_assert_str_eq(rows.title, "A title");
+    ck_assert_str_eq(rows.mime, "text/html");
+    ck_assert_str_eq(rows.etag, "\"2\"");        /* the newer one */
+    ck_assert_str_eq(rows.modified, "long ago"); /* it named none */
+    rig_verify(&r);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_frontier_last(void)
+{
+    Suite *s = suite_create("frontier_last");
+    TCase *t = tcase_create("frontier_last");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_lease_knows_the_last_whole_response);
+    tcase_add_test(t, it_is_known_after_a_crash);
+    tcase_add_test(t, a_url_that_was_never_whole_has_no_last_response);
+    tcase_add_test(t, validators_of_another_identity_are_withheld);
+    tcase_add_test(t, a_newer_lastmod_of_a_sitemap_withholds_them);
+    tcase_add_test(t, with_warc_a_page_without_a_record_is_asked_in_full);
+    tcase_add_test(t, a_304_keeps_what_the_page_was);
+    suite_add_tcase(s, t);
+    return s;
+}
