@@ -84,11 +84,12 @@ static void ignore_link(void *ctx, const struct found_link *link)
 
 /* ns of CPU for all pages once. */
 static int64_t read_pages(struct link_parser *parser, const struct url *base,
-                          bool simhash)
+                          bool simhash, bool text_digest)
 {
     struct link_options o = {.kinds = LINK_SET_BASIC,
                              .page_url = base,
-                             .simhash = simhash};
+                             .simhash = simhash,
+                             .text_digest = text_digest};
     int64_t begin = clock_cpu();
 
     for (size_t i = 0; i < page_count; i++) {
@@ -105,7 +106,7 @@ static int64_t read_pages(struct link_parser *parser, const struct url *base,
 static void measure_cost(void)
 {
     struct link_parser *parser = link_parser_new("urlweir");
-    int64_t without = INT64_MAX, with = INT64_MAX;
+    int64_t without = INT64_MAX, with = INT64_MAX, both = INT64_MAX;
     double n = (double)page_count * 1e3;
     struct url base;
 
@@ -114,18 +115,23 @@ static void measure_cost(void)
                   NULL, NULL) != URL_OK)
         exit(1);
     for (int i = 0; i < ROUNDS; i++) {
-        int64_t a = read_pages(parser, &base, false);
-        int64_t b = read_pages(parser, &base, true);
+        int64_t a = read_pages(parser, &base, false, false);
+        int64_t c = read_pages(parser, &base, true, true);
+        int64_t b = read_pages(parser, &base, true, false);
 
         without = a < without ? a : without;
         with = b < with ? b : with;
+        both = c < both ? c : both;
     }
     printf("cost: %zu pages of %.1f KB; CPU, best of %d rounds\n", page_count,
            (double)octets / 1e3 / (double)page_count, ROUNDS);
     printf("  %-30s %8.1f us a page\n", "links", (double)without / n);
-    printf("  %-30s %8.1f us a page, %.2f times that\n\n",
+    printf("  %-30s %8.1f us a page, %.2f times that\n",
            "links and fingerprint", (double)with / n,
            (double)with / (double)without);
+    printf("  %-30s %8.1f us a page, %.2f times that\n\n",
+           "these and digest of the text", (double)both / n,
+           (double)both / (double)without);
     url_fini(&base);
     link_parser_free(parser);
 }

@@ -192,6 +192,8 @@ static struct link_options options(const struct link_finder *f,
         .content_type = content_type,
         .page_url = &f->page,
         .simhash = f->o->take_simhash,
+        .text_digest = true,
+        .no_numbers = f->o->text_without_numbers,
     };
 }
 

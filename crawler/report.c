@@ -15,6 +15,7 @@
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"
+#include "crawler/html/text_digest.h"
 #include "crawler/link_finder.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
@@ -202,9 +203,12 @@ static void fill_row(struct draft *d)
     row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
     if (result->unknown_coding && result->body_bytes > 0)
         row->flags |= FETCH_ROW_UNKNOWN_CODING;
-    if (result->body.len > 0 && d->list == NULL) /* a list's body is not kept */
+    if (result->body.len > 0 && d->list == NULL) { /* a list's is not kept */
         row->body_digest =
             digest_bytes(d->r->o->rules.digest_key, result->body);
+        row->text_digest = text_digest_whole(result->body);
+        row->body_print = row->text_digest.hi;
+    }
     if (result->body.len > 0 && d->list == NULL && d->r->o->tag_texts)
         d->done->text_tag = trap_text_tag(d->r->o->rules.digest_key,
                                           d->lease->url, result->body);
@@ -263,6 +267,10 @@ static void read_html(struct draft *d, struct tags *tags)
     if (info.lang.len > 0)
         row->lang = kept(d->out, info.lang, ROW_TEXT_MOST);
     row->simhash = info.simhash;
+    if (d->result->body.len > 0) {
+        row->text_digest = info.text_digest;
+        row->flags |= d->r->o->text_without_numbers ? FETCH_ROW_NO_NUMBERS : 0;
+    }
     tags->noindex = tags->noindex || info.noindex;
     tags->nofollow = tags->nofollow || info.nofollow;
 }

@@ -76,6 +76,12 @@ static void get_unknown_coding(const void *member, struct record_value *out)
                   *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
 }
 
+static void get_no_numbers(const void *member, struct record_value *out)
+{
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & FETCH_ROW_NO_NUMBERS);
+}
+
 static void get_digest(const void *member, struct record_value *out)
 {
     const struct digest *d = member;
@@ -87,7 +93,8 @@ static void get_digest(const void *member, struct record_value *out)
     set_text(out, bytes_of_str(out->room));
 }
 
-static void get_simhash(const void *member, struct record_value *out)
+/* 64 bits */
+static void get_print(const void *member, struct record_value *out)
 {
     uint64_t print = *(const uint64_t *)member;
 
@@ -141,7 +148,8 @@ enum {
     SEQ, URL, STATUS, REASON, MET_AT, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
     FOUND_AT, ID, VIA, VIA_ID, REDIRECTS_BEFORE, QUEUE, PRIORITY, LASTMOD,
     CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, TITLE, LANG, NOINDEX,
-    BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
+    BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF,
+    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
     IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH
 };
 _Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
@@ -222,10 +230,20 @@ const struct column url_columns[URL_COLUMNS] = {
     [SIMHASH] = {"simhash", "text",
      "64 bits: near for pages whose visible text is nearly the same; without it, "
      "the text is too short, no page, or `--near-dup off`",
-     get_simhash, AT(fetch.simhash)},
+     get_print, AT(fetch.simhash)},
     [NEAR_DUP_OF] = {"near_dup_of", "URL",
      "of the first page whose `simhash` differs in at most 3 bits, if its body is "
      "another", column_get_text, AT(near_dup_of)},
+    [TEXT_DIGEST] = {"text_digest", "text",
+     "128 bits: equal in every crawl for pages whose visible text is equal but "
+     "for white space; of what is no HTML, for equal bodies",
+     get_digest, AT(fetch.text_digest)},
+    [NO_NUMBERS] = {"no_numbers", "flag",
+     "`text_digest` leaves out numbers and dates (`--changed-by words`)",
+     get_no_numbers, AT(fetch.flags)},
+    [BODY_PRINT] = {"body_print", "text",
+     "64 bits: equal in every crawl for equal bodies",
+     get_print, AT(fetch.body_print)},
     [LINKS] = {"links", "links", "found on it",
      column_get_uint32, AT(fetch.links)},
     [TRIES] = {"tries", "tries", "tries so far",
@@ -266,6 +284,7 @@ static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
     LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, SIMHASH, NEAR_DUP_OF,
+    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
 };
 static const uint8_t errors[] = {
     URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,
@@ -276,7 +295,7 @@ static const uint8_t lines[] = {
     CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
     TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
     WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
-    SIMHASH, NEAR_DUP_OF,
+    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
 };
 static const uint8_t explained[] = {
     ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,
@@ -285,7 +304,7 @@ static const uint8_t explained[] = {
 static const uint8_t history[] = {
     FETCHED_AT, STATUS, REASON, TRIES, FINAL, HTTP_STATUS, DETAIL, MIME, IP,
     BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS, MET_AT, NOINDEX, UNKNOWN_CODING,
-    SIMHASH, NEAR_DUP_OF,
+    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
 };
 static const uint8_t recent[] = {
     FETCHED_AT, URL, STATUS, REASON, HTTP_STATUS, ELAPSED, WIRE_BYTES, TITLE,

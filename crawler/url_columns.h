@@ -24,7 +24,7 @@ enum row_view_id {
 };
 extern const struct column_view row_views[ROW_VIEWS];
 
-#define URL_COLUMNS 45
+#define URL_COLUMNS 48
 extern const struct column url_columns[URL_COLUMNS];
 
 #endif

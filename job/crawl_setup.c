@@ -148,6 +148,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
         .links_most = (uint64_t)s->max_links,
         .take_simhash = s->near_dup != NEAR_DUP_OFF,
+        .text_without_numbers = s->changed_by == CHANGED_BY_WORDS,
         .mime = s->mime.item,
         .mime_count = s->mime.count,
         /* Repeats on a page are found by digest, so all links are sent if texts

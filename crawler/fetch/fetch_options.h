@@ -48,13 +48,14 @@ struct fetcher_options {
     int64_t retry_delay_ms;
     /* policy */
     enum robots_policy robots;
-    bool skip_noindex;       /* pages with noindex do not count as pages */
-    bool follow_nofollow;    /* follow links marked nofollow */
-    bool take_simhash;       /* fingerprints of the texts of pages */
-    bool find_sitemaps;      /* fetch sitemaps that robots.txt names */
-    uint32_t kinds;          /* LINK_BIT set of kinds to follow */
-    const char *const *mime; /* accepted types, "text/html", "image/x" or
-                                "text/" for all of a family; none: all */
+    bool skip_noindex;         /* pages with noindex do not count as pages */
+    bool follow_nofollow;      /* follow links marked nofollow */
+    bool take_simhash;         /* fingerprints of the texts of pages */
+    bool text_without_numbers; /* digests of texts leave numbers out */
+    bool find_sitemaps;        /* fetch sitemaps that robots.txt names */
+    uint32_t kinds;            /* LINK_BIT set of kinds to follow */
+    const char *const *mime;   /* accepted types, "text/html", "image/x" or
+                                  "text/" for all of a family; none: all */
     size_t mime_count;
     uint64_t links_most;     /* most different links of a page; 0: all */
     bool record_links;       /* send every link in scope, with repeats */

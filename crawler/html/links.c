@@ -22,6 +22,7 @@
 #include "crawler/html/html_markup.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/link_wants.h"
+#include "crawler/html/text_digest.h"
 #include "crawler/html/text_simhash.h"
 #include "crawler/robots/robots_tag.h"
 
@@ -38,6 +39,7 @@ struct link_parser {
     char *agent; /* or NULL */
     struct html_filter filter;
     struct text_simhash simhash;
+    struct text_digest text_digest;
     struct html_wants wants;
     uint32_t wanted_kinds; /* the kinds that `wants` was made for */
     xmlParserCtxtPtr xml;  /* its dictionary of names lives from page to page */
@@ -426,7 +428,12 @@ static void end_page(struct link_parser *p)
 
 static void add_text(void *ctx, struct bytes piece)
 {
-    text_simhash_add(ctx, piece);
+    struct link_parser *p = ctx;
+
+    if (p->options->text_digest)
+        text_digest_add(&p->text_digest, piece);
+    if (p->options->simhash)
+        text_simhash_add(&p->simhash, piece);
 }
 
 enum status link_parser_html(struct link_parser *p, struct bytes body,
@@ -444,13 +451,16 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     p->visit_ctx = ctx;
     if (p->wanted_kinds != o->kinds)
         want_kinds(p, o->kinds);
-    p->wants.text = o->simhash ? add_text : NULL;
-    p->wants.text_ctx = &p->simhash;
+    p->wants.text = o->simhash || o->text_digest ? add_text : NULL;
+    p->wants.text_ctx = p;
     text_simhash_begin(&p->simhash);
+    text_digest_begin(&p->text_digest, !o->no_numbers);
     decoded = charset_decode(charset, body, &p->text, &page);
     filtered = html_filter_page(&p->filter, page, &p->wants, take_base, p);
     parsed = run_parser(p);
     info->simhash = text_simhash_end(&p->simhash);
+    if (o->text_digest)
+        info->text_digest = text_digest_end(&p->text_digest);
     info->title = collapse(&p->title, p->filter.title, HTML_AS_RCDATA);
     info->lang = collapse(&p->lang, p->filter.lang, HTML_AS_ATTRIBUTE);
     end_page(p);

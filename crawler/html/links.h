@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "base/status.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/url/url.h"
@@ -26,12 +27,13 @@ struct found_link {
 
 /* What the page says of itself. */
 struct page_info {
-    bool noindex, nofollow; /* meta robots, and meta named after our agent */
-    struct bytes title;     /* UTF-8, white space collapsed, <= 512 octets */
-    struct bytes lang;      /* of <html lang>, <= 64 octets */
-    const char *charset;    /* the encoding that was used; static */
-    uint64_t found;         /* links visited */
-    uint64_t simhash;       /* of its text, if asked for; 0: none */
+    bool noindex, nofollow;    /* meta robots, and meta named after our agent */
+    struct bytes title;        /* UTF-8, white space collapsed, <= 512 octets */
+    struct bytes lang;         /* of <html lang>, <= 64 octets */
+    const char *charset;       /* the encoding that was used; static */
+    uint64_t found;            /* links visited */
+    uint64_t simhash;          /* of its text, if asked for; 0: none */
+    struct digest text_digest; /* the same; all zero: not asked for */
 };
 
 struct link_parser;
@@ -47,6 +49,8 @@ struct link_options {
     const struct url *page_url; /* final URL of the page, canonical or not */
     uint64_t most;              /* most links to visit; 0: no limit */
     bool simhash;               /* take the fingerprint of the text */
+    bool text_digest; /* take the digest of the text, text_digest.h ... */
+    bool no_numbers;  /* ... without numbers and dates */
 };
 
 /* Visit each link of `body` (wire octets, decompressed). Links may repeat and

@@ -56,6 +56,10 @@ static const char *const near_dup_words[] = {[NEAR_DUP_REPORT] = "report",
                                              [NEAR_DUP_SKIP] = "skip",
                                              [NEAR_DUP_OFF] = "off",
                                              [NEAR_DUP_OFF + 1] = NULL};
+static const char *const changed_by_words[] = {[CHANGED_BY_BODY] = "body",
+                                               [CHANGED_BY_TEXT] = "text",
+                                               [CHANGED_BY_WORDS] = "words",
+                                               NULL};
 static const char *const sitemap_words[] = {
     [SITEMAPS_AUTO] = "auto",
     [SITEMAPS_ONLY] = "only",
@@ -396,6 +400,10 @@ static const struct option_spec specs[] = {
      .fallback = "report", .section = DEDUPE,
      .help = "pages whose text is nearly that of an earlier one: named, their "
              "links not followed, or not looked for"},
+    {.name = "changed-by", CHOICE(changed_by, enum changed_by),
+     .fallback = "text", .section = DEDUPE,
+     .help = "a page has changed if its body, its visible text, or that text "
+             "without numbers and dates is another one"},
 
     {.name = "block-filter", TEXT(block_filter), .section = DEDUPE,
      .arg = "FILE", .flags = OPTION_SECRET,

@@ -29,8 +29,9 @@
 #include "frontier/scope.h"
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/queue_key.h"
+#include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 99 /* rows of the table */
+#define CRAWL_OPTIONS 100 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -146,6 +147,7 @@ struct crawl_settings {
     enum trap_policy traps;         /* endless families of URLs */
     struct option_list trap;        /* "RULE=N": thresholds of the rules */
     enum near_dup near_dup;         /* and of one with nearly a known text */
+    enum changed_by changed_by;     /* what makes a page a changed one */
 
     /* ---- output ---- */
     enum record_choice record;     /* keep the link graph */

@@ -84,13 +84,15 @@ const char *const schema_sql[] = {
     " via INTEGER, at INTEGER)",
     /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
+    /* text_digest is a blob: migrate.c adds columns as INTEGER, which takes any */
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
     " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
-    " flags INTEGER, simhash INTEGER, near INTEGER)",
+    " flags INTEGER, simhash INTEGER, near INTEGER,"
+    " text_digest INTEGER, body_print INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     /* the newest whole fetch of each URL: index/whole_index.c */
@@ -169,9 +171,12 @@ const char *const schema_sql[] = {
     " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
     " f.same AS same_as, f.near AS near_dup_of,"
     " CASE WHEN f.simhash IS NOT NULL THEN printf('%016x', f.simhash) END"
-    " AS simhash, " MET_AT("f.flags") " AS met_at,"
+    " AS simhash, lower(hex(f.text_digest)) AS text_digest,"
+    " CASE WHEN f.body_print IS NOT NULL THEN printf('%016x', f.body_print) END"
+    " AS body_print, " MET_AT("f.flags") " AS met_at,"
     " ifnull(f.flags, 0) >> 1 & 1 AS noindex,"
-    " ifnull(f.flags, 0) >> 2 & 1 AS unknown_coding"
+    " ifnull(f.flags, 0) >> 2 & 1 AS unknown_coding,"
+    " ifnull(f.flags, 0) >> 3 & 1 AS no_numbers"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin",
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"
@@ -217,6 +222,8 @@ const struct db_added schema_added[] = {
     {.table = "fetch", .column = "flags", .before = "NULL"},
     {.table = "fetch", .column = "simhash", .before = "NULL"},
     {.table = "fetch", .column = "near", .before = "NULL"},
+    {.table = "fetch", .column = "text_digest", .before = "NULL"},
+    {.table = "fetch", .column = "body_print", .before = "NULL"},
     {.table = "nearpart"},
     {.table = "nearpage"},
     {.table = "drop_reason", .was = "skip_reason"},

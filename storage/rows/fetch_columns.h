@@ -18,10 +18,10 @@
     " f.elapsed, f.wire, f.body, f.digest, f.redirect, f.links, "              \
     WORD("f.mime") ", " WORD("f.charset") ", " WORD("f.lang") ", "             \
     WORD("f.ip") ", f.title, f.detail, f.etag, f.modified, " WORD("f.warc")    \
-    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags,"        \
-    " f.simhash, f.near"
+    ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags,"           \
+    " f.simhash, f.near, f.text_digest, f.body_print"
 /* clang-format on */
-#define FETCH_COLUMN_COUNT 30
+#define FETCH_COLUMN_COUNT 32
 /* Such a WORD. */
 #define FETCH_WORD(column)                                                     \
     "CASE typeof(" column ") WHEN 'integer'"                                   \

@@ -46,9 +46,10 @@ static enum status prepare(struct page_store *s)
                   " http, at, elapsed, wire, body, digest, redirect, links,"
                   " mime, charset, lang, ip, title, detail, etag, modified,"
                   " warc, warc_offset, warc_length, first_byte, same, flags,"
-                  " simhash, near)"
+                  " simhash, near, text_digest,"
+                  " body_print)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
                     " FROM fetch WHERE seq = ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
@@ -131,8 +132,20 @@ static bool has_body(struct digest d)
     return d.hi != 0 || d.lo != 0;
 }
 
+/* `room` is in use until the statement has run. */
+static void bind_digest(sqlite3_stmt *q, int parameter, struct digest d,
+                        unsigned char room[16])
+{
+    packed_put(room, d.hi, 8);
+    packed_put(room + 8, d.lo, 8);
+    if (has_body(d))
+        sqlite3_bind_blob(q, parameter, room, 16, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, parameter);
+}
+
 static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
-                       uint64_t seq, unsigned char digest[16])
+                       uint64_t seq, unsigned char digests[2][16])
 {
     sqlite3_bind_int64(q, 1, (int64_t)seq);
     sqlite3_bind_int64(q, 2, (int64_t)row->url);
@@ -145,12 +158,7 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     sqlite3_bind_int64(q, 9, row->elapsed_ms);
     bind_number(q, 10, row->wire_bytes);
     bind_number(q, 11, row->body_bytes);
-    packed_put(digest, row->body_digest.hi, 8);
-    packed_put(digest + 8, row->body_digest.lo, 8);
-    if (has_body(row->body_digest))
-        sqlite3_bind_blob(q, 12, digest, 16, SQLITE_STATIC);
-    else
-        sqlite3_bind_null(q, 12);
+    bind_digest(q, 12, row->body_digest, digests[0]);
     if (row->redirect_to != 0)
         bind_number(q, 13, row->redirect_to);
     else
@@ -167,6 +175,8 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     bind_number(q, 28, row->flags);
     bind_number(q, 29, row->simhash);
     bind_number(q, 30, row->near_dup_of);
+    bind_digest(q, 31, row->text_digest, digests[1]);
+    bind_number(q, 32, row->body_print);
 }
 
 static enum status find_same(struct page_store *s, struct fetch_row *row)
@@ -196,13 +206,13 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
                  {17, row->lang},
                  {18, row->ip},
                  {23, row->warc_file}};
-    unsigned char digest[16];
+    unsigned char digests[2][16];
     enum status st =
         s->last_seq < DB_ID_MOST ? find_same(s, row) : STATUS_LIMIT;
 
     if (st == STATUS_OK)
         st = find_near(s, row);
-    bind_plain(s->add, row, s->last_seq + 1, digest);
+    bind_plain(s->add, row, s->last_seq + 1, digests);
     for (size_t i = 0; i < sizeof words / sizeof *words && st == STATUS_OK; i++)
         st = string_table_bind(s->words, s->add, words[i].parameter,
                                words[i].word);
@@ -269,6 +279,8 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
         .flags = (uint8_t)db_row_count(&r, 27, UINT8_MAX),
         .simhash = (uint64_t)sqlite3_column_int64(q, 28),
         .near_dup_of = db_row_count(&r, 29, DB_ID_MOST),
+        .text_digest = column_digest(q, 30),
+        .body_print = (uint64_t)sqlite3_column_int64(q, 31),
     };
     return db_row_check(&r, "fetch");
 }

@@ -24,10 +24,11 @@ void page_store_close(struct page_store *s);
 
 /* More facts about a try. The bits are stored: only add new ones. */
 enum {
-    FETCH_ROW_AT_ROBOTS = 1,     /* its reason was met at robots.txt */
-    FETCH_ROW_NOINDEX = 2,       /* the page asks not to be indexed */
-    FETCH_ROW_UNKNOWN_CODING = 4 /* its content coding is unknown; the body
-                                    was read undecoded */
+    FETCH_ROW_AT_ROBOTS = 1,      /* its reason was met at robots.txt */
+    FETCH_ROW_NOINDEX = 2,        /* the page asks not to be indexed */
+    FETCH_ROW_UNKNOWN_CODING = 4, /* its content coding is unknown; the body
+                                     was read undecoded */
+    FETCH_ROW_NO_NUMBERS = 8      /* text_digest leaves out numbers and dates */
 };
 
 struct fetch_row {
@@ -60,6 +61,10 @@ struct fetch_row {
     uint64_t simhash; /* fingerprint of the text, 0: none (text_simhash.h) */
     uint64_t near_dup_of; /* seq of the first row with a fingerprint near to
                              this one and another body, 0: none */
+    struct digest text_digest; /* of what it says (crawler/html/text_digest.h),
+                                  of the body if it is no HTML; all zero: no
+                                  body, or its row is older */
+    uint64_t body_print;       /* of the body, without a secret; 0: as above */
 };
 
 /* Fills in row->same_as if page_store_watch_bodies was called, row->near_dup_of

@@ -28,7 +28,10 @@
     NO("nearpart")                                                             \
     NO("nearpage")                                                             \
     "ALTER TABLE fetch DROP COLUMN simhash;"                                   \
-    "ALTER TABLE fetch DROP COLUMN near;"
+    "ALTER TABLE fetch DROP COLUMN near;" NO_TEXT
+#define NO_TEXT                                                                \
+    "ALTER TABLE fetch DROP COLUMN text_digest;"                               \
+    "ALTER TABLE fetch DROP COLUMN body_print;"
 
 /* From the oldest layout to the one that differs only in its number. */
 static const struct {
@@ -53,6 +56,7 @@ static const struct {
     {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;", true, true},
     {ONE, true, true},
     {ONE NO("early"), true, true},
+    {NO_VIEWS ONE NO_TEXT, true, true},
 };
 #define LAYOUTS (int)(sizeof layouts / sizeof *layouts)
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_digest.c - a digest of what a page says.
+ *
+ * Each chunk of the folded text is hashed behind the digest of the chunks
+ * before it, as Merkle and Damgard chain blocks: memory is that of one chunk,
+ * and XXH3's one-shot form is faster than its streaming form. Folding looks at
+ * each octet and takes no branch on it: text has a space every six octets, so
+ * a branch there is often predicted wrongly.
+ */
+#include "crawler/html/text_digest.h"
+
+#include <endian.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ascii.h"
+
+/* Part of the file format: digests on disk depend on it. */
+static const unsigned char public_seed[DIGEST_SEED_SIZE] =
+    "urlweir text digest, no secret.";
+
+static struct digest_key public_key;
+static unsigned char folded[256]; /* the octet, or a space for white space */
+
+__attribute__((constructor)) static void fill_tables(void)
+{
+    digest_key_init(&public_key, public_seed);
+    for (unsigned n = 0; n < 256; n++)
+        folded[n] = (unsigned char)n;
+    folded['\t'] = folded['\n'] = folded['\f'] = folded['\r'] = ' ';
+}
+
+void text_digest_begin(struct text_digest *t, bool numbers)
+{
+    t->numbers = numbers;
+    t->spaced = true;
+    t->len = 0;
+    memset(t->room, 0, sizeof(struct digest));
+}
+
+struct digest text_digest_whole(struct bytes document)
+{
+    if (document.len == 0)
+        return (struct digest){0, 0};
+    return digest_bytes(&public_key, document);
+}
+
+static void end_chunk(struct text_digest *t)
+{
+    struct digest d = text_digest_whole(
+        bytes_of((const char *)t->room, sizeof(struct digest) + t->len));
+
+    d = (struct digest){htobe64(d.hi), htobe64(d.lo)};
+    memcpy(t->room, &d, sizeof d);
+    t->len = 0;
+}
+
+static void fold(struct text_digest *t, const unsigned char *at, size_t n)
+{
+    unsigned char *to = t->room + sizeof(struct digest);
+    size_t len = t->len;
+    bool spaced = t->spaced;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = folded[at[i]];
+        bool space = c == ' ';
+
+        to[len] = c;
+        len += !(space && spaced);
+        spaced = space;
+    }
+    t->len = len;
+    t->spaced = spaced;
+}
+
+static void add(struct text_digest *t, const char *at, size_t n)
+{
+    while (n > 0) {
+        size_t room = TEXT_DIGEST_CHUNK - t->len;
+        size_t part = n < room ? n : room;
+
+        fold(t, (const unsigned char *)at, part);
+        at += part;
+        n -= part;
+        if (t->len == TEXT_DIGEST_CHUNK)
+            end_chunk(t);
+    }
+}
+
+/* ---- without numbers ---- */
+
+/* "Sep", "Sept." and "September" are all names. */
+static bool names_a_date(const char *at, size_t n)
+{
+    static const char *const names[] = {
+        "january",  "february", "march",    "april",     "may",
+        "june",     "july",     "august",   "september", "october",
+        "november", "december", "monday",   "tuesday",   "wednesday",
+        "thursday", "friday",   "saturday", "sunday",
+    };
+
+    while (n > 0 && !ascii_is_alnum(at[0])) {
+        at++;
+        n--;
+    }
+    while (n > 0 && !ascii_is_alnum(at[n - 1]))
+        n--;
+    for (size_t i = 0; n >= 3 && i < sizeof names / sizeof *names; i++)
+        if (n <= strlen(names[i]) && (n <= 4 || names[i][n] == '\0') &&
+            strncasecmp(at, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_number(const char *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (at[i] >= '0' && at[i] <= '9')
+            return true;
+    return names_a_date(at, n);
+}
+
+static void add_words(struct text_digest *t, struct bytes piece)
+{
+    for (size_t i = 0; i < piece.len;) {
+        size_t begin;
+
+        while (i < piece.len && folded[(unsigned char)piece.at[i]] == ' ')
+            i++;
+        begin = i;
+        while (i < piece.len && folded[(unsigned char)piece.at[i]] != ' ')
+            i++;
+        if (i > begin && !is_number(piece.at + begin, i - begin)) {
+            add(t, piece.at + begin, i - begin);
+            add(t, " ", 1);
+        }
+    }
+}
+
+void text_digest_add(struct text_digest *t, struct bytes piece)
+{
+    if (!t->numbers) {
+        add_words(t, piece);
+        return;
+    }
+    add(t, piece.at, piece.len);
+    add(t, " ", 1);
+}
+
+struct digest text_digest_end(struct text_digest *t)
+{
+    struct digest d;
+
+    end_chunk(t);
+    memcpy(&d, t->room, sizeof d);
+    return (struct digest){be64toh(d.hi) | 1, be64toh(d.lo)};
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_text_digest.c - which changes of a page are changes of its text. */
+#include "crawler/html/text_digest.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crawler/html/links.h"
+
+static void ignore(void *ctx, const struct found_link *link)
+{
+    (void)ctx;
+    (void)link;
+}
+
+static struct digest of_page(const char *html, bool no_numbers)
+{
+    struct link_parser *p = link_parser_new(NULL);
+    struct page_info info;
+    struct link_options o = {.kinds = LINK_SET_BASIC,
+                             .text_digest = true,
+                             .no_numbers = no_numbers};
+    struct url base;
+
+    url_init(&base);
+    ck_assert_int_eq(url_parse(&base, bytes_of_str("http://h/"), NULL, NULL),
+                     URL_OK);
+    o.page_url = &base;
+    ck_assert_int_eq(link_parser_html(p, bytes_of_str(html), &o, ignore, NULL,
+                                      &info),
+                     STATUS_OK);
+    url_fini(&base);
+    link_parser_free(p);
+    return info.text_digest;
+}
+
+static bool same(const char *a, const char *b, bool no_numbers)
+{
+    return digest_equal(of_page(a, no_numbers), of_page(b, no_numbers));
+}
+
+#define PAGE "<title>t</title><p id=a1>Hello, big world</p>"
+
+START_TEST(what_nobody_reads_is_no_change)
+{
+    static const char *const others[] = {
+        "<title>t</title><p id=b77 class=x>Hello, big world</p>",
+        "<title>another</title><p>Hello, big world",
+        "<p>Hello,  big\r\n\t world </p>\n",
+        "<p>Hello, <b>big</b> world",
+        "<script>token = 'f00'</script>" PAGE,
+        "<style>p { color: red }</style>" PAGE,
+        "<!-- built in 12 ms -->" PAGE,
+        "<form><input type=hidden name=csrf value=8f3a></form>" PAGE,
+        "<img src=/banner-3.png alt=Banner>" PAGE,
+        "<template>not yet</template>" PAGE,
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(same(PAGE, others[i], false), "%s", others[i]);
+}
+END_TEST
+
+START_TEST(what_one_reads_is_a_change)
+{
+    static const char *const others[] = {
+        "<p>Hello, big worlds", "<p>Hello, bigworld",
+        "<p>Hello big world",   "<p>hello, big world",
+        "<p>Hello, big",        "",
+        "<p>Hello, big world!", "<p>Hello, big world<p>more",
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!same(PAGE, others[i], false), "%s", others[i]);
+}
+END_TEST
+
+START_TEST(numbers_and_dates_are_left_out_if_asked)
+{
+    static const char dated[] = "<p>Posted on Monday, 3 May 2021 10:15 by ann";
+
+    ck_assert(same(dated, "<p>Posted on Tue 14 Sept. 2022 by ann", true));
+    ck_assert(same(dated, "<p>Posted on <b>2022-09-14</b> by ann", true));
+    ck_assert(!same(dated, "<p>Posted on Monday, 3 May 2021 by bob", true));
+    ck_assert(!same(dated, "<p>Posted on Tue 14 Sept. 2022 by ann", false));
+    ck_assert(!same(dated, "<p>Posted on Mondays by ann", true));
+}
+END_TEST
+
+/* It is stored and compared with that of other crawls, so it must not depend on
+ * the program's version. */
+START_TEST(its_value_is_part_of_the_format)
+{
+    struct digest d = of_page("<p>Hello, big world", false);
+    struct digest w = text_digest_whole(bytes_of_str("body {}"));
+    char text[80];
+
+    snprintf(text, sizeof text, "%016llx%016llx %016llx",
+             (unsigned long long)d.hi, (unsigned long long)d.lo,
+             (unsigned long long)w.hi);
+    ck_assert_str_eq(text, "ef24cd0c4ad66ef76324f414b82aea87 9146b8243e43f750");
+    ck_assert(digest_equal(text_digest_whole(bytes_of("", 0)),
+                           (struct digest){0, 0}));
+    d = of_page("<script>x</script>", false);
+    ck_assert(d.hi != 0);
+}
+END_TEST
+
+/* The digest of a long text depends on all of it, however it comes in pieces
+ * and wherever a chunk ends. */
+START_TEST(a_text_longer_than_a_chunk_counts_whole)
+{
+    enum { N = 3 * 4096 + 7 };
+    static char text[N + 1];
+    struct text_digest t;
+    struct digest first, d;
+
+    for (size_t i = 0; i < N; i++)
+        text[i] = (char)('a' + i % 23);
+    for (size_t i = 5; i < N; i += 97)
+        text[i] = ' ';
+    text_digest_begin(&t, true);
+    text_digest_add(&t, bytes_of(text, N));
+    first = text_digest_end(&t);
+    for (size_t cut = 5; cut < N; cut += 97) { /* at a space */
+        text_digest_begin(&t, true);
+        text_digest_add(&t, bytes_of(text, cut));
+        text_digest_add(&t, bytes_of(text + cut, N - cut));
+        d = text_digest_end(&t);
+        ck_assert_msg(digest_equal(first, d), "cut at %zu", cut);
+    }
+    for (size_t i = 0; i < N; i += 61) {
+        char was = text[i];
+
+        text[i] = 'X';
+        text_digest_begin(&t, true);
+        text_digest_add(&t, bytes_of(text, N));
+        d = text_digest_end(&t);
+        ck_assert_msg(!digest_equal(first, d), "octet %zu does not count", i);
+        text[i] = was;
+    }
+}
+END_TEST
+
+Suite *suite_text_digest(void)
+{
+    Suite *s = suite_create("text_digest");
+    TCase *t = tcase_create("text_digest");
+
+    tcase_add_test(t, what_nobody_reads_is_no_change);
+    tcase_add_test(t, what_one_reads_is_a_change);
+    tcase_add_test(t, numbers_and_dates_are_left_out_if_asked);
+    tcase_add_test(t, its_value_is_part_of_the_format);
+    tcase_add_test(t, a_text_longer_than_a_chunk_counts_whole);
+    suite_add_tcase(s, t);
+    return s;
+}
