@@ -90,6 +90,14 @@ enum status filter_add(struct filter *f, const uint64_t *keys, size_t n,
     return f->ops->add(f, keys, n, fresh);
 }
 
+enum status filter_add_lenient(struct filter *f, const uint64_t *keys, size_t n,
+                               bool *fresh)
+{
+    enum status st = filter_add(f, keys, n, fresh);
+
+    return st == STATUS_LIMIT ? STATUS_OK : st;
+}
+
 void filter_check(const struct filter *f, const uint64_t *keys, size_t n,
                   bool *maybe)
 {

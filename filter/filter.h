@@ -131,6 +131,11 @@ const struct filter_options *filter_options(const struct filter *f);
  * when it first happens. */
 MUST_CHECK enum status filter_add(struct filter *f, const uint64_t *keys,
                                   size_t n, bool *fresh);
+/* The same, for a caller that looks each "maybe" up in an exact set: to it an
+ * overfull filter is a slower one and no failure. */
+MUST_CHECK enum status filter_add_lenient(struct filter *f,
+                                          const uint64_t *keys, size_t n,
+                                          bool *fresh);
 /* maybe[i] is false if keys[i] was certainly never added. */
 void filter_check(const struct filter *f, const uint64_t *keys, size_t n,
                   bool *maybe);

@@ -8,8 +8,9 @@ changes out of all that the files allow; FILE:LINE makes every change of that
 line. Each is compiled and runs the suites that execute the line, the module's
 own first, until one fails; one that hangs has failed. A change that does not
 compile, or from which the compiler makes the same code, is replaced by another.
-Prints what nobody saw. The same seed on the same source draws the same changes.
-docs/mutants.md says how to read the result.
+Prints what nobody saw, and counts those apart that REVIEWED says leave the same
+program. The same seed on the same source draws the same changes. docs/mutants.md
+says how to read the result.
 """
 import argparse
 import hashlib
@@ -23,6 +24,11 @@ import sys
 import threading
 import time
 
+# Changes that a person found to leave the same program, a line each: file, what,
+# column, text of the line, why, with tabs between them.
+REVIEWED = 'tools/mutants-reviewed.tsv'
+# Seconds of suites behind the first that a drawn change may take.
+MOST = 45
 # Where gcov counts what each suite executes; elsewhere includes decide.
 COVERED = ('frontier', 'storage', 'filter', 'crawler')
 COUNTED = ['LDFLAGS=--coverage', '--eval',
@@ -79,6 +85,8 @@ class Change:
         self.what = what
         start = source.rfind('\n', 0, at) + 1
         self.text = source[start:source.find('\n', at)].strip()
+        column = at - start - source[start:].index(self.text) + 1
+        self.key = '\t'.join((file, what, str(column), self.text))
 
     def applied(self, source):
         return source[:self.at] + self.new + source[self.end:]
@@ -250,12 +258,12 @@ class Tree:
             late.cancel()
             p.stdout.close()
 
-    def seen_by(self, suites, took):
-        """The first suite that fails, or None: its own, then the quick. It
-        has to fail twice, so that a busy machine has no say."""
-        for suite in suites[:1] + sorted(suites[1:], key=took):
-            bound = 120 + 20 * took(suite), int(10 + 5 * took(suite))
-            if not any(self.passes(suite, *bound) for _ in range(2)):
+    def seen_by(self, suites):
+        """The first suite that fails, or None; `suites`: with the seconds they
+        take. One has to fail twice, so that a busy machine has no say."""
+        for suite, took in suites:
+            if not any(self.passes(suite, 120 + 20 * took, int(10 + 5 * took))
+                       for _ in range(2)):
                 return suite
         return None
 
@@ -272,7 +280,8 @@ def digest(paths):
 
 class Coverage:
     """The lines that each suite executes, kept in build/coverage.json. A suite
-    runs again when its test or a file that it executed is no longer the same."""
+    runs again when its test is no longer the same, or a file that it executed
+    and that is to be changed."""
 
     KEPT = 'build/coverage.json'
 
@@ -288,17 +297,12 @@ class Coverage:
         self.suites = {s: of for s, of in self.suites.items() if s in self.keys}
         self.update()
 
-    def took(self, suite):
-        return self.suites[suite]['took']
-
-    def is_stale(self, suite, now):
-        of = self.suites.get(suite)
-        return of is None or of['key'] != self.keys[suite] or any(
-            now.get(file) != key for file, (key, _) in of['ran'].items())
-
-    def update(self):
-        now = {file: digest([file]) for file in files_of(COVERED)}
-        stale = [s for s in self.keys if self.is_stale(s, now)]
+    def update(self, file=None):
+        now = {f: digest([f]) for f in files_of(COVERED)}
+        stale = [s for s, key in self.keys.items()
+                 if s not in self.suites or self.suites[s]['key'] != key or
+                 now.get(file) != self.suites[s]['ran'].get(
+                     file, [now.get(file)])[0]]
         if not stale:
             return
         built = self.tree.make('covered', COUNTED)
@@ -334,7 +338,7 @@ class Coverage:
                     {e['line_number'] for e in lines if e['count']}))
         return ran
 
-    def execute(self, change, source):
+    def executing(self, change, source):
         """The suites that execute the change, or, if it stands outside of all
         functions, the file."""
         known = self.known.get(change.file, [])
@@ -344,6 +348,22 @@ class Coverage:
         lines = set(known if outside else range(first, change.last + 1))
         return [s for s, of in self.suites.items()
                 if not lines.isdisjoint(of['ran'].get(change.file, (0, []))[1])]
+
+    def choose(self, change, source, tests, most):
+        """The suites to run, with the seconds they take: of those that execute
+        the change the module's own, then the quick ones of the module, then the
+        quick ones of others, behind the first as many as `most` allows."""
+        near = suites_of(change.file, tests)
+        ran = self.executing(change, source) or near
+        own = [s for s in near if s in ran]
+        others = [s for s in ran if s not in own]
+        chosen = []
+        for some in own[:1], own[1:], others:
+            for took, suite in sorted((self.suites[s]['took'], s) for s in some):
+                if not chosen or took <= most:
+                    most -= took if chosen else 0
+                    chosen.append((suite, took))
+        return chosen
 
 
 # ---- the suites of a module -------------------------------------------------
@@ -424,15 +444,11 @@ def draw(names, seed):
     return [rng.choice(site) for site in sites]
 
 
-def try_change(tree, change, tests, coverage):
+def try_change(tree, change, tests, coverage, most):
     """'seen by SUITE', 'unseen', or why it is no change at all."""
     with open(change.file, encoding='utf-8') as f:
         source = f.read()
-    suites = suites_of(change.file, tests)
-    ran = coverage.execute(change, source)
-    if ran:
-        suites = ([s for s in suites if s in ran] +
-                  [s for s in ran if s not in suites])
+    coverage.update(change.file)
     before = tree.codes.setdefault(change.file, tree.code_of(change.file))
     try:
         write(change.file, change.applied(source))
@@ -440,10 +456,15 @@ def try_change(tree, change, tests, coverage):
             return 'does not compile'
         if tree.code_of(change.file) == before:
             return 'the same code'
-        suite = tree.seen_by(suites, coverage.took)
+        suite = tree.seen_by(coverage.choose(change, source, tests, most))
         return f'seen by {suite}' if suite else 'unseen'
     finally:
         write(change.file, source)  # the next make compiles it
+
+
+def read_reviewed():
+    with open(REVIEWED, encoding='utf-8') as f:
+        return {line.rsplit('\t', 1)[0] for line in f if not line.startswith('#')}
 
 
 def main():
@@ -461,19 +482,26 @@ def main():
     if built.returncode != 0:
         sys.exit(built.stdout)
     print(f'{a.n} of {len(changes)} changes, seed {a.s}', flush=True)
-    made = seen = 0
+    reviewed = read_reviewed()
+    most = float('inf') if any(':' in n for n in a.names) else MOST
+    made = seen = same = 0
     with open('build/log', 'w', encoding='utf-8') as log:
         for c in changes:
             if made == a.n:
                 break
-            result = try_change(tree, c, tests, coverage)
+            result = try_change(tree, c, tests, coverage, most)
             say = f'{c.file}:{c.line}: {c.what}'
             print(f'{say}: {result}', file=log, flush=True)
             made += result.startswith(('seen', 'unseen'))
             seen += result.startswith('seen')
             if result == 'unseen':
-                print(f'{say}\n    {c.text}', flush=True)
-    print(f'{made} changes, {seen} seen ({100 * seen // max(made, 1)} %)')
+                same += c.key in reviewed
+                mark = 'reviewed: ' if c.key in reviewed else ''
+                print(f'{mark}{say}\n    {c.key}', flush=True)
+            elif c.key in reviewed:
+                print(f'not the same program: {say}: {result}', flush=True)
+    print(f'{made} changes, {same} reviewed as the same program; of the others '
+          f'{seen} of {made - same} seen ({100 * seen // max(made - same, 1)} %)')
 
 
 if __name__ == '__main__':

@@ -42,10 +42,10 @@ enum status audit_run_ask(struct audit_run *run, const uint64_t *keys, size_t n,
     struct audit_tally *t = &run->tally;
     uint64_t before = t->out->total.upto + t->now.asked;
     int64_t began = run->now != NULL ? run->now() : 0;
-    enum status st = filter_add(run->filter, keys, n, fresh);
+    enum status st = filter_add_lenient(run->filter, keys, n, fresh);
 
     run->added_in += run->now != NULL ? run->now() - began : 0;
-    if (st != STATUS_OK && st != STATUS_LIMIT)
+    if (st != STATUS_OK)
         return st;
     for (size_t i = 0; i < n; i++)
         audit_tally_count(t, before + i + 1, !fresh[i]);

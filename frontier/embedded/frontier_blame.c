@@ -17,7 +17,8 @@
 
 #define TRIES_LEAST 2 /* before a URL is failed for the death of a process */
 
-static const struct outcome stuck_outcome = {OUTCOME_FAILED, REASON_STUCK, 0};
+static const struct outcome stuck_outcome = {.status = OUTCOME_FAILED,
+                                             .reason = REASON_STUCK};
 
 static uint32_t tries_of(const struct frontier *f, uint64_t id)
 {

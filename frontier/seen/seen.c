@@ -214,9 +214,8 @@ enum status seen_admit(struct seen *s, const struct digest *digests, size_t n,
         s->keys[i] = digests[i].hi;
     }
     if (s->filter != NULL)
-        st = filter_add(s->filter, s->keys, n, NULL);
-    /* An overfull filter is only a slower one. */
-    return st == STATUS_LIMIT ? STATUS_OK : st;
+        st = filter_add_lenient(s->filter, s->keys, n, NULL);
+    return st;
 }
 
 struct seen_counts seen_counts(const struct seen *s)

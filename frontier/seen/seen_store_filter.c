@@ -124,9 +124,8 @@ struct filter_feed {
 static void flush_feed(struct filter_feed *feed)
 {
     if (feed->n > 0 && feed->st == STATUS_OK)
-        feed->st = filter_add(feed->s->filter, feed->keys, feed->n, NULL);
-    if (feed->st == STATUS_LIMIT)
-        feed->st = STATUS_OK; /* overfull: slower, not wrong */
+        feed->st =
+            filter_add_lenient(feed->s->filter, feed->keys, feed->n, NULL);
     feed->n = 0;
 }
 

@@ -42,6 +42,10 @@ START_TEST(each_part_of_a_score_counts_as_documented)
         "http://h.test/0123456789012345678901234567890123456789"
         "0123456789012345678901234567890123456789"
         "01234567890123456789012345678901234567890";
+    static const char less_long_path[] =
+        "http://h.test/0123456789012345678901234567890123456789"
+        "0123456789012345678901234567890123456789"
+        "0123456789012345678901234567890123456789";
     static const struct {
         uint32_t depth;
         const char *url;
@@ -59,6 +63,7 @@ START_TEST(each_part_of_a_score_counts_as_documented)
         {3, "http://h.test", -1, 1, 1, 2},
         {3, "http://h.test/1234567890123456", -1, 1, 1, 2},
         {3, "http://h.test/12345678901234567", -1, 1, 0, 1},
+        {3, less_long_path, -1, 1, 0, 1},
         {3, long_path, -1, 1, -1, 0},
         {3, NULL, 0, 1, -2, 0},
         {3, NULL, 500, 1, 0, 1},

@@ -369,6 +369,7 @@ static const struct harm harms[] = {
     {"UPDATE qseg SET ids = x'ffffffffffffffffffffffff'", true},
     {"UPDATE qseg SET ids = x'010101'", true},
     {"UPDATE qseg SET ids = zeroblob(5000)", true},
+    {"INSERT INTO qseg VALUES(1 << 62, x'01')", true},
     {"UPDATE qseg SET ids = substr(ids, 1, length(ids) - 1)", true},
     {"UPDATE qmeta SET last = last + 1", true},
     {"UPDATE qmeta SET first = first + 1", true},

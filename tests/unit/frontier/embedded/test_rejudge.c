@@ -680,6 +680,39 @@ START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
 }
 END_TEST
 
+/* The rules for URLs changed while it was queued. */
+START_TEST(a_url_of_another_form_stays_until_its_own_is_the_form_again)
+{
+    struct url_form *form = judge_form_without("sid");
+    struct rig r;
+
+    judge_init(&r);
+    r.o.recheck = r.o.judge.scope;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/?a=1&sid=2");
+    rig_stop(&r);
+    r.o.judge.form = form;
+    rig_reopen(&r);
+    (void)rig_lease(&r);
+    rig_commit(&r);
+    (void)judge_newest(&r, "http://a.test/?a=1");
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    judge_again(&r, BIT(REASON_URL_FORM));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    r.o.judge.form = NULL;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_URL_FORM));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    judge_fini(&r);
+    url_form_free(form);
+}
+END_TEST
+
 START_TEST(a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason)
 {
     struct rig r;
@@ -1034,6 +1067,8 @@ Suite *suite_rejudge(void)
     tcase_add_test(t, a_raised_budget_brings_back_somewhat_more_than_it_takes);
     tcase_add_test(t,
                    a_url_whose_form_has_changed_comes_back_under_the_new_one);
+    tcase_add_test(t,
+                   a_url_of_another_form_stays_until_its_own_is_the_form_again);
     tcase_add_test(
         t, a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason);
     tcase_add_test(t, a_shorter_path_found_later_brings_a_link_back);

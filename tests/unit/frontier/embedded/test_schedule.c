@@ -158,6 +158,17 @@ START_TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
 END_TEST
 
 /* Otherwise the crawler would never wait for any host. */
+/* The clock may have been set back meanwhile. */
+START_TEST(what_is_left_of_a_stored_wait_is_bounded)
+{
+    ck_assert_int_eq(schedule_left(999, 1000, 50), 0);
+    ck_assert_int_eq(schedule_left(1000, 1000, 50), 0);
+    ck_assert_int_eq(schedule_left(1001, 1000, 50), NS_PER_MS);
+    ck_assert_int_eq(schedule_left(1049, 1000, 50), 49 * NS_PER_MS);
+    ck_assert_int_eq(schedule_left(9000, 1000, 50), 50 * NS_PER_MS);
+}
+END_TEST
+
 START_TEST(the_first_pause_is_never_nothing)
 {
     struct schedule_options o = defaults;
@@ -195,6 +206,7 @@ Suite *suite_schedule(void)
     tcase_add_test(t, retries_double_with_jitter_up_to_max_delay);
     tcase_add_test(t,
                    a_host_that_does_not_respond_is_asked_after_growing_pauses);
+    tcase_add_test(t, what_is_left_of_a_stored_wait_is_bounded);
     tcase_add_test(t, the_first_pause_is_never_nothing);
     tcase_add_test(t, the_same_seed_gives_the_same_numbers);
     suite_add_tcase(s, t);
