@@ -192,15 +192,15 @@ bool url_rewrite_apply(const struct url_rewrite *w, struct buf *url)
 
 /* ---- samples ---- */
 
-/* Skips a class "[...]" and adds a member: the first one, or x if what it has
- * is not said plainly. */
+/* Skips a class "[...]", in which a "]" that comes first is a member, and adds
+ * a member: the first one, or x if what it has is not said plainly. */
 static size_t sample_class(struct bytes e, size_t i, struct buf *out)
 {
     size_t first = i + 1;
     bool plain = first < e.len && ascii_is_alnum(e.at[first]);
 
     buf_add_char(out, plain ? e.at[first] : 'x');
-    for (i = first + 1; i < e.len && e.at[i] != ']'; i++)
+    for (i = first; i < e.len && (e.at[i] != ']' || i == first); i++)
         if (e.at[i] == '\\')
             i++;
     return i + 1;

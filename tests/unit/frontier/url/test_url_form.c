@@ -170,6 +170,58 @@ START_TEST(a_url_on_which_rules_never_rest_keeps_its_form)
 }
 END_TEST
 
+/* The URLs on which rules are tried before they are taken: a rule has to match
+ * what is made from it. */
+START_TEST(a_rule_matches_the_sample_that_is_made_from_it)
+{
+    static const struct {
+        const char *rule, *sample;
+    } all[] = {
+        {"/a[bc]d", "http://h.example//abd"},
+        {"/[^/]+/\\d{2,}/x", "http://h.example//x/1/x"},
+        {"/[\\]a]/e", "http://h.example//x/e"},
+        {"/[]a]/e", "http://h.example//x/e"},
+        {"/(?:one|two)/(?<n>p|q(r|s)t)/u", "http://h.example//one/p/u"},
+        {"a(?i)b\\.c\\w\\S.$", "http://h.example/ab.cxxx"},
+        {"(x\\)|y)z", "http://h.example/x)z"},
+        {"^http://old/.*", "http://old/x"},
+        {"^//cdn/", "http://cdn/"},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct url_rewrite *w = NULL;
+        struct buf why, sample;
+
+        buf_init(&why, 4096);
+        buf_init(&sample, 4096);
+        ck_assert_int_eq(url_rewrite_new(&w, bytes_of_str(all[i].rule), &why),
+                         STATUS_OK);
+        ck_assert(url_rewrite_sample(w, 0, 0, &sample));
+        ck_assert_str_eq(buf_str(&sample), all[i].sample);
+        url_rewrite_free(w);
+        buf_fini(&sample);
+        buf_fini(&why);
+    }
+}
+END_TEST
+
+/* Without the compiler of PCRE2, which has bounds of its own. */
+START_TEST(a_rule_that_takes_too_much_memory_does_not_match)
+{
+    struct url_form *f = rules("(*NO_JIT)^http://h/(?:(a)|(b)|(c)|(d)|(e)|(f)|"
+                               "(g)|(i)|(j)|(k)|(l)|(m)|(n)|(o)|(p)|(q)|(r)|"
+                               "(s)|(t)|(u)|(v)|(w)|(x)|(y)|(z))*$ http://i/");
+    char url[8000];
+
+    gives(f, "http://h/aza", "http://i/");
+    memset(url, 'z', sizeof url);
+    memcpy(url, "http://h/", 9);
+    url[sizeof url - 1] = '\0';
+    gives(f, url, url);
+    url_form_free(f);
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_refused_with_its_line)
 {
     is_refused("(a", "1: missing");
@@ -318,6 +370,8 @@ Suite *suite_url_form(void)
     tcase_add_test(t,
                    rules_that_do_not_come_to_rest_are_refused_with_their_line);
     tcase_add_test(t, a_url_on_which_rules_never_rest_keeps_its_form);
+    tcase_add_test(t, a_rule_matches_the_sample_that_is_made_from_it);
+    tcase_add_test(t, a_rule_that_takes_too_much_memory_does_not_match);
     tcase_add_test(t, what_cannot_be_read_is_refused_with_its_line);
     tcase_add_test(t, rules_are_bounded);
     tcase_add_test(t, a_url_longer_than_rules_take_stays_as_it_is);
