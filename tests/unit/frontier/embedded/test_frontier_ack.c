@@ -339,6 +339,58 @@ START_TEST(links_of_a_body_seen_before_are_dropped_once_they_were_read)
 }
 END_TEST
 
+/* The same of texts that differ in up to three bits of their fingerprints; of a
+ * page that was cut, nobody knows the text. */
+START_TEST(links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read)
+{
+    const struct outcome failed = {OUTCOME_FAILED, REASON_HTTP, 404};
+    const struct outcome cut = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200};
+    const struct {
+        struct outcome first;
+        uint64_t apart; /* bits */
+        bool together, dropped;
+    } all[] = {
+        {fetched, 7, true, true},   {fetched, 7, false, true},
+        {fetched, 15, true, false}, {fetched, 15, false, false},
+        {failed, 7, true, false},   {failed, 7, false, false},
+        {cut, 7, true, false},      {cut, 7, false, false},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct engine_item links[2];
+        struct engine_done d[2];
+        struct rig r;
+
+        rig_init(&r);
+        r.o.watch_near = r.o.skip_near_dup = true;
+        rig_create(&r);
+        rig_seed(&r, "http://a.test/1");
+        rig_seed(&r, "http://a.test/2");
+        d[0] = done_of(&r, rig_lease(&r), all[i].first);
+        d[1] = done_of(&r, rig_lease(&r), fetched);
+        links[0] = rig_item(&r, "http://a.test/x");
+        links[1] = rig_item(&r, "http://a.test/y");
+        for (size_t k = 0; k < 2; k++) {
+            d[k].row.simhash = UINT64_C(0x5a5a0000a5a50000);
+            d[k].outlinks = &links[k];
+            d[k].outlink_count = 1;
+        }
+        d[1].row.simhash ^= all[i].apart;
+        if (all[i].together)
+            ck_assert_int_eq(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL),
+                             STATUS_OK);
+        else
+            for (size_t k = 0; k < 2; k++)
+                ack(&r, &d[k]);
+        ck_assert_msg(rig_counter(&r, "dropped.near_dup") ==
+                          (all[i].dropped ? 1 : 0),
+                      "case %zu", i);
+        ck_assert_uint_eq(rig_stats(&r).urls, all[i].dropped ? 3 : 4);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
 START_TEST(a_page_without_a_body_is_like_no_other)
 {
     struct engine_item links[2];
@@ -540,6 +592,8 @@ Suite *suite_frontier_ack(void)
     tcase_add_test(t, each_link_is_new_a_duplicate_or_a_drop);
     tcase_add_test(t,
                    links_of_a_body_seen_before_are_dropped_once_they_were_read);
+    tcase_add_test(
+        t, links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read);
     tcase_add_test(t, a_page_without_a_body_is_like_no_other);
     tcase_add_test(t, lists_of_urls_are_counted_apart_from_pages);
     tcase_add_test(t,

@@ -287,6 +287,83 @@ START_TEST(an_index_of_bodies_that_lies_is_found)
 }
 END_TEST
 
+static uint64_t add_text(struct pages *p, uint64_t print, uint64_t body)
+{
+    struct fetch_row row = {.url = (page_store_last_seq(p->s) + 1) * 10,
+                            .status = 1,
+                            .simhash = print,
+                            .body_digest = scratch_digest(body)};
+    uint64_t seq;
+
+    SAME(page_store_add(p->s, &row, &seq), STATUS_OK);
+    return row.near_dup_of;
+}
+
+/* Also those of rows from before it was asked for, and after a restart. */
+START_TEST(nearly_the_same_texts_name_the_first_of_them)
+{
+    enum { TEXTS = 50 };
+    struct pages p = make();
+    struct first_body first;
+    uint64_t seed = 3, prints[TEXTS], count = 0;
+
+    for (int i = 0; i < TEXTS; i++) {
+        prints[i] = scratch_random(&seed);
+        ck_assert_uint_eq(add_text(&p, prints[i], (uint64_t)i), 0);
+    }
+    for (int round = 0; round < 2; round++) {
+        watch(&p);
+        ck_assert_int_eq(page_store_watch_near(p.s, MEMORY), STATUS_OK);
+        for (int i = 0; i < TEXTS; i++) {
+            uint64_t body = (uint64_t)(1000 * (round + 1) + i);
+
+            SAME(add_text(&p, prints[i] ^ 7, body), (uint64_t)i + 1);
+            SAME(add_text(&p, prints[i] ^ 7, body), 0); /* its body is known */
+        }
+        ck_assert_int_eq(page_store_first_near(p.s, prints[5] ^ 3, &first),
+                         STATUS_OK);
+        SAME(first.seq, 6);
+        SAME(first.url, 60);
+        SAME(first.status, 1);
+        ck_assert_int_eq(page_store_first_near(p.s, ~prints[5], &first),
+                         STATUS_OK);
+        SAME(first.seq, 0);
+        ck_assert_int_eq(page_store_step(p.s), STATUS_OK);
+        reopen(&p, DB_WRITE);
+    }
+    ck_assert_int_eq(page_store_verify_near(p.s, &count), STATUS_OK);
+    ck_assert_uint_ge(count, TEXTS);
+    done(&p);
+}
+END_TEST
+
+START_TEST(an_index_of_texts_that_lies_is_found)
+{
+    static const char *const lies[] = {
+        "UPDATE fetch SET near = NULL WHERE seq = 2",
+        "UPDATE fetch SET near = 3 WHERE seq = 2",
+        "UPDATE fetch SET near = 1 WHERE seq = 3",
+        "UPDATE fetch SET near = -1 WHERE seq = 2",
+    };
+
+    scratch_quiet();
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct pages p = make();
+        uint64_t count = 0;
+
+        ck_assert_int_eq(page_store_watch_near(p.s, MEMORY), STATUS_OK);
+        ck_assert_uint_eq(add_text(&p, 0xff00, 1), 0);
+        ck_assert_uint_eq(add_text(&p, 0xff01, 2), 1);
+        ck_assert_uint_eq(add_text(&p, 0xabcdef12345, 3), 0);
+        ck_assert_int_eq(page_store_verify_near(p.s, &count), STATUS_OK);
+        ck_assert_int_eq(db_exec(p.d, lies[i]), STATUS_OK);
+        ck_assert_msg(page_store_verify_near(p.s, &count) == STATUS_DAMAGED,
+                      "%s", lies[i]);
+        done(&p);
+    }
+}
+END_TEST
+
 START_TEST(bodies_that_share_half_a_digest_are_two)
 {
     struct pages p = make();
@@ -398,6 +475,8 @@ Suite *suite_page_store(void)
     tcase_add_test(t, words_without_end_do_not_grow_the_table_without_end);
     tcase_add_test(t, bodies_are_known_as_a_plain_table_knows_them);
     tcase_add_test(t, an_index_of_bodies_that_lies_is_found);
+    tcase_add_test(t, nearly_the_same_texts_name_the_first_of_them);
+    tcase_add_test(t, an_index_of_texts_that_lies_is_found);
     tcase_add_test(t, bodies_that_share_half_a_digest_are_two);
     tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
     tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
