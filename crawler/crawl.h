@@ -51,7 +51,7 @@ enum crawl_end {
     CRAWL_QUOTA,       /* --quota */
     CRAWL_DISK,        /* --min-disk, or a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
-    CRAWL_WITHHELD,    /* everything left is beyond the limit of its queue */
+    CRAWL_WITHHELD,    /* everything left is over a budget or limit */
     CRAWL_STUCK,       /* fetchers hang, and nothing else gets done */
     CRAWL_INTERRUPTED, /* crawl_stop */
     CRAWL_BROKEN       /* the store failed; see crawl_result.status */
@@ -60,10 +60,10 @@ enum crawl_end {
 /* A host that has URLs left but may not be asked now. */
 struct crawl_wait {
     char host[256];
-    const char *why; /* static: "retry_after", "connect"; or "" */
+    const char *why; /* static: "retry_after", "connect", "per-host"; or "" */
     uint64_t urls;
     int64_t ns; /* until it may be asked; -1: it did not respond, and is not
-                   asked again in this run */
+                   asked again in this run; INT64_MAX: over a budget */
 };
 #define CRAWL_WAITS 9
 
@@ -72,8 +72,8 @@ struct crawl_result {
     enum status status; /* of the store */
     unsigned stuck;     /* fetchers that hang, see crawl_free */
     /* CRAWL_GAVE_UP: the host that is due first, and the blocked ones. After
-     * any end but CRAWL_FINISHED: hosts that did not respond for too long. The
-     * host with the most URLs comes first. */
+     * any end but CRAWL_FINISHED: hosts that did not respond for too long, and
+     * those over a budget. The host with the most URLs comes first. */
     struct crawl_wait waits[CRAWL_WAITS];
     size_t wait_count;
 };

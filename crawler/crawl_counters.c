@@ -50,6 +50,10 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_CRAWL, false, "urls_admitted_total", NULL, NULL, ENGINE(urls)},
     {"queued", "queued", "URLs", "URLs not done, leased ones included",
      COUNTER_STATE, false, "queued_urls", NULL, NULL, ENGINE(queued)},
+    {"over_budget", "over a budget", "URLs",
+     "queued URLs that wait until a limit or budget of their host or registrable "
+     "domain is raised", COUNTER_STATE, true, "over_budget_urls", NULL, NULL,
+     ENGINE(withheld)},
     {"leased", NULL, "URLs", "URLs leased to fetchers and other programs",
      COUNTER_LIVE, false, "leased_urls", NULL, NULL, ENGINE(leased)},
     {"hosts", "hosts", "hosts", "hosts known (queue keys, with --queue-key)",

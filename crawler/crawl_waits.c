@@ -39,9 +39,13 @@ void crawl_note_waits(struct crawl *c, int64_t now)
                               rows, &all);
     for (size_t i = 0; i < n; i++) {
         bool given_up = rows[i].state == ENGINE_HOST_DEAD;
+        bool over_budget = rows[i].over_budget;
 
-        if (rows[i].queued > 0 && (given_up || c->end == CRAWL_GAVE_UP))
+        if (rows[i].queued > 0 &&
+            (given_up || over_budget || c->end == CRAWL_GAVE_UP))
             crawl_note_wait(c, rows[i].host, rows[i].why, rows[i].queued,
-                            given_up ? -1 : rows[i].due - now);
+                            given_up      ? -1
+                            : over_budget ? INT64_MAX
+                                          : rows[i].due - now);
     }
 }

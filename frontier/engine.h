@@ -26,6 +26,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "base/status.h"
+#include "frontier/budget.h"
 #include "frontier/engine_calls.h"
 #include "frontier/outcome.h"
 #include "frontier/seen/seen_memory.h"
@@ -160,7 +161,8 @@ struct engine_stats {
     uint64_t queued; /* not done, leased ones included */
     uint64_t leased;
     uint64_t removed;  /* from their queues by a person */
-    uint64_t withheld; /* queued, until the limit of their queue is lifted */
+    uint64_t withheld; /* queued, until a limit or budget of their queue is
+                          lifted */
     uint64_t given_up; /* queued, of hosts that did not respond for too long */
     uint64_t blocked;  /* queued, of hosts that a person has blocked */
     uint64_t queues;   /* known */
@@ -278,10 +280,11 @@ struct engine_ops {
     /* Sets new delays, also for hosts that wait now. */
     void (*set_schedule)(struct engine *e, const struct schedule_options *o,
                          int64_t now);
-    /* Limits of pages of the crawl, and of each host; 0: no limit. Pages of a
-     * host are counted only while they are limited. */
+    /* Limits the pages of the crawl (0: no limit), and sets its budgets. URLs
+     * beyond a budget stay queued (engine_stats.withheld); what is spent is
+     * counted only while there is any. */
     void (*set_limits)(struct engine *e, uint64_t limit_pages,
-                       uint64_t per_host);
+                       const struct budgets *budgets);
 
     /* Sets another order; `order` outlives it. Queued URLs get their classes
      * by it, some in each turn, and after a restart the rest. */

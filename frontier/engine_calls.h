@@ -118,7 +118,9 @@ enum engine_host_state {
 struct engine_host_row {
     struct bytes host; /* lives as long as `e` */
     enum engine_host_state state;
-    const char *why;      /* static: why it is blocked or dead; or "" */
+    const char *why; /* static: why it is blocked or dead, or the budget
+                        that it is over (budget.h); or "" */
+    bool over_budget;
     uint16_t http_status; /* of its last response in this run; 0: none */
     uint64_t queued;      /* URLs not done */
     uint64_t fetched;     /* responses in this run, as far as remembered */

@@ -113,6 +113,7 @@ void engine_stats_of_store(const struct frontier_store *s,
         .urls =
             frontier_store_last_id(s) - frontier_store_counter(s, "readmitted"),
         .queued = frontier_store_pending_all(s),
+        .withheld = frontier_store_counter(s, "over_budget"),
         .removed = frontier_store_counter(s, "skipped.removed"),
         .queues = frontier_store_queue_count(s),
         .pages = frontier_store_counter(s, "pages"),

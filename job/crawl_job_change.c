@@ -140,16 +140,29 @@ static const struct {
     const char *name;
     unsigned parts;
 } live[] = {
-    {"scope", PART_SCOPE},          {"depth", PART_SCOPE},
-    {"include", PART_SCOPE},        {"exclude", PART_SCOPE},
-    {"max-url-len", PART_SCOPE},    {"order", PART_ORDER},
-    {"boost", PART_ORDER},          {"first", PART_ORDER},
-    {"delay", PART_RATE},           {"random-delay", PART_RATE},
-    {"adaptive", PART_RATE},        {"max-delay", PART_RATE},
-    {"max-crawl-delay", PART_RATE}, {"limit-rate", PART_RATE},
-    {"retry-delay", PART_RATE},     {"limit", PART_LIMITS},
-    {"per-host", PART_LIMITS},      {"time", PART_LIMITS},
-    {"quota", PART_LIMITS},         {"give-up", PART_LIMITS | PART_RATE},
+    {"scope", PART_SCOPE},
+    {"depth", PART_SCOPE},
+    {"include", PART_SCOPE},
+    {"exclude", PART_SCOPE},
+    {"max-url-len", PART_SCOPE},
+    {"order", PART_ORDER},
+    {"boost", PART_ORDER},
+    {"first", PART_ORDER},
+    {"delay", PART_RATE},
+    {"random-delay", PART_RATE},
+    {"adaptive", PART_RATE},
+    {"max-delay", PART_RATE},
+    {"max-crawl-delay", PART_RATE},
+    {"limit-rate", PART_RATE},
+    {"retry-delay", PART_RATE},
+    {"limit", PART_LIMITS},
+    {"per-host", PART_LIMITS},
+    {"per-domain", PART_LIMITS},
+    {"per-host-bytes", PART_LIMITS},
+    {"budget", PART_LIMITS},
+    {"time", PART_LIMITS},
+    {"quota", PART_LIMITS},
+    {"give-up", PART_LIMITS | PART_RATE},
 };
 
 static unsigned parts_of(const char *name)
@@ -239,7 +252,7 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
         e->ops->set_schedule(e, &made->frontier.schedule, now);
     if (c->parts & PART_LIMITS) {
         e->ops->set_limits(e, made->frontier.limit_pages,
-                           made->frontier.per_host);
+                           &made->frontier.budgets);
         crawl_set_limits(c->m->crawl, &limits);
     }
     if (st == STATUS_OK && recheck)

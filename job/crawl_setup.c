@@ -79,6 +79,16 @@ static bool takes_type(const void *ctx, struct bytes mime)
     return mime_accepted(mime, o->mime, o->mime_count);
 }
 
+struct budgets crawl_setup_budgets(const struct crawl_settings *s)
+{
+    return (struct budgets){
+        .host_pages = (uint64_t)s->limit_per_host,
+        .host_octets = s->per_host_bytes,
+        .domain_pages = (uint64_t)s->limit_per_domain,
+        .inlinks = s->budget == BUDGET_INLINKS,
+    };
+}
+
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->frontier = (struct frontier_options){
@@ -95,7 +105,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .group = s->queue_key,
         .in_flight = most_transfers(s),
         .limit_pages = (uint64_t)s->limit_pages,
-        .per_host = (uint64_t)s->limit_per_host,
+        .budgets = crawl_setup_budgets(s),
         .store = {.use_filter = s->filter != FILTER_NONE,
                   .filter_kind = settings_filter_kind(s),
                   .expect = (uint64_t)s->expect,

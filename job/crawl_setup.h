@@ -51,6 +51,8 @@ MUST_CHECK enum status crawl_setup_make(struct crawl_setup *c,
                                         struct buf *why);
 void crawl_setup_fini(struct crawl_setup *c);
 
+struct budgets crawl_setup_budgets(const struct crawl_settings *s);
+
 /* Without seeds, the sitemaps of --sitemap-url open the scope. Call it at the
  * start, and whenever the scope is made again. */
 void crawl_setup_open_sitemaps(struct scope *scope,

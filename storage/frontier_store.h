@@ -147,10 +147,12 @@ struct queue_state {
     int64_t delay_ms;         /* own delay (Crawl-delay, SetDelay); -1: none */
     uint32_t backoffs;        /* consecutive responses asking us to slow */
     uint32_t failures;        /* consecutive failures to reach it at all */
-    uint64_t fetched;         /* pages that count for a per-queue limit */
-    char reason[32];          /* why it is blocked: "retry_after", ...; if it
-                                 does not respond: QUEUE_SILENT, a colon and
-                                 the cause */
+    uint64_t fetched, octets; /* pages and octets spent of a budget */
+    bool linked;
+    unsigned char sources[32]; /* if linked: bits of the domains that do it */
+    char reason[32];           /* why it is blocked: "retry_after", ...; if it
+                                  does not respond: QUEUE_SILENT, a colon and
+                                  the cause */
 };
 #define QUEUE_SILENT   "no_response"
 #define QUEUE_GIVEN_UP "given_up"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/logger.h"
 #include "storage/db/db_row.h"
@@ -29,6 +30,10 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
     sqlite3_bind_int64(q, 5, state->failures);
     sqlite3_bind_int64(q, 6, (int64_t)state->fetched);
     sqlite3_bind_text(q, 7, state->reason, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 8, (int64_t)state->octets);
+    if (state->linked)
+        sqlite3_bind_blob(q, 9, state->sources, sizeof state->sources,
+                          SQLITE_STATIC);
     st = db_run(s->d, q);
     sqlite3_clear_bindings(q);
     return st;
@@ -36,7 +41,7 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
 
 static enum status take_state(sqlite3_stmt *q, struct queue_state *state)
 {
-    struct bytes reason = db_column(q, 6);
+    struct bytes reason = db_column(q, 6), sources = db_column(q, 8);
     struct db_row r = db_row(q);
 
     *state = (struct queue_state){
@@ -45,11 +50,15 @@ static enum status take_state(sqlite3_stmt *q, struct queue_state *state)
         .backoffs = (uint32_t)db_row_count(&r, 3, INT32_MAX),
         .failures = (uint32_t)db_row_count(&r, 4, INT32_MAX),
         .fetched = db_row_count(&r, 5, DB_TOTAL_MOST),
+        .octets = db_row_count(&r, 7, DB_TOTAL_MOST),
     };
     snprintf(state->reason, sizeof state->reason, "%.*s",
              (int)(reason.len < sizeof state->reason ? reason.len
                                                      : sizeof state->reason),
              reason.at != NULL ? reason.at : "");
+    state->linked = sources.len == sizeof state->sources;
+    if (state->linked)
+        memcpy(state->sources, sources.at, sources.len);
     return db_row_check(&r, "queue_state");
 }
 
@@ -62,7 +71,8 @@ enum status frontier_store_each_queue_state(
     struct queue_state state;
     enum status st = db_prepare(s->d, &q,
                                 "SELECT queue, blocked_until, delay, backoffs,"
-                                " failures, fetched, reason FROM queue_state"
+                                " failures, fetched, reason, octets, sources"
+                                " FROM queue_state"
                                 " ORDER BY queue");
 
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {

@@ -123,7 +123,7 @@ static enum status prepare(struct frontier_store *s)
         {&s->set_retry, "INSERT OR REPLACE INTO retry VALUES(?, ?, ?)"},
         {&s->drop_retry, "DELETE FROM retry WHERE url = ?"},
         {&s->set_state, "INSERT OR REPLACE INTO queue_state"
-                        " VALUES(?, ?, ?, ?, ?, ?, ?)"},
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->read_meta, "SELECT value FROM meta WHERE name = ?"},
         {&s->set_meta, "INSERT OR REPLACE INTO meta VALUES(?, ?)"},
         {&s->add_step, "INSERT INTO filter_step VALUES"

@@ -17,6 +17,7 @@
 #include "cli/inspect/explain_order.h"
 #include "cli/inspect/explain_trap.h"
 #include "cli/inspect/service_explain.h"
+#include "cli/inspect/stored_budgets.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "crawler/robots/robots.h"
@@ -134,6 +135,24 @@ static const char *filter_said(const struct crawl_settings *settings, bool fp)
     return "certainly new";
 }
 
+/* Names the budget that a queued URL waits for. */
+static enum status tell_budget(struct story *s, uint32_t queue,
+                               const struct crawl_settings *settings)
+{
+    const struct budgets b = crawl_setup_budgets(settings);
+    struct stored_budgets *stored = NULL;
+    const char *over;
+    enum status st = stored_budgets_load(&stored, s->r, &b);
+
+    if (st != STATUS_OK)
+        return st;
+    over = stored_budgets_over(stored, queue);
+    if (over != NULL)
+        json_set_str(s->out, "over_budget", over);
+    stored_budgets_free(stored);
+    return STATUS_OK;
+}
+
 static enum status tell_admitted(struct story *s, uint64_t id,
                                  const struct crawl_settings *settings)
 {
@@ -157,6 +176,9 @@ static enum status tell_admitted(struct story *s, uint64_t id,
     st = tell_repeats(s, id, f.url.via);
     if (st == STATUS_OK && settings != NULL)
         st = explain_order(s->out, s->r, &f, settings);
+    if (st == STATUS_OK && settings != NULL &&
+        !frontier_store_is_done(s->r->store, id))
+        st = tell_budget(s, f.url.queue, settings);
     return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
                            : st;
 }

@@ -215,8 +215,8 @@ static const char *stop_text(const struct summary *s)
     case CRAWL_GAVE_UP:
         return "stopped by --give-up: everything that is left must wait longer";
     case CRAWL_WITHHELD:
-        return "stopped: everything that is left is beyond the limit of its "
-               "queue";
+        return "stopped: everything that is left is over a budget or limit of "
+               "its host";
     case CRAWL_DISK:
         return "stopped by --min-disk: less than that is free on the disk";
     case CRAWL_STUCK:
@@ -266,6 +266,17 @@ static void next(FILE *to, const char *what, const char *command,
     buf_fini(&safe);
 }
 
+/* A budget that is an option can be lifted by a resume, a limit of one host by
+ * `urlweir limit`. */
+static void print_larger(FILE *to, const struct summary *s)
+{
+    char more[64];
+
+    snprintf(more, sizeof more, " --%s none", s->waits[0].why);
+    next(to, "to go on", "resume", s->dir,
+         strcmp(s->waits[0].why, "limit") == 0 ? "" : more);
+}
+
 static void print_next(FILE *to, const struct summary *s)
 {
     const struct engine_stats *n = &s->crawl->engine;
@@ -276,6 +287,8 @@ static void print_next(FILE *to, const struct summary *s)
         next(to, "to go on", "resume", s->dir, " --limit none");
     else if (s->end == CRAWL_QUOTA)
         next(to, "to go on", "resume", s->dir, " --quota none");
+    else if (s->end == CRAWL_WITHHELD && s->wait_count > 0)
+        print_larger(to, s);
     else if (s->end != CRAWL_FINISHED)
         next(to, "to go on", "resume", s->dir, "");
     else if (n->failed + n->denied + n->seeds_failed > 0)
@@ -285,14 +298,17 @@ static void print_next(FILE *to, const struct summary *s)
 }
 
 /* "a.example waits 1d00h (retry_after), 12 URLs", "b.example did not respond
- * (connect), 3 URLs stay queued" */
+ * (connect), 3 URLs stay queued", "c.example is over a budget (per-host), 9
+ * URLs stay queued" */
 static void add_wait(struct buf *b, const struct crawl_wait *w)
 {
-    bool given_up = w->ns < 0;
+    bool given_up = w->ns < 0, over_budget = w->ns == INT64_MAX;
 
     format_terminal(b, bytes_of_str(w->host));
-    buf_add_str(b, given_up ? " did not respond" : " waits ");
-    if (!given_up)
+    buf_add_str(b, given_up      ? " did not respond"
+                   : over_budget ? " is over a budget"
+                                 : " waits ");
+    if (!given_up && !over_budget)
         format_duration(b, w->ns / NS_PER_MS);
     if (w->why[0] != '\0')
         buf_addf(b, " (%s)", w->why);
@@ -301,9 +317,9 @@ static void add_wait(struct buf *b, const struct crawl_wait *w)
     buf_add_str(b, ", ");
     format_count(b, w->urls);
     buf_addf(b, " URL%s%s", w->urls == 1 ? "" : "s",
-             !given_up      ? ""
-             : w->urls == 1 ? " stays queued"
-                            : " stay queued");
+             !given_up && !over_budget ? ""
+             : w->urls == 1            ? " stays queued"
+                                       : " stay queued");
 }
 
 static void print_waits(FILE *to, const struct summary *s)
@@ -337,6 +353,8 @@ void summary_print(FILE *to, const struct summary *s)
     status_row(to, "skipped", n->skipped, c, OUTCOME_SKIPPED);
     if (n->queued > 0)
         row(to, "queued", n->queued, "not fetched yet");
+    if (n->withheld > 0)
+        row(to, "over budget", n->withheld, "of these");
     seen_rows(to, c);
     traps_row(to, c);
     received_row(to, s);

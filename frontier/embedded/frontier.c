@@ -61,6 +61,7 @@ struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
         f->host_count++;
         if (queue <= f->queues_before)
             frontier_wait_once(f, f->hosts[queue]);
+        frontier_budget_join(f, f->hosts[queue]);
     }
     return f->hosts[queue];
 }
@@ -109,6 +110,7 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
 
         if (*h != NULL && host_queue_is_idle(*h, now)) {
             (void)politeness_group_leave(f->groups, *h, now);
+            frontier_budget_leave(*h);
             host_queue_free(*h);
             *h = NULL;
             f->host_count--;
@@ -303,6 +305,7 @@ void frontier_close(struct engine *e)
     trap_table_close(f->traps);
     trap_store_close(f->trap_store);
     frontier_order_close(f);
+    frontier_budget_close(f);
     levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);

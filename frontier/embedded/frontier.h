@@ -52,7 +52,7 @@ struct frontier_options {
     enum queue_key_mode group; /* which hosts politeness treats as one */
     size_t in_flight;          /* most URLs leased or not yet durable */
     uint64_t limit_pages;      /* 0: none */
-    uint64_t per_host;         /* pages of one queue; 0: none */
+    struct budgets budgets;
     struct seen_store_options store;
     struct blocklist *blocklist; /* borrowed; URLs on it are dropped before
                                     admission. NULL: none */

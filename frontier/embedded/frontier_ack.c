@@ -33,8 +33,14 @@ enum status frontier_remember(struct frontier *f, const struct host_queue *h,
         .backoffs = h->backoffs,
         .failures = h->failures,
         .fetched = h->counted,
+        .octets = h->octets,
     };
 
+    _Static_assert(sizeof s.sources == sizeof(struct source_bits),
+                   "the store keeps all of them");
+    s.linked = h->sources != NULL;
+    if (s.linked)
+        memcpy(s.sources, h->sources->octet, sizeof s.sources);
     if (h->blocked_until > now) /* 2: both terms were rounded down */
         s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
     if (h->why_blocked != NULL && h->blocked_until > now)
@@ -390,9 +396,10 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     }
     if (st == STATUS_OK && last)
         st = frontier_count_done(f, h);
-    if (st == STATUS_OK && last && f->o.per_host > 0 &&
-        frontier_counts_as_page(f, o, l->lease.kind)) {
-        h->counted++;
+    if (st == STATUS_OK && frontier_budget_counts(f)) {
+        bool page = last && frontier_counts_as_page(f, o, l->lease.kind);
+
+        frontier_budget_spend(f, h, page, row.wire_bytes);
         st = frontier_remember(f, h, now, wall_ms);
     }
     frontier_store_add(f->store, "bytes", row.wire_bytes);
@@ -569,6 +576,9 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
         fresh += list[i].fresh || list[i].dropped;
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         count_links(f, &done[i]);
+        st = frontier_budget_links(f, &done[i], now, wall_ms);
+        if (st != STATUS_OK)
+            break;
         if (done[i].partial)
             st = frontier_take_drops(f, &done[i], wall_ms);
         else

@@ -79,15 +79,3 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
             frontier_reschedule(f, f->hosts[q]);
     frontier_cross_hosts_again(f);
 }
-
-void frontier_set_limits(struct engine *e, uint64_t limit_pages,
-                         uint64_t per_host)
-{
-    struct frontier *f = (struct frontier *)e;
-
-    f->o.limit_pages = limit_pages;
-    f->o.per_host = per_host;
-    for (size_t q = 0; q < f->host_room; q++)
-        if (f->hosts[q] != NULL)
-            frontier_reschedule(f, f->hosts[q]);
-}

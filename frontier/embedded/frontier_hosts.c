@@ -59,12 +59,15 @@ static enum engine_host_state state_of(const struct frontier *f,
     return due > now ? ENGINE_HOST_WAITING : ENGINE_HOST_READY;
 }
 
-static const char *why_of(const struct host_queue *h, int64_t now)
+static const char *why_of(const struct frontier *f, const struct host_queue *h,
+                          int64_t now)
 {
+    const char *which = NULL;
+
     if (h->dead.status != OUTCOME_QUEUED)
         return outcome_reason_name(h->dead.reason);
-    if (h->withheld > 0)
-        return "limit";
+    if (h->withheld > 0 && frontier_budget_left(f, h, &which) == 0)
+        return which;
     if (h->silent_until > now)
         return outcome_reason_name(h->silent.reason);
     if (h->blocked_until <= now || h->why_blocked == NULL)
@@ -105,11 +108,12 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     row->http_status = h->http_status;
     row->failures = h->errors > h->failures ? h->errors : h->failures;
     row->limit = h->set_limit;
+    row->over_budget = h->withheld > 0;
     row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);
     if (h->group != NULL && row->due < h->group->next_due)
         row->due = h->group->next_due;
     row->state = state_of(f, h, now, row->due);
-    row->why = why_of(h, now);
+    row->why = why_of(f, h, now);
 }
 
 size_t frontier_hosts(struct engine *e, enum engine_host_order by, size_t most,

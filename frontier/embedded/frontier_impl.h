@@ -18,6 +18,7 @@
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
+ *   frontier_budget.c   how much of a host or registrable domain is fetched
  *   frontier_reach.c    hosts that do not respond
  *   frontier_hosts.c    lists of hosts for display
  *   frontier_place.c    finds the politeness group of a host
@@ -141,6 +142,7 @@ struct frontier {
     struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
     struct rejudge rejudge;
     struct ordering ordering;
+    struct map *domains;   /* registrable domain -> struct domain */
     bool keeps_paths;      /* there is, or was, a limit to the depth */
     struct levels *levels; /* levels.c; NULL: nobody wants to know */
 
@@ -200,7 +202,7 @@ enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now);
 void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
                            int64_t now);
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
-                         uint64_t per_host);
+                         const struct budgets *b);
 enum status frontier_set_order(struct engine *e, const struct order *order);
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id);
@@ -427,6 +429,34 @@ void frontier_trap_page(struct frontier *f, const struct engine_lease *page,
                         const struct engine_done *done,
                         const struct fetch_row *row,
                         const struct admission *links, size_t n);
+/* ---- of frontier_budget.c ---- */
+
+void frontier_budget_open(struct frontier *f);
+void frontier_budget_close(struct frontier *f);
+/* Is what hosts spend counted? */
+bool frontier_budget_counts(const struct frontier *f);
+/* How many URLs of the host may be leased or become pages now, with those that
+ * are leased. *which (or NULL): see budget.h; "limit" is a person's. */
+uint64_t frontier_budget_left(const struct frontier *f,
+                              const struct host_queue *h, const char **which);
+/* Makes the host one of its domain's, and no longer. */
+void frontier_budget_join(struct frontier *f, struct host_queue *h);
+void frontier_budget_leave(struct host_queue *h);
+/* What an earlier run spent. */
+void frontier_budget_restore(struct frontier *f, struct host_queue *h,
+                             const struct queue_state *s);
+void frontier_budget_spend(struct frontier *f, struct host_queue *h,
+                           uint64_t pages, uint64_t octets);
+/* A page is none any more (readmit.c). */
+void frontier_budget_return(struct host_queue *h);
+/* The page links to these hosts. */
+MUST_CHECK enum status frontier_budget_links(struct frontier *f,
+                                             const struct engine_done *done,
+                                             int64_t now, int64_t wall_ms);
+/* The host is scheduled anew, as after each lease that begins or ends:
+ * reschedules those of its domain if that has room again. */
+void frontier_budget_look(struct frontier *f, struct host_queue *h);
+
 /* ---- of frontier_order.c ---- */
 
 /* Opens what it keeps, and recalls the classes of queued URLs. */

@@ -11,8 +11,8 @@
  * a crawl with few transfers would use even fewer hosts, and a host that says
  * "not now" to the first URL would be asked for the others anyway.)
  *
- * A host that is dead for this run, or over its budget, is drained here: its
- * URLs get a final outcome without a request.
+ * A host that is dead for this run is drained here: its URLs get a final
+ * outcome without a request.
  *
  * When politeness groups hosts (--queue-key domain, ip) there are two heaps:
  * groups, each with a heap of its hosts, and hosts without a known group. When
@@ -61,27 +61,17 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h)
                                   .latency = (int64_t)h->first_us * 1000};
 }
 
-static bool over_budget(const struct frontier *f, const struct host_queue *h)
+static bool draining(const struct host_queue *h)
 {
-    return f->o.per_host > 0 && h->counted >= f->o.per_host;
-}
-
-static bool draining(const struct frontier *f, const struct host_queue *h)
-{
-    return h->dead.status != OUTCOME_QUEUED || over_budget(f, h);
+    return h->dead.status != OUTCOME_QUEUED;
 }
 
 static uint64_t may_have_out(const struct frontier *f,
                              const struct host_queue *h)
 {
-    uint64_t most = f->o.conns_per_host;
+    uint64_t left = frontier_budget_left(f, h, NULL);
 
-    if (f->o.per_host > 0 && !draining(f, h) &&
-        most > f->o.per_host - h->counted)
-        most = f->o.per_host - h->counted;
-    if (most > frontier_limit_left(h))
-        most = frontier_limit_left(h);
-    return most;
+    return left < f->o.conns_per_host ? left : f->o.conns_per_host;
 }
 
 static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
@@ -118,12 +108,14 @@ static void count_as(uint64_t *all, uint64_t *own, uint64_t urls)
 static void count_held_back(struct frontier *f, struct host_queue *h,
                             uint64_t pending)
 {
-    bool rests = !draining(f, h) && h->leased == 0;
-    bool limited = rests && frontier_limit_left(h) == 0;
+    bool rests = !draining(h) && h->leased == 0;
+    bool limited = rests && frontier_budget_left(f, h, NULL) == 0;
     bool given_up = rests && !limited && frontier_is_given_up(h);
     bool blocked =
         rests && !limited && !given_up && h->why_blocked == frontier_by_person;
 
+    frontier_store_add(f->store, "over_budget",
+                       (limited ? pending : 0) - h->withheld);
     count_as(&f->withheld, &h->withheld, limited ? pending : 0);
     count_as(&f->given_up, &h->given_up, given_up ? pending : 0);
     count_as(&f->barred, &h->blocked, blocked ? pending : 0);
@@ -134,12 +126,13 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     uint64_t pending = frontier_store_pending(f->store, h->queue);
     int64_t due = INT64_MAX;
 
+    frontier_budget_look(f, h);
     if (h->active != (pending > 0)) {
         h->active = pending > 0;
         f->hosts_active += h->active ? 1 : UINT64_MAX;
     }
     count_held_back(f, h, pending);
-    if (draining(f, h))
+    if (draining(h))
         due = pending > h->leased ? INT64_MIN : INT64_MAX;
     else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
@@ -243,10 +236,6 @@ static struct outcome still_wanted(struct frontier *f,
         *detail = "host given up after repeated failures";
         return h->dead;
     }
-    if (over_budget(f, h)) {
-        *detail = "per-host";
-        return (struct outcome){OUTCOME_SKIPPED, REASON_BUDGET, 0};
-    }
     if (f->o.blocklist != NULL && row->id <= f->old_urls) {
         bool blocked = false;
 
@@ -289,7 +278,7 @@ static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
     if (map_count(f->tries) > 0)
         t = map_get(f->tries, bytes_of(&id, sizeof id));
     *tries = t != NULL ? t->tries : 0;
-    if (t == NULL || t->due <= now || draining(f, h))
+    if (t == NULL || t->due <= now || draining(h))
         return true;
     host_queue_retry(h, id, t->due);
     return false;
@@ -300,13 +289,15 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
                                 struct lease_record **out)
 {
     uint64_t id = 0;
-    enum status st = frontier_order_front(f, h, now);
+    enum status st;
 
+    *out = NULL;
+    if (!draining(h) && h->leased + h->guests >= may_have_out(f, h))
+        return STATUS_OK; /* others have spent the budget of its domain */
+    st = frontier_order_front(f, h, now);
     /* Drains a host's retries too, even if they are not due. */
     if (st == STATUS_OK)
-        st =
-            host_queue_take(h, f->store, draining(f, h) ? INT64_MAX : now, &id);
-    *out = NULL;
+        st = host_queue_take(h, f->store, draining(h) ? INT64_MAX : now, &id);
     if (st == STATUS_OK && id != 0 &&
         !(h->out_of_turn && frontier_is_taken(f, h, id)))
         st = frontier_lease_id(f, h, id, now, wall_ms, out);
@@ -390,7 +381,7 @@ static size_t room_for_leases(const struct frontier *f, size_t most)
 bool frontier_stands_nowhere(const struct frontier *f,
                              const struct host_queue *h)
 {
-    return f->groups != NULL && h->group == NULL && !draining(f, h);
+    return f->groups != NULL && h->group == NULL && !draining(h);
 }
 
 /* Looks up as many hosts at once as URLs may be in flight; other hosts without
@@ -445,7 +436,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
             h->why_blocked = NULL;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
-        else if (h->cross_to != 0 && !draining(f, h))
+        else if (h->cross_to != 0 && !draining(h))
             st = frontier_cross_host_lease(f, h, now, wall_ms, &r);
         else
             st = frontier_lease_from(f, h, now, wall_ms, &r);

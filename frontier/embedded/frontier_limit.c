@@ -2,8 +2,7 @@
 /*
  * frontier_limit.c - limits that people set for single queues.
  *
- * Unlike --per-host, which is part of the crawl's settings and finishes a host
- * for good, such a limit can be lifted again: URLs beyond it stay queued. The
+ * As beyond a budget (frontier_budget.c), URLs beyond it stay queued. The
  * store does not count the done URLs of a queue, so the caller that sets the
  * limit counts them once, and the count is kept up to date from then on.
  */

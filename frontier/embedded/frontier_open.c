@@ -39,6 +39,7 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
     f->aside_end = &f->aside;
     f->leases = lease_table_new();
     f->tries = map_new();
+    frontier_budget_open(f);
     buf_init(&f->text, TEXT_MOST);
     f->last_texts = arena_new(LAST_TEXTS_MOST);
     return f;
@@ -161,7 +162,7 @@ static void take_queue_state(void *ctx, uint32_t queue,
             ? -1
             : clock_earlier(s->delay_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS;
     h->backoffs = s->backoffs;
-    h->counted = s->fetched;
+    frontier_budget_restore(r->f, h, s);
     if (left > 0) {
         h->blocked_until = r->now + left;
         h->why_blocked = why;
@@ -221,6 +222,9 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st != STATUS_OK)
         return st;
     f->old_urls = frontier_store_last_id(f->store);
+    frontier_store_add(f->store, "over_budget",
+                       f->withheld -
+                           frontier_store_counter(f->store, "over_budget"));
     return schedule_all(f, now, wall_ms);
 }
 

@@ -32,6 +32,7 @@ void host_queue_free(struct host_queue *h)
     free(h->window);
     free(h->front);
     free(h->retries);
+    free(h->sources);
     free(h);
 }
 
@@ -42,8 +43,8 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now)
            h->next_due <= now && h->expects_until <= now &&
            h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
            h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
-           h->failures == 0 && h->counted == 0 &&
-           h->dead.status == OUTCOME_QUEUED;
+           h->failures == 0 && h->counted == 0 && h->octets == 0 &&
+           h->sources == NULL && h->dead.status == OUTCOME_QUEUED;
 }
 
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)

@@ -13,6 +13,7 @@
 
 #include "base/heap.h"
 #include "base/status.h"
+#include "frontier/budget.h"
 #include "frontier/outcome.h"
 #include "storage/frontier_store.h"
 
@@ -43,12 +44,16 @@ struct host_queue {
     uint32_t latency_us;     /* moving average of their times; 0: none yet */
     uint32_t first_us;       /* the same until the first octet */
     /* requests that did not reach it (frontier_reach.c) */
-    uint32_t failures;     /* in a row */
-    int64_t silent_since;  /* when the first of them ended */
-    int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
-    struct outcome silent; /* outcome of the last one; QUEUED: it responds */
-    uint64_t counted;      /* pages that count for --per-host */
-    uint32_t set_limit;    /* by a person: most URLs done; 0: none */
+    uint32_t failures;        /* in a row */
+    int64_t silent_since;     /* when the first of them ended */
+    int64_t silent_until;     /* not before; INT64_MAX: given up for this run */
+    struct outcome silent;    /* outcome of the last one; QUEUED: it responds */
+    uint64_t counted, octets; /* pages and octets spent of a budget */
+    struct source_bits *sources; /* domains that link to it; NULL: none */
+    struct domain *domain; /* NULL: it has no budget (frontier_budget.c) */
+    struct host_queue *domain_next;
+    uint32_t domain_leased; /* of its leases, known to the domain */
+    uint32_t set_limit;     /* by a person: most URLs done; 0: none */
     uint64_t done; /* its done URLs, except removed ones, while there is such a
                       limit */
     /* its URLs beyond that limit; of a host given up; of a host blocked by a

@@ -16,7 +16,7 @@ static void uncount(struct frontier *f, const struct url_row *row,
 
     frontier_count_outcome(f, o, row->kind, true);
     if (frontier_counts_as_page(f, o, row->kind))
-        h->counted -= h->counted > 0;
+        frontier_budget_return(h);
     if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
 }

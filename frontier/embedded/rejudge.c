@@ -220,25 +220,6 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
 
 /* ---- a URL that has a row ---- */
 
-/* More URLs than the host's remaining pages come back, since not every URL is a
- * page; but not all, since those over the limit would be skipped one by one
- * again. */
-static bool has_room(struct frontier *f, uint32_t queue)
-{
-    const struct host_queue *h = frontier_host(f, queue);
-    uint64_t pending = frontier_store_pending(f->store, queue), left;
-
-    if (f->o.per_host == 0)
-        return true;
-    if (h->counted >= f->o.per_host)
-        return false;
-    left = f->o.per_host - h->counted;
-    if (pending < left + left / 4 + 16)
-        return true;
-    f->rejudge.later |= UINT64_C(1) << REASON_BUDGET;
-    return false;
-}
-
 static bool row_stays(struct frontier *f, const struct kept_drop *k,
                       const struct url_row *row)
 {
@@ -250,12 +231,10 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
         return j->takes_type != NULL && !j->takes_type(j->ctx, k->text);
     case REASON_TRUNCATED_LENGTH:
         return j->body_most <= k->place;
-    case REASON_BUDGET:
-        return !has_room(f, row->queue);
     case REASON_TRAP:
         frontier_store_queue_name(f->store, row->queue, &crawl, &key);
         return frontier_trap_has(f, key, row);
-    default:
+    default: /* REASON_BUDGET, of older versions, too: it waits in its queue */
         return false;
     }
 }

@@ -72,6 +72,11 @@ static const char *const order_words[] = {
     [ORDER_BEST] = "best",
     [ORDER_BEST + 1] = NULL,
 };
+static const char *const budget_words[] = {
+    [BUDGET_FIXED] = "fixed",
+    [BUDGET_INLINKS] = "inlinks",
+    [BUDGET_INLINKS + 1] = NULL,
+};
 static const char *const record_words[] = {
     [RECORD_NONE] = "none",
     [RECORD_LINKS] = "links",
@@ -229,7 +234,19 @@ static const struct option_spec specs[] = {
              "counted"},
     {.name = "per-host", COUNT(limit_per_host), .fallback = "none", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
-     .help = "most pages of one host"},
+     .help = "most pages of one host; the rest of its URLs waits"},
+    {.name = "per-domain", COUNT(limit_per_domain), .fallback = "none",
+     .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,
+     .arg = "N",
+     .help = "most pages of one registrable domain, over all its hosts"},
+    {.name = "per-host-bytes", SIZE(per_host_bytes), .fallback = "none",
+     .min = 1, .max = SIZE_CEILING, .bare = "none", .section = LIMITS,
+     .help = "ask a host for no more once this much was received of it"},
+    {.name = "budget", CHOICE(budget, enum budget_growth), .fallback = "fixed",
+     .section = LIMITS,
+     .help = "inlinks: multiply --per-host, --per-domain and --per-host-bytes "
+             "by one more than the number of other registrable domains that "
+             "link there"},
     {.name = "time", TIME(limit_time_ms), .fallback = "none", .min = 1,
      .max = 36500 * DAY, .bare = "none", .section = LIMITS,
      .help = "stop after this time"},

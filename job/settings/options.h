@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 100 /* rows of the table */
+#define CRAWL_OPTIONS 103 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -48,6 +48,7 @@ enum near_dup { NEAR_DUP_REPORT, NEAR_DUP_SKIP, NEAR_DUP_OFF };
 enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
 extern const char *const sandbox_words[]; /* of enum sandbox_choice */
+enum budget_growth { BUDGET_FIXED, BUDGET_INLINKS };
 enum record_choice { RECORD_NONE, RECORD_LINKS };
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else regular lines */
@@ -86,8 +87,11 @@ struct crawl_settings {
     struct option_list boost, first; /* as in order_options; ORDER_BEST only */
 
     /* ---- limits ---- */
-    int64_t limit_pages;         /* pages fetched; 0: none */
-    int64_t limit_per_host;      /* per queue key; 0: none */
+    int64_t limit_pages;      /* pages fetched; 0: none */
+    int64_t limit_per_host;   /* pages of a queue key; 0: none */
+    int64_t limit_per_domain; /* of a registrable domain; 0: none */
+    uint64_t per_host_bytes;  /* octets received of a queue key; 0: none */
+    enum budget_growth budget;
     int64_t limit_time_ms;       /* of this run; 0: none */
     uint64_t quota_bytes;        /* octets received; 0: none */
     uint64_t max_body_bytes;     /* of one response, decoded */

@@ -244,6 +244,14 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
         buf_add_str(error, "--boost and --first are rules of --order best");
         return STATUS_ARG;
     }
+    if (source(s, "budget") == OPTION_FROM_LINE &&
+        s->budget == BUDGET_INLINKS && s->limit_per_host == 0 &&
+        s->limit_per_domain == 0 && s->per_host_bytes == 0) {
+        buf_add_str(error, "--budget inlinks multiplies --per-host, "
+                           "--per-domain and --per-host-bytes; give one of "
+                           "them");
+        return STATUS_ARG;
+    }
     if (check_filter(s, error) != STATUS_OK)
         return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {

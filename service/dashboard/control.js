@@ -190,7 +190,7 @@ export function confirmStop(name) {
 const GROUPS = {
     Scope: ['scope', 'depth', 'max-url-len', 'include', 'exclude'],
     Rate: ['delay', 'random-delay', 'max-delay', 'max-crawl-delay', 'limit-rate'],
-    Limits: ['limit', 'per-host', 'time', 'quota', 'give-up'],
+    Limits: ['limit', 'per-host', 'per-domain', 'per-host-bytes', 'time', 'quota', 'give-up'],
 };
 const SCOPES = ['seed', 'host', 'domain', 'prefix', 'any'];
 

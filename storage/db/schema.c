@@ -84,7 +84,7 @@ const char *const schema_sql[] = {
     " via INTEGER, at INTEGER)",
     /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
-    /* text_digest is a blob: migrate.c adds columns as INTEGER, which takes any */
+    /* text_digest, and sources of queue_state, are blobs: migrate.c adds columns as INTEGER, which takes any */
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
@@ -109,7 +109,8 @@ const char *const schema_sql[] = {
     /* ---- queues ---- */
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
-    " failures INTEGER, fetched INTEGER, reason TEXT)",
+    " failures INTEGER, fetched INTEGER, reason TEXT, octets INTEGER,"
+    " sources INTEGER)",
     "CREATE TABLE early(queue INTEGER, class INTEGER, url INTEGER,"
     " links INTEGER, PRIMARY KEY(queue, class, url)) WITHOUT ROWID",
     "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT)",
@@ -238,6 +239,9 @@ const struct db_added schema_added[] = {
      .fill = "UPDATE item_queue SET removed_count = 0"},
     {.table = "early"},
     {.table = "whole"},
+    {.table = "queue_state", .column = "octets", .before = "0",
+     .fill = "UPDATE queue_state SET octets = 0"},
+    {.table = "queue_state", .column = "sources", .before = "NULL"},
     {.table = NULL},
 };
 /* clang-format on */

@@ -33,14 +33,6 @@ serve_no_more
 judge
 
 serve --hosts 10 --pages 400 --size 2000 --latency 10 --seed 92
-crawl host --per-host 7
-ended 0 # what is left has a reason
-logged
-awk -F'\t' '$7 != "/robots.txt" { n[$4]++ }
-    END { for (h in n) if (n[h] > 7) exit 1 }' log || fail "--per-host 7"
-exits 0 "$URLWEIR" status host --json
-says out skipped.budget
-
 mark
 crawl time --time 500ms --threads 1 -c 2
 ended 3

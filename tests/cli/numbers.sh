@@ -173,7 +173,7 @@ for n in 1 2 3 none; do
     else
         resume w --depth $n --per-host "$([ $n = none ] && echo none || echo ${n}9)"
     fi
-    ended 0
+    [ "$status" = 3 ] || ended 0 # over the budget, or not
     told w
     agree || fail "with --depth $n"
 done

@@ -85,6 +85,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --nat64 64:ff9b:1::/48 --allow-port 25,6000 \
     --follow a,area,link,sitemap --ignore area --assets --sitemap auto \
     --sitemap-url "$site" --order best --boost 'x=-1' --first '/f' --limit 1000 --per-host 500 \
+    --per-domain 600 --per-host-bytes 700M --budget inlinks \
     --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
     --give-up 50s --delay 1ms --random-delay --no-adaptive --max-delay 2s \
     --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
@@ -145,6 +146,9 @@ first:
   - "/f"
 limit: 1000
 per-host: 500
+per-domain: 600
+per-host-bytes: 700M
+budget: inlinks
 time: 90s
 quota: 100M
 max-body: 1M

@@ -393,7 +393,7 @@ static void run(struct sim *m, int most)
         }
         turn(m, below(4) == 0);
         m->e->ops->stats(m->e, &stats);
-        if (n == 0 && stats.queued == 0 && !stats.rejudging) {
+        if (n == 0 && stats.queued == stats.withheld && !stats.rejudging) {
             turn(m, true);
             return;
         }

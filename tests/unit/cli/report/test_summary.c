@@ -138,7 +138,7 @@ START_TEST(giving_up_names_the_hosts)
                                                3600 * NS_PER_S},
                                               {"c", "connect", 1, -1},
                                               {"d", "dns", 1200, -1},
-                                              {"e", "", 0, 1},
+                                              {"e", "per-host", 9, INT64_MAX},
                                               {"f", "", 0, 1},
                                               {"g", "", 0, 1},
                                               {"h", "", 0, 1},
@@ -153,7 +153,8 @@ START_TEST(giving_up_names_the_hosts)
         strstr(text, "  a.example waits 1d00h (retry_after), 12 URLs\n"
                      "  b\\x1b[2J waits 1h00m\n"
                      "  c did not respond (connect), 1 URL stays queued\n"
-                     "  d did not respond (dns), 1,200 URLs stay queued\n"));
+                     "  d did not respond (dns), 1,200 URLs stay queued\n"
+                     "  e is over a budget (per-host), 9 URLs stay queued\n"));
     ck_assert_ptr_nonnull(
         strstr(text, "  and more hosts: urlweir status docs --hosts\n"));
     ck_assert_ptr_null(strstr(text, "  i waits"));

@@ -424,7 +424,7 @@ START_TEST(lists_of_urls_are_counted_apart_from_pages)
 
     rig_init(&r);
     r.o.listings = LINK_BIT(LINK_SITEMAP);
-    r.o.per_host = 1;
+    r.o.budgets.host_pages = 1;
     rig_create(&r);
     map = rig_item(&r, "http://a.test/map.xml");
     map.kind = LINK_SITEMAP;

@@ -108,6 +108,8 @@ END_TEST
 
 START_TEST(limits_are_raised_and_lowered)
 {
+    const struct budgets none = {.host_pages = 0};
+    const struct budgets one = {.host_pages = 1};
     struct engine_stats s;
     struct rig r;
 
@@ -115,20 +117,22 @@ START_TEST(limits_are_raised_and_lowered)
     rig_seed(&r, "http://a.test/1");
     rig_seed(&r, "http://a.test/2");
     rig_seed(&r, "http://a.test/3");
-    r.e->ops->set_limits(r.e, 1, 0);
+    r.e->ops->set_limits(r.e, 1, &none);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
-    r.e->ops->set_limits(r.e, 2, 0);
+    r.e->ops->set_limits(r.e, 2, &none);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
     /* Counting starts only when there is such a limit. */
-    r.e->ops->set_limits(r.e, 0, 1);
+    r.e->ops->set_limits(r.e, 0, &one);
     rig_seed(&r, "http://a.test/4");
     (void)rig_page(&r, NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0); /* the rest is dropped */
+    ck_assert_uint_eq(rig_lease(&r), 0); /* the rest waits */
     r.e->ops->stats(r.e, &s);
     ck_assert_uint_eq(s.pages, 3);
-    ck_assert_uint_eq(s.skipped, 1);
+    ck_assert_uint_eq(s.withheld, 1);
+    r.e->ops->set_limits(r.e, 0, &none);
+    (void)rig_page(&r, NULL, 0);
     rig_fini(&r);
 }
 END_TEST

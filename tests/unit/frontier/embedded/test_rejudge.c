@@ -575,7 +575,7 @@ START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
 
     judge_init(&r);
     r.o.judge.body_most = 1000;
-    r.o.per_host = 10;
+    r.o.budgets.host_pages = 10;
     rig_create(&r);
     rig_seed(&r, "http://a.test/");
     map = rig_item(&r, "http://a.test/map.xml");
@@ -600,53 +600,6 @@ START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
     (void)judge_newest(&r, "http://a.test/");
     ck_assert_uint_eq(rig_stats(&r).pages, 0);
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
-    judge_fini(&r);
-}
-END_TEST
-
-/* Skipped URLs of a full host: not all, since most would be skipped again. */
-START_TEST(a_raised_budget_brings_back_somewhat_more_than_it_takes)
-{
-    enum { URLS = 60, FIRST = 2, SECOND = 6 };
-    char url[32];
-    struct rig r;
-
-    judge_init(&r);
-    r.o.per_host = FIRST;
-    rig_create(&r);
-    for (int i = 0; i < URLS; i++) {
-        snprintf(url, sizeof url, "http://a.test/%d", i);
-        rig_seed(&r, url);
-    }
-    for (int i = 0; i < FIRST; i++)
-        judge_ack(&r, rig_lease(&r), NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).skipped, URLS - FIRST);
-    judge_again(&r, BIT(REASON_BUDGET));
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0); /* it is full */
-    r.e->ops->set_limits(r.e, 0, SECOND);
-    judge_again(&r, BIT(REASON_BUDGET));
-    rig_commit(&r);
-    /* four pages more, a fourth of that, and 16 */
-    ck_assert_uint_eq(rig_stats(&r).queued, 21);
-    ck_assert_uint_eq(rig_stats(&r).skipped, URLS - FIRST - 21);
-    for (int i = FIRST; i < SECOND; i++)
-        judge_ack(&r, rig_lease(&r), NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).pages, SECOND);
-    judge_all(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    r.e->ops->set_limits(r.e, 0, 0);
-    judge_again(&r, BIT(REASON_BUDGET));
-    judge_all(&r);
-    for (int i = SECOND; i < URLS; i++)
-        judge_ack(&r, rig_lease(&r), NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    ck_assert_uint_eq(rig_stats(&r).pages, URLS);
-    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
-    rig_stop(&r);
-    rig_verify(&r);
     judge_fini(&r);
 }
 END_TEST
@@ -1064,7 +1017,6 @@ Suite *suite_rejudge(void)
     tcase_add_test(t, kept_drops_that_make_no_sense_are_damage);
     tcase_add_test(t, a_type_that_is_accepted_now_brings_its_urls_back);
     tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
-    tcase_add_test(t, a_raised_budget_brings_back_somewhat_more_than_it_takes);
     tcase_add_test(t,
                    a_url_whose_form_has_changed_comes_back_under_the_new_one);
     tcase_add_test(t,

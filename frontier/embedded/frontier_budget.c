@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_budget.c - how much of a host or registrable domain is fetched.
+ *
+ * A URL beyond a budget waits in its queue: its host leaves the schedule until
+ * the budget is larger, and the crawl goes on without it. Nothing is dropped,
+ * so nothing has to be judged again when the budget grows: the host comes back
+ * into the schedule, and its queue is read on from where it was.
+ *
+ *   pages of a host     --per-host
+ *   octets of a host    --per-host-bytes; the response that passes it is kept
+ *   pages of a domain   --per-domain, over all its hosts (Public Suffix List)
+ *   URLs of a queue     what a person has set (frontier_limit.c)
+ *
+ * --budget inlinks multiplies the first three (frontier/budget.h).
+ *
+ * A lease counts as a page until it has ended, so that no budget is passed by
+ * what is in flight. If one host's lease fills the budget of its domain, the
+ * others leave the schedule when they are next due; when it ends as no page,
+ * they come back. What was spent and the domains that link to a host are stored
+ * with the host (table queue_state), in the transaction of the page; those of a
+ * domain are the sum and the union of its hosts'.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/url/host.h"
+
+struct domain {
+    uint64_t pages;
+    uint64_t leased;
+    struct source_bits sources;
+    struct host_queue *hosts; /* a list */
+    bool full;                /* some were kept back for it */
+};
+
+bool frontier_budget_counts(const struct frontier *f)
+{
+    const struct budgets *b = &f->o.budgets;
+
+    return b->host_pages > 0 || b->host_octets > 0 || b->domain_pages > 0;
+}
+
+static struct budget_spent spent_of(const struct host_queue *h)
+{
+    const struct domain *d = h->domain;
+    struct budget_spent s = {
+        .host_pages = h->counted,
+        .host_octets = h->octets,
+        .host_sources = source_bits_count(h->sources),
+    };
+
+    if (d != NULL) {
+        s.domain_pages = d->pages + (d->leased - h->domain_leased);
+        s.domain_sources = source_bits_count(&d->sources);
+    }
+    return s;
+}
+
+static uint64_t domain_left(const struct frontier *f,
+                            const struct host_queue *h)
+{
+    const struct budgets of_domain = {
+        .domain_pages = f->o.budgets.domain_pages,
+        .inlinks = f->o.budgets.inlinks,
+    };
+    const struct budget_spent s = spent_of(h);
+
+    return budget_left(&of_domain, &s, NULL);
+}
+
+uint64_t frontier_budget_left(const struct frontier *f,
+                              const struct host_queue *h, const char **which)
+{
+    const struct budget_spent s = spent_of(h);
+    uint64_t set = frontier_limit_left(h);
+    uint64_t left = budget_left(&f->o.budgets, &s, which);
+
+    if (set > left)
+        return left;
+    if (which != NULL && set < UINT64_MAX)
+        *which = "limit";
+    return set;
+}
+
+/* ---- domains ---- */
+
+static struct bytes domain_name(struct frontier *f, const struct host_queue *h)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    return host_registrable(key);
+}
+
+static struct domain *domain_of(struct frontier *f, const struct host_queue *h)
+{
+    struct bytes name = domain_name(f, h);
+    struct domain *d = map_get(f->domains, name);
+
+    if (d == NULL) {
+        d = xcalloc(1, sizeof *d);
+        (void)map_put(f->domains, name, d);
+    }
+    return d;
+}
+
+void frontier_budget_join(struct frontier *f, struct host_queue *h)
+{
+    struct domain *d;
+
+    if (f->o.budgets.domain_pages == 0 || h->domain != NULL)
+        return;
+    h->domain = d = domain_of(f, h);
+    h->domain_next = d->hosts;
+    d->hosts = h;
+    d->pages += h->counted;
+    d->leased += h->leased;
+    h->domain_leased = h->leased;
+    if (h->sources != NULL)
+        (void)source_bits_join(&d->sources, h->sources);
+}
+
+void frontier_budget_leave(struct host_queue *h)
+{
+    struct host_queue **at;
+
+    if (h->domain == NULL)
+        return;
+    for (at = &h->domain->hosts; *at != h;)
+        at = &(*at)->domain_next;
+    *at = h->domain_next;
+    h->domain->pages -= h->counted;
+    h->domain->leased -= h->domain_leased;
+    h->domain = NULL;
+}
+
+static void look_at_others(struct frontier *f, const struct host_queue *h)
+{
+    struct domain *d = h->domain;
+
+    if (!d->full)
+        return;
+    d->full = false; /* first: each of them looks as well */
+    for (struct host_queue *o = d->hosts; o != NULL; o = o->domain_next)
+        if (o != h)
+            frontier_reschedule(f, o);
+}
+
+void frontier_budget_look(struct frontier *f, struct host_queue *h)
+{
+    struct domain *d = h->domain;
+    uint64_t left;
+
+    if (d == NULL)
+        return;
+    d->leased += (uint64_t)h->leased - h->domain_leased;
+    h->domain_leased = h->leased;
+    left = domain_left(f, h);
+    if (left == 0)
+        d->full = true;
+    else if (left > h->leased)
+        look_at_others(f, h);
+}
+
+/* ---- what is spent ---- */
+
+void frontier_budget_restore(struct frontier *f, struct host_queue *h,
+                             const struct queue_state *s)
+{
+    frontier_budget_leave(h);
+    h->counted = s->fetched;
+    h->octets = s->octets;
+    if (s->linked) {
+        free(h->sources);
+        h->sources = xcalloc(1, sizeof *h->sources);
+        memcpy(h->sources->octet, s->sources, sizeof s->sources);
+    }
+    frontier_budget_join(f, h);
+}
+
+void frontier_budget_spend(struct frontier *f, struct host_queue *h,
+                           uint64_t pages, uint64_t octets)
+{
+    if (!frontier_budget_counts(f))
+        return;
+    h->counted += pages;
+    h->octets += octets;
+    if (h->domain != NULL)
+        h->domain->pages += pages;
+}
+
+void frontier_budget_return(struct host_queue *h)
+{
+    if (h->counted == 0)
+        return;
+    h->counted--;
+    if (h->domain != NULL)
+        h->domain->pages--;
+}
+
+/* ---- which domains link to a host ---- */
+
+static enum status note_source(struct frontier *f, struct host_queue *h,
+                               uint64_t source, int64_t now, int64_t wall_ms)
+{
+    enum status st;
+
+    if (h->sources == NULL)
+        h->sources = xcalloc(1, sizeof *h->sources);
+    if (!source_bits_add(h->sources, source))
+        return STATUS_OK;
+    st = frontier_remember(f, h, now, wall_ms);
+    if (h->domain != NULL && source_bits_join(&h->domain->sources, h->sources))
+        look_at_others(f, h);
+    frontier_reschedule(f, h);
+    return st;
+}
+
+enum status frontier_budget_links(struct frontier *f,
+                                  const struct engine_done *done, int64_t now,
+                                  int64_t wall_ms)
+{
+    const struct lease_record *page = lease_find(f->leases, done->id);
+    struct bytes own, last = {"", 0};
+    uint64_t source;
+    enum status st = STATUS_OK;
+
+    if (!f->o.budgets.inlinks || page == NULL ||
+        done->outcome.status == OUTCOME_REDIRECT)
+        return STATUS_OK;
+    own = host_registrable(page->lease.key);
+    source = digest_bytes(&f->base->key, own).hi;
+    for (size_t i = 0; st == STATUS_OK && i < done->outlink_count; i++) {
+        struct bytes key = done->outlinks[i].key;
+        uint32_t queue;
+
+        if (bytes_equal(key, page->lease.key) || bytes_equal(key, last))
+            continue;
+        last = key;
+        queue = frontier_store_find_queue(f->store, f->o.crawl, key);
+        if (queue != 0 && !bytes_equal(host_registrable(key), own))
+            st = note_source(f, frontier_host(f, queue), source, now, wall_ms);
+    }
+    return st;
+}
+
+/* ---- settings ---- */
+
+void frontier_set_limits(struct engine *e, uint64_t limit_pages,
+                         const struct budgets *b)
+{
+    struct frontier *f = (struct frontier *)e;
+
+    f->o.limit_pages = limit_pages;
+    f->o.budgets = *b;
+    for (size_t q = 0; q < f->host_room; q++)
+        if (f->hosts[q] != NULL)
+            frontier_budget_join(f, f->hosts[q]);
+    for (size_t q = 0; q < f->host_room; q++)
+        if (f->hosts[q] != NULL)
+            frontier_reschedule(f, f->hosts[q]);
+}
+
+void frontier_budget_open(struct frontier *f)
+{
+    f->domains = map_new();
+}
+
+void frontier_budget_close(struct frontier *f)
+{
+    map_free(f->domains, free);
+}
