@@ -21,6 +21,7 @@ int cmd_block(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
 int cmd_dedupe(int argc, char **argv);
 int cmd_delay(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_filter(int argc, char **argv);

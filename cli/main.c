@@ -40,6 +40,8 @@ static const struct command commands[] = {
      "limit how many URLs of a host a running crawl fetches"},
     {"audit", cmd_audit, "audit DIR | --urls FILE",
      "measure what a Bloom-only crawler would have lost"},
+    {"diff", cmd_diff, "diff OLD NEW [--format text|jsonl|csv] [--html FILE]",
+     "compare two crawls: pages that are new, gone, changed, moved"},
     {"explain", cmd_explain, "explain DIR URL [--json]",
      "show every decision taken about one URL"},
     {"export", cmd_export,

@@ -51,6 +51,7 @@ cli/control: base/* config frontier/* job/* service/* cli
 cli/report: base/* frontier/* crawler/* job/* cli
 cli/dedupe: base/* config frontier/* job/* cli cli/report
 cli/filter: base/* config filter/* frontier/* job/* cli cli/report
+cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
 cli/inspect: base/* config filter/* storage/* frontier/* crawler/* job/* service/* cli cli/control cli/filter cli/report
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
 END

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_diff.c - `urlweir diff`: what is new, gone, changed and moved.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/diff/diff_html.h"
+#include "cli/diff/diff_print.h"
+#include "cli/diff/diff_side.h"
+#include "cli/open_crawl.h"
+
+enum diff_format { DIFF_FORMAT_TEXT, DIFF_FORMAT_JSONL, DIFF_FORMAT_CSV };
+
+struct diff_settings {
+    enum changed_by changed_by;
+    uint64_t memory;
+    char *temp, *html;
+    enum diff_format format;
+    bool exit_code;
+    uint8_t from[6];
+};
+
+static const char *const changed_words[] = {
+    [CHANGED_BY_BODY] = "body", [CHANGED_BY_TEXT] = "text", NULL};
+static const char *const formats[] = {"text", "jsonl", "csv", NULL};
+
+static const struct option_spec specs[] = {
+    {.name = "changed-by",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct diff_settings, changed_by),
+     .fallback = "text",
+     .words = changed_words,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "WHAT",
+     .help = "a page has changed if its body or its visible text is another "
+             "one; texts are compared as the crawls took them (--changed-by "
+             "words of crawl)"},
+    {.name = "memory",
+     .type = OPTION_SIZE,
+     .at = offsetof(struct diff_settings, memory),
+     .fallback = "256M",
+     .min = 1 << 20,
+     .max = 1e15,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "SIZE",
+     .help = "memory to sort in; the rest is sorted on disk"},
+    {.name = "temp",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct diff_settings, temp),
+     .fallback = "/var/tmp",
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "DIR",
+     .help = "where to sort on disk"},
+    {.name = "format",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct diff_settings, format),
+     .fallback = "text",
+     .words = formats,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FORMAT",
+     .help = "counts, or each difference as a JSON object a line or as CSV "
+             "with a header line"},
+    {.name = "html",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct diff_settings, html),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "write one page with counts by host and path"},
+    {.name = "exit-code",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct diff_settings, exit_code),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "exit with 1 if they differ"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct diff_settings, from)};
+
+static const struct usage usage = {
+    .name = "diff",
+    .synopsis = "diff OLD NEW [--format text|jsonl|csv] [--html FILE] "
+                "[--exit-code]",
+    .about = "Compares two crawls URL by URL: pages that are new, gone, "
+             "changed or moved to another URL. Either may be running or "
+             "unfinished; what it has not fetched yet is no difference. The "
+             "fields are described in docs/formats/diff.md.",
+    .table = &table,
+    .least = 2,
+    .most = 2,
+    .operand = "a directory of crawl",
+};
+
+struct diff_run {
+    const struct diff_settings *s;
+    struct reader sides[2];
+    struct record out;
+    struct diff_html *html;
+    struct diff_counts counts;
+    const char *reads; /* the directory that is being read */
+};
+
+static enum status take_row(void *ctx, const struct diff_row *row)
+{
+    struct diff_run *d = ctx;
+
+    if (d->html != NULL)
+        diff_html_add(d->html, row);
+    return d->s->format != DIFF_FORMAT_TEXT ? diff_print_row(&d->out, row)
+                                            : STATUS_OK;
+}
+
+/* Says so: a page that is missing there may still come. */
+static bool is_unfinished(const struct reader *r)
+{
+    const char *state = crawl_state(r);
+
+    if (strcmp(state, "finished") == 0)
+        return false;
+    fprintf(stderr,
+            "urlweir diff: the crawl in %s is %s: what it has not fetched yet "
+            "counts as unfetched\n",
+            r->dir, state);
+    return true;
+}
+
+static bool has_all_links(const struct reader *r)
+{
+    return link_store_recorded(r->links) == LINK_RECORD_ALL;
+}
+
+static enum status read_sides(struct diff_run *d, struct line_sort *lines)
+{
+    bool links = has_all_links(&d->sides[0]) && has_all_links(&d->sides[1]);
+    enum status st = STATUS_OK;
+
+    for (int i = 0; i < 2 && st == STATUS_OK; i++) {
+        const struct diff_side side = {.r = &d->sides[i],
+                                       .name = i == 0 ? '0' : '1',
+                                       .links = links};
+
+        d->reads = side.r->dir;
+        st = diff_side_read(&side, lines);
+    }
+    return st;
+}
+
+static enum status compare(struct diff_run *d)
+{
+    const struct diff_join_options o = {
+        .dir = d->s->temp,
+        .memory = (size_t)d->s->memory / 2,
+        .changed_by = d->s->changed_by,
+        .before_unfinished = is_unfinished(&d->sides[0]),
+        .after_unfinished = is_unfinished(&d->sides[1]),
+    };
+    struct line_sort *lines = line_sort_new(o.dir, (size_t)d->s->memory / 3);
+    enum status st = read_sides(d, lines);
+
+    if (st == STATUS_OK) {
+        d->reads = o.dir;
+        st = diff_join(lines, &o, &d->counts, take_row, d);
+    }
+    line_sort_free(lines);
+    return st;
+}
+
+/* Returns the exit status of what was found. */
+static int finish(struct diff_run *d)
+{
+    const uint64_t *k = d->counts.kinds;
+    enum status st = STATUS_OK;
+
+    if (d->s->format == DIFF_FORMAT_TEXT)
+        diff_print_counts(stdout, &d->counts);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "urlweir diff: cannot write the output\n");
+        return EXIT_CANNOT;
+    }
+    if (d->html != NULL)
+        st = diff_html_write(d->html, d->s->html, d->sides[0].dir,
+                             d->sides[1].dir, &d->counts);
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir diff: cannot write %s: %s\n", d->s->html,
+                status_text(st));
+        return EXIT_CANNOT;
+    }
+    return d->s->exit_code && k[DIFF_NEW] + k[DIFF_GONE] + k[DIFF_CHANGED] +
+                                      k[DIFF_MOVED] >
+                                  0
+               ? 1
+               : EXIT_DONE;
+}
+
+static int run_diff(struct diff_run *d)
+{
+    enum status st;
+    int code;
+
+    record_init(&d->out,
+                d->s->format == DIFF_FORMAT_CSV ? RECORD_CSV : RECORD_JSONL);
+    if (d->s->html != NULL)
+        d->html = diff_html_new();
+    st = compare(d);
+    if (st == STATUS_OK)
+        code = finish(d);
+    else
+        code = cannot_read("diff", d->reads, st);
+    diff_html_free(d->html);
+    record_fini(&d->out);
+    return code;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    struct diff_settings s;
+    struct diff_run d = {.s = &s};
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (open_crawl(&d.sides[0], "diff", operands.item[0], &code)) {
+        if (open_crawl(&d.sides[1], "diff", operands.item[1], &code)) {
+            code = run_diff(&d);
+            reader_close(&d.sides[1]);
+        }
+        reader_close(&d.sides[0]);
+    }
+    option_list_free(&operands);
+    option_fini(&table, &s);
+    return code;
+}
