@@ -6,7 +6,8 @@
  * makes the SSL from it. The info callback runs when the handshake starts, the
  * last moment at which a session can be set: libcurl offers no other between
  * the two. Sessions come as the server sends them: in TLS 1.3 after the
- * handshake, often two.
+ * handshake, often two. libcurl refuses the tickets of TLS 1.2 (RFC 5077), which
+ * are all that a server without a cache of its own has to offer.
  */
 #include "crawler/fetch/tls_resume.h"
 
@@ -161,8 +162,10 @@ static CURLcode on_context(CURL *easy, void *context, void *ctx)
         free_peer(NULL, p, NULL, 0, 0, NULL);
         return CURLE_OK;
     }
-    if (p->sessions != NULL)
+    if (p->sessions != NULL) {
         SSL_CTX_sess_set_new_cb(context, on_session);
+        SSL_CTX_clear_options(context, SSL_OP_NO_TICKET);
+    }
     SSL_CTX_set_info_callback(context, on_info);
     return CURLE_OK;
 }

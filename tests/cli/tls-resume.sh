@@ -1,7 +1,7 @@
 #!/bin/sh
 # Where a server closes its connections, the next one resumes the TLS session:
-# one full handshake for each host, with TLS 1.3 and 1.2, with certificates that
-# are checked. A session is never used for another host, and a certificate that
+# one full handshake for each host, with TLS 1.3 and 1.2, also if the server has
+# no cache of sessions and all depends on tickets, with certificates that are checked. A session is never used for another host, and a certificate that
 # is not valid for a host is refused whatever was resumed before.
 set -eu
 . "$TOP/tests/cli/lib.sh"
@@ -10,9 +10,10 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key
     -out cert.pem -days 2 -subj /CN=test -addext "subjectAltName=DNS:*.hosts.test" 2>openssl.err ||
     fail "openssl: $(cat openssl.err)"
 cat >server.py <<'END'
-# server.py VERSION: a page for each connection, which it then closes. Logs the
-# host, and whether its handshake was resumed.
-import os, socket, ssl, sys, threading
+# server.py VERSION [forgets]: a page for each connection, which it then closes.
+# Logs the host, and whether its handshake was resumed. Each connection has a
+# thread or, if the server forgets, a process, whose sessions go with it.
+import os, signal, socket, ssl, sys, threading
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain("cert.pem", "key.pem")
 context.maximum_version = context.minimum_version = getattr(ssl.TLSVersion, sys.argv[1])
@@ -37,8 +38,16 @@ def serve(raw):
         pass
 listener = socket.create_server(("127.0.0.1", 0), backlog=256)
 print("port", listener.getsockname()[1], flush=True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 while True:
-    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    raw = listener.accept()[0]
+    if len(sys.argv) == 2:
+        threading.Thread(target=serve, args=(raw,), daemon=True).start()
+    elif os.fork() == 0:
+        serve(raw)
+        os._exit(0)
+    else:
+        raw.close()
 END
 
 hosts=8
@@ -46,7 +55,8 @@ hosts=8
 resumes() {
     version=$1 dir=$2
     shift 2
-    behind server.log server.err python3 server.py "$version"
+    # shellcheck disable=SC2086
+    behind server.log server.err python3 server.py $version
     server=$!
     waits_for 'grep -q "^port" server.log' || fail "no server: $(cat server.err)"
     port=$(sed -n 's/^port //p' server.log)
@@ -67,8 +77,8 @@ resumes() {
     says out "\"fetched\": $((4 * hosts))"
 }
 
-for version in TLSv1_3 TLSv1_2; do
-    resumes $version $version --cacert cert.pem
+for version in TLSv1_3 TLSv1_2 "TLSv1_2 forgets"; do
+    resumes "$version" "$version" --cacert cert.pem
     full=$(grep -c ' full' server.log || :)
     [ "$full" = $hosts ] || fail "$version: $full full handshakes with $hosts hosts"
     [ "$(grep -c ' resumed' server.log)" = $((3 * hosts)) ] || fail "$version: $(cat server.log)"
