@@ -163,12 +163,20 @@ static bool is_read_as_it_comes(const struct fetch_task_tools *t,
            (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
 }
 
+/* If a page is all that is known of its host, its links may bring more; but a
+ * host with more to do needs its connection more. */
+static int64_t pause_after(const struct engine_lease *l)
+{
+    return l->alone ? INT64_MAX : l->pause;
+}
+
 static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
                                         struct fetch_task *task, int64_t now)
 {
     const struct conditions conditions = conditions_of(&lease_of(task)->last);
     struct fetch_order order = {.id = lease_of(task)->id,
                                 .url = lease_of(task)->url.at,
+                                .pause = pause_after(lease_of(task)),
                                 .body_most = t->o->max_body,
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
@@ -217,6 +225,7 @@ static enum fetch_task_state begin_robots(const struct fetch_task_tools *t,
 {
     const struct fetch_order order = {.id = lease_of(task)->id,
                                       .url = buf_str(&task->hop->url.text),
+                                      .pause = lease_of(task)->pause,
                                       .body_most = ROBOTS_FETCH_MOST,
                                       .keep_all = t->o->warc};
 

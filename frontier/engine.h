@@ -79,7 +79,10 @@ struct engine_lease {
     uint8_t kind;
     bool seed;
     bool first;     /* the first of its queue in this run */
+    bool alone;     /* nothing else waits in its queue, as known now */
     uint32_t tries; /* tries used before this one */
+    int64_t pause;  /* from its response to the next request to its host, ns, as
+                       known now */
     struct bytes key, url;
     struct engine_last last;
     /* Its request goes to the host of this queue, for its robots.txt, as

@@ -171,6 +171,7 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->order = *order;
     f->order.url = NULL; /* curl has a copy; we do not */
     f->transfer.id = order->id;
+    f->transfer.pause = order->pause;
     f->transfer.tls = strncmp(order->url, "https:", 6) == 0;
     f->verdict = GUARD_PERMITS;
     f->decided = f->keep = f->streamed = f->sent = false;

@@ -49,6 +49,7 @@ enum fetch_end {
 struct fetch_order {
     uint64_t id;        /* of the leased URL; 0: unknown */
     const char *url;    /* copied */
+    int64_t pause;      /* until its host is asked again, as in transfer */
     uint64_t body_most; /* most decoded octets kept of a 2xx body; other bodies
                            are not kept */
     /* Copied; NULL: the request has none. */

@@ -10,18 +10,14 @@
  * A socket that goes idle stays in the epoll set: the next request on the same
  * connection then costs no epoll_ctl at all. It is only removed when an idle
  * socket becomes readable (its server closed it). This applies to sockets that
- * we open, whose closing we see in close_socket; other descriptors that curl
- * waits for (its resolver's) leave the set as soon as curl says so, since their
- * numbers may be reused without our knowing.
- *
- * An idle connection whose place is wanted is shut down, not closed: curl owns
- * the descriptor, finds the connection dead and closes it.
+ * we open, whose closing we see in multi_close_socket; other descriptors that
+ * curl waits for (its resolver's) leave the set as soon as curl says so, since
+ * their numbers may be reused without our knowing.
  */
-#include "crawler/fetch/multi.h"
+#include "crawler/fetch/multi_parts.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,53 +25,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/logger.h"
 #include "base/mem.h"
 
-#define TRANSFER_MAGIC UINT32_C(0x7472616e) /* "tran" */
-#define MULTI_MAGIC    UINT32_C(0x6d756c74) /* "mult" */
-#define EVENTS_MOST    64
-#define WISHES_WAIT    (100 * NS_PER_MS)
-
-struct socket {
-    uint32_t armed;  /* epoll events in the set; 0: not in it */
-    uint32_t wanted; /* epoll events curl waits for; 0: idle */
-    bool ours;       /* from open_socket, not closed yet */
-    bool counted;    /* counts for the limit per address */
-    bool tls;
-    bool closing; /* shut down by us while idle */
-    unsigned char address[16];
-    unsigned char address_len;
-    struct transfer *user; /* the transfer that used it last */
-};
-
-struct multi {
-    uint32_t magic;
-    CURLM *curl;
-    struct multi_options o;
-    int epoll, wakeup;
-    int64_t timer;          /* when curl wants to be called; INT64_MAX: never */
-    struct socket *sockets; /* by descriptor */
-    size_t socket_count;
-    struct connection_counts unread; /* if nobody wants the counts */
-    long kept_most;                  /* last value given to curl; 0: none */
-};
-
-static struct multi *multi_of(void *p)
-{
-    struct multi *m = p;
-
-    assert(m != NULL && m->magic == MULTI_MAGIC);
-    return m;
-}
-
-static struct transfer *transfer_of(void *p)
-{
-    struct transfer *t = p;
-
-    assert(t != NULL && t->magic == TRANSFER_MAGIC);
-    return t;
-}
+#define EVENTS_MOST 64
+#define CURL_KEEPS  (1L << 20) /* connections: it is never to choose */
+#define WISHES_WAIT (100 * NS_PER_MS)
 
 /* NULL: an internal handle, which later versions of curl use to close
  * connections. */
@@ -85,23 +41,6 @@ static struct transfer *transfer_of_easy(CURL *easy)
 
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &p);
     return p != NULL ? transfer_of(p) : NULL;
-}
-
-static struct socket *socket_at(struct multi *m, int fd)
-{
-    size_t i = (size_t)fd, count = m->socket_count;
-
-    assert(fd >= 0);
-    if (i >= count) {
-        count = count > 0 ? count : 64;
-        while (count <= i)
-            count *= 2;
-        m->sockets = xrealloc(m->sockets, count * sizeof *m->sockets);
-        memset(m->sockets + m->socket_count, 0,
-               (count - m->socket_count) * sizeof *m->sockets);
-        m->socket_count = count;
-    }
-    return &m->sockets[i];
 }
 
 /* ---- epoll --------------------------------------------------------------- */
@@ -127,7 +66,7 @@ static void arm(struct multi *m, int fd, struct socket *s, uint32_t events)
 static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
 {
     struct multi *m = multi_of(ctx);
-    struct socket *s = socket_at(m, fd);
+    struct socket *s = multi_socket(m, fd);
 
     (void)none;
     s->wanted = 0;
@@ -136,6 +75,7 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
             arm(m, fd, s, 0);
         return 0;
     }
+    (void)heap_remove(&m->idle, &s->idle);
     if (what & CURL_POLL_IN)
         s->wanted |= EPOLLIN;
     if (what & CURL_POLL_OUT)
@@ -163,142 +103,6 @@ static int set_timer(CURLM *curl, long ms, void *ctx)
     return 0;
 }
 
-/* ---- opening and closing ------------------------------------------------- */
-
-static void address_octets(const struct sockaddr *a, struct socket *s)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-
-    if (a->sa_family == AF_INET) {
-        memcpy(&v4, a, sizeof v4);
-        memcpy(s->address, &v4.sin_addr, 4);
-        s->address_len = 4;
-    } else {
-        memcpy(&v6, a, sizeof v6);
-        memcpy(s->address, &v6.sin6_addr, 16);
-        s->address_len = 16;
-    }
-}
-
-/* Is the connection idle? A paused transfer waits for nothing either, but its
- * socket is in use. */
-static bool is_idle(const struct multi *m, size_t fd)
-{
-    const struct socket *s = &m->sockets[fd];
-
-    return s->ours && s->wanted == 0 && s->user != NULL &&
-           !(s->user->busy && s->user->fd == (int)fd);
-}
-
-/* Closes idle connections to addresses with wishes. */
-static void yield_idle(struct multi *m)
-{
-    for (size_t fd = 0; fd < m->socket_count; fd++) {
-        struct socket *s = &m->sockets[fd];
-
-        if (!s->counted || !is_idle(m, fd) ||
-            !ip_limit_yield(m->o.ip_limit, s->address, s->address_len))
-            continue;
-        s->counted = false;
-        shutdown((int)fd, SHUT_RDWR);
-    }
-}
-
-/* Closes connections when the budget has shrunk, since libcurl only closes one
- * for each that it adds. */
-static void close_surplus(struct multi *m, uint64_t surplus)
-{
-    for (size_t fd = 0; fd < m->socket_count && surplus > 0; fd++) {
-        if (!is_idle(m, fd) || m->sockets[fd].closing)
-            continue;
-        m->sockets[fd].closing = true;
-        shutdown((int)fd, SHUT_RDWR);
-        surplus--;
-    }
-}
-
-/* Makes curl keep as many connections as the budget allows now. Not from within
- * a callback of curl. */
-static void keep_to_budget(struct multi *m)
-{
-    uint64_t tls = atomic_load(&m->o.counts->tls);
-    uint64_t plain = atomic_load(&m->o.counts->plain), open = tls + plain;
-    long most;
-
-    if (m->o.connections == NULL)
-        return;
-    most = connection_budget_most(m->o.connections, tls, plain);
-    if (most != m->kept_most)
-        curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, most);
-    if (most < m->kept_most && open > (uint64_t)most)
-        close_surplus(m, open - (uint64_t)most);
-    m->kept_most = most;
-}
-
-static bool take_place(struct multi *m, const struct socket *s)
-{
-    if (ip_limit_take(m->o.ip_limit, s->address, s->address_len))
-        return true;
-    yield_idle(m);
-    return ip_limit_take(m->o.ip_limit, s->address, s->address_len);
-}
-
-static _Atomic uint64_t *open_count(struct multi *m, const struct socket *s)
-{
-    return s->tls ? &m->o.counts->tls : &m->o.counts->plain;
-}
-
-/* CURLOPT_OPENSOCKETFUNCTION */
-static curl_socket_t open_socket(void *ctx, curlsocktype purpose,
-                                 struct curl_sockaddr *a)
-{
-    struct transfer *t = transfer_of(ctx);
-    struct multi *m = t->multi;
-    struct socket s = {.ours = true, .tls = t->tls};
-    int fd;
-
-    if (purpose != CURLSOCKTYPE_IPCXN)
-        return CURL_SOCKET_BAD;
-    if (m->o.guard != NULL && !guard_permits(m->o.guard, &a->addr)) {
-        t->refused = true;
-        return CURL_SOCKET_BAD;
-    }
-    t->permitted = true;
-    address_octets(&a->addr, &s);
-    if (m->o.ip_limit != NULL) {
-        s.counted = take_place(m, &s);
-        t->crowded = t->crowded || !s.counted;
-        if (!s.counted)
-            return CURL_SOCKET_BAD;
-    }
-    fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
-    if (fd < 0) {
-        log_error("cannot open a socket", "error=%s", strerror(errno));
-        if (s.counted)
-            ip_limit_give(m->o.ip_limit, s.address, s.address_len);
-        return CURL_SOCKET_BAD;
-    }
-    *socket_at(m, fd) = s;
-    atomic_fetch_add_explicit(open_count(m, &s), 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&m->o.counts->opened, 1, memory_order_relaxed);
-    return fd;
-}
-
-/* CURLOPT_CLOSESOCKETFUNCTION; the kernel takes it out of the epoll set. */
-static int close_socket(void *ctx, curl_socket_t fd)
-{
-    struct multi *m = multi_of(ctx);
-    struct socket *s = socket_at(m, fd);
-
-    if (s->counted)
-        ip_limit_give(m->o.ip_limit, s->address, s->address_len);
-    if (s->ours)
-        atomic_fetch_sub_explicit(open_count(m, s), 1, memory_order_relaxed);
-    *s = (struct socket){0};
-    return close(fd);
-}
-
 /* ---- transfers ----------------------------------------------------------- */
 
 void multi_adopt(struct multi *m, struct transfer *t)
@@ -307,9 +111,9 @@ void multi_adopt(struct multi *m, struct transfer *t)
     t->multi = m;
     t->fd = -1;
     curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
-    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, multi_open_socket);
     curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, t);
-    curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION, multi_close_socket);
     curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETDATA, m);
 }
 
@@ -326,6 +130,7 @@ void multi_abort(struct multi *m, struct transfer *t)
     assert(t->busy);
     curl_multi_remove_handle(m->curl, t->easy);
     t->busy = false;
+    multi_let_rest(m, t);
 }
 
 struct transfer *multi_next_ended(struct multi *m, CURLcode *code)
@@ -362,7 +167,7 @@ void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing)
 
 static void run_socket(struct multi *m, int fd, uint32_t events)
 {
-    struct socket *s = socket_at(m, fd);
+    struct socket *s = multi_socket(m, fd);
     int running, ready = 0;
 
     if (s->wanted == 0) {
@@ -401,7 +206,7 @@ void multi_turn(struct multi *m, int64_t until)
     int running;
     int n = epoll_wait(m->epoll, events, EVENTS_MOST, wait_ms(m, until));
 
-    keep_to_budget(m);
+    multi_keep_to_budget(m);
     for (int i = 0; i < n; i++) {
         if (events[i].data.fd == m->wakeup)
             clear_wakeup(m);
@@ -413,7 +218,7 @@ void multi_turn(struct multi *m, int64_t until)
         curl_multi_socket_action(m->curl, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     if (m->o.ip_limit != NULL && ip_limit_is_wished(m->o.ip_limit))
-        yield_idle(m);
+        multi_yield_idle(m);
 }
 
 void multi_wake(struct multi *m)
@@ -450,6 +255,7 @@ enum status multi_new(struct multi **out, const struct multi_options *o)
     if (o->counts == NULL)
         m->o.counts = &m->unread;
     m->timer = INT64_MAX;
+    heap_init(&m->idle);
     st = open_descriptors(m);
     if (st != STATUS_OK)
         goto out;
@@ -462,6 +268,8 @@ enum status multi_new(struct multi **out, const struct multi_options *o)
     curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
     curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
+    if (o->connections != NULL)
+        curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, CURL_KEEPS);
     *out = m;
     m = NULL;
 out:
@@ -479,6 +287,9 @@ void multi_free(struct multi *m)
         close(m->epoll);
     if (m->wakeup >= 0)
         close(m->wakeup);
+    for (size_t fd = 0; fd < m->socket_count; fd++)
+        free(m->sockets[fd]);
     free(m->sockets);
+    heap_fini(&m->idle);
     free(m);
 }

@@ -4,7 +4,9 @@
  * Handles only transfers whose sockets are ready. Every connection is opened
  * here, after the guard has checked its resolved address; the limit of
  * connections per address includes idle ones, which are closed when others need
- * their place. One thread owns a multi; multi_wake may be called by any.
+ * their place. Where the budget of connections is spent, the one whose host is
+ * asked last is closed first. One thread owns a multi; multi_wake may be called
+ * by any.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_MULTI_H
 #define URLWEIR_CRAWLER_FETCH_MULTI_H
@@ -37,14 +39,17 @@ struct transfer {
     uint32_t magic;
     CURL *easy;
     struct multi *multi;
-    uint64_t id;    /* of its URL, for in_hand; the owner sets it */
-    bool tls;       /* its URL is https; the owner sets it */
-    bool busy;      /* between multi_start and its end */
-    int fd;         /* the socket it used last */
+    uint64_t id;   /* of its URL, for in_hand; the owner sets it */
+    int64_t pause; /* from its end until its host is asked again, ns; INT64_MAX:
+                      not that is known; the owner sets it */
+    bool tls;      /* its URL is https; the owner sets it */
+    bool busy;     /* between multi_start and its end */
+    int fd;        /* the socket it used last */
     bool connected; /* curl waited to read from one */
     bool permitted; /* the guard let an address through */
     bool refused;   /* the guard refused one */
     bool crowded;   /* the limit per address refused one */
+    bool doomed;    /* its connection ends with it */
 };
 
 /* STATUS_IO: the system refused a resource. */

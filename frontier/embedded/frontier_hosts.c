@@ -75,7 +75,8 @@ static const char *why_of(const struct frontier *f, const struct host_queue *h,
     return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
 }
 
-static int64_t delay_of(const struct frontier *f, const struct host_queue *h)
+int64_t frontier_usual_pause(const struct frontier *f,
+                             const struct host_queue *h)
 {
     struct schedule_options o =
         h != NULL ? frontier_schedule(f, h) : f->o.schedule;
@@ -96,7 +97,7 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
 
     *row = (struct engine_host_row){
         .queued = frontier_store_pending(f->store, queue),
-        .delay = delay_of(f, h),
+        .delay = frontier_usual_pause(f, h),
         .latency_us = h != NULL ? h->latency_us : 0,
         .due = now,
         .why = "",

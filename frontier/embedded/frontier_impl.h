@@ -218,6 +218,10 @@ struct schedule_options frontier_schedule(const struct frontier *f,
                                           const struct host_queue *h);
 /* The pause of a host after a response. */
 int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
+/* The same without chance; `h` may be NULL: of a host of which nothing is
+ * known. */
+int64_t frontier_usual_pause(const struct frontier *f,
+                             const struct host_queue *h);
 /* The host that is due first, and when; NULL: there is none. */
 struct host_queue *frontier_first_host(struct frontier *f, int64_t *due);
 /* Leases the host's next URL; *out = NULL if it had none. */

@@ -410,6 +410,8 @@ static struct engine_lease hand_out(struct frontier *f,
     struct engine_lease l = r->lease;
 
     l.first = !h->handed_out;
+    l.alone = frontier_store_pending(f->store, h->queue) <= h->leased;
+    l.pause = frontier_usual_pause(f, h);
     h->handed_out = true;
     return l;
 }

@@ -229,6 +229,55 @@ START_TEST(idle_connections_are_closed_when_the_budget_shrinks)
 }
 END_TEST
 
+/* Room for four of eight connections. */
+static void set_up_for_four(struct route *route,
+                            struct connection_budget *budget)
+{
+    const struct multi_options o = {.connections = budget};
+
+    connection_budget_init(budget, 1 << 30, 0, 8, 1);
+    set_up(route, 1, &o);
+}
+
+/* In turn, each host is the one whose connection was used longest ago. */
+START_TEST(of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections)
+{
+    struct route routes[] = {{"/", KEPT}};
+    struct connection_budget budget;
+
+    set_up_for_four(routes, &budget);
+    for (unsigned round = 0; round < 5; round++)
+        for (unsigned i = 0; i < HOSTS; i++)
+            fetch_one(i);
+    ck_assert_uint_eq(server.connections, HOSTS + 4 * (HOSTS - 4));
+    ck_assert_uint_le(server.open_most, 5);
+    set_down();
+}
+END_TEST
+
+/* The first four have room; then the one that is needed last makes way. */
+START_TEST(the_connection_that_is_needed_last_is_closed_first)
+{
+    struct route routes[] = {{"/", KEPT}};
+    struct connection_budget budget;
+
+    set_up_for_four(routes, &budget);
+    transfers[0].pause = 60 * NS_PER_S;
+    transfers[1].pause = INT64_MAX;
+    for (unsigned i = 0; i < 6; i++)
+        fetch_one(i); /* 4 in place of 1, 5 in place of 0 */
+    ck_assert_uint_eq(server.connections, 6);
+    for (unsigned i = 2; i < 6; i++)
+        fetch_one(i);
+    ck_assert_uint_eq(server.connections, 6);
+    fetch_one(0); /* and does not stay this time */
+    fetch_one(2);
+    fetch_one(0);
+    ck_assert_uint_eq(server.connections, 8);
+    set_down();
+}
+END_TEST
+
 /* One connection per address: it is in use, then idle, then needed. */
 START_TEST(an_idle_connection_makes_way_for_another_host)
 {
@@ -309,6 +358,9 @@ Suite *suite_multi(void)
     tcase_add_test(t, an_address_that_is_refused_gets_no_socket);
     tcase_add_test(t, an_aborted_transfer_leaves_no_trace);
     tcase_add_test(t, idle_connections_are_closed_when_the_budget_shrinks);
+    tcase_add_test(
+        t, of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections);
+    tcase_add_test(t, the_connection_that_is_needed_last_is_closed_first);
     tcase_add_test(t, an_idle_connection_makes_way_for_another_host);
     tcase_add_test(t, a_turn_waits_until_its_time_and_not_longer_when_woken);
     tcase_add_test(t, a_connection_that_fails_gives_its_place_back);
