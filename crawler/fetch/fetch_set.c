@@ -8,6 +8,11 @@
  * suspended process, a closed laptop) is not the server's fault either and does
  * not count: deadlines are in "present" time, the clock without such absences.
  *
+ * Transfers begin a few at a time, and none begins while more sockets are ready
+ * than a turn handles. Thousands of hosts that are due at once, with their TLS
+ * handshakes, would otherwise take longer than the time-out of each, fail
+ * together and be tried again together.
+ *
  * Over the rate limit, a transfer waits with its piece until that is paid for,
  * and none begins. Each goes on at the time it was given, whatever others have
  * spent by then, so that no fetcher gets ahead.
@@ -21,6 +26,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#define BEGUN_MOST    64 /* between two turns */
 #define MEMORY_RETRY  (20 * NS_PER_MS)
 #define TURN_MOST     (250 * NS_PER_MS) /* so that an absence is noticed */
 #define ABSENCE_LEAST (250 * NS_PER_MS) /* less is a busy machine */
@@ -40,6 +46,8 @@ struct fetch_set {
     bool aborting, some_broken;
     struct fetch_waiters waiters;
     int64_t look_again; /* when a waiting one may go on */
+    unsigned begun;     /* since the last turn */
+    bool held_up;       /* one could not begin because of that */
     int64_t turn_at; /* when another may begin after the rate limit held one up,
                         whatever others have spent; INT64_MAX: none was */
 };
@@ -115,6 +123,7 @@ bool fetch_set_start(struct fetch_set *s, const struct fetch_order *order,
     f->ctx = ctx;
     s->turn_at = INT64_MAX;
     s->active++;
+    s->begun++;
     atomic_store_explicit(&s->counters->active, s->active,
                           memory_order_relaxed);
     if (fetch_start(f, order, now, wall_ms)) {
@@ -230,6 +239,10 @@ bool fetch_set_may_start(struct fetch_set *s, int64_t now)
 {
     int64_t level = INT64_MIN;
 
+    if (s->begun >= BEGUN_MOST || multi_is_behind(s->multi)) {
+        s->held_up = true;
+        return false;
+    }
     if (s->o->rate != NULL)
         level = rate_limit_level_at(s->o->rate);
     if (level <= now || s->turn_at <= now)
@@ -246,7 +259,7 @@ static int64_t next_moment(const struct fetch_set *s, int64_t until,
 {
     struct heap_item *first = heap_top(&s->due);
 
-    if (s->refused != NULL)
+    if (s->refused != NULL || s->held_up)
         return now;
     if (first != NULL)
         until = clock_earlier(until, first->key + s->absent);
@@ -276,6 +289,8 @@ void fetch_set_turn(struct fetch_set *s, int64_t until)
     int64_t now = look_at_clock(s, 0);
 
     until = next_moment(s, until, now);
+    s->begun = 0;
+    s->held_up = false;
     multi_turn(s->multi, until);
     attend_to_waiting(s, look_at_clock(s, until));
 }

@@ -31,6 +31,7 @@
 
 #define EVENTS_MOST 64
 #define CURL_KEEPS  (1L << 20) /* connections: it is never to choose */
+#define DNS_KEPT    60L        /* seconds, libcurl's default */
 #define WISHES_WAIT (100 * NS_PER_MS)
 
 /* NULL: an internal handle, which later versions of curl use to close
@@ -117,8 +118,23 @@ void multi_adopt(struct multi *m, struct transfer *t)
     curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETDATA, m);
 }
 
+/* libcurl looks through all of its DNS answers for those past their time as
+ * each transfer ends, unless that transfer's answers have no end: with 5,000
+ * hosts that took longer than all the rest. So one transfer a second has it
+ * done, and answers are kept for a second more at most. */
+static void choose_dns_time(struct multi *m, struct transfer *t)
+{
+    int64_t now = clock_mono();
+    long seconds = now < m->dns_pruned + NS_PER_S ? -1 : DNS_KEPT;
+
+    if (seconds > 0)
+        m->dns_pruned = now;
+    curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, seconds);
+}
+
 void multi_start(struct multi *m, struct transfer *t)
 {
+    choose_dns_time(m, t);
     t->busy = true;
     t->fd = -1;
     t->connected = t->permitted = t->refused = t->crowded = false;
@@ -206,6 +222,7 @@ void multi_turn(struct multi *m, int64_t until)
     int running;
     int n = epoll_wait(m->epoll, events, EVENTS_MOST, wait_ms(m, until));
 
+    m->behind = n == EVENTS_MOST;
     multi_keep_to_budget(m);
     for (int i = 0; i < n; i++) {
         if (events[i].data.fd == m->wakeup)
@@ -219,6 +236,11 @@ void multi_turn(struct multi *m, int64_t until)
     }
     if (m->o.ip_limit != NULL && ip_limit_is_wished(m->o.ip_limit))
         multi_yield_idle(m);
+}
+
+bool multi_is_behind(const struct multi *m)
+{
+    return m->behind;
 }
 
 void multi_wake(struct multi *m)

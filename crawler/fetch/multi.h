@@ -75,6 +75,8 @@ void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing);
 /* Waits for something to do, until `until` (monotonic) at the latest, and does
  * it. */
 void multi_turn(struct multi *m, int64_t until);
+/* Were there more ready sockets than one turn handles? */
+bool multi_is_behind(const struct multi *m);
 /* The next transfer that has ended, and its code; NULL: no more. */
 struct transfer *multi_next_ended(struct multi *m, CURLcode *code);
 

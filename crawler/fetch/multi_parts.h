@@ -34,6 +34,8 @@ struct multi {
     CURLM *curl;
     struct multi_options o;
     int epoll, wakeup;
+    bool behind;        /* more sockets were ready than a turn handles */
+    int64_t dns_pruned; /* when a transfer began that forgets DNS answers */
     int64_t timer;      /* when curl wants to be called; INT64_MAX: never */
     struct socket **sockets; /* by descriptor; NULL: never used */
     size_t socket_count;

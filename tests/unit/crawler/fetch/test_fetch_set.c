@@ -281,6 +281,28 @@ START_TEST(over_the_rate_limit_none_begins_until_its_moment)
 }
 END_TEST
 
+/* Thousands that are due at once would time out together. */
+START_TEST(ours_no_more_than_64_begin_before_the_next_turn)
+{
+    struct route route = {"/", KEPT};
+    struct fetch_result result;
+    int ctx;
+
+    set_up(&route, 1);
+    set_start();
+    for (int i = 0; i < 64; i++) {
+        ck_assert(fetch_set_may_start(r.set, clock_mono()));
+        start("/", &ctx);
+    }
+    ck_assert(!fetch_set_may_start(r.set, clock_mono()));
+    fetch_set_turn(r.set, INT64_MAX); /* at once, since one was held up */
+    ck_assert(fetch_set_may_start(r.set, clock_mono()));
+    while (active() > 0)
+        fetch_set_recycle(r.set, next(&result));
+    set_down();
+}
+END_TEST
+
 /* One piece decodes to 32 MiB; after each mebibyte others have their turn, and
  * the deadlines stay in order. */
 START_TEST(a_piece_that_decodes_to_much_goes_on_turn_by_turn)
@@ -376,6 +398,7 @@ Suite *suite_fetch_set(void)
     tcase_add_test(t, what_the_guard_refuses_ends_at_once_without_a_request);
     tcase_add_test(t, a_turn_ends_when_it_is_woken_or_its_time_has_come);
     tcase_add_test(t, over_the_rate_limit_none_begins_until_its_moment);
+    tcase_add_test(t, ours_no_more_than_64_begin_before_the_next_turn);
     tcase_add_test(t, a_piece_that_decodes_to_much_goes_on_turn_by_turn);
     tcase_add_test(t, transfers_of_one_connection_are_told_from_others);
     suite_add_tcase(s, t);
