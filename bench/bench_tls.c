@@ -74,31 +74,16 @@ static struct row measure_bare(const struct bench *b, char **urls, bool parse)
     return r;
 }
 
-static uint64_t counter(const char *json, const char *name)
-{
-    char key[64];
-    const char *at;
-
-    snprintf(key, sizeof key, "\"%s\":", name);
-    at = strstr(json, key);
-    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
-/* The last line of --progress json has the counters of the whole run. */
 static void read_counters(const char *path, struct row *r)
 {
-    char line[65536] = "";
-    FILE *f = fopen(path, "r");
+    char line[65536];
 
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        continue;
-    if (f != NULL)
-        fclose(f);
-    r->pages = counter(line, "fetched");
-    r->requests = counter(line, "requests");
-    r->connections = counter(line, "connections");
-    r->handshakes = counter(line, "handshakes");
-    r->resumed = counter(line, "handshakes_resumed");
+    whole_crawl_last_line(path, line, sizeof line);
+    r->pages = whole_crawl_counter(line, "fetched");
+    r->requests = whole_crawl_counter(line, "requests");
+    r->connections = whole_crawl_counter(line, "connections");
+    r->handshakes = whole_crawl_counter(line, "handshakes");
+    r->resumed = whole_crawl_counter(line, "handshakes_resumed");
 }
 
 static bool write_seeds(const char *path, char **urls, size_t hosts)

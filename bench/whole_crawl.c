@@ -115,6 +115,27 @@ struct crawl_cost whole_crawl_run(const struct whole_crawl *r,
     return crawl_cost_of(pid, begun);
 }
 
+void whole_crawl_last_line(const char *path, char *line, size_t room)
+{
+    FILE *f = fopen(path, "r");
+
+    line[0] = '\0';
+    while (f != NULL && fgets(line, (int)room, f) != NULL)
+        continue;
+    if (f != NULL)
+        fclose(f);
+}
+
+uint64_t whole_crawl_counter(const char *line, const char *name)
+{
+    char key[64];
+    const char *at;
+
+    snprintf(key, sizeof key, "\"%s\":", name);
+    at = strstr(line, key);
+    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
 struct crawl_cost whole_crawl_measure(const struct whole_crawl *r,
                                       const char *scope, char *const *seeds,
                                       bool warc)

@@ -42,6 +42,12 @@ struct crawl_cost {
 struct crawl_cost whole_crawl_run(const struct whole_crawl *r,
                                   const char *const *args, const char *err);
 
+/* The last line that --progress json wrote to the file `path`: the counters of
+ * the whole run. Empty: there is none. */
+void whole_crawl_last_line(const char *path, char *line, size_t room);
+/* 0: it is not there. */
+uint64_t whole_crawl_counter(const char *line, const char *name);
+
 /* `seeds` ends with NULL and holds at most CRAWL_SEEDS_MOST. */
 struct crawl_cost whole_crawl_measure(const struct whole_crawl *r,
                                       const char *scope, char *const *seeds,
