@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* test_served_due.c - URLs that are put again and again, each time for another
+ * moment, as a crawler does that fetches them again. */
+#include "frontier/served/served.h"
+#include "tests/unit/frontier/engine_rig.h"
+
+#define NOW  RIG_WALL
+#define KEY  "a.test"
+#define URLS 3
+
+static const struct served_options options = {.fpr = 0.01,
+                                              .memory = (uint64_t)64 << 20};
+
+static void put(struct served *t, unsigned u, int64_t due_ms)
+{
+    char text[32];
+    struct served_put p = {.known = true,
+                           .crawl = bytes_of_str("c"),
+                           .key = bytes_of_str(KEY),
+                           .due_ms = due_ms};
+
+    snprintf(text, sizeof text, "http://" KEY "/%u", u);
+    p.url = bytes_of_str(text);
+    SAME(served_put(t, &p, 1, NOW), STATUS_OK);
+}
+
+static bool take(void *ctx, const struct url_view *v)
+{
+    char *got = ctx;
+
+    strncat(got, v->url.at + v->url.len - 1, 1);
+    return true;
+}
+
+/* The last character of each URL that is leased at `now`. */
+static const char *leased_at(struct served *t, int64_t now)
+{
+    static char got[100];
+    struct url_ask ask = {.any_crawl = true, .lease_ms = 1 << 30};
+    bool more;
+
+    got[0] = '\0';
+    ck_assert_int_eq(served_get(t, &ask, now, take, got, &more), STATUS_OK);
+    return got;
+}
+
+START_TEST(only_the_last_moment_counts_and_memory_stays_as_it_was)
+{
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+    uint64_t memory = 0;
+
+    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    ck_assert_int_eq(served_set_default_delay(t, 0, NOW), STATUS_OK);
+    for (unsigned u = 0; u < URLS; u++)
+        put(t, u, NOW + 1000 + u);
+    for (unsigned i = 0; i < 40000; i++) {
+        put(t, 1, NOW + 2000 + i % 500);
+        if (i % 1000 == 999)
+            ck_assert_int_eq(served_commit(t, NOW), STATUS_OK);
+        if (i == 1999)
+            memory = served_memory(t);
+    }
+    ck_assert_uint_le(served_memory(t), memory + (256 << 10));
+    put(t, 1, NOW + 3000);
+    ck_assert_str_eq(leased_at(t, NOW + 999), "");
+    ck_assert_str_eq(leased_at(t, NOW + 2999), "02");
+    ck_assert_str_eq(leased_at(t, NOW + 3000), "1");
+    ck_assert_str_eq(leased_at(t, NOW + 9000), "");
+    served_close(t);
+    scratch_remove(&at);
+}
+END_TEST
+
+Suite *suite_served_due(void)
+{
+    Suite *s = suite_create("served_due");
+    TCase *t = tcase_create("served_due");
+
+    tcase_add_test(t, only_the_last_moment_counts_and_memory_stays_as_it_was);
+    suite_add_tcase(s, t);
+    return s;
+}
