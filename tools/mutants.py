@@ -280,8 +280,8 @@ def digest(paths):
 
 class Coverage:
     """The lines that each suite executes, kept in build/coverage.json. A suite
-    runs again when its test is no longer the same, or a file that it executed
-    and that is to be changed."""
+    runs again when its test is no longer the same. Of a file that is not, only
+    which suites executed it is still known."""
 
     KEPT = 'build/coverage.json'
 
@@ -297,14 +297,12 @@ class Coverage:
         self.suites = {s: of for s, of in self.suites.items() if s in self.keys}
         self.update()
 
-    def update(self, file=None):
-        now = {f: digest([f]) for f in files_of(COVERED)}
+    def update(self):
         stale = [s for s, key in self.keys.items()
-                 if s not in self.suites or self.suites[s]['key'] != key or
-                 now.get(file) != self.suites[s]['ran'].get(
-                     file, [now.get(file)])[0]]
+                 if s not in self.suites or self.suites[s]['key'] != key]
         if not stale:
             return
+        now = {f: digest([f]) for f in files_of(COVERED)}
         built = self.tree.make('covered', COUNTED)
         if built.returncode != 0:
             sys.exit(built.stdout)
@@ -340,14 +338,17 @@ class Coverage:
 
     def executing(self, change, source):
         """The suites that execute the change, or, if it stands outside of all
-        functions, the file."""
+        functions or the file was another then, the file."""
+        key = hashlib.sha256(source.encode()).hexdigest()
         known = self.known.get(change.file, [])
         first = max((k for k in known if k <= change.line), default=0)
         between = source.split('\n')[max(first - 1, 0):change.line - 1]
         outside = first == 0 or any(b.startswith('}') for b in between)
         lines = set(known if outside else range(first, change.last + 1))
-        return [s for s, of in self.suites.items()
-                if not lines.isdisjoint(of['ran'].get(change.file, (0, []))[1])]
+        ran = {s: of['ran'][change.file] for s, of in self.suites.items()
+               if change.file in of['ran']}
+        return [s for s, (then, executed) in ran.items()
+                if then != key or not lines.isdisjoint(executed)]
 
     def choose(self, change, source, tests, most):
         """The suites to run, with the seconds they take: of those that execute
@@ -448,7 +449,6 @@ def try_change(tree, change, tests, coverage, most):
     """'seen by SUITE', 'unseen', or why it is no change at all."""
     with open(change.file, encoding='utf-8') as f:
         source = f.read()
-    coverage.update(change.file)
     before = tree.codes.setdefault(change.file, tree.code_of(change.file))
     try:
         write(change.file, change.applied(source))
