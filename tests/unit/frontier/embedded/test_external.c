@@ -93,16 +93,20 @@ START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
 {
     struct rig r;
     struct external_url u, again;
+    unsigned synced;
 
     polite(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/1");
     u = grant_one(&r);
     r.now += 20 * NS_PER_S;
+    synced = scratch_syncs;
     ck_assert_int_eq(r.e->ops->external_extend(r.e, u.number, 60 * NS_PER_S,
                                                r.now, rig_wall(&r)),
                      STATUS_OK);
+    ck_assert_uint_eq(scratch_syncs, synced); /* many calls share a commit */
     rig_turn(&r);
+    ck_assert_uint_gt(scratch_syncs, synced);
     r.now += 50 * NS_PER_S; /* its first deadline has passed long ago */
     ck_assert_uint_eq(external_find(r.e, u.number, r.now), u.lease.id);
     rig_crash(&r);

@@ -312,8 +312,17 @@ START_TEST(nearly_the_same_texts_name_the_first_of_them)
         ck_assert_uint_eq(add_text(&p, prints[i], (uint64_t)i), 0);
     }
     for (int round = 0; round < 2; round++) {
+        uint64_t memory[3];
+
         watch(&p);
+        memory[0] = page_store_memory(p.s);
         ck_assert_int_eq(page_store_watch_near(p.s, MEMORY), STATUS_OK);
+        memory[1] = page_store_memory(p.s);
+        ck_assert_int_eq(page_store_watch_last(p.s, MEMORY), STATUS_OK);
+        memory[2] = page_store_memory(p.s);
+        ck_assert_uint_gt(memory[0], 0);
+        ck_assert_uint_gt(memory[1], memory[0]);
+        ck_assert_uint_gt(memory[2], memory[1]);
         for (int i = 0; i < TEXTS; i++) {
             uint64_t body = (uint64_t)(1000 * (round + 1) + i);
 
