@@ -26,12 +26,14 @@
  * 200 pages each. The word docs crawls the documentation only, of another
  * folder if one is named. With the word growth: only crawls, of ever larger
  * webs, up to PAGES. With the word threads: one fetcher thread and two, on 1, 5
- * and 1,000 hosts, and each thread's part of the fetchers' CPU time.
+ * and 1,000 hosts, and each thread's part of the fetchers' CPU time. With the
+ * word conns: one connection to a host and several, on 5, 100 and 1,000 hosts.
  *
  * usage: bench_crawl [PAGES [HOSTS [OCTETS]]]
  *        bench_crawl docs [FOLDER]
  *        bench_crawl growth [PAGES]
  *        bench_crawl threads [PAGES]
+ *        bench_crawl conns [PAGES]
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -274,6 +276,31 @@ static int by_threads(const char *pages)
     return 0;
 }
 
+/* ---- connections to a host ---- */
+
+static int by_connections(const char *pages)
+{
+    static const char *const hosts[] = {"5", "100", "1000"};
+    static const unsigned conns[] = {1, 4, 64};
+    double n = strtod(pages, NULL);
+
+    puts("hosts  conns  pages/s  us/page  to 1 conn");
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        struct crawl_cost one = {0}, c;
+
+        for (size_t k = 0; k < sizeof conns / sizeof *conns; k++) {
+            if (!crawl_by(pages, hosts[i], conns[k], 1, &c))
+                return 1;
+            if (k == 0)
+                one = c;
+            printf("%5s %6u %8.0f %8.1f %10.2f\n", hosts[i], conns[k],
+                   n / c.seconds, c.cpu_us / n, c.cpu_us / one.cpu_us);
+            fflush(stdout);
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const char docs[] = "/usr/share/doc/sqlite3", size[] = "9700";
@@ -283,6 +310,8 @@ int main(int argc, char **argv)
         return documentation(argc > 2 ? argv[2] : docs);
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return by_threads(argc > 2 ? argv[2] : "20000");
+    if (argc > 1 && strcmp(argv[1], "conns") == 0)
+        return by_connections(argc > 2 ? argv[2] : "20000");
     if (argc > 1 && strcmp(argv[1], "growth") == 0)
         return growth(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000);
     if (argc > 1)
