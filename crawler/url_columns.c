@@ -297,6 +297,13 @@ static const uint8_t lines[] = {
     WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
     SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
 };
+static const uint8_t fetches[] = {
+    SEQ, URL, FETCHED_AT, STATUS, REASON, HTTP_STATUS, TRIES, FINAL, REDIRECT_TO,
+    MIME, CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS,
+    LINKS, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE,
+    WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING, SIMHASH,
+    NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
+};
 static const uint8_t explained[] = {
     ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,
     VIA, PRIORITY, LASTMOD, CHANGEFREQ,
@@ -318,5 +325,6 @@ const struct column_view row_views[ROW_VIEWS] = {
     [ROW_VIEW_LINES] = {"jsonl", url_columns, lines, COUNT(lines)},
     [ROW_VIEW_EXPLAIN] = {"explain", url_columns, explained, COUNT(explained)},
     [ROW_VIEW_HISTORY] = {"history", url_columns, history, COUNT(history)},
+    [ROW_VIEW_FETCHES] = {"fetches", url_columns, fetches, COUNT(fetches)},
     [ROW_VIEW_RECENT] = {"recent", url_columns, recent, COUNT(recent)},
 };

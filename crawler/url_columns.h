@@ -19,6 +19,7 @@ enum row_view_id {
     ROW_VIEW_LINES,   /* --jsonl */
     ROW_VIEW_EXPLAIN, /* explain --json */
     ROW_VIEW_HISTORY, /* its tries */
+    ROW_VIEW_FETCHES, /* export --what fetches */
     ROW_VIEW_RECENT,  /* GET /v1/crawls/{crawl}/recent */
     ROW_VIEWS
 };

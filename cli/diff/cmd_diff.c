@@ -13,16 +13,18 @@
 #include "cli/diff/diff_print.h"
 #include "cli/diff/diff_side.h"
 #include "cli/open_crawl.h"
+#include "crawler/sitemap/sitemap_hint.h"
 
 enum diff_format { DIFF_FORMAT_TEXT, DIFF_FORMAT_JSONL, DIFF_FORMAT_CSV };
 
 struct diff_settings {
+    char *since, *until;
     enum changed_by changed_by;
     uint64_t memory;
     char *temp, *html;
     enum diff_format format;
     bool exit_code;
-    uint8_t from[6];
+    uint8_t from[8];
 };
 
 static const char *const changed_words[] = {
@@ -30,6 +32,20 @@ static const char *const changed_words[] = {
 static const char *const formats[] = {"text", "jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
+    {.name = "from",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct diff_settings, since),
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "MOMENT",
+     .help = "of one crawl: as it was then, such as 2026-12-24T18:00:00Z"},
+    {.name = "to",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct diff_settings, until),
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "MOMENT",
+     .help = "and as it was then; without it, as it is"},
     {.name = "changed-by",
      .type = OPTION_CHOICE,
      .at = offsetof(struct diff_settings, changed_by),
@@ -90,20 +106,23 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 static const struct usage usage = {
     .name = "diff",
     .synopsis = "diff OLD NEW [--format text|jsonl|csv] [--html FILE] "
-                "[--exit-code]",
-    .about = "Compares two crawls URL by URL: pages that are new, gone, "
-             "changed or moved to another URL. Either may be running or "
+                "[--exit-code]\n"
+                "diff DIR --from MOMENT [--to MOMENT] [options]",
+    .about = "Compares two crawls, or a crawl that fetches its pages again "
+             "with itself at another moment, URL by URL: pages that are new, "
+             "gone, changed or moved to another URL. Either may be running or "
              "unfinished; what it has not fetched yet is no difference. The "
              "fields are described in docs/formats/diff.md.",
     .table = &table,
-    .least = 2,
+    .least = 1,
     .most = 2,
     .operand = "a directory of crawl",
 };
 
 struct diff_run {
     const struct diff_settings *s;
-    struct reader sides[2];
+    struct reader *sides[2]; /* the same one, of one crawl */
+    int64_t moments[2];      /* of one crawl; 0: as it is */
     struct record out;
     struct diff_html *html;
     struct diff_counts counts;
@@ -134,6 +153,11 @@ static bool is_unfinished(const struct reader *r)
     return true;
 }
 
+static bool is_one(const struct diff_run *d)
+{
+    return d->sides[0] == d->sides[1];
+}
+
 static bool has_all_links(const struct reader *r)
 {
     return link_store_recorded(r->links) == LINK_RECORD_ALL;
@@ -141,12 +165,15 @@ static bool has_all_links(const struct reader *r)
 
 static enum status read_sides(struct diff_run *d, struct line_sort *lines)
 {
-    bool links = has_all_links(&d->sides[0]) && has_all_links(&d->sides[1]);
+    /* The links of a page are not kept by fetch. */
+    bool links =
+        !is_one(d) && has_all_links(d->sides[0]) && has_all_links(d->sides[1]);
     enum status st = STATUS_OK;
 
     for (int i = 0; i < 2 && st == STATUS_OK; i++) {
-        const struct diff_side side = {.r = &d->sides[i],
+        const struct diff_side side = {.r = d->sides[i],
                                        .name = i == 0 ? '0' : '1',
+                                       .until = d->moments[i],
                                        .links = links};
 
         d->reads = side.r->dir;
@@ -161,8 +188,8 @@ static enum status compare(struct diff_run *d)
         .dir = d->s->temp,
         .memory = (size_t)d->s->memory / 2,
         .changed_by = d->s->changed_by,
-        .before_unfinished = is_unfinished(&d->sides[0]),
-        .after_unfinished = is_unfinished(&d->sides[1]),
+        .before_unfinished = !is_one(d) && is_unfinished(d->sides[0]),
+        .after_unfinished = !is_one(d) && is_unfinished(d->sides[1]),
     };
     struct line_sort *lines = line_sort_new(o.dir, (size_t)d->s->memory / 3);
     enum status st = read_sides(d, lines);
@@ -188,8 +215,12 @@ static int finish(struct diff_run *d)
         return EXIT_CANNOT;
     }
     if (d->html != NULL)
-        st = diff_html_write(d->html, d->s->html, d->sides[0].dir,
-                             d->sides[1].dir, &d->counts);
+        st =
+            diff_html_write(d->html, d->s->html,
+                            is_one(d) ? d->s->since : d->sides[0]->dir,
+                            is_one(d) && d->s->until != NULL ? d->s->until
+                                                             : d->sides[1]->dir,
+                            &d->counts);
     if (st != STATUS_OK) {
         fprintf(stderr, "urlweir diff: cannot write %s: %s\n", d->s->html,
                 status_text(st));
@@ -221,6 +252,54 @@ static int run_diff(struct diff_run *d)
     return code;
 }
 
+/* False: that is no moment, and the user was told. */
+static bool read_moment(const char *name, const char *text, int64_t *ms)
+{
+    *ms = text != NULL ? sitemap_date_ms(bytes_of_str(text)) : 0;
+    if (*ms > 0 || text == NULL)
+        return true;
+    (void)command_usage_error("diff",
+                              "--%s '%s' is not a moment, such as "
+                              "2026-12-24T18:00:00Z",
+                              name, text);
+    return false;
+}
+
+static bool read_moments(struct diff_run *d, size_t directories)
+{
+    const struct diff_settings *s = d->s;
+
+    if (directories == 1 && s->since == NULL)
+        (void)command_usage_error("diff", "give two directories, or --from");
+    else if (directories == 2 && (s->since != NULL || s->until != NULL))
+        (void)command_usage_error("diff",
+                                  "--from and --to are of one directory");
+    else
+        return read_moment("from", s->since, &d->moments[0]) &&
+               read_moment("to", s->until, &d->moments[1]);
+    return false;
+}
+
+static int diff_of(struct diff_run *d, const struct option_list *dirs)
+{
+    struct reader sides[2];
+    int code = EXIT_DONE;
+
+    if (!open_crawl(&sides[0], "diff", dirs->item[0], &code))
+        return code;
+    d->sides[0] = d->sides[1] = &sides[0];
+    if (dirs->count == 1) {
+        code = run_diff(d);
+    } else if (open_crawl(&sides[1], "diff", dirs->item[1], &code)) {
+        d->sides[1] = &sides[1];
+        code = run_diff(d);
+        reader_close(&sides[1]);
+    }
+    reader_close(&sides[0]);
+    d->sides[0] = d->sides[1] = NULL;
+    return code;
+}
+
 int cmd_diff(int argc, char **argv)
 {
     struct diff_settings s;
@@ -230,13 +309,8 @@ int cmd_diff(int argc, char **argv)
 
     if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
         return code;
-    if (open_crawl(&d.sides[0], "diff", operands.item[0], &code)) {
-        if (open_crawl(&d.sides[1], "diff", operands.item[1], &code)) {
-            code = run_diff(&d);
-            reader_close(&d.sides[1]);
-        }
-        reader_close(&d.sides[0]);
-    }
+    code =
+        read_moments(&d, operands.count) ? diff_of(&d, &operands) : EXIT_USAGE;
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

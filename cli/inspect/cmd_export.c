@@ -25,6 +25,7 @@
 enum export_what {
     EXPORT_URLS,
     EXPORT_PAGES,
+    EXPORT_FETCHES,
     EXPORT_LINKS,
     EXPORT_ERRORS,
     EXPORT_DROPS,
@@ -39,9 +40,9 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",   "pages",  "links",
-                                    "errors", "drops",  "dropped",
-                                    "hosts",  "queues", NULL};
+static const char *const whats[] = {"urls",   "pages", "fetches", "links",
+                                    "errors", "drops", "dropped", "hosts",
+                                    "queues", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -53,7 +54,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .arg = "WHAT",
-     .help = "every URL; pages that were fetched; links between URLs, if "
+     .help = "every URL; pages that were fetched; every fetch of a URL, "
+             "tries included; links between URLs, if "
              "--record links kept them; URLs that failed, were denied or "
              "skipped; drops by reason and host; dropped: one by one, those "
              "that a setting may let in; hosts or queues, which are the same. "
@@ -222,7 +224,10 @@ static void put_fetch(struct export *j, enum row_view_id view,
 
     f.url = *url;
     f.fetch = *fetch;
-    f.via = reader_url(j->r, url->via, &j->via_text);
+    if (view == ROW_VIEW_FETCHES && fetch->status == OUTCOME_REDIRECT)
+        f.redirect_to = target_of(j, fetch->seq); /* also in via_text */
+    else
+        f.via = reader_url(j->r, url->via, &j->via_text);
     if (fetch->same_as != 0)
         f.same_as =
             reader_url(j->r, page_store_url_of(j->r->pages, fetch->same_as),
@@ -267,6 +272,20 @@ static bool visit_page(void *ctx, const struct fetch_row *f)
 static bool visit_error(void *ctx, const struct fetch_row *f)
 {
     return take_fetch(ctx, f, true);
+}
+
+/* Every try, in order of commit. */
+static bool visit_fetch(void *ctx, const struct fetch_row *f)
+{
+    struct export *j = ctx;
+    struct url_row u;
+
+    if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
+        j->damaged = true;
+        return false;
+    }
+    put_fetch(j, ROW_VIEW_FETCHES, f, &u);
+    return !j->failed && !j->damaged;
 }
 
 /* ---- links ---- */
@@ -402,6 +421,8 @@ static enum status run_export(struct export *j, enum export_what what)
         return export_urls(j);
     case EXPORT_PAGES:
         return page_store_each(j->r->pages, 0, visit_page, j);
+    case EXPORT_FETCHES:
+        return page_store_each(j->r->pages, 0, visit_fetch, j);
     case EXPORT_LINKS:
         return link_store_each(j->r->links, put_link, j);
     case EXPORT_ERRORS:
