@@ -313,6 +313,27 @@ START_TEST(what_came_after_an_empty_checkpoint_is_seen)
 }
 END_TEST
 
+/* It gets its keys from the exact set, as a larger table needs them all. */
+START_TEST(a_filter_that_grows_keeps_what_was_seen)
+{
+    struct seen_store_options o = options;
+    struct scratch at = scratch_make();
+    struct seen_store *s = NULL;
+
+    o.filter_kind = "cuckoo";
+    ck_assert_int_eq(seen_store_create(&s, at.dir, &o, WALL), STATUS_OK);
+    for (unsigned n = 0; n < 40000; n++) {
+        admit(s, n);
+        if (n % 10000 == 9999)
+            ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    }
+    for (unsigned n = 0; n < 40000; n++)
+        SAME(ask(s, n), SEEN_BEFORE);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 static uint64_t overfull(const struct scratch *at,
                          const struct seen_store_options *o)
 {
@@ -446,6 +467,7 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
     tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
     tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
+    tcase_add_test(t, a_filter_that_grows_keeps_what_was_seen);
     tcase_add_test(
         t, a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made);
     suite_add_tcase(s, t);
