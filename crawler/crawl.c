@@ -31,6 +31,7 @@ const char *crawl_end_text(enum crawl_end end)
     static const char *const texts[] = {
         [CRAWL_RUNNING] = "running",
         [CRAWL_FINISHED] = "finished",
+        [CRAWL_IDLE] = "no URL is due before a later date",
         [CRAWL_LIMIT] = "reached --limit",
         [CRAWL_TIME] = "reached --time",
         [CRAWL_QUOTA] = "reached --quota",

@@ -36,6 +36,7 @@ struct crawl_options {
     uint64_t min_disk;  /* octets to leave free; 0: not watched */
     int64_t checkpoint; /* ns between checkpoints; 0: only at the end */
     bool stay;          /* keep running when nothing is left */
+    bool until_idle;    /* do not wait for dates (engine_stats.dated) */
     bool paused;        /* starts paused, see crawl_pause */
     struct archive *archive;                /* NULL: answers are not recorded */
     const struct resolver_options *resolve; /* NULL: not --queue-key ip */
@@ -46,6 +47,7 @@ struct crawl_options {
 enum crawl_end {
     CRAWL_RUNNING = 0,
     CRAWL_FINISHED,    /* nothing is left */
+    CRAWL_IDLE,        /* what is left is due at a later date */
     CRAWL_LIMIT,       /* --limit */
     CRAWL_TIME,        /* --time */
     CRAWL_QUOTA,       /* --quota */

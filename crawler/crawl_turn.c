@@ -62,6 +62,12 @@ static bool disk_is_low(struct crawl *c, int64_t now)
     return file_disk_free(c->o.dir, &left) == STATUS_OK && left < c->o.min_disk;
 }
 
+/* Only URLs with dates are left. */
+static bool waits_for_dates(const struct crawl *c, const struct engine_stats *s)
+{
+    return s->dated > 0 && (!c->o.until_idle || c->o.stay);
+}
+
 static enum crawl_end nothing_out(struct crawl *c, int64_t now,
                                   const struct engine_stats *s)
 {
@@ -72,13 +78,17 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return CRAWL_RUNNING; /* until it is resumed */
     if (s->rejudging)
         return CRAWL_RUNNING;
-    if (s->queued == 0)
+    if (s->queued == 0 && s->dated == 0)
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
+    if (waits_for_dates(c, s))
+        return CRAWL_RUNNING;
+    if (s->queued == 0 && s->due == 0)
+        return CRAWL_IDLE;
     if (s->leased > 0) /* other programs have leases and may add links */
         return CRAWL_RUNNING;
     if (s->blocked > 0) /* by a person, who may unblock them */
         return CRAWL_RUNNING;
-    if (s->queued == s->withheld + s->given_up) {
+    if (s->queued > 0 && s->queued == s->withheld + s->given_up) {
         if (s->given_up > 0)
             return CRAWL_GAVE_UP;
         /* a service may get other limits */
@@ -184,7 +194,7 @@ static bool nothing_left(struct crawl *c)
     struct engine_stats s;
 
     c->engine->ops->stats(c->engine, &s);
-    return s.queued == 0 && !s.rejudging;
+    return s.queued == 0 && s.dated == 0 && !s.rejudging;
 }
 
 static void last_words(struct crawl *c)

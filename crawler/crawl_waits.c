@@ -33,7 +33,7 @@ void crawl_note_waits(struct crawl *c, int64_t now)
     size_t n;
     bool all;
 
-    if (c->end == CRAWL_FINISHED)
+    if (c->end == CRAWL_FINISHED || c->end == CRAWL_IDLE)
         return;
     n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BLOCKED, CRAWL_WAITS, now,
                               rows, &all);

@@ -38,6 +38,8 @@ struct engine;
 struct frontier_stats;
 struct ip;
 struct order;
+struct refresh_request;
+struct refresh_rules;
 struct schedule_options;
 struct scope;
 
@@ -181,8 +183,13 @@ struct engine_stats {
     uint64_t dropped;    /* links dropped before admission */
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */
     uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
-    bool rejudging;      /* kept drops are still being judged again */
-    uint64_t bytes;      /* wire octets received */
+    bool rejudging; /* kept drops are still judged again, or dates given anew */
+    uint64_t bytes; /* wire octets received */
+    uint64_t dated; /* done, and to be fetched again at a date */
+    uint64_t due;   /* hosts with such URLs whose date has come */
+    uint64_t refreshed; /* final outcomes of URLs fetched again */
+    uint64_t changed;   /* of those, not as the last time */
+    uint64_t gone;      /* found missing so often that they have no date */
     uint64_t seeds, seeds_failed;
     uint64_t memory; /* octets held by the engine, the sum of: */
     struct engine_memory parts;
@@ -289,6 +296,10 @@ struct engine_ops {
     void (*set_limits)(struct engine *e, uint64_t limit_pages,
                        const struct budgets *budgets);
 
+    /* When done URLs are fetched again. A date given by other rules is given
+     * anew, some in each turn, and after a restart the rest. */
+    void (*set_refresh)(struct engine *e, const struct refresh_rules *r);
+
     /* Sets another order; `order` outlives it. Queued URLs get their classes
      * by it, some in each turn, and after a restart the rest. */
     enum status (*set_order)(struct engine *e, const struct order *order);
@@ -346,6 +357,13 @@ struct engine_ops {
 
     /* Looks at `most` tries, or some more; *over: that was all. */
     enum status (*retry_failed)(struct engine *e, struct failed_retry *r,
+                                size_t most, int64_t now, int64_t wall_ms,
+                                bool *over);
+
+    /* ---- done URLs that are fetched again (engine_calls.h) ---- */
+
+    /* Looks at about `most` URLs; *over: that was all. */
+    enum status (*refresh_urls)(struct engine *e, struct refresh_request *r,
                                 size_t most, int64_t now, int64_t wall_ms,
                                 bool *over);
 

@@ -31,6 +31,7 @@
 
 #include "base/bytes.h"
 #include "frontier/outcome.h"
+#include "storage/rows/refresh_store.h"
 
 /* ---- external leases ---- */
 
@@ -99,6 +100,27 @@ struct failed_retry {
     /* its own */
     uint64_t after, upto; /* tries: looked at, and to be looked at; 0: all that
                              there are at the first step */
+};
+
+/* ---- done URLs that are to be fetched again, in steps as well ---- */
+
+/* How far a pass over all done URLs has come, first over those with a date. */
+struct refresh_walk {
+    bool begun, second; /* part */
+    struct refresh_row at;
+    uint64_t below;      /* fetch rows before this one are still to come */
+    unsigned char *seen; /* a bit for each id up to `ids` */
+    uint64_t ids;
+};
+
+struct refresh_request {
+    struct bytes host; /* queue key; empty: of all hosts */
+    bool (*wants)(const void *ctx, struct bytes url); /* NULL: every URL */
+    const void *ctx;
+    bool now;       /* else not sooner than refresh_rules.min_ms after its last
+                       fetch */
+    uint64_t dated; /* URLs that got a date, or an earlier one, so far */
+    struct refresh_walk walk; /* its own; the caller frees walk.seen */
 };
 
 /* ---- hosts ---- */

@@ -134,7 +134,13 @@ struct settings_call {
     const char *base;
 };
 
-enum part { PART_SCOPE = 1, PART_RATE = 2, PART_LIMITS = 4, PART_ORDER = 8 };
+enum part {
+    PART_SCOPE = 1,
+    PART_RATE = 2,
+    PART_LIMITS = 4,
+    PART_ORDER = 8,
+    PART_REFRESH = 16
+};
 
 static const struct {
     const char *name;
@@ -163,6 +169,9 @@ static const struct {
     {"time", PART_LIMITS},
     {"quota", PART_LIMITS},
     {"give-up", PART_LIMITS | PART_RATE},
+    {"refresh", PART_REFRESH},
+    {"refresh-min", PART_REFRESH},
+    {"refresh-share", PART_REFRESH},
 };
 
 static unsigned parts_of(const char *name)
@@ -250,6 +259,8 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
         st = change_order(c, e);
     if (c->parts & PART_RATE)
         e->ops->set_schedule(e, &made->frontier.schedule, now);
+    if (c->parts & PART_REFRESH)
+        e->ops->set_refresh(e, &made->frontier.refresh);
     if (c->parts & PART_LIMITS) {
         e->ops->set_limits(e, made->frontier.limit_pages,
                            &made->frontier.budgets);

@@ -315,8 +315,11 @@ enum status frontier_store_done(struct frontier_store *s, uint64_t id,
 
     if (id == 0 || id > s->last_id)
         return STATUS_NOT_FOUND;
-    if (done_bits_has(s->done, id))
+    if (done_bits_has(s->done, id)) {
+        done_bits_set(s->done, id, seq); /* it was fetched again */
+        s->finished++;
         return STATUS_OK;
+    }
     st = queue_of(s, id, &queue);
     if (st == STATUS_OK && s->pending[queue - 1] == 0)
         st = db_damaged("url", (int64_t)id, "stands under another queue");

@@ -118,8 +118,7 @@ MUST_CHECK enum status frontier_store_refill(struct frontier_store *s,
                                              uint64_t *ids, size_t most,
                                              size_t *n);
 /* Marks `id` done; `seq` is the final fetch row, with the outcome
- * (page_store.h). Does nothing if it is done already. STATUS_NOT_FOUND: no such
- * URL. */
+ * (page_store.h), the first or a later one. STATUS_NOT_FOUND: no such URL. */
 MUST_CHECK enum status frontier_store_done(struct frontier_store *s,
                                            uint64_t id, uint64_t seq);
 bool frontier_store_is_done(const struct frontier_store *s, uint64_t id);

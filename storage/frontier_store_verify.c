@@ -9,6 +9,7 @@
  * each id finds ids that occur twice.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/logger.h"
 #include "base/mem.h"
@@ -109,6 +110,48 @@ static void see_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
         bad(c, id, "is to be tried again, but is not queued");
 }
 
+static void check_date(struct check *c, sqlite3_stmt *q)
+{
+    struct db_row r = db_row(q);
+    uint64_t id = db_row_count(&r, 0, c->s->last_id);
+    uint64_t queue = db_row_count(&r, 1, UINT32_MAX);
+    uint32_t origin = (uint32_t)db_row_count(&r, 2, UINT32_MAX);
+    bool fetched = db_row_flag(&r, 3);
+    unsigned char bit = (unsigned char)(1 << (id & 7));
+
+    if (c->st == STATUS_OK)
+        c->st = db_row_check(&r, "refresh");
+    if (c->st != STATUS_OK)
+        return;
+    if (!done_bits_has(c->s->done, id) || !fetched)
+        bad(c, id, "has a date, but no outcome before it");
+    if (frontier_store_origin_queue(c->s, origin) != queue)
+        bad(c, id, "has a date under another queue");
+    if ((c->seen[id >> 3] & bit) != 0)
+        bad(c, id, "has two dates");
+    c->seen[id >> 3] |= bit;
+}
+
+/* The dates at which done URLs are fetched again (rows/refresh_store.h). */
+static enum status check_dates(struct check *c)
+{
+    sqlite3_stmt *q = NULL;
+    uint64_t n = 0;
+    enum status st =
+        db_prepare(c->s->d, &q,
+                   "SELECT r.url, r.queue, u.origin, ifnull(f.final, 0)"
+                   " FROM refresh r LEFT JOIN url u ON u.id = r.url LEFT JOIN"
+                   " fetch f ON f.seq = r.seq AND f.url = r.url");
+
+    memset(c->seen, 0, c->s->last_id / 8 + 1);
+    for (; st == STATUS_OK && (st = db_step(c->s->d, q)) == STATUS_OK; n++)
+        check_date(c, q);
+    sqlite3_finalize(q);
+    if (n != frontier_store_counter(c->s, "dated"))
+        bad(c, 0, "dates are not as many as were counted");
+    return st == STATUS_NOT_FOUND ? c->st : st;
+}
+
 static enum status check_all(struct check *c)
 {
     struct frontier_store *s = c->s;
@@ -128,7 +171,7 @@ static enum status check_all(struct check *c)
         bad(c, 0, "queues do not hold what the url rows say");
     if (c->st == STATUS_OK)
         check_pending(c);
-    return c->st;
+    return c->st == STATUS_OK ? check_dates(c) : c->st;
 }
 
 enum status frontier_store_verify(struct frontier_store *s)

@@ -24,7 +24,8 @@ frontier/url: base/*
 frontier/traps: base/* storage/* frontier/url
 frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
-frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps
+frontier/refresh: base/* frontier
+frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen

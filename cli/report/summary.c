@@ -206,6 +206,8 @@ static const char *stop_text(const struct summary *s)
                    ? "finished, but some seeds could not be fetched"
                    : "finished: every URL in scope was fetched, or has a "
                      "reason why not";
+    case CRAWL_IDLE:
+        return "idle: no URL is due before its next date";
     case CRAWL_LIMIT:
         return "stopped by --limit";
     case CRAWL_TIME:
@@ -289,6 +291,9 @@ static void print_next(FILE *to, const struct summary *s)
         next(to, "to go on", "resume", s->dir, " --quota none");
     else if (s->end == CRAWL_WITHHELD && s->wait_count > 0)
         print_larger(to, s);
+    else if (s->end == CRAWL_IDLE)
+        next(to, "to fetch what is due by then", "resume", s->dir,
+             " --until-idle");
     else if (s->end != CRAWL_FINISHED)
         next(to, "to go on", "resume", s->dir, "");
     else if (n->failed + n->denied + n->seeds_failed > 0)

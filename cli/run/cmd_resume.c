@@ -152,7 +152,7 @@ static bool is_finished(struct engine *e)
     struct engine_stats s;
 
     e->ops->stats(e, &s);
-    return s.queued == 0 && !s.rejudging;
+    return s.queued == 0 && s.dated == 0 && !s.rejudging;
 }
 
 /* The last run may have been killed before its last checkpoint, and opening the

@@ -155,6 +155,7 @@ static int exit_code_of(const struct crawl_result *r,
 {
     switch (r->end) {
     case CRAWL_FINISHED:
+    case CRAWL_IDLE:
         return s->seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
     case CRAWL_INTERRUPTED:
         return EXIT_INTERRUPTED;

@@ -122,7 +122,8 @@ enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)
     c->engine->ops->stats(c->engine, &s);
     *left = s.queued;
     st = c->engine->ops->checkpoint_now(c->engine,
-                                        s.queued > 0 ? "stopped" : "finished",
+                                        s.queued + s.dated > 0 ? "stopped"
+                                                               : "finished",
                                         true, clock_mono(), clock_wall_ms());
     stopped_crawl_free(c);
     return st;

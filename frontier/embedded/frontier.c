@@ -173,8 +173,11 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
     st = rejudge_step(f, now, wall_ms);
     if (st == STATUS_OK)
         st = frontier_order_step(f, now);
+    if (st == STATUS_OK)
+        st = frontier_redate_step(f, now, wall_ms);
     if (st != STATUS_OK)
         return st;
+    frontier_refresh_wake(f, now, wall_ms);
     if (f->external != NULL)
         external_tick(f, now);
     if (!f->base->in_txn)
@@ -271,13 +274,15 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     engine_stats_of_store(f->store, out);
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
-    out->rejudging = rejudge_is_due(f);
+    out->rejudging = rejudge_is_due(f) || frontier_redate_is_due(f);
     out->given_up = f->given_up;
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
+    out->due = frontier_refresh_waiting(f);
     seen_store_parts(f->base, &out->parts);
     out->parts.queues += f->host_count * HOST_OCTETS + f->host_room * 8 +
-                         link_sketch_memory(f->ordering.links);
+                         link_sketch_memory(f->ordering.links) +
+                         frontier_refresh_memory(f);
     out->memory = out->parts.filter + out->parts.hot + out->parts.exact +
                   out->parts.database + out->parts.queues;
     out->commits = f->base->commits;
@@ -306,6 +311,7 @@ void frontier_close(struct engine *e)
     trap_store_close(f->trap_store);
     frontier_order_close(f);
     frontier_budget_close(f);
+    frontier_refresh_close(f);
     levels_free(f);
     seen_store_close(f->base);
     frontier_forget_drops(f);

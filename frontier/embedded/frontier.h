@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "frontier/embedded/schedule.h"
 #include "frontier/engine.h"
+#include "frontier/refresh/refresh_rule.h"
 #include "frontier/scope.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/traps/trap_form.h"
@@ -73,9 +74,10 @@ struct frontier_options {
      * changed the scope. NULL: they are not. */
     struct scope *recheck;
     struct frontier_traps traps;
-    const struct order *order;   /* borrowed; NULL: breadth first */
-    uint64_t keep_dropped;       /* octets of drops that may be judged again */
-    struct frontier_judge judge; /* scope NULL: none is judged */
+    struct refresh_rules refresh; /* when done URLs are fetched again */
+    const struct order *order;    /* borrowed; NULL: breadth first */
+    uint64_t keep_dropped;        /* octets of drops that may be judged again */
+    struct frontier_judge judge;  /* scope NULL: none is judged */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: checked by
                           scope_check_listing, and not counted as pages */
 };

@@ -158,6 +158,14 @@ static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
         frontier_store_add(f->store, "near_dup", 1);
 }
 
+void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final)
+{
+    row->final = final;
+    row->status = (uint8_t)o.status;
+    row->reason = (uint8_t)o.reason;
+    row->http_status = o.http_status;
+}
+
 enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
                             uint8_t kind, struct fetch_row *row,
                             struct outcome o)
@@ -166,15 +174,13 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
     enum status st;
 
     row->url = id;
-    row->final = true;
-    row->status = (uint8_t)o.status;
-    row->reason = (uint8_t)o.reason;
-    row->http_status = o.http_status;
+    frontier_fill_outcome(row, o, true);
     st = page_store_add(f->pages, row, &seq);
     if (st == STATUS_OK)
         st = frontier_store_done(f->store, id, seq);
     if (st != STATUS_OK)
         return st;
+    row->seq = seq;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
     count_outcome(f, o, kind, row);
@@ -190,21 +196,22 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
 {
     uint64_t id = l->lease.id, seq;
     int64_t wait = schedule_retry(&f->o.schedule, row->tries, &f->random);
-    struct tries_entry *t = xcalloc(1, sizeof *t);
+    struct tries_entry *t;
     enum status st;
 
     row->url = id;
-    row->final = false;
-    row->status = (uint8_t)o.status;
-    row->reason = (uint8_t)o.reason;
-    row->http_status = o.http_status;
-    t->tries = row->tries;
-    t->due = now + wait;
+    frontier_fill_outcome(row, o, false);
     frontier_log_retry(f, l->lease.url, o, row->tries, wait);
-    free(map_put(f->tries, bytes_of(&id, sizeof id), t));
-    host_queue_retry(l->host, id, t->due);
     frontier_store_add(f->store, "retries", 1);
     st = page_store_add(f->pages, row, &seq);
+    if (st == STATUS_OK && l->refresh.url != 0)
+        return frontier_refresh_later(f, l, row->tries,
+                                      wall_ms + wait / NS_PER_MS);
+    t = xcalloc(1, sizeof *t);
+    t->tries = row->tries;
+    t->due = now + wait;
+    free(map_put(f->tries, bytes_of(&id, sizeof id), t));
+    host_queue_retry(l->host, id, t->due);
     if (st == STATUS_OK)
         st = frontier_store_set_tries(f->store, id, row->tries,
                                       wall_ms + wait / NS_PER_MS);
@@ -214,22 +221,25 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
 /* Its request found nobody: it goes behind those that have not, and has used up
  * no try. Of many such requests only some have a row: 1, 2, 4, 8 ... */
 static enum status wait_for_host(struct frontier *f, struct lease_record *l,
-                                 struct fetch_row *row, struct outcome o)
+                                 struct fetch_row *row, struct outcome o,
+                                 int64_t wall_ms)
 {
     uint32_t n = l->host->failures;
     uint64_t seq;
+    enum status st = STATUS_OK;
 
-    host_queue_retry(l->host, l->lease.id,
-                     l->host->silent_until == INT64_MAX
-                         ? 0
-                         : l->host->silent_until + f->o.schedule.retry_delay);
-    if ((n & (n - 1)) != 0)
-        return STATUS_OK;
+    if (l->refresh.url != 0)
+        st = frontier_refresh_release(f, l, f->o.schedule.retry_delay, wall_ms);
+    else
+        host_queue_retry(l->host, l->lease.id,
+                         l->host->silent_until == INT64_MAX
+                             ? 0
+                             : l->host->silent_until +
+                                   f->o.schedule.retry_delay);
+    if (st != STATUS_OK || (n & (n - 1)) != 0)
+        return st;
     row->url = l->lease.id;
-    row->final = false;
-    row->status = (uint8_t)o.status;
-    row->reason = (uint8_t)o.reason;
-    row->http_status = o.http_status;
+    frontier_fill_outcome(row, o, false);
     frontier_store_add(f->store, "retries", 1);
     return page_store_add(f->pages, row, &seq);
 }
@@ -329,6 +339,24 @@ static bool redirects(const struct engine_done *d)
     return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
 }
 
+/* The URL was never fetched before. */
+static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
+                                   const struct engine_done *d,
+                                   struct fetch_row *row,
+                                   const struct admission *links, size_t n)
+{
+    struct outcome o = d->outcome;
+    enum status st =
+        frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
+
+    if (st == STATUS_OK)
+        st = frontier_refresh_date(f, l->lease.queue, row, o);
+    if (st != STATUS_OK)
+        return st;
+    frontier_trap_page(f, &l->lease, d, row, links, n);
+    return frontier_count_done(f, l->host);
+}
+
 /* links[0..n) are those of `d`, admitted. */
 static enum status settle_one(struct frontier *f, struct engine_done *d,
                               const struct admission *links, size_t n,
@@ -385,18 +413,15 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         o.http_status == 304)
         st = frontier_take_last(f, d->id, &row);
     if (st == STATUS_OK && last)
-        st = frontier_settle(f, d->id, l->lease.seed, l->lease.kind, &row, o);
+        st = l->refresh.url != 0 ? frontier_refresh_settle(f, l, &row, o)
+                                 : end_first_fetch(f, l, d, &row, links, n);
     else if (st == STATUS_OK && silent)
-        st = wait_for_host(f, l, &row, o);
+        st = wait_for_host(f, l, &row, o, wall_ms);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
-    if (st == STATUS_OK && last) {
-        frontier_log_done(l->lease.url, &row, o);
-        frontier_trap_page(f, &l->lease, d, &row, links, n);
-    }
     if (st == STATUS_OK && last)
-        st = frontier_count_done(f, h);
-    if (st == STATUS_OK && frontier_budget_counts(f)) {
+        frontier_log_done(l->lease.url, &row, o);
+    if (st == STATUS_OK && l->refresh.url == 0 && frontier_budget_counts(f)) {
         bool page = last && frontier_counts_as_page(f, o, l->lease.kind);
 
         frontier_budget_spend(f, h, page, row.wire_bytes);
@@ -406,6 +431,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
     if (st == STATUS_OK)
         st = frontier_take_drops(f, d, wall_ms);
     external_end_lease(f, l);
+    h->refreshing -= l->refresh.url != 0;
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;
@@ -592,6 +618,32 @@ enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 
+/* If another host is to be asked for robots.txt, the URL waits among the
+ * retries, as a new one would; its date stays. */
+static enum status give_back_refresh(struct frontier *f, struct lease_record *l,
+                                     int64_t not_before,
+                                     struct engine_host_news *news, int64_t now,
+                                     int64_t wall_ms)
+{
+    struct host_queue *h = l->host;
+    enum status st = STATUS_OK;
+
+    if (news->robots_host.len > 0 && h->cross_to == 0) {
+        st = frontier_cross_host_ask(f, h, l->lease.id, news->robots_host);
+        if (h->cross_to != 0) {
+            host_queue_retry(h, l->lease.id, 0);
+            h->cross_refresh = true;
+            news->robots_host.len = 0;
+            return st;
+        }
+    }
+    news->robots_host.len = 0;
+    h->refreshing--;
+    return st != STATUS_OK
+               ? st
+               : frontier_refresh_release(f, l, not_before - now, wall_ms);
+}
+
 enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              const struct engine_host_news *host, int64_t now,
                              int64_t wall_ms)
@@ -612,8 +664,11 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
+    if (st == STATUS_OK && l->refresh.url != 0)
+        st = give_back_refresh(f, l, not_before, &news, now, wall_ms);
+    else
+        host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     lease_end(f->leases, l);
-    host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);
     if (st == STATUS_OK && host != NULL)
         st = frontier_host_news(f, h, &news, now, wall_ms);
     if (st == STATUS_OK && host != NULL)

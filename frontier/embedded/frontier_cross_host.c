@@ -35,6 +35,9 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
     st = frontier_store_queue(f->store, crawl, key, &queue);
     if (st != STATUS_OK || queue == h->queue)
         return st;
+    if (h->cross_refresh) /* it stays due */
+        (void)host_queue_drop_retry(h, h->cross_id);
+    frontier_refresh_end_cross(f, h);
     h->cross_to = queue;
     h->cross_id = id;
     h->cross_due = INT64_MIN;
@@ -96,11 +99,13 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
     struct host_queue *to = frontier_host(f, h->cross_to);
     uint64_t id = h->cross_id;
     enum status st = find_machine(f, to);
+    bool again;
 
     if (st != STATUS_OK)
         return st;
     if (!host_queue_drop_retry(h, id)) {
         h->cross_to = 0; /* leased to another program since, or removed */
+        frontier_refresh_end_cross(f, h);
         return STATUS_OK;
     }
     h->cross_due = may_be_asked(f, to, now);
@@ -108,8 +113,11 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
         host_queue_retry(h, id, 0);
         return STATUS_OK;
     }
+    again = h->cross_refresh;
     h->cross_to = 0;
-    st = frontier_lease_id(f, h, id, now, wall_ms, out);
+    frontier_refresh_end_cross(f, h);
+    st = again ? frontier_refresh_lease(f, h, id, now, wall_ms, out)
+               : frontier_lease_id(f, h, id, now, wall_ms, out);
     if (st == STATUS_OK && *out != NULL)
         begin(f, *out, to);
     return st;

@@ -15,6 +15,8 @@
  *   frontier_lease.c    which URL goes out next
  *   frontier_order.c    which URLs of a host go before their turn, or later
  *   frontier_last.c     what is known of a URL that was fetched before
+ *   frontier_refresh.c  done URLs that are fetched again at their dates
+ *   redate.c            dates given anew, by a setting or a person
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
@@ -54,6 +56,7 @@
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/path_log.h"
+#include "storage/rows/refresh_store.h"
 
 /* A URL that failed for now, read from disk at the start. */
 struct tries_entry {
@@ -84,6 +87,19 @@ struct ordering {
     bool changed;              /* the rules are not those in the store */
     uint64_t at, upto; /* ids given a class since the rules changed, of all */
     struct buf text;   /* a URL read from the store */
+};
+
+/* Done URLs that are fetched again (frontier_refresh.c). */
+struct refreshing {
+    struct refresh_store *store;
+    struct heap due; /* of struct refresh_turn by place: queues with dates whose
+                        hosts are not awake; key: ms, wall clock */
+    struct refresh_turn **turns; /* by queue number, in chunks */
+    size_t chunk_count;
+    uint32_t awake;           /* hosts */
+    int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
+    bool redates;             /* --refresh has changed: `walk` goes on */
+    struct refresh_walk walk;
 };
 
 struct levels;
@@ -143,6 +159,7 @@ struct frontier {
     struct rejudge rejudge;
     struct ordering ordering;
     struct map *domains;   /* registrable domain -> struct domain */
+    struct refreshing refresh;
     bool keeps_paths;      /* there is, or was, a limit to the depth */
     struct levels *levels; /* levels.c; NULL: nobody wants to know */
 
@@ -203,6 +220,10 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
                            int64_t now);
 void frontier_set_limits(struct engine *e, uint64_t limit_pages,
                          const struct budgets *b);
+void frontier_set_refresh(struct engine *e, const struct refresh_rules *r);
+enum status frontier_refresh_urls(struct engine *e, struct refresh_request *q,
+                                  size_t most, int64_t now, int64_t wall_ms,
+                                  bool *over);
 enum status frontier_set_order(struct engine *e, const struct order *order);
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id);
@@ -235,6 +256,77 @@ MUST_CHECK enum status frontier_lease_id(struct frontier *f,
                                          struct host_queue *h, uint64_t id,
                                          int64_t now, int64_t wall_ms,
                                          struct lease_record **out);
+
+/* Leases the URL of the row, and lets its host's delay begin. */
+struct lease_record *frontier_begin_lease(struct frontier *f,
+                                          struct host_queue *h,
+                                          const struct url_row *row,
+                                          struct bytes key, uint32_t tries,
+                                          const struct engine_last *last,
+                                          int64_t now);
+/* Do scope, traps and people still let the URL be fetched? */
+bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
+                              struct bytes key, const struct url_row *row);
+
+/* ---- of frontier_refresh.c ---- */
+
+MUST_CHECK enum status frontier_refresh_open(struct frontier *f);
+/* Reads the first date of each queue; call it after frontier_refresh_open and
+ * before the first lease. */
+MUST_CHECK enum status frontier_refresh_restore(struct frontier *f);
+void frontier_refresh_close(struct frontier *f);
+uint64_t frontier_refresh_memory(const struct frontier *f);
+/* A URL was fetched for the first time: gives it a date if its outcome, and the
+ * rules, say so. */
+MUST_CHECK enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
+                                             const struct fetch_row *row,
+                                             struct outcome o);
+/* Gives a URL that has none a date, takes it away, or changes it. */
+MUST_CHECK enum status frontier_refresh_add(struct frontier *f,
+                                            const struct refresh_row *row);
+MUST_CHECK enum status frontier_refresh_drop(struct frontier *f,
+                                             const struct refresh_row *row);
+MUST_CHECK enum status frontier_refresh_move(struct frontier *f,
+                                             const struct refresh_row *row,
+                                             const struct refresh_row *to);
+/* Wakes hosts with dates that have come. */
+void frontier_refresh_wake(struct frontier *f, int64_t now, int64_t wall_ms);
+/* When the next host is to be woken; INT64_MAX: none is. */
+int64_t frontier_refresh_due(const struct frontier *f, int64_t now);
+/* Hosts with dates that have come, as far as known: 0 only if there is none. */
+uint64_t frontier_refresh_waiting(const struct frontier *f);
+/* This run does not ask the host any more, for now. */
+bool frontier_refresh_is_held(const struct host_queue *h);
+/* Leases the host's URL that is due first, or URL `id` if it is not 0;
+ * *out = NULL: none is due, or it is not wanted any more. */
+MUST_CHECK enum status frontier_refresh_lease(struct frontier *f,
+                                              struct host_queue *h, uint64_t id,
+                                              int64_t now, int64_t wall_ms,
+                                              struct lease_record **out);
+/* Records the final outcome of a refresh, and gives the URL its next date. */
+MUST_CHECK enum status frontier_refresh_settle(struct frontier *f,
+                                               struct lease_record *l,
+                                               struct fetch_row *row,
+                                               struct outcome o);
+/* It failed for now: it is due again at `due_ms`, with `tries` used up. */
+MUST_CHECK enum status frontier_refresh_later(struct frontier *f,
+                                              struct lease_record *l,
+                                              uint32_t tries, int64_t due_ms);
+/* It was not asked: it is due again `wait` ns from now. */
+MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
+                                                struct lease_record *l,
+                                                int64_t wait, int64_t wall_ms);
+/* The URL that waited for another host's robots.txt (h->cross_refresh), if
+ * there is one, is among the retries no more. */
+void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
+
+/* ---- of redate.c ---- */
+
+/* Begins a pass if the dates are not by the rules in force. */
+MUST_CHECK enum status frontier_redate_restore(struct frontier *f);
+bool frontier_redate_is_due(const struct frontier *f);
+MUST_CHECK enum status frontier_redate_step(struct frontier *f, int64_t now,
+                                            int64_t wall_ms);
 
 /* ---- of frontier_cross_host.c ---- */
 
@@ -529,6 +621,8 @@ MUST_CHECK enum status rejudge_later(struct frontier *f, uint64_t reasons);
 MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
                                     int64_t wall_ms);
 
+/* Sets the outcome in the row of a try. */
+void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final);
 /* Records a URL's final outcome: its row, done bit and counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,

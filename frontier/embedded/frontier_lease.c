@@ -21,6 +21,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "frontier/candidate.h"
 #include "frontier/embedded/frontier_impl.h"
 
@@ -72,6 +73,19 @@ static uint64_t may_have_out(const struct frontier *f,
     uint64_t left = frontier_budget_left(f, h, NULL);
 
     return left < f->o.conns_per_host ? left : f->o.conns_per_host;
+}
+
+/* When one of its done URLs may be fetched again. */
+static int64_t refresh_due(const struct frontier *f, const struct host_queue *h)
+{
+    if (!h->awake)
+        return INT64_MAX;
+    if (frontier_refresh_is_held(h))
+        return INT64_MIN;
+    return h->leased + h->guests < f->o.conns_per_host &&
+                   frontier_limit_left(h) > 0
+               ? host_queue_polite(h)
+               : INT64_MAX;
 }
 
 static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
@@ -133,9 +147,10 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     }
     count_held_back(f, h, pending);
     if (draining(h))
-        due = pending > h->leased ? INT64_MIN : INT64_MAX;
+        due = pending + h->refreshing > h->leased ? INT64_MIN : INT64_MAX;
     else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
+    due = clock_earlier(due, refresh_due(f, h));
     if (h->run > 0 && due == h->next_due && without_delay(f, h))
         due = -1; /* before all that wait */
     if (h->set_aside)
@@ -220,22 +235,12 @@ static enum status admit_new_form(struct frontier *f, const struct url_row *row,
     return st;
 }
 
-/* Is the URL still wanted? Scope and budget may have changed since. */
-static struct outcome still_wanted(struct frontier *f,
-                                   const struct host_queue *h, struct bytes key,
-                                   const struct url_row *row,
-                                   const char **detail)
+/* Scope and other rules may have changed since the URL was queued. */
+static struct outcome by_rules(struct frontier *f, struct bytes key,
+                               const struct url_row *row, const char **detail)
 {
     struct outcome yes = {.status = OUTCOME_QUEUED};
 
-    if (frontier_is_removed(h, row->id)) {
-        *detail = REMOVED_TEXT;
-        return frontier_removed;
-    }
-    if (h->dead.status != OUTCOME_QUEUED) {
-        *detail = "host given up after repeated failures";
-        return h->dead;
-    }
     if (f->o.blocklist != NULL && row->id <= f->old_urls) {
         bool blocked = false;
 
@@ -269,6 +274,32 @@ static struct outcome still_wanted(struct frontier *f,
     return yes;
 }
 
+/* Is the URL still wanted? */
+static struct outcome still_wanted(struct frontier *f,
+                                   const struct host_queue *h, struct bytes key,
+                                   const struct url_row *row,
+                                   const char **detail)
+{
+    if (frontier_is_removed(h, row->id)) {
+        *detail = REMOVED_TEXT;
+        return frontier_removed;
+    }
+    if (h->dead.status != OUTCOME_QUEUED) {
+        *detail = "host given up after repeated failures";
+        return h->dead;
+    }
+    return by_rules(f, key, row, detail);
+}
+
+bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
+                              struct bytes key, const struct url_row *row)
+{
+    const char *why;
+
+    return !frontier_is_removed(h, row->id) &&
+           by_rules(f, key, row, &why).status == OUTCOME_QUEUED;
+}
+
 /* False: it is not due yet, and is now among the host's retries. */
 static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
                         int64_t now, uint32_t *tries)
@@ -282,6 +313,25 @@ static bool may_try_now(struct frontier *f, struct host_queue *h, uint64_t id,
         return true;
     host_queue_retry(h, id, t->due);
     return false;
+}
+
+struct lease_record *frontier_begin_lease(struct frontier *f,
+                                          struct host_queue *h,
+                                          const struct url_row *row,
+                                          struct bytes key, uint32_t tries,
+                                          const struct engine_last *last,
+                                          int64_t now)
+{
+    struct lease_record *l = lease_add(f->leases, h, row, key, tries, last);
+
+    politeness_group_lease(h);
+    h->run = (h->run + 1) % RUN;
+    if (!without_delay(f, h)) {
+        h->next_due = now + frontier_pause(f, h); /* the response sets it */
+        if (h->group != NULL)
+            h->group->next_due = h->next_due;
+    }
+    return l;
 }
 
 enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
@@ -319,6 +369,10 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     enum status st;
 
     *out = NULL;
+    if (h->cross_refresh && id == h->cross_id) { /* drained; it stays due */
+        frontier_refresh_end_cross(f, h);
+        return STATUS_OK;
+    }
     if (external_is_elsewhere(f, id) || !may_try_now(f, h, id, now, &tries))
         return STATUS_OK;
     st = frontier_store_get(f->store, id, &row, &f->text);
@@ -340,14 +394,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
         st = frontier_find_last(f, id, &last);
     if (st != STATUS_OK || later)
         return st;
-    *out = lease_add(f->leases, h, &row, key, tries, &last);
-    politeness_group_lease(h);
-    h->run = (h->run + 1) % RUN;
-    if (!without_delay(f, h)) {
-        h->next_due = now + frontier_pause(f, h); /* the response sets it */
-        if (h->group != NULL)
-            h->group->next_due = h->next_due;
-    }
+    *out = frontier_begin_lease(f, h, &row, key, tries, &last, now);
     return STATUS_OK;
 }
 
@@ -416,6 +463,24 @@ static struct engine_lease hand_out(struct frontier *f,
     return l;
 }
 
+/* A new URL of the host, or one that is fetched again. */
+static enum status lease_some(struct frontier *f, struct host_queue *h,
+                              int64_t now, int64_t wall_ms,
+                              struct lease_record **out)
+{
+    uint64_t pending = frontier_store_pending(f->store, h->queue);
+    bool fresh = draining(h) || (h->leased + h->guests < may_have_out(f, h) &&
+                                 host_queue_due(h, pending) <= now);
+    enum status st = STATUS_OK;
+
+    if (refresh_due(f, h) <= now &&
+        (!fresh || refresh_has_turn(&f->o.refresh, &h->credit)))
+        st = frontier_refresh_lease(f, h, 0, now, wall_ms, out);
+    return st == STATUS_OK && *out == NULL && fresh
+               ? frontier_lease_from(f, h, now, wall_ms, out)
+               : st;
+}
+
 enum status frontier_lease(struct engine *e, size_t most, int64_t now,
                            int64_t wall_ms, struct engine_lease *out, size_t *n)
 {
@@ -426,6 +491,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
     *n = 0;
     if (f->base->broken)
         return db_error(f->base->db);
+    frontier_refresh_wake(f, now, wall_ms);
     most = room_for_leases(f, most);
     while (*n < most && drained < DRAIN_MOST) {
         struct lease_record *r = NULL;
@@ -441,7 +507,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         else if (h->cross_to != 0 && !draining(h))
             st = frontier_cross_host_lease(f, h, now, wall_ms, &r);
         else
-            st = frontier_lease_from(f, h, now, wall_ms, &r);
+            st = lease_some(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)
             return frontier_broke(f, st);
         if (r != NULL)
@@ -458,14 +524,17 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
 {
     struct frontier *f = (struct frontier *)e;
-    int64_t due;
+    int64_t due, wake = frontier_refresh_due(f, now);
     struct host_queue *h = frontier_first_host(f, &due);
     struct bytes crawl;
 
-    if (rejudge_is_due(f) || frontier_order_is_due(f))
+    if (rejudge_is_due(f) || frontier_order_is_due(f) ||
+        frontier_redate_is_due(f))
         return now; /* a turn has work to do */
-    if (h == NULL || room_for_leases(f, 1) == 0)
+    if (room_for_leases(f, 1) == 0)
         return INT64_MAX; /* a lease has to end first */
+    if (h == NULL || wake < due)
+        return wake;
     if (why != NULL)
         frontier_store_queue_name(f->store, h->queue, &crawl, why);
     return due > now ? due : now;

@@ -75,6 +75,8 @@ static enum status open_parts(struct frontier *f)
         st = frontier_trap_open(f);
     if (st == STATUS_OK)
         st = frontier_order_open(f);
+    if (st == STATUS_OK)
+        st = frontier_refresh_open(f);
     return st;
 }
 
@@ -219,6 +221,9 @@ static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
         st = frontier_store_each_queue_state(f->store, take_queue_state, &r);
     if (st == STATUS_OK)
         st = external_restore(f, now, r.later_ms);
+    if (st != STATUS_OK)
+        return st;
+    st = frontier_refresh_restore(f);
     if (st != STATUS_OK)
         return st;
     f->old_urls = frontier_store_last_id(f->store);

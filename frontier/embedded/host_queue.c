@@ -38,7 +38,7 @@ void host_queue_free(struct host_queue *h)
 
 bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
-    return !h->active && !h->set_aside && h->place.place == 0 &&
+    return !h->active && !h->awake && !h->set_aside && h->place.place == 0 &&
            h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
            h->next_due <= now && h->expects_until <= now &&
            h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
@@ -141,7 +141,8 @@ void host_queue_forget_done(struct host_queue *h,
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < h->retry_count; i++)
-        if (!frontier_store_is_done(store, h->retries[i].id))
+        if (!frontier_store_is_done(store, h->retries[i].id) ||
+            (h->cross_refresh && h->retries[i].id == h->cross_id))
             h->retries[kept++] = h->retries[i];
     h->retry_count = kept;
     kept = 0;
@@ -252,14 +253,19 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
     return st;
 }
 
-int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
+int64_t host_queue_polite(const struct host_queue *h)
 {
     int64_t due = clock_later(h->next_due, h->blocked_until);
 
     due = clock_later(due, clock_later(h->silent_until, h->expects_until));
-    if (h->cross_to != 0)
-        due = clock_later(due, h->cross_due);
-    if (pending > (uint64_t)h->leased + h->retry_count)
+    return h->cross_to != 0 ? clock_later(due, h->cross_due) : due;
+}
+
+int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
+{
+    int64_t due = host_queue_polite(h);
+
+    if (pending + h->refreshing > (uint64_t)h->leased + h->retry_count)
         return due;
     if (h->retry_count > 0)
         return clock_later(due, h->retries[0].due);

@@ -66,8 +66,14 @@ struct host_queue {
     uint32_t cross_to;     /* queue of the host to ask next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */
     int64_t cross_due;     /* not before */
+    bool cross_refresh;    /* that URL is fetched again */
     uint32_t guests;       /* open requests of other hosts to this one */
     int64_t expects_until; /* one waits: no URL of its own is leased before */
+    /* done URLs that are fetched again (frontier_refresh.c) */
+    bool awake;            /* dates have come */
+    uint32_t refreshing;   /* such URLs among `leased`, and cross_refresh */
+    double credit;         /* refresh_rule.h */
+    int64_t held_until_ms; /* given up until then, wall clock; 0: it is not */
     /* its group, if politeness goes by address */
     struct politeness_group *group; /* NULL: alone, or not known yet */
     bool set_aside;                 /* waits for its address, in no heap */
@@ -130,8 +136,10 @@ MUST_CHECK enum status host_queue_take(struct host_queue *h,
                                        struct frontier_store *store,
                                        int64_t now, uint64_t *id);
 
-/* When the next URL may be leased, politeness included; `pending`: URLs of the
- * queue that are not done. INT64_MAX: there is none. */
+/* When the host may be asked. */
+int64_t host_queue_polite(const struct host_queue *h);
+/* When the next new URL may be leased, politeness included; `pending`: URLs of
+ * the queue that are not done. INT64_MAX: there is none. */
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "frontier/embedded/host_queue.h"
 #include "frontier/engine.h"
+#include "storage/rows/refresh_store.h"
 
 struct lease_table;
 
@@ -20,6 +21,8 @@ struct lease_record {
     struct host_queue *host;
     struct host_queue *asked; /* the host of its request; NULL: its own */
     uint64_t via;
+    struct refresh_row refresh; /* its date, if it is fetched again; else url is
+                                   0 */
     struct external_lease
         *external; /* leased to another program (external.h), or NULL */
     char text[];

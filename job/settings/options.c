@@ -131,6 +131,7 @@ static const char *const kind_words[] = {
 #define INPUT         "Seeds and directory"
 #define SCOPE         "Scope: which URLs belong to the crawl"
 #define ORDER         "Order: which page of a host goes first"
+#define REFRESH       "Refresh: when pages are fetched again"
 #define LIMITS        "Limits: when to stop, what to hold"
 #define POLITENESS    "Politeness: how hosts are asked"
 #define FETCH         "Fetch: how a page is asked for"
@@ -226,6 +227,22 @@ static const struct option_spec specs[] = {
     {.name = "first", LIST(first), .section = ORDER, .arg = "REGEX",
      .help = "with --order best, URLs in which REGEX is found before all "
              "others"},
+
+    {.name = "refresh", TIME(refresh_ms), .fallback = "off", .min = 1,
+     .max = 3650 * DAY, .bare = "off", .section = REFRESH,
+     .help = "fetch each URL again this long after its last fetch; the crawl "
+             "goes on until it is stopped"},
+    {.name = "refresh-min", TIME(refresh_min_ms), .fallback = "1h", .min = 1,
+     .max = 3650 * DAY, .section = REFRESH,
+     .help = "leave a host that does not respond alone for this long, then "
+             "ask for its due URLs again"},
+    {.name = "refresh-share", FRACTION(refresh_share), .fallback = "0.5",
+     .min = 0, .max = 1, .section = REFRESH, .arg = "PART",
+     .help = "most of a host's requests that are refreshes while it has new "
+             "URLs too"},
+    {.name = "until-idle", FLAG(until_idle), .section = REFRESH,
+     .flags = OPTION_OF_RUN,
+     .help = "end this run when no URL is due before a later date"},
 
     {.name = "limit", .letter = 'n', COUNT(limit_pages), .fallback = "none",
      .min = 1, .max = COUNT_CEILING, .bare = "none", .section = LIMITS,

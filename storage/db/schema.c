@@ -113,6 +113,10 @@ const char *const schema_sql[] = {
     " sources INTEGER)",
     "CREATE TABLE early(queue INTEGER, class INTEGER, url INTEGER,"
     " links INTEGER, PRIMARY KEY(queue, class, url)) WITHOUT ROWID",
+    /* when done URLs are fetched again: rows/refresh_store.c */
+    "CREATE TABLE refresh(queue INTEGER, due INTEGER, url INTEGER,"
+    " seq INTEGER, at INTEGER, tries INTEGER, absent INTEGER,"
+    " checks INTEGER, PRIMARY KEY(queue, due, url)) WITHOUT ROWID",
     "CREATE TABLE place(queue INTEGER PRIMARY KEY, address TEXT)",
     "CREATE TABLE qseg(id INTEGER PRIMARY KEY, ids BLOB)",
     "CREATE TABLE qmeta(seg INTEGER PRIMARY KEY, level INTEGER,"
@@ -190,6 +194,11 @@ const char *const schema_sql[] = {
     " " CHANGEFREQ_NAME("h.changefreq") " AS changefreq, h.url AS id"
     " FROM hint h JOIN url u ON u.id = h.url"
     " JOIN origin o ON o.id = u.origin",
+    "CREATE VIEW dates AS SELECT o.prefix || u.path AS url,"
+    " " TIME("r.due") " AS due, " TIME("r.at") " AS fetched_at, r.tries,"
+    " r.absent, r.url AS id, r.seq"
+    " FROM refresh r JOIN url u ON u.id = r.url"
+    " JOIN origin o ON o.id = u.origin",
     "CREATE VIEW drops AS SELECT r.name AS reason, c.host, c.count"
     " FROM drop_count c JOIN drop_reason r ON r.id = c.reason",
     "CREATE VIEW drop_examples AS SELECT r.name AS reason, e.url, e.host,"
@@ -242,6 +251,7 @@ const struct db_added schema_added[] = {
     {.table = "queue_state", .column = "octets", .before = "0",
      .fill = "UPDATE queue_state SET octets = 0"},
     {.table = "queue_state", .column = "sources", .before = "NULL"},
+    {.table = "refresh"},
     {.table = NULL},
 };
 /* clang-format on */

@@ -31,7 +31,8 @@ struct page_store {
     struct body_index *bodies; /* NULL: repeats are not looked for */
     struct near_index *near;   /* NULL: near duplicates are not */
     struct page_last *last;    /* NULL: the last whole fetches are not */
-    sqlite3_stmt *add, *first, *redirect, *set_robots, *read_robots;
+    sqlite3_stmt *add, *first, *past, *finals, *redirect, *set_robots,
+        *read_robots;
 };
 
 /* ---- opening ---- */
@@ -52,6 +53,10 @@ static enum status prepare(struct page_store *s)
                   " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
                     " FROM fetch WHERE seq = ?"},
+        {&s->past, "SELECT url, status, reason, http, digest, redirect"
+                   " FROM fetch WHERE seq = ?"},
+        {&s->finals, "SELECT seq, url, status, reason, http, at FROM fetch"
+                     " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
         {&s->set_robots, "INSERT OR REPLACE INTO robots"
                          " VALUES(?, ?, ?, ?, ?, ?)"},
@@ -94,6 +99,8 @@ void page_store_close(struct page_store *s)
         return;
     sqlite3_finalize(s->add);
     sqlite3_finalize(s->first);
+    sqlite3_finalize(s->past);
+    sqlite3_finalize(s->finals);
     sqlite3_finalize(s->redirect);
     sqlite3_finalize(s->set_robots);
     sqlite3_finalize(s->read_robots);
@@ -350,6 +357,59 @@ enum status page_store_redirect(struct page_store *s, uint64_t seq,
         st = take_redirect(s->redirect, id, url);
     sqlite3_reset(s->redirect);
     return st;
+}
+
+enum status page_store_past(struct page_store *s, uint64_t seq,
+                            struct past_fetch *out)
+{
+    struct db_row r = db_row(s->past);
+    enum status st;
+
+    sqlite3_bind_int64(s->past, 1, (int64_t)seq);
+    st = db_step(s->d, s->past);
+    if (st == STATUS_OK) {
+        *out = (struct past_fetch){
+            .url = db_row_count(&r, 0, DB_ID_MOST),
+            .status = (uint8_t)db_row_count(&r, 1, UINT8_MAX),
+            .reason = (uint8_t)db_row_count(&r, 2, UINT8_MAX),
+            .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
+            .body_digest = column_digest(s->past, 4),
+        };
+        if (sqlite3_column_type(s->past, 5) != SQLITE_TEXT)
+            out->redirect_to = db_row_count(&r, 5, DB_ID_MOST);
+        st = db_row_check(&r, "fetch");
+    }
+    sqlite3_reset(s->past);
+    return st;
+}
+
+enum status page_store_finals_before(
+    struct page_store *s, uint64_t before, size_t most,
+    void (*visit)(void *ctx, const struct final_fetch *row), void *ctx)
+{
+    sqlite3_stmt *q = s->finals;
+    enum status st;
+
+    sqlite3_bind_int64(q, 1, (int64_t)before);
+    sqlite3_bind_int64(q, 2, (int64_t)most);
+    while ((st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        const struct final_fetch row = {
+            .seq = db_row_count(&r, 0, DB_ID_MOST),
+            .url = db_row_count(&r, 1, DB_ID_MOST),
+            .status = (uint8_t)db_row_count(&r, 2, UINT8_MAX),
+            .reason = (uint8_t)db_row_count(&r, 3, UINT8_MAX),
+            .http_status = (uint16_t)db_row_count(&r, 4, UINT16_MAX),
+            .at_ms = db_row_time(&r, 5),
+        };
+
+        st = db_row_check(&r, "fetch");
+        if (st != STATUS_OK)
+            break;
+        visit(ctx, &row);
+    }
+    sqlite3_reset(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
 /* ---- bodies ---- */

@@ -123,6 +123,27 @@ MUST_CHECK enum status page_store_first_near(struct page_store *s,
  * `url`; neither is set if it was not redirected. */
 MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                            uint64_t *id, struct buf *url);
+/* What an earlier fetch found. */
+struct past_fetch {
+    uint64_t url;
+    uint8_t status, reason;
+    uint16_t http_status;
+    struct digest body_digest; /* all zero: no body */
+    uint64_t redirect_to;
+};
+/* STATUS_NOT_FOUND. */
+MUST_CHECK enum status page_store_past(struct page_store *s, uint64_t seq,
+                                       struct past_fetch *out);
+/* Up to `most` final rows before `before`, latest first. */
+struct final_fetch {
+    uint64_t seq, url;
+    uint8_t status, reason;
+    uint16_t http_status;
+    int64_t at_ms;
+};
+MUST_CHECK enum status page_store_finals_before(
+    struct page_store *s, uint64_t before, size_t most,
+    void (*visit)(void *ctx, const struct final_fetch *row), void *ctx);
 /* The id of the URL of row `seq`; 0 if there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* Checks that the index is consistent and names rows that have the bodies;

@@ -11,7 +11,7 @@ port=29417 # as in the crawls' URLs
 web="--hosts 4 --pages 56 --size 600 --leaves 1 --leaf-pages --seed 31
     --profile plain,redirects,robots,errors --port $port"
 today=$(sed -n 's/^#define DB_FORMAT \([0-9]*\) .*/\1/p' "$TOP/storage/db/db.h")
-added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27" # tables and columns that format 1 may lack
+added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28" # tables and columns that format 1 may lack
 
 # take NAME: what was left, as ./d, and what its server had been asked, ./log.old.
 take() {

@@ -98,7 +98,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --cert pair.pem --key pair.pem --cacert pair.pem \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
     --expect 5000 --redis '' --block-filter '' --block-exact '' \
-    --compare-text --dup-content report --near-dup skip --changed-by words --traps report --trap counter=9 --drop-params sid --drop-tracking \
+    --compare-text --dup-content report --near-dup skip --changed-by words --refresh 1d --refresh-min 2h --refresh-share 0.25 --until-idle --traps report --trap counter=9 --drop-params sid --drop-tracking \
     --drop-empty-params --sort-query --rewrite rules --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --no-decisions --progress none --metrics 127.0.0.1:0 --no-metrics-open
@@ -144,6 +144,9 @@ boost:
   - "x=-1"
 first:
   - "/f"
+refresh: 1d
+refresh-min: 2h
+refresh-share: 0.25
 limit: 1000
 per-host: 500
 per-domain: 600
@@ -231,16 +234,16 @@ diff want.yaml got.yaml || fail "the file of secrets is not what was said"
 
 # ---- resume: the difference, and what is fixed --------------------------------
 
-exits 0 "$URLWEIR" resume d --depth none -I '' -X '/x' -b k=w --no-insecure -q
+exits 0 "$URLWEIR" resume d --until-idle --depth none -I '' -X '/x' -b k=w --no-insecure -q
 says err "depth: 30 -> none"
 says err "include: ^http -> none"
 says err "exclude: /none\$, also-none -> /x"
 says err "cookie: changed"
 says err "insecure: true -> false"
 [ "$(grep -c -- ' -> ' err)" = 4 ] || fail "other differences: $(cat err)"
-exits 1 "$URLWEIR" resume d --queue-key domain
+exits 1 "$URLWEIR" resume d --until-idle --queue-key domain
 says err "it is fixed when a crawl starts"
-exits 1 "$URLWEIR" resume d -o e
+exits 1 "$URLWEIR" resume d --until-idle -o e
 exits 2 "$URLWEIR" resume nowhere
 says err "no crawl to resume in nowhere; there is no such directory"
 mkdir begun

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redate.c - gives dates anew: a setting has changed, or a person asks.
+ *
+ * Both are one pass over the done URLs (struct refresh_walk). Those
+ * with a date are met in order of the calendar. A row moved ahead of the pass
+ * is met again and then stays, since its new date is the same; one moved back
+ * is behind it. So every URL that had a date is known when the second part
+ * begins, which goes through the fetches from the last to the first and takes
+ * each URL not known yet by its latest one.
+ *
+ * A change of --refresh is noted in meta.refresh when its pass has ended: after
+ * a crash in between, the pass is made again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+#define MARK "refresh"
+#define STEP 500 /* rows in a turn */
+
+struct redating {
+    struct frontier *f;
+    struct refresh_walk *w;
+    const struct refresh_request *asked; /* NULL: --refresh has changed */
+    uint32_t queue;                      /* of `asked`, 0: all */
+    int64_t wall_ms;
+    uint64_t changed;
+};
+
+/* ---- decisions ---- */
+
+static int64_t asked_date(const struct redating *d, int64_t at_ms)
+{
+    int64_t least = at_ms + d->f->o.refresh.min_ms;
+
+    return d->asked->now || least < d->wall_ms ? d->wall_ms : least;
+}
+
+static enum status is_asked(struct redating *d, uint64_t url, bool *yes)
+{
+    int64_t found_at;
+    enum status st;
+
+    *yes = true;
+    if (d->asked == NULL || d->asked->wants == NULL)
+        return STATUS_OK;
+    st = frontier_store_get_url(d->f->store, url, &d->f->text, &found_at);
+    *yes = st == STATUS_OK &&
+           d->asked->wants(d->asked->ctx, buf_bytes(&d->f->text));
+    return st;
+}
+
+/* False: the URL was met before. */
+static bool meet(struct refresh_walk *w, uint64_t id)
+{
+    unsigned char bit = (unsigned char)(1 << (id & 7));
+    bool fresh;
+
+    if (id > w->ids)
+        return false;
+    fresh = (w->seen[id >> 3] & bit) == 0;
+    w->seen[id >> 3] |= bit;
+    return fresh;
+}
+
+/* ---- URLs with a date ---- */
+
+static enum status redate(struct redating *d, const struct refresh_row *row)
+{
+    const struct refresh_rules *r = &d->f->o.refresh;
+    struct refresh_row to = *row;
+    bool yes;
+    enum status st = is_asked(d, row->url, &yes);
+
+    (void)meet(d->w, row->url);
+    if (st != STATUS_OK || !yes || lease_find(d->f->leases, row->url) != NULL ||
+        row->tries > 0)
+        return st;
+    if (d->asked != NULL)
+        to.due_ms = asked_date(d, row->at_ms);
+    else
+        to.due_ms = refresh_after(r, row->absent, row->at_ms);
+    if (to.due_ms == row->due_ms ||
+        (d->asked != NULL && to.due_ms > row->due_ms))
+        return STATUS_OK;
+    d->changed++;
+    return to.due_ms == 0 ? frontier_refresh_drop(d->f, row)
+                          : frontier_refresh_move(d->f, row, &to);
+}
+
+struct gathering {
+    struct refresh_row *rows;
+    size_t n, most;
+};
+
+static bool gather(void *ctx, const struct refresh_row *row)
+{
+    struct gathering *g = ctx;
+
+    g->rows[g->n++] = *row;
+    return g->n < g->most;
+}
+
+static enum status first_part(struct redating *d, size_t most)
+{
+    struct gathering g = {xcalloc(most, sizeof *g.rows), 0, most};
+    enum status st =
+        refresh_store_each(d->f->refresh.store, &d->w->at, gather, &g);
+
+    d->w->second = g.n < most;
+    for (size_t i = 0; st == STATUS_OK && i < g.n; i++) {
+        d->w->at = g.rows[i];
+        if (d->queue != 0 && g.rows[i].queue != d->queue) {
+            d->w->second = true; /* its queue is at its end */
+            break;
+        }
+        st = redate(d, &g.rows[i]);
+    }
+    if (d->w->second)
+        d->w->below = page_store_last_seq(d->f->pages) + 1;
+    free(g.rows);
+    return st;
+}
+
+/* ---- URLs without one ---- */
+
+struct finals {
+    struct final_fetch *rows;
+    size_t n;
+};
+
+static void take_final(void *ctx, const struct final_fetch *row)
+{
+    struct finals *l = ctx;
+
+    l->rows[l->n++] = *row;
+}
+
+static enum status date(struct redating *d, const struct final_fetch *last)
+{
+    struct frontier *f = d->f;
+    const struct outcome o = {(enum outcome_status)last->status,
+                              (enum outcome_reason)last->reason,
+                              last->http_status};
+    struct refresh_row to = {.url = last->url,
+                             .seq = last->seq,
+                             .at_ms = last->at_ms,
+                             .absent = refresh_is_absent(o)};
+    struct url_row row;
+    bool yes;
+    enum status st;
+
+    if (!meet(d->w, last->url) || !refresh_applies(o))
+        return STATUS_OK;
+    st = frontier_store_get(f->store, last->url, &row, &f->text);
+    if (st != STATUS_OK || (d->queue != 0 && row.queue != d->queue))
+        return st;
+    to.queue = row.queue;
+    to.due_ms = d->asked != NULL
+                    ? asked_date(d, to.at_ms)
+                    : refresh_after(&f->o.refresh, to.absent, to.at_ms);
+    st = is_asked(d, last->url, &yes);
+    if (st != STATUS_OK || !yes || to.due_ms == 0)
+        return st;
+    d->changed++;
+    return frontier_refresh_add(f, &to);
+}
+
+static enum status second_part(struct redating *d, size_t most, bool *over)
+{
+    struct finals l = {xcalloc(most, sizeof *l.rows), 0};
+    enum status st = page_store_finals_before(d->f->pages, d->w->below, most,
+                                              take_final, &l);
+
+    *over = l.n < most;
+    for (size_t i = 0; st == STATUS_OK && i < l.n; i++) {
+        d->w->below = l.rows[i].seq;
+        st = date(d, &l.rows[i]);
+    }
+    free(l.rows);
+    return st;
+}
+
+/* ---- a step ---- */
+
+static enum status step(struct redating *d, size_t most, int64_t now,
+                        bool *over)
+{
+    struct refresh_walk *w = d->w;
+    enum status st = frontier_touch(d->f, now);
+
+    *over = false;
+    if (!w->begun) {
+        w->begun = true;
+        w->ids = frontier_store_last_id(d->f->store);
+        w->seen = xcalloc(w->ids / 8 + 1, 1);
+        w->at = (struct refresh_row){.queue = d->queue};
+    }
+    if (st == STATUS_OK && !w->second)
+        return first_part(d, most);
+    if (st == STATUS_OK && d->asked == NULL && d->f->o.refresh.every_ms == 0)
+        *over = true; /* no URL gets one */
+    else if (st == STATUS_OK)
+        st = second_part(d, most, over);
+    if (*over) {
+        free(w->seen);
+        w->seen = NULL;
+    }
+    return st;
+}
+
+enum status frontier_refresh_urls(struct engine *e, struct refresh_request *q,
+                                  size_t most, int64_t now, int64_t wall_ms,
+                                  bool *over)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct redating d = {.f = f, .w = &q->walk, .asked = q, .wall_ms = wall_ms};
+    enum status st;
+
+    *over = q->host.len > 0;
+    if (q->host.len > 0)
+        d.queue = frontier_store_find_queue(f->store, f->o.crawl, q->host);
+    if (q->host.len > 0 && d.queue == 0)
+        return STATUS_OK;
+    *over = false;
+    if (frontier_redate_is_due(f))
+        return STATUS_OK; /* after that */
+    st = step(&d, most, now, over);
+    q->dated += d.changed;
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}
+
+/* ---- --refresh has changed ---- */
+
+bool frontier_redate_is_due(const struct frontier *f)
+{
+    return f->refresh.redates;
+}
+
+static void begin(struct frontier *f)
+{
+    free(f->refresh.walk.seen);
+    f->refresh.walk = (struct refresh_walk){.begun = false};
+    f->refresh.redates = true;
+}
+
+enum status frontier_redate_restore(struct frontier *f)
+{
+    int64_t every_ms = 0;
+    enum status st = frontier_store_meta_time(f->store, MARK, &every_ms);
+
+    if (st == STATUS_OK && every_ms != f->o.refresh.every_ms)
+        begin(f);
+    return st;
+}
+
+void frontier_set_refresh(struct engine *e, const struct refresh_rules *r)
+{
+    struct frontier *f = (struct frontier *)e;
+    bool same = f->o.refresh.every_ms == r->every_ms;
+
+    f->o.refresh = *r;
+    if (!same)
+        begin(f);
+}
+
+enum status frontier_redate_step(struct frontier *f, int64_t now,
+                                 int64_t wall_ms)
+{
+    struct redating d = {.f = f, .w = &f->refresh.walk, .wall_ms = wall_ms};
+    char mark[24];
+    bool over = false;
+    enum status st;
+
+    if (!f->refresh.redates)
+        return STATUS_OK;
+    st = step(&d, STEP, now, &over);
+    if (st == STATUS_OK && over) {
+        snprintf(mark, sizeof mark, "%lld", (long long)f->o.refresh.every_ms);
+        st = frontier_store_set_meta(f->store, MARK, bytes_of_str(mark));
+        f->refresh.redates = false;
+    }
+    return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
+}

@@ -1,0 +1,63 @@
+/*
+ * refresh_rule.h - when a URL is fetched again: the life of a URL after its
+ * first fetch.
+ *
+ *   state    what it waits for          ends by
+ *   queued   its turn                   a lease
+ *   leased   its response               an outcome, or it is given back
+ *   done     nothing; it has no date    a date, from a setting or a person
+ *   due      its date, then its turn    a lease
+ *   gone     nothing: it was missing    a date from a person
+ *            three times in a row
+ *
+ *   an outcome of a lease                          then
+ *   to be tried again                              due (queued: first fetch)
+ *   final, and refresh is off                      done
+ *   final, and it can have another outcome later   due, an interval later
+ *   404 or 410, the first and the second time      due, later each time
+ *   404 or 410 for the third time in a row         gone
+ *   skipped: a setting keeps it out                done
+ *
+ * This module makes those decisions; it knows no store and no clock. What other
+ * programs see of a URL is enum url_state (url_view.h), which url_state_of
+ * derives from the same two facts in both frontiers: its lease and its date.
+ */
+#ifndef URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
+#define URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frontier/outcome.h"
+
+#define REFRESH_ABSENT_MOST 3 /* fetches without a page, then it is gone */
+
+struct refresh_rules {
+    int64_t every_ms; /* 0: no URL gets a date from its outcome */
+    int64_t min_ms;   /* least time between two fetches of a URL, unless a
+                         person asks for less; at most every_ms */
+    double share; /* of a host's requests, while it has new URLs too: 0 to 1 */
+};
+
+/* Can the URL have another outcome later, without a change of settings? */
+bool refresh_applies(struct outcome o);
+/* Did it find that there is no such page? */
+bool refresh_is_absent(struct outcome o);
+
+/* The next date of a URL that was asked at `at_ms` with the final outcome `o`;
+ * `absent`: consecutive fetches that found no page, this one included. 0: it
+ * has none. */
+int64_t refresh_next(const struct refresh_rules *r, struct outcome o,
+                     uint32_t absent, int64_t at_ms);
+
+/* The same of any such outcome. */
+int64_t refresh_after(const struct refresh_rules *r, uint32_t absent,
+                      int64_t at_ms);
+
+/* Whose turn is it, of a host that has new URLs and due ones? `credit`, 0 at
+ * first, belongs to the host and remembers what its due URLs are owed. True:
+ * that of a due one. So of any n such requests, at most share * n + 1 are
+ * refreshes. */
+bool refresh_has_turn(const struct refresh_rules *r, double *credit);
+
+#endif

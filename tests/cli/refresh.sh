@@ -1,0 +1,101 @@
+#!/bin/sh
+# --refresh: each page is asked again at its date, not before it and not twice
+# for one date, over resumes and kills; a page that is gone is asked twice more;
+# new dates by `set`, `refresh` and a resume.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+
+LIMIT=120
+mkdir -p web
+for i in 1 2 3 4 5 6 7 8; do
+    echo "<a href=/p$i.html>$i</a>"
+    echo "<title>$i</title>page $i" >web/p$i.html
+done >web/index.html
+serve_files web
+once="--robots off --min-disk 0"
+
+# counter NAME DIR
+counter() {
+    exits 0 "$URLWEIR" status "$2" --json
+    json "$1" <out
+}
+
+# ---- off, and until idle ------------------------------------------------------
+
+# shellcheck disable=SC2086
+crawl d $once
+ended 0
+[ "$(counter dated d)" = 0 ] || fail "dates without --refresh"
+
+# The same crawl with a date for each page: nothing is due yet.
+exits 0 "$URLWEIR" resume d --refresh 1h --until-idle --progress none
+says err "no URL is due before its next date"
+[ "$(counter dated d)" = 9 ] || fail "not 9 dates: $(cat out)"
+[ "$(arrivals)" = 9 ] || fail "asked again before its date: $(cat log)"
+exits 0 "$URLWEIR" verify d
+
+# A shorter interval moves the dates, and off takes them away.
+sleep 1
+exits 0 "$URLWEIR" resume d --refresh 1s --until-idle --progress none
+[ "$(arrivals)" = 18 ] || fail "not each once more: $(cat log)"
+[ "$(counter refreshed d)" = 9 ] || fail "$(cat out)"
+[ "$(counter changed d)" = 0 ] || fail "$(cat out)"
+[ "$(counter fetched d)" = 9 ] || fail "$(cat out)"
+exits 0 "$URLWEIR" resume d --refresh off --until-idle --progress none
+[ "$(counter dated d)" = 0 ] || fail "dates are left: $(cat out)"
+
+# ---- a change, and a page that is gone --------------------------------------------
+
+echo "another text" >web/p1.html
+rm web/p2.html
+exits 0 "$URLWEIR" resume d --refresh 50ms --until-idle --progress none
+[ "$(counter changed d)" = 2 ] || fail "not 2 changes: $(cat out)"
+[ "$(counter failed d)" = 1 ] || fail "$(cat out)"
+for _ in 1 2 3 4 5; do
+    sleep 0.3
+    exits 0 "$URLWEIR" resume d --until-idle --progress none
+done
+[ "$(counter gone d)" = 1 ] || fail "p2.html is not gone: $(cat out)"
+logged
+[ "$(grep -c '/p2.html' log)" = 5 ] || fail "p2.html: $(grep /p2.html log)"
+exits 0 "$URLWEIR" verify d
+
+# ---- killed at random moments -----------------------------------------------------
+
+# The store has each request that it knows of, at least a date after the one
+# before it; what it does not know of was in flight at a kill.
+in_flight=2 every=400
+moments=${SEED:-$(date +%s)}
+echo "moments: SEED=$moments"
+# shellcheck disable=SC2086
+crawl k $once --refresh ${every}ms --until-idle
+mark
+killed=0
+kills=8
+[ -z "${LONG:-}" ] || kills=200
+for moment in $(random "$moments" $kills 0.2 0.9); do
+    behind crawl.out crawl.err "$URLWEIR" resume k --progress none -c $in_flight
+    crawler=$!
+    sleep "$moment"
+    kill -KILL $crawler 2>/dev/null || :
+    wait $crawler 2>/dev/null || :
+    killed=$((killed + 1))
+done
+exits 0 "$URLWEIR" verify k
+sleep 1
+exits 0 "$URLWEIR" resume k --until-idle --progress none
+since_mark asked
+[ "$(counter refreshed k)" -gt 20 ] || fail "too few: $(cat out)"
+python3 - $every $((killed * in_flight)) <<'END' || fail "early or lost: $(cat asked)"
+import sqlite3, sys
+every, spare = map(int, sys.argv[1:])
+db = sqlite3.connect("file:k/frontier.db?mode=ro", uri=True)
+last, again = {}, 0
+for url, at in db.execute("SELECT url, at FROM fetch ORDER BY seq"):
+    if url in last:
+        again += 1
+        assert at >= last[url] + every, f"URL {url}: {at - last[url]} ms after the last fetch"
+    last[url] = at
+arrived = sum(1 for line in open("asked"))
+assert again <= arrived <= again + spare, f"{arrived} requests, {again} in the store, {spare} in flight"
+END
