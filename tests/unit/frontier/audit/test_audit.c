@@ -78,6 +78,36 @@ START_TEST(growth_steps_end_at_powers_of_two_and_count_what_the_rows_say)
 }
 END_TEST
 
+/* New URLs, repeats soon after, and after a restart, when nobody remembers them
+ * but the filter and the exact set. */
+START_TEST(each_question_is_counted_under_its_answer)
+{
+    static const struct audit_options none = {.what_if_count = 0};
+    struct rig r;
+    struct audit a;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (unsigned i = 0; i < 300; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "http://h.test/%u", i % 100);
+        ck_assert_int_eq(rig_put(&r, rig_item(&r, url)) == ENGINE_NEW, i < 100);
+        if (i == 199) {
+            rig_stop(&r);
+            rig_reopen(&r);
+        }
+    }
+    rig_stop(&r);
+    audit(&r, &a, &none);
+    ck_assert_uint_eq(a.answers.repeats, 100);
+    ck_assert_uint_eq(a.answers.known, 100);
+    ck_assert_uint_eq(a.answers.fresh + a.answers.false_positives, 100);
+    audit_fini(&a);
+    rig_fini(&r);
+}
+END_TEST
+
 /* 6 of 5000, z = 1.96, by Wilson's formula:
  * (0.0012 + 3.8415/10000 -+ 1.96 sqrt(0.0012*0.9988/5000 + 3.8415/10^8))
  * / (1 + 3.8415/5000) = 0.000550 and 0.002616. */
@@ -515,6 +545,7 @@ Suite *suite_audit(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(
         t, growth_steps_end_at_powers_of_two_and_count_what_the_rows_say);
+    tcase_add_test(t, each_question_is_counted_under_its_answer);
     tcase_add_test(t, the_interval_is_wilsons);
     tcase_add_test(t, what_if_says_what_a_replay_one_by_one_says);
     tcase_add_test(t, a_key_that_the_filter_lacks_is_a_false_negative);
