@@ -194,6 +194,24 @@ START_TEST(leaves_no_file_where_nothing_is_to_be_kept)
 }
 END_TEST
 
+/* A manifest costs two syncs: one is written at times, not with each commit. */
+START_TEST(the_first_seconds_of_a_run_write_no_manifest)
+{
+    struct dedupe *d = open_small(dir.dir);
+    struct stat before, after;
+    const char *path = in_dir("dedupe.manifest");
+
+    ck_assert_int_eq(stat(path, &before), 0);
+    ask(d, 0, 1000);
+    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert_uint_eq(before.st_ino, after.st_ino);
+    close_clean(d);
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert_uint_ne(before.st_ino, after.st_ino);
+}
+END_TEST
+
 START_TEST(several_runs_answer_as_one)
 {
     struct model *m = model_new(3);
@@ -710,6 +728,7 @@ Suite *suite_dedupe(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, answers_as_a_bitmap_does_in_memory_and_past_it);
     tcase_add_test(t, leaves_no_file_where_nothing_is_to_be_kept);
+    tcase_add_test(t, the_first_seconds_of_a_run_write_no_manifest);
     tcase_add_test(t, several_runs_answer_as_one);
     tcase_add_test(t, memory_may_differ_from_run_to_run);
     tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);

@@ -68,6 +68,7 @@ START_TEST(what_is_queued_of_a_trap_is_skipped_when_its_turn_comes)
     rig_commit(&r);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     ck_assert_uint_eq(rig_stats(&r).skipped, left);
+    ck_assert_uint_eq(rig_counter(&r, "seeds_failed"), 0); /* none is a seed */
     ck_assert_uint_eq(rig_stats(&r).drops_kept, left);
     ck_assert_uint_eq(rig_counter(&r, "trap.counter"), left);
     judge_fini(&r);
