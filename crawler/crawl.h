@@ -78,6 +78,9 @@ struct crawl_result {
      * those over a budget. The host with the most URLs comes first. */
     struct crawl_wait waits[CRAWL_WAITS];
     size_t wait_count;
+    /* Of a crawl that was stopped with URLs left: the host that will take
+     * longest; ns: its delay, why: what makes that. urls 0: none. */
+    struct crawl_wait longest;
 };
 
 /* Nothing is in flight and nothing is due: which host is due first, and

@@ -27,6 +27,30 @@ void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
     r->wait_count++;
 }
 
+/* Of the hosts with the most URLs left, the one whose delays take longest. */
+static void note_longest(struct crawl *c, int64_t now)
+{
+    struct engine_host_row rows[CRAWL_WAITS];
+    double longest = 0;
+    bool all;
+    size_t n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BIGGEST,
+                                     CRAWL_WAITS, now, rows, &all);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct engine_host_row *r = &rows[i];
+        double takes = (double)r->queued * (double)r->delay;
+
+        if (takes <= longest || r->over_budget || r->state == ENGINE_HOST_DEAD)
+            continue;
+        longest = takes;
+        c->result.longest = (struct crawl_wait){.why = r->delay_why,
+                                                .urls = r->queued,
+                                                .ns = r->delay};
+        snprintf(c->result.longest.host, sizeof c->result.longest.host, "%.*s",
+                 (int)(r->host.len < 200 ? r->host.len : 200), r->host.at);
+    }
+}
+
 void crawl_note_waits(struct crawl *c, int64_t now)
 {
     struct engine_host_row rows[CRAWL_WAITS];
@@ -35,6 +59,7 @@ void crawl_note_waits(struct crawl *c, int64_t now)
 
     if (c->end == CRAWL_FINISHED || c->end == CRAWL_IDLE)
         return;
+    note_longest(c, now);
     n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BLOCKED, CRAWL_WAITS, now,
                               rows, &all);
     for (size_t i = 0; i < n; i++) {

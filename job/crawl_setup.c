@@ -89,17 +89,24 @@ struct budgets crawl_setup_budgets(const struct crawl_settings *s)
     };
 }
 
+struct schedule_options crawl_setup_schedule(const struct crawl_settings *s)
+{
+    return (struct schedule_options){
+        .delay = s->delay_ms * NS_PER_MS,
+        .random_delay = s->random_delay,
+        .adaptive = s->adaptive,
+        .give_up = s->give_up_ms * NS_PER_MS,
+        .max_delay = s->max_delay_ms * NS_PER_MS,
+        .max_crawl_delay = s->max_crawl_delay_ms * NS_PER_MS,
+        .retry_delay = s->retry_delay_ms * NS_PER_MS,
+    };
+}
+
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->frontier = (struct frontier_options){
         .crawl = bytes_of_str(CRAWL_ID),
-        .schedule = {.delay = s->delay_ms * NS_PER_MS,
-                     .random_delay = s->random_delay,
-                     .adaptive = s->adaptive,
-                     .give_up = s->give_up_ms * NS_PER_MS,
-                     .max_delay = s->max_delay_ms * NS_PER_MS,
-                     .max_crawl_delay = s->max_crawl_delay_ms * NS_PER_MS,
-                     .retry_delay = s->retry_delay_ms * NS_PER_MS},
+        .schedule = crawl_setup_schedule(s),
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
         .group = s->queue_key,

@@ -52,6 +52,7 @@ MUST_CHECK enum status crawl_setup_make(struct crawl_setup *c,
 void crawl_setup_fini(struct crawl_setup *c);
 
 struct budgets crawl_setup_budgets(const struct crawl_settings *s);
+struct schedule_options crawl_setup_schedule(const struct crawl_settings *s);
 
 /* Without seeds, the sitemaps of --sitemap-url open the scope. Call it at the
  * start, and whenever the scope is made again. */

@@ -38,6 +38,8 @@ columns.md columns
 columns.md views
 served.md served-columns
 served.md served-views
+hosts.md host-columns
+hosts.md host-views
 END
 }
 

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/inspect/service_export.h"
+#include "cli/inspect/stored_hosts.h"
 #include "cli/open_crawl.h"
 #include "crawler/html/links.h"
 #include "crawler/url_columns.h"
@@ -399,19 +400,26 @@ static enum status export_dropped(struct export *j)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+static bool put_host(void *ctx, const struct host_record *host)
+{
+    struct export *j = ctx;
+    struct bytes row;
+    enum status st =
+        column_view_write(&host_views[HOST_VIEW_STORED], host, &j->out, &row);
+
+    write_row(j, st, row);
+    return !j->failed;
+}
+
 static enum status export_hosts(struct export *j)
 {
-    uint32_t n = frontier_store_queue_count(j->r->store);
+    struct stored_hosts *hosts = NULL;
+    enum status st = stored_hosts_load(&hosts, j->r);
 
-    for (uint32_t q = 1; q <= n && !j->failed; q++) {
-        struct bytes crawl, key;
-
-        frontier_store_queue_name(j->r->store, q, &crawl, &key);
-        record_text(&j->out, "host", key);
-        record_uint(&j->out, "queued", frontier_store_pending(j->r->store, q));
-        end_row(j);
-    }
-    return STATUS_OK;
+    if (st == STATUS_OK)
+        stored_hosts_each(hosts, false, put_host, j);
+    stored_hosts_free(hosts);
+    return st;
 }
 
 static enum status run_export(struct export *j, enum export_what what)

@@ -17,13 +17,12 @@
 #include "cli/inspect/service_status.h"
 #include "cli/inspect/status_memory.h"
 #include "cli/inspect/status_settings.h"
+#include "cli/inspect/stored_hosts.h"
 #include "cli/inspect/unresponsive.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
-#include "frontier/url/ip.h"
-#include "storage/rows/served_log.h"
 
 struct status_settings {
     bool json, hosts;
@@ -63,179 +62,6 @@ static const struct usage usage = {
     .most = 1,
     .operand = "a directory of crawl or serve",
 };
-
-/* ---- the queues ---- */
-
-struct host_line {
-    uint32_t queue;
-    uint64_t pending;
-    struct queue_state state;
-    char address[IP_TEXT]; /* with --queue-key ip, when known; or "" */
-    int64_t set_delay_ms;  /* set by a person; -1: none */
-    uint32_t limit;        /* the same; 0: none */
-    uint64_t completed;    /* where there is a limit */
-};
-
-struct host_lines {
-    struct host_line *at; /* by queue - 1 */
-    uint32_t count;
-};
-
-static void take_state(void *ctx, uint32_t queue, const struct queue_state *s)
-{
-    struct host_lines *l = ctx;
-
-    if (queue >= 1 && queue <= l->count)
-        l->at[queue - 1].state = *s;
-}
-
-static void take_place(void *ctx, uint32_t queue, struct bytes address)
-{
-    struct host_lines *l = ctx;
-
-    if (queue >= 1 && queue <= l->count && address.len < IP_TEXT)
-        memcpy(l->at[queue - 1].address, address.at, address.len);
-}
-
-static void take_set(void *ctx, uint32_t queue,
-                     const struct served_queue_row *row)
-{
-    struct host_lines *l = ctx;
-
-    if (queue < 1 || queue > l->count)
-        return;
-    l->at[queue - 1].set_delay_ms = row->delay_ms;
-    l->at[queue - 1].limit = row->completed_most;
-    l->at[queue - 1].completed = row->completed;
-}
-
-/* Loads the delays and limits that people set for single queues. */
-static enum status load_set(struct reader *r, struct host_lines *l)
-{
-    struct served_log *log = NULL;
-    enum status st = served_log_open(&log, r->db);
-
-    if (st == STATUS_OK)
-        st = served_log_each_queue(log, take_set, l);
-    served_log_close(log);
-    return st;
-}
-
-static int by_pending(const void *a, const void *b)
-{
-    const struct host_line *x = a, *y = b;
-
-    if (x->pending != y->pending)
-        return x->pending > y->pending ? -1 : 1;
-    return x->queue < y->queue ? -1 : 1;
-}
-
-/* Does it have URLs left, or settings of its own? */
-static bool is_told(const struct host_line *h)
-{
-    return h->pending > 0 || h->set_delay_ms >= 0 || h->limit > 0 ||
-           (h->state.blocked_until_ms > clock_wall_ms() &&
-            strcmp(h->state.reason, "blocked") == 0);
-}
-
-/* Loads all hosts, those with most URLs left first. */
-static enum status load_hosts(struct reader *r, struct host_lines *l)
-{
-    enum status st;
-
-    l->count = frontier_store_queue_count(r->store);
-    l->at = xcalloc(l->count, sizeof *l->at);
-    for (uint32_t i = 0; i < l->count; i++) {
-        l->at[i].queue = i + 1;
-        l->at[i].pending = frontier_store_pending(r->store, i + 1);
-        l->at[i].state.delay_ms = l->at[i].set_delay_ms = -1;
-    }
-    st = frontier_store_each_queue_state(r->store, take_state, l);
-    if (st == STATUS_OK)
-        st = frontier_store_each_place(r->store, take_place, l);
-    if (st == STATUS_OK)
-        st = load_set(r, l);
-    qsort(l->at, l->count, sizeof *l->at, by_pending);
-    return st;
-}
-
-static json_t *hosts_json(struct reader *r, const struct host_lines *l)
-{
-    json_t *list = json_array();
-
-    for (uint32_t i = 0; i < l->count; i++) {
-        const struct host_line *h = &l->at[i];
-        struct bytes crawl, key;
-        json_t *o;
-        char until[CLOCK_ISO_SIZE];
-
-        if (!is_told(h))
-            continue;
-        o = json_object();
-        frontier_store_queue_name(r->store, h->queue, &crawl, &key);
-        json_object_set_new(o, "host", json_stringn(key.at, key.len));
-        json_object_set_new(o, "queued", json_integer((json_int_t)h->pending));
-        if (h->address[0] != '\0')
-            json_object_set_new(o, "address", json_string(h->address));
-        if (h->state.delay_ms >= 0)
-            json_object_set_new(o, "delay_seconds",
-                                json_real((double)h->state.delay_ms / 1000.0));
-        if (h->set_delay_ms >= 0)
-            json_set_seconds(o, "set_delay_seconds", h->set_delay_ms);
-        if (h->state.blocked_until_ms > clock_wall_ms()) {
-            clock_iso(until, h->state.blocked_until_ms);
-            json_object_set_new(o, "blocked_until", json_string(until));
-            json_object_set_new(o, "blocked_why", json_string(h->state.reason));
-        }
-        if (h->limit > 0) {
-            json_object_set_new(o, "limit", json_integer(h->limit));
-            json_object_set_new(o, "completed",
-                                json_integer((json_int_t)h->completed));
-        }
-        json_array_append_new(list, o);
-    }
-    return list;
-}
-
-static void hosts_text(struct reader *r, const struct host_lines *l)
-{
-    struct buf line;
-
-    buf_init(&line, 65536);
-    printf("\n%10s  %s\n", "queued", "host");
-    for (uint32_t i = 0; i < l->count; i++) {
-        const struct host_line *h = &l->at[i];
-        int64_t wait = h->state.blocked_until_ms - clock_wall_ms();
-        struct bytes crawl, key;
-
-        if (!is_told(h))
-            continue;
-        frontier_store_queue_name(r->store, h->queue, &crawl, &key);
-        buf_clear(&line);
-        format_terminal(&line, key);
-        if (h->address[0] != '\0') {
-            buf_add_str(&line, " at ");
-            format_terminal(&line, bytes_of_str(h->address));
-        }
-        if (h->state.delay_ms >= 0) {
-            buf_add_str(&line, ", Crawl-delay ");
-            format_duration(&line, h->state.delay_ms);
-        }
-        if (h->set_delay_ms >= 0) {
-            buf_add_str(&line, ", delay ");
-            format_duration(&line, h->set_delay_ms);
-        }
-        if (wait > 0) {
-            buf_addf(&line, ", %s: waits ", h->state.reason);
-            format_duration(&line, wait);
-        }
-        if (h->limit > 0)
-            buf_addf(&line, ", limit %" PRIu32 ": %" PRIu64 " done", h->limit,
-                     h->completed);
-        printf("%10" PRIu64 "  %s\n", h->pending, buf_str(&line));
-    }
-    buf_fini(&line);
-}
 
 /* ---- the counters ---- */
 
@@ -418,7 +244,7 @@ int cmd_status(int argc, char **argv)
 {
     struct status_settings s;
     struct option_list operands = {0};
-    struct host_lines hosts = {0};
+    struct stored_hosts *hosts = NULL;
     struct reader r;
     int code = EXIT_DONE;
     json_t *o = NULL;
@@ -433,20 +259,20 @@ int cmd_status(int argc, char **argv)
         goto out;
     }
     o = status_json(&r);
-    if (s.hosts && load_hosts(&r, &hosts) != STATUS_OK)
+    if (s.hosts && stored_hosts_load(&hosts, &r) != STATUS_OK)
         code = EXIT_CANNOT;
     if (s.json) {
-        if (s.hosts)
-            json_object_set_new(o, "queues", hosts_json(&r, &hosts));
+        if (hosts != NULL)
+            json_object_set_new(o, "queues", stored_hosts_json(hosts));
         json_dumpf(o, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {
         status_text_out(o);
-        if (s.hosts)
-            hosts_text(&r, &hosts);
+        if (hosts != NULL)
+            stored_hosts_print(hosts);
     }
     json_decref(o);
-    free(hosts.at);
+    stored_hosts_free(hosts);
     reader_close(&r);
 out:
     option_list_free(&operands);

@@ -341,6 +341,24 @@ static void print_waits(FILE *to, const struct summary *s)
         next(to, "  and more hosts", "status", s->dir, " --hosts");
 }
 
+/* "a.example will take longest: 1,203 URLs, one each 5m00s (crawl_delay)" */
+static void print_longest(FILE *to, const struct crawl_wait *w)
+{
+    struct buf b;
+
+    if (w == NULL || w->urls == 0)
+        return;
+    buf_init(&b, LINE_MOST);
+    format_terminal(&b, bytes_of_str(w->host));
+    buf_add_str(&b, " will take longest: ");
+    format_count(&b, w->urls);
+    buf_addf(&b, " URL%s, one each ", w->urls == 1 ? "" : "s");
+    format_duration(&b, w->ns / NS_PER_MS);
+    buf_addf(&b, " (%s)", w->why);
+    fprintf(to, "  %s\n", buf_str(&b));
+    buf_fini(&b);
+}
+
 void summary_print(FILE *to, const struct summary *s)
 {
     const struct crawl_stats *c = s->crawl;
@@ -348,6 +366,7 @@ void summary_print(FILE *to, const struct summary *s)
 
     fprintf(to, "%s\n", stop_text(s));
     print_waits(to, s);
+    print_longest(to, s->longest);
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below count all unique URLs */
         row(to, "fetched", n->fetched, "");

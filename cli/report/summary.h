@@ -26,6 +26,7 @@ struct summary {
 
     const struct crawl_wait *waits; /* hosts that have URLs left */
     size_t wait_count;
+    const struct crawl_wait *longest; /* of crawl_result; NULL: none */
 };
 
 void summary_print(FILE *to, const struct summary *s);

@@ -190,7 +190,8 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
                                             .crawl = c,
                                             .pages_before = pages_before,
                                             .waits = r->waits,
-                                            .wait_count = r->wait_count});
+                                            .wait_count = r->wait_count,
+                                            .longest = &r->longest});
     return code;
 }
 

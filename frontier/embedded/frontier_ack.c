@@ -98,6 +98,8 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
             news->crawl_delay_ms < 0 ? -1 : news->crawl_delay_ms * NS_PER_MS;
 
         changed |= own != h->own_delay;
+        if (own != h->own_delay && own > f->o.schedule.max_crawl_delay)
+            frontier_log_cut(f, h, own);
         h->own_delay = own;
     }
     if (news->ended != 0) {

@@ -75,18 +75,43 @@ static const char *why_of(const struct frontier *f, const struct host_queue *h,
     return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
 }
 
-int64_t frontier_usual_pause(const struct frontier *f,
-                             const struct host_queue *h)
+static struct schedule_options usual(const struct frontier *f,
+                                     const struct host_queue *h,
+                                     struct schedule_host *host)
 {
     struct schedule_options o =
         h != NULL ? frontier_schedule(f, h) : f->o.schedule;
-    struct schedule_random none = {.state = 1};
-    struct schedule_host host = {.own = -1};
 
+    *host = (struct schedule_host){.own = -1};
     if (h != NULL)
-        host = frontier_schedule_host(h);
+        *host = frontier_schedule_host(h);
     o.random_delay = false;
+    return o;
+}
+
+int64_t frontier_usual_pause(const struct frontier *f,
+                             const struct host_queue *h)
+{
+    struct schedule_random none = {.state = 1};
+    struct schedule_host host;
+    const struct schedule_options o = usual(f, h, &host);
+
     return schedule_pause(&o, &host, &none);
+}
+
+/* Sets the delay in force, and why it is that. */
+static void set_delay(const struct frontier *f, const struct host_queue *h,
+                      struct engine_host_row *row)
+{
+    struct schedule_host host;
+    const struct schedule_options o = usual(f, h, &host);
+
+    row->delay = frontier_usual_pause(f, h);
+    row->delay_why = schedule_why(&o, &host);
+    row->crawl_delay = host.own;
+    row->set_delay = h != NULL ? h->set_delay : -1;
+    if (row->set_delay >= 0 && strcmp(row->delay_why, "delay") == 0)
+        row->delay_why = "operator";
 }
 
 static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
@@ -97,11 +122,11 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
 
     *row = (struct engine_host_row){
         .queued = frontier_store_pending(f->store, queue),
-        .delay = frontier_usual_pause(f, h),
         .latency_us = h != NULL ? h->latency_us : 0,
         .due = now,
         .why = "",
     };
+    set_delay(f, h, row);
     frontier_store_queue_name(f->store, queue, &crawl, &row->host);
     if (h == NULL)
         return;

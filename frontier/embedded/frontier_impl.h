@@ -634,6 +634,9 @@ MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
 void frontier_log_done(struct bytes url, const struct fetch_row *row,
                        struct outcome o);
 /* `tries` were used up; the next is due in `wait` ns. */
+/* Its Crawl-delay is longer than --max-crawl-delay. */
+void frontier_log_cut(const struct frontier *f, const struct host_queue *h,
+                      int64_t delay);
 void frontier_log_retry(const struct frontier *f, struct bytes url,
                         struct outcome o, unsigned tries, int64_t wait);
 /* Links of a page that were not admitted. */

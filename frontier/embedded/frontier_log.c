@@ -66,6 +66,18 @@ void frontier_log_done(struct bytes url, const struct fetch_row *row,
     put(LOG_LEVEL_INFO, &line);
 }
 
+void frontier_log_cut(const struct frontier *f, const struct host_queue *h,
+                      int64_t delay)
+{
+    struct bytes crawl, key;
+
+    frontier_store_queue_name(f->store, h->queue, &crawl, &key);
+    log_warn("a Crawl-delay is cut to --max-crawl-delay",
+             "host=%.*s crawl_delay=%llds max_crawl_delay=%llds", (int)key.len,
+             key.at, (long long)(delay / NS_PER_S),
+             (long long)(f->o.schedule.max_crawl_delay / NS_PER_S));
+}
+
 void frontier_log_retry(const struct frontier *f, struct bytes url,
                         struct outcome o, unsigned tries, int64_t wait)
 {

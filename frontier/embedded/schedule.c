@@ -70,6 +70,19 @@ int64_t schedule_pause(const struct schedule_options *o,
     return clock_later(pause, grown(o, h, pause));
 }
 
+const char *schedule_why(const struct schedule_options *o,
+                         const struct schedule_host *h)
+{
+    int64_t own = clock_earlier(h->own, o->max_crawl_delay);
+    int64_t pause = clock_later(o->delay, own);
+
+    if (grown(o, h, pause) > pause)
+        return schedule_slows(h->failures) ? "failures" : "adaptive";
+    if (own <= o->delay)
+        return "delay";
+    return h->own > own ? "max_crawl_delay" : "crawl_delay";
+}
+
 int64_t schedule_backoff(const struct schedule_options *o, int64_t retry_after,
                          uint32_t backoffs, struct schedule_random *r)
 {

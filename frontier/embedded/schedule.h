@@ -56,6 +56,12 @@ int64_t schedule_pause(const struct schedule_options *o,
                        const struct schedule_host *h,
                        struct schedule_random *r);
 
+/* What makes schedule_pause as long as it is, apart from random_delay: "delay",
+ * "crawl_delay", "max_crawl_delay" (a Crawl-delay that was cut to it),
+ * "adaptive" or "failures". */
+const char *schedule_why(const struct schedule_options *o,
+                         const struct schedule_host *h);
+
 /* Is a host with this many failures in a row slowed down? */
 bool schedule_slows(uint32_t failures);
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "crawler/url_columns.h"
 #include "frontier/engine.h"
+#include "frontier/host_columns.h"
 #include "job/registry/crawls_impl.h"
 
 #define HOSTS_MOST 1000
@@ -41,14 +42,6 @@ static bool read_size(const struct crawls_call *call, size_t most, size_t *size)
     return true;
 }
 
-static void set_time(json_t *o, const char *name, int64_t wall_ms)
-{
-    char text[CLOCK_ISO_SIZE];
-
-    clock_iso(text, wall_ms);
-    json_object_set_new(o, name, json_string(text));
-}
-
 /* ---- hosts ---- */
 
 struct hosts_task {
@@ -66,27 +59,25 @@ static json_t *host_json(const struct engine_host_row *r, int64_t now,
         [ENGINE_HOST_WAITING] = "waiting", [ENGINE_HOST_BLOCKED] = "blocked",
         [ENGINE_HOST_DEAD] = "dead",
     };
-    json_t *o = json_object();
     int64_t due = r->due > now ? r->due : now;
+    const struct host_record record = {
+        .host = r->host,
+        .state = bytes_of_str(states[r->state]),
+        .why = bytes_of_str(r->why),
+        .queued = r->queued,
+        .fetched = r->fetched,
+        .failures = r->failures,
+        .delay_ms = r->delay / NS_PER_MS,
+        .delay_why = bytes_of_str(r->delay_why),
+        .crawl_delay_ms = r->crawl_delay >= 0 ? r->crawl_delay / NS_PER_MS : -1,
+        .set_delay_ms = r->set_delay >= 0 ? r->set_delay / NS_PER_MS : -1,
+        .limit = r->limit,
+        .latency_ms = r->latency_us > 0 ? ((int64_t)r->latency_us + 999) / 1000 : -1,
+        .due_ms = r->due == INT64_MAX ? 0 : wall_ms + (due - now) / NS_PER_MS,
+    };
+    json_t *o = json_object();
 
-    json_object_set_new(o, "host", json_stringn(r->host.at, r->host.len));
-    json_object_set_new(o, "state", json_string(states[r->state]));
-    json_object_set_new(o, "why",
-                        r->why[0] != '\0' ? json_string(r->why) : json_null());
-    json_object_set_new(o, "queued", json_integer((json_int_t)r->queued));
-    json_object_set_new(o, "fetched", json_integer((json_int_t)r->fetched));
-    json_object_set_new(o, "failures", json_integer(r->failures));
-    json_object_set_new(o, "delay_seconds",
-                        json_real((double)r->delay / NS_PER_S));
-    json_object_set_new(o, "limit",
-                        r->limit > 0 ? json_integer(r->limit) : json_null());
-    json_object_set_new(o, "latency_seconds",
-                        r->latency_us > 0 ? json_real(r->latency_us / 1e6)
-                                          : json_null());
-    if (r->due == INT64_MAX)
-        json_object_set_new(o, "due_at", json_null());
-    else
-        set_time(o, "due_at", wall_ms + (due - now) / NS_PER_MS);
+    column_view_set(&host_views[HOST_VIEW_LIVE], &record, o);
     return o;
 }
 

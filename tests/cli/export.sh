@@ -106,11 +106,11 @@ END
 exits 0 "$URLWEIR" export d --what drops
 says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via_id": null, "at": null}'
 writes hosts csv <<'END'
-host,queued~
-127.0.0.1,0~
+host,address,queued,why,due_at,failures,delay_seconds,delay_why,crawl_delay_seconds,set_delay_seconds,limit,completed~
+127.0.0.1,,0,,,0,0.000,delay,,,,~
 END
 writes hosts jsonl <<'END'
-{"host": "127.0.0.1", "queued": 0}
+{"host": "127.0.0.1", "address": null, "queued": 0, "why": null, "due_at": null, "failures": 0, "delay_seconds": 0.000, "delay_why": "delay", "crawl_delay_seconds": null, "set_delay_seconds": null, "limit": null, "completed": null}
 END
 
 # ---- what cannot be done ----

@@ -278,7 +278,7 @@ waits_for 'call GET /v1/crawls/both && grep -qF "\"state\":\"waiting\"" answer' 
 call POST /v1/crawls/both/pause '{}'
 stop TERM 0
 exits 3 "$URLWEIR" resume d/crawls/both
-says err "everything that is left is beyond the limit of its queue"
+says err "everything that is left is over a budget or limit of its host"
 exits 0 "$URLWEIR" status d/crawls/both --hosts
 says out "limit $((completed + 1)): $((completed + 1)) done"
 exits 0 "$URLWEIR" status d/crawls/both --hosts --json

@@ -8,6 +8,7 @@
  *        doc_tables sums        the equations between them
  *        doc_tables columns     each column of a URL's row
  *        doc_tables views       the columns of each view of it
+ *        doc_tables host-columns, host-views    the same of a host
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
  *                               counter a line
  *
@@ -19,6 +20,7 @@
 
 #include "crawler/crawl_counters.h"
 #include "crawler/url_columns.h"
+#include "frontier/host_columns.h"
 #include "frontier/served/served_columns.h"
 
 static void metric_of(const struct crawl_counter *c, char *out, size_t size)
@@ -124,6 +126,16 @@ static void print_views(void)
     print_orders(row_views, ROW_VIEWS);
 }
 
+static void print_host_columns(void)
+{
+    print_table(host_columns, HOST_COLUMNS, host_views, HOST_VIEWS);
+}
+
+static void print_host_views(void)
+{
+    print_orders(host_views, HOST_VIEWS);
+}
+
 static void print_served_columns(void)
 {
     print_table(served_columns, SERVED_COLUMNS, served_views, SERVED_VIEWS);
@@ -147,6 +159,8 @@ int main(int argc, char **argv)
         {"views", print_views},
         {"served-columns", print_served_columns},
         {"served-views", print_served_views},
+        {"host-columns", print_host_columns},
+        {"host-views", print_host_views},
         {"names", print_names},
     };
 
@@ -157,6 +171,6 @@ int main(int argc, char **argv)
         }
     fprintf(stderr, "usage: doc_tables "
                     "counters|metrics|sums|columns|views|served-columns|"
-                    "served-views|names\n");
+                    "served-views|host-columns|host-views|names\n");
     return 2;
 }

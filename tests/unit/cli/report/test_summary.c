@@ -163,6 +163,22 @@ START_TEST(giving_up_names_the_hosts)
 }
 END_TEST
 
+START_TEST(a_stopped_crawl_names_the_host_that_will_take_longest)
+{
+    static const struct crawl_wait slow = {"a.example", "crawl_delay", 1203,
+                                           300 * NS_PER_S};
+    struct summary s = whole;
+
+    s.end = CRAWL_TIME;
+    s.longest = &slow;
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "  a.example will take longest: 1,203 URLs, one each "
+                     "5m00s (crawl_delay)\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(of_many_reasons_the_rarest_are_summed_up)
 {
     struct crawl_stats c = crawl;
@@ -237,6 +253,7 @@ Suite *suite_summary(void)
                    a_seed_at_a_private_address_names_the_option_that_allows_it);
     tcase_add_test(t, a_seed_at_a_blocked_port_names_the_option_that_allows_it);
     tcase_add_test(t, giving_up_names_the_hosts);
+    tcase_add_test(t, a_stopped_crawl_names_the_host_that_will_take_longest);
     tcase_add_test(t, of_many_reasons_the_rarest_are_summed_up);
     tcase_add_test(t, the_next_command_can_be_pasted);
     tcase_add_test(t, an_empty_crawl_is_told_without_dividing_by_zero);

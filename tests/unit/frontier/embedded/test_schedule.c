@@ -47,6 +47,36 @@ static const struct {
     {0, {.own = -1, .failures = 5}, 2000}, /* starts at --retry-delay */
 };
 
+/* Which rule makes the pause. */
+static const struct {
+    int64_t delay_ms;
+    struct schedule_host host;
+    const char *why;
+} rules[] = {
+    {1000, {.own = -1}, "delay"},
+    {0, {.own = -1}, "delay"},
+    {1000, {.own = S}, "delay"},
+    {1000, {.own = 5 * S}, "crawl_delay"},
+    {1000, {.own = 300 * S}, "crawl_delay"},
+    {1000, {.own = 301 * S}, "max_crawl_delay"},
+    {1000, {.own = -1, .latency = S / 2}, "delay"},
+    {1000, {.own = -1, .latency = 2 * S}, "adaptive"},
+    {1000, {.own = 60 * S, .latency = 2 * S}, "crawl_delay"},
+    {0, {.own = -1, .latency = 2 * S}, "delay"},
+    {1000, {.own = -1, .failures = 4}, "delay"},
+    {1000, {.own = -1, .failures = 5}, "failures"},
+    {1000, {.own = 60 * S, .failures = 9}, "crawl_delay"},
+};
+
+START_TEST(the_rule_behind_a_pause_is_named)
+{
+    struct schedule_options o = defaults;
+
+    o.delay = rules[_i].delay_ms * NS_PER_MS;
+    ck_assert_str_eq(schedule_why(&o, &rules[_i].host), rules[_i].why);
+}
+END_TEST
+
 START_TEST(the_pause_grows_as_the_table_says)
 {
     struct schedule_options o = defaults;
@@ -197,6 +227,8 @@ Suite *suite_schedule(void)
     Suite *s = suite_create("schedule");
     TCase *t = tcase_create("schedule");
 
+    tcase_add_loop_test(t, the_rule_behind_a_pause_is_named, 0,
+                        sizeof rules / sizeof *rules);
     tcase_add_loop_test(t, the_pause_grows_as_the_table_says, 0,
                         sizeof pauses / sizeof *pauses);
     tcase_add_test(t, response_times_count_only_where_that_is_asked_for);

@@ -7,6 +7,7 @@
 
 #include "crawler/crawl_counters.h"
 #include "crawler/url_columns.h"
+#include "frontier/host_columns.h"
 #include "service/http/http_openapi.h"
 #include "service/http/http_route.h"
 #include "service/net/auth.h"
@@ -78,14 +79,15 @@ START_TEST(an_own_crawl_has_each_counter)
 }
 END_TEST
 
-START_TEST(a_recent_answer_has_the_columns_of_its_view)
+/* The items of the list `list` of the schema have these columns. */
+static void has_columns(const char *schema, const char *list,
+                        const struct column_view *v)
 {
-    const struct column_view *v = &row_views[ROW_VIEW_RECENT];
     json_t *item = NULL, *properties = NULL;
 
     ck_assert_int_eq(json_unpack(document, "{s:{s:{s:{s:{s:{s:o}}}}}}",
-                                 "components", "schemas", "Recent",
-                                 "properties", "recent", "items", &item),
+                                 "components", "schemas", schema, "properties",
+                                 list, "items", &item),
                      0);
     properties = json_object_get(item, "properties");
     ck_assert_uint_eq(json_object_size(properties), v->count);
@@ -96,6 +98,17 @@ START_TEST(a_recent_answer_has_the_columns_of_its_view)
         ck_assert_msg(has_string(json_object_get(item, "required"), name), "%s",
                       name);
     }
+}
+
+START_TEST(a_recent_answer_has_the_columns_of_its_view)
+{
+    has_columns("Recent", "recent", &row_views[ROW_VIEW_RECENT]);
+}
+END_TEST
+
+START_TEST(a_host_has_the_columns_of_its_view)
+{
+    has_columns("Hosts", "hosts", &host_views[HOST_VIEW_LIVE]);
 }
 END_TEST
 
