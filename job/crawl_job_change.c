@@ -160,6 +160,7 @@ static const struct {
     {"max-delay", PART_RATE},
     {"max-crawl-delay", PART_RATE},
     {"limit-rate", PART_RATE},
+    {"limit-rate-per-host", PART_RATE},
     {"retry-delay", PART_RATE},
     {"limit", PART_LIMITS},
     {"per-host", PART_LIMITS},
@@ -285,8 +286,10 @@ static enum status apply_running(struct crawl_job *m,
                             .parts = parts};
     enum status st = crawl_perform(m->crawl, &c.task);
 
-    if (parts & PART_RATE)
+    if (parts & PART_RATE) {
         rate_limit_set(m->setup->rate, s->limit_rate_bytes, clock_mono());
+        rate_limit_set_each(m->setup->rate, crawl_setup_rate_each(s));
+    }
     made->scope = c.scope; /* NULL: the crawl took it */
     return st == STATUS_CLOSED ? STATUS_OK : st;
 }

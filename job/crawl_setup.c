@@ -89,6 +89,14 @@ struct budgets crawl_setup_budgets(const struct crawl_settings *s)
     };
 }
 
+uint64_t crawl_setup_rate_each(const struct crawl_settings *s)
+{
+    uint64_t rate = s->limit_rate_per_host_bytes;
+    uint64_t each = rate / (uint64_t)s->conns_per_host;
+
+    return rate > 0 && each == 0 ? 1 : each;
+}
+
 struct schedule_options crawl_setup_schedule(const struct crawl_settings *s)
 {
     return (struct schedule_options){
@@ -262,6 +270,7 @@ static enum status make_shared(struct crawl_setup *c,
     c->bodies = body_pool_new(plan_of(s).bodies);
     c->tls_sessions = tls_sessions_new(s->memory_bytes / 64);
     c->rate = rate_limit_new(s->limit_rate_bytes);
+    rate_limit_set_each(c->rate, crawl_setup_rate_each(s));
     if (s->conns_per_ip > 0)
         c->ip_limit = ip_limit_new((uint32_t)s->conns_per_ip);
     return STATUS_OK;

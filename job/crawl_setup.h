@@ -51,6 +51,9 @@ MUST_CHECK enum status crawl_setup_make(struct crawl_setup *c,
                                         struct buf *why);
 void crawl_setup_fini(struct crawl_setup *c);
 
+/* The share of a transfer in --limit-rate-per-host, octets a second; 0: no
+ * limit. */
+uint64_t crawl_setup_rate_each(const struct crawl_settings *s);
 struct budgets crawl_setup_budgets(const struct crawl_settings *s);
 struct schedule_options crawl_setup_schedule(const struct crawl_settings *s);
 

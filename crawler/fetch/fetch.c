@@ -158,7 +158,10 @@ void fetch_free(struct fetch *f)
 static long read_size(const struct fetcher_options *o)
 {
     uint64_t rate = o->rate != NULL ? rate_limit_rate(o->rate) : 0;
+    uint64_t each = o->rate != NULL ? rate_limit_each(o->rate) : 0;
 
+    if (each > 0 && (rate == 0 || each < rate))
+        rate = each;
     if (rate == 0 || rate >= READ_MOST * READS_A_SECOND)
         return READ_MOST;
     return rate > READ_LEAST * READS_A_SECOND ? (long)rate / READS_A_SECOND

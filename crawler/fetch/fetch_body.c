@@ -122,14 +122,18 @@ void fetch_count_wire(struct fetch *f)
     atomic_fetch_add_explicit(&f->counters->wire_bytes, n - f->counted,
                               memory_order_relaxed);
     if (f->o->rate != NULL)
-        f->paid_at = rate_limit_spend(f->o->rate, n - f->counted, clock_mono());
+        f->paid_at = clock_later(rate_limit_spend(f->o->rate, n - f->counted,
+                                                  clock_mono()),
+                                 rate_limit_each_at(f->o->rate, n, f->started));
     f->counted = n;
 }
 
 /* Has its turn come, or, if the rate was raised since, everyone's? */
 bool fetch_is_within_rate(const struct fetch *f, int64_t now)
 {
-    return f->paid_at <= now || rate_limit_level_at(f->o->rate) <= now;
+    return f->paid_at <= now ||
+           (rate_limit_level_at(f->o->rate) <= now &&
+            rate_limit_each_at(f->o->rate, f->counted, f->started) <= now);
 }
 
 /* Reading a short body is cheaper than making a new connection. */

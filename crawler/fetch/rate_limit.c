@@ -21,6 +21,7 @@
 
 struct rate_limit {
     pthread_mutex_t mtx;
+    _Atomic uint64_t each; /* of a transfer */
     _Atomic uint64_t rate; /* written under mtx */
     int64_t level_at;      /* shared, under mtx */
 };
@@ -51,6 +52,25 @@ uint64_t rate_limit_rate(const struct rate_limit *l)
 static int64_t span(double ns)
 {
     return (int64_t)(ns < LONGEST ? ns : LONGEST);
+}
+
+void rate_limit_set_each(struct rate_limit *l, uint64_t each)
+{
+    atomic_store_explicit(&l->each, each, memory_order_relaxed);
+}
+
+uint64_t rate_limit_each(const struct rate_limit *l)
+{
+    return atomic_load_explicit(&l->each, memory_order_relaxed);
+}
+
+int64_t rate_limit_each_at(const struct rate_limit *l, uint64_t octets,
+                           int64_t began)
+{
+    uint64_t each = rate_limit_each(l);
+
+    return each > 0 ? began + span((double)octets / (double)each * NS_PER_S)
+                    : INT64_MIN;
 }
 
 void rate_limit_set(struct rate_limit *l, uint64_t rate, int64_t now)

@@ -23,6 +23,16 @@ void rate_limit_free(struct rate_limit *l); /* NULL is fine */
 void rate_limit_set(struct rate_limit *l, uint64_t rate, int64_t now);
 uint64_t rate_limit_rate(const struct rate_limit *l);
 
+/* Limits each transfer too, to `each` octets a second from its start; 0: no
+ * limit, as at first. Transfers of a host that come one after the other are
+ * then within the limit together. */
+void rate_limit_set_each(struct rate_limit *l, uint64_t each);
+uint64_t rate_limit_each(const struct rate_limit *l);
+/* When a transfer that began at `began` may have received so many octets;
+ * INT64_MIN: at once. */
+int64_t rate_limit_each_at(const struct rate_limit *l, uint64_t octets,
+                           int64_t began);
+
 /* Spends received octets, and returns the time from which on they and all
  * before them are within the limit. A caller that waits until then may go on,
  * whatever others spend meanwhile. */

@@ -72,7 +72,8 @@ static json_t *host_json(const struct engine_host_row *r, int64_t now,
         .crawl_delay_ms = r->crawl_delay >= 0 ? r->crawl_delay / NS_PER_MS : -1,
         .set_delay_ms = r->set_delay >= 0 ? r->set_delay / NS_PER_MS : -1,
         .limit = r->limit,
-        .latency_ms = r->latency_us > 0 ? ((int64_t)r->latency_us + 999) / 1000 : -1,
+        .latency_ms =
+            r->latency_us > 0 ? ((int64_t)r->latency_us + 999) / 1000 : -1,
         .due_ms = r->due == INT64_MAX ? 0 : wall_ms + (due - now) / NS_PER_MS,
     };
     json_t *o = json_object();

@@ -317,6 +317,11 @@ static const struct option_spec specs[] = {
     {.name = "limit-rate", SIZE(limit_rate_bytes), .fallback = "none",
      .min = 1, .max = SIZE_CEILING, .bare = "none", .section = POLITENESS,
      .help = "receive at most this much a second in total"},
+    {.name = "limit-rate-per-host", SIZE(limit_rate_per_host_bytes),
+     .fallback = "none", .min = 1, .max = SIZE_CEILING, .bare = "none",
+     .section = POLITENESS,
+     .help = "receive at most this much a second from one host; each of its "
+             "connections has an equal share"},
     {.name = "robots", CHOICE(robots, enum robots_policy), .fallback = "obey",
      .section = POLITENESS,
      .help = "obey robots.txt, fetch and mark what it denies, or do not fetch "

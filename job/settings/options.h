@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 107 /* rows of the table */
+#define CRAWL_OPTIONS 108 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -116,6 +116,7 @@ struct crawl_settings {
     int64_t conns_per_host;     /* of each queue key */
     int64_t conns_per_ip;       /* 0: no limit; else >= conns_per_host */
     uint64_t limit_rate_bytes;  /* per second, whole crawl; 0: none */
+    uint64_t limit_rate_per_host_bytes;
     enum robots_policy robots;
     enum noindex_policy noindex;
     enum queue_key_mode queue_key; /* fixed when the crawl starts */

@@ -189,7 +189,7 @@ export function confirmStop(name) {
 // As docs/formats/http-api.md groups what a crawl that runs can change.
 const GROUPS = {
     Scope: ['scope', 'depth', 'max-url-len', 'include', 'exclude'],
-    Rate: ['delay', 'random-delay', 'max-delay', 'max-crawl-delay', 'limit-rate'],
+    Rate: ['delay', 'random-delay', 'max-delay', 'max-crawl-delay', 'limit-rate', 'limit-rate-per-host'],
     Limits: ['limit', 'per-host', 'per-domain', 'per-host-bytes', 'time', 'quota', 'give-up'],
 };
 const SCOPES = ['seed', 'host', 'domain', 'prefix', 'any'];

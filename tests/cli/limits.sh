@@ -71,6 +71,18 @@ least=$((received * 1000 / (150 * 1024) - 1000)) # a second's worth is free
 [ "$least" -gt 1000 ] || fail "only $received octets came"
 [ "$took" -ge "$least" ] || fail "$received octets in $took ms"
 
+# The rate of each host: the one with the most octets takes its time, and all
+# others pass meanwhile.
+serve --hosts 8 --pages 80 --size 6000 --seed 94
+began=$(date +%s%N)
+crawl each --limit-rate-per-host 20K --timeout 5s --tries 1
+ended 0
+took=$((($(date +%s%N) - began) / 1000000))
+serve_no_more
+judge
+most=$(awk -F'\t' '{ n[$4] += $8 } END { for (h in n) if (n[h] > m) m = n[h]; print m }' log)
+[ "$took" -ge $((most * 1000 / (20 * 1024))) ] || fail "$most octets of a host in $took ms"
+
 # ---- how long to wait ----------------------------------------------------------
 
 serve --hosts 16 --pages 160 --size 500 --profile robots --crawl-delay 60 --seed 93

@@ -89,7 +89,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --time 90s --quota 100M --max-body 1M --max-links 99 --memory 128M --min-disk 1M \
     --give-up 50s --delay 1ms --random-delay --no-adaptive --max-delay 2s \
     --max-crawl-delay 3s --conns-per-host 1 --conns-per-ip 4 \
-    --limit-rate 100M --robots report --noindex skip --queue-key host --concurrency 8 \
+    --limit-rate 100M --limit-rate-per-host 90M --robots report --noindex skip --queue-key host --concurrency 8 \
     --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
     --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
@@ -168,6 +168,7 @@ max-crawl-delay: 3s
 conns-per-host: 1
 conns-per-ip: 4
 limit-rate: 100M
+limit-rate-per-host: 90M
 robots: report
 noindex: skip
 queue-key: host

@@ -110,6 +110,22 @@ START_TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
 }
 END_TEST
 
+START_TEST(a_transfer_has_a_rate_of_its_own_from_its_start)
+{
+    struct rate_limit *l = rate_limit_new(0);
+
+    ck_assert_int_eq(rate_limit_each_at(l, UINT64_MAX, T0), INT64_MIN);
+    rate_limit_set_each(l, 1000);
+    ck_assert_uint_eq(rate_limit_each(l), 1000);
+    ck_assert_int_eq(rate_limit_each_at(l, 0, T0), T0);
+    ck_assert_int_eq(rate_limit_each_at(l, 2500, T0), T0 + NS_PER_S * 5 / 2);
+    ck_assert_int_gt(rate_limit_each_at(l, UINT64_MAX, T0), T0);
+    rate_limit_set_each(l, 0);
+    ck_assert_int_eq(rate_limit_each_at(l, 2500, T0), INT64_MIN);
+    rate_limit_free(l);
+}
+END_TEST
+
 Suite *suite_rate_limit(void)
 {
     Suite *s = suite_create("rate_limit");
@@ -123,6 +139,7 @@ Suite *suite_rate_limit(void)
         t, without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing);
     tcase_add_test(t, no_number_of_octets_is_too_large);
     tcase_add_test(t, a_faster_rate_shortens_only_what_is_still_to_wait);
+    tcase_add_test(t, a_transfer_has_a_rate_of_its_own_from_its_start);
     suite_add_tcase(s, t);
     return s;
 }
