@@ -192,13 +192,15 @@ void frontier_budget_spend(struct frontier *f, struct host_queue *h,
         h->domain->pages += pages;
 }
 
-void frontier_budget_return(struct host_queue *h)
+enum status frontier_budget_return(struct frontier *f, struct host_queue *h,
+                                   int64_t now, int64_t wall_ms)
 {
     if (h->counted == 0)
-        return;
+        return STATUS_OK;
     h->counted--;
     if (h->domain != NULL)
         h->domain->pages--;
+    return frontier_remember(f, h, now, wall_ms);
 }
 
 /* ---- which domains link to a host ---- */

@@ -544,7 +544,9 @@ void frontier_budget_restore(struct frontier *f, struct host_queue *h,
 void frontier_budget_spend(struct frontier *f, struct host_queue *h,
                            uint64_t pages, uint64_t octets);
 /* A page is none any more (readmit.c). */
-void frontier_budget_return(struct host_queue *h);
+MUST_CHECK enum status frontier_budget_return(struct frontier *f,
+                                              struct host_queue *h, int64_t now,
+                                              int64_t wall_ms);
 /* The page links to these hosts. */
 MUST_CHECK enum status frontier_budget_links(struct frontier *f,
                                              const struct engine_done *done,
@@ -602,8 +604,8 @@ uint32_t levels_of(const struct frontier *f, uint64_t id, uint32_t otherwise);
  * done, or came back already. `row` is valid until then. */
 MUST_CHECK enum status frontier_readmit(struct frontier *f,
                                         const struct url_row *row,
-                                        struct outcome o, int64_t wall_ms,
-                                        bool *back);
+                                        struct outcome o, int64_t now,
+                                        int64_t wall_ms, bool *back);
 
 /* ---- of rejudge.c ---- */
 

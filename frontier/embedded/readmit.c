@@ -9,20 +9,22 @@
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
 
-static void uncount(struct frontier *f, const struct url_row *row,
-                    struct outcome o)
+static enum status uncount(struct frontier *f, const struct url_row *row,
+                           struct outcome o, int64_t now, int64_t wall_ms)
 {
     struct host_queue *h = frontier_host(f, row->queue);
 
     frontier_count_outcome(f, o, row->kind, true);
-    if (frontier_counts_as_page(f, o, row->kind))
-        frontier_budget_return(h);
     if ((row->flags & URL_ROW_SEED) != 0 && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", UINT64_MAX);
+    return frontier_counts_as_page(f, o, row->kind)
+               ? frontier_budget_return(f, h, now, wall_ms)
+               : STATUS_OK;
 }
 
 enum status frontier_readmit(struct frontier *f, const struct url_row *row,
-                             struct outcome o, int64_t wall_ms, bool *back)
+                             struct outcome o, int64_t now, int64_t wall_ms,
+                             bool *back)
 {
     struct digest d = row_digest(&f->base->key, f->store, row);
     struct url_row again = *row;
@@ -36,8 +38,9 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
     again.flags =
         (uint8_t)((row->flags & ~URL_ROW_FALSE_POSITIVE) | URL_ROW_AGAIN);
     again.found_at_ms = wall_ms;
-    uncount(f, row, o);
-    st = frontier_store_admit(f->store, &again, &id);
+    st = uncount(f, row, o, now, wall_ms);
+    if (st == STATUS_OK)
+        st = frontier_store_admit(f->store, &again, &id);
     if (st != STATUS_OK)
         return st;
     seen_store_replace(f->base, d, id);

@@ -249,7 +249,8 @@ static struct outcome outcome_of_row(const struct kept_drop *k)
 
 static enum status judge_row(struct frontier *f, struct url *u,
                              const struct kept_drop *k, struct returning *in,
-                             int64_t wall_ms, enum outcome_reason *no)
+                             int64_t now, int64_t wall_ms,
+                             enum outcome_reason *no)
 {
     struct url_row row;
     enum status st = frontier_store_get(f->store, k->id, &row, &f->text);
@@ -268,7 +269,8 @@ static enum status judge_row(struct frontier *f, struct url *u,
     if (*no != REASON_NONE)
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
-        return frontier_readmit(f, &row, outcome_of_row(k), wall_ms, &back);
+        return frontier_readmit(f, &row, outcome_of_row(k), now, wall_ms,
+                                &back);
     if (k->reason == REASON_URL_FORM) { /* still under the other form */
         *no = REASON_URL_FORM;
         return STATUS_OK;
@@ -282,7 +284,8 @@ static enum status judge_row(struct frontier *f, struct url *u,
 /* Keeps only the entries that stay in the block; *changed: some left it or got
  * a new reason. */
 static enum status sift(struct frontier *f, struct drop_block *b,
-                        struct returning *in, int64_t wall_ms, bool *changed)
+                        struct returning *in, int64_t now, int64_t wall_ms,
+                        bool *changed)
 {
     size_t left = 0;
     enum status st = STATUS_OK;
@@ -296,7 +299,7 @@ static enum status sift(struct frontier *f, struct drop_block *b,
         if (has_reason(f->rejudge.reasons, k.reason))
             no = REASON_NONE;
         if (no == REASON_NONE && k.id != 0)
-            st = judge_row(f, &u, &k, in, wall_ms, &no);
+            st = judge_row(f, &u, &k, in, now, wall_ms, &no);
         else if (no == REASON_NONE)
             no = judge_link(f, &u, &k, in);
         *changed |= no != (enum outcome_reason)k.reason;
@@ -326,7 +329,7 @@ static enum status add_paths(struct frontier *f, const struct returning *in)
 }
 
 static enum status judge_block(struct frontier *f, struct drop_block *b,
-                               int64_t wall_ms)
+                               int64_t now, int64_t wall_ms)
 {
     struct returning in = {.items = xcalloc(b->count + 1, sizeof *in.items),
                            .list = xcalloc(b->count + 1, sizeof *in.list),
@@ -334,7 +337,7 @@ static enum status judge_block(struct frontier *f, struct drop_block *b,
                                xcalloc(b->count + 1, sizeof *in.on_level)};
     bool changed = false;
     uint64_t returned = 0;
-    enum status st = sift(f, b, &in, wall_ms, &changed);
+    enum status st = sift(f, b, &in, now, wall_ms, &changed);
 
     if (st == STATUS_OK && in.count > 0)
         st = frontier_admit(f, f->o.crawl, in.list, in.count, f->keeps_paths,
@@ -351,7 +354,8 @@ static enum status judge_block(struct frontier *f, struct drop_block *b,
     return st;
 }
 
-static enum status judge_blocks(struct frontier *f, int64_t wall_ms)
+static enum status judge_blocks(struct frontier *f, int64_t now,
+                                int64_t wall_ms)
 {
     struct rejudge *j = &f->rejudge;
     enum status st = STATUS_OK;
@@ -365,7 +369,7 @@ static enum status judge_blocks(struct frontier *f, int64_t wall_ms)
         if (st != STATUS_OK)
             break;
         if (b.count > 0)
-            st = judge_block(f, &b, wall_ms);
+            st = judge_block(f, &b, now, wall_ms);
         j->at = b.number;
     }
     if (st == STATUS_NOT_FOUND) {
@@ -409,7 +413,7 @@ enum status rejudge_step(struct frontier *f, int64_t now, int64_t wall_ms)
     if (st == STATUS_OK && f->rejudge.reasons == 0)
         st = begin_later(f);
     if (st == STATUS_OK && f->rejudge.reasons != 0)
-        st = judge_blocks(f, wall_ms);
+        st = judge_blocks(f, now, wall_ms);
     if (st == STATUS_OK)
         st = write_mark(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

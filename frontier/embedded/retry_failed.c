@@ -53,14 +53,14 @@ static bool take_try(void *ctx, const struct fetch_row *row)
 
 static enum status queue_again(struct frontier *f, struct failed_retry *r,
                                const struct failed *failed, uint32_t queue,
-                               int64_t wall_ms)
+                               int64_t now, int64_t wall_ms)
 {
     struct url_row row;
     bool back = false;
     enum status st = frontier_store_get(f->store, failed->id, &row, &f->text);
 
     if (st == STATUS_OK && (queue == 0 || row.queue == queue))
-        st = frontier_readmit(f, &row, failed->o, wall_ms, &back);
+        st = frontier_readmit(f, &row, failed->o, now, wall_ms, &back);
     r->queued += back;
     return st;
 }
@@ -87,7 +87,7 @@ enum status retry_failed(struct engine *e, struct failed_retry *r, size_t most,
     if (st == STATUS_OK)
         st = page_store_each(f->pages, r->after, take_try, &l);
     for (size_t i = 0; st == STATUS_OK && i < l.count; i++)
-        st = queue_again(f, r, &l.found[i], queue, wall_ms);
+        st = queue_again(f, r, &l.found[i], queue, now, wall_ms);
     free(l.found);
     *over = l.looked < most;
     r->after = l.last;

@@ -139,6 +139,34 @@ START_TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
 }
 END_TEST
 
+/* A page that is to be fetched once more is no page until then. */
+START_TEST(a_page_that_is_tried_again_is_not_counted_twice_over_a_kill)
+{
+    static const struct outcome gone = {OUTCOME_FAILED, REASON_HTTP, 404};
+    struct failed_retry retry = {.reason_count = 0};
+    bool over = false;
+    struct rig r;
+
+    rig_init(&r);
+    r.o.budgets.host_pages = 2;
+    rig_create(&r);
+    seeds(&r, "a.test", 3);
+    rig_ack(&r, rig_lease(&r), gone, NULL, 0);
+    rig_ack(&r, rig_lease(&r), fetched, NULL, 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    crash(&r);
+    while (!over)
+        ck_assert_int_eq(r.e->ops->retry_failed(r.e, &retry, 10, r.now,
+                                                RIG_WALL, &over),
+                         STATUS_OK);
+    ck_assert_uint_eq(retry.queued, 1);
+    crash(&r);
+    ck_assert_uint_ne(rig_lease(&r), 0);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    rig_fini(&r);
+}
+END_TEST
+
 /* Fetches all that may be, as pages that link to `to`; returns their number. */
 static unsigned pages_that_link(struct rig *r, const char *to)
 {
@@ -299,6 +327,8 @@ Suite *suite_frontier_budget(void)
     tcase_add_test(t, what_becomes_no_page_is_left_for_the_other_hosts);
     tcase_add_test(t,
                    a_host_is_asked_for_no_more_once_so_many_octets_have_come);
+    tcase_add_test(t,
+                   a_page_that_is_tried_again_is_not_counted_twice_over_a_kill);
     tcase_add_test(t, a_share_grows_with_the_domains_that_link_to_the_host);
     tcase_add_loop_test(t, no_budget_is_passed_or_left_over_whatever_happens, 0,
                         20);
