@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* crawl_waits.c - hosts with URLs left when a crawl ends. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "crawler/crawl_impl.h"
+
+#define LONG_QUEUES 1000
 
 static bool is_noted(const struct crawl_result *r, struct bytes host)
 {
@@ -30,11 +34,11 @@ void crawl_note_wait(struct crawl *c, struct bytes host, const char *why,
 /* Of the hosts with the most URLs left, the one whose delays take longest. */
 static void note_longest(struct crawl *c, int64_t now)
 {
-    struct engine_host_row rows[CRAWL_WAITS];
+    struct engine_host_row *rows = xcalloc(LONG_QUEUES, sizeof *rows);
     double longest = 0;
     bool all;
     size_t n = c->engine->ops->hosts(c->engine, ENGINE_HOSTS_BIGGEST,
-                                     CRAWL_WAITS, now, rows, &all);
+                                     LONG_QUEUES, now, rows, &all);
 
     for (size_t i = 0; i < n; i++) {
         const struct engine_host_row *r = &rows[i];
@@ -49,6 +53,7 @@ static void note_longest(struct crawl *c, int64_t now)
         snprintf(c->result.longest.host, sizeof c->result.longest.host, "%.*s",
                  (int)(r->host.len < 200 ? r->host.len : 200), r->host.at);
     }
+    free(rows);
 }
 
 void crawl_note_waits(struct crawl *c, int64_t now)

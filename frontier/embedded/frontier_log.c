@@ -73,9 +73,9 @@ void frontier_log_cut(const struct frontier *f, const struct host_queue *h,
 
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     log_warn("a Crawl-delay is cut to --max-crawl-delay",
-             "host=%.*s crawl_delay=%llds max_crawl_delay=%llds", (int)key.len,
-             key.at, (long long)(delay / NS_PER_S),
-             (long long)(f->o.schedule.max_crawl_delay / NS_PER_S));
+             "host=%.*s crawl_delay=%gs max_crawl_delay=%gs", (int)key.len,
+             key.at, (double)delay / NS_PER_S,
+             (double)f->o.schedule.max_crawl_delay / NS_PER_S);
 }
 
 void frontier_log_retry(const struct frontier *f, struct bytes url,
