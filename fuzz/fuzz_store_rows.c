@@ -69,7 +69,7 @@ static const struct order *best(void)
 
 static struct frontier_options options(void)
 {
-    return (struct frontier_options){
+    struct frontier_options o = {
         .crawl = bytes_of_str(CRAWL_ID),
         .schedule = {.max_delay = NS_PER_S, .retry_delay = NS_PER_MS},
         .tries = 3,
@@ -82,6 +82,10 @@ static struct frontier_options options(void)
         .random_seed = 7,
         .order = best(),
     };
+
+    for (unsigned i = 0; i < TRAP_RULES_; i++)
+        o.traps.threshold[i] = 5;
+    return o;
 }
 
 /* ---- working with one ---- */
@@ -276,6 +280,9 @@ static void make(struct template *t)
             "INSERT INTO kept_drop VALUES(1, 12582912, 2,"
             " x'32160001010011687474703a2f2f782e6578616d706c652f201700110161');"
             "INSERT INTO path VALUES(1, 1, 0, x'0101');"
+            "INSERT INTO trap VALUES(1, 0, 'h0.example', '/N', 4, 128, 1,"
+            " x'0000000100000002');"
+            "INSERT INTO trap VALUES(2, 4, 'h1.example', '', 9, 288, 5, x'');"
             "INSERT INTO link VALUES(1, 2, 0)");
     for (int i = 0; i < NAMES; i++) {
         buf_init(&t->files[i], (size_t)64 << 20);
