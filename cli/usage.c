@@ -146,6 +146,8 @@ static bool has(const struct option_table *t, enum option_type type)
 
 static void print_units(const struct option_table *t, FILE *to)
 {
+    if (has(t, OPTION_COUNT))
+        fputs("\nA count may end in K, M or G, powers of 1000: 10M.", to);
     if (has(t, OPTION_SIZE))
         fputs("\nA SIZE is bytes, or a number with K, M or G, powers of 1024.",
               to);

@@ -33,6 +33,9 @@ static const struct unit size_units[] = {
     {"k", UINT64_C(1) << 10},
     {"", 1},
 };
+static const struct unit count_units[] = {
+    {"G", 1000000000}, {"M", 1000000}, {"K", 1000}, {"k", 1000}, {"", 1},
+};
 static const struct unit time_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000},
     {"s", 1000},     {"ms", 1},      {"", 1000},
@@ -84,8 +87,9 @@ static bool take_decimal(struct bytes *text, struct decimal *d)
     return before + after > 0;
 }
 
+/* `exact`: refuses a number that the unit does not make whole. */
 static enum status read_units(struct bytes text, const struct unit *units,
-                              size_t count, uint64_t *value)
+                              size_t count, bool exact, uint64_t *value)
 {
     struct decimal d;
     uint64_t v;
@@ -99,7 +103,8 @@ static enum status read_units(struct bytes text, const struct unit *units,
             return STATUS_LIMIT;
         if (__builtin_add_overflow(v, d.part * units[i].worth / d.scale, &v))
             return STATUS_LIMIT;
-        if (v == 0 && d.whole + d.part > 0)
+        if ((v == 0 && d.whole + d.part > 0) ||
+            (exact && d.part * units[i].worth % d.scale != 0))
             return STATUS_FORMAT;
         *value = v;
         return STATUS_OK;
@@ -109,26 +114,27 @@ static enum status read_units(struct bytes text, const struct unit *units,
 
 enum status quantity_count(struct bytes text, int64_t *n)
 {
-    uint64_t v = 0;
-    bool huge = false;
+    uint64_t v;
+    enum status st =
+        read_units(text, count_units, LENGTH(count_units), true, &v);
 
-    if (take_digits(&text, &v, &huge) == 0 || text.len > 0)
-        return STATUS_FORMAT;
-    if (huge || v > INT64_MAX)
+    if (st == STATUS_OK && v > INT64_MAX)
         return STATUS_LIMIT;
-    *n = (int64_t)v;
-    return STATUS_OK;
+    if (st == STATUS_OK)
+        *n = (int64_t)v;
+    return st;
 }
 
 enum status quantity_size(struct bytes text, uint64_t *bytes)
 {
-    return read_units(text, size_units, LENGTH(size_units), bytes);
+    return read_units(text, size_units, LENGTH(size_units), false, bytes);
 }
 
 enum status quantity_time(struct bytes text, int64_t *ms)
 {
     uint64_t v;
-    enum status st = read_units(text, time_units, LENGTH(time_units), &v);
+    enum status st =
+        read_units(text, time_units, LENGTH(time_units), false, &v);
 
     if (st != STATUS_OK)
         return st;

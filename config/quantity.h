@@ -1,10 +1,11 @@
 /*
  * quantity.h - numbers, sizes and times as users write them.
  *
- * Sizes are bytes, or a number with K, M or G, powers of 1024. Times are
- * seconds, or a number with ms, s, m, h or d. Both take decimal fractions of up
- * to nine digits; signs, exponents and white space are refused, so that a
- * typing error is not a value. Any thread.
+ * Sizes are bytes, or a number with K, M or G, powers of 1024; counts are whole
+ * numbers, or take the same letters for powers of 1000. Times are seconds, or a
+ * number with ms, s, m, h or d. All take decimal fractions of up to nine
+ * digits; signs, exponents and white space are refused, so that a typing error
+ * is not a value. Any thread.
  */
 #ifndef URLWEIR_CONFIG_QUANTITY_H
 #define URLWEIR_CONFIG_QUANTITY_H
@@ -17,6 +18,7 @@
 
 /* All return STATUS_FORMAT if the text is not valid, and STATUS_LIMIT if the
  * value is too large. */
+/* "500", "10M", "1.5M", but neither "1.5" nor "1.0001K". */
 MUST_CHECK enum status quantity_count(struct bytes text, int64_t *n);
 /* A fraction of a byte is dropped. */
 MUST_CHECK enum status quantity_size(struct bytes text, uint64_t *bytes);

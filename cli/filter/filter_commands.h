@@ -32,7 +32,7 @@ extern const char *const filter_kind_words[];
  * field of that name. */
 #define FILTER_CAPACITY_ROW(settings, what)                                    \
     {                                                                          \
-        .name = "capacity", .type = OPTION_FRACTION,                           \
+        .name = "capacity", .type = OPTION_COUNT,                              \
         .at = offsetof(settings, capacity), .fallback = "0", .min = 0,         \
         .max = 0x1p40, .flags = OPTION_LINE_ONLY, .section = "Filter",         \
         .arg = "N", .help = what                                               \

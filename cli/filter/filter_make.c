@@ -2,7 +2,6 @@
 /* filter_make.c - `urlweir filter create`, `merge` and `info`. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_file.h"
 #include "cli/filter/filter_redis.h"
+#include "filter/sizing.h"
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
                                          "counting", "cuckoo", NULL};
@@ -27,12 +27,14 @@ static const char *const create_words[] = {"scalable", "bloom",  "stacked",
 
 struct create_settings {
     int kind;
-    double capacity, fpr, growth, tightening;
-    int64_t fingerprint;
+    int64_t capacity, fingerprint;
+    double fpr, growth, tightening;
     char *seed;
     bool fixed;
     uint8_t from[8];
 };
+
+enum { FPR_AT = 2 }; /* its row below */
 
 static const struct option_spec create_specs[] = {
     {.name = "kind",
@@ -90,7 +92,8 @@ static const struct option_spec create_specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
      .arg = "BITS",
-     .help = "cuckoo: 8, 12, 16 or 32; 0: as --fpr needs"},
+     .help = "cuckoo: 8, 12, 16 or 32; 0: as --fpr needs; without --fpr, the "
+             "rate is what they keep"},
 };
 
 static const struct option_table create_table = {
@@ -131,14 +134,34 @@ static int create_in_redis(const char *url, const struct create_settings *s)
                            "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
     filter_file_seed(seed, s->seed);
-    return filter_redis_create(create_usage.name, url,
-                               (uint64_t)ceil(s->capacity), s->fpr, seed);
+    return filter_redis_create(create_usage.name, url, (uint64_t)s->capacity,
+                               s->fpr, seed);
+}
+
+/* The rate that `fingerprint` bits keep in a full table is the default of
+ * --fpr; less than that is refused. */
+static int fit_fingerprint(struct create_settings *s)
+{
+    double rate = s->fingerprint != 0
+                      ? sizing_cuckoo_rate((unsigned)s->fingerprint, 4, 0.95)
+                      : 0;
+
+    if (s->fingerprint == 0 || rate <= s->fpr)
+        return EXIT_DONE;
+    if (s->from[FPR_AT] == OPTION_FROM_LINE)
+        return usage_error(&create_usage,
+                           "--fingerprint %d cannot keep --fpr %g: a full "
+                           "table calls %.2g of new keys `maybe`; leave one "
+                           "of the two out",
+                           (int)s->fingerprint, s->fpr, rate);
+    s->fpr = rate;
+    return EXIT_DONE;
 }
 
 static int create(const char *path, const struct create_settings *s)
 {
     struct filter_options o = {.kind = create_words[s->kind],
-                               .expect = (uint64_t)ceil(s->capacity),
+                               .expect = (uint64_t)s->capacity,
                                .fpr = s->fpr,
                                .keep_nothing = s->fixed,
                                .growth = s->growth,
@@ -172,7 +195,9 @@ int filter_create_command(int argc, char **argv)
 
     if (!command_line_parse(&create_usage, argc, argv, &s, &operands, &code))
         return code;
-    code = create(operands.item[0], &s);
+    code = fit_fingerprint(&s);
+    if (code == EXIT_DONE)
+        code = create(operands.item[0], &s);
     option_list_free(&operands);
     option_fini(&create_table, &s);
     return code;

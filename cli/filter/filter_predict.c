@@ -19,13 +19,14 @@
 #include "filter/sizing.h"
 
 struct predict_settings {
-    double capacity, fpr;
+    int64_t capacity;
+    double fpr;
     bool json;
     uint8_t from[3];
 };
 
 static const struct option_spec specs[] = {
-    FILTER_CAPACITY_ROW(struct predict_settings, "keys, such as 1e9"),
+    FILTER_CAPACITY_ROW(struct predict_settings, "keys, such as 10M"),
     FILTER_FPR_ROW(struct predict_settings),
     FILTER_JSON_ROW(struct predict_settings),
 };
@@ -164,7 +165,7 @@ int filter_predict_command(int argc, char **argv)
     option_list_free(&operands);
     if (s.capacity < 1)
         return usage_error(&usage, "--capacity is needed, at least 1");
-    n = (uint64_t)ceil(s.capacity);
+    n = (uint64_t)s.capacity;
     make_plans(plans, n, s.fpr);
     k = sizing_block_best(64, s.fpr, &load);
     for (int i = 0; i < OVERFILLS; i++)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,7 +237,8 @@ int filter_redis_info(const char *command, const char *url, bool json)
 /* ---- rebuild ---- */
 
 struct rebuild_settings {
-    double capacity, fpr;
+    int64_t capacity;
+    double fpr;
     bool binary;
     uint8_t from[3];
 };
@@ -292,7 +292,7 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
 
     if (!filter_redis_open(&r.f, rebuild_usage.name, url, &code))
         return code;
-    st = redis_bloom_rebuild(r.f.bloom, (uint64_t)ceil(s->capacity), s->fpr);
+    st = redis_bloom_rebuild(r.f.bloom, (uint64_t)s->capacity, s->fpr);
     if (st == STATUS_LIMIT || st == STATUS_ARG) {
         code = usage_error(&rebuild_usage,
                            st == STATUS_LIMIT

@@ -60,7 +60,7 @@ PYTHON
 refuses 2 "exists already" create "$f" --capacity 10
 refuses 2 "no such filter" check "$redis_url?key=nowhere"
 refuses 1 "cannot remove keys" remove "$f"
-refuses 1 "offset 2^32-1" create "$redis_url?key=big" --capacity 1e9
+refuses 1 "offset 2^32-1" create "$redis_url?key=big" --capacity 1G
 refuses 1 "needs a Redis URL" create here --kind redis --capacity 9
 refuses 1 "leave --kind cuckoo out" create "$redis_url?key=c" --kind cuckoo \
     --capacity 9

@@ -127,6 +127,10 @@ filter check grown <keys >got
 filter create print --kind cuckoo --capacity 3000 --fingerprint 8
 filter add print <keys
 filter info print --json | grep -q '"k": 8,' || fail "--fingerprint"
+filter info print --json | grep -q '"fpr_promised": 0.029' ||
+    fail "what 8 bits promise: $(filter info print --json)"
+refuses 1 "--fingerprint 8 cannot keep --fpr 0.001" create other --kind cuckoo \
+    --capacity 1.5M --fingerprint 8 --fpr 0.001
 refuses 1 "--fpr" create no --capacity 10 --fpr 2
 
 # ---- full, damaged, absent ----------------------------------------------------
@@ -191,10 +195,10 @@ done
 
 # ---- before making one ---------------------------------------------------------
 
-exits 0 "$URLWEIR" filter predict --capacity 1e6 --fpr 0.01
+exits 0 "$URLWEIR" filter predict --capacity 1M --fpr 0.01
 says out "plain      7        9.59  1.1 MiB"
 says out "bloom      8       10.10"
-exits 0 "$URLWEIR" filter predict --capacity 1e9 --fpr 1e-3 --json
+exits 0 "$URLWEIR" filter predict --capacity 1G --fpr 1e-3 --json
 python3 - <<'PYTHON' || fail "predict --json: $(cat out)"
 import json
 o = json.load(open("out"))

@@ -225,6 +225,7 @@ START_TEST(help_is_printed_at_the_first_sign)
         "      --kind KINDS            kinds of things [a, img]\n"
         "  -h, --help                  print this\n"
         "\n"
+        "A count may end in K, M or G, powers of 1000: 10M.\n"
         "A SIZE is bytes, or a number with K, M or G, powers of 1024.\n"
         "A TIME is seconds, or a number with ms, s, m, h or d: 1.5s.\n"
         "An option that takes a list may be repeated; an empty value empties "

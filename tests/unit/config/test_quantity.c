@@ -46,6 +46,32 @@ START_TEST(reads_times_to_the_millisecond)
 }
 END_TEST
 
+START_TEST(reads_counts_that_a_unit_makes_whole)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } counts[] = {{"0", 0},           {"500", 500},
+                  {"10K", 10000},     {"10k", 10000},
+                  {"1.5M", 1500000},  {"0.0005M", 500},
+                  {"3G", 3000000000}, {"9223372036854775807", INT64_MAX}};
+    static const char *const no_counts[] = {"1.5", "1.0005K", "1m", "1g", "1T"};
+    int64_t n;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        n = 7;
+        ck_assert_int_eq(quantity_count(bytes_of_str(counts[i].text), &n),
+                         STATUS_OK);
+        ck_assert_int_eq(n, counts[i].value);
+    }
+    for (size_t i = 0; i < sizeof no_counts / sizeof *no_counts; i++)
+        ck_assert_int_eq(quantity_count(bytes_of_str(no_counts[i]), &n),
+                         STATUS_FORMAT);
+    ck_assert_int_eq(quantity_count(bytes_of_str("9223372037G"), &n),
+                     STATUS_LIMIT);
+}
+END_TEST
+
 static const char *const nonsense[] = {
     "",
     " 1",
@@ -199,6 +225,7 @@ Suite *suite_quantity(void)
 
     tcase_add_loop_test(t, reads_sizes_in_powers_of_1024, 0, LENGTH(sizes));
     tcase_add_loop_test(t, reads_times_to_the_millisecond, 0, LENGTH(times));
+    tcase_add_test(t, reads_counts_that_a_unit_makes_whole);
     tcase_add_loop_test(t, refuses_what_only_looks_like_a_number, 0,
                         LENGTH(nonsense));
     tcase_add_test(t, refuses_what_does_not_fit_64_bits);
