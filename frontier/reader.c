@@ -183,3 +183,13 @@ struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text)
                ? row.url
                : bytes_of(NULL, 0);
 }
+
+void reader_same_page(struct reader *r, struct url_record *f, struct buf *text)
+{
+    bool same = f->fetch.same_as != 0;
+    uint64_t seq = same ? f->fetch.same_as : f->fetch.near_dup_of;
+    uint64_t id = seq != 0 ? page_store_url_of(r->pages, seq) : 0;
+
+    if (id != f->fetch.url)
+        *(same ? &f->same_as : &f->near_dup_of) = reader_url(r, id, text);
+}

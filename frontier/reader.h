@@ -19,6 +19,7 @@
 #include "storage/rows/hint_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/url_record.h"
 
 #define CRAWL_ID "DEFAULT" /* of a crawl of our own */
 
@@ -51,6 +52,10 @@ bool reader_is_unbegun(const char *dir);
 char *reader_path(const struct reader *r, const char *name);
 /* The URL of a row, in `text`; empty: there is no such row. */
 struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text);
+/* Sets same_as or near_dup_of of `f`, a record with its url and fetch, to the
+ * URL of the earlier page, in `text`; neither, if that is the same URL, tried
+ * before. */
+void reader_same_page(struct reader *r, struct url_record *f, struct buf *text);
 /* The digest under which the crawl knows a row's URL. */
 struct digest reader_digest(struct reader *r, const struct url_row *row);
 /* The id of a canonical URL, 0: never admitted. Tries both modes of queue

@@ -29,8 +29,8 @@ static const char sql[] =
     " " URL_OF("u.via") ","
     " CASE typeof(f.redirect) WHEN 'text' THEN f.redirect"
     " ELSE " URL_OF("f.redirect") " END,"
-    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same)") ","
-    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.near)")
+    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.same AND url <> f.url)") ","
+    " " URL_OF("(SELECT url FROM fetch WHERE seq = f.near AND url <> f.url)")
     " FROM fetch f JOIN url u ON u.id = f.url JOIN origin o ON o.id = u.origin"
     " WHERE f.seq > ?1 AND f.final ORDER BY f.seq LIMIT ?2";
 /* clang-format on */

@@ -95,14 +95,7 @@ static bool add_fetch(void *ctx, const struct fetch_row *row)
     f.redirect_to = row->redirect_to != 0
                         ? reader_url(s->r, row->redirect_to, &s->text)
                         : row->redirect_url;
-    if (row->same_as != 0)
-        f.same_as =
-            reader_url(s->r, page_store_url_of(s->r->pages, row->same_as),
-                       &s->other_text);
-    else if (row->near_dup_of != 0)
-        f.near_dup_of =
-            reader_url(s->r, page_store_url_of(s->r->pages, row->near_dup_of),
-                       &s->other_text);
+    reader_same_page(s->r, &f, &s->other_text);
     set_view(e, ROW_VIEW_HISTORY, &f);
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (row->final) {

@@ -229,14 +229,7 @@ static void put_fetch(struct export *j, enum row_view_id view,
         f.redirect_to = target_of(j, fetch->seq); /* also in via_text */
     else
         f.via = reader_url(j->r, url->via, &j->via_text);
-    if (fetch->same_as != 0)
-        f.same_as =
-            reader_url(j->r, page_store_url_of(j->r->pages, fetch->same_as),
-                       &j->same_text);
-    else if (fetch->near_dup_of != 0)
-        f.near_dup_of =
-            reader_url(j->r, page_store_url_of(j->r->pages, fetch->near_dup_of),
-                       &j->same_text);
+    reader_same_page(j->r, &f, &j->same_text);
     put_record(j, view, &f);
 }
 

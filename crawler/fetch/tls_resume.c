@@ -6,8 +6,8 @@
  * makes the SSL from it. The info callback runs when the handshake starts, the
  * last moment at which a session can be set: libcurl offers no other between
  * the two. Sessions come as the server sends them: in TLS 1.3 after the
- * handshake, often two. libcurl refuses the tickets of TLS 1.2 (RFC 5077), which
- * are all that a server without a cache of its own has to offer.
+ * handshake, often two. libcurl refuses the tickets of TLS 1.2 (RFC 5077),
+ * which are all that a server without a cache of its own has to offer.
  */
 #include "crawler/fetch/tls_resume.h"
 

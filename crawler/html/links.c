@@ -32,6 +32,7 @@
 #define CSS_URL_MOST   ((size_t)1 << 20)
 #define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
 #define TITLE_MOST     512
+#define TITLE_RAW_MOST ((size_t)16 * TITLE_MOST) /* that much of it is read */
 #define LANG_MOST      64
 
 struct link_parser {
@@ -354,7 +355,12 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
     struct bytes rest, word;
     struct buf text;
 
-    buf_init(&text, 16 * TITLE_MOST);
+    /* A reference may become a little longer; what is cut in two at the end is
+     * past the room in `out`, but for a title of white space. */
+    raw = bytes_skip_space(raw);
+    if (raw.len > TITLE_RAW_MOST)
+        raw.len = TITLE_RAW_MOST;
+    buf_init(&text, 2 * TITLE_RAW_MOST);
     html_text(&text, raw, as);
     rest = buf_bytes(&text);
     buf_clear(out);

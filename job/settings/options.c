@@ -147,8 +147,8 @@ static const struct option_spec specs[] = {
      .help = "where to start; on the command line these are the operands"},
     {.name = "input", .letter = 'i', TEXT(input), .section = INPUT,
      .arg = "FILE", .flags = OPTION_ON_START,
-     .help = "read seeds from FILE, one a line, # begins a comment; - is "
-             "stdin"},
+     .help = "read seeds from FILE, one a line, # begins a comment; it may be "
+             "gzip; - is stdin"},
     {.name = "output", .letter = 'o', TEXT(output), .section = INPUT,
      .arg = "DIR", .flags = OPTION_ON_START | OPTION_OF_RUN,
      .help = "the crawl's directory; it is made if it is missing"},

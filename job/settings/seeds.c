@@ -3,8 +3,11 @@
 #include "job/settings/seeds.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "base/format.h"
 #include "job/settings/seed_login.h"
@@ -189,14 +192,14 @@ static struct bytes strip(struct bytes line)
 
 /* Reads a line without its LF; false at the end. Drops the rest of a line over
  * the limit; then buf_failed(line) is true. */
-static bool read_line(FILE *in, struct buf *line)
+static bool read_line(gzFile in, struct buf *line)
 {
-    int c = getc_unlocked(in);
+    int c = gzgetc(in);
 
     buf_clear(line);
-    if (c == EOF)
+    if (c == -1)
         return false;
-    for (; c != EOF && c != '\n'; c = getc_unlocked(in))
+    for (; c != -1 && c != '\n'; c = gzgetc(in))
         buf_add_char(line, (char)c);
     return true;
 }
@@ -218,40 +221,62 @@ static enum status take_line(struct seeds *s, struct bytes line, bool too_long,
     return seeds_take(s, text, place);
 }
 
-enum status seeds_read(struct seeds *s, FILE *in, const char *name)
+/* Why the file could not be read to its end, NULL: it was. */
+static const char *read_error(gzFile in)
 {
+    int code = Z_OK;
+    const char *text = gzerror(in, &code);
+
+    if (code == Z_ERRNO)
+        return strerror(errno);
+    if (code == Z_BUF_ERROR)
+        return "its gzip data end too early";
+    return code == Z_OK || code == Z_STREAM_END ? NULL : text;
+}
+
+enum status seeds_read(struct seeds *s, int fd, const char *name)
+{
+    int copy = dup(fd);
+    gzFile in = copy >= 0 ? gzdopen(copy, "r") : NULL;
     enum status st = STATUS_OK;
     uint64_t number = 0;
+    const char *why;
     struct buf line;
 
+    if (in == NULL) {
+        if (copy >= 0)
+            close(copy);
+        return STATUS_NOMEM;
+    }
     buf_init(&line, SEED_CEILING);
     while (st == STATUS_OK && read_line(in, &line)) {
         number++;
         st = take_line(s, bytes_of(buf_str(&line), line.len),
                        buf_failed(&line) != STATUS_OK, name, number);
     }
-    if (st == STATUS_OK && ferror(in)) {
-        fprintf(s->report, "urlweir: cannot read %s: %s\n", name,
-                strerror(errno));
+    why = st == STATUS_OK ? read_error(in) : NULL;
+    if (why != NULL) {
+        fprintf(s->report, "urlweir: cannot read %s: %s\n", name, why);
         st = STATUS_IO;
     }
+    gzclose(in);
     buf_fini(&line);
     return st;
 }
 
 static enum status read_file(struct seeds *s, const char *path)
 {
-    FILE *in = fopen(path, "re");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     enum status st;
 
-    if (in == NULL) {
+    if (fd < 0) {
         st = status_of_errno(errno);
         fprintf(s->report, "urlweir: cannot read seeds from %s: %s\n", path,
                 strerror(errno));
         return st;
     }
-    st = seeds_read(s, in, path);
-    fclose(in);
+    st = seeds_read(s, fd, path);
+    close(fd);
     return st;
 }
 
@@ -265,6 +290,6 @@ enum status seeds_all(struct seeds *s, const struct option_list *operands,
     if (st != STATUS_OK || input == NULL)
         return st;
     if (strcmp(input, "-") == 0)
-        return seeds_read(s, stdin, "stdin");
+        return seeds_read(s, STDIN_FILENO, "stdin");
     return read_file(s, input);
 }

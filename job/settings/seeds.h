@@ -54,9 +54,9 @@ extern const char seeds_no_login[];
  * operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);
-/* Takes all lines of a stream, called `name` in reports. STATUS_IO: reading
- * failed, which was reported. */
-MUST_CHECK enum status seeds_read(struct seeds *s, FILE *in, const char *name);
+/* Takes all lines from a file descriptor, plain or gzip (RFC 1952), called
+ * `name` in reports. STATUS_IO: reading failed, which was reported. */
+MUST_CHECK enum status seeds_read(struct seeds *s, int fd, const char *name);
 /* Takes the operands, then the lines of `input`: a path, "-" for stdin, or
  * NULL. STATUS_NOT_FOUND, STATUS_IO: the file cannot be read, which was
  * reported. If s->good is 0 afterwards, there are no seeds. */

@@ -83,4 +83,18 @@ crawl errors $one --warc --dup-content skip
 ended 0
 exits 0 "$URLWEIR" export errors
 says out "\"url\": \"${seed}deep.html\""
+
+# ---- a URL that failed twice with one body is not the same as itself ----
+
+echo '<p>another' >$at/b-page
+printf '503\nContent-Type: text/html\n' >$at/b-page.head
+crawl twice $one --warc --tries 2 --retry-delay 0.1 --jsonl twice.jsonl
+exits 0 "$URLWEIR" export twice --what pages
+grep -F '"http_503"' out >failed || fail "no page failed: $(cat out)"
+says failed '"same_as": null'
+[ "$(grep -cF '"http_503"' twice.jsonl)" = 1 ] || fail "not one line: $(cat twice.jsonl)"
+! grep -F '"http_503"' twice.jsonl | grep -q '"same_as": "' ||
+    fail "the same as itself: $(cat twice.jsonl)"
+exits 0 "$URLWEIR" explain twice "${seed}b-page"
+! grep -q same_as out || fail "the same as itself: $(cat out)"
 echo "two repeats in each crawl"

@@ -20,7 +20,8 @@ assert lines == '' or lines.endswith('\n'), 'a torn end'
 got = [json.loads(l) for l in lines.splitlines()]
 assert all(list(l)[:3] == ['seq', 'url', 'status'] for l in got)
 d = sqlite3.connect('file:%s/frontier.db?mode=ro' % sys.argv[1], uri=True)
-want = d.execute('SELECT seq, url, status, reason, http_status, tries, title, same_as, redirect_to, mime, warc_offset'
+want = d.execute('SELECT seq, url, status, reason, http_status, tries, title,'
+                 ' (SELECT url FROM fetch WHERE seq = same_as AND url <> id), redirect_to, mime, warc_offset'
                  ' FROM fetches WHERE final ORDER BY seq').fetchall()
 have = [(l['seq'], l['url'], l['status'], l['reason'], l['http_status'], l['tries'], l['title'], bool(l['same_as']),
          bool(l['redirect_to']), l['mime'], l['warc_offset']) for l in got]

@@ -341,6 +341,11 @@ START_TEST(ours_title_and_language_are_short_and_clean)
     i = run(buf_bytes(&page), LINK_SET_BASIC, "text/html; charset=utf-8");
     ck_assert_uint_eq(i.title.len, 512);
     ck_assert_mem_eq(i.title.at + 510, "\u00e9", 2);
+    for (int k = 0; k < 20000; k++) /* and one without an end */
+        buf_add_str(&page, "&eacute; ");
+    i = run(buf_bytes(&page), LINK_SET_BASIC, "text/html; charset=utf-8");
+    ck_assert_uint_eq(i.title.len, 512);
+    ck_assert_mem_eq(i.title.at, "a \u00e9", 4);
     buf_fini(&page);
     i = run(bytes_of_str("<p>"), LINK_SET_BASIC, "");
     check_text(i.title, "");

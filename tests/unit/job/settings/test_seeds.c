@@ -2,6 +2,10 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "job/settings/seeds.h"
@@ -36,11 +40,13 @@ static void teardown(void)
 
 static enum status read_text(const char *text, size_t len)
 {
-    FILE *in =
-        len > 0 ? fmemopen((char *)text, len, "r") : fopen("/dev/null", "r");
-    enum status st = seeds_read(&seeds, in, "seeds.txt");
+    int fd = memfd_create("seeds", MFD_CLOEXEC);
+    enum status st;
 
-    fclose(in);
+    ck_assert_int_eq(write(fd, text, len), (ssize_t)len);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    st = seeds_read(&seeds, fd, "seeds.txt");
+    close(fd);
     fflush(seeds.report);
     return st;
 }
@@ -208,6 +214,31 @@ START_TEST(a_visitor_that_fails_ends_the_reading)
 }
 END_TEST
 
+START_TEST(a_file_may_be_gzip_and_must_be_whole)
+{
+    struct buf packed;
+    z_stream z = {0};
+
+    buf_init(&packed, 4096);
+    ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8,
+                                  Z_DEFAULT_STRATEGY),
+                     Z_OK);
+    z.next_in = (unsigned char *)"# all\nhttp://a/\nhttp://b/\n";
+    z.avail_in = 26;
+    z.next_out = (unsigned char *)buf_room(&packed, 1024);
+    z.avail_out = 1024;
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    ck_assert_int_eq(read_text(packed.at, z.total_out), STATUS_OK);
+    ck_assert_str_eq(buf_str(&got), "http://a/\nhttp://b/\n");
+    ck_assert_int_eq(read_text(packed.at, z.total_out - 4), STATUS_IO);
+    ck_assert_ptr_nonnull(strstr(said, "its gzip data end too early"));
+    packed.at[15] ^= 0x55;
+    ck_assert_int_eq(read_text(packed.at, z.total_out), STATUS_IO);
+    deflateEnd(&z);
+    buf_fini(&packed);
+}
+END_TEST
+
 START_TEST(operands_come_before_the_file)
 {
     struct option_list operands = {0};
@@ -277,6 +308,7 @@ Suite *suite_seeds(void)
     tcase_add_test(t, an_endless_line_is_one_bad_seed);
     tcase_add_test(t, of_very_many_bad_seeds_the_first_are_named);
     tcase_add_test(t, a_visitor_that_fails_ends_the_reading);
+    tcase_add_test(t, a_file_may_be_gzip_and_must_be_whole);
     tcase_add_test(t, operands_come_before_the_file);
     tcase_add_test(t, who_asks_is_told_of_bad_seeds_in_their_place);
     tcase_add_test(t, the_examples_hold_no_bad_seed);
