@@ -45,6 +45,43 @@ struct bytes bytes_trim(struct bytes a)
     return a;
 }
 
+/* The length of the blank that `a` begins with, 0: none. */
+static size_t blank_length(struct bytes a)
+{
+    static const char *const more[] = {"\xc2\x85",     "\xc2\xa0",
+                                       "\xe1\x9a\x80", "\xe2\x80\xa8",
+                                       "\xe2\x80\xa9", "\xe2\x80\xaf",
+                                       "\xe2\x81\x9f", "\xe3\x80\x80",
+                                       "\xef\xbb\xbf"};
+
+    if (a.len > 0 && ascii_is_space(a.at[0]))
+        return 1;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (bytes_starts_with(a, more[i]))
+            return strlen(more[i]);
+    /* U+2000 to U+200B */
+    return bytes_starts_with(a, "\xe2\x80") && a.len > 2 &&
+                   (unsigned char)a.at[2] <= 0x8b
+               ? 3
+               : 0;
+}
+
+struct bytes bytes_trim_blanks(struct bytes a)
+{
+    size_t n;
+
+    while ((n = blank_length(a)) > 0)
+        a = bytes_of(a.at + n, a.len - n);
+    for (n = 1; n <= 3 && n <= a.len;)
+        if (blank_length(bytes_of(a.at + a.len - n, n)) == n) {
+            a.len -= n;
+            n = 1;
+        } else {
+            n++;
+        }
+    return a;
+}
+
 /* Table 3-7 of the Unicode Standard: the first octet narrows only the second.
  */
 size_t bytes_utf8_length(struct bytes a)

@@ -54,6 +54,9 @@ static inline struct bytes bytes_skip_space(struct bytes a)
 }
 /* Without ASCII white space (space, tab, LF, FF, CR) at both ends. */
 struct bytes bytes_trim(struct bytes a);
+/* The same for all white space of Unicode (PropList.txt), U+200B and U+FEFF,
+ * in UTF-8. */
+struct bytes bytes_trim_blanks(struct bytes a);
 /* Is it well-formed UTF-8 (RFC 3629), without surrogates and overlong forms? */
 bool bytes_is_utf8(struct bytes a);
 /* The length of the well-formed sequence at the start of `a`, which is not

@@ -55,10 +55,13 @@ void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
 
 enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
 {
-    /* IMF-fixdate, RFC 850, asctime. The weekday is read and not checked. */
-    static const char *const forms[] = {"%a, %d %b %Y %H:%M:%S GMT",
-                                        "%A, %d-%b-%y %H:%M:%S GMT",
-                                        "%a %b %d %H:%M:%S %Y"};
+    /* IMF-fixdate, RFC 850, asctime, and what servers send in place of the
+     * first. The weekday is read and not checked. */
+    static const char *const forms[] = {
+        "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %d %H:%M:%S %Y",      "%a, %d %b %Y %H:%M:%S UTC",
+        "%a, %d %b %Y %H:%M:%S %z",
+    };
     char text[64];
 
     s = bytes_trim(s);
@@ -71,7 +74,9 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
         const char *end = strptime(text, forms[i], &tm);
 
         if (end != NULL && *end == '\0') {
-            *wall_ms = (int64_t)timegm(&tm) * 1000;
+            long east = tm.tm_gmtoff; /* timegm takes it for 0 */
+
+            *wall_ms = ((int64_t)timegm(&tm) - east) * 1000;
             return STATUS_OK;
         }
     }

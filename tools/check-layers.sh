@@ -30,7 +30,7 @@ frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
 crawler/charset: base/* frontier/url
-crawler/robots: base/* storage/* frontier frontier/url
+crawler/robots: base/* storage/* frontier frontier/url crawler/charset
 crawler/html: base/* frontier/url crawler/charset crawler/robots
 crawler/sitemap: base/* storage/* frontier frontier/url crawler/charset crawler/html
 crawler/address: base/* frontier/url

@@ -27,6 +27,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "crawler/charset/charset.h"
 #include "crawler/robots/robots_line.h"
 #include "crawler/robots/robots_pattern.h"
 
@@ -267,18 +268,37 @@ struct robots *robots_allow_all(void)
     return r;
 }
 
+/* A file that begins with the byte order mark of UTF-16, in UTF-8; `room` holds
+ * it. Any other file is read as it is. */
+static struct bytes without_utf16(struct bytes body, struct buf *room)
+{
+    bool little = bytes_starts_with(body, "\xff\xfe");
+    struct bytes out = body;
+
+    if (!little && !bytes_starts_with(body, "\xfe\xff"))
+        return body;
+    /* At the ceiling it is cut, as is a file that is too long. */
+    (void)!charset_decode(charset_of_label(
+                              bytes_of_str(little ? "utf-16le" : "utf-16be")),
+                          body, room, &out);
+    return out;
+}
+
 struct robots *robots_parse(struct bytes body, struct bytes agent)
 {
     struct robots *r = robots_allow_all();
     struct bytes token = product_token(bytes_trim(agent));
+    struct buf room;
 
-    body = robots_readable(body);
+    buf_init(&room, 2 * ROBOTS_READ_MOST);
+    body = robots_readable(without_utf16(body, &room));
     if (!any_group_names(body, token))
         token.len = 0;
     collect(r, body, token);
     if (r->rule_count > 1)
         qsort(r->rules, r->rule_count, sizeof *r->rules, compare_rules);
     assert(buf_failed(&r->text) == STATUS_OK);
+    buf_fini(&room);
     return r;
 }
 

@@ -60,7 +60,7 @@ static struct bytes value_of(const struct entry *e, enum entry_field field)
 {
     if (e->lost[field] || buf_failed(&e->fields[field]) != STATUS_OK)
         return bytes_of(NULL, 0);
-    return bytes_trim(buf_bytes(&e->fields[field]));
+    return bytes_trim_blanks(buf_bytes(&e->fields[field]));
 }
 
 static struct bytes first_of(const struct entry *e, enum entry_field a,
@@ -77,7 +77,7 @@ static void clear_field(struct entry *e, enum entry_field field)
     e->lost[field] = false;
 }
 
-static void hand_on(struct entry *e, const struct url *base)
+static void give(struct entry *e, const struct url *base)
 {
     struct sitemap_entry out = {.kind = e->kind,
                                 .lastmod = first_of(e, ENTRY_LASTMOD,
@@ -88,6 +88,11 @@ static void hand_on(struct entry *e, const struct url *base)
     if (!entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC), base) &&
         !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_ELSE), base))
         e->sink->passed_over++;
+}
+
+static void hand_on(struct entry *e, const struct url *base)
+{
+    give(e, base);
     e->depth = e->skip_depth = 0;
     e->field = ENTRY_NO_FIELD;
 }
@@ -101,12 +106,28 @@ void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
         clear_field(e, (enum entry_field)i);
     e->kind = kind;
     e->depth = depth;
+    if (kind == SITEMAP_SITEMAP) { /* <sitemap>URL</sitemap> is written too */
+        e->field = ENTRY_LOC_ELSE;
+        e->field_depth = depth;
+    }
+}
+
+/* Another location of an entry of a sitemap; each is passed on. */
+static bool is_next_loc(const struct entry *e, enum entry_field field,
+                        size_t depth)
+{
+    return field == ENTRY_LOC && e->kind != SITEMAP_ITEM &&
+           depth == e->depth + 1 && value_of(e, field).len > 0;
 }
 
 void entry_element(struct entry *e, enum entry_field field, size_t depth)
 {
     if (e->skip_depth > 0)
         return;
+    if (is_next_loc(e, field, depth)) {
+        give(e, NULL); /* in a sitemap locations are absolute */
+        clear_field(e, field);
+    }
     if (field == ENTRY_NO_FIELD ||
         (e->field == ENTRY_NO_FIELD && depth > e->depth + 1) ||
         value_of(e, field).len > 0 || e->lost[field]) {

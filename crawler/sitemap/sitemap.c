@@ -62,7 +62,7 @@ static void end_line(struct sitemap_parser *p)
 {
     struct sitemap_entry entry = {.kind = SITEMAP_PAGE};
     bool too_long = buf_failed(&p->line) != STATUS_OK;
-    struct bytes loc = bytes_trim(buf_bytes(&p->line));
+    struct bytes loc = bytes_trim_blanks(buf_bytes(&p->line));
 
     if (too_long ||
         (loc.len > 0 && !entry_sink_give(&p->sink, &entry, loc, NULL)))

@@ -19,6 +19,23 @@ START_TEST(rfc9110_5_6_7_reads_all_three_date_forms)
 }
 END_TEST
 
+START_TEST(ours_servers_write_the_zone_in_other_ways)
+{
+    static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 UTC",
+                                        "Sun, 06 Nov 1994 08:49:37 +0000",
+                                        "Sun, 06 Nov 1994 08:49:37 -0000",
+                                        "Sun, 06 Nov 1994 10:19:37 +0130"};
+
+    for (int i = 0; i < 4; i++) {
+        int64_t ms = 0;
+
+        ck_assert_int_eq(clock_parse_http_date(bytes_of_str(forms[i]), &ms),
+                         STATUS_OK);
+        ck_assert_int_eq(ms, INT64_C(784111777000));
+    }
+}
+END_TEST
+
 START_TEST(refuses_what_is_no_date)
 {
     static const char *const bad[] = {"", "120", "tomorrow",
@@ -56,6 +73,7 @@ Suite *suite_clock(void)
     TCase *t = tcase_create("clock");
 
     tcase_add_test(t, rfc9110_5_6_7_reads_all_three_date_forms);
+    tcase_add_test(t, ours_servers_write_the_zone_in_other_ways);
     tcase_add_test(t, refuses_what_is_no_date);
     tcase_add_test(t, writes_iso_8601_with_milliseconds);
     suite_add_tcase(s, t);

@@ -40,6 +40,29 @@ START_TEST(rfc9309_2_2_comments_are_cut_off)
 }
 END_TEST
 
+START_TEST(ours_a_file_in_utf16_with_a_mark_is_read)
+{
+    static const char text[] = "User-agent: *\nDisallow: /x\n";
+    char wide[2 * sizeof text];
+    struct robots *r;
+
+    for (size_t little = 0; little < 2; little++) {
+        memcpy(wide, little ? "\xff\xfe" : "\xfe\xff", 2);
+        for (size_t i = 0; i < sizeof text - 1; i++) {
+            wide[2 + 2 * i + !little] = text[i];
+            wide[2 + 2 * i + little] = '\0';
+        }
+        r = robots_parse(bytes_of(wide, sizeof wide), bytes_of_str("a"));
+        ck_assert(!robots_allows(r, bytes_of_str("/x"), NULL));
+        ck_assert(robots_allows(r, bytes_of_str("/y"), NULL));
+        robots_free(r);
+        r = robots_parse(bytes_of(wide, 3), bytes_of_str("a")); /* cut short */
+        ck_assert(robots_allows(r, bytes_of_str("/x"), NULL));
+        robots_free(r);
+    }
+}
+END_TEST
+
 START_TEST(a_byte_order_mark_counts_at_the_start_only)
 {
     ck_assert(!allows("\xef\xbb\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
@@ -466,6 +489,7 @@ Suite *suite_robots_lines(void)
     tcase_add_test(t, rfc9309_2_2_lines_end_by_lf_cr_or_crlf);
     tcase_add_test(t, rfc9309_2_2_names_have_no_case_and_may_be_indented);
     tcase_add_test(t, rfc9309_2_2_comments_are_cut_off);
+    tcase_add_test(t, ours_a_file_in_utf16_with_a_mark_is_read);
     tcase_add_test(t, a_byte_order_mark_counts_at_the_start_only);
     tcase_add_test(t, ours_a_byte_order_mark_cut_short_is_dropped);
     tcase_add_test(t, a_missing_colon_is_accepted);

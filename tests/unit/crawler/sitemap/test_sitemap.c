@@ -236,9 +236,42 @@ END_TEST
 
 START_TEST(s3_the_first_value_of_a_field_counts)
 {
-    entries("<url><loc></loc><loc>http://h/1</loc><loc>http://h/2</loc>"
+    entries("<url><loc></loc><loc>http://h/1</loc>"
             "<lastmod>1</lastmod><lastmod>2</lastmod></url>",
             "page http://h/1 1 - -\n");
+}
+END_TEST
+
+START_TEST(s4_every_location_of_an_entry_counts)
+{
+    entries("<url><lastmod>1</lastmod><loc>http://h/1</loc><loc>/no</loc>"
+            "<loc>http://h/2</loc><x><loc>http://h/no</loc></x></url>"
+            "<url><loc>http://h/3</loc></url>",
+            "page http://h/1 1 - -\npage http://h/2 1 - -\n"
+            "page http://h/3 - - -\n");
+}
+END_TEST
+
+START_TEST(s4_an_entry_of_an_index_may_be_the_location_itself)
+{
+    rows_are(bytes_of_str(
+                 "<sitemapindex><sitemap> http://h/1 </sitemap>"
+                 "<sitemap>http://h/2<lastmod>1</lastmod></sitemap>"
+                 "<sitemap>no<loc>http://h/3</loc>no</sitemap></sitemapindex>"),
+             SITEMAP_INDEX,
+             "sitemap http://h/1 - - -\nsitemap http://h/2 1 - -\n"
+             "sitemap http://h/3 - - -\n");
+    entries("<url>http://h/no</url>", "");
+}
+END_TEST
+
+START_TEST(s4_blanks_of_unicode_around_a_location_are_cut)
+{
+    entries("<url><loc>\xc2\xa0http://h/1\xe2\x80\x8b\xe3\x80\x80 </loc></url>"
+            "<url><loc>http://h/\xe3\x80\x80/2&#160;</loc></url>",
+            "page http://h/1 - - -\npage http://h/%E3%80%80/2 - - -\n");
+    rows_are(bytes_of_str("\xe2\x80\x83http://h/1\xef\xbb\xbf\n"), SITEMAP_TEXT,
+             "page http://h/1 - - -\n");
 }
 END_TEST
 
@@ -552,6 +585,9 @@ Suite *suite_sitemap(void)
     tcase_add_test(t, s2_only_children_of_the_entry_count);
     tcase_add_test(t, s3_values_stand_as_written_trimmed);
     tcase_add_test(t, s3_the_first_value_of_a_field_counts);
+    tcase_add_test(t, s4_every_location_of_an_entry_counts);
+    tcase_add_test(t, s4_an_entry_of_an_index_may_be_the_location_itself);
+    tcase_add_test(t, s4_blanks_of_unicode_around_a_location_are_cut);
     tcase_add_test(t, names_count_in_any_case);
     tcase_add_test(t, s4_entries_without_an_http_url_are_passed_over);
     tcase_add_test(t, something_else_gives_nothing);
