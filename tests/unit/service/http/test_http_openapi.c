@@ -204,6 +204,7 @@ Suite *suite_http_openapi(void)
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, an_own_crawl_has_each_counter);
     tcase_add_test(c, a_recent_answer_has_the_columns_of_its_view);
+    tcase_add_test(c, a_host_has_the_columns_of_its_view);
     tcase_add_test(c, each_route_is_in_the_document_with_its_role);
     tcase_add_test(c, each_path_of_the_document_has_a_route);
     tcase_add_test(c, each_reference_leads_somewhere);
