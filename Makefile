@@ -276,6 +276,10 @@ bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one 
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 	$(Q)$< $(ARGS)
 
+.PHONY: bench-recrawl
+bench-recrawl: $(BIN) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
+	$(Q)bench/recrawl.sh $(BIN)
+
 # A peer in C++: built where its compiler and its headers are, else left out.
 $B/bench/bench_links: LIBS += $(shell pkg-config --libs gumbo 2>/dev/null)
 bench-filter: $B/bench/peer_rocksdb

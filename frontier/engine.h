@@ -33,6 +33,7 @@
 #include "storage/frontier_store.h"
 #include "storage/rows/hint_store.h"
 #include "storage/rows/page_store.h"
+#include "storage/rows/revisit_store.h"
 
 struct engine;
 struct frontier_stats;
@@ -64,10 +65,13 @@ enum engine_answer {
 /* What is known of the last whole response of a URL (page_store_last). */
 struct engine_last {
     uint64_t seq;              /* its fetch row; 0: there was none */
+    uint64_t past_url;         /* id in the earlier crawl that the row is of
+                                  (past_crawl.h); 0: it is of this one */
     int64_t at_ms;             /* wall clock of its request */
     struct digest body_digest; /* all zero: none */
     /* Its validators, as received; empty: not sent, or not to be used. */
     struct bytes etag, last_modified;
+    struct record_name record; /* of its body; url empty: none */
 };
 
 /* A leased URL. The lease lasts until ack or release, or a crash. The bytes

@@ -17,7 +17,8 @@
 #include "base/mem.h"
 #include "frontier/seen/row_digest.h"
 
-#define MIB ((uint64_t)1 << 20)
+#define MIB           ((uint64_t)1 << 20)
+#define READER_MEMORY (112 * MIB)
 
 char *reader_path(const struct reader *r, const char *name)
 {
@@ -40,11 +41,11 @@ static void replay(void *ctx, const struct url_row *row)
     row_to_exact_set(r->exact, &r->key, r->store, row);
 }
 
-static enum status open_parts(struct reader *r)
+static enum status open_parts(struct reader *r, uint64_t memory)
 {
-    struct db_options dbo = {.cache_bytes = 16 * MIB};
-    struct exact_set_options eo = {.page_cache_bytes = 32 * MIB};
-    struct frontier_store_options so = {.memory_bytes = 64 * MIB};
+    struct db_options dbo = {.cache_bytes = memory / 7};
+    struct exact_set_options eo = {.page_cache_bytes = memory / 7 * 2};
+    struct frontier_store_options so = {.memory_bytes = memory / 7 * 4};
     char *path = reader_path(r, "frontier.db");
     enum status st = db_open(&r->db, path, DB_READ, &dbo);
 
@@ -73,6 +74,12 @@ static enum status open_parts(struct reader *r)
 
 enum status reader_open(struct reader *r, const char *dir)
 {
+    return reader_open_within(r, dir, READER_MEMORY);
+}
+
+enum status reader_open_within(struct reader *r, const char *dir,
+                               uint64_t memory)
+{
     char *manifest, *lock;
     enum status st;
 
@@ -84,7 +91,7 @@ enum status reader_open(struct reader *r, const char *dir)
         r->holder = 0;
     free(manifest);
     free(lock);
-    st = open_parts(r);
+    st = open_parts(r, memory);
     if (st == STATUS_NOT_FOUND && r->manifest_status == STATUS_OK) {
         log_error("the store is missing", "dir=%s", dir);
         st = STATUS_DAMAGED;

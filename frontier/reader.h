@@ -40,6 +40,10 @@ struct reader {
 /* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: with one
  * log line. */
 MUST_CHECK enum status reader_open(struct reader *r, const char *dir);
+/* The same within some `memory` octets, but for what a crawl needs for each of
+ * its hosts, and two bits for each URL. */
+MUST_CHECK enum status reader_open_within(struct reader *r, const char *dir,
+                                          uint64_t memory);
 void reader_close(struct reader *r);
 
 /* Is this a crawl that ended before all of its seeds were stored? Then nothing

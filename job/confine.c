@@ -125,6 +125,10 @@ void confine_settings(struct confine *c, const struct crawl_settings *s)
     confine_read(c, s->block_filter);
     confine_read(c, s->block_exact);
     confine_read(c, s->rewrite);
+    /* SQLite makes files beside a store that it reads. A path that is missing
+     * would be made as a file. */
+    if (s->since != NULL && access(s->since, F_OK) == 0)
+        confine_write(c, s->since);
     confine_read(c, s->netrc);
     confine_read(c, s->cookies);
     confine_read(c, s->cert);

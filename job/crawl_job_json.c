@@ -35,7 +35,8 @@ static bool names_file(const char *name, bool *is_new)
 {
     static const char *const read[] = {"input",   "block-filter", "block-exact",
                                        "rewrite", "cookies",      "netrc",
-                                       "cert",    "key",          "cacert"};
+                                       "cert",    "key",          "cacert",
+                                       "since"};
 
     *is_new = strcmp(name, "jsonl") == 0;
     if (*is_new)

@@ -14,10 +14,12 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
+#include "frontier/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_credentials.h"
+#include "job/crawl_since.h"
 #include "job/exit_code.h"
 #include "job/settings/memory_plan.h"
 #include "job/settings/settings.h"
@@ -302,6 +304,8 @@ enum status crawl_setup_make(struct crawl_setup *c,
     connection_budget_init(&c->connections, plan.engine, plan.connections,
                            fetcher_descriptors(), threads);
     fill_frontier(c, s);
+    if (st == STATUS_OK)
+        st = crawl_since_open(c, s, why);
     fill_fetch(c, s);
     fill_crawl(c, s, threads);
     c->fetch.conns_per_host =
@@ -395,6 +399,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     scope_free(c->scope);
     url_form_free(c->form);
     order_free(c->order);
+    past_crawl_close(c->past);
     blocklist_close(c->blocklist);
     body_pool_free(c->bodies);
     ip_limit_free(c->ip_limit);

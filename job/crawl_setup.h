@@ -24,6 +24,7 @@ struct crawl_setup {
     struct scope *scope;
     struct url_form *form;
     struct order *order;
+    struct past_crawl *past;     /* of --since, or NULL */
     struct blocklist *blocklist; /* opened by crawl_block_start() */
     struct body_pool *bodies;
     struct ip_limit *ip_limit;

@@ -75,6 +75,7 @@ static struct warc_record record_of(const struct warc_capture *c)
 }
 
 static enum status add_answer(struct warc_capture *c, struct warc_maker *m,
+                              const struct warc_facts *facts,
                               const struct fetch_result *result)
 {
     struct warc_record r = record_of(c);
@@ -86,6 +87,8 @@ static enum status add_answer(struct warc_capture *c, struct warc_maker *m,
     if (result->response->status == 304) {
         r.type = "revisit";
         r.profile = WARC_NOT_MODIFIED;
+        r.refers_to_uri = facts->same.url;
+        r.refers_to_date_ms = facts->same.at_ms;
         r.payload_digest = NULL;
         r.block_more = bytes_of("", 0);
     }
@@ -190,7 +193,7 @@ struct warc_capture *warc_capture_of(struct warc_maker *m, const char *info_id,
     c = capture_new(info_id, facts->url, result);
     warc_new_id(c->id);
     warc_digest(m, result->body, bytes_of("", 0), c->payload_digest);
-    st = add_answer(c, m, result);
+    st = add_answer(c, m, facts, result);
     if (st == STATUS_OK)
         st = add_request(c, m, result->request);
     if (st == STATUS_OK)

@@ -23,7 +23,9 @@
 struct warc_facts {
     struct bytes url; /* that was requested */
     struct found_by by;
-    struct bytes charset; /* used to read its links, or empty */
+    struct record_name same; /* the record that a page without a change refers
+                                to; url empty: none */
+    struct bytes charset;    /* used to read its links, or empty */
     const struct engine_item *outlinks;
     size_t outlink_count;
 };

@@ -53,18 +53,38 @@ static struct warc_capture *capture(struct warc_recorder *w,
     return c;
 }
 
+/* The body is recorded, perhaps in the files of an earlier crawl. Without
+ * memory for the smaller record, the whole one stays. */
+static void refer_to_last(struct warc_recorder *w, struct warc_capture *c,
+                          const struct record_name *to)
+{
+    if (warc_capture_revisit(c, w->maker, to->url, to->at_ms) == STATUS_OK)
+        c->may_repeat = false;
+}
+
 struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                         const struct assignment *a,
                                         const struct engine_done *done,
                                         const struct fetch_result *result)
 {
+    const bool unchanged = done->outcome.reason == REASON_UNCHANGED;
+    const struct record_name none = {{"", 0}, 0};
     const struct warc_facts facts = {.url = a->lease.url,
+                                     .same = unchanged ? a->lease.last.record
+                                                       : none,
                                      .by = a->found_by,
                                      .charset = done->row.charset,
                                      .outlinks = done->outlinks,
                                      .outlink_count = done->outlink_count};
 
-    return w != NULL ? capture(w, &facts, result) : NULL;
+    struct warc_capture *c;
+
+    if (w == NULL)
+        return NULL;
+    c = capture(w, &facts, result);
+    if (c != NULL && facts.same.url.len > 0 && c->may_repeat)
+        refer_to_last(w, c, &facts.same);
+    return c;
 }
 
 struct warc_capture *warc_recorder_robots(struct warc_recorder *w,

@@ -30,7 +30,8 @@ struct assignment *assignment_of(const struct engine_lease *lease,
         by = &none;
     a = xmalloc(sizeof *a + lease->key.len + lease->url.len +
                 lease->robots_host.len + lease->last.etag.len +
-                lease->last.last_modified.len + by->via.len + by->path.len + 7);
+                lease->last.last_modified.len + lease->last.record.url.len +
+                by->via.len + by->path.len + 8);
     at = a->text;
     a->lease = *lease;
     a->lease.key = put_text(&at, lease->key);
@@ -38,6 +39,7 @@ struct assignment *assignment_of(const struct engine_lease *lease,
     a->lease.robots_host = put_text(&at, lease->robots_host);
     a->lease.last.etag = put_text(&at, lease->last.etag);
     a->lease.last.last_modified = put_text(&at, lease->last.last_modified);
+    a->lease.last.record.url = put_text(&at, lease->last.record.url);
     a->found_by.via = put_text(&at, by->via);
     a->found_by.path = put_text(&at, by->path);
     return a;

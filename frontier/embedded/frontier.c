@@ -304,6 +304,7 @@ void frontier_close(struct engine *e)
     lease_table_free(f->leases);
     map_free(f->tries, free);
     link_store_close(f->links);
+    revisit_store_close(f->revisits);
     hint_store_close(f->hints);
     drop_log_close(f->drop_log);
     path_log_close(f->path_log);
@@ -324,6 +325,7 @@ void frontier_close(struct engine *e)
     free(f->scratch.blocked);
     buf_fini(&f->text);
     arena_free(f->last_texts);
+    free(f->known_links);
     free(f);
 }
 

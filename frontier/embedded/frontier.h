@@ -24,6 +24,7 @@
 #include "storage/frontier_store.h"
 
 struct blocklist;
+struct past_crawl;
 struct url_form;
 struct order;
 
@@ -63,8 +64,9 @@ struct frontier_options {
      */
     struct bytes identity;
     bool keeps_records; /* --warc: what it has no record of is fetched again */
-    bool record_links;  /* keep the whole link graph (storage/rows/link_store.h)
-                         */
+    struct past_crawl *past; /* borrowed; NULL: none (past_crawl.h) */
+    bool record_links; /* keep the whole link graph (storage/rows/link_store.h)
+                        */
     bool skip_same_content;  /* do not admit links of a body seen before */
     bool watch_near;         /* recognize near duplicates by row.simhash */
     bool skip_near_dup;      /* do not admit links of near duplicates */

@@ -362,7 +362,8 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
 /* links[0..n) are those of `d`, admitted. */
 static enum status settle_one(struct frontier *f, struct engine_done *d,
                               const struct admission *links, size_t n,
-                              int64_t now, int64_t wall_ms)
+                              const struct link_range *rows, int64_t now,
+                              int64_t wall_ms)
 {
     struct lease_record *l = lease_find(f->leases, d->id);
     struct engine_host_news news = d->host, reach = d->host;
@@ -413,7 +414,7 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
            (!silent && (!d->transient || row.tries >= tries));
     if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&
         o.http_status == 304)
-        st = frontier_take_last(f, d->id, &row);
+        st = frontier_take_last(f, &l->lease, &row);
     if (st == STATUS_OK && last)
         st = l->refresh.url != 0 ? frontier_refresh_settle(f, l, &row, o)
                                  : end_first_fetch(f, l, d, &row, links, n);
@@ -421,6 +422,12 @@ static enum status settle_one(struct frontier *f, struct engine_done *d,
         st = wait_for_host(f, l, &row, o, wall_ms);
     else if (st == STATUS_OK)
         st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        row.seq = page_store_last_seq(f->pages);
+    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED)
+        st = frontier_note_unchanged(f, &l->lease, &row);
+    if (st == STATUS_OK && last && rows->first != 0)
+        st = link_store_set_page(f->links, row.seq, rows);
     if (st == STATUS_OK && last)
         frontier_log_done(l->lease.url, &row, o);
     if (st == STATUS_OK && l->refresh.url == 0 && frontier_budget_counts(f)) {
@@ -528,10 +535,68 @@ static enum status gather(struct frontier *f, const struct engine_done *done,
     return st;
 }
 
-/* Stores links, if asked to. The first page of a run notes whether this run
- * stores links. */
-static enum status record_links(struct frontier *f,
-                                const struct admission *list, size_t n)
+/* What one call of frontier_ack works on. */
+struct ack {
+    struct engine_done *done;
+    size_t n;
+    struct admission *list; /* the links of all pages; */
+    size_t *first, total;   /* those of done[i] begin at first[i] */
+    struct link_range *rows;
+    struct past_page *past;
+};
+
+/* Reasons of drops that are the same for the page in every crawl with the same
+ * rules. */
+#define ALWAYS_DROPPED                                                         \
+    (UINT64_C(1) << REASON_SCOPE | UINT64_C(1) << REASON_EXCLUDE |             \
+     UINT64_C(1) << REASON_INCLUDE | UINT64_C(1) << REASON_URL_LENGTH |        \
+     UINT64_C(1) << REASON_NOFOLLOW | UINT64_C(1) << REASON_KIND)
+
+/* Are all links of the page among links[0..n), but for those that its crawl
+ * would never take? Those of a 304 to a page of this crawl are not. */
+static bool has_all_links(const struct frontier *f, const struct engine_done *d,
+                          const struct admission *links, size_t n)
+{
+    const struct lease_record *l = lease_find(f->leases, d->id);
+    bool all = l != NULL && !l->in_parts && !d->partial && d->over == 0 &&
+               d->outcome.status == OUTCOME_FETCHED && d->outlink_count == n &&
+               (d->outcome.http_status != 304 || l->lease.last.past_url != 0);
+
+    for (size_t i = 0; all && i < d->drop_count; i++)
+        all = (ALWAYS_DROPPED >> d->drops[i].reason & 1) != 0;
+    for (size_t i = 0; all && i < n; i++)
+        all = !links[i].blocked && links[i].id != 0;
+    return all;
+}
+
+static enum status record_page(struct frontier *f, const struct engine_done *d,
+                               const struct admission *links, size_t n,
+                               const struct past_page *past,
+                               struct link_range *rows)
+{
+    const uint64_t first = link_store_next(f->links);
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < past->known_count; i++)
+        st = link_store_add(f->links,
+                            &(struct link_row){.from = d->id,
+                                               .to = past->known[i].to,
+                                               .kind = past->known[i].kind});
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (!links[i].blocked)
+            st =
+                link_store_add(f->links,
+                               &(struct link_row){.from = links[i].via,
+                                                  .to = links[i].id,
+                                                  .kind = links[i].item->kind});
+    if (has_all_links(f, d, links, n))
+        *rows = (struct link_range){first, link_store_next(f->links) - first};
+    return st;
+}
+
+/* Stores links, if asked to; rows[i]: those of done[i], if they are all that it
+ * has. The first page of a run notes whether this run stores links. */
+static enum status record_links(struct frontier *f, const struct ack *a)
 {
     enum status st = STATUS_OK;
 
@@ -539,12 +604,10 @@ static enum status record_links(struct frontier *f,
         st = link_store_note(f->links, f->o.record_links,
                              page_store_last_seq(f->pages) == 0);
     f->links_noted = true;
-    for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < n; i++)
-        if (!list[i].blocked)
-            st = link_store_add(f->links,
-                                &(struct link_row){.from = list[i].via,
-                                                   .to = list[i].id,
-                                                   .kind = list[i].item->kind});
+    for (size_t i = 0; st == STATUS_OK && f->o.record_links && i < a->n; i++)
+        st = record_page(f, &a->done[i], a->list + a->first[i],
+                         a->first[i + 1] - a->first[i], &a->past[i],
+                         &a->rows[i]);
     return st;
 }
 
@@ -581,42 +644,89 @@ static enum status record_paths(struct frontier *f,
                : st;
 }
 
+static struct ack ack_new(struct engine_done *done, size_t n)
+{
+    return (struct ack){.done = done,
+                        .n = n,
+                        .first = xcalloc(n + 1, sizeof(size_t)),
+                        .rows = xcalloc(n + 1, sizeof(struct link_range)),
+                        .past = xcalloc(n + 1, sizeof(struct past_page))};
+}
+
+static void ack_fini(struct ack *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        frontier_past_end(&a->past[i]);
+    free(a->past);
+    free(a->rows);
+    free(a->list);
+    free(a->first);
+}
+
+/* Gathers and admits the links of all pages. */
+static enum status admit_links(struct frontier *f, struct ack *a,
+                               int64_t wall_ms)
+{
+    bool all_ids = f->o.record_links || f->o.compare_text || f->keeps_paths;
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && f->o.past != NULL && i < a->n; i++) {
+        st = frontier_past_begin(f, &a->done[i], &a->past[i]);
+        all_ids |= a->past[i].texts != NULL;
+    }
+    if (st == STATUS_OK)
+        st = gather(f, a->done, a->n, &a->list, a->first, &a->total, wall_ms);
+    a->first[a->n] = a->total;
+    if (st == STATUS_OK)
+        st = frontier_admit(f, f->o.crawl, a->list, a->total, all_ids, wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < a->n; i++)
+        frontier_past_admitted(f, &a->past[i], a->list + a->first[i],
+                               a->first[i + 1] - a->first[i]);
+    return st;
+}
+
+static enum status settle(struct frontier *f, const struct ack *a, size_t i,
+                          int64_t now, int64_t wall_ms)
+{
+    struct engine_done *d = &a->done[i];
+    struct lease_record *l = lease_find(f->leases, d->id);
+    enum status st;
+
+    count_links(f, d);
+    st = frontier_budget_links(f, d, now, wall_ms);
+    if (st != STATUS_OK)
+        return st;
+    if (!d->partial)
+        return settle_one(f, d, a->list + a->first[i],
+                          a->first[i + 1] - a->first[i], &a->rows[i], now,
+                          wall_ms);
+    if (l != NULL)
+        l->in_parts = true;
+    return frontier_take_drops(f, d, wall_ms);
+}
+
 enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,
                          int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
-    bool all_ids = f->o.record_links || f->o.compare_text || f->keeps_paths;
-    size_t *first = xcalloc(n, sizeof *first), total = 0, fresh = 0;
-    struct admission *list = NULL;
+    struct ack a = ack_new(done, n);
+    size_t fresh = 0;
     enum status st = frontier_touch(f, now);
 
     if (st == STATUS_OK)
-        st = gather(f, done, n, &list, first, &total, wall_ms);
-    if (st == STATUS_OK)
-        st = frontier_admit(f, f->o.crawl, list, total, all_ids, wall_ms);
+        st = admit_links(f, &a, wall_ms);
     fault_point("ack-admitted");
     if (st == STATUS_OK)
-        st = record_links(f, list, total);
+        st = record_links(f, &a);
     for (size_t i = 0; st == STATUS_OK && f->keeps_paths && i < n; i++)
-        st = record_paths(f, &done[i], list + first[i],
-                          (i + 1 < n ? first[i + 1] : total) - first[i]);
-    for (size_t i = 0; st == STATUS_OK && i < total; i++)
-        fresh += list[i].fresh || list[i].dropped;
-    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        count_links(f, &done[i]);
-        st = frontier_budget_links(f, &done[i], now, wall_ms);
-        if (st != STATUS_OK)
-            break;
-        if (done[i].partial)
-            st = frontier_take_drops(f, &done[i], wall_ms);
-        else
-            st = settle_one(f, &done[i], list + first[i],
-                            (i + 1 < n ? first[i + 1] : total) - first[i], now,
-                            wall_ms);
-    }
-    frontier_store_add(f->store, "duplicates", total - fresh);
-    free(list);
-    free(first);
+        st = record_paths(f, &done[i], a.list + a.first[i],
+                          a.first[i + 1] - a.first[i]);
+    for (size_t i = 0; st == STATUS_OK && i < a.total; i++)
+        fresh += a.list[i].fresh || a.list[i].dropped;
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = settle(f, &a, i, now, wall_ms);
+    frontier_store_add(f->store, "duplicates", a.total - fresh);
+    ack_fini(&a);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
 

@@ -14,6 +14,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
+#include "frontier/past_crawl.h"
 
 static void make_room(struct frontier *f, size_t n)
 {
@@ -65,7 +66,9 @@ static enum status write_row(struct frontier *f, struct bytes crawl,
     frontier_reschedule(f, frontier_host(f, row.queue));
     if (item->seed)
         frontier_store_add(f->store, "seeds", 1);
-    return frontier_note_root(f, item->depth, a->id);
+    if (st == STATUS_OK && item->depth == 0 && f->o.past != NULL)
+        st = past_crawl_root(f->o.past, item->digest, item->url);
+    return st == STATUS_OK ? frontier_note_root(f, item->depth, a->id) : st;
 }
 
 static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,

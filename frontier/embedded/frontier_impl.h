@@ -102,6 +102,7 @@ struct refreshing {
     struct refresh_walk walk;
 };
 
+struct admission;
 struct levels;
 
 struct recent_drop;
@@ -158,7 +159,7 @@ struct frontier {
     struct recent_drop *recent_drops; /* frontier_drop.c; NULL: none */
     struct rejudge rejudge;
     struct ordering ordering;
-    struct map *domains;   /* registrable domain -> struct domain */
+    struct map *domains; /* registrable domain -> struct domain */
     struct refreshing refresh;
     bool keeps_paths;      /* there is, or was, a limit to the depth */
     struct levels *levels; /* levels.c; NULL: nobody wants to know */
@@ -175,8 +176,10 @@ struct frontier {
     struct buf text; /* a URL read from the store */
 
     struct arena *last_texts; /* of a fetch row (frontier_last.c) */
-    uint64_t other_seq;       /* fetches up to this one had another identity */
-    bool identity_noted;      /* the store has this run's */
+    struct revisit_store *revisits;
+    struct known_links *known_links; /* frontier_past.c; NULL: none */
+    uint64_t other_seq;  /* fetches up to this one had another identity */
+    bool identity_noted; /* the store has this run's */
 };
 
 /* ---- the table's functions, each in its file: see engine.h ---- */
@@ -361,15 +364,48 @@ size_t frontier_pages_left(const struct frontier *f, size_t most);
 MUST_CHECK enum status frontier_open_last(struct frontier *f, uint64_t memory);
 /* Stores the identity of this run, if it is new. Inside a transaction. */
 MUST_CHECK enum status frontier_note_identity(struct frontier *f);
-/* What is known of the last whole response of `id`; its bytes are in
+/* What is known of the last whole response of a URL; its bytes are in
  * f->last_texts, until the next call. Validators that may not be used now are
  * left out. */
-MUST_CHECK enum status frontier_find_last(struct frontier *f, uint64_t id,
+MUST_CHECK enum status frontier_find_last(struct frontier *f,
+                                          const struct url_row *row,
                                           struct engine_last *out);
 /* Completes the row of a response that said "not modified" with what that last
  * response was; its texts are in f->last_texts. */
-MUST_CHECK enum status frontier_take_last(struct frontier *f, uint64_t id,
+MUST_CHECK enum status frontier_take_last(struct frontier *f,
+                                          const struct engine_lease *l,
                                           struct fetch_row *row);
+/* Stores what follows from the row of a page that is unchanged: its links are
+ * those of the last response, and its record refers to that one's. */
+MUST_CHECK enum status frontier_note_unchanged(struct frontier *f,
+                                               const struct engine_lease *l,
+                                               const struct fetch_row *row);
+
+/* ---- of frontier_past.c ---- */
+
+/* A link whose URL this run knows already, by its id here. */
+struct past_link {
+    uint64_t to;
+    uint8_t kind;
+};
+/* Of one page that is unchanged since the earlier crawl: its links there. */
+struct past_page {
+    uint64_t *there; /* ids of the outlinks of its engine_done */
+    struct past_link *known;
+    size_t known_count;
+    struct engine_item *items;
+    struct engine_drop *drops;
+    struct arena *texts; /* NULL: it is no such page */
+};
+/* If `done` says that its page is unchanged since the earlier crawl, puts the
+ * links that the page had then into it. */
+MUST_CHECK enum status frontier_past_begin(struct frontier *f,
+                                           struct engine_done *done,
+                                           struct past_page *page);
+/* Its outlinks were admitted as links[0..n). */
+void frontier_past_admitted(struct frontier *f, const struct past_page *page,
+                            const struct admission *links, size_t n);
+void frontier_past_end(struct past_page *page);
 
 /* ---- of removal.c ---- */
 

@@ -10,10 +10,14 @@
 #include <stdio.h>
 
 #include "frontier/embedded/frontier_impl.h"
+#include "frontier/past_crawl.h"
+#include "frontier/recorded.h"
+#include "frontier/seen/row_digest.h"
 
-#define IDENTITY      "identity"
-#define IDENTITY_SEQ  "identity_seq"
-#define IDENTITY_MOST ((size_t)64 << 10)
+#define IDENTITY        "identity"
+#define IDENTITY_SEQ    "identity_seq"
+#define IDENTITY_MOST   ((size_t)64 << 10)
+#define RECORD_URL_MOST ((size_t)16 << 20)
 
 /* ---- identity ---- */
 
@@ -23,6 +27,8 @@ enum status frontier_open_last(struct frontier *f, uint64_t memory)
     int64_t seq = 0;
     enum status st = page_store_watch_last(f->pages, memory);
 
+    if (st == STATUS_OK)
+        st = revisit_store_open(&f->revisits, f->base->db);
     buf_init(&was, IDENTITY_MOST);
     if (st == STATUS_OK)
         st = frontier_store_meta_time(f->store, IDENTITY_SEQ, &seq);
@@ -66,21 +72,41 @@ struct last_visit {
     struct frontier *f;
     struct engine_last *out;
     struct fetch_row *row;
-    bool recorded;
+    struct buf *text;
+    bool may_ask;
+    enum status st;
 };
+
+/* The record that one of this row would refer to. */
+static enum status find_record(struct last_visit *v,
+                               const struct fetch_row *row)
+{
+    struct frontier *f = v->f;
+    const struct recorded own = {f->store, f->pages, f->revisits};
+
+    if (!f->o.keeps_records)
+        return STATUS_OK;
+    return v->out->past_url != 0
+               ? past_crawl_record(f->o.past, row, &v->out->record, v->text)
+               : recorded_find(&own, row, &v->out->record, v->text);
+}
 
 static void take_validators(void *ctx, const struct fetch_row *row)
 {
     struct last_visit *v = ctx;
+    struct engine_last *out = v->out;
 
-    v->recorded = row->warc_file.len > 0;
-    *v->out = (struct engine_last){
-        .seq = row->seq,
-        .at_ms = row->at_ms,
-        .body_digest = row->body_digest,
-        .etag = kept(v->f, row->etag),
-        .last_modified = kept(v->f, row->last_modified),
-    };
+    out->seq = row->seq;
+    out->at_ms = row->at_ms;
+    out->body_digest = row->body_digest;
+    out->etag = kept(v->f, row->etag);
+    out->last_modified = kept(v->f, row->last_modified);
+    v->st = find_record(v, row);
+    out->record.url = kept(v->f, out->record.url);
+    if (v->st == STATUS_OK && out->past_url != 0)
+        v->st = past_crawl_may_ask(v->f->o.past, row, &v->may_ask);
+    else
+        v->may_ask = row->seq > v->f->other_seq;
 }
 
 /* Does a sitemap say that the page has changed since? */
@@ -95,22 +121,46 @@ static enum status is_outdated(struct frontier *f, uint64_t id,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status frontier_find_last(struct frontier *f, uint64_t id,
+/* The row is read from the store of the crawl that has it. */
+static enum status read_last(struct frontier *f, const struct url_row *row,
+                             struct last_visit *v)
+{
+    struct engine_last *out = v->out;
+    enum status st = page_store_last(f->pages, row->id, take_validators, v);
+    struct digest d;
+
+    if (st != STATUS_NOT_FOUND || f->o.past == NULL)
+        return st;
+    d = row_digest(&f->base->key, f->store, row);
+    st = past_crawl_find(f->o.past, d, row->url, &out->past_url);
+    if (st != STATUS_OK || out->past_url == 0)
+        return st == STATUS_OK ? STATUS_NOT_FOUND : st;
+    return past_crawl_last(f->o.past, out->past_url, take_validators, v);
+}
+
+enum status frontier_find_last(struct frontier *f, const struct url_row *row,
                                struct engine_last *out)
 {
-    struct last_visit v = {.f = f, .out = out};
+    struct buf text;
+    struct last_visit v = {.f = f, .out = out, .text = &text};
     bool outdated = false;
     enum status st;
 
     *out = (struct engine_last){.seq = 0};
     arena_reset(f->last_texts);
-    st = page_store_last(f->pages, id, take_validators, &v);
-    if (st == STATUS_NOT_FOUND)
+    buf_init(&text, RECORD_URL_MOST);
+    st = read_last(f, row, &v);
+    buf_fini(&text);
+    if (st == STATUS_NOT_FOUND) {
+        *out = (struct engine_last){.seq = 0};
         return STATUS_OK;
+    }
     if (st == STATUS_OK)
-        st = is_outdated(f, id, out, &outdated);
-    if (outdated || out->seq <= f->other_seq ||
-        (f->o.keeps_records && !v.recorded))
+        st = v.st;
+    if (st == STATUS_OK)
+        st = is_outdated(f, row->id, out, &outdated);
+    if (outdated || !v.may_ask ||
+        (f->o.keeps_records && out->record.url.len == 0))
         out->etag = out->last_modified = bytes_of("", 0);
     return st;
 }
@@ -128,6 +178,8 @@ static void take_facts(void *ctx, const struct fetch_row *last)
     row->simhash = last->simhash;
     row->text_digest = last->text_digest;
     row->body_print = last->body_print;
+    row->text_digest = last->text_digest;
+    row->body_print = last->body_print;
     row->flags |= last->flags;
     row->mime = kept(v->f, last->mime);
     row->charset = kept(v->f, last->charset);
@@ -140,11 +192,39 @@ static void take_facts(void *ctx, const struct fetch_row *last)
         row->last_modified = kept(v->f, last->last_modified);
 }
 
-enum status frontier_take_last(struct frontier *f, uint64_t id,
+enum status frontier_take_last(struct frontier *f, const struct engine_lease *l,
                                struct fetch_row *row)
 {
     struct last_visit v = {.f = f, .row = row};
 
     arena_reset(f->last_texts);
-    return page_store_last(f->pages, id, take_facts, &v);
+    return l->last.past_url != 0
+               ? past_crawl_last(f->o.past, l->last.past_url, take_facts, &v)
+               : page_store_last(f->pages, l->id, take_facts, &v);
+}
+
+/* A 304 of this crawl's own page: the links are those rows still. */
+static enum status share_links(struct frontier *f, const struct engine_lease *l,
+                               const struct fetch_row *row)
+{
+    struct link_range rows;
+    enum status st;
+
+    if (l->last.past_url != 0 || row->http_status != 304)
+        return STATUS_OK;
+    st = link_store_page(f->links, l->last.seq, &rows);
+    if (st == STATUS_OK)
+        st = link_store_set_page(f->links, row->seq, &rows);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status frontier_note_unchanged(struct frontier *f,
+                                    const struct engine_lease *l,
+                                    const struct fetch_row *row)
+{
+    enum status st = share_links(f, l, row);
+
+    if (st == STATUS_OK && l->last.record.url.len > 0 && row->warc_file.len > 0)
+        st = revisit_store_set(f->revisits, row->seq, &l->last.record);
+    return st;
 }

@@ -391,7 +391,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     }
     st = frontier_order_defers(f, h, &row, &later);
     if (st == STATUS_OK && !later)
-        st = frontier_find_last(f, id, &last);
+        st = frontier_find_last(f, &row, &last);
     if (st != STATUS_OK || later)
         return st;
     *out = frontier_begin_lease(f, h, &row, key, tries, &last, now);

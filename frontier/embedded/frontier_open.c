@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
+#include "frontier/past_crawl.h"
+#include "frontier/seen/row_digest.h"
 
 /* Room for a URL from the store: other programs may put longer ones than we
  * crawl (URL_LENGTH_CEILING). */
@@ -210,11 +212,38 @@ static enum status schedule_all(struct frontier *f, int64_t now,
     return st;
 }
 
+struct roots {
+    struct frontier *f;
+    enum status st;
+};
+
+static void tell_root(void *ctx, const struct url_row *row)
+{
+    struct roots *r = ctx;
+
+    if (r->st == STATUS_OK)
+        r->st = past_crawl_root(r->f->o.past,
+                                row_digest(&r->f->base->key, r->f->store, row),
+                                row->url);
+}
+
+static enum status tell_roots(struct frontier *f)
+{
+    struct roots r = {f, STATUS_OK};
+    enum status st = f->o.past != NULL
+                         ? frontier_store_each_root(f->store, tell_root, &r)
+                         : STATUS_OK;
+
+    return st == STATUS_OK ? r.st : st;
+}
+
 static enum status restore(struct frontier *f, int64_t now, int64_t wall_ms)
 {
     struct restart r = restart_of(f, now, wall_ms);
     enum status st = frontier_store_each_tries(f->store, take_tries, &r);
 
+    if (st == STATUS_OK)
+        st = tell_roots(f);
     if (st == STATUS_OK)
         st = rejudge_restore(f);
     if (st == STATUS_OK)

@@ -328,7 +328,7 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
         st = frontier_touch(f, now);
         return st == STATUS_OK ? frontier_refresh_drop(f, &c.row) : st;
     }
-    st = frontier_find_last(f, row.id, &last);
+    st = frontier_find_last(f, &row, &last);
     if (st != STATUS_OK)
         return st;
     *out = frontier_begin_lease(f, h, &row, key, c.row.tries, &last, now);

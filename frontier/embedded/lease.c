@@ -55,7 +55,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     if (last == NULL)
         last = &none;
     r = xmalloc(sizeof *r + row->url.len + key.len + last->etag.len +
-                last->last_modified.len);
+                last->last_modified.len + last->record.url.len);
     at = r->text;
     r->host = h;
     r->asked = NULL;
@@ -77,6 +77,8 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     };
     r->lease.last.etag = put(&at, last->etag);
     r->lease.last.last_modified = put(&at, last->last_modified);
+    r->lease.last.record.url = put(&at, last->record.url);
+    r->in_parts = false;
     free(map_put(t->by_id, key_of(&row->id), r));
     return r;
 }

@@ -23,6 +23,7 @@ struct lease_record {
     uint64_t via;
     struct refresh_row refresh; /* its date, if it is fetched again; else url is
                                    0 */
+    bool in_parts;              /* links of it were acknowledged before */
     struct external_lease
         *external; /* leased to another program (external.h), or NULL */
     char text[];

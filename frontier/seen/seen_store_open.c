@@ -141,7 +141,9 @@ static enum status make_secret(struct seen_store *s)
 {
     unsigned char seed[DIGEST_SEED_SIZE];
 
-    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+    if (s->o.digest_seed != NULL)
+        memcpy(seed, s->o.digest_seed, sizeof seed);
+    else if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         return STATUS_IO;
     digest_key_init(&s->key, seed);
     return frontier_store_set_meta(s->store, "digest_seed",

@@ -464,6 +464,12 @@ static const struct option_spec specs[] = {
      .help = "rewrite URLs by the rules in FILE, each an expression and what "
              "replaces its matches"},
 
+    {.name = "since", TEXT(since), .section = DEDUPE, .arg = "DIR",
+     .flags = OPTION_ON_START,
+     .help = "ask only for what has changed since this earlier crawl, which "
+             "stays where it is; unchanged pages keep the links that its "
+             "--record links kept"},
+
     {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
      .section = OUTPUT,
      .help = "keep the whole link graph, repeats too"},

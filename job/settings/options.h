@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 108 /* rows of the table */
+#define CRAWL_OPTIONS 109 /* rows of the table */
 
 enum filter_choice {
     FILTER_SCALABLE,
@@ -161,6 +161,7 @@ struct crawl_settings {
     enum changed_by changed_by;     /* what makes a page a changed one */
 
     /* ---- output ---- */
+    char *since;                   /* directory of an earlier crawl */
     enum record_choice record;     /* keep the link graph */
     bool warc;                     /* record answers in DIR/warc */
     uint64_t warc_size_bytes;      /* of a WARC file */

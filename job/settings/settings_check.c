@@ -7,6 +7,7 @@
  * user must choose. No rule makes a crawl less polite: --delay never gives way.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/format.h"
@@ -340,10 +341,23 @@ static enum status check_metrics(const struct crawl_settings *s,
         "--metrics-open, else an address such as 127.0.0.1:9464");
 }
 
+/* A resume may start in another directory. A path that is wrong stays as it is,
+ * for the message. */
+static void make_since_absolute(struct crawl_settings *s)
+{
+    char *path = s->since != NULL ? realpath(s->since, NULL) : NULL;
+
+    if (path == NULL)
+        return;
+    free(s->since);
+    s->since = path;
+}
+
 enum status settings_check(struct crawl_settings *s, struct buf *error)
 {
     enum status st = seed_login_settings(s, error);
 
+    make_since_absolute(s);
     if (st == STATUS_OK)
         st = check_pairs(s, error);
     if (st == STATUS_OK)

@@ -15,7 +15,8 @@
 
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add;
+    sqlite3_stmt *add, *set_page, *page, *rows;
+    uint64_t last; /* row */
     enum link_record recorded;
 };
 
@@ -33,16 +34,39 @@ static enum status read_recorded(struct link_store *s)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+static enum status prepare(struct link_store *s)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *sql;
+    } all[] = {
+        {&s->add, "INSERT INTO link(src, dst, kind) VALUES(?, ?, ?)"},
+        {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?)"},
+        {&s->page, "SELECT fetch, first, count FROM page_links"
+                   " WHERE fetch = ?"},
+        {&s->rows, "SELECT src, dst, kind FROM link"
+                   " WHERE rowid BETWEEN ? AND ?"},
+    };
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
+        st = db_prepare(s->d, all[i].out, all[i].sql);
+    return st;
+}
+
 enum status link_store_open(struct link_store **out, struct db *d)
 {
     struct link_store *s = xcalloc(1, sizeof *s);
+    int64_t last = 0;
     enum status st;
 
     s->d = d;
-    st = db_prepare(d, &s->add,
-                    "INSERT INTO link(src, dst, kind) VALUES(?, ?, ?)");
+    st = prepare(s);
+    if (st == STATUS_OK)
+        st = db_number(d, "SELECT ifnull(max(rowid), 0) FROM link", &last);
     if (st == STATUS_OK)
         st = read_recorded(s);
+    s->last = (uint64_t)last;
     if (st != STATUS_OK) {
         link_store_close(s);
         return st;
@@ -56,6 +80,9 @@ void link_store_close(struct link_store *s)
     if (s == NULL)
         return;
     sqlite3_finalize(s->add);
+    sqlite3_finalize(s->set_page);
+    sqlite3_finalize(s->page);
+    sqlite3_finalize(s->rows);
     free(s);
 }
 
@@ -88,7 +115,78 @@ enum status link_store_add(struct link_store *s, const struct link_row *row)
     sqlite3_bind_int64(s->add, 1, (int64_t)row->from);
     sqlite3_bind_int64(s->add, 2, (int64_t)row->to);
     sqlite3_bind_int(s->add, 3, row->kind);
+    s->last++;
     return db_run(s->d, s->add);
+}
+
+/* ---- the links of one page ---- */
+
+uint64_t link_store_next(const struct link_store *s)
+{
+    return s->last + 1;
+}
+
+enum status link_store_set_page(struct link_store *s, uint64_t seq,
+                                const struct link_range *rows)
+{
+    sqlite3_bind_int64(s->set_page, 1, (int64_t)seq);
+    sqlite3_bind_int64(s->set_page, 2, (int64_t)rows->first);
+    sqlite3_bind_int64(s->set_page, 3, (int64_t)rows->count);
+    return db_run(s->d, s->set_page);
+}
+
+enum status link_store_page(struct link_store *s, uint64_t seq,
+                            struct link_range *rows)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->page, 1, (int64_t)seq);
+    st = db_step(s->d, s->page);
+    if (st == STATUS_OK) {
+        struct db_row r = db_row(s->page);
+
+        (void)db_row_count(&r, 0, DB_ID_MOST);
+        rows->first = db_row_count(&r, 1, DB_TOTAL_MOST);
+        rows->count = db_row_count(&r, 2, DB_ID_MOST);
+        st = db_row_check(&r, "page_links");
+    }
+    sqlite3_reset(s->page);
+    return st;
+}
+
+static enum status take_row(sqlite3_stmt *q, struct link_row *row)
+{
+    struct db_row r = db_row(q);
+
+    *row = (struct link_row){
+        .from = db_row_count(&r, 0, DB_ID_MOST),
+        .to = db_row_count(&r, 1, DB_ID_MOST),
+        .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
+    };
+    return db_row_check(&r, "link");
+}
+
+enum status link_store_each_in(
+    struct link_store *s, const struct link_range *rows,
+    void (*visit)(void *ctx, const struct link_row *row), void *ctx)
+{
+    struct link_row row;
+    uint64_t count = 0;
+    enum status st;
+
+    sqlite3_bind_int64(s->rows, 1, (int64_t)rows->first);
+    sqlite3_bind_int64(s->rows, 2, (int64_t)(rows->first + rows->count) - 1);
+    while ((st = db_step(s->d, s->rows)) == STATUS_OK &&
+           (st = take_row(s->rows, &row)) == STATUS_OK) {
+        visit(ctx, &row);
+        count++;
+    }
+    sqlite3_reset(s->rows);
+    if (st != STATUS_NOT_FOUND)
+        return st;
+    return count == rows->count ? STATUS_OK
+                                : db_damaged("page_links", (int64_t)rows->first,
+                                             "names rows that are not there");
 }
 
 enum status link_store_each(struct link_store *s,
@@ -102,14 +200,9 @@ enum status link_store_each(struct link_store *s,
     bool more = true;
 
     while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        const struct link_row row = {
-            .from = db_row_count(&r, 0, DB_ID_MOST),
-            .to = db_row_count(&r, 1, DB_ID_MOST),
-            .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
-        };
+        struct link_row row;
 
-        st = db_row_check(&r, "link");
+        st = take_row(q, &row);
         more = st == STATUS_OK && visit(ctx, &row);
     }
     sqlite3_finalize(q);

@@ -41,6 +41,23 @@ MUST_CHECK enum status link_store_note(struct link_store *s, bool keeps,
 MUST_CHECK enum status link_store_add(struct link_store *s,
                                       const struct link_row *row);
 
+/* Rows that follow each other: those of one page, after which `first` would be
+ * the next one. */
+struct link_range {
+    uint64_t first, count;
+};
+/* Where the next row will be. */
+uint64_t link_store_next(const struct link_store *s);
+/* Fetch `seq` was of a page whose links are all in these rows. */
+MUST_CHECK enum status link_store_set_page(struct link_store *s, uint64_t seq,
+                                           const struct link_range *rows);
+/* STATUS_NOT_FOUND: not all links of that fetch are known. */
+MUST_CHECK enum status link_store_page(struct link_store *s, uint64_t seq,
+                                       struct link_range *rows);
+/* The rows of a range; `visit` may ask the database. */
+MUST_CHECK enum status link_store_each_in(
+    struct link_store *s, const struct link_range *rows,
+    void (*visit)(void *ctx, const struct link_row *row), void *ctx);
 /* In the order in which their pages were done, a page's links together. `visit`
  * returns false to stop. */
 MUST_CHECK enum status link_store_each(

@@ -51,7 +51,8 @@ static enum status prepare(struct page_store *s)
                   " body_print)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                   " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-        {&s->first, "SELECT url, at, status, reason, warc IS NOT NULL"
+        {&s->first, "SELECT url, at, status, reason,"
+                    " warc IS NOT NULL AND reason <> 41"
                     " FROM fetch WHERE seq = ?"},
         {&s->past, "SELECT url, status, reason, http, digest, redirect"
                    " FROM fetch WHERE seq = ?"},
@@ -511,6 +512,13 @@ static enum status read_first(struct page_store *s, struct first_body *first)
     }
     sqlite3_reset(s->first);
     return st;
+}
+
+enum status page_store_brief(struct page_store *s, uint64_t seq,
+                             struct first_body *out)
+{
+    *out = (struct first_body){.seq = seq};
+    return read_first(s, out);
 }
 
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq)

@@ -109,8 +109,12 @@ struct first_body {
     uint64_t seq, url;
     int64_t at_ms;
     uint8_t status, reason;
-    bool recorded; /* in a WARC file */
+    bool recorded; /* its body is in a WARC file: it is not unchanged since
+                      another crawl */
 };
+/* The same facts of row `seq`. STATUS_DAMAGED: there is no such row. */
+MUST_CHECK enum status page_store_brief(struct page_store *s, uint64_t seq,
+                                        struct first_body *out);
 MUST_CHECK enum status page_store_first_with_body(struct page_store *s,
                                                   struct digest body_digest,
                                                   struct first_body *first);

@@ -56,10 +56,15 @@ static struct engine_lease lease(struct rig *r)
 
 static struct engine_last find(struct rig *r)
 {
+    struct frontier *f = (struct frontier *)r->e;
     struct engine_last last;
+    struct url_row row;
+    struct buf text;
 
-    ck_assert_int_eq(frontier_find_last((struct frontier *)r->e, 1, &last),
-                     STATUS_OK);
+    buf_init(&text, 4096);
+    ck_assert_int_eq(frontier_store_get(f->store, 1, &row, &text), STATUS_OK);
+    ck_assert_int_eq(frontier_find_last(f, &row, &last), STATUS_OK);
+    buf_fini(&text);
     return last;
 }
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_past.c - links of pages that are unchanged since an earlier crawl.
+ *
+ * A 304 brings no links, so those that the page had in the earlier crawl go the
+ * way of new ones: form, scope, seen check. A page mostly links to what other
+ * pages link to as well, so a table of the links last admitted, by their ids
+ * there, spares that way: one place for each id modulo its size, 16 octets.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+#include "frontier/past_crawl.h"
+
+#define TEXTS_MOST ((size_t)64 << 20) /* of the links of one page */
+#define KNOWN_ROOM 65536
+
+struct known_links {
+    struct {
+        uint64_t there, here;
+    } at[KNOWN_ROOM];
+};
+
+struct reading {
+    struct frontier *f;
+    struct past_page *page;
+    struct past_link *links; /* of the page there */
+    size_t count, room;
+};
+
+static void take_link(void *ctx, uint64_t to, uint8_t kind)
+{
+    struct reading *r = ctx;
+
+    if (r->count == r->room) {
+        r->room = r->room * 2 + 64;
+        r->links = xrealloc(r->links, r->room * sizeof *r->links);
+    }
+    r->links[r->count++] = (struct past_link){to, kind};
+}
+
+/* The id here of a URL that was admitted lately, 0: not known. Links are
+ * dropped anew where depth counts. */
+static uint64_t known_here(const struct frontier *f, uint64_t there)
+{
+    const struct known_links *k = f->known_links;
+
+    return !f->keeps_paths && !f->o.compare_text &&
+                   k->at[there % KNOWN_ROOM].there == there
+               ? k->at[there % KNOWN_ROOM].here
+               : 0;
+}
+
+/* Where its octets stay while the page is acknowledged. */
+static enum status keep_item(struct past_page *page, struct engine_item *item)
+{
+    const char *at = arena_try_copy(page->texts, item->url.at, item->url.len);
+
+    if (at == NULL)
+        return STATUS_LIMIT;
+    candidate_moved(item, at);
+    return STATUS_OK;
+}
+
+static enum status keep_drop(struct past_page *page, struct engine_drop *drop,
+                             const struct url *u)
+{
+    const char *at =
+        arena_try_copy(page->texts, url_text(u).at, url_text(u).len);
+    const char *host =
+        arena_try_copy(page->texts, url_host(u).at, url_host(u).len);
+
+    if (at == NULL || host == NULL)
+        return STATUS_LIMIT;
+    drop->url = bytes_of(at, url_text(u).len);
+    drop->host = bytes_of(host, url_host(u).len);
+    return STATUS_OK;
+}
+
+/* One link that is not known: an item of the page, or a drop. */
+static enum status offer(struct frontier *f, struct engine_done *done,
+                         struct past_page *page, const struct past_link *l,
+                         uint32_t depth, struct url *u)
+{
+    const struct candidate_rules rules = frontier_rules(f);
+    struct engine_item item = {.depth = depth, .kind = l->kind};
+    enum outcome_reason no;
+    enum status st = past_crawl_url(f->o.past, l->to, &f->text);
+
+    if (st != STATUS_OK)
+        return st;
+    if (candidate_read(&rules, u, buf_bytes(&f->text), NULL) != URL_OK)
+        return STATUS_OK; /* rewritten to what is no URL */
+    no = candidate_take(&rules, u, (f->o.listings >> l->kind & 1) != 0, &item);
+    if (no == REASON_NONE) {
+        page->there[done->outlink_count] = l->to;
+        page->items[done->outlink_count++] = item;
+        return keep_item(page, &page->items[done->outlink_count - 1]);
+    }
+    page->drops[done->drop_count++] = (struct engine_drop){.reason = no,
+                                                           .whole = true,
+                                                           .kind = l->kind,
+                                                           .depth = depth};
+    return keep_drop(page, &page->drops[done->drop_count - 1], u);
+}
+
+static enum status offer_all(struct frontier *f, struct engine_done *done,
+                             const struct reading *r, uint32_t depth)
+{
+    struct past_page *page = r->page;
+    enum status st = STATUS_OK;
+    struct url u;
+
+    url_init(&u);
+    for (size_t i = 0; st == STATUS_OK && i < r->count; i++) {
+        uint64_t here = known_here(f, r->links[i].to);
+
+        if (here == 0) {
+            st = offer(f, done, page, &r->links[i], depth, &u);
+            continue;
+        }
+        page->known[page->known_count++] =
+            (struct past_link){here, r->links[i].kind};
+        done->repeats++;
+    }
+    url_fini(&u);
+    return st;
+}
+
+enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
+                                struct past_page *page)
+{
+    const struct lease_record *l = lease_find(f->leases, done->id);
+    struct reading r = {.f = f, .page = page};
+    enum status st;
+
+    *page = (struct past_page){.texts = NULL};
+    if (l == NULL || l->lease.last.past_url == 0 || done->partial ||
+        done->outcome.reason != REASON_UNCHANGED ||
+        done->outcome.http_status != 304)
+        return STATUS_OK;
+    if (f->known_links == NULL)
+        f->known_links = xcalloc(1, sizeof *f->known_links);
+    st = past_crawl_links(f->o.past, l->lease.last.seq, take_link, &r);
+    page->texts = arena_new(TEXTS_MOST);
+    page->there = xcalloc(r.count + 1, sizeof *page->there);
+    page->known = xcalloc(r.count + 1, sizeof *page->known);
+    page->items = xcalloc(r.count + 1, sizeof *page->items);
+    page->drops = xcalloc(r.count + 1, sizeof *page->drops);
+    done->outlinks = page->items;
+    done->outlink_count = 0;
+    done->drops = page->drops;
+    done->drop_count = 0;
+    if (st == STATUS_OK)
+        st = offer_all(f, done, &r, l->lease.depth + 1);
+    free(r.links);
+    return st;
+}
+
+void frontier_past_admitted(struct frontier *f, const struct past_page *page,
+                            const struct admission *links, size_t n)
+{
+    if (page->texts == NULL)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t there = page->there[i];
+
+        if (links[i].id != 0 && !links[i].blocked) {
+            f->known_links->at[there % KNOWN_ROOM].there = there;
+            f->known_links->at[there % KNOWN_ROOM].here = links[i].id;
+        }
+    }
+}
+
+void frontier_past_end(struct past_page *page)
+{
+    if (page->texts == NULL)
+        return;
+    arena_free(page->texts);
+    free(page->there);
+    free(page->known);
+    free(page->items);
+    free(page->drops);
+}

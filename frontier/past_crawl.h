@@ -1,0 +1,81 @@
+/*
+ * past_crawl.h - an earlier crawl, which a new one knows (--since).
+ *
+ * The new crawl has the secret of the earlier one, so URLs and bodies have the
+ * same digests in both. For a URL that the new crawl has not fetched yet, the
+ * earlier one has validators, digest, facts and links. Links count only if the
+ * earlier crawl kept those of that page (--record links), all of them, by the
+ * same rules: otherwise a 304 would lose links, and the page is asked for
+ * without conditions, unless it had no links at all.
+ *
+ * The earlier crawl is read as of the moment of opening; it must not be
+ * running. Owned by the frontier thread.
+ */
+#ifndef URLWEIR_FRONTIER_PAST_CRAWL_H
+#define URLWEIR_FRONTIER_PAST_CRAWL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "storage/rows/page_store.h"
+#include "storage/rows/revisit_store.h"
+
+struct past_crawl;
+
+/* STATUS_NOT_FOUND: no crawl in `dir`; STATUS_AGAIN: it is running;
+ * STATUS_VERSION: its format is older, and lacks what is needed here; `why`
+ * gets the reason, for people. */
+MUST_CHECK enum status past_crawl_open(struct past_crawl **out, const char *dir,
+                                       uint64_t memory, struct buf *why);
+void past_crawl_close(struct past_crawl *p); /* NULL is fine */
+
+/* Its URLs, ever admitted. */
+uint64_t past_crawl_urls(const struct past_crawl *p);
+/* The secret of its digests. */
+const unsigned char *past_crawl_seed(const struct past_crawl *p);
+/* Text by name, kept with it. STATUS_NOT_FOUND. */
+MUST_CHECK enum status past_crawl_meta(struct past_crawl *p, const char *name,
+                                       struct buf *out);
+/* Did it keep the links of all pages? */
+bool past_crawl_has_links(const struct past_crawl *p);
+/* The links of its pages may be used (true at first), or not: the rules by
+ * which they were kept are others. */
+void past_crawl_set_links(struct past_crawl *p, bool may_use);
+/* What requests of the new crawl name: see frontier_options.identity. */
+MUST_CHECK enum status past_crawl_set_identity(struct past_crawl *p,
+                                               struct bytes identity);
+
+/* The new crawl has a root (a seed, or what one redirects to): if the earlier
+ * one had not, its links out of that place's scope are missing. */
+MUST_CHECK enum status past_crawl_root(struct past_crawl *p,
+                                       struct digest digest, struct bytes url);
+
+/* The id of a canonical URL, 0: it was never admitted. */
+MUST_CHECK enum status past_crawl_find(struct past_crawl *p,
+                                       struct digest digest, struct bytes url,
+                                       uint64_t *id);
+/* Visits the row of its last whole fetch, as page_store_last does. */
+MUST_CHECK enum status past_crawl_last(
+    struct past_crawl *p, uint64_t id,
+    void (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
+/* May this row's validators be sent? */
+MUST_CHECK enum status past_crawl_may_ask(struct past_crawl *p,
+                                          const struct fetch_row *row,
+                                          bool *may);
+/* See recorded_find. */
+MUST_CHECK enum status past_crawl_record(struct past_crawl *p,
+                                         const struct fetch_row *row,
+                                         struct record_name *out,
+                                         struct buf *text);
+/* The links of fetch `seq`: ids and enum link_kind. Nothing if it had none. */
+MUST_CHECK enum status past_crawl_links(struct past_crawl *p, uint64_t seq,
+                                        void (*visit)(void *ctx, uint64_t to,
+                                                      uint8_t kind),
+                                        void *ctx);
+/* The URL of a row, which is there, in `text`. */
+MUST_CHECK enum status past_crawl_url(struct past_crawl *p, uint64_t id,
+                                      struct buf *text);
+
+#endif
