@@ -28,6 +28,7 @@ int cmd_filter(int argc, char **argv);
 int cmd_limit(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_pause(int argc, char **argv);
+int cmd_refresh(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_retry(int argc, char **argv);
 int cmd_robots(int argc, char **argv);

@@ -220,6 +220,7 @@ struct crawl_factory crawl_jobs_factory(struct crawl_jobs *h)
         .close = crawl_job_close,
         .seed = crawl_job_seed,
         .retry = crawl_job_retry,
+        .refresh = crawl_job_refresh,
         .settings = crawl_job_settings,
         .set_settings = crawl_job_set_settings,
         .report = crawl_job_report,

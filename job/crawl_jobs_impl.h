@@ -150,6 +150,8 @@ enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
                            struct buf *why);
 enum status crawl_job_retry(struct crawl_job *m, json_t *in, json_t **out,
                             struct buf *why);
+enum status crawl_job_refresh(struct crawl_job *m, json_t *in, json_t **out,
+                              struct buf *why);
 enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
                                json_t **out, struct buf *why);
 enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,

@@ -1,6 +1,6 @@
 /*
  * steer.h - what the commands that steer a running crawl share: pause, unpause,
- * stop, seed, retry, block, delay, limit.
+ * stop, seed, retry, refresh, block, delay, limit.
  *
  * Each command has its own table of options: the rows below and some more, all
  * for one struct of settings.
@@ -23,8 +23,8 @@ struct steer_settings {
     bool insecure, json;
     int64_t timeout_ms;
     /* of some commands */
-    bool all, off;
-    char *input, *until, *host;
+    bool all, off, now;
+    char *input, *until, *host, *match;
     struct option_list reasons;
     int64_t for_ms; /* 0: not given */
     uint8_t from[STEER_OPTIONS];

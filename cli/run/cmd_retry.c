@@ -77,7 +77,7 @@ static int retry_stopped(struct steer *t, struct bytes host)
     if (st != STATUS_OK)
         return crawl_open_failed(st, dir);
     print_queued(t, queued);
-    stopped_crawl_say_left("retry", dir, left);
+    stopped_crawl_say_left("retry", dir, "queued", left);
     return EXIT_DONE;
 }
 

@@ -235,7 +235,7 @@ static int let_go(struct seeding *k, int code)
     st = stopped_crawl_close(k->stopped, &left);
     if (st != STATUS_OK)
         return code == EXIT_DONE ? crawl_open_failed(st, dir) : code;
-    stopped_crawl_say_left("seed", dir, left);
+    stopped_crawl_say_left("seed", dir, "queued", left);
     return code;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/run/crawl_run.h"
 #include "frontier/embedded/frontier.h"
 #include "job/crawl_block.h"
+#include "job/refresh.h"
 #include "job/retry.h"
 #include "job/settings/settings.h"
 
@@ -114,6 +115,13 @@ enum status stopped_crawl_retry(struct stopped_crawl *c, struct bytes host,
     return retry_all(c->engine, host, reasons, queued);
 }
 
+enum status stopped_crawl_refresh(struct stopped_crawl *c, struct bytes host,
+                                  const struct url_pattern *match, bool at_once,
+                                  uint64_t *dated)
+{
+    return refresh_all(c->engine, host, match, at_once, dated);
+}
+
 enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)
 {
     struct engine_stats s;
@@ -129,7 +137,8 @@ enum status stopped_crawl_close(struct stopped_crawl *c, uint64_t *left)
     return st;
 }
 
-void stopped_crawl_say_left(const char *command, const char *dir, uint64_t left)
+void stopped_crawl_say_left(const char *command, const char *dir,
+                            const char *what, uint64_t left)
 {
     struct buf line;
 
@@ -139,7 +148,7 @@ void stopped_crawl_say_left(const char *command, const char *dir, uint64_t left)
     format_terminal(&line, bytes_of_str(dir));
     fprintf(stderr,
             "urlweir %s: nobody runs that crawl; `urlweir resume %s` fetches "
-            "what is queued, %" PRIu64 " URL%s\n",
-            command, buf_str(&line), left, left == 1 ? "" : "s");
+            "what is %s, %" PRIu64 " URL%s\n",
+            command, buf_str(&line), what, left, left == 1 ? "" : "s");
     buf_fini(&line);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "frontier/url/url_pattern.h"
 #include "job/seed_sink.h"
 
 struct stopped_crawl;
@@ -33,13 +34,19 @@ MUST_CHECK enum status stopped_crawl_retry(struct stopped_crawl *c,
                                            struct bytes host,
                                            const struct option_list *reasons,
                                            uint64_t *queued);
+/* Like refresh_all. */
+MUST_CHECK enum status stopped_crawl_refresh(struct stopped_crawl *c,
+                                             struct bytes host,
+                                             const struct url_pattern *match,
+                                             bool at_once, uint64_t *dated);
 /* Writes a checkpoint and closes the crawl. *left: URLs that wait for a resume.
  */
 MUST_CHECK enum status stopped_crawl_close(struct stopped_crawl *c,
                                            uint64_t *left);
 
-/* Says on stderr how many URLs wait for a resume, if there are any. */
+/* Says on stderr how many URLs wait for a resume, if there are any; `what`:
+ * "queued" or "due". */
 void stopped_crawl_say_left(const char *command, const char *dir,
-                            uint64_t left);
+                            const char *what, uint64_t left);
 
 #endif

@@ -298,6 +298,11 @@ void frontier_refresh_wake(struct frontier *f, int64_t now, int64_t wall_ms);
 int64_t frontier_refresh_due(const struct frontier *f, int64_t now);
 /* Hosts with dates that have come, as far as known: 0 only if there is none. */
 uint64_t frontier_refresh_waiting(const struct frontier *f);
+/* Has the URL come back under another id, as one that was tried again? The
+ * row's text must be there. */
+MUST_CHECK enum status frontier_refresh_replaced(struct frontier *f,
+                                                 const struct url_row *row,
+                                                 bool *replaced);
 /* This run does not ask the host any more, for now. */
 bool frontier_refresh_is_held(const struct host_queue *h);
 /* Leases the host's URL that is due first, or URL `id` if it is not 0;
@@ -325,6 +330,8 @@ void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
 
 /* ---- of redate.c ---- */
 
+/* All dates are by the --refresh in force: notes it. */
+MUST_CHECK enum status frontier_redate_note(struct frontier *f);
 /* Begins a pass if the dates are not by the rules in force. */
 MUST_CHECK enum status frontier_redate_restore(struct frontier *f);
 bool frontier_redate_is_due(const struct frontier *f);

@@ -101,6 +101,8 @@ enum status frontier_create(struct engine **out, const char *dir,
 
     if (st == STATUS_OK)
         st = open_parts(f);
+    if (st == STATUS_OK && o->refresh.every_ms != 0)
+        st = frontier_redate_note(f);
     return done_opening(f, st, out);
 }
 

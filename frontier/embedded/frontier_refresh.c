@@ -278,9 +278,8 @@ static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)
     expect(f, h->queue, h->held_until_ms);
 }
 
-/* Has the URL come back under another id, as one that was tried again? */
-static enum status is_replaced(struct frontier *f, const struct url_row *row,
-                               bool *replaced)
+enum status frontier_refresh_replaced(struct frontier *f,
+                                      const struct url_row *row, bool *replaced)
 {
     struct digest d;
     uint64_t id = row->id;
@@ -321,7 +320,7 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
     if (st == STATUS_OK)
         wanted = frontier_is_wanted_again(f, h, key, &row);
     if (st == STATUS_OK && wanted)
-        st = is_replaced(f, &row, &replaced);
+        st = frontier_refresh_replaced(f, &row, &replaced);
     if (st != STATUS_OK)
         return st;
     if (!wanted || replaced) {

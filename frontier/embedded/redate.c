@@ -150,7 +150,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
                              .at_ms = last->at_ms,
                              .absent = refresh_is_absent(o)};
     struct url_row row;
-    bool yes;
+    bool yes, replaced = false;
     enum status st;
 
     if (!meet(d->w, last->url) || !refresh_applies(o))
@@ -162,8 +162,10 @@ static enum status date(struct redating *d, const struct final_fetch *last)
     to.due_ms = d->asked != NULL
                     ? asked_date(d, to.at_ms)
                     : refresh_after(&f->o.refresh, to.absent, to.at_ms);
-    st = is_asked(d, last->url, &yes);
-    if (st != STATUS_OK || !yes || to.due_ms == 0)
+    st = frontier_refresh_replaced(f, &row, &replaced);
+    if (st == STATUS_OK)
+        st = is_asked(d, last->url, &yes);
+    if (st != STATUS_OK || !yes || replaced || to.due_ms == 0)
         return st;
     d->changed++;
     return frontier_refresh_add(f, &to);
@@ -247,6 +249,17 @@ static void begin(struct frontier *f)
     f->refresh.redates = true;
 }
 
+enum status frontier_redate_note(struct frontier *f)
+{
+    char mark[24];
+    enum status st = frontier_touch(f, INT64_MIN); /* it has no hurry */
+
+    snprintf(mark, sizeof mark, "%lld", (long long)f->o.refresh.every_ms);
+    return st == STATUS_OK
+               ? frontier_store_set_meta(f->store, MARK, bytes_of_str(mark))
+               : st;
+}
+
 enum status frontier_redate_restore(struct frontier *f)
 {
     int64_t every_ms = 0;
@@ -271,7 +284,6 @@ enum status frontier_redate_step(struct frontier *f, int64_t now,
                                  int64_t wall_ms)
 {
     struct redating d = {.f = f, .w = &f->refresh.walk, .wall_ms = wall_ms};
-    char mark[24];
     bool over = false;
     enum status st;
 
@@ -279,8 +291,7 @@ enum status frontier_redate_step(struct frontier *f, int64_t now,
         return STATUS_OK;
     st = step(&d, STEP, now, &over);
     if (st == STATUS_OK && over) {
-        snprintf(mark, sizeof mark, "%lld", (long long)f->o.refresh.every_ms);
-        st = frontier_store_set_meta(f->store, MARK, bytes_of_str(mark));
+        st = frontier_redate_note(f);
         f->refresh.redates = false;
     }
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

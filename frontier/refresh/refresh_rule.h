@@ -18,9 +18,8 @@
  *   404 or 410 for the third time in a row         gone
  *   skipped: a setting keeps it out                done
  *
- * This module makes those decisions; it knows no store and no clock. What other
- * programs see of a URL is enum url_state (url_view.h), which url_state_of
- * derives from the same two facts in both frontiers: its lease and its date.
+ * This module makes those decisions; it knows no store and no clock. Other
+ * programs see less of a URL: enum url_state (url_view.h).
  */
 #ifndef URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
 #define URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H

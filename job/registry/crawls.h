@@ -85,6 +85,8 @@ enum crawls_verb {
     CRAWLS_SEED,         /* in: {"urls": [...]}; out {"results": [...]} */
     CRAWLS_RETRY,        /* in: {"host", "reasons": [...]}, both may be missing;
                             out {"queued": N} */
+    CRAWLS_REFRESH,      /* in: {"host", "match", "now"}, all may be missing;
+                            out {"dated": N} */
     CRAWLS_SETTINGS,     /* out: {"settings": {...}}, all of them */
     CRAWLS_SET_SETTINGS, /* in: {"delay": "2s", ...}; out {"changed": [...]} */
     CRAWLS_HOSTS,        /* in: {"sort", "size"}; out {"hosts": [...]} */
@@ -165,6 +167,8 @@ struct crawl_factory {
                         struct buf *why);
     enum status (*retry)(struct crawl_job *m, json_t *in, json_t **out,
                          struct buf *why);
+    enum status (*refresh)(struct crawl_job *m, json_t *in, json_t **out,
+                           struct buf *why);
     /* `m` NULL: the crawl is stopped; its settings in `dir` are read or
      * changed. */
     enum status (*settings)(void *ctx, struct crawl_job *m, const char *dir,

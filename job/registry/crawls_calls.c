@@ -253,6 +253,9 @@ static bool ask_maker(struct crawls *c, struct crawls_entry *e,
     } else if (call->verb == CRAWLS_RETRY) {
         if (is_open(c, e, call))
             st = m->retry(e->job, call->in, &call->out, &why);
+    } else if (call->verb == CRAWLS_REFRESH) {
+        if (is_open(c, e, call))
+            st = m->refresh(e->job, call->in, &call->out, &why);
     } else if (call->verb == CRAWLS_SETTINGS) {
         st = m->settings(m->ctx, e->job, e->dir, &call->out, &why);
     } else {
@@ -280,12 +283,12 @@ void crawls_carry_out(struct crawls *c, struct crawls_call *call)
 {
     static bool (*const verbs[])(struct crawls *, struct crawls_entry *,
                                  struct crawls_call *) = {
-        [CRAWLS_PAUSE] = pause_it,         [CRAWLS_UNPAUSE] = pause_it,
-        [CRAWLS_STOP] = stop_it,           [CRAWLS_RESUME] = resume_it,
-        [CRAWLS_DELETE] = delete_it,       [CRAWLS_SEED] = ask_maker,
-        [CRAWLS_RETRY] = ask_maker,        [CRAWLS_SETTINGS] = ask_maker,
-        [CRAWLS_SET_SETTINGS] = ask_maker, [CRAWLS_HOSTS] = look_into,
-        [CRAWLS_RECENT] = look_into,
+        [CRAWLS_PAUSE] = pause_it,     [CRAWLS_UNPAUSE] = pause_it,
+        [CRAWLS_STOP] = stop_it,       [CRAWLS_RESUME] = resume_it,
+        [CRAWLS_DELETE] = delete_it,   [CRAWLS_SEED] = ask_maker,
+        [CRAWLS_RETRY] = ask_maker,    [CRAWLS_REFRESH] = ask_maker,
+        [CRAWLS_SETTINGS] = ask_maker, [CRAWLS_SET_SETTINGS] = ask_maker,
+        [CRAWLS_HOSTS] = look_into,    [CRAWLS_RECENT] = look_into,
     };
     struct crawls_entry *e = crawls_find(c, call->crawl);
     bool done = true;

@@ -235,7 +235,8 @@ static const struct option_spec specs[] = {
     {.name = "refresh-min", TIME(refresh_min_ms), .fallback = "1h", .min = 1,
      .max = 3650 * DAY, .section = REFRESH,
      .help = "leave a host that does not respond alone for this long, then "
-             "ask for its due URLs again"},
+             "ask for its due URLs again; without --now, `urlweir refresh` "
+             "makes no URL due sooner after its last fetch"},
     {.name = "refresh-share", FRACTION(refresh_share), .fallback = "0.5",
      .min = 0, .max = 1, .section = REFRESH, .arg = "PART",
      .help = "most of a host's requests that are refreshes while it has new "

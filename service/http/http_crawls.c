@@ -269,6 +269,20 @@ static void ask_retry(struct http_request *r)
         http_crawl_call(r, CRAWLS_RETRY, json_incref(r->in));
 }
 
+static void ask_refresh(struct http_request *r)
+{
+    struct bytes host = bytes_of("", 0), match = bytes_of("", 0);
+    bool now = false;
+    const struct http_member members[] = {
+        {.name = "host", .type = HTTP_TEXT, .to = &host},
+        {.name = "match", .type = HTTP_TEXT, .to = &match},
+        {.name = "now", .type = HTTP_FLAG, .to = &now},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        http_crawl_call(r, CRAWLS_REFRESH, json_incref(r->in));
+}
+
 static void ask_settings(struct http_request *r)
 {
     if (http_members(r, r->in, -1, NULL, 0))
@@ -352,6 +366,8 @@ const struct http_route http_crawl_routes[] = {
      .ask = ask_seed, .reply = reply_as_it_is},
     {POST, .path = CRAWL "/retry", .role = AUTH_WRITE,
      .ask = ask_retry, .reply = reply_as_it_is},
+    {POST, .path = CRAWL "/refresh", .role = AUTH_WRITE,
+     .ask = ask_refresh, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/settings",
      .ask = ask_settings, .reply = reply_as_it_is},
     {.method = "PATCH", .body = true, .role = AUTH_ADMIN,

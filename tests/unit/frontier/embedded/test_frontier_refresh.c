@@ -279,6 +279,176 @@ START_TEST(a_host_that_is_given_up_is_asked_again_later)
 }
 END_TEST
 
+/* ---- a person asks ---- */
+
+static const char *const done[] = {"http://a.test/1", "http://a.test/22",
+                                   "http://b.test/1", "http://b.test/22"};
+#define DONE (sizeof done / sizeof *done)
+
+/* Some pages, of a crawl without dates or of one with far ones; ids from 1. */
+static void begin_done(struct rig *r, int64_t every_ms)
+{
+    rig_init(r);
+    r->o.refresh = (struct refresh_rules){.every_ms = every_ms,
+                                          .min_ms = EVERY,
+                                          .share = 0.5};
+    rig_create(r);
+    for (size_t i = 0; i < DONE; i++) {
+        rig_seed(r, done[i]);
+        ck_assert_uint_eq(fetch(r, page, 1), i + 1);
+    }
+    ck_assert_uint_eq(rig_stats(r).dated, every_ms != 0 ? DONE : 0);
+    advance(r, 10);
+    ck_assert_uint_eq(lease_at(r), 0);
+}
+
+static bool is_22(const void *ctx, struct bytes url)
+{
+    (void)ctx;
+    return url.len > 2 && memcmp(url.at + url.len - 2, "22", 2) == 0;
+}
+
+static bool ask_step(struct rig *r, struct refresh_request *q, size_t most)
+{
+    bool over = false;
+
+    ck_assert_int_eq(r->e->ops->refresh_urls(r->e, q, most, r->now, rig_wall(r),
+                                             &over),
+                     STATUS_OK);
+    return over;
+}
+
+/* In steps of `most`; returns how many URLs it made due. */
+static uint64_t ask(struct rig *r, struct refresh_request q, size_t most)
+{
+    for (unsigned steps = 0; !ask_step(r, &q, most); steps++)
+        ck_assert_uint_lt(steps, 100);
+    free(q.walk.seen);
+    rig_turn(r);
+    return q.dated;
+}
+
+/* What is due is what `ids` has a bit for, each once. */
+static void fetch_exactly(struct rig *r, unsigned ids)
+{
+    while (ids != 0) {
+        unsigned bit = 1U << fetch(r, page, 1);
+
+        ck_assert_uint_ne(ids & bit, 0);
+        ids &= ~bit;
+    }
+    ck_assert_uint_eq(lease_at(r), 0);
+}
+
+static const int64_t everies[] = {0, 100 * (int64_t)EVERY};
+
+START_TEST(a_person_makes_urls_due_by_host_and_by_pattern)
+{
+    const struct bytes b = bytes_of_str("b.test"), c = bytes_of_str("c.test");
+    struct rig r;
+
+    for (size_t most = 1; most < 2 * DONE; most++) {
+        begin_done(&r, everies[_i]);
+        ck_assert_uint_eq(
+            ask(&r, (struct refresh_request){.host = c, .now = true}, most), 0);
+        fetch_exactly(&r, 0);
+        ck_assert_uint_eq(
+            ask(&r, (struct refresh_request){.host = b, .now = true}, most), 2);
+        ck_assert_uint_eq(rig_stats(&r).dated, everies[_i] != 0 ? DONE : 2);
+        fetch_exactly(&r, 1U << 3 | 1U << 4);
+        ck_assert_uint_eq(
+            ask(&r, (struct refresh_request){.wants = is_22, .now = true},
+                most),
+            2);
+        fetch_exactly(&r, 1U << 2 | 1U << 4);
+        ck_assert_uint_eq(ask(&r,
+                              (struct refresh_request){.host = b,
+                                                       .wants = is_22,
+                                                       .now = true},
+                              most),
+                          1);
+        fetch_exactly(&r, 1U << 4);
+        ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, most),
+                          DONE);
+        ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, most),
+                          0); /* they are due */
+        fetch_exactly(&r, 0x1e);
+        ck_assert_uint_eq(rig_stats(&r).refreshed, 9);
+        ck_assert_uint_eq(rig_stats(&r).dated, everies[_i] != 0 ? DONE : 0);
+        end(&r);
+    }
+}
+END_TEST
+
+START_TEST(without_now_no_url_is_due_before_refresh_min)
+{
+    struct rig r;
+
+    begin_done(&r, everies[_i]);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = false}, 3), DONE);
+    advance(&r, EVERY - 11);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    advance(&r, 1);
+    fetch_exactly(&r, 0x1e);
+    advance(&r, 2 * EVERY);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = false}, 3), DONE);
+    fetch_exactly(&r, 0x1e);
+    end(&r);
+}
+END_TEST
+
+/* Steps that were committed hold, the others are as if never made; to ask again
+ * takes the rest. */
+START_TEST(what_a_person_made_due_stays_so_after_a_crash)
+{
+    struct refresh_request q = {.now = true};
+    struct rig r;
+    uint64_t before;
+
+    begin_done(&r, everies[_i]);
+    (void)ask_step(&r, &q, 2);
+    (void)ask_step(&r, &q, 2);
+    rig_turn(&r);
+    before = q.dated;
+    ck_assert_uint_gt(before, 0);
+    ck_assert(!ask_step(&r, &q, 1) || before == DONE);
+    free(q.walk.seen);
+    rig_crash(&r);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
+                      DONE - before);
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).dated, DONE);
+    fetch_exactly(&r, 0x1e);
+    rig_crash(&r);
+    fetch_exactly(&r, 0); /* once, over crashes */
+    end(&r);
+}
+END_TEST
+
+/* Its row of before has an outcome, too, but the URL is queued. */
+START_TEST(a_url_that_is_tried_again_is_not_made_due_as_well)
+{
+    struct failed_retry all = {.reason_count = 0};
+    struct rig r;
+    bool over = false;
+
+    begin_done(&r, 0);
+    rig_seed(&r, "http://c.test/");
+    (void)fetch(&r, missing, 0);
+    ck_assert_int_eq(r.e->ops->retry_failed(r.e, &all, 100, r.now, rig_wall(&r),
+                                            &over),
+                     STATUS_OK);
+    rig_turn(&r);
+    ck_assert_uint_eq(all.queued, 1);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
+                      DONE);
+    for (unsigned i = 0; i <= DONE; i++)
+        (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    end(&r);
+}
+END_TEST
+
 /* ---- against a model, with crashes ---- */
 
 #define URLS 60
@@ -432,6 +602,11 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_refresh_may_wait_for_the_robots_txt_of_another_host);
     tcase_add_test(t, new_urls_and_due_ones_of_a_host_share_its_requests);
     tcase_add_test(t, a_host_that_is_given_up_is_asked_again_later);
+    tcase_add_loop_test(t, a_person_makes_urls_due_by_host_and_by_pattern, 0,
+                        2);
+    tcase_add_loop_test(t, without_now_no_url_is_due_before_refresh_min, 0, 2);
+    tcase_add_loop_test(t, what_a_person_made_due_stays_so_after_a_crash, 0, 2);
+    tcase_add_test(t, a_url_that_is_tried_again_is_not_made_due_as_well);
     tcase_add_loop_test(t, no_url_is_lost_early_or_asked_twice_over_crashes, 0,
                         20);
     suite_add_tcase(s, t);
