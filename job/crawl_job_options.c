@@ -27,6 +27,8 @@ static const struct {
     {"progress", NULL,
      "leave it out; `urlweir status`, the dashboard and /v1/events show the "
      "progress of a crawl in a service"},
+    {"until-idle", NULL,
+     "leave it out; a crawl in a service waits for dates and for seeds"},
     {"metrics", NULL,
      "leave it out; `urlweir serve --http` serves /metrics of all its crawls"},
     {"metrics-open", NULL,

@@ -80,6 +80,7 @@ START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
         {"quiet: false", "bad.yaml:2:8: quiet: "},
         {"verbose: true", "bad.yaml:2:10: verbose: "},
         {"progress: auto", "bad.yaml:2:11: progress: "},
+        {"until-idle: true", "bad.yaml:2:13: until-idle: "},
         {"metrics: 127.0.0.1:0", "bad.yaml:2:10: metrics: "},
         {"metrics-open: true", "bad.yaml:2:15: metrics-open: "},
         {"sandbox: off", "bad.yaml:2:10: sandbox: "},
