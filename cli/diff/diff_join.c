@@ -41,7 +41,7 @@ static void group_init(struct group *g)
     struct buf *all[] = {&g->url,      &g->states[0], &g->states[1],
                          &g->texts[0], &g->texts[1],  &g->link};
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_init(all[i], DIFF_LINE_MOST);
     buf_init(&g->added_list, LINKS_LISTED);
     buf_init(&g->removed_list, LINKS_LISTED);
@@ -53,7 +53,7 @@ static void group_fini(struct group *g)
                          &g->texts[0],   &g->texts[1],    &g->link,
                          &g->added_list, &g->removed_list};
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_fini(all[i]);
 }
 

@@ -122,8 +122,8 @@ static void get_text(struct buf *out, struct bytes field)
 {
     for (size_t i = 0; i < field.len; i++) {
         if (field.at[i] == '%' && i + 2 < field.len) {
-            int high = ascii_hex(field.at[i + 1]);
-            int low = ascii_hex(field.at[i + 2]);
+            unsigned high = (unsigned)ascii_hex(field.at[i + 1]);
+            unsigned low = (unsigned)ascii_hex(field.at[i + 2]);
 
             buf_add_char(out, (char)(high << 4 | low));
             i += 2;

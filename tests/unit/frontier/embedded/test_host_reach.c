@@ -219,7 +219,7 @@ static struct outcome port_is_closed(const struct web *w, struct bytes url,
                                      int64_t now)
 {
     (void)w, (void)now;
-    return memcmp(url.at, "http://a.test:81/", 17) == 0 ? REFUSED : NO_ERROR;
+    return bytes_starts_with(url, "http://a.test:81/") ? REFUSED : NO_ERROR;
 }
 
 /* A queue belongs to a host, whatever the port. */
