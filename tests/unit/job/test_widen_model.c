@@ -77,10 +77,13 @@ static void make_page(int i)
 static int page_of(struct bytes url)
 {
     size_t at = url.len;
+    int page = 0;
 
     while (at > 0 && url.at[at - 1] != 'p')
         at--;
-    return atoi(url.at + at);
+    for (; at < url.len; at++)
+        page = 10 * page + (url.at[at] - '0');
+    return page;
 }
 
 /* ---- settings ------------------------------------------------------------ */
