@@ -30,7 +30,7 @@ for what in urls pages errors; do
 done
 api POST /v1/crawls/one/stop
 stop TERM 0
-for what in urls pages errors; do
+for what in urls pages errors fetches; do
     exits 0 "$URLWEIR" export d/crawls/one --what $what
     mv out $what.jsonl
     exits 0 "$URLWEIR" export d/crawls/one --what $what --format csv
@@ -43,7 +43,7 @@ cp d/crawls/one/one.jsonl jsonl.jsonl 2>/dev/null || cp d/one.jsonl jsonl.jsonl
 python3 - "$URLWEIR" "$TOP/docs/formats/columns.md" <<'END' || fail "they disagree"
 import csv, json, re, subprocess, sys
 rows = lambda name: [json.loads(line) for line in open(name, encoding="utf-8") if line.strip()]
-views = {name: rows(name + ".jsonl") for name in ("urls", "pages", "errors", "jsonl")}
+views = {name: rows(name + ".jsonl") for name in ("urls", "pages", "errors", "jsonl", "fetches")}
 views["recent"] = json.load(open("recent.json"))["recent"]
 
 # As the document names them, in its order; CSV and HTTP are the same rows.
@@ -73,7 +73,7 @@ def learn(view, url, row):
 for name, all_rows in views.items():
     for row in all_rows:
         done = known.get(row["url"], {})
-        if name == "recent" and row["fetched_at"] != done["fetched_at"][1]:
+        if name in ("recent", "fetches") and row["fetched_at"] != done["fetched_at"][1]:
             continue  # a try that was repeated
         learn(name, row["url"], row)
 assert any(row["reason"] == "redirect_loop" for row in views["recent"])

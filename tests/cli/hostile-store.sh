@@ -21,7 +21,7 @@ awk -v at="$seed" 'BEGIN { for (i = 1; i <= 4200; i++) print at "page" i }' >see
 exits 3 "$URLWEIR" crawl -i seeds "$seed" -o crawl $quick --scope host --sitemap auto \
     --record links --warc -n 30
 sqlite3 crawl/frontier.db <<'END'
-INSERT OR IGNORE INTO queue_state VALUES(1, 0, -1, 1, 1, 3, 'back_off');
+INSERT OR IGNORE INTO queue_state VALUES(1, 0, -1, 1, 1, 3, 'back_off', 100, x'');
 INSERT OR IGNORE INTO place VALUES(1, '127.0.0.1');
 INSERT OR IGNORE INTO retry
     SELECT id, 1 + id % 2, 1000 * strftime('%s', 'now') FROM url
