@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
-#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
+#include "base/thread/latch.h"
 #include "crawler/crawl_impl.h"
 
 #define REPORTS_WAIT 128

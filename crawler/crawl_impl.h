@@ -20,9 +20,9 @@
 #include "crawler/crawl.h"
 #include "crawler/crawl_balance.h"
 #include "crawler/crawl_task.h"
-#include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/watchdog.h"
 #include "crawler/hop_path.h"
+#include "crawler/transfer/in_hand.h"
 #include "frontier/engine.h"
 
 #define CRAWL_BATCH 256 /* reports per batch: one seen check for all */

@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/queue.h"
+#include "base/thread/queue.h"
 #include "crawler/archive/warc_recorder.h"
 #include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/queue.h"
 #include "base/status.h"
+#include "base/thread/queue.h"
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch_options.h"
 #include "frontier/engine.h"

@@ -12,8 +12,8 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/fetch/curl_faults.h"
 #include "crawler/fetcher.h"
+#include "crawler/transfer/curl_faults.h"
 
 #define DESCRIPTORS_MOST (UINT64_C(1) << 20)
 

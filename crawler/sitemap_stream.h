@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/queue.h"
 #include "base/status.h"
+#include "base/thread/queue.h"
 #include "crawler/fetch/response.h"
 #include "crawler/fetcher.h"
 

@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
 #include "crawler/url_columns.h"
 #include "job/exit_code.h"
 #include "job/jsonl_tail.h"

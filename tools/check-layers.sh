@@ -11,6 +11,7 @@ table() {
 base:
 base/file: base
 base/process: base
+base/thread: base
 config: base/*
 filter: base/*
 filter/kinds: base/* filter
@@ -25,7 +26,8 @@ frontier/traps: base/* storage/* frontier/url
 frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
-frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh
+frontier/hosts: base/* storage/* frontier
+frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
@@ -34,12 +36,14 @@ crawler/robots: base/* storage/* frontier frontier/url crawler/charset
 crawler/html: base/* frontier/url crawler/charset crawler/robots
 crawler/sitemap: base/* storage/* frontier frontier/url crawler/charset crawler/html
 crawler/address: base/* frontier/url
-crawler/fetch: base/* storage/* frontier frontier/url crawler/address
+crawler/transfer: base/* frontier/url crawler/address
+crawler/fetch: base/* storage/* frontier frontier/url crawler/address crawler/transfer
 crawler/archive: base/* storage/* frontier frontier/url crawler/fetch crawler/html
 crawler: base/* filter storage/* frontier frontier/url frontier/traps crawler/*
 job/settings: base/* config filter filter/redis storage/* frontier/* crawler/*
 job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
 job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry
+job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
 service/net: base/*
 service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
 service/grpc: base/* service/net

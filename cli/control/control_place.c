@@ -23,7 +23,7 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "job/confine.h"
+#include "job/crawl_jobs/confine.h"
 #include "job/settings/settings.h"
 
 #define NOTE_MOST 2048

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
 #include "frontier/url/url.h"
 
 #define SLOTS        6

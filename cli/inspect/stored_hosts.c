@@ -11,7 +11,7 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "cli/inspect/stored_budgets.h"
-#include "frontier/embedded/schedule.h"
+#include "frontier/hosts/schedule.h"
 #include "frontier/url/ip.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"

@@ -13,8 +13,8 @@
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "frontier/reader.h"
-#include "job/confine.h"
-#include "job/crawl_jobs.h"
+#include "job/crawl_jobs/confine.h"
+#include "job/crawl_jobs/crawl_jobs.h"
 #include "job/registry/crawls.h"
 #include "service/service.h"
 

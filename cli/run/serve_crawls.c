@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "crawler/fetcher.h"
-#include "job/crawl_jobs.h"
+#include "job/crawl_jobs/crawl_jobs.h"
 
 struct serve_crawls {
     struct crawl_jobs *jobs;

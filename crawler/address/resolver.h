@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "base/queue.h"
+#include "base/thread/queue.h"
 #include "frontier/url/ip.h"
 
 struct resolver;

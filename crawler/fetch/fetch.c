@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "crawler/address/resolver.h"
-#include "crawler/fetch/curl_faults.h"
 #include "crawler/fetch/fetch_parts.h"
+#include "crawler/transfer/curl_faults.h"
 
 #define DNS_CACHE_S 300L
 #define CONDITION_MOST                                                         \

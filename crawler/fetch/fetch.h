@@ -20,9 +20,9 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/conditions.h"
 #include "crawler/fetch/fetch_options.h"
-#include "crawler/fetch/multi.h"
 #include "crawler/fetch/response.h"
-#include "crawler/fetch/tls_resume.h"
+#include "crawler/transfer/multi.h"
+#include "crawler/transfer/tls_resume.h"
 
 enum fetch_end {
     FETCH_ANSWERED, /* the response came, or as much of it as we need */

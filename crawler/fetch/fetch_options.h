@@ -12,12 +12,12 @@
 #include "crawler/address/guard.h"
 #include "crawler/address/ip_limit.h"
 #include "crawler/fetch/body_pool.h"
-#include "crawler/fetch/connection_budget.h"
 #include "crawler/fetch/cookie_jar.h"
 #include "crawler/fetch/credentials.h"
-#include "crawler/fetch/in_hand.h"
 #include "crawler/fetch/rate_limit.h"
-#include "crawler/fetch/tls_sessions.h"
+#include "crawler/transfer/connection_budget.h"
+#include "crawler/transfer/in_hand.h"
+#include "crawler/transfer/tls_sessions.h"
 #include "frontier/candidate.h"
 
 struct archive; /* crawler/archive/archive.h */

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/digest.h"
-#include "frontier/embedded/schedule.h"
 #include "frontier/engine.h"
+#include "frontier/hosts/schedule.h"
 #include "frontier/refresh/refresh_rule.h"
 #include "frontier/scope.h"
 #include "frontier/seen/seen_store.h"

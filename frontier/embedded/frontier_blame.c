@@ -5,9 +5,9 @@
  *
  * A lease is not written, so a URL whose response kills the process would be
  * fetched again after each restart, for ever. The crawler records the ids of
- * such URLs (crawler/fetch/in_hand.h); here each costs a try. A person may have
- * killed the process just then, so the host is not slowed down, and the URL is
- * tried again at once.
+ * such URLs (crawler/transfer/in_hand.h); here each costs a try. A person may
+ * have killed the process just then, so the host is not slowed down, and the
+ * URL is tried again at once.
  */
 #include <stdlib.h>
 

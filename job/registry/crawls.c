@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/file/file.h"
-#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
+#include "base/thread/latch.h"
 #include "job/registry/crawls_impl.h"
 
 #define TICK       (100 * NS_PER_MS)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define MEMORY        (UINT64_C(256) << 20)

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/fault.h"
 #include "base/logger.h"
+#include "base/thread/cond.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define TURN_ITEMS 8192 /* a turn takes about so many */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/latch.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/thread/latch.h"
 #include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_crawl.h"

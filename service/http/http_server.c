@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cond.h"
 #include "base/listen_address.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "base/thread/cond.h"
 #include "service/grpc/http2_server.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"

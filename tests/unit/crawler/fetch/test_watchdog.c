@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "crawler/fetch/in_hand.h"
+#include "crawler/transfer/in_hand.h"
 #include "tests/unit/storage/scratch.h"
 
 #define PATIENCE (30 * NS_PER_S)

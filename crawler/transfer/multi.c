@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * multi.c - curl's multi_socket interface over epoll.
+ *
+ * curl_multi_perform looks at every transfer in every turn, with a system call
+ * for each; at 64 transfers that is most of a crawler's system time. With
+ * multi_socket curl tells which sockets it waits for, and only ready ones are
+ * handled.
+ *
+ * A socket that goes idle stays in the epoll set: the next request on the same
+ * connection then costs no epoll_ctl at all. It is only removed when an idle
+ * socket becomes readable (its server closed it). This applies to sockets that
+ * we open, whose closing we see in multi_close_socket; other descriptors that
+ * curl waits for (its resolver's) leave the set as soon as curl says so, since
+ * their numbers may be reused without our knowing.
+ */
+#include "crawler/transfer/multi_parts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/heap.h"
+#include "base/logger.h"
+#include "base/mem.h"
+
+#define EVENTS_MOST 64
+#define CURL_KEEPS  (1L << 20) /* connections: it is never to choose */
+#define DNS_KEPT    60L        /* seconds, libcurl's default */
+#define WISHES_WAIT (100 * NS_PER_MS)
+
+/* NULL: an internal handle, which later versions of curl use to close
+ * connections. */
+static struct transfer *transfer_of_easy(CURL *easy)
+{
+    void *p = NULL;
+
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &p);
+    return p != NULL ? transfer_of(p) : NULL;
+}
+
+/* ---- epoll --------------------------------------------------------------- */
+
+static void arm(struct multi *m, int fd, struct socket *s, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.fd = fd};
+    int op = EPOLL_CTL_MOD;
+
+    if (s->armed == events)
+        return;
+    if (s->armed == 0)
+        op = EPOLL_CTL_ADD;
+    else if (events == 0)
+        op = EPOLL_CTL_DEL;
+    if (epoll_ctl(m->epoll, op, fd, &e) != 0)
+        log_error("cannot watch a socket", "fd=%d error=%s", fd,
+                  strerror(errno));
+    s->armed = events;
+}
+
+/* CURLMOPT_SOCKETFUNCTION: curl tells what it waits for. */
+static int watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *none)
+{
+    struct multi *m = multi_of(ctx);
+    struct socket *s = multi_socket(m, fd);
+
+    (void)none;
+    s->wanted = 0;
+    if (what == CURL_POLL_REMOVE) {
+        if (!s->ours)
+            arm(m, fd, s, 0);
+        return 0;
+    }
+    (void)heap_remove(&m->idle, &s->idle);
+    if (what & CURL_POLL_IN)
+        s->wanted |= EPOLLIN;
+    if (what & CURL_POLL_OUT)
+        s->wanted |= EPOLLOUT;
+    s->user = transfer_of_easy(easy);
+    if (s->user != NULL) {
+        s->user->fd = fd;
+        if (s->ours && what == CURL_POLL_IN)
+            s->user->connected = true;
+    }
+    arm(m, fd, s, s->wanted);
+    return 0;
+}
+
+/* CURLMOPT_TIMERFUNCTION */
+static int set_timer(CURLM *curl, long ms, void *ctx)
+{
+    struct multi *m = multi_of(ctx);
+
+    (void)curl;
+    if (ms < 0)
+        m->timer = INT64_MAX;
+    else
+        m->timer = ms == 0 ? 0 : clock_mono() + ms * NS_PER_MS;
+    return 0;
+}
+
+/* ---- transfers ----------------------------------------------------------- */
+
+void multi_adopt(struct multi *m, struct transfer *t)
+{
+    t->magic = TRANSFER_MAGIC;
+    t->multi = m;
+    t->fd = -1;
+    curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
+    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, multi_open_socket);
+    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, t);
+    curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION, multi_close_socket);
+    curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETDATA, m);
+}
+
+/* libcurl looks through all of its DNS answers for those past their time as
+ * each transfer ends, unless that transfer's answers have no end: with 5,000
+ * hosts that took longer than all the rest. So one transfer a second has it
+ * done, and answers are kept for a second more at most. */
+static void choose_dns_time(struct multi *m, struct transfer *t)
+{
+    int64_t now = clock_mono();
+    long seconds = now < m->dns_pruned + NS_PER_S ? -1 : DNS_KEPT;
+
+    if (seconds > 0)
+        m->dns_pruned = now;
+    curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, seconds);
+}
+
+void multi_start(struct multi *m, struct transfer *t)
+{
+    choose_dns_time(m, t);
+    t->busy = true;
+    t->fd = -1;
+    t->connected = t->permitted = t->refused = t->crowded = false;
+    curl_multi_add_handle(m->curl, t->easy);
+}
+
+void multi_abort(struct multi *m, struct transfer *t)
+{
+    assert(t->busy);
+    curl_multi_remove_handle(m->curl, t->easy);
+    t->busy = false;
+    multi_let_rest(m, t);
+}
+
+struct transfer *multi_next_ended(struct multi *m, CURLcode *code)
+{
+    CURLMsg *msg;
+    int left;
+
+    while ((msg = curl_multi_info_read(m->curl, &left)) != NULL) {
+        if (msg->msg == CURLMSG_DONE) {
+            struct transfer *t = transfer_of_easy(msg->easy_handle);
+
+            *code = msg->data.result; /* invalid after the next line */
+            multi_abort(m, t);
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the turn ------------------------------------------------------------ */
+
+static void clear_wakeup(struct multi *m)
+{
+    uint64_t n;
+
+    if (read(m->wakeup, &n, sizeof n) < 0)
+        n = 0; /* no wake-up: nothing to clear */
+}
+
+void multi_take_in_hand(struct transfer *t, enum in_hand_doing doing)
+{
+    in_hand_take(t->multi->o.in_hand, t->id, doing);
+}
+
+static void run_socket(struct multi *m, int fd, uint32_t events)
+{
+    struct socket *s = multi_socket(m, fd);
+    int running, ready = 0;
+
+    if (s->wanted == 0) {
+        arm(m, fd, s, 0); /* paused, or closed by its server while idle */
+        return;
+    }
+    if (events & (EPOLLHUP | EPOLLERR))
+        events |= s->wanted;
+    if (events & EPOLLIN)
+        ready |= CURL_CSELECT_IN;
+    if (events & EPOLLOUT)
+        ready |= CURL_CSELECT_OUT;
+    if (s->user != NULL)
+        multi_take_in_hand(s->user, IN_HAND_TRANSFER);
+    curl_multi_socket_action(m->curl, fd, ready, &running);
+}
+
+/* epoll waits in milliseconds; rounded up so that we never spin. Wishes of
+ * other fetchers are checked now and then. */
+static int wait_ms(const struct multi *m, int64_t until)
+{
+    int64_t now = clock_mono();
+    int64_t ns = (m->timer < until ? m->timer : until) - now;
+    int64_t most = m->o.ip_limit != NULL ? WISHES_WAIT : 60 * NS_PER_S;
+
+    if (m->timer <= now || until <= now)
+        return 0;
+    if (ns > most)
+        ns = most;
+    return (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+void multi_turn(struct multi *m, int64_t until)
+{
+    struct epoll_event events[EVENTS_MOST];
+    int running;
+    int n = epoll_wait(m->epoll, events, EVENTS_MOST, wait_ms(m, until));
+
+    m->behind = n == EVENTS_MOST;
+    multi_keep_to_budget(m);
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.fd == m->wakeup)
+            clear_wakeup(m);
+        else
+            run_socket(m, events[i].data.fd, events[i].events);
+    }
+    if (m->timer <= clock_mono()) {
+        m->timer = INT64_MAX;
+        curl_multi_socket_action(m->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    if (m->o.ip_limit != NULL && ip_limit_is_wished(m->o.ip_limit))
+        multi_yield_idle(m);
+}
+
+bool multi_is_behind(const struct multi *m)
+{
+    return m->behind;
+}
+
+void multi_wake(struct multi *m)
+{
+    const uint64_t one = 1;
+
+    if (write(m->wakeup, &one, sizeof one) < 0)
+        log_error("cannot wake a fetcher", "error=%s", strerror(errno));
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static enum status open_descriptors(struct multi *m)
+{
+    struct epoll_event e = {.events = EPOLLIN};
+
+    m->epoll = epoll_create1(EPOLL_CLOEXEC);
+    m->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    e.data.fd = m->wakeup;
+    if (m->epoll >= 0 && m->wakeup >= 0 &&
+        epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->wakeup, &e) == 0)
+        return STATUS_OK;
+    log_error("cannot watch sockets", "error=%s", strerror(errno));
+    return STATUS_IO;
+}
+
+enum status multi_new(struct multi **out, const struct multi_options *o)
+{
+    struct multi *m = xcalloc(1, sizeof *m);
+    enum status st;
+
+    m->magic = MULTI_MAGIC;
+    m->o = *o;
+    if (o->counts == NULL)
+        m->o.counts = &m->unread;
+    m->timer = INT64_MAX;
+    heap_init(&m->idle);
+    st = open_descriptors(m);
+    if (st != STATUS_OK)
+        goto out;
+    m->curl = curl_multi_init();
+    if (m->curl == NULL) {
+        st = STATUS_NOMEM;
+        goto out;
+    }
+    curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
+    curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
+    if (o->connections != NULL)
+        curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, CURL_KEEPS);
+    *out = m;
+    m = NULL;
+out:
+    multi_free(m);
+    return st;
+}
+
+void multi_free(struct multi *m)
+{
+    if (m == NULL)
+        return;
+    if (m->curl != NULL)
+        curl_multi_cleanup(m->curl);
+    if (m->epoll >= 0)
+        close(m->epoll);
+    if (m->wakeup >= 0)
+        close(m->wakeup);
+    for (size_t fd = 0; fd < m->socket_count; fd++)
+        free(m->sockets[fd]);
+    free(m->sockets);
+    heap_fini(&m->idle);
+    free(m);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_queue.c - URLs of one politeness key.
+ *
+ * A small window is read ahead from the store, so that a lease costs a 16th of
+ * a look-up in the queue segments. Retries are few, so they are a sorted
+ * array; one that is due goes before the window, since it is older.
+ */
+#include "frontier/hosts/host_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define WINDOW HOST_QUEUE_WINDOW
+
+struct host_queue *host_queue_new(uint32_t queue)
+{
+    struct host_queue *h = xcalloc(1, sizeof *h);
+
+    h->queue = queue;
+    h->own_delay = h->set_delay = -1;
+    return h;
+}
+
+void host_queue_free(struct host_queue *h)
+{
+    if (h == NULL)
+        return;
+    free(h->window);
+    free(h->front);
+    free(h->retries);
+    free(h->sources);
+    free(h);
+}
+
+bool host_queue_is_idle(const struct host_queue *h, int64_t now)
+{
+    return !h->active && !h->awake && !h->set_aside && h->place.place == 0 &&
+           h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
+           h->next_due <= now && h->expects_until <= now &&
+           h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
+           h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           h->failures == 0 && h->counted == 0 && h->octets == 0 &&
+           h->sources == NULL && h->dead.status == OUTCOME_QUEUED;
+}
+
+void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
+{
+    uint32_t i = h->retry_count;
+
+    if (h->retry_count == h->retry_room) {
+        h->retry_room = h->retry_room > 0 ? 2 * h->retry_room : 4;
+        h->retries = xrealloc(h->retries, h->retry_room * sizeof *h->retries);
+    }
+    /* Equal times are ordered by id, so that released URLs keep their order. */
+    while (i > 0 &&
+           (h->retries[i - 1].due > due ||
+            (h->retries[i - 1].due == due && h->retries[i - 1].id > id))) {
+        h->retries[i] = h->retries[i - 1];
+        i--;
+    }
+    h->retries[i] = (struct retry){id, due};
+    h->retry_count++;
+}
+
+bool host_queue_is_to_come(const struct host_queue *h, uint64_t id)
+{
+    if (id > h->cursor)
+        return true;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (h->window[i] == id)
+            return true;
+    return false;
+}
+
+bool host_queue_drop_retry(struct host_queue *h, uint64_t id)
+{
+    for (uint32_t i = 0; i < h->retry_count; i++) {
+        if (h->retries[i].id != id)
+            continue;
+        h->retry_count--;
+        memmove(h->retries + i, h->retries + i + 1,
+                (h->retry_count - i) * sizeof *h->retries);
+        return true;
+    }
+    return false;
+}
+
+bool host_queue_has_retry(const struct host_queue *h, uint64_t id)
+{
+    for (uint32_t i = 0; i < h->retry_count; i++)
+        if (h->retries[i].id == id)
+            return true;
+    return false;
+}
+
+void host_queue_early(struct host_queue *h, uint8_t class_)
+{
+    h->early |= (uint16_t)(1U << class_);
+    if (class_ > h->front_class)
+        h->front_at = h->front_count = 0; /* read again, in their order */
+}
+
+static void forget_window(struct host_queue *h)
+{
+    free(h->window);
+    h->window = NULL;
+    h->window_at = h->window_count = 0;
+}
+
+void host_queue_defer(struct host_queue *h, uint64_t id)
+{
+    if (h->deferred++ == 0)
+        h->again_from = id - 1;
+    h->out_of_turn = true;
+}
+
+void host_queue_once_more(struct host_queue *h)
+{
+    if (!h->again)
+        return;
+    h->again = false;
+    h->cursor = h->again_end;
+    h->deferred = 1; /* or more: of those not reached */
+    forget_window(h);
+}
+
+void host_queue_forget_early(struct host_queue *h)
+{
+    h->early = 0;
+    h->front_at = h->front_count = 0;
+    host_queue_once_more(h);
+}
+
+void host_queue_forget_done(struct host_queue *h,
+                            const struct frontier_store *store)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < h->retry_count; i++)
+        if (!frontier_store_is_done(store, h->retries[i].id) ||
+            (h->cross_refresh && h->retries[i].id == h->cross_id))
+            h->retries[kept++] = h->retries[i];
+    h->retry_count = kept;
+    kept = 0;
+    for (uint32_t i = h->window_at; i < h->window_count; i++)
+        if (!frontier_store_is_done(store, h->window[i]))
+            h->window[kept++] = h->window[i];
+    h->window_at = 0;
+    h->window_count = kept;
+    for (kept = 0; h->front_at < h->front_count; h->front_at++)
+        if (!frontier_store_is_done(store, h->front[h->front_at]))
+            h->front[kept++] = h->front[h->front_at];
+    h->front_at = 0;
+    h->front_count = (uint8_t)kept;
+}
+
+static uint64_t take_retry(struct host_queue *h)
+{
+    uint64_t id = h->retries[0].id;
+
+    h->retry_count--;
+    memmove(h->retries, h->retries + 1, h->retry_count * sizeof *h->retries);
+    return id;
+}
+
+static enum status refill(struct host_queue *h, struct frontier_store *store)
+{
+    size_t n = 0;
+    enum status st;
+
+    if (h->window == NULL)
+        h->window = xmalloc(WINDOW * sizeof *h->window);
+    h->window_at = h->window_count = 0;
+    st = frontier_store_refill(store, h->queue, h->cursor, h->window, WINDOW,
+                               &n);
+    if (st != STATUS_OK)
+        return st;
+    h->window_count = (uint32_t)n;
+    if (n > 0)
+        h->cursor = h->window[n - 1];
+    return STATUS_OK;
+}
+
+/* Of a host that does not respond others than the last one are asked: it may
+ * be that URL's own port that is closed. Not without end, since each is then
+ * among those to be tried again. */
+static bool asks_others(const struct host_queue *h)
+{
+    return h->failures > 0 && h->failures <= WINDOW;
+}
+
+static bool has_due_retry(const struct host_queue *h, int64_t now)
+{
+    return h->retry_count > 0 && h->retries[0].due <= now;
+}
+
+/* At the end of the queue: goes back for those deferred. */
+static bool begin_again(struct host_queue *h)
+{
+    bool any = h->deferred > 0;
+
+    h->again = any;
+    h->deferred = 0;
+    if (any) {
+        h->again_end = h->cursor;
+        h->cursor = h->again_from;
+    }
+    return any;
+}
+
+static enum status take_fresh(struct host_queue *h,
+                              struct frontier_store *store, uint64_t *id)
+{
+    enum status st = STATUS_OK;
+
+    if (h->front_at < h->front_count) {
+        h->out_of_turn = true;
+        *id = h->front[h->front_at++];
+        return STATUS_OK;
+    }
+    if (h->window_at == h->window_count) {
+        st = refill(h, store);
+        if (st == STATUS_OK && h->window_count == 0 && begin_again(h))
+            st = refill(h, store);
+    }
+    if (st == STATUS_OK && h->window_at < h->window_count) {
+        *id = h->window[h->window_at++];
+        h->in_turn = true;
+        if (h->again)
+            h->again_from = *id;
+    }
+    if (h->window_at == h->window_count)
+        forget_window(h);
+    return st;
+}
+
+enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
+                            int64_t now, uint64_t *id)
+{
+    bool retry = has_due_retry(h, now);
+    enum status st = STATUS_OK;
+
+    *id = 0;
+    h->in_turn = false;
+    if (!retry || asks_others(h))
+        st = take_fresh(h, store, id);
+    if (st == STATUS_OK && *id == 0 && retry)
+        *id = take_retry(h);
+    return st;
+}
+
+int64_t host_queue_polite(const struct host_queue *h)
+{
+    int64_t due = clock_later(h->next_due, h->blocked_until);
+
+    due = clock_later(due, clock_later(h->silent_until, h->expects_until));
+    return h->cross_to != 0 ? clock_later(due, h->cross_due) : due;
+}
+
+int64_t host_queue_due(const struct host_queue *h, uint64_t pending)
+{
+    int64_t due = host_queue_polite(h);
+
+    if (pending + h->refreshing > (uint64_t)h->leased + h->retry_count)
+        return due;
+    if (h->retry_count > 0)
+        return clock_later(due, h->retries[0].due);
+    return INT64_MAX;
+}

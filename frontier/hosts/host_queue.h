@@ -1,0 +1,145 @@
+/*
+ * host_queue.h - URLs of one politeness key, and when it may be asked.
+ *
+ * The queue itself is on disk (frontier_store.h); this has a window of the next
+ * ids, the retries, and the state of politeness. A queue with nothing to do has
+ * no struct. Threads: the frontier thread only.
+ */
+#ifndef URLWEIR_FRONTIER_HOSTS_HOST_QUEUE_H
+#define URLWEIR_FRONTIER_HOSTS_HOST_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+#include "base/status.h"
+#include "frontier/budget.h"
+#include "frontier/outcome.h"
+#include "storage/frontier_store.h"
+
+struct retry {
+    uint64_t id;
+    int64_t due; /* monotonic */
+};
+
+struct politeness_group; /* frontier/hosts/politeness_group.h */
+
+struct host_queue {
+    struct heap_item place; /* in the schedule, by due time */
+    uint32_t queue;
+    uint32_t leased;
+    uint32_t run;            /* URLs leased in its current run */
+    int64_t next_due;        /* politeness: not before */
+    int64_t blocked_until;   /* Retry-After, back-off, a person */
+    int64_t own_delay;       /* from its robots.txt, ns; -1: none */
+    int64_t set_delay;       /* by a person, in place of --delay; -1: none */
+    const char *why_blocked; /* static; NULL: not blocked */
+    uint16_t http_status;    /* of its last response; 0: none yet */
+    uint32_t backoffs;       /* consecutive 429 */
+    uint32_t errors;         /* different URLs in a row that failed: 5xx,
+                                time-outs, resets */
+    struct outcome dead;     /* status QUEUED: alive */
+    uint8_t dead_flags;      /* of the row that says why (page_store.h) */
+    uint32_t answers;        /* in this run */
+    uint32_t latency_us;     /* moving average of their times; 0: none yet */
+    uint32_t first_us;       /* the same until the first octet */
+    /* requests that did not reach it (frontier_reach.c) */
+    uint32_t failures;        /* in a row */
+    int64_t silent_since;     /* when the first of them ended */
+    int64_t silent_until;     /* not before; INT64_MAX: given up for this run */
+    struct outcome silent;    /* outcome of the last one; QUEUED: it responds */
+    uint64_t counted, octets; /* pages and octets spent of a budget */
+    struct source_bits *sources; /* domains that link to it; NULL: none */
+    struct domain *domain; /* NULL: it has no budget (frontier_budget.c) */
+    struct host_queue *domain_next;
+    uint32_t domain_leased; /* of its leases, known to the domain */
+    uint32_t set_limit;     /* by a person: most URLs done; 0: none */
+    uint64_t done; /* its done URLs, except removed ones, while there is such a
+                      limit */
+    /* its URLs beyond that limit; of a host given up; of a host blocked by a
+     * person */
+    uint64_t withheld, given_up, blocked;
+    uint64_t removed_upto; /* a person removed ids up to here; 0: none */
+    bool handed_out;       /* a URL of it was leased in this run */
+    bool active;           /* has URLs that are not done */
+    /* requests to other hosts (frontier_cross_host.c) */
+    uint32_t cross_to;     /* queue of the host to ask next; 0: none */
+    uint64_t cross_id;     /* on behalf of this URL */
+    int64_t cross_due;     /* not before */
+    bool cross_refresh;    /* that URL is fetched again */
+    uint32_t guests;       /* open requests of other hosts to this one */
+    int64_t expects_until; /* one waits: no URL of its own is leased before */
+    /* done URLs that are fetched again (frontier_refresh.c) */
+    bool awake;            /* dates have come */
+    uint32_t refreshing;   /* such URLs among `leased`, and cross_refresh */
+    double credit;         /* refresh_rule.h */
+    int64_t held_until_ms; /* given up until then, wall clock; 0: it is not */
+    /* its group, if politeness goes by address */
+    struct politeness_group *group; /* NULL: alone, or not known yet */
+    bool set_aside;                 /* waits for its address, in no heap */
+    struct host_queue *after;       /* set aside next */
+    /* URLs */
+    uint64_t cursor; /* ids up to here were read from the store's queue */
+    uint64_t *window;
+    uint32_t window_at, window_count;
+    /* before their turn, or later (frontier_order.c) */
+    uint16_t early; /* 1 << class: there may be URLs of it in the table */
+    uint8_t front_class, front_at, front_count;
+    bool in_turn;          /* the one just taken came in order of arrival */
+    bool out_of_turn;      /* some did not */
+    bool again;            /* the queue is read once more, for those deferred */
+    uint64_t deferred;     /* passed over, and not reached again */
+    uint64_t again_from;   /* with `deferred`: all after this one */
+    uint64_t again_end;    /* `again`: it was read up to here before */
+    uint64_t *front;       /* read ahead from the table, of front_class */
+    struct retry *retries; /* by due time; also released ones */
+    uint32_t retry_count, retry_room;
+};
+
+#define HOST_QUEUE_WINDOW 16 /* ids that are read ahead */
+
+struct host_queue *host_queue_new(uint32_t queue);
+void host_queue_free(struct host_queue *h); /* NULL is fine */
+
+/* True: it has no state that a new one would lack: no URLs, leases, delay,
+ * back-off or failures. */
+bool host_queue_is_idle(const struct host_queue *h, int64_t now);
+
+/* Adds `id` to the retries, not before `due`. */
+void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);
+
+/* Will `id`, a URL of this queue that is not done, still come out of it, and
+ * not as a retry? */
+bool host_queue_is_to_come(const struct host_queue *h, uint64_t id);
+/* Removes `id` from the retries. False: it was not there. */
+bool host_queue_drop_retry(struct host_queue *h, uint64_t id);
+
+bool host_queue_has_retry(const struct host_queue *h, uint64_t id);
+
+/* There is a URL of `class_` that goes before its turn. */
+void host_queue_early(struct host_queue *h, uint8_t class_);
+/* The URL just taken waits until the queue is at its end; it is then read once
+ * more. */
+void host_queue_defer(struct host_queue *h, uint64_t id);
+/* A URL has come that goes before those deferred. */
+void host_queue_once_more(struct host_queue *h);
+/* Forgets which URLs go early: the rules have changed. */
+void host_queue_forget_early(struct host_queue *h);
+
+/* Removes done URLs from window and retries: another program may have settled
+ * them meanwhile. */
+void host_queue_forget_done(struct host_queue *h,
+                            const struct frontier_store *store);
+
+/* Takes the next URL that may be tried at `now`; *id = 0 if there is none. */
+MUST_CHECK enum status host_queue_take(struct host_queue *h,
+                                       struct frontier_store *store,
+                                       int64_t now, uint64_t *id);
+
+/* When the host may be asked. */
+int64_t host_queue_polite(const struct host_queue *h);
+/* When the next new URL may be leased, politeness included; `pending`: URLs of
+ * the queue that are not done. INT64_MAX: there is none. */
+int64_t host_queue_due(const struct host_queue *h, uint64_t pending);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_job_change.c - adds seeds to a crawl job and changes its settings.
+ *
+ * A changed setting is saved before it takes effect, so that after a crash in
+ * between the next start applies it. In a running crawl it is then applied:
+ * engine and limits by a task on the frontier thread, the scope by a swap
+ * without stopping the fetchers, the rate in the bucket that they share.
+ * Fetchers borrow all other settings as long as they run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/mem.h"
+#include "frontier/engine.h"
+#include "job/crawl_jobs/crawl_jobs_impl.h"
+#include "job/seed_sink.h"
+#include "job/settings/seed_login.h"
+#include "job/settings/settings.h"
+#include "job/settings/settings_json.h"
+#include "job/settings_applied.h"
+
+#define SEEDS_MOST 20000 /* per call */
+
+/* ---- seeds ---- */
+
+struct seed_task {
+    struct crawl_task task; /* first */
+    struct crawl_job *m;
+    struct seed *seeds;
+    size_t n;
+};
+
+static enum status put_seeds(struct crawl_task *t, struct engine *e,
+                             int64_t now, int64_t wall_ms)
+{
+    struct seed_task *s = (struct seed_task *)t;
+
+    (void)now;
+    (void)wall_ms;
+    return seed_sink_more(e, s->m->setup, &s->m->settings, s->seeds, s->n);
+}
+
+static json_t *seed_json(const struct seed *s)
+{
+    json_t *o = json_object();
+    struct buf shown;
+
+    buf_init(&shown, s->text.len + 8);
+    seed_login_hide(s->text, &shown);
+    json_object_set_new(o, "url", json_stringn(buf_str(&shown), shown.len));
+    buf_fini(&shown);
+    if (s->why != NULL) {
+        json_object_set_new(o, "status", json_string("failed"));
+        json_object_set_new(o, "reason", json_string(s->why));
+    } else {
+        json_object_set_new(o, "status",
+                            json_string(s->fresh ? "ok" : "skipped"));
+    }
+    return o;
+}
+
+/* False: one is not a string; see `why`. */
+static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
+{
+    t->n = json_array_size(urls);
+    if (!json_is_array(urls) || t->n > SEEDS_MOST) {
+        buf_addf(why, "urls: an array of at most %d URLs", SEEDS_MOST);
+        return false;
+    }
+    t->seeds = xcalloc(t->n, sizeof *t->seeds);
+    for (size_t i = 0; i < t->n; i++) {
+        const json_t *url = json_array_get(urls, i);
+
+        if (!json_is_string(url)) {
+            buf_addf(why, "urls[%zu]: it is not a string", i);
+            return false;
+        }
+        t->seeds[i].text =
+            bytes_of(json_string_value(url), json_string_length(url));
+    }
+    return true;
+}
+
+enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
+                           struct buf *why)
+{
+    struct seed_task t = {.task = {.run = put_seeds, .durable = true}, .m = m};
+    enum status st = STATUS_ARG;
+    json_t *results;
+
+    if (read_seeds(json_object_get(in, "urls"), &t, why))
+        st = crawl_perform(m->crawl, &t.task);
+    if (st == STATUS_OK) {
+        results = json_array();
+        for (size_t i = 0; i < t.n; i++)
+            json_array_append_new(results, seed_json(&t.seeds[i]));
+        *out = json_pack("{s:o}", "results", results);
+    } else if (st == STATUS_CLOSED) {
+        buf_add_str(why, "the crawl is stopping");
+    }
+    free(t.seeds);
+    return st;
+}
+
+/* ---- settings ---- */
+
+enum status crawl_job_settings(void *ctx, struct crawl_job *m, const char *dir,
+                               json_t **out, struct buf *why)
+{
+    struct crawl_settings s;
+    enum status st;
+
+    (void)ctx;
+    if (m != NULL) {
+        *out = json_pack("{s:o}", "settings", settings_json(&m->now));
+        return STATUS_OK;
+    }
+    st = crawl_job_load(&s, dir, why);
+    if (st == STATUS_OK) {
+        *out = json_pack("{s:o}", "settings", settings_json(&s));
+        settings_fini(&s);
+    }
+    return st;
+}
+
+/* ---- settings of a running crawl ---- */
+
+/* A client's change of settings; `base`: see crawl_job_path. */
+struct settings_call {
+    const json_t *in;
+    const char *base;
+};
+
+enum part {
+    PART_SCOPE = 1,
+    PART_RATE = 2,
+    PART_LIMITS = 4,
+    PART_ORDER = 8,
+    PART_REFRESH = 16
+};
+
+static const struct {
+    const char *name;
+    unsigned parts;
+} live[] = {
+    {"scope", PART_SCOPE},
+    {"depth", PART_SCOPE},
+    {"include", PART_SCOPE},
+    {"exclude", PART_SCOPE},
+    {"max-url-len", PART_SCOPE},
+    {"order", PART_ORDER},
+    {"boost", PART_ORDER},
+    {"first", PART_ORDER},
+    {"delay", PART_RATE},
+    {"random-delay", PART_RATE},
+    {"adaptive", PART_RATE},
+    {"max-delay", PART_RATE},
+    {"max-crawl-delay", PART_RATE},
+    {"limit-rate", PART_RATE},
+    {"limit-rate-per-host", PART_RATE},
+    {"retry-delay", PART_RATE},
+    {"limit", PART_LIMITS},
+    {"per-host", PART_LIMITS},
+    {"per-domain", PART_LIMITS},
+    {"per-host-bytes", PART_LIMITS},
+    {"budget", PART_LIMITS},
+    {"time", PART_LIMITS},
+    {"quota", PART_LIMITS},
+    {"give-up", PART_LIMITS | PART_RATE},
+    {"refresh", PART_REFRESH},
+    {"refresh-min", PART_REFRESH},
+    {"refresh-share", PART_REFRESH},
+};
+
+static unsigned parts_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        if (strcmp(live[i].name, name) == 0)
+            return live[i].parts;
+    return 0;
+}
+
+/* Finds the parts that differ. STATUS_BUSY: one cannot change now. */
+static enum status what_changed(const struct crawl_settings *a,
+                                const struct crawl_settings *b, unsigned *parts,
+                                struct buf *why)
+{
+    *parts = 0;
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+        unsigned part = parts_of(o->name);
+
+        if ((o->flags & (OPTION_LINE_ONLY | OPTION_OF_RUN)) != 0 ||
+            option_equal(o, a, b))
+            continue;
+        if (part == 0) {
+            buf_addf(why,
+                     "%s: it cannot change while the crawl runs; stop the "
+                     "crawl, change the setting and resume",
+                     o->name);
+            return STATUS_BUSY;
+        }
+        *parts |= part;
+    }
+    return STATUS_OK;
+}
+
+struct change_task {
+    struct crawl_task task; /* first */
+    struct crawl_job *m;
+    const struct crawl_settings *s;
+    struct crawl_setup *made; /* made from `s` */
+    struct scope *scope;      /* the next one */
+    unsigned parts;
+};
+
+static enum status change_scope(struct change_task *c, struct engine *e)
+{
+    struct scope *scope = c->m->setup->scope;
+    enum status st = STATUS_OK;
+
+    if (!scope_has_places_of(scope, c->scope))
+        st = crawl_setup_reopen_scope(e, c->scope, c->s);
+    if (st != STATUS_OK)
+        return st;
+    scope_become(scope, c->scope);
+    c->scope = NULL;
+    return STATUS_OK;
+}
+
+/* The order in force is freed with `made`, when nobody uses it any more. */
+static enum status change_order(struct change_task *c, struct engine *e)
+{
+    struct order *was = c->m->setup->order;
+
+    c->m->setup->order = c->made->order;
+    c->made->order = was;
+    return e->ops->set_order(e, c->m->setup->order);
+}
+
+static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
+                          int64_t wall_ms)
+{
+    struct change_task *c = (struct change_task *)t;
+    const struct crawl_setup *made = c->made;
+    const struct crawl_limits limits = {.limit_pages = made->crawl.limit_pages,
+                                        .quota = made->crawl.quota,
+                                        .time_limit = made->crawl.time_limit,
+                                        .give_up = made->crawl.give_up};
+    bool recheck;
+    enum status st = settings_note(e, c->s, c->m->setup->form, &recheck);
+
+    (void)wall_ms;
+    if (st == STATUS_OK && c->parts & PART_SCOPE)
+        st = change_scope(c, e);
+    if (st == STATUS_OK && c->parts & PART_ORDER)
+        st = change_order(c, e);
+    if (c->parts & PART_RATE)
+        e->ops->set_schedule(e, &made->frontier.schedule, now);
+    if (c->parts & PART_REFRESH)
+        e->ops->set_refresh(e, &made->frontier.refresh);
+    if (c->parts & PART_LIMITS) {
+        e->ops->set_limits(e, made->frontier.limit_pages,
+                           &made->frontier.budgets);
+        crawl_set_limits(c->m->crawl, &limits);
+    }
+    if (st == STATUS_OK && recheck)
+        e->ops->recheck(e, c->m->setup->scope);
+    return st;
+}
+
+/* Applies `s`, which are saved: if the crawl ends in between, its next start
+ * applies them. */
+static enum status apply_running(struct crawl_job *m,
+                                 const struct crawl_settings *s,
+                                 struct crawl_setup *made, unsigned parts)
+{
+    struct change_task c = {.task = {.run = change, .durable = true},
+                            .m = m,
+                            .s = s,
+                            .made = made,
+                            .scope = made->scope,
+                            .parts = parts};
+    enum status st = crawl_perform(m->crawl, &c.task);
+
+    if (parts & PART_RATE) {
+        rate_limit_set(m->setup->rate, s->limit_rate_bytes, clock_mono());
+        rate_limit_set_each(m->setup->rate, crawl_setup_rate_each(s));
+    }
+    made->scope = c.scope; /* NULL: the crawl took it */
+    return st == STATUS_CLOSED ? STATUS_OK : st;
+}
+
+/* Saves the change in the settings file, which may differ from what is in
+ * force: the user has edited it since the start, or this is a run with
+ * --once. */
+static enum status keep(const struct crawl_job *m,
+                        const struct settings_call *c, struct buf *why)
+{
+    const char *dir = m->settings.output;
+    struct crawl_settings kept;
+    enum status st;
+
+    settings_init(&kept);
+    st = settings_load(&kept, dir, why);
+    if (st == STATUS_OK)
+        st = crawl_job_apply(&kept, c->in, c->base, why);
+    if (st == STATUS_OK)
+        st = settings_save(&kept);
+    else if (st == STATUS_NOT_FOUND || st == STATUS_FORMAT)
+        st = STATUS_ARG;
+    settings_fini(&kept);
+    fault_point("settings-kept");
+    return st;
+}
+
+static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
+                               const struct settings_call *c, struct buf *why)
+{
+    struct crawl_setup made;
+    unsigned parts;
+    enum status st = what_changed(&m->now, s, &parts, why);
+
+    if (st != STATUS_OK)
+        return st;
+    if (crawl_setup_make(&made, s, why) != STATUS_OK)
+        st = STATUS_ARG;
+    if (st == STATUS_OK)
+        st = keep(m, c, why);
+    if (st == STATUS_OK && parts != 0)
+        st = apply_running(m, s, &made, parts);
+    crawl_setup_fini(&made);
+    return st;
+}
+
+/* ---- settings of a stopped crawl ---- */
+
+static enum status set_stopped(const struct crawl_settings *before,
+                               const struct crawl_settings *s, struct buf *why)
+{
+    const char *fixed = settings_fixed_change(before, s);
+    struct crawl_setup made;
+    enum status st;
+
+    if (fixed != NULL) {
+        buf_addf(why, "%s: it is fixed when a crawl starts", fixed);
+        return STATUS_ARG;
+    }
+    st = crawl_setup_make(&made, s, why) == STATUS_OK ? STATUS_OK : STATUS_ARG;
+    crawl_setup_fini(&made);
+    return st == STATUS_OK ? settings_save(s) : st;
+}
+
+enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
+                                   const char *dir, json_t *in, json_t **out,
+                                   struct buf *why)
+{
+    const struct crawl_jobs *h = ctx;
+    const struct settings_call c = {in, h != NULL ? h->dir : NULL};
+    struct crawl_settings before, s;
+    enum status st = STATUS_OK;
+
+    if (m != NULL)
+        option_copy(&crawl_options, &before, &m->now, sizeof before);
+    else
+        st = crawl_job_load(&before, dir, why);
+    if (st != STATUS_OK)
+        return st;
+    option_copy(&crawl_options, &s, &before, sizeof s);
+    for (size_t i = 0; i < crawl_options.count; i++)
+        s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
+    st = crawl_job_apply(&s, c.in, c.base, why);
+    if (st == STATUS_OK)
+        st = m != NULL ? set_running(m, &s, &c, why)
+                       : set_stopped(&before, &s, why);
+    if (st == STATUS_OK) {
+        *out =
+            json_pack("{s:o}", "changed", settings_changed_json(&before, &s));
+        if (m != NULL) {
+            settings_fini(&m->now);
+            m->now = s;
+            memset(&s, 0, sizeof s);
+        }
+    }
+    settings_fini(&before);
+    settings_fini(&s);
+    return st;
+}

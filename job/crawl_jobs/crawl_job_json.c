@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crawl_job_json.c - reads settings and seeds that clients send.
+ *
+ * A value is converted to the text that a file would have: strings unchanged,
+ * numbers in decimal, lists from arrays. settings_json.c writes the same
+ * format.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "filter/redis/redis_url.h"
+#include "job/crawl_jobs/crawl_jobs_impl.h"
+#include "job/settings/seeds.h"
+#include "job/settings/settings.h"
+
+#define SEEDS_MOST       1000 /* of a new crawl; its settings keep them */
+#define SEEDS_BYTES_MOST ((size_t)256 << 10)
+
+static const struct option_spec *spec_of(size_t i)
+{
+    return &crawl_options.spec[i];
+}
+
+/* Puts "delay: " and the reason into `why`. */
+static enum status wrong(struct buf *why, const char *name, const char *what)
+{
+    buf_addf(why, "%s: %s", name, what);
+    return STATUS_ARG;
+}
+
+/* Does the option name a file? *is_new: it may be missing. */
+static bool names_file(const char *name, bool *is_new)
+{
+    static const char *const read[] = {"input",   "block-filter", "block-exact",
+                                       "rewrite", "cookies",      "netrc",
+                                       "cert",    "key",          "cacert",
+                                       "since"};
+
+    *is_new = strcmp(name, "jsonl") == 0;
+    if (*is_new)
+        return true;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (strcmp(name, read[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Lines go only to a file with a name for lines, so that a client cannot create
+ * other files of the service. */
+static bool is_lines(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 6 && strcmp(path + n - 6, ".jsonl") == 0;
+}
+
+static enum status set_path(struct crawl_settings *s, size_t i,
+                            const char *path, bool is_new, const char *base,
+                            struct buf *why)
+{
+    struct buf whole, error;
+    enum status st;
+
+    if (is_new && !is_lines(path))
+        return wrong(why, spec_of(i)->name, "its name must end in .jsonl");
+    buf_init(&whole, 8192);
+    buf_init(&error, 1024);
+    st = crawl_job_path(base, path, is_new, &whole, &error);
+    if (st == STATUS_OK)
+        st = option_set(&crawl_options, i, s, buf_bytes(&whole),
+                        OPTION_FROM_LINE, &error);
+    if (st != STATUS_OK)
+        st = wrong(why, spec_of(i)->name, buf_str(&error));
+    buf_fini(&whole);
+    buf_fini(&error);
+    return st;
+}
+
+static enum status set_text(struct crawl_settings *s, size_t i,
+                            struct bytes text, const char *base,
+                            struct buf *why)
+{
+    const char *name = spec_of(i)->name;
+    struct buf error;
+    enum status st;
+    bool is_new;
+
+    if (crawl_job_refuse(spec_of(i), text) != NULL)
+        return wrong(why, name, crawl_job_refuse(spec_of(i), text));
+    if (memchr(text.at, '\0', text.len) != NULL)
+        return wrong(why, name, "it holds a zero byte");
+    if (names_file(name, &is_new) && text.len > 0 &&
+        !(strcmp(name, "block-filter") == 0 && redis_url_is_one(text.at)))
+        return set_path(s, i, text.at, is_new, base, why);
+    buf_init(&error, 4096);
+    st = option_set(&crawl_options, i, s, text, OPTION_FROM_LINE, &error);
+    if (st != STATUS_OK)
+        st = wrong(why, name, buf_str(&error));
+    buf_fini(&error);
+    return st;
+}
+
+/* Sets an option from a JSON value that is not an array. */
+static enum status set_scalar(struct crawl_settings *s, size_t i,
+                              const json_t *v, const char *base,
+                              struct buf *why)
+{
+    char text[64];
+
+    if (json_is_string(v)) {
+        size_t n = json_string_length(v);
+
+        return set_text(s, i, bytes_of(json_string_value(v), n), base, why);
+    }
+    if (json_is_integer(v))
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)json_integer_value(v));
+    else if (json_is_real(v))
+        snprintf(text, sizeof text, "%.12g", json_real_value(v));
+    else if (json_is_boolean(v))
+        snprintf(text, sizeof text, "%s", json_is_true(v) ? "true" : "false");
+    else
+        return wrong(why, spec_of(i)->name,
+                     "a setting must be a string, a number, true or false, or "
+                     "an array of strings");
+    return set_text(s, i, bytes_of_str(text), base, why);
+}
+
+static enum status set_array(struct crawl_settings *s, size_t i,
+                             const json_t *v, const char *base, struct buf *why)
+{
+    enum status st = STATUS_OK;
+
+    if (spec_of(i)->type != OPTION_LIST)
+        return wrong(why, spec_of(i)->name, "it takes one value, not many");
+    option_clear(&crawl_options, i, s, OPTION_FROM_LINE);
+    for (size_t k = 0; st == STATUS_OK && k < json_array_size(v); k++)
+        st = json_is_string(json_array_get(v, k))
+                 ? set_scalar(s, i, json_array_get(v, k), base, why)
+                 : wrong(why, spec_of(i)->name, "its items must be strings");
+    return st;
+}
+
+static enum status set_one(struct crawl_settings *s, const char *name,
+                           const json_t *v, const char *base, struct buf *why)
+{
+    size_t i = option_find(&crawl_options, bytes_of_str(name));
+    bool alike = false;
+
+    if (i == crawl_options.count) {
+        const char *near =
+            option_nearest(&crawl_options, bytes_of_str(name),
+                           OPTION_LINE_ONLY | OPTION_OF_RUN, &alike);
+
+        buf_addf(why, "%.40s: there is no such setting", name);
+        if (alike)
+            buf_addf(why, "; did you mean %s?", near);
+        return STATUS_ARG;
+    }
+    if ((spec_of(i)->flags & OPTION_LINE_ONLY) != 0)
+        return wrong(why, name,
+                     "a crawl in a service does not have this "
+                     "setting");
+    if (spec_of(i)->flags & OPTION_FILE_ONLY)
+        return wrong(why, name, "seeds are given beside the settings");
+    if (json_is_array(v))
+        return set_array(s, i, v, base, why);
+    if (spec_of(i)->type == OPTION_LIST)
+        option_clear(&crawl_options, i, s, OPTION_FROM_LINE);
+    return set_scalar(s, i, v, base, why);
+}
+
+enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
+                            const char *base, struct buf *why)
+{
+    enum status st = STATUS_OK;
+    const char *name;
+    json_t *v;
+
+    if (in == NULL)
+        return STATUS_OK;
+    if (!json_is_object(in)) {
+        buf_add_str(why, "settings must be an object");
+        return STATUS_ARG;
+    }
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach((json_t *)in, name, v)
+    {
+        if (st == STATUS_OK)
+            st = set_one(s, name, v, base, why);
+    }
+    if (st == STATUS_OK)
+        st = settings_check(s, why);
+    return st;
+}
+
+/* Checks that a seed is a valid URL; it is stored as it was given. */
+static const char *bad_seed(const json_t *seed)
+{
+    enum url_reason why;
+    struct url u;
+
+    if (!json_is_string(seed))
+        return "it is not a string";
+    url_init(&u);
+    why = url_canonical(&u,
+                        bytes_of(json_string_value(seed),
+                                 json_string_length(seed)),
+                        NULL, NULL);
+    url_fini(&u);
+    return why == URL_OK ? NULL : seeds_explain(why);
+}
+
+enum status crawl_job_take_seeds(struct crawl_settings *s, const json_t *seeds,
+                                 struct buf *why)
+{
+    size_t at = option_find(&crawl_options, bytes_of_str("seeds")), bytes = 0;
+
+    if (seeds == NULL)
+        return STATUS_OK;
+    if (!json_is_array(seeds))
+        return wrong(why, "seeds", "they must be an array of URLs");
+    for (size_t i = 0; i < json_array_size(seeds); i++) {
+        const json_t *seed = json_array_get(seeds, i);
+        const char *bad = bad_seed(seed);
+
+        if (bad != NULL) {
+            buf_addf(why, "seeds[%zu]: %s", i, bad);
+            return STATUS_ARG;
+        }
+        bytes += json_string_length(seed);
+        if (i >= SEEDS_MOST || bytes > SEEDS_BYTES_MOST)
+            return wrong(why, "seeds",
+                         "at most 1,000 URLs of 256 KiB; add the others once "
+                         "the crawl exists");
+        if (option_set(&crawl_options, at, s,
+                       bytes_of(json_string_value(seed),
+                                json_string_length(seed)),
+                       OPTION_FROM_LINE, why) != STATUS_OK)
+            return STATUS_ARG;
+    }
+    return STATUS_OK;
+}

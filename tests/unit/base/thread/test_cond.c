@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "base/clock.h"
+#include "base/thread/cond.h"
+
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond;
+static bool told;
+
+static void *tell(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&mtx);
+    told = true;
+    pthread_cond_signal(&cond);
+    pthread_mutex_unlock(&mtx);
+    return NULL;
+}
+
+START_TEST(a_signal_ends_it_long_before_its_moment)
+{
+    pthread_t thread;
+    bool in_time = true;
+
+    cond_init(&cond);
+    told = false;
+    pthread_mutex_lock(&mtx);
+    ck_assert_int_eq(pthread_create(&thread, NULL, tell, NULL), 0);
+    while (!told && in_time)
+        in_time = cond_wait_until(&cond, &mtx, clock_mono() + 3600 * NS_PER_S);
+    pthread_mutex_unlock(&mtx);
+    ck_assert(told && in_time);
+    pthread_join(thread, NULL);
+    pthread_cond_destroy(&cond);
+}
+END_TEST
+
+START_TEST(without_a_signal_it_ends_at_its_moment_and_not_before)
+{
+    int64_t until = clock_mono() + 20 * NS_PER_MS;
+
+    cond_init(&cond);
+    pthread_mutex_lock(&mtx);
+    while (cond_wait_until(&cond, &mtx, until))
+        ;
+    ck_assert_int_ge(clock_mono(), until);
+    ck_assert(!cond_wait_until(&cond, &mtx, until)); /* already past */
+    ck_assert(!cond_wait_until(&cond, &mtx, 0));
+    pthread_mutex_unlock(&mtx);
+    pthread_cond_destroy(&cond);
+}
+END_TEST
+
+Suite *suite_cond(void)
+{
+    Suite *s = suite_create("cond");
+    TCase *t = tcase_create("cond");
+
+    tcase_add_test(t, a_signal_ends_it_long_before_its_moment);
+    tcase_add_test(t, without_a_signal_it_ends_at_its_moment_and_not_before);
+    suite_add_tcase(s, t);
+    return s;
+}

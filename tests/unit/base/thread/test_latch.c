@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/thread/latch.h"
+
+#include <check.h>
+
+static bool done;
+
+static void *do_it(void *latch)
+{
+    done = true;
+    latch_open(latch);
+    return NULL;
+}
+
+START_TEST(who_waits_sees_what_was_done_before_it_was_opened)
+{
+    for (int i = 0; i < 1000; i++) {
+        struct latch l;
+        pthread_t thread;
+
+        latch_init(&l);
+        done = false;
+        ck_assert_int_eq(pthread_create(&thread, NULL, do_it, &l), 0);
+        latch_wait(&l);
+        ck_assert(done);
+        latch_wait(&l); /* it stays open */
+        pthread_join(thread, NULL);
+        latch_fini(&l);
+    }
+}
+END_TEST
+
+Suite *suite_latch(void)
+{
+    Suite *s = suite_create("latch");
+    TCase *t = tcase_create("latch");
+
+    tcase_add_test(t, who_waits_sees_what_was_done_before_it_was_opened);
+    suite_add_tcase(s, t);
+    return s;
+}

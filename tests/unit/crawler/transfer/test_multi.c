@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* test_multi.c - connections under curl: how many, whose, and when they end. */
+#include "crawler/transfer/multi.h"
+
+#include <check.h>
+
+#include "base/clock.h"
+#include "crawler/fetcher.h"
+#include "tests/unit/crawler/tiny_server.h"
+
+#define KEPT "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+enum { HOSTS = 8 };
+
+static struct tiny_server server;
+static struct multi *multi;
+static struct transfer transfers[HOSTS];
+static struct curl_slist *names;
+
+static size_t ignore(char *at, size_t size, size_t n, void *ctx)
+{
+    (void)at, (void)ctx;
+    return size * n;
+}
+
+/* Each transfer is to a host of its own, so that none shares a connection. */
+static void set_up(struct route *routes, size_t count,
+                   const struct multi_options *o)
+{
+    char text[128];
+
+    tiny_start(&server, routes, count);
+    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    ck_assert_int_eq(multi_new(&multi, o), STATUS_OK);
+    memset(transfers, 0, sizeof transfers);
+    snprintf(text, sizeof text, "*:%u:127.0.0.1", server.port);
+    names = curl_slist_append(NULL, text);
+    for (unsigned i = 0; i < HOSTS; i++) {
+        struct transfer *t = &transfers[i];
+
+        t->easy = curl_easy_init();
+        t->id = 100 + i;
+        multi_adopt(multi, t);
+        curl_easy_setopt(t->easy, CURLOPT_RESOLVE, names);
+        curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, ignore);
+        curl_easy_setopt(t->easy, CURLOPT_PROXY, "");
+    }
+}
+
+static void set_down(void)
+{
+    multi_free(multi);
+    for (unsigned i = 0; i < HOSTS; i++)
+        curl_easy_cleanup(transfers[i].easy);
+    curl_slist_free_all(names);
+    tiny_stop(&server);
+}
+
+static void begin_one(unsigned i, const char *path)
+{
+    char url[128];
+
+    snprintf(url, sizeof url, "http://h%u.test:%u%s", i, server.port, path);
+    curl_easy_setopt(transfers[i].easy, CURLOPT_URL, url);
+    multi_start(multi, &transfers[i]);
+}
+
+/* Runs until a transfer has ended; its code. */
+static CURLcode run_one(struct transfer **t)
+{
+    CURLcode code = CURLE_OK;
+
+    while ((*t = multi_next_ended(multi, &code)) == NULL)
+        multi_turn(multi, clock_mono() + NS_PER_S);
+    return code;
+}
+
+static void fetch_one(unsigned i)
+{
+    struct transfer *t;
+
+    begin_one(i, "/");
+    ck_assert_int_eq(run_one(&t), CURLE_OK);
+    ck_assert_ptr_eq(t, &transfers[i]);
+    ck_assert(!t->busy);
+}
+
+/* Waits until the server sees so many open connections. */
+static void wait_open(unsigned want)
+{
+    for (int64_t until = clock_mono() + 30 * NS_PER_S;;) {
+        unsigned open;
+
+        multi_turn(multi, clock_mono() + NS_PER_MS);
+        pthread_mutex_lock(&server.mtx);
+        open = tiny_count_open(&server);
+        pthread_mutex_unlock(&server.mtx);
+        if (open == want)
+            return;
+        ck_assert_msg(clock_mono() < until, "%u open, not %u", open, want);
+    }
+}
+
+/* The lowest descriptor that is free. */
+static int lowest_free(void)
+{
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+START_TEST(a_multi_takes_its_descriptors_with_it)
+{
+    struct route route = {"/", KEPT};
+    const struct multi_options o = {.guard = NULL};
+    int before = lowest_free();
+    struct multi *m;
+
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(multi_new(&m, &o), STATUS_OK);
+        ck_assert_int_ge(lowest_free(), before + 2);
+        multi_free(m);
+        ck_assert_int_eq(lowest_free(), before);
+    }
+    multi_free(NULL);
+    set_up(&route, 1, &o);
+    fetch_one(0);
+    ck_assert_uint_eq(server.connections, 1);
+    set_down();
+    ck_assert_int_eq(lowest_free(), before);
+}
+END_TEST
+
+START_TEST(a_transfer_knows_what_became_of_it)
+{
+    struct route route = {"/", KEPT};
+    struct connection_counts counts = {.opened = 0};
+    struct in_hand_slot slot = {.id = 0};
+    const struct multi_options o = {.counts = &counts, .in_hand = &slot};
+
+    set_up(&route, 1, &o);
+    transfers[0].connected = transfers[0].refused = transfers[0].crowded = true;
+    fetch_one(0);
+    ck_assert(transfers[0].connected && transfers[0].permitted);
+    ck_assert(!transfers[0].refused && !transfers[0].crowded);
+    ck_assert_int_ge(transfers[0].fd, 0);
+    ck_assert_uint_eq(atomic_load(&slot.id), 100);
+    ck_assert_uint_eq(atomic_load(&slot.doing), IN_HAND_TRANSFER);
+    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
+    fetch_one(0); /* on the same connection */
+    ck_assert_uint_eq(atomic_load(&counts.opened), 1);
+    fetch_one(3);
+    ck_assert_uint_eq(atomic_load(&slot.id), 103);
+    ck_assert_uint_eq(atomic_load(&counts.opened), 2);
+    ck_assert_uint_eq(server.connections, 2);
+    set_down();
+}
+END_TEST
+
+START_TEST(an_address_that_is_refused_gets_no_socket)
+{
+    struct route route = {"/", KEPT};
+    const struct guard_options go = {.allow_private = false};
+    struct multi_options o = {.guard = NULL};
+    struct guard *guard = NULL;
+    struct transfer *t;
+    struct buf error;
+
+    buf_init(&error, 100);
+    ck_assert_int_eq(guard_new(&guard, &go, &error), STATUS_OK);
+    o.guard = guard;
+    set_up(&route, 1, &o);
+    begin_one(0, "/");
+    ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
+    ck_assert(t->refused && !t->permitted && !t->crowded);
+    ck_assert_uint_eq(server.connections, 0);
+    set_down();
+    guard_free(guard);
+    buf_fini(&error);
+}
+END_TEST
+
+START_TEST(an_aborted_transfer_leaves_no_trace)
+{
+    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
+    const struct multi_options o = {.guard = NULL};
+    CURLcode code;
+
+    set_up(routes, 2, &o);
+    begin_one(1, "/held");
+    ck_assert(transfers[1].busy);
+    while (server.requests == 0)
+        multi_turn(multi, clock_mono() + NS_PER_MS);
+    multi_abort(multi, &transfers[1]);
+    ck_assert(!transfers[1].busy);
+    ck_assert_ptr_null(multi_next_ended(multi, &code));
+    tiny_let_go(&server, &routes[1]);
+    fetch_one(1);
+    set_down();
+}
+END_TEST
+
+/* When memory becomes scarce, idle connections are closed, and no others. */
+START_TEST(idle_connections_are_closed_when_the_budget_shrinks)
+{
+    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
+    struct connection_budget budget;
+    const struct multi_options o = {.connections = &budget};
+    struct transfer *t;
+
+    connection_budget_init(&budget, 100 * CONNECTION_COST_PLAIN, 0, 1 << 20, 1);
+    set_up(routes, 2, &o);
+    for (unsigned i = 0; i < 7; i++)
+        fetch_one(i);
+    begin_one(7, "/held");
+    while (routes[1].asked == 0)
+        multi_turn(multi, clock_mono() + NS_PER_MS);
+    wait_open(8);
+    connection_budget_update(&budget, 95 * CONNECTION_COST_PLAIN);
+    wait_open(5);
+    tiny_let_go(&server, &routes[1]); /* the one in use was left alone */
+    ck_assert_int_eq(run_one(&t), CURLE_OK);
+    ck_assert_ptr_eq(t, &transfers[7]);
+    ck_assert_uint_eq(server.connections, 8);
+    fetch_one(7);
+    ck_assert_uint_eq(server.connections, 8);
+    set_down();
+}
+END_TEST
+
+/* Room for four of eight connections. */
+static void set_up_for_four(struct route *route,
+                            struct connection_budget *budget)
+{
+    const struct multi_options o = {.connections = budget};
+
+    connection_budget_init(budget, 1 << 30, 0, 8, 1);
+    set_up(route, 1, &o);
+}
+
+/* In turn, each host is the one whose connection was used longest ago. */
+START_TEST(of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections)
+{
+    struct route routes[] = {{"/", KEPT}};
+    struct connection_budget budget;
+
+    set_up_for_four(routes, &budget);
+    for (unsigned round = 0; round < 5; round++)
+        for (unsigned i = 0; i < HOSTS; i++)
+            fetch_one(i);
+    ck_assert_uint_eq(server.connections, HOSTS + 4 * (HOSTS - 4));
+    ck_assert_uint_le(server.open_most, 5);
+    set_down();
+}
+END_TEST
+
+/* The first four have room; then the one that is needed last makes way. */
+START_TEST(the_connection_that_is_needed_last_is_closed_first)
+{
+    struct route routes[] = {{"/", KEPT}};
+    struct connection_budget budget;
+
+    set_up_for_four(routes, &budget);
+    transfers[0].pause = 60 * NS_PER_S;
+    transfers[1].pause = INT64_MAX;
+    for (unsigned i = 0; i < 6; i++)
+        fetch_one(i); /* 4 in place of 1, 5 in place of 0 */
+    ck_assert_uint_eq(server.connections, 6);
+    for (unsigned i = 2; i < 6; i++)
+        fetch_one(i);
+    ck_assert_uint_eq(server.connections, 6);
+    fetch_one(0); /* and does not stay this time */
+    fetch_one(2);
+    fetch_one(0);
+    ck_assert_uint_eq(server.connections, 8);
+    set_down();
+}
+END_TEST
+
+/* One connection per address: it is in use, then idle, then needed. */
+START_TEST(an_idle_connection_makes_way_for_another_host)
+{
+    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
+    struct multi_options o = {.ip_limit = ip_limit_new(1)};
+    struct transfer *t;
+
+    set_up(routes, 2, &o);
+    begin_one(0, "/held");
+    while (server.requests == 0)
+        multi_turn(multi, clock_mono() + NS_PER_MS);
+    begin_one(1, "/");
+    ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
+    ck_assert_ptr_eq(t, &transfers[1]);
+    ck_assert(t->crowded && t->permitted && !t->refused);
+    tiny_let_go(&server, &routes[1]);
+    ck_assert_int_eq(run_one(&t), CURLE_OK);
+    ck_assert_ptr_eq(t, &transfers[0]);
+    for (unsigned i = 1; i < 4; i++)
+        fetch_one(i); /* each closes the one before */
+    ck_assert_uint_eq(server.connections, 4);
+    ck_assert_uint_le(server.open_most, 1);
+    set_down();
+    ip_limit_free(o.ip_limit);
+}
+END_TEST
+
+START_TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
+{
+    const struct multi_options o = {.guard = NULL};
+    int64_t before;
+
+    set_up(NULL, 0, &o);
+    for (int i = 0; i < 5; i++) {
+        before = clock_mono();
+        multi_turn(multi, before + 3 * NS_PER_MS + 1);
+        ck_assert_int_ge(clock_mono() - before, 3 * NS_PER_MS + 1);
+    }
+    multi_turn(multi, clock_mono() - 1); /* past: at once */
+    multi_wake(multi);
+    multi_wake(multi);
+    multi_turn(multi, clock_mono() + 3600 * NS_PER_S);
+    before = clock_mono();
+    multi_turn(multi, before + 20 * NS_PER_MS);
+    ck_assert_int_ge(clock_mono() - before, 20 * NS_PER_MS);
+    set_down();
+}
+END_TEST
+
+/* Nobody listens there, or there is no such protocol on this machine. */
+START_TEST(a_connection_that_fails_gives_its_place_back)
+{
+    struct multi_options o = {.ip_limit = ip_limit_new(1)};
+    static const char *const urls[] = {"http://[::1]:1/",
+                                       "http://127.0.0.1:1/"};
+    struct transfer *t;
+
+    set_up(NULL, 0, &o);
+    for (int i = 0; i < 6; i++) {
+        curl_easy_setopt(transfers[i].easy, CURLOPT_URL, urls[i % 2]);
+        multi_start(multi, &transfers[i]);
+        ck_assert_int_eq(run_one(&t), CURLE_COULDNT_CONNECT);
+        ck_assert(!t->crowded && !t->refused && t->permitted);
+    }
+    set_down();
+    ip_limit_free(o.ip_limit);
+}
+END_TEST
+
+Suite *suite_multi(void)
+{
+    Suite *s = suite_create("multi");
+    TCase *t = tcase_create("multi");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_multi_takes_its_descriptors_with_it);
+    tcase_add_test(t, a_transfer_knows_what_became_of_it);
+    tcase_add_test(t, an_address_that_is_refused_gets_no_socket);
+    tcase_add_test(t, an_aborted_transfer_leaves_no_trace);
+    tcase_add_test(t, idle_connections_are_closed_when_the_budget_shrinks);
+    tcase_add_test(
+        t, of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections);
+    tcase_add_test(t, the_connection_that_is_needed_last_is_closed_first);
+    tcase_add_test(t, an_idle_connection_makes_way_for_another_host);
+    tcase_add_test(t, a_turn_waits_until_its_time_and_not_longer_when_woken);
+    tcase_add_test(t, a_connection_that_fails_gives_its_place_back);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_crawl_job.c - the life of a service's crawls: made, paused, stopped,
+ * deleted, and their state after a restart, a crash or damage.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "service/calls/router.h"
+#include "tests/unit/job/crawl_jobs/crawl_job_rig.h"
+
+START_TEST(names_are_those_of_files)
+{
+    ck_assert(crawls_name_is_valid(bytes_of_str("a-B_1.x")));
+    ck_assert(!crawls_name_is_valid(bytes_of_str("")));
+    ck_assert(!crawls_name_is_valid(bytes_of_str(".a")));
+    ck_assert(!crawls_name_is_valid(bytes_of_str("a/b")));
+    ck_assert(!crawls_name_is_valid(bytes_of_str("a b")));
+    refuses(STATUS_ARG, "a name", CRAWLS_CREATE, "..", "{}");
+}
+END_TEST
+
+/* Returns `field` of the answer's result for seed `i`. */
+static const char *result(size_t i, const char *field)
+{
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(answer, "results"), i),
+                        field));
+}
+
+START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
+{
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
+    does(CRAWLS_SEED, "a",
+         "{'urls': ['" SEED "x', '" SEED "', 'mailto:x', '" SEED "x#y']}");
+    ck_assert_str_eq(result(0, "status"), "ok");
+    ck_assert_str_eq(result(1, "status"), "skipped");
+    ck_assert_str_eq(result(2, "status"), "failed");
+    ck_assert_str_eq(result(2, "reason"), "only http and https are crawled");
+    ck_assert_str_eq(result(3, "status"), "skipped");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 2);
+    refuses(STATUS_EXISTS, "of this name", CRAWLS_CREATE, "a", "{}");
+    refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_PAUSE, "b", NULL);
+}
+END_TEST
+
+START_TEST(it_may_begin_with_nothing)
+{
+    does(CRAWLS_CREATE, "a", "{'settings': {" QUICK "}}");
+    becomes("a", CRAWLS_WAITING);
+    does(CRAWLS_SEED, "a", "{'urls': ['" SEED "']}");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
+}
+END_TEST
+
+START_TEST(several_run_side_by_side)
+{
+    struct crawls_view *all;
+
+    create("b");
+    create("a");
+    create("a.2");
+    ck_assert_uint_eq(crawls_each(crawls, &all), 3);
+    ck_assert_str_eq(all[0].name, "a");
+    ck_assert_str_eq(all[1].name, "a.2");
+    ck_assert_str_eq(all[2].name, "b");
+    free(all);
+    becomes("a", CRAWLS_WAITING);
+    becomes("b", CRAWLS_WAITING);
+    becomes("a.2", CRAWLS_WAITING);
+}
+END_TEST
+
+START_TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
+{
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+    does(CRAWLS_PAUSE, "a", NULL);
+    does(CRAWLS_SEED, "a", "{'urls': ['" SEED "x']}");
+    becomes("a", CRAWLS_PAUSED);
+    restart();
+    becomes("a", CRAWLS_PAUSED);
+    usleep(300000);
+    ck_assert_uint_eq(look("a").stats.engine.queued, 1);
+    ck_assert_uint_eq(look("a").stats.requests, 0);
+    does(CRAWLS_UNPAUSE, "a", NULL);
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 2);
+    restart();
+    becomes("a", CRAWLS_WAITING);
+}
+END_TEST
+
+START_TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
+{
+    long holder = -1;
+
+    create("a");
+    ck_assert_int_eq(file_lock_holder(in_dir("crawls/a/lock"), &holder),
+                     STATUS_OK);
+    ck_assert_int_eq(holder, getpid());
+    does(CRAWLS_STOP, "a", NULL);
+    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
+    ck_assert_int_eq(look("a").end, CRAWL_INTERRUPTED);
+    ck_assert_int_eq(file_lock_holder(in_dir("crawls/a/lock"), &holder),
+                     STATUS_OK);
+    ck_assert_int_eq(holder, 0);
+    refuses(STATUS_CLOSED, "resume it", CRAWLS_PAUSE, "a", NULL);
+    refuses(STATUS_CLOSED, "resume it", CRAWLS_SEED, "a", "{'urls': []}");
+    restart();
+    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
+    ck_assert_uint_eq(look("a").stats.engine.urls, 1);
+    does(CRAWLS_STOP, "a", NULL);
+    does(CRAWLS_RESUME, "a", NULL);
+    becomes("a", CRAWLS_WAITING);
+    refuses(STATUS_BUSY, "the crawl is waiting", CRAWLS_RESUME, "a", NULL);
+}
+END_TEST
+
+START_TEST(deleted_it_is_gone_with_its_directory)
+{
+    create("a");
+    create("b");
+    does(CRAWLS_STOP, "b", NULL);
+    does(CRAWLS_DELETE, "a", NULL);
+    ck_assert_int_eq(json_integer_value(json_object_get(answer, "deleted")), 1);
+    does(CRAWLS_DELETE, "b", NULL);
+    ck_assert(!crawls_has(crawls, bytes_of_str("a")));
+    ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
+    ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
+    refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_DELETE, "a", NULL);
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+}
+END_TEST
+
+struct deleting {
+    pthread_mutex_t mtx;
+    pthread_cond_t cond;
+    bool done;
+    enum status status;
+    uint64_t gone;
+};
+
+static void was_deleted(struct frontier_call *call)
+{
+    struct deleting *d = call->ctx;
+
+    pthread_mutex_lock(&d->mtx);
+    d->status = call->status;
+    d->gone = call->number;
+    d->done = true;
+    pthread_cond_signal(&d->cond);
+    pthread_mutex_unlock(&d->mtx);
+}
+
+/* Deletes through the frontier's API, as other programs do. */
+static enum status delete_by_api(struct router *router, const char *name,
+                                 uint64_t *gone)
+{
+    struct deleting d = {.done = false};
+    struct frontier_call c;
+
+    pthread_mutex_init(&d.mtx, NULL);
+    pthread_cond_init(&d.cond, NULL);
+    frontier_call_init(&c, FRONTIER_DELETE_CRAWL, was_deleted, &d);
+    c.in.crawl = bytes_of_str(name);
+    ck_assert_int_eq(router_submit(router, &c), STATUS_OK);
+    pthread_mutex_lock(&d.mtx);
+    while (!d.done)
+        pthread_cond_wait(&d.cond, &d.mtx);
+    pthread_mutex_unlock(&d.mtx);
+    *gone = d.gone;
+    frontier_call_fini(&c);
+    return d.status;
+}
+
+START_TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
+{
+    struct router *router = router_new(NULL, crawls);
+    uint64_t gone;
+
+    create("a");
+    create("b");
+    does(CRAWLS_STOP, "b", NULL);
+    ck_assert_int_eq(delete_by_api(router, "never", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 0);
+    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 1);
+    ck_assert_int_eq(delete_by_api(router, "b", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 1);
+    ck_assert(!crawls_has(crawls, bytes_of_str("a")));
+    ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
+    ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
+    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
+    ck_assert_uint_eq(gone, 0);
+    router_free(router);
+}
+END_TEST
+
+START_TEST(what_a_crash_left_of_a_deletion_is_removed)
+{
+    char from[128], to[128];
+
+    create("a");
+    close_them();
+    snprintf(from, sizeof from, "%s/crawls/a", dir);
+    snprintf(to, sizeof to, "%s/crawls/.a.gone", dir);
+    ck_assert_int_eq(rename(from, to), 0);
+    open_them();
+    ck_assert(!crawls_has(crawls, bytes_of_str("a")));
+    ck_assert_int_ne(access(in_dir("crawls/.a.gone"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_limit_stops_it_and_a_higher_one_lets_it_go_on)
+{
+    does(CRAWLS_CREATE, "a",
+         "{'seeds': ['" SEED "'], 'settings': {" QUICK ", 'time': '1ms'}}");
+    becomes("a", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("a").end, CRAWL_TIME);
+    does(CRAWLS_SET_SETTINGS, "a", "{'time': 'none'}");
+    does(CRAWLS_RESUME, "a", NULL);
+    becomes("a", CRAWLS_WAITING);
+}
+END_TEST
+
+START_TEST(one_that_is_damaged_stops_alone)
+{
+    create("a");
+    create("b");
+    close_them();
+    ck_assert_int_eq(file_replace(in_dir("crawls/a/frontier.db"),
+                                  bytes_of_str("no database")),
+                     STATUS_OK);
+    open_them();
+    ck_assert_int_eq(look("a").state, CRAWLS_FAILED);
+    ck_assert_str_ne(look("a").why, "");
+    becomes("b", CRAWLS_WAITING);
+    does(CRAWLS_DELETE, "a", NULL);
+}
+END_TEST
+
+START_TEST(a_directory_in_use_by_another_is_left_alone)
+{
+    struct file_lock *lock = NULL;
+    pid_t other;
+    int ready[2];
+    char c;
+
+    create("a");
+    does(CRAWLS_STOP, "a", NULL);
+    ck_assert_int_eq(pipe(ready), 0);
+    other = fork();
+    if (other == 0) {
+        if (file_lock_take(&lock, in_dir("crawls/a/lock"), "resume", NULL) ==
+            STATUS_OK)
+            (void)!write(ready[1], "x", 1);
+        pause();
+    }
+    ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    refuses(STATUS_BUSY, "in use by process", CRAWLS_RESUME, "a", NULL);
+    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    restart();
+    ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
+    does(CRAWLS_RESUME, "a", NULL);
+}
+END_TEST
+
+Suite *suite_crawl_job(void)
+{
+    Suite *suite = suite_create("crawl_job");
+    TCase *t = tcase_create("crawl_job");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, names_are_those_of_files);
+    tcase_add_test(t, a_crawl_is_made_waits_and_goes_on_with_seeds);
+    tcase_add_test(t, it_may_begin_with_nothing);
+    tcase_add_test(t, several_run_side_by_side);
+    tcase_add_test(t, paused_it_leases_nothing_and_stays_so_over_a_restart);
+    tcase_add_test(
+        t, stopped_it_lets_its_directory_go_and_stays_so_over_a_restart);
+    tcase_add_test(t, deleted_it_is_gone_with_its_directory);
+    tcase_add_test(t, deleted_by_the_frontiers_api_it_is_gone_in_the_same_way);
+    tcase_add_test(t, what_a_crash_left_of_a_deletion_is_removed);
+    tcase_add_test(t, a_limit_stops_it_and_a_higher_one_lets_it_go_on);
+    tcase_add_test(t, one_that_is_damaged_stops_alone);
+    tcase_add_test(t, a_directory_in_use_by_another_is_left_alone);
+    suite_add_tcase(suite, t);
+    return suite;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_crawl_job_settings.c - a service's crawl settings as JSON: which it
+ * accepts, which it refuses, which change while the crawl runs.
+ */
+#include "tests/unit/job/crawl_jobs/crawl_job_rig.h"
+
+START_TEST(settings_go_in_and_out_as_json)
+{
+    does(CRAWLS_CREATE, "a",
+         "{'settings': {'delay': '1500ms', 'depth': 3, 'exclude': ['/x', "
+         "'/y,z'], 'fpr': 0.01, 'cookie': 'secret=1', 'limit': 'none', "
+         "'allow-private': true, 'min-disk': 0}}");
+    ck_assert_str_eq(json_string_value(setting("a", "delay")), "1500ms");
+    ck_assert_int_eq(json_integer_value(setting("a", "depth")), 3);
+    ck_assert_str_eq(json_string_value(
+                         json_array_get(setting("a", "exclude"), 1)),
+                     "/y,z");
+    ck_assert_str_eq(json_string_value(setting("a", "limit")), "none");
+    ck_assert(json_is_true(setting("a", "allow-private")));
+    ck_assert_str_eq(json_string_value(setting("a", "memory")), "256M");
+    ck_assert_str_eq(json_string_value(setting("a", "give-up")), "none");
+    ck_assert_ptr_null(setting("a", "cookie"));
+    ck_assert_ptr_null(setting("a", "output"));
+}
+END_TEST
+
+START_TEST(bad_settings_are_refused_with_their_name)
+{
+    static const struct {
+        const char *in, *why;
+    } cases[] = {
+        {"{'delay': 'soon'}", "delay: "},
+        {"{'dealy': '1s'}", "did you mean delay?"},
+        {"{'delay': ['1s']}", "delay: it takes one value"},
+        {"{'delay': {}}", "delay: a setting must be"},
+        {"{'exclude': '('}", "--exclude '('"},
+        {"{'delay': '60s', 'max-delay': '1s'}", "--max-delay"},
+        {"{'output': 'x'}", "output: a service keeps"},
+        {"{'config': 'x'}", "config: a crawl in a service does not"},
+        {"{'quiet': true}", "quiet: leave it out"},
+        {"{'verbose': false}", "verbose: leave it out"},
+        {"{'progress': 'none'}", "progress: leave it out"},
+        {"{'metrics': '127.0.0.1:0'}", "metrics: leave it out"},
+        {"{'metrics-open': true}", "metrics-open: leave it out"},
+        {"{'seeds': []}", "seeds: seeds are given beside"},
+        {"{'input': '-'}", "input: a service has no standard input"},
+        {"{'input': '/etc/passwd'}", "input: a path must be relative"},
+        {"{'input': '../x'}", "input: it is not a path inside"},
+        {"{'input': 'crawls/../../x'}", "input: it is not a path inside"},
+        {"{'input': 'none'}",
+         "input: the service's directory has no such file"},
+        {"{'input': 'out'}", "input: it is not a plain file"},
+        {"{'input': 'link/x'}",
+         "input: the service's directory has no such directory"},
+        {"{'input': 'crawls'}", "input: it is not a plain file"},
+        {"{'jsonl': 'frontier.db'}", "jsonl: its name must end in .jsonl"},
+        {"{'jsonl': '-'}", "jsonl: a service has no standard output"},
+        {"{'block-filter': '/x'}", "block-filter: a path must be relative"},
+        {"[]", "settings must be an object"},
+    };
+    char text[256];
+
+    ck_assert_int_eq(symlink("/etc/passwd", in_dir("out")), 0);
+    ck_assert_int_eq(symlink("/tmp", in_dir("link")), 0);
+    does(CRAWLS_CREATE, "there", "{'settings': {" QUICK "}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "{'settings': %s}", cases[i].in);
+        refuses(STATUS_ARG, cases[i].why, CRAWLS_CREATE, "a", text);
+        ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
+        refuses(STATUS_ARG, cases[i].why, CRAWLS_SET_SETTINGS, "there",
+                cases[i].in);
+    }
+    refuses(STATUS_ARG, "seeds[1]", CRAWLS_CREATE, "a",
+            "{'seeds': ['" SEED "', 'x']}");
+}
+END_TEST
+
+START_TEST(files_of_clients_are_inside_the_service)
+{
+    uint64_t size = 0;
+
+    ck_assert_int_eq(file_replace(in_dir("seeds.txt"), bytes_of_str(SEED "\n")),
+                     STATUS_OK);
+    does(CRAWLS_CREATE, "a",
+         "{'settings': {'input': 'seeds.txt', 'jsonl': 'a.jsonl', " QUICK "}}");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
+    does(CRAWLS_STOP, "a", NULL);
+    ck_assert_int_eq(file_size(in_dir("a.jsonl"), &size), STATUS_OK);
+    ck_assert_uint_gt(size, 0);
+}
+END_TEST
+
+/* Returns what the last change reported of the setting `name`. */
+static const char *changed(const char *name, const char *when)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "changed"), i, c)
+    {
+        if (strcmp(json_string_value(json_object_get(c, "name")), name) == 0)
+            return json_string_value(json_object_get(c, when));
+    }
+    return NULL;
+}
+
+START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
+{
+    create("a");
+    becomes("a", CRAWLS_WAITING);
+    does(CRAWLS_SET_SETTINGS, "a",
+         "{'delay': '90s', 'exclude': ['/no/'], 'scope': 'any', 'limit': "
+         "1000, 'limit-rate': '1M'}");
+    /* 90s also raises --max-delay, which nobody had set. */
+    ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 6);
+    ck_assert_str_eq(changed("scope", "before"), "host");
+    ck_assert_str_eq(changed("scope", "after"), "any");
+    does(CRAWLS_SET_SETTINGS, "a", "{'delay': '90s'}");
+    ck_assert_uint_eq(json_array_size(json_object_get(answer, "changed")), 0);
+    does(CRAWLS_SET_SETTINGS, "a", "{'delay': '0'}");
+    does(CRAWLS_SEED, "a",
+         "{'urls': ['http://127.0.0.2:1/no/1', 'http://127.0.0.3:1/yes']}");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 3);
+    restart();
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_str_eq(json_string_value(setting("a", "scope")), "any");
+    does(CRAWLS_SEED, "a", "{'urls': ['http://127.0.0.4:1/no/2']}");
+    becomes("a", CRAWLS_WAITING);
+    ck_assert_uint_eq(look("a").stats.engine.skipped, 4);
+}
+END_TEST
+
+/* Its host does not respond and is asked again in an hour. */
+#define REFUSING "http://127.0.0.1:2/"
+#define PATIENT  "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
+
+START_TEST(a_crawl_gives_up_only_where_it_is_told_to)
+{
+    does(CRAWLS_CREATE, "told",
+         "{'seeds': ['" REFUSING "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': 'off', "
+         "'give-up': '300ms', " PATIENT "}}");
+    becomes("told", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("told").end, CRAWL_GAVE_UP);
+    does(CRAWLS_CREATE, "untold",
+         "{'seeds': ['" REFUSING "'], 'settings': {'allow-private': true, "
+         "'min-disk': 0, 'threads': 1, 'robots': 'off', 'sitemap': "
+         "'off', " PATIENT "}}");
+    while (look("untold").stats.requests == 0)
+        usleep(10000);
+    usleep(300000);
+    ck_assert_int_eq(look("untold").state, CRAWLS_RUNNING);
+    does(CRAWLS_SET_SETTINGS, "untold", "{'give-up': '300ms'}");
+    becomes("untold", CRAWLS_STOPPED);
+    ck_assert_int_eq(look("untold").end, CRAWL_GAVE_UP);
+}
+END_TEST
+
+START_TEST(other_settings_change_when_it_is_stopped)
+{
+    create("a");
+    refuses(STATUS_BUSY, "user-agent: it cannot change while",
+            CRAWLS_SET_SETTINGS, "a", "{'user-agent': 'me/1'}");
+    does(CRAWLS_STOP, "a", NULL);
+    does(CRAWLS_SET_SETTINGS, "a", "{'user-agent': 'me/1'}");
+    refuses(STATUS_ARG, "queue-key: it is fixed", CRAWLS_SET_SETTINGS, "a",
+            "{'queue-key': 'domain'}");
+    does(CRAWLS_RESUME, "a", NULL);
+    ck_assert_str_eq(json_string_value(setting("a", "user-agent")), "me/1");
+}
+END_TEST
+
+Suite *suite_crawl_job_settings(void)
+{
+    Suite *suite = suite_create("crawl_job_settings");
+    TCase *t = tcase_create("crawl_job_settings");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, settings_go_in_and_out_as_json);
+    tcase_add_test(t, bad_settings_are_refused_with_their_name);
+    tcase_add_test(t, files_of_clients_are_inside_the_service);
+    tcase_add_test(t, rate_scope_and_limits_change_while_it_runs_and_are_kept);
+    tcase_add_test(t, a_crawl_gives_up_only_where_it_is_told_to);
+    tcase_add_test(t, other_settings_change_when_it_is_stopped);
+    suite_add_tcase(suite, t);
+    return suite;
+}
