@@ -14,6 +14,7 @@
  *   retry_failed.c      failed URLs that a person wants tried again
  *   frontier_lease.c    which URL goes out next
  *   frontier_order.c    which URLs of a host go before their turn, or later
+ *   frontier_settle.c   what becomes of the URL and its host by it
  *   frontier_last.c     what is known of a URL that was fetched before
  *   frontier_refresh.c  done URLs that are fetched again at their dates
  *   redate.c            dates given anew, by a setting or a person
@@ -668,20 +669,31 @@ MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
 
 /* Sets the outcome in the row of a try. */
 void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final);
+/* The whole outcome of a leased URL, and the end of its lease. links[0..n) are
+ * those of `d`, admitted. */
+MUST_CHECK enum status frontier_settle_page(
+    struct frontier *f, struct engine_done *d, const struct admission *links,
+    size_t n, const struct link_range *rows, int64_t now, int64_t wall_ms);
 /* Records a URL's final outcome: its row, done bit and counters. */
 MUST_CHECK enum status frontier_settle(struct frontier *f, uint64_t id,
                                        bool seed, uint8_t kind,
                                        struct fetch_row *row, struct outcome o);
+
+/* What a response, or the lack of one, says of its host. */
+MUST_CHECK enum status frontier_settle_reach(
+    struct frontier *f, struct host_queue *h,
+    const struct engine_host_news *news, struct outcome how, int64_t now,
+    int64_t wall_ms);
 
 /* ---- frontier_log.c: lines for --verbose and --decisions ---- */
 
 /* The last word on a URL. */
 void frontier_log_done(struct bytes url, const struct fetch_row *row,
                        struct outcome o);
-/* `tries` were used up; the next is due in `wait` ns. */
 /* Its Crawl-delay is longer than --max-crawl-delay. */
 void frontier_log_cut(const struct frontier *f, const struct host_queue *h,
                       int64_t delay);
+/* `tries` were used up; the next is due in `wait` ns. */
 void frontier_log_retry(const struct frontier *f, struct bytes url,
                         struct outcome o, unsigned tries, int64_t wait);
 /* Links of a page that were not admitted. */

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frontier_settle.c - what becomes of a URL and of its host by an outcome:
+ * final, or queued again for another try; the host's delay, back-off and
+ * counts. In the open transaction, as frontier_ack.c says.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/embedded/frontier_impl.h"
+
+/* Consecutive failures after which a host that answers, but not so that its
+ * URLs may be fetched, counts as dead: as many as a URL has tries, since its
+ * first URL has used up all of its own by then. */
+static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
+{
+    return h->failures >= f->o.tries;
+}
+
+/* Stores a host's own delay, how long it is blocked, and whether it does not
+ * respond. The last is for readers only: a new run asks the host at once. */
+enum status frontier_remember(struct frontier *f, const struct host_queue *h,
+                              int64_t now, int64_t wall_ms)
+{
+    struct queue_state s = {
+        .delay_ms = h->own_delay >= 0 ? h->own_delay / NS_PER_MS : -1,
+        .backoffs = h->backoffs,
+        .failures = h->failures,
+        .fetched = h->counted,
+        .octets = h->octets,
+    };
+
+    _Static_assert(sizeof s.sources == sizeof(struct source_bits),
+                   "the store keeps all of them");
+    s.linked = h->sources != NULL;
+    if (s.linked)
+        memcpy(s.sources, h->sources->octet, sizeof s.sources);
+    if (h->blocked_until > now) /* 2: both terms were rounded down */
+        s.blocked_until_ms = wall_ms + (h->blocked_until - now) / NS_PER_MS + 2;
+    if (h->why_blocked != NULL && h->blocked_until > now)
+        snprintf(s.reason, sizeof s.reason, "%s", h->why_blocked);
+    else
+        (void)frontier_reach_reason(h, s.reason, sizeof s.reason);
+    return frontier_store_set_queue_state(f->store, h->queue, &s);
+}
+
+static bool take_back_off(struct frontier *f, struct host_queue *h,
+                          const struct engine_host_news *news)
+{
+    int64_t after =
+        news->retry_after_ms >= 0 ? news->retry_after_ms * NS_PER_MS : -1;
+    bool had = h->backoffs > 0;
+    int64_t until;
+
+    if (!news->slow_down && after < 0) {
+        if (news->ended != 0 && !news->unreachable && h->errors == 0)
+            h->backoffs = 0;
+        return had && h->backoffs == 0;
+    }
+    h->backoffs++;
+    until = news->ended +
+            schedule_backoff(&f->o.schedule, after, h->backoffs, &f->random);
+    if (until > h->blocked_until) { /* else a person said more */
+        h->blocked_until = until;
+        h->why_blocked = after >= 0 ? "retry_after" : "back_off";
+    }
+    return true;
+}
+
+/* A request of one host of a group applies to all its hosts. */
+static void tell_machine(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    struct politeness_group *m = h->group;
+
+    if (m == NULL)
+        return;
+    m->next_due = h->next_due;
+    if (news->slow_down || news->retry_after_ms >= 0)
+        m->blocked_until = clock_later(m->blocked_until, h->blocked_until);
+}
+
+enum status frontier_host_news(struct frontier *f, struct host_queue *h,
+                               const struct engine_host_news *news, int64_t now,
+                               int64_t wall_ms)
+{
+    bool changed = news->ended == 0 && news->crawl_delay_ms == -2;
+    enum status st = STATUS_OK;
+
+    if (news->crawl_delay_ms > -2) {
+        int64_t own =
+            news->crawl_delay_ms < 0 ? -1 : news->crawl_delay_ms * NS_PER_MS;
+
+        changed |= own != h->own_delay;
+        if (own != h->own_delay && own > f->o.schedule.max_crawl_delay)
+            frontier_log_cut(f, h, own);
+        h->own_delay = own;
+    }
+    if (news->ended != 0) {
+        changed |= take_back_off(f, h, news);
+        if (news->slow_down || news->retry_after_ms >= 0)
+            frontier_log_delay(f, h, now);
+        if (news->http_status != 0)
+            h->http_status = news->http_status;
+        h->next_due = news->ended + frontier_pause(f, h);
+        tell_machine(h, news);
+    }
+    if (news->robots != NULL)
+        st = page_store_set_robots(f->pages, news->robots);
+    if (st == STATUS_OK && changed) {
+        st = frontier_remember(f, h, now, wall_ms);
+        f->urgent = true; /* or a crash now would lose it */
+    }
+    return st;
+}
+
+/* A list of URLs, such as a sitemap, leads to pages but is not one. */
+bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
+                             uint8_t kind)
+{
+    return outcome_counts_as_page(o) && (f->o.listings >> kind & 1) == 0;
+}
+
+void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                            bool back)
+{
+    const uint64_t by = back ? UINT64_MAX : 1;
+    char reason[24], name[64];
+
+    frontier_store_add(f->store, outcome_status_name(o.status), by);
+    outcome_reason_text(o, reason, sizeof reason);
+    if (reason[0] != '\0') {
+        snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
+                 reason);
+        frontier_store_add(f->store, name, by);
+    }
+    if (frontier_counts_as_page(f, o, kind))
+        frontier_store_add(f->store, "pages", by);
+    else if (outcome_counts_as_page(o))
+        frontier_store_add(f->store, "sitemaps", by);
+    if (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP)
+        frontier_store_add(f->store, "http_errors", by);
+}
+
+static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
+                          const struct fetch_row *row)
+{
+    frontier_count_outcome(f, o, kind, false);
+    if (o.reason == REASON_UNCHANGED) /* it has its own earlier text */
+        return;
+    if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "same_content", 1);
+    if (row->near_dup_of != 0 && o.status == OUTCOME_FETCHED)
+        frontier_store_add(f->store, "near_dup", 1);
+}
+
+void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final)
+{
+    row->final = final;
+    row->status = (uint8_t)o.status;
+    row->reason = (uint8_t)o.reason;
+    row->http_status = o.http_status;
+}
+
+enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
+                            uint8_t kind, struct fetch_row *row,
+                            struct outcome o)
+{
+    uint64_t seq;
+    enum status st;
+
+    row->url = id;
+    frontier_fill_outcome(row, o, true);
+    st = page_store_add(f->pages, row, &seq);
+    if (st == STATUS_OK)
+        st = frontier_store_done(f->store, id, seq);
+    if (st != STATUS_OK)
+        return st;
+    row->seq = seq;
+    if (map_count(f->tries) > 0)
+        free(map_remove(f->tries, bytes_of(&id, sizeof id)));
+    count_outcome(f, o, kind, row);
+    if (seed && outcome_fails_seed(o))
+        frontier_store_add(f->store, "seeds_failed", 1);
+    return frontier_keep_row(f, row, o, kind);
+}
+
+/* Not final: queues the URL for another try. */
+static enum status try_again(struct frontier *f, struct lease_record *l,
+                             struct fetch_row *row, struct outcome o,
+                             int64_t now, int64_t wall_ms)
+{
+    uint64_t id = l->lease.id, seq;
+    int64_t wait = schedule_retry(&f->o.schedule, row->tries, &f->random);
+    struct tries_entry *t;
+    enum status st;
+
+    row->url = id;
+    frontier_fill_outcome(row, o, false);
+    frontier_log_retry(f, l->lease.url, o, row->tries, wait);
+    frontier_store_add(f->store, "retries", 1);
+    st = page_store_add(f->pages, row, &seq);
+    if (st == STATUS_OK && l->refresh.url != 0)
+        return frontier_refresh_later(f, l, row->tries,
+                                      wall_ms + wait / NS_PER_MS);
+    t = xcalloc(1, sizeof *t);
+    t->tries = row->tries;
+    t->due = now + wait;
+    free(map_put(f->tries, bytes_of(&id, sizeof id), t));
+    host_queue_retry(l->host, id, t->due);
+    if (st == STATUS_OK)
+        st = frontier_store_set_tries(f->store, id, row->tries,
+                                      wall_ms + wait / NS_PER_MS);
+    return st;
+}
+
+/* Its request found nobody: it goes behind those that have not, and has used up
+ * no try. Of many such requests only some have a row: 1, 2, 4, 8 ... */
+static enum status wait_for_host(struct frontier *f, struct lease_record *l,
+                                 struct fetch_row *row, struct outcome o,
+                                 int64_t wall_ms)
+{
+    uint32_t n = l->host->failures;
+    uint64_t seq;
+    enum status st = STATUS_OK;
+
+    if (l->refresh.url != 0)
+        st = frontier_refresh_release(f, l, f->o.schedule.retry_delay, wall_ms);
+    else
+        host_queue_retry(l->host, l->lease.id,
+                         l->host->silent_until == INT64_MAX
+                             ? 0
+                             : l->host->silent_until +
+                                   f->o.schedule.retry_delay);
+    if (st != STATUS_OK || (n & (n - 1)) != 0)
+        return st;
+    row->url = l->lease.id;
+    frontier_fill_outcome(row, o, false);
+    frontier_store_add(f->store, "retries", 1);
+    return page_store_add(f->pages, row, &seq);
+}
+
+/* Walks back from a URL over the redirects that led to it. *loop: `target` is
+ * one of them. *from_seed: the first of them is a seed. */
+static enum status walk_chain(struct frontier *f, const struct lease_record *l,
+                              uint64_t target, bool *loop, bool *from_seed)
+{
+    struct url_row row = {.id = l->lease.id,
+                          .hops = l->lease.hops,
+                          .via = l->via,
+                          .flags = l->lease.seed ? URL_ROW_SEED : 0};
+    enum status st = STATUS_OK;
+
+    *loop = row.id == target;
+    while (st == STATUS_OK && row.hops > 0 && row.via != 0) {
+        st = frontier_store_get(f->store, row.via, &row, &f->text);
+        *loop |= st == STATUS_OK && row.id == target;
+    }
+    *from_seed = (row.flags & URL_ROW_SEED) != 0;
+    return st;
+}
+
+/* Sets the outcome of a redirect, which depends on its target's id. */
+static enum status follow_redirect(struct frontier *f,
+                                   const struct lease_record *l,
+                                   const struct engine_done *done,
+                                   uint64_t target, struct outcome *o,
+                                   struct fetch_row *row)
+{
+    bool loop = false, from_seed = false;
+    enum status st = STATUS_OK;
+
+    if (done->outlink_count > 0 && target == 0)
+        st = exact_set_find(f->base->exact, &done->outlinks[0].digest, 1,
+                            &target);
+    if (st == STATUS_OK)
+        st = walk_chain(f, l, target, &loop, &from_seed);
+    if (st != STATUS_OK)
+        return st;
+    if (loop && target != 0)
+        o->reason = REASON_REDIRECT_LOOP;
+    if (from_seed && !l->lease.seed && outcome_fails_seed(*o))
+        frontier_store_add(f->store, "seeds_failed", 1);
+    row->redirect_to = target;
+    return STATUS_OK;
+}
+
+/* Is it an error of the host? Network errors count as well. */
+static bool is_error(struct outcome o)
+{
+    return o.http_status >= 500 ||
+           (o.status == OUTCOME_FAILED &&
+            (o.reason == REASON_TIMEOUT || o.reason == REASON_RESET));
+}
+
+/* A moving average, mostly of the last eight responses. */
+static void smooth(uint32_t *mean_us, uint32_t ms)
+{
+    uint64_t us = (uint64_t)ms * 1000 + 1; /* 0 is "none yet" */
+
+    us = *mean_us == 0 ? us : ((uint64_t)*mean_us * 7 + us) / 8;
+    *mean_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+static void note_latency(struct host_queue *h, const struct fetch_row *row)
+{
+    h->answers++;
+    smooth(&h->latency_us, row->elapsed_ms);
+    smooth(&h->first_us, row->first_byte_ms);
+}
+
+/* A URL that fails again says nothing new of its host: so that one that always
+ * fails holds up no other, only first tries are counted. */
+static void note_errors(struct host_queue *h, struct outcome o, uint8_t tries)
+{
+    if (!is_error(o))
+        h->errors = 0;
+    else if (tries == 1 && h->errors < UINT32_MAX)
+        h->errors++;
+}
+
+#define REACH_TRIES 3 /* of a URL whose host responds to others, at least */
+
+enum status frontier_settle_reach(struct frontier *f, struct host_queue *h,
+                                  const struct engine_host_news *news,
+                                  struct outcome how, int64_t now,
+                                  int64_t wall_ms)
+{
+    return frontier_note_reach(f, h, news, how)
+               ? frontier_remember(f, h, now, wall_ms)
+               : STATUS_OK;
+}
+
+static bool redirects(const struct engine_done *d)
+{
+    return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
+}
+
+/* The URL was never fetched before. */
+static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
+                                   const struct engine_done *d,
+                                   struct fetch_row *row,
+                                   const struct admission *links, size_t n)
+{
+    struct outcome o = d->outcome;
+    enum status st =
+        frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
+
+    if (st == STATUS_OK)
+        st = frontier_refresh_date(f, l->lease.queue, row, o);
+    if (st != STATUS_OK)
+        return st;
+    frontier_trap_page(f, &l->lease, d, row, links, n);
+    return frontier_count_done(f, l->host);
+}
+
+enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
+                                 const struct admission *links, size_t n,
+                                 const struct link_range *rows, int64_t now,
+                                 int64_t wall_ms)
+{
+    struct lease_record *l = lease_find(f->leases, d->id);
+    struct engine_host_news news = d->host, reach = d->host;
+    struct fetch_row row = d->row;
+    struct outcome o = d->outcome;
+    struct host_queue *h;
+    enum status st = STATUS_OK;
+    uint32_t tries = f->o.tries;
+    bool silent, last;
+
+    if (l == NULL) {
+        log_warn("acknowledged a URL that was not leased", "id=%llu",
+                 (unsigned long long)d->id);
+        return STATUS_OK;
+    }
+    h = l->host;
+    if (l->asked != NULL) /* another host, and its own has said to ask that */
+        reach.silent = false;
+    silent = reach.unreachable && reach.silent;
+    row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
+    if (o.status == OUTCOME_REDIRECT)
+        st = follow_redirect(f, l, d, redirects(d) ? links[0].id : 0, &o, &row);
+    d->outcome = o;
+    if (st == STATUS_OK)
+        st = frontier_cross_host_end(f, l, &news, now, wall_ms);
+    if (news.ended != 0 && !d->host.unreachable)
+        note_errors(h, o, row.tries);
+    if (o.http_status != 0)
+        note_latency(h, &row);
+    politeness_group_give_back(h);
+    if (st == STATUS_OK)
+        st = frontier_host_news(f, h, &news, now, wall_ms);
+    if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
+        st = frontier_answered_from(f, h, row.ip, now);
+    if (st == STATUS_OK)
+        st = frontier_settle_reach(f, h, &reach, o, now, wall_ms);
+    if (silent && h->failures == 1 && h->answers > 0) {
+        /* Maybe a port or scheme of its own that nobody answers at, on a host
+         * that does: it uses up a try, but has some, as the host may restart.
+         */
+        silent = false;
+        tries = tries > REACH_TRIES ? tries : REACH_TRIES;
+    } else if (news.unreachable && !silent && host_is_dead(f, h)) {
+        h->dead = o;
+        h->dead_flags = row.flags;
+    }
+    last = frontier_is_removed(h, d->id) ||
+           (!silent && (!d->transient || row.tries >= tries));
+    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&
+        o.http_status == 304)
+        st = frontier_take_last(f, &l->lease, &row);
+    if (st == STATUS_OK && last)
+        st = l->refresh.url != 0 ? frontier_refresh_settle(f, l, &row, o)
+                                 : end_first_fetch(f, l, d, &row, links, n);
+    else if (st == STATUS_OK && silent)
+        st = wait_for_host(f, l, &row, o, wall_ms);
+    else if (st == STATUS_OK)
+        st = try_again(f, l, &row, o, now, wall_ms);
+    if (st == STATUS_OK && last)
+        row.seq = page_store_last_seq(f->pages);
+    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED)
+        st = frontier_note_unchanged(f, &l->lease, &row);
+    if (st == STATUS_OK && last && rows->first != 0)
+        st = link_store_set_page(f->links, row.seq, rows);
+    if (st == STATUS_OK && last)
+        frontier_log_done(l->lease.url, &row, o);
+    if (st == STATUS_OK && l->refresh.url == 0 && frontier_budget_counts(f)) {
+        bool page = last && frontier_counts_as_page(f, o, l->lease.kind);
+
+        frontier_budget_spend(f, h, page, row.wire_bytes);
+        st = frontier_remember(f, h, now, wall_ms);
+    }
+    frontier_store_add(f->store, "bytes", row.wire_bytes);
+    if (st == STATUS_OK)
+        st = frontier_take_drops(f, d, wall_ms);
+    external_end_lease(f, l);
+    h->refreshing -= l->refresh.url != 0;
+    lease_end(f->leases, l);
+    frontier_reschedule(f, h);
+    f->uncommitted++;
+    return st;
+}
