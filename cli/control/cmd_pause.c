@@ -192,8 +192,7 @@ static int change(struct steer *t, json_t *done)
     if (t->usage == &stop_usage && steer_is_alone(t))
         code = stop_alone(t, &after);
     else
-        code = steer_crawl_verb(t, steer_crawl_name(t->crawl), t->usage->name,
-                                &after);
+        code = steer_crawl_verb(t, t->usage->name, NULL, &after);
     if (code != EXIT_DONE) {
         json_decref(after);
         return code;
@@ -260,29 +259,17 @@ static int steer_crawl(struct steer *t)
     return code;
 }
 
-static int command(const struct usage *u, int argc, char **argv)
-{
-    struct steer t;
-    int code = EXIT_DONE;
-
-    if (!steer_begin(&t, u, argc, argv, &code))
-        return code;
-    code = steer_crawl(&t);
-    steer_end(&t);
-    return code;
-}
-
 int cmd_pause(int argc, char **argv)
 {
-    return command(&pause_usage, argc, argv);
+    return steer_command(&pause_usage, argc, argv, steer_crawl);
 }
 
 int cmd_unpause(int argc, char **argv)
 {
-    return command(&unpause_usage, argc, argv);
+    return steer_command(&unpause_usage, argc, argv, steer_crawl);
 }
 
 int cmd_stop(int argc, char **argv)
 {
-    return command(&stop_usage, argc, argv);
+    return steer_command(&stop_usage, argc, argv, steer_crawl);
 }

@@ -32,6 +32,19 @@ void steer_end(struct steer *t)
     option_fini(t->usage->table, &t->s);
 }
 
+int steer_command(const struct usage *u, int argc, char **argv,
+                  int (*act)(struct steer *t))
+{
+    struct steer t;
+    int code = EXIT_DONE;
+
+    if (!steer_begin(&t, u, argc, argv, &code))
+        return code;
+    code = act(&t);
+    steer_end(&t);
+    return code;
+}
+
 int steer_failed(struct steer *t, enum status st)
 {
     fprintf(stderr, "urlweir %s: %s\n", t->usage->name, buf_str(&t->why));
@@ -48,7 +61,7 @@ int steer_ask(struct steer *t, const char *method, const char *path,
     return st == STATUS_OK ? EXIT_DONE : steer_failed(t, st);
 }
 
-int steer_crawl_verb(struct steer *t, const char *name, const char *verb,
+int steer_crawl_verb(struct steer *t, const char *verb, json_t *body,
                      json_t **out)
 {
     json_t *empty = json_object();
@@ -56,8 +69,9 @@ int steer_crawl_verb(struct steer *t, const char *name, const char *verb,
     int code;
 
     buf_init(&path, 4096);
-    control_crawl_path(&path, name, verb);
-    code = steer_ask(t, "POST", buf_str(&path), empty, out);
+    control_crawl_path(&path, steer_crawl_name(t->crawl), verb);
+    code =
+        steer_ask(t, "POST", buf_str(&path), body != NULL ? body : empty, out);
     buf_fini(&path);
     json_decref(empty);
     return code;

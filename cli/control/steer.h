@@ -77,6 +77,9 @@ struct steer {
 MUST_CHECK bool steer_begin(struct steer *t, const struct usage *u, int argc,
                             char **argv, int *code);
 void steer_end(struct steer *t);
+/* Both, and what the command does between them. Returns its exit status. */
+int steer_command(const struct usage *u, int argc, char **argv,
+                  int (*act)(struct steer *t));
 
 /* These print errors on stderr, and return an enum exit_code. */
 
@@ -89,8 +92,8 @@ int steer_choose(struct steer *t, bool served);
 /* Sends one request to the process; *out is a new reference. */
 int steer_ask(struct steer *t, const char *method, const char *path,
               json_t *body, json_t **out);
-/* Sends POST /v1/crawls/NAME/VERB with the body `{}`. */
-int steer_crawl_verb(struct steer *t, const char *name, const char *verb,
+/* Sends POST /v1/crawls/NAME/VERB for the chosen crawl; body NULL: `{}`. */
+int steer_crawl_verb(struct steer *t, const char *verb, json_t *body,
                      json_t **out);
 /* Prints "urlweir NAME: WHY"; returns the exit status for `st`. */
 int steer_failed(struct steer *t, enum status st);

@@ -102,23 +102,19 @@ static json_t *body_of(const struct steer *t, struct bytes host)
 static int refresh_running(struct steer *t, struct bytes host)
 {
     json_t *body = NULL, *answer = NULL;
-    struct buf path;
     int code = steer_connect(t);
 
     if (code == EXIT_DONE)
         code = steer_choose(t, false);
     if (code != EXIT_DONE)
         return code;
-    buf_init(&path, 4096);
-    control_crawl_path(&path, steer_crawl_name(t->crawl), "refresh");
     body = body_of(t, host);
-    code = steer_ask(t, "POST", buf_str(&path), body, &answer);
+    code = steer_crawl_verb(t, "refresh", body, &answer);
     if (code == EXIT_DONE)
         print_dated(t, (uint64_t)json_integer_value(
                            json_object_get(answer, "dated")));
     json_decref(answer);
     json_decref(body);
-    buf_fini(&path);
     return code;
 }
 
@@ -149,12 +145,5 @@ static int refresh_urls(struct steer *t)
 
 int cmd_refresh(int argc, char **argv)
 {
-    struct steer t;
-    int code = EXIT_DONE;
-
-    if (!steer_begin(&t, &usage, argc, argv, &code))
-        return code;
-    code = refresh_urls(&t);
-    steer_end(&t);
-    return code;
+    return steer_command(&usage, argc, argv, refresh_urls);
 }

@@ -275,12 +275,5 @@ static int add_seeds(struct steer *t)
 
 int cmd_seed(int argc, char **argv)
 {
-    struct steer t;
-    int code = EXIT_DONE;
-
-    if (!steer_begin(&t, &usage, argc, argv, &code))
-        return code;
-    code = add_seeds(&t);
-    steer_end(&t);
-    return code;
+    return steer_command(&usage, argc, argv, add_seeds);
 }
