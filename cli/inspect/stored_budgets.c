@@ -18,7 +18,7 @@ struct domain {
 struct host {
     uint64_t pages, octets, limit, completed;
     uint32_t sources;
-    const struct domain *domain;
+    struct domain *domain; /* NULL without --per-domain */
 };
 
 struct stored_budgets {
@@ -48,20 +48,20 @@ static void take_state(void *ctx, uint32_t queue, const struct queue_state *q)
 {
     struct stored_budgets *s = ctx;
     struct source_bits sources;
-    struct domain *d;
     struct host *h;
 
     if (queue < 1 || queue > s->count)
         return;
     memcpy(sources.octet, q->sources, sizeof sources.octet);
     h = &s->hosts[queue - 1];
-    d = domain_of(s, queue);
     h->pages = q->fetched;
     h->octets = q->octets;
     h->sources = q->linked ? source_bits_count(&sources) : 0;
-    d->pages += q->fetched;
+    if (h->domain == NULL)
+        return;
+    h->domain->pages += q->fetched;
     if (q->linked)
-        (void)source_bits_join(&d->sources, &sources);
+        (void)source_bits_join(&h->domain->sources, &sources);
 }
 
 static void take_limit(void *ctx, uint32_t queue,
@@ -87,9 +87,9 @@ enum status stored_budgets_load(struct stored_budgets **out, struct reader *r,
     s->domains = map_new();
     s->count = frontier_store_queue_count(r->store);
     s->hosts = xcalloc(s->count, sizeof *s->hosts);
-    st = frontier_store_each_queue_state(r->store, take_state, s);
     for (uint32_t i = 0; b->domain_pages > 0 && i < s->count; i++)
         s->hosts[i].domain = domain_of(s, i + 1);
+    st = frontier_store_each_queue_state(r->store, take_state, s);
     if (st == STATUS_OK)
         st = served_log_open(&log, r->db);
     if (st == STATUS_OK)
