@@ -130,6 +130,9 @@ exits 0 urlweir verify crawl
 # shellcheck disable=SC2086
 exits 0 urlweir crawl "$seed" -o one --delay 0 $here
 # shellcheck disable=SC2086
+exits 0 urlweir crawl "$seed" -o later --since one --delay 0 $here
+exits 0 urlweir diff one later
+# shellcheck disable=SC2086
 exits 3 urlweir crawl -i seeds.txt -o two --scope domain --depth 5 --limit 20 \
     --delay 0 $here
 exits 3 urlweir resume two --limit 40 -q
