@@ -1,9 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - messages that all commands print the same way. */
+/* command.c - finds commands, and prints what all commands print the same way.
+ */
 #include "cli/command.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "config/nearest.h"
+
+void command_list(const struct command *table, FILE *to)
+{
+    for (const struct command *c = table; c->name != NULL; c++)
+        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+}
+
+const struct command *command_find(const struct command *table,
+                                   const char *name)
+{
+    for (const struct command *c = table; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+const char *command_nearest(const struct command *table, const char *word)
+{
+    struct bytes text = bytes_of_str(word);
+    const char *nearest = NULL;
+    size_t best = SIZE_MAX;
+
+    for (const struct command *c = table; c->name != NULL; c++) {
+        struct bytes candidate = bytes_of_str(c->name);
+        size_t d = nearest_distance(text, candidate);
+
+        if (d < best && nearest_is_alike(text, candidate)) {
+            nearest = c->name;
+            best = d;
+        }
+    }
+    return nearest;
+}
 
 int command_usage_error(const char *name, const char *fmt, ...)
 {

@@ -1,23 +1,36 @@
 /*
  * command.h - the table of commands behind `urlweir NAME`.
  *
- * Each command is one file, cmd_<name>.c, with one function of this shape;
- * main.c holds the table. argv[0] is the command's name.
+ * Each command is one file, cmd_<name>.c, with a function of this shape and its
+ * usage; command_table.c holds the table. argv[0] is the command's name. What
+ * is told of a command comes from the table: the list of `urlweir --help`, its
+ * own help, and the completion of the shells.
  */
 #ifndef URLWEIR_CLI_COMMAND_H
 #define URLWEIR_CLI_COMMAND_H
 
+#include <stdio.h>
+
 #include "job/exit_code.h"
 
+struct usage; /* cli/command_line.h */
+
+/* One command, or one part of `urlweir filter`. A table of them ends with a
+ * name that is NULL. */
 struct command {
     const char *name;
     int (*run)(int argc, char **argv); /* returns an enum exit_code */
-    const char *usage;                 /* "crawl [SEED...] -o DIR [options]" */
-    const char *summary;               /* one line for the list of commands */
+    const struct usage *usage;
+    const char *summary;         /* one line for the list of commands */
+    const struct command *parts; /* NULL: it has none */
 };
+
+extern const struct command command_table[];
+extern const struct command filter_parts[];
 
 int cmd_audit(int argc, char **argv);
 int cmd_block(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 int cmd_crawl(int argc, char **argv);
 int cmd_dedupe(int argc, char **argv);
 int cmd_delay(int argc, char **argv);
@@ -40,6 +53,41 @@ int cmd_stop(int argc, char **argv);
 int cmd_unpause(int argc, char **argv);
 int cmd_url(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+
+extern const struct usage audit_usage;
+extern const struct usage block_usage;
+extern const struct usage completion_usage;
+extern const struct usage crawl_usage;
+extern const struct usage dedupe_usage;
+extern const struct usage delay_usage;
+extern const struct usage diff_usage;
+extern const struct usage explain_usage;
+extern const struct usage export_usage;
+extern const struct usage filter_usage;
+extern const struct usage limit_usage;
+extern const struct usage links_usage;
+extern const struct usage pause_usage;
+extern const struct usage refresh_usage;
+extern const struct usage resume_usage;
+extern const struct usage retry_usage;
+extern const struct usage robots_usage;
+extern const struct usage seed_usage;
+extern const struct usage serve_usage;
+extern const struct usage sitemap_usage;
+extern const struct usage status_usage;
+extern const struct usage stop_usage;
+extern const struct usage unpause_usage;
+extern const struct usage url_usage;
+extern const struct usage verify_usage;
+
+/* Prints a line for each row of a table: its name and what it does. */
+void command_list(const struct command *table, FILE *to);
+/* The row of this name in a table; NULL: there is none. */
+const struct command *command_find(const struct command *table,
+                                   const char *name);
+/* The name in a table that was probably meant by an unknown one; NULL if none
+ * is near enough. */
+const char *command_nearest(const struct command *table, const char *word);
 
 /* Prints "urlweir NAME: message" and a pointer to --help on stderr; returns
  * EXIT_USAGE. */

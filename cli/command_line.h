@@ -63,7 +63,9 @@ const char *command_line_value(const struct command_line *c,
                                const struct usage *u, const char *name);
 void command_line_fini(struct command_line *c);
 
+/* The help; and its first part, without the options. */
 void usage_print(const struct usage *u, FILE *to);
+void usage_print_about(const struct usage *u, FILE *to);
 
 /* Prints "urlweir NAME: `text`; see --help" with bytes from outside escaped;
  * returns EXIT_USAGE.

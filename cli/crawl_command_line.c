@@ -16,7 +16,7 @@
 #include "cli/open_crawl.h"
 #include "config/config.h"
 
-static const struct usage crawl_usage = {
+const struct usage crawl_usage = {
     .name = "crawl",
     .synopsis = "crawl [SEED...] [-i FILE|-] -o DIR [options]",
     .about = "Crawls from the seeds and keeps what it finds in DIR. A "
@@ -29,7 +29,7 @@ static const struct usage crawl_usage = {
     .operand = "a seed",
 };
 
-static const struct usage resume_usage = {
+const struct usage resume_usage = {
     .name = "resume",
     .synopsis = "resume DIR [options]",
     .about =

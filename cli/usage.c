@@ -183,13 +183,18 @@ static void print_forms(const struct usage *u, FILE *to)
     }
 }
 
-void usage_print(const struct usage *u, FILE *to)
+void usage_print_about(const struct usage *u, FILE *to)
 {
     print_forms(u, to);
     if (u->about[0] != '\0') {
         fputc('\n', to);
         print_wrapped(to, u->about, 0, 0, word);
     }
+}
+
+void usage_print(const struct usage *u, FILE *to)
+{
+    usage_print_about(u, to);
     print_options(u, to);
     print_units(u->table, to);
 }

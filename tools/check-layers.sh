@@ -52,6 +52,7 @@ service/metrics: base/* frontier frontier/url frontier/served crawler job/* serv
 service/http: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base/* frontier frontier/url frontier/served job/* service/*
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*
+cli/completion: base/* config job/* cli
 cli/control: base/* config frontier/* job/* service/* cli
 cli/report: base/* frontier/* crawler/* job/* cli
 cli/dedupe: base/* config frontier/* job/* cli cli/report

@@ -35,7 +35,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
 
 #define OPERAND "a crawl's directory, or the URL of a service"
 
-static const struct usage pause_usage = {
+const struct usage pause_usage = {
     .name = "pause",
     .synopsis = "pause DIR|URL [--crawl NAME | --all]",
     .about = "Makes a running crawl send no more requests until `urlweir "
@@ -46,7 +46,7 @@ static const struct usage pause_usage = {
     .most = 1,
     .operand = OPERAND,
 };
-static const struct usage unpause_usage = {
+const struct usage unpause_usage = {
     .name = "unpause",
     .synopsis = "unpause DIR|URL [--crawl NAME | --all]",
     .about = "Makes a paused crawl go on.",
@@ -55,7 +55,7 @@ static const struct usage unpause_usage = {
     .most = 1,
     .operand = OPERAND,
 };
-static const struct usage stop_usage = {
+const struct usage stop_usage = {
     .name = "stop",
     .synopsis = "stop DIR|URL [--crawl NAME | --all]",
     .about = "Stops a crawl so that it can be resumed, and waits until it has "

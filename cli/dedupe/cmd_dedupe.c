@@ -107,7 +107,7 @@ _Static_assert(sizeof((struct dedupe_settings *)0)->from ==
                    sizeof specs / sizeof *specs,
                "one source for each option");
 
-static const struct usage usage = {
+const struct usage dedupe_usage = {
     .name = "dedupe",
     .synopsis = "dedupe [FILE...] [options]",
     .about = "Prints each line of the files, or of stdin, whose canonical URL "
@@ -144,14 +144,16 @@ int cmd_dedupe(int argc, char **argv)
     struct option_list files = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &files, &code))
+    if (!command_line_parse(&dedupe_usage, argc, argv, &s, &files, &code))
         return code;
     if (s.raw && s.canonical) {
-        code = usage_error(&usage, "--raw and --canonical contradict each "
-                                   "other: --raw compares bytes, which have "
-                                   "no canonical form");
+        code = usage_error(&dedupe_usage,
+                           "--raw and --canonical contradict each "
+                           "other: --raw compares bytes, which have "
+                           "no canonical form");
     } else if (s.verify && s.state == NULL) {
-        code = usage_error(&usage, "--verify is about the set of --state DIR");
+        code = usage_error(&dedupe_usage,
+                           "--verify is about the set of --state DIR");
     } else {
         struct dedupe_command c = {
             .files = files.item,

@@ -103,7 +103,7 @@ static const struct option_spec specs[] = {
 static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct diff_settings, from)};
 
-static const struct usage usage = {
+const struct usage diff_usage = {
     .name = "diff",
     .synopsis = "diff OLD NEW [--format text|jsonl|csv] [--html FILE] "
                 "[--exit-code]\n"
@@ -307,7 +307,7 @@ int cmd_diff(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&diff_usage, argc, argv, &s, &operands, &code))
         return code;
     code =
         read_moments(&d, operands.count) ? diff_of(&d, &operands) : EXIT_USAGE;

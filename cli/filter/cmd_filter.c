@@ -4,64 +4,55 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
-#include "cli/suggest.h"
 
-static const struct command parts[] = {
-    {"create", filter_create_command,
-     "create FILE [--kind KIND] --capacity N [--fpr P] [--seed S]",
-     "make an empty filter"},
-    {"add", filter_add_command, "add FILE [--tell] [--binary] < KEYS",
-     "add keys, one a line of stdin"},
-    {"check", filter_check_command, "check FILE [--binary] < KEYS",
-     "print `new` or `maybe`, tab, key for each"},
-    {"remove", filter_remove_command, "remove FILE [--tell] [--binary] < KEYS",
-     "remove keys from a counting or cuckoo filter"},
-    {"merge", filter_merge_command, "merge OUT FILE FILE...",
-     "write a filter that holds the keys of all files"},
-    {"info", filter_info_command, "info FILE [--json]",
-     "show what a filter holds and promises"},
-    {"predict", filter_predict_command,
-     "predict --capacity N [--fpr P] [--json]",
-     "show sizes and rates before making one"},
-    {"rebuild", filter_rebuild_command,
-     "rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
-     "resize a filter in Redis while others use it"},
-    {"drop", filter_drop_command, "drop REDIS_URL", "delete a filter in Redis"},
-    {"bench", filter_bench_command,
-     "bench [--keys N] [--fpr P] [--kind KIND] [--plot FILE] [--json]",
-     "measure each kind on this machine"},
+#define ROW(name, summary)                                                     \
+    {                                                                          \
+#name, filter_##name##_command, &filter_##name##_usage, summary, NULL  \
+    }
+
+const struct command filter_parts[] = {
+    ROW(create, "make an empty filter"),
+    ROW(add, "add keys, one a line of stdin"),
+    ROW(check, "print `new` or `maybe`, tab, key for each"),
+    ROW(remove, "remove keys from a counting or cuckoo filter"),
+    ROW(merge, "write a filter that holds the keys of all files"),
+    ROW(info, "show what a filter holds and promises"),
+    ROW(predict, "show sizes and rates before making one"),
+    ROW(rebuild, "resize a filter in Redis while others use it"),
+    ROW(drop, "delete a filter in Redis"),
+    ROW(bench, "measure each kind on this machine"),
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define PARTS (sizeof parts / sizeof *parts)
+/* Its options are those of its parts. */
+static const struct option_table no_options = {NULL, 0, 0};
+
+const struct usage filter_usage = {
+    .name = "filter",
+    .synopsis = "filter PART ...",
+    .about =
+        "A filter answers `new` for a key that was certainly never added, and "
+        "`maybe` for all others, in a few bits a key. Here it lives in a file; "
+        "keys are lines, of any octets. Changes to a file are atomic. FILE may "
+        "be a Redis URL, such as redis://localhost/0?key=NAME: create, add, "
+        "check and info then work on a filter that processes share.",
+    .table = &no_options,
+};
 
 static void help(FILE *to)
 {
-    fputs("usage: urlweir filter PART ...\n"
-          "\n"
-          "A filter answers `new` for a key that was certainly never added, "
-          "and\n"
-          "`maybe` for all others, in a few bits a key. Here it lives in a "
-          "file; keys\n"
-          "are lines, of any octets. Changes to a file are atomic.\n"
-          "FILE may be a Redis URL, such as redis://localhost/0?key=NAME:\n"
-          "create, add, check and info then work on a filter that processes "
-          "share.\n"
-          "\n",
-          to);
-    for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  filter %s\n        %s\n", parts[i].usage,
-                parts[i].summary);
+    usage_print_about(&filter_usage, to);
+    fputc('\n', to);
+    command_list(filter_parts, to);
     fputs("\n`urlweir filter PART --help` tells more.\n", to);
 }
 
 static int not_known(const char *word)
 {
-    const char *names[PARTS + 1] = {NULL}, *meant;
+    const char *meant = command_nearest(filter_parts, word);
 
-    for (size_t i = 0; i < PARTS; i++)
-        names[i] = parts[i].name;
-    meant = suggest_nearest(word, names);
     if (meant != NULL)
         return command_usage_error("filter", "no part '%s'; did you mean '%s'?",
                                    word, meant);
@@ -70,6 +61,8 @@ static int not_known(const char *word)
 
 int cmd_filter(int argc, char **argv)
 {
+    const struct command *part;
+
     if (argc < 2) {
         help(stderr);
         return EXIT_USAGE;
@@ -78,8 +71,6 @@ int cmd_filter(int argc, char **argv)
         help(stdout);
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < PARTS; i++)
-        if (strcmp(argv[1], parts[i].name) == 0)
-            return parts[i].run(argc - 1, argv + 1);
-    return not_known(argv[1]);
+    part = command_find(filter_parts, argv[1]);
+    return part != NULL ? part->run(argc - 1, argv + 1) : not_known(argv[1]);
 }

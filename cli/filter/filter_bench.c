@@ -84,7 +84,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct bench_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage filter_bench_usage = {
     .name = "filter bench",
     .synopsis = "filter bench [--keys N] [--start N] [--fpr P] "
                 "[--kind KIND,...] [--plot FILE] [--json]",
@@ -211,7 +211,8 @@ int filter_bench_command(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&filter_bench_usage, argc, argv, &s, &operands,
+                            &code))
         return code;
     code = bench(&s);
     option_list_free(&operands);

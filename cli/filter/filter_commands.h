@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/command_line.h"
 #include "job/settings/options.h"
 
 int filter_create_command(int argc, char **argv);
@@ -22,6 +23,18 @@ int filter_bench_command(int argc, char **argv);
 /* Only for filters in Redis. */
 int filter_rebuild_command(int argc, char **argv);
 int filter_drop_command(int argc, char **argv);
+
+extern const struct usage filter_create_usage;
+extern const struct usage filter_add_usage;
+extern const struct usage filter_check_usage;
+extern const struct usage filter_remove_usage;
+extern const struct usage filter_merge_usage;
+extern const struct usage filter_info_usage;
+extern const struct usage filter_predict_usage;
+extern const struct usage filter_bench_usage;
+extern const struct usage filter_rebuild_usage;
+extern const struct usage filter_drop_usage;
+
 int filter_redis_info(const char *command, const char *url, bool json);
 
 /* The words of --kind, ending in NULL: the kinds that can be saved in a

@@ -100,7 +100,7 @@ static const struct option_table create_table = {
     create_specs, sizeof create_specs / sizeof *create_specs,
     offsetof(struct create_settings, from)};
 
-static const struct usage create_usage = {
+const struct usage filter_create_usage = {
     .name = "filter create",
     .synopsis = "filter create FILE [--kind KIND] --capacity N [--fpr P] "
                 "[--seed S]",
@@ -130,12 +130,12 @@ static int create_in_redis(const char *url, const struct create_settings *s)
 
     if (s->from[0] == OPTION_FROM_LINE &&
         strcmp(create_words[s->kind], "redis") != 0)
-        return usage_error(&create_usage,
+        return usage_error(&filter_create_usage,
                            "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
     filter_file_seed(seed, s->seed);
-    return filter_redis_create(create_usage.name, url, (uint64_t)s->capacity,
-                               s->fpr, seed);
+    return filter_redis_create(filter_create_usage.name, url,
+                               (uint64_t)s->capacity, s->fpr, seed);
 }
 
 /* The rate that `fingerprint` bits keep in a full table is the default of
@@ -149,7 +149,7 @@ static int fit_fingerprint(struct create_settings *s)
     if (s->fingerprint == 0 || rate <= s->fpr)
         return EXIT_DONE;
     if (s->from[FPR_AT] == OPTION_FROM_LINE)
-        return usage_error(&create_usage,
+        return usage_error(&filter_create_usage,
                            "--fingerprint %d cannot keep --fpr %g: a full "
                            "table calls %.2g of new keys `maybe`; leave one "
                            "of the two out",
@@ -171,16 +171,18 @@ static int create(const char *path, const struct create_settings *s)
     int code = EXIT_DONE;
 
     if (s->capacity < 1)
-        return usage_error(&create_usage, "--capacity is needed, at least 1");
+        return usage_error(&filter_create_usage,
+                           "--capacity is needed, at least 1");
     if (redis_url_is_one(path))
         return create_in_redis(path, s);
     if (strcmp(create_words[s->kind], "redis") == 0)
-        return usage_error(&create_usage,
+        return usage_error(&filter_create_usage,
                            "--kind redis needs a Redis URL in place of FILE, "
                            "such as redis://localhost/0?key=NAME");
-    if (!is_free(&create_usage, path))
+    if (!is_free(&filter_create_usage, path))
         return EXIT_CANNOT;
-    if (!filter_file_new(&f, create_usage.name, path, &o, s->seed, &code))
+    if (!filter_file_new(&f, filter_create_usage.name, path, &o, s->seed,
+                         &code))
         return code;
     code = filter_file_save(&f);
     filter_file_close(&f);
@@ -193,7 +195,8 @@ int filter_create_command(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&create_usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&filter_create_usage, argc, argv, &s, &operands,
+                            &code))
         return code;
     code = fit_fingerprint(&s);
     if (code == EXIT_DONE)
@@ -207,7 +210,7 @@ int filter_create_command(int argc, char **argv)
 
 static const struct option_table no_table = {NULL, 0, 0};
 
-static const struct usage merge_usage = {
+const struct usage filter_merge_usage = {
     .name = "filter merge",
     .synopsis = "filter merge OUT FILE FILE...",
     .about = "Writes to OUT, which must not exist yet, a filter that holds "
@@ -231,7 +234,7 @@ static int merge_one(struct filter_file *into, const char *path)
     enum status st;
     int code = EXIT_DONE;
 
-    if (!filter_file_open(&from, merge_usage.name, path, false, &code))
+    if (!filter_file_open(&from, filter_merge_usage.name, path, false, &code))
         return code;
     if (from.info.id.seed_print != into->info.id.seed_print) {
         code = cannot_merge(into->path, path, "the seed of their hash");
@@ -257,9 +260,9 @@ static int merge(const struct option_list *files)
     struct filter_file into;
     int code = EXIT_DONE;
 
-    if (!is_free(&merge_usage, files->item[0]))
+    if (!is_free(&filter_merge_usage, files->item[0]))
         return EXIT_CANNOT;
-    if (!filter_file_open(&into, merge_usage.name, files->item[1], false,
+    if (!filter_file_open(&into, filter_merge_usage.name, files->item[1], false,
                           &code))
         return code;
     for (size_t i = 2; i < files->count && code == EXIT_DONE; i++)
@@ -279,8 +282,8 @@ int filter_merge_command(int argc, char **argv)
     char nothing;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&merge_usage, argc, argv, &nothing, &operands,
-                            &code))
+    if (!command_line_parse(&filter_merge_usage, argc, argv, &nothing,
+                            &operands, &code))
         return code;
     code = merge(&operands);
     option_list_free(&operands);
@@ -302,7 +305,7 @@ static const struct option_table info_table = {info_specs, 1,
                                                offsetof(struct info_settings,
                                                         from)};
 
-static const struct usage info_usage = {
+const struct usage filter_info_usage = {
     .name = "filter info",
     .synopsis = "filter info FILE [--json]",
     .about = "Shows what the filter in FILE holds and promises, and how much "
@@ -380,12 +383,14 @@ int filter_info_command(int argc, char **argv)
     struct filter_stats s;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&info_usage, argc, argv, &set, &operands, &code))
+    if (!command_line_parse(&filter_info_usage, argc, argv, &set, &operands,
+                            &code))
         return code;
     if (redis_url_is_one(operands.item[0])) {
-        code = filter_redis_info(info_usage.name, operands.item[0], set.json);
-    } else if (filter_file_open(&f, info_usage.name, operands.item[0], false,
-                                &code)) {
+        code = filter_redis_info(filter_info_usage.name, operands.item[0],
+                                 set.json);
+    } else if (filter_file_open(&f, filter_info_usage.name, operands.item[0],
+                                false, &code)) {
         filter_stats(f.filter, &s);
         (set.json ? print_json : print_text)(&f, &s);
         code = filter_file_verdict(&f);

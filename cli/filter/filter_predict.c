@@ -35,7 +35,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct predict_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage filter_predict_usage = {
     .name = "filter predict",
     .synopsis = "filter predict --capacity N [--fpr P] [--json]",
     .about = "Prints what a filter for N keys takes in each kind, and the rate "
@@ -160,11 +160,13 @@ int filter_predict_command(int argc, char **argv)
     unsigned k;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&filter_predict_usage, argc, argv, &s, &operands,
+                            &code))
         return code;
     option_list_free(&operands);
     if (s.capacity < 1)
-        return usage_error(&usage, "--capacity is needed, at least 1");
+        return usage_error(&filter_predict_usage,
+                           "--capacity is needed, at least 1");
     n = (uint64_t)s.capacity;
     make_plans(plans, n, s.fpr);
     k = sizing_block_best(64, s.fpr, &load);

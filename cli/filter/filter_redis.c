@@ -258,7 +258,7 @@ static const struct option_spec rebuild_specs[] = {
 static const struct option_table rebuild_table = {
     rebuild_specs, 3, offsetof(struct rebuild_settings, from)};
 
-static const struct usage rebuild_usage = {
+const struct usage filter_rebuild_usage = {
     .name = "filter rebuild",
     .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
     .about = "Resizes a filter in Redis while others use it. KEYS are all "
@@ -290,11 +290,11 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
     enum status st;
     int code = EXIT_DONE;
 
-    if (!filter_redis_open(&r.f, rebuild_usage.name, url, &code))
+    if (!filter_redis_open(&r.f, filter_rebuild_usage.name, url, &code))
         return code;
     st = redis_bloom_rebuild(r.f.bloom, (uint64_t)s->capacity, s->fpr);
     if (st == STATUS_LIMIT || st == STATUS_ARG) {
-        code = usage_error(&rebuild_usage,
+        code = usage_error(&filter_rebuild_usage,
                            st == STATUS_LIMIT
                                ? "that many keys need more than the 2^32 bits "
                                  "of a Redis string"
@@ -333,12 +333,14 @@ int filter_rebuild_command(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&rebuild_usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&filter_rebuild_usage, argc, argv, &s, &operands,
+                            &code))
         return code;
     if (!redis_url_is_one(operands.item[0]))
-        code = not_redis(&rebuild_usage, operands.item[0]);
+        code = not_redis(&filter_rebuild_usage, operands.item[0]);
     else if (s.capacity < 1)
-        code = usage_error(&rebuild_usage, "--capacity is needed, at least 1");
+        code = usage_error(&filter_rebuild_usage,
+                           "--capacity is needed, at least 1");
     else
         code = rebuild(operands.item[0], &s);
     option_list_free(&operands);
@@ -349,7 +351,7 @@ int filter_rebuild_command(int argc, char **argv)
 
 static const struct option_table no_table = {NULL, 0, 0};
 
-static const struct usage drop_usage = {
+const struct usage filter_drop_usage = {
     .name = "filter drop",
     .synopsis = "filter drop REDIS_URL",
     .about = "Deletes a filter in Redis, its record and any rebuild of it. A "
@@ -365,7 +367,7 @@ static const struct usage drop_usage = {
 static int drop(const char *url)
 {
     struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
-    struct filter_redis f = {.command = drop_usage.name};
+    struct filter_redis f = {.command = filter_drop_usage.name};
     struct buf why;
     enum status st;
     int code = EXIT_DONE;
@@ -373,10 +375,10 @@ static int drop(const char *url)
     buf_init(&why, 4096);
     st = open_bloom(&f.bloom, url, &o, &why);
     if (st != STATUS_OK)
-        code = said(drop_usage.name, st, &why);
+        code = said(filter_drop_usage.name, st, &why);
     else if ((st = redis_bloom_drop(f.bloom)) == STATUS_ARG)
-        code = usage_error(&drop_usage, "this bitmap belongs to another "
-                                        "program and is not deleted");
+        code = usage_error(&filter_drop_usage, "this bitmap belongs to another "
+                                               "program and is not deleted");
     else if (st != STATUS_OK)
         code = filter_redis_failed(&f, st);
     filter_redis_close(&f);
@@ -390,12 +392,12 @@ int filter_drop_command(int argc, char **argv)
     char nothing;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&drop_usage, argc, argv, &nothing, &operands,
+    if (!command_line_parse(&filter_drop_usage, argc, argv, &nothing, &operands,
                             &code))
         return code;
     code = redis_url_is_one(operands.item[0])
                ? drop(operands.item[0])
-               : not_redis(&drop_usage, operands.item[0]);
+               : not_redis(&filter_drop_usage, operands.item[0]);
     option_list_free(&operands);
     return code;
 }

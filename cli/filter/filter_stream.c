@@ -48,7 +48,7 @@ static const struct option_table check_table = {specs, 1,
                                                 offsetof(struct stream_settings,
                                                          from)};
 
-static const struct usage add_usage = {
+const struct usage filter_add_usage = {
     .name = "filter add",
     .synopsis = "filter add FILE [--tell] [--binary] < KEYS",
     .about = "Adds each line of stdin to the filter in FILE; the file is "
@@ -61,7 +61,7 @@ static const struct usage add_usage = {
     .operand = "a filter's file",
 };
 
-static const struct usage check_usage = {
+const struct usage filter_check_usage = {
     .name = "filter check",
     .synopsis = "filter check FILE [--binary] < KEYS",
     .about = "Prints `new` or `maybe`, a tab and the key for each line of "
@@ -73,7 +73,7 @@ static const struct usage check_usage = {
     .operand = "a filter's file",
 };
 
-static const struct usage remove_usage = {
+const struct usage filter_remove_usage = {
     .name = "filter remove",
     .synopsis = "filter remove FILE [--tell] [--binary] < KEYS",
     .about = "Removes each line of stdin from the filter in FILE, a counting "
@@ -234,7 +234,7 @@ int filter_add_command(int argc, char **argv)
                     .ask = ask_add,
                     .ask_redis = filter_redis_add};
 
-    return run_stream(&add_usage, &r, true, argc, argv);
+    return run_stream(&filter_add_usage, &r, true, argc, argv);
 }
 
 int filter_check_command(int argc, char **argv)
@@ -244,12 +244,12 @@ int filter_check_command(int argc, char **argv)
                     .ask = ask_check,
                     .ask_redis = filter_redis_check};
 
-    return run_stream(&check_usage, &r, false, argc, argv);
+    return run_stream(&filter_check_usage, &r, false, argc, argv);
 }
 
 int filter_remove_command(int argc, char **argv)
 {
     struct run r = {.yes = "removed", .no = "absent", .ask = ask_remove};
 
-    return run_stream(&remove_usage, &r, true, argc, argv);
+    return run_stream(&filter_remove_usage, &r, true, argc, argv);
 }

@@ -93,7 +93,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct audit_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage audit_usage = {
     .name = "audit",
     .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
                 "audit --urls FILE [--fpr P] [options]",
@@ -177,7 +177,7 @@ static double *rates_of(const struct option_list *l, int *code)
         rates[i] = strtod(l->item[i], &end);
         if (end == l->item[i] || *end != '\0' || !(rates[i] >= 1e-9) ||
             rates[i] > 0.5) {
-            *code = usage_error(&usage,
+            *code = usage_error(&audit_usage,
                                 "--what-if '%s': it takes rates between 1e-9 "
                                 "and 0.5, such as 1e-3",
                                 l->item[i]);
@@ -356,10 +356,11 @@ static int audit_all(const struct audit_settings *s,
     int code = EXIT_DONE;
 
     if ((s->urls != NULL) == (dirs->count > 0))
-        return usage_error(&usage, s->urls != NULL
-                                       ? "give a directory or --urls, not both"
-                                       : "which crawl? give its directory, or "
-                                         "--urls FILE");
+        return usage_error(&audit_usage,
+                           s->urls != NULL
+                               ? "give a directory or --urls, not both"
+                               : "which crawl? give its directory, or "
+                                 "--urls FILE");
     rates = rates_of(&s->what_if, &code);
     if (rates == NULL)
         return code;
@@ -376,7 +377,7 @@ int cmd_audit(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&audit_usage, argc, argv, &s, &operands, &code))
         return code;
     code = audit_all(&s, &operands);
     option_list_free(&operands);

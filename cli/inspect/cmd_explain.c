@@ -49,7 +49,7 @@ static const struct option_table table = {specs, 1,
                                           offsetof(struct explain_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage explain_usage = {
     .name = "explain",
     .synopsis = "explain DIR URL [--json]",
     .about = "Shows every decision a crawl took about one URL, oldest first: "
@@ -421,7 +421,7 @@ int cmd_explain(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&explain_usage, argc, argv, &s, &operands, &code))
         return code;
     code = explain(operands.item[0], operands.item[1], s.json);
     option_list_free(&operands);

@@ -76,7 +76,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct export_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage export_usage = {
     .name = "export",
     .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
@@ -490,7 +490,7 @@ int cmd_export(int argc, char **argv)
     struct reader r;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&export_usage, argc, argv, &s, &operands, &code))
         return code;
     if (open_crawl(&r, "export", operands.item[0], &code)) {
         code = is_service(&r) ? export_service(&r, &s) : export(&r, &s);

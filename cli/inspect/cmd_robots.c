@@ -7,37 +7,67 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/lines.h"
-#include "cli/suggest.h"
 #include "crawler/robots/robots.h"
 #include "frontier/url/url.h"
 
 /* A longer line is not stored; its reason is always `length`. */
 #define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
-static const char usage[] =
-    "usage: urlweir robots --agent NAME FILE [--sitemaps] [--delay] < URLS\n"
-    "\n"
-    "Prints `allow` or `deny`, a tab and the line itself for each line of\n"
-    "stdin, as the robots.txt in FILE says (RFC 9309); or `!`, a tab and the\n"
-    "reason why the line is not an http(s) URL.\n"
-    "\n"
-    "  --agent NAME  the crawler's name; `Foo/1.0` counts as `Foo`\n"
-    "  --sitemaps    also print a line `sitemap`, tab, URL first for each "
-    "sitemap\n"
-    "  --delay       also print a line `delay`, tab, seconds if the group has "
-    "one\n"
-    "  --help        print this\n";
+struct robots_settings {
+    char *agent;
+    bool sitemaps, delay;
+    uint8_t from[3];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "agent",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct robots_settings, agent),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Input",
+     .arg = "NAME",
+     .help = "the crawler's name; `Foo/1.0` counts as `Foo`"},
+    {.name = "sitemaps",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct robots_settings, sitemaps),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "also print a line `sitemap`, tab, URL first for each sitemap"},
+    {.name = "delay",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct robots_settings, delay),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "also print a line `delay`, tab, seconds if the group has one"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct robots_settings,
+                                                   from)};
+
+const struct usage robots_usage = {
+    .name = "robots",
+    .synopsis = "robots --agent NAME FILE [--sitemaps] [--delay] < URLS",
+    .about = "Prints `allow` or `deny`, a tab and the line itself for each "
+             "line of stdin, as the robots.txt in FILE says (RFC 9309); or "
+             "`!`, a tab and the reason why the line is not an http(s) URL.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
+};
 
 struct robots_command {
-    const char *agent, *file;
-    bool sitemaps, delay;
+    struct robots_settings settings;
     struct robots *rules;
     struct url url;
 };
@@ -68,84 +98,38 @@ static void print_head(const struct robots_command *c)
 {
     double delay = robots_crawl_delay(c->rules);
 
-    for (size_t i = 0; c->sitemaps && i < robots_sitemap_count(c->rules); i++) {
+    for (size_t i = 0;
+         c->settings.sitemaps && i < robots_sitemap_count(c->rules); i++) {
         fputs("sitemap\t", stdout);
         write_bytes(robots_sitemap(c->rules, i));
         putchar('\n');
     }
-    if (c->delay && delay >= 0)
+    if (c->settings.delay && delay >= 0)
         printf("delay\t%.12g\n", delay);
 }
 
 /* Reads the part of the file that counts. */
-static int load(struct robots_command *c)
+static int load(struct robots_command *c, const char *file)
 {
     static char body[ROBOTS_READ_MOST + 1]; /* one octet more shows a cut */
-    FILE *f = fopen(c->file, "re");
+    FILE *f = fopen(file, "re");
     size_t n = f != NULL ? fread(body, 1, sizeof body, f) : 0;
     bool failed = f == NULL || ferror(f);
 
     if (failed)
-        fprintf(stderr, "urlweir robots: cannot read %s: %s\n", c->file,
+        fprintf(stderr, "urlweir robots: cannot read %s: %s\n", file,
                 strerror(errno));
     if (f != NULL)
         fclose(f);
     if (failed)
         return EXIT_CANNOT;
-    c->rules = robots_parse(bytes_of(body, n), bytes_of_str(c->agent));
+    c->rules = robots_parse(bytes_of(body, n), bytes_of_str(c->settings.agent));
     return EXIT_DONE;
 }
 
-static int take_word(struct robots_command *c, const char *word)
+static int check_robots(struct robots_command *c, const char *file)
 {
-    static const char *const known[] = {"--agent", "--sitemaps", "--delay",
-                                        "--help", NULL};
-    const char *meant;
-
-    if (word[0] != '-') {
-        if (c->file != NULL)
-            return command_usage_error("robots",
-                                       "one FILE only; '%s' is one "
-                                       "too many",
-                                       word);
-        c->file = word;
-        return EXIT_DONE;
-    }
-    meant = suggest_nearest(word, known);
-    if (meant == NULL)
-        return command_usage_error("robots", "no option '%s'", word);
-    return command_usage_error("robots", "no option '%s'; did you mean '%s'?",
-                               word, meant);
-}
-
-static int take_options(struct robots_command *c, int argc, char **argv)
-{
-    int failed = EXIT_DONE;
-
-    for (int i = 1; i < argc && failed == EXIT_DONE; i++) {
-        if (strcmp(argv[i], "--sitemaps") == 0)
-            c->sitemaps = true;
-        else if (strcmp(argv[i], "--delay") == 0)
-            c->delay = true;
-        else if (strncmp(argv[i], "--agent=", 8) == 0)
-            c->agent = argv[i] + 8;
-        else if (strcmp(argv[i], "--agent") == 0 && i + 1 < argc)
-            c->agent = argv[++i];
-        else if (strcmp(argv[i], "--agent") == 0)
-            failed = command_usage_error("robots", "--agent needs a name");
-        else
-            failed = take_word(c, argv[i]);
-    }
-    if (failed == EXIT_DONE && c->agent == NULL)
-        failed = command_usage_error("robots", "--agent NAME is missing");
-    if (failed == EXIT_DONE && c->file == NULL)
-        failed = command_usage_error("robots", "FILE is missing");
-    return failed;
-}
-
-static int check_robots(struct robots_command *c)
-{
-    int failed = load(c);
+    int failed = load(c, file);
 
     if (failed != EXIT_DONE)
         return failed;
@@ -160,19 +144,21 @@ static int check_robots(struct robots_command *c)
 
 int cmd_robots(int argc, char **argv)
 {
-    struct robots_command c = {0};
-    int status;
+    struct robots_command c = {.rules = NULL};
+    struct option_list operands;
+    int code;
 
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return EXIT_DONE;
-        }
+    if (!command_line_parse(&robots_usage, argc, argv, &c.settings, &operands,
+                            &code))
+        return code;
     url_init(&c.url);
-    status = take_options(&c, argc, argv);
-    if (status == EXIT_DONE)
-        status = check_robots(&c);
+    if (c.settings.agent == NULL)
+        code = usage_error(&robots_usage, "--agent NAME is missing");
+    else
+        code = check_robots(&c, operands.item[0]);
     robots_free(c.rules);
     url_fini(&c.url);
-    return status;
+    option_list_free(&operands);
+    option_fini(&table, &c.settings);
+    return code;
 }

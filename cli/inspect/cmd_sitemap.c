@@ -7,31 +7,46 @@
  * printed as a space.
  */
 #include <errno.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/suggest.h"
+#include "cli/command_line.h"
 #include "crawler/sitemap/sitemap.h"
 #include "frontier/url/url.h"
 
-static const char usage[] =
-    "usage: urlweir sitemap --url BASE FILE\n"
-    "\n"
-    "Prints loc, lastmod and priority, with tabs between them, of each entry\n"
-    "of the sitemap, sitemap index, URL list or feed in FILE (XML or text,\n"
-    "gzipped or not), in file order. Entries that are not http(s) URLs are\n"
-    "skipped; a broken file is read as far as possible.\n"
-    "\n"
-    "  --url BASE  the file's URL; links of a feed are relative\n"
-    "              to it\n"
-    "  --help      print this\n";
+struct sitemap_settings {
+    char *url;
+    uint8_t from[1];
+};
 
-struct sitemap_command {
-    const char *file;
-    struct url base;
-    bool has_base;
+static const struct option_spec specs[] = {
+    {.name = "url",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct sitemap_settings, url),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Input",
+     .arg = "BASE",
+     .help = "the file's URL; links of a feed are relative to it"},
+};
+
+static const struct option_table table = {specs, 1,
+                                          offsetof(struct sitemap_settings,
+                                                   from)};
+
+const struct usage sitemap_usage = {
+    .name = "sitemap",
+    .synopsis = "sitemap --url BASE FILE",
+    .about = "Prints loc, lastmod and priority, with tabs between them, of "
+             "each entry of the sitemap, sitemap index, URL list or feed in "
+             "FILE (XML or text, gzipped or not), in file order. Entries that "
+             "are not http(s) URLs are skipped; a broken file is read as far "
+             "as possible.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = "a file",
 };
 
 static void write_value(struct bytes s)
@@ -51,62 +66,6 @@ static void print_entry(void *ctx, const struct sitemap_entry *entry)
     putchar('\t');
     write_value(entry->priority);
     putchar('\n');
-}
-
-static int take_url(struct sitemap_command *c, const char *text)
-{
-    enum url_reason r;
-
-    if (text == NULL)
-        return command_usage_error("sitemap", "--url needs a URL");
-    r = url_parse(&c->base, bytes_of_str(text), NULL, NULL);
-    if (r != URL_OK)
-        return command_usage_error("sitemap",
-                                   "--url is not an http(s) URL "
-                                   "(%s)",
-                                   url_reason_text(r));
-    c->has_base = true;
-    return EXIT_DONE;
-}
-
-static int take_word(struct sitemap_command *c, const char *word)
-{
-    static const char *const known[] = {"--url", "--help", NULL};
-    const char *meant;
-
-    if (word[0] != '-') {
-        if (c->file != NULL)
-            return command_usage_error("sitemap",
-                                       "one FILE only; '%s' is one "
-                                       "too many",
-                                       word);
-        c->file = word;
-        return EXIT_DONE;
-    }
-    meant = suggest_nearest(word, known);
-    if (meant == NULL)
-        return command_usage_error("sitemap", "no option '%s'", word);
-    return command_usage_error("sitemap", "no option '%s'; did you mean '%s'?",
-                               word, meant);
-}
-
-static int take_options(struct sitemap_command *c, int argc, char **argv)
-{
-    int failed = EXIT_DONE;
-
-    for (int i = 1; i < argc && failed == EXIT_DONE; i++) {
-        if (strncmp(argv[i], "--url=", 6) == 0)
-            failed = take_url(c, argv[i] + 6);
-        else if (strcmp(argv[i], "--url") == 0)
-            failed = take_url(c, i + 1 < argc ? argv[++i] : NULL);
-        else
-            failed = take_word(c, argv[i]);
-    }
-    if (failed == EXIT_DONE && !c->has_base)
-        failed = command_usage_error("sitemap", "--url BASE is missing");
-    if (failed == EXIT_DONE && c->file == NULL)
-        failed = command_usage_error("sitemap", "FILE is missing");
-    return failed;
 }
 
 /* Says why the file, or the rest of it, could not be read. */
@@ -132,15 +91,15 @@ static enum status read_file(struct sitemap_parser *p, FILE *f)
     return sitemap_parser_finish(p);
 }
 
-static int list_sitemap(struct sitemap_command *c)
+static int list_sitemap(const char *file, const struct url *base)
 {
-    const struct sitemap_options o = {.base = &c->base};
+    const struct sitemap_options o = {.base = base};
     struct sitemap_parser *p;
-    FILE *f = fopen(c->file, "re");
+    FILE *f = fopen(file, "re");
     enum status st;
 
     if (f == NULL) {
-        fprintf(stderr, "urlweir sitemap: cannot read %s: %s\n", c->file,
+        fprintf(stderr, "urlweir sitemap: cannot read %s: %s\n", file,
                 strerror(errno));
         return EXIT_CANNOT;
     }
@@ -149,24 +108,39 @@ static int list_sitemap(struct sitemap_command *c)
     sitemap_parser_free(p);
     fclose(f);
     if (st != STATUS_OK)
-        fprintf(stderr, "urlweir sitemap: %s: %s\n", c->file, complaint(st));
+        fprintf(stderr, "urlweir sitemap: %s: %s\n", file, complaint(st));
     return st == STATUS_IO || st == STATUS_NOMEM ? EXIT_CANNOT : EXIT_DONE;
+}
+
+static int command(const struct sitemap_settings *s, const char *file)
+{
+    struct url base;
+    enum url_reason r;
+    int code;
+
+    if (s->url == NULL)
+        return usage_error(&sitemap_usage, "--url BASE is missing");
+    url_init(&base);
+    r = url_parse(&base, bytes_of_str(s->url), NULL, NULL);
+    if (r == URL_OK)
+        code = list_sitemap(file, &base);
+    else
+        code = usage_error(&sitemap_usage, "--url is not an http(s) URL (%s)",
+                           url_reason_text(r));
+    url_fini(&base);
+    return code;
 }
 
 int cmd_sitemap(int argc, char **argv)
 {
-    struct sitemap_command c = {0};
-    int status;
+    struct sitemap_settings s;
+    struct option_list operands;
+    int code;
 
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return EXIT_DONE;
-        }
-    url_init(&c.base);
-    status = take_options(&c, argc, argv);
-    if (status == EXIT_DONE)
-        status = list_sitemap(&c);
-    url_fini(&c.base);
-    return status;
+    if (!command_line_parse(&sitemap_usage, argc, argv, &s, &operands, &code))
+        return code;
+    code = command(&s, operands.item[0]);
+    option_list_free(&operands);
+    option_fini(&table, &s);
+    return code;
 }

@@ -51,7 +51,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct status_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage status_usage = {
     .name = "status",
     .synopsis = "status DIR [--json] [--hosts]",
     .about =
@@ -249,7 +249,7 @@ int cmd_status(int argc, char **argv)
     int code = EXIT_DONE;
     json_t *o = NULL;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&status_usage, argc, argv, &s, &operands, &code))
         return code;
     if (!open_crawl(&r, "status", operands.item[0], &code))
         goto out;

@@ -6,15 +6,17 @@
  * pasted side by side. A line ends only at LF; the URL Standard decides about
  * everything else in it, zero bytes included.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "cli/command.h"
-#include "cli/suggest.h"
+#include "cli/command_line.h"
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
 #include "job/settings/settings.h"
@@ -23,47 +25,80 @@
 /* A longer line is not stored; its reason is always `length`. */
 #define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
-static const char usage[] =
-    "usage: urlweir url [--whatwg|--surt] [--base URL] [OPTIONS] < URLS\n"
-    "\n"
-    "Prints the canonical form of each line of stdin, or `!`, a tab and the\n"
-    "reason why it has none: empty, scheme, relative, host, host_ipv4,\n"
-    "host_ipv6, host_idna, port, length.\n"
-    "\n"
-    "  --whatwg    the URL Standard's form instead (fragment dropped)\n"
-    "  --surt      the sort-friendly key of the canonical form instead\n"
-    "  --base URL  what relative lines are relative to\n"
-    "  --help      print this\n"
-    "\n"
-    "The form that a crawl with these options gives its URLs:\n"
-    "\n"
-    "  --drop-params NAME,...  --drop-tracking  --drop-empty-params\n"
-    "  --sort-query  --rewrite FILE\n";
+struct url_settings {
+    bool whatwg, surt;
+    char *base;
+    struct crawl_settings crawl; /* only what gives URLs a form is asked for */
+    uint8_t from[8];
+};
 
-/* The options of a crawl that give URLs another form. */
-static const char *const form_options[] = {"drop-params", "drop-tracking",
-                                           "drop-empty-params", "sort-query",
-                                           "rewrite"};
+#define CRAWL_ROWS 3 /* from this row on the options are those of a crawl */
+#define INPUT      "Input and form"
+#define CRAWL      "The form that a crawl with these options gives its URLs"
+#define AT(field)  .at = offsetof(struct url_settings, field)
 
-enum form { FORM_CANONICAL, FORM_WHATWG, FORM_SURT };
+/* clang-format off */
+static const struct option_spec specs[] = {
+    {.name = "whatwg", .type = OPTION_FLAG, AT(whatwg), .section = INPUT,
+     .flags = OPTION_LINE_ONLY,
+     .help = "print the URL Standard's form instead, with the fragment dropped"},
+    {.name = "surt", .type = OPTION_FLAG, AT(surt), .section = INPUT,
+     .flags = OPTION_LINE_ONLY,
+     .help = "print the sort-friendly key of the canonical form instead"},
+    {.name = "base", .type = OPTION_TEXT, AT(base), .section = INPUT,
+     .arg = "URL", .flags = OPTION_LINE_ONLY,
+     .help = "what relative lines are relative to"},
+    {.name = "drop-params", .type = OPTION_LIST, AT(crawl.drop_params),
+     .section = CRAWL, .arg = "NAME,...",
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .help = "leave these parameters out of queries; NAME* is a beginning"},
+    {.name = "drop-tracking", .type = OPTION_FLAG, AT(crawl.drop_tracking),
+     .section = CRAWL, .flags = OPTION_LINE_ONLY,
+     .help = "leave out parameters known to follow people and sessions"},
+    {.name = "drop-empty-params", .type = OPTION_FLAG,
+     AT(crawl.drop_empty_params), .section = CRAWL, .flags = OPTION_LINE_ONLY,
+     .help = "leave out parameters whose value is empty (a=)"},
+    {.name = "sort-query", .type = OPTION_FLAG, AT(crawl.sort_query),
+     .section = CRAWL, .flags = OPTION_LINE_ONLY,
+     .help = "sort the parameters of queries by name"},
+    {.name = "rewrite", .type = OPTION_TEXT, AT(crawl.rewrite),
+     .section = CRAWL, .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .help = "rewrite URLs by the rules in FILE"},
+};
+/* clang-format on */
+
+#define ROWS (sizeof specs / sizeof *specs)
+static_assert(ROWS == sizeof((struct url_settings *)0)->from, "one a row");
+
+static const struct option_table table = {specs, ROWS,
+                                          offsetof(struct url_settings, from)};
+
+const struct usage url_usage = {
+    .name = "url",
+    .synopsis = "url [--whatwg|--surt] [--base URL] [options] < URLS",
+    .about = "Prints the canonical form of each line of stdin, or `!`, a tab "
+             "and the reason why it has none: empty, scheme, relative, host, "
+             "host_ipv4, host_ipv6, host_idna, port, length.",
+    .table = &table,
+    .most = 0,
+    .operand = "nothing else",
+};
 
 struct url_command {
-    enum form form;
+    struct url_settings settings;
     struct url base, url;
-    bool has_base;
-    struct crawl_settings settings; /* for form_options */
-    struct url_form *own;           /* made from them; NULL: none is given */
-    struct buf line; /* start of the current line, from earlier chunks */
+    struct url_form *own; /* made from the crawl's options; NULL: none given */
+    struct buf line;      /* start of the current line, from earlier chunks */
     struct buf key;
 };
 
 static void print_line(struct url_command *c, struct bytes line)
 {
-    const struct url *base = c->has_base ? &c->base : NULL;
+    const struct url *base = c->settings.base != NULL ? &c->base : NULL;
     struct bytes text;
     enum url_reason r;
 
-    if (c->form == FORM_WHATWG)
+    if (c->settings.whatwg)
         r = url_parse(&c->url, line, base, NULL);
     else
         r = url_canonical(&c->url, line, base, NULL);
@@ -74,7 +109,7 @@ static void print_line(struct url_command *c, struct bytes line)
         return;
     }
     text = url_text(&c->url);
-    if (c->form == FORM_SURT) {
+    if (c->settings.surt) {
         buf_clear(&c->key);
         surt_of(&c->url, &c->key);
         text = buf_bytes(&c->key);
@@ -126,96 +161,23 @@ static bool read_lines(struct url_command *c)
     }
 }
 
-static int refuse_option(const char *option)
-{
-    static const char *const known[] = {"--whatwg",
-                                        "--surt",
-                                        "--base",
-                                        "--help",
-                                        "--drop-params",
-                                        "--drop-tracking",
-                                        "--drop-empty-params",
-                                        "--sort-query",
-                                        "--rewrite",
-                                        NULL};
-    const char *meant = suggest_nearest(option, known);
-
-    if (option[0] != '-')
-        return command_usage_error("url", "URLs come from stdin, not '%s'",
-                                   option);
-    if (meant == NULL)
-        return command_usage_error("url", "no option '%s'", option);
-    return command_usage_error("url", "no option '%s'; did you mean '%s'?",
-                               option, meant);
-}
-
-static int take_base(struct url_command *c, const char *text)
+static int take_base(struct url_command *c)
 {
     enum url_reason r;
 
-    if (text == NULL)
-        return command_usage_error("url", "--base needs a URL");
-    r = url_parse(&c->base, bytes_of_str(text), NULL, NULL);
+    if (c->settings.base == NULL)
+        return EXIT_DONE;
+    r = url_parse(&c->base, bytes_of_str(c->settings.base), NULL, NULL);
     if (r != URL_OK)
-        return command_usage_error("url", "--base is not an http(s) URL (%s)",
-                                   url_reason_text(r));
-    c->has_base = true;
+        return usage_error(&url_usage, "--base is not an http(s) URL (%s)",
+                           url_reason_text(r));
     return EXIT_DONE;
 }
 
-static int take_form(struct url_command *c, enum form form)
+static bool form_is_asked(const struct url_settings *s)
 {
-    if (c->form != FORM_CANONICAL && c->form != form)
-        return command_usage_error("url", "--whatwg and --surt exclude "
-                                          "each other");
-    c->form = form;
-    return EXIT_DONE;
-}
-
-/* The option of form_options that `arg` names, with "=VALUE" or without. */
-static const struct option_spec *form_option(const char *arg)
-{
-    for (size_t i = 0; i < sizeof form_options / sizeof *form_options; i++) {
-        size_t n = strlen(form_options[i]);
-
-        if (strncmp(arg, "--", 2) == 0 &&
-            strncmp(arg + 2, form_options[i], n) == 0 &&
-            (arg[2 + n] == '\0' || arg[2 + n] == '='))
-            return &crawl_options.spec[settings_index(form_options[i])];
-    }
-    return NULL;
-}
-
-/* Takes argv[*i], and its value from there or from the next argument. */
-static int take_form_option(struct url_command *c, const struct option_spec *o,
-                            int argc, char **argv, int *i)
-{
-    const char *value = strchr(argv[*i], '=');
-    struct buf error;
-    int failed = EXIT_DONE;
-
-    if (o->type == OPTION_FLAG)
-        value = value == NULL ? "true" : value + 1;
-    else if (value != NULL)
-        value++;
-    else if (*i + 1 < argc)
-        value = argv[++*i];
-    if (value == NULL)
-        return command_usage_error("url", "--%s needs a value", o->name);
-    buf_init(&error, 4096);
-    if (option_set(&crawl_options, settings_index(o->name), &c->settings,
-                   bytes_of_str(value), OPTION_FROM_LINE, &error) != STATUS_OK)
-        failed =
-            command_usage_error("url", "--%s: %s", o->name, buf_str(&error));
-    buf_fini(&error);
-    return failed;
-}
-
-static bool form_is_asked(const struct url_command *c)
-{
-    for (size_t i = 0; i < sizeof form_options / sizeof *form_options; i++)
-        if (option_given(&crawl_options, settings_index(form_options[i]),
-                         &c->settings))
+    for (size_t i = CRAWL_ROWS; i < ROWS; i++)
+        if (option_given(&table, i, s))
             return true;
     return false;
 }
@@ -225,40 +187,19 @@ static int make_form(struct url_command *c)
     struct buf why;
     int failed = EXIT_DONE;
 
-    if (!form_is_asked(c))
+    if (c->settings.whatwg && c->settings.surt)
+        return usage_error(&url_usage, "--whatwg and --surt exclude each "
+                                       "other");
+    if (!form_is_asked(&c->settings))
         return EXIT_DONE;
-    if (c->form == FORM_WHATWG)
-        return command_usage_error("url",
-                                   "--whatwg is the form of the URL "
-                                   "Standard, without a crawl's options");
+    if (c->settings.whatwg)
+        return usage_error(&url_usage, "--whatwg is the form of the URL "
+                                       "Standard, without a crawl's options");
     buf_init(&why, 4096);
-    if (url_forms_make(&c->own, &c->settings, &why) != STATUS_OK)
-        failed = command_usage_error("url", "%s", buf_str(&why));
+    if (url_forms_make(&c->own, &c->settings.crawl, &why) != STATUS_OK)
+        failed = usage_error(&url_usage, "%s", buf_str(&why));
     buf_fini(&why);
     return failed;
-}
-
-static int take_options(struct url_command *c, int argc, char **argv)
-{
-    int failed = EXIT_DONE;
-
-    for (int i = 1; i < argc && failed == EXIT_DONE; i++) {
-        const struct option_spec *o = form_option(argv[i]);
-
-        if (o != NULL)
-            failed = take_form_option(c, o, argc, argv, &i);
-        else if (strcmp(argv[i], "--whatwg") == 0)
-            failed = take_form(c, FORM_WHATWG);
-        else if (strcmp(argv[i], "--surt") == 0)
-            failed = take_form(c, FORM_SURT);
-        else if (strncmp(argv[i], "--base=", 7) == 0)
-            failed = take_base(c, argv[i] + 7);
-        else if (strcmp(argv[i], "--base") == 0)
-            failed = take_base(c, i + 1 < argc ? argv[++i] : NULL);
-        else
-            failed = refuse_option(argv[i]);
-    }
-    return failed == EXIT_DONE ? make_form(c) : failed;
 }
 
 static int print_urls(struct url_command *c)
@@ -271,29 +212,40 @@ static int print_urls(struct url_command *c)
     return EXIT_DONE;
 }
 
+static int command(struct url_command *c)
+{
+    int code;
+
+    url_init(&c->base);
+    url_init(&c->url);
+    buf_init(&c->line, LINE_CEILING);
+    buf_init(&c->key, SURT_CEILING + 64);
+    code = take_base(c);
+    if (code == EXIT_DONE)
+        code = make_form(c);
+    if (code == EXIT_DONE)
+        code = print_urls(c);
+    buf_fini(&c->key);
+    buf_fini(&c->line);
+    url_fini(&c->url);
+    url_fini(&c->base);
+    url_form_free(c->own);
+    return code;
+}
+
 int cmd_url(int argc, char **argv)
 {
-    struct url_command c = {.form = FORM_CANONICAL};
-    int status;
+    struct url_command c = {.own = NULL};
+    struct option_list operands;
+    int code;
 
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return EXIT_DONE;
-        }
-    settings_init(&c.settings);
-    url_init(&c.base);
-    url_init(&c.url);
-    buf_init(&c.line, LINE_CEILING);
-    buf_init(&c.key, SURT_CEILING + 64);
-    status = take_options(&c, argc, argv);
-    if (status == EXIT_DONE)
-        status = print_urls(&c);
-    buf_fini(&c.key);
-    buf_fini(&c.line);
-    url_fini(&c.url);
-    url_fini(&c.base);
-    url_form_free(c.own);
-    settings_fini(&c.settings);
-    return status;
+    settings_init(&c.settings.crawl);
+    if (command_line_parse(&url_usage, argc, argv, &c.settings, &operands,
+                           &code)) {
+        code = command(&c);
+        option_list_free(&operands);
+        option_fini(&table, &c.settings);
+    }
+    settings_fini(&c.settings.crawl);
+    return code;
 }

@@ -55,7 +55,7 @@ static const struct option_table table = {specs, 1,
                                           offsetof(struct verify_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage verify_usage = {
     .name = "verify",
     .synopsis = "verify DIR [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
@@ -499,7 +499,7 @@ int cmd_verify(int argc, char **argv)
     unsigned store_bad;
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&verify_usage, argc, argv, &s, &operands, &code))
         return code;
     if (open_crawl(&r, "verify", operands.item[0], &code)) {
         v.service = is_service(&r);

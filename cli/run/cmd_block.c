@@ -49,7 +49,7 @@ static const struct option_table plain_table = {
     plain_specs, sizeof plain_specs / sizeof *plain_specs,
     offsetof(struct steer_settings, from)};
 
-static const struct usage block_usage = {
+const struct usage block_usage = {
     .name = "block",
     .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
                 "[--crawl NAME]",
@@ -62,7 +62,7 @@ static const struct usage block_usage = {
     .most = 2,
     .operand = "a crawl's directory or the URL of a service, and a host",
 };
-static const struct usage delay_usage = {
+const struct usage delay_usage = {
     .name = "delay",
     .synopsis = "delay DIR|URL HOST TIME|default [--crawl NAME]",
     .about = "Sets how long a running crawl or service waits between two "
@@ -73,7 +73,7 @@ static const struct usage delay_usage = {
     .most = 3,
     .operand = "a crawl's directory or the URL of a service, a host, a time",
 };
-static const struct usage limit_usage = {
+const struct usage limit_usage = {
     .name = "limit",
     .synopsis = "limit DIR|URL HOST N|none [--crawl NAME]",
     .about = "Limits how many URLs of a host a running crawl or service "

@@ -36,7 +36,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct steer_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage refresh_usage = {
     .name = "refresh",
     .synopsis = "refresh DIR|URL [--host HOST] [--match REGEX] [--now] "
                 "[--crawl NAME]",
@@ -145,5 +145,5 @@ static int refresh_urls(struct steer *t)
 
 int cmd_refresh(int argc, char **argv)
 {
-    return steer_command(&usage, argc, argv, refresh_urls);
+    return steer_command(&refresh_usage, argc, argv, refresh_urls);
 }

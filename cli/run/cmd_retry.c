@@ -34,7 +34,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct steer_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage retry_usage = {
     .name = "retry",
     .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
     .about = "Queues failed URLs again and gives each its full number of "
@@ -138,5 +138,5 @@ static int retry_urls(struct steer *t)
 
 int cmd_retry(int argc, char **argv)
 {
-    return steer_command(&usage, argc, argv, retry_urls);
+    return steer_command(&retry_usage, argc, argv, retry_urls);
 }

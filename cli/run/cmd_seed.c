@@ -36,7 +36,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct steer_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage seed_usage = {
     .name = "seed",
     .synopsis = "seed DIR|URL [SEED...] [-i FILE|-] [--crawl NAME]",
     .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
@@ -275,5 +275,5 @@ static int add_seeds(struct steer *t)
 
 int cmd_seed(int argc, char **argv)
 {
-    return steer_command(&usage, argc, argv, add_seeds);
+    return steer_command(&seed_usage, argc, argv, add_seeds);
 }

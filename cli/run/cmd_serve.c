@@ -129,7 +129,7 @@ static const struct option_table table = {specs, sizeof specs / sizeof *specs,
                                           offsetof(struct serve_settings,
                                                    from)};
 
-static const struct usage usage = {
+const struct usage serve_usage = {
     .name = "serve",
     .synopsis =
         "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
@@ -154,14 +154,14 @@ static int check_address(const struct serve_settings *s, const char *option,
     bool loopback = false;
 
     if (listen_address_is_loopback(address, &loopback) != STATUS_OK)
-        return usage_error(&usage,
+        return usage_error(&serve_usage,
                            "%s: '%s' is not a HOST:PORT of this "
                            "machine",
                            option, address);
     if (loopback || s->allow_open || s->token_file != NULL ||
         s->client_ca != NULL)
         return EXIT_DONE;
-    return usage_error(&usage,
+    return usage_error(&serve_usage,
                        "%s: other machines could use '%s' without any check; "
                        "give --token-file, or --tls-cert with --client-ca, or "
                        "--allow-open",
@@ -176,11 +176,12 @@ static bool has_http(const struct serve_settings *s)
 static int check_settings(const struct serve_settings *s)
 {
     if ((s->tls_cert == NULL) != (s->tls_key == NULL))
-        return usage_error(&usage, "--tls-cert and --tls-key must be given "
-                                   "together");
+        return usage_error(&serve_usage,
+                           "--tls-cert and --tls-key must be given "
+                           "together");
     if (s->client_ca != NULL && s->tls_cert == NULL)
-        return usage_error(&usage, "--client-ca needs --tls-cert and "
-                                   "--tls-key");
+        return usage_error(&serve_usage, "--client-ca needs --tls-cert and "
+                                         "--tls-key");
     if (check_address(s, "--listen", s->listen) != EXIT_DONE)
         return EXIT_USAGE;
     return has_http(s) ? check_address(s, "--http", s->http) : EXIT_DONE;
@@ -453,7 +454,7 @@ int cmd_serve(int argc, char **argv)
     struct option_list operands = {0};
     int code = EXIT_DONE;
 
-    if (!command_line_parse(&usage, argc, argv, &s, &operands, &code))
+    if (!command_line_parse(&serve_usage, argc, argv, &s, &operands, &code))
         return code;
     set_log_level(&s);
     code = check_settings(&s);

@@ -86,10 +86,10 @@ cp "$in" "$want"
 check "many lines stay as they are" 0
 
 printf 'http://h/\n' >"$in"
-refused "an unknown option" "did you mean '--surt'" --srut
-refused "an option far from any" "no option '--frobnicate'" --frobnicate
-refused "a file name" "stdin" "$in"
-refused "--base without URL" "needs a URL" --base
+refused "an unknown option" "did you mean --surt" --srut
+refused "an option far from any" "no option --frobnicate" --frobnicate
+refused "a file name" 'one operand too many' "$in"
+refused "--base without URL" "needs a value" --base
 refused "a base of another scheme" "scheme" --base ftp://h/
 refused "a relative base" "relative" --base /x
 refused "two forms at once" "exclude" --whatwg --surt

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* command_table.c - the table of commands, in the order of `urlweir --help`. */
+#include <stddef.h>
+
+#include "cli/command.h"
+
+/* clang-format off */
+#define ROW(name, summary) {#name, cmd_##name, &name##_usage, summary, NULL}
+
+const struct command command_table[] = {
+    ROW(crawl, "crawl from seeds into a new directory"),
+    ROW(resume, "continue a crawl after a stop or a crash"),
+    ROW(status, "show how a crawl or service stands, while it runs and after"),
+    ROW(pause, "make a running crawl send no more requests, until unpause"),
+    ROW(unpause, "make a paused crawl go on"),
+    ROW(stop, "stop a running crawl so that it can be resumed"),
+    ROW(seed, "add seeds to a crawl"),
+    ROW(retry, "queue failed URLs of a crawl again"),
+    ROW(refresh, "make done URLs of a crawl due again"),
+    ROW(block, "hold a host back in a crawl, or let it go"),
+    ROW(delay, "set the delay of a host in a running crawl"),
+    ROW(limit, "limit how many URLs of a host a running crawl fetches"),
+    ROW(audit, "measure what a Bloom-only crawler would have lost"),
+    ROW(diff, "compare two crawls: pages that are new, gone, changed, moved"),
+    ROW(explain, "show every decision taken about one URL"),
+    ROW(export, "write a crawl's or service's data as JSON Lines or CSV"),
+    ROW(dedupe,
+        "print each line whose URL is new; for lists larger than memory"),
+    ROW(serve,
+        "serve a frontier to other crawlers: the URLFrontier API over gRPC"),
+    {"filter", cmd_filter, &filter_usage,
+     "the filter library from the shell", filter_parts},
+    ROW(verify, "check that store, filter and manifest agree"),
+    ROW(links, "print the links of an HTML file: KIND TAB absolute URL"),
+    ROW(robots, "say of each URL on stdin whether a robots.txt allows it"),
+    ROW(sitemap,
+        "print the entries of a sitemap or feed: loc, lastmod, priority"),
+    ROW(url, "print the canonical form of each URL on stdin"),
+    ROW(completion, "print the completion of these commands for a shell"),
+    {NULL, NULL, NULL, NULL, NULL},
+};
+/* clang-format on */
