@@ -142,6 +142,11 @@ static bool take_value(struct walk *w, size_t i, const char *as, bool by_letter)
     return true;
 }
 
+static bool is_switch(const struct option_spec *s)
+{
+    return s->type == OPTION_FLAG || (s->flags & OPTION_SWITCH) != 0;
+}
+
 /* The flag that --no-NAME negates; t->count if there is no such flag. */
 static size_t find_negated(const struct usage *u, struct bytes name)
 {
@@ -149,9 +154,22 @@ static size_t find_negated(const struct usage *u, struct bytes name)
 
     if (bytes_starts_with(name, "no-"))
         i = find_long(u, bytes_of(name.at + 3, name.len - 3));
-    if (i < u->table->count && u->table->spec[i].type != OPTION_FLAG)
+    if (i < u->table->count && !is_switch(&u->table->spec[i]))
         return u->table->count;
     return i;
+}
+
+/* Takes the next argument as the position of switch `i`, if it names one. */
+static void take_position(struct walk *w, size_t i)
+{
+    const struct option_spec *s = &w->u->table->spec[i];
+
+    for (size_t k = 0; w->at + 1 < w->argc && s->words[k] != NULL; k++)
+        if (strcmp(w->argv[w->at + 1], s->words[k]) == 0) {
+            add(w->c, i, w->argv[++w->at], false);
+            return;
+        }
+    add(w->c, i, "true", false);
 }
 
 static bool read_long(struct walk *w, const char *arg)
@@ -172,10 +190,13 @@ static bool read_long(struct walk *w, const char *arg)
         return refuse_unknown(w, name);
     if (!is_taken(w, i))
         return false;
-    if (t->spec[i].type != OPTION_FLAG) {
-        if (equals == NULL)
+    if (t->spec[i].type != OPTION_FLAG && !off) {
+        if (equals != NULL)
+            add(w->c, i, equals + 1, false);
+        else if (is_switch(&t->spec[i]))
+            take_position(w, i);
+        else
             return take_value(w, i, arg, false);
-        add(w->c, i, equals + 1, false);
         return true;
     }
     if (equals != NULL) {

@@ -69,8 +69,12 @@ static void add_names(struct buf *out, const struct option_spec *s)
         buf_add_str(out, s->arg);
         return;
     }
+    if ((s->flags & OPTION_SWITCH) != 0)
+        buf_add_char(out, '[');
     for (size_t i = 0; s->words[i] != NULL; i++)
         buf_addf(out, "%s%s", i > 0 ? "|" : "", s->words[i]);
+    if ((s->flags & OPTION_SWITCH) != 0)
+        buf_add_char(out, ']');
 }
 
 /* Adds `text` in brackets, with spaces so that a line may break after a

@@ -207,29 +207,32 @@ static bool find_word(const struct option_spec *s, struct bytes text, int *i)
     return false;
 }
 
-static enum status set_choice(const struct option_spec *s, void *at,
-                              struct bytes text, struct buf *error)
-{
-    int i;
-
-    if (!find_word(s, text, &i))
-        return refuse_form(s, text, error);
-    memcpy(at, &i, sizeof i); /* every enum has the size of an int */
-    return STATUS_OK;
-}
-
-static enum status set_flag(const struct option_spec *s, bool *at,
-                            struct bytes text, struct buf *error)
+static bool read_switch(struct bytes text, bool *on)
 {
     static const char *const words[] = {"true",  "yes", "on",
                                         "false", "no",  "off"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (bytes_equal_nocase(text, bytes_of_str(words[i]))) {
-            *at = i < 3;
-            return STATUS_OK;
+            *on = i < 3;
+            return true;
         }
-    return refuse_form(s, text, error);
+    return false;
+}
+
+static enum status set_choice(const struct option_spec *s, void *at,
+                              struct bytes text, struct buf *error)
+{
+    int i;
+    bool on;
+
+    if (!find_word(s, text, &i)) {
+        if ((s->flags & OPTION_SWITCH) == 0 || !read_switch(text, &on))
+            return refuse_form(s, text, error);
+        i = on;
+    }
+    memcpy(at, &i, sizeof i); /* every enum has the size of an int */
+    return STATUS_OK;
 }
 
 /* Is there a line end at `at`, or a code point that YAML cannot hold (C0, C1,
@@ -312,7 +315,7 @@ enum status value_set(const struct option_spec *s, void *at, bool fresh,
         return st;
     switch (s->type) {
     case OPTION_FLAG:
-        return set_flag(s, at, text, error);
+        return read_switch(text, at) ? STATUS_OK : refuse_form(s, text, error);
     case OPTION_CHOICE:
         return set_choice(s, at, text, error);
     case OPTION_TEXT:

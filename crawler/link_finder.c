@@ -33,6 +33,9 @@ struct link_finder {
     const struct engine_lease *lease;
     struct url page;
     uint64_t count, repeats;
+    bool apart;    /* a part of some page, and out of scope itself */
+    bool leads_on; /* a style sheet or a redirect, which leads to other parts of
+                      that page */
     struct outlinks found;
     struct outlinks elsewhere; /* entries of a sitemap on other hosts */
     struct seen seen;
@@ -118,6 +121,39 @@ void link_finder_free(struct link_finder *f)
     free(f);
 }
 
+/* ---- scope --------------------------------------------------------------- */
+
+/* Was the page let in as a part of another page alone? */
+static bool is_apart(const struct link_finder *f)
+{
+    const struct engine_lease *l = f->lease;
+    struct scope *s = f->o->rules.scope;
+
+    return scope_embeds(s, l->kind) && !l->seed &&
+           !scope_check(s, &f->page, l->depth).in;
+}
+
+/* May what is embedded here be anywhere? Elsewhere in style sheets alone, which
+ * do not look as meant without it. Such steps count as redirects do, so that
+ * they come to an end. */
+static bool may_embed(const struct link_finder *f)
+{
+    return !f->apart || (f->leads_on && f->lease->hops < f->o->max_redirects);
+}
+
+static struct scope_verdict ask_scope(const struct link_finder *f,
+                                      const struct engine_item *like,
+                                      const struct url *u)
+{
+    struct scope *s = f->o->rules.scope;
+    bool strict = link_is_sitemap(like->kind)
+                      ? !url_same_site(&f->page, u)
+                      : scope_embeds(s, like->kind) && !may_embed(f);
+
+    return strict ? scope_check(s, u, like->depth)
+                  : scope_check_kind(s, u, like->depth, like->kind);
+}
+
 bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
                        struct arena *arena, size_t most)
 {
@@ -126,7 +162,11 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     f->lease = lease;
     f->count = f->repeats = 0;
     seen_reset(&f->seen);
-    return url_parse(&f->page, lease->url, NULL, NULL) == URL_OK;
+    if (url_parse(&f->page, lease->url, NULL, NULL) != URL_OK)
+        return false;
+    f->leads_on = false;
+    f->apart = is_apart(f);
+    return true;
 }
 
 /* Offers the canonical URL `u`; `like` says how it was found. REASON_NONE: it
@@ -145,9 +185,7 @@ static enum outcome_reason offer(struct link_finder *f, struct outlinks *to,
         outlinks_drop(&f->found, REASON_LINK_COUNT, u, &like, f->seen.count);
         return REASON_LINK_COUNT;
     }
-    verdict = link_is_sitemap(like.kind) && url_same_site(&f->page, u)
-                  ? scope_check_listing(f->o->rules.scope, u, like.depth)
-                  : scope_check(f->o->rules.scope, u, like.depth);
+    verdict = ask_scope(f, &like, u);
     if (!verdict.in) {
         outlinks_drop(&f->found, verdict.reason, u, &like, 0);
         return verdict.reason;
@@ -173,8 +211,11 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
 static void visit(void *ctx, const struct found_link *l)
 {
     struct link_finder *f = ctx;
-    const struct engine_item like = {.depth = f->lease->depth + 1,
-                                     .kind = (uint8_t)l->kind};
+    bool same_page = f->apart && scope_embeds(f->o->rules.scope, l->kind);
+    const struct engine_item like = {
+        .depth = f->lease->depth + 1,
+        .hops = same_page ? (uint16_t)(f->lease->hops + 1) : 0,
+        .kind = (uint8_t)l->kind};
 
     if (!prepare(f, l->kind, l->url))
         return;
@@ -211,6 +252,7 @@ void link_finder_css(struct link_finder *f, struct bytes body,
 {
     const struct link_options lo = options(f, content_type);
 
+    f->leads_on = true;
     if (link_parser_css(f->parser, body, &lo, visit, f, info) != STATUS_OK)
         outlinks_overflow(&f->found);
 }
@@ -279,6 +321,13 @@ void link_finder_forbid(struct link_finder *f)
     outlinks_forbid(&f->found, REASON_NOFOLLOW);
 }
 
+/* Is what the URL redirects to, too, what the URL was found as? */
+static bool keeps_kind(const struct link_finder *f)
+{
+    return link_is_sitemap(f->lease->kind) ||
+           scope_embeds(f->o->rules.scope, f->lease->kind);
+}
+
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
                                          struct bytes *target)
@@ -286,8 +335,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
     const struct engine_item like = {
         .depth = f->lease->depth,
         .hops = (uint16_t)(f->lease->hops + 1),
-        .kind =
-            link_is_sitemap(f->lease->kind) ? f->lease->kind : LINK_REDIRECT,
+        .kind = keeps_kind(f) ? f->lease->kind : LINK_REDIRECT,
     };
 
     if (location.len == 0 ||
@@ -303,6 +351,7 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
                                   url_origin(&f->target));
     if (f->lease->depth == 0)
         scope_add_seed(f->o->rules.scope, &f->target);
+    f->leads_on = true;
     if (offer(f, &f->found, like, &f->target) != REASON_NONE)
         return REASON_REDIRECT_SCOPE;
     return REASON_NONE;

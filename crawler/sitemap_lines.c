@@ -40,7 +40,7 @@ static void add_line(const struct candidate_rules *of, struct outlinks *f,
                      const struct url *u)
 {
     struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
-    enum outcome_reason no = candidate_take(of, u, true, &like);
+    enum outcome_reason no = candidate_take(of, u, &like);
 
     if (no != REASON_NONE)
         outlinks_drop(f, no, u, &like, 0);

@@ -114,13 +114,11 @@ static enum outcome_reason judge_entry(const struct sitemap_stream *s,
                                        const struct url *u,
                                        struct engine_item *item)
 {
-    bool listing = item->kind != LINK_LISTED;
-
     if (s->nofollow && !s->o->follow_nofollow)
         return REASON_NOFOLLOW;
-    if (listing && s->lease->kind == LINK_SITEMAP_PART)
+    if (item->kind != LINK_LISTED && s->lease->kind == LINK_SITEMAP_PART)
         return REASON_NESTED_INDEX;
-    return candidate_take(&s->o->rules, u, listing, item);
+    return candidate_take(&s->o->rules, u, item);
 }
 
 static void take_entry(void *ctx, const struct sitemap_entry *e)

@@ -29,12 +29,11 @@ void candidate_identify(const struct candidate_rules *r, const struct url *u,
 }
 
 enum outcome_reason candidate_take(const struct candidate_rules *r,
-                                   const struct url *u, bool listing,
+                                   const struct url *u,
                                    struct engine_item *item)
 {
-    struct scope_verdict v = listing
-                                 ? scope_check_listing(r->scope, u, item->depth)
-                                 : scope_check(r->scope, u, item->depth);
+    struct scope_verdict v =
+        scope_check_kind(r->scope, u, item->depth, item->kind);
 
     if (v.in)
         candidate_identify(r, u, item);

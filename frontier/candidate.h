@@ -35,11 +35,10 @@ enum url_reason candidate_read(const struct candidate_rules *r, struct url *out,
  * form. */
 void candidate_identify(const struct candidate_rules *r, const struct url *u,
                         struct engine_item *item);
-/* The same, if the URL at item->depth is in scope; `listing`: it is a list of
- * URLs (scope_check_listing). Otherwise returns why not, and *item is
- * untouched. */
+/* The same, if the URL at item->depth, found in a link of item->kind, is in
+ * scope. Otherwise returns why not, and *item is untouched. */
 enum outcome_reason candidate_take(const struct candidate_rules *r,
-                                   const struct url *u, bool listing,
+                                   const struct url *u,
                                    struct engine_item *item);
 
 /* Tells the item that the octets of item->url, of which item->key is a part,

@@ -54,6 +54,7 @@ struct terms {
     int64_t depth;
     size_t max_url_length;
     struct rules include, exclude;
+    uint32_t listings, embedded;
     struct places *places;
     struct terms *before;
 };
@@ -150,6 +151,8 @@ static enum status terms_new(struct terms **out, const struct scope_options *o,
     t->mode = o->mode;
     t->depth = o->depth;
     t->max_url_length = o->max_url_length;
+    t->listings = o->listings;
+    t->embedded = o->embedded;
     st =
         rules_init(&t->include, "include", o->include, o->include_count, error);
     if (st == STATUS_OK)
@@ -337,11 +340,21 @@ static struct scope_verdict in_because(const char *rule)
     return (struct scope_verdict){true, REASON_NONE, rule};
 }
 
-static struct scope_verdict check_bounds(const struct terms *t,
-                                         const struct url *u, uint32_t depth)
+static struct scope_verdict check_length(const struct terms *t,
+                                         const struct url *u)
 {
     if (url_text(u).len > t->max_url_length)
         return out_because(REASON_URL_LENGTH, "max-url-len");
+    return in_because(mode_rule(t->mode));
+}
+
+static struct scope_verdict check_bounds(const struct terms *t,
+                                         const struct url *u, uint32_t depth)
+{
+    struct scope_verdict v = check_length(t, u);
+
+    if (!v.in)
+        return v;
     if (t->depth >= 0 && depth > t->depth)
         return out_because(REASON_DEPTH, "depth");
     return in_because(mode_rule(t->mode));
@@ -381,14 +394,37 @@ struct scope_verdict scope_check(struct scope *s, const struct url *u,
     return v.in ? check_include(t, u) : v;
 }
 
-struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
-                                         uint32_t depth)
+static struct scope_verdict check_listing(const struct terms *t,
+                                          const struct url *u, uint32_t depth)
 {
-    const struct terms *t = terms_of(s);
     struct scope_verdict v = check_bounds(t, u, depth);
 
     if (v.in && t->mode == SCOPE_SEED)
         return out_because(REASON_SCOPE, mode_rule(t->mode));
+    return v.in ? check_exclude(t, u) : v;
+}
+
+static bool has_kind(uint32_t set, unsigned kind)
+{
+    return kind < 32 && (set >> kind & 1) != 0;
+}
+
+bool scope_embeds(struct scope *s, unsigned kind)
+{
+    return has_kind(terms_of(s)->embedded, kind);
+}
+
+struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
+                                      uint32_t depth, unsigned kind)
+{
+    const struct terms *t = terms_of(s);
+    struct scope_verdict v;
+
+    if (has_kind(t->listings, kind))
+        return check_listing(t, u, depth);
+    if (!has_kind(t->embedded, kind))
+        return scope_check(s, u, depth);
+    v = check_length(t, u);
     return v.in ? check_exclude(t, u) : v;
 }
 

@@ -36,6 +36,11 @@ struct scope_options {
     size_t include_count;
     const char *const *exclude; /* must match none */
     size_t exclude_count;
+    /* Kinds of links with rules of their own (scope_check_kind), as sets of
+     * 1 << kind. */
+    uint32_t listings; /* to lists of URLs, such as sitemaps */
+    uint32_t embedded; /* to parts of the page that has the link, such as
+                          images */
 };
 
 /* STATUS_FORMAT: an expression does not compile; `error` says which and
@@ -74,10 +79,14 @@ bool scope_has_host(struct scope *s, const struct url *u);
 struct scope_verdict scope_check(struct scope *s, const struct url *u,
                                  uint32_t depth);
 
-/* The same for a list of URLs, such as a sitemap: the list itself may be
- * anywhere and need not match an include, since its entries are checked. Depth,
- * length and exclude apply; so does SCOPE_SEED, which has no use for lists. */
-struct scope_verdict scope_check_listing(struct scope *s, const struct url *u,
-                                         uint32_t depth);
+/* Is a link of this kind to a part of its page? */
+bool scope_embeds(struct scope *s, unsigned kind);
+/* The same for a URL found in a link of this kind. A list of URLs may be
+ * anywhere and need not match an include, since its entries are checked: depth,
+ * length and exclude apply; so does SCOPE_SEED, which has no use for lists. A
+ * part of a page in scope may be anywhere, at any depth, and need not match an
+ * include, so that the page is whole: length and exclude apply. */
+struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
+                                      uint32_t depth, unsigned kind);
 
 #endif

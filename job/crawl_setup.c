@@ -63,6 +63,9 @@ static size_t most_transfers(const struct crawl_settings *s)
     return most > AUTO_LEAST ? (size_t)most : AUTO_LEAST;
 }
 
+/* Kinds of links to lists of URLs. */
+#define LISTINGS (LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART))
+
 static struct memory_plan plan_of(const struct crawl_settings *s)
 {
     return memory_plan(s->memory_bytes, s->filter != FILTER_NONE);
@@ -135,7 +138,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .keeps_records = s->warc,
         .compare_text = s->compare_text,
         .record_links = s->record == RECORD_LINKS,
-        .listings = LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_SITEMAP_PART),
+        .listings = LISTINGS,
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .traps = settings_traps(s),
         .watch_near = s->near_dup != NEAR_DUP_OFF,
@@ -149,7 +152,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .judge = {.scope = c->scope,
                   .form = c->form,
                   .links_most = (uint64_t)s->max_links,
-                  .body_most = s->max_body_bytes,
+                  .body_most = settings_max_body(s),
                   .takes_type = takes_type,
                   .ctx = &c->fetch},
     };
@@ -169,7 +172,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .resolve_count = s->resolve.count,
         .timeout_ms = s->timeout_ms,
         .connect_timeout_ms = s->connect_timeout_ms,
-        .max_body = s->max_body_bytes,
+        .max_body = settings_max_body(s),
         .max_redirects = (uint32_t)s->max_redirects,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
@@ -239,6 +242,10 @@ static enum status make_shared(struct crawl_setup *c,
         .include_count = s->include.count,
         .exclude = s->exclude.item,
         .exclude_count = s->exclude.count,
+        .listings = LISTINGS,
+        .embedded = s->assets == ASSETS_ALL
+                        ? LINK_SET_EMBEDDED & settings_link_kinds(s)
+                        : 0,
     };
     const struct guard_options go = {
         .allow_private = s->allow_private,

@@ -117,7 +117,7 @@ static enum status put_guess(struct seed_sink *k, const struct url *seed)
     buf_add_bytes(&text, url_origin(seed));
     buf_add_str(&text, SITEMAP_GUESS);
     if (candidate_read(&k->rules, &u, buf_bytes(&text), NULL) == URL_OK &&
-        scope_check_listing(k->rules.scope, &u, like.depth).in)
+        scope_check_kind(k->rules.scope, &u, like.depth, like.kind).in)
         st = put(k, &u, like);
     buf_fini(&text);
     url_fini(&u);

@@ -26,6 +26,7 @@ static const struct {
     uint64_t reasons;
 } rules[] = {
     {"scope", BIT(SCOPE)},
+    {"assets", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
     {"depth", BIT(DEPTH)},
     {"include", BIT(INCLUDE)},
     {"exclude", BIT(EXCLUDE)},
@@ -34,6 +35,7 @@ static const struct {
     {"per-host", BIT(BUDGET)},
     {"mime", BIT(MIME)},
     {"max-body", BIT(TRUNCATED_LENGTH)},
+    {"warc", BIT(TRUNCATED_LENGTH)},
     {"traps", BIT(TRAP)},
     {"trap", BIT(TRAP)},
 };

@@ -129,6 +129,25 @@ static void pages_row(FILE *to, const struct summary *s)
     buf_fini(&b);
 }
 
+/* Bodies that are not whole. */
+static void cut_row(FILE *to, const struct crawl_stats *c)
+{
+    uint64_t length =
+        c->frontier.done[OUTCOME_FETCHED][REASON_TRUNCATED_LENGTH];
+    uint64_t time = c->frontier.done[OUTCOME_FETCHED][REASON_TRUNCATED_TIME];
+    struct buf b;
+
+    if (length + time == 0)
+        return;
+    buf_init(&b, LINE_MOST);
+    format_count(&b, length);
+    buf_add_str(&b, " at --max-body, ");
+    format_count(&b, time);
+    buf_add_str(&b, " at --timeout");
+    row(to, "cut off", length + time, buf_str(&b));
+    buf_fini(&b);
+}
+
 /* Hints for a crawl of one's own network that lacks an option for it. */
 static void refused_hints(FILE *to, const struct crawl_stats *c)
 {
@@ -370,6 +389,7 @@ void summary_print(FILE *to, const struct summary *s)
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below count all unique URLs */
         row(to, "fetched", n->fetched, "");
+    cut_row(to, c);
     if (n->redirects > 0)
         row(to, "redirects", n->redirects, "");
     failed_row(to, c);

@@ -76,9 +76,13 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
      LINK_BIT(LINK_LINK) | LINK_BIT(LINK_CANONICAL) |                          \
      LINK_BIT(LINK_ALTERNATE) | LINK_BIT(LINK_META_REFRESH) |                  \
      LINK_BIT(LINK_SITEMAP) | LINK_BIT(LINK_FEED) | LINK_BIT(LINK_REDIRECT))
+/* What --assets adds: what a browser needs to show a page. Frames are pages
+ * that are followed anyway, but parts of this one too. */
 #define LINK_SET_ASSETS                                                        \
     (LINK_BIT(LINK_IMG) | LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_SCRIPT) |      \
-     LINK_BIT(LINK_CSS) | LINK_BIT(LINK_MEDIA))
+     LINK_BIT(LINK_CSS) | LINK_BIT(LINK_STYLE) | LINK_BIT(LINK_MEDIA) |        \
+     LINK_BIT(LINK_LAZY) | LINK_BIT(LINK_OBJECT) | LINK_BIT(LINK_EMBED))
+#define LINK_SET_EMBEDDED (LINK_SET_ASSETS | LINK_BIT(LINK_IFRAME))
 
 /* The kind of a <link>: the first kind of L2 that fits. Manifest and amphtml
  * are kinds of their own only if `kinds`, a LINK_BIT set, asks for them. */

@@ -80,8 +80,8 @@ struct frontier_options {
     const struct order *order;    /* borrowed; NULL: breadth first */
     uint64_t keep_dropped;        /* octets of drops that may be judged again */
     struct frontier_judge judge;  /* scope NULL: none is judged */
-    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: checked by
-                          scope_check_listing, and not counted as pages */
+    uint32_t listings; /* kinds that are lists of URLs, 1 << kind: not counted
+                          as pages */
 };
 
 /* Creates a crawl in the existing directory `dir`. STATUS_EXISTS: there is one

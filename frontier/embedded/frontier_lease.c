@@ -228,8 +228,7 @@ static enum status admit_new_form(struct frontier *f, const struct url_row *row,
 
     url_init(&u);
     if (candidate_read(&rules, &u, row->url, NULL) == URL_OK &&
-        candidate_take(&rules, &u, (f->o.listings >> row->kind & 1) != 0,
-                       &item) == REASON_NONE)
+        candidate_take(&rules, &u, &item) == REASON_NONE)
         st = frontier_admit(f, f->o.crawl, &a, 1, false, wall_ms);
     url_fini(&u);
     return st;
@@ -262,9 +261,7 @@ static struct outcome by_rules(struct frontier *f, struct bytes key,
             has_other_form(f, row, &u))
             v = (struct scope_verdict){false, REASON_URL_FORM, "url form"};
         else if (url_text(&u).len > 0)
-            v = (f->o.listings >> row->kind & 1) != 0
-                    ? scope_check_listing(f->o.recheck, &u, row->depth)
-                    : scope_check(f->o.recheck, &u, row->depth);
+            v = scope_check_kind(f->o.recheck, &u, row->depth, row->kind);
         url_fini(&u);
         if (!v.in) {
             *detail = v.rule;

@@ -92,7 +92,7 @@ static enum status offer(struct frontier *f, struct engine_done *done,
         return st;
     if (candidate_read(&rules, u, buf_bytes(&f->text), NULL) != URL_OK)
         return STATUS_OK; /* rewritten to what is no URL */
-    no = candidate_take(&rules, u, (f->o.listings >> l->kind & 1) != 0, &item);
+    no = candidate_take(&rules, u, &item);
     if (no == REASON_NONE) {
         page->there[done->outlink_count] = l->to;
         page->items[done->outlink_count++] = item;

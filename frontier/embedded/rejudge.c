@@ -159,8 +159,7 @@ static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
         return REASON_SCOPE;
     if (item->depth == 0) /* a seed's redirect target is a place of its own */
         scope_add_seed(rules.scope, u);
-    return candidate_take(&rules, u, has_reason(f->o.listings, item->kind),
-                          item);
+    return candidate_take(&rules, u, item);
 }
 
 /* Is the link still past the limit of its page? */
@@ -198,6 +197,18 @@ static void returning_fini(struct returning *r)
     free(r->on_level);
 }
 
+/* A part of a page that was let in as a part itself is judged as a page is
+ * (crawler/link_finder.c). */
+static bool is_part_of_part(struct frontier *f, const struct kept_drop *k)
+{
+    struct scope *s = f->o.judge.scope;
+    struct url_row via;
+
+    return scope_embeds(s, k->kind) &&
+           frontier_store_get(f->store, k->via, &via, &f->text) == STATUS_OK &&
+           scope_embeds(s, via.kind);
+}
+
 static enum outcome_reason judge_link(struct frontier *f, struct url *u,
                                       const struct kept_drop *k,
                                       struct returning *in)
@@ -213,6 +224,8 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
     if (k->depth >= step)
         item.depth = levels_of(f, k->via, k->depth - step) + step;
     no = ask_scope(f, u, k->text, &item);
+    if (no == REASON_NONE && is_part_of_part(f, k))
+        no = scope_check(f->o.judge.scope, u, item.depth).reason;
     if (no == REASON_NONE)
         take(in, &item, k->via, k->on_its_level);
     return no;

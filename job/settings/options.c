@@ -66,6 +66,11 @@ static const char *const sitemap_words[] = {
     [SITEMAPS_OFF] = "off",
     [SITEMAPS_OFF + 1] = NULL,
 };
+static const char *const assets_words[] = {
+    [ASSETS_OFF] = "off",
+    [ASSETS_ALL] = "all",
+    [ASSETS_SAME_SCOPE] = "same-scope",
+    NULL};
 static const char *const order_words[] = {
     [ORDER_BREADTH] = "breadth",
     [ORDER_DEPTH] = "depth",
@@ -208,8 +213,11 @@ static const struct option_spec specs[] = {
      .flags = OPTION_COMMAS, .words = kind_words,
      .help = "kinds of links that are not followed, although --follow names "
              "them"},
-    {.name = "assets", FLAG(assets), .section = SCOPE,
-     .help = "follow img, srcset, script, css and media too"},
+    {.name = "assets", CHOICE(assets, enum asset_scope), .fallback = "off",
+     .flags = OPTION_SWITCH, .section = SCOPE,
+     .help = "fetch what pages are shown with too (links of kind img, srcset, "
+             "lazy, script, css, style, media, object, embed), from wherever "
+             "it is, or if it is in scope"},
     {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
      .fallback = "auto", .section = SCOPE,
      .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "
@@ -271,9 +279,11 @@ static const struct option_spec specs[] = {
     {.name = "quota", SIZE(quota_bytes), .fallback = "none", .min = 1,
      .max = SIZE_CEILING, .bare = "none", .section = LIMITS,
      .help = "stop after receiving this much"},
-    {.name = "max-body", SIZE(max_body_bytes), .fallback = "4M", .min = KIB,
-     .max = 1024 * MIB, .section = LIMITS,
-     .help = "cut a response at this size, counted after decompression"},
+    {.name = "max-body", SIZE(max_body_bytes), .fallback = "auto",
+     .min = MAX_BODY_AUTO + 1, .max = 1024 * MIB, .bare = "auto",
+     .section = LIMITS,
+     .help = "cut a response at this size, counted after decompression; auto "
+             "is 4M, and with --warc 100M or a quarter of --memory"},
     {.name = "max-links", COUNT(max_links), .fallback = "50000", .min = 1,
      .max = COUNT_CEILING, .bare = "none", .section = LIMITS, .arg = "N",
      .help = "take at most this many different links from a page; the rest "

@@ -33,6 +33,8 @@
 
 #define CRAWL_OPTIONS 109 /* rows of the table */
 
+#define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
+
 enum filter_choice {
     FILTER_SCALABLE,
     FILTER_STACKED,
@@ -41,6 +43,11 @@ enum filter_choice {
     FILTER_CUCKOO,
     FILTER_REDIS,
     FILTER_NONE
+};
+enum asset_scope {
+    ASSETS_OFF,
+    ASSETS_ALL,       /* wherever they are */
+    ASSETS_SAME_SCOPE /* if they are in scope */
 };
 enum noindex_policy { NOINDEX_REPORT, NOINDEX_SKIP };
 enum dup_content { DUP_CONTENT_REPORT, DUP_CONTENT_SKIP };
@@ -78,7 +85,7 @@ struct crawl_settings {
     struct option_list nat64;               /* the same */
     struct option_list allow_port; /* allowed although browsers block them */
     struct option_list follow, ignore; /* see settings_link_kinds() */
-    bool assets; /* also what a browser needs to show pages */
+    enum asset_scope assets; /* also what a browser needs to show pages */
     enum sitemap_choice sitemap;
     struct option_list sitemap_url; /* sitemaps given by a person */
 
@@ -100,7 +107,8 @@ struct crawl_settings {
     enum budget_growth budget;
     int64_t limit_time_ms;       /* of this run; 0: none */
     uint64_t quota_bytes;        /* octets received; 0: none */
-    uint64_t max_body_bytes;     /* of one response, decoded */
+    uint64_t max_body_bytes;     /* of one response, decoded;
+                                    settings_max_body */
     int64_t max_links;           /* different links taken from a page; 0: all */
     uint64_t keep_dropped_bytes; /* of drops that may be admitted later */
     uint64_t memory_bytes;       /* resident, whole process */

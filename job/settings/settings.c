@@ -284,6 +284,19 @@ unsigned settings_diff(FILE *to, const struct crawl_settings *before,
 
 /* ---- values derived from settings ---- */
 
+#define MAX_BODY      ((uint64_t)4 << 20)
+#define MAX_BODY_WARC ((uint64_t)100 << 20) /* archives want whole bodies */
+
+uint64_t settings_max_body(const struct crawl_settings *s)
+{
+    if (s->max_body_bytes != MAX_BODY_AUTO)
+        return s->max_body_bytes;
+    if (!s->warc)
+        return MAX_BODY;
+    return s->memory_bytes / 4 < MAX_BODY_WARC ? s->memory_bytes / 4
+                                               : MAX_BODY_WARC;
+}
+
 const char *settings_filter_kind(const struct crawl_settings *s)
 {
     return s->filter == FILTER_NONE

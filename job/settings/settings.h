@@ -80,6 +80,8 @@ bool settings_has_secrets(const struct crawl_settings *s);
 /* --follow and --assets without --ignore, as a set of LINK_BIT; --sitemap may
  * remove sitemaps, or all but them. LINK_REDIRECT is always in the set. */
 uint32_t settings_link_kinds(const struct crawl_settings *s);
+/* --max-body, octets. */
+uint64_t settings_max_body(const struct crawl_settings *s);
 /* The kind of --filter, named as in filter/filter.h; NULL: no filter. */
 const char *settings_filter_kind(const struct crawl_settings *s);
 /* The value of the User-Agent header: the given one, or "urlweir/VERSION", with

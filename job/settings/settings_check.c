@@ -147,7 +147,7 @@ static enum status check_counts(struct crawl_settings *s, struct buf *error)
 static enum status check_memory(const struct crawl_settings *s,
                                 struct buf *error)
 {
-    uint64_t least = memory_plan_least(s->max_body_bytes);
+    uint64_t least = memory_plan_least(settings_max_body(s));
 
     if (least <= s->memory_bytes)
         return STATUS_OK;
@@ -266,7 +266,7 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "which is missing");
         return STATUS_ARG;
     }
-    if (s->follow.count > 0 && !s->assets && ignores_all(s)) {
+    if (s->follow.count > 0 && s->assets == ASSETS_OFF && ignores_all(s)) {
         buf_add_str(error, "--ignore leaves nothing of --follow; to fetch the "
                            "seeds alone use --depth 0");
         return STATUS_ARG;

@@ -18,7 +18,7 @@ uint32_t settings_link_kinds(const struct crawl_settings *s)
 {
     uint32_t set = kinds_of(&s->follow);
 
-    if (s->assets)
+    if (s->assets != ASSETS_OFF)
         set |= LINK_SET_ASSETS;
     set &= ~kinds_of(&s->ignore);
     if (s->sitemap == SITEMAPS_ONLY)

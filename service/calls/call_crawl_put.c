@@ -79,7 +79,7 @@ static bool to_item(struct putting *p, const struct frontier_item *item,
     char *at;
 
     *out = (struct engine_item){.depth = depth_of(p, item), .kind = LINK_A};
-    no = candidate_take(p->rules, &p->url, false, out);
+    no = candidate_take(p->rules, &p->url, out);
     if (no != REASON_NONE) {
         add_drop(p, no, out);
         return false;

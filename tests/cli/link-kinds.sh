@@ -95,10 +95,15 @@ follows "--follow cite" cite
 follows "--follow og" og
 follows "--follow sitemap --sitemap auto" sitemap-of-page /sitemap.xml
 follows "--follow a,img,css --ignore a,css" img
-follows "--follow iframe --assets" iframe img srcset-1 srcset-2,3x srcset-4 \
-    script style.css video poster track source
-follows "--follow iframe --assets --ignore script,media,css" iframe img \
-    srcset-1 srcset-2,3x srcset-4
+shown="iframe img srcset-1 srcset-2,3x srcset-4 lazy script style.css import \
+    url attribute import-of-sheet url-of-sheet object embed"
+# shellcheck disable=SC2086
+follows "--follow iframe --assets" $shown video poster track source
+# shellcheck disable=SC2086
+follows "--follow iframe --assets same-scope --ignore media" $shown
+follows "--follow iframe --assets --no-assets" iframe
+follows "--follow iframe --assets=all --ignore script,media,css,style" iframe \
+    img srcset-1 srcset-2,3x srcset-4 lazy object embed
 follows "" a moved svg noscript behind area iframe link manifest amphtml \
     canonical alternate meta-refresh feed
 

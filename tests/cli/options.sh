@@ -135,7 +135,7 @@ follow:
   - "sitemap"
 ignore:
   - "area"
-assets: true
+assets: all
 sitemap: auto
 sitemap-url:
   - "@"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # pip: warcio pywb setuptools<81
-# apt: chromium
+# apt: chromium fonts-dejavu-core
 """A site crawled with --warc replays in a browser: tests/interop/replay_browser.py with URLWEIR and SITE set.
 
 A small site with an image, a style sheet, a script, compressed and chunked pages is crawled, its server is ended, pywb
 serves the archive, and Chromium without a window reads it: titles, the image's pixels, the colour the style sheet gives,
 what the script wrote, a link that is clicked, a page behind a redirect, one that repeats another's body. A picture of the
-page is taken, and holds the image's colour.
+page is taken, and holds the image's colour. Another page has its style sheet, a font that this names and an image from two
+other hosts, which --assets has fetched.
 """
 import gzip
 import http.server
@@ -26,6 +27,8 @@ from background import free_port, own_address, wait_for  # noqa: E402
 
 BIN = os.path.dirname(sys.executable)
 RED = (220, 20, 60)
+BLUE = (20, 60, 220)
+FONT = '/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf'
 
 
 def png(colour, size=64):
@@ -40,7 +43,7 @@ TWIN = b'<!doctype html><title>twin</title><p id=p>the same</p>'
 FILES = {
     '/': ('text/html; charset=utf-8', '''<!doctype html><title>Caf\u00e9 of the archive</title>
 <link rel=stylesheet href=/style.css><body><h1 id=h>Welcome</h1><img id=i src=/red.png>
-<a id=a href=/next.html>next</a> <a href=/moved>moved</a> <a href=/one/>1</a> <a href=/two/>2</a>
+<a id=a href=/next.html>next</a> <a href=/styled.html>styled</a> <a href=/moved>moved</a> <a href=/one/>1</a> <a href=/two/>2</a>
 <p id=s></p><script src=/script.js></script>'''.encode()),
     '/style.css': ('text/css', b'#h { color: rgb(1, 2, 3) }'),
     '/script.js': ('text/javascript', b'document.getElementById("s").textContent = "a script ran";'),
@@ -51,6 +54,19 @@ FILES = {
     '/two/': ('text/html', TWIN),
     '/robots.txt': ('text/plain', b'User-agent: *\nDisallow:\n'),
 }
+
+
+def elsewhere(port):
+    """A page whose style sheet and font are on one other host, its image on another, with a picture that the sheet names."""
+    styles, images = 'http://127.0.0.2:%d' % port, 'http://127.0.0.3:%d' % port
+    FILES['/styled.html'] = ('text/html', ('<!doctype html><title>styled</title><link rel=stylesheet href=%s/s.css>'
+                                           '<h1 id=h>Styled</h1><img id=i src=%s/blue.png><p id=b>x' % (styles, images)).encode())
+    FILES['/s.css'] = ('text/css', ('@font-face { font-family: archived; src: url(font.ttf) } #h { font-family: archived }'
+                                    '#b { background: url(%s/red2.png); width: 64px; height: 64px }' % images).encode())
+    with open(FONT, 'rb') as f:
+        FILES['/font.ttf'] = ('font/ttf', f.read())
+    FILES['/blue.png'] = ('image/png', png(BLUE))
+    FILES['/red2.png'] = ('image/png', png(RED))
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -90,11 +106,12 @@ def answers(url):
 
 
 def crawl(work):
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Site)
+    server = http.server.ThreadingHTTPServer(('', 0), Site)  # at every address of the loopback network
+    elsewhere(server.server_port)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     seed = 'http://127.0.0.1:%d/' % server.server_port
     subprocess.run([os.environ['URLWEIR'], 'crawl', seed, '-o', work + '/d', '--allow-private', '--delay', '0', '--min-disk', '0', '-q',
-                    '--follow', 'a,link,img,css,script', '--threads', '1', '--concurrency', '1', '--warc', '--cdxj'], check=True)
+                    '--assets', '--threads', '1', '--concurrency', '1', '--warc', '--cdxj'], check=True)
     server.shutdown()
     server.server_close()  # from here on only the archive knows the site
     collection = work + '/collections/site'
@@ -153,6 +170,14 @@ def check(b, base, seed):
     assert b.value('document.getElementById("p").textContent') == 'the same', 'a revisit does not replay'
     b.call('Page.navigate', url=base + seed + 'moved')
     b.wait('document.title == "Behind a redirect"')
+    b.open(base + seed + 'styled.html')
+    b.wait('document.getElementById("i").complete')
+    assert b.value('document.getElementById("i").naturalWidth') == 64, 'the image of another host is not there'
+    b.wait('document.fonts.status == "loaded"')
+    assert b.value('[...document.fonts].map(f => f.family + " " + f.status).join()') == 'archived loaded', 'the font is not there'
+    picture = b.picture()
+    assert has_colour(picture, BLUE), 'the image of another host cannot be seen'
+    assert has_colour(picture, RED), 'what the style sheet names cannot be seen'
     archive = base[:base.index('/site/')]
     assert all(u.startswith((archive, 'about:', 'data:')) for u in b.asked), b.asked
 

@@ -123,6 +123,33 @@ START_TEST(a_switch_is_turned_off_by_no)
 }
 END_TEST
 
+START_TEST(a_switch_with_more_positions_needs_none)
+{
+    accepted(ARGS("--light"));
+    ck_assert_int_eq(toy.light, TOY_BRIGHT);
+    end();
+    accepted(ARGS("--light", "dim"));
+    ck_assert_int_eq(toy.light, TOY_DIM);
+    ck_assert_uint_eq(operands.count, 0);
+    end();
+    accepted(ARGS("--light", "--loud"));
+    ck_assert_int_eq(toy.light, TOY_BRIGHT);
+    ck_assert(toy.loud);
+    end();
+    accepted(ARGS("--light=dim", "--light"));
+    ck_assert_int_eq(toy.light, TOY_BRIGHT);
+    end();
+    accepted(ARGS("--light=dim", "--no-light"));
+    ck_assert_int_eq(toy.light, TOY_OFF);
+    end();
+    refused("--light: 'dimmer' is not known; it takes one of off, bright, dim",
+            ARGS("--light=dimmer"));
+    refused(
+        "--no-light is a switch and takes no value; --no-light turns it off",
+        ARGS("--no-light=dim"));
+}
+END_TEST
+
 START_TEST(an_unknown_option_is_refused_with_the_nearest)
 {
     refused("no option --cuont; did you mean --count?", ARGS("--cuont", "3"));
@@ -223,6 +250,8 @@ START_TEST(help_is_printed_at_the_first_sign)
         "      --file FILE             where\n"
         "  -i, --item TEXT             things\n"
         "      --kind KINDS            kinds of things [a, img]\n"
+        "      --light [off|bright|dim]\n"
+        "                              how bright [off]\n"
         "  -h, --help                  print this\n"
         "\n"
         "A count may end in K, M or G, powers of 1000: 10M.\n"
@@ -244,6 +273,7 @@ Suite *suite_command_line(void)
     tcase_add_test(t, behind_two_dashes_there_are_only_operands);
     tcase_add_test(t, lists_gather_and_other_options_keep_the_last_value);
     tcase_add_test(t, a_switch_is_turned_off_by_no);
+    tcase_add_test(t, a_switch_with_more_positions_needs_none);
     tcase_add_test(t, an_unknown_option_is_refused_with_the_nearest);
     tcase_add_test(t, abbreviations_are_refused);
     tcase_add_test(t, a_missing_value_is_refused);

@@ -95,11 +95,11 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(s.scope, SCOPE_HOST);
     ck_assert_int_eq(s.max_url_length, 2048);
     ck_assert_int_eq(s.limit_pages, 0);
-    ck_assert_uint_eq(s.max_body_bytes, 4 << 20);
+    ck_assert_uint_eq(settings_max_body(&s), 4 << 20);
     ck_assert_int_eq(s.max_links, 50000);
     ck_assert_int_eq(s.sitemap, SITEMAPS_AUTO);
     ck_assert_uint_eq(s.sitemap_url.count, 0);
-    ck_assert(!s.assets);
+    ck_assert_int_eq(s.assets, ASSETS_OFF);
     ck_assert_uint_eq(s.memory_bytes, 512 << 20);
     ck_assert_uint_eq(s.min_disk_bytes, 1 << 30);
     ck_assert_int_eq(s.give_up_ms, 300000);

@@ -280,7 +280,8 @@ START_TEST(writes_sections_and_the_shortest_text)
                                      "item: []\n"
                                      "kind:\n"
                                      "  - \"a\"\n"
-                                     "  - \"img\"\n");
+                                     "  - \"img\"\n"
+                                     "light: off\n");
     buf_fini(&text);
 }
 END_TEST

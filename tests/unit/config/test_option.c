@@ -75,6 +75,18 @@ START_TEST(takes_values_of_every_type)
 }
 END_TEST
 
+START_TEST(a_switch_with_more_positions_takes_true_and_false)
+{
+    ck_assert_int_eq(set("light", "true", OPTION_FROM_FILE), STATUS_OK);
+    ck_assert_int_eq(toy.light, TOY_BRIGHT);
+    ck_assert_int_eq(set("light", "dim", OPTION_FROM_FILE), STATUS_OK);
+    ck_assert_int_eq(toy.light, TOY_DIM);
+    ck_assert_int_eq(set("light", "no", OPTION_FROM_FILE), STATUS_OK);
+    ck_assert_int_eq(toy.light, TOY_OFF);
+    ck_assert_int_eq(set("colour", "true", OPTION_FROM_FILE), STATUS_FORMAT);
+}
+END_TEST
+
 START_TEST(says_what_was_expected)
 {
     refused("count", "deep",
@@ -212,6 +224,7 @@ Suite *suite_option(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, defaults_come_from_their_text);
     tcase_add_test(t, takes_values_of_every_type);
+    tcase_add_test(t, a_switch_with_more_positions_takes_true_and_false);
     tcase_add_test(t, says_what_was_expected);
     tcase_add_test(
         t, a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one);

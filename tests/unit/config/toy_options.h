@@ -9,6 +9,7 @@
 #include "config/option.h"
 
 enum toy_colour { TOY_RED, TOY_GREEN };
+enum toy_light { TOY_OFF, TOY_BRIGHT, TOY_DIM };
 
 struct toy {
     bool loud;
@@ -16,12 +17,14 @@ struct toy {
     uint64_t room;
     double rate;
     enum toy_colour colour;
+    enum toy_light light;
     char *name, *file;
     struct option_list item, kind;
-    uint8_t from[10];
+    uint8_t from[11];
 };
 
 static const char *const toy_colours[] = {"red", "green", NULL};
+static const char *const toy_lights[] = {"off", "bright", "dim", NULL};
 static const char *const toy_kinds[] = {"a", "img", "meta", NULL};
 
 #define TOY_AT(f) .at = offsetof(struct toy, f)
@@ -55,6 +58,9 @@ static const struct option_spec toy_specs[] = {
     {.name = "kind", .type = OPTION_LIST, TOY_AT(kind), .fallback = "a,img",
      .words = toy_kinds, .flags = OPTION_COMMAS, .section = "More",
      .arg = "KINDS", .help = "kinds of things"},
+    {.name = "light", .type = OPTION_CHOICE, TOY_AT(light), .fallback = "off",
+     .words = toy_lights, .flags = OPTION_SWITCH, .section = "More",
+     .help = "how bright"},
 };
 /* clang-format on */
 

@@ -98,16 +98,25 @@ START_TEST(http_and_https_on_their_own_ports_are_one_place)
 }
 END_TEST
 
-static struct scope_verdict ask_listing(struct scope *s, const char *text,
-                                        uint32_t depth)
+#define LISTING  3 /* kinds, as any could be */
+#define EMBEDDED 5
+
+static struct scope_verdict ask_kind(struct scope *s, const char *text,
+                                     uint32_t depth, unsigned kind)
 {
     struct scope_verdict v;
     struct url u;
 
     parse(&u, text);
-    v = scope_check_listing(s, &u, depth);
+    v = scope_check_kind(s, &u, depth, kind);
     url_fini(&u);
     return v;
+}
+
+static struct scope_verdict ask_listing(struct scope *s, const char *text,
+                                        uint32_t depth)
+{
+    return ask_kind(s, text, depth, LISTING);
 }
 
 START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
@@ -119,7 +128,8 @@ START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
                               .include = &include,
                               .include_count = 1,
                               .exclude = &exclude,
-                              .exclude_count = 1};
+                              .exclude_count = 1,
+                              .listings = 1U << LISTING};
     struct scope *s = NULL;
 
     ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
@@ -139,6 +149,39 @@ START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
     s = scope_of(SCOPE_SEED);
     ck_assert_int_eq(ask_listing(s, "http://a.example/s.xml", 1).reason,
                      REASON_SCOPE);
+    scope_free(s);
+}
+END_TEST
+
+START_TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
+{
+    const char *include = "/articles/", *exclude = "secret";
+    struct scope_options o = {.mode = SCOPE_SEED,
+                              .depth = 1,
+                              .max_url_length = 30,
+                              .include = &include,
+                              .include_count = 1,
+                              .exclude = &exclude,
+                              .exclude_count = 1,
+                              .embedded = 1U << EMBEDDED};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_assert(scope_embeds(s, EMBEDDED));
+    ck_assert(!scope_embeds(s, LISTING));
+    ck_assert(!scope_embeds(s, 32 + EMBEDDED));
+    ck_assert(ask_kind(s, "http://cdn.example/i.png", 9, EMBEDDED).in);
+    ck_assert_int_eq(ask_kind(s, "http://cdn.example/i.png", 1, 0).reason,
+                     REASON_SCOPE);
+    ck_assert_int_eq(ask_kind(s, "http://cdn.example/i.png", 2, 0).reason,
+                     REASON_DEPTH);
+    ck_assert_int_eq(
+        ask_kind(s, "http://cdn.example/secret.png", 1, EMBEDDED).reason,
+        REASON_EXCLUDE);
+    ck_assert(ask_kind(s, "http://cdn.example/1234567.png", 1, EMBEDDED).in);
+    ck_assert_int_eq(
+        ask_kind(s, "http://cdn.example/12345678.png", 1, EMBEDDED).reason,
+        REASON_URL_LENGTH);
     scope_free(s);
 }
 END_TEST
@@ -451,6 +494,8 @@ Suite *suite_scope(void)
 
     tcase_add_test(t,
                    a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded);
+    tcase_add_test(t,
+                   a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded);
     tcase_add_test(t, a_host_is_in_scope_when_some_of_its_urls_are);
     tcase_add_test(t, scope_host_is_the_same_host_and_port);
     tcase_add_test(t, http_and_https_on_their_own_ports_are_one_place);

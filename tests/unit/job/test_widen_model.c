@@ -268,7 +268,7 @@ static void put_seed(struct sim *m)
                                     bytes_of_str(web[0].url), NULL),
                      URL_OK);
     scope_add_seed(m->c.scope, &u);
-    if (candidate_take(&m->c.fetch.rules, &u, false, &item) == REASON_NONE)
+    if (candidate_take(&m->c.fetch.rules, &u, &item) == REASON_NONE)
         ck_assert_int_eq(m->e->ops->put(m->e, bytes_of_str(CRAWL_ID), 0, &item,
                                         1, 1, NULL),
                          STATUS_OK);

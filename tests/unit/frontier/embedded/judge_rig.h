@@ -21,7 +21,8 @@ static inline void judge_terms(struct rig *r, int64_t depth,
                                     .depth = depth,
                                     .max_url_length = 2048,
                                     .exclude = &exclude,
-                                    .exclude_count = exclude != NULL};
+                                    .exclude_count = exclude != NULL,
+                                    .listings = LINK_BIT(LINK_SITEMAP)};
     struct scope *s = NULL;
 
     ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);

@@ -256,7 +256,8 @@ START_TEST(a_queued_list_is_checked_as_a_list)
                               .depth = -1,
                               .max_url_length = 2048,
                               .include = include,
-                              .include_count = 1};
+                              .include_count = 1,
+                              .listings = LINK_BIT(LINK_SITEMAP)};
     struct scope *s = NULL;
     struct engine_item map;
     struct rig r;

@@ -301,7 +301,8 @@ START_TEST(a_list_of_urls_is_judged_as_a_list)
     struct engine_drop d = judge_drop("http://b.test/map.xml", REASON_EXCLUDE);
     struct scope_options o = {.mode = SCOPE_HOST,
                               .depth = -1,
-                              .max_url_length = 2048};
+                              .max_url_length = 2048,
+                              .listings = LINK_BIT(LINK_SITEMAP)};
     struct scope *s = NULL;
     struct rig r;
 
@@ -316,6 +317,40 @@ START_TEST(a_list_of_urls_is_judged_as_a_list)
     judge_all(&r);
     ck_assert_uint_eq(judge_newest(&r, "http://b.test/map.xml").kind,
                       LINK_SITEMAP);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+/* A frame on another host, say: its own images are not those of our page. */
+START_TEST(what_a_part_of_a_page_embeds_stays_out)
+{
+    struct engine_drop d =
+        judge_drop("http://c.test/of-frame.png", REASON_SCOPE);
+    struct scope_options o = {.mode = SCOPE_HOST,
+                              .depth = -1,
+                              .max_url_length = 2048,
+                              .embedded =
+                                  LINK_BIT(LINK_IFRAME) | LINK_BIT(LINK_IMG)};
+    struct scope *s = NULL;
+    struct engine_item frame;
+    struct rig r;
+
+    judge_init(&r);
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    scope_become(r.o.judge.scope, s);
+    rig_create(&r);
+    frame = rig_item(&r, "http://b.test/frame");
+    frame.kind = LINK_IFRAME;
+    ck_assert_int_eq(rig_put(&r, frame), ENGINE_NEW);
+    d.kind = LINK_IMG;
+    judge_ack(&r, rig_lease(&r), &d, 1);
+    d.url = bytes_of_str("http://c.test/of-page.png");
+    (void)judge_page(&r, "http://a.test/", &d, 1);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://c.test/of-page.png").kind,
+                      LINK_IMG);
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
     judge_fini(&r);
 }
@@ -1016,6 +1051,7 @@ Suite *suite_rejudge(void)
     tcase_add_test(
         t, what_a_seed_redirected_to_opens_the_scope_when_it_comes_back);
     tcase_add_test(t, a_list_of_urls_is_judged_as_a_list);
+    tcase_add_test(t, what_a_part_of_a_page_embeds_stays_out);
     tcase_add_test(t, a_link_comes_back_in_the_form_that_it_has_now);
     tcase_add_test(t, drops_of_pages_that_were_out_are_judged_at_the_end);
     tcase_add_test(t, a_seed_that_comes_later_brings_back_what_is_in_its_place);
