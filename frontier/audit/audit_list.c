@@ -48,12 +48,16 @@ enum status audit_list_new(struct audit_list **out, double fpr,
     return STATUS_OK;
 }
 
+static bool is_taken(const struct digest *slot)
+{
+    return (slot->hi | slot->lo) != 0;
+}
+
 static struct digest *slot_of(const struct audit_list *l, struct digest d)
 {
     uint64_t i = d.lo & (l->room - 1);
 
-    while ((l->table[i].hi | l->table[i].lo) != 0 &&
-           !digest_equal(l->table[i], d))
+    while (is_taken(&l->table[i]) && !digest_equal(l->table[i], d))
         i = (i + 1) & (l->room - 1);
     return &l->table[i];
 }
@@ -68,9 +72,8 @@ static enum status grow(struct audit_list *l)
         return STATUS_NOMEM;
     l->table = table;
     l->room *= 2;
-    for (uint64_t i = 0; i < old_room; i++)
-        if ((old[i].hi | old[i].lo) != 0)
-            *slot_of(l, old[i]) = old[i];
+    for (uint64_t i = 0; i < old_room; i++) /* zeros into a free slot */
+        *slot_of(l, old[i]) = old[i];
     free(old);
     return STATUS_OK;
 }
@@ -83,7 +86,7 @@ enum status audit_list_add(struct audit_list *l, struct bytes url, bool *fresh,
     enum status st = STATUS_OK;
     bool is_new;
 
-    *fresh = (slot->hi | slot->lo) == 0;
+    *fresh = !is_taken(slot);
     *lost = false;
     if (!*fresh) {
         l->result.answers.repeats++;
@@ -109,7 +112,7 @@ enum status audit_list_add(struct audit_list *l, struct bytes url, bool *fresh,
 static void check_list(struct audit_list *l)
 {
     for (uint64_t i = 0; i < l->room; i++)
-        if ((l->table[i].hi | l->table[i].lo) != 0 &&
+        if (is_taken(&l->table[i]) &&
             !filter_check_one(l->first.filter, l->table[i].hi))
             l->result.false_negatives++;
     l->result.filter_checked = true;

@@ -6,7 +6,9 @@
  * them or the older ones, are always those up to some id, which is one number
  * for each queue. Their rows, leases and heap entries stay and are skipped;
  * only the queue's row is written, and removing a queue takes as long with a
- * million URLs as with one.
+ * million URLs as with one. What is leased goes like the rest, so it does not
+ * matter which leases have expired: a removal leaves the clock to the next
+ * call.
  */
 #include <stdio.h>
 
@@ -48,7 +50,6 @@ enum status served_remove_queue(struct served *t, struct bytes crawl,
     enum status st;
 
     *gone = 0;
-    served_tick(t, now);
     if (q == NULL)
         return STATUS_OK;
     st = served_touch(t, now);
@@ -64,7 +65,6 @@ enum status served_remove_crawl(struct served *t, struct bytes crawl,
     enum status st;
 
     *gone = 0;
-    served_tick(t, now);
     if (c == NULL || c->count == 0)
         return STATUS_OK;
     st = served_touch(t, now);
@@ -113,7 +113,6 @@ enum status served_purge(struct served *t, struct bytes crawl, struct bytes key,
     enum status st;
 
     *gone = 0;
-    served_tick(t, now);
     if (c == NULL || (key.len > 0 && q == NULL))
         return STATUS_OK;
     st = served_touch(t, now);

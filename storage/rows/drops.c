@@ -393,5 +393,6 @@ uint64_t drops_memory(const struct drops *t)
 {
     return sizeof *t + tag_index_memory(t->pairs) + t->example_memory +
            ((uint64_t)t->counts_cap + t->touched_cap) * 4 +
+           (uint64_t)t->fresh_cap * sizeof(struct fresh *) +
            (uint64_t)t->reason_count * DROPS_EXAMPLES * sizeof(struct example);
 }

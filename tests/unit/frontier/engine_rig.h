@@ -130,8 +130,9 @@ static inline void rig_fini(struct rig *r)
     scratch_remove(&r->at);
 }
 
-/* Checks as a reader that store and exact set are sound. */
-static inline void rig_verify_dir(const char *dir)
+/* Checks as a reader that store and exact set are sound. Returns how many rows
+ * of served URLs they have, with those of removed ones. */
+static inline uint64_t rig_verify_dir(const char *dir)
 {
     struct reader reader;
     struct audit_options o = {.what_if = NULL};
@@ -150,11 +151,12 @@ static inline void rig_verify_dir(const char *dir)
                       frontier_store_last_id(reader.store) - a.replaced);
     audit_fini(&a);
     reader_close(&reader);
+    return put;
 }
 
 static inline void rig_verify(const struct rig *r)
 {
-    rig_verify_dir(r->at.dir);
+    (void)rig_verify_dir(r->at.dir);
 }
 
 /* `u` is "http://HOST/..."; the caller keeps its text. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "filter/sizing.h"
-#include "tests/unit/filter/keys.h"
+#include "tests/unit/filter/image.h"
 
 static struct filter *bloom_of(uint64_t expect, double fpr)
 {
@@ -148,6 +148,39 @@ START_TEST(memory_that_fails_leaves_nothing_behind)
 }
 END_TEST
 
+/* One of two units; the other answers as before. */
+START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
+{
+    const uint64_t n = 100000;
+
+    for (int with = 0; with < 2; with++) {
+        struct remembered *r = xcalloc(1, sizeof *r);
+        struct filter *f = saved("bloom", n, r), *g = NULL;
+        struct checkpoint_info info;
+        struct filter_stats s, before;
+        uint64_t maybe;
+
+        filter_stats(f, &before);
+        flip(8 * 300);
+        ck_assert_int_eq(load(&g, with ? r : NULL, &info), STATUS_OK);
+        filter_stats(g, &s);
+        ck_assert_uint_eq(info.units, 2);
+        ck_assert_uint_eq(info.damaged, 1);
+        ck_assert_uint_eq(info.lost, with ? 0 : 1);
+        ck_assert_uint_eq(s.rebuilds, with ? 1 : 0);
+        ck_assert_uint_eq(s.lost, with ? 0 : 1);
+        ck_assert_uint_eq(s.count, before.count);
+        ck_assert_uint_eq(count_maybe(g, 0, n), n);
+        maybe = count_maybe(g, n, n);
+        ck_assert_uint_gt(maybe, with ? n / 200 : n / 2);
+        ck_assert_uint_lt(maybe, with ? n / 90 : n / 9 * 5);
+        filter_free(f);
+        filter_free(g);
+        forget_all(r);
+    }
+}
+END_TEST
+
 Suite *suite_bloom(void)
 {
     Suite *s = suite_create("bloom");
@@ -161,6 +194,10 @@ Suite *suite_bloom(void)
     tcase_add_test(t, a_memory_share_gives_fewer_bits_a_key_and_says_so);
     tcase_add_test(t, options_out_of_range_are_refused);
     tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
+    suite_add_tcase(s, t);
+    t = tcase_create("files");
+    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
+    tcase_add_test(t, a_damaged_unit_is_mended_from_keys_or_says_maybe);
     suite_add_tcase(s, t);
     return s;
 }

@@ -168,7 +168,7 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     ck_assert_int_eq(served_stop(x->t, NOW), STATUS_OK);
     served_close(x->t);
     x->t = NULL;
-    rig_verify_dir(x->at.dir);
+    (void)rig_verify_dir(x->at.dir);
     ck_assert_uint_eq(scratch_descriptors(), descriptors);
     scratch_remove(&x->at);
     return failed;

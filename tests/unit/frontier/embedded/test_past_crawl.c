@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_past_crawl.c - what an earlier crawl tells a new one, and where the
+ * links of a page go that is unchanged since.
+ */
+#include "frontier/past_crawl.h"
+
+#include <sys/wait.h>
+
+#include "tests/unit/frontier/embedded/judge_rig.h"
+#include "tests/unit/storage/step_fault.h"
+
+#define MEMORY   ((uint64_t)16 << 20)
+#define IDENTITY "urlweir/1\ngzip"
+
+enum page { ROOT, B, OTHER, C, OUT, D, PAGES };
+
+/* The root links to all, B to three, D to more than a page may have. */
+static const struct {
+    const char *url, *etag;
+    unsigned links; /* bits of enum page */
+    uint64_t over;
+} pages[PAGES] = {
+    [ROOT] = {"http://a.test/", "\"root\"", 0x3e, 0},
+    [B] = {"http://a.test/b", "\"b\"", 1 << ROOT | 1 << C | 1 << OUT, 0},
+    [OTHER] = {"http://b.test/", "\"other\"", 0, 0},
+    [C] = {"http://a.test/c", "\"c\"", 0, 0},
+    [OUT] = {"http://out.test/x", "\"out\"", 0, 0},
+    [D] = {"http://a.test/d", "\"d\"", 1 << C, 4},
+};
+
+/* ---- the earlier crawl ---- */
+
+static enum page page_of(struct bytes url)
+{
+    enum page p = ROOT;
+
+    while (p < PAGES && !bytes_equal(url, bytes_of_str(pages[p].url)))
+        p++;
+    ck_assert_int_ne(p, PAGES);
+    return p;
+}
+
+static struct engine_lease lease(struct rig *r)
+{
+    struct engine_lease l = {.id = 0};
+    size_t n = 0;
+
+    r->now += NS_PER_S;
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 1);
+    return l;
+}
+
+static struct engine_done done_of(const struct rig *r, uint64_t id,
+                                  struct outcome o)
+{
+    return (struct engine_done){.id = id,
+                                .outcome = o,
+                                .row = {.at_ms = RIG_WALL + (int64_t)id},
+                                .host = {.ended = r->now,
+                                         .crawl_delay_ms = -2,
+                                         .retry_after_ms = -1}};
+}
+
+static void ack(struct rig *r, struct engine_done *d)
+{
+    ck_assert_int_eq(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL), STATUS_OK);
+}
+
+/* The next page as it is, with its links in order; B's record refers to that of
+ * the root, the others have their own. */
+static void fetch_old(struct rig *r)
+{
+    struct engine_lease l = lease(r);
+    enum page p = page_of(l.url);
+    struct engine_done d = done_of(r, l.id, judge_fetched);
+    struct engine_item links[PAGES];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < PAGES; i++)
+        if ((pages[p].links >> i & 1) != 0) {
+            links[n] = rig_item(r, pages[i].url);
+            links[n++].kind = i == C ? LINK_AREA : LINK_A;
+        }
+    d.outlinks = links;
+    d.outlink_count = n;
+    d.over = pages[p].over;
+    d.row.links = (uint32_t)(n + d.over);
+    d.row.etag = bytes_of_str(pages[p].etag);
+    d.row.last_modified = bytes_of_str("long ago");
+    d.row.body_bytes = 1000 + p;
+    d.row.body_digest = (struct digest){7, p == B ? ROOT + 1 : p + 1};
+    d.row.warc_file = bytes_of_str("old.warc.gz");
+    ack(r, &d);
+}
+
+static void make_old(struct rig *r, bool record_links)
+{
+    rig_init(r);
+    r->o.record_links = record_links;
+    r->o.identity = bytes_of_str(IDENTITY);
+    rig_create(r);
+    rig_seed(r, pages[ROOT].url);
+    for (unsigned i = 0; i < PAGES; i++)
+        fetch_old(r);
+    ck_assert_int_eq(r->e->ops->set_meta(r->e, "note", bytes_of_str("kept")),
+                     STATUS_OK);
+    rig_stop(r);
+}
+
+static struct past_crawl *open_past(const struct rig *old)
+{
+    struct past_crawl *p = NULL;
+    struct buf why;
+
+    buf_init(&why, 1000);
+    ck_assert_int_eq(past_crawl_open(&p, old->at.dir, MEMORY, &why), STATUS_OK);
+    ck_assert_uint_eq(why.len, 0);
+    ck_assert_int_eq(past_crawl_set_identity(p, bytes_of_str(IDENTITY)),
+                     STATUS_OK);
+    return p;
+}
+
+static void digest_under(const struct past_crawl *p, const char *url,
+                         struct digest *out)
+{
+    struct bytes key = bytes_of(url + 7, strcspn(url + 7, "/"));
+    struct digest_key secret;
+
+    digest_key_init(&secret, past_crawl_seed(p));
+    *out = digest_url(&secret, bytes_of_str(CRAWL_ID), key, bytes_of_str(url));
+}
+
+static uint64_t find_as(struct past_crawl *p, const char *url, const char *text)
+{
+    struct digest d;
+    uint64_t id = 99;
+
+    digest_under(p, url, &d);
+    ck_assert_int_eq(past_crawl_find(p, d, bytes_of_str(text), &id), STATUS_OK);
+    return id;
+}
+
+/* ---- what it knows ---- */
+
+START_TEST(an_earlier_crawl_is_known_by_its_urls)
+{
+    struct past_crawl *p;
+    struct buf text;
+    struct rig old;
+
+    make_old(&old, true);
+    p = open_past(&old);
+    buf_init(&text, 4096);
+    ck_assert_uint_eq(past_crawl_urls(p), PAGES);
+    for (unsigned i = 0; i < PAGES; i++) {
+        uint64_t id = find_as(p, pages[i].url, pages[i].url);
+
+        ck_assert_uint_eq(id, i + 1);
+        ck_assert_int_eq(past_crawl_url(p, id, &text), STATUS_OK);
+        ck_assert_str_eq(buf_str(&text), pages[i].url);
+    }
+    ck_assert_uint_eq(find_as(p, "http://a.test/new", "http://a.test/new"), 0);
+    /* the same digest, but another URL */
+    ck_assert_uint_eq(find_as(p, pages[B].url, pages[C].url), 0);
+    buf_clear(&text);
+    ck_assert_int_eq(past_crawl_meta(p, "note", &text), STATUS_OK);
+    ck_assert_str_eq(buf_str(&text), "kept");
+    ck_assert_int_eq(past_crawl_meta(p, "nothing", &text), STATUS_NOT_FOUND);
+    ck_assert(past_crawl_has_links(p));
+    past_crawl_close(p);
+    past_crawl_close(NULL);
+    buf_fini(&text);
+    rig_fini(&old);
+}
+END_TEST
+
+static void refuse(const char *dir, enum status st, const char *because)
+{
+    struct past_crawl *p = NULL;
+    struct buf why;
+
+    buf_init(&why, 1000);
+    ck_assert_int_eq(past_crawl_open(&p, dir, MEMORY, &why), st);
+    ck_assert_ptr_null(p);
+    ck_assert_msg(strstr(buf_str(&why), dir) == buf_str(&why) &&
+                      strstr(buf_str(&why), because) != NULL,
+                  "%s", buf_str(&why));
+    buf_fini(&why);
+}
+
+static void change(const struct rig *r, const char *sql)
+{
+    sqlite3 *h;
+
+    ck_assert_int_eq(sqlite3_open(r->at.db, &h), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_close(h), SQLITE_OK);
+}
+
+/* A child holds the lock until the pipe is closed. */
+static pid_t hold(const char *path, int pipes[2])
+{
+    struct file_lock *lock = NULL;
+    pid_t child;
+    char c;
+
+    ck_assert_int_eq(pipe(pipes), 0);
+    child = fork();
+    if (child == 0) {
+        if (file_lock_take(&lock, path, "crawl", NULL) != STATUS_OK)
+            _exit(1);
+        (void)!write(pipes[1], "x", 1);
+        pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+    return child;
+}
+
+START_TEST(one_that_cannot_be_read_says_why)
+{
+    struct scratch empty = scratch_make();
+    char path[128], because[64];
+    int pipes[2];
+    struct rig old;
+    pid_t child;
+
+    make_old(&old, true);
+    refuse(empty.dir, STATUS_NOT_FOUND, ": no crawl there");
+    snprintf(path, sizeof path, "%s/lock", old.at.dir);
+    child = hold(path, pipes);
+    snprintf(because, sizeof because, " is being crawled now, by process %ld",
+             (long)child);
+    refuse(old.at.dir, STATUS_AGAIN, because);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(pipes[0]);
+    close(pipes[1]);
+    change(&old, "UPDATE meta SET value = '11' WHERE name = 'format'");
+    refuse(old.at.dir, STATUS_VERSION, " has format 11; `urlweir resume ");
+    change(&old, "UPDATE meta SET value = '12' WHERE name = 'format'");
+    past_crawl_close(open_past(&old));
+    change(&old, "UPDATE meta SET value = x'0102' WHERE name = 'digest_seed'");
+    refuse(old.at.dir, STATUS_DAMAGED, ": ");
+    scratch_remove(&empty);
+    rig_fini(&old);
+}
+END_TEST
+
+/* ---- may its pages be asked for with conditions? ---- */
+
+struct row {
+    unsigned n;
+    struct past_crawl *p;
+    bool may;
+    uint64_t seq, links;
+    char etag[16], record[64];
+    int64_t record_ms;
+};
+
+static void take(void *ctx, const struct fetch_row *row)
+{
+    struct row *r = ctx;
+    struct record_name name;
+    struct buf text;
+
+    r->n++;
+    r->seq = row->seq;
+    r->links = row->links;
+    snprintf(r->etag, sizeof r->etag, "%.*s", (int)row->etag.len, row->etag.at);
+    ck_assert_int_eq(past_crawl_may_ask(r->p, row, &r->may), STATUS_OK);
+    buf_init(&text, 4096);
+    ck_assert_int_eq(past_crawl_record(r->p, row, &name, &text), STATUS_OK);
+    snprintf(r->record, sizeof r->record, "%.*s", (int)name.url.len,
+             name.url.at);
+    r->record_ms = name.at_ms;
+    buf_fini(&text);
+}
+
+static struct row last_of(struct past_crawl *p, enum page page)
+{
+    struct row r = {.p = p};
+
+    ck_assert_int_eq(past_crawl_last(p, page + 1, take, &r), STATUS_OK);
+    ck_assert_uint_eq(r.n, 1);
+    ck_assert_str_eq(r.etag, pages[page].etag);
+    return r;
+}
+
+/* Bits of the pages that may be asked for with conditions. */
+static unsigned may_ask(struct past_crawl *p)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < PAGES; i++)
+        bits |= (unsigned)last_of(p, i).may << i;
+    return bits;
+}
+
+#define WITHOUT_LINKS (1U << OTHER | 1U << C | 1U << OUT)
+
+START_TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
+{
+    for (int records = 0; records < 2; records++) {
+        struct past_crawl *p;
+        struct row r = {.n = 0};
+        struct rig old;
+
+        make_old(&old, records != 0);
+        p = open_past(&old);
+        r.p = p;
+        ck_assert_int_eq(past_crawl_last(p, 99, take, &r), STATUS_NOT_FOUND);
+        ck_assert(past_crawl_has_links(p) == (records != 0));
+        ck_assert_uint_eq(may_ask(p), records
+                                          ? WITHOUT_LINKS | 1 << ROOT | 1 << B
+                                          : WITHOUT_LINKS);
+        past_crawl_set_links(p, false);
+        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
+        past_crawl_close(p);
+        rig_fini(&old);
+    }
+}
+END_TEST
+
+/* Requests that name another client may be answered with another page. What
+ * came before an identity was first noted counts as of that one. */
+START_TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
+{
+    struct past_crawl *p;
+    struct rig old;
+
+    make_old(&old, true);
+    p = open_past(&old);
+    ck_assert_int_eq(past_crawl_set_identity(p, bytes_of_str("other/2\ngzip")),
+                     STATUS_OK);
+    ck_assert_uint_eq(may_ask(p), 0);
+    past_crawl_close(p);
+    change(&old, "UPDATE meta SET value = '2' WHERE name = 'identity_seq'");
+    p = open_past(&old);
+    for (unsigned i = 0; i < PAGES; i++) {
+        struct row r = last_of(p, i);
+
+        ck_assert_int_eq(r.may, r.seq > 2 && i != D);
+    }
+    past_crawl_close(p);
+    change(&old, "DELETE FROM meta WHERE name GLOB 'identity*'");
+    p = open_past(&old);
+    ck_assert_uint_ne(may_ask(p), 0);
+    past_crawl_close(p);
+    rig_fini(&old);
+}
+END_TEST
+
+static void tell_root(struct past_crawl *p, const char *url)
+{
+    struct digest d;
+
+    digest_under(p, url, &d);
+    ck_assert_int_eq(past_crawl_root(p, d, bytes_of_str(url)), STATUS_OK);
+}
+
+/* Links out of the scope of that root were dropped then. */
+START_TEST(a_root_that_was_none_there_makes_its_links_useless)
+{
+    static const char *const others[] = {"http://a.test/b", "http://new.test/"};
+    struct past_crawl *p;
+    struct rig old;
+
+    make_old(&old, true);
+    for (int i = 0; i < 2; i++) {
+        p = open_past(&old);
+        tell_root(p, pages[ROOT].url);
+        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS | 1 << ROOT | 1 << B);
+        tell_root(p, others[i]);
+        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
+        tell_root(p, pages[ROOT].url); /* does not bring them back */
+        ck_assert_uint_eq(may_ask(p), WITHOUT_LINKS);
+        past_crawl_close(p);
+    }
+    rig_fini(&old);
+}
+END_TEST
+
+/* B has the root's body, so its record refers to the root's. */
+START_TEST(the_record_of_a_page_is_the_one_that_has_its_body)
+{
+    struct past_crawl *p;
+    struct row r;
+    struct rig old;
+
+    make_old(&old, true);
+    p = open_past(&old);
+    r = last_of(p, ROOT);
+    ck_assert_str_eq(r.record, pages[ROOT].url);
+    ck_assert_int_eq(r.record_ms, RIG_WALL + ROOT + 1);
+    r = last_of(p, C);
+    ck_assert_str_eq(r.record, pages[C].url);
+    ck_assert_int_eq(r.record_ms, RIG_WALL + C + 1);
+    past_crawl_close(p);
+    rig_fini(&old);
+}
+END_TEST
+
+static void count_link(void *ctx, uint64_t to, uint8_t kind)
+{
+    unsigned *bits = ctx;
+
+    ck_assert_uint_eq(kind, to == C + 1 ? LINK_AREA : LINK_A);
+    *bits |= 1U << (to - 1);
+}
+
+START_TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
+{
+    struct past_crawl *p;
+    struct rig old;
+
+    make_old(&old, true);
+    p = open_past(&old);
+    for (unsigned i = 0; i < PAGES; i++) {
+        unsigned bits = 0;
+
+        ck_assert_int_eq(past_crawl_links(p, last_of(p, i).seq, count_link,
+                                          &bits),
+                         STATUS_OK);
+        ck_assert_uint_eq(bits, i == D ? 0 : pages[i].links);
+    }
+    past_crawl_close(p);
+    rig_fini(&old);
+}
+END_TEST
+
+/* ---- the new crawl ---- */
+
+struct both {
+    struct rig old, new;
+    struct past_crawl *past;
+};
+
+/* The new crawl leaves out.test alone. */
+static void begin_within(struct both *b, int64_t depth)
+{
+    make_old(&b->old, true);
+    b->past = open_past(&b->old);
+    judge_init(&b->new);
+    judge_terms(&b->new, depth, "out\\.test");
+    b->new.o.identity = bytes_of_str(IDENTITY);
+    b->new.o.record_links = true;
+    b->new.o.past = b->past;
+    b->new.o.store.digest_seed = past_crawl_seed(b->past);
+    rig_create(&b->new);
+    rig_seed(&b->new, pages[ROOT].url);
+}
+
+static void begin(struct both *b)
+{
+    begin_within(b, -1);
+}
+
+static void end(struct both *b)
+{
+    judge_fini(&b->new);
+    past_crawl_close(b->past);
+    rig_fini(&b->old);
+}
+
+static const struct outcome unchanged = {OUTCOME_FETCHED, REASON_UNCHANGED,
+                                         304};
+
+/* The next page is unchanged. */
+static enum page confirm(struct rig *r)
+{
+    struct engine_lease l = lease(r);
+    enum page p = page_of(l.url);
+    struct engine_done d = done_of(r, l.id, unchanged);
+
+    ck_assert_uint_eq(l.last.past_url, p + 1);
+    ck_assert_int_eq(l.last.at_ms, RIG_WALL + (int64_t)l.last.past_url);
+    ck_assert(
+        bytes_equal(l.last.etag, bytes_of_str(p == D ? "" : pages[p].etag)));
+    ck_assert_uint_eq(l.last.last_modified.len, p == D ? 0 : 8);
+    ack(r, &d);
+    return p;
+}
+
+struct graph {
+    unsigned links[PAGES + 1]; /* by id: bits of the ids linked to */
+    unsigned count;
+};
+
+static bool take_link(void *ctx, const struct link_row *row)
+{
+    struct graph *g = ctx;
+
+    ck_assert_uint_le(row->from, PAGES);
+    g->links[row->from] |= 1U << row->to;
+    g->count++;
+    return true;
+}
+
+static bool same_size(void *ctx, const struct fetch_row *row)
+{
+    *(uint64_t *)ctx = row->body_bytes;
+    ck_assert_uint_eq(row->http_status, 304);
+    return true;
+}
+
+START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
+{
+    struct graph g = {.count = 0};
+    struct reader reader;
+    struct both b;
+    unsigned seen = 0;
+    uint64_t size = 0;
+
+    begin(&b);
+    ck_assert_int_eq(confirm(&b.new), ROOT);
+    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
+    ck_assert_uint_eq(rig_stats(&b.new).links, 5);
+    ck_assert_uint_eq(rig_stats(&b.new).dropped, 1);
+    ck_assert_uint_eq(rig_stats(&b.new).duplicates, 0);
+    for (int i = 0; i < 4; i++)
+        seen |= 1U << confirm(&b.new);
+    ck_assert_uint_eq(seen, 1 << B | 1 << OTHER | 1 << C | 1 << D);
+    /* of B: the root was no link yet, C is known, and OUT is dropped */
+    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
+    ck_assert_uint_eq(rig_stats(&b.new).links, 8);
+    ck_assert_uint_eq(rig_stats(&b.new).dropped, 2);
+    ck_assert_uint_eq(rig_stats(&b.new).duplicates, 2);
+    ck_assert_uint_eq(rig_counter(&b.new, "fetched.unchanged"), 5);
+    rig_stop(&b.new);
+    rig_verify(&b.new);
+    ck_assert_int_eq(reader_open(&reader, b.new.at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
+    ck_assert_uint_eq(g.count, 6);
+    ck_assert_uint_eq(g.links[1], 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
+    ck_assert_uint_eq(g.links[rig_find(&reader, pages[B].url)],
+                      1 << 1 | 1 << rig_find(&reader, pages[C].url));
+    ck_assert_int_eq(page_store_each_of(reader.pages, 1, same_size, &size),
+                     STATUS_OK);
+    ck_assert_uint_eq(size, 1000 + ROOT);
+    reader_close(&reader);
+    end(&b);
+}
+END_TEST
+
+/* With the limit of depth a link that was admitted may be dropped deeper. */
+START_TEST(where_depth_counts_each_link_is_judged_anew)
+{
+    struct both b;
+    enum page p;
+
+    begin_within(&b, 1);
+    ck_assert_int_eq(frontier_keep_paths((struct frontier *)b.new.e),
+                     STATUS_OK);
+    ck_assert_int_eq(confirm(&b.new), ROOT);
+    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
+    do
+        p = confirm(&b.new);
+    while (p != B);
+    ck_assert_uint_eq(rig_stats(&b.new).dropped, 1 + 3);
+    ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
+    end(&b);
+}
+END_TEST
+
+/* A page that came whole has the links that it has now. */
+START_TEST(only_a_304_has_the_links_of_then)
+{
+    static const struct outcome outcomes[] = {
+        {OUTCOME_FETCHED, REASON_NONE, 200},
+        {OUTCOME_FETCHED, REASON_UNCHANGED, 200},
+        {OUTCOME_FAILED, REASON_HTTP, 304},
+        {OUTCOME_FETCHED, REASON_UNCHANGED, 304},
+    };
+
+    for (size_t i = 0; i < 4; i++) {
+        struct engine_done d;
+        struct both b;
+
+        begin(&b);
+        d = done_of(&b.new, lease(&b.new).id, outcomes[i]);
+        ack(&b.new, &d);
+        ck_assert_uint_eq(rig_stats(&b.new).urls, i == 3 ? 5 : 1);
+        ck_assert_uint_eq(rig_stats(&b.new).links, i == 3 ? 5 : 0);
+        end(&b);
+    }
+}
+END_TEST
+
+/* Only a seed that was one there leaves the links of its pages useful; also
+ * after a restart, when no seed is put again. */
+START_TEST(another_root_is_told_to_the_earlier_crawl)
+{
+    for (int again = 0; again < 2; again++) {
+        struct engine_lease l;
+        struct both b;
+
+        begin(&b);
+        rig_seed(&b.new, pages[B].url);
+        rig_commit(&b.new);
+        if (again) {
+            b.new.e->ops->close(b.new.e);
+            b.new.e = NULL;
+            past_crawl_set_links(b.past, true);
+            rig_reopen(&b.new);
+        }
+        l = lease(&b.new);
+        ck_assert_uint_eq(l.last.past_url, page_of(l.url) + 1);
+        ck_assert_uint_eq(l.last.etag.len, 0);
+        end(&b);
+    }
+}
+END_TEST
+
+/* ---- faults ---- */
+
+static struct both *faulty;
+
+static void use_it(void *ctx)
+{
+    struct both *b = ctx;
+    struct engine_lease l[1];
+    struct engine_done d;
+    size_t n = 0;
+
+    b->new.now += NS_PER_S;
+    TELLS(b->new.e->ops->lease(b->new.e, 1, b->new.now, RIG_WALL, l, &n));
+    ck_assert_uint_eq(n, 1);
+    d = done_of(&b->new, l[0].id, unchanged);
+    TELLS(b->new.e->ops->ack(b->new.e, &d, 1, b->new.now, RIG_WALL));
+    TELLS(b->new.e->ops->turn(b->new.e, true, b->new.now, RIG_WALL, NULL));
+}
+
+START_TEST(a_statement_that_fails_in_either_crawl_is_told)
+{
+    uint64_t n = 0;
+    bool failed;
+
+    do {
+        struct both b;
+
+        begin(&b);
+        faulty = &b;
+        failed = step_fault_at(++n, use_it, faulty);
+        end(&b);
+    } while (failed);
+    ck_assert_uint_gt(n, 20);
+}
+END_TEST
+
+Suite *suite_past_crawl(void)
+{
+    Suite *s = suite_create("past_crawl");
+    TCase *t = tcase_create("past_crawl");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, scratch_quiet, NULL);
+    tcase_add_test(t, an_earlier_crawl_is_known_by_its_urls);
+    tcase_add_test(t, one_that_cannot_be_read_says_why);
+    tcase_add_test(
+        t, a_page_whose_links_are_known_or_that_had_none_may_be_asked_for);
+    tcase_add_test(t,
+                   pages_that_another_identity_fetched_are_asked_for_in_full);
+    tcase_add_test(t, a_root_that_was_none_there_makes_its_links_useless);
+    tcase_add_test(t, the_record_of_a_page_is_the_one_that_has_its_body);
+    tcase_add_test(t, the_links_of_a_page_are_listed_if_all_of_them_are_known);
+    tcase_add_test(
+        t, the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come);
+    tcase_add_test(t, where_depth_counts_each_link_is_judged_anew);
+    tcase_add_test(t, only_a_304_has_the_links_of_then);
+    tcase_add_test(t, another_root_is_told_to_the_earlier_crawl);
+    tcase_add_test(t, a_statement_that_fails_in_either_crawl_is_told);
+    suite_add_tcase(s, t);
+    return s;
+}
