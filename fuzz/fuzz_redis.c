@@ -4,7 +4,7 @@
  *
  * The first octet of an input says which: even, the rest is a URL; odd, it is
  * sent by a server and read by hiredis within our bounds, and each whole answer
- * is parsed as a filter's record.
+ * is parsed as a filter's record and as INFO.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void read_url(const char *text)
     buf_init(&out, 4096);
     if (redis_url_parse(&place, text, &out) == STATUS_OK) {
         redis_url_show(&place, &out);
-        if (strlen(place.host) >= sizeof place.host ||
+        if (strlen(place.at.host) >= sizeof place.at.host ||
             place.bits > REDIS_MOST_BITS || place.k > REDIS_MOST_K)
             abort();
     } else if (out.len == 0) {
@@ -31,22 +31,23 @@ static void read_url(const char *text)
 
 static void read_answers(const char *octets, size_t size)
 {
-    redisReader *reader = redisReaderCreate();
-    redisReplyObjectFunctions makers;
-    void *reply = NULL;
+    struct redis_reader reader;
+    redisReply *reply = NULL;
 
-    redis_connection_bound(reader, &makers);
-    (void)redisReaderFeed(reader, octets, size);
-    while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL) {
+    redis_reader_init(&reader);
+    (void)redisReaderFeed(reader.r, octets, size);
+    while (redis_reader_next(&reader, &reply) == STATUS_OK) {
         struct redis_record record;
+        struct redis_info info;
 
         if (redis_record_read(&record, reply) == STATUS_OK &&
             !redis_geometry_is_valid(&record.now))
             abort();
+        if (reply->type == REDIS_REPLY_STRING)
+            redis_info_read(&info, bytes_of(reply->str, (size_t)reply->len));
         freeReplyObject(reply);
-        reply = NULL;
     }
-    redisReaderFree(reader);
+    redis_reader_fini(&reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

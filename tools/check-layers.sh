@@ -11,6 +11,7 @@ table() {
 base:
 base/file: base
 base/process: base
+base/redis: base base/process
 base/thread: base
 config: base/*
 filter: base/*

@@ -173,7 +173,7 @@ static int create(const char *path, const struct create_settings *s)
     if (s->capacity < 1)
         return usage_error(&filter_create_usage,
                            "--capacity is needed, at least 1");
-    if (redis_url_is_one(path))
+    if (redis_address_is_url(path))
         return create_in_redis(path, s);
     if (strcmp(create_words[s->kind], "redis") == 0)
         return usage_error(&filter_create_usage,
@@ -386,7 +386,7 @@ int filter_info_command(int argc, char **argv)
     if (!command_line_parse(&filter_info_usage, argc, argv, &set, &operands,
                             &code))
         return code;
-    if (redis_url_is_one(operands.item[0])) {
+    if (redis_address_is_url(operands.item[0])) {
         code = filter_redis_info(filter_info_usage.name, operands.item[0],
                                  set.json);
     } else if (filter_file_open(&f, filter_info_usage.name, operands.item[0],

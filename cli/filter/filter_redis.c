@@ -336,7 +336,7 @@ int filter_rebuild_command(int argc, char **argv)
     if (!command_line_parse(&filter_rebuild_usage, argc, argv, &s, &operands,
                             &code))
         return code;
-    if (!redis_url_is_one(operands.item[0]))
+    if (!redis_address_is_url(operands.item[0]))
         code = not_redis(&filter_rebuild_usage, operands.item[0]);
     else if (s.capacity < 1)
         code = usage_error(&filter_rebuild_usage,
@@ -395,7 +395,7 @@ int filter_drop_command(int argc, char **argv)
     if (!command_line_parse(&filter_drop_usage, argc, argv, &nothing, &operands,
                             &code))
         return code;
-    code = redis_url_is_one(operands.item[0])
+    code = redis_address_is_url(operands.item[0])
                ? drop(operands.item[0])
                : not_redis(&filter_drop_usage, operands.item[0]);
     option_list_free(&operands);

@@ -211,7 +211,7 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
     if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
         return code;
     r->says = !change || r->set.tell;
-    if (redis_url_is_one(operands.item[0])) {
+    if (redis_address_is_url(operands.item[0])) {
         code = stream_redis(r, u, operands.item[0]);
     } else if (filter_file_open(&r->file, u->name, operands.item[0], change,
                                 &code)) {

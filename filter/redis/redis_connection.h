@@ -1,14 +1,14 @@
 /*
- * redis_connection.h - one connection to a Redis server, through hiredis.
+ * redis_connection.h - a Redis server that runs scripts for a caller who waits.
  *
- * Connects on the first request, authenticates, sends scripts by their digest,
- * and loads those that the server does not know. While the server is out of
- * reach, tries are spaced: 100 ms, doubling to 30 s, half of it random, so that
- * many crawlers do not come back all at once.
+ * Connects on the first request (base/redis/redis_link.h), sends scripts by
+ * their digest, and loads those that the server does not know. While the server
+ * is out of reach, tries are spaced: 100 ms, doubling to 30 s, half of it
+ * random, so that many crawlers do not come back all at once.
  *
- * The server's bytes are hostile: an answer has at most LINK_ANSWER_MOST octets
- * and LINK_ELEMENTS_MOST elements, and must arrive whole within `timeout_ms`.
- * The caller checks its shape.
+ * The server's bytes are hostile: an answer is bounded by
+ * base/redis/redis_reply.h, and must arrive whole within `timeout_ms`. The
+ * caller checks its shape.
  *
  * A connection cannot outlive its server. A server that was restarted, and may
  * have forgotten what it had not saved, has another run ID at the next
@@ -24,15 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <hiredis/hiredis.h>
-
 #include "base/bytes.h"
+#include "base/redis/redis_reply.h"
 #include "base/status.h"
 #include "filter/redis/redis_url.h"
-
-#define LINK_ANSWER_MOST   ((size_t)4 << 20)
-#define LINK_ELEMENTS_MOST 1024
-#define LINK_RUN_ID_SIZE   41 /* 40 hexadecimal digits and a zero byte */
 
 struct redis_connection;
 
@@ -86,11 +81,6 @@ MUST_CHECK enum status redis_connection_send(struct redis_connection *l,
                                              size_t nargs);
 MUST_CHECK enum status redis_connection_receive(struct redis_connection *l,
                                                 redisReply **out);
-
-/* Bound the arrays that a reader makes to LINK_ELEMENTS_MOST. Every connection
- * does this itself; public for fuzzing. `makers` lives as long as the
- * reader. */
-void redis_connection_bound(redisReader *r, redisReplyObjectFunctions *makers);
 
 /* Run ID of the server last connected to; "" before the first. */
 const char *redis_connection_run_id(const struct redis_connection *l);

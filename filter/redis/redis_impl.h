@@ -43,7 +43,7 @@ struct redis_bloom {
     char names[REDIS_NAMES][300];
     struct redis_record record;
     char token[REDIS_TOKEN_SIZE]; /* of our rebuild; "": none */
-    char run_id[LINK_RUN_ID_SIZE];
+    char run_id[REDIS_RUN_ID_SIZE];
     uint64_t restarts;
     char client[17]; /* 16 hexadecimal digits */
     uint64_t batch;  /* number of the next batch */

@@ -2,6 +2,7 @@
  * redis_url.h - where a Bloom filter in Redis is, and how it is laid out.
  *
  *   redis://[[USER]:PASSWORD@]HOST[:PORT][/DB][?SETTING[&SETTING...]]
+ *   rediss://...   the same over TLS
  *   redis+unix://[[USER]:PASSWORD@]/PATH[?SETTING[&SETTING...]]
  *
  *   key=NAME      the string's name [urlweir:filter]
@@ -15,8 +16,8 @@
  *   retry=TIME    how long `urlweir filter` waits for a server that is away, or
  *                 is loading its data [5s]; a crawl goes on without it
  *
- * docs/formats/redis-filter.md says more. Values may hold %XX escapes. TLS
- * (rediss://) is refused with what to do instead. Pure, any thread.
+ * docs/formats/redis-filter.md says more. Values may hold %XX escapes. Pure,
+ * any thread.
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_URL_H
 #define URLWEIR_FILTER_REDIS_REDIS_URL_H
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/redis/redis_address.h"
 #include "base/status.h"
 
 enum redis_layout { REDIS_BLOCKED, REDIS_PLAIN };
@@ -36,12 +38,7 @@ enum redis_hash { REDIS_DOUBLE, REDIS_SALTED };
 #define REDIS_MOST_K    64
 
 struct redis_place {
-    bool is_unix;
-    char host[256]; /* name or address, without brackets */
-    char path[108]; /* of the socket, as struct sockaddr_un takes it */
-    uint16_t port;
-    char user[128], password[512]; /* empty: none */
-    unsigned db;
+    struct redis_address at;
     char key[256];
     enum redis_layout layout;
     enum redis_hash hash;
@@ -50,8 +47,6 @@ struct redis_place {
     int64_t ttl_ms, timeout_ms, retry_ms;
 };
 
-/* Is it meant as a Redis URL: does it begin with one of its schemes? */
-bool redis_url_is_one(const char *text);
 /* STATUS_FORMAT: `error` gets a sentence on what is wrong and what was
  * expected. */
 MUST_CHECK enum status redis_url_parse(struct redis_place *out,

@@ -87,7 +87,7 @@ enum status blocklist_open(struct blocklist **out,
                            const struct blocklist_options *o, struct buf *error)
 {
     struct blocklist *b = xcalloc(1, sizeof *b);
-    enum status st = redis_url_is_one(o->filter)
+    enum status st = redis_address_is_url(o->filter)
                          ? open_redis(b, o->filter, error)
                          : open_file(b, o->filter, o->memory, error);
 

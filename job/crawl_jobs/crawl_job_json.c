@@ -92,7 +92,7 @@ static enum status set_text(struct crawl_settings *s, size_t i,
     if (memchr(text.at, '\0', text.len) != NULL)
         return wrong(why, name, "it holds a zero byte");
     if (names_file(name, &is_new) && text.len > 0 &&
-        !(strcmp(name, "block-filter") == 0 && redis_url_is_one(text.at)))
+        !(strcmp(name, "block-filter") == 0 && redis_address_is_url(text.at)))
         return set_path(s, i, text.at, is_new, base, why);
     buf_init(&error, 4096);
     st = option_set(&crawl_options, i, s, text, OPTION_FROM_LINE, &error);

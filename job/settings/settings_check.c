@@ -221,7 +221,7 @@ static enum status check_filter(const struct crawl_settings *s,
     if (s->filter == FILTER_REDIS)
         st = check_redis(s->redis, "redis", error);
     if (st == STATUS_OK && s->block_filter != NULL &&
-        redis_url_is_one(s->block_filter))
+        redis_address_is_url(s->block_filter))
         st = check_redis(s->block_filter, "block-filter", error);
     return st;
 }

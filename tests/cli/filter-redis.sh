@@ -65,7 +65,7 @@ refuses 1 "needs a Redis URL" create here --kind redis --capacity 9
 refuses 1 "leave --kind cuckoo out" create "$redis_url?key=c" --kind cuckoo \
     --capacity 9
 refuses 1 "settings are key" check "$redis_url?colour=red"
-refuses 1 "TLS" check "rediss://localhost/"
+refuses 1 "one server" check "redis://a.example,b.example/"
 refuses 2 "no such filter" check "$redis_url?key=nowhere"
 redis set plain x >/dev/null
 refuses 1 "say layout=plain" check "$redis_url?key=plain"
@@ -174,3 +174,39 @@ redis config set requirepass secret >/dev/null
 refuses 1 "NOAUTH" check "$f"
 exits 1 "$URLWEIR" filter check "redis+unix://:wrong-one@$redis_socket?key=ours"
 ! grep -q "wrong-one" err || fail "a password is told: $(cat err)"
+
+# ---- TLS ------------------------------------------------------------------------
+
+# The certificate is checked: its root, and the name that was asked for.
+for name in localhost elsewhere.example; do
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+        -subj "/CN=$name" -addext "subjectAltName=DNS:$name" \
+        -keyout $name.key -out $name.pem 2>/dev/null
+done
+redis_kill
+rm -rf redis-data
+tls_port=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+tls_server() {
+    redis_up --bind 127.0.0.1 --tls-port "$tls_port" --tls-auth-clients no \
+        --tls-cert-file "$WORK/$1.pem" --tls-key-file "$WORK/$1.key" \
+        --tls-ca-cert-file "$WORK/$1.pem"
+}
+tls_server localhost
+t="rediss://localhost:$tls_port?key=tls"
+export SSL_CERT_FILE="$WORK/localhost.pem"
+filter create "$t" --capacity 3000
+filter add "$t" <keys
+filter check "$t" <keys >got
+sed 's/^/maybe\t/' keys | cmp - got || fail "over TLS a key is called new"
+[ "$(redis exists tls)" = 1 ] || fail "another server was asked"
+SSL_CERT_FILE="$WORK/elsewhere.example.pem" exits 2 "$URLWEIR" filter check \
+    "rediss://localhost:$tls_port?key=tls&retry=1s"
+grep -q "certificate" err || fail "an unknown root: $(cat err)"
+redis_kill
+tls_server elsewhere.example
+SSL_CERT_FILE="$WORK/elsewhere.example.pem" exits 2 "$URLWEIR" filter check \
+    "rediss://localhost:$tls_port?key=tls&retry=1s"
+grep -qi "hostname mismatch" err || fail "another name: $(cat err)"

@@ -195,11 +195,11 @@ static inline void impostor_end(struct impostor *s)
 static inline struct redis_place impostor_place(const struct impostor *s,
                                                 int64_t timeout_ms)
 {
-    struct redis_place p = {.is_unix = true,
+    struct redis_place p = {.at.is_unix = true,
                             .key = "k",
                             .timeout_ms = timeout_ms};
 
-    snprintf(p.path, sizeof p.path, "%s", s->path);
+    snprintf(p.at.path, sizeof p.at.path, "%s", s->path);
     return p;
 }
 

@@ -495,7 +495,9 @@ static void meet_impostor(const char *harm, size_t length, bool from_the_start)
     struct impostor i = {.harm = harm,
                          .harm_length = length,
                          .from_the_start = from_the_start};
-    struct redis_place place = {.is_unix = true, .key = "k", .timeout_ms = 100};
+    struct redis_place place = {.at.is_unix = true,
+                                .key = "k",
+                                .timeout_ms = 100};
     struct redis_bloom_options o = {.place = &place,
                                     .mode = REDIS_BLOOM_MAKE,
                                     .expect = 100,
@@ -507,7 +509,7 @@ static void meet_impostor(const char *harm, size_t length, bool from_the_start)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     i.address.sun_family = AF_UNIX;
     snprintf(i.address.sun_path, sizeof i.address.sun_path, "%s/socket", dir);
-    snprintf(place.path, sizeof place.path, "%s", i.address.sun_path);
+    snprintf(place.at.path, sizeof place.at.path, "%s", i.address.sun_path);
     i.listener = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(i.listener, (struct sockaddr *)&i.address,
                           sizeof i.address),
@@ -569,7 +571,7 @@ END_TEST
 /* More than the ceiling, octet by octet or all at once. */
 START_TEST(an_answer_without_an_end_is_cut)
 {
-    size_t n = LINK_ANSWER_MOST * 2;
+    size_t n = REDIS_REPLY_MOST * 2;
     char *harm = xmalloc(n);
 
     redis_server_quiet();

@@ -90,13 +90,13 @@ START_TEST(a_password_and_a_database_are_used)
     p = redis_server_place(&server, "db=3");
     (void)redis_server_do(&server, "CONFIG SET requirepass secret");
     ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_ARG);
-    snprintf(p.password, sizeof p.password, "wrong");
+    snprintf(p.at.password, sizeof p.at.password, "wrong");
     ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_ARG);
-    snprintf(p.password, sizeof p.password, "secret");
+    snprintf(p.at.password, sizeof p.at.password, "secret");
     ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
     ck_assert_uint_ge(add(b, 0, 10), 9);
     redis_bloom_free(b);
-    snprintf(p.user, sizeof p.user, "default");
+    snprintf(p.at.user, sizeof p.at.user, "default");
     ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
     ck_assert_uint_eq(maybes(b, 0, 10), 10);
     redis_bloom_free(b);

@@ -126,12 +126,12 @@ START_TEST(it_signs_in_as_it_was_told_and_not_otherwise)
 
     ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
     ck_assert_str_eq(s.log, "");
-    snprintf(p.password, sizeof p.password, "secret");
+    snprintf(p.at.password, sizeof p.at.password, "secret");
     anew(&p, 0);
     ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
     ck_assert_str_eq(s.log, "AUTH secret; ");
-    snprintf(p.user, sizeof p.user, "me");
-    p.db = 12;
+    snprintf(p.at.user, sizeof p.at.user, "me");
+    p.at.db = 12;
     s.log[0] = '\0';
     anew(&p, 0);
     ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
@@ -143,8 +143,8 @@ START_TEST(a_server_that_refuses_us_is_not_open_and_its_words_are_kept)
 {
     struct redis_place p = impostor_place(&s, 60000);
 
-    snprintf(p.password, sizeof p.password, "secret");
-    p.db = 1;
+    snprintf(p.at.password, sizeof p.at.password, "secret");
+    p.at.db = 1;
     s.auth = "-WRONGPASS no\tway\x80\x1b[1m\r\n";
     anew(&p, 0);
     ck_assert_int_eq(redis_connection_ready(l), STATUS_ARG);
@@ -331,14 +331,14 @@ static char *array_of(char *to, unsigned n)
 
 START_TEST(arrays_are_bounded)
 {
-    static char text[8192];
+    static char text[REDIS_ELEMENTS_MOST * 4 + 16];
     const unsigned n = redis_script_check.number;
     redisReply *r;
 
-    s.scripts[n][0] = array_of(text, LINK_ELEMENTS_MOST);
+    s.scripts[n][0] = array_of(text, REDIS_ELEMENTS_MOST);
     ck_assert_int_eq(run(&r), STATUS_OK);
-    ck_assert_uint_eq(r->elements, LINK_ELEMENTS_MOST);
-    ck_assert_int_eq(r->element[LINK_ELEMENTS_MOST - 1]->integer, 5);
+    ck_assert_uint_eq(r->elements, REDIS_ELEMENTS_MOST);
+    ck_assert_int_eq(r->element[REDIS_ELEMENTS_MOST - 1]->integer, 5);
     freeReplyObject(r);
     s.scripts[n][1] = "*2\r\n*0\r\n*1\r\n:6\r\n";
     ck_assert_int_eq(run(&r), STATUS_OK);
@@ -346,7 +346,7 @@ START_TEST(arrays_are_bounded)
     ck_assert_int_eq(r->element[1]->type, REDIS_REPLY_ARRAY);
     ck_assert_int_eq(r->element[1]->element[0]->integer, 6);
     freeReplyObject(r);
-    s.scripts[n][2] = "*1025\r\n";
+    s.scripts[n][2] = "*65537\r\n";
     ck_assert_int_eq(run(&r), STATUS_CLOSED);
     ck_assert_ptr_nonnull(strstr(redis_connection_error(l), "too long"));
 }
