@@ -18,10 +18,12 @@
 
 const struct usage crawl_usage = {
     .name = "crawl",
-    .synopsis = "crawl [SEED...] [-i FILE|-] -o DIR [options]",
+    .synopsis = "crawl [SEED...] [-i FILE|-] [-o DIR] [options]",
     .about = "Crawls from the seeds and keeps what it finds in DIR. A "
              "directory that already holds a crawl is refused; `urlweir "
-             "resume` continues that crawl.",
+             "resume` continues that crawl. Without -o nothing is kept: the "
+             "URLs that were fetched go to stdout, one a line, or with -j - "
+             "as JSON.",
     .table = &crawl_options,
     .without = OPTION_ON_RESUME,
     .because = "it is for `urlweir resume`",
@@ -108,9 +110,9 @@ static bool take_seeds(struct crawl_settings *s, const struct command_line *c,
 
 static bool has_start(const struct crawl_settings *s, int *code)
 {
-    if (s->output == NULL) {
-        *code = usage_error(&crawl_usage,
-                            "-o DIR is missing: the directory for the crawl");
+    if (s->output == NULL && s->warc) {
+        *code = usage_error(&crawl_usage, "--warc needs -o DIR, the directory "
+                                          "for the archive");
         return false;
     }
     if (s->seeds.count == 0 && s->input == NULL && s->sitemap_url.count == 0) {

@@ -28,7 +28,9 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
+#include "crawler/html/link_kinds.h"
 #include "crawler/url_columns.h"
+#include "frontier/outcome.h"
 #include "job/exit_code.h"
 #include "job/jsonl_tail.h"
 #include "storage/outcome_rows.h"
@@ -43,6 +45,7 @@ enum ending { GOES_ON, FINISHES, GIVES_UP };
 struct jsonl {
     int fd;
     bool is_file; /* not a pipe or terminal */
+    bool urls;    /* no more of a row than its URL */
     char *name;   /* for messages */
     struct outcome_rows *rows;
     pthread_t thread;
@@ -61,13 +64,23 @@ struct jsonl {
 /* ---- a line ---------------------------------------------------------------
  */
 
+static void add_url(struct jsonl *j, const struct url_record *row)
+{
+    if (row->fetch.status != OUTCOME_FETCHED || link_is_sitemap(row->url.kind))
+        return;
+    buf_add_bytes(&j->lines, row->url.url);
+    buf_add_char(&j->lines, '\n');
+}
+
 static void take_row(void *ctx, const struct url_record *row)
 {
     struct jsonl *j = ctx;
     struct bytes line;
 
-    if (column_view_write(&row_views[ROW_VIEW_LINES], row, &j->line, &line) ==
-        STATUS_OK)
+    if (j->urls)
+        add_url(j, row);
+    else if (column_view_write(&row_views[ROW_VIEW_LINES], row, &j->line,
+                               &line) == STATUS_OK)
         buf_add_bytes(&j->lines, line);
     j->after = row->fetch.seq;
 }
@@ -283,12 +296,13 @@ static struct jsonl *jsonl_new(const char *path)
 }
 
 bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
-                int *code)
+                bool urls, int *code)
 {
     struct jsonl *j = jsonl_new(path);
     struct buf db;
     enum status st;
 
+    j->urls = urls;
     buf_init(&db, PATH_MAX);
     buf_addf(&db, "%s/frontier.db", dir);
     st = outcome_rows_open(&j->rows, buf_str(&db));

@@ -24,10 +24,11 @@ struct jsonl;
  * stderr. */
 bool jsonl_may_begin(const char *path);
 
-/* `dir` holds a crawl. False: the error was printed on stderr, and *code is the
- * exit status. */
+/* `dir` holds a crawl. `urls`: a line is the URL alone, and only what was
+ * fetched has one, sitemaps excepted. False: the error was printed on stderr,
+ * and *code is the exit status. */
 MUST_CHECK bool jsonl_open(struct jsonl **out, const char *dir,
-                           const char *path, int *code);
+                           const char *path, bool urls, int *code);
 /* Has writing failed, or reading the store? STATUS_OK: no. STATUS_CLOSED:
  * standard output has lost its reader. */
 enum status jsonl_status(struct jsonl *j);

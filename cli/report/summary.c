@@ -244,7 +244,7 @@ static const char *stop_text(const struct summary *s)
         return "stopped: a fetcher is stuck on the URL named above; the next "
                "start marks it failed";
     case CRAWL_INTERRUPTED:
-        return "interrupted; nothing is lost";
+        return s->dir == NULL ? "interrupted" : "interrupted; nothing is lost";
     default:
         return "stopped: the store failed; everything that was committed is "
                "intact";
@@ -356,7 +356,7 @@ static void print_waits(FILE *to, const struct summary *s)
         fprintf(to, "  %s\n", buf_str(&b));
         buf_fini(&b);
     }
-    if (s->wait_count > WAITS_MOST)
+    if (s->wait_count > WAITS_MOST && s->dir != NULL)
         next(to, "  and more hosts", "status", s->dir, " --hosts");
 }
 
@@ -408,5 +408,9 @@ void summary_print(FILE *to, const struct summary *s)
         refused_hints(to, c);
     }
     fprintf(to, "exit status %d; ", (int)s->code);
-    print_next(to, s);
+    if (s->dir == NULL)
+        fprintf(to,
+                "nothing is kept: -o DIR keeps pages, outcomes and queue\n");
+    else
+        print_next(to, s);
 }

@@ -17,7 +17,7 @@
 #define SUMMARY_REASONS 8 /* shown for a status; the rest is "other" */
 
 struct summary {
-    const char *dir;
+    const char *dir; /* NULL: it is not kept */
     enum crawl_end end;
     enum exit_code code;
     int64_t elapsed_ms;              /* of this run */

@@ -17,6 +17,7 @@
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
+#include "cli/run/passing_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
@@ -127,26 +128,34 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
     return code;
 }
 
+static int crawl(struct crawl_settings *s)
+{
+    struct crawl_setup c;
+    struct file_lock *lock = NULL;
+    int code = EXIT_DONE;
+
+    if (crawl_setup_init(&c, s, &code) && confine_crawl("crawl", s, &code) &&
+        crawl_lock(s->output, "crawl", &lock, &code))
+        code = crawl_in(s, &c, lock);
+    file_lock_free(lock);
+    crawl_setup_fini(&c);
+    return code;
+}
+
 int cmd_crawl(int argc, char **argv)
 {
     struct crawl_settings s;
-    struct crawl_setup c;
-    struct file_lock *lock = NULL;
     int code = EXIT_DONE;
 
     if (!settings_of_crawl(&s, argc, argv, &code))
         return code;
     secret_args_hide(argc, argv, &s);
-    if (!dir_kind_check(s.output, DIR_CRAWL, "crawl")) {
-        settings_fini(&s);
-        return EXIT_CANNOT;
-    }
     stop_signals_block();
-    if (crawl_setup_init(&c, &s, &code) && confine_crawl("crawl", &s, &code) &&
-        crawl_lock(s.output, "crawl", &lock, &code))
-        code = crawl_in(&s, &c, lock);
-    file_lock_free(lock);
-    crawl_setup_fini(&c);
+    if (s.output == NULL)
+        code = passing_crawl(&s, crawl);
+    else
+        code = dir_kind_check(s.output, DIR_CRAWL, "crawl") ? crawl(&s)
+                                                            : EXIT_CANNOT;
     settings_fini(&s);
     return code;
 }

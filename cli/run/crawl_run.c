@@ -183,19 +183,30 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
 
     if (s->quiet)
         return code;
-    summary_print(stderr, &(struct summary){.dir = s->output,
-                                            .end = r->end,
-                                            .code = (enum exit_code)code,
-                                            .elapsed_ms = elapsed / NS_PER_MS,
-                                            .crawl = c,
-                                            .pages_before = pages_before,
-                                            .waits = r->waits,
-                                            .wait_count = r->wait_count,
-                                            .longest = &r->longest});
+    summary_print(stderr,
+                  &(struct summary){.dir = s->passing ? NULL : s->output,
+                                    .end = r->end,
+                                    .code = (enum exit_code)code,
+                                    .elapsed_ms = elapsed / NS_PER_MS,
+                                    .crawl = c,
+                                    .pages_before = pages_before,
+                                    .waits = r->waits,
+                                    .wait_count = r->wait_count,
+                                    .longest = &r->longest});
     return code;
 }
 
 /* ---- the lines of --jsonl ---- */
+
+/* A crawl that keeps nothing prints its URLs, if nothing else was asked for. */
+static bool open_lines(struct jsonl **out, const struct crawl_settings *s,
+                       int *code)
+{
+    bool urls = s->passing && s->jsonl == NULL;
+
+    return (s->jsonl == NULL && !urls) ||
+           jsonl_open(out, s->output, urls ? "-" : s->jsonl, urls, code);
+}
 
 /* Stops the crawl if its lines cannot be written. */
 static void stop_without_lines(struct jsonl *lines, struct crawl *c,
@@ -228,7 +239,7 @@ int crawl_run_lines(const struct crawl_settings *s, int code)
 
     if (s->jsonl == NULL)
         return code;
-    if (!jsonl_open(&lines, s->output, s->jsonl, &code))
+    if (!jsonl_open(&lines, s->output, s->jsonl, false, &code))
         return code;
     switch (end_lines(lines, false)) {
     case STATUS_OK:
@@ -290,7 +301,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     enum status st;
     int code;
 
-    if (s->jsonl != NULL && !jsonl_open(&r.lines, s->output, s->jsonl, &code))
+    if (!open_lines(&r.lines, s, &code))
         return code;
     e->ops->stats(e, &before);
     r.progress = progress_new(s->progress, &limits, &before, r.started);

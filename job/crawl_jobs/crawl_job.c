@@ -173,7 +173,8 @@ static enum status open_lines(struct crawl_job *m, struct buf *why)
     int code;
 
     if (m->settings.jsonl == NULL ||
-        jsonl_open(&m->lines, m->settings.output, m->settings.jsonl, &code))
+        jsonl_open(&m->lines, m->settings.output, m->settings.jsonl, false,
+                   &code))
         return STATUS_OK;
     buf_addf(why, "jsonl: %s cannot be used", m->settings.jsonl);
     return STATUS_ARG;

@@ -169,13 +169,14 @@ struct crawl_settings {
     enum changed_by changed_by;     /* what makes a page a changed one */
 
     /* ---- output ---- */
-    char *since;                   /* directory of an earlier crawl */
-    enum record_choice record;     /* keep the link graph */
-    bool warc;                     /* record answers in DIR/warc */
-    uint64_t warc_size_bytes;      /* of a WARC file */
-    char *warc_prefix;             /* of its name; NULL: "urlweir" */
-    bool cdxj;                     /* index the WARC files at a stop */
-    char *jsonl;                   /* file for lines, "-": stdout; or NULL */
+    char *since;               /* directory of an earlier crawl */
+    enum record_choice record; /* keep the link graph */
+    bool warc;                 /* record answers in DIR/warc */
+    uint64_t warc_size_bytes;  /* of a WARC file */
+    char *warc_prefix;         /* of its name; NULL: "urlweir" */
+    bool cdxj;                 /* index the WARC files at a stop */
+    char *jsonl;               /* file for lines, "-": stdout; or NULL */
+    bool passing; /* the output is temporary: no option, see passing_crawl.h */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log only errors; log also actions */
     bool decisions;                /* and why */

@@ -165,7 +165,8 @@ END_TEST
 
 START_TEST(a_crawl_needs_a_directory_and_a_seed)
 {
-    refused("-o DIR is missing", ((char *[]){"crawl", "http://a/", NULL}));
+    refused("--warc needs -o DIR",
+            ((char *[]){"crawl", "http://a/", "--warc", NULL}));
     refused("no seed: give URLs, or -i FILE",
             ((char *[]){"crawl", "-o", "x", NULL}));
     accepted((char *[]){"crawl", "-o", "x", "-i", "-", NULL});
