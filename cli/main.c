@@ -12,7 +12,6 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/version.h"
 
 static void help(FILE *to)
 {
@@ -88,7 +87,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        version_print(stdout);
+        puts("urlweir " URLWEIR_VERSION);
         return end(EXIT_DONE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

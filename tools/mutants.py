@@ -61,9 +61,9 @@ CHANGES = {
     'INT64_MAX': ('INT64_MIN',), 'INT64_MIN': ('INT64_MAX',),
 }
 # Calls whose arguments are no promise, and those whose absence only a
-# sanitizer sees.
+# sanitizer sees, or nobody (pthread_mutex_destroy).
 NOT_TOLD = re.compile(r'(static_)?assert|log_\w+|__builtin_prefetch')
-FREES = re.compile(r'(\w+_)?(free|fini)|munmap')
+FREES = re.compile(r'(\w+_)?(free|fini|destroy)|munmap')
 KEYWORDS = set('return if for while do switch case default else struct const '
                'static enum union sizeof typedef extern goto'.split())
 

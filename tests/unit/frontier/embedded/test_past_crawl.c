@@ -510,6 +510,7 @@ static bool same_size(void *ctx, const struct fetch_row *row)
 START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
 {
     struct graph g = {.count = 0};
+    struct link_range rows = {0, 0};
     struct reader reader;
     struct both b;
     unsigned seen = 0;
@@ -541,6 +542,10 @@ START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     ck_assert_int_eq(page_store_each_of(reader.pages, 1, same_size, &size),
                      STATUS_OK);
     ck_assert_uint_eq(size, 1000 + ROOT);
+    /* so that they are known to the crawl after this one */
+    ck_assert_int_eq(link_store_page(reader.links, 1, &rows), STATUS_OK);
+    ck_assert_uint_eq(rows.first, 1);
+    ck_assert_uint_eq(rows.count, 4);
     reader_close(&reader);
     end(&b);
 }

@@ -313,6 +313,117 @@ START_TEST(what_came_after_an_empty_checkpoint_is_seen)
 }
 END_TEST
 
+static void stop(struct seen_store *s)
+{
+    const struct seen_store_checkpoint c = {"stopped", true, true};
+
+    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    seen_store_close(s);
+}
+
+static void path_in(const struct scratch *at, const char *name, char path[128])
+{
+    snprintf(path, 128, "%s/%s", at->dir, name);
+}
+
+/* An older copy of the database was put back, and with it ids will be given
+ * again: a filter that covers them would miss the URLs that get them. */
+START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
+{
+    static const char *const names[] = {"frontier.db", "manifest"};
+    struct scratch at = scratch_make(), older = scratch_make();
+    struct seen_store *s = make(&at);
+    char from[128], to[128];
+
+    for (unsigned n = 0; n < 100; n++)
+        admit(s, n);
+    stop(s);
+    for (int i = 0; i < 2; i++) {
+        path_in(&at, names[i], from);
+        path_in(&older, names[i], to);
+        scratch_copy_file(from, to);
+    }
+    s = open_again(&at);
+    for (unsigned n = 100; n < 300; n++)
+        admit(s, n);
+    stop(s);
+    path_in(&at, "filter.ckpt", from);
+    path_in(&older, "filter.ckpt", to);
+    scratch_copy_file(from, to);
+    s = open_again(&older);
+    ck_assert_int_ne(access(to, F_OK), 0);
+    ck_assert_uint_eq(seen_store_filter_stats(s)->count, 100);
+    for (unsigned n = 0; n < 100; n++)
+        SAME(ask(s, n), SEEN_BEFORE);
+    for (unsigned n = 500; n < 800; n++)
+        admit(s, n);
+    stop(s);
+    s = open_again(&older);
+    ck_assert_uint_eq(seen_store_filter_stats(s)->count, 400);
+    seen_store_close(s);
+    scratch_remove(&at);
+    scratch_remove(&older);
+}
+END_TEST
+
+/* The filter that the store has after it is opened with these settings. */
+static struct filter_stats filter_with(const struct scratch *at,
+                                       const char *kind, double fpr,
+                                       uint64_t expect)
+{
+    struct seen_store_options o = options;
+    struct seen_store *s = NULL;
+    struct filter_stats stats;
+
+    o.filter_kind = kind;
+    o.fpr = fpr;
+    o.expect = expect;
+    ck_assert_int_eq(seen_store_open(&s, at->dir, &o), STATUS_OK);
+    for (unsigned n = 0; n < 1000; n++)
+        SAME(ask(s, n), SEEN_BEFORE);
+    stats = *seen_store_filter_stats(s);
+    ck_assert_str_eq(stats.kind, kind);
+    ck_assert_double_eq(stats.fpr_promised, fpr);
+    stop(s);
+    return stats;
+}
+
+/* A whole number of blocks is a few keys more. */
+static void is_made_for(const struct scratch *at, double fpr, uint64_t expect,
+                        uint64_t keys)
+{
+    uint64_t capacity = filter_with(at, "bloom", fpr, expect).capacity;
+
+    ck_assert_uint_ge(capacity, keys);
+    ck_assert_uint_lt(capacity, keys + 100);
+}
+
+/* One of another kind or rate is made from the exact set; so is one of another
+ * size, for kinds that cannot grow, if a size is asked for. */
+START_TEST(a_filter_file_of_other_settings_is_made_anew)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+
+    for (unsigned n = 0; n < 1000; n++)
+        admit(s, n);
+    stop(s);
+    (void)filter_with(&at, "scalable", 0.001, 0);
+    (void)filter_with(&at, "scalable", 0.01, 5000000);
+    is_made_for(&at, 0.01, 30000, 30000);
+    is_made_for(&at, 0.01, 30000, 30000);
+    is_made_for(&at, 0.01, 0, 30000);
+    is_made_for(&at, 0.02, 0, 1001);
+    is_made_for(&at, 0.02, 5000, 5000);
+    /* its first layer is for many keys, as it has them for good */
+    ck_assert_uint_gt(filter_with(&at, "stacked", 0.01, 0).bits,
+                      (uint64_t)16384 * 10);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* It gets its keys from the exact set, as a larger table needs them all. */
 START_TEST(a_filter_that_grows_keeps_what_was_seen)
 {
@@ -467,6 +578,9 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
     tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
     tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
+    tcase_add_test(t,
+                   a_filter_file_ahead_of_its_store_is_removed_and_made_anew);
+    tcase_add_test(t, a_filter_file_of_other_settings_is_made_anew);
     tcase_add_test(t, a_filter_that_grows_keeps_what_was_seen);
     tcase_add_test(
         t, a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made);

@@ -285,6 +285,43 @@ START_TEST(of_each_page_one_more_spelling_is_let_in)
 }
 END_TEST
 
+/* Under IDs of sessions the same text is the same page again; under another
+ * spelling only the same body is, as texts without their numbers may be those
+ * of another page. */
+START_TEST(a_spelling_is_told_by_its_body_and_a_session_also_by_its_text)
+{
+    static const struct {
+        const char *before, *behind;
+        uint64_t text, body;
+        unsigned found;
+    } all[] = {
+        {"/x?sid=", "1234567890abcdef12345678", 0, 0, 0},
+        {"/x?sid=", "1234567890abcdef12345678", 1, 0, 1},
+        {"/x?b=", "&a=1", 1, 0, 0},
+        {"/x?b=", "&a=1", 0, 7, 1},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct rig g;
+
+        setup(&g);
+        g.o.threshold[TRAP_SAME_BODY] = 0;
+        close_table(&g);
+        open_table(&g);
+        for (unsigned k = 0; k < 12; k++) {
+            char path[100];
+
+            snprintf(path, sizeof path, "%s%08x%s", all[i].before, k + 2,
+                     all[i].behind);
+            page_on(&g, HOST, path, NULL, all[i].text,
+                    all[i].body > 0 ? all[i].body + k : 0);
+        }
+        ck_assert_msg(g.found == all[i].found, "%zu: %u found", i, g.found);
+        teardown(&g);
+    }
+}
+END_TEST
+
 START_TEST(a_domain_that_mints_hosts_loses_only_new_ones)
 {
     struct rig g;
@@ -445,6 +482,8 @@ Suite *suite_trap_table(void)
     tcase_add_test(t, another_body_begins_anew);
     tcase_add_test(t, one_body_that_leads_ever_on_is_a_spiral);
     tcase_add_test(t, of_each_page_one_more_spelling_is_let_in);
+    tcase_add_test(
+        t, a_spelling_is_told_by_its_body_and_a_session_also_by_its_text);
     tcase_add_test(t, a_domain_that_mints_hosts_loses_only_new_ones);
     tcase_add_test(t, a_rule_that_is_off_says_nothing);
     tcase_add_test(t, evidence_outlives_a_restart_at_any_page);
