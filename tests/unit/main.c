@@ -45,11 +45,11 @@ int fdatasync(int fd)
 
 _Thread_local uint64_t scratch_steps_left;
 _Thread_local bool scratch_step_failed;
-static _Thread_local bool in_exec; /* whose own steps are not ours to fail */
+static _Thread_local bool inside; /* SQLite's own steps are not ours to fail */
 
 static bool step_fails(void)
 {
-    if (in_exec || scratch_steps_left == 0 || --scratch_steps_left > 0)
+    if (inside || scratch_steps_left == 0 || --scratch_steps_left > 0)
         return false;
     scratch_step_failed = true;
     return true;
@@ -62,6 +62,7 @@ int sqlite3_step(sqlite3_stmt *s)
     static int (*real)(sqlite3_stmt *);
     static _Thread_local sqlite3_stmt *scan;
     static _Thread_local uint64_t rows;
+    bool was = inside;
     int rc;
 
     if (real == NULL)
@@ -70,7 +71,9 @@ int sqlite3_step(sqlite3_stmt *s)
         rows = 0;
     if (rows < 2 && step_fails())
         return SQLITE_IOERR;
+    inside = true;
     rc = real(s);
+    inside = was;
     scan = rc == SQLITE_ROW ? s : NULL;
     rows++;
     return rc;
@@ -96,7 +99,7 @@ int sqlite3_exec(sqlite3 *h, const char *sql, sqlite3_callback row, void *ctx,
 {
     static int (*real)(sqlite3 *, const char *, sqlite3_callback, void *,
                        char **);
-    bool was = in_exec;
+    bool was = inside;
     int rc;
 
     if (real == NULL)
@@ -104,9 +107,9 @@ int sqlite3_exec(sqlite3 *h, const char *sql, sqlite3_callback row, void *ctx,
     /* Nobody waits for what a ROLLBACK says. */
     if (strcmp(sql, "ROLLBACK") != 0 && step_fails())
         return SQLITE_IOERR;
-    in_exec = true;
+    inside = true;
     rc = real(h, sql, row, ctx, why);
-    in_exec = was;
+    inside = was;
     return rc;
 }
 

@@ -665,6 +665,28 @@ START_TEST(pages_read_are_counted_over_all_of_a_run)
 }
 END_TEST
 
+/* What the filter calls new is not looked for in the pages. */
+START_TEST(once_enough_pages_were_read_a_filter_spares_them)
+{
+    struct model *m = model_new(3);
+    struct dedupe *d = open_small(NULL);
+    uint64_t before;
+
+    for (int i = 0; i < 500 && dedupe_stats(d).filter_bits == 0; i++)
+        take_some(d, m, 1);
+    ck_assert_uint_gt(dedupe_stats(d).filter_bits, m->count * 8);
+    ck_assert_uint_gt(dedupe_stats(d).page_reads, 512);
+    before = dedupe_stats(d).page_reads;
+    for (int i = 0; i < 20; i++) {
+        ck_assert_uint_eq(ask(d, UNIVERSE + (uint64_t)i * BATCH, BATCH), BATCH);
+        settle(d, false);
+    }
+    ck_assert_uint_lt(dedupe_stats(d).page_reads - before, 100);
+    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    free(m);
+}
+END_TEST
+
 /* ---- each statement fails in turn ---- */
 
 static struct dedupe *faulty;
@@ -734,9 +756,12 @@ Suite *suite_dedupe(void)
     tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);
     tcase_add_test(t, spellings_of_a_url_are_one_and_octets_are_not);
     tcase_add_test(t, its_stats_say_what_it_holds_and_where);
+    tcase_add_test(t, once_enough_pages_were_read_a_filter_spares_them);
     tcase_add_test(t, pages_read_are_counted_over_all_of_a_run);
     tcase_add_test(t, a_statement_that_fails_is_told_and_nothing_is_lost);
     suite_add_tcase(s, t);
+    tcase_set_timeout(t, 60);
+    tcase_set_timeout(refuse, 60);
     tcase_set_timeout(crash, 600);
     tcase_add_checked_fixture(crash, setup, teardown);
     tcase_add_test(crash, a_crash_keeps_what_was_committed_and_nothing_else);

@@ -269,6 +269,101 @@ START_TEST(a_304_keeps_what_the_page_was)
 }
 END_TEST
 
+static struct engine_done unchanged(const struct rig *r, uint64_t id,
+                                    uint16_t http_status)
+{
+    return (struct engine_done){
+        .id = id,
+        .outcome = {OUTCOME_FETCHED, REASON_UNCHANGED, http_status},
+        .row = {.at_ms = ASKED_MS, .http_status = http_status},
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1}};
+}
+
+/* A page with two links, which is asked for again: a 304 says that they are its
+ * links still, while a page that came whole has those that came with it. */
+START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
+{
+    static const uint16_t answers[] = {304, 200};
+
+    for (int i = 0; i < 2; i++) {
+        struct link_range was = {0, 0}, is = {0, 0};
+        struct engine_item links[2];
+        struct engine_done d;
+        struct reader reader;
+        struct rig r;
+
+        rig_init(&r);
+        r.o.record_links = true;
+        r.o.refresh = (struct refresh_rules){.every_ms = 1, .min_ms = 1};
+        rig_create(&r);
+        rig_seed(&r, "http://a.test/");
+        links[0] = rig_item(&r, "http://a.test/b");
+        links[1] = rig_item(&r, "http://a.test/c");
+        (void)rig_page(&r, links, 2);
+        for (int k = 0; k < 3; k++) {
+            struct engine_lease l = {.id = 0};
+            size_t n = 0;
+
+            r.now += NS_PER_S;
+            ck_assert_int_eq(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l,
+                                             &n),
+                             STATUS_OK);
+            ck_assert_uint_eq(n, 1);
+            d = unchanged(&r, l.id, answers[i]);
+            if (l.id != 1)
+                d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 404};
+            ck_assert_uint_eq(l.last.seq, l.id == 1 ? 1 : 0);
+            ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
+                             STATUS_OK);
+            if (l.id == 1)
+                break;
+        }
+        rig_stop(&r);
+        ck_assert_uint_eq(d.id, 1);
+        ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+        ck_assert_int_eq(link_store_page(reader.links, 1, &was), STATUS_OK);
+        ck_assert_uint_eq(was.count, 2);
+        ck_assert_int_eq(link_store_page(reader.links,
+                                         page_store_last_seq(reader.pages),
+                                         &is),
+                         STATUS_OK);
+        ck_assert_uint_eq(is.count, i == 0 ? 2 : 0);
+        if (i == 0)
+            ck_assert_uint_eq(is.first, was.first);
+        reader_close(&reader);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+/* Where its record refers to is known to the fetch after it. */
+START_TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
+{
+    struct fetch_row row = whole(1);
+    struct record_name to = {{NULL, 0}, 0};
+    struct engine_done d;
+    struct rig r;
+    struct buf text;
+
+    rig_init(&r);
+    r.o.keeps_records = true;
+    row.warc_file = bytes_of_str("a.warc.gz");
+    begin(&r, row);
+    d = unchanged(&r, lease(&r).id, 304);
+    d.row.warc_file = bytes_of_str("b.warc.gz");
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    rig_commit(&r);
+    buf_init(&text, 1000);
+    ck_assert_int_eq(revisit_store_get(((struct frontier *)r.e)->revisits, 2,
+                                       &to, &text),
+                     STATUS_OK);
+    ck_assert(bytes_is(to.url, "http://a.test/"));
+    ck_assert_int_eq(to.at_ms, ASKED_MS);
+    buf_fini(&text);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_frontier_last(void)
 {
     Suite *s = suite_create("frontier_last");
@@ -282,6 +377,9 @@ Suite *suite_frontier_last(void)
     tcase_add_test(t, a_newer_lastmod_of_a_sitemap_withholds_them);
     tcase_add_test(t, with_warc_a_page_without_a_record_is_asked_in_full);
     tcase_add_test(t, a_304_keeps_what_the_page_was);
+    tcase_add_test(t, a_304_has_the_links_of_the_page_that_it_confirms);
+    tcase_add_test(t,
+                   the_record_of_an_unchanged_page_refers_to_that_of_its_body);
     suite_add_tcase(s, t);
     return s;
 }

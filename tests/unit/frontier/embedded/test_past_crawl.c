@@ -440,11 +440,10 @@ struct both {
 };
 
 /* The new crawl leaves out.test alone. */
-static void begin_within(struct both *b, int64_t depth)
+static void begin_new(struct both *b, int64_t depth, bool keeps_records)
 {
-    make_old(&b->old, true);
-    b->past = open_past(&b->old);
     judge_init(&b->new);
+    b->new.o.keeps_records = keeps_records;
     judge_terms(&b->new, depth, "out\\.test");
     b->new.o.identity = bytes_of_str(IDENTITY);
     b->new.o.record_links = true;
@@ -452,6 +451,13 @@ static void begin_within(struct both *b, int64_t depth)
     b->new.o.store.digest_seed = past_crawl_seed(b->past);
     rig_create(&b->new);
     rig_seed(&b->new, pages[ROOT].url);
+}
+
+static void begin_within(struct both *b, int64_t depth)
+{
+    make_old(&b->old, true);
+    b->past = open_past(&b->old);
+    begin_new(b, depth, false);
 }
 
 static void begin(struct both *b)
@@ -620,6 +626,30 @@ START_TEST(another_root_is_told_to_the_earlier_crawl)
 }
 END_TEST
 
+/* Where records are kept, that of then is referred to; a page without one is
+ * asked for in full. */
+START_TEST(a_lease_knows_the_record_of_then)
+{
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct engine_lease l;
+        struct both b;
+
+        make_old(&b.old, true);
+        if (!recorded)
+            change(&b.old, "UPDATE fetch SET warc = NULL");
+        b.past = open_past(&b.old);
+        begin_new(&b, -1, true);
+        l = lease(&b.new);
+        ck_assert_uint_eq(l.last.past_url, ROOT + 1);
+        ck_assert_int_eq(l.last.etag.len > 0, recorded);
+        ck_assert_int_eq(l.last.record.at_ms,
+                         recorded ? RIG_WALL + ROOT + 1 : 0);
+        ck_assert(bytes_is(l.last.record.url, recorded ? pages[ROOT].url : ""));
+        end(&b);
+    }
+}
+END_TEST
+
 /* ---- faults ---- */
 
 static struct both *faulty;
@@ -677,6 +707,7 @@ Suite *suite_past_crawl(void)
     tcase_add_test(t, where_depth_counts_each_link_is_judged_anew);
     tcase_add_test(t, only_a_304_has_the_links_of_then);
     tcase_add_test(t, another_root_is_told_to_the_earlier_crawl);
+    tcase_add_test(t, a_lease_knows_the_record_of_then);
     tcase_add_test(t, a_statement_that_fails_in_either_crawl_is_told);
     suite_add_tcase(s, t);
     return s;

@@ -141,6 +141,72 @@ START_TEST(counts_move_to_the_store_once)
 }
 END_TEST
 
+static struct seen_counts stored_counts(const struct seen_store *s)
+{
+    const struct frontier_store *f = s->store;
+
+    return (struct seen_counts){
+        .in_batch = frontier_store_counter(f, "answered_in_batch"),
+        .hot = frontier_store_counter(f, "answered_hot"),
+        .filter_new = frontier_store_counter(f, "filter_new"),
+        .filter_maybe = frontier_store_counter(f, "filter_maybe"),
+        .false_positives = frontier_store_counter(f, "false_positives"),
+        .unsure = frontier_store_counter(f, "filter_unsure")};
+}
+
+/* Five answers of each kind: some commits later, they are the sums. */
+START_TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
+{
+    struct seen_store_options o = options;
+    struct scratch at = scratch_make();
+    struct seen_store *s = NULL;
+
+    o.fpr = 1e-9;
+    ck_assert_int_eq(seen_store_create(&s, at.dir, &o, WALL), STATUS_OK);
+    for (unsigned n = 0; n < 50; n++)
+        admit(s, n);
+    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    seen_store_close(s);
+    ck_assert_int_eq(seen_store_open(&s, at.dir, &o), STATUS_OK);
+    for (unsigned round = 1; round <= 4; round++) {
+        const struct seen_counts was = stored_counts(s);
+        struct digest twice[2];
+        enum seen_answer a[2];
+        struct seen_counts c;
+        char url[32];
+
+        ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
+        for (unsigned n = round * 10; n < round * 10 + 5; n++) {
+            SAME(ask(s, n), SEEN_BEFORE);
+            SAME(ask(s, n), SEEN_BEFORE);
+            SAME(ask(s, n), SEEN_BEFORE);
+        }
+        twice[0] = twice[1] = digest_of(s, 100 + round, url);
+        ck_assert_int_eq(seen_check(s->seen, twice, 2, a), STATUS_OK);
+        c = seen_store_uncounted(s);
+        SAME(c.asked, 17);
+        SAME(c.in_batch, 1);
+        SAME(c.hot, 10);
+        SAME(c.filter_new, 1);
+        SAME(c.filter_maybe, 5);
+        SAME(c.false_positives, 0);
+        SAME(c.unsure, 0);
+        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+        SAME(seen_store_uncounted(s).asked, 0);
+        SAME(seen_store_uncounted(s).filter_maybe, 0);
+        c = stored_counts(s);
+        SAME(c.in_batch - was.in_batch, 1);
+        SAME(c.hot - was.hot, 10);
+        SAME(c.filter_new - was.filter_new, 1);
+        SAME(c.filter_maybe - was.filter_maybe, 5);
+        SAME(c.false_positives, 0);
+        SAME(c.unsure, 0);
+    }
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
 {
     const struct seen_store_checkpoint c = {"stopped", true, true};
@@ -571,6 +637,7 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, what_is_committed_is_seen_again_and_nothing_else_is);
     tcase_add_test(t, the_filter_is_noted_at_each_doubling);
     tcase_add_test(t, counts_move_to_the_store_once);
+    tcase_add_test(t, each_kind_of_answer_moves_to_the_store_with_its_commit);
     tcase_add_test(t, a_checkpoint_is_about_the_commit_between_its_two_calls);
     tcase_add_test(t, a_broken_store_takes_no_more_changes);
     tcase_add_test(t, a_directory_has_one_store);

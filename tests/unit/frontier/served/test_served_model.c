@@ -457,11 +457,39 @@ static void stop(struct play *p)
     reopen(p);
 }
 
+/* When something of a queue becomes possible: it must be, at that moment. */
+static int64_t next_moment(struct play *p)
+{
+    const struct m_queue *q = &p->m.queues[below(p, CRAWLS)][below(p, KEYS)];
+    const struct m_url *u = &q->urls[below(p, URLS)];
+
+    switch (below(p, 4)) {
+    case 0:
+        return q->blocked;
+    case 1:
+        return u->due;
+    case 2:
+        return u->leased_until;
+    default:
+        return q->served + (q->delay >= 0 ? q->delay : p->m.default_delay);
+    }
+}
+
+static void advance(struct play *p)
+{
+    int64_t moment = next_moment(p);
+
+    if (below(p, 3) == 0)
+        p->now += below(p, 1500);
+    else if (moment > p->now && moment < p->now + 60000)
+        p->now = moment;
+}
+
 static void step(struct play *p)
 {
     unsigned dice = below(p, 100);
 
-    p->now += below(p, 3) == 0 ? below(p, 1500) : 0;
+    advance(p);
     if (dice < 40)
         put(p);
     else if (dice < 65)

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "frontier/traps/trap_families.h"
 #include "tests/unit/storage/scratch.h"
 
 #define HOST "h.example"
@@ -322,6 +323,29 @@ START_TEST(a_spelling_is_told_by_its_body_and_a_session_also_by_its_text)
 }
 END_TEST
 
+/* The place of a text is that of the page that had it. */
+START_TEST(a_family_knows_its_latest_texts)
+{
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct rig g;
+
+    setup(&g);
+    o = trap_owner_make(g.t, bytes_of_str(HOST));
+    f = trap_family_make(g.t, o, TRAP_COUNTER, bytes_of_str("form"));
+    ck_assert(!trap_family_has_text(NULL, 1));
+    for (uint32_t i = 0; i < TRAP_TAGS_MOST + 40; i++) {
+        f->pages = i;
+        ck_assert(!trap_family_has_text(f, 1000 + i));
+        trap_family_add_text(g.t, f, 1000 + i);
+        ck_assert(trap_family_has_text(f, 1000 + i));
+    }
+    for (uint32_t i = 0; i < TRAP_TAGS_MOST + 40; i++)
+        ck_assert_int_eq(trap_family_has_text(f, 1000 + i), i >= 40);
+    teardown(&g);
+}
+END_TEST
+
 START_TEST(a_domain_that_mints_hosts_loses_only_new_ones)
 {
     struct rig g;
@@ -441,6 +465,26 @@ START_TEST(memory_is_bounded_and_traps_stay)
 }
 END_TEST
 
+/* With as many texts as there is room for, before and behind. */
+START_TEST(after_a_restart_it_takes_as_much_memory_as_before)
+{
+    struct rig g;
+    uint64_t empty, full;
+
+    setup(&g);
+    empty = trap_table_memory(g.t);
+    months(&g, TRAP_TAGS_MOST, 0);
+    months(&g, 20, 1);
+    flush(&g);
+    full = trap_table_memory(g.t);
+    ck_assert_uint_gt(full, empty + TRAP_TAGS_MOST * 4);
+    close_table(&g);
+    open_table(&g);
+    ck_assert_uint_eq(trap_table_memory(g.t), full);
+    teardown(&g);
+}
+END_TEST
+
 START_TEST(a_row_that_makes_no_sense_is_damage)
 {
     static const char *const bad[] = {
@@ -484,12 +528,14 @@ Suite *suite_trap_table(void)
     tcase_add_test(t, of_each_page_one_more_spelling_is_let_in);
     tcase_add_test(
         t, a_spelling_is_told_by_its_body_and_a_session_also_by_its_text);
+    tcase_add_test(t, a_family_knows_its_latest_texts);
     tcase_add_test(t, a_domain_that_mints_hosts_loses_only_new_ones);
     tcase_add_test(t, a_rule_that_is_off_says_nothing);
     tcase_add_test(t, evidence_outlives_a_restart_at_any_page);
     tcase_add_test(t, a_cleared_family_leaves_the_disk);
     tcase_add_test(t, a_higher_threshold_frees_and_a_lower_one_holds);
     tcase_add_test(t, memory_is_bounded_and_traps_stay);
+    tcase_add_test(t, after_a_restart_it_takes_as_much_memory_as_before);
     tcase_add_test(t, a_row_that_makes_no_sense_is_damage);
     suite_add_tcase(s, t);
     return s;

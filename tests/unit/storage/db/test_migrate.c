@@ -13,7 +13,7 @@
 #include "storage/db/schema.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/served_log.h"
-#include "tests/unit/storage/scratch.h"
+#include "tests/unit/storage/step_fault.h"
 
 #define NO_VIEWS                                                               \
     "DROP VIEW urls; DROP VIEW fetches; DROP VIEW links; DROP VIEW hints;"     \
@@ -294,6 +294,50 @@ START_TEST(a_full_disk_leaves_the_old_file)
 }
 END_TEST
 
+static void open_to_write(void *path)
+{
+    const struct db_options o = {.checkpoint_bytes = 0};
+    struct db *d = NULL;
+
+    TELLS(db_open(&d, path, DB_WRITE, &o));
+    db_close(d);
+}
+
+static void open_to_read(void *path)
+{
+    struct db_options o = {.checkpoint_bytes = 0};
+    struct db *d = NULL;
+
+    TELLS(db_open(&d, path, DB_READ, &o));
+    db_close(d);
+}
+
+/* The file is a new one only if what fails comes after the commit. */
+START_TEST(a_statement_that_fails_is_told_and_the_old_file_stays)
+{
+    static const int old[] = {0, 4}; /* the oldest, and one to rename */
+    uint64_t n = 0, reads = 0;
+    struct scratch dir = scratch_make();
+    struct db *d;
+
+    make_old(dir.db, old[_i]);
+    while (step_fault_at(++reads, open_to_read, dir.db))
+        ;
+    while (step_fault_at(++n, open_to_write, dir.db)) {
+        d = scratch_open(dir.db, DB_READ);
+        if (number(d, FORMAT) != 1)
+            expect_new(d);
+        db_close(d);
+    }
+    ck_assert_uint_gt(reads, 20);
+    ck_assert_uint_gt(n, 20);
+    d = scratch_open(dir.db, DB_READ);
+    expect_new(d);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 /* A damaged file must not be turned into what looks like an empty crawl. */
 START_TEST(a_table_that_every_format_has_is_not_made_anew)
 {
@@ -328,6 +372,9 @@ Suite *suite_migrate(void)
                    a_reader_of_an_old_file_reads_on_when_a_writer_changes_it);
     tcase_add_test(t, a_kill_at_any_step_leaves_the_old_file_or_the_new_one);
     tcase_add_test(t, a_full_disk_leaves_the_old_file);
+    tcase_add_loop_test(t,
+                        a_statement_that_fails_is_told_and_the_old_file_stays,
+                        0, 2);
     tcase_add_test(t, a_table_that_every_format_has_is_not_made_anew);
     suite_add_tcase(s, t);
     return s;

@@ -155,6 +155,81 @@ START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
 }
 END_TEST
 
+struct page {
+    uint64_t n, from;
+};
+
+static void nth_of_page(void *ctx, const struct link_row *row)
+{
+    struct page *p = ctx;
+
+    ck_assert_uint_eq(row->from, p->from);
+    ck_assert_uint_eq(row->to, p->from + 20 + p->n);
+    ck_assert_uint_eq(row->kind, 2);
+    p->n++;
+}
+
+static enum status links_of(struct links *l, uint64_t seq, struct page *p)
+{
+    struct link_range rows;
+    enum status st = link_store_page(l->s, seq, &rows);
+
+    p->n = 0;
+    return st == STATUS_OK ? link_store_each_in(l->s, &rows, nth_of_page, p)
+                           : st;
+}
+
+/* Page i has i links; the fetch of it is i + 100. */
+START_TEST(the_links_of_a_page_are_a_range_of_rows)
+{
+    struct links l = make();
+    struct page p;
+
+    for (uint64_t i = 0; i < 5; i++) {
+        struct link_range rows = {link_store_next(l.s), i};
+
+        for (uint64_t k = 0; k < i; k++)
+            add(&l, i, i + 20 + k);
+        ck_assert_uint_eq(link_store_next(l.s), rows.first + i);
+        ck_assert_int_eq(link_store_set_page(l.s, i + 100, &rows), STATUS_OK);
+    }
+    for (p.from = 0; p.from < 5; p.from++) {
+        ck_assert_int_eq(links_of(&l, p.from + 100, &p), STATUS_OK);
+        ck_assert_uint_eq(p.n, p.from);
+    }
+    ck_assert_int_eq(links_of(&l, 105, &p), STATUS_NOT_FOUND);
+    done(&l);
+}
+END_TEST
+
+START_TEST(a_range_that_cannot_be_is_damage)
+{
+    static const char *const harms[] = {
+        "UPDATE page_links SET count = 4",
+        "UPDATE page_links SET first = 0",
+        "UPDATE page_links SET first = -1",
+        "UPDATE page_links SET count = -1",
+        "DELETE FROM link WHERE rowid = 3",
+        "UPDATE link SET kind = 200 WHERE rowid = 3",
+        "UPDATE link SET dst = -5 WHERE rowid = 2",
+    };
+
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        const struct link_range rows = {1, 3};
+        struct links l = make();
+        struct page p = {.from = 7};
+
+        for (uint64_t k = 0; k < 3; k++)
+            add(&l, 7, 27 + k);
+        ck_assert_int_eq(link_store_set_page(l.s, 9, &rows), STATUS_OK);
+        ck_assert_int_eq(links_of(&l, 9, &p), STATUS_OK);
+        ck_assert_int_eq(db_exec(l.d, harms[i]), STATUS_OK);
+        ck_assert_msg(links_of(&l, 9, &p) == STATUS_DAMAGED, "%s", harms[i]);
+        done(&l);
+    }
+}
+END_TEST
+
 Suite *suite_link_store(void)
 {
     Suite *s = suite_create("link_store");
@@ -165,6 +240,8 @@ Suite *suite_link_store(void)
     tcase_add_test(t, links_besides_the_first_are_counted);
     tcase_add_test(
         t, verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none);
+    tcase_add_test(t, the_links_of_a_page_are_a_range_of_rows);
+    tcase_add_test(t, a_range_that_cannot_be_is_damage);
     suite_add_tcase(s, t);
     return s;
 }
