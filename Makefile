@@ -8,6 +8,7 @@
 VERSION := 0.1.0
 MODE    ?= release
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 B       := build/$(MODE)
@@ -309,17 +310,23 @@ format: build/deps-lint.stamp ## lay the code out with clang-format
 
 # ---- installing ------------------------------------------------------------
 
-.PHONY: install uninstall clean
-install: $(BIN) ## install under DESTDIR/PREFIX
-	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/urlweir
-	for m in docs/man/*.[1-9]; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
-	install -D -m 644 config/default.yaml $(DESTDIR)$(PREFIX)/share/doc/urlweir/default.yaml
-	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/urlweir/copyright
+# The program tells what its manual and the completion of the shells are made
+# from.
+SHELLS  := bash zsh fish
+SHARED_FILES = $B/man/.made $(SHELLS:%=$B/completion/%)
+$B/man/.made: $(BIN) $(wildcard docs/man/* docs/formats/*.md) tools/make-manual.sh $(wildcard tools/*.awk)
+	$(Q)tools/make-manual.sh $(abspath $(BIN)) $(abspath $(@D)) && touch $@
+$B/completion/%: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) completion $* >$@
 
-uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/urlweir
-	for m in docs/man/*.[1-9]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/urlweir
+.PHONY: install uninstall clean
+export DESTDIR PREFIX SYSCONFDIR
+install: $(BIN) $(SHARED_FILES) ## install under DESTDIR/PREFIX, settings under DESTDIR/SYSCONFDIR
+	$(Q)tools/install.sh install $(abspath $B)
+
+uninstall: $(SHARED_FILES) ## remove what install put there
+	$(Q)tools/install.sh uninstall $(abspath $B)
 
 clean: ## remove build/
 	rm -rf build

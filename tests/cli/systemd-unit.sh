@@ -1,7 +1,8 @@
 #!/bin/sh
-# packaging/urlweir.service: systemd reads it without a complaint and rates the
-# service as well confined; its command starts the service, reload and stop
-# work, and the unit permits what the service asks of the kernel.
+# packaging/urlweir.service and urlweir-crawl@.service: systemd reads them without
+# a complaint and rates both as well confined; their commands start a service and
+# a crawl, which goes on after a stop with the settings as they are then; reload
+# and stop work, and a unit permits what its process asks of the kernel.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 unit=$TOP/packaging/urlweir.service
@@ -12,14 +13,51 @@ grep -q "^ExecStart=$URLWEIR serve " urlweir.service || fail "no ExecStart"
 
 # ---- as systemd reads it ------------------------------------------------------
 
-exits 0 systemd-analyze verify --man=no ./urlweir.service
-[ ! -s out ] && [ ! -s err ] || fail "complaints: $(cat out err)"
-if systemd-analyze security --help 2>&1 | grep -q -- --offline; then
-    # Ten times the exposure it may have; 92 is what a bare unit has.
-    exits 0 systemd-analyze security --offline=yes --threshold=15 \
-        --no-pager ./urlweir.service
-    says out "Overall exposure level"
-fi
+sed "s|/usr/local/bin/urlweir|$URLWEIR|g; s|/etc/urlweir/crawls|$WORK|g" \
+    "$TOP/packaging/urlweir-crawl@.service" >urlweir-crawl@.service
+for file in urlweir.service urlweir-crawl@.service; do
+    exits 0 systemd-analyze verify --man=no ./$file
+    [ ! -s out ] && [ ! -s err ] || fail "complaints: $(cat out err)"
+    if systemd-analyze security --help 2>&1 | grep -q -- --offline; then
+        # Ten times the exposure it may have; 92 is what a bare unit has.
+        exits 0 systemd-analyze security --offline=yes --threshold=15 \
+            --no-pager ./$file
+        says out "Overall exposure level"
+    fi
+done
+# What confines one confines the other.
+for file in urlweir.service urlweir-crawl@.service; do
+    sed -n '/^User=/,/^\[Install\]/p' $file | grep -v '^#\|^StateDirectory=' >confined.$file
+done
+diff confined.urlweir.service confined.urlweir-crawl@.service || fail "confined in two ways"
+
+# ---- a crawl --------------------------------------------------------------------
+
+crawls() { # STATUS
+    sed -n 's/^ExecStart=//p' urlweir-crawl@.service | sed 's/%i/web/g' >command
+    STATE_DIRECTORY=$WORK/state-of-web exits "$1" sh -c "exec $(cat command)"
+}
+serve --hosts 1 --pages 40
+cat >web.yaml <<END
+seeds: [$seed]
+allow-private: true
+delay: 0
+sitemap: off
+limit: 5
+END
+mkdir state-of-web
+crawls 3
+sed -i 's/limit: 5/limit: none/' web.yaml
+crawls 0
+says err "limit: 5 -> none"
+"$SITE" check --truth truth --log log >check.out || fail "$(cat check.out)"
+crawls 0 # it has finished
+sed -i 's/^limit.*/limit: few/' web.yaml
+crawls 1
+for status in SuccessExitStatus='3 4 5' RestartPreventExitStatus='1 2 6'; do
+    grep -qx "$status" urlweir-crawl@.service || fail "the unit lacks $status"
+done
+kill "$server"
 
 # ---- its command --------------------------------------------------------------
 
