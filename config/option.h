@@ -66,6 +66,8 @@ struct option_spec {
     double min, max;      /* COUNT, SIZE (bytes), TIME (ms), FRACTION */
     const char *bare;     /* word for the value min - 1: "none", "cores"; NULL:
                              there is none */
+    const char *other;    /* word for the value min - 2 of a COUNT or TIME that
+                             has `bare` too; NULL: there is none */
     const char *const
         *words;          /* CHOICE, and LIST of known words; ends in NULL */
     unsigned flags;      /* enum option_flags */

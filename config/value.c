@@ -80,6 +80,14 @@ static void add_bound(const struct option_spec *s, double bound,
         quantity_add_fraction(out, bound);
 }
 
+static void add_words(const struct option_spec *s, struct buf *out)
+{
+    if (s->bare != NULL && s->other != NULL)
+        buf_addf(out, ", %s or %s", s->bare, s->other);
+    else if (s->bare != NULL)
+        buf_addf(out, ", or %s", s->bare);
+}
+
 static void add_expected(const struct option_spec *s, struct buf *out)
 {
     switch (s->type) {
@@ -108,8 +116,7 @@ static void add_expected(const struct option_spec *s, struct buf *out)
         buf_add_str(out, "text");
         break;
     }
-    if (s->bare != NULL)
-        buf_addf(out, ", or %s", s->bare);
+    add_words(s, out);
 }
 
 static enum status refuse_form(const struct option_spec *s, struct bytes text,
@@ -142,8 +149,7 @@ static enum status refuse_range(const struct option_spec *s, struct bytes text,
     add_bound(s, s->min, error);
     buf_add_str(error, " to ");
     add_bound(s, s->max, error);
-    if (s->bare != NULL)
-        buf_addf(error, ", or %s", s->bare);
+    add_words(s, error);
     return STATUS_FORMAT;
 }
 
@@ -180,6 +186,8 @@ static enum status set_number(const struct option_spec *s, void *at,
     if (s->bare != NULL && bytes_is(text, s->bare)) {
         n = (struct number){(int64_t)s->min - 1, (uint64_t)s->min - 1,
                             s->min - 1};
+    } else if (s->other != NULL && bytes_is(text, s->other)) {
+        n = (struct number){.i = (int64_t)s->min - 2};
     } else {
         enum status st = read_number(s, text, &n);
 
@@ -330,15 +338,18 @@ enum status value_set(const struct option_spec *s, void *at, bool fresh,
 
 /* ---- value to text ---- */
 
-static bool is_bare(const struct option_spec *s, const void *at)
+/* The word that stands for the value; NULL: it is a plain one. */
+static const char *word_of(const struct option_spec *s, const void *at)
 {
     double bare = s->min - 1;
 
     if (s->bare == NULL)
-        return false;
+        return NULL;
     if (s->type == OPTION_SIZE)
-        return *(const uint64_t *)at == (uint64_t)bare;
-    return *(const int64_t *)at == (int64_t)bare;
+        return *(const uint64_t *)at == (uint64_t)bare ? s->bare : NULL;
+    if (*(const int64_t *)at == (int64_t)bare)
+        return s->bare;
+    return *(const int64_t *)at == (int64_t)bare - 1 ? s->other : NULL;
 }
 
 size_t value_items(const struct option_spec *s, const void *at)
@@ -351,10 +362,11 @@ size_t value_items(const struct option_spec *s, const void *at)
 void value_text(const struct option_spec *s, const void *at, size_t item,
                 struct buf *out)
 {
+    const char *bare = word_of(s, at);
     int word;
 
-    if (is_bare(s, at)) {
-        buf_add_str(out, s->bare);
+    if (bare != NULL) {
+        buf_add_str(out, bare);
         return;
     }
     switch (s->type) {

@@ -22,6 +22,7 @@
 #include "frontier/url/ip.h"
 #include "frontier/url/queue_key.h"
 #include "storage/frontier_store.h"
+#include "storage/rows/page_change.h"
 
 struct blocklist;
 struct past_crawl;
@@ -77,6 +78,7 @@ struct frontier_options {
     struct scope *recheck;
     struct frontier_traps traps;
     struct refresh_rules refresh; /* when done URLs are fetched again */
+    enum changed_by changed_by;   /* what makes a page another one */
     const struct order *order;    /* borrowed; NULL: breadth first */
     uint64_t keep_dropped;        /* octets of drops that may be judged again */
     struct frontier_judge judge;  /* scope NULL: none is judged */

@@ -99,6 +99,8 @@ struct refreshing {
     size_t chunk_count;
     uint32_t awake;           /* hosts */
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
+    int64_t since_ms;         /* wall clock at the first one of this run; 0:
+                                 there was none */
     bool redates;             /* --refresh has changed: `walk` goes on */
     struct refresh_walk walk;
 };

@@ -130,10 +130,13 @@ enum status frontier_refresh_move(struct frontier *f,
 
 /* The date of a URL by its outcome, a row without one is not kept. */
 static enum status set_date(struct frontier *f, struct refresh_row *row,
-                            struct outcome o)
+                            struct outcome o, int64_t lag_ms)
 {
+    struct refresh_past past;
+
     row->absent = refresh_is_absent(o) ? row->absent + 1 : 0;
-    row->due_ms = refresh_next(&f->o.refresh, o, row->absent, row->at_ms);
+    past = (struct refresh_past){row->known, row->absent, lag_ms};
+    row->due_ms = refresh_next(&f->o.refresh, o, &past, row->at_ms);
     row->tries = 0;
     if (row->due_ms == 0) {
         if (row->absent >= REFRESH_ABSENT_MOST)
@@ -151,7 +154,7 @@ enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
                                 .seq = row->seq,
                                 .at_ms = row->at_ms};
 
-    return set_date(f, &first, o);
+    return set_date(f, &first, o, 0);
 }
 
 /* ---- leases ---- */
@@ -173,6 +176,8 @@ void frontier_refresh_wake(struct frontier *f, int64_t now, int64_t wall_ms)
 
     r->wall_ms = wall_ms;
     r->skew_ms = wall_ms - now / NS_PER_MS;
+    if (r->since_ms == 0)
+        r->since_ms = wall_ms;
     for (unsigned i = 0; i < WAKE_STEP && r->awake < AWAKE_MOST; i++) {
         struct host_queue *h;
 
@@ -347,29 +352,44 @@ void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h)
 
 /* ---- outcomes ---- */
 
-static struct outcome outcome_of(const struct past_fetch *p)
+static struct outcome outcome_of(const struct fetch_row *p)
 {
     return (struct outcome){(enum outcome_status)p->status,
                             (enum outcome_reason)p->reason, p->http_status};
 }
 
-static bool has_changed(const struct past_fetch *was, struct outcome o,
-                        const struct fetch_row *row)
+static bool has_changed(const struct frontier *f, const struct fetch_row *was,
+                        const struct fetch_row *is)
 {
-    if (o.reason == REASON_UNCHANGED)
-        return false;
-    return was->status != o.status ||
-           was->body_digest.hi != row->body_digest.hi ||
-           was->body_digest.lo != row->body_digest.lo ||
-           was->redirect_to != row->redirect_to;
+    if (was->status != is->status)
+        return true;
+    if (is->status == OUTCOME_REDIRECT)
+        return was->redirect_to != is->redirect_to;
+    return is->status == OUTCOME_FETCHED && is->reason != REASON_UNCHANGED &&
+           !page_same_content(was, is, f->o.changed_by);
+}
+
+/* Does it say what there is at the URL? An error says nothing. */
+static bool is_known(struct outcome o)
+{
+    return o.status == OUTCOME_FETCHED || o.status == OUTCOME_REDIRECT ||
+           refresh_is_absent(o);
+}
+
+/* How long the URL waited for others after its date. What came due while no
+ * process ran had nothing to wait for until this run began. */
+static int64_t lag_of(const struct frontier *f, const struct refresh_row *row,
+                      int64_t at_ms)
+{
+    int64_t from = clock_later(row->due_ms, f->refresh.since_ms);
+
+    return at_ms > from ? at_ms - from : 0;
 }
 
 /* The new outcome takes the place of the last one in the counters. */
 static void recount(struct frontier *f, const struct lease_record *l,
-                    const struct past_fetch *was, struct outcome o,
-                    const struct fetch_row *row)
+                    struct outcome old, struct outcome o, bool changed)
 {
-    const struct outcome old = outcome_of(was);
 
     frontier_count_outcome(f, old, l->lease.kind, true);
     frontier_count_outcome(f, o, l->lease.kind, false);
@@ -377,7 +397,7 @@ static void recount(struct frontier *f, const struct lease_record *l,
         frontier_store_add(f->store, "seeds_failed",
                            outcome_fails_seed(o) ? 1 : UINT64_MAX);
     frontier_store_add(f->store, "refreshed", 1);
-    if (has_changed(was, o, row))
+    if (changed)
         frontier_store_add(f->store, "refreshed_changed", 1);
 }
 
@@ -385,7 +405,8 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
                                     struct fetch_row *row, struct outcome o)
 {
     struct refresh_row next = l->refresh;
-    struct past_fetch was;
+    struct fetch_row was;
+    bool changed;
     uint64_t seq;
     enum status st = page_store_past(f->pages, next.seq, &was);
 
@@ -399,11 +420,17 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
         st = frontier_store_done(f->store, next.url, seq);
     if (st != STATUS_OK)
         return st;
-    recount(f, l, &was, o, row);
+    changed = has_changed(f, &was, row);
+    recount(f, l, outcome_of(&was), o, changed);
+    if (is_known(o) && is_known(outcome_of(&was)))
+        next.known = refresh_learn(&f->o.refresh, next.known,
+                                   row->at_ms - next.at_ms, changed);
     next.seq = seq;
     next.at_ms = row->at_ms;
     st = frontier_refresh_drop(f, &l->refresh);
-    return st == STATUS_OK ? set_date(f, &next, o) : st;
+    return st == STATUS_OK
+               ? set_date(f, &next, o, lag_of(f, &l->refresh, row->at_ms))
+               : st;
 }
 
 enum status frontier_refresh_later(struct frontier *f, struct lease_record *l,

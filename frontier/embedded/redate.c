@@ -9,11 +9,12 @@
  * begins, which goes through the fetches from the last to the first and takes
  * each URL not known yet by its latest one.
  *
- * A change of --refresh is noted in meta.refresh when its pass has ended: after
- * a crash in between, the pass is made again.
+ * By what rules the dates are is noted in meta.refresh when a pass has ended:
+ * after a crash in between, the pass is made again.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
@@ -71,6 +72,8 @@ static bool meet(struct refresh_walk *w, uint64_t id)
 static enum status redate(struct redating *d, const struct refresh_row *row)
 {
     const struct refresh_rules *r = &d->f->o.refresh;
+    const struct refresh_past past = {.known = row->known,
+                                      .absent = row->absent};
     struct refresh_row to = *row;
     bool yes;
     enum status st = is_asked(d, row->url, &yes);
@@ -82,7 +85,7 @@ static enum status redate(struct redating *d, const struct refresh_row *row)
     if (d->asked != NULL)
         to.due_ms = asked_date(d, row->at_ms);
     else
-        to.due_ms = refresh_after(r, row->absent, row->at_ms);
+        to.due_ms = refresh_after(r, &past, row->at_ms);
     if (to.due_ms == row->due_ms ||
         (d->asked != NULL && to.due_ms > row->due_ms))
         return STATUS_OK;
@@ -149,6 +152,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
                              .seq = last->seq,
                              .at_ms = last->at_ms,
                              .absent = refresh_is_absent(o)};
+    const struct refresh_past past = {.absent = to.absent};
     struct url_row row;
     bool yes, replaced = false;
     enum status st;
@@ -161,7 +165,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
     to.queue = row.queue;
     to.due_ms = d->asked != NULL
                     ? asked_date(d, to.at_ms)
-                    : refresh_after(&f->o.refresh, to.absent, to.at_ms);
+                    : refresh_after(&f->o.refresh, &past, to.at_ms);
     st = frontier_refresh_replaced(f, &row, &replaced);
     if (st == STATUS_OK)
         st = is_asked(d, last->url, &yes);
@@ -242,6 +246,16 @@ bool frontier_redate_is_due(const struct frontier *f)
     return f->refresh.redates;
 }
 
+/* The rules that all dates depend on; the rest applies from now on. */
+static void write_mark(const struct refresh_rules *r, char mark[80])
+{
+    if (r->every_ms == REFRESH_ADAPTIVE)
+        snprintf(mark, 80, "adaptive %lld %lld", (long long)r->min_ms,
+                 (long long)r->max_ms);
+    else
+        snprintf(mark, 80, "%lld", (long long)r->every_ms);
+}
+
 static void begin(struct frontier *f)
 {
     free(f->refresh.walk.seen);
@@ -251,10 +265,10 @@ static void begin(struct frontier *f)
 
 enum status frontier_redate_note(struct frontier *f)
 {
-    char mark[24];
+    char mark[80];
     enum status st = frontier_touch(f, INT64_MIN); /* it has no hurry */
 
-    snprintf(mark, sizeof mark, "%lld", (long long)f->o.refresh.every_ms);
+    write_mark(&f->o.refresh, mark);
     return st == STATUS_OK
                ? frontier_store_set_meta(f->store, MARK, bytes_of_str(mark))
                : st;
@@ -262,21 +276,33 @@ enum status frontier_redate_note(struct frontier *f)
 
 enum status frontier_redate_restore(struct frontier *f)
 {
-    int64_t every_ms = 0;
-    enum status st = frontier_store_meta_time(f->store, MARK, &every_ms);
+    char mark[80];
+    struct buf noted;
+    enum status st;
 
-    if (st == STATUS_OK && every_ms != f->o.refresh.every_ms)
+    write_mark(&f->o.refresh, mark);
+    buf_init(&noted, sizeof mark);
+    st = frontier_store_meta(f->store, MARK, &noted);
+    if (st == STATUS_NOT_FOUND && f->o.refresh.every_ms == 0)
+        st = STATUS_OK; /* no URL has one, and none shall */
+    else if (st == STATUS_NOT_FOUND || st == STATUS_LIMIT ||
+             (st == STATUS_OK && !bytes_is(buf_bytes(&noted), mark))) {
         begin(f);
+        st = STATUS_OK;
+    }
+    buf_fini(&noted);
     return st;
 }
 
 void frontier_set_refresh(struct engine *e, const struct refresh_rules *r)
 {
     struct frontier *f = (struct frontier *)e;
-    bool same = f->o.refresh.every_ms == r->every_ms;
+    char was[80], is[80];
 
+    write_mark(&f->o.refresh, was);
+    write_mark(r, is);
     f->o.refresh = *r;
-    if (!same)
+    if (strcmp(was, is) != 0)
         begin(f);
 }
 

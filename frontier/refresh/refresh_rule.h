@@ -13,7 +13,9 @@
  *   an outcome of a lease                          then
  *   to be tried again                              due (queued: first fetch)
  *   final, and refresh is off                      done
- *   final, and it can have another outcome later   due, an interval later
+ *   final, and it can have another outcome later   due, an interval later: a
+ *                                                  fixed one, or by how often
+ *                                                  the page has changed
  *   404 or 410, the first and the second time      due, later each time
  *   404 or 410 for the third time in a row         gone
  *   skipped: a setting keeps it out                done
@@ -31,11 +33,22 @@
 
 #define REFRESH_ABSENT_MOST 3 /* fetches without a page, then it is gone */
 
+#define REFRESH_ADAPTIVE    (-1) /* as every_ms */
+
 struct refresh_rules {
     int64_t every_ms; /* 0: no URL gets a date from its outcome */
-    int64_t min_ms;   /* least time between two fetches of a URL, unless a
-                         person asks for less; at most every_ms */
+    int64_t min_ms;   /* of REFRESH_ADAPTIVE, and of what a person asks for
+                         without more; 1 or more */
+    int64_t max_ms;   /* of REFRESH_ADAPTIVE; at least min_ms */
     double share; /* of a host's requests, while it has new URLs too: 0 to 1 */
+};
+
+/* What the fetches of a URL have said so far. */
+struct refresh_past {
+    uint64_t known;  /* refresh_rate.h */
+    uint32_t absent; /* consecutive ones that found no page */
+    int64_t lag_ms;  /* how long after its date it was asked, because others
+                        were before it */
 };
 
 /* Can the URL have another outcome later, without a change of settings? */
@@ -43,15 +56,19 @@ bool refresh_applies(struct outcome o);
 /* Did it find that there is no such page? */
 bool refresh_is_absent(struct outcome o);
 
-/* The next date of a URL that was asked at `at_ms` with the final outcome `o`;
- * `absent`: consecutive fetches that found no page, this one included. 0: it
- * has none. */
+/* What is known after a fetch `gap_ms` after the one before, of two that both
+ * said what there is. */
+uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
+                       int64_t gap_ms, bool changed);
+
+/* The next date of a URL that was asked at `at_ms` with the final outcome `o`,
+ * which `past` includes. 0: it has none. */
 int64_t refresh_next(const struct refresh_rules *r, struct outcome o,
-                     uint32_t absent, int64_t at_ms);
+                     const struct refresh_past *past, int64_t at_ms);
 
 /* The same of any such outcome. */
-int64_t refresh_after(const struct refresh_rules *r, uint32_t absent,
-                      int64_t at_ms);
+int64_t refresh_after(const struct refresh_rules *r,
+                      const struct refresh_past *past, int64_t at_ms);
 
 /* Whose turn is it, of a host that has new URLs and due ones? `credit`, 0 at
  * first, belongs to the host and remembers what its due URLs are owed. True:

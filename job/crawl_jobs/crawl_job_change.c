@@ -172,6 +172,7 @@ static const struct {
     {"give-up", PART_LIMITS | PART_RATE},
     {"refresh", PART_REFRESH},
     {"refresh-min", PART_REFRESH},
+    {"refresh-max", PART_REFRESH},
     {"refresh-share", PART_REFRESH},
 };
 

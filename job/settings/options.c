@@ -237,14 +237,18 @@ static const struct option_spec specs[] = {
              "others"},
 
     {.name = "refresh", TIME(refresh_ms), .fallback = "off", .min = 1,
-     .max = 3650 * DAY, .bare = "off", .section = REFRESH,
-     .help = "fetch each URL again this long after its last fetch; the crawl "
-             "goes on until it is stopped"},
+     .max = 3650 * DAY, .bare = "off", .other = "adaptive",
+     .section = REFRESH,
+     .help = "fetch each URL again this long after its last fetch, or as often "
+             "as it changes; the crawl goes on until it is stopped"},
     {.name = "refresh-min", TIME(refresh_min_ms), .fallback = "1h", .min = 1,
      .max = 3650 * DAY, .section = REFRESH,
-     .help = "leave a host that does not respond alone for this long, then "
-             "ask for its due URLs again; without --now, `urlweir refresh` "
-             "makes no URL due sooner after its last fetch"},
+     .help = "least time between two fetches of a URL with --refresh "
+             "adaptive, or by `urlweir refresh` without --now; also how long a "
+             "host that does not respond is left alone"},
+    {.name = "refresh-max", TIME(refresh_max_ms), .fallback = "90d", .min = 1,
+     .max = 3650 * DAY, .section = REFRESH,
+     .help = "most time between two fetches of a URL with --refresh adaptive"},
     {.name = "refresh-share", FRACTION(refresh_share), .fallback = "0.5",
      .min = 0, .max = 1, .section = REFRESH, .arg = "PART",
      .help = "most of a host's requests that are refreshes while it has new "

@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 109 /* rows of the table */
+#define CRAWL_OPTIONS 110 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -94,10 +94,12 @@ struct crawl_settings {
     struct option_list boost, first; /* as in order_options; ORDER_BEST only */
 
     /* ---- refresh ---- */
-    int64_t refresh_ms;     /* between two fetches of a URL; 0: fetched once */
-    int64_t refresh_min_ms; /* that a host given up is left alone */
-    double refresh_share;   /* of a host's requests, while it has new URLs */
-    bool until_idle;        /* of this run: ends when no date has come */
+    int64_t refresh_ms;     /* between two fetches of a URL; 0: fetched once;
+                               REFRESH_ADAPTIVE (refresh_rule.h) */
+    int64_t refresh_min_ms; /* least of these; a host given up is left alone */
+    int64_t refresh_max_ms;
+    double refresh_share; /* of a host's requests, while it has new URLs */
+    bool until_idle;      /* of this run: ends when no date has come */
 
     /* ---- limits ---- */
     int64_t limit_pages;      /* pages fetched; 0: none */

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
+#include "frontier/refresh/refresh_rule.h"
 #include "job/settings/memory_plan.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
@@ -82,6 +83,21 @@ static enum status check_delays(struct crawl_settings *s, struct buf *error)
                            "delay, as in --delay 1s");
         return STATUS_ARG;
     }
+    return STATUS_OK;
+}
+
+static enum status check_refresh(struct crawl_settings *s, struct buf *error)
+{
+    if (s->refresh_ms != REFRESH_ADAPTIVE ||
+        s->refresh_min_ms <= s->refresh_max_ms)
+        return STATUS_OK;
+    if (outranks(s, "refresh-min", "refresh-max"))
+        s->refresh_max_ms = s->refresh_min_ms;
+    else if (outranks(s, "refresh-max", "refresh-min"))
+        s->refresh_min_ms = s->refresh_max_ms;
+    else
+        return above(error, s, "refresh-min", "refresh-max",
+                     "the most time between two fetches of a URL");
     return STATUS_OK;
 }
 
@@ -364,6 +380,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_delays(s, error);
     if (st == STATUS_OK)
         st = check_patience(s, error);
+    if (st == STATUS_OK)
+        st = check_refresh(s, error);
     if (st == STATUS_OK)
         st = check_counts(s, error);
     if (st == STATUS_OK)

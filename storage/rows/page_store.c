@@ -54,8 +54,8 @@ static enum status prepare(struct page_store *s)
         {&s->first, "SELECT url, at, status, reason,"
                     " warc IS NOT NULL AND reason <> 41"
                     " FROM fetch WHERE seq = ?"},
-        {&s->past, "SELECT url, status, reason, http, digest, redirect"
-                   " FROM fetch WHERE seq = ?"},
+        {&s->past, "SELECT url, status, reason, http, redirect, body,"
+                   " flags, text_digest, body_print FROM fetch WHERE seq = ?"},
         {&s->finals, "SELECT seq, url, status, reason, http, at FROM fetch"
                      " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
@@ -361,7 +361,7 @@ enum status page_store_redirect(struct page_store *s, uint64_t seq,
 }
 
 enum status page_store_past(struct page_store *s, uint64_t seq,
-                            struct past_fetch *out)
+                            struct fetch_row *out)
 {
     struct db_row r = db_row(s->past);
     enum status st;
@@ -369,15 +369,18 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
     sqlite3_bind_int64(s->past, 1, (int64_t)seq);
     st = db_step(s->d, s->past);
     if (st == STATUS_OK) {
-        *out = (struct past_fetch){
+        *out = (struct fetch_row){
             .url = db_row_count(&r, 0, DB_ID_MOST),
             .status = (uint8_t)db_row_count(&r, 1, UINT8_MAX),
             .reason = (uint8_t)db_row_count(&r, 2, UINT8_MAX),
             .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
-            .body_digest = column_digest(s->past, 4),
+            .body_bytes = db_row_count(&r, 5, DB_TOTAL_MOST),
+            .flags = (uint8_t)db_row_count(&r, 6, UINT8_MAX),
+            .text_digest = column_digest(s->past, 7),
+            .body_print = (uint64_t)sqlite3_column_int64(s->past, 8),
         };
-        if (sqlite3_column_type(s->past, 5) != SQLITE_TEXT)
-            out->redirect_to = db_row_count(&r, 5, DB_ID_MOST);
+        if (sqlite3_column_type(s->past, 4) != SQLITE_TEXT)
+            out->redirect_to = db_row_count(&r, 4, DB_ID_MOST);
         st = db_row_check(&r, "fetch");
     }
     sqlite3_reset(s->past);

@@ -128,16 +128,10 @@ MUST_CHECK enum status page_store_first_near(struct page_store *s,
 MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                            uint64_t *id, struct buf *url);
 /* What an earlier fetch found. */
-struct past_fetch {
-    uint64_t url;
-    uint8_t status, reason;
-    uint16_t http_status;
-    struct digest body_digest; /* all zero: no body */
-    uint64_t redirect_to;
-};
-/* STATUS_NOT_FOUND. */
+/* The row `seq`: its URL, outcome, and what tells whether another fetch brought
+ * the same (page_change.h); the rest is zero. STATUS_NOT_FOUND. */
 MUST_CHECK enum status page_store_past(struct page_store *s, uint64_t seq,
-                                       struct past_fetch *out);
+                                       struct fetch_row *out);
 /* Up to `most` final rows before `before`, latest first. */
 struct final_fetch {
     uint64_t seq, url;

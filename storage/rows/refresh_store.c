@@ -82,7 +82,7 @@ enum status refresh_store_put(struct refresh_store *s,
     sqlite3_bind_int64(s->put, 5, row->at_ms);
     sqlite3_bind_int64(s->put, 6, row->tries);
     sqlite3_bind_int64(s->put, 7, row->absent);
-    sqlite3_bind_int64(s->put, 8, (int64_t)row->checks);
+    sqlite3_bind_int64(s->put, 8, (int64_t)row->known);
     return db_run(s->d, s->put);
 }
 
@@ -110,7 +110,7 @@ static enum status take(sqlite3_stmt *q, struct refresh_row *out)
         .at_ms = db_row_time(&r, 4),
         .tries = (uint32_t)db_row_count(&r, 5, UINT32_MAX),
         .absent = (uint32_t)db_row_count(&r, 6, UINT32_MAX),
-        .checks = db_row_count(&r, 7, INT64_MAX),
+        .known = db_row_count(&r, 7, INT64_MAX),
     };
     return db_row_check(&r, "refresh");
 }

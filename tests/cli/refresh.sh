@@ -125,6 +125,32 @@ logged
 [ "$(tail -n +$((before + 1)) log | grep -c '/p2.html')" = 4 ] || fail "p2.html: $(grep /p2.html log)"
 exits 0 "$URLWEIR" verify d
 
+# ---- as often as it changes ----------------------------------------------------------
+
+# A page that has changed at each of four fetches is due sooner than one that has
+# not; a token in a comment is no change of the text.
+exits 1 "$URLWEIR" resume d --refresh adaptive --refresh-min 2h --refresh-max 1h
+says err "--refresh-max"
+exits 0 "$URLWEIR" resume d --refresh adaptive --until-idle --progress none
+changed=$(counter changed d)
+for round in 1 2 3 4; do
+    echo "text $round" >web/p1.html
+    echo "<title>3</title><!-- $round -->page 3" >web/p3.html
+    exits 0 "$URLWEIR" refresh d --match 'p[13]' --now
+    sleep 0.1
+    exits 0 "$URLWEIR" resume d --until-idle --progress none
+done
+[ "$(counter changed d)" = $((changed + 4)) ] || fail "not 4 changes: $(cat out)"
+python3 - <<'END' || fail "not by its changes"
+import sqlite3
+db = sqlite3.connect("file:d/frontier.db?mode=ro", uri=True)
+waits = {url.rsplit("/", 1)[-1]: due - at for url, due, at in db.execute(
+    "SELECT url.url, refresh.due, refresh.at FROM refresh JOIN urls url ON url.id = refresh.url")}
+assert waits["p1.html"] < waits["p3.html"], waits
+assert 3600e3 <= waits["p1.html"] and waits["p3.html"] <= 90 * 86400e3, waits
+END
+exits 0 "$URLWEIR" verify d
+
 # ---- killed at random moments -----------------------------------------------------
 
 # The store has each request that it knows of, at least a date after the one

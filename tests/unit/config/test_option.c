@@ -97,11 +97,13 @@ START_TEST(says_what_was_expected)
     refused("count", "99999999999999999999",
             "'99999999999999999999' is out of range; it takes 0 to 10, or "
             "none");
-    refused("wait", "2m", "'2m' is out of range; it takes 0s to 1m");
+    refused("wait", "2m",
+            "'2m' is out of range; it takes 0s to 1m, ever or never");
     refused(
         "wait", "soon",
         "'soon' is not a time; it takes seconds, or a number with ms, s, m, h "
-        "or d, such as 1.5s");
+        "or d, such as 1.5s, "
+        "ever or never");
     refused("room", "0",
             "'0' is out of range; it takes 1 to 1000000000, or none");
     refused("rate", "0.6", "'0.6' is out of range; it takes 1e-09 to 0.5");
@@ -145,8 +147,9 @@ START_TEST(every_value_reads_back_from_its_text)
 {
     static const char *const values[][2] = {
         {"loud", "true"},   {"count", "none"}, {"count", "7"},
-        {"wait", "1500ms"}, {"room", "3K"},    {"room", "none"},
-        {"rate", "0.25"},   {"colour", "red"}, {"name", "x y"},
+        {"wait", "1500ms"}, {"wait", "ever"},  {"wait", "never"},
+        {"room", "3K"},     {"room", "none"},  {"rate", "0.25"},
+        {"colour", "red"},  {"name", "x y"},
     };
 
     for (size_t k = 0; k < sizeof values / sizeof *values; k++) {

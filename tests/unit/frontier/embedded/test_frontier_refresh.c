@@ -41,7 +41,10 @@ static void ack_body(struct rig *r, uint64_t id, struct outcome o,
         .id = id,
         .outcome = o,
         .transient = transient,
-        .row = {.at_ms = rig_wall(r), .body_digest = {body, body}},
+        .row = {.at_ms = rig_wall(r),
+                .body_digest = {body, body},
+                .body_print = body,
+                .body_bytes = 100},
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
@@ -449,6 +452,90 @@ START_TEST(a_url_that_is_tried_again_is_not_made_due_as_well)
 }
 END_TEST
 
+/* ---- adaptive ---- */
+
+static const struct refresh_rules adaptive = {.every_ms = REFRESH_ADAPTIVE,
+                                              .min_ms = EVERY,
+                                              .max_ms = 100 * EVERY,
+                                              .share = 0.5};
+
+/* Waits for the next date, fetches the URL, and returns how long that was. */
+static int64_t fetch_at_date(struct rig *r, struct outcome o, uint64_t body)
+{
+    int64_t began = r->now;
+    uint64_t id = lease_at(r);
+
+    while (id == 0) {
+        r->now = r->e->ops->next_due(r->e, r->now, NULL);
+        ck_assert_int_ne(r->now, INT64_MAX);
+        id = lease_at(r);
+    }
+    ack_body(r, id, o, body, false);
+    rig_turn(r);
+    return (r->now - began) / NS_PER_MS;
+}
+
+static void begin_adaptive(struct rig *r)
+{
+    rig_init(r);
+    r->o.refresh = adaptive;
+    rig_create(r);
+    rig_seed(r, "http://a.test/");
+    (void)fetch(r, page, 1);
+}
+
+START_TEST(what_is_known_of_a_page_is_kept_over_a_crash)
+{
+    struct rig r;
+    uint64_t body = 1;
+
+    begin_adaptive(&r);
+    ck_assert_int_eq(fetch_at_date(&r, page, ++body), 10 * EVERY); /* mean */
+    for (unsigned i = 0; i < 30; i++)
+        (void)fetch_at_date(&r, page, ++body);
+    rig_crash(&r);
+    ck_assert_int_eq(fetch_at_date(&r, page, ++body), EVERY);
+    ck_assert_int_eq(fetch_at_date(&r, page, ++body), EVERY); /* no stranger */
+    for (unsigned i = 0; i < 150; i++)
+        (void)fetch_at_date(&r, page, body);
+    ck_assert_int_eq(fetch_at_date(&r, page, body), 100 * EVERY);
+    end(&r);
+}
+END_TEST
+
+START_TEST(other_bounds_move_the_dates_and_an_error_teaches_nothing)
+{
+    struct refresh_rules wider = adaptive;
+    struct rig r;
+
+    begin_adaptive(&r);
+    (void)fetch_at_date(&r, late, 0);
+    ck_assert_int_eq(fetch_at_date(&r, page, 2), 10 * EVERY);
+    wider.max_ms = 400 * EVERY; /* it is still a stranger */
+    r.e->ops->set_refresh(r.e, &wider);
+    rig_turn(&r);
+    rig_turn(&r);
+    ck_assert_int_eq(fetch_at_date(&r, page, 2), 20 * EVERY);
+    end(&r);
+}
+END_TEST
+
+/* While no process ran, no URL waited for another. */
+START_TEST(a_pause_of_the_crawl_is_no_lag)
+{
+    struct rig r;
+
+    begin_adaptive(&r);
+    for (unsigned i = 2; i < 30; i++)
+        (void)fetch_at_date(&r, page, i);
+    advance(&r, 1000 * EVERY);
+    rig_crash(&r);
+    (void)fetch(&r, page, 99);
+    ck_assert_int_eq(fetch_at_date(&r, page, 100), EVERY);
+    end(&r);
+}
+END_TEST
+
 /* ---- against a model, with crashes ---- */
 
 #define URLS 60
@@ -607,6 +694,9 @@ Suite *suite_frontier_refresh(void)
     tcase_add_loop_test(t, without_now_no_url_is_due_before_refresh_min, 0, 2);
     tcase_add_loop_test(t, what_a_person_made_due_stays_so_after_a_crash, 0, 2);
     tcase_add_test(t, a_url_that_is_tried_again_is_not_made_due_as_well);
+    tcase_add_test(t, what_is_known_of_a_page_is_kept_over_a_crash);
+    tcase_add_test(t, other_bounds_move_the_dates_and_an_error_teaches_nothing);
+    tcase_add_test(t, a_pause_of_the_crawl_is_no_lag);
     tcase_add_loop_test(t, no_url_is_lost_early_or_asked_twice_over_crashes, 0,
                         20);
     suite_add_tcase(s, t);

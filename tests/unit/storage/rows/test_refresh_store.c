@@ -48,7 +48,7 @@ static bool same_row(const struct refresh_row *a, const struct refresh_row *b)
 {
     return a->queue == b->queue && a->due_ms == b->due_ms && a->url == b->url &&
            a->seq == b->seq && a->at_ms == b->at_ms && a->tries == b->tries &&
-           a->absent == b->absent && a->checks == b->checks;
+           a->absent == b->absent && a->known == b->known;
 }
 
 static bool visit(void *ctx, const struct refresh_row *row)
