@@ -182,6 +182,18 @@ $(FUZZ_BIN): $B/fuzz/fuzz_%: $B/fuzz/fuzz_%.o $B/liburlweir.a
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
+# ---- manual and completion ---------------------------------------------------
+
+# The program tells what its manual and the completion of the shells are made
+# from.
+SHELLS  := bash zsh fish
+SHARED_FILES = $B/man/.made $(SHELLS:%=$B/completion/%)
+$B/man/.made: $(BIN) $(wildcard docs/man/* docs/formats/*.md) tools/make-manual.sh $(wildcard tools/*.awk)
+	$(Q)tools/make-manual.sh $(abspath $(BIN)) $(abspath $(@D)) && touch $@
+$B/completion/%: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) completion $* >$@
+
 # ---- tests -----------------------------------------------------------------
 
 .PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-hardening check-long check-interop
@@ -215,7 +227,7 @@ check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
-check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN)
+check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) $(SHARED_FILES)
 	$(Q)tests/cli/run_cli.sh $(abspath $B) $(T)
 
 check-long: ## the full sizes: more kills, more keys, larger webs
@@ -309,16 +321,6 @@ format: build/deps-lint.stamp ## lay the code out with clang-format
 	$(Q)clang-format -i $(C_FILES)
 
 # ---- installing ------------------------------------------------------------
-
-# The program tells what its manual and the completion of the shells are made
-# from.
-SHELLS  := bash zsh fish
-SHARED_FILES = $B/man/.made $(SHELLS:%=$B/completion/%)
-$B/man/.made: $(BIN) $(wildcard docs/man/* docs/formats/*.md) tools/make-manual.sh $(wildcard tools/*.awk)
-	$(Q)tools/make-manual.sh $(abspath $(BIN)) $(abspath $(@D)) && touch $@
-$B/completion/%: $(BIN)
-	@mkdir -p $(@D)
-	$(Q)$(BIN) completion $* >$@
 
 .PHONY: install uninstall clean
 export DESTDIR PREFIX SYSCONFDIR
