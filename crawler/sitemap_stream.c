@@ -24,6 +24,7 @@
 #define PART_ENTRIES ((size_t)1024)
 #define PART_TEXT    ((size_t)128 << 10) /* a larger part is sent */
 #define PART_MOST    ((size_t)1 << 20)
+#define LEVELS_MOST  2 /* of indexes above an index that is followed */
 
 struct sitemap_stream {
     const struct fetcher_options *o;
@@ -109,6 +110,16 @@ static uint32_t entry_depth(const struct sitemap_stream *s)
     return s->lease->depth > 0 ? s->lease->depth : 1;
 }
 
+/* How many indexes are above the one that names the sitemap of `e`. They are
+ * counted as redirects are, and with them. */
+static uint16_t levels_above(const struct sitemap_stream *s,
+                             const struct sitemap_entry *e)
+{
+    return e->kind == SITEMAP_SITEMAP && s->lease->kind == LINK_SITEMAP_PART
+               ? (uint16_t)(s->lease->hops + 1)
+               : 0;
+}
+
 /* REASON_NONE: *item is filled in. Otherwise the reason to drop the entry. */
 static enum outcome_reason judge_entry(const struct sitemap_stream *s,
                                        const struct url *u,
@@ -116,7 +127,7 @@ static enum outcome_reason judge_entry(const struct sitemap_stream *s,
 {
     if (s->nofollow && !s->o->follow_nofollow)
         return REASON_NOFOLLOW;
-    if (item->kind != LINK_LISTED && s->lease->kind == LINK_SITEMAP_PART)
+    if (item->hops > LEVELS_MOST)
         return REASON_NESTED_INDEX;
     return candidate_take(&s->o->rules, u, item);
 }
@@ -126,6 +137,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     struct sitemap_stream *s = ctx;
     struct engine_item like = {
         .depth = entry_depth(s),
+        .hops = levels_above(s, e),
         .kind = e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED,
     };
     enum outcome_reason no;

@@ -63,7 +63,7 @@ enum outcome_reason {
     REASON_NO_SITEMAP,   /* skipped: no sitemap at the guessed URL */
     REASON_CROSS_HOST,   /* on another host than its sitemap, whose robots.txt
                             does not name the sitemap */
-    REASON_NESTED_INDEX, /* a sitemap index within another */
+    REASON_NESTED_INDEX, /* in a sitemap index too deep in others */
     REASON_BLOCKLIST,    /* also skipped, if a resume added the list */
     REASON_EXTERNAL, /* fetched or redirect: reported by another program, see
                         external.h */

@@ -45,8 +45,7 @@ void entry_init(struct entry *e, struct entry_sink *sink)
 {
     *e = (struct entry){.sink = sink, .field = ENTRY_NO_FIELD};
     for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
-        buf_init(&e->fields[i],
-                 i == ENTRY_LOC || i == ENTRY_LOC_ELSE ? LOC_MOST : VALUE_MOST);
+        buf_init(&e->fields[i], i <= ENTRY_LOC_OTHER ? LOC_MOST : VALUE_MOST);
 }
 
 void entry_fini(struct entry *e)
@@ -86,7 +85,8 @@ static void give(struct entry *e, const struct url *base)
                                 .changefreq = value_of(e, ENTRY_CHANGEFREQ)};
 
     if (!entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC), base) &&
-        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_ELSE), base))
+        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_ELSE), base) &&
+        !entry_sink_give(e->sink, &out, value_of(e, ENTRY_LOC_OTHER), base))
         e->sink->passed_over++;
 }
 

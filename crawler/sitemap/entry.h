@@ -22,6 +22,8 @@
 enum entry_field {
     ENTRY_LOC,
     ENTRY_LOC_ELSE,
+    ENTRY_LOC_OTHER, /* as the other dialect writes it: Atom's link in RSS, or
+                        the text of a link in Atom; the last to be used */
     ENTRY_LASTMOD,
     ENTRY_LASTMOD_ELSE,
     ENTRY_PRIORITY,

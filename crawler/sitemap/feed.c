@@ -137,6 +137,8 @@ static enum entry_field atom_field(const struct feed *f,
 {
     if (!is_own(f, n))
         return ENTRY_NO_FIELD;
+    if (is_word(n->local, "link"))
+        return ENTRY_LOC_OTHER;
     if (is_word(n->local, "updated") || is_word(n->local, "modified"))
         return ENTRY_LASTMOD;
     if (is_word(n->local, "published") || is_word(n->local, "issued"))
@@ -144,9 +146,10 @@ static enum entry_field atom_field(const struct feed *f,
     return ENTRY_NO_FIELD;
 }
 
-/* <link href> of Atom, a child of the entry: resolved at once, since its own
- * xml:base counts. */
-static void atom_link(struct feed *f, const struct xml_attr *attrs, size_t n)
+/* <link href>, a child of the entry: resolved at once, since its own xml:base
+ * counts. */
+static void take_href(struct feed *f, enum entry_field field,
+                      const struct xml_attr *attrs, size_t n)
 {
     struct bytes rel = attr(attrs, n, "rel"), href = attr(attrs, n, "href");
     struct url u;
@@ -156,7 +159,7 @@ static void atom_link(struct feed *f, const struct xml_attr *attrs, size_t n)
         return;
     url_init(&u);
     if (href.len > 0 && url_parse(&u, href, base_of(f), NULL) == URL_OK)
-        entry_set(f->entry, ENTRY_LOC, url_text(&u));
+        entry_set(f->entry, field, url_text(&u));
     url_fini(&u);
 }
 
@@ -188,9 +191,11 @@ void feed_start(struct feed *f, const struct xml_name *name,
     }
     if (!entry_is_open(e))
         return;
-    if (f->format == SITEMAP_ATOM && depth == e->depth + 1 &&
-        e->skip_depth == 0 && is_own(f, name) && is_word(name->local, "link"))
-        atom_link(f, attrs, attr_count);
+    if (depth == e->depth + 1 && e->skip_depth == 0 &&
+        is_word(name->local, "link") &&
+        (is_own(f, name) || is_atom_ns(name->ns)))
+        take_href(f, f->format == SITEMAP_ATOM ? ENTRY_LOC : ENTRY_LOC_OTHER,
+                  attrs, attr_count);
     field =
         f->format == SITEMAP_ATOM ? atom_field(f, name) : rss_field(f, name);
     if (field == ENTRY_LOC_ELSE &&

@@ -491,7 +491,7 @@ static const struct option_spec specs[] = {
     {.name = "warc", FLAG(warc), .section = OUTPUT,
      .help = "record requests and responses in WARC files below DIR/warc"},
     {.name = "warc-size", SIZE(warc_size_bytes), .fallback = "1G",
-     .min = MIB, .max = SIZE_CEILING, .section = OUTPUT,
+     .min = KIB, .max = SIZE_CEILING, .section = OUTPUT,
      .help = "start a new WARC file when one would grow beyond this"},
     {.name = "warc-prefix", TEXT(warc_prefix), .section = OUTPUT,
      .arg = "NAME",

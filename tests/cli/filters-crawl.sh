@@ -67,6 +67,12 @@ serve $slow
 each='sed -i "s/^filter: .*/filter: stacked/" change/urlweir-settings.yaml'
 killed_and_resumed change --filter scalable
 each=
+# A finished crawl too.
+for kind in cuckoo scalable; do
+    resume change --filter $kind
+    ended 0
+    head -c 64 change/filter.ckpt | grep -aq $kind || fail "the filter is no $kind filter"
+done
 
 # ---- in Redis ------------------------------------------------------------------------
 

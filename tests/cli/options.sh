@@ -39,7 +39,7 @@ crawl "--cdxj is about WARC files; give --warc as well" --cdxj
 crawl "--warc-prefix is about WARC files" --warc-prefix x
 crawl "--warc-size is about WARC files" --warc-size 2M
 crawl "--warc-prefix 'a/b': it takes at most 64 letters" --warc --warc-prefix a/b
-crawl "--warc-size: '1K' is out of range" --warc --warc-size 1K
+crawl "--warc-size: '1000' is out of range" --warc --warc-size 1000
 refuses "--warc needs -o DIR" crawl http://127.0.0.1:1/ --warc
 refuses "no seed: give URLs, or -i FILE" crawl -o d
 refuses "the crawl's directory is missing" resume

@@ -58,10 +58,16 @@ cat >web/$here/index.xml <<'END'
 </sitemapindex>
 END
 urlset /part.html >web/$here/deep/part.xml
-cat >web/$here/nested.xml <<'END'
-<sitemapindex><sitemap><loc>http://127.0.0.1:@PORT@/never.xml</loc></sitemap>
-</sitemapindex>
+# An index in an index, in an index; a fourth is too deep.
+for level in 1 2 3; do
+    cat >web/$here/nested$(echo $level | tr -d 1).xml <<END
+<sitemapindex><sitemap><loc>http://127.0.0.1:@PORT@/nested$((level + 1)).xml</loc></sitemap>
+<sitemap><loc>http://127.0.0.1:@PORT@/of-level-$level.xml</loc></sitemap></sitemapindex>
 END
+    urlset /listed-on-$level.html >web/$here/of-level-$level.xml
+done
+mv web/$here/nested3.xml web/$here/x
+sed 's,nested4,never,; s,of-level-3,never,' web/$here/x >web/$here/nested3.xml
 urlset /never.html >web/$here/never.xml
 urlset /guess.html >web/$here/sitemap.xml
 printf 'http://127.0.0.1:@PORT@/relative.html\r\nno URL\n' \
@@ -94,6 +100,7 @@ crawl d --threads 1
 ended 0
 for path in /linked.html /guess.html /gz.html /part.html /relative.html \
     /whole.html /cut.html /moved.html /item.html /by-page.html /vouched.html \
+    /listed-on-1.html /listed-on-2.html \
     /robots.txt /sitemap.xml /index.xml /part.xml.gz /deep/part.xml /nested.xml; do
     asked $here "$path"
 done

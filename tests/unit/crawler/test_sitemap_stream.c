@@ -16,17 +16,24 @@ struct answers {
     size_t count;
 };
 
-static struct answers ask(struct rig *r, uint8_t kind, const char *path)
+static struct answers ask_below(struct rig *r, uint8_t kind, uint16_t hops,
+                                const char *path)
 {
     struct answers a = {.count = 0};
 
-    rig_give_lease(r, (struct engine_lease){.kind = kind, .depth = 1},
-                   rig_url(r, "127.0.0.1", path));
+    rig_give_lease(
+        r, (struct engine_lease){.kind = kind, .hops = hops, .depth = 1},
+        rig_url(r, "127.0.0.1", path));
     while ((a.done = rig_receive(r))->kind == REPORT_PART) {
         ck_assert(a.done->done.partial);
         a.parts[a.count++] = a.done;
     }
     return a;
+}
+
+static struct answers ask(struct rig *r, uint8_t kind, const char *path)
+{
+    return ask_below(r, kind, 0, path);
 }
 
 static void free_answers(struct answers *a)
@@ -75,7 +82,7 @@ START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
 }
 END_TEST
 
-START_TEST(an_index_lists_sitemaps_and_no_index_within_it)
+START_TEST(an_index_lists_sitemaps_and_indexes_to_three_levels)
 {
     struct route route = {
         "/i.xml",
@@ -90,8 +97,15 @@ START_TEST(an_index_lists_sitemaps_and_no_index_within_it)
     ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
     ck_assert_uint_eq(a.parts[0]->done.outlinks[0].kind, LINK_SITEMAP_PART);
     ck_assert_uint_eq(a.parts[0]->done.outlinks[0].depth, 1);
+    ck_assert_uint_eq(a.parts[0]->done.outlinks[0].hops, 0);
     free_answers(&a);
-    a = ask(&r, LINK_SITEMAP_PART, "/i.xml");
+    for (uint16_t level = 0; level < 2; level++) {
+        a = ask_below(&r, LINK_SITEMAP_PART, level, "/i.xml");
+        ck_assert_uint_eq(a.parts[0]->done.outlink_count, 1);
+        ck_assert_uint_eq(a.parts[0]->done.outlinks[0].hops, level + 1);
+        free_answers(&a);
+    }
+    a = ask_below(&r, LINK_SITEMAP_PART, 2, "/i.xml");
     assert_outcome(a.done, OUTCOME_FETCHED, REASON_NONE);
     ck_assert_uint_eq(a.parts[0]->done.outlink_count, 0);
     ck_assert_uint_eq(a.parts[0]->done.drop_count, 1);
@@ -394,7 +408,7 @@ Suite *suite_sitemap_stream(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, what_a_sitemap_lists_comes_ahead_of_its_last_word);
-    tcase_add_test(t, an_index_lists_sitemaps_and_no_index_within_it);
+    tcase_add_test(t, an_index_lists_sitemaps_and_indexes_to_three_levels);
     tcase_add_test(t, sitemaps_org_more_than_50000_entries_are_not_read);
     tcase_add_test(t, ours_each_part_is_in_order_of_priority_then_of_age);
     tcase_add_test(t, what_is_no_sitemap_is_told_apart);

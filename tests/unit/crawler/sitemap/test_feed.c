@@ -100,6 +100,33 @@ START_TEST(rss_links_may_be_relative)
 }
 END_TEST
 
+START_TEST(ours_a_link_in_the_other_dialect_counts_where_there_is_none)
+{
+    rss("<rss xmlns:a='http://www.w3.org/2005/Atom'><channel>"
+        "<item><link href='http://h/1'/></item>"
+        "<item><a:link rel='alternate' href='http://h/2'/></item>"
+        "<item><a:link href='http://h/no'/><link>http://h/3</link></item>"
+        "<item><a:link rel='self' href='http://h/no'/>"
+        "<guid>http://h/4</guid></item>"
+        "<item><a:link href='http://h/no'/><guid>http://h/5</guid></item>"
+        "<item xml:base='http://b/'><link href='6'></link></item>"
+        "</channel></rss>",
+        "item http://h/1 - - -\n"
+        "item http://h/2 - - -\n"
+        "item http://h/3 - - -\n"
+        "item http://h/4 - - -\n"
+        "item http://h/5 - - -\n"
+        "item http://b/6 - - -\n");
+    atom("<feed xmlns='http://www.w3.org/2005/Atom'>"
+         "<entry><link>http://h/1</link></entry>"
+         "<entry><link>http://h/no</link><link href='http://h/2'/></entry>"
+         "<entry><link href='http://h/3'>http://h/no</link></entry></feed>",
+         "item http://h/1 - - -\n"
+         "item http://h/2 - - -\n"
+         "item http://h/3 - - -\n");
+}
+END_TEST
+
 START_TEST(rss_with_html_that_nobody_escaped)
 {
     rss("<rss><channel><item><description><p>a<br>b &nbsp; <img src='x'>"
@@ -222,6 +249,8 @@ Suite *suite_feed(void)
     tcase_add_test(t, rss_pub_date_comes_before_dc_date);
     tcase_add_test(t, rss_in_a_namespace);
     tcase_add_test(t, rss_links_may_be_relative);
+    tcase_add_test(t,
+                   ours_a_link_in_the_other_dialect_counts_where_there_is_none);
     tcase_add_test(t, rss_with_html_that_nobody_escaped);
     tcase_add_test(t, rss_1_0_items_beside_the_channel);
     tcase_add_test(t, rss_0_90_items);
