@@ -27,7 +27,7 @@ import time
 # Changes that a person found to leave the same program, a line each: file, what,
 # column, text of the line, why, with tabs between them.
 REVIEWED = 'tools/mutants-reviewed.tsv'
-# Seconds of suites behind the first that a drawn change may take.
+# Seconds for which suites behind the first run for a drawn change.
 MOST = 60
 # Where gcov counts what each suite executes; elsewhere includes decide.
 COVERED = ('frontier', 'storage', 'filter', 'crawler')
@@ -238,33 +238,44 @@ class Tree:
         with open(f'build/mutants/{file[:-2]}.o', 'rb') as f:
             return f.read()
 
-    def passes(self, suite, bound, bound_of_one=60, mode='mutants'):
+    def passes(self, suite, bound, bound_of_one=60, mode='mutants',
+               enough=float('inf')):
         """Runs a suite until a test fails; whether all of them passed within
-        `bound` seconds, and each in its own."""
+        `bound` seconds, and each in its own, or none failed for `enough`."""
         run = f'{RUN} build/{mode}/unit'
         p = subprocess.Popen(ALONE + ['sh', '-c', run], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              env=dict(os.environ, CK_RUN_SUITE=suite,
                                       CK_TAP_LOG_FILE_NAME='/dev/stdout',
                                       CK_DEFAULT_TIMEOUT=str(bound_of_one)))
-        late = threading.Timer(bound, p.kill)
+        begun = time.monotonic()
+        late = threading.Timer(min(bound, enough), p.kill)
         late.start()
         try:
             failed = any(line.startswith(b'not ok') for line in p.stdout)
             if failed:
                 p.kill()
-            return p.wait() == 0 and not failed
+            ended = p.wait()
+            return not failed and (
+                ended == 0 or time.monotonic() - begun >= enough)
         finally:
             late.cancel()
             p.stdout.close()
 
-    def seen_by(self, suites):
+    def seen_by(self, suites, most):
         """The first suite that fails, or None; `suites`: with the seconds they
-        take. One has to fail twice, so that a busy machine has no say."""
+        take. One has to fail twice, so that a busy machine has no say. Behind
+        the first they run for `most` seconds, and the last no further."""
+        enough = float('inf')
         for suite, took in suites:
-            if not any(self.passes(suite, 120 + 20 * took, int(10 + 5 * took))
-                       for _ in range(2)):
+            begun = time.monotonic()
+            if not any(self.passes(suite, 120 + 20 * took, int(10 + 5 * took),
+                                   enough=enough) for _ in range(2)):
                 return suite
+            enough = most if enough > most else \
+                enough - (time.monotonic() - begun)
+            if enough <= 0:
+                break
         return None
 
 
@@ -350,21 +361,17 @@ class Coverage:
         return [s for s, (then, executed) in ran.items()
                 if then != key or not lines.isdisjoint(executed)]
 
-    def choose(self, change, source, tests, most):
+    def choose(self, change, source, tests):
         """The suites to run, with the seconds they take: of those that execute
-        the change the module's own, then the quick ones of the module, then the
-        quick ones of others, behind the first as many as `most` allows."""
+        the change the module's own, then the others of the module, the quick
+        ones first, then those of others."""
         near = suites_of(change.file, tests)
         ran = self.executing(change, source) or near
         own = [s for s in near if s in ran]
         others = [s for s in ran if s not in own]
-        chosen = []
-        for some in own[:1], own[1:], others:
-            for took, suite in sorted((self.suites[s]['took'], s) for s in some):
-                if not chosen or took <= most:
-                    most -= took if chosen else 0
-                    chosen.append((suite, took))
-        return chosen
+        return [(suite, took) for some in (own[:1], own[1:], others)
+                for took, suite in sorted((self.suites[s]['took'], s)
+                                          for s in some)]
 
 
 # ---- the suites of a module -------------------------------------------------
@@ -456,7 +463,7 @@ def try_change(tree, change, tests, coverage, most):
             return 'does not compile'
         if tree.code_of(change.file) == before:
             return 'the same code'
-        suite = tree.seen_by(coverage.choose(change, source, tests, most))
+        suite = tree.seen_by(coverage.choose(change, source, tests), most)
         return f'seen by {suite}' if suite else 'unseen'
     finally:
         write(change.file, source)  # the next make compiles it

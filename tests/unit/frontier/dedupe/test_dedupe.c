@@ -453,6 +453,23 @@ START_TEST(a_missing_manifest_is_damage)
 }
 END_TEST
 
+START_TEST(a_manifest_that_cannot_be_read_is_an_error_and_no_new_set)
+{
+    const struct dedupe_options o = {dir.dir, DEDUPE_OCTETS,
+                                     DEDUPE_MEMORY_LEAST};
+    struct dedupe *d = open_small(dir.dir);
+
+    ask(d, 0, 1000);
+    close_clean(d);
+    ck_assert_int_eq(unlink(in_dir("dedupe.manifest")), 0);
+    ck_assert_int_eq(mkdir(in_dir("dedupe.manifest"), 0700), 0);
+    d = NULL;
+    ck_assert_int_eq(dedupe_open(&d, &o, &why), STATUS_IO);
+    ck_assert_ptr_null(d);
+    ck_assert_int_eq(rmdir(in_dir("dedupe.manifest")), 0);
+}
+END_TEST
+
 START_TEST(a_log_that_is_gone_after_a_crash_is_damage)
 {
     run_and_die(commit_a_then_take_b);
@@ -776,6 +793,8 @@ Suite *suite_dedupe(void)
     tcase_add_test(refuse, a_refusal_after_a_crash_leaves_the_log);
     tcase_add_test(refuse, a_missing_database_is_damage);
     tcase_add_test(refuse, a_missing_manifest_is_damage);
+    tcase_add_test(refuse,
+                   a_manifest_that_cannot_be_read_is_an_error_and_no_new_set);
     tcase_add_test(refuse, a_log_that_is_gone_after_a_crash_is_damage);
     tcase_add_test(refuse, an_older_copy_of_the_database_is_damage);
     tcase_add_test(refuse, the_database_of_another_set_is_damage);

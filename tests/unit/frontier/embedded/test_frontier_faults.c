@@ -197,11 +197,11 @@ static const struct work {
     void (*run)(void *run);
     bool opens; /* by itself */
 } works[] = {
-    {"open", open_it, true}, {"rebuild", rebuild, true},
-    {"put", put, false},     {"crawl", crawl, false},
-    {"steer", steer, false}, {"lend", lend, false},
-    {"retry", retry, false}, {"remove", remove_queue, false},
-    {"blame", blame, false},
+    {"put", put, false},        {"crawl", crawl, false},
+    {"steer", steer, false},    {"lend", lend, false},
+    {"retry", retry, false},    {"remove", remove_queue, false},
+    {"blame", blame, false},    {"open", open_it, true},
+    {"rebuild", rebuild, true},
 };
 
 /* Makes a crawl that has had pages, tries, blocks and leases. */

@@ -198,6 +198,8 @@ START_TEST(the_filter_tells_its_groups_and_what_was_measured)
     ck_assert_uint_eq(w.filter.segments, 4096);
     ck_assert_uint_eq(w.filter.asked, 5000);
     ck_assert_double_le(w.filter.measured, 0.02);
+    ck_assert_double_eq(w.filter.measured,
+                        (double)w.false_positives / (double)w.filter.asked);
     ck_assert_double_le(w.filter.low, w.filter.measured);
     ck_assert_double_gt(w.filter.high, w.filter.measured);
     if (w.false_positives == 0)

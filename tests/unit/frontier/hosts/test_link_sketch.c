@@ -38,7 +38,9 @@ START_TEST(never_counts_too_little_and_seldom_too_much)
         wrong += count > most;
     }
     ck_assert_uint_lt(wrong, LINKS / 100);
+    ck_assert_uint_ge(link_sketch_memory(s), 1 << 18);
     ck_assert_uint_le(link_sketch_memory(s), (1 << 18) + 64);
+    ck_assert_uint_eq(link_sketch_memory(NULL), 0);
     free(exact);
     link_sketch_free(s);
 }
