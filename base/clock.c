@@ -2,9 +2,12 @@
 /* clock.c - monotonic and wall time, and their text. */
 #include "base/clock.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/ascii.h"
 
 static int64_t ns_of(clockid_t id)
 {
@@ -81,4 +84,91 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
         }
     }
     return STATUS_FORMAT;
+}
+
+/* ---- RFC 3339 ---- */
+
+/* Takes `digits` digits and then `end`, a letter in either case, off the front
+ * of *s; '\0': nothing. -1: they are not there. */
+static int take_number(struct bytes *s, size_t digits, char end)
+{
+    size_t len = digits + (end != '\0');
+    int n = 0;
+
+    if (s->len < len ||
+        (end != '\0' && ascii_lower(s->at[digits]) != ascii_lower(end)))
+        return -1;
+    for (size_t i = 0; i < digits; i++) {
+        if (s->at[i] < '0' || s->at[i] > '9')
+            return -1;
+        n = n * 10 + (s->at[i] - '0');
+    }
+    *s = bytes_of(s->at + len, s->len - len);
+    return n;
+}
+
+/* Takes a fraction of a second, if there is one. */
+static bool take_fraction(struct bytes *s, int *ms)
+{
+    int scale = 100, digit;
+
+    *ms = 0;
+    if (s->len == 0 || s->at[0] != '.')
+        return true;
+    *s = bytes_of(s->at + 1, s->len - 1);
+    if ((digit = take_number(s, 1, '\0')) < 0)
+        return false;
+    for (; digit >= 0; digit = take_number(s, 1, '\0')) {
+        *ms += digit * scale;
+        scale /= 10;
+    }
+    return true;
+}
+
+/* Takes Z or an offset, as seconds east of UTC. */
+static bool take_offset(struct bytes *s, int *east)
+{
+    int hours, minutes;
+    char sign;
+
+    if (s->len == 0)
+        return false;
+    sign = s->at[0];
+    *s = bytes_of(s->at + 1, s->len - 1);
+    *east = 0;
+    if (sign == 'Z' || sign == 'z')
+        return true;
+    if (sign != '+' && sign != '-')
+        return false;
+    hours = take_number(s, 2, ':');
+    minutes = take_number(s, 2, '\0');
+    *east = (sign == '+' ? 60 : -60) * (hours * 60 + minutes);
+    return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59;
+}
+
+enum status clock_parse_iso(struct bytes s, int64_t *wall_ms)
+{
+    struct tm tm = {0}, back;
+    int year, month, east, ms;
+    int64_t at;
+
+    if ((year = take_number(&s, 4, '-')) < 0 ||
+        (month = take_number(&s, 2, '-')) < 0 ||
+        (tm.tm_mday = take_number(&s, 2, 'T')) < 0 ||
+        (tm.tm_hour = take_number(&s, 2, ':')) < 0 ||
+        (tm.tm_min = take_number(&s, 2, ':')) < 0 ||
+        (tm.tm_sec = take_number(&s, 2, '\0')) < 0 || tm.tm_sec > 60 ||
+        !take_fraction(&s, &ms) || !take_offset(&s, &east) || s.len > 0)
+        return STATUS_FORMAT;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    back = tm;
+    back.tm_sec = 0; /* the rest must be as timegm would write it */
+    at = (int64_t)timegm(&back) - east + tm.tm_sec;
+    if (back.tm_mon != tm.tm_mon || back.tm_mday != tm.tm_mday ||
+        back.tm_hour != tm.tm_hour || back.tm_min != tm.tm_min ||
+        (tm.tm_sec == 60 && at % 86400 != 0))
+        return STATUS_FORMAT;
+    *wall_ms = at * 1000 + ms;
+    return STATUS_OK;
 }

@@ -42,4 +42,9 @@ void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
  * STATUS_FORMAT: not a date. */
 MUST_CHECK enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms);
 
+/* A date-time of RFC 3339 section 5.6, as wall ms: with Z or an offset, such as
+ * +01:00. What is finer than a millisecond is dropped; a leap second is the
+ * second after it. STATUS_FORMAT: not such a time, or none that exists. */
+MUST_CHECK enum status clock_parse_iso(struct bytes s, int64_t *wall_ms);
+
 #endif

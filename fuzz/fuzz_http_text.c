@@ -60,9 +60,10 @@ static void as_body(struct bytes in)
         {.name = "metadata", .type = HTTP_METADATA, .to = &metadata},
     };
     char why[300] = "";
+    json_error_t wrong;
     struct frontier_item item = {0};
     struct arena *a = arena_new(MEMORY);
-    json_t *body = json_loadb(in.at, in.len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *body = http_body(in, &wrong);
     bool fine = http_members_read(body, members, 6, false, why, sizeof why);
 
     assert(fine == (why[0] == '\0'));

@@ -18,7 +18,6 @@
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
 #include "config/quantity.h"
-#include "service/http/http_text.h"
 
 #define HOST_MOST 4096
 
@@ -30,7 +29,8 @@ static const struct option_spec block_specs[] = {
      .help = "for this long from now"},
     {.name = "until", .type = OPTION_TEXT, STEER_AT(until),
      .section = "How long", .arg = "MOMENT", .flags = OPTION_LINE_ONLY,
-     .help = "until this moment, such as 2026-12-24T18:00:00Z"},
+     .help = "until this moment, such as 2026-12-24T18:00:00Z or "
+             "2026-12-24T19:00:00+01:00"},
     {.name = "off", .type = OPTION_FLAG, STEER_AT(off),
      .section = "How long", .flags = OPTION_LINE_ONLY,
      .help = "no longer"},
@@ -197,6 +197,7 @@ static int find_queue(struct steer *t, struct buf *key)
 static int read_until(const struct steer *t, uint64_t *until)
 {
     const struct steer_settings *s = &t->s;
+    int64_t at = 0;
 
     *until = 0;
     if ((s->until != NULL) + (s->for_ms > 0) + s->off != 1)
@@ -205,11 +206,13 @@ static int read_until(const struct steer *t, uint64_t *until)
     if (s->for_ms > 0)
         *until = (uint64_t)(clock_wall_ms() + s->for_ms + 999) / 1000;
     else if (s->until != NULL &&
-             http_time_parse(bytes_of_str(s->until), until) != STATUS_OK)
+             clock_parse_iso(bytes_of_str(s->until), &at) != STATUS_OK)
         return usage_error(t->usage,
-                           "--until '%s' is not a moment in UTC, such as "
-                           "2026-12-24T18:00:00Z",
+                           "--until '%s' is not a moment, such as "
+                           "2026-12-24T18:00:00Z or 2026-12-24T19:00:00+01:00",
                            s->until);
+    if (at > 0)
+        *until = (uint64_t)(at + 999) / 1000;
     if (!s->off && (int64_t)*until * 1000 <= clock_wall_ms())
         return usage_error(t->usage, "--until '%s' is past; --off ends a block",
                            s->until);

@@ -66,11 +66,10 @@ static const char *const sitemap_words[] = {
     [SITEMAPS_OFF] = "off",
     [SITEMAPS_OFF + 1] = NULL,
 };
-static const char *const assets_words[] = {
-    [ASSETS_OFF] = "off",
-    [ASSETS_ALL] = "all",
-    [ASSETS_SAME_SCOPE] = "same-scope",
-    NULL};
+static const char *const assets_words[] = {[ASSETS_OFF] = "off",
+                                           [ASSETS_ALL] = "all",
+                                           [ASSETS_SAME_SCOPE] = "same-scope",
+                                           NULL};
 static const char *const order_words[] = {
     [ORDER_BREADTH] = "breadth",
     [ORDER_DEPTH] = "depth",

@@ -101,8 +101,7 @@ static void parse_body(struct http_request *r)
     json_error_t wrong;
 
     json_decref(r->in);
-    r->in = json_loadb(buf_str(&r->body), r->body.len, JSON_REJECT_DUPLICATES,
-                       &wrong);
+    r->in = http_body(buf_bytes(&r->body), &wrong);
     let_body_go(r);
     if (r->in == NULL)
         http_problem(r, 400, "the body is not JSON: line %d, column %d: %s",

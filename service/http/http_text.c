@@ -3,10 +3,10 @@
 #include "service/http/http_text.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/ascii.h"
 #include "base/clock.h"
@@ -15,6 +15,7 @@
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_url.h"
 
+#define TWO_TO_63   9223372036854775808.0
 #define LAST_SECOND INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 /* ---- paths and queries ---- */
@@ -84,6 +85,53 @@ json_t *http_query(struct bytes query)
     return NULL;
 }
 
+/* ---- bodies ---- */
+
+/* Returns the integer that equals `v`, or NULL. */
+static json_t *integer_of(const json_t *v)
+{
+    double d = json_real_value(v);
+    bool is_whole = d >= -TWO_TO_63 && d < TWO_TO_63 && d == floor(d);
+
+    return json_is_real(v) && is_whole ? json_integer((json_int_t)d) : NULL;
+}
+
+/* Replaces what equals an integer by it, within `v`: JSON has one kind of
+ * number. The parser bounds the depth. */
+static void make_integers(json_t *v)
+{
+    json_t *one, *whole;
+    const char *name;
+    void *next;
+    size_t i;
+
+    json_object_foreach_safe(v, next, name, one)
+    {
+        whole = integer_of(one);
+        if (whole != NULL)
+            json_object_set_new_nocheck(v, name, whole);
+        else
+            make_integers(one);
+    }
+    json_array_foreach(v, i, one)
+    {
+        whole = integer_of(one);
+        if (whole != NULL)
+            json_array_set_new(v, i, whole);
+        else
+            make_integers(one);
+    }
+}
+
+json_t *http_body(struct bytes text, json_error_t *wrong)
+{
+    json_t *v = json_loadb(text.len > 0 ? text.at : "", text.len,
+                           JSON_REJECT_DUPLICATES, wrong);
+
+    make_integers(v);
+    return v;
+}
+
 /* ---- Host ---- */
 
 static bool is_loopback_number(struct bytes host)
@@ -121,50 +169,13 @@ bool http_host_is_local(struct bytes header, struct bytes host)
 
 /* ---- time ---- */
 
-static bool take_number(const char **at, unsigned digits, char end, int *out)
-{
-    *out = 0;
-    for (; digits > 0; digits--, ++*at) {
-        if (**at < '0' || **at > '9')
-            return false;
-        *out = *out * 10 + (**at - '0');
-    }
-    if (end == '\0')
-        return true;
-    return *(*at)++ == end;
-}
-
 enum status http_time_parse(struct bytes text, uint64_t *seconds)
 {
-    char copy[40];
-    const char *at = copy;
-    struct tm t = {0}, back;
-    time_t when;
+    int64_t ms;
 
-    if (text.len >= sizeof copy)
+    if (clock_parse_iso(text, &ms) != STATUS_OK || ms < 0)
         return STATUS_FORMAT;
-    memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    if (!take_number(&at, 4, '-', &t.tm_year) ||
-        !take_number(&at, 2, '-', &t.tm_mon) ||
-        !take_number(&at, 2, 'T', &t.tm_mday) ||
-        !take_number(&at, 2, ':', &t.tm_hour) ||
-        !take_number(&at, 2, ':', &t.tm_min) ||
-        !take_number(&at, 2, '\0', &t.tm_sec))
-        return STATUS_FORMAT;
-    if (*at == '.' && at[1] != 'Z')
-        at += 1 + strspn(at + 1, "0123456789");
-    if (strcmp(at, "Z") != 0 || at + 1 != copy + text.len)
-        return STATUS_FORMAT;
-    t.tm_year -= 1900;
-    t.tm_mon -= 1;
-    back = t;
-    when = timegm(&back);
-    if (when < 0 || back.tm_mon != t.tm_mon || back.tm_mday != t.tm_mday ||
-        back.tm_hour != t.tm_hour || back.tm_min != t.tm_min ||
-        back.tm_sec != t.tm_sec)
-        return STATUS_FORMAT;
-    *seconds = (uint64_t)when;
+    *seconds = (uint64_t)ms / 1000;
     return STATUS_OK;
 }
 
@@ -349,11 +360,14 @@ static const char *read_member(const struct http_member *m, json_t *v,
         return read_flag(v, query, m->to) ? NULL : "true or false";
     case HTTP_TIME:
         *(uint64_t *)m->to = 0;
-        if (json_is_null(v) ||
-            (json_is_string(v) &&
-             http_time_parse(bytes_of_json(v), m->to) == STATUS_OK))
+        if (json_is_null(v))
             return NULL;
-        return "a time as 2026-01-31T23:59:59Z, or null";
+        if (json_is_string(v) &&
+            http_time_parse(bytes_of_json(v), &n) == STATUS_OK) {
+            *(uint64_t *)m->to = n > 0 ? n : 1;
+            return NULL;
+        }
+        return "a time as 2026-01-31T23:59:59Z or with an offset, or null";
     case HTTP_LEASE:
         if (json_is_string(v) && read_digits(bytes_of_json(v), m->to))
             return NULL;

@@ -21,11 +21,16 @@ char *http_decode(struct bytes text, bool form);
 /* The query as an object of strings. NULL: as above, or a name twice. */
 json_t *http_query(struct bytes query);
 
+/* A body as JSON; numbers that equal an integer are integers, as 5.0 and 1e2.
+ * NULL: not an object or array, a name twice, or nested too deep; *wrong says
+ * where. */
+json_t *http_body(struct bytes text, json_error_t *wrong);
+
 /* Does a Host header name this machine by a loopback address, or `host`? */
 bool http_host_is_local(struct bytes header, struct bytes host);
 
-/* "2026-11-21T12:00:00Z", with or without a fraction, as seconds since 1970; a
- * fraction is dropped. STATUS_FORMAT: not a time, or before 1970. */
+/* A time of RFC 3339 as seconds since 1970; a fraction is dropped.
+ * STATUS_FORMAT: not a time, or before 1970. */
 MUST_CHECK enum status http_time_parse(struct bytes text, uint64_t *seconds);
 /* A time as a string; null for 0. Times past the year 9999 become its end. */
 json_t *http_time_json(int64_t ms);
@@ -50,7 +55,7 @@ enum http_member_type {
     HTTP_TEXT,   /* struct bytes: point into the JSON value */
     HTTP_NUMBER, /* uint64_t, `least` to `most`; in a query: digits */
     HTTP_FLAG,   /* bool; in a query: true or false */
-    HTTP_TIME,   /* uint64_t, seconds since 1970; null: 0 */
+    HTTP_TIME,   /* uint64_t, seconds since 1970, at least 1; null: 0 */
     HTTP_LEASE,  /* uint64_t; in JSON a string of digits, since a double may not
                     hold it */
     HTTP_METADATA, /* json_t *: borrowed */

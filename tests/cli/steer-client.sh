@@ -87,6 +87,8 @@ exits 0 "$URLWEIR" pause d --json
 exits 0 "$URLWEIR" block d http://Example.ORG:8080/x --until 2099-01-01T00:00:00Z
 says out "example.org is blocked until 2099-01-01T00:00:00Z"
 says requests '{"crawl":"news","key":"example.org","until":"2099-01-01T00:00:00Z"}'
+exits 0 "$URLWEIR" block d example.org --until 2099-01-01T01:30:00.5+01:30
+says requests '{"crawl":"news","key":"example.org","until":"2099-01-01T00:00:01Z"}'
 exits 0 "$URLWEIR" block d example.org --off --json
 says requests '"until":null}'
 exits 0 "$URLWEIR" delay d example.org 1.5s

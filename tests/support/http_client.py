@@ -72,7 +72,7 @@ def put():
 
 
 def lease():
-    urls = ok("POST", "/v1/lease", {"lease_seconds": 600})
+    urls = ok("POST", "/v1/lease", {"lease_seconds": 600.0, "max_queues": 1e2})
     assert urls["more"] is False
     urls = {u["url"]: u for u in urls["urls"]}
     assert set(urls) == {"http://a.test/1", "http://b.test/"}, urls
@@ -84,7 +84,7 @@ def lease():
         {"lease": one["lease"]},
         {"lease": one["lease"]},
         {"lease": urls["http://b.test/"]["lease"],
-         "refetch_at": "2099-01-01T00:00:00.5Z", "metadata": {"e": ["tag"]}}])
+         "refetch_at": "2098-12-31T16:00:00.5-08:00", "metadata": {"e": ["tag"]}}])
     assert statuses(answer) == ["ok", "gone", "ok"], answer
     time.sleep(1.1)
     (two,) = ok("POST", "/v1/lease", {"key": "a.test"})["urls"]
@@ -123,7 +123,7 @@ def names():
     where = {"crawl": crawl, "key": key}
     assert ok("POST", "/v1/queues/delay", {**where, "delay_seconds": 7}) == {}
     ok("POST", "/v1/queues/limit", {**where, "limit": 5})
-    ok("POST", "/v1/queues/block", {**where, "until": "2098-01-01T00:00:00Z"})
+    ok("POST", "/v1/queues/block", {**where, "until": "2098-01-01T05:30:00+05:30"})
     # blocked to the end of that second, as the URLFrontier API has it
     queue = facts("http://x.test/", **where)["queue"]
     assert queue == {"blocked_until": "2098-01-01T00:00:01.000Z",

@@ -52,6 +52,74 @@ START_TEST(refuses_what_is_no_date)
 }
 END_TEST
 
+/* date -u -d TEXT +%s */
+START_TEST(rfc3339_5_6_reads_a_time_with_its_offset)
+{
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } times[] = {
+        {"1985-04-12T23:20:50.52Z", 482196050520},
+        {"1996-12-19T16:39:57-08:00", 851042397000},
+        {"1996-12-20t00:39:57z", 851042397000},
+        {"1990-12-31T23:59:60Z", 662688000000},
+        {"1990-12-31T15:59:60-08:00", 662688000000},
+        {"1937-01-01T12:00:27.87+00:20", -1041337172130},
+        {"1970-01-01T00:00:00-00:00", 0},
+        {"2026-11-21T12:00:00.12345678901234567890123456789Z", 1795262400123},
+        {"9999-12-31T23:59:59-23:59", 253402387139000},
+    };
+
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        int64_t ms = 7;
+
+        ck_assert_msg(clock_parse_iso(bytes_of_str(times[i].text), &ms) ==
+                          STATUS_OK,
+                      "%s", times[i].text);
+        ck_assert_int_eq(ms, times[i].ms);
+    }
+}
+END_TEST
+
+START_TEST(rfc3339_5_6_refuses_what_is_no_time)
+{
+    static const char *const bad[] = {
+        "",
+        "2026-11-21",
+        "2026-11-21T12:00Z",
+        "2026-11-21T12:00:00",
+        "2026-11-21 12:00:00Z",
+        "2026-11-21T12:00:00+",
+        "2026-11-21T12:00:00+01",
+        "2026-11-21T12:00:00+0100",
+        "2026-11-21T12:00:00+24:00",
+        "2026-11-21T12:00:00+01:60",
+        "2026-11-21T12:00:00+01:00Z",
+        "2026-11-21T12:00:00 +01:00",
+        "2026-11-21T12:00:00.Z",
+        "2026-11-21T12:00:60Z",
+        "2026-11-21T23:59:61Z",
+        "2026-11-21T24:00:00Z",
+        "2026-02-29T00:00:00Z",
+        "2026-00-01T00:00:00Z",
+        "2026-01-00T00:00:00Z",
+        "+026-01-01T00:00:00Z",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int64_t ms = 7;
+
+        ck_assert_msg(clock_parse_iso(bytes_of_str(bad[i]), &ms) ==
+                          STATUS_FORMAT,
+                      "%s", bad[i]);
+        ck_assert_int_eq(ms, 7);
+    }
+    ck_assert_int_eq(clock_parse_iso(bytes_of("2026-01-01T00:00:00Z\0", 21),
+                                     &(int64_t){0}),
+                     STATUS_FORMAT);
+}
+END_TEST
+
 START_TEST(writes_iso_8601_with_milliseconds)
 {
     char out[CLOCK_ISO_SIZE];
@@ -75,6 +143,8 @@ Suite *suite_clock(void)
     tcase_add_test(t, rfc9110_5_6_7_reads_all_three_date_forms);
     tcase_add_test(t, ours_servers_write_the_zone_in_other_ways);
     tcase_add_test(t, refuses_what_is_no_date);
+    tcase_add_test(t, rfc3339_5_6_reads_a_time_with_its_offset);
+    tcase_add_test(t, rfc3339_5_6_refuses_what_is_no_time);
     tcase_add_test(t, writes_iso_8601_with_milliseconds);
     suite_add_tcase(s, t);
     return s;
