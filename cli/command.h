@@ -43,6 +43,7 @@ int cmd_links(int argc, char **argv);
 int cmd_pause(int argc, char **argv);
 int cmd_refresh(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
+int cmd_resume_served(int argc, char **argv); /* of a service's crawl */
 int cmd_retry(int argc, char **argv);
 int cmd_robots(int argc, char **argv);
 int cmd_seed(int argc, char **argv);

@@ -33,9 +33,11 @@ const struct usage crawl_usage = {
 
 const struct usage resume_usage = {
     .name = "resume",
-    .synopsis = "resume DIR [options]",
+    .synopsis = "resume DIR [options]\n"
+                "resume DIR|URL [--crawl NAME | --all]",
     .about =
-        "Continues the crawl in DIR. Options given here change the crawl's "
+        "Continues the crawl in DIR, or one that a service has stopped, with "
+        "the settings that it has there. Options given here change the crawl's "
         "settings from now on, for queued URLs too: each change is printed, "
         "and kept in DIR/" SETTINGS_FILE
         ". The last change of a setting holds, whether "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmd_pause.c - `urlweir pause`, `unpause` and `stop`, which change the state
- * of a running crawl.
+ * of a running crawl, and `resume` of a crawl that a service has stopped.
  *
  * A stop is complete once another process may use the directory: for a crawl
  * that is alone in its process, we also wait for the lock, so that `urlweir
@@ -68,6 +68,18 @@ const struct usage stop_usage = {
     .operand = OPERAND,
 };
 
+/* The second form of `urlweir resume` (cli/crawl_command_line.c). */
+static const struct usage resume_served_usage = {
+    .name = "resume",
+    .synopsis = "resume DIR|URL [--crawl NAME | --all]",
+    .about = "Makes a service go on with a crawl of its own that was stopped, "
+             "with the settings that it has.",
+    .table = &table,
+    .least = 1,
+    .most = 1,
+    .operand = OPERAND,
+};
+
 /* ---- printing ---- */
 
 static uint64_t number(const json_t *crawl, const char *name)
@@ -80,14 +92,16 @@ static uint64_t number(const json_t *crawl, const char *name)
 static void add_how_to_go_on(const struct steer *t, const json_t *crawl,
                              struct buf *out)
 {
-    if (!steer_is_alone(t)) {
-        buf_add_str(out, "; go on with POST /v1/crawls/");
-        format_terminal(out, bytes_of_str(steer_crawl_name(crawl)));
-        buf_add_str(out, "/resume");
-        return;
-    }
     buf_add_str(out, "; go on with `urlweir resume ");
-    format_terminal(out, bytes_of_str(t->place->dir));
+    if (steer_is_alone(t)) {
+        format_terminal(out, bytes_of_str(t->place->dir));
+    } else {
+        format_terminal(out, bytes_of_str(t->operands.item[0]));
+        if (t->place->crawl == NULL) {
+            buf_add_str(out, " --crawl ");
+            format_terminal(out, bytes_of_str(steer_crawl_name(crawl)));
+        }
+    }
     buf_add_char(out, '`');
 }
 
@@ -203,13 +217,16 @@ static int change(struct steer *t, json_t *done)
     return EXIT_DONE;
 }
 
-/* With --all, pause and unpause skip crawls that are stopped or failed. */
+/* With --all, pause and unpause skip crawls that are stopped or failed, and
+ * resume all others. */
 static bool has_state_for(const struct steer *t, const json_t *crawl)
 {
     const char *state = json_string_value(json_object_get(crawl, "state"));
+    bool ended = state != NULL && (strcmp(state, "stopped") == 0 ||
+                                   strcmp(state, "failed") == 0);
 
-    return t->usage == &stop_usage || state == NULL ||
-           (strcmp(state, "stopped") != 0 && strcmp(state, "failed") != 0);
+    return t->usage == &stop_usage ||
+           ended == (t->usage == &resume_served_usage);
 }
 
 static int change_all(struct steer *t, json_t *done)
@@ -272,4 +289,9 @@ int cmd_unpause(int argc, char **argv)
 int cmd_stop(int argc, char **argv)
 {
     return steer_command(&stop_usage, argc, argv, steer_crawl);
+}
+
+int cmd_resume_served(int argc, char **argv)
+{
+    return steer_command(&resume_served_usage, argc, argv, steer_crawl);
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "cli/command.h"
+#include "cli/control/control_place.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
@@ -231,6 +232,26 @@ static int resume_in(const struct crawl_settings *s,
     return code;
 }
 
+/* Does the first operand name a service that runs, or one crawl of it and no
+ * option? With options that crawl is resumed by hand, as they change it. */
+static bool is_served(int argc, char **argv)
+{
+    struct control_place place;
+    struct buf why;
+    bool served = false;
+
+    if (argc < 2 || argv[1][0] == '-')
+        return false;
+    buf_init(&why, 4096);
+    if (control_place_find(&place, argv[1], &why) == STATUS_OK) {
+        served = place.crawl != NULL ? place.service && argc == 2
+                                     : place.service || place.dir == NULL;
+        control_place_fini(&place);
+    }
+    buf_fini(&why);
+    return served;
+}
+
 int cmd_resume(int argc, char **argv)
 {
     struct crawl_settings s, before;
@@ -238,6 +259,8 @@ int cmd_resume(int argc, char **argv)
     struct file_lock *lock = NULL;
     int code = EXIT_DONE;
 
+    if (is_served(argc, argv))
+        return cmd_resume_served(argc, argv);
     if (!settings_of_resume(&s, &before, argc, argv, &code))
         return code;
     secret_args_hide(argc, argv, &s);

@@ -327,9 +327,27 @@ waits_for 'grep -q "/not/linked" log' || fail "the seed is not fetched"
 
 steer stop svc --crawl news
 says out "news: stopped; "
-says out "; go on with POST /v1/crawls/news/resume"
+says out "; go on with \`urlweir resume svc --crawl news\`"
 asks_not 127.0.0.1
 asks 127.0.0.2
+steer resume svc --crawl news
+says out "news: "
+asks 127.0.0.1
+steer stop "$url" --crawl news --token-file token-write
+says out "; go on with \`urlweir resume $url --crawl news\`"
+asks_not 127.0.0.1
+exits 2 "$URLWEIR" resume "$url" --crawl news --token-file token-read
+steer resume "$url" --crawl news --token-file token-write
+asks 127.0.0.1
+steer stop svc/crawls/news
+says out "; go on with \`urlweir resume svc/crawls/news\`"
+steer resume svc/crawls/news
+asks 127.0.0.1
+steer stop svc --crawl news
+steer resume svc --all
+asks 127.0.0.1
+asks 127.0.0.2
+steer stop svc --crawl news
 exits 2 "$URLWEIR" pause svc --crawl news
 says err "the crawl is stopped"
 steer stop svc --all
