@@ -2,6 +2,9 @@
 /* test_served_due.c - URLs that are put again and again, each time for another
  * moment, as a crawler does that fetches them again. */
 #include "frontier/served/served.h"
+
+#include <malloc.h>
+
 #include "tests/unit/frontier/engine_rig.h"
 
 #define NOW  RIG_WALL
@@ -72,12 +75,55 @@ START_TEST(only_the_last_moment_counts_and_memory_stays_as_it_was)
 }
 END_TEST
 
+static uint64_t allocated(void)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+}
+
+/* Many queues whose URLs wait for their moments. Sanitizers bring an allocator
+ * of their own, which tells nothing. */
+START_TEST(what_it_says_to_take_is_what_it_takes)
+{
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+    uint64_t told, taken;
+
+    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    told = served_memory(t);
+    taken = allocated();
+    for (unsigned i = 0; i < 15000; i++) {
+        char key[32], text[64];
+        struct served_put p = {.known = true,
+                               .crawl = bytes_of_str("c"),
+                               .due_ms = NOW + 1000};
+
+        snprintf(key, sizeof key, "h%u.test", i / 3);
+        snprintf(text, sizeof text, "http://%s/%u", key, i);
+        p.key = bytes_of_str(key);
+        p.url = bytes_of_str(text);
+        SAME(served_put(t, &p, 1, NOW), STATUS_OK);
+    }
+    ck_assert_int_eq(served_commit(t, NOW), STATUS_OK);
+    told = served_memory(t) - told;
+    taken = allocated() - taken;
+    if (taken > 0)
+        ck_assert_msg(told > taken - taken / 8 && told < taken + taken / 8,
+                      "%llu octets told, %llu taken", (unsigned long long)told,
+                      (unsigned long long)taken);
+    served_close(t);
+    scratch_remove(&at);
+}
+END_TEST
+
 Suite *suite_served_due(void)
 {
     Suite *s = suite_create("served_due");
     TCase *t = tcase_create("served_due");
 
     tcase_add_test(t, only_the_last_moment_counts_and_memory_stays_as_it_was);
+    tcase_add_test(t, what_it_says_to_take_is_what_it_takes);
     suite_add_tcase(s, t);
     return s;
 }
