@@ -97,6 +97,8 @@ for moment in $(random "$moments" 5 0.1 0.6); do
 done
 start --crawl one.yaml --crawl two.yaml
 exits 2 "$URLWEIR" resume d/crawls/one
+says err "the crawl is "
+exits 2 "$URLWEIR" resume d/crawls/one --delay 1s # by hand
 says err "in use by process $service"
 exits 0 "$URLWEIR" status d/crawls/one
 grep -qE ": (running|waiting) \(process $service\)" out || fail "status: $(cat out)"
