@@ -96,6 +96,7 @@ struct crawl_standstill {
  * except `frontier`. */
 struct crawl_stats {
     struct engine_stats engine;
+    struct engine_memory memory;             /* held by the engine */
     uint64_t active;                         /* transfers in flight */
     uint64_t requests;                       /* of this run */
     uint64_t wire_bytes;                     /* received in this run */

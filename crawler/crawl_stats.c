@@ -177,7 +177,7 @@ static void divide_memory(struct crawl *c, const struct crawl_stats *s,
 
     if (c->o.connections == NULL)
         return;
-    connection_budget_update(c->o.connections, s->engine.memory);
+    connection_budget_update(c->o.connections, s->memory.all);
     if (!c->o.auto_concurrency)
         return;
     most = connection_budget_transfers(c->o.connections, open.tls, open.plain,
@@ -201,6 +201,7 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
         return;
     c->published = now;
     c->engine->ops->stats(c->engine, &s.engine);
+    s.memory = c->engine->ops->memory(c->engine);
     update_engine(c, now, s.engine.queued);
     divide_memory(c, &s, count_fetchers(c, &s));
     s.frontier = c->frontier;

@@ -195,8 +195,6 @@ struct engine_stats {
     uint64_t changed;   /* of those, not as the last time */
     uint64_t gone;      /* found missing so often that they have no date */
     uint64_t seeds, seeds_failed;
-    uint64_t memory; /* octets held by the engine, the sum of: */
-    struct engine_memory parts;
     uint64_t commits;
 };
 
@@ -404,6 +402,8 @@ struct engine_ops {
     enum status (*set_meta)(struct engine *e, const char *name,
                             struct bytes value);
     void (*stats)(struct engine *e, struct engine_stats *out);
+    /* Apart from the stats, because it takes longer. */
+    struct engine_memory (*memory)(struct engine *e);
     /* More stats, for monitoring (stats.h). */
     void (*get_stats)(struct engine *e, int64_t now,
                       struct frontier_stats *out);

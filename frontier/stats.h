@@ -93,7 +93,7 @@ void frontier_stats_of_seen(struct seen_store *s, struct frontier_stats *out);
 struct frontier_store;
 
 /* Everything except gauges of a running engine: leased,
- * queues_active, memory and commits are 0. Takes a dozen look-ups by name. */
+ * queues_active and commits are 0. Takes a dozen look-ups by name. */
 void engine_stats_of_store(const struct frontier_store *s,
                            struct engine_stats *out);
 /* All fields up to `unsure`, as of the last commit, and filter.overfull as of

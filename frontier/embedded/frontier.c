@@ -279,13 +279,20 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
     out->due = frontier_refresh_waiting(f);
-    seen_store_parts(f->base, &out->parts);
-    out->parts.queues += f->host_count * HOST_OCTETS + f->host_room * 8 +
-                         link_sketch_memory(f->ordering.links) +
-                         frontier_refresh_memory(f);
-    out->memory = out->parts.filter + out->parts.hot + out->parts.exact +
-                  out->parts.database + out->parts.queues;
     out->commits = f->base->commits;
+}
+
+struct engine_memory frontier_memory(struct engine *e)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct engine_memory m = seen_store_memory(f->base);
+    uint64_t own = f->host_count * HOST_OCTETS + f->host_room * 8 +
+                   link_sketch_memory(f->ordering.links) +
+                   frontier_refresh_memory(f);
+
+    m.queues += own;
+    m.all += own;
+    return m;
 }
 
 void frontier_close(struct engine *e)

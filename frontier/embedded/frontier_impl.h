@@ -234,6 +234,7 @@ enum status frontier_set_order(struct engine *e, const struct order *order);
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id);
 void frontier_engine_stats(struct engine *e, struct engine_stats *out);
+struct engine_memory frontier_memory(struct engine *e);
 void frontier_get_stats(struct engine *e, int64_t now,
                         struct frontier_stats *out);
 /* Inside of an engine that is an embedded one. */

@@ -128,5 +128,6 @@ const struct engine_ops frontier_ops = {
     .meta = get_meta,
     .set_meta = set_meta,
     .stats = frontier_engine_stats,
+    .memory = frontier_memory,
     .get_stats = frontier_get_stats,
 };

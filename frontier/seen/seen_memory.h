@@ -8,6 +8,7 @@
 
 /* Octets that the engine holds. */
 struct engine_memory {
+    uint64_t all;      /* the sum of: */
     uint64_t filter;   /* in this process */
     uint64_t hot;      /* the seen check's hot cache and batches */
     uint64_t exact;    /* fences, cached pages and new digests of the exact set,

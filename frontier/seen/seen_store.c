@@ -167,20 +167,15 @@ uint64_t seen_store_filter_memory(struct seen_store *s)
     return stats != NULL ? (stats->bits + stats->key_bits) / 8 : 0;
 }
 
-void seen_store_parts(struct seen_store *s, struct engine_memory *out)
+struct engine_memory seen_store_memory(struct seen_store *s)
 {
-    *out = (struct engine_memory){.filter = seen_store_filter_memory(s),
-                                  .hot = seen_memory(s->seen),
-                                  .exact = exact_set_stats(s->exact).memory +
-                                           page_store_memory(s->pages),
-                                  .database = db_memory(s->db),
-                                  .queues = frontier_store_memory(s->store)};
-}
+    struct engine_memory m = {.filter = seen_store_filter_memory(s),
+                              .hot = seen_memory(s->seen),
+                              .exact = exact_set_stats(s->exact).memory +
+                                       page_store_memory(s->pages),
+                              .database = db_memory(s->db),
+                              .queues = frontier_store_memory(s->store)};
 
-uint64_t seen_store_memory(struct seen_store *s)
-{
-    struct engine_memory m;
-
-    seen_store_parts(s, &m);
-    return m.filter + m.hot + m.exact + m.database + m.queues;
+    m.all = m.filter + m.hot + m.exact + m.database + m.queues;
+    return m;
 }

@@ -153,8 +153,8 @@ struct seen_counts seen_store_uncounted(const struct seen_store *s);
 const struct filter_stats *seen_store_filter_stats(struct seen_store *s);
 /* Octets of the filter in this process; 0 if there is none or it is remote. */
 uint64_t seen_store_filter_memory(struct seen_store *s);
-uint64_t seen_store_memory(struct seen_store *s); /* all of it */
-/* `queues` lacks what the frontier itself holds. */
-void seen_store_parts(struct seen_store *s, struct engine_memory *out);
+/* Lacks what the frontier itself holds. SQLite goes through all its statements
+ * and pages for it, some 50 us: not for every turn. */
+struct engine_memory seen_store_memory(struct seen_store *s);
 
 #endif

@@ -153,7 +153,7 @@ bool served_dirty(const struct served *t)
 
 uint64_t served_memory(const struct served *t)
 {
-    uint64_t bytes = seen_store_memory(t->base) + sizeof *t +
+    uint64_t bytes = seen_store_memory(t->base).all + sizeof *t +
                      (uint64_t)t->chunk_count * sizeof(struct served_chunk) +
                      served_leases_memory(t->leases) + t->room * 64;
 
