@@ -9,6 +9,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -169,6 +170,23 @@ START_TEST(freeing_waits_for_no_lookup)
 }
 END_TEST
 
+/* One that never asked has no thread that could free what they share. */
+START_TEST(freeing_one_that_never_asked_leaves_nothing)
+{
+    struct resolver_options o = options();
+    struct rig r = rig(&o);
+    size_t before;
+
+    rig_fini(&r);
+    before = mallinfo2().uordblks;
+    for (int i = 0; i < 100; i++) {
+        r = rig(&o);
+        rig_fini(&r);
+    }
+    ck_assert_uint_lt(mallinfo2().uordblks, before + 5000);
+}
+END_TEST
+
 START_TEST(many_questions_are_each_answered_once)
 {
     struct resolver_options o = options();
@@ -264,6 +282,7 @@ Suite *suite_resolver(void)
     tcase_add_test(
         t, a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own);
     tcase_add_test(t, freeing_waits_for_no_lookup);
+    tcase_add_test(t, freeing_one_that_never_asked_leaves_nothing);
     tcase_add_test(t, many_questions_are_each_answered_once);
     tcase_add_test(t, questions_one_after_the_other_need_few_threads);
     suite_add_tcase(s, t);

@@ -63,6 +63,10 @@ static struct fetch_row full_row(void)
         .warc_file = bytes_of_str("warc/urlweir-00001.warc.gz"),
         .warc_offset = UINT64_C(1) << 33,
         .warc_length = 4242,
+        .first_byte_ms = 120,
+        .simhash = UINT64_MAX - 5,
+        .text_digest = {8, UINT64_MAX},
+        .body_print = UINT64_MAX - 6,
     };
 }
 
@@ -94,6 +98,10 @@ static void same_row(const struct fetch_row *a, const struct fetch_row *b)
     ck_assert(bytes_equal(a->warc_file, b->warc_file));
     ck_assert_uint_eq(a->warc_offset, b->warc_offset);
     ck_assert_uint_eq(a->warc_length, b->warc_length);
+    ck_assert_uint_eq(a->first_byte_ms, b->first_byte_ms);
+    ck_assert_uint_eq(a->simhash, b->simhash);
+    ck_assert(digest_equal(a->text_digest, b->text_digest));
+    ck_assert_uint_eq(a->body_print, b->body_print);
 }
 
 struct seen {
@@ -474,6 +482,126 @@ START_TEST(the_target_of_a_redirect_is_a_row_or_a_url)
 }
 END_TEST
 
+struct finals {
+    uint64_t seq[8];
+    size_t n;
+};
+
+/* Of row i of nine the URL is 100 + i; every third is not final. */
+static void take_final(void *ctx, const struct final_fetch *row)
+{
+    struct finals *f = ctx;
+
+    ck_assert_uint_lt(f->n, 8);
+    ck_assert_uint_eq(row->url, 100 + row->seq);
+    ck_assert_uint_eq(row->status, row->seq % 4);
+    ck_assert_uint_eq(row->reason, 40 + row->seq);
+    ck_assert_uint_eq(row->http_status, 200 + row->seq);
+    ck_assert_int_eq(row->at_ms, 1000 + (int64_t)row->seq);
+    f->seq[f->n++] = row->seq;
+}
+
+static void add_nine(struct pages *p)
+{
+    for (uint64_t i = 1; i <= 9; i++) {
+        struct fetch_row row = {.url = 100 + i,
+                                .final = i % 3 != 0,
+                                .status = (uint8_t)(i % 4),
+                                .reason = (uint8_t)(40 + i),
+                                .http_status = (uint16_t)(200 + i),
+                                .at_ms = 1000 + (int64_t)i};
+        uint64_t seq = 0;
+
+        ck_assert_int_eq(page_store_add(p->s, &row, &seq), STATUS_OK);
+        ck_assert_uint_eq(seq, i);
+    }
+}
+
+START_TEST(final_rows_come_from_the_latest_on)
+{
+    static const struct {
+        uint64_t before;
+        size_t most, n;
+        uint64_t first, last;
+    } all[] = {
+        {10, 8, 6, 8, 1}, {8, 8, 5, 7, 1}, {10, 2, 2, 8, 7},
+        {9, 1, 1, 8, 8},  {2, 8, 1, 1, 1}, {1, 8, 0, 0, 0},
+    };
+    struct pages p = make();
+    struct finals f;
+
+    add_nine(&p);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        f.n = 0;
+        ck_assert_int_eq(page_store_finals_before(p.s, all[i].before,
+                                                  all[i].most, take_final, &f),
+                         STATUS_OK);
+        ck_assert_uint_eq(f.n, all[i].n);
+        if (f.n > 0) {
+            ck_assert_uint_eq(f.seq[0], all[i].first);
+            ck_assert_uint_eq(f.seq[f.n - 1], all[i].last);
+        }
+    }
+    ck_assert_uint_eq(page_store_url_of(p.s, 4), 104);
+    ck_assert_uint_eq(page_store_url_of(p.s, 10), 0);
+    f.n = 0;
+    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET http = -1 WHERE seq = 7"),
+                     STATUS_OK);
+    ck_assert_int_eq(page_store_finals_before(p.s, 10, 8, take_final, &f),
+                     STATUS_DAMAGED);
+    ck_assert_uint_eq(f.n, 1); /* the one before it */
+    done(&p);
+}
+END_TEST
+
+START_TEST(of_a_past_row_comes_what_tells_a_change)
+{
+    struct fetch_row row = full_row(), past;
+    struct pages p = make();
+    uint64_t seq = 0;
+
+    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_assert_int_eq(page_store_past(p.s, 2, &past), STATUS_NOT_FOUND);
+    ck_assert_int_eq(page_store_past(p.s, 1, &past), STATUS_OK);
+    ck_assert_uint_eq(past.url, row.url);
+    ck_assert_uint_eq(past.status, row.status);
+    ck_assert_uint_eq(past.reason, row.reason);
+    ck_assert_uint_eq(past.http_status, row.http_status);
+    ck_assert_uint_eq(past.body_bytes, row.body_bytes);
+    ck_assert_uint_eq(past.flags, row.flags);
+    ck_assert(digest_equal(past.text_digest, row.text_digest));
+    ck_assert_uint_eq(past.body_print, row.body_print);
+    ck_assert_uint_eq(past.redirect_to, row.redirect_to);
+    row.redirect_to = 0;
+    row.redirect_url = bytes_of_str("http://elsewhere.test/");
+    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_assert_int_eq(page_store_past(p.s, 2, &past), STATUS_OK);
+    ck_assert_uint_eq(past.redirect_to, 0);
+    done(&p);
+}
+END_TEST
+
+START_TEST(a_row_past_the_last_number_is_damage)
+{
+    struct pages p = make();
+    struct page_store *s = NULL;
+
+    add_nine(&p);
+    page_store_close(p.s);
+    p.s = NULL;
+    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET seq = 1 << 62"
+                                  " WHERE seq = 9"),
+                     STATUS_OK);
+    ck_assert_int_eq(page_store_open(&s, p.d), STATUS_DAMAGED);
+    ck_assert_int_eq(db_exec(p.d, "DELETE FROM fetch; INSERT INTO fetch(seq)"
+                                  " VALUES(-1)"),
+                     STATUS_OK);
+    ck_assert_int_eq(page_store_open(&s, p.d), STATUS_DAMAGED);
+    ck_assert_ptr_null(s);
+    done(&p);
+}
+END_TEST
+
 Suite *suite_page_store(void)
 {
     Suite *s = suite_create("page_store");
@@ -490,6 +618,9 @@ Suite *suite_page_store(void)
     tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
     tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
     tcase_add_test(t, the_target_of_a_redirect_is_a_row_or_a_url);
+    tcase_add_test(t, final_rows_come_from_the_latest_on);
+    tcase_add_test(t, of_a_past_row_comes_what_tells_a_change);
+    tcase_add_test(t, a_row_past_the_last_number_is_damage);
     suite_add_tcase(s, t);
     return s;
 }
