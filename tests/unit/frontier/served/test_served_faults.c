@@ -61,6 +61,23 @@ static void put(void *run)
     TELLS(served_commit(x->t, NOW));
 }
 
+/* URLs of a removed queue come back, between others. */
+static void put_again(void *run)
+{
+    struct run *x = run;
+    struct served_put list[6];
+    char text[6][64];
+    uint64_t gone;
+
+    TELLS(served_remove_queue(x->t, bytes_of_str("c"),
+                              bytes_of_str("h1.test"), NOW, &gone));
+    TELLS(served_commit(x->t, NOW));
+    for (unsigned i = 0; i < 6; i++)
+        list[i] = url(text[i], i * 7, i % 2 == 0);
+    TELLS(served_put(x->t, list, 6, NOW));
+    TELLS(served_commit(x->t, NOW));
+}
+
 static void lease(void *run)
 {
     struct run *x = run;
@@ -126,6 +143,7 @@ static const struct work {
     void (*run)(void *run);
 } works[] = {{"open", open_it},
              {"put", put},
+             {"put again", put_again},
              {"lease", lease},
              {"ask", ask},
              {"steer", steer}};
