@@ -260,7 +260,7 @@ tsan: ## the tests that have threads under TSan
 SANITIZED_CLI := exact external hostile-store hostile-web links robots seed-stopped serve serve-crawl serve-reports serve-stress sitemap signals stuck url
 THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
-    scope url_any db grpc_server grpc_peers frontier_calls frontier_calls_read frontier_calls_better \
+    scope url_any db grpc_server grpc_peers grpc_idle frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
     router router_control http_conns http_events http_export http_server histogram
 

@@ -113,6 +113,7 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
     grpc_percent_encode(&text, bytes_of_str(plain));
     c->finished = true;
     leave_anonymous(c);
+    grpc_idle_leave(c);
     grpc_count(&c->server->tally.ended[code], 1);
     loop_timer_cancel(c->server->loop, &c->timer);
     if (c->responded)
@@ -131,6 +132,7 @@ static void cut_off(struct grpc_call *c)
 {
     c->finished = true;
     leave_anonymous(c);
+    grpc_idle_leave(c);
     grpc_count(&c->server->tally.ended[GRPC_DEADLINE_EXCEEDED], 1);
     http2_stream_reset(c->stream);
 }
@@ -255,6 +257,7 @@ static void on_data(struct http2_stream *t, struct bytes b)
 
     if (c == NULL || c->finished || b.len == 0)
         return;
+    grpc_idle_leave(c);
     c->received += b.len;
     if (grpc_reader_feed(&c->reader, b) != STATUS_OK)
         grpc_call_finish(c, GRPC_RESOURCE_EXHAUSTED, "out of memory");
@@ -268,6 +271,7 @@ static void on_end(struct http2_stream *t)
 
     if (c == NULL || c->finished)
         return;
+    grpc_idle_leave(c);
     c->no_more = true;
     pump(c);
 }
@@ -296,6 +300,7 @@ static void on_closed(struct http2_stream *t)
         return;
     loop_timer_cancel(c->server->loop, &c->timer);
     leave_anonymous(c);
+    grpc_idle_leave(c);
     c->stream = NULL;
     if (!c->finished)
         grpc_count(&c->server->tally.ended[GRPC_CANCELLED], 1);

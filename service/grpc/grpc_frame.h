@@ -31,6 +31,7 @@ struct grpc_reader {
 /* `held_most`: the most it may hold besides one message of full size: the
  * peer's flow-control window. */
 void grpc_reader_init(struct grpc_reader *r, bool gzip, size_t held_most);
+/* Frees its memory and what it holds; more may be fed to it. */
 void grpc_reader_fini(struct grpc_reader *r);
 
 /* STATUS_LIMIT: more than it may hold; the peer ignores flow control. */

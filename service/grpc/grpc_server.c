@@ -129,6 +129,7 @@ static void on_request(void *ctx, struct http2_stream *t,
     if (!is_grpc(s, t, r) || !may_call(s, t, r, e) ||
         !read_metadata(s, t, r, &gzip, &timeout))
         return;
+    grpc_idle_make_room(s, t);
     if (e == NULL)
         grpc_refuse(s, t, GRPC_UNIMPLEMENTED, "no such method here");
     else if (s->draining)
@@ -165,6 +166,7 @@ struct grpc_server *grpc_server_without_port(struct loop *l,
     if (s->options.request_ns == 0)
         s->options.request_ns = REQUEST_TIME;
     s->methods = map_new();
+    TAILQ_INIT(&s->idle);
     for (const struct grpc_table *t = o->tables; t->methods != NULL; t++)
         add_table(s, t);
     s->handler = (struct http2_handler){.request = on_request, .ctx = s};

@@ -125,6 +125,11 @@ void grpc_call_finish(struct grpc_call *c, enum grpc_code code, const char *fmt,
 void grpc_call_pause(struct grpc_call *c);
 void grpc_call_resume(struct grpc_call *c);
 
+/* The caller has had an answer to all it has sent, and may have forgotten the
+ * call: it may be ended with OK where there is little room for others, unless
+ * more comes first. */
+void grpc_call_set_idle(struct grpc_call *c);
+
 /* `hold` keeps the struct after `ended`; `drop` releases it. */
 void grpc_call_hold(struct grpc_call *c);
 void grpc_call_drop(struct grpc_call *c);

@@ -3,6 +3,7 @@
  *
  *   grpc_server.c  methods by path; which requests become a call; the end
  *   grpc_call.c    one call, from its beginning to its trailers
+ *   grpc_idle.c    calls that may be ended to make room for others
  *
  * No other file includes this.
  */
@@ -10,6 +11,7 @@
 #define URLWEIR_SERVICE_GRPC_GRPC_SERVER_IMPL_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "base/map.h"
 #include "service/grpc/grpc_frame.h"
@@ -23,6 +25,7 @@ struct grpc_server {
     struct map *methods; /* path to struct entry of grpc_server.c */
     size_t calls;        /* that need a role */
     size_t coming;
+    TAILQ_HEAD(grpc_idle, grpc_call) idle; /* for longest first */
     bool draining;
     /* written by the loop's thread, read by any */
     struct {
@@ -43,12 +46,14 @@ struct grpc_call {
     size_t reserved; /* of server->coming */
     struct bytes single;
     struct loop_timer timer;
+    TAILQ_ENTRY(grpc_call) idle_entry;
     int64_t deadline; /* 0: none */
     bool has_single;  /* the request of a GRPC_SINGLE is here */
     bool no_more;     /* the caller has half-closed */
     bool half_closed; /* the method was told so */
     bool anonymous;   /* counted in its connection's standing */
     bool paused;
+    bool idle;      /* in server->idle, counted in its connection's standing */
     bool responded; /* headers have been sent */
     bool finished;  /* or reset after its deadline */
 };
@@ -78,5 +83,11 @@ void grpc_call_open(struct grpc_server *s, struct http2_stream *t,
 /* Sends only a status, before any answer (Trailers-Only), and counts it. */
 void grpc_refuse(struct grpc_server *s, struct http2_stream *t,
                  enum grpc_code code, const char *why);
+
+/* Something has come for the call, or it ends: it is not idle. */
+void grpc_idle_leave(struct grpc_call *c);
+/* A call is about to begin on `t`: ends an idle one if there is little room
+ * left on the connection, or in all. */
+void grpc_idle_make_room(struct grpc_server *s, const struct http2_stream *t);
 
 #endif

@@ -7,8 +7,15 @@
  * stream whose owner waits must not stop the others; a stream's own window
  * opens as its owner consumes. If the peer is still sending when an answer is
  * complete, RST_STREAM with NO_ERROR tells it to stop (RFC 9113 section 8.1).
+ *
+ * nghttp2 ends the connection for a stream over the limit that it has told the
+ * peer; all other calls on it would pay for that. So it knows of a higher
+ * limit, up to which streams are refused here one by one, and our SETTINGS
+ * frame, which is the first frame that goes out, says ours instead.
  */
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,6 +25,7 @@
 #define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
 #define ALLOWANCE_A_S 200  /* ... and how many more each second */
 #define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
+#define REFUSED_MOST  2000 /* streams whose refusal waits to go */
 #define WINDOWS_A_FRAME                                                        \
     16 /* WINDOW_UPDATE free for a frame of DATA we sent                       \
         */
@@ -105,10 +113,15 @@ static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *f,
 {
     struct http2_session *s = ctx;
 
-    (void)ng;
     http2_block_clear(&s->block);
     if (f->hd.type != NGHTTP2_HEADERS || f->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
+    if (s->streams >= s->limits.streams) {
+        nghttp2_submit_rst_stream(ng, NGHTTP2_FLAG_NONE, f->hd.stream_id,
+                                  NGHTTP2_REFUSED_STREAM);
+        charge(s);
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* drops its fields */
+    }
     http2_stream_new(s, f->hd.stream_id);
     return 0;
 }
@@ -280,7 +293,8 @@ out:
 static enum status say_settings(struct http2_session *s)
 {
     const nghttp2_settings_entry settings[] = {
-        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, s->limits.streams},
+        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+         s->limits.streams + REFUSED_MOST}, /* see set_limit */
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, s->limits.window},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, s->limits.header_most},
     };
@@ -412,6 +426,22 @@ static bool tell_drained(struct http2_session *s)
     return any;
 }
 
+/* Puts our limit of streams into the SETTINGS frame that nghttp2 has made (RFC
+ * 9113 section 6.5.1): 9 octets, then for each setting 2 of its name and 4 of
+ * its value. */
+static const uint8_t *set_limit(struct http2_session *s, const uint8_t *at,
+                                size_t n)
+{
+    assert(n >= 15 && n <= sizeof s->greeting);
+    assert(at[3] == NGHTTP2_SETTINGS &&
+           at[10] == NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+    memcpy(s->greeting, at, n);
+    for (unsigned i = 0; i < 4; i++)
+        s->greeting[11 + i] = (uint8_t)(s->limits.streams >> (24 - 8 * i));
+    s->greeted = true;
+    return s->greeting;
+}
+
 struct bytes http2_session_send(struct http2_session *s)
 {
     const uint8_t *at = NULL;
@@ -422,6 +452,8 @@ struct bytes http2_session_send(struct http2_session *s)
         n = nghttp2_session_mem_send(s->ng, &at);
     } while (n == 0 && tell_drained(s));
     s->inside = false;
+    if (n > 0 && !s->greeted)
+        at = set_limit(s, at, (size_t)n);
     return n > 0 ? bytes_of(at, (size_t)n) : bytes_of(NULL, 0);
 }
 

@@ -7,9 +7,9 @@
  * are measured as in RFC 9113 section 6.5.2; those over the limit reach the
  * owner as `too_large`, with fields missing. Frames that cost us work and the
  * peer nothing (PING, SETTINGS, RST_STREAM, PRIORITY, GOAWAY, CONTINUATION,
- * empty DATA, frames of unknown types) are charged to an allowance that
- * refills, and so is WINDOW_UPDATE beyond what our own DATA explains. A peer
- * that overdraws it gets GOAWAY with ENHANCE_YOUR_CALM.
+ * empty DATA, frames of unknown types, streams over the limit) are charged to
+ * an allowance that refills, and so is WINDOW_UPDATE beyond what our own DATA
+ * explains. A peer that overdraws it gets GOAWAY with ENHANCE_YOUR_CALM.
  *
  * Threads: one. Callbacks may call everything here except http2_session_free.
  */
@@ -42,7 +42,7 @@ struct bytes http2_request_header(const struct http2_request *r,
                                   const char *name);
 
 struct http2_limits {
-    uint32_t streams;     /* open at once */
+    uint32_t streams;     /* open at once; one more is REFUSED_STREAM */
     uint32_t window;      /* octets of a stream that wait for its owner */
     uint32_t header_most; /* octets of a header block */
     uint32_t out_most;    /* mark for the octets of a stream's answer held here:
@@ -87,6 +87,7 @@ size_t http2_session_streams(const struct http2_session *s);
 struct http2_standing {
     bool known;         /* it had a call with a known token */
     unsigned anonymous; /* open calls of methods that need no token */
+    unsigned idle;      /* calls that may be ended to make room */
 };
 const struct http2_standing *http2_session_standing(
     const struct http2_session *s);
@@ -116,6 +117,8 @@ void http2_stream_set_user(struct http2_stream *s, void *user);
 void *http2_stream_user(const struct http2_stream *s);
 /* The `conn` of http2_session_new. */
 void *http2_stream_conn(const struct http2_stream *s);
+/* The number of streams of its connection, it included. */
+size_t http2_stream_siblings(const struct http2_stream *s);
 /* The standing of its connection. */
 struct http2_standing *http2_stream_standing(struct http2_stream *s);
 /* The owner is done with `n` octets of `data`. */

@@ -20,7 +20,8 @@
 #include "service/grpc/http2_frames.h"
 #include "service/grpc/http2_session.h"
 
-#define HTTP2_FIELDS_MOST 128 /* fields of a block that are kept */
+#define HTTP2_FIELDS_MOST   128 /* fields of a block that are kept */
+#define HTTP2_GREETING_MOST 64  /* octets of our SETTINGS frame */
 
 struct http2_stream {
     struct http2_session *session;
@@ -68,6 +69,8 @@ struct http2_session {
     bool inside;        /* inside a call from outside: no wake needed */
     bool calm;          /* the allowance was overdrawn */
     bool ready;         /* the peer's settings are here */
+    bool greeted;       /* our settings have been sent */
+    uint8_t greeting[HTTP2_GREETING_MOST];
 };
 
 /* There is something to send. Within a call from outside this does nothing,

@@ -14,7 +14,7 @@
 
 #define TRAILERS_MOST 4
 #define OUT_CEILING   (32u << 20) /* one stream's answer */
-#define KEPT_CAP      65536       /* a larger `out` is freed when empty */
+#define KEPT_CAP      4096        /* a larger `out` is freed when empty */
 
 /* ---- life ---- */
 
@@ -61,6 +61,11 @@ void *http2_stream_user(const struct http2_stream *t)
 void *http2_stream_conn(const struct http2_stream *t)
 {
     return t->session->conn;
+}
+
+size_t http2_stream_siblings(const struct http2_stream *t)
+{
+    return t->session->streams;
 }
 
 struct http2_standing *http2_stream_standing(struct http2_stream *t)

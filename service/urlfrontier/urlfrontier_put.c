@@ -88,7 +88,8 @@ static void pause_if_full(struct put_stream *s)
         grpc_call_pause(s->call);
 }
 
-/* After answers came, or some were read: goes on, or ends the call. */
+/* After answers came, or some were read: goes on, or ends the call. A stream
+ * that waits for nothing may be ended where there are too many. */
 static void go_on(struct grpc_call *c)
 {
     struct put_stream *s = grpc_call_user(c);
@@ -100,6 +101,8 @@ static void go_on(struct grpc_call *c)
     else if (!s->stopping && !has_its_fill(s, is_discovered(c)) &&
              grpc_call_room(c) > 0)
         grpc_call_resume(c);
+    if (!grpc_call_has_ended(c) && s->batches == 0)
+        grpc_call_set_idle(c);
 }
 
 /* ---- batches ---- */

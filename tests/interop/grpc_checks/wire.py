@@ -4,6 +4,7 @@ import gzip
 import queue
 import socket
 import struct
+import threading
 import time
 
 import grpc
@@ -15,7 +16,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase)
 
-from grpc_checks.rig import (CODE, LATE, OK, Section, among, fails, is_, pb,
+from grpc_checks.rig import (CODE, LATE, OK, Section, Server, among, fails, is_, pb,
                              size, stubs, waits)
 
 section = Section("1 wire")
@@ -730,6 +731,46 @@ def a_hundred_streams_of_one_connection_put_at_once(f):
         got = sum(pool.map(stream, range(100)), [])
     is_(set(got), {OK})
     is_(f.count(), n // 100 * 100)
+
+
+def open_put(f, channel, url):
+    """Put one URL on a stream of its own, and leave it open: crawler4j's
+    adapter does so for each page. The call, and what ends its requests."""
+    ends, sent = threading.Event(), f.new(url)
+
+    def items():
+        yield sent
+        ends.wait(600)
+
+    call = stubs.URLFrontierStub(channel).PutURLs(items(), timeout=600)
+    is_(next(call).status, OK)
+    return call, ends
+
+
+@check_alone
+def a_caller_that_leaves_a_stream_open_for_each_page_goes_on():
+    """Its oldest streams end with OK; a caller with a few keeps them all."""
+    with Server() as f:
+        few = f.server.another_channel()
+        kept = [open_put(f, few, f"kept{i}") for i in range(16)]
+        many = f.server.another_channel()
+        open_put(f, many, "first")
+        before = f.server.memory("VmRSS")
+        left = [open_put(f, many, f"u{i}") for i in range(320)]
+        is_(f.count(), 337)
+        for call, _ in left[:100]:
+            is_(next(call, None), None)
+            is_(call.code(), CODE.OK)
+        for call, _ in kept + left[-100:]:
+            is_(call.done(), False)
+        assert f.server.memory("VmRSS") - before < 20
+        for call, ends in kept:
+            ends.set()
+            is_(list(call), [])
+        for _, ends in left:
+            ends.set()
+        few.close()
+        many.close()
 
 
 @check

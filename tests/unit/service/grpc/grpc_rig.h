@@ -28,6 +28,7 @@
 #define HOLD  "/test.T/Hold"
 #define MUCH  "/test.T/Much"
 #define MORE  "/test.T/More"
+#define IDLE  "/test.T/Idle"
 #define WATCH "/grpc.health.v1.Health/Watch"
 
 /* How long to wait for what is certain to come, even on a slow machine. */
@@ -45,7 +46,8 @@ static _Atomic size_t echoed, held, ended;
 static int64_t preface_ns = PATIENCE, request_ns = PATIENCE;
 static int64_t quiet_ns = PATIENCE, answer_ns = PATIENCE;
 static int64_t head_ns = PATIENCE, idle_ns = PATIENCE, stranger_ns = PATIENCE;
-static size_t calls_most; /* 0: the server's own limit */
+static size_t calls_most;     /* 0: the server's own limit */
+static uint32_t streams_most; /* the same */
 static struct grpc_health *health;
 
 static inline void reply(struct grpc_call *c, struct bytes m)
@@ -134,6 +136,12 @@ static const struct grpc_method methods[] = {
      .message = much,
      .ended = count_ended},
     {.path = MORE, .kind = GRPC_SINGLE, .role = AUTH_READ, .message = more},
+    {.path = IDLE,
+     .kind = GRPC_STREAM,
+     .role = AUTH_READ,
+     .message = echo,
+     .half_closed = done,
+     .turn = grpc_call_set_idle},
     {.path = NULL},
 };
 
@@ -158,6 +166,8 @@ static inline void start(void)
     http2_server_options_init(&o.http2);
     o.http2.listen = "127.0.0.1:0";
     o.http2.connections = 3;
+    if (streams_most > 0)
+        o.http2.limits.streams = streams_most;
     o.http2.preface_ns = preface_ns;
     o.http2.head_ns = head_ns;
     o.http2.idle_ns = idle_ns;

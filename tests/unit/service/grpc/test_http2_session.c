@@ -541,15 +541,87 @@ START_TEST(what_is_not_http2_is_closed)
 }
 END_TEST
 
-START_TEST(streams_over_the_limit_are_refused)
+START_TEST(a_client_keeps_back_what_is_over_the_limit_that_it_was_told)
 {
     start();
     ck_assert(exchange());
+    ck_assert_uint_eq(nghttp2_session_get_remote_settings(
+                          theirs, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
+                      10);
     for (int i = 0; i < 20; i++)
         request(0, false);
     ck_assert(exchange());
-    ck_assert_uint_eq(seen.requests, 10); /* the client keeps the others back */
+    ck_assert_uint_eq(seen.requests, 10);
     ck_assert_uint_eq(http2_session_streams(ours), 10);
+    stop();
+}
+END_TEST
+
+/* A request's HEADERS of our own making, by indices of the static table and one
+ * literal; nghttp2's client would keep it back. */
+static bool raw_request(int id)
+{
+    char frame[] = "\0\0\6\1\4\0\0\0\0" /* END_HEADERS */
+                   "\x83\x86\x84"       /* POST, http, / */
+                   "\x41\x01"
+                   "a"; /* :authority a */
+
+    frame[7] = (char)(unsigned char)(id >> 8);
+    frame[8] = (char)(unsigned char)id;
+    return raw(frame, sizeof frame - 1);
+}
+
+/* Takes what ours sends, frame by frame: the number of streams it refuses. */
+static size_t count_refused(void)
+{
+    struct bytes b;
+    size_t n = 0;
+
+    while ((b = http2_session_send(ours)).len > 0) {
+        ck_assert_int_ne(b.at[3], NGHTTP2_GOAWAY);
+        n +=
+            b.at[3] == NGHTTP2_RST_STREAM && b.at[12] == NGHTTP2_REFUSED_STREAM;
+    }
+    return n;
+}
+
+START_TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
+{
+    const struct http2_header t[] = {
+        {bytes_of_str("grpc-status"), bytes_of_str("0")}};
+    int id = 1;
+
+    start();
+    ck_assert(exchange());
+    for (; id < 20; id += 2)
+        ck_assert(raw_request(id));
+    ck_assert_uint_eq(seen.requests, 10);
+    ck_assert_uint_eq(count_refused(), 0);
+    for (; id < 60; id += 2)
+        ck_assert(raw_request(id));
+    ck_assert_uint_eq(count_refused(), 20);
+    ck_assert_uint_eq(seen.requests, 10);
+    ck_assert_uint_eq(http2_session_streams(ours), 10);
+    http2_stream_finish(seen.stream, t, 1); /* room for one */
+    ck_assert_uint_eq(count_refused(), 0);
+    ck_assert(raw_request(id));
+    ck_assert_uint_eq(seen.requests, 11);
+    stop();
+}
+END_TEST
+
+START_TEST(a_flood_of_streams_over_the_limit_is_ended)
+{
+    bool open = true;
+    int id = 1;
+
+    start();
+    ck_assert(exchange());
+    for (; id < 20000 && open; id += 2)
+        open = raw_request(id);
+    ck_assert_int_gt(id, 2000);
+    ck_assert_int_lt(id, 6000);
+    ck_assert(http2_session_flooded(ours));
     stop();
 }
 END_TEST
@@ -598,7 +670,11 @@ Suite *suite_http2_session(void)
     tcase_add_test(t, headers_over_the_limit_are_known_as_such);
     tcase_add_test(t, a_header_bomb_is_ended);
     tcase_add_test(t, what_is_not_http2_is_closed);
-    tcase_add_test(t, streams_over_the_limit_are_refused);
+    tcase_add_test(t,
+                   a_client_keeps_back_what_is_over_the_limit_that_it_was_told);
+    tcase_add_test(
+        t, rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on);
+    tcase_add_test(t, a_flood_of_streams_over_the_limit_is_ended);
     tcase_add_test(t,
                    rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over);
     suite_add_tcase(s, t);
