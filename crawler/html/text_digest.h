@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/digest.h"
+#include "base/octet_block.h"
 
 #define TEXT_DIGEST_CHUNK ((size_t)4096)
 
@@ -30,8 +31,9 @@ struct text_digest {
     bool numbers; /* words with digits and names of dates count */
     bool spaced;  /* the text so far is empty or ends with a space */
     size_t len;   /* of the octets in `room` */
-    /* The digest of all chunks before, then the text that follows them. */
-    unsigned char room[sizeof(struct digest) + TEXT_DIGEST_CHUNK];
+    /* The digest of all chunks before, then the text that follows them; a block
+     * may be written beyond what counts. */
+    unsigned char room[sizeof(struct digest) + TEXT_DIGEST_CHUNK + OCTET_BLOCK];
 };
 
 void text_digest_begin(struct text_digest *t, bool numbers);

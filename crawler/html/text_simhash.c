@@ -14,10 +14,9 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/octet_block.h"
 
 #define PACKED_MOST 255 /* an octet's */
-#define BLOCK       64  /* octets classed at a time */
 
 /* ---- votes ---- */
 
@@ -137,22 +136,12 @@ static void add_word(struct text_simhash *s, struct bytes word, size_t room)
     s->word[1] = hash;
 }
 
-/* Bit i: whether octet i of the block belongs to a word. Without branches, so
- * that the compiler classes many octets at a time. */
-static uint64_t word_octets(const unsigned char *at)
+/* Bit i: whether octet i of the block belongs to a word. */
+static uint64_t word_octets(const char *at)
 {
-    unsigned char is_word[BLOCK];
-    uint64_t mask = 0, eight;
+    const struct octet_bits b = octet_bits(at);
 
-    for (unsigned i = 0; i < BLOCK; i++)
-        is_word[i] = (unsigned char)((at[i] | 0x20) - 'a') < 26 ||
-                     (unsigned char)(at[i] - '0') < 10 || at[i] >= 0x80;
-    for (unsigned i = 0; i < BLOCK; i += 8) {
-        memcpy(&eight, is_word + i, 8);
-        /* Brings the lowest bits of eight octets together at the top. */
-        mask |= le64toh(eight) * UINT64_C(0x0102040810204080) >> 56 << i;
-    }
-    return mask;
+    return b.digits | b.letters | b.high;
 }
 
 void text_simhash_begin(struct text_simhash *s)
@@ -185,13 +174,12 @@ static const char *add_block(struct text_simhash *s, const char *block,
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
     const char *end = piece.at + piece.len, *begin = NULL;
-    unsigned char last[BLOCK] = {0};
+    char last[OCTET_BLOCK] = {0};
     size_t i;
 
-    for (i = 0; i + BLOCK <= piece.len; i += BLOCK)
-        begin = add_block(s, piece.at + i,
-                          word_octets((const unsigned char *)piece.at + i),
-                          begin, end);
+    for (i = 0; i + OCTET_BLOCK <= piece.len; i += OCTET_BLOCK)
+        begin =
+            add_block(s, piece.at + i, word_octets(piece.at + i), begin, end);
     if (i < piece.len) {
         memcpy(last, piece.at + i, piece.len - i);
         begin = add_block(s, piece.at + i, word_octets(last), begin, end);

@@ -2,36 +2,18 @@
 /*
  * trap_text.c - a tag of what a page says, without its numbers.
  *
- * One pass copies each octet, notes whether the word so far has a digit, and at
- * the end of the word takes it back if it has.
+ * A body is copied in blocks of 64 octets, most of which have no digit. Where
+ * there is one, the bits of a block tell where its word begins and ends; a word
+ * that began in an earlier block is taken back.
  */
 #include "frontier/traps/trap_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
-
-enum { OTHER, LETTER, DIGIT };
-
-static const unsigned char kinds[256] = {
-    ['0'] = DIGIT,  ['1'] = DIGIT,  ['2'] = DIGIT,  ['3'] = DIGIT,
-    ['4'] = DIGIT,  ['5'] = DIGIT,  ['6'] = DIGIT,  ['7'] = DIGIT,
-    ['8'] = DIGIT,  ['9'] = DIGIT,  ['a'] = LETTER, ['b'] = LETTER,
-    ['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER, ['f'] = LETTER,
-    ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER,
-    ['k'] = LETTER, ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER,
-    ['o'] = LETTER, ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER,
-    ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER, ['v'] = LETTER,
-    ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER,
-    ['A'] = LETTER, ['B'] = LETTER, ['C'] = LETTER, ['D'] = LETTER,
-    ['E'] = LETTER, ['F'] = LETTER, ['G'] = LETTER, ['H'] = LETTER,
-    ['I'] = LETTER, ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER,
-    ['M'] = LETTER, ['N'] = LETTER, ['O'] = LETTER, ['P'] = LETTER,
-    ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER,
-    ['U'] = LETTER, ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER,
-    ['Y'] = LETTER, ['Z'] = LETTER,
-};
+#include "base/octet_block.h"
 
 /* The port does not count, nor does an address. */
 static bool has_number(struct bytes url)
@@ -41,35 +23,91 @@ static bool has_number(struct bytes url)
 
     for (at = at != NULL ? at + 3 : url.at;
          at < url.at + url.len && *at != '/' && *at != ':'; at++) {
-        letter |= kinds[(unsigned char)*at] == LETTER;
-        digit |= kinds[(unsigned char)*at] == DIGIT;
+        letter |= ascii_is_letter(*at);
+        digit |= ascii_is_digit(*at);
     }
     if (letter && digit)
         return true;
     at = memchr(at, '/', (size_t)(url.at + url.len - at));
     for (; at != NULL && at < url.at + url.len; at++)
-        if (kinds[(unsigned char)*at] == DIGIT)
+        if (ascii_is_digit(*at))
             return true;
     return false;
 }
 
+/* What is left of a body so far. */
+struct rest {
+    char *out;
+    size_t len;
+    size_t word; /* where the word at the end of `out` began, or `len` */
+    bool number; /* the last word has a digit, and may go on */
+};
+
+static void keep(struct rest *r, const char *at, unsigned n)
+{
+    memcpy(r->out + r->len, at, n);
+    r->len += n;
+}
+
+/* Takes octets of a block up to its first octet `from` behind a word, and
+ * leaves out words with one of `digits`. Returns behind the last of these. */
+static unsigned leave_out(struct rest *r, const char *at, uint64_t words,
+                          uint64_t digits, unsigned from)
+{
+    while (digits != 0) {
+        unsigned digit = (unsigned)__builtin_ctzll(digits);
+        uint64_t before = ~words & octet_below(digit);
+        unsigned end = octet_next(~words, digit);
+
+        if (before == 0) { /* it began in an earlier block */
+            r->len = r->word;
+        } else {
+            unsigned begin = 64 - (unsigned)__builtin_clzll(before);
+
+            keep(r, at + from, begin - from);
+        }
+        r->number = end == 64;
+        r->word = r->len;
+        digits &= ~octet_below(end);
+        from = end;
+    }
+    return from;
+}
+
+/* `at`: OCTET_BLOCK octets, of which `n` count. */
+static void add_block(struct rest *r, const char *at, unsigned n)
+{
+    const struct octet_bits b = octet_bits(at);
+    uint64_t words = (b.digits | b.letters) & octet_below(n);
+    uint64_t others = ~words & octet_below(n);
+    unsigned from = 0;
+
+    if (r->number) {
+        from = octet_next(~words, 0);
+        r->number = from == 64;
+    }
+    from = leave_out(r, at, words,
+                     b.digits & octet_below(n) & ~octet_below(from), from);
+    if (r->number)
+        return;
+    keep(r, at + from, n - from);
+    if (others != 0)
+        r->word = r->len - (n - 64 + (unsigned)__builtin_clzll(others));
+}
+
 static size_t leave_out_numbers(struct bytes body, char *out)
 {
-    size_t len = 0, word = 0; /* where the word began */
-    bool number = false;
+    struct rest r = {.out = out};
+    char last[OCTET_BLOCK] = {0};
+    size_t i;
 
-    for (size_t i = 0; i < body.len; i++) {
-        unsigned char kind = kinds[(unsigned char)body.at[i]];
-
-        if (kind == OTHER) {
-            len = number ? word : len;
-            number = false;
-            word = len + 1;
-        }
-        number |= kind == DIGIT;
-        out[len++] = body.at[i];
+    for (i = 0; i + OCTET_BLOCK <= body.len; i += OCTET_BLOCK)
+        add_block(&r, body.at + i, OCTET_BLOCK);
+    if (i < body.len) {
+        memcpy(last, body.at + i, body.len - i);
+        add_block(&r, last, (unsigned)(body.len - i));
     }
-    return number ? word : len;
+    return r.len;
 }
 
 uint64_t trap_text_tag(const struct digest_key *k, struct bytes url,

@@ -143,6 +143,48 @@ START_TEST(a_text_longer_than_a_chunk_counts_whole)
 }
 END_TEST
 
+/* Digests are stored and compared with later ones: these are those of the first
+ * version, of a text with all white space, in pieces that end everywhere in a
+ * block and in a chunk. */
+START_TEST(a_text_keeps_its_digest)
+{
+    static const struct {
+        size_t piece;
+        uint64_t without_numbers, digest;
+    } of[] = {
+        {1, UINT64_C(0x4f0addb86050f609), UINT64_C(0x9c1fedde37017409)},
+        {7, UINT64_C(0xf820c852767f96bd), UINT64_C(0x35ec6f7148faed0f)},
+        {63, UINT64_C(0xacb74cc91a75c719), UINT64_C(0x3e4d28be6a909b47)},
+        {64, UINT64_C(0x1c0a2d41b93edf31), UINT64_C(0xa509483ad1fe9ad5)},
+        {65, UINT64_C(0x5e23602180b59ab1), UINT64_C(0x09a33e81f655c41b)},
+        {200, UINT64_C(0x4bac349316a788c7), UINT64_C(0x0e55c39e0cb73c3b)},
+        {4096, UINT64_C(0x5d15fda8656ab4b3), UINT64_C(0xa4c94f9ee320abc7)},
+        {100000, UINT64_C(0x05f3bb38fdea0459), UINT64_C(0xf75ee6d4b53ab831)},
+    };
+    char text[20000];
+    uint32_t random = 1;
+
+    for (size_t i = 0; i < sizeof text; i++) {
+        random = random * 1664525U + 1013904223U;
+        text[i] = "ab \n\t\f\r\vz9\xc3\xa9,  "[random >> 28];
+    }
+    for (size_t i = 0; i < 2 * sizeof of / sizeof *of; i++) {
+        size_t piece = of[i / 2].piece;
+        bool numbers = i % 2 != 0;
+        struct text_digest t;
+
+        text_digest_begin(&t, numbers);
+        for (size_t at = 0; at < sizeof text; at += piece)
+            text_digest_add(&t, bytes_of(text + at, sizeof text - at < piece
+                                                        ? sizeof text - at
+                                                        : piece));
+        ck_assert_uint_eq(text_digest_end(&t).hi,
+                          numbers ? of[i / 2].digest
+                                  : of[i / 2].without_numbers);
+    }
+}
+END_TEST
+
 Suite *suite_text_digest(void)
 {
     Suite *s = suite_create("text_digest");
@@ -153,6 +195,7 @@ Suite *suite_text_digest(void)
     tcase_add_test(t, numbers_and_dates_are_left_out_if_asked);
     tcase_add_test(t, its_value_is_part_of_the_format);
     tcase_add_test(t, a_text_longer_than_a_chunk_counts_whole);
+    tcase_add_test(t, a_text_keeps_its_digest);
     suite_add_tcase(s, t);
     return s;
 }
