@@ -190,7 +190,7 @@ const struct column url_columns[URL_COLUMNS] = {
     [VIA_ID] = {"via_id", "number", "the `id` of that page",
      column_get_some, AT(url.via)},
     [REDIRECTS_BEFORE] = {"redirects_before", "redirects",
-     "redirects on the way since the last real link", column_get_uint16, AT(url.hops)},
+     "redirects on the way since the last real link; for what a style sheet out of scope names, such steps too", column_get_uint16, AT(url.hops)},
     [QUEUE] = {"queue", "text", "key of its queue: usually the host",
      column_get_text, AT(queue)},
     [PRIORITY] = {"priority", "fraction", "as a sitemap says it",

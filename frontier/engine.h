@@ -50,7 +50,7 @@ struct engine_item {
     struct bytes url;     /* canonical, if our own crawler puts it */
     struct digest digest; /* of (crawl, key, url), see digest.h */
     uint32_t depth;
-    uint16_t hops; /* redirects since the last real link */
+    uint16_t hops; /* redirects since the last real link; see url_row */
     uint8_t kind;  /* enum link_kind: how it was found */
     bool seed;
     const struct url_hint *hint; /* from a sitemap, or NULL */

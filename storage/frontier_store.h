@@ -37,15 +37,16 @@ struct frontier_store_options {
  * `replay`, when not NULL, for every url row past `replay_after`, oldest first
  * (to fill the exact set and the filter). */
 struct url_row {
-    uint64_t id;         /* 1, 2, 3 ... in order of arrival */
-    uint32_t queue;      /* see frontier_store_queue */
-    struct bytes url;    /* the whole URL; borrowed until the next call */
-    uint32_t depth;      /* links from a seed */
-    uint16_t hops;       /* redirects on the way since the last real link */
-    uint8_t kind;        /* enum link_kind of the link it was first found by */
-    uint8_t flags;       /* URL_ROW_* */
-    uint64_t via;        /* id of the page it was first found on, 0: none;
-                            of URL_KIND_SERVED see url_kind.h */
+    uint64_t id;      /* 1, 2, 3 ... in order of arrival */
+    uint32_t queue;   /* see frontier_store_queue */
+    struct bytes url; /* the whole URL; borrowed until the next call */
+    uint32_t depth;   /* links from a seed */
+    uint16_t hops;    /* redirects on the way since the last real link; from a
+                         style sheet out of scope, such steps too */
+    uint8_t kind;     /* enum link_kind of the link it was first found by */
+    uint8_t flags;    /* URL_ROW_* */
+    uint64_t via;     /* id of the page it was first found on, 0: none;
+                         of URL_KIND_SERVED see url_kind.h */
     int64_t found_at_ms; /* wall clock */
 };
 #define URL_ROW_SEED           1 /* given by a person */

@@ -14,6 +14,7 @@
 #include "base/record.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/inspect/export_broken.h"
 #include "cli/inspect/service_export.h"
 #include "cli/inspect/stored_hosts.h"
 #include "cli/open_crawl.h"
@@ -28,6 +29,7 @@ enum export_what {
     EXPORT_PAGES,
     EXPORT_FETCHES,
     EXPORT_LINKS,
+    EXPORT_BROKEN,
     EXPORT_ERRORS,
     EXPORT_DROPS,
     EXPORT_DROPPED,
@@ -41,9 +43,9 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",   "pages", "fetches", "links",
-                                    "errors", "drops", "dropped", "hosts",
-                                    "queues", NULL};
+static const char *const whats[] = {"urls",   "pages",  "fetches", "links",
+                                    "broken", "errors", "drops",   "dropped",
+                                    "hosts",  "queues", NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -56,8 +58,9 @@ static const struct option_spec specs[] = {
      .section = "Output",
      .arg = "WHAT",
      .help = "every URL; pages that were fetched; every fetch of a URL, "
-             "tries included; links between URLs, if "
-             "--record links kept them; URLs that failed, were denied or "
+             "tries included; links between URLs, and those that lead "
+             "nowhere, if --record links kept them; URLs that failed, were "
+             "denied or "
              "skipped; drops by reason and host; dropped: one by one, those "
              "that a setting may let in; hosts or queues, which are the same. "
              "For a service's directory: urls or queues"},
@@ -426,6 +429,8 @@ static enum status run_export(struct export *j, enum export_what what)
         return page_store_each(j->r->pages, 0, visit_fetch, j);
     case EXPORT_LINKS:
         return link_store_each(j->r->links, put_link, j);
+    case EXPORT_BROKEN:
+        return export_broken(j->r, &j->out);
     case EXPORT_ERRORS:
         return page_store_each(j->r->pages, 0, visit_error, j);
     case EXPORT_DROPS:
@@ -448,13 +453,18 @@ static int export(struct reader *r, const struct export_settings *s)
     int code = EXIT_DONE;
     enum status st;
 
-    if (s->what == EXPORT_LINKS && !has_links(r, &code))
+    if ((s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
+        !has_links(r, &code))
         return code;
     buf_init(&j.text, URL_LENGTH_CEILING + 64);
     buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
     buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
     record_init(&j.out, s->format);
     st = run_export(&j, s->what);
+    if (st == STATUS_IO && ferror(stdout)) {
+        j.failed = true;
+        st = STATUS_OK;
+    }
     if (st != STATUS_OK || j.damaged) {
         fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
         code = st == STATUS_DAMAGED || j.damaged ? EXIT_DAMAGED : EXIT_CANNOT;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_broken.c - `urlweir export --what broken`: links that lead nowhere.
+ *
+ * One pass over the fetches for the outcome of each URL, one over the links.
+ * The rows are in the order of the links, so those of a page are together;
+ * sorted by line they are together by target, which is the first field.
+ */
+#include "cli/inspect/export_broken.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/outcome.h"
+#include "storage/db/db_row.h"
+
+#define REDIRECTS_MOST 100 /* a longer chain counts as broken */
+
+/* The outcome of a URL in eight octets. */
+struct final {
+    uint64_t redirect_to : 40; /* id, 0: none that was admitted */
+    uint64_t status : 3, reason : 7, http : 10;
+};
+
+struct broken {
+    struct reader *r;
+    struct record *out;
+    struct final *finals; /* by id */
+    uint64_t last;
+    struct buf src, target, end;
+    uint64_t src_id; /* whose URL is in `src` */
+    enum status st;
+};
+
+static bool take_final(void *ctx, const struct fetch_row *row)
+{
+    struct broken *b = ctx;
+
+    if (row->final && row->url <= b->last)
+        b->finals[row->url] =
+            (struct final){.redirect_to = row->redirect_to & DB_ID_MOST,
+                           .status = row->status & 7U,
+                           .reason = row->reason & 127U,
+                           .http = row->http_status & 1023U};
+    return true;
+}
+
+/* A redirect that was not followed to its end for what it is, and not for the
+ * crawl's scope. */
+static bool is_bad_redirect(const struct final *f)
+{
+    return f->reason == REASON_REDIRECT_LOOP ||
+           f->reason == REASON_REDIRECT_LIMIT ||
+           f->reason == REASON_REDIRECT_INVALID;
+}
+
+/* The id where `id` leads; *broken: that has failed. */
+static uint64_t end_of(const struct broken *b, uint64_t id, bool *broken)
+{
+    *broken = true;
+    for (unsigned n = 0; n < REDIRECTS_MOST && id <= b->last; n++) {
+        const struct final *f = &b->finals[id];
+
+        if (f->status != OUTCOME_REDIRECT || is_bad_redirect(f) ||
+            f->redirect_to == 0 || f->redirect_to > b->last) {
+            *broken = f->status == OUTCOME_FAILED || is_bad_redirect(f);
+            break;
+        }
+        id = f->redirect_to;
+    }
+    return id;
+}
+
+static struct bytes url_of(struct broken *b, uint64_t id, struct buf *text)
+{
+    struct bytes url = reader_url(b->r, id, text);
+
+    if (url.len == 0)
+        b->st = STATUS_DAMAGED;
+    return url;
+}
+
+static void put(struct broken *b, const struct link_row *l, uint64_t end)
+{
+    struct record *out = b->out;
+    const struct final *f = &b->finals[end];
+    struct outcome o = {f->status, f->reason, (uint16_t)f->http};
+    char reason[24];
+    struct bytes row;
+
+    outcome_reason_text(o, reason, sizeof reason);
+    record_text(out, "url", url_of(b, l->to, &b->target));
+    record_str(out, "status", outcome_status_name(o.status));
+    record_str(out, "reason", reason);
+    record_some(out, "http_status", o.http_status);
+    record_text(out, "redirect_to",
+                end != l->to ? url_of(b, end, &b->end) : bytes_of(NULL, 0));
+    if (l->from != b->src_id)
+        (void)url_of(b, l->from, &b->src);
+    b->src_id = l->from;
+    record_text(out, "src", buf_bytes(&b->src));
+    record_str(out, "kind", link_kind_name(l->kind));
+    if (b->st == STATUS_OK)
+        b->st = record_end(out, &row);
+    if (b->st == STATUS_OK && fwrite(row.at, 1, row.len, stdout) < row.len)
+        b->st = STATUS_IO;
+}
+
+static bool take_link(void *ctx, const struct link_row *l)
+{
+    struct broken *b = ctx;
+    bool broken = false;
+    uint64_t end = end_of(b, l->to, &broken);
+
+    /* a redirect is on the way from a page that has its link, and a row */
+    if (broken && end <= b->last && l->kind != LINK_REDIRECT)
+        put(b, l, end);
+    return b->st == STATUS_OK;
+}
+
+enum status export_broken(struct reader *r, struct record *out)
+{
+    struct broken b = {.r = r,
+                       .out = out,
+                       .last = frontier_store_last_id(r->store),
+                       .st = STATUS_OK};
+    enum status st;
+
+    b.finals = try_calloc(b.last + 1, sizeof *b.finals);
+    if (b.finals == NULL)
+        return STATUS_NOMEM;
+    buf_init(&b.src, URL_LENGTH_CEILING + 64);
+    buf_init(&b.target, URL_LENGTH_CEILING + 64);
+    buf_init(&b.end, URL_LENGTH_CEILING + 64);
+    st = page_store_each(r->pages, 0, take_final, &b);
+    if (st == STATUS_OK)
+        st = link_store_each(r->links, take_link, &b);
+    buf_fini(&b.src);
+    buf_fini(&b.target);
+    buf_fini(&b.end);
+    free(b.finals);
+    return st == STATUS_OK ? b.st : st;
+}
