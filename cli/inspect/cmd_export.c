@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/inspect/export_broken.h"
+#include "cli/inspect/export_drops.h"
 #include "cli/inspect/service_export.h"
 #include "cli/inspect/stored_hosts.h"
 #include "cli/open_crawl.h"
@@ -22,7 +23,6 @@
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "storage/db/db_row.h"
-#include "storage/rows/drop_log.h"
 
 enum export_what {
     EXPORT_URLS,
@@ -32,6 +32,7 @@ enum export_what {
     EXPORT_BROKEN,
     EXPORT_ERRORS,
     EXPORT_DROPS,
+    EXPORT_EXAMPLES,
     EXPORT_DROPPED,
     EXPORT_HOSTS,
     EXPORT_QUEUES
@@ -43,9 +44,9 @@ struct export_settings {
     uint8_t from[2];
 };
 
-static const char *const whats[] = {"urls",   "pages",  "fetches", "links",
-                                    "broken", "errors", "drops",   "dropped",
-                                    "hosts",  "queues", NULL};
+static const char *const whats[] = {"urls",    "pages",  "fetches", "links",
+                                    "broken",  "errors", "drops",   "examples",
+                                    "dropped", "hosts",  "queues",  NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
 static const struct option_spec specs[] = {
@@ -61,8 +62,9 @@ static const struct option_spec specs[] = {
              "tries included; links between URLs, and those that lead "
              "nowhere, if --record links kept them; URLs that failed, were "
              "denied or "
-             "skipped; drops by reason and host; dropped: one by one, those "
-             "that a setting may let in; hosts or queues, which are the same. "
+             "skipped; drops by reason and host, examples of them; dropped: "
+             "one by one, those that a setting may let in; hosts or queues, "
+             "which are the same. "
              "For a service's directory: urls or queues"},
     {.name = "format",
      .type = OPTION_CHOICE,
@@ -216,11 +218,6 @@ static enum status export_urls(struct export *j)
 
 /* ---- pages and errors ---- */
 
-static struct bytes some(struct bytes b)
-{
-    return b.len > 0 ? b : bytes_of(NULL, 0);
-}
-
 static void put_fetch(struct export *j, enum row_view_id view,
                       const struct fetch_row *fetch, const struct url_row *url)
 {
@@ -329,72 +326,7 @@ static bool has_links(const struct reader *r, int *code)
     return true;
 }
 
-/* ---- drops and hosts ---- */
-
-static void put_drop(void *ctx, const struct drop_row *row)
-{
-    struct export *j = ctx;
-
-    if (j->failed)
-        return;
-    record_text(&j->out, "reason", row->reason);
-    record_text(&j->out, "host", some(row->host));
-    record_some(&j->out, "count", row->count);
-    record_text(&j->out, "example", some(row->url));
-    record_some(&j->out, "via_id", row->via);
-    record_time(&j->out, "at", row->at_ms);
-    end_row(j);
-}
-
-static enum status export_drops(struct export *j)
-{
-    enum status st = frontier_store_each_drop(j->r->store, false, put_drop, j);
-
-    if (st == STATUS_OK)
-        st = frontier_store_each_drop(j->r->store, true, put_drop, j);
-    return st;
-}
-
-/* The entry of a URL that has a row holds only its number. */
-static enum status put_kept(struct export *j, const struct kept_drop *k)
-{
-    struct url_row row = {.url = k->text,
-                          .via = k->via,
-                          .depth = k->depth,
-                          .kind = k->kind};
-    enum status st =
-        k->id != 0 ? frontier_store_get(j->r->store, k->id, &row, &j->text)
-                   : STATUS_OK;
-
-    if (st == STATUS_OK && row.via != 0)
-        st = frontier_store_get(j->r->store, row.via, &j->from, &j->via_text);
-    if (st != STATUS_OK)
-        return st;
-    record_text(&j->out, "url", row.url);
-    record_str(&j->out, "reason", outcome_reason_name(k->reason));
-    record_uint(&j->out, "depth", row.depth);
-    record_str(&j->out, "kind", link_kind_name(row.kind));
-    record_text(&j->out, "via",
-                row.via != 0 ? some(j->from.url) : some(bytes_of("", 0)));
-    record_some(&j->out, "via_id", row.via);
-    record_some(&j->out, "id", k->id);
-    end_row(j);
-    return STATUS_OK;
-}
-
-static enum status export_dropped(struct export *j)
-{
-    struct drop_log *l = NULL;
-    struct drop_block b = {.number = 0};
-    enum status st = drop_log_open(&l, j->r->db);
-
-    while (st == STATUS_OK && !j->failed &&
-           (st = drop_log_next(l, b.number, UINT64_MAX, &b)) == STATUS_OK)
-        for (size_t i = 0; st == STATUS_OK && i < b.count; i++)
-            st = put_kept(j, &b.at[i]);
-    drop_log_close(l);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
+/* ---- hosts ---- */
 
 static bool put_host(void *ctx, const struct host_record *host)
 {
@@ -434,9 +366,11 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_ERRORS:
         return page_store_each(j->r->pages, 0, visit_error, j);
     case EXPORT_DROPS:
-        return export_drops(j);
+        return export_drops(j->r, &j->out);
+    case EXPORT_EXAMPLES:
+        return export_drop_examples(j->r, &j->out);
     case EXPORT_DROPPED:
-        return export_dropped(j);
+        return export_dropped(j->r, &j->out);
     case EXPORT_HOSTS:
     case EXPORT_QUEUES:
         break;

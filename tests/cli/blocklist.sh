@@ -32,7 +32,7 @@ ended 0
 says crawl.err "a filter of 2 URLs and no second check"
 exits 0 "$URLWEIR" status one --json
 grep -q '"dropped.blocklist": 2' out || fail "not counted: $(cat out)"
-exits 0 "$URLWEIR" export one --what drops
+exits 0 "$URLWEIR" export one --what examples
 grep 'b.html' out | grep -q blocklist || fail "no example: $(cat out)"
 exits 0 "$URLWEIR" explain one "$site/b.html" --json
 [ "$(json reason <out)" = blocklist ] || fail "explain: $(cat out)"

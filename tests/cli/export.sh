@@ -95,16 +95,19 @@ writes errors jsonl <<'END'
 {"url": "/private/x.html", "status": "denied", "reason": "robots", "http_status": null, "detail": "Disallow: /private/", "depth": 1, "tries": 1, "fetched_at": "TIME", "via": "/", "met_at": null}
 END
 writes drops csv <<'END'
-reason,host,count,example,via_id,at~
-scope,other.invalid,1,,,~
-nofollow,127.0.0.1,1,,,~
-kind,127.0.0.1,1,,,~
-scope,other.invalid,,http://other.invalid/,1,TIME~
-nofollow,127.0.0.1,,/b.html,1,TIME~
-kind,127.0.0.1,,/p.png,1,TIME~
+reason,host,count~
+scope,other.invalid,1~
+nofollow,127.0.0.1,1~
+kind,127.0.0.1,1~
 END
 exits 0 "$URLWEIR" export d --what drops
-says out '{"reason": "scope", "host": "other.invalid", "count": 1, "example": null, "via_id": null, "at": null}'
+says out '{"reason": "scope", "host": "other.invalid", "count": 1}'
+writes examples csv <<'END'
+reason,host,url,via,via_id,at~
+scope,other.invalid,http://other.invalid/,/,1,TIME~
+nofollow,127.0.0.1,/b.html,/,1,TIME~
+kind,127.0.0.1,/p.png,/,1,TIME~
+END
 writes hosts csv <<'END'
 host,address,queued,why,due_at,failures,delay_seconds,delay_why,crawl_delay_seconds,set_delay_seconds,limit,completed~
 127.0.0.1,,0,,,0,0.000,delay,,,,~

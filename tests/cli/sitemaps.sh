@@ -20,9 +20,9 @@ of() {
         fail "$2 is not known in $1"
 }
 dropped() {
-    "$URLWEIR" export "$1" --what drops | grep -F "\"reason\": \"$2\"" |
-        grep -qF "\"example\": \"$3\"" || {
-        "$URLWEIR" export "$1" --what drops
+    "$URLWEIR" export "$1" --what examples | grep -F "\"reason\": \"$2\"" |
+        grep -qF "\"url\": \"$3\"" || {
+        "$URLWEIR" export "$1" --what examples
         fail "$3 was not dropped as $2"
     }
 }
