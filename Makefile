@@ -330,5 +330,23 @@ install: $(BIN) $(SHARED_FILES) ## install under DESTDIR/PREFIX, settings under 
 uninstall: $(SHARED_FILES) ## remove what install put there
 	$(Q)tools/install.sh uninstall $(abspath $B)
 
+# ---- releases --------------------------------------------------------------
+
+.PHONY: dist deb rpm check-deb check-rpm
+dist: ## the tarball of a release and its SHA-256, in build/dist
+	$(Q)tools/make-dist.sh $(VERSION) build/dist
+
+deb: ## Debian packages, in build/deb (needs debhelper)
+	$(Q)tools/make-deb.sh $(VERSION) build/deb
+
+rpm: ## RPM packages, in build/rpm (needs rpmbuild)
+	$(Q)tools/make-rpm.sh $(VERSION) build/rpm
+
+check-rpm: $(BIN) $(SHARED_FILES) ## build them and compare what they hold with make install
+	$(Q)tools/check-rpm.sh $(VERSION) build/check-rpm
+
+check-deb: $(SUPPORT_BIN) ## build, install, upgrade and purge them in a minimal system (as root; T=trixie)
+	$(Q)tools/check-deb.sh $(VERSION) build/check-deb $(abspath $B/tests/support/site) $(or $(T),bookworm)
+
 clean: ## remove build/
 	rm -rf build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are not there yet.
-# usage: tools/install-deps.sh build|check|lint|interop|releases ...
+# usage: tools/install-deps.sh build|check|lint|interop|releases|packages ...
 # As root it calls apt-get itself, else through sudo. Other systems: install
 # what the lists below name, then set URLWEIR_NO_DEPS=1.
 set -eu
@@ -17,6 +17,7 @@ check="check python3 sqlite3 openssl curl nghttp2-server redis-server procps
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"
 releases="debootstrap iproute2 util-linux"
+packages="build-essential debhelper lintian"
 
 [ -z "${URLWEIR_NO_DEPS:-}" ] || exit 0
 command -v dpkg-query >/dev/null 2>&1 || {
@@ -28,7 +29,7 @@ command -v dpkg-query >/dev/null 2>&1 || {
 want=""
 for group in "$@"; do
     case $group in
-    build | check | lint | interop | releases) eval "want=\"\$want \$$group\"" ;;
+    build | check | lint | interop | releases | packages) eval "want=\"\$want \$$group\"" ;;
     *) echo "install-deps: no group $group" >&2; exit 1 ;;
     esac
 done
