@@ -316,7 +316,7 @@ static enum status apply(struct served *t, const struct served_put *p,
     q = t->queues[served_url_at(t, id)->queue];
     if (p->known || q->in_all.item.place == 0)
         q->touched = true; /* it keeps a turn that it has already */
-    if (p->known)
+    if (p->known || p->due_ms != 0)
         return served_update(t, id, p->due_ms, p->metadata);
     return p->metadata.len > 0
                ? log_update(t, id, served_url_at(t, id)->due_ms, p->metadata)

@@ -93,7 +93,8 @@ struct frontier_item {
      * metadata only. It is not examined here and is handed out unchanged. At
      * most 8 MiB, like the URL: an item with more is SKIPPED. */
     struct bytes metadata;
-    uint64_t refetch_s;    /* KNOWN: seconds since 1970, 0: never again */
+    uint64_t refetch_s;    /* seconds since 1970; 0: KNOWN: never again,
+                              DISCOVERED: at once, in order of arrival */
     enum frontier_ack ack; /* out */
 };
 

@@ -108,10 +108,13 @@ static enum status put_discovered(struct putting *p)
     return st;
 }
 
+/* A crawl of our own decides when a new URL is due: one with a date is skipped
+ * rather than served at another time. */
 static void take_discovered(struct putting *p, struct frontier_item *item)
 {
     item->ack = FRONTIER_ACK_SKIPPED;
-    if (!to_canonical(p, item->url) || !to_item(p, item, &p->items[p->count]))
+    if (item->refetch_s > 0 || !to_canonical(p, item->url) ||
+        !to_item(p, item, &p->items[p->count]))
         return;
     item->ack = FRONTIER_ACK_FAIL; /* until it is put */
     p->from[p->count++] = item;

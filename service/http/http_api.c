@@ -77,10 +77,6 @@ static bool read_put(struct http_request *r, json_t *object, long at,
     if (!bytes_is(kind, "known") && !bytes_is(kind, "discovered"))
         http_problem(r, 400, "item %ld: 'kind' must be discovered or known",
                      at);
-    else if (item->refetch_s > 0 && item->kind != FRONTIER_ITEM_KNOWN)
-        http_problem(r, 400,
-                     "item %ld: 'refetch_at' is for URLs of the kind known",
-                     at);
     else
         return take_item(r, item, &u, metadata, at);
     return false;

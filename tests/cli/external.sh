@@ -144,6 +144,8 @@ put "http://127.0.0.1:$port/./%78#there"
 wants 200 '"status":"skipped"'
 put "http://elsewhere.invalid/"
 wants 200 '"status":"skipped"'
+put "$(url dated)" ', "refetch_at": "2001-01-01T00:00:00Z"' # the crawl decides when
+wants 200 '"status":"skipped"'
 put "mailto:nobody@elsewhere.invalid"
 wants 200 '"status":"skipped"'
 put "$(url x/7)" ', "metadata": {"depth": ["7"]}'

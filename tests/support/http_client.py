@@ -165,7 +165,7 @@ def errors():
                  '{"url":"a","metadata":{"a":[1]}}', '{"url":"a","kind":"x"}',
                  '{"url":"\\u0000"}', '{"url":"a","refetch_at":"yesterday"}',
                  '{"url":"a","kind":"known","refetch_at":"2026-02-30T00:00:00Z"}',
-                 '{"url":"a","refetch_at":"2026-02-20T00:00:00Z"}',
+                 '{"url":"a","refetch_at":"2026-02-30T00:00:00Z"}',
                  '{"url":"\xff"}'.encode("latin-1"), "[" * 100000):
         refused(400, "POST", "/v1/urls", body, raw=True)
     _, answer = refused(400, "POST", "/v1/urls", [{"url": "a"}, {"u\u00fc": 1}])

@@ -74,7 +74,7 @@ static inline bool m_put(struct model *m, unsigned c, unsigned k, unsigned n,
         *u = (struct m_url){.there = true,
                             .arrival = ++m->arrivals,
                             .created = now,
-                            .due = now};
+                            .due = due != 0 ? due : now};
         if (!q->there)
             q->turn = ++m->turns;
         if (q->number == 0)

@@ -14,10 +14,10 @@
 static const struct served_options options = {.fpr = 0.01,
                                               .memory = (uint64_t)64 << 20};
 
-static void put(struct served *t, unsigned u, int64_t due_ms)
+static void put_as(struct served *t, bool known, unsigned u, int64_t due_ms)
 {
     char text[32];
-    struct served_put p = {.known = true,
+    struct served_put p = {.known = known,
                            .crawl = bytes_of_str("c"),
                            .key = bytes_of_str(KEY),
                            .due_ms = due_ms};
@@ -25,6 +25,11 @@ static void put(struct served *t, unsigned u, int64_t due_ms)
     snprintf(text, sizeof text, "http://" KEY "/%u", u);
     p.url = bytes_of_str(text);
     SAME(served_put(t, &p, 1, NOW), STATUS_OK);
+}
+
+static void put(struct served *t, unsigned u, int64_t due_ms)
+{
+    put_as(t, true, u, due_ms);
 }
 
 static bool take(void *ctx, const struct url_view *v)
@@ -117,6 +122,32 @@ START_TEST(what_it_says_to_take_is_what_it_takes)
 }
 END_TEST
 
+/* Dates in the past order a queue; URLs that are known keep theirs, and the
+ * order is the same after a restart. */
+START_TEST(new_urls_are_served_by_their_date_then_in_order_of_arrival)
+{
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+
+    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    ck_assert_int_eq(served_set_default_delay(t, 0, NOW), STATUS_OK);
+    put_as(t, false, 0, 0); /* now, which is after every date in the past */
+    put_as(t, false, 1, 5000);
+    put_as(t, false, 2, 4000);
+    put_as(t, false, 3, 5000);
+    put_as(t, false, 4, NOW + 1000);
+    put_as(t, false, 1, 3000); /* it is known */
+    ck_assert_int_eq(served_stop(t, NOW), STATUS_OK);
+    served_close(t);
+    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    ck_assert_str_eq(leased_at(t, NOW), "2130");
+    ck_assert_str_eq(leased_at(t, NOW + 1000), "4");
+    ck_assert(served_consistent(t));
+    served_close(t);
+    scratch_remove(&at);
+}
+END_TEST
+
 Suite *suite_served_due(void)
 {
     Suite *s = suite_create("served_due");
@@ -124,6 +155,8 @@ Suite *suite_served_due(void)
 
     tcase_add_test(t, only_the_last_moment_counts_and_memory_stays_as_it_was);
     tcase_add_test(t, what_it_says_to_take_is_what_it_takes);
+    tcase_add_test(t,
+                   new_urls_are_served_by_their_date_then_in_order_of_arrival);
     suite_add_tcase(s, t);
     return s;
 }
