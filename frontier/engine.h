@@ -191,9 +191,14 @@ struct engine_stats {
     uint64_t bytes; /* wire octets received */
     uint64_t dated; /* done, and to be fetched again at a date */
     uint64_t due;   /* hosts with such URLs whose date has come */
-    uint64_t refreshed; /* final outcomes of URLs fetched again */
-    uint64_t changed;   /* of those, not as the last time */
-    uint64_t gone;      /* found missing so often that they have no date */
+    uint64_t overdue;     /* such URLs a minute or more after their date */
+    uint64_t overdue_for; /* seconds since the date of the oldest of them, to
+                             the minute */
+    uint64_t rated;       /* of `dated`: how often they change is known */
+    uint64_t fresh;       /* of these, up to date at a moment: an estimate */
+    uint64_t refreshed;   /* final outcomes of URLs fetched again */
+    uint64_t changed;     /* of those, not as the last time */
+    uint64_t gone;        /* found missing so often that they have no date */
     uint64_t seeds, seeds_failed;
     uint64_t commits;
 };

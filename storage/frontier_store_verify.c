@@ -23,6 +23,7 @@ struct check {
     uint64_t url_sum, queue_sum;
     uint64_t *pending; /* [i]: of queue i + 1, counted from the rows */
     uint64_t last_id;  /* of rows read so far */
+    uint64_t rated;    /* dates of URLs whose rate of change is known */
     enum status st;
 };
 
@@ -117,6 +118,7 @@ static void check_date(struct check *c, sqlite3_stmt *q)
     uint64_t queue = db_row_count(&r, 1, UINT32_MAX);
     uint32_t origin = (uint32_t)db_row_count(&r, 2, UINT32_MAX);
     bool fetched = db_row_flag(&r, 3);
+    bool rated = db_row_count(&r, 4, INT64_MAX) != 0;
     unsigned char bit = (unsigned char)(1 << (id & 7));
 
     if (c->st == STATUS_OK)
@@ -130,6 +132,7 @@ static void check_date(struct check *c, sqlite3_stmt *q)
     if ((c->seen[id >> 3] & bit) != 0)
         bad(c, id, "has two dates");
     c->seen[id >> 3] |= bit;
+    c->rated += rated;
 }
 
 /* The dates at which done URLs are fetched again (rows/refresh_store.h). */
@@ -137,11 +140,11 @@ static enum status check_dates(struct check *c)
 {
     sqlite3_stmt *q = NULL;
     uint64_t n = 0;
-    enum status st =
-        db_prepare(c->s->d, &q,
-                   "SELECT r.url, r.queue, u.origin, ifnull(f.final, 0)"
-                   " FROM refresh r LEFT JOIN url u ON u.id = r.url LEFT JOIN"
-                   " fetch f ON f.seq = r.seq AND f.url = r.url");
+    enum status st = db_prepare(
+        c->s->d, &q,
+        "SELECT r.url, r.queue, u.origin, ifnull(f.final, 0), r.checks"
+        " FROM refresh r LEFT JOIN url u ON u.id = r.url LEFT JOIN"
+        " fetch f ON f.seq = r.seq AND f.url = r.url");
 
     memset(c->seen, 0, c->s->last_id / 8 + 1);
     for (; st == STATUS_OK && (st = db_step(c->s->d, q)) == STATUS_OK; n++)
@@ -149,6 +152,8 @@ static enum status check_dates(struct check *c)
     sqlite3_finalize(q);
     if (n != frontier_store_counter(c->s, "dated"))
         bad(c, 0, "dates are not as many as were counted");
+    if (c->rated != frontier_store_counter(c->s, "refresh_rated"))
+        bad(c, 0, "known rates of change are not as many as were counted");
     return st == STATUS_NOT_FOUND ? c->st : st;
 }
 

@@ -175,6 +175,8 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         st = frontier_order_step(f, now);
     if (st == STATUS_OK)
         st = frontier_redate_step(f, now, wall_ms);
+    if (st == STATUS_OK)
+        st = frontier_refresh_count_step(f);
     if (st != STATUS_OK)
         return st;
     frontier_refresh_wake(f, now, wall_ms);
@@ -279,6 +281,7 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
     out->due = frontier_refresh_waiting(f);
+    frontier_refresh_stats(f, out);
     out->commits = f->base->commits;
 }
 

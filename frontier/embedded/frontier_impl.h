@@ -17,6 +17,7 @@
  *   frontier_settle.c   what becomes of the URL and its host by it
  *   frontier_last.c     what is known of a URL that was fetched before
  *   frontier_refresh.c  done URLs that are fetched again at their dates
+ *   refresh_counts.c    how many are overdue, or up to date
  *   redate.c            dates given anew, by a setting or a person
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
@@ -46,6 +47,7 @@
 #include "frontier/hosts/lease.h"
 #include "frontier/hosts/link_sketch.h"
 #include "frontier/hosts/politeness_group.h"
+#include "frontier/refresh/due_count.h"
 #include "frontier/seen/blocklist.h"
 #include "frontier/seen/seen_store.h"
 #include "frontier/stats.h"
@@ -101,7 +103,11 @@ struct refreshing {
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
     int64_t since_ms;         /* wall clock at the first one of this run; 0:
                                  there was none */
-    bool redates;             /* --refresh has changed: `walk` goes on */
+    struct due_count counts;  /* of dates, by time (refresh_counts.c) */
+    bool reading; /* the calendar, for these: since the start of this run */
+    unsigned read;
+    struct refresh_row read_upto;
+    bool redates; /* --refresh has changed: `walk` goes on */
     struct refresh_walk walk;
 };
 
@@ -277,7 +283,8 @@ bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
 
 /* ---- of frontier_refresh.c ---- */
 
-MUST_CHECK enum status frontier_refresh_open(struct frontier *f);
+MUST_CHECK enum status frontier_refresh_open(struct frontier *f,
+                                             int64_t wall_ms);
 /* Reads the first date of each queue; call it after frontier_refresh_open and
  * before the first lease. */
 MUST_CHECK enum status frontier_refresh_restore(struct frontier *f);
@@ -331,6 +338,15 @@ MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
 /* The URL that waited for another host's robots.txt (h->cross_refresh), if
  * there is one, is among the retries no more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
+
+/* ---- of refresh_counts.c ---- */
+
+/* A row is about to come into the calendar, or to leave it. */
+void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
+                            bool added);
+/* Goes on reading the calendar after a start. */
+MUST_CHECK enum status frontier_refresh_count_step(struct frontier *f);
+void frontier_refresh_stats(struct frontier *f, struct engine_stats *out);
 
 /* ---- of redate.c ---- */
 

@@ -51,7 +51,7 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
 #define MIB ((uint64_t)1 << 20)
 
 /* Sets up what our own fetchers need besides URLs and the seen check. */
-static enum status open_parts(struct frontier *f)
+static enum status open_parts(struct frontier *f, int64_t wall_ms)
 {
     struct seen_store *s = f->base;
     enum status st =
@@ -78,7 +78,7 @@ static enum status open_parts(struct frontier *f)
     if (st == STATUS_OK)
         st = frontier_order_open(f);
     if (st == STATUS_OK)
-        st = frontier_refresh_open(f);
+        st = frontier_refresh_open(f, wall_ms);
     return st;
 }
 
@@ -100,7 +100,7 @@ enum status frontier_create(struct engine **out, const char *dir,
     enum status st = seen_store_create(&f->base, dir, &o->store, wall_ms);
 
     if (st == STATUS_OK)
-        st = open_parts(f);
+        st = open_parts(f, wall_ms);
     if (st == STATUS_OK && o->refresh.every_ms != 0)
         st = frontier_redate_note(f);
     return done_opening(f, st, out);
@@ -272,7 +272,7 @@ enum status frontier_open(struct engine **out, const char *dir,
     enum status st = seen_store_open(&f->base, dir, &o->store);
 
     if (st == STATUS_OK)
-        st = open_parts(f);
+        st = open_parts(f, wall_ms);
     if (st == STATUS_OK)
         st = restore(f, now, wall_ms);
     return done_opening(f, st, out);

@@ -100,8 +100,19 @@ static enum status put(struct frontier *f, const struct refresh_row *row)
 {
     enum status st = refresh_store_put(f->refresh.store, row);
 
+    if (st != STATUS_OK)
+        return st;
+    expect(f, row->queue, row->due_ms);
+    frontier_refresh_count(f, row, true);
+    return STATUS_OK;
+}
+
+static enum status drop(struct frontier *f, const struct refresh_row *row)
+{
+    enum status st = refresh_store_drop(f->refresh.store, row);
+
     if (st == STATUS_OK)
-        expect(f, row->queue, row->due_ms);
+        frontier_refresh_count(f, row, false);
     return st;
 }
 
@@ -116,14 +127,14 @@ enum status frontier_refresh_drop(struct frontier *f,
                                   const struct refresh_row *row)
 {
     frontier_store_add(f->store, "dated", UINT64_MAX);
-    return refresh_store_drop(f->refresh.store, row);
+    return drop(f, row);
 }
 
 enum status frontier_refresh_move(struct frontier *f,
                                   const struct refresh_row *row,
                                   const struct refresh_row *to)
 {
-    enum status st = refresh_store_drop(f->refresh.store, row);
+    enum status st = drop(f, row);
 
     return st == STATUS_OK ? put(f, to) : st;
 }
@@ -460,8 +471,9 @@ static void recall(void *ctx, const struct refresh_row *first)
     expect(ctx, first->queue, first->due_ms);
 }
 
-enum status frontier_refresh_open(struct frontier *f)
+enum status frontier_refresh_open(struct frontier *f, int64_t wall_ms)
 {
+    due_count_init(&f->refresh.counts, wall_ms);
     heap_init(&f->refresh.due);
     return refresh_store_open(&f->refresh.store, f->base->db);
 }
@@ -470,6 +482,7 @@ enum status frontier_refresh_restore(struct frontier *f)
 {
     enum status st = refresh_store_each_queue(f->refresh.store, recall, f);
 
+    f->refresh.reading = true;
     return st == STATUS_OK ? frontier_redate_restore(f) : st;
 }
 
@@ -483,12 +496,14 @@ void frontier_refresh_close(struct frontier *f)
         free(r->turns[i]);
     free(r->turns);
     free(r->walk.seen);
+    due_count_fini(&r->counts);
 }
 
 uint64_t frontier_refresh_memory(const struct frontier *f)
 {
     uint64_t octets = f->refresh.chunk_count * sizeof(struct refresh_turn *) +
-                      f->refresh.due.cap * sizeof(struct heap_item *);
+                      f->refresh.due.cap * sizeof(struct heap_item *) +
+                      due_count_memory(&f->refresh.counts);
 
     for (size_t i = 0; i < f->refresh.chunk_count; i++)
         if (f->refresh.turns[i] != NULL)

@@ -159,6 +159,11 @@ function renderHead(c) {
         ...(c.end ? [' · ended: ', foreign(c.end)] : []), ...(c.why ? [' · ', foreign(c.why)] : []));
 }
 
+function overdue(c) {
+    const oldest = c.overdue > 0 ? `, the oldest for ${count(Math.round(c.overdue_seconds / 60))} min` : '';
+    return `${count(c.dated)}, ${count(c.overdue)}${oldest}`;
+}
+
 export function renderCrawl(c, history, now) {
     if (plots === null)
         makePlots();
@@ -171,6 +176,8 @@ export function renderCrawl(c, history, now) {
         urls: count(c.urls), fetched: count(c.fetched), redirects: count(c.redirects), failed: count(c.failed),
         denied: count(c.denied), skipped: count(c.skipped), leased: count(c.leased),
         hosts: `${count(c.hosts_active)} of ${count(c.hosts)}`, bytes: bytes(c.bytes),
+        dated: overdue(c), refreshed: `${count(c.refreshed)}, ${percent((c.refreshed - c.changed) / c.refreshed)}`,
+        fresh: percent(c.fresh / c.rated),
         requests: `${count(c.requests)}, ${count(c.connections)}`, seeds: `${count(c.seeds)}, ${count(c.seeds_failed)}`,
     });
     plots.rate(history.rates('pages'), now);

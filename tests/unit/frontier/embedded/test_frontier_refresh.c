@@ -536,6 +536,65 @@ START_TEST(a_pause_of_the_crawl_is_no_lag)
 }
 END_TEST
 
+START_TEST(overdue_and_fresh_urls_are_counted_over_crashes)
+{
+    struct engine_stats s;
+    struct rig r;
+
+    begin_adaptive(&r);
+    rig_seed(&r, "http://b.test/");
+    (void)fetch(&r, page, 1);
+    for (unsigned i = 0; i < 4; i++)
+        (void)fetch_at_date(&r, page, i);
+    s = rig_stats(&r);
+    ck_assert_uint_eq(s.dated, 2);
+    ck_assert_uint_eq(s.rated, 2);
+    ck_assert_uint_le(s.fresh, 2);
+    ck_assert_uint_eq(s.overdue, 0);
+    advance(&r, 200 * EVERY); /* 33 minutes */
+    rig_turn(&r);
+    for (unsigned i = 0; i < 2; i++) {
+        s = rig_stats(&r);
+        ck_assert_uint_eq(s.overdue, 2);
+        ck_assert_uint_gt(s.overdue_for, 60);
+        ck_assert_uint_lt(s.overdue_for, 200 * EVERY / 1000 + 60);
+        rig_crash(&r);
+        rig_turn(&r);
+    }
+    (void)fetch(&r, page, 9);
+    ck_assert_uint_eq(rig_stats(&r).overdue, 1);
+    (void)fetch(&r, page, 9);
+    s = rig_stats(&r);
+    ck_assert_uint_eq(s.overdue, 0);
+    ck_assert_uint_eq(s.overdue_for, 0);
+    ck_assert_uint_eq(s.rated, 2);
+    end(&r);
+}
+END_TEST
+
+/* A page that never changes is up to date; the estimate goes with the date. */
+START_TEST(a_page_that_does_not_change_counts_as_fresh)
+{
+    struct refresh_rules off = {.every_ms = 0, .min_ms = 1, .max_ms = 1};
+    struct rig r;
+
+    begin_adaptive(&r);
+    for (unsigned i = 0; i < 400; i++)
+        (void)fetch_at_date(&r, page, 1);
+    rig_seed(&r, "http://b.test/");
+    (void)fetch(&r, page, 1); /* of which nothing is known */
+    ck_assert_uint_eq(rig_stats(&r).rated, 1);
+    ck_assert_uint_eq(rig_counter(&r, "refresh_fresh") > 950000, true);
+    r.e->ops->set_refresh(r.e, &off);
+    rig_turn(&r);
+    rig_turn(&r);
+    ck_assert_uint_eq(rig_stats(&r).dated, 0);
+    ck_assert_uint_eq(rig_stats(&r).rated, 0);
+    ck_assert_uint_eq(rig_counter(&r, "refresh_fresh"), 0);
+    end(&r);
+}
+END_TEST
+
 /* ---- against a model, with crashes ---- */
 
 #define URLS 60
@@ -697,6 +756,8 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, what_is_known_of_a_page_is_kept_over_a_crash);
     tcase_add_test(t, other_bounds_move_the_dates_and_an_error_teaches_nothing);
     tcase_add_test(t, a_pause_of_the_crawl_is_no_lag);
+    tcase_add_test(t, overdue_and_fresh_urls_are_counted_over_crashes);
+    tcase_add_test(t, a_page_that_does_not_change_counts_as_fresh);
     tcase_add_loop_test(t, no_url_is_lost_early_or_asked_twice_over_crashes, 0,
                         20);
     suite_add_tcase(s, t);
