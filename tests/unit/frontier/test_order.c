@@ -141,6 +141,37 @@ START_TEST(a_rule_that_is_none_is_refused)
 }
 END_TEST
 
+/* It is kept with the crawl, which compares it at a resume. */
+START_TEST(a_description_has_the_mode_and_every_rule)
+{
+    static const char *const boost[] = {"/news=3", "/old=-2"};
+    static const char *const first[] = {"/urgent", "/next"};
+    const struct order_options o = {.mode = ORDER_BEST,
+                                    .boost = boost,
+                                    .boost_count = 2,
+                                    .first = first,
+                                    .first_count = 2};
+    struct order *made = NULL;
+    struct buf text, why;
+    unsigned lines = 0;
+
+    buf_init(&why, 1024);
+    buf_init(&text, 1024);
+    ck_assert_int_eq(order_new(&made, &o, &why), STATUS_OK);
+    order_describe(made, &text);
+    for (size_t i = 0; i < text.len; i++)
+        lines += text.at[i] == '\n';
+    ck_assert_uint_eq(lines, 4);
+    ck_assert_ptr_nonnull(strstr(buf_str(&text), "\nboost /news"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&text), "\nboost /old"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&text), "\nfirst /urgent"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&text), "\nfirst /next"));
+    order_free(made);
+    buf_fini(&text);
+    buf_fini(&why);
+}
+END_TEST
+
 START_TEST(orders_are_told_apart_by_their_description)
 {
     struct order *a = make(ORDER_BEST, "x=1", NULL);
@@ -168,6 +199,7 @@ Suite *suite_order(void)
     tcase_add_test(t, rules_add_up_and_first_is_before_all);
     tcase_add_test(t, depth_goes_by_the_depth_alone);
     tcase_add_test(t, a_rule_that_is_none_is_refused);
+    tcase_add_test(t, a_description_has_the_mode_and_every_rule);
     tcase_add_test(t, orders_are_told_apart_by_their_description);
     suite_add_tcase(s, t);
     return s;
