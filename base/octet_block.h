@@ -4,8 +4,8 @@
  *
  * Text is looked at octet by octet in several places; with bits a whole block
  * without digits, or without two spaces in a row, is told at once, and words
- * are found by counting zeros. SSE2 is part of every x86-64; elsewhere the
- * compiler makes what it can of the same comparisons. Any thread.
+ * are found by counting zeros. SSE2 is part of every x86-64; elsewhere a loop
+ * does the same. Any thread.
  */
 #ifndef URLWEIR_BASE_OCTET_BLOCK_H
 #define URLWEIR_BASE_OCTET_BLOCK_H
@@ -17,7 +17,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #else
-#include <endian.h>
+#include "base/ascii.h"
 #endif
 
 #define OCTET_BLOCK 64
@@ -25,8 +25,7 @@
 /* Bit i stands for octet i; all of ASCII except `high`. */
 struct octet_bits {
     uint64_t digits, letters;
-    uint64_t high;   /* 0x80 and above */
-    uint64_t spaces; /* tab, LF, FF, CR and space, as in HTML */
+    uint64_t high; /* 0x80 and above */
 };
 
 #ifdef __SSE2__
@@ -51,13 +50,39 @@ static inline uint64_t octet_mask(__m128i v)
     return (uint64_t)(unsigned)_mm_movemask_epi8(v);
 }
 
-/* Those that the caller uses of these are all that is computed. */
-static inline struct octet_bits octet_bits(const char *at)
+/* `n` octets and zeros behind them. Short texts are read where they stand: what
+ * was copied in small pieces cannot be loaded as a whole until it is in the
+ * cache. */
+static inline __m128i octet_load(const char *at, unsigned n)
 {
-    struct octet_bits b = {0, 0, 0, 0};
+    uint64_t low = 0, high = 0;
+    uint32_t first, last;
 
-    for (unsigned i = 0; i < OCTET_BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+    if (n >= 16)
+        return _mm_loadu_si128((const __m128i *)(const void *)at);
+    if (n > 8) {
+        memcpy(&low, at, 8);
+        memcpy(&high, at + n - 8, 8);
+        high >>= 8 * (16 - n);
+    } else if (n >= 4) {
+        memcpy(&first, at, 4);
+        memcpy(&last, at + n - 4, 4);
+        low = first | (uint64_t)last << 8 * (n - 4);
+    } else if (n > 0) {
+        low = (unsigned char)at[0];
+        low |= (uint64_t)(unsigned char)at[n / 2] << 8 * (n / 2);
+        low |= (uint64_t)(unsigned char)at[n - 1] << 8 * (n - 1);
+    }
+    return _mm_set_epi64x((long long)high, (long long)low);
+}
+
+/* Of `n` octets, OCTET_BLOCK at most. */
+static inline struct octet_bits octet_bits(const char *at, unsigned n)
+{
+    struct octet_bits b = {0, 0, 0};
+
+    for (unsigned i = 0; i < n; i += 16) {
+        __m128i v = octet_load(at + i, n - i);
 
         b.digits |= octet_mask(octet_range(v, '0', 10)) << i;
         b.letters |=
@@ -65,64 +90,54 @@ static inline struct octet_bits octet_bits(const char *at)
                 octet_range(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26))
             << i;
         b.high |= octet_mask(v) << i;
-        b.spaces |= octet_mask(octet_spaces(v)) << i;
     }
     return b;
 }
 
-/* Copies a block with a space for each octet of white space. */
-static inline void octet_fold(char *to, const char *at)
+/* Copies `n` octets, OCTET_BLOCK at most, with a space for each octet of white
+ * space (that of HTML); bit i of the result: octet i is one. There is room for
+ * OCTET_BLOCK octets at `to`. */
+static inline uint64_t octet_fold(char *to, const char *at, unsigned n)
 {
-    for (unsigned i = 0; i < OCTET_BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < n; i += 16) {
+        __m128i v = octet_load(at + i, n - i);
         __m128i spaces = octet_spaces(v);
 
         v = _mm_or_si128(_mm_andnot_si128(spaces, v),
                          _mm_and_si128(spaces, _mm_set1_epi8(' ')));
         _mm_storeu_si128((__m128i *)(void *)(to + i), v);
+        all |= octet_mask(spaces) << i;
     }
+    return all;
 }
 
 #else
 
-static inline bool octet_is_space(unsigned char c)
+static inline struct octet_bits octet_bits(const char *at, unsigned n)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v');
-}
+    struct octet_bits b = {0, 0, 0};
 
-/* Brings the lowest bits of 64 octets, all 0 or 1, together. */
-static inline uint64_t octet_mask(const unsigned char *is)
-{
-    uint64_t mask = 0, eight;
-
-    for (unsigned i = 0; i < OCTET_BLOCK; i += 8) {
-        memcpy(&eight, is + i, 8);
-        mask |= le64toh(eight) * UINT64_C(0x0102040810204080) >> 56 << i;
+    for (unsigned i = 0; i < n; i++) {
+        b.digits |= (uint64_t)ascii_is_digit(at[i]) << i;
+        b.letters |= (uint64_t)ascii_is_letter(at[i]) << i;
+        b.high |= (uint64_t)((unsigned char)at[i] >= 0x80) << i;
     }
-    return mask;
+    return b;
 }
 
-static inline struct octet_bits octet_bits(const char *at)
+static inline uint64_t octet_fold(char *to, const char *at, unsigned n)
 {
-    unsigned char digit[OCTET_BLOCK], letter[OCTET_BLOCK], high[OCTET_BLOCK],
-        space[OCTET_BLOCK];
+    uint64_t all = 0;
 
-    for (unsigned i = 0; i < OCTET_BLOCK; i++) {
-        unsigned char c = (unsigned char)at[i];
+    for (unsigned i = 0; i < n; i++) {
+        bool space = ascii_is_space(at[i]);
 
-        digit[i] = (unsigned char)(c - '0') < 10;
-        letter[i] = (unsigned char)((c | 0x20) - 'a') < 26;
-        high[i] = c >= 0x80;
-        space[i] = octet_is_space(c);
+        to[i] = space ? ' ' : at[i];
+        all |= (uint64_t)space << i;
     }
-    return (struct octet_bits){octet_mask(digit), octet_mask(letter),
-                               octet_mask(high), octet_mask(space)};
-}
-
-static inline void octet_fold(char *to, const char *at)
-{
-    for (unsigned i = 0; i < OCTET_BLOCK; i++)
-        to[i] = octet_is_space((unsigned char)at[i]) ? ' ' : at[i];
+    return all;
 }
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "crawler/html/text_digest.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 #include <strings.h>
@@ -44,15 +45,16 @@ struct digest text_digest_whole(struct bytes document)
 
 static void end_chunk(struct text_digest *t)
 {
-    struct digest d = text_digest_whole(
-        bytes_of((const char *)t->room, sizeof(struct digest) + t->len));
+    struct digest d =
+        text_digest_whole(bytes_of(t->room, sizeof(struct digest) + t->len));
 
     d = (struct digest){htobe64(d.hi), htobe64(d.lo)};
     memcpy(t->room, &d, sizeof d);
     t->len = 0;
 }
 
-/* Adds `n` octets, of which `twice` are white space behind white space. */
+/* Appends those of the `n` octets at `at` that are not in `twice`; they stand
+ * where the text goes on, or further behind. */
 static void keep_once(struct text_digest *t, const char *at, unsigned n,
                       uint64_t twice)
 {
@@ -60,26 +62,26 @@ static void keep_once(struct text_digest *t, const char *at, unsigned n,
         unsigned end = octet_next(twice, from);
 
         end = end < n ? end : n;
-        memcpy(t->room + sizeof(struct digest) + t->len, at + from, end - from);
+        memmove(t->room + sizeof(struct digest) + t->len, at + from,
+                end - from);
         t->len += end - from;
         from = octet_next(~twice, end);
     }
 }
 
-/* Adds `n` octets of the OCTET_BLOCK at `at`; there is room for all. */
+/* Adds `n` octets, 1 to OCTET_BLOCK, for which there is room. */
 static void fold(struct text_digest *t, const char *at, unsigned n)
 {
-    uint64_t spaces = octet_bits(at).spaces;
-    uint64_t twice = spaces & (spaces << 1 | t->spaced) & octet_below(n);
-    char folded[OCTET_BLOCK];
+    char *to = t->room + sizeof(struct digest) + t->len;
+    uint64_t spaces = octet_fold(to, at, n);
+    /* white space behind white space */
+    uint64_t twice = spaces & (spaces << 1 | t->spaced);
 
-    octet_fold(folded, at);
-    if (twice != 0) {
-        keep_once(t, folded, n, twice);
-    } else {
-        memcpy(t->room + sizeof(struct digest) + t->len, folded, sizeof folded);
+    assert(n > 0);
+    if (twice != 0)
+        keep_once(t, to, n, twice);
+    else
         t->len += n;
-    }
     t->spaced = (spaces >> (n - 1) & 1) != 0;
 }
 
@@ -88,15 +90,9 @@ static void add(struct text_digest *t, const char *at, size_t n)
     while (n > 0) {
         size_t room = TEXT_DIGEST_CHUNK - t->len;
         size_t part = n < room ? n : room;
-        char last[OCTET_BLOCK] = {0};
 
         part = part < OCTET_BLOCK ? part : OCTET_BLOCK;
-        if (n < OCTET_BLOCK) {
-            memcpy(last, at, n);
-            fold(t, last, (unsigned)part);
-        } else {
-            fold(t, at, (unsigned)part);
-        }
+        fold(t, at, (unsigned)part);
         at += part;
         n -= part;
         if (t->len == TEXT_DIGEST_CHUNK)

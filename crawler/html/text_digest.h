@@ -33,7 +33,7 @@ struct text_digest {
     size_t len;   /* of the octets in `room` */
     /* The digest of all chunks before, then the text that follows them; a block
      * may be written beyond what counts. */
-    unsigned char room[sizeof(struct digest) + TEXT_DIGEST_CHUNK + OCTET_BLOCK];
+    char room[sizeof(struct digest) + TEXT_DIGEST_CHUNK + OCTET_BLOCK];
 };
 
 void text_digest_begin(struct text_digest *t, bool numbers);

@@ -136,10 +136,10 @@ static void add_word(struct text_simhash *s, struct bytes word, size_t room)
     s->word[1] = hash;
 }
 
-/* Bit i: whether octet i of the block belongs to a word. */
-static uint64_t word_octets(const char *at)
+/* Bit i: whether octet i of `n` belongs to a word. */
+static uint64_t word_octets(const char *at, size_t n)
 {
-    const struct octet_bits b = octet_bits(at);
+    const struct octet_bits b = octet_bits(at, (unsigned)n);
 
     return b.digits | b.letters | b.high;
 }
@@ -174,15 +174,12 @@ static const char *add_block(struct text_simhash *s, const char *block,
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
     const char *end = piece.at + piece.len, *begin = NULL;
-    char last[OCTET_BLOCK] = {0};
-    size_t i;
 
-    for (i = 0; i + OCTET_BLOCK <= piece.len; i += OCTET_BLOCK)
-        begin =
-            add_block(s, piece.at + i, word_octets(piece.at + i), begin, end);
-    if (i < piece.len) {
-        memcpy(last, piece.at + i, piece.len - i);
-        begin = add_block(s, piece.at + i, word_octets(last), begin, end);
+    for (size_t i = 0; i < piece.len; i += OCTET_BLOCK) {
+        size_t n = piece.len - i < OCTET_BLOCK ? piece.len - i : OCTET_BLOCK;
+
+        begin = add_block(s, piece.at + i, word_octets(piece.at + i, n), begin,
+                          end);
     }
     if (begin != NULL)
         add_word(s, bytes_of(begin, (size_t)(end - begin)),

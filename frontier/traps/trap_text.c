@@ -74,11 +74,11 @@ static unsigned leave_out(struct rest *r, const char *at, uint64_t words,
     return from;
 }
 
-/* `at`: OCTET_BLOCK octets, of which `n` count. */
+/* `n`: OCTET_BLOCK, but for the last block. */
 static void add_block(struct rest *r, const char *at, unsigned n)
 {
-    const struct octet_bits b = octet_bits(at);
-    uint64_t words = (b.digits | b.letters) & octet_below(n);
+    const struct octet_bits b = octet_bits(at, n);
+    uint64_t words = b.digits | b.letters;
     uint64_t others = ~words & octet_below(n);
     unsigned from = 0;
 
@@ -86,8 +86,7 @@ static void add_block(struct rest *r, const char *at, unsigned n)
         from = octet_next(~words, 0);
         r->number = from == 64;
     }
-    from = leave_out(r, at, words,
-                     b.digits & octet_below(n) & ~octet_below(from), from);
+    from = leave_out(r, at, words, b.digits & ~octet_below(from), from);
     if (r->number)
         return;
     keep(r, at + from, n - from);
@@ -98,15 +97,11 @@ static void add_block(struct rest *r, const char *at, unsigned n)
 static size_t leave_out_numbers(struct bytes body, char *out)
 {
     struct rest r = {.out = out};
-    char last[OCTET_BLOCK] = {0};
-    size_t i;
 
-    for (i = 0; i + OCTET_BLOCK <= body.len; i += OCTET_BLOCK)
-        add_block(&r, body.at + i, OCTET_BLOCK);
-    if (i < body.len) {
-        memcpy(last, body.at + i, body.len - i);
-        add_block(&r, last, (unsigned)(body.len - i));
-    }
+    for (size_t i = 0; i < body.len; i += OCTET_BLOCK)
+        add_block(&r, body.at + i,
+                  (unsigned)(body.len - i < OCTET_BLOCK ? body.len - i
+                                                        : OCTET_BLOCK));
     return r.len;
 }
 

@@ -3,30 +3,38 @@
 #include "base/octet_block.h"
 
 #include <check.h>
+#include <stdlib.h>
 
 #include "base/ascii.h"
 
-/* Every octet at every place, between octets of other classes. */
+/* Every octet at every place of a text of every length, between octets of other
+ * classes. Nothing behind the text counts. */
 START_TEST(bits_are_those_of_the_octets)
 {
-    for (unsigned n = 0; n < 256 * OCTET_BLOCK; n++) {
-        char block[OCTET_BLOCK], folded[OCTET_BLOCK];
+    for (unsigned n = 0; n < 256 * (OCTET_BLOCK + 1); n++) {
+        unsigned len = n % (OCTET_BLOCK + 1);
+        char *text = malloc(len + 1), folded[OCTET_BLOCK];
         struct octet_bits b;
+        uint64_t spaces;
 
-        for (unsigned i = 0; i < OCTET_BLOCK; i++)
-            block[i] = (char)(n / OCTET_BLOCK * (i + 1 + n));
-        b = octet_bits(block);
-        octet_fold(folded, block);
-        for (unsigned i = 0; i < OCTET_BLOCK; i++) {
-            char c = block[i];
-            bool space = ascii_is_space(c);
+        for (unsigned i = 0; i < len; i++)
+            text[i] = (char)(n / (OCTET_BLOCK + 1) * (i + 1) + n);
+        text[len] = '7';
+        b = octet_bits(text, len);
+        spaces = octet_fold(folded, text, len);
+        ck_assert_uint_eq((b.digits | b.letters | b.high | spaces) &
+                              ~octet_below(len),
+                          0);
+        for (unsigned i = 0; i < len; i++) {
+            bool space = ascii_is_space(text[i]);
 
-            ck_assert_uint_eq(b.digits >> i & 1, ascii_is_digit(c));
-            ck_assert_uint_eq(b.letters >> i & 1, ascii_is_letter(c));
-            ck_assert_uint_eq(b.high >> i & 1, (unsigned char)c >= 0x80);
-            ck_assert_uint_eq(b.spaces >> i & 1, space);
-            ck_assert_int_eq(folded[i], space ? ' ' : c);
+            ck_assert_uint_eq(b.digits >> i & 1, ascii_is_digit(text[i]));
+            ck_assert_uint_eq(b.letters >> i & 1, ascii_is_letter(text[i]));
+            ck_assert_uint_eq(b.high >> i & 1, (unsigned char)text[i] >= 0x80);
+            ck_assert_uint_eq(spaces >> i & 1, space);
+            ck_assert_int_eq(folded[i], space ? ' ' : text[i]);
         }
+        free(text);
     }
 }
 END_TEST
