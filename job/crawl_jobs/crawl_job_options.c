@@ -51,6 +51,14 @@ const char *crawl_job_refuse(const struct option_spec *o, struct bytes text)
     return NULL;
 }
 
+bool crawl_jobs_takes(const struct option_spec *o)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].name, o->name) == 0 && refused[i].value == NULL)
+            return false;
+    return (o->flags & (OPTION_LINE_ONLY | OPTION_FILE_ONLY)) == 0;
+}
+
 enum status crawl_job_read(struct crawl_settings *s, const char *path,
                            struct bytes yaml, enum option_source from,
                            struct buf *why)

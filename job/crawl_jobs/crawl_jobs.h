@@ -14,6 +14,8 @@
 #ifndef URLWEIR_JOB_CRAWL_JOBS_CRAWL_JOBS_H
 #define URLWEIR_JOB_CRAWL_JOBS_CRAWL_JOBS_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/status.h"
 #include "job/crawl_jobs/confine.h"
@@ -60,6 +62,9 @@ MUST_CHECK enum status crawl_jobs_add_file(struct crawl_jobs *h,
 MUST_CHECK enum status crawl_jobs_start_files(struct crawl_jobs *h,
                                               struct crawls *c,
                                               struct buf *why);
+
+/* May clients set this option of a crawl? */
+bool crawl_jobs_takes(const struct option_spec *o);
 
 /* A job for crawls_attach, from the crawl that `urlweir crawl` or `resume`
  * runs; the arguments belong to the caller and outlive the job. Free it after

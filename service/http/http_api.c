@@ -62,7 +62,11 @@ static bool read_put(struct http_request *r, json_t *object, long at,
     struct bytes kind = bytes_of_str("discovered");
     json_t *metadata = NULL;
     const struct http_member members[] = {
-        {.name = "url", .type = HTTP_TEXT, .to = &u.url, .needed = true},
+        {.name = "url",
+         .type = HTTP_TEXT,
+         .to = &u.url,
+         .needed = true,
+         .least = 1},
         {.name = "key", .type = HTTP_TEXT, .to = &u.key},
         {.name = "crawl", .type = HTTP_TEXT, .to = &u.crawl},
         {.name = "kind", .type = HTTP_TEXT, .to = &kind},
@@ -293,7 +297,11 @@ static void ask_url(struct http_request *r)
     struct url_name in = {0};
     struct frontier_call *call;
     const struct http_member members[] = {
-        {.name = "url", .type = HTTP_TEXT, .to = &in.url, .needed = true},
+        {.name = "url",
+         .type = HTTP_TEXT,
+         .to = &in.url,
+         .needed = true,
+         .least = 1},
         {.name = "key", .type = HTTP_TEXT, .to = &in.key},
         {.name = "crawl", .type = HTTP_TEXT, .to = &in.crawl},
     };

@@ -12,8 +12,10 @@
 
 struct http_request;
 
-/* Static memory. */
+/* The file. Static memory. */
 struct bytes http_openapi(void);
+/* The whole document: the file, with each setting of a crawl. Any thread. */
+struct bytes http_openapi_document(void);
 
 void http_openapi_ask(struct http_request *r);
 

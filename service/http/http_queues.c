@@ -74,14 +74,14 @@ static void ask_delete_queue(struct http_request *r)
     struct bytes crawl = {NULL, 0}, key = {NULL, 0};
     const struct http_member members[] = {
         {.name = "crawl", .type = HTTP_TEXT, .to = &crawl},
-        {.name = "key", .type = HTTP_TEXT, .to = &key, .needed = true},
+        {.name = "key",
+         .type = HTTP_TEXT,
+         .to = &key,
+         .needed = true,
+         .least = 1},
     };
 
-    if (!http_members(r, r->in, -1, members, COUNT(members)))
-        return;
-    if (key.len == 0)
-        http_problem(r, 400, "'key' must not be empty");
-    else
+    if (http_members(r, r->in, -1, members, COUNT(members)))
         (void)new_call(r, FRONTIER_DELETE_QUEUE, crawl, key);
 }
 

@@ -15,6 +15,7 @@
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_url.h"
 
+#define DIGITS_MOST 20 /* of a 64-bit number */
 #define TWO_TO_63   9223372036854775808.0
 #define LAST_SECOND INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
@@ -316,7 +317,7 @@ static bool read_digits(struct bytes text, uint64_t *out)
         n = n * 10 + digit;
     }
     *out = n;
-    return text.len > 0;
+    return text.len > 0 && text.len <= DIGITS_MOST;
 }
 
 static bool read_number(const json_t *v, bool query, uint64_t *out)
@@ -349,6 +350,8 @@ static const char *read_member(const struct http_member *m, json_t *v,
     case HTTP_TEXT:
         if (!json_is_string(v))
             return "a string";
+        if (json_string_length(v) < m->least)
+            return "a string that is not empty";
         *(struct bytes *)m->to = bytes_of_json(v);
         return NULL;
     case HTTP_NUMBER:

@@ -52,7 +52,8 @@ json_t *http_bytes_json(struct bytes b);
 /* ---- members of an object, read by a table ---- */
 
 enum http_member_type {
-    HTTP_TEXT,   /* struct bytes: point into the JSON value */
+    HTTP_TEXT,   /* struct bytes: point into the JSON value; of at least `least`
+                    octets */
     HTTP_NUMBER, /* uint64_t, `least` to `most`; in a query: digits */
     HTTP_FLAG,   /* bool; in a query: true or false */
     HTTP_TIME,   /* uint64_t, seconds since 1970, at least 1; null: 0 */

@@ -76,6 +76,53 @@ def check_events(address, document):
     answer.close()
 
 
+# What a person may send, right and wrong: the document and the server agree.
+BODIES = {
+    ("POST", "/v1/urls"): [
+        {"url": ""}, {"url": "", "key": "k"}, [{"url": "a"}, {"url": ""}], {"url": "any text"},
+        {"url": "a", "kind": "known", "refetch_at": "2030-01-01T00:00:00+05:30"},
+        {"url": "a", "kind": "known", "refetch_at": "2030-01-01 00:00:00"},
+        {"url": "a", "kind": "known", "refetch_at": "2030-01-01T00:00:00.123456789012Z"}],
+    ("POST", "/v1/lease"): [
+        {"max_queues": 5.0}, {"max_queues": 5.5}, {"max_queues": 1e9}, {"max_queues": "5"}],
+    ("POST", "/v1/ack"): [{"lease": str(2**64 - 1)}, {"lease": "0" * 21}, {"lease": 1}],
+    ("PATCH", "/v1/crawls/{crawl}/settings"): [
+        {"nonsense": 1}, {"depht": 3}, {"depth": 30.0}, {"depth": 3.5}, {"output": "x"},
+        {"seeds": ["http://x/"]}, {"delay": None}, {"delay": {}}, {"delay": "20ms"},
+        {"robots": "never"}, {"random-delay": "maybe"}, {"random-delay": True},
+        {"include": ["a"]}, {"include": [1]}, {"delay": ["1s"]}],
+    ("POST", "/v1/crawls"): [
+        {"name": "a", "seeds": ["nonsense"]}, {"name": "a", "seeds": [""]},
+        {"name": "a", "seeds": ["ftp://127.0.0.1/"]}, {"name": ".a"},
+        {"name": "a", "settings": {"nonsense": 1}}, {"name": "a", "seeds": [1]},
+        {"name": "b", "seeds": [" HTTP://127.0.0.1:9/"], "settings": {"allow-private": True}}],
+    ("POST", "/v1/crawls/{crawl}/seeds"): [
+        {"urls": ["nonsense", ""]}, {"urls": [1]}, {"urls": None}, {}],
+    ("POST", "/v1/queues/block"): [
+        {"key": "a", "until": "2030-01-01T00:00:00-08:00"}, {"key": "a", "until": "tomorrow"}],
+}
+
+
+def check_bodies(address, document):
+    """A body is refused with 400 if and only if the document says so."""
+    connection = http.client.HTTPConnection(address, timeout=120)
+    for (method, path), bodies in BODIES.items():
+        content = document["paths"][path][method.lower()]["requestBody"]["content"]
+        validator = jsonschema.Draft202012Validator(
+            {**content["application/json"]["schema"], "components": document["components"]})
+        for body in bodies:
+            connection.request(method, path.replace("{crawl}", "news"), json.dumps(body),
+                               {"Authorization": "Bearer " + TOKENS["admin"],
+                                "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            said = answer.read()
+            assert answer.status in (200, 201, 400), (path, body, answer.status, said)
+            assert (answer.status == 400) != validator.is_valid(body), (path, body, said)
+    for path in ("/v1/url?url=", "/v1/crawls/news/explain?url=nonsense"):
+        answer = get(address, path, TOKENS["read"])
+        assert answer.status == 400, path
+
+
 # An array too long is 413, which it would not call a refusal.
 CONFIG = """
 [checks.negative_data_rejection]
@@ -112,6 +159,7 @@ def main():
             document = json.load(get(address, "/openapi.json"))
             check_document(document)
             check_events(address, document)
+            check_bodies(address, document)
             examples = os.environ.get("EXAMPLES", "20")
             all_checks = ("--checks", CHECKS, "--phases", "examples,coverage,fuzzing",
                           "--max-examples", examples,

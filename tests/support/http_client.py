@@ -170,6 +170,10 @@ def errors():
         refused(400, "POST", "/v1/urls", body, raw=True)
     _, answer = refused(400, "POST", "/v1/urls", [{"url": "a"}, {"u\u00fc": 1}])
     assert answer["detail"] == "item 1: there is no 'u\u00fc'", answer
+    for url in ({"url": ""}, [{"url": "a"}, {"url": "", "key": "k"}]):
+        _, answer = refused(400, "POST", "/v1/urls", url)
+        assert "'url' must be a string that is not empty" in answer["detail"], answer
+    refused(400, "GET", "/v1/url?url=&key=k")
     for body in ({"lease": 1}, {"lease": "x"}, {"lease": "99999999999999999999"},
                  {"lease": ""}, {"lease": "1", "seconds": 1}):
         refused(400, "POST", "/v1/fail", body)

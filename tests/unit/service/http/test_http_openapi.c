@@ -8,6 +8,7 @@
 #include "crawler/crawl_counters.h"
 #include "crawler/url_columns.h"
 #include "frontier/host_columns.h"
+#include "job/crawl_jobs/crawl_jobs.h"
 #include "service/http/http_openapi.h"
 #include "service/http/http_route.h"
 #include "service/net/auth.h"
@@ -16,7 +17,7 @@ static json_t *document;
 
 static void set_up(void)
 {
-    struct bytes text = http_openapi();
+    struct bytes text = http_openapi_document();
 
     document = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, NULL);
     ck_assert_ptr_nonnull(document);
@@ -109,6 +110,38 @@ END_TEST
 START_TEST(a_host_has_the_columns_of_its_view)
 {
     has_columns("Hosts", "hosts", &host_views[HOST_VIEW_LIVE]);
+}
+END_TEST
+
+static json_t *setting(const char *name)
+{
+    json_t *all = NULL;
+
+    ck_assert_int_eq(json_unpack(document, "{s:{s:{s:{s:o}}}}", "components",
+                                 "schemas", "Settings", "properties", &all),
+                     0);
+    return json_object_get(all, name);
+}
+
+START_TEST(settings_are_those_that_a_crawl_in_a_service_has)
+{
+    static const char *const others[] = {"output", "quiet",   "config",
+                                         "seeds",  "metrics", "nonsense"};
+
+    for (size_t i = 0; i < crawl_options.count; i++) {
+        const struct option_spec *o = &crawl_options.spec[i];
+
+        ck_assert_msg((setting(o->name) != NULL) == crawl_jobs_takes(o), "%s",
+                      o->name);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(setting(others[i]) == NULL, "%s", others[i]);
+    ck_assert_str_eq(json_string_value(
+                         json_object_get(setting("delay"), "default")),
+                     "1s");
+    ck_assert(has_string(json_object_get(setting("robots"), "enum"), "report"));
+    ck_assert(has_string(json_object_get(setting("depth"), "type"), "integer"));
+    ck_assert(has_string(json_object_get(setting("include"), "type"), "array"));
 }
 END_TEST
 
@@ -205,6 +238,7 @@ Suite *suite_http_openapi(void)
     tcase_add_test(c, an_own_crawl_has_each_counter);
     tcase_add_test(c, a_recent_answer_has_the_columns_of_its_view);
     tcase_add_test(c, a_host_has_the_columns_of_its_view);
+    tcase_add_test(c, settings_are_those_that_a_crawl_in_a_service_has);
     tcase_add_test(c, each_route_is_in_the_document_with_its_role);
     tcase_add_test(c, each_path_of_the_document_has_a_route);
     tcase_add_test(c, each_reference_leads_somewhere);

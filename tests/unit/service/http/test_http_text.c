@@ -185,7 +185,11 @@ static const char *reads(const char *json, bool query, struct read *to)
 {
     static char why[200];
     const struct http_member members[] = {
-        {.name = "text", .type = HTTP_TEXT, .to = &to->text, .needed = true},
+        {.name = "text",
+         .type = HTTP_TEXT,
+         .to = &to->text,
+         .needed = true,
+         .least = 1},
         {.name = "number",
          .type = HTTP_NUMBER,
          .to = &to->number,
@@ -245,6 +249,8 @@ START_TEST(members_are_those_of_the_table_and_of_their_type)
     ck_assert_str_eq(reads("{\"text\":\"a\",\"time\":null}", false, &r), "");
     ck_assert_uint_eq(r.time, 0);
     ck_assert_str_eq(reads("{}", false, &r), "'text' is missing");
+    ck_assert_str_eq(reads("{\"text\":\"\"}", false, &r),
+                     "'text' must be a string that is not empty");
     ck_assert_str_eq(reads("{\"text\":\"a\",\"x\":1}", false, &r),
                      "there is no 'x'");
     ck_assert_str_eq(reads("{\"text\":\"a\",\"number\":10}", false, &r),
