@@ -332,7 +332,7 @@ uninstall: $(SHARED_FILES) ## remove what install put there
 
 # ---- releases --------------------------------------------------------------
 
-.PHONY: dist deb rpm check-deb check-rpm
+.PHONY: dist deb rpm check-deb check-rpm check-container
 dist: ## the tarball of a release and its SHA-256, in build/dist
 	$(Q)tools/make-dist.sh $(VERSION) build/dist
 
@@ -344,6 +344,9 @@ rpm: ## RPM packages, in build/rpm (needs rpmbuild)
 
 check-rpm: $(BIN) $(SHARED_FILES) ## build them and compare what they hold with make install
 	$(Q)tools/check-rpm.sh $(VERSION) build/check-rpm
+
+check-container: dist ## build the image on a minimal system of Debian and run it (as root, needs buildah)
+	$(Q)tools/check-container.sh $(VERSION) build/check-container
 
 check-deb: $(SUPPORT_BIN) ## build, install, upgrade and purge them in a minimal system (as root; T=trixie)
 	$(Q)tools/check-deb.sh $(VERSION) build/check-deb $(abspath $B/tests/support/site) $(or $(T),bookworm)
