@@ -69,6 +69,8 @@ struct engine_last {
                                   (past_crawl.h); 0: it is of this one */
     int64_t at_ms;             /* wall clock of its request */
     struct digest body_digest; /* all zero: none */
+    struct digest text_digest; /* the same */
+    bool no_numbers;           /* and they do not count in it */
     /* Its validators, as received; empty: not sent, or not to be used. */
     struct bytes etag, last_modified;
     struct record_name record; /* of its body; url empty: none */

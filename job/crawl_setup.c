@@ -147,6 +147,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .refresh = {.every_ms = s->refresh_ms,
                     .min_ms = s->refresh_min_ms,
                     .max_ms = s->refresh_max_ms,
+                    .lists = LINK_BIT(LINK_SITEMAP) |
+                             LINK_BIT(LINK_SITEMAP_PART) | LINK_BIT(LINK_FEED),
                     .share = s->refresh_share},
         .changed_by = s->changed_by,
         .order = c->order,

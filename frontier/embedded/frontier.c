@@ -177,6 +177,8 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         st = frontier_redate_step(f, now, wall_ms);
     if (st == STATUS_OK)
         st = frontier_refresh_count_step(f);
+    if (st == STATUS_OK)
+        st = frontier_refresh_hints_step(f, now, wall_ms);
     if (st != STATUS_OK)
         return st;
     frontier_refresh_wake(f, now, wall_ms);

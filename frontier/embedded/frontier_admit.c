@@ -243,9 +243,15 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
 {
     enum status st = STATUS_OK;
 
-    for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        if (list[i].item->hint != NULL && !list[i].blocked)
-            st = hint_store_set(f->hints, list[i].id, list[i].item->hint);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        const struct url_hint *hint = list[i].item->hint;
+
+        if (hint == NULL || list[i].blocked)
+            continue;
+        st = frontier_refresh_hint(f, list[i].id, hint);
+        if (st == STATUS_OK)
+            st = hint_store_set(f->hints, list[i].id, hint);
+    }
     return st;
 }
 

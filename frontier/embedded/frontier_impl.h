@@ -18,6 +18,7 @@
  *   frontier_last.c     what is known of a URL that was fetched before
  *   frontier_refresh.c  done URLs that are fetched again at their dates
  *   refresh_counts.c    how many are overdue, or up to date
+ *   refresh_hints.c     what sitemaps say of when they change
  *   redate.c            dates given anew, by a setting or a person
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
@@ -92,6 +93,8 @@ struct ordering {
     struct buf text;   /* a URL read from the store */
 };
 
+#define REFRESH_HINTED_MOST 256
+
 /* Done URLs that are fetched again (frontier_refresh.c). */
 struct refreshing {
     struct refresh_store *store;
@@ -107,7 +110,10 @@ struct refreshing {
     bool reading; /* the calendar, for these: since the start of this run */
     unsigned read;
     struct refresh_row read_upto;
-    bool redates; /* --refresh has changed: `walk` goes on */
+    uint32_t hinted_queues[REFRESH_HINTED_MOST]; /* refresh_hints.c */
+    unsigned hinted;
+    struct refresh_row hints_at; /* in the first of them; url 0: not begun */
+    bool redates;                /* --refresh has changed: `walk` goes on */
     struct refresh_walk walk;
 };
 
@@ -293,6 +299,7 @@ uint64_t frontier_refresh_memory(const struct frontier *f);
 /* A URL was fetched for the first time: gives it a date if its outcome, and the
  * rules, say so. */
 MUST_CHECK enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
+                                             uint8_t kind,
                                              const struct fetch_row *row,
                                              struct outcome o);
 /* Gives a URL that has none a date, takes it away, or changes it. */
@@ -338,6 +345,19 @@ MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
 /* The URL that waited for another host's robots.txt (h->cross_refresh), if
  * there is one, is among the retries no more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
+
+/* ---- of refresh_hints.c ---- */
+
+/* What a sitemap says of how often the URL changes; 0: nothing. */
+MUST_CHECK enum status frontier_refresh_guess(struct frontier *f, uint64_t id,
+                                              uint64_t *known);
+/* A sitemap says this of a URL, and it is not stored yet. */
+MUST_CHECK enum status frontier_refresh_hint(struct frontier *f, uint64_t id,
+                                             const struct url_hint *hint);
+/* Goes on making URLs due that have changed, as sitemaps say. */
+MUST_CHECK enum status frontier_refresh_hints_step(struct frontier *f,
+                                                   int64_t now,
+                                                   int64_t wall_ms);
 
 /* ---- of refresh_counts.c ---- */
 
@@ -402,6 +422,10 @@ MUST_CHECK enum status frontier_find_last(struct frontier *f,
 MUST_CHECK enum status frontier_take_last(struct frontier *f,
                                           const struct engine_lease *l,
                                           struct fetch_row *row);
+/* Did a whole response bring the text of the last one, in another body? */
+bool frontier_has_same_text(const struct frontier *f,
+                            const struct engine_lease *l,
+                            const struct fetch_row *row, struct outcome o);
 /* Stores what follows from the row of a page that is unchanged: its links are
  * those of the last response, and its record refers to that one's. */
 MUST_CHECK enum status frontier_note_unchanged(struct frontier *f,

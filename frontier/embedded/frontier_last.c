@@ -99,6 +99,8 @@ static void take_validators(void *ctx, const struct fetch_row *row)
     out->seq = row->seq;
     out->at_ms = row->at_ms;
     out->body_digest = row->body_digest;
+    out->text_digest = row->text_digest;
+    out->no_numbers = (row->flags & FETCH_ROW_NO_NUMBERS) != 0;
     out->etag = kept(v->f, row->etag);
     out->last_modified = kept(v->f, row->last_modified);
     v->st = find_record(v, row);
@@ -199,6 +201,20 @@ enum status frontier_take_last(struct frontier *f, const struct engine_lease *l,
     return l->last.past_url != 0
                ? past_crawl_last(f->o.past, l->last.past_url, take_facts, &v)
                : page_store_last(f->pages, l->id, take_facts, &v);
+}
+
+bool frontier_has_same_text(const struct frontier *f,
+                            const struct engine_lease *l,
+                            const struct fetch_row *row, struct outcome o)
+{
+    const struct fetch_row was = {.text_digest = l->last.text_digest,
+                                  .flags = l->last.no_numbers
+                                               ? FETCH_ROW_NO_NUMBERS
+                                               : 0};
+
+    return f->o.changed_by != CHANGED_BY_BODY && o.status == OUTCOME_FETCHED &&
+           o.reason == REASON_NONE && l->last.seq != 0 &&
+           page_same_text(&was, row);
 }
 
 /* A 304 of this crawl's own page: the links are those rows still. */

@@ -141,12 +141,12 @@ enum status frontier_refresh_move(struct frontier *f,
 
 /* The date of a URL by its outcome, a row without one is not kept. */
 static enum status set_date(struct frontier *f, struct refresh_row *row,
-                            struct outcome o, int64_t lag_ms)
+                            struct outcome o, uint8_t kind, int64_t lag_ms)
 {
     struct refresh_past past;
 
     row->absent = refresh_is_absent(o) ? row->absent + 1 : 0;
-    past = (struct refresh_past){row->known, row->absent, lag_ms};
+    past = (struct refresh_past){row->known, row->absent, kind, lag_ms};
     row->due_ms = refresh_next(&f->o.refresh, o, &past, row->at_ms);
     row->tries = 0;
     if (row->due_ms == 0) {
@@ -158,14 +158,17 @@ static enum status set_date(struct frontier *f, struct refresh_row *row,
 }
 
 enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
-                                  const struct fetch_row *row, struct outcome o)
+                                  uint8_t kind, const struct fetch_row *row,
+                                  struct outcome o)
 {
     struct refresh_row first = {.queue = queue,
                                 .url = row->url,
                                 .seq = row->seq,
                                 .at_ms = row->at_ms};
 
-    return set_date(f, &first, o, 0);
+    enum status st = frontier_refresh_guess(f, row->url, &first.known);
+
+    return st == STATUS_OK ? set_date(f, &first, o, kind, 0) : st;
 }
 
 /* ---- leases ---- */
@@ -439,9 +442,9 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
     next.seq = seq;
     next.at_ms = row->at_ms;
     st = frontier_refresh_drop(f, &l->refresh);
-    return st == STATUS_OK
-               ? set_date(f, &next, o, lag_of(f, &l->refresh, row->at_ms))
-               : st;
+    return st == STATUS_OK ? set_date(f, &next, o, l->lease.kind,
+                                      lag_of(f, &l->refresh, row->at_ms))
+                           : st;
 }
 
 enum status frontier_refresh_later(struct frontier *f, struct lease_record *l,

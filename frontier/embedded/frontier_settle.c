@@ -350,7 +350,7 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
         frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
 
     if (st == STATUS_OK)
-        st = frontier_refresh_date(f, l->lease.queue, row, o);
+        st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o);
     if (st != STATUS_OK)
         return st;
     frontier_trap_page(f, &l->lease, d, row, links, n);
@@ -369,7 +369,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     struct host_queue *h;
     enum status st = STATUS_OK;
     uint32_t tries = f->o.tries;
-    bool silent, last;
+    bool silent, last, repeats;
 
     if (l == NULL) {
         log_warn("acknowledged a URL that was not leased", "id=%llu",
@@ -412,6 +412,9 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&
         o.http_status == 304)
         st = frontier_take_last(f, &l->lease, &row);
+    repeats = o.reason == REASON_UNCHANGED;
+    if (last && frontier_has_same_text(f, &l->lease, &row, o))
+        d->outcome.reason = o.reason = REASON_UNCHANGED;
     if (st == STATUS_OK && last)
         st = l->refresh.url != 0 ? frontier_refresh_settle(f, l, &row, o)
                                  : end_first_fetch(f, l, d, &row, links, n);
@@ -421,7 +424,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last)
         row.seq = page_store_last_seq(f->pages);
-    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED)
+    if (st == STATUS_OK && last && repeats)
         st = frontier_note_unchanged(f, &l->lease, &row);
     if (st == STATUS_OK && last && rows->first != 0)
         st = link_store_set_page(f->links, row.seq, rows);

@@ -72,9 +72,9 @@ static bool meet(struct refresh_walk *w, uint64_t id)
 static enum status redate(struct redating *d, const struct refresh_row *row)
 {
     const struct refresh_rules *r = &d->f->o.refresh;
-    const struct refresh_past past = {.known = row->known,
-                                      .absent = row->absent};
+    struct refresh_past past = {.known = row->known, .absent = row->absent};
     struct refresh_row to = *row;
+    struct url_row url;
     bool yes;
     enum status st = is_asked(d, row->url, &yes);
 
@@ -82,10 +82,15 @@ static enum status redate(struct redating *d, const struct refresh_row *row)
     if (st != STATUS_OK || !yes || lease_find(d->f->leases, row->url) != NULL ||
         row->tries > 0)
         return st;
-    if (d->asked != NULL)
+    if (d->asked != NULL) {
         to.due_ms = asked_date(d, row->at_ms);
-    else
+    } else {
+        st = frontier_store_get(d->f->store, row->url, &url, &d->f->text);
+        if (st != STATUS_OK)
+            return st;
+        past.kind = url.kind;
         to.due_ms = refresh_after(r, &past, row->at_ms);
+    }
     if (to.due_ms == row->due_ms ||
         (d->asked != NULL && to.due_ms > row->due_ms))
         return STATUS_OK;
@@ -152,7 +157,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
                              .seq = last->seq,
                              .at_ms = last->at_ms,
                              .absent = refresh_is_absent(o)};
-    const struct refresh_past past = {.absent = to.absent};
+    struct refresh_past past = {.absent = to.absent};
     struct url_row row;
     bool yes, replaced = false;
     enum status st;
@@ -163,10 +168,14 @@ static enum status date(struct redating *d, const struct final_fetch *last)
     if (st != STATUS_OK || (d->queue != 0 && row.queue != d->queue))
         return st;
     to.queue = row.queue;
+    past.kind = row.kind;
+    st = frontier_refresh_guess(f, row.id, &to.known);
+    past.known = to.known;
     to.due_ms = d->asked != NULL
                     ? asked_date(d, to.at_ms)
                     : refresh_after(&f->o.refresh, &past, to.at_ms);
-    st = frontier_refresh_replaced(f, &row, &replaced);
+    if (st == STATUS_OK)
+        st = frontier_refresh_replaced(f, &row, &replaced);
     if (st == STATUS_OK)
         st = is_asked(d, last->url, &yes);
     if (st != STATUS_OK || !yes || replaced || to.due_ms == 0)

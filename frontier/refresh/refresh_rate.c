@@ -69,6 +69,13 @@ uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
     return pack(&b);
 }
 
+uint64_t refresh_rate_guess(double rate)
+{
+    const struct belief b = unpack(0, rate);
+
+    return pack(&b);
+}
+
 double refresh_rate(uint64_t known, double first)
 {
     return exp(unpack(known, first).u);

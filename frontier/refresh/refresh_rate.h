@@ -24,6 +24,10 @@
 uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
                            bool changed);
 
+/* What is known of a URL that somebody says to have this rate: less than what
+ * one good fetch tells. */
+uint64_t refresh_rate_guess(double rate);
+
 /* In changes a millisecond. */
 double refresh_rate(uint64_t known, double first);
 

@@ -22,11 +22,13 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "frontier/refresh/refresh_rate.h"
 
 #define CHANGES 0.2 /* a copy is up to date for 91 % of the time */
 #define PRICE   0.5 /* of the lag */
 #define STRETCH 20  /* of the lag */
+#define DAY_MS  INT64_C(86400000)
 
 bool refresh_applies(struct outcome o)
 {
@@ -79,6 +81,9 @@ int64_t refresh_after(const struct refresh_rules *r,
         return 0;
     if (ms == REFRESH_ADAPTIVE)
         ms = adaptive(r, past);
+    if ((r->lists >> past->kind & 1) != 0 && ms > DAY_MS)
+        ms = r->every_ms == REFRESH_ADAPTIVE ? clock_later(DAY_MS, r->min_ms)
+                                             : DAY_MS;
     return at_ms + (past->absent > 0 ? ms << (past->absent - 1) : ms);
 }
 

@@ -40,6 +40,8 @@ struct refresh_rules {
     int64_t min_ms;   /* of REFRESH_ADAPTIVE, and of what a person asks for
                          without more; 1 or more */
     int64_t max_ms;   /* of REFRESH_ADAPTIVE; at least min_ms */
+    uint32_t lists; /* kinds of links to lists of URLs, 1 << kind: they have the
+                       news, and are asked once a day at least */
     double share; /* of a host's requests, while it has new URLs too: 0 to 1 */
 };
 
@@ -47,6 +49,7 @@ struct refresh_rules {
 struct refresh_past {
     uint64_t known;  /* refresh_rate.h */
     uint32_t absent; /* consecutive ones that found no page */
+    uint8_t kind;    /* of the link that it was found by */
     int64_t lag_ms;  /* how long after its date it was asked, because others
                         were before it */
 };

@@ -595,6 +595,131 @@ START_TEST(a_page_that_does_not_change_counts_as_fresh)
 }
 END_TEST
 
+/* ---- the same text ---- */
+
+static void fetch_text(struct rig *r, uint64_t body, uint64_t text)
+{
+    struct engine_done d = {
+        .id = lease_at(r),
+        .outcome = page,
+        .row = {.at_ms = rig_wall(r),
+                .body_digest = {body, body},
+                .body_print = body,
+                .text_digest = {text, text}},
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+
+    ck_assert_uint_ne(d.id, 0);
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
+                     STATUS_OK);
+    rig_turn(r);
+    advance(r, EVERY);
+}
+
+START_TEST(a_page_with_the_same_text_is_unchanged_as_was_asked_for)
+{
+    struct rig r;
+    bool by_text = _i == 0;
+
+    rig_init(&r);
+    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .share = 0.5};
+    r.o.changed_by = by_text ? CHANGED_BY_TEXT : CHANGED_BY_BODY;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    fetch_text(&r, 1, 1);
+    fetch_text(&r, 2, 1); /* a token */
+    ck_assert_uint_eq(rig_stats(&r).changed, by_text ? 0 : 1);
+    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), by_text);
+    fetch_text(&r, 3, 2);
+    ck_assert_uint_eq(rig_stats(&r).changed, by_text ? 1 : 2);
+    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    end(&r);
+}
+END_TEST
+
+/* ---- hints of sitemaps ---- */
+
+#define HOUR INT64_C(3600000)
+
+static void hint(struct rig *r, const char *url, struct url_hint h)
+{
+    struct engine_item item = rig_item(r, url);
+
+    item.hint = &h;
+    (void)rig_put(r, item);
+}
+
+static const struct refresh_rules hourly = {.every_ms = REFRESH_ADAPTIVE,
+                                            .min_ms = HOUR,
+                                            .max_ms = 10000 * HOUR,
+                                            .share = 0.5};
+
+START_TEST(a_lastmod_after_the_last_fetch_makes_a_url_due)
+{
+    struct url_hint h = {.priority = HINT_NO_PRIORITY};
+    struct rig r;
+    int64_t now;
+
+    rig_init(&r);
+    r.o.refresh = hourly;
+    rig_create(&r);
+    for (unsigned i = 0; i < 600; i++) { /* more than a step */
+        char url[48];
+
+        snprintf(url, sizeof url, "http://a.test/%u", i);
+        rig_seed(&r, url);
+        (void)fetch(&r, page, 1);
+    }
+    now = rig_wall(&r);
+    advance(&r, 5 * HOUR);
+    h.lastmod_ms = now - HOUR; /* known */
+    hint(&r, "http://a.test/1", h);
+    h.lastmod_ms = now + 100 * HOUR; /* to come */
+    hint(&r, "http://a.test/2", h);
+    h.lastmod_ms = now + HOUR;
+    hint(&r, "http://a.test/590", h);
+    for (unsigned i = 0; i < 4; i++)
+        rig_turn(&r);
+    ck_assert_uint_eq(fetch(&r, page, 2), 591);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    hint(&r, "http://a.test/590", h); /* it has said so */
+    for (unsigned i = 0; i < 4; i++)
+        rig_turn(&r);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    h.lastmod_ms = rig_wall(&r) + 1; /* not sooner than refresh-min */
+    advance(&r, 1000);
+    hint(&r, "http://a.test/590", h);
+    for (unsigned i = 0; i < 4; i++)
+        rig_turn(&r);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    advance(&r, HOUR);
+    ck_assert_uint_eq(fetch(&r, page, 2), 591);
+    end(&r);
+}
+END_TEST
+
+START_TEST(changefreq_counts_until_fetches_say_more)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.refresh = hourly;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    hint(&r, "http://a.test/",
+         (struct url_hint){.priority = HINT_NO_PRIORITY,
+                           .lastmod_ms = HINT_NO_LASTMOD,
+                           .changefreq = CHANGEFREQ_MONTHLY});
+    (void)fetch(&r, page, 1);
+    ck_assert_int_eq(fetch_at_date(&r, page, 2) / 1000, 6 * 24 * 3600);
+    for (unsigned i = 3; i < 7; i++)
+        (void)fetch_at_date(&r, page, i);
+    ck_assert_int_lt(fetch_at_date(&r, page, 7), 2 * 24 * HOUR);
+    end(&r);
+}
+END_TEST
+
 /* ---- against a model, with crashes ---- */
 
 #define URLS 60
@@ -756,6 +881,11 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, what_is_known_of_a_page_is_kept_over_a_crash);
     tcase_add_test(t, other_bounds_move_the_dates_and_an_error_teaches_nothing);
     tcase_add_test(t, a_pause_of_the_crawl_is_no_lag);
+    tcase_add_test(t, a_lastmod_after_the_last_fetch_makes_a_url_due);
+    tcase_add_test(t, changefreq_counts_until_fetches_say_more);
+    tcase_add_loop_test(t,
+                        a_page_with_the_same_text_is_unchanged_as_was_asked_for,
+                        0, 2);
     tcase_add_test(t, overdue_and_fresh_urls_are_counted_over_crashes);
     tcase_add_test(t, a_page_that_does_not_change_counts_as_fresh);
     tcase_add_loop_test(t, no_url_is_lost_early_or_asked_twice_over_crashes, 0,

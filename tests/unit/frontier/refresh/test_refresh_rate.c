@@ -146,6 +146,25 @@ START_TEST(an_interval_is_by_the_rate_within_bounds)
 }
 END_TEST
 
+START_TEST(lists_of_urls_are_asked_once_a_day_at_least)
+{
+    struct refresh_rules r = {.every_ms = (int64_t)(100 * HOUR), .lists = 2};
+    struct refresh_past past = {.kind = 1};
+
+    ck_assert_int_eq(refresh_after(&r, &past, 0), (int64_t)(24 * HOUR));
+    past.kind = 0;
+    ck_assert_int_eq(refresh_after(&r, &past, 0), (int64_t)(100 * HOUR));
+    r.every_ms = REFRESH_ADAPTIVE;
+    r.min_ms = (int64_t)(30 * HOUR);
+    r.max_ms = (int64_t)(1000 * HOUR);
+    past.kind = 1;
+    ck_assert_int_eq(refresh_after(&r, &past, 0), r.min_ms);
+    r.min_ms = (int64_t)HOUR;
+    r.max_ms = (int64_t)(10000 * HOUR);
+    ck_assert_int_eq(refresh_after(&r, &past, 0), (int64_t)(24 * HOUR));
+}
+END_TEST
+
 /* Where requests are scarce, the pages that cannot be followed give way. */
 START_TEST(a_lag_makes_fast_pages_wait_more_than_slow_ones)
 {
@@ -177,6 +196,7 @@ Suite *suite_refresh_rate(void)
     tcase_add_test(t, a_page_that_changes_its_habits_is_followed);
     tcase_add_test(t, at_one_price_each_page_gains_as_much_by_a_request);
     tcase_add_test(t, an_interval_is_by_the_rate_within_bounds);
+    tcase_add_test(t, lists_of_urls_are_asked_once_a_day_at_least);
     tcase_add_test(t, a_lag_makes_fast_pages_wait_more_than_slow_ones);
     suite_add_tcase(s, t);
     return s;
