@@ -13,17 +13,27 @@
 
 #include "base/mem.h"
 
-void redis_command_write(struct buf *out, const struct bytes *words, size_t n)
+void redis_command_begin(struct buf *out, size_t n)
 {
     buf_add_char(out, '*');
     buf_add_uint(out, n);
-    for (size_t i = 0; i < n; i++) {
-        buf_add(out, "\r\n$", 3);
-        buf_add_uint(out, words[i].len);
-        buf_add(out, "\r\n", 2);
-        buf_add(out, words[i].at, words[i].len);
-    }
     buf_add(out, "\r\n", 2);
+}
+
+void redis_command_word(struct buf *out, struct bytes word)
+{
+    buf_add_char(out, '$');
+    buf_add_uint(out, word.len);
+    buf_add(out, "\r\n", 2);
+    buf_add_bytes(out, word);
+    buf_add(out, "\r\n", 2);
+}
+
+void redis_command_write(struct buf *out, const struct bytes *words, size_t n)
+{
+    redis_command_begin(out, n);
+    for (size_t i = 0; i < n; i++)
+        redis_command_word(out, words[i]);
 }
 
 /* ---- reading ---- */

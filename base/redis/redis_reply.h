@@ -22,7 +22,9 @@
 #define REDIS_ELEMENTS_MOST 65536
 #define REDIS_RUN_ID_SIZE   41 /* 40 hexadecimal digits and a zero byte */
 
-/* Append one command. */
+/* Append one command, whole; or its beginning and then `n` words. */
+void redis_command_begin(struct buf *out, size_t n);
+void redis_command_word(struct buf *out, struct bytes word);
 void redis_command_write(struct buf *out, const struct bytes *words, size_t n);
 
 /* A bounded reader: redis_reader_init() sets it up, redisReaderFeed() takes

@@ -26,6 +26,7 @@
 
 #include "base/bytes.h"
 #include "base/redis/redis_reply.h"
+#include "base/redis/redis_script.h"
 #include "base/status.h"
 #include "filter/redis/redis_url.h"
 
@@ -49,12 +50,8 @@ bool redis_connection_is_open(const struct redis_connection *l);
 /* Close the connection; the next call connects anew after a wait. */
 void redis_connection_lose(struct redis_connection *l);
 
-/* A script; `text` and `name` are static. Each connection remembers by its
- * number whether it is loaded. */
-struct redis_script {
-    unsigned number; /* below LINK_SCRIPTS, one for each */
-    const char *name, *text;
-};
+/* Numbers of scripts are below this; a connection remembers by its number
+ * whether a script is loaded. */
 #define LINK_SCRIPTS 12
 
 /* Run a script. The caller frees the answer with freeReplyObject(); it is never
