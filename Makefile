@@ -196,7 +196,7 @@ $B/completion/%: $(BIN)
 
 # ---- tests -----------------------------------------------------------------
 
-.PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-hardening check-long check-interop
+.PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
 # One after the other: apt-get does not share the system with itself.
 build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
@@ -233,6 +233,9 @@ check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) $(SHARED_FILES)
 check-long: ## the full sizes: more kills, more keys, larger webs
 	$(Q)$(MAKE) --no-print-directory check LONG=1
 export LONG
+
+check-cluster: build/deps-check.stamp $(SUPPORT_BIN) ## crawls in Redis clusters on loopback, with faults (T=kill_master)
+	$(Q)tests/cluster.sh $(abspath $B) $(T)
 
 check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and readers from other registries
 	$(Q)tests/interop/run_interop.sh $(abspath $B) $(T)

@@ -1,0 +1,65 @@
+/*
+ * cluster_impl.h - the store's own structs, for its files alone.
+ *
+ *   cluster_store.c   opening, keys, counts
+ *   cluster_put.c     URLs in, buckets of the seen set
+ *   cluster_lease.c   looking for leases, claiming, ending
+ */
+#ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
+#define URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
+
+#include "frontier/cluster/cluster_scripts.h"
+#include "frontier/cluster/cluster_store.h"
+
+struct cluster_shard {
+    uint16_t slot;
+    bool looking;     /* a peek or a claim is under way */
+    uint32_t buckets; /* of its seen set, as last told */
+    bool splitting;
+    int64_t next_look; /* clock_mono() */
+    uint64_t maps;     /* another server has it: maps read by then, and 1 */
+};
+
+struct cluster_store {
+    struct cluster_store_options o; /* its pointers: name alone */
+    char name[CLUSTER_NAME_MOST + 1];
+    struct redis_cluster *net;
+    struct digest_key key;
+    unsigned shard_count;
+    struct cluster_shard *shards;
+    /* leases */
+    size_t wanted;   /* leases asked for that were not given yet */
+    size_t claiming; /* leases that claims under way may give */
+    size_t looks;    /* shards that are looked at now */
+    cluster_lease_take *take;
+    void *take_ctx;
+    unsigned look_at; /* the shard where the next search begins */
+};
+
+/* Keys of one call, written one after the other; key_list_get() when all are
+ * there. */
+struct key_list {
+    struct buf text;
+    struct bytes *key;
+    size_t count, cap;
+};
+void key_list_init(struct key_list *k);
+void key_list_fini(struct key_list *k);
+/* {NAME:SHARD}KIND, and REST behind it. */
+void key_list_add(struct key_list *k, const struct cluster_store *s,
+                  unsigned shard, const char *kind, struct bytes rest);
+const struct bytes *key_list_get(struct key_list *k);
+
+unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host);
+/* The bucket of a fingerprint among `n`. */
+uint64_t cluster_bucket_of(uint64_t fp, uint32_t n);
+/* A shard may have something due from then on. */
+void cluster_look_at(struct cluster_store *s, unsigned shard, int64_t when);
+
+/* Run `script` on `shard`; `end` frees `ctx`. */
+void cluster_run(struct cluster_store *s, unsigned shard,
+                 const struct redis_script *script, struct key_list *keys,
+                 const struct bytes *args, size_t arg_count, bool durable,
+                 redis_call_end *end, void *ctx);
+
+#endif

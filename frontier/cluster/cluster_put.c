@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_put.c - URLs in, buckets of the seen set.
+ *
+ * A put is cut into parts, each of one shard and one call. A part names the
+ * buckets of its fingerprints, which depend on how many there are; if there are
+ * others by now, the script says so, and the part is sent again.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "frontier/cluster/cluster_impl.h"
+
+#define PART_MOST    128
+#define TEXT_MOST    ((size_t)PART_MOST * (CLUSTER_ITEM_MOST + 512))
+#define BUCKET_FILL  200 /* of a bucket, on average: the fullest stay < 512 */
+#define BUCKETS_MOST (UINT32_C(1) << 24) /* 3e9 URLs in a shard */
+#define ANEW_MOST    64 /* a part is sent that often for other buckets */
+
+struct put {
+    cluster_put_end *end;
+    void *ctx;
+    size_t n, left; /* URLs; parts that have not ended */
+    enum status st;
+    bool fresh[];
+};
+
+struct part_url {
+    size_t index; /* in the put */
+    uint64_t fp;
+    size_t host_at, host_len, item_at, item_len; /* in the part's text */
+};
+
+struct part {
+    struct cluster_store *s;
+    struct put *put;
+    unsigned shard, anew;
+    struct buf text;
+    size_t count;
+    struct part_url url[PART_MOST];
+};
+
+uint64_t cluster_bucket_of(uint64_t fp, uint32_t n)
+{
+    uint64_t mod = 2;
+
+    while (mod <= n)
+        mod *= 2;
+    return fp % mod < n ? fp % mod : fp % (mod / 2);
+}
+
+static void end_part(struct part *p, enum status st)
+{
+    struct put *put = p->put;
+
+    if (st != STATUS_OK)
+        put->st = st;
+    if (--put->left == 0) {
+        put->end(put->ctx, put->st, put->fresh, put->n);
+        free(put);
+    }
+    buf_fini(&p->text);
+    free(p);
+}
+
+/* ---- splitting ---- */
+
+struct split {
+    struct cluster_store *s;
+    unsigned shard;
+};
+
+static void split_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct split *x = ctx;
+    struct cluster_shard *shard = &x->s->shards[x->shard];
+
+    shard->splitting = false;
+    if (st == STATUS_OK && r->type == REDIS_REPLY_INTEGER && r->integer > 0 &&
+        r->integer <= BUCKETS_MOST)
+        shard->buckets = (uint32_t)r->integer;
+    free(x);
+}
+
+static void split(struct cluster_store *s, unsigned shard)
+{
+    struct split *x = xcalloc(1, sizeof *x);
+    uint32_t n = s->shards[shard].buckets, half = 1;
+    struct key_list k;
+    struct bytes arg;
+    char from[16], to[16];
+
+    while (half * 2 <= n)
+        half *= 2;
+    x->s = s;
+    x->shard = shard;
+    s->shards[shard].splitting = true;
+    snprintf(from, sizeof from, "%x", n - half);
+    snprintf(to, sizeof to, "%x", n);
+    key_list_init(&k);
+    key_list_add(&k, s, shard, "m", bytes_of("", 0));
+    key_list_add(&k, s, shard, "s:", bytes_of_str(from));
+    key_list_add(&k, s, shard, "s:", bytes_of_str(to));
+    snprintf(from, sizeof from, "%" PRIu32, n);
+    arg = bytes_of_str(from);
+    cluster_run(s, shard, &cluster_script_split, &k, &arg, 1, false, split_came,
+                x);
+    key_list_fini(&k);
+}
+
+/* ---- parts ---- */
+
+static redis_call_end put_came;
+
+static void send_part(struct part *p)
+{
+    const uint32_t n = p->s->shards[p->shard].buckets;
+    struct bytes args[1 + 3 * PART_MOST];
+    char fp[PART_MOST][24], bucket[24];
+    struct key_list k;
+
+    key_list_init(&k);
+    for (size_t i = 0; i < 4; i++) {
+        const char kind[2] = {"mrlh"[i], '\0'};
+
+        key_list_add(&k, p->s, p->shard, kind, bytes_of("", 0));
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const struct part_url *u = &p->url[i];
+
+        args[1 + 3 * i] = bytes_of(p->text.at + u->host_at, u->host_len);
+        snprintf(fp[i], sizeof fp[i], "%" PRIu64, u->fp);
+        args[2 + 3 * i] = bytes_of_str(fp[i]);
+        args[3 + 3 * i] = bytes_of(p->text.at + u->item_at, u->item_len);
+        key_list_add(&k, p->s, p->shard, "q:", args[1 + 3 * i]);
+        snprintf(bucket, sizeof bucket, "%" PRIx64,
+                 cluster_bucket_of(u->fp, n));
+        key_list_add(&k, p->s, p->shard, "s:", bytes_of_str(bucket));
+    }
+    snprintf(bucket, sizeof bucket, "%" PRIu32, n);
+    args[0] = bytes_of_str(bucket);
+    cluster_run(p->s, p->shard, &cluster_script_put, &k, args, 1 + 3 * p->count,
+                true, put_came, p);
+    key_list_fini(&k);
+}
+
+/* STATUS_AGAIN: there are other buckets. */
+static enum status read_put(struct part *p, const redisReply *r)
+{
+    struct cluster_shard *shard = &p->s->shards[p->shard];
+    uint32_t buckets;
+
+    if (r->type != REDIS_REPLY_ARRAY || r->elements < 1 ||
+        r->element[0]->type != REDIS_REPLY_INTEGER ||
+        r->element[0]->integer < 1 || r->element[0]->integer > BUCKETS_MOST)
+        return STATUS_FORMAT;
+    buckets = (uint32_t)r->element[0]->integer;
+    if (r->elements == 1) {
+        shard->buckets = buckets;
+        return STATUS_AGAIN;
+    }
+    if (r->elements != 3 || r->element[1]->type != REDIS_REPLY_INTEGER ||
+        r->element[2]->type != REDIS_REPLY_STRING ||
+        (size_t)r->element[2]->len != p->count)
+        return STATUS_FORMAT;
+    for (size_t i = 0; i < p->count; i++) {
+        bool fresh = r->element[2]->str[i] == '1';
+
+        p->put->fresh[p->url[i].index] = fresh;
+        if (fresh)
+            cluster_look_at(p->s, p->shard, 0);
+    }
+    if (r->element[1]->integer > (long long)buckets * BUCKET_FILL &&
+        shard->buckets == buckets && !shard->splitting)
+        split(p->s, p->shard);
+    return STATUS_OK;
+}
+
+static void put_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct part *p = ctx;
+
+    if (st == STATUS_OK)
+        st = read_put(p, r);
+    if (st == STATUS_AGAIN && p->anew++ < ANEW_MOST)
+        send_part(p);
+    else
+        end_part(p, st);
+}
+
+/* ---- puts ---- */
+
+struct place {
+    unsigned shard;
+    size_t index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->shard != y->shard)
+        return x->shard < y->shard ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void add_to_part(struct part *p, const struct cluster_url *url,
+                        size_t index)
+{
+    struct part_url *u = &p->url[p->count++];
+
+    u->index = index;
+    u->fp = url->digest.hi >> 1; /* Redis's integers have a sign */
+    u->host_at = p->text.len;
+    u->host_len = url->host.len;
+    buf_add_bytes(&p->text, url->host);
+    u->item_at = p->text.len;
+    u->item_len = url->item.len + 1;
+    buf_add_char(&p->text, '\0'); /* leases lost */
+    buf_add_bytes(&p->text, url->item);
+}
+
+static struct part *new_part(struct cluster_store *s, struct put *put,
+                             unsigned shard)
+{
+    struct part *p = xcalloc(1, sizeof *p);
+
+    p->s = s;
+    p->put = put;
+    p->shard = shard;
+    buf_init(&p->text, TEXT_MOST);
+    put->left++;
+    return p;
+}
+
+enum status cluster_store_put(struct cluster_store *s,
+                              const struct cluster_url *urls, size_t n,
+                              cluster_put_end *end, void *ctx)
+{
+    struct place *places;
+    struct part *p = NULL;
+    struct put *put;
+
+    for (size_t i = 0; i < n; i++)
+        if (urls[i].host.len < 1 || urls[i].host.len > CLUSTER_HOST_MOST ||
+            urls[i].item.len >= CLUSTER_ITEM_MOST)
+            return STATUS_ARG;
+    places = xcalloc(n + 1, sizeof *places);
+    put = xcalloc(1, sizeof *put + n * sizeof *put->fresh);
+    put->end = end;
+    put->ctx = ctx;
+    put->n = n;
+    for (size_t i = 0; i < n; i++)
+        places[i] = (struct place){cluster_shard_of(s, urls[i].host), i};
+    qsort(places, n, sizeof *places, compare_places);
+    for (size_t i = 0; i < n; i++) {
+        if (p != NULL &&
+            (p->shard != places[i].shard || p->count == PART_MOST)) {
+            send_part(p);
+            p = NULL;
+        }
+        if (p == NULL)
+            p = new_part(s, put, places[i].shard);
+        add_to_part(p, &urls[places[i].index], places[i].index);
+    }
+    if (p != NULL) {
+        send_part(p);
+    } else {
+        end(ctx, STATUS_OK, put->fresh, 0);
+        free(put);
+    }
+    free(places);
+    return STATUS_OK;
+}

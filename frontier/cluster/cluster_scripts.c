@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_scripts.c - what the servers of a cluster run.
+ *
+ * Keys of shard 23 (hexadecimal 17) of crawl NAME, all in one slot:
+ *
+ *   {NAME:17}m       hash: counts and state of the shard
+ *                    buckets, seen, done, token, puts, expired, run, hold
+ *   {NAME:17}r       sorted set: host -> when it may be asked next; hosts with
+ *                    waiting URLs that are not leased
+ *   {NAME:17}l       sorted set: leased host -> deadline
+ *   {NAME:17}t       hash: leased host -> TOKEN:ITEM
+ *   {NAME:17}h       hash: host -> NOT_BEFORE:PAUSE:TOKEN:STATE, of the last
+ *                    acknowledgement
+ *   {NAME:17}q:HOST  list of items, the next one first
+ *   {NAME:17}d:HOST  sorted set: item that waits for a time of its own -> then
+ *   {NAME:17}s:N     set of fingerprints: bucket N of the seen set
+ *
+ * An item is opaque but for its first octet, the number of leases it was lost
+ * with. A fingerprint is 63 bits in decimal digits: a set of nothing but
+ * integers is an array of 8 octets each, up to set-max-intset-entries (512).
+ * Buckets therefore split by linear hashing (Litwin, VLDB 1980): bucket n is
+ * split off from bucket n - b, b being the largest power of two up to n, and
+ * takes the fingerprints with fp mod 2b = n.
+ *
+ * A host is in r, or in l, or has nothing waiting. put() relies on it: only the
+ * first item of an empty queue needs a look at r, l and h.
+ *
+ * An abort in the middle of put() can repeat a URL but not lose one, since
+ * fingerprints are added last. put() writes in any case, as WAIT counts the
+ * replicas of what a connection wrote (base/redis/redis_node.c).
+ *
+ * allow-oom: a full server takes no new URLs, but gives out and ends leases,
+ * which makes room.
+ */
+#include "frontier/cluster/cluster_scripts.h"
+
+#define NOW                                                                    \
+    "local t = redis.call('TIME')\n"                                           \
+    "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
+
+/* Puts a host that is not leased where it belongs: due no sooner than nb. */
+#define SCHEDULE                                                               \
+    "local function schedule(host, q, d, nb)\n"                                \
+    "  if redis.call('LLEN', q) == 0 then\n"                                   \
+    "    local e = redis.call('ZRANGE', d, 0, 0, 'WITHSCORES')\n"              \
+    "    if not e[1] then return redis.call('ZREM', KEYS[2], host) end\n"      \
+    "    nb = math.max(nb, tonumber(e[2]))\n"                                  \
+    "  end\n"                                                                  \
+    "  redis.call('ZADD', KEYS[2], string.format('%.0f', nb), host)\n"         \
+    "end\n"
+
+/* KEYS: the crawl's hash. ARGV: 'new' or '', fields and values of a new one.
+ * Answers its fields and values; nothing: there is none; 0: it exists. */
+const struct redis_script cluster_script_begin = {
+    0, "begin",
+    "#!lua\n"
+    "local have = redis.call('EXISTS', KEYS[1]) == 1\n"
+    "if ARGV[1] == 'new' then\n"
+    "  if have then return 0 end\n"
+    "  redis.call('HSET', KEYS[1], unpack(ARGV, 2))\n"
+    "end\n"
+    "return redis.call('HGETALL', KEYS[1])\n"};
+
+/* KEYS: m r l h, and for each item q and s. ARGV: the buckets that the caller
+ * knows of, and for each item host, fingerprint, item. Answers buckets, seen,
+ * and a digit for each item, 1: new; or buckets alone, if there are others. */
+const struct redis_script cluster_script_put = {
+    1, "put",
+    "#!lua\n"
+    "local call = redis.call\n"
+    "local m, r, l, h = KEYS[1], KEYS[2], KEYS[3], KEYS[4]\n"
+    "local n = tonumber(call('HGET', m, 'buckets') or '1')\n"
+    "call('HINCRBY', m, 'puts', 1)\n"
+    "if n ~= tonumber(ARGV[1]) then return {n} end\n"
+    "local out, mine, fresh = {}, {}, {}\n"
+    "for i = 1, (#ARGV - 1) / 3 do\n"
+    "  local q, s = KEYS[3 + 2 * i], KEYS[4 + 2 * i]\n"
+    "  local host, fp = ARGV[3 * i - 1], ARGV[3 * i]\n"
+    "  if mine[fp] or call('SISMEMBER', s, fp) == 1 then\n"
+    "    out[i] = '0'\n"
+    "  else\n"
+    "    out[i] = '1'\n"
+    "    mine[fp] = true\n"
+    "    fresh[#fresh + 1] = s\n"
+    "    fresh[#fresh + 1] = fp\n"
+    "    if call('RPUSH', q, ARGV[3 * i + 1]) == 1 and\n"
+    "        not call('ZSCORE', l, host) then\n"
+    "      local v = call('HGET', h, host)\n"
+    "      call('ZADD', r, 'LT', v and v:match('^%d+') or 0, host)\n"
+    "    end\n"
+    "  end\n"
+    "end\n"
+    "for i = 1, #fresh, 2 do\n"
+    "  call('SADD', fresh[i], fresh[i + 1])\n"
+    "end\n"
+    "local seen = call('HINCRBY', m, 'seen', #fresh / 2)\n"
+    "return {n, seen, table.concat(out)}\n"};
+
+/* KEYS: m, s of the bucket to split, s of the new one. ARGV: buckets before.
+ * Answers buckets. */
+const struct redis_script cluster_script_split = {
+    2, "split",
+    "#!lua\n"
+    "local n = tonumber(redis.call('HGET', KEYS[1], 'buckets') or '1')\n"
+    "if n ~= tonumber(ARGV[1]) then return n end\n"
+    "local mod = 1\n"
+    "while mod <= n do mod = mod * 2 end\n"
+    "local step, go = 1e15 % mod, {}\n"
+    "for _, fp in ipairs(redis.call('SMEMBERS', KEYS[2])) do\n"
+    "  local hi = #fp > 15 and tonumber(fp:sub(1, -16)) or 0\n"
+    "  if (hi % mod * step + tonumber(fp:sub(-15)) % mod) % mod == n then\n"
+    "    go[#go + 1] = fp\n"
+    "  end\n"
+    "end\n"
+    "for i = 1, #go, 1000 do\n"
+    "  local last = math.min(i + 999, #go)\n"
+    "  redis.call('SADD', KEYS[3], unpack(go, i, last))\n"
+    "  redis.call('SREM', KEYS[2], unpack(go, i, last))\n"
+    "end\n"
+    "redis.call('HSET', KEYS[1], 'buckets', n + 1)\n"
+    "return n + 1\n"};
+
+/* KEYS: r l. ARGV: most. Answers the ms until something may be due, -1:
+ * nothing waits; then hosts whose lease is over or that are due. */
+const struct redis_script cluster_script_peek = {
+    3, "peek",
+    "#!lua flags=no-writes,allow-oom\n" NOW "local out, next = {-1}, nil\n"
+    "for _, key in ipairs({KEYS[2], KEYS[1]}) do\n"
+    "  for _, host in ipairs(redis.call('ZRANGE', key, '-inf', now, "
+    "'BYSCORE',\n"
+    "      'LIMIT', 0, ARGV[1])) do out[#out + 1] = host end\n"
+    "  local e = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')\n"
+    "  if e[2] then next = math.min(next or 1e15, tonumber(e[2])) end\n"
+    "end\n"
+    "if next then out[1] = math.max(next - now, 0) end\n"
+    "return out\n"};
+
+/* KEYS: m r l t h, and for each host q and d. ARGV: the server's run ID, the
+ * length of a lease, a pause, most, and hosts. Answers for each lease host,
+ * token, item, PAUSE:TOKEN:STATE or ''; or {0, run ID} if another server had
+ * the shard before; or {1, ms} while the shard is held. A lease that is over is
+ * given back, and its host waits for its pause. */
+const struct redis_script cluster_script_claim = {
+    4, "claim",
+    "#!lua flags=allow-oom\n" NOW SCHEDULE
+    "local m, r, l, t, h = unpack(KEYS, 1, 5)\n"
+    "local s = redis.call('HMGET', m, 'run', 'hold')\n"
+    "if s[1] ~= ARGV[1] then return {0, s[1] or ''} end\n"
+    "if now < tonumber(s[2] or '0') then return {1, s[2] - now} end\n"
+    "local out, most = {}, 4 * tonumber(ARGV[4])\n"
+    "local function give_back(host, q, d)\n"
+    "  local _, _, item = (redis.call('HGET', t, host) or "
+    "''):find('^%d+:(.+)')\n"
+    "  local v = redis.call('HGET', h, host) or ''\n"
+    "  local pause = tonumber(v:match('^%d+:(%d+)') or ARGV[3])\n"
+    "  if item then\n"
+    "    local lost = math.min(item:byte(1) + 1, 255)\n"
+    "    redis.call('LPUSH', q, string.char(lost) .. item:sub(2))\n"
+    "  end\n"
+    "  redis.call('HDEL', t, host)\n"
+    "  redis.call('ZREM', l, host)\n"
+    "  redis.call('HINCRBY', m, 'expired', 1)\n"
+    "  schedule(host, q, d, now + pause)\n"
+    "end\n"
+    "local function claim(host, q, d)\n"
+    "  local item = redis.call('ZRANGE', d, '-inf', now, 'BYSCORE',\n"
+    "    'LIMIT', 0, 1)[1]\n"
+    "  if item then redis.call('ZREM', d, item)\n"
+    "  else item = redis.call('LPOP', q) end\n"
+    "  if not item then return schedule(host, q, d, now) end\n"
+    "  local token = redis.call('HINCRBY', m, 'token', 1)\n"
+    "  redis.call('HSET', t, host, token .. ':' .. item)\n"
+    "  redis.call('ZADD', l, string.format('%.0f', now + ARGV[2]), host)\n"
+    "  redis.call('ZREM', r, host)\n"
+    "  local v = redis.call('HGET', h, host) or ''\n"
+    "  for _, x in ipairs({host, token, item, v:match('^%d+:(.*)') or ''}) do\n"
+    "    out[#out + 1] = x\n"
+    "  end\n"
+    "end\n"
+    "for i = 5, #ARGV do\n"
+    "  local host, q, d = ARGV[i], KEYS[2 * i - 4], KEYS[2 * i - 3]\n"
+    "  local till = redis.call('ZSCORE', l, host)\n"
+    "  local due = redis.call('ZSCORE', r, host)\n"
+    "  if till and tonumber(till) <= now then\n"
+    "    give_back(host, q, d)\n"
+    "  elseif not till and due and tonumber(due) <= now and #out < most then\n"
+    "    claim(host, q, d)\n"
+    "  end\n"
+    "end\n"
+    "return out\n"};
+
+/* KEYS: m. ARGV: the server's run ID, the one before, ms to hold the shard. The
+ * server may have lost its last writes, and so has to skip the tokens that were
+ * given out with them. */
+const struct redis_script cluster_script_adopt = {
+    5, "adopt",
+    "#!lua flags=allow-oom\n" NOW
+    "if (redis.call('HGET', KEYS[1], 'run') or '') == ARGV[2] then\n"
+    "  redis.call('HSET', KEYS[1], 'run', ARGV[1],\n"
+    "    'hold', string.format('%.0f', now + ARGV[3]))\n"
+    "  redis.call('HINCRBY', KEYS[1], 'token', 1000000)\n"
+    "end\n"
+    "return 1\n"};
+
+/* KEYS: m r l t h q d. ARGV: host, token, pause (-1: no request was sent),
+ * state, item ('': it is done), delay of the item (-1: to the head of the
+ * queue). Answers 1; 0: the lease was over, nothing is changed. A repeat of the
+ * last acknowledgement answers 1, too. */
+const struct redis_script cluster_script_ack = {
+    6, "ack",
+    "#!lua flags=allow-oom\n" NOW SCHEDULE
+    "local m, r, l, t, h, q, d = unpack(KEYS, 1, 7)\n"
+    "local host, token, pause = ARGV[1], ARGV[2], tonumber(ARGV[3])\n"
+    "local v = redis.call('HGET', h, host) or ''\n"
+    "local before, was, last = v:match('^(%d+):(%d+):(%d+):')\n"
+    "if (redis.call('HGET', t, host) or ''):match('^%d+') ~= token then\n"
+    "  return last == token and 1 or 0\n"
+    "end\n"
+    "local nb = tonumber(before or '0')\n"
+    "if pause >= 0 then nb = now + pause else pause = was or 0 end\n"
+    "redis.call('HDEL', t, host)\n"
+    "redis.call('ZREM', l, host)\n"
+    "redis.call('HSET', h, host, string.format('%.0f', nb) .. ':' .. pause ..\n"
+    "  ':' .. token .. ':' .. ARGV[4])\n"
+    "if ARGV[5] == '' then redis.call('HINCRBY', m, 'done', 1)\n"
+    "elseif tonumber(ARGV[6]) < 0 then redis.call('LPUSH', q, ARGV[5])\n"
+    "else redis.call('ZADD', d, string.format('%.0f', now + ARGV[6]), "
+    "ARGV[5])\n"
+    "end\n"
+    "schedule(host, q, d, nb)\n"
+    "return 1\n"};
+
+/* KEYS: l t. ARGV: host, token, length. Answers 1; 0: the lease was over. */
+const struct redis_script cluster_script_extend = {
+    7, "extend",
+    "#!lua flags=allow-oom\n" NOW
+    "if (redis.call('HGET', KEYS[2], ARGV[1]) or ''):match('^%d+') ~= ARGV[2]\n"
+    "  then return 0 end\n"
+    "redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[3]),\n"
+    "  ARGV[1])\n"
+    "return 1\n"};
+
+/* KEYS: m l. Answers seen, done, leased, expired, buckets. */
+const struct redis_script cluster_script_count = {
+    8, "count",
+    "#!lua flags=no-writes,allow-oom\n"
+    "local v = redis.call('HMGET', KEYS[1], 'seen', 'done', 'expired',\n"
+    "  'buckets')\n"
+    "return {tonumber(v[1] or '0'), tonumber(v[2] or '0'),\n"
+    "  redis.call('ZCARD', KEYS[2]), tonumber(v[3] or '0'),\n"
+    "  tonumber(v[4] or '1')}\n"};
+
+const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
+    &cluster_script_begin, &cluster_script_put,    &cluster_script_split,
+    &cluster_script_peek,  &cluster_script_claim,  &cluster_script_adopt,
+    &cluster_script_ack,   &cluster_script_extend, &cluster_script_count};

@@ -1,0 +1,24 @@
+/*
+ * cluster_scripts.h - what the servers of a cluster run: one script is one step
+ * on one shard.
+ *
+ * cluster_scripts.c says what each key holds, and what each script takes and
+ * answers. All keys are declared, so that a script on a slot that is being
+ * moved is refused before it starts. Times are the server's, in ms.
+ */
+#ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
+#define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
+
+#include <stddef.h>
+
+#include "base/redis/redis_script.h"
+
+extern const struct redis_script cluster_script_begin, cluster_script_put,
+    cluster_script_split, cluster_script_peek, cluster_script_claim,
+    cluster_script_adopt, cluster_script_ack, cluster_script_extend,
+    cluster_script_count;
+
+#define CLUSTER_SCRIPTS 9
+extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
+
+#endif

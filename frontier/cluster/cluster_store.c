@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_store.c - opening, keys, counts.
+ *
+ * The record of a crawl is the hash {NAME}: format, shards, seed.
+ */
+#include "frontier/cluster/cluster_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/redis/redis_slots.h"
+#include "frontier/cluster/cluster_impl.h"
+
+#define FORMAT    "1"
+#define KEYS_MOST ((size_t)16 << 20) /* octets of the keys of one call */
+#define START     (20 * NS_PER_S)    /* longest wait for the servers */
+#define WINDOW    64
+#define ANSWER    (5 * NS_PER_S)
+
+/* Sets of integers are small up to this many, Redis's default; buckets of the
+ * seen set are made for it. */
+#define INTSET_LEAST 512
+
+/* ---- keys ---- */
+
+void key_list_init(struct key_list *k)
+{
+    memset(k, 0, sizeof *k);
+    buf_init(&k->text, KEYS_MOST);
+}
+
+void key_list_fini(struct key_list *k)
+{
+    buf_fini(&k->text);
+    free(k->key);
+}
+
+void key_list_add(struct key_list *k, const struct cluster_store *s,
+                  unsigned shard, const char *kind, struct bytes rest)
+{
+    size_t before = k->text.len;
+
+    buf_addf(&k->text, "{%s:%x}%s", s->name, shard, kind);
+    buf_add_bytes(&k->text, rest);
+    if (k->count == k->cap) {
+        k->cap = k->cap == 0 ? 16 : 2 * k->cap;
+        k->key = xrealloc(k->key, k->cap * sizeof *k->key);
+    }
+    k->key[k->count++].len = k->text.len - before;
+}
+
+/* The text may have moved while it grew, so keys get their place last. */
+const struct bytes *key_list_get(struct key_list *k)
+{
+    const char *at = k->text.at;
+
+    for (size_t i = 0; i < k->count; i++) {
+        k->key[i].at = at;
+        at += k->key[i].len;
+    }
+    return k->key;
+}
+
+unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host)
+{
+    return (unsigned)(digest_bytes(&s->key, host).hi % s->shard_count);
+}
+
+void cluster_run(struct cluster_store *s, unsigned shard,
+                 const struct redis_script *script, struct key_list *keys,
+                 const struct bytes *args, size_t arg_count, bool durable,
+                 redis_call_end *end, void *ctx)
+{
+    const struct redis_call_spec spec = {.script = script,
+                                         .slot = s->shards[shard].slot,
+                                         .keys = key_list_get(keys),
+                                         .key_count = keys->count,
+                                         .args = args,
+                                         .arg_count = arg_count,
+                                         .durable = durable,
+                                         .end = end,
+                                         .ctx = ctx};
+
+    redis_cluster_call(s->net, &spec);
+}
+
+/* ---- opening ---- */
+
+static bool name_is_valid(const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < len; i++)
+        if (!ascii_is_alnum(name[i]) && strchr("._-", name[i]) == NULL)
+            return false;
+    return len > 0 && len <= CLUSTER_NAME_MOST;
+}
+
+static void set_shards(struct cluster_store *s, unsigned count)
+{
+    char tag[CLUSTER_NAME_MOST + 16];
+
+    s->shard_count = count;
+    s->shards = xcalloc(count, sizeof *s->shards);
+    for (unsigned i = 0; i < count; i++) {
+        int len = snprintf(tag, sizeof tag, "%s:%x", s->name, i);
+
+        s->shards[i].slot = redis_slot_of(bytes_of(tag, (size_t)len));
+        s->shards[i].buckets = 1;
+    }
+}
+
+/* The record of the crawl, as `begin` gives it. */
+struct record {
+    bool ended;
+    enum status st;
+    unsigned shards;
+    bool has_seed;
+    unsigned char seed[DIGEST_SEED_SIZE];
+};
+
+static bool read_seed(struct bytes text, unsigned char *seed)
+{
+    if (text.len != (size_t)2 * DIGEST_SEED_SIZE)
+        return false;
+    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
+        int hi = ascii_hex(text.at[2 * i]), lo = ascii_hex(text.at[2 * i + 1]);
+
+        if (hi < 0 || lo < 0)
+            return false;
+        seed[i] = (unsigned char)(hi * 16 + lo);
+    }
+    return true;
+}
+
+static enum status read_field(struct record *rec, struct bytes name,
+                              struct bytes value)
+{
+    if (bytes_is(name, "format") && !bytes_is(value, FORMAT))
+        return STATUS_VERSION;
+    if (bytes_is(name, "shards"))
+        rec->shards = (unsigned)strtoul(value.at, NULL, 10);
+    if (bytes_is(name, "seed"))
+        rec->has_seed = read_seed(value, rec->seed);
+    return STATUS_OK;
+}
+
+static enum status read_record(struct record *rec, const redisReply *r)
+{
+    enum status st = STATUS_OK;
+
+    if (r->type == REDIS_REPLY_INTEGER)
+        return STATUS_EXISTS;
+    if (r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
+        return STATUS_DAMAGED;
+    if (r->elements == 0)
+        return STATUS_NOT_FOUND;
+    for (size_t i = 0; i < r->elements && st == STATUS_OK; i += 2) {
+        const redisReply *name = r->element[i], *value = r->element[i + 1];
+
+        if (name->type != REDIS_REPLY_STRING ||
+            value->type != REDIS_REPLY_STRING)
+            return STATUS_DAMAGED;
+        st = read_field(rec, bytes_of(name->str, (size_t)name->len),
+                        bytes_of(value->str, (size_t)value->len));
+    }
+    if (st == STATUS_OK && (!rec->has_seed || rec->shards < 1 ||
+                            rec->shards > CLUSTER_SHARDS_MOST))
+        st = STATUS_DAMAGED;
+    return st;
+}
+
+static void record_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct record *rec = ctx;
+
+    rec->ended = true;
+    rec->st = st == STATUS_OK ? read_record(rec, r) : st;
+}
+
+/* Run `begin` and wait for it. */
+static enum status begin(struct cluster_store *s, const struct bytes *args,
+                         size_t n, struct buf *error)
+{
+    struct record rec = {.st = STATUS_CLOSED};
+    char key[CLUSTER_NAME_MOST + 3];
+    struct bytes name;
+    struct redis_call_spec spec = {.script = &cluster_script_begin,
+                                   .slot = redis_slot_of(bytes_of_str(s->name)),
+                                   .keys = &name,
+                                   .key_count = 1,
+                                   .args = args,
+                                   .arg_count = n,
+                                   .durable = true,
+                                   .end = record_came,
+                                   .ctx = &rec};
+
+    name = bytes_of(key, (size_t)snprintf(key, sizeof key, "{%s}", s->name));
+    redis_cluster_call(s->net, &spec);
+    while (!rec.ended)
+        redis_cluster_turn(s->net, NS_PER_S);
+    if (rec.st == STATUS_OK) {
+        digest_key_init(&s->key, rec.seed);
+        set_shards(s, rec.shards);
+    } else if (rec.st == STATUS_EXISTS) {
+        buf_addf(error, "there is a crawl named %s already", s->name);
+    } else if (rec.st == STATUS_NOT_FOUND) {
+        buf_addf(error, "there is no crawl named %s", s->name);
+    } else {
+        buf_addf(error, "the record of crawl %s: %s", s->name,
+                 status_text(rec.st));
+    }
+    return rec.st;
+}
+
+static struct cluster_store *new_store(const struct cluster_store_options *o)
+{
+    struct cluster_store *s = xcalloc(1, sizeof *s);
+    const struct redis_cluster_options net = {
+        .seeds = o->servers,
+        .seed_count = o->server_count,
+        .scripts = cluster_scripts,
+        .script_count = CLUSTER_SCRIPTS,
+        .answer_ns = ANSWER,
+        .call_ns = o->call_ns > 0 ? o->call_ns : 60 * NS_PER_S,
+        .window = WINDOW,
+        .replicas = o->replicas,
+        .replica_ms = 1000,
+        .setting = "set-max-intset-entries",
+        .setting_least = INTSET_LEAST,
+    };
+
+    s->o = *o;
+    s->o.servers = NULL;
+    snprintf(s->name, sizeof s->name, "%s", o->name);
+    s->o.name = s->name;
+    s->net = redis_cluster_new(&net);
+    return s;
+}
+
+static enum status open_with(struct cluster_store **out,
+                             const struct cluster_store_options *o,
+                             const struct bytes *args, size_t n,
+                             struct buf *error)
+{
+    struct cluster_store *s;
+    enum status st;
+
+    if (!name_is_valid(o->name)) {
+        buf_addf(error,
+                 "the name of a crawl has letters, digits, and . _ -, %d at "
+                 "most",
+                 CLUSTER_NAME_MOST);
+        return STATUS_ARG;
+    }
+    s = new_store(o);
+    st = redis_cluster_start(s->net, START, error);
+    if (st == STATUS_OK)
+        st = begin(s, args, n, error);
+    if (st != STATUS_OK) {
+        cluster_store_close(s);
+        return st;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+enum status cluster_store_create(struct cluster_store **out,
+                                 const struct cluster_store_options *o,
+                                 unsigned shards,
+                                 const unsigned char seed[DIGEST_SEED_SIZE],
+                                 struct buf *error)
+{
+    char count[16], hex[2 * DIGEST_SEED_SIZE + 1];
+    const struct bytes args[] = {
+        bytes_of_str("new"),
+        bytes_of_str("format"),
+        bytes_of_str(FORMAT),
+        bytes_of_str("shards"),
+        bytes_of(count, (size_t)snprintf(count, sizeof count, "%u", shards)),
+        bytes_of_str("seed"),
+        bytes_of(hex, sizeof hex - 1)};
+
+    if (shards < 1 || shards > CLUSTER_SHARDS_MOST) {
+        buf_addf(error, "a crawl has from 1 to %d shards", CLUSTER_SHARDS_MOST);
+        return STATUS_ARG;
+    }
+    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++)
+        snprintf(hex + 2 * i, 3, "%02x", seed[i]);
+    return open_with(out, o, args, sizeof args / sizeof *args, error);
+}
+
+enum status cluster_store_open(struct cluster_store **out,
+                               const struct cluster_store_options *o,
+                               struct buf *error)
+{
+    const struct bytes none = bytes_of("", 0);
+
+    return open_with(out, o, &none, 1, error);
+}
+
+void cluster_store_close(struct cluster_store *s)
+{
+    if (s == NULL)
+        return;
+    redis_cluster_free(s->net);
+    free(s->shards);
+    free(s);
+}
+
+const struct digest_key *cluster_store_digest_key(const struct cluster_store *s)
+{
+    return &s->key;
+}
+
+/* ---- turns, counts ---- */
+
+void cluster_store_turn(struct cluster_store *s, int64_t wait)
+{
+    redis_cluster_turn(s->net, wait);
+}
+
+size_t cluster_store_pending(const struct cluster_store *s)
+{
+    return redis_cluster_pending(s->net);
+}
+
+void cluster_store_get_stats(const struct cluster_store *s,
+                             struct redis_cluster_stats *out)
+{
+    redis_cluster_get_stats(s->net, out);
+}
+
+struct count {
+    struct cluster_counts sum;
+    unsigned left;
+    enum status st;
+    cluster_count_end *end;
+    void *ctx;
+};
+
+static void count_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct count *c = ctx;
+    uint64_t *to[] = {&c->sum.seen, &c->sum.done, &c->sum.leased,
+                      &c->sum.expired, &c->sum.buckets};
+
+    if (st == STATUS_OK && (r->type != REDIS_REPLY_ARRAY || r->elements != 5))
+        st = STATUS_FORMAT;
+    for (size_t i = 0; st == STATUS_OK && i < 5; i++)
+        *to[i] += (uint64_t)r->element[i]->integer;
+    if (st != STATUS_OK)
+        c->st = st;
+    if (--c->left > 0)
+        return;
+    c->end(c->ctx, c->st, &c->sum);
+    free(c);
+}
+
+void cluster_store_count(struct cluster_store *s, cluster_count_end *end,
+                         void *ctx)
+{
+    struct count *c = xcalloc(1, sizeof *c);
+
+    c->left = s->shard_count;
+    c->end = end;
+    c->ctx = ctx;
+    for (unsigned i = 0; i < s->shard_count; i++) {
+        struct key_list k;
+
+        key_list_init(&k);
+        key_list_add(&k, s, i, "m", bytes_of("", 0));
+        key_list_add(&k, s, i, "l", bytes_of("", 0));
+        cluster_run(s, i, &cluster_script_count, &k, NULL, 0, false, count_came,
+                    c);
+        key_list_fini(&k);
+    }
+}

@@ -1,0 +1,525 @@
+"""Crawls in a Redis Cluster on loopback, with faults on the way.
+
+usage: cluster_faults.py WORKER DIR [SCENARIO...]
+
+WORKER is tests/support/cluster_worker, whose workers work on one crawl and
+append each request to a log. A scenario starts a cluster and workers, does
+something to them, and compares the log with the truth: every page fetched,
+no more repeats than there can be leases lost, and never two requests to a host
+closer than its delay. The scenarios whose names end in _unsafe switch a
+protection off, and fail if nothing goes wrong then: a check that cannot fail
+shows nothing.
+"""
+
+import contextlib
+import ctypes
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+WORKER, DIR = sys.argv[1], sys.argv[2]
+HOSTS, PAGES = 30, 120
+DELAY, FETCH, LEASE = 20, 5, 3000  # ms
+LONGEST = 120  # s, for any wait
+
+
+class Failure(Exception):
+    pass
+
+
+def wait_for(what, text):
+    end = time.monotonic() + LONGEST
+    while not what():
+        if time.monotonic() > end:
+            raise Failure("no end of waiting for " + text)
+        time.sleep(0.02)
+
+
+# ---- servers -----------------------------------------------------------------
+
+
+def free_ports(n):
+    """The sockets are open at once, so that all ports differ."""
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for _ in range(n):
+            s = stack.enter_context(socket.socket())
+            s.bind(("127.0.0.1", 0))
+            ports.append(s.getsockname()[1])
+        return ports
+
+
+def end_with_us():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Server:
+    def __init__(self, where, port, bus=None, options=()):
+        self.where, self.port, self.bus = where, port, bus
+        self.options = list(options)
+        os.makedirs(where, exist_ok=True)
+        self.start()
+
+    def start(self):
+        words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
+                 "--dir", self.where, "--save", "", "--appendonly", "no",
+                 "--logfile", "log"]
+        if self.bus is not None:
+            words += ["--cluster-enabled", "yes", "--cluster-port", str(self.bus),
+                      "--cluster-node-timeout", "1500",
+                      "--cluster-replica-validity-factor", "0",
+                      "--repl-diskless-sync-delay", "0"]
+        self.process = subprocess.Popen(words + self.options, preexec_fn=end_with_us)
+        self.connection = None
+        wait_for(self.answers, "a server")
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except OSError:
+            self.connection = None
+            return False
+
+    def ask(self, *words):
+        """One command, its reply; an error reply is raised."""
+        if self.connection is None:
+            s = socket.create_connection(("127.0.0.1", self.port), 10)
+            s.settimeout(60)
+            self.connection = s.makefile("rwb")
+        out = b"*%d\r\n" % len(words)
+        for w in words:
+            b = w if isinstance(w, bytes) else str(w).encode()
+            out += b"$%d\r\n%s\r\n" % (len(b), b)
+        self.connection.write(out)
+        self.connection.flush()
+        return self.read()
+
+    def read(self):
+        line = self.connection.readline()
+        if not line:
+            raise OSError("closed")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"-":
+            raise RuntimeError(rest.decode())
+        if kind == b"+":
+            return rest.decode()
+        if kind == b":":
+            return int(rest)
+        n = int(rest)
+        if kind == b"*":
+            return [self.read() for _ in range(n)]
+        if n < 0:
+            return None
+        return self.connection.read(n + 2)[:-2]
+
+    def info(self, name):
+        for line in self.ask("INFO").decode().splitlines():
+            if line.startswith(name + ":"):
+                return line.split(":", 1)[1]
+        return None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.connection = None
+
+
+class Cluster:
+    """Three masters, each with `replicas` replicas."""
+
+    def __init__(self, where, replicas):
+        count = 3 * (1 + replicas)
+        ports = free_ports(2 * count)
+        self.servers = [Server(f"{where}/{i}", ports[i], ports[count + i])
+                        for i in range(count)]
+        self.masters = self.servers[:3]
+        for i, s in enumerate(self.servers):
+            s.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        for s in self.servers[1:]:
+            s.ask("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port,
+                  self.servers[0].bus)
+        for i, s in enumerate(self.masters):
+            s.ask("CLUSTER", "ADDSLOTSRANGE", i * 5461 + (i > 0),
+                  16383 if i == 2 else (i + 1) * 5461)
+        wait_for(lambda: all(self.knows(s, count) for s in self.servers),
+                 "a cluster")
+        for i, s in enumerate(self.servers[3:]):
+            s.ask("CLUSTER", "REPLICATE", self.masters[i % 3].ask("CLUSTER", "MYID"))
+        wait_for(lambda: all(s.info("connected_slaves") == str(replicas)
+                             for s in self.masters), "replicas")
+        wait_for(lambda: all(s.info("master_link_status") == "up"
+                             for s in self.servers[3:]), "replication")
+        wait_for(lambda: all(b"cluster_state:ok" in s.ask("CLUSTER", "INFO")
+                             for s in self.servers), "a cluster that is ok")
+
+    @staticmethod
+    def knows(server, count):
+        return len(server.ask("CLUSTER", "NODES").splitlines()) == count
+
+    @staticmethod
+    def cut(master):
+        """From now on its replicas get nothing more from it."""
+        master.ask("ACL", "SETUSER", "default", "-psync", "-sync", "-replconf")
+        master.ask("CLIENT", "KILL", "TYPE", "replica")
+
+    def current(self):
+        """The masters of now."""
+        return [s for s in self.servers if s.process.poll() is None and
+                s.info("role") == "master"]
+
+    def mend(self, dead):
+        """Another master takes over, and the dead one comes back as its replica."""
+        wait_for(lambda: len(self.current()) == 3, "a failover")
+        dead.start()
+        wait_for(lambda: len(self.current()) == 3 and
+                 all(s.info("connected_slaves") == "2" for s in self.current()),
+                 "replicas")
+
+    def url(self):
+        return "redis://" + ",".join(f"127.0.0.1:{s.port}" for s in self.masters)
+
+    def end(self):
+        for s in self.servers:
+            if s.process.poll() is None:
+                s.kill()
+
+
+class Single:
+    def __init__(self, where, *options):
+        self.servers = self.masters = [Server(where, free_ports(1)[0],
+                                              options=options)]
+
+    def url(self):
+        return f"redis://127.0.0.1:{self.servers[0].port}"
+
+    end = Cluster.end
+
+
+# ---- crawls --------------------------------------------------------------------
+
+
+class Crawl:
+    def __init__(self, cluster, name, replicas=0, pages=PAGES, **more):
+        self.cluster, self.name, self.pages = cluster, name, pages
+        self.log = f"{DIR}/{name}.log"
+        settings = dict(hosts=HOSTS, pages=pages, shards=64, delay=DELAY, lease=LEASE,
+                        hold=LEASE, fetch=FETCH, replicas=replicas,
+                        concurrency=HOSTS // 3 + 1, log=self.log)
+        settings.update(more)
+        self.gap = settings["delay"] + settings["fetch"]
+        self.options = [x for k, v in settings.items() for x in (f"--{k}", str(v))]
+        open(self.log, "w").close()
+        subprocess.run([WORKER, "create", cluster.url(), name] + self.options,
+                       check=True, timeout=LONGEST)
+        self.workers = []
+
+    def join(self, n=3, **more):
+        options = self.options + [x for k, v in more.items() for x in (f"--{k}", str(v))]
+        for _ in range(n):
+            self.workers.append(subprocess.Popen(
+                [WORKER, "work", self.cluster.url(), self.name] + options,
+                stdout=subprocess.PIPE, text=True, preexec_fn=end_with_us))
+
+    def requests(self):
+        rows = []
+        with open(self.log) as f:
+            for line in f:
+                if line.endswith("\n"):
+                    host, page, start, pid = line.split()
+                    rows.append((host, int(page), int(start), int(pid)))
+        return rows
+
+    def reach(self, part):
+        wait_for(lambda: len(self.requests()) >= part * HOSTS * self.pages,
+                 f"{part} of the crawl")
+
+    def end(self, killed=()):
+        said = []
+        for w in self.workers:
+            out, _ = w.communicate(timeout=LONGEST)
+            if w not in killed:
+                said.append(out)
+                if w.returncode != 0:
+                    raise Failure(f"a worker ended with {w.returncode}: {out}")
+        return said
+
+    def judge(self, repeats=0, early=0, lost=0):
+        """Bounds of what may be wrong; a range for what has to be."""
+        rows = self.requests()
+        fetched = {(h, p) for h, p, _, _ in rows}
+        missing = HOSTS * self.pages - len(fetched)
+        again = len(rows) - len(fetched)
+        soon, last = 0, {}
+        for host, _, start, _ in sorted(rows, key=lambda r: r[2]):
+            # The servers count in whole milliseconds.
+            soon += start - last.get(host, -10**12) < (self.gap - 1) * 10**6
+            last[host] = start
+        print(f"{self.name}: fetched {len(fetched)} of {HOSTS * self.pages}, "
+              f"{again} again, {soon} too early", flush=True)
+        for name, n, most in (("lost", missing, lost), ("repeats", again, repeats),
+                              ("too early", soon, early)):
+            least, most = most if isinstance(most, tuple) else (0, most)
+            if not least <= n <= most:
+                raise Failure(f"{name}: {n}, not from {least} to {most}")
+
+
+MANY = 10**9
+
+
+def finish(crawl, killed=(), **bounds):
+    said = crawl.end(killed)
+    crawl.judge(**bounds)
+    return said
+
+
+# ---- scenarios -------------------------------------------------------------------
+
+
+def nothing(where):
+    """Without a fault every page is fetched exactly once."""
+    with contextlib.closing(Closing(Cluster(where, 1))) as c:
+        crawl = Crawl(c.it, "nothing", replicas=1)
+        crawl.join()
+        finish(crawl)
+
+
+class Closing:
+    def __init__(self, it):
+        self.it = it
+
+    def close(self):
+        self.it.end()
+
+
+def single(where):
+    """One server without cluster mode, and the scripts forgotten on the way."""
+    with contextlib.closing(Closing(Single(where))) as c:
+        crawl = Crawl(c.it, "single")
+        crawl.join()
+        for part in (0.2, 0.4, 0.6):
+            crawl.reach(part)
+            c.it.servers[0].ask("SCRIPT", "FLUSH", "SYNC")
+        said = finish(crawl)
+        if all(" noscript 0 " in s for s in said):
+            raise Failure("no script was forgotten")
+
+
+def kill_worker(where):
+    with contextlib.closing(Closing(Single(where))) as c:
+        crawl = Crawl(c.it, "kill_worker")
+        crawl.join()
+        crawl.reach(0.4)
+        crawl.workers[0].kill()
+        finish(crawl, killed=crawl.workers[:1], repeats=HOSTS)
+
+
+def kill_worker_unsafe(where):
+    """A page is acknowledged before its links are in."""
+    with contextlib.closing(Closing(Single(where))) as c:
+        crawl = Crawl(c.it, "kill_worker_unsafe", order=0)
+        crawl.join()
+        crawl.reach(0.2)
+        for w in crawl.workers[:2]:
+            w.kill()
+        finish(crawl, killed=crawl.workers[:2], repeats=HOSTS, lost=(1, MANY))
+
+
+def stop_worker(where, fence=1):
+    """A worker stands still past its leases, with URLs it has not asked for."""
+    with contextlib.closing(Closing(Single(where))) as c:
+        crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), queue=15,
+                      fence=fence)
+        crawl.join()
+        crawl.reach(0.3)
+        for _ in range(1 if fence else 4):
+            crawl.workers[0].send_signal(signal.SIGSTOP)
+            time.sleep(LEASE / 1000 * 1.3)
+            crawl.workers[0].send_signal(signal.SIGCONT)
+        if fence:
+            finish(crawl, repeats=HOSTS)
+        else:
+            finish(crawl, repeats=(1, MANY), early=MANY)
+
+
+def stop_worker_unsafe(where):
+    stop_worker(where, fence=0)
+
+
+def kill_master(where):
+    with contextlib.closing(Closing(Cluster(where, 2))) as c:
+        crawl = Crawl(c.it, "kill_master", replicas=1)
+        crawl.join()
+        crawl.reach(0.4)
+        c.it.masters[0].kill()
+        finish(crawl, repeats=HOSTS)
+
+
+def cut(where, replicas):
+    """A master goes on alone for a while, and then is lost."""
+    name = "cut_master" if replicas else "cut_master_unsafe"
+    with contextlib.closing(Closing(Cluster(where, 2))) as c:
+        crawl = Crawl(c.it, name, replicas=replicas, pages=2 * PAGES)
+        crawl.join()
+        crawl.reach(0.3)
+        c.it.cut(c.it.masters[0])
+        time.sleep(1)
+        c.it.masters[0].kill()
+        if replicas:
+            finish(crawl, repeats=HOSTS)
+        else:
+            finish(crawl, repeats=MANY, lost=(1, MANY))
+
+
+def cut_master(where):
+    cut(where, 1)
+
+
+def cut_master_unsafe(where):
+    cut(where, 0)
+
+
+def hold(where, ms=8000):
+    """The new master has not heard of leases that still run."""
+    with contextlib.closing(Closing(Cluster(where, 2))) as c:
+        crawl = Crawl(c.it, "hold" if ms else "hold_unsafe", pages=3, fetch=6000,
+                      lease=8000, hold=ms)
+        crawl.join()
+        crawl.reach(0.3)
+        time.sleep(3)
+        c.it.cut(c.it.masters[0])
+        crawl.reach(0.5)
+        time.sleep(1)
+        c.it.masters[0].kill()
+        finish(crawl, repeats=HOSTS, lost=MANY, early=0 if ms else (1, MANY))
+
+
+def hold_unsafe(where):
+    hold(where, 0)
+
+
+def chaos(where):
+    """One fault after the other, CHAOS of them."""
+    rng = random.Random(int(os.environ.get("SEED", "1")))
+    count = int(os.environ.get("CHAOS", "6"))
+    with contextlib.closing(Closing(Cluster(where, 2))) as c:
+        crawl = Crawl(c.it, "chaos", replicas=1, pages=150 * count)
+        crawl.join()
+        killed, told = [], []
+        for i in range(count):
+            crawl.reach((i + 1) / (count + 2))
+            fault = rng.choice(["worker", "stop", "master", "flush", "cut"])
+            told.append(fault)
+            if fault in ("worker", "stop"):
+                w = rng.choice([w for w in crawl.workers if w not in killed])
+            if fault == "worker":
+                w.kill()
+                killed.append(w)
+                crawl.join(1)
+            elif fault == "stop":
+                w.send_signal(signal.SIGSTOP)
+                time.sleep(LEASE / 1000 * 1.3)
+                w.send_signal(signal.SIGCONT)
+            elif fault == "flush":
+                for s in c.it.current():
+                    s.ask("SCRIPT", "FLUSH", "SYNC")
+            else:
+                master = rng.choice(c.it.current())
+                if fault == "cut":
+                    c.it.cut(master)
+                    time.sleep(1)
+                master.kill()
+                c.it.mend(master)
+        print("chaos: " + " ".join(told), flush=True)
+        finish(crawl, killed=killed, repeats=HOSTS * count)
+
+
+def move_slots(where):
+    """The slots of the crawl go to another master, one by one."""
+    with contextlib.closing(Closing(Cluster(where, 1))) as c:
+        crawl = Crawl(c.it, "move_slots", replicas=1)
+        crawl.join()
+        crawl.reach(0.2)
+        a, b = c.it.masters[0], c.it.masters[1]
+        ids = {s: s.ask("CLUSTER", "MYID") for s in (a, b)}
+        moved = 0
+        for shard in range(64):
+            slot = a.ask("CLUSTER", "KEYSLOT", "{move_slots:%x}" % shard)
+            if slot > 5461:
+                continue
+            b.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[a])
+            a.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[b])
+            while True:
+                keys = a.ask("CLUSTER", "GETKEYSINSLOT", slot, 2)
+                if not keys:
+                    break
+                a.ask("MIGRATE", "127.0.0.1", b.port, "", 0, 5000, "KEYS", *keys)
+                time.sleep(0.005)
+            for s in (b, a, c.it.masters[2]):
+                s.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[b])
+            moved += 1
+        said = finish(crawl, repeats=HOSTS)
+        if moved < 10 or all(" moved 0 ask 0 " in s for s in said):
+            raise Failure(f"{moved} slots were moved, and nobody noticed: {said}")
+
+
+def full(where):
+    """A server at its maxmemory takes nothing new, and loses nothing."""
+    with contextlib.closing(Closing(Single(where))) as c:
+        crawl = Crawl(c.it, "full")
+        crawl.join()
+        crawl.reach(0.2)
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory", "1000000")
+        time.sleep(2)
+        if crawl.workers[0].poll() is not None:
+            raise Failure("it ended with a full server")
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory", "0")
+        said = finish(crawl, repeats=HOSTS)
+        if all(" full 0 " in s for s in said):
+            raise Failure(f"the server was not full: {said}")
+
+
+def refused(where):
+    """Servers that evict, or have too few replicas, are refused at the start."""
+    with contextlib.closing(Closing(Single(where, "--maxmemory", "100mb",
+                                           "--maxmemory-policy", "allkeys-lru"))) as c:
+        words = [WORKER, "create", c.it.url(), "refused"]
+        got = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=LONGEST)
+        if got.returncode != 2 or "maxmemory-policy noeviction" not in got.stderr:
+            raise Failure(f"{got.returncode}: {got.stderr}")
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        got = subprocess.run(words + ["--replicas", "1"], stderr=subprocess.PIPE,
+                             text=True, timeout=LONGEST)
+        if got.returncode != 2 or "has 0 replicas" not in got.stderr:
+            raise Failure(f"{got.returncode}: {got.stderr}")
+        subprocess.run(words, check=True, timeout=LONGEST)
+        print("refused: evicting servers, too few replicas", flush=True)
+
+
+SCENARIOS = [refused, nothing, single, kill_worker, kill_worker_unsafe, stop_worker,
+             stop_worker_unsafe, kill_master, cut_master, cut_master_unsafe, hold,
+             hold_unsafe, move_slots, full, chaos]
+
+
+def main():
+    names = sys.argv[3:] or [s.__name__ for s in SCENARIOS]
+    for s in SCENARIOS:
+        if s.__name__ not in names:
+            continue
+        where = f"{DIR}/{s.__name__}"
+        shutil.rmtree(where, ignore_errors=True)
+        began = time.monotonic()
+        try:
+            s(where)
+        except (Failure, subprocess.SubprocessError, OSError, RuntimeError) as e:
+            print(f"FAILED: {s.__name__}: {type(e).__name__}: {e}", flush=True)
+            sys.exit(1)
+        print(f"  {s.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+        shutil.rmtree(where)
+
+
+main()
