@@ -7,16 +7,14 @@
  * the digest. The CPU of the server comes from its INFO and is added to ours:
  * the sum is the cost of a check.
  */
-#include <hiredis/hiredis.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/filter_peers.h"
+#include "bench/own_redis.h"
 #include "cli/filter/filter_measure.h"
 #include "filter/sizing.h"
 
@@ -36,83 +34,12 @@ static const char check_script[] =
     "if redis.call('GETBIT', KEYS[1], ARGV[j]) == 0 then hit = 0 break end "
     "end all = all + hit end return all";
 
-struct server {
-    char dir[64], socket[96];
-    pid_t pid;
-    redisContext *c;
-};
-
 struct redis_filter {
-    struct server server;
+    struct own_redis server;
     uint64_t bits;
     unsigned k;
     bool script;
 };
-
-/* ---- the server ---- */
-
-static void stop(struct server *s)
-{
-    if (s->c != NULL)
-        redisFree(s->c);
-    if (s->pid > 0) {
-        kill(s->pid, SIGTERM);
-        waitpid(s->pid, NULL, 0);
-    }
-    unlink(s->socket);
-    rmdir(s->dir);
-}
-
-static bool start(struct server *s)
-{
-    *s = (struct server){.dir = "/tmp/urlweir-redis.XXXXXX"};
-    if (mkdtemp(s->dir) == NULL)
-        return false;
-    snprintf(s->socket, sizeof s->socket, "%s/socket", s->dir);
-    s->pid = fork();
-    if (s->pid == 0) {
-        if (freopen("/dev/null", "w", stdout) == NULL ||
-            freopen("/dev/null", "w", stderr) == NULL)
-            _exit(127);
-        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
-               s->socket, "--save", "", "--appendonly", "no", "--dir", s->dir,
-               (char *)NULL);
-        _exit(127);
-    }
-    for (int i = 0; i < 100 && s->pid > 0; i++) {
-        s->c = redisConnectUnix(s->socket);
-        if (s->c != NULL && s->c->err == 0)
-            return true;
-        if (s->c != NULL)
-            redisFree(s->c);
-        s->c = NULL;
-        if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
-            s->pid = 0; /* redis-server is not installed */
-        usleep(50000);
-    }
-    stop(s);
-    return false;
-}
-
-static double number_after(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at != NULL ? strtod(at + strlen(name), NULL) : 0;
-}
-
-/* CPU of the server so far, in ns. */
-static double server_cpu(struct server *s)
-{
-    redisReply *r = redisCommand(s->c, "INFO cpu");
-    double seconds = 0;
-
-    if (r != NULL && r->str != NULL)
-        seconds = number_after(r->str, "used_cpu_sys:") +
-                  number_after(r->str, "used_cpu_user:");
-    freeReplyObject(r);
-    return seconds * 1e9;
-}
 
 /* ---- marks ---- */
 
@@ -188,7 +115,7 @@ static double run_batches(struct redis_filter *f, uint64_t n, uint64_t held,
                           bool add, uint64_t *maybes)
 {
     size_t most = f->script ? SCRIPT_KEYS : PIPELINE_KEYS;
-    double server = server_cpu(&f->server);
+    double server = own_redis_cpu(&f->server);
     int64_t t = filter_measure_now();
     uint64_t keys[PIPELINE_KEYS], all = 0;
 
@@ -204,7 +131,7 @@ static double run_batches(struct redis_filter *f, uint64_t n, uint64_t held,
     }
     *maybes = all;
     t = filter_measure_now() - t;
-    return ((double)t + server_cpu(&f->server) - server) / (double)n;
+    return ((double)t + own_redis_cpu(&f->server) - server) / (double)n;
 }
 
 bool peer_redis(struct peer_result *r, uint64_t keys, double fpr, bool script,
@@ -216,14 +143,14 @@ bool peer_redis(struct peer_result *r, uint64_t keys, double fpr, bool script,
     f.bits = sizing_plain_bits(keys, fpr);
     f.k = sizing_plain_hashes(f.bits, keys);
     *why = "not installed (redis-server)";
-    if (f.k > MOST_MARKS || !start(&f.server))
+    if (f.k > MOST_MARKS || !own_redis_start(&f.server))
         return false;
     r->asked = keys;
     r->insert = run_batches(&f, keys, 0, true, &ignored);
     r->miss = run_batches(&f, r->asked, 0, false, &r->wrong);
     r->hit = run_batches(&f, r->asked, keys, false, &right);
     r->bits = (double)f.bits / (double)keys;
-    stop(&f.server);
+    own_redis_stop(&f.server);
     if (right == r->asked)
         return true;
     *why = "it lost a key";
