@@ -332,18 +332,16 @@ def kill_worker_unsafe(where):
 def stop_worker(where, fence=1):
     """A worker stands still past its leases, with URLs it has not asked for."""
     with contextlib.closing(Closing(Single(where))) as c:
-        crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), queue=15,
-                      fence=fence)
-        crawl.join()
-        crawl.reach(0.3)
-        for _ in range(1 if fence else 4):
-            crawl.workers[0].send_signal(signal.SIGSTOP)
-            time.sleep(LEASE / 1000 * 1.3)
-            crawl.workers[0].send_signal(signal.SIGCONT)
-        if fence:
-            finish(crawl, repeats=HOSTS)
-        else:
-            finish(crawl, repeats=(1, MANY), early=MANY)
+        crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), queue=60,
+                      fetch=40, fence=fence)
+        crawl.join(1)
+        crawl.reach(0.01)
+        crawl.join(2, concurrency=HOSTS)  # they have room for its hosts, too
+        crawl.reach(0.2)
+        crawl.workers[0].send_signal(signal.SIGSTOP)
+        time.sleep(LEASE / 1000 + 2)  # others work on its hosts again
+        crawl.workers[0].send_signal(signal.SIGCONT)
+        finish(crawl, repeats=HOSTS, early=0 if fence else (1, MANY))
 
 
 def stop_worker_unsafe(where):
