@@ -73,7 +73,7 @@ def learn(view, url, row):
 for name, all_rows in views.items():
     for row in all_rows:
         done = known.get(row["url"], {})
-        if name in ("recent", "fetches") and row["fetched_at"] != done["fetched_at"][1]:
+        if not row.get("final", True) or (name == "recent" and row["fetched_at"] != done["fetched_at"][1]):
             continue  # a try that was repeated
         learn(name, row["url"], row)
 assert any(row["reason"] == "redirect_loop" for row in views["recent"])
