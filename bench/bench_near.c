@@ -187,7 +187,7 @@ static void measure_index(uint64_t prints)
         exit(1);
     snprintf(path, sizeof path, "%s/frontier.db", dir);
     must(db_open(&d, path, DB_CREATE, &o), "open");
-    must(near_index_open(&x, d, 16 * MIB), "index");
+    must(near_index_open(&x, d, 16 * MIB, NULL), "index");
     printf("index: a page of the crawl each, with 16 MiB and SQLite's 16\n");
     printf("  %12s %10s %10s %14s %10s\n", "fingerprints", "us each", "near",
            "octets on disk", "MiB held");

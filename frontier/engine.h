@@ -189,11 +189,12 @@ struct engine_stats {
     uint64_t dropped;    /* links dropped before admission */
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */
     uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
-    bool rejudging; /* kept drops are still judged again, or dates given anew */
-    uint64_t bytes; /* wire octets received */
-    uint64_t dated; /* done, and to be fetched again at a date */
-    uint64_t due;   /* hosts with such URLs whose date has come */
-    uint64_t overdue;     /* such URLs a minute or more after their date */
+    bool rejudging;   /* kept drops are still judged again, dates given anew, or
+                         old fetches removed */
+    uint64_t bytes;   /* wire octets received */
+    uint64_t dated;   /* done, and to be fetched again at a date */
+    uint64_t due;     /* hosts with such URLs whose date has come */
+    uint64_t overdue; /* such URLs a minute or more after their date */
     uint64_t overdue_for; /* seconds since the date of the oldest of them, to
                              the minute */
     uint64_t rated;       /* of `dated`: how often they change is known */

@@ -186,13 +186,13 @@ enum status past_crawl_last(struct past_crawl *p, uint64_t id,
 enum status past_crawl_may_ask(struct past_crawl *p,
                                const struct fetch_row *row, bool *may)
 {
-    struct link_range rows;
+    struct link_range rows = {.partial = false};
     enum status st = STATUS_OK;
 
     *may = row->seq > p->other_seq && (p->links_fit || row->links == 0);
     if (*may && row->links > 0)
         st = link_store_page(p->r.links, row->seq, &rows);
-    if (st == STATUS_NOT_FOUND)
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && rows.partial))
         *may = false;
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
@@ -226,7 +226,7 @@ enum status past_crawl_links(struct past_crawl *p, uint64_t seq,
     struct link_range rows;
     enum status st = link_store_page(p->r.links, seq, &rows);
 
-    if (st == STATUS_NOT_FOUND)
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && rows.partial))
         return STATUS_OK;
     return st == STATUS_OK
                ? link_store_each_in(p->r.links, &rows, visit_link, &v)

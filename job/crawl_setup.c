@@ -149,7 +149,9 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
                     .max_ms = s->refresh_max_ms,
                     .lists = LINK_BIT(LINK_SITEMAP) |
                              LINK_BIT(LINK_SITEMAP_PART) | LINK_BIT(LINK_FEED),
-                    .share = s->refresh_share},
+                    .share = s->refresh_share,
+                    .keep_history = (unsigned)s->keep_history},
+        .lines_upto = &c->lines_upto,
         .changed_by = s->changed_by,
         .order = c->order,
         .keep_dropped = s->keep_dropped_bytes,
@@ -296,7 +298,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
     unsigned threads = thread_count(s);
     enum status st;
 
-    *c = (struct crawl_setup){.guard = NULL};
+    *c = (struct crawl_setup){.lines_upto = UINT64_MAX};
     buf_init(&c->user_agent, 4096);
     buf_init(&c->identity, 4096 + sizeof CODING_ACCEPTED);
     buf_init(&c->product_token, 4096);

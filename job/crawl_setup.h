@@ -16,6 +16,8 @@
 
 struct crawl_setup {
     struct frontier_options frontier;
+    _Atomic uint64_t lines_upto; /* --jsonl: the row written last; UINT64_MAX:
+                                    no lines are written */
     struct fetcher_options fetch;
     struct resolver_options resolve;
     struct crawl_options crawl;

@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ struct jsonl {
     char *name;   /* for messages */
     struct outcome_rows *rows;
     pthread_t thread;
+    _Atomic uint64_t *upto; /* whose owner keeps later rows; NULL: nobody */
     /* its thread */
     uint64_t after;
     struct record line;
@@ -149,6 +151,12 @@ static void wait_a_moment(struct jsonl *j)
     pthread_mutex_unlock(&j->mtx);
 }
 
+static void tell_upto(struct jsonl *j)
+{
+    if (j->upto != NULL)
+        atomic_store(j->upto, j->after);
+}
+
 static void *follow(void *arg)
 {
     struct jsonl *j = arg;
@@ -164,6 +172,8 @@ static void *follow(void *arg)
         st = outcome_rows_each(j->rows, j->after, BATCH, take_row, j, &seen);
         if (st == STATUS_OK)
             st = write_lines(j);
+        if (st == STATUS_OK)
+            tell_upto(j);
         if (st != STATUS_OK || (seen == 0 && ending == FINISHES))
             break;
         if (seen == 0)
@@ -203,6 +213,19 @@ struct expected {
     enum status st;
 };
 
+/* A run without lines may have removed the row of the last one. */
+static bool is_removed(struct expected *x, uint64_t seq)
+{
+    bool maybe = false;
+
+    x->st = outcome_rows_thinned(x->j->rows, seq, &maybe);
+    if (maybe)
+        log_warn("fetches after the last line may have been removed; there are "
+                 "no lines for them",
+                 "to=%s seq=%" PRIu64 " option=keep-history", x->j->name, seq);
+    return maybe;
+}
+
 /* Comparing the start of a line is enough: a later release may add fields. */
 static bool is_row(void *ctx, uint64_t seq, struct bytes line)
 {
@@ -223,6 +246,8 @@ static bool is_row(void *ctx, uint64_t seq, struct bytes line)
         same = line.len >= want.len && memcmp(line.at, want.at, want.len) == 0;
     }
     buf_clear(&j->lines);
+    if (!same && x->st == STATUS_OK && j->after != seq)
+        same = is_removed(x, seq);
     return same;
 }
 
@@ -296,7 +321,7 @@ static struct jsonl *jsonl_new(const char *path)
 }
 
 bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
-                bool urls, int *code)
+                bool urls, _Atomic uint64_t *upto, int *code)
 {
     struct jsonl *j = jsonl_new(path);
     struct buf db;
@@ -309,6 +334,9 @@ bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
     buf_fini(&db);
     if (st == STATUS_OK)
         st = open_output(j, path);
+    j->upto = upto;
+    if (st == STATUS_OK)
+        tell_upto(j);
     if (st == STATUS_OK && pthread_create(&j->thread, NULL, follow, j) != 0)
         st = STATUS_NOMEM;
     if (st != STATUS_OK) {

@@ -14,6 +14,7 @@
 #define URLWEIR_JOB_JSONL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -25,10 +26,12 @@ struct jsonl;
 bool jsonl_may_begin(const char *path);
 
 /* `dir` holds a crawl. `urls`: a line is the URL alone, and only what was
- * fetched has one, sitemaps excepted. False: the error was printed on stderr,
- * and *code is the exit status. */
+ * fetched has one, sitemaps excepted. *upto, if not NULL, is set to the row
+ * that was written last, from now on until jsonl_close. False: the error was
+ * printed on stderr, and *code is the exit status. */
 MUST_CHECK bool jsonl_open(struct jsonl **out, const char *dir,
-                           const char *path, bool urls, int *code);
+                           const char *path, bool urls, _Atomic uint64_t *upto,
+                           int *code);
 /* Has writing failed, or reading the store? STATUS_OK: no. STATUS_CLOSED:
  * standard output has lost its reader. */
 enum status jsonl_status(struct jsonl *j);

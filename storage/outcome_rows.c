@@ -104,6 +104,18 @@ enum status outcome_rows_each(struct outcome_rows *r, uint64_t after,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+enum status outcome_rows_thinned(struct outcome_rows *r, uint64_t seq,
+                                 bool *maybe)
+{
+    int64_t upto = 0;
+    enum status st =
+        db_number(r->d, "SELECT value FROM meta WHERE name = 'history_upto'",
+                  &upto);
+
+    *maybe = st == STATUS_OK && upto > 0 && seq <= (uint64_t)upto;
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq)
 {
     int64_t last = 0;

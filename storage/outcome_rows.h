@@ -29,6 +29,9 @@ MUST_CHECK enum status outcome_rows_each(
     struct outcome_rows *r, uint64_t after, unsigned most,
     void (*visit)(void *ctx, const struct url_record *row), void *ctx,
     unsigned *seen);
+/* Can row `seq` have been removed, by --keep-history (rows/history.h)? */
+MUST_CHECK enum status outcome_rows_thinned(struct outcome_rows *r,
+                                            uint64_t seq, bool *maybe);
 /* The seq of the newest row, final or not; 0 if there are no rows. */
 MUST_CHECK enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq);
 

@@ -200,12 +200,12 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
 
 /* A crawl that keeps nothing prints its URLs, if nothing else was asked for. */
 static bool open_lines(struct jsonl **out, const struct crawl_settings *s,
-                       int *code)
+                       _Atomic uint64_t *upto, int *code)
 {
     bool urls = s->passing && s->jsonl == NULL;
 
     return (s->jsonl == NULL && !urls) ||
-           jsonl_open(out, s->output, urls ? "-" : s->jsonl, urls, code);
+           jsonl_open(out, s->output, urls ? "-" : s->jsonl, urls, upto, code);
 }
 
 /* Stops the crawl if its lines cannot be written. */
@@ -239,7 +239,7 @@ int crawl_run_lines(const struct crawl_settings *s, int code)
 
     if (s->jsonl == NULL)
         return code;
-    if (!jsonl_open(&lines, s->output, s->jsonl, false, &code))
+    if (!jsonl_open(&lines, s->output, s->jsonl, false, NULL, &code))
         return code;
     switch (end_lines(lines, false)) {
     case STATUS_OK:
@@ -301,7 +301,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     enum status st;
     int code;
 
-    if (!open_lines(&r.lines, s, &code))
+    if (!open_lines(&r.lines, s, &setup->lines_upto, &code))
         return code;
     e->ops->stats(e, &before);
     r.progress = progress_new(s->progress, &limits, &before, r.started);

@@ -179,6 +179,8 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
         st = frontier_refresh_count_step(f);
     if (st == STATUS_OK)
         st = frontier_refresh_hints_step(f, now, wall_ms);
+    if (st == STATUS_OK)
+        st = frontier_history_step(f, now);
     if (st != STATUS_OK)
         return st;
     frontier_refresh_wake(f, now, wall_ms);
@@ -278,7 +280,8 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     engine_stats_of_store(f->store, out);
     out->leased = lease_count(f->leases);
     out->withheld = f->withheld;
-    out->rejudging = rejudge_is_due(f) || frontier_redate_is_due(f);
+    out->rejudging = rejudge_is_due(f) || frontier_redate_is_due(f) ||
+                     frontier_history_is_due(f);
     out->given_up = f->given_up;
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
@@ -293,7 +296,7 @@ struct engine_memory frontier_memory(struct engine *e)
     struct engine_memory m = seen_store_memory(f->base);
     uint64_t own = f->host_count * HOST_OCTETS + f->host_room * 8 +
                    link_sketch_memory(f->ordering.links) +
-                   frontier_refresh_memory(f);
+                   frontier_refresh_memory(f) + history_memory(f->history);
 
     m.queues += own;
     m.all += own;
@@ -315,6 +318,7 @@ void frontier_close(struct engine *e)
     external_free(f->external);
     lease_table_free(f->leases);
     map_free(f->tries, free);
+    history_close(f->history);
     link_store_close(f->links);
     revisit_store_close(f->revisits);
     hint_store_close(f->hints);

@@ -79,9 +79,12 @@ struct frontier_options {
     struct frontier_traps traps;
     struct refresh_rules refresh; /* when done URLs are fetched again */
     enum changed_by changed_by;   /* what makes a page another one */
-    const struct order *order;    /* borrowed; NULL: breadth first */
-    uint64_t keep_dropped;        /* octets of drops that may be judged again */
-    struct frontier_judge judge;  /* scope NULL: none is judged */
+    /* Fetches from this one on are not removed, since another thread reads them
+     * in order and has come that far. NULL: nobody does. */
+    const _Atomic uint64_t *lines_upto;
+    const struct order *order;   /* borrowed; NULL: breadth first */
+    uint64_t keep_dropped;       /* octets of drops that may be judged again */
+    struct frontier_judge judge; /* scope NULL: none is judged */
     uint32_t listings; /* kinds that are lists of URLs, 1 << kind: not counted
                           as pages */
 };

@@ -118,14 +118,13 @@ struct ack {
      UINT64_C(1) << REASON_NOFOLLOW | UINT64_C(1) << REASON_KIND)
 
 /* Are all links of the page among links[0..n), but for those that its crawl
- * would never take? Those of a 304 to a page of this crawl are not. */
-static bool has_all_links(const struct frontier *f, const struct engine_done *d,
+ * would never take? */
+static bool has_all_links(const struct engine_done *d,
+                          const struct lease_record *l,
                           const struct admission *links, size_t n)
 {
-    const struct lease_record *l = lease_find(f->leases, d->id);
-    bool all = l != NULL && !l->in_parts && !d->partial && d->over == 0 &&
-               d->outcome.status == OUTCOME_FETCHED && d->outlink_count == n &&
-               (d->outcome.http_status != 304 || l->lease.last.past_url != 0);
+    bool all = !l->in_parts && !d->partial && d->over == 0 &&
+               d->outcome.status == OUTCOME_FETCHED && d->outlink_count == n;
 
     for (size_t i = 0; all && i < d->drop_count; i++)
         all = (ALWAYS_DROPPED >> d->drops[i].reason & 1) != 0;
@@ -134,14 +133,28 @@ static bool has_all_links(const struct frontier *f, const struct engine_done *d,
     return all;
 }
 
+/* The links of a 304 to a page of this crawl are rows already. A list that
+ * comes in parts has no rows of its own that could be told from others, which
+ * would be left behind with every refresh: only its first fetch has rows. */
+static bool brings_links(const struct engine_done *d,
+                         const struct lease_record *l)
+{
+    if (l->refresh.url != 0 && (d->partial || l->in_parts))
+        return false;
+    return d->outcome.http_status != 304 || l->lease.last.past_url != 0;
+}
+
 static enum status record_page(struct frontier *f, const struct engine_done *d,
                                const struct admission *links, size_t n,
                                const struct past_page *past,
                                struct link_range *rows)
 {
+    const struct lease_record *l = lease_find(f->leases, d->id);
     const uint64_t first = link_store_next(f->links);
     enum status st = STATUS_OK;
 
+    if (l == NULL || !brings_links(d, l))
+        return STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < past->known_count; i++)
         st = link_store_add(f->links,
                             &(struct link_row){.from = d->id,
@@ -154,8 +167,8 @@ static enum status record_page(struct frontier *f, const struct engine_done *d,
                                &(struct link_row){.from = links[i].via,
                                                   .to = links[i].id,
                                                   .kind = links[i].item->kind});
-    if (has_all_links(f, d, links, n))
-        *rows = (struct link_range){first, link_store_next(f->links) - first};
+    *rows = (struct link_range){first, link_store_next(f->links) - first,
+                                !has_all_links(d, l, links, n)};
     return st;
 }
 

@@ -40,7 +40,7 @@ static enum status count_try(struct frontier *f, struct fetch_row *fetch,
     frontier_store_add(f->store, "retries", 1);
     fetch->status = (uint8_t)stuck_outcome.status;
     fetch->reason = (uint8_t)stuck_outcome.reason;
-    st = page_store_add(f->pages, fetch, &seq);
+    st = frontier_add_fetch(f, fetch, &seq);
     if (st == STATUS_OK)
         st = frontier_store_set_tries(f->store, id, fetch->tries, wall_ms);
     return st;

@@ -20,6 +20,7 @@
  *   refresh_counts.c    how many are overdue, or up to date
  *   refresh_hints.c     what sitemaps say of when they change
  *   redate.c            dates given anew, by a setting or a person
+ *   frontier_history.c  how many fetches of each URL stay
  *   frontier_cross_host.c    requests of a URL to another host than its own
  *   frontier_change.c   options that change while it is open
  *   frontier_limit.c    limits that people set for single queues
@@ -57,6 +58,7 @@
 #include "storage/rows/drop_log.h"
 #include "storage/rows/early_store.h"
 #include "storage/rows/hint_store.h"
+#include "storage/rows/history.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/path_log.h"
@@ -176,6 +178,7 @@ struct frontier {
     struct ordering ordering;
     struct map *domains; /* registrable domain -> struct domain */
     struct refreshing refresh;
+    struct history *history;
     bool keeps_paths;      /* there is, or was, a limit to the depth */
     struct levels *levels; /* levels.c; NULL: nobody wants to know */
 
@@ -377,6 +380,17 @@ MUST_CHECK enum status frontier_redate_restore(struct frontier *f);
 bool frontier_redate_is_due(const struct frontier *f);
 MUST_CHECK enum status frontier_redate_step(struct frontier *f, int64_t now,
                                             int64_t wall_ms);
+
+/* ---- of frontier_history.c ---- */
+
+MUST_CHECK enum status frontier_history_open(struct frontier *f);
+/* Is there a pass under way, or due? */
+bool frontier_history_is_due(const struct frontier *f);
+/* A turn's part of it. */
+MUST_CHECK enum status frontier_history_step(struct frontier *f, int64_t now);
+/* Stores a fetch: page_store_add. */
+MUST_CHECK enum status frontier_add_fetch(struct frontier *f,
+                                          struct fetch_row *row, uint64_t *seq);
 
 /* ---- of frontier_cross_host.c ---- */
 

@@ -526,7 +526,7 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
     struct bytes crawl;
 
     if (rejudge_is_due(f) || frontier_order_is_due(f) ||
-        frontier_redate_is_due(f))
+        frontier_redate_is_due(f) || frontier_history_is_due(f))
         return now; /* a turn has work to do */
     if (room_for_leases(f, 1) == 0)
         return INT64_MAX; /* a lease has to end first */

@@ -68,6 +68,8 @@ static enum status open_parts(struct frontier *f, int64_t wall_ms)
     if (st == STATUS_OK)
         st = link_store_open(&f->links, s->db);
     if (st == STATUS_OK)
+        st = frontier_history_open(f);
+    if (st == STATUS_OK)
         st = hint_store_open(&f->hints, s->db);
     if (st == STATUS_OK)
         st = drop_log_open(&f->drop_log, s->db);

@@ -429,7 +429,7 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
     row->url = next.url;
     frontier_fill_outcome(row, o, true);
     if (st == STATUS_OK)
-        st = page_store_add(f->pages, row, &seq);
+        st = frontier_add_fetch(f, row, &seq);
     if (st == STATUS_OK)
         st = frontier_store_done(f->store, next.url, seq);
     if (st != STATUS_OK)

@@ -174,7 +174,7 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
 
     row->url = id;
     frontier_fill_outcome(row, o, true);
-    st = page_store_add(f->pages, row, &seq);
+    st = frontier_add_fetch(f, row, &seq);
     if (st == STATUS_OK)
         st = frontier_store_done(f->store, id, seq);
     if (st != STATUS_OK)
@@ -202,7 +202,7 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
     frontier_fill_outcome(row, o, false);
     frontier_log_retry(f, l->lease.url, o, row->tries, wait);
     frontier_store_add(f->store, "retries", 1);
-    st = page_store_add(f->pages, row, &seq);
+    st = frontier_add_fetch(f, row, &seq);
     if (st == STATUS_OK && l->refresh.url != 0)
         return frontier_refresh_later(f, l, row->tries,
                                       wall_ms + wait / NS_PER_MS);
@@ -240,7 +240,7 @@ static enum status wait_for_host(struct frontier *f, struct lease_record *l,
     row->url = l->lease.id;
     frontier_fill_outcome(row, o, false);
     frontier_store_add(f->store, "retries", 1);
-    return page_store_add(f->pages, row, &seq);
+    return frontier_add_fetch(f, row, &seq);
 }
 
 /* Walks back from a URL over the redirects that led to it. *loop: `target` is

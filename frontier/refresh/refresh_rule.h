@@ -43,6 +43,7 @@ struct refresh_rules {
     uint32_t lists; /* kinds of links to lists of URLs, 1 << kind: they have the
                        news, and are asked once a day at least */
     double share; /* of a host's requests, while it has new URLs too: 0 to 1 */
+    unsigned keep_history; /* fetches of each URL that stay; 0: all */
 };
 
 /* What the fetches of a URL have said so far. */

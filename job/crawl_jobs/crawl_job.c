@@ -174,7 +174,7 @@ static enum status open_lines(struct crawl_job *m, struct buf *why)
 
     if (m->settings.jsonl == NULL ||
         jsonl_open(&m->lines, m->settings.output, m->settings.jsonl, false,
-                   &code))
+                   &m->setup->lines_upto, &code))
         return STATUS_OK;
     buf_addf(why, "jsonl: %s cannot be used", m->settings.jsonl);
     return STATUS_ARG;

@@ -174,6 +174,7 @@ static const struct {
     {"refresh-min", PART_REFRESH},
     {"refresh-max", PART_REFRESH},
     {"refresh-share", PART_REFRESH},
+    {"keep-history", PART_REFRESH},
 };
 
 static unsigned parts_of(const char *name)

@@ -252,6 +252,9 @@ static const struct option_spec specs[] = {
      .min = 0, .max = 1, .section = REFRESH, .arg = "PART",
      .help = "most of a host's requests that are refreshes while it has new "
              "URLs too"},
+    {.name = "keep-history", COUNT(keep_history), .fallback = "all", .min = 1,
+     .max = 100, .bare = "all", .section = REFRESH, .arg = "N",
+     .help = "keep only the last N fetches of each URL, with their links"},
     {.name = "until-idle", FLAG(until_idle), .section = REFRESH,
      .flags = OPTION_OF_RUN,
      .help = "end this run when no URL is due before a later date"},

@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 110 /* rows of the table */
+#define CRAWL_OPTIONS 111 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -99,6 +99,7 @@ struct crawl_settings {
     int64_t refresh_min_ms; /* least of these; a host given up is left alone */
     int64_t refresh_max_ms;
     double refresh_share; /* of a host's requests, while it has new URLs */
+    int64_t keep_history; /* fetches of each URL that stay; 0: all */
     bool until_idle;      /* of this run: ends when no date has come */
 
     /* ---- limits ---- */

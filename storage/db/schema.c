@@ -104,10 +104,10 @@ const char *const schema_sql[] = {
     "BLOB)",
     /* no key of its own: only appended to and read from start to end */
     "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)",
-    /* which of them are all those of the page of a fetch, and what the record of
+    /* which of them are those of the page of a fetch, and what the record of
      * a fetch refers to: rows/link_store.c, rows/revisit_store.c */
     "CREATE TABLE page_links(fetch INTEGER PRIMARY KEY, first INTEGER,"
-    " count INTEGER)",
+    " count INTEGER, partial INTEGER)",
     "CREATE TABLE revisit(fetch INTEGER PRIMARY KEY, at INTEGER, url TEXT)",
     "CREATE TABLE hint(url INTEGER PRIMARY KEY, priority INTEGER,"
     " lastmod INTEGER, changefreq INTEGER)",
@@ -258,6 +258,7 @@ const struct db_added schema_added[] = {
     {.table = "queue_state", .column = "sources", .before = "NULL"},
     {.table = "refresh"},
     {.table = "page_links"},
+    {.table = "page_links", .column = "partial", .before = "NULL"},
     {.table = "revisit"},
     {.table = NULL},
 };

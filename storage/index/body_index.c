@@ -11,18 +11,29 @@
 
 struct body_index {
     struct exact_set *set;
+    struct exact_set_rows rows;
     uint64_t added; /* since the last step */
 };
 
-enum status body_index_open(struct body_index **out, struct db *d,
-                            uint64_t memory)
+static bool has_row(void *ctx, uint64_t seq)
 {
+    const struct body_index *x = ctx;
+
+    return x->rows.has == NULL || x->rows.has(x->rows.ctx, seq);
+}
+
+enum status body_index_open(struct body_index **out, struct db *d,
+                            uint64_t memory, const struct exact_set_rows *rows)
+{
+    struct body_index *x = xcalloc(1, sizeof *x);
     const struct exact_set_options o = {.tables = "body",
+                                        .rows = {has_row, x},
                                         .page_cache_bytes = memory,
                                         .delta_most = DELTA_MOST};
-    struct body_index *x = xcalloc(1, sizeof *x);
     enum status st = exact_set_open(&x->set, d, &o);
 
+    if (rows != NULL)
+        x->rows = *rows;
     if (st == STATUS_OK)
         *out = x;
     else
@@ -51,13 +62,27 @@ uint64_t body_index_upto(const struct body_index *x)
 enum status body_index_find(struct body_index *x, struct digest d,
                             uint64_t *seq)
 {
-    return exact_set_find(x->set, &d, 1, seq);
+    enum status st = exact_set_find(x->set, &d, 1, seq);
+
+    if (st == STATUS_OK && *seq != 0 && !has_row(x, *seq))
+        *seq = 0;
+    return st;
 }
 
-void body_index_add(struct body_index *x, struct digest d, uint64_t seq)
+/* A row that is gone may still have its entry. */
+enum status body_index_add(struct body_index *x, struct digest d, uint64_t seq)
 {
-    exact_set_add(x->set, d, seq);
+    uint64_t old = 0;
+    enum status st = exact_set_find(x->set, &d, 1, &old);
+
+    if (st != STATUS_OK)
+        return st;
+    if (old != 0 && old < seq)
+        exact_set_replace(x->set, d, seq);
+    else
+        exact_set_add(x->set, d, seq);
     x->added++;
+    return STATUS_OK;
 }
 
 enum status body_index_step(struct body_index *x)

@@ -4,8 +4,9 @@
  * An exact set (exact_set.h) over the digests of bodies, in tables of its own
  * (bodypart, bodypage): on disk it takes 20 octets a distinct body, and no more
  * memory than asked for, whatever their number. After opening, the owner adds
- * again what is newer than the pages, from the fetch rows. Owned by the
- * frontier thread.
+ * again what is newer than the pages, from the fetch rows. A body whose row was
+ * removed (rows/history.h) is not known any more, and can be added anew. Owned
+ * by the frontier thread.
  */
 #ifndef URLWEIR_STORAGE_INDEX_BODY_INDEX_H
 #define URLWEIR_STORAGE_INDEX_BODY_INDEX_H
@@ -14,13 +15,16 @@
 
 #include "base/digest.h"
 #include "storage/db/db.h"
+#include "storage/index/exact_set.h"
 
 struct body_index;
 
 /* `memory`: octets for cached pages; entries newer than the pages take some 10
- * MB more at most. */
+ * MB more at most. `rows`: which fetch rows there are; NULL: all
+ * that were added. */
 MUST_CHECK enum status body_index_open(struct body_index **out, struct db *d,
-                                       uint64_t memory);
+                                       uint64_t memory,
+                                       const struct exact_set_rows *rows);
 void body_index_close(struct body_index *x); /* NULL is fine */
 
 /* Rows up to this seq are in the pages. */
@@ -32,7 +36,8 @@ uint64_t body_index_upto(const struct body_index *x);
 MUST_CHECK enum status body_index_find(struct body_index *x, struct digest d,
                                        uint64_t *seq);
 /* Adds a body that is not known yet; seqs rise from call to call. */
-void body_index_add(struct body_index *x, struct digest d, uint64_t seq);
+MUST_CHECK enum status body_index_add(struct body_index *x, struct digest d,
+                                      uint64_t seq);
 /* Inside a transaction, before its commit: one bounded step of merging. */
 MUST_CHECK enum status body_index_step(struct body_index *x);
 

@@ -129,29 +129,78 @@ static enum status write_page(struct exact_set *s, uint32_t id,
     return db_run(s->d, s->write_page);
 }
 
+/* Takes the entries of rows that are gone out of s->merged. */
+static void leave_out(struct exact_set *s)
+{
+    unsigned char *to = s->merged.at;
+    uint64_t left = 0;
+
+    for (uint64_t i = 0; s->rows.has != NULL && i < s->merged.count; i++) {
+        const unsigned char *from = s->merged.at + i * ENTRY_SIZE;
+
+        if (!s->rows.has(s->rows.ctx, exact_id(from)))
+            continue;
+        if (left < i)
+            memcpy(to + left * ENTRY_SIZE, from, ENTRY_SIZE);
+        left++;
+    }
+    if (s->rows.has == NULL)
+        return;
+    s->count -= s->merged.count - left;
+    s->merged.count = left;
+}
+
+/* Does page `page` of the run, with these entries now, differ from what is in
+ * s->from, which were the run's before? */
+static bool page_differs(const struct exact_set *s, uint32_t page,
+                         const unsigned char *at, uint32_t entries)
+{
+    uint64_t from = (uint64_t)page * PAGE_ENTRIES, before = s->from.count;
+    uint64_t had = from >= before                 ? 0
+                   : before - from < PAGE_ENTRIES ? before - from
+                                                  : PAGE_ENTRIES;
+
+    return had != entries || memcmp(at, s->from.at + from * ENTRY_SIZE,
+                                    (size_t)entries * ENTRY_SIZE) != 0;
+}
+
+/* Those that the run had beyond the pages it has now. */
+static enum status drop_surplus(struct exact_set *s, uint32_t part,
+                                uint32_t run)
+{
+    const struct exact_run *r = &s->parts[part].runs[run];
+    uint64_t had = (s->from.count + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
+
+    if (had <= r->pages)
+        return STATUS_OK;
+    sqlite3_bind_int64(s->drop_pages, 1, exact_page_id(part, run, r->pages));
+    sqlite3_bind_int64(s->drop_pages, 2,
+                       exact_page_id(part, run, MOST_PAGES - 1));
+    return db_run(s->d, s->drop_pages);
+}
+
 /* Makes s->merged the run's entries, in place of s->from: writes the pages that
  * changed, and the run's fences. */
 static enum status write_pages(struct exact_set *s, uint32_t part, uint32_t run)
 {
     struct exact_run *r = &s->parts[part].runs[run];
-    uint64_t before = s->from.count;
-    enum status st = STATUS_OK;
+    enum status st;
 
     r->count = s->merged.count;
     s->memory -= r->pages * sizeof *r->fences;
     r->pages = (uint32_t)((r->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES);
     r->fences = xrealloc(r->fences, r->pages * sizeof *r->fences);
     s->memory += r->pages * sizeof *r->fences;
+    st = drop_surplus(s, part, run);
     for (uint32_t i = 0; i < r->pages && st == STATUS_OK; i++) {
         uint64_t from = (uint64_t)i * PAGE_ENTRIES;
         uint32_t entries = exact_page_entries(r, i);
         const unsigned char *at = s->merged.at + from * ENTRY_SIZE;
-        size_t octets = (size_t)entries * ENTRY_SIZE;
 
         r->fences[i] = packed_get(at, 8);
-        if (from + entries > before ||
-            memcmp(at, s->from.at + from * ENTRY_SIZE, octets) != 0)
-            st = write_page(s, exact_page_id(part, run, i), at, octets);
+        if (page_differs(s, i, at, entries))
+            st = write_page(s, exact_page_id(part, run, i), at,
+                            (size_t)entries * ENTRY_SIZE);
     }
     return st;
 }
@@ -233,8 +282,10 @@ static enum status merge_old(struct exact_set *s, uint32_t part)
         st = read_run(s, part, OLD);
     if (st == STATUS_OK)
         st = merge_in_order(s, part, at, n, &replacing);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
+        leave_out(s);
         st = write_pages(s, part, OLD);
+    }
     if (st == STATUS_OK)
         st = write_part(s, part, OLD);
     if (st == STATUS_OK && p->runs[YOUNG].pages > 0) {

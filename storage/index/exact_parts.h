@@ -73,6 +73,7 @@ struct exact_entries {
 struct exact_set {
     struct db *d;
     bool of_urls, one_run;
+    struct exact_set_rows rows;
     const char *tables; /* "seen": seenpart, seenpage */
     struct exact_part parts[PARTS];
     struct page_cache *cache;

@@ -85,6 +85,7 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     s->d = d;
     s->of_urls = o->tables == NULL;
     s->one_run = o->one_run;
+    s->rows = o->rows;
     s->tables = s->of_urls ? "seen" : o->tables;
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = page_cache_new(&s->cache, o->page_cache_bytes);

@@ -23,15 +23,25 @@
 
 struct exact_set;
 
+/* Which rows there are still, for a set of rows that may be removed. NULL: all
+ * that were added. */
+struct exact_set_rows {
+    bool (*has)(void *ctx, uint64_t id);
+    void *ctx;
+};
+
 struct exact_set_options {
-    const char *tables;        /* "body", "near": other digests, and seqs of
-                                  fetch rows, in tables bodypart and bodypage:
-                                  body_index.h, near_index.h; NULL: "seen" */
-    bool one_run;              /* merge straight into the old runs: for a file
-                                  that has no young ones, or where
-                                  exact_set_each is what costs */
-    uint64_t page_cache_bytes; /* our own page cache, before SQLite's */
-    uint64_t delta_most;       /* digests in memory before merging; 0: 500k */
+    const char *tables;         /* "body", "near": other digests, and seqs of
+                                   fetch rows, in tables bodypart and bodypage:
+                                   body_index.h, near_index.h; NULL: "seen" */
+    bool one_run;               /* merge straight into the old runs: for a file
+                                   that has no young ones, or where
+                                   exact_set_each is what costs */
+    struct exact_set_rows rows; /* a merge into the old runs leaves out the
+                                   entries of rows that are gone; a find may
+                                   still name them */
+    uint64_t page_cache_bytes;  /* our own page cache, before SQLite's */
+    uint64_t delta_most;        /* digests in memory before merging; 0: 500k */
 };
 
 /* Tables are made when missing. */

@@ -33,6 +33,7 @@
 
 struct near_index {
     struct exact_set *set;
+    struct exact_set_rows rows;
     uint64_t added; /* entries since the last step */
 };
 
@@ -82,20 +83,30 @@ static uint64_t rest_in(struct digest entry)
 
 /* ---- the set ---- */
 
-enum status near_index_open(struct near_index **out, struct db *d,
-                            uint64_t memory)
+static bool has_row(void *ctx, uint64_t id)
 {
+    const struct near_index *x = ctx;
+
+    return x->rows.has == NULL || x->rows.has(x->rows.ctx, id / TABLES);
+}
+
+enum status near_index_open(struct near_index **out, struct db *d,
+                            uint64_t memory, const struct exact_set_rows *rows)
+{
+    struct near_index *x = xcalloc(1, sizeof *x);
     uint64_t delta = memory / DELTA_ENTRY;
     const struct exact_set_options o = {.tables = "near",
+                                        .rows = {has_row, x},
                                         .one_run = true,
                                         .page_cache_bytes = PAGE_CACHE,
                                         .delta_most =
                                             delta < DELTA_LEAST  ? DELTA_LEAST
                                             : delta > DELTA_MOST ? DELTA_MOST
                                                                  : delta};
-    struct near_index *x = xcalloc(1, sizeof *x);
     enum status st = exact_set_open(&x->set, d, &o);
 
+    if (rows != NULL)
+        x->rows = *rows;
     if (st == STATUS_OK)
         *out = x;
     else
@@ -127,6 +138,7 @@ uint64_t near_index_upto(const struct near_index *x)
 }
 
 struct search {
+    struct near_index *x;
     uint64_t rest, seq;
 };
 
@@ -136,14 +148,14 @@ static void compare(void *ctx, struct digest entry, uint64_t id)
     uint64_t seq = id / TABLES;
 
     if (__builtin_popcountll(rest_in(entry) ^ s->rest) <= NEAR_INDEX_BITS &&
-        (s->seq == 0 || seq < s->seq))
+        (s->seq == 0 || seq < s->seq) && has_row(s->x, seq * TABLES))
         s->seq = seq;
 }
 
 enum status near_index_find(struct near_index *x, uint64_t print, uint64_t *seq)
 {
     const uint64_t rest_mask = UINT64_MAX >> GROUP_BITS;
-    struct search s = {.seq = 0};
+    struct search s = {.x = x};
     enum status st = STATUS_OK;
 
     for (unsigned t = 0; st == STATUS_OK && t < TABLES; t++) {
@@ -156,16 +168,27 @@ enum status near_index_find(struct near_index *x, uint64_t print, uint64_t *seq)
     return st;
 }
 
+/* A replayed row may find itself in some parts, and in others the entries of a
+ * row that is gone. */
 enum status near_index_add(struct near_index *x, uint64_t print, uint64_t seq)
 {
-    struct digest entry = entry_of(print, 0);
-    uint64_t known;
-    enum status st = exact_set_find(x->set, &entry, 1, &known);
+    struct digest entries[TABLES];
+    uint64_t known[TABLES];
+    enum status st;
 
-    if (st != STATUS_OK || (known != 0 && known / TABLES < seq))
-        return st; /* a replayed row may find itself in some parts */
     for (unsigned t = 0; t < TABLES; t++)
-        exact_set_add(x->set, entry_of(print, t), seq * TABLES + t);
+        entries[t] = entry_of(print, t);
+    st = exact_set_find(x->set, entries, TABLES, known);
+    if (st != STATUS_OK)
+        return st;
+    for (unsigned t = 0; t < TABLES; t++)
+        if (known[t] != 0 && known[t] / TABLES < seq && has_row(x, known[t]))
+            return STATUS_OK;
+    for (unsigned t = 0; t < TABLES; t++)
+        if (known[t] != 0 && known[t] / TABLES < seq)
+            exact_set_replace(x->set, entries[t], seq * TABLES + t);
+        else
+            exact_set_add(x->set, entries[t], seq * TABLES + t);
     x->added += TABLES;
     return STATUS_OK;
 }

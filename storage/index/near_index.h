@@ -10,7 +10,8 @@
  * All four tables are one exact set (exact_set.h) with tables of its own
  * (nearpart, nearpage); memory and disk are as there, with 80 octets a
  * fingerprint on disk. After opening, the owner adds again what is newer than
- * the pages, from the fetch rows. Owned by the frontier thread.
+ * the pages, from the fetch rows. A fingerprint whose row was removed
+ * (rows/history.h) is not known any more. Owned by the frontier thread.
  */
 #ifndef URLWEIR_STORAGE_INDEX_NEAR_INDEX_H
 #define URLWEIR_STORAGE_INDEX_NEAR_INDEX_H
@@ -18,14 +19,18 @@
 #include <stdint.h>
 
 #include "storage/db/db.h"
+#include "storage/index/exact_set.h"
 
 #define NEAR_INDEX_BITS 3 /* that near fingerprints differ in, at most */
 
 struct near_index;
 
-/* `memory`: octets for entries newer than the pages, within 2.5 and 80 MiB. */
+/* `memory`: octets for entries newer than the pages, within 2.5 and 80 MiB.
+ * `rows`: which fetch rows there are; NULL: all
+ * that were added. */
 MUST_CHECK enum status near_index_open(struct near_index **out, struct db *d,
-                                       uint64_t memory);
+                                       uint64_t memory,
+                                       const struct exact_set_rows *rows);
 void near_index_close(struct near_index *x); /* NULL is fine */
 
 /* `last`: the last fetch row. See exact_set_check_upto. */

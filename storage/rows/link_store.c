@@ -15,7 +15,7 @@
 
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add, *set_page, *page, *rows;
+    sqlite3_stmt *add, *set_page, *page, *rows, *drop_page, *drop_rows;
     uint64_t last; /* row */
     enum link_record recorded;
 };
@@ -40,10 +40,13 @@ static enum status prepare(struct link_store *s)
         sqlite3_stmt **out;
         const char *sql;
     } all[] = {
-        {&s->add, "INSERT INTO link(src, dst, kind) VALUES(?, ?, ?)"},
-        {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?)"},
-        {&s->page, "SELECT fetch, first, count FROM page_links"
+        /* Rows at the end may be removed, and no number is given twice. */
+        {&s->add, "INSERT INTO link(src, dst, kind, rowid) VALUES(?, ?, ?, ?)"},
+        {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?, ?)"},
+        {&s->page, "SELECT fetch, first, count, partial FROM page_links"
                    " WHERE fetch = ?"},
+        {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
+        {&s->drop_rows, "DELETE FROM link WHERE rowid BETWEEN ? AND ?"},
         {&s->rows, "SELECT src, dst, kind FROM link"
                    " WHERE rowid BETWEEN ? AND ?"},
     };
@@ -83,6 +86,8 @@ void link_store_close(struct link_store *s)
     sqlite3_finalize(s->set_page);
     sqlite3_finalize(s->page);
     sqlite3_finalize(s->rows);
+    sqlite3_finalize(s->drop_page);
+    sqlite3_finalize(s->drop_rows);
     free(s);
 }
 
@@ -115,7 +120,7 @@ enum status link_store_add(struct link_store *s, const struct link_row *row)
     sqlite3_bind_int64(s->add, 1, (int64_t)row->from);
     sqlite3_bind_int64(s->add, 2, (int64_t)row->to);
     sqlite3_bind_int(s->add, 3, row->kind);
-    s->last++;
+    sqlite3_bind_int64(s->add, 4, (int64_t)++s->last);
     return db_run(s->d, s->add);
 }
 
@@ -132,6 +137,10 @@ enum status link_store_set_page(struct link_store *s, uint64_t seq,
     sqlite3_bind_int64(s->set_page, 1, (int64_t)seq);
     sqlite3_bind_int64(s->set_page, 2, (int64_t)rows->first);
     sqlite3_bind_int64(s->set_page, 3, (int64_t)rows->count);
+    if (rows->partial)
+        sqlite3_bind_int(s->set_page, 4, 1);
+    else
+        sqlite3_bind_null(s->set_page, 4);
     return db_run(s->d, s->set_page);
 }
 
@@ -148,10 +157,26 @@ enum status link_store_page(struct link_store *s, uint64_t seq,
         (void)db_row_count(&r, 0, DB_ID_MOST);
         rows->first = db_row_count(&r, 1, DB_TOTAL_MOST);
         rows->count = db_row_count(&r, 2, DB_ID_MOST);
+        rows->partial = db_row_flag(&r, 3);
         st = db_row_check(&r, "page_links");
     }
     sqlite3_reset(s->page);
     return st;
+}
+
+enum status link_store_forget(struct link_store *s, uint64_t seq,
+                              const struct link_range *rows, bool with_rows)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->drop_page, 1, (int64_t)seq);
+    st = db_run(s->d, s->drop_page);
+    if (st != STATUS_OK || !with_rows || rows->count == 0)
+        return st;
+    sqlite3_bind_int64(s->drop_rows, 1, (int64_t)rows->first);
+    sqlite3_bind_int64(s->drop_rows, 2,
+                       (int64_t)(rows->first + rows->count) - 1);
+    return db_run(s->d, s->drop_rows);
 }
 
 static enum status take_row(sqlite3_stmt *q, struct link_row *row)

@@ -3,15 +3,17 @@
  *
  * With --record links each link of a page that is in scope becomes a row of
  * table link (from, to, kind), repeats included, in the transaction that makes
- * the page done. Rows are appended and never changed: about 10 octets each, no
- * index. Finding the links to a URL therefore reads the whole table; explain
- * does that for people, the crawl does not.
+ * the page done. Rows are appended, about 10 octets each, without an index;
+ * they go when their fetch does (history.h). Finding the links to a URL
+ * therefore reads the whole table; explain does that for people, the crawl does
+ * not.
  *
  * Owned by the frontier thread; readers open the database read-only.
  */
 #ifndef URLWEIR_STORAGE_ROWS_LINK_STORE_H
 #define URLWEIR_STORAGE_ROWS_LINK_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -45,15 +47,21 @@ MUST_CHECK enum status link_store_add(struct link_store *s,
  * the next one. */
 struct link_range {
     uint64_t first, count;
+    bool partial; /* the page has others, which were dropped */
 };
 /* Where the next row will be. */
 uint64_t link_store_next(const struct link_store *s);
-/* Fetch `seq` was of a page whose links are all in these rows. */
+/* Fetch `seq` was of a page whose links are in these rows; not partial: all of
+ * them, but for those that its crawl would never take. */
 MUST_CHECK enum status link_store_set_page(struct link_store *s, uint64_t seq,
                                            const struct link_range *rows);
-/* STATUS_NOT_FOUND: not all links of that fetch are known. */
+/* STATUS_NOT_FOUND: which links that fetch had is not known. */
 MUST_CHECK enum status link_store_page(struct link_store *s, uint64_t seq,
                                        struct link_range *rows);
+/* Forgets which links fetch `seq` had, and with `with_rows` those rows. */
+MUST_CHECK enum status link_store_forget(struct link_store *s, uint64_t seq,
+                                         const struct link_range *rows,
+                                         bool with_rows);
 /* The rows of a range; `visit` may ask the database. */
 MUST_CHECK enum status link_store_each_in(
     struct link_store *s, const struct link_range *rows,

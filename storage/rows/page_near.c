@@ -28,10 +28,11 @@ static enum status replay(struct near_index *x, struct db *d)
 }
 
 enum status page_near_open(struct near_index **out, struct db *d,
-                           uint64_t memory, uint64_t last_seq)
+                           uint64_t memory, uint64_t last_seq,
+                           const struct exact_set_rows *rows)
 {
     struct near_index *x = NULL;
-    enum status st = near_index_open(&x, d, memory);
+    enum status st = near_index_open(&x, d, memory, rows);
 
     if (st == STATUS_OK)
         st = near_index_check_upto(x, last_seq);
@@ -45,8 +46,22 @@ enum status page_near_open(struct near_index **out, struct db *d,
     return STATUS_OK;
 }
 
-/* A row with the body of an earlier one names that by `same` alone. */
-static enum status check_row(struct near_index *x, sqlite3_stmt *q)
+/* What a row names, against what the index finds. A row with the body of an
+ * earlier one names that by `same` alone. Once rows have been removed, a row
+ * that outlives its URL's history names none (history.h), and where the first
+ * row with a fingerprint is gone, opening may have found a later one. */
+static bool agrees(uint64_t seq, uint64_t near, bool same, uint64_t found,
+                   uint64_t thinned)
+{
+    if (same)
+        return found <= seq && (found != 0 || seq <= thinned);
+    if (thinned == 0)
+        return found == (near != 0 ? near : seq);
+    return found <= seq && (found != 0 || (near == 0 && seq <= thinned));
+}
+
+static enum status check_row(struct near_index *x, sqlite3_stmt *q,
+                             uint64_t thinned)
 {
     struct db_row r = db_row(q);
     uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
@@ -58,7 +73,7 @@ static enum status check_row(struct near_index *x, sqlite3_stmt *q)
         st = near_index_find(x, (uint64_t)sqlite3_column_int64(q, 1), &found);
     if (st != STATUS_OK)
         return st;
-    if (same ? found != 0 && found <= seq : found == (near != 0 ? near : seq))
+    if (agrees(seq, near, same, found, thinned))
         return STATUS_OK;
     log_error("the index of fingerprints does not agree with a row",
               "seq=%llu near=%llu indexed=%llu", (unsigned long long)seq,
@@ -67,7 +82,7 @@ static enum status check_row(struct near_index *x, sqlite3_stmt *q)
 }
 
 enum status page_near_verify(struct near_index *x, struct db *d,
-                             uint64_t last_seq)
+                             uint64_t last_seq, uint64_t thinned)
 {
     sqlite3_stmt *q = NULL;
     enum status st = near_index_verify(x, last_seq);
@@ -77,7 +92,7 @@ enum status page_near_verify(struct near_index *x, struct db *d,
                         "SELECT seq, simhash, near, same FROM fetch"
                         " WHERE simhash IS NOT NULL");
     while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK)
-        st = check_row(x, q);
+        st = check_row(x, q, thinned);
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }

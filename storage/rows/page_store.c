@@ -2,8 +2,9 @@
 /*
  * page_store.c - metadata of each fetch.
  *
- * Rows are appended and never changed; an absent value is NULL and takes one
- * octet, a text that repeats is stored as a number (string_table.h).
+ * Rows are appended, and only history.c removes them; an absent value is NULL
+ * and takes one octet, a text that repeats is stored as a number
+ * (string_table.h).
  */
 #include "storage/rows/page_store.h"
 
@@ -27,11 +28,12 @@
 struct page_store {
     struct db *d;
     uint64_t last_seq;
+    uint64_t thinned; /* rows up to this one may have been removed */
     struct string_table *words;
     struct body_index *bodies; /* NULL: repeats are not looked for */
     struct near_index *near;   /* NULL: near duplicates are not */
     struct page_last *last;    /* NULL: the last whole fetches are not */
-    sqlite3_stmt *add, *first, *past, *finals, *redirect, *set_robots,
+    sqlite3_stmt *add, *has, *first, *past, *finals, *redirect, *set_robots,
         *read_robots;
 };
 
@@ -51,6 +53,7 @@ static enum status prepare(struct page_store *s)
                   " body_print)"
                   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                   " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&s->has, "SELECT 1 FROM fetch WHERE seq = ?"},
         {&s->first, "SELECT url, at, status, reason,"
                     " warc IS NOT NULL AND reason <> 41"
                     " FROM fetch WHERE seq = ?"},
@@ -71,6 +74,39 @@ static enum status prepare(struct page_store *s)
     return st;
 }
 
+/* Kept in meta.history_upto. */
+static enum status read_thinned(struct page_store *s)
+{
+    int64_t upto = 0;
+    enum status st =
+        db_number(s->d, "SELECT value FROM meta WHERE name = 'history_upto'",
+                  &upto);
+
+    if (st == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (st == STATUS_OK && (upto < 0 || (uint64_t)upto > s->last_seq))
+        st = db_damaged("meta", upto, "history_upto is ahead of the fetches");
+    s->thinned = (uint64_t)upto;
+    return st;
+}
+
+enum status page_store_thin(struct page_store *s, uint64_t seq)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "INSERT OR REPLACE INTO meta"
+                                " VALUES('history_upto', ?)");
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)seq);
+        st = db_run(s->d, q);
+    }
+    sqlite3_finalize(q);
+    if (st == STATUS_OK)
+        s->thinned = seq;
+    return st;
+}
+
 enum status page_store_open(struct page_store **out, struct db *d)
 {
     struct page_store *s = xcalloc(1, sizeof *s);
@@ -85,11 +121,13 @@ enum status page_store_open(struct page_store **out, struct db *d)
         st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
     if (st == STATUS_OK && (last < 0 || last > (int64_t)DB_ID_MOST))
         st = db_damaged("fetch", last, "seq out of bounds");
+    s->last_seq = (uint64_t)last;
+    if (st == STATUS_OK)
+        st = read_thinned(s);
     if (st != STATUS_OK) {
         page_store_close(s);
         return st;
     }
-    s->last_seq = (uint64_t)last;
     *out = s;
     return STATUS_OK;
 }
@@ -99,6 +137,7 @@ void page_store_close(struct page_store *s)
     if (s == NULL)
         return;
     sqlite3_finalize(s->add);
+    sqlite3_finalize(s->has);
     sqlite3_finalize(s->first);
     sqlite3_finalize(s->past);
     sqlite3_finalize(s->finals);
@@ -233,7 +272,9 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
     if (s->last != NULL)
         page_last_add(s->last, row, *seq);
     if (s->bodies != NULL && has_body(row->body_digest) && row->same_as == 0)
-        body_index_add(s->bodies, row->body_digest, *seq);
+        st = body_index_add(s->bodies, row->body_digest, *seq);
+    if (st != STATUS_OK)
+        return st;
     return s->near != NULL && row->simhash != 0
                ? near_index_add(s->near, row->simhash, *seq)
                : STATUS_OK;
@@ -418,6 +459,26 @@ enum status page_store_finals_before(
 
 /* ---- bodies ---- */
 
+/* Only a row that may have been removed is looked for. An error leaves it
+ * there: the next statement meets it too. */
+static bool has_row(void *ctx, uint64_t seq)
+{
+    struct page_store *s = ctx;
+    bool has = true;
+
+    if (seq <= s->thinned) {
+        sqlite3_bind_int64(s->has, 1, (int64_t)seq);
+        has = db_step(s->d, s->has) != STATUS_NOT_FOUND;
+        sqlite3_reset(s->has);
+    }
+    return has;
+}
+
+static struct exact_set_rows rows_of(struct page_store *s)
+{
+    return (struct exact_set_rows){has_row, s};
+}
+
 /* Adds rows past those in the index's pages; a repeat names the first row. */
 static enum status replay_bodies(struct page_store *s, struct body_index *x)
 {
@@ -435,7 +496,7 @@ static enum status replay_bodies(struct page_store *s, struct body_index *x)
 
         st = db_row_check(&r, "fetch");
         if (st == STATUS_OK)
-            body_index_add(x, column_digest(q, 1), seq);
+            st = body_index_add(x, column_digest(q, 1), seq);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -444,7 +505,8 @@ static enum status replay_bodies(struct page_store *s, struct body_index *x)
 static enum status open_bodies(struct page_store *s, uint64_t memory,
                                struct body_index **out)
 {
-    enum status st = body_index_open(out, s->d, memory);
+    const struct exact_set_rows rows = rows_of(s);
+    enum status st = body_index_open(out, s->d, memory, &rows);
 
     if (st == STATUS_OK)
         st = body_index_check_upto(*out, s->last_seq);
@@ -460,7 +522,9 @@ enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
 
 enum status page_store_watch_near(struct page_store *s, uint64_t memory)
 {
-    return page_near_open(&s->near, s->d, memory, s->last_seq);
+    const struct exact_set_rows rows = rows_of(s);
+
+    return page_near_open(&s->near, s->d, memory, s->last_seq, &rows);
 }
 
 enum status page_store_watch_last(struct page_store *s, uint64_t memory)
@@ -619,14 +683,15 @@ enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 
 enum status page_store_verify_near(struct page_store *s, uint64_t *count)
 {
+    const struct exact_set_rows rows = rows_of(s);
     struct near_index *x = NULL;
     enum status st;
 
     if (has_no_index(s, TABLES_NAMED("nearpart")))
         return STATUS_NOT_FOUND;
-    st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq);
+    st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
     if (st == STATUS_OK)
-        st = page_near_verify(x, s->d, s->last_seq);
+        st = page_near_verify(x, s->d, s->last_seq, s->thinned);
     if (st == STATUS_OK)
         *count = near_index_count(x);
     near_index_close(x);

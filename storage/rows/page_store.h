@@ -3,8 +3,9 @@
  *
  * Rows are appended (table fetch), in the transaction that holds the links the
  * page revealed; a try that will be repeated has a row too, marked as such.
- * Table robots has the robots.txt files in force.
- * Owned by the frontier thread; readers open the database read-only.
+ * Rows that a crawl does not keep for ever are removed by history.h. Table
+ * robots has the robots.txt files in force. Owned by the frontier thread;
+ * readers open the database read-only.
  */
 #ifndef URLWEIR_STORAGE_ROWS_PAGE_STORE_H
 #define URLWEIR_STORAGE_ROWS_PAGE_STORE_H
@@ -72,6 +73,9 @@ struct fetch_row {
 MUST_CHECK enum status page_store_add(struct page_store *s,
                                       struct fetch_row *row, uint64_t *seq);
 uint64_t page_store_last_seq(const struct page_store *s);
+/* From here on rows up to `seq` may be removed by others (history.h), in the
+ * transaction that is open. */
+MUST_CHECK enum status page_store_thin(struct page_store *s, uint64_t seq);
 /* Rows after `after`, in order of seq; bytes are borrowed during the visit.
  * `visit` returns false to stop. */
 MUST_CHECK enum status page_store_each(

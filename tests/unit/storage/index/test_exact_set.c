@@ -559,6 +559,69 @@ START_TEST(verify_finds_entries_that_cannot_be)
 }
 END_TEST
 
+#define THINNED_ROWS 450000 /* three pages a part */
+
+struct thinned {
+    uint64_t from; /* earlier rows are gone, but for each hundredth */
+};
+
+static bool has_row(void *ctx, uint64_t id)
+{
+    const struct thinned *t = ctx;
+
+    return id >= t->from || id % 100 == 0;
+}
+
+/* Rows are removed, some digests come again, and parts become shorter, down to
+ * nothing. */
+START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
+{
+    struct thinned t = {.from = 1};
+    const struct exact_set_options o = {.tables = "body",
+                                        .rows = {has_row, &t},
+                                        .page_cache_bytes = 256 << 10};
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = NULL;
+    uint64_t last = THINNED_ROWS, id = last;
+
+    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t i = 1; i <= last; i++)
+        exact_set_add(s, scratch_digest(i), i);
+    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
+    for (unsigned round = 1; round <= 4; round++) {
+        t.from = last * round / 4 + 1;
+        exact_set_replace(s, scratch_digest(last * (round - 1) / 4 + 1), ++id);
+        for (unsigned i = 0; i < 20000; i++) { /* some in each part */
+            id++;
+            exact_set_add(s, scratch_digest(id), id);
+        }
+        ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
+        ck_assert_int_eq(exact_set_verify_upto(s, id), STATUS_OK);
+        ck_assert_uint_eq(exact_set_stats(s).count, last - last * round / 4 +
+                                                        last * round / 400 +
+                                                        20001 * round);
+    }
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    exact_set_close(s);
+    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    for (id = 1; id <= last; id += 50) {
+        struct digest digest = scratch_digest(id);
+        bool replaced = (id - 1) % (last / 4) == 0;
+        uint64_t found, want = id % 100 == 0 ? id : 0;
+
+        if (replaced)
+            want = last + (id - 1) / (last / 4) * 20001 + 1;
+        ck_assert_int_eq(exact_set_find(s, &digest, 1, &found), STATUS_OK);
+        ck_assert_uint_eq(found, want);
+    }
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 Suite *suite_exact_set(void)
 {
     Suite *s = suite_create("exact_set");
@@ -577,6 +640,7 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
     tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
     tcase_add_test(t, verify_finds_entries_that_cannot_be);
+    tcase_add_test(t, a_merge_leaves_out_the_entries_of_rows_that_are_gone);
     suite_add_tcase(s, t);
     return s;
 }

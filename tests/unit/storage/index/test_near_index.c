@@ -17,7 +17,7 @@ static void open_index(enum db_mode mode)
     const struct db_options o = {.cache_bytes = 1 << 20};
 
     ck_assert_int_eq(db_open(&d, scratch.db, mode, &o), STATUS_OK);
-    ck_assert_int_eq(near_index_open(&x, d, 1 << 20), STATUS_OK);
+    ck_assert_int_eq(near_index_open(&x, d, 1 << 20, NULL), STATUS_OK);
 }
 
 static void setup(void)

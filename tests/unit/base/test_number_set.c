@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* test_number_set.c - a sparse set of numbers, against a plain one. */
+#include "base/number_set.h"
+
+#include <check.h>
+
+#include "base/mem.h"
+
+#define SPAN 100000
+
+START_TEST(has_what_was_added_and_nothing_else)
+{
+    static bool model[SPAN];
+    const uint64_t far = UINT64_MAX - SPAN;
+    struct number_set s;
+    uint64_t x = 7;
+
+    number_set_init(&s, SIZE_MAX);
+    ck_assert(!number_set_has(&s, 0));
+    for (unsigned i = 0; i < 30000; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        model[(x >> 33) % SPAN] = true;
+        number_set_add(&s, far + (x >> 33) % SPAN);
+    }
+    for (uint64_t n = 0; n < SPAN; n++) {
+        ck_assert_int_eq(number_set_has(&s, far + n), model[n]);
+        ck_assert(!number_set_has(&s, n));
+    }
+    ck_assert(!number_set_is_full(&s));
+    /* Neighbours share words: half of them at least are in use. */
+    ck_assert_uint_le(number_set_memory(&s), SPAN / 64 * 4 * 16);
+    number_set_fini(&s);
+}
+END_TEST
+
+START_TEST(a_full_set_has_every_number)
+{
+    struct number_set s;
+
+    number_set_init(&s, 32 << 10);
+    for (uint64_t n = 0; n < 4096; n++) {
+        number_set_add(&s, n * 64);
+        ck_assert(number_set_has(&s, n * 64));
+        ck_assert_uint_le(number_set_memory(&s), 32 << 10);
+    }
+    ck_assert(number_set_is_full(&s));
+    ck_assert(number_set_has(&s, 1));
+    number_set_fini(&s);
+}
+END_TEST
+
+START_TEST(a_set_that_gets_no_memory_is_full)
+{
+    struct number_set s;
+
+    number_set_init(&s, SIZE_MAX);
+    mem_fail_after(1);
+    number_set_add(&s, 5);
+    mem_fail_after(0);
+    ck_assert(number_set_is_full(&s));
+    ck_assert(number_set_has(&s, 5));
+    number_set_fini(&s);
+}
+END_TEST
+
+Suite *suite_number_set(void)
+{
+    Suite *s = suite_create("number_set");
+    TCase *t = tcase_create("number_set");
+
+    tcase_add_test(t, has_what_was_added_and_nothing_else);
+    tcase_add_test(t, a_full_set_has_every_number);
+    tcase_add_test(t, a_set_that_gets_no_memory_is_full);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* test_history.c - which fetches stay, against a model that knows them all. */
+#include "storage/rows/history.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "storage/index/whole_index.h"
+#include "tests/unit/storage/scratch.h"
+
+#define URLS  40
+#define ROWS  6000
+#define PRINT UINT64_C(0x0f1e2d3c4b5a6978)
+
+/* What was added, whatever became of it. */
+struct added {
+    uint64_t url, same, near, body, link;
+    bool final, whole;
+};
+
+static struct {
+    struct scratch dir;
+    struct db *d;
+    struct page_store *pages;
+    struct link_store *links;
+    struct history *history;
+    struct added rows[ROWS + 1];
+    uint64_t n, random;
+} w;
+
+static uint64_t below(uint64_t most)
+{
+    w.random = w.random * 6364136223846793005u + 1442695040888963407u;
+    return (w.random >> 33) % most;
+}
+
+static void open_all(enum db_mode mode)
+{
+    w.d = scratch_open(w.dir.db, mode);
+    ck_assert_int_eq(page_store_open(&w.pages, w.d), STATUS_OK);
+    ck_assert_int_eq(page_store_watch_bodies(w.pages, 1 << 20), STATUS_OK);
+    ck_assert_int_eq(page_store_watch_near(w.pages, 1 << 20), STATUS_OK);
+    ck_assert_int_eq(page_store_watch_last(w.pages, 1 << 20), STATUS_OK);
+    ck_assert_int_eq(link_store_open(&w.links, w.d), STATUS_OK);
+    ck_assert_int_eq(history_open(&w.history, w.d, w.pages, w.links, 16 << 20),
+                     STATUS_OK);
+}
+
+static void close_all(void)
+{
+    history_close(w.history);
+    link_store_close(w.links);
+    page_store_close(w.pages);
+    db_close(w.d);
+}
+
+static void setup(void)
+{
+    memset(&w, 0, sizeof w);
+    w.random = 42;
+    w.dir = scratch_make();
+    open_all(DB_CREATE);
+}
+
+static void teardown(void)
+{
+    close_all();
+    scratch_remove(&w.dir);
+}
+
+static void add_links(uint64_t seq, const struct added *a)
+{
+    struct link_range rows = {link_store_next(w.links), 1 + a->link % 3,
+                              a->link % 2 == 1};
+    const struct link_row l = {a->url, a->link % URLS + 1, 0};
+
+    for (uint64_t i = 0; i < rows.count; i++)
+        ck_assert_int_eq(link_store_add(w.links, &l), STATUS_OK);
+    ck_assert_int_eq(link_store_set_page(w.links, seq, &rows), STATUS_OK);
+}
+
+/* The links of a 304 are those of the fetch before it. */
+static void share_links(uint64_t seq, uint64_t from)
+{
+    struct link_range rows;
+
+    ck_assert_int_eq(link_store_page(w.links, from, &rows), STATUS_OK);
+    ck_assert_int_eq(link_store_set_page(w.links, seq, &rows), STATUS_OK);
+}
+
+static void take_last(void *ctx, const struct fetch_row *row)
+{
+    *(struct fetch_row *)ctx = *row;
+}
+
+/* A page, the same page by a 304 or a 200, a failure, or a try. */
+static void add_row(void)
+{
+    struct fetch_row row = {.url = below(URLS) + 1, .at_ms = 1, .final = true};
+    struct fetch_row last = {.seq = 0};
+    struct added *a = &w.rows[w.n + 1];
+    const uint64_t kind = below(10);
+    uint64_t seq;
+    enum status st = page_store_last(w.pages, row.url, take_last, &last);
+
+    ck_assert(st == STATUS_OK || st == STATUS_NOT_FOUND);
+    row.status = kind < 7 ? WHOLE_STATUS : 3;
+    row.final = kind != 9;
+    row.reason = last.seq != 0 && kind < 4 ? WHOLE_UNCHANGED : 0;
+    a->link = below(1000);
+    if (row.reason != 0) {
+        row.body_digest = last.body_digest;
+        row.simhash = last.simhash;
+        a->link = w.rows[last.seq].link;
+    } else if (kind < 7) {
+        row.body_digest.hi = row.body_digest.lo = below(500) + 1;
+        row.simhash = PRINT ^ UINT64_C(1) << row.body_digest.hi % 20 ^
+                      UINT64_C(1) << (20 + row.body_digest.hi / 20 % 20);
+    }
+    ck_assert_int_eq(page_store_add(w.pages, &row, &seq), STATUS_OK);
+    history_add(w.history, &row);
+    ck_assert_uint_eq(seq, ++w.n);
+    *a = (struct added){row.url,
+                        row.same_as,
+                        row.near_dup_of,
+                        row.body_digest.hi,
+                        a->link,
+                        row.final,
+                        whole_index_takes(row.final, row.status, row.reason)};
+    if (row.reason != 0)
+        share_links(seq, last.seq);
+    else if (kind < 7)
+        add_links(seq, a);
+    ck_assert_int_eq(page_store_step(w.pages), STATUS_OK);
+}
+
+/* ---- what there is ---- */
+
+static bool stays[ROWS + 1];
+static uint64_t same_of[ROWS + 1], near_of[ROWS + 1];
+
+static bool note_row(void *ctx, const struct fetch_row *row)
+{
+    (void)ctx;
+    stays[row->seq] = true;
+    same_of[row->seq] = row->same_as;
+    near_of[row->seq] = row->near_dup_of;
+    return true;
+}
+
+static void read_rows(void)
+{
+    memset(stays, 0, sizeof stays);
+    ck_assert_int_eq(page_store_each(w.pages, 0, note_row, NULL), STATUS_OK);
+}
+
+/* Is it one of those that must stay, whatever names it? */
+static bool must_stay(uint64_t seq, unsigned keep)
+{
+    const struct added *a = &w.rows[seq];
+    unsigned later = 0;
+    bool whole_later = false;
+
+    for (uint64_t i = seq + 1; i <= w.n; i++)
+        if (w.rows[i].url == a->url) {
+            later += w.rows[i].final;
+            whole_later |= w.rows[i].whole;
+        }
+    return (a->final ? later < keep : later <= keep) ||
+           (a->whole && !whole_later);
+}
+
+static void same_link(void *ctx, const struct link_row *row)
+{
+    const struct added *a = ctx;
+
+    ck_assert_uint_eq(row->from, a->url);
+    ck_assert_uint_eq(row->to, a->link % URLS + 1);
+}
+
+static void links_are_there(uint64_t seq)
+{
+    struct added *a = &w.rows[seq];
+    struct link_range rows;
+
+    ck_assert_int_eq(link_store_page(w.links, seq, &rows), STATUS_OK);
+    ck_assert_uint_eq(rows.count, 1 + a->link % 3);
+    ck_assert_int_eq(rows.partial, a->link % 2);
+    ck_assert_int_eq(link_store_each_in(w.links, &rows, same_link, a),
+                     STATUS_OK);
+}
+
+/* Returns how many rows there are. */
+static uint64_t check_rows(unsigned keep)
+{
+    uint64_t there = 0, count;
+
+    read_rows();
+    for (uint64_t seq = 1; seq <= w.n; seq++) {
+        if (must_stay(seq, keep)) {
+            ck_assert_msg(stays[seq], "row %llu is lost",
+                          (unsigned long long)seq);
+            if (w.rows[seq].whole)
+                links_are_there(seq);
+        }
+        there += stays[seq];
+        if (!stays[seq])
+            continue;
+        ck_assert(same_of[seq] == w.rows[seq].same);
+        ck_assert(same_of[seq] == 0 || stays[same_of[seq]]);
+        ck_assert(near_of[seq] == 0 || stays[near_of[seq]]);
+    }
+    ck_assert_int_eq(page_store_verify_bodies(w.pages, &count), STATUS_OK);
+    ck_assert_int_eq(page_store_verify_near(w.pages, &count), STATUS_OK);
+    ck_assert_int_eq(page_store_verify_last(w.pages, URLS), STATUS_OK);
+    return there;
+}
+
+static uint64_t number(const char *sql)
+{
+    int64_t n = 0;
+
+    ck_assert_int_eq(db_number(w.d, sql, &n), STATUS_OK);
+    return (uint64_t)n;
+}
+
+static uint64_t pass(unsigned keep, size_t step)
+{
+    uint64_t removed = 0;
+
+    ck_assert_int_eq(history_begin(w.history, keep, URLS, UINT64_MAX),
+                     STATUS_OK);
+    while (history_is_running(w.history))
+        ck_assert_int_eq(history_step(w.history, step, &removed), STATUS_OK);
+    return removed;
+}
+
+START_TEST(of_each_url_the_last_fetches_stay_and_what_they_name)
+{
+    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    while (w.n < 2000)
+        add_row();
+    for (unsigned keep = 5; keep >= 1; keep--) {
+        uint64_t before = number("SELECT count(*) FROM fetch");
+        uint64_t removed = pass(keep, 64), there = check_rows(keep);
+
+        ck_assert_uint_gt(removed, 0);
+        ck_assert_uint_eq(before, removed + there);
+        /* Those with their tries, and what they name. */
+        ck_assert_uint_le(there, URLS * 3 * (keep + 1) + URLS * 10);
+    }
+    ck_assert_uint_eq(pass(1, 64), 0);
+    /* Links without a fetch are gone as well, and there are no others. */
+    ck_assert_uint_eq(number("SELECT count(*) FROM page_links WHERE fetch NOT"
+                             " IN (SELECT seq FROM fetch)"),
+                      0);
+    ck_assert_uint_eq(number("SELECT count(*) FROM link WHERE NOT EXISTS"
+                             " (SELECT 1 FROM page_links p WHERE link.rowid"
+                             " BETWEEN p.first AND p.first + p.count - 1)"),
+                      0);
+    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+}
+END_TEST
+
+/* Rows are added between the steps, the store is closed in the middle of passes
+ * (a crash does no more), and `keep` changes. */
+START_TEST(passes_agree_with_a_model_over_restarts)
+{
+    unsigned keep = 3, least = 3;
+    uint64_t removed = 0;
+
+    while (w.n < ROWS) {
+        ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+        for (uint64_t i = below(40); i > 0 && w.n < ROWS; i--)
+            add_row();
+        if (history_is_running(w.history))
+            ck_assert_int_eq(history_step(w.history, 1 + below(150), &removed),
+                             STATUS_OK);
+        else if (below(4) == 0)
+            ck_assert_int_eq(history_begin(w.history, keep, URLS, UINT64_MAX),
+                             STATUS_OK);
+        ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+        if (below(25) == 0) {
+            keep = 1 + (unsigned)below(4);
+            least = keep < least ? keep : least;
+            close_all();
+            open_all(DB_WRITE);
+        }
+        if (below(20) == 0)
+            (void)check_rows(least);
+    }
+    ck_assert_uint_gt(removed, ROWS / 2);
+    (void)check_rows(least);
+}
+END_TEST
+
+START_TEST(rows_that_somebody_reads_stay)
+{
+    uint64_t removed = 0;
+
+    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    while (w.n < 1000)
+        add_row();
+    ck_assert_int_eq(history_begin(w.history, 1, URLS, 300), STATUS_OK);
+    while (history_is_running(w.history))
+        ck_assert_int_eq(history_step(w.history, 100, &removed), STATUS_OK);
+    read_rows();
+    for (uint64_t seq = 300; seq <= w.n; seq++)
+        ck_assert(stays[seq]);
+    ck_assert_uint_gt(removed, 100);
+    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+}
+END_TEST
+
+START_TEST(a_pass_is_due_by_rows_and_by_another_number)
+{
+    ck_assert(!history_is_due(w.history, 2)); /* no rows */
+    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    while (w.n < 100)
+        add_row();
+    ck_assert(history_is_due(w.history, 2));
+    (void)pass(2, 10);
+    ck_assert(!history_is_due(w.history, 2));
+    ck_assert(history_is_due(w.history, 1));
+    while (w.n < 1099)
+        add_row();
+    ck_assert(!history_is_due(w.history, 2));
+    add_row();
+    ck_assert(history_is_due(w.history, 2));
+    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+    close_all();
+    open_all(DB_WRITE);
+    ck_assert(history_is_due(w.history, 2));
+}
+END_TEST
+
+/* Without memory for the names more rows stay, and none too few. */
+START_TEST(too_little_memory_keeps_more)
+{
+    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    while (w.n < 500)
+        add_row();
+    mem_fail_after(1);
+    (void)pass(1, 50);
+    mem_fail_after(0);
+    (void)check_rows(1);
+    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+}
+END_TEST
+
+Suite *suite_history(void)
+{
+    Suite *s = suite_create("history");
+    TCase *t = tcase_create("history");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, of_each_url_the_last_fetches_stay_and_what_they_name);
+    tcase_add_test(t, passes_agree_with_a_model_over_restarts);
+    tcase_add_test(t, rows_that_somebody_reads_stay);
+    tcase_add_test(t, a_pass_is_due_by_rows_and_by_another_number);
+    tcase_add_test(t, too_little_memory_keeps_more);
+    suite_add_tcase(s, t);
+    return s;
+}
