@@ -61,6 +61,7 @@ cli/dedupe: base/* config frontier/* job/* cli cli/report
 cli/filter: base/* config filter/* frontier/* job/* cli cli/report
 cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
 cli/inspect: base/* config filter/* storage/* frontier/* crawler/* job/* service/* cli cli/control cli/filter cli/report
+cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/inspect
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
 END
 }

@@ -1,8 +1,8 @@
 /*
  * export_broken.h - `urlweir export --what broken`: links that lead nowhere.
  */
-#ifndef URLWEIR_CLI_INSPECT_EXPORT_BROKEN_H
-#define URLWEIR_CLI_INSPECT_EXPORT_BROKEN_H
+#ifndef URLWEIR_CLI_EXPORT_EXPORT_BROKEN_H
+#define URLWEIR_CLI_EXPORT_EXPORT_BROKEN_H
 
 #include <stdbool.h>
 

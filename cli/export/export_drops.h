@@ -4,8 +4,8 @@
  * The rows are those of docs/formats/export.md. Each returns STATUS_IO if
  * stdout is gone.
  */
-#ifndef URLWEIR_CLI_INSPECT_EXPORT_DROPS_H
-#define URLWEIR_CLI_INSPECT_EXPORT_DROPS_H
+#ifndef URLWEIR_CLI_EXPORT_EXPORT_DROPS_H
+#define URLWEIR_CLI_EXPORT_EXPORT_DROPS_H
 
 #include "base/record.h"
 #include "base/status.h"

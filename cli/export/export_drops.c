@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* export_drops.c - `urlweir export` of links that were dropped. */
-#include "cli/inspect/export_drops.h"
+#include "cli/export/export_drops.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /*
  * service_export.h - `urlweir export` of a directory of `urlweir serve`.
  */
-#ifndef URLWEIR_CLI_INSPECT_SERVICE_EXPORT_H
-#define URLWEIR_CLI_INSPECT_SERVICE_EXPORT_H
+#ifndef URLWEIR_CLI_EXPORT_SERVICE_EXPORT_H
+#define URLWEIR_CLI_EXPORT_SERVICE_EXPORT_H
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
  * The store keeps metadata as the octets that came in, so this decodes it.
  * Looks up the latest row of each URL by number, one after the other.
  */
-#include "cli/inspect/service_export.h"
+#include "cli/export/service_export.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * The rows are in the order of the links, so those of a page are together;
  * sorted by line they are together by target, which is the first field.
  */
-#include "cli/inspect/export_broken.h"
+#include "cli/export/export_broken.h"
 
 #include <stdio.h>
 #include <stdlib.h>
