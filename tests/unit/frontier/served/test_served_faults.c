@@ -69,8 +69,8 @@ static void put_again(void *run)
     char text[6][64];
     uint64_t gone;
 
-    TELLS(served_remove_queue(x->t, bytes_of_str("c"),
-                              bytes_of_str("h1.test"), NOW, &gone));
+    TELLS(served_remove_queue(x->t, bytes_of_str("c"), bytes_of_str("h1.test"),
+                              NOW, &gone));
     TELLS(served_commit(x->t, NOW));
     for (unsigned i = 0; i < 6; i++)
         list[i] = url(text[i], i * 7, i % 2 == 0);
@@ -141,12 +141,8 @@ static void steer(void *run)
 static const struct work {
     const char *name;
     void (*run)(void *run);
-} works[] = {{"open", open_it},
-             {"put", put},
-             {"put again", put_again},
-             {"lease", lease},
-             {"ask", ask},
-             {"steer", steer}};
+} works[] = {{"open", open_it}, {"put", put}, {"put again", put_again},
+             {"lease", lease},  {"ask", ask}, {"steer", steer}};
 
 static void open_whole(struct run *x)
 {
