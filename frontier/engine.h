@@ -202,6 +202,7 @@ struct engine_stats {
     uint64_t refreshed;   /* final outcomes of URLs fetched again */
     uint64_t changed;     /* of those, not as the last time */
     uint64_t gone;        /* found missing so often that they have no date */
+    uint64_t history_removed; /* rows of old fetches that did not stay */
     uint64_t seeds, seeds_failed;
     uint64_t commits;
 };
