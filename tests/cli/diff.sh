@@ -69,6 +69,24 @@ for kind in new gone changed moved; do
 done
 grep -q '^same .* ([1-9][0-9]* with another body)' out || fail "same texts in other bodies are not counted: $(cat out)"
 
+# ---- one crawl that fetched both ----
+
+moment() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
+show old
+crawl one --record links
+ended 0
+then=$(moment)
+sleep 0.01
+show new
+exits 0 "$URLWEIR" refresh one --now
+exits 0 "$URLWEIR" resume one --progress none
+exits 0 "$URLWEIR" diff one --from "$then" --to "$(moment)" --format jsonl
+lines >found
+LC_ALL=C sort versions/truth.text | diff - found >difference ||
+    fail "between two moments: $(head -n 20 difference)"
+exits 0 "$URLWEIR" diff one --from "$then" --to "$then" --exit-code
+exits 0 "$URLWEIR" diff new one --exit-code # of pages fetched twice, the last fetch
+
 # ---- formats ----
 
 exits 0 "$URLWEIR" diff old new --format csv
