@@ -196,7 +196,7 @@ $B/completion/%: $(BIN)
 
 # ---- tests -----------------------------------------------------------------
 
-.PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
+.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
 # One after the other: apt-get does not share the system with itself.
 build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
@@ -214,11 +214,7 @@ check-hardening: $(BIN)
 
 # Limits of time find what hangs; a busy machine is no finding.
 CK_LIMITS = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(if $(filter release,$(MODE)),4,8)
-check-unit: build/deps-check.stamp $B/unit
-	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t $(CK_LIMITS) $B/unit || exit 1; done
-
-# The same, suites side by side: for builds that are slow.
-check-suites: build/deps-check.stamp $B/unit
+check-unit: build/deps-check.stamp $B/unit ## the unit tests, suites side by side (T="url robots" for some)
 	$(Q)$(CK_LIMITS) tests/unit/run_unit.sh $B/unit $(or $(T),$(SUITES))
 
 check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
@@ -250,13 +246,13 @@ check-releases: ## build and test in a fresh system of each Debian release (as r
 # told not to, it is.
 STILL = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 asan: ## unit tests, corpus and some command tests under ASan and UBSan
-	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-suites check-fuzz
+	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-unit check-fuzz
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-cli T="$(SANITIZED_CLI)"
 ubsan: ## the same under UBSan alone
-	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-suites check-fuzz
+	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-unit check-fuzz
 	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-cli T="$(SANITIZED_CLI)"
 tsan: ## the tests that have threads under TSan
-	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-suites T="$(THREAD_SUITES)"
+	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-unit T="$(THREAD_SUITES)"
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-cli T="exact external serve-stress signals stuck"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
