@@ -84,6 +84,23 @@ done
 printf '%s\n' http://example.com/page/2000 never | filter remove cuckoo --tell >got
 printf 'removed\thttp://example.com/page/2000\nabsent\tnever\n' | cmp - got ||
     fail "remove --tell: $(cat got)"
+# Both keep their keys: what was never added is refused, at any rate.
+for kind in counting cuckoo; do
+    filter create kept.$kind --kind $kind --capacity 3000 --fpr 0.05
+    filter add kept.$kind <keys
+    filter remove kept.$kind --tell <others >got
+    [ "$(grep -c '^absent' got)" = 3000 ] ||
+        fail "$kind: what was never added is removed"
+    filter check kept.$kind <keys >got
+    ! grep -q '^new' got || fail "$kind: a key of others was removed"
+done
+# Without its keys, a key added nine times is there for nine removals.
+filter create copies --kind cuckoo --capacity 100 --fixed
+yes again | head -n 9 | filter add copies
+yes again | head -n 8 | filter remove copies
+echo again | filter check copies | grep -q '^maybe' || fail "it went too soon"
+yes again | head -n 2 | filter remove copies --tell | cut -f 1 >got
+printf 'removed\nabsent\n' | cmp - got || fail "copies: $(cat got)"
 refuses 1 "cannot remove keys" remove bloom
 
 # ---- merging ------------------------------------------------------------------
@@ -132,6 +149,20 @@ filter info print --json | grep -q '"fpr_promised": 0.029' ||
 refuses 1 "--fingerprint 8 cannot keep --fpr 0.001" create other --kind cuckoo \
     --capacity 1.5M --fingerprint 8 --fpr 0.001
 refuses 1 "--fpr" create no --capacity 10 --fpr 2
+for slots in 1 2 4 8; do
+    filter create bucket.$slots --kind cuckoo --capacity 3000 --bucket $slots --fixed
+    filter add bucket.$slots <keys
+    filter check bucket.$slots <keys >got
+    ! grep -q '^new' got || fail "--bucket $slots: a key is called new"
+    filter info bucket.$slots --json >got
+    python3 -c 'import json, sys
+o, load = json.load(open("got")), {1: 50, 2: 84, 4: 95, 8: 98}[int(sys.argv[1])]
+assert abs(100 * o["fill"] - load) < 1 and o["stuck"] == 0, o' $slots ||
+        fail "--bucket $slots: $(cat got)"
+done
+refuses 1 "--bucket" create other --kind cuckoo --capacity 10 --bucket 3
+refuses 1 "no filter of that size" create other --kind cuckoo --capacity 1M \
+    --bucket 1 --fingerprint 8
 
 # ---- full, damaged, absent ----------------------------------------------------
 
