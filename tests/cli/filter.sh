@@ -103,6 +103,38 @@ yes again | head -n 2 | filter remove copies --tell | cut -f 1 >got
 printf 'removed\nabsent\n' | cmp - got || fail "copies: $(cat got)"
 refuses 1 "cannot remove keys" remove bloom
 
+# ---- many small ones in one file ------------------------------------------------
+
+# A key of one name is no key of another, and the names share nothing but bits.
+awk 'BEGIN { for (u = 0; u < 2000; u++) for (k = 0; k < 20; k++)
+    print "user" u "\tpage" u % 7 * 1000 + k }' >named
+filter create tenants --kind cuckoo --capacity 40000 --fpr 1e-3
+filter add tenants --named <named
+filter check tenants --named <named >got
+sed 's/^/maybe\t/' named | cmp - got || fail "a name lost a key"
+sed 's/page/other/' named | filter check tenants --named >got
+[ "$(grep -c '^new	' got)" -gt 39900 ] || fail "names share their keys"
+printf 'page0\npage1000\n' | filter check tenants --name user0 >got
+printf 'maybe\tpage0\nnew\tpage1000\n' | cmp - got || fail "--name: $(cat got)"
+printf 'page0\n' | filter check tenants >got
+printf 'new\tpage0\n' | cmp - got || fail "a key without a name: $(cat got)"
+printf 'page0\n' | filter remove tenants --name user0
+printf 'user0\tpage0\nuser7\tpage0\n' | filter check tenants --named >got
+printf 'new\tuser0\tpage0\nmaybe\tuser7\tpage0\n' | cmp - got ||
+    fail "a name's key was removed for another: $(cat got)"
+[ "$(($(wc -c <tenants) / 2000))" -lt 700 ] || fail "$(wc -c <tenants) octets"
+exits 1 sh -c 'echo nameless | "$URLWEIR" filter add tenants --named'
+says err "no tab behind a name"
+refuses 1 "goes with neither" check tenants --named --name a
+# Killed at any step of the writing, all names are as they were or as they are.
+for point in filter-checkpoint-half file-written file-renamed; do
+    cp tenants killed.tenants
+    sed 's/page/later/' named | URLWEIR_KILL_AT=$point "$URLWEIR" filter add killed.tenants \
+        --named 2>err && fail "$point was not passed"
+    filter check killed.tenants --named <named >got
+    [ "$(grep -c '^new	' got)" = 1 ] || fail "killed at $point: a name lost keys"
+done
+
 # ---- merging ------------------------------------------------------------------
 
 for kind in scalable bloom stacked counting cuckoo; do
