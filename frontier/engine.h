@@ -155,6 +155,8 @@ struct engine_done {
     struct outcome outcome;
     bool transient;       /* may be retried, if tries are left */
     struct fetch_row row; /* the engine sets seq, url, final, tries */
+    int64_t fresh_ms;     /* how long its server says that it stays fresh
+                             (RFC 9111 section 4.2.1); 0 or -1: it does not */
     const struct engine_item *outlinks;
     size_t outlink_count; /* outlinks[0] is a redirect's target */
     uint64_t text_tag; /* of the body without its numbers (trap_text.h); 0: not
