@@ -13,6 +13,7 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_file.h"
 #include "cli/filter/filter_redis.h"
+#include "filter/seeded.h"
 #include "filter/sizing.h"
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
@@ -148,7 +149,7 @@ static int create_in_redis(const char *url, const struct create_settings *s)
         return usage_error(&filter_create_usage,
                            "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
-    filter_file_seed(seed, s->seed);
+    seeded_from_text(seed, s->seed);
     return filter_redis_create(filter_create_usage.name, url,
                                (uint64_t)s->capacity, s->fpr, seed);
 }
