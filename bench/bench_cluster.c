@@ -59,12 +59,13 @@ static struct cluster_store *make_store(struct bench *b, const char *name)
                                             .name = name,
                                             .lease_ms = 60000,
                                             .hold_ms = 60000};
+    const struct cluster_new what = {SHARDS, seed, {"", 0}};
     struct cluster_store *s = NULL;
     struct buf error;
 
     buf_init(&error, 4096);
     snprintf(a.path, sizeof a.path, "%s", b->server.socket);
-    must(cluster_store_create(&s, &o, SHARDS, seed, &error) == STATUS_OK,
+    must(cluster_store_create(&s, &o, &what, &error) == STATUS_OK,
          buf_str(&error));
     buf_fini(&error);
     return s;

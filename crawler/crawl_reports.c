@@ -14,7 +14,10 @@ void crawl_note_failure(struct crawl *c, enum status st)
     if (st == STATUS_NOMEM)
         mem_out(0);
     c->status = st;
-    c->end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+    if (st == STATUS_FULL)
+        c->end = CRAWL_DISK;
+    else /* closed: the cluster that holds the frontier is out of reach */
+        c->end = st == STATUS_CLOSED ? CRAWL_INTERRUPTED : CRAWL_BROKEN;
 }
 
 static void has_come_back(struct crawl *c, const struct report *r)

@@ -138,6 +138,17 @@ static enum fetch_task_state end_unasked(const struct fetch_task_tools *t,
                             clock_wall_ms()));
 }
 
+/* May a request begin that takes as long as one may? If not, others may ask the
+ * host before its response has ended, and the URL is given back. We read the
+ * clock here: `now` is as old as the last wait of this thread. */
+static bool has_time(const struct fetch_task_tools *t,
+                     const struct fetch_task *task)
+{
+    int64_t until = lease_of(task)->until;
+
+    return until == 0 || t->o->timeout_ms * NS_PER_MS < until - clock_mono();
+}
+
 /* ---- the page ------------------------------------------------------------ */
 
 static enum fetch_task_state page_ended(const struct fetch_task_tools *t,
@@ -181,6 +192,8 @@ static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
 
+    if (!has_time(t, task))
+        return fetch_task_release(t, task);
     if (conditions_any(&conditions))
         order.conditions = &conditions;
 
@@ -231,6 +244,10 @@ static enum fetch_task_state begin_robots(const struct fetch_task_tools *t,
 
     task->on_ended = robots_ended;
     task->read_robots = true;
+    if (!has_time(t, task)) {
+        robots_cache_gave_up(t->robots, task->origin);
+        return fetch_task_release(t, task);
+    }
     if (fetch_set_start(t->fetches, &order, task, now, clock_wall_ms()))
         return FETCH_TASK_BUSY;
     robots_cache_gave_up(t->robots, task->origin);

@@ -77,6 +77,7 @@ struct external_queue {
     uint32_t leased;
     int64_t blocked_for; /* ns; 0: not blocked */
     int64_t delay;       /* ns */
+    int64_t polite_for;  /* ns until politeness allows a request; 0: now */
     uint32_t limit;      /* limit of done URLs, set by a person; 0: none */
 };
 

@@ -28,7 +28,7 @@ frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
 frontier/hosts: base/* storage/* frontier
-frontier/cluster: base/*
+frontier/cluster: base/* storage/* frontier frontier/url
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
@@ -53,7 +53,6 @@ service/urlfrontier: base/* frontier frontier/url frontier/served service/net se
 service/metrics: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
 service/http: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base/* frontier frontier/url frontier/served job/* service/*
-bindings/c: base/* filter frontier/url frontier/dedupe crawler/html crawler/robots crawler/sitemap
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*
 cli/completion: base/* config job/* cli
 cli/control: base/* config frontier/* job/* service/* cli
@@ -67,7 +66,7 @@ cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli
 END
 }
 
-find base config filter storage frontier crawler job service cli bindings/c -name '*.[ch]' \
+find base config filter storage frontier crawler job service cli -name '*.[ch]' \
     -exec grep -H '^#include "' {} + |
     sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' >"${TMPDIR:-/tmp}/layers.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT

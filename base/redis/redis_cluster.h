@@ -43,6 +43,8 @@ struct redis_cluster_options {
     int64_t call_ns;    /* a call is tried that long in all */
     size_t window;      /* most calls under way at one server */
     unsigned replicas;  /* of a durable call; 0: WAIT is not used */
+    bool alone_is_fine; /* a server without cluster mode and without replicas
+                           is taken as if `replicas` were 0 */
     int64_t replica_ms; /* of one WAIT, before the next */
     /* A setting of the servers, and its least value: a lower one is warned
      * about. NULL: none. */

@@ -66,6 +66,8 @@ void redis_map_single(struct redis_cluster *c, struct redis_node *n)
         set_owner(c, i, n);
     note_masters(c);
     c->map_due = INT64_MAX;
+    if (c->o.alone_is_fine && redis_link_info(n->link)->replicas == 0)
+        c->o.replicas = 0;
 }
 
 void redis_map_want(struct redis_cluster *c)

@@ -2,6 +2,7 @@
  * cluster_impl.h - the store's own structs, for its files alone.
  *
  *   cluster_store.c   opening, keys, counts
+ *   cluster_record.c  the crawl's record, places
  *   cluster_put.c     URLs in, buckets of the seen set
  *   cluster_lease.c   looking for leases, claiming, ending
  */
@@ -11,12 +12,15 @@
 #include "frontier/cluster/cluster_scripts.h"
 #include "frontier/cluster/cluster_store.h"
 
+#define CLUSTER_FORMAT "1" /* of what is in the cluster */
+
 struct cluster_shard {
     uint16_t slot;
     bool looking;     /* a peek or a claim is under way */
     uint32_t buckets; /* of its seen set, as last told */
     bool splitting;
     int64_t next_look; /* clock_mono() */
+    int64_t due;       /* as the last look said; 0: there was none */
     uint64_t maps;     /* another server has it: maps read by then, and 1 */
 };
 
@@ -25,6 +29,9 @@ struct cluster_store {
     char name[CLUSTER_NAME_MOST + 1];
     struct redis_cluster *net;
     struct digest_key key;
+    unsigned char seed[DIGEST_SEED_SIZE];
+    struct buf settings;
+    bool begun;
     unsigned shard_count;
     struct cluster_shard *shards;
     /* leases */
@@ -49,6 +56,12 @@ void key_list_fini(struct key_list *k);
 void key_list_add(struct key_list *k, const struct cluster_store *s,
                   unsigned shard, const char *kind, struct bytes rest);
 const struct bytes *key_list_get(struct key_list *k);
+
+/* Run `begin` and wait for it. `args`: 'new' or '', fields and values. */
+MUST_CHECK enum status cluster_record_begin(struct cluster_store *s,
+                                            const struct bytes *args, size_t n,
+                                            struct buf *error);
+void cluster_set_shards(struct cluster_store *s, unsigned count);
 
 unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host);
 /* The bucket of a fingerprint among `n`. */

@@ -30,7 +30,6 @@
 #define HOSTS_MOST 16              /* of one look */
 #define LOOK_LEAST (5 * NS_PER_MS) /* between two looks at one shard */
 #define LOOK_MOST  (1 * NS_PER_S)
-#define MARGIN_MS  500 /* of a lease, for clocks that do not run alike */
 
 bool cluster_lease_allows(const struct cluster_lease *l, int64_t now,
                           int64_t length)
@@ -156,7 +155,8 @@ static void give(struct look *l, const redisReply *r)
         lease.item = bytes_of(item->str + 1, (size_t)item->len - 1);
         lease.state = state_of(
             bytes_of(r->element[i + 3]->str, (size_t)r->element[i + 3]->len));
-        lease.until = l->began + (l->s->o.lease_ms - MARGIN_MS) * NS_PER_MS;
+        lease.until =
+            l->began + (l->s->o.lease_ms - CLUSTER_LEASE_MARGIN_MS) * NS_PER_MS;
         l->s->wanted -= l->s->wanted > 0;
         l->s->take(l->s->take_ctx, &lease);
     }
@@ -218,6 +218,21 @@ static void claim(struct look *l, const redisReply *hosts)
 
 /* ---- looks ---- */
 
+static int64_t due_of(long long ms, int64_t now)
+{
+    return ms < 0 || ms > INT64_MAX / (2 * NS_PER_MS) ? INT64_MAX
+                                                      : now + ms * NS_PER_MS;
+}
+
+int64_t cluster_store_next_due(const struct cluster_store *s)
+{
+    int64_t due = INT64_MAX;
+
+    for (unsigned i = 0; i < s->shard_count; i++)
+        due = clock_earlier(due, s->shards[i].due);
+    return due;
+}
+
 static void peek_came(void *ctx, enum status st, const redisReply *r)
 {
     struct look *l = ctx;
@@ -230,6 +245,7 @@ static void peek_came(void *ctx, enum status st, const redisReply *r)
         end_look(l, now + LOOK_MOST);
         return;
     }
+    l->s->shards[l->shard].due = due_of(r->element[0]->integer, now);
     if (r->elements == 1) {
         if (r->element[0]->integer >= 0)
             next = clock_earlier(r->element[0]->integer, 1000) * NS_PER_MS;

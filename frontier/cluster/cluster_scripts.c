@@ -2,8 +2,12 @@
 /*
  * cluster_scripts.c - what the servers of a cluster run.
  *
- * Keys of shard 23 (hexadecimal 17) of crawl NAME, all in one slot:
+ * Keys of crawl NAME, and of its shard 23 (hexadecimal 17), which are all in
+ * one slot:
  *
+ *   {NAME}           hash: the crawl's record (cluster_store.c)
+ *   {NAME}p          sorted set: places, seeds and what they were redirected
+ *                    to -> number, from 0: they open the scope
  *   {NAME:17}m       hash: counts and state of the shard
  *                    buckets, seen, done, token, puts, expired, run, hold
  *   {NAME:17}r       sorted set: host -> when it may be asked next; hosts with
@@ -51,14 +55,22 @@
     "end\n"
 
 /* KEYS: the crawl's hash. ARGV: 'new' or '', fields and values of a new one.
- * Answers its fields and values; nothing: there is none; 0: it exists. */
+ * Answers its fields and values; nothing: there is none; 0: it exists. One
+ * whose creator did not come to put all seeds is created once more; its seed
+ * stays, since URLs are in already. */
 const struct redis_script cluster_script_begin = {
     0, "begin",
     "#!lua\n"
     "local have = redis.call('EXISTS', KEYS[1]) == 1\n"
     "if ARGV[1] == 'new' then\n"
-    "  if have then return 0 end\n"
-    "  redis.call('HSET', KEYS[1], unpack(ARGV, 2))\n"
+    "  if have and redis.call('HGET', KEYS[1], 'state') ~= 'new' then\n"
+    "    return 0\n"
+    "  end\n"
+    "  for i = 2, #ARGV, 2 do\n"
+    "    if not have or ARGV[i] == 'settings' then\n"
+    "      redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])\n"
+    "    end\n"
+    "  end\n"
     "end\n"
     "return redis.call('HGETALL', KEYS[1])\n"};
 
@@ -251,7 +263,35 @@ const struct redis_script cluster_script_count = {
     "  redis.call('ZCARD', KEYS[2]), tonumber(v[3] or '0'),\n"
     "  tonumber(v[4] or '1')}\n"};
 
+/* KEYS: the crawl's hash. All its seeds are in. Answers 1. */
+const struct redis_script cluster_script_begun = {
+    9, "begun",
+    "#!lua flags=allow-oom\n"
+    "redis.call('HSET', KEYS[1], 'state', 'begun')\n"
+    "return 1\n"};
+
+/* KEYS: the crawl's hash, its places. ARGV: places to add. Answers how many
+ * there are now. HSET makes the script write in any case, as put() does. */
+const struct redis_script cluster_script_place = {
+    10, "place",
+    "#!lua\n"
+    "for i = 1, #ARGV do\n"
+    "  redis.call('ZADD', KEYS[2], 'NX', redis.call('ZCARD', KEYS[2]), "
+    "ARGV[i])\n"
+    "end\n"
+    "local n = redis.call('ZCARD', KEYS[2])\n"
+    "redis.call('HSET', KEYS[1], 'places', n)\n"
+    "return n\n"};
+
+/* KEYS: places. ARGV: how many are known, how many more are wanted. Answers
+ * them, in the order in which they were added. */
+const struct redis_script cluster_script_news = {
+    11, "news",
+    "#!lua flags=no-writes,allow-oom\n"
+    "return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[1] + ARGV[2] - 1)\n"};
+
 const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_begin, &cluster_script_put,    &cluster_script_split,
     &cluster_script_peek,  &cluster_script_claim,  &cluster_script_adopt,
-    &cluster_script_ack,   &cluster_script_extend, &cluster_script_count};
+    &cluster_script_ack,   &cluster_script_extend, &cluster_script_count,
+    &cluster_script_begun, &cluster_script_place,  &cluster_script_news};

@@ -16,9 +16,10 @@
 extern const struct redis_script cluster_script_begin, cluster_script_put,
     cluster_script_split, cluster_script_peek, cluster_script_claim,
     cluster_script_adopt, cluster_script_ack, cluster_script_extend,
-    cluster_script_count;
+    cluster_script_count, cluster_script_begun, cluster_script_place,
+    cluster_script_news;
 
-#define CLUSTER_SCRIPTS 9
+#define CLUSTER_SCRIPTS 12
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

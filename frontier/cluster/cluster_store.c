@@ -2,7 +2,7 @@
 /*
  * cluster_store.c - opening, keys, counts.
  *
- * The record of a crawl is the hash {NAME}: format, shards, seed.
+ * The record of a crawl is in cluster_record.c.
  */
 #include "frontier/cluster/cluster_store.h"
 
@@ -16,7 +16,6 @@
 #include "base/redis/redis_slots.h"
 #include "frontier/cluster/cluster_impl.h"
 
-#define FORMAT    "1"
 #define KEYS_MOST ((size_t)16 << 20) /* octets of the keys of one call */
 #define START     (20 * NS_PER_S)    /* longest wait for the servers */
 #define WINDOW    64
@@ -101,7 +100,7 @@ static bool name_is_valid(const char *name)
     return len > 0 && len <= CLUSTER_NAME_MOST;
 }
 
-static void set_shards(struct cluster_store *s, unsigned count)
+void cluster_set_shards(struct cluster_store *s, unsigned count)
 {
     char tag[CLUSTER_NAME_MOST + 16];
 
@@ -113,109 +112,6 @@ static void set_shards(struct cluster_store *s, unsigned count)
         s->shards[i].slot = redis_slot_of(bytes_of(tag, (size_t)len));
         s->shards[i].buckets = 1;
     }
-}
-
-/* The record of the crawl, as `begin` gives it. */
-struct record {
-    bool ended;
-    enum status st;
-    unsigned shards;
-    bool has_seed;
-    unsigned char seed[DIGEST_SEED_SIZE];
-};
-
-static bool read_seed(struct bytes text, unsigned char *seed)
-{
-    if (text.len != (size_t)2 * DIGEST_SEED_SIZE)
-        return false;
-    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
-        int hi = ascii_hex(text.at[2 * i]), lo = ascii_hex(text.at[2 * i + 1]);
-
-        if (hi < 0 || lo < 0)
-            return false;
-        seed[i] = (unsigned char)(hi * 16 + lo);
-    }
-    return true;
-}
-
-static enum status read_field(struct record *rec, struct bytes name,
-                              struct bytes value)
-{
-    if (bytes_is(name, "format") && !bytes_is(value, FORMAT))
-        return STATUS_VERSION;
-    if (bytes_is(name, "shards"))
-        rec->shards = (unsigned)strtoul(value.at, NULL, 10);
-    if (bytes_is(name, "seed"))
-        rec->has_seed = read_seed(value, rec->seed);
-    return STATUS_OK;
-}
-
-static enum status read_record(struct record *rec, const redisReply *r)
-{
-    enum status st = STATUS_OK;
-
-    if (r->type == REDIS_REPLY_INTEGER)
-        return STATUS_EXISTS;
-    if (r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
-        return STATUS_DAMAGED;
-    if (r->elements == 0)
-        return STATUS_NOT_FOUND;
-    for (size_t i = 0; i < r->elements && st == STATUS_OK; i += 2) {
-        const redisReply *name = r->element[i], *value = r->element[i + 1];
-
-        if (name->type != REDIS_REPLY_STRING ||
-            value->type != REDIS_REPLY_STRING)
-            return STATUS_DAMAGED;
-        st = read_field(rec, bytes_of(name->str, (size_t)name->len),
-                        bytes_of(value->str, (size_t)value->len));
-    }
-    if (st == STATUS_OK && (!rec->has_seed || rec->shards < 1 ||
-                            rec->shards > CLUSTER_SHARDS_MOST))
-        st = STATUS_DAMAGED;
-    return st;
-}
-
-static void record_came(void *ctx, enum status st, const redisReply *r)
-{
-    struct record *rec = ctx;
-
-    rec->ended = true;
-    rec->st = st == STATUS_OK ? read_record(rec, r) : st;
-}
-
-/* Run `begin` and wait for it. */
-static enum status begin(struct cluster_store *s, const struct bytes *args,
-                         size_t n, struct buf *error)
-{
-    struct record rec = {.st = STATUS_CLOSED};
-    char key[CLUSTER_NAME_MOST + 3];
-    struct bytes name;
-    struct redis_call_spec spec = {.script = &cluster_script_begin,
-                                   .slot = redis_slot_of(bytes_of_str(s->name)),
-                                   .keys = &name,
-                                   .key_count = 1,
-                                   .args = args,
-                                   .arg_count = n,
-                                   .durable = true,
-                                   .end = record_came,
-                                   .ctx = &rec};
-
-    name = bytes_of(key, (size_t)snprintf(key, sizeof key, "{%s}", s->name));
-    redis_cluster_call(s->net, &spec);
-    while (!rec.ended)
-        redis_cluster_turn(s->net, NS_PER_S);
-    if (rec.st == STATUS_OK) {
-        digest_key_init(&s->key, rec.seed);
-        set_shards(s, rec.shards);
-    } else if (rec.st == STATUS_EXISTS) {
-        buf_addf(error, "there is a crawl named %s already", s->name);
-    } else if (rec.st == STATUS_NOT_FOUND) {
-        buf_addf(error, "there is no crawl named %s", s->name);
-    } else {
-        buf_addf(error, "the record of crawl %s: %s", s->name,
-                 status_text(rec.st));
-    }
-    return rec.st;
 }
 
 static struct cluster_store *new_store(const struct cluster_store_options *o)
@@ -230,6 +126,7 @@ static struct cluster_store *new_store(const struct cluster_store_options *o)
         .call_ns = o->call_ns > 0 ? o->call_ns : 60 * NS_PER_S,
         .window = WINDOW,
         .replicas = o->replicas,
+        .alone_is_fine = o->alone_is_fine,
         .replica_ms = 1000,
         .setting = "set-max-intset-entries",
         .setting_least = INTSET_LEAST,
@@ -237,6 +134,7 @@ static struct cluster_store *new_store(const struct cluster_store_options *o)
 
     s->o = *o;
     s->o.servers = NULL;
+    buf_init(&s->settings, CLUSTER_TEXT_MOST);
     snprintf(s->name, sizeof s->name, "%s", o->name);
     s->o.name = s->name;
     s->net = redis_cluster_new(&net);
@@ -261,7 +159,7 @@ static enum status open_with(struct cluster_store **out,
     s = new_store(o);
     st = redis_cluster_start(s->net, START, error);
     if (st == STATUS_OK)
-        st = begin(s, args, n, error);
+        st = cluster_record_begin(s, args, n, error);
     if (st != STATUS_OK) {
         cluster_store_close(s);
         return st;
@@ -272,26 +170,35 @@ static enum status open_with(struct cluster_store **out,
 
 enum status cluster_store_create(struct cluster_store **out,
                                  const struct cluster_store_options *o,
-                                 unsigned shards,
-                                 const unsigned char seed[DIGEST_SEED_SIZE],
+                                 const struct cluster_new *what,
                                  struct buf *error)
 {
     char count[16], hex[2 * DIGEST_SEED_SIZE + 1];
-    const struct bytes args[] = {
-        bytes_of_str("new"),
-        bytes_of_str("format"),
-        bytes_of_str(FORMAT),
-        bytes_of_str("shards"),
-        bytes_of(count, (size_t)snprintf(count, sizeof count, "%u", shards)),
-        bytes_of_str("seed"),
-        bytes_of(hex, sizeof hex - 1)};
+    const struct bytes args[] = {bytes_of_str("new"),
+                                 bytes_of_str("format"),
+                                 bytes_of_str(CLUSTER_FORMAT),
+                                 bytes_of_str("shards"),
+                                 bytes_of(count,
+                                          (size_t)snprintf(count, sizeof count,
+                                                           "%u", what->shards)),
+                                 bytes_of_str("seed"),
+                                 bytes_of(hex, sizeof hex - 1),
+                                 bytes_of_str("state"),
+                                 bytes_of_str("new"),
+                                 bytes_of_str("settings"),
+                                 what->settings};
 
-    if (shards < 1 || shards > CLUSTER_SHARDS_MOST) {
+    if (what->shards < 1 || what->shards > CLUSTER_SHARDS_MOST) {
         buf_addf(error, "a crawl has from 1 to %d shards", CLUSTER_SHARDS_MOST);
         return STATUS_ARG;
     }
+    if (what->settings.len > CLUSTER_TEXT_MOST) {
+        buf_addf(error, "the settings are longer than %zu octets",
+                 CLUSTER_TEXT_MOST);
+        return STATUS_ARG;
+    }
     for (size_t i = 0; i < DIGEST_SEED_SIZE; i++)
-        snprintf(hex + 2 * i, 3, "%02x", seed[i]);
+        snprintf(hex + 2 * i, 3, "%02x", what->seed[i]);
     return open_with(out, o, args, sizeof args / sizeof *args, error);
 }
 
@@ -309,6 +216,7 @@ void cluster_store_close(struct cluster_store *s)
     if (s == NULL)
         return;
     redis_cluster_free(s->net);
+    buf_fini(&s->settings);
     free(s->shards);
     free(s);
 }
@@ -316,6 +224,14 @@ void cluster_store_close(struct cluster_store *s)
 const struct digest_key *cluster_store_digest_key(const struct cluster_store *s)
 {
     return &s->key;
+}
+
+void cluster_store_set_times(struct cluster_store *s, int64_t lease_ms,
+                             int64_t pause_ms, int64_t hold_ms)
+{
+    s->o.lease_ms = lease_ms;
+    s->o.pause_ms = pause_ms;
+    s->o.hold_ms = hold_ms;
 }
 
 /* ---- turns, counts ---- */

@@ -44,29 +44,38 @@
 struct cluster_store;
 
 #define CLUSTER_SHARDS_MOST 16384
-#define CLUSTER_HOST_MOST   255
+#define CLUSTER_HOST_MOST   320 /* a name of 253 octets, and a port */
 #define CLUSTER_ITEM_MOST   ((size_t)64 << 10)
 #define CLUSTER_STATE_MOST  1024 /* octets of a host's state */
 #define CLUSTER_NAME_MOST   64
+#define CLUSTER_TEXT_MOST   ((size_t)1 << 20) /* octets of the settings */
 
 struct cluster_store_options {
     const struct redis_address *servers;
     size_t server_count;
-    const char *name;  /* [A-Za-z0-9._-], at most CLUSTER_NAME_MOST */
-    int64_t lease_ms;  /* length of a lease */
-    int64_t pause_ms;  /* of a host whose first lease was lost */
-    int64_t hold_ms;   /* after a failover; at least the lease and the pause */
-    unsigned replicas; /* that must have a URL before its put ends; 0: fast */
-    int64_t call_ns;   /* how long a call is tried; 0: a minute */
+    const char *name;   /* [A-Za-z0-9._-], at most CLUSTER_NAME_MOST */
+    int64_t lease_ms;   /* length of a lease */
+    int64_t pause_ms;   /* of a host whose first lease was lost */
+    int64_t hold_ms;    /* after a failover; at least the lease and the pause */
+    unsigned replicas;  /* that must have a URL before its put ends; 0: fast */
+    bool alone_is_fine; /* a server without cluster mode and without replicas is
+                           taken as if `replicas` were 0 */
+    int64_t call_ns;    /* how long a call is tried; 0: a minute */
 };
 
-/* The state of a new crawl: `shards` from 1 to CLUSTER_SHARDS_MOST, a power of
- * two or not, for good; `seed` of its digests. STATUS_EXISTS: there is one of
- * that name. Others as cluster_store_open(). */
+/* What is said of a new crawl. */
+struct cluster_new {
+    unsigned shards; /* from 1 to CLUSTER_SHARDS_MOST, a power of two or not,
+                        for good */
+    const unsigned char *seed; /* of its digests, DIGEST_SEED_SIZE octets */
+    struct bytes settings; /* for other workers, as the caller likes; at most
+                              CLUSTER_TEXT_MOST */
+};
+/* Until cluster_store_begin() it may be created once more, with other settings.
+ * STATUS_EXISTS: there is one of that name. Others as cluster_store_open(). */
 MUST_CHECK enum status cluster_store_create(
     struct cluster_store **out, const struct cluster_store_options *o,
-    unsigned shards, const unsigned char seed[DIGEST_SEED_SIZE],
-    struct buf *error);
+    const struct cluster_new *what, struct buf *error);
 /* STATUS_NOT_FOUND: no crawl of that name; STATUS_VERSION: of a newer release;
  * STATUS_DAMAGED: its record is not valid; STATUS_ARG: bad name; others as
  * redis_cluster_start(). `error` gets a sentence. Waits for the servers. */
@@ -78,6 +87,33 @@ void cluster_store_close(struct cluster_store *s); /* NULL is fine */
 
 const struct digest_key *cluster_store_digest_key(
     const struct cluster_store *s);
+/* The secret that the key is made of, DIGEST_SEED_SIZE octets. */
+const unsigned char *cluster_store_seed(const struct cluster_store *s);
+struct bytes cluster_store_settings(const struct cluster_store *s);
+/* Are all seeds of the crawl in? */
+bool cluster_store_is_begun(const struct cluster_store *s);
+/* Say that they are, and wait for the server. */
+MUST_CHECK enum status cluster_store_begin(struct cluster_store *s);
+/* Other times than those it was opened with, before the first lease. */
+void cluster_store_set_times(struct cluster_store *s, int64_t lease_ms,
+                             int64_t pause_ms, int64_t hold_ms);
+
+/* ---- places ---- */
+
+/* Places are URLs that open the scope. They have numbers, from 0, in the order
+ * in which they were added; one that is added again keeps its number. */
+
+/* Add places and wait until they are in; *count: how many there are. */
+MUST_CHECK enum status cluster_store_add_places(struct cluster_store *s,
+                                                const struct bytes *places,
+                                                size_t n, uint64_t *count);
+/* Places from number `known` on, CLUSTER_PLACES_AT_ONCE at most; they are valid
+ * during the call. */
+#define CLUSTER_PLACES_AT_ONCE 256
+typedef void cluster_places_end(void *ctx, enum status st,
+                                const struct bytes *places, size_t n);
+void cluster_store_places(struct cluster_store *s, uint64_t known,
+                          cluster_places_end *end, void *ctx);
 
 /* ---- URLs in ---- */
 
@@ -109,6 +145,9 @@ struct cluster_lease {
                                        before the first */
 };
 
+/* Of a lease, for clocks that do not run alike: `until` is so much earlier than
+ * the servers' deadline. */
+#define CLUSTER_LEASE_MARGIN_MS 500
 /* May a request that takes up to `length`, ns, begin at `now`? */
 bool cluster_lease_allows(const struct cluster_lease *l, int64_t now,
                           int64_t length);
@@ -120,6 +159,11 @@ typedef void cluster_lease_take(void *ctx, const struct cluster_lease *l);
  * over all calls that have not come to that yet. */
 void cluster_store_lease(struct cluster_store *s, size_t most,
                          cluster_lease_take *take, void *ctx);
+
+/* When something may become due in the cluster, clock_mono(), as the last looks
+ * at all shards said; 0: not every shard was looked at; INT64_MAX: nothing
+ * waits or is leased. */
+int64_t cluster_store_next_due(const struct cluster_store *s);
 
 struct cluster_ack {
     unsigned shard;

@@ -225,6 +225,7 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
     out->limit = h->set_limit;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;
+    out->polite_for = clock_later(host_queue_polite(h) - now, 0);
     out->delay =
         clock_later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,
                     h->own_delay);

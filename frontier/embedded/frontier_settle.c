@@ -350,8 +350,7 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
         frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
 
     if (st == STATUS_OK)
-        st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o,
-                                   d->fresh_ms);
+        st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o);
     if (st != STATUS_OK)
         return st;
     frontier_trap_page(f, &l->lease, d, row, links, n);
@@ -383,7 +382,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     silent = reach.unreachable && reach.silent;
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
-        st = follow_redirect(f, l, d, redirects(d) ? links[0].id : 0, &o, &row);
+        st = follow_redirect(f, l, d, redirects(d) && n > 0 ? links[0].id : 0,
+                             &o, &row);
     d->outcome = o;
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);

@@ -289,6 +289,7 @@ int main(int argc, char **argv)
     static const unsigned char seed[DIGEST_SEED_SIZE] = "cluster";
     struct redis_url_parts url;
     struct cluster_store_options o;
+    struct cluster_new what;
     const char *why = "";
     struct buf error;
     enum status st;
@@ -320,8 +321,8 @@ int main(int argc, char **argv)
                                        .replicas = (unsigned)w.set.replicas,
                                        .call_ns = w.set.tries * NS_PER_MS};
     buf_init(&error, 4096);
-    st = create ? cluster_store_create(&w.store, &o, (unsigned)w.set.shards,
-                                       seed, &error)
+    what = (struct cluster_new){(unsigned)w.set.shards, seed, {"", 0}};
+    st = create ? cluster_store_create(&w.store, &o, &what, &error)
                 : cluster_store_open(&w.store, &o, &error);
     if (st != STATUS_OK) {
         fprintf(stderr, "cluster_worker: %s\n", buf_str(&error));

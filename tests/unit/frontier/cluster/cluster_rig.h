@@ -50,12 +50,12 @@ static inline struct cluster_store *rig_create(unsigned shards)
 {
     struct redis_address a;
     const struct cluster_store_options o = rig_options(&a);
+    const struct cluster_new what = {shards, cluster_seed, {"delay: 1s", 9}};
     struct cluster_store *s = NULL;
     struct buf error;
 
     buf_init(&error, 4096);
-    ck_assert_msg(cluster_store_create(&s, &o, shards, cluster_seed, &error) ==
-                      STATUS_OK,
+    ck_assert_msg(cluster_store_create(&s, &o, &what, &error) == STATUS_OK,
                   "%s", buf_str(&error));
     buf_fini(&error);
     return s;

@@ -410,16 +410,18 @@ START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
+    struct cluster_new what = {3, cluster_seed, {"", 0}};
     struct cluster_store *s, *x = NULL;
     struct buf error;
 
     NEEDS_SERVER;
     s = rig_create(3);
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_store_create(&x, &o, 3, cluster_seed, &error),
+    ck_assert_int_eq(cluster_store_begin(s), STATUS_OK);
+    ck_assert_int_eq(cluster_store_create(&x, &o, &what, &error),
                      STATUS_EXISTS);
-    ck_assert_int_eq(cluster_store_create(&x, &o, 0, cluster_seed, &error),
-                     STATUS_ARG);
+    what.shards = 0;
+    ck_assert_int_eq(cluster_store_create(&x, &o, &what, &error), STATUS_ARG);
     o.name = "another";
     ck_assert_int_eq(cluster_store_open(&x, &o, &error), STATUS_NOT_FOUND);
     o.name = "a}b";

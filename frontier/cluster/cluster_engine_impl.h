@@ -1,0 +1,141 @@
+/*
+ * cluster_engine_impl.h - the engine's own structs, for its files alone.
+ *
+ *   cluster_engine.c   opening, turns, commits, the end of the crawl
+ *   cluster_intake.c   leases of the cluster into the directory, and out of it
+ *   cluster_links.c    URLs from here to the cluster
+ *   cluster_places.c   places that open the scope
+ *   cluster_table.c    the engine's table: what is passed on, what is refused
+ */
+#ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_ENGINE_IMPL_H
+#define URLWEIR_FRONTIER_CLUSTER_CLUSTER_ENGINE_IMPL_H
+
+#include "base/map.h"
+#include "frontier/cluster/cluster_engine.h"
+
+/* A lease of the cluster.
+ *
+ *   waits for places ──► queued ──► out ──done──► ending ──► gone
+ *                          ▲         │                ▲
+ *                          └─release─┘   given back ──┘
+ */
+enum held_state {
+    HELD_WAITS,  /* for places; not in the directory yet */
+    HELD_FRESH,  /* queued there, and was never out */
+    HELD_QUEUED, /* again, for a retry or another try of its robots.txt */
+    HELD_OUT,    /* with a fetcher */
+    HELD_ENDING, /* to be acknowledged after the next commit */
+    HELD_GONE    /* but an extension is under way */
+};
+struct held {
+    struct held *next, *before; /* of all; of HELD_ENDING: `next` of those */
+    enum held_state state;
+    uint64_t id; /* in the directory; 0: none yet */
+    uint32_t queue;
+    unsigned shard;
+    uint64_t token;
+    int64_t until;  /* monotonic: when the lease is over */
+    int64_t asked;  /* when the extension under way was sent, which refers to
+                       this; 0: none is */
+    bool over;      /* the cluster has ended the lease */
+    bool requested; /* there was a request, so its host has to wait */
+    bool back;      /* HELD_ENDING: it goes back to its queue in the cluster */
+    struct bytes host, item; /* both in `text` */
+    char text[];
+};
+
+struct cluster_engine {
+    struct engine engine; /* first: see engine.h */
+    struct cluster_engine_options o;
+    struct engine *own;
+    struct cluster_store *store;
+    struct map *by_id; /* id -> struct held, but for HELD_ENDING */
+    struct held *all;  /* the same, and HELD_WAITS */
+    struct held *ending;
+    size_t held, fresh, endings; /* how many: all; HELD_FRESH; HELD_ENDING */
+    size_t acks;                 /* sent, and not ended */
+    int64_t ending_since;
+    size_t puts;                     /* under way */
+    uint64_t places;                 /* known here */
+    uint64_t places_said;            /* as many are in the cluster, at least */
+    bool asking_places, places_read; /* read: the last answer had all */
+    int64_t next_places;
+    bool counting, counted, done; /* done: the last count found nothing left */
+    int64_t counted_at;
+    struct cluster_counts counts;
+    bool over;          /* the crawl is done, and what was parked is removed */
+    enum status failed; /* of a callback; the engine is of no use then */
+    int64_t now, wall_ms; /* of the turn, for callbacks */
+    int64_t next_tend;
+    uint64_t lost; /* leases that were over before their end */
+};
+
+/* ---- cluster_engine.c ---- */
+
+void cluster_engine_fail(struct cluster_engine *e, enum status st);
+/* Let the servers' replies come, until `puts` and `acks` are 0 as asked for, or
+ * `patience`, ns, is over. */
+void cluster_engine_wait(struct cluster_engine *e, bool puts, bool acks,
+                         int64_t patience);
+
+enum status cluster_turn(struct engine *engine, bool force, int64_t now,
+                         int64_t wall_ms, uint64_t *durable);
+int64_t cluster_next_due(struct engine *engine, int64_t now, struct bytes *why);
+enum status cluster_checkpoint(struct engine *engine, int64_t now,
+                               int64_t wall_ms);
+enum status cluster_checkpoint_now(struct engine *engine, const char *state,
+                                   bool clean, int64_t now, int64_t wall_ms);
+void cluster_close(struct engine *engine);
+void cluster_engine_get_stats(struct engine *engine, struct engine_stats *out);
+
+/* ---- cluster_intake.c ---- */
+
+/* As engine_ops says. */
+enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
+                              int64_t wall_ms, struct engine_lease *out,
+                              size_t *n);
+enum status cluster_release(struct engine *engine, uint64_t id,
+                            int64_t not_before,
+                            const struct engine_host_news *host, int64_t now,
+                            int64_t wall_ms);
+/* Ask for up to `most` leases. */
+void cluster_intake_want(struct cluster_engine *e, size_t most);
+/* A place has come: take in what waited for it. */
+void cluster_intake_places_came(struct cluster_engine *e);
+struct held *cluster_held_find(const struct cluster_engine *e, uint64_t id);
+/* It is done, or goes back: acknowledge it after the next commit. */
+void cluster_held_end(struct cluster_engine *e, struct held *h, bool back);
+/* The directory has committed: acknowledge what is ending. */
+void cluster_held_send(struct cluster_engine *e);
+/* Extend leases, and give back what waits too long. */
+MUST_CHECK enum status cluster_held_tend(struct cluster_engine *e);
+/* Give back all that no fetcher has. */
+MUST_CHECK enum status cluster_held_give_back(struct cluster_engine *e);
+/* Make a queued URL of the directory due in ten years. */
+MUST_CHECK enum status cluster_park(struct cluster_engine *e, uint64_t id);
+void cluster_held_free_all(struct cluster_engine *e);
+
+/* ---- cluster_links.c ---- */
+
+enum status cluster_put(struct engine *engine, struct bytes crawl, uint64_t via,
+                        const struct engine_item *items, size_t n,
+                        int64_t wall_ms, enum engine_answer *answers);
+enum status cluster_ack(struct engine *engine, struct engine_done *done,
+                        size_t n, int64_t now, int64_t wall_ms);
+
+/* ---- cluster_places.c ---- */
+
+/* Make places of those items that are (depth 0), and wait until they are in. */
+MUST_CHECK enum status cluster_places_add(struct cluster_engine *e,
+                                          const struct engine_item *items,
+                                          size_t n);
+/* Ask for new ones when it is time, or at once. */
+void cluster_places_tend(struct cluster_engine *e, bool at_once);
+/* Wait until all are known. */
+MUST_CHECK enum status cluster_places_read_all(struct cluster_engine *e);
+
+/* ---- cluster_table.c ---- */
+
+extern const struct engine_ops cluster_engine_ops;
+
+#endif

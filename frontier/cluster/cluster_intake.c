@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_intake.c - leases of the cluster into the directory, and out of it.
+ *
+ * A lease is as good as our last word of it to the cluster: it is extended from
+ * a quarter of its length on, and a URL goes to a fetcher only while there is
+ * time for one and a half requests. The fetcher asks again before each request
+ * (engine_lease.until).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/cluster/cluster_engine_impl.h"
+#include "frontier/cluster/cluster_item.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url.h"
+
+#define PARKED_MS     (INT64_C(3650) * 24 * 3600 * 1000)
+#define PAUSE_MOST_MS (INT64_C(30) * 24 * 3600 * 1000)
+#define SOON          (100 * NS_PER_MS)
+
+/* ---- lists ---- */
+
+static struct bytes key_of(const uint64_t *id)
+{
+    return bytes_of(id, sizeof *id);
+}
+
+struct held *cluster_held_find(const struct cluster_engine *e, uint64_t id)
+{
+    return map_get(e->by_id, key_of(&id));
+}
+
+static struct held *held_new(struct cluster_engine *e,
+                             const struct cluster_lease *l)
+{
+    struct held *h = xmalloc(sizeof *h + l->host.len + l->item.len);
+
+    *h = (struct held){.state = HELD_WAITS,
+                       .shard = l->shard,
+                       .token = l->token,
+                       .until = l->until};
+    memcpy(h->text, l->host.at, l->host.len);
+    memcpy(h->text + l->host.len, l->item.at, l->item.len);
+    h->host = bytes_of(h->text, l->host.len);
+    h->item = bytes_of(h->text + l->host.len, l->item.len);
+    h->next = e->all;
+    if (h->next != NULL)
+        h->next->before = h;
+    e->all = h;
+    e->held++;
+    return h;
+}
+
+static void unlist(struct cluster_engine *e, struct held *h)
+{
+    if (h->before != NULL)
+        h->before->next = h->next;
+    else
+        e->all = h->next;
+    if (h->next != NULL)
+        h->next->before = h->before;
+    if (h->id != 0)
+        (void)map_remove(e->by_id, key_of(&h->id));
+    e->fresh -= h->state == HELD_FRESH;
+    e->held--;
+}
+
+/* If it is being extended, the end of that call frees it. */
+static void release_held(struct held *h)
+{
+    h->state = HELD_GONE;
+    if (h->asked == 0)
+        free(h);
+}
+
+static void forget(struct cluster_engine *e, struct held *h)
+{
+    unlist(e, h);
+    release_held(h);
+}
+
+static void free_list(struct held *h)
+{
+    while (h != NULL) {
+        struct held *next = h->next;
+
+        free(h);
+        h = next;
+    }
+}
+
+void cluster_held_free_all(struct cluster_engine *e)
+{
+    free_list(e->all);
+    free_list(e->ending);
+}
+
+void cluster_held_end(struct cluster_engine *e, struct held *h, bool back)
+{
+    unlist(e, h);
+    h->state = HELD_ENDING;
+    h->back = back;
+    h->next = e->ending;
+    e->ending = h;
+    if (e->endings++ == 0)
+        e->ending_since = e->now;
+}
+
+/* ---- parking ---- */
+
+static enum status postpone(struct cluster_engine *e, uint64_t id,
+                            int64_t due_ms)
+{
+    const struct external_report r = {.due_ms = due_ms};
+    enum external_result said;
+
+    return e->own->ops->external_settle(e->own, id, &r, e->now, e->wall_ms,
+                                        &said);
+}
+
+enum status cluster_park(struct cluster_engine *e, uint64_t id)
+{
+    return postpone(e, id, e->wall_ms + PARKED_MS);
+}
+
+/* The lease is over, and no fetcher has the URL. */
+static enum status let_go(struct cluster_engine *e, struct held *h)
+{
+    enum status st = h->id != 0 ? cluster_park(e, h->id) : STATUS_OK;
+
+    log_info("another worker may have this URL now", "host=%.*s",
+             (int)h->host.len, h->host.at);
+    forget(e, h);
+    return st;
+}
+
+/* ---- in ---- */
+
+/* What others put is checked as if it had come from the web. */
+static bool is_valid(const struct cluster_engine *e, const struct held *h,
+                     struct cluster_item *item)
+{
+    struct url u;
+    bool valid = cluster_item_read(item, h->item) == STATUS_OK &&
+                 item->kind < e->o.kinds;
+
+    url_init(&u);
+    valid = valid && url_parse(&u, item->url, NULL, NULL) == URL_OK &&
+            bytes_equal(url_text(&u), item->url) &&
+            bytes_equal(queue_key_of(&u), h->host);
+    url_fini(&u);
+    return valid;
+}
+
+/* The URL is in the directory as `id`: it was new, parked, or is leased by us
+ * already, with a token that the cluster has given up. */
+static enum status join(struct cluster_engine *e, struct held *h, uint64_t id,
+                        bool fresh)
+{
+    struct held *other = cluster_held_find(e, id);
+
+    if (other != NULL) {
+        other->shard = h->shard;
+        other->token = h->token;
+        other->until = h->until;
+        other->over = false;
+        forget(e, h);
+        return STATUS_OK;
+    }
+    h->id = id;
+    h->queue = e->own->ops->find_queue(e->own, e->o.crawl, h->host);
+    h->state = HELD_FRESH;
+    e->fresh++;
+    (void)map_put(e->by_id, key_of(&h->id), h);
+    return fresh ? STATUS_OK : postpone(e, id, e->wall_ms);
+}
+
+static enum status enter(struct cluster_engine *e, struct held *h,
+                         const struct cluster_item *item)
+{
+    struct engine *own = e->own;
+    const struct engine_item it = {.key = h->host,
+                                   .url = item->url,
+                                   .digest =
+                                       digest_url(own->ops->digest_key(own),
+                                                  e->o.crawl, h->host,
+                                                  item->url),
+                                   .depth = item->depth,
+                                   .hops = item->hops,
+                                   .kind = item->kind,
+                                   .seed = item->seed};
+    enum engine_answer answer = ENGINE_SEEN;
+    struct external_facts facts;
+    uint64_t id = 0;
+    enum status st =
+        own->ops->put(own, e->o.crawl, 0, &it, 1, e->wall_ms, &answer);
+
+    if (st == STATUS_OK)
+        st = own->ops->identify(own, h->host, item->url, &id);
+    if (st != STATUS_OK)
+        return st;
+    if (id != 0)
+        own->ops->external_get_facts(own, id, e->now, &facts);
+    if (id == 0 || facts.done) { /* our rules drop it, or its lease was lost */
+        cluster_held_end(e, h, false);
+        return STATUS_OK;
+    }
+    return join(e, h, id, answer == ENGINE_NEW);
+}
+
+static void take_in(struct cluster_engine *e, struct held *h)
+{
+    struct cluster_item item;
+
+    if (!is_valid(e, h, &item)) {
+        log_warn("the cluster has an item that is not a URL of ours; it is "
+                 "dropped",
+                 "octets=%zu", h->item.len);
+        cluster_held_end(e, h, false);
+    } else if (item.places > e->places) {
+        cluster_places_tend(e, true);
+    } else {
+        cluster_engine_fail(e, enter(e, h, &item));
+    }
+}
+
+static void take(void *ctx, const struct cluster_lease *l)
+{
+    struct cluster_engine *e = ctx;
+
+    take_in(e, held_new(e, l));
+}
+
+void cluster_intake_places_came(struct cluster_engine *e)
+{
+    for (struct held *h = e->all, *next; h != NULL; h = next) {
+        next = h->next;
+        if (h->state == HELD_WAITS)
+            take_in(e, h);
+    }
+}
+
+void cluster_intake_want(struct cluster_engine *e, size_t most)
+{
+    size_t room = 2 * e->o.in_flight;
+
+    room = e->held + e->endings < room ? room - e->held - e->endings : 0;
+    cluster_store_lease(e->store, most < room ? most : room, take, e);
+}
+
+/* ---- out ---- */
+
+static bool has_time(const struct cluster_engine *e, const struct held *h)
+{
+    return !h->over && h->until - e->now > e->o.request + e->o.request / 2;
+}
+
+/* The directory gave out something that may not be asked for now. */
+static enum status put_back(struct cluster_engine *e, uint64_t id,
+                            struct held *h)
+{
+    enum status st = e->own->ops->release(e->own, id, e->now + SOON, NULL,
+                                          e->now, e->wall_ms);
+
+    if (st != STATUS_OK)
+        return st;
+    if (h == NULL)
+        return cluster_park(e, id);
+    e->fresh -= h->state == HELD_FRESH;
+    h->state = HELD_QUEUED;
+    return h->over ? let_go(e, h) : STATUS_OK;
+}
+
+enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
+                              int64_t wall_ms, struct engine_lease *out,
+                              size_t *n)
+{
+    struct cluster_engine *e = (struct cluster_engine *)engine;
+    size_t got = 0;
+    enum status st;
+
+    *n = 0;
+    e->now = now;
+    e->wall_ms = wall_ms;
+    st = e->own->ops->lease(e->own, most, now, wall_ms, out, &got);
+    for (size_t i = 0; st == STATUS_OK && i < got; i++) {
+        struct held *h = cluster_held_find(e, out[i].id);
+
+        if (h == NULL || !has_time(e, h)) {
+            st = put_back(e, out[i].id, h);
+            continue;
+        }
+        e->fresh -= h->state == HELD_FRESH;
+        h->state = HELD_OUT;
+        out[*n] = out[i];
+        out[(*n)++].until = h->until;
+    }
+    if (st == STATUS_OK)
+        cluster_intake_want(e, most - *n > e->fresh ? most - *n - e->fresh : 0);
+    return st;
+}
+
+/* A host that does not respond is not waited for: see count_silence(). */
+enum status cluster_release(struct engine *engine, uint64_t id,
+                            int64_t not_before,
+                            const struct engine_host_news *host, int64_t now,
+                            int64_t wall_ms)
+{
+    struct cluster_engine *e = (struct cluster_engine *)engine;
+    struct held *h = cluster_held_find(e, id);
+    struct engine_host_news news = *host;
+    enum status st;
+
+    e->now = now;
+    e->wall_ms = wall_ms;
+    news.silent = false;
+    st = e->own->ops->release(e->own, id, not_before, &news, now, wall_ms);
+    if (st != STATUS_OK || h == NULL)
+        return st;
+    h->requested |= news.ended != 0;
+    h->state = HELD_QUEUED;
+    return STATUS_OK;
+}
+
+/* ---- while they last ---- */
+
+struct extension {
+    struct cluster_engine *e;
+    struct held *h;
+    uint64_t token;
+};
+
+static void extended(void *ctx, enum status st, bool over)
+{
+    struct extension *x = ctx;
+    struct held *h = x->h;
+
+    if (h->state == HELD_GONE) {
+        free(h);
+    } else {
+        if (st == STATUS_OK && h->token == x->token) {
+            h->over = over;
+            x->e->lost += over;
+            if (!over)
+                h->until = h->asked + x->e->o.lease -
+                           CLUSTER_LEASE_MARGIN_MS * NS_PER_MS;
+        }
+        h->asked = 0;
+    }
+    free(x);
+}
+
+static void extend(struct cluster_engine *e, struct held *h)
+{
+    struct extension *x = xcalloc(1, sizeof *x);
+
+    x->e = e;
+    x->h = h;
+    x->token = h->token;
+    h->asked = e->now;
+    cluster_store_extend(e->store, h->shard, h->host, h->token, extended, x);
+}
+
+/* How long the URL, or its host, has to wait. */
+static int64_t wait_of(const struct cluster_engine *e, const struct held *h)
+{
+    struct external_facts facts;
+    struct external_queue q;
+
+    e->own->ops->external_get_facts(e->own, h->id, e->now, &facts);
+    e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
+    return clock_later(facts.due_for, q.polite_for);
+}
+
+static enum status give_back(struct cluster_engine *e, struct held *h)
+{
+    enum status st = h->id != 0 ? cluster_park(e, h->id) : STATUS_OK;
+
+    cluster_held_end(e, h, true);
+    return st;
+}
+
+enum status cluster_held_tend(struct cluster_engine *e)
+{
+    enum status st = STATUS_OK;
+
+    for (struct held *h = e->all, *next; st == STATUS_OK && h != NULL;
+         h = next) {
+        next = h->next;
+        if (h->over && h->state != HELD_OUT)
+            st = let_go(e, h);
+        else if (h->state == HELD_QUEUED && wait_of(e, h) > e->o.lease)
+            st = give_back(e, h);
+        else if (h->asked == 0 && !h->over &&
+                 h->until - e->now < e->o.lease / 4 * 3)
+            extend(e, h);
+    }
+    return st;
+}
+
+enum status cluster_held_give_back(struct cluster_engine *e)
+{
+    enum status st = STATUS_OK;
+
+    for (struct held *h = e->all, *next; st == STATUS_OK && h != NULL;
+         h = next) {
+        next = h->next;
+        if (h->state != HELD_OUT)
+            st = give_back(e, h);
+    }
+    return st;
+}
+
+/* ---- ends ---- */
+
+static void acked(void *ctx, enum status st, bool over)
+{
+    struct cluster_engine *e = ctx;
+
+    e->acks--;
+    e->lost += st == STATUS_OK && over;
+    cluster_engine_fail(e, st);
+}
+
+static int64_t pause_ms(const struct cluster_engine *e, const struct held *h)
+{
+    struct external_queue q;
+    int64_t wait;
+
+    if (h->id == 0 || !h->requested)
+        return -1;
+    e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
+    wait = q.polite_for / NS_PER_MS + (q.polite_for % NS_PER_MS != 0);
+    return clock_earlier(wait, PAUSE_MOST_MS);
+}
+
+void cluster_held_send(struct cluster_engine *e)
+{
+    struct held *h = e->ending;
+
+    e->ending = NULL;
+    e->endings = 0;
+    while (h != NULL) {
+        struct held *next = h->next;
+        const struct cluster_ack a = {.shard = h->shard,
+                                      .token = h->token,
+                                      .host = h->host,
+                                      .pause_ms = pause_ms(e, h),
+                                      .item =
+                                          h->back ? h->item : bytes_of("", 0),
+                                      .delay_ms = -1};
+        enum status st = cluster_store_ack(e->store, &a, acked, e);
+
+        if (st == STATUS_OK)
+            e->acks++;
+        cluster_engine_fail(e, st);
+        release_held(h);
+        h = next;
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_links.c - URLs from here to the cluster: seeds, and links of pages.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "frontier/cluster/cluster_engine_impl.h"
+#include "frontier/cluster/cluster_item.h"
+
+#define TEXT_MOST ((size_t)1 << 30)
+
+/* URLs as the cluster takes them; the text of item i ends at end[i]. */
+struct outgoing {
+    struct cluster_url *urls;
+    size_t *end;
+    size_t count;
+    struct buf text;
+};
+
+static void outgoing_init(struct outgoing *out, size_t most)
+{
+    out->urls = xcalloc(most + 1, sizeof *out->urls);
+    out->end = xcalloc(most + 1, sizeof *out->end);
+    out->count = 0;
+    buf_init(&out->text, TEXT_MOST);
+}
+
+static void outgoing_fini(struct outgoing *out)
+{
+    free(out->urls);
+    free(out->end);
+    buf_fini(&out->text);
+}
+
+/* False: it is too long for the cluster. */
+static bool add(struct outgoing *out, const struct engine_item *item,
+                uint64_t places)
+{
+    const struct cluster_item it = {.depth = item->depth,
+                                    .hops = item->hops,
+                                    .kind = item->kind,
+                                    .seed = item->seed,
+                                    .places = places,
+                                    .url = item->url};
+
+    if (item->key.len < 1 || item->key.len > CLUSTER_HOST_MOST ||
+        item->url.len > CLUSTER_ITEM_MOST / 2)
+        return false;
+    cluster_item_write(&it, &out->text);
+    out->urls[out->count] =
+        (struct cluster_url){.host = item->key, .digest = item->digest};
+    out->end[out->count++] = out->text.len;
+    return true;
+}
+
+/* Call it before the URLs are used: the text may have moved while it grew. */
+static void finish(struct outgoing *out)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        out->urls[i].item = bytes_of(out->text.at + at, out->end[i] - at);
+        at = out->end[i];
+    }
+}
+
+/* ---- seeds ---- */
+
+struct seeding {
+    bool ended;
+    enum status st;
+    enum engine_answer *answers; /* NULL: nobody asks */
+};
+
+static void seeds_are_in(void *ctx, enum status st, const bool *fresh, size_t n)
+{
+    struct seeding *s = ctx;
+
+    for (size_t i = 0; s->answers != NULL && i < n; i++)
+        s->answers[i] = fresh[i] ? ENGINE_NEW : ENGINE_SEEN;
+    s->st = st;
+    s->ended = true;
+}
+
+enum status cluster_put(struct engine *engine, struct bytes crawl, uint64_t via,
+                        const struct engine_item *items, size_t n,
+                        int64_t wall_ms, enum engine_answer *answers)
+{
+    struct cluster_engine *e = (struct cluster_engine *)engine;
+    struct seeding s = {.answers = answers};
+    struct outgoing out;
+    bool fits = true;
+    enum status st = cluster_places_add(e, items, n);
+
+    (void)crawl; /* a cluster's name is of one crawl */
+    (void)via;
+    e->wall_ms = wall_ms;
+    outgoing_init(&out, n);
+    for (size_t i = 0; st == STATUS_OK && fits && i < n; i++)
+        fits = add(&out, &items[i], e->places_said);
+    finish(&out);
+    if (st == STATUS_OK)
+        st = fits ? cluster_store_put(e->store, out.urls, out.count,
+                                      seeds_are_in, &s)
+                  : STATUS_LIMIT;
+    while (st == STATUS_OK && !s.ended)
+        cluster_store_turn(e->store, NS_PER_S);
+    outgoing_fini(&out);
+    return st == STATUS_OK ? s.st : st;
+}
+
+/* ---- links ---- */
+
+static void links_are_in(void *ctx, enum status st, const bool *fresh, size_t n)
+{
+    struct cluster_engine *e = ctx;
+
+    (void)fresh;
+    (void)n;
+    e->puts--;
+    cluster_engine_fail(e, st);
+}
+
+static enum status put_links(struct cluster_engine *e,
+                             const struct engine_done *done, size_t n)
+{
+    struct outgoing out;
+    size_t total = 0;
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < n; i++)
+        total += done[i].outlink_count;
+    if (total == 0)
+        return STATUS_OK;
+    outgoing_init(&out, total);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = cluster_places_add(e, done[i].outlinks, done[i].outlink_count);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        for (size_t k = 0; k < done[i].outlink_count; k++)
+            if (!add(&out, &done[i].outlinks[k], e->places_said))
+                log_warn("a URL is too long for the cluster; it is dropped",
+                         "octets=%zu", done[i].outlinks[k].url.len);
+    finish(&out);
+    if (st == STATUS_OK) {
+        e->puts++;
+        st = cluster_store_put(e->store, out.urls, out.count, links_are_in, e);
+    }
+    outgoing_fini(&out);
+    return st;
+}
+
+/* A host that does not respond is not waited for, since others could not work
+ * on it meanwhile: each try counts. */
+static void count_silence(struct engine_done *done)
+{
+    done->host.silent = false;
+}
+
+/* What became of the URL: done, or queued for another try. */
+static enum status after_ack(struct cluster_engine *e,
+                             const struct engine_done *done)
+{
+    struct held *h = cluster_held_find(e, done->id);
+    struct external_facts facts;
+
+    if (h == NULL || done->partial)
+        return STATUS_OK;
+    h->requested |= done->host.ended != 0;
+    e->own->ops->external_get_facts(e->own, done->id, e->now, &facts);
+    if (facts.done)
+        cluster_held_end(e, h, false);
+    else
+        h->state = HELD_QUEUED;
+    return STATUS_OK;
+}
+
+enum status cluster_ack(struct engine *engine, struct engine_done *done,
+                        size_t n, int64_t now, int64_t wall_ms)
+{
+    struct cluster_engine *e = (struct cluster_engine *)engine;
+    enum status st;
+
+    e->now = now;
+    e->wall_ms = wall_ms;
+    st = put_links(e, done, n);
+    if (st != STATUS_OK) {
+        cluster_engine_fail(e, st);
+        return e->failed;
+    }
+    for (size_t i = 0; i < n; i++)
+        count_silence(&done[i]);
+    st = e->own->ops->ack(e->own, done, n, now, wall_ms);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        st = after_ack(e, &done[i]);
+    return st;
+}

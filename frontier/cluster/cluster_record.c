@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_record.c - the crawl's record, places.
+ *
+ * The record of a crawl is the hash {NAME}: format, shards, seed, state ("new"
+ * until all seeds are in, then "begun"), settings.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/redis/redis_slots.h"
+#include "frontier/cluster/cluster_impl.h"
+
+/* ---- reading ---- */
+
+/* The record of the crawl, as `begin` gives it. */
+struct record {
+    bool ended;
+    enum status st;
+    unsigned shards;
+    bool has_seed;
+    unsigned char seed[DIGEST_SEED_SIZE];
+    bool begun;
+    struct buf *settings;
+};
+
+static bool read_seed(struct bytes text, unsigned char *seed)
+{
+    if (text.len != (size_t)2 * DIGEST_SEED_SIZE)
+        return false;
+    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
+        int hi = ascii_hex(text.at[2 * i]), lo = ascii_hex(text.at[2 * i + 1]);
+
+        if (hi < 0 || lo < 0)
+            return false;
+        seed[i] = (unsigned char)(hi * 16 + lo);
+    }
+    return true;
+}
+
+static enum status read_field(struct record *rec, struct bytes name,
+                              struct bytes value)
+{
+    if (bytes_is(name, "format") && !bytes_is(value, CLUSTER_FORMAT))
+        return STATUS_VERSION;
+    if (bytes_is(name, "shards"))
+        rec->shards = (unsigned)strtoul(value.at, NULL, 10);
+    if (bytes_is(name, "seed"))
+        rec->has_seed = read_seed(value, rec->seed);
+    if (bytes_is(name, "state"))
+        rec->begun = bytes_is(value, "begun");
+    if (bytes_is(name, "settings")) {
+        buf_clear(rec->settings);
+        buf_add_bytes(rec->settings, value);
+        return buf_failed(rec->settings);
+    }
+    return STATUS_OK;
+}
+
+static enum status read_record(struct record *rec, const redisReply *r)
+{
+    enum status st = STATUS_OK;
+
+    if (r->type == REDIS_REPLY_INTEGER)
+        return STATUS_EXISTS;
+    if (r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
+        return STATUS_DAMAGED;
+    if (r->elements == 0)
+        return STATUS_NOT_FOUND;
+    for (size_t i = 0; i < r->elements && st == STATUS_OK; i += 2) {
+        const redisReply *name = r->element[i], *value = r->element[i + 1];
+
+        if (name->type != REDIS_REPLY_STRING ||
+            value->type != REDIS_REPLY_STRING)
+            return STATUS_DAMAGED;
+        st = read_field(rec, bytes_of(name->str, (size_t)name->len),
+                        bytes_of(value->str, (size_t)value->len));
+    }
+    if (st == STATUS_OK && (!rec->has_seed || rec->shards < 1 ||
+                            rec->shards > CLUSTER_SHARDS_MOST))
+        st = STATUS_DAMAGED;
+    return st;
+}
+
+static void record_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct record *rec = ctx;
+
+    rec->ended = true;
+    rec->st = st == STATUS_OK ? read_record(rec, r) : st;
+}
+
+/* ---- calls ---- */
+
+/* A call on the record and, if `places`, on the places. */
+static void run(struct cluster_store *s, const struct redis_script *script,
+                bool record, bool places, const struct bytes *args, size_t n,
+                redis_call_end *end, void *ctx)
+{
+    char name[2][CLUSTER_NAME_MOST + 4];
+    struct bytes keys[2];
+    struct redis_call_spec spec = {.script = script,
+                                   .slot = redis_slot_of(bytes_of_str(s->name)),
+                                   .keys = keys,
+                                   .args = args,
+                                   .arg_count = n,
+                                   .durable = record,
+                                   .end = end,
+                                   .ctx = ctx};
+
+    snprintf(name[0], sizeof name[0], "{%s}", s->name);
+    snprintf(name[1], sizeof name[1], "{%s}p", s->name);
+    if (record)
+        keys[spec.key_count++] = bytes_of_str(name[0]);
+    if (places)
+        keys[spec.key_count++] = bytes_of_str(name[1]);
+    redis_cluster_call(s->net, &spec);
+}
+
+enum status cluster_record_begin(struct cluster_store *s,
+                                 const struct bytes *args, size_t n,
+                                 struct buf *error)
+{
+    struct record rec = {.st = STATUS_CLOSED, .settings = &s->settings};
+
+    run(s, &cluster_script_begin, true, false, args, n, record_came, &rec);
+    while (!rec.ended)
+        redis_cluster_turn(s->net, NS_PER_S);
+    if (rec.st == STATUS_OK) {
+        digest_key_init(&s->key, rec.seed);
+        memcpy(s->seed, rec.seed, sizeof s->seed);
+        s->begun = rec.begun;
+        cluster_set_shards(s, rec.shards);
+    } else if (rec.st == STATUS_EXISTS) {
+        buf_addf(error, "there is a crawl named %s already", s->name);
+    } else if (rec.st == STATUS_NOT_FOUND) {
+        buf_addf(error, "there is no crawl named %s", s->name);
+    } else {
+        buf_addf(error, "the record of crawl %s: %s", s->name,
+                 status_text(rec.st));
+    }
+    return rec.st;
+}
+
+const unsigned char *cluster_store_seed(const struct cluster_store *s)
+{
+    return s->seed;
+}
+
+struct bytes cluster_store_settings(const struct cluster_store *s)
+{
+    return buf_bytes(&s->settings);
+}
+
+bool cluster_store_is_begun(const struct cluster_store *s)
+{
+    return s->begun;
+}
+
+/* A call whose reply, a number, is waited for. */
+struct waiting {
+    bool ended;
+    enum status st;
+    uint64_t number;
+};
+
+static void number_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct waiting *w = ctx;
+
+    w->ended = true;
+    w->st = st;
+    if (st == STATUS_OK && (r->type != REDIS_REPLY_INTEGER || r->integer < 0))
+        w->st = STATUS_FORMAT;
+    if (w->st == STATUS_OK)
+        w->number = (uint64_t)r->integer;
+}
+
+static enum status run_and_wait(struct cluster_store *s,
+                                const struct redis_script *script, bool places,
+                                const struct bytes *args, size_t n,
+                                uint64_t *number)
+{
+    struct waiting w = {.ended = false};
+
+    run(s, script, true, places, args, n, number_came, &w);
+    while (!w.ended)
+        redis_cluster_turn(s->net, NS_PER_S);
+    if (w.st == STATUS_OK)
+        *number = w.number;
+    return w.st;
+}
+
+enum status cluster_store_begin(struct cluster_store *s)
+{
+    uint64_t one;
+    enum status st =
+        run_and_wait(s, &cluster_script_begun, false, NULL, 0, &one);
+
+    if (st == STATUS_OK)
+        s->begun = true;
+    return st;
+}
+
+/* ---- places ---- */
+
+enum status cluster_store_add_places(struct cluster_store *s,
+                                     const struct bytes *places, size_t n,
+                                     uint64_t *count)
+{
+    return run_and_wait(s, &cluster_script_place, true, places, n, count);
+}
+
+struct places_call {
+    cluster_places_end *end;
+    void *ctx;
+};
+
+static void places_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct places_call *c = ctx;
+    struct bytes place[CLUSTER_PLACES_AT_ONCE];
+    size_t n = 0;
+
+    if (st == STATUS_OK && r->type != REDIS_REPLY_ARRAY)
+        st = STATUS_FORMAT;
+    for (size_t i = 0; st == STATUS_OK && i < r->elements; i++) {
+        if (r->element[i]->type != REDIS_REPLY_STRING ||
+            n == CLUSTER_PLACES_AT_ONCE)
+            st = STATUS_FORMAT;
+        else
+            place[n++] =
+                bytes_of(r->element[i]->str, (size_t)r->element[i]->len);
+    }
+    c->end(c->ctx, st, place, st == STATUS_OK ? n : 0);
+    free(c);
+}
+
+void cluster_store_places(struct cluster_store *s, uint64_t known,
+                          cluster_places_end *end, void *ctx)
+{
+    struct places_call *c = xcalloc(1, sizeof *c);
+    char from[24], most[24];
+    const struct bytes args[2] = {
+        bytes_of(from, (size_t)snprintf(from, sizeof from, "%llu",
+                                        (unsigned long long)known)),
+        bytes_of(most, (size_t)snprintf(most, sizeof most, "%d",
+                                        CLUSTER_PLACES_AT_ONCE))};
+
+    c->end = end;
+    c->ctx = ctx;
+    run(s, &cluster_script_news, false, true, args, 2, places_came, c);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cluster_engine.c - workers of one crawl, each with a directory. */
+#include <time.h>
+
+#include "frontier/cluster/cluster_engine.h"
+#include "frontier/cluster/cluster_engine_impl.h"
+#include "frontier/cluster/cluster_item.h"
+#include "frontier/embedded/frontier.h"
+#include "frontier/reader.h"
+#include "frontier/scope.h"
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url.h"
+#include "tests/unit/frontier/cluster/cluster_rig.h"
+#include "tests/unit/storage/scratch.h"
+
+#define LEASE_MS 2000
+#define LONGEST  (20 * NS_PER_S)
+
+struct worker {
+    struct scratch at;
+    struct scope *scope;
+    struct engine *e;
+};
+
+static struct cluster_store *reach(bool create)
+{
+    struct redis_address a;
+    struct cluster_store_options o = rig_options(&a);
+    const struct cluster_new what = {4, cluster_seed, {"", 0}};
+    struct cluster_store *s = NULL;
+    struct buf error;
+
+    o.lease_ms = LEASE_MS;
+    buf_init(&error, 4096);
+    ck_assert_msg((create ? cluster_store_create(&s, &o, &what, &error)
+                          : cluster_store_open(&s, &o, &error)) == STATUS_OK,
+                  "%s", buf_str(&error));
+    buf_fini(&error);
+    return s;
+}
+
+/* `known`: the directory has been used before. */
+static void open_worker(struct worker *w, bool create, bool known)
+{
+    const struct scope_options so = {.mode = SCOPE_HOST,
+                                     .depth = -1,
+                                     .max_url_length = 2048};
+    struct cluster_store *s = reach(create);
+    const struct frontier_options o = {.crawl = bytes_of_str(CRAWL_ID),
+                                       .schedule = {.max_delay = NS_PER_S,
+                                                    .retry_delay = NS_PER_MS},
+                                       .tries = 2,
+                                       .conns_per_host = 1,
+                                       .in_flight = 16,
+                                       .links_elsewhere = true,
+                                       .store = {.use_filter = true,
+                                                 .fpr = 0.01,
+                                                 .memory = (uint64_t)64 << 20,
+                                                 .digest_seed = cluster_seed},
+                                       .commit_interval = 200 * NS_PER_MS,
+                                       .random_seed = 7};
+    struct cluster_engine_options eo = {.store = s,
+                                        .crawl = o.crawl,
+                                        .request = 500 * NS_PER_MS,
+                                        .lease = LEASE_MS * NS_PER_MS,
+                                        .in_flight = 16,
+                                        .kinds = 29};
+    struct buf error;
+
+    buf_init(&error, 4096);
+    ck_assert_int_eq(scope_new(&w->scope, &so, &error), STATUS_OK);
+    buf_fini(&error);
+    eo.scope = w->scope;
+    ck_assert_int_eq(known ? frontier_open(&eo.own, w->at.dir, &o, clock_mono(),
+                                           clock_wall_ms())
+                           : frontier_create(&eo.own, w->at.dir, &o,
+                                             clock_wall_ms()),
+                     STATUS_OK);
+    ck_assert_int_eq(cluster_engine_open(&w->e, &eo, clock_mono(),
+                                         clock_wall_ms()),
+                     STATUS_OK);
+}
+
+static void begin_worker(struct worker *w, bool create)
+{
+    *w = (struct worker){.at = scratch_make()};
+    open_worker(w, create, false);
+}
+
+static void close_worker(struct worker *w)
+{
+    w->e->ops->close(w->e);
+    scope_free(w->scope);
+}
+
+static void end_worker(struct worker *w)
+{
+    close_worker(w);
+    scratch_remove(&w->at);
+}
+
+static void stop_worker(struct worker *w)
+{
+    ck_assert_int_eq(w->e->ops->checkpoint_now(w->e, "stopped", true,
+                                               clock_mono(), clock_wall_ms()),
+                     STATUS_OK);
+}
+
+static void turn(struct worker *w, bool force)
+{
+    ck_assert_int_eq(w->e->ops->turn(w->e, force, clock_mono(), clock_wall_ms(),
+                                     NULL),
+                     STATUS_OK);
+}
+
+/* ---- URLs ---- */
+
+struct made {
+    struct url u;
+    struct engine_item item;
+};
+
+static void make(struct made *m, struct worker *w, const char *text)
+{
+    url_init(&m->u);
+    ck_assert_int_eq(url_parse(&m->u, bytes_of_str(text), NULL, NULL), URL_OK);
+    m->item = (struct engine_item){.key = queue_key_of(&m->u),
+                                   .url = url_text(&m->u)};
+    m->item.digest =
+        digest_url(w->e->ops->digest_key(w->e), bytes_of_str(CRAWL_ID),
+                   m->item.key, m->item.url);
+}
+
+static void put_seed(struct worker *w, const char *text)
+{
+    struct made m;
+    enum engine_answer answer;
+
+    make(&m, w, text);
+    m.item.seed = true;
+    ck_assert_int_eq(w->e->ops->put(w->e, bytes_of_str(CRAWL_ID), 0, &m.item, 1,
+                                    clock_wall_ms(), &answer),
+                     STATUS_OK);
+    ck_assert_int_eq(answer, ENGINE_NEW);
+    url_fini(&m.u);
+}
+
+/* Waits for a lease; false: none came in `patience`. */
+static bool lease(struct worker *w, struct engine_lease *out, int64_t patience)
+{
+    int64_t end = clock_mono() + patience;
+    size_t n = 0;
+
+    while (n == 0 && clock_mono() < end) {
+        const struct timespec nap = {.tv_nsec = NS_PER_MS};
+
+        turn(w, false);
+        ck_assert_int_eq(w->e->ops->lease(w->e, 1, clock_mono(),
+                                          clock_wall_ms(), out, &n),
+                         STATUS_OK);
+        nanosleep(&nap, NULL);
+    }
+    return n > 0;
+}
+
+static void done(struct worker *w, uint64_t id, const char *to)
+{
+    struct engine_done d = {.id = id,
+                            .outcome = {.status = OUTCOME_FETCHED,
+                                        .http_status = 200},
+                            .row = {.at_ms = clock_wall_ms(),
+                                    .http_status = 200},
+                            .host = {.ended = clock_mono(),
+                                     .crawl_delay_ms = -2,
+                                     .retry_after_ms = -1,
+                                     .http_status = 200}};
+    struct made m;
+
+    if (to != NULL) {
+        make(&m, w, to);
+        m.item.depth = 1;
+        d.outlinks = &m.item;
+        d.outlink_count = 1;
+    }
+    ck_assert_int_eq(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()),
+                     STATUS_OK);
+    if (to != NULL)
+        url_fini(&m.u);
+}
+
+static struct cluster_counts counts(void)
+{
+    struct cluster_store *s = reach(false);
+    struct rig_end e = {0};
+
+    cluster_store_count(s, rig_count_end, &e);
+    rig_wait(s, &e);
+    cluster_store_close(s);
+    return e.counts;
+}
+
+static uint64_t left(struct worker *w)
+{
+    struct engine_stats s;
+
+    w->e->ops->stats(w->e, &s);
+    return s.queued;
+}
+
+/* ---- tests ---- */
+
+START_TEST(a_page_is_acknowledged_after_its_links_and_its_commit)
+{
+    struct engine_lease l;
+    struct worker w;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    put_seed(&w, "http://a.example/");
+    ck_assert(lease(&w, &l, LONGEST));
+    ck_assert_int_gt(l.until, clock_mono());
+    done(&w, l.id, "http://b.example/1");
+    ck_assert_uint_eq(counts().done, 0); /* whatever has been sent by now */
+    turn(&w, true);
+    stop_worker(&w);
+    ck_assert_uint_eq(counts().seen, 2);
+    ck_assert_uint_eq(counts().done, 1);
+    ck_assert_uint_eq(left(&w), 1);
+    end_worker(&w);
+}
+END_TEST
+
+START_TEST(it_is_over_when_all_is_done_wherever)
+{
+    struct worker a, b;
+    struct engine_lease l;
+    int64_t end = clock_mono() + LONGEST;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/");
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &l, LONGEST));
+    for (int i = 0; i < 30; i++) { /* counts, and looks for leases */
+        struct engine_lease none;
+
+        ck_assert(!lease(&a, &none, 50 * NS_PER_MS));
+        turn(&b, false); /* extends its lease */
+    }
+    ck_assert_uint_gt(left(&a), 0);
+    done(&b, l.id, NULL);
+    while ((left(&a) > 0 || left(&b) > 0) && clock_mono() < end) {
+        turn(&a, false);
+        turn(&b, false);
+    }
+    ck_assert_uint_eq(left(&a), 0);
+    ck_assert_uint_eq(left(&b), 0);
+    end_worker(&a);
+    end_worker(&b);
+}
+END_TEST
+
+START_TEST(a_worker_that_stops_gives_back_what_it_has)
+{
+    struct worker a, b;
+    struct engine_lease l, again;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/");
+    ck_assert(lease(&a, &l, LONGEST));
+    ck_assert_int_eq(
+        a.e->ops->release(a.e, l.id, 0,
+                          &(struct engine_host_news){.crawl_delay_ms = -2,
+                                                     .retry_after_ms = -1},
+                          clock_mono(), clock_wall_ms()),
+        STATUS_OK);
+    stop_worker(&a);
+    close_worker(&a);
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &again, LONGEST));
+    stop_worker(&b);
+    end_worker(&b); /* it has not come back: the lease has to end */
+    open_worker(&a, false, true);
+    ck_assert(!lease(&a, &l, LEASE_MS * NS_PER_MS / 2)); /* parked */
+    ck_assert(lease(&a, &again, LONGEST));
+    ck_assert_uint_eq(again.id, 1);
+    done(&a, again.id, NULL);
+    turn(&a, true);
+    stop_worker(&a);
+    ck_assert_uint_eq(counts().done, 1);
+    end_worker(&a);
+}
+END_TEST
+
+START_TEST(a_lease_lasts_while_its_worker_does)
+{
+    struct worker a, b;
+    struct engine_lease l, none;
+    int64_t end;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/");
+    ck_assert(lease(&a, &l, LONGEST));
+    begin_worker(&b, false);
+    end = clock_mono() + 2 * LEASE_MS * NS_PER_MS;
+    while (clock_mono() < end) {
+        turn(&a, false);
+        ck_assert(!lease(&b, &none, 20 * NS_PER_MS));
+    }
+    ck_assert(lease(&b, &none, LONGEST)); /* a does no turn any more */
+    done(&a, l.id, NULL);
+    turn(&a, true);
+    stop_worker(&a);
+    ck_assert_uint_eq(counts().done, 0); /* it came too late */
+    done(&b, none.id, NULL);
+    turn(&b, true);
+    stop_worker(&b);
+    ck_assert_uint_eq(counts().done, 1);
+    end_worker(&a);
+    end_worker(&b);
+}
+END_TEST
+
+START_TEST(a_place_is_known_before_what_it_lets_in)
+{
+    struct worker a, b;
+    struct engine_lease l;
+    struct url u;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    begin_worker(&b, false);
+    put_seed(&a, "http://a.example/");
+    ck_assert(lease(&b, &l, LONGEST));
+    url_init(&u);
+    ck_assert_int_eq(url_parse(&u, bytes_of_str("http://a.example/x"), NULL,
+                               NULL),
+                     URL_OK);
+    ck_assert(scope_check(b.scope, &u, 1).in);
+    url_fini(&u);
+    end_worker(&a);
+    end_worker(&b);
+}
+END_TEST
+
+/* Put by something else that has the password. */
+START_TEST(items_that_are_no_urls_of_ours_are_dropped)
+{
+    static const struct cluster_item bad[] = {
+        {.kind = 0, .url = {"http://b.example/", 17}}, /* of another host */
+        {.kind = 0, .url = {"http://a.example", 16}},  /* not canonical */
+        {.kind = 31, .url = {"http://a.example/", 17}},
+        {.kind = 0, .url = {"nonsense", 8}}};
+    struct worker w;
+    struct cluster_store *s;
+    struct engine_lease l;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    s = reach(false);
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        struct cluster_url u = {.host = {"a.example", 9},
+                                .item = {"\1", 1},
+                                .digest =
+                                    digest_bytes(cluster_store_digest_key(s),
+                                                 bytes_of(&i, sizeof i))};
+        struct rig_end e = {0};
+        struct buf text;
+
+        buf_init(&text, 4096);
+        if (i < sizeof bad / sizeof *bad) {
+            cluster_item_write(&bad[i], &text);
+            u.item = buf_bytes(&text);
+        }
+        ck_assert_int_eq(cluster_store_put(s, &u, 1, rig_put_end, &e),
+                         STATUS_OK);
+        rig_wait(s, &e);
+        buf_fini(&text);
+    }
+    put_seed(&w, "http://a.example/last");
+    ck_assert(lease(&w, &l, LONGEST));
+    ck_assert(bytes_is(l.url, "http://a.example/last"));
+    stop_worker(&w);
+    ck_assert_uint_eq(counts().done, sizeof bad / sizeof *bad + 1);
+    cluster_store_close(s);
+    end_worker(&w);
+}
+END_TEST
+
+START_TEST(what_is_of_a_whole_crawl_is_refused)
+{
+    struct worker w;
+    struct failed_retry r = {0};
+    bool over;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    ck_assert_int_eq(w.e->ops->block(w.e, bytes_of_str(CRAWL_ID),
+                                     bytes_of_str("a.example"), INT64_MAX,
+                                     clock_mono(), clock_wall_ms()),
+                     STATUS_REFUSED);
+    ck_assert_int_eq(w.e->ops->retry_failed(w.e, &r, 10, clock_mono(),
+                                            clock_wall_ms(), &over),
+                     STATUS_REFUSED);
+    end_worker(&w);
+}
+END_TEST
+
+Suite *suite_cluster_engine(void)
+{
+    Suite *suite = suite_create("cluster_engine");
+    TCase *t = tcase_create("workers");
+
+    tcase_add_checked_fixture(t, rig_begin, rig_end);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_page_is_acknowledged_after_its_links_and_its_commit);
+    tcase_add_test(t, it_is_over_when_all_is_done_wherever);
+    tcase_add_test(t, a_worker_that_stops_gives_back_what_it_has);
+    tcase_add_test(t, a_lease_lasts_while_its_worker_does);
+    tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
+    tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
+    tcase_add_test(t, what_is_of_a_whole_crawl_is_refused);
+    suite_add_tcase(suite, t);
+    return suite;
+}
