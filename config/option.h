@@ -50,11 +50,12 @@ enum option_flags {
     OPTION_ON_START = 16,  /* cannot change when a crawl is resumed */
     OPTION_SECRET = 32,    /* its value is never shown to others */
     OPTION_ON_RESUME = 64, /* has a meaning only when a crawl is resumed */
-    OPTION_TWICE = 128, /* FLAG: given twice, as in -vv, it also sets the next
-                           option of the table */
-    OPTION_SWITCH = 256 /* CHOICE: a switch with more than two positions. --NAME
-                           alone, or true, is words[1]; --no-NAME, or false, is
-                           words[0] */
+    OPTION_TWICE = 128,  /* FLAG: given twice, as in -vv, it also sets the next
+                            option of the table */
+    OPTION_SWITCH = 256, /* CHOICE: a switch with more than two positions.
+                            --NAME alone, or true, is words[1]; --no-NAME, or
+                            false, is words[0] */
+    OPTION_OF_WORKER = 512 /* each worker of a crawl in a cluster has its own */
 };
 
 struct option_spec {

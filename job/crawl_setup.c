@@ -154,8 +154,10 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .lines_upto = &c->lines_upto,
         .changed_by = s->changed_by,
         .order = c->order,
-        .keep_dropped = s->keep_dropped_bytes,
-        .judge = {.scope = c->scope,
+        /* Drops that come back would be in this directory alone. */
+        .links_elsewhere = s->cluster != NULL,
+        .keep_dropped = s->cluster == NULL ? s->keep_dropped_bytes : 0,
+        .judge = {.scope = s->cluster == NULL ? c->scope : NULL,
                   .form = c->form,
                   .links_most = (uint64_t)s->max_links,
                   .body_most = settings_max_body(s),

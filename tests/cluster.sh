@@ -1,6 +1,6 @@
 #!/bin/sh
-# Crawls in Redis clusters on loopback, with faults: see
-# tests/support/cluster_faults.py.
+# Crawls in Redis clusters on loopback, with faults: of the store's workers
+# (tests/support/cluster_faults.py) and of whole ones (cluster_crawls.py).
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
 build=$1
@@ -11,6 +11,8 @@ shift
 }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-python3 "$(dirname "$0")/support/cluster_faults.py" \
-    "$build/tests/support/cluster_worker" "$dir" "$@"
+support=$(dirname "$0")/support
+mkdir "$dir/crawls"
+python3 "$support/cluster_crawls.py" "$build/urlweir" "$dir/crawls" "$@"
+python3 "$support/cluster_faults.py" "$build/tests/support/cluster_worker" "$dir" "$@"
 echo "check-cluster: all passed"

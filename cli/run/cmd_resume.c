@@ -16,6 +16,7 @@
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/run/crawl_run.h"
+#include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
@@ -27,6 +28,7 @@
 #include "job/crawl_setup.h"
 #include "job/retry.h"
 #include "job/seed_sink.h"
+#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
@@ -232,6 +234,28 @@ static int resume_in(const struct crawl_settings *s,
     return code;
 }
 
+/* The settings of a crawl in a cluster are all workers', and fixed there. */
+static int resume_worker(struct crawl_settings *s,
+                         const struct crawl_settings *before,
+                         struct crawl_setup *c, struct file_lock *lock)
+{
+    const char *foreign = cluster_settings_changed(before, s);
+
+    if (foreign != NULL) {
+        fprintf(stderr,
+                "urlweir resume: --%s is a setting of all workers, and cannot "
+                "change\n",
+                foreign);
+        return EXIT_USAGE;
+    }
+    if (!are_still(before))
+        return EXIT_CANNOT;
+    settings_diff(stderr, before, s);
+    if (settings_differ(before, s) && keep(s) != STATUS_OK)
+        return EXIT_CANNOT;
+    return worker_run("resume", WORKER_RESUME, s, c, lock);
+}
+
 /* Does the first operand name a service that runs, or one crawl of it and no
  * option? With options that crawl is resumed by hand, as they change it. */
 static bool is_served(int argc, char **argv)
@@ -267,7 +291,8 @@ int cmd_resume(int argc, char **argv)
     stop_signals_block();
     if (crawl_setup_init(&c, &s, &code) && confine_crawl("resume", &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
-        code = resume_in(&s, &before, &c, lock);
+        code = s.cluster != NULL ? resume_worker(&s, &before, &c, lock)
+                                 : resume_in(&s, &before, &c, lock);
     file_lock_free(lock);
     crawl_setup_fini(&c);
     settings_fini(&before);

@@ -64,6 +64,17 @@ static bool read_settings(struct crawl_settings *s, const char *dir, int *code)
     return ok;
 }
 
+/* A worker's directory has a part of a crawl only, which others work on. */
+static bool is_whole_crawl(const struct stopped_crawl *c, const char *command)
+{
+    if (c->s.cluster != NULL)
+        fprintf(stderr,
+                "urlweir %s: %s is a worker's of a crawl in a cluster; %s does "
+                "not work there\n",
+                command, c->s.output, command);
+    return c->s.cluster == NULL;
+}
+
 bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
                         const char *dir, int *code)
 {
@@ -71,6 +82,11 @@ bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
 
     *code = EXIT_CANNOT;
     if (!read_settings(&c->s, dir, code)) {
+        free(c);
+        return false;
+    }
+    if (!is_whole_crawl(c, command)) {
+        settings_fini(&c->s);
         free(c);
         return false;
     }

@@ -33,6 +33,9 @@ static const struct {
      "leave it out; `urlweir serve --http` serves /metrics of all its crawls"},
     {"metrics-open", NULL,
      "leave it out; options of `urlweir serve` say who may read"},
+    {"cluster", NULL,
+     "leave it out; a crawl in a service has its frontier there, and `urlweir "
+     "crawl --cluster` and `urlweir join` are the workers of a cluster"},
     {"sandbox", NULL,
      "leave it out; --sandbox is an option of `urlweir serve`"},
     {"user", NULL, "leave it out; --user is an option of `urlweir serve`"},

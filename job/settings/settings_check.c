@@ -14,6 +14,7 @@
 #include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
 #include "frontier/refresh/refresh_rule.h"
+#include "job/settings/cluster_settings.h"
 #include "job/settings/memory_plan.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
@@ -394,5 +395,7 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_metrics(s, error);
     if (st == STATUS_OK)
         st = settings_check_values(s, error);
+    if (st == STATUS_OK)
+        st = cluster_settings_check(s, error);
     return st;
 }

@@ -97,7 +97,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --bearer 'a.example=t' --cookies /dev/null --netrc netrc \
     --cert pair.pem --key pair.pem --cacert pair.pem \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
-    --expect 5000 --redis '' --block-filter '' --block-exact '' \
+    --expect 5000 --redis '' --cluster '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --near-dup skip --changed-by words --refresh 1d --refresh-min 2h --refresh-max 9d --refresh-share 0.25 --keep-history 7 --until-idle --traps report --trap counter=9 --drop-params sid --drop-tracking \
     --drop-empty-params --sort-query --rewrite rules --since '' --record links --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
@@ -220,6 +220,7 @@ END
 diff want.yaml got.yaml || fail "the settings are not what was said"
 sed -e '/^#/d' -e '/^$/d' d/urlweir-secrets.yaml >got.yaml
 cat >want.yaml <<'END'
+cluster: ""
 header:
   - "X-Test: a \"b\" \\c"
 header-host:

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_join.c - `urlweir join`: take part in a crawl of a cluster.
+ *
+ * The settings of the crawl are read from the cluster before anything else is
+ * done; those of the worker are given here.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/run/crawl_run.h"
+#include "cli/run/worker_run.h"
+#include "cli/secret_args.h"
+#include "cli/stop_signals.h"
+#include "config/config.h"
+#include "job/cluster_part.h"
+#include "job/crawl_jobs/confine.h"
+#include "job/dir_kind.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/settings.h"
+
+const struct usage join_usage = {
+    .name = "join",
+    .synopsis = "join redis://HOST[:PORT][,...]/NAME -o DIR [options]",
+    .about = "Takes part in crawl NAME, which `urlweir crawl --cluster` made, "
+             "and keeps in DIR what this worker fetches. The settings of the "
+             "crawl are in the cluster; options here are those of a worker: "
+             "memory, concurrency, output. `urlweir resume DIR` takes part "
+             "again after a stop.",
+    .table = &crawl_options,
+    .without = OPTION_ON_RESUME | OPTION_FILE_ONLY,
+    .because = "it is not a worker's",
+    .least = 1,
+    .most = 1,
+    .operand = "the URL of the cluster and the crawl",
+};
+
+static int say(const char *text)
+{
+    struct buf safe;
+
+    buf_init(&safe, 16384);
+    format_terminal(&safe, bytes_of_str(text));
+    fprintf(stderr, "urlweir join: %s\n", buf_str(&safe));
+    buf_fini(&safe);
+    return EXIT_CANNOT;
+}
+
+/* The settings of the crawl, from the cluster. */
+static bool read_cluster(struct crawl_settings *s, int *code)
+{
+    struct cluster_store *store = NULL;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 8192);
+    st = cluster_part_open(&store, s, &why);
+    if (st == STATUS_OK)
+        st = cluster_part_settings(store, s, &why);
+    cluster_store_close(store);
+    if (st != STATUS_OK)
+        *code = say(buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK;
+}
+
+static bool check(struct crawl_settings *s, int *code)
+{
+    const char *foreign = cluster_settings_foreign(s);
+    struct buf error;
+    bool ok = false;
+
+    buf_init(&error, 4096);
+    if (foreign != NULL)
+        *code = usage_error(&join_usage,
+                            "--%s is a setting of the crawl, and is in the "
+                            "cluster",
+                            foreign);
+    else if (s->output == NULL)
+        *code = usage_error(&join_usage,
+                            "-o DIR is missing, where this worker keeps what "
+                            "it fetches");
+    else if (cluster_settings_check(s, &error) != STATUS_OK)
+        *code = usage_error(&join_usage, "%s", buf_str(&error));
+    else
+        ok = true;
+    buf_fini(&error);
+    return ok;
+}
+
+/* This worker's options, then the crawl's settings, then both together. */
+static bool read_settings(struct crawl_settings *s,
+                          const struct command_line *c, int *code)
+{
+    const char *config = command_line_value(c, &join_usage, "config");
+    struct buf error;
+    bool ok = true;
+
+    buf_init(&error, 4096);
+    if (config != NULL && config[0] != '\0')
+        ok = config_load(&crawl_options, s, config, OPTION_FROM_FILE, &error) ==
+             STATUS_OK;
+    if (!ok)
+        *code = usage_error(&join_usage, "%s", buf_str(&error));
+    ok = ok && command_line_apply(c, &join_usage, s, code);
+    if (ok) {
+        free(s->cluster);
+        s->cluster = xstrdup(c->operands.item[0]);
+        ok = check(s, code) && read_cluster(s, code);
+    }
+    if (ok && settings_check(s, &error) != STATUS_OK) {
+        *code = usage_error(&join_usage, "%s", buf_str(&error));
+        ok = false;
+    }
+    buf_fini(&error);
+    return ok;
+}
+
+static int join(struct crawl_settings *s)
+{
+    struct crawl_setup c;
+    struct file_lock *lock = NULL;
+    int code = EXIT_DONE;
+
+    if (crawl_setup_init(&c, s, &code) && confine_crawl("join", s, &code) &&
+        crawl_lock(s->output, "crawl", &lock, &code))
+        code = worker_run("join", WORKER_JOIN, s, &c, lock);
+    file_lock_free(lock);
+    crawl_setup_fini(&c);
+    return code;
+}
+
+int cmd_join(int argc, char **argv)
+{
+    struct command_line c;
+    struct crawl_settings s;
+    int code = EXIT_DONE;
+
+    if (!command_line_read(&c, &join_usage, argc, argv, &code))
+        return code;
+    settings_init(&s);
+    stop_signals_block();
+    if (read_settings(&s, &c, &code) &&
+        dir_kind_check(s.output, DIR_CRAWL, "join")) {
+        secret_args_hide(argc, argv, &s);
+        code = join(&s);
+    }
+    command_line_fini(&c);
+    settings_fini(&s);
+    return code;
+}

@@ -1,0 +1,26 @@
+/*
+ * crawl_begin.h - a new crawl in a directory: its place, and its seeds.
+ *
+ * Nothing is fetched before every seed is stored. A crash while seeds are being
+ * read leaves a crawl without the mark "seeds_complete"; the same command
+ * starts such a crawl over, and `resume` refuses it.
+ */
+#ifndef URLWEIR_CLI_RUN_CRAWL_BEGIN_H
+#define URLWEIR_CLI_RUN_CRAWL_BEGIN_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "job/crawl_setup.h"
+#include "job/settings/options.h"
+
+/* Has `dir` room for a new crawl? One whose seeds were not all stored is
+ * removed. False: the reason was printed. */
+MUST_CHECK bool crawl_begin_may(const char *dir);
+/* Stores all seeds, and the mark. On failure, which was reported, *code is the
+ * exit status. */
+MUST_CHECK enum status crawl_begin_seeds(struct engine *e,
+                                         struct crawl_setup *c,
+                                         struct crawl_settings *s, int *code);
+
+#endif

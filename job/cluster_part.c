@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_part.c - takes part in a crawl of a cluster.
+ *
+ * A lease lasts for three requests of the longest kind: it is extended from a
+ * quarter of it on, a URL goes out with time for one and a half, and two more
+ * seconds are for the servers.
+ */
+#include "job/cluster_part.h"
+
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "crawler/html/link_kinds.h"
+#include "frontier/cluster/cluster_engine.h"
+#include "frontier/reader.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/settings.h"
+
+#define SHARDS       256
+#define LEASE_EXTRA  2000                /* ms */
+#define NODE_TIMEOUT 15000               /* ms; Redis's default */
+#define PATIENCE     (5 * 60 * NS_PER_S) /* with a cluster that fails */
+
+static int64_t lease_ms(const struct crawl_settings *s)
+{
+    return 3 * s->timeout_ms + LEASE_EXTRA;
+}
+
+static int64_t hold_ms(const struct crawl_settings *s)
+{
+    return clock_later(lease_ms(s), NODE_TIMEOUT) + s->delay_ms;
+}
+
+static enum status options_of(struct cluster_store_options *o,
+                              struct cluster_url_parts *url,
+                              const struct crawl_settings *s, struct buf *why)
+{
+    enum status st = cluster_url_read(url, s->cluster, why);
+
+    if (st != STATUS_OK)
+        return st;
+    *o = (struct cluster_store_options){.servers = url->redis.hosts,
+                                        .server_count = url->redis.host_count,
+                                        .name = url->name,
+                                        .lease_ms = lease_ms(s),
+                                        .pause_ms = s->delay_ms,
+                                        .hold_ms = hold_ms(s),
+                                        .replicas = url->replicas,
+                                        .alone_is_fine = url->alone_is_fine,
+                                        .call_ns = PATIENCE};
+    return STATUS_OK;
+}
+
+enum status cluster_part_open(struct cluster_store **out,
+                              const struct crawl_settings *s, struct buf *why)
+{
+    struct cluster_store_options o;
+    struct cluster_url_parts url;
+    enum status st = options_of(&o, &url, s, why);
+
+    if (st == STATUS_OK)
+        st = cluster_store_open(out, &o, why);
+    if (st != STATUS_OK)
+        return st;
+    if (cluster_store_is_begun(*out))
+        return STATUS_OK;
+    buf_addf(why,
+             "the seeds of crawl %s are not all in the cluster yet; try again, "
+             "or give the `urlweir crawl` command again if it has ended",
+             url.name);
+    cluster_store_close(*out);
+    return STATUS_AGAIN;
+}
+
+enum status cluster_part_create(struct cluster_store **out,
+                                const struct crawl_settings *s, struct buf *why)
+{
+    unsigned char seed[DIGEST_SEED_SIZE];
+    struct cluster_new what = {.shards = SHARDS, .seed = seed};
+    struct cluster_store_options o;
+    struct cluster_url_parts url;
+    struct buf text;
+    enum status st = options_of(&o, &url, s, why);
+
+    if (st == STATUS_OK && getrandom(seed, sizeof seed, 0) != sizeof seed)
+        st = STATUS_IO;
+    if (st != STATUS_OK)
+        return st;
+    buf_init(&text, CONFIG_CEILING);
+    config_write(&crawl_options, s, false, &text);
+    st = buf_failed(&text);
+    what.settings = buf_bytes(&text);
+    if (st == STATUS_OK)
+        st = cluster_store_create(out, &o, &what, why);
+    buf_fini(&text);
+    return st;
+}
+
+enum status cluster_part_settings(const struct cluster_store *store,
+                                  struct crawl_settings *s, struct buf *why)
+{
+    struct crawl_settings all;
+    enum status st;
+
+    settings_init(&all);
+    st = config_read(&crawl_options, &all, cluster_store_settings(store),
+                     "the settings in the cluster", OPTION_FROM_CRAWL, why);
+    for (size_t i = 0; st == STATUS_OK && i < crawl_options.count; i++)
+        if (!cluster_settings_are_own(&crawl_options.spec[i]))
+            option_assign(&crawl_options, i, s, &all, OPTION_FROM_CRAWL);
+    settings_fini(&all);
+    return st;
+}
+
+enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
+                                struct crawl_setup *c,
+                                const struct crawl_settings *s)
+{
+    const struct cluster_engine_options o = {.store = store,
+                                             .own = *e,
+                                             .scope = c->scope,
+                                             .crawl = bytes_of_str(CRAWL_ID),
+                                             .request =
+                                                 s->timeout_ms * NS_PER_MS,
+                                             .lease = lease_ms(s) * NS_PER_MS,
+                                             .in_flight = c->frontier.in_flight,
+                                             .kinds = LINK_KIND_COUNT_};
+
+    cluster_store_set_times(store, lease_ms(s), s->delay_ms, hold_ms(s));
+    *e = NULL;
+    return cluster_engine_open(e, &o, clock_mono(), clock_wall_ms());
+}

@@ -1,0 +1,40 @@
+/*
+ * cluster_part.h - takes part in a crawl of a cluster: opens the cluster, and
+ * the engine of a worker's directory.
+ *
+ * One thread, before the crawl.
+ */
+#ifndef URLWEIR_JOB_CLUSTER_PART_H
+#define URLWEIR_JOB_CLUSTER_PART_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "frontier/cluster/cluster_store.h"
+#include "job/crawl_setup.h"
+#include "job/settings/options.h"
+
+/* Opens the crawl that s->cluster names; its settings are those of
+ * cluster_store_settings(). `why` gets a sentence on failure: STATUS_NOT_FOUND:
+ * there is no such crawl; STATUS_AGAIN: its seeds are not all in; others as
+ * cluster_store_open(). */
+MUST_CHECK enum status cluster_part_open(struct cluster_store **out,
+                                         const struct crawl_settings *s,
+                                         struct buf *why);
+/* Makes the crawl, with these settings for all workers. As
+ * cluster_store_create(). */
+MUST_CHECK enum status cluster_part_create(struct cluster_store **out,
+                                           const struct crawl_settings *s,
+                                           struct buf *why);
+/* Reads the settings of the crawl into `s`, which holds defaults.
+ * STATUS_FORMAT: they are not valid, as of another release; `why` says what. */
+MUST_CHECK enum status cluster_part_settings(const struct cluster_store *store,
+                                             struct crawl_settings *s,
+                                             struct buf *why);
+/* Wraps *e, the engine of the worker's directory; takes it and `store`, also on
+ * failure (*e is NULL then). */
+MUST_CHECK enum status cluster_part_engine(struct engine **e,
+                                           struct cluster_store *store,
+                                           struct crawl_setup *c,
+                                           const struct crawl_settings *s);
+
+#endif

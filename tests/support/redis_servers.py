@@ -1,0 +1,191 @@
+"""Redis servers on loopback, alone and as clusters, for the tests of cluster crawls."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import time
+
+LONGEST = 120  # s, for any wait
+
+
+class Failure(Exception):
+    pass
+
+
+def wait_for(what, text):
+    end = time.monotonic() + LONGEST
+    while not what():
+        if time.monotonic() > end:
+            raise Failure("no end of waiting for " + text)
+        time.sleep(0.02)
+
+
+# ---- servers -----------------------------------------------------------------
+
+
+def free_ports(n):
+    """The sockets are open at once, so that all ports differ."""
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for _ in range(n):
+            s = stack.enter_context(socket.socket())
+            s.bind(("127.0.0.1", 0))
+            ports.append(s.getsockname()[1])
+        return ports
+
+
+def end_with_us():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class Server:
+    def __init__(self, where, port, bus=None, options=()):
+        self.where, self.port, self.bus = where, port, bus
+        self.options = list(options)
+        os.makedirs(where, exist_ok=True)
+        self.start()
+
+    def start(self):
+        words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
+                 "--dir", self.where, "--save", "", "--appendonly", "no",
+                 "--logfile", "log"]
+        if self.bus is not None:
+            words += ["--cluster-enabled", "yes", "--cluster-port", str(self.bus),
+                      "--cluster-node-timeout", "1500",
+                      "--cluster-replica-validity-factor", "0",
+                      "--repl-diskless-sync-delay", "0"]
+        self.process = subprocess.Popen(words + self.options, preexec_fn=end_with_us)
+        self.connection = None
+        wait_for(self.answers, "a server")
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except OSError:
+            self.connection = None
+            return False
+
+    def ask(self, *words):
+        """One command, its reply; an error reply is raised."""
+        if self.connection is None:
+            s = socket.create_connection(("127.0.0.1", self.port), 10)
+            s.settimeout(60)
+            self.connection = s.makefile("rwb")
+        out = b"*%d\r\n" % len(words)
+        for w in words:
+            b = w if isinstance(w, bytes) else str(w).encode()
+            out += b"$%d\r\n%s\r\n" % (len(b), b)
+        self.connection.write(out)
+        self.connection.flush()
+        return self.read()
+
+    def read(self):
+        line = self.connection.readline()
+        if not line:
+            raise OSError("closed")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"-":
+            raise RuntimeError(rest.decode())
+        if kind == b"+":
+            return rest.decode()
+        if kind == b":":
+            return int(rest)
+        n = int(rest)
+        if kind == b"*":
+            return [self.read() for _ in range(n)]
+        if n < 0:
+            return None
+        return self.connection.read(n + 2)[:-2]
+
+    def info(self, name):
+        for line in self.ask("INFO").decode().splitlines():
+            if line.startswith(name + ":"):
+                return line.split(":", 1)[1]
+        return None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.connection = None
+
+
+class Cluster:
+    """Three masters, each with `replicas` replicas."""
+
+    def __init__(self, where, replicas):
+        count = 3 * (1 + replicas)
+        ports = free_ports(2 * count)
+        self.servers = [Server(f"{where}/{i}", ports[i], ports[count + i])
+                        for i in range(count)]
+        self.masters = self.servers[:3]
+        for i, s in enumerate(self.servers):
+            s.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        for s in self.servers[1:]:
+            s.ask("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port,
+                  self.servers[0].bus)
+        for i, s in enumerate(self.masters):
+            s.ask("CLUSTER", "ADDSLOTSRANGE", i * 5461 + (i > 0),
+                  16383 if i == 2 else (i + 1) * 5461)
+        wait_for(lambda: all(self.knows(s, count) for s in self.servers),
+                 "a cluster")
+        for i, s in enumerate(self.servers[3:]):
+            s.ask("CLUSTER", "REPLICATE", self.masters[i % 3].ask("CLUSTER", "MYID"))
+        wait_for(lambda: all(s.info("connected_slaves") == str(replicas)
+                             for s in self.masters), "replicas")
+        wait_for(lambda: all(s.info("master_link_status") == "up"
+                             for s in self.servers[3:]), "replication")
+        wait_for(lambda: all(b"cluster_state:ok" in s.ask("CLUSTER", "INFO")
+                             for s in self.servers), "a cluster that is ok")
+
+    @staticmethod
+    def knows(server, count):
+        return len(server.ask("CLUSTER", "NODES").splitlines()) == count
+
+    @staticmethod
+    def cut(master):
+        """From now on its replicas get nothing more from it."""
+        master.ask("ACL", "SETUSER", "default", "-psync", "-sync", "-replconf")
+        master.ask("CLIENT", "KILL", "TYPE", "replica")
+
+    def current(self):
+        """The masters of now."""
+        return [s for s in self.servers if s.process.poll() is None and
+                s.info("role") == "master"]
+
+    def mend(self, dead):
+        """Another master takes over, and the dead one comes back as its replica."""
+        wait_for(lambda: len(self.current()) == 3, "a failover")
+        dead.start()
+        wait_for(lambda: len(self.current()) == 3 and
+                 all(s.info("connected_slaves") == "2" for s in self.current()),
+                 "replicas")
+
+    def url(self):
+        return "redis://" + ",".join(f"127.0.0.1:{s.port}" for s in self.masters)
+
+    def end(self):
+        for s in self.servers:
+            if s.process.poll() is None:
+                s.kill()
+
+
+class Single:
+    def __init__(self, where, *options):
+        self.servers = self.masters = [Server(where, free_ports(1)[0],
+                                              options=options)]
+
+    def url(self):
+        return f"redis://127.0.0.1:{self.servers[0].port}"
+
+    end = Cluster.end
+
+
+class Closing:
+    def __init__(self, it):
+        self.it = it
+
+    def close(self):
+        self.it.end()
