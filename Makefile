@@ -9,6 +9,7 @@ VERSION := 0.1.0
 MODE    ?= release
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 B       := build/$(MODE)
@@ -58,7 +59,7 @@ LIBS         = $(PKG_LIBS) -lm
 
 # ---- files -----------------------------------------------------------------
 
-DIRS     := base config filter storage frontier crawler job service cli
+DIRS     := base config filter storage frontier crawler job service cli bindings/c
 SRC      := $(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names
@@ -79,10 +80,22 @@ FUZZ_BIN     := $(FUZZ_SRC:%.c=$B/%)
 REPLAY_BIN   := $(FUZZ_SRC:fuzz/fuzz_%.c=$B/fuzz/replay_%)
 BIN          := $B/urlweir
 
-.PHONY: all help deps
+# The library for other programs (bindings/c): its number, which changes when a
+# program that was linked with it before would no longer run; and where its code
+# is. Of the objects in these folders the linker takes what it needs.
+SONAME   := liburlweir.so.1
+SO       := $B/lib/$(SONAME).0.0
+SO_DIRS  := base base/file base/redis base/process filter filter/kinds filter/redis storage/db \
+            storage/index frontier/url frontier/seen frontier/dedupe crawler/charset crawler/html \
+            crawler/robots crawler/sitemap
+SO_API   := $(patsubst %.c,$B/pic/%.o,$(wildcard bindings/c/*.c))
+SO_BELOW := $(patsubst %.c,$B/pic/%.o,$(wildcard $(SO_DIRS:%=%/*.c)))
+
+.PHONY: all lib help deps
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 all: $(BIN) ## build build/MODE/urlweir
+lib: $(SO) ## build the C library, build/MODE/lib/liburlweir.so.1
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -151,6 +164,23 @@ $B/%.o: %.c Makefile | $(DEPS)
 $B/liburlweir.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && ar rcsP $@ $^
 
+# The program is not linked with the library, and has its own objects: code that
+# may lie anywhere and be called from outside is built again. Symbols of ours
+# are hidden, so that a call within the library is a plain call.
+PIC = $(filter-out -fPIE,$(HARD_$(MODE))) -fPIC -fvisibility=hidden
+$B/pic/%.o: %.c Makefile | $(DEPS)
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  PIC  $<")
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=c17 -pthread $(WARN) $(MODE_$(MODE)) $(PKG_CFLAGS) $(CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
+$B/pic/liburlweir.a: $(SO_BELOW)
+	$(Q)rm -f $@ && ar rcsP $@ $^
+$(SO): $(SO_API) $B/pic/liburlweir.a bindings/c/urlweir.map
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=bindings/c/urlweir.map \
+	    -Wl,-z,defs -Wl,--as-needed $(filter-out -pie,$(LDFLAGS_ALL)) \
+	    -o $@ $(SO_API) $B/pic/liburlweir.a $(LIBS)
+
 $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
@@ -196,7 +226,7 @@ $B/completion/%: $(BIN)
 
 # ---- tests -----------------------------------------------------------------
 
-.PHONY: check check-unit check-suites check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
+.PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
 # One after the other: apt-get does not share the system with itself.
 build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
@@ -214,11 +244,7 @@ check-hardening: $(BIN)
 
 # Limits of time find what hangs; a busy machine is no finding.
 CK_LIMITS = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(if $(filter release,$(MODE)),4,8)
-check-unit: build/deps-check.stamp $B/unit
-	$(Q)for t in $(or $(T),""); do CK_RUN_SUITE=$$t $(CK_LIMITS) $B/unit || exit 1; done
-
-# The same, suites side by side: for builds that are slow.
-check-suites: build/deps-check.stamp $B/unit
+check-unit: build/deps-check.stamp $B/unit ## the unit tests, suites side by side (T="url robots" for some)
 	$(Q)$(CK_LIMITS) tests/unit/run_unit.sh $B/unit $(or $(T),$(SUITES))
 
 check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
@@ -227,7 +253,7 @@ check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
-check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) $(SHARED_FILES)
+check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) $(SHARED_FILES) $(if $(filter release,$(MODE)),$(SO))
 	$(Q)tests/cli/run_cli.sh $(abspath $B) $(T)
 
 check-long: ## the full sizes: more kills, more keys, larger webs
@@ -250,13 +276,13 @@ check-releases: ## build and test in a fresh system of each Debian release (as r
 # told not to, it is.
 STILL = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 asan: ## unit tests, corpus and some command tests under ASan and UBSan
-	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-suites check-fuzz
+	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-unit check-fuzz
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=asan check-cli T="$(SANITIZED_CLI)"
 ubsan: ## the same under UBSan alone
-	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-suites check-fuzz
+	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-unit check-fuzz
 	$(Q)$(MAKE) --no-print-directory MODE=ubsan check-cli T="$(SANITIZED_CLI)"
 tsan: ## the tests that have threads under TSan
-	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-suites T="$(THREAD_SUITES)"
+	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-unit T="$(THREAD_SUITES)"
 	$(Q)$(STILL) $(MAKE) --no-print-directory MODE=tsan check-cli T="exact external serve-stress signals stuck"
 # Whole crawls with every kind of page; the other scripts repeat what the
 # release build has shown, at several times the price.
@@ -327,11 +353,13 @@ format: build/deps-lint.stamp ## lay the code out with clang-format
 
 .PHONY: install uninstall clean
 export DESTDIR PREFIX SYSCONFDIR
-install: $(BIN) $(SHARED_FILES) ## install under DESTDIR/PREFIX, settings under DESTDIR/SYSCONFDIR
-	$(Q)tools/install.sh install $(abspath $B)
+# Exported, it would not follow the PREFIX of a make below this one.
+INSTALL_SH = LIBDIR="$(LIBDIR)" SONAME=$(SONAME) VERSION=$(VERSION) tools/install.sh
+install: $(BIN) $(SO) $(SHARED_FILES) ## install under DESTDIR/PREFIX, settings under DESTDIR/SYSCONFDIR
+	$(Q)$(INSTALL_SH) install $(abspath $B)
 
 uninstall: $(SHARED_FILES) ## remove what install put there
-	$(Q)tools/install.sh uninstall $(abspath $B)
+	$(Q)$(INSTALL_SH) uninstall $(abspath $B)
 
 # ---- releases --------------------------------------------------------------
 

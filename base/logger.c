@@ -15,7 +15,8 @@
 
 static _Atomic enum log_level level_now = LOG_LEVEL_WARN;
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
-static void (*around_now)(bool); /* under mtx */
+static void (*around_now)(bool);                       /* under mtx */
+static void (*sink_now)(enum log_level, struct bytes); /* under mtx */
 
 void logger_set_level(enum log_level level)
 {
@@ -40,15 +41,21 @@ void logger_set_around(void (*around)(bool before))
     pthread_mutex_unlock(&mtx);
 }
 
+void logger_set_sink(void (*sink)(enum log_level level, struct bytes line))
+{
+    pthread_mutex_lock(&mtx);
+    sink_now = sink;
+    pthread_mutex_unlock(&mtx);
+}
+
 bool logger_is_on(enum log_level level)
 {
     return logger_enabled(level);
 }
 
-static void put(struct buf *line)
+static void put_on_stderr(struct buf *line)
 {
     buf_add_char(line, '\n');
-    pthread_mutex_lock(&mtx);
     if (around_now != NULL)
         around_now(true);
     if (write(STDERR_FILENO, buf_str(line), line->len) < 0) {
@@ -56,6 +63,15 @@ static void put(struct buf *line)
     }
     if (around_now != NULL)
         around_now(false);
+}
+
+static void put(enum log_level level, struct buf *line)
+{
+    pthread_mutex_lock(&mtx);
+    if (sink_now != NULL)
+        sink_now(level, buf_bytes(line));
+    else
+        put_on_stderr(line);
     pthread_mutex_unlock(&mtx);
 }
 
@@ -69,7 +85,7 @@ void logger_line(enum log_level level, struct bytes text)
     format_terminal(&line,
                     bytes_of(text.at, text.len < LINE_CEILING ? text.len
                                                               : LINE_CEILING));
-    put(&line);
+    put(level, &line);
     buf_fini(&line);
 }
 
@@ -91,6 +107,6 @@ void logger_write(enum log_level level, const char *event, const char *fmt, ...)
         buf_add_char(&line, ' ');
         format_terminal(&line, bytes_of_str(details));
     }
-    put(&line);
+    put(level, &line);
     buf_fini(&line);
 }

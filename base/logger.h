@@ -28,6 +28,10 @@ enum log_level logger_level(void);
  * none. */
 void logger_set_around(void (*around)(bool before));
 
+/* Sets a function that gets each line instead of stderr, without the LF, one
+ * line at a time. NULL: stderr again. */
+void logger_set_sink(void (*sink)(enum log_level level, struct bytes line));
+
 /* True if a line of this level would be written; ask before building a costly
  * one. */
 bool logger_is_on(enum log_level level);

@@ -213,6 +213,12 @@ static void fill_row(struct draft *d)
         d->done->text_tag = trap_text_tag(d->r->o->rules.digest_key,
                                           d->lease->url, result->body);
     d->done->outcome.http_status = result->response->status;
+    d->done->fresh_ms =
+        http_fresh_for_ms(response_get(result->response,
+                                       RESPONSE_CACHE_CONTROL),
+                          response_get(result->response, RESPONSE_EXPIRES),
+                          response_get(result->response, RESPONSE_DATE),
+                          row->at_ms);
 }
 
 bool report_is_unreachable(enum fetch_end end)

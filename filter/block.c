@@ -370,6 +370,17 @@ void block_export(unsigned char *to, const uint64_t *from, size_t words)
     }
 }
 
+enum status block_append(struct buf *to, const uint64_t *words, size_t n)
+{
+    char *room = buf_room(to, n * 8);
+
+    if (room == NULL)
+        return STATUS_NOMEM;
+    block_export((unsigned char *)room, words, n);
+    buf_grew(to, n * 8);
+    return STATUS_OK;
+}
+
 void block_import(uint64_t *to, const unsigned char *from, size_t words)
 {
     for (size_t i = 0; i < words; i++) {

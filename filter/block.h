@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "base/status.h"
+
 #define BLOCK_LANES 8
 #define BLOCK_BYTES 64
 #define BLOCK_CELLS 64 /* bits a lane, as filter/sizing.h asks for them */
@@ -86,6 +89,9 @@ void block_set(unsigned k, uint64_t *const *at, const uint64_t *keys, size_t n,
 /* Copy blocks to little-endian octets while another thread may be setting bits
  * in them, and copy octets back into blocks. */
 void block_export(unsigned char *to, const uint64_t *from, size_t words);
+/* block_export() behind what `to` has. */
+MUST_CHECK enum status block_append(struct buf *to, const uint64_t *words,
+                                    size_t n);
 void block_import(uint64_t *to, const unsigned char *from, size_t words);
 
 enum block_isa { BLOCK_SCALAR, BLOCK_AVX2, BLOCK_AVX512 };

@@ -40,7 +40,7 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
 
     memset(h, 0, CHECKPOINT_HEADER_SIZE);
     put_text(h, CHECKPOINT_MAGIC);
-    checkpoint_put_u32(h + AT_VERSION, CHECKPOINT_VERSION);
+    checkpoint_put_u32(h + AT_VERSION, f->ops->file_version);
     checkpoint_put_u32(h + AT_LENGTH, CHECKPOINT_HEADER_SIZE);
     put_text(h + AT_KIND, f->opt.kind);
     put_text(h + AT_HASH, CHECKPOINT_HASH);

@@ -21,6 +21,13 @@
  *            48 XXH3-64 of the unit's octets, seeded with its number
  *            56 XXH3-64 of 0..55
  *
+ * The version is the one that the kind's units were last changed in
+ * (`file_version` in kind.h), so that an older release reads what it can.
+ *
+ *     1  as above
+ *     2  counting: keys may be kept; cuckoo: copies are counted, buckets of
+ *        other sizes
+ *
  * With two headers, and a checksum in each entry, one flipped bit damages one
  * unit at most.
  */
@@ -31,7 +38,7 @@
 #include <string.h>
 
 #define CHECKPOINT_MAGIC       "urlweirF"
-#define CHECKPOINT_VERSION     1
+#define CHECKPOINT_VERSION     2 /* the newest that is read */
 #define CHECKPOINT_HASH        "xxh3-128 secret 1"
 #define CHECKPOINT_HEADER_SIZE 256
 #define CHECKPOINT_ENTRY_SIZE  64

@@ -85,7 +85,7 @@ static enum status check_header(struct reader *r)
     }
     if (checkpoint_get_u32(r->header + AT_VERSION) > CHECKPOINT_VERSION)
         return refuse(r->path, STATUS_VERSION, "of a newer release");
-    if (checkpoint_get_u32(r->header + AT_VERSION) != CHECKPOINT_VERSION ||
+    if (checkpoint_get_u32(r->header + AT_VERSION) < 1 ||
         checkpoint_get_u32(r->header + AT_LENGTH) != CHECKPOINT_HEADER_SIZE)
         return refuse(r->path, STATUS_FORMAT, "unknown version");
     if (!field_is(r, AT_HASH, 32, CHECKPOINT_HASH))

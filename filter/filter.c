@@ -58,6 +58,11 @@ enum status filter_complete_options(struct filter_options *o)
     if (!(o->growth >= 1 && o->growth <= 16) ||
         !(o->tightening > 0 && o->tightening < 1))
         return STATUS_ARG;
+    if (o->bucket_slots == 0)
+        o->bucket_slots = 4;
+    if (o->bucket_slots != 1 && o->bucket_slots != 2 && o->bucket_slots != 4 &&
+        o->bucket_slots != 8)
+        return STATUS_ARG;
     if (o->fingerprint_bits != 0 && o->fingerprint_bits != 8 &&
         o->fingerprint_bits != 12 && o->fingerprint_bits != 16 &&
         o->fingerprint_bits != 32)
@@ -125,6 +130,29 @@ enum status filter_merge(struct filter *into, const struct filter *from)
     if (into->ops != from->ops || into == from || into->ops->merge == NULL)
         return STATUS_ARG;
     return into->ops->merge(into, from);
+}
+
+struct pouring {
+    struct filter *into;
+    enum status st;
+};
+
+static void pour_visit(void *to, const uint64_t *keys, size_t n)
+{
+    struct pouring *p = to;
+    enum status st = filter_add(p->into, keys, n, NULL);
+
+    if (st != STATUS_OK)
+        p->st = st;
+}
+
+enum status filter_add_from(struct filter *into,
+                            const struct filter_source *from)
+{
+    struct pouring p = {into, STATUS_OK};
+    enum status st = from->keys_of(from->ctx, 0, UINT64_MAX, pour_visit, &p);
+
+    return st != STATUS_OK ? st : p.st;
 }
 
 bool filter_is_past_promise(const struct filter_stats *s)

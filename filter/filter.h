@@ -60,15 +60,18 @@ struct filter_options {
     /* Most memory the filter may take; 0: no limit. At the limit a kind that
      * grows goes on with fewer bits a key instead (`reduced`). */
     uint64_t most_bytes;
-    /* Kinds that rebuild (scalable, cuckoo) ask `source`; where keys_of is
-     * NULL they keep each key themselves, 8 bytes and a little more each. */
+    /* Kinds that rebuild (scalable, cuckoo) or remove (counting, cuckoo) ask
+     * `source`; where keys_of is NULL they keep each key themselves, 8 bytes
+     * and a little more each. */
     struct filter_source source;
     /* Where source.keys_of is NULL, do not keep keys either: scalable and
-     * cuckoo then stay at their first size. */
+     * cuckoo then stay at their first size, counting and cuckoo remove what
+     * looks alike and count a key as often as it is added. */
     bool keep_nothing;
     double growth;     /* stacked: a layer's size to the one before; 0: 2 */
     double tightening; /* stacked: same for the rate; 0: 0.5 */
     unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: chosen for fpr */
+    unsigned bucket_slots;     /* cuckoo: 1, 2, 4 or 8; 0: 4 */
     const char *redis; /* redis: its URL (filter/redis/redis_url.h); only
                           filter_new() reads it */
 };
@@ -76,7 +79,8 @@ struct filter_options {
 struct filter_traits {
     const char *name, *summary;
     bool grows, removes;
-    bool needs_keys; /* to grow: from its source, or its own store */
+    bool needs_keys; /* to grow: from its source, or its own store; kinds that
+                        remove keep them too, to know what was added */
     bool waits_for_saving;
     bool remote; /* on a server: takes no memory, has no checkpoint, may be
                     unreachable */
@@ -100,7 +104,7 @@ struct filter_stats {
     uint64_t segments; /* parts that are built and saved by themselves */
     uint64_t rebuilds; /* parts rebuilt since it was made or loaded */
     uint64_t starved;  /* parts that could not grow: no keys or no memory */
-    uint64_t stuck;    /* counters or slots that removal no longer changes */
+    uint64_t stuck;    /* counters that removal no longer changes */
     uint64_t lost;     /* damaged parts that now answer "maybe" to all */
     uint64_t unsure;   /* "maybe" without looking at any bits: redis, while the
                           server is unreachable or lacks keys */
@@ -142,9 +146,10 @@ void filter_check(const struct filter *f, const uint64_t *keys, size_t n,
 bool filter_check_one(const struct filter *f, uint64_t key);
 
 /* Take out keys that were added; `removed` may be NULL. Removing a key that was
- * never added may make another one "new": a caller that is not certain asks an
- * exact set first. A key that is certainly not there is ignored. removed[i]:
- * keys[i] was taken out. STATUS_ARG: this kind cannot. */
+ * never added may make another one "new", unless the filter keeps its keys: a
+ * caller that is not certain asks an exact set first. A key that is certainly
+ * not there is ignored. removed[i]: keys[i] was taken out. STATUS_ARG: this
+ * kind cannot. */
 MUST_CHECK enum status filter_remove(struct filter *f, const uint64_t *keys,
                                      size_t n, bool *removed);
 

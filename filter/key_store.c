@@ -222,6 +222,16 @@ bool key_store_get(struct key_store *k, uint32_t part, const uint64_t **keys,
     return true;
 }
 
+enum status key_store_save(struct key_store *k, uint32_t part, struct buf *to,
+                           uint64_t *complete)
+{
+    const uint64_t *keys;
+    size_t n;
+
+    *complete = key_store_get(k, part, &keys, &n);
+    return *complete != 0 && n > 0 ? block_append(to, keys, n) : STATUS_OK;
+}
+
 enum status key_store_put(struct key_store *k, uint32_t part,
                           struct bytes octets)
 {

@@ -13,6 +13,7 @@
 #ifndef URLWEIR_FILTER_KEY_STORE_H
 #define URLWEIR_FILTER_KEY_STORE_H
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "filter/filter.h"
 
@@ -47,6 +48,10 @@ uint64_t key_store_bytes(const struct key_store *k);
  * False: the part is incomplete, and nothing is given. */
 bool key_store_get(struct key_store *k, uint32_t part, const uint64_t **keys,
                    size_t *n);
+/* Append the keys of one part to `to`, as key_store_put() reads them.
+ * *complete: 1, or 0 where the part is incomplete and nothing was appended. */
+MUST_CHECK enum status key_store_save(struct key_store *k, uint32_t part,
+                                      struct buf *to, uint64_t *complete);
 /* Fill part `part` from little-endian octets and make it complete.
  * STATUS_DAMAGED: they are not keys of this part. */
 MUST_CHECK enum status key_store_put(struct key_store *k, uint32_t part,

@@ -35,6 +35,7 @@ struct filter_ops {
 
     /* ---- saving, on the saving thread; remote kinds have NULL from here on
      * ---- */
+    uint32_t file_version; /* of checkpoint_format.h, that has its units */
     /* The shape as it is now. Returns how many units a filter of that shape
      * has. */
     uint64_t (*shape)(const struct filter *f, uint64_t shape[FILTER_SHAPE]);
@@ -77,6 +78,9 @@ const struct filter_ops *filter_ops_named(const char *name);
 MUST_CHECK enum status filter_complete_options(struct filter_options *o);
 /* Is the filter overfull, as struct filter_stats defines it? */
 bool filter_is_past_promise(const struct filter_stats *s);
+/* Add all keys of `from` to `into`. */
+MUST_CHECK enum status filter_add_from(struct filter *into,
+                                       const struct filter_source *from);
 /* Returns STATUS_LIMIT, and logs one line the first time. */
 enum status filter_say_overfull(struct filter *f, const char *why);
 

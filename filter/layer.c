@@ -153,14 +153,7 @@ void layer_unit_range(const struct layer *l, uint64_t i, uint64_t *low,
 
 enum status layer_get_unit(const struct layer *l, uint64_t i, struct buf *to)
 {
-    size_t words = unit_blocks(l, i) * BLOCK_LANES;
-    char *room = buf_room(to, words * 8);
-
-    if (room == NULL)
-        return STATUS_NOMEM;
-    block_export((unsigned char *)room, unit_words(l, i), words);
-    buf_grew(to, words * 8);
-    return STATUS_OK;
+    return block_append(to, unit_words(l, i), unit_blocks(l, i) * BLOCK_LANES);
 }
 
 enum status layer_put_unit(struct layer *l, uint64_t i, struct bytes from)

@@ -271,6 +271,29 @@ double sizing_cuckoo_rate(unsigned fingerprint_bits, unsigned slots,
     return -expm1(2.0 * slots * load * log1p(-1 / values));
 }
 
+double sizing_cuckoo_load(unsigned slots)
+{
+    return slots == 1 ? 0.5 : slots == 2 ? 0.84 : slots == 4 ? 0.95 : 0.98;
+}
+
+bool sizing_cuckoo_fills(unsigned fingerprint_bits, unsigned slots,
+                         uint64_t keys)
+{
+    return slots > 1 || keys >> (fingerprint_bits + 8) == 0;
+}
+
+unsigned sizing_cuckoo_bits(unsigned slots, double fpr, uint64_t keys)
+{
+    static const unsigned bits[] = {8, 12, 16, 32};
+
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        if (sizing_cuckoo_rate(bits[i], slots, sizing_cuckoo_load(slots)) <=
+                fpr &&
+            sizing_cuckoo_fills(bits[i], slots, keys))
+            return bits[i];
+    return 0;
+}
+
 struct sizing_interval sizing_wilson(uint64_t hits, uint64_t n, double z)
 {
     double m = (double)n, p, mid, half, scale;

@@ -14,6 +14,7 @@
 #ifndef URLWEIR_FILTER_SIZING_H
 #define URLWEIR_FILTER_SIZING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* ---- the textbook filter: m bits, k marks anywhere ---- */
@@ -75,6 +76,18 @@ double sizing_curve_rate(const struct sizing_curve *c, double load);
  * `load` in [0, 1]; a fingerprint is never 0, hence 2^f - 1 values. */
 double sizing_cuckoo_rate(unsigned fingerprint_bits, unsigned slots,
                           double load);
+/* The share of slots that can be filled: 0.5, 0.84, 0.95 or 0.98 for buckets of
+ * 1, 2, 4 or 8 (the same, section 5.1). */
+double sizing_cuckoo_load(unsigned slots);
+/* Does a table of so many keys fill to that load? The two buckets of a key are
+ * not independent, and the shorter the fingerprint the less (section 4.2);
+ * measured, it matters for buckets of one slot: a fingerprint must have 8 bits
+ * less than the number of keys. */
+bool sizing_cuckoo_fills(unsigned fingerprint_bits, unsigned slots,
+                         uint64_t keys);
+/* The shortest fingerprint, of 8, 12, 16 or 32 bits, that keeps `fpr` in a full
+ * table of so many keys; 0: none does. */
+unsigned sizing_cuckoo_bits(unsigned slots, double fpr, uint64_t keys);
 
 /* ---- what a measurement says ---- */
 

@@ -157,6 +157,8 @@ struct engine_done {
     struct outcome outcome;
     bool transient;       /* may be retried, if tries are left */
     struct fetch_row row; /* the engine sets seq, url, final, tries */
+    int64_t fresh_ms;     /* how long its server says that it stays fresh
+                             (RFC 9111 section 4.2.1); 0 or -1: it does not */
     const struct engine_item *outlinks;
     size_t outlink_count; /* outlinks[0] is a redirect's target */
     uint64_t text_tag; /* of the body without its numbers (trap_text.h); 0: not
@@ -204,6 +206,7 @@ struct engine_stats {
     uint64_t refreshed;   /* final outcomes of URLs fetched again */
     uint64_t changed;     /* of those, not as the last time */
     uint64_t gone;        /* found missing so often that they have no date */
+    uint64_t history_removed; /* rows of old fetches that did not stay */
     uint64_t seeds, seeds_failed;
     uint64_t commits;
 };

@@ -138,6 +138,7 @@ void engine_stats_of_store(const struct frontier_store *s,
         .refreshed = frontier_store_counter(s, "refreshed"),
         .changed = frontier_store_counter(s, "refreshed_changed"),
         .gone = frontier_store_counter(s, "gone"),
+        .history_removed = frontier_store_counter(s, "history_removed"),
         .seeds = frontier_store_counter(s, "seeds"),
         .seeds_failed = frontier_store_counter(s, "seeds_failed"),
     };

@@ -118,7 +118,7 @@ static void check_date(struct check *c, sqlite3_stmt *q)
     uint64_t queue = db_row_count(&r, 1, UINT32_MAX);
     uint32_t origin = (uint32_t)db_row_count(&r, 2, UINT32_MAX);
     bool fetched = db_row_flag(&r, 3);
-    bool rated = db_row_count(&r, 4, INT64_MAX) != 0;
+    bool rated = (db_row_count(&r, 4, INT64_MAX) & UINT32_MAX) != 0;
     unsigned char bit = (unsigned char)(1 << (id & 7));
 
     if (c->st == STATUS_OK)

@@ -53,6 +53,7 @@ service/urlfrontier: base/* frontier frontier/url frontier/served service/net se
 service/metrics: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
 service/http: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base/* frontier frontier/url frontier/served job/* service/*
+bindings/c: base/* filter frontier/url frontier/dedupe crawler/html crawler/robots crawler/sitemap
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*
 cli/completion: base/* config job/* cli
 cli/control: base/* config frontier/* job/* service/* cli
@@ -66,7 +67,7 @@ cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli
 END
 }
 
-find base config filter storage frontier crawler job service cli -name '*.[ch]' \
+find base config filter storage frontier crawler job service cli bindings/c -name '*.[ch]' \
     -exec grep -H '^#include "' {} + |
     sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' >"${TMPDIR:-/tmp}/layers.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT

@@ -2,13 +2,15 @@
 # Puts what was built, and what belongs to it, where a system looks for it; or
 # removes just that. One list serves both, so that neither can forget a file.
 # usage: tools/install.sh install|uninstall BUILD_DIR
-# DESTDIR, PREFIX and SYSCONFDIR are taken from the environment.
+# DESTDIR, PREFIX, LIBDIR, SYSCONFDIR, SONAME and VERSION are taken from the
+# environment.
 set -eu
 verb=$1
 build=$2
 cd "$(dirname "$0")/.."
 to=$DESTDIR$PREFIX
 etc=$DESTDIR$SYSCONFDIR
+lib=$DESTDIR$LIBDIR
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
@@ -30,8 +32,27 @@ put_config() { # FILE TARGET
     fi
 }
 
+put_link() { # TO NAME
+    case $verb in
+    install) ln -sf "$1" "$2" ;;
+    uninstall) rm -f "$2" ;;
+    esac
+}
+
 put 755 "$build/urlweir" "$to/bin/urlweir"
 put_config packaging/urlweir.default "$etc/default/urlweir"
+
+put 644 "$build/lib/$SONAME.0.0" "$lib/$SONAME.0.0"
+put_link "$SONAME.0.0" "$lib/$SONAME"
+put_link "$SONAME" "$lib/liburlweir.so"
+put 644 bindings/c/urlweir.h "$to/include/urlweir.h"
+sed "s|@PREFIX@|$PREFIX|; s|@LIBDIR@|$LIBDIR|; s|@VERSION@|$VERSION|" \
+    bindings/c/urlweir.pc.in >"$temp/urlweir.pc"
+put 644 "$temp/urlweir.pc" "$lib/pkgconfig/urlweir.pc"
+# The loader finds a library in a folder of its own once it has been told.
+if [ "$verb" = install ] && [ -z "$DESTDIR" ] && [ "$(id -u)" = 0 ]; then
+    ldconfig || :
+fi
 
 for page in "$build"/man/*.[1-9]; do
     put 644 "$page" "$to/share/man/man${page##*.}/${page##*/}"

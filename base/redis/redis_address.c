@@ -162,6 +162,8 @@ static const char *take_hosts(struct redis_url_parts *p,
 {
     const char *why = NULL;
 
+    if (hosts.len == 0)
+        hosts = bytes_of_str("localhost"); /* as in redis:///0?key=NAME */
     do {
         struct redis_address *a = &p->hosts[p->host_count];
 

@@ -158,23 +158,14 @@ static bool is_one(const struct diff_run *d)
     return d->sides[0] == d->sides[1];
 }
 
-static bool has_all_links(const struct reader *r)
-{
-    return link_store_recorded(r->links) == LINK_RECORD_ALL;
-}
-
 static enum status read_sides(struct diff_run *d, struct line_sort *lines)
 {
-    /* The links of a page are not kept by fetch. */
-    bool links =
-        !is_one(d) && has_all_links(d->sides[0]) && has_all_links(d->sides[1]);
     enum status st = STATUS_OK;
 
     for (int i = 0; i < 2 && st == STATUS_OK; i++) {
         const struct diff_side side = {.r = d->sides[i],
                                        .name = i == 0 ? '0' : '1',
-                                       .until = d->moments[i],
-                                       .links = links};
+                                       .until = d->moments[i]};
 
         d->reads = side.r->dir;
         st = diff_side_read(&side, lines);

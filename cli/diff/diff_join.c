@@ -3,8 +3,9 @@
  * diff_join.c - two crawls URL by URL.
  *
  * The lines of both are one sorted stream, so all lines of a URL come together:
- * first its states, then who redirects to it, then its links, each link once
- * for each side that has it. What follows is diff_moved.c's.
+ * first its states, then who redirects to it, then which sides know its links,
+ * then its links, each as often as a side has it. What follows is
+ * diff_moved.c's.
  */
 #include "cli/diff/diff_join.h"
 
@@ -23,6 +24,7 @@ struct group {
         texts[2]; /* the line of each side, what it points to */
     bool there[2];
     struct fetch_row state[2];
+    unsigned known;  /* which sides know its links: bits */
     struct buf link; /* the latest, */
     unsigned sides;  /* and which sides have it: bits */
     uint64_t added, removed;
@@ -83,7 +85,7 @@ static enum status take_state(struct group *g, struct bytes rest)
 {
     int side = rest.len > 0 && rest.at[0] == '1';
 
-    (void)diff_field(&rest); /* side and seq: the last one counts */
+    (void)diff_field(&rest);
     buf_clear(&g->states[side]);
     buf_add_bytes(&g->states[side], rest);
     g->there[side] = true;
@@ -115,12 +117,15 @@ static void list_link(struct buf *list, struct bytes url)
     buf_add_bytes(list, url);
 }
 
+/* A link counts only if both sides know all links of the page. */
 static void end_link(struct group *g)
 {
-    if (g->sides == 1) {
+    bool counts = g->known == 3;
+
+    if (counts && g->sides == 1) {
         g->removed++;
         list_link(&g->removed_list, buf_bytes(&g->link));
-    } else if (g->sides == 2) {
+    } else if (counts && g->sides == 2) {
         g->added++;
         list_link(&g->added_list, buf_bytes(&g->link));
     }
@@ -130,13 +135,18 @@ static void end_link(struct group *g)
 static enum status take_link(struct group *g, struct bytes rest)
 {
     struct bytes to = diff_field(&rest);
+    unsigned side = rest.len > 0 && rest.at[0] == '1' ? 2 : 1;
 
+    if (to.len == 0) {
+        g->known |= side;
+        return STATUS_OK;
+    }
     if (!bytes_equal(to, buf_bytes(&g->link))) {
         end_link(g);
         buf_clear(&g->link);
         buf_add_bytes(&g->link, to);
     }
-    g->sides |= rest.len > 0 && rest.at[0] == '1' ? 2 : 1;
+    g->sides |= side;
     return buf_failed(&g->link);
 }
 
@@ -238,6 +248,7 @@ static enum status begin_group(struct join *j, struct bytes url)
 
     g->there[0] = g->there[1] = false;
     g->added = g->removed = 0;
+    g->known = 0;
     buf_clear(&g->link);
     buf_clear(&g->added_list);
     buf_clear(&g->removed_list);

@@ -2,8 +2,9 @@
 /* diff_side.c - a crawl as one side of a difference: lines that sort by URL. */
 #include "cli/diff/diff_side.h"
 
-#include <string.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "cli/diff/diff_row.h"
 #include "frontier/outcome.h"
 #include "frontier/url/url.h"
@@ -12,9 +13,22 @@ struct pass {
     const struct diff_side *side;
     struct line_sort *into;
     struct buf line, url, target;
-    uint64_t from; /* page of the links, whose URL is in `url` */
+    uint64_t last;  /* URL of the crawl */
+    uint64_t *met;  /* a bit for each: its last fetch was met */
+    bool has_links; /* of some pages */
     enum status st;
 };
+
+/* Sets the bit of URL `id`; was it set? */
+static bool is_met(struct pass *p, uint64_t id, bool now)
+{
+    uint64_t *word = &p->met[id / 64], bit = UINT64_C(1) << id % 64;
+    bool was = (*word & bit) != 0;
+
+    if (now)
+        *word |= bit;
+    return was;
+}
 
 static bool is_sortable(struct bytes url)
 {
@@ -45,13 +59,11 @@ static void put_state(struct pass *p, struct bytes url,
                       const struct fetch_row *row)
 {
     begin_line(p, url, DIFF_STATE);
-    buf_addf(&p->line, "%c%016llx\t", p->side->name,
-             (unsigned long long)row->seq);
+    buf_add_char(&p->line, p->side->name);
+    buf_add_char(&p->line, '\t');
     diff_state_put(&p->line, row);
     add_line(p);
 }
-
-/* ---- fetches ---- */
 
 static struct bytes url_of(struct pass *p, uint64_t id, struct buf *text)
 {
@@ -64,6 +76,43 @@ static struct bytes url_of(struct pass *p, uint64_t id, struct buf *text)
     return p->st == STATUS_OK ? row.url : bytes_of("", 0);
 }
 
+/* ---- links ---- */
+
+/* The page in `url` links to `to`; empty: its links are known. */
+static void put_link(struct pass *p, struct bytes to)
+{
+    begin_line(p, buf_bytes(&p->url), DIFF_LINK);
+    buf_add_bytes(&p->line, to);
+    buf_addf(&p->line, "\t%c", p->side->name);
+    add_line(p);
+}
+
+static void take_link(void *ctx, const struct link_row *l)
+{
+    struct pass *p = ctx;
+
+    put_link(p, url_of(p, l->to, &p->target));
+}
+
+/* Fetch `seq` was of the page in `url`. */
+static void put_links(struct pass *p, uint64_t seq)
+{
+    struct link_range rows;
+    enum status st = link_store_page(p->side->r->links, seq, &rows);
+
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && rows.partial))
+        return;
+    if (st == STATUS_OK) {
+        put_link(p, bytes_of("", 0));
+        st = link_store_each_in(p->side->r->links, &rows, take_link, p);
+    }
+    if (p->st == STATUS_OK)
+        p->st = st;
+}
+
+/* ---- states ---- */
+
+/* The last one until the moment comes first. */
 static bool take_fetch(void *ctx, const struct fetch_row *fetch)
 {
     struct pass *p = ctx;
@@ -72,8 +121,12 @@ static bool take_fetch(void *ctx, const struct fetch_row *fetch)
 
     if (!row.final || (p->side->until != 0 && row.at_ms > p->side->until))
         return true;
+    if (row.url > p->last)
+        p->st = STATUS_DAMAGED;
+    else if (is_met(p, row.url, true))
+        return true;
     url = url_of(p, row.url, &p->url);
-    if (row.reason == REASON_UNCHANGED) { /* 304 stands for what it was */
+    if (row.reason == REASON_UNCHANGED) { /* it stands for what it was */
         row.reason = REASON_NONE;
         row.http_status = 200;
     }
@@ -87,58 +140,39 @@ static bool take_fetch(void *ctx, const struct fetch_row *fetch)
         buf_add_bytes(&p->line, url);
         add_line(p);
     }
+    if (p->st == STATUS_OK && p->has_links && row.status == OUTCOME_FETCHED)
+        put_links(p, row.seq);
     return p->st == STATUS_OK;
 }
-
-/* ---- what waits ---- */
 
 static void take_waiting(void *ctx, const struct url_row *row)
 {
     struct pass *p = ctx;
     const struct fetch_row queued = {.status = OUTCOME_QUEUED};
-    bool then = p->side->until != 0;
 
-    if (p->st != STATUS_OK)
-        return;
-    if (then ? row->found_at_ms <= p->side->until
-             : !frontier_store_is_done(p->side->r->store, row->id))
+    if (p->st == STATUS_OK && !is_met(p, row->id, false) &&
+        (p->side->until == 0 || row->found_at_ms <= p->side->until))
         put_state(p, row->url, &queued);
-}
-
-/* ---- links ---- */
-
-static bool take_link(void *ctx, const struct link_row *l)
-{
-    struct pass *p = ctx;
-    struct bytes to;
-
-    if (l->from != p->from)
-        (void)url_of(p, l->from, &p->url);
-    p->from = l->from;
-    to = url_of(p, l->to, &p->target);
-    begin_line(p, buf_bytes(&p->url), DIFF_LINK);
-    buf_add_bytes(&p->line, to);
-    buf_addf(&p->line, "\t%c", p->side->name);
-    add_line(p);
-    return p->st == STATUS_OK;
 }
 
 enum status diff_side_read(const struct diff_side *side, struct line_sort *into)
 {
+    const struct reader *r = side->r;
     struct pass p = {.side = side, .into = into};
-    uint64_t last = frontier_store_last_id(side->r->store);
     enum status st;
 
+    p.last = frontier_store_last_id(r->store);
+    p.met = xcalloc((size_t)(p.last / 64) + 1, sizeof *p.met);
+    p.has_links = link_store_recorded(r->links) != LINK_RECORD_NONE;
     buf_init(&p.line, DIFF_LINE_MOST);
     buf_init(&p.url, URL_LENGTH_CEILING + 64);
     buf_init(&p.target, URL_LENGTH_CEILING + 64);
-    st = page_store_each(side->r->pages, 0, take_fetch, &p);
-    if (st == STATUS_OK && p.st == STATUS_OK && last > 0)
-        st = frontier_store_each(side->r->store, 1, last, take_waiting, &p);
-    if (st == STATUS_OK && p.st == STATUS_OK && side->links)
-        st = link_store_each(side->r->links, take_link, &p);
+    st = page_store_each_newest(r->pages, take_fetch, &p);
+    if (st == STATUS_OK && p.st == STATUS_OK && p.last > 0)
+        st = frontier_store_each(r->store, 1, p.last, take_waiting, &p);
     buf_fini(&p.line);
     buf_fini(&p.url);
     buf_fini(&p.target);
+    free(p.met);
     return st != STATUS_OK ? st : p.st;
 }

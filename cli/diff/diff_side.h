@@ -1,12 +1,13 @@
 /*
  * diff_side.h - a crawl as one side of a difference: lines that sort by URL.
  *
- *   URL TAB 1 side seq TAB state   of the URL; that with the highest seq counts
- *   URL TAB 2 TAB FROM             the new crawl was redirected here by FROM
- *   URL TAB 3 TO TAB side          its page links to TO
+ *   URL TAB 1 side TAB state   of the URL, by its last fetch
+ *   URL TAB 2 TAB FROM         the new crawl was redirected here by FROM
+ *   URL TAB 3 TAB side         all links of its page are known
+ *   URL TAB 3 TO TAB side      and it links to TO
  *
- * A URL that is known but not fetched has a state with seq 0 and status
- * `queued`. One thread.
+ * A URL that is known but not fetched has a state of status `queued`. Memory:
+ * a bit for each URL. One thread.
  */
 #ifndef URLWEIR_CLI_DIFF_DIFF_SIDE_H
 #define URLWEIR_CLI_DIFF_DIFF_SIDE_H
@@ -20,7 +21,6 @@ struct diff_side {
     struct reader *r;
     char name;     /* '0': old, '1': new */
     int64_t until; /* as the crawl was then, wall clock; 0: as it is */
-    bool links;    /* its links too */
 };
 
 /* STATUS_DAMAGED: a row names no URL, or one that cannot be sorted. */

@@ -12,38 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "cli/command.h"
-
-static const char fixed_seed[] = "urlweir filter";
-
-/* 32 octets from any text. Part of the format: files merge by it. */
-static void seed_of(unsigned char seed[DIGEST_SEED_SIZE], const char *text)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        XXH128_hash_t h = XXH3_128bits_withSeed(text, strlen(text), i);
-        XXH128_canonical_t octets;
-
-        XXH128_canonicalFromHash(&octets, h);
-        memcpy(seed + i * 16, octets.digest, 16);
-    }
-}
-
-void filter_file_seed(unsigned char *seed, const char *text)
-{
-    seed_of(seed, text != NULL ? text : fixed_seed);
-}
-
-static void use_seed(struct filter_file *f)
-{
-    digest_key_init(&f->key, f->info.id.seed);
-    f->info.id.seed_print = checkpoint_seed_print(&f->key);
-}
+#include "filter/seeded.h"
 
 bool filter_file_new(struct filter_file *f, const char *command,
                      const char *path, const struct filter_options *o,
@@ -52,9 +26,7 @@ bool filter_file_new(struct filter_file *f, const char *command,
     enum status st;
 
     *f = (struct filter_file){.command = command, .path = path, .lock = -1};
-    f->info.id.has_seed = true;
-    filter_file_seed(f->info.id.seed, seed);
-    use_seed(f);
+    seeded_id(&f->info.id, &f->key, seed);
     st = filter_new(&f->filter, o);
     if (st == STATUS_OK)
         return true;
@@ -94,6 +66,9 @@ static int refused(const struct filter_file *f, enum status st)
     fprintf(stderr, "urlweir %s: %s: %s\n", f->command, f->path,
             st == STATUS_NOT_FOUND ? "no such file"
             : st == STATUS_FORMAT  ? "not a filter file"
+            : st == STATUS_REFUSED
+                ? "this filter belongs to a crawl, and its keys depend on that "
+                  "crawl's secret"
             : st == STATUS_VERSION ? "written by a newer release"
             : st == STATUS_DAMAGED ? "damaged beyond use; make it again"
                                    : status_text(st));
@@ -108,24 +83,7 @@ bool filter_file_open(struct filter_file *f, const char *command,
     *f = (struct filter_file){.command = command, .path = path, .lock = -1};
     if (change)
         f->lock = lock_file(path); /* if it fails, reading reports why */
-    st = checkpoint_peek(path, &f->info);
-    if (st == STATUS_OK && !f->info.id.has_seed) {
-        fprintf(stderr,
-                "urlweir %s: %s: this filter belongs to a crawl, and its keys "
-                "depend on that crawl's secret\n",
-                command, path);
-        *code = EXIT_CANNOT;
-        filter_file_close(f);
-        return false;
-    }
-    if (st == STATUS_OK) {
-        uint64_t print = f->info.id.seed_print;
-
-        use_seed(f);
-        st = print != f->info.id.seed_print
-                 ? STATUS_DAMAGED
-                 : checkpoint_load(&f->filter, path, print, NULL, 0, &f->info);
-    }
+    st = seeded_load(&f->filter, path, 0, &f->info, &f->key);
     if (st == STATUS_OK)
         return true;
     *code = refused(f, st);

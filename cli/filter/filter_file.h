@@ -33,9 +33,6 @@ bool filter_file_open(struct filter_file *f, const char *command,
                       const char *path, bool change, int *code);
 /* Replaces the file whole; returns an exit status. */
 int filter_file_save(struct filter_file *f);
-/* The seed made from `text`; NULL: the default. DIGEST_SEED_SIZE octets.
- */
-void filter_file_seed(unsigned char *seed, const char *text);
 void filter_file_close(struct filter_file *f);
 /* EXIT_DAMAGED, with its reason printed, if parts were lost; else EXIT_DONE. */
 int filter_file_verdict(const struct filter_file *f);

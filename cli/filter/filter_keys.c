@@ -11,6 +11,8 @@
 #define READ_SIZE ((size_t)256 << 10)
 
 struct stream {
+    const struct filter_keys_form *form;
+    bool nameless; /* a line had no tab */
     const struct digest_key *k;
     void (*visit)(void *ctx, const struct filter_keys *keys);
     void *ctx;
@@ -28,10 +30,30 @@ static void hand_over(struct stream *s)
     s->n = 0;
 }
 
+/* The digest of name and key with their lengths, so that no two pairs meet. */
+static uint64_t named_key(const struct stream *s, struct bytes text)
+{
+    struct bytes name = s->form->name != NULL ? bytes_of_str(s->form->name)
+                                              : bytes_of(text.at, 0);
+
+    if (s->form->named) {
+        name.len = (size_t)((char *)memchr(text.at, '\t', text.len) - text.at);
+        text = bytes_skip(text, name.len + 1);
+    }
+    return digest_url(s->k, name, bytes_of("", 0), text).hi;
+}
+
 static void take_key(struct stream *s, struct bytes text)
 {
+    if (s->form->named &&
+        (text.len == 0 || memchr(text.at, '\t', text.len) == NULL)) {
+        s->nameless = true;
+        return;
+    }
     s->text[s->n] = text;
-    s->key[s->n++] = digest_bytes(s->k, text).hi;
+    s->key[s->n++] = s->form->named || s->form->name != NULL
+                         ? named_key(s, text)
+                         : digest_bytes(s->k, text).hi;
     if (s->n == FILTER_KEY_BATCH)
         hand_over(s);
 }
@@ -62,13 +84,13 @@ static bool find_key(struct bytes in, bool binary, struct bytes *key,
 }
 
 /* Takes all whole keys of the buffer; returns the octets used. */
-static size_t take_keys(struct stream *s, struct bytes in, bool binary)
+static size_t take_keys(struct stream *s, struct bytes in)
 {
     struct bytes key;
     size_t whole, used = 0;
 
-    while (
-        find_key(bytes_of(in.at + used, in.len - used), binary, &key, &whole)) {
+    while (!s->nameless && find_key(bytes_of(in.at + used, in.len - used),
+                                    s->form->binary, &key, &whole)) {
         take_key(s, key);
         used += whole;
     }
@@ -83,23 +105,22 @@ static void drop_front(struct buf *b, size_t n)
 }
 
 /* Takes the rest at the end of the stream: a last line without LF. */
-static enum status take_rest(struct stream *s, const struct buf *b, bool binary)
+static enum status take_rest(struct stream *s, const struct buf *b)
 {
     if (b->len == 0)
         return STATUS_OK;
-    if (binary)
+    if (s->form->binary)
         return STATUS_FORMAT;
     take_key(s, buf_bytes(b));
     hand_over(s);
-    return STATUS_OK;
+    return s->nameless ? STATUS_ARG : STATUS_OK;
 }
 
-enum status filter_keys_each(int fd, bool binary, const struct digest_key *k,
-                             void (*visit)(void *ctx,
-                                           const struct filter_keys *keys),
-                             void *ctx)
+enum status filter_keys_each(
+    int fd, const struct filter_keys_form *form, const struct digest_key *k,
+    void (*visit)(void *ctx, const struct filter_keys *keys), void *ctx)
 {
-    struct stream s = {.k = k, .visit = visit, .ctx = ctx};
+    struct stream s = {.form = form, .k = k, .visit = visit, .ctx = ctx};
     enum status st = STATUS_OK;
     struct buf b;
 
@@ -119,10 +140,14 @@ enum status filter_keys_each(int fd, bool binary, const struct digest_key *k,
         if (n <= 0)
             break;
         buf_grew(&b, (size_t)n);
-        drop_front(&b, take_keys(&s, buf_bytes(&b), binary));
+        drop_front(&b, take_keys(&s, buf_bytes(&b)));
+        if (s.nameless) {
+            st = STATUS_ARG;
+            break;
+        }
     }
     if (st == STATUS_OK)
-        st = take_rest(&s, &b, binary);
+        st = take_rest(&s, &b);
     buf_fini(&b);
     return st;
 }

@@ -4,6 +4,10 @@
  * One key a line, ended only by LF; or, in binary, each key after its length in
  * four octets, little-endian. A batch is what one read returned, so a program
  * that writes a key and waits for its answer gets it.
+ *
+ * Keys may be of a name, a user or tenant: equal keys of different names are
+ * different keys of the filter, which so holds as many small filters as there
+ * are names, without a header for each.
  */
 #ifndef URLWEIR_CLI_FILTER_FILTER_KEYS_H
 #define URLWEIR_CLI_FILTER_FILTER_KEYS_H
@@ -19,6 +23,12 @@
 #define FILTER_KEY_CEILING ((size_t)16 << 20)
 #define FILTER_KEY_BATCH   1024
 
+struct filter_keys_form {
+    bool binary;
+    bool named;       /* each line is a name, a tab and a key */
+    const char *name; /* all are of this name; NULL: of none */
+};
+
 struct filter_keys {
     const struct bytes *text;
     const uint64_t *key;
@@ -26,10 +36,10 @@ struct filter_keys {
 };
 
 /* STATUS_IO: reading failed, errno says why; STATUS_LIMIT: a key is longer than
- * FILTER_KEY_CEILING; STATUS_FORMAT: the stream ends inside a binary key.
- * Keys before that were visited. */
+ * FILTER_KEY_CEILING; STATUS_FORMAT: the stream ends inside a binary key;
+ * STATUS_ARG: a line has no tab. Keys before that were visited. */
 MUST_CHECK enum status filter_keys_each(
-    int fd, bool binary, const struct digest_key *k,
+    int fd, const struct filter_keys_form *form, const struct digest_key *k,
     void (*visit)(void *ctx, const struct filter_keys *keys), void *ctx);
 
 #endif

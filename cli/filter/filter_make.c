@@ -13,6 +13,7 @@
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_file.h"
 #include "cli/filter/filter_redis.h"
+#include "filter/seeded.h"
 #include "filter/sizing.h"
 
 const char *const filter_kind_words[] = {"scalable", "bloom",  "stacked",
@@ -25,13 +26,16 @@ static const char *const create_words[] = {"scalable", "bloom",  "stacked",
 
 /* ---- create ---- */
 
+static const char *const bucket_words[] = {"1", "2", "4", "8", NULL};
+
 struct create_settings {
     int kind;
     int64_t capacity, fingerprint;
     double fpr, growth, tightening;
+    int bucket;
     char *seed;
     bool fixed;
-    uint8_t from[8];
+    uint8_t from[9];
 };
 
 enum { FPR_AT = 2 }; /* its row below */
@@ -62,7 +66,9 @@ static const struct option_spec create_specs[] = {
      .at = offsetof(struct create_settings, fixed),
      .flags = OPTION_LINE_ONLY,
      .section = "Filter",
-     .help = "scalable, cuckoo: keep no keys in the file, and do not grow"},
+     .help =
+         "scalable, counting, cuckoo: keep no keys in the file; do not grow "
+         "then, and do not know what was never added"},
     {.name = "growth",
      .type = OPTION_FRACTION,
      .at = offsetof(struct create_settings, growth),
@@ -94,6 +100,16 @@ static const struct option_spec create_specs[] = {
      .arg = "BITS",
      .help = "cuckoo: 8, 12, 16 or 32; 0: as --fpr needs; without --fpr, the "
              "rate is what they keep"},
+    {.name = "bucket",
+     .type = OPTION_CHOICE,
+     .at = offsetof(struct create_settings, bucket),
+     .fallback = "4",
+     .words = bucket_words,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Filter",
+     .arg = "SLOTS",
+     .help = "cuckoo: slots of a bucket; 50, 84, 95 or 98 % of them can be "
+             "filled, and a question compares twice as many"},
 };
 
 static const struct option_table create_table = {
@@ -133,17 +149,24 @@ static int create_in_redis(const char *url, const struct create_settings *s)
         return usage_error(&filter_create_usage,
                            "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
-    filter_file_seed(seed, s->seed);
+    seeded_from_text(seed, s->seed);
     return filter_redis_create(filter_create_usage.name, url,
                                (uint64_t)s->capacity, s->fpr, seed);
+}
+
+static unsigned bucket_slots(const struct create_settings *s)
+{
+    return 1u << s->bucket;
 }
 
 /* The rate that `fingerprint` bits keep in a full table is the default of
  * --fpr; less than that is refused. */
 static int fit_fingerprint(struct create_settings *s)
 {
+    unsigned slots = bucket_slots(s);
     double rate = s->fingerprint != 0
-                      ? sizing_cuckoo_rate((unsigned)s->fingerprint, 4, 0.95)
+                      ? sizing_cuckoo_rate((unsigned)s->fingerprint, slots,
+                                           sizing_cuckoo_load(slots))
                       : 0;
 
     if (s->fingerprint == 0 || rate <= s->fpr)
@@ -166,7 +189,8 @@ static int create(const char *path, const struct create_settings *s)
                                .keep_nothing = s->fixed,
                                .growth = s->growth,
                                .tightening = s->tightening,
-                               .fingerprint_bits = (unsigned)s->fingerprint};
+                               .fingerprint_bits = (unsigned)s->fingerprint,
+                               .bucket_slots = bucket_slots(s)};
     struct filter_file f;
     int code = EXIT_DONE;
 
@@ -360,7 +384,8 @@ static void print_text(const struct filter_file *f,
     if (s->key_bits > 0) {
         buf_add_str(&b, "\nkept keys      ");
         format_size(&b, s->key_bits / 8);
-        buf_add_str(&b, ", to grow from");
+        if (s->capacity == 0)
+            buf_add_str(&b, ", to grow from");
     }
     buf_addf(&b, "\nfill           %.1f %%", 100 * s->fill);
     buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now", s->fpr_promised,

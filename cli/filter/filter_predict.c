@@ -58,23 +58,14 @@ enum { PLANS = 6, OVERFILLS = 6 };
 
 static const double overfill[OVERFILLS] = {0.5, 1, 1.5, 2, 4, 10};
 
-static unsigned fingerprint_bits(double fpr)
-{
-    static const unsigned bits[] = {8, 12, 16, 32};
-
-    for (int i = 0; i < 4; i++)
-        if (sizing_cuckoo_rate(bits[i], 4, 0.95) <= fpr)
-            return bits[i];
-    return 32;
-}
-
 static void make_plans(struct plan plans[PLANS], uint64_t n, double fpr)
 {
     uint64_t plain = sizing_plain_bits(n, fpr);
     double load, counted;
     unsigned k = sizing_block_best(64, fpr, &load);
     unsigned kc = sizing_block_best(16, fpr, &counted);
-    unsigned f = fingerprint_bits(fpr);
+    unsigned shortest = sizing_cuckoo_bits(4, fpr, n);
+    unsigned f = shortest != 0 ? shortest : 32;
     double blocked = 512 / load;
     /* Segments are between just grown and just full: 1.061 on average. */
     double scalable =
@@ -89,7 +80,7 @@ static void make_plans(struct plan plans[PLANS], uint64_t n, double fpr)
     plans[2] = (struct plan){"bloom", k, blocked, 0};
     plans[3] = (struct plan){"stacked", ks, stacked, 0};
     plans[4] = (struct plan){"counting", kc, 512 / counted, 0};
-    plans[5] = (struct plan){"cuckoo", f, f / 0.95, 0};
+    plans[5] = (struct plan){"cuckoo", f, f / sizing_cuckoo_load(4), 0};
 }
 
 static void print_json(const struct plan *plans, uint64_t n, double fpr,

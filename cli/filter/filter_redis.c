@@ -157,9 +157,7 @@ static void print_json(const struct redis_bloom_info *i)
         i->may_evict);
 
     if (i->layout == REDIS_PLAIN)
-        json_object_set_new(o, "hash",
-                            json_string(i->hash == REDIS_SALTED ? "salted"
-                                                                : "double"));
+        json_object_set_new(o, "hash", json_string(redis_hash_name(i->hash)));
     if (i->ttl_ms >= 0)
         json_object_set_new(o, "ttl", json_real((double)i->ttl_ms / 1000));
     json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
@@ -172,11 +170,11 @@ static void print_text(const struct redis_bloom_info *i)
     struct buf b;
 
     buf_init(&b, 4096);
-    buf_addf(&b, "kind           redis, %s layout%s\n",
-             i->layout == REDIS_PLAIN ? "plain" : "blocked",
-             i->layout == REDIS_BLOCKED ? ""
-             : i->hash == REDIS_SALTED  ? ", salted hash"
-                                        : ", double hash");
+    if (i->layout == REDIS_PLAIN)
+        buf_addf(&b, "kind           redis, plain layout, %s hash\n",
+                 redis_hash_name(i->hash));
+    else
+        buf_add_str(&b, "kind           redis, blocked layout\n");
     if (i->foreign) {
         buf_add_str(&b, "record         none: another program's bitmap\n");
     } else {
@@ -286,6 +284,7 @@ static void refill(void *ctx, const struct filter_keys *keys)
 
 static int rebuild(const char *url, const struct rebuild_settings *s)
 {
+    const struct filter_keys_form form = {.binary = s->binary};
     struct refill r = {.st = STATUS_OK};
     enum status st;
     int code = EXIT_DONE;
@@ -302,7 +301,7 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
                                  "which its users would learn of the new size");
         st = STATUS_OK;
     } else if (st == STATUS_OK) {
-        st = filter_keys_each(STDIN_FILENO, s->binary, &r.f.key, refill, &r);
+        st = filter_keys_each(STDIN_FILENO, &form, &r.f.key, refill, &r);
         if (st != STATUS_OK) {
             fprintf(stderr, "urlweir filter rebuild: stdin: %s\n",
                     st == STATUS_IO ? strerror(errno) : status_text(st));

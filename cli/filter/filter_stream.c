@@ -21,8 +21,9 @@
 #include "cli/filter/filter_redis.h"
 
 struct stream_settings {
-    bool tell, binary;
-    uint8_t from[2];
+    bool tell, binary, named;
+    char *name;
+    uint8_t from[4];
 };
 
 static const struct option_spec specs[] = {
@@ -33,6 +34,20 @@ static const struct option_spec specs[] = {
      .section = "Keys",
      .help = "each key follows its length in four octets, little-endian; "
              "answers then leave the key out"},
+    {.name = "name",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct stream_settings, name),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Keys",
+     .arg = "NAME",
+     .help = "the keys are of this user, tenant or other name: a key of one "
+             "name is no key of another"},
+    {.name = "named",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct stream_settings, named),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Keys",
+     .help = "each line is a name, a tab and a key of it"},
     {.name = "tell",
      .type = OPTION_FLAG,
      .at = offsetof(struct stream_settings, tell),
@@ -43,14 +58,15 @@ static const struct option_spec specs[] = {
 
 /* `check` has no --tell: it always answers. */
 static const struct option_table change_table = {
-    specs, 2, offsetof(struct stream_settings, from)};
-static const struct option_table check_table = {specs, 1,
+    specs, 4, offsetof(struct stream_settings, from)};
+static const struct option_table check_table = {specs, 3,
                                                 offsetof(struct stream_settings,
                                                          from)};
 
 const struct usage filter_add_usage = {
     .name = "filter add",
-    .synopsis = "filter add FILE [--tell] [--binary] < KEYS",
+    .synopsis =
+        "filter add FILE [--tell] [--binary] [--name NAME | --named] < KEYS",
     .about = "Adds each line of stdin to the filter in FILE; the file is "
              "replaced once all keys are in. With --tell, prints `new` or "
              "`maybe`, a tab and the key for each: whether it was certainly "
@@ -63,7 +79,7 @@ const struct usage filter_add_usage = {
 
 const struct usage filter_check_usage = {
     .name = "filter check",
-    .synopsis = "filter check FILE [--binary] < KEYS",
+    .synopsis = "filter check FILE [--binary] [--name NAME | --named] < KEYS",
     .about = "Prints `new` or `maybe`, a tab and the key for each line of "
              "stdin. `new`: it was never added. `maybe`: it was, or this is a "
              "false positive.",
@@ -75,7 +91,8 @@ const struct usage filter_check_usage = {
 
 const struct usage filter_remove_usage = {
     .name = "filter remove",
-    .synopsis = "filter remove FILE [--tell] [--binary] < KEYS",
+    .synopsis =
+        "filter remove FILE [--tell] [--binary] [--name NAME | --named] < KEYS",
     .about = "Removes each line of stdin from the filter in FILE, a counting "
              "or cuckoo filter. Remove only keys that were added: removing "
              "any other can make a key that is there `new`, unless the filter "
@@ -90,6 +107,7 @@ const struct usage filter_remove_usage = {
 struct run {
     struct filter_file file;
     struct stream_settings set;
+    struct filter_keys_form form;
     const char *yes, *no; /* answers for true and false */
     enum status (*ask)(struct filter *f, const uint64_t *keys, size_t n,
                        bool *answers);
@@ -151,18 +169,21 @@ static int read_error(const struct run *r, enum status st)
 {
     const char *why = st == STATUS_LIMIT    ? "a key is longer than 16M"
                       : st == STATUS_FORMAT ? "stdin ends inside a key"
+                      : st == STATUS_ARG    ? "a line has no tab behind a name"
                       : st == STATUS_IO     ? strerror(errno)
                                             : status_text(st);
 
     fprintf(stderr, "urlweir %s: %s\n", r->file.command, why);
-    return st == STATUS_LIMIT || st == STATUS_FORMAT ? EXIT_USAGE : EXIT_CANNOT;
+    return st == STATUS_LIMIT || st == STATUS_FORMAT || st == STATUS_ARG
+               ? EXIT_USAGE
+               : EXIT_CANNOT;
 }
 
 /* Processes all keys; saves a change only if all of stdin was valid. */
 static int stream(struct run *r, bool change)
 {
     enum status st =
-        filter_keys_each(STDIN_FILENO, r->set.binary, &r->file.key, answer, r);
+        filter_keys_each(STDIN_FILENO, &r->form, &r->file.key, answer, r);
     int code;
 
     if (st == STATUS_OK)
@@ -187,8 +208,7 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
         return usage_error(u, "a filter in Redis cannot remove keys");
     if (!filter_redis_open(&r->redis, u->name, url, &code))
         return code;
-    st =
-        filter_keys_each(STDIN_FILENO, r->set.binary, &r->redis.key, answer, r);
+    st = filter_keys_each(STDIN_FILENO, &r->form, &r->redis.key, answer, r);
     r->file.command = u->name;
     if (r->st != STATUS_OK) {
         code = filter_redis_failed(&r->redis, r->st);
@@ -202,6 +222,17 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
     return code;
 }
 
+static int check_form(const struct usage *u, const struct run *r,
+                      const char *path)
+{
+    if (r->set.named && (r->set.name != NULL || r->set.binary))
+        return usage_error(u, "--named goes with neither --name nor --binary");
+    if ((r->set.named || r->set.name != NULL) && redis_address_is_url(path))
+        return usage_error(u, "in Redis each name has a filter of its own: "
+                              "give another key=NAME");
+    return EXIT_DONE;
+}
+
 static int run_stream(const struct usage *u, struct run *r, bool change,
                       int argc, char **argv)
 {
@@ -211,7 +242,12 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
     if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
         return code;
     r->says = !change || r->set.tell;
-    if (redis_address_is_url(operands.item[0])) {
+    r->form =
+        (struct filter_keys_form){r->set.binary, r->set.named, r->set.name};
+    code = check_form(u, r, operands.item[0]);
+    if (code != EXIT_DONE) {
+        ; /* said already */
+    } else if (redis_address_is_url(operands.item[0])) {
         code = stream_redis(r, u, operands.item[0]);
     } else if (filter_file_open(&r->file, u->name, operands.item[0], change,
                                 &code)) {
@@ -224,6 +260,7 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
         filter_file_close(&r->file);
     }
     option_list_free(&operands);
+    option_fini(u->table, &r->set);
     return code;
 }
 

@@ -227,6 +227,7 @@ const struct filter_ops bloom_ops = {
     .check = bloom_check,
     .merge = bloom_merge,
     .stats = bloom_stats,
+    .file_version = 1,
     .shape = bloom_shape,
     .get_unit = bloom_get_unit,
     .make_shaped = bloom_make_shaped,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buckets.c - the table of a cuckoo filter: fingerprints, four to a bucket.
+ * buckets.c - the table of a cuckoo filter: fingerprints in buckets.
  *
- * Buckets are packed without gaps: 4, 6, 8 or 16 octets for fingerprints of 8,
- * 12, 16 or 32 bits. A bucket is read as one or two words and its four
- * fingerprints are compared at once. A bucket of 12-bit fingerprints is read as
- * 8 octets, two too many, so the table ends in spare octets.
+ * Slots are packed without gaps, so that a bucket of one slot of 12 bits may
+ * begin in the middle of an octet. A bucket is read a word at a time and all
+ * fingerprints of the word are compared at once; the last word read may reach
+ * past the table, which therefore ends in spare octets.
  *
  * The last resort when both buckets are full is the random walk of the paper:
- * displace one of four, take that one to its other bucket, and so on. 500 steps
- * are never needed below 95 % of the slots but in tables of a few buckets.
+ * displace a fingerprint, take that one to its other bucket, and so on. 500
+ * steps are never needed at the loads of cuckoo_grow.c but in tables of a few
+ * buckets.
  */
 #include "filter/kinds/buckets.h"
 
@@ -21,21 +22,39 @@
 #define MOST_STEPS 500
 #define SPARE      16
 
-static uint64_t bucket_octets(const struct buckets *b)
+uint64_t buckets_octets(uint64_t slots, unsigned bits)
 {
-    return b->bits * BUCKET_SLOTS / 8;
+    return (slots * bits + 7) / 8;
 }
 
 uint64_t buckets_bytes(const struct buckets *b)
 {
-    return b->count * bucket_octets(b);
+    return buckets_octets(b->count * b->slots, b->bits);
 }
 
-enum status buckets_init(struct buckets *b, uint64_t count, unsigned bits)
+/* A group of 12-bit slots is four at most, so that it begins with an octet. */
+static void set_groups(struct buckets *b)
+{
+    unsigned most = b->bits == 12 ? 4 : 64 / b->bits;
+    unsigned n = b->slots < most ? b->slots : most;
+
+    b->groups = b->slots / n;
+    b->group_bits = n * b->bits;
+    b->group_mask = UINT64_MAX >> (64 - b->group_bits);
+    for (unsigned i = 0; i < n; i++)
+        b->ones |= UINT64_C(1) << i * b->bits;
+}
+
+enum status buckets_init(struct buckets *b, uint64_t count, unsigned bits,
+                         unsigned slots)
 {
     int huge;
 
-    *b = (struct buckets){.count = count, .bits = bits, .random = 1};
+    *b = (struct buckets){.count = count,
+                          .bits = bits,
+                          .slots = slots,
+                          .random = 1};
+    set_groups(b);
     b->at = try_pages(buckets_bytes(b) + SPARE, &huge);
     b->huge = huge != 0;
     return b->at != NULL ? STATUS_OK : STATUS_NOMEM;
@@ -69,8 +88,10 @@ struct bucket_place buckets_place(const struct buckets *b, uint64_t key)
 
 void buckets_fetch(const struct buckets *b, const struct bucket_place *p)
 {
-    __builtin_prefetch(b->at + p->first * bucket_octets(b));
-    __builtin_prefetch(b->at + p->second * bucket_octets(b));
+    unsigned bits = b->bits * b->slots;
+
+    __builtin_prefetch(b->at + p->first * bits / 8);
+    __builtin_prefetch(b->at + p->second * bits / 8);
 }
 
 /* ---- one bucket ---- */
@@ -86,22 +107,25 @@ static uint64_t load_word(const unsigned char *from)
     return v;
 }
 
+static uint64_t slot_bit(const struct buckets *b, uint64_t bucket, unsigned i)
+{
+    return (bucket * b->slots + i) * b->bits;
+}
+
 static uint32_t get_slot(const struct buckets *b, uint64_t bucket, unsigned i)
 {
-    const unsigned char *at = b->at + bucket * bucket_octets(b);
+    uint64_t bit = slot_bit(b, bucket, i);
 
-    if (b->bits == 32)
-        return (uint32_t)(load_word(at + i / 2 * 8) >> i % 2 * 32);
-    return (uint32_t)(load_word(at) >> i * b->bits) & ((1u << b->bits) - 1);
+    return (uint32_t)(load_word(b->at + bit / 8) >> bit % 8 &
+                      UINT64_MAX >> (64 - b->bits));
 }
 
 static void set_slot(struct buckets *b, uint64_t bucket, unsigned i,
                      uint32_t print)
 {
-    unsigned char *at = b->at + bucket * bucket_octets(b);
-    unsigned bit = i * b->bits;
+    uint64_t bit = slot_bit(b, bucket, i);
+    unsigned char *at = b->at + bit / 8;
 
-    at += bit / 8;
     if (b->bits == 12) { /* one octet and half of the next, or the reverse */
         unsigned odd = bit % 8;
 
@@ -125,28 +149,19 @@ static bool word_has(uint64_t word, uint64_t print, unsigned bits,
 
 static bool bucket_has(const struct buckets *b, uint64_t bucket, uint32_t print)
 {
-    const unsigned char *at = b->at + bucket * bucket_octets(b);
+    uint64_t bit = slot_bit(b, bucket, 0);
+    bool has = false;
 
-    switch (b->bits) {
-    case 8:
-        return word_has(load_word(at) & UINT32_MAX, print, 8, 0x01010101);
-    case 12:
-        return word_has(load_word(at) & UINT64_C(0xffffffffffff), print, 12,
-                        UINT64_C(0x001001001001));
-    case 16:
-        return word_has(load_word(at), print, 16, UINT64_C(0x0001000100010001));
-    default:
-        return word_has(load_word(at), print, 32,
-                        UINT64_C(0x0000000100000001)) ||
-               word_has(load_word(at + 8), print, 32,
-                        UINT64_C(0x0000000100000001));
-    }
+    for (unsigned g = 0; g < b->groups; g++, bit += b->group_bits)
+        has |= word_has(load_word(b->at + bit / 8) >> bit % 8 & b->group_mask,
+                        print, b->bits, b->ones);
+    return has;
 }
 
 static bool swap_slot(struct buckets *b, uint64_t bucket, uint32_t was,
                       uint32_t is)
 {
-    for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
+    for (unsigned i = 0; i < b->slots; i++) {
         if (get_slot(b, bucket, i) == was) {
             set_slot(b, bucket, i, is);
             return true;
@@ -170,7 +185,7 @@ unsigned buckets_copies(const struct buckets *b, const struct bucket_place *p)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
+    for (unsigned i = 0; i < b->slots; i++) {
         n += get_slot(b, p->first, i) == p->print;
         n += p->second != p->first && get_slot(b, p->second, i) == p->print;
     }
@@ -191,7 +206,7 @@ bool buckets_put(struct buckets *b, struct bucket_place *p)
         uint32_t print;
 
         b->random = b->random * UINT64_C(6364136223846793005) + 1;
-        slot = (unsigned)(b->random >> 62);
+        slot = (unsigned)((b->random >> 32) * b->slots >> 32);
         print = get_slot(b, bucket, slot);
         set_slot(b, bucket, slot, p->print);
         p->print = print;
@@ -214,19 +229,18 @@ bool buckets_remove(struct buckets *b, const struct bucket_place *p)
     return true;
 }
 
-void buckets_pour(struct buckets *into, const struct buckets *from,
-                  void (*homeless)(void *to, const struct bucket_place *p),
+void buckets_each(const struct buckets *b,
+                  void (*visit)(void *to, const struct bucket_place *p),
                   void *to)
 {
-    for (uint64_t i = 0; i < from->count; i++) {
-        for (unsigned j = 0; j < BUCKET_SLOTS; j++) {
-            struct bucket_place p = {.first = i, .print = get_slot(from, i, j)};
+    for (uint64_t i = 0; i < b->count; i++) {
+        for (unsigned j = 0; j < b->slots; j++) {
+            struct bucket_place p = {.first = i, .print = get_slot(b, i, j)};
 
             if (p.print == 0)
                 continue;
-            p.second = other(into, i, p.print);
-            if (!buckets_put(into, &p))
-                homeless(to, &p);
+            p.second = other(b, i, p.print);
+            visit(to, &p);
         }
     }
 }
@@ -235,6 +249,6 @@ void buckets_recount(struct buckets *b)
 {
     b->taken = 0;
     for (uint64_t i = 0; i < b->count; i++)
-        for (unsigned j = 0; j < BUCKET_SLOTS; j++)
+        for (unsigned j = 0; j < b->slots; j++)
             b->taken += get_slot(b, i, j) != 0;
 }

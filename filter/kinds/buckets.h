@@ -1,5 +1,6 @@
 /*
- * buckets.h - the table of a cuckoo filter: fingerprints, four to a bucket.
+ * buckets.h - the table of a cuckoo filter: fingerprints in buckets of 1, 2, 4
+ * or 8 slots.
  *
  * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter, 2014, but with any
  * number of buckets: the other bucket of a fingerprint in bucket i of m is
@@ -17,12 +18,15 @@
 
 #include "base/status.h"
 
-#define BUCKET_SLOTS 4
 struct buckets {
     unsigned char *at; /* `count` buckets, packed, little-endian */
     uint64_t count;
     uint64_t taken; /* slots in use */
     unsigned bits;  /* of a fingerprint: 8, 12, 16 or 32 */
+    unsigned slots; /* of a bucket: 1, 2, 4 or 8 */
+    /* A bucket is compared in groups of slots that fit in one word. */
+    unsigned groups, group_bits;
+    uint64_t group_mask, ones; /* the lowest bit of each slot of a group */
     bool huge;
     uint64_t random; /* chooses which fingerprint moves */
 };
@@ -34,10 +38,11 @@ struct bucket_place {
 };
 
 MUST_CHECK enum status buckets_init(struct buckets *b, uint64_t count,
-                                    unsigned bits);
+                                    unsigned bits, unsigned slots);
 void buckets_fini(struct buckets *b);
-/* Octets of the table. */
+/* Octets of the table; of one of so many slots. */
 uint64_t buckets_bytes(const struct buckets *b);
+uint64_t buckets_octets(uint64_t slots, unsigned bits);
 
 struct bucket_place buckets_place(const struct buckets *b, uint64_t key);
 /* Fetch both buckets. */
@@ -52,10 +57,9 @@ bool buckets_put(struct buckets *b, struct bucket_place *p);
 /* Take one copy out; false: there is none. */
 bool buckets_remove(struct buckets *b, const struct bucket_place *p);
 
-/* Put every fingerprint of `from`, a table of the same size, into `into`, and
- * hand those that find no place to `homeless`. */
-void buckets_pour(struct buckets *into, const struct buckets *from,
-                  void (*homeless)(void *to, const struct bucket_place *p),
+/* Hand the place of every fingerprint in the table to `visit`. */
+void buckets_each(const struct buckets *b,
+                  void (*visit)(void *to, const struct bucket_place *p),
                   void *to);
 /* Count the slots taken, after the table was filled from outside. */
 void buckets_recount(struct buckets *b);

@@ -11,12 +11,21 @@
  *
  *     g_i as in block.c, cell = bits 16 + 6 * lane .. + 3
  *
- * A key added twice counts twice, and is gone after two removals.
+ * A key added twice counts twice, and is gone after two removals; a key that
+ * was never added but looks alike takes counts away that others need. A filter
+ * that keeps its keys counts each once and refuses to remove any other.
+ *
+ * Counters alone may be copied while they change. With keys beside them an
+ * image must have both of a key or neither: one that is in the keys and not in
+ * the counters would not be counted again. So adding and removing then wait for
+ * the saving thread.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "filter/block.h"
+#include "filter/key_store.h"
 #include "filter/kind.h"
 #include "filter/layer.h"
 
@@ -29,6 +38,9 @@ struct counting {
     uint64_t count; /* keys added less those removed */
     uint64_t stuck; /* counters that reached FULL */
     uint64_t rebuilds, lost;
+    struct key_store *key_store; /* NULL: not kept */
+    struct filter_source source;
+    pthread_mutex_t moving; /* guards all of it while keys are kept */
 };
 
 static void counting_free(struct filter *f)
@@ -36,31 +48,56 @@ static void counting_free(struct filter *f)
     struct counting *c = (struct counting *)f;
 
     layer_fini(&c->layer);
+    key_store_free(c->key_store);
+    pthread_mutex_destroy(&c->moving);
     free(c);
 }
 
-static struct counting *new_empty(const struct filter_options *o)
+/* `keep`: it stores its keys; `whole`: its key store is complete while empty.
+ * NULL: no memory. */
+static struct counting *new_empty(const struct filter_options *o, bool keep,
+                                  bool whole)
 {
     struct counting *c = try_calloc(1, sizeof *c);
 
-    if (c != NULL) {
-        c->base.ops = &counting_ops;
-        c->base.opt = *o;
+    if (c == NULL)
+        return NULL;
+    if (keep && key_store_new(&c->key_store, whole) != STATUS_OK) {
+        free(c);
+        return NULL;
     }
+    c->base.ops = &counting_ops;
+    c->base.opt = *o;
+    c->source =
+        c->key_store != NULL ? key_store_source(c->key_store) : o->source;
+    pthread_mutex_init(&c->moving, NULL);
     return c;
+}
+
+static void counting_hold(struct filter *f, bool on)
+{
+    struct counting *c = (struct counting *)f;
+
+    if (c->key_store == NULL)
+        return;
+    if (on)
+        pthread_mutex_lock(&c->moving);
+    else
+        pthread_mutex_unlock(&c->moving);
 }
 
 static enum status counting_make(struct filter **out,
                                  const struct filter_options *o)
 {
-    struct counting *c = new_empty(o);
+    struct counting *c =
+        new_empty(o, o->source.keys_of == NULL && !o->keep_nothing, true);
     enum status st;
 
     if (c == NULL)
         return STATUS_NOMEM;
     st = layer_init(&c->layer, o->expect, o->fpr, CELLS, o->most_bytes);
     if (st != STATUS_OK) {
-        free(c);
+        counting_free(&c->base);
         return st;
     }
     *out = &c->base;
@@ -124,24 +161,43 @@ static void count_down(struct counting *c, uint64_t *at, uint64_t key)
 
 /* ---- batches ---- */
 
+/* True: the key is fresh. */
+static bool add_one(struct counting *c, uint64_t *at, uint64_t key)
+{
+    bool known;
+
+    if (c->key_store == NULL) {
+        __atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELAXED);
+        return !count_up(c, at, key);
+    }
+    known = ask(c, at, key);
+    if (known && key_store_has(c->key_store, key))
+        return false;
+    key_store_add(c->key_store, key, true);
+    c->count++;
+    (void)count_up(c, at, key);
+    return !known;
+}
+
 static enum status counting_add(struct filter *f, const uint64_t *keys,
                                 size_t n, bool *fresh)
 {
     struct counting *c = (struct counting *)f;
     uint64_t *at[BLOCK_WINDOW];
 
+    counting_hold(f, true);
     for (size_t i = 0; i < n; i += BLOCK_WINDOW) {
         size_t w = block_window(n - i);
 
         layer_place(&c->layer, keys + i, w, at);
         for (size_t j = 0; j < w; j++) {
-            bool known = count_up(c, at[j], keys[i + j]);
+            bool is_new = add_one(c, at[j], keys[i + j]);
 
             if (fresh != NULL)
-                fresh[i + j] = !known;
+                fresh[i + j] = is_new;
         }
     }
-    __atomic_store_n(&c->count, c->count + n, __ATOMIC_RELAXED);
+    counting_hold(f, false);
     return c->count > c->layer.capacity ? filter_say_overfull(f, "full")
                                         : STATUS_OK;
 }
@@ -161,24 +217,33 @@ static void counting_check(const struct filter *f, const uint64_t *keys,
     }
 }
 
+static bool remove_one(struct counting *c, uint64_t key)
+{
+    uint64_t *at;
+
+    layer_place(&c->layer, &key, 1, &at);
+    if (c->key_store != NULL ? !key_store_remove(c->key_store, key)
+                             : !ask(c, at, key))
+        return false; /* it was never added: nothing may be taken out */
+    count_down(c, at, key);
+    if (c->count > 0)
+        __atomic_store_n(&c->count, c->count - 1, __ATOMIC_RELAXED);
+    return true;
+}
+
 static enum status counting_remove(struct filter *f, const uint64_t *keys,
                                    size_t n, bool *removed)
 {
     struct counting *c = (struct counting *)f;
 
+    counting_hold(f, true);
     for (size_t i = 0; i < n; i++) {
-        uint64_t *at;
-        bool there;
+        bool out = remove_one(c, keys[i]);
 
-        layer_place(&c->layer, keys + i, 1, &at);
-        there = ask(c, at, keys[i]);
-        if (there)
-            count_down(c, at, keys[i]);
-        if (there && c->count > 0)
-            __atomic_store_n(&c->count, c->count - 1, __ATOMIC_RELAXED);
         if (removed != NULL)
-            removed[i] = there;
+            removed[i] = out;
     }
+    counting_hold(f, false);
     return STATUS_OK;
 }
 
@@ -215,7 +280,12 @@ static enum status counting_merge(struct filter *into,
     struct counting *c = (struct counting *)into;
     const struct counting *d = (const struct counting *)from;
 
-    if (c->layer.nblocks != d->layer.nblocks || c->layer.k != d->layer.k)
+    if (d->key_store != NULL)
+        return into->opt.fpr != from->opt.fpr
+                   ? STATUS_ARG
+                   : filter_add_from(into, &d->source);
+    if (c->key_store != NULL || c->layer.nblocks != d->layer.nblocks ||
+        c->layer.k != d->layer.k)
         return STATUS_ARG;
     for (uint64_t i = 0; i < c->layer.nblocks * BLOCK_LANES; i++)
         __atomic_store_n(c->layer.words + i,
@@ -237,6 +307,8 @@ static void counting_stats(const struct filter *f, struct filter_stats *out)
     out->count = c->count;
     out->capacity = c->layer.capacity;
     out->bits = c->layer.nblocks * BLOCK_BYTES * 8;
+    out->key_bits =
+        c->key_store != NULL ? key_store_bytes(c->key_store) * 8 : 0;
     out->fill = layer_fill(&c->layer);
     out->fpr_predicted = lost + (1 - lost) * layer_rate(&c->layer, out->fill);
     out->k = c->layer.k;
@@ -258,14 +330,20 @@ static uint64_t counting_shape(const struct filter *f,
     shape[0] = c->layer.nblocks;
     shape[1] = c->layer.k;
     shape[2] = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
-    return layer_units(&c->layer);
+    shape[3] = c->key_store != NULL;
+    return layer_units(&c->layer) +
+           (c->key_store != NULL ? KEY_STORE_PARTS : 0);
 }
 
 static enum status counting_get_unit(struct filter *f, uint64_t i,
                                      struct buf *to, uint64_t meta[FILTER_META])
 {
-    (void)meta;
-    return layer_get_unit(&((struct counting *)f)->layer, i, to);
+    struct counting *c = (struct counting *)f;
+    uint64_t units = layer_units(&c->layer);
+
+    return i < units ? layer_get_unit(&c->layer, i, to)
+                     : key_store_save(c->key_store, (uint32_t)(i - units), to,
+                                      &meta[0]);
 }
 
 static enum status counting_make_shaped(struct filter **out,
@@ -273,13 +351,18 @@ static enum status counting_make_shaped(struct filter **out,
                                         const uint64_t shape[FILTER_SHAPE],
                                         uint64_t units, uint64_t most)
 {
-    struct counting *c = new_empty(o);
+    bool kept = shape[3] == 1;
+    struct counting *c;
     enum status st;
 
+    if (shape[3] > 1)
+        return STATUS_FORMAT;
+    c = new_empty(o, kept && o->source.keys_of == NULL, false);
     if (c == NULL)
         return STATUS_NOMEM;
     st = layer_init_shaped(&c->layer, shape[0], shape[1], o->fpr, CELLS, most);
-    if (st == STATUS_OK && units != layer_units(&c->layer))
+    if (st == STATUS_OK &&
+        units != layer_units(&c->layer) + (kept ? KEY_STORE_PARTS : 0))
         st = STATUS_FORMAT;
     if (st != STATUS_OK) {
         counting_free(&c->base);
@@ -294,8 +377,16 @@ static enum status counting_put_unit(struct filter *f, uint64_t i,
                                      struct bytes from,
                                      const uint64_t meta[FILTER_META])
 {
-    (void)meta;
-    return layer_put_unit(&((struct counting *)f)->layer, i, from);
+    struct counting *c = (struct counting *)f;
+    uint64_t units = layer_units(&c->layer);
+
+    if (i < units)
+        return layer_put_unit(&c->layer, i, from);
+    if (c->key_store == NULL)
+        return STATUS_OK; /* the caller's source has them */
+    return meta[0] != 1
+               ? STATUS_DAMAGED
+               : key_store_put(c->key_store, (uint32_t)(i - units), from);
 }
 
 struct mending {
@@ -320,9 +411,11 @@ static void mend_visit(void *to, const uint64_t *keys, size_t n)
 static enum status counting_mend_unit(struct filter *f, uint64_t i)
 {
     struct counting *c = (struct counting *)f;
-    const struct filter_source *s = &f->opt.source;
+    const struct filter_source *s = &c->source;
     struct mending m = {.filter = c};
 
+    if (i >= layer_units(&c->layer))
+        return STATUS_NOT_FOUND; /* its keys answer, but cannot be removed */
     layer_unit_range(&c->layer, i, &m.low, &m.high);
     if (s->keys_of != NULL &&
         s->keys_of(s->ctx, m.low, m.high, mend_visit, &m) == STATUS_OK) {
@@ -345,7 +438,8 @@ static enum status counting_loaded(struct filter *f)
 const struct filter_ops counting_ops = {
     .traits = {.name = "counting",
                .summary = "fixed size, removes keys, four bits a mark",
-               .removes = true},
+               .removes = true,
+               .waits_for_saving = true},
     .make = counting_make,
     .free = counting_free,
     .add = counting_add,
@@ -353,8 +447,10 @@ const struct filter_ops counting_ops = {
     .remove = counting_remove,
     .merge = counting_merge,
     .stats = counting_stats,
+    .file_version = 2,
     .shape = counting_shape,
     .get_unit = counting_get_unit,
+    .hold = counting_hold,
     .make_shaped = counting_make_shaped,
     .put_unit = counting_put_unit,
     .mend_unit = counting_mend_unit,

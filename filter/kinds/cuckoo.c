@@ -9,10 +9,10 @@
  * - Growing. A fingerprint tells no more than its two buckets, so a larger
  *   table is filled from the keys (struct filter_source), all at once: a pause
  *   of about 50 ns a key that scalable.c does not have.
- * - Repeats. The same key again and again would fill its eight slots. If the
- *   filter stores keys, it does not put a known key twice. If not, it puts four
- *   copies; then the fingerprint sticks: removal leaves it, since the filter
- *   does not know how often it was added.
+ * - Repeats. The same key again and again would fill both its buckets. If the
+ *   filter stores keys, it does not put a known key twice. If not, it puts as
+ *   many copies as fill one bucket, and counts the others (copies.h), so that a
+ *   key added n times is gone after n removals.
  * - Overflow. A key that finds no place goes into a short list, which every
  *   question searches; once that is full too, every answer is "maybe". Neither
  *   happens to a filter within its capacity.
@@ -26,8 +26,6 @@
 #include "filter/block.h"
 #include "filter/kinds/cuckoo_impl.h"
 #include "filter/sizing.h"
-
-#define MOST_COPIES 4
 
 /* ---- the lists ---- */
 
@@ -81,23 +79,10 @@ void cuckoo_free(struct filter *f)
     struct cuckoo *c = (struct cuckoo *)f;
 
     buckets_fini(&c->table);
+    copies_fini(&c->more);
     key_store_free(c->key_store);
     pthread_mutex_destroy(&c->moving);
     free(c);
-}
-
-/* Bits of the shortest fingerprint that keeps the promised rate in a full
- * table; 0: none does. */
-static unsigned print_bits(const struct filter_options *o)
-{
-    static const unsigned bits[] = {8, 12, 16, 32};
-
-    if (o->fingerprint_bits != 0)
-        return o->fingerprint_bits;
-    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
-        if (sizing_cuckoo_rate(bits[i], BUCKET_SLOTS, CUCKOO_LOAD) <= o->fpr)
-            return bits[i];
-    return 0;
 }
 
 struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
@@ -122,20 +107,23 @@ struct cuckoo *cuckoo_new_empty(const struct filter_options *o, bool keep,
 static enum status cuckoo_make(struct filter **out,
                                const struct filter_options *o)
 {
-    unsigned bits = print_bits(o);
+    unsigned slots = o->bucket_slots, bits = o->fingerprint_bits;
     struct cuckoo *c;
     uint64_t count;
     enum status st;
 
     if (bits == 0)
+        bits = sizing_cuckoo_bits(slots, o->fpr, o->expect);
+    if (bits == 0 || !sizing_cuckoo_fills(bits, slots, o->expect))
         return STATUS_ARG;
     c = cuckoo_new_empty(o, o->source.keys_of == NULL && !o->keep_nothing,
                          true);
     if (c == NULL)
         return STATUS_NOMEM;
-    count = cuckoo_within_share(c, cuckoo_buckets(o->expect), bits);
+    count =
+        cuckoo_within_share(c, cuckoo_buckets(o->expect, slots), bits, slots);
     st = count < CUCKOO_LEAST ? STATUS_LIMIT
-                              : buckets_init(&c->table, count, bits);
+                              : buckets_init(&c->table, count, bits, slots);
     if (st != STATUS_OK) {
         cuckoo_free(&c->base);
         return st;
@@ -163,10 +151,29 @@ static bool knows(const struct cuckoo *c, const struct bucket_place *p)
            cuckoo_list_has(&c->homeless, p);
 }
 
-static void stick(struct cuckoo *c, const struct bucket_place *p)
+/* Count n more copies of a fingerprint beside those in the table. */
+static void count_copies(struct cuckoo *c, const struct bucket_place *p,
+                         uint32_t n)
 {
-    if (!cuckoo_list_has(&c->stuck, p) && !cuckoo_list_add(&c->stuck, p))
+    if (!copies_add(&c->more, p, n, cuckoo_most_copies(c)))
         c->all_stuck = true;
+}
+
+/* Put one more copy of a fingerprint that is there already. A table that is
+ * flooded removes nothing, so its copies need no count. */
+static void put_copy(struct cuckoo *c, const struct bucket_place *p)
+{
+    struct bucket_place own = *p;
+    unsigned most = c->table.slots;
+
+    if (p->first == p->second && most > 1)
+        most /= 2;
+    if (c->flooded)
+        return;
+    if (buckets_copies(&c->table, p) >= most)
+        count_copies(c, p, 1);
+    else if (!buckets_put(&c->table, &own))
+        shelter(c, &own);
 }
 
 /* Add keys[i], the last key of the current call so far; true: it is fresh. */
@@ -184,10 +191,8 @@ static bool add_one(struct cuckoo *c, const uint64_t *keys, size_t i)
     if (c->key_store != NULL)
         key_store_add(c->key_store, keys[i], true);
     c->count++;
-    if (known && (c->flooded ||
-                  buckets_copies(&c->table, &p) >=
-                      (p.first == p.second ? MOST_COPIES / 2 : MOST_COPIES)))
-        stick(c, &p);
+    if (known)
+        put_copy(c, &p);
     else if (!buckets_put(&c->table, &p))
         shelter(c, &p);
     return !known;
@@ -247,9 +252,12 @@ static bool remove_one(struct cuckoo *c, uint64_t key)
     } else if (!knows(c, &p)) {
         return false;
     }
-    if (c->flooded || c->all_stuck || cuckoo_list_has(&c->stuck, &p))
+    if (c->flooded || c->all_stuck || copies_stick(&c->more, &p)) {
+        c->count -= c->key_store != NULL && c->count > 0;
         return c->key_store != NULL;
-    if (!cuckoo_list_remove(&c->homeless, &p) && !buckets_remove(&c->table, &p))
+    }
+    if (!copies_take(&c->more, &p) && !cuckoo_list_remove(&c->homeless, &p) &&
+        !buckets_remove(&c->table, &p))
         return false;
     c->count -= c->count > 0;
     return true;
@@ -273,36 +281,32 @@ static enum status cuckoo_remove(struct filter *f, const uint64_t *keys,
 
 /* ---- merging, stats ---- */
 
-struct merging {
-    struct filter *into;
-    enum status st;
-};
-
-static void merge_visit(void *to, const uint64_t *keys, size_t n)
+static void merge_visit(void *to, const struct bucket_place *p)
 {
-    struct merging *m = to;
-    enum status st = cuckoo_add(m->into, keys, n, NULL);
-
-    if (st != STATUS_OK)
-        m->st = st;
+    put_copy(to, p);
 }
 
-static void merge_homeless(void *to, const struct bucket_place *p)
+static void merge_copies(struct cuckoo *a, const struct cuckoo *b)
 {
-    shelter(to, p);
+    for (uint64_t i = 0; i < b->more.room; i++) {
+        const struct copies_entry *e = &b->more.at[i];
+        struct bucket_place p = {e->bucket, e->bucket, e->print};
+
+        if (e->print != 0)
+            count_copies(a, &p, e->more);
+    }
 }
 
 static enum status merge_tables(struct cuckoo *a, const struct cuckoo *b)
 {
     if (a->key_store != NULL || a->table.count != b->table.count ||
-        a->table.bits != b->table.bits)
+        a->table.bits != b->table.bits || a->table.slots != b->table.slots)
         return STATUS_ARG;
     pthread_mutex_lock(&a->moving);
-    buckets_pour(&a->table, &b->table, merge_homeless, a);
+    buckets_each(&b->table, merge_visit, a);
     for (uint32_t i = 0; i < b->homeless.count; i++)
-        shelter(a, &b->homeless.of[i]);
-    for (uint32_t i = 0; i < b->stuck.count; i++)
-        stick(a, &b->stuck.of[i]);
+        put_copy(a, &b->homeless.of[i]);
+    merge_copies(a, b);
     a->flooded |= b->flooded;
     a->all_stuck |= b->all_stuck;
     a->count += b->count;
@@ -313,15 +317,12 @@ static enum status merge_tables(struct cuckoo *a, const struct cuckoo *b)
 static enum status cuckoo_merge(struct filter *into, const struct filter *from)
 {
     const struct cuckoo *b = (const struct cuckoo *)from;
-    struct merging m = {into, STATUS_OK};
-    enum status st;
 
     if (into->opt.fpr != from->opt.fpr)
         return STATUS_ARG;
     if (b->key_store == NULL)
         return merge_tables((struct cuckoo *)into, b);
-    st = b->source.keys_of(b->source.ctx, 0, UINT64_MAX, merge_visit, &m);
-    return st != STATUS_OK ? st : m.st;
+    return filter_add_from(into, &b->source);
 }
 
 static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
@@ -330,19 +331,20 @@ static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
 
     out->count = c->count;
     out->capacity = c->source.keys_of != NULL ? 0 : cuckoo_room(c);
-    out->bits = buckets_bytes(&c->table) * 8;
+    out->bits = (buckets_bytes(&c->table) + copies_bytes(&c->more)) * 8;
     out->key_bits =
         c->key_store != NULL ? key_store_bytes(c->key_store) * 8 : 0;
     out->fill =
-        (double)c->table.taken / ((double)c->table.count * BUCKET_SLOTS);
+        (double)c->table.taken / ((double)c->table.count * c->table.slots);
     out->fpr_predicted =
-        c->flooded ? 1
-                   : sizing_cuckoo_rate(c->table.bits, BUCKET_SLOTS, out->fill);
+        c->flooded
+            ? 1
+            : sizing_cuckoo_rate(c->table.bits, c->table.slots, out->fill);
     out->k = c->table.bits;
     out->segments = 1;
     out->rebuilds = c->rebuilds;
     out->starved = c->starving && !c->reduced;
-    out->stuck = c->all_stuck ? c->count : c->stuck.count;
+    out->stuck = c->all_stuck ? c->count : c->more.stuck;
     out->lost = c->lost;
     out->reduced = c->reduced;
     out->huge_pages = c->table.huge;
@@ -362,6 +364,7 @@ const struct filter_ops cuckoo_ops = {
     .remove = cuckoo_remove,
     .merge = cuckoo_merge,
     .stats = cuckoo_stats,
+    .file_version = 2,
     .shape = cuckoo_shape,
     .get_unit = cuckoo_get_unit,
     .hold = cuckoo_hold,

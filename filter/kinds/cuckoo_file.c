@@ -2,7 +2,8 @@
 /*
  * cuckoo_file.c - a cuckoo filter's way into a file and back.
  *
- * Unit 0 has the two lists; then comes the table, in units of 64 KiB, then
+ * Unit 0 has the fingerprints without a place and those with copies beyond
+ * their slots; then comes the table, in units of 64 KiB, then
  * stored keys if any. A hole in the table may have been any key's second
  * bucket, so one damaged unit means that the whole table is rebuilt.
  */
@@ -12,7 +13,8 @@
 
 #include "filter/block.h"
 
-#define UNIT_OCTETS UINT64_C(65536)
+#define UNIT_OCTETS  UINT64_C(65536)
+#define PLACE_OCTETS 24
 
 static uint64_t table_units(const struct cuckoo *c)
 {
@@ -37,41 +39,37 @@ uint64_t cuckoo_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE])
     shape[1] = c->table.bits;
     shape[2] = c->count;
     shape[3] = c->key_store != NULL;
+    shape[4] = c->table.slots;
     return 1 + table_units(c) + (c->key_store != NULL ? KEY_STORE_PARTS : 0);
 }
 
-static enum status put_words(struct buf *to, const uint64_t *words, size_t n)
+/* A fingerprint, its buckets and a number below 2^32. */
+static enum status get_place(struct buf *to, const struct bucket_place *p,
+                             uint32_t number)
 {
-    char *at = buf_room(to, n * 8);
+    uint64_t words[] = {p->first, p->second, p->print | (uint64_t)number << 32};
 
-    if (at == NULL)
-        return STATUS_NOMEM;
-    block_export((unsigned char *)at, words, n);
-    buf_grew(to, n * 8);
-    return STATUS_OK;
-}
-
-static enum status get_list(const struct cuckoo_list *l, struct buf *to)
-{
-    enum status st = STATUS_OK;
-
-    for (uint32_t i = 0; i < l->count && st == STATUS_OK; i++) {
-        uint64_t words[] = {l->of[i].first, l->of[i].second, l->of[i].print};
-
-        st = put_words(to, words, 3);
-    }
-    return st;
+    return block_append(to, words, 3);
 }
 
 static enum status get_lists(const struct cuckoo *c, struct buf *to,
                              uint64_t meta[FILTER_META])
 {
-    enum status st = get_list(&c->homeless, to);
+    enum status st = STATUS_OK;
 
     meta[0] = c->homeless.count;
-    meta[1] = c->stuck.count;
+    meta[1] = c->more.count;
     meta[2] = (uint64_t)c->flooded | (uint64_t)c->all_stuck << 1;
-    return st == STATUS_OK ? get_list(&c->stuck, to) : st;
+    for (uint32_t i = 0; i < c->homeless.count && st == STATUS_OK; i++)
+        st = get_place(to, &c->homeless.of[i], 0);
+    for (uint64_t i = 0; i < c->more.room && st == STATUS_OK; i++) {
+        const struct copies_entry *e = &c->more.at[i];
+        struct bucket_place p = {e->bucket, e->bucket, e->print};
+
+        if (e->print != 0)
+            st = get_place(to, &p, e->more);
+    }
+    return st;
 }
 
 /* Octets of table unit i. */
@@ -88,8 +86,6 @@ enum status cuckoo_get_unit(struct filter *f, uint64_t i, struct buf *to,
 {
     struct cuckoo *c = (struct cuckoo *)f;
     uint64_t units = table_units(c);
-    const uint64_t *keys;
-    size_t n;
 
     if (i == 0)
         return get_lists(c, to, meta);
@@ -97,8 +93,8 @@ enum status cuckoo_get_unit(struct filter *f, uint64_t i, struct buf *to,
         buf_add_bytes(to, table_unit(c, i - 1));
         return buf_failed(to);
     }
-    meta[0] = key_store_get(c->key_store, (uint32_t)(i - 1 - units), &keys, &n);
-    return meta[0] != 0 && n > 0 ? put_words(to, keys, n) : STATUS_OK;
+    return key_store_save(c->key_store, (uint32_t)(i - 1 - units), to,
+                          &meta[0]);
 }
 
 enum status cuckoo_make_shaped(struct filter **out,
@@ -108,15 +104,19 @@ enum status cuckoo_make_shaped(struct filter **out,
 {
     struct cuckoo *c;
     uint64_t own[FILTER_SHAPE];
+    uint64_t slots = shape[4] != 0 ? shape[4] : 4; /* version 1 */
     enum status st = STATUS_OK;
 
     if ((shape[1] != 8 && shape[1] != 12 && shape[1] != 16 && shape[1] != 32) ||
-        shape[0] < 1 || shape[0] > most / (shape[1] / 2) || shape[3] > 1)
+        (slots != 1 && slots != 2 && slots != 4 && slots != 8) ||
+        shape[0] < 1 || shape[0] > most * 8 / (shape[1] * slots) ||
+        shape[3] > 1)
         return STATUS_FORMAT;
     c = cuckoo_new_empty(o, shape[3] != 0 && o->source.keys_of == NULL, false);
     if (c == NULL)
         return STATUS_NOMEM;
-    st = buckets_init(&c->table, shape[0], (unsigned)shape[1]);
+    c->base.opt.bucket_slots = (unsigned)slots;
+    st = buckets_init(&c->table, shape[0], (unsigned)shape[1], (unsigned)slots);
     if (st == STATUS_OK &&
         units !=
             cuckoo_shape(&c->base, own) +
@@ -131,35 +131,62 @@ enum status cuckoo_make_shaped(struct filter **out,
     return STATUS_OK;
 }
 
-static bool put_list(const struct cuckoo *c, struct cuckoo_list *l,
-                     const unsigned char *from, uint64_t n)
+/* False: it is in no table of this size. */
+static bool put_place(const struct cuckoo *c, const unsigned char *from,
+                      struct bucket_place *p, uint32_t *number)
 {
-    for (uint64_t i = 0; i < n; i++, from += 24) {
-        uint64_t words[3];
+    uint64_t words[3];
 
-        block_import(words, from, 3);
-        if (words[0] >= c->table.count || words[1] >= c->table.count ||
-            words[2] == 0 || words[2] > UINT32_MAX)
-            return false;
-        l->of[l->count++] =
-            (struct bucket_place){words[0], words[1], (uint32_t)words[2]};
+    block_import(words, from, 3);
+    *p = (struct bucket_place){words[0], words[1], (uint32_t)words[2]};
+    *number = (uint32_t)(words[2] >> 32);
+    return p->first < c->table.count && p->second < c->table.count &&
+           p->print != 0;
+}
+
+/* Version 1 has no counts: what had copies beyond its slots sticks. */
+static enum status put_copies(const struct cuckoo *c, struct copies *more,
+                              const unsigned char *from, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++, from += PLACE_OCTETS) {
+        struct bucket_place p;
+        uint32_t number;
+
+        if (!put_place(c, from, &p, &number))
+            return STATUS_DAMAGED;
+        if (!copies_add(more, &p, number != 0 ? number : COPIES_STUCK, n))
+            return STATUS_NOMEM;
     }
-    return true;
+    return STATUS_OK;
 }
 
 static enum status put_lists(struct cuckoo *c, struct bytes from,
                              const uint64_t *meta)
 {
     const unsigned char *at = (const unsigned char *)from.at;
-    struct cuckoo_list homeless = {.count = 0}, stuck = {.count = 0};
+    uint64_t places = from.len / PLACE_OCTETS;
+    struct cuckoo_list homeless = {.count = 0};
+    struct copies more = {0};
+    enum status st;
 
-    if (meta[0] > CUCKOO_LISTED || meta[1] > CUCKOO_LISTED || meta[2] > 3 ||
-        from.len != (meta[0] + meta[1]) * 24 ||
-        !put_list(c, &homeless, at, meta[0]) ||
-        !put_list(c, &stuck, at + meta[0] * 24, meta[1]))
+    if (meta[0] > CUCKOO_LISTED || meta[0] > places || meta[2] > 3 ||
+        meta[1] != places - meta[0] || from.len % PLACE_OCTETS != 0)
         return STATUS_DAMAGED;
+    for (; homeless.count < meta[0]; at += PLACE_OCTETS) {
+        uint32_t number;
+
+        if (!put_place(c, at, &homeless.of[homeless.count++], &number) ||
+            number != 0)
+            return STATUS_DAMAGED;
+    }
+    st = put_copies(c, &more, at, meta[1]);
+    if (st != STATUS_OK) {
+        copies_fini(&more);
+        return st;
+    }
+    copies_fini(&c->more);
     c->homeless = homeless;
-    c->stuck = stuck;
+    c->more = more;
     c->flooded = (meta[2] & 1) != 0;
     c->all_stuck = (meta[2] & 2) != 0;
     return STATUS_OK;

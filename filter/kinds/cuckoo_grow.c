@@ -11,19 +11,21 @@
 #include <math.h>
 
 #include "filter/block.h"
+#include "filter/sizing.h"
 
 #define GROWTH 1.5
 
-uint64_t cuckoo_buckets(uint64_t keys)
+uint64_t cuckoo_buckets(uint64_t keys, unsigned slots)
 {
-    double n = ceil((double)keys / (BUCKET_SLOTS * CUCKOO_LOAD));
+    double n = ceil((double)keys / (slots * sizing_cuckoo_load(slots)));
 
     return n < CUCKOO_LEAST ? CUCKOO_LEAST : (uint64_t)n;
 }
 
-uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits)
+uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits,
+                             unsigned slots)
 {
-    uint64_t most = c->base.opt.most_bytes / (bits * BUCKET_SLOTS / 8);
+    uint64_t most = c->base.opt.most_bytes * 8 / (bits * slots);
 
     if (c->base.opt.most_bytes == 0 || count <= most)
         return count;
@@ -33,7 +35,19 @@ uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits)
 
 uint64_t cuckoo_room(const struct cuckoo *c)
 {
-    return (uint64_t)((double)c->table.count * BUCKET_SLOTS * CUCKOO_LOAD);
+    return (uint64_t)((double)c->table.count * c->table.slots *
+                      sizing_cuckoo_load(c->table.slots));
+}
+
+/* One in 64 slots, within most_bytes: what goes on beyond that adds a few keys
+ * again and again, and is no use of a filter that removes. */
+uint64_t cuckoo_most_copies(const struct cuckoo *c)
+{
+    uint64_t most = CUCKOO_LISTED + c->table.count * c->table.slots / 64;
+    uint64_t share = c->base.opt.most_bytes, taken = buckets_bytes(&c->table);
+    uint64_t left = share > taken ? (share - taken) / COPIES_BYTES : 0;
+
+    return share == 0 || most < left ? most : left;
 }
 
 /* ---- building the table anew ---- */
@@ -91,7 +105,7 @@ static enum status try_rebuild(struct cuckoo *c, uint64_t count,
 
     if (c->source.keys_of == NULL)
         return STATUS_NOT_FOUND;
-    st = buckets_init(&b.table, count, c->table.bits);
+    st = buckets_init(&b.table, count, c->table.bits, c->table.slots);
     if (st != STATUS_OK)
         return st;
     st = c->source.keys_of(c->source.ctx, 0, UINT64_MAX, build_visit, &b);
@@ -107,7 +121,7 @@ static enum status try_rebuild(struct cuckoo *c, uint64_t count,
     buckets_fini(&c->table);
     c->table = b.table;
     c->homeless = b.homeless;
-    c->stuck.count = 0;
+    copies_fini(&c->more);
     c->flooded = c->all_stuck = c->starving = false;
     c->count = b.count;
     c->rebuilds++;
@@ -123,10 +137,10 @@ enum status cuckoo_rebuild(struct cuckoo *c, uint64_t count,
         uint64_t need = 0, more;
         enum status st = try_rebuild(c, count, keys, n, &need);
 
-        more = cuckoo_within_share(c,
-                                   (uint64_t)((double)cuckoo_buckets(need) *
-                                              GROWTH),
-                                   c->table.bits);
+        more = cuckoo_within_share(
+            c,
+            (uint64_t)((double)cuckoo_buckets(need, c->table.slots) * GROWTH),
+            c->table.bits, c->table.slots);
         if (st != STATUS_LIMIT || more <= count)
             return st;
         count = more;
@@ -141,7 +155,7 @@ void cuckoo_grow(struct cuckoo *c, const uint64_t *keys, size_t n)
     uint64_t was = c->table.count;
     uint64_t count =
         cuckoo_within_share(c, (uint64_t)((double)was * GROWTH) + 1,
-                            c->table.bits);
+                            c->table.bits, c->table.slots);
 
     if (c->starving || c->source.keys_of == NULL)
         return;

@@ -15,12 +15,12 @@
 #include "filter/key_store.h"
 #include "filter/kind.h"
 #include "filter/kinds/buckets.h"
+#include "filter/kinds/copies.h"
 
-#define CUCKOO_LOAD   0.95 /* of the slots; Fan et al., section 4, for b = 4 */
-#define CUCKOO_LEAST  8    /* buckets: smaller tables fill up earlier */
+#define CUCKOO_LEAST  8 /* buckets: smaller tables fill up earlier */
 #define CUCKOO_LISTED 64
 
-/* Fingerprints that have no place in the table, or that stick in it. */
+/* Fingerprints that have no place in the table. */
 struct cuckoo_list {
     struct bucket_place of[CUCKOO_LISTED];
     uint32_t count;
@@ -29,9 +29,10 @@ struct cuckoo_list {
 struct cuckoo {
     struct filter base;
     struct buckets table;
-    struct cuckoo_list homeless, stuck;
+    struct cuckoo_list homeless;
+    struct copies more; /* copies beyond those in the table */
     bool flooded;   /* a key has no place anywhere: every answer is "maybe" */
-    bool all_stuck; /* too many stick to list them: nothing is removed */
+    bool all_stuck; /* too many to count them: nothing is removed any more */
     struct key_store
         *key_store; /* NULL: keys come from the caller's source, if any */
     struct filter_source source;
@@ -52,12 +53,15 @@ void cuckoo_free(struct filter *f);
 
 /* ---- cuckoo_grow.c ---- */
 
-/* Buckets for this many keys. */
-uint64_t cuckoo_buckets(uint64_t keys);
+/* Buckets of so many slots for this many keys. */
+uint64_t cuckoo_buckets(uint64_t keys, unsigned slots);
 /* `count` buckets, or as many as most_bytes allows. */
-uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits);
+uint64_t cuckoo_within_share(struct cuckoo *c, uint64_t count, unsigned bits,
+                             unsigned slots);
 /* Keys the table has room for. */
 uint64_t cuckoo_room(const struct cuckoo *c);
+/* Fingerprints that are counted beyond their slots, at most. */
+uint64_t cuckoo_most_copies(const struct cuckoo *c);
 /* Build the table anew with `count` buckets, or as many more as it turns out to
  * need. `keys` are those of the current call so far, which a source may not
  * have. On failure nothing is changed. */

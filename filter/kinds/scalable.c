@@ -213,20 +213,6 @@ static bool same_sizes(const struct scalable *a, const struct scalable *b)
     return true;
 }
 
-struct merging {
-    struct filter *into;
-    enum status st;
-};
-
-static void merge_visit(void *to, const uint64_t *keys, size_t n)
-{
-    struct merging *m = to;
-    enum status st = scalable_add(m->into, keys, n, NULL);
-
-    if (st != STATUS_OK)
-        m->st = st;
-}
-
 /* If the other filter stores its keys, they are simply added. If not, segments
  * of equal size can still be merged bit by bit; our own source then has to know
  * those keys too when one of the segments grows. */
@@ -235,16 +221,11 @@ static enum status scalable_merge(struct filter *into,
 {
     struct scalable *a = (struct scalable *)into;
     const struct scalable *b = (const struct scalable *)from;
-    struct merging m = {into, STATUS_OK};
 
     if (into->opt.fpr != from->opt.fpr)
         return STATUS_ARG;
-    if (b->key_store != NULL) {
-        enum status st =
-            b->source.keys_of(b->source.ctx, 0, UINT64_MAX, merge_visit, &m);
-
-        return st != STATUS_OK ? st : m.st;
-    }
+    if (b->key_store != NULL)
+        return filter_add_from(into, &b->source);
     if (a->key_store != NULL || !same_sizes(a, b))
         return STATUS_ARG;
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s++) {
@@ -333,6 +314,7 @@ const struct filter_ops scalable_ops = {
     .check = scalable_check,
     .merge = scalable_merge,
     .stats = scalable_stats,
+    .file_version = 1,
     .shape = scalable_shape,
     .get_unit = scalable_get_unit,
     .make_shaped = scalable_make_shaped,

@@ -19,17 +19,6 @@ uint64_t scalable_shape(const struct filter *f, uint64_t shape[FILTER_SHAPE])
     return c->key_store != NULL ? 2 * SCALABLE_SEGMENTS : SCALABLE_SEGMENTS;
 }
 
-static enum status add_words(struct buf *to, const uint64_t *words, size_t n)
-{
-    char *room = buf_room(to, n * 8);
-
-    if (room == NULL)
-        return STATUS_NOMEM;
-    block_export((unsigned char *)room, words, n);
-    buf_grew(to, n * 8);
-    return STATUS_OK;
-}
-
 enum status scalable_get_unit(struct filter *f, uint64_t i, struct buf *to,
                               uint64_t meta[FILTER_META])
 {
@@ -42,15 +31,10 @@ enum status scalable_get_unit(struct filter *f, uint64_t i, struct buf *to,
         meta[0] = c->runs[s].blocks;
         meta[1] = __atomic_load_n(&c->count[s], __ATOMIC_RELAXED);
         meta[2] = c->lost[s] ? 0 : c->k_of[s];
-        st = add_words(to, c->runs[s].at,
-                       (size_t)c->runs[s].blocks * BLOCK_LANES);
+        st = block_append(to, c->runs[s].at,
+                          (size_t)c->runs[s].blocks * BLOCK_LANES);
     } else {
-        const uint64_t *keys;
-        size_t n;
-
-        meta[0] = key_store_get(c->key_store, s, &keys, &n);
-        if (meta[0] != 0 && n > 0)
-            st = add_words(to, keys, n);
+        st = key_store_save(c->key_store, s, to, &meta[0]);
     }
     pthread_mutex_unlock(&c->moving);
     return st;

@@ -441,6 +441,7 @@ const struct filter_ops stacked_ops = {
     .check = stacked_check,
     .merge = stacked_merge,
     .stats = stacked_stats,
+    .file_version = 1,
     .shape = stacked_shape,
     .get_unit = stacked_get_unit,
     .make_shaped = stacked_make_shaped,

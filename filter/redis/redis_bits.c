@@ -9,9 +9,13 @@
  *
  * Plain: MurmurHash3_x64_128 with seed 0 of the key's octets, as one of
  *
- *   double   g_i = h1 + i * h2 modulo 2^64         (Kirsch & Mitzenmacher,
- * 2006) salted   g_i = h1 of the key with the octet i behind it   (go-zero: k =
- * 14)
+ *   double    g_i = h1 + i * h2 modulo 2^64
+ *             (Kirsch & Mitzenmacher, 2006)
+ *   double32  a, b: lower and upper half of h1, as signed numbers of 32 bits;
+ *             g_i = a + (i + 1) * b modulo 2^32, or if that is negative, its
+ *             complement (Guava's MURMUR128_MITZ_32, in Redis before Redisson)
+ *   salted    g_i = h1 of the key with the octet i behind it
+ *             (go-zero: k = 14)
  *
  * for i = 0 .. k - 1, each modulo `bits`. A digest is hashed as its eight
  * octets, lowest first.
@@ -112,6 +116,18 @@ static void double_offsets(const struct redis_geometry *g, struct bytes key,
         offsets[i] = (uint32_t)((h.h1 + i * h.h2) % g->bits);
 }
 
+static void double32_offsets(const struct redis_geometry *g, struct bytes key,
+                             uint32_t *offsets)
+{
+    uint64_t h1 = murmur3_of(key, 0).h1;
+    uint32_t h = (uint32_t)h1, step = (uint32_t)(h1 >> 32);
+
+    for (unsigned i = 0; i < g->k; i++) {
+        h += step;
+        offsets[i] = (uint32_t)((h >> 31 ? ~h : h) % g->bits);
+    }
+}
+
 static void salted_offsets(const struct redis_geometry *g, struct bytes key,
                            uint32_t *offsets)
 {
@@ -146,8 +162,12 @@ void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,
     else
         for (unsigned j = 0; j < 8; j++)
             octets[j] = (char)(keys.digest[i] >> (8 * j) & 255);
-    (g->hash == REDIS_SALTED ? salted_offsets : double_offsets)(g, key,
-                                                                offsets);
+    if (g->hash == REDIS_SALTED)
+        salted_offsets(g, key, offsets);
+    else if (g->hash == REDIS_DOUBLE32)
+        double32_offsets(g, key, offsets);
+    else
+        double_offsets(g, key, offsets);
 }
 
 void redis_bits_pack(const struct redis_geometry *g, struct redis_keys keys,

@@ -266,7 +266,7 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
                                 "layout",
                                 g->layout == REDIS_PLAIN ? "plain" : "blocked",
                                 "hash",
-                                g->hash == REDIS_SALTED ? "salted" : "double",
+                                redis_hash_name(g->hash),
                                 "bits",
                                 t.bits,
                                 "bytes",
@@ -346,13 +346,11 @@ static enum status agrees(const struct redis_bloom *b, struct buf *error)
         return STATUS_OK;
     if (error != NULL)
         buf_addf(error,
-                 "%s is a filter of layout=%s&bits=%" PRIu64 "&k=%u%s, which "
+                 "%s is a filter of layout=%s&bits=%" PRIu64 "&k=%u%s%s, which "
                  "is not what was asked for",
                  p->key, g->layout == REDIS_PLAIN ? "plain" : "blocked",
-                 g->bits, g->k,
-                 g->layout == REDIS_BLOCKED ? ""
-                 : g->hash == REDIS_SALTED  ? "&hash=salted"
-                                            : "&hash=double");
+                 g->bits, g->k, g->layout == REDIS_BLOCKED ? "" : "&hash=",
+                 g->layout == REDIS_BLOCKED ? "" : redis_hash_name(g->hash));
     return STATUS_ARG;
 }
 

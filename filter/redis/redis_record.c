@@ -114,9 +114,8 @@ enum status redis_record_read(struct redis_record *out, const redisReply *r)
     layout = field(r, "layout");
     hash = field(r, "hash");
     n.now.layout = bytes_is(layout, "plain") ? REDIS_PLAIN : REDIS_BLOCKED;
-    n.now.hash = bytes_is(hash, "salted") ? REDIS_SALTED : REDIS_DOUBLE;
     if ((n.now.layout == REDIS_BLOCKED && !bytes_is(layout, "blocked")) ||
-        (n.now.hash == REDIS_DOUBLE && !bytes_is(hash, "double")) ||
+        !redis_hash_named(hash, &n.now.hash) ||
         !take_geometry(r, "bits", "k", &n.now) ||
         !take_number(r, "bytes", REDIS_MOST_BITS, &bytes) ||
         bytes != (n.now.bits + 7) / 8 ||

@@ -6,11 +6,29 @@
 
 #include "base/bytes.h"
 
+static const char *const hash_names[REDIS_HASHES_] = {"double", "salted",
+                                                      "double32"};
+
+const char *redis_hash_name(enum redis_hash h)
+{
+    return hash_names[h];
+}
+
+bool redis_hash_named(struct bytes name, enum redis_hash *out)
+{
+    for (int h = 0; h < REDIS_HASHES_; h++)
+        if (bytes_is(name, hash_names[h])) {
+            *out = (enum redis_hash)h;
+            return true;
+        }
+    return false;
+}
+
 static enum status wrong(struct buf *error, const char *why)
 {
     buf_addf(error,
              "a Redis URL is "
-             "redis://[user:password@]host[:port][/db][?key=NAME&...], "
+             "redis://[user:password@][host[:port]][/db][?key=NAME&...], "
              "rediss:// for TLS, or redis+unix:///path?...; %s",
              why);
     return STATUS_FORMAT;
@@ -30,9 +48,8 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
             return wrong(error, "layout= is blocked or plain");
         p->layout = bytes_is(value, "plain") ? REDIS_PLAIN : REDIS_BLOCKED;
     } else if (bytes_is(name, "hash")) {
-        if (!bytes_is(value, "double") && !bytes_is(value, "salted"))
-            return wrong(error, "hash= is double or salted");
-        p->hash = bytes_is(value, "salted") ? REDIS_SALTED : REDIS_DOUBLE;
+        if (!redis_hash_named(value, &p->hash))
+            return wrong(error, "hash= is double, double32 or salted");
     } else if (bytes_is(name, "bits")) {
         if (!redis_url_number(value, REDIS_MOST_BITS, &p->bits) || p->bits == 0)
             return wrong(error, "bits= is a number up to 4294967296: a Redis "

@@ -1,7 +1,7 @@
 /*
  * redis_url.h - where a Bloom filter in Redis is, and how it is laid out.
  *
- *   redis://[[USER]:PASSWORD@]HOST[:PORT][/DB][?SETTING[&SETTING...]]
+ *   redis://[[USER]:PASSWORD@][HOST[:PORT]][/DB][?SETTING[&SETTING...]]
  *   rediss://...   the same over TLS
  *   redis+unix://[[USER]:PASSWORD@]/PATH[?SETTING[&SETTING...]]
  *
@@ -10,7 +10,7 @@
  *   layout=blocked|plain        [blocked]
  *   bits=N, k=N   geometry, for a filter that is made and for another program's
  *                 bitmap; default: from the wanted capacity and rate
- *   hash=double|salted          for the plain layout
+ *   hash=double|double32|salted for the plain layout
  *   ttl=TIME      the filter expires this long after it was made: 90, 15m, 7d
  *   timeout=TIME  the longest wait for one answer [2s]
  *   retry=TIME    how long `urlweir filter` waits for a server that is away, or
@@ -30,7 +30,12 @@
 #include "base/status.h"
 
 enum redis_layout { REDIS_BLOCKED, REDIS_PLAIN };
-enum redis_hash { REDIS_DOUBLE, REDIS_SALTED };
+enum redis_hash { REDIS_DOUBLE, REDIS_SALTED, REDIS_DOUBLE32, REDIS_HASHES_ };
+
+/* "double", "salted", "double32", as in a URL and in the record; static. */
+const char *redis_hash_name(enum redis_hash h);
+/* False: there is none of that name. */
+bool redis_hash_named(struct bytes name, enum redis_hash *out);
 
 /* SETBIT and BITFIELD take offsets below 2^32, so a string of 512 MiB at
  * most. */

@@ -300,11 +300,12 @@ MUST_CHECK enum status frontier_refresh_restore(struct frontier *f);
 void frontier_refresh_close(struct frontier *f);
 uint64_t frontier_refresh_memory(const struct frontier *f);
 /* A URL was fetched for the first time: gives it a date if its outcome, and the
- * rules, say so. */
+ * rules, say so. `fresh_ms`: as in engine_done. */
 MUST_CHECK enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
                                              uint8_t kind,
                                              const struct fetch_row *row,
-                                             struct outcome o);
+                                             struct outcome o,
+                                             int64_t fresh_ms);
 /* Gives a URL that has none a date, takes it away, or changes it. */
 MUST_CHECK enum status frontier_refresh_add(struct frontier *f,
                                             const struct refresh_row *row);
@@ -351,8 +352,10 @@ void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
 
 /* ---- of refresh_hints.c ---- */
 
-/* What a sitemap says of how often the URL changes; 0: nothing. */
+/* What a sitemap says of how often the URL changes, or else its response, as in
+ * engine_done; 0: nothing. */
 MUST_CHECK enum status frontier_refresh_guess(struct frontier *f, uint64_t id,
+                                              int64_t fresh_ms,
                                               uint64_t *known);
 /* A sitemap says this of a URL, and it is not stored yet. */
 MUST_CHECK enum status frontier_refresh_hint(struct frontier *f, uint64_t id,

@@ -159,14 +159,15 @@ static enum status set_date(struct frontier *f, struct refresh_row *row,
 
 enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
                                   uint8_t kind, const struct fetch_row *row,
-                                  struct outcome o)
+                                  struct outcome o, int64_t fresh_ms)
 {
     struct refresh_row first = {.queue = queue,
                                 .url = row->url,
                                 .seq = row->seq,
                                 .at_ms = row->at_ms};
 
-    enum status st = frontier_refresh_guess(f, row->url, &first.known);
+    enum status st =
+        frontier_refresh_guess(f, row->url, fresh_ms, &first.known);
 
     return st == STATUS_OK ? set_date(f, &first, o, kind, 0) : st;
 }

@@ -350,7 +350,8 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
         frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
 
     if (st == STATUS_OK)
-        st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o);
+        st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o,
+                                   d->fresh_ms);
     if (st != STATUS_OK)
         return st;
     frontier_trap_page(f, &l->lease, d, row, links, n);

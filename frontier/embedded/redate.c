@@ -169,7 +169,7 @@ static enum status date(struct redating *d, const struct final_fetch *last)
         return st;
     to.queue = row.queue;
     past.kind = row.kind;
-    st = frontier_refresh_guess(f, row.id, &to.known);
+    st = frontier_refresh_guess(f, row.id, 0, &to.known);
     past.known = to.known;
     to.due_ms = d->asked != NULL
                     ? asked_date(d, to.at_ms)

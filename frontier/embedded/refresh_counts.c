@@ -31,7 +31,7 @@ static void count_rate(struct frontier *f, const struct refresh_row *row,
 {
     uint64_t fresh;
 
-    if (row->known == 0)
+    if (!refresh_rate_is_told(row->known))
         return;
     fresh = freshness_of(row);
     frontier_store_add(f->store, "refresh_rated", added ? 1 : UINT64_MAX);

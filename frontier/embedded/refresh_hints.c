@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refresh_hints.c - what sitemaps say of when URLs change.
+ * refresh_hints.c - what sitemaps and servers say of when URLs change.
  *
- * <changefreq> is what is assumed of a URL until its fetches say more. A
+ * <changefreq> is what is assumed of a URL until its fetches say more; without
+ * it, how long the response stays fresh by its Cache-Control or Expires. A
  * <lastmod> after the last fetch makes the URL due; since the calendar is in
  * order of queue and date, and names no URL that one could look for, the rows
  * of its queue are read, a step at a time, once for all such URLs that a
@@ -36,7 +37,7 @@ static double ms_of(enum url_changefreq f)
 }
 
 enum status frontier_refresh_guess(struct frontier *f, uint64_t id,
-                                   uint64_t *known)
+                                   int64_t fresh_ms, uint64_t *known)
 {
     struct url_hint hint = {0};
     enum status st = STATUS_OK;
@@ -49,6 +50,8 @@ enum status frontier_refresh_guess(struct frontier *f, uint64_t id,
     ms = ms_of((enum url_changefreq)hint.changefreq);
     if (st == STATUS_OK && ms > 0)
         *known = refresh_rate_guess(1 / ms);
+    else if (fresh_ms > 0)
+        *known = refresh_guess_fresh(&f->o.refresh, fresh_ms);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 

@@ -10,7 +10,7 @@
  * approximation does not.
  *
  *   bits 32..62   (u + U_SPAN) * 2^U_BITS; it is never 0
- *   bits  0..31   weight * 2^W_BITS
+ *   bits  0..31   weight * 2^W_BITS; 0: a guess, which weighs W_LEAST
  */
 #include "frontier/refresh/refresh_rate.h"
 
@@ -32,6 +32,11 @@ struct belief {
     double u, weight;
 };
 
+bool refresh_rate_is_told(uint64_t known)
+{
+    return (known & UINT32_MAX) != 0;
+}
+
 static double between(double low, double v, double high)
 {
     return v < low ? low : v > high ? high : v;
@@ -43,7 +48,8 @@ static struct belief unpack(uint64_t known, double first)
 
     if (known >> 32 != 0) {
         b.u = (double)(known >> 32) / (1 << U_BITS) - U_SPAN;
-        b.weight = (double)(known & UINT32_MAX) / (1 << W_BITS);
+        if (refresh_rate_is_told(known))
+            b.weight = (double)(known & UINT32_MAX) / (1 << W_BITS);
     }
     return b;
 }
@@ -71,7 +77,7 @@ uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
 
 uint64_t refresh_rate_guess(double rate)
 {
-    const struct belief b = unpack(0, rate);
+    const struct belief b = {unpack(0, rate).u, 0};
 
     return pack(&b);
 }

@@ -27,6 +27,8 @@ uint64_t refresh_rate_note(uint64_t known, double first, int64_t gap_ms,
 /* What is known of a URL that somebody says to have this rate: less than what
  * one good fetch tells. */
 uint64_t refresh_rate_guess(double rate);
+/* Did fetches tell? False of a guess, and of nothing. */
+bool refresh_rate_is_told(uint64_t known);
 
 /* In changes a millisecond. */
 double refresh_rate(uint64_t known, double first);

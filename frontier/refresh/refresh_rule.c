@@ -48,6 +48,19 @@ static double first_rate(const struct refresh_rules *r)
     return CHANGES / sqrt((double)r->min_ms * (double)r->max_ms);
 }
 
+uint64_t refresh_guess_fresh(const struct refresh_rules *r, int64_t fresh_ms)
+{
+    double rate = first_rate(r), ms = CHANGES / rate;
+
+    if ((double)fresh_ms > REFRESH_FRESH_MOST * ms)
+        rate /= REFRESH_FRESH_MOST;
+    else if ((double)fresh_ms * REFRESH_FRESH_MOST < ms)
+        rate *= REFRESH_FRESH_MOST;
+    else
+        rate = CHANGES / (double)fresh_ms;
+    return refresh_rate_guess(rate);
+}
+
 uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
                        int64_t gap_ms, bool changed)
 {

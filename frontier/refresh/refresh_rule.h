@@ -34,6 +34,7 @@
 #define REFRESH_ABSENT_MOST 3 /* fetches without a page, then it is gone */
 
 #define REFRESH_ADAPTIVE    (-1) /* as every_ms */
+#define REFRESH_FRESH_MOST  8
 
 struct refresh_rules {
     int64_t every_ms; /* 0: no URL gets a date from its outcome */
@@ -64,6 +65,12 @@ bool refresh_is_absent(struct outcome o);
  * said what there is. */
 uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
                        int64_t gap_ms, bool changed);
+
+/* What is assumed of a URL whose server says that its response stays fresh for
+ * this time, above 0: that is its interval, within a factor of
+ * REFRESH_FRESH_MOST of the one it would have. Such times are often set for a
+ * whole site, by what caches shall do, so more is not believed. */
+uint64_t refresh_guess_fresh(const struct refresh_rules *r, int64_t fresh_ms);
 
 /* The next date of a URL that was asked at `at_ms` with the final outcome `o`,
  * which `past` includes. 0: it has none. */

@@ -365,6 +365,15 @@ enum status page_store_each(struct page_store *s, uint64_t after,
                 ctx);
 }
 
+enum status page_store_each_newest(struct page_store *s,
+                                   bool (*visit)(void *ctx,
+                                                 const struct fetch_row *row),
+                                   void *ctx)
+{
+    return each(s, SELECT_FETCH " WHERE f.seq > ? ORDER BY f.seq DESC", 0,
+                visit, ctx);
+}
+
 enum status page_store_each_of(struct page_store *s, uint64_t url,
                                bool (*visit)(void *ctx,
                                              const struct fetch_row *row),

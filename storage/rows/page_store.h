@@ -81,6 +81,10 @@ MUST_CHECK enum status page_store_thin(struct page_store *s, uint64_t seq);
 MUST_CHECK enum status page_store_each(
     struct page_store *s, uint64_t after,
     bool (*visit)(void *ctx, const struct fetch_row *row), void *ctx);
+/* All rows, the newest first. */
+MUST_CHECK enum status page_store_each_newest(
+    struct page_store *s, bool (*visit)(void *ctx, const struct fetch_row *row),
+    void *ctx);
 /* Rows of one URL, oldest first (reads the whole table: for explain). */
 MUST_CHECK enum status page_store_each_of(
     struct page_store *s, uint64_t url,

@@ -1,7 +1,9 @@
 #!/bin/sh
 # diff says of two crawls of a site exactly what differs between its versions,
-# told by bodies or by texts, in little memory, in each format; what an unfinished
-# crawl lacks is no difference; the page of --html escapes what is hostile.
+# told by bodies or by texts, in little memory, in each format; also of a crawl
+# that asked only whether pages have changed, and of two moments of one crawl;
+# what an unfinished crawl lacks is no difference; the page of --html escapes what
+# is hostile.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -20,6 +22,10 @@ ended 3
 show new
 crawl new --record links
 ended 0
+crawl since --since old --record links
+ended 0
+exits 0 "$URLWEIR" export since --what urls --format csv
+[ "$(grep -c ",unchanged," out)" -gt 10 ] || fail "not many pages were unchanged: $(cat out)"
 
 # lines: ./out, lines of JSON, as the truth has them.
 lines() {
@@ -29,13 +35,19 @@ for line in sys.stdin:
     print(*(r[k] if r[k] not in (None, "") else "-" for k in
             ("kind", "url", "to", "by", "what", "links_added", "links_removed")))' <out | sort
 }
-for way in text body; do
-    exits 0 "$URLWEIR" diff old new --format jsonl --changed-by $way
+# is_truth WAY OF...: is what diff says the truth?
+is_truth() {
+    way=$1
+    shift
+    exits 0 "$URLWEIR" diff "$@" --format jsonl --changed-by "$way"
     lines >found
     LC_ALL=C sort "versions/truth.$way" | diff - found >difference ||
-        fail "by $way: $(head -n 20 difference)"
+        fail "$* by $way: $(head -n 20 difference)"
+}
+for way in text body; do
+    is_truth $way old new
+    is_truth $way old since
 done
-cp found found.body
 exits 0 "$URLWEIR" diff old new --format jsonl
 cp out text.jsonl
 
@@ -68,6 +80,22 @@ for kind in new gone changed moved; do
         fail "$kind: $(cat out)"
 done
 grep -q '^same .* ([1-9][0-9]* with another body)' out || fail "same texts in other bodies are not counted: $(cat out)"
+
+# ---- one crawl that fetched both ----
+
+moment() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
+show old
+crawl one --record links
+ended 0
+then=$(moment)
+sleep 0.01
+show new
+exits 0 "$URLWEIR" refresh one --now
+exits 0 "$URLWEIR" resume one --progress none
+is_truth text one --from "$then"
+is_truth body one --from "$then" --to "$(moment)"
+exits 0 "$URLWEIR" diff one --from "$then" --to "$then" --exit-code
+exits 0 "$URLWEIR" diff new one --exit-code # of pages fetched twice, the last fetch
 
 # ---- formats ----
 

@@ -84,7 +84,56 @@ done
 printf '%s\n' http://example.com/page/2000 never | filter remove cuckoo --tell >got
 printf 'removed\thttp://example.com/page/2000\nabsent\tnever\n' | cmp - got ||
     fail "remove --tell: $(cat got)"
+# Both keep their keys: what was never added is refused, at any rate.
+for kind in counting cuckoo; do
+    filter create kept.$kind --kind $kind --capacity 3000 --fpr 0.05
+    filter add kept.$kind <keys
+    filter remove kept.$kind --tell <others >got
+    [ "$(grep -c '^absent' got)" = 3000 ] ||
+        fail "$kind: what was never added is removed"
+    filter check kept.$kind <keys >got
+    ! grep -q '^new' got || fail "$kind: a key of others was removed"
+done
+# Without its keys, a key added nine times is there for nine removals.
+filter create copies --kind cuckoo --capacity 100 --fixed
+yes again | head -n 9 | filter add copies
+yes again | head -n 8 | filter remove copies
+echo again | filter check copies | grep -q '^maybe' || fail "it went too soon"
+yes again | head -n 2 | filter remove copies --tell | cut -f 1 >got
+printf 'removed\nabsent\n' | cmp - got || fail "copies: $(cat got)"
 refuses 1 "cannot remove keys" remove bloom
+
+# ---- many small ones in one file ------------------------------------------------
+
+# A key of one name is no key of another, and the names share nothing but bits.
+awk 'BEGIN { for (u = 0; u < 2000; u++) for (k = 0; k < 20; k++)
+    print "user" u "\tpage" u % 7 * 1000 + k }' >named
+filter create tenants --kind cuckoo --capacity 40000 --fpr 1e-3
+filter add tenants --named <named
+filter check tenants --named <named >got
+sed 's/^/maybe\t/' named | cmp - got || fail "a name lost a key"
+sed 's/page/other/' named | filter check tenants --named >got
+[ "$(grep -c '^new	' got)" -gt 39900 ] || fail "names share their keys"
+printf 'page0\npage1000\n' | filter check tenants --name user0 >got
+printf 'maybe\tpage0\nnew\tpage1000\n' | cmp - got || fail "--name: $(cat got)"
+printf 'page0\n' | filter check tenants >got
+printf 'new\tpage0\n' | cmp - got || fail "a key without a name: $(cat got)"
+printf 'page0\n' | filter remove tenants --name user0
+printf 'user0\tpage0\nuser7\tpage0\n' | filter check tenants --named >got
+printf 'new\tuser0\tpage0\nmaybe\tuser7\tpage0\n' | cmp - got ||
+    fail "a name's key was removed for another: $(cat got)"
+[ "$(($(wc -c <tenants) / 2000))" -lt 700 ] || fail "$(wc -c <tenants) octets"
+exits 1 sh -c 'echo nameless | "$URLWEIR" filter add tenants --named'
+says err "no tab behind a name"
+refuses 1 "goes with neither" check tenants --named --name a
+# Killed at any step of the writing, all names are as they were or as they are.
+for point in filter-checkpoint-half file-written file-renamed; do
+    cp tenants killed.tenants
+    sed 's/page/later/' named | URLWEIR_KILL_AT=$point "$URLWEIR" filter add killed.tenants \
+        --named 2>err && fail "$point was not passed"
+    filter check killed.tenants --named <named >got
+    [ "$(grep -c '^new	' got)" = 1 ] || fail "killed at $point: a name lost keys"
+done
 
 # ---- merging ------------------------------------------------------------------
 
@@ -132,6 +181,20 @@ filter info print --json | grep -q '"fpr_promised": 0.029' ||
 refuses 1 "--fingerprint 8 cannot keep --fpr 0.001" create other --kind cuckoo \
     --capacity 1.5M --fingerprint 8 --fpr 0.001
 refuses 1 "--fpr" create no --capacity 10 --fpr 2
+for slots in 1 2 4 8; do
+    filter create bucket.$slots --kind cuckoo --capacity 3000 --bucket $slots --fixed
+    filter add bucket.$slots <keys
+    filter check bucket.$slots <keys >got
+    ! grep -q '^new' got || fail "--bucket $slots: a key is called new"
+    filter info bucket.$slots --json >got
+    python3 -c 'import json, sys
+o, load = json.load(open("got")), {1: 50, 2: 84, 4: 95, 8: 98}[int(sys.argv[1])]
+assert abs(100 * o["fill"] - load) < 1 and o["stuck"] == 0, o' $slots ||
+        fail "--bucket $slots: $(cat got)"
+done
+refuses 1 "--bucket" create other --kind cuckoo --capacity 10 --bucket 3
+refuses 1 "no filter of that size" create other --kind cuckoo --capacity 1M \
+    --bucket 1 --fingerprint 8
 
 # ---- full, damaged, absent ----------------------------------------------------
 

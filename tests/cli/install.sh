@@ -21,6 +21,11 @@ make_it PREFIX=/usr install
 cat >want <<END
 ./etc/default/urlweir
 ./usr/bin/urlweir
+./usr/include/urlweir.h
+./usr/lib/liburlweir.so
+./usr/lib/liburlweir.so.1
+./usr/lib/liburlweir.so.1.0.0
+./usr/lib/pkgconfig/urlweir.pc
 ./usr/lib/systemd/system/urlweir-crawl@.service
 ./usr/lib/systemd/system/urlweir.service
 ./usr/lib/sysusers.d/urlweir.conf
@@ -55,7 +60,7 @@ man=$WORK/root/usr/share/man
 "$URLWEIR" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >commands
 {
     sed 's|.*|man1/urlweir-&.1|' commands
-    (cd "$TOP/docs/man" && printf '%s\n' *.1) | sed 's|^|man1/|'
+    (cd "$TOP/docs/man" && printf '%s\n' *.[1-9]) | sed 's|.*\.\(.\)$|man\1/&|'
     (cd "$TOP/docs/formats" && printf '%s\n' *.md) | sed 's|\(.*\)\.md|man5/urlweir-\1.5|'
 } | LC_ALL=C sort -u >want
 (cd "$man" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >files
@@ -66,7 +71,7 @@ read_page() {
     mandoc -T utf8 -O width=200 "$1" | sed 's/.\x08//g' | tr -s ' \n' ' '
 }
 if command -v mandoc >/dev/null; then
-    exits 0 mandoc -T lint -W warning "$man"/man1/*.1 "$man"/man5/*.5
+    exits 0 mandoc -T lint -W warning "$man"/man[135]/*
     while read -r c; do
         [ "$c" != filter ] || continue # its parts have the options
         # crawl and resume have the same options on urlweir(1), in full.

@@ -5,7 +5,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-LIMIT=120
 mkdir -p web
 for i in 1 2 3 4 5 6 7 8; do
     echo "<a href=/p$i.html>$i</a>"
@@ -35,6 +34,8 @@ before=$(rows d 'SELECT count(*) FROM fetch')
 # the first one with that body.
 exits 0 "$URLWEIR" resume d --keep-history 2 --progress none
 [ "$(rows d 'SELECT count(*) FROM fetch')" -lt "$before" ] || fail "nothing was removed: $(cat err)"
+exits 0 "$URLWEIR" status d --json
+[ "$(json history_removed <out)" = $((before - $(rows d "SELECT count(*) FROM fetch"))) ] || fail "removed: $(cat out)"
 [ "$(rows d 'SELECT min(n) || " " || max(n) FROM (SELECT count(*) n FROM fetch GROUP BY url)')" = "2 3" ] ||
     fail "$(rows d 'SELECT group_concat(n) FROM (SELECT count(*) n FROM fetch GROUP BY url)')"
 [ "$(rows d 'SELECT count(*) FROM fetch f WHERE same NOT IN (SELECT seq FROM fetch)')" = 0 ] ||

@@ -6,7 +6,7 @@ set -eu
 
 copy=$PWD/tree
 mkdir "$copy"
-for folder in base config filter storage frontier crawler job service cli; do
+for folder in base config filter storage frontier crawler job service cli bindings/c; do
     (cd "$TOP" && find "$folder" -name '*.[ch]') | while read -r file; do
         mkdir -p "$copy/$(dirname "$file")"
         grep '^#include "' "$TOP/$file" >"$copy/$file" || :
@@ -28,6 +28,7 @@ plant storage/db/db.h storage/rows/page_store.h    # the group above
 plant crawler/robots/robots.h crawler/html/links.h # and back: a circle
 plant service/net/loop.h service/grpc/http2_server.h
 plant job/registry/crawls.h cli/command.h
+plant bindings/c/api.h job/dir_kind.h
 
 mkdir "$copy/crawler/new"
 echo '#include "base/buf.h"' >"$copy/crawler/new/new.h"

@@ -6,7 +6,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-LIMIT=120
 mkdir -p web
 for i in 1 2 3 4 5 6 7 8; do
     echo "<a href=/p$i.html>$i</a>"

@@ -4,7 +4,8 @@
 
     diff_web.py DIR SEED PAGES PORT
 
-Makes DIR/old and DIR/new for plain_site.py (127.0.0.1), and the truth of what
+Makes DIR/old and DIR/new for plain_site.py (127.0.0.1), two pages of three with
+an ETag, and the truth of what
 `urlweir diff` has to say of them: DIR/truth.text and DIR/truth.body, for the two
 ways to tell a change. A line is
 
@@ -13,6 +14,7 @@ ways to tell a change. A line is
 import os
 import random
 import sys
+import zlib
 
 HOSTILE = '&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&gt;&lt;img src=x onerror=alert(2)&gt;'
 
@@ -26,9 +28,12 @@ class Site:
         os.makedirs(os.path.dirname(name), exist_ok=True)
         with open(name, "w") as f:
             f.write(body)
-        if status != 200:
+        etag = '"%08x"' % zlib.crc32(body.encode())
+        validated = int(etag[-2], 16) % 3 > 0
+        if status != 200 or validated:
             with open(name + ".head", "w") as f:
-                f.write("%d\n%s" % (status, "Location: %s\n" % location if location else ""))
+                f.write("%d\n%s" % (status, "Location: %s\n" % location if location else
+                                    "ETag: %s\n" % etag if status == 200 else ""))
         if linked:
             self.linked.append(path)
 

@@ -7,7 +7,8 @@
 Serves DIR/ADDRESS/ at each loopback address ([127.0.0.1]), all on one port,
 which is printed ("port N") once it listens. A file NAME.head beside NAME holds
 its status ("404"), then header lines; without it a file is 200 with a type by
-its name. A file NAME.after holds lines of LOG: NAME is answered once they are
+its name. A head with an ETag is answered with 304 if the request has that one
+(If-None-Match). A file NAME.after holds lines of LOG: NAME is answered once they are
 there. In heads and in text bodies @PORT@ is the port. Each request is a line
 "ADDRESS PATH" of LOG, written at once, and "MILLISECONDS ADDRESS" of LOG.times,
 its arrival, and its headers are lines "ADDRESS PATH Name: value" of LOG.headers.
@@ -125,6 +126,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not os.path.isfile(path) and status == 200:
             status = 404
         data = self.body(path, port) if os.path.isfile(path) else b""
+        if status == 200 and self.headers.get("If-None-Match") in headers.get("ETag", []):
+            status, data = 304, b""
         size = os.path.getsize(path) if data is None else len(data)
         self.send_response(status)
         suffix = os.path.splitext(path)[1]

@@ -11,6 +11,7 @@ START_TEST(a_page_is_fetched_with_all_that_is_told_of_it)
         .response = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8"
                     "\r\nETag: \"v1\"\r\nLast-Modified: Sat, 01 Jan 2000 "
                     "00:00:00 GMT\r\nContent-Language: de\r\n"
+                    "Cache-Control: public, max-age=7200\r\n"
                     "Content-Length: 87\r\n\r\n"
                     "<html lang=en><title> A  page </title>"
                     "<a href=/a>a</a><a href=b>b</a><a href=/a#x>c</a>"};
@@ -43,6 +44,7 @@ START_TEST(a_page_is_fetched_with_all_that_is_told_of_it)
                            digest_url(&r.key, bytes_of_str("test"),
                                       p->done.outlinks[0].key,
                                       p->done.outlinks[0].url)));
+    ck_assert_int_eq(p->done.fresh_ms, 7200000);
     ck_assert(!p->done.transient);
     ck_assert_int_gt(p->done.host.ended, 0);
     ck_assert_int_eq(p->done.host.crawl_delay_ms, -2);

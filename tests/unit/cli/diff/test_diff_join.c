@@ -22,7 +22,7 @@ static void add_state(struct line_sort *s, const char *url, char side,
     struct buf line;
 
     buf_init(&line, DIFF_LINE_MOST);
-    buf_addf(&line, "%s\t%c%c%016d\t", url, DIFF_STATE, side, 1);
+    buf_addf(&line, "%s\t%c%c\t", url, DIFF_STATE, side);
     diff_state_put(&line, state);
     ck_assert_int_eq(line_sort_add(s, buf_bytes(&line)), STATUS_OK);
     buf_fini(&line);

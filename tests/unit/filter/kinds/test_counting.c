@@ -8,6 +8,18 @@ static struct filter *counting_of(uint64_t expect, double fpr)
 {
     struct filter_options o = {.kind = "counting",
                                .expect = expect,
+                               .fpr = fpr,
+                               .keep_nothing = true};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
+static struct filter *keeping(uint64_t expect, double fpr)
+{
+    struct filter_options o = {.kind = "counting",
+                               .expect = expect,
                                .fpr = fpr};
     struct filter *f = NULL;
 
@@ -246,6 +258,129 @@ START_TEST(only_equal_sizes_merge_and_a_merged_one_may_be_overfull)
 }
 END_TEST
 
+/* Of 10,000 absent keys some look present, and what they would take away is
+ * others'. */
+START_TEST(with_its_own_keys_it_removes_no_key_that_was_never_added)
+{
+    struct filter *f = keeping(5000, 0.05), *without = counting_of(5000, 0.05);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(f, 0, 5000), STATUS_OK);
+    ck_assert_int_eq(add_range(f, 0, 5000), STATUS_OK); /* counted once */
+    ck_assert_int_eq(add_range(without, 0, 5000), STATUS_OK);
+    for (uint64_t i = 5000; i < 15000; i++) {
+        uint64_t key = nth_key(i);
+        bool removed;
+
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_assert(!removed);
+        ck_assert_int_eq(filter_remove(without, &key, 1, NULL), STATUS_OK);
+    }
+    ck_assert_uint_lt(count_maybe(without, 0, 5000), 5000); /* it matters */
+    ck_assert_uint_eq(count_maybe(f, 0, 5000), 5000);
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.count, 5000);
+    ck_assert_uint_ge(s.key_bits, 5000 * 64);
+    for (uint64_t i = 0; i < 5000; i++) {
+        uint64_t key = nth_key(i);
+        bool removed;
+
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_assert(removed);
+        ck_assert_uint_eq(count_maybe(f, i + 1, i % 500 == 0 ? 4999 - i : 0),
+                          i % 500 == 0 ? 4999 - i : 0);
+    }
+    filter_stats(f, &s);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_double_eq(s.fill, 0);
+    filter_free(f);
+    filter_free(without);
+}
+END_TEST
+
+START_TEST(its_own_keys_come_back_with_it_and_mend_it)
+{
+    struct filter *f = keeping(100000, 0.01), *g = NULL;
+    struct checkpoint_info info;
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(f, 0, 100000), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    flip(8 * (300 + (uint64_t)65536));
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    ck_assert_uint_eq(info.lost, 0);
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.rebuilds, 1);
+    ck_assert_uint_eq(s.lost, 0);
+    ck_assert_int_eq(add_range(g, 0, 100000), STATUS_OK); /* all known */
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t key = nth_key(i);
+        bool removed;
+
+        ck_assert_int_eq(filter_remove(g, &key, 1, &removed), STATUS_OK);
+        ck_assert(removed == (i < 100000));
+    }
+    filter_stats(g, &s);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_double_eq(s.fill, 0);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+/* Without one part of its keys it cannot tell, and so removes none of them. */
+START_TEST(keys_that_are_damaged_are_not_removed)
+{
+    struct filter *f = keeping(20000, 0.01), *g = NULL;
+    struct checkpoint_info info;
+    uint64_t kept = 0;
+
+    ck_assert_int_eq(add_range(f, 0, 20000), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    forge_entry(info.units, info.units - 1, 48, 5);
+    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_assert_uint_eq(info.damaged, 1);
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t key = nth_key(i);
+        bool removed;
+
+        ck_assert_int_eq(filter_remove(g, &key, 1, &removed), STATUS_OK);
+        ck_assert(removed != (key >> 52 == 4095));
+        kept += !removed;
+        ck_assert(removed || filter_check_one(g, key));
+    }
+    ck_assert_uint_gt(kept, 0);
+    filter_free(f);
+    filter_free(g);
+}
+END_TEST
+
+START_TEST(merging_takes_stored_keys_of_any_size)
+{
+    struct filter *a = keeping(5000, 0.01), *b = keeping(9000, 0.01);
+    struct filter *without = counting_of(5000, 0.01);
+    struct filter *stricter = keeping(5000, 0.001);
+    struct filter_stats s;
+
+    ck_assert_int_eq(add_range(a, 0, 1000), STATUS_OK);
+    ck_assert_int_eq(add_range(b, 500, 1000), STATUS_OK);
+    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    filter_stats(a, &s);
+    ck_assert_uint_eq(s.count, 1500);
+    ck_assert_uint_eq(count_maybe(a, 0, 1500), 1500);
+    ck_assert_int_eq(filter_merge(without, b), STATUS_OK);
+    ck_assert_uint_eq(count_maybe(without, 500, 1000), 1000);
+    ck_assert_int_eq(filter_merge(a, without), STATUS_ARG); /* keys unknown */
+    ck_assert_int_eq(filter_merge(a, stricter), STATUS_ARG);
+    filter_free(a);
+    filter_free(b);
+    filter_free(without);
+    filter_free(stricter);
+}
+END_TEST
+
 /* Keys of other units must not be counted again. */
 START_TEST(a_mended_unit_counts_each_of_its_keys_once)
 {
@@ -281,11 +416,13 @@ END_TEST
 START_TEST(a_unit_that_cannot_be_mended_is_maybe_and_shows_in_the_rate)
 {
     const uint64_t n = 100000;
-    struct filter *f = saved("counting", n, NULL), *g = NULL;
+    struct filter *f = counting_of(n, 0.01), *g = NULL;
     struct checkpoint_info info;
     struct filter_stats s;
     double maybe;
 
+    ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
     flip(8 * 300);
     ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
     ck_assert_uint_eq(info.lost, 1);
@@ -318,12 +455,16 @@ Suite *suite_counting(void)
     tcase_add_test(t, past_its_capacity_it_says_so);
     tcase_add_test(t,
                    a_key_is_gone_after_as_many_removals_as_adds_up_to_fourteen);
+    tcase_add_test(t, with_its_own_keys_it_removes_no_key_that_was_never_added);
+    tcase_add_test(t, merging_takes_stored_keys_of_any_size);
     tcase_add_test(t, only_equal_sizes_merge_and_a_merged_one_may_be_overfull);
     suite_add_tcase(s, t);
     t = tcase_create("file");
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, use_a_file, drop_the_file);
     tcase_add_test(t, what_sticks_is_known_after_merging_and_loading);
+    tcase_add_test(t, its_own_keys_come_back_with_it_and_mend_it);
+    tcase_add_test(t, keys_that_are_damaged_are_not_removed);
     tcase_add_test(t, a_mended_unit_counts_each_of_its_keys_once);
     tcase_add_test(t,
                    a_unit_that_cannot_be_mended_is_maybe_and_shows_in_the_rate);

@@ -24,6 +24,29 @@ static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
     return f;
 }
 
+static struct filter_stats stats_of(const struct filter *f)
+{
+    struct filter_stats s;
+
+    filter_stats(f, &s);
+    return s;
+}
+
+/* One of fixed size, with buckets of so many slots. */
+static struct filter *table_of(uint64_t expect, unsigned bits, unsigned slots)
+{
+    struct filter_options o = {.kind = "cuckoo",
+                               .expect = expect,
+                               .fpr = 0.5,
+                               .fingerprint_bits = bits,
+                               .bucket_slots = slots,
+                               .keep_nothing = true};
+    struct filter *f = NULL;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    return f;
+}
+
 /* Any number of buckets will do: none has to be a power of two. */
 START_TEST(fills_95_percent_of_its_slots_at_any_size)
 {
@@ -65,12 +88,71 @@ START_TEST(each_fingerprint_length_has_its_rate)
 }
 END_TEST
 
+/* The loads that go with buckets of 1, 2, 4 and 8, and their rates. */
+START_TEST(each_bucket_size_has_its_load_and_its_rate)
+{
+    static const unsigned slots[] = {1, 2, 4, 8};
+    static const double load[] = {0.5, 0.84, 0.95, 0.98};
+    const uint64_t n = FEWER(400000), asked = FEWER(4000000);
+
+    for (size_t i = 0; i < 4; i++) {
+        struct filter *f = table_of(n, 16, slots[i]);
+        double want = sizing_cuckoo_rate(16, slots[i], load[i]);
+        struct sizing_interval w;
+
+        ck_assert_msg(add_range(f, 0, n) == STATUS_OK, "%u slots", slots[i]);
+        ck_assert_uint_eq(count_maybe(f, 0, n), n);
+        ck_assert_double_eq_tol(stats_of(f).fill, load[i], 0.001);
+        ck_assert_double_eq_tol((double)stats_of(f).bits / (double)n,
+                                16 / load[i], 0.01);
+        w = sizing_wilson(count_maybe(f, n, asked), asked, 4);
+        ck_assert_msg(w.low <= want && want <= w.high, "%u slots: %g, %g to %g",
+                      slots[i], want, w.low, w.high);
+        filter_free(f);
+    }
+}
+END_TEST
+
+/* Shorter ones would leave more keys without a place than can be listed. */
+START_TEST(
+    ours_buckets_of_one_slot_need_fingerprints_as_long_as_their_keys_are_many)
+{
+    static const struct {
+        uint64_t keys;
+        unsigned least;
+    } t[] = {{65535, 8}, {65536, 12}, {(1 << 20) - 1, 12}, {1 << 20, 16}};
+    static const unsigned bits[] = {8, 12, 16};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct filter_options o = {.kind = "cuckoo",
+                                   .expect = t[i].keys,
+                                   .fpr = 0.1,
+                                   .bucket_slots = 1,
+                                   .keep_nothing = true};
+        struct filter *f = NULL;
+
+        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        ck_assert_uint_eq(stats_of(f).k, t[i].least);
+        ck_assert_int_eq(add_range(f, 0, t[i].keys), STATUS_OK);
+        ck_assert_double_lt(stats_of(f).fpr_predicted, 0.1);
+        filter_free(f);
+        for (size_t b = 0; b < 3; b++) {
+            o.fingerprint_bits = bits[b];
+            f = NULL;
+            ck_assert_int_eq(filter_new(&f, &o),
+                             bits[b] < t[i].least ? STATUS_ARG : STATUS_OK);
+            filter_free(f);
+        }
+    }
+}
+END_TEST
+
 START_TEST(the_other_bucket_leads_back)
 {
     for (uint64_t m = 1; m < 70; m++) {
         struct buckets b;
 
-        ck_assert_int_eq(buckets_init(&b, m, 12), STATUS_OK);
+        ck_assert_int_eq(buckets_init(&b, m, 12, 4), STATUS_OK);
         for (uint64_t i = 0; i < 100; i++) {
             struct bucket_place p = buckets_place(&b, nth_key(i));
 
@@ -123,20 +205,61 @@ START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
 }
 END_TEST
 
-START_TEST(the_same_key_again_and_again_is_never_refused)
+/* Its two buckets hold eight copies, and others need room there too. */
+START_TEST(a_key_is_gone_after_as_many_removals_as_adds_and_not_before)
 {
-    struct filter *f = cuckoo_of(1000, 16, NULL);
-    uint64_t key = nth_key(0);
-    bool removed;
+    static const unsigned slots[] = {1, 2, 4, 8};
 
-    for (int i = 0; i < 1000; i++)
-        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
-    ck_assert_int_eq(add_range(f, 1, 900), STATUS_OK);
-    for (int i = 0; i < 10; i++)
-        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
-    ck_assert(!removed); /* it sticks: nobody knows how often it was added */
-    ck_assert(filter_check_one(f, key));
-    ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
+    for (int b = 0; b < 4; b++)
+        for (int times = 1; times < 40; times++) {
+            struct filter *f = table_of(1000, 16, slots[b]);
+            uint64_t key = nth_key(0);
+            bool done;
+
+            for (int i = 0; i < times; i++)
+                ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+            ck_assert_int_eq(add_range(f, 1, 900), STATUS_OK);
+            for (int i = 0; i < times; i++) {
+                ck_assert(filter_check_one(f, key));
+                ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+                ck_assert(done);
+            }
+            ck_assert_msg(!filter_check_one(f, key), "%d copies", times);
+            ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+            ck_assert(!done);
+            ck_assert_uint_eq(count_maybe(f, 1, 900), 900);
+            filter_free(f);
+        }
+}
+END_TEST
+
+/* Compares random adds and removals of a few keys with a count for each. */
+START_TEST(random_copies_agree_with_a_plain_count)
+{
+    enum { UNIVERSE = 40 };
+    static int in[UNIVERSE];
+    struct filter *f = table_of(300, 32, 2);
+    uint64_t held = 0;
+
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t name = nth_key(i) % UNIVERSE, key = nth_key(name);
+        bool done, up = (nth_key(i) >> 40) % 100 < (i / 2000 % 2 ? 65 : 35);
+
+        if (up) {
+            ck_assert_int_eq(filter_add(f, &key, 1, &done), STATUS_OK);
+            ck_assert(done == (in[name] == 0));
+            in[name]++;
+            held++;
+        } else {
+            ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+            ck_assert(done == (in[name] > 0));
+            in[name] -= done;
+            held -= done;
+        }
+    }
+    for (uint64_t n = 0; n < UNIVERSE; n++)
+        ck_assert(filter_check_one(f, nth_key(n)) == (in[n] > 0));
+    ck_assert_uint_eq(stats_of(f).count, held);
     filter_free(f);
 }
 END_TEST
@@ -321,14 +444,6 @@ START_TEST(merging_brings_the_keys_beside_a_full_table_along)
 }
 END_TEST
 
-static struct filter_stats stats_of(const struct filter *f)
-{
-    struct filter_stats s;
-
-    filter_stats(f, &s);
-    return s;
-}
-
 START_TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
 {
     static const struct {
@@ -350,55 +465,32 @@ START_TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
 }
 END_TEST
 
-START_TEST(ours_a_key_added_five_times_sticks_and_one_added_four_times_does_not)
+/* As many copies as fill one bucket, or half of the only one. */
+START_TEST(ours_copies_beyond_one_bucket_are_counted_beside_the_table)
 {
-    const uint64_t keys[] = {nth_key(1), nth_key(1), nth_key(1), nth_key(1),
-                             nth_key(1)};
-    struct filter *f = cuckoo_of(1000, 32, NULL);
-    bool done[5];
-
-    ck_assert_int_eq(filter_add(f, keys, 4, done), STATUS_OK);
-    ck_assert(done[0] && !done[1] && !done[2] && !done[3]);
-    ck_assert_uint_eq(stats_of(f).count, 4);
-    ck_assert_uint_eq(stats_of(f).stuck, 0);
-    ck_assert_int_eq(filter_remove(f, keys, 3, done), STATUS_OK);
-    ck_assert(filter_check_one(f, keys[0]));
-    ck_assert_int_eq(filter_remove(f, keys, 2, done), STATUS_OK);
-    ck_assert(done[0] && !done[1]);
-    ck_assert(!filter_check_one(f, keys[0]));
-    ck_assert_uint_eq(stats_of(f).count, 0);
-    ck_assert_int_eq(filter_add(f, keys, 5, done), STATUS_OK);
-    ck_assert_uint_eq(stats_of(f).stuck, 1);
-    ck_assert_int_eq(filter_remove(f, keys, 5, done), STATUS_OK);
-    for (int i = 0; i < 5; i++)
-        ck_assert(!done[i]);
-    ck_assert(filter_check_one(f, keys[0]));
-    ck_assert_uint_eq(stats_of(f).count, 5);
-    filter_free(f);
-}
-END_TEST
-
-/* Four copies would fill the only bucket of a key whose two are one. */
-START_TEST(ours_a_key_with_a_single_bucket_sticks_with_its_third_copy)
-{
-    struct filter *f = cuckoo_of(1000, 16, NULL);
     struct bucket_place p = {.second = 1};
+    struct filter *f = table_of(1000, 16, 4);
+    uint64_t bits = stats_of(f).bits, n = 0, key = nth_key(0);
     struct buckets b;
-    uint64_t n = 0, key;
 
+    for (int i = 0; i < 5; i++) {
+        ck_assert_uint_eq(stats_of(f).bits, bits);
+        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+    }
+    ck_assert_double_eq(stats_of(f).fill, 4.0 / (264 * 4));
+    ck_assert_uint_gt(stats_of(f).bits, bits);
+    ck_assert_uint_eq(stats_of(f).stuck, 0);
+    ck_assert_uint_eq(stats_of(f).count, 5);
     /* 1000 keys at 3.8 a bucket */
-    ck_assert_int_eq(buckets_init(&b, 264, 16), STATUS_OK);
-    ck_assert_uint_eq(buckets_bytes(&b) * 8, stats_of(f).bits);
+    ck_assert_int_eq(buckets_init(&b, 264, 16, 4), STATUS_OK);
+    ck_assert_uint_eq(buckets_bytes(&b) * 8, bits);
     while (p.first != p.second)
         p = buckets_place(&b, nth_key(n++));
     buckets_fini(&b);
     key = nth_key(n - 1);
-    for (int i = 0; i < 3; i++) {
-        ck_assert_uint_eq(stats_of(f).stuck, 0);
+    for (int i = 0; i < 5; i++)
         ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
-    }
-    ck_assert_uint_eq(stats_of(f).stuck, 1);
-    ck_assert_double_eq(stats_of(f).fill, 2.0 / (264 * 4));
+    ck_assert_double_eq(stats_of(f).fill, 6.0 / (264 * 4));
     filter_free(f);
 }
 END_TEST
@@ -548,15 +640,20 @@ START_TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
     ck_assert_int_eq(filter_merge(f, g), STATUS_ARG);
     filter_free(g);
 
-    /* What sticks in one sticks in both, and a flood covers both. */
+    /* Copies add up, and a flood covers both. */
     g = cuckoo_of(1000, 8, NULL);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 7; i++) {
         ck_assert_int_eq(filter_add(g, &key, 1, NULL), STATUS_OK);
+        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+    }
     ck_assert_int_eq(filter_merge(f, g), STATUS_OK);
-    ck_assert_uint_eq(stats_of(f).stuck, 1);
-    ck_assert_uint_eq(stats_of(f).count, 5);
-    ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
-    ck_assert(!removed);
+    ck_assert_uint_eq(stats_of(f).count, 14);
+    for (int i = 0; i < 14; i++) {
+        ck_assert(filter_check_one(f, key));
+        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_assert(removed);
+    }
+    ck_assert(!filter_check_one(f, key));
     ck_assert_int_eq(add_range(g, 1, 3000), STATUS_LIMIT);
     ck_assert_double_eq(stats_of(g).fpr_predicted, 1);
     ck_assert_int_eq(filter_merge(f, g), STATUS_LIMIT);
@@ -570,44 +667,52 @@ END_TEST
 /* ---- the table
  * -------------------------------------------------------------*/
 
-/* Fills a table from both sides, and counts along. */
+static void fill_and_empty(unsigned bits, unsigned slots)
+{
+    uint64_t n = 0, keys = (uint64_t)(990 * slots * sizing_cuckoo_load(slots));
+    struct buckets b;
+
+    ck_assert_int_eq(buckets_init(&b, 1000, bits, slots), STATUS_OK);
+    ck_assert_uint_eq(buckets_bytes(&b), 1000 * bits * slots / 8);
+    if (slots == 1) /* the threshold itself: some keys find no place */
+        keys -= keys / 8;
+    for (; n < keys; n++) {
+        struct bucket_place p = buckets_place(&b, nth_key(n)), q = p;
+        unsigned before = buckets_copies(&b, &p);
+
+        ck_assert_uint_eq(p.print >> (bits - 1) >> 1, 0);
+        ck_assert(buckets_have(&b, &p) == (before > 0));
+        ck_assert_msg(buckets_put(&b, &q), "%u bits, %u slots: %" PRIu64, bits,
+                      slots, n);
+        ck_assert_uint_eq(buckets_copies(&b, &p), before + 1);
+        ck_assert_uint_eq(b.taken, n + 1);
+    }
+    b.taken = 0;
+    buckets_recount(&b);
+    ck_assert_uint_eq(b.taken, n);
+    while (n-- > 0) {
+        struct bucket_place p = buckets_place(&b, nth_key(n));
+        unsigned before = buckets_copies(&b, &p);
+
+        ck_assert_uint_gt(before, 0);
+        ck_assert(buckets_remove(&b, &p));
+        ck_assert_uint_eq(buckets_copies(&b, &p), before - 1);
+        ck_assert_uint_eq(b.taken, n);
+    }
+    for (uint64_t o = 0; o < buckets_bytes(&b); o++)
+        if (b.at[o] != 0)
+            ck_abort_msg("octet %" PRIu64 " is not empty", o);
+    buckets_fini(&b);
+}
+
+/* Fills tables from both sides, and counts along. */
 START_TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
 {
-    static const unsigned bits[] = {8, 12, 16, 32};
+    static const unsigned bits[] = {8, 12, 16, 32}, slots[] = {1, 2, 4, 8};
 
-    for (int i = 0; i < 4; i++) {
-        struct buckets b;
-        uint64_t n = 0;
-
-        ck_assert_int_eq(buckets_init(&b, 1000, bits[i]), STATUS_OK);
-        ck_assert_uint_eq(buckets_bytes(&b), 1000 * bits[i] / 2);
-        for (; n < 3800; n++) {
-            struct bucket_place p = buckets_place(&b, nth_key(n)), q = p;
-            unsigned before = buckets_copies(&b, &p);
-
-            ck_assert_uint_eq(p.print >> (bits[i] - 1) >> 1, 0);
-            ck_assert(buckets_have(&b, &p) == (before > 0));
-            ck_assert(buckets_put(&b, &q));
-            ck_assert_uint_eq(buckets_copies(&b, &p), before + 1);
-            ck_assert_uint_eq(b.taken, n + 1);
-        }
-        b.taken = 0;
-        buckets_recount(&b);
-        ck_assert_uint_eq(b.taken, n);
-        while (n-- > 0) {
-            struct bucket_place p = buckets_place(&b, nth_key(n));
-            unsigned before = buckets_copies(&b, &p);
-
-            ck_assert_uint_gt(before, 0);
-            ck_assert(buckets_remove(&b, &p));
-            ck_assert_uint_eq(buckets_copies(&b, &p), before - 1);
-            ck_assert_uint_eq(b.taken, n);
-        }
-        for (uint64_t o = 0; o < buckets_bytes(&b); o++)
-            if (b.at[o] != 0)
-                ck_abort_msg("octet %" PRIu64 " is not empty", o);
-        buckets_fini(&b);
-    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            fill_and_empty(bits[i], slots[j]);
 }
 END_TEST
 
@@ -618,7 +723,7 @@ START_TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)
     struct buckets b;
     unsigned homeless = 0;
 
-    ck_assert_int_eq(buckets_init(&b, 16, 32), STATUS_OK);
+    ck_assert_int_eq(buckets_init(&b, 16, 32, 4), STATUS_OK);
     for (uint64_t n = 0; n < 80; n++) {
         struct bucket_place p = buckets_place(&b, nth_key(n));
 
@@ -651,7 +756,13 @@ Suite *suite_cuckoo(void)
     tcase_add_test(t, each_fingerprint_length_has_its_rate);
     tcase_add_test(t, the_other_bucket_leads_back);
     tcase_add_test(t, random_adds_and_removals_never_lose_a_key_that_is_in);
-    tcase_add_test(t, the_same_key_again_and_again_is_never_refused);
+    tcase_add_test(t,
+                   a_key_is_gone_after_as_many_removals_as_adds_and_not_before);
+    tcase_add_test(t, random_copies_agree_with_a_plain_count);
+    tcase_add_test(t, each_bucket_size_has_its_load_and_its_rate);
+    tcase_add_test(
+        t,
+        ours_buckets_of_one_slot_need_fingerprints_as_long_as_their_keys_are_many);
     tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
     tcase_add_test(t, with_keys_at_hand_it_grows);
     tcase_add_test(t, one_that_grows_does_not_grow_for_repeats_of_one_key);
@@ -662,11 +773,8 @@ Suite *suite_cuckoo(void)
     tcase_add_test(t, keys_beside_a_full_table_are_removed_as_well);
     tcase_add_test(t, merging_brings_the_keys_beside_a_full_table_along);
     tcase_add_test(t, the_fingerprint_is_the_shortest_that_keeps_the_rate);
-    tcase_add_test(
-        t,
-        ours_a_key_added_five_times_sticks_and_one_added_four_times_does_not);
     tcase_add_test(t,
-                   ours_a_key_with_a_single_bucket_sticks_with_its_third_copy);
+                   ours_copies_beyond_one_bucket_are_counted_beside_the_table);
     tcase_add_test(t, keys_of_the_running_batch_survive_a_rebuild);
     tcase_add_test(t, it_grows_by_half_each_time_and_has_room_then);
     tcase_add_test(t, it_never_takes_more_than_its_share_of_memory);

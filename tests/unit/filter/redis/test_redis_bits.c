@@ -101,6 +101,32 @@ START_TEST(another_implementation_finds_the_same_offsets)
 }
 END_TEST
 
+/* Made with Python's mmh3 from Guava's BloomFilterStrategies,
+ * MURMUR128_MITZ_32: h = hash64(key, 0)[0], signed 32-bit arithmetic. */
+START_TEST(another_implementation_finds_the_same_32_bit_offsets)
+{
+    static const uint32_t small[] = {14912, 16435, 17958, 19481, 1004,
+                                     2527,  4050,  5573,  7096,  8619,
+                                     10142, 11665, 13188, 14711};
+    static const uint32_t large[] = {265014912, 333476435, 401937958};
+    struct redis_geometry g = {REDIS_PLAIN, REDIS_DOUBLE32, 14, 20000};
+    struct bytes key = bytes_of_str("http://a.example/");
+    uint32_t offsets[REDIS_MOST_K];
+
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, small, sizeof small);
+    g.bits = REDIS_MOST_BITS;
+    redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
+    ck_assert_mem_eq(offsets, large, sizeof large);
+    for (uint64_t digest = 0; digest < 1000;
+         digest++) { /* negative ones, too */
+        redis_bits_of(&g, (struct redis_keys){.digest = &digest}, 0, offsets);
+        for (unsigned i = 0; i < g.k; i++)
+            ck_assert_uint_lt(offsets[i], UINT32_C(1) << 31);
+    }
+}
+END_TEST
+
 START_TEST(offsets_stay_below_2_to_the_32)
 {
     struct redis_geometry g[] = {{REDIS_BLOCKED, REDIS_DOUBLE, 24,
@@ -232,6 +258,7 @@ Suite *suite_redis_bits(void)
     tcase_add_test(t, plain_double_hashing_is_h1_plus_i_h2);
     tcase_add_test(t, plain_salted_hashing_puts_the_number_behind_the_key);
     tcase_add_test(t, another_implementation_finds_the_same_offsets);
+    tcase_add_test(t, another_implementation_finds_the_same_32_bit_offsets);
     tcase_add_test(t, offsets_stay_below_2_to_the_32);
     tcase_add_test(t, a_geometry_is_fitted_or_refused);
     tcase_add_test(t, geometries_have_limits);

@@ -53,6 +53,15 @@ START_TEST(what_is_not_said_has_a_default)
     ck_assert_uint_eq(place.at.port, 7000);
     ck_assert_str_eq(place.at.user, "");
     ck_assert_str_eq(place.at.password, "secret");
+    ck_assert(parses("redis://?key=a"));
+    ck_assert_str_eq(place.at.host, "localhost");
+    ck_assert_uint_eq(place.at.port, 6379);
+    ck_assert_str_eq(place.key, "a");
+    ck_assert(parses("rediss://:secret@/2?key=b&layout=plain&hash=double32"));
+    ck_assert_str_eq(place.at.host, "localhost");
+    ck_assert_str_eq(place.at.password, "secret");
+    ck_assert_uint_eq(place.at.db, 2);
+    ck_assert_int_eq(place.hash, REDIS_DOUBLE32);
     ck_assert(parses("redis+unix:///run/redis.sock?db=2"));
     ck_assert(place.at.is_unix);
     ck_assert_str_eq(place.at.path, "/run/redis.sock");
@@ -65,7 +74,7 @@ START_TEST(what_is_wrong_is_refused_and_said)
     static const char *const wrong[] = {
         "",
         "http://h/",
-        "redis://",
+        "redis://,b",
         "redis://:6379",
         "redis://h:",
         "redis://h:0",

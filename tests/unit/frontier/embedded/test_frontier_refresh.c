@@ -34,6 +34,8 @@ static uint64_t lease_at(struct rig *r)
     return n > 0 ? l.id : 0;
 }
 
+static int64_t fresh_ms; /* as the server says, of all responses */
+
 static void ack_body(struct rig *r, uint64_t id, struct outcome o,
                      uint64_t body, bool transient)
 {
@@ -41,6 +43,7 @@ static void ack_body(struct rig *r, uint64_t id, struct outcome o,
         .id = id,
         .outcome = o,
         .transient = transient,
+        .fresh_ms = fresh_ms,
         .row = {.at_ms = rig_wall(r),
                 .body_digest = {body, body},
                 .body_print = body,
@@ -720,6 +723,38 @@ START_TEST(changefreq_counts_until_fetches_say_more)
 }
 END_TEST
 
+/* RFC 9111 section 4.2.1. The interval without a hint is 100 hours. */
+START_TEST(so_does_how_long_a_response_stays_fresh_within_bounds)
+{
+    const struct {
+        int64_t says, is;
+    } all[] = {
+        {-1, 100 * HOUR},           {0, 100 * HOUR},
+        {40 * HOUR, 40 * HOUR},     {300 * HOUR, 300 * HOUR},
+        {HOUR / 60, 25 * HOUR / 2}, {INT64_MAX, 800 * HOUR},
+    };
+    struct rig r;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        rig_init(&r);
+        r.o.refresh = hourly;
+        rig_create(&r);
+        rig_seed(&r, "http://a.test/");
+        fresh_ms = all[i].says;
+        (void)fetch(&r, page, 1);
+        ck_assert_uint_eq(rig_stats(&r).rated, 0); /* only fetches tell */
+        ck_assert_int_eq((fetch_at_date(&r, page, 2) + 500) / 1000,
+                         all[i].is / 1000);
+        ck_assert_uint_eq(rig_stats(&r).rated, 1);
+        for (unsigned k = 3; k < 7; k++)
+            (void)fetch_at_date(&r, page, k);
+        ck_assert_int_lt(fetch_at_date(&r, page, 7), 30 * HOUR);
+        fresh_ms = 0;
+        end(&r);
+    }
+}
+END_TEST
+
 /* ---- against a model, with crashes ---- */
 
 #define URLS 60
@@ -883,6 +918,7 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_pause_of_the_crawl_is_no_lag);
     tcase_add_test(t, a_lastmod_after_the_last_fetch_makes_a_url_due);
     tcase_add_test(t, changefreq_counts_until_fetches_say_more);
+    tcase_add_test(t, so_does_how_long_a_response_stays_fresh_within_bounds);
     tcase_add_loop_test(t,
                         a_page_with_the_same_text_is_unchanged_as_was_asked_for,
                         0, 2);

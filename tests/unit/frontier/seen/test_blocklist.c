@@ -276,7 +276,7 @@ END_TEST
 START_TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
 {
     struct blocklist_options o = {.filter = filter_path, .kept = kept};
-    static const char *const wrong[] = {"redis://", "redis://h?k=5",
+    static const char *const wrong[] = {"redis://:", "redis://h?k=5",
                                         "redis+unix:///nowhere?timeout=1s"};
     struct blocklist *b = NULL;
     struct buf error;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* api_filter.c - filters in the C library. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/mem.h"
+#include "bindings/c/api.h"
+#include "filter/checkpoint.h"
+#include "filter/filter.h"
+#include "filter/seeded.h"
+
+#define BATCH       1024
+#define FPR_DEFAULT 0.01 /* that of `urlweir filter create` */
+
+struct urlweir_filter {
+    struct filter *filter;
+    struct checkpoint_info info;
+    struct digest_key key;
+    struct urlweir_filter_stats stats;
+};
+
+/* ---- making, reading, saving ---- */
+
+/* False: there is no such kind, or it is not in memory. */
+static bool take_kind(const char *name, struct filter_options *o)
+{
+    const struct filter_traits *t =
+        filter_kind_named(name != NULL ? name : "scalable");
+
+    o->kind = t != NULL ? t->name : NULL;
+    return t != NULL && !t->remote;
+}
+
+enum urlweir_status urlweir_filter_new(struct urlweir_filter **out,
+                                       const struct urlweir_filter_options *o)
+{
+    struct urlweir_filter_options given;
+    struct filter_options wanted = {0};
+    struct urlweir_filter *f;
+    enum status st;
+
+    if (!api_take_options(&given, sizeof given, o) ||
+        !take_kind(given.kind, &wanted))
+        return URLWEIR_ARG;
+    api_begin();
+    wanted.expect = given.capacity;
+    wanted.fpr = given.fpr != 0 ? given.fpr : FPR_DEFAULT;
+    wanted.most_bytes = given.memory;
+    wanted.keep_nothing = given.fixed != 0;
+    f = xcalloc(1, sizeof *f);
+    seeded_id(&f->info.id, &f->key, given.seed);
+    st = filter_new(&f->filter, &wanted);
+    if (st != STATUS_OK)
+        free(f);
+    else
+        *out = f;
+    return api_status(st);
+}
+
+enum urlweir_status urlweir_filter_open(struct urlweir_filter **out,
+                                        const char *path, uint64_t memory)
+{
+    struct urlweir_filter *f = xcalloc(1, sizeof *f);
+    enum status st;
+
+    api_begin();
+    st = seeded_load(&f->filter, path, memory, &f->info, &f->key);
+    if (st != STATUS_OK)
+        free(f);
+    else
+        *out = f;
+    return api_status(st);
+}
+
+void urlweir_filter_free(struct urlweir_filter *f)
+{
+    if (f == NULL)
+        return;
+    filter_free(f->filter);
+    free(f);
+}
+
+enum urlweir_status urlweir_filter_save(struct urlweir_filter *f,
+                                        const char *path)
+{
+    return api_status(checkpoint_save(path, f->filter, &f->info.id));
+}
+
+/* ---- keys, a batch at a time ---- */
+
+struct batch {
+    uint64_t keys[BATCH];
+    bool told[BATCH];
+    size_t n;
+};
+
+static void hash_batch(const struct urlweir_filter *f, struct batch *b,
+                       const struct urlweir_bytes *keys, size_t left)
+{
+    b->n = left < BATCH ? left : BATCH;
+    memset(b->told, 0, sizeof b->told);
+    for (size_t i = 0; i < b->n; i++)
+        b->keys[i] = digest_bytes(&f->key, api_in(keys[i])).hi;
+}
+
+static void tell_batch(const struct batch *b, unsigned char *to)
+{
+    for (size_t i = 0; to != NULL && i < b->n; i++)
+        to[i] = b->told[i];
+}
+
+typedef enum status batch_change(struct filter *f, const uint64_t *keys,
+                                 size_t n, bool *told);
+
+/* The first failure is the result, and the other batches go on: an overfull
+ * filter takes all keys, too. */
+static enum status change(struct urlweir_filter *f, batch_change *how,
+                          const struct urlweir_bytes *keys, size_t n,
+                          unsigned char *told)
+{
+    enum status first = STATUS_OK;
+    struct batch b;
+
+    for (size_t at = 0; at < n; at += b.n) {
+        enum status st;
+
+        hash_batch(f, &b, keys + at, n - at);
+        st = how(f->filter, b.keys, b.n, b.told);
+        tell_batch(&b, told != NULL ? told + at : NULL);
+        if (first == STATUS_OK)
+            first = st;
+    }
+    return first;
+}
+
+enum urlweir_status urlweir_filter_add(struct urlweir_filter *f,
+                                       const struct urlweir_bytes *keys,
+                                       size_t n, unsigned char *fresh)
+{
+    return api_status(change(f, filter_add, keys, n, fresh));
+}
+
+enum urlweir_status urlweir_filter_remove(struct urlweir_filter *f,
+                                          const struct urlweir_bytes *keys,
+                                          size_t n, unsigned char *removed)
+{
+    if (!filter_kind_named(filter_options(f->filter)->kind)->removes)
+        return URLWEIR_ARG;
+    return api_status(change(f, filter_remove, keys, n, removed));
+}
+
+void urlweir_filter_check(struct urlweir_filter *f,
+                          const struct urlweir_bytes *keys, size_t n,
+                          unsigned char *maybe)
+{
+    struct batch b;
+
+    for (size_t at = 0; at < n; at += b.n) {
+        hash_batch(f, &b, keys + at, n - at);
+        filter_check(f->filter, b.keys, b.n, b.told);
+        tell_batch(&b, maybe + at);
+    }
+}
+
+enum urlweir_status urlweir_filter_merge(struct urlweir_filter *into,
+                                         struct urlweir_filter *from)
+{
+    if (into == from || into->info.id.seed_print != from->info.id.seed_print)
+        return URLWEIR_ARG;
+    return api_status(filter_merge(into->filter, from->filter));
+}
+
+const struct urlweir_filter_stats *urlweir_filter_stats(
+    struct urlweir_filter *f)
+{
+    struct filter_stats s;
+
+    filter_stats(f->filter, &s);
+    f->stats = (struct urlweir_filter_stats){
+        .kind = s.kind,
+        .count = s.count,
+        .capacity = s.capacity,
+        .bits = s.bits,
+        .key_bits = s.key_bits,
+        .fpr_promised = s.fpr_promised,
+        .fpr_predicted = s.fpr_predicted,
+        .overfull = s.overfull,
+        .lost = s.lost,
+    };
+    return &f->stats;
+}

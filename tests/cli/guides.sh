@@ -1,0 +1,53 @@
+#!/bin/sh
+# The guides for people who archive, index and evaluate sites (docs/archive.md,
+# docs/search.md, docs/data.md): their commands, run one after the other as they
+# stand there, lead to what they promise.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+PATH=$(dirname "$URLWEIR"):$PATH
+
+for tool in jq sqlite3 python3; do
+    command -v $tool >/dev/null || skip "no $tool here"
+done
+
+web=web/127.0.0.1
+mkdir -p $web
+cat >$web/index.html <<'END'
+<title>Start</title><link rel=stylesheet href=/s.css><a href=/a.html>a</a><a href=/b.html>b</a>
+END
+echo '<title>Page A</title><p>You are welcome here<a href=/gone.html>gone</a>' >$web/a.html
+echo '<title>Page B</title><meta name=robots content=noindex><p>welcome too' >$web/b.html
+echo 'p { color: red }' >$web/s.css
+plain_site 127.0.0.1
+
+# guide NAME: its commands; options that a test needs are added to each crawl.
+
+options="--allow-private --sitemap off --delay 0 --max-delay 100ms --min-disk 0 --progress none"
+guide() {
+    mkdir "$1.d"
+    sed -n '/^```sh$/,/^```$/p' "$TOP/docs/$1.md" | grep -v '^```' |
+        sed "s|https://example.org/|$seed|g; s|^urlweir crawl |urlweir crawl $options |
+            s|^urlweir resume \([a-z]*\)|urlweir resume \1 --progress none|" >"$1.sh"
+    [ "$(grep -c '^urlweir' "$1.sh")" -ge 2 ] || fail "$1 has lost its commands"
+    (cd "$1.d" && timeout 300 sh -eu "../$1.sh") >"$1.out" 2>"$1.err" ||
+        fail "$1: $(cat "$1.out" "$1.err")"
+}
+
+guide archive
+grep -q '^resolve\|"url": ".*s.css"' archive.d/first/warc/index.cdxj ||
+    fail "no style sheet in the archive: $(cat archive.d/first/warc/index.cdxj)"
+grep -q gone.html archive.d/errors.csv || fail "errors.csv: $(cat archive.d/errors.csv)"
+zcat archive.d/second/warc/*.warc.gz | grep -aq '^WARC-Type: revisit' || fail "no revisit records"
+grep -q '^{' archive.d/drops.jsonl || [ ! -s archive.d/drops.jsonl ] || fail "drops.jsonl"
+
+guide search
+grep -q "^${seed}a.html|Page A$" search.out || fail "not found in the index: $(cat search.out)"
+! grep -q "b.html|" search.out || fail "indexed although it asks not to be"
+[ "$(sqlite3 search.d/index.db 'SELECT count(*) FROM page')" = 2 ] || fail "the index has other pages"
+
+guide data
+[ "$(sqlite3 data.d/web.db 'SELECT count(*) FROM pages WHERE status = "fetched"')" = 3 ] || fail "pages: $(cat data.d/pages.csv)"
+grep -q "^${seed}a.html|1$" data.out || fail "in-links: $(cat data.out)"
+grep -q '1 http_404' data.out || fail "reasons: $(cat data.out)"
+[ "$(wc -l <data.d/new.txt)" = 2 ] && [ ! -s data.d/none.txt ] || fail "new.txt: $(cat data.d/new.txt)"
+grep -qi '95 %\|interval' data.out || fail "no audit: $(cat data.out)"
