@@ -131,6 +131,9 @@ tail -n 4000 two.urls | cmp - got || fail "the program does not know the library
 [ ! -s got ] || fail "the library does not know the program's set"
 
 
+grep -qx "version = \"$("$URLWEIR" --version | sed -n '1s/urlweir //p')\"" \
+    "$TOP/bindings/python/pyproject.toml" || fail "the Python package has another version"
+
 # ---- docs/library.md ------------------------------------------------------------------
 
 mkdir guide && cd guide
@@ -141,7 +144,7 @@ while read -r command; do
     exits 0 sh -c "$command"
     cat out >>said
 done <commands
-awk '/^```/ { on = !on; next } on' "$TOP/docs/library.md" >want
+awk '/^```/ { open = !open; on = open && $0 == "```"; next } on' "$TOP/docs/library.md" >want
 head -n 2 said | cmp -s want - || fail "library.md: $(cat said)"
 for line in "deny	http://example.org/private/x" "a	http://example.org/docs/next" \
     "maybe	one" "http://a/"; do
