@@ -129,6 +129,20 @@ static void pages_row(FILE *to, const struct summary *s)
     buf_fini(&b);
 }
 
+static void fetched_row(FILE *to, const struct crawl_stats *c)
+{
+    uint64_t unchanged = c->frontier.done[OUTCOME_FETCHED][REASON_UNCHANGED];
+    struct buf b;
+
+    buf_init(&b, 64);
+    if (unchanged > 0) {
+        format_count(&b, unchanged);
+        buf_add_str(&b, " unchanged");
+    }
+    row(to, "fetched", c->engine.fetched, buf_str(&b));
+    buf_fini(&b);
+}
+
 /* Bodies that are not whole. */
 static void cut_row(FILE *to, const struct crawl_stats *c)
 {
@@ -388,7 +402,7 @@ void summary_print(FILE *to, const struct summary *s)
     print_longest(to, s->longest);
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below count all unique URLs */
-        row(to, "fetched", n->fetched, "");
+        fetched_row(to, s->crawl);
     cut_row(to, c);
     if (n->redirects > 0)
         row(to, "redirects", n->redirects, "");

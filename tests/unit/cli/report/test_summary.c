@@ -33,6 +33,7 @@ static const struct crawl_stats crawl = {
                  .false_positives = 7,
                  .failures = {{"http_404", 20}, {"tls", 7}, {"dns", 3}},
                  .failure_count = 3,
+                 .done[OUTCOME_FETCHED][REASON_UNCHANGED] = 2100,
                  .done[OUTCOME_DENIED][REASON_ROBOTS] = 12},
 };
 
@@ -52,7 +53,7 @@ START_TEST(tells_what_happened_and_what_comes_next)
         "stopped by --limit\n"
         "  pages              12,345   100 a second, 1,024 with a body seen "
         "before\n"
-        "  fetched            12,325\n"
+        "  fetched            12,325   2,100 unchanged\n"
         "  redirects             120\n"
         "  failed                 30   http_404 20, tls 7, dns 3\n"
         "  denied                 12   robots 12\n"
