@@ -145,9 +145,9 @@ enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
     st = past_crawl_links(f->o.past, l->lease.last.seq, take_link, &r);
     page->texts = arena_new(TEXTS_MOST);
     page->there = xcalloc(r.count + 1, sizeof *page->there);
-    page->known = xcalloc(r.count + 1, sizeof *page->known);
-    page->items = xcalloc(r.count + 1, sizeof *page->items);
-    page->drops = xcalloc(r.count + 1, sizeof *page->drops);
+    page->known = xmalloc((r.count + 1) * sizeof *page->known);
+    page->items = xmalloc((r.count + 1) * sizeof *page->items);
+    page->drops = xmalloc((r.count + 1) * sizeof *page->drops);
     done->outlinks = page->items;
     done->outlink_count = 0;
     done->drops = page->drops;
