@@ -291,7 +291,7 @@ THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetch
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers grpc_idle frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
-    router router_control http_conns http_events http_export http_server histogram
+    filter_shelf router router_control http_conns http_events http_export http_server histogram
 
 # A test that cannot fail shows nothing: see docs/mutants.md.
 .PHONY: mutants

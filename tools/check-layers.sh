@@ -50,8 +50,9 @@ service/net: base/*
 service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
 service/grpc: base/* service/net
 service/urlfrontier: base/* frontier frontier/url frontier/served service/net service/calls service/grpc
-service/metrics: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
-service/http: base/* frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
+service/filters: base/* filter
+service/metrics: base/* filter service/filters frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc
+service/http: base/* filter service/filters frontier frontier/url frontier/served crawler job/* service/net service/calls service/grpc service/urlfrontier service/metrics
 service: base/* frontier frontier/url frontier/served job/* service/*
 bindings/c: base/* filter frontier/url frontier/dedupe crawler/html crawler/robots crawler/sitemap
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*

@@ -27,6 +27,7 @@
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/dir_kind.h"
+#include "service/filters/filter_shelf.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
 
@@ -36,13 +37,13 @@ struct serve_settings {
     bool allow_open;
     int64_t connections;
     int64_t drain_ms;
-    uint64_t memory;
+    uint64_t memory, filter_memory;
     int64_t checkpoint_ms;
     struct option_list crawl;
     bool quiet, verbose;
     enum sandbox_choice sandbox;
     char *user;
-    uint8_t from[15];
+    uint8_t from[16];
 };
 
 #define PORT   "Port: who may connect"
@@ -95,6 +96,10 @@ static const struct option_spec specs[] = {
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
      .arg = "SIZE", .flags = OPTION_LINE_ONLY,
      .help = "how much of its store the frontier may keep in memory"},
+    {.name = "filter-memory", .type = OPTION_SIZE, AT(filter_memory),
+     .fallback = "128M", .min = 1048576, .max = 9007199254740992.0,
+     .section = STORE, .arg = "SIZE", .flags = OPTION_LINE_ONLY,
+     .help = "how much memory the filters of /v1/filters may take"},
     {.name = "checkpoint", .type = OPTION_TIME, AT(checkpoint_ms),
      .fallback = "60s", .min = 100, .max = 86400e3, .section = STORE,
      .arg = "TIME", .flags = OPTION_LINE_ONLY,
@@ -267,6 +272,7 @@ struct serving {
     struct file_lock *lock;
     struct service *service;
     struct serve_crawls *crawls;
+    struct filter_shelf *shelf;    /* NULL: no HTTP */
     struct http_server *http;      /* NULL: none */
     struct control_socket *socket; /* NULL: none */
     bool stuck;                    /* a fetcher does not come back */
@@ -276,6 +282,8 @@ static void begin_stop(void *ctx)
 {
     struct serving *all = ctx;
 
+    if (all->shelf != NULL)
+        filter_shelf_stop(all->shelf);
     if (all->http != NULL)
         http_server_stop(all->http);
     if (all->socket != NULL)
@@ -292,6 +300,21 @@ static bool is_over(void *ctx)
            serve_crawls_are_over(all->crawls);
 }
 
+static enum status open_shelf(struct serving *all,
+                              const struct serve_settings *set)
+{
+    struct buf path;
+    enum status st;
+
+    if (!has_http(set))
+        return STATUS_OK;
+    buf_init(&path, 8192);
+    buf_addf(&path, "%s/filters", all->dir);
+    st = filter_shelf_open(&all->shelf, buf_str(&path), set->filter_memory);
+    buf_fini(&path);
+    return st;
+}
+
 static enum status open_http(struct serving *all,
                              const struct serve_settings *set)
 {
@@ -304,6 +327,7 @@ static enum status open_http(struct serving *all,
         .frontier = service_frontier(all->service),
         .crawls = serve_crawls_of(all->crawls),
         .router = service_router(all->service),
+        .shelf = all->shelf,
         .grpc = service_grpc(all->service),
         .dir = all->dir,
     };
@@ -341,15 +365,18 @@ static void say_where(const struct serving *all,
 /* Crawls have been stopping since begin_stop. Returns the first failure. */
 static enum status close_all(struct serving *all, enum status st)
 {
-    enum status crawls, frontier;
+    enum status crawls, frontier, filters;
 
     http_server_close(all->http);
+    filters = filter_shelf_close(all->shelf);
     control_socket_close(all->socket);
     router_end_crawls(service_router(all->service));
     crawls = serve_crawls_close(all->crawls, &all->stuck);
     frontier = service_close(all->service);
     if (st == STATUS_OK)
         st = crawls;
+    if (st == STATUS_OK)
+        st = filters;
     return st == STATUS_OK ? frontier : st;
 }
 
@@ -365,7 +392,10 @@ static int ended_stuck(void)
 static int run_service(struct serving *all, const struct serve_settings *set,
                        bool hangup)
 {
-    enum status st = open_http(all, set);
+    enum status st = open_shelf(all, set);
+
+    if (st == STATUS_OK)
+        st = open_http(all, set);
 
     if (st != STATUS_OK) {
         (void)close_all(all, st);

@@ -187,6 +187,38 @@ static void submit_crawl(struct http_request *r)
     atomic_fetch_sub(&r->pending, 1);
 }
 
+static void shelf_told(struct shelf_call *call)
+{
+    call_done(call->ctx);
+}
+
+struct shelf_call *http_shelf_call(struct http_request *r, enum shelf_verb verb)
+{
+    r->shelf_call = xcalloc(1, sizeof *r->shelf_call);
+    r->shelf_call->verb = verb;
+    if (r->name != NULL)
+        r->shelf_call->name = bytes_of_str(r->name);
+    r->shelf_call->done = shelf_told;
+    r->shelf_call->ctx = r;
+    if (r->server->options.shelf == NULL)
+        http_problem(r, 404, "this process has no filters by name");
+    return r->shelf_call;
+}
+
+static void submit_shelf(struct http_request *r)
+{
+    enum status st;
+
+    if (r->shelf_call == NULL)
+        return;
+    atomic_fetch_add(&r->pending, 1);
+    st = filter_shelf_submit(r->server->options.shelf, r->shelf_call);
+    if (st == STATUS_OK)
+        return;
+    http_failed(r, st); /* too many requests wait, or the process stops */
+    atomic_fetch_sub(&r->pending, 1);
+}
+
 /* False: the server is over, and no request may wait any more. */
 static bool may_wait(struct http_server *s)
 {
@@ -215,6 +247,7 @@ static void submit(struct http_request *r)
         atomic_fetch_sub(&r->pending, 1); /* our own count kept it above 0 */
     }
     submit_crawl(r);
+    submit_shelf(r);
     call_done(r);
 }
 
@@ -288,6 +321,12 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
         json_decref(r->crawl_call->out);
         free(r->crawl_call);
     }
+    if (r->shelf_call != NULL) {
+        free(r->shelf_call->answers);
+        free(r->shelf_call->views);
+        free(r->shelf_call);
+    }
+    free(r->shelf_keys);
     json_decref(r->in);
     arena_free(r->arena);
     http_export_free(r->export);

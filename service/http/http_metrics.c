@@ -82,6 +82,8 @@ void http_ask_metrics(struct http_request *r)
         metrics_add_frontier(&m, o->frontier);
     if (o->grpc != NULL)
         metrics_add_grpc(&m, o->grpc);
+    if (o->shelf != NULL)
+        metrics_add_filters(&m, o->shelf);
     add_http(&m, r->server);
     metrics_add_process(&m, o->dir);
     if (buf_failed(&out) != STATUS_OK) {

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "job/registry/crawls.h"
 #include "service/calls/call.h"
+#include "service/filters/filter_shelf.h"
 #include "service/http/http_stats.h"
 #include "service/net/auth.h"
 #include "service/net/places.h"
@@ -55,6 +56,8 @@ struct http_request {
     struct frontier_call *calls;
     size_t call_count;
     struct crawls_call *crawl_call; /* NULL: none */
+    struct shelf_call *shelf_call;  /* NULL: none */
+    struct bytes *shelf_keys;       /* its keys */
     atomic_size_t pending;
     struct http_export *export;   /* NULL, or the report that answers */
     struct http_watcher *watcher; /* NULL, or the event stream */
@@ -77,6 +80,11 @@ struct frontier_call *http_calls(struct http_request *r,
  * which may be NULL. Without a registry the answer is 404. */
 struct crawls_call *http_crawl_call(struct http_request *r,
                                     enum crawls_verb verb, json_t *in);
+
+/* Makes a call about the filter r->name for `ask` to fill in. Without a shelf
+ * the answer is 404. */
+struct shelf_call *http_shelf_call(struct http_request *r,
+                                   enum shelf_verb verb);
 
 /* The caller's socket; -1: unknown. */
 int http_socket(const struct http_request *r);
@@ -116,9 +124,10 @@ const struct http_options *http_server_options(const struct http_server *s);
 
 /* ---- the routes; each table ends with path NULL ---- */
 
-extern const struct http_route http_routes[];       /* (http_api.c) */
-extern const struct http_route http_queue_routes[]; /* (http_queues.c) */
-extern const struct http_route http_crawl_routes[]; /* (http_crawls.c) */
+extern const struct http_route http_routes[];        /* (http_api.c) */
+extern const struct http_route http_queue_routes[];  /* (http_queues.c) */
+extern const struct http_route http_crawl_routes[];  /* (http_crawls.c) */
+extern const struct http_route http_filter_routes[]; /* (http_filters.c) */
 
 /* (http_metrics.c) */
 void http_ask_metrics(struct http_request *r);

@@ -11,10 +11,7 @@
 #include <string.h>
 
 const struct http_route *const http_route_tables[] = {
-    http_routes,
-    http_queue_routes,
-    http_crawl_routes,
-    NULL,
+    http_routes, http_queue_routes, http_crawl_routes, http_filter_routes, NULL,
 };
 
 /* Returns the end of the name in `path`; NULL: the path does not match. The

@@ -24,6 +24,7 @@
 #include "service/net/auth.h"
 #include "service/net/tls_files.h"
 
+struct filter_shelf;
 struct grpc_server;
 struct http_server;
 struct router;
@@ -41,7 +42,8 @@ struct http_options {
      * 404. */
     struct frontier_service *frontier;
     struct crawls *crawls;
-    struct router *router; /* to both, shared with gRPC; NULL: make one */
+    struct filter_shelf *shelf; /* outlives it too; NULL: none */
+    struct router *router;      /* to both, shared with gRPC; NULL: make one */
     /* Also shown by /metrics; either may be NULL. */
     const struct grpc_server *grpc;
     const char *dir; /* whose disk is shown */

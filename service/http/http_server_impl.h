@@ -13,6 +13,7 @@
  *   http_route.c     paths, and reading queries and members
  *   http_api.c       URLs and leases; http_queues.c queues
  *   http_crawls.c    crawls; http_crawl_json.c a crawl as JSON
+ *   http_filters.c   filters by name
  *   http_export.c    answers from a report
  *   http_events.c    the event stream; http_pump.c wakes both
  *   http_dashboard.c the page at "/"

@@ -359,6 +359,12 @@ static const char *read_member(const struct http_member *m, json_t *v,
             return "a whole number";
         *(uint64_t *)m->to = n;
         return NULL;
+    case HTTP_FRACTION:
+        if (!json_is_real(v) || json_real_value(v) <= 0 ||
+            json_real_value(v) >= 1)
+            return "a number above 0 and below 1";
+        *(double *)m->to = json_real_value(v);
+        return NULL;
     case HTTP_FLAG:
         return read_flag(v, query, m->to) ? NULL : "true or false";
     case HTTP_TIME:

@@ -55,10 +55,11 @@ enum http_member_type {
     HTTP_TEXT,   /* struct bytes: point into the JSON value; of at least `least`
                     octets */
     HTTP_NUMBER, /* uint64_t, `least` to `most`; in a query: digits */
-    HTTP_FLAG,   /* bool; in a query: true or false */
-    HTTP_TIME,   /* uint64_t, seconds since 1970, at least 1; null: 0 */
-    HTTP_LEASE,  /* uint64_t; in JSON a string of digits, since a double may not
-                    hold it */
+    HTTP_FRACTION, /* double, above 0 and below 1; JSON only */
+    HTTP_FLAG,     /* bool; in a query: true or false */
+    HTTP_TIME,     /* uint64_t, seconds since 1970, at least 1; null: 0 */
+    HTTP_LEASE, /* uint64_t; in JSON a string of digits, since a double may not
+                   hold it */
     HTTP_METADATA, /* json_t *: borrowed */
     HTTP_ARRAY,    /* json_t *: borrowed; the caller checks elements */
     HTTP_OBJECT

@@ -4,6 +4,7 @@
  *
  *   metrics_crawls.c    the crawls of this process, a label each
  *   metrics_engine.c    seen check, filter and commits of all engines
+ *   metrics_filters.c   filters by name
  *   metrics_frontier.c  the served frontier, and its gRPC port
  *   metrics_process.c   the process, the disk
  *
@@ -17,6 +18,7 @@
 #include "frontier/stats.h"
 #include "job/registry/crawls.h"
 #include "service/calls/frontier_service.h"
+#include "service/filters/filter_shelf.h"
 #include "service/grpc/grpc_server.h"
 #include "service/metrics/metrics_text.h"
 #include "service/net/places.h"
@@ -25,6 +27,7 @@
 void metrics_add_crawls(struct metrics_text *m, const struct crawls_view *views,
                         size_t n);
 void metrics_add_frontier(struct metrics_text *m, struct frontier_service *s);
+void metrics_add_filters(struct metrics_text *m, struct filter_shelf *shelf);
 void metrics_add_grpc(struct metrics_text *m, const struct grpc_server *s);
 /* Connections that a port closed, by place_end. */
 void metrics_add_closed(struct metrics_text *m, const char *prefix,

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_shelf_calls.c - what each call on the shelf does. */
+#include "service/filters/filter_shelf_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define MEASURED_EVERY 4096 /* keys added */
+
+void shelf_filter_free(void *filter)
+{
+    struct shelf_filter *f = filter;
+
+    filter_free(f->filter);
+    filter_free(f->next);
+    free(f);
+}
+
+static uint64_t bytes_of_filter(const struct filter *f)
+{
+    struct filter_stats v;
+
+    filter_stats(f, &v);
+    return (v.bits + v.key_bits) / 8;
+}
+
+void shelf_measure(struct shelf_filter *f)
+{
+    f->unasked = 0;
+    f->bytes = bytes_of_filter(f->filter);
+    f->next_bytes = f->next != NULL ? bytes_of_filter(f->next) : 0;
+}
+
+static bool is_ready(const struct shelf_filter *f)
+{
+    return f->id.generation != 0;
+}
+
+static void view_of(const struct shelf_filter *f, struct shelf_view *v)
+{
+    memset(v, 0, sizeof *v);
+    memcpy(v->name, f->name, sizeof v->name);
+    filter_stats(f->filter, &v->stats);
+    v->ready = is_ready(f);
+    v->building = f->next != NULL;
+    v->built_s = (int64_t)f->id.generation;
+}
+
+/* ---- how much there is ---- */
+
+static void end_build(struct shelf_filter *f)
+{
+    filter_free(f->next);
+    f->next = NULL;
+    f->next_bytes = f->token = 0;
+}
+
+struct counting {
+    struct filter_shelf *shelf;
+    int64_t now, next;
+};
+
+static bool count_one(void *ctx, struct bytes name, void *value)
+{
+    struct counting *a = ctx;
+    struct shelf_filter *f = value;
+
+    (void)name;
+    if (f->next != NULL && a->now >= f->lease_until)
+        end_build(f);
+    if (f->next != NULL)
+        a->next = clock_earlier(a->next, f->lease_until);
+    a->shelf->own.filters++;
+    a->shelf->own.bytes += f->bytes + f->next_bytes;
+    return true;
+}
+
+int64_t shelf_end_leases(struct filter_shelf *s, int64_t now)
+{
+    struct counting a = {s, now, INT64_MAX};
+
+    s->own.filters = s->own.bytes = 0;
+    map_each(s->filters, count_one, &a);
+    return a.next;
+}
+
+static enum status refuse(struct shelf_call *c, enum status st, const char *why)
+{
+    c->why = why;
+    c->status = st;
+    return st;
+}
+
+static bool has_room(struct filter_shelf *s, struct shelf_call *c)
+{
+    if (s->own.bytes < s->memory)
+        return true;
+    refuse(c, STATUS_LIMIT, "the filters have taken all of --filter-memory");
+    return false;
+}
+
+/* ---- making ---- */
+
+/* Random octets; the kernel gives so few at once. */
+static bool random_octets(void *to, size_t n)
+{
+    return getrandom(to, n, 0) == (ssize_t)n;
+}
+
+static enum status make_filter(const struct filter_shelf *s,
+                               const struct filter_options *like,
+                               const struct shelf_call *c, struct filter **out)
+{
+    struct filter_options o = {.kind = like != NULL ? like->kind : c->kind,
+                               .expect = c->capacity,
+                               .fpr = c->fpr,
+                               .most_bytes = s->memory};
+
+    if (like != NULL && o.expect == 0)
+        o.expect = like->expect;
+    if (like != NULL && o.fpr == 0)
+        o.fpr = like->fpr;
+    return filter_new(out, &o);
+}
+
+static enum status create(struct filter_shelf *s, struct shelf_call *c)
+{
+    struct shelf_filter *f;
+    enum status st;
+
+    if (map_get(s->filters, c->name) != NULL)
+        return refuse(c, STATUS_EXISTS, "there is one of that name");
+    if (map_count(s->filters) >= SHELF_MOST)
+        return refuse(c, STATUS_LIMIT, "there are 1000 filters, the most");
+    if (!has_room(s, c))
+        return c->status;
+    f = xcalloc(1, sizeof *f);
+    memcpy(f->name, c->name.at, c->name.len);
+    f->id.has_seed = true;
+    f->id.generation = c->from_source ? 0 : (uint64_t)clock_wall_ms() / 1000;
+    st = random_octets(f->id.seed, sizeof f->id.seed) ? STATUS_OK : STATUS_IO;
+    digest_key_init(&f->key, f->id.seed);
+    f->id.seed_print = checkpoint_seed_print(&f->key);
+    if (st == STATUS_OK)
+        st = make_filter(s, NULL, c, &f->filter);
+    if (st == STATUS_OK)
+        st = shelf_save(s, f);
+    if (st != STATUS_OK) {
+        shelf_filter_free(f);
+        return st;
+    }
+    shelf_measure(f);
+    s->own.bytes += f->bytes;
+    view_of(f, &c->view);
+    map_put(s->filters, c->name, f);
+    return STATUS_OK;
+}
+
+static enum status drop(struct filter_shelf *s, struct shelf_call *c,
+                        struct shelf_filter *f)
+{
+    enum status st = shelf_remove_file(s, f->name);
+
+    if (st != STATUS_OK)
+        return st;
+    map_remove(s->filters, c->name);
+    shelf_filter_free(f);
+    return STATUS_OK;
+}
+
+/* ---- keys ---- */
+
+/* The caller frees it. */
+static uint64_t *digests(const struct shelf_call *c,
+                         const struct shelf_filter *f)
+{
+    uint64_t *keys = xcalloc(c->n > 0 ? c->n : 1, sizeof *keys);
+
+    for (size_t i = 0; i < c->n; i++)
+        keys[i] = digest_bytes(&f->key, c->keys[i]).hi;
+    return keys;
+}
+
+static void check(struct filter_shelf *s, struct shelf_call *c,
+                  const struct shelf_filter *f, const uint64_t *keys)
+{
+    uint64_t maybe = 0;
+
+    if (is_ready(f))
+        filter_check(f->filter, keys, c->n, c->answers);
+    else
+        memset(c->answers, true, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        maybe += c->answers[i];
+    s->own.checked_maybe += maybe;
+    s->own.checked_new += c->n - maybe;
+    c->view.ready = is_ready(f);
+    c->view.building = f->next != NULL;
+}
+
+static enum status wrong_build(struct shelf_call *c)
+{
+    return refuse(c, STATUS_REFUSED,
+                  "this build is over: its lease ended, or it was finished");
+}
+
+static enum status add(struct filter_shelf *s, struct shelf_call *c,
+                       struct shelf_filter *f, const uint64_t *keys)
+{
+    enum status st;
+
+    if (c->token != 0 && (f->next == NULL || c->token != f->token))
+        return wrong_build(c);
+    if (!has_room(s, c))
+        return c->status;
+    if (c->token != 0) {
+        f->lease_until = clock_mono() + f->lease_ns;
+        st = filter_add_lenient(f->next, keys, c->n, c->answers);
+    } else {
+        st = filter_add_lenient(f->filter, keys, c->n, c->answers);
+        if (st == STATUS_OK && f->next != NULL)
+            st = filter_add_lenient(f->next, keys, c->n, NULL);
+        if (c->n > 0)
+            shelf_log(s, f, FILTER_LOG_ADDED, keys, c->n);
+        c->changed = true;
+    }
+    s->own.added += c->n;
+    f->unasked += c->n;
+    if (f->unasked >= MEASURED_EVERY) {
+        s->own.bytes -= f->bytes + f->next_bytes;
+        shelf_measure(f);
+        s->own.bytes += f->bytes + f->next_bytes;
+    }
+    return st;
+}
+
+static enum status take_out(struct filter_shelf *s, struct shelf_call *c,
+                            struct shelf_filter *f, const uint64_t *keys)
+{
+    enum status st;
+
+    if (!filter_kind_named(filter_options(f->filter)->kind)->removes)
+        return refuse(c, STATUS_REFUSED,
+                      "a filter of this kind cannot remove keys; counting and "
+                      "cuckoo can");
+    st = filter_remove(f->filter, keys, c->n, c->answers);
+    if (st == STATUS_OK && f->next != NULL)
+        st = filter_remove(f->next, keys, c->n, NULL);
+    if (c->n > 0)
+        shelf_log(s, f, FILTER_LOG_REMOVED, keys, c->n);
+    c->changed = true;
+    for (size_t i = 0; i < c->n; i++)
+        s->own.removed += c->answers[i];
+    return st;
+}
+
+static enum status with_keys(struct filter_shelf *s, struct shelf_call *c,
+                             struct shelf_filter *f)
+{
+    uint64_t *keys = digests(c, f);
+    enum status st = STATUS_OK;
+
+    if (c->verb == SHELF_CHECK)
+        check(s, c, f, keys);
+    else if (c->verb == SHELF_ADD)
+        st = add(s, c, f, keys);
+    else
+        st = take_out(s, c, f, keys);
+    free(keys);
+    return st;
+}
+
+/* ---- builds ---- */
+
+static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
+                               struct shelf_filter *f)
+{
+    enum status st;
+
+    if (!has_room(s, c))
+        return c->status;
+    st = make_filter(s, filter_options(f->filter), c, &f->next);
+    if (st != STATUS_OK)
+        return st;
+    while (f->token == 0)
+        if (!random_octets(&f->token, sizeof f->token)) {
+            end_build(f);
+            return STATUS_IO;
+        }
+    f->lease_ns = c->lease_s * NS_PER_S;
+    f->lease_until = clock_mono() + f->lease_ns;
+    f->next_bytes = bytes_of_filter(f->next);
+    s->own.bytes += f->next_bytes;
+    c->token = f->token;
+    view_of(f, &c->view);
+    return STATUS_OK;
+}
+
+/* A build that ended while this call waited is as good as its own. */
+static bool has_been_built(const struct shelf_call *c,
+                           const struct shelf_filter *f)
+{
+    uint64_t age = (uint64_t)clock_wall_ms() / 1000 - f->id.generation;
+
+    return f->builds != c->seen ||
+           (is_ready(f) && c->max_age_s > 0 && age < c->max_age_s);
+}
+
+/* False: it waits. */
+static bool build(struct filter_shelf *s, struct shelf_call *c,
+                  struct shelf_filter *f, int64_t now)
+{
+    if (c->seen == UINT64_MAX)
+        c->seen = f->builds;
+    c->token = 0;
+    if (!has_been_built(c, f)) {
+        if (f->next == NULL) {
+            c->status = begin_build(s, c, f);
+            return true;
+        }
+        if (now < c->wait_until)
+            return false;
+    }
+    view_of(f, &c->view);
+    return true;
+}
+
+static enum status finish(struct filter_shelf *s, struct shelf_call *c,
+                          struct shelf_filter *f)
+{
+    struct filter *old = f->filter;
+    uint64_t generation = f->id.generation, covers = f->id.covers;
+    enum status st;
+
+    if (f->next == NULL || c->token != f->token)
+        return wrong_build(c);
+    f->filter = f->next;
+    f->id.generation = (uint64_t)clock_wall_ms() / 1000;
+    st = shelf_save(s, f);
+    if (st != STATUS_OK) {
+        f->filter = old;
+        f->id.generation = generation;
+        f->id.covers = covers;
+        return st;
+    }
+    f->next = old;
+    end_build(f);
+    f->builds++;
+    s->own.builds++;
+    shelf_measure(f);
+    view_of(f, &c->view);
+    return STATUS_OK;
+}
+
+/* ---- all ---- */
+
+struct listing {
+    struct shelf_view *views;
+    size_t n;
+};
+
+static bool list_one(void *ctx, struct bytes name, void *value)
+{
+    struct listing *l = ctx;
+
+    (void)name;
+    view_of(value, &l->views[l->n++]);
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct shelf_view *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+static void list(struct filter_shelf *s, struct shelf_call *c)
+{
+    struct listing l = {xcalloc(map_count(s->filters) + 1, sizeof *l.views), 0};
+
+    map_each(s->filters, list_one, &l);
+    qsort(l.views, l.n, sizeof *l.views, by_name);
+    c->views = l.views;
+    c->view_count = l.n;
+}
+
+bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
+{
+    struct shelf_filter *f = map_get(s->filters, c->name);
+
+    c->status = STATUS_OK;
+    if (c->verb == SHELF_LIST)
+        list(s, c);
+    else if (c->verb == SHELF_CREATE)
+        c->status = create(s, c);
+    else if (f == NULL)
+        c->status = STATUS_NOT_FOUND;
+    else if (c->verb == SHELF_DELETE)
+        c->status = drop(s, c, f);
+    else if (c->verb == SHELF_SHOW)
+        view_of(f, &c->view);
+    else if (c->verb == SHELF_BUILD)
+        return build(s, c, f, now);
+    else if (c->verb == SHELF_FINISH)
+        c->status = finish(s, c, f);
+    else if (c->verb == SHELF_CHECK && !is_ready(f) && now < c->wait_until)
+        return false;
+    else
+        c->status = with_keys(s, c, f);
+    return true;
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: MIT */
+/* test_filter_shelf.c - filters by name: what was answered is so, over kills.
+ */
+#include "service/filters/filter_shelf.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/file/file.h"
+#include "base/mem.h"
+#include "tests/unit/filter/keys.h"
+
+#define MEMORY ((uint64_t)64 << 20)
+
+static char dir[64];
+static struct filter_shelf *shelf;
+
+static void open_with(uint64_t memory)
+{
+    ck_assert_int_eq(filter_shelf_open(&shelf, dir, memory), STATUS_OK);
+}
+
+static void set_up(void)
+{
+    snprintf(dir, sizeof dir, "/tmp/urlweir-shelf-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    open_with(MEMORY);
+}
+
+static void tear_down(void)
+{
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_assert_int_eq(file_remove_tree(dir), STATUS_OK);
+}
+
+static void reopen(void)
+{
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    open_with(MEMORY);
+}
+
+/* ---- calls ---- */
+
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+
+static void done(struct shelf_call *c)
+{
+    pthread_mutex_lock(&mtx);
+    *(bool *)c->ctx = true;
+    pthread_cond_broadcast(&told);
+    pthread_mutex_unlock(&mtx);
+}
+
+static void submit(struct shelf_call *c, bool *is_done)
+{
+    *is_done = false;
+    c->done = done;
+    c->ctx = is_done;
+    ck_assert_int_eq(filter_shelf_submit(shelf, c), STATUS_OK);
+}
+
+static void await(const bool *is_done)
+{
+    pthread_mutex_lock(&mtx);
+    while (!*is_done)
+        pthread_cond_wait(&told, &mtx);
+    pthread_mutex_unlock(&mtx);
+}
+
+static enum status call(struct shelf_call *c)
+{
+    bool is_done;
+
+    submit(c, &is_done);
+    await(&is_done);
+    return c->status;
+}
+
+static enum status create(const char *name, const char *kind, uint64_t capacity,
+                          bool from_source)
+{
+    struct shelf_call c = {.verb = SHELF_CREATE,
+                           .name = bytes_of_str(name),
+                           .kind = kind,
+                           .capacity = capacity,
+                           .fpr = 0.001,
+                           .from_source = from_source};
+
+    return call(&c);
+}
+
+/* Texts "K<i>" for i in [first, first + n). */
+static struct bytes *texts(uint64_t first, size_t n)
+{
+    struct bytes *t = xcalloc(n + 1, sizeof *t);
+
+    for (size_t i = 0; i < n; i++) {
+        char *s = xcalloc(1, 24);
+
+        snprintf(s, 24, "K%llu", (unsigned long long)(first + i));
+        t[i] = bytes_of_str(s);
+    }
+    return t;
+}
+
+static void free_texts(struct bytes *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free((char *)(uintptr_t)t[i].at);
+    free(t);
+}
+
+/* Returns how many answers are true; `st` as the call's. */
+static size_t with_keys(enum shelf_verb verb, const char *name, uint64_t first,
+                        size_t n, uint64_t token, enum status *st)
+{
+    struct shelf_call c = {.verb = verb,
+                           .name = bytes_of_str(name),
+                           .n = n,
+                           .token = token,
+                           .answers = xcalloc(n + 1, sizeof(bool))};
+    struct bytes *keys = texts(first, n);
+    size_t yes = 0;
+
+    c.keys = keys;
+    *st = call(&c);
+    for (size_t i = 0; i < n; i++)
+        yes += c.answers[i];
+    free(c.answers);
+    free_texts(keys, n);
+    return yes;
+}
+
+static size_t add(const char *name, uint64_t first, size_t n, uint64_t token)
+{
+    enum status st;
+    size_t yes = with_keys(SHELF_ADD, name, first, n, token, &st);
+
+    ck_assert_int_eq(st, STATUS_OK);
+    return yes;
+}
+
+static size_t maybe(const char *name, uint64_t first, size_t n)
+{
+    enum status st;
+    size_t yes = with_keys(SHELF_CHECK, name, first, n, 0, &st);
+
+    ck_assert_int_eq(st, STATUS_OK);
+    return yes;
+}
+
+static size_t take_out(const char *name, uint64_t first, size_t n)
+{
+    enum status st;
+    size_t yes = with_keys(SHELF_REMOVE, name, first, n, 0, &st);
+
+    ck_assert_int_eq(st, STATUS_OK);
+    return yes;
+}
+
+static struct shelf_call building(const char *name, uint32_t lease_s,
+                                  uint32_t wait_s)
+{
+    return (struct shelf_call){.verb = SHELF_BUILD,
+                               .name = bytes_of_str(name),
+                               .lease_s = lease_s,
+                               .wait_s = wait_s};
+}
+
+static uint64_t begin(const char *name)
+{
+    struct shelf_call c = building(name, 3600, 0);
+
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    return c.token;
+}
+
+static enum status finish(const char *name, uint64_t token)
+{
+    struct shelf_call c = {.verb = SHELF_FINISH,
+                           .name = bytes_of_str(name),
+                           .token = token};
+
+    return call(&c);
+}
+
+static struct shelf_view show(const char *name)
+{
+    struct shelf_call c = {.verb = SHELF_SHOW, .name = bytes_of_str(name)};
+
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    return c.view;
+}
+
+/* ---- keys ---- */
+
+START_TEST(each_kind_keeps_its_keys_over_a_stop)
+{
+    const struct filter_traits *k;
+
+    for (size_t i = 0; (k = filter_kind(i)) != NULL; i++) {
+        ck_assert_int_eq(create(k->name, k->name, 5000, false), STATUS_OK);
+        ck_assert_uint_gt(add(k->name, 0, 5000, 0), 4950);
+        ck_assert_uint_eq(maybe(k->name, 0, 5000), 5000);
+        ck_assert_uint_lt(maybe(k->name, 5000, 5000), 50);
+    }
+    for (int again = 0; again < 2; again++) {
+        reopen();
+        for (size_t i = 0; (k = filter_kind(i)) != NULL; i++) {
+            ck_assert_uint_eq(maybe(k->name, 0, 5000), 5000);
+            ck_assert_uint_lt(maybe(k->name, 5000, 5000), 50);
+        }
+    }
+}
+END_TEST
+
+START_TEST(two_names_share_nothing)
+{
+    ck_assert_int_eq(create("a", "cuckoo", 1000, false), STATUS_OK);
+    ck_assert_int_eq(create("b", "cuckoo", 1000, false), STATUS_OK);
+    add("a", 0, 1000, 0);
+    ck_assert_uint_lt(maybe("b", 0, 1000), 10);
+    ck_assert_uint_eq(take_out("a", 0, 500), 500);
+    ck_assert_uint_eq(take_out("a", 0, 1500), 500);
+    ck_assert_uint_lt(maybe("a", 0, 1000), 10);
+}
+END_TEST
+
+/* ---- builds ---- */
+
+START_TEST(before_its_first_build_a_guard_lets_all_pass)
+{
+    uint64_t token;
+
+    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_assert(!show("db").ready);
+    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
+    reopen();
+    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
+    token = begin("db");
+    add("db", 0, 500, token);
+    ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(show("db").ready);
+        ck_assert_uint_eq(maybe("db", 0, 500), 500);
+        ck_assert_uint_lt(maybe("db", 500, 500), 10);
+        reopen();
+    }
+}
+END_TEST
+
+START_TEST(of_many_that_build_one_does_and_the_others_wait_for_it)
+{
+    enum { CALLERS = 50 };
+    static struct shelf_call c[CALLERS];
+    static bool is_done[CALLERS];
+    uint64_t token;
+
+    ck_assert_int_eq(create("db", "cuckoo", 1000, true), STATUS_OK);
+    token = begin("db");
+    ck_assert_uint_ne(token, 0);
+    ck_assert_uint_eq(begin("db"), 0); /* does not wait: it is being built */
+    for (int i = 0; i < CALLERS; i++) {
+        c[i] = building("db", 3600, 3600);
+        submit(&c[i], &is_done[i]);
+    }
+    add("db", 0, 1000, token);
+    for (int i = 0; i < CALLERS; i++)
+        ck_assert(!is_done[i]);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    for (int i = 0; i < CALLERS; i++) {
+        await(&is_done[i]);
+        ck_assert_int_eq(c[i].status, STATUS_OK);
+        ck_assert_uint_eq(c[i].token, 0);
+        ck_assert(c[i].view.ready && !c[i].view.building);
+    }
+    ck_assert_int_eq(finish("db", token), STATUS_REFUSED);
+}
+END_TEST
+
+START_TEST(a_check_may_wait_for_the_first_build)
+{
+    struct bytes key = bytes_of_str("K1");
+    bool answer = false, is_done;
+    struct shelf_call c = {.verb = SHELF_CHECK,
+                           .name = bytes_of_str("db"),
+                           .keys = &key,
+                           .n = 1,
+                           .answers = &answer,
+                           .wait_s = 3600};
+    uint64_t token;
+
+    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    token = begin("db");
+    submit(&c, &is_done);
+    add("db", 5, 10, token);
+    ck_assert(!is_done);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    await(&is_done);
+    ck_assert(c.view.ready);
+    ck_assert(!answer); /* K1 was not in the source */
+}
+END_TEST
+
+START_TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
+{
+    uint64_t token;
+
+    ck_assert_int_eq(create("db", "cuckoo", 1000, false), STATUS_OK);
+    add("db", 0, 100, 0);
+    token = begin("db");
+    add("db", 1000, 100, token);
+    ck_assert_uint_eq(maybe("db", 0, 100), 100);
+    ck_assert_uint_lt(maybe("db", 1000, 100), 5);
+    add("db", 5000, 100, 0);
+    ck_assert_uint_eq(maybe("db", 5000, 100), 100);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_lt(maybe("db", 0, 100), 5); /* not in the source now */
+        ck_assert_uint_eq(maybe("db", 1000, 100), 100);
+        ck_assert_uint_eq(maybe("db", 5000, 100), 100);
+        reopen();
+    }
+}
+END_TEST
+
+/* No timing: the lease is over whenever the waiting call is answered. */
+START_TEST(a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits)
+{
+    struct shelf_call first = building("db", 1, 0),
+                      next = building("db", 9, 60);
+    enum status st;
+
+    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_assert_int_eq(call(&first), STATUS_OK);
+    ck_assert_uint_ne(first.token, 0);
+    ck_assert_int_eq(call(&next), STATUS_OK);
+    ck_assert_uint_ne(next.token, 0);
+    ck_assert_uint_ne(next.token, first.token);
+    with_keys(SHELF_ADD, "db", 0, 1, first.token, &st);
+    ck_assert_int_eq(st, STATUS_REFUSED);
+    ck_assert_int_eq(finish("db", first.token), STATUS_REFUSED);
+    ck_assert_int_eq(finish("db", next.token), STATUS_OK);
+}
+END_TEST
+
+START_TEST(one_that_is_young_enough_is_not_built)
+{
+    struct shelf_call c = building("db", 60, 0);
+
+    ck_assert_int_eq(create("db", "bloom", 1000, false), STATUS_OK);
+    c.max_age_s = 3600;
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert_uint_eq(c.token, 0);
+    ck_assert(!c.view.building);
+    c.max_age_s = 0;
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert_uint_ne(c.token, 0);
+}
+END_TEST
+
+START_TEST(a_stop_answers_what_waits)
+{
+    struct shelf_call c = building("db", 3600, 3600);
+    bool is_done;
+
+    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_assert_uint_ne(begin("db"), 0);
+    submit(&c, &is_done);
+    filter_shelf_stop(shelf);
+    await(&is_done);
+    ck_assert_uint_eq(c.token, 0);
+    ck_assert(c.view.building);
+}
+END_TEST
+
+/* ---- limits ---- */
+
+START_TEST(names_memory_and_kinds_are_bounded)
+{
+    enum status st;
+    char name[SHELF_NAME_MOST + 2];
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    ck_assert(!filter_shelf_name_is_valid(bytes_of_str(name)));
+    ck_assert(filter_shelf_name_is_valid(bytes_of_str(name + 1)));
+    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("")));
+    ck_assert(!filter_shelf_name_is_valid(bytes_of_str(".a")));
+    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("a/b")));
+    ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_OK);
+    ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_EXISTS);
+    ck_assert_int_eq(create("b", "sieve", 10, false), STATUS_ARG);
+    with_keys(SHELF_REMOVE, "a", 0, 1, 0, &st);
+    ck_assert_int_eq(st, STATUS_REFUSED);
+    with_keys(SHELF_ADD, "c", 0, 1, 0, &st);
+    ck_assert_int_eq(st, STATUS_NOT_FOUND);
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    open_with(1 << 20);
+    ck_assert_int_eq(create("s", "scalable", 10, false), STATUS_OK);
+    st = STATUS_OK;
+    for (uint64_t i = 0; i < 100 && st == STATUS_OK; i++)
+        with_keys(SHELF_ADD, "s", i * 10000, 10000, 0, &st);
+    ck_assert_int_eq(st, STATUS_LIMIT);
+    ck_assert_uint_lt(show("s").stats.bits + show("s").stats.key_bits,
+                      (uint64_t)8 << 21);
+    ck_assert_int_eq(create("t", "bloom", 10, false), STATUS_LIMIT);
+}
+END_TEST
+
+START_TEST(a_deleted_one_is_gone_and_one_made_anew_is_empty)
+{
+    struct shelf_call c = {.verb = SHELF_DELETE, .name = bytes_of_str("a")};
+
+    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+    add("a", 0, 1000, 0);
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert_int_eq(call(&c), STATUS_NOT_FOUND);
+    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+    ck_assert_uint_eq(maybe("a", 0, 1000), 0);
+    reopen();
+    ck_assert_uint_eq(maybe("a", 0, 1000), 0);
+}
+END_TEST
+
+/* ---- kills ---- */
+
+/* Runs in a process of its own: adds and removes until it is killed, and tells
+ * after each answer how far it came. */
+static void work_until_killed(int tell, const char *at)
+{
+    setenv("URLWEIR_KILL_AT", at, 1);
+    fault_init();
+    open_with(MEMORY);
+    for (uint64_t i = 0; i < 60; i++) {
+        add("a", i * 50, 50, 0);
+        ck_assert_int_eq(write(tell, "+", 1), 1);
+        ck_assert_uint_eq(take_out("a", i * 50, 10), 10);
+        ck_assert_int_eq(write(tell, "-", 1), 1);
+    }
+    (void)!filter_shelf_close(shelf);
+    _exit(0);
+}
+
+/* Was the answered part kept, and what was not begun left out? */
+static void check_after(size_t answers)
+{
+    for (uint64_t i = 0; i < 60; i++) {
+        size_t low = maybe("a", i * 50, 10), high = maybe("a", i * 50 + 10, 40);
+
+        if (2 * i < answers)
+            ck_assert_uint_eq(high, 40);
+        else if (2 * i > answers)
+            ck_assert_uint_le(high, 1);
+        if (2 * i + 1 < answers)
+            ck_assert_uint_le(low, 1);
+        else if (2 * i + 1 == answers) /* the removal was not answered */
+            ck_assert(low == 10 || low <= 1);
+    }
+}
+
+START_TEST(killed_at_any_step_it_has_what_was_answered)
+{
+    static const char *const points[] = {
+        "filter-log-write:1",     "filter-log-write:17",
+        "filter-log-synced:1",    "filter-log-synced:40",
+        "filter-checkpoint-half", "file-written",
+        "file-renamed",           "filter-shelf-saved",
+        "filter-shelf-saved:2"};
+
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        char told_by[256];
+        size_t answers = 0;
+        int to[2], how;
+        ssize_t n;
+        pid_t child;
+
+        if (i > 0)
+            set_up();
+        ck_assert_int_eq(create("a", "cuckoo", 3000, false), STATUS_OK);
+        add("a", 1000000, 10, 0);
+        ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+        ck_assert_int_eq(pipe(to), 0);
+        child = fork();
+        if (child == 0)
+            work_until_killed(to[1], points[i]);
+        close(to[1]);
+        while ((n = read(to[0], told_by, sizeof told_by)) > 0)
+            answers += (size_t)n;
+        close(to[0]);
+        ck_assert_int_eq(waitpid(child, &how, 0), child);
+        ck_assert_msg(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL,
+                      "%s was not passed", points[i]);
+        open_with(MEMORY);
+        check_after(answers);
+        ck_assert_uint_eq(maybe("a", 1000000, 10), 10);
+        if (i + 1 < sizeof points / sizeof *points)
+            tear_down();
+    }
+}
+END_TEST
+
+/* The log still has the keys of the one that was deleted, and those that came
+ * before the build. */
+START_TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
+{
+    struct shelf_call c = {.verb = SHELF_DELETE, .name = bytes_of_str("a")};
+    uint64_t token;
+    pid_t child;
+    int how;
+
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    child = fork();
+    if (child == 0) {
+        open_with(MEMORY);
+        ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+        ck_assert_int_eq(create("b", "bloom", 1000, false), STATUS_OK);
+        add("a", 0, 500, 0);
+        add("b", 0, 500, 0);
+        ck_assert_int_eq(call(&c), STATUS_OK);
+        ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+        add("a", 700, 100, 0);
+        token = begin("b");
+        add("b", 700, 100, 0);
+        ck_assert_int_eq(finish("b", token), STATUS_OK);
+        add("b", 800, 100, 0);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &how, 0), child);
+    ck_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    open_with(MEMORY);
+    ck_assert_uint_lt(maybe("a", 0, 500), 5);
+    ck_assert_uint_eq(maybe("a", 700, 100), 100);
+    ck_assert_uint_lt(maybe("b", 0, 500), 5);
+    ck_assert_uint_eq(maybe("b", 700, 200), 200);
+}
+END_TEST
+
+/* Two records were synced and never saved; one of them is damaged. */
+START_TEST(with_a_damaged_log_every_answer_is_maybe_until_it_is_built)
+{
+    char path[100];
+    int fd, how;
+    pid_t child;
+    uint64_t token;
+
+    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    child = fork();
+    if (child == 0) {
+        open_with(MEMORY);
+        add("a", 0, 10, 0);
+        add("a", 10, 10, 0);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &how, 0), child);
+    snprintf(path, sizeof path, "%s/filters.log", dir);
+    fd = open(path, O_RDWR);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pwrite(fd, "x", 1, 60), 1);
+    close(fd);
+    for (int i = 0; i < 2; i++) {
+        open_with(MEMORY);
+        ck_assert(!show("a").ready);
+        ck_assert_uint_eq(maybe("a", 0, 1000), 1000);
+        if (i == 0)
+            ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    }
+    token = begin("a");
+    add("a", 0, 20, token);
+    ck_assert_int_eq(finish("a", token), STATUS_OK);
+    ck_assert_uint_eq(maybe("a", 0, 20), 20);
+    ck_assert_uint_lt(maybe("a", 20, 500), 10);
+}
+END_TEST
+
+Suite *suite_filter_shelf(void)
+{
+    Suite *s = suite_create("filter_shelf");
+    TCase *t = tcase_create("filter_shelf");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, each_kind_keeps_its_keys_over_a_stop);
+    tcase_add_test(t, two_names_share_nothing);
+    tcase_add_test(t, before_its_first_build_a_guard_lets_all_pass);
+    tcase_add_test(t, of_many_that_build_one_does_and_the_others_wait_for_it);
+    tcase_add_test(t, a_check_may_wait_for_the_first_build);
+    tcase_add_test(
+        t, while_it_is_built_anew_the_old_one_answers_and_others_add_to_both);
+    tcase_add_test(
+        t, a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits);
+    tcase_add_test(t, one_that_is_young_enough_is_not_built);
+    tcase_add_test(t, a_stop_answers_what_waits);
+    tcase_add_test(t, names_memory_and_kinds_are_bounded);
+    tcase_add_test(t, a_deleted_one_is_gone_and_one_made_anew_is_empty);
+    tcase_add_test(t, killed_at_any_step_it_has_what_was_answered);
+    tcase_add_test(
+        t, killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter);
+    tcase_add_test(t,
+                   with_a_damaged_log_every_answer_is_maybe_until_it_is_built);
+    suite_add_tcase(s, t);
+    return s;
+}
