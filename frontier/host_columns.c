@@ -15,9 +15,10 @@ static void get_duration(const void *member, struct record_value *out)
 /* clang-format off */
 enum {
     HOST, ADDRESS, STATE, WHY, DUE_AT, QUEUED, FETCHED, FAILURES, DELAY,
-    DELAY_WHY, CRAWL_DELAY, SET_DELAY, LATENCY, LIMIT, COMPLETED
+    DELAY_WHY, CRAWL_DELAY, SET_DELAY, LATENCY, LIMIT, COMPLETED, PAGES, ERRORS,
+    WIRE_BYTES
 };
-_Static_assert(COMPLETED + 1 == HOST_COLUMNS, "each column has its line");
+_Static_assert(WIRE_BYTES + 1 == HOST_COLUMNS, "each column has its line");
 
 const struct column host_columns[HOST_COLUMNS] = {
     [HOST] = {"host", "text", "its name", column_get_any_text, AT(host)},
@@ -56,11 +57,23 @@ const struct column host_columns[HOST_COLUMNS] = {
      "fetched once so many are done", column_get_some, AT(limit)},
     [COMPLETED] = {"completed", "URLs", "how many of that limit are done",
      column_get_some, AT(completed)},
+    [PAGES] = {"pages", "pages", "its pages, as `export --what pages` lists "
+     "them", column_get_uint64, AT(pages)},
+    [ERRORS] = {"errors", "URLs", "its URLs that failed, were denied or "
+     "skipped, as `export --what errors` lists them", column_get_uint64,
+     AT(errors)},
+    [WIRE_BYTES] = {"wire_bytes", "octets", "octets received of it, heads "
+     "included, with tries that were repeated; of fetches that are still kept "
+     "(`--keep-history`)", column_get_uint64, AT(wire_bytes)},
 };
 
 static const uint8_t stored[] = {
     HOST, ADDRESS, QUEUED, WHY, DUE_AT, FAILURES, DELAY, DELAY_WHY,
     CRAWL_DELAY, SET_DELAY, LIMIT, COMPLETED,
+};
+static const uint8_t exported[] = {
+    HOST, ADDRESS, QUEUED, WHY, DUE_AT, FAILURES, DELAY, DELAY_WHY,
+    CRAWL_DELAY, SET_DELAY, LIMIT, COMPLETED, PAGES, ERRORS, WIRE_BYTES,
 };
 static const uint8_t live[] = {
     HOST, STATE, WHY, QUEUED, FETCHED, FAILURES, DELAY, DELAY_WHY, CRAWL_DELAY,
@@ -70,5 +83,7 @@ static const uint8_t live[] = {
 
 const struct column_view host_views[HOST_VIEWS] = {
     [HOST_VIEW_STORED] = {"hosts", host_columns, stored, COUNT(stored)},
+    [HOST_VIEW_EXPORT] = {"hosts_export", host_columns, exported,
+                          COUNT(exported)},
     [HOST_VIEW_LIVE] = {"hosts_live", host_columns, live, COUNT(live)},
 };

@@ -96,6 +96,12 @@ bool outcome_counts_as_page(struct outcome o)
            (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP);
 }
 
+bool outcome_is_error(struct outcome o)
+{
+    return o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
+           (o.status == OUTCOME_SKIPPED && o.reason != REASON_NO_SITEMAP);
+}
+
 bool outcome_fails_seed(struct outcome o)
 {
     switch (o.status) {

@@ -96,6 +96,9 @@ const char *outcome_reason_name(enum outcome_reason r);
 void outcome_reason_text(struct outcome o, char *out, size_t size);
 /* Does it count for --limit? docs/formats/export.md has the table. */
 bool outcome_counts_as_page(struct outcome o);
+/* Was the URL failed, denied or skipped? Not if it was a sitemap that was only
+ * guessed at. */
+bool outcome_is_error(struct outcome o);
 /* Is it a text of outcome_reason_text: "timeout", "http_503"? */
 bool outcome_reason_is(const char *text);
 /* Has a seed with this outcome failed (exit status 5)? */

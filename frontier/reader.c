@@ -182,6 +182,21 @@ enum status reader_find(struct reader *r, const struct url *u, uint64_t *id)
     return st;
 }
 
+enum status reader_is_replaced(struct reader *r, const struct url_row *row,
+                               bool *is)
+{
+    uint64_t id = row->id;
+    enum status st = STATUS_OK;
+
+    if (frontier_store_counter(r->store, "readmitted") > 0) {
+        struct digest d = reader_digest(r, row);
+
+        st = exact_set_find(r->exact, &d, 1, &id);
+    }
+    *is = id != row->id;
+    return st;
+}
+
 struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text)
 {
     struct url_row row;

@@ -60,6 +60,10 @@ struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text);
  * URL of the earlier page, in `text`; neither, if that is the same URL, tried
  * before. */
 void reader_same_page(struct reader *r, struct url_record *f, struct buf *text);
+/* *is: the URL of this row was skipped once and has come back since, under a
+ * row of its own that has replaced this one. */
+MUST_CHECK enum status reader_is_replaced(struct reader *r,
+                                          const struct url_row *row, bool *is);
 /* The digest under which the crawl knows a row's URL. */
 struct digest reader_digest(struct reader *r, const struct url_row *row);
 /* The id of a canonical URL, 0: never admitted. Tries both modes of queue

@@ -16,8 +16,8 @@
 #include "cli/command_line.h"
 #include "cli/export/export_broken.h"
 #include "cli/export/export_drops.h"
+#include "cli/export/export_hosts.h"
 #include "cli/export/service_export.h"
-#include "cli/inspect/stored_hosts.h"
 #include "cli/open_crawl.h"
 #include "crawler/html/links.h"
 #include "crawler/url_columns.h"
@@ -107,7 +107,6 @@ struct export
     struct final *finals; /* by id */
     uint64_t last;
     struct url_row from; /* page of the current links; its URL in `text` */
-    bool again;          /* some URL came back under a row of its own */
     bool hints;          /* some URL has one */
     bool failed;         /* stdout is gone */
     bool damaged;        /* a row names a URL that is not there */
@@ -169,14 +168,10 @@ static struct bytes target_of(struct export *j, uint64_t seq)
  */
 static bool came_back(struct export *j, const struct url_row *row)
 {
-    struct digest d;
-    uint64_t id = row->id;
+    bool is = false;
 
-    if (!j->again)
-        return false;
-    d = reader_digest(j->r, row);
-    j->damaged |= exact_set_find(j->r->exact, &d, 1, &id) != STATUS_OK;
-    return id != row->id;
+    j->damaged |= reader_is_replaced(j->r, row, &is) != STATUS_OK;
+    return is;
 }
 
 static void put_url(void *ctx, const struct url_row *row)
@@ -233,20 +228,14 @@ static void put_fetch(struct export *j, enum row_view_id view,
     put_record(j, view, &f);
 }
 
-/* If a sitemap was only guessed at and does not exist, that is not an error. */
-static bool is_error(struct outcome o)
-{
-    return o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
-           (o.status == OUTCOME_SKIPPED && o.reason != REASON_NO_SITEMAP);
-}
-
 static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
 {
     struct export *j = ctx;
     struct outcome o = {f->status, f->reason, f->http_status};
     struct url_row u;
 
-    if (!f->final || (errors ? !is_error(o) : !outcome_counts_as_page(o)))
+    if (!f->final ||
+        (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)))
         return true;
     if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
         j->damaged = true;
@@ -326,30 +315,6 @@ static bool has_links(const struct reader *r, int *code)
     return true;
 }
 
-/* ---- hosts ---- */
-
-static bool put_host(void *ctx, const struct host_record *host)
-{
-    struct export *j = ctx;
-    struct bytes row;
-    enum status st =
-        column_view_write(&host_views[HOST_VIEW_STORED], host, &j->out, &row);
-
-    write_row(j, st, row);
-    return !j->failed;
-}
-
-static enum status export_hosts(struct export *j)
-{
-    struct stored_hosts *hosts = NULL;
-    enum status st = stored_hosts_load(&hosts, j->r);
-
-    if (st == STATUS_OK)
-        stored_hosts_each(hosts, false, put_host, j);
-    stored_hosts_free(hosts);
-    return st;
-}
-
 static enum status run_export(struct export *j, enum export_what what)
 {
     switch (what) {
@@ -375,15 +340,12 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_QUEUES:
         break;
     }
-    return export_hosts(j);
+    return export_hosts(j->r, &j->out);
 }
 
 static int export(struct reader *r, const struct export_settings *s)
 {
-    struct export j = {.r = r,
-                       .last = frontier_store_last_id(r->store),
-                       .again =
-                           frontier_store_counter(r->store, "readmitted") > 0};
+    struct export j = {.r = r, .last = frontier_store_last_id(r->store)};
     int code = EXIT_DONE;
     enum status st;
 

@@ -184,6 +184,7 @@ static struct host_record record_of(const struct stored_hosts *h,
 {
     const struct stored_host *host = &h->at[queue - 1];
     struct host_record out = {
+        .queue = queue,
         .address = bytes_of_str(host->address),
         .queued = frontier_store_pending(h->reader->store, queue),
         .failures = host->state.failures,

@@ -15,7 +15,8 @@ import json, sys
 queues = {q["host"]: q for q in json.load(open("status.json"))["queues"]}
 hosts = {h["host"]: h for h in map(json.loads, open("out"))}
 for name, q in queues.items():
-    assert hosts[name] == q and list(hosts[name]) == list(q), (q, hosts[name])
+    h = list(hosts[name].items())
+    assert h[:len(q)] == list(q.items()), (q, h)
 print(hosts[sys.argv[1]][sys.argv[2]])
 END
 }
@@ -40,6 +41,29 @@ is "$slow" delay_why max_crawl_delay
 is 127.0.0.1 delay_why delay
 exits 0 "$URLWEIR" status d --hosts
 grep -q "$slow, Crawl-delay 1m00s cut to 50ms" out || fail "$(cat out)"
+
+# ---- what came of its URLs: as the other lists say -----------------------------------
+
+for what in hosts pages errors fetches; do
+    "$URLWEIR" export d --what $what >$what.jsonl || fail "export --what $what"
+done
+python3 - <<'END' || fail "the columns of hosts and the other lists differ"
+import collections, json, urllib.parse
+def rows(what):
+    return [json.loads(l) for l in open(what + ".jsonl")]
+def host(row):
+    return urllib.parse.urlsplit(row["url"]).hostname
+pages = collections.Counter(map(host, rows("pages")))
+errors = collections.Counter(map(host, rows("errors")))
+octets = collections.Counter()
+for f in rows("fetches"):
+    octets[host(f)] += f["wire_bytes"]
+for h in rows("hosts"):
+    name = h["host"]
+    got = h["pages"], h["errors"], h["wire_bytes"]
+    assert got == (pages[name], errors[name], octets[name]), h
+assert len(pages) > 5 and sum(errors.values()) > 0, (pages, errors)
+END
 
 # ---- what people set, and other settings ---------------------------------------------
 
