@@ -2,7 +2,8 @@
 # What a recrawl of pages that have not changed costs, against the first crawl:
 # octets received and CPU time, all in one run, from nginx with real pages. The
 # first crawl keeps its links; `again` is the end of a chain, `chain` keeps them
-# for a third crawl.
+# for a third crawl. `plain` is a first crawl that keeps none, so the difference
+# is what they cost; their octets in the store are below.
 #
 # usage: bench/recrawl.sh URLWEIR   (make bench-recrawl)
 #   DOCS=DIR[:START]  files to serve, and the page to begin at [/usr/share/doc/sqlite3]
@@ -50,6 +51,7 @@ run() {
     [ $status = 0 ] || [ $status = 3 ] || { cat "$at/$name.out"; exit 1; }
     "$urlweir" status "$at/$name" --json >"$at/$name.json"
 }
+run plain --record none
 run first
 run again --since "$at/first" --record none
 run chain --since "$at/first"
@@ -65,9 +67,15 @@ def row(name):
     return fetches, unchanged or 0, status['bytes'], cpu
 first = row('first')
 print('recrawl      pages  unchanged       octets   CPU s   us a page   octets    CPU')
-for name in ('first', 'again', 'chain'):
+for name in ('plain', 'first', 'again', 'chain'):
     r = row(name)
     print(f'{name:<8} {r[0]:>9} {r[1]:>10} {r[2]:>12} {r[3]:>7.2f} {r[3] / max(r[0], 1) * 1e6:>11.0f}'
           f' {100 * r[2] / first[2]:>6.1f} % {100 * r[3] / first[3]:>4.0f} %')
 print('to reach, of the first                                       5.0 %   40 %')
+db = sqlite3.connect(f'file:{at}/first/frontier.db?mode=ro', uri=True)
+links, = db.execute('SELECT count(*) FROM link').fetchone()
+octets = [db.execute('SELECT sum(pgsize) FROM dbstat WHERE name = ?', (t,)).fetchone()[0] or 0
+          for t in ('link', 'link_text')]
+print(f'links: {links}; octets a link: {octets[0] / links:.1f}, with texts, rel and dropped URLs'
+      f' {sum(octets) / links:.1f}')
 END

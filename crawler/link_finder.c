@@ -212,15 +212,18 @@ static void visit(void *ctx, const struct found_link *l)
 {
     struct link_finder *f = ctx;
     bool same_page = f->apart && scope_embeds(f->o->rules.scope, l->kind);
+    const struct link_label label = {l->rel, l->text};
+    bool labelled = f->o->record_links && (l->rel.len | l->text.len) > 0;
     const struct engine_item like = {
         .depth = f->lease->depth + 1,
         .hops = same_page ? (uint16_t)(f->lease->hops + 1) : 0,
-        .kind = (uint8_t)l->kind};
+        .kind = (uint8_t)l->kind,
+        .label = labelled ? &label : NULL};
 
     if (!prepare(f, l->kind, l->url))
         return;
     if (l->nofollow && !f->o->follow_nofollow)
-        outlinks_drop(&f->found, REASON_NOFOLLOW, l->url, NULL, 0);
+        outlinks_drop(&f->found, REASON_NOFOLLOW, l->url, &like, 0);
     else
         (void)offer(f, &f->found, like, l->url);
 }
@@ -233,6 +236,7 @@ static struct link_options options(const struct link_finder *f,
         .content_type = content_type,
         .page_url = &f->page,
         .simhash = f->o->take_simhash,
+        .texts = f->o->record_links,
         .text_digest = true,
         .no_numbers = f->o->text_without_numbers,
     };
@@ -298,7 +302,9 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow)
 {
-    const struct found_link l = {kind, nofollow, &f->target};
+    const struct found_link l = {.kind = kind,
+                                 .nofollow = nofollow,
+                                 .url = &f->target};
 
     if (url_parse(&f->target, reference, &f->page, NULL) == URL_OK)
         visit(f, &l);

@@ -11,7 +11,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crawler/html/text_fold.h"
 #include "frontier/candidate.h"
+#include "storage/rows/link_store.h"
+
+_Static_assert(ANCHOR_TEXT_MOST <= LINK_TEXT_MOST, "the store takes them");
 
 #define KEPT_COUNT ((size_t)4096) /* room kept between pages */
 
@@ -91,12 +95,44 @@ void outlinks_overflow(struct outlinks *f)
                                         .url = f->lease->url};
 }
 
+/* The octets that a copy of the label needs in the arena. */
+static size_t label_size(const struct link_label *l)
+{
+    return l != NULL ? sizeof *l + l->rel.len + l->text.len : 0;
+}
+
+static struct bytes copied(char **at, struct bytes text)
+{
+    char *to = *at;
+
+    if (text.len > 0)
+        memcpy(to, text.at, text.len);
+    *at += text.len;
+    return bytes_of(to, text.len);
+}
+
+/* A copy, or NULL if there is no label, or no room. */
+static const struct link_label *keep_label(struct outlinks *f,
+                                           const struct link_label *l)
+{
+    struct link_label *to = l != NULL ? arena_try(f->arena, sizeof *to) : NULL;
+    char *at =
+        to != NULL ? arena_try(f->arena, l->rel.len + l->text.len) : NULL;
+
+    if (at == NULL)
+        return NULL;
+    to->rel = copied(&at, l->rel);
+    to->text = copied(&at, l->text);
+    return to;
+}
+
 void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
                    const struct url *u, const struct engine_item *like,
                    size_t place)
 {
     struct bytes text = url_text(u), host = url_host(u);
-    char *at = has_room(f, text.len)
+    const struct link_label *label = like != NULL ? like->label : NULL;
+    char *at = has_room(f, text.len + label_size(label))
                    ? arena_try_copy(f->arena, text.at, text.len)
                    : NULL;
 
@@ -114,6 +150,7 @@ void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
         .hops = like != NULL ? like->hops : 0,
         .depth = like != NULL ? like->depth : 0,
         .place = place < UINT32_MAX ? (uint32_t)place : UINT32_MAX,
+        .label = keep_label(f, label),
     };
 }
 
@@ -121,7 +158,7 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
 {
     struct bytes text = like->url;
     size_t extra = like->hint != NULL ? sizeof *like->hint : 0;
-    bool room = has_room(f, text.len + extra);
+    bool room = has_room(f, text.len + extra + label_size(like->label));
     char *at = room ? arena_try_copy(f->arena, text.at, text.len) : NULL;
     struct url_hint *hint =
         room && extra > 0 ? arena_try(f->arena, extra) : NULL;
@@ -137,6 +174,7 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
     *item = *like;
     candidate_moved(item, at);
     item->hint = hint;
+    item->label = keep_label(f, like->label);
 }
 
 void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
@@ -144,7 +182,9 @@ void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
     for (size_t i = 0; i < f->item_count; i++)
         *new_drop(f) = (struct engine_drop){.reason = reason,
                                             .host = f->items[i].key,
-                                            .url = f->items[i].url};
+                                            .url = f->items[i].url,
+                                            .kind = f->items[i].kind,
+                                            .label = f->items[i].label};
     f->item_count = 0;
 }
 

@@ -44,6 +44,11 @@ struct refresh_rules;
 struct schedule_options;
 struct scope;
 
+/* What a page says about a link; at most LINK_TEXT_MOST octets each. */
+struct link_label {
+    struct bytes rel, text;
+};
+
 /* A URL on its way in. Bytes are borrowed during the call. */
 struct engine_item {
     struct bytes key;     /* queue key */
@@ -53,7 +58,8 @@ struct engine_item {
     uint16_t hops; /* redirects since the last real link; see url_row */
     uint8_t kind;  /* enum link_kind: how it was found */
     bool seed;
-    const struct url_hint *hint; /* from a sitemap, or NULL */
+    const struct url_hint *hint;    /* from a sitemap, or NULL */
+    const struct link_label *label; /* NULL: nothing to record */
 };
 
 enum engine_answer {
@@ -137,6 +143,7 @@ struct engine_drop {
     uint16_t hops;
     uint32_t depth;
     uint32_t place; /* of a link past the limit: its number on the page */
+    const struct link_label *label; /* as in engine_item */
 };
 
 /* Reasons of drops that a setting can lift, see engine_ops.rejudge. */
@@ -147,6 +154,14 @@ struct engine_drop {
      UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
      UINT64_C(1) << REASON_TRUNCATED_LENGTH | UINT64_C(1) << REASON_URL_FORM | \
      UINT64_C(1) << REASON_TRAP)
+
+/* Reasons of drops that --record links keeps beside the links that are in: the
+ * URL itself or its place on the page is why. */
+#define ENGINE_RECORDED_DROPS                                                  \
+    (UINT64_C(1) << REASON_SCOPE | UINT64_C(1) << REASON_DEPTH |               \
+     UINT64_C(1) << REASON_EXCLUDE | UINT64_C(1) << REASON_INCLUDE |           \
+     UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_NOFOLLOW |       \
+     UINT64_C(1) << REASON_LINK_COUNT)
 
 /* The outcome of a leased URL, with the links found on its page: one
  * transaction. */

@@ -205,30 +205,16 @@ enum status past_crawl_record(struct past_crawl *p, const struct fetch_row *row,
     return recorded_find(&r, row, out, text);
 }
 
-struct links_visit {
-    void (*visit)(void *ctx, uint64_t to, uint8_t kind);
-    void *ctx;
-};
-
-static void visit_link(void *ctx, const struct link_row *row)
-{
-    const struct links_visit *v = ctx;
-
-    v->visit(v->ctx, row->to, row->kind);
-}
-
 enum status past_crawl_links(struct past_crawl *p, uint64_t seq,
-                             void (*visit)(void *ctx, uint64_t to,
-                                           uint8_t kind),
+                             void (*visit)(void *ctx,
+                                           const struct link_row *row),
                              void *ctx)
 {
-    struct links_visit v = {visit, ctx};
     struct link_range rows;
     enum status st = link_store_page(p->r.links, seq, &rows);
 
     if (st == STATUS_NOT_FOUND || (st == STATUS_OK && rows.partial))
         return STATUS_OK;
-    return st == STATUS_OK
-               ? link_store_each_in(p->r.links, &rows, visit_link, &v)
-               : st;
+    return st == STATUS_OK ? link_store_each_in(p->r.links, &rows, visit, ctx)
+                           : st;
 }

@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/revisit_store.h"
 
@@ -69,11 +70,10 @@ MUST_CHECK enum status past_crawl_record(struct past_crawl *p,
                                          const struct fetch_row *row,
                                          struct record_name *out,
                                          struct buf *text);
-/* The links of fetch `seq`: ids and enum link_kind. Nothing if it had none. */
-MUST_CHECK enum status past_crawl_links(struct past_crawl *p, uint64_t seq,
-                                        void (*visit)(void *ctx, uint64_t to,
-                                                      uint8_t kind),
-                                        void *ctx);
+/* The links of fetch `seq`, dropped ones included. Nothing if it had none. */
+MUST_CHECK enum status past_crawl_links(
+    struct past_crawl *p, uint64_t seq,
+    void (*visit)(void *ctx, const struct link_row *row), void *ctx);
 /* The URL of a row, which is there, in `text`. */
 MUST_CHECK enum status past_crawl_url(struct past_crawl *p, uint64_t id,
                                       struct buf *text);

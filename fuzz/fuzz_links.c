@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 #include "crawler/html/links.h"
+#include "crawler/html/text_fold.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct sum {
     uint32_t kinds;
+    bool texts;
     uint64_t links, hash;
 };
 
@@ -31,6 +33,11 @@ static void visit(void *ctx, const struct found_link *link)
         assert(text.at[i] > ' ' && text.at[i] < 0x7f);
         s->hash = s->hash * 31 + (unsigned char)text.at[i];
     }
+    assert(link->rel.len <= ANCHOR_TEXT_MOST &&
+           link->text.len <= ANCHOR_TEXT_MOST);
+    assert(s->texts || link->rel.len + link->text.len == 0);
+    for (size_t i = 0; i < link->text.len; i++)
+        s->hash = s->hash * 31 + (unsigned char)link->text.at[i];
     s->links++;
     url_canonicalise(link->url);
 }
@@ -53,7 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
     }
     o.kinds = size % 3 == 0 ? LINK_SET_FOLLOW : LINK_SET_ALL;
+    o.texts = size % 2 == 0;
     once.kinds = again.kinds = o.kinds;
+    once.texts = again.texts = o.texts;
     st = link_parser_html(p, page, &o, visit, &once, &info);
     assert(st != STATUS_NOMEM);
     if (st == STATUS_OK)

@@ -24,8 +24,8 @@ video wbr xmp
 annotation-xml desc foreignobject malignmark mglyph mi mn mo ms mtext
 """.split()
 ATTRIBUTES = """
-action cite color content data data-src data-srcset encoding face href
-http-equiv lang name poster property rel size src srcset style type xlink:href
+action alt cite color content data data-src data-srcset encoding face href
+hreflang http-equiv lang name poster property rel size src srcset style type xlink:href
 """.split()
 WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
 BITS = 11

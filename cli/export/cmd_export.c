@@ -59,7 +59,7 @@ static const struct option_spec specs[] = {
      .section = "Output",
      .arg = "WHAT",
      .help = "every URL; pages that were fetched; every fetch of a URL, "
-             "tries included; links between URLs, and those that lead "
+             "tries included; links with their texts, and those that lead "
              "nowhere, if --record links kept them; URLs that failed, were "
              "denied or "
              "skipped; drops by reason and host, examples of them; dropped: "
@@ -276,12 +276,14 @@ static bool visit_fetch(void *ctx, const struct fetch_row *f)
 static bool put_link(void *ctx, const struct link_row *l)
 {
     struct export *j = ctx;
-    struct url_row to;
+    struct url_row to = {.url = l->said.dropped};
+    struct outcome o = {.reason = (enum outcome_reason)l->said.reason};
+    char reason[24];
     enum status st = STATUS_OK;
 
     if (l->from != j->from.id)
         st = frontier_store_get(j->r->store, l->from, &j->from, &j->text);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && l->to != 0)
         st = frontier_store_get(j->r->store, l->to, &to, &j->via_text);
     if (st != STATUS_OK) {
         j->damaged = true;
@@ -290,6 +292,10 @@ static bool put_link(void *ctx, const struct link_row *l)
     record_text(&j->out, "src", j->from.url);
     record_text(&j->out, "dst", to.url);
     record_str(&j->out, "kind", link_kind_name(l->kind));
+    record_text(&j->out, "rel", l->said.rel);
+    record_text(&j->out, "text", l->said.text);
+    outcome_reason_text(o, reason, sizeof reason);
+    record_str(&j->out, "reason", l->to == 0 ? reason : NULL);
     end_row(j);
     return !j->failed;
 }
@@ -325,7 +331,7 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_FETCHES:
         return page_store_each(j->r->pages, 0, visit_fetch, j);
     case EXPORT_LINKS:
-        return link_store_each(j->r->links, put_link, j);
+        return link_store_each_whole(j->r->links, put_link, j);
     case EXPORT_BROKEN:
         return export_broken(j->r, &j->out);
     case EXPORT_ERRORS:

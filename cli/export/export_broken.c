@@ -102,6 +102,8 @@ static void put(struct broken *b, const struct link_row *l, uint64_t end)
     b->src_id = l->from;
     record_text(out, "src", buf_bytes(&b->src));
     record_str(out, "kind", link_kind_name(l->kind));
+    record_text(out, "rel", l->said.rel);
+    record_text(out, "text", l->said.text);
     if (b->st == STATUS_OK)
         b->st = record_end(out, &row);
     if (b->st == STATUS_OK && fwrite(row.at, 1, row.len, stdout) < row.len)
@@ -112,8 +114,11 @@ static bool take_link(void *ctx, const struct link_row *l)
 {
     struct broken *b = ctx;
     bool broken = false;
-    uint64_t end = end_of(b, l->to, &broken);
+    uint64_t end;
 
+    if (l->to == 0)
+        return true; /* not asked for, so nobody knows */
+    end = end_of(b, l->to, &broken);
     /* a redirect is on the way from a page that has its link, and a row */
     if (broken && end <= b->last && l->kind != LINK_REDIRECT)
         put(b, l, end);
@@ -136,7 +141,7 @@ enum status export_broken(struct reader *r, struct record *out)
     buf_init(&b.end, URL_LENGTH_CEILING + 64);
     st = page_store_each(r->pages, 0, take_final, &b);
     if (st == STATUS_OK)
-        st = link_store_each(r->links, take_link, &b);
+        st = link_store_each_whole(r->links, take_link, &b);
     buf_fini(&b.src);
     buf_fini(&b.target);
     buf_fini(&b.end);

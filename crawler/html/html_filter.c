@@ -31,6 +31,7 @@ void html_filter_init(struct html_filter *f, size_t markup_ceiling)
     buf_init(&f->markup, markup_ceiling);
     buf_init(&f->scratch, VALUE_CEILING);
     buf_init(&f->style, VALUE_CEILING);
+    html_anchors_init(&f->anchors, markup_ceiling);
 }
 
 void html_filter_fini(struct html_filter *f)
@@ -38,6 +39,7 @@ void html_filter_fini(struct html_filter *f)
     buf_fini(&f->markup);
     buf_fini(&f->scratch);
     buf_fini(&f->style);
+    html_anchors_fini(&f->anchors);
 }
 
 /* ---- attributes ---------------------------------------------------------- */
@@ -68,6 +70,7 @@ static const struct {
     {ATTR_FACE, WORD_FACE},
     {ATTR_SIZE, WORD_SIZE},
     {ATTR_POSTER, WORD_POSTER},
+    {ATTR_ALT, WORD_ALT},
 };
 
 /* One more than the index in attr_words; 0: not one of ours. */
@@ -79,7 +82,7 @@ static const uint8_t attr_place[WORD_COUNT_] = {
     [WORD_LANG] = 13,        [WORD_STYLE] = 14,      [WORD_DATA_SRC] = 15,
     [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17, [WORD_ENCODING] = 18,
     [WORD_COLOR] = 19,       [WORD_FACE] = 20,       [WORD_SIZE] = 21,
-    [WORD_POSTER] = 22,
+    [WORD_POSTER] = 22,      [WORD_ALT] = 23,
 };
 
 /* Attributes that hold links; the others only say more about them. */
@@ -269,8 +272,8 @@ static uint32_t written_of(struct html_filter *f,
                    ? f->found & (ATTR_CONTENT | ATTR_HTTP_EQUIV | ATTR_NAME |
                                  ATTR_PROPERTY)
                    : 0;
-    /* Only <link> needs its whole rel; elsewhere only nofollow matters. */
-    if (w != WORD_LINK && (attrs & ATTR_REL) &&
+    /* Elsewhere than in <link> only nofollow matters for what is followed. */
+    if (w != WORD_LINK && (attrs & ATTR_REL) && !wants->link_texts &&
         !mentions_nofollow(value_of(f, ATTR_REL)))
         attrs &= ~(uint32_t)ATTR_REL;
     return attrs & CARRIERS ? attrs : 0;
@@ -284,6 +287,8 @@ static void write_html(struct html_filter *f, const struct html_wants *wants,
     if (attrs != 0)
         write_element(f, wants->of[w] != 0 || w == WORD_META ? w : WORD_PARAM,
                       attrs);
+    if (attrs != 0 && w == WORD_A && wants->link_texts)
+        html_anchors_begin(&f->anchors);
 }
 
 /* In SVG and MathML, <a> has links, and every element may have style. */
@@ -302,7 +307,11 @@ static void write_foreign(struct html_filter *f, const struct html_wants *wants,
         f->value[place_of(ATTR_HREF)] = f->value[place_of(ATTR_XLINK_HREF)];
         f->found |= ATTR_HREF;
     }
-    write_element(f, WORD_A, attrs | ATTR_HREF);
+    write_element(f, WORD_A,
+                  attrs | (f->found & wants->of[WORD_A] & ATTR_REL) |
+                      ATTR_HREF);
+    if (wants->link_texts)
+        html_anchors_begin(&f->anchors);
 }
 
 struct page_pass {
@@ -343,19 +352,33 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
     if (!f->body_begun && f->tree.part != TREE_HEAD) {
         f->body_begun = true;
         f->body_at = f->markup.len;
+        html_anchors_body(&f->anchors);
     }
-    if (place.drops_body)
+    if (place.drops_body) {
         buf_truncate(&f->markup, f->body_at);
+        html_anchors_drop_body(&f->anchors);
+    }
     if (place.ignored)
         return;
     if (place.state != HTML_DATA)
         html_switch(&f->reader, place.state, f->reader.name);
+    if (w == WORD_A)
+        html_anchors_end(&f->anchors);
     if (place.space != HTML_SPACE) {
         write_foreign(f, pass->wants, place.word);
         return;
     }
     note_element(f, pass, place.word);
+    if (f->found & ATTR_ALT)
+        html_anchors_alt(&f->anchors, value_of(f, ATTR_ALT));
     write_html(f, pass->wants, place.word);
+}
+
+static void take_end(struct html_filter *f)
+{
+    if (html_word_of(f->reader.name) == WORD_A)
+        html_anchors_end(&f->anchors);
+    html_tree_end(&f->tree, f->reader.name);
 }
 
 /* ---- text ---------------------------------------------------------------- */
@@ -375,8 +398,8 @@ static bool is_blank(struct html_filter *f)
     return true;
 }
 
-/* Passes on visible text. References are rare, so most of it is passed on as it
- * stands in the page. */
+/* Passes on visible text, also to the link around it. References are rare, so
+ * most of it is passed on as it stands in the page. */
 static void visit_text(struct html_filter *f, const struct html_wants *wants)
 {
     struct bytes s = f->reader.text;
@@ -389,7 +412,9 @@ static void visit_text(struct html_filter *f, const struct html_wants *wants)
         html_text(&f->scratch, s, HTML_AS_DATA);
         s = buf_bytes(&f->scratch);
     }
-    wants->text(wants->text_ctx, s);
+    if (wants->text != NULL)
+        wants->text(wants->text_ctx, s);
+    html_anchors_add(&f->anchors, s);
 }
 
 static void take_text(struct html_filter *f, const struct html_wants *wants)
@@ -397,7 +422,7 @@ static void take_text(struct html_filter *f, const struct html_wants *wants)
     struct html_reader *r = &f->reader;
     bool raw = r->text_state != HTML_DATA && r->text_state != HTML_CDATA;
 
-    if (wants->text != NULL && !raw)
+    if ((wants->text != NULL || f->anchors.open) && !raw)
         visit_text(f, wants);
     if (f->in_title)
         f->title = r->text;
@@ -416,6 +441,7 @@ static void begin_page(struct html_filter *f, struct bytes page)
     html_tree_begin(&f->tree);
     buf_clear(&f->markup);
     buf_clear(&f->style);
+    html_anchors_clear(&f->anchors);
     buf_add_str(&f->markup, MARKUP_BEGIN);
     f->body_at = f->markup.len;
     f->body_begun = false;
@@ -429,6 +455,7 @@ static enum status end_page(struct html_filter *f)
     enum status st;
 
     write_style(f);
+    html_anchors_end(&f->anchors);
     st = buf_failed(&f->markup);
     f->markup.failed = false;
     f->markup.ceiling += sizeof MARKUP_END - 1;
@@ -456,7 +483,7 @@ enum status html_filter_page(struct html_filter *f, struct bytes page,
             if (token == HTML_START_TAG)
                 take_start(f, &pass);
             else if (html_finish_tag(&f->reader))
-                html_tree_end(&f->tree, f->reader.name);
+                take_end(f);
             f->reader.in_foreign = html_tree_in_foreign(&f->tree);
         }
     }

@@ -3,7 +3,8 @@
  *
  * Reads a page as a browser with scripting off does (html.h, html_tree.h) and
  * writes the few tags that can hold what is asked for: empty elements side by
- * side in one root. It also collects the page's title and language.
+ * side in one root. It also collects the page's title and language, and the
+ * texts of its links.
  *
  * Whatever octets the page has, the markup is a well-formed XML document
  * without namespaces, references, comments, processing instructions or a DTD,
@@ -20,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "crawler/html/html_anchors.h"
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
 
@@ -47,7 +49,8 @@ enum html_attr_bit {
     ATTR_FACE = 1 << 19,
     ATTR_SIZE = 1 << 20,
     ATTR_POSTER = 1 << 21,
-    ATTR_COUNT_ = 22
+    ATTR_ALT = 1 << 22,
+    ATTR_COUNT_ = 23
 };
 
 /* What is asked for. Zero it, then set. */
@@ -56,6 +59,7 @@ struct html_wants {
     uint32_t of_any;          /* attributes written for every element */
     bool style_text;          /* text of style sheets, as a style attribute */
     bool og;                  /* meta og: properties */
+    bool link_texts;          /* texts of <a> with a link, and whole rel */
     const char *agent;        /* <meta> name to read besides robots; or NULL */
     /* Gets the visible text of the page in pieces, decoded, each a word or more
      * (but no title, style, script or content of a template); NULL: nobody. */
@@ -66,10 +70,11 @@ struct html_wants {
 struct html_filter {
     struct html_reader reader;
     struct html_tree tree;
-    struct buf markup;  /* the XML document */
-    struct buf scratch; /* a value being read */
-    struct buf style;   /* text of a style sheet inside SVG */
-    size_t body_at;     /* where the tags of the page's body begin in it */
+    struct buf markup;           /* the XML document */
+    struct buf scratch;          /* a value being read */
+    struct buf style;            /* text of a style sheet inside SVG */
+    struct html_anchors anchors; /* of the <a> in it */
+    size_t body_at; /* where the tags of the page's body begin in it */
     bool body_begun;
     bool in_style;
     bool in_title, title_found;
@@ -84,9 +89,9 @@ void html_filter_init(struct html_filter *f, size_t markup_ceiling);
 void html_filter_fini(struct html_filter *f);
 
 /* Reads all of `page` (UTF-8). `base` gets each base element's href, decoded,
- * until it returns true. Afterwards .markup, .title and .lang are valid as long
- * as the page is. STATUS_LIMIT: the markup reached its ceiling; it ends with a
- * whole tag. */
+ * until it returns true. Afterwards .markup, .anchors, .title and .lang are
+ * valid as long as the page is. STATUS_LIMIT: the markup reached its ceiling;
+ * it ends with a whole tag. */
 MUST_CHECK enum status html_filter_page(
     struct html_filter *f, struct bytes page, const struct html_wants *wants,
     bool (*base)(void *ctx, struct bytes href), void *ctx);

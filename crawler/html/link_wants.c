@@ -55,3 +55,10 @@ void link_wants(struct html_wants *out, uint32_t kinds, const char *agent)
     out->og = kinds & LINK_BIT(LINK_OG);
     out->agent = agent;
 }
+
+void link_wants_texts(struct html_wants *out)
+{
+    out->link_texts = true;
+    out->of[WORD_IMG] |= ATTR_ALT;
+    out->of[WORD_AREA] |= ATTR_ALT;
+}

@@ -13,5 +13,7 @@
 /* Asks html_filter.h for all that links of `kinds` (link_kinds.h) need. `agent`
  * is for <meta name=AGENT>; it may be NULL, and must outlive *out. */
 void link_wants(struct html_wants *out, uint32_t kinds, const char *agent);
+/* Asks for the texts of links, too. */
+void link_wants_texts(struct html_wants *out);
 
 #endif

@@ -19,10 +19,11 @@
 #include "crawler/html/css.h"
 #include "crawler/html/html_charset.h"
 #include "crawler/html/html_filter.h"
-#include "crawler/html/html_markup.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/link_wants.h"
+#include "crawler/html/tag_values.h"
 #include "crawler/html/text_digest.h"
+#include "crawler/html/text_fold.h"
 #include "crawler/html/text_simhash.h"
 #include "crawler/robots/robots_tag.h"
 
@@ -42,11 +43,13 @@ struct link_parser {
     struct text_simhash simhash;
     struct text_digest text_digest;
     struct html_wants wants;
-    uint32_t wanted_kinds; /* the kinds that `wants` was made for */
+    uint32_t wanted_kinds; /* the kinds that `wants` was made for ... */
+    bool wanted_texts;     /* ... with texts */
     xmlParserCtxtPtr xml;  /* its dictionary of names lives from page to page */
     struct buf values;     /* attributes of one tag that had to be decoded */
     struct buf text;       /* the page in UTF-8, if it had to be decoded */
     struct buf css_url;    /* one URL of a style sheet */
+    struct buf about;      /* rel and alt of the current element */
     struct buf title, lang;
     struct url base, url;
 
@@ -57,9 +60,11 @@ struct link_parser {
     void (*visit)(void *ctx, const struct found_link *link);
     void *visit_ctx;
     struct page_info *info;
-    bool full;       /* options->most links were visited */
-    bool nofollow;   /* of the current element */
-    bool read_whole; /* the parser saw the end of the markup */
+    bool full;                   /* options->most links were visited */
+    bool nofollow;               /* of the current element */
+    struct bytes rel, link_text; /* of it */
+    size_t texts_read;           /* of filter.texts */
+    bool read_whole;             /* the parser saw the end of the markup */
 };
 
 /* ---- one link ------------------------------------------------------------ */
@@ -70,7 +75,9 @@ static void visit_link(struct link_parser *p, enum link_kind kind,
     const struct url *base = p->has_base ? &p->base : p->options->page_url;
     struct found_link found = {.kind = kind,
                                .nofollow = p->nofollow,
-                               .url = &p->url};
+                               .url = &p->url,
+                               .rel = p->rel,
+                               .text = p->link_text};
 
     value = bytes_trim(value);
     if (value.len == 0 || p->full || !(p->options->kinds & LINK_BIT(kind)))
@@ -103,53 +110,7 @@ static void visit_css(void *ctx, struct bytes url)
 
 /* ---- elements ------------------------------------------------------------ */
 
-/* The attributes of a start tag; at == NULL: it lacks this one. */
-struct values {
-    struct bytes href, src, srcset, action, data, cite, content, http_equiv,
-        name, property, rel, type, style, data_src, data_srcset, poster;
-};
-
-static struct bytes *value_place(struct values *v, enum html_word w)
-{
-    switch (w) {
-    case WORD_HREF:
-        return &v->href;
-    case WORD_SRC:
-        return &v->src;
-    case WORD_SRCSET:
-        return &v->srcset;
-    case WORD_ACTION:
-        return &v->action;
-    case WORD_DATA:
-        return &v->data;
-    case WORD_CITE:
-        return &v->cite;
-    case WORD_CONTENT:
-        return &v->content;
-    case WORD_HTTP_EQUIV:
-        return &v->http_equiv;
-    case WORD_NAME:
-        return &v->name;
-    case WORD_PROPERTY:
-        return &v->property;
-    case WORD_REL:
-        return &v->rel;
-    case WORD_TYPE:
-        return &v->type;
-    case WORD_STYLE:
-        return &v->style;
-    case WORD_DATA_SRC:
-        return &v->data_src;
-    case WORD_DATA_SRCSET:
-        return &v->data_srcset;
-    case WORD_POSTER:
-        return &v->poster;
-    default:
-        return NULL;
-    }
-}
-
-static void take_meta(struct link_parser *p, const struct values *v)
+static void take_meta(struct link_parser *p, const struct tag_values *v)
 {
     struct bytes url, name = bytes_trim(v->name);
 
@@ -165,7 +126,7 @@ static void take_meta(struct link_parser *p, const struct values *v)
 }
 
 static void take_element(struct link_parser *p, enum html_word w,
-                         const struct values *v)
+                         const struct tag_values *v)
 {
     switch (w) {
     case WORD_A:
@@ -216,46 +177,25 @@ static void take_element(struct link_parser *p, enum html_word w,
     }
 }
 
-/* libxml2 gives each attribute as five pointers: local name, prefix, namespace,
- * where the value begins, where it ends. The value stands in libxml2's input.
- */
-#define ATT_PARTS 5
-
-static struct bytes raw_value(const xmlChar *const *att)
+static struct bytes folded(struct link_parser *p, struct bytes text)
 {
-    return bytes_of(att[3], (size_t)(att[4] - att[3]));
+    struct text_fold t;
+
+    text_fold_begin(&t, &p->about, ANCHOR_TEXT_MOST);
+    text_fold_add(&t, text);
+    return text_fold_get(&t);
 }
 
-/* p->values must have room. */
-static struct bytes decoded_value(struct link_parser *p, struct bytes raw)
+/* What is told of the links of an element. */
+static void take_texts(struct link_parser *p, enum html_word w,
+                       const struct tag_values *v)
 {
-    size_t at = p->values.len;
-
-    if (!html_markup_is_coded(raw))
-        return raw;
-    html_markup_read(&p->values, raw);
-    return bytes_of(p->values.at + at, p->values.len - at);
-}
-
-static struct values values_of(struct link_parser *p,
-                               const xmlChar *const *atts, int count)
-{
-    struct values v = {0};
-    size_t total = 0;
-
-    for (int i = 0; i < count; i++)
-        total += raw_value(atts + i * ATT_PARTS).len;
-    buf_clear(&p->values);
-    if (buf_room(&p->values, total) == NULL)
-        return v;
-    for (int i = 0; i < count; i++, atts += ATT_PARTS) {
-        struct bytes name = bytes_of_str((const char *)atts[0]);
-        struct bytes *place = value_place(&v, html_word_of(name));
-
-        if (place != NULL)
-            *place = decoded_value(p, raw_value(atts));
-    }
-    return v;
+    buf_clear(&p->about);
+    (void)buf_room(&p->about, p->about.ceiling); /* it does not move later */
+    p->rel = folded(p, v->rel);
+    p->link_text = w == WORD_A
+                       ? html_anchors_next(&p->filter.anchors, &p->texts_read)
+                       : folded(p, v->alt);
 }
 
 static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix,
@@ -264,14 +204,17 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix,
                      const xmlChar **atts)
 {
     struct link_parser *p = ctx;
-    struct values v;
+    enum html_word w = html_word_of(bytes_of_str((const char *)name));
+    struct tag_values v;
 
     (void)prefix, (void)space, (void)space_count, (void)spaces, (void)defaulted;
     if (p->magic != PARSER_MAGIC || p->full || count == 0)
         return;
-    v = values_of(p, atts, count);
+    v = tag_values_of(&p->values, atts, count);
     p->nofollow = v.rel.len > 0 && words_have(v.rel, "nofollow");
-    take_element(p, html_word_of(bytes_of_str((const char *)name)), &v);
+    if (p->options->texts)
+        take_texts(p, w, &v);
+    take_element(p, w, &v);
     visit_link(p, LINK_LAZY, v.data_src);
     visit_srcset(p, LINK_LAZY, v.data_srcset);
     if (v.style.len > 0)
@@ -287,10 +230,13 @@ static void on_end(void *ctx)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static void want_kinds(struct link_parser *p, uint32_t kinds)
+static void want(struct link_parser *p, uint32_t kinds, bool texts)
 {
     p->wanted_kinds = kinds;
+    p->wanted_texts = texts;
     link_wants(&p->wants, kinds, p->agent);
+    if (texts)
+        link_wants_texts(&p->wants);
 }
 
 struct link_parser *link_parser_new(const char *agent)
@@ -304,11 +250,12 @@ struct link_parser *link_parser_new(const char *agent)
     buf_init(&p->text, TEXT_CEILING);
     buf_init(&p->values, MARKUP_CEILING);
     buf_init(&p->css_url, CSS_URL_MOST);
+    buf_init(&p->about, 2 * (ANCHOR_TEXT_MOST + 1));
     buf_init(&p->title, TITLE_MOST);
     buf_init(&p->lang, LANG_MOST);
     url_init(&p->base);
     url_init(&p->url);
-    want_kinds(p, LINK_SET_BASIC);
+    want(p, LINK_SET_BASIC, false);
     p->xml = xmlNewParserCtxt();
     if (p->xml == NULL)
         mem_out(sizeof *p->xml);
@@ -329,6 +276,7 @@ void link_parser_free(struct link_parser *p)
     buf_fini(&p->text);
     buf_fini(&p->values);
     buf_fini(&p->css_url);
+    buf_fini(&p->about);
     buf_fini(&p->title);
     buf_fini(&p->lang);
     url_fini(&p->base);
@@ -347,12 +295,11 @@ static bool take_base(void *ctx, struct bytes href)
     return p->has_base;
 }
 
-/* Appends the words with single spaces between them, as many whole characters
- * as `out` has room for. */
+/* The text of a title or the like, folded. */
 static struct bytes collapse(struct buf *out, struct bytes raw,
                              enum html_text_as as)
 {
-    struct bytes rest, word;
+    struct text_fold fold;
     struct buf text;
 
     /* A reference may become a little longer; what is cut in two at the end is
@@ -362,25 +309,11 @@ static struct bytes collapse(struct buf *out, struct bytes raw,
         raw.len = TITLE_RAW_MOST;
     buf_init(&text, 2 * TITLE_RAW_MOST);
     html_text(&text, raw, as);
-    rest = buf_bytes(&text);
     buf_clear(out);
-    while (word_next(&rest, &word)) {
-        size_t room = out->ceiling - out->len - (out->len > 0);
-
-        if (out->len == out->ceiling)
-            break;
-        if (out->len > 0)
-            buf_add_char(out, ' ');
-        if (word.len > room) {
-            while (room > 0 && ((unsigned char)word.at[room] & 0xc0) == 0x80)
-                room--;
-            buf_add(out, word.at, room);
-            break;
-        }
-        buf_add_bytes(out, word);
-    }
+    text_fold_begin(&fold, out, out->ceiling);
+    text_fold_add(&fold, buf_bytes(&text));
     buf_fini(&text);
-    return buf_bytes(out);
+    return text_fold_get(&fold);
 }
 
 /* We wrote the markup, so it parses; only memory may be short. It has no DTD,
@@ -407,6 +340,8 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
     p->options = o;
     p->info = info;
     p->has_base = p->full = p->nofollow = false;
+    p->rel = p->link_text = bytes_of("", 0);
+    p->texts_read = 0;
     p->encoder = charset_encoder_new(charset);
 }
 
@@ -424,6 +359,7 @@ static void end_page(struct link_parser *p)
     let_go(&p->filter.markup);
     let_go(&p->filter.scratch);
     let_go(&p->filter.style);
+    let_go(&p->filter.anchors.texts);
     let_go(&p->css_url);
     let_go(&p->url.text);
     charset_encoder_free(p->encoder);
@@ -455,8 +391,8 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     begin_page(p, charset, o, info);
     p->visit = visit;
     p->visit_ctx = ctx;
-    if (p->wanted_kinds != o->kinds)
-        want_kinds(p, o->kinds);
+    if (p->wanted_kinds != o->kinds || p->wanted_texts != o->texts)
+        want(p, o->kinds, o->texts);
     p->wants.text = o->simhash || o->text_digest ? add_text : NULL;
     p->wants.text_ctx = p;
     text_simhash_begin(&p->simhash);

@@ -23,6 +23,10 @@ struct found_link {
     enum link_kind kind;
     bool nofollow; /* rel=nofollow on the element itself */
     struct url *url;
+    /* If options.texts: its rel, and the text between the tags of <a>, or the
+     * alt of an image or area; white space folded, at most ANCHOR_TEXT_MOST
+     * octets (text_fold.h). Else empty. */
+    struct bytes rel, text;
 };
 
 /* What the page says of itself. */
@@ -49,6 +53,7 @@ struct link_options {
     const struct url *page_url; /* final URL of the page, canonical or not */
     uint64_t most;              /* most links to visit; 0: no limit */
     bool simhash;               /* take the fingerprint of the text */
+    bool texts;                 /* rel and text of links */
     bool text_digest; /* take the digest of the text, text_digest.h ... */
     bool no_numbers;  /* ... without numbers and dates */
 };

@@ -145,6 +145,49 @@ static bool brings_links(const struct engine_done *d,
     return d->outcome.http_status != 304 || l->lease.last.past_url != 0;
 }
 
+/* A drop that names its page, for all links past a limit, is no link. */
+static bool is_recorded(const struct engine_drop *d)
+{
+    return (ENGINE_RECORDED_DROPS >> d->reason & 1) != 0 &&
+           (d->whole || d->reason != REASON_LINK_COUNT) && d->url.len > 0 &&
+           d->url.len <= LINK_DROPPED_MOST;
+}
+
+static enum status record_link(struct frontier *f, struct link_row row,
+                               const struct link_label *label)
+{
+    if (label != NULL) {
+        row.said.rel = label->rel;
+        row.said.text = label->text;
+    }
+    return link_store_add(f->links, &row);
+}
+
+/* Those that are in, and then those that are not. */
+static enum status record_found(struct frontier *f, const struct engine_done *d,
+                                const struct admission *links, size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (!links[i].blocked)
+            st = record_link(f,
+                             (struct link_row){.from = links[i].via,
+                                               .to = links[i].id,
+                                               .kind = links[i].item->kind},
+                             links[i].item->label);
+    for (size_t i = 0; st == STATUS_OK && i < d->drop_count; i++)
+        if (is_recorded(&d->drops[i]))
+            st = record_link(f,
+                             (struct link_row){
+                                 .from = d->id,
+                                 .kind = d->drops[i].kind,
+                                 .said = {.reason = (uint8_t)d->drops[i].reason,
+                                          .dropped = d->drops[i].url}},
+                             d->drops[i].label);
+    return st;
+}
+
 static enum status record_page(struct frontier *f, const struct engine_done *d,
                                const struct admission *links, size_t n,
                                const struct past_page *past,
@@ -157,17 +200,15 @@ static enum status record_page(struct frontier *f, const struct engine_done *d,
     if (l == NULL || !brings_links(d, l))
         return STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < past->known_count; i++)
-        st = link_store_add(f->links,
-                            &(struct link_row){.from = d->id,
-                                               .to = past->known[i].to,
-                                               .kind = past->known[i].kind});
-    for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        if (!links[i].blocked)
-            st =
-                link_store_add(f->links,
-                               &(struct link_row){.from = links[i].via,
-                                                  .to = links[i].id,
-                                                  .kind = links[i].item->kind});
+        st = record_link(f,
+                         (struct link_row){.from = d->id,
+                                           .to = past->known[i].to,
+                                           .kind = past->known[i].kind},
+                         past->known[i].label);
+    if (st == STATUS_OK)
+        st = record_found(f, d, links, n);
+    if (st == STATUS_OK)
+        st = link_store_end_page(f->links);
     *rows = (struct link_range){first, link_store_next(f->links) - first,
                                 !has_all_links(d, l, links, n)};
     return st;

@@ -451,10 +451,14 @@ MUST_CHECK enum status frontier_note_unchanged(struct frontier *f,
 
 /* ---- of frontier_past.c ---- */
 
-/* A link whose URL this run knows already, by its id here. */
+/* A link of the page there, or one whose URL this run knows already, by its id
+ * here. Texts are in the arena of the page. */
 struct past_link {
-    uint64_t to;
+    uint64_t to; /* 0: it was dropped there, and has a URL */
     uint8_t kind;
+    uint8_t reason; /* if it was dropped */
+    const struct link_label *label;
+    struct bytes url;
 };
 /* Of one page that is unchanged since the earlier crawl: its links there. */
 struct past_page {

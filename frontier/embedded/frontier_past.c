@@ -29,15 +29,41 @@ struct reading {
     size_t count, room;
 };
 
-static void take_link(void *ctx, uint64_t to, uint8_t kind)
+static struct bytes copied(struct arena *a, struct bytes text)
+{
+    const char *at = arena_try_copy(a, text.at, text.len);
+
+    return bytes_of(at, at != NULL ? text.len : 0);
+}
+
+static const struct link_label *label_of(struct arena *a,
+                                         const struct link_row *row)
+{
+    struct link_label *label = (row->said.rel.len | row->said.text.len) > 0
+                                   ? arena_try(a, sizeof *label)
+                                   : NULL;
+
+    if (label != NULL)
+        *label = (struct link_label){copied(a, row->said.rel),
+                                     copied(a, row->said.text)};
+    return label;
+}
+
+static void take_link(void *ctx, const struct link_row *row)
 {
     struct reading *r = ctx;
+    struct arena *texts = r->page->texts;
 
     if (r->count == r->room) {
         r->room = r->room * 2 + 64;
         r->links = xrealloc(r->links, r->room * sizeof *r->links);
     }
-    r->links[r->count++] = (struct past_link){to, kind};
+    r->links[r->count++] =
+        (struct past_link){.to = row->to,
+                           .kind = row->kind,
+                           .reason = row->said.reason,
+                           .label = label_of(texts, row),
+                           .url = copied(texts, row->said.dropped)};
 }
 
 /* The id here of a URL that was admitted lately, 0: not known. Links are
@@ -46,7 +72,7 @@ static uint64_t known_here(const struct frontier *f, uint64_t there)
 {
     const struct known_links *k = f->known_links;
 
-    return !f->keeps_paths && !f->o.compare_text &&
+    return there != 0 && !f->keeps_paths && !f->o.compare_text &&
                    k->at[there % KNOWN_ROOM].there == there
                ? k->at[there % KNOWN_ROOM].here
                : 0;
@@ -84,7 +110,9 @@ static enum status offer(struct frontier *f, struct engine_done *done,
                          uint32_t depth, struct url *u)
 {
     const struct candidate_rules rules = frontier_rules(f);
-    struct engine_item item = {.depth = depth, .kind = l->kind};
+    struct engine_item item = {.depth = depth,
+                               .kind = l->kind,
+                               .label = l->label};
     enum outcome_reason no;
     enum status st = past_crawl_url(f->o.past, l->to, &f->text);
 
@@ -101,7 +129,24 @@ static enum status offer(struct frontier *f, struct engine_done *done,
     page->drops[done->drop_count++] = (struct engine_drop){.reason = no,
                                                            .whole = true,
                                                            .kind = l->kind,
-                                                           .depth = depth};
+                                                           .depth = depth,
+                                                           .label = l->label};
+    return keep_drop(page, &page->drops[done->drop_count - 1], u);
+}
+
+/* One that was dropped there, by the rules that this crawl has. */
+static enum status drop_again(struct engine_done *done, struct past_page *page,
+                              const struct past_link *l, uint32_t depth,
+                              struct url *u)
+{
+    if (url_parse(u, l->url, NULL, NULL) != URL_OK)
+        return STATUS_OK;
+    page->drops[done->drop_count++] =
+        (struct engine_drop){.reason = (enum outcome_reason)l->reason,
+                             .whole = l->reason != REASON_NOFOLLOW,
+                             .kind = l->kind,
+                             .depth = depth,
+                             .label = l->label};
     return keep_drop(page, &page->drops[done->drop_count - 1], u);
 }
 
@@ -116,12 +161,18 @@ static enum status offer_all(struct frontier *f, struct engine_done *done,
     for (size_t i = 0; st == STATUS_OK && i < r->count; i++) {
         uint64_t here = known_here(f, r->links[i].to);
 
+        if (r->links[i].to == 0) {
+            st = drop_again(done, page, &r->links[i], depth, &u);
+            continue;
+        }
         if (here == 0) {
             st = offer(f, done, page, &r->links[i], depth, &u);
             continue;
         }
         page->known[page->known_count++] =
-            (struct past_link){here, r->links[i].kind};
+            (struct past_link){.to = here,
+                               .kind = r->links[i].kind,
+                               .label = r->links[i].label};
         done->repeats++;
     }
     url_fini(&u);
@@ -142,8 +193,8 @@ enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
         return STATUS_OK;
     if (f->known_links == NULL)
         f->known_links = xcalloc(1, sizeof *f->known_links);
-    st = past_crawl_links(f->o.past, l->lease.last.seq, take_link, &r);
     page->texts = arena_new(TEXTS_MOST);
+    st = past_crawl_links(f->o.past, l->lease.last.seq, take_link, &r);
     page->there = xcalloc(r.count + 1, sizeof *page->there);
     page->known = xmalloc((r.count + 1) * sizeof *page->known);
     page->items = xmalloc((r.count + 1) * sizeof *page->items);

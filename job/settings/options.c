@@ -506,7 +506,8 @@ static const struct option_spec specs[] = {
 
     {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
      .section = OUTPUT,
-     .help = "keep the whole link graph, repeats too"},
+     .help = "keep the whole link graph, repeats too, with the texts of links "
+             "and those that lead out of scope"},
     {.name = "warc", FLAG(warc), .section = OUTPUT,
      .flags = OPTION_OF_WORKER,
      .help = "record requests and responses in WARC files below DIR/warc"},

@@ -104,6 +104,8 @@ const char *const schema_sql[] = {
     "BLOB)",
     /* no key of its own: only appended to and read from start to end */
     "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)",
+    /* more of a row of link and those after it, packed: rows/link_said.c */
+    "CREATE TABLE link_text(link INTEGER PRIMARY KEY, said BLOB)",
     /* which of them are those of the page of a fetch, and what the record of
      * a fetch refers to: rows/link_store.c, rows/revisit_store.c */
     "CREATE TABLE page_links(fetch INTEGER PRIMARY KEY, first INTEGER,"
@@ -216,6 +218,7 @@ const char *const schema_sql[] = {
  * there was format 2). Columns of a table are consecutive, after the table. */
 const struct db_added schema_added[] = {
     {.table = "link"},
+    {.table = "link_text"},
     {.table = "hint"},
     {.table = "place"},
     {.table = "item_update"},

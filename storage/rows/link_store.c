@@ -13,10 +13,20 @@
 #include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"
 
+#define SAID_MOST ((size_t)64 << 20) /* octets of a page */
+#define SAID_KEPT ((size_t)1 << 20)  /* room kept between pages */
+#define WHOLE_ROWS                                                             \
+    "SELECT l.src, l.dst, l.kind, t.said"                                      \
+    " FROM link l LEFT JOIN link_text t ON t.link = l.rowid"
+
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add, *set_page, *page, *rows, *drop_page, *drop_rows;
-    uint64_t last; /* row */
+    sqlite3_stmt *add, *add_text, *set_page, *page, *rows;
+    sqlite3_stmt *drop_page, *drop_rows, *drop_texts;
+    uint64_t last;      /* row */
+    struct buf said;    /* of the rows since the last end of a page ... */
+    uint64_t said_from; /* ... of which this was the first; */
+    bool says;          /* and some said something */
     enum link_record recorded;
 };
 
@@ -42,13 +52,14 @@ static enum status prepare(struct link_store *s)
     } all[] = {
         /* Rows at the end may be removed, and no number is given twice. */
         {&s->add, "INSERT INTO link(src, dst, kind, rowid) VALUES(?, ?, ?, ?)"},
+        {&s->add_text, "INSERT INTO link_text VALUES(?, ?)"},
         {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?, ?)"},
         {&s->page, "SELECT fetch, first, count, partial FROM page_links"
                    " WHERE fetch = ?"},
         {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
         {&s->drop_rows, "DELETE FROM link WHERE rowid BETWEEN ? AND ?"},
-        {&s->rows, "SELECT src, dst, kind FROM link"
-                   " WHERE rowid BETWEEN ? AND ?"},
+        {&s->drop_texts, "DELETE FROM link_text WHERE link BETWEEN ? AND ?"},
+        {&s->rows, WHOLE_ROWS " WHERE l.rowid BETWEEN ? AND ?"},
     };
     enum status st = STATUS_OK;
 
@@ -64,6 +75,7 @@ enum status link_store_open(struct link_store **out, struct db *d)
     enum status st;
 
     s->d = d;
+    buf_init(&s->said, SAID_MOST);
     st = prepare(s);
     if (st == STATUS_OK)
         st = db_number(d, "SELECT ifnull(max(rowid), 0) FROM link", &last);
@@ -83,11 +95,14 @@ void link_store_close(struct link_store *s)
     if (s == NULL)
         return;
     sqlite3_finalize(s->add);
+    sqlite3_finalize(s->add_text);
     sqlite3_finalize(s->set_page);
     sqlite3_finalize(s->page);
     sqlite3_finalize(s->rows);
     sqlite3_finalize(s->drop_page);
     sqlite3_finalize(s->drop_rows);
+    sqlite3_finalize(s->drop_texts);
+    buf_fini(&s->said);
     free(s);
 }
 
@@ -118,10 +133,35 @@ enum status link_store_note(struct link_store *s, bool keeps, bool first_run)
 enum status link_store_add(struct link_store *s, const struct link_row *row)
 {
     sqlite3_bind_int64(s->add, 1, (int64_t)row->from);
-    sqlite3_bind_int64(s->add, 2, (int64_t)row->to);
+    if (row->to != 0)
+        sqlite3_bind_int64(s->add, 2, (int64_t)row->to);
+    else
+        sqlite3_bind_null(s->add, 2);
     sqlite3_bind_int(s->add, 3, row->kind);
     sqlite3_bind_int64(s->add, 4, (int64_t)++s->last);
+    if (s->said.len == 0)
+        s->said_from = s->last;
+    link_said_put(&s->said, &row->said);
+    s->says |=
+        (row->said.rel.len | row->said.text.len | row->said.dropped.len) > 0;
     return db_run(s->d, s->add);
+}
+
+enum status link_store_end_page(struct link_store *s)
+{
+    enum status st = buf_failed(&s->said);
+
+    if (st == STATUS_OK && s->says) {
+        sqlite3_bind_int64(s->add_text, 1, (int64_t)s->said_from);
+        sqlite3_bind_blob64(s->add_text, 2, s->said.at, s->said.len,
+                            SQLITE_STATIC);
+        st = db_run(s->d, s->add_text);
+    }
+    if (s->said.cap > SAID_KEPT)
+        buf_fini(&s->said);
+    buf_clear(&s->said);
+    s->says = false;
+    return st;
 }
 
 /* ---- the links of one page ---- */
@@ -164,6 +204,14 @@ enum status link_store_page(struct link_store *s, uint64_t seq,
     return st;
 }
 
+static enum status drop_range(struct link_store *s, sqlite3_stmt *q,
+                              const struct link_range *rows)
+{
+    sqlite3_bind_int64(q, 1, (int64_t)rows->first);
+    sqlite3_bind_int64(q, 2, (int64_t)(rows->first + rows->count) - 1);
+    return db_run(s->d, q);
+}
+
 enum status link_store_forget(struct link_store *s, uint64_t seq,
                               const struct link_range *rows, bool with_rows)
 {
@@ -173,14 +221,41 @@ enum status link_store_forget(struct link_store *s, uint64_t seq,
     st = db_run(s->d, s->drop_page);
     if (st != STATUS_OK || !with_rows || rows->count == 0)
         return st;
-    sqlite3_bind_int64(s->drop_rows, 1, (int64_t)rows->first);
-    sqlite3_bind_int64(s->drop_rows, 2,
-                       (int64_t)(rows->first + rows->count) - 1);
-    return db_run(s->d, s->drop_rows);
+    st = drop_range(s, s->drop_texts, rows);
+    return st == STATUS_OK ? drop_range(s, s->drop_rows, rows) : st;
 }
 
-static enum status take_row(sqlite3_stmt *q, struct link_row *row)
+/* Where reading is in what is said of the links of a page. */
+struct saying {
+    struct buf text;
+    struct bytes rest;
+};
+
+static enum status damaged_saying(void)
 {
+    return db_damaged("link_text", 0, "is not what the links of a page say");
+}
+
+static enum status take_said(struct saying *saying, struct bytes said,
+                             struct link_row *row)
+{
+    if (said.len > 0) {
+        if (saying->rest.len > 0 || said.len > SAID_MOST)
+            return damaged_saying();
+        buf_clear(&saying->text);
+        buf_add_bytes(&saying->text, said);
+        saying->rest = buf_bytes(&saying->text);
+    }
+    if (saying->rest.len > 0 && !link_said_get(&saying->rest, &row->said))
+        return damaged_saying();
+    return STATUS_OK;
+}
+
+/* saying NULL: what is said is not read. */
+static enum status take_row(sqlite3_stmt *q, struct saying *saying,
+                            struct link_row *row)
+{
+    enum status st;
     struct db_row r = db_row(q);
 
     *row = (struct link_row){
@@ -188,7 +263,10 @@ static enum status take_row(sqlite3_stmt *q, struct link_row *row)
         .to = db_row_count(&r, 1, DB_ID_MOST),
         .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
     };
-    return db_row_check(&r, "link");
+    st = db_row_check(&r, "link");
+    return st == STATUS_OK && saying != NULL
+               ? take_said(saying, db_column(q, 3), row)
+               : st;
 }
 
 enum status link_store_each_in(
@@ -196,22 +274,48 @@ enum status link_store_each_in(
     void (*visit)(void *ctx, const struct link_row *row), void *ctx)
 {
     struct link_row row;
+    struct saying saying = {.rest = {NULL, 0}};
     uint64_t count = 0;
     enum status st;
 
+    buf_init(&saying.text, SAID_MOST);
     sqlite3_bind_int64(s->rows, 1, (int64_t)rows->first);
     sqlite3_bind_int64(s->rows, 2, (int64_t)(rows->first + rows->count) - 1);
     while ((st = db_step(s->d, s->rows)) == STATUS_OK &&
-           (st = take_row(s->rows, &row)) == STATUS_OK) {
+           (st = take_row(s->rows, &saying, &row)) == STATUS_OK) {
         visit(ctx, &row);
         count++;
     }
     sqlite3_reset(s->rows);
+    buf_fini(&saying.text);
     if (st != STATUS_NOT_FOUND)
         return st;
+    if (saying.rest.len > 0)
+        return damaged_saying();
     return count == rows->count ? STATUS_OK
                                 : db_damaged("page_links", (int64_t)rows->first,
                                              "names rows that are not there");
+}
+
+static enum status each(struct link_store *s, const char *sql,
+                        struct saying *saying,
+                        bool (*visit)(void *ctx, const struct link_row *row),
+                        void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q, sql);
+    bool more = true;
+
+    while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct link_row row;
+
+        st = take_row(q, saying, &row);
+        more = st == STATUS_OK && visit(ctx, &row);
+    }
+    sqlite3_finalize(q);
+    if (st == STATUS_NOT_FOUND && saying != NULL && saying->rest.len > 0)
+        return damaged_saying();
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
 enum status link_store_each(struct link_store *s,
@@ -219,19 +323,24 @@ enum status link_store_each(struct link_store *s,
                                           const struct link_row *row),
                             void *ctx)
 {
-    sqlite3_stmt *q = NULL;
-    enum status st =
-        db_prepare(s->d, &q, "SELECT src, dst, kind FROM link ORDER BY rowid");
-    bool more = true;
+    return each(s,
+                "SELECT src, dst, kind FROM link WHERE dst IS NOT NULL"
+                " ORDER BY rowid",
+                NULL, visit, ctx);
+}
 
-    while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        struct link_row row;
+enum status link_store_each_whole(struct link_store *s,
+                                  bool (*visit)(void *ctx,
+                                                const struct link_row *row),
+                                  void *ctx)
+{
+    struct saying saying = {.rest = {NULL, 0}};
+    enum status st;
 
-        st = take_row(q, &row);
-        more = st == STATUS_OK && visit(ctx, &row);
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    buf_init(&saying.text, SAID_MOST);
+    st = each(s, WHOLE_ROWS " ORDER BY l.rowid", &saying, visit, ctx);
+    buf_fini(&saying.text);
+    return st;
 }
 
 enum status link_store_seen_again(struct link_store *s, uint64_t to,
@@ -263,7 +372,8 @@ static bool check_row(void *ctx, const struct link_row *l)
     struct check *c = ctx;
 
     c->count++;
-    c->bad = l->from == 0 || l->from > c->last || l->to == 0 || l->to > c->last;
+    c->bad = l->from == 0 || l->from > c->last || l->to > c->last ||
+             (l->to == 0) != (l->said.dropped.len > 0);
     return !c->bad;
 }
 
@@ -271,13 +381,21 @@ enum status link_store_verify(struct link_store *s, uint64_t last,
                               uint64_t *count)
 {
     struct check c = {.last = last};
-    enum status st = link_store_each(s, check_row, &c);
+    int64_t orphans = 0;
+    enum status st = link_store_each_whole(s, check_row, &c);
 
     *count = c.count;
+    if (st == STATUS_OK)
+        st = db_number(s->d,
+                       "SELECT count(*) FROM link_text t WHERE NOT EXISTS"
+                       " (SELECT 1 FROM link l WHERE l.rowid = t.link)",
+                       &orphans);
     if (st != STATUS_OK)
         return st;
     if (c.bad)
         return db_damaged("link", (int64_t)c.count, "names no URL");
+    if (orphans > 0)
+        return db_damaged("link_text", orphans, "rows are of no link");
     if (c.count > 0 && s->recorded == LINK_RECORD_NONE)
         return db_damaged("link", 1, "nothing was recorded");
     return STATUS_OK;

@@ -1,12 +1,13 @@
 /*
  * link_store.h - the whole link graph, if a crawl keeps it.
  *
- * With --record links each link of a page that is in scope becomes a row of
- * table link (from, to, kind), repeats included, in the transaction that makes
- * the page done. Rows are appended, about 10 octets each, without an index;
- * they go when their fetch does (history.h). Finding the links to a URL
- * therefore reads the whole table; explain does that for people, the crawl does
- * not.
+ * With --record links each link of a page becomes a row of table link (from,
+ * to, kind), repeats included, in the transaction that makes the page done. One
+ * that was dropped for its URL has no `to`. What is said of the links of a page
+ * is a row of table link_text (link_said.h). Rows are appended, about 10 octets
+ * each without their texts, without an index; they go when their fetch does
+ * (history.h). Finding the links to a URL therefore reads the whole table;
+ * explain does that for people, the crawl does not.
  *
  * Owned by the frontier thread; readers open the database read-only.
  */
@@ -18,6 +19,7 @@
 
 #include "base/status.h"
 #include "storage/db/db.h"
+#include "storage/rows/link_said.h"
 
 struct link_store;
 
@@ -26,8 +28,9 @@ struct link_store;
 enum link_record { LINK_RECORD_NONE, LINK_RECORD_PART, LINK_RECORD_ALL };
 
 struct link_row {
-    uint64_t from, to; /* ids of url rows */
+    uint64_t from, to; /* ids of url rows; to 0: it was dropped */
     uint8_t kind;      /* enum link_kind; a redirect is one */
+    struct link_said said;
 };
 
 MUST_CHECK enum status link_store_open(struct link_store **out, struct db *d);
@@ -42,6 +45,8 @@ MUST_CHECK enum status link_store_note(struct link_store *s, bool keeps,
 
 MUST_CHECK enum status link_store_add(struct link_store *s,
                                       const struct link_row *row);
+/* The rows since the last call are a page's: stores what is said of them. */
+MUST_CHECK enum status link_store_end_page(struct link_store *s);
 
 /* Rows that follow each other: those of one page, after which `first` would be
  * the next one. */
@@ -62,13 +67,19 @@ MUST_CHECK enum status link_store_page(struct link_store *s, uint64_t seq,
 MUST_CHECK enum status link_store_forget(struct link_store *s, uint64_t seq,
                                          const struct link_range *rows,
                                          bool with_rows);
-/* The rows of a range; `visit` may ask the database. */
+/* The rows of a range; `visit` may ask the database. Bytes are borrowed until
+ * it returns. */
 MUST_CHECK enum status link_store_each_in(
     struct link_store *s, const struct link_range *rows,
     void (*visit)(void *ctx, const struct link_row *row), void *ctx);
-/* In the order in which their pages were done, a page's links together. `visit`
- * returns false to stop. */
+/* From, to and kind of all that were not dropped, in the order in which their
+ * pages were done, a page's links together. `visit` returns false to stop. */
 MUST_CHECK enum status link_store_each(
+    struct link_store *s, bool (*visit)(void *ctx, const struct link_row *row),
+    void *ctx);
+/* The same of all, with all that is known. Bytes are borrowed until `visit`
+ * returns. */
+MUST_CHECK enum status link_store_each_whole(
     struct link_store *s, bool (*visit)(void *ctx, const struct link_row *row),
     void *ctx);
 /* The number of links to `to`, not counting the first one, on page `via` (0: it
@@ -76,9 +87,9 @@ MUST_CHECK enum status link_store_each(
 MUST_CHECK enum status link_store_seen_again(struct link_store *s, uint64_t to,
                                              uint64_t via, uint64_t *count);
 
-/* Checks that each row names two existing URLs (ids up to `last`), and that
- * there are no rows if nothing was recorded. STATUS_DAMAGED with one log line.
- */
+/* Checks that each row names two existing URLs (ids up to `last`), or one and
+ * a dropped URL, that each row of link_text is of a link, and that there are no
+ * rows if nothing was recorded. STATUS_DAMAGED with one log line. */
 MUST_CHECK enum status link_store_verify(struct link_store *s, uint64_t last,
                                          uint64_t *count);
 

@@ -48,7 +48,7 @@ has fetched_only_through_lost null
 exits 0 "$URLWEIR" audit plain
 says out "not checked, there is no filter file"
 exits 0 "$URLWEIR" verify d
-says out "links: 8 recorded"
+says out "links: 10 recorded"
 exits 0 "$URLWEIR" verify plain
 
 # ---- false positives and a false negative, planted ----

@@ -6,9 +6,10 @@ set -eu
 here=127.0.0.1
 mkdir -p web/$here
 cat >web/$here/index.html <<'END'
-<a href=/there.html>fine</a><a href=/gone.html>gone</a><img src=/gone.png>
+<a href=/there.html>fine</a><a href=/gone.html>gone</a><img src=/gone.png alt='a picture'>
 <a href=/old.html>moved, and fine</a><a href=/lost.html>moved, and gone</a>
-<a href=/round.html>round and round</a><a href=/denied/x.html>not asked for</a>
+<a href=/round.html rel=noopener>round
+ <b>and</b> round</a><a href=/denied/x.html>not asked for</a>
 <a href=http://other.example/>another host</a>
 END
 cat >web/$here/there.html <<'END'
@@ -30,13 +31,13 @@ ended 0
 exits 0 "$URLWEIR" export d --what broken --format csv
 sed "s,http://$here:$port,,g" out >got
 cat >want <<'END'
-url,status,reason,http_status,redirect_to,src,kind
-/gone.html,failed,http_404,404,,/,a
-/gone.png,failed,http_404,404,,/,img
-/lost.html,failed,http_404,404,/gone.html,/,a
-/round.html,redirect,redirect_loop,301,/round-2.html,/,a
-/gone.html,failed,http_404,404,,/there.html,a
-/gone.html,failed,http_404,404,,/there.html,a
+url,status,reason,http_status,redirect_to,src,kind,rel,text
+/gone.html,failed,http_404,404,,/,a,,gone
+/gone.png,failed,http_404,404,,/,img,,a picture
+/lost.html,failed,http_404,404,/gone.html,/,a,,"moved, and gone"
+/round.html,redirect,redirect_loop,301,/round-2.html,/,a,noopener,round and round
+/gone.html,failed,http_404,404,,/there.html,a,,once
+/gone.html,failed,http_404,404,,/there.html,a,,again
 END
 sort want >want.sorted
 tr -d '\r' <got | sort | diff want.sorted - >difference || fail "$(cat difference)"

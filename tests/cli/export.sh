@@ -65,20 +65,22 @@ says out "\"${seed}c,omma.html\",fetched,"
 # ---- links ----
 
 writes links csv <<'END'
-src,dst,kind~
-/,/a.html,a~
-/,"/c,omma.html",a~
-/,/missing.html,a~
-/,/private/x.html,a~
-/,/a.html,a~
-/a.html,/,a~
-/a.html,/b.html,a~
-/b.html,/a.html,a~
+src,dst,kind,rel,text,reason~
+/,/a.html,a,,a,~
+/,"/c,omma.html",a,,c,~
+/,/missing.html,a,,m,~
+/,/private/x.html,a,,p,~
+/,/a.html,a,,again,~
+/,http://other.invalid/,a,,out of scope,scope~
+/,/b.html,a,nofollow,not followed here,nofollow~
+/a.html,/,a,,up,~
+/a.html,/b.html,a,,b,~
+/b.html,/a.html,a,,a,~
 END
 exits 0 "$URLWEIR" export d --what links
 plain >got
-says got '{"src": "/", "dst": "/c,omma.html", "kind": "a"}'
-[ "$(wc -l <got)" = 8 ] || fail "not eight links"
+says got '{"src": "/", "dst": "/c,omma.html", "kind": "a", "rel": null, "text": "c", "reason": null}'
+[ "$(wc -l <got)" = 10 ] || fail "not ten links"
 exits 1 "$URLWEIR" export plain --what links
 says err "did not record its links"
 [ ! -s out ] || fail "links of a crawl that recorded none: $(cat out)"

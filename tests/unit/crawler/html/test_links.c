@@ -277,6 +277,85 @@ START_TEST(ours_only_the_kinds_asked_for_are_visited)
 }
 END_TEST
 
+static void add_said(void *ctx, const struct found_link *l)
+{
+    (void)ctx;
+    buf_addf(&rows, "%s [%.*s][%.*s]\n", link_kind_name(l->kind),
+             (int)l->rel.len, l->rel.at, (int)l->text.len, l->text.at);
+}
+
+static void check_said(const char *page, const char *want)
+{
+    struct link_options o = {.kinds = LINK_SET_ALL,
+                             .page_url = &base,
+                             .texts = true,
+                             .text_digest = strlen(page) % 2 == 0};
+    struct page_info info;
+
+    buf_clear(&rows);
+    ck_assert_int_eq(link_parser_html(parser, bytes_of_str(page), &o, add_said,
+                                      NULL, &info),
+                     STATUS_OK);
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
+}
+
+START_TEST(ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link)
+{
+    check_said("<a href=1> one\n\t<b>t</b>wo <i> three</i> </a>not this",
+               "a [][one two three]\n");
+    check_said("<a href=1>one<a href=2>two</a>no<a name=x>no<a href=3>three",
+               "a [][one]\na [][two]\na [][three]\n");
+    check_said("<a href=1>&lt;&amp;&#228;&nbsp;x</a>",
+               "a [][<&\xc3\xa4\xc2\xa0x]\n");
+    check_said("<a href=1><script>no</script><style>no</style><!--no-->yes"
+               "<textarea>no</textarea><template>no</template></a>",
+               "a [][yes]\n");
+    check_said("<a href=1></a><a href=2> </a><a href=3>x</a>",
+               "a [][]\na [][]\na [][x]\n");
+    check_said("<svg><a xlink:href=1 rel=x><text>in</text></a></svg>"
+               "<a href=2>out</a>",
+               "a [x][in]\na [][out]\n");
+    check_said("<a style='background:url(x)'>0</a><a href=1>1</a>",
+               "style [][0]\na [][1]\n");
+}
+END_TEST
+
+START_TEST(ours_images_say_what_they_show_and_rel_is_told_whole)
+{
+    check_said("<a href=1>a<img src=2 alt=' b  c '>d</a><img src=3>",
+               "a [][a b c d]\nimg [][b c]\nimg [][]\n");
+    check_said("<area href=1 alt=here rel='  noopener\n nofollow '>",
+               "area [noopener nofollow][here]\n");
+    check_said("<link rel=canonical href=1><form action=2 rel=external>",
+               "canonical [canonical][]\nform [external][]\n");
+    check_said("<a href=1 rel=noopener>x</a>", "a [noopener][x]\n");
+    /* a frameset replaces the body, and its links */
+    check_said("<a href=1></a><frameset><frame src=2></frameset>",
+               "iframe [][]\n");
+}
+END_TEST
+
+START_TEST(ours_texts_of_links_are_cut_between_characters)
+{
+    struct buf page, want;
+
+    buf_init(&page, MOST);
+    buf_init(&want, MOST);
+    buf_add_str(&page, "<meta charset=utf-8><a href=1>x");
+    buf_add_str(&want, "a [][x");
+    for (int i = 0; i < 150; i++) /* 199 octets of these have room */
+        buf_add_str(&page, "\xc3\xa4");
+    for (int i = 0; i < 99; i++)
+        buf_add_str(&want, "\xc3\xa4");
+    buf_add_str(&page, " more</a><a href=2>y</a>");
+    buf_add_str(&want, "]\na [][y]\n");
+    check_said(buf_str(&page), buf_str(&want));
+    buf_fini(&page);
+    buf_fini(&want);
+}
+END_TEST
+
 START_TEST(ours_the_number_of_links_can_be_bounded)
 {
     struct link_options o = {.kinds = LINK_SET_BASIC,
@@ -513,6 +592,10 @@ Suite *suite_links(void)
     tcase_add_test(t, l6_utf16_pages_are_read);
     tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
     tcase_add_test(t, ours_only_the_kinds_asked_for_are_visited);
+    tcase_add_test(t,
+                   ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link);
+    tcase_add_test(t, ours_images_say_what_they_show_and_rel_is_told_whole);
+    tcase_add_test(t, ours_texts_of_links_are_cut_between_characters);
     tcase_add_test(t, ours_the_number_of_links_can_be_bounded);
     tcase_add_test(t, l7_directions_for_robots_are_told_and_hide_nothing);
     tcase_add_test(t, ours_title_and_language_are_short_and_clean);

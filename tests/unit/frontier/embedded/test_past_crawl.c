@@ -76,12 +76,14 @@ static void fetch_old(struct rig *r)
     struct engine_lease l = lease(r);
     enum page p = page_of(l.url);
     struct engine_done d = done_of(r, l.id, judge_fetched);
+    static const struct link_label label = {{"rel", 3}, {"text", 4}};
     struct engine_item links[PAGES];
     size_t n = 0;
 
     for (unsigned i = 0; i < PAGES; i++)
         if ((pages[p].links >> i & 1) != 0) {
             links[n] = rig_item(r, pages[i].url);
+            links[n].label = i == C ? &label : NULL;
             links[n++].kind = i == C ? LINK_AREA : LINK_A;
         }
     d.outlinks = links;
@@ -239,9 +241,9 @@ START_TEST(one_that_cannot_be_read_says_why)
     waitpid(child, NULL, 0);
     close(pipes[0]);
     close(pipes[1]);
-    change(&old, "UPDATE meta SET value = '12' WHERE name = 'format'");
-    refuse(old.at.dir, STATUS_VERSION, " has format 12; `urlweir resume ");
     change(&old, "UPDATE meta SET value = '13' WHERE name = 'format'");
+    refuse(old.at.dir, STATUS_VERSION, " has format 13; `urlweir resume ");
+    change(&old, "UPDATE meta SET value = '14' WHERE name = 'format'");
     past_crawl_close(open_past(&old));
     change(&old, "UPDATE meta SET value = x'0102' WHERE name = 'digest_seed'");
     refuse(old.at.dir, STATUS_DAMAGED, ": ");
@@ -404,12 +406,12 @@ START_TEST(the_record_of_a_page_is_the_one_that_has_its_body)
 }
 END_TEST
 
-static void count_link(void *ctx, uint64_t to, uint8_t kind)
+static void count_link(void *ctx, const struct link_row *row)
 {
     unsigned *bits = ctx;
 
-    ck_assert_uint_eq(kind, to == C + 1 ? LINK_AREA : LINK_A);
-    *bits |= 1U << (to - 1);
+    ck_assert_uint_eq(row->kind, row->to == C + 1 ? LINK_AREA : LINK_A);
+    *bits |= 1U << (row->to - 1);
 }
 
 START_TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
@@ -506,6 +508,20 @@ static bool take_link(void *ctx, const struct link_row *row)
     return true;
 }
 
+/* What is said of links is carried over, too, and what was dropped. */
+static bool is_whole(void *ctx, const struct link_row *row)
+{
+    unsigned *seen = ctx;
+    bool area = row->kind == LINK_AREA;
+
+    ck_assert(bytes_is(row->said.rel, area ? "rel" : ""));
+    ck_assert(bytes_is(row->said.text, area ? "text" : ""));
+    ck_assert_int_eq(row->to == 0, row->said.dropped.len > 0);
+    seen[0] += area;
+    seen[1] += row->said.reason != REASON_NONE && row->said.dropped.len > 0;
+    return true;
+}
+
 static bool same_size(void *ctx, const struct fetch_row *row)
 {
     *(uint64_t *)ctx = row->body_bytes;
@@ -519,7 +535,7 @@ START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     struct link_range rows = {0, 0};
     struct reader reader;
     struct both b;
-    unsigned seen = 0;
+    unsigned seen = 0, said[2] = {0};
     uint64_t size = 0;
 
     begin(&b);
@@ -542,6 +558,10 @@ START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     ck_assert_int_eq(reader_open(&reader, b.new.at.dir), STATUS_OK);
     ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
     ck_assert_uint_eq(g.count, 6);
+    ck_assert_int_eq(link_store_each_whole(reader.links, is_whole, said),
+                     STATUS_OK);
+    ck_assert_uint_eq(said[0], 2); /* of the root and of B */
+    ck_assert_uint_eq(said[1], 2);
     ck_assert_uint_eq(g.links[1], 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
     ck_assert_uint_eq(g.links[rig_find(&reader, pages[B].url)],
                       1 << 1 | 1 << rig_find(&reader, pages[C].url));
@@ -551,7 +571,7 @@ START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     /* so that they are known to the crawl after this one */
     ck_assert_int_eq(link_store_page(reader.links, 1, &rows), STATUS_OK);
     ck_assert_uint_eq(rows.first, 1);
-    ck_assert_uint_eq(rows.count, 4);
+    ck_assert_uint_eq(rows.count, 5);
     reader_close(&reader);
     end(&b);
 }

@@ -132,10 +132,13 @@ END_TEST
 
 START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
 {
-    static const struct link_row bad[] = {{0, 1, 2},
-                                          {1, 0, 2},
-                                          {8, 1, 2},
-                                          {1, 8, 2}};
+    static const struct link_row bad[] = {
+        {.from = 0, .to = 1, .kind = 2},
+        {.from = 1, .to = 0, .kind = 2},
+        {.from = 8, .to = 1, .kind = 2},
+        {.from = 1, .to = 8, .kind = 2},
+        {.from = 1, .to = 1, .kind = 2, .said = {.dropped = {"u", 1}}},
+    };
     uint64_t count = 0;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -148,6 +151,7 @@ START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
         ck_assert_uint_eq(count, 1);
         ck_assert_int_eq(link_store_add(l.s, &bad[i]), STATUS_OK);
         add(&l, 7, 1);
+        ck_assert_int_eq(link_store_end_page(l.s), STATUS_OK);
         ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
         ck_assert_uint_eq(count, 2);
         done(&l);
@@ -202,6 +206,109 @@ START_TEST(the_links_of_a_page_are_a_range_of_rows)
 }
 END_TEST
 
+static const struct link_row labelled[] = {
+    {.from = 7, .to = 1, .kind = 0, .said = {.text = {"more", 4}}},
+    {.from = 7, .to = 2, .kind = 8},
+    {.from = 7,
+     .kind = 1,
+     .said = {.dropped = {"http://far/", 11}, .reason = 22}},
+    {.from = 7,
+     .to = 3,
+     .kind = 0,
+     .said = {.rel = {"nofollow", 8}, .text = {"x", 1}}},
+};
+#define LABELLED (sizeof labelled / sizeof *labelled)
+
+static bool is_nth_labelled(void *ctx, const struct link_row *row)
+{
+    const struct link_row *want = &labelled[(*(size_t *)ctx)++];
+
+    ck_assert_uint_eq(row->to, want->to);
+    ck_assert_uint_eq(row->kind, want->kind);
+    ck_assert_uint_eq(row->said.reason, want->said.reason);
+    ck_assert(bytes_equal(row->said.rel, want->said.rel));
+    ck_assert(bytes_equal(row->said.text, want->said.text));
+    ck_assert(bytes_equal(row->said.dropped, want->said.dropped));
+    return true;
+}
+
+static void visit_labelled(void *ctx, const struct link_row *row)
+{
+    (void)is_nth_labelled(ctx, row);
+}
+
+static bool is_in(void *ctx, const struct link_row *row)
+{
+    *(size_t *)ctx += row->to != 0 ? 1 : 100;
+    return true;
+}
+
+static void add_labelled(struct links *l, const struct link_range *rows)
+{
+    for (size_t i = 0; i < LABELLED; i++)
+        ck_assert_int_eq(link_store_add(l->s, &labelled[i]), STATUS_OK);
+    ck_assert_int_eq(link_store_end_page(l->s), STATUS_OK);
+    ck_assert_int_eq(link_store_set_page(l->s, 9, rows), STATUS_OK);
+    ck_assert_int_eq(link_store_note(l->s, true, true), STATUS_OK);
+}
+
+START_TEST(what_is_said_of_links_comes_and_goes_with_them)
+{
+    const struct link_range rows = {1, LABELLED, false};
+    struct links l = make();
+    size_t whole = 0, ranged = 0, in = 0;
+    uint64_t count = 0;
+    int64_t left = 1;
+
+    add_labelled(&l, &rows);
+    ck_assert_int_eq(link_store_each_whole(l.s, is_nth_labelled, &whole),
+                     STATUS_OK);
+    ck_assert_uint_eq(whole, LABELLED);
+    ck_assert_int_eq(link_store_each_in(l.s, &rows, visit_labelled, &ranged),
+                     STATUS_OK);
+    ck_assert_uint_eq(ranged, LABELLED);
+    ck_assert_int_eq(link_store_each(l.s, is_in, &in), STATUS_OK);
+    ck_assert_uint_eq(in, LABELLED - 1);
+    ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
+    ck_assert_uint_eq(count, LABELLED);
+    ck_assert_int_eq(link_store_forget(l.s, 9, &rows, true), STATUS_OK);
+    ck_assert_int_eq(db_number(l.d, "SELECT count(*) FROM link_text", &left),
+                     STATUS_OK);
+    ck_assert_int_eq(left, 0);
+    done(&l);
+}
+END_TEST
+
+START_TEST(texts_that_cannot_be_are_damage)
+{
+    static const char *const harms[] = {
+        "UPDATE link_text SET said = substr(said, 1, length(said) - 1)",
+        "UPDATE link_text SET said = said || x'00'",
+        "UPDATE link_text SET said = x'00c901' || said",   /* text of 201 */
+        "UPDATE link_text SET said = x'c90100' || said",   /* rel of 201 */
+        "UPDATE link_text SET said = x'00008120' || said", /* URL of 4,097 */
+        "UPDATE link_text SET said = x'8080808080808080808000'",
+        "UPDATE link_text SET said = x'ff'",
+        "UPDATE link_text SET link = 2",
+        "DELETE FROM link_text",
+        "INSERT INTO link_text VALUES(3, x'000000')",
+        "INSERT INTO link_text VALUES(99, x'000000')",
+    };
+
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        const struct link_range rows = {1, LABELLED, false};
+        struct links l = make();
+        uint64_t count = 0;
+
+        add_labelled(&l, &rows);
+        ck_assert_int_eq(db_exec(l.d, harms[i]), STATUS_OK);
+        ck_assert_msg(link_store_verify(l.s, 7, &count) == STATUS_DAMAGED, "%s",
+                      harms[i]);
+        done(&l);
+    }
+}
+END_TEST
+
 START_TEST(a_range_that_cannot_be_is_damage)
 {
     static const char *const harms[] = {
@@ -238,6 +345,8 @@ Suite *suite_link_store(void)
     tcase_add_test(t, how_much_was_recorded_is_remembered_from_run_to_run);
     tcase_add_test(t, links_come_back_in_order_until_the_reader_has_enough);
     tcase_add_test(t, links_besides_the_first_are_counted);
+    tcase_add_test(t, what_is_said_of_links_comes_and_goes_with_them);
+    tcase_add_test(t, texts_that_cannot_be_are_damage);
     tcase_add_test(
         t, verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none);
     tcase_add_test(t, the_links_of_a_page_are_a_range_of_rows);
