@@ -3,7 +3,8 @@
 """What --warc writes, read by others: tests/interop/warc_readers.py with URLWEIR and SITE set.
 
 A crawl of the test web is read by `warcio check` (digests), by warcio's strict iterator (lengths, heads, pairs of
-request and answer), by cdxj-indexer (our index is its index, line by line), and replayed over HTTP by pywb.
+request and answer), by cdxj-indexer (our index is its index, line by line), and replayed over HTTP by pywb. The
+revisit records of a crawl with --since an earlier one refer to records that warcio finds in the files of that one.
 """
 import collections
 import glob
@@ -140,6 +141,65 @@ def check_replay(work, files):
         server.wait()
 
 
+def whole_records(d):
+    """Payload digests by URL and date of what warcio reads as responses in the files of a crawl."""
+    from warcio.archiveiterator import ArchiveIterator
+    found = {}
+    for name in sorted(glob.glob(d + '/warc/*.warc.gz')):
+        with open(name, 'rb') as f:
+            for r in ArchiveIterator(f, check_digests='raise'):
+                if r.rec_type == 'response':
+                    head = r.rec_headers
+                    found[head['WARC-Target-URI'], head['WARC-Date']] = head['WARC-Payload-Digest']
+    return found
+
+
+def recrawl(work):
+    """Two crawls of a site with validators, the second with --since the first."""
+    epoch = work + '/epoch'
+    support = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support')
+    with open(epoch, 'w', encoding='ascii') as f:
+        f.write('1')
+    site = subprocess.Popen([sys.executable, support + '/validator_web.py', work + '/log', epoch], stdout=subprocess.PIPE, text=True)
+    try:
+        port = site.stdout.readline().split()[1]
+        for name, more in (('old', []), ('new', ['--since', work + '/old'])):
+            subprocess.run([os.environ['URLWEIR'], 'crawl', 'http://127.0.0.1:%s/' % port, '-o', work + '/' + name, '--allow-private', '--delay', '0',
+                            '--sitemap', 'off', '--tries', '1', '--min-disk', '0', '-q', '--warc', '--record', 'links'] + more, check=True)
+            with open(epoch, 'w', encoding='ascii') as f:
+                f.write('2')
+    finally:
+        site.kill()
+        site.wait()
+
+
+def check_recrawl(work):
+    from warcio.archiveiterator import ArchiveIterator
+    recrawl(work)
+    old, seen = whole_records(work + '/old'), collections.Counter()
+    check_digests(sorted(glob.glob(work + '/new/warc/*.warc.gz')))
+    for name in sorted(glob.glob(work + '/new/warc/*.warc.gz')):
+        with open(name, 'rb') as f:
+            for r in ArchiveIterator(f, check_digests='raise'):
+                if r.rec_type != 'revisit':
+                    continue
+                head, profile = r.rec_headers, r.rec_headers['WARC-Profile'].rsplit('/', 1)[1]
+                if 'WARC-Refers-To-Date' not in dict(head.headers):  # a 304 that nobody asked for refers to nothing
+                    assert head['WARC-Target-URI'].endswith('/never.html'), head.headers
+                    continue
+                refers = head['WARC-Refers-To-Target-URI'], head['WARC-Refers-To-Date']
+                assert refers in old, (head['WARC-Target-URI'], refers)
+                assert refers[0] == head['WARC-Target-URI'], refers
+                status = r.http_headers.get_statuscode()
+                assert status == ('304' if profile == 'server-not-modified' else '200'), (profile, status)
+                if profile == 'identical-payload-digest':
+                    assert head['WARC-Payload-Digest'] == old[refers], head['WARC-Target-URI']
+                assert r.raw_stream.read() == b'', 'a revisit has no body'
+                seen[profile] += 1
+    assert seen['server-not-modified'] > 3 and seen['identical-payload-digest'] > 0, seen
+    return sum(seen.values())
+
+
 def main():
     work = tempfile.mkdtemp(prefix='urlweir-warc-')
     try:
@@ -148,10 +208,11 @@ def main():
         types = check_records(files)
         lines = check_index(work, files)
         replayed = check_replay(work, files)
+        again = check_recrawl(work)
     finally:
         shutil.rmtree(work)
-    print('warc: %d responses and %d revisits in %d files, %d index lines equal, %d pages replayed by pywb'
-          % (types['response'], types['revisit'], len(files), lines, replayed))
+    print('warc: %d responses and %d revisits in %d files, %d index lines equal, %d pages replayed by pywb, %d revisits of another crawl'
+          % (types['response'], types['revisit'], len(files), lines, replayed, again))
 
 
 if __name__ == '__main__':
