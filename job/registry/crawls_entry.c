@@ -145,6 +145,16 @@ void crawls_view_of(struct crawls *c, const struct crawls_entry *e,
     }
 }
 
+/* A crawl that fetches its pages again works and waits by turns for ever; only
+ * the first time that it waits is news, or the log would grow for ever too. */
+static bool is_told(const struct crawls_entry *e, const struct crawls_view *v)
+{
+    return e->tell_known &&
+           (v->state == e->tell_state ||
+            (v->state == CRAWLS_RUNNING && e->tell_state == CRAWLS_WAITING &&
+             v->stats.engine.dated > 0));
+}
+
 /* Tells the factory if the state has changed. */
 static void notify(struct crawls *c, struct crawls_entry *e)
 {
@@ -155,7 +165,7 @@ static void notify(struct crawls *c, struct crawls_entry *e)
     pthread_mutex_lock(&c->mtx);
     crawls_view_of(c, e, &v);
     pthread_mutex_unlock(&c->mtx);
-    if (e->tell_known && v.state == e->tell_state)
+    if (is_told(e, &v))
         return;
     e->tell_known = true;
     e->tell_state = v.state;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Each command of docs/recrawl.md does what the page says of it, in its order,
-# on a small site; a crawl that would go on for ever ends when it is idle.
+# on a small site; a crawl that would go on for ever ends when it is idle. That of
+# the service is in serve-refresh.sh.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH
@@ -26,7 +27,7 @@ rm web/$here/news/2.html
 # shellcheck disable=SC2086
 urlweir crawl "$seed" -o new $options --record links -q || [ $? = 5 ]
 
-sed -n 's/^    \(urlweir .*\)/\1/p' "$TOP/docs/recrawl.md" | sed "
+sed -n 's/^    \(urlweir .*\)/\1/p' "$TOP/docs/recrawl.md" | grep -v '^urlweir serve' | sed "
     s|https://example.org/|$seed|; s|example.org|$here|; s/ *#.*//
     s|^urlweir crawl |urlweir crawl $options |
     s| *\$||; s|.* --refresh .*|& --until-idle|; s|.* resume .*|& --until-idle --progress none|
