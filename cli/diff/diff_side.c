@@ -91,7 +91,9 @@ static void take_link(void *ctx, const struct link_row *l)
 {
     struct pass *p = ctx;
 
-    put_link(p, url_of(p, l->to, &p->target));
+    /* a crawl of an older format does not know which were dropped */
+    if (l->to != 0)
+        put_link(p, url_of(p, l->to, &p->target));
 }
 
 /* Fetch `seq` was of the page in `url`. */
