@@ -141,6 +141,13 @@ static void get_changefreq(const void *member, struct record_value *out)
     set_text(out, bytes_of_str(changefreq_name(*(const uint8_t *)member)));
 }
 
+static void get_in_links(const void *member, struct record_value *out)
+{
+    int64_t n = *(const int64_t *)member;
+
+    column_number(out, RECORD_UINT, n >= 0, (uint64_t)n);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -150,9 +157,10 @@ enum {
     CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, TITLE, LANG, NOINDEX,
     BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF,
     TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
-    IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH
+    IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH,
+    IN_LINKS
 };
-_Static_assert(WARC_LENGTH + 1 == URL_COLUMNS, "each column has its line");
+_Static_assert(IN_LINKS + 1 == URL_COLUMNS, "each column has its line");
 
 const struct column url_columns[URL_COLUMNS] = {
     [SEQ] = {"seq", "number",
@@ -273,6 +281,10 @@ const struct column url_columns[URL_COLUMNS] = {
      column_get_some, AT(fetch.warc_offset)},
     [WARC_LENGTH] = {"warc_length", "octets", "length of the record there",
      column_get_some, AT(fetch.warc_length)},
+    [IN_LINKS] = {"in_links", "pages",
+     "other pages that link to it, not by redirects, as far as links were "
+     "recorded (`--record links`); one that was fetched again counts again, if "
+     "its links of then are kept", get_in_links, AT(in_links)},
 };
 
 static const uint8_t urls[] = {
@@ -284,7 +296,7 @@ static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
     LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, SIMHASH, NEAR_DUP_OF,
-    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
+    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, IN_LINKS,
 };
 static const uint8_t errors[] = {
     URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,

@@ -18,12 +18,14 @@ struct url_record {
     struct url_hint hint;
     struct bytes queue; /* its key */
     struct bytes via, redirect_to, same_as, near_dup_of;
+    int64_t in_links; /* pages that link to it; -1: not known */
 };
 
 static inline struct url_record url_record_empty(void)
 {
-    return (struct url_record){
-        .hint = {.priority = HINT_NO_PRIORITY, .lastmod_ms = HINT_NO_LASTMOD}};
+    return (struct url_record){.hint = {.priority = HINT_NO_PRIORITY,
+                                        .lastmod_ms = HINT_NO_LASTMOD},
+                               .in_links = -1};
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "cli/export/export_broken.h"
 #include "cli/export/export_drops.h"
 #include "cli/export/export_hosts.h"
+#include "cli/export/in_links.h"
 #include "cli/export/service_export.h"
 #include "cli/open_crawl.h"
 #include "crawler/html/links.h"
@@ -106,6 +107,7 @@ struct export
     struct buf text, via_text, same_text;
     struct final *finals; /* by id */
     uint64_t last;
+    struct in_links *in_links; /* of pages; NULL: not known */
     struct url_row from; /* page of the current links; its URL in `text` */
     bool hints;          /* some URL has one */
     bool failed;         /* stdout is gone */
@@ -220,6 +222,7 @@ static void put_fetch(struct export *j, enum row_view_id view,
 
     f.url = *url;
     f.fetch = *fetch;
+    f.in_links = in_links_of(j->in_links, url->id);
     if (view == ROW_VIEW_FETCHES && fetch->status == OUTCOME_REDIRECT)
         f.redirect_to = target_of(j, fetch->seq); /* also in via_text */
     else
@@ -255,6 +258,14 @@ static bool visit_page(void *ctx, const struct fetch_row *f)
 static bool visit_error(void *ctx, const struct fetch_row *f)
 {
     return take_fetch(ctx, f, true);
+}
+
+static enum status export_pages(struct export *j)
+{
+    enum status st = in_links_load(&j->in_links, j->r);
+
+    return st == STATUS_OK ? page_store_each(j->r->pages, 0, visit_page, j)
+                           : st;
 }
 
 /* Every try, in order of commit. */
@@ -327,7 +338,7 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_URLS:
         return export_urls(j);
     case EXPORT_PAGES:
-        return page_store_each(j->r->pages, 0, visit_page, j);
+        return export_pages(j);
     case EXPORT_FETCHES:
         return page_store_each(j->r->pages, 0, visit_fetch, j);
     case EXPORT_LINKS:
@@ -379,6 +390,7 @@ static int export(struct reader *r, const struct export_settings *s)
     buf_fini(&j.via_text);
     buf_fini(&j.same_text);
     free(j.finals);
+    in_links_free(j.in_links);
     return code;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The guides for people who archive, index and evaluate sites (docs/archive.md,
-# docs/search.md, docs/data.md): their commands, run one after the other as they
+# The guides for people who archive, index, evaluate and mend sites
+# (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md): their commands, run one after the other as they
 # stand there, lead to what they promise.
 set -eu
 . "$TOP/tests/cli/lib.sh"
@@ -51,3 +51,41 @@ grep -q "^${seed}a.html|1$" data.out || fail "in-links: $(cat data.out)"
 grep -q '1 http_404' data.out || fail "reasons: $(cat data.out)"
 [ "$(wc -l <data.d/new.txt)" = 2 ] && [ ! -s data.d/none.txt ] || fail "new.txt: $(cat data.d/new.txt)"
 grep -qi '95 %\|interval' data.out || fail "no audit: $(cat data.out)"
+
+cp $web/b.html $web/copy.html
+echo '<title>Page A</title><a href=/a.html>another</a><a href=https://other.example/ rel=nofollow>out</a>
+<a href=https://other.example/x rel=noopener>x</a><a href=/old.html>old</a>' >$web/c.html
+echo 'no title<img src=/gone.png alt="a picture">' >$web/bare.html
+printf '301\nLocation: /a.html\n' >$web/old.html.head
+: >$web/old.html
+echo '<a href=/c.html>c</a><a href=/copy.html>copy</a><a href=/bare.html>bare</a>' >>$web/index.html
+guide seo
+at=${seed%/}
+is() { # FILE: its rows, sorted, are those of stdin
+    sort >want
+    tr -d '\r' <"seo.d/$1" | sed "s,$at,,g" | sort | diff want - >difference ||
+        fail "$1: $(cat difference)"
+}
+is broken.csv <<'END'
+url,status,reason,http_status,redirect_to,src,kind,rel,text
+/gone.html,failed,http_404,404,,/a.html,a,,gone
+/gone.png,failed,http_404,404,,/bare.html,img,,a picture
+END
+is redirects.csv <<'END'
+/c.html,/old.html,/a.html,""
+END
+is untitled.csv <<'END'
+/bare.html
+END
+is titles.csv <<'END'
+"Page A",2,"/a.html /c.html"
+END
+is duplicates.csv <<'END'
+/copy.html,/b.html,""
+END
+is outside.csv <<'END'
+https://other.example/x,1,noopener
+END
+grep -q "^${seed}copy.html,1,1" seo.d/lonely.csv || fail "lonely.csv: $(cat seo.d/lonely.csv)"
+grep -q b.html seo.d/noindex.csv || fail "noindex.csv: $(cat seo.d/noindex.csv)"
+grep -q '<html' seo.d/changes.html || fail "no page of changes"
