@@ -209,12 +209,14 @@ static void look(void)
 {
     struct served_reader *p = NULL;
     struct reader r;
+    uint64_t links = 0;
 
     if (reader_open(&r, dir) != STATUS_OK)
         return;
     (void)!page_store_each(r.pages, 0, any_row, NULL);
     (void)!frontier_store_verify(r.store);
     (void)!exact_set_verify(r.exact);
+    (void)!link_store_verify(r.links, frontier_store_last_id(r.store), &links);
     if (served_reader_open(&p, &r, WALL) == STATUS_OK)
         served_reader_close(p);
     reader_close(&r);
