@@ -65,13 +65,13 @@ static uint64_t write_records(uint64_t n)
     ck_assert_int_eq(filter_log_open(&l, path, see, &s, &number), STATUS_OK);
     ck_assert_uint_eq(number, 0);
     for (uint64_t i = 1; i <= n; i++) {
-        struct filter_log_record r = {.number = i,
-                                      .op = i % 3 == 0 ? FILTER_LOG_REMOVED
-                                                       : FILTER_LOG_ADDED,
-                                      .name = bytes_of("abcdefghijkl" + i % 11,
-                                                       1 + i % 11 % 7 % 5),
-                                      .keys = keys,
-                                      .n = i - 1};
+        struct filter_log_record r = {
+            .number = i,
+            .op = i % 3 == 0 ? FILTER_LOG_REMOVED : FILTER_LOG_ADDED,
+            .name =
+                bytes_of("abcdefghijklmnopqrst" + i % 11, 1 + i % 11 % 7 % 5),
+            .keys = keys,
+            .n = i - 1};
 
         for (uint64_t k = 0; k < r.n; k++)
             keys[k] = i << 32 | k;
