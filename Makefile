@@ -380,7 +380,9 @@ check-container: dist ## build the image on a minimal system of Debian and run i
 	$(Q)tools/check-container.sh $(VERSION) build/check-container
 
 check-deb: $(SUPPORT_BIN) ## build, install, upgrade and purge them in a minimal system (as root; T=trixie)
-	$(Q)tools/check-deb.sh $(VERSION) build/check-deb $(abspath $B/tests/support/site) $(or $(T),bookworm)
+	$(Q)for release in $(or $(T),bookworm trixie); do \
+	    tools/check-deb.sh $(VERSION) build/check-deb $(abspath $B/tests/support/site) $$release || exit 1; \
+	done
 
 clean: ## remove build/
 	rm -rf build

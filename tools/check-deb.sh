@@ -56,8 +56,9 @@ step "a minimal system"
 rm -rf --one-file-system "$root"
 make_system "$release" "$root"
 mkdir -p "$root/work/urlweir"
-cp "$made"/old/urlweir*_"$version"-1_*.deb "$made"/urlweir*_"$version"-2_*.deb \
+cp "$made"/old/*urlweir*_"$version"-1_*.deb "$made"/*urlweir*_"$version"-2_*.deb \
     "$root/work/urlweir"
+rm -f "$root"/work/urlweir/*-dbgsym_*
 # The first command of the README that keeps a crawl, at a site of this machine.
 crawl=$(sed -n 's/^    \(urlweir crawl https:[^#]* -o crawl\) .*/\1/p' README.md | head -n 1)
 [ -n "$crawl" ] || { echo "the README has no first crawl"; exit 1; }
@@ -72,6 +73,9 @@ urlweir --version | grep -q '^urlweir $version$' || fail "--version"
 for page in man1/urlweir-crawl.1 man1/urlweir-block.1 man5/urlweir-status.5; do
     gzip -dc /usr/share/man/\$page.gz | grep -q . || fail "no page \$page"
 done
+lib=\$(ldconfig -p | sed -n 's/.*liburlweir\.so\.1 .* => //p')
+[ -n "\$lib" ] || fail "the loader does not find the library"
+! ldd "\$lib" | grep "not found" || fail "the library lacks others"
 mkdir -m 700 /srv/mine && chown urlweir: /srv/mine && cd /srv/mine
 runuser -u urlweir -- $crawl || fail "the first crawl"
 urlweir verify crawl || fail "verify"
@@ -87,7 +91,7 @@ END
 step "install"
 in_system "$root" host "apt-get -qq update &&
     DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install \
-        ./urlweir_*-1_*.deb ./urlweir-doc_*-1_*.deb" >"$dir/install.log" 2>&1 ||
+        ./*-1_*.deb" >"$dir/install.log" 2>&1 ||
     { tail -n 20 "$dir/install.log"; exit 1; }
 step "the first crawl"
 beside="$site serve --hosts 1 --pages 50 --port 8080 --log $dir/log --max-time 120 >/dev/null" \
@@ -96,11 +100,11 @@ pages=$(cat "$root/work/urlweir/pages")
 [ "$pages" -ge 50 ] || { echo "FAILED: $pages pages of 50"; exit 1; }
 echo "URLWEIR_OPTIONS=--quiet # mine" >"$root/etc/default/urlweir"
 step "upgrade"
-in_system "$root" own "dpkg -i urlweir_*-2_*.deb urlweir-doc_*-2_*.deb &&
+in_system "$root" own "dpkg -i *-2_*.deb &&
     sh run-again" >"$dir/upgrade.log" 2>&1 || { tail -n 20 "$dir/upgrade.log"; exit 1; }
 step "purge"
 in_system "$root" own "mkdir -p /var/lib/urlweir /etc/urlweir/crawls &&
-    dpkg --purge urlweir urlweir-doc" >"$dir/purge.log" 2>&1 ||
+    dpkg --purge urlweir urlweir-doc liburlweir-dev liburlweir1" >"$dir/purge.log" 2>&1 ||
     { tail -n 20 "$dir/purge.log"; exit 1; }
 rm -rf "$root/srv/mine" "$root/work"
 left=$(find "$root" -xdev -name '*urlweir*')

@@ -18,7 +18,7 @@ for rpm in $(find "$PWD/$dir/RPMS" -name 'urlweir*.rpm' ! -name '*debug*'); do
     rpm2cpio "$rpm" | (cd "$dir/root" && cpio -id --quiet)
 done
 [ "$("$dir/root/usr/bin/urlweir" --version | head -n 1)" = "urlweir $1" ] || fail "the program"
-make -s DESTDIR="$PWD/$dir/want" PREFIX=/usr install >/dev/null
+make -s DESTDIR="$PWD/$dir/want" PREFIX=/usr LIBDIR="$(rpm --eval '%{_libdir}')" install >/dev/null
 # Where rpmbuild compresses manuals it does it for all.
 list() { (cd "$1" && find . ! -type d | sed 's|\(/man/.*\)\.gz$|\1|' | grep -v build-id | LC_ALL=C sort); }
 list "$dir/want" >"$dir/want.list"

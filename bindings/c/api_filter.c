@@ -11,7 +11,7 @@
 #include "filter/seeded.h"
 
 #define BATCH       1024
-#define FPR_DEFAULT 0.01 /* that of `urlweir filter create` */
+#define FPR_DEFAULT 0.001 /* that of `urlweir filter create` */
 
 struct urlweir_filter {
     struct filter *filter;

@@ -30,11 +30,13 @@
  * uses that handle. A process that forks uses handles on one side of the fork
  * alone.
  *
- * MEMORY: what is large or has a size that comes from outside is refused with
- * URLWEIR_NOMEM when memory runs out. Small allocations do not fail that way:
- * if the system has no memory left for them, the library writes a line on
- * stderr and ENDS THE PROCESS with _exit(2), as if it had been killed; no
- * handler runs. What filters and sets have on disk stays whole.
+ * MEMORY: filters and sets are refused with URLWEIR_NOMEM when there is no
+ * memory for them. Other allocations do not fail that way: handles, URLs, and
+ * what a page takes while it is read, which is some times its size, so do not
+ * pass pages of any size. If the system has no memory left for these, the
+ * library writes a line on stderr and ENDS THE PROCESS with _exit(2), as if it
+ * had been killed; no handler runs. What filters and sets have on disk stays
+ * whole.
  *
  * COMPATIBILITY: the library is liburlweir.so.1 for as long as what is declared
  * here keeps its meaning. Functions, enumerators and trailing members of
@@ -205,11 +207,11 @@ void urlweir_links_free(struct urlweir_links *l);
 
 /* Visits each link of `body`, which came from `page`, a handle with a URL.
  * Content codings must be decoded. Links may repeat. What `visit` gets lives
- * until it returns; it may use other handles. If it returns other than 0 it is
- * not called again. `o` NULL: defaults. URLWEIR_ARG: `page` has no URL, or
- * there is no such kind. URLWEIR_LIMIT: `most` was reached, or a bound (a body
- * of over 1 GiB is not read); URLWEIR_STOPPED; URLWEIR_NOMEM. In these cases,
- * too, the links before were visited. */
+ * until it returns; it may use handles other than these. If it returns other
+ * than 0 it is not called again. `o` NULL: defaults. URLWEIR_ARG: `page` has no
+ * URL, or there is no such kind. URLWEIR_LIMIT: `most` was reached, or a bound
+ * (a body of over 1 GiB is not read); URLWEIR_STOPPED; URLWEIR_NOMEM. In these
+ * cases, too, the links before were visited. */
 enum urlweir_status urlweir_links_read(
     struct urlweir_links *l, struct urlweir_bytes body,
     const struct urlweir_url *page, const struct urlweir_links_options *o,
@@ -282,7 +284,7 @@ struct urlweir_filter_options {
      * layers; "counting" and "cuckoo": can remove. */
     const char *kind;
     uint64_t capacity; /* keys expected, 1 to 2^40 */
-    double fpr;        /* 1e-9 to 0.5; 0: 0.01 */
+    double fpr;        /* 1e-9 to 0.5; 0: 0.001 */
     uint64_t memory;   /* most octets it may take; 0: no limit */
     /* Text that seeds the hash. Those who do not know it cannot make keys that
      * collide; filters with different seeds cannot be merged. NULL: the same

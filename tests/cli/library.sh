@@ -84,7 +84,7 @@ done >>urls
 awk -F '\t' 'NR == FNR { key[FNR] = $0; next } /^!\t/ { print; next }
     { print $0 "\t" key[FNR] }' keys forms >want
 ./example url <urls >got
-[ "$(wc -l <want)" -gt 60 ] || fail "too few URLs: $(wc -l <want)"
+[ "$(wc -l <want)" -gt 40 ] || fail "too few URLs: $(wc -l <want)"
 same url want got
 
 for f in "$TOP"/fuzz/corpus/robots/*; do
@@ -92,7 +92,8 @@ for f in "$TOP"/fuzz/corpus/robots/*; do
     ./example robots Foo/1.0 "$f" <urls >got
     same "robots $f" want got
 done
-for f in "$TOP"/fuzz/corpus/links/* "$TOP"/fuzz/corpus/html/*; do
+echo '<a href="%7ex?">as the URL Standard has it</a>' >escaped.html
+for f in "$TOP"/fuzz/corpus/links/* "$TOP"/fuzz/corpus/html/* escaped.html; do
     "$URLWEIR" links --url http://h.example/dir/page "$f" >want
     ./example links http://h.example/dir/page <"$f" >got
     same "links $f" want got
@@ -116,8 +117,10 @@ seq 4001 9000 >two
 "$URLWEIR" filter add of-program <one
 ./example filter of-program <two >want
 same "a filter" want got
-cmp -s of-library of-program || "$URLWEIR" filter check of-library <one |
-    grep -c '^maybe' | grep -qx 5000 || fail "keys are lost between library and program"
+# Both have one seed, so they merge.
+exits 0 "$URLWEIR" filter merge both of-library of-program
+[ "$("$URLWEIR" filter check both <one | grep -c '^maybe')" = 5000 ] ||
+    fail "keys are lost between library and program"
 exits 2 ./example filter "$TOP/README.md"
 says err "filter file refused path=" # what the log says reaches the program
 says err "README.md: not in the expected format"
@@ -130,6 +133,17 @@ tail -n 4000 two.urls | cmp - got || fail "the program does not know the library
 ./example dedupe set <two.urls >got
 [ ! -s got ] || fail "the library does not know the program's set"
 
+
+# Memory that runs out while a page is read ends the process, as urlweir.h says;
+# how much there must be for that to be where it ends differs between systems.
+head -c 30000000 /dev/zero | tr '\0' '\351' >page
+for kib in 120000 140000 160000 180000 200000 230000 260000 300000 350000; do
+    status=0
+    (ulimit -v $kib && exec ./example links http://h/ <page) >out 2>err || status=$?
+    ! grep -q '^urlweir: out of memory: ' err || break
+done
+grep -q '^urlweir: out of memory: ' err || fail "memory never runs out"
+[ $status = 2 ] || fail "without memory it ends with $status"
 
 grep -qx "version = \"$("$URLWEIR" --version | sed -n '1s/urlweir //p')\"" \
     "$TOP/bindings/python/pyproject.toml" || fail "the Python package has another version"

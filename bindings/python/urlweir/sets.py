@@ -14,7 +14,7 @@ class Filter:
     """A set of keys in a few bits each. `kind`: scalable, bloom, stacked,
     counting or cuckoo; the last two can remove."""
 
-    def __init__(self, capacity, fpr=0.01, kind="scalable", memory=0, seed=None, fixed=False):
+    def __init__(self, capacity, fpr=0.001, kind="scalable", memory=0, seed=None, fixed=False):
         names = [ffi.new("char[]", octets(kind)),
                  ffi.NULL if seed is None else ffi.new("char[]", octets(seed))]
         o = ffi.new("struct urlweir_filter_options *", {
