@@ -54,7 +54,8 @@ grep -qi '95 %\|interval' data.out || fail "no audit: $(cat data.out)"
 
 cp $web/b.html $web/copy.html
 echo '<title>Page A</title><a href=/a.html>another</a><a href=https://other.example/ rel=nofollow>out</a>
-<a href=https://other.example/x rel=noopener>x</a><a href=/old.html>old</a>' >$web/c.html
+<a href=https://other.example/x rel=noopener>x</a><a href=/old.html>old</a>
+<link rel=canonical href=/a.html>' >$web/c.html
 echo 'no title<img src=/gone.png alt="a picture">' >$web/bare.html
 printf '301\nLocation: /a.html\n' >$web/old.html.head
 : >$web/old.html
@@ -79,6 +80,9 @@ is untitled.csv <<'END'
 END
 is titles.csv <<'END'
 "Page A",2,"/a.html /c.html"
+END
+is canonical.csv <<'END'
+/c.html,/a.html,""
 END
 is duplicates.csv <<'END'
 /copy.html,/b.html,""
