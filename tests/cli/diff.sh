@@ -9,6 +9,7 @@ set -eu
 
 pages=${LONG:+3000}
 plain_site 127.0.0.1
+quick="$quick --scope host" # a page links elsewhere
 python3 "$TOP/tests/support/diff_web.py" versions 5 "${pages:-72}" "$port"
 show() { # VERSION: what the server has
     rm -rf web

@@ -86,8 +86,8 @@ def main():
             old.put(at, was), new.put(at, page(n, rng, title=HOSTILE, token="a%d" % n))
             says("changed", at, text="title", body="title,body")
         elif kind == "links":
-            old.put(at, page(n, rng, links=["/t/0.html", "/t/1.html", "/t/0.html"]))
-            new.put(at, page(n, rng, links=["/t/0.html", "/t/2.html", "/"]))
+            old.put(at, page(n, rng, links=["/t/0.html", "/t/1.html", "/t/0.html", "http://other.example/old"]))
+            new.put(at, page(n, rng, links=["/t/0.html", "/t/2.html", "/", "http://other.example/new"]))
             says("changed", at, text="links", body="body,links", added=2, removed=1)
         elif kind in ("gone404", "gone410"):
             old.put(at, was), new.put(at, "Not there", status=int(kind[4:]))
