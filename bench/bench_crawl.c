@@ -4,8 +4,8 @@
  * alone.
  *
  * A generated web and real documentation (sqlite3-doc on sixteen addresses), on
- * loopback, each in four ways in one run, in a process of its own, whose CPU
- * time and memory the kernel counts:
+ * loopback, each in five ways in turn, several times over, in a process of its
+ * own, whose CPU time and memory the kernel counts:
  *
  *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform, 64
  *          at once, bodies thrown away
@@ -75,65 +75,170 @@ static char **lines_of(struct buf *text, size_t *count)
     return lines;
 }
 
-/* Compares the bare loop over `urls`, which is cut into lines, with both
- * crawls. */
-static void compare(const char *title, struct buf *urls,
-                    struct crawl_cost crawl, struct crawl_cost warc,
-                    const struct crawl_cost *wget2, const char *aim)
-{
-    struct bare_loop b = {0};
-    struct crawl_cost fetch, parse;
+enum way { FETCH, PARSE, CRAWL, WARC, WGET2, WAYS };
 
-    b.urls = lines_of(urls, &b.count);
-    fetch = bare_loop_measure(&b, NULL);
-    b.parse = true;
-    parse = bare_loop_measure(&b, NULL);
-    printf("%-12s  pages   pages/s   us/page   RSS MiB\n", title);
-    print_row("fetch", fetch, b.count);
-    print_row("parse", parse, b.count);
-    print_row("crawl", crawl, b.count);
-    print_row("warc", warc, b.count);
-    if (wget2 != NULL)
-        print_row("wget2", *wget2, b.count);
-    printf("crawl / parse: %.2f of the CPU a page (to reach: %s)\n",
-           crawl.cpu_us / parse.cpu_us, aim);
-    if (wget2 != NULL)
-        printf("crawl / wget2: %.2f of the CPU a page (to reach: 1.00)\n",
-               crawl.cpu_us / wget2->cpu_us);
-    printf("warc - crawl: %.0f us more a page (to reach: 100 at 9.7 KB)\n\n",
-           (warc.cpu_us - crawl.cpu_us) / (double)b.count);
-    fflush(stdout);
-    free(b.urls);
+static const char *const way_name[] = {"fetch", "parse", "crawl", "warc",
+                                       "wget2"};
+
+#define ROUNDS_MOST 9
+
+/* All ways in turn, several times, since a machine's speed changes from minute
+ * to minute. */
+struct comparison {
+    const char *title, *aim, *scope;
+    char **seeds;
+    bool wget2_all_hosts;
+    /* Called once after the first crawl: the URLs that the bare loops ask for,
+     * each with a line feed. */
+    bool (*list_urls)(struct site *site, const struct whole_crawl *r,
+                      struct buf *out);
+    struct site *site;
+    unsigned rounds;
+    bool has_wget2;
+    struct bare_loop loop;
+    struct buf urls;
+    struct crawl_cost cost[WAYS][ROUNDS_MOST];
+};
+
+static bool one_round(struct comparison *c, unsigned round)
+{
+    struct whole_crawl r;
+    bool ok = whole_crawl_init(&r);
+
+    if (!ok)
+        return false;
+    c->cost[CRAWL][round] = whole_crawl_measure(&r, c->scope, c->seeds, false);
+    c->cost[WARC][round] = whole_crawl_measure(&r, c->scope, c->seeds, true);
+    if (round == 0) {
+        ok = c->list_urls(c->site, &r, &c->urls);
+        c->loop.urls = lines_of(&c->urls, &c->loop.count);
+    }
+    c->has_wget2 = whole_crawl_wget2(&r, c->wget2_all_hosts, c->seeds,
+                                     &c->cost[WGET2][round]);
+    whole_crawl_fini(&r);
+    c->loop.parse = false;
+    c->cost[FETCH][round] = bare_loop_measure(&c->loop, NULL);
+    c->loop.parse = true;
+    c->cost[PARSE][round] = bare_loop_measure(&c->loop, NULL);
+    return ok;
 }
 
-static int known_web(const char *pages, const char *hosts, const char *size)
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Of the rounds' quotients, or of a way's cost itself if `under` is WAYS. */
+static double median(const struct comparison *c, enum way over, enum way under,
+                     double *least, double *most)
+{
+    double v[ROUNDS_MOST] = {0};
+
+    for (unsigned i = 0; i < c->rounds; i++)
+        v[i] =
+            c->cost[over][i].cpu_us /
+            (under < WAYS ? c->cost[under][i].cpu_us : (double)c->loop.count);
+    qsort(v, c->rounds, sizeof *v, by_value);
+    *least = v[0];
+    *most = v[c->rounds - 1];
+    return v[c->rounds / 2];
+}
+
+static void print_ratio(const struct comparison *c, enum way under,
+                        const char *aim)
+{
+    double least, most, mid = median(c, CRAWL, under, &least, &most);
+
+    printf("crawl / %s: %.2f of the CPU a page (%.2f to %.2f; to reach: %s)\n",
+           way_name[under], mid, least, most, aim);
+}
+
+static void print_comparison(const struct comparison *c)
+{
+    double least, most, crawl, warc;
+
+    printf("%-12s  pages   pages/s   us/page   least    most   RSS MiB   "
+           "(medians of %u)\n",
+           c->title, c->rounds);
+    for (enum way w = FETCH; w < (c->has_wget2 ? WAYS : WGET2); w++) {
+        double mid = median(c, w, WAYS, &least, &most), seconds = 0;
+        const struct crawl_cost *best = &c->cost[w][0];
+        bool failed = false;
+
+        for (unsigned i = 0; i < c->rounds; i++) {
+            const struct crawl_cost *x = &c->cost[w][i];
+
+            failed |= x->status != 0;
+            seconds += x->seconds / c->rounds;
+            best = x->rss_kb > best->rss_kb ? x : best;
+        }
+        printf("%-8s %10zu %9.0f %9.1f %7.1f %7.1f %9.1f%s\n", way_name[w],
+               c->loop.count, (double)c->loop.count / seconds, mid, least, most,
+               (double)best->rss_kb / 1024, failed ? "   FAILED" : "");
+    }
+    print_ratio(c, PARSE, c->aim);
+    if (c->has_wget2)
+        print_ratio(c, WGET2, "1.00");
+    crawl = median(c, CRAWL, WAYS, &least, &most);
+    warc = median(c, WARC, WAYS, &least, &most);
+    printf("warc - crawl: %.0f us more a page (to reach: 100 at 9.7 KB)\n\n",
+           warc - crawl);
+    fflush(stdout);
+}
+
+static int compare(struct comparison *c)
+{
+    bool ok = true;
+
+    buf_init(&c->urls, (size_t)1 << 30);
+    for (unsigned i = 0; ok && i < c->rounds; i++)
+        ok = one_round(c, i);
+    if (ok)
+        print_comparison(c);
+    free(c->loop.urls);
+    buf_fini(&c->urls);
+    return ok ? 0 : 1;
+}
+
+static bool list_web(struct site *site, const struct whole_crawl *r,
+                     struct buf *out)
+{
+    (void)r;
+    return site_urls(site, out) == STATUS_OK;
+}
+
+static bool list_fetched(struct site *site, const struct whole_crawl *r,
+                         struct buf *out)
+{
+    (void)site;
+    whole_crawl_fetched(r, out);
+    return out->len > 0;
+}
+
+static int known_web(const char *pages, const char *hosts, const char *size,
+                     unsigned rounds)
 {
     const char *const web[] = {"--pages", pages,    "--hosts", hosts, "--size",
                                size,      "--seed", "1",       NULL};
     char *seeds[] = {NULL, NULL}, title[32];
-    struct site *site = NULL;
-    struct crawl_cost crawl, warc, wget2;
-    bool has_wget2;
-    struct buf urls;
-    struct whole_crawl r;
+    struct comparison c = {.title = title,
+                           .aim = "0.65",
+                           .scope = "any",
+                           .seeds = seeds,
+                           .wget2_all_hosts = true,
+                           .list_urls = list_web,
+                           .rounds = rounds};
     int failed = 1;
 
-    buf_init(&urls, (size_t)1 << 30);
-    if (!whole_crawl_init(&r) || site_start(&site, web, NULL) != STATUS_OK ||
-        site_urls(site, &urls) != STATUS_OK)
-        goto out;
-    seeds[0] = xstrdup(site_seed(site));
-    crawl = whole_crawl_measure(&r, "any", seeds, false);
-    warc = whole_crawl_measure(&r, "any", seeds, true);
-    has_wget2 = whole_crawl_wget2(&r, true, seeds, &wget2);
-    snprintf(title, sizeof title, "%.6s hosts", hosts);
-    compare(title, &urls, crawl, warc, has_wget2 ? &wget2 : NULL, "0.65");
-    free(seeds[0]);
-    failed = 0;
-out:
-    site_stop(site);
-    buf_fini(&urls);
-    whole_crawl_fini(&r);
+    if (site_start(&c.site, web, NULL) == STATUS_OK) {
+        seeds[0] = xstrdup(site_seed(c.site));
+        snprintf(title, sizeof title, "%.6s hosts", hosts);
+        failed = compare(&c);
+        free(seeds[0]);
+    }
+    site_stop(c.site);
     return failed;
 }
 
@@ -184,16 +289,18 @@ static int growth(size_t most)
 
 /* ---- real documentation ---- */
 
-static int documentation(const char *dir)
+static int documentation(const char *dir, unsigned rounds)
 {
     char where[PATH_MAX], *seeds[SEEDS_MOST + 1] = {NULL};
     const char *const dirs[] = {where, NULL};
+    struct comparison c = {.title = "real docs",
+                           .aim = "0.60",
+                           .scope = "host",
+                           .seeds = seeds,
+                           .list_urls = list_fetched,
+                           .rounds = rounds};
     size_t n;
-    struct site *site = NULL;
-    struct buf urls;
-    struct crawl_cost crawl, warc, wget2;
-    struct whole_crawl r;
-    bool has_wget2;
+    int failed;
 
     snprintf(where, sizeof where, "%s/index.html", dir);
     if (access(where, R_OK) != 0) {
@@ -203,27 +310,20 @@ static int documentation(const char *dir)
     n = (size_t)snprintf(where, sizeof where, "%s=127.0.0.1", dir);
     for (int i = 2; i <= SEEDS_MOST; i++)
         n += (size_t)snprintf(where + n, sizeof where - n, ",127.0.0.%d", i);
-    if (!whole_crawl_init(&r) || site_start_files(&site, dirs) != STATUS_OK)
+    if (site_start_files(&c.site, dirs) != STATUS_OK)
         return 1;
     for (int i = 0; i < SEEDS_MOST; i++) {
         char seed[64];
 
         snprintf(seed, sizeof seed, "http://127.0.0.%d:%u/", i + 1,
-                 (unsigned)site_port(site));
+                 (unsigned)site_port(c.site));
         seeds[i] = xstrdup(seed);
     }
-    buf_init(&urls, (size_t)1 << 30);
-    crawl = whole_crawl_measure(&r, "host", seeds, false);
-    warc = whole_crawl_measure(&r, "host", seeds, true);
-    whole_crawl_fetched(&r, &urls);
-    has_wget2 = whole_crawl_wget2(&r, false, seeds, &wget2);
-    compare("real docs", &urls, crawl, warc, has_wget2 ? &wget2 : NULL, "0.60");
+    failed = compare(&c);
     for (int i = 0; i < SEEDS_MOST; i++)
         free(seeds[i]);
-    buf_fini(&urls);
-    site_stop(site);
-    whole_crawl_fini(&r);
-    return 0;
+    site_stop(c.site);
+    return failed;
 }
 
 /* ---- fetcher threads ---- */
@@ -307,7 +407,7 @@ int main(int argc, char **argv)
 
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (argc > 1 && strcmp(argv[1], "docs") == 0)
-        return documentation(argc > 2 ? argv[2] : docs);
+        return documentation(argc > 2 ? argv[2] : docs, 5);
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return by_threads(argc > 2 ? argv[2] : "20000");
     if (argc > 1 && strcmp(argv[1], "conns") == 0)
@@ -316,7 +416,7 @@ int main(int argc, char **argv)
         return growth(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000);
     if (argc > 1)
         return known_web(argv[1], argc > 2 ? argv[2] : "100",
-                         argc > 3 ? argv[3] : size);
-    return known_web("20000", "100", size) | known_web("200000", "1000", size) |
-           documentation(docs);
+                         argc > 3 ? argv[3] : size, 5);
+    return known_web("20000", "100", size, 5) |
+           known_web("200000", "1000", size, 1) | documentation(docs, 5);
 }
