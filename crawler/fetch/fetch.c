@@ -10,6 +10,7 @@
 #include "crawler/fetch/fetch.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,12 +43,23 @@ static void set_identity(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 }
 
-/* Does libcurl have a file of authorities to go by? */
-static bool curl_has_authorities(void)
+static bool has_authorities;
+
+static void look_for_authorities(void)
 {
     const char *file = curl_version_info(CURLVERSION_NOW)->cainfo;
 
-    return file != NULL && access(file, R_OK) == 0;
+    has_authorities = file != NULL && access(file, R_OK) == 0;
+}
+
+/* Does libcurl have a file of authorities to go by? Looks once, since a fetch
+ * should cost no system call that it can do without. */
+static bool curl_has_authorities(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, look_for_authorities);
+    return has_authorities;
 }
 
 static void set_limits(struct fetch *f)

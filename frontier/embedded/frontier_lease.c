@@ -478,18 +478,13 @@ static enum status lease_some(struct frontier *f, struct host_queue *h,
                : st;
 }
 
-enum status frontier_lease(struct engine *e, size_t most, int64_t now,
-                           int64_t wall_ms, struct engine_lease *out, size_t *n)
+static enum status lease_due(struct frontier *f, size_t most, int64_t now,
+                             int64_t wall_ms, struct engine_lease *out,
+                             size_t *n)
 {
-    struct frontier *f = (struct frontier *)e;
     unsigned drained = 0;
     enum status st = STATUS_OK;
 
-    *n = 0;
-    if (f->base->broken)
-        return db_error(f->base->db);
-    frontier_refresh_wake(f, now, wall_ms);
-    most = room_for_leases(f, most);
     while (*n < most && drained < DRAIN_MOST) {
         struct lease_record *r = NULL;
         int64_t due;
@@ -506,7 +501,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         else
             st = lease_some(f, h, now, wall_ms, &r);
         if (st != STATUS_OK)
-            return frontier_broke(f, st);
+            return st;
         if (r != NULL)
             out[(*n)++] = hand_out(f, r);
         else
@@ -516,6 +511,28 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         frontier_reschedule(f, h);
     }
     return st;
+}
+
+enum status frontier_lease(struct engine *e, size_t most, int64_t now,
+                           int64_t wall_ms, struct engine_lease *out, size_t *n)
+{
+    struct frontier *f = (struct frontier *)e;
+    int64_t due;
+    enum status st;
+
+    *n = 0;
+    if (f->base->broken)
+        return db_error(f->base->db);
+    frontier_refresh_wake(f, now, wall_ms);
+    most = room_for_leases(f, most);
+    if (most == 0 || frontier_first_host(f, &due) == NULL || due > now)
+        return STATUS_OK;
+    st = db_hold(f->base->db);
+    if (st == STATUS_OK)
+        st = lease_due(f, most, now, wall_ms, out, n);
+    if (st == STATUS_OK)
+        st = db_let_go(f->base->db);
+    return st == STATUS_OK ? st : frontier_broke(f, st);
 }
 
 int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)

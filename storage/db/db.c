@@ -47,6 +47,7 @@ struct db {
     enum db_mode mode;
     int format; /* of the file */
     bool in_transaction;
+    bool held;                 /* and in one for reading, see db_hold */
     enum status failed;        /* the first final failure */
     struct checkpointer *ckpt; /* NULL for readers */
     uint64_t checkpoint_frames;
@@ -187,17 +188,44 @@ enum status db_begin(struct db *d)
 {
     enum status st;
 
-    let_log_start_over(d);
+    if (!d->held)
+        let_log_start_over(d);
     if (db_broken(d))
         return db_error(d);
-    st = db_exec(d, d->mode == DB_READ ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
-                                       : "BEGIN IMMEDIATE");
+    st = d->held ? STATUS_OK
+                 : db_exec(d, d->mode == DB_READ
+                                  ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
+                                  : "BEGIN IMMEDIATE");
     if (st != STATUS_OK)
         return st;
+    d->held = false;
     d->in_transaction = true;
     if (d->mode != DB_READ)
         fault_point("commit-begin");
     return STATUS_OK;
+}
+
+enum status db_hold(struct db *d)
+{
+    enum status st;
+
+    if (d->in_transaction)
+        return STATUS_OK;
+    let_log_start_over(d); /* as db_begin, since it may become that */
+    if (db_broken(d))
+        return db_error(d);
+    st = db_exec(d, "BEGIN");
+    d->held = d->in_transaction = st == STATUS_OK;
+    return st;
+}
+
+enum status db_let_go(struct db *d)
+{
+    enum status st = d->held ? db_exec(d, "COMMIT") : STATUS_OK;
+
+    if (st == STATUS_OK && d->held)
+        d->held = d->in_transaction = false;
+    return st;
 }
 
 enum status db_commit(struct db *d)
@@ -221,7 +249,7 @@ void db_rollback(struct db *d)
 {
     if (!d->in_transaction)
         return;
-    d->in_transaction = false;
+    d->held = d->in_transaction = false;
     /* On some errors SQLite has rolled back by itself already. */
     if (sqlite3_get_autocommit(d->h) == 0)
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);

@@ -104,6 +104,11 @@ void db_close_as_is(struct db *d);
 MUST_CHECK enum status db_begin(struct db *d);
 MUST_CHECK enum status db_commit(struct db *d);
 void db_rollback(struct db *d);
+/* Several reads of a writer as one transaction, which saves SQLite's locks for
+ * each. Between the two db_begin makes it one for writing, which db_let_go then
+ * leaves open; nobody else may write meanwhile. */
+MUST_CHECK enum status db_hold(struct db *d);
+MUST_CHECK enum status db_let_go(struct db *d);
 bool db_broken(const struct db *d);
 /* STATUS_FULL after a failure that a full disk caused, STATUS_DAMAGED after one
  * that the file itself caused, STATUS_NOMEM, else STATUS_IO. */

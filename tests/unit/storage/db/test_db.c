@@ -263,7 +263,7 @@ START_TEST(a_rollback_leaves_nothing)
 END_TEST
 
 /* The log must start over even if a writer is hardly ever outside a
- * transaction. */
+ * transaction, of whatever beginning. */
 START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
 {
     struct scratch dir = scratch_make();
@@ -277,6 +277,8 @@ START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
                                 " b)"),
                      STATUS_OK);
     for (int i = 0; i < 60; i++) {
+        if (_i > 0)
+            ck_assert_int_eq(db_hold(d), STATUS_OK);
         ck_assert_int_eq(db_begin(d), STATUS_OK);
         ck_assert_int_eq(
             db_exec(d, "INSERT INTO filler(b) VALUES(zeroblob(1000000))"),
@@ -287,6 +289,46 @@ START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
         most = size > most ? size : most;
     }
     ck_assert_uint_lt(most, 8 << 20);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(reads_that_are_held_together_can_become_a_transaction)
+{
+    struct scratch dir = scratch_make();
+    struct db *d = NULL, *other = NULL;
+    const char *count = "SELECT count(*) FROM counter";
+    int64_t n;
+
+    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
+    ck_assert_int_eq(db_open(&other, dir.db, DB_READ, &options), STATUS_OK);
+    ck_assert_int_eq(db_let_go(d), STATUS_OK); /* of nothing */
+
+    ck_assert_int_eq(db_hold(d), STATUS_OK);
+    ck_assert_int_eq(db_number(d, count, &n), STATUS_OK);
+    ck_assert_int_eq(sqlite3_get_autocommit(db_handle(d)), 0);
+    ck_assert_int_eq(db_let_go(d), STATUS_OK);
+    ck_assert_int_ne(sqlite3_get_autocommit(db_handle(d)), 0);
+
+    ck_assert_int_eq(db_hold(d), STATUS_OK);
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_assert_int_eq(db_exec(d, "INSERT INTO counter VALUES('a', 1)"),
+                     STATUS_OK);
+    ck_assert_int_eq(db_let_go(d), STATUS_OK); /* leaves it open */
+    ck_assert_int_eq(db_number(other, count, &n), STATUS_OK);
+    ck_assert_int_eq(n, 0);
+    ck_assert_int_eq(db_hold(d), STATUS_OK); /* within it: nothing */
+    ck_assert_int_eq(db_let_go(d), STATUS_OK);
+    ck_assert_int_eq(sqlite3_get_autocommit(db_handle(d)), 0);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_int_eq(db_number(other, count, &n), STATUS_OK);
+    ck_assert_int_eq(n, 1);
+
+    ck_assert_int_eq(db_hold(d), STATUS_OK);
+    db_rollback(d);
+    ck_assert_int_ne(sqlite3_get_autocommit(db_handle(d)), 0);
+    db_close(other);
     db_close(d);
     scratch_remove(&dir);
 }
@@ -387,7 +429,9 @@ Suite *suite_db(void)
     tcase_add_test(t, each_store_has_an_identity_of_its_own);
     tcase_add_test(t, a_reader_sees_one_moment_while_the_writer_goes_on);
     tcase_add_test(t, a_rollback_leaves_nothing);
-    tcase_add_test(t, the_log_stays_bounded_under_a_writer_without_pause);
+    tcase_add_loop_test(t, the_log_stays_bounded_under_a_writer_without_pause,
+                        0, 2);
+    tcase_add_test(t, reads_that_are_held_together_can_become_a_transaction);
     tcase_add_test(t, a_full_disk_is_said_once_and_is_final_until_reopened);
     tcase_add_test(t, verify_finds_a_page_that_was_overwritten);
     tcase_add_test(t,
