@@ -40,6 +40,13 @@ def address(i):
     return NET + str(i + 1)
 
 
+class HostServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A worker that was killed."""
+
+
 class Web:
     def __init__(self):
         self.requests, self.lock = [], threading.Lock()
@@ -56,8 +63,7 @@ class Web:
 
         self.port, self.servers = 0, []
         for i in range(HOSTS + 2):
-            s = http.server.ThreadingHTTPServer((address(i), self.port), Handler)
-            s.daemon_threads = True
+            s = HostServer((address(i), self.port), Handler)
             self.port = s.server_address[1]
             self.servers.append(s)
             threading.Thread(target=s.serve_forever, daemon=True).start()
