@@ -48,7 +48,9 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self):
+    def __init__(self, pages=PAGES, slow=0):
+        """`slow`: a Crawl-delay of all hosts."""
+        self.most, self.slow = pages, slow
         self.requests, self.lock = [], threading.Lock()
         web = self
 
@@ -71,16 +73,20 @@ class Web:
     def url(self, i, path):
         return f"http://{address(i)}:{self.port}{path}"
 
+    def delay(self, i):
+        return self.slow or (CRAWL_DELAY if i == 0 else DELAY)
+
     def page(self, i, path):
         """Status, headers, body."""
         if path == "/robots.txt":
-            more = f"Crawl-delay: {CRAWL_DELAY}\n" if i == 0 else ""
+            delay = self.delay(i)
+            more = f"Crawl-delay: {delay}\n" if delay != DELAY else ""
             return 200, {"Content-Type": "text/plain"}, "User-agent: *\n" + more
         if i == HOSTS and path == "/p0":
             return 301, {"Location": self.url(HOSTS + 1, "/p0")}, ""
         if not path.startswith("/p"):
             return 404, {}, ""
-        j, most = int(path[2:]), MOVED if i == HOSTS + 1 else PAGES
+        j, most = int(path[2:]), min(MOVED, self.most) if i > HOSTS else self.most
         to = i if i > HOSTS else (i + 1) % HOSTS
         links = "".join(f'<a href="{self.url(to, f"/p{k}")}">{k}</a>'
                         for k in (2 * j + 1, 2 * j + 2) if k < most)
@@ -107,8 +113,9 @@ class Web:
         return [self.url(i, "/p0") for i in range(HOSTS + 1)]
 
     def truth(self):
-        pages = {(i, f"/p{j}") for i in range(HOSTS) for j in range(PAGES)}
-        return pages | {(HOSTS, "/p0")} | {(HOSTS + 1, f"/p{j}") for j in range(MOVED)}
+        pages = {(i, f"/p{j}") for i in range(HOSTS) for j in range(self.most)}
+        return pages | {(HOSTS, "/p0")} | {(HOSTS + 1, f"/p{j}")
+                                           for j in range(min(MOVED, self.most))}
 
     def pages(self):
         with self.lock:
@@ -130,8 +137,8 @@ OWN = ["--sandbox", "off", "--min-disk", "0", "--threads", "1", "--concurrency",
 class Crawl:
     """A web, a crawl of it, and its workers."""
 
-    def __init__(self, cluster, where):
-        self.where, self.workers, self.web = where, [], Web()
+    def __init__(self, cluster, where, **web):
+        self.where, self.workers, self.web = where, [], Web(**web)
         self.url = cluster.url() + "/crawl"
 
     def start(self, words):
@@ -145,10 +152,12 @@ class Crawl:
     def directory(self, n):
         return f"{self.where}/dir{n}"
 
-    def create(self):
+    def create(self, what=None):
+        """Start a worker and wait for `what`, its first page by default."""
         p = self.start(["crawl", "--cluster", self.url, "-o", self.directory(0)] +
                        OPTIONS + self.web.seeds())
-        wait_for(lambda: self.web.pages() or p.poll() is not None, "the first page")
+        what = what or self.web.pages
+        wait_for(lambda: what() or p.poll() is not None, "the first requests")
 
     def join(self):
         n = len(self.workers)
@@ -179,8 +188,8 @@ class Crawl:
         soon, last = 0, {}
         for i, _, began, ended in sorted(self.web.requests, key=lambda r: r[2]):
             # The clusters' clocks and ours count in whole milliseconds.
-            delay = CRAWL_DELAY if i == 0 else DELAY  # robots.txt comes first
-            soon += i in last and began - last[i] < delay - 0.002
+            # robots.txt comes first
+            soon += i in last and began - last[i] < self.web.delay(i) - 0.002
             last[i] = ended
         print(f"  fetched {len(set(rows))} of {len(truth)}, {again} again, {soon} too "
               f"early", flush=True)
@@ -238,16 +247,19 @@ def kill_worker(where):
 
 
 def stop_worker(where):
-    """A worker stands still past its leases, with requests to come."""
+    """A worker stands still past its leases, and waits for hosts meanwhile.
+
+    It has read robots.txt and waits for the Crawl-delay when it is stopped, and
+    others ask these hosts when it goes on.
+    """
     with contextlib.closing(Closing(Single(where + "/redis"))) as c:
-        crawl = Crawl(c.it, where)
-        crawl.create()
+        crawl = Crawl(c.it, where, pages=8, slow=1)
+        crawl.create(lambda: len(crawl.web.requests) > HOSTS)
+        first = crawl.workers[0]
+        first.send_signal(signal.SIGSTOP)
         crawl.join()
         crawl.reach(0.2)
-        for p in crawl.workers[:1]:
-            p.send_signal(signal.SIGSTOP)
-            time.sleep(11)
-            p.send_signal(signal.SIGCONT)
+        first.send_signal(signal.SIGCONT)
         crawl.finish(repeats=HOSTS + 2)
 
 
