@@ -11,6 +11,7 @@ const struct command command_table[] = {
     ROW(crawl, "crawl from seeds into a new directory"),
     ROW(resume, "continue a crawl after a stop or a crash"),
     ROW(join, "take part in a crawl of a cluster"),
+    ROW(import, "take over what another crawler knew, into a new directory"),
     ROW(status, "show how a crawl or service stands, while it runs and after"),
     ROW(pause, "make a running crawl send no more requests, until unpause"),
     ROW(unpause, "make a paused crawl go on"),

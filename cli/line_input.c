@@ -53,6 +53,7 @@ struct line_input {
     char *window;
     size_t start, end;
     bool in_long; /* the line at `start` has lost its beginning to a piece */
+    bool damaged; /* the error is in the gzip data */
     uint64_t read;
     char error[512];
 };
@@ -247,6 +248,7 @@ static enum status keep_unpacked(void *ctx, struct bytes octets)
 
 static enum status damaged_gzip(struct line_input *in)
 {
+    in->damaged = true;
     return cannot(in, in->next - 1, "its gzip data is cut short or damaged");
 }
 
@@ -498,5 +500,7 @@ enum status line_input_fill(struct line_input *in, struct line_batch *b)
     b->read = in->read;
     if (b->count > 0)
         return STATUS_OK;
-    return n == NEXT_ERROR ? STATUS_IO : STATUS_CLOSED;
+    if (n == NEXT_ERROR)
+        return in->damaged ? STATUS_FORMAT : STATUS_IO;
+    return STATUS_CLOSED;
 }

@@ -60,9 +60,9 @@ void line_input_free(struct line_input *in); /* NULL is fine */
 /* Can every file be opened? Call it before anything is printed. */
 MUST_CHECK enum status line_input_check(struct line_input *in);
 
-/* STATUS_OK: at least one line. STATUS_CLOSED: no more, or stopped. Any other:
- * line_input_error() has the message; all lines before the error have been
- * handed over. */
+/* STATUS_OK: at least one line. STATUS_CLOSED: no more, or stopped. Any other,
+ * STATUS_FORMAT if gzip data is cut short or damaged: line_input_error() has
+ * the message; all lines before the error have been handed over. */
 MUST_CHECK enum status line_input_fill(struct line_input *in,
                                        struct line_batch *b);
 /* Stops reading; whole lines that were read already are still handed over. */

@@ -87,7 +87,7 @@ bool crawl_is_unbegun(const char *dir, const char *command)
     fprintf(stderr,
             "urlweir %s: the crawl in %s ended before all of its seeds were "
             "stored; nothing was fetched; give the same `urlweir crawl` "
-            "command again\n",
+            "command (or `urlweir import`) again\n",
             command, dir);
     return true;
 }

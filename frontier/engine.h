@@ -390,6 +390,15 @@ struct engine_ops {
                                 size_t most, int64_t now, int64_t wall_ms,
                                 bool *over);
 
+    /* ---- the state of another crawler (engine_calls.h) ---- */
+
+    /* Admits items[0..n), which say of themselves how they were found, and
+     * settles those that are done by facts[i]. No URL of them may be leased. */
+    enum status (*import)(struct engine *e, const struct engine_item *items,
+                          const struct import_fact *facts, size_t n,
+                          int64_t now, int64_t wall_ms,
+                          enum import_answer *answers);
+
     /* ---- done URLs that are fetched again (engine_calls.h) ---- */
 
     /* Looks at about `most` URLs; *over: that was all. */

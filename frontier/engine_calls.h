@@ -2,8 +2,8 @@
  * engine_calls.h - requests of people and other programs to an engine.
  *
  * The arguments and results of those calls of engine.h that come from outside a
- * crawl: external leases, the removal of URLs, the retry of failed ones, and
- * lists of hosts.
+ * crawl: external leases, the removal of URLs, the retry of failed ones, the
+ * import of another crawler's state, and lists of hosts.
  *
  * An external lease takes a URL from the same queue and schedule that our own
  * fetchers use: while it lasts the URL's host is busy, and the host's delay
@@ -17,6 +17,12 @@
  * that moment, to our fetchers or another program, the fetch is finished but
  * not retried. Removed URLs stay known: no link, seed or put brings one back.
  * URLs found later are new as usual; the state of politeness is kept.
+ *
+ * What another crawler knew of a URL can be imported: it waits here too, or is
+ * done with an outcome of its own, REASON_IMPORTED, and is not fetched. Such an
+ * outcome is no page of this crawl: it counts for no limit and no budget, and
+ * is no evidence of a trap. A URL that is done already stays as it is, so an
+ * import may be repeated.
  *
  * A failed URL that is queued again gets a new row with fresh tries, and its
  * old outcome is taken back from the counters; the old tries stay in its
@@ -122,6 +128,21 @@ struct refresh_request {
                        fetch */
     uint64_t dated; /* URLs that got a date, or an earlier one, so far */
     struct refresh_walk walk; /* its own; the caller frees walk.seen */
+};
+
+/* ---- the state of another crawler ---- */
+
+/* What it knew of one URL. Bytes are borrowed during the call. */
+struct import_fact {
+    struct outcome outcome; /* of REASON_IMPORTED; OUTCOME_QUEUED: it waits */
+    int64_t at_ms;          /* when it was fetched, wall clock; 0: not known */
+    struct bytes detail;    /* explanation: tool, file, line */
+};
+enum import_answer {
+    IMPORT_NEW,     /* admitted, and done if the fact says so */
+    IMPORT_SETTLED, /* it waited here, and is done now */
+    IMPORT_KNOWN,   /* nothing has changed */
+    IMPORT_DROPPED  /* it is on the blocklist; counted */
 };
 
 /* ---- hosts ---- */

@@ -55,6 +55,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_URL_FORM] = "url_form",
     [REASON_NEAR_DUP] = "near_dup",
     [REASON_UNCHANGED] = "unchanged",
+    [REASON_IMPORTED] = "imported",
 };
 
 const char *outcome_status_name(enum outcome_status s)
@@ -90,9 +91,9 @@ bool outcome_reason_is(const char *text)
 
 bool outcome_counts_as_page(struct outcome o)
 {
-    /* A final response, good or bad: not a redirect, and not a missing
-     * response. */
-    return o.status == OUTCOME_FETCHED ||
+    /* A final response to this crawl, good or bad: not a redirect, and not a
+     * missing response. */
+    return (o.status == OUTCOME_FETCHED && o.reason != REASON_IMPORTED) ||
            (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP);
 }
 
@@ -109,8 +110,10 @@ bool outcome_fails_seed(struct outcome o)
         return o.reason == REASON_REDIRECT_LIMIT ||
                o.reason == REASON_REDIRECT_LOOP;
     case OUTCOME_SKIPPED: /* a wrong guess says nothing about its host, nor does
-                             a removal by a person */
-        return o.reason != REASON_NO_SITEMAP && o.reason != REASON_REMOVED;
+                             a removal by a person, nor what another crawler
+                             knew */
+        return o.reason != REASON_NO_SITEMAP && o.reason != REASON_REMOVED &&
+               o.reason != REASON_IMPORTED;
     case OUTCOME_FAILED:
     case OUTCOME_DENIED:
         return true;

@@ -45,6 +45,7 @@ crawler: base/* filter storage/* frontier frontier/url frontier/traps crawler/*
 job/settings: base/* config filter filter/redis storage/* frontier/* crawler/*
 job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
 job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry
+job/import: base/* storage/* frontier/* crawler/* job/settings job
 job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
 service/net: base/*
 service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
@@ -64,6 +65,7 @@ cli/filter: base/* config filter/* frontier/* job/* cli cli/report
 cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
 cli/inspect: base/* config filter/* storage/* frontier/* crawler/* job/* service/* cli cli/control cli/filter cli/report
 cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/inspect
+cli/import: base/* config storage/* frontier/* crawler/* job/* cli cli/run
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
 END
 }

@@ -39,7 +39,7 @@ static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!crawl_begin_may(s->output) ||
+    if (!crawl_begin_may(s->output, "crawl") ||
         (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
         return EXIT_CANNOT;
     st = settings_save(s); /* marks DIR as a crawl's */

@@ -45,7 +45,7 @@ enum status crawl_begin_seeds(struct engine *e, struct crawl_setup *c,
 
 /* A crawl that has not stored all of its seeds has fetched nothing and is
  * started over. */
-bool crawl_begin_may(const char *dir)
+bool crawl_begin_may(const char *dir, const char *command)
 {
     static const char *const names[] = {"frontier.db", "manifest"};
     bool there = false;
@@ -58,16 +58,16 @@ bool crawl_begin_may(const char *dir)
     }
     if (there && reader_is_unbegun(dir)) {
         fprintf(stderr,
-                "urlweir crawl: the crawl in %s had not stored all of "
+                "urlweir %s: the crawl in %s had not stored all of "
                 "its seeds and is started over\n",
-                dir);
+                command, dir);
         crawl_remove_files(dir);
         return true;
     }
-    if (there && !dir_is_service(dir, "crawl"))
+    if (there && !dir_is_service(dir, command))
         fprintf(stderr,
-                "urlweir crawl: %s holds a crawl already; continue it with "
+                "urlweir %s: %s holds a crawl already; continue it with "
                 "`urlweir resume %s`, or choose another directory\n",
-                dir, dir);
+                command, dir, dir);
     return !there;
 }

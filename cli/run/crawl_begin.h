@@ -14,9 +14,9 @@
 #include "job/crawl_setup.h"
 #include "job/settings/options.h"
 
-/* Has `dir` room for a new crawl? One whose seeds were not all stored is
- * removed. False: the reason was printed. */
-MUST_CHECK bool crawl_begin_may(const char *dir);
+/* Has `dir` room for a new crawl, which `command` makes? One whose seeds were
+ * not all stored is removed. False: the reason was printed. */
+MUST_CHECK bool crawl_begin_may(const char *dir, const char *command);
 /* Stores all seeds, and the mark. On failure, which was reported, *code is the
  * exit status. */
 MUST_CHECK enum status crawl_begin_seeds(struct engine *e,

@@ -36,7 +36,9 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     enum status st;
 
     *code = EXIT_CANNOT;
-    st = strcmp(what, "crawl") == 0 ? file_make_dir(dir) : STATUS_OK;
+    st = strcmp(what, "crawl") == 0 || strcmp(what, "import") == 0
+             ? file_make_dir(dir)
+             : STATUS_OK;
     if (st != STATUS_OK) {
         fprintf(stderr, "urlweir %s: cannot make the directory %s%s\n", what,
                 dir,

@@ -200,7 +200,7 @@ static bool prepare(const struct worker *w, int *code)
     if (w->how == WORKER_RESUME)
         return !crawl_is_unbegun(w->s->output, w->command) &&
                crawl_credentials_start(w->c, w->s, code);
-    if (!crawl_begin_may(w->s->output) ||
+    if (!crawl_begin_may(w->s->output, "crawl") ||
         (w->s->jsonl != NULL && !jsonl_may_begin(w->s->jsonl)))
         return false;
     st = settings_save(w->s);

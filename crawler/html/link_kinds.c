@@ -40,6 +40,7 @@ static const struct {
     [LINK_SITEMAP_PART] = {"sitemap-part", 'M', "sitemap"},
     [LINK_LISTED] = {"listed", 'M', "sitemap"},
     [LINK_PUT] = {"put", 'L', "put"},
+    [LINK_IMPORT] = {"import", 'L', "import"},
 };
 
 const char *link_kind_name(enum link_kind k)

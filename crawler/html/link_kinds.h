@@ -42,7 +42,8 @@ enum link_kind {
     LINK_REDIRECT,     /* Location of a 3xx answer */
     LINK_SITEMAP_PART, /* a sitemap that a sitemap index lists */
     LINK_LISTED,       /* a page that a sitemap or a feed lists */
-    LINK_PUT, /* by another program, through the service; no page has it */
+    LINK_PUT,    /* by another program, through the service; no page has it */
+    LINK_IMPORT, /* from the state of another crawler; no page has it */
     LINK_KIND_COUNT_
 };
 /* Is it a sitemap, however it was found? What it redirects to counts too. */

@@ -325,6 +325,22 @@ static enum status pass_refresh_urls(struct engine *e,
     return STATUS_REFUSED;
 }
 
+static enum status pass_import(struct engine *e,
+                               const struct engine_item *items,
+                               const struct import_fact *facts, size_t n,
+                               int64_t now, int64_t wall_ms,
+                               enum import_answer *answers)
+{
+    (void)e;
+    (void)items;
+    (void)facts;
+    (void)n;
+    (void)now;
+    (void)wall_ms;
+    (void)answers;
+    return STATUS_REFUSED;
+}
+
 const struct engine_ops cluster_engine_ops = {
     .put = cluster_put,
     .lease = cluster_lease_out,
@@ -360,6 +376,7 @@ const struct engine_ops cluster_engine_ops = {
     .removal_step = pass_removal_step,
     .removal_count = pass_removal_count,
     .retry_failed = pass_retry_failed,
+    .import = pass_import,
     .refresh_urls = pass_refresh_urls,
     .digest_key = pass_digest_key,
     .identify = pass_identify,

@@ -12,6 +12,7 @@
 
  *   readmit.c           a URL that is done is queued again
  *   retry_failed.c      failed URLs that a person wants tried again
+ *   frontier_import.c   URLs as another crawler had them
  *   frontier_lease.c    which URL goes out next
  *   frontier_order.c    which URLs of a host go before their turn, or later
  *   frontier_settle.c   what becomes of the URL and its host by it
@@ -246,6 +247,10 @@ enum status frontier_refresh_urls(struct engine *e, struct refresh_request *q,
                                   size_t most, int64_t now, int64_t wall_ms,
                                   bool *over);
 enum status frontier_set_order(struct engine *e, const struct order *order);
+enum status frontier_import(struct engine *e, const struct engine_item *items,
+                            const struct import_fact *facts, size_t n,
+                            int64_t now, int64_t wall_ms,
+                            enum import_answer *answers);
 enum status frontier_identify(struct engine *e, struct bytes key,
                               struct bytes url, uint64_t *id);
 void frontier_engine_stats(struct engine *e, struct engine_stats *out);

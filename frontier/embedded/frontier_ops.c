@@ -115,6 +115,7 @@ const struct engine_ops frontier_ops = {
     .removal_step = removal_step,
     .removal_count = removal_count,
     .retry_failed = retry_failed,
+    .import = frontier_import,
     .refresh_urls = frontier_refresh_urls,
     .digest_key = get_digest_key,
     .identify = frontier_identify,

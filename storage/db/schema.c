@@ -39,7 +39,8 @@
     " WHEN 33 THEN 'blocklist' WHEN 34 THEN 'external'"                        \
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
     " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                     \
-    " WHEN 40 THEN 'near_dup' WHEN 41 THEN 'unchanged' END"
+    " WHEN 40 THEN 'near_dup' WHEN 41 THEN 'unchanged'"                        \
+    " WHEN 42 THEN 'imported' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 
@@ -53,8 +54,8 @@
     " WHEN 18 THEN 'embed' WHEN 19 THEN 'media' WHEN 20 THEN 'cite'"           \
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
     " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
-    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put' "   \
-    "END"
+    " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put'"    \
+    " WHEN 29 THEN 'import' END"
 
 #define CHANGEFREQ_NAME(n)                                                     \
     "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \

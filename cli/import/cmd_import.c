@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_import.c - `urlweir import`: takes over the state of another crawler.
+ *
+ * Makes a crawl that has fetched nothing, as `urlweir crawl` does, and marks it
+ * as complete when all records are stored. An import that was cut off has no
+ * such mark: it is started over by the same command, and `resume` refuses it.
+ * So an import that was killed and repeated ends like one that was not.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/file/file.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/import/import_files.h"
+#include "cli/run/crawl_begin.h"
+#include "cli/run/crawl_run.h"
+#include "cli/run/stopped_crawl.h"
+#include "config/config.h"
+#include "frontier/embedded/frontier.h"
+#include "job/crawl_block.h"
+#include "job/crawl_files.h"
+#include "job/dir_kind.h"
+#include "job/seed_sink.h"
+#include "job/settings/settings.h"
+#include "job/settings_applied.h"
+
+struct import_settings {
+    int format;
+    char *output, *config, *refused;
+    bool json;
+    uint8_t from[5];
+};
+#define AT(field) .at = offsetof(struct import_settings, field)
+
+static const struct option_spec specs[] = {
+    {.name = "from",
+     .type = OPTION_CHOICE,
+     AT(format),
+     .words = import_formats,
+     .flags = OPTION_LINE_ONLY,
+     .section = "Input",
+     .arg = "FORMAT",
+     .help = "what the files are; see urlweir(1)"},
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     AT(output),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "DIR",
+     .help = "the crawl's directory; it is made if it is missing"},
+    {.name = "config",
+     .letter = 'C',
+     .type = OPTION_TEXT,
+     AT(config),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "the settings of the crawl, a YAML file as for `urlweir crawl`; "
+             "its seeds are put first"},
+    {.name = "refused",
+     .type = OPTION_TEXT,
+     AT(refused),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "write each line that is refused: file, line, reason, text"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     AT(json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "print the counts as one JSON object"},
+};
+
+static const struct option_table table = {specs, sizeof specs / sizeof *specs,
+                                          offsetof(struct import_settings,
+                                                   from)};
+
+const struct usage import_usage = {
+    .name = "import",
+    .synopsis = "import --from FORMAT FILE... -o DIR [-C FILE] [options]",
+    .about =
+        "Makes a crawl of what another crawler knew: URLs that it had done are "
+        "not fetched, URLs that waited there wait here, for `urlweir resume "
+        "DIR`. Prints how many there are of each. Lines that cannot be read "
+        "are refused, and named on stderr; then the exit status is 5. FILE may "
+        "be gzip; - is stdin.",
+    .table = &table,
+    .least = 1,
+    .most = SIZE_MAX,
+    .operand = "a file of the other crawler",
+};
+
+/* ---- what was imported ---- */
+
+static void print_counts(const struct import_counts *c, bool json)
+{
+    const struct {
+        const char *name, *text;
+        uint64_t n;
+    } rows[] = {
+        {"waiting", "wait to be fetched", c->waiting},
+        {"done", "are done", c->done},
+        {"failed", "of these failed", c->failed},
+        {"known", "are known, and not to be fetched", c->known},
+        {"repeated", "records of URLs that were there", c->repeated},
+        {"dropped", "were dropped by the crawl's own rules", c->dropped},
+        {"other", "records of no http(s) page", c->other},
+        {"refused", "lines were refused", c->refused},
+    };
+    const size_t n = sizeof rows / sizeof *rows;
+
+    for (size_t i = 0; i < n; i++)
+        if (json)
+            printf("%s\"%s\":%" PRIu64 "%s", i == 0 ? "{" : "", rows[i].name,
+                   rows[i].n, i + 1 < n ? "," : "}\n");
+        else
+            printf("%10" PRIu64 "  %s\n", rows[i].n, rows[i].text);
+}
+
+/* ---- the crawl ---- */
+
+/* The settings of the new crawl: defaults, and those of --config. */
+static bool settings_of_import(struct crawl_settings *s,
+                               const struct import_settings *o, int *code)
+{
+    struct buf error;
+    enum status st = STATUS_OK;
+
+    settings_init(s);
+    buf_init(&error, 4096);
+    if (o->config != NULL)
+        st =
+            config_load(&crawl_options, s, o->config, OPTION_FROM_FILE, &error);
+    free(s->output);
+    s->output = xstrdup(o->output);
+    if (st == STATUS_OK)
+        st = settings_check(s, &error);
+    if (st == STATUS_OK && s->cluster != NULL) {
+        buf_add_str(&error, "cluster: an import is for a crawl in a directory");
+        st = STATUS_ARG;
+    }
+    if (st != STATUS_OK)
+        *code = usage_error(&import_usage, "%s", buf_str(&error));
+    buf_fini(&error);
+    return st == STATUS_OK;
+}
+
+/* Nothing of it counts before the mark "seeds_complete" is on disk. */
+static enum status fill(struct engine *e, struct crawl_setup *c,
+                        const struct crawl_settings *s,
+                        const struct import_files *files,
+                        struct import_counts *counts)
+{
+    enum status st = seed_sink_given(e, c, s);
+
+    if (st == STATUS_OK)
+        st = import_files_read(files, e, c, counts);
+    fault_point("import-read");
+    if (st == STATUS_OK)
+        st = settings_note_first(e, s, c->form);
+    if (st == STATUS_OK)
+        st = e->ops->set_meta(e, "seeds_complete", bytes_of_str("1"));
+    if (st == STATUS_OK)
+        st =
+            e->ops->checkpoint_now(e,
+                                   counts->waiting > 0 ? "stopped" : "finished",
+                                   true, clock_mono(), clock_wall_ms());
+    return st;
+}
+
+/* Makes the crawl; its files are removed again if anything fails. */
+static int import_into(struct crawl_settings *s, struct crawl_setup *c,
+                       const struct import_files *files,
+                       struct import_counts *counts)
+{
+    struct engine *e = NULL;
+    int code = EXIT_CANNOT;
+    enum status st;
+
+    if (!crawl_begin_may(s->output, "import"))
+        return EXIT_CANNOT;
+    st = settings_save(s); /* marks DIR as a crawl's */
+    if (st == STATUS_OK && !crawl_block_start(c, s, &code)) {
+        crawl_remove_files(s->output);
+        return code;
+    }
+    if (st == STATUS_OK)
+        st = frontier_create(&e, s->output, &c->frontier, clock_wall_ms());
+    if (st != STATUS_OK)
+        return crawl_open_failed(st, s->output);
+    st = fill(e, c, s, files, counts);
+    e->ops->close(e);
+    if (st == STATUS_OK)
+        return counts->refused > 0 ? EXIT_SEEDS : EXIT_DONE;
+    crawl_remove_files(s->output);
+    return st == STATUS_IO ? EXIT_CANNOT : crawl_open_failed(st, s->output);
+}
+
+static int import(struct crawl_settings *s, const struct import_files *files,
+                  bool json)
+{
+    struct import_counts counts = {0};
+    struct crawl_setup c;
+    struct file_lock *lock = NULL;
+    int code = EXIT_DONE;
+
+    if (crawl_setup_init(&c, s, &code) &&
+        crawl_lock(s->output, "import", &lock, &code)) {
+        code = import_into(s, &c, files, &counts);
+        if (code == EXIT_DONE || code == EXIT_SEEDS) {
+            print_counts(&counts, json);
+            stopped_crawl_say_left("import", s->output, "queued",
+                                   counts.waiting);
+        }
+    }
+    file_lock_free(lock);
+    crawl_setup_fini(&c);
+    return code;
+}
+
+static int check_and_import(const struct import_settings *o,
+                            const struct option_list *operands)
+{
+    const struct import_files files = {operands, (unsigned)o->format,
+                                       o->refused};
+    struct crawl_settings s;
+    int code = EXIT_CANNOT;
+
+    if (!option_given(&table, 0, o))
+        return usage_error(&import_usage, "--from FORMAT is missing");
+    if (o->output == NULL)
+        return usage_error(&import_usage, "-o DIR is missing");
+    if (!import_files_check(&files) ||
+        !dir_kind_check(o->output, DIR_CRAWL, "import"))
+        return EXIT_CANNOT;
+    if (settings_of_import(&s, o, &code))
+        code = import(&s, &files, o->json);
+    settings_fini(&s);
+    return code;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    struct import_settings o;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&import_usage, argc, argv, &o, &operands, &code))
+        return code;
+    code = check_and_import(&o, &operands);
+    option_list_free(&operands);
+    option_fini(&table, &o);
+    return code;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* import_files.c - reads the files of an import, and tells what they had. */
+#include "cli/import/import_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "base/mem.h"
+#include "cli/line_input.h"
+
+#define TEXT_MOST 200 /* octets of a refused line that are shown */
+
+struct importing {
+    const struct import_files *f;
+    struct import_reader *reader;
+    struct import_sink *sink;
+    const char *file; /* that is read */
+    FILE *refused;    /* or NULL */
+    uint64_t refused_count;
+    struct buf text;
+};
+
+bool import_files_check(const struct import_files *f)
+{
+    struct line_input *in = line_input_new(f->files->item, f->files->count, -1);
+    bool ok = line_input_check(in) == STATUS_OK;
+
+    if (!ok)
+        fprintf(stderr, "urlweir import: %s\n", line_input_error(in));
+    line_input_free(in);
+    return ok;
+}
+
+/* ---- refused lines ---- */
+
+static void refuse(struct importing *m, uint64_t line, const char *why,
+                   struct bytes text)
+{
+    const bool shown = m->refused_count < IMPORT_SHOWN;
+
+    m->refused_count++;
+    if (m->refused_count == IMPORT_SHOWN + 1)
+        fprintf(stderr, "urlweir import: more lines are refused; %s\n",
+                m->refused != NULL ? "the file of --refused has them all"
+                                   : "--refused FILE keeps them all");
+    if (!shown && m->refused == NULL)
+        return;
+    buf_clear(&m->text);
+    format_terminal(&m->text, bytes_of_str(m->file));
+    if (shown)
+        fprintf(stderr, "urlweir import: %s:%" PRIu64 ": %s", buf_str(&m->text),
+                line, why);
+    if (m->refused != NULL)
+        fprintf(m->refused, "%s\t%" PRIu64 "\t%s\t", buf_str(&m->text), line,
+                why);
+    buf_clear(&m->text);
+    if (text.len > TEXT_MOST)
+        text.len = TEXT_MOST;
+    format_terminal(&m->text, text);
+    if (shown && text.len > 0)
+        fprintf(stderr, ": '%s'", buf_str(&m->text));
+    if (shown)
+        fputc('\n', stderr);
+    if (m->refused != NULL)
+        fprintf(m->refused, "%s\n", buf_str(&m->text));
+}
+
+/* ---- lines ---- */
+
+static enum status take(struct importing *m, enum import_said said,
+                        const struct import_record *r, struct bytes line)
+{
+    const char *why = NULL;
+    enum status st = STATUS_OK;
+
+    switch (said) {
+    case IMPORT_NOTHING:
+        break;
+    case IMPORT_OTHER:
+        import_sink_other(m->sink);
+        break;
+    case IMPORT_REFUSED:
+        refuse(m, import_reader_at(m->reader), import_reader_why(m->reader),
+               line);
+        break;
+    case IMPORT_RECORD:
+        st = import_sink_put(m->sink, m->file, r, &why);
+        if (why != NULL)
+            refuse(m, r->line, why, r->url);
+        break;
+    }
+    return st;
+}
+
+static enum status take_line(struct importing *m, const struct line_batch *b,
+                             const struct line *l)
+{
+    struct bytes line = bytes_of(b->text + l->at, l->len);
+    struct import_record r;
+
+    if (l->kind == LINE_LONG_MORE)
+        return STATUS_OK;
+    if (l->kind == LINE_LONG_START) {
+        import_reader_skip(m->reader);
+        refuse(m, import_reader_at(m->reader), "the line is too long", line);
+        return STATUS_OK;
+    }
+    return take(m, import_reader_line(m->reader, line, &r), &r, line);
+}
+
+static enum status take_batch(struct importing *m, const struct line_batch *b)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < b->count; i++)
+        st = take_line(m, b, &b->lines[i]);
+    return st;
+}
+
+/* ---- files ---- */
+
+/* What was read of the file counts, also if it is cut short. */
+static enum status end_file(struct importing *m, struct line_input *in,
+                            enum status st)
+{
+    const uint64_t last = import_reader_at(m->reader);
+
+    if (st == STATUS_FORMAT)
+        refuse(m, last + 1, "the gzip data is cut short or damaged from here",
+               bytes_of("", 0));
+    else if (st != STATUS_CLOSED)
+        fprintf(stderr, "urlweir import: %s\n", line_input_error(in));
+    if (import_reader_end(m->reader) == IMPORT_REFUSED)
+        refuse(m, last, import_reader_why(m->reader), bytes_of("", 0));
+    return st == STATUS_CLOSED || st == STATUS_FORMAT ? STATUS_OK : st;
+}
+
+static enum status read_file(struct importing *m, const char *file)
+{
+    struct line_input *in = line_input_new(&file, 1, -1);
+    struct line_batch batch;
+    enum status st = STATUS_OK, taken = STATUS_OK;
+
+    m->file = strcmp(file, "-") == 0 ? "stdin" : file;
+    line_batch_init(&batch);
+    while (st == STATUS_OK && taken == STATUS_OK) {
+        st = line_input_fill(in, &batch);
+        if (st == STATUS_OK)
+            taken = take_batch(m, &batch);
+    }
+    if (taken == STATUS_OK)
+        taken = end_file(m, in, st);
+    line_batch_fini(&batch);
+    line_input_free(in);
+    return taken;
+}
+
+static enum status open_refused(struct importing *m)
+{
+    if (m->f->refused == NULL)
+        return STATUS_OK;
+    m->refused = fopen(m->f->refused, "we");
+    if (m->refused == NULL)
+        fprintf(stderr, "urlweir import: cannot write %s: %s\n", m->f->refused,
+                strerror(errno));
+    return m->refused != NULL ? STATUS_OK : STATUS_IO;
+}
+
+static enum status close_refused(struct importing *m)
+{
+    bool ok = m->refused == NULL || !ferror(m->refused);
+
+    if (m->refused != NULL)
+        ok = fclose(m->refused) == 0 && ok;
+    if (!ok)
+        fprintf(stderr, "urlweir import: cannot write %s\n", m->f->refused);
+    return ok ? STATUS_OK : STATUS_IO;
+}
+
+enum status import_files_read(const struct import_files *f, struct engine *e,
+                              struct crawl_setup *c,
+                              struct import_counts *counts)
+{
+    struct importing m = {.f = f};
+    enum status st = open_refused(&m), closed;
+
+    m.reader = import_reader_new(f->format);
+    m.sink = import_sink_new(e, c, import_formats[f->format]);
+    buf_init(&m.text, (size_t)1 << 20);
+    for (size_t i = 0; st == STATUS_OK && i < f->files->count; i++)
+        st = read_file(&m, f->files->item[i]);
+    if (st == STATUS_OK)
+        st = import_sink_flush(m.sink);
+    closed = close_refused(&m);
+    *counts = import_sink_counts(m.sink);
+    counts->refused = m.refused_count;
+    buf_fini(&m.text);
+    import_sink_free(m.sink);
+    import_reader_free(m.reader);
+    return st == STATUS_OK ? closed : st;
+}

@@ -1,0 +1,163 @@
+#!/bin/sh
+# The state of other crawlers becomes a crawl: files that the tools themselves
+# made (tests/data/import), a list of half a crawl that a resume completes
+# without asking for what was done, an import that is killed and repeated, bad
+# lines, a file that is cut off.
+set -eu
+. "$TOP/tests/cli/lib.sh"
+data=$TOP/tests/data/import
+
+# state DIR: URL, status, reason, HTTP status, depth, kind of all URLs
+state() {
+    "$URLWEIR" export "$1" --format csv | cut -d, -f1-6 | tail -n +2 | sort
+}
+
+# imports NAME FORMAT FILE COUNTS: into a directory of that name
+imports() {
+    exits 0 "$URLWEIR" import --from "$2" "$3" -o "$1" --json
+    says out "$4"
+    exits 0 "$URLWEIR" verify "$1"
+}
+
+imports nutch nutch-dump "$data/crawldb.txt" \
+    '{"waiting":1,"done":6,"failed":1,"known":1,"repeated":0,"dropped":0,"other":0,"refused":0}'
+state nutch >got
+says got http://site.example/a,queued,,,0,import
+says got http://site.example/b,fetched,imported,,1,import
+says got http://site.example/c,failed,imported,,1,import
+says got http://site.example/d,redirect,imported,,1,import
+says got "http://site.example/g?x=1&y=2,fetched,imported,,1,import"
+says got https://other.example/h,skipped,imported,,1,import
+
+imports heritrix heritrix-recover "$data/frontier.recover.gz" \
+    '{"waiting":3,"done":4,"failed":1,"known":2,"repeated":0,"dropped":0,"other":4,"refused":0}'
+state heritrix >got
+says got http://site.example/a,fetched,imported,,0,import
+says got http://site.example/b,failed,imported,,0,import
+says got http://site.example/c,skipped,imported,,0,import
+says got http://site.example/d%20d,queued,,,0,import
+says got http://cdn.example/style.css,queued,,,1,import
+! grep -q 'robots.txt\|dns:' got || fail "a prerequisite is no page: $(cat got)"
+exits 0 "$URLWEIR" explain heritrix http://site.example/b
+says out "status=failed reason=imported"
+says out "detail=heritrix-recover: Ff, frontier.recover.gz line 20"
+exits 0 "$URLWEIR" explain heritrix http://site.example/e
+grep -q '^  kind  *import$' out || fail "no word of the import: $(cat out)"
+exits 0 "$URLWEIR" export heritrix --what pages
+[ ! -s out ] || fail "nothing was fetched here: $(cat out)"
+exits 0 "$URLWEIR" export heritrix --what errors
+says out '"http://site.example/b", "status": "failed", "reason": "imported"'
+
+for cdx in wget.cdx indexer.cdx indexer.cdxj; do
+    exits 0 "$URLWEIR" import --from cdx "$data/$cdx" -o $cdx --json
+    says out '"waiting":0,"done":5,"failed":3,"known":0,"repeated":0'
+    state $cdx >got.$cdx
+    says got.$cdx http://127.0.0.1:18377/none.html,failed,imported,404,1,import
+    cmp got.$cdx got.wget.cdx
+    exits 0 "$URLWEIR" explain $cdx http://127.0.0.1:18377/a.html
+    says out "fetched_at=2026-11-24T00:02:24"
+done
+exits 0 "$URLWEIR" resume indexer.cdxj --allow-private --min-disk 0 -q
+
+# Half of a crawl of the test web: the rest is fetched, and no page twice.
+serve --hosts 3 --pages 60 --seed 5
+go="--scope any --allow-private --sitemap off -w 0 --min-disk 0 --progress none"
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl "$seed" -o whole $go -q --warc --cdxj
+state whole | cut -d, -f1,2 >whole.state
+n=$(wc -l <whole.state)
+sort -R --random-source="$data/crawldb.txt" whole.state | head -n $((n / 2)) |
+    sed 's/,fetched$/\tdone/; s/,[a-z]*$/\tknown/' >half
+cut -f1 half | sort >half.urls
+cut -d, -f1 whole.state | comm -23 - half.urls >waits
+cat waits half | gzip >list.gz
+printf 'scope: any\nallow-private: true\nsitemap: off\ndelay: 0s\nmin-disk: 0\nprogress: none\n' >conf.yaml
+exits 0 "$URLWEIR" import --from list list.gz -o part -C conf.yaml --json
+says out "{\"waiting\":$(wc -l <waits),"
+: >log
+exits 0 "$URLWEIR" resume part -q
+logged
+awk -F'\t' -v port="$port" '$7 != "/robots.txt" {print "http://" $4 ":" port $7}' log |
+    sort >asked
+state part | cut -d, -f1 | sort >part.urls
+cut -d, -f1 whole.state | cmp - part.urls
+cmp waits asked
+
+# What our own archive has is done.
+exits 0 "$URLWEIR" import --from cdx whole/warc/index.cdxj -o archive --json
+says out '"waiting":0,'
+state archive | cut -d, -f1 >archive.urls
+grep ',fetched,' whole.state | cut -d, -f1 | comm -23 - archive.urls >lost
+[ ! -s lost ] || fail "not in the archive: $(cat lost)"
+
+# Killed at any batch, and repeated, it is as if it had not been.
+i=0
+while [ $i -lt 3000 ]; do
+    i=$((i + 1))
+    echo "http://site.example/$i"
+done >many
+awk 'NR % 3 == 0 {print $0 "\tdone"}' many >many.done
+cat many many.done >many.list
+exits 0 "$URLWEIR" import --from list many.list -o once --json
+says out '{"waiting":2000,"done":1000,"failed":0,"known":0,"repeated":0,'
+state once >once.state
+for at in import-batch:2 import-batch:9 import-read; do
+    rm -rf twice
+    URLWEIR_KILL_AT=$at exits 137 "$URLWEIR" import --from list many.list -o twice
+    exits 2 "$URLWEIR" resume twice
+    says err '(or `urlweir import`) again'
+    exits 0 "$URLWEIR" import --from list many.list -o twice --json
+    says out '{"waiting":2000,"done":1000,"failed":0,"known":0,"repeated":0,'
+    state twice | cmp - once.state
+    exits 0 "$URLWEIR" verify twice
+done
+exits 2 "$URLWEIR" import --from list many.list -o once
+says err "once holds a crawl already"
+
+# Bad lines have their number; all of them are in the file, 20 on the screen.
+{
+    i=0
+    while [ $i -lt 30 ]; do
+        i=$((i + 1))
+        printf 'bad\033[31m%s\n' $i
+    done
+    echo http://good.example/
+    printf 'http://bad.example/\377\n'
+    head -c 1100000 /dev/zero | tr '\0' x
+} >bad
+exits 5 "$URLWEIR" import --from list bad -o bad.d --refused refused
+says out "1  wait to be fetched"
+says out "32  lines were refused"
+says err 'urlweir import: bad:1: no http:// or https:// before it'
+says err 'the file of --refused has them all'
+[ "$(grep -c '^urlweir import: bad:' err)" = 20 ] || fail "shown: $(cat err)"
+[ "$(wc -l <refused)" = 32 ] || fail "refused: $(wc -l <refused)"
+! grep -q "$(printf '\033')" err refused || fail "an escape got through"
+tail -n 2 refused | cut -f1-3 >tail
+says tail "$(printf 'bad\t32\tit is not UTF-8')"
+says tail "$(printf 'bad\t33\tthe line is too long')"
+
+# A journal that a crash cut off is taken as far as it goes.
+size=$(wc -c <list.gz)
+head -c $((size - 20)) list.gz >cut.gz
+exits 5 "$URLWEIR" import --from list cut.gz -o cut.d
+says err "the gzip data is cut short or damaged from here"
+exits 0 "$URLWEIR" verify cut.d
+
+# The crawl's own rules hold for what waits, and for that alone.
+printf 'http://a.example/x\nhttp://a.example/y\nhttp://a.example/x2\tdone\n' >rules
+printf 'exclude: [/x]\nseeds: [http://seed.example/]\nsitemap: off\n' >rules.yaml
+exits 0 "$URLWEIR" import --from list rules -o rules.d -C rules.yaml --json
+says out '{"waiting":2,"done":1,"failed":0,"known":0,"repeated":0,"dropped":1,'
+exits 0 "$URLWEIR" explain rules.d http://a.example/x
+says out exclude
+
+exits 1 "$URLWEIR" import list -o none
+says err "--from FORMAT is missing"
+exits 1 "$URLWEIR" import --from list many
+says err "-o DIR is missing"
+exits 1 "$URLWEIR" import --from lists many -o none
+says err list
+exits 2 "$URLWEIR" import --from list nowhere -o none
+says err "cannot read nowhere"
+[ ! -e none ] || fail "a directory was left"

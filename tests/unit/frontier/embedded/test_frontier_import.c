@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* test_frontier_import.c - URLs as another crawler had them. */
+#include "tests/unit/frontier/engine_rig.h"
+
+static const struct import_fact waits = {.outcome = {OUTCOME_QUEUED, 0, 0}};
+static const struct import_fact done = {.outcome = {OUTCOME_FETCHED,
+                                                    REASON_IMPORTED, 200},
+                                        .at_ms = 1234567};
+static const struct import_fact gone = {
+    .outcome = {OUTCOME_FAILED, REASON_IMPORTED, 404}};
+static const struct import_fact known = {
+    .outcome = {OUTCOME_SKIPPED, REASON_IMPORTED, 0}};
+
+static enum import_answer import(struct rig *r, const char *url,
+                                 struct import_fact fact)
+{
+    struct engine_item item = rig_item(r, url);
+    enum import_answer answer;
+
+    item.kind = LINK_IMPORT;
+    item.depth = 1;
+    fact.detail = bytes_of_str("of a test");
+    ck_assert_int_eq(r->e->ops->import(r->e, &item, &fact, 1, r->now,
+                                       rig_wall(r), &answer),
+                     STATUS_OK);
+    return answer;
+}
+
+static size_t lease_all(struct rig *r, struct engine_lease *out)
+{
+    size_t n = 0;
+
+    ck_assert_int_eq(r->e->ops->lease(r->e, 10, r->now, rig_wall(r), out, &n),
+                     STATUS_OK);
+    return n;
+}
+
+START_TEST(what_was_done_is_not_leased_and_what_waited_is)
+{
+    struct rig r;
+    struct engine_lease out[10];
+    struct engine_stats s;
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(import(&r, "http://a.test/1", done), IMPORT_NEW);
+    ck_assert_int_eq(import(&r, "http://a.test/2", waits), IMPORT_NEW);
+    ck_assert_int_eq(import(&r, "http://a.test/3", gone), IMPORT_NEW);
+    ck_assert_int_eq(import(&r, "http://a.test/4", known), IMPORT_NEW);
+    rig_turn(&r);
+    ck_assert_uint_eq(lease_all(&r, out), 1);
+    ck_assert(bytes_is(out[0].url, "http://a.test/2"));
+    s = rig_stats(&r);
+    ck_assert_uint_eq(s.urls, 4);
+    ck_assert_uint_eq(s.fetched, 1);
+    ck_assert_uint_eq(s.failed, 1);
+    ck_assert_uint_eq(s.skipped, 1);
+    ck_assert_uint_eq(s.pages, 0); /* --limit counts none of them */
+    ck_assert_uint_eq(s.seeds_failed, 0);
+    rig_crash(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/1")), ENGINE_SEEN);
+    rig_stop(&r);
+    (void)rig_verify_dir(r.at.dir);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(a_url_that_waits_becomes_done_and_one_that_is_done_stays)
+{
+    struct rig r;
+    struct engine_lease out[10];
+
+    rig_init(&r);
+    rig_create(&r);
+    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_NEW);
+    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_KNOWN);
+    rig_turn(&r);
+    ck_assert_int_eq(import(&r, "http://a.test/1", done), IMPORT_SETTLED);
+    ck_assert_int_eq(import(&r, "http://a.test/1", gone), IMPORT_KNOWN);
+    ck_assert_int_eq(import(&r, "http://a.test/1", waits), IMPORT_KNOWN);
+    rig_turn(&r);
+    ck_assert_uint_eq(lease_all(&r, out), 0);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).failed, 0);
+    rig_stop(&r);
+    (void)rig_verify_dir(r.at.dir);
+    rig_fini(&r);
+}
+END_TEST
+
+START_TEST(one_call_may_have_a_url_several_times)
+{
+    struct rig r;
+    struct engine_item items[3];
+    struct import_fact facts[3] = {waits, known, done};
+    enum import_answer answers[3];
+
+    rig_init(&r);
+    rig_create(&r);
+    for (size_t i = 0; i < 3; i++)
+        items[i] = rig_item(&r, "http://a.test/1");
+    ck_assert_int_eq(r.e->ops->import(r.e, items, facts, 3, r.now, rig_wall(&r),
+                                      answers),
+                     STATUS_OK);
+    ck_assert_int_eq(answers[0], IMPORT_NEW);
+    ck_assert_int_eq(answers[1], IMPORT_SETTLED);
+    ck_assert_int_eq(answers[2], IMPORT_KNOWN);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 1);
+    rig_turn(&r);
+    rig_fini(&r);
+}
+END_TEST
+
+static bool keep_row(void *ctx, const struct fetch_row *row)
+{
+    ck_assert(bytes_is(row->detail, "of a test"));
+    *(struct fetch_row *)ctx = *row;
+    return true;
+}
+
+START_TEST(its_fetch_row_says_when_it_was_fetched_and_by_what)
+{
+    struct rig r;
+    struct fetch_row row = {.seq = 0};
+
+    rig_init(&r);
+    rig_create(&r);
+    (void)import(&r, "http://a.test/1", done);
+    rig_turn(&r);
+    ck_assert_int_eq(page_store_each_of(((struct frontier *)r.e)->pages, 1,
+                                        keep_row, &row),
+                     STATUS_OK);
+    ck_assert_int_eq(row.at_ms, 1234567);
+    ck_assert_uint_eq(row.http_status, 200);
+    ck_assert_uint_eq(row.status, OUTCOME_FETCHED);
+    ck_assert_uint_eq(row.reason, REASON_IMPORTED);
+    ck_assert(row.final);
+    rig_fini(&r);
+}
+END_TEST
+
+Suite *suite_frontier_import(void)
+{
+    Suite *s = suite_create("frontier_import");
+    TCase *t = tcase_create("frontier_import");
+
+    tcase_add_test(t, what_was_done_is_not_leased_and_what_waited_is);
+    tcase_add_test(t, a_url_that_waits_becomes_done_and_one_that_is_done_stays);
+    tcase_add_test(t, one_call_may_have_a_url_several_times);
+    tcase_add_test(t, its_fetch_row_says_when_it_was_fetched_and_by_what);
+    suite_add_tcase(s, t);
+    return s;
+}
