@@ -19,7 +19,7 @@ echo new >web/$here/new.html
 printf '503\n' >web/$here/late.html.head
 plain_site $here
 
-options="--scope any --allow-private --sitemap off --delay 200ms --max-delay 1s"
+options="--scope any --allow-private --sitemap off --delay 1s --max-delay 2s"
 options="$options --retry-delay 50ms --tries 1 --min-disk 0 --progress none"
 sed -n '/^## The life of a crawl/,/^## [^T]/p' "$TOP/docs/operating.md" |
     sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |

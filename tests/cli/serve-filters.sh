@@ -106,13 +106,14 @@ if what == "build":
     assert not failed and len(built) == 1 and right == [True] * 30, (failed, built, right)
 elif what == "load":
     # Until the server is gone; each key that was answered is noted.
-    noted = open(sys.argv[3], "w")
+    noted, alone = open(sys.argv[3], "w"), threading.Lock() # text files are not made for threads
     api(http.client.HTTPConnection(address), "", {"name": "load", "kind": "cuckoo", "capacity": 1000})
     def work(i, c):
         for n in range(10**6):
             keys = [f"{i}-{n}-{k}" for k in range(20)]
             api(c, "/load/add", {"keys": keys})
-            noted.write("".join(k + "\n" for k in keys))
+            with alone:
+                noted.write("".join(k + "\n" for k in keys))
             if n == 40:
                 print("under way", flush=True)
     run(4, work)
