@@ -90,6 +90,19 @@ struct option_table {
     size_t from; /* offset of a uint8_t[count], each an enum option_source */
 };
 
+/* The table of an array of rows for a settings struct, whose member `from` must
+ * have room for each: without it this does not compile. */
+#define OPTION_TABLE(rows, type)                                               \
+    {                                                                          \
+        rows,                                                                  \
+            sizeof(rows) / sizeof *(rows) +                                    \
+                0 * sizeof(char[sizeof(rows) / sizeof *(rows) <=               \
+                                        sizeof(((type *)0)->from)              \
+                                    ? 1                                        \
+                                    : -1]),                                    \
+            offsetof(type, from)                                               \
+    }
+
 /* Set every field to its default; the fields are overwritten, not freed. */
 void option_defaults(const struct option_table *t, void *settings);
 /* Free texts and lists, and zero those fields. */

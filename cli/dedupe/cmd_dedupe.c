@@ -100,12 +100,8 @@ static const struct option_spec specs[] = {
      .help = "errors only: no progress, no summary"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          FIELD(from)};
-
-_Static_assert(sizeof((struct dedupe_settings *)0)->from ==
-                   sizeof specs / sizeof *specs,
-               "one source for each option");
+static const struct option_table table =
+    OPTION_TABLE(specs, struct dedupe_settings);
 
 const struct usage dedupe_usage = {
     .name = "dedupe",

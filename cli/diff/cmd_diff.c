@@ -100,8 +100,8 @@ static const struct option_spec specs[] = {
      .help = "exit with 1 if they differ"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct diff_settings, from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct diff_settings);
 
 const struct usage diff_usage = {
     .name = "diff",

@@ -78,9 +78,8 @@ static const struct option_spec specs[] = {
      .help = "one JSON object a line, or CSV with a header line"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct export_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct export_settings);
 
 const struct usage export_usage = {
     .name = "export",

@@ -80,9 +80,8 @@ static const struct option_spec specs[] = {
      .help = "one JSON object a line (docs/formats/filter.md)"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct bench_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct bench_settings);
 
 const struct usage filter_bench_usage = {
     .name = "filter bench",

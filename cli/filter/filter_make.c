@@ -112,9 +112,8 @@ static const struct option_spec create_specs[] = {
              "filled, and a question compares twice as many"},
 };
 
-static const struct option_table create_table = {
-    create_specs, sizeof create_specs / sizeof *create_specs,
-    offsetof(struct create_settings, from)};
+static const struct option_table create_table =
+    OPTION_TABLE(create_specs, struct create_settings);
 
 const struct usage filter_create_usage = {
     .name = "filter create",
@@ -325,9 +324,8 @@ static const struct option_spec info_specs[] = {
     FILTER_JSON_ROW(struct info_settings),
 };
 
-static const struct option_table info_table = {info_specs, 1,
-                                               offsetof(struct info_settings,
-                                                        from)};
+static const struct option_table info_table =
+    OPTION_TABLE(info_specs, struct info_settings);
 
 const struct usage filter_info_usage = {
     .name = "filter info",

@@ -31,9 +31,8 @@ static const struct option_spec specs[] = {
     FILTER_JSON_ROW(struct predict_settings),
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct predict_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct predict_settings);
 
 const struct usage filter_predict_usage = {
     .name = "filter predict",

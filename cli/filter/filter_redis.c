@@ -253,8 +253,8 @@ static const struct option_spec rebuild_specs[] = {
      .help = "each key follows its length in four octets, little-endian"},
 };
 
-static const struct option_table rebuild_table = {
-    rebuild_specs, 3, offsetof(struct rebuild_settings, from)};
+static const struct option_table rebuild_table =
+    OPTION_TABLE(rebuild_specs, struct rebuild_settings);
 
 const struct usage filter_rebuild_usage = {
     .name = "filter rebuild",

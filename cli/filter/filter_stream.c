@@ -57,11 +57,10 @@ static const struct option_spec specs[] = {
 };
 
 /* `check` has no --tell: it always answers. */
-static const struct option_table change_table = {
-    specs, 4, offsetof(struct stream_settings, from)};
-static const struct option_table check_table = {specs, 3,
-                                                offsetof(struct stream_settings,
-                                                         from)};
+static const struct option_table change_table =
+    OPTION_TABLE(specs, struct stream_settings);
+static const struct option_table check_table =
+    OPTION_TABLE(specs, struct stream_settings);
 
 const struct usage filter_add_usage = {
     .name = "filter add",

@@ -80,9 +80,8 @@ static const struct option_spec specs[] = {
      .help = "print the counts as one JSON object"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct import_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct import_settings);
 
 const struct usage import_usage = {
     .name = "import",

@@ -89,9 +89,8 @@ static const struct option_spec specs[] = {
      .help = "one JSON object (docs/formats/audit.md)"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct audit_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct audit_settings);
 
 const struct usage audit_usage = {
     .name = "audit",

@@ -45,9 +45,8 @@ static const struct option_spec specs[] = {
      .help = "one JSON object (docs/formats/explain.md)"},
 };
 
-static const struct option_table table = {specs, 1,
-                                          offsetof(struct explain_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct explain_settings);
 
 const struct usage explain_usage = {
     .name = "explain",

@@ -45,9 +45,8 @@ static const struct option_spec specs[] = {
              "manifest, amphtml and og"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct links_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct links_settings);
 
 const struct usage links_usage = {
     .name = "links",

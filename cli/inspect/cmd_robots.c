@@ -50,9 +50,8 @@ static const struct option_spec specs[] = {
      .help = "also print a line `delay`, tab, seconds if the group has one"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct robots_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct robots_settings);
 
 const struct usage robots_usage = {
     .name = "robots",

@@ -31,9 +31,8 @@ static const struct option_spec specs[] = {
      .help = "the file's URL; links of a feed are relative to it"},
 };
 
-static const struct option_table table = {specs, 1,
-                                          offsetof(struct sitemap_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct sitemap_settings);
 
 const struct usage sitemap_usage = {
     .name = "sitemap",

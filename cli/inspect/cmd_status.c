@@ -47,9 +47,8 @@ static const struct option_spec specs[] = {
          "waits"},
 };
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct status_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct status_settings);
 
 const struct usage status_usage = {
     .name = "status",

@@ -6,7 +6,6 @@
  * pasted side by side. A line ends only at LF; the URL Standard decides about
  * everything else in it, zero bytes included.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,10 +67,9 @@ static const struct option_spec specs[] = {
 /* clang-format on */
 
 #define ROWS (sizeof specs / sizeof *specs)
-static_assert(ROWS == sizeof((struct url_settings *)0)->from, "one a row");
 
-static const struct option_table table = {specs, ROWS,
-                                          offsetof(struct url_settings, from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct url_settings);
 
 const struct usage url_usage = {
     .name = "url",

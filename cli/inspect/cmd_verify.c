@@ -51,9 +51,8 @@ static const struct option_spec specs[] = {
              "filter rebuilt"},
 };
 
-static const struct option_table table = {specs, 1,
-                                          offsetof(struct verify_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct verify_settings);
 
 const struct usage verify_usage = {
     .name = "verify",

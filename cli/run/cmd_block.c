@@ -42,12 +42,10 @@ static const struct option_spec plain_specs[] = {
     STEER_ROWS,
 };
 /* clang-format on */
-static const struct option_table block_table = {
-    block_specs, sizeof block_specs / sizeof *block_specs,
-    offsetof(struct steer_settings, from)};
-static const struct option_table plain_table = {
-    plain_specs, sizeof plain_specs / sizeof *plain_specs,
-    offsetof(struct steer_settings, from)};
+static const struct option_table block_table =
+    OPTION_TABLE(block_specs, struct steer_settings);
+static const struct option_table plain_table =
+    OPTION_TABLE(plain_specs, struct steer_settings);
 
 const struct usage block_usage = {
     .name = "block",

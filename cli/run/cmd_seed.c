@@ -32,9 +32,8 @@ static const struct option_spec specs[] = {
     STEER_ROWS,
 };
 /* clang-format on */
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct steer_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct steer_settings);
 
 const struct usage seed_usage = {
     .name = "seed",

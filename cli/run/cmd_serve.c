@@ -43,7 +43,7 @@ struct serve_settings {
     bool quiet, verbose;
     enum sandbox_choice sandbox;
     char *user;
-    uint8_t from[16];
+    uint8_t from[17];
 };
 
 #define PORT   "Port: who may connect"
@@ -130,9 +130,8 @@ static const struct option_spec specs[] = {
 };
 /* clang-format on */
 
-static const struct option_table table = {specs, sizeof specs / sizeof *specs,
-                                          offsetof(struct serve_settings,
-                                                   from)};
+static const struct option_table table =
+    OPTION_TABLE(specs, struct serve_settings);
 
 const struct usage serve_usage = {
     .name = "serve",
