@@ -161,6 +161,7 @@ small="--scope host --threads 1 --concurrency 1"
 serve_no_more() {
     kill "$server"
     wait "$server" || fail "the server ended badly: $(cat site.err)"
+    server=
 }
 
 # hold: the URL $held, a page of a server that stands still: a crawl with this
@@ -259,6 +260,7 @@ ended() {
 
 # judge CHECK_OPTION...: hold what arrived against the truth.
 judge() {
+    [ "${server:-}" = "" ] || logged
     "$SITE" check --truth truth --log log "$@" >check.out 2>check.err || {
         cat check.out check.err
         fail "site check $*"
