@@ -53,6 +53,12 @@ static void hide_login(char *arg)
         overwrite(start, (size_t)(at - start));
 }
 
+void secret_args_hide_logins(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        hide_login(argv[i]);
+}
+
 void secret_args_hide(int argc, char **argv, const struct crawl_settings *s)
 {
     for (int i = 1; i < argc; i++) {

@@ -13,5 +13,7 @@
 /* Overwrites the values of secret options and the logins of URLs in `argv`,
  * which is that of main. `s` was read from it. */
 void secret_args_hide(int argc, char **argv, const struct crawl_settings *s);
+/* The logins of URLs alone. */
+void secret_args_hide_logins(int argc, char **argv);
 
 #endif

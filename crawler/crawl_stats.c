@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/rate.h"
 #include "crawler/crawl_impl.h"
-#include "crawler/crawl_rates.h"
 
 #define STATS_INTERVAL  (100 * NS_PER_MS)
 #define ENGINE_INTERVAL NS_PER_S
@@ -83,8 +83,8 @@ static void update_rates(struct crawl *c, const struct engine_stats *s,
     if (c->rated_at != 0 && now - c->rated_at < ENGINE_INTERVAL)
         return;
     if (c->rated_at != 0) {
-        crawl_rate_follow(&c->pages_rate, c->counted.pages, s->pages, ms);
-        crawl_rate_follow(&c->bytes_rate, c->counted.bytes, s->bytes, ms);
+        rate_follow(&c->pages_rate, c->counted.pages, s->pages, ms);
+        rate_follow(&c->bytes_rate, c->counted.bytes, s->bytes, ms);
     }
     c->counted = *s;
     c->rated_at = now;

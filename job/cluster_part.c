@@ -8,9 +8,12 @@
  */
 #include "job/cluster_part.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "config/config.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/cluster/cluster_engine.h"
@@ -22,6 +25,7 @@
 #define LEASE_EXTRA  2000                /* ms */
 #define NODE_TIMEOUT 15000               /* ms; Redis's default */
 #define PATIENCE     (5 * 60 * NS_PER_S) /* with a cluster that fails */
+#define LOOK_MOST    (20 * NS_PER_S)     /* the same, of a command */
 
 static int64_t lease_ms(const struct crawl_settings *s)
 {
@@ -53,15 +57,18 @@ static enum status options_of(struct cluster_store_options *o,
     return STATUS_OK;
 }
 
-enum status cluster_part_open(struct cluster_store **out,
-                              const struct crawl_settings *s, struct buf *why)
+static enum status open_for(struct cluster_store **out,
+                            const struct crawl_settings *s, int64_t patience,
+                            struct buf *why)
 {
     struct cluster_store_options o;
     struct cluster_url_parts url;
     enum status st = options_of(&o, &url, s, why);
 
-    if (st == STATUS_OK)
-        st = cluster_store_open(out, &o, why);
+    if (st != STATUS_OK)
+        return st;
+    o.call_ns = patience;
+    st = cluster_store_open(out, &o, why);
     if (st != STATUS_OK)
         return st;
     if (cluster_store_is_begun(*out))
@@ -71,7 +78,14 @@ enum status cluster_part_open(struct cluster_store **out,
              "or give the `urlweir crawl` command again if it has ended",
              url.name);
     cluster_store_close(*out);
+    *out = NULL;
     return STATUS_AGAIN;
+}
+
+enum status cluster_part_open(struct cluster_store **out,
+                              const struct crawl_settings *s, struct buf *why)
+{
+    return open_for(out, s, PATIENCE, why);
 }
 
 enum status cluster_part_create(struct cluster_store **out,
@@ -114,21 +128,51 @@ enum status cluster_part_settings(const struct cluster_store *store,
     return st;
 }
 
+enum status cluster_part_look(struct cluster_store **out, const char *url,
+                              struct crawl_settings *s, struct buf *why)
+{
+    struct cluster_url_parts parts;
+    enum status st = cluster_url_read(&parts, url, why);
+
+    if (st != STATUS_OK)
+        return STATUS_ARG;
+    free(s->cluster);
+    s->cluster = xstrdup(url);
+    st = open_for(out, s, LOOK_MOST, why);
+    if (st != STATUS_OK)
+        return st;
+    st = cluster_part_settings(*out, s, why);
+    if (st != STATUS_OK) {
+        cluster_store_close(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
                                 struct crawl_setup *c,
                                 const struct crawl_settings *s)
 {
-    const struct cluster_engine_options o = {.store = store,
-                                             .own = *e,
-                                             .scope = c->scope,
-                                             .crawl = bytes_of_str(CRAWL_ID),
-                                             .request =
-                                                 s->timeout_ms * NS_PER_MS,
-                                             .lease = lease_ms(s) * NS_PER_MS,
-                                             .in_flight = c->frontier.in_flight,
-                                             .kinds = LINK_KIND_COUNT_};
+    char host[256] = "", *dir = realpath(s->output, NULL);
+    const struct cluster_engine_options o = {
+        .store = store,
+        .own = *e,
+        .scope = c->scope,
+        .crawl = bytes_of_str(CRAWL_ID),
+        .request = s->timeout_ms * NS_PER_MS,
+        .lease = lease_ms(s) * NS_PER_MS,
+        .in_flight = c->frontier.in_flight,
+        .kinds = LINK_KIND_COUNT_,
+        .who = {host, dir != NULL ? dir : s->output, (long)getpid()},
+    };
+    enum status st;
 
+    if (gethostname(host, sizeof host) != 0)
+        host[0] = '\0';
+    host[sizeof host - 1] = '\0';
     cluster_store_set_times(store, lease_ms(s), s->delay_ms, hold_ms(s));
     *e = NULL;
-    return cluster_engine_open(e, &o, clock_mono(), clock_wall_ms());
+    st = cluster_engine_open(e, &o, clock_mono(), clock_wall_ms());
+    free(dir);
+    return st;
 }

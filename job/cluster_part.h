@@ -13,6 +13,10 @@
 #include "job/crawl_setup.h"
 #include "job/settings/options.h"
 
+/* The name of the note in a worker's directory (engine_ops.meta) of the crawl
+ * that it takes part in: its URL without user and password. */
+#define CLUSTER_META "cluster"
+
 /* Opens the crawl that s->cluster names; its settings are those of
  * cluster_store_settings(). `why` gets a sentence on failure: STATUS_NOT_FOUND:
  * there is no such crawl; STATUS_AGAIN: its seeds are not all in; others as
@@ -30,6 +34,14 @@ MUST_CHECK enum status cluster_part_create(struct cluster_store **out,
 MUST_CHECK enum status cluster_part_settings(const struct cluster_store *store,
                                              struct crawl_settings *s,
                                              struct buf *why);
+/* Opens the crawl at `url` for a command that takes no part in it, and reads
+ * its settings into `s`, which holds defaults; s->cluster is set to `url`.
+ * STATUS_ARG: not the URL of a crawl; others as cluster_part_open() and
+ * cluster_part_settings(). */
+MUST_CHECK enum status cluster_part_look(struct cluster_store **out,
+                                         const char *url,
+                                         struct crawl_settings *s,
+                                         struct buf *why);
 /* Wraps *e, the engine of the worker's directory; takes it and `store`, also on
  * failure (*e is NULL then). */
 MUST_CHECK enum status cluster_part_engine(struct engine **e,

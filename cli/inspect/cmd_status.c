@@ -10,9 +10,11 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/control/control_place.h"
+#include "cli/inspect/cluster_status.h"
 #include "cli/inspect/live_state.h"
 #include "cli/inspect/service_status.h"
 #include "cli/inspect/status_memory.h"
@@ -22,7 +24,9 @@
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "cli/report/progress.h"
+#include "cli/secret_args.h"
 #include "crawler/crawl_counters.h"
+#include "job/cluster_part.h"
 
 struct status_settings {
     bool json, hosts;
@@ -52,14 +56,16 @@ static const struct option_table table =
 
 const struct usage status_usage = {
     .name = "status",
-    .synopsis = "status DIR [--json] [--hosts]",
+    .synopsis = "status DIR|redis://HOST/NAME [--json] [--hosts]",
     .about =
         "Shows the state of the crawl, or of a service's frontier, in DIR, "
-        "while it runs and after.",
+        "while it runs and after; or of crawl NAME in a cluster, with all its "
+        "workers.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a directory of crawl or serve",
+    .operand = "a directory of crawl or serve, or the URL of a crawl in a "
+               "cluster",
 };
 
 /* ---- the counters ---- */
@@ -78,6 +84,17 @@ static void set_sandbox(json_t *o, const char *dir)
     if (control_note_sandbox(dir, &text))
         json_object_set_new(o, "sandbox", json_string(buf_str(&text)));
     buf_fini(&text);
+}
+
+/* The crawl of a cluster that the directory takes part in. */
+static void set_cluster(json_t *o, struct reader *r)
+{
+    struct buf where;
+
+    buf_init(&where, 4096);
+    if (frontier_store_meta(r->store, CLUSTER_META, &where) == STATUS_OK)
+        json_set_text(o, "cluster", buf_bytes(&where));
+    buf_fini(&where);
 }
 
 /* Sets the pace that the process reports; leaves out values of another type. */
@@ -166,6 +183,7 @@ static json_t *status_json(struct reader *r)
         json_object_set_new(o, "pid", json_integer(r->holder));
     if (r->holder > 0)
         set_sandbox(o, r->dir);
+    set_cluster(o, r);
     set_pace(o, live);
     status_set_memory(o, r, live);
     json_decref(live);
@@ -226,6 +244,9 @@ static void status_text_out(const json_t *o)
     if (json_object_get(o, "sandbox") != NULL)
         printf("  sandbox: %s\n",
                json_string_value(json_object_get(o, "sandbox")));
+    if (json_object_get(o, "cluster") != NULL)
+        printf("  a worker of %s; what follows is its part\n",
+               json_string_value(json_object_get(o, "cluster")));
     print_pace(o);
     counter_rows(o);
     unresponsive_print(json_object_get(o, "unresponsive"));
@@ -250,6 +271,15 @@ int cmd_status(int argc, char **argv)
 
     if (!command_line_parse(&status_usage, argc, argv, &s, &operands, &code))
         return code;
+    if (redis_address_is_url(operands.item[0])) {
+        secret_args_hide_logins(argc, argv);
+        code = s.hosts
+                   ? usage_error(&status_usage,
+                                 "--hosts is of a directory; the hosts of a "
+                                 "cluster are not listed")
+                   : cluster_status(operands.item[0], s.json);
+        goto out;
+    }
     if (!open_crawl(&r, "status", operands.item[0], &code))
         goto out;
     if (is_service(&r)) {

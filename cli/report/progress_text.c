@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/rate.h"
 #include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
-#include "crawler/crawl_rates.h"
 
 #define PART_MOST 160  /* octets of one part of the bar */
 #define GRAPH     16   /* columns of its graph */
@@ -54,8 +54,8 @@ void progress_rates(struct progress_rates *r,
 {
     int64_t time_left = -1;
 
-    crawl_rate_follow(&r->pages, before->pages, now->pages, ms);
-    crawl_rate_follow(&r->bytes, before->bytes, now->bytes, ms);
+    rate_follow(&r->pages, before->pages, now->pages, ms);
+    rate_follow(&r->bytes, before->bytes, now->bytes, ms);
     if (limits->time_ms > 0)
         time_left = limits->time_ms > r->elapsed_ms
                         ? limits->time_ms - r->elapsed_ms

@@ -81,6 +81,19 @@ static bool is_same_crawl(struct worker *w)
     return same;
 }
 
+/* For `urlweir status DIR`. */
+static enum status note_crawl(struct worker *w)
+{
+    struct buf where;
+    enum status st;
+
+    buf_init(&where, 4096);
+    cluster_url_show(w->s->cluster, &where);
+    st = w->engine->ops->set_meta(w->engine, CLUSTER_META, buf_bytes(&where));
+    buf_fini(&where);
+    return st;
+}
+
 /* Opens the directory, and the engine around it. */
 static int open_engine(struct worker *w)
 {
@@ -107,7 +120,8 @@ static int open_engine(struct worker *w)
         return st == STATUS_CLOSED ? EXIT_CANNOT
                                    : crawl_open_failed(st, w->s->output);
     c->fetch.rules.digest_key = w->engine->ops->digest_key(w->engine);
-    return EXIT_DONE;
+    st = note_crawl(w);
+    return st == STATUS_OK ? EXIT_DONE : crawl_open_failed(st, w->s->output);
 }
 
 /* Nothing is fetched before all seeds are in the cluster. */

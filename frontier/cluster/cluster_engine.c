@@ -123,6 +123,7 @@ static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
         e->next_tend = now + e->o.lease / 64;
     }
     cluster_places_tend(e, false);
+    cluster_present_tend(e);
     count(e);
     return e->failed != STATUS_OK ? e->failed : st;
 }
@@ -217,6 +218,7 @@ void cluster_close(struct engine *engine)
 
     if (e == NULL)
         return;
+    cluster_present_end(e);
     e->failed = STATUS_CLOSED; /* what still ends is of no interest */
     cluster_store_close(e->store);
     cluster_held_free_all(e);
@@ -289,6 +291,7 @@ enum status cluster_engine_open(struct engine **out,
     e->by_id = map_new();
     e->now = now;
     e->wall_ms = wall_ms;
+    cluster_present_begin(e);
     st = park_all(e);
     if (st == STATUS_OK)
         st = e->own->ops->turn(e->own, true, now, wall_ms, NULL);

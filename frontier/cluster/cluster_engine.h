@@ -31,17 +31,24 @@
 #include "frontier/cluster/cluster_store.h"
 #include "frontier/engine.h"
 
+/* What a worker says of itself. */
+struct cluster_who {
+    const char *host, *dir; /* of its machine, and there */
+    long process;
+};
+
 struct cluster_engine_options {
     struct cluster_store *store; /* with the digest seed of `own` */
-    struct engine *own;  /* of the directory; made with links_elsewhere, and
-                            without anything that admits URLs by itself (drops
-                            that are judged again, refreshes) */
-    struct scope *scope; /* thread-safe; places are added to it */
-    struct bytes crawl;  /* as `own` has it */
-    int64_t request;     /* ns: longest time of a request */
-    int64_t lease;       /* ns: length of a lease; at least 3 * request */
-    size_t in_flight;    /* most URLs with fetchers */
-    unsigned kinds;      /* kinds of links are below it */
+    struct engine *own;     /* of the directory; made with links_elsewhere, and
+                               without anything that admits URLs by itself (drops
+                               that are judged again, refreshes) */
+    struct scope *scope;    /* thread-safe; places are added to it */
+    struct bytes crawl;     /* as `own` has it */
+    int64_t request;        /* ns: longest time of a request */
+    int64_t lease;          /* ns: length of a lease; at least 3 * request */
+    size_t in_flight;       /* most URLs with fetchers */
+    unsigned kinds;         /* kinds of links are below it */
+    struct cluster_who who; /* its texts: during the call */
 };
 
 /* Takes store and `own`, also on errors: close() closes both. Parks what is

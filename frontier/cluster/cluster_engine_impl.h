@@ -5,6 +5,7 @@
  *   cluster_intake.c   leases of the cluster into the directory, and out of it
  *   cluster_links.c    URLs from here to the cluster
  *   cluster_places.c   places that open the scope
+ *   cluster_present.c  what the worker says of itself
  *   cluster_table.c    the engine's table: what is passed on, what is refused
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_ENGINE_IMPL_H
@@ -12,6 +13,7 @@
 
 #include "base/map.h"
 #include "frontier/cluster/cluster_engine.h"
+#include "frontier/cluster/cluster_watch.h"
 
 /* A lease of the cluster.
  *
@@ -44,6 +46,16 @@ struct held {
     char text[];
 };
 
+/* The worker among the others. */
+struct presence {
+    char name[CLUSTER_WORKER_SIZE];
+    struct buf who;   /* members of an object: host, dir, process */
+    bool telling;     /* a call is under way */
+    int64_t next, at; /* when it is due; when the rates were taken */
+    uint64_t pages, bytes;
+    double pages_rate, bytes_rate; /* per second */
+};
+
 struct cluster_engine {
     struct engine engine; /* first: see engine.h */
     struct cluster_engine_options o;
@@ -68,6 +80,7 @@ struct cluster_engine {
     int64_t now, wall_ms; /* of the turn, for callbacks */
     int64_t next_tend;
     uint64_t lost; /* leases that were over before their end */
+    struct presence present;
 };
 
 /* ---- cluster_engine.c ---- */
@@ -133,6 +146,13 @@ MUST_CHECK enum status cluster_places_add(struct cluster_engine *e,
 void cluster_places_tend(struct cluster_engine *e, bool at_once);
 /* Wait until all are known. */
 MUST_CHECK enum status cluster_places_read_all(struct cluster_engine *e);
+
+/* ---- cluster_present.c ---- */
+
+void cluster_present_begin(struct cluster_engine *e);
+/* Say that we live when it is time. */
+void cluster_present_tend(struct cluster_engine *e);
+void cluster_present_end(struct cluster_engine *e);
 
 /* ---- cluster_table.c ---- */
 

@@ -5,6 +5,7 @@
  *   cluster_record.c  the crawl's record, places
  *   cluster_put.c     URLs in, buckets of the seen set
  *   cluster_lease.c   looking for leases, claiming, ending
+ *   cluster_watch.c   workers, and what there is of each kind
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
@@ -31,6 +32,7 @@ struct cluster_store {
     struct digest_key key;
     unsigned char seed[DIGEST_SEED_SIZE];
     struct buf settings;
+    uint64_t version; /* of the settings */
     bool begun;
     unsigned shard_count;
     struct cluster_shard *shards;
@@ -61,6 +63,13 @@ const struct bytes *key_list_get(struct key_list *k);
 MUST_CHECK enum status cluster_record_begin(struct cluster_store *s,
                                             const struct bytes *args, size_t n,
                                             struct buf *error);
+/* Run `script` on keys of the crawl; a letter of `kinds` for each, as
+ * cluster_scripts.c names them, - is the record. */
+#define CLUSTER_RECORD_KEYS 3 /* at most */
+void cluster_record_run(struct cluster_store *s,
+                        const struct redis_script *script, const char *kinds,
+                        const struct bytes *args, size_t n, bool durable,
+                        redis_call_end *end, void *ctx);
 void cluster_set_shards(struct cluster_store *s, unsigned count);
 
 unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host);

@@ -3,7 +3,8 @@
  * cluster_record.c - the crawl's record, places.
  *
  * The record of a crawl is the hash {NAME}: format, shards, seed, state ("new"
- * until all seeds are in, then "begun"), settings.
+ * until all seeds are in, then "begun"), settings, version (of the settings, 1
+ * before the first change).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct record {
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
     bool begun;
+    uint64_t version;
     struct buf *settings;
 };
 
@@ -53,6 +55,9 @@ static enum status read_field(struct record *rec, struct bytes name,
         rec->has_seed = read_seed(value, rec->seed);
     if (bytes_is(name, "state"))
         rec->begun = bytes_is(value, "begun");
+    if (bytes_is(name, "version") &&
+        !redis_url_number(value, UINT32_MAX, &rec->version))
+        return STATUS_DAMAGED;
     if (bytes_is(name, "settings")) {
         buf_clear(rec->settings);
         buf_add_bytes(rec->settings, value);
@@ -96,28 +101,29 @@ static void record_came(void *ctx, enum status st, const redisReply *r)
 
 /* ---- calls ---- */
 
-/* A call on the record and, if `places`, on the places. */
-static void run(struct cluster_store *s, const struct redis_script *script,
-                bool record, bool places, const struct bytes *args, size_t n,
-                redis_call_end *end, void *ctx)
+void cluster_record_run(struct cluster_store *s,
+                        const struct redis_script *script, const char *kinds,
+                        const struct bytes *args, size_t n, bool durable,
+                        redis_call_end *end, void *ctx)
 {
-    char name[2][CLUSTER_NAME_MOST + 4];
-    struct bytes keys[2];
+    char name[CLUSTER_RECORD_KEYS][CLUSTER_NAME_MOST + 4];
+    struct bytes keys[CLUSTER_RECORD_KEYS];
     struct redis_call_spec spec = {.script = script,
                                    .slot = redis_slot_of(bytes_of_str(s->name)),
                                    .keys = keys,
                                    .args = args,
                                    .arg_count = n,
-                                   .durable = record,
+                                   .durable = durable,
                                    .end = end,
                                    .ctx = ctx};
 
-    snprintf(name[0], sizeof name[0], "{%s}", s->name);
-    snprintf(name[1], sizeof name[1], "{%s}p", s->name);
-    if (record)
-        keys[spec.key_count++] = bytes_of_str(name[0]);
-    if (places)
-        keys[spec.key_count++] = bytes_of_str(name[1]);
+    for (; *kinds != '\0' && spec.key_count < CLUSTER_RECORD_KEYS; kinds++) {
+        char *key = name[spec.key_count];
+
+        snprintf(key, sizeof name[0], *kinds == '-' ? "{%s}" : "{%s}%c",
+                 s->name, *kinds);
+        keys[spec.key_count++] = bytes_of_str(key);
+    }
     redis_cluster_call(s->net, &spec);
 }
 
@@ -125,15 +131,19 @@ enum status cluster_record_begin(struct cluster_store *s,
                                  const struct bytes *args, size_t n,
                                  struct buf *error)
 {
-    struct record rec = {.st = STATUS_CLOSED, .settings = &s->settings};
+    struct record rec = {.st = STATUS_CLOSED,
+                         .version = 1,
+                         .settings = &s->settings};
 
-    run(s, &cluster_script_begin, true, false, args, n, record_came, &rec);
+    cluster_record_run(s, &cluster_script_begin, "-", args, n, true,
+                       record_came, &rec);
     while (!rec.ended)
         redis_cluster_turn(s->net, NS_PER_S);
     if (rec.st == STATUS_OK) {
         digest_key_init(&s->key, rec.seed);
         memcpy(s->seed, rec.seed, sizeof s->seed);
         s->begun = rec.begun;
+        s->version = rec.version;
         cluster_set_shards(s, rec.shards);
     } else if (rec.st == STATUS_EXISTS) {
         buf_addf(error, "there is a crawl named %s already", s->name);
@@ -154,6 +164,11 @@ const unsigned char *cluster_store_seed(const struct cluster_store *s)
 struct bytes cluster_store_settings(const struct cluster_store *s)
 {
     return buf_bytes(&s->settings);
+}
+
+uint64_t cluster_store_version(const struct cluster_store *s)
+{
+    return s->version;
 }
 
 bool cluster_store_is_begun(const struct cluster_store *s)
@@ -181,13 +196,13 @@ static void number_came(void *ctx, enum status st, const redisReply *r)
 }
 
 static enum status run_and_wait(struct cluster_store *s,
-                                const struct redis_script *script, bool places,
-                                const struct bytes *args, size_t n,
-                                uint64_t *number)
+                                const struct redis_script *script,
+                                const char *kinds, const struct bytes *args,
+                                size_t n, uint64_t *number)
 {
     struct waiting w = {.ended = false};
 
-    run(s, script, true, places, args, n, number_came, &w);
+    cluster_record_run(s, script, kinds, args, n, true, number_came, &w);
     while (!w.ended)
         redis_cluster_turn(s->net, NS_PER_S);
     if (w.st == STATUS_OK)
@@ -198,8 +213,7 @@ static enum status run_and_wait(struct cluster_store *s,
 enum status cluster_store_begin(struct cluster_store *s)
 {
     uint64_t one;
-    enum status st =
-        run_and_wait(s, &cluster_script_begun, false, NULL, 0, &one);
+    enum status st = run_and_wait(s, &cluster_script_begun, "-", NULL, 0, &one);
 
     if (st == STATUS_OK)
         s->begun = true;
@@ -212,7 +226,7 @@ enum status cluster_store_add_places(struct cluster_store *s,
                                      const struct bytes *places, size_t n,
                                      uint64_t *count)
 {
-    return run_and_wait(s, &cluster_script_place, true, places, n, count);
+    return run_and_wait(s, &cluster_script_place, "-p", places, n, count);
 }
 
 struct places_call {
@@ -253,5 +267,6 @@ void cluster_store_places(struct cluster_store *s, uint64_t known,
 
     c->end = end;
     c->ctx = ctx;
-    run(s, &cluster_script_news, false, true, args, 2, places_came, c);
+    cluster_record_run(s, &cluster_script_news, "p", args, 2, false,
+                       places_came, c);
 }

@@ -2,9 +2,10 @@
  * cluster_scripts.h - what the servers of a cluster run: one script is one step
  * on one shard.
  *
- * cluster_scripts.c says what each key holds, and what each script takes and
- * answers. All keys are declared, so that a script on a slot that is being
- * moved is refused before it starts. Times are the server's, in ms.
+ * cluster_scripts.c and cluster_watch_scripts.c say what each key holds, and
+ * what each script takes and answers. All keys are declared, so that a script
+ * on a slot that is being moved is refused before it starts. Times are the
+ * server's, in ms.
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
@@ -17,9 +18,10 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
     cluster_script_split, cluster_script_peek, cluster_script_claim,
     cluster_script_adopt, cluster_script_ack, cluster_script_extend,
     cluster_script_count, cluster_script_begun, cluster_script_place,
-    cluster_script_news;
+    cluster_script_news, cluster_script_tell, cluster_script_leave,
+    cluster_script_workers, cluster_script_survey, cluster_script_weigh;
 
-#define CLUSTER_SCRIPTS 12
+#define CLUSTER_SCRIPTS 17
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -90,6 +90,8 @@ const struct digest_key *cluster_store_digest_key(
 /* The secret that the key is made of, DIGEST_SEED_SIZE octets. */
 const unsigned char *cluster_store_seed(const struct cluster_store *s);
 struct bytes cluster_store_settings(const struct cluster_store *s);
+/* Of the settings: 1, and one more with each change. */
+uint64_t cluster_store_version(const struct cluster_store *s);
 /* Are all seeds of the crawl in? */
 bool cluster_store_is_begun(const struct cluster_store *s);
 /* Say that they are, and wait for the server. */

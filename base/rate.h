@@ -1,16 +1,16 @@
 /*
- * crawl_rates.h - how fast a counter grows, over about ten seconds.
+ * rate.h - how fast a counter grows, over about ten seconds.
  *
  * Rates are smoothed over elapsed time, not over the number of calls, so that
  * calling more often does not change them. Any thread.
  */
-#ifndef URLWEIR_CRAWLER_CRAWL_RATES_H
-#define URLWEIR_CRAWLER_CRAWL_RATES_H
+#ifndef URLWEIR_BASE_RATE_H
+#define URLWEIR_BASE_RATE_H
 
 #include <stdint.h>
 
 /* Updates `*rate`, per second and 0 at first, after a counter went from
  * `before` to `now` in `ms`. Ignores a counter that went backwards. */
-void crawl_rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms);
+void rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms);
 
 #endif

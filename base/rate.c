@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* crawl_rates.c - how fast a counter grows. */
-#include "crawler/crawl_rates.h"
+/* rate.c - how fast a counter grows. */
+#include "base/rate.h"
 
 #include <math.h>
 
 #define SMOOTH_MS 10000.0 /* time constant */
 
-void crawl_rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms)
+void rate_follow(double *rate, uint64_t before, uint64_t now, int64_t ms)
 {
     double weight, lately;
 

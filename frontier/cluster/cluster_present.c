@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_present.c - what the worker says of itself to those who watch. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/rate.h"
+#include "frontier/cluster/cluster_engine_impl.h"
+
+#define EVERY   (1 * NS_PER_S)
+#define GOODBYE (1 * NS_PER_S) /* longest wait */
+
+static void add_text(struct buf *out, const char *name, const char *text)
+{
+    buf_addf(out, "\"%s\":", name);
+    format_json(out, bytes_of_str(text != NULL ? text : ""));
+    buf_add_char(out, ',');
+}
+
+void cluster_present_begin(struct cluster_engine *e)
+{
+    struct presence *p = &e->present;
+    struct engine_stats s;
+
+    cluster_worker_name(p->name);
+    buf_init(&p->who, CLUSTER_WORDS_MOST);
+    add_text(&p->who, "host", e->o.who.host);
+    add_text(&p->who, "dir", e->o.who.dir);
+    buf_addf(&p->who, "\"pid\":%ld", e->o.who.process);
+    e->o.who = (struct cluster_who){NULL, NULL, 0};
+    e->own->ops->stats(e->own, &s);
+    p->pages = s.pages;
+    p->bytes = s.bytes;
+    p->at = e->now;
+}
+
+static void told(void *ctx, enum status st, uint64_t version)
+{
+    struct cluster_engine *e = ctx;
+
+    (void)st; /* others show when the cluster does not answer */
+    (void)version;
+    e->present.telling = false;
+}
+
+/* The texts of `who` are cut when they are too long; the rest is not. */
+static void say(struct cluster_engine *e, const struct engine_stats *s,
+                struct buf *out)
+{
+    const struct presence *p = &e->present;
+
+    buf_add_char(out, '{');
+    if (buf_failed(&p->who) == STATUS_OK)
+        buf_add_bytes(out, buf_bytes(&p->who));
+    else
+        buf_add_str(out, "\"pid\":0");
+    buf_addf(out,
+             ",\"pages\":%" PRIu64 ",\"bytes\":%" PRIu64
+             ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f"
+             ",\"leases\":%zu}",
+             s->pages, s->bytes, p->pages_rate, p->bytes_rate,
+             e->held + e->endings);
+}
+
+void cluster_present_tend(struct cluster_engine *e)
+{
+    struct presence *p = &e->present;
+    int64_t ms = (e->now - p->at) / NS_PER_MS;
+    struct engine_stats s;
+    struct buf words;
+
+    if (p->telling || e->now < p->next)
+        return;
+    e->own->ops->stats(e->own, &s);
+    rate_follow(&p->pages_rate, p->pages, s.pages, ms);
+    rate_follow(&p->bytes_rate, p->bytes, s.bytes, ms);
+    p->pages = s.pages;
+    p->bytes = s.bytes;
+    p->at = e->now;
+    p->next = e->now + EVERY;
+    p->telling = true;
+    buf_init(&words, 2 * CLUSTER_WORDS_MOST);
+    say(e, &s, &words);
+    cluster_store_tell(e->store, p->name, buf_bytes(&words), told, e);
+    buf_fini(&words);
+}
+
+void cluster_present_end(struct cluster_engine *e)
+{
+    if (e->failed == STATUS_OK && e->present.next != 0)
+        cluster_store_leave(e->store, e->present.name, GOODBYE);
+    buf_fini(&e->present.who);
+}
