@@ -155,7 +155,9 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
     return st;
 }
 
-/* What waits for a lease of another worker to end may be over at any time. */
+/* What waits for a lease of another worker to end may be over at any time. When
+ * nothing is left in the cluster, a count says that the crawl is over. What is
+ * parked here waits for neither. */
 int64_t cluster_next_due(struct engine *engine, int64_t now, struct bytes *why)
 {
     struct cluster_engine *e = (struct cluster_engine *)engine;
@@ -165,7 +167,8 @@ int64_t cluster_next_due(struct engine *engine, int64_t now, struct bytes *why)
 
     if (!is_idle(e) || e->counting || cluster_store_pending(e->store) > 0)
         due = now + POLL;
-    else if (due < now + e->o.lease + NS_PER_S)
+    else if (due < now + e->o.lease + NS_PER_S ||
+             (due == INT64_MAX && !e->over))
         due = now + POLL_IDLE;
     if (why != NULL)
         *why = own < due ? host : bytes_of("", 0);

@@ -188,6 +188,16 @@ static void done(struct worker *w, uint64_t id, const char *to)
         url_fini(&m.u);
 }
 
+static void give_back(struct worker *w, uint64_t id)
+{
+    const struct engine_host_news none = {.crawl_delay_ms = -2,
+                                          .retry_after_ms = -1};
+
+    ck_assert_int_eq(w->e->ops->release(w->e, id, 0, &none, clock_mono(),
+                                        clock_wall_ms()),
+                     STATUS_OK);
+}
+
 static struct cluster_counts counts(void)
 {
     struct cluster_store *s = reach(false);
@@ -269,12 +279,7 @@ START_TEST(a_worker_that_stops_gives_back_what_it_has)
     begin_worker(&a, true);
     put_seed(&a, "http://a.example/");
     ck_assert(lease(&a, &l, LONGEST));
-    ck_assert_int_eq(
-        a.e->ops->release(a.e, l.id, 0,
-                          &(struct engine_host_news){.crawl_delay_ms = -2,
-                                                     .retry_after_ms = -1},
-                          clock_mono(), clock_wall_ms()),
-        STATUS_OK);
+    give_back(&a, l.id);
     stop_worker(&a);
     close_worker(&a);
     begin_worker(&b, false);
@@ -289,6 +294,37 @@ START_TEST(a_worker_that_stops_gives_back_what_it_has)
     turn(&a, true);
     stop_worker(&a);
     ck_assert_uint_eq(counts().done, 1);
+    end_worker(&a);
+}
+END_TEST
+
+/* Else it would be taken for a crawl whose last URL waits for ten years. */
+START_TEST(what_is_parked_is_not_waited_for)
+{
+    struct worker a, b;
+    struct engine_lease l;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/");
+    ck_assert(lease(&a, &l, LONGEST));
+    give_back(&a, l.id);
+    stop_worker(&a);
+    close_worker(&a);
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &l, LONGEST));
+    done(&b, l.id, NULL);
+    turn(&b, true);
+    stop_worker(&b);
+    end_worker(&b);
+    open_worker(&a, false, true);
+    while (left(&a) > 0) {
+        struct bytes why;
+
+        ck_assert_int_lt(a.e->ops->next_due(a.e, clock_mono(), &why),
+                         clock_mono() + NS_PER_S);
+        ck_assert(!lease(&a, &l, NS_PER_MS));
+    }
     end_worker(&a);
 }
 END_TEST
@@ -418,6 +454,7 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, a_page_is_acknowledged_after_its_links_and_its_commit);
     tcase_add_test(t, it_is_over_when_all_is_done_wherever);
     tcase_add_test(t, a_worker_that_stops_gives_back_what_it_has);
+    tcase_add_test(t, what_is_parked_is_not_waited_for);
     tcase_add_test(t, a_lease_lasts_while_its_worker_does);
     tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
     tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
