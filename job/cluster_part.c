@@ -21,11 +21,10 @@
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
-#define SHARDS       256
-#define LEASE_EXTRA  2000                /* ms */
-#define NODE_TIMEOUT 15000               /* ms; Redis's default */
-#define PATIENCE     (5 * 60 * NS_PER_S) /* with a cluster that fails */
-#define LOOK_MOST    (20 * NS_PER_S)     /* the same, of a command */
+#define SHARDS      256
+#define LEASE_EXTRA 2000                /* ms */
+#define PATIENCE    (5 * 60 * NS_PER_S) /* with a cluster that fails */
+#define LOOK_MOST   (20 * NS_PER_S)     /* the same, of a command */
 
 static int64_t lease_ms(const struct crawl_settings *s)
 {
@@ -34,7 +33,7 @@ static int64_t lease_ms(const struct crawl_settings *s)
 
 static int64_t hold_ms(const struct crawl_settings *s)
 {
-    return clock_later(lease_ms(s), NODE_TIMEOUT) + s->delay_ms;
+    return lease_ms(s) + s->delay_ms;
 }
 
 static enum status options_of(struct cluster_store_options *o,

@@ -106,8 +106,10 @@ struct redis_cluster_stats {
     uint64_t short_waits; /* WAIT with too few replicas */
     uint64_t maps;        /* times the slots were read */
     unsigned masters, connected;
-    int64_t full_at;   /* clock_mono() of the last OOM; 0: none */
-    char trouble[256]; /* the last, in words; "": none */
+    int64_t node_timeout_ms; /* cluster-node-timeout, the longest of the
+                                servers'; 0: not told yet, or by none */
+    int64_t full_at;         /* clock_mono() of the last OOM; 0: none */
+    char trouble[256];       /* the last, in words; "": none */
 };
 void redis_cluster_get_stats(const struct redis_cluster *c,
                              struct redis_cluster_stats *out);

@@ -17,7 +17,7 @@ enum call_kind {
     CALL_LOAD,
     CALL_WAIT,
     CALL_MAP,
-    CALL_SETTING,
+    CALL_SETTINGS,
     CALL_ASKING
 };
 

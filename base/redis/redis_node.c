@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/redis/redis_cluster_impl.h"
 
+#define NODE_TIMEOUT   "cluster-node-timeout"
 #define FIRST_BACK_OFF (50 * NS_PER_MS)
 #define MOST_BACK_OFF  (2 * NS_PER_S)
 #define FIRST_DELAY    (10 * NS_PER_MS) /* before a call is tried again */
@@ -292,22 +293,31 @@ static void take_wait(struct redis_cluster *c, struct redis_node *n,
     }
 }
 
-/* CONFIG may be forbidden; then there is nothing to warn about. */
-static void take_setting(struct redis_cluster *c, const redisReply *r)
+static void take_setting(struct redis_cluster *c, const char *name,
+                         const char *value)
 {
-    const redisReply *value;
+    uint64_t n = strtoull(value, NULL, 10);
 
-    if (r->type != REDIS_REPLY_ARRAY || r->elements != 2)
-        return;
-    value = r->element[1];
-    if (value->type != REDIS_REPLY_STRING || c->told_setting ||
-        strtoull(value->str, NULL, 10) >= c->o.setting_least)
-        return;
-    c->told_setting = true;
-    log_warn("a setting of the Redis server is too low",
-             "name=%s value=%s "
-             "wanted=%llu",
-             c->o.setting, value->str, (unsigned long long)c->o.setting_least);
+    if (strcmp(name, NODE_TIMEOUT) == 0) {
+        if (n <= INT32_MAX && (int64_t)n > c->stats.node_timeout_ms)
+            c->stats.node_timeout_ms = (int64_t)n;
+    } else if (!c->told_setting && n < c->o.setting_least) {
+        c->told_setting = true;
+        log_warn("a setting of the Redis server is too low",
+                 "name=%s value=%s "
+                 "wanted=%llu",
+                 c->o.setting, value, (unsigned long long)c->o.setting_least);
+    }
+}
+
+/* CONFIG may be forbidden; then there is nothing to go by. */
+static void take_settings(struct redis_cluster *c, const redisReply *r)
+{
+    for (size_t i = 0; r->type == REDIS_REPLY_ARRAY && i + 1 < r->elements;
+         i += 2)
+        if (r->element[i]->type == REDIS_REPLY_STRING &&
+            r->element[i + 1]->type == REDIS_REPLY_STRING)
+            take_setting(c, r->element[i]->str, r->element[i + 1]->str);
 }
 
 static void take_reply(struct redis_cluster *c, struct redis_node *n,
@@ -323,8 +333,8 @@ static void take_reply(struct redis_cluster *c, struct redis_node *n,
         take_wait(c, n, call, r, now);
     else if (call->kind == CALL_MAP)
         redis_map_take(c, n, r, now);
-    else if (call->kind == CALL_SETTING)
-        take_setting(c, r);
+    else if (call->kind == CALL_SETTINGS)
+        take_settings(c, r);
     else if (r->type == REDIS_REPLY_ERROR) /* LOAD, ASKING */
         redis_trouble(c, bytes_of(r->str, (size_t)r->len));
     freeReplyObject(r);
@@ -337,9 +347,9 @@ static void become_ready(struct redis_cluster *c, struct redis_node *n,
                          int64_t now)
 {
     const struct redis_info *info = redis_link_info(n->link);
-    const struct bytes setting[3] = {bytes_of_str("CONFIG"),
-                                     bytes_of_str("GET"),
-                                     bytes_of_str(c->o.setting)};
+    const struct bytes settings[4] = {
+        bytes_of_str("CONFIG"), bytes_of_str("GET"), bytes_of_str(NODE_TIMEOUT),
+        bytes_of_str(c->o.setting != NULL ? c->o.setting : NODE_TIMEOUT)};
 
     if (info->may_evict) {
         refuse(c, n, STATUS_REFUSED,
@@ -351,8 +361,7 @@ static void become_ready(struct redis_cluster *c, struct redis_node *n,
     n->ready = true;
     for (size_t i = 0; i < c->o.script_count; i++)
         send_load(c, n, c->o.scripts[i], now);
-    if (c->o.setting != NULL)
-        redis_node_ask(n, CALL_SETTING, setting, 3, now);
+    redis_node_ask(n, CALL_SETTINGS, settings, 4, now);
     if (!info->is_cluster && info->is_replica)
         refuse(c, n, STATUS_REFUSED, "this server is a replica", now);
     else if (!info->is_cluster)

@@ -26,10 +26,11 @@
 #include "base/mem.h"
 #include "frontier/cluster/cluster_impl.h"
 
-#define LOOKS_MOST 64              /* shards that are looked at at once */
-#define HOSTS_MOST 16              /* of one look */
-#define LOOK_LEAST (5 * NS_PER_MS) /* between two looks at one shard */
-#define LOOK_MOST  (1 * NS_PER_S)
+#define DEFAULT_NODE_TIMEOUT 15000 /* ms; Redis's own */
+#define LOOKS_MOST           64    /* shards that are looked at at once */
+#define HOSTS_MOST           16    /* of one look */
+#define LOOK_LEAST           (5 * NS_PER_MS) /* between two looks at one shard */
+#define LOOK_MOST            (1 * NS_PER_S)
 
 bool cluster_lease_allows(const struct cluster_lease *l, int64_t now,
                           int64_t length)
@@ -86,6 +87,17 @@ static void adopt(struct look *l, struct bytes before, int64_t hold_ms)
     key_list_fini(&k);
 }
 
+/* How long after a failover. A master that is cut off goes on for as long as
+ * the cluster takes to notice. */
+static int64_t hold_of(const struct redis_cluster_stats *stats,
+                       const struct cluster_store_options *o)
+{
+    int64_t timeout = stats->node_timeout_ms > 0 ? stats->node_timeout_ms
+                                                 : DEFAULT_NODE_TIMEOUT;
+
+    return o->hold_ms > timeout ? o->hold_ms : timeout;
+}
+
 /* A shard that no server had before is new, as its first server is durable
  * before its first lease; with `fast` it may also have lost all that it had. If
  * the server before is a master still, the slot was moved, and nothing is
@@ -96,12 +108,12 @@ static void change_server(struct look *l, struct bytes before)
     struct cluster_shard *shard = &l->s->shards[l->shard];
     struct redis_cluster_stats stats;
 
+    redis_cluster_get_stats(l->s->net, &stats);
     if (before.len == 0 || !redis_cluster_has_master(l->s->net, before)) {
         shard->maps = 0;
-        adopt(l, before, before.len == 0 ? 0 : l->s->o.hold_ms);
+        adopt(l, before, before.len == 0 ? 0 : hold_of(&stats, &l->s->o));
         return;
     }
-    redis_cluster_get_stats(l->s->net, &stats);
     if (shard->maps == 0)
         shard->maps = stats.maps + 1;
     if (stats.maps > shard->maps) {

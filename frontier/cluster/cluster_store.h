@@ -15,7 +15,7 @@
  * - A lease that is neither acknowledged nor extended is over after its length;
  *   its URL is then given out again, before others of its host, and counts the
  *   loss. An acknowledgement that comes too late changes nothing.
- * - After a failover a shard gives out nothing for hold_ms, since leases and
+ * - After a failover a shard gives out nothing for its hold, since leases and
  *   pauses that the new master never heard of may still hold.
  *
  * What is asked of the caller: put and see acknowledged the links of a page
@@ -56,7 +56,8 @@ struct cluster_store_options {
     const char *name;   /* [A-Za-z0-9._-], at most CLUSTER_NAME_MOST */
     int64_t lease_ms;   /* length of a lease */
     int64_t pause_ms;   /* of a host whose first lease was lost */
-    int64_t hold_ms;    /* after a failover; at least the lease and the pause */
+    int64_t hold_ms;    /* after a failover; at least the lease and the pause,
+                           and no less than the cluster-node-timeout */
     unsigned replicas;  /* that must have a URL before its put ends; 0: fast */
     bool alone_is_fine; /* a server without cluster mode and without replicas is
                            taken as if `replicas` were 0 */
