@@ -1,18 +1,43 @@
 #!/bin/sh
 # Crawls in Redis clusters on loopback, with faults: of the store's workers
-# (tests/support/cluster_faults.py) and of whole ones (cluster_crawls.py).
+# (tests/support/cluster_faults.py), of whole ones (cluster_crawls.py), and with
+# faults at random (cluster_chaos.py). They mostly wait, so five run at a time.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
-build=$1
-shift
 [ -n "$(command -v redis-server)" ] || {
     echo "check-cluster: skipped, no redis-server"
     exit 0
 }
-dir=$(mktemp -d)
+build=$1
+shift
+dir=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cluster.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
 support=$(dirname "$0")/support
-mkdir "$dir/crawls"
-python3 "$support/cluster_crawls.py" "$build/urlweir" "$dir/crawls" "$@"
-python3 "$support/cluster_faults.py" "$build/tests/support/cluster_worker" "$dir" "$@"
+export build dir support PYTHONDONTWRITEBYTECODE=1
+
+# run PART.NAME: the scenario NAME of cluster_PART.py.
+cat >"$dir/run" <<'END'
+part=${1%.*} name=${1#*.}
+case $part in
+faults) program="$build/tests/support/cluster_worker" ;;
+*) program="$build/urlweir" ;;
+esac
+mkdir "$dir/$1"
+if python3 "$support/cluster_$part.py" "$program" "$dir/$1" "$name" >"$dir/$1.said" 2>&1
+then sed "s/^/$part: /" "$dir/$1.said"
+else
+    sed "s/^/$part: /" "$dir/$1.said"
+    touch "$dir/bad"
+    exit 255 # no other one begins
+fi
+END
+
+# The longest first, so that none of them is left over at the end.
+for part in chaos crawls faults; do
+    for name in $(python3 "$support/cluster_$part.py" - - list); do
+        case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
+    done
+done | xargs -P 5 -I {} sh "$dir/run" {} || :
+[ ! -e "$dir/bad" ] || exit 1
 echo "check-cluster: all passed"

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -27,13 +28,16 @@ def wait_for(what, text):
 
 
 def free_ports(n):
-    """The sockets are open at once, so that all ports differ."""
+    """Below those that the system gives to clients, one of which could have taken
+    it before a server that was killed comes back. The sockets are open at once,
+    so that all ports differ."""
     with contextlib.ExitStack() as stack:
         ports = []
-        for _ in range(n):
+        while len(ports) < n:
             s = stack.enter_context(socket.socket())
-            s.bind(("127.0.0.1", 0))
-            ports.append(s.getsockname()[1])
+            with contextlib.suppress(OSError):
+                s.bind(("127.0.0.1", random.SystemRandom().randrange(10000, 32000)))
+                ports.append(s.getsockname()[1])
         return ports
 
 
@@ -62,6 +66,9 @@ class Server:
         wait_for(self.answers, "a server")
 
     def answers(self):
+        if self.process.poll() is not None:
+            with open(self.where + "/log", encoding="utf-8") as f:
+                raise Failure("a server has ended: " + f.read()[-500:])
         try:
             return self.ask("PING") == "PONG"
         except OSError:
@@ -116,7 +123,7 @@ class Cluster:
     """Three masters, each with `replicas` replicas."""
 
     def __init__(self, where, replicas):
-        count = 3 * (1 + replicas)
+        self.replicas, count = replicas, 3 * (1 + replicas)
         ports = free_ports(2 * count)
         self.servers = [Server(f"{where}/{i}", ports[i], ports[count + i])
                         for i in range(count)]
@@ -150,6 +157,25 @@ class Cluster:
         master.ask("ACL", "SETUSER", "default", "-psync", "-sync", "-replconf")
         master.ask("CLIENT", "KILL", "TYPE", "replica")
 
+    @staticmethod
+    def owns(master, slot):
+        return any(first <= slot <= last and spot[1] == master.port
+                   for first, last, spot, *_ in master.ask("CLUSTER", "SLOTS"))
+
+    def move(self, slot, a, b, pause=0):
+        """From master a to master b, key by key."""
+        a_id, b_id = a.ask("CLUSTER", "MYID"), b.ask("CLUSTER", "MYID")
+        b.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", a_id)
+        a.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", b_id)
+        while True:
+            keys = a.ask("CLUSTER", "GETKEYSINSLOT", slot, 2)
+            if not keys:
+                break
+            a.ask("MIGRATE", "127.0.0.1", b.port, "", 0, 5000, "KEYS", *keys)
+            time.sleep(pause)
+        for s in [b, a] + [s for s in self.current() if s not in (a, b)]:
+            s.ask("CLUSTER", "SETSLOT", slot, "NODE", b_id)
+
     def current(self):
         """The masters of now."""
         return [s for s in self.servers if s.process.poll() is None and
@@ -160,7 +186,8 @@ class Cluster:
         wait_for(lambda: len(self.current()) == 3, "a failover")
         dead.start()
         wait_for(lambda: len(self.current()) == 3 and
-                 all(s.info("connected_slaves") == "2" for s in self.current()),
+                 all(s.info("connected_slaves") == str(self.replicas)
+                     for s in self.current()),
                  "replicas")
 
     def url(self):
