@@ -16,7 +16,8 @@ enum status crawl_blame_left(struct crawl *c)
 
     in_hand_read(c->o.dir, left, IN_HAND_SLOTS_MOST, &n);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        st = c->engine->ops->blame(c->engine, left[i].id, left[i].stuck,
+        st = c->engine->ops->blame(c->engine, left[i].id,
+                                   left[i].stuck ? BLAME_STUCK : BLAME_DIED,
                                    clock_mono(), clock_wall_ms());
     if (st == STATUS_OK && n > 0)
         st = c->engine->ops->turn(c->engine, true, clock_mono(),

@@ -100,7 +100,8 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
     if (c->o.give_up == 0 || due == INT64_MAX || due <= now ||
         due - now <= c->o.give_up)
         return CRAWL_RUNNING;
-    crawl_note_wait(c, why, "", 0, due - now);
+    if (why.len > 0)
+        crawl_note_wait(c, why, "", 0, due - now);
     return CRAWL_GAVE_UP;
 }
 

@@ -249,15 +249,13 @@ struct engine_ops {
                            int64_t wall_ms);
     /* The URL of an open lease, valid until it ends; empty: there is none. */
     struct bytes (*leased_url)(struct engine *e, uint64_t id);
-    /* An earlier process ended while it read a response for the URL `id`, which
-     * may be why: counts a try of it, to be committed with the next turn. The
-     * URL is failed, REASON_STUCK, if that was its last try, or if the process
-     * is known to have hung (`stuck`). One death alone is no proof, so a URL
-     * always has a second try. One log line names it. Does nothing for an id
-     * that does not exist or is done. Call it before the first lease.
-     */
-    enum status (*blame)(struct engine *e, uint64_t id, bool stuck, int64_t now,
-                         int64_t wall_ms);
+    /* The URL `id`, which is not leased, may be why a process ended. BLAME_DIED
+     * counts a try of it, to be committed with the next turn. The URL is
+     * failed, REASON_STUCK, if that was its last try, and by the others. One
+     * death alone is no proof, so a URL always has a second try. One log line
+     * names it. Does nothing for an id that does not exist or is done. */
+    enum status (*blame)(struct engine *e, uint64_t id, enum blame why,
+                         int64_t now, int64_t wall_ms);
 
     /* ---- time, commits, checkpoints ---- */
 
@@ -366,6 +364,9 @@ struct engine_ops {
                                struct external_facts *out);
     void (*external_get_queue)(struct engine *e, uint32_t queue, int64_t now,
                                struct external_queue *out);
+    /* The host's wait is over, and this is known of it. */
+    void (*external_set_reach)(struct engine *e, uint32_t queue,
+                               const struct external_reach *reach, int64_t now);
 
     /* ---- removal (engine_calls.h) ---- */
 

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_cluster_item.c - any octets are an item of a cluster or are refused.
+ * fuzz_cluster_item.c - any octets are an item of a cluster, or the state of a
+ * host there, or are refused.
  *
- * An item that was read is written and read again alike.
+ * What was read is written and read again alike.
  */
 #include <assert.h>
 #include <stdint.h>
 
 #include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster/cluster_reach.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_reach(struct bytes octets)
+{
+    struct external_reach one, two;
+    struct buf text;
+
+    if (!cluster_reach_read(&one, octets))
+        return;
+    buf_init(&text, 64);
+    cluster_reach_write(&one, &text);
+    assert(cluster_reach_read(&two, buf_bytes(&text)));
+    assert(one.answered == two.answered && one.given_up == two.given_up &&
+           one.failures == two.failures && one.silent_for == two.silent_for &&
+           one.reason == two.reason);
+    buf_fini(&text);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cluster_item one, two;
     struct buf text;
 
+    read_reach(bytes_of((const char *)data, size));
     if (cluster_item_read(&one, bytes_of((const char *)data, size)) !=
         STATUS_OK)
         return 0;

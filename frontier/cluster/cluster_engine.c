@@ -236,6 +236,7 @@ void cluster_engine_get_stats(struct engine *engine, struct engine_stats *out)
     uint64_t left = e->counted ? e->counts.seen - e->counts.done : 0;
 
     e->own->ops->stats(e->own, out);
+    out->given_up = 0; /* others may ask these hosts by now */
     if (!e->over)
         out->queued = left > e->held ? left : e->held + 1;
 }
@@ -300,6 +301,7 @@ enum status cluster_engine_open(struct engine **out,
         st = e->own->ops->turn(e->own, true, now, wall_ms, NULL);
     if (st == STATUS_OK)
         st = cluster_places_read_all(e);
+    cluster_store_ask_again(e->store);
     if (st != STATUS_OK) {
         cluster_close(&e->engine);
         return st;

@@ -3,6 +3,7 @@
  *
  *   cluster_engine.c   opening, turns, commits, the end of the crawl
  *   cluster_intake.c   leases of the cluster into the directory, and out of it
+ *   cluster_ends.c     acknowledgements, and what is said of hosts
  *   cluster_links.c    URLs from here to the cluster
  *   cluster_places.c   places that open the scope
  *   cluster_present.c  what the worker says of itself
@@ -42,7 +43,9 @@ struct held {
     bool over;      /* the cluster has ended the lease */
     bool requested; /* there was a request, so its host has to wait */
     bool back;      /* HELD_ENDING: it goes back to its queue in the cluster */
-    struct bytes host, item; /* both in `text` */
+    unsigned lost;  /* leases of it that were lost before */
+    struct external_reach reach; /* of its host, as the cluster has it */
+    struct bytes host, item;     /* both in `text` */
     char text[];
 };
 
@@ -118,8 +121,12 @@ void cluster_intake_places_came(struct cluster_engine *e);
 struct held *cluster_held_find(const struct cluster_engine *e, uint64_t id);
 /* It is done, or goes back: acknowledge it after the next commit. */
 void cluster_held_end(struct cluster_engine *e, struct held *h, bool back);
-/* The directory has committed: acknowledge what is ending. */
-void cluster_held_send(struct cluster_engine *e);
+/* Give back a URL that no fetcher has. */
+MUST_CHECK enum status cluster_held_return(struct cluster_engine *e,
+                                           struct held *h);
+/* Free what is in no list. If it is being extended, the end of that call frees
+ * it. */
+void cluster_held_free(struct held *h);
 /* Extend leases, and give back what waits too long. */
 MUST_CHECK enum status cluster_held_tend(struct cluster_engine *e);
 /* Give back all that no fetcher has. */
@@ -127,6 +134,11 @@ MUST_CHECK enum status cluster_held_give_back(struct cluster_engine *e);
 /* Make a queued URL of the directory due in ten years. */
 MUST_CHECK enum status cluster_park(struct cluster_engine *e, uint64_t id);
 void cluster_held_free_all(struct cluster_engine *e);
+
+/* ---- cluster_ends.c ---- */
+
+/* The directory has committed: acknowledge what is ending. */
+void cluster_held_send(struct cluster_engine *e);
 
 /* ---- cluster_links.c ---- */
 

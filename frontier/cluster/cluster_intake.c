@@ -16,12 +16,17 @@
 #include "base/mem.h"
 #include "frontier/cluster/cluster_engine_impl.h"
 #include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster/cluster_reach.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"
 
-#define PARKED_MS     (INT64_C(3650) * 24 * 3600 * 1000)
-#define PAUSE_MOST_MS (INT64_C(30) * 24 * 3600 * 1000)
-#define SOON          (100 * NS_PER_MS)
+#define PARKED_MS (INT64_C(3650) * 24 * 3600 * 1000)
+#define SOON      (100 * NS_PER_MS)
+
+/* A URL whose lease was lost that often has failed. A lost lease says little,
+ * as hundreds are lost when one worker is killed, so these are more than the
+ * tries of a URL that a process had in hand at its end (frontier_blame.c). */
+#define LOST_MOST 5
 
 /* ---- lists ---- */
 
@@ -43,7 +48,13 @@ static struct held *held_new(struct cluster_engine *e,
     *h = (struct held){.state = HELD_WAITS,
                        .shard = l->shard,
                        .token = l->token,
+                       .lost = l->lost,
                        .until = l->until};
+    if (!cluster_reach_read(&h->reach, l->state))
+        log_warn("the cluster has a state of a host that is not ours",
+                 "octets=%zu", l->state.len);
+    if (h->reach.given_up) /* a new worker asks it again */
+        h->reach = (struct external_reach){.answered = h->reach.answered};
     memcpy(h->text, l->host.at, l->host.len);
     memcpy(h->text + l->host.len, l->item.at, l->item.len);
     h->host = bytes_of(h->text, l->host.len);
@@ -70,8 +81,7 @@ static void unlist(struct cluster_engine *e, struct held *h)
     e->held--;
 }
 
-/* If it is being extended, the end of that call frees it. */
-static void release_held(struct held *h)
+void cluster_held_free(struct held *h)
 {
     h->state = HELD_GONE;
     if (h->asked == 0)
@@ -81,7 +91,7 @@ static void release_held(struct held *h)
 static void forget(struct cluster_engine *e, struct held *h)
 {
     unlist(e, h);
-    release_held(h);
+    cluster_held_free(h);
 }
 
 static void free_list(struct held *h)
@@ -102,6 +112,12 @@ void cluster_held_free_all(struct cluster_engine *e)
 
 void cluster_held_end(struct cluster_engine *e, struct held *h, bool back)
 {
+    struct external_queue q;
+
+    if (h->id != 0) { /* the directory may forget the host with its last URL */
+        e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
+        h->reach = q.reach;
+    }
     unlist(e, h);
     h->state = HELD_ENDING;
     h->back = back;
@@ -174,6 +190,7 @@ static enum status join(struct cluster_engine *e, struct held *h, uint64_t id,
     }
     h->id = id;
     h->queue = e->own->ops->find_queue(e->own, e->o.crawl, h->host);
+    e->own->ops->external_set_reach(e->own, h->queue, &h->reach, e->now);
     h->state = HELD_FRESH;
     e->fresh++;
     (void)map_put(e->by_id, key_of(&h->id), h);
@@ -206,9 +223,14 @@ static enum status enter(struct cluster_engine *e, struct held *h,
         return st;
     if (id != 0)
         own->ops->external_get_facts(own, id, e->now, &facts);
+    if (id != 0 && !facts.done && h->lost >= LOST_MOST &&
+        cluster_held_find(e, id) == NULL) {
+        st = own->ops->blame(own, id, BLAME_LEASES, e->now, e->wall_ms);
+        facts.done = true;
+    }
     if (id == 0 || facts.done) { /* our rules drop it, or its lease was lost */
         cluster_held_end(e, h, false);
-        return STATUS_OK;
+        return st;
     }
     return join(e, h, id, answer == ENGINE_NEW);
 }
@@ -377,7 +399,7 @@ static int64_t wait_of(const struct cluster_engine *e, const struct held *h)
     return clock_later(facts.due_for, q.polite_for);
 }
 
-static enum status give_back(struct cluster_engine *e, struct held *h)
+enum status cluster_held_return(struct cluster_engine *e, struct held *h)
 {
     enum status st = h->id != 0 ? cluster_park(e, h->id) : STATUS_OK;
 
@@ -395,7 +417,7 @@ enum status cluster_held_tend(struct cluster_engine *e)
         if (h->over && h->state != HELD_OUT)
             st = let_go(e, h);
         else if (h->state == HELD_QUEUED && wait_of(e, h) > e->o.lease)
-            st = give_back(e, h);
+            st = cluster_held_return(e, h);
         else if (h->asked == 0 && !h->over &&
                  h->until - e->now < e->o.lease / 4 * 3)
             extend(e, h);
@@ -411,55 +433,7 @@ enum status cluster_held_give_back(struct cluster_engine *e)
          h = next) {
         next = h->next;
         if (h->state != HELD_OUT)
-            st = give_back(e, h);
+            st = cluster_held_return(e, h);
     }
     return st;
-}
-
-/* ---- ends ---- */
-
-static void acked(void *ctx, enum status st, bool over)
-{
-    struct cluster_engine *e = ctx;
-
-    e->acks--;
-    e->lost += st == STATUS_OK && over;
-    cluster_engine_fail(e, st);
-}
-
-static int64_t pause_ms(const struct cluster_engine *e, const struct held *h)
-{
-    struct external_queue q;
-    int64_t wait;
-
-    if (h->id == 0 || !h->requested)
-        return -1;
-    e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
-    wait = q.polite_for / NS_PER_MS + (q.polite_for % NS_PER_MS != 0);
-    return clock_earlier(wait, PAUSE_MOST_MS);
-}
-
-void cluster_held_send(struct cluster_engine *e)
-{
-    struct held *h = e->ending;
-
-    e->ending = NULL;
-    e->endings = 0;
-    while (h != NULL) {
-        struct held *next = h->next;
-        const struct cluster_ack a = {.shard = h->shard,
-                                      .token = h->token,
-                                      .host = h->host,
-                                      .pause_ms = pause_ms(e, h),
-                                      .item =
-                                          h->back ? h->item : bytes_of("", 0),
-                                      .delay_ms = -1};
-        enum status st = cluster_store_ack(e->store, &a, acked, e);
-
-        if (st == STATUS_OK)
-            e->acks++;
-        cluster_engine_fail(e, st);
-        release_held(h);
-        h = next;
-    }
 }

@@ -151,14 +151,17 @@ static enum status put_links(struct cluster_engine *e,
     return st;
 }
 
-/* A host that does not respond is not waited for, since others could not work
- * on it meanwhile: each try counts. */
-static void count_silence(struct engine_done *done)
+static bool does_not_respond(const struct cluster_engine *e,
+                             const struct held *h)
 {
-    done->host.silent = false;
+    struct external_queue q;
+
+    e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
+    return q.reach.failures > 0;
 }
 
-/* What became of the URL: done, or queued for another try. */
+/* What became of the URL: done, or queued for another try. A host that does not
+ * respond waits in the cluster, where others know of it. */
 static enum status after_ack(struct cluster_engine *e,
                              const struct engine_done *done)
 {
@@ -169,10 +172,11 @@ static enum status after_ack(struct cluster_engine *e,
         return STATUS_OK;
     h->requested |= done->host.ended != 0;
     e->own->ops->external_get_facts(e->own, done->id, e->now, &facts);
+    h->state = HELD_QUEUED;
     if (facts.done)
         cluster_held_end(e, h, false);
-    else
-        h->state = HELD_QUEUED;
+    else if (done->host.silent && does_not_respond(e, h))
+        return cluster_held_return(e, h);
     return STATUS_OK;
 }
 
@@ -189,8 +193,6 @@ enum status cluster_ack(struct engine *engine, struct engine_done *done,
         cluster_engine_fail(e, st);
         return e->failed;
     }
-    for (size_t i = 0; i < n; i++)
-        count_silence(&done[i]);
     st = e->own->ops->ack(e->own, done, n, now, wall_ms);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
         st = after_ack(e, &done[i]);

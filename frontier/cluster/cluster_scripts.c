@@ -215,10 +215,10 @@ const struct redis_script cluster_script_adopt = {
     "end\n"
     "return 1\n"};
 
-/* KEYS: m r l t h q d. ARGV: host, token, pause (-1: no request was sent),
- * state, item ('': it is done), delay of the item (-1: to the head of the
- * queue). Answers 1; 0: the lease was over, nothing is changed. A repeat of the
- * last acknowledgement answers 1, too. */
+/* KEYS: m r l t h q d. ARGV: host, token, pause (-1: no request was sent, and
+ * the state stays), state, item ('': it is done), delay of the item (-1: to the
+ * head of the queue, -2: to its end). Answers 1; 0: the lease was over, nothing
+ * is changed. A repeat of the last acknowledgement answers 1, too. */
 const struct redis_script cluster_script_ack = {
     6, "ack",
     "#!lua flags=allow-oom\n" NOW SCHEDULE
@@ -229,14 +229,16 @@ const struct redis_script cluster_script_ack = {
     "if (redis.call('HGET', t, host) or ''):match('^%d+') ~= token then\n"
     "  return last == token and 1 or 0\n"
     "end\n"
-    "local nb = tonumber(before or '0')\n"
-    "if pause >= 0 then nb = now + pause else pause = was or 0 end\n"
+    "local nb, state = tonumber(before or '0'), ARGV[4]\n"
+    "if pause >= 0 then nb = now + pause\n"
+    "else pause, state = was or 0, v:match('^%d+:%d+:%d+:(.*)') or '' end\n"
     "redis.call('HDEL', t, host)\n"
     "redis.call('ZREM', l, host)\n"
     "redis.call('HSET', h, host, string.format('%.0f', nb) .. ':' .. pause ..\n"
-    "  ':' .. token .. ':' .. ARGV[4])\n"
+    "  ':' .. token .. ':' .. state)\n"
     "if ARGV[5] == '' then redis.call('HINCRBY', m, 'done', 1)\n"
-    "elseif tonumber(ARGV[6]) < 0 then redis.call('LPUSH', q, ARGV[5])\n"
+    "elseif ARGV[6] == '-1' then redis.call('LPUSH', q, ARGV[5])\n"
+    "elseif ARGV[6] == '-2' then redis.call('RPUSH', q, ARGV[5])\n"
     "else redis.call('ZADD', d, string.format('%.0f', now + ARGV[6]), "
     "ARGV[5])\n"
     "end\n"
@@ -290,10 +292,26 @@ const struct redis_script cluster_script_news = {
     "#!lua flags=no-writes,allow-oom\n"
     "return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[1] + ARGV[2] - 1)\n"};
 
+/* KEYS: r h. ARGV: least, most. Up to `most` hosts that are not due for `least`
+ * ms are due now. Answers how many. */
+const struct redis_script cluster_script_again = {
+    17, "again",
+    "#!lua flags=allow-oom\n" NOW
+    "local hosts = redis.call('ZRANGE', KEYS[1], now + ARGV[1], '+inf',\n"
+    "  'BYSCORE', 'LIMIT', 0, ARGV[2])\n"
+    "local at = string.format('%.0f', now)\n"
+    "for _, host in ipairs(hosts) do\n"
+    "  local rest = (redis.call('HGET', KEYS[2], host) or ''):match(\n"
+    "    '^%d+(:.*)')\n"
+    "  if rest then redis.call('HSET', KEYS[2], host, at .. rest) end\n"
+    "  redis.call('ZADD', KEYS[1], at, host)\n"
+    "end\n"
+    "return #hosts\n"};
+
 const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_begin,  &cluster_script_put,    &cluster_script_split,
     &cluster_script_peek,   &cluster_script_claim,  &cluster_script_adopt,
     &cluster_script_ack,    &cluster_script_extend, &cluster_script_count,
     &cluster_script_begun,  &cluster_script_place,  &cluster_script_news,
     &cluster_script_tell,   &cluster_script_leave,  &cluster_script_workers,
-    &cluster_script_survey, &cluster_script_weigh};
+    &cluster_script_survey, &cluster_script_weigh,  &cluster_script_again};

@@ -173,9 +173,12 @@ struct cluster_ack {
     uint64_t token;
     struct bytes host;
     int64_t pause_ms;   /* until its next lease; -1: no request was sent */
-    struct bytes state; /* of the host, kept for its next lease */
+    struct bytes state; /* of the host, kept for its next lease, unless no
+                           request was sent */
     struct bytes item;  /* empty: done; else queued again, as this */
-    int64_t delay_ms;   /* of that item; -1: it is the host's next */
+    int64_t delay_ms;   /* of that item, or one of these */
+#define CLUSTER_ACK_NEXT (-1) /* it is the host's next */
+#define CLUSTER_ACK_LAST (-2) /* it goes to the end of the host's queue */
 };
 /* `over`: the lease had ended before; nothing was changed. STATUS_ARG: too
  * long, and `end` is not called. */
@@ -183,6 +186,10 @@ typedef void cluster_ack_end(void *ctx, enum status st, bool over);
 MUST_CHECK enum status cluster_store_ack(struct cluster_store *s,
                                          const struct cluster_ack *a,
                                          cluster_ack_end *end, void *ctx);
+/* A pause of a host that was given up: longer than any other. */
+#define CLUSTER_GIVEN_UP_MS (INT64_C(3650) * 24 * 3600 * 1000)
+/* Hosts that were given up are due now. Waits for nothing. */
+void cluster_store_ask_again(struct cluster_store *s);
 /* Make a lease last for its whole length from now. */
 void cluster_store_extend(struct cluster_store *s, unsigned shard,
                           struct bytes host, uint64_t token,

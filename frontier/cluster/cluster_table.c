@@ -20,10 +20,10 @@ static struct bytes pass_leased_url(struct engine *e, uint64_t id)
     return own(e)->ops->leased_url(own(e), id);
 }
 
-static enum status pass_blame(struct engine *e, uint64_t id, bool stuck,
+static enum status pass_blame(struct engine *e, uint64_t id, enum blame why,
                               int64_t now, int64_t wall_ms)
 {
-    return own(e)->ops->blame(own(e), id, stuck, now, wall_ms);
+    return own(e)->ops->blame(own(e), id, why, now, wall_ms);
 }
 
 static size_t pass_hosts(struct engine *e, enum engine_host_order by,
@@ -86,6 +86,13 @@ static void pass_external_get_queue(struct engine *e, uint32_t queue,
                                     int64_t now, struct external_queue *out)
 {
     own(e)->ops->external_get_queue(own(e), queue, now, out);
+}
+
+static void pass_external_set_reach(struct engine *e, uint32_t queue,
+                                    const struct external_reach *reach,
+                                    int64_t now)
+{
+    own(e)->ops->external_set_reach(own(e), queue, reach, now);
 }
 
 static const struct digest_key *pass_digest_key(struct engine *e)
@@ -372,6 +379,7 @@ const struct engine_ops cluster_engine_ops = {
     .external_discover = pass_external_discover,
     .external_get_facts = pass_external_get_facts,
     .external_get_queue = pass_external_get_queue,
+    .external_set_reach = pass_external_set_reach,
     .removal_begin = pass_removal_begin,
     .removal_step = pass_removal_step,
     .removal_count = pass_removal_count,

@@ -229,4 +229,5 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
     out->delay =
         clock_later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,
                     h->own_delay);
+    frontier_get_reach(h, &out->reach);
 }

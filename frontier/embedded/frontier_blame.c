@@ -20,6 +20,12 @@
 static const struct outcome stuck_outcome = {.status = OUTCOME_FAILED,
                                              .reason = REASON_STUCK};
 
+static const char *const details[] = {
+    [BLAME_DIED] = "the process ended while it read the response",
+    [BLAME_STUCK] =
+        "its response was still being read when the process was ended",
+    [BLAME_LEASES] = "each worker that had it was lost, or stood still"};
+
 static uint32_t tries_of(const struct frontier *f, uint64_t id)
 {
     const struct tries_entry *t = map_get(f->tries, bytes_of(&id, sizeof id));
@@ -60,7 +66,7 @@ static enum status fail(struct frontier *f, const struct url_row *row,
     return st;
 }
 
-enum status frontier_blame(struct engine *e, uint64_t id, bool stuck,
+enum status frontier_blame(struct engine *e, uint64_t id, enum blame why,
                            int64_t now, int64_t wall_ms)
 {
     struct frontier *f = (struct frontier *)e;
@@ -79,12 +85,13 @@ enum status frontier_blame(struct engine *e, uint64_t id, bool stuck,
     if (st != STATUS_OK)
         return frontier_broke(f, st);
     fetch.tries = (uint8_t)(tries < 255 ? tries : 255);
-    fetch.detail = bytes_of_str(
-        stuck ? "its response was still being read when the process was ended"
-              : "the process ended while it read the response");
-    failed = stuck || (tries >= f->o.tries && tries >= TRIES_LEAST);
-    log_warn(failed ? "the last process ended over a URL, which has failed"
-                    : "the last process ended over a URL, which is tried again",
+    fetch.detail = bytes_of_str(details[why]);
+    failed = why != BLAME_DIED || (tries >= f->o.tries && tries >= TRIES_LEAST);
+    log_warn(why == BLAME_LEASES
+                 ? "workers were lost with a URL, which has failed"
+             : failed
+                 ? "the last process ended over a URL, which has failed"
+                 : "the last process ended over a URL, which is tried again",
              "tries=%u url=%.*s", tries, (int)row.url.len, row.url.at);
     st = failed ? fail(f, &row, &fetch) : count_try(f, &fetch, now, wall_ms);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

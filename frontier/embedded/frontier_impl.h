@@ -215,7 +215,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
                              const struct engine_host_news *host, int64_t now,
                              int64_t wall_ms);
 struct bytes frontier_leased_url(struct engine *e, uint64_t id);
-enum status frontier_blame(struct engine *e, uint64_t id, bool stuck,
+enum status frontier_blame(struct engine *e, uint64_t id, enum blame why,
                            int64_t now, int64_t wall_ms);
 enum status frontier_turn(struct engine *e, bool force, int64_t now,
                           int64_t wall_ms, uint64_t *durable);
@@ -578,6 +578,9 @@ bool frontier_note_reach(struct frontier *f, struct host_queue *h,
 void frontier_reach_again(struct host_queue *h);
 /* It did not respond for so long that this run asks it no more. */
 bool frontier_is_given_up(const struct host_queue *h);
+void frontier_get_reach(const struct host_queue *h, struct external_reach *out);
+void frontier_set_reach(struct engine *e, uint32_t queue,
+                        const struct external_reach *reach, int64_t now);
 /* What stands in queue_state.reason of a host that does not respond; NULL: it
  * does. `size` >= 32. */
 const char *frontier_reach_reason(const struct host_queue *h, char *out,

@@ -104,6 +104,34 @@ bool frontier_is_given_up(const struct host_queue *h)
     return h->silent_until == NEVER;
 }
 
+void frontier_get_reach(const struct host_queue *h, struct external_reach *out)
+{
+    *out = (struct external_reach){.answered = h->answers > 0,
+                                   .given_up = frontier_is_given_up(h),
+                                   .reason = h->silent.reason,
+                                   .failures = h->failures};
+    if (h->failures > 0 && !out->given_up)
+        out->silent_for = clock_later(h->silent_until - h->silent_since, 0);
+}
+
+void frontier_set_reach(struct engine *e, uint32_t queue,
+                        const struct external_reach *reach, int64_t now)
+{
+    struct frontier *f = (struct frontier *)e;
+    struct host_queue *h = frontier_host(f, queue);
+
+    frontier_reach_again(h);
+    if (reach->answered && h->answers == 0)
+        h->answers = 1;
+    h->failures = reach->failures;
+    if (reach->failures > 0) {
+        h->silent_since = now - reach->silent_for;
+        h->silent =
+            (struct outcome){.status = OUTCOME_FAILED, .reason = reach->reason};
+    }
+    frontier_reschedule(f, h);
+}
+
 const char *frontier_reach_reason(const struct host_queue *h, char *out,
                                   size_t size)
 {

@@ -48,7 +48,8 @@ static void open_worker(struct worker *w, bool create, bool known)
     struct cluster_store *s = reach(create);
     const struct frontier_options o = {.crawl = bytes_of_str(CRAWL_ID),
                                        .schedule = {.max_delay = NS_PER_S,
-                                                    .retry_delay = NS_PER_MS},
+                                                    .retry_delay = NS_PER_MS,
+                                                    .give_up = 3 * NS_PER_S},
                                        .tries = 2,
                                        .conns_per_host = 1,
                                        .in_flight = 16,
@@ -425,6 +426,151 @@ START_TEST(items_that_are_no_urls_of_ours_are_dropped)
 }
 END_TEST
 
+/* ---- hosts that do not respond ---- */
+
+static void silence(struct worker *w, uint64_t id)
+{
+    struct engine_done d = {.id = id,
+                            .outcome = {.status = OUTCOME_FAILED,
+                                        .reason = REASON_CONNECT},
+                            .transient = true,
+                            .row = {.at_ms = clock_wall_ms()},
+                            .host = {.ended = clock_mono(),
+                                     .crawl_delay_ms = -2,
+                                     .retry_after_ms = -1,
+                                     .unreachable = true,
+                                     .silent = true}};
+
+    ck_assert_int_eq(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()),
+                     STATUS_OK);
+    turn(w, true);
+    while (((struct cluster_engine *)w->e)->acks > 0)
+        turn(w, false);
+}
+
+static struct external_reach reach_of(struct worker *w, const char *host)
+{
+    struct external_queue q;
+
+    w->e->ops->external_get_queue(w->e,
+                                  w->e->ops->find_queue(w->e,
+                                                        bytes_of_str(CRAWL_ID),
+                                                        bytes_of_str(host)),
+                                  clock_mono(), &q);
+    return q.reach;
+}
+
+/* Each worker has two tries for a URL. */
+START_TEST(a_host_that_does_not_respond_costs_no_worker_a_try)
+{
+    struct worker w[2];
+    struct engine_lease l;
+
+    NEEDS_SERVER;
+    begin_worker(&w[0], true);
+    put_seed(&w[0], "http://a.example/");
+    begin_worker(&w[1], false);
+    for (unsigned i = 0; i < 8; i++) {
+        ck_assert(lease(&w[i % 2], &l, LONGEST));
+        ck_assert_uint_eq(reach_of(&w[i % 2], "a.example").failures, i);
+        silence(&w[i % 2], l.id);
+        ck_assert_uint_eq(reach_of(&w[i % 2], "a.example").failures, i + 1);
+    }
+    ck_assert(lease(&w[0], &l, LONGEST));
+    done(&w[0], l.id, NULL);
+    turn(&w[0], true);
+    stop_worker(&w[0]);
+    put_seed(&w[1], "http://a.example/2");
+    ck_assert(lease(&w[1], &l, LONGEST));
+    ck_assert_uint_eq(reach_of(&w[1], "a.example").failures, 0);
+    ck_assert(reach_of(&w[1], "a.example").answered);
+    end_worker(&w[0]);
+    end_worker(&w[1]);
+}
+END_TEST
+
+START_TEST(a_host_that_was_given_up_is_asked_again_by_a_new_worker)
+{
+    struct worker a, b;
+    struct engine_lease l;
+    bool given_up = false;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/");
+    while (!given_up) {
+        ck_assert(lease(&a, &l, LONGEST));
+        silence(&a, l.id);
+        given_up = reach_of(&a, "a.example").given_up;
+    }
+    ck_assert(!lease(&a, &l, 3 * NS_PER_S)); /* max_delay is 1 s */
+    ck_assert_int_gt(a.e->ops->next_due(a.e, clock_mono(), NULL) - clock_mono(),
+                     INT64_C(1000) * 24 * 3600 * NS_PER_S);
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &l, LONGEST));
+    ck_assert_uint_eq(reach_of(&b, "a.example").failures, 0);
+    done(&b, l.id, NULL);
+    turn(&b, true);
+    stop_worker(&b);
+    ck_assert_uint_eq(counts().done, 1);
+    end_worker(&a);
+    end_worker(&b);
+}
+END_TEST
+
+/* ---- URLs whose workers are lost ---- */
+
+static void take_none(void *ctx, const struct cluster_lease *l)
+{
+    unsigned *lost = ctx;
+
+    *lost = l->lost + 1;
+}
+
+/* Loses leases of the only URL until `wanted` were lost. */
+static void lose(unsigned wanted)
+{
+    struct redis_address a;
+    struct cluster_store_options o = rig_options(&a);
+    struct cluster_store *s = NULL;
+    struct buf error;
+    unsigned lost = 0;
+
+    o.lease_ms = 1;
+    buf_init(&error, 4096);
+    ck_assert_int_eq(cluster_store_open(&s, &o, &error), STATUS_OK);
+    while (lost < wanted) {
+        cluster_store_lease(s, 1, take_none, &lost);
+        cluster_store_turn(s, 2 * NS_PER_MS);
+    }
+    cluster_store_close(s);
+    buf_fini(&error);
+}
+
+START_TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
+{
+    struct worker w;
+    struct engine_lease l;
+    struct engine_stats stats;
+    int64_t end = clock_mono() + LONGEST;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    put_seed(&w, "http://a.example/");
+    lose(4);
+    ck_assert(lease(&w, &l, LONGEST)); /* asked for once more */
+    stop_worker(&w);
+    end_worker(&w); /* lost again, as it had not come back */
+    begin_worker(&w, false);
+    while (counts().done == 0 && clock_mono() < end)
+        ck_assert(!lease(&w, &l, 100 * NS_PER_MS));
+    w.e->ops->stats(w.e, &stats);
+    ck_assert_uint_eq(stats.failed, 1);
+    ck_assert_uint_eq(counts().done, 1);
+    end_worker(&w);
+}
+END_TEST
+
 START_TEST(what_is_of_a_whole_crawl_is_refused)
 {
     struct worker w;
@@ -458,6 +604,9 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, a_lease_lasts_while_its_worker_does);
     tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
     tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
+    tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);
+    tcase_add_test(t, a_host_that_was_given_up_is_asked_again_by_a_new_worker);
+    tcase_add_test(t, a_url_with_which_workers_are_lost_fails_in_the_end);
     tcase_add_test(t, what_is_of_a_whole_crawl_is_refused);
     suite_add_tcase(suite, t);
     return suite;

@@ -17,7 +17,9 @@ static void begin(struct rig *r, uint32_t tries)
 
 static void blame(struct rig *r, uint64_t id, bool stuck)
 {
-    ck_assert_int_eq(r->e->ops->blame(r->e, id, stuck, r->now, RIG_WALL),
+    ck_assert_int_eq(r->e->ops->blame(r->e, id,
+                                      stuck ? BLAME_STUCK : BLAME_DIED, r->now,
+                                      RIG_WALL),
                      STATUS_OK);
     rig_commit(r);
 }

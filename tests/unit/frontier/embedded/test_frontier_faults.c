@@ -185,8 +185,8 @@ static void blame(void *run)
     struct run *x = run;
     struct rig *r = &x->r;
 
-    TELLS(r->e->ops->blame(r->e, URLS, false, r->now, rig_wall(r)));
-    TELLS(r->e->ops->blame(r->e, URLS - 1, true, r->now, rig_wall(r)));
+    TELLS(r->e->ops->blame(r->e, URLS, BLAME_DIED, r->now, rig_wall(r)));
+    TELLS(r->e->ops->blame(r->e, URLS - 1, BLAME_STUCK, r->now, rig_wall(r)));
     commit(x);
 }
 
