@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    r = import_reader_new(data[0] % format_count());
+    r = import_reader_new(data[0] % format_count(), INT64_C(1800000000000));
     rest = bytes_of(data + 1, size - 1);
     while (rest.len > 0) {
         const char *lf = memchr(rest.at, '\n', rest.len);

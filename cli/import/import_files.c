@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "cli/line_input.h"
@@ -188,7 +189,7 @@ enum status import_files_read(const struct import_files *f, struct engine *e,
     struct importing m = {.f = f};
     enum status st = open_refused(&m), closed;
 
-    m.reader = import_reader_new(f->format);
+    m.reader = import_reader_new(f->format, clock_wall_ms());
     m.sink = import_sink_new(e, c, import_formats[f->format]);
     buf_init(&m.text, (size_t)1 << 20);
     for (size_t i = 0; st == STATUS_OK && i < f->files->count; i++)

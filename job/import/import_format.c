@@ -9,19 +9,27 @@
 #include "frontier/url/url.h"
 #include "job/import/import_format_impl.h"
 
-static const struct import_format *const formats[] = {&import_list, &import_cdx,
-                                                      &import_nutch,
-                                                      &import_heritrix};
-const char *const import_formats[] = {"list", "cdx", "nutch-dump",
-                                      "heritrix-recover", NULL};
+#define OBJECT_MOST                                                            \
+    ((size_t)1 << 20) /* octets of a record of several lines                   \
+                       */
 
-struct import_reader *import_reader_new(unsigned format)
+static const struct import_format *const formats[] = {
+    &import_list,     &import_cdx,   &import_nutch,
+    &import_heritrix, &import_wget2, &import_urlfrontier};
+const char *const import_formats[] = {"list",       "cdx",
+                                      "nutch-dump", "heritrix-recover",
+                                      "wget2-log",  "urlfrontier",
+                                      NULL};
+
+struct import_reader *import_reader_new(unsigned format, int64_t now_ms)
 {
     struct import_reader *r = xcalloc(1, sizeof *r);
 
     r->format = formats[format];
     r->why = "";
+    r->now_ms = now_ms;
     buf_init(&r->text, URL_LENGTH_CEILING + 1);
+    buf_init(&r->object, OBJECT_MOST);
     return r;
 }
 
@@ -29,6 +37,7 @@ void import_reader_free(struct import_reader *r)
 {
     if (r == NULL)
         return;
+    buf_fini(&r->object);
     buf_fini(&r->text);
     free(r);
 }

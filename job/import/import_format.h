@@ -4,13 +4,15 @@
  * A format is read line by line; a reader says of each line that it says
  * nothing of a URL, completes a record, or is refused, and why. A record may
  * have several lines. Lines are hostile: they are bounded by the caller, and
- * nothing of a line is kept but the URL of the record that is open.
+ * nothing of a line is kept but what the record that is open has.
  *
  *   list              URL [TAB waiting|done|failed|known [TAB HTTP status]]
  *   cdx               CDX of 9 or 11 fields, or as its header says, and CDXJ
  *                     (https://iipc.github.io/warc-specifications/)
  *   nutch-dump        `nutch readdb CRAWLDB -dump`, its text form
  *   heritrix-recover  the journal logs/frontier.recover.gz
+ *   wget2-log         what `wget2 -o FILE` writes
+ *   urlfrontier       DumpURLs and ListURLs of the client of URLFrontier
  *
  * One reader belongs to one thread.
  */
@@ -48,8 +50,9 @@ extern const char *const import_formats[];
 
 struct import_reader;
 
-/* `format`: an index into import_formats. */
-struct import_reader *import_reader_new(unsigned format);
+/* `format`: an index into import_formats; `now_ms`, wall clock, tells which
+ * dates are to come. */
+struct import_reader *import_reader_new(unsigned format, int64_t now_ms);
 void import_reader_free(struct import_reader *r); /* NULL is fine */
 
 /* Takes the next line, without its LF. */

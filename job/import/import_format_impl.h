@@ -14,10 +14,12 @@ struct import_reader {
     uint64_t line;
     const char *why;
     struct buf
-        text; /* the URL of the record, if the line has it not as it is */
-    /* nutch-dump: a record that has begun */
-    struct import_record open;
-    bool is_open;
+        text;     /* the URL of the record, if the line has it not as it is */
+    bool is_open; /* a record of several lines has begun */
+    /* urlfrontier */
+    struct buf object;  /* what there is of such a record */
+    uint64_t opened_at; /* its first line */
+    int64_t now_ms;
     /* cdx: what the header says */
     char fields[IMPORT_CDX_FIELDS + 1];
     char delimiter;
@@ -32,7 +34,7 @@ struct import_format {
 };
 
 extern const struct import_format import_list, import_cdx, import_nutch,
-    import_heritrix;
+    import_heritrix, import_wget2, import_urlfrontier;
 
 static inline enum import_said import_refuse(struct import_reader *r,
                                              const char *why)

@@ -48,6 +48,23 @@ exits 0 "$URLWEIR" export heritrix --what pages
 exits 0 "$URLWEIR" export heritrix --what errors
 says out '"http://site.example/b", "status": "failed", "reason": "imported"'
 
+imports wget2 wget2-log "$data/wget2.log" \
+    '{"waiting":1,"done":9,"failed":2,"known":0,"repeated":8,"dropped":0,"other":3,"refused":0}'
+state wget2 >got
+says got http://127.0.0.7:18398/dir,redirect,imported,301,0,import
+says got http://127.0.0.7:18398/none.html,failed,imported,404,0,import
+says got http://127.0.0.8:18399/x,queued,,,0,import
+
+for list in jsonl json txt; do
+    imports uf.$list urlfrontier "$data/urlfrontier.$list" \
+        '{"waiting":5,"done":2,"failed":0,"known":0,"repeated":0,"dropped":0,"other":0,"refused":0}'
+    state uf.$list >got
+    says got http://site.example/,fetched,imported,,1,import
+    says got http://site.example/a,fetched,imported,,1,import
+    says got "http://site.example/c;d,queued,,,0,import"
+    says got "http://site.example/e?x=1&y=%C3%A9,queued,,,0,import"
+done
+
 for cdx in wget.cdx indexer.cdx indexer.cdxj; do
     exits 0 "$URLWEIR" import --from cdx "$data/$cdx" -o $cdx --json
     says out '"waiting":0,"done":5,"failed":3,"known":0,"repeated":0'

@@ -9,6 +9,8 @@ mkdir dump
 cp "$data/crawldb.txt" dump/part-r-00000
 cp "$data/frontier.recover.gz" "$data/indexer.cdxj" .
 mv indexer.cdxj index.cdxj
+cp "$data/wget2.log" .
+gzip -c "$data/urlfrontier.jsonl" >frontier.jsonl.gz
 printf 'http://site.example/\nhttp://site.example/a\tdone\t200\n' >urls.txt
 sed -n '/^```sh$/,/^```$/p' "$TOP/docs/importing.md" | grep -v '^```' >commands
 [ "$(grep -c '^urlweir import' commands)" -ge 4 ] || fail "commands: $(cat commands)"

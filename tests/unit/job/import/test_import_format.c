@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NOW_MS INT64_C(1800000000000) /* 15 January 2027 */
+
 /* What a format says of the lines of `text`, one word a record. */
 static const char *reads(const char *format, const char *text)
 {
@@ -22,7 +24,7 @@ static const char *reads(const char *format, const char *text)
 
     while (strcmp(import_formats[f], format) != 0)
         f++;
-    r = import_reader_new(f);
+    r = import_reader_new(f, NOW_MS);
     out[0] = '\0';
     while (*text != '\0') {
         size_t len = strcspn(text, "\n"), at = strlen(out);
@@ -120,7 +122,7 @@ END_TEST
 
 START_TEST(a_date_of_cdx_is_utc_and_may_end_after_the_day)
 {
-    struct import_reader *r = import_reader_new(1);
+    struct import_reader *r = import_reader_new(1, NOW_MS);
     struct import_record rec;
     static const struct {
         const char *line;
@@ -199,6 +201,98 @@ START_TEST(a_recovery_journal_of_either_kind_is_read)
 }
 END_TEST
 
+START_TEST(a_log_of_wget2_names_what_it_added_and_what_came)
+{
+    ck_assert_str_eq(
+        reads("wget2-log",
+              "[1] Downloading 'http://a/robots.txt' ...\n"
+              "HTTP response 200 OK [http://a/robots.txt]\n"
+              "[0] Downloading 'http://a/it's' ...\n"
+              "Adding URL: http://a/b[1]\n"
+              "HTTP response 200  [http://a/b[1]]\n"
+              "HTTP ERROR response 404 [http://evil/] Not [http://a/c]\n"
+              "HTTP response 301 Moved Permanently [http://a/d]\n"
+              "HTTP response 200 OK\n"
+              "HTTP response 2000 OK [http://a/e]\n"
+              "HTTP response \n"
+              "[0] Downloading ' ...\n"
+              "[0] action=1 pending=0 host=0x0\n"
+              "Failed to connect: http://a/f\n"
+              "[files] Downloading 'http://a/g' ...\n"
+              "Saving 'Adding URL: http://a/h'\n"),
+        "1 other\n"
+        "2 other\n"
+        "3 http://a/it's queued 0\n"
+        "4 http://a/b[1] queued 0\n"
+        "5 http://a/b[1] fetched 200\n"
+        "6 http://a/c failed 404\n"
+        "7 http://a/d redirect 301\n"
+        "8 refused\n"
+        "9 refused\n"
+        "10 refused\n"
+        "14 http://a/g queued 0\n");
+}
+END_TEST
+
+START_TEST(a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due)
+{
+    ck_assert_str_eq(
+        reads("urlfrontier",
+              "{\"known\":{\"info\":{\"url\":\"http://a/\"}}}\n"
+              "{\"known\":{\"info\":{\"url\":\"http://b/\"},"
+              "\"refetchableFromDate\":\"1800000000\"}}\n"
+              "{\"known\":{\"info\":{\"url\":\"http://c/\"},"
+              "\"refetchableFromDate\":\"1800000001\"}}\n"
+              "{\"discovered\":{\"info\":{\"url\":\"http://d/\"}}}\n"
+              "{\"known\":{\"info\":{\"url\":\"http://e/\"},"
+              "\"refetchableFromDate\":\"soon\"}}\n"
+              "{\"known\":{\"info\":{}}}\n"
+              "{\"known\":\n"
+              "[]\n"
+              "\n"
+              "http://f/;x;0\n"
+              "http://g/;1800000000\n"
+              "http://h/;2026-11-24T02:46:15\n"
+              "http://i/\n"
+              "http://j/;999999999999\n"),
+        "1 http://a/ fetched 0\n"
+        "2 http://b/ queued 0\n"
+        "3 http://c/ fetched 0\n"
+        "4 http://d/ queued 0\n"
+        "5 refused\n"
+        "6 refused\n"
+        "7 refused\n"
+        "8 refused\n"
+        "10 http://f/;x fetched 0\n"
+        "11 http://g/ queued 0\n"
+        "12 refused\n"
+        "13 refused\n"
+        "14 refused\n");
+}
+END_TEST
+
+START_TEST(an_object_of_a_urlfrontier_may_have_many_lines)
+{
+    static char long_one[1200000];
+    const char *item = "{\n  \"known\": {\n    \"info\": {\n"
+                       "      \"url\": \"http://a/\"\n    }\n  }\n}\n";
+    size_t at = 0;
+
+    ck_assert_str_eq(reads("urlfrontier", item), "1 http://a/ fetched 0\n");
+    snprintf(long_one, sizeof long_one, "{\n\"x\": 1\n%s{\n", item);
+    ck_assert_str_eq(reads("urlfrontier", long_one), "3 refused\n"
+                                                     "3 http://a/ fetched 0\n"
+                                                     "end refused\n");
+    at = (size_t)snprintf(long_one, sizeof long_one, "{\n");
+    while (at < 1100000)
+        at += (size_t)snprintf(long_one + at, sizeof long_one - at, "    \n");
+    snprintf(long_one + at, sizeof long_one - at, "}\n%s", item);
+    ck_assert_str_eq(reads("urlfrontier", long_one),
+                     "220002 refused\n"
+                     "220003 http://a/ fetched 0\n");
+}
+END_TEST
+
 Suite *suite_import_format(void)
 {
     Suite *s = suite_create("import_format");
@@ -210,6 +304,9 @@ Suite *suite_import_format(void)
     tcase_add_test(t, a_date_of_cdx_is_utc_and_may_end_after_the_day);
     tcase_add_test(t, a_nutch_record_is_its_url_and_its_status);
     tcase_add_test(t, a_recovery_journal_of_either_kind_is_read);
+    tcase_add_test(t, a_log_of_wget2_names_what_it_added_and_what_came);
+    tcase_add_test(t, a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due);
+    tcase_add_test(t, an_object_of_a_urlfrontier_may_have_many_lines);
     suite_add_tcase(s, t);
     return s;
 }
