@@ -150,8 +150,11 @@ enum status cluster_record_begin(struct cluster_store *s,
     } else if (rec.st == STATUS_NOT_FOUND) {
         buf_addf(error, "there is no crawl named %s", s->name);
     } else {
+        struct redis_cluster_stats stats;
+
+        redis_cluster_get_stats(s->net, &stats);
         buf_addf(error, "the record of crawl %s: %s", s->name,
-                 status_text(rec.st));
+                 rec.st == STATUS_ARG ? stats.trouble : status_text(rec.st));
     }
     return rec.st;
 }

@@ -6,6 +6,7 @@ Workers (cluster_workers.py) crawl a web whose pages are known (cluster_web.py).
 """
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import sys
 import scenarios
 from cluster_web import HOSTS
 from cluster_workers import OWN, Crawl
-from redis_servers import LONGEST, Closing, Cluster, Failure, Single
+from redis_servers import LONGEST, Certificate, Closing, Cluster, Failure, Single
 
 URLWEIR, DIR = sys.argv[1], sys.argv[2]
 
@@ -87,9 +88,9 @@ def kill_master(where):
         crawl.finish(killed=crawl.workers[1:2], repeats=HOSTS + 2)
 
 
-def run(*words):
+def run(*words, env=None):
     return subprocess.run([URLWEIR] + list(words), text=True, stderr=subprocess.STDOUT,
-                          stdout=subprocess.PIPE, timeout=LONGEST, check=False)
+                          stdout=subprocess.PIPE, timeout=LONGEST, check=False, env=env)
 
 
 def expect(got, code, text):
@@ -130,6 +131,39 @@ def refused(where):
         expect(run("resume", where + "/x", *OWN), 2, "there is no crawl named crawl")
 
 
-SCENARIOS = [refused, alone, kill_worker, end_worker, stop_worker, kill_master]
+# What docs/cluster.md says that a crawler needs.
+RIGHTS = ["~{crawl}*", "~{crawl:*", "+@read", "+@write", "+@scripting", "+time", "+info",
+          "+wait", "+asking", "+cluster|slots", "+config|get"]
+
+
+def tls(where):
+    """Over TLS, as a user who may do what a crawler does and nothing else."""
+    certificate = Certificate(where)
+    with contextlib.closing(Closing(Cluster(where + "/redis", 1, certificate))) as c:
+        for s in c.it.servers:
+            s.ask("ACL", "SETUSER", "crawler", "on", ">se:cr@t/1", *RIGHTS)
+            s.ask("ACL", "SETUSER", "default", "-evalsha")
+        known = {"SSL_CERT_FILE": certificate.path}
+        crawl = Crawl(URLWEIR, c.it, where, user="crawler:se%3Acr%40t%2F1@", env=known)
+        for url, env, text in (
+                (c.it.url("crawler:wrong@"), known, "WRONGPASS"),
+                (c.it.url(), known, "NOPERM"),
+                (crawl.url[:-6], {}, "certificate")):
+            expect(run("join", url + "/crawl", "-o", where + "/x",
+                       env={**os.environ, **env}), 2, text)
+        crawl.create()
+        crawl.join()
+        crawl.reach(0.3)
+        crawl.workers[0].terminate()
+        crawl.workers[0].wait(LONGEST)
+        crawl.resume(0)
+        crawl.finish(killed=crawl.workers[:1])
+        told = subprocess.run(["grep", "-rlaF", "-e", "se:cr@t", "-e", "se%3Acr", where],
+                              text=True, stdout=subprocess.PIPE, check=False).stdout
+        if {os.path.basename(f) for f in told.split()} != {"urlweir-secrets.yaml"}:
+            raise Failure(f"the password is in {told}")
+
+
+SCENARIOS = [refused, tls, alone, kill_worker, end_worker, stop_worker, kill_master]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

@@ -149,8 +149,8 @@ def kill_worker_unsafe(where):
 def stop_worker(where, fence=1):
     """A worker stands still past its leases, with URLs it has not asked for."""
     with contextlib.closing(Closing(Single(where))) as c:
-        crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), queue=60,
-                      fetch=40, fence=fence)
+        crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), pages=2 * PAGES,
+                      queue=60, fetch=40, fence=fence)
         crawl.join(1)
         crawl.reach(0.01)
         crawl.join(2, concurrency=HOSTS)  # they have room for its hosts, too

@@ -19,13 +19,15 @@ OWN = ["--sandbox", "off", "--min-disk", "0", "--threads", "1", "--concurrency",
 class Crawl:
     """A web, a crawl of it, and its workers."""
 
-    def __init__(self, urlweir, cluster, where, fast=False, options=(), **web):
-        """`fast`: nothing is waited for until it is replicated."""
+    def __init__(self, urlweir, cluster, where, fast=False, options=(), user="", env=None,
+                 **web):
+        """`fast`: nothing is waited for until it is replicated; `user`:
+        USER:PASSWORD@ of the cluster; `env`: more variables of the workers."""
         self.fast, self.options = fast, OPTIONS + list(options)
         self.urlweir, self.where = urlweir, where
         self.workers, self.web = [], Web(**web)
-        self.url = cluster.url() + "/crawl" + ("?durability=fast" if fast else "")
-        self.env = None
+        self.url = cluster.url(user) + "/crawl" + ("?durability=fast" if fast else "")
+        self.env = {**os.environ, **(env or {})}
 
     def start(self, words):
         name = f"{self.where}/log{len(self.workers)}"

@@ -45,9 +45,29 @@ def end_with_us():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+class Certificate:
+    """Of 127.0.0.1, by itself."""
+
+    def __init__(self, where):
+        self.path, self.key = where + "/server.pem", where + "/server.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                        "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-keyout", self.key, "-out", self.path],
+                       check=True, stderr=subprocess.DEVNULL)
+
+    def options(self, port):
+        """Of a server that talks TLS on `port`, and with its like."""
+        return ["--tls-port", str(port), "--tls-auth-clients", "no", "--tls-cluster",
+                "yes", "--tls-replication", "yes", "--tls-cert-file", self.path,
+                "--tls-key-file", self.key, "--tls-ca-cert-file", self.path]
+
+
 class Server:
-    def __init__(self, where, port, bus=None, options=()):
+    def __init__(self, where, port, bus=None, options=(), tls=None):
+        """`tls`: the port of crawlers; `port` is for us alone then."""
         self.where, self.port, self.bus = where, port, bus
+        self.public = tls or port
         self.options = list(options)
         os.makedirs(where, exist_ok=True)
         self.start()
@@ -122,16 +142,20 @@ class Server:
 class Cluster:
     """Three masters, each with `replicas` replicas."""
 
-    def __init__(self, where, replicas):
+    def __init__(self, where, replicas, certificate=None):
         self.replicas, count = replicas, 3 * (1 + replicas)
-        ports = free_ports(2 * count)
-        self.servers = [Server(f"{where}/{i}", ports[i], ports[count + i])
-                        for i in range(count)]
+        ports, self.certificate = free_ports(3 * count), certificate
+        self.servers = []
+        for i in range(count):
+            port, bus, tls = ports[3 * i:3 * i + 3]
+            self.servers.append(
+                Server(f"{where}/{i}", port, bus, certificate.options(tls), tls)
+                if certificate else Server(f"{where}/{i}", port, bus))
         self.masters = self.servers[:3]
         for i, s in enumerate(self.servers):
             s.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         for s in self.servers[1:]:
-            s.ask("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port,
+            s.ask("CLUSTER", "MEET", "127.0.0.1", self.servers[0].public,
                   self.servers[0].bus)
         for i, s in enumerate(self.masters):
             s.ask("CLUSTER", "ADDSLOTSRANGE", i * 5461 + (i > 0),
@@ -190,8 +214,10 @@ class Cluster:
                      for s in self.current()),
                  "replicas")
 
-    def url(self):
-        return "redis://" + ",".join(f"127.0.0.1:{s.port}" for s in self.masters)
+    def url(self, user=""):
+        """`user`: USER:PASSWORD@"""
+        return ("rediss://" if self.certificate else "redis://") + user + ",".join(
+            f"127.0.0.1:{s.public}" for s in self.masters)
 
     def end(self):
         for s in self.servers:
@@ -204,8 +230,8 @@ class Single:
         self.servers = self.masters = [Server(where, free_ports(1)[0],
                                               options=options)]
 
-    def url(self):
-        return f"redis://127.0.0.1:{self.servers[0].port}"
+    def url(self, user=""):
+        return f"redis://{user}127.0.0.1:{self.servers[0].port}"
 
     end = Cluster.end
 
