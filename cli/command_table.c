@@ -16,6 +16,7 @@ const struct command command_table[] = {
     ROW(pause, "make a running crawl send no more requests, until unpause"),
     ROW(unpause, "make a paused crawl go on"),
     ROW(stop, "stop a running crawl so that it can be resumed"),
+    ROW(set, "change settings of a running crawl"),
     ROW(seed, "add seeds to a crawl"),
     ROW(retry, "queue failed URLs of a crawl again"),
     ROW(refresh, "make done URLs of a crawl due again"),

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/cluster/cluster_engine.h"
+#include "frontier/cluster/cluster_steer.h"
 #include "frontier/reader.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -114,17 +115,7 @@ enum status cluster_part_create(struct cluster_store **out,
 enum status cluster_part_settings(const struct cluster_store *store,
                                   struct crawl_settings *s, struct buf *why)
 {
-    struct crawl_settings all;
-    enum status st;
-
-    settings_init(&all);
-    st = config_read(&crawl_options, &all, cluster_store_settings(store),
-                     "the settings in the cluster", OPTION_FROM_CRAWL, why);
-    for (size_t i = 0; st == STATUS_OK && i < crawl_options.count; i++)
-        if (!cluster_settings_are_own(&crawl_options.spec[i]))
-            option_assign(&crawl_options, i, s, &all, OPTION_FROM_CRAWL);
-    settings_fini(&all);
-    return st;
+    return cluster_settings_take(cluster_store_settings(store), s, why);
 }
 
 enum status cluster_part_look(struct cluster_store **out, const char *url,
@@ -162,6 +153,7 @@ enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
         .lease = lease_ms(s) * NS_PER_MS,
         .in_flight = c->frontier.in_flight,
         .kinds = LINK_KIND_COUNT_,
+        .orders = c->orders = cluster_orders_new(),
         .who = {host, dir != NULL ? dir : s->output, (long)getpid()},
     };
     enum status st;
@@ -169,6 +161,8 @@ enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
     if (gethostname(host, sizeof host) != 0)
         host[0] = '\0';
     host[sizeof host - 1] = '\0';
+    c->crawl.paused = cluster_store_is_paused(store);
+    cluster_orders_hear(c->orders, c->crawl.paused, false);
     cluster_store_set_times(store, lease_ms(s), s->delay_ms, hold_ms(s));
     *e = NULL;
     st = cluster_engine_open(e, &o, clock_mono(), clock_wall_ms());

@@ -14,6 +14,7 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
+#include "frontier/cluster/cluster_orders.h"
 #include "frontier/past_crawl.h"
 #include "frontier/reader.h"
 #include "frontier/seen/blocklist.h"
@@ -420,6 +421,7 @@ void crawl_setup_fini(struct crawl_setup *c)
     ip_limit_free(c->ip_limit);
     tls_sessions_free(c->tls_sessions);
     rate_limit_free(c->rate);
+    cluster_orders_free(c->orders);
     buf_fini(&c->user_agent);
     buf_fini(&c->identity);
     buf_fini(&c->product_token);

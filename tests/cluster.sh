@@ -35,7 +35,7 @@ fi
 END
 
 # The longest first, so that none of them is left over at the end.
-for part in chaos crawls hosts faults; do
+for part in chaos crawls steering hosts faults; do
     for name in $(python3 "$support/cluster_$part.py" - - list); do
         case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
     done

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
+#include "cli/control/steer_cluster.h"
 #include "cli/open_crawl.h"
 
 #define LOOK_AGAIN (20 * NS_PER_MS)
@@ -32,14 +32,16 @@ static const struct option_spec specs[] = {
 static const struct option_table table =
     OPTION_TABLE(specs, struct steer_settings);
 
-#define OPERAND "a crawl's directory, or the URL of a service"
+#define OPERAND                                                                \
+    "a crawl's directory, or the URL of a service or of a crawl in a cluster"
 
 const struct usage pause_usage = {
     .name = "pause",
-    .synopsis = "pause DIR|URL [--crawl NAME | --all]",
+    .synopsis = "pause DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
     .about = "Makes a running crawl send no more requests until `urlweir "
              "unpause`. Requests under way are finished; nothing is lost, and "
-             "the process keeps running.",
+             "the process keeps running. Of a crawl in a cluster it is for "
+             "all workers, and for those that join later.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -47,7 +49,7 @@ const struct usage pause_usage = {
 };
 const struct usage unpause_usage = {
     .name = "unpause",
-    .synopsis = "unpause DIR|URL [--crawl NAME | --all]",
+    .synopsis = "unpause DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
     .about = "Makes a paused crawl go on.",
     .table = &table,
     .least = 1,
@@ -56,11 +58,12 @@ const struct usage unpause_usage = {
 };
 const struct usage stop_usage = {
     .name = "stop",
-    .synopsis = "stop DIR|URL [--crawl NAME | --all]",
+    .synopsis = "stop DIR|URL|redis://HOST/NAME [--crawl NAME | --all]",
     .about = "Stops a crawl so that it can be resumed, and waits until it has "
              "stopped: requests under way are finished and a checkpoint is "
              "written. A process of `urlweir crawl` or `resume` ends, with "
-             "status 4; `urlweir serve` goes on without the crawl.",
+             "status 4; `urlweir serve` goes on without the crawl. Of a crawl "
+             "in a cluster all workers stop.",
     .table = &table,
     .least = 1,
     .most = 1,
@@ -260,6 +263,8 @@ static int steer_crawl(struct steer *t)
 
     if (t->s.all && t->s.crawl != NULL)
         return usage_error(t->usage, "--crawl names one, --all means all");
+    if (t->usage != &resume_served_usage && steer_is_cluster(t))
+        return steer_cluster_state(t);
     code = steer_connect(t);
     if (code == EXIT_DONE && !t->s.all)
         code = steer_choose(t, false);

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/secret_args.h"
 #include "frontier/url/url.h"
 
 #define WHY_MOST   ((size_t)64 << 10)
@@ -19,6 +20,7 @@ bool steer_begin(struct steer *t, const struct usage *u, int argc, char **argv,
     *t = (struct steer){.usage = u};
     if (!command_line_parse(u, argc, argv, &t->s, &t->operands, code))
         return false;
+    secret_args_hide_logins(argc, argv);
     buf_init(&t->why, WHY_MOST);
     return true;
 }

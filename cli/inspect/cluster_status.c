@@ -12,14 +12,14 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/report/json_fields.h"
+#include "frontier/cluster/cluster_steer.h"
 #include "frontier/cluster/cluster_watch.h"
 #include "job/cluster_part.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 #include "job/settings/settings_json.h"
 
-#define LARGEST  5
-#define ALIVE_MS 15000 /* heard that recently, a worker lives */
+#define LARGEST 5
 
 /* ---- workers ---- */
 
@@ -42,7 +42,7 @@ static void add_worker(void *ctx, struct bytes name, int64_t heard_ms,
 {
     struct workers *w = ctx;
     json_t *o = json_object(), *said = json_loadb(words.at, words.len, 0, NULL);
-    bool alive = heard_ms <= ALIVE_MS;
+    bool alive = heard_ms <= CLUSTER_ALIVE_MS;
 
     json_set_text(o, "worker", name);
     json_set_str(o, "host", json_string_value(json_object_get(said, "host")));
@@ -59,6 +59,8 @@ static void add_worker(void *ctx, struct bytes name, int64_t heard_ms,
         json_object_set_new(o, "pages_per_second", json_real(pages));
         json_object_set_new(o, "bytes_per_second", json_real(bytes));
         json_set_uint(o, "leases", (uint64_t)number_in(said, "leases"));
+        json_set_uint(o, "settings_version",
+                      (uint64_t)number_in(said, "settings_version"));
         w->alive++;
         w->pages_rate += pages;
         w->bytes_rate += bytes;
@@ -163,6 +165,8 @@ static const char *state_of(const json_t *o)
 {
     if (number_in(o, "seen") == number_in(o, "done"))
         return "finished";
+    if (json_is_true(json_object_get(o, "paused")))
+        return "paused";
     return number_in(o, "workers_alive") > 0 ? "running" : "stopped";
 }
 
@@ -182,6 +186,8 @@ static enum status gather(json_t *o, struct cluster_store *store,
         st = set_urls(o, store);
     if (st != STATUS_OK)
         return st;
+    json_object_set_new(o, "paused",
+                        json_boolean(cluster_store_is_paused(store)));
     json_object_set_new(o, "state", json_string(state_of(o)));
     json_set_uint(o, "settings_version", cluster_store_version(store));
     json_object_set_new(o, "settings", settings_json(s));

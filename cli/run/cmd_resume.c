@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cli/crawl_command_line.h"
@@ -21,6 +22,7 @@
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
+#include "job/cluster_part.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
@@ -234,20 +236,45 @@ static int resume_in(const struct crawl_settings *s,
     return code;
 }
 
-/* The settings of a crawl in a cluster are all workers', and fixed there. */
-static int resume_worker(struct crawl_settings *s,
-                         const struct crawl_settings *before,
-                         struct crawl_setup *c, struct file_lock *lock)
+/* The settings of a crawl in a cluster are all workers': those of now. */
+static bool take_cluster(struct crawl_settings *s,
+                         const struct crawl_settings *before, int *code)
 {
     const char *foreign = cluster_settings_changed(before, s);
+    struct cluster_store *store = NULL;
+    struct buf why;
+    bool ok;
 
     if (foreign != NULL) {
         fprintf(stderr,
                 "urlweir resume: --%s is a setting of all workers, and cannot "
-                "change\n",
+                "change here; `urlweir set` changes it in the cluster\n",
                 foreign);
-        return EXIT_USAGE;
+        *code = EXIT_USAGE;
+        return false;
     }
+    buf_init(&why, 8192);
+    ok = cluster_part_open(&store, s, &why) == STATUS_OK &&
+         cluster_part_settings(store, s, &why) == STATUS_OK &&
+         settings_check(s, &why) == STATUS_OK;
+    cluster_store_close(store);
+    if (!ok) {
+        struct buf safe;
+
+        buf_init(&safe, 16384);
+        format_terminal(&safe, buf_bytes(&why));
+        fprintf(stderr, "urlweir resume: %s\n", buf_str(&safe));
+        buf_fini(&safe);
+        *code = EXIT_CANNOT;
+    }
+    buf_fini(&why);
+    return ok;
+}
+
+static int resume_worker(struct crawl_settings *s,
+                         const struct crawl_settings *before,
+                         struct crawl_setup *c, struct file_lock *lock)
+{
     if (!are_still(before))
         return EXIT_CANNOT;
     settings_diff(stderr, before, s);
@@ -289,6 +316,11 @@ int cmd_resume(int argc, char **argv)
         return code;
     secret_args_hide(argc, argv, &s);
     stop_signals_block();
+    if (s.cluster != NULL && !take_cluster(&s, &before, &code)) {
+        settings_fini(&before);
+        settings_fini(&s);
+        return code;
+    }
     if (crawl_setup_init(&c, &s, &code) && confine_crawl("resume", &s, &code) &&
         crawl_lock(s.output, "resume", &lock, &code))
         code = s.cluster != NULL ? resume_worker(&s, &before, &c, lock)

@@ -158,6 +158,9 @@ static enum status begin_without_seeds(struct worker *w, int *code)
 static enum status begin(struct worker *w, struct cluster_store *store,
                          int *code)
 {
+    /* What waits in the cluster may have been found under other settings. */
+    if (cluster_store_version(store) > 1)
+        w->engine->ops->recheck(w->engine, w->c->scope);
     if (w->how == WORKER_CREATE)
         return put_seeds(w, store, code);
     if (w->how == WORKER_JOIN)

@@ -28,6 +28,7 @@
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_ENGINE_H
 
 #include "base/status.h"
+#include "frontier/cluster/cluster_orders.h"
 #include "frontier/cluster/cluster_store.h"
 #include "frontier/engine.h"
 
@@ -49,6 +50,7 @@ struct cluster_engine_options {
     size_t in_flight;       /* most URLs with fetchers */
     unsigned kinds;         /* kinds of links are below it */
     struct cluster_who who; /* its texts: during the call */
+    struct cluster_orders *orders; /* gets what is wanted of all; or NULL */
 };
 
 /* Takes store and `own`, also on errors: close() closes both. Parks what is

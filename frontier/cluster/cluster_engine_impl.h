@@ -51,10 +51,10 @@ struct held {
 
 /* The worker among the others. */
 struct presence {
-    char name[CLUSTER_WORKER_SIZE];
-    struct buf who;   /* members of an object: host, dir, process */
-    bool telling;     /* a call is under way */
-    int64_t next, at; /* when it is due; when the rates were taken */
+    char name[CLUSTER_WORD_SIZE];
+    struct buf who;       /* members of an object: host, dir, process */
+    bool telling, asking; /* calls are under way */
+    int64_t next, at;     /* when it is due; when the rates were taken */
     uint64_t pages, bytes;
     double pages_rate, bytes_rate; /* per second */
 };

@@ -6,6 +6,7 @@
  *   cluster_put.c     URLs in, buckets of the seen set
  *   cluster_lease.c   looking for leases, claiming, ending
  *   cluster_watch.c   workers, and what there is of each kind
+ *   cluster_steer.c   settings, pauses, stops
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
@@ -33,6 +34,8 @@ struct cluster_store {
     unsigned char seed[DIGEST_SEED_SIZE];
     struct buf settings;
     uint64_t version; /* of the settings */
+    bool paused;
+    char stop[CLUSTER_WORD_SIZE]; /* the last one */
     bool begun;
     unsigned shard_count;
     struct cluster_shard *shards;
@@ -70,6 +73,12 @@ void cluster_record_run(struct cluster_store *s,
                         const struct redis_script *script, const char *kinds,
                         const struct bytes *args, size_t n, bool durable,
                         redis_call_end *end, void *ctx);
+/* The same, waits for the reply, which is a number. */
+MUST_CHECK enum status cluster_record_ask(struct cluster_store *s,
+                                          const struct redis_script *script,
+                                          const char *kinds,
+                                          const struct bytes *args, size_t n,
+                                          uint64_t *number);
 void cluster_set_shards(struct cluster_store *s, unsigned count);
 
 unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host);

@@ -407,6 +407,17 @@ enum status cluster_held_return(struct cluster_engine *e, struct held *h)
     return st;
 }
 
+/* By a setting that has changed since it was found. */
+static bool was_dropped(const struct cluster_engine *e, const struct held *h)
+{
+    struct external_facts facts;
+
+    if (h->state != HELD_FRESH && h->state != HELD_QUEUED)
+        return false;
+    e->own->ops->external_get_facts(e->own, h->id, e->now, &facts);
+    return facts.done;
+}
+
 enum status cluster_held_tend(struct cluster_engine *e)
 {
     enum status st = STATUS_OK;
@@ -416,6 +427,8 @@ enum status cluster_held_tend(struct cluster_engine *e)
         next = h->next;
         if (h->over && h->state != HELD_OUT)
             st = let_go(e, h);
+        else if (was_dropped(e, h))
+            cluster_held_end(e, h, false);
         else if (h->state == HELD_QUEUED && wait_of(e, h) > e->o.lease)
             st = cluster_held_return(e, h);
         else if (h->asked == 0 && !h->over &&

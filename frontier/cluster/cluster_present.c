@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_present.c - what the worker says of itself to those who watch. */
+/* cluster_present.c - what the worker says of itself, and what it is told.
+ */
 #include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/rate.h"
 #include "frontier/cluster/cluster_engine_impl.h"
+#include "frontier/cluster/cluster_steer.h"
 
 #define EVERY   (1 * NS_PER_S)
 #define GOODBYE (1 * NS_PER_S) /* longest wait */
@@ -22,7 +24,7 @@ void cluster_present_begin(struct cluster_engine *e)
     struct presence *p = &e->present;
     struct engine_stats s;
 
-    cluster_worker_name(p->name);
+    cluster_random_word(p->name);
     buf_init(&p->who, CLUSTER_WORDS_MOST);
     add_text(&p->who, "host", e->o.who.host);
     add_text(&p->who, "dir", e->o.who.dir);
@@ -34,13 +36,30 @@ void cluster_present_begin(struct cluster_engine *e)
     p->at = e->now;
 }
 
-static void told(void *ctx, enum status st, uint64_t version)
+static void settings_came(void *ctx, enum status st, uint64_t version,
+                          struct bytes text)
 {
     struct cluster_engine *e = ctx;
 
-    (void)st; /* others show when the cluster does not answer */
-    (void)version;
-    e->present.telling = false;
+    e->present.asking = false;
+    if (st == STATUS_OK)
+        cluster_orders_hear_settings(e->o.orders, version, text);
+}
+
+/* Others show when the cluster does not answer. */
+static void told(void *ctx, enum status st, const struct cluster_wanted *w)
+{
+    struct cluster_engine *e = ctx;
+    struct presence *p = &e->present;
+
+    p->telling = false;
+    if (st != STATUS_OK || e->o.orders == NULL)
+        return;
+    cluster_orders_hear(e->o.orders, w->paused, w->stopped);
+    if (w->version == cluster_orders_in_force(e->o.orders) || p->asking)
+        return;
+    p->asking = true;
+    cluster_store_ask_settings(e->store, settings_came, e);
 }
 
 /* The texts of `who` are cut when they are too long; the rest is not. */
@@ -57,9 +76,10 @@ static void say(struct cluster_engine *e, const struct engine_stats *s,
     buf_addf(out,
              ",\"pages\":%" PRIu64 ",\"bytes\":%" PRIu64
              ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f"
-             ",\"leases\":%zu}",
+             ",\"leases\":%zu,\"settings_version\":%" PRIu64 "}",
              s->pages, s->bytes, p->pages_rate, p->bytes_rate,
-             e->held + e->endings);
+             e->held + e->endings,
+             e->o.orders != NULL ? cluster_orders_in_force(e->o.orders) : 0);
 }
 
 void cluster_present_tend(struct cluster_engine *e)

@@ -3,8 +3,8 @@
  * cluster_record.c - the crawl's record, places.
  *
  * The record of a crawl is the hash {NAME}: format, shards, seed, state ("new"
- * until all seeds are in, then "begun"), settings, version (of the settings, 1
- * before the first change).
+ * until all seeds are in, then "begun"), settings, and what
+ * cluster_steer_scripts.c adds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,8 @@ struct record {
     unsigned char seed[DIGEST_SEED_SIZE];
     bool begun;
     uint64_t version;
+    bool paused;
+    char stop[CLUSTER_WORD_SIZE];
     struct buf *settings;
 };
 
@@ -55,6 +57,10 @@ static enum status read_field(struct record *rec, struct bytes name,
         rec->has_seed = read_seed(value, rec->seed);
     if (bytes_is(name, "state"))
         rec->begun = bytes_is(value, "begun");
+    if (bytes_is(name, "paused"))
+        rec->paused = bytes_is(value, "1");
+    if (bytes_is(name, "stop"))
+        snprintf(rec->stop, sizeof rec->stop, "%.*s", (int)value.len, value.at);
     if (bytes_is(name, "version") &&
         !redis_url_number(value, UINT32_MAX, &rec->version))
         return STATUS_DAMAGED;
@@ -144,6 +150,8 @@ enum status cluster_record_begin(struct cluster_store *s,
         memcpy(s->seed, rec.seed, sizeof s->seed);
         s->begun = rec.begun;
         s->version = rec.version;
+        s->paused = rec.paused;
+        memcpy(s->stop, rec.stop, sizeof s->stop);
         cluster_set_shards(s, rec.shards);
     } else if (rec.st == STATUS_EXISTS) {
         buf_addf(error, "there is a crawl named %s already", s->name);
@@ -198,10 +206,10 @@ static void number_came(void *ctx, enum status st, const redisReply *r)
         w->number = (uint64_t)r->integer;
 }
 
-static enum status run_and_wait(struct cluster_store *s,
-                                const struct redis_script *script,
-                                const char *kinds, const struct bytes *args,
-                                size_t n, uint64_t *number)
+enum status cluster_record_ask(struct cluster_store *s,
+                               const struct redis_script *script,
+                               const char *kinds, const struct bytes *args,
+                               size_t n, uint64_t *number)
 {
     struct waiting w = {.ended = false};
 
@@ -216,7 +224,8 @@ static enum status run_and_wait(struct cluster_store *s,
 enum status cluster_store_begin(struct cluster_store *s)
 {
     uint64_t one;
-    enum status st = run_and_wait(s, &cluster_script_begun, "-", NULL, 0, &one);
+    enum status st =
+        cluster_record_ask(s, &cluster_script_begun, "-", NULL, 0, &one);
 
     if (st == STATUS_OK)
         s->begun = true;
@@ -229,7 +238,7 @@ enum status cluster_store_add_places(struct cluster_store *s,
                                      const struct bytes *places, size_t n,
                                      uint64_t *count)
 {
-    return run_and_wait(s, &cluster_script_place, "-p", places, n, count);
+    return cluster_record_ask(s, &cluster_script_place, "-p", places, n, count);
 }
 
 struct places_call {

@@ -2,10 +2,10 @@
  * cluster_scripts.h - what the servers of a cluster run: one script is one step
  * on one shard.
  *
- * cluster_scripts.c and cluster_watch_scripts.c say what each key holds, and
- * what each script takes and answers. All keys are declared, so that a script
- * on a slot that is being moved is refused before it starts. Times are the
- * server's, in ms.
+ * cluster_scripts.c, cluster_watch_scripts.c and cluster_steer_scripts.c say
+ * what each key holds, and what each script takes and answers. All keys are
+ * declared, so that a script on a slot that is being moved is refused before it
+ * starts. Times are the server's, in ms.
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
@@ -22,7 +22,11 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
     cluster_script_workers, cluster_script_survey, cluster_script_weigh,
     cluster_script_again;
 
-#define CLUSTER_SCRIPTS 18
+/* of cluster_steer_scripts.c */
+extern const struct redis_script cluster_script_set, cluster_script_settings,
+    cluster_script_order;
+
+#define CLUSTER_SCRIPTS 21
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

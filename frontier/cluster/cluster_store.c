@@ -6,9 +6,11 @@
  */
 #include "frontier/cluster/cluster_store.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/ascii.h"
 #include "base/clock.h"
@@ -112,6 +114,15 @@ void cluster_set_shards(struct cluster_store *s, unsigned count)
         s->shards[i].slot = redis_slot_of(bytes_of(tag, (size_t)len));
         s->shards[i].buckets = 1;
     }
+}
+
+void cluster_random_word(char out[CLUSTER_WORD_SIZE])
+{
+    uint64_t n;
+
+    if (getrandom(&n, sizeof n, 0) != sizeof n)
+        n = (uint64_t)clock_wall_ms();
+    snprintf(out, CLUSTER_WORD_SIZE, "%016" PRIx64, n);
 }
 
 static struct cluster_store *new_store(const struct cluster_store_options *o)

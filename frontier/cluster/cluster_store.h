@@ -50,6 +50,10 @@ struct cluster_store;
 #define CLUSTER_NAME_MOST   64
 #define CLUSTER_TEXT_MOST   ((size_t)1 << 20) /* octets of the settings */
 
+/* A new random word: hexadecimal digits, and a zero octet. */
+#define CLUSTER_WORD_SIZE 17
+void cluster_random_word(char out[CLUSTER_WORD_SIZE]);
+
 struct cluster_store_options {
     const struct redis_address *servers;
     size_t server_count;

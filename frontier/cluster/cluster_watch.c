@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -19,27 +18,39 @@ static const struct bytes nothing = {"", 0};
 
 /* ---- workers ---- */
 
-void cluster_worker_name(char out[CLUSTER_WORKER_SIZE])
-{
-    uint64_t n;
-
-    if (getrandom(&n, sizeof n, 0) != sizeof n)
-        n = (uint64_t)clock_wall_ms();
-    snprintf(out, CLUSTER_WORKER_SIZE, "%016" PRIx64, n);
-}
-
 struct telling {
+    struct cluster_store *s;
     cluster_tell_end *end;
     void *ctx;
 };
 
+static enum status read_wanted(const struct cluster_store *s,
+                               const redisReply *r, struct cluster_wanted *w)
+{
+    redisReply *const *e = r->element;
+
+    if (r->type != REDIS_REPLY_ARRAY)
+        return STATUS_FORMAT;
+    if (r->elements == 0)
+        return STATUS_NOT_FOUND;
+    if (r->elements != 3 || e[0]->type != REDIS_REPLY_INTEGER ||
+        e[0]->integer < 1 || e[1]->type != REDIS_REPLY_INTEGER ||
+        e[2]->type != REDIS_REPLY_STRING)
+        return STATUS_FORMAT;
+    w->version = (uint64_t)e[0]->integer;
+    w->paused = e[1]->integer != 0;
+    w->stopped = strcmp(e[2]->str, s->stop) != 0;
+    return STATUS_OK;
+}
+
 static void told(void *ctx, enum status st, const redisReply *r)
 {
     struct telling *t = ctx;
+    struct cluster_wanted w = {0};
 
-    if (st == STATUS_OK && (r->type != REDIS_REPLY_INTEGER || r->integer < 0))
-        st = STATUS_FORMAT;
-    t->end(t->ctx, st, st == STATUS_OK ? (uint64_t)r->integer : 0);
+    if (st == STATUS_OK)
+        st = read_wanted(t->s, r, &w);
+    t->end(t->ctx, st, &w);
     free(t);
 }
 
@@ -49,6 +60,7 @@ void cluster_store_tell(struct cluster_store *s, const char *name,
     const struct bytes args[2] = {bytes_of_str(name), words};
     struct telling *t = xcalloc(1, sizeof *t);
 
+    t->s = s;
     t->end = end;
     t->ctx = ctx;
     cluster_record_run(s, &cluster_script_tell, "-aw", args, 2, false, told, t);

@@ -12,16 +12,20 @@
 
 /* ---- workers ---- */
 
-#define CLUSTER_WORKER_SIZE 17 /* of its name: hexadecimal digits, and a zero  \
-                                */
 #define CLUSTER_WORKERS_MOST 1000
-#define CLUSTER_WORDS_MOST   8192 /* octets of what it says */
+#define CLUSTER_ALIVE_MS     15000 /* heard that recently, a worker lives */
+#define CLUSTER_WORDS_MOST   8192  /* octets of what it says */
 
-/* A new name. */
-void cluster_worker_name(char out[CLUSTER_WORKER_SIZE]);
-/* `version`: of the settings; 0: the crawl is not in the cluster any more. */
-typedef void cluster_tell_end(void *ctx, enum status st, uint64_t version);
-/* Say that worker `name` lives. */
+/* What is wanted of all workers (cluster_steer.h). */
+struct cluster_wanted {
+    uint64_t version; /* of the settings */
+    bool paused;
+    bool stopped; /* since the crawl was opened */
+};
+/* STATUS_NOT_FOUND: the crawl is not in the cluster any more. */
+typedef void cluster_tell_end(void *ctx, enum status st,
+                              const struct cluster_wanted *w);
+/* Say that worker `name`, a cluster_random_word(), lives. */
 void cluster_store_tell(struct cluster_store *s, const char *name,
                         struct bytes words, cluster_tell_end *end, void *ctx);
 /* Say that it has ended, and wait for the server, at most `patience`, ns. */

@@ -13,14 +13,15 @@
 #include "frontier/cluster/cluster_scripts.h"
 
 /* KEYS: the crawl's hash, a, w. ARGV: worker, what it says. Forgets workers
- * that were not heard for an hour. Answers the version of the settings; 0: the
- * crawl is gone. */
+ * that were not heard for an hour. Answers the version of the
+ * settings, paused, stop (cluster_steer_scripts.c); nothing: the crawl is gone.
+ */
 const struct redis_script cluster_script_tell = {
     12, "tell",
     "#!lua flags=allow-oom\n"
     "local t = redis.call('TIME')\n"
     "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
-    "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n"
+    "if redis.call('EXISTS', KEYS[1]) == 0 then return {} end\n"
     "redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[1])\n"
     "redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])\n"
     "for _, id in ipairs(redis.call('ZRANGE', KEYS[2], '-inf',\n"
@@ -28,7 +29,8 @@ const struct redis_script cluster_script_tell = {
     "  redis.call('ZREM', KEYS[2], id)\n"
     "  redis.call('HDEL', KEYS[3], id)\n"
     "end\n"
-    "return tonumber(redis.call('HGET', KEYS[1], 'version') or '1')\n"};
+    "local v = redis.call('HMGET', KEYS[1], 'version', 'paused', 'stop')\n"
+    "return {tonumber(v[1] or '1'), tonumber(v[2] or '0'), v[3] or ''}\n"};
 
 /* KEYS: a, w. ARGV: worker. Answers 1. */
 const struct redis_script cluster_script_leave = {

@@ -17,6 +17,7 @@
 #include "frontier/engine.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
+#include "job/settings/cluster_settings.h"
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
 #include "job/settings/settings_json.h"
@@ -185,10 +186,9 @@ static unsigned parts_of(const char *name)
     return 0;
 }
 
-/* Finds the parts that differ. STATUS_BUSY: one cannot change now. */
-static enum status what_changed(const struct crawl_settings *a,
-                                const struct crawl_settings *b, unsigned *parts,
-                                struct buf *why)
+enum status crawl_job_what_changed(const struct crawl_settings *a,
+                                   const struct crawl_settings *b,
+                                   unsigned *parts, struct buf *why)
 {
     *parts = 0;
     for (size_t i = 0; i < crawl_options.count; i++) {
@@ -274,11 +274,9 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
     return st;
 }
 
-/* Applies `s`, which are saved: if the crawl ends in between, its next start
- * applies them. */
-static enum status apply_running(struct crawl_job *m,
-                                 const struct crawl_settings *s,
-                                 struct crawl_setup *made, unsigned parts)
+enum status crawl_job_apply_running(struct crawl_job *m,
+                                    const struct crawl_settings *s,
+                                    struct crawl_setup *made, unsigned parts)
 {
     struct change_task c = {.task = {.run = change, .durable = true},
                             .m = m,
@@ -324,7 +322,7 @@ static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
 {
     struct crawl_setup made;
     unsigned parts;
-    enum status st = what_changed(&m->now, s, &parts, why);
+    enum status st = crawl_job_what_changed(&m->now, s, &parts, why);
 
     if (st != STATUS_OK)
         return st;
@@ -333,7 +331,7 @@ static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
     if (st == STATUS_OK)
         st = keep(m, c, why);
     if (st == STATUS_OK && parts != 0)
-        st = apply_running(m, s, &made, parts);
+        st = crawl_job_apply_running(m, s, &made, parts);
     crawl_setup_fini(&made);
     return st;
 }
@@ -356,6 +354,24 @@ static enum status set_stopped(const struct crawl_settings *before,
     return st == STATUS_OK ? settings_save(s) : st;
 }
 
+/* Most settings of a worker are in its cluster. */
+static enum status check_own(const struct crawl_settings *before,
+                             const struct crawl_settings *s, struct buf *why)
+{
+    const char *theirs =
+        before->cluster != NULL ? cluster_settings_changed(before, s) : NULL;
+
+    if (theirs == NULL)
+        return STATUS_OK;
+    buf_addf(why,
+             "%s: it is a setting of all workers; change it with `urlweir "
+             "set ",
+             theirs);
+    cluster_url_show(before->cluster, why);
+    buf_add_char(why, '`');
+    return STATUS_ARG;
+}
+
 enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
                                    const char *dir, json_t *in, json_t **out,
                                    struct buf *why)
@@ -375,6 +391,8 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
     for (size_t i = 0; i < crawl_options.count; i++)
         s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
     st = crawl_job_apply(&s, c.in, c.base, why);
+    if (st == STATUS_OK)
+        st = check_own(&before, &s, why);
     if (st == STATUS_OK)
         st = m != NULL ? set_running(m, &s, &c, why)
                        : set_stopped(&before, &s, why);

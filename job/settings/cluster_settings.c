@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "config/config.h"
 #include "job/settings/settings.h"
 
 #define URL_MOST 32768 /* octets; an item of the cluster has 64 KiB */
@@ -122,6 +123,22 @@ bool cluster_settings_are_own(const struct option_spec *o)
 {
     return (o->flags & (OPTION_OF_WORKER | OPTION_OF_RUN | OPTION_LINE_ONLY)) !=
            0;
+}
+
+enum status cluster_settings_take(struct bytes text, struct crawl_settings *s,
+                                  struct buf *why)
+{
+    struct crawl_settings all;
+    enum status st;
+
+    settings_init(&all);
+    st = config_read(&crawl_options, &all, text, "the settings in the cluster",
+                     OPTION_FROM_CRAWL, why);
+    for (size_t i = 0; st == STATUS_OK && i < crawl_options.count; i++)
+        if (!cluster_settings_are_own(&crawl_options.spec[i]))
+            option_assign(&crawl_options, i, s, &all, OPTION_FROM_CRAWL);
+    settings_fini(&all);
+    return st;
 }
 
 const char *cluster_settings_foreign(const struct crawl_settings *s)

@@ -35,6 +35,11 @@ MUST_CHECK enum status cluster_url_read(struct cluster_url_parts *out,
 /* Append the URL without user and password. */
 void cluster_url_show(const char *text, struct buf *out);
 
+/* Reads settings as config_write() writes them for a cluster into `s`; those of
+ * a worker stay. STATUS_FORMAT: they are not valid; `why` says what. */
+MUST_CHECK enum status cluster_settings_take(struct bytes text,
+                                             struct crawl_settings *s,
+                                             struct buf *why);
 /* Does each worker have its own value? */
 bool cluster_settings_are_own(const struct option_spec *o);
 /* Checks that a crawl with s->cluster has only settings that work there, and

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The shell steers a running crawl through its directory: pause, unpause, seed,
-# block, delay, limit, stop. It does the same for a crawl within a service, by
+# block, delay, limit, set, stop. It does the same for a crawl within a service, by
 # directory and by URL. Only the directory's owner gets in; --metrics can only
 # be read.
 set -eu
@@ -118,6 +118,17 @@ steer delay d 127.0.0.3 default
 mark
 waits_for 'gaps 127.0.0.3 | awk "\$1 < 800 { found = 1 } END { exit !found }"' ||
     fail "the delay stays"
+
+steer set d exclude=/nowhere/ exclude=/never/ delay=210ms
+says out 'exclude: [], now ["/nowhere/","/never/"]'
+says out 'delay: 200ms, now 210ms'
+steer set d exclude= delay=200ms --json
+says out '"after": []'
+exits 1 "$URLWEIR" set d delay
+exits 2 "$URLWEIR" set d delay=3s timeout=3s
+says err 'timeout: it cannot change while the crawl runs'
+steer set d delay=200ms
+says out 'nothing has changed'
 
 # (A host of its own, as a seed waits in its queue like others.)
 mkdir more

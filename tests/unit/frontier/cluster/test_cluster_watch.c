@@ -6,29 +6,37 @@
 struct told {
     bool ended;
     enum status st;
-    uint64_t version;
+    struct cluster_wanted w;
 };
 
-static void note_told(void *ctx, enum status st, uint64_t version)
+static void note_told(void *ctx, enum status st, const struct cluster_wanted *w)
 {
-    *(struct told *)ctx = (struct told){true, st, version};
+    *(struct told *)ctx = (struct told){true, st, *w};
 }
 
-static uint64_t tell(struct cluster_store *s, const char *name,
-                     const char *words)
+static struct told tell_any(struct cluster_store *s, const char *name,
+                            const char *words)
 {
     struct told t = {0};
 
     cluster_store_tell(s, name, bytes_of_str(words), note_told, &t);
     while (!t.ended)
         cluster_store_turn(s, NS_PER_S);
+    return t;
+}
+
+static uint64_t tell(struct cluster_store *s, const char *name,
+                     const char *words)
+{
+    struct told t = tell_any(s, name, words);
+
     ck_assert_int_eq(t.st, STATUS_OK);
-    return t.version;
+    return t.w.version;
 }
 
 struct found {
     size_t n;
-    char name[4][CLUSTER_WORKER_SIZE], words[4][32];
+    char name[4][CLUSTER_WORD_SIZE], words[4][32];
     int64_t heard_ms[4];
 };
 
@@ -38,8 +46,7 @@ static void note_worker(void *ctx, struct bytes name, int64_t heard_ms,
     struct found *f = ctx;
 
     ck_assert_uint_lt(f->n, 4);
-    snprintf(f->name[f->n], CLUSTER_WORKER_SIZE, "%.*s", (int)name.len,
-             name.at);
+    snprintf(f->name[f->n], CLUSTER_WORD_SIZE, "%.*s", (int)name.len, name.at);
     snprintf(f->words[f->n], 32, "%.*s", (int)words.len, words.at);
     f->heard_ms[f->n++] = heard_ms;
 }
@@ -107,7 +114,7 @@ START_TEST(no_worker_of_a_crawl_that_is_gone)
     NEEDS_SERVER;
     s = rig_create(4);
     (void)redis_server_do(&server, "FLUSHALL");
-    ck_assert_uint_eq(tell(s, "aa", "{}"), 0);
+    ck_assert_int_eq(tell_any(s, "aa", "{}").st, STATUS_NOT_FOUND);
     ck_assert_uint_eq(workers(s).n, 0);
     cluster_store_close(s);
 }

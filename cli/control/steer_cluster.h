@@ -1,0 +1,28 @@
+/*
+ * steer_cluster.h - the commands that steer a crawl, for one in a cluster:
+ * redis://HOST/NAME as their first operand.
+ *
+ * What they change is in the cluster, and all workers heed it within seconds;
+ * none has to run. Errors were printed; they return an enum exit_code.
+ */
+#ifndef URLWEIR_CLI_CONTROL_STEER_CLUSTER_H
+#define URLWEIR_CLI_CONTROL_STEER_CLUSTER_H
+
+#include "cli/control/steer.h"
+#include "frontier/cluster/cluster_store.h"
+#include "job/settings/options.h"
+
+/* Is the first operand a crawl in a cluster? */
+bool steer_is_cluster(const struct steer *t);
+/* Like steer_failed(), for a reason that the cluster may have worded. */
+int steer_cluster_failed(struct steer *t, enum status st);
+/* Opens the crawl, and reads its settings into `s`, which holds defaults. */
+int steer_cluster_open(struct steer *t, struct crawl_settings *s,
+                       struct cluster_store **out);
+/* Prints "redis://HOST/NAME: WHAT", or {"cluster", "is"} with --json. */
+void steer_cluster_say(const struct steer *t, const char *what);
+
+/* `pause`, `unpause` and `stop`. */
+int steer_cluster_state(struct steer *t);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_steer.c - settings, pauses, stops. */
+#include "frontier/cluster/cluster_steer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "frontier/cluster/cluster_impl.h"
+
+enum status cluster_store_set(struct cluster_store *s, uint64_t version,
+                              struct bytes text, uint64_t *now)
+{
+    char number[24];
+    struct bytes args[2] = {{NULL, 0}, text};
+    enum status st;
+
+    if (text.len > CLUSTER_TEXT_MOST)
+        return STATUS_LIMIT;
+    snprintf(number, sizeof number, "%" PRIu64, version);
+    args[0] = bytes_of_str(number);
+    st = cluster_record_ask(s, &cluster_script_set, "-", args, 2, now);
+    return st == STATUS_OK && *now == 0 ? STATUS_AGAIN : st;
+}
+
+static enum status order(struct cluster_store *s, const char *field,
+                         const char *value)
+{
+    const struct bytes args[2] = {bytes_of_str(field), bytes_of_str(value)};
+    uint64_t there = 0;
+    enum status st =
+        cluster_record_ask(s, &cluster_script_order, "-", args, 2, &there);
+
+    return st == STATUS_OK && there == 0 ? STATUS_NOT_FOUND : st;
+}
+
+enum status cluster_store_pause(struct cluster_store *s, bool pause)
+{
+    return order(s, "paused", pause ? "1" : "0");
+}
+
+enum status cluster_store_stop(struct cluster_store *s)
+{
+    char word[CLUSTER_WORD_SIZE];
+
+    cluster_random_word(word);
+    return order(s, "stop", word);
+}
+
+bool cluster_store_is_paused(const struct cluster_store *s)
+{
+    return s->paused;
+}
+
+/* ---- for workers ---- */
+
+struct settings_call {
+    cluster_settings_end *end;
+    void *ctx;
+};
+
+static void settings_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct settings_call *c = ctx;
+    struct bytes text = {"", 0};
+    uint64_t version = 0;
+
+    if (st == STATUS_OK && (r->type != REDIS_REPLY_ARRAY || r->elements != 2 ||
+                            r->element[0]->type != REDIS_REPLY_INTEGER ||
+                            r->element[0]->integer < 1 ||
+                            r->element[1]->type != REDIS_REPLY_STRING))
+        st = STATUS_FORMAT;
+    if (st == STATUS_OK) {
+        version = (uint64_t)r->element[0]->integer;
+        text = bytes_of(r->element[1]->str, (size_t)r->element[1]->len);
+    }
+    c->end(c->ctx, st, version, text);
+    free(c);
+}
+
+void cluster_store_ask_settings(struct cluster_store *s,
+                                cluster_settings_end *end, void *ctx)
+{
+    struct settings_call *c = xcalloc(1, sizeof *c);
+
+    c->end = end;
+    c->ctx = ctx;
+    cluster_record_run(s, &cluster_script_settings, "-", NULL, 0, false,
+                       settings_came, c);
+}

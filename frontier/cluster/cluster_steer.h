@@ -1,0 +1,34 @@
+/*
+ * cluster_steer.h - what people change in a crawl in a cluster: settings, and
+ * whether its workers pause or stop.
+ *
+ * It is in the crawl's record, and each worker asks for it with its sign of
+ * life (cluster_watch.h). A stop is an event: workers that took part before it
+ * end, those that come later go on.
+ */
+#ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_STEER_H
+#define URLWEIR_FRONTIER_CLUSTER_CLUSTER_STEER_H
+
+#include "frontier/cluster/cluster_store.h"
+
+/* All but the last wait for the server. */
+
+/* Replace the settings, which had `version`; *now is that of the new ones.
+ * STATUS_AGAIN: they were changed meanwhile; STATUS_LIMIT: too long. */
+MUST_CHECK enum status cluster_store_set(struct cluster_store *s,
+                                         uint64_t version, struct bytes text,
+                                         uint64_t *now);
+/* STATUS_NOT_FOUND: the crawl is not in the cluster any more. */
+MUST_CHECK enum status cluster_store_pause(struct cluster_store *s, bool pause);
+MUST_CHECK enum status cluster_store_stop(struct cluster_store *s);
+
+/* Was it paused when it was opened? */
+bool cluster_store_is_paused(const struct cluster_store *s);
+
+/* `text` is valid during the call. */
+typedef void cluster_settings_end(void *ctx, enum status st, uint64_t version,
+                                  struct bytes text);
+void cluster_store_ask_settings(struct cluster_store *s,
+                                cluster_settings_end *end, void *ctx);
+
+#endif

@@ -1,0 +1,192 @@
+"""Crawls in a cluster that people watch and steer from anywhere.
+
+usage: cluster_steering.py URLWEIR DIR [SCENARIO...]
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+
+import scenarios
+from cluster_workers import Crawl
+from redis_servers import LONGEST, Closing, Failure, Single, wait_for
+
+URLWEIR, DIR = sys.argv[1], sys.argv[2]
+
+
+@contextlib.contextmanager
+def crawling(where, workers, **web):
+    """A crawl with so many workers."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        crawl = Crawl(URLWEIR, c.it, where, **web)
+        crawl.create()
+        for _ in range(workers - 1):
+            crawl.join()
+        yield crawl
+
+
+def run(*words, code=0):
+    got = subprocess.run([URLWEIR] + list(words), text=True, stderr=subprocess.STDOUT,
+                         stdout=subprocess.PIPE, timeout=LONGEST, check=False)
+    if got.returncode != code:
+        raise Failure(f"{words}: {got.returncode}, not {code}: {got.stdout}")
+    return got.stdout
+
+
+def status(crawl):
+    return json.loads(run("status", crawl.url, "--json"))
+
+
+def expect(ok, text):
+    if not ok:
+        raise Failure(text)
+
+
+def watched(where):
+    """`status` shows the workers and what there is; at the end nobody is left."""
+    with crawling(where, 2) as crawl:
+        wait_for(lambda: status(crawl)["workers_alive"] == 2, "two workers")
+        s = status(crawl)
+        expect(s["state"] == "running", s)
+        expect({w["dir"] for w in s["workers"]} ==
+               {crawl.directory(0), crawl.directory(1)}, s)
+        expect({w["pid"] for w in s["workers"]} == {p.pid for p in crawl.workers}, s)
+        expect(s["seen"] == s["waiting"] + s["leased"] + s["done"], s)
+        expect(s["memory"]["seen"] > 0 and s["settings_version"] == 1, s)
+        expect(s["settings"]["timeout"] == "2s", s)
+        text = run("status", crawl.url)
+        expect(": running\n  2 workers, " in text and "waiting" in text, text)
+        one = run("status", crawl.directory(1))
+        expect(f"a worker of {crawl.url};" in one, one)
+        crawl.finish()
+        s = status(crawl)
+        expect(s["state"] == "finished" and s["workers"] == [], s)
+        expect(s["done"] == s["seen"] >= len(crawl.web.truth()), s)
+        with open(crawl.workers[1].log, encoding="utf-8") as f:
+            expect(f"a worker of {crawl.url};" in f.read(), "the summary")
+
+
+def lost(where):
+    """A worker that was killed is said not to answer."""
+    with crawling(where, 2, slow=0.5) as crawl:
+        wait_for(lambda: status(crawl)["workers_alive"] == 2, "two workers")
+        crawl.workers[1].kill()
+        wait_for(lambda: status(crawl)["workers_alive"] == 1, "one worker")
+        s = status(crawl)
+        dead = [w for w in s["workers"] if not w["alive"]]
+        expect(len(dead) == 1 and dead[0]["dir"] == crawl.directory(1), s)
+        expect(dead[0]["heard_seconds"] > 10, s)
+        expect("not heard for" in run("status", crawl.url), "its line")
+        crawl.workers[0].terminate()
+        crawl.wait(killed=crawl.workers)
+        crawl.web.close()
+
+
+def in_force(crawl, version):
+    """All workers go by this version of the settings."""
+    return all(w["settings_version"] == version for w in status(crawl)["workers"])
+
+
+def change(crawl, *words):
+    """Change settings, and wait until all workers obey; how long that took."""
+    began = time.monotonic()
+    version = json.loads(run("set", crawl.url, "--json", *words))["settings_version"]
+    wait_for(lambda: in_force(crawl, version), "a change of settings")
+    return time.monotonic() - began
+
+
+def gaps(crawl, since):
+    """From each response to the next request to the host, both after that."""
+    last, out = {}, []
+    for i, _, began, ended in sorted(crawl.web.requests, key=lambda r: r[2]):
+        if began > since:
+            if i in last:
+                out.append(began - last[i])
+            last[i] = ended
+    return out
+
+
+def changed(where):
+    """All workers obey new settings, those that come later, too."""
+    with crawling(where, 2, pages=0) as crawl:
+        wait_for(lambda: status(crawl)["workers_alive"] == 2, "two workers")
+        wait_for(lambda: in_force(crawl, 1), "the first settings")
+        took, since = change(crawl, "delay=1s", "adaptive=false"), time.monotonic()
+        print(f"  in force after {took:.1f} s", flush=True)
+        expect(took < 10, "a change takes too long")  # 5 s, on a busy machine 10
+        crawl.join()
+        wait_for(lambda: status(crawl)["workers_alive"] == 3, "another worker")
+        wait_for(lambda: len(gaps(crawl, since)) > 20, "requests")
+        expect(min(gaps(crawl, since)) >= 0.998, f"gap {min(gaps(crawl, since))}")
+        for words, code, text in (
+                (["timeout=3s"], 2, "timeout: it cannot change while the crawl runs"),
+                (["scope=any"], 2, "out of the scope is not known"),
+                (["memory=1G"], 1, "memory: each worker has its own"),
+                (["depth=3"], 1, "--depth does not work with --cluster"),
+                (["delay=x"], 1, "delay: "), (["nonsense=1"], 1, "no such setting"),
+                (["delay"], 1, "not NAME=VALUE"),
+                (["delay=2s", "timeout=3s"], 2, "timeout")):
+            out = run("set", crawl.url, *words, code=code)
+            expect(text in out, f"{words}: {out}")
+        out = run("set", crawl.directory(1), "delay=2s", code=1)
+        expect("delay: it is a setting of all workers" in out, out)
+        expect(status(crawl)["settings_version"] == 2, "a refused change")
+        run("set", crawl.directory(1), "limit-rate=100M")
+        change(crawl, "exclude=/p[0-9]*7$", "delay=50ms")
+        before = len(crawl.web.requests)
+        crawl.web.end()
+        crawl.wait()
+        after = {p for _, p, _, _ in crawl.web.requests[before + 3 * 8:]}
+        expect(after and not any(p.endswith("7") for p in after), sorted(after)[:9])
+        expect(status(crawl)["state"] == "finished", "its end")
+        with open(crawl.directory(0) + "/urlweir-settings.yaml", encoding="utf-8") as f:
+            expect("50ms" in f.read(), "the settings of a worker")
+        crawl.web.close()
+
+
+def count(crawl):
+    return len(crawl.web.requests)
+
+
+def is_still(crawl):
+    before = count(crawl)
+    time.sleep(1)
+    return count(crawl) == before
+
+
+def paused(where):
+    """No worker sends a request until it goes on, nor one that joins."""
+    with crawling(where, 2) as crawl:
+        crawl.reach(0.2)
+        out = run("pause", crawl.url)
+        expect(f"{crawl.url}: paused" in out, out)
+        wait_for(lambda: is_still(crawl), "a pause")
+        expect(status(crawl)["state"] == "paused", "the state")
+        crawl.join()
+        wait_for(lambda: status(crawl)["workers_alive"] == 3, "another worker")
+        expect(is_still(crawl), "requests of a paused crawl")
+        run("unpause", crawl.url)
+        crawl.finish()
+
+
+def stopped(where):
+    """All workers end, and go on when they are resumed."""
+    with crawling(where, 2) as crawl:
+        wait_for(lambda: status(crawl)["workers_alive"] == 2, "two workers")
+        crawl.reach(0.3)
+        out = run("stop", crawl.url)
+        expect(f"{crawl.url}: stopped" in out, out)
+        for p in crawl.workers:
+            expect(p.wait(LONGEST) == 4, f"a worker ended with {p.returncode}")
+        s = status(crawl)
+        expect(s["state"] == "stopped" and s["leased"] == 0, s)
+        crawl.resume(0)
+        crawl.resume(1)
+        crawl.finish(killed=crawl.workers[:2])
+
+
+SCENARIOS = [changed, watched, stopped, paused, lost]
+
+scenarios.run(SCENARIOS, DIR, sys.argv[3:])
