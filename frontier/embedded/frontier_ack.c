@@ -140,7 +140,7 @@ static bool has_all_links(const struct engine_done *d,
 static bool brings_links(const struct engine_done *d,
                          const struct lease_record *l)
 {
-    if (l->refresh.url != 0 && (d->partial || l->in_parts))
+    if (l->life == LIFE_AGAIN && (d->partial || l->in_parts))
         return false;
     return d->outcome.http_status != 304 || l->lease.last.past_url != 0;
 }
@@ -396,7 +396,7 @@ enum status frontier_release(struct engine *e, uint64_t id, int64_t not_before,
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
-    if (st == STATUS_OK && l->refresh.url != 0)
+    if (st == STATUS_OK && url_life_after(l->life, LIFE_GIVE_BACK) == LIFE_DUE)
         st = give_back_refresh(f, l, not_before, &news, now, wall_ms);
     else
         host_queue_retry(h, id, frontier_is_removed(h, id) ? 0 : not_before);

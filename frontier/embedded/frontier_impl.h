@@ -330,6 +330,8 @@ uint64_t frontier_refresh_waiting(const struct frontier *f);
 MUST_CHECK enum status frontier_refresh_replaced(struct frontier *f,
                                                  const struct url_row *row,
                                                  bool *replaced);
+/* What the URL is, which has a date. */
+enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url);
 /* This run does not ask the host any more, for now. */
 bool frontier_refresh_is_held(const struct host_queue *h);
 /* Leases the host's URL that is due first, or URL `id` if it is not 0;

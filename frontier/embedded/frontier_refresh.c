@@ -28,6 +28,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/seen/row_digest.h"
+#include "frontier/url_life.h"
 
 #define AWAKE_MOST  65536
 #define WAKE_STEP   4096                   /* hosts woken at a time */
@@ -139,22 +140,27 @@ enum status frontier_refresh_move(struct frontier *f,
     return st == STATUS_OK ? put(f, to) : st;
 }
 
-/* The date of a URL by its outcome, a row without one is not kept. */
-static enum status set_date(struct frontier *f, struct refresh_row *row,
-                            struct outcome o, uint8_t kind, int64_t lag_ms)
+/* Ends the lease by its outcome; only a date keeps the row. */
+static enum status end_lease(struct frontier *f, enum url_life is,
+                             struct refresh_row *row, struct outcome o,
+                             uint8_t kind, int64_t lag_ms)
 {
     struct refresh_past past;
+    enum life_event how;
 
     row->absent = refresh_is_absent(o) ? row->absent + 1 : 0;
     past = (struct refresh_past){row->known, row->absent, kind, lag_ms};
-    row->due_ms = refresh_next(&f->o.refresh, o, &past, row->at_ms);
+    how = refresh_end(&f->o.refresh, o, &past, row->at_ms, &row->due_ms);
     row->tries = 0;
-    if (row->due_ms == 0) {
-        if (row->absent >= REFRESH_ABSENT_MOST)
-            frontier_store_add(f->store, "gone", 1);
+    switch (url_life_after(is, how)) {
+    case LIFE_DUE:
+        return frontier_refresh_add(f, row);
+    case LIFE_GONE:
+        frontier_store_add(f->store, "gone", 1);
+        return STATUS_OK;
+    default:
         return STATUS_OK;
     }
-    return frontier_refresh_add(f, row);
 }
 
 enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
@@ -169,7 +175,7 @@ enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
     enum status st =
         frontier_refresh_guess(f, row->url, fresh_ms, &first.known);
 
-    return st == STATUS_OK ? set_date(f, &first, o, kind, 0) : st;
+    return st == STATUS_OK ? end_lease(f, LIFE_LEASED, &first, o, kind, 0) : st;
 }
 
 /* ---- leases ---- */
@@ -241,7 +247,8 @@ static bool is_out(const struct frontier *f, const struct refresh_row *row)
 {
     const struct host_queue *h = f->hosts[row->queue];
 
-    return lease_find(f->leases, row->url) != NULL ||
+    return url_life_after(frontier_refresh_life(f, row->url), LIFE_LEASE) ==
+               LIFE_NONE ||
            (h->cross_refresh && h->cross_id == row->url);
 }
 
@@ -281,6 +288,13 @@ static enum status choose_from(struct frontier *f, struct host_queue *h,
             expect(f, h->queue, c->next_ms);
     }
     return st;
+}
+
+enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url)
+{
+    const struct lease_record *l = lease_find(f->leases, url);
+
+    return l != NULL ? l->life : LIFE_DUE;
 }
 
 bool frontier_refresh_is_held(const struct host_queue *h)
@@ -351,6 +365,7 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
     if (st != STATUS_OK)
         return st;
     *out = frontier_begin_lease(f, h, &row, key, c.row.tries, &last, now);
+    (*out)->life = url_life_after(LIFE_DUE, LIFE_LEASE);
     (*out)->refresh = c.row;
     h->refreshing++;
     return STATUS_OK;
@@ -443,8 +458,8 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
     next.seq = seq;
     next.at_ms = row->at_ms;
     st = frontier_refresh_drop(f, &l->refresh);
-    return st == STATUS_OK ? set_date(f, &next, o, l->lease.kind,
-                                      lag_of(f, &l->refresh, row->at_ms))
+    return st == STATUS_OK ? end_lease(f, l->life, &next, o, l->lease.kind,
+                                       lag_of(f, &l->refresh, row->at_ms))
                            : st;
 }
 

@@ -203,7 +203,7 @@ static enum status try_again(struct frontier *f, struct lease_record *l,
     frontier_log_retry(f, l->lease.url, o, row->tries, wait);
     frontier_store_add(f->store, "retries", 1);
     st = frontier_add_fetch(f, row, &seq);
-    if (st == STATUS_OK && l->refresh.url != 0)
+    if (st == STATUS_OK && url_life_after(l->life, LIFE_RETRY) == LIFE_DUE)
         return frontier_refresh_later(f, l, row->tries,
                                       wall_ms + wait / NS_PER_MS);
     t = xcalloc(1, sizeof *t);
@@ -227,7 +227,7 @@ static enum status wait_for_host(struct frontier *f, struct lease_record *l,
     uint64_t seq;
     enum status st = STATUS_OK;
 
-    if (l->refresh.url != 0)
+    if (url_life_after(l->life, LIFE_GIVE_BACK) == LIFE_DUE)
         st = frontier_refresh_release(f, l, f->o.schedule.retry_delay, wall_ms);
     else
         host_queue_retry(l->host, l->lease.id,
@@ -418,8 +418,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     if (last && frontier_has_same_text(f, &l->lease, &row, o))
         d->outcome.reason = o.reason = REASON_UNCHANGED;
     if (st == STATUS_OK && last)
-        st = l->refresh.url != 0 ? frontier_refresh_settle(f, l, &row, o)
-                                 : end_first_fetch(f, l, d, &row, links, n);
+        st = l->life == LIFE_AGAIN ? frontier_refresh_settle(f, l, &row, o)
+                                   : end_first_fetch(f, l, d, &row, links, n);
     else if (st == STATUS_OK && silent)
         st = wait_for_host(f, l, &row, o, wall_ms);
     else if (st == STATUS_OK)
@@ -432,7 +432,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         st = link_store_set_page(f->links, row.seq, rows);
     if (st == STATUS_OK && last)
         frontier_log_done(l->lease.url, &row, o);
-    if (st == STATUS_OK && l->refresh.url == 0 && frontier_budget_counts(f)) {
+    if (st == STATUS_OK && l->life == LIFE_LEASED &&
+        frontier_budget_counts(f)) {
         bool page = last && frontier_counts_as_page(f, o, l->lease.kind);
 
         frontier_budget_spend(f, h, page, row.wire_bytes);
@@ -442,7 +443,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     if (st == STATUS_OK)
         st = frontier_take_drops(f, d, wall_ms);
     external_end_lease(f, l);
-    h->refreshing -= l->refresh.url != 0;
+    h->refreshing -= l->life == LIFE_AGAIN;
     lease_end(f->leases, l);
     frontier_reschedule(f, h);
     f->uncommitted++;

@@ -79,8 +79,9 @@ static enum status redate(struct redating *d, const struct refresh_row *row)
     enum status st = is_asked(d, row->url, &yes);
 
     (void)meet(d->w, row->url);
-    if (st != STATUS_OK || !yes || lease_find(d->f->leases, row->url) != NULL ||
-        row->tries > 0)
+    if (st != STATUS_OK || !yes || row->tries > 0 ||
+        url_life_after(frontier_refresh_life(d->f, row->url), LIFE_ASK) ==
+            LIFE_NONE)
         return st;
     if (d->asked != NULL) {
         to.due_ms = asked_date(d, row->at_ms);

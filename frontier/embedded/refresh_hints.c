@@ -113,7 +113,8 @@ static enum status look(struct frontier *f, const struct refresh_row *row,
     if (st != STATUS_OK || hint.lastmod_ms == HINT_NO_LASTMOD ||
         hint.lastmod_ms <= row->at_ms || hint.lastmod_ms > wall_ms ||
         to.due_ms >= row->due_ms || row->tries > 0 ||
-        lease_find(f->leases, row->url) != NULL)
+        url_life_after(frontier_refresh_life(f, row->url), LIFE_ASK) ==
+            LIFE_NONE)
         return st == STATUS_NOT_FOUND ? STATUS_OK : st;
     return frontier_refresh_move(f, row, &to);
 }

@@ -60,6 +60,7 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     r->host = h;
     r->asked = NULL;
     r->via = row->via;
+    r->life = url_life_after(LIFE_QUEUED, LIFE_LEASE);
     r->refresh = (struct refresh_row){.url = 0};
     r->external = NULL;
     r->lease = (struct engine_lease){

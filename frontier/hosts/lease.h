@@ -11,6 +11,7 @@
 
 #include "frontier/engine.h"
 #include "frontier/hosts/host_queue.h"
+#include "frontier/url_life.h"
 #include "storage/rows/refresh_store.h"
 
 struct lease_table;
@@ -21,8 +22,8 @@ struct lease_record {
     struct host_queue *host;
     struct host_queue *asked; /* the host of its request; NULL: its own */
     uint64_t via;
-    struct refresh_row refresh; /* its date, if it is fetched again; else url is
-                                   0 */
+    enum url_life life;         /* LIFE_LEASED or LIFE_AGAIN */
+    struct refresh_row refresh; /* of LIFE_AGAIN: its date; else url is 0 */
     bool in_parts;              /* links of it were acknowledged before */
     struct external_lease
         *external; /* leased to another program (external.h), or NULL */
@@ -32,8 +33,8 @@ struct lease_record {
 struct lease_table *lease_table_new(void);
 void lease_table_free(struct lease_table *t); /* NULL is fine */
 
-/* Adds a lease of `row`, which is not leased. `last` may be NULL. The table
- * owns the record. */
+/* Adds a lease of `row`, which is queued. `last` may be NULL. The table owns
+ * the record. */
 struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
                                const struct url_row *row, struct bytes key,
                                uint32_t tries, const struct engine_last *last);

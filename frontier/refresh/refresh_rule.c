@@ -100,10 +100,14 @@ int64_t refresh_after(const struct refresh_rules *r,
     return at_ms + (past->absent > 0 ? ms << (past->absent - 1) : ms);
 }
 
-int64_t refresh_next(const struct refresh_rules *r, struct outcome o,
-                     const struct refresh_past *past, int64_t at_ms)
+enum life_event refresh_end(const struct refresh_rules *r, struct outcome o,
+                            const struct refresh_past *past, int64_t at_ms,
+                            int64_t *due_ms)
 {
-    return refresh_applies(o) ? refresh_after(r, past, at_ms) : 0;
+    *due_ms = refresh_applies(o) ? refresh_after(r, past, at_ms) : 0;
+    if (past->absent >= REFRESH_ABSENT_MOST)
+        return LIFE_MISS;
+    return *due_ms != 0 ? LIFE_DATE : LIFE_END;
 }
 
 bool refresh_has_turn(const struct refresh_rules *r, double *credit)

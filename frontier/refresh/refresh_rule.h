@@ -1,27 +1,15 @@
 /*
- * refresh_rule.h - when a URL is fetched again: the life of a URL after its
- * first fetch.
+ * refresh_rule.h - when a URL is fetched again.
  *
- *   state    what it waits for          ends by
- *   queued   its turn                   a lease
- *   leased   its response               an outcome, or it is given back
- *   done     nothing; it has no date    a date, from a setting or a person
- *   due      its date, then its turn    a lease
- *   gone     nothing: it was missing    a date from a person
- *            three times in a row
+ *   the outcome of a lease                         ends it by (url_life.h)
+ *   final, and refresh is off                      LIFE_END
+ *   final, and it can have another outcome later   LIFE_DATE, an interval
+ * later: a fixed one, or by how often the page has changed 404 or 410, the
+ * first and the second time      LIFE_DATE, later each time 404 or 410 for the
+ * third time in a row         LIFE_MISS skipped: a setting keeps it out
+ * LIFE_END
  *
- *   an outcome of a lease                          then
- *   to be tried again                              due (queued: first fetch)
- *   final, and refresh is off                      done
- *   final, and it can have another outcome later   due, an interval later: a
- *                                                  fixed one, or by how often
- *                                                  the page has changed
- *   404 or 410, the first and the second time      due, later each time
- *   404 or 410 for the third time in a row         gone
- *   skipped: a setting keeps it out                done
- *
- * This module makes those decisions; it knows no store and no clock. Other
- * programs see less of a URL: enum url_state (url_view.h).
+ * It knows no store and no clock.
  */
 #ifndef URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
 #define URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
@@ -30,6 +18,7 @@
 #include <stdint.h>
 
 #include "frontier/outcome.h"
+#include "frontier/url_life.h"
 
 #define REFRESH_ABSENT_MOST 3 /* fetches without a page, then it is gone */
 
@@ -72,12 +61,14 @@ uint64_t refresh_learn(const struct refresh_rules *r, uint64_t known,
  * whole site, by what caches shall do, so more is not believed. */
 uint64_t refresh_guess_fresh(const struct refresh_rules *r, int64_t fresh_ms);
 
-/* The next date of a URL that was asked at `at_ms` with the final outcome `o`,
- * which `past` includes. 0: it has none. */
-int64_t refresh_next(const struct refresh_rules *r, struct outcome o,
-                     const struct refresh_past *past, int64_t at_ms);
+/* How the final outcome `o`, which `past` includes, ends the lease of a URL
+ * that was asked at `at_ms`. *due_ms: of LIFE_DATE, the date; else 0. */
+enum life_event refresh_end(const struct refresh_rules *r, struct outcome o,
+                            const struct refresh_past *past, int64_t at_ms,
+                            int64_t *due_ms);
 
-/* The same of any such outcome. */
+/* The date of a URL whose last outcome is one that refresh_applies to; 0: it
+ * has none. */
 int64_t refresh_after(const struct refresh_rules *r,
                       const struct refresh_past *past, int64_t at_ms);
 

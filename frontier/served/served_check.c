@@ -32,8 +32,12 @@ static bool check_chain(struct served *t, const struct served_queue *q,
         if (((i->flags & SERVED_LEASED) != 0) !=
             (served_lease_of(t, id) != NULL))
             return bad(q, "a URL is leased by nobody");
-        active += (i->flags & SERVED_COMPLETE) == 0;
-        completed += (i->flags & SERVED_COMPLETE) != 0;
+        if (((i->flags & SERVED_LEASED) != 0) !=
+                (i->life == LIFE_LEASED || i->life == LIFE_AGAIN) ||
+            (i->due_ms == 0) != (i->life == LIFE_DONE))
+            return bad(q, "a URL is not what it is said to be");
+        active += i->life != LIFE_DONE;
+        completed += i->life == LIFE_DONE;
         leased += (i->flags & SERVED_LEASED) != 0;
         logged += served_url_seq(i) != 0;
         last = id;

@@ -84,8 +84,8 @@ static uint64_t purge_queue(struct served *t, struct served_queue *q,
     for (; id != 0 && id <= last; id = served_url_at(t, id)->next) {
         const struct served_url *i = served_url_at(t, id);
 
-        active += (i->flags & SERVED_COMPLETE) == 0;
-        completed += (i->flags & SERVED_COMPLETE) != 0;
+        active += i->life != LIFE_DONE;
+        completed += i->life == LIFE_DONE;
         leased += (i->flags & SERVED_LEASED) != 0;
         logged += served_url_seq(i) != 0;
         q->removed_upto = id;

@@ -12,11 +12,11 @@
  *
  * A URL is in one of these places:
  *
- *   lane       never served nor put again: the chain of its queue, which is in
+ *   lane       queued, and never served: the chain of its queue, which is in
  *              order of arrival, so in order of date; costs nothing
- *   due heap   everything else that waits
- *   leased     in t->leases
- *   completed  nowhere
+ *   due heap   due, or queued and given back
+ *   t->leases  leased, for the first time or again
+ *   nowhere    done: completed
  */
 #ifndef URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
 #define URLWEIR_FRONTIER_SERVED_SERVED_IMPL_H
@@ -29,12 +29,12 @@
 #include "frontier/served/round_robin.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_leases.h"
+#include "frontier/url_life.h"
 #include "storage/rows/served_log.h"
 
 #define SERVED_LANE      1
-#define SERVED_LEASED    2
-#define SERVED_COMPLETE  4
-#define SERVED_MARK      8 /* while a due heap is swept */
+#define SERVED_LEASED    2 /* in t->leases */
+#define SERVED_MARK      4 /* while a due heap is swept */
 
 #define SERVED_ID_MOST   (UINT32_MAX - 1)
 #define DEFAULT_DELAY_MS 1000
@@ -45,6 +45,7 @@ struct served_url {
     uint32_t next;  /* of its queue, in order of arrival */
     uint32_t seq_low;
     uint16_t seq_high; /* its row in item_update; 0: none */
+    uint8_t life;      /* enum url_life */
     uint8_t flags;
 };
 
@@ -193,8 +194,10 @@ struct served_lease *served_lease_of(const struct served *t, uint32_t id);
 struct served_lease *served_lease_begin(struct served *t, uint32_t id,
                                         int64_t at_ms, int64_t until_ms,
                                         uint64_t seq);
-/* After this the URL is neither leased nor anywhere else. */
-void served_lease_end(struct served *t, struct served_lease *h);
+/* Ends it by this event. After this the URL is neither leased nor anywhere
+ * else. */
+void served_lease_end(struct served *t, struct served_lease *h,
+                      enum life_event how);
 uint64_t served_lease_id(const struct served_lease *h);
 
 /* ---- others ---- */

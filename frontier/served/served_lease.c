@@ -43,17 +43,20 @@ struct served_lease *served_lease_begin(struct served *t, uint32_t id,
     h->at_ms = at_ms;
     h->seq = seq;
     heap_push(&t->until, &h->until, until_ms);
+    i->life = (uint8_t)url_life_after(i->life, LIFE_LEASE);
     i->flags = (uint8_t)((i->flags & ~SERVED_LANE) | SERVED_LEASED);
     served_count(t, t->queues[i->queue], 0, 0, 1);
     return h;
 }
 
-void served_lease_end(struct served *t, struct served_lease *h)
+void served_lease_end(struct served *t, struct served_lease *h,
+                      enum life_event how)
 {
     struct served_url *i = served_url_at(t, h->id);
 
     heap_remove(&t->until, &h->until);
     if (served_url_exists(t, h->id)) { /* else its queue was removed */
+        i->life = (uint8_t)url_life_after(i->life, how);
         i->flags &= (uint8_t)~SERVED_LEASED;
         served_count(t, t->queues[i->queue], 0, 0, -1);
     }
@@ -65,7 +68,7 @@ static void expire(struct served *t, struct served_lease *h)
     uint32_t id = h->id;
     struct served_queue *q = t->queues[served_url_at(t, id)->queue];
 
-    served_lease_end(t, h);
+    served_lease_end(t, h, LIFE_GIVE_BACK);
     if (!served_url_exists(t, id))
         return;
     served_wait(t, q, id);

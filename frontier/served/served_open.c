@@ -78,6 +78,7 @@ static void take_url(void *ctx, uint64_t id, uint32_t origin, int64_t at_ms)
     i = served_make_room(t, (uint32_t)id);
     *i = (struct served_url){.due_ms = at_ms,
                              .queue = number,
+                             .life = LIFE_QUEUED,
                              .flags = SERVED_LANE};
     q->gone = false;
     served_append(t, q, (uint32_t)id);
@@ -100,7 +101,7 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
         q->served_ms = e->at_ms;
     h = served_lease_of(t, id);
     if (h != NULL) /* a later lease replaces it */
-        served_lease_end(t, h);
+        served_lease_end(t, h, LIFE_GIVE_BACK);
     until = clock_earlier(e->until_ms, t->now + (e->until_ms - e->at_ms));
     if (until > t->now)
         (void)served_lease_begin(t, id, e->at_ms, until, e->seq);
@@ -109,7 +110,8 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
 /* ---- updates ---- */
 
 /* Updates are not in order of URLs; only the URL is touched here, so that an
- * update costs one cache line. */
+ * update costs one cache line. The lease of a leased URL is newer than its
+ * updates, or they end it. */
 static void take_update(void *ctx, const struct served_update_row *u)
 {
     struct served *t = ctx;
@@ -123,12 +125,16 @@ static void take_update(void *ctx, const struct served_update_row *u)
     served_url_set_seq(i, u->seq);
     if ((i->flags & SERVED_LEASED) != 0 &&
         served_lease_of(t, id)->seq < u->since)
-        served_lease_end(t, served_lease_of(t, id));
-    if ((i->flags & SERVED_LANE) != 0 && u->due_ms == i->due_ms)
+        served_lease_end(t, served_lease_of(t, id), LIFE_GIVE_BACK);
+    if (((i->flags & SERVED_LANE) != 0 || i->life == LIFE_LEASED) &&
+        u->due_ms == i->due_ms)
         return; /* only metadata; the URL is as it was put */
     i->due_ms = u->due_ms;
-    i->flags = (uint8_t)((i->flags & SERVED_LEASED) |
-                         (u->due_ms == 0 ? SERVED_COMPLETE : 0));
+    i->flags &= SERVED_LEASED;
+    i->life =
+        (uint8_t)url_life_after(i->life, u->due_ms == 0 ? LIFE_END : LIFE_DATE);
+    if (i->flags != 0 && i->life == LIFE_DUE)
+        i->life = (uint8_t)url_life_after(i->life, LIFE_LEASE);
 }
 
 /* ---- counters, heaps, round robins ---- */
@@ -152,12 +158,11 @@ static void add_counts(struct url_counts *c, const struct served_queue *q)
 
 static void take_item(struct served *t, const struct served_url *i, uint32_t id)
 {
-    const uint8_t both = SERVED_COMPLETE | SERVED_LEASED;
     struct served_queue *q = t->queues[i->queue];
 
-    if ((i->flags & both) == both) /* a completed URL is never leased */
-        served_lease_end(t, served_lease_of(t, id));
-    if ((i->flags & SERVED_COMPLETE) != 0)
+    if (i->life == LIFE_DONE && (i->flags & SERVED_LEASED) != 0)
+        served_lease_end(t, served_lease_of(t, id), LIFE_END);
+    if (i->life == LIFE_DONE)
         q->completed++;
     else
         q->active++;
@@ -165,7 +170,7 @@ static void take_item(struct served *t, const struct served_url *i, uint32_t id)
         q->logged++;
         t->logged++;
     }
-    if (i->flags == 0)
+    if (i->flags == 0 && i->life != LIFE_DONE)
         served_wait(t, q, id);
 }
 

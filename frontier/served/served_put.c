@@ -49,6 +49,7 @@ static struct served_url *make_item(struct served *t, struct served_queue *q,
 
     *i = (struct served_url){.due_ms = t->last_at_ms,
                              .queue = q->number,
+                             .life = LIFE_QUEUED,
                              .flags = SERVED_LANE};
     if (!q->there) {
         served_queue_appear(t, q);
@@ -256,54 +257,47 @@ static enum status log_update(struct served *t, uint32_t id, int64_t due_ms,
     return STATUS_OK;
 }
 
-static void complete(struct served *t, struct served_queue *q,
-                     struct served_url *i)
+/* Does the due heap of its queue have it? */
+static bool is_in_heap(const struct served_url *i)
 {
-    if ((i->flags & SERVED_COMPLETE) == 0)
-        served_count(t, q, -1, 1, 0);
-    i->flags = SERVED_COMPLETE;
-    i->due_ms = 0;
+    return (i->life == LIFE_QUEUED || i->life == LIFE_DUE) &&
+           (i->flags & SERVED_LANE) == 0;
 }
 
-static void reschedule(struct served *t, struct served_queue *q, uint32_t id,
-                       int64_t due_ms, bool was_leased)
+/* Ends its lease, if there is one, and puts it into its place. */
+static void move(struct served *t, struct served_queue *q, uint32_t id,
+                 int64_t due_ms)
 {
     struct served_url *i = served_url_at(t, id);
-    bool in_heap =
-        (i->flags & (SERVED_LANE | SERVED_COMPLETE)) == 0 && !was_leased;
+    const enum life_event how = due_ms == 0 ? LIFE_END : LIFE_DATE;
+    bool stays = is_in_heap(i) && i->due_ms == due_ms;
+    bool was_done = i->life == LIFE_DONE, is_done;
 
-    if ((i->flags & SERVED_COMPLETE) != 0)
-        served_count(t, q, 1, -1, 0);
+    if ((i->flags & SERVED_LEASED) != 0)
+        served_lease_end(t, served_lease_of(t, id), how);
+    else
+        i->life = (uint8_t)url_life_after(i->life, how);
+    is_done = i->life == LIFE_DONE;
+    served_count(t, q, was_done - is_done, is_done - was_done, 0);
     i->flags = 0;
-    if (in_heap && i->due_ms == due_ms)
-        return; /* it is in its place already */
     i->due_ms = due_ms;
-    served_wait(t, q, id);
+    if (!is_done && !stays)
+        served_wait(t, q, id);
 }
 
 enum status served_update(struct served *t, uint32_t id, int64_t due_ms,
                           struct bytes metadata)
 {
     struct served_url *i = served_url_at(t, id);
-    struct served_queue *q = t->queues[i->queue];
-    struct served_lease *h =
-        (i->flags & SERVED_LEASED) != 0 ? served_lease_of(t, id) : NULL;
-    bool again = due_ms == 0 && (i->flags & SERVED_COMPLETE) != 0;
     enum status st = STATUS_OK;
 
     if (due_ms == 0) /* it is not delivered any more */
         metadata = (struct bytes){NULL, 0};
-    if (!again)
+    if (due_ms != 0 || i->life != LIFE_DONE)
         st = log_update(t, id, due_ms, metadata);
-    if (st != STATUS_OK)
-        return st;
-    if (h != NULL)
-        served_lease_end(t, h);
-    if (due_ms == 0)
-        complete(t, q, i);
-    else
-        reschedule(t, q, id, due_ms, h != NULL);
-    return STATUS_OK;
+    if (st == STATUS_OK)
+        move(t, t->queues[i->queue], id, due_ms);
+    return st;
 }
 
 static enum status apply(struct served *t, const struct served_put *p,

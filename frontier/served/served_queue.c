@@ -200,7 +200,8 @@ static bool entry_counts(const struct served *t, struct due_entry e)
     const struct served_url *i = served_url_at(t, e.id);
 
     return served_url_exists(t, e.id) && i->due_ms == e.due_ms &&
-           (i->flags & (SERVED_LANE | SERVED_LEASED | SERVED_COMPLETE)) == 0;
+           (i->flags & SERVED_LANE) == 0 &&
+           url_life_after(i->life, LIFE_LEASE) != LIFE_NONE;
 }
 
 /* Keeps each URL once, even if it is there twice. */

@@ -9,6 +9,12 @@
  */
 #include "frontier/served/served_impl.h"
 
+static const enum url_state state_of[LIFE_STATES_] = {
+    [LIFE_QUEUED] = URL_STATE_QUEUED,  [LIFE_DUE] = URL_STATE_QUEUED,
+    [LIFE_LEASED] = URL_STATE_LEASED,  [LIFE_AGAIN] = URL_STATE_LEASED,
+    [LIFE_DONE] = URL_STATE_COMPLETED,
+};
+
 enum status served_find(struct served *t, struct bytes crawl, struct bytes key,
                         struct bytes url, int64_t now, struct url_facts *facts,
                         url_visit visit, void *ctx)
@@ -28,9 +34,7 @@ enum status served_find(struct served *t, struct bytes crawl, struct bytes key,
         return seen_store_broke(t->base, st);
     h = served_lease_of(t, id);
     *facts = (struct url_facts){
-        .state = h != NULL                           ? URL_STATE_LEASED
-                 : served_url_at(t, id)->due_ms == 0 ? URL_STATE_COMPLETED
-                                                     : URL_STATE_QUEUED,
+        .state = state_of[served_url_at(t, id)->life],
         .leased_until_ms = h != NULL ? h->until.key : 0,
         .blocked_until_ms = q->blocked_until_ms,
         .served_ms = q->served_ms,

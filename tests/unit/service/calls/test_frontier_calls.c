@@ -63,6 +63,33 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
 }
 END_TEST
 
+/* Its holder says when the URL is worth another fetch. */
+START_TEST(ours_completed_with_a_date_it_is_served_again_at_that_date)
+{
+    struct service_rig r;
+
+    service_make(&r);
+    SAME(discover(&r, "c", "k", "http://h/1"), FRONTIER_ACK_OK);
+    for (unsigned i = 1; i <= 3; i++) {
+        ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "http://h/1");
+        SAME(know(&r, "c", "k", "http://h/1", NOW_S + 100 * i),
+             FRONTIER_ACK_OK);
+        SAME(get_counts(&r, "c", "k").leased, 0);
+        pass(&r, 99999);
+        ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "");
+        if (i == 2)
+            service_restart(&r);
+        ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "");
+        pass(&r, 1);
+    }
+    ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "http://h/1");
+    SAME(know(&r, "c", "k", "http://h/1", 0), FRONTIER_ACK_OK);
+    pass(&r, 1000000);
+    ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "");
+    service_fini(&r);
+}
+END_TEST
+
 START_TEST(contract_2_identity_is_crawl_key_and_url_byte_by_byte)
 {
     struct service_rig r;
@@ -445,6 +472,7 @@ Suite *suite_frontier_calls(void)
     const TTest *const tests[] = {
         contract_2_a_discovered_url_is_ok_once_and_skipped_ever_after,
         contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new,
+        ours_completed_with_a_date_it_is_served_again_at_that_date,
         contract_2_identity_is_crawl_key_and_url_byte_by_byte,
         contract_2_items_that_say_nothing_or_have_no_key_are_skipped,
         contract_2_an_empty_url_with_a_key_is_taken_and_served,
