@@ -253,7 +253,15 @@ check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
-check-cli: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) $(SHARED_FILES) $(if $(filter release,$(MODE)),$(SO))
+# Two releases of a documentation, for tests/cli/recrawl-release.sh, which is
+# skipped where they are not to be had.
+RELEASE_DOCS := clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc)
+build/docs/%.stamp: tools/unpack-package.sh
+	$(Q)mkdir -p $(@D)
+	$(Q)$< $* build/docs/$* || :
+	$(Q)touch $@
+
+check-cli: build/deps-check.stamp $(RELEASE_DOCS:%=build/docs/%.stamp) $(BIN) $(SUPPORT_BIN) $(SHARED_FILES) $(if $(filter release,$(MODE)),$(SO))
 	$(Q)tests/cli/run_cli.sh $(abspath $B) $(T)
 
 check-long: ## the full sizes: more kills, more keys, larger webs
