@@ -62,7 +62,8 @@ static void take_link(void *ctx, const struct link_row *row)
         (struct past_link){.to = row->to,
                            .kind = row->kind,
                            .reason = row->said.reason,
-                           .label = label_of(texts, row),
+                           .label = r->f->o.record_links ? label_of(texts, row)
+                                                         : NULL,
                            .url = copied(texts, row->said.dropped)};
 }
 

@@ -21,7 +21,7 @@
 
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add, *add_text, *set_page, *page, *rows;
+    sqlite3_stmt *add, *add_text, *set_page, *page, *rows, *text;
     sqlite3_stmt *drop_page, *drop_rows, *drop_texts;
     uint64_t last;      /* row */
     struct buf said;    /* of the rows since the last end of a page ... */
@@ -59,7 +59,9 @@ static enum status prepare(struct link_store *s)
         {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
         {&s->drop_rows, "DELETE FROM link WHERE rowid BETWEEN ? AND ?"},
         {&s->drop_texts, "DELETE FROM link_text WHERE link BETWEEN ? AND ?"},
-        {&s->rows, WHOLE_ROWS " WHERE l.rowid BETWEEN ? AND ?"},
+        {&s->rows, "SELECT src, dst, kind FROM link"
+                   " WHERE rowid BETWEEN ? AND ?"},
+        {&s->text, "SELECT said FROM link_text WHERE link = ?"},
     };
     enum status st = STATUS_OK;
 
@@ -99,6 +101,7 @@ void link_store_close(struct link_store *s)
     sqlite3_finalize(s->set_page);
     sqlite3_finalize(s->page);
     sqlite3_finalize(s->rows);
+    sqlite3_finalize(s->text);
     sqlite3_finalize(s->drop_page);
     sqlite3_finalize(s->drop_rows);
     sqlite3_finalize(s->drop_texts);
@@ -236,18 +239,14 @@ static enum status damaged_saying(void)
     return db_damaged("link_text", 0, "is not what the links of a page say");
 }
 
-static enum status take_said(struct saying *saying, struct bytes said,
-                             struct link_row *row)
+/* A page's links begin with this one. */
+static enum status keep_said(struct saying *saying, struct bytes said)
 {
-    if (said.len > 0) {
-        if (saying->rest.len > 0 || said.len > SAID_MOST)
-            return damaged_saying();
-        buf_clear(&saying->text);
-        buf_add_bytes(&saying->text, said);
-        saying->rest = buf_bytes(&saying->text);
-    }
-    if (saying->rest.len > 0 && !link_said_get(&saying->rest, &row->said))
+    if (saying->rest.len > 0 || said.len > SAID_MOST)
         return damaged_saying();
+    buf_clear(&saying->text);
+    buf_add_bytes(&saying->text, said);
+    saying->rest = buf_bytes(&saying->text);
     return STATUS_OK;
 }
 
@@ -255,8 +254,8 @@ static enum status take_said(struct saying *saying, struct bytes said,
 static enum status take_row(sqlite3_stmt *q, struct saying *saying,
                             struct link_row *row)
 {
-    enum status st;
     struct db_row r = db_row(q);
+    enum status st;
 
     *row = (struct link_row){
         .from = db_row_count(&r, 0, DB_ID_MOST),
@@ -264,9 +263,27 @@ static enum status take_row(sqlite3_stmt *q, struct saying *saying,
         .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
     };
     st = db_row_check(&r, "link");
-    return st == STATUS_OK && saying != NULL
-               ? take_said(saying, db_column(q, 3), row)
-               : st;
+    if (st == STATUS_OK && saying != NULL && saying->rest.len > 0 &&
+        !link_said_get(&saying->rest, &row->said))
+        st = damaged_saying();
+    return st;
+}
+
+/* What the links of a page say: borrowed until the statement is reset; nothing
+ * if they say nothing. */
+static enum status read_said(struct link_store *s,
+                             const struct link_range *rows,
+                             struct saying *saying)
+{
+    enum status st;
+
+    if (rows->count == 0)
+        return STATUS_OK;
+    sqlite3_bind_int64(s->text, 1, (int64_t)rows->first);
+    st = db_step(s->d, s->text);
+    if (st == STATUS_OK)
+        saying->rest = db_column(s->text, 0);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
 enum status link_store_each_in(
@@ -276,18 +293,17 @@ enum status link_store_each_in(
     struct link_row row;
     struct saying saying = {.rest = {NULL, 0}};
     uint64_t count = 0;
-    enum status st;
+    enum status st = read_said(s, rows, &saying);
 
-    buf_init(&saying.text, SAID_MOST);
     sqlite3_bind_int64(s->rows, 1, (int64_t)rows->first);
     sqlite3_bind_int64(s->rows, 2, (int64_t)(rows->first + rows->count) - 1);
-    while ((st = db_step(s->d, s->rows)) == STATUS_OK &&
+    while (st == STATUS_OK && (st = db_step(s->d, s->rows)) == STATUS_OK &&
            (st = take_row(s->rows, &saying, &row)) == STATUS_OK) {
         visit(ctx, &row);
         count++;
     }
     sqlite3_reset(s->rows);
-    buf_fini(&saying.text);
+    sqlite3_reset(s->text);
     if (st != STATUS_NOT_FOUND)
         return st;
     if (saying.rest.len > 0)
@@ -309,7 +325,10 @@ static enum status each(struct link_store *s, const char *sql,
     while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
         struct link_row row;
 
-        st = take_row(q, saying, &row);
+        if (saying != NULL && sqlite3_column_bytes(q, 3) > 0)
+            st = keep_said(saying, db_column(q, 3));
+        if (st == STATUS_OK)
+            st = take_row(q, saying, &row);
         more = st == STATUS_OK && visit(ctx, &row);
     }
     sqlite3_finalize(q);
