@@ -73,9 +73,8 @@ for name in ('plain', 'first', 'again', 'chain'):
           f' {100 * r[2] / first[2]:>6.1f} % {100 * r[3] / first[3]:>4.0f} %')
 print('to reach, of the first                                       5.0 %   40 %')
 db = sqlite3.connect(f'file:{at}/first/frontier.db?mode=ro', uri=True)
-links, = db.execute('SELECT count(*) FROM link').fetchone()
-octets = [db.execute('SELECT sum(pgsize) FROM dbstat WHERE name = ?', (t,)).fetchone()[0] or 0
-          for t in ('link', 'link_text')]
-print(f'links: {links}; octets a link: {octets[0] / links:.1f}, with texts, rel and dropped URLs'
-      f' {sum(octets) / links:.1f}')
+links, targets = db.execute('SELECT count(*), sum(length(value) + 1) FROM link_list l, json_each(l.links)').fetchone()
+octets, = db.execute("SELECT sum(pgsize) FROM dbstat WHERE name = 'link_list'").fetchone()
+print(f'links: {links}; octets a link: {targets / links:.1f}, with texts, rel and dropped URLs'
+      f' {octets / links:.1f}')
 END

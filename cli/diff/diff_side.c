@@ -165,7 +165,9 @@ enum status diff_side_read(const struct diff_side *side, struct line_sort *into)
 
     p.last = frontier_store_last_id(r->store);
     p.met = xcalloc((size_t)(p.last / 64) + 1, sizeof *p.met);
-    p.has_links = link_store_recorded(r->links) != LINK_RECORD_NONE;
+    /* To find the links of a page in an older format takes all of them. */
+    p.has_links = link_store_recorded(r->links) != LINK_RECORD_NONE &&
+                  db_format(r->db) == DB_FORMAT;
     buf_init(&p.line, DIFF_LINE_MOST);
     buf_init(&p.url, URL_LENGTH_CEILING + 64);
     buf_init(&p.target, URL_LENGTH_CEILING + 64);

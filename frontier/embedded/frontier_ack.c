@@ -153,39 +153,36 @@ static bool is_recorded(const struct engine_drop *d)
            d->url.len <= LINK_DROPPED_MOST;
 }
 
-static enum status record_link(struct frontier *f, struct link_row row,
-                               const struct link_label *label)
+static void record_link(struct frontier *f, struct link_row row,
+                        const struct link_label *label)
 {
     if (label != NULL) {
         row.said.rel = label->rel;
         row.said.text = label->text;
     }
-    return link_store_add(f->links, &row);
+    link_store_add(f->links, &row);
 }
 
 /* Those that are in, and then those that are not. */
-static enum status record_found(struct frontier *f, const struct engine_done *d,
-                                const struct admission *links, size_t n)
+static void record_found(struct frontier *f, const struct engine_done *d,
+                         const struct admission *links, size_t n)
 {
-    enum status st = STATUS_OK;
-
-    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (!links[i].blocked)
-            st = record_link(f,
-                             (struct link_row){.from = links[i].via,
-                                               .to = links[i].id,
-                                               .kind = links[i].item->kind},
-                             links[i].item->label);
-    for (size_t i = 0; st == STATUS_OK && i < d->drop_count; i++)
+            record_link(f,
+                        (struct link_row){.from = d->id,
+                                          .to = links[i].id,
+                                          .kind = links[i].item->kind},
+                        links[i].item->label);
+    for (size_t i = 0; i < d->drop_count; i++)
         if (is_recorded(&d->drops[i]))
-            st = record_link(f,
-                             (struct link_row){
-                                 .from = d->id,
-                                 .kind = d->drops[i].kind,
-                                 .said = {.reason = (uint8_t)d->drops[i].reason,
-                                          .dropped = d->drops[i].url}},
-                             d->drops[i].label);
-    return st;
+            record_link(f,
+                        (struct link_row){
+                            .from = d->id,
+                            .kind = d->drops[i].kind,
+                            .said = {.reason = (uint8_t)d->drops[i].reason,
+                                     .dropped = d->drops[i].url}},
+                        d->drops[i].label);
 }
 
 static enum status record_page(struct frontier *f, const struct engine_done *d,
@@ -195,23 +192,19 @@ static enum status record_page(struct frontier *f, const struct engine_done *d,
 {
     const struct lease_record *l = lease_find(f->leases, d->id);
     const uint64_t first = link_store_next(f->links);
-    enum status st = STATUS_OK;
 
     if (l == NULL || !brings_links(d, l))
         return STATUS_OK;
-    for (size_t i = 0; st == STATUS_OK && i < past->known_count; i++)
-        st = record_link(f,
-                         (struct link_row){.from = d->id,
-                                           .to = past->known[i].to,
-                                           .kind = past->known[i].kind},
-                         past->known[i].label);
-    if (st == STATUS_OK)
-        st = record_found(f, d, links, n);
-    if (st == STATUS_OK)
-        st = link_store_end_page(f->links);
+    for (size_t i = 0; i < past->known_count; i++)
+        record_link(f,
+                    (struct link_row){.from = d->id,
+                                      .to = past->known[i].to,
+                                      .kind = past->known[i].kind},
+                    past->known[i].label);
+    record_found(f, d, links, n);
     *rows = (struct link_range){first, link_store_next(f->links) - first,
                                 !has_all_links(d, l, links, n)};
-    return st;
+    return link_store_end_page(f->links);
 }
 
 /* Stores links, if asked to; rows[i]: those of done[i], if they are all that it

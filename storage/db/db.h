@@ -39,7 +39,7 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 14 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 15 /* meta.format; older is migrated, newer refused */
 
 struct db;
 
@@ -61,6 +61,9 @@ struct db_added {
     const char *before; /* SQL: what readers see instead */
     const char *was;    /* a table\'s name before, or NULL */
     const char *fill;   /* SQL that a writer runs after adding it, or NULL */
+    /* A table that this later one has replaced, or NULL; `fill` makes it, as a
+     * file that lacks it would have it before it is replaced. */
+    const char *until;
 };
 
 /* A kind of database file: frontier.db is one, another database of the program

@@ -54,8 +54,16 @@ static enum status has_column(struct db *d, const struct db_added *a, bool *has)
     return st;
 }
 
+/* What was replaced counts as there when what has replaced it is. */
 static enum status is_there(struct db *d, const struct db_added *a, bool *is)
 {
+    enum status st = STATUS_OK;
+
+    *is = false;
+    if (a->until != NULL)
+        st = has_table(d, a->until, is);
+    if (st != STATUS_OK || *is)
+        return st;
     return a->column == NULL ? has_table(d, a->table, is)
                              : has_column(d, a, is);
 }
@@ -125,11 +133,15 @@ static enum status add(struct db *d, const struct db_kind *kind,
                  a->table);
         return db_exec(d, sql);
     }
-    if (a->column == NULL)
-        return db_exec(d, sql_of_table(kind, a->table));
-    snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s INTEGER", a->table,
-             a->column);
-    st = db_exec(d, sql);
+    if (a->until != NULL)
+        return db_exec(d, a->fill);
+    if (a->column == NULL) {
+        st = db_exec(d, sql_of_table(kind, a->table));
+    } else {
+        snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN %s INTEGER",
+                 a->table, a->column);
+        st = db_exec(d, sql);
+    }
     return st == STATUS_OK && a->fill != NULL ? db_exec(d, a->fill) : st;
 }
 
@@ -234,27 +246,49 @@ static enum status widen(struct db *d, const struct db_added *a)
     return st;
 }
 
+static enum status view_of(struct db *d, const char *table, const char *select)
+{
+    struct buf sql;
+    enum status st;
+
+    buf_init(&sql, SQL_MOST);
+    buf_addf(&sql, "CREATE TEMP VIEW %s AS %s", table, select);
+    st = buf_failed(&sql);
+    if (st == STATUS_OK)
+        st = db_exec(d, buf_str(&sql));
+    buf_fini(&sql);
+    return st;
+}
+
+static enum status show_table(struct db *d, const struct db_kind *kind,
+                              const struct db_added *a)
+{
+    if (a->until != NULL)
+        return make_temporary(d, a->fill);
+    if (a->before != NULL)
+        return view_of(d, a->table, a->before);
+    return make_temporary(d, sql_of_table(kind, a->table));
+}
+
 static enum status show(struct db *d, const struct db_kind *kind,
                         const struct db_added *a)
 {
     bool first = a == kind->added || strcmp(a[-1].table, a->table) != 0;
-    char sql[128];
+    char select[128];
     bool there, renamed = false;
-    enum status st = has_table(d, a->table, &there);
+    enum status st = a->column == NULL ? is_there(d, a, &there)
+                                       : has_table(d, a->table, &there);
 
     if (st == STATUS_OK && !there)
         st = has_old_name(d, a, &renamed);
     if (st != STATUS_OK)
         return st;
     if (renamed) {
-        snprintf(sql, sizeof sql,
-                 "CREATE TEMP VIEW %s AS SELECT * FROM main.%s", a->table,
-                 a->was);
-        return db_exec(d, sql);
+        snprintf(select, sizeof select, "SELECT * FROM main.%s", a->was);
+        return view_of(d, a->table, select);
     }
     if (a->column == NULL)
-        return there ? STATUS_OK
-                     : make_temporary(d, sql_of_table(kind, a->table));
+        return there ? STATUS_OK : show_table(d, kind, a);
     return there && first ? widen(d, a) : STATUS_OK;
 }
 

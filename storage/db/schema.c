@@ -103,10 +103,10 @@ const char *const schema_sql[] = {
     "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"
     " expires_at INTEGER, unreachable_since INTEGER, http INTEGER, body "
     "BLOB)",
-    /* no key of its own: only appended to and read from start to end */
-    "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)",
-    /* more of a row of link and those after it, packed: rows/link_said.c */
-    "CREATE TABLE link_text(link INTEGER PRIMARY KEY, said BLOB)",
+    /* the links of a page, packed, by the number of the first one, and what is
+     * said of them: rows/link_list.c, rows/link_said.c */
+    "CREATE TABLE link_list(first INTEGER PRIMARY KEY, src INTEGER,"
+    " links TEXT, said BLOB)",
     /* which of them are those of the page of a fetch, and what the record of
      * a fetch refers to: rows/link_store.c, rows/revisit_store.c */
     "CREATE TABLE page_links(fetch INTEGER PRIMARY KEY, first INTEGER,"
@@ -193,10 +193,11 @@ const char *const schema_sql[] = {
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin",
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"
-    " o.prefix || u.path AS dst, " KIND_NAME("l.kind") " AS kind,"
-    " l.src AS src_id, l.dst AS dst_id FROM link l"
+    " o.prefix || u.path AS dst, " KIND_NAME("j.value & 31") " AS kind,"
+    " l.src AS src_id, j.value >> 5 AS dst_id"
+    " FROM link_list l, json_each(l.links) j"
     " JOIN url su ON su.id = l.src JOIN origin so ON so.id = su.origin"
-    " JOIN url u ON u.id = l.dst JOIN origin o ON o.id = u.origin",
+    " JOIN url u ON u.id = j.value >> 5 JOIN origin o ON o.id = u.origin",
     "CREATE VIEW hints AS SELECT o.prefix || u.path AS url,"
     " h.priority / 1000.0 AS priority, " TIME("h.lastmod") " AS lastmod,"
     " " CHANGEFREQ_NAME("h.changefreq") " AS changefreq, h.url AS id"
@@ -215,11 +216,22 @@ const char *const schema_sql[] = {
     NULL
 };
 
+/* Up to format 14 there was a row for each link, numbered by rowid. The links of
+ * a page begin where page_links says so, or where another page's do. */
+#define LINK_LISTS                                                             \
+    "SELECT first, src, (SELECT json_group_array(ifnull(dst, 0) * 32 + kind)"  \
+    " FROM (SELECT dst, kind FROM link WHERE rowid BETWEEN first AND next - 1" \
+    " ORDER BY rowid)) AS links,"                                              \
+    " (SELECT said FROM link_text WHERE link = first) AS said FROM"            \
+    " (SELECT n AS first, src, lead(n, 1, 1 << 62) OVER (ORDER BY n) AS next"  \
+    " FROM (SELECT rowid AS n, src,"                                           \
+    " src IS NOT lag(src) OVER (ORDER BY rowid)"                               \
+    " OR rowid IN (SELECT first FROM page_links) AS begins FROM link)"         \
+    " WHERE begins)"
+
 /* Added since the first layout of format 1 (all layouts had that number until
  * there was format 2). Columns of a table are consecutive, after the table. */
 const struct db_added schema_added[] = {
-    {.table = "link"},
-    {.table = "link_text"},
     {.table = "hint"},
     {.table = "place"},
     {.table = "item_update"},
@@ -264,6 +276,16 @@ const struct db_added schema_added[] = {
     {.table = "page_links"},
     {.table = "page_links", .column = "partial", .before = "NULL"},
     {.table = "revisit"},
+    {.table = "link",
+     .until = "link_list",
+     .fill = "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)"},
+    {.table = "link_text",
+     .until = "link_list",
+     .fill = "CREATE TABLE link_text(link INTEGER PRIMARY KEY, said BLOB)"},
+    {.table = "link_list",
+     .before = LINK_LISTS,
+     .fill = "INSERT INTO link_list " LINK_LISTS ";"
+             "DROP TABLE link; DROP TABLE link_text"},
     {.table = NULL},
 };
 /* clang-format on */

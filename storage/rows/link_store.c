@@ -11,24 +11,71 @@
 
 #include "base/mem.h"
 #include "storage/db/db_row.h"
-#include "storage/db/url_kind.h"
+#include "storage/rows/link_list.h"
 
-#define SAID_MOST ((size_t)64 << 20) /* octets of a page */
-#define SAID_KEPT ((size_t)1 << 20)  /* room kept between pages */
-#define WHOLE_ROWS                                                             \
-    "SELECT l.src, l.dst, l.kind, t.said"                                      \
-    " FROM link l LEFT JOIN link_text t ON t.link = l.rowid"
+#define LIST_MOST ((size_t)64 << 20) /* octets of a page, said or not */
+#define LIST_KEPT ((size_t)1 << 20)  /* room kept between pages */
 
 struct link_store {
     struct db *d;
-    sqlite3_stmt *add, *add_text, *set_page, *page, *rows, *text;
-    sqlite3_stmt *drop_page, *drop_rows, *drop_texts;
-    uint64_t last;      /* row */
-    struct buf said;    /* of the rows since the last end of a page ... */
-    uint64_t said_from; /* ... of which this was the first; */
-    bool says;          /* and some said something */
+    sqlite3_stmt *add, *set_page, *page, *list, *drop_page, *drop_list;
+    uint64_t last;                /* link */
+    struct buf links, said;       /* of the page under way ... */
+    uint64_t list_from, list_src; /* ... its first link, and the page; */
+    bool says;                    /* some said something */
     enum link_record recorded;
 };
+
+/* ---- a row of link_list ---- */
+
+/* Bytes are borrowed until the statement moves on. */
+struct page_list {
+    uint64_t first, src;
+    struct bytes links, said;
+};
+
+static enum status damaged(uint64_t first, const char *what)
+{
+    return db_damaged("link_list", (int64_t)first, what);
+}
+
+static enum status take_list(sqlite3_stmt *q, struct page_list *l)
+{
+    struct db_row r = db_row(q);
+    enum status st;
+
+    l->first = db_row_count(&r, 0, DB_TOTAL_MOST);
+    l->src = db_row_count(&r, 1, DB_ID_MOST);
+    st = db_row_check(&r, "link_list");
+    if (st != STATUS_OK)
+        return st;
+    l->links = db_column(q, 2);
+    l->said = db_column(q, 3);
+    return l->first > 0 && link_list_begin(&l->links)
+               ? STATUS_OK
+               : damaged(l->first, "is no list of links");
+}
+
+static uint64_t count_of(const struct page_list *l)
+{
+    uint64_t n = 1;
+
+    for (size_t i = 0; i < l->links.len; i++)
+        n += l->links.at[i] == ',';
+    return n;
+}
+
+/* One more link; what is said of them is read as far as l->said has it. */
+static enum status take_link(struct page_list *l, struct link_row *row)
+{
+    *row = (struct link_row){.from = l->src};
+    if (!link_list_get(&l->links, &row->to, &row->kind))
+        return damaged(l->first, "is no list of links");
+    if (l->said.len > 0 && (!link_said_get(&l->said, &row->said) ||
+                            (l->links.len == 0) != (l->said.len == 0)))
+        return damaged(l->first, "is not what the links of a page say");
+    return STATUS_OK;
+}
 
 static enum status read_recorded(struct link_store *s)
 {
@@ -44,24 +91,21 @@ static enum status read_recorded(struct link_store *s)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+#define LISTS "SELECT first, src, links, said FROM link_list"
+
 static enum status prepare(struct link_store *s)
 {
     const struct {
         sqlite3_stmt **out;
         const char *sql;
     } all[] = {
-        /* Rows at the end may be removed, and no number is given twice. */
-        {&s->add, "INSERT INTO link(src, dst, kind, rowid) VALUES(?, ?, ?, ?)"},
-        {&s->add_text, "INSERT INTO link_text VALUES(?, ?)"},
+        {&s->add, "INSERT INTO link_list VALUES(?, ?, ?, ?)"},
+        {&s->list, LISTS " WHERE first = ?"},
+        {&s->drop_list, "DELETE FROM link_list WHERE first = ?"},
         {&s->set_page, "INSERT INTO page_links VALUES(?, ?, ?, ?)"},
         {&s->page, "SELECT fetch, first, count, partial FROM page_links"
                    " WHERE fetch = ?"},
         {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
-        {&s->drop_rows, "DELETE FROM link WHERE rowid BETWEEN ? AND ?"},
-        {&s->drop_texts, "DELETE FROM link_text WHERE link BETWEEN ? AND ?"},
-        {&s->rows, "SELECT src, dst, kind FROM link"
-                   " WHERE rowid BETWEEN ? AND ?"},
-        {&s->text, "SELECT said FROM link_text WHERE link = ?"},
     };
     enum status st = STATUS_OK;
 
@@ -70,20 +114,40 @@ static enum status prepare(struct link_store *s)
     return st;
 }
 
+/* The last link. Only a writer asks, and a file of an older format, which is
+ * for reading, would have to be read as a whole. */
+static enum status find_last(struct link_store *s)
+{
+    struct page_list l;
+    sqlite3_stmt *q = NULL;
+    enum status st;
+
+    if (db_format(s->d) < DB_FORMAT)
+        return STATUS_OK;
+    st = db_prepare(s->d, &q, LISTS " ORDER BY first DESC LIMIT 1");
+    if (st == STATUS_OK)
+        st = db_step(s->d, q);
+    if (st == STATUS_OK)
+        st = take_list(q, &l);
+    if (st == STATUS_OK)
+        s->last = l.first + count_of(&l) - 1;
+    sqlite3_finalize(q);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 enum status link_store_open(struct link_store **out, struct db *d)
 {
     struct link_store *s = xcalloc(1, sizeof *s);
-    int64_t last = 0;
     enum status st;
 
     s->d = d;
-    buf_init(&s->said, SAID_MOST);
+    buf_init(&s->links, LIST_MOST);
+    buf_init(&s->said, LIST_MOST);
     st = prepare(s);
     if (st == STATUS_OK)
-        st = db_number(d, "SELECT ifnull(max(rowid), 0) FROM link", &last);
+        st = find_last(s);
     if (st == STATUS_OK)
         st = read_recorded(s);
-    s->last = (uint64_t)last;
     if (st != STATUS_OK) {
         link_store_close(s);
         return st;
@@ -97,14 +161,12 @@ void link_store_close(struct link_store *s)
     if (s == NULL)
         return;
     sqlite3_finalize(s->add);
-    sqlite3_finalize(s->add_text);
+    sqlite3_finalize(s->list);
+    sqlite3_finalize(s->drop_list);
     sqlite3_finalize(s->set_page);
     sqlite3_finalize(s->page);
-    sqlite3_finalize(s->rows);
-    sqlite3_finalize(s->text);
     sqlite3_finalize(s->drop_page);
-    sqlite3_finalize(s->drop_rows);
-    sqlite3_finalize(s->drop_texts);
+    buf_fini(&s->links);
     buf_fini(&s->said);
     free(s);
 }
@@ -133,36 +195,50 @@ enum status link_store_note(struct link_store *s, bool keeps, bool first_run)
     return st;
 }
 
-enum status link_store_add(struct link_store *s, const struct link_row *row)
+void link_store_add(struct link_store *s, const struct link_row *row)
 {
-    sqlite3_bind_int64(s->add, 1, (int64_t)row->from);
-    if (row->to != 0)
-        sqlite3_bind_int64(s->add, 2, (int64_t)row->to);
-    else
-        sqlite3_bind_null(s->add, 2);
-    sqlite3_bind_int(s->add, 3, row->kind);
-    sqlite3_bind_int64(s->add, 4, (int64_t)++s->last);
-    if (s->said.len == 0)
-        s->said_from = s->last;
+    s->last++;
+    if (s->links.len == 0) {
+        s->list_from = s->last;
+        s->list_src = row->from;
+    }
+    link_list_put(&s->links, row->to, row->kind);
     link_said_put(&s->said, &row->said);
     s->says |=
         (row->said.rel.len | row->said.text.len | row->said.dropped.len) > 0;
-    return db_run(s->d, s->add);
+}
+
+static void empty(struct buf *b)
+{
+    if (b->cap > LIST_KEPT)
+        buf_fini(b);
+    buf_clear(b);
 }
 
 enum status link_store_end_page(struct link_store *s)
 {
-    enum status st = buf_failed(&s->said);
+    enum status st;
 
-    if (st == STATUS_OK && s->says) {
-        sqlite3_bind_int64(s->add_text, 1, (int64_t)s->said_from);
-        sqlite3_bind_blob64(s->add_text, 2, s->said.at, s->said.len,
-                            SQLITE_STATIC);
-        st = db_run(s->d, s->add_text);
+    if (s->links.len == 0)
+        return STATUS_OK;
+    link_list_end(&s->links);
+    st = buf_failed(&s->links);
+    if (st == STATUS_OK)
+        st = buf_failed(&s->said);
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(s->add, 1, (int64_t)s->list_from);
+        sqlite3_bind_int64(s->add, 2, (int64_t)s->list_src);
+        sqlite3_bind_text64(s->add, 3, s->links.at, s->links.len, SQLITE_STATIC,
+                            SQLITE_UTF8);
+        if (s->says)
+            sqlite3_bind_blob64(s->add, 4, s->said.at, s->said.len,
+                                SQLITE_STATIC);
+        else
+            sqlite3_bind_null(s->add, 4);
+        st = db_run(s->d, s->add);
     }
-    if (s->said.cap > SAID_KEPT)
-        buf_fini(&s->said);
-    buf_clear(&s->said);
+    empty(&s->links);
+    empty(&s->said);
     s->says = false;
     return st;
 }
@@ -207,14 +283,6 @@ enum status link_store_page(struct link_store *s, uint64_t seq,
     return st;
 }
 
-static enum status drop_range(struct link_store *s, sqlite3_stmt *q,
-                              const struct link_range *rows)
-{
-    sqlite3_bind_int64(q, 1, (int64_t)rows->first);
-    sqlite3_bind_int64(q, 2, (int64_t)(rows->first + rows->count) - 1);
-    return db_run(s->d, q);
-}
-
 enum status link_store_forget(struct link_store *s, uint64_t seq,
                               const struct link_range *rows, bool with_rows)
 {
@@ -224,66 +292,8 @@ enum status link_store_forget(struct link_store *s, uint64_t seq,
     st = db_run(s->d, s->drop_page);
     if (st != STATUS_OK || !with_rows || rows->count == 0)
         return st;
-    st = drop_range(s, s->drop_texts, rows);
-    return st == STATUS_OK ? drop_range(s, s->drop_rows, rows) : st;
-}
-
-/* Where reading is in what is said of the links of a page. */
-struct saying {
-    struct buf text;
-    struct bytes rest;
-};
-
-static enum status damaged_saying(void)
-{
-    return db_damaged("link_text", 0, "is not what the links of a page say");
-}
-
-/* A page's links begin with this one. */
-static enum status keep_said(struct saying *saying, struct bytes said)
-{
-    if (saying->rest.len > 0 || said.len > SAID_MOST)
-        return damaged_saying();
-    buf_clear(&saying->text);
-    buf_add_bytes(&saying->text, said);
-    saying->rest = buf_bytes(&saying->text);
-    return STATUS_OK;
-}
-
-/* saying NULL: what is said is not read. */
-static enum status take_row(sqlite3_stmt *q, struct saying *saying,
-                            struct link_row *row)
-{
-    struct db_row r = db_row(q);
-    enum status st;
-
-    *row = (struct link_row){
-        .from = db_row_count(&r, 0, DB_ID_MOST),
-        .to = db_row_count(&r, 1, DB_ID_MOST),
-        .kind = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST),
-    };
-    st = db_row_check(&r, "link");
-    if (st == STATUS_OK && saying != NULL && saying->rest.len > 0 &&
-        !link_said_get(&saying->rest, &row->said))
-        st = damaged_saying();
-    return st;
-}
-
-/* What the links of a page say: borrowed until the statement is reset; nothing
- * if they say nothing. */
-static enum status read_said(struct link_store *s,
-                             const struct link_range *rows,
-                             struct saying *saying)
-{
-    enum status st;
-
-    if (rows->count == 0)
-        return STATUS_OK;
-    sqlite3_bind_int64(s->text, 1, (int64_t)rows->first);
-    st = db_step(s->d, s->text);
-    if (st == STATUS_OK)
-        saying->rest = db_column(s->text, 0);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    sqlite3_bind_int64(s->drop_list, 1, (int64_t)rows->first);
+    return db_run(s->d, s->drop_list);
 }
 
 enum status link_store_each_in(
@@ -291,50 +301,83 @@ enum status link_store_each_in(
     void (*visit)(void *ctx, const struct link_row *row), void *ctx)
 {
     struct link_row row;
-    struct saying saying = {.rest = {NULL, 0}};
+    struct page_list l;
     uint64_t count = 0;
-    enum status st = read_said(s, rows, &saying);
+    enum status st;
 
-    sqlite3_bind_int64(s->rows, 1, (int64_t)rows->first);
-    sqlite3_bind_int64(s->rows, 2, (int64_t)(rows->first + rows->count) - 1);
-    while (st == STATUS_OK && (st = db_step(s->d, s->rows)) == STATUS_OK &&
-           (st = take_row(s->rows, &saying, &row)) == STATUS_OK) {
-        visit(ctx, &row);
+    if (rows->count == 0)
+        return STATUS_OK;
+    sqlite3_bind_int64(s->list, 1, (int64_t)rows->first);
+    st = db_step(s->d, s->list);
+    if (st == STATUS_OK)
+        st = take_list(s->list, &l);
+    while (st == STATUS_OK && l.links.len > 0) {
+        st = take_link(&l, &row);
+        if (st == STATUS_OK)
+            visit(ctx, &row);
         count++;
     }
-    sqlite3_reset(s->rows);
-    sqlite3_reset(s->text);
-    if (st != STATUS_NOT_FOUND)
-        return st;
-    if (saying.rest.len > 0)
-        return damaged_saying();
-    return count == rows->count ? STATUS_OK
-                                : db_damaged("page_links", (int64_t)rows->first,
-                                             "names rows that are not there");
+    sqlite3_reset(s->list);
+    return st == STATUS_NOT_FOUND || (st == STATUS_OK && count != rows->count)
+               ? db_damaged("page_links", (int64_t)rows->first,
+                            "names links that are not there")
+               : st;
 }
 
-static enum status each(struct link_store *s, const char *sql,
-                        struct saying *saying,
+/* ---- the links of all ---- */
+
+static enum status each_of(struct page_list *l, bool *more,
+                           bool (*visit)(void *ctx, const struct link_row *row),
+                           void *ctx)
+{
+    struct link_row row;
+    enum status st = STATUS_OK;
+
+    while (*more && st == STATUS_OK && l->links.len > 0) {
+        st = take_link(l, &row);
+        *more = st == STATUS_OK && visit(ctx, &row);
+    }
+    return st;
+}
+
+static enum status each(struct link_store *s, bool whole,
                         bool (*visit)(void *ctx, const struct link_row *row),
                         void *ctx)
 {
     sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q, sql);
+    enum status st = db_prepare(s->d, &q, LISTS " ORDER BY first");
+    uint64_t next = 1;
     bool more = true;
 
     while (more && st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        struct link_row row;
+        struct page_list l;
 
-        if (saying != NULL && sqlite3_column_bytes(q, 3) > 0)
-            st = keep_said(saying, db_column(q, 3));
+        st = take_list(q, &l);
+        if (st != STATUS_OK)
+            break;
+        if (l.first < next)
+            st = damaged(l.first, "has links of the list before it");
+        next = l.first + count_of(&l);
+        if (!whole)
+            l.said.len = 0;
         if (st == STATUS_OK)
-            st = take_row(q, saying, &row);
-        more = st == STATUS_OK && visit(ctx, &row);
+            st = each_of(&l, &more, visit, ctx);
     }
     sqlite3_finalize(q);
-    if (st == STATUS_NOT_FOUND && saying != NULL && saying->rest.len > 0)
-        return damaged_saying();
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Without what is said, and without dropped ones. */
+struct plain {
+    bool (*visit)(void *ctx, const struct link_row *row);
+    void *ctx;
+};
+
+static bool visit_plain(void *ctx, const struct link_row *row)
+{
+    const struct plain *p = ctx;
+
+    return row->to == 0 || p->visit(p->ctx, row);
 }
 
 enum status link_store_each(struct link_store *s,
@@ -342,10 +385,9 @@ enum status link_store_each(struct link_store *s,
                                           const struct link_row *row),
                             void *ctx)
 {
-    return each(s,
-                "SELECT src, dst, kind FROM link WHERE dst IS NOT NULL"
-                " ORDER BY rowid",
-                NULL, visit, ctx);
+    struct plain p = {visit, ctx};
+
+    return each(s, false, visit_plain, &p);
 }
 
 enum status link_store_each_whole(struct link_store *s,
@@ -353,31 +395,32 @@ enum status link_store_each_whole(struct link_store *s,
                                                 const struct link_row *row),
                                   void *ctx)
 {
-    struct saying saying = {.rest = {NULL, 0}};
-    enum status st;
+    return each(s, true, visit, ctx);
+}
 
-    buf_init(&saying.text, SAID_MOST);
-    st = each(s, WHOLE_ROWS " ORDER BY l.rowid", &saying, visit, ctx);
-    buf_fini(&saying.text);
-    return st;
+struct again {
+    uint64_t to, via, count;
+    bool on_via;
+};
+
+static bool count_again(void *ctx, const struct link_row *row)
+{
+    struct again *a = ctx;
+
+    if (row->to == a->to) {
+        a->count++;
+        a->on_via |= row->from == a->via;
+    }
+    return true;
 }
 
 enum status link_store_seen_again(struct link_store *s, uint64_t to,
                                   uint64_t via, uint64_t *count)
 {
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q,
-                                "SELECT count(*) - ifnull(max(src = ?2), 0)"
-                                " FROM link WHERE dst = ?1");
+    struct again a = {.to = to, .via = via};
+    enum status st = link_store_each(s, count_again, &a);
 
-    if (st == STATUS_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)to);
-        sqlite3_bind_int64(q, 2, (int64_t)via);
-        st = db_step(s->d, q);
-    }
-    if (st == STATUS_OK)
-        *count = (uint64_t)sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
+    *count = a.count - a.on_via;
     return st;
 }
 
@@ -400,22 +443,14 @@ enum status link_store_verify(struct link_store *s, uint64_t last,
                               uint64_t *count)
 {
     struct check c = {.last = last};
-    int64_t orphans = 0;
     enum status st = link_store_each_whole(s, check_row, &c);
 
     *count = c.count;
-    if (st == STATUS_OK)
-        st = db_number(s->d,
-                       "SELECT count(*) FROM link_text t WHERE NOT EXISTS"
-                       " (SELECT 1 FROM link l WHERE l.rowid = t.link)",
-                       &orphans);
     if (st != STATUS_OK)
         return st;
     if (c.bad)
-        return db_damaged("link", (int64_t)c.count, "names no URL");
-    if (orphans > 0)
-        return db_damaged("link_text", orphans, "rows are of no link");
+        return db_damaged("link_list", (int64_t)c.count, "names no URL");
     if (c.count > 0 && s->recorded == LINK_RECORD_NONE)
-        return db_damaged("link", 1, "nothing was recorded");
+        return db_damaged("link_list", 1, "nothing was recorded");
     return STATUS_OK;
 }

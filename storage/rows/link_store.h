@@ -1,13 +1,14 @@
 /*
  * link_store.h - the whole link graph, if a crawl keeps it.
  *
- * With --record links each link of a page becomes a row of table link (from,
- * to, kind), repeats included, in the transaction that makes the page done. One
- * that was dropped for its URL has no `to`. What is said of the links of a page
- * is a row of table link_text (link_said.h). Rows are appended, about 10 octets
- * each without their texts, without an index; they go when their fetch does
- * (history.h). Finding the links to a URL therefore reads the whole table;
- * explain does that for people, the crawl does not.
+ * With --record links the links of a page become a row of table link_list, in
+ * the transaction that makes the page done: for each link, repeats included,
+ * where it leads and its kind (link_list.h; one that was dropped for its URL
+ * leads nowhere), and what the page says of it (link_said.h). Links are
+ * numbered from 1 on; a list has the number of its first one. Lists are
+ * appended, about 9 octets a link without what is said, without an index; they
+ * go when their fetch does (history.h). Finding the links to a URL therefore
+ * reads the whole table; explain does that for people, the crawl does not.
  *
  * Owned by the frontier thread; readers open the database read-only.
  */
@@ -43,20 +44,20 @@ enum link_record link_store_recorded(const struct link_store *s);
 MUST_CHECK enum status link_store_note(struct link_store *s, bool keeps,
                                        bool first_run);
 
-MUST_CHECK enum status link_store_add(struct link_store *s,
-                                      const struct link_row *row);
-/* The rows since the last call are a page's: stores what is said of them. */
+/* One more link of a page, which is the same `from` in all of them ... */
+void link_store_add(struct link_store *s, const struct link_row *row);
+/* ... until it ends: stores them. */
 MUST_CHECK enum status link_store_end_page(struct link_store *s);
 
-/* Rows that follow each other: those of one page, after which `first` would be
+/* Links that follow each other: those of one page, after which `first` would be
  * the next one. */
 struct link_range {
     uint64_t first, count;
     bool partial; /* the page has others, which were dropped */
 };
-/* Where the next row will be. */
+/* The number of the next link. */
 uint64_t link_store_next(const struct link_store *s);
-/* Fetch `seq` was of a page whose links are in these rows; not partial: all of
+/* Fetch `seq` was of a page that has these links; not partial: all of
  * them, but for those that its crawl would never take. */
 MUST_CHECK enum status link_store_set_page(struct link_store *s, uint64_t seq,
                                            const struct link_range *rows);

@@ -68,7 +68,8 @@ if command -v sqlite3 >/dev/null; then
 
     # The root leads to b.html as well, the page on which it is first found
     # notwithstanding.
-    sqlite3 planted/frontier.db 'INSERT INTO link VALUES(1, 6, 0)'
+    sqlite3 planted/frontier.db "INSERT INTO link_list
+        SELECT max(first) + 1000, 1, '[192]', NULL FROM link_list"
     exits 0 "$URLWEIR" audit planted --json
     has fetched_found_through_lost 2
     has fetched_only_through_lost 1
@@ -82,7 +83,8 @@ if command -v sqlite3 >/dev/null; then
 
     # A link to nowhere.
     cp -r d dangling
-    sqlite3 dangling/frontier.db 'INSERT INTO link VALUES(1, 99, 0)'
+    sqlite3 dangling/frontier.db "INSERT INTO link_list
+        SELECT max(first) + 1000, 1, '[3168]', NULL FROM link_list"
     exits 6 "$URLWEIR" verify dangling
     says out "links: a row names no URL"
     exits 6 "$URLWEIR" export dangling --what links

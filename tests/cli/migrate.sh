@@ -11,7 +11,7 @@ port=29417 # as in the crawls' URLs
 web="--hosts 4 --pages 56 --size 600 --leaves 1 --leaf-pages --seed 31
     --profile plain,redirects,robots,errors --port $port"
 today=$(sed -n 's/^#define DB_FORMAT \([0-9]*\) .*/\1/p' "$TOP/storage/db/db.h")
-added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28" # tables and columns that format 1 may lack
+added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29" # tables and columns that format 1 may lack
 
 # take NAME: what was left, as ./d, and what its server had been asked, ./log.old.
 take() {
@@ -39,7 +39,13 @@ d.text_factory = bytes
 names = {"skip_reason": "drop_reason", "skip": "drop_count", "skip_example": "drop_example"}
 new = {"first_byte", "same", "flags", "simhash", "near", "text_digest", "body_print", "completed", "removed_count", "octets", "sources"}
 tables = [t.decode() for (t,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-for table in sorted(tables, key=lambda t: names.get(t, t)):
+# The links, which had a row each.
+links = {"link": "src, dst, kind FROM link ORDER BY rowid",
+         "link_list": "src, value >> 5, value & 31 FROM link_list, json_each(links) ORDER BY first, key"}
+for table in links.keys() & set(tables):
+    for link in d.execute("SELECT " + links[table]):
+        print("link", *link)
+for table in sorted(set(tables) - links.keys(), key=lambda t: names.get(t, t)):
     columns = [c[1].decode() for c in d.execute("PRAGMA table_info(%s)" % table)]
     columns = [c for c in columns if c not in new]
     for row in d.execute("SELECT %s FROM %s ORDER BY 1, 2" % (", ".join(columns), table)):
@@ -147,7 +153,7 @@ for name in first links items; do
     resume d
     ended 0 "$name, finished"
     ! grep -q 'newer format' crawl.err || fail "migrated twice"
-    added=27 # the last of them for the others
+    added=28 # the last of them for the others
     echo "$name: $(sed -n 's/^duplicate //p' check.out) asked again"
 done
 

@@ -246,7 +246,8 @@ static void keep_links(void *whole)
 
     TELLS(db_begin(w->m.d));
     TELLS(link_store_note(w->links, true, true));
-    TELLS(link_store_add(w->links, &row));
+    link_store_add(w->links, &row);
+    TELLS(link_store_end_page(w->links));
     TELLS(hint_store_set(w->hints, 2, &hint));
     TELLS(db_commit(w->m.d));
     TELLS(link_store_each(w->links, visit_link, NULL));

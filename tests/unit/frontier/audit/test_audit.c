@@ -372,8 +372,9 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     for (size_t i = 0; i < 5; i++) {
         char text[128];
 
-        snprintf(text, sizeof text, "INSERT INTO link VALUES(%d, %d, 0)",
-                 (int)rows[i].from, (int)rows[i].to);
+        snprintf(text, sizeof text,
+                 "INSERT INTO link_list VALUES(%d, %d, '[%d]', NULL)",
+                 (int)i + 1, (int)rows[i].from, (int)rows[i].to * 32);
         sql(&r, text);
     }
     ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);

@@ -33,30 +33,47 @@
     "ALTER TABLE fetch DROP COLUMN text_digest;"                               \
     "ALTER TABLE fetch DROP COLUMN body_print;"
 
+/* A row for each link: two of page 1, in one fetch, and one in the next. */
+#define LINK_ROWS                                                              \
+    NO("link_list")                                                            \
+    "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER);"               \
+    "INSERT INTO link VALUES(1, 2, 0), (1, 3, 8), (1, 2, 0), (2, NULL, 31),"   \
+    " (2, 1, 0);"
+#define LINK_TEXTS                                                             \
+    LINK_ROWS                                                                  \
+    "INSERT INTO page_links VALUES(1, 1, 2, NULL), (3, 3, 1, NULL),"           \
+    " (2, 4, 2, NULL), (4, 6, 0, NULL);"                                       \
+    "CREATE TABLE link_text(link INTEGER PRIMARY KEY, said BLOB);"             \
+    "INSERT INTO link_text VALUES(4, x'0000011878000000');"
+#define LISTS      "1:1[64,104,64];4:2[31,32];"
+#define PAGE_LISTS "1:1[64,104];3:1[64];4:2[31,32]0000011878000000;"
+
 /* From the oldest layout to the one that differs only in its number. */
 static const struct {
     const char *take_away;
     bool bodies, queues; /* has repeated bodies; queues of programs */
+    const char *links;
 } layouts[] = {
-    {NO_VIEWS ONE NO("early") NO("link") NO("hint") NO("place")
+    {NO_VIEWS ONE NO("early") NO("link_list") NO("hint") NO("place")
          NO("item_update") NO("item_lease") NO("item_queue") NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
                             "ALTER TABLE fetch DROP COLUMN same;"
                             "ALTER TABLE fetch DROP COLUMN flags;" NO_NEAR,
-     false, false},
-    {NO_VIEWS ONE NO("hint") NO("item_update") NO("item_lease") NO("item_queue")
-         NO("bodypart")
+     false, false, ""},
+    {NO_VIEWS ONE LINK_ROWS NO("hint") NO("item_update") NO("item_lease")
+         NO("item_queue") NO("bodypart")
              NO("bodypage") "ALTER TABLE fetch DROP COLUMN first_byte;"
                             "ALTER TABLE fetch DROP COLUMN same;"
                             "ALTER TABLE fetch DROP COLUMN flags;" NO_NEAR,
-     false, false},
+     false, false, LISTS},
     {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;"
-         "ALTER TABLE item_queue DROP COLUMN completed;",
-     true, true},
-    {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;", true, true},
-    {ONE, true, true},
-    {ONE NO("early"), true, true},
-    {NO_VIEWS ONE NO_TEXT, true, true},
+         "ALTER TABLE item_queue DROP COLUMN completed;" LINK_TEXTS,
+     true, true, PAGE_LISTS},
+    {ONE "ALTER TABLE item_queue DROP COLUMN removed_count;" LINK_ROWS, true,
+     true, LISTS},
+    {ONE, true, true, ""},
+    {ONE NO("early") LINK_TEXTS, true, true, PAGE_LISTS},
+    {NO_VIEWS ONE NO_TEXT LINK_ROWS, true, true, LISTS},
 };
 #define LAYOUTS (int)(sizeof layouts / sizeof *layouts)
 
@@ -114,6 +131,27 @@ static int64_t number(struct db *d, const char *sql)
 #define FORMAT  "SELECT value FROM meta WHERE name = 'format'"
 #define REPEATS "SELECT ifnull(sum(same * 100 + seq), 0) FROM fetch"
 
+/* Reads the lists one by one, as the links of a page are. */
+static void expect_links(struct db *d, const char *wanted)
+{
+    sqlite3_stmt *q = NULL;
+    char text[200] = "";
+
+    ck_assert_int_eq(
+        db_prepare(d, &q,
+                   "SELECT first || ':' || src || links || ifnull(hex(said),"
+                   " '') || ';' FROM link_list WHERE first = ?"),
+        STATUS_OK);
+    for (int first = 1; first < 9; first++) {
+        sqlite3_bind_int(q, 1, first);
+        if (db_step(d, q) == STATUS_OK)
+            strcat(text, (const char *)sqlite3_column_text(q, 0));
+        sqlite3_reset(q);
+    }
+    sqlite3_finalize(q);
+    ck_assert_str_eq(text, wanted);
+}
+
 static void expect_new(struct db *d)
 {
     ck_assert_int_eq(db_format(d), DB_FORMAT);
@@ -134,6 +172,7 @@ START_TEST(a_writer_makes_every_layout_that_of_a_new_store)
     is = layout_of(d);
     ck_assert_str_eq(is, wanted);
     expect_new(d);
+    expect_links(d, layouts[_i].links);
     ck_assert_int_eq(
         number(d, "SELECT count(*) FROM item_queue WHERE completed = 0"
                   " AND removed_count = 0 AND removed = 7 AND served = 8"),
@@ -172,6 +211,7 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
     d = scratch_open(dir.db, DB_READ);
     ck_assert_int_eq(db_format(d), 1);
     ck_assert_int_eq(number(d, REPEATS), layouts[_i].bodies ? 208 : 0);
+    expect_links(d, layouts[_i].links);
     ck_assert_int_eq(number(d, "SELECT count FROM drops"), 3);
     ck_assert_int_eq(number(d, "SELECT count(*) FROM fetches"
                                " WHERE first_byte IS NULL"
@@ -181,7 +221,8 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
         char sql[128];
 
         snprintf(sql, sizeof sql, "SELECT count(%s) FROM %s",
-                 a->column != NULL ? a->column : "*", a->table);
+                 a->column != NULL ? a->column : "*",
+                 a->until != NULL ? a->until : a->table);
         ck_assert_int_ge(number(d, sql), 0);
     }
     ck_assert_int_eq(page_store_open(&pages, d), STATUS_OK);
@@ -213,7 +254,7 @@ START_TEST(a_reader_of_an_old_file_reads_on_when_a_writer_changes_it)
     ck_assert_int_eq(number(r, "SELECT count(*) FROM fetches"), 5);
     w = scratch_open(dir.db, DB_WRITE);
     ck_assert_int_eq(number(r, "SELECT count(*) FROM fetches"), 5);
-    ck_assert_int_eq(number(r, "SELECT count(*) FROM link"), 0);
+    ck_assert_int_eq(number(r, "SELECT count(*) FROM link_list"), 0);
     db_close(r);
     expect_new(w);
     db_close(w);

@@ -37,7 +37,12 @@ static void add(struct links *l, uint64_t from, uint64_t to)
 {
     const struct link_row row = {.from = from, .to = to, .kind = 2};
 
-    ck_assert_int_eq(link_store_add(l->s, &row), STATUS_OK);
+    link_store_add(l->s, &row);
+}
+
+static void end_page(struct links *l)
+{
+    ck_assert_int_eq(link_store_end_page(l->s), STATUS_OK);
 }
 
 /* What each run records, and what is known afterwards, also to the next
@@ -96,8 +101,10 @@ START_TEST(links_come_back_in_order_until_the_reader_has_enough)
 {
     struct links l = make();
 
-    for (uint64_t i = 0; i < 5; i++)
+    for (uint64_t i = 0; i < 5; i++) {
         add(&l, 10 + i, 20 + i % 2);
+        end_page(&l);
+    }
     for (uint64_t most = 1; most <= 6; most++) {
         struct seen s = {.stop_at = most};
 
@@ -116,9 +123,12 @@ START_TEST(links_besides_the_first_are_counted)
     ck_assert_int_eq(link_store_seen_again(l.s, 5, 1, &count), STATUS_OK);
     ck_assert_uint_eq(count, 0);
     add(&l, 1, 5);
+    end_page(&l);
     add(&l, 2, 5);
     add(&l, 2, 6);
+    end_page(&l);
     add(&l, 3, 5);
+    end_page(&l);
     ck_assert_int_eq(link_store_seen_again(l.s, 5, 1, &count), STATUS_OK);
     ck_assert_uint_eq(count, 2);
     /* The seed was on no page when it was first seen. */
@@ -145,13 +155,15 @@ START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
         struct links l = make();
 
         add(&l, 1, 7);
+        end_page(&l);
         ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
         ck_assert_int_eq(link_store_note(l.s, true, true), STATUS_OK);
         ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
         ck_assert_uint_eq(count, 1);
-        ck_assert_int_eq(link_store_add(l.s, &bad[i]), STATUS_OK);
+        link_store_add(l.s, &bad[i]);
+        end_page(&l);
         add(&l, 7, 1);
-        ck_assert_int_eq(link_store_end_page(l.s), STATUS_OK);
+        end_page(&l);
         ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
         ck_assert_uint_eq(count, 2);
         done(&l);
@@ -184,7 +196,7 @@ static enum status links_of(struct links *l, uint64_t seq, struct page *p)
 }
 
 /* Page i has i links; the fetch of it is i + 100. */
-START_TEST(the_links_of_a_page_are_a_range_of_rows)
+START_TEST(the_links_of_a_page_are_a_range_of_numbers)
 {
     struct links l = make();
     struct page p;
@@ -194,6 +206,7 @@ START_TEST(the_links_of_a_page_are_a_range_of_rows)
 
         for (uint64_t k = 0; k < i; k++)
             add(&l, i, i + 20 + k);
+        end_page(&l);
         ck_assert_uint_eq(link_store_next(l.s), rows.first + i);
         ck_assert_int_eq(link_store_set_page(l.s, i + 100, &rows), STATUS_OK);
     }
@@ -246,8 +259,8 @@ static bool is_in(void *ctx, const struct link_row *row)
 static void add_labelled(struct links *l, const struct link_range *rows)
 {
     for (size_t i = 0; i < LABELLED; i++)
-        ck_assert_int_eq(link_store_add(l->s, &labelled[i]), STATUS_OK);
-    ck_assert_int_eq(link_store_end_page(l->s), STATUS_OK);
+        link_store_add(l->s, &labelled[i]);
+    end_page(l);
     ck_assert_int_eq(link_store_set_page(l->s, 9, rows), STATUS_OK);
     ck_assert_int_eq(link_store_note(l->s, true, true), STATUS_OK);
 }
@@ -272,7 +285,7 @@ START_TEST(what_is_said_of_links_comes_and_goes_with_them)
     ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
     ck_assert_uint_eq(count, LABELLED);
     ck_assert_int_eq(link_store_forget(l.s, 9, &rows, true), STATUS_OK);
-    ck_assert_int_eq(db_number(l.d, "SELECT count(*) FROM link_text", &left),
+    ck_assert_int_eq(db_number(l.d, "SELECT count(*) FROM link_list", &left),
                      STATUS_OK);
     ck_assert_int_eq(left, 0);
     done(&l);
@@ -282,17 +295,16 @@ END_TEST
 START_TEST(texts_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
-        "UPDATE link_text SET said = substr(said, 1, length(said) - 1)",
-        "UPDATE link_text SET said = said || x'00'",
-        "UPDATE link_text SET said = x'00c901' || said",   /* text of 201 */
-        "UPDATE link_text SET said = x'c90100' || said",   /* rel of 201 */
-        "UPDATE link_text SET said = x'00008120' || said", /* URL of 4,097 */
-        "UPDATE link_text SET said = x'8080808080808080808000'",
-        "UPDATE link_text SET said = x'ff'",
-        "UPDATE link_text SET link = 2",
-        "DELETE FROM link_text",
-        "INSERT INTO link_text VALUES(3, x'000000')",
-        "INSERT INTO link_text VALUES(99, x'000000')",
+        "UPDATE link_list SET said = substr(said, 1, length(said) - 1)",
+        "UPDATE link_list SET said = said || x'00'",
+        "UPDATE link_list SET said = x'00c901' || said",   /* text of 201 */
+        "UPDATE link_list SET said = x'c90100' || said",   /* rel of 201 */
+        "UPDATE link_list SET said = x'00008120' || said", /* URL of 4,097 */
+        "UPDATE link_list SET said = x'8080808080808080808000'",
+        "UPDATE link_list SET said = x'ff'",
+        "UPDATE link_list SET said = NULL",
+        "UPDATE link_list SET links = '[32,72,1]'",
+        "UPDATE link_list SET links = '[32,72,1,96,96]'",
     };
 
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
@@ -309,6 +321,42 @@ START_TEST(texts_that_cannot_be_are_damage)
 }
 END_TEST
 
+START_TEST(lists_that_overlap_are_damage)
+{
+    struct links l = make();
+    uint64_t count;
+
+    ck_assert_int_eq(link_store_note(l.s, true, true), STATUS_OK);
+    for (uint64_t page = 1; page <= 2; page++) {
+        add(&l, page, 1);
+        add(&l, page, 2);
+        end_page(&l);
+    }
+    ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
+    ck_assert_int_eq(db_exec(l.d, "UPDATE link_list SET first = 2"
+                                  " WHERE first = 3"),
+                     STATUS_OK);
+    ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
+    done(&l);
+}
+END_TEST
+
+START_TEST(no_number_is_given_twice)
+{
+    struct links l = make();
+
+    for (uint64_t n = 1; n < 30; n += 3) {
+        for (uint64_t k = 0; k < 3; k++)
+            add(&l, 7, UINT64_C(1) << n);
+        end_page(&l);
+        ck_assert_uint_eq(link_store_next(l.s), n + 3);
+        reopen(&l, DB_WRITE);
+        ck_assert_uint_eq(link_store_next(l.s), n + 3);
+    }
+    done(&l);
+}
+END_TEST
+
 START_TEST(a_range_that_cannot_be_is_damage)
 {
     static const char *const harms[] = {
@@ -316,9 +364,21 @@ START_TEST(a_range_that_cannot_be_is_damage)
         "UPDATE page_links SET first = 0",
         "UPDATE page_links SET first = -1",
         "UPDATE page_links SET count = -1",
-        "DELETE FROM link WHERE rowid = 3",
-        "UPDATE link SET kind = 200 WHERE rowid = 3",
-        "UPDATE link SET dst = -5 WHERE rowid = 2",
+        "UPDATE page_links SET count = 2",
+        "DELETE FROM link_list",
+        "UPDATE link_list SET first = 2",
+        "UPDATE link_list SET src = -1",
+        "UPDATE link_list SET links = NULL",
+        "UPDATE link_list SET links = '[]'",
+        "UPDATE link_list SET links = '866,898,930'",
+        "UPDATE link_list SET links = '[866,898,930'",
+        "UPDATE link_list SET links = '[866,898,930,]'",
+        "UPDATE link_list SET links = '[866,,930]'",
+        "UPDATE link_list SET links = '[866, 898,930]'",
+        "UPDATE link_list SET links = '[866,898,-930]'",
+        "UPDATE link_list SET links = '[866,0898,930]'",
+        "UPDATE link_list SET links = '[866,898,35184372088832]'",
+        "UPDATE link_list SET links = '[866,898,9999999999999999999999]'",
     };
 
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
@@ -328,6 +388,7 @@ START_TEST(a_range_that_cannot_be_is_damage)
 
         for (uint64_t k = 0; k < 3; k++)
             add(&l, 7, 27 + k);
+        end_page(&l);
         ck_assert_int_eq(link_store_set_page(l.s, 9, &rows), STATUS_OK);
         ck_assert_int_eq(links_of(&l, 9, &p), STATUS_OK);
         ck_assert_int_eq(db_exec(l.d, harms[i]), STATUS_OK);
@@ -349,7 +410,9 @@ Suite *suite_link_store(void)
     tcase_add_test(t, texts_that_cannot_be_are_damage);
     tcase_add_test(
         t, verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none);
-    tcase_add_test(t, the_links_of_a_page_are_a_range_of_rows);
+    tcase_add_test(t, the_links_of_a_page_are_a_range_of_numbers);
+    tcase_add_test(t, lists_that_overlap_are_damage);
+    tcase_add_test(t, no_number_is_given_twice);
     tcase_add_test(t, a_range_that_cannot_be_is_damage);
     suite_add_tcase(s, t);
     return s;
