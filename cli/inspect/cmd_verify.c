@@ -19,11 +19,14 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/logger.h"
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
+#include "cli/inspect/verify_cluster.h"
 #include "cli/inspect/verify_warc.h"
 #include "cli/open_crawl.h"
+#include "cli/secret_args.h"
 #include "filter/checkpoint.h"
 #include "frontier/audit/audit.h"
 #include "frontier/served/served.h"
@@ -48,7 +51,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Repair",
      .help = "accept the store as it is: write the manifest anew and have the "
-             "filter rebuilt"},
+             "filter rebuilt; in a cluster: mend what can be mended, while no "
+             "worker runs"},
 };
 
 static const struct option_table table =
@@ -56,14 +60,17 @@ static const struct option_table table =
 
 const struct usage verify_usage = {
     .name = "verify",
-    .synopsis = "verify DIR [--repair]",
+    .synopsis = "verify DIR [--repair]\n"
+                "verify redis://HOST:PORT[,...]/NAME [--repair]",
     .about = "Checks that store, WARC files, filter file and manifest of a "
-             "crawl, or of a service, agree. Exit status: 0 all agree, 3 the "
-             "next resume (or serve) will repair it, 6 damaged.",
+             "crawl, or of a service, agree; or that each URL of crawl NAME in "
+             "a cluster is in one place. Exit status: 0 all agree, 3 the next "
+             "resume (or serve) will repair it, 6 damaged.",
     .table = &table,
     .least = 1,
     .most = 1,
-    .operand = "a directory of crawl or serve",
+    .operand = "a directory of crawl or serve, or the URL of a crawl in a "
+               "cluster",
 };
 
 struct verdicts {
@@ -500,7 +507,10 @@ int cmd_verify(int argc, char **argv)
 
     if (!command_line_parse(&verify_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (open_crawl(&r, "verify", operands.item[0], &code)) {
+    if (redis_address_is_url(operands.item[0])) {
+        secret_args_hide_logins(argc, argv);
+        code = verify_cluster(operands.item[0], s.repair);
+    } else if (open_crawl(&r, "verify", operands.item[0], &code)) {
         v.service = is_service(&r);
         verify_store(&v, &r);
         if (v.service)

@@ -309,10 +309,13 @@ const struct redis_script cluster_script_again = {
     "return #hosts\n"};
 
 const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
-    &cluster_script_begin,  &cluster_script_put,      &cluster_script_split,
-    &cluster_script_peek,   &cluster_script_claim,    &cluster_script_adopt,
-    &cluster_script_ack,    &cluster_script_extend,   &cluster_script_count,
-    &cluster_script_begun,  &cluster_script_place,    &cluster_script_news,
-    &cluster_script_tell,   &cluster_script_leave,    &cluster_script_workers,
-    &cluster_script_survey, &cluster_script_weigh,    &cluster_script_again,
-    &cluster_script_set,    &cluster_script_settings, &cluster_script_order};
+    &cluster_script_begin,   &cluster_script_put,      &cluster_script_split,
+    &cluster_script_peek,    &cluster_script_claim,    &cluster_script_adopt,
+    &cluster_script_ack,     &cluster_script_extend,   &cluster_script_count,
+    &cluster_script_begun,   &cluster_script_place,    &cluster_script_news,
+    &cluster_script_tell,    &cluster_script_leave,    &cluster_script_workers,
+    &cluster_script_survey,  &cluster_script_weigh,    &cluster_script_again,
+    &cluster_script_set,     &cluster_script_settings, &cluster_script_order,
+    &cluster_script_hosts,   &cluster_script_inspect,  &cluster_script_items,
+    &cluster_script_buckets, &cluster_script_has,      &cluster_script_settle,
+    &cluster_script_correct, &cluster_script_sweep};

@@ -2,7 +2,8 @@
  * cluster_scripts.h - what the servers of a cluster run: one script is one step
  * on one shard.
  *
- * cluster_scripts.c, cluster_watch_scripts.c and cluster_steer_scripts.c say
+ * cluster_scripts.c, cluster_watch_scripts.c, cluster_steer_scripts.c and
+ * cluster_verify_scripts.c say
  * what each key holds, and what each script takes and answers. All keys are
  * declared, so that a script on a slot that is being moved is refused before it
  * starts. Times are the server's, in ms.
@@ -20,13 +21,15 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
     cluster_script_count, cluster_script_begun, cluster_script_place,
     cluster_script_news, cluster_script_tell, cluster_script_leave,
     cluster_script_workers, cluster_script_survey, cluster_script_weigh,
-    cluster_script_again;
+    cluster_script_again, cluster_script_hosts, cluster_script_inspect,
+    cluster_script_items, cluster_script_buckets, cluster_script_has,
+    cluster_script_settle, cluster_script_correct, cluster_script_sweep;
 
 /* of cluster_steer_scripts.c */
 extern const struct redis_script cluster_script_set, cluster_script_settings,
     cluster_script_order;
 
-#define CLUSTER_SCRIPTS 21
+#define CLUSTER_SCRIPTS 29
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

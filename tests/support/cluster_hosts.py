@@ -176,4 +176,5 @@ def killer(where):
 
 SCENARIOS = [silent_host, given_up, killer]
 
-scenarios.run(SCENARIOS, DIR, sys.argv[3:])
+if __name__ == "__main__":
+    scenarios.run(SCENARIOS, DIR, sys.argv[3:])
