@@ -17,6 +17,8 @@
 #include "cli/export/export_broken.h"
 #include "cli/export/export_drops.h"
 #include "cli/export/export_hosts.h"
+#include "cli/export/export_links.h"
+#include "cli/export/export_merge.h"
 #include "cli/export/in_links.h"
 #include "cli/export/service_export.h"
 #include "cli/open_crawl.h"
@@ -42,7 +44,8 @@ enum export_what {
 struct export_settings {
     enum export_what what;
     enum record_format format;
-    uint8_t from[2];
+    bool merge;
+    uint8_t from[3];
 };
 
 static const char *const whats[] = {"urls",    "pages",  "fetches", "links",
@@ -76,6 +79,14 @@ static const struct option_spec specs[] = {
      .section = "Output",
      .arg = "FORMAT",
      .help = "one JSON object a line, or CSV with a header line"},
+    {.name = "merge",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct export_settings, merge),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "the directories are those of the workers of a crawl in a "
+             "cluster: their urls, pages, fetches or errors as one list, with "
+             "the worker of each row and whether another one has it, too"},
 };
 
 static const struct option_table table =
@@ -83,13 +94,14 @@ static const struct option_table table =
 
 const struct usage export_usage = {
     .name = "export",
-    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]",
+    .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]\n"
+                "export --merge DIR... [--what WHAT] [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
              "Works while it runs.",
     .table = &table,
     .least = 1,
-    .most = 1,
+    .most = MERGE_MOST,
     .operand = "a directory of crawl or serve",
 };
 
@@ -102,15 +114,16 @@ struct final {
 struct export
 {
     struct reader *r;
+    struct merge *merge; /* NULL: of one directory */
+    size_t part;         /* of `merge` */
     struct record out;
     struct buf text, via_text, same_text;
     struct final *finals; /* by id */
     uint64_t last;
     struct in_links *in_links; /* of pages; NULL: not known */
-    struct url_row from; /* page of the current links; its URL in `text` */
-    bool hints;          /* some URL has one */
-    bool failed;         /* stdout is gone */
-    bool damaged;        /* a row names a URL that is not there */
+    bool hints;                /* some URL has one */
+    bool failed;               /* stdout is gone */
+    bool damaged;              /* a row names a URL that is not there */
 };
 
 static void write_row(struct export *j, enum status st, struct bytes row)
@@ -119,19 +132,28 @@ static void write_row(struct export *j, enum status st, struct bytes row)
         st != STATUS_OK || fwrite(row.at, 1, row.len, stdout) < row.len;
 }
 
-static void end_row(struct export *j)
+/* What a merged row has before its columns. */
+static void put_worker(struct export *j, const struct url_row *url)
 {
-    struct bytes row;
-    enum status st = record_end(&j->out, &row);
+    struct record_value again = {.type = RECORD_FLAG};
+    bool is = false;
 
-    write_row(j, st, row);
+    if (j->merge == NULL)
+        return;
+    j->damaged |= merge_is_again(j->merge, j->part, url, &is) != STATUS_OK;
+    again.n = is;
+    record_str(&j->out, "worker", j->r->dir);
+    record_value(&j->out, "again", &again);
 }
 
 static void put_record(struct export *j, enum row_view_id view,
                        const struct url_record *f)
 {
     struct bytes row;
-    enum status st = column_view_write(&row_views[view], f, &j->out, &row);
+    enum status st;
+
+    put_worker(j, &f->url);
+    st = column_view_write(&row_views[view], f, &j->out, &row);
 
     write_row(j, st, row);
 }
@@ -183,6 +205,8 @@ static void put_url(void *ctx, const struct url_row *row)
     enum status st = STATUS_NOT_FOUND;
 
     if (j->failed || (final->status != OUTCOME_QUEUED && came_back(j, row)))
+        return;
+    if (j->merge != NULL && merge_is_of_others(final->status, final->reason))
         return;
     f.url = *row;
     f.fetch.status = final->status;
@@ -237,7 +261,8 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     struct url_row u;
 
     if (!f->final ||
-        (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)))
+        (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)) ||
+        (j->merge != NULL && merge_is_of_others(f->status, f->reason)))
         return true;
     if (frontier_store_get(j->r->store, f->url, &u, &j->text) != STATUS_OK) {
         j->damaged = true;
@@ -281,56 +306,6 @@ static bool visit_fetch(void *ctx, const struct fetch_row *f)
     return !j->failed && !j->damaged;
 }
 
-/* ---- links ---- */
-
-static bool put_link(void *ctx, const struct link_row *l)
-{
-    struct export *j = ctx;
-    struct url_row to = {.url = l->said.dropped};
-    struct outcome o = {.reason = (enum outcome_reason)l->said.reason};
-    char reason[24];
-    enum status st = STATUS_OK;
-
-    if (l->from != j->from.id)
-        st = frontier_store_get(j->r->store, l->from, &j->from, &j->text);
-    if (st == STATUS_OK && l->to != 0)
-        st = frontier_store_get(j->r->store, l->to, &to, &j->via_text);
-    if (st != STATUS_OK) {
-        j->damaged = true;
-        return false;
-    }
-    record_text(&j->out, "src", j->from.url);
-    record_text(&j->out, "dst", to.url);
-    record_str(&j->out, "kind", link_kind_name(l->kind));
-    record_text(&j->out, "rel", l->said.rel);
-    record_text(&j->out, "text", l->said.text);
-    outcome_reason_text(o, reason, sizeof reason);
-    record_str(&j->out, "reason", l->to == 0 ? reason : NULL);
-    end_row(j);
-    return !j->failed;
-}
-
-/* Is there a link graph? Prints a message if it is incomplete or missing. */
-static bool has_links(const struct reader *r, int *code)
-{
-    switch (link_store_recorded(r->links)) {
-    case LINK_RECORD_ALL:
-        break;
-    case LINK_RECORD_PART:
-        fprintf(stderr, "urlweir export: a part of the crawl ran without "
-                        "--record links; the links of its pages are missing\n");
-        break;
-    case LINK_RECORD_NONE:
-        fprintf(stderr,
-                "urlweir export: the crawl in %s did not record its links; "
-                "`urlweir crawl --record links` does\n",
-                r->dir);
-        *code = EXIT_USAGE;
-        return false;
-    }
-    return true;
-}
-
 static enum status run_export(struct export *j, enum export_what what)
 {
     switch (what) {
@@ -341,7 +316,7 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_FETCHES:
         return page_store_each(j->r->pages, 0, visit_fetch, j);
     case EXPORT_LINKS:
-        return link_store_each_whole(j->r->links, put_link, j);
+        return export_links(j->r, &j->out);
     case EXPORT_BROKEN:
         return export_broken(j->r, &j->out);
     case EXPORT_ERRORS:
@@ -359,26 +334,61 @@ static enum status run_export(struct export *j, enum export_what what)
     return export_hosts(j->r, &j->out);
 }
 
-static int export(struct reader *r, const struct export_settings *s)
+/* What was read of one directory goes before the next one. */
+static void end_part(struct export *j)
 {
-    struct export j = {.r = r, .last = frontier_store_last_id(r->store)};
+    free(j->finals);
+    j->finals = NULL;
+    in_links_free(j->in_links);
+    j->in_links = NULL;
+    j->hints = false;
+}
+
+static enum status export_part(struct export *j, struct reader *r,
+                               enum export_what what)
+{
+    enum status st;
+
+    j->r = r;
+    j->last = frontier_store_last_id(r->store);
+    st = run_export(j, what);
+    end_part(j);
+    return st;
+}
+
+static enum status export_parts(struct export *j, enum export_what what)
+{
+    enum status st = STATUS_OK;
+
+    for (; st == STATUS_OK && !j->failed && !j->damaged &&
+           j->part < merge_count(j->merge);
+         j->part++)
+        st = export_part(j, merge_reader(j->merge, j->part), what);
+    return st;
+}
+
+/* Of `r`, or of all parts of `m`. */
+static int export(struct reader *r, struct merge *m,
+                  const struct export_settings *s)
+{
+    struct export j = {.merge = m};
     int code = EXIT_DONE;
     enum status st;
 
     if ((s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
-        !has_links(r, &code))
+        !export_has_links(r, &code))
         return code;
     buf_init(&j.text, URL_LENGTH_CEILING + 64);
     buf_init(&j.via_text, URL_LENGTH_CEILING + 64);
     buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
     record_init(&j.out, s->format);
-    st = run_export(&j, s->what);
+    st = m != NULL ? export_parts(&j, s->what) : export_part(&j, r, s->what);
     if (st == STATUS_IO && ferror(stdout)) {
         j.failed = true;
         st = STATUS_OK;
     }
     if (st != STATUS_OK || j.damaged) {
-        fprintf(stderr, "urlweir export: cannot read %s\n", r->dir);
+        fprintf(stderr, "urlweir export: cannot read %s\n", j.r->dir);
         code = st == STATUS_DAMAGED || j.damaged ? EXIT_DAMAGED : EXIT_CANNOT;
     } else if (fflush(stdout) != 0 || j.failed) {
         fprintf(stderr, "urlweir export: cannot write the output\n");
@@ -388,8 +398,24 @@ static int export(struct reader *r, const struct export_settings *s)
     buf_fini(&j.text);
     buf_fini(&j.via_text);
     buf_fini(&j.same_text);
-    free(j.finals);
-    in_links_free(j.in_links);
+    return code;
+}
+
+static int export_merged(const struct option_list *dirs,
+                         const struct export_settings *s)
+{
+    int code = EXIT_DONE;
+    struct merge *m;
+
+    if (s->what != EXPORT_URLS && s->what != EXPORT_PAGES &&
+        s->what != EXPORT_FETCHES && s->what != EXPORT_ERRORS)
+        return usage_error(&export_usage,
+                           "--merge is for --what urls, pages, fetches and "
+                           "errors");
+    m = merge_open(dirs, &code);
+    if (m != NULL)
+        code = export(NULL, m, s);
+    merge_close(m);
     return code;
 }
 
@@ -415,8 +441,13 @@ int cmd_export(int argc, char **argv)
 
     if (!command_line_parse(&export_usage, argc, argv, &s, &operands, &code))
         return code;
-    if (open_crawl(&r, "export", operands.item[0], &code)) {
-        code = is_service(&r) ? export_service(&r, &s) : export(&r, &s);
+    if (s.merge) {
+        code = export_merged(&operands, &s);
+    } else if (operands.count > 1) {
+        code = usage_error(&export_usage,
+                           "one directory, or several with --merge");
+    } else if (open_crawl(&r, "export", operands.item[0], &code)) {
+        code = is_service(&r) ? export_service(&r, &s) : export(&r, NULL, &s);
         reader_close(&r);
     }
     option_list_free(&operands);

@@ -3,10 +3,9 @@
  * on one shard.
  *
  * cluster_scripts.c, cluster_watch_scripts.c, cluster_steer_scripts.c and
- * cluster_verify_scripts.c say
- * what each key holds, and what each script takes and answers. All keys are
- * declared, so that a script on a slot that is being moved is refused before it
- * starts. Times are the server's, in ms.
+ * cluster_verify_scripts.c say what each key holds, and what each script takes
+ * and answers. All keys are declared, so that a script on a slot that is being
+ * moved is refused before it starts. Times are the server's, in ms.
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H

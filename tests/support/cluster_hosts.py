@@ -56,7 +56,7 @@ class Host:
         self.port = self.server.server_address[1]
 
     def page(self, path):
-        if path == "/robots.txt":
+        if path in ("/robots.txt", "/nothing"):
             return 404, b""
         links = "".join(f'<a href="/p{i}">{i}</a>' for i in range(1, PAGES))
         return 200, f"<p>{path} {links if path == '/' else ''}".encode()
@@ -174,7 +174,51 @@ def killer(where):
             raise Failure(f"not said: {w.log(5)}")
 
 
-SCENARIOS = [silent_host, given_up, killer]
+def export(w, *words):
+    got = subprocess.run([URLWEIR, "export", "--merge", *words], text=True, check=True,
+                         stdout=subprocess.PIPE)
+    return got.stdout.splitlines()
+
+
+def merge(where):
+    """The rows of all workers as one list, when some have fetched a page whose
+    lease was lost before they could say so."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        host, w = Host(1), Workers(c.it, where)
+        host.listen()
+        words = ["--timeout", "200ms", host.url(), host.url("/nothing")]
+        w.create(*words, URLWEIR_KILL_AT="turn-after-commit:4")
+        w.ended(0, -signal.SIGKILL)
+        for n in range(1, 4):
+            w.join(URLWEIR_KILL_AT="turn-after-commit:4")
+            w.ended(n, -signal.SIGKILL)
+        w.join()
+        if w.all[4].wait(LONGEST) not in (0, 5): # the seed that fails
+            raise Failure(w.log(4))
+        dirs = [w.directory(n) for n in range(5)]
+        truth = sorted([host.url(), host.url("/nothing")] +
+                       [host.url(f"/p{i}") for i in range(1, PAGES)])
+        rows = [json.loads(x) for x in export(w, *dirs)]
+        expect("URLs", sorted(r["url"] for r in rows if not r["again"]), truth)
+        expect("rows", len(rows), len(w.rows()))
+        expect("workers", {r["worker"] for r in rows} <= set(dirs), True)
+        asked = [host.url(r) for r in host.requests if r != "/robots.txt"]
+        for url in truth:
+            have = [r["again"] for r in rows if r["url"] == url]
+            expect("marks of " + url, have, [False] + [True] * (len(have) - 1))
+            if len(have) > asked.count(url):
+                raise Failure(f"{url}: {len(have)} rows, {asked.count(url)} requests")
+        if len(rows) == len(truth):
+            raise Failure("no page was fetched again")
+        pages = export(w, "--what", "pages", "--format", "csv", *dirs)
+        expect("head", pages[0][:16], "worker,again,url")
+        expect("pages", sum(",false," in p[:80] for p in pages[1:]), PAGES + 1)
+        errors = [json.loads(x) for x in export(w, "--what", "errors", *dirs)]
+        expect("errors", [r["url"] for r in errors if not r["again"]],
+               [host.url("/nothing")])
+
+
+SCENARIOS = [silent_host, given_up, killer, merge]
 
 if __name__ == "__main__":
     scenarios.run(SCENARIOS, DIR, sys.argv[3:])
