@@ -106,6 +106,19 @@ MUST_CHECK enum status served_list(struct served *t, struct url_list *l,
  * everything. All zero if there is no such thing. */
 void served_counts(struct served *t, struct bytes crawl, struct bytes key,
                    int64_t now, struct url_counts *out);
+/* URLs that wait for a date that a program gave them, or are leased for it; of
+ * them those that are SERVED_OVERDUE_MS past it, and the first of these dates;
+ * as of the last pass over the URLs. */
+#define SERVED_OVERDUE_MS 60000
+struct served_dates {
+    uint64_t dated, overdue;
+    int64_t oldest_ms; /* if any is overdue */
+};
+struct served_dates served_dates(const struct served *t);
+/* Goes on with a pass, by `most` URLs. */
+void served_count_dates(struct served *t, uint32_t most, int64_t now);
+/* False: no pass can find anything that the last has not. */
+bool served_dates_go_on(const struct served *t);
 /* Lists queue keys in order of creation. Without `inactive`: only those that
  * are not blocked and have a URL that is not completed. */
 void served_each_queue(struct served *t, struct bytes crawl, bool inactive,

@@ -7,6 +7,7 @@
  *   served_queue.c    one queue: counters, next URL, next moment
  *   served_control.c  removal, delays, blocks, limits
  *   served_read.c     status, lists, counts
+ *   served_dates.c    how many URLs are overdue
  *   served_open.c     reads the store, at the start
  *   served_save.c     commit and upkeep
  *
@@ -104,9 +105,11 @@ struct served {
     int64_t default_delay_ms;
     uint64_t sweep_from;
     bool active;
-    bool removed; /* a URL was ever removed */
-    bool changed; /* since the last commit */
-    int64_t now;  /* of the current call */
+    bool removed;                            /* a URL was ever removed */
+    bool changed;                            /* since the last commit */
+    int64_t now;                             /* of the current call */
+    struct served_dates dates, dates_so_far; /* of the last pass; of this one */
+    uint32_t dates_at;                       /* where it goes on */
     uint32_t *dirty;
     uint32_t dirty_count, dirty_cap;
     /* scratch of put */

@@ -27,6 +27,7 @@
 #define BUSY_ITEMS 64   /* a turn of so many makes the next one wait */
 #define LINGER_NS  (2 * NS_PER_MS)
 #define DETAILS_NS (500 * NS_PER_MS)
+#define DATES_STEP 100000 /* URLs whose dates are looked at in that time */
 
 int64_t frontier_wall_ms(const struct frontier_service *s)
 {
@@ -62,19 +63,35 @@ static void take_memory(struct frontier_service *s)
     pthread_mutex_unlock(&s->mtx);
 }
 
+/* Under mtx. */
+static void take_dates(struct frontier_service *s, int64_t wall_ms)
+{
+    const struct served_dates d = served_dates(s->served);
+
+    s->stats.dated = d.dated;
+    s->stats.overdue = d.overdue;
+    s->stats.overdue_seconds =
+        d.overdue > 0 ? (uint64_t)clock_later(wall_ms - d.oldest_ms, 0) / 1000
+                      : 0;
+}
+
 static void update_details(struct frontier_service *s, int64_t now)
 {
     struct frontier_stats frontier;
+    int64_t wall_ms = frontier_wall_ms(s);
     uint64_t crawls = 0;
 
+    served_count_dates(s->served, DATES_STEP, wall_ms);
     served_get_stats(s->served, &frontier);
     served_each_crawl(s->served, count_crawl, &crawls);
     pthread_mutex_lock(&s->mtx);
     s->frontier = frontier;
     s->stats.crawls = crawls;
+    take_dates(s, wall_ms);
     pthread_mutex_unlock(&s->mtx);
     s->next_details = now + DETAILS_NS;
-    s->details_due = frontier.saving; /* look again when it ends */
+    /* look again when it ends, or as time passes */
+    s->details_due = frontier.saving || served_dates_go_on(s->served);
 }
 
 void frontier_take_stats(struct frontier_service *s)

@@ -159,7 +159,7 @@ function renderHead(c) {
         ...(c.end ? [' · ended: ', foreign(c.end)] : []), ...(c.why ? [' · ', foreign(c.why)] : []));
 }
 
-function overdue(c) {
+export function overdue(c) {
     const oldest = c.overdue > 0 ? `, the oldest for ${count(Math.round(c.overdue_seconds / 60))} min` : '';
     return `${count(c.dated)}, ${count(c.overdue)}${oldest}`;
 }

@@ -3,7 +3,7 @@
 // its crawls by name, and one URL of theirs.
 
 import {get} from './api.js';
-import {plot} from './crawl.js';
+import {overdue, plot} from './crawl.js';
 import {address, byId, count, el, fill, foreign, renderTable, rough, seconds, setText, time} from './dom.js';
 
 const NAMES_SHOWN = 20;
@@ -15,7 +15,7 @@ export function renderServed(f, history, now) {
     byId('served-state').className = f.active === false ? 'state paused' : 'state running';
     setText(byId('served-state'), f.active === false ? 'inactive: nothing is handed out' : 'active');
     fill(byId('served-figures'), {
-        size: count(f.size), leased: count(f.in_process), completed: count(f.completed),
+        size: count(f.size), leased: count(f.in_process), completed: count(f.completed), dated: overdue(f),
         rate: rough(history.rate('leases')), queues: `${count(f.active_queues)} of ${count(f.queues)}`,
         waiting: count(f.waiting_items),
     });

@@ -81,6 +81,9 @@ static json_t *frontier_json(struct frontier_service *f)
     set_count(o, "size", v.all.active);
     set_count(o, "in_process", v.all.leased);
     set_count(o, "completed", v.all.completed);
+    set_count(o, "dated", v.dated);
+    set_count(o, "overdue", v.overdue);
+    set_count(o, "overdue_seconds", v.overdue_seconds);
     set_count(o, "queues", v.all.queues);
     set_count(o, "active_queues", v.all.active_queues);
     set_count(o, "leases", v.gets_urls);

@@ -123,6 +123,7 @@ def post(path, body):
         sys.argv[1] + path, body, {"Content-Type": "application/json"}), timeout=60)
 post("/v1/urls", b'[{"url":"http://a.test/1"},{"url":"http://a.test/1"},{"url":"http://"}]')
 post("/v1/lease", b"{}")
+post("/v1/urls", b'[{"url":"http://b.test/1","kind":"known","refetch_at":"2001-01-01T00:00:00Z"}]')
 try:
     urllib.request.urlopen(sys.argv[1] + "/nothing", timeout=60)
 except urllib.error.HTTPError:
@@ -130,8 +131,9 @@ except urllib.error.HTTPError:
 END
 told() {
     scrape last
-    [ "$(sum last urlweir_frontier_seen_checks_total answer=certainly_new)" = 1 ] &&
+    [ "$(sum last urlweir_frontier_seen_checks_total answer=certainly_new)" = 2 ] &&
         [ "$(sum last urlweir_frontier_calls_total transport=http verb=get)" = 1 ] &&
+        [ "$(sum last urlweir_frontier_overdue_urls)" = 1 ] &&
         [ "$(sum last urlweir_http_requests_total route=none)" = 1 ] &&
         [ "$(sum last urlweir_crawl_queued_urls)" = 0 ] &&
         [ "$(sum last urlweir_crawl_transfers)" = 0 ]
@@ -144,16 +146,19 @@ is() {
     shift
     [ "$(sum last "$@")" = "$is_value" ] || fail "$* is $(sum last "$@"), not $is_value"
 }
-is 1 urlweir_frontier_calls_total transport=http verb=put
+is 2 urlweir_frontier_calls_total transport=http verb=put
 is 1 urlweir_frontier_calls_total transport=http verb=get
 is 0 urlweir_frontier_calls_total transport=grpc
-is 1 urlweir_frontier_call_duration_seconds transport=http verb=put
-is 1 urlweir_frontier_put_answers_total answer=ok
+is 2 urlweir_frontier_call_duration_seconds transport=http verb=put
+is 2 urlweir_frontier_put_answers_total answer=ok
 is 2 urlweir_frontier_put_answers_total answer=skipped
 is 1 urlweir_frontier_urls_leased_total
 is 1 urlweir_frontier_leased_urls
+is 1 urlweir_frontier_dated_urls
+[ "$(sum last urlweir_frontier_oldest_overdue_seconds)" -gt 700000000 ] ||
+    fail "overdue since 2001: $(sum last urlweir_frontier_oldest_overdue_seconds)"
 is 1 urlweir_http_requests_total route=none code=4xx
-is 1 urlweir_http_requests_total route=urls code=2xx
+is 2 urlweir_http_requests_total route=urls code=2xx
 is 0 urlweir_grpc_connections_accepted_total
 is 1 urlweir_build_info "version=$("$URLWEIR" --version | sed 's/[^0-9]*//; s/[^0-9.].*//')"
 is "$(sum last urlweir_frontier_commits_total)" urlweir_frontier_commit_duration_seconds

@@ -148,6 +148,57 @@ START_TEST(new_urls_are_served_by_their_date_then_in_order_of_arrival)
 }
 END_TEST
 
+static void counted(struct served *t, int64_t now, uint64_t dated,
+                    uint64_t overdue, int64_t oldest_ms)
+{
+    struct served_dates d;
+
+    for (int i = 0; i < 2; i++) /* a pass over the first chunk */
+        served_count_dates(t, 40000, now);
+    d = served_dates(t);
+    SAME(d.dated, dated);
+    SAME(d.overdue, overdue);
+    if (overdue > 0)
+        SAME(d.oldest_ms, oldest_ms);
+}
+
+START_TEST(dates_are_counted_as_they_are_given_and_pass)
+{
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+    uint64_t gone;
+
+    SAME(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    SAME(served_set_default_delay(t, 0, NOW), STATUS_OK);
+    put_as(t, false, 0, 0);
+    counted(t, NOW + 100000, 0, 0, 0); /* it has its turn, not a date */
+    put(t, 1, NOW + 1000);
+    put(t, 2, NOW + 2000);
+    put_as(t, false, 3, NOW + 3000);
+    counted(t, NOW, 3, 0, 0);
+    counted(t, NOW + 1000 + SERVED_OVERDUE_MS - 1, 3, 0, 0);
+    counted(t, NOW + 2000 + SERVED_OVERDUE_MS, 3, 2, NOW + 1000);
+    SAME(served_stop(t, NOW), STATUS_OK);
+    served_close(t);
+    SAME(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    counted(t, NOW + 2000 + SERVED_OVERDUE_MS, 3, 2, NOW + 1000);
+    ck_assert_str_eq(leased_at(t, NOW + 1000), "01");
+    counted(t, NOW + 2000 + SERVED_OVERDUE_MS, 3, 2, NOW + 1000); /* leased */
+    put(t, 1, 0);
+    counted(t, NOW + 2000 + SERVED_OVERDUE_MS, 2, 1, NOW + 2000);
+    put(t, 0, NOW + 500); /* its holder says when */
+    counted(t, NOW + 2000 + SERVED_OVERDUE_MS, 3, 2, NOW + 500);
+    SAME(served_remove_queue(t, bytes_of_str("c"), bytes_of_str(KEY), NOW,
+                             &gone),
+         STATUS_OK);
+    SAME(gone, 4);
+    counted(t, NOW + 100000, 0, 0, 0);
+    ck_assert(!served_dates_go_on(t));
+    served_close(t);
+    scratch_remove(&at);
+}
+END_TEST
+
 Suite *suite_served_due(void)
 {
     Suite *s = suite_create("served_due");
@@ -157,6 +208,7 @@ Suite *suite_served_due(void)
     tcase_add_test(t, what_it_says_to_take_is_what_it_takes);
     tcase_add_test(t,
                    new_urls_are_served_by_their_date_then_in_order_of_arrival);
+    tcase_add_test(t, dates_are_counted_as_they_are_given_and_pass);
     suite_add_tcase(s, t);
     return s;
 }
