@@ -326,6 +326,10 @@ bench: $(patsubst bench/bench_%.c,bench-%,$(BENCH_SRC)) ## every benchmark, one 
 bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 	$(Q)$< $(ARGS)
 
+.PHONY: bench-cluster-workers
+bench-cluster-workers: $(BIN) $(SUPPORT_BIN) # ARGS=PAGES: CPU a page of one and of four workers, and without a cluster
+	$(Q)python3 bench/cluster_workers.py $(abspath $B) $(ARGS)
+
 .PHONY: bench-recrawl
 bench-recrawl: $(BIN) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
 	$(Q)bench/recrawl.sh $(BIN)

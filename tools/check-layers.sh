@@ -28,7 +28,7 @@ frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
 frontier/hosts: base/* storage/* frontier
-frontier/cluster: base/* storage/* frontier frontier/url
+frontier/cluster: base/* storage/* frontier frontier/url frontier/seen
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen

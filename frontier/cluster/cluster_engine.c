@@ -226,6 +226,7 @@ void cluster_close(struct engine *engine)
     cluster_store_close(e->store);
     cluster_held_free_all(e);
     map_free(e->by_id, NULL);
+    hot_cache_fini(&e->links);
     e->own->ops->close(e->own);
     free(e);
 }

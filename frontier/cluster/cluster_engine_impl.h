@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "frontier/cluster/cluster_engine.h"
 #include "frontier/cluster/cluster_watch.h"
+#include "frontier/seen/hot_cache.h"
 
 /* A lease of the cluster.
  *
@@ -71,6 +72,8 @@ struct cluster_engine {
     size_t acks;                 /* sent, and not ended */
     int64_t ending_since;
     size_t puts;                     /* under way */
+    struct hot_cache links;          /* that the cluster has, as it told us */
+    uint64_t links_since;            /* so often were servers lost by then */
     uint64_t places;                 /* known here */
     uint64_t places_said;            /* as many are in the cluster, at least */
     bool asking_places, places_read; /* read: the last answer had all */

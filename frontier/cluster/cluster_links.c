@@ -9,7 +9,8 @@
 #include "frontier/cluster/cluster_engine_impl.h"
 #include "frontier/cluster/cluster_item.h"
 
-#define TEXT_MOST ((size_t)1 << 30)
+#define TEXT_MOST    ((size_t)1 << 30)
+#define LINKS_MEMORY ((uint64_t)4 << 20) /* of those that are known there */
 
 /* URLs as the cluster takes them; the text of item i ends at end[i]. */
 struct outgoing {
@@ -113,14 +114,75 @@ enum status cluster_put(struct engine *engine, struct bytes crawl, uint64_t via,
 
 /* ---- links ---- */
 
+/* Most links of a page were put by this worker before. It does not put them
+ * again, as long as no server was lost: what one had told may be gone with it.
+ */
+
+static uint64_t losses(const struct cluster_engine *e)
+{
+    struct redis_cluster_stats s;
+
+    cluster_store_get_stats(e->store, &s);
+    return s.lost + s.moved + s.readonly + 1;
+}
+
+static enum status forget_after_losses(struct cluster_engine *e)
+{
+    uint64_t now = losses(e);
+
+    if (e->links_since == now)
+        return STATUS_OK;
+    e->links_since = now;
+    hot_cache_fini(&e->links);
+    return hot_cache_init(&e->links, LINKS_MEMORY);
+}
+
+struct links_put {
+    struct cluster_engine *e;
+    uint64_t since;
+    size_t count;
+    struct digest digests[];
+};
+
+static struct links_put *links_put_new(struct cluster_engine *e,
+                                       const struct outgoing *out)
+{
+    struct links_put *p =
+        xcalloc(1, sizeof *p + out->count * sizeof *p->digests);
+
+    *p = (struct links_put){.e = e, .since = losses(e), .count = out->count};
+    for (size_t i = 0; i < out->count; i++)
+        p->digests[i] = out->urls[i].digest;
+    return p;
+}
+
 static void links_are_in(void *ctx, enum status st, const bool *fresh, size_t n)
 {
-    struct cluster_engine *e = ctx;
+    struct links_put *p = ctx;
+    struct cluster_engine *e = p->e;
 
     (void)fresh;
     (void)n;
     e->puts--;
+    if (st == STATUS_OK && p->since == losses(e) && p->since == e->links_since)
+        for (size_t i = 0; i < p->count; i++)
+            if (!hot_cache_has(&e->links, p->digests[i]))
+                hot_cache_add(&e->links, p->digests[i]);
+    free(p);
     cluster_engine_fail(e, st);
+}
+
+static void add_links(struct cluster_engine *e, const struct engine_done *done,
+                      struct outgoing *out)
+{
+    for (size_t k = 0; k < done->outlink_count; k++) {
+        const struct engine_item *link = &done->outlinks[k];
+
+        if (!hot_cache_has(&e->links, link->digest) &&
+            !add(out, link, e->places_said))
+            log_warn("a URL is too long for the cluster; it is dropped",
+                     "octets=%zu", link->url.len);
+    }
 }
 
 static enum status put_links(struct cluster_engine *e,
@@ -137,15 +199,18 @@ static enum status put_links(struct cluster_engine *e,
     outgoing_init(&out, total);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
         st = cluster_places_add(e, done[i].outlinks, done[i].outlink_count);
+    if (st == STATUS_OK)
+        st = forget_after_losses(e);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        for (size_t k = 0; k < done[i].outlink_count; k++)
-            if (!add(&out, &done[i].outlinks[k], e->places_said))
-                log_warn("a URL is too long for the cluster; it is dropped",
-                         "octets=%zu", done[i].outlinks[k].url.len);
+        add_links(e, &done[i], &out);
     finish(&out);
-    if (st == STATUS_OK) {
+    if (st == STATUS_OK && out.count > 0) {
+        struct links_put *p = links_put_new(e, &out);
+
         e->puts++;
-        st = cluster_store_put(e->store, out.urls, out.count, links_are_in, e);
+        st = cluster_store_put(e->store, out.urls, out.count, links_are_in, p);
+        if (st != STATUS_OK) /* it was not begun */
+            free(p);
     }
     outgoing_fini(&out);
     return st;

@@ -360,6 +360,40 @@ START_TEST(a_lease_lasts_while_its_worker_does)
 }
 END_TEST
 
+static void link_again(struct worker *w, uint64_t seen)
+{
+    struct engine_lease l;
+
+    ck_assert(lease(w, &l, LONGEST));
+    done(w, l.id, "http://b.example/1");
+    turn(w, true);
+    ck_assert_uint_eq(counts().seen, seen);
+}
+
+/* The fingerprints are taken away, so that a link that is put again is new. */
+START_TEST(a_link_is_put_once_unless_a_server_was_lost)
+{
+    struct worker w;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    put_seed(&w, "http://a.example/");
+    put_seed(&w, "http://c.example/");
+    put_seed(&w, "http://d.example/");
+    link_again(&w, 4);
+    for (int shard = 0; shard < 4; shard++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "DEL {crawl:%d}s:0", shard);
+        (void)redis_server_do(&server, key);
+    }
+    link_again(&w, 4);
+    (void)redis_server_do(&server, "CLIENT KILL TYPE normal SKIPME yes");
+    link_again(&w, 5);
+    end_worker(&w);
+}
+END_TEST
+
 START_TEST(a_place_is_known_before_what_it_lets_in)
 {
     struct worker a, b;
@@ -602,6 +636,7 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, a_worker_that_stops_gives_back_what_it_has);
     tcase_add_test(t, what_is_parked_is_not_waited_for);
     tcase_add_test(t, a_lease_lasts_while_its_worker_does);
+    tcase_add_test(t, a_link_is_put_once_unless_a_server_was_lost);
     tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
     tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
     tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);
