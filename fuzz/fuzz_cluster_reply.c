@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_cluster_reply.c - whatever servers reply to the scripts of a cluster,
+ * each call ends once, and what comes out is within its bounds.
+ *
+ * In place of the router (base/redis/redis_cluster.c) stands one that answers
+ * each call with the next reply of the input, and ends the others as if no
+ * server were there. If the first octet is even, the crawl's record is a good
+ * one, else the input's. What is leased goes to the readers of items and of
+ * states of hosts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/redis/redis_cluster.h"
+#include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster/cluster_reach.h"
+#include "frontier/cluster/cluster_scripts.h"
+#include "frontier/cluster/cluster_watch.h"
+
+#define CALLS_MOST 4096
+#define RECORD                                                                 \
+    "*6\r\n$6\r\nformat\r\n$1\r\n1\r\n$6\r\nshards\r\n$1\r\n2\r\n"             \
+    "$4\r\nseed\r\n$64\r\n"                                                    \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* ---- the router ---- */
+
+struct waiting {
+    redis_call_end *end;
+    void *ctx;
+};
+struct redis_cluster {
+    struct waiting calls[CALLS_MOST];
+    size_t first, count;
+};
+
+const char REDIS_RUN_ID[REDIS_RUN_ID_SIZE] =
+    "0000000000000000000000000000000000000000";
+static struct redis_reader replies;
+
+struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o)
+{
+    (void)o;
+    return xcalloc(1, sizeof(struct redis_cluster));
+}
+
+static void end_one(struct redis_cluster *c, bool answered)
+{
+    struct waiting w = c->calls[c->first++ % CALLS_MOST];
+    redisReply *r = NULL;
+
+    c->count--;
+    if (answered && redis_reader_next(&replies, &r) == STATUS_OK &&
+        r->type != REDIS_REPLY_ERROR)
+        w.end(w.ctx, STATUS_OK, r);
+    else
+        w.end(w.ctx, STATUS_CLOSED, NULL);
+    if (r != NULL)
+        freeReplyObject(r);
+}
+
+void redis_cluster_free(struct redis_cluster *c)
+{
+    while (c != NULL && c->count > 0)
+        end_one(c, false);
+    free(c);
+}
+
+enum status redis_cluster_start(struct redis_cluster *c, int64_t patience,
+                                struct buf *error)
+{
+    (void)c;
+    (void)patience;
+    (void)error;
+    return STATUS_OK;
+}
+
+void redis_cluster_call(struct redis_cluster *c,
+                        const struct redis_call_spec *spec)
+{
+    if (c->count == CALLS_MOST)
+        abort();
+    c->calls[(c->first + c->count++) % CALLS_MOST] =
+        (struct waiting){spec->end, spec->ctx};
+}
+
+void redis_cluster_turn(struct redis_cluster *c, int64_t wait)
+{
+    (void)wait;
+    for (size_t n = c->count; n > 0; n--)
+        end_one(c, true);
+}
+
+size_t redis_cluster_pending(const struct redis_cluster *c)
+{
+    return c->count;
+}
+
+void redis_cluster_remap(struct redis_cluster *c)
+{
+    (void)c;
+}
+
+bool redis_cluster_has_master(const struct redis_cluster *c,
+                              struct bytes run_id)
+{
+    (void)c;
+    return run_id.len % 2 == 1;
+}
+
+void redis_cluster_get_stats(const struct redis_cluster *c,
+                             struct redis_cluster_stats *out)
+{
+    (void)c;
+    memset(out, 0, sizeof *out);
+}
+
+/* ---- what a worker and a watcher ask ---- */
+
+struct seen {
+    unsigned puts, acks, counts, places;
+};
+
+static void put_ended(void *ctx, enum status st, const bool *fresh, size_t n)
+{
+    unsigned fresh_ones = 0;
+
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        fresh_ones += fresh[i];
+    if (fresh_ones > 2)
+        abort();
+    ((struct seen *)ctx)->puts++;
+}
+
+static void ack_ended(void *ctx, enum status st, bool over)
+{
+    (void)st;
+    (void)over;
+    ((struct seen *)ctx)->acks++;
+}
+
+static void count_ended(void *ctx, enum status st,
+                        const struct cluster_counts *c)
+{
+    (void)st;
+    (void)c;
+    ((struct seen *)ctx)->counts++;
+}
+
+static void places_ended(void *ctx, enum status st, const struct bytes *places,
+                         size_t n)
+{
+    for (size_t i = 0; st == STATUS_OK && i < n; i++)
+        if (places[i].len > 0 && places[i].at == NULL)
+            abort();
+    if (n > CLUSTER_PLACES_AT_ONCE)
+        abort();
+    ((struct seen *)ctx)->places++;
+}
+
+static void take(void *ctx, const struct cluster_lease *l)
+{
+    struct cluster_item item;
+    struct external_reach reach;
+
+    (void)ctx;
+    if (l->host.len > CLUSTER_HOST_MOST || l->item.len > CLUSTER_ITEM_MOST)
+        abort();
+    if (cluster_item_read(&item, l->item) == STATUS_OK &&
+        item.url.len > l->item.len)
+        abort();
+    (void)cluster_reach_read(&reach, l->state);
+}
+
+static void told(void *ctx, enum status st, const struct cluster_wanted *w)
+{
+    (void)ctx;
+    if (st == STATUS_OK && w == NULL)
+        abort();
+}
+
+/* Adds up what it is shown, so that a sanitizer sees it read. */
+static void visit(void *ctx, struct bytes name, int64_t heard_ms,
+                  struct bytes words)
+{
+    unsigned *sum = ctx;
+
+    (void)heard_ms;
+    for (size_t i = 0; i < name.len; i++)
+        *sum += (unsigned char)name.at[i];
+    for (size_t i = 0; i < words.len; i++)
+        *sum += (unsigned char)words.at[i];
+}
+
+static void work(struct cluster_store *s)
+{
+    static const struct cluster_url u[2] = {
+        {.host = {"a", 1}, .item = {"x", 1}},
+        {.host = {"b", 1}, .digest = {1, 1}, .item = {"y", 1}}};
+    const struct cluster_ack a = {.host = bytes_of_str("a"), .token = 1};
+    struct seen n = {0};
+
+    for (unsigned i = 1; i <= 2; i++) {
+        if (cluster_store_put(s, u, 2, put_ended, &n) != STATUS_OK ||
+            cluster_store_ack(s, &a, ack_ended, &n) != STATUS_OK)
+            abort();
+        cluster_store_extend(s, 1, bytes_of_str("b"), 2, ack_ended, &n);
+        cluster_store_count(s, count_ended, &n);
+        cluster_store_places(s, 0, places_ended, &n);
+        cluster_store_lease(s, 5, take, NULL);
+        cluster_store_tell(s, "0123456789abcdef", bytes_of_str("{}"), told,
+                           NULL);
+        while (cluster_store_pending(s) > 0)
+            cluster_store_turn(s, 0);
+        if (n.puts != i || n.acks != 2 * i || n.counts != i || n.places != i)
+            abort(); /* a call has not ended, or more than once */
+    }
+}
+
+static void watch(struct cluster_store *s)
+{
+    struct cluster_shard_row *rows =
+        xcalloc(cluster_store_shards(s), sizeof *rows);
+    const struct bytes place = bytes_of_str("http://a/");
+    struct cluster_weights weights;
+    unsigned sum = 0;
+    uint64_t count;
+
+    if (cluster_store_add_places(s, &place, 1, &count) != STATUS_OK ||
+        cluster_store_each_worker(s, visit, &sum) != STATUS_OK ||
+        cluster_store_survey(s, rows) != STATUS_OK ||
+        cluster_store_weigh(s, rows, &weights) != STATUS_OK)
+        weights = (struct cluster_weights){0};
+    free(rows);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct cluster_store_options o = {.name = "c",
+                                            .lease_ms = 1000,
+                                            .hold_ms = 1000};
+    struct cluster_store *s = NULL;
+    struct buf error;
+
+    if (size < 1)
+        return 0;
+    redis_reader_init(&replies);
+    if (data[0] % 2 == 0)
+        (void)redisReaderFeed(replies.r, RECORD, sizeof RECORD - 1);
+    (void)redisReaderFeed(replies.r, (const char *)data + 1, size - 1);
+    buf_init(&error, 4096);
+    if (cluster_store_open(&s, &o, &error) == STATUS_OK) {
+        if (data[0] % 4 < 2)
+            work(s);
+        watch(s);
+        cluster_store_close(s);
+    } else if (error.len == 0) {
+        abort(); /* refused without a message */
+    }
+    buf_fini(&error);
+    redis_reader_fini(&replies);
+    return 0;
+}
