@@ -68,16 +68,6 @@ void steer_cluster_say(const struct steer *t, const char *what)
 
 /* ---- stop ---- */
 
-static void count_alive(void *ctx, struct bytes name, int64_t heard_ms,
-                        struct bytes words)
-{
-    size_t *alive = ctx;
-
-    (void)name;
-    (void)words;
-    *alive += heard_ms <= CLUSTER_ALIVE_MS;
-}
-
 /* Workers say goodbye when they have given back what they had. */
 static int wait_for_workers(struct steer *t, struct cluster_store *store)
 {
@@ -86,10 +76,8 @@ static int wait_for_workers(struct steer *t, struct cluster_store *store)
     size_t alive = 1;
 
     while (alive > 0) {
-        enum status st;
+        enum status st = cluster_store_count_alive(store, &alive);
 
-        alive = 0;
-        st = cluster_store_each_worker(store, count_alive, &alive);
         if (st != STATUS_OK)
             return steer_cluster_failed(t, st);
         if (alive > 0 && clock_mono() >= until) {

@@ -11,15 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
+#include "cli/inspect/cluster_explain.h"
 #include "cli/inspect/explain_order.h"
 #include "cli/inspect/explain_trap.h"
 #include "cli/inspect/service_explain.h"
 #include "cli/inspect/stored_budgets.h"
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
+#include "cli/secret_args.h"
 #include "crawler/robots/robots.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
@@ -50,11 +53,13 @@ static const struct option_table table =
 
 const struct usage explain_usage = {
     .name = "explain",
-    .synopsis = "explain DIR URL [--json]",
+    .synopsis = "explain DIR|redis://HOST/NAME URL [--json]",
     .about = "Shows every decision a crawl took about one URL, oldest first: "
              "where it was found, what the filter said, the robots.txt line, "
              "each try; or why it was never admitted. For a service's "
-             "directory: what became of the URL in each crawl and queue.",
+             "directory: what became of the URL in each crawl and queue. For a "
+             "crawl in a cluster: whether the URL is seen, waits and at which "
+             "place, is leased and by whom, or is done.",
     .table = &table,
     .least = 2,
     .most = 2,
@@ -382,6 +387,8 @@ static int explain(const char *dir, const char *text, bool json)
     int code = EXIT_DONE;
     enum status st;
 
+    if (redis_address_is_url(dir))
+        return cluster_explain(dir, text, json);
     if (!open_crawl(&r, "explain", dir, &code))
         return code;
     if (is_service(&r)) {
@@ -422,6 +429,7 @@ int cmd_explain(int argc, char **argv)
 
     if (!command_line_parse(&explain_usage, argc, argv, &s, &operands, &code))
         return code;
+    secret_args_hide_logins(argc, argv);
     code = explain(operands.item[0], operands.item[1], s.json);
     option_list_free(&operands);
     return code;

@@ -14,7 +14,8 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
+#include "cli/control/steer_cluster.h"
+#include "cli/run/cluster_seed.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
 #include "job/settings/seeds.h"
@@ -37,7 +38,8 @@ static const struct option_table table =
 
 const struct usage seed_usage = {
     .name = "seed",
-    .synopsis = "seed DIR|URL [SEED...] [-i FILE|-] [--crawl NAME]",
+    .synopsis =
+        "seed DIR|URL|redis://HOST/NAME [SEED...] [-i FILE|-] [--crawl NAME]",
     .about = "Adds seeds to a crawl; they widen its scope as the first seeds "
              "did. Prints a line for each: ok, skipped or failed, TAB, the "
              "URL, and TAB and the reason if there is one. Those that are ok "
@@ -46,12 +48,14 @@ const struct usage seed_usage = {
     .table = &table,
     .least = 1,
     .most = SIZE_MAX,
-    .operand = "a crawl's directory, or the URL of a service",
+    .operand = "a crawl's directory, or the URL of a service or of a crawl in "
+               "a cluster",
 };
 
 struct seeding {
     struct steer *t;
     struct stopped_crawl *stopped; /* NULL: it runs; ask it */
+    struct cluster_seed *cluster;  /* or one in a cluster */
     json_t *urls;                  /* the batch */
     size_t bytes;
     struct buf path, line;
@@ -130,7 +134,8 @@ static enum status ask_crawl(struct seeding *k)
     return STATUS_OK;
 }
 
-static enum status put_into_stopped(struct seeding *k)
+/* Into a crawl that is not asked: nobody runs it, or it is in a cluster. */
+static enum status put_here(struct seeding *k)
 {
     struct seed seeds[BATCH_URLS];
     size_t n = json_array_size(k->urls);
@@ -142,7 +147,12 @@ static enum status put_into_stopped(struct seeding *k)
         seeds[i] = (struct seed){
             .text = bytes_of(json_string_value(url), json_string_length(url))};
     }
-    st = stopped_crawl_seed(k->stopped, seeds, n);
+    st = k->cluster != NULL ? cluster_seed_put(k->cluster, seeds, n)
+                            : stopped_crawl_seed(k->stopped, seeds, n);
+    if (st != STATUS_OK && k->cluster != NULL) {
+        k->code = steer_cluster_failed(k->t, st);
+        return st;
+    }
     if (st != STATUS_OK) {
         k->code = crawl_open_failed(st, k->t->operands.item[0]);
         return st;
@@ -163,7 +173,7 @@ static enum status send_batch(struct seeding *k)
 
     if (json_array_size(k->urls) == 0)
         return STATUS_OK;
-    st = k->stopped != NULL ? put_into_stopped(k) : ask_crawl(k);
+    st = k->stopped != NULL || k->cluster != NULL ? put_here(k) : ask_crawl(k);
     json_array_clear(k->urls);
     k->bytes = 0;
     fflush(stdout);
@@ -210,6 +220,8 @@ static int find_crawl(struct seeding *k)
     const char *where = k->t->operands.item[0];
     int code = EXIT_DONE;
 
+    if (steer_is_cluster(k->t))
+        return cluster_seed_open(&k->cluster, k->t);
     if (control_place_is_stopped(where)) {
         if (!stopped_crawl_open(&k->stopped, "seed", where, &code))
             return code;
@@ -229,6 +241,8 @@ static int let_go(struct seeding *k, int code)
     uint64_t left = 0;
     enum status st;
 
+    if (k->cluster != NULL)
+        cluster_seed_close(k->cluster, k->t);
     if (k->stopped == NULL)
         return code;
     st = stopped_crawl_close(k->stopped, &left);
@@ -241,7 +255,7 @@ static int let_go(struct seeding *k, int code)
 /* A seed that is known is not fetched again, even if it failed. */
 static void offer_retry(struct seeding *k)
 {
-    if (k->known == 0)
+    if (k->known == 0 || steer_is_cluster(k->t))
         return;
     buf_clear(&k->line);
     format_terminal(&k->line, bytes_of_str(k->t->operands.item[0]));

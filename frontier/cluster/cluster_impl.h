@@ -33,7 +33,8 @@ struct cluster_store {
     struct digest_key key;
     unsigned char seed[DIGEST_SEED_SIZE];
     struct buf settings;
-    uint64_t version; /* of the settings */
+    char worker[CLUSTER_WORD_SIZE]; /* its name */
+    uint64_t version;               /* of the settings */
     bool paused;
     char stop[CLUSTER_WORD_SIZE]; /* the last one */
     bool begun;

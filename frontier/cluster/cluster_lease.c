@@ -197,10 +197,10 @@ static void claim_came(void *ctx, enum status st, const redisReply *r)
 static void claim(struct look *l, const redisReply *hosts)
 {
     struct cluster_store *s = l->s;
-    struct bytes args[4 + 2 * HOSTS_MOST];
+    struct bytes args[5 + 2 * HOSTS_MOST];
     char ttl[24], pause[24], most[24];
     struct key_list k;
-    size_t n = 4;
+    size_t n = 5;
 
     snprintf(ttl, sizeof ttl, "%" PRId64, s->o.lease_ms);
     snprintf(pause, sizeof pause, "%" PRId64, s->o.pause_ms);
@@ -209,13 +209,14 @@ static void claim(struct look *l, const redisReply *hosts)
     args[1] = bytes_of_str(ttl);
     args[2] = bytes_of_str(pause);
     args[3] = bytes_of_str(most);
+    args[4] = bytes_of_str(s->worker);
     key_list_init(&k);
     for (size_t i = 0; i < 5; i++) {
         const char kind[2] = {"mrlth"[i], '\0'};
 
         key_list_add(&k, s, l->shard, kind, bytes_of("", 0));
     }
-    for (size_t i = 1; i < hosts->elements && n < 4 + 2 * HOSTS_MOST; i++) {
+    for (size_t i = 1; i < hosts->elements && n < 5 + 2 * HOSTS_MOST; i++) {
         if (hosts->element[i]->type != REDIS_REPLY_STRING)
             continue;
         args[n] =

@@ -25,6 +25,7 @@ void cluster_present_begin(struct cluster_engine *e)
     struct engine_stats s;
 
     cluster_random_word(p->name);
+    cluster_store_set_worker(e->store, p->name);
     buf_init(&p->who, CLUSTER_WORDS_MOST);
     add_text(&p->who, "host", e->o.who.host);
     add_text(&p->who, "dir", e->o.who.dir);

@@ -9,7 +9,8 @@
  *   {NAME}p          sorted set: places, seeds and what they were redirected
  *                    to -> number, from 0: they open the scope
  *   {NAME:17}m       hash: counts and state of the shard
- *                    buckets, seen, done, token, puts, expired, run, hold
+ *                    buckets, seen, done, token, puts, expired, run, hold;
+ *                    by:HOST, the worker that has leased the host
  *   {NAME:17}r       sorted set: host -> when it may be asked next; hosts with
  *                    waiting URLs that are not leased
  *   {NAME:17}l       sorted set: leased host -> deadline
@@ -149,10 +150,10 @@ const struct redis_script cluster_script_peek = {
     "return out\n"};
 
 /* KEYS: m r l t h, and for each host q and d. ARGV: the server's run ID, the
- * length of a lease, a pause, most, and hosts. Answers for each lease host,
- * token, item, PAUSE:TOKEN:STATE or ''; or {0, run ID} if another server had
- * the shard before; or {1, ms} while the shard is held. A lease that is over is
- * given back, and its host waits for its pause. */
+ * length of a lease, a pause, most, the worker, and hosts. Answers for each
+ * lease host, token, item, PAUSE:TOKEN:STATE or ''; or {0, run ID} if another
+ * server had the shard before; or {1, ms} while the shard is held. A lease that
+ * is over is given back, and its host waits for its pause. */
 const struct redis_script cluster_script_claim = {
     4, "claim",
     "#!lua flags=allow-oom\n" NOW SCHEDULE
@@ -171,6 +172,7 @@ const struct redis_script cluster_script_claim = {
     "    redis.call('LPUSH', q, string.char(lost) .. item:sub(2))\n"
     "  end\n"
     "  redis.call('HDEL', t, host)\n"
+    "  redis.call('HDEL', m, 'by:' .. host)\n"
     "  redis.call('ZREM', l, host)\n"
     "  redis.call('HINCRBY', m, 'expired', 1)\n"
     "  schedule(host, q, d, now + pause)\n"
@@ -183,6 +185,7 @@ const struct redis_script cluster_script_claim = {
     "  if not item then return schedule(host, q, d, now) end\n"
     "  local token = redis.call('HINCRBY', m, 'token', 1)\n"
     "  redis.call('HSET', t, host, token .. ':' .. item)\n"
+    "  redis.call('HSET', m, 'by:' .. host, ARGV[5])\n"
     "  redis.call('ZADD', l, string.format('%.0f', now + ARGV[2]), host)\n"
     "  redis.call('ZREM', r, host)\n"
     "  local v = redis.call('HGET', h, host) or ''\n"
@@ -190,8 +193,8 @@ const struct redis_script cluster_script_claim = {
     "    out[#out + 1] = x\n"
     "  end\n"
     "end\n"
-    "for i = 5, #ARGV do\n"
-    "  local host, q, d = ARGV[i], KEYS[2 * i - 4], KEYS[2 * i - 3]\n"
+    "for i = 6, #ARGV do\n"
+    "  local host, q, d = ARGV[i], KEYS[2 * i - 6], KEYS[2 * i - 5]\n"
     "  local till = redis.call('ZSCORE', l, host)\n"
     "  local due = redis.call('ZSCORE', r, host)\n"
     "  if till and tonumber(till) <= now then\n"
@@ -232,6 +235,7 @@ const struct redis_script cluster_script_ack = {
     "local nb, state = tonumber(before or '0'), ARGV[4]\n"
     "if pause >= 0 then nb = now + pause\n"
     "else pause, state = was or 0, v:match('^%d+:%d+:%d+:(.*)') or '' end\n"
+    "redis.call('HDEL', m, 'by:' .. host)\n"
     "redis.call('HDEL', t, host)\n"
     "redis.call('ZREM', l, host)\n"
     "redis.call('HSET', h, host, string.format('%.0f', nb) .. ':' .. pause ..\n"
@@ -318,4 +322,4 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_set,     &cluster_script_settings, &cluster_script_order,
     &cluster_script_hosts,   &cluster_script_inspect,  &cluster_script_items,
     &cluster_script_buckets, &cluster_script_has,      &cluster_script_settle,
-    &cluster_script_correct, &cluster_script_sweep};
+    &cluster_script_correct, &cluster_script_sweep,    &cluster_script_find};

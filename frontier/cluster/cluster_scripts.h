@@ -26,9 +26,9 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
 
 /* of cluster_steer_scripts.c */
 extern const struct redis_script cluster_script_set, cluster_script_settings,
-    cluster_script_order;
+    cluster_script_order, cluster_script_find;
 
-#define CLUSTER_SCRIPTS 29
+#define CLUSTER_SCRIPTS 30
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

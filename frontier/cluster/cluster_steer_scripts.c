@@ -36,3 +36,42 @@ const struct redis_script cluster_script_order = {
     "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n"
     "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])\n"
     "return 1\n"};
+
+/* KEYS: m r l t q d s. ARGV: host, fingerprint, URL, most places to look at,
+ * the buckets that the caller knows of. Answers buckets alone, if there are
+ * others; or buckets, 1 if it is seen, the ms until the lease of the host is
+ * over (-1: none), its item, its worker, the ms until the host is due (-1: it
+ * is not among those that wait), the length of its queue; then items that end
+ * with the URL: place (or -1 less the ms until it is due), item. */
+const struct redis_script cluster_script_find = {
+    29, "find",
+    "#!lua flags=no-writes,allow-oom\n"
+    "local time = redis.call('TIME')\n"
+    "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+    "local m, r, l, t, q, d, s = unpack(KEYS)\n"
+    "local host, url = ARGV[1], ARGV[3]\n"
+    "local n = tonumber(redis.call('HGET', m, 'buckets') or '1')\n"
+    "if n ~= tonumber(ARGV[5]) then return {n} end\n"
+    "local till = redis.call('ZSCORE', l, host)\n"
+    "local due = redis.call('ZSCORE', r, host)\n"
+    "local _, _, item = (redis.call('HGET', t, host) or ''):find('^%d+:(.+)')\n"
+    "local out = {n, redis.call('SISMEMBER', s, ARGV[2]),\n"
+    "  till and math.max(till - now, 0) or -1, item or '',\n"
+    "  redis.call('HGET', m, 'by:' .. host) or '',\n"
+    "  due and math.max(due - now, 0) or -1, redis.call('LLEN', q)}\n"
+    "local function add(place, text)\n"
+    "  if text:sub(-#url) == url and #out < 50 then\n"
+    "    out[#out + 1] = place\n"
+    "    out[#out + 1] = text\n"
+    "  end\n"
+    "end\n"
+    "for at = 0, ARGV[4] - 1, 1000 do\n"
+    "  local some = redis.call('LRANGE', q, at, at + 999)\n"
+    "  for i = 1, #some do add(at + i - 1, some[i]) end\n"
+    "  if #some < 1000 then break end\n"
+    "end\n"
+    "local some = redis.call('ZRANGE', d, 0, 999, 'WITHSCORES')\n"
+    "for i = 1, #some, 2 do\n"
+    "  add(-1 - math.max(some[i + 1] - now, 0), some[i])\n"
+    "end\n"
+    "return out\n"};

@@ -237,6 +237,11 @@ const struct digest_key *cluster_store_digest_key(const struct cluster_store *s)
     return &s->key;
 }
 
+void cluster_store_set_worker(struct cluster_store *s, const char *name)
+{
+    snprintf(s->worker, sizeof s->worker, "%s", name);
+}
+
 void cluster_store_set_times(struct cluster_store *s, int64_t lease_ms,
                              int64_t pause_ms, int64_t hold_ms)
 {

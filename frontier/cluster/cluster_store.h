@@ -101,6 +101,8 @@ uint64_t cluster_store_version(const struct cluster_store *s);
 bool cluster_store_is_begun(const struct cluster_store *s);
 /* Say that they are, and wait for the server. */
 MUST_CHECK enum status cluster_store_begin(struct cluster_store *s);
+/* The name of the worker for its leases, a random word (cluster_watch.h). */
+void cluster_store_set_worker(struct cluster_store *s, const char *name);
 /* Other times than those it was opened with, before the first lease. */
 void cluster_store_set_times(struct cluster_store *s, int64_t lease_ms,
                              int64_t pause_ms, int64_t hold_ms);

@@ -154,6 +154,22 @@ enum status cluster_store_each_worker(struct cluster_store *s,
     return wait_for(s, &w.a);
 }
 
+static void count_alive(void *ctx, struct bytes name, int64_t heard_ms,
+                        struct bytes words)
+{
+    size_t *alive = ctx;
+
+    (void)name;
+    (void)words;
+    *alive += heard_ms <= CLUSTER_ALIVE_MS;
+}
+
+enum status cluster_store_count_alive(struct cluster_store *s, size_t *n)
+{
+    *n = 0;
+    return cluster_store_each_worker(s, count_alive, n);
+}
+
 /* ---- shards ---- */
 
 unsigned cluster_store_shards(const struct cluster_store *s)

@@ -41,6 +41,10 @@ MUST_CHECK enum status cluster_store_each_worker(struct cluster_store *s,
                                                  cluster_worker_visit *visit,
                                                  void *ctx);
 
+/* How many were heard in the last CLUSTER_ALIVE_MS. */
+MUST_CHECK enum status cluster_store_count_alive(struct cluster_store *s,
+                                                 size_t *n);
+
 /* ---- what there is ---- */
 
 struct cluster_shard_row {

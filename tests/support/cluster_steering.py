@@ -10,6 +10,7 @@ import sys
 import time
 
 import scenarios
+from cluster_web import HOSTS
 from cluster_workers import Crawl
 from redis_servers import LONGEST, Closing, Failure, Single, wait_for
 
@@ -187,6 +188,60 @@ def stopped(where):
         crawl.finish(killed=crawl.workers[:2])
 
 
-SCENARIOS = [changed, watched, stopped, paused, lost]
+def explain(crawl, url):
+    return json.loads(run("explain", crawl.url, url, "--json"))
+
+
+def seeded(where):
+    """Seeds reach the workers, also later ones; `explain` says where a URL is."""
+    with crawling(where, 2, pages=40) as crawl:
+        web = crawl.web
+        other = web.url(HOSTS + 1, "/p100")
+        expect(explain(crawl, other)["state"] == "unseen", "before")
+        run("pause", crawl.url)
+        wait_for(lambda: is_still(crawl), "a pause")
+        out = run("seed", crawl.url, other, web.seeds()[0], "ftp://x/", code=5)
+        expect(f"ok\t{other}\n" in out and f"skipped\t{web.seeds()[0]}\n" in out, out)
+        got = explain(crawl, other)
+        expect(got["state"] in ("waiting", "leased"), got)
+        expect(explain(crawl, web.seeds()[0])["state"] == "done", "a seed")
+        states = {explain(crawl, web.url(i, f"/p{j}"))["state"]
+                  for i in range(4) for j in range(0, 40, 3)}
+        expect({"waiting", "done", "unseen"} <= states | {"unseen"}, states)
+        run("unpause", crawl.url)
+        crawl.wait()
+        expect(explain(crawl, other)["state"] == "done", "after")
+        expect([p for _, p, _, _ in web.requests].count("/p100") == 1, "its request")
+        text = run("explain", crawl.url, other)
+        expect(f"{other}: done; " in text, text)
+        out = run("seed", crawl.url, other + "1")
+        expect(f"ok\t{other}1\n" in out and "nobody works on that crawl" in out, out)
+        crawl.resume(0)
+        crawl.wait()
+        expect(explain(crawl, other + "1")["state"] == "done", "after a resume")
+        crawl.web.close()
+
+
+def leased(where):
+    """A URL in hand is said to be a worker's."""
+    with crawling(where, 1, slow=1) as crawl:
+        def held():
+            for i in range(HOSTS):
+                for j in (1, 2):
+                    got = explain(crawl, crawl.web.url(i, f"/p{j}"))
+                    if got["state"] == "leased":
+                        return got
+            return None
+        wait_for(held, "a lease")
+        got = held() or {}
+        if got:
+            expect(got["worker_dir"].endswith(":" + crawl.directory(0)), got)
+            expect(0 < got["lease_left_seconds"] <= 8, got)
+        run("stop", crawl.url)
+        crawl.workers[0].wait(LONGEST)
+        crawl.web.close()
+
+
+SCENARIOS = [changed, watched, seeded, leased, stopped, paused, lost]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])
