@@ -209,7 +209,8 @@ static void work(struct cluster_store *s)
         if (cluster_store_put(s, u, 2, put_ended, &n) != STATUS_OK ||
             cluster_store_ack(s, &a, ack_ended, &n) != STATUS_OK)
             abort();
-        cluster_store_extend(s, 1, bytes_of_str("b"), 2, ack_ended, &n);
+        cluster_store_extend(s, cluster_store_shards(s) - 1, bytes_of_str("b"),
+                             2, ack_ended, &n);
         cluster_store_count(s, count_ended, &n);
         cluster_store_places(s, 0, places_ended, &n);
         cluster_store_lease(s, 5, take, NULL);
