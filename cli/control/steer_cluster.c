@@ -66,6 +66,36 @@ void steer_cluster_say(const struct steer *t, const char *what)
     buf_fini(&line);
 }
 
+/* ---- block ---- */
+
+int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
+                        const char *what)
+{
+    struct cluster_store *store = NULL;
+    struct crawl_settings s;
+    struct buf text;
+    enum status st;
+    int code;
+
+    settings_init(&s);
+    code = steer_cluster_open(t, &s, &store);
+    if (code == EXIT_DONE) {
+        st = cluster_store_block(store, key, ms);
+        if (st != STATUS_OK)
+            code = steer_cluster_failed(t, st);
+    }
+    if (code == EXIT_DONE) {
+        buf_init(&text, 4096);
+        format_terminal(&text, key);
+        buf_addf(&text, " is %s", what);
+        steer_cluster_say(t, buf_str(&text));
+        buf_fini(&text);
+    }
+    cluster_store_close(store);
+    settings_fini(&s);
+    return code;
+}
+
 /* ---- stop ---- */
 
 /* Workers say goodbye when they have given back what they had. */

@@ -22,6 +22,9 @@ int steer_cluster_open(struct steer *t, struct crawl_settings *s,
 /* Prints "redis://HOST/NAME: WHAT", or {"cluster", "is"} with --json. */
 void steer_cluster_say(const struct steer *t, const char *what);
 
+/* `block`: a queue key, and how long from now; 0: no longer. `what` is said. */
+int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
+                        const char *what);
 /* `pause`, `unpause` and `stop`. */
 int steer_cluster_state(struct steer *t);
 

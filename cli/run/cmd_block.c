@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/control/steer.h"
+#include "cli/control/steer_cluster.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
 #include "config/quantity.h"
@@ -49,7 +49,8 @@ static const struct option_table plain_table =
 
 const struct usage block_usage = {
     .name = "block",
-    .synopsis = "block DIR|URL HOST (--for TIME | --until MOMENT | --off) "
+    .synopsis = "block DIR|URL|redis://HOST/NAME HOST (--for TIME | --until "
+                "MOMENT | --off) "
                 "[--crawl NAME]",
     .about = "Holds a host back: no more requests are sent to it until then. "
              "This is kept over restarts and works on a stopped crawl too. "
@@ -177,9 +178,18 @@ static int command(const struct usage *u, int argc, char **argv,
     return code;
 }
 
+/* The cluster has no delay and no limit of a single host. */
 static int find_queue(struct steer *t, struct buf *key)
 {
-    int code = steer_connect(t);
+    int code;
+
+    if (steer_is_cluster(t)) {
+        buf_add_str(&t->why, "it does not work for a crawl in a cluster, which "
+                             "knows no settings of a single host; `urlweir set "
+                             "... delay=TIME` is for all hosts");
+        return steer_failed(t, STATUS_ARG);
+    }
+    code = steer_connect(t);
 
     if (code == EXIT_DONE)
         code = steer_choose(t, true);
@@ -261,6 +271,19 @@ static int block(struct steer *t, struct buf *key)
     clock_iso(iso, (int64_t)until * 1000);
     snprintf(what, sizeof what,
              until != 0 ? "blocked until %.19sZ" : "blocked no longer", iso);
+    if (steer_is_cluster(t)) {
+        code = take_host(t, t->operands.item[1], key);
+        return code != EXIT_DONE
+                   ? code
+                   : steer_cluster_block(t, buf_bytes(key),
+                                         until != 0
+                                             ? clock_later((int64_t)until *
+                                                                   1000 -
+                                                               clock_wall_ms(),
+                                                           1)
+                                             : 0,
+                                         what);
+    }
     if (control_place_is_stopped(t->operands.item[0]))
         return block_stopped(t, key, until, what);
     code = find_queue(t, key);

@@ -11,6 +11,7 @@
  *   {NAME:17}m       hash: counts and state of the shard
  *                    buckets, seen, done, token, puts, expired, run, hold;
  *                    by:HOST, the worker that has leased the host
+ *                    until:HOST, a person has blocked it until then
  *   {NAME:17}r       sorted set: host -> when it may be asked next; hosts with
  *                    waiting URLs that are not leased
  *   {NAME:17}l       sorted set: leased host -> deadline
@@ -178,6 +179,11 @@ const struct redis_script cluster_script_claim = {
     "  schedule(host, q, d, now + pause)\n"
     "end\n"
     "local function claim(host, q, d)\n"
+    "  local till = redis.call('HGET', m, 'until:' .. host)\n"
+    "  if till and tonumber(till) > now then\n"
+    "    return redis.call('ZADD', r, till, host)\n"
+    "  end\n"
+    "  if till then redis.call('HDEL', m, 'until:' .. host) end\n"
     "  local item = redis.call('ZRANGE', d, '-inf', now, 'BYSCORE',\n"
     "    'LIMIT', 0, 1)[1]\n"
     "  if item then redis.call('ZREM', d, item)\n"
@@ -322,4 +328,5 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_set,     &cluster_script_settings, &cluster_script_order,
     &cluster_script_hosts,   &cluster_script_inspect,  &cluster_script_items,
     &cluster_script_buckets, &cluster_script_has,      &cluster_script_settle,
-    &cluster_script_correct, &cluster_script_sweep,    &cluster_script_find};
+    &cluster_script_correct, &cluster_script_sweep,    &cluster_script_find,
+    &cluster_script_block};

@@ -26,9 +26,9 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
 
 /* of cluster_steer_scripts.c */
 extern const struct redis_script cluster_script_set, cluster_script_settings,
-    cluster_script_order, cluster_script_find;
+    cluster_script_order, cluster_script_find, cluster_script_block;
 
-#define CLUSTER_SCRIPTS 30
+#define CLUSTER_SCRIPTS 31
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/cluster/cluster_impl.h"
 
@@ -46,6 +47,45 @@ enum status cluster_store_stop(struct cluster_store *s)
 
     cluster_random_word(word);
     return order(s, "stop", word);
+}
+
+struct blocking {
+    bool ended;
+    enum status st;
+};
+
+static void blocked(void *ctx, enum status st, const redisReply *r)
+{
+    (void)r;
+    *(struct blocking *)ctx = (struct blocking){true, st};
+}
+
+enum status cluster_store_block(struct cluster_store *s, struct bytes host,
+                                int64_t ms)
+{
+    unsigned shard;
+    struct blocking b = {false, STATUS_OK};
+    char text[24];
+    struct bytes args[2] = {host};
+    struct key_list k;
+
+    if (host.len < 1 || host.len > CLUSTER_HOST_MOST || ms < 0)
+        return STATUS_ARG;
+    shard = cluster_shard_of(s, host);
+    snprintf(text, sizeof text, "%" PRId64, ms);
+    args[1] = bytes_of_str(text);
+    key_list_init(&k);
+    for (const char *kind = "mrh"; *kind != '\0'; kind++) {
+        const char one[2] = {*kind, '\0'};
+
+        key_list_add(&k, s, shard, one, bytes_of("", 0));
+    }
+    cluster_run(s, shard, &cluster_script_block, &k, args, 2, true, blocked,
+                &b);
+    key_list_fini(&k);
+    while (!b.ended)
+        cluster_store_turn(s, NS_PER_S);
+    return b.st;
 }
 
 bool cluster_store_is_paused(const struct cluster_store *s)

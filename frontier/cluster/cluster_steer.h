@@ -1,6 +1,6 @@
 /*
- * cluster_steer.h - what people change in a crawl in a cluster: settings, and
- * whether its workers pause or stop.
+ * cluster_steer.h - what people change in a crawl in a cluster: settings,
+ * whether its workers pause or stop, hosts that are blocked.
  *
  * It is in the crawl's record, and each worker asks for it with its sign of
  * life (cluster_watch.h). A stop is an event: workers that took part before it
@@ -11,7 +11,7 @@
 
 #include "frontier/cluster/cluster_store.h"
 
-/* All but the last wait for the server. */
+/* These wait for the server. */
 
 /* Replace the settings, which had `version`; *now is that of the new ones.
  * STATUS_AGAIN: they were changed meanwhile; STATUS_LIMIT: too long. */
@@ -21,6 +21,10 @@ MUST_CHECK enum status cluster_store_set(struct cluster_store *s,
 /* STATUS_NOT_FOUND: the crawl is not in the cluster any more. */
 MUST_CHECK enum status cluster_store_pause(struct cluster_store *s, bool pause);
 MUST_CHECK enum status cluster_store_stop(struct cluster_store *s);
+
+/* Give out no URL of a host (a queue key) for so long from now; 0: again. */
+MUST_CHECK enum status cluster_store_block(struct cluster_store *s,
+                                           struct bytes host, int64_t ms);
 
 /* Was it paused when it was opened? */
 bool cluster_store_is_paused(const struct cluster_store *s);

@@ -75,3 +75,21 @@ const struct redis_script cluster_script_find = {
     "  add(-1 - math.max(some[i + 1] - now, 0), some[i])\n"
     "end\n"
     "return out\n"};
+
+/* KEYS: m r h. ARGV: host, ms; 0: it is blocked no longer. A claim heeds it
+ * (cluster_scripts.c). Answers 1. */
+const struct redis_script cluster_script_block = {
+    30, "block",
+    "#!lua flags=allow-oom\n"
+    "local t = redis.call('TIME')\n"
+    "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
+    "local field = 'until:' .. ARGV[1]\n"
+    "if ARGV[2] ~= '0' then\n"
+    "  redis.call('HSET', KEYS[1], field, string.format('%.0f', now + "
+    "ARGV[2]))\n"
+    "  return 1\n"
+    "end\n"
+    "redis.call('HDEL', KEYS[1], field)\n"
+    "local v = redis.call('HGET', KEYS[3], ARGV[1])\n"
+    "redis.call('ZADD', KEYS[2], 'XX', v and v:match('^%d+') or 0, ARGV[1])\n"
+    "return 1\n"};

@@ -242,6 +242,34 @@ def leased(where):
         crawl.web.close()
 
 
-SCENARIOS = [changed, watched, seeded, leased, stopped, paused, lost]
+def blocked(where):
+    """No worker asks a host that is blocked, until it is blocked no longer."""
+    with crawling(where, 2) as crawl:
+        crawl.reach(0.1)
+        host = crawl.web.address(4)
+        out = run("block", crawl.url, host, "--for", "4m")
+        expect(f"{crawl.url}: {host} is blocked until" in out, out)
+
+        def asked():
+            return sum(i == 4 for i, _, _, _ in crawl.web.requests)
+
+        # One more, for the URL that a worker has.
+        before = asked()
+        wait_for(lambda: status(crawl)["leased"] <= 1 and not is_busy(crawl, 4),
+                 "the others")
+        expect(asked() <= before + 2, f"{asked()} after {before}")
+        out = run("delay", crawl.url, host, "1s", code=1)
+        expect("does not work for a crawl in a cluster" in out, out)
+        run("block", crawl.url, host, "--off")
+        crawl.finish()
+
+
+def is_busy(crawl, i):
+    """Was any other host asked in the last second?"""
+    return any(h != i and time.monotonic() - ended < 1
+               for h, _, _, ended in crawl.web.requests)
+
+
+SCENARIOS = [changed, blocked, watched, seeded, leased, stopped, paused, lost]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

@@ -150,6 +150,42 @@ START_TEST(orders_wait_until_they_are_carried_out)
 }
 END_TEST
 
+static int64_t soon_due(struct cluster_store *s)
+{
+    struct rig_leases l;
+
+    return (int64_t)rig_lease(s, &l, 10);
+}
+
+START_TEST(a_blocked_host_gives_out_nothing)
+{
+    struct cluster_store *s;
+    struct rig_leases l;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    ck_assert_uint_eq(rig_put(s, 0, 6, 2), 6);
+    for (int i = 0; i < 2; i++) /* once more: nothing else */
+        ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h0"), 1000000),
+                         STATUS_OK);
+    ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
+    ck_assert_str_eq(l.lease[0].host, "h1");
+    ck_assert(!rig_ack(s, &l, 0, 0, "", -1));
+    ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h1"), 1000000),
+                     STATUS_OK);
+    ck_assert_int_eq(soon_due(s), 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h0"), 0),
+                         STATUS_OK);
+    ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
+    ck_assert_str_eq(l.lease[0].host, "h0");
+    /* One of a host that nobody knows is not made. */
+    ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h9"), 0), STATUS_OK);
+    ck_assert_int_eq(soon_due(s), 0);
+    cluster_store_close(s);
+}
+END_TEST
+
 Suite *suite_cluster_steer(void)
 {
     Suite *suite = suite_create("cluster_steer");
@@ -161,6 +197,7 @@ Suite *suite_cluster_steer(void)
     tcase_add_test(t, a_pause_is_for_those_that_come_later_too);
     tcase_add_test(t, a_stop_is_for_those_that_were_there);
     tcase_add_test(t, a_crawl_that_is_gone_is_not_made_by_an_order);
+    tcase_add_test(t, a_blocked_host_gives_out_nothing);
     tcase_add_test(t, orders_wait_until_they_are_carried_out);
     suite_add_tcase(suite, t);
     return suite;
