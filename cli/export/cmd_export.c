@@ -375,7 +375,8 @@ static int export(struct reader *r, struct merge *m,
     int code = EXIT_DONE;
     enum status st;
 
-    if ((s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
+    if (m == NULL && r != NULL &&
+        (s->what == EXPORT_LINKS || s->what == EXPORT_BROKEN) &&
         !export_has_links(r, &code))
         return code;
     buf_init(&j.text, URL_LENGTH_CEILING + 64);

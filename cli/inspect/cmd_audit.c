@@ -13,14 +13,17 @@
 
 #include "base/file/file.h"
 #include "base/mem.h"
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_measure.h"
+#include "cli/inspect/audit_cluster.h"
 #include "cli/inspect/audit_page.h"
 #include "cli/inspect/audit_text.h"
 #include "cli/line_input.h"
 #include "cli/open_crawl.h"
+#include "cli/secret_args.h"
 #include "frontier/audit/audit.h"
 
 struct audit_settings {
@@ -95,14 +98,17 @@ static const struct option_table table =
 const struct usage audit_usage = {
     .name = "audit",
     .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
-                "audit --urls FILE [--fpr P] [options]",
+                "audit --urls FILE [--fpr P] [options]\n"
+                "audit redis://HOST:PORT[,...]/NAME [DIR...]",
     .about = "Measures the dedupe miss rate of the filter against what it "
              "promised, for each growth step, with a 95 % Wilson interval, and "
-             "checks that it has no false negative.",
+             "checks that it has no false negative. Of a crawl in a cluster: "
+             "how many URLs collisions of fingerprints may cost, and what the "
+             "URLs in the directories of its workers show of that.",
     .table = &table,
     .least = 0,
-    .most = 1,
-    .operand = "a crawl's directory",
+    .most = 257,
+    .operand = "a crawl's directory, or the URL of a crawl in a cluster",
 };
 
 /* Writes the URLs that would have been lost. */
@@ -378,7 +384,14 @@ int cmd_audit(int argc, char **argv)
 
     if (!command_line_parse(&audit_usage, argc, argv, &s, &operands, &code))
         return code;
-    code = audit_all(&s, &operands);
+    if (operands.count > 0 && redis_address_is_url(operands.item[0])) {
+        secret_args_hide_logins(argc, argv);
+        code = audit_cluster(&operands);
+    } else if (operands.count > 1) {
+        code = usage_error(&audit_usage, "one directory at a time");
+    } else {
+        code = audit_all(&s, &operands);
+    }
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

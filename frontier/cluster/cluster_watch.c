@@ -177,6 +177,11 @@ unsigned cluster_store_shards(const struct cluster_store *s)
     return s->shard_count;
 }
 
+unsigned cluster_store_shard(const struct cluster_store *s, struct bytes host)
+{
+    return cluster_shard_of(s, host);
+}
+
 /* The answer of one of many shards. */
 struct shard_asked {
     struct asked *all;

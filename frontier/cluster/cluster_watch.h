@@ -55,6 +55,8 @@ struct cluster_shard_row {
     uint64_t buckets; /* of its seen set */
 };
 unsigned cluster_store_shards(const struct cluster_store *s);
+/* Where a host's URLs are. */
+unsigned cluster_store_shard(const struct cluster_store *s, struct bytes host);
 /* Fills cluster_store_shards() rows. */
 MUST_CHECK enum status cluster_store_survey(struct cluster_store *s,
                                             struct cluster_shard_row *rows);

@@ -41,5 +41,5 @@ fi
 # A missing operand is asked for in one line, however many forms there are.
 exits 1 "$URLWEIR" block
 says err "and a host is missing: urlweir block DIR|URL HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
-exits 1 "$URLWEIR" audit a b
-says err "options] or urlweir audit --urls FILE"
+exits 1 "$URLWEIR" verify a b
+says err "DIR [--repair] or urlweir verify redis://"

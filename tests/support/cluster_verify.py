@@ -202,7 +202,23 @@ def loses(where):
         expect("pages", len(pages), len(hosts) * PAGES - 1)
 
 
-SCENARIOS = [mends, loses]
+def audit(where):
+    """The bound of collisions, and what the URLs of a worker show of it."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        _, w, _ = stopped_crawl(c.it, where)
+        got = subprocess.run([URLWEIR, "audit", w.url, w.directory(0)], text=True,
+                             stdout=subprocess.PIPE, timeout=LONGEST, check=True).stdout
+        for text in ("URLs seen, 63 bits of each in one of 256 shards",
+                     "lost to collisions so far", "with a chance of", "sample of ",
+                     "pairs with equal 63 bits   0\n"):
+            if text not in got:
+                raise Failure(f"audit: no '{text}': {got}")
+        other = subprocess.run([URLWEIR, "audit", w.url, where], text=True, check=False,
+                               stderr=subprocess.PIPE, timeout=LONGEST)
+        expect("audit of no directory", other.returncode, 2)
+
+
+SCENARIOS = [mends, loses, audit]
 
 if __name__ == "__main__":
     scenarios.run(SCENARIOS, DIR, sys.argv[3:])
