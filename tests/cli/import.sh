@@ -65,6 +65,48 @@ for list in jsonl json txt; do
     says got "http://site.example/e?x=1&y=%C3%A9,queued,,,0,import"
 done
 
+# Scrapy's four disk queues. What it took of a FIFO stays in the file until the
+# file ends, and counts no more.
+tar -xJf "$data/scrapy.tar.xz"
+for queue in PickleLifo:5:1 MarshalLifo:5:1 PickleFifo:4:2 MarshalFifo:4:2; do
+    name=${queue%%:*}
+    waiting=${queue#*:}
+    imports scrapy.$name scrapy-jobdir $name \
+        '{"waiting":'${waiting%:*}',"done":0,"failed":0,"known":0,"repeated":0,"dropped":0,"other":'${queue##*:}',"refused":0}'
+    state scrapy.$name >got
+    says got http://127.0.0.7:18398/dir,queued,,,0,import
+    says got http://127.0.0.8:18399/x,queued,,,0,import
+    says got "http://127.0.0.7:18398/caf%C3%A9?x=1,queued,,,0,import"
+    ! grep -q 'not.example\|/post' got || fail "no request of a page: $(cat got)"
+done
+grep -q '/a.html,queued' got && fail "it was taken: $(cat got)"
+
+# A kill cut a queue; a link, a file and a directory are none; names of a file
+# reach the screen as text.
+slot=PickleLifo/requests.queue/127.0.0.7-1bb722a06732d0c7506a8d761a8457c4
+size=$(wc -c <$slot/0)
+head -c $((size - 100)) $slot/0 >$slot/1
+ln -s "$PWD/PickleLifo" $slot/2
+echo x >"$slot/$(printf 'bad\033[31m')"
+printf 'SQLite format 3\0' >$slot/3
+mkdir -p $slot/4/5/6/7
+exits 5 "$URLWEIR" import --from scrapy-jobdir PickleLifo -o scrapy.cut --refused refused --json
+says err "what Scrapy has fetched is known only by fingerprints"
+says out '"waiting":5,'
+says out '"repeated":3,'
+says out '"refused":5}'
+! grep -q "$(printf '\033')" err refused || fail "an escape got through"
+says err "/1:5: the queue is cut short or damaged from here"
+cut -f2- refused | sort >got
+says got "0	it cannot be opened"
+says got "0	a queue in SQLite is not read"
+says got "0	not a file of a disk queue"
+says got "0	neither a file nor a directory of a disk queue"
+exits 0 "$URLWEIR" import --from scrapy-jobdir MarshalLifo/requests.queue -o scrapy.queue --json
+says out '"waiting":5,'
+exits 2 "$URLWEIR" import --from scrapy-jobdir nowhere -o none
+says err "cannot read nowhere"
+
 for cdx in wget.cdx indexer.cdx indexer.cdxj; do
     exits 0 "$URLWEIR" import --from cdx "$data/$cdx" -o $cdx --json
     says out '"waiting":0,"done":5,"failed":3,"known":0,"repeated":0'

@@ -10,6 +10,8 @@ cp "$data/crawldb.txt" dump/part-r-00000
 cp "$data/frontier.recover.gz" "$data/indexer.cdxj" .
 mv indexer.cdxj index.cdxj
 cp "$data/wget2.log" .
+tar -xJf "$data/scrapy.tar.xz" PickleLifo
+mv PickleLifo jobdir
 gzip -c "$data/urlfrontier.jsonl" >frontier.jsonl.gz
 printf 'http://site.example/\nhttp://site.example/a\tdone\t200\n' >urls.txt
 sed -n '/^```sh$/,/^```$/p' "$TOP/docs/importing.md" | grep -v '^```' >commands
