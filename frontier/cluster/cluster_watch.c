@@ -367,12 +367,19 @@ enum status cluster_store_weigh(struct cluster_store *s,
                                 const struct cluster_shard_row *rows,
                                 struct cluster_weights *out)
 {
-    unsigned n = s->shard_count, step = n / WEIGHED_SHARDS + 1, looked = 0;
+    unsigned n = 0, step, looked = 0;
     struct cluster_weights sum = {0};
     struct weighed *w = xcalloc(1, sizeof *w);
     enum status st = STATUS_OK;
 
-    for (unsigned i = 0; st == STATUS_OK && i < n; i += step, looked++) {
+    for (unsigned i = 0; i < s->shard_count; i++)
+        n += rows[i].seen > 0;
+    step = n / WEIGHED_SHARDS + 1;
+    /* Few hosts are in few shards, which a step over all of them can miss. */
+    for (unsigned i = 0, at = 0; st == STATUS_OK && i < s->shard_count; i++) {
+        if (rows[i].seen == 0 || at++ % step != 0)
+            continue;
+        looked++;
         st = weigh_whole(s, &rows[i], w, &sum);
         if (st == STATUS_OK)
             st = weigh_queues(s, &rows[i], w, &sum);
