@@ -23,6 +23,8 @@
 
 #define BATCH 256
 #define EVERY INT64_C(86400000) /* ms between two fetches of a page */
+/* URLs between two checkpoints: a crawl makes one each minute. */
+#define CHECKPOINT 100000
 
 struct dates {
     uint64_t urls, hosts, memory;
@@ -30,6 +32,7 @@ struct dates {
     struct frontier_options o;
     struct engine *e;
     int64_t now;
+    uint64_t worked; /* URLs put and fetched */
 };
 
 static void check(enum status st, const char *what)
@@ -40,10 +43,18 @@ static void check(enum status st, const char *what)
     exit(1);
 }
 
-static void turn(struct dates *d)
+static void turn(struct dates *d, uint64_t urls)
 {
+    uint64_t before = d->worked / CHECKPOINT;
+    enum status st;
+
     check(d->e->ops->turn(d->e, false, d->now, d->now / NS_PER_MS, NULL),
           "turn");
+    d->worked += urls;
+    if (d->worked / CHECKPOINT == before)
+        return;
+    st = d->e->ops->checkpoint(d->e, d->now, d->now / NS_PER_MS);
+    check(st == STATUS_AGAIN ? STATUS_OK : st, "checkpoint");
 }
 
 static void put(struct dates *d)
@@ -72,7 +83,8 @@ static void put(struct dates *d)
         check(d->e->ops->put(d->e, d->o.crawl, 0, items, n, d->now / NS_PER_MS,
                              NULL),
               "put");
-        turn(d);
+        d->now += (int64_t)n * NS_PER_MS / 10;
+        turn(d, n);
     }
 }
 
@@ -111,7 +123,7 @@ static double fetch(struct dates *d, uint64_t n)
         } else {
             d->now = d->e->ops->next_due(d->e, d->now, NULL);
         }
-        turn(d);
+        turn(d, got);
     }
     check(d->e->ops->turn(d->e, true, d->now, d->now / NS_PER_MS, NULL),
           "turn");
