@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/cluster/cluster_engine.h"
+#include "frontier/cluster/cluster_move.h"
 #include "frontier/cluster/cluster_steer.h"
 #include "frontier/reader.h"
 #include "job/settings/cluster_settings.h"
@@ -27,14 +28,14 @@
 #define PATIENCE    (5 * 60 * NS_PER_S) /* with a cluster that fails */
 #define LOOK_MOST   (20 * NS_PER_S)     /* the same, of a command */
 
-static int64_t lease_ms(const struct crawl_settings *s)
+int64_t cluster_part_lease_ms(const struct crawl_settings *s)
 {
     return 3 * s->timeout_ms + LEASE_EXTRA;
 }
 
 static int64_t hold_ms(const struct crawl_settings *s)
 {
-    return lease_ms(s) + s->delay_ms;
+    return cluster_part_lease_ms(s) + s->delay_ms;
 }
 
 static enum status options_of(struct cluster_store_options *o,
@@ -48,7 +49,7 @@ static enum status options_of(struct cluster_store_options *o,
     *o = (struct cluster_store_options){.servers = url->redis.hosts,
                                         .server_count = url->redis.host_count,
                                         .name = url->name,
-                                        .lease_ms = lease_ms(s),
+                                        .lease_ms = cluster_part_lease_ms(s),
                                         .pause_ms = s->delay_ms,
                                         .hold_ms = hold_ms(s),
                                         .replicas = url->replicas,
@@ -57,26 +58,47 @@ static enum status options_of(struct cluster_store_options *o,
     return STATUS_OK;
 }
 
-static enum status open_for(struct cluster_store **out,
-                            const struct crawl_settings *s, int64_t patience,
-                            struct buf *why)
+static enum status find(struct cluster_store **out,
+                        const struct crawl_settings *s, int64_t patience,
+                        struct cluster_url_parts *url, struct buf *why)
 {
     struct cluster_store_options o;
-    struct cluster_url_parts url;
-    enum status st = options_of(&o, &url, s, why);
+    enum status st = options_of(&o, url, s, why);
 
     if (st != STATUS_OK)
         return st;
     o.call_ns = patience;
-    st = cluster_store_open(out, &o, why);
+    return cluster_store_open(out, &o, why);
+}
+
+enum status cluster_part_find(struct cluster_store **out,
+                              const struct crawl_settings *s, struct buf *why)
+{
+    struct cluster_url_parts url;
+
+    return find(out, s, PATIENCE, &url, why);
+}
+
+static enum status open_for(struct cluster_store **out,
+                            const struct crawl_settings *s, int64_t patience,
+                            struct buf *why)
+{
+    struct cluster_url_parts url;
+    enum status st = find(out, s, patience, &url, why);
+
     if (st != STATUS_OK)
         return st;
     if (cluster_store_is_begun(*out))
         return STATUS_OK;
-    buf_addf(why,
-             "the seeds of crawl %s are not all in the cluster yet; try again, "
-             "or give the `urlweir crawl` command again if it has ended",
-             url.name);
+    if (cluster_store_is_moved(*out))
+        buf_addf(why, "crawl %s was moved into a directory, and goes on there",
+                 url.name);
+    else
+        buf_addf(
+            why,
+            "the seeds of crawl %s are not all in the cluster yet; try again, "
+            "or give the `urlweir crawl` command again if it has ended",
+            url.name);
     cluster_store_close(*out);
     *out = NULL;
     return STATUS_AGAIN;
@@ -92,14 +114,22 @@ enum status cluster_part_create(struct cluster_store **out,
                                 const struct crawl_settings *s, struct buf *why)
 {
     unsigned char seed[DIGEST_SEED_SIZE];
+
+    if (getrandom(seed, sizeof seed, 0) != sizeof seed)
+        return STATUS_IO;
+    return cluster_part_create_with(out, s, seed, why);
+}
+
+enum status cluster_part_create_with(struct cluster_store **out,
+                                     const struct crawl_settings *s,
+                                     const unsigned char *seed, struct buf *why)
+{
     struct cluster_new what = {.shards = SHARDS, .seed = seed};
     struct cluster_store_options o;
     struct cluster_url_parts url;
     struct buf text;
     enum status st = options_of(&o, &url, s, why);
 
-    if (st == STATUS_OK && getrandom(seed, sizeof seed, 0) != sizeof seed)
-        st = STATUS_IO;
     if (st != STATUS_OK)
         return st;
     buf_init(&text, CONFIG_CEILING);
@@ -150,7 +180,7 @@ enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
         .scope = c->scope,
         .crawl = bytes_of_str(CRAWL_ID),
         .request = s->timeout_ms * NS_PER_MS,
-        .lease = lease_ms(s) * NS_PER_MS,
+        .lease = cluster_part_lease_ms(s) * NS_PER_MS,
         .in_flight = c->frontier.in_flight,
         .kinds = LINK_KIND_COUNT_,
         .orders = c->orders = cluster_orders_new(),
@@ -163,7 +193,8 @@ enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
     host[sizeof host - 1] = '\0';
     c->crawl.paused = cluster_store_is_paused(store);
     cluster_orders_hear(c->orders, c->crawl.paused, false);
-    cluster_store_set_times(store, lease_ms(s), s->delay_ms, hold_ms(s));
+    cluster_store_set_times(store, cluster_part_lease_ms(s), s->delay_ms,
+                            hold_ms(s));
     *e = NULL;
     st = cluster_engine_open(e, &o, clock_mono(), clock_wall_ms());
     free(dir);

@@ -24,11 +24,22 @@
 MUST_CHECK enum status cluster_part_open(struct cluster_store **out,
                                          const struct crawl_settings *s,
                                          struct buf *why);
+/* The same, whatever state it is in. */
+MUST_CHECK enum status cluster_part_find(struct cluster_store **out,
+                                         const struct crawl_settings *s,
+                                         struct buf *why);
+/* Length of a lease. */
+int64_t cluster_part_lease_ms(const struct crawl_settings *s);
 /* Makes the crawl, with these settings for all workers. As
  * cluster_store_create(). */
 MUST_CHECK enum status cluster_part_create(struct cluster_store **out,
                                            const struct crawl_settings *s,
                                            struct buf *why);
+/* The same with a digest seed of DIGEST_SEED_SIZE octets. */
+MUST_CHECK enum status cluster_part_create_with(struct cluster_store **out,
+                                                const struct crawl_settings *s,
+                                                const unsigned char *seed,
+                                                struct buf *why);
 /* Reads the settings of the crawl into `s`, which holds defaults.
  * STATUS_FORMAT: they are not valid, as of another release; `why` says what. */
 MUST_CHECK enum status cluster_part_settings(const struct cluster_store *store,

@@ -75,8 +75,8 @@ static bool is_whole_crawl(const struct stopped_crawl *c, const char *command)
     return c->s.cluster == NULL;
 }
 
-bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
-                        const char *dir, int *code)
+static bool open_crawl_of(struct stopped_crawl **out, const char *command,
+                          const char *dir, bool part, int *code)
 {
     struct stopped_crawl *c = xcalloc(1, sizeof *c);
 
@@ -85,7 +85,7 @@ bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
         free(c);
         return false;
     }
-    if (!is_whole_crawl(c, command)) {
+    if (!part && !is_whole_crawl(c, command)) {
         settings_fini(&c->s);
         free(c);
         return false;
@@ -98,6 +98,28 @@ bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
     }
     stopped_crawl_free(c);
     return false;
+}
+
+bool stopped_crawl_open(struct stopped_crawl **out, const char *command,
+                        const char *dir, int *code)
+{
+    return open_crawl_of(out, command, dir, false, code);
+}
+
+bool stopped_crawl_open_part(struct stopped_crawl **out, const char *command,
+                             const char *dir, int *code)
+{
+    return open_crawl_of(out, command, dir, true, code);
+}
+
+struct crawl_settings *stopped_crawl_settings(struct stopped_crawl *c)
+{
+    return &c->s;
+}
+
+struct engine *stopped_crawl_engine(struct stopped_crawl *c)
+{
+    return c->engine;
 }
 
 enum status stopped_crawl_seed(struct stopped_crawl *c, struct seed *seeds,

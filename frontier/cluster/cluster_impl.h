@@ -4,6 +4,7 @@
  *   cluster_store.c   opening, keys, counts
  *   cluster_record.c  the crawl's record, places
  *   cluster_put.c     URLs in, buckets of the seen set
+ *   cluster_move.c    a whole crawl in, or out
  *   cluster_lease.c   looking for leases, claiming, ending
  *   cluster_watch.c   workers, and what there is of each kind
  *   cluster_steer.c   settings, pauses, stops
@@ -37,7 +38,7 @@ struct cluster_store {
     uint64_t version;               /* of the settings */
     bool paused;
     char stop[CLUSTER_WORD_SIZE]; /* the last one */
-    bool begun;
+    bool begun, moved;
     unsigned shard_count;
     struct cluster_shard *shards;
     /* leases */

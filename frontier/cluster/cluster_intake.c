@@ -17,8 +17,6 @@
 #include "frontier/cluster/cluster_engine_impl.h"
 #include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_reach.h"
-#include "frontier/url/queue_key.h"
-#include "frontier/url/url.h"
 
 #define PARKED_MS (INT64_C(3650) * 24 * 3600 * 1000)
 #define SOON      (100 * NS_PER_MS)
@@ -157,22 +155,6 @@ static enum status let_go(struct cluster_engine *e, struct held *h)
 
 /* ---- in ---- */
 
-/* What others put is checked as if it had come from the web. */
-static bool is_valid(const struct cluster_engine *e, const struct held *h,
-                     struct cluster_item *item)
-{
-    struct url u;
-    bool valid = cluster_item_read(item, h->item) == STATUS_OK &&
-                 item->kind < e->o.kinds;
-
-    url_init(&u);
-    valid = valid && url_parse(&u, item->url, NULL, NULL) == URL_OK &&
-            bytes_equal(url_text(&u), item->url) &&
-            bytes_equal(queue_key_of(&u), h->host);
-    url_fini(&u);
-    return valid;
-}
-
 /* The URL is in the directory as `id`: it was new, parked, or is leased by us
  * already, with a token that the cluster has given up. */
 static enum status join(struct cluster_engine *e, struct held *h, uint64_t id,
@@ -239,7 +221,8 @@ static void take_in(struct cluster_engine *e, struct held *h)
 {
     struct cluster_item item;
 
-    if (!is_valid(e, h, &item)) {
+    /* what others put is checked as if it had come from the web */
+    if (!cluster_item_is_valid(&item, h->item, h->host, e->o.kinds)) {
         log_warn("the cluster has an item that is not a URL of ours; it is "
                  "dropped",
                  "octets=%zu", h->item.len);

@@ -2,6 +2,8 @@
 /* cluster_item.c - a URL on its way through the cluster. */
 #include "frontier/cluster/cluster_item.h"
 
+#include "frontier/url/queue_key.h"
+#include "frontier/url/url.h"
 #include "storage/db/packed.h"
 
 #define VERSION 1
@@ -46,4 +48,18 @@ enum status cluster_item_read(struct cluster_item *out, struct bytes text)
     out->places = places;
     out->url = bytes_of((const char *)at, (size_t)(end - at));
     return STATUS_OK;
+}
+
+bool cluster_item_is_valid(struct cluster_item *out, struct bytes text,
+                           struct bytes host, unsigned kinds)
+{
+    struct url u;
+    bool valid = cluster_item_read(out, text) == STATUS_OK && out->kind < kinds;
+
+    url_init(&u);
+    valid = valid && url_parse(&u, out->url, NULL, NULL) == URL_OK &&
+            bytes_equal(url_text(&u), out->url) &&
+            bytes_equal(queue_key_of(&u), host);
+    url_fini(&u);
+    return valid;
 }

@@ -30,5 +30,9 @@ void cluster_item_write(const struct cluster_item *item, struct buf *out);
  * newer release. */
 MUST_CHECK enum status cluster_item_read(struct cluster_item *out,
                                          struct bytes text);
+/* Reads an item of `host` and says whether it is a URL as we put it: canonical,
+ * of a kind below `kinds`. */
+bool cluster_item_is_valid(struct cluster_item *out, struct bytes text,
+                           struct bytes host, unsigned kinds);
 
 #endif

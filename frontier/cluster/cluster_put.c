@@ -4,7 +4,8 @@
  *
  * A put is cut into parts, each of one shard and one call. A part names the
  * buckets of its fingerprints, which depend on how many there are; if there are
- * others by now, the script says so, and the part is sent again.
+ * others by now, the script says so, and the part is sent again. URLs that are
+ * moved in, or only looked for, go the same way (enum put_kind).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +15,24 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/cluster/cluster_impl.h"
+#include "frontier/cluster/cluster_move.h"
 
 #define PART_MOST    128
+#define ARGS_MOST    5 /* of one URL */
+#define NUMBERS_MOST 3 /* of those */
 #define TEXT_MOST    ((size_t)PART_MOST * (CLUSTER_ITEM_MOST + 512))
 #define BUCKET_FILL  200 /* of a bucket, on average: the fullest stay < 512 */
 #define BUCKETS_MOST (UINT32_C(1) << 24) /* 3e9 URLs in a shard */
 #define ANEW_MOST    64 /* a part is sent that often for other buckets */
 
+enum put_kind {
+    PUT_NEW,   /* URLs that wait */
+    PUT_MOVED, /* URLs that wait or are done, as cluster_moved says */
+    PUT_SOUGHT /* nothing is put: are they there? */
+};
+
 struct put {
+    enum put_kind kind;
     cluster_put_end *end;
     void *ctx;
     size_t n, left; /* URLs; parts that have not ended */
@@ -32,6 +43,7 @@ struct put {
 struct part_url {
     size_t index; /* in the put */
     uint64_t fp;
+    struct cluster_moved moved;                  /* of PUT_MOVED */
     size_t host_at, host_len, item_at, item_len; /* in the part's text */
 };
 
@@ -116,36 +128,79 @@ static void split(struct cluster_store *s, unsigned shard)
 
 static redis_call_end put_came;
 
+/* The call of a part while it is written. */
+struct part_call {
+    struct key_list keys;
+    struct bytes args[2 + ARGS_MOST * PART_MOST];
+    size_t arg_count;
+    char text[2 + NUMBERS_MOST * PART_MOST][24];
+    size_t text_count;
+};
+
+static void add_number(struct part_call *c, int64_t n)
+{
+    char *text = c->text[c->text_count++];
+
+    snprintf(text, sizeof c->text[0], "%" PRId64, n);
+    c->args[c->arg_count++] = bytes_of_str(text);
+}
+
+/* What cluster_scripts.c, cluster_move_scripts.c say of one item. */
+static void add_url(struct part_call *c, const struct part *p,
+                    const struct part_url *u, uint32_t buckets)
+{
+    const enum put_kind kind = p->put->kind;
+    const struct bytes host = bytes_of(p->text.at + u->host_at, u->host_len);
+    char bucket[24];
+
+    if (kind != PUT_SOUGHT) {
+        c->args[c->arg_count++] = host;
+        key_list_add(&c->keys, p->s, p->shard, "q:", host);
+    }
+    if (kind == PUT_MOVED)
+        key_list_add(&c->keys, p->s, p->shard, "d:", host);
+    snprintf(bucket, sizeof bucket, "%" PRIx64,
+             cluster_bucket_of(u->fp, buckets));
+    key_list_add(&c->keys, p->s, p->shard, "s:", bytes_of_str(bucket));
+    add_number(c, (int64_t)u->fp);
+    if (kind != PUT_SOUGHT)
+        c->args[c->arg_count++] =
+            bytes_of(p->text.at + u->item_at, u->item_len);
+    if (kind == PUT_MOVED) {
+        add_number(c, u->moved.delay_ms);
+        add_number(c, u->moved.wait_ms);
+    }
+}
+
 static void send_part(struct part *p)
 {
+    static const struct {
+        const char *keys;
+        const struct redis_script *script;
+        bool durable;
+    } kinds[] = {
+        [PUT_NEW] = {"mrlh", &cluster_script_put, true},
+        [PUT_MOVED] = {"mrh", &cluster_script_move, true},
+        [PUT_SOUGHT] = {"m", &cluster_script_seek, false},
+    };
     const uint32_t n = p->s->shards[p->shard].buckets;
-    struct bytes args[1 + 3 * PART_MOST];
-    char fp[PART_MOST][24], bucket[24];
-    struct key_list k;
+    struct part_call *c = xcalloc(1, sizeof *c);
 
-    key_list_init(&k);
-    for (size_t i = 0; i < 4; i++) {
-        const char kind[2] = {"mrlh"[i], '\0'};
+    key_list_init(&c->keys);
+    for (const char *k = kinds[p->put->kind].keys; *k != '\0'; k++) {
+        const char kind[2] = {*k, '\0'};
 
-        key_list_add(&k, p->s, p->shard, kind, bytes_of("", 0));
+        key_list_add(&c->keys, p->s, p->shard, kind, bytes_of("", 0));
     }
-    for (size_t i = 0; i < p->count; i++) {
-        const struct part_url *u = &p->url[i];
-
-        args[1 + 3 * i] = bytes_of(p->text.at + u->host_at, u->host_len);
-        snprintf(fp[i], sizeof fp[i], "%" PRIu64, u->fp);
-        args[2 + 3 * i] = bytes_of_str(fp[i]);
-        args[3 + 3 * i] = bytes_of(p->text.at + u->item_at, u->item_len);
-        key_list_add(&k, p->s, p->shard, "q:", args[1 + 3 * i]);
-        snprintf(bucket, sizeof bucket, "%" PRIx64,
-                 cluster_bucket_of(u->fp, n));
-        key_list_add(&k, p->s, p->shard, "s:", bytes_of_str(bucket));
-    }
-    snprintf(bucket, sizeof bucket, "%" PRIu32, n);
-    args[0] = bytes_of_str(bucket);
-    cluster_run(p->s, p->shard, &cluster_script_put, &k, args, 1 + 3 * p->count,
-                true, put_came, p);
-    key_list_fini(&k);
+    add_number(c, n);
+    if (p->put->kind == PUT_MOVED)
+        add_number(c, p->s->o.pause_ms);
+    for (size_t i = 0; i < p->count; i++)
+        add_url(c, p, &p->url[i], n);
+    cluster_run(p->s, p->shard, kinds[p->put->kind].script, &c->keys, c->args,
+                c->arg_count, kinds[p->put->kind].durable, put_came, p);
+    key_list_fini(&c->keys);
+    free(c);
 }
 
 /* STATUS_AGAIN: there are other buckets. */
@@ -171,7 +226,7 @@ static enum status read_put(struct part *p, const redisReply *r)
         bool fresh = r->element[2]->str[i] == '1';
 
         p->put->fresh[p->url[i].index] = fresh;
-        if (fresh)
+        if (fresh && p->put->kind == PUT_NEW)
             cluster_look_at(p->s, p->shard, 0);
     }
     if (r->element[1]->integer > (long long)buckets * BUCKET_FILL &&
@@ -209,7 +264,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 static void add_to_part(struct part *p, const struct cluster_url *url,
-                        size_t index)
+                        const struct cluster_moved *moved, size_t index)
 {
     struct part_url *u = &p->url[p->count++];
 
@@ -219,9 +274,13 @@ static void add_to_part(struct part *p, const struct cluster_url *url,
     u->host_len = url->host.len;
     buf_add_bytes(&p->text, url->host);
     u->item_at = p->text.len;
-    u->item_len = url->item.len + 1;
-    buf_add_char(&p->text, '\0'); /* leases lost */
-    buf_add_bytes(&p->text, url->item);
+    if (moved != NULL)
+        u->moved = *moved;
+    if (moved == NULL || !moved->done) {
+        buf_add_char(&p->text, '\0'); /* leases lost */
+        buf_add_bytes(&p->text, url->item);
+    }
+    u->item_len = p->text.len - u->item_at;
 }
 
 static struct part *new_part(struct cluster_store *s, struct put *put,
@@ -237,9 +296,10 @@ static struct part *new_part(struct cluster_store *s, struct put *put,
     return p;
 }
 
-enum status cluster_store_put(struct cluster_store *s,
-                              const struct cluster_url *urls, size_t n,
-                              cluster_put_end *end, void *ctx)
+static enum status put_as(enum put_kind kind, struct cluster_store *s,
+                          const struct cluster_url *urls,
+                          const struct cluster_moved *moved, size_t n,
+                          cluster_put_end *end, void *ctx)
 {
     struct place *places;
     struct part *p = NULL;
@@ -251,6 +311,7 @@ enum status cluster_store_put(struct cluster_store *s,
             return STATUS_ARG;
     places = xcalloc(n + 1, sizeof *places);
     put = xcalloc(1, sizeof *put + n * sizeof *put->fresh);
+    put->kind = kind;
     put->end = end;
     put->ctx = ctx;
     put->n = n;
@@ -265,7 +326,9 @@ enum status cluster_store_put(struct cluster_store *s,
         }
         if (p == NULL)
             p = new_part(s, put, places[i].shard);
-        add_to_part(p, &urls[places[i].index], places[i].index);
+        add_to_part(p, &urls[places[i].index],
+                    moved != NULL ? &moved[places[i].index] : NULL,
+                    places[i].index);
     }
     if (p != NULL) {
         send_part(p);
@@ -275,4 +338,26 @@ enum status cluster_store_put(struct cluster_store *s,
     }
     free(places);
     return STATUS_OK;
+}
+
+enum status cluster_store_put(struct cluster_store *s,
+                              const struct cluster_url *urls, size_t n,
+                              cluster_put_end *end, void *ctx)
+{
+    return put_as(PUT_NEW, s, urls, NULL, n, end, ctx);
+}
+
+enum status cluster_store_move(struct cluster_store *s,
+                               const struct cluster_url *urls,
+                               const struct cluster_moved *moved, size_t n,
+                               cluster_put_end *end, void *ctx)
+{
+    return put_as(PUT_MOVED, s, urls, moved, n, end, ctx);
+}
+
+enum status cluster_store_seek(struct cluster_store *s,
+                               const struct cluster_url *urls, size_t n,
+                               cluster_put_end *end, void *ctx)
+{
+    return put_as(PUT_SOUGHT, s, urls, NULL, n, end, ctx);
 }

@@ -3,8 +3,8 @@
  * cluster_record.c - the crawl's record, places.
  *
  * The record of a crawl is the hash {NAME}: format, shards, seed, state ("new"
- * until all seeds are in, then "begun"), settings, and what
- * cluster_steer_scripts.c adds.
+ * until all seeds are in, then "begun"; "moved" when it is elsewhere),
+ * settings, and what cluster_steer_scripts.c adds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/redis/redis_slots.h"
 #include "frontier/cluster/cluster_impl.h"
+#include "frontier/cluster/cluster_move.h"
 
 /* ---- reading ---- */
 
@@ -25,7 +26,7 @@ struct record {
     unsigned shards;
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
-    bool begun;
+    bool begun, moved;
     uint64_t version;
     bool paused;
     char stop[CLUSTER_WORD_SIZE];
@@ -55,8 +56,10 @@ static enum status read_field(struct record *rec, struct bytes name,
         rec->shards = (unsigned)strtoul(value.at, NULL, 10);
     if (bytes_is(name, "seed"))
         rec->has_seed = read_seed(value, rec->seed);
-    if (bytes_is(name, "state"))
+    if (bytes_is(name, "state")) {
         rec->begun = bytes_is(value, "begun");
+        rec->moved = bytes_is(value, "moved");
+    }
     if (bytes_is(name, "paused"))
         rec->paused = bytes_is(value, "1");
     if (bytes_is(name, "stop"))
@@ -152,6 +155,7 @@ enum status cluster_record_begin(struct cluster_store *s,
         s->version = rec.version;
         s->paused = rec.paused;
         memcpy(s->stop, rec.stop, sizeof s->stop);
+        s->moved = rec.moved;
         cluster_set_shards(s, rec.shards);
     } else if (rec.st == STATUS_EXISTS) {
         buf_addf(error, "there is a crawl named %s already", s->name);
@@ -230,6 +234,23 @@ enum status cluster_store_begin(struct cluster_store *s)
     if (st == STATUS_OK)
         s->begun = true;
     return st;
+}
+
+enum status cluster_store_end_move(struct cluster_store *s, struct bytes mark)
+{
+    uint64_t done = 0;
+    enum status st =
+        cluster_record_ask(s, &cluster_script_moved, "-", &mark, 1, &done);
+
+    if (st != STATUS_OK)
+        return st;
+    s->moved = true;
+    return done == 1 ? STATUS_OK : STATUS_EXISTS;
+}
+
+bool cluster_store_is_moved(const struct cluster_store *s)
+{
+    return s->moved;
 }
 
 /* ---- places ---- */

@@ -213,13 +213,14 @@ const struct redis_script cluster_script_claim = {
 
 /* KEYS: m. ARGV: the server's run ID, the one before, ms to hold the shard. The
  * server may have lost its last writes, and so has to skip the tokens that were
- * given out with them. */
+ * given out with them. A longer hold stays. */
 const struct redis_script cluster_script_adopt = {
     5, "adopt",
     "#!lua flags=allow-oom\n" NOW
     "if (redis.call('HGET', KEYS[1], 'run') or '') == ARGV[2] then\n"
+    "  local till = tonumber(redis.call('HGET', KEYS[1], 'hold') or '0')\n"
     "  redis.call('HSET', KEYS[1], 'run', ARGV[1],\n"
-    "    'hold', string.format('%.0f', now + ARGV[3]))\n"
+    "    'hold', string.format('%.0f', math.max(till, now + ARGV[3])))\n"
     "  redis.call('HINCRBY', KEYS[1], 'token', 1000000)\n"
     "end\n"
     "return 1\n"};
@@ -329,4 +330,6 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_hosts,   &cluster_script_inspect,  &cluster_script_items,
     &cluster_script_buckets, &cluster_script_has,      &cluster_script_settle,
     &cluster_script_correct, &cluster_script_sweep,    &cluster_script_find,
-    &cluster_script_block};
+    &cluster_script_block,   &cluster_script_move,     &cluster_script_seek,
+    &cluster_script_clear,   &cluster_script_hold,     &cluster_script_queues,
+    &cluster_script_queue,   &cluster_script_moved};

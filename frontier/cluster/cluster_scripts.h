@@ -28,7 +28,12 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
 extern const struct redis_script cluster_script_set, cluster_script_settings,
     cluster_script_order, cluster_script_find, cluster_script_block;
 
-#define CLUSTER_SCRIPTS 31
+/* of cluster_move_scripts.c */
+extern const struct redis_script cluster_script_move, cluster_script_seek,
+    cluster_script_clear, cluster_script_hold, cluster_script_queues,
+    cluster_script_queue, cluster_script_moved;
+
+#define CLUSTER_SCRIPTS 38
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -16,8 +16,8 @@ done
 # ---- the same options as --help -----------------------------------------------
 
 # COMMAND TAB OPTION of each, from the help.
-"$URLWEIR" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >commands
-"$URLWEIR" filter --help | sed -n 's/^  \([a-z]*\)  *.*/filter \1/p' >>commands
+"$URLWEIR" --help | sed -n 's/^  \([a-z-]*\)  *.*/\1/p' >commands
+"$URLWEIR" filter --help | sed -n 's/^  \([a-z-]*\)  *.*/filter \1/p' >>commands
 while read -r c; do
     # shellcheck disable=SC2086
     "$URLWEIR" $c --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
@@ -32,7 +32,7 @@ sed -n "s/^    '\(.*\)') words='\(--help.*\)' ;;/\1	\2/p" urlweir.bash |
         done
     done | LC_ALL=C sort >got
 diff want got || fail "bash completes other options than --help lists"
-awk -F"'" '/^    .[a-z ]*.\)$/ { c = $2 } /--help/ { print c "\thelp" }
+awk -F"'" '/^    .[a-z -]*.\)$/ { c = $2 } /--help/ { print c "\thelp" }
     c != "" && match($0, /--[a-z0-9-]+/) && !/--help\}/ {
         o = substr($0, RSTART + 2, RLENGTH - 2)
         if ($2 ~ /^\*?--/ && o !~ /^no-/) print c "\t" o }' urlweir.zsh |

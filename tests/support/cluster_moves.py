@@ -1,0 +1,123 @@
+"""Crawls that move from a directory into a cluster, and out of it.
+
+usage: cluster_moves.py URLWEIR DIR [SCENARIO...]
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import scenarios
+from cluster_workers import OWN, Crawl
+from redis_servers import LONGEST, Closing, Cluster, Failure
+
+URLWEIR, DIR = sys.argv[1], sys.argv[2]
+
+
+def run(*words):
+    return subprocess.run([URLWEIR] + list(words), text=True, stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE, timeout=LONGEST, check=False)
+
+
+def expect(got, code, text):
+    if got.returncode != code or text not in got.stdout:
+        raise Failure(f"{got.args}: {got.returncode}, not {code} and '{text}': "
+                      f"{got.stdout}")
+
+
+def killed_at(point, *words):
+    """Our command is killed at one of its steps."""
+    env = dict(os.environ, URLWEIR_KILL_AT=point)
+    got = subprocess.run([URLWEIR] + list(words), env=env, timeout=LONGEST, check=False,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if got.returncode != -signal.SIGKILL:
+        raise Failure(f"not killed at {point}: {got.returncode}")
+
+
+def stop(worker):
+    worker.send_signal(signal.SIGTERM)
+    worker.wait(LONGEST)
+    if worker.returncode != 4:
+        raise Failure(f"a stopped crawl ended with {worker.returncode}")
+
+
+def begin(crawl):
+    """A crawl in a directory, which is stopped on its way."""
+    p = crawl.start(["crawl", "-o", crawl.directory(0)] + crawl.options +
+                    crawl.web.seeds())
+    crawl.reach(0.2)
+    stop(p)
+
+
+def move_in(where):
+    """A crawl begins in a directory, moves into the cluster, and goes on there.
+
+    The move is killed at each of its steps; after the first the directory goes on
+    alone for a while, and so is ahead of what came to be in the cluster.
+    """
+    with contextlib.closing(Closing(Cluster(where + "/redis", 1))) as c:
+        crawl = Crawl(URLWEIR, c.it, where)
+        move = ("export-crawl", crawl.directory(0), crawl.url)
+        begin(crawl)
+        killed_at("move-in", *move)
+        again = crawl.resume(0)
+        crawl.reach(0.4)
+        stop(again)
+        killed_at("move-in-moved", *move)
+        expect(run("join", crawl.url, "-o", where + "/x"), 2, "not all in the cluster")
+        killed_at("move-in-marked", *move)
+        expect(run("resume", crawl.directory(0), *OWN), 2, "not all in the cluster")
+        got = run(*move)
+        expect(got, 0, "URLs are done")
+        done = int(got.stdout.split("URLs are done")[0].split()[-1])
+        if done < len(set(crawl.web.pages())):
+            raise Failure(f"{done} URLs are done, {len(set(crawl.web.pages()))} fetched")
+        expect(run(*move), 2, "is in the cluster already")
+        alone = crawl.workers[:]
+        crawl.resume(0)
+        crawl.join()
+        crawl.finish(killed=alone, fetching=2)
+
+
+def move_out(where):
+    """A crawl of two workers moves into the directory of one of them.
+
+    The move is killed at each of its steps; after the first the crawl goes on in the
+    cluster for a while.
+    """
+    os.environ["URLWEIR_TIME"] = "move-hold:1500"
+    with contextlib.closing(Closing(Cluster(where + "/redis", 1))) as c:
+        crawl = Crawl(URLWEIR, c.it, where)
+        dirs = crawl.directory(0), crawl.directory(1)
+        move = ("import-crawl", crawl.url, dirs[0], "--with", dirs[1])
+        crawl.create()
+        crawl.join()
+        crawl.reach(0.2)
+        for p in crawl.workers[:2]:
+            stop(p)
+        killed_at("move-out", *move)
+        crawl.resume(0)
+        crawl.resume(1)
+        crawl.reach(0.5)
+        for p in crawl.workers[2:]:
+            stop(p)
+        killed_at("move-out-moved", *move)
+        expect(run(*move[:3]), 2, "other workers have done")
+        killed_at("move-out-marked", *move)
+        expect(run(move[0], crawl.url, dirs[1], "--with", dirs[0]), 2,
+               "moved into another directory")
+        expect(run("join", crawl.url, "-o", where + "/x"), 2, "moved into a directory")
+        expect(run("resume", dirs[0], *OWN), 2, "moved into a directory")
+        expect(run(*move), 0, "were done by other workers")
+        expect(run(*move), 2, "a crawl of its own")
+        workers = crawl.workers[:]
+        crawl.resume(0)
+        crawl.wait(killed=workers)
+        crawl.judge(0)
+        crawl.web.close()
+        expect(run("verify", dirs[0]), 0, "")
+
+
+scenarios.run([move_out, move_in], DIR, sys.argv[3:])
