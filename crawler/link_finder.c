@@ -15,6 +15,7 @@
 #include "crawler/outlinks.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
+#include "storage/rows/page_meta.h"
 
 #define SEEN_LEAST ((size_t)256)
 #define SEEN_KEPT  ((size_t)4096)
@@ -33,7 +34,8 @@ struct link_finder {
     const struct engine_lease *lease;
     struct url page;
     uint64_t count, repeats;
-    bool apart;    /* a part of some page, and out of scope itself */
+    struct buf canonical; /* what the page names as such; may be empty */
+    bool apart;           /* a part of some page, and out of scope itself */
     bool leads_on; /* a style sheet or a redirect, which leads to other parts of
                       that page */
     struct outlinks found;
@@ -105,6 +107,7 @@ struct link_finder *link_finder_new(const struct fetcher_options *o)
     f->parser = link_parser_new(o->product_token);
     url_init(&f->page);
     url_init(&f->target);
+    buf_init(&f->canonical, PAGE_CANONICAL_MOST);
     return f;
 }
 
@@ -115,6 +118,7 @@ void link_finder_free(struct link_finder *f)
     link_parser_free(f->parser);
     url_fini(&f->page);
     url_fini(&f->target);
+    buf_fini(&f->canonical);
     outlinks_fini(&f->found);
     outlinks_fini(&f->elsewhere);
     free(f->seen.slots);
@@ -161,6 +165,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     outlinks_begin(&f->elsewhere, lease, arena, most);
     f->lease = lease;
     f->count = f->repeats = 0;
+    buf_clear(&f->canonical);
     seen_reset(&f->seen);
     if (url_parse(&f->page, lease->url, NULL, NULL) != URL_OK)
         return false;
@@ -208,6 +213,17 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
     return true;
 }
 
+/* The first one counts, as far as it has room. */
+static void note_canonical(struct link_finder *f, struct url *u)
+{
+    if (f->canonical.len > 0)
+        return;
+    candidate_form(&f->o->rules, u);
+    buf_add_bytes(&f->canonical, url_text(u));
+    if (f->canonical.failed)
+        buf_clear(&f->canonical);
+}
+
 static void visit(void *ctx, const struct found_link *l)
 {
     struct link_finder *f = ctx;
@@ -220,6 +236,8 @@ static void visit(void *ctx, const struct found_link *l)
         .kind = (uint8_t)l->kind,
         .label = labelled ? &label : NULL};
 
+    if (l->kind == LINK_CANONICAL && f->o->record_meta)
+        note_canonical(f, l->url);
     if (!prepare(f, l->kind, l->url))
         return;
     if (l->nofollow && !f->o->follow_nofollow)
@@ -237,6 +255,7 @@ static struct link_options options(const struct link_finder *f,
         .page_url = &f->page,
         .simhash = f->o->take_simhash,
         .texts = f->o->record_links,
+        .about = f->o->record_meta,
         .text_digest = true,
         .no_numbers = f->o->text_without_numbers,
     };
@@ -308,6 +327,11 @@ void link_finder_add(struct link_finder *f, struct bytes reference,
 
     if (url_parse(&f->target, reference, &f->page, NULL) == URL_OK)
         visit(f, &l);
+}
+
+struct bytes link_finder_canonical(const struct link_finder *f)
+{
+    return buf_bytes(&f->canonical);
 }
 
 void link_finder_count(struct link_finder *f, uint64_t links)

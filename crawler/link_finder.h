@@ -40,6 +40,9 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 /* Adds a link of a header field, relative to the URL of the request. */
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow);
+/* What the page names as its canonical URL, if options.record_meta; may be
+ * empty. Lives until the next page. */
+struct bytes link_finder_canonical(const struct link_finder *f);
 /* Counts links that another module has found and sent (sitemap_stream.h). */
 void link_finder_count(struct link_finder *f, uint64_t links);
 /* Did the page have more links than the limit? */

@@ -16,10 +16,12 @@
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/text_digest.h"
+#include "crawler/html/text_fold.h"
 #include "crawler/link_finder.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
 #include "frontier/traps/trap_text.h"
+#include "storage/rows/page_meta.h"
 
 #define ROW_TEXT_MOST ((size_t)512) /* of a header value in a row */
 /* Room for everything but links: the row's texts and a robots.txt. */
@@ -251,6 +253,8 @@ static void fill_host_news(struct draft *d)
 struct tags {
     struct bytes agent;
     bool noindex, nofollow;
+    struct buf robots;     /* directives of all fields and tags, for ... */
+    struct page_meta meta; /* what the page says of itself */
 };
 
 static void add_robots_tag(void *ctx, struct bytes value)
@@ -258,6 +262,18 @@ static void add_robots_tag(void *ctx, struct bytes value)
     struct tags *t = ctx;
 
     robots_tag_header(value, t->agent, &t->noindex, &t->nofollow);
+    text_fold_list(&t->robots, value);
+}
+
+static void keep_meta(struct draft *d, struct tags *t)
+{
+    struct buf packed;
+
+    buf_init(&packed, PAGE_META_MOST);
+    t->meta.robots = buf_bytes(&t->robots);
+    page_meta_put(&packed, &t->meta);
+    d->done->row.meta = kept(d->out, buf_bytes(&packed), PAGE_META_MOST);
+    buf_fini(&packed);
 }
 
 static void read_html(struct draft *d, struct tags *tags)
@@ -279,6 +295,16 @@ static void read_html(struct draft *d, struct tags *tags)
     }
     tags->noindex = tags->noindex || info.noindex;
     tags->nofollow = tags->nofollow || info.nofollow;
+    if (info.robots.len > 0)
+        text_fold_list(&tags->robots, info.robots);
+    tags->meta = (struct page_meta){
+        .description = info.description,
+        .h1 = info.h1,
+        .canonical = link_finder_canonical(d->r->finder),
+        .is_html = true,
+        .hreflang = info.hreflang,
+        .words = info.words,
+    };
 }
 
 /* XML may be a sitemap or feed; other types only if a page announced a feed. */
@@ -404,11 +430,15 @@ static void report_page(struct draft *d)
     const struct fetcher_options *o = d->r->o;
     struct tags tags = {.agent = bytes_of_str(o->product_token)};
 
+    buf_init(&tags.robots, PAGE_ROBOTS_MOST);
     set_outcome(d->done, OUTCOME_FETCHED, cut_reason(d->result->end));
     response_each(d->result->response, RESPONSE_X_ROBOTS_TAG, add_robots_tag,
                   &tags);
     read_document(d, &tags);
     read_head(d);
+    if (o->record_meta && d->is_page)
+        keep_meta(d, &tags);
+    buf_fini(&tags.robots);
     if (tags.noindex && d->is_page)
         d->done->row.flags |= FETCH_ROW_NOINDEX;
     if (!is_accepted(d))

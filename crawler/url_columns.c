@@ -11,6 +11,7 @@
 
 #include "crawler/html/link_kinds.h"
 #include "frontier/outcome.h"
+#include "storage/rows/page_meta.h"
 
 #define AT(x)    offsetof(struct url_record, x)
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -148,6 +149,51 @@ static void get_in_links(const void *member, struct record_value *out)
     column_number(out, RECORD_UINT, n >= 0, (uint64_t)n);
 }
 
+/* `meta` is valid, or empty. */
+static struct page_meta unpacked(const void *member)
+{
+    const struct bytes *packed = member;
+    struct page_meta meta = {.is_html = false};
+
+    if (packed->len > 0)
+        (void)page_meta_get(*packed, &meta);
+    return meta;
+}
+
+static void get_description(const void *member, struct record_value *out)
+{
+    set_text(out, unpacked(member).description);
+}
+
+static void get_h1(const void *member, struct record_value *out)
+{
+    set_text(out, unpacked(member).h1);
+}
+
+static void get_robots(const void *member, struct record_value *out)
+{
+    set_text(out, unpacked(member).robots);
+}
+
+static void get_canonical(const void *member, struct record_value *out)
+{
+    set_text(out, unpacked(member).canonical);
+}
+
+static void get_hreflang(const void *member, struct record_value *out)
+{
+    struct page_meta meta = unpacked(member);
+
+    column_number(out, RECORD_UINT, meta.is_html, meta.hreflang);
+}
+
+static void get_words(const void *member, struct record_value *out)
+{
+    struct page_meta meta = unpacked(member);
+
+    column_number(out, RECORD_UINT, meta.is_html, meta.words);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -158,9 +204,9 @@ enum {
     BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF,
     TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
     IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH,
-    IN_LINKS
+    IN_LINKS, DESCRIPTION, H1, CANONICAL, ROBOTS, HREFLANG, WORDS
 };
-_Static_assert(IN_LINKS + 1 == URL_COLUMNS, "each column has its line");
+_Static_assert(WORDS + 1 == URL_COLUMNS, "each column has its line");
 
 const struct column url_columns[URL_COLUMNS] = {
     [SEQ] = {"seq", "number",
@@ -285,6 +331,24 @@ const struct column url_columns[URL_COLUMNS] = {
      "other pages that link to it, not by redirects, as far as links were "
      "recorded (`--record links`); one that was fetched again counts again, if "
      "its links of then are kept", get_in_links, AT(in_links)},
+    [DESCRIPTION] = {"description", "text",
+     "of the first meta description with text, at most 512 octets "
+     "(`--record meta`)", get_description, AT(fetch.meta)},
+    [H1] = {"h1", "text",
+     "the first `h1` with text, at most 512 octets (`--record meta`)",
+     get_h1, AT(fetch.meta)},
+    [CANONICAL] = {"canonical", "URL",
+     "what the page names as such, in the form of `url` (`--record meta`)",
+     get_canonical, AT(fetch.meta)},
+    [ROBOTS] = {"robots", "text",
+     "directives as the page has them: those of X-Robots-Tag, then those of meta "
+     "robots, at most 256 octets (`--record meta`)", get_robots, AT(fetch.meta)},
+    [HREFLANG] = {"hreflang", "links",
+     "`link` elements that name a version in another language "
+     "(`--record meta`)", get_hreflang, AT(fetch.meta)},
+    [WORDS] = {"words", "words",
+     "of the visible text, the title left out; white space and tags divide them "
+     "(`--record meta`)", get_words, AT(fetch.meta)},
 };
 
 static const uint8_t urls[] = {
@@ -296,7 +360,8 @@ static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
     LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, SIMHASH, NEAR_DUP_OF,
-    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, IN_LINKS,
+    TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, IN_LINKS, DESCRIPTION, H1, CANONICAL,
+    ROBOTS, HREFLANG, WORDS,
 };
 static const uint8_t errors[] = {
     URL, STATUS, REASON, HTTP_STATUS, DETAIL, DEPTH, TRIES, FETCHED_AT, VIA,
@@ -307,14 +372,16 @@ static const uint8_t lines[] = {
     CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
     TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
     WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
-    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
+    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, DESCRIPTION, H1,
+    CANONICAL, ROBOTS, HREFLANG, WORDS,
 };
 static const uint8_t fetches[] = {
     SEQ, URL, FETCHED_AT, STATUS, REASON, HTTP_STATUS, TRIES, FINAL, REDIRECT_TO,
     MIME, CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS,
     LINKS, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE,
     WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING, SIMHASH,
-    NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
+    NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, DESCRIPTION, H1, CANONICAL,
+    ROBOTS, HREFLANG, WORDS,
 };
 static const uint8_t explained[] = {
     ID, FOUND_AT, KIND, DEPTH, REDIRECTS_BEFORE, QUEUE, FALSE_POSITIVE, STATUS,

@@ -285,6 +285,7 @@ static void make(struct template *t)
             "INSERT INTO trap VALUES(1, 0, 'h0.example', '/N', 4, 128, 1,"
             " x'0000000100000002');"
             "INSERT INTO trap VALUES(2, 4, 'h1.example', '', 9, 288, 5, x'');"
+            "UPDATE fetch SET meta = x'0161026262016e0163020007';"
             "INSERT INTO link_list VALUES(1, 1, '[64,0]',"
             " x'000179010001000916687474703a2f2f782f')");
     for (int i = 0; i < NAMES; i++) {

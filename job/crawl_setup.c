@@ -138,7 +138,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .identity = buf_bytes(&c->identity),
         .keeps_records = s->warc,
         .compare_text = s->compare_text,
-        .record_links = s->record == RECORD_LINKS,
+        .record_links = (s->record & RECORD_LINKS) != 0,
         .listings = LISTINGS,
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .traps = settings_traps(s),
@@ -195,7 +195,8 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .mime_count = s->mime.count,
         /* Repeats on a page are found by digest, so all links are sent if texts
          * are to be compared. */
-        .record_links = s->record == RECORD_LINKS || s->compare_text,
+        .record_links = (s->record & RECORD_LINKS) != 0 || s->compare_text,
+        .record_meta = (s->record & RECORD_META) != 0,
         .tag_texts = s->traps != TRAPS_OFF,
         .warc = s->warc,
         .guard = c->guard,

@@ -32,6 +32,7 @@ void html_filter_init(struct html_filter *f, size_t markup_ceiling)
     buf_init(&f->scratch, VALUE_CEILING);
     buf_init(&f->style, VALUE_CEILING);
     html_anchors_init(&f->anchors, markup_ceiling);
+    html_heading_init(&f->heading);
 }
 
 void html_filter_fini(struct html_filter *f)
@@ -40,50 +41,10 @@ void html_filter_fini(struct html_filter *f)
     buf_fini(&f->scratch);
     buf_fini(&f->style);
     html_anchors_fini(&f->anchors);
+    html_heading_fini(&f->heading);
 }
 
 /* ---- attributes ---------------------------------------------------------- */
-
-static const struct {
-    enum html_attr_bit bit;
-    enum html_word word;
-} attr_words[ATTR_COUNT_] = {
-    {ATTR_HREF, WORD_HREF},
-    {ATTR_SRC, WORD_SRC},
-    {ATTR_SRCSET, WORD_SRCSET},
-    {ATTR_ACTION, WORD_ACTION},
-    {ATTR_DATA, WORD_DATA},
-    {ATTR_CITE, WORD_CITE},
-    {ATTR_CONTENT, WORD_CONTENT},
-    {ATTR_HTTP_EQUIV, WORD_HTTP_EQUIV},
-    {ATTR_NAME, WORD_NAME},
-    {ATTR_PROPERTY, WORD_PROPERTY},
-    {ATTR_REL, WORD_REL},
-    {ATTR_TYPE, WORD_TYPE},
-    {ATTR_LANG, WORD_LANG},
-    {ATTR_STYLE, WORD_STYLE},
-    {ATTR_DATA_SRC, WORD_DATA_SRC},
-    {ATTR_DATA_SRCSET, WORD_DATA_SRCSET},
-    {ATTR_XLINK_HREF, WORD_XLINK_HREF},
-    {ATTR_ENCODING, WORD_ENCODING},
-    {ATTR_COLOR, WORD_COLOR},
-    {ATTR_FACE, WORD_FACE},
-    {ATTR_SIZE, WORD_SIZE},
-    {ATTR_POSTER, WORD_POSTER},
-    {ATTR_ALT, WORD_ALT},
-};
-
-/* One more than the index in attr_words; 0: not one of ours. */
-static const uint8_t attr_place[WORD_COUNT_] = {
-    [WORD_HREF] = 1,         [WORD_SRC] = 2,         [WORD_SRCSET] = 3,
-    [WORD_ACTION] = 4,       [WORD_DATA] = 5,        [WORD_CITE] = 6,
-    [WORD_CONTENT] = 7,      [WORD_HTTP_EQUIV] = 8,  [WORD_NAME] = 9,
-    [WORD_PROPERTY] = 10,    [WORD_REL] = 11,        [WORD_TYPE] = 12,
-    [WORD_LANG] = 13,        [WORD_STYLE] = 14,      [WORD_DATA_SRC] = 15,
-    [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17, [WORD_ENCODING] = 18,
-    [WORD_COLOR] = 19,       [WORD_FACE] = 20,       [WORD_SIZE] = 21,
-    [WORD_POSTER] = 22,      [WORD_ALT] = 23,
-};
 
 /* Attributes that hold links; the others only say more about them. */
 #define CARRIERS                                                               \
@@ -101,12 +62,12 @@ static bool read_attrs(struct html_filter *f, uint32_t asked)
     if (asked == 0)
         return html_finish_tag(&f->reader);
     while (html_next_attr(&f->reader, &a)) {
-        unsigned place = attr_place[html_word_of(a.name)];
-        uint32_t bit = place > 0 ? UINT32_C(1) << (place - 1) : 0;
+        unsigned place = html_attr_place(html_word_of(a.name));
+        uint32_t bit = place < ATTR_COUNT_ ? UINT32_C(1) << place : 0;
 
         if ((bit & asked) && !(f->found & bit)) {
             f->found |= bit;
-            f->value[place - 1] = a.value;
+            f->value[place] = a.value;
         }
     }
     return f->reader.tag_whole;
@@ -143,12 +104,11 @@ static bool value_is(struct html_filter *f, enum html_attr_bit bit,
 
 static void write_attr(struct html_filter *f, unsigned place)
 {
-    enum html_attr_bit bit = attr_words[place].bit;
-
     buf_add_char(&f->markup, ' ');
-    buf_add_bytes(&f->markup, html_word_text(attr_words[place].word));
+    buf_add_bytes(&f->markup, html_word_text(html_attr_word(place)));
     buf_add(&f->markup, "=\"", 2);
-    html_markup_write(&f->markup, value_of(f, bit));
+    html_markup_write(&f->markup,
+                      value_of(f, (enum html_attr_bit)(1U << place)));
     buf_add_char(&f->markup, '"');
 }
 
@@ -234,7 +194,7 @@ static struct html_start start_of(struct html_filter *f, enum html_word w)
     return s;
 }
 
-/* Is it a refresh, directives for robots, or a property asked for? */
+/* Is it a refresh, directives for robots, or a text or property asked for? */
 static bool meta_matters(struct html_filter *f, const struct html_wants *wants)
 {
     struct bytes name;
@@ -247,6 +207,8 @@ static bool meta_matters(struct html_filter *f, const struct html_wants *wants)
     if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
         (wants->agent != NULL &&
          bytes_equal_nocase(name, bytes_of_str(wants->agent))))
+        return true;
+    if (wants->about && bytes_equal_nocase(name, bytes_of_str("description")))
         return true;
     return wants->og && (bytes_starts_with(value_of(f, ATTR_PROPERTY), "og:") ||
                          bytes_starts_with(value_of(f, ATTR_NAME), "og:"));
@@ -334,6 +296,8 @@ static void note_element(struct html_filter *f, struct page_pass *pass,
         f->lang = f->value[place_of(ATTR_LANG)];
     else if (w == WORD_TITLE && live && !f->title_found)
         f->in_title = f->title_found = true;
+    else if (pass->wants->about && live && html_is_heading(w))
+        html_heading_begin(&f->heading, w);
     else if (w == WORD_STYLE && pass->wants->style_text)
         f->in_style = !(f->found & ATTR_TYPE) || value_is(f, ATTR_TYPE, "") ||
                       value_is(f, ATTR_TYPE, "text/css");
@@ -357,6 +321,7 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
     if (place.drops_body) {
         buf_truncate(&f->markup, f->body_at);
         html_anchors_drop_body(&f->anchors);
+        html_heading_clear(&f->heading);
     }
     if (place.ignored)
         return;
@@ -369,15 +334,21 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
         return;
     }
     note_element(f, pass, place.word);
-    if (f->found & ATTR_ALT)
+    if (f->found & ATTR_ALT) {
         html_anchors_alt(&f->anchors, value_of(f, ATTR_ALT));
+        html_heading_alt(&f->heading, value_of(f, ATTR_ALT));
+    }
     write_html(f, pass->wants, place.word);
 }
 
 static void take_end(struct html_filter *f)
 {
-    if (html_word_of(f->reader.name) == WORD_A)
+    enum html_word w = html_word_of(f->reader.name);
+
+    if (w == WORD_A)
         html_anchors_end(&f->anchors);
+    else if (html_is_heading(w))
+        html_heading_end(&f->heading);
     html_tree_end(&f->tree, f->reader.name);
 }
 
@@ -398,8 +369,8 @@ static bool is_blank(struct html_filter *f)
     return true;
 }
 
-/* Passes on visible text, also to the link around it. References are rare, so
- * most of it is passed on as it stands in the page. */
+/* Passes on visible text, also to the link and the heading around it.
+ * References are rare, so most of it is passed on as it stands in the page. */
 static void visit_text(struct html_filter *f, const struct html_wants *wants)
 {
     struct bytes s = f->reader.text;
@@ -415,6 +386,7 @@ static void visit_text(struct html_filter *f, const struct html_wants *wants)
     if (wants->text != NULL)
         wants->text(wants->text_ctx, s);
     html_anchors_add(&f->anchors, s);
+    html_heading_add(&f->heading, s);
 }
 
 static void take_text(struct html_filter *f, const struct html_wants *wants)
@@ -422,7 +394,7 @@ static void take_text(struct html_filter *f, const struct html_wants *wants)
     struct html_reader *r = &f->reader;
     bool raw = r->text_state != HTML_DATA && r->text_state != HTML_CDATA;
 
-    if ((wants->text != NULL || f->anchors.open) && !raw)
+    if ((wants->text != NULL || f->anchors.open || f->heading.open) && !raw)
         visit_text(f, wants);
     if (f->in_title)
         f->title = r->text;
@@ -442,6 +414,7 @@ static void begin_page(struct html_filter *f, struct bytes page)
     buf_clear(&f->markup);
     buf_clear(&f->style);
     html_anchors_clear(&f->anchors);
+    html_heading_clear(&f->heading);
     buf_add_str(&f->markup, MARKUP_BEGIN);
     f->body_at = f->markup.len;
     f->body_begun = false;

@@ -3,8 +3,8 @@
  *
  * Reads a page as a browser with scripting off does (html.h, html_tree.h) and
  * writes the few tags that can hold what is asked for: empty elements side by
- * side in one root. It also collects the page's title and language, and the
- * texts of its links.
+ * side in one root. It also collects the page's title and language, the texts
+ * of its links, and its first heading.
  *
  * Whatever octets the page has, the markup is a well-formed XML document
  * without namespaces, references, comments, processing instructions or a DTD,
@@ -22,36 +22,10 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "crawler/html/html_anchors.h"
+#include "crawler/html/html_attrs.h"
+#include "crawler/html/html_heading.h"
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
-
-/* Attributes that are read; a set of them is a sum of their bits. */
-enum html_attr_bit {
-    ATTR_HREF = 1 << 0,
-    ATTR_SRC = 1 << 1,
-    ATTR_SRCSET = 1 << 2,
-    ATTR_ACTION = 1 << 3,
-    ATTR_DATA = 1 << 4,
-    ATTR_CITE = 1 << 5,
-    ATTR_CONTENT = 1 << 6,
-    ATTR_HTTP_EQUIV = 1 << 7,
-    ATTR_NAME = 1 << 8,
-    ATTR_PROPERTY = 1 << 9,
-    ATTR_REL = 1 << 10,
-    ATTR_TYPE = 1 << 11,
-    ATTR_LANG = 1 << 12,
-    ATTR_STYLE = 1 << 13,
-    ATTR_DATA_SRC = 1 << 14,
-    ATTR_DATA_SRCSET = 1 << 15,
-    ATTR_XLINK_HREF = 1 << 16,
-    ATTR_ENCODING = 1 << 17,
-    ATTR_COLOR = 1 << 18,
-    ATTR_FACE = 1 << 19,
-    ATTR_SIZE = 1 << 20,
-    ATTR_POSTER = 1 << 21,
-    ATTR_ALT = 1 << 22,
-    ATTR_COUNT_ = 23
-};
 
 /* What is asked for. Zero it, then set. */
 struct html_wants {
@@ -60,6 +34,7 @@ struct html_wants {
     bool style_text;          /* text of style sheets, as a style attribute */
     bool og;                  /* meta og: properties */
     bool link_texts;          /* texts of <a> with a link, and whole rel */
+    bool about;               /* the meta description, and the first <h1> */
     const char *agent;        /* <meta> name to read besides robots; or NULL */
     /* Gets the visible text of the page in pieces, decoded, each a word or more
      * (but no title, style, script or content of a template); NULL: nobody. */
@@ -74,6 +49,7 @@ struct html_filter {
     struct buf scratch;          /* a value being read */
     struct buf style;            /* text of a style sheet inside SVG */
     struct html_anchors anchors; /* of the <a> in it */
+    struct html_heading heading; /* the first <h1> with text */
     size_t body_at; /* where the tags of the page's body begin in it */
     bool body_begun;
     bool in_style;
@@ -89,9 +65,9 @@ void html_filter_init(struct html_filter *f, size_t markup_ceiling);
 void html_filter_fini(struct html_filter *f);
 
 /* Reads all of `page` (UTF-8). `base` gets each base element's href, decoded,
- * until it returns true. Afterwards .markup, .anchors, .title and .lang are
- * valid as long as the page is. STATUS_LIMIT: the markup reached its ceiling;
- * it ends with a whole tag. */
+ * until it returns true. Afterwards .markup, .anchors, .heading, .title and
+ * .lang are valid as long as the page is. STATUS_LIMIT: the markup reached its
+ * ceiling; it ends with a whole tag. */
 MUST_CHECK enum status html_filter_page(
     struct html_filter *f, struct bytes page, const struct html_wants *wants,
     bool (*base)(void *ctx, struct bytes href), void *ctx);

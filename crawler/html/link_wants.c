@@ -62,3 +62,10 @@ void link_wants_texts(struct html_wants *out)
     out->of[WORD_IMG] |= ATTR_ALT;
     out->of[WORD_AREA] |= ATTR_ALT;
 }
+
+void link_wants_about(struct html_wants *out)
+{
+    out->about = true;
+    out->of[WORD_LINK] |= ATTR_HREF | ATTR_REL | ATTR_HREFLANG;
+    out->of[WORD_IMG] |= ATTR_ALT;
+}

@@ -15,5 +15,8 @@
 void link_wants(struct html_wants *out, uint32_t kinds, const char *agent);
 /* Asks for the texts of links, too. */
 void link_wants_texts(struct html_wants *out);
+/* Asks for what the page says of itself, too: description, first heading,
+ * languages of its other versions. */
+void link_wants_about(struct html_wants *out);
 
 #endif

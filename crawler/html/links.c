@@ -35,6 +35,7 @@
 #define TITLE_MOST     512
 #define TITLE_RAW_MOST ((size_t)16 * TITLE_MOST) /* that much of it is read */
 #define LANG_MOST      64
+#define ROBOTS_MOST    256
 
 struct link_parser {
     uint32_t magic;
@@ -44,13 +45,14 @@ struct link_parser {
     struct text_digest text_digest;
     struct html_wants wants;
     uint32_t wanted_kinds; /* the kinds that `wants` was made for ... */
-    bool wanted_texts;     /* ... with texts */
+    bool wanted_texts;     /* ... with texts ... */
+    bool wanted_about;     /* ... and what the page says of itself */
     xmlParserCtxtPtr xml;  /* its dictionary of names lives from page to page */
     struct buf values;     /* attributes of one tag that had to be decoded */
     struct buf text;       /* the page in UTF-8, if it had to be decoded */
     struct buf css_url;    /* one URL of a style sheet */
     struct buf about;      /* rel and alt of the current element */
-    struct buf title, lang;
+    struct buf title, lang, description, robots;
     struct url base, url;
 
     /* the current page */
@@ -118,9 +120,16 @@ static void take_meta(struct link_parser *p, const struct tag_values *v)
         refresh_url(v->content, &url))
         visit_link(p, LINK_META_REFRESH, url);
     if (bytes_equal_nocase(name, bytes_of_str("robots")) ||
-        (p->agent != NULL && bytes_equal_nocase(name, bytes_of_str(p->agent))))
+        (p->agent != NULL &&
+         bytes_equal_nocase(name, bytes_of_str(p->agent)))) {
         robots_tag_directives(v->content, &p->info->noindex,
                               &p->info->nofollow);
+        if (p->options->about && bytes_trim(v->content).len > 0)
+            text_fold_list(&p->robots, v->content);
+    }
+    if (p->options->about && p->description.len == 0 &&
+        bytes_equal_nocase(name, bytes_of_str("description")))
+        text_fold_list(&p->description, v->content);
     if (link_og_is_url(bytes_trim(v->property)) || link_og_is_url(name))
         visit_link(p, LINK_OG, v->content);
 }
@@ -136,6 +145,8 @@ static void take_element(struct link_parser *p, enum html_word w,
         visit_link(p, LINK_AREA, v->href);
         break;
     case WORD_LINK:
+        if (bytes_trim(v->hreflang).len > 0 && words_have(v->rel, "alternate"))
+            p->info->hreflang++;
         visit_link(p, link_kind_of_rel(v->rel, v->type, p->options->kinds),
                    v->href);
         break;
@@ -230,13 +241,16 @@ static void on_end(void *ctx)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static void want(struct link_parser *p, uint32_t kinds, bool texts)
+static void want(struct link_parser *p, uint32_t kinds, bool texts, bool about)
 {
     p->wanted_kinds = kinds;
     p->wanted_texts = texts;
+    p->wanted_about = about;
     link_wants(&p->wants, kinds, p->agent);
     if (texts)
         link_wants_texts(&p->wants);
+    if (about)
+        link_wants_about(&p->wants);
 }
 
 struct link_parser *link_parser_new(const char *agent)
@@ -253,9 +267,11 @@ struct link_parser *link_parser_new(const char *agent)
     buf_init(&p->about, 2 * (ANCHOR_TEXT_MOST + 1));
     buf_init(&p->title, TITLE_MOST);
     buf_init(&p->lang, LANG_MOST);
+    buf_init(&p->description, TITLE_MOST);
+    buf_init(&p->robots, ROBOTS_MOST);
     url_init(&p->base);
     url_init(&p->url);
-    want(p, LINK_SET_BASIC, false);
+    want(p, LINK_SET_BASIC, false, false);
     p->xml = xmlNewParserCtxt();
     if (p->xml == NULL)
         mem_out(sizeof *p->xml);
@@ -279,6 +295,8 @@ void link_parser_free(struct link_parser *p)
     buf_fini(&p->about);
     buf_fini(&p->title);
     buf_fini(&p->lang);
+    buf_fini(&p->description);
+    buf_fini(&p->robots);
     url_fini(&p->base);
     url_fini(&p->url);
     free(p);
@@ -336,12 +354,17 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
 {
     *info = (struct page_info){.charset = charset_name(charset),
                                .title = bytes_of("", 0),
-                               .lang = bytes_of("", 0)};
+                               .lang = bytes_of("", 0),
+                               .description = bytes_of("", 0),
+                               .h1 = bytes_of("", 0),
+                               .robots = bytes_of("", 0)};
     p->options = o;
     p->info = info;
     p->has_base = p->full = p->nofollow = false;
     p->rel = p->link_text = bytes_of("", 0);
     p->texts_read = 0;
+    buf_clear(&p->description);
+    buf_clear(&p->robots);
     p->encoder = charset_encoder_new(charset);
 }
 
@@ -391,8 +414,9 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     begin_page(p, charset, o, info);
     p->visit = visit;
     p->visit_ctx = ctx;
-    if (p->wanted_kinds != o->kinds || p->wanted_texts != o->texts)
-        want(p, o->kinds, o->texts);
+    if (p->wanted_kinds != o->kinds || p->wanted_texts != o->texts ||
+        p->wanted_about != o->about)
+        want(p, o->kinds, o->texts, o->about);
     p->wants.text = o->simhash || o->text_digest ? add_text : NULL;
     p->wants.text_ctx = p;
     text_simhash_begin(&p->simhash);
@@ -403,6 +427,10 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     info->simhash = text_simhash_end(&p->simhash);
     if (o->text_digest)
         info->text_digest = text_digest_end(&p->text_digest);
+    info->words = p->text_digest.words;
+    info->description = buf_bytes(&p->description);
+    info->robots = buf_bytes(&p->robots);
+    info->h1 = html_heading_get(&p->filter.heading);
     info->title = collapse(&p->title, p->filter.title, HTML_AS_RCDATA);
     info->lang = collapse(&p->lang, p->filter.lang, HTML_AS_ATTRIBUTE);
     end_page(p);

@@ -31,12 +31,19 @@ struct found_link {
 
 /* What the page says of itself. */
 struct page_info {
-    bool noindex, nofollow;    /* meta robots, and meta named after our agent */
-    struct bytes title;        /* UTF-8, white space collapsed, <= 512 octets */
-    struct bytes lang;         /* of <html lang>, <= 64 octets */
-    const char *charset;       /* the encoding that was used; static */
-    uint64_t found;            /* links visited */
-    uint64_t simhash;          /* of its text, if asked for; 0: none */
+    bool noindex, nofollow; /* meta robots, and meta named after our agent */
+    struct bytes title;     /* UTF-8, white space collapsed, <= 512 octets */
+    struct bytes lang;      /* of <html lang>, <= 64 octets */
+    /* If options.about, else empty; folded and cut as the title is. */
+    struct bytes description; /* the first meta description that has text */
+    struct bytes h1;          /* the first <h1> that has text */
+    struct bytes robots; /* contents of those meta robots, <= 256 octets, with
+                            ", " between them */
+    uint32_t hreflang;   /* <link rel=alternate hreflang> with an href */
+    uint64_t words;      /* of its text: runs without white space or tags */
+    const char *charset; /* the encoding that was used; static */
+    uint64_t found;      /* links visited */
+    uint64_t simhash;    /* of its text, if asked for; 0: none */
     struct digest text_digest; /* the same; all zero: not asked for */
 };
 
@@ -54,7 +61,9 @@ struct link_options {
     uint64_t most;              /* most links to visit; 0: no limit */
     bool simhash;               /* take the fingerprint of the text */
     bool texts;                 /* rel and text of links */
-    bool text_digest; /* take the digest of the text, text_digest.h ... */
+    bool about;                 /* what the page says of itself */
+    bool text_digest; /* take the digest of the text, and count its words
+                         (text_digest.h) ... */
     bool no_numbers;  /* ... without numbers and dates */
 };
 

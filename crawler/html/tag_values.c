@@ -44,6 +44,8 @@ static struct bytes *value_place(struct tag_values *v, enum html_word w)
         return &v->poster;
     case WORD_ALT:
         return &v->alt;
+    case WORD_HREFLANG:
+        return &v->hreflang;
     default:
         return NULL;
     }

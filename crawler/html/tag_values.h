@@ -13,7 +13,8 @@
 /* The attributes of a start tag; at == NULL: it lacks this one. */
 struct tag_values {
     struct bytes href, src, srcset, action, data, cite, content, http_equiv,
-        name, property, rel, type, style, data_src, data_srcset, poster, alt;
+        name, property, rel, type, style, data_src, data_srcset, poster, alt,
+        hreflang;
 };
 
 /* Reads `count` attributes in the form of startElementNsSAX2Func. Values that

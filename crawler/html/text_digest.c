@@ -32,6 +32,7 @@ void text_digest_begin(struct text_digest *t, bool numbers)
 {
     t->numbers = numbers;
     t->spaced = true;
+    t->words = 0;
     t->len = 0;
     memset(t->room, 0, sizeof(struct digest));
 }
@@ -76,8 +77,10 @@ static void fold(struct text_digest *t, const char *at, unsigned n)
     uint64_t spaces = octet_fold(to, at, n);
     /* white space behind white space */
     uint64_t twice = spaces & (spaces << 1 | t->spaced);
+    uint64_t begin = ~spaces & (spaces << 1 | t->spaced);
 
     assert(n > 0);
+    t->words += (unsigned)__builtin_popcountll(begin << (OCTET_BLOCK - n));
     if (twice != 0)
         keep_once(t, to, n, twice);
     else
@@ -153,10 +156,14 @@ static void add_words(struct text_digest *t, struct bytes piece)
         begin = i;
         while (i < piece.len && !ascii_is_space(piece.at[i]))
             i++;
-        if (i > begin && !is_number(piece.at + begin, i - begin)) {
-            add(t, piece.at + begin, i - begin);
-            end_word(t);
+        if (i == begin)
+            continue;
+        if (is_number(piece.at + begin, i - begin)) {
+            t->words++;
+            continue;
         }
+        add(t, piece.at + begin, i - begin);
+        end_word(t);
     }
 }
 

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/bytes.h"
 #include "base/digest.h"
@@ -28,9 +29,11 @@
 #define TEXT_DIGEST_CHUNK ((size_t)4096)
 
 struct text_digest {
-    bool numbers; /* words with digits and names of dates count */
-    bool spaced;  /* the text so far is empty or ends with a space */
-    size_t len;   /* of the octets in `room` */
+    bool numbers;   /* words with digits and names of dates count */
+    bool spaced;    /* the text so far is empty or ends with a space */
+    uint64_t words; /* so far, those that are left out included: runs of octets
+                       that are not white space */
+    size_t len;     /* of the octets in `room` */
     /* The digest of all chunks before, then the text that follows them; a block
      * may be written beyond what counts. */
     char room[sizeof(struct digest) + TEXT_DIGEST_CHUNK + OCTET_BLOCK];

@@ -62,3 +62,13 @@ void text_fold_add(struct text_fold *t, struct bytes piece)
             add_word(t, bytes_of(piece.at + begin, i - begin));
     }
 }
+
+void text_fold_list(struct buf *out, struct bytes text)
+{
+    struct text_fold t;
+
+    if (out->len > 0 && out->ceiling - out->len > 2)
+        buf_add_str(out, ", ");
+    text_fold_begin(&t, out, out->ceiling - out->len);
+    text_fold_add(&t, text);
+}

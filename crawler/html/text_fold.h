@@ -32,4 +32,8 @@ void text_fold_add(struct text_fold *t, struct bytes piece);
 /* What has come since text_fold_begin; lives until `out` changes. */
 struct bytes text_fold_get(const struct text_fold *t);
 
+/* Appends `text`, folded, to the list in `out`, behind ", " unless it is the
+ * first; cut to the ceiling of `out`. */
+void text_fold_list(struct buf *out, struct bytes text);
+
 #endif

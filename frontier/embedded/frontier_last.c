@@ -185,6 +185,8 @@ static void take_facts(void *ctx, const struct fetch_row *last)
     row->charset = kept(v->f, last->charset);
     row->lang = kept(v->f, last->lang);
     row->title = kept(v->f, last->title);
+    if (row->meta.len == 0)
+        row->meta = kept(v->f, last->meta);
     /* RFC 9110 section 15.4.5: a 304 has those that a 200 would have had. */
     if (row->etag.len == 0)
         row->etag = kept(v->f, last->etag);

@@ -82,9 +82,8 @@ static const char *const budget_words[] = {
     [BUDGET_INLINKS + 1] = NULL,
 };
 static const char *const record_words[] = {
-    [RECORD_NONE] = "none",
-    [RECORD_LINKS] = "links",
-    [RECORD_LINKS + 1] = NULL,
+    [RECORD_NONE] = "none", [RECORD_LINKS] = "links", [RECORD_META] = "meta",
+    [RECORD_ALL] = "all",   [RECORD_ALL + 1] = NULL,
 };
 static const char *const progress_words[] = {
     [PROGRESS_AUTO] = "auto",   [PROGRESS_BAR] = "bar",
@@ -506,8 +505,9 @@ static const struct option_spec specs[] = {
 
     {.name = "record", CHOICE(record, enum record_choice), .fallback = "none",
      .section = OUTPUT,
-     .help = "keep the whole link graph, repeats too, with the texts of links "
-             "and those that lead out of scope"},
+     .help = "keep: links, the whole link graph, repeats too, with the texts "
+             "of links and those that lead out of scope; meta, what pages say "
+             "of themselves, such as description and heading; all, both"},
     {.name = "warc", FLAG(warc), .section = OUTPUT,
      .flags = OPTION_OF_WORKER,
      .help = "record requests and responses in WARC files below DIR/warc"},

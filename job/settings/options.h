@@ -56,7 +56,12 @@ enum sitemap_choice { SITEMAPS_AUTO, SITEMAPS_ONLY, SITEMAPS_OFF };
 enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
 extern const char *const sandbox_words[]; /* of enum sandbox_choice */
 enum budget_growth { BUDGET_FIXED, BUDGET_INLINKS };
-enum record_choice { RECORD_NONE, RECORD_LINKS };
+enum record_choice { /* bits */
+                     RECORD_NONE,
+                     RECORD_LINKS,
+                     RECORD_META,
+                     RECORD_ALL
+};
 enum progress_choice {
     PROGRESS_AUTO, /* a bar on a terminal, else regular lines */
     PROGRESS_BAR,
@@ -174,13 +179,14 @@ struct crawl_settings {
     enum changed_by changed_by;     /* what makes a page a changed one */
 
     /* ---- output ---- */
-    char *since;               /* directory of an earlier crawl */
-    enum record_choice record; /* keep the link graph */
-    bool warc;                 /* record answers in DIR/warc */
-    uint64_t warc_size_bytes;  /* of a WARC file */
-    char *warc_prefix;         /* of its name; NULL: "urlweir" */
-    bool cdxj;                 /* index the WARC files at a stop */
-    char *jsonl;               /* file for lines, "-": stdout; or NULL */
+    char *since; /* directory of an earlier crawl */
+    enum record_choice
+        record;               /* the link graph; what pages say of themselves */
+    bool warc;                /* record answers in DIR/warc */
+    uint64_t warc_size_bytes; /* of a WARC file */
+    char *warc_prefix;        /* of its name; NULL: "urlweir" */
+    bool cdxj;                /* index the WARC files at a stop */
+    char *jsonl;              /* file for lines, "-": stdout; or NULL */
     bool passing; /* the output is temporary: no option, see passing_crawl.h */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log only errors; log also actions */

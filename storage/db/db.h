@@ -39,7 +39,7 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 15 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 16 /* meta.format; older is migrated, newer refused */
 
 struct db;
 

@@ -85,7 +85,7 @@ const char *const schema_sql[] = {
     " via INTEGER, at INTEGER)",
     /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
-    /* text_digest, and sources of queue_state, are blobs: migrate.c adds columns as INTEGER, which takes any */
+    /* text_digest and meta, and sources of queue_state, are blobs: migrate.c adds columns as INTEGER, which takes any */
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
@@ -93,7 +93,7 @@ const char *const schema_sql[] = {
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
     " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
     " flags INTEGER, simhash INTEGER, near INTEGER,"
-    " text_digest INTEGER, body_print INTEGER)",
+    " text_digest INTEGER, body_print INTEGER, meta INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     /* the newest whole fetch of each URL: index/whole_index.c */
@@ -255,6 +255,7 @@ const struct db_added schema_added[] = {
     {.table = "fetch", .column = "near", .before = "NULL"},
     {.table = "fetch", .column = "text_digest", .before = "NULL"},
     {.table = "fetch", .column = "body_print", .before = "NULL"},
+    {.table = "fetch", .column = "meta", .before = "NULL"},
     {.table = "nearpart"},
     {.table = "nearpage"},
     {.table = "drop_reason", .was = "skip_reason"},

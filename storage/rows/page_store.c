@@ -20,6 +20,7 @@
 #include "storage/index/near_index.h"
 #include "storage/rows/fetch_columns.h"
 #include "storage/rows/page_last.h"
+#include "storage/rows/page_meta.h"
 #include "storage/rows/page_near.h"
 
 #define ROBOTS_MOST   (500 << 10)
@@ -45,14 +46,15 @@ static enum status prepare(struct page_store *s)
         sqlite3_stmt **out;
         const char *sql;
     } all[] = {
-        {&s->add, "INSERT INTO fetch(seq, url, final, status, reason, tries,"
-                  " http, at, elapsed, wire, body, digest, redirect, links,"
-                  " mime, charset, lang, ip, title, detail, etag, modified,"
-                  " warc, warc_offset, warc_length, first_byte, same, flags,"
-                  " simhash, near, text_digest,"
-                  " body_print)"
-                  " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&s->add,
+         "INSERT INTO fetch(seq, url, final, status, reason, tries,"
+         " http, at, elapsed, wire, body, digest, redirect, links,"
+         " mime, charset, lang, ip, title, detail, etag, modified,"
+         " warc, warc_offset, warc_length, first_byte, same, flags,"
+         " simhash, near, text_digest,"
+         " body_print, meta)"
+         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+         " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&s->has, "SELECT 1 FROM fetch WHERE seq = ?"},
         {&s->first, "SELECT url, at, status, reason,"
                     " warc IS NOT NULL AND reason <> 41"
@@ -224,6 +226,11 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     bind_number(q, 30, row->near_dup_of);
     bind_digest(q, 31, row->text_digest, digests[1]);
     bind_number(q, 32, row->body_print);
+    if (row->meta.len > 0)
+        sqlite3_bind_blob(q, 33, row->meta.at, (int)row->meta.len,
+                          SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q, 33);
 }
 
 static enum status find_same(struct page_store *s, struct fetch_row *row)
@@ -295,6 +302,7 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
 {
     struct db_row r = db_row(q);
     bool to_row = sqlite3_column_type(q, 12) != SQLITE_TEXT;
+    struct page_meta meta;
 
     *row = (struct fetch_row){
         .seq = db_row_count(&r, 0, DB_ID_MOST),
@@ -330,7 +338,10 @@ enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
         .near_dup_of = db_row_count(&r, 29, DB_ID_MOST),
         .text_digest = column_digest(q, 30),
         .body_print = (uint64_t)sqlite3_column_int64(q, 31),
+        .meta = db_column(q, 32),
     };
+    if (row->meta.len > 0 && !page_meta_get(row->meta, &meta))
+        return db_damaged("fetch", (int64_t)row->seq, "has no valid meta");
     return db_row_check(&r, "fetch");
 }
 

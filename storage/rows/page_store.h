@@ -66,6 +66,8 @@ struct fetch_row {
                                   of the body if it is no HTML; all zero: no
                                   body, or its row is older */
     uint64_t body_print;       /* of the body, without a secret; 0: as above */
+    struct bytes meta; /* what the page says of itself (page_meta.h); empty: not
+                          recorded */
 };
 
 /* Fills in row->same_as if page_store_watch_bodies was called, row->near_dup_of

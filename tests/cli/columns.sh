@@ -17,7 +17,7 @@ api() {
 }
 api POST /v1/crawls "{\"name\": \"one\", \"seeds\": [\"$seed\"], \"settings\": {\"scope\": \"any\",
     \"allow-private\": true, \"delay\": \"0\", \"sitemap\": \"off\", \"retry-delay\": \"50ms\", \"max-delay\": \"100ms\",
-    \"min-disk\": 0, \"jsonl\": \"one.jsonl\", \"record\": \"links\", \"warc\": true}}"
+    \"min-disk\": 0, \"jsonl\": \"one.jsonl\", \"record\": \"all\", \"warc\": true}}"
 is_waiting() {
     api GET /v1/crawls/one && grep -q '"state":"waiting"' answer
 }
@@ -101,7 +101,7 @@ shared = [c for c in known[next(iter(known))] if sum(c in l.split(", ") for l in
 assert len(shared) > 20 and set(shared) <= set(seen), set(shared) - set(seen)
 empty = [c for c in shared if not any(known[u].get(c, (0, None))[1] for u in known)]
 assert set(empty) <= {"etag", "last_modified", "lang", "priority", "lastmod", "changefreq", "false_positive",
-                      "unknown_coding", "no_numbers"}, empty
+                      "unknown_coding", "no_numbers", "description", "canonical"}, empty
 for status in "fetched", "redirect", "failed", "denied":
     assert any(k["status"][1] == status for k in known.values()), status
 END

@@ -53,7 +53,8 @@ grep -q '1 http_404' data.out || fail "reasons: $(cat data.out)"
 grep -qi '95 %\|interval' data.out || fail "no audit: $(cat data.out)"
 
 cp $web/b.html $web/copy.html
-echo '<title>Page A</title><a href=/a.html>another</a><a href=https://other.example/ rel=nofollow>out</a>
+echo '<title>Page A</title><meta name=description content="On C."><h1>C</h1>
+<link rel=alternate hreflang=de href=/a.html><a href=/a.html>another</a><a href=https://other.example/ rel=nofollow>out</a>
 <a href=https://other.example/x rel=noopener>x</a><a href=/old.html>old</a>
 <link rel=canonical href=/a.html>' >$web/c.html
 echo 'no title<img src=/gone.png alt="a picture">' >$web/bare.html
@@ -82,7 +83,33 @@ is titles.csv <<'END'
 "Page A",2,"/a.html /c.html"
 END
 is canonical.csv <<'END'
-/c.html,/a.html,""
+/c.html,/a.html
+END
+is descriptions.csv <<'END'
+/,5,0
+/a.html,6,0
+/b.html,6,0
+/bare.html,0,0
+/c.html,6,5
+/copy.html,6,0
+END
+is headings.csv <<'END'
+/,Start,""
+/a.html,"Page A",""
+/b.html,"Page B",""
+/bare.html,"",""
+/copy.html,"Page B",""
+END
+is thin.csv <<'END'
+/,5
+/a.html,5
+/b.html,2
+/bare.html,2
+/c.html,5
+/copy.html,2
+END
+is languages.csv <<'END'
+/c.html,1
 END
 is duplicates.csv <<'END'
 /copy.html,/b.html,""

@@ -99,7 +99,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
     --expect 5000 --redis '' --cluster '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --near-dup skip --changed-by words --refresh 1d --refresh-min 2h --refresh-max 9d --refresh-share 0.25 --keep-history 7 --until-idle --traps report --trap counter=9 --drop-params sid --drop-tracking \
-    --drop-empty-params --sort-query --rewrite rules --since '' --record links --checkpoint 5s \
+    --drop-empty-params --sort-query --rewrite rules --since '' --record all --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
     --quiet --no-verbose --no-decisions --progress none --metrics 127.0.0.1:0 --no-metrics-open
 [ ! -s out ] || fail "a crawl writes to stdout"
@@ -209,7 +209,7 @@ drop-empty-params: true
 sort-query: true
 rewrite: "rules"
 since: ""
-record: links
+record: all
 warc: true
 warc-size: 2M
 warc-prefix: "test"

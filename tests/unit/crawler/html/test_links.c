@@ -431,6 +431,88 @@ START_TEST(ours_title_and_language_are_short_and_clean)
 }
 END_TEST
 
+static struct page_info about(struct bytes page)
+{
+    struct link_options o = {.kinds = LINK_SET_BASIC,
+                             .page_url = &base,
+                             .about = true,
+                             .text_digest = true};
+    struct page_info info;
+
+    buf_clear(&rows);
+    ck_assert_int_eq(link_parser_html(parser, page, &o, add_row, NULL, &info),
+                     STATUS_OK);
+    return info;
+}
+
+static void check_h1(const char *page, const char *want)
+{
+    check_text(about(bytes_of_str(page)).h1, want);
+}
+
+START_TEST(ours_a_page_says_what_it_is_about)
+{
+    const struct bytes page = bytes_of_str(
+        "<title>not counted</title><meta name=description content=' '>"
+        "<meta name=' Description' content=' What &amp;\n  why '>"
+        "<meta name=description content=second><meta name=robots "
+        "content='noindex,  Follow'><meta name=otherbot content=none>"
+        "<meta name=urlweir content=noarchive>"
+        "<link rel=alternate hreflang=de href=1><link rel='alternate x' "
+        "hreflang=fr href=2><link rel=alternate href=3>"
+        "<link rel=next hreflang=it href=4><link rel=alternate hreflang=es>"
+        "<h1>One<b>two</b>\n three</h1> four <script>no</script>4-5 &mdash;");
+    struct page_info i = about(page);
+
+    check_text(i.description, "What & why");
+    check_text(i.robots, "noindex, Follow, noarchive");
+    check_text(i.h1, "Onetwo three");
+    ck_assert_uint_eq(i.hreflang, 2);
+    ck_assert_uint_eq(i.words, 6);
+    i = run(page, LINK_SET_BASIC, ""); /* if it is not asked */
+    check_text(i.description, "");
+    check_text(i.robots, "");
+    check_text(i.h1, "");
+    ck_assert_uint_eq(i.hreflang, 0);
+    i = about(bytes_of_str("<p>"));
+    check_text(i.description, "");
+    check_text(i.robots, "");
+    ck_assert_uint_eq(i.hreflang + i.words, 0);
+    check_h1("<h2>a</h2><h1> </h1><h1>b</h1><h1>c</h1>", "b");
+    check_h1("<h1>a<h2>b</h2>c</h1>", "a");
+    check_h1("<h1>a</h3>b", "a");
+    check_h1("<h1><img src=x alt=' a  picture'>&lt;</h1>", "a picture <");
+    check_h1("<template><h1>a</h1></template><svg><h1>b</h1></svg>", "b");
+    check_h1("<h1><frameset><frame src=x></frameset>a", "");
+}
+END_TEST
+
+START_TEST(ours_what_a_page_says_of_itself_is_cut)
+{
+    struct buf page;
+    struct page_info i;
+
+    buf_init(&page, MOST);
+    buf_add_str(&page, "<meta charset=utf-8><meta name=description content='");
+    for (int k = 0; k < 100000; k++)
+        buf_add_str(&page, "\u00e9\u00e9 ");
+    buf_add_str(&page, "'>");
+    for (int k = 0; k < 1000; k++)
+        buf_add_str(&page, "<meta name=robots content='noindex, x'>");
+    buf_add_str(&page, "<h1>");
+    for (int k = 0; k < 100000; k++)
+        buf_add_str(&page, "<b>\u00e9</b>");
+    i = about(buf_bytes(&page));
+    ck_assert_uint_eq(i.description.len, 512);
+    ck_assert_uint_eq(i.h1.len, 512);
+    ck_assert_uint_le(i.robots.len, 256);
+    ck_assert_uint_gt(i.robots.len, 250);
+    ck_assert_mem_eq(i.description.at + 509, " \u00e9", 3);
+    ck_assert_uint_eq(i.words, 100000);
+    buf_fini(&page);
+}
+END_TEST
+
 /* ---- hostile pages ------------------------------------------------------- */
 
 static void add_repeated(struct buf *b, const char *s, size_t times)
@@ -599,6 +681,8 @@ Suite *suite_links(void)
     tcase_add_test(t, ours_the_number_of_links_can_be_bounded);
     tcase_add_test(t, l7_directions_for_robots_are_told_and_hide_nothing);
     tcase_add_test(t, ours_title_and_language_are_short_and_clean);
+    tcase_add_test(t, ours_a_page_says_what_it_is_about);
+    tcase_add_test(t, ours_what_a_page_says_of_itself_is_cut);
     tcase_add_test(t, ours_depth_costs_nothing);
     tcase_add_test(t, ours_long_values_and_comments_are_read_in_linear_time);
     tcase_add_test(t, ours_zero_octets_and_controls_pass_through_libxml2);

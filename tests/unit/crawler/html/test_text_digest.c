@@ -185,6 +185,36 @@ START_TEST(a_text_keeps_its_digest)
 }
 END_TEST
 
+START_TEST(words_are_counted_as_they_come)
+{
+    static const struct {
+        const char *text;
+        uint64_t words;
+    } of[] = {{"", 0},        {" \n", 0},        {"a", 1},
+              {" a  b2 ", 2}, {"3 May 2021", 3}, {"x\xc2\xa0y - z", 3}};
+    char text[3 * TEXT_DIGEST_CHUNK];
+
+    for (size_t i = 0; i < 2 * sizeof of / sizeof *of; i++) {
+        struct text_digest t;
+
+        text_digest_begin(&t, i % 2 != 0);
+        text_digest_add(&t, bytes_of_str(of[i / 2].text));
+        ck_assert_uint_eq(t.words, of[i / 2].words);
+    }
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 7 < 4 ? 'x' : ' '; /* and at each place in a block */
+    for (size_t len = 0; len <= sizeof text; len += 41) {
+        struct text_digest t;
+
+        text_digest_begin(&t, true);
+        text_digest_add(&t, bytes_of(text, len));
+        ck_assert_uint_eq(t.words, (len + 6) / 7);
+        text_digest_add(&t, bytes_of(text, len)); /* a piece begins a word */
+        ck_assert_uint_eq(t.words, 2 * ((len + 6) / 7));
+    }
+}
+END_TEST
+
 Suite *suite_text_digest(void)
 {
     Suite *s = suite_create("text_digest");
@@ -196,6 +226,7 @@ Suite *suite_text_digest(void)
     tcase_add_test(t, its_value_is_part_of_the_format);
     tcase_add_test(t, a_text_longer_than_a_chunk_counts_whole);
     tcase_add_test(t, a_text_keeps_its_digest);
+    tcase_add_test(t, words_are_counted_as_they_come);
     suite_add_tcase(s, t);
     return s;
 }

@@ -241,9 +241,9 @@ START_TEST(one_that_cannot_be_read_says_why)
     waitpid(child, NULL, 0);
     close(pipes[0]);
     close(pipes[1]);
-    change(&old, "UPDATE meta SET value = '14' WHERE name = 'format'");
-    refuse(old.at.dir, STATUS_VERSION, " has format 14; `urlweir resume ");
     change(&old, "UPDATE meta SET value = '15' WHERE name = 'format'");
+    refuse(old.at.dir, STATUS_VERSION, " has format 15; `urlweir resume ");
+    change(&old, "UPDATE meta SET value = '16' WHERE name = 'format'");
     past_crawl_close(open_past(&old));
     change(&old, "UPDATE meta SET value = x'0102' WHERE name = 'digest_seed'");
     refuse(old.at.dir, STATUS_DAMAGED, ": ");

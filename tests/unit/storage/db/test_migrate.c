@@ -31,7 +31,8 @@
     "ALTER TABLE fetch DROP COLUMN near;" NO_TEXT
 #define NO_TEXT                                                                \
     "ALTER TABLE fetch DROP COLUMN text_digest;"                               \
-    "ALTER TABLE fetch DROP COLUMN body_print;"
+    "ALTER TABLE fetch DROP COLUMN body_print;"                                \
+    "ALTER TABLE fetch DROP COLUMN meta;"
 
 /* A row for each link: two of page 1, in one fetch, and one in the next. */
 #define LINK_ROWS                                                              \

@@ -67,6 +67,7 @@ static struct fetch_row full_row(void)
         .simhash = UINT64_MAX - 5,
         .text_digest = {8, UINT64_MAX},
         .body_print = UINT64_MAX - 6,
+        .meta = bytes_of("\1d\1h\0\0\2\7", 8),
     };
 }
 

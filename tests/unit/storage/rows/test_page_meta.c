@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* test_page_meta.c - what a page says of itself, packed. */
+#include "storage/rows/page_meta.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "storage/rows/page_store.h"
+#include "tests/unit/storage/scratch.h"
+
+static void comes_back(const struct page_meta *in, const struct page_meta *want)
+{
+    struct page_meta out;
+    struct buf packed;
+
+    buf_init(&packed, PAGE_META_MOST);
+    page_meta_put(&packed, in);
+    ck_assert_int_eq(buf_failed(&packed), STATUS_OK);
+    ck_assert(page_meta_get(buf_bytes(&packed), &out));
+    ck_assert(bytes_equal(out.description, want->description));
+    ck_assert(bytes_equal(out.h1, want->h1));
+    ck_assert(bytes_equal(out.robots, want->robots));
+    ck_assert(bytes_equal(out.canonical, want->canonical));
+    ck_assert(out.is_html == want->is_html);
+    ck_assert_uint_eq(out.hreflang, want->hreflang);
+    ck_assert_uint_eq(out.words, want->words);
+    for (size_t n = 0; n < packed.len; n++) /* a part of it is nothing */
+        ck_assert(!page_meta_get(bytes_of(packed.at, n), &out) ||
+                  (!out.is_html && want->is_html));
+    buf_add_char(&packed, '\0');
+    ck_assert(!page_meta_get(buf_bytes(&packed), &out) || !want->is_html);
+    buf_fini(&packed);
+}
+
+START_TEST(it_comes_back_as_it_went_in)
+{
+    struct page_meta m = {.description = bytes_of_str("what"),
+                          .h1 = bytes_of_str("One"),
+                          .robots = bytes_of_str("noindex"),
+                          .canonical = bytes_of_str("http://h/"),
+                          .is_html = true,
+                          .hreflang = 300,
+                          .words = UINT64_C(1) << 40};
+
+    comes_back(&m, &m);
+    m = (struct page_meta){.is_html = true};
+    comes_back(&m, &m);
+    m = (struct page_meta){.robots = bytes_of_str("none")};
+    comes_back(&m, &m);
+}
+END_TEST
+
+START_TEST(texts_are_cut_and_a_long_url_is_none)
+{
+    static char text[PAGE_CANONICAL_MOST + 1];
+    const struct bytes all = bytes_of(text, sizeof text);
+    const struct page_meta in = {all, all, all, all, true, 1, 2},
+                           want = {bytes_of(text, PAGE_DESCRIPTION_MOST),
+                                   bytes_of(text, PAGE_H1_MOST),
+                                   bytes_of(text, PAGE_ROBOTS_MOST),
+                                   bytes_of(NULL, 0),
+                                   true,
+                                   1,
+                                   2};
+
+    memset(text, 'x', sizeof text);
+    comes_back(&in, &want);
+}
+END_TEST
+
+static bool visit(void *ctx, const struct fetch_row *row)
+{
+    (void)ctx;
+    (void)row;
+    return true;
+}
+
+START_TEST(what_nobody_wrote_is_damage)
+{
+    static const char *const damaged[] = {
+        "x'61'",               /* it ends in a text */
+        "x'8404'",             /* a description above its bound */
+        "x'00000000'||x'01'",  /* words are missing */
+        "x'0000000001020300'", /* more behind them */
+        "x'ffffffffffffffffffff'"};
+
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct scratch dir = scratch_make();
+        struct db *d = scratch_open(dir.db, DB_CREATE);
+        struct page_store *s = NULL;
+        char sql[200];
+
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO fetch(seq, url, final, status, tries, at, meta)"
+                 " VALUES(1, 1, 1, 1, 1, 9, %s)",
+                 damaged[i]);
+        ck_assert_int_eq(page_store_open(&s, d), STATUS_OK);
+        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_assert_msg(page_store_each(s, 0, visit, NULL) == STATUS_DAMAGED,
+                      "%s", damaged[i]);
+        page_store_close(s);
+        db_close(d);
+        scratch_remove(&dir);
+    }
+}
+END_TEST
+
+Suite *suite_page_meta(void)
+{
+    Suite *s = suite_create("page_meta");
+    TCase *t = tcase_create("page_meta");
+
+    tcase_add_test(t, it_comes_back_as_it_went_in);
+    tcase_add_test(t, texts_are_cut_and_a_long_url_is_none);
+    tcase_add_test(t, what_nobody_wrote_is_damage);
+    suite_add_tcase(s, t);
+    return s;
+}
