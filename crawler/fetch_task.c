@@ -174,6 +174,16 @@ static bool is_read_as_it_comes(const struct fetch_task_tools *t,
            (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
 }
 
+/* A page is read; of a check, HEAD says enough, but servers may take it for
+ * what they do not know: its second try is a GET. */
+static enum fetch_want want_of(const struct fetch_task_tools *t,
+                               const struct fetch_task *task)
+{
+    if (!t->o->check)
+        return FETCH_BODY;
+    return lease_of(task)->tries == 0 ? FETCH_HEAD : FETCH_NO_BODY;
+}
+
 /* If a page is all that is known of its host, its links may bring more; but a
  * host with more to do needs its connection more. */
 static int64_t pause_after(const struct engine_lease *l)
@@ -189,12 +199,13 @@ static enum fetch_task_state begin_page(const struct fetch_task_tools *t,
                                 .url = lease_of(task)->url.at,
                                 .pause = pause_after(lease_of(task)),
                                 .body_most = t->o->max_body,
+                                .want = want_of(t, task),
                                 .keep_all = t->o->warc,
                                 .filter_mime = true};
 
     if (!has_time(t, task))
         return fetch_task_release(t, task);
-    if (conditions_any(&conditions))
+    if (order.want == FETCH_BODY && conditions_any(&conditions))
         order.conditions = &conditions;
 
     if (is_read_as_it_comes(t, task)) {

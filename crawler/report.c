@@ -452,6 +452,32 @@ static void report_page(struct draft *d)
         link_finder_forbid(d->r->finder);
 }
 
+/* May a later try succeed? */
+static bool may_pass(uint16_t status)
+{
+    return status == 408 || status == 429 || (status >= 500 && status < 600);
+}
+
+/* HEAD alone does not tell that a URL is broken, but for the statuses that say
+ * so in so many words. */
+static bool is_first_check(const struct draft *d)
+{
+    return d->r->o->check && d->lease->tries == 0;
+}
+
+/* Whether it is there is all that was asked. */
+static void report_check(struct draft *d, uint16_t status)
+{
+    if (status < 300) {
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_NONE);
+        return;
+    }
+    set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
+    d->done->unsure = status != 404 && status != 410;
+    d->done->transient =
+        d->done->unsure && (is_first_check(d) || may_pass(status));
+}
+
 /* ---- other answers ------------------------------------------------------- */
 
 static void report_redirect(struct draft *d)
@@ -497,7 +523,9 @@ static void report_answer(struct draft *d)
 {
     uint16_t status = d->result->response->status;
 
-    if (status < 300) {
+    if (d->r->o->check && (status < 300 || status >= 400)) {
+        report_check(d, status);
+    } else if (status < 300) {
         report_page(d);
         if (is_same_body(d))
             set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
@@ -510,8 +538,7 @@ static void report_answer(struct draft *d)
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
     } else {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
-        d->done->transient =
-            status == 408 || status == 429 || (status >= 500 && status < 600);
+        d->done->transient = may_pass(status);
     }
 }
 
@@ -557,7 +584,8 @@ static void report_end(struct draft *d)
     default:
         set_outcome(d->done, OUTCOME_FAILED,
                     report_failure_reason(d->result->end));
-        d->done->transient = d->result->transient;
+        d->done->transient = d->result->transient || is_first_check(d);
+        d->done->unsure = d->r->o->check;
         break;
     }
 }

@@ -185,6 +185,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .max_redirects = (uint32_t)s->max_redirects,
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
+        .check = s->check,
         .skip_noindex = s->noindex == NOINDEX_SKIP,
         .kinds = settings_link_kinds(s),
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,

@@ -45,7 +45,8 @@ struct export_settings {
     enum export_what what;
     enum record_format format;
     bool merge;
-    uint8_t from[3];
+    char *checked; /* directory of a crawl, or NULL */
+    uint8_t from[4];
 };
 
 static const char *const whats[] = {"urls",    "pages",  "fetches", "links",
@@ -87,6 +88,14 @@ static const struct option_spec specs[] = {
      .help = "the directories are those of the workers of a crawl in a "
              "cluster: their urls, pages, fetches or errors as one list, with "
              "the worker of each row and whether another one has it, too"},
+    {.name = "checked",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct export_settings, checked),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "DIR",
+     .help = "broken: links that were not followed, too, by what `urlweir "
+             "crawl --check -o DIR` found out about them"},
 };
 
 static const struct option_table table =
@@ -114,8 +123,9 @@ struct final {
 struct export
 {
     struct reader *r;
-    struct merge *merge; /* NULL: of one directory */
-    size_t part;         /* of `merge` */
+    struct merge *merge;    /* NULL: of one directory */
+    size_t part;            /* of `merge` */
+    struct reader *checked; /* or NULL */
     struct record out;
     struct buf text, via_text, same_text;
     struct final *finals; /* by id */
@@ -318,7 +328,7 @@ static enum status run_export(struct export *j, enum export_what what)
     case EXPORT_LINKS:
         return export_links(j->r, &j->out);
     case EXPORT_BROKEN:
-        return export_broken(j->r, &j->out);
+        return export_broken(j->r, j->checked, &j->out);
     case EXPORT_ERRORS:
         return page_store_each(j->r->pages, 0, visit_error, j);
     case EXPORT_DROPS:
@@ -368,10 +378,10 @@ static enum status export_parts(struct export *j, enum export_what what)
 }
 
 /* Of `r`, or of all parts of `m`. */
-static int export(struct reader *r, struct merge *m,
+static int export(struct reader *r, struct merge *m, struct reader *checked,
                   const struct export_settings *s)
 {
-    struct export j = {.merge = m};
+    struct export j = {.merge = m, .checked = checked};
     int code = EXIT_DONE;
     enum status st;
 
@@ -415,7 +425,7 @@ static int export_merged(const struct option_list *dirs,
                            "errors");
     m = merge_open(dirs, &code);
     if (m != NULL)
-        code = export(NULL, m, s);
+        code = export(NULL, m, NULL, s);
     merge_close(m);
     return code;
 }
@@ -433,6 +443,25 @@ static int export_service(struct reader *r, const struct export_settings *s)
     return EXIT_USAGE;
 }
 
+/* With the crawl of --checked, if it is given. */
+static int export_crawl(struct reader *r, const struct export_settings *s)
+{
+    struct reader checked;
+    int code = EXIT_DONE;
+
+    if (s->checked == NULL)
+        return export(r, NULL, NULL, s);
+    if (s->what != EXPORT_BROKEN) {
+        fprintf(stderr, "urlweir export: --checked is about --what broken\n");
+        return EXIT_USAGE;
+    }
+    if (open_crawl(&checked, "export", s->checked, &code)) {
+        code = export(r, NULL, &checked, s);
+        reader_close(&checked);
+    }
+    return code;
+}
+
 int cmd_export(int argc, char **argv)
 {
     struct export_settings s;
@@ -448,9 +477,10 @@ int cmd_export(int argc, char **argv)
         code = usage_error(&export_usage,
                            "one directory, or several with --merge");
     } else if (open_crawl(&r, "export", operands.item[0], &code)) {
-        code = is_service(&r) ? export_service(&r, &s) : export(&r, NULL, &s);
+        code = is_service(&r) ? export_service(&r, &s) : export_crawl(&r, &s);
         reader_close(&r);
     }
     option_list_free(&operands);
+    option_fini(&table, &s);
     return code;
 }

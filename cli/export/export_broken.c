@@ -24,11 +24,17 @@ struct final {
     uint64_t status : 3, reason : 7, http : 10;
 };
 
-struct broken {
-    struct reader *r;
-    struct record *out;
-    struct final *finals; /* by id */
+/* What came of the URLs of a crawl. */
+struct finals {
+    struct reader *r; /* NULL: there is no such crawl */
+    struct final *at; /* by id */
     uint64_t last;
+};
+
+struct broken {
+    struct record *out;
+    struct finals own, checked;
+    struct url found; /* of a dropped link */
     struct buf src, target, end;
     uint64_t src_id; /* whose URL is in `src` */
     enum status st;
@@ -36,10 +42,10 @@ struct broken {
 
 static bool take_final(void *ctx, const struct fetch_row *row)
 {
-    struct broken *b = ctx;
+    struct finals *f = ctx;
 
-    if (row->final && row->url <= b->last)
-        b->finals[row->url] =
+    if (row->final && row->url <= f->last)
+        f->at[row->url] =
             (struct final){.redirect_to = row->redirect_to & DB_ID_MOST,
                            .status = row->status & 7U,
                            .reason = row->reason & 127U,
@@ -57,14 +63,14 @@ static bool is_bad_redirect(const struct final *f)
 }
 
 /* The id where `id` leads; *broken: that has failed. */
-static uint64_t end_of(const struct broken *b, uint64_t id, bool *broken)
+static uint64_t end_of(const struct finals *of, uint64_t id, bool *broken)
 {
     *broken = true;
-    for (unsigned n = 0; n < REDIRECTS_MOST && id <= b->last; n++) {
-        const struct final *f = &b->finals[id];
+    for (unsigned n = 0; n < REDIRECTS_MOST && id <= of->last; n++) {
+        const struct final *f = &of->at[id];
 
         if (f->status != OUTCOME_REDIRECT || is_bad_redirect(f) ||
-            f->redirect_to == 0 || f->redirect_to > b->last) {
+            f->redirect_to == 0 || f->redirect_to > of->last) {
             *broken = f->status == OUTCOME_FAILED || is_bad_redirect(f);
             break;
         }
@@ -73,32 +79,35 @@ static uint64_t end_of(const struct broken *b, uint64_t id, bool *broken)
     return id;
 }
 
-static struct bytes url_of(struct broken *b, uint64_t id, struct buf *text)
+static struct bytes url_of(struct broken *b, const struct finals *of,
+                           uint64_t id, struct buf *text)
 {
-    struct bytes url = reader_url(b->r, id, text);
+    struct bytes url = reader_url(of->r, id, text);
 
     if (url.len == 0)
         b->st = STATUS_DAMAGED;
     return url;
 }
 
-static void put(struct broken *b, const struct link_row *l, uint64_t end)
+/* The target of the link is URL `to`, which leads to `end`. */
+static void put(struct broken *b, const struct link_row *l,
+                const struct finals *of, uint64_t to, uint64_t end)
 {
     struct record *out = b->out;
-    const struct final *f = &b->finals[end];
+    const struct final *f = &of->at[end];
     struct outcome o = {f->status, f->reason, (uint16_t)f->http};
     char reason[24];
     struct bytes row;
 
     outcome_reason_text(o, reason, sizeof reason);
-    record_text(out, "url", url_of(b, l->to, &b->target));
+    record_text(out, "url", url_of(b, of, to, &b->target));
     record_str(out, "status", outcome_status_name(o.status));
     record_str(out, "reason", reason);
     record_some(out, "http_status", o.http_status);
     record_text(out, "redirect_to",
-                end != l->to ? url_of(b, end, &b->end) : bytes_of(NULL, 0));
+                end != to ? url_of(b, of, end, &b->end) : bytes_of(NULL, 0));
     if (l->from != b->src_id)
-        (void)url_of(b, l->from, &b->src);
+        (void)url_of(b, &b->own, l->from, &b->src);
     b->src_id = l->from;
     record_text(out, "src", buf_bytes(&b->src));
     record_str(out, "kind", link_kind_name(l->kind));
@@ -110,41 +119,65 @@ static void put(struct broken *b, const struct link_row *l, uint64_t end)
         b->st = STATUS_IO;
 }
 
+/* The id of a dropped URL in the crawl that checked it; 0: it did not. */
+static uint64_t find_checked(struct broken *b, struct bytes url)
+{
+    uint64_t id = 0;
+
+    if (b->checked.r == NULL ||
+        url_canonical(&b->found, url, NULL, NULL) != URL_OK)
+        return 0;
+    b->st = reader_find(b->checked.r, &b->found, &id);
+    return id;
+}
+
 static bool take_link(void *ctx, const struct link_row *l)
 {
     struct broken *b = ctx;
+    const struct finals *of = l->to != 0 ? &b->own : &b->checked;
+    uint64_t to = l->to != 0 ? l->to : find_checked(b, l->said.dropped), end;
     bool broken = false;
-    uint64_t end;
 
-    if (l->to == 0)
-        return true; /* not asked for, so nobody knows */
-    end = end_of(b, l->to, &broken);
+    if (to == 0)
+        return b->st == STATUS_OK; /* not asked for, so nobody knows */
+    end = end_of(of, to, &broken);
     /* a redirect is on the way from a page that has its link, and a row */
-    if (broken && end <= b->last && l->kind != LINK_REDIRECT)
-        put(b, l, end);
+    if (broken && end <= of->last && l->kind != LINK_REDIRECT)
+        put(b, l, of, to, end);
     return b->st == STATUS_OK;
 }
 
-enum status export_broken(struct reader *r, struct record *out)
+static enum status finals_load(struct finals *f, struct reader *r)
 {
-    struct broken b = {.r = r,
-                       .out = out,
-                       .last = frontier_store_last_id(r->store),
-                       .st = STATUS_OK};
+    f->r = r;
+    if (r == NULL)
+        return STATUS_OK;
+    f->last = frontier_store_last_id(r->store);
+    f->at = try_calloc(f->last + 1, sizeof *f->at);
+    return f->at != NULL ? page_store_each(r->pages, 0, take_final, f)
+                         : STATUS_NOMEM;
+}
+
+enum status export_broken(struct reader *r, struct reader *checked,
+                          struct record *out)
+{
+    struct broken b = {.out = out, .st = STATUS_OK};
     enum status st;
 
-    b.finals = try_calloc(b.last + 1, sizeof *b.finals);
-    if (b.finals == NULL)
-        return STATUS_NOMEM;
+    url_init(&b.found);
     buf_init(&b.src, URL_LENGTH_CEILING + 64);
     buf_init(&b.target, URL_LENGTH_CEILING + 64);
     buf_init(&b.end, URL_LENGTH_CEILING + 64);
-    st = page_store_each(r->pages, 0, take_final, &b);
+    st = finals_load(&b.own, r);
+    if (st == STATUS_OK)
+        st = finals_load(&b.checked, checked);
     if (st == STATUS_OK)
         st = link_store_each_whole(r->links, take_link, &b);
     buf_fini(&b.src);
     buf_fini(&b.target);
     buf_fini(&b.end);
-    free(b.finals);
+    url_fini(&b.found);
+    free(b.own.at);
+    free(b.checked.at);
     return st == STATUS_OK ? b.st : st;
 }

@@ -11,8 +11,10 @@
 #include "frontier/reader.h"
 
 /* Prints a row for each recorded link whose target failed, itself or behind
- * redirects, as docs/formats/export.md describes. Holds eight octets for each
- * URL of the crawl. STATUS_IO: stdout is gone. */
-MUST_CHECK enum status export_broken(struct reader *r, struct record *out);
+ * redirects, as docs/formats/export.md describes. `checked`, which may be NULL,
+ * is another crawl, which says what came of targets of dropped links. Holds
+ * eight octets for each URL of either crawl. STATUS_IO: stdout is gone. */
+MUST_CHECK enum status export_broken(struct reader *r, struct reader *checked,
+                                     struct record *out);
 
 #endif

@@ -320,6 +320,10 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     set_credentials(f, bytes_of_str(order->url));
     set_addresses(f, bytes_of_str(order->url));
     curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
+    if (order->want == FETCH_HEAD)
+        curl_easy_setopt(f->transfer.easy, CURLOPT_NOBODY, 1L);
+    else
+        curl_easy_setopt(f->transfer.easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(f->transfer.easy, CURLOPT_BUFFERSIZE, read_size(f->o));
     atomic_fetch_add_explicit(&f->counters->requests, 1, memory_order_relaxed);
     multi_start(f->transfer.multi, &f->transfer);

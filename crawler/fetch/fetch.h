@@ -46,6 +46,10 @@ enum fetch_end {
     FETCH_PROTOCOL
 };
 
+/* What is asked for. A body that is not wanted is cut at once, unless it is so
+ * short that reading it is cheaper than another connection. */
+enum fetch_want { FETCH_BODY, FETCH_NO_BODY, FETCH_HEAD /* by HEAD */ };
+
 struct fetch_order {
     uint64_t id;        /* of the leased URL; 0: unknown */
     const char *url;    /* copied */
@@ -54,6 +58,7 @@ struct fetch_order {
                            are not kept */
     /* Copied; NULL: the request has none. */
     const struct conditions *conditions;
+    enum fetch_want want;
     bool keep_all;    /* also keep bodies of other responses */
     bool filter_mime; /* apply the options' list of types */
     /* Gets a 2xx body as it arrives, decoded, of any length; false: it has

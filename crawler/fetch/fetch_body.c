@@ -241,6 +241,10 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     const struct response *a = &f->response;
     bool success = a->status >= 200 && a->status < 300;
 
+    f->keep = f->streamed = false;
+    if (f->order.want != FETCH_BODY)
+        return f->order.want == FETCH_HEAD ? n
+                                           : do_without(f, FETCH_ANSWERED, n);
     f->streamed = success && f->order.take != NULL;
     if (has_transfer_coding(a)) {
         f->why = "a transfer coding that was not requested";

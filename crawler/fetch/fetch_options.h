@@ -58,6 +58,7 @@ struct fetcher_options {
                                   "text/" for all of a family; none: all */
     size_t mime_count;
     uint64_t links_most;     /* most different links of a page; 0: all */
+    bool check;              /* of a URL, ask only whether it is there */
     bool record_links;       /* send every link in scope, with repeats */
     bool record_meta;        /* reports carry row.meta */
     bool tag_texts;          /* reports carry engine_done.text_tag */

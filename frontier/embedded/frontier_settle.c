@@ -322,6 +322,7 @@ static void note_errors(struct host_queue *h, struct outcome o, uint8_t tries)
         h->errors++;
 }
 
+#define SURE_TRIES  2 /* of a URL whose first one does not tell, at least */
 #define REACH_TRIES 3 /* of a URL whose host responds to others, at least */
 
 enum status frontier_settle_reach(struct frontier *f, struct host_queue *h,
@@ -409,6 +410,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         h->dead = o;
         h->dead_flags = row.flags;
     }
+    if (d->unsure && tries < SURE_TRIES)
+        tries = SURE_TRIES;
     last = frontier_is_removed(h, d->id) ||
            (!silent && (!d->transient || row.tries >= tries));
     if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&

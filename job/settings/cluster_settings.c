@@ -117,6 +117,7 @@ static const struct {
     {"rewrite", NULL},
     {"since", NULL},
     {"record", NULL},
+    {"check", NULL},
 };
 
 bool cluster_settings_are_own(const struct option_spec *o)

@@ -429,6 +429,10 @@ static const struct option_spec specs[] = {
     {.name = "proxy", .letter = 'x', TEXT(proxy), .section = FETCH,
      .arg = "URL", .flags = OPTION_SECRET,
      .help = "use this proxy; proxies named in the environment are not used"},
+    {.name = "check", FLAG(check), .section = FETCH, .flags = OPTION_ON_START,
+     .help = "ask only whether each URL is there: by HEAD, and once more by GET "
+             "without its body if that fails; no links are followed but "
+             "redirects"},
     {.name = "insecure", FLAG(insecure), .section = FETCH,
      .help = "accept any TLS certificate"},
     {.name = "resolve", LIST(resolve), .section = FETCH,

@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 112 /* rows of the table */
+#define CRAWL_OPTIONS 113 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -156,8 +156,9 @@ struct crawl_settings {
     char *netrc;                     /* file, or NULL */
     char *cert, *key, *cacert;       /* PEM files, or NULL */
     char *proxy;                     /* as curl takes them, or NULL: none */
-    bool insecure;                   /* TLS certificates are not verified */
-    struct option_list resolve;      /* HOST:PORT:ADDRESS */
+    bool check;                 /* of each URL, ask only whether it is there */
+    bool insecure;              /* TLS certificates are not verified */
+    struct option_list resolve; /* HOST:PORT:ADDRESS */
 
     /* ---- dedupe ---- */
     enum filter_choice filter;

@@ -313,12 +313,17 @@ static enum status check_sitemaps(const struct crawl_settings *s,
     return STATUS_ARG;
 }
 
-/* Refuses options about WARC files without --warc. A --no-warc overrides those
+/* Refuses options about WARC files without --warc, and that one where no bodies
+ * come. A --no-warc overrides those
  * of the crawl or a file. */
 static enum status check_warc(const struct crawl_settings *s, struct buf *error)
 {
     const char *name = NULL;
 
+    if (s->warc && s->check) {
+        buf_add_str(error, "--check fetches no pages that --warc could keep");
+        return STATUS_ARG;
+    }
     if (s->warc)
         return STATUS_OK;
     if (s->cdxj && !outranks(s, "warc", "cdxj"))

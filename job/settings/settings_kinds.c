@@ -18,6 +18,8 @@ uint32_t settings_link_kinds(const struct crawl_settings *s)
 {
     uint32_t set = kinds_of(&s->follow);
 
+    if (s->check)
+        return LINK_BIT(LINK_REDIRECT);
     if (s->assets != ASSETS_OFF)
         set |= LINK_SET_ASSETS;
     set &= ~kinds_of(&s->ignore);

@@ -92,7 +92,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --limit-rate 100M --limit-rate-per-host 90M --robots report --noindex skip --queue-key host --concurrency 8 \
     --threads 2 --tries 2 --retry-delay 10ms --timeout 5s \
     --connect-timeout 4s --max-redirects 3 --user-agent Tester/1 \
-    --header 'X-Test: a "b" \c' --cookie 'k=v' --insecure \
+    --header 'X-Test: a "b" \c' --cookie 'k=v' --no-check --insecure \
     --header-host 'a.example=X-One: 1' --auth 'http://a.example:81=u:p' \
     --bearer 'a.example=t' --cookies /dev/null --netrc netrc \
     --cert pair.pem --key pair.pem --cacert pair.pem \
@@ -188,6 +188,7 @@ netrc: "netrc"
 cert: "pair.pem"
 key: "pair.pem"
 cacert: "pair.pem"
+check: false
 insecure: true
 resolve:
   - "example.org:80:127.0.0.1"

@@ -8,9 +8,10 @@ Serves DIR/ADDRESS/ at each loopback address ([127.0.0.1]), all on one port,
 which is printed ("port N") once it listens. A file NAME.head beside NAME holds
 its status ("404"), then header lines; without it a file is 200 with a type by
 its name. A head with an ETag is answered with 304 if the request has that one
-(If-None-Match). A file NAME.after holds lines of LOG: NAME is answered once they are
+(If-None-Match). A file NAME.nohead holds the status that HEAD is answered with
+instead. A file NAME.after holds lines of LOG: NAME is answered once they are
 there. In heads and in text bodies @PORT@ is the port. Each request is a line
-"ADDRESS PATH" of LOG, written at once, and "MILLISECONDS ADDRESS" of LOG.times,
+"ADDRESS PATH" of LOG ("ADDRESS HEAD PATH"), written at once, and "MILLISECONDS ADDRESS" of LOG.times,
 its arrival, and its headers are lines "ADDRESS PATH Name: value" of LOG.headers.
 With CERT and KEY in the environment, files in PEM, it is a site of https; with
 CA too, clients are asked for a certificate, and "Client-Certificate: CN" stands
@@ -109,6 +110,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             out.write("%s Client-Certificate: %s\n" % (request, names["commonName"]))
         out.flush()
 
+    def do_HEAD(self):
+        self.do_GET()
+
     def do_GET(self):
         root, log, times, heads, lock = self.server.site
         arrived = time.monotonic() * 1000
@@ -117,7 +121,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = root + (name + "index.html" if name.endswith("/") else name)
         with lock:
             self.log_headers(heads)
-            log.write("%s %s\n" % (self.server.server_address[0], self.path))
+            log.write("%s %s%s\n" % (self.server.server_address[0],
+                                     "HEAD " if self.command == "HEAD" else "", self.path))
             log.flush()
             times.write("%.3f %s\n" % (arrived, self.server.server_address[0]))
             times.flush()
@@ -125,6 +130,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status, headers = self.head(path)
         if not os.path.isfile(path) and status == 200:
             status = 404
+        if self.command == "HEAD" and os.path.exists(path + ".nohead"):
+            with open(path + ".nohead") as f:
+                status = int(f.read())
         data = self.body(path, port) if os.path.isfile(path) else b""
         if status == 200 and self.headers.get("If-None-Match") in headers.get("ETag", []):
             status, data = 304, b""
@@ -138,6 +146,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_header(field, value.replace("@PORT@", str(port)))
         self.send_header("Content-Length", str(size))
         self.end_headers()
+        if self.command == "HEAD":
+            return
         if data is not None:
             self.wfile.write(data)
         else:

@@ -378,6 +378,9 @@ START_TEST(follows_the_kinds_it_was_told_to)
                                                    LINK_BIT(LINK_MEDIA) |
                                                    LINK_BIT(LINK_REDIRECT));
     settings_fini(&s);
+    accepted(CRAWL("--check", "--assets"));
+    ck_assert_uint_eq(settings_link_kinds(&s), LINK_BIT(LINK_REDIRECT));
+    settings_fini(&s);
     accepted(CRAWL("--assets", "--ignore", "media"));
     ck_assert_uint_eq(settings_link_kinds(&s),
                       LINK_SET_FOLLOW |

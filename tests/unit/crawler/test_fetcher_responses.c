@@ -94,6 +94,63 @@ START_TEST(statuses_have_the_outcome_of_the_table)
 }
 END_TEST
 
+/* What comes of a check whose URL was asked for `tries` times before. */
+static struct report *check(struct rig *r, uint32_t tries)
+{
+    (void)rig_give_lease(r, (struct engine_lease){.tries = tries},
+                         rig_url(r, "127.0.0.1", "/"));
+    return rig_receive(r);
+}
+
+START_TEST(a_check_asks_by_head_and_once_more_by_get)
+{
+    static const struct {
+        const char *head;  /* the answer to HEAD ... */
+        bool again, retry; /* ... after which a GET follows; other tries as
+                              well, if there are some */
+    } cases[] = {{"200 OK", false, false},    {"404 No", false, false},
+                 {"410 Gone", false, false},  {"405 No HEAD", true, false},
+                 {"501 No HEAD", true, true}, {"403 No", true, false},
+                 {"503 Busy", true, true}};
+    char answer[100];
+    struct route route = {.path = "/", .response = answer};
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    r.o.check = true;
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 %s\r\nContent-Length: 90000\r\n\r\n", cases[i].head);
+        tiny_answer(&r.server, &route, answer);
+        p = check(&r, 0);
+        ck_assert(strncmp(r.server.head, "HEAD / ", 7) == 0);
+        ck_assert_msg(p->done.unsure == cases[i].again &&
+                          p->done.transient == cases[i].again,
+                      "%s", answer);
+        ck_assert_uint_eq(p->done.row.body_bytes, 0);
+        ck_assert_uint_eq(p->done.outlink_count, 0);
+        report_free(p);
+    }
+    ck_assert_uint_eq(r.server.connections, 1);
+    for (size_t i = 0; i < COUNT(cases); i++) { /* no body comes for these */
+        struct report *p;
+
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 %s\r\nContent-Length: 90000\r\n\r\n", cases[i].head);
+        tiny_answer(&r.server, &route, answer);
+        p = check(&r, 1);
+        ck_assert(strncmp(r.server.head, "GET / ", 6) == 0);
+        ck_assert_int_eq(p->done.outcome.http_status, atoi(cases[i].head));
+        ck_assert_int_eq(p->done.transient, cases[i].retry);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(retry_after_is_taken_from_429_and_5xx_only)
 {
     struct route routes[] = {
@@ -509,6 +566,7 @@ Suite *suite_fetcher_responses(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, title_and_language_stand_in_the_row);
     tcase_add_test(t, statuses_have_the_outcome_of_the_table);
+    tcase_add_test(t, a_check_asks_by_head_and_once_more_by_get);
     tcase_add_test(t, retry_after_is_taken_from_429_and_5xx_only);
     tcase_add_test(t, a_body_over_the_limit_is_cut_and_what_came_is_read);
     tcase_add_test(t, a_body_cut_by_time_is_fetched_as_far_as_it_came);
