@@ -201,6 +201,11 @@ enum status cluster_checkpoint_now(struct engine *engine, const char *state,
     e->wall_ms = wall_ms;
     cluster_intake_want(e, 0);
     cluster_engine_wait(e, true, false, INT64_MAX / 2);
+    /* Claims under way may still bring leases, which go back, too. */
+    for (int64_t end = clock_mono() + WAIT_ENDS;
+         e->failed == STATUS_OK && cluster_store_pending(e->store) > 0 &&
+         clock_mono() < end;)
+        cluster_store_turn(e->store, POLL);
     st = e->failed != STATUS_OK ? e->failed : cluster_held_give_back(e);
     if (st == STATUS_OK)
         st = e->own->ops->checkpoint_now(e->own, state, clean, now, wall_ms);
