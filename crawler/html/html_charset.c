@@ -39,11 +39,28 @@ static const struct charset *of_head(struct bytes body)
     return NULL;
 }
 
+/* Pages that name no encoding are mostly UTF-8 today, and text in another one
+ * is hardly ever valid UTF-8 (the HTML standard, section 13.2.3.2, step 8, lets
+ * a user agent detect it). The last character may have been cut. */
+static bool is_utf8_without_a_name(struct bytes body)
+{
+    size_t ascii = 0;
+
+    while (ascii < body.len && (unsigned char)body.at[ascii] < 0x80)
+        ascii++;
+    for (size_t cut = 0; cut < 4 && body.len > ascii + cut; cut++)
+        if (bytes_is_utf8(bytes_of(body.at + ascii, body.len - ascii - cut)))
+            return true;
+    return false;
+}
+
 const struct charset *html_charset(struct bytes body, struct bytes content_type)
 {
     const struct charset *c = charset_sniff(body, content_type);
 
     if (c == NULL && body.len > CHARSET_PRESCAN_MOST)
         c = of_head(body);
+    if (c == NULL && is_utf8_without_a_name(body))
+        c = charset_utf8();
     return c != NULL ? c : charset_of_label(bytes_of_str("windows-1252"));
 }

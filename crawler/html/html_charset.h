@@ -12,8 +12,9 @@
 #include "base/bytes.h"
 #include "crawler/charset/charset.h"
 
-/* Never NULL: windows-1252 if nothing says otherwise. `content_type` is the
- * HTTP header's value, or empty. */
+/* Never NULL: if nothing names one, UTF-8 if the whole body is that and more
+ * than ASCII, and else windows-1252. `content_type` is the HTTP header's value,
+ * or empty. */
 const struct charset *html_charset(struct bytes body,
                                    struct bytes content_type);
 

@@ -42,6 +42,13 @@ PYTHON
     says out "kind           $kind"
 done
 
+# A count may have a unit, and a mistaken one is told what it may be.
+filter create units --kind bloom --fixed --capacity 20K
+exits 0 "$URLWEIR" filter info units --json
+grep -q '"capacity": 200[0-9][0-9],' out || fail "20K keys: $(cat out)"
+exits 1 "$URLWEIR" filter create units.m --capacity 10m
+says err "--capacity: '10m' is not a count"
+
 # Inside one stream too, and only the first time.
 filter create tell --capacity 10
 printf 'a\nb\na\n\nb\n' | filter add tell --tell >got

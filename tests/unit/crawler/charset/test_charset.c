@@ -115,6 +115,20 @@ START_TEST(html_13_2_3_4_a_later_meta_counts_in_the_head)
 }
 END_TEST
 
+START_TEST(html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid)
+{
+    check_sniff("caf\xc3\xa9", "", "UTF-8");
+    check_sniff("caf\xc3\xa9 \xe2\x82", "", "UTF-8"); /* cut */
+    check_sniff("caf\xe9", "", "windows-1252");
+    check_sniff("caf\xc3\xa9 caf\xe9 au lait", "", "windows-1252");
+    check_sniff("caf\xc3", "", "windows-1252");
+    check_sniff("cafe", "", "windows-1252");
+    check_sniff("", "", "windows-1252");
+    check_sniff("caf\xc3\xa9", "text/html; charset=latin1", "windows-1252");
+    check_sniff("<meta charset=latin1>caf\xc3\xa9", "", "windows-1252");
+}
+END_TEST
+
 START_TEST(xml_4_3_3_the_declaration_names_the_encoding)
 {
     const struct {
@@ -408,6 +422,8 @@ Suite *suite_charset(void)
     tcase_add_test(t, html_13_2_3_2_the_prescan_has_its_own_rules);
     tcase_add_test(t, html_13_2_3_2_the_prescan_ends_after_1024_octets);
     tcase_add_test(t, html_13_2_3_4_a_later_meta_counts_in_the_head);
+    tcase_add_test(t,
+                   html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid);
     tcase_add_test(t, xml_4_3_3_the_declaration_names_the_encoding);
     tcase_add_test(t, css_syntax_3_2_only_the_exact_rule_names_the_encoding);
     tcase_add_test(t, html_13_2_3_2_sniffs_the_cases_of_html5lib);

@@ -2,6 +2,8 @@
 /* test_cluster_move.c - a whole crawl into a real Redis server, and out. */
 #include "frontier/cluster/cluster_move.h"
 
+#include <time.h>
+
 #include "frontier/cluster/cluster_watch.h"
 #include "tests/unit/frontier/cluster/cluster_rig.h"
 
