@@ -88,6 +88,13 @@ static void put(struct dates *d)
     }
 }
 
+/* Digests are spread evenly, as those of pages are. */
+static uint64_t mixed(uint64_t id, uint64_t what)
+{
+    id = (id << 2 | what) * UINT64_C(0x9e3779b97f4a7c15);
+    return (id ^ id >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
 static void ack(struct dates *d, const struct engine_lease *l)
 {
     struct engine_done done = {
@@ -95,9 +102,9 @@ static void ack(struct dates *d, const struct engine_lease *l)
         .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
         .row = {.at_ms = d->now / NS_PER_MS,
                 .body_bytes = 1000,
-                .body_digest = {l->id, l->id},
-                .body_print = l->id,
-                .text_digest = {l->id, 1}},
+                .body_digest = {mixed(l->id, 1), l->id},
+                .body_print = mixed(l->id, 3),
+                .text_digest = {mixed(l->id, 2), 1}},
         .host = {.ended = d->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
