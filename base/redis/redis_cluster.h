@@ -108,10 +108,22 @@ struct redis_cluster_stats {
     unsigned masters, connected;
     int64_t node_timeout_ms; /* cluster-node-timeout, the longest of the
                                 servers'; 0: not told yet, or by none */
-    int64_t full_at;         /* clock_mono() of the last OOM; 0: none */
     char trouble[256];       /* the last, in words; "": none */
 };
 void redis_cluster_get_stats(const struct redis_cluster *c,
                              struct redis_cluster_stats *out);
+
+/* A server that has slots, and its memory as it said last, some seconds ago.
+ * Near its maxmemory it is warned about in the log, once, and when it becomes
+ * full. */
+struct redis_master {
+    struct bytes name;                 /* "redis://h:6379" */
+    uint64_t memory_used, memory_most; /* octets; most 0: no limit */
+    bool is_full; /* it refuses calls that take memory, or would */
+};
+/* Its bytes are valid during the call. */
+typedef void redis_master_visit(void *ctx, const struct redis_master *m);
+void redis_cluster_each_master(const struct redis_cluster *c,
+                               redis_master_visit *visit, void *ctx);
 
 #endif

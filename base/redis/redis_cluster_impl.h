@@ -4,6 +4,7 @@
  *   redis_cluster.c   calls: made, sent, repeated, ended
  *   redis_node.c      one server: connecting, its replies, WAIT
  *   redis_map.c       which server has which slot
+ *   redis_memory.c    what each server has of its maxmemory
  */
 #ifndef URLWEIR_BASE_REDIS_REDIS_CLUSTER_IMPL_H
 #define URLWEIR_BASE_REDIS_REDIS_CLUSTER_IMPL_H
@@ -18,6 +19,7 @@ enum call_kind {
     CALL_WAIT,
     CALL_MAP,
     CALL_SETTINGS,
+    CALL_MEMORY,
     CALL_ASKING
 };
 
@@ -49,6 +51,15 @@ struct redis_calls {
 void redis_calls_push(struct redis_calls *l, struct redis_call *c);
 struct redis_call *redis_calls_pop(struct redis_calls *l); /* NULL: empty */
 
+/* As the server said last. */
+struct redis_memory {
+    uint64_t used, most; /* octets; most: its maxmemory, 0: none */
+    uint64_t told;       /* the maxmemory that was warned about */
+    bool full;           /* it refuses calls that take memory */
+    int64_t refused_at;  /* the last of them, clock_mono() */
+    int64_t due;         /* to ask it again */
+};
+
 struct redis_node {
     struct redis_address at;
     bool is_seed, is_master;   /* is_master: has slots */
@@ -62,6 +73,7 @@ struct redis_node {
     bool waiting;     /* a WAIT is under way */
     int64_t next_try; /* to connect; clock_mono() */
     int64_t back_off; /* ns */
+    struct redis_memory memory;
 };
 
 struct redis_cluster {
@@ -129,5 +141,14 @@ void redis_map_moved(struct redis_cluster *c, uint16_t slot,
 struct redis_node *redis_map_node(struct redis_cluster *c,
                                   const struct redis_node *from,
                                   const struct redis_spot *spot);
+
+/* ---- redis_memory.c ---- */
+
+/* Ask for it when it is due. */
+void redis_memory_turn(struct redis_node *n, int64_t now);
+void redis_memory_take(struct redis_node *n, const struct redis_info *info,
+                       int64_t now);
+/* The server has refused a call since its memory is full. */
+void redis_memory_refused(struct redis_node *n, int64_t now);
 
 #endif

@@ -229,7 +229,7 @@ static void take_error(struct redis_cluster *c, struct redis_node *n,
         break;
     case STATUS_FULL:
         c->stats.full++;
-        c->stats.full_at = now;
+        redis_memory_refused(n, now);
         break;
     case STATUS_BUSY:
         c->stats.readonly++;
@@ -320,6 +320,16 @@ static void take_settings(struct redis_cluster *c, const redisReply *r)
             take_setting(c, r->element[i]->str, r->element[i + 1]->str);
 }
 
+static void take_memory(struct redis_node *n, const redisReply *r, int64_t now)
+{
+    struct redis_info info;
+
+    if (r->type != REDIS_REPLY_STRING)
+        return;
+    redis_info_read(&info, bytes_of(r->str, (size_t)r->len));
+    redis_memory_take(n, &info, now);
+}
+
 static void take_reply(struct redis_cluster *c, struct redis_node *n,
                        redisReply *r, int64_t now)
 {
@@ -335,6 +345,8 @@ static void take_reply(struct redis_cluster *c, struct redis_node *n,
         redis_map_take(c, n, r, now);
     else if (call->kind == CALL_SETTINGS)
         take_settings(c, r);
+    else if (call->kind == CALL_MEMORY)
+        take_memory(n, r, now);
     else if (r->type == REDIS_REPLY_ERROR) /* LOAD, ASKING */
         redis_trouble(c, bytes_of(r->str, (size_t)r->len));
     freeReplyObject(r);
@@ -366,6 +378,8 @@ static void become_ready(struct redis_cluster *c, struct redis_node *n,
         refuse(c, n, STATUS_REFUSED, "this server is a replica", now);
     else if (!info->is_cluster)
         redis_map_single(c, n);
+    if (!n->refused)
+        redis_memory_take(n, info, now);
 }
 
 bool redis_node_is_wanted(const struct redis_cluster *c,
@@ -437,6 +451,8 @@ bool redis_node_turn(struct redis_cluster *c, struct redis_node *n, int64_t now)
         return connect_node(c, n, now);
     if (n->ready && n->durable > 0 && !n->waiting)
         send_wait(c, n, now);
+    if (n->ready && n->is_master)
+        redis_memory_turn(n, now);
     st = redis_link_turn(l);
     busy = n->ready && take_replies(c, n, now); /* also the last ones */
     if (n->link != l)                           /* lost on the way */

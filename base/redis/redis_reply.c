@@ -187,12 +187,15 @@ void redis_info_read(struct redis_info *out, struct bytes text)
 {
     struct bytes id = info_value(text, "run_id:");
     struct bytes policy = info_value(text, "maxmemory_policy:");
+    uint64_t buffers;
 
     memset(out, 0, sizeof *out);
     if (id.len == REDIS_RUN_ID_SIZE - 1)
         memcpy(out->run_id, id.at, id.len);
     out->loading = bytes_is(info_value(text, "loading:"), "1");
     out->memory_used = info_number(text, "used_memory:");
+    buffers = info_number(text, "mem_not_counted_for_evict:");
+    out->memory_used -= buffers < out->memory_used ? buffers : 0;
     out->memory_most = info_number(text, "maxmemory:");
     out->may_evict = out->memory_most > 0 && !bytes_is(policy, "noeviction");
     out->is_logged = bytes_is(info_value(text, "aof_enabled:"), "1");

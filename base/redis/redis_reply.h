@@ -62,7 +62,8 @@ struct redis_info {
     bool is_cluster; /* a node of a Redis Cluster */
     bool is_replica;
     unsigned replicas;                 /* connected to it */
-    uint64_t memory_used, memory_most; /* octets; most 0: no limit */
+    uint64_t memory_used, memory_most; /* octets; used: that count for
+                                          maxmemory; most 0: no limit */
 };
 /* Read the text of INFO; what it does not name is zero. */
 void redis_info_read(struct redis_info *out, struct bytes text);

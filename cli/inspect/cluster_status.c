@@ -61,6 +61,8 @@ static void add_worker(void *ctx, struct bytes name, int64_t heard_ms,
         json_set_uint(o, "leases", (uint64_t)number_in(said, "leases"));
         json_set_uint(o, "settings_version",
                       (uint64_t)number_in(said, "settings_version"));
+        json_set_str(o, "full_server",
+                     json_string_value(json_object_get(said, "full_server")));
         w->alive++;
         w->pages_rate += pages;
         w->bytes_rate += bytes;
@@ -159,6 +161,39 @@ static enum status set_urls(json_t *o, struct cluster_store *store)
     return st;
 }
 
+/* ---- servers ---- */
+
+static void add_server(void *ctx, const struct redis_master *m)
+{
+    json_t *rows = ctx, *o = json_object();
+
+    json_set_text(o, "server", m->name);
+    json_set_uint(o, "used_memory", m->memory_used);
+    json_set_uint(o, "maxmemory", m->memory_most);
+    json_object_set_new(o, "full", json_boolean(m->is_full));
+    json_array_append_new(rows, o);
+}
+
+/* No new URLs are admitted: a server is full as it says itself, or refused a
+ * worker just now. */
+static bool is_full(const json_t *o)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(json_object_get(o, "servers"), i, one)
+    {
+        if (json_is_true(json_object_get(one, "full")))
+            return true;
+    }
+    json_array_foreach(json_object_get(o, "workers"), i, one)
+    {
+        if (json_is_string(json_object_get(one, "full_server")))
+            return true;
+    }
+    return false;
+}
+
 /* ---- all of it ---- */
 
 static const char *state_of(const json_t *o)
@@ -167,15 +202,20 @@ static const char *state_of(const json_t *o)
         return "finished";
     if (json_is_true(json_object_get(o, "paused")))
         return "paused";
-    return number_in(o, "workers_alive") > 0 ? "running" : "stopped";
+    if (number_in(o, "workers_alive") == 0)
+        return "stopped";
+    return is_full(o) ? "full" : "running";
 }
 
 static enum status gather(json_t *o, struct cluster_store *store,
                           const struct crawl_settings *s)
 {
+    json_t *servers = json_array();
     struct buf shown;
     enum status st;
 
+    json_object_set_new(o, "servers", servers);
+    cluster_store_each_master(store, add_server, servers);
     buf_init(&shown, 4096);
     cluster_url_show(s->cluster, &shown);
     json_set_text(o, "cluster", buf_bytes(&shown));
@@ -223,6 +263,10 @@ static void print_worker(const json_t *w)
     buf_addf(&b, " (process %.0f): ", number_in(w, "pid"));
     format_count(&b, (uint64_t)number_in(w, "pages"));
     buf_add_str(&b, " pages");
+    if (json_is_string(json_object_get(w, "full_server"))) {
+        buf_add_str(&b, ", refused by ");
+        add_text(&b, w, "full_server");
+    }
     if (json_is_true(json_object_get(w, "alive"))) {
         buf_add_str(&b, ", ");
         add_rates(&b, w);
@@ -261,6 +305,33 @@ static void print_memory(const json_t *m)
     buf_fini(&b);
 }
 
+static void print_full(const json_t *o)
+{
+    json_t *one;
+    struct buf b;
+    size_t i;
+
+    if (!is_full(o))
+        return;
+    buf_init(&b, 65536);
+    buf_add_str(&b, "  no new URLs are admitted until there is room: raise "
+                    "maxmemory or add servers\n");
+    json_array_foreach(json_object_get(o, "servers"), i, one)
+    {
+        if (!json_is_true(json_object_get(one, "full")))
+            continue;
+        buf_add_str(&b, "  full: ");
+        add_text(&b, one, "server");
+        buf_add_str(&b, ", ");
+        format_size(&b, (uint64_t)number_in(one, "used_memory"));
+        buf_add_str(&b, " of its maxmemory of ");
+        format_size(&b, (uint64_t)number_in(one, "maxmemory"));
+        buf_add_char(&b, '\n');
+    }
+    fputs(buf_str(&b), stdout);
+    buf_fini(&b);
+}
+
 static void print_all(const json_t *o)
 {
     json_t *rows = json_object_get(o, "largest_shards"), *one;
@@ -275,6 +346,7 @@ static void print_all(const json_t *o)
     add_rates(&b, o);
     puts(buf_str(&b));
     buf_fini(&b);
+    print_full(o);
     json_array_foreach(json_object_get(o, "workers"), i, one)
     {
         print_worker(one);

@@ -63,17 +63,34 @@ static void told(void *ctx, enum status st, const struct cluster_wanted *w)
     cluster_store_ask_settings(e->store, settings_came, e);
 }
 
+/* What people see when no new URLs are admitted: the server that refuses. */
+static void add_full_server(void *ctx, const struct redis_master *m)
+{
+    struct buf *name = ctx;
+
+    if (m->is_full && name->len == 0)
+        buf_add_bytes(name, m->name);
+}
+
 /* The texts of `who` are cut when they are too long; the rest is not. */
 static void say(struct cluster_engine *e, const struct engine_stats *s,
                 struct buf *out)
 {
     const struct presence *p = &e->present;
+    struct buf full;
 
+    buf_init(&full, 400);
+    cluster_store_each_master(e->store, add_full_server, &full);
     buf_add_char(out, '{');
     if (buf_failed(&p->who) == STATUS_OK)
         buf_add_bytes(out, buf_bytes(&p->who));
     else
         buf_add_str(out, "\"pid\":0");
+    if (full.len > 0) {
+        buf_add_str(out, ",\"full_server\":");
+        format_json(out, buf_bytes(&full));
+    }
+    buf_fini(&full);
     buf_addf(out,
              ",\"pages\":%" PRIu64 ",\"bytes\":%" PRIu64
              ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f"

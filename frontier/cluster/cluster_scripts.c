@@ -37,7 +37,7 @@
  * replicas of what a connection wrote (base/redis/redis_node.c).
  *
  * allow-oom: a full server takes no new URLs, but gives out and ends leases,
- * which makes room.
+ * which makes room, and is watched and steered as any other.
  */
 #include "frontier/cluster/cluster_scripts.h"
 
@@ -62,7 +62,7 @@
  * stays, since URLs are in already. */
 const struct redis_script cluster_script_begin = {
     0, "begin",
-    "#!lua\n"
+    "#!lua flags=allow-oom\n"
     "local have = redis.call('EXISTS', KEYS[1]) == 1\n"
     "if ARGV[1] == 'new' then\n"
     "  if have and redis.call('HGET', KEYS[1], 'state') ~= 'new' then\n"

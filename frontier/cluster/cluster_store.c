@@ -268,6 +268,12 @@ void cluster_store_get_stats(const struct cluster_store *s,
     redis_cluster_get_stats(s->net, out);
 }
 
+void cluster_store_each_master(const struct cluster_store *s,
+                               redis_master_visit *visit, void *ctx)
+{
+    redis_cluster_each_master(s->net, visit, ctx);
+}
+
 struct count {
     struct cluster_counts sum;
     unsigned left;

@@ -5,6 +5,7 @@ usage: cluster_steering.py URLWEIR DIR [SCENARIO...]
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -28,8 +29,8 @@ def crawling(where, workers, **web):
         yield crawl
 
 
-def run(*words, code=0):
-    got = subprocess.run([URLWEIR] + list(words), text=True, stderr=subprocess.STDOUT,
+def run(*words, code=0, err=subprocess.STDOUT):
+    got = subprocess.run([URLWEIR] + list(words), text=True, stderr=err,
                          stdout=subprocess.PIPE, timeout=LONGEST, check=False)
     if got.returncode != code:
         raise Failure(f"{words}: {got.returncode}, not {code}: {got.stdout}")
@@ -37,7 +38,7 @@ def run(*words, code=0):
 
 
 def status(crawl):
-    return json.loads(run("status", crawl.url, "--json"))
+    return json.loads(run("status", crawl.url, "--json", err=None))
 
 
 def expect(ok, text):
@@ -264,12 +265,54 @@ def blocked(where):
         crawl.finish()
 
 
+def log_of(crawl, n):
+    with open(crawl.workers[n].log, encoding="utf-8") as f:
+        return f.read()
+
+
+def filled(where):
+    """Workers warn before a server is full; `status` says it is; then it goes on."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        server = c.it.servers[0]
+
+        def limit(part):
+            used = re.search(rb"used_memory:(\d+)", server.ask("INFO", "memory"))[1]
+            server.ask("CONFIG", "SET", "maxmemory", str(int(int(used) * part)))
+
+        def warns(n):
+            return "memory of a Redis server is nearly full" in log_of(crawl, n)
+
+        crawl = Crawl(URLWEIR, c.it, where, slow=0.5)
+        crawl.create()
+        expect(not warns(0), log_of(crawl, 0))
+        limit(1.1)
+        crawl.join()
+        wait_for(lambda: warns(1), "the warning at the start")
+        expect(f"server={c.it.url()} used_memory=" in log_of(crawl, 1), log_of(crawl, 1))
+        wait_for(lambda: warns(0), "the warning while it runs")
+        limit(0.5)
+        wait_for(lambda: status(crawl)["state"] == "full", "the state full")
+        s = status(crawl)
+        expect([x["full"] for x in s["servers"]] == [True], s["servers"])
+        wait_for(lambda: any("full_server" in w for w in status(crawl)["workers"]),
+                 "a worker that was refused")
+        text = run("status", crawl.url)
+        expect(": full\n" in text and "no new URLs are admitted" in text and
+               f"  full: {c.it.url()}, " in text and "refused by" in text, text)
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+        wait_for(lambda: status(crawl)["state"] == "running", "room")
+        crawl.finish(repeats=HOSTS)
+        both = log_of(crawl, 0) + log_of(crawl, 1)
+        expect("memory of a Redis server is full: no new URLs" in both, both)
+        expect("has room again" in both, both)
+
+
 def is_busy(crawl, i):
     """Was any other host asked in the last second?"""
     return any(h != i and time.monotonic() - ended < 1
                for h, _, _, ended in crawl.web.requests)
 
 
-SCENARIOS = [changed, blocked, watched, seeded, leased, stopped, paused, lost]
+SCENARIOS = [changed, blocked, filled, watched, seeded, leased, stopped, paused, lost]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

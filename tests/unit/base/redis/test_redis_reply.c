@@ -89,7 +89,8 @@ START_TEST(info_is_read_by_line_and_trusts_no_number)
 {
     static const char text[] =
         "# Server\r\nrun_id:0123456789012345678901234567890123456789\r\n"
-        "used_memory:1234\r\nmaxmemory:99999999999999999999999\r\n"
+        "used_memory:1244\r\nmem_not_counted_for_evict:10\r\nmaxmemory:"
+        "99999999999999999999999\r\n"
         "maxmemory_policy:allkeys-lru\r\nrole:slave\r\n"
         "connected_slaves:x2\r\ncluster_enabled:1\r\n";
     struct redis_info info;

@@ -376,6 +376,20 @@ START_TEST(scripts_that_the_server_forgot_are_loaded_again)
 }
 END_TEST
 
+static void note_full(void *ctx, const struct redis_master *m)
+{
+    ck_assert_uint_gt(m->name.len, 0);
+    *(bool *)ctx = m->is_full;
+}
+
+static bool has_full_server(const struct cluster_store *s)
+{
+    bool full = false;
+
+    cluster_store_each_master(s, note_full, &full);
+    return full;
+}
+
 START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
 {
     struct redis_address a;
@@ -392,16 +406,20 @@ START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
     o.call_ns = 300 * NS_PER_MS;
     ck_assert_int_eq(cluster_store_open(&brief, &o, &error), STATUS_OK);
     (void)rig_put(brief, 0, 2, 1);
+    ck_assert(!has_full_server(brief));
     (void)redis_server_do(&server, "CONFIG SET maxmemory 1000");
     rig_url_make(&u, brief, 9, 1);
     ck_assert_int_eq(cluster_store_put(brief, &u.url, 1, rig_put_end, &e),
                      STATUS_OK);
     rig_wait(brief, &e);
     ck_assert_int_eq(e.st, STATUS_FULL);
+    ck_assert(has_full_server(brief));
     ck_assert_uint_eq(rig_lease(brief, &l, 1), 1);
     ck_assert(!rig_ack(brief, &l, 0, 0, "", 0));
     (void)redis_server_do(&server, "CONFIG SET maxmemory 0");
     ck_assert_uint_eq(rig_put(brief, 9, 1, 1), 1);
+    while (has_full_server(brief)) /* some seconds */
+        cluster_store_turn(brief, NS_PER_S);
     cluster_store_close(brief);
     cluster_store_close(s);
     buf_fini(&error);
