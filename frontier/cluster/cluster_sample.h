@@ -14,8 +14,9 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 
-#define CLUSTER_SAMPLE_MOST ((size_t)1 << 21) /* URLs; further ones are left   \
-                                               */
+#define CLUSTER_SAMPLE_MOST                                                    \
+    ((size_t)1 << 21) /* URLs; further ones are left                           \
+                       */
 
 struct cluster_sample;
 
