@@ -15,7 +15,7 @@ in_flight=16
 names=$(cd "$TOP" && grep -rhoE 'fault_point\("[a-z-]+"\)' --include='*.c' \
     base filter storage frontier crawler config cli service 2>/dev/null |
     sed 's/.*"\(.*\)".*/\1/' |
-    grep -vE '^((dedupe|filter-log|filter-shelf|import|item|migrate|service|settings)-|exact-merge-old$)' | sort -u)
+    grep -vE '^((dedupe|filter-log|filter-shelf|import|item|migrate|move|service|settings)-|exact-merge-old$)' | sort -u)
 [ "$(echo "$names" | wc -l)" -ge 20 ] || fail "too few points: $names"
 plain=$quick
 quick="$quick --warc" # some of the points are in its writer

@@ -18,7 +18,7 @@ exits 1 "$URLWEIR" help nonsense
 says err "no command 'nonsense'"
 
 # The commands as --help lists them.
-"$URLWEIR" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >commands
+"$URLWEIR" --help | sed -n 's/^  \([a-z-]*\)  *.*/\1/p' >commands
 [ -s commands ] || fail "no commands"
 while read -r c; do
     exits 0 "$URLWEIR" "$c" --help
@@ -40,6 +40,6 @@ fi
 
 # A missing operand is asked for in one line, however many forms there are.
 exits 1 "$URLWEIR" block
-says err "and a host is missing: urlweir block DIR|URL HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
+says err "and a host is missing: urlweir block DIR|URL|redis://HOST/NAME HOST (--for TIME | --until MOMENT | --off) [--crawl NAME]; see"
 exits 1 "$URLWEIR" verify a b
 says err "DIR [--repair] or urlweir verify redis://"
