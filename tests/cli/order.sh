@@ -70,7 +70,8 @@ says err "--boost 'p('"
 exits 1 "$URLWEIR" crawl "$seed" -o bad --first p
 says err "--order best"
 
-# The slow host's page comes when all of the other's have been asked for.
+# The slow host's page comes when all of the other's have been asked for; it was
+# asked before that. (Which host the server sees first is up to its threads.)
 for i in 1 2 3 4 5 6; do
     echo "127.0.0.2 $(page $i)"
 done >web/127.0.0.3/index.html.after
@@ -81,5 +82,5 @@ for order in breadth depth best; do
     crawl slow-$order "http://127.0.0.3:$port/" --threads 1 -c 2 --robots off --order $order -T 2m
     ended 0
     [ "$(grep -c ' /pages' log)" = 6 ] || fail "not all pages: $(cat log)"
-    [ "$(sed -n 1,2p log | grep -c 127.0.0.3)" = 1 ] || fail "it was not asked first: $(cat log)"
+    [ "$(sed '$d' log | grep -c 127.0.0.3)" = 1 ] || fail "it was not asked before: $(cat log)"
 done
