@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "config/nearest.h"
 
 void command_list(const struct command *table, FILE *to)
@@ -53,4 +54,15 @@ int command_usage_error(const char *name, const char *fmt, ...)
     va_end(ap);
     fprintf(stderr, "; see `urlweir %s --help`\n", name);
     return EXIT_USAGE;
+}
+
+int command_failed(const char *name, const char *why)
+{
+    struct buf safe;
+
+    buf_init(&safe, 16384);
+    format_terminal(&safe, bytes_of_str(why));
+    fprintf(stderr, "urlweir %s: %s\n", name, buf_str(&safe));
+    buf_fini(&safe);
+    return EXIT_CANNOT;
 }

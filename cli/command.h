@@ -104,5 +104,8 @@ const char *command_nearest(const struct command *table, const char *word);
  * EXIT_USAGE. */
 int command_usage_error(const char *name, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Prints "urlweir NAME: why" on stderr, made safe for a terminal; returns
+ * EXIT_CANNOT. */
+int command_failed(const char *name, const char *why);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/open_crawl.h"
@@ -101,17 +100,6 @@ static int print_sample(const struct cluster_audit *a)
     return s.collisions > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 
-static int say(const char *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(why));
-    fprintf(stderr, "urlweir audit: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 static int audit_opened(struct cluster_store *store,
                         const struct option_list *operands)
 {
@@ -120,7 +108,7 @@ static int audit_opened(struct cluster_store *store,
     enum status st = print_bound(store);
 
     if (st != STATUS_OK)
-        return say(status_text(st));
+        return command_failed("audit", status_text(st));
     if (operands->count == 1)
         return EXIT_DONE;
     a.sample = cluster_sample_new(cluster_store_shards(store));
@@ -143,7 +131,8 @@ int audit_cluster(const struct option_list *operands)
     settings_init(&s);
     buf_init(&why, 8192);
     st = cluster_part_look(&store, operands->item[0], &s, &why);
-    code = st == STATUS_OK ? audit_opened(store, operands) : say(buf_str(&why));
+    code = st == STATUS_OK ? audit_opened(store, operands)
+                           : command_failed("audit", buf_str(&why));
     cluster_store_close(store);
     buf_fini(&why);
     settings_fini(&s);

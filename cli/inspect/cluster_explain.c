@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/format.h"
 #include "cli/command.h"
 #include "cli/report/json_fields.h"
 #include "frontier/cluster/cluster_find.h"
@@ -152,17 +151,6 @@ static enum status look(struct cluster_store *store, const struct url *u,
     return st;
 }
 
-static int failed(const char *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(why));
-    fprintf(stderr, "urlweir explain: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 /* The URL in the form that the crawl gives its URLs. */
 static int explain(struct cluster_store *store, const struct crawl_setup *c,
                    const char *text, bool json)
@@ -180,7 +168,8 @@ static int explain(struct cluster_store *store, const struct crawl_setup *c,
     } else {
         url_form_apply(c->form, &u);
         st = look(store, &u, json);
-        code = st == STATUS_OK ? EXIT_DONE : failed(status_text(st));
+        code = st == STATUS_OK ? EXIT_DONE
+                               : command_failed("explain", status_text(st));
     }
     url_fini(&u);
     return code;
@@ -199,13 +188,13 @@ int cluster_explain(const char *cluster, const char *url, bool json)
     buf_init(&why, 8192);
     st = cluster_part_look(&store, cluster, &s, &why);
     if (st != STATUS_OK) {
-        code = failed(buf_str(&why));
+        code = command_failed("explain", buf_str(&why));
         code = st == STATUS_ARG ? EXIT_USAGE : code;
     } else {
         if (crawl_setup_make(&c, &s, &why) == STATUS_OK)
             code = explain(store, &c, url, json);
         else
-            code = failed(buf_str(&why));
+            code = command_failed("explain", buf_str(&why));
         crawl_setup_fini(&c);
     }
     cluster_store_close(store);

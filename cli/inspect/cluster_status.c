@@ -367,17 +367,6 @@ static void print_all(const json_t *o)
     printf("  settings: version %.0f\n", number_in(o, "settings_version"));
 }
 
-static int say(const char *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(why));
-    fprintf(stderr, "urlweir status: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 int cluster_status(const char *url, bool json)
 {
     struct cluster_store *store = NULL;
@@ -393,7 +382,7 @@ int cluster_status(const char *url, bool json)
     if (st == STATUS_OK && (st = gather(o, store, &s)) != STATUS_OK)
         buf_addf(&why, "the cluster: %s", status_text(st));
     if (st != STATUS_OK)
-        code = say(buf_str(&why));
+        code = command_failed("status", buf_str(&why));
     else if (json)
         json_dumpf(o, stdout, JSON_INDENT(2));
     else

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/format.h"
 #include "cli/command.h"
 #include "frontier/cluster/cluster_verify.h"
 #include "frontier/cluster/cluster_watch.h"
@@ -66,17 +65,6 @@ static int print(const struct cluster_verdict *v, const char *url, bool repair)
     return left == 0 ? EXIT_DONE : EXIT_DAMAGED;
 }
 
-static int say(const char *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(why));
-    fprintf(stderr, "urlweir verify: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 static enum status check(struct cluster_store *store, bool repair,
                          struct cluster_verdict *v, struct buf *why)
 {
@@ -118,7 +106,7 @@ int verify_cluster(const char *url, bool repair)
         cluster_url_show(url, &shown);
         code = print(&v, buf_str(&shown), repair);
     } else {
-        code = say(buf_str(&why));
+        code = command_failed("verify", buf_str(&why));
         code = st == STATUS_ARG && store == NULL ? EXIT_USAGE
                : store != NULL && (st == STATUS_ARG || st == STATUS_FORMAT)
                    ? EXIT_DAMAGED

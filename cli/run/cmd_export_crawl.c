@@ -57,17 +57,6 @@ const struct usage export_crawl_usage = {
     .operand = "a crawl's directory, and the URL of the cluster and the crawl",
 };
 
-static int say(const char *text)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(text));
-    fprintf(stderr, "urlweir export-crawl: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 /* The settings of all workers; *marked: an earlier attempt came that far. */
 static bool set_cluster(struct crawl_settings *s, const char *url, bool *marked,
                         int *code)
@@ -77,7 +66,8 @@ static bool set_cluster(struct crawl_settings *s, const char *url, bool *marked,
 
     *marked = s->cluster != NULL;
     if (*marked && strcmp(s->cluster, url) != 0) {
-        *code = say("the directory is a worker's of another crawl");
+        *code = command_failed("export-crawl",
+                               "the directory is a worker's of another crawl");
         return false;
     }
     free(s->cluster);
@@ -86,7 +76,7 @@ static bool set_cluster(struct crawl_settings *s, const char *url, bool *marked,
     if (settings_check(s, &error) == STATUS_OK)
         ok = true;
     else
-        *code = say(buf_str(&error));
+        *code = command_failed("export-crawl", buf_str(&error));
     buf_fini(&error);
     return ok;
 }
@@ -159,7 +149,7 @@ static int export_crawl(struct stopped_crawl *c, const char *url, bool json)
     if (st == STATUS_OK)
         tell(&counts, url, json);
     else
-        (void)say(buf_str(&why));
+        (void)command_failed("export-crawl", buf_str(&why));
     cluster_store_close(store);
     buf_fini(&why);
     return st == STATUS_OK ? EXIT_DONE : EXIT_CANNOT;
@@ -176,7 +166,8 @@ static int open_and_export(const char *dir, const char *url, bool json)
         return code == EXIT_DONE ? EXIT_CANNOT : code;
     code = export_crawl(c, url, json);
     if (stopped_crawl_close(c, &left) != STATUS_OK && code == EXIT_DONE)
-        code = say("the directory's checkpoint was not written");
+        code = command_failed("export-crawl",
+                              "the directory's checkpoint was not written");
     return code;
 }
 

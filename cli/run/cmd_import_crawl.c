@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/fault.h"
-#include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -80,17 +79,6 @@ struct importing {
     struct cluster_out_counts counts;
     struct buf why;
 };
-
-static int say(const struct buf *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, buf_bytes(why));
-    fprintf(stderr, "urlweir import-crawl: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
 
 /* `what` is added unless something more precise was said. */
 static enum status because(struct importing *i, enum status st,
@@ -196,7 +184,7 @@ static int import_crawl(struct importing *i, const char *url)
     if (st != STATUS_OK) {
         if (i->why.len == 0)
             buf_addf(&i->why, "%s", status_text(st));
-        return say(&i->why);
+        return command_failed("import-crawl", buf_str(&i->why));
     }
     if (i->o->json)
         printf("{\"others\":%" PRIu64 ",\"waiting\":%" PRIu64 "}\n",
@@ -223,11 +211,9 @@ static int open_and_import(const struct import_crawl_settings *o,
     cluster_move_out_free(i.move);
     cluster_store_close(i.store);
     buf_fini(&i.why);
-    if (stopped_crawl_close(i.crawl, &left) != STATUS_OK && code == EXIT_DONE) {
-        fprintf(stderr, "urlweir import-crawl: the directory's checkpoint was "
-                        "not written\n");
-        code = EXIT_CANNOT;
-    }
+    if (stopped_crawl_close(i.crawl, &left) != STATUS_OK && code == EXIT_DONE)
+        code = command_failed("import-crawl",
+                              "the directory's checkpoint was not written");
     if (code == EXIT_DONE)
         stopped_crawl_say_left("import-crawl", dir, "queued", left);
     return code;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/format.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -39,17 +38,6 @@ const struct usage join_usage = {
     .operand = "the URL of the cluster and the crawl",
 };
 
-static int say(const char *text)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, bytes_of_str(text));
-    fprintf(stderr, "urlweir join: %s\n", buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 /* The settings of the crawl, from the cluster. */
 static bool read_cluster(struct crawl_settings *s, int *code)
 {
@@ -63,7 +51,7 @@ static bool read_cluster(struct crawl_settings *s, int *code)
         st = cluster_part_settings(store, s, &why);
     cluster_store_close(store);
     if (st != STATUS_OK)
-        *code = say(buf_str(&why));
+        *code = command_failed("join", buf_str(&why));
     buf_fini(&why);
     return st == STATUS_OK;
 }

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/format.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cli/crawl_command_line.h"
@@ -258,15 +257,8 @@ static bool take_cluster(struct crawl_settings *s,
          cluster_part_settings(store, s, &why) == STATUS_OK &&
          settings_check(s, &why) == STATUS_OK;
     cluster_store_close(store);
-    if (!ok) {
-        struct buf safe;
-
-        buf_init(&safe, 16384);
-        format_terminal(&safe, buf_bytes(&why));
-        fprintf(stderr, "urlweir resume: %s\n", buf_str(&safe));
-        buf_fini(&safe);
-        *code = EXIT_CANNOT;
-    }
+    if (!ok)
+        *code = command_failed("resume", buf_str(&why));
     buf_fini(&why);
     return ok;
 }

@@ -31,17 +31,6 @@ struct worker {
     struct engine *engine;
 };
 
-static int say(const struct worker *w, const struct buf *why)
-{
-    struct buf safe;
-
-    buf_init(&safe, 16384);
-    format_terminal(&safe, buf_bytes(why));
-    fprintf(stderr, "urlweir %s: %s\n", w->command, buf_str(&safe));
-    buf_fini(&safe);
-    return EXIT_CANNOT;
-}
-
 static bool open_cluster(struct worker *w)
 {
     struct buf why;
@@ -53,7 +42,7 @@ static bool open_cluster(struct worker *w)
     if (st == STATUS_EXISTS)
         buf_add_str(&why, "; `urlweir join` takes part in it");
     if (st != STATUS_OK)
-        (void)say(w, &why);
+        (void)command_failed(w->command, buf_str(&why));
     buf_fini(&why);
     return st == STATUS_OK;
 }
@@ -75,7 +64,7 @@ static bool is_same_crawl(struct worker *w)
                  "the cluster any more; `urlweir join` begins with a new "
                  "directory",
                  w->s->output);
-        (void)say(w, &seed);
+        (void)command_failed(w->command, buf_str(&seed));
     }
     buf_fini(&seed);
     return same;
