@@ -326,14 +326,18 @@ enum status link_store_each_in(
 
 /* ---- the links of all ---- */
 
-static enum status each_of(struct page_list *l, bool *more,
+/* *next: the number after the last link before them. */
+static enum status each_of(struct page_list *l, uint64_t *next, bool *more,
                            bool (*visit)(void *ctx, const struct link_row *row),
                            void *ctx)
 {
     struct link_row row;
     enum status st = STATUS_OK;
 
-    while (*more && st == STATUS_OK && l->links.len > 0) {
+    if (l->first < *next)
+        return damaged(l->first, "has links of the list before it");
+    for (*next = l->first; *more && st == STATUS_OK && l->links.len > 0;
+         (*next)++) {
         st = take_link(l, &row);
         *more = st == STATUS_OK && visit(ctx, &row);
     }
@@ -353,15 +357,10 @@ static enum status each(struct link_store *s, bool whole,
         struct page_list l;
 
         st = take_list(q, &l);
-        if (st != STATUS_OK)
-            break;
-        if (l.first < next)
-            st = damaged(l.first, "has links of the list before it");
-        next = l.first + count_of(&l);
-        if (!whole)
+        if (st == STATUS_OK && !whole)
             l.said.len = 0;
         if (st == STATUS_OK)
-            st = each_of(&l, &more, visit, ctx);
+            st = each_of(&l, &next, &more, visit, ctx);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
