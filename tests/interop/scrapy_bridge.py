@@ -205,6 +205,9 @@ def kill_and_start(client, service, run, kills):
         running[k % 2].kill()
         running[k % 2].wait()
         if k == kills // 2:
+            # A Scrapy that starts without a service ends at once, and rightly.
+            other = running[1 - k % 2]
+            wait_for("the other one's start", lambda: "Crawled 0 pages" in open(other.said).read(), other, 300)
             service.end(signal.SIGKILL)
             time.sleep(0.5)
             service.start()
@@ -222,8 +225,16 @@ def check_kills(work, service, kills=6):
     command = spider_command("web_spider", service, "URLWEIR_LEASES=%d" % LEASES,
                              "URLWEIR_LEASE_SECONDS=10", "URLWEIR_ITEMS=" + work + "/items")
     client = client_of(service)
-    kill_and_start(client, service, lambda: start(command, work + "/web.out", env=env), kills)
-    said = open(work + "/web.out").read()
+    outs = []
+
+    def run():
+        outs.append("%s/web.%d.out" % (work, len(outs)))
+        process = start(command, outs[-1], env=env)
+        process.said = outs[-1]
+        return process
+
+    kill_and_start(client, service, run, kills)
+    said = "".join(open(out).read() for out in outs)
     assert "changed:" not in said and "Traceback" not in said and "ERROR" not in said, said[-4000:]
     assert said.count("Closing spider (finished)") >= 2
     left = client.get("/v1/stats", crawl="web")
