@@ -9,14 +9,14 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/open_crawl.h"
-#include "frontier/cluster/cluster_sample.h"
+#include "frontier/audit/fingerprint_sample.h"
 #include "frontier/cluster/cluster_watch.h"
 #include "job/cluster_part.h"
 #include "job/settings/settings.h"
 
 struct cluster_audit {
     struct cluster_store *store;
-    struct cluster_sample *sample;
+    struct fingerprint_sample *sample;
     struct reader reader;
     bool full; /* further URLs are not in the sample */
 };
@@ -29,8 +29,9 @@ static void take_url(void *ctx, const struct url_row *row)
     if (a->full)
         return;
     frontier_store_queue_name(a->reader.store, row->queue, &crawl, &key);
-    a->full = !cluster_sample_add(a->sample, cluster_store_shard(a->store, key),
-                                  reader_digest(&a->reader, row));
+    a->full =
+        !fingerprint_sample_add(a->sample, cluster_store_shard(a->store, key),
+                                reader_digest(&a->reader, row));
 }
 
 static bool is_ours(const struct cluster_audit *a)
@@ -80,8 +81,8 @@ static enum status print_bound(struct cluster_store *store)
         printf("%" PRIu64 " URLs seen, 63 bits of each in one of %u shards\n"
                "  lost to collisions so far  %.2g URLs (expected)\n"
                "  the next new URL is lost   with a chance of %.2g\n",
-               sum, n, cluster_collisions_expected(seen, n),
-               cluster_collision_chance(seen, n));
+               sum, n, fingerprint_collisions_expected(seen, n),
+               fingerprint_collision_chance(seen, n));
     free(seen);
     free(rows);
     return st;
@@ -89,9 +90,9 @@ static enum status print_bound(struct cluster_store *store)
 
 static int print_sample(const struct cluster_audit *a)
 {
-    struct cluster_sample_result s;
+    struct fingerprint_sample_result s;
 
-    cluster_sample_finish(a->sample, &s);
+    fingerprint_sample_finish(a->sample, &s);
     printf("sample of %" PRIu64 " URLs%s\n"
            "  pairs with equal 63 bits   %" PRIu64 "\n"
            "  pairs with equal %u bits   %" PRIu64 ", %.1f expected\n",
@@ -111,12 +112,12 @@ static int audit_opened(struct cluster_store *store,
         return command_failed("audit", status_text(st));
     if (operands->count == 1)
         return EXIT_DONE;
-    a.sample = cluster_sample_new(cluster_store_shards(store));
+    a.sample = fingerprint_sample_new(cluster_store_shards(store));
     for (size_t i = 1; code == EXIT_DONE && i < operands->count; i++)
         code = take_dir(&a, operands->item[i]);
     if (code == EXIT_DONE)
         code = print_sample(&a);
-    cluster_sample_free(a.sample);
+    fingerprint_sample_free(a.sample);
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_sample.c - how often fingerprints of URLs are alike, measured. */
-#include "frontier/cluster/cluster_sample.h"
+/* fingerprint_sample.c - how often fingerprints of URLs are alike, measured. */
+#include "frontier/audit/fingerprint_sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,21 +15,21 @@ struct sampled {
     unsigned shard;
 };
 
-struct cluster_sample {
+struct fingerprint_sample {
     struct sampled *url;
     size_t count, room;
     unsigned shards;
 };
 
-struct cluster_sample *cluster_sample_new(unsigned shards)
+struct fingerprint_sample *fingerprint_sample_new(unsigned shards)
 {
-    struct cluster_sample *c = xcalloc(1, sizeof *c);
+    struct fingerprint_sample *c = xcalloc(1, sizeof *c);
 
     c->shards = shards;
     return c;
 }
 
-void cluster_sample_free(struct cluster_sample *c)
+void fingerprint_sample_free(struct fingerprint_sample *c)
 {
     if (c == NULL)
         return;
@@ -37,10 +37,10 @@ void cluster_sample_free(struct cluster_sample *c)
     free(c);
 }
 
-bool cluster_sample_add(struct cluster_sample *c, unsigned shard,
-                        struct digest digest)
+bool fingerprint_sample_add(struct fingerprint_sample *c, unsigned shard,
+                            struct digest digest)
 {
-    if (c->count == CLUSTER_SAMPLE_MOST || shard >= c->shards)
+    if (c->count == FINGERPRINT_SAMPLE_MOST || shard >= c->shards)
         return false;
     if (c->count == c->room) {
         c->room = c->room == 0 ? 1024 : 2 * c->room;
@@ -63,7 +63,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Several workers may have a URL. */
-static void leave_each_once(struct cluster_sample *c)
+static void leave_each_once(struct fingerprint_sample *c)
 {
     size_t n = 0;
 
@@ -76,7 +76,7 @@ static void leave_each_once(struct cluster_sample *c)
 }
 
 /* Pairs of one shard that share their first `bits`. */
-static uint64_t count_pairs(const struct cluster_sample *c, unsigned bits)
+static uint64_t count_pairs(const struct fingerprint_sample *c, unsigned bits)
 {
     uint64_t pairs = 0, alike = 0;
 
@@ -91,8 +91,8 @@ static uint64_t count_pairs(const struct cluster_sample *c, unsigned bits)
     return pairs;
 }
 
-void cluster_sample_finish(struct cluster_sample *c,
-                           struct cluster_sample_result *out)
+void fingerprint_sample_finish(struct fingerprint_sample *c,
+                               struct fingerprint_sample_result *out)
 {
     uint64_t *seen = xcalloc(c->shards, sizeof *seen);
     double expected;
@@ -101,18 +101,19 @@ void cluster_sample_finish(struct cluster_sample *c,
     leave_each_once(c);
     for (size_t i = 0; i < c->count; i++)
         seen[c->url[i].shard]++;
-    expected = cluster_collisions_expected(seen, c->shards);
+    expected = fingerprint_collisions_expected(seen, c->shards);
     for (; bits > 1 && expected < PAIRS_LEAST; bits--)
         expected *= 2;
-    *out = (struct cluster_sample_result){.urls = c->count,
-                                          .collisions = count_pairs(c, BITS),
-                                          .bits = bits,
-                                          .pairs = count_pairs(c, bits),
-                                          .expected = expected};
+    *out =
+        (struct fingerprint_sample_result){.urls = c->count,
+                                           .collisions = count_pairs(c, BITS),
+                                           .bits = bits,
+                                           .pairs = count_pairs(c, bits),
+                                           .expected = expected};
     free(seen);
 }
 
-double cluster_collisions_expected(const uint64_t *seen, size_t shards)
+double fingerprint_collisions_expected(const uint64_t *seen, size_t shards)
 {
     double sum = 0;
 
@@ -123,7 +124,7 @@ double cluster_collisions_expected(const uint64_t *seen, size_t shards)
 }
 
 /* A new URL is of each shard alike, as hosts are spread by their digest. */
-double cluster_collision_chance(const uint64_t *seen, size_t shards)
+double fingerprint_collision_chance(const uint64_t *seen, size_t shards)
 {
     double sum = 0;
 
