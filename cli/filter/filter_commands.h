@@ -48,7 +48,7 @@ extern const char *const filter_kind_words[];
         .name = "capacity", .type = OPTION_COUNT,                              \
         .at = offsetof(settings, capacity), .fallback = "0", .min = 0,         \
         .max = 0x1p40, .flags = OPTION_LINE_ONLY, .section = "Filter",         \
-        .arg = "N", .help = what                                               \
+        .arg = "N", .help = (what)                                             \
     }
 #define FILTER_FPR_ROW(settings)                                               \
     {                                                                          \
