@@ -38,7 +38,7 @@ static void replay(void *ctx, const struct url_row *row)
 {
     struct reader *r = ctx;
 
-    row_to_exact_set(r->exact, &r->key, r->store, row);
+    row_to_exact_set(r->exact, row, reader_digest(r, row));
 }
 
 static enum status open_parts(struct reader *r, uint64_t memory)

@@ -193,30 +193,47 @@ enum status frontier_store_last_before(struct frontier_store *s,
     return st;
 }
 
-enum status frontier_store_each(struct frontier_store *s, uint64_t first,
-                                uint64_t last, url_row_visit visit, void *ctx)
+static enum status each_row(struct frontier_store *s, sqlite3_stmt *q,
+                            url_row_visit visit, void *ctx)
 {
-    sqlite3_stmt *q = NULL;
     struct url_row row;
     struct buf text;
-    enum status st = db_prepare(s->d, &q,
-                                "SELECT " URL_COLUMNS " FROM url"
-                                " WHERE id BETWEEN ? AND ?"
-                                " ORDER BY id");
+    enum status st = STATUS_OK;
 
     buf_init(&text, MOST_URL);
-    if (st == STATUS_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)first);
-        sqlite3_bind_int64(q, 2, last > INT64_MAX ? INT64_MAX : (int64_t)last);
-    }
     while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
         st = frontier_take_row(s, q, &row, &text);
         if (st == STATUS_OK)
             visit(ctx, &row);
     }
-    sqlite3_finalize(q);
     buf_fini(&text);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status frontier_store_each(struct frontier_store *s, uint64_t first,
+                                uint64_t last, url_row_visit visit, void *ctx)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT " URL_COLUMNS " FROM url"
+                                " WHERE id BETWEEN ? AND ?"
+                                " ORDER BY id");
+
+    uint64_t end = last < s->last_id ? last : s->last_id;
+
+    if (st == STATUS_OK) {
+        sqlite3_bind_int64(q, 1, (int64_t)first);
+        sqlite3_bind_int64(q, 2, last > INT64_MAX ? INT64_MAX : (int64_t)last);
+    }
+    /* To look an origin up costs five times what it does to read the next. */
+    if (st == STATUS_OK && first < end &&
+        end - first >= origins_count(s->origins) / 2)
+        st = origins_gather(s->origins, s->gather_most);
+    if (st == STATUS_OK)
+        st = each_row(s, q, visit, ctx);
+    origins_let_go(s->origins);
+    sqlite3_finalize(q);
+    return st;
 }
 
 struct root_visit {

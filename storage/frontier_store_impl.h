@@ -36,6 +36,7 @@ struct frontier_store {
     uint32_t pending_cap;
     uint64_t pending_all;
     uint64_t last_id;
+    uint64_t gather_most; /* octets, for origins_gather() */
     uint64_t rows; /* the last id that table url had when it was opened */
     uint64_t flush_least;
     uint32_t merge_rows;

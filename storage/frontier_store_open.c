@@ -201,6 +201,7 @@ static enum status open_parts(struct frontier_store *s,
         st = read_last_row(s);
     if (st == STATUS_OK)
         st = read_queues(s);
+    s->gather_most = o->memory_bytes / 2;
     if (st == STATUS_OK)
         st = origins_open(&s->origins, s->d, queue_names_count(s->names),
                           o->memory_bytes / 64);

@@ -30,14 +30,10 @@ static inline struct digest row_digest(const struct digest_key *k,
                                  URL_ROW_SALT_MOST);
 }
 
-/* Replays a row whose digest may have been in memory only. */
+/* Replays a row whose digest, `d`, may have been in memory only. */
 static inline void row_to_exact_set(struct exact_set *set,
-                                    const struct digest_key *k,
-                                    struct frontier_store *store,
-                                    const struct url_row *row)
+                                    const struct url_row *row, struct digest d)
 {
-    struct digest d = row_digest(k, store, row);
-
     if ((row->kind == URL_KIND_SERVED && row->via != 0) ||
         (row->flags & URL_ROW_AGAIN) != 0)
         exact_set_replace(set, d, row->id);

@@ -2,8 +2,9 @@
 /*
  * seen_store_filter.c - makes, loads and restores the filter of a store.
  *
- * A filter in memory comes from DIR/filter.ckpt, is brought up to date from the
- * rows the file does not cover, or is made anew from the exact set. A filter in
+ * A filter in memory comes from DIR/filter.ckpt and is brought up to date from
+ * the rows the file does not cover, in the pass that replays what the exact set
+ * had in memory; or it is made anew from the exact set. A filter in
  * Redis is kept by the server: the store holds a mark, written in the very
  * commit that a checkpoint describes, which says up to which URL the filter was
  * whole and in which run of the server. If the mark does not match, the filter
@@ -139,25 +140,40 @@ static void feed_digest(void *ctx, struct digest digest, uint64_t id)
         flush_feed(feed);
 }
 
-static void feed_row(void *ctx, const struct url_row *row)
-{
-    struct filter_feed *feed = ctx;
-    struct seen_store *s = feed->s;
+/* ---- the newest rows ---- */
 
-    feed_digest(feed, row_digest(&s->key, s->store, row), row->id);
+struct replay {
+    struct filter_feed feed;
+    uint64_t exact_upto; /* the exact set has the rows up to this one */
+    uint64_t covers;     /* the filter has */
+};
+
+static void replay_row(void *ctx, const struct url_row *row)
+{
+    struct replay *r = ctx;
+    struct seen_store *s = r->feed.s;
+    struct digest d = row_digest(&s->key, s->store, row);
+
+    if (row->id > r->exact_upto)
+        row_to_exact_set(s->exact, row, d);
+    if (row->id > r->covers)
+        feed_digest(&r->feed, d, row->id);
 }
 
-/* Adds the rows after `covers` to the filter. */
-static enum status feed_newer(struct seen_store *s, uint64_t covers)
+/* Adds the rows after `covers` to the filter, and to the exact set those that
+ * it had in memory only, in one pass: the digest of a row costs more than to
+ * add it. */
+static enum status replay(struct seen_store *s, uint64_t covers)
 {
-    struct filter_feed feed = {.s = s};
+    struct replay r = {{.s = s}, exact_set_upto(s->exact), covers};
+    uint64_t before = covers < r.exact_upto ? covers : r.exact_upto;
     uint64_t last = frontier_store_last_id(s->store);
     enum status st = STATUS_OK;
 
-    if (covers < last)
-        st = frontier_store_each(s->store, covers + 1, last, feed_row, &feed);
-    flush_feed(&feed);
-    return st == STATUS_OK ? feed.st : st;
+    if (before < last)
+        st = frontier_store_each(s->store, before + 1, last, replay_row, &r);
+    flush_feed(&r.feed);
+    return st == STATUS_OK ? r.feed.st : st;
 }
 
 /* ---- from its file ---- */
@@ -229,23 +245,24 @@ static enum status read_mark(struct seen_store *s, struct buf *text,
     return STATUS_OK;
 }
 
+/* A filter that is not trusted is filled from the exact set later. */
 static enum status open_remote(struct seen_store *s)
 {
     struct filter_options wanted = filter_wanted(s);
     struct bytes mark;
     struct buf text;
-    uint64_t covers = 0;
+    uint64_t covers = 0, last = frontier_store_last_id(s->store);
     enum status st = filter_new(&s->filter, &wanted);
 
     if (st != STATUS_OK)
         return st;
     buf_init(&text, 1024);
     st = read_mark(s, &text, &covers, &mark);
-    if (st == STATUS_OK && redis_filter_trust(s->filter, mark))
-        st = feed_newer(s, covers);
-    else if (st == STATUS_NOT_FOUND)
-        st = STATUS_OK; /* the filter is filled from the exact set */
+    if (st == STATUS_OK && !redis_filter_trust(s->filter, mark))
+        st = STATUS_NOT_FOUND;
     buf_fini(&text);
+    if (st == STATUS_OK || st == STATUS_NOT_FOUND)
+        st = replay(s, st == STATUS_OK ? covers : last);
     return st;
 }
 
@@ -281,14 +298,18 @@ enum status seen_store_mark_filter(struct seen_store *s)
     return st;
 }
 
-enum status seen_store_bring_up_filter(struct seen_store *s)
+enum status seen_store_bring_up(struct seen_store *s)
 {
-    uint64_t covers = 0;
+    uint64_t covers, last = frontier_store_last_id(s->store);
+    enum status st;
 
+    if (!s->o.use_filter)
+        return replay(s, last);
     s->filter_is_remote = traits_wanted(s)->remote;
     if (s->filter_is_remote)
         return open_remote(s);
     if (load_filter(s, &covers) == STATUS_OK)
-        return feed_newer(s, covers);
-    return make_filter(s);
+        return replay(s, covers);
+    st = replay(s, last);
+    return st == STATUS_OK ? make_filter(s) : st;
 }

@@ -14,9 +14,10 @@
 #include "frontier/seen/seen_store.h"
 
 char *seen_store_path(const struct seen_store *s, const char *name);
-/* Once the store is open: sets s->filter to a filter that knows every admitted
- * URL, from its file, from Redis, or made anew. */
-MUST_CHECK enum status seen_store_bring_up_filter(struct seen_store *s);
+/* Once the store is open: makes the exact set whole, and if there is to be a
+ * filter, sets s->filter to one that knows every admitted URL, from its file,
+ * from Redis, or made anew. */
+MUST_CHECK enum status seen_store_bring_up(struct seen_store *s);
 /* Before the commit of a checkpoint: writes the filter's state for readers of
  * the store, and the mark by which a filter in Redis is recognised. */
 MUST_CHECK enum status seen_store_mark_filter(struct seen_store *s);

@@ -5,8 +5,8 @@
  * Opening goes from what is certain to what can be derived: the manifest says
  * what the store must hold at least; the store gives the exact set, whose
  * newest part is replayed from the url rows; the filter file is used if it
- * verifies and is not ahead of the store, and is brought up to date from the
- * same rows; otherwise the filter is filled from the exact set.
+ * verifies and is not ahead of the store, and is brought up to date in the same
+ * pass over the rows; otherwise the filter is filled from the exact set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,13 +69,6 @@ struct seen_store_shares seen_store_shares(const struct seen_store_options *o)
         .database = share_of(o, db, 2 * MIB, db * 16 * MIB)};
 }
 
-static void replay_row(void *ctx, const struct url_row *row)
-{
-    struct seen_store *s = ctx;
-
-    row_to_exact_set(s->exact, &s->key, s->store, row);
-}
-
 static enum status open_parts(struct seen_store *s, enum db_mode mode)
 {
     char *path = seen_store_path(s, "frontier.db");
@@ -123,10 +116,8 @@ void seen_store_fit_hot(struct seen_store *s)
 
 static enum status start_seen(struct seen_store *s)
 {
-    enum status st = STATUS_OK;
+    enum status st = seen_store_bring_up(s);
 
-    if (s->o.use_filter)
-        st = seen_store_bring_up_filter(s);
     if (st == STATUS_OK)
         st = seen_new(&s->seen, s->filter, s->exact,
                       seen_store_shares(&s->o).hot);
@@ -268,9 +259,6 @@ static enum status restore(struct seen_store *s)
         st = compare_with_manifest(s);
     if (st == STATUS_OK)
         st = exact_set_check_upto(s->exact, last);
-    if (st == STATUS_OK)
-        st = frontier_store_each(s->store, exact_set_upto(s->exact) + 1, last,
-                                 replay_row, s);
     if (st == STATUS_OK)
         st = start_seen(s);
     if (st == STATUS_OK)

@@ -32,6 +32,9 @@ struct origins {
     struct line *lines;
     uint32_t line_count;
     sqlite3_stmt *insert, *read;
+    struct buf gathered;   /* prefixes one after the other */
+    uint32_t *gathered_to; /* entry i: where that of origin i + 1 ends */
+    uint32_t gathered_count;
 };
 
 static void set_queue(struct origins *o, uint32_t origin, uint32_t queue)
@@ -104,6 +107,7 @@ void origins_close(struct origins *o)
         return;
     sqlite3_finalize(o->insert);
     sqlite3_finalize(o->read);
+    origins_let_go(o);
     tag_index_free(o->index);
     free(o->queue_of);
     free(o->lines);
@@ -175,11 +179,22 @@ uint32_t origins_queue(const struct origins *o, uint32_t origin)
                : 0;
 }
 
+static struct bytes gathered(const struct origins *o, uint32_t origin)
+{
+    uint32_t from = origin > 1 ? o->gathered_to[origin - 2] : 0;
+
+    return bytes_of(o->gathered.at + from, o->gathered_to[origin - 1] - from);
+}
+
 enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)
 {
     const struct line *l = line_of(o, origin);
     enum status st;
 
+    if (origin >= 1 && origin <= o->gathered_count) {
+        buf_add_bytes(out, gathered(o, origin));
+        return STATUS_OK;
+    }
     if (l->origin == origin && origin != 0) {
         buf_add(out, l->prefix, l->len);
         return STATUS_OK;
@@ -196,6 +211,58 @@ enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)
     }
     sqlite3_reset(o->read);
     return st;
+}
+
+/* `most`: octets for their ends and their texts. Hosts that were found first
+ * have most of the URLs, so the first ones are those worth keeping. */
+static enum status gather(struct origins *o, sqlite3_stmt *row, uint64_t most)
+{
+    uint32_t *to = o->gathered_to;
+    enum status st;
+
+    while ((st = db_step(o->d, row)) == STATUS_OK) {
+        struct bytes prefix = db_column(row, 0);
+
+        if (o->gathered_count == tag_index_count(o->index) ||
+            o->gathered.len + prefix.len > most)
+            return STATUS_OK;
+        buf_add_bytes(&o->gathered, prefix);
+        to[o->gathered_count++] = (uint32_t)o->gathered.len;
+    }
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status origins_gather(struct origins *o, uint64_t most)
+{
+    uint64_t ends = (uint64_t)origins_count(o) * sizeof *o->gathered_to;
+    sqlite3_stmt *row = NULL;
+    enum status st;
+
+    origins_let_go(o);
+    if (ends == 0 || ends >= most)
+        return STATUS_OK;
+    most = most - ends < UINT32_MAX ? most - ends : UINT32_MAX;
+    buf_init(&o->gathered, (size_t)most);
+    o->gathered_to = xmalloc(ends);
+    st = db_prepare(o->d, &row, "SELECT prefix FROM origin ORDER BY id");
+    if (st == STATUS_OK)
+        st = gather(o, row, most);
+    sqlite3_finalize(row);
+    return st;
+}
+
+void origins_let_go(struct origins *o)
+{
+    buf_fini(&o->gathered);
+    buf_init(&o->gathered, 0);
+    free(o->gathered_to);
+    o->gathered_to = NULL;
+    o->gathered_count = 0;
+}
+
+uint32_t origins_count(const struct origins *o)
+{
+    return tag_index_count(o->index);
 }
 
 uint64_t origins_memory(const struct origins *o)

@@ -34,6 +34,13 @@ uint32_t origins_queue(const struct origins *o, uint32_t origin);
 MUST_CHECK enum status origins_prefix(struct origins *o, uint32_t origin,
                                       struct buf *out);
 
+/* Before many URLs are read in order: reads the prefixes of as many origins,
+ * from the first, as fit in `most` octets, so that origins_prefix() need not
+ * look each up. Their memory is freed by origins_let_go(). */
+MUST_CHECK enum status origins_gather(struct origins *o, uint64_t most);
+void origins_let_go(struct origins *o);
+
+uint32_t origins_count(const struct origins *o);
 uint64_t origins_memory(const struct origins *o);
 
 #endif

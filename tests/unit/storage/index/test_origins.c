@@ -76,9 +76,11 @@ START_TEST(a_prefix_has_one_number_in_each_queue)
 }
 END_TEST
 
-/* Prefixes of 59 octets are cached, longer ones read; both come back. */
+/* Prefixes of 59 octets are cached, longer ones read; both come back, also when
+ * none, some or all were gathered before. */
 START_TEST(prefixes_of_any_length_and_number_come_back)
 {
+    static const uint64_t most[] = {0, MANY * 4 + 1, MANY * 20, UINT64_MAX};
     char text[128];
 
     ck_assert_int_eq(db_begin(d), STATUS_OK);
@@ -87,7 +89,8 @@ START_TEST(prefixes_of_any_length_and_number_come_back)
         ck_assert_uint_eq(number(1 + i % QUEUES, text), i + 1);
     }
     ck_assert_int_eq(db_commit(d), STATUS_OK);
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < 4; round++) {
+        ck_assert_int_eq(origins_gather(o, most[round]), STATUS_OK);
         for (uint32_t i = 0; i < MANY; i++) {
             snprintf(text, sizeof text, "http://%0*u.test", (int)(1 + i % 80),
                      i);
@@ -96,6 +99,12 @@ START_TEST(prefixes_of_any_length_and_number_come_back)
             ck_assert_uint_eq(origins_queue(o, i + 1), 1 + i % QUEUES);
             ck_assert_uint_eq(number(1 + i % QUEUES, text), i + 1);
         }
+        (void)number(1, "http://after.test");
+        expect(MANY + 1, "http://after.test");
+        ck_assert_uint_eq(origins_count(o), MANY + 1);
+        if (round % 2 == 0)
+            origins_let_go(o);
+        expect(1, "http://0.test");
         origins_close(o);
         open_origins();
     }
