@@ -9,6 +9,7 @@
 #define FETCHERS_MOST 8
 #define QUEUES_MOST   16
 #define SETTLED       2000 /* by then no fetcher has what it got alone */
+#define STEPS         6000
 
 static unsigned give(struct crawl_balance *b, uint32_t queue, bool first)
 {
@@ -172,7 +173,7 @@ static void model_run(struct model *m, unsigned fetchers, uint32_t conns,
     m->conns = conns;
     m->queues = queues;
     m->b = crawl_balance_new(fetchers, conns);
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < STEPS; i++) {
         uint32_t q = (uint32_t)(soup_random() % queues);
 
         while (out_of(m, q) < conns)

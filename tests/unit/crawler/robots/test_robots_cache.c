@@ -614,7 +614,7 @@ START_TEST(answers_as_a_plain_model_does)
     int64_t now = T0;
     size_t seen[ROBOTS_WAIT + 1] = {0};
 
-    for (int round = 0; round < 300000; round++) {
+    for (int round = 0; round < 150000; round++) {
         char origin[16];
         size_t i;
 
