@@ -146,7 +146,15 @@ struct replay {
     struct filter_feed feed;
     uint64_t exact_upto; /* the exact set has the rows up to this one */
     uint64_t covers;     /* the filter has */
+    bool damaged;        /* the filter may lack any that the exact set lacked */
 };
+
+static bool filter_lacks(const struct replay *r, const struct url_row *row,
+                         struct digest d)
+{
+    return row->id > r->covers ||
+           (r->damaged && !filter_check_one(r->feed.s->filter, d.hi));
+}
 
 static void replay_row(void *ctx, const struct url_row *row)
 {
@@ -156,16 +164,17 @@ static void replay_row(void *ctx, const struct url_row *row)
 
     if (row->id > r->exact_upto)
         row_to_exact_set(s->exact, row, d);
-    if (row->id > r->covers)
+    if (filter_lacks(r, row, d))
         feed_digest(&r->feed, d, row->id);
 }
 
 /* Adds the rows after `covers` to the filter, and to the exact set those that
  * it had in memory only, in one pass: the digest of a row costs more than to
- * add it. */
-static enum status replay(struct seen_store *s, uint64_t covers)
+ * add it. Units of the filter that were `damaged` were filled from an exact set
+ * that lacked these rows. */
+static enum status replay(struct seen_store *s, uint64_t covers, bool damaged)
 {
-    struct replay r = {{.s = s}, exact_set_upto(s->exact), covers};
+    struct replay r = {{.s = s}, exact_set_upto(s->exact), covers, damaged};
     uint64_t before = covers < r.exact_upto ? covers : r.exact_upto;
     uint64_t last = frontier_store_last_id(s->store);
     enum status st = STATUS_OK;
@@ -178,7 +187,9 @@ static enum status replay(struct seen_store *s, uint64_t covers)
 
 /* ---- from its file ---- */
 
-static enum status load_filter(struct seen_store *s, uint64_t *covers)
+/* Returns in *damaged whether units were made from the exact set. */
+static enum status load_filter(struct seen_store *s, uint64_t *covers,
+                               bool *damaged)
 {
     char *path = seen_store_path(s, "filter.ckpt");
     uint64_t last = frontier_store_last_id(s->store);
@@ -201,9 +212,10 @@ static enum status load_filter(struct seen_store *s, uint64_t *covers)
     } else if (st == STATUS_OK && !is_wanted(s, s->filter)) {
         st = STATUS_ARG; /* other settings: make it anew, no damage */
     }
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
         *covers = info.id.covers;
-    else if (s->filter != NULL) {
+        *damaged = info.damaged > 0;
+    } else if (s->filter != NULL) {
         filter_free(s->filter);
         s->filter = NULL;
     }
@@ -262,7 +274,7 @@ static enum status open_remote(struct seen_store *s)
         st = STATUS_NOT_FOUND;
     buf_fini(&text);
     if (st == STATUS_OK || st == STATUS_NOT_FOUND)
-        st = replay(s, st == STATUS_OK ? covers : last);
+        st = replay(s, st == STATUS_OK ? covers : last, false);
     return st;
 }
 
@@ -301,15 +313,16 @@ enum status seen_store_mark_filter(struct seen_store *s)
 enum status seen_store_bring_up(struct seen_store *s)
 {
     uint64_t covers, last = frontier_store_last_id(s->store);
+    bool damaged;
     enum status st;
 
     if (!s->o.use_filter)
-        return replay(s, last);
+        return replay(s, last, false);
     s->filter_is_remote = traits_wanted(s)->remote;
     if (s->filter_is_remote)
         return open_remote(s);
-    if (load_filter(s, &covers) == STATUS_OK)
-        return replay(s, covers);
-    st = replay(s, last);
+    if (load_filter(s, &covers, &damaged) == STATUS_OK)
+        return replay(s, covers, damaged);
+    st = replay(s, last, false);
     return st == STATUS_OK ? make_filter(s) : st;
 }

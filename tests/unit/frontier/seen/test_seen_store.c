@@ -434,6 +434,46 @@ START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
 }
 END_TEST
 
+static void flip_every(const char *path, long from, long to, long step)
+{
+    FILE *f = fopen(path, "r+b");
+
+    ck_assert_ptr_nonnull(f);
+    for (long at = from; at < to; at += step) {
+        int octet;
+
+        ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+        octet = fgetc(f);
+        ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+        ck_assert_int_eq(fputc(octet ^ 1, f), octet ^ 1);
+    }
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* What is damaged is made from the exact set, whose newest digests were in
+ * memory only when the process was killed. */
+START_TEST(a_damaged_filter_file_has_what_the_exact_set_had_in_memory)
+{
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at);
+    struct stat file;
+    char path[128];
+
+    for (unsigned n = 0; n < 1000; n++)
+        admit(s, n);
+    stop(s);
+    path_in(&at, "filter.ckpt", path);
+    ck_assert_int_eq(stat(path, &file), 0);
+    flip_every(path, file.st_size / 4, file.st_size / 2, 64);
+    s = open_again(&at);
+    for (unsigned n = 0; n < 1000; n++)
+        SAME(ask(s, n), SEEN_BEFORE);
+    ck_assert_uint_eq(seen_store_filter_stats(s)->count, 1000);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* The filter that the store has after it is opened with these settings. */
 static struct filter_stats filter_with(const struct scratch *at,
                                        const char *kind, double fpr,
@@ -647,6 +687,8 @@ Suite *suite_seen_store(void)
     tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
     tcase_add_test(t,
                    a_filter_file_ahead_of_its_store_is_removed_and_made_anew);
+    tcase_add_test(t,
+                   a_damaged_filter_file_has_what_the_exact_set_had_in_memory);
     tcase_add_test(t, a_filter_file_of_other_settings_is_made_anew);
     tcase_add_test(t, a_filter_that_grows_keeps_what_was_seen);
     tcase_add_test(
