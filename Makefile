@@ -74,7 +74,7 @@ SUPPORT_SRC  := $(wildcard tests/support/*.c)
 SUPPORT_BIN  := $(SUPPORT_SRC:%.c=$B/%)
 BENCH_SRC    := $(wildcard bench/bench_*.c)
 BENCH_BIN    := $(BENCH_SRC:%.c=$B/%)
-BENCH_COMMON := $(patsubst %.c,$B/%.o,$(filter-out $(BENCH_SRC),$(wildcard bench/*.c)))
+BENCH_COMMON := $(patsubst %.c,$B/%.o,$(wildcard bench/support/*.c))
 FUZZ_SRC     := $(wildcard fuzz/fuzz_*.c)
 FUZZ_BIN     := $(FUZZ_SRC:%.c=$B/%)
 REPLAY_BIN   := $(FUZZ_SRC:fuzz/fuzz_%.c=$B/fuzz/replay_%)
@@ -337,7 +337,7 @@ bench-recrawl: $(BIN) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchang
 # A peer in C++: built where its compiler and its headers are, else left out.
 $B/bench/bench_links: LIBS += $(shell pkg-config --libs gumbo 2>/dev/null)
 bench-filter: $B/bench/peer_rocksdb
-$B/bench/peer_rocksdb: bench/peer_rocksdb.cc
+$B/bench/peer_rocksdb: bench/support/peer_rocksdb.cc
 	@mkdir -p $(@D)
 	$(Q)g++ -std=c++17 -O2 -o $@ $< -lrocksdb 2>$@.log || rm -f $@
 
@@ -352,7 +352,7 @@ demo-cluster: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## three workers, a R
 # ---- the look of the code --------------------------------------------------
 
 .PHONY: lint format
-C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) $(DIRS:%=%/*/*.h) bench/*.[ch] fuzz/*.[ch] \
+C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) $(DIRS:%=%/*/*.h) bench/*.[ch] bench/support/*.[ch] fuzz/*.[ch] \
     $(foreach d,tests/support tests/unit,$d/*.[ch] $d/*/*.[ch] $d/*/*/*.[ch]))
 build/deps-lint.stamp: tools/install-deps.sh build/deps-check.stamp
 	$(Q)tools/install-deps.sh build check lint

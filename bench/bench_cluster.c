@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/own_redis.h"
+#include "bench/support/own_redis.h"
 #include "frontier/cluster/cluster_store.h"
 
 #define SHARDS    16

@@ -42,9 +42,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "bench/bare_loop.h"
-#include "bench/crawl_web.h"
-#include "bench/whole_crawl.h"
+#include "bench/support/bare_loop.h"
+#include "bench/support/crawl_web.h"
+#include "bench/support/whole_crawl.h"
 
 #define SEEDS_MOST CRAWL_SEEDS_MOST
 

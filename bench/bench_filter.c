@@ -18,10 +18,10 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "bench/filter_aims.h"
-#include "bench/filter_growth.h"
-#include "bench/filter_peers.h"
-#include "bench/filter_saved.h"
+#include "bench/support/filter_aims.h"
+#include "bench/support/filter_growth.h"
+#include "bench/support/filter_peers.h"
+#include "bench/support/filter_saved.h"
 #include "cli/filter/filter_measure.h"
 #include "filter/block.h"
 

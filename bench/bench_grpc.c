@@ -28,7 +28,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/grpc_load.h"
+#include "bench/support/grpc_load.h"
 
 #define HOSTS        10000
 #define ON_THEIR_WAY 10000 /* of one stream */

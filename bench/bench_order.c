@@ -13,7 +13,7 @@
  */
 #include <unistd.h>
 
-#include "bench/order_web.h"
+#include "bench/support/order_web.h"
 
 #define LEAST 1.5
 

@@ -27,9 +27,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/crawl_pages.h"
-#include "bench/crawl_web.h"
-#include "bench/parse_box.h"
+#include "bench/support/crawl_pages.h"
+#include "bench/support/crawl_web.h"
+#include "bench/support/parse_box.h"
 
 #define ROUNDS        15
 #define PAGES_A_ROUND 300

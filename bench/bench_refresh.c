@@ -13,7 +13,7 @@
  */
 #include <unistd.h>
 
-#include "bench/refresh_web.h"
+#include "bench/support/refresh_web.h"
 #include "cli/report/plot.h"
 
 #define LEAST  1.5

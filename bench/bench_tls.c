@@ -28,9 +28,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/bare_loop.h"
-#include "bench/tls_site.h"
-#include "bench/whole_crawl.h"
+#include "bench/support/bare_loop.h"
+#include "bench/support/tls_site.h"
+#include "bench/support/whole_crawl.h"
 
 struct bench {
     size_t hosts, pages;

@@ -28,8 +28,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/whole_crawl.h"
-#include "bench/wide_server.h"
+#include "bench/support/whole_crawl.h"
+#include "bench/support/wide_server.h"
 
 #define TO_REACH   0.85
 #define LOST_SHOWN 5

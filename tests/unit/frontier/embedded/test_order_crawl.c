@@ -3,7 +3,7 @@
  * test_order_crawl.c - whole crawls: no order, change of order or crash loses a
  * URL or has it fetched twice.
  */
-#include "bench/order_web.h"
+#include "bench/support/order_web.h"
 #include "frontier/order.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_refresh_web.c - pages that change at known rates are kept up to date. */
-#include "bench/refresh_web.h"
+#include "bench/support/refresh_web.h"
 
 #include <check.h>
 

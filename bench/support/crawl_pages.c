@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* crawl_pages.c - the HTML pages of a web as a crawl finds them, in memory. */
-#include "bench/crawl_pages.h"
+#include "bench/support/crawl_pages.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bench/whole_crawl.h"
+#include "bench/support/whole_crawl.h"
 
 #define CRAWLS     3
 #define PAGES_MOST 500

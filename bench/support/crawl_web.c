@@ -5,7 +5,7 @@
  * The child's standard input is a pipe nobody writes to: the kernel closes it
  * with this process, and --stdin-guard ends the server then.
  */
-#include "bench/crawl_web.h"
+#include "bench/support/crawl_web.h"
 
 #include <errno.h>
 #include <fcntl.h>

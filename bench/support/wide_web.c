@@ -5,7 +5,7 @@
  * Mean and deviation of the log-normal times put 0.2 s and 3 s at two standard
  * deviations; what lies beyond is cut.
  */
-#include "bench/wide_web.h"
+#include "bench/support/wide_web.h"
 
 #include <math.h>
 #include <stdio.h>

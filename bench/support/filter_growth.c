@@ -6,7 +6,7 @@
  * the slowest inserts, so the 99.9th percentile of rebuilds is computed from
  * the slowest inserts.
  */
-#include "bench/filter_growth.h"
+#include "bench/support/filter_growth.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bench/filter_aims.h"
+#include "bench/support/filter_aims.h"
 #include "cli/filter/filter_measure.h"
 
 #define ASKED 2000896 /* whole batches of 1024 */

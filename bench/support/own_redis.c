@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* own_redis.c - a redis-server of a benchmark's own, on a Unix socket. */
-#include "bench/own_redis.h"
+#include "bench/support/own_redis.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * A connection that its client closes while it waits stays in the wheel until
  * its time, so that nothing has to be searched for.
  */
-#include "bench/wide_server.h"
+#include "bench/support/wide_server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* grpc_load.c - nghttp2 client on one socket. */
-#include "bench/grpc_load.h"
+#include "bench/support/grpc_load.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

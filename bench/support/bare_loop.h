@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/whole_crawl.h"
+#include "bench/support/whole_crawl.h"
 
 struct bare_loop {
     char **urls;

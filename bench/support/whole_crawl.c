@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* whole_crawl.c - one crawl as a child of a benchmark, and what it cost. */
-#include "bench/whole_crawl.h"
+#include "bench/support/whole_crawl.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "bench/parse_box_ring.h"
+#include "bench/support/parse_box_ring.h"
 #include "crawler/html/links.h"
 
 struct box {

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "bench/wide_web.h"
+#include "bench/support/wide_web.h"
 
 /* What the server saw. Times are by clock_mono. */
 struct wide_log {

@@ -5,7 +5,7 @@
  * The pages stand in its configuration, so that their text can name the host.
  * Without a master process there is one process, which ends with ours.
  */
-#include "bench/tls_site.h"
+#include "bench/support/tls_site.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

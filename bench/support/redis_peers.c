@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/filter_peers.h"
-#include "bench/own_redis.h"
+#include "bench/support/filter_peers.h"
+#include "bench/support/own_redis.h"
 #include "cli/filter/filter_measure.h"
 #include "filter/sizing.h"
 

@@ -8,7 +8,7 @@
  * 1 % of new keys are added, the time a restart takes to read the image, and
  * the time it takes to add newer keys.
  */
-#include "bench/filter_saved.h"
+#include "bench/support/filter_saved.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "bench/filter_aims.h"
+#include "bench/support/filter_aims.h"
 #include "cli/filter/filter_measure.h"
 #include "filter/checkpoint.h"
 

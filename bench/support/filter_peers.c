@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_peers.c - libbloom, RocksDB's filter, and a B-tree of SQLite. */
-#include "bench/filter_peers.h"
+#include "bench/support/filter_peers.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

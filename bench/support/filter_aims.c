@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_aims.c - target figures for filters, and measured ones. */
-#include "bench/filter_aims.h"
+#include "bench/support/filter_aims.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * could change it meanwhile. The seals keep it from shrinking the shared
  * memory, which would raise SIGBUS here.
  */
-#include "bench/parse_box.h"
+#include "bench/support/parse_box.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bench/parse_box_ring.h"
+#include "bench/support/parse_box_ring.h"
 
 #define PAGE        ((size_t)4096)
 #define LINKS_LEAST ((size_t)1 << 20) /* room for the links of a page */

@@ -6,7 +6,7 @@
  * Transfers wait outside the multi handle until they are due: its cost grows
  * with the handles in it.
  */
-#include "bench/bare_loop.h"
+#include "bench/support/bare_loop.h"
 
 #include <curl/curl.h>
 #include <libxml/HTMLparser.h>
