@@ -221,6 +221,11 @@ waits_for() {
 quick="--scope any --allow-private --sitemap off --delay 0 --retry-delay 50ms --max-delay 100ms
     --min-disk 0 --checkpoint 1s --progress none"
 
+# For webs that link anywhere, as random ones do: no address but 127.0.0.0/8 and
+# ::1 is asked.
+loopback_only="--deny-net 0.0.0.0/2,64.0.0.0/3,96.0.0.0/4,112.0.0.0/5,120.0.0.0/6,124.0.0.0/7
+    --deny-net 126.0.0.0/8,128.0.0.0/1,64:ff9b::/96,2000::/3,4000::/2,8000::/1"
+
 # crawl DIR OPTION...; resume DIR OPTION...: the status in $status.
 crawl() {
     dir=$1

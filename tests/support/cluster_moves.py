@@ -11,7 +11,7 @@ import sys
 
 import scenarios
 from cluster_workers import OWN, Crawl
-from redis_servers import LONGEST, Closing, Cluster, Failure
+from redis_servers import LONGEST, Closing, Cluster, Failure, wait_for
 
 URLWEIR, DIR = sys.argv[1], sys.argv[2]
 
@@ -95,6 +95,7 @@ def move_out(where):
         crawl.create()
         crawl.join()
         crawl.reach(0.2)
+        wait_for(lambda: crawl.rows(1) > 0, "a page of the second worker")
         for p in crawl.workers[:2]:
             stop(p)
         killed_at("move-out", *move)
