@@ -10,6 +10,7 @@
 #ifndef URLWEIR_BASE_OCTET_BLOCK_H
 #define URLWEIR_BASE_OCTET_BLOCK_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,11 +23,35 @@
 
 #define OCTET_BLOCK 64
 
-/* Bit i stands for octet i; all of ASCII except `high`. */
+/* Bit i stands for octet i; all of ASCII. */
 struct octet_bits {
     uint64_t digits, letters;
-    uint64_t high; /* 0x80 and above */
 };
+
+/* One to eight octets as a number, the first of them lowest. Two loads that
+ * overlap are several times faster than a copy of unknown length. */
+static inline uint64_t octet_number(const char *at, size_t n)
+{
+    uint64_t whole;
+    uint32_t a4, b4;
+    uint16_t a2, b2;
+
+    if (n == 8) {
+        memcpy(&whole, at, 8);
+        return le64toh(whole);
+    }
+    if (n >= 4) {
+        memcpy(&a4, at, 4);
+        memcpy(&b4, at + n - 4, 4);
+        return le32toh(a4) | (uint64_t)le32toh(b4) << 8 * (n - 4);
+    }
+    if (n >= 2) {
+        memcpy(&a2, at, 2);
+        memcpy(&b2, at + n - 2, 2);
+        return le16toh(a2) | (uint64_t)le16toh(b2) << 8 * (n - 2);
+    }
+    return (unsigned char)*at;
+}
 
 #ifdef __SSE2__
 
@@ -56,7 +81,6 @@ static inline uint64_t octet_mask(__m128i v)
 static inline __m128i octet_load(const char *at, unsigned n)
 {
     uint64_t low = 0, high = 0;
-    uint32_t first, last;
 
     if (n >= 16)
         return _mm_loadu_si128((const __m128i *)(const void *)at);
@@ -64,79 +88,142 @@ static inline __m128i octet_load(const char *at, unsigned n)
         memcpy(&low, at, 8);
         memcpy(&high, at + n - 8, 8);
         high >>= 8 * (16 - n);
-    } else if (n >= 4) {
-        memcpy(&first, at, 4);
-        memcpy(&last, at + n - 4, 4);
-        low = first | (uint64_t)last << 8 * (n - 4);
     } else if (n > 0) {
-        low = (unsigned char)at[0];
-        low |= (uint64_t)(unsigned char)at[n / 2] << 8 * (n / 2);
-        low |= (uint64_t)(unsigned char)at[n - 1] << 8 * (n - 1);
+        low = octet_number(at, n);
     }
     return _mm_set_epi64x((long long)high, (long long)low);
+}
+
+static inline __m128i octet_digits(__m128i v)
+{
+    return octet_range(v, '0', 10);
+}
+
+static inline __m128i octet_letters(__m128i v)
+{
+    return octet_range(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26);
+}
+
+/* Is one of OCTET_BLOCK octets a digit? */
+static inline bool octet_has_digit(const char *at)
+{
+    __m128i found = octet_digits(octet_load(at, 16));
+
+    for (unsigned i = 16; i < OCTET_BLOCK; i += 16)
+        found = _mm_or_si128(found, octet_digits(octet_load(at + i, 16)));
+    return octet_mask(found) != 0;
+}
+
+/* Of `n` octets, OCTET_BLOCK at most: which are digits, letters or above
+ * ASCII. */
+static inline uint64_t octet_words(const char *at, unsigned n)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < n; i += 16) {
+        __m128i v = octet_load(at + i, n - i);
+
+        v = _mm_or_si128(v, _mm_or_si128(octet_digits(v), octet_letters(v)));
+        all |= octet_mask(v) << i;
+    }
+    return all;
 }
 
 /* Of `n` octets, OCTET_BLOCK at most. */
 static inline struct octet_bits octet_bits(const char *at, unsigned n)
 {
-    struct octet_bits b = {0, 0, 0};
+    struct octet_bits b = {0, 0};
 
     for (unsigned i = 0; i < n; i += 16) {
         __m128i v = octet_load(at + i, n - i);
 
-        b.digits |= octet_mask(octet_range(v, '0', 10)) << i;
-        b.letters |=
-            octet_mask(
-                octet_range(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26))
-            << i;
-        b.high |= octet_mask(v) << i;
+        b.digits |= octet_mask(octet_digits(v)) << i;
+        b.letters |= octet_mask(octet_letters(v)) << i;
     }
     return b;
 }
 
-/* Copies `n` octets, OCTET_BLOCK at most, with a space for each octet of white
- * space (that of HTML); bit i of the result: octet i is one. There is room for
- * OCTET_BLOCK octets at `to`. */
-static inline uint64_t octet_fold(char *to, const char *at, unsigned n)
+/* Copies up to 16 octets, with a space for each octet of white space (that of
+ * HTML); bit i of the result: octet i is one. There is room for 16 at `to`. */
+static inline unsigned octet_fold(char *to, const char *at, unsigned n)
 {
-    uint64_t all = 0;
+    __m128i v = octet_load(at, n), spaces = octet_spaces(v);
 
-    for (unsigned i = 0; i < n; i += 16) {
-        __m128i v = octet_load(at + i, n - i);
-        __m128i spaces = octet_spaces(v);
+    v = _mm_or_si128(_mm_andnot_si128(spaces, v),
+                     _mm_and_si128(spaces, _mm_set1_epi8(' ')));
+    _mm_storeu_si128((__m128i *)(void *)to, v);
+    return (unsigned)_mm_movemask_epi8(spaces);
+}
 
-        v = _mm_or_si128(_mm_andnot_si128(spaces, v),
-                         _mm_and_si128(spaces, _mm_set1_epi8(' ')));
-        _mm_storeu_si128((__m128i *)(void *)(to + i), v);
-        all |= octet_mask(spaces) << i;
+/* How many of `n` octets are `c`. */
+static inline uint64_t octet_count(const char *at, size_t n, char c)
+{
+    __m128i found = _mm_setzero_si128(); /* 255 for each, in two halves */
+    uint64_t halves[2], rest = 0;
+    size_t i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+
+        v = _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
+        found = _mm_add_epi64(found, _mm_sad_epu8(v, _mm_setzero_si128()));
     }
-    return all;
+    for (; i < n; i++)
+        rest += at[i] == c;
+    memcpy(halves, &found, sizeof halves);
+    return rest + (halves[0] + halves[1]) / 255;
 }
 
 #else
 
+static inline bool octet_has_digit(const char *at)
+{
+    for (unsigned i = 0; i < OCTET_BLOCK; i++)
+        if (ascii_is_digit(at[i]))
+            return true;
+    return false;
+}
+
+static inline uint64_t octet_words(const char *at, unsigned n)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        all |= (uint64_t)(ascii_is_alnum(at[i]) || (unsigned char)at[i] >= 0x80)
+               << i;
+    return all;
+}
+
 static inline struct octet_bits octet_bits(const char *at, unsigned n)
 {
-    struct octet_bits b = {0, 0, 0};
+    struct octet_bits b = {0, 0};
 
     for (unsigned i = 0; i < n; i++) {
         b.digits |= (uint64_t)ascii_is_digit(at[i]) << i;
         b.letters |= (uint64_t)ascii_is_letter(at[i]) << i;
-        b.high |= (uint64_t)((unsigned char)at[i] >= 0x80) << i;
     }
     return b;
 }
 
-static inline uint64_t octet_fold(char *to, const char *at, unsigned n)
+static inline unsigned octet_fold(char *to, const char *at, unsigned n)
 {
-    uint64_t all = 0;
+    unsigned all = 0;
 
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n && i < 16; i++) {
         bool space = ascii_is_space(at[i]);
 
         to[i] = space ? ' ' : at[i];
-        all |= (uint64_t)space << i;
+        all |= (unsigned)space << i;
     }
+    return all;
+}
+
+static inline uint64_t octet_count(const char *at, size_t n, char c)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all += at[i] == c;
     return all;
 }
 

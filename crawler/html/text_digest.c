@@ -5,11 +5,12 @@
  * Each chunk of the folded text is hashed behind the digest of the chunks
  * before it, as Merkle and Damgard chain blocks: memory is that of one chunk,
  * and XXH3's one-shot form is faster than its streaming form. Folding looks at
- * 64 octets at a time, of which most have no white space to leave out.
+ * 16 octets at a time, of which most have no white space to leave out. Each
+ * word of the folded text has one space behind it, so words are counted there,
+ * a chunk at a time.
  */
 #include "crawler/html/text_digest.h"
 
-#include <assert.h>
 #include <endian.h>
 #include <string.h>
 #include <strings.h>
@@ -49,55 +50,54 @@ static void end_chunk(struct text_digest *t)
     struct digest d =
         text_digest_whole(bytes_of(t->room, sizeof(struct digest) + t->len));
 
+    t->words += octet_count(t->room + sizeof(struct digest), t->len, ' ');
     d = (struct digest){htobe64(d.hi), htobe64(d.lo)};
     memcpy(t->room, &d, sizeof d);
     t->len = 0;
 }
 
-/* Appends those of the `n` octets at `at` that are not in `twice`; they stand
- * where the text goes on, or further behind. */
-static void keep_once(struct text_digest *t, const char *at, unsigned n,
-                      uint64_t twice)
-{
-    for (unsigned from = 0; from < n;) {
-        unsigned end = octet_next(twice, from);
+#define FOLD_MOST 16 /* octets that are folded at a time */
 
-        end = end < n ? end : n;
-        memmove(t->room + sizeof(struct digest) + t->len, at + from,
-                end - from);
-        t->len += end - from;
-        from = octet_next(~twice, end);
+/* Appends those of the `n` octets at `to`, where the text goes on, that are not
+ * in `twice`; returns behind them. */
+static char *keep_once(char *to, unsigned n, unsigned twice)
+{
+    const char *from = to;
+
+    for (unsigned i = 0; i < n; i++, twice >>= 1) {
+        *to = from[i];
+        to += ~twice & 1;
     }
+    return to;
 }
 
-/* Adds `n` octets, 1 to OCTET_BLOCK, for which there is room. */
-static void fold(struct text_digest *t, const char *at, unsigned n)
+/* Adds `n` octets, for which there is room. */
+static void fold(struct text_digest *t, const char *at, size_t n)
 {
-    char *to = t->room + sizeof(struct digest) + t->len;
-    uint64_t spaces = octet_fold(to, at, n);
-    /* white space behind white space */
-    uint64_t twice = spaces & (spaces << 1 | t->spaced);
-    uint64_t begin = ~spaces & (spaces << 1 | t->spaced);
+    char *begin = t->room + sizeof(struct digest), *to = begin + t->len;
+    unsigned spaced = t->spaced;
 
-    assert(n > 0);
-    t->words += (unsigned)__builtin_popcountll(begin << (OCTET_BLOCK - n));
-    if (twice != 0)
-        keep_once(t, to, n, twice);
-    else
-        t->len += n;
-    t->spaced = (spaces >> (n - 1) & 1) != 0;
+    for (const char *end = at + n; at < end; at += FOLD_MOST) {
+        unsigned part = end - at < FOLD_MOST ? (unsigned)(end - at) : FOLD_MOST;
+        unsigned spaces = octet_fold(to, at, part);
+        /* white space behind white space */
+        unsigned twice = spaces & (spaces << 1 | spaced);
+
+        spaced = spaces >> (part - 1) & 1;
+        to = twice == 0 ? to + part : keep_once(to, part, twice);
+    }
+    t->spaced = spaced;
+    t->len = (size_t)(to - begin);
 }
 
-static void add(struct text_digest *t, const char *at, size_t n)
+static void add(struct text_digest *t, struct bytes text)
 {
-    while (n > 0) {
+    while (text.len > 0) {
         size_t room = TEXT_DIGEST_CHUNK - t->len;
-        size_t part = n < room ? n : room;
+        size_t part = text.len < room ? text.len : room;
 
-        part = part < OCTET_BLOCK ? part : OCTET_BLOCK;
-        fold(t, at, (unsigned)part);
-        at += part;
-        n -= part;
+        fold(t, text.at, part);
+        text = bytes_skip(text, part);
         if (t->len == TEXT_DIGEST_CHUNK)
             end_chunk(t);
     }
@@ -162,7 +162,7 @@ static void add_words(struct text_digest *t, struct bytes piece)
             t->words++;
             continue;
         }
-        add(t, piece.at + begin, i - begin);
+        add(t, bytes_of(piece.at + begin, i - begin));
         end_word(t);
     }
 }
@@ -173,7 +173,7 @@ void text_digest_add(struct text_digest *t, struct bytes piece)
         add_words(t, piece);
         return;
     }
-    add(t, piece.at, piece.len);
+    add(t, piece);
     end_word(t);
 }
 

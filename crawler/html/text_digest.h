@@ -31,8 +31,8 @@
 struct text_digest {
     bool numbers;   /* words with digits and names of dates count */
     bool spaced;    /* the text so far is empty or ends with a space */
-    uint64_t words; /* so far, those that are left out included: runs of octets
-                       that are not white space */
+    uint64_t words; /* known at the end, those that are left out included: runs
+                       of octets that are not white space */
     size_t len;     /* of the octets in `room` */
     /* The digest of all chunks before, then the text that follows them; a block
      * may be written beyond what counts. */

@@ -3,11 +3,12 @@
  * text_simhash.c - a fingerprint of a text in which near texts are near.
  *
  * Each bit of a shingle's hash votes for that bit of the fingerprint. Counting
- * the votes of 64 bits one by one costs more than all the rest. So eight hashes
- * are added at a time, as numbers of four bits whose n-th bits stand in one
- * word (carry-save adders; W. Mula, N. Kurz and D. Lemire, Faster population
- * counts using AVX2 instructions, The Computer Journal 2018); of these, only
- * the eights are counted, by a table that spreads eight bits over eight octets.
+ * the votes of 64 bits one by one costs more than all the rest. So 32 hashes
+ * are added at a time, two beside each other, as numbers whose n-th bits stand
+ * in one vector (carry-save adders; W. Mula, N. Kurz and D. Lemire, Faster
+ * population counts using AVX2 instructions, The Computer Journal 2018); of
+ * these, only carries to 32 are counted, by a table that spreads eight bits
+ * over eight octets.
  */
 #include "crawler/html/text_simhash.h"
 
@@ -32,55 +33,73 @@ __attribute__((constructor)) static void fill_table(void)
 static void unpack(struct text_simhash *s)
 {
     for (unsigned i = 0; i < 64; i++)
-        s->count[i] += (uint32_t)(s->packed[i / 8] >> 8 * (i % 8) & 0xff) * 8;
+        s->count[i] += (uint32_t)(s->packed[i / 8] >> 8 * (i % 8) & 0xff) * 32;
     memset(s->packed, 0, sizeof s->packed);
     s->unpacked = 0;
 }
 
+/* Two words that are worked on together. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
 /* For each bit, *sum + x + y as a number of two bits. */
-static uint64_t add_bits(uint64_t *sum, uint64_t x, uint64_t y)
+static inline pair add_pairs(pair *sum, pair x, pair y)
 {
-    uint64_t either = *sum ^ x, carry = (*sum & x) | (either & y);
+    pair either = *sum ^ x, carry = (*sum & x) | (either & y);
 
     *sum = either ^ y;
     return carry;
 }
 
+/* Adds eight hashes to ones and twos; returns the fours. */
+static inline pair add_eight(pair sum[4], const uint64_t *hashes)
+{
+    pair v[4], twos;
+
+    memcpy(v, hashes, sizeof v);
+    twos = add_pairs(&sum[0], v[0], v[1]);
+    return add_pairs(&sum[1], twos, add_pairs(&sum[0], v[2], v[3]));
+}
+
+static inline pair add_sixteen(pair sum[4], const uint64_t *hashes)
+{
+    pair fours = add_eight(sum, hashes);
+
+    return add_pairs(&sum[2], fours, add_eight(sum, hashes + 8));
+}
+
 static void count_waiting(struct text_simhash *s)
 {
-    const uint64_t *v = s->waiting;
-    uint64_t twos, twos2, fours, fours2, eights;
+    pair sum[4], sixteens;
+    uint64_t either, carry;
 
-    twos = add_bits(&s->sum[0], v[0], v[1]);
-    twos2 = add_bits(&s->sum[0], v[2], v[3]);
-    fours = add_bits(&s->sum[1], twos, twos2);
-    twos = add_bits(&s->sum[0], v[4], v[5]);
-    twos2 = add_bits(&s->sum[0], v[6], v[7]);
-    fours2 = add_bits(&s->sum[1], twos, twos2);
-    eights = add_bits(&s->sum[2], fours, fours2);
+    memcpy(sum, s->sum, sizeof sum);
+    sixteens = add_sixteen(sum, s->waiting);
+    sixteens = add_pairs(&sum[3], sixteens, add_sixteen(sum, s->waiting + 16));
+    memcpy(s->sum, sum, sizeof sum);
+    either = s->sixteens ^ sixteens[0];
+    carry = (s->sixteens & sixteens[0]) | (either & sixteens[1]);
+    s->sixteens = either ^ sixteens[1];
     for (unsigned i = 0; i < 8; i++)
-        s->packed[i] += spread[eights >> 8 * i & 0xff];
+        s->packed[i] += spread[carry >> 8 * i & 0xff];
     if (++s->unpacked == PACKED_MOST)
         unpack(s);
     s->waiting_count = 0;
 }
 
-static void vote(struct text_simhash *s, uint64_t hash)
+static inline void vote(struct text_simhash *s, uint64_t hash)
 {
     s->waiting[s->waiting_count++] = hash;
     if (s->waiting_count == TEXT_SIMHASH_WAITING)
         count_waiting(s);
 }
 
-/* All votes for bit `i`. */
+/* All votes for bit `i`, when none waits. */
 static uint32_t votes(const struct text_simhash *s, unsigned i)
 {
-    uint32_t n = s->count[i];
+    uint32_t n = s->count[i] + (uint32_t)(s->sixteens >> i & 1) * 16;
 
-    for (unsigned k = 0; k < 3; k++)
-        n += (uint32_t)(s->sum[k] >> i & 1) << k;
-    for (unsigned k = 0; k < s->waiting_count; k++)
-        n += (uint32_t)(s->waiting[k] >> i & 1);
+    for (unsigned k = 0; k < 4; k++)
+        n += (uint32_t)((s->sum[k][0] >> i & 1) + (s->sum[k][1] >> i & 1)) << k;
     return n;
 }
 
@@ -98,37 +117,49 @@ static uint64_t shingle(const uint64_t before[2], uint64_t word)
     return h ^ h >> 32;
 }
 
-/* The next 8 octets, of which `n` count; `room` may be read. */
-static uint64_t load(const char *at, size_t n, size_t room)
-{
-    uint64_t v = 0;
+/* keep[n]: the first n octets of a number. */
+static const uint64_t keep[9] = {
+    0,
+    UINT64_C(0xff),
+    UINT64_C(0xffff),
+    UINT64_C(0xffffff),
+    UINT64_C(0xffffffff),
+    UINT64_C(0xffffffffff),
+    UINT64_C(0xffffffffffff),
+    UINT64_C(0xffffffffffffff),
+    UINT64_MAX,
+};
 
-    if (n >= 8 || room >= 8) {
-        memcpy(&v, at, 8);
-        v = le64toh(v);
-        return n >= 8 ? v : v & ((UINT64_C(1) << 8 * n) - 1);
-    }
-    memcpy(&v, at, n);
+static inline uint64_t mix(uint64_t h, uint64_t octets)
+{
+    h = (h ^ octets) * UINT64_C(0xff51afd7ed558ccd);
+    return h ^ h >> 32;
+}
+
+static inline uint64_t load(const char *at)
+{
+    uint64_t v;
+
+    memcpy(&v, at, sizeof v);
     return le64toh(v);
 }
 
 /* `room`: octets from the word's beginning to the end of the piece. Most words
- * have at most 8, and are hashed without a call. */
-static uint64_t hash_word(struct bytes word, size_t room)
+ * have at most 8. */
+static inline uint64_t hash_word(const char *at, size_t n, size_t room)
 {
-    uint64_t h = word.len * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t h = n * UINT64_C(0xd6e8feb86659fd93);
 
-    for (size_t i = 0; i < word.len; i += 8) {
-        h ^= load(word.at + i, word.len - i, room - i);
-        h *= UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 32;
-    }
-    return h;
+    for (; n > 8; n -= 8, room -= 8, at += 8)
+        h = mix(h, load(at));
+    return mix(h, room >= 8 ? load(at) & keep[n] : octet_number(at, n));
 }
 
-static void add_word(struct text_simhash *s, struct bytes word, size_t room)
+/* Adds the word between `at` and `after` of a piece that ends at `end`. */
+static inline void add_word(struct text_simhash *s, const char *at,
+                            const char *after, const char *end)
 {
-    uint64_t hash = hash_word(word, room);
+    uint64_t hash = hash_word(at, (size_t)(after - at), (size_t)(end - at));
 
     if (++s->words >= TEXT_SIMHASH_WORDS)
         vote(s, shingle(s->word, hash));
@@ -136,37 +167,35 @@ static void add_word(struct text_simhash *s, struct bytes word, size_t room)
     s->word[1] = hash;
 }
 
-/* Bit i: whether octet i of `n` belongs to a word. */
-static uint64_t word_octets(const char *at, size_t n)
-{
-    const struct octet_bits b = octet_bits(at, (unsigned)n);
-
-    return b.digits | b.letters | b.high;
-}
-
 void text_simhash_begin(struct text_simhash *s)
 {
     memset(s, 0, sizeof *s);
 }
 
+static const char *take_edge(const char *block, uint64_t *edges)
+{
+    const char *at = block + __builtin_ctzll(*edges);
+
+    *edges &= *edges - 1;
+    return at;
+}
+
 /* Adds the words that end in a block; `begin`: where one began that has not
  * ended, or NULL. Returns the same for the next block. */
-static const char *add_block(struct text_simhash *s, const char *block,
-                             uint64_t mask, const char *begin, const char *end)
+static inline const char *add_block(struct text_simhash *s, const char *block,
+                                    uint64_t mask, const char *begin,
+                                    const char *end)
 {
     /* Bit i: octet i begins a word, or is the first behind one. */
     uint64_t edges = mask ^ (mask << 1 | (begin != NULL));
 
-    for (; edges != 0; edges &= edges - 1) {
-        const char *at = block + __builtin_ctzll(edges);
-
-        if (begin == NULL) {
-            begin = at;
-        } else {
-            add_word(s, bytes_of(begin, (size_t)(at - begin)),
-                     (size_t)(end - begin));
-            begin = NULL;
-        }
+    if (begin == NULL && edges != 0)
+        begin = take_edge(block, &edges);
+    while (edges != 0) {
+        add_word(s, begin, take_edge(block, &edges), end);
+        if (edges == 0)
+            return NULL;
+        begin = take_edge(block, &edges);
     }
     return begin;
 }
@@ -178,12 +207,11 @@ void text_simhash_add(struct text_simhash *s, struct bytes piece)
     for (size_t i = 0; i < piece.len; i += OCTET_BLOCK) {
         size_t n = piece.len - i < OCTET_BLOCK ? piece.len - i : OCTET_BLOCK;
 
-        begin = add_block(s, piece.at + i, word_octets(piece.at + i, n), begin,
-                          end);
+        begin = add_block(s, piece.at + i,
+                          octet_words(piece.at + i, (unsigned)n), begin, end);
     }
     if (begin != NULL)
-        add_word(s, bytes_of(begin, (size_t)(end - begin)),
-                 (size_t)(end - begin));
+        add_word(s, begin, end, end);
 }
 
 uint64_t text_simhash_end(struct text_simhash *s)
@@ -194,6 +222,9 @@ uint64_t text_simhash_end(struct text_simhash *s)
 
     if (shingles < TEXT_SIMHASH_LEAST)
         return 0;
+    memset(&s->waiting[s->waiting_count], 0,
+           (TEXT_SIMHASH_WAITING - s->waiting_count) * sizeof s->waiting[0]);
+    count_waiting(s); /* zeros are no votes */
     unpack(s);
     for (unsigned i = 0; i < 64; i++)
         print |= (uint64_t)(2 * (uint64_t)votes(s, i) > shingles) << i;

@@ -21,20 +21,21 @@
 
 #define TEXT_SIMHASH_WORDS 3 /* of a shingle */
 #define TEXT_SIMHASH_LEAST                                                     \
-    16                         /* shingles; a shorter text has no fingerprint  \
-                                */
-#define TEXT_SIMHASH_WAITING 8 /* hashes counted at a time */
+    16                          /* shingles; a shorter text has no fingerprint \
+                                 */
+#define TEXT_SIMHASH_WAITING 32 /* hashes counted at a time */
 
 struct text_simhash {
     uint64_t word[TEXT_SIMHASH_WORDS - 1]; /* hashes of the latest words */
     uint64_t words;
     /* Per bit, how many shingles have it is the sum of: the hashes that wait;
-     * sum[0], sum[1] and sum[2], which stand for 1, 2 and 4; eight times the
-     * octets of packed[i], for bits 8 i to 8 i + 7; count[], which takes them
-     * before they overflow. */
+     * both words of sum[0] to sum[3], which stand for 1, 2, 4 and 8; sixteens,
+     * for 16; 32 times the octets of packed[i], for bits 8 i to 8 i + 7;
+     * count[], which takes them before they overflow. */
     uint64_t waiting[TEXT_SIMHASH_WAITING];
     unsigned waiting_count;
-    uint64_t sum[3];
+    uint64_t sum[4][2];
+    uint64_t sixteens;
     uint64_t packed[8];
     unsigned unpacked; /* additions to `packed` */
     uint32_t count[64];

@@ -4,7 +4,8 @@
  *
  * A body is copied in blocks of 64 octets, most of which have no digit. Where
  * there is one, the bits of a block tell where its word begins and ends; a word
- * that began in an earlier block is taken back.
+ * that began in an earlier block is taken back. What precedes a word is always
+ * kept, so its beginning is found in what was copied.
  */
 #include "frontier/traps/trap_text.h"
 
@@ -39,14 +40,20 @@ static bool has_number(struct bytes url)
 struct rest {
     char *out;
     size_t len;
-    size_t word; /* where the word at the end of `out` began, or `len` */
     bool number; /* the last word has a digit, and may go on */
 };
 
-static void keep(struct rest *r, const char *at, unsigned n)
+static inline void keep(struct rest *r, const char *at, unsigned n)
 {
     memcpy(r->out + r->len, at, n);
     r->len += n;
+}
+
+/* Removes the word at the end. */
+static void take_back(struct rest *r)
+{
+    while (r->len > 0 && ascii_is_alnum(r->out[r->len - 1]))
+        r->len--;
 }
 
 /* Takes octets of a block up to its first octet `from` behind a word, and
@@ -60,26 +67,24 @@ static unsigned leave_out(struct rest *r, const char *at, uint64_t words,
         unsigned end = octet_next(~words, digit);
 
         if (before == 0) { /* it began in an earlier block */
-            r->len = r->word;
+            take_back(r);
         } else {
             unsigned begin = 64 - (unsigned)__builtin_clzll(before);
 
             keep(r, at + from, begin - from);
         }
         r->number = end == 64;
-        r->word = r->len;
         digits &= ~octet_below(end);
         from = end;
     }
     return from;
 }
 
-/* `n`: OCTET_BLOCK, but for the last block. */
+/* `n`: OCTET_BLOCK at most, which all blocks but the last have. */
 static void add_block(struct rest *r, const char *at, unsigned n)
 {
     const struct octet_bits b = octet_bits(at, n);
     uint64_t words = b.digits | b.letters;
-    uint64_t others = ~words & octet_below(n);
     unsigned from = 0;
 
     if (r->number) {
@@ -87,21 +92,23 @@ static void add_block(struct rest *r, const char *at, unsigned n)
         r->number = from == 64;
     }
     from = leave_out(r, at, words, b.digits & ~octet_below(from), from);
-    if (r->number)
-        return;
-    keep(r, at + from, n - from);
-    if (others != 0)
-        r->word = r->len - (n - 64 + (unsigned)__builtin_clzll(others));
+    if (!r->number)
+        keep(r, at + from, n - from);
 }
 
 static size_t leave_out_numbers(struct bytes body, char *out)
 {
     struct rest r = {.out = out};
+    size_t i = 0;
 
-    for (size_t i = 0; i < body.len; i += OCTET_BLOCK)
-        add_block(&r, body.at + i,
-                  (unsigned)(body.len - i < OCTET_BLOCK ? body.len - i
-                                                        : OCTET_BLOCK));
+    for (; i + OCTET_BLOCK <= body.len; i += OCTET_BLOCK) {
+        if (r.number || octet_has_digit(body.at + i))
+            add_block(&r, body.at + i, OCTET_BLOCK);
+        else
+            keep(&r, body.at + i, OCTET_BLOCK);
+    }
+    if (i < body.len)
+        add_block(&r, body.at + i, (unsigned)(body.len - i));
     return r.len;
 }
 

@@ -12,30 +12,77 @@
 START_TEST(bits_are_those_of_the_octets)
 {
     for (unsigned n = 0; n < 256 * (OCTET_BLOCK + 1); n++) {
-        unsigned len = n % (OCTET_BLOCK + 1);
-        char *text = malloc(len + 1), folded[OCTET_BLOCK];
+        unsigned len = n % (OCTET_BLOCK + 1), digits = 0;
+        char *text = malloc(len + 1);
         struct octet_bits b;
-        uint64_t spaces;
+        uint64_t words;
 
         for (unsigned i = 0; i < len; i++)
             text[i] = (char)(n / (OCTET_BLOCK + 1) * (i + 1) + n);
         text[len] = '7';
         b = octet_bits(text, len);
-        spaces = octet_fold(folded, text, len);
-        ck_assert_uint_eq((b.digits | b.letters | b.high | spaces) &
-                              ~octet_below(len),
+        words = octet_words(text, len);
+        ck_assert_uint_eq((b.digits | b.letters | words) & ~octet_below(len),
                           0);
+        for (unsigned i = 0; i < len; i++) {
+            bool digit = ascii_is_digit(text[i]);
+
+            digits += digit;
+            ck_assert_uint_eq(b.digits >> i & 1, digit);
+            ck_assert_uint_eq(b.letters >> i & 1, ascii_is_letter(text[i]));
+            ck_assert_uint_eq(words >> i & 1,
+                              ascii_is_alnum(text[i]) ||
+                                  (unsigned char)text[i] >= 0x80);
+        }
+        if (len == OCTET_BLOCK)
+            ck_assert_int_eq(octet_has_digit(text), digits > 0);
+        if (len > 0)
+            ck_assert_uint_eq(octet_count(text, len, text[len / 2]),
+                              octet_count(text, len / 2, text[len / 2]) + 1 +
+                                  octet_count(text + len / 2 + 1,
+                                              len - len / 2 - 1,
+                                              text[len / 2]));
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(white_space_becomes_spaces)
+{
+    for (unsigned n = 0; n < 256 * 17; n++) {
+        unsigned len = n % 17, spaces;
+        char *text = malloc(len + 1), folded[16];
+
+        for (unsigned i = 0; i < len; i++)
+            text[i] = (char)(n / 17 * (i + 1) + n);
+        text[len] = ' ';
+        spaces = octet_fold(folded, text, len);
+        ck_assert_uint_eq(spaces & ~octet_below(len), 0);
         for (unsigned i = 0; i < len; i++) {
             bool space = ascii_is_space(text[i]);
 
-            ck_assert_uint_eq(b.digits >> i & 1, ascii_is_digit(text[i]));
-            ck_assert_uint_eq(b.letters >> i & 1, ascii_is_letter(text[i]));
-            ck_assert_uint_eq(b.high >> i & 1, (unsigned char)text[i] >= 0x80);
             ck_assert_uint_eq(spaces >> i & 1, space);
             ck_assert_int_eq(folded[i], space ? ' ' : text[i]);
         }
         free(text);
     }
+}
+END_TEST
+
+START_TEST(one_digit_in_a_block_and_all_of_many_octets_are_found)
+{
+    static char text[16 * 4096];
+
+    memset(text, 'x', sizeof text);
+    ck_assert(!octet_has_digit(text));
+    for (unsigned i = 0; i < OCTET_BLOCK; i++) {
+        text[i] = (char)('0' + i % 10);
+        ck_assert(octet_has_digit(text));
+        text[i] = 'x';
+    }
+    ck_assert_uint_eq(octet_count(text, sizeof text, 'x'), sizeof text);
+    ck_assert_uint_eq(octet_count(text, sizeof text, 'y'), 0);
+    ck_assert_uint_eq(octet_count(text, 1001, 'x'), 1001);
 }
 END_TEST
 
@@ -57,6 +104,8 @@ Suite *suite_octet_block(void)
     TCase *t = tcase_create("octet_block");
 
     tcase_add_test(t, bits_are_those_of_the_octets);
+    tcase_add_test(t, white_space_becomes_spaces);
+    tcase_add_test(t, one_digit_in_a_block_and_all_of_many_octets_are_found);
     tcase_add_test(t, the_next_bit_may_be_the_last_or_none);
     suite_add_tcase(s, t);
     return s;
