@@ -174,12 +174,29 @@ static bool is_read_as_it_comes(const struct fetch_task_tools *t,
            (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
 }
 
+/* Is whether the URL is there all that is asked? */
+static bool is_check(const struct fetch_task_tools *t,
+                     const struct fetch_task *task)
+{
+    const struct engine_lease *l = lease_of(task);
+    struct url u;
+    bool yes;
+
+    if (t->o->check || !t->o->check_external || l->seed)
+        return t->o->check;
+    url_init(&u);
+    yes = url_parse(&u, l->url, NULL, NULL) == URL_OK &&
+          scope_checks(t->o->rules.scope, &u, l->depth, l->kind);
+    url_fini(&u);
+    return yes;
+}
+
 /* A page is read; of a check, HEAD says enough, but servers may take it for
  * what they do not know: its second try is a GET. */
 static enum fetch_want want_of(const struct fetch_task_tools *t,
                                const struct fetch_task *task)
 {
-    if (!t->o->check)
+    if (!is_check(t, task))
         return FETCH_BODY;
     return lease_of(task)->tries == 0 ? FETCH_HEAD : FETCH_NO_BODY;
 }

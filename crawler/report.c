@@ -462,14 +462,19 @@ static bool may_pass(uint16_t status)
  * so in so many words. */
 static bool is_first_check(const struct draft *d)
 {
-    return d->r->o->check && d->lease->tries == 0;
+    return d->result->want == FETCH_HEAD;
+}
+
+static bool is_check(const struct draft *d)
+{
+    return d->result->want != FETCH_BODY;
 }
 
 /* Whether it is there is all that was asked. */
 static void report_check(struct draft *d, uint16_t status)
 {
     if (status < 300) {
-        set_outcome(d->done, OUTCOME_FETCHED, REASON_NONE);
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_CHECKED);
         return;
     }
     set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
@@ -523,7 +528,7 @@ static void report_answer(struct draft *d)
 {
     uint16_t status = d->result->response->status;
 
-    if (d->r->o->check && (status < 300 || status >= 400)) {
+    if (is_check(d) && (status < 300 || status >= 400)) {
         report_check(d, status);
     } else if (status < 300) {
         report_page(d);
@@ -585,7 +590,7 @@ static void report_end(struct draft *d)
         set_outcome(d->done, OUTCOME_FAILED,
                     report_failure_reason(d->result->end));
         d->done->transient = d->result->transient || is_first_check(d);
-        d->done->unsure = d->r->o->check;
+        d->done->unsure = is_check(d);
         break;
     }
 }

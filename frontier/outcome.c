@@ -56,6 +56,7 @@ static const char *const reasons[REASON_COUNT_] = {
     [REASON_NEAR_DUP] = "near_dup",
     [REASON_UNCHANGED] = "unchanged",
     [REASON_IMPORTED] = "imported",
+    [REASON_CHECKED] = "checked",
 };
 
 const char *outcome_status_name(enum outcome_status s)

@@ -81,6 +81,7 @@ enum outcome_reason {
                          digest of its last whole response */
     REASON_IMPORTED, /* fetched, redirect, failed or skipped: so another crawler
                         had it, whose state was imported (engine_calls.h) */
+    REASON_CHECKED,  /* fetched: it is there, which is all that was asked */
     REASON_COUNT_
 };
 

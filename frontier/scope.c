@@ -54,7 +54,7 @@ struct terms {
     int64_t depth;
     size_t max_url_length;
     struct rules include, exclude;
-    uint32_t listings, embedded;
+    uint32_t listings, embedded, checked;
     struct places *places;
     struct terms *before;
 };
@@ -153,6 +153,7 @@ static enum status terms_new(struct terms **out, const struct scope_options *o,
     t->max_url_length = o->max_url_length;
     t->listings = o->listings;
     t->embedded = o->embedded;
+    t->checked = o->checked;
     st =
         rules_init(&t->include, "include", o->include, o->include_count, error);
     if (st == STATUS_OK)
@@ -311,6 +312,14 @@ static bool place_is_in(const struct terms *t, const struct url *u)
     return in;
 }
 
+/* Is `u` in none of the places? */
+static bool is_outside(const struct terms *t, const struct url *u,
+                       uint32_t depth)
+{
+    return depth > 0 && t->mode != SCOPE_ANY &&
+           (t->mode == SCOPE_SEED || !place_is_in(t, u));
+}
+
 static const char *mode_rule(enum scope_mode mode)
 {
     static const char *const names[] = {"scope: seed", "scope: host",
@@ -387,8 +396,7 @@ struct scope_verdict scope_check(struct scope *s, const struct url *u,
 
     if (!v.in)
         return v;
-    if (depth > 0 && t->mode != SCOPE_ANY &&
-        (t->mode == SCOPE_SEED || !place_is_in(t, u)))
+    if (is_outside(t, u, depth))
         return out_because(REASON_SCOPE, mode_rule(t->mode));
     v = check_exclude(t, u);
     return v.in ? check_include(t, u) : v;
@@ -414,6 +422,23 @@ bool scope_embeds(struct scope *s, unsigned kind)
     return has_kind(terms_of(s)->embedded, kind);
 }
 
+static bool checks(const struct terms *t, const struct url *u, uint32_t depth,
+                   unsigned kind)
+{
+    return has_kind(t->checked, kind) && is_outside(t, u, depth);
+}
+
+bool scope_has_checks(struct scope *s)
+{
+    return terms_of(s)->checked != 0;
+}
+
+bool scope_checks(struct scope *s, const struct url *u, uint32_t depth,
+                  unsigned kind)
+{
+    return checks(terms_of(s), u, depth, kind);
+}
+
 struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
                                       uint32_t depth, unsigned kind)
 {
@@ -422,7 +447,7 @@ struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
 
     if (has_kind(t->listings, kind))
         return check_listing(t, u, depth);
-    if (!has_kind(t->embedded, kind))
+    if (!has_kind(t->embedded, kind) && !checks(t, u, depth, kind))
         return scope_check(s, u, depth);
     v = check_length(t, u);
     return v.in ? check_exclude(t, u) : v;

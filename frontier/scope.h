@@ -41,6 +41,8 @@ struct scope_options {
     uint32_t listings; /* to lists of URLs, such as sitemaps */
     uint32_t embedded; /* to parts of the page that has the link, such as
                           images */
+    uint32_t checked;  /* followed out of the places of this scope, too, but
+                          only to see whether the target is there */
 };
 
 /* STATUS_FORMAT: an expression does not compile; `error` says which and
@@ -81,11 +83,18 @@ struct scope_verdict scope_check(struct scope *s, const struct url *u,
 
 /* Is a link of this kind to a part of its page? */
 bool scope_embeds(struct scope *s, unsigned kind);
+/* Are there links whose targets are only checked? */
+bool scope_has_checks(struct scope *s);
+/* Is `u`, found in a link of this kind, out of the places of this scope, and
+ * only looked for there? */
+bool scope_checks(struct scope *s, const struct url *u, uint32_t depth,
+                  unsigned kind);
 /* The same for a URL found in a link of this kind. A list of URLs may be
  * anywhere and need not match an include, since its entries are checked: depth,
  * length and exclude apply; so does SCOPE_SEED, which has no use for lists. A
  * part of a page in scope may be anywhere, at any depth, and need not match an
- * include, so that the page is whole: length and exclude apply. */
+ * include, so that the page is whole: length and exclude apply. The same holds
+ * for what is only checked. */
 struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
                                       uint32_t depth, unsigned kind);
 

@@ -186,6 +186,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .retry_delay_ms = s->retry_delay_ms,
         .robots = s->robots,
         .check = s->check,
+        .check_external = s->check_external,
         .skip_noindex = s->noindex == NOINDEX_SKIP,
         .kinds = settings_link_kinds(s),
         .find_sitemaps = (settings_link_kinds(s) & LINK_BIT(LINK_SITEMAP)) != 0,
@@ -257,6 +258,7 @@ static enum status make_shared(struct crawl_setup *c,
         .embedded = s->assets == ASSETS_ALL
                         ? LINK_SET_EMBEDDED & settings_link_kinds(s)
                         : 0,
+        .checked = s->check_external ? settings_link_kinds(s) & ~LISTINGS : 0,
     };
     const struct guard_options go = {
         .allow_private = s->allow_private,

@@ -21,21 +21,14 @@
 /* The settings by which links of a page are taken or not, whatever the crawl
  * has seen. */
 static const char *const rules[] = {
-    "scope",
-    "include",
-    "exclude",
-    "max-url-len",
-    "follow",
-    "ignore",
-    "assets",
-    "sitemap",
-    "robots",
-    "noindex",
-    "drop-params",
-    "drop-tracking",
-    "drop-empty-params",
-    "sort-query",
-    "queue-key",
+    "scope",         "include",
+    "exclude",       "max-url-len",
+    "follow",        "ignore",
+    "assets",        "check-external",
+    "sitemap",       "robots",
+    "noindex",       "drop-params",
+    "drop-tracking", "drop-empty-params",
+    "sort-query",    "queue-key",
 };
 
 /* The name of a rule that differs, or NULL. */

@@ -25,8 +25,10 @@ static const struct {
     const char *name;
     uint64_t reasons;
 } rules[] = {
-    {"scope", BIT(SCOPE)},
+    /* What comes to be out of scope may be checked, at any depth. */
+    {"scope", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
     {"assets", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
+    {"check-external", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
     {"depth", BIT(DEPTH)},
     {"include", BIT(INCLUDE)},
     {"exclude", BIT(EXCLUDE)},

@@ -119,27 +119,45 @@ static void put(struct broken *b, const struct link_row *l,
         b->st = STATUS_IO;
 }
 
-/* The id of a dropped URL in the crawl that checked it; 0: it did not. */
-static uint64_t find_checked(struct broken *b, struct bytes url)
+/* The id of a dropped URL in that crawl; 0: it does not know it. */
+static uint64_t find(struct broken *b, const struct finals *in,
+                     struct bytes url)
 {
     uint64_t id = 0;
 
-    if (b->checked.r == NULL ||
-        url_canonical(&b->found, url, NULL, NULL) != URL_OK)
+    if (in->r == NULL || url_canonical(&b->found, url, NULL, NULL) != URL_OK)
         return 0;
-    b->st = reader_find(b->checked.r, &b->found, &id);
-    return id;
+    b->st = reader_find(in->r, &b->found, &id);
+    return b->st == STATUS_OK ? id : 0;
+}
+
+/* The target of the link, and which of the crawls knows what came of it. One
+ * that was dropped may have come into this crawl later, or by another link.
+ * 0: nobody has asked for it. */
+static uint64_t target_of(struct broken *b, const struct link_row *l,
+                          const struct finals **of)
+{
+    uint64_t to = l->to;
+
+    *of = &b->own;
+    if (to == 0)
+        to = find(b, &b->own, l->said.dropped);
+    if (to == 0 && b->st == STATUS_OK) {
+        *of = &b->checked;
+        to = find(b, &b->checked, l->said.dropped);
+    }
+    return to;
 }
 
 static bool take_link(void *ctx, const struct link_row *l)
 {
     struct broken *b = ctx;
-    const struct finals *of = l->to != 0 ? &b->own : &b->checked;
-    uint64_t to = l->to != 0 ? l->to : find_checked(b, l->said.dropped), end;
+    const struct finals *of;
+    uint64_t to = target_of(b, l, &of), end;
     bool broken = false;
 
     if (to == 0)
-        return b->st == STATUS_OK; /* not asked for, so nobody knows */
+        return b->st == STATUS_OK;
     end = end_of(of, to, &broken);
     /* a redirect is on the way from a page that has its link, and a row */
     if (broken && end <= of->last && l->kind != LINK_REDIRECT)

@@ -23,6 +23,7 @@
 #include "cli/open_crawl.h"
 #include "cli/report/json_fields.h"
 #include "cli/secret_args.h"
+#include "crawler/html/link_kinds.h"
 #include "crawler/robots/robots.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
@@ -205,7 +206,9 @@ static void ask_scope(struct story *s, const struct crawl_settings *settings)
         v = scope_check(setup.scope, &s->url, 1);
         json_object_set_new(s->out, "in_scope", json_boolean(v.in));
         json_set_str(s->out, "scope_rule", v.rule);
-        if (!v.in)
+        if (scope_checks(setup.scope, &s->url, 1, LINK_A))
+            json_object_set_new(s->out, "check_external", json_true());
+        else if (!v.in)
             json_set_str(s->out, "reason", outcome_reason_name(v.reason));
     }
     crawl_setup_fini(&setup);

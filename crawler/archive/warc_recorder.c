@@ -79,7 +79,7 @@ struct warc_capture *warc_recorder_page(struct warc_recorder *w,
 
     struct warc_capture *c;
 
-    if (w == NULL)
+    if (w == NULL || result->want != FETCH_BODY) /* a check has no body */
         return NULL;
     c = capture(w, &facts, result);
     if (c != NULL && facts.same.url.len > 0 && c->may_repeat)

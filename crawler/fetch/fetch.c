@@ -418,6 +418,7 @@ static void finish_refused(struct fetch *f, int64_t now,
 {
     *out = (struct fetch_result){
         .end = f->end,
+        .want = f->order.want,
         .response = &f->response,
         .started = f->started,
         .ended = now,
@@ -462,6 +463,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                       &first_us);
     *out = (struct fetch_result){
         .end = fetch_end_of(f, code),
+        .want = f->order.want,
         .response = &f->response,
         .body = buf_bytes(&f->body),
         .cut = kept_short(f) ? FETCH_TOO_LONG : fetch_cut_of(f, code),

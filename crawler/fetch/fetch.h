@@ -76,6 +76,7 @@ enum fetch_cut { FETCH_WHOLE, FETCH_TOO_LONG, FETCH_TOO_LATE, FETCH_GONE };
 /* Lives until the fetch is used again. */
 struct fetch_result {
     enum fetch_end end;
+    enum fetch_want want;            /* as ordered */
     bool transient;                  /* a retry may succeed */
     const struct response *response; /* status 0: there was none */
     struct bytes body;

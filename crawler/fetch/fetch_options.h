@@ -59,6 +59,7 @@ struct fetcher_options {
     size_t mime_count;
     uint64_t links_most;     /* most different links of a page; 0: all */
     bool check;              /* of a URL, ask only whether it is there */
+    bool check_external;     /* of those that `rules.scope` checks */
     bool record_links;       /* send every link in scope, with repeats */
     bool record_meta;        /* reports carry row.meta */
     bool tag_texts;          /* reports carry engine_done.text_tag */

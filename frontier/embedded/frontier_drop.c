@@ -84,6 +84,8 @@ enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
 static bool row_may_return(const struct frontier *f, struct outcome o,
                            uint8_t kind)
 {
+    if (o.reason == REASON_CHECKED)
+        return f->o.judge.scope != NULL && scope_has_checks(f->o.judge.scope);
     if (!frontier_may_return(o.reason))
         return false;
     return o.status == OUTCOME_SKIPPED ||
@@ -103,6 +105,8 @@ enum status frontier_keep_row(struct frontier *f, const struct fetch_row *row,
         k.text = row->mime;
     else if (o.reason == REASON_TRUNCATED_LENGTH)
         k.place = f->o.judge.body_most;
+    else if (o.reason == REASON_CHECKED)
+        k.reason = REASON_SCOPE; /* for which nothing more was asked */
     return row_may_return(f, o, kind) ? frontier_keep_drop(f, &k) : STATUS_OK;
 }
 

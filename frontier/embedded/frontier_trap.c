@@ -167,7 +167,8 @@ void frontier_trap_page(struct frontier *f, const struct engine_lease *page,
     size_t count = 0;
 
     if (f->traps == NULL || row->status != OUTCOME_FETCHED ||
-        page->last.seq != 0 || /* it was evidence then */
+        row->reason == REASON_CHECKED || /* nobody has seen it */
+        page->last.seq != 0 ||           /* it was evidence then */
         (f->o.listings >> page->kind & 1) != 0)
         return;
     fresh = xmalloc((n + 1) * sizeof *fresh);

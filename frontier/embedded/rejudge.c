@@ -254,9 +254,10 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
 
 static struct outcome outcome_of_row(const struct kept_drop *k)
 {
-    return (struct outcome){k->reason_of_row == REASON_TRUNCATED_LENGTH
-                                ? OUTCOME_FETCHED
-                                : OUTCOME_SKIPPED,
+    bool fetched = k->reason_of_row == REASON_TRUNCATED_LENGTH ||
+                   k->reason_of_row == REASON_CHECKED;
+
+    return (struct outcome){fetched ? OUTCOME_FETCHED : OUTCOME_SKIPPED,
                             (enum outcome_reason)k->reason_of_row, 0};
 }
 
@@ -279,6 +280,8 @@ static enum status judge_row(struct frontier *f, struct url *u,
                                 .kind = row.kind,
                                 .seed = (row.flags & URL_ROW_SEED) != 0};
     *no = ask_scope(f, u, row.url, &item);
+    if (*no == REASON_NONE && k->reason_of_row == REASON_CHECKED)
+        *no = scope_check(f->o.judge.scope, u, item.depth).reason;
     if (*no != REASON_NONE)
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))

@@ -118,6 +118,7 @@ static const struct {
     {"since", NULL},
     {"record", NULL},
     {"check", NULL},
+    {"check-external", NULL},
 };
 
 bool cluster_settings_are_own(const struct option_spec *o)

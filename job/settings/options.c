@@ -221,6 +221,10 @@ static const struct option_spec specs[] = {
      .help = "fetch what pages are shown with too (links of kind img, srcset, "
              "lazy, script, css, style, media, object, embed), from wherever "
              "it is, or if it is in scope"},
+    {.name = "check-external", FLAG(check_external), .section = SCOPE,
+     .help = "ask whether targets of links out of scope are there, as --check "
+             "does, and follow nothing there but redirects; --what broken has "
+             "those that are not"},
     {.name = "sitemap", CHOICE(sitemap, enum sitemap_choice),
      .fallback = "auto", .section = SCOPE,
      .help = "read the sitemaps that robots.txt names and /sitemap.xml; crawl "

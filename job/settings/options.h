@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 113 /* rows of the table */
+#define CRAWL_OPTIONS 114 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -93,6 +93,7 @@ struct crawl_settings {
     struct option_list allow_port; /* allowed although browsers block them */
     struct option_list follow, ignore; /* see settings_link_kinds() */
     enum asset_scope assets; /* also what a browser needs to show pages */
+    bool check_external;     /* see whether targets out of scope are there */
     enum sitemap_choice sitemap;
     struct option_list sitemap_url; /* sitemaps given by a person */
 

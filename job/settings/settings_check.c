@@ -313,6 +313,31 @@ static enum status check_sitemaps(const struct crawl_settings *s,
     return STATUS_ARG;
 }
 
+/* Refuses --check-external where it has nothing to say. A part of a page on
+ * another host is fetched for --assets, and could not be if it was checked for
+ * a link before. */
+static enum status check_external(const struct crawl_settings *s,
+                                  struct buf *error)
+{
+    const char *why = NULL;
+
+    if (!s->check_external)
+        return STATUS_OK;
+    if (s->check)
+        why = "--check follows no links; --check-external asks for those that "
+              "a crawl leaves out";
+    else if (s->scope == SCOPE_ANY)
+        why = "--check-external is about links out of scope, and --scope any "
+              "leaves none out";
+    else if (s->assets == ASSETS_ALL)
+        why = "--assets fetches what --check-external would only check; with "
+              "--assets same-scope both hold";
+    if (why == NULL)
+        return STATUS_OK;
+    buf_add_str(error, why);
+    return STATUS_ARG;
+}
+
 /* Refuses options about WARC files without --warc, and that one where no bodies
  * come. A --no-warc overrides those
  * of the crawl or a file. */
@@ -396,6 +421,8 @@ enum status settings_check(struct crawl_settings *s, struct buf *error)
         st = check_sitemaps(s, error);
     if (st == STATUS_OK)
         st = check_warc(s, error);
+    if (st == STATUS_OK)
+        st = check_external(s, error);
     if (st == STATUS_OK)
         st = check_metrics(s, error);
     if (st == STATUS_OK)

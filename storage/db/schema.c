@@ -40,7 +40,7 @@
     " WHEN 35 THEN 'removed' WHEN 36 THEN 'stuck' WHEN 37 THEN 'port'"         \
     " WHEN 38 THEN 'same_content' WHEN 39 THEN 'url_form'"                     \
     " WHEN 40 THEN 'near_dup' WHEN 41 THEN 'unchanged'"                        \
-    " WHEN 42 THEN 'imported' END"
+    " WHEN 42 THEN 'imported' WHEN 43 THEN 'checked' END"
 
 #define MET_AT(flags) "CASE WHEN " flags " & 1 THEN 'robots' END"
 

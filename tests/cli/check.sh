@@ -69,14 +69,14 @@ exits 0 "$URLWEIR" export c
 sed -n "s|.*\"url\": \"http://$out:$port\([^\"]*\)\", \"status\": \"\([a-z]*\)\", \"reason\": \([^,]*\),.*|\1 \2 \3|p" out |
     sort >got
 sort >want <<'END'
-/good.html fetched null
+/good.html fetched "checked"
 /gone.html failed "http_404"
-/refused.html fetched null
+/refused.html fetched "checked"
 /broken.png failed "http_500"
 /moved.html redirect null
 /lost.html redirect null
 /denied/x.html denied "robots"
-/big.bin fetched null
+/big.bin fetched "checked"
 END
 diff want got >difference || fail "$(cat difference)"
 [ "$("$URLWEIR" status c --json | json bytes)" -lt 1000000 ] || fail "a body was read"

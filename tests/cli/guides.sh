@@ -54,8 +54,8 @@ grep -qi '95 %\|interval' data.out || fail "no audit: $(cat data.out)"
 
 cp $web/b.html $web/copy.html
 echo '<title>Page A</title><meta name=description content="On C."><h1>C</h1>
-<link rel=alternate hreflang=de href=/a.html><a href=/a.html>another</a><a href=https://other.example/ rel=nofollow>out</a>
-<a href=http://127.0.0.2:@PORT@/x rel=noopener>x</a><a href=/old.html>old</a>
+<link rel=alternate hreflang=de href=/a.html><a href=/a.html>another</a>
+<a href=http://127.0.0.2:@PORT@/x rel=noopener>x</a><a href=http://127.0.0.2:@PORT@/y rel=nofollow>y</a><a href=/old.html>old</a>
 <link rel=canonical href=/a.html>' >$web/c.html
 echo 'no title<img src=/gone.png alt="a picture">' >$web/bare.html
 printf '301\nLocation: /a.html\n' >$web/old.html.head
@@ -72,6 +72,7 @@ is broken.csv <<'END'
 url,status,reason,http_status,redirect_to,src,kind,rel,text
 /gone.html,failed,http_404,404,,/a.html,a,,gone
 /gone.png,failed,http_404,404,,/bare.html,img,,a picture
+http://127.0.0.2:PORT/x,failed,http_404,404,,/c.html,a,noopener,x
 END
 is redirects.csv <<'END'
 /c.html,/old.html,/a.html,""
@@ -116,12 +117,14 @@ is duplicates.csv <<'END'
 END
 is outside.csv <<'END'
 http://127.0.0.2:PORT/x,1,noopener
+http://127.0.0.2:PORT/y,1,nofollow
 END
-is broken-outside.csv <<'END'
+is broken-all.csv <<'END'
 url,status,reason,http_status,redirect_to,src,kind,rel,text
 /gone.html,failed,http_404,404,,/a.html,a,,gone
 /gone.png,failed,http_404,404,,/bare.html,img,,a picture
 http://127.0.0.2:PORT/x,failed,http_404,404,,/c.html,a,noopener,x
+http://127.0.0.2:PORT/y,failed,http_404,404,,/c.html,a,nofollow,y
 END
 grep -q "^${seed}copy.html,1,1" seo.d/lonely.csv || fail "lonely.csv: $(cat seo.d/lonely.csv)"
 grep -q b.html seo.d/noindex.csv || fail "noindex.csv: $(cat seo.d/noindex.csv)"

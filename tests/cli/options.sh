@@ -136,6 +136,7 @@ follow:
 ignore:
   - "area"
 assets: all
+check-external: false
 sitemap: auto
 sitemap-url:
   - "@"

@@ -197,6 +197,63 @@ static bool has_host(struct scope *s, const char *text)
     return has;
 }
 
+#define CHECKED 7
+
+static bool only_checked(struct scope *s, const char *text, uint32_t depth,
+                         unsigned kind)
+{
+    struct url u;
+    bool yes;
+
+    parse(&u, text);
+    yes = scope_checks(s, &u, depth, kind);
+    url_fini(&u);
+    return yes;
+}
+
+START_TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
+{
+    const char *include = "/articles/", *exclude = "secret";
+    struct scope_options o = {.mode = SCOPE_HOST,
+                              .depth = 1,
+                              .max_url_length = 30,
+                              .include = &include,
+                              .include_count = 1,
+                              .exclude = &exclude,
+                              .exclude_count = 1,
+                              .checked = 1U << CHECKED};
+    struct scope *s = NULL;
+
+    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    seed(s, "http://a.example/articles/");
+    ck_assert(scope_has_checks(s));
+    ck_assert(ask_kind(s, "http://b.example/", 9, CHECKED).in);
+    ck_assert(only_checked(s, "http://b.example/", 9, CHECKED));
+    ck_assert(!only_checked(s, "http://b.example/", 0, CHECKED)); /* a seed */
+    ck_assert_int_eq(ask_kind(s, "http://b.example/", 1, 0).reason,
+                     REASON_SCOPE);
+    ck_assert(!only_checked(s, "http://b.example/", 1, 0));
+    ck_assert_int_eq(ask_kind(s, "http://b.example/secret", 1, CHECKED).reason,
+                     REASON_EXCLUDE);
+    ck_assert_int_eq(
+        ask_kind(s, "http://b.example/12345678901234", 1, CHECKED).reason,
+        REASON_URL_LENGTH);
+    /* What is in is judged as ever. */
+    ck_assert(ask_kind(s, "http://a.example/articles/1", 1, CHECKED).in);
+    ck_assert(!only_checked(s, "http://a.example/articles/1", 1, CHECKED));
+    ck_assert_int_eq(ask_kind(s, "http://a.example/", 1, CHECKED).reason,
+                     REASON_INCLUDE);
+    ck_assert_int_eq(
+        ask_kind(s, "http://a.example/articles/", 2, CHECKED).reason,
+        REASON_DEPTH);
+    scope_free(s);
+    s = scope_of(SCOPE_ANY);
+    ck_assert(!scope_has_checks(s));
+    ck_assert(!only_checked(s, "http://b.example/", 1, CHECKED));
+    scope_free(s);
+}
+END_TEST
+
 START_TEST(a_host_is_in_scope_when_some_of_its_urls_are)
 {
     struct scope *s = scope_of(SCOPE_PREFIX);
@@ -496,6 +553,8 @@ Suite *suite_scope(void)
                    a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded);
     tcase_add_test(t,
                    a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded);
+    tcase_add_test(
+        t, what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded);
     tcase_add_test(t, a_host_is_in_scope_when_some_of_its_urls_are);
     tcase_add_test(t, scope_host_is_the_same_host_and_port);
     tcase_add_test(t, http_and_https_on_their_own_ports_are_one_place);

@@ -92,6 +92,7 @@ struct rules {
     int depth; /* -1: none */
     const char *scope, *include, *exclude, *mime, *max_body;
     int url_length, max_links, per_host; /* 0: none */
+    bool checks;                         /* --check-external */
 };
 
 static struct rules any_rules(void)
@@ -109,6 +110,7 @@ static struct rules any_rules(void)
         .url_length = below(4) == 0 ? 40 : 2048,
         .max_links = below(4) == 0 ? 1 + (int)below(3) : 0,
         .per_host = below(4) == 0 ? 1 + (int)below(4) : 0,
+        .checks = below(3) == 0,
     };
 }
 
@@ -153,6 +155,7 @@ static void to_settings(const struct rules *r, struct crawl_settings *s)
     set_number(s, "max-url-len", r->url_length, 0);
     set_number(s, "max-links", r->max_links, 0);
     set_number(s, "per-host", r->per_host, 0);
+    set(s, "check-external", r->checks ? "true" : "false");
 }
 
 /* ---- the model ----------------------------------------------------------- */
@@ -167,25 +170,32 @@ static bool is_refused(const struct rules *r, const struct page *p)
     return p->is_text && !p->redirects && r->mime[0] != '\0';
 }
 
+/* In none of the places of the scope? */
+static bool is_outside(const struct rules *r, const struct page *p)
+{
+    if (strcmp(r->scope, "any") == 0 || p == web)
+        return false;
+    if (strcmp(r->scope, "seed") == 0)
+        return true;
+    if (strcmp(r->scope, "domain") == 0 ? p->host == 2 : p->host != 0)
+        return true;
+    return strcmp(r->scope, "prefix") == 0 && p->dir != 0;
+}
+
 /* Counts the links considered: all, or those of the half that was read. */
 static int links_read(const struct rules *r, const struct page *p)
 {
-    if (is_refused(r, p))
+    if (is_refused(r, p) || (is_outside(r, p) && !p->redirects))
         return 0;
     return is_cut(r, p) ? p->link_count / 2 : p->link_count;
 }
 
 static bool in_scope(const struct rules *r, const struct page *p)
 {
-    if (strcmp(r->scope, "any") != 0 && p != web) {
-        if (strcmp(r->scope, "seed") == 0)
-            return false;
-        if (strcmp(r->scope, "domain") == 0 ? p->host == 2 : p->host != 0)
-            return false;
-        if (strcmp(r->scope, "prefix") == 0 && p->dir != 0)
-            return false;
-    }
-    return !(r->include[0] != '\0' && p->dir == 1) &&
+    bool checked = r->checks && is_outside(r, p);
+
+    return (checked ||
+            (!is_outside(r, p) && !(r->include[0] != '\0' && p->dir == 1))) &&
            !(r->exclude[0] != '\0' && p->dir == 1) &&
            strlen(p->url) <= (size_t)r->url_length;
 }
@@ -193,7 +203,8 @@ static bool in_scope(const struct rules *r, const struct page *p)
 static bool relax(const struct rules *r, int *far, int from, int to, int step)
 {
     if (far[to] <= far[from] + step || !in_scope(r, &web[to]) ||
-        (r->depth >= 0 && far[from] + step > r->depth))
+        (r->depth >= 0 && far[from] + step > r->depth &&
+         !is_outside(r, &web[to])))
         return false;
     far[to] = far[from] + step;
     return true;
@@ -340,6 +351,18 @@ static void read_links(struct sim *m, const struct page *p,
                                                  : REASON_NONE);
 }
 
+static bool is_check(struct sim *m, const struct engine_lease *l)
+{
+    struct url u;
+    bool yes;
+
+    url_init(&u);
+    yes = url_parse(&u, l->url, NULL, NULL) == URL_OK && !l->seed &&
+          scope_checks(m->c.scope, &u, l->depth, l->kind);
+    url_fini(&u);
+    return yes;
+}
+
 /* Reports this lease as a fetcher would. */
 static void answer(struct sim *m, const struct engine_lease *l)
 {
@@ -360,11 +383,14 @@ static void answer(struct sim *m, const struct engine_lease *l)
                     link_finder_redirect(m->finder,
                                          bytes_of_str(web[p->links[0]].url),
                                          &target));
+    else if (is_check(m, l))
+        set_outcome(&d, OUTCOME_FETCHED, REASON_CHECKED);
     else if (is_refused(&m->rules, p))
         set_outcome(&d, OUTCOME_SKIPPED, REASON_MIME);
     else
         read_links(m, p, &d);
-    if (is_cut(&m->rules, p) || is_refused(&m->rules, p))
+    if (is_cut(&m->rules, p) || is_refused(&m->rules, p) ||
+        (is_check(m, l) && !p->redirects))
         m->some_now[i]++;
     else
         m->whole_now[i]++;
@@ -442,8 +468,9 @@ static int first_wrong(const struct sim *m, const char **why)
 
     model(&m->rules, far);
     for (int i = 0; i < PAGES; i++) {
-        bool less =
-            is_cut(&m->rules, &web[i]) || is_refused(&m->rules, &web[i]);
+        bool less = is_cut(&m->rules, &web[i]) ||
+                    is_refused(&m->rules, &web[i]) ||
+                    is_outside(&m->rules, &web[i]);
 
         *why = "is missing";
         if (far[i] < FAR && m->whole[i] + (less ? m->some[i] : 0) == 0)
