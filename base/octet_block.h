@@ -143,6 +143,27 @@ static inline struct octet_bits octet_bits(const char *at, unsigned n)
     return b;
 }
 
+/* Bit i: octet i of up to 16 is `c`, which is not zero. */
+static inline unsigned octet_equal(const char *at, unsigned n, char c)
+{
+    return (unsigned)_mm_movemask_epi8(
+        _mm_cmpeq_epi8(octet_load(at, n), _mm_set1_epi8(c)));
+}
+
+/* Bit i: octet i of up to 16 is no printable character of ASCII, or one of the
+ * four in `c`. */
+static inline unsigned octet_unprintable_or(const char *at, unsigned n,
+                                            const char c[4])
+{
+    __m128i v = octet_load(at, n);
+    __m128i found = _mm_cmplt_epi8(v, _mm_set1_epi8(' '));
+
+    found = _mm_or_si128(found, _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7f)));
+    for (unsigned i = 0; i < 4; i++)
+        found = _mm_or_si128(found, _mm_cmpeq_epi8(v, _mm_set1_epi8(c[i])));
+    return (unsigned)_mm_movemask_epi8(found) & ((1U << n) - 1);
+}
+
 /* Copies up to 16 octets, with a space for each octet of white space (that of
  * HTML); bit i of the result: octet i is one. There is room for 16 at `to`. */
 static inline unsigned octet_fold(char *to, const char *at, unsigned n)
@@ -203,6 +224,30 @@ static inline struct octet_bits octet_bits(const char *at, unsigned n)
         b.letters |= (uint64_t)ascii_is_letter(at[i]) << i;
     }
     return b;
+}
+
+static inline unsigned octet_equal(const char *at, unsigned n, char c)
+{
+    unsigned all = 0;
+
+    for (unsigned i = 0; i < n && i < 16; i++)
+        all |= (unsigned)(at[i] == c) << i;
+    return all;
+}
+
+static inline unsigned octet_unprintable_or(const char *at, unsigned n,
+                                            const char c[4])
+{
+    unsigned all = 0;
+
+    for (unsigned i = 0; i < n && i < 16; i++) {
+        unsigned char octet = (unsigned char)at[i];
+
+        all |= (unsigned)(octet < ' ' || octet >= 0x7f ||
+                          memchr(c, octet, 4) != NULL)
+               << i;
+    }
+    return all;
 }
 
 static inline unsigned octet_fold(char *to, const char *at, unsigned n)

@@ -105,21 +105,25 @@ struct bytes html_word_text(enum html_word word);
 
 #include <stdint.h>
 
+#include "base/octet_block.h"
+
 #define FACTOR_LOW  UINT64_C(0x%016x)
 #define FACTOR_HIGH UINT64_C(0x%016x)
 #define HASH_BITS   %d
 #define WORD_LONGEST 16
 
 struct word {
-    char text[WORD_LONGEST]; /* filled up with zeros */
+    char text[WORD_LONGEST];
     uint8_t len;
+    uint64_t half[2]; /* its octets, the first lowest, and zeros */
 };
 
 static const struct word words[WORD_COUNT_] = {
-    [WORD_OTHER] = {"", 0},
+    [WORD_OTHER] = {"", 0, {0, 0}},
 """ % (m, n, BITS))
         for w in WORDS:
-            f.write('    [%s] = {"%s", %d},\n' % (ident(w), w, len(w)))
+            f.write('    [%s] = {"%s", %d, {UINT64_C(0x%x), UINT64_C(0x%x)}},\n'
+                    % ((ident(w), w, len(w)) + pack(w)))
         f.write('};\n\nstatic const uint8_t slots[1 << HASH_BITS] = {\n')
         for h in sorted(slots):
             f.write('    [%d] = %s,\n' % (h, ident(WORDS[slots[h] - 1])))
@@ -139,56 +143,23 @@ static uint64_t lower_octets(uint64_t v)
     return v | ((from_a & ~past_z & ascii) >> 2);
 }
 
-/* One to eight octets as a number, the first of them lowest. Two loads that
- * overlap are several times faster than a copy of unknown length. */
-static uint64_t load_octets(const char *p, size_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t whole = 0;
-    uint32_t a4, b4;
-    uint16_t a2, b2;
-
-    if (n == 8) {
-        memcpy(&whole, p, 8);
-        return whole;
-    }
-    if (n >= 4) {
-        memcpy(&a4, p, 4);
-        memcpy(&b4, p + n - 4, 4);
-        return a4 | (uint64_t)b4 << (8 * (n - 4));
-    }
-    if (n >= 2) {
-        memcpy(&a2, p, 2);
-        memcpy(&b2, p + n - 2, 2);
-        return a2 | (uint64_t)b2 << (8 * (n - 2));
-    }
-    return (unsigned char)*p;
-#else
-    uint64_t whole = 0;
-
-    while (n-- > 0)
-        whole = whole << 8 | (unsigned char)p[n];
-    return whole;
-#endif
-}
-
 enum html_word html_word_of(struct bytes name)
 {
-    uint64_t half[2] = {0, 0}, text[2];
-    enum html_word word;
+    uint64_t half[2] = {0, 0};
+    const struct word *w;
+    unsigned slot;
 
     if (name.len == 0 || name.len > WORD_LONGEST)
         return WORD_OTHER;
-    half[0] = lower_octets(load_octets(name.at, name.len < 8 ? name.len : 8));
+    half[0] = lower_octets(octet_number(name.at, name.len < 8 ? name.len : 8));
     if (name.len > 8)
-        half[1] = lower_octets(load_octets(name.at + 8, name.len - 8));
-    word = (enum html_word)slots[(half[0] * FACTOR_LOW + half[1] * FACTOR_HIGH)
-                                 >> (64 - HASH_BITS)];
-    text[0] = load_octets(words[word].text, 8);
-    text[1] = load_octets(words[word].text + 8, 8);
-    return half[0] == text[0] && half[1] == text[1] &&
-                   name.len == words[word].len
-               ? word
+        half[1] = lower_octets(octet_number(name.at + 8, name.len - 8));
+    slot = slots[(half[0] * FACTOR_LOW + half[1] * FACTOR_HIGH) >>
+                 (64 - HASH_BITS)];
+    w = &words[slot];
+    return half[0] == w->half[0] && half[1] == w->half[1] &&
+                   name.len == w->len
+               ? (enum html_word)slot
                : WORD_OTHER;
 }
 

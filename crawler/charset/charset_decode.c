@@ -35,13 +35,13 @@ static bool within(unsigned c, unsigned low, unsigned high)
 /* The first octet that is not ASCII. */
 static const char *ascii_until(const char *at, const char *end)
 {
-    uint64_t eight;
+    uint64_t v[4];
 
-    while (end - at >= 8) {
-        memcpy(&eight, at, 8);
-        if (eight & UINT64_C(0x8080808080808080))
+    while (end - at >= (ptrdiff_t)sizeof v) {
+        memcpy(v, at, sizeof v);
+        if ((v[0] | v[1] | v[2] | v[3]) & UINT64_C(0x8080808080808080))
             break;
-        at += 8;
+        at += sizeof v;
     }
     while (at < end && (octet)*at < 0x80)
         at++;

@@ -134,6 +134,10 @@ bool html_finish_tag(struct html_reader *r)
 {
     struct html_attr ignored;
 
+    if (html_tag_ends(r)) { /* as most do */
+        r->at++;
+        return !end_tag_here(r, true);
+    }
     while (html_next_attr(r, &ignored))
         ;
     return r->tag_whole;

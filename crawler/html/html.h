@@ -70,6 +70,12 @@ enum html_token html_next(struct html_reader *r);
  * caller ignores the others. False: no more. */
 bool html_next_attr(struct html_reader *r, struct html_attr *out);
 
+/* Does nothing but the > of the tag follow? */
+static inline bool html_tag_ends(const struct html_reader *r)
+{
+    return r->in_tag && r->at < r->end && *r->at == '>';
+}
+
 /* Reads the tag to its end. False: the page ended inside the tag, which is
  * then no token at all. .self_closing is known after this. */
 bool html_finish_tag(struct html_reader *r);

@@ -22,7 +22,7 @@ static const struct charset *of_head(struct bytes body)
             bytes_trim(r.text).len > 0) {
             html_tree_text(&tree);
         } else if (token == HTML_END_TAG && html_finish_tag(&r)) {
-            html_tree_end(&tree, r.name);
+            html_tree_end(&tree, start.word, r.name);
         } else if (token == HTML_START_TAG && html_finish_tag(&r)) {
             struct html_place place = html_tree_start(&tree, &start);
             const struct charset *c = NULL;

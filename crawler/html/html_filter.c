@@ -21,8 +21,9 @@
 #include "crawler/html/html_markup.h"
 
 #define VALUE_CEILING ((size_t)8 << 20)
-#define MARKUP_BEGIN  "<links>"
-#define MARKUP_END    "</links>"
+_Static_assert(VALUE_CEILING <= MARKUP_VALUE_MOST, "a plain value is written");
+#define MARKUP_BEGIN "<links>"
+#define MARKUP_END   "</links>"
 
 void html_filter_init(struct html_filter *f, size_t markup_ceiling)
 {
@@ -59,7 +60,7 @@ static bool read_attrs(struct html_filter *f, uint32_t asked)
     struct html_attr a;
 
     f->found = 0;
-    if (asked == 0)
+    if (asked == 0 || html_tag_ends(&f->reader))
         return html_finish_tag(&f->reader);
     while (html_next_attr(&f->reader, &a)) {
         unsigned place = html_attr_place(html_word_of(a.name));
@@ -102,10 +103,34 @@ static bool value_is(struct html_filter *f, enum html_attr_bit bit,
 
 /* ---- writing ------------------------------------------------------------- */
 
+/* Most values are written as they stand in the page. */
+static void write_plain(struct html_filter *f, struct bytes name,
+                        struct bytes value)
+{
+    char *to = buf_room(&f->markup, name.len + value.len + 4);
+
+    if (to == NULL)
+        return;
+    *to = ' ';
+    memcpy(to + 1, name.at, name.len);
+    to += name.len + 1;
+    memcpy(to, "=\"", 2);
+    memcpy(to + 2, value.at, value.len);
+    to[2 + value.len] = '"';
+    buf_grew(&f->markup, name.len + value.len + 4);
+}
+
 static void write_attr(struct html_filter *f, unsigned place)
 {
+    struct bytes name = html_word_text(html_attr_word(place));
+
+    if (f->value[place].len <= VALUE_CEILING &&
+        html_markup_is_same(f->value[place])) {
+        write_plain(f, name, f->value[place]);
+        return;
+    }
     buf_add_char(&f->markup, ' ');
-    buf_add_bytes(&f->markup, html_word_text(html_attr_word(place)));
+    buf_add_bytes(&f->markup, name);
     buf_add(&f->markup, "=\"", 2);
     html_markup_write(&f->markup,
                       value_of(f, (enum html_attr_bit)(1U << place)));
@@ -349,7 +374,7 @@ static void take_end(struct html_filter *f)
         html_anchors_end(&f->anchors);
     else if (html_is_heading(w))
         html_heading_end(&f->heading);
-    html_tree_end(&f->tree, f->reader.name);
+    html_tree_end(&f->tree, w, f->reader.name);
 }
 
 /* ---- text ---------------------------------------------------------------- */

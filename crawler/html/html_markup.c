@@ -13,11 +13,26 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/octet_block.h"
 
-static bool stands_for_itself(char c)
+/* The octets at the beginning of `value` that stand for themselves. */
+static size_t same_octets(struct bytes value)
 {
-    return c >= ' ' && c < 0x7f && c != '"' && c != '&' && c != '<' &&
-           c != '\\';
+    size_t i = 0;
+
+    for (; i < value.len; i += 16) {
+        unsigned n = value.len - i < 16 ? (unsigned)(value.len - i) : 16;
+        unsigned other = octet_unprintable_or(value.at + i, n, "\"&<\\");
+
+        if (other != 0)
+            return i + (unsigned)__builtin_ctz(other);
+    }
+    return value.len;
+}
+
+bool html_markup_is_same(struct bytes value)
+{
+    return same_octets(value) == value.len;
 }
 
 static void write_octet(struct buf *out, unsigned char c)
@@ -32,11 +47,10 @@ void html_markup_write(struct buf *out, struct bytes value)
     size_t at = out->len;
 
     for (size_t i = 0; i < value.len; i++) {
-        size_t begin = i;
+        size_t same = same_octets(bytes_skip(value, i));
 
-        while (i < value.len && stands_for_itself(value.at[i]))
-            i++;
-        buf_add(out, value.at + begin, i - begin);
+        buf_add(out, value.at + i, same);
+        i += same;
         if (i < value.len && value.at[i] != '\0')
             write_octet(out, (unsigned char)value.at[i]);
     }

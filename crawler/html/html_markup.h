@@ -17,6 +17,9 @@
  * is told XML_PARSE_HUGE. */
 #define MARKUP_VALUE_MOST ((size_t)9 << 20)
 
+/* Is `value`, of MARKUP_VALUE_MOST octets at most, written as it is? */
+bool html_markup_is_same(struct bytes value);
+
 /* Appends any octets as a value, without zero octets. One longer than
  * MARKUP_VALUE_MOST when written is left empty. */
 void html_markup_write(struct buf *out, struct bytes value);

@@ -43,33 +43,6 @@ struct html_open html_open_of(enum html_word word, struct bytes name,
                               .hash = name_hash(word, name)};
 }
 
-bool html_open_same_name(const struct html_open *a, const struct html_open *b)
-{
-    return a->word == b->word && a->hash == b->hash;
-}
-
-const struct html_open *html_stack_top(const struct html_stack *s)
-{
-    return &s->stack[s->depth];
-}
-
-void html_stack_pop(struct html_stack *s)
-{
-    const struct html_open *e = html_stack_top(s);
-
-    s->special = e->special;
-    s->scope = e->scope;
-    if (e->space == HTML_SPACE)
-        s->last[e->word] = e->same;
-    s->depth--;
-}
-
-void html_stack_close(struct html_stack *s, unsigned place)
-{
-    while (place > 0 && s->depth >= place)
-        html_stack_pop(s);
-}
-
 void html_stack_push(struct html_stack *s, struct html_open e)
 {
     uint16_t place;
@@ -108,21 +81,6 @@ void html_stack_remove(struct html_stack *s, unsigned place)
     html_stack_close(s, place);
     for (unsigned i = 0; i < n; i++)
         html_stack_push(s, inside[i]);
-}
-
-bool html_stack_top_is(const struct html_stack *s, enum html_word word)
-{
-    return s->depth > 0 && s->last[word] == s->depth;
-}
-
-unsigned html_stack_in_scope(const struct html_stack *s, enum html_word word,
-                             enum html_word wall)
-{
-    unsigned place = s->last[word];
-
-    if (place < s->scope || (wall != WORD_OTHER && place < s->last[wall]))
-        return 0;
-    return place;
 }
 
 unsigned html_stack_in_table(const struct html_stack *s, enum html_word word)

@@ -52,24 +52,60 @@ void html_stack_clear(struct html_stack *s);
 
 struct html_open html_open_of(enum html_word word, struct bytes name,
                               enum html_space space);
-bool html_open_same_name(const struct html_open *a, const struct html_open *b);
+static inline bool html_open_same_name(const struct html_open *a,
+                                       const struct html_open *b)
+{
+    return a->word == b->word && a->hash == b->hash;
+}
 
 void html_stack_push(struct html_stack *s, struct html_open e);
 void html_stack_push_word(struct html_stack *s, enum html_word word);
-void html_stack_pop(struct html_stack *s);
+
+static inline void html_stack_pop(struct html_stack *s)
+{
+    const struct html_open *e = &s->stack[s->depth--];
+
+    s->special = e->special;
+    s->scope = e->scope;
+    if (e->space == HTML_SPACE)
+        s->last[e->word] = e->same;
+}
+
 /* Pops the element at `place` and all inside it; does nothing for 0. */
-void html_stack_close(struct html_stack *s, unsigned place);
+static inline void html_stack_close(struct html_stack *s, unsigned place)
+{
+    while (place > 0 && s->depth >= place)
+        html_stack_pop(s);
+}
+
 /* Takes one element out and leaves those inside it. */
 void html_stack_remove(struct html_stack *s, unsigned place);
 
 /* The innermost element; meaningless if the stack is empty. */
-const struct html_open *html_stack_top(const struct html_stack *s);
-bool html_stack_top_is(const struct html_stack *s, enum html_word word);
+static inline const struct html_open *html_stack_top(const struct html_stack *s)
+{
+    return &s->stack[s->depth];
+}
+
+static inline bool html_stack_top_is(const struct html_stack *s,
+                                     enum html_word word)
+{
+    return s->depth > 0 && s->last[word] == s->depth;
+}
 
 /* The place of `word` in scope, which `wall` (unless WORD_OTHER) ends as well;
  * 0: none. */
-unsigned html_stack_in_scope(const struct html_stack *s, enum html_word word,
-                             enum html_word wall);
+static inline unsigned html_stack_in_scope(const struct html_stack *s,
+                                           enum html_word word,
+                                           enum html_word wall)
+{
+    unsigned place = s->last[word];
+
+    if (place < s->scope || (wall != WORD_OTHER && place < s->last[wall]))
+        return 0;
+    return place;
+}
+
 /* The place of `word` in table scope; 0: none. */
 unsigned html_stack_in_table(const struct html_stack *s, enum html_word word);
 /* The innermost of some words, or 0. */

@@ -424,9 +424,9 @@ static bool end_foreign(struct html_tree *t, const struct html_open *end)
     return false;
 }
 
-void html_tree_end(struct html_tree *t, struct bytes name)
+void html_tree_end(struct html_tree *t, enum html_word word, struct bytes name)
 {
-    struct html_open end = html_open_of(html_word_of(name), name, HTML_SPACE);
+    struct html_open end = html_open_of(word, name, HTML_SPACE);
 
     if (t->in_raw) {
         t->in_raw = false;
@@ -458,21 +458,4 @@ void html_tree_text(struct html_tree *t)
     if (t->part == TREE_HEAD && !in_template(t))
         enter_body(t);
     t->frameset_ok = false;
-}
-
-bool html_tree_has(const struct html_tree *t, enum html_word word)
-{
-    return t->open.last[word] > 0;
-}
-
-bool html_tree_in_foreign(const struct html_tree *t)
-{
-    return t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE;
-}
-
-bool html_tree_is_in(const struct html_tree *t, enum html_word word,
-                     enum html_space space)
-{
-    return t->open.depth > 0 && html_stack_top(&t->open)->word == word &&
-           html_stack_top(&t->open)->space == space;
 }

@@ -56,16 +56,30 @@ struct html_place {
 void html_tree_begin(struct html_tree *t);
 struct html_place html_tree_start(struct html_tree *t,
                                   const struct html_start *tag);
-void html_tree_end(struct html_tree *t, struct bytes name);
+/* `name` is that of `word`. */
+void html_tree_end(struct html_tree *t, enum html_word word, struct bytes name);
+
 /* Is an HTML element of this word open? */
-bool html_tree_has(const struct html_tree *t, enum html_word word);
+static inline bool html_tree_has(const struct html_tree *t, enum html_word word)
+{
+    return t->open.last[word] > 0;
+}
+
 /* Text that is not only white space occurs here. */
 void html_tree_text(struct html_tree *t);
 
 /* Are CDATA sections allowed here? */
-bool html_tree_in_foreign(const struct html_tree *t);
+static inline bool html_tree_in_foreign(const struct html_tree *t)
+{
+    return t->open.depth > 0 && html_stack_top(&t->open)->space != HTML_SPACE;
+}
+
 /* Is the innermost element `word` of this space? */
-bool html_tree_is_in(const struct html_tree *t, enum html_word word,
-                     enum html_space space);
+static inline bool html_tree_is_in(const struct html_tree *t,
+                                   enum html_word word, enum html_space space)
+{
+    return t->open.depth > 0 && html_stack_top(&t->open)->word == word &&
+           html_stack_top(&t->open)->space == space;
+}
 
 #endif

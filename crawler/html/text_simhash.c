@@ -155,16 +155,16 @@ static inline uint64_t hash_word(const char *at, size_t n, size_t room)
     return mix(h, room >= 8 ? load(at) & keep[n] : octet_number(at, n));
 }
 
-/* Adds the word between `at` and `after` of a piece that ends at `end`. */
-static inline void add_word(struct text_simhash *s, const char *at,
-                            const char *after, const char *end)
+/* Adds a word; `room`: octets from its beginning to the end of the piece. */
+static inline void add_word(struct text_simhash *s, struct text_words *w,
+                            struct bytes word, size_t room)
 {
-    uint64_t hash = hash_word(at, (size_t)(after - at), (size_t)(end - at));
+    uint64_t hash = hash_word(word.at, word.len, room);
 
-    if (++s->words >= TEXT_SIMHASH_WORDS)
-        vote(s, shingle(s->word, hash));
-    s->word[0] = s->word[1];
-    s->word[1] = hash;
+    if (++w->count >= TEXT_SIMHASH_WORDS)
+        vote(s, shingle(w->hash, hash));
+    w->hash[0] = w->hash[1];
+    w->hash[1] = hash;
 }
 
 void text_simhash_begin(struct text_simhash *s)
@@ -172,7 +172,7 @@ void text_simhash_begin(struct text_simhash *s)
     memset(s, 0, sizeof *s);
 }
 
-static const char *take_edge(const char *block, uint64_t *edges)
+static inline const char *take_edge(const char *block, uint64_t *edges)
 {
     const char *at = block + __builtin_ctzll(*edges);
 
@@ -180,44 +180,43 @@ static const char *take_edge(const char *block, uint64_t *edges)
     return at;
 }
 
-/* Adds the words that end in a block; `begin`: where one began that has not
- * ended, or NULL. Returns the same for the next block. */
-static inline const char *add_block(struct text_simhash *s, const char *block,
-                                    uint64_t mask, const char *begin,
-                                    const char *end)
-{
-    /* Bit i: octet i begins a word, or is the first behind one. */
-    uint64_t edges = mask ^ (mask << 1 | (begin != NULL));
-
-    if (begin == NULL && edges != 0)
-        begin = take_edge(block, &edges);
-    while (edges != 0) {
-        add_word(s, begin, take_edge(block, &edges), end);
-        if (edges == 0)
-            return NULL;
-        begin = take_edge(block, &edges);
-    }
-    return begin;
-}
-
+/* A copy of what is known of the words stays in registers meanwhile. After a
+ * block that a word may reach past, an empty one ends it at the end of the
+ * piece. */
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
     const char *end = piece.at + piece.len, *begin = NULL;
+    struct text_words words = s->words;
 
-    for (size_t i = 0; i < piece.len; i += OCTET_BLOCK) {
-        size_t n = piece.len - i < OCTET_BLOCK ? piece.len - i : OCTET_BLOCK;
+    for (const char *block = piece.at; block < end || begin != NULL;) {
+        size_t left = (size_t)(end - block);
+        size_t n = left < OCTET_BLOCK ? left : OCTET_BLOCK;
+        uint64_t mask = octet_words(block, (unsigned)n);
+        /* Bit i: octet i begins a word, or is the first behind one. */
+        uint64_t edges = mask ^ (mask << 1 | (begin != NULL));
 
-        begin = add_block(s, piece.at + i,
-                          octet_words(piece.at + i, (unsigned)n), begin, end);
+        while (edges != 0) {
+            const char *after;
+
+            if (begin == NULL)
+                begin = take_edge(block, &edges);
+            if (edges == 0)
+                break;
+            after = take_edge(block, &edges);
+            add_word(s, &words, bytes_of(begin, (size_t)(after - begin)),
+                     (size_t)(end - begin));
+            begin = NULL;
+        }
+        block += n;
     }
-    if (begin != NULL)
-        add_word(s, begin, end, end);
+    s->words = words;
 }
 
 uint64_t text_simhash_end(struct text_simhash *s)
 {
-    uint64_t shingles =
-        s->words < TEXT_SIMHASH_WORDS ? 0 : s->words - TEXT_SIMHASH_WORDS + 1;
+    uint64_t shingles = s->words.count < TEXT_SIMHASH_WORDS
+                            ? 0
+                            : s->words.count - TEXT_SIMHASH_WORDS + 1;
     uint64_t print = 0;
 
     if (shingles < TEXT_SIMHASH_LEAST)

@@ -25,9 +25,13 @@
                                  */
 #define TEXT_SIMHASH_WAITING 32 /* hashes counted at a time */
 
+struct text_words {
+    uint64_t hash[TEXT_SIMHASH_WORDS - 1]; /* of the latest words */
+    uint64_t count;                        /* of all */
+};
+
 struct text_simhash {
-    uint64_t word[TEXT_SIMHASH_WORDS - 1]; /* hashes of the latest words */
-    uint64_t words;
+    struct text_words words;
     /* Per bit, how many shingles have it is the sum of: the hashes that wait;
      * both words of sum[0] to sum[3], which stand for 1, 2, 4 and 8; sixteens,
      * for 16; 32 times the octets of packed[i], for bits 8 i to 8 i + 7;

@@ -14,6 +14,7 @@
  * repeated, so to "shorten a path" means to cut it at the last slash.
  */
 #include "base/ascii.h"
+#include "base/octet_block.h"
 #include "frontier/url/percent.h"
 #include "frontier/url/url.h"
 #include "frontier/url/url_authority.h"
@@ -106,6 +107,28 @@ static bool path_is_plain(struct bytes in)
     return !(classes & (OCTET_PATH | OCTET_MARK)) && dots == 0;
 }
 
+/* The same for most paths, 16 octets at a time: true if they have only letters,
+ * digits and slashes, and - . _ where these need no care. */
+static bool path_is_simple(struct bytes in)
+{
+    unsigned before = 1; /* a slash */
+
+    for (size_t i = 0; i < in.len; i += 16) {
+        const char *at = in.at + i;
+        unsigned n = in.len - i < 16 ? (unsigned)(in.len - i) : 16;
+        const struct octet_bits b = octet_bits(at, n);
+        unsigned slashes = octet_equal(at, n, '/');
+        unsigned dots = octet_equal(at, n, '.');
+        unsigned simple = (unsigned)(b.digits | b.letters) | slashes | dots |
+                          octet_equal(at, n, '-') | octet_equal(at, n, '_');
+
+        if (simple != octet_below(n) || (dots & (slashes << 1 | before)) != 0)
+            return false;
+        before = slashes >> 15;
+    }
+    return true;
+}
+
 static size_t segment_length(struct bytes in)
 {
     size_t n = 0;
@@ -121,7 +144,7 @@ static void add_path(struct url *u, struct bytes in)
 {
     bool more;
 
-    if (path_is_plain(in)) {
+    if (path_is_simple(in) || path_is_plain(in)) {
         buf_add_char(&u->text, '/');
         buf_add_bytes(&u->text, in);
         return;

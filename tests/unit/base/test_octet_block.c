@@ -47,20 +47,26 @@ START_TEST(bits_are_those_of_the_octets)
 }
 END_TEST
 
-START_TEST(white_space_becomes_spaces)
+START_TEST(sixteen_octets_are_classed_and_white_space_becomes_spaces)
 {
     for (unsigned n = 0; n < 256 * 17; n++) {
-        unsigned len = n % 17, spaces;
+        unsigned len = n % 17, spaces, same, others;
         char *text = malloc(len + 1), folded[16];
 
         for (unsigned i = 0; i < len; i++)
             text[i] = (char)(n / 17 * (i + 1) + n);
         text[len] = ' ';
         spaces = octet_fold(folded, text, len);
-        ck_assert_uint_eq(spaces & ~octet_below(len), 0);
+        same = octet_equal(text, len, '-');
+        others = octet_unprintable_or(text, len, "-<~z");
+        ck_assert_uint_eq((spaces | same | others) & ~octet_below(len), 0);
         for (unsigned i = 0; i < len; i++) {
             bool space = ascii_is_space(text[i]);
 
+            ck_assert_uint_eq(same >> i & 1, text[i] == '-');
+            ck_assert_uint_eq(others >> i & 1,
+                              text[i] < ' ' || text[i] == 0x7f ||
+                                  strchr("-<~z", text[i]) != NULL);
             ck_assert_uint_eq(spaces >> i & 1, space);
             ck_assert_int_eq(folded[i], space ? ' ' : text[i]);
         }
@@ -104,7 +110,8 @@ Suite *suite_octet_block(void)
     TCase *t = tcase_create("octet_block");
 
     tcase_add_test(t, bits_are_those_of_the_octets);
-    tcase_add_test(t, white_space_becomes_spaces);
+    tcase_add_test(t,
+                   sixteen_octets_are_classed_and_white_space_becomes_spaces);
     tcase_add_test(t, one_digit_in_a_block_and_all_of_many_octets_are_found);
     tcase_add_test(t, the_next_bit_may_be_the_last_or_none);
     suite_add_tcase(s, t);

@@ -6,6 +6,7 @@
  * test_url_any.c.
  */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "frontier/url/url.h"
@@ -133,6 +134,34 @@ START_TEST(url_4_4_dot_segments_are_resolved)
     };
 
     CHECK_ALL(table, NULL);
+}
+END_TEST
+
+/* Paths are looked at in blocks, whose edges may be anywhere. */
+START_TEST(url_4_4_dots_and_escapes_are_seen_wherever_they_stand)
+{
+    char before[41], in[128], out[128];
+    struct url u;
+
+    url_init(&u);
+    memset(before, 'a', sizeof before);
+    for (int n = 0; n < (int)sizeof before; n++) {
+        snprintf(in, sizeof in, "http://h/%.*s/./b%.*s", n, before, n, before);
+        snprintf(out, sizeof out, "http://h/%.*s/b%.*s", n, before, n, before);
+        ck_assert_int_eq(url_parse(&u, bytes_of_str(in), NULL, NULL), URL_OK);
+        ck_assert_str_eq(buf_str(&u.text), out);
+        snprintf(in, sizeof in, "http://h/%.*s/.b-_.%.*s", n, before, n,
+                 before);
+        ck_assert_int_eq(url_parse(&u, bytes_of_str(in), NULL, NULL), URL_OK);
+        ck_assert_str_eq(buf_str(&u.text), in);
+        snprintf(in, sizeof in, "http://h/%.*s^\xc3\xa9%.*s", n, before, n,
+                 before);
+        snprintf(out, sizeof out, "http://h/%.*s%%5E%%C3%%A9%.*s", n, before, n,
+                 before);
+        ck_assert_int_eq(url_parse(&u, bytes_of_str(in), NULL, NULL), URL_OK);
+        ck_assert_str_eq(buf_str(&u.text), out);
+    }
+    url_fini(&u);
 }
 END_TEST
 
@@ -480,6 +509,7 @@ Suite *suite_url(void)
     tcase_add_test(t, url_4_4_userinfo_ends_at_the_last_at_sign);
     tcase_add_test(t, url_4_4_default_ports_are_left_out);
     tcase_add_test(t, url_4_4_dot_segments_are_resolved);
+    tcase_add_test(t, url_4_4_dots_and_escapes_are_seen_wherever_they_stand);
     tcase_add_test(t, url_4_4_other_schemes_are_refused);
     tcase_add_test(t, rfc3986_5_4_references_resolve);
     tcase_add_test(t, url_4_4_references_take_from_the_base_what_they_lack);
