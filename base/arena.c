@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.c - memory of one lifetime: a chain of blocks, the first one kept. */
+/*
+ * arena.c - memory of one lifetime: a chain of blocks, the last one kept.
+ *
+ * Blocks double in size: most pages need a few KiB, and memory that was not
+ * touched lately is in no cache.
+ */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -9,7 +14,8 @@
 
 #include "base/mem.h"
 
-#define BLOCK_SIZE ((size_t)64 << 10)
+#define BLOCK_LEAST ((size_t)4 << 10)
+#define BLOCK_MOST  ((size_t)64 << 10) /* but for what is larger by itself */
 
 struct block {
     struct block *next;
@@ -40,6 +46,14 @@ struct arena *arena_new(size_t ceiling)
     return a;
 }
 
+/* The size of the block behind `b`, or of the first. */
+static size_t next_size(const struct block *b)
+{
+    if (b == NULL)
+        return BLOCK_LEAST;
+    return b->size < BLOCK_MOST / 2 ? 2 * b->size : BLOCK_MOST;
+}
+
 void *arena_try(struct arena *a, size_t size)
 {
     const size_t align = alignof(max_align_t);
@@ -50,7 +64,7 @@ void *arena_try(struct arena *a, size_t size)
         return NULL;
     size = (size + align - 1) / align * align;
     if (b == NULL || size > b->size - b->used) {
-        b = block_new(size > BLOCK_SIZE ? size : BLOCK_SIZE);
+        b = block_new(size > next_size(b) ? size : next_size(b));
         b->next = a->head;
         a->head = b;
     }
@@ -79,7 +93,7 @@ void arena_reset(struct arena *a)
     while (a->head != NULL) {
         struct block *next = a->head->next;
 
-        if (keep == NULL && a->head->size == BLOCK_SIZE)
+        if (keep == NULL && a->head->size <= BLOCK_MOST)
             keep = a->head;
         else
             free(a->head);

@@ -400,7 +400,9 @@ static void visit_text(struct html_filter *f, const struct html_wants *wants)
 {
     struct bytes s = f->reader.text;
 
-    if (html_tree_has(&f->tree, WORD_TEMPLATE) ||
+    if (!f->anchors.open && !f->heading.open)
+        s = bytes_skip_space(s); /* between tags there is often nothing else */
+    if (s.len == 0 || html_tree_has(&f->tree, WORD_TEMPLATE) ||
         html_tree_is_in(&f->tree, WORD_STYLE, SVG_SPACE))
         return;
     if (memchr(s.at, '&', s.len) != NULL && f->reader.text_state == HTML_DATA) {

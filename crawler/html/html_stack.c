@@ -19,12 +19,10 @@ void html_stack_clear(struct html_stack *s)
     memset(s->last, 0, sizeof s->last);
 }
 
-static uint32_t name_hash(enum html_word word, struct bytes name)
+uint32_t html_name_hash(struct bytes name)
 {
     uint32_t h = UINT32_C(2166136261); /* FNV-1a */
 
-    if (word != WORD_OTHER)
-        return 0;
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.at[i];
 
@@ -35,36 +33,37 @@ static uint32_t name_hash(enum html_word word, struct bytes name)
     return h;
 }
 
-struct html_open html_open_of(enum html_word word, struct bytes name,
-                              enum html_space space)
-{
-    return (struct html_open){.word = (uint8_t)word,
-                              .space = (uint8_t)space,
-                              .hash = name_hash(word, name)};
-}
-
+/* Members are written where they stay: a struct that was written member by
+ * member and is then copied as a whole waits for the cache. */
 void html_stack_push(struct html_stack *s, struct html_open e)
 {
+    struct html_open *to;
+    unsigned flags = e.flags;
     uint16_t place;
 
     if (s->depth == HTML_DEPTH_MOST)
         html_stack_pop(s);
     place = (uint16_t)++s->depth;
-    e.special = s->special;
-    e.scope = s->scope;
+    to = &s->stack[place];
+    to->word = e.word;
+    to->space = e.space;
+    to->hash = e.hash;
+    to->special = s->special;
+    to->scope = s->scope;
+    to->same = 0;
     if (e.space == HTML_SPACE) {
         unsigned tr = html_traits[e.word];
 
-        e.flags = (uint8_t)(((tr & TRAIT_SPECIAL) ? OPEN_SPECIAL : 0) |
-                            ((tr & TRAIT_SCOPE) ? OPEN_SCOPE : 0));
-        e.same = s->last[e.word];
+        flags = ((tr & TRAIT_SPECIAL) ? OPEN_SPECIAL : 0U) |
+                ((tr & TRAIT_SCOPE) ? OPEN_SCOPE : 0U);
+        to->same = s->last[e.word];
         s->last[e.word] = place;
     }
-    if (e.flags & OPEN_SPECIAL)
+    if (flags & OPEN_SPECIAL)
         s->special = place;
-    if (e.flags & OPEN_SCOPE)
+    if (flags & OPEN_SCOPE)
         s->scope = place;
-    s->stack[place] = e;
+    to->flags = (uint8_t)flags;
 }
 
 void html_stack_push_word(struct html_stack *s, enum html_word word)

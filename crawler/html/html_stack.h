@@ -50,8 +50,19 @@ struct html_stack {
 
 void html_stack_clear(struct html_stack *s);
 
-struct html_open html_open_of(enum html_word word, struct bytes name,
-                              enum html_space space);
+/* Of a name, ASCII case ignored. */
+uint32_t html_name_hash(struct bytes name);
+
+static inline struct html_open html_open_of(enum html_word word,
+                                            struct bytes name,
+                                            enum html_space space)
+{
+    return (struct html_open){.word = (uint8_t)word,
+                              .space = (uint8_t)space,
+                              .hash = word == WORD_OTHER ? html_name_hash(name)
+                                                         : 0};
+}
+
 static inline bool html_open_same_name(const struct html_open *a,
                                        const struct html_open *b)
 {

@@ -391,15 +391,10 @@ static void end_page(struct link_parser *p)
     p->info = NULL;
 }
 
-/* White space before a piece counts for neither; between tags there is often
- * nothing else. */
 static void add_text(void *ctx, struct bytes piece)
 {
     struct link_parser *p = ctx;
 
-    piece = bytes_skip_space(piece);
-    if (piece.len == 0)
-        return;
     if (p->options->text_digest)
         text_digest_add(&p->text_digest, piece);
     if (p->options->simhash)

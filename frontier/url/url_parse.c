@@ -45,9 +45,12 @@ static void add_query_encoded(struct url *u, struct bytes query,
 static void add_query(struct url *u, struct bytes in,
                       const struct url_encoder *encoder)
 {
-    unsigned classes = octet_classes_of(in);
+    unsigned classes;
 
     u->query_at = u->text.len;
+    if (in.len == 0)
+        return;
+    classes = octet_classes_of(in);
     if (!(classes & OCTET_QUERY))
         buf_add_bytes(&u->text, in);
     else if (encoder != NULL && classes & OCTET_HIGH)
@@ -145,8 +148,14 @@ static void add_path(struct url *u, struct bytes in)
     bool more;
 
     if (path_is_simple(in) || path_is_plain(in)) {
-        buf_add_char(&u->text, '/');
-        buf_add_bytes(&u->text, in);
+        char *to = buf_room(&u->text, in.len + 1);
+
+        if (to == NULL)
+            return;
+        *to = '/';
+        if (in.len > 0)
+            memcpy(to + 1, in.at, in.len);
+        buf_grew(&u->text, in.len + 1);
         return;
     }
     do {
