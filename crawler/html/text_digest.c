@@ -71,21 +71,29 @@ static char *keep_once(char *to, unsigned n, unsigned twice)
     return to;
 }
 
+/* Appends `n` octets, FOLD_MOST at most, at `to`; returns behind them.
+ * *spaced: the text so far ends with a space. */
+static inline char *fold_some(char *to, const char *at, unsigned n,
+                              unsigned *spaced)
+{
+    unsigned spaces = octet_fold(to, at, n);
+    /* white space behind white space */
+    unsigned twice = spaces & (spaces << 1 | *spaced);
+
+    *spaced = spaces >> (n - 1) & 1;
+    return twice == 0 ? to + n : keep_once(to, n, twice);
+}
+
 /* Adds `n` octets, for which there is room. */
 static void fold(struct text_digest *t, const char *at, size_t n)
 {
     char *begin = t->room + sizeof(struct digest), *to = begin + t->len;
     unsigned spaced = t->spaced;
 
-    for (const char *end = at + n; at < end; at += FOLD_MOST) {
-        unsigned part = end - at < FOLD_MOST ? (unsigned)(end - at) : FOLD_MOST;
-        unsigned spaces = octet_fold(to, at, part);
-        /* white space behind white space */
-        unsigned twice = spaces & (spaces << 1 | spaced);
-
-        spaced = spaces >> (part - 1) & 1;
-        to = twice == 0 ? to + part : keep_once(to, part, twice);
-    }
+    for (; n >= FOLD_MOST; n -= FOLD_MOST, at += FOLD_MOST)
+        to = fold_some(to, at, FOLD_MOST, &spaced);
+    if (n > 0)
+        to = fold_some(to, at, (unsigned)n, &spaced);
     t->spaced = spaced;
     t->len = (size_t)(to - begin);
 }

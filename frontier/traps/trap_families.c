@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/mem.h"
 #include "storage/db/packed.h"
@@ -89,12 +90,21 @@ static uint64_t memory_of(const struct trap_family *f)
     return sizeof *f + f->form_len + f->tag_room * sizeof *f->tags + 32;
 }
 
+/* The forms of a host are alike to their ends, so few are compared. */
+static uint32_t hash_of(struct bytes form)
+{
+    return (uint32_t)XXH3_64bits(form.at, form.len);
+}
+
 struct trap_family *trap_family_find(const struct trap_owner *o,
                                      enum trap_rule r, struct bytes form)
 {
-    for (struct trap_family *f = o != NULL ? o->first : NULL; f != NULL;
-         f = f->next)
-        if (f->rule == r && bytes_equal(bytes_of(f->form, f->form_len), form))
+    struct trap_family *f = o != NULL ? o->first : NULL;
+    uint32_t hash = f != NULL ? hash_of(form) : 0;
+
+    for (; f != NULL; f = f->next)
+        if (f->hash == hash && f->rule == r &&
+            bytes_equal(bytes_of(f->form, f->form_len), form))
             return f;
     return NULL;
 }
@@ -164,6 +174,7 @@ struct trap_family *trap_family_make(struct trap_table *t, struct trap_owner *o,
     }
     f = xcalloc(1, sizeof *f + form.len);
     f->rule = (uint8_t)r;
+    f->hash = hash_of(form);
     f->form_len = form.len;
     memcpy(f->form, form.at, form.len);
     f->next = o->first;

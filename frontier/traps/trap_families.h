@@ -19,6 +19,7 @@ struct trap_family {
     uint16_t tag_count, tag_room;
     uint8_t rule;
     bool dirty;
+    uint32_t hash; /* of the form */
     size_t form_len;
     char form[];
 };
