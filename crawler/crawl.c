@@ -49,7 +49,9 @@ const char *crawl_end_text(enum crawl_end end)
 /* ---- starting and ending ---- */
 
 /* Reports hold what pages revealed, so few may wait, however many transfers
- * there are. */
+ * there are; and of large ones, as parts of sitemaps are, even fewer. */
+#define REPORT_OCTETS_WAIT ((size_t)4 << 20)
+
 static size_t report_room(const struct crawl_options *o)
 {
     return (o->concurrency < REPORTS_WAIT ? o->concurrency : REPORTS_WAIT) +
@@ -68,7 +70,7 @@ enum status crawl_start(struct crawl **out, struct engine *engine,
     if (o->archive != NULL)
         c->hop_path = hop_path_new(engine);
     c->in_force = o->concurrency;
-    c->reports = queue_new(report_room(o));
+    c->reports = queue_new(report_room(o), REPORT_OCTETS_WAIT);
     if (o->resolve != NULL)
         c->resolver = resolver_new(o->resolve, c->reports);
     c->leases = xcalloc(o->concurrency, sizeof *c->leases);

@@ -96,7 +96,7 @@ static enum fetch_task_state finish(const struct fetch_task_tools *t,
     r->done.host.crawl_delay_ms = task->crawl_delay_ms;
     r->robots_warc = task->robots_warc;
     task->robots_warc = NULL;
-    queue_send(t->reports, r);
+    queue_send(t->reports, r, report_octets(r));
     return FETCH_TASK_DONE;
 }
 

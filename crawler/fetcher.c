@@ -332,7 +332,7 @@ static void *fetcher_thread(void *arg)
     do {
         fetcher_turn(f);
     } while (!is_over(f));
-    queue_send(f->tools.reports, gone);
+    queue_send(f->tools.reports, gone, 0);
     return NULL;
 }
 

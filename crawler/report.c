@@ -149,6 +149,11 @@ struct report *report_part(const struct engine_lease *l, struct arena *arena)
     return out;
 }
 
+size_t report_octets(const struct report *r)
+{
+    return r->arena != NULL ? arena_used(r->arena) : 0;
+}
+
 struct report *report_gone(void)
 {
     return report_new(REPORT_GONE, 0);

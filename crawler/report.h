@@ -50,6 +50,8 @@ void report_set_robots_host(struct report *r, struct bytes key);
 
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);
+/* What its arena holds. */
+size_t report_octets(const struct report *r);
 /* The report's arena, created on first use. */
 struct arena *report_arena(struct report *r);
 

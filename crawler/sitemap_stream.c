@@ -99,7 +99,7 @@ static void send_part(struct sitemap_stream *s)
     outlinks_append(&s->own, &s->elsewhere);
     outlinks_hand_over(&s->own, &r->done);
     s->arena = NULL;
-    queue_send(s->reports, r);
+    queue_send(s->reports, r, report_octets(r));
 }
 
 /* ---- entries ------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static void start_fetcher(void)
     assert(st == STATUS_OK);
     st = fetcher_global_init();
     assert(st == STATUS_OK);
-    reports = queue_new(1000);
+    reports = queue_new(1000, 0);
     st = fetcher_start(&fetcher, 0, &options, 4, reports, NULL);
     assert(st == STATUS_OK);
     buf_fini(&error);

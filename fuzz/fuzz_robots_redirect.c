@@ -360,7 +360,7 @@ static void run_init(struct run *r)
                                 .reporter = reporter_new(&options),
                                 .recorder = warc_recorder_new(&options),
                                 .robots = robots_cache_new(&ro),
-                                .reports = queue_new(1000),
+                                .reports = queue_new(1000, 0),
                                 .hops = map_new()}};
     st = fetch_set_new(&r->tools.fetches, &options, &r->counters, NULL);
     assert(st == STATUS_OK);

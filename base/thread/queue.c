@@ -14,15 +14,21 @@
 #include "base/mem.h"
 #include "base/thread/cond.h"
 
+struct place {
+    void *item;
+    size_t octets;
+};
+
 struct queue {
     pthread_mutex_t mtx;
     pthread_cond_t may_send, may_receive;
-    void **ring;
+    struct place *ring;
     size_t cap, head, count;
+    size_t octets, most_octets;
     bool woken;
 };
 
-struct queue *queue_new(size_t capacity)
+struct queue *queue_new(size_t capacity, size_t octets)
 {
     struct queue *q = xcalloc(1, sizeof *q);
 
@@ -31,6 +37,7 @@ struct queue *queue_new(size_t capacity)
     cond_init(&q->may_receive);
     q->cap = capacity > 0 ? capacity : 1;
     q->ring = xcalloc(q->cap, sizeof *q->ring);
+    q->most_octets = octets > 0 ? octets : SIZE_MAX;
     return q;
 }
 
@@ -45,13 +52,20 @@ void queue_free(struct queue *q)
     free(q);
 }
 
-void queue_send(struct queue *q, void *item)
+static bool has_room(const struct queue *q, size_t octets)
+{
+    return q->count == 0 || (q->count < q->cap && octets <= q->most_octets &&
+                             q->octets <= q->most_octets - octets);
+}
+
+void queue_send(struct queue *q, void *item, size_t octets)
 {
     pthread_mutex_lock(&q->mtx);
-    while (q->count == q->cap)
+    while (!has_room(q, octets))
         pthread_cond_wait(&q->may_send, &q->mtx);
-    q->ring[(q->head + q->count) % q->cap] = item;
+    q->ring[(q->head + q->count) % q->cap] = (struct place){item, octets};
     q->count++;
+    q->octets += octets;
     pthread_cond_signal(&q->may_receive);
     pthread_mutex_unlock(&q->mtx);
 }
@@ -71,7 +85,8 @@ size_t queue_receive(struct queue *q, void **items, size_t most,
     }
     q->woken = false;
     while (n < most && q->count > 0) {
-        items[n++] = q->ring[q->head];
+        items[n++] = q->ring[q->head].item;
+        q->octets -= q->ring[q->head].octets;
         q->head = (q->head + 1) % q->cap;
         q->count--;
     }

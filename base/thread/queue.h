@@ -2,7 +2,9 @@
  * queue.h - bounded queue of pointers between two threads.
  *
  * A full queue makes the sender wait (back-pressure); it never grows or drops
- * items. Any number of threads may send and receive; order is kept.
+ * items. What is full is told by the number of items, and where their sizes
+ * differ much by their octets, too. Any number of threads may send and receive;
+ * order is kept.
  */
 #ifndef URLWEIR_BASE_THREAD_QUEUE_H
 #define URLWEIR_BASE_THREAD_QUEUE_H
@@ -12,15 +14,17 @@
 
 struct queue;
 
-/* `capacity` >= 1. */
-struct queue *queue_new(size_t capacity);
+/* `capacity` >= 1, in items; `octets`: the most they may take together, but for
+ * one item that alone takes more; 0: no limit. */
+struct queue *queue_new(size_t capacity, size_t octets);
 void queue_free(struct queue *q); /* the caller owns items still inside */
 
-/* Waits while the queue is full. */
-void queue_send(struct queue *q, void *item);
+/* Waits while the queue is full. `octets`: what the item takes. */
+void queue_send(struct queue *q, void *item, size_t octets);
 
 /* Receives up to `most` items, as many as there are; waits at most `timeout_ns`
- * for the first (negative: for ever). 0: timed out, or woken. */
+ * for the first (negative: for ever). 0: timed out, or woken. Together they
+ * take no more octets than may wait. */
 size_t queue_receive(struct queue *q, void **items, size_t most,
                      int64_t timeout_ns);
 

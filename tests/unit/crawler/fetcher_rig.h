@@ -57,7 +57,7 @@ static void rig_init(struct rig *r, struct route *routes, size_t count)
         .kinds = LINK_SET_FOLLOW,
         .rules = {.digest_key = &r->key, .crawl = bytes_of_str("test")},
     };
-    r->reports = queue_new(1000);
+    r->reports = queue_new(1000, 0);
 }
 
 /* Makes every name resolve to this server. */

@@ -12,13 +12,13 @@ static void *send_many(void *arg)
     struct queue *q = arg;
 
     for (uintptr_t i = 1; i <= MESSAGES; i++)
-        queue_send(q, (void *)i);
+        queue_send(q, (void *)i, 0);
     return NULL;
 }
 
 START_TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
 {
-    struct queue *q = queue_new(8);
+    struct queue *q = queue_new(8, 0);
     pthread_t t[2];
     uint64_t sum = 0, got = 0;
 
@@ -41,9 +41,50 @@ START_TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
 }
 END_TEST
 
+struct sized {
+    struct queue *q;
+    size_t octets, number;
+};
+
+static void *send_sized(void *arg)
+{
+    const struct sized *s = arg;
+
+    for (size_t i = 1; i <= s->number; i++)
+        queue_send(s->q, (void *)i, s->octets);
+    return NULL;
+}
+
+/* One that is larger than all that may wait passes alone. */
+START_TEST(large_items_wait_by_their_octets)
+{
+    static const size_t octets[] = {40, 100, 250};
+    static const size_t together[] = {2, 1, 1};
+
+    for (size_t k = 0; k < 3; k++) {
+        struct sized s = {queue_new(8, 100), octets[k], 1000};
+        void *items[8];
+        pthread_t t;
+
+        pthread_create(&t, NULL, send_sized, &s);
+        for (size_t got = 0; got < s.number;) {
+            size_t n;
+
+            ck_assert_uint_le(queue_count(s.q), together[k]);
+            n = queue_receive(s.q, items, 8, -1);
+            ck_assert_uint_le(n, together[k]);
+            for (size_t i = 0; i < n; i++)
+                ck_assert_uint_eq((uintptr_t)items[i], ++got);
+        }
+        pthread_join(t, NULL);
+        queue_free(s.q);
+    }
+}
+END_TEST
+
 START_TEST(wake_ends_the_next_wait_at_once)
 {
-    struct queue *q = queue_new(1);
+    struct queue *q = queue_new(1, 0);
     void *got;
 
     queue_wake(q);
@@ -60,6 +101,7 @@ Suite *suite_queue(void)
 
     tcase_add_test(
         t, everything_sent_by_two_threads_arrives_once_and_in_order_of_each);
+    tcase_add_test(t, large_items_wait_by_their_octets);
     tcase_add_test(t, wake_ends_the_next_wait_at_once);
     suite_add_tcase(s, t);
     return s;

@@ -24,7 +24,7 @@ struct rig {
 
 static struct rig rig(const struct resolver_options *o)
 {
-    struct rig r = {.woken = queue_new(1)};
+    struct rig r = {.woken = queue_new(1, 0)};
 
     r.r = resolver_new(o, r.woken);
     return r;
