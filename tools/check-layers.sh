@@ -31,6 +31,7 @@ frontier/hosts: base/* storage/* frontier
 frontier/cluster: base/* storage/* frontier frontier/url frontier/seen
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
+frontier/shared: base/* frontier
 frontier/audit: base/* filter storage/* frontier frontier/url frontier/seen
 frontier/dedupe: base/* filter storage/* frontier frontier/url frontier/seen
 crawler/charset: base/* frontier/url
@@ -48,7 +49,7 @@ job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settin
 job/import: base/* storage/* frontier/* crawler/* job/settings job
 job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
 service/net: base/*
-service/calls: base/* filter storage/* frontier frontier/url frontier/served crawler/* job/* service/net
+service/calls: base/* filter storage/* frontier frontier/url frontier/served frontier/shared crawler/* job/* service/net
 service/grpc: base/* service/net
 service/urlfrontier: base/* frontier frontier/url frontier/served service/net service/calls service/grpc
 service/filters: base/* filter

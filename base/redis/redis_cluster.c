@@ -229,7 +229,7 @@ static bool work(struct redis_cluster *c, int64_t now)
 
 static void wait_for_servers(struct redis_cluster *c, int64_t wait)
 {
-    struct pollfd *p = xcalloc(c->node_count, sizeof *p);
+    struct pollfd *p = xcalloc(c->node_count + 1, sizeof *p);
     nfds_t n = 0;
 
     for (size_t i = 0; i < c->node_count; i++) {
@@ -242,6 +242,10 @@ static void wait_for_servers(struct redis_cluster *c, int64_t wait)
         }
         p[n].fd = redis_link_fd(l);
         p[n++].events = redis_link_events(l);
+    }
+    if (c->o.wake_fd > 0) {
+        p[n].fd = c->o.wake_fd;
+        p[n++].events = POLLIN;
     }
     if (c->todo.count > 0)
         wait = clock_earlier(wait, TICK); /* for a repeat */

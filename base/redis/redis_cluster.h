@@ -50,6 +50,7 @@ struct redis_cluster_options {
      * about. NULL: none. */
     const char *setting;
     uint64_t setting_least;
+    int wake_fd; /* readable: a wait for servers ends; 0: none */
 };
 
 struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o);

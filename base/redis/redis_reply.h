@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-#define REDIS_REPLY_MOST    ((size_t)4 << 20)
+#define REDIS_REPLY_MOST    ((size_t)8 << 20)
 #define REDIS_ELEMENTS_MOST 65536
 #define REDIS_RUN_ID_SIZE   41 /* 40 hexadecimal digits and a zero byte */
 
