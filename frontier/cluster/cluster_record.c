@@ -27,6 +27,7 @@ struct record {
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
     bool begun, moved;
+    bool served; /* no crawl: of `urlweir serve --cluster` */
     uint64_t version;
     bool paused;
     char stop[CLUSTER_WORD_SIZE];
@@ -50,8 +51,10 @@ static bool read_seed(struct bytes text, unsigned char *seed)
 static enum status read_field(struct record *rec, struct bytes name,
                               struct bytes value)
 {
-    if (bytes_is(name, "format") && !bytes_is(value, CLUSTER_FORMAT))
-        return STATUS_VERSION;
+    if (bytes_is(name, "format") && !bytes_is(value, CLUSTER_FORMAT)) {
+        rec->served = value.len > 7 && memcmp(value.at, "served ", 7) == 0;
+        return rec->served ? STATUS_ARG : STATUS_VERSION;
+    }
     if (bytes_is(name, "shards"))
         rec->shards = (unsigned)strtoul(value.at, NULL, 10);
     if (bytes_is(name, "seed"))
@@ -161,6 +164,10 @@ enum status cluster_record_begin(struct cluster_store *s,
         buf_addf(error, "there is a crawl named %s already", s->name);
     } else if (rec.st == STATUS_NOT_FOUND) {
         buf_addf(error, "there is no crawl named %s", s->name);
+    } else if (rec.served) {
+        buf_addf(error,
+                 "%s is no crawl: it has the URLs of `urlweir serve --cluster`",
+                 s->name);
     } else {
         struct redis_cluster_stats stats;
 
