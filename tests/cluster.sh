@@ -1,8 +1,8 @@
 #!/bin/sh
 # Crawls in Redis clusters on loopback, with faults: of the store's workers
 # (tests/support/cluster_faults.py), of whole ones (cluster_crawls.py,
-# cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), and
-# with faults at random (cluster_chaos.py). They mostly wait, so five run at a
+# cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), of
+# services (cluster_serve.py), and with faults at random (cluster_chaos.py). They mostly wait, so five run at a
 # time.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
@@ -36,7 +36,7 @@ fi
 END
 
 # The longest first, so that none of them is left over at the end.
-for part in chaos crawls steering hosts moves verify faults; do
+for part in chaos crawls steering hosts moves serve verify faults; do
     for name in $(python3 "$support/cluster_$part.py" - - list); do
         case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
     done

@@ -2,9 +2,9 @@
 /*
  * cmd_serve.c - `urlweir serve`: a frontier for other programs.
  *
- * Safe by default: it listens on loopback, where anyone who can reach the port
- * may use it. Any other address needs tokens, client certificates or
- * --allow-open.
+ * With --cluster there is no directory, and so no lock, no filters, no crawls
+ * of its own and no control socket: nothing is in the process that another one
+ * does not have.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +21,9 @@
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "cli/open_crawl.h"
+#include "cli/run/serve_cluster.h"
 #include "cli/run/serve_crawls.h"
+#include "cli/run/serve_settings.h"
 #include "cli/run/start_watch.h"
 #include "cli/run/stuck_end.h"
 #include "job/crawl_jobs/confine.h"
@@ -30,166 +32,6 @@
 #include "service/filters/filter_shelf.h"
 #include "service/http/http_server.h"
 #include "service/service.h"
-
-struct serve_settings {
-    char *listen, *http;
-    char *token_file, *tls_cert, *tls_key, *client_ca;
-    bool allow_open;
-    int64_t connections;
-    int64_t drain_ms;
-    uint64_t memory, filter_memory;
-    int64_t checkpoint_ms;
-    struct option_list crawl;
-    bool quiet, verbose;
-    enum sandbox_choice sandbox;
-    char *user;
-    uint8_t from[17];
-};
-
-#define PORT   "Port: who may connect"
-#define STORE  "Store"
-#define CRAWLS "Crawls of its own"
-#define OUTPUT "Output"
-#define RIGHTS "Rights: what the process keeps"
-
-#define AT(f)  .at = offsetof(struct serve_settings, f)
-
-/* clang-format off */
-static const struct option_spec specs[] = {
-    {.name = "listen", .letter = 'l', .type = OPTION_TEXT, AT(listen),
-     .fallback = "127.0.0.1:7071", .section = PORT, .arg = "HOST:PORT",
-     .flags = OPTION_LINE_ONLY,
-     .help = "where to serve gRPC; port 0 picks a free port and prints it"},
-    {.name = "http", .type = OPTION_TEXT, AT(http),
-     .fallback = "127.0.0.1:7072", .section = PORT, .arg = "HOST:PORT",
-     .flags = OPTION_LINE_ONLY,
-     .help = "where to serve JSON over HTTP and /metrics; `none`: nowhere"},
-    {.name = "token-file", .type = OPTION_TEXT, AT(token_file),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "one `ROLE TOKEN` a line, where ROLE is read, write or admin; "
-             "callers must then send one of the tokens; read again on SIGHUP"},
-    {.name = "tls-cert", .type = OPTION_TEXT, AT(tls_cert),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "serve over TLS with this certificate chain (PEM); read again on "
-             "SIGHUP"},
-    {.name = "tls-key", .type = OPTION_TEXT, AT(tls_key),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "the key of --tls-cert (PEM)"},
-    {.name = "client-ca", .type = OPTION_TEXT, AT(client_ca),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
-     .help = "require callers to show a certificate of these CAs (PEM); needs "
-             "--tls-cert"},
-    {.name = "allow-open", .type = OPTION_FLAG, AT(allow_open),
-     .fallback = "false", .section = PORT, .flags = OPTION_LINE_ONLY,
-     .help = "listen on addresses other than loopback without tokens, so that "
-             "anybody can do anything"},
-    {.name = "connections", .type = OPTION_COUNT, AT(connections),
-     .fallback = "1000", .min = 1, .max = 100000, .section = PORT, .arg = "N",
-     .flags = OPTION_LINE_ONLY,
-     .help = "most open connections"},
-    {.name = "drain", .type = OPTION_TIME, AT(drain_ms), .fallback = "5s",
-     .min = 0, .max = 3600e3, .section = PORT, .arg = "TIME",
-     .flags = OPTION_LINE_ONLY,
-     .help = "how long running calls may take to finish when the service stops"},
-
-    {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
-     .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
-     .arg = "SIZE", .flags = OPTION_LINE_ONLY,
-     .help = "how much of its store the frontier may keep in memory"},
-    {.name = "filter-memory", .type = OPTION_SIZE, AT(filter_memory),
-     .fallback = "128M", .min = 1048576, .max = 9007199254740992.0,
-     .section = STORE, .arg = "SIZE", .flags = OPTION_LINE_ONLY,
-     .help = "how much memory the filters of /v1/filters may take"},
-    {.name = "checkpoint", .type = OPTION_TIME, AT(checkpoint_ms),
-     .fallback = "60s", .min = 100, .max = 86400e3, .section = STORE,
-     .arg = "TIME", .flags = OPTION_LINE_ONLY,
-     .help = "time between two checkpoints; acknowledged URLs are on disk "
-             "without one"},
-
-    {.name = "crawl", .type = OPTION_LIST, AT(crawl), .section = CRAWLS,
-     .arg = "FILE.yaml", .flags = OPTION_LINE_ONLY,
-     .help = "also run a crawl of its own, as `urlweir crawl -C` does with "
-             "this file; it is kept in DIR/crawls under the file's name; can "
-             "be repeated"},
-
-    {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet),
-     .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
-     .help = "print errors only"},
-    {.name = "verbose", .letter = 'v', .type = OPTION_FLAG, AT(verbose),
-     .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
-     .help = "also print what is done"},
-
-    {.name = "sandbox", .type = OPTION_CHOICE, AT(sandbox), .fallback = "on",
-     .words = sandbox_words, .section = RIGHTS, .flags = OPTION_LINE_ONLY,
-     .help = "give up all rights that the service does not need, as far as "
-             "the kernel can take them; off keeps them"},
-    {.name = "user", .type = OPTION_TEXT, AT(user), .section = RIGHTS,
-     .arg = "NAME", .flags = OPTION_LINE_ONLY,
-     .help = "the user that root becomes; without it the owner of DIR, if "
-             "that user can use all files that are named"},
-};
-/* clang-format on */
-
-static const struct option_table table =
-    OPTION_TABLE(specs, struct serve_settings);
-
-const struct usage serve_usage = {
-    .name = "serve",
-    .synopsis =
-        "serve DIR [--listen HOST:PORT] [--http HOST:PORT] [--token-file FILE] "
-        "[--crawl FILE.yaml]... [options]",
-    .about =
-        "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
-        "and JSON over HTTP. Its store is in DIR, which is made if it is "
-        "missing. It can run crawls of its own too, each in DIR/crawls/NAME. "
-        "SIGTERM ends it; everything that was acknowledged is on disk.",
-    .table = &table,
-    .least = 1,
-    .most = 1,
-    .operand = "a directory",
-};
-
-/* ---- what must hold before anything is opened ---- */
-
-/* `option`: the option that gave the address. */
-static int check_address(const struct serve_settings *s, const char *option,
-                         const char *address)
-{
-    bool loopback = false;
-
-    if (listen_address_is_loopback(address, &loopback) != STATUS_OK)
-        return usage_error(&serve_usage,
-                           "%s: '%s' is not a HOST:PORT of this "
-                           "machine",
-                           option, address);
-    if (loopback || s->allow_open || s->token_file != NULL ||
-        s->client_ca != NULL)
-        return EXIT_DONE;
-    return usage_error(&serve_usage,
-                       "%s: other machines could use '%s' without any check; "
-                       "give --token-file, or --tls-cert with --client-ca, or "
-                       "--allow-open",
-                       option, address);
-}
-
-static bool has_http(const struct serve_settings *s)
-{
-    return strcmp(s->http, "none") != 0;
-}
-
-static int check_settings(const struct serve_settings *s)
-{
-    if ((s->tls_cert == NULL) != (s->tls_key == NULL))
-        return usage_error(&serve_usage,
-                           "--tls-cert and --tls-key must be given "
-                           "together");
-    if (s->client_ca != NULL && s->tls_cert == NULL)
-        return usage_error(&serve_usage, "--client-ca needs --tls-cert and "
-                                         "--tls-key");
-    if (check_address(s, "--listen", s->listen) != EXIT_DONE)
-        return EXIT_USAGE;
-    return has_http(s) ? check_address(s, "--http", s->http) : EXIT_DONE;
-}
 
 static void set_log_level(const struct serve_settings *s)
 {
@@ -269,6 +111,7 @@ static int open_failed(const char *dir, enum status st)
 struct serving {
     const char *dir;
     struct file_lock *lock;
+    struct shared *shared; /* NULL: the URLs are in the directory */
     struct service *service;
     struct serve_crawls *crawls;
     struct filter_shelf *shelf;    /* NULL: no HTTP */
@@ -287,7 +130,8 @@ static void begin_stop(void *ctx)
         http_server_stop(all->http);
     if (all->socket != NULL)
         control_socket_stop(all->socket);
-    serve_crawls_stop(all->crawls);
+    if (all->crawls != NULL)
+        serve_crawls_stop(all->crawls);
 }
 
 static bool is_over(void *ctx)
@@ -296,7 +140,7 @@ static bool is_over(void *ctx)
 
     return (all->http == NULL || http_server_is_over(all->http)) &&
            control_socket_is_over(all->socket) &&
-           serve_crawls_are_over(all->crawls);
+           (all->crawls == NULL || serve_crawls_are_over(all->crawls));
 }
 
 static enum status open_shelf(struct serving *all,
@@ -305,7 +149,7 @@ static enum status open_shelf(struct serving *all,
     struct buf path;
     enum status st;
 
-    if (!has_http(set))
+    if (!serve_has_http(set) || all->dir == NULL)
         return STATUS_OK;
     buf_init(&path, 8192);
     buf_addf(&path, "%s/filters", all->dir);
@@ -324,7 +168,7 @@ static enum status open_http(struct serving *all,
         .connections = (unsigned)set->connections,
         .drain_ms = set->drain_ms,
         .frontier = service_frontier(all->service),
-        .crawls = serve_crawls_of(all->crawls),
+        .crawls = all->crawls != NULL ? serve_crawls_of(all->crawls) : NULL,
         .router = service_router(all->service),
         .shelf = all->shelf,
         .grpc = service_grpc(all->service),
@@ -333,7 +177,7 @@ static enum status open_http(struct serving *all,
     enum status st;
 
     service_on_stop(all->service, begin_stop, is_over, all);
-    if (!has_http(set))
+    if (!serve_has_http(set))
         return STATUS_OK;
     st = listen_address_is_loopback(set->http, &o.loopback);
     if (st == STATUS_OK)
@@ -353,7 +197,8 @@ static void say_where(const struct serving *all,
 
     buf_init(&note, 900);
     control_note(&note, "serve", http, set->tls_cert != NULL);
-    file_lock_note(all->lock, buf_str(&note));
+    if (all->lock != NULL)
+        file_lock_note(all->lock, buf_str(&note));
     buf_fini(&note);
     if (http != NULL)
         fprintf(stderr, "urlweir serve: HTTP on %s\n", http);
@@ -372,6 +217,7 @@ static enum status close_all(struct serving *all, enum status st)
     router_end_crawls(service_router(all->service));
     crawls = serve_crawls_close(all->crawls, &all->stuck);
     frontier = service_close(all->service);
+    shared_close(all->shared);
     if (st == STATUS_OK)
         st = crawls;
     if (st == STATUS_OK)
@@ -400,9 +246,10 @@ static int run_service(struct serving *all, const struct serve_settings *set,
         (void)close_all(all, st);
         return open_failed(all->dir, st);
     }
-    all->socket =
-        control_socket_open(all->dir, service_router(all->service),
-                            serve_crawls_of(all->crawls), set->drain_ms);
+    if (all->dir != NULL)
+        all->socket =
+            control_socket_open(all->dir, service_router(all->service),
+                                serve_crawls_of(all->crawls), set->drain_ms);
     confine_seal();
     say_where(all, set);
     st = close_all(all, service_run(all->service, hangup));
@@ -431,16 +278,35 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
     confine_read_again(c, s->tls_cert);
     confine_read_again(c, s->tls_key);
     confine_read_again(c, s->client_ca);
-    crawl_job_confine(c, dir, &s->crawl);
+    if (dir != NULL)
+        crawl_job_confine(c, dir, &s->crawl);
     good = confine_apply(c, &o, code);
     confine_free(c);
     return good;
 }
 
-static int serve(const struct serve_settings *s, const char *dir)
+/* Where the URLs are: the directory, which is locked, or the cluster. */
+static bool open_place(struct serving *all, const struct serve_settings *s,
+                       int *code)
+{
+    if (all->dir != NULL && !dir_kind_check(all->dir, DIR_STORE, "serve"))
+        return false;
+    if (!confine(s, all->dir, code))
+        return false;
+    *code = EXIT_CANNOT;
+    if (all->dir != NULL)
+        return lock_dir(all->dir, &all->lock);
+    all->shared = serve_cluster_open(s->cluster, code);
+    return all->shared != NULL;
+}
+
+/* Starts service and crawls. False: *code is the exit status. */
+static bool start_all(struct serving *all, const struct serve_settings *s,
+                      int *code)
 {
     const struct service_options o = {
-        .dir = dir,
+        .dir = all->dir,
+        .shared = all->shared,
         .listen = s->listen,
         .token_file = s->token_file,
         .tls = {s->tls_cert, s->tls_key, s->client_ca},
@@ -449,28 +315,37 @@ static int serve(const struct serve_settings *s, const char *dir)
         .memory = s->memory,
         .checkpoint_ms = s->checkpoint_ms,
     };
+    enum status st = service_open(&all->service, &o);
+
+    if (st != STATUS_OK) {
+        *code = open_failed(all->dir, st);
+        return false;
+    }
+    if (all->dir == NULL ||
+        serve_crawls_open(&all->crawls, all->dir, all->service, &s->crawl,
+                          s->drain_ms, s->quiet, code))
+        return true;
+    service_close(all->service);
+    return false;
+}
+
+static int serve(const struct serve_settings *s, const char *dir)
+{
     bool hangup = block_signals();
     struct serving all = {.dir = dir};
     struct start_watch *start;
     int code = EXIT_CANNOT;
-    bool started = false;
-    enum status st;
+    bool started;
 
-    if (!dir_kind_check(dir, DIR_STORE, "serve") || !confine(s, dir, &code) ||
-        !lock_dir(dir, &all.lock))
+    if (!open_place(&all, s, &code))
         return code;
     start = start_watch_begin("serve");
-    st = service_open(&all.service, &o);
-    if (st != STATUS_OK)
-        code = open_failed(dir, st);
-    else
-        started = serve_crawls_open(&all.crawls, dir, all.service, &s->crawl,
-                                    s->drain_ms, s->quiet, &code);
+    started = start_all(&all, s, &code);
     start_watch_end(start);
     if (started)
         code = run_service(&all, s, hangup);
-    else if (st == STATUS_OK)
-        service_close(all.service);
+    else
+        shared_close(all.shared);
     file_lock_free(all.lock);
     if (all.stuck)
         stuck_end(code);
@@ -481,15 +356,17 @@ int cmd_serve(int argc, char **argv)
 {
     struct serve_settings s;
     struct option_list operands = {0};
+    const char *dir;
     int code = EXIT_DONE;
 
     if (!command_line_parse(&serve_usage, argc, argv, &s, &operands, &code))
         return code;
     set_log_level(&s);
-    code = check_settings(&s);
+    dir = operands.count > 0 ? operands.item[0] : NULL;
+    code = serve_settings_check(&s, dir);
     if (code == EXIT_DONE)
-        code = serve(&s, operands.item[0]);
+        code = serve(&s, dir);
     option_list_free(&operands);
-    option_fini(&table, &s);
+    option_fini(&serve_options, &s);
     return code;
 }

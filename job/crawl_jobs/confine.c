@@ -211,7 +211,9 @@ static bool become_named(struct confine *c, const char *name, bool made)
                       "");
     if (!run_as_can_use(&who, c->paths, c->count, culprit, sizeof culprit))
         return refuse(c, "--user: that user cannot use ",
-                      culprit[0] != '\0' ? culprit : c->dir,
+                      culprit[0] != '\0' ? culprit
+                      : c->dir != NULL   ? c->dir
+                                         : "a file",
                       "; change its owner or mode");
     if (run_as_become(&who, c->low_ports) != STATUS_OK)
         return refuse(c, "--user: cannot become ", name, "");
@@ -225,7 +227,7 @@ static bool become_owner(struct confine *c)
     struct run_as who;
     struct stat sb;
 
-    if (stat(c->dir, &sb) != 0)
+    if (c->dir == NULL || stat(c->dir, &sb) != 0)
         return false;
     if (sb.st_uid == 0) {
         snprintf(c->hint, sizeof c->hint,
@@ -287,7 +289,8 @@ static void enter(struct confine *c)
     make_files(c);
     report_helper_start(c->paths, c->count);
     /* keeps temporary files out of system directories */
-    (void)setenv("SQLITE_TMPDIR", c->dir, 0);
+    if (c->dir != NULL)
+        (void)setenv("SQLITE_TMPDIR", c->dir, 0);
     sandbox_enter(&o);
     confined = true;
     needs_unix_sockets = c->unix_sockets;
@@ -296,14 +299,15 @@ static void enter(struct confine *c)
 bool confine_apply(struct confine *c, const struct confine_choice *o, int *code)
 {
     struct stat sb;
-    bool there = stat(c->dir, &sb) == 0;
+    bool there = c->dir == NULL || stat(c->dir, &sb) == 0;
 
     *code = EXIT_CANNOT;
     if (!there && !o->make_dir)
         return true; /* the command has a better message */
     if (!there && file_make_dir(c->dir) != STATUS_OK)
         return true;
-    add_all_links(c);
+    if (c->dir != NULL)
+        add_all_links(c);
     confine_write(c, getenv("SQLITE_TMPDIR"));
     if (!choose_user(c, o, !there))
         return false;

@@ -19,7 +19,7 @@
 
 struct confine;
 
-/* For `urlweir COMMAND`, which writes below `dir`. */
+/* For `urlweir COMMAND`, which writes below `dir`; NULL: nowhere. */
 struct confine *confine_new(const char *command, const char *dir);
 void confine_free(struct confine *c); /* NULL is fine */
 

@@ -14,13 +14,6 @@
 
 /* ---- put ---- */
 
-/* The item's key, or the one of its URL; false: the item cannot be taken. */
-static bool find_key(const struct frontier_item *item, struct bytes *key)
-{
-    *key = item->key.len > 0 ? item->key : served_key_of_url(item->url);
-    return key->len > 0 && served_key_fits(*key);
-}
-
 /* Fills s->puts; items without a key are skipped. */
 static size_t to_puts(struct frontier_service *s,
                       struct frontier_item *const *items, size_t n)
@@ -35,7 +28,7 @@ static size_t to_puts(struct frontier_service *s,
         struct frontier_item *item = items[i];
         struct bytes key;
 
-        if (!find_key(item, &key)) {
+        if (!call_item_key(item, &key)) {
             item->ack = FRONTIER_ACK_SKIPPED;
             continue;
         }

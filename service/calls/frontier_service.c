@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
+#include "service/calls/frontier_hands.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define MEMORY        (UINT64_C(256) << 20)
@@ -66,11 +67,15 @@ enum status frontier_service_submit(struct frontier_service *s,
         st = STATUS_AGAIN;
         s->refused = true;
     } else {
-        call_list_add(&s->waiting, call);
         s->waiting_items += items;
-        if (s->asleep)
-            pthread_cond_signal(&s->arrived);
-        s->asleep = false;
+        if (s->hands != NULL) {
+            frontier_hands_add(s, call);
+        } else {
+            call_list_add(&s->waiting, call);
+            if (s->asleep)
+                pthread_cond_signal(&s->arrived);
+            s->asleep = false;
+        }
     }
     pthread_mutex_unlock(&s->mtx);
     return st;
@@ -132,7 +137,7 @@ static struct frontier_service *service_alloc(
 
     s->o = *o;
     set_defaults(&s->o);
-    s->o.dir = xstrdup(o->dir);
+    s->o.dir = xstrdup(o->dir != NULL ? o->dir : "");
     s->node = xstrndup(o->node.at != NULL ? o->node.at : "", o->node.len);
     s->o.node = bytes_of(s->node, o->node.len);
     pthread_mutex_init(&s->mtx, NULL);
@@ -141,10 +146,23 @@ static struct frontier_service *service_alloc(
     return s;
 }
 
-enum status frontier_service_open(struct frontier_service **out,
-                                  const struct frontier_service_options *o)
+static enum status open_shared(struct frontier_service **out,
+                               struct frontier_service *s)
 {
-    struct frontier_service *s = service_alloc(o);
+    enum status st = frontier_hands_open(s);
+
+    if (st == STATUS_OK) {
+        *out = s;
+        return STATUS_OK;
+    }
+    frontier_hands_close(s);
+    service_free(s);
+    return st;
+}
+
+static enum status open_in_dir(struct frontier_service **out,
+                               struct frontier_service *s)
+{
     const struct served_options so = {.fpr = s->o.fpr, .memory = s->o.memory};
     enum status st =
         served_open(&s->served, s->o.dir, &so, frontier_wall_ms(s));
@@ -163,12 +181,25 @@ enum status frontier_service_open(struct frontier_service **out,
     return STATUS_OK;
 }
 
+enum status frontier_service_open(struct frontier_service **out,
+                                  const struct frontier_service_options *o)
+{
+    struct frontier_service *s = service_alloc(o);
+
+    return o->shared != NULL ? open_shared(out, s) : open_in_dir(out, s);
+}
+
 enum status frontier_service_close(struct frontier_service *s)
 {
     enum status st;
 
     if (s == NULL)
         return STATUS_OK;
+    if (s->hands != NULL) {
+        frontier_hands_close(s);
+        service_free(s);
+        return STATUS_OK;
+    }
     pthread_mutex_lock(&s->mtx);
     s->stopping = true;
     pthread_cond_signal(&s->arrived);

@@ -4,6 +4,8 @@
  *   frontier_service.c        the way to the frontier thread; opening, closing
  *   frontier_service_turn.c   that thread
  *   call_served.c             its operations for a call
+ *   frontier_hands.c          instead of it, threads for URLs in a cluster
+ *   call_shared.c             their operations for a call
  *
  * No other file includes this.
  */
@@ -55,6 +57,10 @@ struct frontier_service {
     bool details_due;        /* work was done since the last one */
     bool uncovered;          /* there was a commit since the last one */
     enum status stopped;     /* status of the last checkpoint */
+
+    /* URLs in a cluster */
+    struct frontier_hands *hands; /* NULL: they are in the directory */
+    int64_t trouble_due;          /* next line about it; under mtx */
 };
 
 void call_list_add(struct call_list *l, struct frontier_call *call);

@@ -99,13 +99,14 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
     r->type = "application/problem+json";
 }
 
-/* The reason of the call that was refused. */
-static const char *why_refused(const struct http_request *r)
+/* The reason of the call that ended like this. */
+static const char *why_ended(const struct http_request *r, enum status st,
+                             const char *fallback)
 {
     for (size_t i = 0; i < r->call_count; i++)
-        if (r->calls[i].status == STATUS_REFUSED)
+        if (r->calls[i].status == st && r->calls[i].why != NULL)
             return r->calls[i].why;
-    return "this one does not allow that";
+    return fallback;
 }
 
 bool http_failed(struct http_request *r, enum status st)
@@ -123,13 +124,14 @@ bool http_failed(struct http_request *r, enum status st)
         http_problem(r, 400, "the answer would be too large; ask for less");
         break;
     case STATUS_REFUSED:
-        http_problem(r, 409, "%s", why_refused(r));
+        http_problem(r, 409, "%s",
+                     why_ended(r, st, "this one does not allow that"));
         break;
     case STATUS_AGAIN:
         http_problem(r, 503, "too many writes are waiting; try again");
         break;
     case STATUS_CLOSED:
-        http_problem(r, 503, "the service is stopping");
+        http_problem(r, 503, "%s", why_ended(r, st, "the service is stopping"));
         break;
     default:
         http_problem(r, 503, "the store failed: %s", status_text(st));

@@ -154,7 +154,9 @@ bool api_failed(struct api_call *a)
         grpc_call_finish(a->grpc, GRPC_FAILED_PRECONDITION, "%s", a->call.why);
         break;
     case STATUS_CLOSED:
-        grpc_call_finish(a->grpc, GRPC_UNAVAILABLE, "the service is stopping");
+        grpc_call_finish(a->grpc, GRPC_UNAVAILABLE, "%s",
+                         a->call.why != NULL ? a->call.why
+                                             : "the service is stopping");
         break;
     default:
         grpc_call_finish(a->grpc, GRPC_INTERNAL, "the store failed: %s",

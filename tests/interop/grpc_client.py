@@ -8,6 +8,9 @@ of their own.
 
 usage: grpc_client.py [PART_OF_A_NAME...]
 JOBS=N so many jobs; VERBOSE=1 whole traces and what took longest.
+CLUSTER=redis://HOST:PORT the same of `urlweir serve --cluster`, without what is
+of a directory: two processes serve one frontier there, and the calls of a check
+go to one and the other (grpc_cluster.py).
 """
 # pip: grpcio grpcio-tools grpcio-health-checking grpcio-reflection h2
 import concurrent.futures
@@ -42,7 +45,8 @@ def run(function, *args):
 
 def chosen(kind, wanted):
     return [c for s in rig.Section.all for c in getattr(s, kind)
-            if not wanted or any(w in c.__name__ for w in wanted)]
+            if (not wanted or any(w in c.__name__ for w in wanted))
+            and not (rig.CLUSTER and (s.of_directory or c in s.with_directory))]
 
 
 def job(address, wanted):
@@ -87,16 +91,18 @@ def main():
     if wanted[:1] == ["--job"]:
         return job(wanted[1], wanted[2:])
     jobs, server = int(os.environ.get("JOBS", "6")), rig.Server()
+    other = rig.Server(name=server.name) if rig.CLUSTER else None
+    address = server.address + ("," + other.address if other else "")
     with server, concurrent.futures.ThreadPoolExecutor(4) as pool:
-        running = [start_job(n, server.address, wanted) for n in range(jobs)]
+        running = [start_job(n, address, wanted) for n in range(jobs)]
         results = [(*r.result(), "alone") for r in [
             pool.submit(run, c) for c in chosen("alone", wanted)]]
         for n, process in enumerate(running):
             out, _ = process.communicate()
             results += [(*r, f"job {n}") for r in json.loads(out)]
-        code = server.stop()
+        code = server.stop() or (other.stop() if other else 0)
     for line in server.lines:
-        if "listening" not in line:
+        if "listening" not in line and "sandbox" not in line:
             print(line, end="")
     bad = report(results, jobs)
     shutil.rmtree(rig.WORK, ignore_errors=True)

@@ -341,6 +341,7 @@ def a_call_for_all_crawls_costs_what_it_returns():
             among(full_took, 0, 3 * empty_took + 0.03)
 
 
+@section.needs_directory
 @check_alone
 def a_store_that_cannot_be_written_makes_acks_that_say_fail():
     """No silence, no OK for what is not on disk; and what was is there."""

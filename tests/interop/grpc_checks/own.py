@@ -7,7 +7,7 @@ import time
 from grpc_checks.rig import (ANY, CODE, OK, SKIPPED, WORK, Section, Server,
                              fails, is_, pb)
 
-section = Section("6 own crawls")
+section = Section("6 own crawls", of_directory=True)
 check_alone = section.check_alone
 
 if not os.path.exists(WORK + "/own.yaml"):

@@ -1,5 +1,6 @@
 """What the checks of the URLFrontier API stand on: a server, the calls in short,
 and words to say what must be. URLWEIR names the binary."""
+import itertools
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ ANY = object()
 # to a moment that is promised to the second. That nothing comes too soon is
 # shown by a clock that was read before the call: a check may be held up too.
 JOB = int(os.environ.get("GRPC_JOB", "0"))
+CLUSTER = os.environ.get("CLUSTER")
 LATE = float(os.environ.get("GRPC_LATE", "90"))
 
 
@@ -39,15 +41,26 @@ def size(n):
 
 
 class Server:
-    """One `urlweir serve`, restartable in its directory."""
+    """One `urlweir serve`, restartable in its directory; with CLUSTER, the URL of
+    a Redis server without the name, in a frontier of its own there."""
 
-    def __init__(self, *args, limit=None, host="127.0.0.1"):
+    count = 0
+
+    def __init__(self, *args, limit=None, host="127.0.0.1", name=None):
         self.args, self.limit, self.listen = args, limit, host + ":0"
         self.dir = tempfile.mkdtemp(dir=WORK)
+        Server.count += 1
+        self.name = name or f"front{os.getpid()}-{Server.count}"
         self.start()
 
+    def place(self):
+        """What the URLs are in."""
+        if CLUSTER:
+            return ["--cluster", f"{CLUSTER}/{self.name}"]
+        return [self.dir + "/d"]
+
     def start(self):
-        command = [os.environ["URLWEIR"], "serve", self.dir + "/d",
+        command = [os.environ["URLWEIR"], "serve", *self.place(),
                    "--http", "none", "--listen", self.listen, *self.args]
         if self.limit is not None:  # of a file, in blocks of 512 octets
             command = ["sh", "-c", 'trap "" XFSZ; ulimit -f "$1"; shift; '
@@ -64,6 +77,7 @@ class Server:
             raise AssertionError("no server: " + "".join(self.lines))
         threading.Thread(target=self.lines.extend,
                          args=(self.process.stderr,), daemon=True).start()
+        self.nodes = [self.address]
         self.channel = grpc.insecure_channel(
             self.address, [("grpc.max_receive_message_length", -1)])
 
@@ -225,9 +239,9 @@ class Section:
 
     all = []
 
-    def __init__(self, name):
-        self.name = name
-        self.shared, self.alone = [], []
+    def __init__(self, name, of_directory=False):
+        self.name, self.of_directory = name, of_directory
+        self.shared, self.alone, self.with_directory = [], [], []
         Section.all.append(self)
 
     def check(self, function):
@@ -240,13 +254,28 @@ class Section:
         self.alone.append(function)
         return function
 
+    def needs_directory(self, function):
+        """With --cluster there is none."""
+        self.with_directory.append(function)
+        return function
+
 
 class Remote:
-    """A server that somebody else has started."""
+    """Servers that somebody else has started; calls take turns between them."""
 
-    def __init__(self, address):
-        self.address = address
-        self.channel = grpc.insecure_channel(
-            address, [("grpc.max_receive_message_length", -1)])
+    def __init__(self, addresses):
+        self.nodes = addresses.split(",")
+        self.addresses = itertools.cycle(self.nodes)
+        self.channels = itertools.cycle([grpc.insecure_channel(
+            a, [("grpc.max_receive_message_length", -1)])
+            for a in self.nodes])
+
+    @property
+    def address(self):
+        return next(self.addresses)
+
+    @property
+    def channel(self):
+        return next(self.channels)
 
     another_channel = Server.another_channel

@@ -1,0 +1,53 @@
+/*
+ * frontier_hands.h - the threads of a service whose URLs are in a cluster
+ * (frontier/shared/shared.h), instead of the frontier thread.
+ *
+ *   submit ─► waiting puts ──► one thread: gathers them, puts them together
+ *          └► other calls ──► some threads, each with one call at a time
+ *
+ * Nothing of the frontier is in this process, so calls need no order among
+ * each other; only puts keep theirs. A call that servers do not answer holds up
+ * its own thread.
+ *
+ * For the files of frontier_service_impl.h.
+ */
+#ifndef URLWEIR_SERVICE_CALLS_FRONTIER_HANDS_H
+#define URLWEIR_SERVICE_CALLS_FRONTIER_HANDS_H
+
+#include "frontier/shared/shared.h"
+#include "service/calls/frontier_service_impl.h"
+
+#define FRONTIER_HANDS 16 /* the first one puts, the last one counts */
+
+/* One thread. */
+struct frontier_hand {
+    struct frontier_service *s;
+    struct shared_hand *shared;
+    pthread_t thread;
+    bool has_thread;
+    enum status trouble; /* of the call: an operation failed */
+    struct shared_put *puts;
+    size_t put_room;
+    const struct bytes *names; /* of the call */
+    size_t name_count;
+};
+
+struct frontier_hands {
+    struct frontier_hand hand[FRONTIER_HANDS];
+    pthread_cond_t other; /* with the service's mtx: another call arrived */
+    pthread_cond_t stop;  /* the same: the service stops */
+    struct call_list others;
+    pthread_mutex_t told; /* guards the histograms */
+};
+
+/* Starts the threads, for the frontier of the options. */
+MUST_CHECK enum status frontier_hands_open(struct frontier_service *s);
+/* Adds a call to those that wait; under the service's mtx. */
+void frontier_hands_add(struct frontier_service *s, struct frontier_call *call);
+/* Carries out what waits, and ends the threads. */
+void frontier_hands_close(struct frontier_service *s);
+
+/* For call_execute, with a hand as `of` (call_shared.c). */
+extern const struct call_ops call_shared_ops;
+
+#endif

@@ -1,0 +1,303 @@
+"""Two `urlweir serve --cluster` over one frontier, with faults on the way.
+
+usage: cluster_serve.py URLWEIR DIR [SCENARIO...|list]
+
+Programs put URLs, lease them and acknowledge them over HTTP, each with one
+process and then the other, and note what they were told. At the end every URL
+whose put was acknowledged has been handed out and is completed, none was handed
+out while another program held it, and none after it was completed.
+"""
+
+import contextlib
+import http.client
+import json
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+
+import scenarios
+from redis_servers import (LONGEST, Closing, Cluster, Failure, Single, end_with_us,
+                           wait_for)
+
+URLWEIR, DIR = sys.argv[1], sys.argv[2]
+CALLERS, URLS, BATCH, HOSTS = 6, 6000, 20, 60
+LEASE = 10  # s
+
+
+class Service:
+    """One process; it keeps its port when it is killed and started again."""
+
+    def __init__(self, where, url):
+        self.where, self.url, self.http = where, url, "127.0.0.1:0"
+        self.start()
+
+    def start(self):
+        with open(self.where, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [URLWEIR, "serve", "--cluster", self.url, "--listen",
+                 "127.0.0.1:0", "--http", self.http],
+                stderr=log, preexec_fn=end_with_us)
+        wait_for(lambda: "listening on" in self.log() or self.ended(), "a service")
+        if self.ended():
+            raise Failure("no service: " + self.log())
+        self.http = re.search(r"HTTP on (\S+)", self.log()).group(1)
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def log(self):
+        with open(self.where, encoding="utf-8") as f:
+            return f.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Front:
+    """A cluster and two services, as callers find them."""
+
+    def __init__(self, where, cluster, settings=""):
+        self.cluster = cluster
+        self.url = cluster.url() + "/front" + settings
+        self.services = [Service(f"{where}/service{i}", self.url) for i in range(2)]
+
+    def call(self, at, path, body):
+        """The answer of one of them; None: there was none, or it failed."""
+        c = http.client.HTTPConnection(self.services[at % 2].http, timeout=45)
+        try:
+            c.request("POST", "/v1/" + path, json.dumps(body),
+                      {"Content-Type": "application/json"})
+            r = c.getresponse()
+            text = r.read()
+            return json.loads(text) if r.status == 200 else None
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            c.close()
+
+    def sure(self, path, body):
+        """Asks one and the other until there is an answer."""
+        end, at = time.monotonic() + LONGEST, random.randrange(2)
+        while time.monotonic() < end:
+            answer = self.call(at, path, body)
+            if answer is not None:
+                return answer
+            at += 1
+            time.sleep(0.1)
+        raise Failure("no answer to " + path)
+
+    def stats(self):
+        at = 0
+        while True:
+            c = http.client.HTTPConnection(self.services[at % 2].http, timeout=45)
+            with contextlib.closing(c), contextlib.suppress(OSError,
+                                                            http.client.HTTPException):
+                c.request("GET", "/v1/stats?crawl=c")
+                r = c.getresponse()
+                text = r.read()
+                if r.status == 200:
+                    return json.loads(text)
+            at += 1
+            time.sleep(0.1)
+
+    def end(self):
+        for s in self.services:
+            s.process.terminate()
+        for s in self.services:
+            if s.process.wait(LONGEST) != 0:
+                raise Failure("a service ended badly: " + s.log())
+
+
+class Callers:
+    def __init__(self, front):
+        self.front, self.lock = front, threading.Lock()
+        self.acked, self.done, self.until, self.wrong = set(), set(), {}, []
+        self.failed = None
+        self.threads = [threading.Thread(target=self.safe, args=(n,), daemon=True)
+                        for n in range(CALLERS)]
+        for t in self.threads:
+            t.start()
+
+    def safe(self, n):
+        try:
+            self.run(n)
+        except Exception as e:  # told by finish()
+            self.failed = e
+
+    def put(self, n, i):
+        urls = [f"http://h{j % HOSTS}/{j}"
+                for j in range(i, i + BATCH)]
+        items = [{"crawl": "c", "url": u} for u in urls]
+        while items:
+            answer = self.front.sure("urls", items)
+            bad = {r["url"] for r in answer["results"] if r["status"] == "failed"}
+            with self.lock:
+                self.acked |= {r["url"] for r in answer["results"]} - bad
+            items = [x for x in items if x["url"] in bad]
+
+    def lease(self, n):
+        begun = time.monotonic()
+        answer = self.front.call(random.randrange(2), "lease", {
+            "crawl": "c", "max_urls_per_queue": 5, "max_queues": 10,
+            "lease_seconds": LEASE})
+        if answer is None:
+            time.sleep(0.1)
+            return []
+        now = time.monotonic()
+        with self.lock:
+            for u in answer["urls"]:
+                if u["url"] in self.done:
+                    self.wrong.append("again " + u["url"])
+                if now < self.until.get(u["url"], 0):
+                    self.wrong.append("twice " + u["url"])
+                # the servers' clock has begun later than this
+                self.until[u["url"]] = begun + LEASE - 0.05
+        return answer["urls"]
+
+    def ack(self, leased):
+        answer = self.front.sure("ack", [{"lease": u["lease"]} for u in leased])
+        with self.lock:
+            for u, r in zip(leased, answer["results"]):
+                if r["status"] == "ok":
+                    self.done.add(u["url"])
+
+    def run(self, n):
+        mine = list(range(n * BATCH, URLS, CALLERS * BATCH))
+        end = time.monotonic() + 3 * LONGEST
+        while time.monotonic() < end:
+            if mine:
+                self.put(n, mine.pop(0))
+            leased = self.lease(n)
+            if leased:
+                self.ack(leased)
+            elif not mine:
+                s = self.front.stats()
+                if s["size"] == 0 and len(self.acked) == URLS:
+                    return
+                time.sleep(0.2)
+        raise Failure("no end")
+
+    def reach(self, part):
+        wait_for(lambda: len(self.done) >= part * URLS or self.failed,
+                 f"{part} of the URLs")
+
+    def finish(self):
+        for t in self.threads:
+            t.join()
+        if self.failed:
+            raise Failure(f"a caller: {self.failed}")
+        if self.wrong:
+            raise Failure(f"{len(self.wrong)} handed out wrongly: {self.wrong[:5]}")
+        s = self.front.stats()
+        if s["completed"] != URLS or s["in_process"] != 0:
+            raise Failure(f"{URLS} URLs, but {s}")
+        self.front.end()
+
+
+def two_services(where):
+    """Without a fault."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        front = Front(where, c.it)
+        front.sure("queues/delay", {"delay_seconds": 0})
+        Callers(front).finish()
+
+
+def kill_service(where):
+    """Each is killed once, in the middle of its calls, and comes back."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        front = Front(where, c.it)
+        front.sure("queues/delay", {"delay_seconds": 0})
+        callers = Callers(front)
+        for i, s in enumerate(front.services):
+            callers.reach(0.2 + 0.3 * i)
+            s.kill()
+            callers.reach(0.3 + 0.3 * i)
+            s.start()
+        callers.finish()
+
+
+def kill_served_master(where):
+    """Slots are moved and scripts forgotten first, then a master is lost."""
+    with contextlib.closing(Closing(Cluster(where + "/redis", 2))) as c:
+        front = Front(where, c.it, "?durability=safe")
+        front.sure("queues/delay", {"delay_seconds": 0})
+        callers = Callers(front)
+        callers.reach(0.1)
+        for s in c.it.masters:
+            s.ask("SCRIPT", "FLUSH")
+        a, b = c.it.masters[:2]
+        slots = [a.ask("CLUSTER", "KEYSLOT", "{front:%x}m" % i) for i in range(64)]
+        for slot in [s for s in slots if c.it.owns(a, s)][:6]:
+            c.it.move(slot, a, b)
+        callers.reach(0.4)
+        a.kill()
+        callers.finish()
+
+
+def cut_served_master(where, durability="safe"):
+    """The link to its replicas is lost some time before the master is."""
+    with contextlib.closing(Closing(Cluster(where + "/redis", 2))) as c:
+        front = Front(where, c.it, "?durability=" + durability)
+        front.sure("queues/delay", {"delay_seconds": 0})
+        callers = Callers(front)
+        callers.reach(0.2)
+        c.it.cut(c.it.masters[0])
+        time.sleep(1)
+        c.it.masters[0].kill()
+        callers.finish()
+
+
+def serve_unsafe(where):
+    """The same without waiting for replicas: what was acknowledged is gone."""
+    try:
+        cut_served_master(where, "fast")
+    except Failure as e:
+        if "URLs, but" in str(e) or "handed out wrongly" in str(e):
+            print(f"  without WAIT: {str(e)[:100]}")
+            return
+        raise
+    raise Failure("nothing was lost without WAIT")
+
+
+def serve_refuses(where):
+    """What would not hold is said at the start."""
+
+    def serve(*words, code, says):
+        got = subprocess.run([URLWEIR, "serve", *words, "--listen", "127.0.0.1:0",
+                              "--http", "none"], text=True, capture_output=True,
+                             timeout=LONGEST, check=False)
+        if got.returncode != code or says not in got.stderr:
+            raise Failure(f"{words}: {got.returncode}, not {code} and '{says}': "
+                          f"{got.stderr}")
+
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        url = c.it.url()
+        serve(code=1, says="--cluster")
+        serve("--cluster", url, code=1, says="the name of the crawl is missing")
+        serve(where + "/d", "--cluster", url + "/front", code=1, says="leave")
+        serve("--cluster", url + "/front", "--memory", "64M", code=1,
+              says="--memory needs a directory")
+        serve("--cluster", url + "/front?durability=safe", code=2,
+              says="has 0 replicas")
+        c.it.servers[0].ask("HSET", "{crawl}", "format", "1")
+        serve("--cluster", url + "/crawl", code=2, says="is a crawl's name")
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory", "100mb")
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        serve("--cluster", url + "/front", code=2, says="maxmemory-policy noeviction")
+        c.it.servers[0].ask("CONFIG", "SET", "maxmemory", "0")
+        Front(where, c.it).end()
+        got = subprocess.run([URLWEIR, "status", url + "/front"], text=True,
+                             capture_output=True, timeout=LONGEST, check=False)
+        if got.returncode == 0 or "urlweir serve" not in got.stderr:
+            raise Failure(f"status: {got.returncode}, {got.stderr}")
+
+
+SCENARIOS = [kill_served_master, cut_served_master, serve_unsafe, kill_service,
+             two_services, serve_refuses]
+
+if __name__ == "__main__":
+    scenarios.run(SCENARIOS, DIR, sys.argv[3:])
