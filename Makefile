@@ -298,7 +298,7 @@ SANITIZED_CLI := exact external hostile-store hostile-web links robots seed-stop
 THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
     fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers grpc_idle frontier_calls frontier_calls_read frontier_calls_better \
-    frontier_service crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
+    frontier_service frontier_hands shared crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
     filter_shelf router router_control http_conns http_events http_export http_server histogram
 
 # A test that cannot fail shows nothing: see docs/mutants.md.

@@ -42,8 +42,8 @@ struct get_state {
 
     struct get_queue *found; /* by a look */
     size_t found_count, found_room;
-    size_t answered; /* shards, of the last look */
-    enum status st;  /* of the last failure */
+    bool asked, answered; /* some shard */
+    enum status st;       /* of the last failure */
 
     struct shared_open_queue *open; /* they have more for this call */
 
@@ -52,7 +52,7 @@ struct get_state {
         const struct get_queue *queues[CLAIM_QUEUES];
         size_t n, before, budget;
     } claims[CLAIMS];
-    size_t claim_count, given; /* URLs by these claims */
+    size_t claim_count;
 };
 
 #define GET_MEMORY ((size_t)64 << 20)
@@ -142,7 +142,7 @@ static void look_came(void *ctx, size_t shard, enum status st,
         g->st = st;
         return;
     }
-    g->answered++;
+    g->answered = true;
     for (size_t i = 0; i + 1 < r->elements; i += 2) {
         struct get_queue q = {.shard = (unsigned)shard};
         struct bytes name;
@@ -193,7 +193,8 @@ static void look(struct get_state *g, bool first)
     buf_init(&prefix, SHARED_ID_MOST);
     if (!a->any_crawl)
         shared_id_write(&prefix, a->crawl, bytes_of("", 0));
-    g->found_count = g->answered = 0;
+    g->found_count = 0;
+    g->asked = true;
     for (unsigned i = 0; i < g->h->s->shards; i++) {
         struct shared_call *c = shared_call_new(r, i, SHARED_LOOK, i);
 
@@ -254,7 +255,6 @@ static void give(struct get_state *g, const struct claim_of *claim,
         };
         (void)g->visit(g->ctx, &view);
         g->room--;
-        g->given++;
         g->octets -= view.url.len + view.metadata.len + 64 < g->octets
                          ? view.url.len + view.metadata.len + 64
                          : g->octets;
@@ -278,6 +278,7 @@ static void claim_came(void *ctx, size_t index, enum status st,
         g->st = st;
         return;
     }
+    g->answered = true;
     give(g, claim, r);
     open = (size_t)r->element[0]->integer;
     if (open >= 1 && open <= claim->n)
@@ -291,7 +292,7 @@ static void claim_all(struct get_state *g)
     struct shared_round *r = shared_round_new(g->h, claim_came, g);
     size_t octets = g->octets / g->claim_count + 1;
 
-    g->given = 0;
+    g->asked = true;
     for (size_t k = 0; k < g->claim_count; k++) {
         const struct claim_of *claim = &g->claims[k];
         struct shared_call *c =
@@ -429,6 +430,7 @@ enum status shared_get(struct shared_hand *h, struct url_ask *a, size_t room,
     enum status st;
 
     g->h = h;
+    g->st = STATUS_CLOSED;
     g->ask = a;
     g->room = room;
     g->octets = octets;
@@ -444,7 +446,7 @@ enum status shared_get(struct shared_hand *h, struct url_ask *a, size_t room,
         claim_one(g, a->crawl, a->key, 0);
     a->queue = gets_keep(h->s, g->open);
     *more = is_more || g->open != NULL;
-    st = g->room < room || g->answered > 0 ? STATUS_OK : g->st;
+    st = g->asked && !g->answered ? g->st : STATUS_OK;
     arena_free(g->memory);
     free(g->found);
     free(g);

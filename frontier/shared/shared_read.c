@@ -6,10 +6,11 @@
  * appearance, in each through its hash of URLs. Its place is a shard (the
  * list's queue, from 1) and
  *
- *   63 ..... 42  41 ........... 10  9 ......... 0
+ *   63 ..... 42  41 ........... 14  13 ........ 0
  *   queue        cursor of HSCAN    URLs to pass
  *
- * so that any process can go on. While queues or URLs come and go, a list may
+ * so that any hand can go on; four million queues of a crawl in a shard, and
+ * 268 million URLs of a queue. While queues or URLs come and go, a list may
  * show a URL twice or leave one out.
  */
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 #include "base/mem.h"
 #include "frontier/shared/shared_impl.h"
 
-#define PASS_BITS   10
-#define CURSOR_BITS 32
+#define PASS_BITS   14
+#define CURSOR_BITS 28
 #define PAGE_OCTETS ((size_t)128 << 10)
 #define QUEUES      500 /* asked for at a time */
 #define NAMES_MOST  ((size_t)256 << 20)
@@ -152,6 +153,9 @@ static void keys_came(void *ctx, size_t index, enum status st,
         buf_add_bytes(&k->text, shared_text(r, i));
         k->len[k->n++] = (size_t)r->element[i]->len;
     }
+    k->st = buf_failed(&k->text);
+    if (k->st != STATUS_OK)
+        k->n = 0;
 }
 
 /* Asks a shard for keys of the crawl's queues from rank `from` on. */

@@ -56,7 +56,7 @@ static enum status put(void *of, struct frontier_item *const *items, size_t n)
 
     if (count > 0)
         shared_put(hand->shared, hand->puts, count);
-    for (size_t i = 0; at < count; i++) {
+    for (size_t i = 0; i < n && at < count; i++) {
         const struct shared_put *p = &hand->puts[at];
 
         if (items[i]->ack == FRONTIER_ACK_SKIPPED)

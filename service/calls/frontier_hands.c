@@ -114,15 +114,16 @@ static void tell_room(struct frontier_service *s, bool room)
 }
 
 /* NULL: the service stops, and no call is left. */
-static struct frontier_call *next_other(struct frontier_service *s)
+static struct frontier_call *next_call(struct frontier_service *s,
+                                       struct call_line *line)
 {
     struct frontier_call *call;
     bool room;
 
     pthread_mutex_lock(&s->mtx);
-    while (s->hands->others.head == NULL && !s->stopping)
-        pthread_cond_wait(&s->hands->other, &s->mtx);
-    call = call_list_take(&s->hands->others);
+    while (line->calls.head == NULL && !s->stopping)
+        pthread_cond_wait(&line->arrived, &s->mtx);
+    call = call_list_take(&line->calls);
     if (call != NULL)
         s->waiting_items--;
     room = has_room(s);
@@ -136,7 +137,7 @@ static void *other_thread(void *arg)
     struct frontier_hand *hand = arg;
     struct frontier_call *call;
 
-    while ((call = next_other(hand->s)) != NULL) {
+    while ((call = next_call(hand->s, hand->line)) != NULL) {
         execute(hand, call);
         tell(hand->s, call);
     }
@@ -253,12 +254,15 @@ enum status frontier_hands_open(struct frontier_service *s)
     int err = 0;
 
     s->hands = hands;
-    cond_init(&hands->other);
+    cond_init(&hands->gets.arrived);
+    cond_init(&hands->others.arrived);
     cond_init(&hands->stop);
     pthread_mutex_init(&hands->told, NULL);
     for (unsigned i = 0; i < FRONTIER_HANDS; i++) {
         hands->hand[i].s = s;
         hands->hand[i].shared = shared_hand_new(s->o.shared);
+        hands->hand[i].line =
+            i <= FRONTIER_GETTERS ? &hands->gets : &hands->others;
     }
     s->stats.active = true;
     count_all(&hands->hand[FRONTIER_HANDS - 1]);
@@ -279,8 +283,13 @@ void frontier_hands_add(struct frontier_service *s, struct frontier_call *call)
         call_list_add(&s->waiting, call);
         pthread_cond_signal(&s->arrived);
     } else {
-        call_list_add(&s->hands->others, call);
-        pthread_cond_signal(&s->hands->other);
+        struct call_line *line =
+            call->verb == FRONTIER_GET || call->verb == FRONTIER_SETTLE
+                ? &s->hands->gets
+                : &s->hands->others;
+
+        call_list_add(&line->calls, call);
+        pthread_cond_signal(&line->arrived);
     }
 }
 
@@ -291,7 +300,8 @@ void frontier_hands_close(struct frontier_service *s)
     pthread_mutex_lock(&s->mtx);
     s->stopping = true;
     pthread_cond_broadcast(&s->arrived);
-    pthread_cond_broadcast(&hands->other);
+    pthread_cond_broadcast(&hands->gets.arrived);
+    pthread_cond_broadcast(&hands->others.arrived);
     pthread_cond_signal(&hands->stop);
     pthread_mutex_unlock(&s->mtx);
     for (unsigned i = 0; i < FRONTIER_HANDS; i++) {
@@ -302,7 +312,8 @@ void frontier_hands_close(struct frontier_service *s)
     }
     pthread_mutex_destroy(&hands->told);
     pthread_cond_destroy(&hands->stop);
-    pthread_cond_destroy(&hands->other);
+    pthread_cond_destroy(&hands->gets.arrived);
+    pthread_cond_destroy(&hands->others.arrived);
     free(hands);
     s->hands = NULL;
 }

@@ -3,11 +3,12 @@
  * (frontier/shared/shared.h), instead of the frontier thread.
  *
  *   submit ─► waiting puts ──► one thread: gathers them, puts them together
- *          └► other calls ──► some threads, each with one call at a time
+ *          ├► gets, settles ─► some threads, each with one call at a time
+ *          └► other calls ───► some others
  *
  * Nothing of the frontier is in this process, so calls need no order among
  * each other; only puts keep theirs. A call that servers do not answer holds up
- * its own thread.
+ * its own thread, and one that asks all shards no GET.
  *
  * For the files of frontier_service_impl.h.
  */
@@ -17,7 +18,8 @@
 #include "frontier/shared/shared.h"
 #include "service/calls/frontier_service_impl.h"
 
-#define FRONTIER_HANDS 16 /* the first one puts, the last one counts */
+#define FRONTIER_HANDS   16 /* the first one puts, the last one counts */
+#define FRONTIER_GETTERS 8  /* of those between them */
 
 /* One thread. */
 struct frontier_hand {
@@ -25,18 +27,24 @@ struct frontier_hand {
     struct shared_hand *shared;
     pthread_t thread;
     bool has_thread;
-    enum status trouble; /* of the call: an operation failed */
+    struct call_line *line; /* of those that carry out other calls */
+    enum status trouble;    /* of the call: an operation failed */
     struct shared_put *puts;
     size_t put_room;
     const struct bytes *names; /* of the call */
     size_t name_count;
 };
 
+/* Calls that wait, and those who wait for them; under the service's mtx. */
+struct call_line {
+    struct call_list calls;
+    pthread_cond_t arrived;
+};
+
 struct frontier_hands {
     struct frontier_hand hand[FRONTIER_HANDS];
-    pthread_cond_t other; /* with the service's mtx: another call arrived */
-    pthread_cond_t stop;  /* the same: the service stops */
-    struct call_list others;
+    struct call_line gets, others;
+    pthread_cond_t stop;  /* the service stops */
     pthread_mutex_t told; /* guards the histograms */
 };
 
