@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_shared_reply.c - whatever servers reply to the scripts of a shared
+ * frontier, each call ends, and what is shown is within its bounds.
+ *
+ * In place of the router (base/redis/redis_cluster.c) stands one that answers
+ * each call with the next reply of the input, and ends the others as if no
+ * server were there. If the first octet is even, the record is a good one, else
+ * the input's.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/redis/redis_cluster.h"
+#include "frontier/shared/shared.h"
+
+#define CALLS_MOST 4096
+#define RECORD                                                                 \
+    "*6\r\n$6\r\nformat\r\n$8\r\nserved 1\r\n$6\r\nshards\r\n$1\r\n2\r\n"      \
+    "$4\r\nseed\r\n$64\r\n"                                                    \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* ---- the router, on the frontier's thread once it is open ---- */
+
+struct waiting {
+    redis_call_end *end;
+    void *ctx;
+};
+struct redis_cluster {
+    struct waiting calls[CALLS_MOST];
+    size_t first, count;
+    int wake;
+};
+
+static struct redis_reader replies;
+
+struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o)
+{
+    struct redis_cluster *c = xcalloc(1, sizeof *c);
+
+    c->wake = o->wake_fd;
+    return c;
+}
+
+static void end_one(struct redis_cluster *c, bool answered)
+{
+    struct waiting w = c->calls[c->first++ % CALLS_MOST];
+    redisReply *r = NULL;
+
+    c->count--;
+    if (answered && redis_reader_next(&replies, &r) == STATUS_OK &&
+        r->type != REDIS_REPLY_ERROR)
+        w.end(w.ctx, STATUS_OK, r);
+    else
+        w.end(w.ctx, STATUS_CLOSED, NULL);
+    if (r != NULL)
+        freeReplyObject(r);
+}
+
+void redis_cluster_free(struct redis_cluster *c)
+{
+    while (c != NULL && c->count > 0)
+        end_one(c, false);
+    free(c);
+}
+
+enum status redis_cluster_start(struct redis_cluster *c, int64_t patience,
+                                struct buf *error)
+{
+    (void)c;
+    (void)patience;
+    (void)error;
+    return STATUS_OK;
+}
+
+void redis_cluster_call(struct redis_cluster *c,
+                        const struct redis_call_spec *spec)
+{
+    if (c->count == CALLS_MOST)
+        abort();
+    c->calls[(c->first + c->count++) % CALLS_MOST] =
+        (struct waiting){spec->end, spec->ctx};
+}
+
+void redis_cluster_turn(struct redis_cluster *c, int64_t wait)
+{
+    struct pollfd p = {.fd = c->wake, .events = POLLIN};
+
+    if (c->count == 0)
+        (void)poll(&p, 1, (int)(wait / 1000000));
+    for (size_t n = c->count; n > 0; n--)
+        end_one(c, true);
+}
+
+void redis_cluster_get_stats(const struct redis_cluster *c,
+                             struct redis_cluster_stats *out)
+{
+    (void)c;
+    memset(out, 0, sizeof *out);
+}
+
+/* ---- what a service asks ---- */
+
+static unsigned sum;
+
+/* Adds up what it is shown, so that a sanitizer sees it read. */
+static void add(struct bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        sum += (unsigned char)b.at[i];
+}
+
+static bool show(void *ctx, const struct url_view *v)
+{
+    size_t *left = ctx;
+
+    if (*left == 0)
+        abort(); /* more than there is room for */
+    --*left;
+    add(v->crawl);
+    add(v->key);
+    add(v->url);
+    add(v->metadata);
+    return *left > 0;
+}
+
+static void show_key(void *ctx, struct bytes key)
+{
+    (void)ctx;
+    add(key);
+}
+
+static const struct bytes crawl = {"c", 1}, key = {"k", 1}, none = {"", 0};
+
+static void ask_one_shard(struct shared_hand *h)
+{
+    struct shared_put put = {.crawl = crawl, .key = key, .url = {"u", 1}};
+    struct url_counts counts;
+    struct url_facts facts;
+    size_t room = 3;
+    uint64_t gone;
+    bool active;
+
+    if (shared_counts(h, crawl, key, &counts) == STATUS_OK &&
+        shared_active(h, &active) == STATUS_OK &&
+        shared_settle(h, 1, URL_SETTLE_ACK, 0, &none) == STATUS_OK &&
+        shared_find(h, crawl, key, key, &facts, show, &room) == STATUS_OK &&
+        shared_set(h, crawl, key, SHARED_LIMIT, 1) == STATUS_OK &&
+        shared_purge(h, crawl, key, 1, &gone) == STATUS_OK &&
+        shared_remove_queue(h, crawl, key, &gone) == STATUS_OK)
+        shared_put(h, &put, 1);
+}
+
+static void get(struct shared_hand *h, bool any, struct bytes of)
+{
+    struct url_ask a = {.any_crawl = any,
+                        .crawl = crawl,
+                        .one_queue = of.len > 0,
+                        .key = of,
+                        .most_urls = 3,
+                        .lease_ms = 1000};
+    bool more = true;
+
+    for (unsigned part = 0; more && part < 4; part++) {
+        size_t room = 5;
+
+        if (shared_get(h, &a, room, 1000, show, &room, &more) != STATUS_OK)
+            return;
+    }
+}
+
+static void list(struct shared_hand *h, struct bytes of)
+{
+    struct url_list l = {.crawl = crawl, .key = of, .most = 9, .budget = 4};
+    bool more = true;
+
+    for (unsigned part = 0; more && part < 4; part++) {
+        size_t room = 5;
+
+        if (shared_list(h, &l, show, &room, &more) != STATUS_OK)
+            return;
+    }
+}
+
+static void ask_all_shards(struct shared_hand *h)
+{
+    const struct bytes *names;
+    struct url_counts counts;
+    uint64_t gone;
+    size_t n = 0;
+
+    get(h, true, none);
+    get(h, false, key);
+    list(h, key);
+    list(h, none);
+    if (shared_crawls(h, &names, &n) == STATUS_OK)
+        for (size_t i = 0; i < n; i++)
+            add(names[i]);
+    if (shared_counts(h, none, none, &counts) == STATUS_OK &&
+        shared_each_queue(h, crawl, true, 1, 9, show_key, NULL) == STATUS_OK &&
+        shared_remove_crawl(h, crawl, &gone) == STATUS_OK &&
+        shared_set_default_delay(h, 1) == STATUS_OK)
+        sum++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct shared_options o = {.name = "c"};
+    struct shared *s = NULL;
+    struct shared_hand *h;
+    struct buf error;
+
+    if (size < 1)
+        return 0;
+    redis_reader_init(&replies);
+    if (data[0] % 2 == 0)
+        (void)redisReaderFeed(replies.r, RECORD, sizeof RECORD - 1);
+    (void)redisReaderFeed(replies.r, (const char *)data + 1, size - 1);
+    buf_init(&error, 4096);
+    if (shared_open(&s, &o, &error) == STATUS_OK) {
+        h = shared_hand_new(s);
+        if (data[0] % 4 < 2)
+            ask_one_shard(h);
+        ask_all_shards(h);
+        shared_hand_free(h);
+        shared_close(s);
+    } else if (error.len == 0) {
+        abort(); /* refused without a message */
+    }
+    buf_fini(&error);
+    redis_reader_fini(&replies);
+    return 0;
+}
