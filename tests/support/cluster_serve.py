@@ -263,6 +263,29 @@ def serve_unsafe(where):
     raise Failure("nothing was lost without WAIT")
 
 
+def full_served(where):
+    """Puts fail when memory is full, the rest goes on."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        front, server = Front(where, c.it), c.it.servers[0]
+        front.sure("queues/delay", {"delay_seconds": 0})
+        urls = [{"crawl": "c", "url": f"http://h{i}/"} for i in range(50)]
+        front.sure("urls", urls)
+        server.ask("CONFIG", "SET", "maxmemory",
+                   int(server.info("used_memory")) - 100000)
+        got = front.call(0, "urls", {"crawl": "c", "url": "http://new/"})
+        if got is None or got["results"][0]["status"] != "failed":
+            raise Failure(f"a put into a full server: {got}")
+        leased = front.call(1, "lease", {"crawl": "c", "lease_seconds": 600})["urls"]
+        acks = front.call(0, "ack", [{"lease": u["lease"]} for u in leased])
+        if len(leased) != 50 or any(r["status"] != "ok" for r in acks["results"]):
+            raise Failure(f"{len(leased)} leased, {acks}")
+        server.ask("CONFIG", "SET", "maxmemory", 0)
+        got = front.call(0, "urls", {"crawl": "c", "url": "http://new/"})
+        if got["results"][0]["status"] != "ok" or front.stats()["completed"] != 50:
+            raise Failure(f"a put when there is room: {got}, {front.stats()}")
+        front.end()
+
+
 def serve_refuses(where):
     """What would not hold is said at the start."""
 
@@ -296,7 +319,7 @@ def serve_refuses(where):
             raise Failure(f"status: {got.returncode}, {got.stderr}")
 
 
-SCENARIOS = [kill_served_master, cut_served_master, serve_unsafe, kill_service,
+SCENARIOS = [full_served, kill_served_master, cut_served_master, serve_unsafe, kill_service,
              two_services, serve_refuses]
 
 if __name__ == "__main__":
