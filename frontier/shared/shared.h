@@ -18,6 +18,9 @@
  * What one process can do and this cannot: the order of queues and URLs in
  * lists is any, and a call on all shards is not of one moment.
  *
+ * Names: `crawl` has at most 32,768 octets and is blank only where that is
+ * said; `key` has at most 1,020.
+ *
  * Time is the servers' clock, and dates and leases come from the callers':
  * clocks have to agree to the second.
  *
@@ -89,7 +92,7 @@ void shared_put(struct shared_hand *h, struct shared_put *list, size_t n);
 
 /* Leases due URLs, at most `room` and not many more than `octets` at once, and
  * visits all of them. *more: there may be others for this call: a->queue names
- * it until then. `now_us`: when the call began, 0: now. */
+ * it until then. */
 MUST_CHECK enum status shared_get(struct shared_hand *h, struct url_ask *a,
                                   size_t room, size_t octets, url_visit visit,
                                   void *ctx, bool *more);

@@ -12,6 +12,7 @@
  * queues. Crawls and queues come to be known one by one while a call is filled,
  * so keys and arguments are put together last.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -179,12 +180,13 @@ static void words_add(struct words *w, struct bytes word)
     w->at[w->n++] = word;
 }
 
-/* Callers stay below the ceiling: parts of a put are bounded. */
+/* Names and the parts of a put are bounded, so that this fits. */
 static struct bytes copy(struct shared_call *c, struct bytes b)
 {
     char *at = arena_try_copy(c->memory, b.at, b.len);
 
-    return at != NULL ? bytes_of(at, b.len) : bytes_of("", 0);
+    assert(at != NULL);
+    return bytes_of(at, b.len);
 }
 
 static void add_key(struct shared_call *c, const char *kind, struct bytes rest)

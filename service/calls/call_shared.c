@@ -13,6 +13,17 @@
 
 #define LIST_BUDGET 20000 /* URLs looked at before an answer may go out */
 
+/* Names that are too long are of no queue. Neither is a blank one of a crawl:
+ * it stands for them. */
+static void fit_names(struct bytes *crawl, struct bytes *key)
+{
+    if (crawl->len <= SERVED_CRAWL_MOST && key->len <= 4 * SERVED_KEY_MOST)
+        return;
+    *crawl = bytes_of(" ", 1);
+    if (key->len > 0)
+        *key = *crawl;
+}
+
 /* ---- put ---- */
 
 /* Fills hand->puts; items that cannot be put are skipped. */
@@ -77,6 +88,7 @@ static enum status lease(void *of, struct url_ask *a, url_visit visit,
 {
     struct frontier_hand *hand = of;
 
+    fit_names(&a->crawl, &a->key);
     return shared_get(hand->shared, a, ANSWER_PART_URLS, ANSWER_PART_BYTES,
                       visit, ctx, more);
 }
@@ -99,6 +111,7 @@ static enum status find(void *of, struct bytes crawl, struct bytes key,
 
     if (key.len == 0)
         key = served_key_of_url(url);
+    fit_names(&crawl, &key);
     return key.len == 0
                ? STATUS_ARG
                : shared_find(hand->shared, crawl, key, url, facts, visit, ctx);
@@ -109,6 +122,7 @@ static enum status list(void *of, struct url_list *l, url_visit visit,
 {
     struct frontier_hand *hand = of;
 
+    fit_names(&l->crawl, &l->key);
     l->budget = LIST_BUDGET;
     return shared_list(hand->shared, l, visit, ctx, more);
 }
@@ -118,6 +132,7 @@ static bool count(void *of, struct bytes crawl, struct bytes key, uint64_t *n)
     struct frontier_hand *hand = of;
     struct url_counts c = {0};
 
+    fit_names(&crawl, &key);
     hand->trouble = shared_counts(hand->shared, crawl, key, &c);
     *n = c.active + c.completed;
     return true;
@@ -129,6 +144,7 @@ static enum status stats(void *of, struct bytes crawl, struct bytes key,
     struct frontier_hand *hand = of;
 
     (void)more;
+    fit_names(&crawl, &key);
     return shared_counts(hand->shared, crawl, key, out);
 }
 
@@ -137,7 +153,9 @@ static void each_queue(void *of, struct bytes crawl, bool inactive,
                        void (*visit)(void *ctx, struct bytes key), void *ctx)
 {
     struct frontier_hand *hand = of;
+    struct bytes any = {NULL, 0};
 
+    fit_names(&crawl, &any);
     hand->trouble = shared_each_queue(hand->shared, crawl, inactive, skip, most,
                                       visit, ctx);
 }
@@ -170,13 +188,16 @@ static enum status remove_queue(void *of, struct bytes crawl, struct bytes key,
     struct frontier_hand *hand = of;
 
     (void)more;
+    fit_names(&crawl, &key);
     return shared_remove_queue(hand->shared, crawl, key, gone);
 }
 
 static enum status remove_crawl(void *of, struct bytes crawl, uint64_t *gone)
 {
     struct frontier_hand *hand = of;
+    struct bytes any = {NULL, 0};
 
+    fit_names(&crawl, &any);
     return shared_remove_crawl(hand->shared, crawl, gone);
 }
 
@@ -186,6 +207,7 @@ static enum status purge(void *of, struct bytes crawl, struct bytes key,
     struct frontier_hand *hand = of;
 
     (void)more;
+    fit_names(&crawl, &key);
     return shared_purge(hand->shared, crawl, key, before_ms, gone);
 }
 
@@ -194,6 +216,7 @@ static enum status block(void *of, struct bytes crawl, struct bytes key,
 {
     struct frontier_hand *hand = of;
 
+    fit_names(&crawl, &key);
     return shared_set(hand->shared, crawl, key, SHARED_BLOCKED, until_ms);
 }
 
@@ -202,6 +225,7 @@ static enum status delay(void *of, struct bytes crawl, struct bytes key,
 {
     struct frontier_hand *hand = of;
 
+    fit_names(&crawl, &key);
     return shared_set(hand->shared, crawl, key, SHARED_DELAY, delay_ms);
 }
 
@@ -218,6 +242,7 @@ static enum status limit(void *of, struct bytes crawl, struct bytes key,
     struct frontier_hand *hand = of;
 
     (void)more;
+    fit_names(&crawl, &key);
     return shared_set(hand->shared, crawl, key, SHARED_LIMIT, most);
 }
 

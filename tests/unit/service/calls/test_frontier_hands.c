@@ -168,6 +168,43 @@ START_TEST(puts_keep_their_order)
 }
 END_TEST
 
+/* Such names cannot have been put. */
+START_TEST(names_that_are_too_long_are_unknown)
+{
+    static const enum frontier_verb verbs[] = {
+        FRONTIER_GET,         FRONTIER_LIST_URLS,    FRONTIER_COUNT_URLS,
+        FRONTIER_PURGE_URLS,  FRONTIER_LIST_QUEUES,  FRONTIER_DELETE_QUEUE,
+        FRONTIER_BLOCK_QUEUE, FRONTIER_DELETE_CRAWL, FRONTIER_STATS,
+        FRONTIER_URL_STATUS,  FRONTIER_SET_LIMIT,    FRONTIER_SET_DELAY};
+    const size_t most = (size_t)20 << 20;
+    char *name = malloc(most);
+    struct service_rig r;
+
+    NEEDS_SERVER;
+    memset(name, 'x', most);
+    service_begin(&r, 0);
+    ck_assert_int_eq(discover(&r, "c", "k", "u"), FRONTIER_ACK_OK);
+    for (size_t i = 0; i < 2 * sizeof verbs / sizeof *verbs; i++) {
+        struct frontier_call call = service_new(verbs[i / 2]);
+        bool unknown =
+            call.verb == FRONTIER_URL_STATUS || call.verb == FRONTIER_SET_LIMIT;
+
+        call.in.crawl = i % 2 == 0 ? bytes_of(name, most) : text("c");
+        call.in.key = i % 2 == 0 ? text("k") : bytes_of(name, most);
+        if (call.verb == FRONTIER_DELETE_CRAWL ||
+            call.verb == FRONTIER_LIST_QUEUES)
+            call.in.crawl = bytes_of(name, most);
+        service_call(&r, &call);
+        ck_assert_int_eq(call.status, unknown ? STATUS_NOT_FOUND : STATUS_OK);
+        ck_assert_uint_eq(call.url_count + call.name_count + call.number, 0);
+        frontier_call_fini(&call);
+    }
+    ck_assert_uint_eq(counts_of(&r, "c").active, 1);
+    service_end_of(&r);
+    free(name);
+}
+END_TEST
+
 START_TEST(what_waits_is_bounded)
 {
     struct frontier_call *calls = calloc(100, sizeof *calls);
@@ -214,6 +251,7 @@ Suite *suite_frontier_hands(void)
     tcase_add_test(t, two_services_are_one_frontier);
     tcase_add_test(t, calls_fail_while_the_server_is_away_and_work_again_after);
     tcase_add_test(t, puts_keep_their_order);
+    tcase_add_test(t, names_that_are_too_long_are_unknown);
     tcase_add_test(t, what_waits_is_bounded);
     suite_add_tcase(suite, t);
     return suite;
