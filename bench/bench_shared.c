@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "bench/own_redis.h"
+#include "bench/support/own_redis.h"
 #include "frontier/shared/shared.h"
 
 #define BATCH 1000
