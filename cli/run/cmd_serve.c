@@ -285,7 +285,7 @@ static bool confine(const struct serve_settings *s, const char *dir, int *code)
     return good;
 }
 
-/* Where the URLs are: the directory, which is locked, or the cluster. */
+/* What must be before any thread: rights, and the lock of the directory. */
 static bool open_place(struct serving *all, const struct serve_settings *s,
                        int *code)
 {
@@ -294,15 +294,11 @@ static bool open_place(struct serving *all, const struct serve_settings *s,
     if (!confine(s, all->dir, code))
         return false;
     *code = EXIT_CANNOT;
-    if (all->dir != NULL)
-        return lock_dir(all->dir, &all->lock);
-    all->shared = serve_cluster_open(s->cluster, code);
-    return all->shared != NULL;
+    return all->dir == NULL || lock_dir(all->dir, &all->lock);
 }
 
-/* Starts service and crawls. False: *code is the exit status. */
-static bool start_all(struct serving *all, const struct serve_settings *s,
-                      int *code)
+static bool start_service(struct serving *all, const struct serve_settings *s,
+                          int *code)
 {
     const struct service_options o = {
         .dir = all->dir,
@@ -317,12 +313,22 @@ static bool start_all(struct serving *all, const struct serve_settings *s,
     };
     enum status st = service_open(&all->service, &o);
 
-    if (st != STATUS_OK) {
+    if (st != STATUS_OK)
         *code = open_failed(all->dir, st);
-        return false;
+    return st == STATUS_OK;
+}
+
+/* Starts cluster, service and crawls. False: *code is the exit status. */
+static bool start_all(struct serving *all, const struct serve_settings *s,
+                      int *code)
+{
+    if (all->dir == NULL) {
+        all->shared = serve_cluster_open(s->cluster, code);
+        return all->shared != NULL && start_service(all, s, code);
     }
-    if (all->dir == NULL ||
-        serve_crawls_open(&all->crawls, all->dir, all->service, &s->crawl,
+    if (!start_service(all, s, code))
+        return false;
+    if (serve_crawls_open(&all->crawls, all->dir, all->service, &s->crawl,
                           s->drain_ms, s->quiet, code))
         return true;
     service_close(all->service);

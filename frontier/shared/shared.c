@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static bool take_posted(struct shared *s)
 {
     struct shared_call *c;
     uint64_t count;
-    bool go_on;
+    bool go_on, stop;
 
     if (read(s->wake, &count, sizeof count) < 0 && errno != EAGAIN)
         return false;
@@ -105,12 +106,21 @@ static bool take_posted(struct shared *s)
     c = s->posted;
     s->posted = NULL;
     go_on = !s->stopping;
-    redis_cluster_get_stats(s->net, &s->stats);
+    stop = s->net != NULL && clock_mono() >= s->stop_at;
+    if (s->net != NULL)
+        redis_cluster_get_stats(s->net, &s->stats);
     pthread_mutex_unlock(&s->mtx);
+    if (stop) {
+        redis_cluster_free(s->net);
+        s->net = NULL;
+    }
     while (c != NULL) {
         struct shared_call *next = shared_call_next(c);
 
-        shared_call_send(c, s->net);
+        if (s->net != NULL)
+            shared_call_send(c, s->net);
+        else
+            shared_call_drop(c);
         c = next;
     }
     return go_on;
@@ -120,9 +130,22 @@ static void *thread(void *arg)
 {
     struct shared *s = arg;
 
-    while (take_posted(s))
-        redis_cluster_turn(s->net, TURN);
+    while (take_posted(s)) {
+        struct pollfd wake = {.fd = s->wake, .events = POLLIN};
+
+        if (s->net != NULL)
+            redis_cluster_turn(s->net, TURN);
+        else
+            (void)poll(&wake, 1, (int)(TURN / NS_PER_MS));
+    }
     return NULL;
+}
+
+void shared_stop(struct shared *s, int64_t patience)
+{
+    pthread_mutex_lock(&s->mtx);
+    s->stop_at = clock_mono() + patience;
+    pthread_mutex_unlock(&s->mtx);
 }
 
 void shared_get_stats(struct shared *s, struct redis_cluster_stats *out)
@@ -293,6 +316,7 @@ static struct shared *new_shared(const struct shared_options *o)
     s->o = *o;
     s->o.servers = NULL;
     s->o.name = s->name;
+    s->stop_at = INT64_MAX;
     if (s->o.call_ns <= 0)
         s->o.call_ns = CALL;
     if (s->o.patience_ns <= 0)

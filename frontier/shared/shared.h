@@ -69,6 +69,9 @@ struct shared_options {
 MUST_CHECK enum status shared_open(struct shared **out,
                                    const struct shared_options *o,
                                    struct buf *error);
+/* Calls have `patience`, ns, to end; then all that are left, and those that
+ * come after, end with STATUS_CLOSED. Any thread. */
+void shared_stop(struct shared *s, int64_t patience);
 /* When no hand is left. NULL is fine. */
 void shared_close(struct shared *s);
 void shared_get_stats(struct shared *s, struct redis_cluster_stats *out);

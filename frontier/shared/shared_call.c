@@ -353,6 +353,16 @@ void shared_call_send(struct shared_call *c, struct redis_cluster *net)
     pthread_mutex_unlock(&r->mtx);
 }
 
+void shared_call_drop(struct shared_call *c)
+{
+    struct shared_round *r = c->round;
+
+    pthread_mutex_lock(&r->mtx);
+    r->unsent--;
+    pthread_mutex_unlock(&r->mtx);
+    call_came(c, STATUS_CLOSED, NULL);
+}
+
 struct shared_call *shared_call_next(struct shared_call *c)
 {
     return c->next;

@@ -53,12 +53,13 @@ struct shared {
     pthread_mutex_t mtx; /* guards the fields below */
     struct shared_call *posted, *posted_last;
     bool stopping;
+    int64_t stop_at; /* of shared_stop(), clock_mono(); INT64_MAX: not yet */
     unsigned hands;
     struct redis_cluster_stats stats;
     struct shared_open_get gets[SHARED_GETS];
     uint32_t ticket; /* the last one */
 
-    struct redis_cluster *net; /* the thread's, once it runs */
+    struct redis_cluster *net; /* the thread's, once it runs; NULL: stopped */
 };
 
 struct shared_hand {
@@ -112,6 +113,8 @@ void shared_call_changes(struct shared_call *c, bool keep);
 
 /* Posted by shared_round_run: the module's thread sends it. */
 void shared_call_send(struct shared_call *c, struct redis_cluster *net);
+/* Or ends it: there are no servers any more. */
+void shared_call_drop(struct shared_call *c);
 struct shared_call *shared_call_next(struct shared_call *c);
 void shared_call_link(struct shared_call *c, struct shared_call *next);
 void shared_post(struct shared *s, struct shared_call *list); /* shared.c */

@@ -16,6 +16,7 @@
 
 #define PUT_ITEMS  8192 /* put together, about */
 #define PUT_OCTETS ((size_t)4 << 20)
+#define STOP_NS    (5 * NS_PER_S) /* for calls that wait when it stops */
 #define COUNT_NS   (2 * NS_PER_S)
 #define QUIET_NS   (10 * NS_PER_S) /* between two lines about trouble */
 
@@ -304,6 +305,7 @@ void frontier_hands_close(struct frontier_service *s)
     pthread_cond_broadcast(&hands->others.arrived);
     pthread_cond_signal(&hands->stop);
     pthread_mutex_unlock(&s->mtx);
+    shared_stop(s->o.shared, STOP_NS);
     for (unsigned i = 0; i < FRONTIER_HANDS; i++) {
         if (hands->hand[i].has_thread)
             pthread_join(hands->hand[i].thread, NULL);

@@ -52,7 +52,8 @@ struct frontier_hands {
 MUST_CHECK enum status frontier_hands_open(struct frontier_service *s);
 /* Adds a call to those that wait; under the service's mtx. */
 void frontier_hands_add(struct frontier_service *s, struct frontier_call *call);
-/* Carries out what waits, and ends the threads. */
+/* Carries out what waits, as far as servers answer within some seconds, and
+ * ends the threads. The frontier takes no more calls then. */
 void frontier_hands_close(struct frontier_service *s);
 
 /* For call_execute, with a hand as `of` (call_shared.c). */

@@ -241,6 +241,39 @@ START_TEST(what_waits_is_bounded)
 }
 END_TEST
 
+/* Each of the calls would be tried for an hour. */
+START_TEST(a_service_stops_although_no_server_answers)
+{
+    struct frontier_call calls[40];
+    struct frontier_item items[20];
+    struct wave wave = {.left = 40};
+    struct service_rig r;
+
+    NEEDS_SERVER;
+    service_begin(&r, 3600 * NS_PER_S);
+    kill(server.pid, SIGSTOP);
+    for (unsigned i = 0; i < 40; i++) {
+        frontier_call_init(&calls[i],
+                           i < 20 ? FRONTIER_PUT : FRONTIER_LIST_CRAWLS,
+                           wave_told, &wave);
+        if (i < 20) {
+            items[i] = (struct frontier_item){.kind = FRONTIER_ITEM_DISCOVERED,
+                                              .url = text("http://h/")};
+            calls[i].in.put = (struct frontier_put){&items[i], 1};
+        }
+        ck_assert_int_eq(frontier_service_submit(r.s, &calls[i]), STATUS_OK);
+    }
+    service_end_of(&r);
+    ck_assert_uint_eq(atomic_load(&wave.left), 0);
+    for (unsigned i = 0; i < 40; i++) {
+        ck_assert(i < 20 ? items[i].ack == FRONTIER_ACK_FAIL
+                         : calls[i].status == STATUS_CLOSED);
+        frontier_call_fini(&calls[i]);
+    }
+    kill(server.pid, SIGCONT);
+}
+END_TEST
+
 Suite *suite_frontier_hands(void)
 {
     Suite *suite = suite_create("frontier_hands");
@@ -253,6 +286,7 @@ Suite *suite_frontier_hands(void)
     tcase_add_test(t, puts_keep_their_order);
     tcase_add_test(t, names_that_are_too_long_are_unknown);
     tcase_add_test(t, what_waits_is_bounded);
+    tcase_add_test(t, a_service_stops_although_no_server_answers);
     suite_add_tcase(suite, t);
     return suite;
 }
