@@ -118,6 +118,11 @@ enum status record_end(struct record *r, struct bytes *row)
     return buf_failed(&r->line);
 }
 
+bool record_has_rows(const struct record *r)
+{
+    return r->head_done;
+}
+
 /* ---- values ---- */
 
 static void json_as_text(struct record *r, const char *name, const json_t *json)

@@ -40,6 +40,8 @@ void record_json(struct record *r, const char *name, struct bytes json);
 /* The whole row, after the header line if it is the first of CSV; borrowed
  * until the next field. STATUS_LIMIT: it is too long. */
 MUST_CHECK enum status record_end(struct record *r, struct bytes *row);
+/* Was a row ended? */
+bool record_has_rows(const struct record *r);
 
 /* ---- values that are written in several ways ---- */
 

@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/export/export_broken.h"
 #include "cli/export/export_drops.h"
+#include "cli/export/export_head.h"
 #include "cli/export/export_hosts.h"
 #include "cli/export/export_links.h"
 #include "cli/export/export_merge.h"
@@ -26,20 +27,6 @@
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "storage/db/db_row.h"
-
-enum export_what {
-    EXPORT_URLS,
-    EXPORT_PAGES,
-    EXPORT_FETCHES,
-    EXPORT_LINKS,
-    EXPORT_BROKEN,
-    EXPORT_ERRORS,
-    EXPORT_DROPS,
-    EXPORT_EXAMPLES,
-    EXPORT_DROPPED,
-    EXPORT_HOSTS,
-    EXPORT_QUEUES
-};
 
 struct export_settings {
     enum export_what what;
@@ -377,6 +364,19 @@ static enum status export_parts(struct export *j, enum export_what what)
     return st;
 }
 
+/* Without rows nothing has been written yet. */
+static void write_head(struct export *j, const struct export_settings *s)
+{
+    struct buf head;
+
+    if (s->format != RECORD_CSV || record_has_rows(&j->out))
+        return;
+    buf_init(&head, 4096);
+    export_head(s->what, j->merge != NULL, &head);
+    write_row(j, buf_failed(&head), buf_bytes(&head));
+    buf_fini(&head);
+}
+
 /* Of `r`, or of all parts of `m`. */
 static int export(struct reader *r, struct merge *m, struct reader *checked,
                   const struct export_settings *s)
@@ -394,6 +394,8 @@ static int export(struct reader *r, struct merge *m, struct reader *checked,
     buf_init(&j.same_text, URL_LENGTH_CEILING + 64);
     record_init(&j.out, s->format);
     st = m != NULL ? export_parts(&j, s->what) : export_part(&j, r, s->what);
+    if (st == STATUS_OK)
+        write_head(&j, s);
     if (st == STATUS_IO && ferror(stdout)) {
         j.failed = true;
         st = STATUS_OK;

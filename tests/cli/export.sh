@@ -118,6 +118,27 @@ writes hosts jsonl <<'END'
 {"host": "127.0.0.1", "address": null, "queued": 0, "why": null, "due_at": null, "failures": 0, "delay_seconds": 0.000, "delay_why": "delay", "crawl_delay_seconds": null, "set_delay_seconds": null, "limit": null, "completed": null, "pages": 5, "errors": 2, "wire_bytes": N}
 END
 
+# ---- nothing to write: the head line alone ----
+
+exits 0 "$URLWEIR" import --from list /dev/null -o none
+exits 5 "$URLWEIR" crawl "$seed" -o no-links --min-disk 0 --progress none --record links # not asked: a private address
+for what in urls pages fetches links broken errors drops examples dropped hosts queues; do
+    case $what in links | broken) bare=no-links ;; *) bare=none ;; esac
+    exits 0 "$URLWEIR" export d --what $what --format csv
+    head -n 1 out >head
+    [ "$(wc -l <out)" -gt 1 ] || fail "no rows of $what"
+    exits 0 "$URLWEIR" export $bare --what $what --format csv
+    cmp head out || fail "the head of $what without rows: $(cat out)"
+    exits 0 "$URLWEIR" export $bare --what $what
+    [ ! -s out ] || fail "lines of $what: $(cat out)"
+done
+for what in urls pages fetches errors; do
+    exits 0 "$URLWEIR" export --merge d --what $what --format csv
+    head -n 1 out >head
+    exits 0 "$URLWEIR" export --merge none --what $what --format csv
+    cmp head out || fail "the head of merged $what: $(cat out)"
+done
+
 # ---- what cannot be done ----
 
 exits 1 "$URLWEIR" export d --what nothing
