@@ -14,7 +14,7 @@
 void command_list(const struct command *table, FILE *to)
 {
     for (const struct command *c = table; c->name != NULL; c++)
-        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+        fprintf(to, "  %-13s %s\n", c->name, c->summary);
 }
 
 const struct command *command_find(const struct command *table,

@@ -34,7 +34,7 @@ const struct command command_table[] = {
     ROW(dedupe,
         "print each line whose URL is new; for lists larger than memory"),
     ROW(serve,
-        "serve a frontier to other crawlers: the URLFrontier API over gRPC"),
+        "serve a frontier to other crawlers: URLFrontier over gRPC, JSON"),
     {"filter", cmd_filter, &filter_usage,
      "the filter library from the shell", filter_parts},
     ROW(verify, "check that store, filter and manifest agree"),
