@@ -24,6 +24,7 @@
 
 #define CROWDED_WAIT (200 * NS_PER_MS)
 #define STARVED_WAIT (1 * NS_PER_S)
+#define CHECK_TRIES  2 /* of a host that does not respond to checks */
 #define NOTE_MOST    ((size_t)512)
 #define DELAY_MOST_S 86400.0
 
@@ -149,6 +150,23 @@ static bool has_time(const struct fetch_task_tools *t,
     return until == 0 || t->o->timeout_ms * NS_PER_MS < until - clock_mono();
 }
 
+/* Is whether the URL is there all that is asked? */
+static bool is_check(const struct fetch_task_tools *t,
+                     const struct fetch_task *task)
+{
+    const struct engine_lease *l = lease_of(task);
+    struct url u;
+    bool yes;
+
+    if (t->o->check || !t->o->check_external || l->seed)
+        return t->o->check;
+    url_init(&u);
+    yes = url_parse(&u, l->url, NULL, NULL) == URL_OK &&
+          scope_checks(t->o->rules.scope, &u, l->depth, l->kind);
+    url_fini(&u);
+    return yes;
+}
+
 /* ---- the page ------------------------------------------------------------ */
 
 static enum fetch_task_state page_ended(const struct fetch_task_tools *t,
@@ -172,23 +190,6 @@ static bool is_read_as_it_comes(const struct fetch_task_tools *t,
 {
     return link_is_sitemap(lease_of(task)->kind) &&
            (t->o->kinds & LINK_BIT(LINK_SITEMAP)) != 0;
-}
-
-/* Is whether the URL is there all that is asked? */
-static bool is_check(const struct fetch_task_tools *t,
-                     const struct fetch_task *task)
-{
-    const struct engine_lease *l = lease_of(task);
-    struct url u;
-    bool yes;
-
-    if (t->o->check || !t->o->check_external || l->seed)
-        return t->o->check;
-    url_init(&u);
-    yes = url_parse(&u, l->url, NULL, NULL) == URL_OK &&
-          scope_checks(t->o->rules.scope, &u, l->depth, l->kind);
-    url_fini(&u);
-    return yes;
 }
 
 /* A page is read; of a check, HEAD says enough, but servers may take it for
@@ -385,6 +386,7 @@ static struct robots_fetch fetched(const struct fetch_result *result)
 
     return (struct robots_fetch){
         .http_status = whole ? a->status : 0,
+        .why = (uint8_t)report_failure_reason(result->end),
         .body = result->body,
         .cache_control = response_get(a, RESPONSE_CACHE_CONTROL),
         .expires = response_get(a, RESPONSE_EXPIRES),
@@ -456,6 +458,10 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     host->slow_down = f.http_status == 429;
     if (host->slow_down || f.http_status == 503)
         host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
+    if (is_check(t, task) && host->unreachable) {
+        host->silent = false; /* that nobody responds is what was asked */
+        r->done.unsure = true;
+    }
     if (keep)
         report_set_robots(r, &row);
     if (t->o->find_sitemaps)
@@ -531,6 +537,22 @@ static enum fetch_task_state obey(const struct fetch_task_tools *t,
                                      (wait_ms > 0 ? wait_ms : 0) * NS_PER_MS));
 }
 
+/* Of an origin that did not respond twice, the other URLs that are only checked
+ * are not there either: each would wait for its turn in vain. */
+static enum fetch_task_state end_silent(const struct fetch_task_tools *t,
+                                        struct fetch_task *task,
+                                        const struct robots_answer *a)
+{
+    struct report *r =
+        report_of(lease_of(task), OUTCOME_FAILED, (enum outcome_reason)a->why,
+                  bytes_of_str("its host did not respond"), clock_wall_ms());
+
+    if (a->verdict == ROBOTS_FETCH)
+        robots_cache_gave_up(t->robots, task->origin);
+    r->done.row.flags = FETCH_ROW_AT_ROBOTS;
+    return finish(t, task, r);
+}
+
 static enum fetch_task_state begin_by_robots(const struct fetch_task_tools *t,
                                              struct fetch_task *task,
                                              int64_t now)
@@ -539,6 +561,9 @@ static enum fetch_task_state begin_by_robots(const struct fetch_task_tools *t,
 
     if (a.verdict == ROBOTS_ALLOWED)
         return begin_page(t, task, now);
+    if (a.why != 0 && a.failures >= CHECK_TRIES &&
+        a.verdict != ROBOTS_FETCHING && is_check(t, task))
+        return end_silent(t, task, &a);
     if (a.verdict == ROBOTS_FETCH)
         return begin_first_robots(t, task, now);
     if (a.verdict == ROBOTS_FETCHING)

@@ -228,6 +228,11 @@ static void fill_row(struct draft *d)
                           row->at_ms);
 }
 
+static bool is_check(const struct draft *d)
+{
+    return d->result->want != FETCH_BODY;
+}
+
 bool report_is_unreachable(enum fetch_end end)
 {
     return end == FETCH_DNS || end == FETCH_CONNECT || end == FETCH_TLS;
@@ -244,7 +249,8 @@ static void fill_host_news(struct draft *d)
     host->ended = result->ended;
     host->http_status = status;
     host->unreachable = report_is_unreachable(result->end);
-    host->silent = host->unreachable && result->transient;
+    /* Of a check, that nobody responds is the answer. */
+    host->silent = host->unreachable && result->transient && !is_check(d);
     host->slow_down = status == 429;
     if (host->slow_down || status >= 500)
         host->retry_after_ms =
@@ -468,11 +474,6 @@ static bool may_pass(uint16_t status)
 static bool is_first_check(const struct draft *d)
 {
     return d->result->want == FETCH_HEAD;
-}
-
-static bool is_check(const struct draft *d)
-{
-    return d->result->want != FETCH_BODY;
 }
 
 /* Whether it is there is all that was asked. */

@@ -50,6 +50,7 @@ struct entry {
     int64_t unreachable_since; /* 0: it is reachable */
     int64_t retry_at, backoff;
     uint32_t failures;
+    uint8_t why;
     size_t cost;
 };
 
@@ -205,6 +206,7 @@ struct robots_answer robots_cache_ask(struct robots_cache *c,
     }
     a.verdict = state_of(e, now_ms);
     a.failures = e->failures;
+    a.why = e->failures > 0 && e->rules == NULL ? e->why : 0;
     a.until_ms = e->retry_at;
     if (a.verdict == ROBOTS_FETCH)
         e->fetching = true;
@@ -269,6 +271,7 @@ static void failed(const struct robots_cache *c, struct entry *e,
     int64_t asked = http_retry_after_ms(f->retry_after, now_ms);
 
     e->failures++;
+    e->why = f->why;
     if (e->unreachable_since == 0 || e->unreachable_since > now_ms)
         e->unreachable_since = now_ms;
     if (e->rules == NULL)

@@ -70,7 +70,9 @@ struct robots_answer {
     double crawl_delay; /* ALLOWED, DENIED: seconds; < 0: none given */
     bool stale;         /* ALLOWED, DENIED: the copy could not be renewed */
     int64_t until_ms;   /* WAIT */
-    uint32_t failures;  /* consecutive failed fetches of robots.txt */
+    uint32_t failures;  /* consecutive failed fetches of robots.txt ... */
+    uint8_t
+        why; /* ... and robots_fetch.why of the last; 0 if there are rules */
 };
 
 /* May `path_query` of `origin` ("https://host:port", as url_origin() of a
@@ -88,6 +90,7 @@ struct robots_answer robots_cache_ask(struct robots_cache *c,
 struct robots_fetch {
     int http_status;   /* of the last response; 0: none (DNS, connect, TLS,
                           timeout, reset, an address we may not ask) */
+    uint8_t why;       /* the caller's word for why there was no response */
     struct bytes body; /* content-decoded; ROBOTS_FETCH_MOST or less */
     /* Header values of that response; empty if missing. */
     struct bytes cache_control, expires, date, retry_after;

@@ -406,7 +406,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
          */
         silent = false;
         tries = tries > REACH_TRIES ? tries : REACH_TRIES;
-    } else if (news.unreachable && !silent && host_is_dead(f, h)) {
+    } else if (news.unreachable && !silent && !d->unsure &&
+               host_is_dead(f, h)) { /* what is unsure may have its own port */
         h->dead = o;
         h->dead_flags = row.flags;
     }

@@ -16,6 +16,8 @@ cat >web/$in/index.html <<'END'
 <a href=http://127.0.0.2:@PORT@/denied/x.html>not asked for</a> <a href=http://127.0.0.2:@PORT@/secret.html>excluded</a>
 <a rel=nofollow href=http://127.0.0.2:@PORT@/nofollow.html>nofollow</a>
 <img src=http://127.0.0.2:@PORT@/broken.png alt='a picture'> <a href=/sub/>here</a> <a href=/away.html>away</a>
+<a href=http://127.0.0.3:@PORT@/x>silent</a> <a href=http://127.0.0.3:@PORT@/y>silent, too</a>
+<a href=http://127.0.0.1:65531/>a port without a server</a>
 END
 echo '<a href=http://127.0.0.2:@PORT@/gone.html>gone, too</a> <a href=http://127.0.0.2:@PORT@/late.html>late</a>
     <a href=/sub/deep.html>deep</a> <a href=http://127.0.0.2:@PORT@/good.html>again</a>' >web/$in/sub/index.html
@@ -49,7 +51,7 @@ asked_for() {
 # broken_is DIR: what ./want has.
 broken_is() {
     exits 0 "$URLWEIR" export "$1" --what broken --format csv
-    tr -d '\r' <out | sed "s,http://$in:$port,,g; s,http://$out:$port,OUT,g" | sort >got
+    tr -d '\r' <out | sed "s,http://$in:$port,,g; s,http://$out:$port,OUT,g; s,http://127.0.0.3:$port,SILENT,g" | sort >got
     sort want | diff - got >difference || fail "broken in $1: $(cat difference)"
 }
 cat >want <<'END'
@@ -60,6 +62,9 @@ OUT/lost.html,failed,http_404,404,OUT/gone.html,/,a,,"moved, and gone"
 OUT/gone.html,failed,http_404,404,,/sub/,a,,"gone, too"
 OUT/late.html,failed,http_404,404,,/sub/,a,,late
 OUT/broken.png,failed,http_500,500,,/,img,,a picture
+SILENT/x,failed,connect,,,/,a,,silent
+SILENT/y,failed,connect,,,/,a,,"silent, too"
+http://127.0.0.1:65531/,failed,connect,,,/,a,,a port without a server
 END
 
 options='--scope host --check-external --record all --exclude secret --tries 1 --retry-delay 50ms'
