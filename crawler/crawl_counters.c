@@ -28,6 +28,10 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
     {"fetched", "fetched", "URLs", "URLs whose response was read: pages, sitemaps, assets",
      COUNTER_CRAWL, false, "urls_done_total", "status", "fetched",
      ENGINE(fetched)},
+    {"checked", "of them only checked", "URLs",
+     "fetched URLs that were only asked for, to see whether they are there "
+     "(--check, --check-external)",
+     COUNTER_CRAWL, true, "checked_total", NULL, NULL, ENGINE(checked)},
     {"redirects", "redirects", "URLs", "URLs that redirect",
      COUNTER_CRAWL, false, "urls_done_total", "status", "redirect",
      ENGINE(redirects)},
@@ -239,8 +243,9 @@ const struct crawl_sum crawl_sums[CRAWL_SUMS] = {
      "each URL admitted is queued, or is done in one way"},
     {"urls = given + links + returned - duplicates - dropped",
      "each URL admitted was given, or is the first link to it"},
-    {"pages + sitemaps = fetched + http_errors",
-     "each response that stood is that of a page or of a sitemap"},
+    {"pages + sitemaps + checked = fetched + http_errors",
+     "each response that stood is that of a page or of a sitemap, or of a "
+     "check"},
 };
 /* clang-format on */
 

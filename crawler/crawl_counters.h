@@ -46,7 +46,7 @@ struct crawl_counter {
     size_t at; /* offset of its uint64_t in struct crawl_stats */
 };
 
-#define CRAWL_COUNTERS 65
+#define CRAWL_COUNTERS 66
 extern const struct crawl_counter crawl_counters[CRAWL_COUNTERS];
 
 /* An equation between counters, of a crawl's whole life so far;

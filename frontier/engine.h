@@ -202,6 +202,7 @@ struct engine_stats {
     uint64_t sitemaps;      /* that would, if they were pages */
     uint64_t http_errors;   /* of the failed: 4xx and 5xx */
     uint64_t fetched, redirects, failed, denied, skipped;
+    uint64_t checked;    /* of the fetched: only asked for */
     uint64_t given;      /* new URLs, or blocked ones, that no link led to */
     uint64_t returned;   /* the same of links that were dropped before */
     uint64_t links;      /* that responses revealed, redirects included */

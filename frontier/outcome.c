@@ -93,8 +93,9 @@ bool outcome_reason_is(const char *text)
 bool outcome_counts_as_page(struct outcome o)
 {
     /* A final response to this crawl, good or bad: not a redirect, and not a
-     * missing response. */
-    return (o.status == OUTCOME_FETCHED && o.reason != REASON_IMPORTED) ||
+     * missing response, nor one whose page was not asked for. */
+    return (o.status == OUTCOME_FETCHED && o.reason != REASON_IMPORTED &&
+            o.reason != REASON_CHECKED) ||
            (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP);
 }
 

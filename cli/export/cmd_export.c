@@ -257,7 +257,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     struct outcome o = {f->status, f->reason, f->http_status};
     struct url_row u;
 
-    if (!f->final || (!errors && f->reason == REASON_CHECKED) ||
+    if (!f->final ||
         (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)) ||
         (j->merge != NULL && merge_is_of_others(f->status, f->reason)))
         return true;

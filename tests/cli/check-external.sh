@@ -95,6 +95,11 @@ tr -d '\r' <out | grep ",checked," | cut -d, -f1,2,3 | sed "s,http://$out:$port,
 printf 'OUT/%s.html,fetched,checked\n' good refused | diff - got >difference || fail "checked: $(cat difference)"
 exits 0 "$URLWEIR" export d --what pages --format csv
 grep -q ',checked,' out && fail "pages that nobody read: $(cat out)"
+"$URLWEIR" status d --json >status.json
+[ "$(json pages <status.json)" = "$(($(wc -l <out) - 1))" ] || fail "pages: $(cat status.json)"
+[ "$(json checked <status.json)" = 2 ] || fail "checked: $(cat status.json)"
+[ "$(($(json pages <status.json) + $(json sitemaps <status.json) + 2))" = \
+    "$(($(json fetched <status.json) + $(json http_errors <status.json)))" ] || fail "the sum: $(cat status.json)"
 [ "$("$URLWEIR" status d --json | json bytes)" -lt 20000 ] || fail "bodies were read"
 exits 0 "$URLWEIR" explain d "http://$out:$port/unknown.html"
 says out "check_external"

@@ -74,6 +74,7 @@ static const struct {
     {{OUTCOME_FAILED, REASON_STUCK, 0}, false, true},
     {{OUTCOME_SKIPPED, REASON_PORT, 0}, false, true},
     {{OUTCOME_FETCHED, REASON_LINK_COUNT, 200}, true, false},
+    {{OUTCOME_FETCHED, REASON_CHECKED, 200}, false, false},
 };
 
 START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)
