@@ -3,19 +3,13 @@
  * digest.c - the 128-bit seeded digest of a URL.
  *
  * A URL's identity is copied into one buffer and hashed in one call: 20 ns for
- * 68 bytes, where XXH3's streaming form costs several times that. Bodies are
- * digested too: a libxxhash that was built to choose by processor has a header
- * for it, and the same values.
+ * 68 bytes, where XXH3's streaming form costs several times that.
  */
 #include "base/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
-#if defined __x86_64__ && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h>
-#else
 #include <xxhash.h>
-#endif
 
 #include "base/mem.h"
 

@@ -58,42 +58,28 @@ static void end_chunk(struct text_digest *t)
 
 #define FOLD_MOST 16 /* octets that are folded at a time */
 
-/* Appends those of the `n` octets at `to`, where the text goes on, that are not
- * in `twice`; returns behind them. */
-static char *keep_once(char *to, unsigned n, unsigned twice)
-{
-    const char *from = to;
-
-    for (unsigned i = 0; i < n; i++, twice >>= 1) {
-        *to = from[i];
-        to += ~twice & 1;
-    }
-    return to;
-}
-
-/* Appends `n` octets, FOLD_MOST at most, at `to`; returns behind them.
- * *spaced: the text so far ends with a space. */
-static inline char *fold_some(char *to, const char *at, unsigned n,
-                              unsigned *spaced)
-{
-    unsigned spaces = octet_fold(to, at, n);
-    /* white space behind white space */
-    unsigned twice = spaces & (spaces << 1 | *spaced);
-
-    *spaced = spaces >> (n - 1) & 1;
-    return twice == 0 ? to + n : keep_once(to, n, twice);
-}
-
-/* Adds `n` octets, for which there is room. */
+/* Adds `n` octets, for which there is room. Behind a run of white space folding
+ * begins again: nothing that was written is moved. */
 static void fold(struct text_digest *t, const char *at, size_t n)
 {
     char *begin = t->room + sizeof(struct digest), *to = begin + t->len;
     unsigned spaced = t->spaced;
 
-    for (; n >= FOLD_MOST; n -= FOLD_MOST, at += FOLD_MOST)
-        to = fold_some(to, at, FOLD_MOST, &spaced);
-    if (n > 0)
-        to = fold_some(to, at, (unsigned)n, &spaced);
+    while (n > 0) {
+        unsigned part = n < FOLD_MOST ? (unsigned)n : FOLD_MOST;
+        unsigned spaces = octet_fold(to, at, part);
+        /* white space behind white space */
+        unsigned twice = spaces & (spaces << 1 | spaced), keep = part;
+
+        if (twice != 0) {
+            keep = (unsigned)__builtin_ctz(twice);
+            part = keep + (unsigned)__builtin_ctz(~(twice >> keep));
+        }
+        spaced = spaces >> (part - 1) & 1;
+        to += keep;
+        at += part;
+        n -= part;
+    }
     t->spaced = spaced;
     t->len = (size_t)(to - begin);
 }
