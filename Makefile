@@ -253,9 +253,9 @@ check-fuzz: build/deps-check.stamp $(REPLAY_BIN)
 check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
-# Two releases of a documentation, for tests/cli/recrawl-release.sh, which is
-# skipped where they are not to be had.
-RELEASE_DOCS := clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc)
+# Two releases of a documentation and a server of files, for
+# tests/cli/recrawl-release.sh, which is skipped where they are not to be had.
+RELEASE_DOCS := nginx clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc)
 build/docs/%.stamp: tools/unpack-package.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)$< $* build/docs/$* || :
@@ -331,7 +331,7 @@ bench-cluster-workers: $(BIN) $(SUPPORT_BIN) # ARGS=PAGES: CPU a page of one and
 	$(Q)python3 bench/cluster_workers.py $(abspath $B) $(ARGS)
 
 .PHONY: bench-recrawl
-bench-recrawl: $(BIN) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
+bench-recrawl: $(BIN) build/docs/nginx.stamp $(if $(DOCS),,build/docs/rust-doc.stamp) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
 	$(Q)bench/recrawl.sh $(BIN)
 
 # A peer in C++: built where its compiler and its headers are, else left out.

@@ -6,37 +6,28 @@
 # is what they cost; their octets in the store are below.
 #
 # usage: bench/recrawl.sh URLWEIR   (make bench-recrawl)
-#   DOCS=DIR[:START]  files to serve, and the page to begin at [/usr/share/doc/sqlite3]
+#   DOCS=DIR[:START]  files to serve, and the page to begin at [those of rust-doc]
 #   WARC=1            with --warc
 #   PAGES=N           at most so many pages [20000]
 set -euo pipefail
 urlweir=$1
-docs=${DOCS:-/usr/share/doc/sqlite3:index.html}
+top=$(cd "$(dirname "$0")/.." && pwd)
+docs=${DOCS:-$top/build/docs/rust-doc/usr/share/doc/rust-doc/html:index.html}
 start=${docs#*:}
 [ "$start" != "$docs" ] || start=
 docs=${docs%%:*}
-PATH=$PATH:/usr/sbin
-command -v nginx >/dev/null || { echo "recrawl: skipped, nginx is not installed"; exit 0; }
 [ -d "$docs" ] || { echo "recrawl: skipped, there is no $docs"; exit 0; }
 at=$(mktemp -d)
-trap 'kill "$(cat "$at/pid")" 2>/dev/null || :; rm -rf "$at"' EXIT
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-cat >"$at/conf" <<END
-worker_processes 1;
-pid $at/pid;
-error_log $at/error.log;
-$([ "$(id -u)" != 0 ] || echo "user root;")
-events { worker_connections 512; }
-http {
-    access_log off;
-    include /etc/nginx/mime.types;
-    keepalive_requests 1000000;
-    client_body_temp_path $at/body; proxy_temp_path $at/proxy; fastcgi_temp_path $at/fastcgi;
-    uwsgi_temp_path $at/uwsgi; scgi_temp_path $at/scgi;
-    server { listen 127.0.0.1:$port; root $docs; autoindex on; }
-}
-END
-nginx -e "$at/error.log" -p "$at" -c "$at/conf"
+server=
+trap 'kill $server 2>/dev/null || :; rm -rf "$at"' EXIT
+"$top/tools/serve-docs.sh" "$at/nginx" "$docs" &
+server=$!
+for ((i = 0; i < 600; i++)); do
+    kill -0 $server 2>/dev/null || { echo "recrawl: skipped, there is no nginx"; exit 0; }
+    [ ! -s "$at/nginx/pid" ] || break
+    sleep 0.1
+done
+port=$(cat "$at/nginx/port")
 options=(--allow-private --delay 0 --sitemap off --robots off --record links --conns-per-host 4
     --limit "${PAGES:-20000}" --progress none --quiet)
 [ -z "${WARC:-}" ] || options+=(--warc)

@@ -6,8 +6,6 @@
 # table in docs/recrawl.md as the last lines.
 set -eu
 . "$TOP/tests/cli/lib.sh"
-PATH=$PATH:/usr/sbin
-command -v nginx >/dev/null || skip "nginx is not installed"
 command -v curl >/dev/null || skip "curl is not installed"
 names="clang-14-doc clang-15-doc"
 [ -z "${LONG:-}" ] || names="libboost1.74-doc libboost1.81-doc"
@@ -23,29 +21,14 @@ done
 # ---- the server ----
 
 mkdir web
-port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
-cat >conf <<END
-daemon off;
-worker_processes 1;
-pid $PWD/pid;
-error_log $PWD/error.log;
-$([ "$(id -u)" != 0 ] || echo "user root;")
-events { worker_connections 512; }
-http {
-    access_log off;
-    include /etc/nginx/mime.types;
-    client_body_temp_path $PWD/body; proxy_temp_path $PWD/proxy; fastcgi_temp_path $PWD/fastcgi;
-    uwsgi_temp_path $PWD/uwsgi; scgi_temp_path $PWD/scgi;
-    server { listen 127.0.0.1:$port; root $PWD/web; }
-}
-END
-behind nginx.out nginx.err nginx -e "$PWD/error.log" -p "$PWD" -c "$PWD/conf"
-at_exit="kill $!; wait $!" # its worker, too
+behind nginx.out nginx.err "$TOP/tools/serve-docs.sh" nginx web
+server=$!
+at_exit="kill $server; wait $server" # its worker, too
+waits_for '[ -s nginx/port ] || ! kill -0 $server' || fail "no server: $(cat nginx.err)"
+[ -s nginx/port ] || skip "no nginx could be unpacked (again: rm -r build/docs)"
+port=$(cat nginx/port)
 seed=http://127.0.0.1:$port/index.html
-waits_for 'curl -s -o /dev/null "$seed"' || fail "no server: $(cat nginx.err error.log)"
+waits_for 'curl -s -o /dev/null "$seed"' || fail "no server: $(cat nginx.err nginx/error.log)"
 
 # ---- crawls and differences ----
 
