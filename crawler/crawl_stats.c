@@ -83,7 +83,8 @@ static void update_rates(struct crawl *c, const struct engine_stats *s,
     if (c->rated_at != 0 && now - c->rated_at < ENGINE_INTERVAL)
         return;
     if (c->rated_at != 0) {
-        rate_follow(&c->pages_rate, c->counted.pages, s->pages, ms);
+        rate_follow(&c->pages_rate, engine_stats_fetches(&c->counted),
+                    engine_stats_fetches(s), ms);
         rate_follow(&c->bytes_rate, c->counted.bytes, s->bytes, ms);
     }
     c->counted = *s;

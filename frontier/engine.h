@@ -228,6 +228,13 @@ struct engine_stats {
     uint64_t commits;
 };
 
+/* Pages, and those fetched again once more each time. Unlike `pages` it never
+ * falls, so what was done in a while is the difference. */
+static inline uint64_t engine_stats_fetches(const struct engine_stats *s)
+{
+    return s->pages + s->refreshed;
+}
+
 struct engine_ops {
     /* ---- URLs in and out ---- */
 

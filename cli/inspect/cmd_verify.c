@@ -150,7 +150,7 @@ static void verify_last(struct verdicts *v, struct reader *r)
                 "last whole fetches: the format has no index of them"
                 " yet");
     else if (st != STATUS_OK)
-        verdict(v, "DAMAGED",
+        verdict(v, "BAD",
                 "last whole fetches: their index does not agree with the"
                 " fetches");
     else

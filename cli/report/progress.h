@@ -33,9 +33,11 @@ struct progress_limits {
 /* Computed from two samples and the time between them. */
 struct progress_rates {
     int64_t elapsed_ms;  /* of this run */
-    double pages, bytes; /* a second, over the last ten or so */
+    double pages, bytes; /* a second, over the last ten or so; pages that are
+                            fetched again too */
     int64_t eta_ms;      /* until the first limit is met; -1: not known */
     double done;         /* of --limit, or of the URLs known; 0 to 1 */
+    double counted;      /* pages a second that count for --limit */
 };
 
 struct progress;

@@ -54,7 +54,9 @@ void progress_rates(struct progress_rates *r,
 {
     int64_t time_left = -1;
 
-    rate_follow(&r->pages, before->pages, now->pages, ms);
+    rate_follow(&r->pages, engine_stats_fetches(before),
+                engine_stats_fetches(now), ms);
+    rate_follow(&r->counted, before->pages, now->pages, ms);
     rate_follow(&r->bytes, before->bytes, now->bytes, ms);
     if (limits->time_ms > 0)
         time_left = limits->time_ms > r->elapsed_ms
@@ -64,7 +66,8 @@ void progress_rates(struct progress_rates *r,
     r->done = part_done(limits, now);
     if (r->elapsed_ms < RATED_MS)
         return;
-    r->eta_ms = sooner(r->eta_ms, time_to(limits->pages, now->pages, r->pages));
+    r->eta_ms =
+        sooner(r->eta_ms, time_to(limits->pages, now->pages, r->counted));
     r->eta_ms = sooner(r->eta_ms, time_to(limits->bytes, now->bytes, r->bytes));
 }
 

@@ -104,13 +104,17 @@ static void status_row(FILE *to, const char *name, uint64_t count,
 
 static void pages_row(FILE *to, const struct summary *s)
 {
-    uint64_t pages = s->crawl->engine.pages, run = pages - s->pages_before;
+    const struct engine_stats *n = &s->crawl->engine;
+    uint64_t run = engine_stats_fetches(n);
     struct buf b;
 
+    if (s->before != NULL)
+        run -= engine_stats_fetches(s->before);
     buf_init(&b, LINE_MOST);
-    if (run != pages) {
+    if (run != n->pages || n->refreshed > 0) {
         format_count(&b, run);
-        buf_add_str(&b, " of them in this run, ");
+        buf_add_str(&b, n->refreshed > 0 ? " fetches in this run, "
+                                         : " of them in this run, ");
     }
     if (s->elapsed_ms > 0) {
         format_rate(&b, (double)run * 1000 / (double)s->elapsed_ms);
@@ -126,7 +130,7 @@ static void pages_row(FILE *to, const struct summary *s)
         format_count(&b, s->crawl->frontier.near_dup);
         buf_add_str(&b, " nearly like another");
     }
-    row(to, "pages", pages, buf_str(&b));
+    row(to, "pages", n->pages, buf_str(&b));
     buf_fini(&b);
 }
 
@@ -141,6 +145,35 @@ static void fetched_row(FILE *to, const struct crawl_stats *c)
         buf_add_str(&b, " unchanged");
     }
     row(to, "fetched", c->engine.fetched, buf_str(&b));
+    buf_fini(&b);
+}
+
+/* "12 changed; in this run 61, 2 changed; 3 gone for good" */
+static void refreshed_row(FILE *to, const struct summary *s)
+{
+    static const struct engine_stats none = {.refreshed = 0};
+    const struct engine_stats *n = &s->crawl->engine;
+    const struct engine_stats *before = s->before != NULL ? s->before : &none;
+    struct buf b;
+
+    if (n->refreshed == 0)
+        return;
+    buf_init(&b, LINE_MOST);
+    format_count(&b, n->changed);
+    buf_add_str(&b, " changed");
+    if (before->refreshed > 0) {
+        buf_add_str(&b, "; in this run ");
+        format_count(&b, n->refreshed - before->refreshed);
+        buf_add_str(&b, ", ");
+        format_count(&b, n->changed - before->changed);
+        buf_add_str(&b, " changed");
+    }
+    if (n->gone > 0) {
+        buf_add_str(&b, "; ");
+        format_count(&b, n->gone);
+        buf_add_str(&b, " gone for good");
+    }
+    row(to, "refreshed", n->refreshed, buf_str(&b));
     buf_fini(&b);
 }
 
@@ -420,6 +453,7 @@ void summary_print(FILE *to, const struct summary *s)
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below count all unique URLs */
         fetched_row(to, s->crawl);
+    refreshed_row(to, s);
     cut_row(to, c);
     if (n->redirects > 0)
         row(to, "redirects", n->redirects, "");

@@ -178,8 +178,8 @@ static int exit_code_of(const struct crawl_result *r,
 }
 
 static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
-                  const struct crawl_result *r, uint64_t pages_before,
-                  int64_t elapsed)
+                  const struct crawl_result *r,
+                  const struct engine_stats *before, int64_t elapsed)
 {
     int code = exit_code_of(r, &c->engine);
 
@@ -192,7 +192,7 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
                                     .code = (enum exit_code)code,
                                     .elapsed_ms = elapsed / NS_PER_MS,
                                     .crawl = c,
-                                    .pages_before = pages_before,
+                                    .before = before,
                                     .waits = r->waits,
                                     .wait_count = r->wait_count,
                                     .longest = &r->longest});
@@ -333,7 +333,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     }
     progress_free(r.progress, &look, clock_mono());
     add_lines(&result, end_lines(r.lines, r.stops > 0));
-    code = sum_up(&look, s, &result, before.pages, clock_mono() - r.started);
+    code = sum_up(&look, s, &result, &before, clock_mono() - r.started);
     if (result.stuck > 0)
         stuck_end(code);
     return code;

@@ -1,15 +1,15 @@
 /*
  * refresh_rule.h - when a URL is fetched again.
  *
- *   the outcome of a lease                         ends it by (url_life.h)
- *   final, and refresh is off                      LIFE_END
- *   final, and it can have another outcome later   LIFE_DATE, an interval
- * later: a fixed one, or by how often the page has changed 404 or 410, the
- * first and the second time      LIFE_DATE, later each time 404 or 410 for the
- * third time in a row         LIFE_MISS skipped: a setting keeps it out
- * LIFE_END
+ *   the outcome of a lease                      ends it by (url_life.h)
+ *   final, and refresh is off                   LIFE_END
+ *   final, and may have another one later       LIFE_DATE, an interval later
+ *   404 or 410, the first and the second time   LIFE_DATE, later each time
+ *   404 or 410 for the third time in a row      LIFE_MISS
+ *   skipped: a setting keeps it out             LIFE_END
  *
- * It knows no store and no clock.
+ * The interval is a fixed one, or goes by how often the page has changed. This
+ * part knows no store and no clock.
  */
 #ifndef URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H
 #define URLWEIR_FRONTIER_REFRESH_REFRESH_RULE_H

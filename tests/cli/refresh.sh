@@ -155,6 +155,7 @@ exits 0 "$URLWEIR" verify d
 # The store has each request that it knows of, at least a date after the one
 # before it; what it does not know of was in flight at a kill.
 in_flight=2 every=400
+echo "<title>2</title>page 2" >web/p2.html
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
 # shellcheck disable=SC2086
@@ -172,13 +173,16 @@ for moment in $(random "$moments" $kills 0.2 0.9); do
     killed=$((killed + 1))
 done
 exits 0 "$URLWEIR" verify k
+dated=$(counter dated k)
 sleep 1
+began=$(date +%s%3N)
 exits 0 "$URLWEIR" resume k --until-idle --progress none
 since_mark asked
 [ "$(counter refreshed k)" -gt 20 ] || fail "too few: $(cat out)"
-python3 - $every $((killed * in_flight)) <<'END' || fail "early or lost: $(cat asked)"
+[ "$dated $(counter dated k)" = "9 9" ] || fail "dates are lost: $dated, $(cat out)"
+python3 - $every $((killed * in_flight)) "$began" <<'END' || fail "early or lost: $(cat asked)"
 import sqlite3, sys
-every, spare = map(int, sys.argv[1:])
+every, spare, began = map(int, sys.argv[1:])
 db = sqlite3.connect("file:k/frontier.db?mode=ro", uri=True)
 last, again = {}, 0
 for url, at in db.execute("SELECT url, at FROM fetch ORDER BY seq"):
@@ -186,6 +190,13 @@ for url, at in db.execute("SELECT url, at FROM fetch ORDER BY seq"):
         again += 1
         assert at >= last[url] + every, f"URL {url}: {at - last[url]} ms after the last fetch"
     last[url] = at
+assert len(last) == 9 and min(last.values()) >= began, f"not all were due: {began}, {last}"
+print(f"{again} fetches at their dates")
 arrived = sum(1 for line in open("asked"))
 assert again <= arrived <= again + spare, f"{arrived} requests, {again} in the store, {spare} in flight"
 END
+
+# An index that names other fetches is seen: validators would be those of these.
+sqlite3 k/frontier.db "INSERT OR REPLACE INTO meta SELECT 'whole_upto', max(seq) FROM fetch"
+exits 6 "$URLWEIR" verify k
+says out "BAD  last whole fetches"

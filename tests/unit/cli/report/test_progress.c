@@ -102,6 +102,21 @@ START_TEST(rates_follow_the_last_ten_seconds)
         progress_rates(&r, &no_limits, &before, &after, 200);
     }
     ck_assert_double_eq_tol(r.pages, 10, 0.01);
+    for (int i = 0; i < 600; i++) { /* 20 a second more, fetched again */
+        before = after;
+        after.pages += 2;
+        after.refreshed += 4;
+        progress_rates(&r, &no_limits, &before, &after, 200);
+    }
+    ck_assert_double_eq_tol(r.pages, 30, 0.01);
+    ck_assert_double_eq_tol(r.counted, 10, 0.01);
+    for (int i = 0; i < 600; i++) { /* one that fails is no page any more */
+        before = after;
+        after.pages--;
+        after.refreshed += 3;
+        progress_rates(&r, &no_limits, &before, &after, 200);
+    }
+    ck_assert_double_eq_tol(r.pages, 10, 0.01);
     progress_rates(&r, &no_limits, &after, &after, 0); /* no time has passed */
     ck_assert_double_eq_tol(r.pages, 10, 0.01);
 }
@@ -110,7 +125,10 @@ END_TEST
 START_TEST(the_end_is_where_the_first_limit_is_met)
 {
     struct engine_stats s = {.pages = 100, .bytes = 1000};
-    struct progress_rates r = {.elapsed_ms = 5000, .pages = 10, .bytes = 100};
+    struct progress_rates r = {.elapsed_ms = 5000,
+                               .pages = 50, /* some of them once more */
+                               .bytes = 100,
+                               .counted = 10};
     struct progress_limits l = {0};
 
     l.pages = 300;
@@ -209,12 +227,12 @@ END_TEST
 START_TEST(an_end_that_nobody_knows_is_not_told)
 {
     struct engine_stats s = {.pages = 1, .urls = 10, .queued = 4};
-    struct progress_rates r = {.elapsed_ms = 60000, .pages = 0.001};
+    struct progress_rates r = {.elapsed_ms = 60000, .counted = 0.001};
     struct progress_limits l = {.pages = 1000000};
 
     progress_rates(&r, &l, &s, &s, 0); /* thirty years */
     ck_assert_int_eq(r.eta_ms, -1);
-    r.pages = 1;
+    r.counted = 1;
     l.pages = 1001;
     r.elapsed_ms = 1000; /* too early for a rate */
     progress_rates(&r, &l, &s, &s, 0);

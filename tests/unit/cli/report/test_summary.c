@@ -70,13 +70,14 @@ END_TEST
 
 START_TEST(a_resumed_crawl_tells_its_own_share)
 {
+    static const struct engine_stats before = {.pages = 12345 - 246};
     struct crawl_stats c = crawl;
     struct summary s = whole;
 
     s.crawl = &c;
     s.end = CRAWL_FINISHED;
     s.code = EXIT_SEEDS;
-    s.pages_before = 12345 - 246;
+    s.before = &before;
     c.engine.seeds_failed = 1;
     c.engine.queued = 0;
     print(&s);
@@ -88,6 +89,39 @@ START_TEST(a_resumed_crawl_tells_its_own_share)
                                        "exit status 5; to see what failed: "
                                        "urlweir export docs --what errors\n"));
     ck_assert_ptr_null(strstr(text, "queued"));
+    free(text);
+}
+END_TEST
+
+/* A page that is no page any more takes one off the pages. */
+START_TEST(a_resumed_crawl_tells_what_it_fetched_again)
+{
+    static const struct engine_stats before = {.pages = 61,
+                                               .refreshed = 122,
+                                               .changed = 7};
+    struct crawl_stats c = {.engine = {.pages = 60,
+                                       .fetched = 60,
+                                       .refreshed = 183,
+                                       .changed = 9,
+                                       .gone = 1}};
+    struct summary s = whole;
+
+    s.crawl = &c;
+    s.end = CRAWL_IDLE;
+    s.elapsed_ms = 10000;
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text,
+               "60   243 fetches in this run, 24 a second\n"
+               "  refreshed             183   9 changed; 1 gone for good\n"));
+    free(text);
+    s.before = &before;
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text,
+               "60   60 fetches in this run, 6.0 a second\n"
+               "  refreshed             183   9 changed; in this run 61, 2 "
+               "changed; 1 gone for good\n"));
     free(text);
 }
 END_TEST
@@ -250,6 +284,7 @@ Suite *suite_summary(void)
 
     tcase_add_test(t, tells_what_happened_and_what_comes_next);
     tcase_add_test(t, a_resumed_crawl_tells_its_own_share);
+    tcase_add_test(t, a_resumed_crawl_tells_what_it_fetched_again);
     tcase_add_test(t,
                    a_seed_at_a_private_address_names_the_option_that_allows_it);
     tcase_add_test(t, a_seed_at_a_blocked_port_names_the_option_that_allows_it);
