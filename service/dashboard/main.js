@@ -147,7 +147,7 @@ function take(s) {
     for (const c of ownCrawls()) {
         if (!histories.has(c.name))
             histories.set(c.name, new History());
-        histories.get(c.name).add(at, {pages: c.pages, bytes: c.bytes, queued: c.queued}, 'pages');
+        histories.get(c.name).add(at, {pages: c.pages + c.refreshed, bytes: c.bytes, queued: c.queued}, 'pages');
     }
     for (const name of histories.keys())
         if (!ownCrawls().some((c) => c.name === name))

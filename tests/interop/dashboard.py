@@ -351,6 +351,19 @@ def settings_and_seeds(b, s, site):
     b.wait(says("#said", "1 seeds added") + " && " + says("#said", "1 refused"))
 
 
+def tells_what_is_fetched_again(b, s):
+    """Dates, fetches that found nothing new, an estimate, and a rate that counts these fetches."""
+    s.ask("PATCH", "v1/crawls/news/settings", {"refresh": "100ms", "refresh-share": 1})
+    b.wait("/^[1-9][0-9,]*, [0-9]/.test(%s)" % text("#crawl .list [data-v=dated]"))
+    b.wait("/^[1-9][0-9,]*, [0-9.]+ %%$/.test(%s)" % text("#crawl .list [data-v=refreshed]"))
+    b.wait("/^[0-9.]+ %%$/.test(%s)" % text("#crawl .list [data-v=fresh]"))
+    refreshed = "Number((%s).split(',')[0]) > %%d" % text("#crawl .list [data-v=refreshed]")
+    b.wait(refreshed % 120)  # so long that the rate is of these fetches alone: new pages wait
+    b.wait("Number(%s) > 0" % text("#figures [data-v=rate]"))
+    s.ask("PATCH", "v1/crawls/news/settings", {"refresh": "off", "refresh-share": 0.5})
+    b.wait("/^0, 0/.test(%s)" % text("#crawl .list [data-v=dated]"))
+
+
 def new_and_deleted(b, s, site):
     b.click("#new-crawl")
     no_barrier(b, "new crawl")
@@ -511,6 +524,7 @@ def main():
         a_pressed_button_stays(b)
         a_queue_is_deleted(b, s)
         settings_and_seeds(b, s, seed)
+        tells_what_is_fetched_again(b, s)
         new_and_deleted(b, s, seed)
         no_errors(b, "status of 400", "status of 409")
         fits(b, os.environ.get("PICTURES"))
