@@ -14,8 +14,8 @@ static struct assignment *assignment_for(struct crawl *c,
     return assignment_of(l, &by);
 }
 
-/* Passes on the host's rules of an earlier run or of another fetcher, so that a
- * robots.txt that is still fresh is not fetched again. */
+/* Passes on the host's rules of an earlier run, another fetcher or another
+ * process, so that a robots.txt that is still fresh is not fetched again. */
 static void hand_over_robots(struct crawl *c, struct fetcher *f,
                              const struct engine_lease *l)
 {
@@ -37,7 +37,7 @@ void crawl_assign(struct crawl *c, struct assignment *a, bool first)
     bool fresh;
     unsigned i = crawl_balance_give(c->balance, a->lease.queue, first, &fresh);
 
-    if (fresh)
+    if (fresh || a->lease.robots_news)
         hand_over_robots(c, c->fetchers[i], &a->lease);
     fetcher_give(c->fetchers[i], a);
 }

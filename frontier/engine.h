@@ -92,13 +92,15 @@ struct engine_lease {
     uint16_t hops;
     uint8_t kind;
     bool seed;
-    bool first;     /* the first of its queue in this run */
-    bool alone;     /* nothing else waits in its queue, as known now */
-    uint32_t tries; /* tries used before this one */
-    int64_t pause;  /* from its response to the next request to its host, ns, as
-                       known now */
-    int64_t until;  /* monotonic: its requests have to be answered by then; 0:
-                       there is no such limit */
+    bool first;       /* the first of its queue in this run */
+    bool alone;       /* nothing else waits in its queue, as known now */
+    bool robots_news; /* robots() may have newer rules of its origin than this
+                         process has fetched or asked for */
+    uint32_t tries;   /* tries used before this one */
+    int64_t pause; /* from its response to the next request to its host, ns, as
+                      known now */
+    int64_t until; /* monotonic: its requests have to be answered by then; 0:
+                      there is no such limit */
     struct bytes key, url;
     struct engine_last last;
     /* Its request goes to the host of this queue, for its robots.txt, as

@@ -183,6 +183,7 @@ enum status cluster_part_engine(struct engine **e, struct cluster_store *store,
         .lease = cluster_part_lease_ms(s) * NS_PER_MS,
         .in_flight = c->frontier.in_flight,
         .kinds = LINK_KIND_COUNT_,
+        .robots = s->robots != ROBOTS_OFF,
         .orders = c->orders = cluster_orders_new(),
         .who = {host, dir != NULL ? dir : s->output, (long)getpid()},
     };

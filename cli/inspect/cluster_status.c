@@ -139,8 +139,10 @@ static void set_memory(json_t *o, const struct cluster_weights *w)
     json_set_uint(m, "hosts", w->hosts);
     json_set_uint(m, "leases", w->leases);
     json_set_uint(m, "counts", w->counts);
+    json_set_uint(m, "robots", w->robots);
     json_set_uint(m, "sum",
-                  w->seen + w->queues + w->hosts + w->leases + w->counts);
+                  w->seen + w->queues + w->hosts + w->leases + w->counts +
+                      w->robots);
     json_object_set_new(o, "memory", m);
 }
 
@@ -290,8 +292,8 @@ static void print_row(const char *label, const json_t *o, const char *name)
 
 static void print_memory(const json_t *m)
 {
-    static const char *const kinds[] = {"seen", "queues", "hosts", "leases",
-                                        "counts"};
+    static const char *const kinds[] = {"seen",   "queues", "hosts",
+                                        "leases", "counts", "robots"};
     struct buf b;
 
     buf_init(&b, 1024);

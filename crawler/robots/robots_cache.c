@@ -339,11 +339,14 @@ void robots_cache_gave_up(struct robots_cache *c, struct bytes origin)
 void robots_cache_restore(struct robots_cache *c, const struct robots_row *row)
 {
     struct bytes agent = bytes_of_str(c->options.agent);
-    struct entry *e;
+    struct entry *e = find(c, row->origin);
 
-    if (find(c, row->origin) != NULL)
+    if (e != NULL && (e->fetching || row->fetched_at_ms <= e->fetched_at))
         return;
-    e = add(c, row->origin);
+    if (e == NULL)
+        e = add(c, row->origin);
+    e->fetched_at = row->fetched_at_ms;
+    e->owed = 0;
     if (row->unreachable_since_ms != 0) {
         e->unreachable_since = row->unreachable_since_ms;
         e->retry_at = row->expires_at_ms;
@@ -352,6 +355,8 @@ void robots_cache_restore(struct robots_cache *c, const struct robots_row *row)
             e->backoff = 0;
         e->failures = 1;
     } else {
+        e->unreachable_since = e->retry_at = e->backoff = 0;
+        e->failures = 0;
         e->expires_at = row->expires_at_ms;
         set_rules(e,
                   is_unavailable(row->http_status)

@@ -105,7 +105,8 @@ bool robots_cache_told(struct robots_cache *c, struct bytes origin,
 /* The fetch was not carried out, which says nothing about the origin. */
 void robots_cache_gave_up(struct robots_cache *c, struct bytes origin);
 
-/* Loads a row that an earlier run stored. An origin already known is
+/* Loads a row that an earlier run stored, or another process fetched. An origin
+ * of which as much is known, or whose robots.txt is being fetched, is
  * unchanged. */
 void robots_cache_restore(struct robots_cache *c, const struct robots_row *row);
 

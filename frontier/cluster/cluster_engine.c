@@ -149,6 +149,7 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
         cluster_engine_wait(e, true, false, force ? INT64_MAX / 2 : WAIT_MOST);
     if (e->failed != STATUS_OK || e->puts > 0)
         return e->failed;
+    cluster_share_tell(e);
     st = e->own->ops->turn(e->own, force || commit, now, wall_ms, durable);
     if (st == STATUS_OK && (force || commit))
         cluster_held_send(e);
@@ -201,6 +202,8 @@ enum status cluster_checkpoint_now(struct engine *engine, const char *state,
     e->wall_ms = wall_ms;
     cluster_intake_want(e, 0);
     cluster_engine_wait(e, true, false, INT64_MAX / 2);
+    if (e->failed == STATUS_OK)
+        cluster_share_tell(e);
     /* Claims under way may still bring leases, which go back, too. */
     for (int64_t end = clock_mono() + WAIT_ENDS;
          e->failed == STATUS_OK && cluster_store_pending(e->store) > 0 &&
@@ -232,6 +235,7 @@ void cluster_close(struct engine *engine)
     cluster_held_free_all(e);
     map_free(e->by_id, NULL);
     hot_cache_fini(&e->links);
+    cluster_share_free(e);
     e->own->ops->close(e->own);
     free(e);
 }
@@ -299,6 +303,7 @@ enum status cluster_engine_open(struct engine **out,
     e->own = o->own;
     e->store = o->store;
     e->by_id = map_new();
+    e->robots = map_new();
     e->now = now;
     e->wall_ms = wall_ms;
     cluster_present_begin(e);

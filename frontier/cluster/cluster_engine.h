@@ -49,6 +49,7 @@ struct cluster_engine_options {
     int64_t lease;          /* ns: length of a lease; at least 3 * request */
     size_t in_flight;       /* most URLs with fetchers */
     unsigned kinds;         /* kinds of links are below it */
+    bool robots;            /* robots.txt is read, and shared */
     struct cluster_who who; /* its texts: during the call */
     struct cluster_orders *orders; /* gets what is wanted of all; or NULL */
 };

@@ -6,6 +6,7 @@
  *   cluster_ends.c     acknowledgements, and what is said of hosts
  *   cluster_links.c    URLs from here to the cluster
  *   cluster_places.c   places that open the scope
+ *   cluster_share.c    robots.txt of others, and for others
  *   cluster_present.c  what the worker says of itself
  *   cluster_table.c    the engine's table: what is passed on, what is refused
  */
@@ -19,17 +20,17 @@
 
 /* A lease of the cluster.
  *
- *   waits for places ──► queued ──► out ──done──► ending ──► gone
+ *   waits ────────────► queued ──► out ──done──► ending ──► gone
  *                          ▲         │                ▲
  *                          └─release─┘   given back ──┘
  */
 enum held_state {
-    HELD_WAITS,  /* for places; not in the directory yet */
+    HELD_WAITS,  /* for places or robots.txt; not in the directory yet */
     HELD_FRESH,  /* queued there, and was never out */
     HELD_QUEUED, /* again, for a retry or another try of its robots.txt */
     HELD_OUT,    /* with a fetcher */
     HELD_ENDING, /* to be acknowledged after the next commit */
-    HELD_GONE    /* but an extension is under way */
+    HELD_GONE    /* but a call is under way */
 };
 struct held {
     struct held *next, *before; /* of all; of HELD_ENDING: `next` of those */
@@ -44,9 +45,19 @@ struct held {
     bool over;      /* the cluster has ended the lease */
     bool requested; /* there was a request, so its host has to wait */
     bool back;      /* HELD_ENDING: it goes back to its queue in the cluster */
-    unsigned lost;  /* leases of it that were lost before */
+    bool asked_robots;  /* the cluster was asked for its robots.txt */
+    bool asking_robots; /* and has not answered, which refers to this */
+    unsigned lost;      /* leases of it that were lost before */
     struct external_reach reach; /* of its host, as the cluster has it */
     struct bytes host, item;     /* both in `text` */
+    char text[];
+};
+
+/* What others have to hear of a robots.txt that was fetched here. */
+struct robots_news {
+    struct robots_news *next;
+    struct robots_row row;
+    struct bytes host;
     char text[];
 };
 
@@ -74,6 +85,9 @@ struct cluster_engine {
     size_t puts;                     /* under way */
     struct hot_cache links;          /* that the cluster has, as it told us */
     uint64_t links_since;            /* so often were servers lost by then */
+    struct map *robots;              /* origin -> what is known here */
+    size_t robots_memory;            /* octets of it */
+    struct robots_news *news;        /* to be told when links are in */
     uint64_t places;                 /* known here */
     uint64_t places_said;            /* as many are in the cluster, at least */
     bool asking_places, places_read; /* read: the last answer had all */
@@ -127,7 +141,9 @@ void cluster_held_end(struct cluster_engine *e, struct held *h, bool back);
 /* Give back a URL that no fetcher has. */
 MUST_CHECK enum status cluster_held_return(struct cluster_engine *e,
                                            struct held *h);
-/* Free what is in no list. If it is being extended, the end of that call frees
+/* Take in a lease that has waited, if it need not wait on. */
+void cluster_held_take_in(struct cluster_engine *e, struct held *h);
+/* Free what is in no list. If a call refers to it, the end of that call frees
  * it. */
 void cluster_held_free(struct held *h);
 /* Extend leases, and give back what waits too long. */
@@ -161,6 +177,22 @@ MUST_CHECK enum status cluster_places_add(struct cluster_engine *e,
 void cluster_places_tend(struct cluster_engine *e, bool at_once);
 /* Wait until all are known. */
 MUST_CHECK enum status cluster_places_read_all(struct cluster_engine *e);
+
+/* ---- cluster_share.c ---- */
+
+/* Does it have to wait for what others know of its robots.txt? Asks if so. */
+bool cluster_share_waits(struct cluster_engine *e, struct held *h,
+                         struct bytes url);
+/* True, once: others have fetched the robots.txt of this URL. */
+bool cluster_share_is_news(struct cluster_engine *e, struct bytes url);
+enum status cluster_share_robots(struct engine *engine, struct bytes origin,
+                                 struct robots_row *row, struct buf *text);
+/* This one was fetched here. */
+void cluster_share_note(struct cluster_engine *e, const struct held *h,
+                        const struct robots_row *row);
+/* Tell the others. The links that it led to are in the cluster. */
+void cluster_share_tell(struct cluster_engine *e);
+void cluster_share_free(struct cluster_engine *e);
 
 /* ---- cluster_present.c ---- */
 

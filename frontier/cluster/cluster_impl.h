@@ -8,6 +8,7 @@
  *   cluster_lease.c   looking for leases, claiming, ending
  *   cluster_watch.c   workers, and what there is of each kind
  *   cluster_steer.c   settings, pauses, stops
+ *   cluster_robots.c  robots.txt of hosts
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_IMPL_H

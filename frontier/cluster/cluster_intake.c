@@ -82,7 +82,7 @@ static void unlist(struct cluster_engine *e, struct held *h)
 void cluster_held_free(struct held *h)
 {
     h->state = HELD_GONE;
-    if (h->asked == 0)
+    if (h->asked == 0 && !h->asking_robots)
         free(h);
 }
 
@@ -217,7 +217,7 @@ static enum status enter(struct cluster_engine *e, struct held *h,
     return join(e, h, id, answer == ENGINE_NEW);
 }
 
-static void take_in(struct cluster_engine *e, struct held *h)
+void cluster_held_take_in(struct cluster_engine *e, struct held *h)
 {
     struct cluster_item item;
 
@@ -229,7 +229,7 @@ static void take_in(struct cluster_engine *e, struct held *h)
         cluster_held_end(e, h, false);
     } else if (item.places > e->places) {
         cluster_places_tend(e, true);
-    } else {
+    } else if (!cluster_share_waits(e, h, item.url)) {
         cluster_engine_fail(e, enter(e, h, &item));
     }
 }
@@ -238,7 +238,7 @@ static void take(void *ctx, const struct cluster_lease *l)
 {
     struct cluster_engine *e = ctx;
 
-    take_in(e, held_new(e, l));
+    cluster_held_take_in(e, held_new(e, l));
 }
 
 void cluster_intake_places_came(struct cluster_engine *e)
@@ -246,7 +246,7 @@ void cluster_intake_places_came(struct cluster_engine *e)
     for (struct held *h = e->all, *next; h != NULL; h = next) {
         next = h->next;
         if (h->state == HELD_WAITS)
-            take_in(e, h);
+            cluster_held_take_in(e, h);
     }
 }
 
@@ -303,6 +303,7 @@ enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
         e->fresh -= h->state == HELD_FRESH;
         h->state = HELD_OUT;
         out[*n] = out[i];
+        out[*n].robots_news = cluster_share_is_news(e, out[i].url);
         out[(*n)++].until = h->until;
     }
     if (st == STATUS_OK)
@@ -327,6 +328,7 @@ enum status cluster_release(struct engine *engine, uint64_t id,
     st = e->own->ops->release(e->own, id, not_before, &news, now, wall_ms);
     if (st != STATUS_OK || h == NULL)
         return st;
+    cluster_share_note(e, h, host->robots);
     h->requested |= news.ended != 0;
     h->state = HELD_QUEUED;
     return STATUS_OK;
@@ -346,7 +348,8 @@ static void extended(void *ctx, enum status st, bool over)
     struct held *h = x->h;
 
     if (h->state == HELD_GONE) {
-        free(h);
+        h->asked = 0;
+        cluster_held_free(h);
     } else {
         if (st == STATUS_OK && h->token == x->token) {
             h->over = over;

@@ -235,6 +235,7 @@ static enum status after_ack(struct cluster_engine *e,
 
     if (h == NULL || done->partial)
         return STATUS_OK;
+    cluster_share_note(e, h, done->host.robots);
     h->requested |= done->host.ended != 0;
     e->own->ops->external_get_facts(e->own, done->id, e->now, &facts);
     h->state = HELD_QUEUED;

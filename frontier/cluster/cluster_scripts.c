@@ -332,4 +332,5 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_correct, &cluster_script_sweep,    &cluster_script_find,
     &cluster_script_block,   &cluster_script_move,     &cluster_script_seek,
     &cluster_script_clear,   &cluster_script_hold,     &cluster_script_queues,
-    &cluster_script_queue,   &cluster_script_moved};
+    &cluster_script_queue,   &cluster_script_moved,    &cluster_script_share,
+    &cluster_script_robots};

@@ -2,10 +2,10 @@
  * cluster_scripts.h - what the servers of a cluster run: one script is one step
  * on one shard.
  *
- * cluster_scripts.c, cluster_watch_scripts.c, cluster_steer_scripts.c and
- * cluster_verify_scripts.c say what each key holds, and what each script takes
- * and answers. All keys are declared, so that a script on a slot that is being
- * moved is refused before it starts. Times are the server's, in ms.
+ * cluster_scripts.c, and the files of the other scripts, say what each key
+ * holds, and what each script takes and answers. All keys are declared, so that
+ * a script on a slot that is being moved is refused before it starts. Times are
+ * the server's, in ms.
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SCRIPTS_H
@@ -33,7 +33,10 @@ extern const struct redis_script cluster_script_move, cluster_script_seek,
     cluster_script_clear, cluster_script_hold, cluster_script_queues,
     cluster_script_queue, cluster_script_moved;
 
-#define CLUSTER_SCRIPTS 38
+/* of cluster_robots_scripts.c */
+extern const struct redis_script cluster_script_share, cluster_script_robots;
+
+#define CLUSTER_SCRIPTS 40
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -137,12 +137,6 @@ static struct bytes pass_queue_key(struct engine *e, uint32_t queue)
     return own(e)->ops->queue_key(own(e), queue);
 }
 
-static enum status pass_robots(struct engine *e, struct bytes origin,
-                               struct robots_row *row, struct buf *text)
-{
-    return own(e)->ops->robots(own(e), origin, row, text);
-}
-
 static enum status pass_first_body(struct engine *e, struct digest body,
                                    struct first_body *out)
 {
@@ -395,7 +389,7 @@ const struct engine_ops cluster_engine_ops = {
     .each_seed = pass_each_seed,
     .find_queue = pass_find_queue,
     .queue_key = pass_queue_key,
-    .robots = pass_robots,
+    .robots = cluster_share_robots,
     .first_body = pass_first_body,
     .meta = pass_meta,
     .set_meta = pass_set_meta,

@@ -251,7 +251,7 @@ enum status cluster_store_survey(struct cluster_store *s,
 /* Octets of the keys of one shard, or of some of them; hosts with URLs. */
 struct weighed {
     struct asked a; /* first */
-    uint64_t octets[8 + WEIGHED_KEYS];
+    uint64_t octets[8 + 2 * WEIGHED_KEYS];
     size_t keys;
     char hosts[WEIGHED_KEYS][CLUSTER_HOST_MOST];
     size_t host_len[WEIGHED_KEYS], host_count;
@@ -339,7 +339,7 @@ static enum status weigh_queues(struct cluster_store *s,
 {
     size_t looked = w->host_count;
     struct key_list k;
-    uint64_t queues = 0;
+    uint64_t queues = 0, robots = 0, hosts = row->hosts + row->leased;
     enum status st;
 
     if (looked == 0)
@@ -349,11 +349,17 @@ static enum status weigh_queues(struct cluster_store *s,
     for (size_t i = 0; i < looked; i++)
         key_list_add(&k, s, row->shard,
                      "q:", bytes_of(w->hosts[i], w->host_len[i]));
+    for (size_t i = 0; i < looked; i++)
+        key_list_add(&k, s, row->shard,
+                     "b:", bytes_of(w->hosts[i], w->host_len[i]));
     st = weigh(s, row->shard, &k, 0, w);
     key_list_fini(&k);
-    for (size_t i = 0; st == STATUS_OK && i < looked; i++)
+    for (size_t i = 0; st == STATUS_OK && i < looked; i++) {
         queues += w->octets[i];
-    sum->queues += queues / looked * (row->hosts + row->leased);
+        robots += w->octets[looked + i];
+    }
+    sum->queues += queues / looked * hosts;
+    sum->robots += robots / looked * hosts;
     return st;
 }
 
@@ -391,6 +397,7 @@ enum status cluster_store_weigh(struct cluster_store *s,
         .hosts = scale(sum.hosts, looked, n),
         .leases = scale(sum.leases, looked, n),
         .counts = scale(sum.counts, looked, n),
+        .robots = scale(sum.robots, looked, n),
     };
     return st;
 }

@@ -64,6 +64,7 @@ MUST_CHECK enum status cluster_store_survey(struct cluster_store *s,
 /* Octets of keys by kind. */
 struct cluster_weights {
     uint64_t seen, queues, hosts, leases, counts;
+    uint64_t robots; /* robots.txt of hosts with URLs */
 };
 /* An estimate from some shards and some keys of each, as many whatever the size
  * of the crawl; `rows` as above. */

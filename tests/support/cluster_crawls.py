@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import scenarios
 from cluster_web import HOSTS
@@ -88,6 +89,27 @@ def kill_master(where):
         crawl.finish(killed=crawl.workers[1:2], repeats=HOSTS + 2)
 
 
+def one_robots(where):
+    """Four workers ask a host for its robots.txt as often as one would: when what
+    any of them has is stale. One is killed; a robots.txt that it had just read and
+    not passed on is read once more."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        crawl = Crawl(URLWEIR, c.it, where, fresh=2)
+        crawl.create()
+        for _ in range(3):
+            crawl.join()
+        crawl.reach(0.4)
+        killed = time.monotonic()
+        crawl.workers[1].kill()
+        crawl.finish(killed=crawl.workers[1:2], repeats=HOSTS + 2, fetching=2)
+        asked = crawl.web.robots()
+        print(f"  {sum(map(len, asked.values()))} robots.txt of {len(asked)} hosts")
+        for host, times in asked.items():
+            for one, two in zip(times, times[1:]):
+                if two - one < 2 and not one < killed + 0.5 <= two + 0.5:
+                    raise Failure(f"robots.txt of host {host} again after {two - one} s")
+
+
 def run(*words, env=None):
     return subprocess.run([URLWEIR] + list(words), text=True, stderr=subprocess.STDOUT,
                           stdout=subprocess.PIPE, timeout=LONGEST, check=False, env=env)
@@ -164,6 +186,6 @@ def tls(where):
             raise Failure(f"the password is in {told}")
 
 
-SCENARIOS = [refused, tls, alone, kill_worker, end_worker, stop_worker, kill_master]
+SCENARIOS = [refused, tls, alone, one_robots, kill_worker, end_worker, stop_worker, kill_master]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

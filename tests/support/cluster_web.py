@@ -25,10 +25,10 @@ class HostServer(http.server.ThreadingHTTPServer):
 
 
 class Web:
-    def __init__(self, pages=PAGES, slow=0):
+    def __init__(self, pages=PAGES, slow=0, fresh=0):
         """`pages` of a host; 0: it has no end before end(). `slow`: a Crawl-delay of
-        all hosts."""
-        self.most, self.slow = pages, slow
+        all hosts. `fresh`: max-age of their robots.txt, s; 0: they do not say."""
+        self.most, self.slow, self.fresh = pages, slow, fresh
         self.requests, self.lock = [], threading.Lock()
         self.given, self.ended = {}, False
         self.net = f"127.0.{10 + os.getpid() % 240}."
@@ -89,7 +89,10 @@ class Web:
         if path == "/robots.txt":
             delay = self.delay(i)
             more = f"Crawl-delay: {delay}\n" if delay != DELAY else ""
-            return 200, {"Content-Type": "text/plain"}, "User-agent: *\n" + more
+            headers = {"Content-Type": "text/plain"}
+            if self.fresh:
+                headers["Cache-Control"] = f"max-age={self.fresh}"
+            return 200, headers, "User-agent: *\n" + more
         if i == HOSTS and path == "/p0":
             return 301, {"Location": self.url(HOSTS + 1, "/p0")}, ""
         if not path.startswith("/p"):
@@ -130,6 +133,15 @@ class Web:
     def pages(self):
         with self.lock:
             return [(i, p) for i, p, _, _ in self.requests if p.startswith("/p")]
+
+    def robots(self):
+        """When each host was asked for its robots.txt."""
+        asked = {}
+        with self.lock:
+            for i, p, began, _ in sorted(self.requests, key=lambda r: r[2]):
+                if p == "/robots.txt":
+                    asked.setdefault(i, []).append(began)
+        return asked
 
     def too_early(self):
         """Requests that came sooner after the one before than the host's delay."""

@@ -544,6 +544,46 @@ START_TEST(a_restored_row_does_not_replace_what_is_known)
 }
 END_TEST
 
+/* Another process has fetched it since. */
+START_TEST(a_restored_row_replaces_what_is_older)
+{
+    struct robots_cache *c = cache_with_rules();
+    struct robots_row row = {.origin = bytes_of_str(origin_a),
+                             .fetched_at_ms = T0 + DAY,
+                             .expires_at_ms = T0 + 2 * DAY,
+                             .http_status = 404};
+
+    verdict(c, "/private", T0); /* the answers that the fetch owed */
+    verdict(c, "/private", T0);
+    robots_cache_restore(c, &row);
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_ALLOWED);
+    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCH);
+    row.fetched_at_ms = T0 + 2 * DAY; /* its own fetch is under way */
+    row.expires_at_ms = T0 + 3 * DAY;
+    robots_cache_restore(c, &row);
+    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCHING);
+    robots_cache_free(c);
+}
+END_TEST
+
+START_TEST(a_restored_row_replaces_a_failure)
+{
+    struct robots_cache *c = cache_with_rules();
+    const struct robots_fetch f = {.http_status = 0};
+    struct robots_row row = {.origin = bytes_of_str(origin_a),
+                             .fetched_at_ms = T0 + DAY + 1,
+                             .expires_at_ms = T0 + 2 * DAY,
+                             .http_status = 404};
+
+    verdict(c, "/", T0 + DAY);
+    ck_assert(!tell(c, origin_a, &f, T0 + DAY, &row));
+    robots_cache_restore(c, &row);
+    ck_assert_int_eq(verdict(c, "/private", T0 + DAY + 1), ROBOTS_ALLOWED);
+    ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
 /* ---- against a plain model ------------------------------------------------*/
 
 /* One origin, as the table in robots_cache.h describes it, in the simplest
@@ -874,6 +914,8 @@ Suite *suite_robots_cache(void)
     tcase_add_test(t, an_unreachable_origin_stays_so_across_a_restart);
     tcase_add_test(t, a_stored_copy_is_not_replaced_by_a_failure);
     tcase_add_test(t, a_restored_row_does_not_replace_what_is_known);
+    tcase_add_test(t, a_restored_row_replaces_what_is_older);
+    tcase_add_test(t, a_restored_row_replaces_a_failure);
     tcase_add_test(t, answers_as_a_plain_model_does);
     tcase_add_test(t, the_one_used_longest_ago_is_forgotten);
     tcase_add_test(t, with_no_memory_the_one_in_use_is_still_known);

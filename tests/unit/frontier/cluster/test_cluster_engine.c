@@ -65,7 +65,8 @@ static void open_worker(struct worker *w, bool create, bool known)
                                         .request = 500 * NS_PER_MS,
                                         .lease = LEASE_MS * NS_PER_MS,
                                         .in_flight = 16,
-                                        .kinds = 29};
+                                        .kinds = 29,
+                                        .robots = true};
     struct buf error;
 
     buf_init(&error, 4096);
@@ -605,6 +606,104 @@ START_TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
 }
 END_TEST
 
+/* ---- robots.txt ---- */
+
+/* Its URL is released, as its robots.txt was read instead. */
+static void read_robots(struct worker *w, const struct engine_lease *l,
+                        struct bytes body, int64_t fresh_ms)
+{
+    const struct robots_row row = {.origin = bytes_of_str("http://a.example"),
+                                   .fetched_at_ms = clock_wall_ms(),
+                                   .expires_at_ms = clock_wall_ms() + fresh_ms,
+                                   .http_status = 200,
+                                   .body = body};
+    const struct engine_host_news news = {.ended = clock_mono(),
+                                          .crawl_delay_ms = -1,
+                                          .retry_after_ms = -1,
+                                          .http_status = 200,
+                                          .robots = &row};
+
+    ck_assert(l->url.len > 0);
+    ck_assert_int_eq(w->e->ops->release(w->e, l->id, 0, &news, clock_mono(),
+                                        clock_wall_ms()),
+                     STATUS_OK);
+}
+
+/* What `w` can tell a fetcher of a robots.txt; -1: nothing. */
+static int64_t fresh_for(struct worker *w, struct bytes body)
+{
+    struct robots_row row;
+    struct buf text;
+    int64_t ms = -1;
+
+    buf_init(&text, (size_t)1 << 20);
+    if (w->e->ops->robots(w->e, bytes_of_str("http://a.example"), &row,
+                          &text) == STATUS_OK) {
+        ck_assert(bytes_equal(row.body, body));
+        ck_assert_uint_eq(row.http_status, 200);
+        ms = row.expires_at_ms - clock_wall_ms();
+    }
+    buf_fini(&text);
+    return ms;
+}
+
+START_TEST(a_robots_txt_that_one_has_read_the_others_know)
+{
+    const struct bytes body = bytes_of_str("User-agent: *\nDisallow: /x\n");
+    struct worker a, b;
+    struct engine_lease l;
+    int64_t fresh;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/1");
+    put_seed(&a, "http://a.example/2");
+    put_seed(&a, "http://a.example/3");
+    ck_assert(lease(&a, &l, LONGEST));
+    ck_assert(!l.robots_news);
+    read_robots(&a, &l, body, 60000);
+    ck_assert(lease(&a, &l, LONGEST));
+    ck_assert(!l.robots_news); /* it was read here */
+    done(&a, l.id, NULL);
+    turn(&a, true);
+    stop_worker(&a);
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &l, LONGEST));
+    ck_assert(l.robots_news);
+    fresh = fresh_for(&b, body);
+    ck_assert(fresh > 30000 && fresh <= 60000);
+    done(&b, l.id, NULL);
+    turn(&b, true);
+    ck_assert(lease(&b, &l, LONGEST));
+    ck_assert(!l.robots_news); /* known by now */
+    end_worker(&b);
+    end_worker(&a);
+}
+END_TEST
+
+START_TEST(a_robots_txt_that_is_stale_is_not_passed_on)
+{
+    const struct bytes body = bytes_of_str("User-agent: *\nDisallow: /x\n");
+    const struct timespec nap = {.tv_nsec = 200 * NS_PER_MS};
+    struct worker a, b;
+    struct engine_lease l;
+
+    NEEDS_SERVER;
+    begin_worker(&a, true);
+    put_seed(&a, "http://a.example/1");
+    ck_assert(lease(&a, &l, LONGEST));
+    read_robots(&a, &l, body, 100);
+    stop_worker(&a);
+    nanosleep(&nap, NULL);
+    begin_worker(&b, false);
+    ck_assert(lease(&b, &l, LONGEST));
+    ck_assert(!l.robots_news);
+    ck_assert_int_eq(fresh_for(&b, body), -1);
+    end_worker(&b);
+    end_worker(&a);
+}
+END_TEST
+
 START_TEST(what_is_of_a_whole_crawl_is_refused)
 {
     struct worker w;
@@ -642,6 +741,8 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);
     tcase_add_test(t, a_host_that_was_given_up_is_asked_again_by_a_new_worker);
     tcase_add_test(t, a_url_with_which_workers_are_lost_fails_in_the_end);
+    tcase_add_test(t, a_robots_txt_that_one_has_read_the_others_know);
+    tcase_add_test(t, a_robots_txt_that_is_stale_is_not_passed_on);
     tcase_add_test(t, what_is_of_a_whole_crawl_is_refused);
     suite_add_tcase(suite, t);
     return suite;

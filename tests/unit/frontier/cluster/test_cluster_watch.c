@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_watch.c - workers, what there is of each kind. */
+#include "frontier/cluster/cluster_robots.h"
 #include "frontier/cluster/cluster_watch.h"
 #include "tests/unit/frontier/cluster/cluster_rig.h"
 
@@ -122,6 +123,27 @@ END_TEST
 
 #define URLS 3000
 
+/* One of 4,000 octets, which cannot be deflated, for each of 100 hosts. */
+static void share_robots(struct cluster_store *s)
+{
+    struct cluster_robots r = {.expires_in = 60000, .unreachable_for = -1};
+    char host[24], body[4000];
+
+    for (unsigned i = 0; i < sizeof body; i++)
+        body[i] = (char)(digest_bytes(cluster_store_digest_key(s),
+                                      bytes_of(&i, sizeof i))
+                             .hi &
+                         255);
+    r.body = bytes_of(body, sizeof body);
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(host, sizeof host, "h%u", i);
+        cluster_store_share_robots(s, bytes_of_str(host),
+                                   bytes_of_str("http://x"), &r);
+    }
+    while (cluster_store_pending(s) > 0)
+        cluster_store_turn(s, NS_PER_S);
+}
+
 START_TEST(a_survey_counts_each_url_once)
 {
     struct cluster_shard_row rows[4], sum = {0};
@@ -150,7 +172,10 @@ START_TEST(a_survey_counts_each_url_once)
     ck_assert_uint_eq(sum.done, 5);
     ck_assert_uint_eq(sum.waiting, URLS - 20);
     ck_assert_uint_eq(sum.hosts, 100 - 15);
+    share_robots(s);
     ck_assert_int_eq(cluster_store_weigh(s, rows, &w), STATUS_OK);
+    ck_assert_uint_gt(w.robots, 95 * 4000);
+    ck_assert_uint_lt(w.robots, 100 * 8000);
     /* Nine octets each, more while a bucket waits for its split; and some ten
      * with its item. */
     ck_assert_uint_gt(w.seen, URLS * 8);
