@@ -3,20 +3,23 @@
 # (tests/support/cluster_faults.py), of whole ones (cluster_crawls.py,
 # cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), and
 # with faults at random (cluster_chaos.py). They mostly wait, so five run at a
-# time.
+# time. The servers are redis-server, else valkey-server, or what URLWEIR_REDIS
+# names.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
-[ -n "$(command -v redis-server)" ] || {
-    echo "check-cluster: skipped, no redis-server"
+: "${URLWEIR_REDIS:=$(command -v redis-server || command -v valkey-server || :)}"
+[ -n "$URLWEIR_REDIS" ] || {
+    echo "check-cluster: skipped, neither redis-server nor valkey-server"
     exit 0
 }
+echo "check-cluster: with $("$URLWEIR_REDIS" --version | cut -d ' ' -f 1-3)"
 build=$1
 shift
 dir=$(mktemp -d "${TMPDIR:-/tmp}/urlweir-cluster.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 support=$(dirname "$0")/support
-export build dir support PYTHONDONTWRITEBYTECODE=1
+export build dir support URLWEIR_REDIS PYTHONDONTWRITEBYTECODE=1
 
 # run PART.NAME: the scenario NAME of cluster_PART.py.
 cat >"$dir/run" <<'END'

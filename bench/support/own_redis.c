@@ -23,6 +23,8 @@ void own_redis_stop(struct own_redis *s)
 
 bool own_redis_start(struct own_redis *s)
 {
+    static const char *const programs[] = {"redis-server", "valkey-server"};
+
     *s = (struct own_redis){.dir = "/tmp/urlweir-redis.XXXXXX"};
     if (mkdtemp(s->dir) == NULL)
         return false;
@@ -32,9 +34,10 @@ bool own_redis_start(struct own_redis *s)
         if (freopen("/dev/null", "w", stdout) == NULL ||
             freopen("/dev/null", "w", stderr) == NULL)
             _exit(127);
-        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
-               s->socket, "--save", "", "--appendonly", "no", "--dir", s->dir,
-               (char *)NULL);
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+            execlp(programs[i], programs[i], "--port", "0", "--unixsocket",
+                   s->socket, "--save", "", "--appendonly", "no", "--dir",
+                   s->dir, (char *)NULL);
         _exit(127);
     }
     for (int i = 0; i < 100 && s->pid > 0; i++) {
@@ -45,7 +48,7 @@ bool own_redis_start(struct own_redis *s)
             redisFree(s->c);
         s->c = NULL;
         if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
-            s->pid = 0; /* redis-server is not installed */
+            s->pid = 0; /* neither is installed */
         usleep(50000);
     }
     own_redis_stop(s);

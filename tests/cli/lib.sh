@@ -393,19 +393,20 @@ PYTHON
 # redis_up [OPTION...]: it runs, $redis_pid, and `redis+unix://$redis_socket`
 # leads to it. Again after redis_kill: the same data, if it kept any.
 redis_up() {
-    [ -n "$(command -v redis-server)" ] || skip "no redis-server"
+    redis_program=${URLWEIR_REDIS:-$(command -v redis-server || command -v valkey-server || :)}
+    [ -n "$redis_program" ] || skip "neither redis-server nor valkey-server"
     redis_socket=$WORK/redis.socket
     redis_url=redis+unix://$redis_socket
     mkdir -p redis-data
-    redis-server --port 0 --unixsocket "$redis_socket" --dir redis-data \
+    "$redis_program" --port 0 --unixsocket "$redis_socket" --dir redis-data \
         --save '' --appendonly yes --appendfsync always "$@" \
         >>redis.log 2>&1 &
     redis_pid=$!
-    waits_for 'redis-cli -s "$redis_socket" ping 2>/dev/null | grep -q PONG' ||
+    waits_for 'redis ping 2>/dev/null | grep -q PONG' ||
         fail "no Redis: $(cat redis.log)"
 }
 redis_kill() {
     kill -KILL "$redis_pid"
     wait "$redis_pid" 2>/dev/null || :
 }
-redis() { redis-cli -s "$redis_socket" "$@"; }
+redis() { "${redis_program%-server}-cli" -s "$redis_socket" "$@"; }

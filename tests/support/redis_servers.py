@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -63,6 +64,10 @@ class Certificate:
                 "--tls-key-file", self.key, "--tls-ca-cert-file", self.path]
 
 
+PROGRAM = (os.environ.get("URLWEIR_REDIS") or shutil.which("redis-server") or
+           shutil.which("valkey-server") or "redis-server")
+
+
 class Server:
     def __init__(self, where, port, bus=None, options=(), tls=None):
         """`tls`: the port of crawlers; `port` is for us alone then."""
@@ -73,7 +78,7 @@ class Server:
         self.start()
 
     def start(self):
-        words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
+        words = [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1",
                  "--dir", self.where, "--save", "", "--appendonly", "no",
                  "--logfile", "log"]
         if self.bus is not None:

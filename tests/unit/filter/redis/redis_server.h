@@ -1,8 +1,9 @@
 /*
  * redis_server.h - a real redis-server for a test, on a Unix socket of its own.
  *
- * It is killed with the test, however that ends. If redis-server is not
- * installed, redis_server_missing() says so once and the test is skipped.
+ * It is killed with the test, however that ends. It is redis-server, else
+ * valkey-server, or what URLWEIR_REDIS names; if there is none,
+ * redis_server_missing() says so once and the test is skipped.
  */
 #ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
 #define URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
@@ -37,11 +38,27 @@ static inline void redis_server_quiet(void)
     close(out);
 }
 
+/* NULL: there is none. */
+static inline const char *redis_server_program(void)
+{
+    static const char *const usual[] = {"/usr/bin/redis-server",
+                                        "/usr/bin/valkey-server"};
+    const char *named = getenv("URLWEIR_REDIS");
+
+    if (named != NULL && named[0] != '\0')
+        return named;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (access(usual[i], X_OK) == 0)
+            return usual[i];
+    return NULL;
+}
+
 static inline bool redis_server_missing(void)
 {
-    if (access("/usr/bin/redis-server", X_OK) == 0)
+    if (redis_server_program() != NULL)
         return false;
-    fprintf(stderr, "no redis-server: tests with one are skipped\n");
+    fprintf(stderr, "neither redis-server nor valkey-server: tests with one "
+                    "are skipped\n");
     return true;
 }
 
@@ -113,7 +130,7 @@ static inline void redis_server_spawn(struct redis_server *s)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(out, 1);
         dup2(out, 2);
-        execl("/usr/bin/redis-server", "redis-server", "--port", "0",
+        execl(redis_server_program(), "redis-server", "--port", "0",
               "--unixsocket", s->socket, "--dir", s->dir, "--save", "",
               "--appendonly", s->logged ? "yes" : "no", "--appendfsync",
               "always", "--logfile", "log", "--key-load-delay",
