@@ -93,8 +93,9 @@ struct external_queue {
     uint32_t leased;
     int64_t blocked_for; /* ns; 0: not blocked */
     int64_t delay;       /* ns */
-    int64_t polite_for;  /* ns until politeness allows a request; 0: now */
-    uint32_t limit;      /* limit of done URLs, set by a person; 0: none */
+    int64_t set_delay;  /* ns, by a person, in place of the default; -1: none */
+    int64_t polite_for; /* ns until politeness allows a request; 0: now */
+    uint32_t limit;     /* limit of done URLs, set by a person; 0: none */
     struct external_reach reach;
 };
 

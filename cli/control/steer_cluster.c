@@ -66,14 +66,47 @@ void steer_cluster_say(const struct steer *t, const char *what)
     buf_fini(&line);
 }
 
-/* ---- block ---- */
+/* ---- one host ---- */
+
+static void say_host(const struct steer *t, struct bytes key, const char *what)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    format_terminal(&text, key);
+    buf_addf(&text, " is %s", what);
+    steer_cluster_say(t, buf_str(&text));
+    buf_fini(&text);
+}
+
+int steer_cluster_host(struct steer *t, struct bytes key,
+                       enum cluster_host_setting setting, int64_t value,
+                       const char *what)
+{
+    struct cluster_store *store = NULL;
+    struct crawl_settings s;
+    enum status st;
+    int code;
+
+    settings_init(&s);
+    code = steer_cluster_open(t, &s, &store);
+    if (code == EXIT_DONE) {
+        st = cluster_store_set_host(store, key, setting, value, s.delay_ms);
+        if (st != STATUS_OK)
+            code = steer_cluster_failed(t, st);
+    }
+    if (code == EXIT_DONE)
+        say_host(t, key, what);
+    cluster_store_close(store);
+    settings_fini(&s);
+    return code;
+}
 
 int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
                         const char *what)
 {
     struct cluster_store *store = NULL;
     struct crawl_settings s;
-    struct buf text;
     enum status st;
     int code;
 
@@ -84,13 +117,8 @@ int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
         if (st != STATUS_OK)
             code = steer_cluster_failed(t, st);
     }
-    if (code == EXIT_DONE) {
-        buf_init(&text, 4096);
-        format_terminal(&text, key);
-        buf_addf(&text, " is %s", what);
-        steer_cluster_say(t, buf_str(&text));
-        buf_fini(&text);
-    }
+    if (code == EXIT_DONE)
+        say_host(t, key, what);
     cluster_store_close(store);
     settings_fini(&s);
     return code;

@@ -9,7 +9,7 @@
 #define URLWEIR_CLI_CONTROL_STEER_CLUSTER_H
 
 #include "cli/control/steer.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster/cluster_steer.h"
 #include "job/settings/options.h"
 
 /* Is the first operand a crawl in a cluster? */
@@ -25,6 +25,10 @@ void steer_cluster_say(const struct steer *t, const char *what);
 /* `block`: a queue key, and how long from now; 0: no longer. `what` is said. */
 int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
                         const char *what);
+/* `delay` and `limit`: of a queue key; -1: none. */
+int steer_cluster_host(struct steer *t, struct bytes key,
+                       enum cluster_host_setting setting, int64_t value,
+                       const char *what);
 /* `pause`, `unpause` and `stop`. */
 int steer_cluster_state(struct steer *t);
 

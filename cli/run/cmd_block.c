@@ -63,7 +63,8 @@ const struct usage block_usage = {
 };
 const struct usage delay_usage = {
     .name = "delay",
-    .synopsis = "delay DIR|URL HOST TIME|default [--crawl NAME]",
+    .synopsis = "delay DIR|URL|redis://HOST/NAME HOST TIME|default "
+                "[--crawl NAME]",
     .about = "Sets how long a running crawl or service waits between two "
              "requests to a host; `default`: as long as for other hosts. This "
              "is kept over restarts.",
@@ -74,7 +75,8 @@ const struct usage delay_usage = {
 };
 const struct usage limit_usage = {
     .name = "limit",
-    .synopsis = "limit DIR|URL HOST N|none [--crawl NAME]",
+    .synopsis = "limit DIR|URL|redis://HOST/NAME HOST N|none "
+                "[--crawl NAME]",
     .about = "Limits how many URLs of a host a running crawl or service "
              "finishes; those already finished count. The others wait until "
              "the limit is raised or lifted. This is kept over restarts.",
@@ -178,18 +180,9 @@ static int command(const struct usage *u, int argc, char **argv,
     return code;
 }
 
-/* The cluster has no delay and no limit of a single host. */
 static int find_queue(struct steer *t, struct buf *key)
 {
-    int code;
-
-    if (steer_is_cluster(t)) {
-        buf_add_str(&t->why, "it does not work for a crawl in a cluster, which "
-                             "knows no settings of a single host; `urlweir set "
-                             "... delay=TIME` is for all hosts");
-        return steer_failed(t, STATUS_ARG);
-    }
-    code = steer_connect(t);
+    int code = steer_connect(t);
 
     if (code == EXIT_DONE)
         code = steer_choose(t, true);
@@ -293,6 +286,19 @@ static int block(struct steer *t, struct buf *key)
     return set_queue(t, "/v1/queues/block", "until", moment, key, what);
 }
 
+/* Sets it for all workers of a crawl in a cluster, which need not know the host
+ * yet; -1: none. */
+static int set_in_cluster(struct steer *t, struct buf *key,
+                          enum cluster_host_setting setting, int64_t value,
+                          const char *what)
+{
+    int code = take_host(t, t->operands.item[1], key);
+
+    return code == EXIT_DONE
+               ? steer_cluster_host(t, buf_bytes(key), setting, value, what)
+               : code;
+}
+
 /* ---- delay ---- */
 
 static int delay(struct steer *t, struct buf *key)
@@ -308,18 +314,21 @@ static int delay(struct steer *t, struct buf *key)
                            "'%s' is neither a time, such as 5 or 1.5s, nor "
                            "`default`",
                            text);
+    snprintf(what, sizeof what, "asked at most every %g s",
+             (double)ms / 1000.0);
+    if (standard)
+        snprintf(what, sizeof what, "asked with the same delay as other hosts");
+    if (steer_is_cluster(t))
+        return set_in_cluster(t, key, CLUSTER_HOST_DELAY, standard ? -1 : ms,
+                              what);
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    snprintf(what, sizeof what, "asked at most every %g s",
-             (double)ms / 1000.0);
     return set_queue(t, "/v1/queues/delay", "delay_seconds",
                      standard         ? json_null()
                      : ms % 1000 == 0 ? json_integer(ms / 1000)
                                       : json_real((double)ms / 1000.0),
-                     key,
-                     standard ? "asked with the same delay as other hosts"
-                              : what);
+                     key, what);
 }
 
 /* ---- limit ---- */
@@ -338,13 +347,17 @@ static int limit(struct steer *t, struct buf *key)
                            "'%s' is neither a number of URLs (1 or more) nor "
                            "`none`",
                            text);
+    snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
+             n == 1 ? "" : "s");
+    if (none)
+        snprintf(what, sizeof what, "limited no longer");
+    if (steer_is_cluster(t))
+        return set_in_cluster(t, key, CLUSTER_HOST_LIMIT, none ? -1 : n, what);
     code = find_queue(t, key);
     if (code != EXIT_DONE)
         return code;
-    snprintf(what, sizeof what, "limited to %" PRId64 " URL%s", n,
-             n == 1 ? "" : "s");
     return set_queue(t, "/v1/queues/limit", "limit", json_integer(n), key,
-                     none ? "limited no longer" : what);
+                     what);
 }
 
 int cmd_block(int argc, char **argv)

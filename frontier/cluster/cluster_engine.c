@@ -33,7 +33,9 @@
 #define PARK_STEP    1000
 #define PARKED_LEAST (INT64_C(365) * 24 * 3600 * NS_PER_S)
 #define POLL         (3 * NS_PER_MS)  /* of replies that are awaited */
+#define POLL_MOST    (24 * NS_PER_MS) /* the same, of slow ones */
 #define POLL_IDLE    (20 * NS_PER_MS) /* of the cluster, while nothing is */
+#define LOOK_LEAST   (1 * NS_PER_MS)
 
 void cluster_engine_fail(struct cluster_engine *e, enum status st)
 {
@@ -111,6 +113,21 @@ static void count(struct cluster_engine *e)
 
 /* ---- turns ---- */
 
+/* Looking for replies costs a turn of the crawl, so the longer none comes the
+ * rarer we look: on a busy machine they take a while. */
+static void pace(struct cluster_engine *e)
+{
+    struct redis_cluster_stats s;
+    size_t pending = cluster_store_pending(e->store);
+
+    cluster_store_get_stats(e->store, &s);
+    if (pending == 0 || s.calls - pending != e->replies)
+        e->poll = POLL;
+    else
+        e->poll = clock_earlier(e->poll + POLL, POLL_MOST);
+    e->replies = s.calls - pending;
+}
+
 static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
 {
     enum status st = STATUS_OK;
@@ -118,6 +135,7 @@ static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
     e->now = now;
     e->wall_ms = wall_ms;
     cluster_store_turn(e->store, 0);
+    pace(e);
     if (now >= e->next_tend) {
         st = cluster_held_tend(e);
         e->next_tend = now + e->o.lease / 64;
@@ -156,6 +174,17 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
     return st;
 }
 
+/* While something is under way, or leased here: replies, and shards that have
+ * something due. */
+static int64_t next_work(const struct cluster_engine *e, int64_t now)
+{
+    if (e->counting || cluster_store_pending(e->store) > 0)
+        return now + e->poll;
+    return clock_earlier(now + POLL_IDLE,
+                         clock_later(cluster_store_next_look(e->store),
+                                     now + LOOK_LEAST));
+}
+
 /* What waits for a lease of another worker to end may be over at any time. When
  * nothing is left in the cluster, a count says that the crawl is over. What is
  * parked here waits for neither. */
@@ -167,7 +196,7 @@ int64_t cluster_next_due(struct engine *engine, int64_t now, struct bytes *why)
             due = cluster_store_next_due(e->store);
 
     if (!is_idle(e) || e->counting || cluster_store_pending(e->store) > 0)
-        due = now + POLL;
+        due = next_work(e, now);
     else if (due < now + e->o.lease + NS_PER_S ||
              (due == INT64_MAX && !e->over))
         due = now + POLL_IDLE;
@@ -304,6 +333,7 @@ enum status cluster_engine_open(struct engine **out,
     e->store = o->store;
     e->by_id = map_new();
     e->robots = map_new();
+    e->poll = POLL;
     e->now = now;
     e->wall_ms = wall_ms;
     cluster_present_begin(e);

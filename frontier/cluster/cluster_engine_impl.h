@@ -39,12 +39,13 @@ struct held {
     uint32_t queue;
     unsigned shard;
     uint64_t token;
-    int64_t until;  /* monotonic: when the lease is over */
-    int64_t asked;  /* when the extension under way was sent, which refers to
-                       this; 0: none is */
-    bool over;      /* the cluster has ended the lease */
-    bool requested; /* there was a request, so its host has to wait */
-    bool back;      /* HELD_ENDING: it goes back to its queue in the cluster */
+    int64_t until;    /* monotonic: when the lease is over */
+    int64_t delay_ms; /* of its host, set by a person; -1: the crawl's */
+    int64_t asked;    /* when the extension under way was sent, which refers to
+                         this; 0: none is */
+    bool over;        /* the cluster has ended the lease */
+    bool requested;   /* there was a request, so its host has to wait */
+    bool back; /* HELD_ENDING: it goes back to its queue in the cluster */
     bool asked_robots;  /* the cluster was asked for its robots.txt */
     bool asking_robots; /* and has not answered, which refers to this */
     unsigned lost;      /* leases of it that were lost before */
@@ -99,7 +100,9 @@ struct cluster_engine {
     enum status failed; /* of a callback; the engine is of no use then */
     int64_t now, wall_ms; /* of the turn, for callbacks */
     int64_t next_tend;
-    uint64_t lost; /* leases that were over before their end */
+    int64_t poll;     /* until replies are looked for again */
+    uint64_t replies; /* that have come by then */
+    uint64_t lost;    /* leases that were over before their end */
     struct presence present;
 };
 

@@ -16,7 +16,7 @@
 #include "frontier/cluster/cluster_scripts.h"
 #include "frontier/cluster/cluster_store.h"
 
-#define CLUSTER_FORMAT "1" /* of what is in the cluster */
+#define CLUSTER_FORMAT "2" /* of what is in the cluster */
 
 struct cluster_shard {
     uint16_t slot;

@@ -47,7 +47,8 @@ static struct held *held_new(struct cluster_engine *e,
                        .shard = l->shard,
                        .token = l->token,
                        .lost = l->lost,
-                       .until = l->until};
+                       .until = l->until,
+                       .delay_ms = l->delay_ms};
     if (!cluster_reach_read(&h->reach, l->state))
         log_warn("the cluster has a state of a host that is not ours",
                  "octets=%zu", l->state.len);
@@ -155,12 +156,24 @@ static enum status let_go(struct cluster_engine *e, struct held *h)
 
 /* ---- in ---- */
 
+/* The directory paces its requests by the delay that the cluster has now. */
+static enum status take_delay(struct cluster_engine *e, const struct held *h)
+{
+    struct external_queue q;
+
+    e->own->ops->external_get_queue(e->own, h->queue, e->now, &q);
+    if (q.set_delay == (h->delay_ms < 0 ? -1 : h->delay_ms * NS_PER_MS))
+        return STATUS_OK;
+    return e->own->ops->delay(e->own, e->o.crawl, h->host, h->delay_ms, e->now);
+}
+
 /* The URL is in the directory as `id`: it was new, parked, or is leased by us
  * already, with a token that the cluster has given up. */
 static enum status join(struct cluster_engine *e, struct held *h, uint64_t id,
                         bool fresh)
 {
     struct held *other = cluster_held_find(e, id);
+    enum status st;
 
     if (other != NULL) {
         other->shard = h->shard;
@@ -176,7 +189,8 @@ static enum status join(struct cluster_engine *e, struct held *h, uint64_t id,
     h->state = HELD_FRESH;
     e->fresh++;
     (void)map_put(e->by_id, key_of(&h->id), h);
-    return fresh ? STATUS_OK : postpone(e, id, e->wall_ms);
+    st = take_delay(e, h);
+    return fresh || st != STATUS_OK ? st : postpone(e, id, e->wall_ms);
 }
 
 static enum status enter(struct cluster_engine *e, struct held *h,

@@ -32,6 +32,7 @@
 #define HOSTS_MOST           16 /* of one look */
 #define LOOK_LEAST           (5 * NS_PER_MS) /* between two looks at one shard */
 #define LOOK_MOST            (1 * NS_PER_S)
+#define DELAY_MOST_MS        (UINT64_C(366) * 24 * 3600 * 1000)
 
 bool cluster_lease_allows(const struct cluster_lease *l, int64_t now,
                           int64_t length)
@@ -136,13 +137,14 @@ static bool is_lease(const redisReply *r, size_t i)
            r->element[i + 2]->type == REDIS_REPLY_STRING &&
            r->element[i + 2]->len >= 1 &&
            (size_t)r->element[i + 2]->len <= CLUSTER_ITEM_MOST &&
-           r->element[i + 3]->type == REDIS_REPLY_STRING;
+           r->element[i + 3]->type == REDIS_REPLY_STRING &&
+           r->element[i + 4]->type == REDIS_REPLY_STRING;
 }
 
-/* PAUSE:TOKEN:STATE without the first two. */
+/* PAUSE:TOKEN:DONE:STATE without the first three. */
 static struct bytes state_of(struct bytes text)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *colon =
             text.len > 0 ? memchr(text.at, ':', text.len) : NULL;
 
@@ -153,9 +155,19 @@ static struct bytes state_of(struct bytes text)
     return text;
 }
 
+static int64_t delay_of(const redisReply *r)
+{
+    uint64_t ms = 0;
+
+    return redis_url_number(bytes_of(r->str, (size_t)r->len), DELAY_MOST_MS,
+                            &ms)
+               ? (int64_t)ms
+               : -1;
+}
+
 static void give(struct look *l, const redisReply *r)
 {
-    for (size_t i = 0; i + 3 < r->elements; i += 4) {
+    for (size_t i = 0; i + 4 < r->elements; i += 5) {
         struct cluster_lease lease = {.shard = l->shard};
         const redisReply *item;
 
@@ -168,6 +180,7 @@ static void give(struct look *l, const redisReply *r)
         lease.item = bytes_of(item->str + 1, (size_t)item->len - 1);
         lease.state = state_of(
             bytes_of(r->element[i + 3]->str, (size_t)r->element[i + 3]->len));
+        lease.delay_ms = delay_of(r->element[i + 4]);
         lease.until =
             l->began + (l->s->o.lease_ms - CLUSTER_LEASE_MARGIN_MS) * NS_PER_MS;
         l->s->wanted -= l->s->wanted > 0;
@@ -245,6 +258,17 @@ int64_t cluster_store_next_due(const struct cluster_store *s)
     for (unsigned i = 0; i < s->shard_count; i++)
         due = clock_earlier(due, s->shards[i].due);
     return due;
+}
+
+int64_t cluster_store_next_look(const struct cluster_store *s)
+{
+    int64_t next = INT64_MAX;
+
+    if (s->wanted <= s->claiming)
+        return INT64_MAX;
+    for (unsigned i = 0; i < s->shard_count; i++)
+        next = clock_earlier(next, s->shards[i].next_look);
+    return next;
 }
 
 static void peek_came(void *ctx, enum status st, const redisReply *r)

@@ -11,16 +11,19 @@
  *   {NAME:17}m       hash: counts and state of the shard
  *                    buckets, seen, done, token, puts, expired, run, hold;
  *                    by:HOST, the worker that has leased the host
- *                    until:HOST, a person has blocked it until then
+ *                    set by a person (cluster_steer_scripts.c):
+ *                    until:HOST, it is blocked until then
+ *                    delay:HOST, ms, in place of the crawl's delay
+ *                    limit:HOST, most URLs of it that are done
  *   {NAME:17}r       sorted set: host -> when it may be asked next; hosts with
  *                    waiting URLs that are not leased
  *   {NAME:17}l       sorted set: leased host -> deadline
  *   {NAME:17}t       hash: leased host -> TOKEN:ITEM
- *   {NAME:17}h       hash: host -> NOT_BEFORE:PAUSE:TOKEN:STATE, of the last
- *                    acknowledgement
- *   {NAME:17}q:HOST  list of items, the next one first
- *   {NAME:17}d:HOST  sorted set: item that waits for a time of its own -> then
- *   {NAME:17}s:N     set of fingerprints: bucket N of the seen set
+ *   {NAME:17}h       hash: host -> NOT_BEFORE:PAUSE:TOKEN:DONE:STATE, of the
+ * last acknowledgement; DONE: URLs of it that are done {NAME:17}q:HOST  list of
+ * items, the next one first {NAME:17}d:HOST  sorted set: item that waits for a
+ * time of its own -> then {NAME:17}s:N     set of fingerprints: bucket N of the
+ * seen set
  *
  * An item is opaque but for its first octet, the number of leases it was lost
  * with. A fingerprint is 63 bits in decimal digits: a set of nothing but
@@ -152,9 +155,10 @@ const struct redis_script cluster_script_peek = {
 
 /* KEYS: m r l t h, and for each host q and d. ARGV: the server's run ID, the
  * length of a lease, a pause, most, the worker, and hosts. Answers for each
- * lease host, token, item, PAUSE:TOKEN:STATE or ''; or {0, run ID} if another
- * server had the shard before; or {1, ms} while the shard is held. A lease that
- * is over is given back, and its host waits for its pause. */
+ * lease host, token, item, PAUSE:TOKEN:DONE:STATE or '', and its delay or '';
+ * or {0, run ID} if another server had the shard before; or {1, ms} while the
+ * shard is held. A lease that is over is given back, and its host waits for its
+ * pause. */
 const struct redis_script cluster_script_claim = {
     4, "claim",
     "#!lua flags=allow-oom\n" NOW SCHEDULE
@@ -162,7 +166,7 @@ const struct redis_script cluster_script_claim = {
     "local s = redis.call('HMGET', m, 'run', 'hold')\n"
     "if s[1] ~= ARGV[1] then return {0, s[1] or ''} end\n"
     "if now < tonumber(s[2] or '0') then return {1, s[2] - now} end\n"
-    "local out, most = {}, 4 * tonumber(ARGV[4])\n"
+    "local out, most = {}, 5 * tonumber(ARGV[4])\n"
     "local function give_back(host, q, d)\n"
     "  local _, _, item = (redis.call('HGET', t, host) or "
     "''):find('^%d+:(.+)')\n"
@@ -179,9 +183,16 @@ const struct redis_script cluster_script_claim = {
     "  schedule(host, q, d, now + pause)\n"
     "end\n"
     "local function claim(host, q, d)\n"
-    "  local till = redis.call('HGET', m, 'until:' .. host)\n"
+    "  local v = redis.call('HGET', h, host) or ''\n"
+    "  local till, delay, limit = unpack(redis.call('HMGET', m,\n"
+    "    'until:' .. host, 'delay:' .. host, 'limit:' .. host))\n"
     "  if till and tonumber(till) > now then\n"
     "    return redis.call('ZADD', r, till, host)\n"
+    "  end\n"
+    "  if limit and tonumber(v:match('^%d+:%d+:%d+:(%d+)') or 0) >=\n"
+    "      tonumber(limit) then\n"
+    "    return redis.call('ZADD', r, string.format('%.0f', now + 3e11), "
+    "host)\n"
     "  end\n"
     "  if till then redis.call('HDEL', m, 'until:' .. host) end\n"
     "  local item = redis.call('ZRANGE', d, '-inf', now, 'BYSCORE',\n"
@@ -194,8 +205,8 @@ const struct redis_script cluster_script_claim = {
     "  redis.call('HSET', m, 'by:' .. host, ARGV[5])\n"
     "  redis.call('ZADD', l, string.format('%.0f', now + ARGV[2]), host)\n"
     "  redis.call('ZREM', r, host)\n"
-    "  local v = redis.call('HGET', h, host) or ''\n"
-    "  for _, x in ipairs({host, token, item, v:match('^%d+:(.*)') or ''}) do\n"
+    "  for _, x in ipairs({host, token, item, v:match('^%d+:(.*)') or '',\n"
+    "      delay or ''}) do\n"
     "    out[#out + 1] = x\n"
     "  end\n"
     "end\n"
@@ -235,18 +246,25 @@ const struct redis_script cluster_script_ack = {
     "local m, r, l, t, h, q, d = unpack(KEYS, 1, 7)\n"
     "local host, token, pause = ARGV[1], ARGV[2], tonumber(ARGV[3])\n"
     "local v = redis.call('HGET', h, host) or ''\n"
-    "local before, was, last = v:match('^(%d+):(%d+):(%d+):')\n"
+    "local before, was, last, done =\n"
+    "  v:match('^(%d+):(%d+):(%d+):(%d+):')\n"
     "if (redis.call('HGET', t, host) or ''):match('^%d+') ~= token then\n"
     "  return last == token and 1 or 0\n"
     "end\n"
     "local nb, state = tonumber(before or '0'), ARGV[4]\n"
-    "if pause >= 0 then nb = now + pause\n"
-    "else pause, state = was or 0, v:match('^%d+:%d+:%d+:(.*)') or '' end\n"
+    "if pause >= 0 then\n"
+    "  local least = redis.call('HGET', m, 'delay:' .. host)\n"
+    "  pause = math.max(pause, tonumber(least or '0'))\n"
+    "  nb = now + pause\n"
+    "else\n"
+    "  pause, state = was or 0, v:match('^%d+:%d+:%d+:%d+:(.*)') or ''\n"
+    "end\n"
+    "done = tonumber(done or '0') + (ARGV[5] == '' and 1 or 0)\n"
     "redis.call('HDEL', m, 'by:' .. host)\n"
     "redis.call('HDEL', t, host)\n"
     "redis.call('ZREM', l, host)\n"
-    "redis.call('HSET', h, host, string.format('%.0f', nb) .. ':' .. pause ..\n"
-    "  ':' .. token .. ':' .. state)\n"
+    "redis.call('HSET', h, host, string.format('%.0f:%.0f:', nb, pause) ..\n"
+    "  token .. ':' .. done .. ':' .. state)\n"
     "if ARGV[5] == '' then redis.call('HINCRBY', m, 'done', 1)\n"
     "elseif ARGV[6] == '-1' then redis.call('LPUSH', q, ARGV[5])\n"
     "elseif ARGV[6] == '-2' then redis.call('RPUSH', q, ARGV[5])\n"
@@ -304,7 +322,8 @@ const struct redis_script cluster_script_news = {
     "return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[1] + ARGV[2] - 1)\n"};
 
 /* KEYS: r h. ARGV: least, most. Up to `most` hosts that are not due for `least`
- * ms are due now. Answers how many. */
+ * ms, since they were given up or have reached their limit, are due as soon as
+ * their pauses allow. Answers how many. */
 const struct redis_script cluster_script_again = {
     17, "again",
     "#!lua flags=allow-oom\n" NOW
@@ -312,10 +331,11 @@ const struct redis_script cluster_script_again = {
     "  'BYSCORE', 'LIMIT', 0, ARGV[2])\n"
     "local at = string.format('%.0f', now)\n"
     "for _, host in ipairs(hosts) do\n"
-    "  local rest = (redis.call('HGET', KEYS[2], host) or ''):match(\n"
-    "    '^%d+(:.*)')\n"
-    "  if rest then redis.call('HSET', KEYS[2], host, at .. rest) end\n"
-    "  redis.call('ZADD', KEYS[1], at, host)\n"
+    "  local nb, rest = (redis.call('HGET', KEYS[2], host) or ''):match(\n"
+    "    '^(%d+)(:.*)')\n"
+    "  if not nb or tonumber(nb) >= now + ARGV[1] then nb = at end\n"
+    "  if rest then redis.call('HSET', KEYS[2], host, nb .. rest) end\n"
+    "  redis.call('ZADD', KEYS[1], nb, host)\n"
     "end\n"
     "return #hosts\n"};
 
@@ -333,4 +353,4 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_block,   &cluster_script_move,     &cluster_script_seek,
     &cluster_script_clear,   &cluster_script_hold,     &cluster_script_queues,
     &cluster_script_queue,   &cluster_script_moved,    &cluster_script_share,
-    &cluster_script_robots};
+    &cluster_script_robots,  &cluster_script_host};

@@ -26,7 +26,8 @@ extern const struct redis_script cluster_script_begin, cluster_script_put,
 
 /* of cluster_steer_scripts.c */
 extern const struct redis_script cluster_script_set, cluster_script_settings,
-    cluster_script_order, cluster_script_find, cluster_script_block;
+    cluster_script_order, cluster_script_find, cluster_script_block,
+    cluster_script_host;
 
 /* of cluster_move_scripts.c */
 extern const struct redis_script cluster_script_move, cluster_script_seek,
@@ -36,7 +37,7 @@ extern const struct redis_script cluster_script_move, cluster_script_seek,
 /* of cluster_robots_scripts.c */
 extern const struct redis_script cluster_script_share, cluster_script_robots;
 
-#define CLUSTER_SCRIPTS 40
+#define CLUSTER_SCRIPTS 41
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -49,43 +49,70 @@ enum status cluster_store_stop(struct cluster_store *s)
     return order(s, "stop", word);
 }
 
-struct blocking {
+struct host_call {
     bool ended;
     enum status st;
 };
 
-static void blocked(void *ctx, enum status st, const redisReply *r)
+static void host_is_set(void *ctx, enum status st, const redisReply *r)
 {
     (void)r;
-    *(struct blocking *)ctx = (struct blocking){true, st};
+    *(struct host_call *)ctx = (struct host_call){true, st};
 }
 
-enum status cluster_store_block(struct cluster_store *s, struct bytes host,
-                                int64_t ms)
+/* Runs a script on m, r and h of its shard, and waits for it. */
+static enum status change_host(struct cluster_store *s, struct bytes host,
+                               const struct redis_script *script,
+                               const struct bytes *args, size_t n)
 {
-    unsigned shard;
-    struct blocking b = {false, STATUS_OK};
-    char text[24];
-    struct bytes args[2] = {host};
+    struct host_call c = {false, STATUS_OK};
     struct key_list k;
+    unsigned shard;
 
-    if (host.len < 1 || host.len > CLUSTER_HOST_MOST || ms < 0)
+    if (host.len < 1 || host.len > CLUSTER_HOST_MOST)
         return STATUS_ARG;
     shard = cluster_shard_of(s, host);
-    snprintf(text, sizeof text, "%" PRId64, ms);
-    args[1] = bytes_of_str(text);
     key_list_init(&k);
     for (const char *kind = "mrh"; *kind != '\0'; kind++) {
         const char one[2] = {*kind, '\0'};
 
         key_list_add(&k, s, shard, one, bytes_of("", 0));
     }
-    cluster_run(s, shard, &cluster_script_block, &k, args, 2, true, blocked,
-                &b);
+    cluster_run(s, shard, script, &k, args, n, true, host_is_set, &c);
     key_list_fini(&k);
-    while (!b.ended)
+    while (!c.ended)
         cluster_store_turn(s, NS_PER_S);
-    return b.st;
+    return c.st;
+}
+
+enum status cluster_store_block(struct cluster_store *s, struct bytes host,
+                                int64_t ms)
+{
+    char text[24];
+    struct bytes args[2] = {host};
+
+    if (ms < 0)
+        return STATUS_ARG;
+    snprintf(text, sizeof text, "%" PRId64, ms);
+    args[1] = bytes_of_str(text);
+    return change_host(s, host, &cluster_script_block, args, 2);
+}
+
+enum status cluster_store_set_host(struct cluster_store *s, struct bytes host,
+                                   enum cluster_host_setting what,
+                                   int64_t value, int64_t delay_ms)
+{
+    char text[24] = "", general[24];
+    struct bytes args[4] = {host,
+                            bytes_of_str(what == CLUSTER_HOST_DELAY ? "delay"
+                                                                    : "limit")};
+
+    if (value >= 0)
+        snprintf(text, sizeof text, "%" PRId64, value);
+    snprintf(general, sizeof general, "%" PRId64, delay_ms);
+    args[2] = bytes_of_str(text);
+    args[3] = bytes_of_str(general);
+    return change_host(s, host, &cluster_script_host, args, 4);
 }
 
 bool cluster_store_is_paused(const struct cluster_store *s)

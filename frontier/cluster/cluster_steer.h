@@ -1,6 +1,7 @@
 /*
  * cluster_steer.h - what people change in a crawl in a cluster: settings,
- * whether its workers pause or stop, hosts that are blocked.
+ * whether its workers pause or stop, hosts that are blocked or have a delay or
+ * a limit of their own.
  *
  * It is in the crawl's record, and each worker asks for it with its sign of
  * life (cluster_watch.h). A stop is an event: workers that took part before it
@@ -25,6 +26,18 @@ MUST_CHECK enum status cluster_store_stop(struct cluster_store *s);
 /* Give out no URL of a host (a queue key) for so long from now; 0: again. */
 MUST_CHECK enum status cluster_store_block(struct cluster_store *s,
                                            struct bytes host, int64_t ms);
+
+/* Settings of one host (a queue key) in place of the crawl's; -1: none. */
+enum cluster_host_setting {
+    CLUSTER_HOST_DELAY, /* ms between two requests; if its robots.txt or its
+                           responses ask for more, that applies */
+    CLUSTER_HOST_LIMIT  /* most URLs of it that are done; the others wait */
+};
+/* `delay_ms`: of hosts without a delay of their own. */
+MUST_CHECK enum status cluster_store_set_host(struct cluster_store *s,
+                                              struct bytes host,
+                                              enum cluster_host_setting what,
+                                              int64_t value, int64_t delay_ms);
 
 /* Was it paused when it was opened? */
 bool cluster_store_is_paused(const struct cluster_store *s);

@@ -93,3 +93,33 @@ const struct redis_script cluster_script_block = {
     "local v = redis.call('HGET', KEYS[3], ARGV[1])\n"
     "redis.call('ZADD', KEYS[2], 'XX', v and v:match('^%d+') or 0, ARGV[1])\n"
     "return 1\n"};
+
+/* KEYS: m r h. ARGV: host, 'delay' or 'limit', its value ('': none), the delay
+ * of hosts without one. Answers 1. A claim heeds it, and an acknowledgement the
+ * delay (cluster_scripts.c). The pause that runs now is made as long as the
+ * delay; a longer one, which has another reason, stays. */
+const struct redis_script cluster_script_host = {
+    40, "host",
+    "#!lua flags=allow-oom\n"
+    "local m, r, h = unpack(KEYS)\n"
+    "local host, field, value = ARGV[1], ARGV[2] .. ':' .. ARGV[1], ARGV[3]\n"
+    "local was = tonumber(redis.call('HGET', m, field) or ARGV[4])\n"
+    "if value == '' then redis.call('HDEL', m, field)\n"
+    "else redis.call('HSET', m, field, value) end\n"
+    "local v = redis.call('HGET', h, host) or ''\n"
+    "local nb, pause, rest = v:match('^(%d+):(%d+)(:.*)')\n"
+    "if ARGV[2] == 'limit' then\n"
+    "  redis.call('ZADD', r, 'XX', nb or 0, host)\n"
+    "  return 1\n"
+    "end\n"
+    "local delay = tonumber(value == '' and ARGV[4] or value)\n"
+    "if not nb then return 1 end\n"
+    "nb, pause = tonumber(nb), tonumber(pause)\n"
+    "local to = pause <= was and delay or math.max(pause, delay)\n"
+    "local due, at = redis.call('ZSCORE', r, host), nb - pause + to\n"
+    "redis.call('HSET', h, host, string.format('%.0f:%.0f', at, to) .. rest)\n"
+    "if due then\n"
+    "  if tonumber(due) > nb then at = math.max(at, tonumber(due)) end\n"
+    "  redis.call('ZADD', r, string.format('%.0f', at), host)\n"
+    "end\n"
+    "return 1\n"};

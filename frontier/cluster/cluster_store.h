@@ -149,7 +149,8 @@ MUST_CHECK enum status cluster_store_put(struct cluster_store *s,
 struct cluster_lease {
     unsigned shard, lost; /* lost: leases of this URL that were never ended */
     uint64_t token;
-    int64_t until;                  /* clock_mono(): over at the latest then */
+    int64_t until;    /* clock_mono(): over at the latest then */
+    int64_t delay_ms; /* of the host, set by a person; -1: the crawl's */
     struct bytes host, item, state; /* state: of the last acknowledgement, empty
                                        before the first */
 };
@@ -173,6 +174,9 @@ void cluster_store_lease(struct cluster_store *s, size_t most,
  * at all shards said; 0: not every shard was looked at; INT64_MAX: nothing
  * waits or is leased. */
 int64_t cluster_store_next_due(const struct cluster_store *s);
+/* When a shard is to be looked at for leases, clock_mono(); INT64_MAX: none is,
+ * or as many as are wanted are being claimed. */
+int64_t cluster_store_next_look(const struct cluster_store *s);
 
 struct cluster_ack {
     unsigned shard;

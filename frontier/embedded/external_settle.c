@@ -223,6 +223,7 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
         h = &none;
     out->leased = h->leased;
     out->limit = h->set_limit;
+    out->set_delay = h->set_delay;
     if (h->blocked_until > now)
         out->blocked_for = h->blocked_until - now;
     out->polite_for = clock_later(host_queue_polite(h) - now, 0);

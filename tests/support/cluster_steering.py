@@ -259,9 +259,35 @@ def blocked(where):
         wait_for(lambda: status(crawl)["leased"] <= 1 and not is_busy(crawl, 4),
                  "the others")
         expect(asked() <= before + 2, f"{asked()} after {before}")
-        out = run("delay", crawl.url, host, "1s", code=1)
-        expect("does not work for a crawl in a cluster" in out, out)
         run("block", crawl.url, host, "--off")
+        crawl.finish()
+
+
+def limited(where):
+    """All workers obey a delay and a limit of one host; when it is lifted, the crawl
+    goes on."""
+    with crawling(where, 2) as crawl:
+        def pages(host):
+            return sum(i == host for i, _ in crawl.web.pages())
+
+        def asked(host, since):
+            with crawl.web.lock:
+                rows = sorted(r[2:] for r in crawl.web.requests if r[0] == host)
+            return [b - a for (_, a), (b, _) in zip(rows, rows[1:]) if a > since]
+
+        crawl.reach(0.1)
+        slow, few = crawl.web.address(4), crawl.web.address(5)
+        out = run("limit", crawl.url, few, "20")
+        expect(f"{crawl.url}: {few} is limited to 20 URLs" in out, out)
+        out = run("delay", crawl.url, slow, "0.7s")
+        expect(f"{slow} is asked at most every 0.7 s" in out, out)
+        since = time.monotonic()
+        wait_for(lambda: len(asked(4, since)) >= 5 and pages(5) >= 20, "both hosts")
+        expect(min(asked(4, since)) >= 0.698, asked(4, since))
+        run("delay", crawl.url, slow, "default")
+        wait_for(lambda: min(asked(4, since)[-3:]) < 0.5, "its old delay")
+        expect(pages(5) == 20, f"{pages(5)} pages of the host with a limit")
+        run("limit", crawl.url, few, "none")
         crawl.finish()
 
 
@@ -313,6 +339,6 @@ def is_busy(crawl, i):
                for h, _, _, ended in crawl.web.requests)
 
 
-SCENARIOS = [changed, blocked, filled, watched, seeded, leased, stopped, paused, lost]
+SCENARIOS = [changed, blocked, limited, filled, watched, seeded, leased, stopped, paused, lost]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

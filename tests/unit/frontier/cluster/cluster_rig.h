@@ -131,7 +131,7 @@ struct rig_leases {
         char host[24], item[24], state[24];
         unsigned shard, lost;
         uint64_t token;
-        int64_t until;
+        int64_t until, delay_ms;
     } lease[RIG_LEASES];
 };
 
@@ -148,6 +148,7 @@ static inline void rig_take(void *ctx, const struct cluster_lease *l)
     to->lease[i].lost = l->lost;
     to->lease[i].token = l->token;
     to->lease[i].until = l->until;
+    to->lease[i].delay_ms = l->delay_ms;
 }
 
 /* Leases up to `most`, all that are due now. */

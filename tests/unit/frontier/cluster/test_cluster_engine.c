@@ -5,6 +5,7 @@
 #include "frontier/cluster/cluster_engine.h"
 #include "frontier/cluster/cluster_engine_impl.h"
 #include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster/cluster_steer.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "frontier/scope.h"
@@ -606,6 +607,39 @@ START_TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
 }
 END_TEST
 
+START_TEST(a_worker_goes_by_the_delay_that_a_host_has)
+{
+    struct worker w;
+    struct engine_lease l;
+    struct cluster_store *s;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    put_seed(&w, "http://a.example/1");
+    put_seed(&w, "http://a.example/2");
+    s = reach(false);
+    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                            CLUSTER_HOST_DELAY, 300000, 0),
+                     STATUS_OK);
+    ck_assert(lease(&w, &l, LONGEST));
+    ck_assert_int_eq(l.pause, 300 * NS_PER_S);
+    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                            CLUSTER_HOST_DELAY, -1, 0),
+                     STATUS_OK);
+    done(&w, l.id, NULL); /* by what it knew */
+    turn(&w, true);
+    end_worker(&w);
+    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                            CLUSTER_HOST_DELAY, 0, 300000),
+                     STATUS_OK);
+    cluster_store_close(s);
+    begin_worker(&w, false);
+    ck_assert(lease(&w, &l, LONGEST));
+    ck_assert_int_eq(l.pause, 0);
+    end_worker(&w);
+}
+END_TEST
+
 /* ---- robots.txt ---- */
 
 /* Its URL is released, as its robots.txt was read instead. */
@@ -741,6 +775,7 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);
     tcase_add_test(t, a_host_that_was_given_up_is_asked_again_by_a_new_worker);
     tcase_add_test(t, a_url_with_which_workers_are_lost_fails_in_the_end);
+    tcase_add_test(t, a_worker_goes_by_the_delay_that_a_host_has);
     tcase_add_test(t, a_robots_txt_that_one_has_read_the_others_know);
     tcase_add_test(t, a_robots_txt_that_is_stale_is_not_passed_on);
     tcase_add_test(t, what_is_of_a_whole_crawl_is_refused);

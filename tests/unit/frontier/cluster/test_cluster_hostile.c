@@ -5,7 +5,7 @@
 #include "tests/unit/filter/redis/redis_impostor.h"
 
 #define RECORD                                                                 \
-    "*6\r\n$6\r\nformat\r\n$1\r\n1\r\n$6\r\nshards\r\n$1\r\n2\r\n"             \
+    "*6\r\n$6\r\nformat\r\n$1\r\n2\r\n$6\r\nshards\r\n$1\r\n2\r\n"             \
     "$4\r\nseed\r\n$64\r\n"                                                    \
     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_steer.c - settings, pauses and stops of all workers. */
+#include "frontier/cluster/cluster_find.h"
 #include "frontier/cluster/cluster_orders.h"
 #include "frontier/cluster/cluster_steer.h"
 #include "frontier/cluster/cluster_watch.h"
@@ -186,6 +187,113 @@ START_TEST(a_blocked_host_gives_out_nothing)
 }
 END_TEST
 
+static void set_host(struct cluster_store *s, enum cluster_host_setting what,
+                     int64_t value)
+{
+    for (int i = 0; i < 2; i++) /* once more: nothing else */
+        ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("h0"), what,
+                                                value, 200),
+                         STATUS_OK);
+}
+
+/* ms until h0 is due by its not-before, about. */
+static int64_t waits_for(struct cluster_store *s)
+{
+    struct rig_url u;
+    struct cluster_found f;
+
+    rig_url_make(&u, s, 0, 1);
+    ck_assert_int_eq(cluster_store_find(s, u.url.host, &u.url.digest,
+                                        u.url.item, &f),
+                     STATUS_OK);
+    return f.host_ms;
+}
+
+START_TEST(a_delay_of_a_host_is_in_force_at_once)
+{
+    struct cluster_store *s;
+    struct rig_leases l;
+    int64_t ms;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    ck_assert_uint_eq(rig_put(s, 0, 6, 1), 6);
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert_int_eq(l.lease[0].delay_ms, -1);
+    set_host(s, CLUSTER_HOST_DELAY, 500000); /* while it is leased */
+    ck_assert(!rig_ack(s, &l, 0, 200, "", -1));
+    ms = waits_for(s);
+    ck_assert(ms > 400000 && ms <= 500000);
+    set_host(s, CLUSTER_HOST_DELAY, 900000); /* while it waits */
+    ms = waits_for(s);
+    ck_assert(ms > 800000 && ms <= 900000);
+    set_host(s, CLUSTER_HOST_DELAY, 1);
+    while (rig_lease(s, &l, 1) == 0)
+        ck_assert_int_le(waits_for(s), 1);
+    ck_assert_int_eq(l.lease[0].delay_ms, 1);
+    ck_assert(!rig_ack(s, &l, 0, 600000, "", -1)); /* its robots.txt, say */
+    set_host(s, CLUSTER_HOST_DELAY, -1);
+    ck_assert_int_gt(waits_for(s), 500000); /* stays */
+    cluster_store_close(s);
+}
+END_TEST
+
+START_TEST(a_host_at_its_limit_gives_out_nothing)
+{
+    struct cluster_store *s;
+    struct rig_leases l;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    ck_assert_uint_eq(rig_put(s, 0, 6, 1), 6);
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 0, "", -1));
+    set_host(s, CLUSTER_HOST_LIMIT, 2); /* of which one is done */
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 0, "item 1", -1)); /* once more */
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 0, "", -1));
+    ck_assert_int_eq(soon_due(s), 0);
+    cluster_store_ask_again(s); /* a new worker */
+    while (cluster_store_pending(s) > 0)
+        cluster_store_turn(s, NS_PER_S);
+    ck_assert_int_eq(soon_due(s), 0);
+    set_host(s, CLUSTER_HOST_LIMIT, 3);
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 500000, "", -1));
+    set_host(s, CLUSTER_HOST_LIMIT, -1); /* its pause holds */
+    ck_assert_int_eq(soon_due(s), 0);
+    ck_assert_int_gt(waits_for(s), 400000);
+    ck_assert_uint_eq(rig_count(s).done, 3);
+    cluster_store_close(s);
+}
+END_TEST
+
+/* A new worker makes due what was given up; a pause that runs is not over. */
+START_TEST(a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again)
+{
+    struct cluster_store *s;
+    struct rig_leases l;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    ck_assert_uint_eq(rig_put(s, 0, 6, 1), 6);
+    set_host(s, CLUSTER_HOST_LIMIT, 1);
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 300, "", -1));
+    while (waits_for(s) < 1000)
+        ck_assert_int_eq(soon_due(s), 0); /* until it is found at its limit */
+    set_host(s, CLUSTER_HOST_DELAY, 500000);
+    cluster_store_ask_again(s);
+    while (cluster_store_pending(s) > 0)
+        cluster_store_turn(s, NS_PER_S);
+    set_host(s, CLUSTER_HOST_LIMIT, -1);
+    ck_assert_int_gt(waits_for(s), 400000);
+    ck_assert_int_eq(soon_due(s), 0);
+    cluster_store_close(s);
+}
+END_TEST
+
 Suite *suite_cluster_steer(void)
 {
     Suite *suite = suite_create("cluster_steer");
@@ -198,6 +306,10 @@ Suite *suite_cluster_steer(void)
     tcase_add_test(t, a_stop_is_for_those_that_were_there);
     tcase_add_test(t, a_crawl_that_is_gone_is_not_made_by_an_order);
     tcase_add_test(t, a_blocked_host_gives_out_nothing);
+    tcase_add_test(t, a_delay_of_a_host_is_in_force_at_once);
+    tcase_add_test(t, a_host_at_its_limit_gives_out_nothing);
+    tcase_add_test(t,
+                   a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again);
     tcase_add_test(t, orders_wait_until_they_are_carried_out);
     suite_add_tcase(suite, t);
     return suite;

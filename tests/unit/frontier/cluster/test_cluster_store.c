@@ -447,9 +447,9 @@ START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
     o.name = "a}b";
     ck_assert_int_eq(cluster_store_open(&x, &o, &error), STATUS_ARG);
     o.name = "crawl";
-    (void)redis_server_do(&server, "HSET {crawl} format 2");
+    (void)redis_server_do(&server, "HSET {crawl} format 3");
     ck_assert_int_eq(cluster_store_open(&x, &o, &error), STATUS_VERSION);
-    (void)redis_server_do(&server, "HSET {crawl} format 1 shards 99999");
+    (void)redis_server_do(&server, "HSET {crawl} format 2 shards 99999");
     ck_assert_int_eq(cluster_store_open(&x, &o, &error), STATUS_DAMAGED);
     (void)redis_server_do(&server, "HSET {crawl} shards 3 seed 00");
     ck_assert_int_eq(cluster_store_open(&x, &o, &error), STATUS_DAMAGED);
