@@ -6,6 +6,7 @@
  *   cluster_put.c     URLs in, buckets of the seen set
  *   cluster_move.c    a whole crawl in, or out
  *   cluster_lease.c   looking for leases, claiming, ending
+ *   cluster_again.c   hosts that were given up
  *   cluster_watch.c   workers, and what there is of each kind
  *   cluster_steer.c   settings, pauses, stops
  *   cluster_robots.c  robots.txt of hosts
@@ -48,7 +49,9 @@ struct cluster_store {
     size_t looks;    /* shards that are looked at now */
     cluster_lease_take *take;
     void *take_ctx;
-    unsigned look_at; /* the shard where the next search begins */
+    unsigned look_at;     /* the shard where the next search begins */
+    unsigned part, parts; /* of the shards, which are ours; parts 0: all */
+    int64_t short_since;  /* own shards gave too little; 0: enough */
 };
 
 /* Keys of one call, written one after the other; key_list_get() when all are

@@ -15,7 +15,11 @@
  *
  * A shard is looked at when our own put or acknowledgement makes something due,
  * when the last look said that something will be, and every LOOK_MOST for what
- * others put. Each worker begins its rounds at another shard.
+ * others put. Each worker has a part of the shards, by its place among those
+ * that live, and looks at other shards only when its own give it too little,
+ * and OTHERS_WAIT after their time. So a host is mostly asked by one worker,
+ * which has its connection, its robots.txt and its links. Who has which part is
+ * no promise: two may think that they have the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,11 +31,13 @@
 #include "frontier/cluster/cluster_impl.h"
 
 #define DEFAULT_NODE_TIMEOUT 15000 /* ms; Redis's own */
-#define AGAIN_AT_ONCE        1000
-#define LOOKS_MOST           64 /* shards that are looked at at once */
-#define HOSTS_MOST           16 /* of one look */
+#define LOOKS_MOST           64    /* shards that are looked at at once */
+#define HOSTS_MOST           16    /* of one look */
 #define LOOK_LEAST           (5 * NS_PER_MS) /* between two looks at one shard */
 #define LOOK_MOST            (1 * NS_PER_S)
+#define LOOK_OFTEN           (200 * NS_PER_MS)
+#define OTHERS_WAIT          (500 * NS_PER_MS)
+#define SHORT                (20 * NS_PER_MS) /* of leases, before we look there */
 #define DELAY_MOST_MS        (UINT64_C(366) * 24 * 3600 * 1000)
 
 bool cluster_lease_allows(const struct cluster_lease *l, int64_t now,
@@ -45,6 +51,28 @@ void cluster_look_at(struct cluster_store *s, unsigned shard, int64_t when)
     struct cluster_shard *x = &s->shards[shard];
 
     x->next_look = clock_earlier(x->next_look, when);
+}
+
+void cluster_store_set_part(struct cluster_store *s, unsigned part,
+                            unsigned parts)
+{
+    s->part = part;
+    s->parts = parts;
+}
+
+static bool is_own(const struct cluster_store *s, unsigned shard)
+{
+    return s->parts <= 1 ||
+           (uint64_t)shard * s->parts / s->shard_count == s->part;
+}
+
+/* A worker with a part of the shards looks at these as often as one with all
+ * looks at all: then others that have just asked a host of ours leave it. */
+static int64_t look_most(const struct cluster_store *s, unsigned shard)
+{
+    if (s->parts <= 1 || !is_own(s, shard))
+        return LOOK_MOST;
+    return clock_later(LOOK_MOST / s->parts, LOOK_OFTEN);
 }
 
 /* One look at one shard, up to its claim's answer. */
@@ -184,6 +212,7 @@ static void give(struct look *l, const redisReply *r)
         lease.until =
             l->began + (l->s->o.lease_ms - CLUSTER_LEASE_MARGIN_MS) * NS_PER_MS;
         l->s->wanted -= l->s->wanted > 0;
+        l->s->short_since = 0;
         l->s->take(l->s->take_ctx, &lease);
     }
 }
@@ -260,6 +289,17 @@ int64_t cluster_store_next_due(const struct cluster_store *s)
     return due;
 }
 
+static int64_t look_time(const struct cluster_store *s, unsigned shard)
+{
+    int64_t at = s->shards[shard].next_look;
+
+    if (is_own(s, shard) || at == INT64_MAX)
+        return at;
+    return s->short_since == 0
+               ? INT64_MAX
+               : clock_later(at + OTHERS_WAIT, s->short_since + SHORT);
+}
+
 int64_t cluster_store_next_look(const struct cluster_store *s)
 {
     int64_t next = INT64_MAX;
@@ -267,14 +307,14 @@ int64_t cluster_store_next_look(const struct cluster_store *s)
     if (s->wanted <= s->claiming)
         return INT64_MAX;
     for (unsigned i = 0; i < s->shard_count; i++)
-        next = clock_earlier(next, s->shards[i].next_look);
+        next = clock_earlier(next, look_time(s, i));
     return next;
 }
 
 static void peek_came(void *ctx, enum status st, const redisReply *r)
 {
     struct look *l = ctx;
-    int64_t now = clock_mono(), next = LOOK_MOST;
+    int64_t now = clock_mono(), next = look_most(l->s, l->shard);
     size_t free_claims =
         l->s->wanted > l->s->claiming ? l->s->wanted - l->s->claiming : 0;
 
@@ -286,7 +326,9 @@ static void peek_came(void *ctx, enum status st, const redisReply *r)
     l->s->shards[l->shard].due = due_of(r->element[0]->integer, now);
     if (r->elements == 1) {
         if (r->element[0]->integer >= 0)
-            next = clock_earlier(r->element[0]->integer, 1000) * NS_PER_MS;
+            next = clock_earlier(next,
+                                 clock_earlier(r->element[0]->integer, 1000) *
+                                     NS_PER_MS);
         end_look(l, now + clock_later(next, LOOK_LEAST));
         return;
     }
@@ -322,6 +364,20 @@ static void peek(struct cluster_store *s, unsigned shard)
     key_list_fini(&k);
 }
 
+/* Looks at own shards, or at those of others, whose time has come. */
+static void look_around(struct cluster_store *s, bool own, int64_t now)
+{
+    for (unsigned i = 0;
+         i < s->shard_count && s->looks < LOOKS_MOST && s->claiming < s->wanted;
+         i++) {
+        unsigned shard = s->look_at++ % s->shard_count;
+
+        if (is_own(s, shard) == own && !s->shards[shard].looking &&
+            look_time(s, shard) <= now)
+            peek(s, shard);
+    }
+}
+
 void cluster_store_lease(struct cluster_store *s, size_t most,
                          cluster_lease_take *take, void *ctx)
 {
@@ -330,14 +386,12 @@ void cluster_store_lease(struct cluster_store *s, size_t most,
     s->wanted = most;
     s->take = take;
     s->take_ctx = ctx;
-    for (unsigned i = 0;
-         i < s->shard_count && s->looks < LOOKS_MOST && s->claiming < s->wanted;
-         i++) {
-        unsigned shard = s->look_at++ % s->shard_count;
-
-        if (!s->shards[shard].looking && s->shards[shard].next_look <= now)
-            peek(s, shard);
-    }
+    look_around(s, true, now);
+    if (s->looks > 0 || s->claiming >= s->wanted)
+        return;
+    if (s->short_since == 0)
+        s->short_since = now;
+    look_around(s, false, now);
 }
 
 /* ---- ending ---- */
@@ -426,50 +480,4 @@ void cluster_store_extend(struct cluster_store *s, unsigned shard,
     cluster_run(s, shard, &cluster_script_extend, &k, args, 3, false, ack_came,
                 new_ending(end, ctx));
     key_list_fini(&k);
-}
-
-/* ---- hosts that were given up ---- */
-
-struct again {
-    struct cluster_store *s;
-    unsigned shard;
-};
-
-static void ask_again(struct cluster_store *s, unsigned shard);
-
-static void again_came(void *ctx, enum status st, const redisReply *r)
-{
-    struct again *a = ctx;
-
-    if (st == STATUS_OK && r->type == REDIS_REPLY_INTEGER &&
-        r->integer >= AGAIN_AT_ONCE)
-        ask_again(a->s, a->shard);
-    free(a);
-}
-
-static void ask_again(struct cluster_store *s, unsigned shard)
-{
-    struct again *a = xcalloc(1, sizeof *a);
-    char least[24], most[24];
-    const struct bytes args[] = {
-        bytes_of(least, (size_t)snprintf(least, sizeof least, "%" PRId64,
-                                         CLUSTER_GIVEN_UP_MS / 2)),
-        bytes_of(most,
-                 (size_t)snprintf(most, sizeof most, "%d", AGAIN_AT_ONCE))};
-    struct key_list k;
-
-    a->s = s;
-    a->shard = shard;
-    key_list_init(&k);
-    key_list_add(&k, s, shard, "r", bytes_of("", 0));
-    key_list_add(&k, s, shard, "h", bytes_of("", 0));
-    cluster_run(s, shard, &cluster_script_again, &k, args, 2, false, again_came,
-                a);
-    key_list_fini(&k);
-}
-
-void cluster_store_ask_again(struct cluster_store *s)
-{
-    for (unsigned i = 0; i < s->shard_count; i++)
-        ask_again(s, i);
 }

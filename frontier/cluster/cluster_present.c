@@ -54,7 +54,10 @@ static void told(void *ctx, enum status st, const struct cluster_wanted *w)
     struct presence *p = &e->present;
 
     p->telling = false;
-    if (st != STATUS_OK || e->o.orders == NULL)
+    if (st != STATUS_OK)
+        return;
+    cluster_store_set_part(e->store, w->place, w->workers);
+    if (e->o.orders == NULL)
         return;
     cluster_orders_hear(e->o.orders, w->paused, w->stopped);
     if (w->version == cluster_orders_in_force(e->o.orders) || p->asking)

@@ -170,6 +170,11 @@ typedef void cluster_lease_take(void *ctx, const struct cluster_lease *l);
 void cluster_store_lease(struct cluster_store *s, size_t most,
                          cluster_lease_take *take, void *ctx);
 
+/* This worker is number `part` of `parts` that live, from 0; it leaves the
+ * shards of others to them as long as it has enough to do. */
+void cluster_store_set_part(struct cluster_store *s, unsigned part,
+                            unsigned parts);
+
 /* When something may become due in the cluster, clock_mono(), as the last looks
  * at all shards said; 0: not every shard was looked at; INT64_MAX: nothing
  * waits or is leased. */

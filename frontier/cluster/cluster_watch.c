@@ -24,6 +24,13 @@ struct telling {
     void *ctx;
 };
 
+static bool is_place(const redisReply *place, const redisReply *of)
+{
+    return place->type == REDIS_REPLY_INTEGER &&
+           of->type == REDIS_REPLY_INTEGER && place->integer >= 0 &&
+           place->integer < of->integer && of->integer <= INT32_MAX;
+}
+
 static enum status read_wanted(const struct cluster_store *s,
                                const redisReply *r, struct cluster_wanted *w)
 {
@@ -33,10 +40,12 @@ static enum status read_wanted(const struct cluster_store *s,
         return STATUS_FORMAT;
     if (r->elements == 0)
         return STATUS_NOT_FOUND;
-    if (r->elements != 3 || e[0]->type != REDIS_REPLY_INTEGER ||
+    if (r->elements != 5 || e[0]->type != REDIS_REPLY_INTEGER ||
         e[0]->integer < 1 || e[1]->type != REDIS_REPLY_INTEGER ||
-        e[2]->type != REDIS_REPLY_STRING)
+        e[2]->type != REDIS_REPLY_STRING || !is_place(e[3], e[4]))
         return STATUS_FORMAT;
+    w->place = (unsigned)e[3]->integer;
+    w->workers = (unsigned)e[4]->integer;
     w->version = (uint64_t)e[0]->integer;
     w->paused = e[1]->integer != 0;
     w->stopped = strcmp(e[2]->str, s->stop) != 0;

@@ -20,7 +20,8 @@
 struct cluster_wanted {
     uint64_t version; /* of the settings */
     bool paused;
-    bool stopped; /* since the crawl was opened */
+    bool stopped;            /* since the crawl was opened */
+    unsigned place, workers; /* its number, from 0, among those that live */
 };
 /* STATUS_NOT_FOUND: the crawl is not in the cluster any more. */
 typedef void cluster_tell_end(void *ctx, enum status st,

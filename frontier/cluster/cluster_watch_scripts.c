@@ -13,9 +13,9 @@
 #include "frontier/cluster/cluster_scripts.h"
 
 /* KEYS: the crawl's hash, a, w. ARGV: worker, what it says. Forgets workers
- * that were not heard for an hour. Answers the version of the
- * settings, paused, stop (cluster_steer_scripts.c); nothing: the crawl is gone.
- */
+ * that were not heard for an hour. Answers the version of the settings, paused,
+ * stop (cluster_steer_scripts.c), and the worker's place, from 0, among how
+ * many that were heard lately; nothing: the crawl is gone. */
 const struct redis_script cluster_script_tell = {
     12, "tell",
     "#!lua flags=allow-oom\n"
@@ -30,7 +30,13 @@ const struct redis_script cluster_script_tell = {
     "  redis.call('HDEL', KEYS[3], id)\n"
     "end\n"
     "local v = redis.call('HMGET', KEYS[1], 'version', 'paused', 'stop')\n"
-    "return {tonumber(v[1] or '1'), tonumber(v[2] or '0'), v[3] or ''}\n"};
+    "local alive, place = redis.call('ZRANGE', KEYS[2], string.format('%.0f',\n"
+    "  now - 15000), '+inf', 'BYSCORE'), 0\n"
+    "for _, id in ipairs(alive) do\n"
+    "  if id < ARGV[1] then place = place + 1 end\n"
+    "end\n"
+    "return {tonumber(v[1] or '1'), tonumber(v[2] or '0'), v[3] or '', place,\n"
+    "  #alive}\n"};
 
 /* KEYS: a, w. ARGV: worker. Answers 1. */
 const struct redis_script cluster_script_leave = {

@@ -226,13 +226,20 @@ def seeded(where):
 def leased(where):
     """A URL in hand is said to be a worker's."""
     with crawling(where, 1, slow=1) as crawl:
+        page = crawl.web.page
+
+        def slow_page(i, path):
+            time.sleep(1)
+            return page(i, path)
+
         def held():
-            for i in range(HOSTS):
-                for j in (1, 2):
+            for j in range(1, 7):
+                for i in range(HOSTS):
                     got = explain(crawl, crawl.web.url(i, f"/p{j}"))
                     if got["state"] == "leased":
                         return got
             return None
+        crawl.web.page = slow_page  # so that a URL is in hand for a while
         wait_for(held, "a lease")
         got = held() or {}
         if got:

@@ -426,6 +426,31 @@ START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
 }
 END_TEST
 
+/* Of shards 0 to 3 a worker of two has the first half. */
+START_TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
+{
+    struct cluster_store *s;
+    struct rig_leases own = {0}, all = {0};
+    int64_t end = clock_mono() + 60 * NS_PER_S;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    cluster_store_set_part(s, 0, 2);
+    ck_assert_uint_eq(rig_put(s, 0, 40, 40), 40);
+    ck_assert_uint_eq(rig_lease(s, &own, 5), 5);
+    for (size_t i = 0; i < own.n; i++)
+        ck_assert_uint_lt(own.lease[i].shard, 2);
+    while (all.n < 35 && clock_mono() < end) {
+        cluster_store_lease(s, 35 - all.n, rig_take, &all);
+        cluster_store_turn(s, 5 * NS_PER_MS);
+    }
+    ck_assert_uint_eq(all.n, 35);
+    for (size_t i = 1; i < all.n; i++) /* its own ones came first */
+        ck_assert(all.lease[i].shard >= 2 || all.lease[i - 1].shard < 2);
+    cluster_store_close(s);
+}
+END_TEST
+
 START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
 {
     struct redis_address a;
@@ -532,6 +557,7 @@ Suite *suite_cluster_store(void)
     tcase_add_test(t, a_shard_whose_server_is_another_is_held_and_skips_tokens);
     tcase_add_test(t, scripts_that_the_server_forgot_are_loaded_again);
     tcase_add_test(t, a_full_server_takes_nothing_new_but_ends_leases);
+    tcase_add_test(t, a_worker_takes_from_its_part_first_and_then_what_is_left);
     tcase_add_test(t, a_crawl_is_created_once_and_opened_by_its_name);
     tcase_add_test(t, what_is_too_long_is_refused);
     tcase_add_test(t, closing_ends_what_is_under_way);

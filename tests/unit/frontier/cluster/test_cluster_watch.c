@@ -60,6 +60,27 @@ static struct found workers(struct cluster_store *s)
     return f;
 }
 
+START_TEST(each_worker_has_a_place_among_those_that_live)
+{
+    struct cluster_store *s;
+    struct told t;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    t = tell_any(s, "bb", "{}");
+    ck_assert(t.w.place == 0 && t.w.workers == 1);
+    t = tell_any(s, "aa", "{}");
+    ck_assert(t.w.place == 0 && t.w.workers == 2);
+    (void)redis_server_do(&server, "ZADD {crawl}a 1000 0killed");
+    t = tell_any(s, "bb", "{}");
+    ck_assert(t.w.place == 1 && t.w.workers == 2);
+    cluster_store_leave(s, "aa", NS_PER_S);
+    t = tell_any(s, "bb", "{}");
+    ck_assert(t.w.place == 0 && t.w.workers == 1);
+    cluster_store_close(s);
+}
+END_TEST
+
 START_TEST(a_worker_is_there_until_it_leaves)
 {
     struct cluster_store *s;
@@ -211,6 +232,7 @@ Suite *suite_cluster_watch(void)
 
     tcase_add_checked_fixture(t, rig_begin, rig_end);
     tcase_set_timeout(t, 120);
+    tcase_add_test(t, each_worker_has_a_place_among_those_that_live);
     tcase_add_test(t, a_worker_is_there_until_it_leaves);
     tcase_add_test(t, a_worker_that_was_killed_is_forgotten);
     tcase_add_test(t, no_worker_of_a_crawl_that_is_gone);
