@@ -122,7 +122,7 @@ static bool gave_back(const struct fetch_task_tools *t, struct fetch_task *task,
     else
         return false;
     if (result->end != FETCH_CROWDED)
-        r->done.host.ended = result->ended;
+        report_set_request(r, result);
     (void)finish(t, task, r);
     return true;
 }
@@ -345,7 +345,7 @@ static enum fetch_task_state leave_hop(const struct fetch_task_tools *t,
     struct report *r = release_for(task, next);
 
     robots_hop_free(map_put(t->hops, task->origin, next));
-    r->done.host.ended = result->ended;
+    report_set_request(r, result);
     return finish(t, task, r);
 }
 
@@ -453,7 +453,7 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     struct report *r = report_after_robots(t, task, result, &f, wall_ms);
     struct engine_host_news *host = &r->done.host;
 
-    host->ended = result->ended;
+    report_set_request(r, result);
     host->http_status = result->response->status;
     host->slow_down = f.http_status == 429;
     if (host->slow_down || f.http_status == 503)

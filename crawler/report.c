@@ -120,6 +120,15 @@ static void set_outcome(struct engine_done *done, enum outcome_status status,
     done->row.reason = (uint8_t)reason;
 }
 
+void report_set_request(struct report *r, const struct fetch_result *result)
+{
+    struct engine_host_news *host = &r->done.host;
+
+    host->ended = result->ended;
+    host->connections = result->connections;
+    host->handshake = result->handshake;
+}
+
 struct report *report_of(const struct engine_lease *l,
                          enum outcome_status status, enum outcome_reason reason,
                          struct bytes detail, int64_t wall_ms)
@@ -246,7 +255,7 @@ static void fill_host_news(struct draft *d)
 
     if (result->end == FETCH_ADDRESS || result->end == FETCH_PORT)
         return; /* nothing was sent; the host is fine */
-    host->ended = result->ended;
+    report_set_request(d->out, result);
     host->http_status = status;
     host->unreachable = report_is_unreachable(result->end);
     /* Of a check, that nobody responds is the answer. */

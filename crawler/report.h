@@ -48,6 +48,9 @@ struct report *report_gone(void);
 /* The next request for its URL goes to the host of this queue. */
 void report_set_robots_host(struct report *r, struct bytes key);
 
+/* Its request was sent, and has ended. */
+void report_set_request(struct report *r, const struct fetch_result *result);
+
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);
 /* What its arena holds. */

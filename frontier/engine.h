@@ -121,6 +121,8 @@ struct engine_host_news {
     int64_t retry_after_ms; /* -1: none */
     bool slow_down;         /* 429 */
     uint16_t http_status;   /* of that answer; 0: there was none */
+    uint32_t connections;   /* that were opened for the request */
+    bool handshake;         /* the last of them with TLS */
     bool unreachable;       /* DNS, connect or TLS failed, or robots.txt did: it
                                waits, see frontier_reach.c */
     bool silent;            /* of an unreachable host: nothing came that could

@@ -184,12 +184,15 @@ struct engine_host_row {
     const char *why; /* static: why it is blocked or dead, or the budget
                         that it is over (budget.h); or "" */
     bool over_budget;
-    uint16_t http_status;  /* of its last response in this run; 0: none */
-    uint64_t queued;       /* URLs not done */
-    uint64_t fetched;      /* responses in this run, as far as remembered */
-    uint32_t failures;     /* in a row */
-    uint32_t latency_us;   /* moving average of response times; 0: none yet */
-    int64_t delay;         /* current ns between two requests */
+    uint16_t http_status; /* of its last response in this run; 0: none */
+    uint64_t queued;      /* URLs not done */
+    uint64_t fetched;     /* responses in this run, as far as remembered */
+    uint32_t requests;    /* of this run that were sent, as far as remembered */
+    uint32_t connections; /* that were opened for them */
+    uint32_t handshakes;  /* with TLS, of these */
+    uint32_t failures;    /* in a row */
+    uint32_t latency_us;  /* moving average of response times; 0: none yet */
+    int64_t delay;        /* current ns between two requests */
     const char *delay_why; /* of schedule_why, or "operator" */
     int64_t crawl_delay;   /* of its robots.txt, ns; -1: none */
     int64_t set_delay;     /* by a person, ns; -1: none */

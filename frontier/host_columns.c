@@ -12,13 +12,20 @@ static void get_duration(const void *member, struct record_value *out)
     column_number(out, RECORD_SECONDS, ms >= 0, (uint64_t)ms);
 }
 
+static void get_count(const void *member, struct record_value *out)
+{
+    int64_t n = *(const int64_t *)member;
+
+    column_number(out, RECORD_UINT, n >= 0, (uint64_t)n);
+}
+
 /* clang-format off */
 enum {
     HOST, ADDRESS, STATE, WHY, DUE_AT, QUEUED, FETCHED, FAILURES, DELAY,
     DELAY_WHY, CRAWL_DELAY, SET_DELAY, LATENCY, LIMIT, COMPLETED, PAGES, ERRORS,
-    WIRE_BYTES
+    WIRE_BYTES, CONNECTIONS, HANDSHAKES, KEPT
 };
-_Static_assert(WIRE_BYTES + 1 == HOST_COLUMNS, "each column has its line");
+_Static_assert(KEPT + 1 == HOST_COLUMNS, "each column has its line");
 
 const struct column host_columns[HOST_COLUMNS] = {
     [HOST] = {"host", "text", "its name", column_get_any_text, AT(host)},
@@ -65,19 +72,28 @@ const struct column host_columns[HOST_COLUMNS] = {
     [WIRE_BYTES] = {"wire_bytes", "octets", "octets received of it, heads "
      "included, with tries that were repeated; of fetches that are still kept "
      "(`--keep-history`)", column_get_uint64, AT(wire_bytes)},
+    [CONNECTIONS] = {"connections", "connections", "opened to it: in the run "
+     "of a crawl that runs, for robots.txt, too; in exports for its fetches "
+     "that are still kept, one each at most, which also counts for a "
+     "robots.txt before it", get_count, AT(connections)},
+    [HANDSHAKES] = {"handshakes", "handshakes", "of these with TLS",
+     get_count, AT(handshakes)},
+    [KEPT] = {"kept", "responses", "that came over a connection which an "
+     "earlier request had left open", get_count, AT(kept)},
 };
 
 static const uint8_t stored[] = {
     HOST, ADDRESS, QUEUED, WHY, DUE_AT, FAILURES, DELAY, DELAY_WHY,
-    CRAWL_DELAY, SET_DELAY, LIMIT, COMPLETED,
+    CRAWL_DELAY, SET_DELAY, LIMIT, COMPLETED, CONNECTIONS, HANDSHAKES, KEPT,
 };
 static const uint8_t exported[] = {
     HOST, ADDRESS, QUEUED, WHY, DUE_AT, FAILURES, DELAY, DELAY_WHY,
     CRAWL_DELAY, SET_DELAY, LIMIT, COMPLETED, PAGES, ERRORS, WIRE_BYTES,
+    CONNECTIONS, HANDSHAKES, KEPT,
 };
 static const uint8_t live[] = {
     HOST, STATE, WHY, QUEUED, FETCHED, FAILURES, DELAY, DELAY_WHY, CRAWL_DELAY,
-    SET_DELAY, LIMIT, LATENCY, DUE_AT,
+    SET_DELAY, LIMIT, LATENCY, DUE_AT, CONNECTIONS, HANDSHAKES, KEPT,
 };
 /* clang-format on */
 

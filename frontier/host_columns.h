@@ -21,8 +21,9 @@ struct host_record {
     int64_t set_delay_ms;   /* by a person */
     int64_t latency_ms;
     int64_t due_ms;
-    uint64_t limit, completed;          /* of a limit by a person; 0: none */
-    uint64_t pages, errors, wire_bytes; /* of its kept fetches */
+    int64_t connections, handshakes, kept; /* -1: absent */
+    uint64_t limit, completed;             /* of a limit by a person; 0: none */
+    uint64_t pages, errors, wire_bytes;    /* of its kept fetches */
 };
 
 enum host_view_id {
@@ -33,7 +34,7 @@ enum host_view_id {
 };
 extern const struct column_view host_views[HOST_VIEWS];
 
-#define HOST_COLUMNS 18
+#define HOST_COLUMNS 21
 extern const struct column host_columns[HOST_COLUMNS];
 
 #endif

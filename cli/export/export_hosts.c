@@ -18,6 +18,7 @@
 
 struct tally {
     uint64_t pages, errors, octets;
+    int64_t connections, handshakes, kept;
 };
 
 /* Where a URL belongs, in four octets. */
@@ -61,6 +62,9 @@ static bool take_fetch(void *ctx, const struct fetch_row *f)
     u = &e->owners[f->url];
     t = &e->tallies[u->queue];
     t->octets += f->wire_bytes;
+    t->connections += (f->flags & FETCH_ROW_CONNECTED) != 0;
+    t->handshakes += (f->flags & FETCH_ROW_HANDSHAKE) != 0;
+    t->kept += (f->flags & FETCH_ROW_KEPT) != 0;
     if (!f->final || u->replaced)
         return true;
     t->pages += outcome_counts_as_page(o) && !u->sitemap;
@@ -78,6 +82,9 @@ static bool put_host(void *ctx, const struct host_record *host)
     h.pages = t->pages;
     h.errors = t->errors;
     h.wire_bytes = t->octets;
+    h.connections = t->connections;
+    h.handshakes = t->handshakes;
+    h.kept = t->kept;
     e->st = column_view_write(&host_views[HOST_VIEW_EXPORT], &h, e->out, &row);
     if (e->st == STATUS_OK && fwrite(row.at, 1, row.len, stdout) < row.len)
         e->st = STATUS_IO;

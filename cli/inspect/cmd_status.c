@@ -290,6 +290,8 @@ int cmd_status(int argc, char **argv)
     o = status_json(&r);
     if (s.hosts && stored_hosts_load(&hosts, &r) != STATUS_OK)
         code = EXIT_CANNOT;
+    if (hosts != NULL)
+        stored_hosts_ask(hosts);
     if (s.json) {
         if (hosts != NULL)
             json_object_set_new(o, "queues", stored_hosts_json(hosts));

@@ -51,7 +51,28 @@ static json_t *ask(struct control_client *c, struct buf *why)
     return found;
 }
 
-json_t *live_state(const char *dir)
+static json_t *ask_hosts(struct control_client *c, struct buf *why)
+{
+    json_t *crawl = ask(c, why), *answer = NULL, *hosts = NULL;
+    struct buf path;
+
+    if (crawl == NULL)
+        return NULL;
+    buf_init(&path, (size_t)64 << 10);
+    control_crawl_path(&path, json_string_value(json_object_get(crawl, "name")),
+                       "hosts?sort=biggest&size=1000");
+    if (control_client_ask(c, "GET", buf_str(&path), NULL, &answer, why) ==
+        STATUS_OK)
+        hosts = json_incref(json_object_get(answer, "hosts"));
+    json_decref(answer);
+    json_decref(crawl);
+    buf_fini(&path);
+    return hosts;
+}
+
+static json_t *ask_process(const char *dir,
+                           json_t *(*what)(struct control_client *c,
+                                           struct buf *why))
 {
     const struct control_options o = {.timeout_ms = PATIENCE_MS};
     struct control_client *c = NULL;
@@ -60,8 +81,18 @@ json_t *live_state(const char *dir)
 
     buf_init(&why, (size_t)64 << 10);
     if (control_client_open(&c, dir, &o, &why) == STATUS_OK)
-        found = ask(c, &why);
+        found = what(c, &why);
     control_client_free(c);
     buf_fini(&why);
     return found;
+}
+
+json_t *live_state(const char *dir)
+{
+    return ask_process(dir, ask);
+}
+
+json_t *live_hosts(const char *dir)
+{
+    return ask_process(dir, ask_hosts);
 }

@@ -16,4 +16,8 @@
  * second. */
 json_t *live_state(const char *dir);
 
+/* The hosts with the most URLs left, as `GET /v1/crawls/NAME/hosts` shows them;
+ * free them with json_decref(). NULL as above. */
+json_t *live_hosts(const char *dir);
+
 #endif

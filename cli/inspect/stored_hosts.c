@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "cli/inspect/live_state.h"
 #include "cli/inspect/stored_budgets.h"
 #include "frontier/hosts/schedule.h"
 #include "frontier/url/ip.h"
@@ -25,6 +27,7 @@ struct stored_host {
     int64_t set_delay_ms;
     uint32_t limit;
     uint64_t completed;
+    int64_t connections, handshakes, kept; /* of this run; -1: not known */
 };
 
 struct stored_hosts {
@@ -112,7 +115,11 @@ enum status stored_hosts_load(struct stored_hosts **out, struct reader *r)
     h->count = frontier_store_queue_count(r->store);
     h->at = xcalloc(h->count, sizeof *h->at);
     for (uint32_t i = 0; i < h->count; i++)
-        h->at[i].state.delay_ms = h->at[i].set_delay_ms = -1;
+        h->at[i] = (struct stored_host){.state.delay_ms = -1,
+                                        .set_delay_ms = -1,
+                                        .connections = -1,
+                                        .handshakes = -1,
+                                        .kept = -1};
     st = frontier_store_each_queue_state(r->store, take_state, h);
     if (st == STATUS_OK)
         st = frontier_store_each_place(r->store, take_place, h);
@@ -135,6 +142,45 @@ void stored_hosts_free(struct stored_hosts *h)
     stored_budgets_free(h->budgets);
     free(h->at);
     free(h);
+}
+
+/* ---- from the process that runs the crawl ---- */
+
+static int64_t count_in(const json_t *row, const char *name)
+{
+    const json_t *n = json_object_get(row, name);
+
+    return json_is_integer(n) ? (int64_t)json_integer_value(n) : -1;
+}
+
+void stored_hosts_ask(struct stored_hosts *h)
+{
+    json_t *rows = h->reader->holder > 0 ? live_hosts(h->reader->dir) : NULL;
+    struct map *by_name = map_new();
+    struct bytes crawl, name;
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *host = json_object_get(row, "host");
+
+        if (json_is_string(host))
+            (void)map_put(by_name,
+                          bytes_of(json_string_value(host),
+                                   json_string_length(host)),
+                          (void *)(uintptr_t)(i + 1));
+    }
+    for (uint32_t q = 1; map_count(by_name) > 0 && q <= h->count; q++) {
+        frontier_store_queue_name(h->reader->store, q, &crawl, &name);
+        i = (uintptr_t)map_get(by_name, name);
+        row = i > 0 ? json_array_get(rows, i - 1) : NULL;
+        h->at[q - 1].connections = count_in(row, "connections");
+        h->at[q - 1].handshakes = count_in(row, "handshakes");
+        h->at[q - 1].kept = count_in(row, "kept");
+    }
+    map_free(by_name, NULL);
+    json_decref(rows);
 }
 
 /* ---- as records ---- */
@@ -193,6 +239,9 @@ static struct host_record record_of(const struct stored_hosts *h,
         .latency_ms = -1,
         .limit = host->limit,
         .completed = host->completed,
+        .connections = host->connections,
+        .handshakes = host->handshakes,
+        .kept = host->kept,
     };
     struct bytes crawl;
 
@@ -295,6 +344,11 @@ static bool print_host(void *ctx, const struct host_record *h)
         buf_add_str(&line, ": waits ");
         format_duration(&line, h->due_ms - clock_wall_ms());
     }
+    if (h->connections > 0)
+        buf_addf(&line,
+                 ", %" PRId64 " connection%s, kept for %" PRId64 " response%s",
+                 h->connections, h->connections == 1 ? "" : "s", h->kept,
+                 h->kept == 1 ? "" : "s");
     if (h->limit > 0)
         buf_addf(&line, ", limit %" PRIu64 ": %" PRIu64 " done", h->limit,
                  h->completed);

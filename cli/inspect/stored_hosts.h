@@ -17,6 +17,10 @@ MUST_CHECK enum status stored_hosts_load(struct stored_hosts **out,
                                          struct reader *r);
 void stored_hosts_free(struct stored_hosts *h); /* NULL is fine */
 
+/* Adds the connections of this run that the running crawl knows, if there is
+ * one, of the hosts with most URLs left. */
+void stored_hosts_ask(struct stored_hosts *h);
+
 /* Visits all hosts in order of arrival (most_first: those with the most URLs
  * left first), until `visit` returns false. Texts live as long as `h` and the
  * reader. */

@@ -263,6 +263,29 @@ static void received_row(FILE *to, const struct summary *s)
     buf_fini(&rest);
 }
 
+/* "connections           1,500   opened for 21,000 requests, 1,490 with TLS (12
+ * resumed)" */
+static void connections_row(FILE *to, const struct crawl_stats *c)
+{
+    struct buf rest;
+
+    if (c->connections == 0)
+        return;
+    buf_init(&rest, LINE_MOST);
+    buf_add_str(&rest, "opened for ");
+    format_count(&rest, c->requests);
+    buf_addf(&rest, " request%s", c->requests == 1 ? "" : "s");
+    if (c->handshakes > 0) {
+        buf_add_str(&rest, ", ");
+        format_count(&rest, c->handshakes);
+        buf_add_str(&rest, " with TLS (");
+        format_count(&rest, c->handshakes_resumed);
+        buf_add_str(&rest, " resumed)");
+    }
+    row(to, "connections", c->connections, buf_str(&rest));
+    buf_fini(&rest);
+}
+
 /* ---- why it ended, and what comes next ---- */
 
 static const char *stop_text(const struct summary *s)
@@ -467,6 +490,7 @@ void summary_print(FILE *to, const struct summary *s)
     seen_rows(to, c);
     traps_row(to, c);
     received_row(to, s);
+    connections_row(to, c);
     if (n->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",
                 n->seeds_failed, n->seeds);

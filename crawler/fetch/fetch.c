@@ -395,21 +395,24 @@ static bool kept_short(const struct fetch *f)
     return f->streamed && f->keep && f->body_bytes > f->body.len;
 }
 
-/* The time until a new connection was ready for the request, with look-up and
- * TLS handshake. -1: no connection was made. */
-static int64_t connect_time(CURL *e)
+/* Sets the connections that were opened, and the time until one was ready for
+ * the request, with look-up and TLS handshake. */
+static void note_connections(CURL *e, struct fetch_result *out)
 {
     curl_off_t tcp_us = 0, tls_us = 0;
     long made = 0;
 
+    out->connect_ns = -1;
     curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &made);
-    if (made == 0)
-        return -1;
+    if (made <= 0)
+        return;
     curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &tcp_us);
     curl_easy_getinfo(e, CURLINFO_APPCONNECT_TIME_T, &tls_us);
     if (tcp_us == 0)
-        return -1;
-    return (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
+        return;
+    out->connections = (uint32_t)made;
+    out->handshake = tls_us > 0;
+    out->connect_ns = (tls_us > 0 ? tls_us : tcp_us) * NS_PER_US;
 }
 
 /* Its handle has data of an earlier transfer only. */
@@ -477,9 +480,9 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .ended = now,
         .started_wall_ms = f->started_wall_ms,
         .first_byte_ns = first_us * NS_PER_US,
-        .connect_ns = connect_time(f->transfer.easy),
         .ip = ip != NULL ? ip : "",
     };
+    note_connections(f->transfer.easy, out);
     out->transient = fetch_is_transient(out->end, code);
     out->error = fetch_words_for(f, out->end, code);
 }

@@ -91,8 +91,11 @@ struct fetch_result {
     int64_t first_byte_ns; /* from `started` to the first octet */
     int64_t connect_ns; /* until a new connection was open; -1: it used an open
                            one, or got none */
-    const char *ip;     /* of the server that answered, or "" */
-    const char *error;  /* error text, or "" */
+    uint32_t connections; /* that were opened for it; 0: it used an open one, or
+                             got none */
+    bool handshake;       /* with TLS, and that was agreed upon */
+    const char *ip;       /* of the server that answered, or "" */
+    const char *error;    /* error text, or "" */
 };
 
 /* What a paused fetch waits for; curl keeps a piece of its body. */

@@ -131,7 +131,9 @@ enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
     struct engine_host_news there = {.ended = news->ended,
                                      .crawl_delay_ms = -2,
                                      .retry_after_ms = news->retry_after_ms,
-                                     .slow_down = news->slow_down};
+                                     .slow_down = news->slow_down,
+                                     .connections = news->connections,
+                                     .handshake = news->handshake};
     enum status st = STATUS_OK;
 
     if (to == NULL)

@@ -131,6 +131,9 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     if (h == NULL)
         return;
     row->fetched = h->answers;
+    row->requests = h->requests;
+    row->connections = h->connections;
+    row->handshakes = h->handshakes;
     row->http_status = h->http_status;
     row->failures = h->errors > h->failures ? h->errors : h->failures;
     row->limit = h->set_limit;

@@ -180,7 +180,7 @@ static void take_facts(void *ctx, const struct fetch_row *last)
     row->simhash = last->simhash;
     row->text_digest = last->text_digest;
     row->body_print = last->body_print;
-    row->flags |= last->flags;
+    row->flags |= last->flags & FETCH_ROW_OF_PAGE;
     row->mime = kept(v->f, last->mime);
     row->charset = kept(v->f, last->charset);
     row->lang = kept(v->f, last->lang);

@@ -70,6 +70,33 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     return true;
 }
 
+/* The number of its connections is known for this run only, while the rows of
+ * fetches stay. robots.txt has no row, so the next one says what it took. */
+static void note_request(struct host_queue *h,
+                         const struct engine_host_news *news)
+{
+    h->requests++;
+    h->connections += news->connections;
+    h->handshakes += news->handshake;
+    if (news->connections > 0)
+        h->connected |= FETCH_ROW_CONNECTED;
+    if (news->handshake)
+        h->connected |= FETCH_ROW_HANDSHAKE;
+}
+
+/* What the row of a fetch says of its connection. */
+static uint8_t connection_flags(struct host_queue *h,
+                                const struct engine_done *d)
+{
+    uint8_t flags = h->connected;
+
+    h->connected = 0;
+    if (d->outcome.http_status != 0 && d->host.ended != 0 &&
+        d->host.connections == 0)
+        flags |= FETCH_ROW_KEPT;
+    return flags;
+}
+
 /* A request of one host of a group applies to all its hosts. */
 static void tell_machine(struct host_queue *h,
                          const struct engine_host_news *news)
@@ -100,6 +127,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         h->own_delay = own;
     }
     if (news->ended != 0) {
+        note_request(h, news);
         changed |= take_back_off(f, h, news);
         if (news->slow_down || news->retry_after_ms >= 0)
             frontier_log_delay(f, h, now);
@@ -396,6 +424,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     politeness_group_give_back(h);
     if (st == STATUS_OK)
         st = frontier_host_news(f, h, &news, now, wall_ms);
+    row.flags |= connection_flags(h, d);
     if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
     if (st == STATUS_OK)
@@ -409,7 +438,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     } else if (news.unreachable && !silent && !d->unsure &&
                host_is_dead(f, h)) { /* what is unsure may have its own port */
         h->dead = o;
-        h->dead_flags = row.flags;
+        h->dead_flags = d->row.flags;
     }
     if (d->unsure && tries < SURE_TRIES)
         tries = SURE_TRIES;

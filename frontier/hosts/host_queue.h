@@ -41,8 +41,9 @@ struct host_queue {
     struct outcome dead;     /* status QUEUED: alive */
     uint8_t dead_flags;      /* of the row that says why (page_store.h) */
     uint32_t answers;        /* in this run */
-    uint32_t latency_us;     /* moving average of their times; 0: none yet */
-    uint32_t first_us;       /* the same until the first octet */
+    uint32_t requests, connections, handshakes; /* in this run */
+    uint32_t latency_us; /* moving average of their times; 0: none yet */
+    uint32_t first_us;   /* the same until the first octet */
     /* requests that did not reach it (frontier_reach.c) */
     uint32_t failures;        /* in a row */
     int64_t silent_since;     /* when the first of them ended */
@@ -60,6 +61,7 @@ struct host_queue {
      * person */
     uint64_t withheld, given_up, blocked;
     uint64_t removed_upto; /* a person removed ids up to here; 0: none */
+    uint8_t connected;     /* FETCH_ROW_... of requests that have no row */
     bool handed_out;       /* a URL of it was leased in this run */
     bool active;           /* has URLs that are not done */
     /* requests to other hosts (frontier_cross_host.c) */

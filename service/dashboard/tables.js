@@ -15,6 +15,8 @@ export function renderHosts(hosts, steer, maySteer) {
         {name: 'queued', kind: 'number', of: (h) => count(h.queued)},
         {name: 'fetched', kind: 'number', of: (h) => count(h.fetched)},
         {name: 'failures', kind: 'number', of: (h) => count(h.failures)},
+        {name: 'connections', kind: 'number', of: (h) => [count(h.connections),
+            h.kept > 0 ? el('span', {class: 'soft'}, ` kept for ${count(h.kept)}`) : '']},
         {name: 'answers in', kind: 'number', of: (h) => seconds(h.latency_seconds)},
         {name: 'delay', kind: 'number', of: (h) => [seconds(h.delay_seconds),
             h.delay_why === 'delay' ? '' : el('span', {class: 'soft'}, ` ${h.delay_why.replaceAll('_', ' ')}`)]},

@@ -29,7 +29,13 @@ enum {
     FETCH_ROW_NOINDEX = 2,        /* the page asks not to be indexed */
     FETCH_ROW_UNKNOWN_CODING = 4, /* its content coding is unknown; the body
                                      was read undecoded */
-    FETCH_ROW_NO_NUMBERS = 8      /* text_digest leaves out numbers and dates */
+    FETCH_ROW_NO_NUMBERS = 8,     /* text_digest leaves out numbers and dates */
+    FETCH_ROW_CONNECTED = 16,     /* a connection was opened for it, or for
+                                     robots.txt before it */
+    FETCH_ROW_HANDSHAKE = 32,     /* the same of a TLS handshake */
+    FETCH_ROW_KEPT = 64,          /* it came over a connection that was open */
+    FETCH_ROW_OF_PAGE =
+        FETCH_ROW_NOINDEX | FETCH_ROW_UNKNOWN_CODING | FETCH_ROW_NO_NUMBERS
 };
 
 struct fetch_row {

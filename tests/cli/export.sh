@@ -18,7 +18,7 @@ plain() {
     sed -E -e "s,$seed,/,g" -e 's/[0-9-]{10}T[0-9:.]{12}Z/TIME/g' \
         -e 's/[0-9a-f]{32}/DIGEST/g' -e 's/("body_print": ")[0-9a-f]{16}/\1PRINT/' -e 's/("(elapsed|first_byte)": )[0-9.]+/\1SECONDS/g' \
         -e 's/TIME,[0-9.]+,127/TIME,SECONDS,127/' \
-        -e 's/("wire_bytes": )[0-9]+/\1N/' -e 's/(delay,,,,,5,2,)[0-9]+/\1N/' -e 's/\r$/~/' <out
+        -e 's/("wire_bytes": )[0-9]+/\1N/' -e 's/(delay,,,,,5,2,)[0-9]+,[0-9]+,0,[0-9]+/\1N,N,0,N/' -e 's/("(connections|kept)": )[0-9]+/\1N/g' -e 's/\r$/~/' <out
 }
 # writes WHAT FORMAT: stdin is what it writes, in full.
 writes() {
@@ -111,11 +111,11 @@ nofollow,127.0.0.1,/b.html,/,1,TIME~
 kind,127.0.0.1,/p.png,/,1,TIME~
 END
 writes hosts csv <<'END'
-host,address,queued,why,due_at,failures,delay_seconds,delay_why,crawl_delay_seconds,set_delay_seconds,limit,completed,pages,errors,wire_bytes~
-127.0.0.1,,0,,,0,0.000,delay,,,,,5,2,N~
+host,address,queued,why,due_at,failures,delay_seconds,delay_why,crawl_delay_seconds,set_delay_seconds,limit,completed,pages,errors,wire_bytes,connections,handshakes,kept~
+127.0.0.1,,0,,,0,0.000,delay,,,,,5,2,N,N,0,N~
 END
 writes hosts jsonl <<'END'
-{"host": "127.0.0.1", "address": null, "queued": 0, "why": null, "due_at": null, "failures": 0, "delay_seconds": 0.000, "delay_why": "delay", "crawl_delay_seconds": null, "set_delay_seconds": null, "limit": null, "completed": null, "pages": 5, "errors": 2, "wire_bytes": N}
+{"host": "127.0.0.1", "address": null, "queued": 0, "why": null, "due_at": null, "failures": 0, "delay_seconds": 0.000, "delay_why": "delay", "crawl_delay_seconds": null, "set_delay_seconds": null, "limit": null, "completed": null, "pages": 5, "errors": 2, "wire_bytes": N, "connections": N, "handshakes": 0, "kept": N}
 END
 
 # ---- nothing to write: the head line alone ----

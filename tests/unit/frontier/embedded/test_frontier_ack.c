@@ -473,6 +473,45 @@ static void begin_host(struct rig *r)
     }
 }
 
+/* A host's first connection is mostly the one for robots.txt, which has no row
+ * of its own. */
+START_TEST(a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection)
+{
+    const unsigned opened = FETCH_ROW_CONNECTED | FETCH_ROW_HANDSHAKE;
+    struct engine_host_news robots = {.crawl_delay_ms = -1,
+                                      .retry_after_ms = -1,
+                                      .connections = 1,
+                                      .handshake = true};
+    struct engine_done d;
+    struct tries t;
+    struct rig r;
+
+    begin_host(&r);
+    robots.ended = r.now;
+    ck_assert_int_eq(r.e->ops->release(r.e, rig_lease(&r), 0, &robots, r.now,
+                                       RIG_WALL),
+                     STATUS_OK);
+    for (unsigned i = 0; i < 3; i++) { /* open, open, closed meanwhile */
+        d = done_of(&r, rig_lease(&r), fetched);
+        d.host.connections = i == 2 ? 2 : 0;
+        ack(&r, &d);
+    }
+    d = done_of(&r, rig_lease(&r),
+                (struct outcome){OUTCOME_FAILED, REASON_CONNECT, 0});
+    ack(&r, &d);
+    t = tries_of(&r);
+    ck_assert_uint_eq(t.n, 4);
+    ck_assert_uint_eq(t.rows[0].flags, opened | FETCH_ROW_KEPT);
+    ck_assert_uint_eq(t.rows[1].flags, FETCH_ROW_KEPT);
+    ck_assert_uint_eq(t.rows[2].flags, FETCH_ROW_CONNECTED);
+    ck_assert_uint_eq(t.rows[3].flags, 0);
+    ck_assert_uint_eq(host_row(&r).requests, 5);
+    ck_assert_uint_eq(host_row(&r).connections, 3);
+    ck_assert_uint_eq(host_row(&r).handshakes, 1);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(the_latency_of_a_host_is_an_average_of_its_last_responses)
 {
     struct engine_done d;
@@ -596,6 +635,8 @@ Suite *suite_frontier_ack(void)
         t, links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read);
     tcase_add_test(t, a_page_without_a_body_is_like_no_other);
     tcase_add_test(t, lists_of_urls_are_counted_apart_from_pages);
+    tcase_add_test(
+        t, a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection);
     tcase_add_test(t,
                    the_latency_of_a_host_is_an_average_of_its_last_responses);
     tcase_add_test(t, errors_in_a_row_are_counted_and_end_with_a_response);

@@ -20,7 +20,7 @@ static struct fetch_row whole(uint64_t id)
                               .body_bytes = 1234,
                               .body_digest = {7, 9},
                               .links = 3,
-                              .flags = FETCH_ROW_NOINDEX,
+                              .flags = FETCH_ROW_NOINDEX | FETCH_ROW_CONNECTED,
                               .mime = bytes_of_str("text/html"),
                               .charset = bytes_of_str("UTF-8"),
                               .lang = bytes_of_str("de"),
