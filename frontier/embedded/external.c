@@ -302,7 +302,7 @@ static struct host_queue *queue_asked(struct frontier *f,
 static struct host_queue *next_queue(const struct granting *l)
 {
     int64_t due;
-    struct host_queue *h = frontier_first_host(l->f, &due);
+    struct host_queue *h = frontier_first_host(l->f, l->now, &due);
 
     return h != NULL && due <= l->now ? h : NULL;
 }

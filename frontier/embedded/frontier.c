@@ -310,6 +310,7 @@ void frontier_close(struct engine *e)
     if (f == NULL)
         return;
     heap_fini(&f->due);
+    heap_fini(&f->beside);
     heap_fini(&f->groups_due);
     politeness_groups_free(f->groups);
     for (size_t i = 0; i < f->host_room; i++)

@@ -156,6 +156,8 @@ struct frontier {
 
     struct heap due; /* of struct host_queue by place: all of them; if grouped,
                         those without a group */
+    struct heap beside; /* the same, of hosts without a delay that have leases
+                           and may have more; by how many they have */
     struct heap groups_due;           /* of struct politeness_group by place */
     struct politeness_groups *groups; /* NULL: hosts are not grouped */
     struct host_queue *aside;         /* due, but without an address; a list */
@@ -271,7 +273,8 @@ int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
 int64_t frontier_usual_pause(const struct frontier *f,
                              const struct host_queue *h);
 /* The host that is due first, and when; NULL: there is none. */
-struct host_queue *frontier_first_host(struct frontier *f, int64_t *due);
+struct host_queue *frontier_first_host(struct frontier *f, int64_t now,
+                                       int64_t *due);
 /* Leases the host's next URL; *out = NULL if it had none. */
 MUST_CHECK enum status frontier_lease_from(struct frontier *f,
                                            struct host_queue *h, int64_t now,

@@ -11,6 +11,12 @@
  * a crawl with few transfers would use even fewer hosts, and a host that says
  * "not now" to the first URL would be asked for the others anyway.)
  *
+ * With --conns-per-host above 1, a host without a delay has a heap of its own
+ * while it has URLs leased, and gets another only if no other host is due, the
+ * one with the fewest first. Otherwise the first few hosts would get all URLs
+ * that may be in flight, and a connection for each, while the others' wait:
+ * 3,115 connections for 6,000 pages of 100 hosts, with 64 to each allowed.
+ *
  * A host that is dead for this run is drained here: its URLs get a final
  * outcome without a request.
  *
@@ -90,7 +96,9 @@ static int64_t refresh_due(const struct frontier *f, const struct host_queue *h)
 
 static struct heap *heap_of(struct frontier *f, const struct host_queue *h)
 {
-    return h->group != NULL ? &h->group->hosts : &f->due;
+    if (h->group != NULL)
+        return &h->group->hosts;
+    return h->beside ? &f->beside : &f->due;
 }
 
 /* The host's key in the heap; INT64_MAX: in no heap. */
@@ -135,6 +143,23 @@ static void count_held_back(struct frontier *f, struct host_queue *h,
     count_as(&f->barred, &h->blocked, blocked ? pending : 0);
 }
 
+/* Moves a host that may be asked at once behind those that have no request
+ * under way, or before all that wait. */
+static int64_t place_among_others(struct frontier *f, struct host_queue *h,
+                                  int64_t due)
+{
+    bool at_once = due == h->next_due && without_delay(f, h);
+    bool beside = at_once && h->leased > 0 && h->group == NULL;
+
+    if (h->beside != beside) {
+        heap_remove(heap_of(f, h), &h->place);
+        h->beside = beside;
+    }
+    if (beside)
+        return h->leased;
+    return at_once && h->run > 0 ? -1 : due;
+}
+
 void frontier_reschedule(struct frontier *f, struct host_queue *h)
 {
     uint64_t pending = frontier_store_pending(f->store, h->queue);
@@ -151,10 +176,9 @@ void frontier_reschedule(struct frontier *f, struct host_queue *h)
     else if (h->leased + h->guests < may_have_out(f, h))
         due = host_queue_due(h, pending);
     due = clock_earlier(due, refresh_due(f, h));
-    if (h->run > 0 && due == h->next_due && without_delay(f, h))
-        due = -1; /* before all that wait */
     if (h->set_aside)
         return; /* until its group is known */
+    due = place_among_others(f, h, due);
     set_place(heap_of(f, h), &h->place, due);
     if (h->group != NULL)
         frontier_reschedule_group(f, h->group);
@@ -430,13 +454,16 @@ bool frontier_stands_nowhere(const struct frontier *f,
 
 /* Looks up as many hosts at once as URLs may be in flight; other hosts without
  * a group are skipped. */
-struct host_queue *frontier_first_host(struct frontier *f, int64_t *due)
+struct host_queue *frontier_first_host(struct frontier *f, int64_t now,
+                                       int64_t *due)
 {
     struct heap_item *host = heap_top(&f->due);
     struct heap_item *group = heap_top(&f->groups_due);
 
     if (f->aside_count >= f->o.in_flight)
         host = NULL;
+    else if ((host == NULL || host->key > now) && heap_count(&f->beside) > 0)
+        host = heap_top(&f->beside);
     if (group != NULL && (host == NULL || group->key < host->key)) {
         *due = group->key;
         return host_of(heap_top(&politeness_group_of(group)->hosts));
@@ -488,7 +515,7 @@ static enum status lease_due(struct frontier *f, size_t most, int64_t now,
     while (*n < most && drained < DRAIN_MOST) {
         struct lease_record *r = NULL;
         int64_t due;
-        struct host_queue *h = frontier_first_host(f, &due);
+        struct host_queue *h = frontier_first_host(f, now, &due);
 
         if (h == NULL || due > now)
             break;
@@ -525,7 +552,7 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         return db_error(f->base->db);
     frontier_refresh_wake(f, now, wall_ms);
     most = room_for_leases(f, most);
-    if (most == 0 || frontier_first_host(f, &due) == NULL || due > now)
+    if (most == 0 || frontier_first_host(f, now, &due) == NULL || due > now)
         return STATUS_OK;
     st = db_hold(f->base->db);
     if (st == STATUS_OK)
@@ -539,7 +566,7 @@ int64_t frontier_next_due(struct engine *e, int64_t now, struct bytes *why)
 {
     struct frontier *f = (struct frontier *)e;
     int64_t due, wake = frontier_refresh_due(f, now);
-    struct host_queue *h = frontier_first_host(f, &due);
+    struct host_queue *h = frontier_first_host(f, now, &due);
     struct bytes crawl;
 
     if (rejudge_is_due(f) || frontier_order_is_due(f) ||

@@ -36,6 +36,7 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
         getrandom(&f->random.state, sizeof f->random.state, 0) < 0)
         f->random.state = 1;
     heap_init(&f->due);
+    heap_init(&f->beside);
     heap_init(&f->groups_due);
     f->groups = o->group != QUEUE_KEY_HOST ? politeness_groups_new() : NULL;
     f->aside_end = &f->aside;

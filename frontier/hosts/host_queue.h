@@ -26,6 +26,7 @@ struct politeness_group; /* frontier/hosts/politeness_group.h */
 
 struct host_queue {
     struct heap_item place; /* in the schedule, by due time */
+    bool beside;            /* in the heap of hosts that have a request */
     uint32_t queue;
     uint32_t leased;
     uint32_t run;            /* URLs leased in its current run */

@@ -138,6 +138,52 @@ START_TEST(no_more_of_a_host_go_out_than_it_may_have)
 }
 END_TEST
 
+/* Each host's share of `n` leases, in order of hosts a, b, c. */
+static void count_hosts(const struct engine_lease *l, size_t n, unsigned *of)
+{
+    of[0] = of[1] = of[2] = 0;
+    for (size_t i = 0; i < n; i++)
+        of[l[i].key.at[0] - 'a']++;
+}
+
+static void check_hosts(const unsigned *of, unsigned a, unsigned b, unsigned c)
+{
+    ck_assert_uint_eq(of[0], a);
+    ck_assert_uint_eq(of[1], b);
+    ck_assert_uint_eq(of[2], c);
+}
+
+START_TEST(a_host_gets_another_connection_only_if_no_other_is_due)
+{
+    struct engine_lease l[16];
+    unsigned of[3];
+    struct rig r;
+
+    rig_init(&r);
+    r.o.conns_per_host = 4;
+    rig_create(&r);
+    seed_many(&r, "a.test", 12);
+    seed_many(&r, "b.test", 12);
+    seed_many(&r, "c.test", 12);
+    ck_assert_uint_eq(lease(&r, 3, l), 3);
+    count_hosts(l, 3, of);
+    check_hosts(of, 1, 1, 1);
+    ck_assert_uint_eq(lease(&r, 6, l + 3), 6);
+    count_hosts(l, 9, of);
+    check_hosts(of, 3, 3, 3);
+    for (int i = 0; i < 9; i++) /* a has none in use now, b one less */
+        if (l[i].key.at[0] == 'a' || i == 1)
+            judge_ack(&r, l[i].id, NULL, 0);
+    ck_assert_uint_eq(lease(&r, 4, l), 4);
+    count_hosts(l, 1, of);
+    check_hosts(of, 1, 0, 0);
+    count_hosts(l, 4, of);
+    check_hosts(of, 3, 1, 0);
+    ck_assert_uint_eq(lease(&r, 12, l), 3); /* all that are allowed */
+    rig_fini(&r);
+}
+END_TEST
+
 /* A call settles a thousand URLs without a request at most, so that a turn ends
  * in time. */
 START_TEST(urls_that_are_not_wanted_are_settled_in_parts)
@@ -316,6 +362,7 @@ Suite *suite_frontier_lease(void)
     tcase_add_test(t, hosts_that_are_due_take_turns);
     tcase_add_test(t, no_more_than_may_be_in_flight_or_fetched_go_out);
     tcase_add_test(t, no_more_of_a_host_go_out_than_it_may_have);
+    tcase_add_test(t, a_host_gets_another_connection_only_if_no_other_is_due);
     tcase_add_test(t, urls_that_are_not_wanted_are_settled_in_parts);
     tcase_add_test(t, the_next_moment_is_that_of_the_first_host_and_names_it);
     tcase_add_test(t, a_queued_url_goes_out_in_the_form_that_it_has_now);
