@@ -254,8 +254,11 @@ check-shared: build/deps-check.stamp $(BIN)
 	$(Q)tests/shared-checks.sh $(BIN) $(SHARED)
 
 # Two releases of a documentation and a server of files, for
-# tests/cli/recrawl-release.sh, which is skipped where they are not to be had.
-RELEASE_DOCS := nginx clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc)
+# tests/cli/recrawl-release.sh, and more for tests/cli/traps-docs.sh; where they
+# are not to be had they are skipped.
+RELEASE_DOCS := nginx clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc \
+    apache2-doc cmake-doc debian-policy debian-reference-en git-doc libxml2-doc \
+    postgresql-doc-15 python3.11-doc sqlite3-doc)
 build/docs/%.stamp: tools/unpack-package.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)$< $* build/docs/$* || :

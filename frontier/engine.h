@@ -345,6 +345,10 @@ struct engine_ops {
      * by it, some in each turn, and after a restart the rest. */
     enum status (*set_order)(struct engine *e, const struct order *order);
 
+    /* How many pages make a trap, by rule (traps/trap_table.h). URLs that were
+     * kept out by the old numbers come back by `rejudge`. */
+    void (*set_traps)(struct engine *e, const uint32_t threshold[]);
+
     /* ---- other programs (engine_calls.h) ---- */
 
     /* Leases up to a->most URLs of queues that are due. */

@@ -73,6 +73,11 @@ static void pass_set_refresh(struct engine *e, const struct refresh_rules *r)
     own(e)->ops->set_refresh(own(e), r);
 }
 
+static void pass_set_traps(struct engine *e, const uint32_t threshold[])
+{
+    own(e)->ops->set_traps(own(e), threshold);
+}
+
 static enum status pass_set_order(struct engine *e, const struct order *order)
 {
     return own(e)->ops->set_order(own(e), order);
@@ -368,6 +373,7 @@ const struct engine_ops cluster_engine_ops = {
     .set_limits = pass_set_limits,
     .set_refresh = pass_set_refresh,
     .set_order = pass_set_order,
+    .set_traps = pass_set_traps,
     .external_grant = pass_external_grant,
     .external_find = pass_external_find,
     .external_extend = pass_external_extend,

@@ -631,6 +631,7 @@ void frontier_forget_drops(struct frontier *f);
 
 /* Opens the table of suspicious families, unless --traps is off. */
 MUST_CHECK enum status frontier_trap_open(struct frontier *f);
+void frontier_set_traps(struct engine *e, const uint32_t threshold[]);
 /* Drops those of the `n` open URLs (admit_scratch) that are new, and a trap's;
  * they count as not new. */
 MUST_CHECK enum status frontier_trap_keep_out(struct frontier *f,

@@ -104,6 +104,7 @@ const struct engine_ops frontier_ops = {
     .set_limits = frontier_set_limits,
     .set_refresh = frontier_set_refresh,
     .set_order = frontier_set_order,
+    .set_traps = frontier_set_traps,
     .external_grant = external_grant,
     .external_find = external_find,
     .external_extend = external_extend,

@@ -49,6 +49,16 @@ enum status frontier_trap_open(struct frontier *f)
     return trap_table_open(&f->traps, f->trap_store, &o);
 }
 
+void frontier_set_traps(struct engine *e, const uint32_t threshold[])
+{
+    struct frontier *f = (struct frontier *)e;
+
+    for (unsigned r = 0; r < TRAP_RULES_; r++)
+        f->o.traps.threshold[r] = threshold[r];
+    if (f->traps != NULL)
+        trap_table_set(f->traps, threshold);
+}
+
 static bool is_exempt(const struct frontier *f, uint32_t depth, uint8_t kind)
 {
     return depth == 0 || ((f->o.traps.exempt | f->o.listings) >> kind & 1) != 0;

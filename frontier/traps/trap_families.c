@@ -77,12 +77,17 @@ struct trap_owner *trap_owner_find(const struct trap_table *t,
 
 /* ---- families ---- */
 
+static bool reaches(const struct trap_family *f, const uint32_t *threshold)
+{
+    uint32_t most = threshold[f->rule];
+
+    return most > 0 && f->score >= (uint64_t)most * WHOLE;
+}
+
 bool trap_family_is_trap(const struct trap_table *t,
                          const struct trap_family *f)
 {
-    uint32_t most = t->o.threshold[f->rule];
-
-    return most > 0 && f->score >= (uint64_t)most * WHOLE;
+    return reaches(f, t->o.threshold);
 }
 
 static uint64_t memory_of(const struct trap_family *f)
@@ -206,6 +211,32 @@ void trap_family_count(struct trap_table *t, struct trap_owner *o,
     t->traps++;
     found = trap_family_view(o, f);
     t->o.found(t->o.ctx, &found);
+}
+
+static void judge(struct trap_table *t, struct trap_owner *o,
+                  struct trap_family *f, const uint32_t *before)
+{
+    struct trap_view found = trap_family_view(o, f);
+
+    if (!trap_family_is_trap(t, f))
+        return;
+    o->traps++;
+    t->traps++;
+    if (!reaches(f, before))
+        t->o.found(t->o.ctx, &found);
+}
+
+void trap_table_set(struct trap_table *t, const uint32_t threshold[TRAP_RULES_])
+{
+    const struct trap_options was = t->o;
+
+    memcpy(t->o.threshold, threshold, sizeof t->o.threshold);
+    t->traps = 0;
+    for (struct trap_owner *o = t->oldest; o != NULL; o = o->newer) {
+        o->traps = 0;
+        for (struct trap_family *f = o->first; f != NULL; f = f->next)
+            judge(t, o, f, was.threshold);
+    }
 }
 
 /* A page brought something new. A trap stays one: what it still brings was

@@ -42,6 +42,10 @@ MUST_CHECK enum status trap_table_open(struct trap_table **out,
                                        struct trap_store *store,
                                        const struct trap_options *o);
 void trap_table_close(struct trap_table *t); /* NULL is fine */
+/* Judges the families by other thresholds, and tells those that become traps.
+ */
+void trap_table_set(struct trap_table *t,
+                    const uint32_t threshold[TRAP_RULES_]);
 
 struct trap_link {
     struct bytes host, url;

@@ -140,7 +140,8 @@ enum part {
     PART_RATE = 2,
     PART_LIMITS = 4,
     PART_ORDER = 8,
-    PART_REFRESH = 16
+    PART_REFRESH = 16,
+    PART_TRAPS = 32
 };
 
 static const struct {
@@ -176,6 +177,7 @@ static const struct {
     {"refresh-max", PART_REFRESH},
     {"refresh-share", PART_REFRESH},
     {"keep-history", PART_REFRESH},
+    {"trap", PART_TRAPS},
 };
 
 static unsigned parts_of(const char *name)
@@ -262,6 +264,8 @@ static enum status change(struct crawl_task *t, struct engine *e, int64_t now,
         st = change_order(c, e);
     if (c->parts & PART_RATE)
         e->ops->set_schedule(e, &made->frontier.schedule, now);
+    if (c->parts & PART_TRAPS)
+        e->ops->set_traps(e, made->frontier.traps.threshold);
     if (c->parts & PART_REFRESH)
         e->ops->set_refresh(e, &made->frontier.refresh);
     if (c->parts & PART_LIMITS) {

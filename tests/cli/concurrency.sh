@@ -2,14 +2,16 @@
 # --concurrency auto, the default, has a transfer for each host that is due: a
 # server that responds to none before it holds a request of every host is not
 # waited for in vain. Memory and descriptors bound it, `status` shows by how
-# much, and -c N is obeyed as it stands.
+# much, and -c N is obeyed as it stands. Of descriptors the hard limit counts.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
 cat >server.py <<'END'
 # server.py HOSTS: responds when it holds HOSTS requests at once, or a second
 # after the last one came; then to each at once. Logs the most that it held.
-import asyncio, sys
+import asyncio, resource, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 hosts, waiting, most, open_ = int(sys.argv[1]), [], 0, False
 def let_go():
     global open_
@@ -87,6 +89,13 @@ grep -q '^concurrency: auto$' fixed/urlweir-settings.yaml || fail "auto is not i
     meets $hosts few
     [ "$most" -le 128 ] || fail "the server held $most requests with 256 descriptors"
     [ "$most" -gt 64 ] || fail "the server held only $most requests"
+)
+
+# The soft limit alone is no limit: it is raised to the hard one.
+(
+    ulimit -S -n 128
+    meets $hosts raised
+    [ "$most" = $hosts ] || fail "with a soft limit of 128 the server held $most requests at once"
 )
 
 # The number in force is that of `status`, while the crawl runs.

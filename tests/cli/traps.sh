@@ -69,6 +69,18 @@ logged
 judge
 agrees e
 
+# ---- a threshold may change while the crawl runs ----
+
+behind run.out run.err "$URLWEIR" crawl "$seed" -o set $quick --trap counter=off,repeat=5,spiral=10
+crawler=$!
+fetched() { "$URLWEIR" status set --json 2>err | json fetched; }
+waits_for '[ "$(fetched)" -gt 400 ]' || fail "it ended: $(cat run.err)"
+exits 0 "$URLWEIR" set set trap=counter=30,repeat=5,spiral=10
+wait $crawler || fail "it ends with $?: $(cat run.err)"
+says run.err "a trap: its URLs bring nothing new, and are skipped rule=counter"
+grep -q '^trap:' set/urlweir-settings.yaml || fail "it is not kept: $(cat set/urlweir-settings.yaml)"
+agrees set
+
 # ---- report: all are followed, and told ----
 
 crawl r --traps report --trap counter=30 --limit 400

@@ -2,8 +2,8 @@
 /*
  * A name server that does not answer. The resolver is the C library's, which
  * libcurl calls in threads of its own; the test replaces it for names that
- * begin with "stuck", and for names under "invalid", which no name server
- * should be asked for.
+ * begin with "stuck", for names under "invalid", which no name server should be
+ * asked for, and for names that begin with "local", which are this machine.
  */
 #include "tests/unit/crawler/stuck_names.h"
 
@@ -16,6 +16,7 @@
 
 static atomic_uint stuck;
 static atomic_bool let_go;
+static atomic_uint looked_up; /* names that begin with "local" */
 
 /* RFC 6761 section 6.4; some real name servers give them an address. */
 static bool is_invalid(const char *name)
@@ -42,6 +43,10 @@ int getaddrinfo(const char *restrict name, const char *restrict service,
     }
     if (name != NULL && is_invalid(name))
         return EAI_NONAME;
+    if (name != NULL && strncmp(name, "local", 5) == 0) {
+        atomic_fetch_add(&looked_up, 1);
+        name = "127.0.0.1";
+    }
     *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
     return real(name, service, hints, out);
 }
@@ -87,6 +92,32 @@ START_TEST(a_stuck_name_server_holds_up_no_other_transfer)
 }
 END_TEST
 
+/* The connection ends with each response, the answer of the name server does
+ * not: it is good for a minute, also after another name's. */
+START_TEST(a_name_is_looked_up_once_for_many_connections)
+{
+    struct route route = {"/", OK_HTML "Connection: close\r\n" EMPTY};
+    struct rig r;
+    struct report *p;
+    char url[2][64];
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    snprintf(url[0], sizeof url[0], "http://local-a.test:%u/", r.server.port);
+    snprintf(url[1], sizeof url[1], "http://local-b.test:%u/", r.server.port);
+    atomic_store(&looked_up, 0);
+    for (int i = 0; i < 12; i++) {
+        p = rig_ask_url(&r, url[i % 2]);
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_uint_eq(p->done.host.connections, 1);
+        report_free(p);
+        usleep(100 * 1000); /* past a second, when old answers are removed */
+    }
+    ck_assert_uint_eq(atomic_load(&looked_up), 2);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(a_lookup_that_takes_too_long_fails_while_it_still_hangs)
 {
     struct rig r;
@@ -129,6 +160,7 @@ Suite *suite_fetcher_dns(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_stuck_name_server_holds_up_no_other_transfer);
+    tcase_add_test(t, a_name_is_looked_up_once_for_many_connections);
     tcase_add_test(t, a_lookup_that_takes_too_long_fails_while_it_still_hangs);
     tcase_add_test(t, stopping_waits_for_no_name_server);
     suite_add_tcase(s, t);

@@ -435,6 +435,29 @@ START_TEST(a_higher_threshold_frees_and_a_lower_one_holds)
 }
 END_TEST
 
+START_TEST(thresholds_may_change_while_it_is_open)
+{
+    struct rig g;
+
+    setup(&g);
+    months(&g, 15, 1);
+    ck_assert_uint_eq(g.found, 1);
+    g.o.threshold[TRAP_COUNTER] = 20;
+    trap_table_set(g.t, g.o.threshold);
+    ck_assert(!is_trap(&g, "/cal?m=7") && !trap_table_any(g.t));
+    g.o.threshold[TRAP_COUNTER] = 5;
+    trap_table_set(g.t, g.o.threshold);
+    ck_assert(is_trap(&g, "/cal?m=7") && trap_table_any(g.t));
+    ck_assert_uint_eq(g.found, 2);
+    trap_table_set(g.t, g.o.threshold); /* nothing new is told */
+    ck_assert_uint_eq(g.found, 2);
+    g.o.threshold[TRAP_COUNTER] = 0;
+    trap_table_set(g.t, g.o.threshold);
+    ck_assert(!is_trap(&g, "/cal?m=7"));
+    teardown(&g);
+}
+END_TEST
+
 START_TEST(memory_is_bounded_and_traps_stay)
 {
     struct rig g;
@@ -534,6 +557,7 @@ Suite *suite_trap_table(void)
     tcase_add_test(t, evidence_outlives_a_restart_at_any_page);
     tcase_add_test(t, a_cleared_family_leaves_the_disk);
     tcase_add_test(t, a_higher_threshold_frees_and_a_lower_one_holds);
+    tcase_add_test(t, thresholds_may_change_while_it_is_open);
     tcase_add_test(t, memory_is_bounded_and_traps_stay);
     tcase_add_test(t, after_a_restart_it_takes_as_much_memory_as_before);
     tcase_add_test(t, a_row_that_makes_no_sense_is_damage);
