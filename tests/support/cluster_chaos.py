@@ -20,7 +20,7 @@ import time
 import scenarios
 from cluster_web import HOSTS
 from cluster_workers import Crawl
-from redis_servers import Closing, Cluster, Failure, wait_for
+from redis_servers import LONGEST, Closing, Cluster, Failure, wait_for
 
 URLWEIR, DIR = sys.argv[1], sys.argv[2]
 FAULTS = int(os.environ.get("FAULTS") or ("50" if os.environ.get("LONG") else "6"))
@@ -150,7 +150,8 @@ def crawl_with_faults(where, fast):
         crawl = Crawl(URLWEIR, c.it, where, pages=0, fast=fast, options=BRIEF)
         it = Chaos(c.it, crawl, rng)
         it.run(kinds(rng, FAULTS))
-        crawl.wait(it.killed)
+        # The host with a Crawl-delay has the more left, the longer it took.
+        crawl.wait(it.killed, LONGEST + 10 * FAULTS)
         return crawl
 
 

@@ -130,7 +130,17 @@ def refused(where):
                        ["--order", "best"], ["--per-host", "5"],
                        ["--record", "links"], ["--cookie", "a=b"], ["--quota", "1M"],
                        ["--queue-key", "ip"], ["--traps", "skip"],
-                       ["--near-dup", "skip"], ["--conns-per-host", "2"]):
+                       ["--near-dup", "skip"], ["--conns-per-host", "2"],
+                       ["--keep-history", "3"], ["--until-idle"],
+                       ["--per-domain", "5"], ["--per-host-bytes", "1M"],
+                       ["--header", "A: b"], ["--header-host", "h=A: b"],
+                       ["--cookies", "file"], ["--auth", "h=user:word"],
+                       ["--bearer", "h=word"], ["--netrc", "file"],
+                       ["--cert", "file"], ["--proxy", "http://h:1"],
+                       ["--compare-text"], ["--dup-content", "skip"],
+                       ["--trap", "counter=9"], ["--block-filter", "file"],
+                       ["--rewrite", "file"], ["--since", "dir"], ["--check"],
+                       ["--check-external"]):
             expect(run(*crawl, url, *out, *option), 1, "does not work with --cluster")
         expect(run(*crawl, c.it.url(), *out), 1, "the name of the crawl is missing")
         expect(run(*crawl, url), 1, "--cluster needs -o DIR")

@@ -67,10 +67,10 @@ class Crawl:
         if sum(self.rows(n) > 0 for n in range(len(self.workers))) < fetching:
             raise Failure("not all workers have fetched something")
 
-    def wait(self, killed=()):
+    def wait(self, killed=(), longest=LONGEST):
         """Until all workers have ended by themselves."""
         for p in self.workers:
-            p.wait(LONGEST)
+            p.wait(longest)
             if p not in killed and p.returncode != 0:
                 with open(p.log, encoding="utf-8") as f:
                     raise Failure(f"a worker ended with {p.returncode}: {f.read()}")
