@@ -212,7 +212,8 @@ static void look(struct get_state *g, bool first)
     }
     (void)shared_round_run(r, g->h->s->o.patience_ns);
     buf_fini(&prefix);
-    qsort(g->found, g->found_count, sizeof *g->found, by_wake);
+    if (g->found_count > 0)
+        qsort(g->found, g->found_count, sizeof *g->found, by_wake);
 }
 
 /* ---- claims ---- */
