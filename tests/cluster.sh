@@ -1,9 +1,9 @@
 #!/bin/sh
 # Crawls in Redis clusters on loopback, with faults: of the store's workers
 # (tests/support/cluster_faults.py), of whole ones (cluster_crawls.py,
-# cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), and
-# with faults at random (cluster_chaos.py). They mostly wait, so five run at a
-# time. The servers are redis-server, else valkey-server, or what URLWEIR_REDIS
+# cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), of
+# services (cluster_serve.py), and with faults at random (cluster_chaos.py). They
+# mostly wait, so five run at a time. The servers are redis-server, else valkey-server, or what URLWEIR_REDIS
 # names.
 # usage: tests/cluster.sh BUILD_DIR [SCENARIO...]
 set -eu
