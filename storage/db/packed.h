@@ -7,8 +7,10 @@
 #ifndef URLWEIR_STORAGE_DB_PACKED_H
 #define URLWEIR_STORAGE_DB_PACKED_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VARINT_MOST 10 /* octets of the longest varint */
 
@@ -18,10 +20,15 @@ static inline void packed_put(unsigned char *to, uint64_t v, size_t octets)
         to[i] = (unsigned char)v;
 }
 
+/* The compiler does not see that a loop over octets is one load. */
 static inline uint64_t packed_get(const unsigned char *at, size_t octets)
 {
     uint64_t v = 0;
 
+    if (octets == 8) {
+        memcpy(&v, at, 8);
+        return be64toh(v);
+    }
     for (size_t i = 0; i < octets; i++)
         v = v << 8 | at[i];
     return v;

@@ -24,17 +24,27 @@
 #define BLOCK_OCTETS ((size_t)WHOLE_BLOCK * OCTETS)
 #define ROUND_LEAST  ((size_t)16384) /* changes in a round */
 #define ROUND_SHARE  32              /* of all URLs known */
-#define ROOM_LEAST   ((size_t)1024) /* places of the hash table, a power of 2 */
+#define ROOM_LEAST   ((size_t)1024)  /* places of the hash table */
+/* Of memory, for each change of a round. A table of them has half as many
+ * places again and is sorted where it stands; while the round that this makes
+ * is written, the next table grows to half of its size. Sorting takes as much
+ * as is sorted. */
+#define CHANGE_COST 25
 
+/* Packed, since the memory for changes decides how often rows are written. */
 struct change {
-    uint64_t url, seq; /* url 0: an empty place */
+    unsigned char url[OCTETS], seq[OCTETS]; /* url 0: an empty place */
+};
+
+struct fetch {
+    uint64_t url, seq;
 };
 
 struct whole_index {
     struct db *d;
     uint64_t memory; /* 0: a reader */
     uint64_t last_url, last_seq;
-    struct change *young; /* open addressing, at most half full */
+    struct change *young; /* open addressing, at most three quarters full */
     size_t room, count;
     /* the round */
     struct change *round; /* sorted by url */
@@ -46,64 +56,52 @@ struct whole_index {
 
 /* ---- changes in memory ---- */
 
+static uint64_t url_of(const struct change *c)
+{
+    return packed_get(c->url, OCTETS);
+}
+
+static uint64_t seq_of(const struct change *c)
+{
+    return packed_get(c->seq, OCTETS);
+}
+
+static struct change change_of(uint64_t url, uint64_t seq)
+{
+    struct change c;
+
+    packed_put(c.url, url, OCTETS);
+    packed_put(c.seq, seq, OCTETS);
+    return c;
+}
+
 /* Ids are dense, so the multiplication spreads neighbours (Knuth 6.4). */
 static size_t place_of(const struct whole_index *x, uint64_t url)
 {
-    return (size_t)((url * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (x->room - 1);
+    uint64_t mixed = url * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    return (size_t)(mixed * x->room >> 32);
 }
 
+/* Its place, or the empty one where it would be. */
 static struct change *find_young(const struct whole_index *x, uint64_t url)
 {
     size_t i = place_of(x, url);
 
-    while (x->young[i].url != 0 && x->young[i].url != url)
-        i = (i + 1) & (x->room - 1);
-    return &x->young[i];
-}
+    for (;;) {
+        uint64_t at = url_of(&x->young[i]);
 
-static void make_room(struct whole_index *x)
-{
-    struct change *old = x->young;
-    size_t room = x->room;
-
-    x->room = room * 2;
-    x->young = xcalloc(x->room, sizeof *x->young);
-    for (size_t i = 0; i < room; i++)
-        if (old[i].url != 0)
-            *find_young(x, old[i].url) = old[i];
-    free(old);
-}
-
-void whole_index_set(struct whole_index *x, uint64_t url, uint64_t seq)
-{
-    struct change *c = find_young(x, url);
-
-    if (c->url == 0) {
-        x->count++;
-        x->owed++;
+        if (at == 0 || at == url)
+            return &x->young[i];
+        i = i + 1 < x->room ? i + 1 : 0;
     }
-    *c = (struct change){url, seq};
-    x->last_seq = seq;
-    if (url > x->last_url)
-        x->last_url = url;
-    if (x->count * 2 > x->room)
-        make_room(x);
 }
 
-static int by_url(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-
-    return (x->url > y->url) - (x->url < y->url);
-}
-
-/* How many changes make a round. Two generations of them are in memory: a place
- * of the table each may be twice as many as changes, and doubles as it grows.
- */
+/* How many changes make a round. */
 static size_t round_size(const struct whole_index *x)
 {
     size_t size = (size_t)(x->last_url / ROUND_SHARE);
-    size_t most = (size_t)(x->memory / (5 * sizeof *x->young));
+    size_t most = (size_t)(x->memory / CHANGE_COST);
 
     if (size < ROUND_LEAST)
         size = ROUND_LEAST;
@@ -112,19 +110,63 @@ static size_t round_size(const struct whole_index *x)
     return size > 0 ? size : 1;
 }
 
+/* Twice the room, but no more than a round needs if that is enough. */
+static size_t next_room(const struct whole_index *x)
+{
+    size_t enough = round_size(x) + round_size(x) / 2;
+
+    return x->room < enough && x->room * 2 > enough ? enough : x->room * 2;
+}
+
+static void make_room(struct whole_index *x)
+{
+    struct change *old = x->young;
+    size_t room = x->room;
+
+    x->room = next_room(x);
+    x->young = xcalloc(x->room, sizeof *x->young);
+    for (size_t i = 0; i < room; i++)
+        if (url_of(&old[i]) != 0)
+            *find_young(x, url_of(&old[i])) = old[i];
+    free(old);
+}
+
+void whole_index_set(struct whole_index *x, uint64_t url, uint64_t seq)
+{
+    struct change *c = find_young(x, url);
+
+    if (url_of(c) == 0) {
+        x->count++;
+        x->owed++;
+    }
+    *c = change_of(url, seq);
+    x->last_seq = seq;
+    if (url > x->last_url)
+        x->last_url = url;
+    if (x->count * 4 > x->room * 3)
+        make_room(x);
+}
+
+static int by_url(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+
+    return memcmp(x->url, y->url, OCTETS);
+}
+
+/* The young changes become the round, where they stand. */
 static void begin_round(struct whole_index *x)
 {
     size_t n = 0;
 
-    x->round = xcalloc(x->count + 1, sizeof *x->round);
     for (size_t i = 0; i < x->room; i++)
-        if (x->young[i].url != 0)
-            x->round[n++] = x->young[i];
-    qsort(x->round, n, sizeof *x->round, by_url);
+        if (url_of(&x->young[i]) != 0)
+            x->young[n++] = x->young[i];
+    qsort(x->young, n, sizeof *x->young, by_url);
+    x->round = xrealloc(x->young, (n + 1) * sizeof *x->young);
     x->round_count = n;
     x->round_at = 0;
     x->round_seq = x->last_seq;
-    free(x->young);
     x->room = ROOM_LEAST;
     x->young = xcalloc(x->room, sizeof *x->young);
     x->count = 0;
@@ -174,16 +216,16 @@ static enum status find_stored(struct whole_index *x, uint64_t url,
 
 enum status whole_index_find(struct whole_index *x, uint64_t url, uint64_t *seq)
 {
-    const struct change *c, key = {url, 0};
+    const struct change *c, key = change_of(url, 0);
 
     *seq = 0;
     if (url == 0)
         return STATUS_OK;
     c = find_young(x, url);
-    if (c->url == 0 && x->round_count > 0)
+    if (url_of(c) == 0 && x->round_count > 0)
         c = bsearch(&key, x->round, x->round_count, sizeof key, by_url);
-    if (c != NULL && c->url == url) {
-        *seq = c->seq;
+    if (c != NULL && url_of(c) == url) {
+        *seq = seq_of(c);
         return STATUS_OK;
     }
     return find_stored(x, url, seq);
@@ -192,7 +234,7 @@ enum status whole_index_find(struct whole_index *x, uint64_t url, uint64_t *seq)
 /* Writes the block that the next change of the round is in. */
 static enum status write_block(struct whole_index *x)
 {
-    uint64_t block = block_of(x->round[x->round_at].url);
+    uint64_t block = block_of(url_of(&x->round[x->round_at]));
     unsigned char seqs[BLOCK_OCTETS] = {0};
     struct bytes stored;
     enum status st = read_block(x, block, &stored);
@@ -203,10 +245,10 @@ static enum status write_block(struct whole_index *x)
     if (st != STATUS_OK && st != STATUS_NOT_FOUND)
         return st;
     while (x->round_at < x->round_count &&
-           block_of(x->round[x->round_at].url) == block) {
+           block_of(url_of(&x->round[x->round_at])) == block) {
         const struct change *c = &x->round[x->round_at++];
 
-        packed_put(seqs + offset_of(c->url), c->seq, OCTETS);
+        memcpy(seqs + offset_of(url_of(c)), c->seq, OCTETS);
     }
     sqlite3_bind_int64(x->write, 1, (int64_t)block);
     sqlite3_bind_blob(x->write, 2, seqs, (int)BLOCK_OCTETS, SQLITE_STATIC);
@@ -286,14 +328,14 @@ static enum status read_upto(struct whole_index *x, uint64_t *upto)
 
 #define SELECT_FATES "SELECT seq, url, final, status, reason FROM fetch"
 
-static enum status take_fetch(sqlite3_stmt *q, struct change *c, bool *whole)
+static enum status take_fetch(sqlite3_stmt *q, struct fetch *f, bool *whole)
 {
     struct db_row r = db_row(q);
     bool final;
     unsigned status, reason;
 
-    c->seq = db_row_count(&r, 0, DB_ID_MOST);
-    c->url = (uint64_t)db_row_number(&r, 1, 1, (int64_t)DB_ID_MOST);
+    f->seq = db_row_count(&r, 0, DB_ID_MOST);
+    f->url = (uint64_t)db_row_number(&r, 1, 1, (int64_t)DB_ID_MOST);
     final = db_row_flag(&r, 2);
     status = (unsigned)db_row_count(&r, 3, UINT8_MAX);
     reason = (unsigned)db_row_count(&r, 4, UINT8_MAX);
@@ -305,7 +347,7 @@ static enum status take_fetch(sqlite3_stmt *q, struct change *c, bool *whole)
 static enum status replay(struct whole_index *x, uint64_t *after, bool *over)
 {
     sqlite3_stmt *q = NULL;
-    struct change c;
+    struct fetch f;
     bool whole, full = false;
     enum status st =
         db_prepare(x->d, &q, SELECT_FATES " WHERE seq > ? ORDER BY seq");
@@ -313,10 +355,10 @@ static enum status replay(struct whole_index *x, uint64_t *after, bool *over)
     if (st == STATUS_OK)
         sqlite3_bind_int64(q, 1, (int64_t)*after);
     while (st == STATUS_OK && !full && (st = db_step(x->d, q)) == STATUS_OK) {
-        st = take_fetch(q, &c, &whole);
+        st = take_fetch(q, &f, &whole);
         if (st == STATUS_OK && whole)
-            whole_index_set(x, c.url, c.seq);
-        x->last_seq = *after = c.seq;
+            whole_index_set(x, f.url, f.seq);
+        x->last_seq = *after = f.seq;
         full = x->memory > 0 && x->count >= round_size(x);
     }
     sqlite3_finalize(q);
@@ -413,18 +455,18 @@ enum status whole_index_verify(struct whole_index *x, uint64_t last_id)
 {
     uint64_t *newest = try_calloc((size_t)last_id + 1, sizeof *newest);
     sqlite3_stmt *q = NULL;
-    struct change c;
+    struct fetch f;
     bool whole;
     enum status st = newest != NULL ? STATUS_OK : STATUS_NOMEM;
 
     if (st == STATUS_OK)
         st = db_prepare(x->d, &q, SELECT_FATES " ORDER BY seq");
     while (st == STATUS_OK && (st = db_step(x->d, q)) == STATUS_OK) {
-        st = take_fetch(q, &c, &whole);
-        if (st == STATUS_OK && c.url > last_id)
-            st = db_damaged("fetch", (int64_t)c.seq, "is of an unknown URL");
+        st = take_fetch(q, &f, &whole);
+        if (st == STATUS_OK && f.url > last_id)
+            st = db_damaged("fetch", (int64_t)f.seq, "is of an unknown URL");
         if (st == STATUS_OK && whole)
-            newest[c.url - 1] = c.seq;
+            newest[f.url - 1] = f.seq;
     }
     sqlite3_finalize(q);
     if (st == STATUS_NOT_FOUND)

@@ -9,8 +9,9 @@
  * order of id; when a round is over, everything up to the fetch at which it
  * began is on disk (meta.whole_upto), and opening reads only later fetches.
  *
- * Memory: 32 octets a change, and at most `memory` where it writes. A reader
- * has those that the writer had not written yet. Owned by the frontier thread.
+ * Memory: 13 to 27 octets a change, and at most `memory` where it writes. A
+ * reader has those that the writer had not written yet. Owned by the frontier
+ * thread.
  */
 #ifndef URLWEIR_STORAGE_INDEX_WHOLE_INDEX_H
 #define URLWEIR_STORAGE_INDEX_WHOLE_INDEX_H

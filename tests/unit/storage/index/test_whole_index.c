@@ -8,7 +8,8 @@
 #include "tests/unit/storage/scratch.h"
 
 #define IDS    (5 * WHOLE_BLOCK + 100)
-#define MEMORY (16 * 5 * 300) /* a round of some 300 changes */
+#define ROUND  300
+#define MEMORY (25 * ROUND)
 
 struct run {
     struct scratch dir;
@@ -122,6 +123,30 @@ START_TEST(opening_at_any_step_of_a_round_gives_the_same_fetches)
 }
 END_TEST
 
+/* Each round writes nearly every row, so their number is what a fetch costs. */
+START_TEST(a_round_has_as_many_changes_as_fit_into_the_memory)
+{
+    struct run r = run_make();
+    uint64_t changes = 0, rounds = 0;
+    int64_t was = 0;
+
+    for (int i = 0; i < 300; i++) {
+        SAME(db_begin(r.d), STATUS_OK);
+        for (unsigned k = 0; k < 40; k++, changes++)
+            add_fetch(&r, 1 + changes % IDS, true, WHOLE_STATUS, 0);
+        SAME(whole_index_step(r.x), STATUS_OK);
+        SAME(db_commit(r.d), STATUS_OK);
+        if (r.seq > ROUND * 2 && upto(&r) != was) {
+            was = upto(&r);
+            rounds++;
+        }
+    }
+    ck_assert_uint_le(rounds, changes / ROUND);
+    ck_assert_uint_ge(rounds, changes / (2 * ROUND));
+    run_end(&r);
+}
+END_TEST
+
 START_TEST(a_store_without_the_index_gets_it_within_the_memory)
 {
     struct run r = run_make();
@@ -199,6 +224,7 @@ Suite *suite_whole_index(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, opening_at_any_step_of_a_round_gives_the_same_fetches);
+    tcase_add_test(t, a_round_has_as_many_changes_as_fit_into_the_memory);
     tcase_add_test(t, a_store_without_the_index_gets_it_within_the_memory);
     tcase_add_test(t, what_is_not_whole_leaves_the_fetch_before_it);
     tcase_add_test(t, damage_is_seen);
