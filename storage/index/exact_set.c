@@ -158,6 +158,12 @@ enum status exact_set_check_upto(const struct exact_set *s, uint64_t last)
     return STATUS_OK;
 }
 
+bool exact_set_has_row(const struct exact_set *s, struct digest digest,
+                       uint64_t id)
+{
+    return id <= s->parts[exact_part_of(digest)].upto;
+}
+
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
 {
     struct exact_part *p = &s->parts[exact_part_of(digest)];

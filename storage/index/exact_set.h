@@ -53,6 +53,10 @@ void exact_set_close(struct exact_set *s);
  * exact_set_add after opening. */
 uint64_t exact_set_upto(const struct exact_set *s);
 
+/* Is the row `id` in the pages? Then there is no need to replay it. */
+bool exact_set_has_row(const struct exact_set *s, struct digest digest,
+                       uint64_t id);
+
 /* Adds a digest that is not in the set; ids rise from call to call. The caller
  * has written its row in the same transaction, or is replaying it. */
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id);
