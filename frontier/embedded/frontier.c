@@ -159,14 +159,11 @@ static bool enough_to_commit(const struct frontier *f)
            (f->uncommitted >= most || f->uncommitted * 2 >= f->o.in_flight);
 }
 
-enum status frontier_turn(struct engine *e, bool force, int64_t now,
-                          int64_t wall_ms, uint64_t *durable)
+static enum status turn(struct frontier *f, bool force, int64_t now,
+                        int64_t wall_ms, uint64_t *durable)
 {
-    struct frontier *f = (struct frontier *)e;
     enum status st;
 
-    if (durable != NULL)
-        *durable = 0;
     if (f->base->broken)
         return db_error(f->base->db);
     seen_store_poll(f->base);
@@ -198,20 +195,34 @@ enum status frontier_turn(struct engine *e, bool force, int64_t now,
 
 static enum status checkpoint(struct frontier *f,
                               const struct seen_store_checkpoint *c,
-                              int64_t now, int64_t wall_ms)
+                              int64_t now, int64_t wall_ms, uint64_t *durable)
 {
     enum status st = seen_store_prepare(f->base, c);
 
     if (st == STATUS_OK)
-        st = frontier_turn(&f->engine, true, now, wall_ms, NULL);
+        st = turn(f, true, now, wall_ms, durable);
     return st == STATUS_OK ? seen_store_save(f->base, c, wall_ms) : st;
+}
+
+enum status frontier_turn(struct engine *e, bool force, int64_t now,
+                          int64_t wall_ms, uint64_t *durable)
+{
+    const struct seen_store_checkpoint c = {.state = "running"};
+    struct frontier *f = (struct frontier *)e;
+
+    if (durable != NULL)
+        *durable = 0;
+    /* The caller asks for checkpoints by time. */
+    return !f->base->broken && seen_store_is_due(f->base)
+               ? checkpoint(f, &c, now, wall_ms, durable)
+               : turn(f, force, now, wall_ms, durable);
 }
 
 enum status frontier_checkpoint(struct engine *e, int64_t now, int64_t wall_ms)
 {
     const struct seen_store_checkpoint c = {.state = "running"};
 
-    return checkpoint((struct frontier *)e, &c, now, wall_ms);
+    return checkpoint((struct frontier *)e, &c, now, wall_ms, NULL);
 }
 
 enum status frontier_checkpoint_now(struct engine *e, const char *state,
@@ -219,7 +230,7 @@ enum status frontier_checkpoint_now(struct engine *e, const char *state,
 {
     const struct seen_store_checkpoint c = {state, clean, true};
 
-    return checkpoint((struct frontier *)e, &c, now, wall_ms);
+    return checkpoint((struct frontier *)e, &c, now, wall_ms, NULL);
 }
 
 enum status frontier_block(struct engine *e, struct bytes crawl,

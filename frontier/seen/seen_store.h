@@ -50,6 +50,8 @@ struct seen_store_options {
     unsigned db_share;    /* for pages of the database; 0: 4 */
     unsigned hot_share;   /* for the seen check's hot cache; 0: 40, less what
                              the filter uses */
+    uint64_t filter_lag;  /* URLs after which the filter's file is due; 0: by
+                             what it costs, 500,000 at least */
     /* Called before each commit, to make durable what the rows name; if it
      * fails, the commit fails. NULL: nothing to do. */
     enum status (*before_commit)(void *ctx);
@@ -78,6 +80,8 @@ struct seen_store {
     struct filter_stats filter_stats; /* as of filter_stats_at URLs */
     uint64_t filter_stats_at;         /* UINT64_MAX: never asked */
     uint64_t generation;              /* of the last checkpoint begun */
+    uint64_t saved_upto;              /* URLs that the last one begun, or the
+                                         filter's file, covers */
     uint64_t admitted;                /* URLs since the last commit */
     uint64_t next_step; /* next url count at which a filter_step is noted */
     uint64_t next_fit;  /* and at which the hot cache is fitted */
@@ -142,6 +146,9 @@ MUST_CHECK enum status seen_store_prepare(
 MUST_CHECK enum status seen_store_save(struct seen_store *s,
                                        const struct seen_store_checkpoint *c,
                                        int64_t wall_ms);
+/* Is a checkpoint due because of the URLs that came since the last one? A start
+ * after a kill takes a microsecond or two for each of them. */
+bool seen_store_is_due(const struct seen_store *s);
 /* Takes the result of a checkpoint that has ended meanwhile. */
 void seen_store_poll(struct seen_store *s);
 

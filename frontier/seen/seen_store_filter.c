@@ -321,8 +321,10 @@ enum status seen_store_bring_up(struct seen_store *s)
     s->filter_is_remote = traits_wanted(s)->remote;
     if (s->filter_is_remote)
         return open_remote(s);
-    if (load_filter(s, &covers, &damaged) == STATUS_OK)
+    if (load_filter(s, &covers, &damaged) == STATUS_OK) {
+        s->saved_upto = covers;
         return replay(s, covers, damaged);
+    }
     st = replay(s, last, false);
     return st == STATUS_OK ? make_filter(s) : st;
 }

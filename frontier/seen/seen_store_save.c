@@ -25,6 +25,8 @@
 #include "filter/checkpoint.h"
 #include "frontier/seen/seen_store_impl.h"
 
+#define LAG_LEAST UINT64_C(500000)
+
 struct seen_store_job {
     struct seen_store *s; /* only what never changes, and the filter */
     struct manifest manifest;
@@ -105,6 +107,22 @@ void seen_store_poll(struct seen_store *s)
                  "dir=%s", s->dir);
 }
 
+/* 100 octets for each URL are what the filter's file may cost. */
+static uint64_t filter_lag(const struct seen_store *s)
+{
+    uint64_t lag = s->o.memory / 4 / 100;
+
+    if (s->o.filter_lag > 0)
+        return s->o.filter_lag;
+    return lag > LAG_LEAST ? lag : LAG_LEAST;
+}
+
+bool seen_store_is_due(const struct seen_store *s)
+{
+    return s->filter != NULL && !s->filter_is_remote && s->job == NULL &&
+           frontier_store_last_id(s->store) - s->saved_upto >= filter_lag(s);
+}
+
 enum status seen_store_prepare(struct seen_store *s,
                                const struct seen_store_checkpoint *c)
 {
@@ -118,6 +136,7 @@ enum status seen_store_prepare(struct seen_store *s,
     } else if (seen_store_save_wait(s) != STATUS_OK) {
         log_warn("checkpoint failed; writing another", "dir=%s", s->dir);
     }
+    s->saved_upto = frontier_store_last_id(s->store);
     st = seen_store_touch(s);
     snprintf(generation, sizeof generation, "%llu",
              (unsigned long long)s->generation + 1);

@@ -61,6 +61,35 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
 }
 END_TEST
 
+/* Nobody asks for a checkpoint here. */
+START_TEST(a_checkpoint_follows_when_enough_urls_came)
+{
+    enum { LAG = 300, COMMIT = IN_FLIGHT * LINKS };
+    static struct sim s;
+    struct engine_stats st;
+    struct manifest m;
+
+    start(&s, 0);
+    s.e->ops->close(s.e);
+    s.o.store.filter_lag = LAG;
+    reopen(&s);
+    for (int i = 0; i < 2000; i++)
+        step(&s);
+    s.e->ops->stats(s.e, &st);
+    s.e->ops->close(s.e);
+    cut_flights(&s);
+    ck_assert_int_eq(manifest_load(in_dir("manifest"), &m), STATUS_OK);
+    ck_assert_uint_gt(st.urls, 2 * LAG);
+    /* It may have been under way when the next one was due. */
+    ck_assert_uint_gt(m.urls + 2 * (LAG + COMMIT), st.urls);
+    ck_assert_uint_le(m.generation, 1 + st.urls / LAG);
+    reopen(&s);
+    while (step(&s))
+        ;
+    finish(&s);
+}
+END_TEST
+
 START_TEST(a_store_behind_its_manifest_is_refused)
 {
     static struct sim s;
@@ -165,6 +194,7 @@ Suite *suite_frontier_disk(void)
     tcase_set_timeout(t, 30);
     tcase_add_checked_fixture(t, make_dir, remove_dir);
     tcase_add_test(t, a_missing_or_damaged_filter_file_is_rebuilt);
+    tcase_add_test(t, a_checkpoint_follows_when_enough_urls_came);
     tcase_add_test(t, a_store_behind_its_manifest_is_refused);
     tcase_add_test(
         t, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
