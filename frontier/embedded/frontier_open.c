@@ -65,7 +65,8 @@ static enum status open_parts(struct frontier *f, int64_t wall_ms)
     f->store = s->store;
     f->pages = s->pages;
     if (st == STATUS_OK)
-        st = frontier_open_last(f, seen_store_share(s, 1, 256 * KIB, 64 * MIB));
+        st =
+            frontier_open_last(f, seen_store_share(s, 2, 256 * KIB, 128 * MIB));
     if (st == STATUS_OK)
         st = link_store_open(&f->links, s->db);
     if (st == STATUS_OK)

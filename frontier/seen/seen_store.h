@@ -46,7 +46,7 @@ struct seen_store_options {
     /* DIGEST_SEED_SIZE octets for a new store; NULL: random ones. */
     const unsigned char *digest_seed;
     uint64_t memory;      /* bytes the frontier may hold, and 64ths of it: */
-    unsigned exact_share; /* for pages of the exact set; 0: 4 */
+    unsigned exact_share; /* for pages of the exact set; 0: 3 */
     unsigned db_share;    /* for pages of the database; 0: 4 */
     unsigned hot_share;   /* for the seen check's hot cache; 0: 40, less what
                              the filter uses */

@@ -57,7 +57,7 @@ uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
 
 struct seen_store_shares seen_store_shares(const struct seen_store_options *o)
 {
-    unsigned exact = o->exact_share > 0 ? o->exact_share : 4;
+    unsigned exact = o->exact_share > 0 ? o->exact_share : 3;
     unsigned db = o->db_share > 0 ? o->db_share : 4;
     unsigned hot = o->hot_share > 0 ? o->hot_share + 16 : HOT_AND_FILTER;
 
