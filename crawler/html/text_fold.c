@@ -11,9 +11,9 @@ void text_fold_begin(struct text_fold *t, struct buf *out, size_t most)
 
 struct bytes text_fold_get(const struct text_fold *t)
 {
-    return t->begin <= t->out->len
-               ? bytes_of(t->out->at + t->begin, t->out->len - t->begin)
-               : bytes_of("", 0);
+    struct bytes all = buf_bytes(t->out); /* never NULL */
+
+    return t->begin <= all.len ? bytes_skip(all, t->begin) : bytes_of("", 0);
 }
 
 static bool is_space(char c)
