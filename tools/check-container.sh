@@ -35,13 +35,14 @@ buildah add -q "$base" "$root" / >/dev/null
 buildah commit -q "$base" localhost/urlweir-base >/dev/null
 buildah rm "$base" >/dev/null
 
-buildah build -q --network host --build-arg BASE=localhost/urlweir-base \
+buildah build -q --format docker --network host --build-arg BASE=localhost/urlweir-base \
     -t localhost/urlweir -f packaging/Containerfile . >"$dir/build.log" 2>&1 ||
     { tail -n 20 "$dir/build.log"; exit 1; }
 
 inspect() { buildah inspect --type image --format "$1" localhost/urlweir; }
 [ "$(inspect '{{.OCIv1.Config.User}}')" = urlweir ] || fail "it runs as another user"
 inspect '{{.OCIv1.Config.Volumes}}' | grep -q /data || fail "no volume"
+inspect '{{.Docker.Config.Healthcheck}}' | grep -q healthz || fail "no health check"
 box=$(buildah from localhost/urlweir)
 run() { buildah run --user urlweir "$box" -- "$@"; }
 run urlweir --version | grep -qx "urlweir $version" || fail "the program"
