@@ -325,6 +325,15 @@ static void add_why(struct buf *line, const struct host_record *h)
         format_terminal(line, h->why);
 }
 
+static void add_connections(struct buf *line, const struct host_record *h)
+{
+    if (h->connections > 0)
+        buf_addf(line,
+                 ", %" PRId64 " connection%s, kept for %" PRId64 " response%s",
+                 h->connections, h->connections == 1 ? "" : "s", h->kept,
+                 h->kept == 1 ? "" : "s");
+}
+
 static bool print_host(void *ctx, const struct host_record *h)
 {
     struct buf line;
@@ -344,14 +353,10 @@ static bool print_host(void *ctx, const struct host_record *h)
         buf_add_str(&line, ": waits ");
         format_duration(&line, h->due_ms - clock_wall_ms());
     }
-    if (h->connections > 0)
-        buf_addf(&line,
-                 ", %" PRId64 " connection%s, kept for %" PRId64 " response%s",
-                 h->connections, h->connections == 1 ? "" : "s", h->kept,
-                 h->kept == 1 ? "" : "s");
     if (h->limit > 0)
         buf_addf(&line, ", limit %" PRIu64 ": %" PRIu64 " done", h->limit,
                  h->completed);
+    add_connections(&line, h);
     printf("%10" PRIu64 "  %s\n", h->queued, buf_str(&line));
     buf_fini(&line);
     return true;
