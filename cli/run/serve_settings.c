@@ -109,7 +109,7 @@ const struct option_table serve_options =
 const struct usage serve_usage = {
     .name = "serve",
     .synopsis =
-        "serve DIR|--cluster URL [--listen HOST:PORT] [--http HOST:PORT] "
+        "serve DIR|--cluster=URL [--listen HOST:PORT] [--http HOST:PORT] "
         "[--token-file FILE] [--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
