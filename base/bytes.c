@@ -122,3 +122,18 @@ bool bytes_is_utf8(struct bytes a)
     }
     return true;
 }
+
+bool bytes_from_hex(struct bytes text, unsigned char *out, size_t n)
+{
+    if (text.len / 2 != n || text.len % 2 != 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        int high = ascii_hex(text.at[2 * i]),
+            low = ascii_hex(text.at[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (unsigned char)(high * 16 + low);
+    }
+    return true;
+}

@@ -63,4 +63,8 @@ bool bytes_is_utf8(struct bytes a);
  * empty; 0: there is none. */
 size_t bytes_utf8_length(struct bytes a);
 
+/* Writes the `n` octets that are written in hexadecimal digits. False: the text
+ * is anything but twice as many of these; `out` is then undefined. */
+bool bytes_from_hex(struct bytes text, unsigned char *out, size_t n);
+
 #endif

@@ -29,6 +29,7 @@ frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
 frontier/hosts: base/* storage/* frontier
 frontier/cluster: base/* storage/* frontier frontier/url frontier/seen
+frontier/cluster_check: base/* storage/* frontier frontier/url frontier/seen frontier/cluster
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/shared: base/* frontier

@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "cli/report/json_fields.h"
-#include "frontier/cluster/cluster_find.h"
 #include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_check/cluster_find.h"
 #include "frontier/reader.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"

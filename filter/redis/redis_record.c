@@ -75,16 +75,7 @@ static bool take_seed(const redisReply *r, struct redis_record *out)
     out->has_seed = b.len > 0;
     if (!out->has_seed)
         return true;
-    if (b.len != 2 * DIGEST_SEED_SIZE)
-        return false;
-    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
-        int high = ascii_hex(b.at[2 * i]), low = ascii_hex(b.at[2 * i + 1]);
-
-        if (high < 0 || low < 0)
-            return false;
-        out->seed[i] = (unsigned char)(high * 16 + low);
-    }
-    return true;
+    return bytes_from_hex(b, out->seed, DIGEST_SEED_SIZE);
 }
 
 static bool take_geometry(const redisReply *r, const char *bits, const char *k,

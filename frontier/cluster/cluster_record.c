@@ -34,20 +34,6 @@ struct record {
     struct buf *settings;
 };
 
-static bool read_seed(struct bytes text, unsigned char *seed)
-{
-    if (text.len != (size_t)2 * DIGEST_SEED_SIZE)
-        return false;
-    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
-        int hi = ascii_hex(text.at[2 * i]), lo = ascii_hex(text.at[2 * i + 1]);
-
-        if (hi < 0 || lo < 0)
-            return false;
-        seed[i] = (unsigned char)(hi * 16 + lo);
-    }
-    return true;
-}
-
 static enum status read_field(struct record *rec, struct bytes name,
                               struct bytes value)
 {
@@ -58,7 +44,7 @@ static enum status read_field(struct record *rec, struct bytes name,
     if (bytes_is(name, "shards"))
         rec->shards = (unsigned)strtoul(value.at, NULL, 10);
     if (bytes_is(name, "seed"))
-        rec->has_seed = read_seed(value, rec->seed);
+        rec->has_seed = bytes_from_hex(value, rec->seed, DIGEST_SEED_SIZE);
     if (bytes_is(name, "state")) {
         rec->begun = bytes_is(value, "begun");
         rec->moved = bytes_is(value, "moved");

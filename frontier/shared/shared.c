@@ -166,20 +166,6 @@ struct record {
     bool has_seed;
 };
 
-static bool read_seed(struct bytes text, unsigned char *seed)
-{
-    if (text.len != (size_t)2 * DIGEST_SEED_SIZE)
-        return false;
-    for (size_t i = 0; i < DIGEST_SEED_SIZE; i++) {
-        int hi = ascii_hex(text.at[2 * i]), lo = ascii_hex(text.at[2 * i + 1]);
-
-        if (hi < 0 || lo < 0)
-            return false;
-        seed[i] = (unsigned char)(hi * 16 + lo);
-    }
-    return true;
-}
-
 static void record_came(void *ctx, enum status st, const redisReply *r)
 {
     struct record *rec = ctx;
@@ -205,7 +191,7 @@ static void record_came(void *ctx, enum status st, const redisReply *r)
             !redis_url_number(value, SHARED_SHARDS_MOST, &rec->shards))
             rec->st = STATUS_DAMAGED;
         if (bytes_is(name, "seed"))
-            rec->has_seed = read_seed(value, rec->seed);
+            rec->has_seed = bytes_from_hex(value, rec->seed, DIGEST_SEED_SIZE);
     }
 }
 

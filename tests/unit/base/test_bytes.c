@@ -80,6 +80,21 @@ START_TEST(hexadecimal_digits_have_values)
 }
 END_TEST
 
+START_TEST(octets_are_read_from_twice_as_many_digits)
+{
+    static const char *const refused[] = {"00ffa",    "00ffa",  "00ffa55",
+                                          "00ffa50g", "0 ffa5", "00ffa5a5",
+                                          ""};
+    unsigned char out[3];
+
+    ck_assert(bytes_from_hex(bytes_of_str("00Ffa5"), out, 3));
+    ck_assert_int_eq(memcmp(out, "\x00\xff\xa5", 3), 0);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ck_assert(!bytes_from_hex(bytes_of_str(refused[i]), out, 3));
+    ck_assert(bytes_from_hex(bytes_of_str(""), out, 0));
+}
+END_TEST
+
 /* As in <ctype.h> in the C locale, with nothing above 0x7f. */
 START_TEST(classes_are_those_of_ascii)
 {
@@ -107,6 +122,7 @@ Suite *suite_bytes(void)
     tcase_add_test(t, never_reads_past_the_end);
     tcase_add_test(t, a_suffix_is_the_end_or_all_of_it);
     tcase_add_test(t, hexadecimal_digits_have_values);
+    tcase_add_test(t, octets_are_read_from_twice_as_many_digits);
     tcase_add_test(t, classes_are_those_of_ascii);
     suite_add_tcase(s, t);
     return s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_steer.c - settings, pauses and stops of all workers. */
-#include "frontier/cluster/cluster_find.h"
 #include "frontier/cluster/cluster_orders.h"
 #include "frontier/cluster/cluster_steer.h"
 #include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_check/cluster_find.h"
 #include "tests/unit/frontier/cluster/cluster_rig.h"
 
 static struct cluster_store *join(void)

@@ -12,7 +12,7 @@
 
 #include "frontier/cluster/cluster_answer.h"
 #include "frontier/cluster/cluster_impl.h"
-#include "frontier/cluster/cluster_verify.h"
+#include "frontier/cluster_check/cluster_verify.h"
 
 /* Passes first mend what is in a wrong place, and then the counts. */
 enum verify_pass { VERIFY_LOOK, VERIFY_PLACES, VERIFY_COUNTS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_find.c - where a URL is in a crawl in a cluster. */
-#include "frontier/cluster/cluster_find.h"
+#include "frontier/cluster_check/cluster_find.h"
 
 #include <inttypes.h>
 #include <stdio.h>

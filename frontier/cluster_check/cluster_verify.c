@@ -8,13 +8,13 @@
  * is a second pass. A repair looks, mends places, mends counts, and looks
  * again.
  */
-#include "frontier/cluster/cluster_verify.h"
+#include "frontier/cluster_check/cluster_verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontier/cluster/cluster_verify_impl.h"
+#include "frontier/cluster_check/cluster_verify_impl.h"
 
 #define BUCKETS_AT_ONCE  64
 #define MISPLACED_MOST   1000

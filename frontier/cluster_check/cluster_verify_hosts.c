@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/cluster/cluster_verify_impl.h"
+#include "frontier/cluster_check/cluster_verify_impl.h"
 
 #define AT_ONCE     48 /* hosts: replies are bounded */
 #define ADRIFT_MOST 65536
