@@ -114,7 +114,8 @@ static void write_plain(struct html_filter *f, struct bytes name,
     *to = ' ';
     memcpy(to + 1, name.at, name.len);
     to += name.len + 1;
-    memcpy(to, "=\"", 2);
+    to[0] = '=';
+    to[1] = '"';
     memcpy(to + 2, value.at, value.len);
     to[2 + value.len] = '"';
     buf_grew(&f->markup, name.len + value.len + 4);

@@ -68,7 +68,7 @@ static uint64_t seq_of(const struct change *c)
 
 static struct change change_of(uint64_t url, uint64_t seq)
 {
-    struct change c;
+    struct change c = {.url = {0}};
 
     packed_put(c.url, url, OCTETS);
     packed_put(c.seq, seq, OCTETS);
