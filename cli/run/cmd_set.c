@@ -32,8 +32,10 @@ const struct usage set_usage = {
         "include, exclude and others, by the names of their options. A list "
         "is replaced by the values that are given, `exclude=` by none. They "
         "are kept over restarts. Of a crawl in a cluster they are for all "
-        "workers, which heed them within seconds. What cannot change while a "
-        "crawl runs is refused; nothing is changed then.",
+        "workers, which heed them within seconds, also if a worker's directory "
+        "is given; those of a machine, such as limit-rate, are set with the "
+        "directory, for that worker alone. What cannot change while a crawl "
+        "runs is refused; nothing is changed then.",
     .table = &table,
     .least = 2,
     .most = SIZE_MAX,
@@ -91,6 +93,17 @@ static void add_value(struct buf *out, const json_t *value)
     free(text);
 }
 
+/* ", for all workers": of a crawl in a cluster. */
+static const char *whom(const json_t *one)
+{
+    const char *is = json_string_value(json_object_get(one, "for"));
+
+    if (is == NULL)
+        return "";
+    return strcmp(is, "crawl") == 0 ? ", for all workers"
+                                    : ", for this worker alone";
+}
+
 /* "delay: 1s, now 2s" */
 static void print_changed(const json_t *answer)
 {
@@ -105,6 +118,7 @@ static void print_changed(const json_t *answer)
         add_value(&line, json_object_get(one, "before"));
         buf_add_str(&line, ", now ");
         add_value(&line, json_object_get(one, "after"));
+        buf_add_str(&line, whom(one));
         puts(buf_str(&line));
         buf_fini(&line);
     }

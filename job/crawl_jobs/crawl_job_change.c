@@ -321,8 +321,12 @@ static enum status keep(const struct crawl_job *m,
     return st;
 }
 
+/* `theirs`: settings that go to the cluster, which *shared tells of. Nothing is
+ * changed anywhere unless all of them can be. */
 static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
-                               const struct settings_call *c, struct buf *why)
+                               const struct settings_call *c,
+                               const json_t *theirs, json_t **shared,
+                               struct buf *why)
 {
     struct crawl_setup made;
     unsigned parts;
@@ -332,7 +336,9 @@ static enum status set_running(struct crawl_job *m, struct crawl_settings *s,
         return st;
     if (crawl_setup_make(&made, s, why) != STATUS_OK)
         st = STATUS_ARG;
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && json_object_size(theirs) > 0)
+        st = crawl_jobs_set_cluster(m->now.cluster, theirs, shared, why);
+    if (st == STATUS_OK && json_object_size(c->in) > 0)
         st = keep(m, c, why);
     if (st == STATUS_OK && parts != 0)
         st = crawl_job_apply_running(m, s, &made, parts);
@@ -358,22 +364,72 @@ static enum status set_stopped(const struct crawl_settings *before,
     return st == STATUS_OK ? settings_save(s) : st;
 }
 
-/* Most settings of a worker are in its cluster. */
-static enum status check_own(const struct crawl_settings *before,
-                             const struct crawl_settings *s, struct buf *why)
-{
-    const char *theirs =
-        before->cluster != NULL ? cluster_settings_changed(before, s) : NULL;
+/* ---- both ---- */
 
-    if (theirs == NULL)
-        return STATUS_OK;
-    buf_addf(why,
-             "%s: it is a setting of all workers; change it with `urlweir "
-             "set ",
-             theirs);
-    cluster_url_show(before->cluster, why);
-    buf_add_char(why, '`');
-    return STATUS_ARG;
+/* Takes those settings out of `in` that all workers share. */
+static json_t *take_shared(json_t *in)
+{
+    json_t *theirs = json_object(), *value;
+    const char *name;
+    void *rest;
+
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach_safe(in, rest, name, value)
+    {
+        size_t i = option_find(&crawl_options, bytes_of_str(name));
+
+        if (i < crawl_options.count &&
+            !cluster_settings_are_own(&crawl_options.spec[i])) {
+            json_object_set(theirs, name, value);
+            json_object_del(in, name);
+        }
+    }
+    return theirs;
+}
+
+static json_t *changed_json(const struct crawl_settings *before,
+                            const struct crawl_settings *s, json_t *shared)
+{
+    json_t *out = shared != NULL ? shared : json_pack("{s:[]}", "changed"),
+           *own = settings_changed_json(before, s);
+
+    if (before->cluster != NULL)
+        settings_changed_are_for(own, "worker");
+    json_array_extend(json_object_get(out, "changed"), own);
+    json_decref(own);
+    return out;
+}
+
+static enum status change_settings(struct crawl_job *m,
+                                   const struct crawl_settings *before,
+                                   const struct settings_call *c,
+                                   const json_t *theirs, json_t **out,
+                                   struct buf *why)
+{
+    struct crawl_settings s;
+    json_t *shared = NULL;
+    enum status st;
+
+    option_copy(&crawl_options, &s, before, sizeof s);
+    for (size_t i = 0; i < crawl_options.count; i++)
+        s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
+    st = crawl_job_apply(&s, c->in, c->base, why);
+    if (st == STATUS_OK)
+        st = m != NULL ? set_running(m, &s, c, theirs, &shared, why)
+                       : set_stopped(before, &s, why);
+    if (st != STATUS_OK) {
+        json_decref(shared);
+        settings_fini(&s);
+        return st;
+    }
+    *out = changed_json(before, &s, shared);
+    if (m == NULL) {
+        settings_fini(&s);
+        return st;
+    }
+    settings_fini(&m->now);
+    m->now = s;
+    return st;
 }
 
 enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
@@ -381,8 +437,9 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
                                    struct buf *why)
 {
     const struct crawl_jobs *h = ctx;
-    const struct settings_call c = {in, h != NULL ? h->dir : NULL};
-    struct crawl_settings before, s;
+    struct settings_call c = {NULL, h != NULL ? h->dir : NULL};
+    struct crawl_settings before;
+    json_t *own, *theirs = NULL;
     enum status st = STATUS_OK;
 
     if (m != NULL)
@@ -391,25 +448,12 @@ enum status crawl_job_set_settings(void *ctx, struct crawl_job *m,
         st = crawl_job_load(&before, dir, why);
     if (st != STATUS_OK)
         return st;
-    option_copy(&crawl_options, &s, &before, sizeof s);
-    for (size_t i = 0; i < crawl_options.count; i++)
-        s.from[i] = OPTION_FROM_CRAWL; /* the new value outranks it */
-    st = crawl_job_apply(&s, c.in, c.base, why);
-    if (st == STATUS_OK)
-        st = check_own(&before, &s, why);
-    if (st == STATUS_OK)
-        st = m != NULL ? set_running(m, &s, &c, why)
-                       : set_stopped(&before, &s, why);
-    if (st == STATUS_OK) {
-        *out =
-            json_pack("{s:o}", "changed", settings_changed_json(&before, &s));
-        if (m != NULL) {
-            settings_fini(&m->now);
-            m->now = s;
-            memset(&s, 0, sizeof s);
-        }
-    }
+    c.in = own = json_copy(in);
+    if (before.cluster != NULL)
+        theirs = take_shared(own);
+    st = change_settings(m, &before, &c, theirs, out, why);
+    json_decref(theirs);
+    json_decref(own);
     settings_fini(&before);
-    settings_fini(&s);
     return st;
 }

@@ -166,6 +166,7 @@ static enum status change(struct cluster_store *to,
                           json_t **out, uint64_t *version, struct buf *why)
 {
     struct crawl_settings s;
+    json_t *changed;
     enum status st;
 
     option_copy(&crawl_options, &s, before, sizeof s);
@@ -177,9 +178,12 @@ static enum status change(struct cluster_store *to,
     if (st == STATUS_OK && (st = store(to, &s, version)) != STATUS_OK &&
         st != STATUS_AGAIN)
         buf_addf(why, "the cluster: %s", status_text(st));
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
+        changed = settings_changed_json(before, &s);
+        settings_changed_are_for(changed, "crawl");
         *out = json_pack("{s:I, s:o}", "settings_version", (json_int_t)*version,
-                         "changed", settings_changed_json(before, &s));
+                         "changed", changed);
+    }
     settings_fini(&s);
     return st;
 }

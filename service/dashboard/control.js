@@ -225,6 +225,8 @@ function changedSettings(values, before) {
     return changed;
 }
 
+const WHOM = {crawl: ' for all workers', worker: ' for this worker alone'}; // in a cluster
+
 export async function settings(name, isOpen) {
     let before;
     try {
@@ -247,8 +249,9 @@ export async function settings(name, isOpen) {
             const changed = changedSettings(v, before);
             if (Object.keys(changed).length === 0)
                 throw new Error('Nothing is changed.');
-            await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
-            say(`${name}: ${Object.entries(changed).map(([what, now]) => `${what} ${before[what] ?? 'none'} → ${now}`).join(', ')}`);
+            const {changed: done} = await change('PATCH', crawlPath(name, '/settings'), changed, 'admin');
+            const whom = (what) => WHOM[done.find((c) => c.name === what)?.for] ?? '';
+            say(`${name}: ${Object.entries(changed).map(([what, now]) => `${what} ${before[what] ?? 'none'} → ${now}${whom(what)}`).join(', ')}`);
             return true;
         },
     });

@@ -110,6 +110,34 @@ def gaps(crawl, since):
     return out
 
 
+def through_a_worker(crawl):
+    """Given a worker's directory, a setting of the crawl goes to the cluster, that of
+    a machine stays there; nothing is changed unless both can be. Version 2 holds."""
+    here, there = crawl.directory(1), crawl.directory(0)
+    for words, code, text in (
+            (["limit-rate=100M", "timeout=3s"], 2, "timeout: it cannot change"),
+            (["memory=1G", "delay=3s"], 2, "memory: it cannot change"),
+            (["limit-rate=100M", "depth=3"], 1, "--depth does not work with --cluster")):
+        out = run("set", here, *words, code=code)
+        expect(text in out, f"{words}: {out}")
+    expect(status(crawl)["settings_version"] == 2, "a refused change")
+    out = run("set", here, "limit-rate=100M", "delay=900ms")
+    expect("delay: 1s, now 900ms, for all workers\n" in out and
+           "limit-rate: none, now 100M, for this worker alone\n" in out, out)
+    wait_for(lambda: in_force(crawl, 3), "a change through a worker")
+    wait_for(lambda: "delay: 900ms" in settings_of(there), "the other's directory")
+    expect("100M" in settings_of(here) and "100M" not in settings_of(there),
+           settings_of(there))
+    got = json.loads(run("set", there, "delay=800ms", "--json"))
+    expect(got == {"settings_version": 4, "changed": [{
+        "name": "delay", "before": "900ms", "after": "800ms", "for": "crawl"}]}, got)
+
+
+def settings_of(directory):
+    with open(directory + "/urlweir-settings.yaml", encoding="utf-8") as f:
+        return f.read()
+
+
 def changed(where):
     """All workers obey new settings, those that come later, too."""
     with crawling(where, 2, pages=0) as crawl:
@@ -132,10 +160,8 @@ def changed(where):
                 (["delay=2s", "timeout=3s"], 2, "timeout")):
             out = run("set", crawl.url, *words, code=code)
             expect(text in out, f"{words}: {out}")
-        out = run("set", crawl.directory(1), "delay=2s", code=1)
-        expect("delay: it is a setting of all workers" in out, out)
         expect(status(crawl)["settings_version"] == 2, "a refused change")
-        run("set", crawl.directory(1), "limit-rate=100M")
+        through_a_worker(crawl)
         change(crawl, "exclude=/p[0-9]*7$", "delay=50ms")
         before = len(crawl.web.requests)
         crawl.web.end()
@@ -143,8 +169,7 @@ def changed(where):
         after = {p for _, p, _, _ in crawl.web.requests[before + 3 * 8:]}
         expect(after and not any(p.endswith("7") for p in after), sorted(after)[:9])
         expect(status(crawl)["state"] == "finished", "its end")
-        with open(crawl.directory(0) + "/urlweir-settings.yaml", encoding="utf-8") as f:
-            expect("50ms" in f.read(), "the settings of a worker")
+        expect("50ms" in settings_of(crawl.directory(0)), "the settings of a worker")
         crawl.web.close()
 
 
