@@ -45,7 +45,7 @@ static void fill_shares(const struct memory_plan *p, const json_t *live,
     share[HOT] = filter < p->store.hot ? p->store.hot - filter : 0;
     share[EXACT] = p->store.exact + p->store.delta;
     share[DATABASE] = p->store.database;
-    share[QUEUES] = p->queues;
+    share[QUEUES] = p->store.queues;
     share[CONNECTIONS] = spare > p->connections ? spare : p->connections;
     share[BODIES] = p->bodies;
     share[REST] = p->rest;

@@ -379,10 +379,12 @@ enum status external_grant(struct engine *e, const struct external_request *a,
 enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 {
     const struct served_queue_row row = {
-        .removed_upto = h->removed_upto,
-        .delay_ms = h->set_delay >= 0 ? h->set_delay / NS_PER_MS : -1,
-        .completed_most = h->set_limit,
-        .completed = h->done};
+        .removed_upto = host_extra(h)->removed_upto,
+        .delay_ms = host_extra(h)->set_delay >= 0
+                        ? host_extra(h)->set_delay / NS_PER_MS
+                        : -1,
+        .completed_most = host_extra(h)->set_limit,
+        .completed = host_extra(h)->done};
     enum status st = external_open(f);
 
     return st == STATUS_OK
@@ -436,14 +438,17 @@ static void take_queue(void *ctx, uint32_t queue,
     if (queue > frontier_store_queue_count(f->store))
         return;
     if (row->delay_ms >= 0)
-        frontier_host(f, queue)->set_delay =
+        host_extra_of(frontier_host(f, queue))->set_delay =
             clock_earlier(row->delay_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS;
     if (row->completed_most > 0) {
-        frontier_host(f, queue)->set_limit = row->completed_most;
-        frontier_host(f, queue)->done = row->completed;
+        struct host_extra *x = host_extra_of(frontier_host(f, queue));
+
+        x->set_limit = row->completed_most;
+        x->done = row->completed;
     }
     if (row->removed_upto > 0 && frontier_store_pending(f->store, queue) > 0)
-        frontier_host(f, queue)->removed_upto = row->removed_upto;
+        host_extra_of(frontier_host(f, queue))->removed_upto =
+            row->removed_upto;
 }
 
 enum status external_restore(struct frontier *f, int64_t now, int64_t wall_ms)

@@ -215,20 +215,22 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
 {
     struct frontier *f = (struct frontier *)e;
     const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
-    struct host_queue none = {.own_delay = -1, .set_delay = -1};
+    struct host_queue none = {.own_delay = -1};
+    const struct host_extra *x;
 
     *out = (struct external_queue){.pending =
                                        frontier_store_pending(f->store, queue)};
     if (h == NULL)
         h = &none;
+    x = host_extra(h);
     out->leased = h->leased;
-    out->limit = h->set_limit;
-    out->set_delay = h->set_delay;
-    if (h->blocked_until > now)
-        out->blocked_for = h->blocked_until - now;
+    out->limit = x->set_limit;
+    out->set_delay = x->set_delay;
+    if (x->blocked_until > now)
+        out->blocked_for = x->blocked_until - now;
     out->polite_for = clock_later(host_queue_polite(h) - now, 0);
     out->delay =
-        clock_later(h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay,
+        clock_later(x->set_delay >= 0 ? x->set_delay : f->o.schedule.delay,
                     h->own_delay);
     frontier_get_reach(h, &out->reach);
 }

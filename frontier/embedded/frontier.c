@@ -119,6 +119,25 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
     }
 }
 
+static uint64_t memory_of_hosts(const struct frontier *f)
+{
+    return f->host_count * HOST_OCTETS + f->host_room * sizeof *f->hosts +
+           link_sketch_memory(f->ordering.links) + frontier_refresh_memory(f) +
+           history_memory(f->history);
+}
+
+/* Whenever a 64th of the hosts has come or gone. */
+static void tell_of_hosts(struct frontier *f)
+{
+    uint64_t told = f->hosts_told, step = told / 64 + 1024;
+
+    if (f->host_count < told + step && f->host_count + step > told)
+        return;
+    f->hosts_told = f->host_count;
+    seen_store_note_queues(f->base, memory_of_hosts(f) +
+                                        frontier_store_memory(f->store));
+}
+
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st;
@@ -147,6 +166,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
     f->uncommitted = 0;
     f->urgent = false;
     forget_idle_hosts(f, now);
+    tell_of_hosts(f);
     return STATUS_OK;
 }
 
@@ -241,6 +261,7 @@ enum status frontier_block(struct engine *e, struct bytes crawl,
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
     struct engine_host_news none = {.crawl_delay_ms = -2, .retry_after_ms = -1};
     struct host_queue *h;
+    struct host_extra *x;
     enum status st;
 
     if (queue == 0)
@@ -249,8 +270,9 @@ enum status frontier_block(struct engine *e, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    h->blocked_until = until;
-    h->why_blocked = until > now ? frontier_by_person : NULL;
+    x = host_extra_of(h);
+    x->blocked_until = until;
+    x->why_blocked = until > now ? frontier_by_person : NULL;
     if (until <= now)
         frontier_reach_again(h);
     st = frontier_host_news(f, h, &none, now, wall_ms);
@@ -274,7 +296,7 @@ enum status frontier_delay(struct engine *e, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    h->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
+    host_extra_of(h)->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter delay applies from now on */
         h->next_due = latest;
@@ -305,9 +327,7 @@ struct engine_memory frontier_memory(struct engine *e)
 {
     struct frontier *f = (struct frontier *)e;
     struct engine_memory m = seen_store_memory(f->base);
-    uint64_t own = f->host_count * HOST_OCTETS + f->host_room * 8 +
-                   link_sketch_memory(f->ordering.links) +
-                   frontier_refresh_memory(f) + history_memory(f->history);
+    uint64_t own = memory_of_hosts(f);
 
     m.queues += own;
     m.all += own;

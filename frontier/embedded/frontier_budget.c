@@ -45,15 +45,16 @@ bool frontier_budget_counts(const struct frontier *f)
 
 static struct budget_spent spent_of(const struct host_queue *h)
 {
-    const struct domain *d = h->domain;
+    const struct host_spent *own = host_spent(h);
+    const struct domain *d = own->domain;
     struct budget_spent s = {
-        .host_pages = h->counted,
-        .host_octets = h->octets,
-        .host_sources = source_bits_count(h->sources),
+        .host_pages = own->pages,
+        .host_octets = own->octets,
+        .host_sources = source_bits_count(own->sources),
     };
 
     if (d != NULL) {
-        s.domain_pages = d->pages + (d->leased - h->domain_leased);
+        s.domain_pages = d->pages + (d->leased - own->domain_leased);
         s.domain_sources = source_bits_count(&d->sources);
     }
     return s;
@@ -109,55 +110,58 @@ static struct domain *domain_of(struct frontier *f, const struct host_queue *h)
 
 void frontier_budget_join(struct frontier *f, struct host_queue *h)
 {
+    struct host_spent *own;
     struct domain *d;
 
-    if (f->o.budgets.domain_pages == 0 || h->domain != NULL)
+    if (f->o.budgets.domain_pages == 0 || host_spent(h)->domain != NULL)
         return;
-    h->domain = d = domain_of(f, h);
-    h->domain_next = d->hosts;
+    own = host_spent_of(h);
+    own->domain = d = domain_of(f, h);
+    own->domain_next = d->hosts;
     d->hosts = h;
-    d->pages += h->counted;
+    d->pages += own->pages;
     d->leased += h->leased;
-    h->domain_leased = h->leased;
-    if (h->sources != NULL)
-        (void)source_bits_join(&d->sources, h->sources);
+    own->domain_leased = h->leased;
+    if (own->sources != NULL)
+        (void)source_bits_join(&d->sources, own->sources);
 }
 
 void frontier_budget_leave(struct host_queue *h)
 {
+    struct host_spent *own = h->spent;
     struct host_queue **at;
 
-    if (h->domain == NULL)
+    if (own == NULL || own->domain == NULL)
         return;
-    for (at = &h->domain->hosts; *at != h;)
-        at = &(*at)->domain_next;
-    *at = h->domain_next;
-    h->domain->pages -= h->counted;
-    h->domain->leased -= h->domain_leased;
-    h->domain = NULL;
+    for (at = &own->domain->hosts; *at != h;)
+        at = &(*at)->spent->domain_next;
+    *at = own->domain_next;
+    own->domain->pages -= own->pages;
+    own->domain->leased -= own->domain_leased;
+    own->domain = NULL;
 }
 
 static void look_at_others(struct frontier *f, const struct host_queue *h)
 {
-    struct domain *d = h->domain;
+    struct domain *d = host_spent(h)->domain;
 
     if (!d->full)
         return;
     d->full = false; /* first: each of them looks as well */
-    for (struct host_queue *o = d->hosts; o != NULL; o = o->domain_next)
+    for (struct host_queue *o = d->hosts; o != NULL; o = o->spent->domain_next)
         if (o != h)
             frontier_reschedule(f, o);
 }
 
 void frontier_budget_look(struct frontier *f, struct host_queue *h)
 {
-    struct domain *d = h->domain;
+    struct domain *d = host_spent(h)->domain;
     uint64_t left;
 
     if (d == NULL)
         return;
-    d->leased += (uint64_t)h->leased - h->domain_leased;
-    h->domain_leased = h->leased;
+    d->leased += (uint64_t)h->leased - h->spent->domain_leased;
+    h->spent->domain_leased = h->leased;
     left = domain_left(f, h);
     if (left == 0)
         d->full = true;
@@ -171,12 +175,14 @@ void frontier_budget_restore(struct frontier *f, struct host_queue *h,
                              const struct queue_state *s)
 {
     frontier_budget_leave(h);
-    h->counted = s->fetched;
-    h->octets = s->octets;
+    if (s->fetched > 0 || s->octets > 0 || s->linked || h->spent != NULL) {
+        host_spent_of(h)->pages = s->fetched;
+        h->spent->octets = s->octets;
+    }
     if (s->linked) {
-        free(h->sources);
-        h->sources = xcalloc(1, sizeof *h->sources);
-        memcpy(h->sources->octet, s->sources, sizeof s->sources);
+        free(h->spent->sources);
+        h->spent->sources = xcalloc(1, sizeof *h->spent->sources);
+        memcpy(h->spent->sources->octet, s->sources, sizeof s->sources);
     }
     frontier_budget_join(f, h);
 }
@@ -184,22 +190,25 @@ void frontier_budget_restore(struct frontier *f, struct host_queue *h,
 void frontier_budget_spend(struct frontier *f, struct host_queue *h,
                            uint64_t pages, uint64_t octets)
 {
+    struct host_spent *spent;
+
     if (!frontier_budget_counts(f))
         return;
-    h->counted += pages;
-    h->octets += octets;
-    if (h->domain != NULL)
-        h->domain->pages += pages;
+    spent = host_spent_of(h);
+    spent->pages += pages;
+    spent->octets += octets;
+    if (spent->domain != NULL)
+        spent->domain->pages += pages;
 }
 
 enum status frontier_budget_return(struct frontier *f, struct host_queue *h,
                                    int64_t now, int64_t wall_ms)
 {
-    if (h->counted == 0)
+    if (host_spent(h)->pages == 0)
         return STATUS_OK;
-    h->counted--;
-    if (h->domain != NULL)
-        h->domain->pages--;
+    h->spent->pages--;
+    if (h->spent->domain != NULL)
+        h->spent->domain->pages--;
     return frontier_remember(f, h, now, wall_ms);
 }
 
@@ -208,14 +217,16 @@ enum status frontier_budget_return(struct frontier *f, struct host_queue *h,
 static enum status note_source(struct frontier *f, struct host_queue *h,
                                uint64_t source, int64_t now, int64_t wall_ms)
 {
+    struct host_spent *own = host_spent_of(h);
     enum status st;
 
-    if (h->sources == NULL)
-        h->sources = xcalloc(1, sizeof *h->sources);
-    if (!source_bits_add(h->sources, source))
+    if (own->sources == NULL)
+        own->sources = xcalloc(1, sizeof *own->sources);
+    if (!source_bits_add(own->sources, source))
         return STATUS_OK;
     st = frontier_remember(f, h, now, wall_ms);
-    if (h->domain != NULL && source_bits_join(&h->domain->sources, h->sources))
+    if (own->domain != NULL &&
+        source_bits_join(&own->domain->sources, own->sources))
         look_at_others(f, h);
     frontier_reschedule(f, h);
     return st;

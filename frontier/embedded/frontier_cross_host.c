@@ -28,6 +28,7 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
                                     uint64_t id, struct bytes key)
 {
     struct bytes crawl, own;
+    struct host_extra *x;
     uint32_t queue;
     enum status st;
 
@@ -35,12 +36,13 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
     st = frontier_store_queue(f->store, crawl, key, &queue);
     if (st != STATUS_OK || queue == h->queue)
         return st;
-    if (h->cross_refresh) /* it stays due */
-        (void)host_queue_drop_retry(h, h->cross_id);
+    if (host_extra(h)->cross_refresh) /* it stays due */
+        (void)host_queue_drop_retry(h, host_extra(h)->cross_id);
     frontier_refresh_end_cross(f, h);
-    h->cross_to = queue;
-    h->cross_id = id;
-    h->cross_due = INT64_MIN;
+    x = host_extra_of(h);
+    x->cross_to = queue;
+    x->cross_id = id;
+    x->cross_due = INT64_MIN;
     return STATUS_OK;
 }
 
@@ -62,15 +64,15 @@ static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
     struct politeness_group *m = h->group;
     bool busy = h->leased + h->guests >= f->o.conns_per_host ||
                 (m != NULL && m->leased >= f->o.conns_per_host);
-    int64_t due = clock_later(h->next_due, h->blocked_until);
+    int64_t due = clock_later(h->next_due, host_extra(h)->blocked_until);
 
     if (m != NULL)
         due = clock_later(due, clock_later(m->next_due, m->blocked_until));
     if (!busy)
         return due;
-    h->expects_until = now + 2 * LOOK_AGAIN;
+    host_extra_of(h)->expects_until = now + 2 * LOOK_AGAIN;
     if (m != NULL)
-        m->expects_until = h->expects_until;
+        m->expects_until = host_extra(h)->expects_until;
     frontier_reschedule(f, h);
     return clock_later(due, now + LOOK_AGAIN);
 }
@@ -84,7 +86,8 @@ static void begin(struct frontier *f, struct lease_record *l,
                               &l->lease.robots_host);
     l->asked = to;
     to->guests++;
-    to->expects_until = 0;
+    if (to->extra != NULL)
+        to->extra->expects_until = 0;
     if (to->group != NULL) {
         to->group->leased++;
         to->group->expects_until = 0;
@@ -96,25 +99,26 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
                                       int64_t now, int64_t wall_ms,
                                       struct lease_record **out)
 {
-    struct host_queue *to = frontier_host(f, h->cross_to);
-    uint64_t id = h->cross_id;
+    struct host_extra *x = host_extra_of(h);
+    struct host_queue *to = frontier_host(f, x->cross_to);
+    uint64_t id = x->cross_id;
     enum status st = find_machine(f, to);
     bool again;
 
     if (st != STATUS_OK)
         return st;
     if (!host_queue_drop_retry(h, id)) {
-        h->cross_to = 0; /* leased to another program since, or removed */
+        x->cross_to = 0; /* leased to another program since, or removed */
         frontier_refresh_end_cross(f, h);
         return STATUS_OK;
     }
-    h->cross_due = may_be_asked(f, to, now);
-    if (h->cross_due > now) {
+    x->cross_due = may_be_asked(f, to, now);
+    if (x->cross_due > now) {
         host_queue_retry(h, id, 0);
         return STATUS_OK;
     }
-    again = h->cross_refresh;
-    h->cross_to = 0;
+    again = x->cross_refresh;
+    x->cross_to = 0;
     frontier_refresh_end_cross(f, h);
     st = again ? frontier_refresh_lease(f, h, id, now, wall_ms, out)
                : frontier_lease_id(f, h, id, now, wall_ms, out);
@@ -157,9 +161,9 @@ void frontier_cross_hosts_again(struct frontier *f)
     for (size_t q = 0; q < f->host_room; q++) {
         struct host_queue *h = f->hosts[q];
 
-        if (h == NULL || h->cross_to == 0)
+        if (h == NULL || host_extra(h)->cross_to == 0)
             continue;
-        h->cross_due = INT64_MIN;
+        host_extra_of(h)->cross_due = INT64_MIN;
         frontier_reschedule(f, h);
     }
 }

@@ -23,8 +23,13 @@ struct order {
 
 static bool is_blocked(const struct host_queue *h, int64_t now)
 {
-    return h != NULL && (h->blocked_until > now || h->silent_until > now ||
-                         h->dead.status != OUTCOME_QUEUED || h->withheld > 0);
+    const struct host_extra *x;
+
+    if (h == NULL)
+        return false;
+    x = host_extra(h);
+    return x->blocked_until > now || x->silent_until > now ||
+           x->dead.status != OUTCOME_QUEUED || h->held_by == HOST_HELD_BUDGET;
 }
 
 /* The sort key, larger first; 0: do not show. */
@@ -50,9 +55,10 @@ static enum engine_host_state state_of(const struct frontier *f,
                                        const struct host_queue *h, int64_t now,
                                        int64_t due)
 {
-    if (h->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h))
+    if (host_extra(h)->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h))
         return ENGINE_HOST_DEAD;
-    if (h->blocked_until > now || h->silent_until > now || h->withheld > 0)
+    if (host_extra(h)->blocked_until > now ||
+        host_extra(h)->silent_until > now || h->held_by == HOST_HELD_BUDGET)
         return ENGINE_HOST_BLOCKED;
     if (h->leased + h->guests >= f->o.conns_per_host)
         return ENGINE_HOST_BUSY;
@@ -64,15 +70,19 @@ static const char *why_of(const struct frontier *f, const struct host_queue *h,
 {
     const char *which = NULL;
 
-    if (h->dead.status != OUTCOME_QUEUED)
-        return outcome_reason_name(h->dead.reason);
-    if (h->withheld > 0 && frontier_budget_left(f, h, &which) == 0)
+    if (host_extra(h)->dead.status != OUTCOME_QUEUED)
+        return outcome_reason_name(host_extra(h)->dead.reason);
+    if (h->held_by == HOST_HELD_BUDGET &&
+        frontier_budget_left(f, h, &which) == 0)
         return which;
-    if (h->silent_until > now)
-        return outcome_reason_name(h->silent.reason);
-    if (h->blocked_until <= now || h->why_blocked == NULL)
+    if (host_extra(h)->silent_until > now)
+        return outcome_reason_name(host_extra(h)->silent.reason);
+    if (host_extra(h)->blocked_until <= now ||
+        host_extra(h)->why_blocked == NULL)
         return "";
-    return strcmp(h->why_blocked, "blocked") == 0 ? "operator" : h->why_blocked;
+    return strcmp(host_extra(h)->why_blocked, "blocked") == 0
+               ? "operator"
+               : host_extra(h)->why_blocked;
 }
 
 static struct schedule_options usual(const struct frontier *f,
@@ -109,7 +119,7 @@ static void set_delay(const struct frontier *f, const struct host_queue *h,
     row->delay = frontier_usual_pause(f, h);
     row->delay_why = schedule_why(&o, &host);
     row->crawl_delay = host.own;
-    row->set_delay = h != NULL ? h->set_delay : -1;
+    row->set_delay = h != NULL ? host_extra(h)->set_delay : -1;
     if (row->set_delay >= 0 && strcmp(row->delay_why, "delay") == 0)
         row->delay_why = "operator";
 }
@@ -135,10 +145,13 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     row->connections = h->connections;
     row->handshakes = h->handshakes;
     row->http_status = h->http_status;
-    row->failures = h->errors > h->failures ? h->errors : h->failures;
-    row->limit = h->set_limit;
-    row->over_budget = h->withheld > 0;
-    row->due = h->withheld > 0 ? INT64_MAX : host_queue_due(h, row->queued);
+    row->failures = h->errors > host_extra(h)->failures
+                        ? h->errors
+                        : host_extra(h)->failures;
+    row->limit = host_extra(h)->set_limit;
+    row->over_budget = h->held_by == HOST_HELD_BUDGET;
+    row->due = h->held_by == HOST_HELD_BUDGET ? INT64_MAX
+                                              : host_queue_due(h, row->queued);
     if (h->group != NULL && row->due < h->group->next_due)
         row->due = h->group->next_due;
     row->state = state_of(f, h, now, row->due);

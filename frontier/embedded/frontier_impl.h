@@ -166,6 +166,8 @@ struct frontier {
     struct host_queue **hosts;    /* by queue number; NULL: nothing known */
     size_t host_room, host_count; /* entries; hosts among them */
     size_t host_looked;           /* where to go on forgetting idle ones */
+    uint64_t hosts_told;          /* host_count when the store was told what
+                                     queues and hosts hold */
     uint32_t queues_before;       /* queues when the crawl was opened */
     int64_t asked_before;         /* when these were asked last, at most */
     struct lease_table *leases;
@@ -356,8 +358,9 @@ MUST_CHECK enum status frontier_refresh_later(struct frontier *f,
 MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
                                                 struct lease_record *l,
                                                 int64_t wait, int64_t wall_ms);
-/* The URL that waited for another host's robots.txt (h->cross_refresh), if
- * there is one, is among the retries no more. */
+/* The URL that waited for another host's robots.txt
+ * (host_extra(h)->cross_refresh), if there is one, is among the retries no
+ * more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
 
 /* ---- of refresh_hints.c ---- */

@@ -36,7 +36,8 @@
 
 static bool without_delay(const struct frontier *f, const struct host_queue *h)
 {
-    int64_t all = h->set_delay >= 0 ? h->set_delay : f->o.schedule.delay;
+    int64_t set_delay = host_extra(h)->set_delay;
+    int64_t all = set_delay >= 0 ? set_delay : f->o.schedule.delay;
 
     return all == 0 && h->own_delay <= 0 && !schedule_slows(h->errors);
 }
@@ -46,8 +47,8 @@ struct schedule_options frontier_schedule(const struct frontier *f,
 {
     struct schedule_options o = f->o.schedule;
 
-    if (h->set_delay >= 0) {
-        o.delay = h->set_delay;
+    if (host_extra(h)->set_delay >= 0) {
+        o.delay = host_extra(h)->set_delay;
         o.random_delay = o.adaptive = false;
     }
     return o;
@@ -70,7 +71,7 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h)
 
 static bool draining(const struct host_queue *h)
 {
-    return h->dead.status != OUTCOME_QUEUED;
+    return host_extra(h)->dead.status != OUTCOME_QUEUED;
 }
 
 static uint64_t may_have_out(const struct frontier *f,
@@ -119,10 +120,17 @@ void frontier_unschedule(struct frontier *f, struct host_queue *h)
         heap_remove(&f->groups_due, &h->group->place);
 }
 
-static void count_as(uint64_t *all, uint64_t *own, uint64_t urls)
+/* Where URLs that are held back for this reason are counted. */
+static uint64_t *count_of_held(struct frontier *f, uint8_t reason)
 {
-    *all += urls - *own;
-    *own = urls;
+    return reason == HOST_HELD_BUDGET     ? &f->withheld
+           : reason == HOST_HELD_GIVEN_UP ? &f->given_up
+                                          : &f->barred;
+}
+
+static uint64_t over_budget(const struct host_queue *h)
+{
+    return h->held_by == HOST_HELD_BUDGET ? h->held : 0;
 }
 
 /* Counts the URLs that wait for nothing but one of three things: the end of a
@@ -131,16 +139,19 @@ static void count_held_back(struct frontier *f, struct host_queue *h,
                             uint64_t pending)
 {
     bool rests = !draining(h) && h->leased == 0;
-    bool limited = rests && frontier_budget_left(f, h, NULL) == 0;
-    bool given_up = rests && !limited && frontier_is_given_up(h);
-    bool blocked =
-        rests && !limited && !given_up && h->why_blocked == frontier_by_person;
+    uint64_t before = over_budget(h);
 
-    frontier_store_add(f->store, "over_budget",
-                       (limited ? pending : 0) - h->withheld);
-    count_as(&f->withheld, &h->withheld, limited ? pending : 0);
-    count_as(&f->given_up, &h->given_up, given_up ? pending : 0);
-    count_as(&f->barred, &h->blocked, blocked ? pending : 0);
+    *count_of_held(f, h->held_by) -= h->held;
+    h->held_by = HOST_HELD_NOT;
+    if (rests && frontier_budget_left(f, h, NULL) == 0)
+        h->held_by = HOST_HELD_BUDGET;
+    else if (rests && frontier_is_given_up(h))
+        h->held_by = HOST_HELD_GIVEN_UP;
+    else if (rests && host_extra(h)->why_blocked == frontier_by_person)
+        h->held_by = HOST_HELD_BLOCKED;
+    h->held = h->held_by != HOST_HELD_NOT ? pending : 0;
+    *count_of_held(f, h->held_by) += h->held;
+    frontier_store_add(f->store, "over_budget", over_budget(h) - before);
 }
 
 /* Moves a host that may be asked at once behind those that have no request
@@ -210,8 +221,9 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
 {
     struct fetch_row r = {.url = row->id,
                           .at_ms = wall_ms,
-                          .flags =
-                              o.status == h->dead.status ? h->dead_flags : 0,
+                          .flags = o.status == host_extra(h)->dead.status
+                                       ? host_extra(h)->dead_flags
+                                       : 0,
                           .detail = bytes_of_str(detail)};
     enum status st =
         frontier_settle(f, row->id, (row->flags & URL_ROW_SEED) != 0, row->kind,
@@ -305,9 +317,9 @@ static struct outcome still_wanted(struct frontier *f,
         *detail = REMOVED_TEXT;
         return frontier_removed;
     }
-    if (h->dead.status != OUTCOME_QUEUED) {
+    if (host_extra(h)->dead.status != OUTCOME_QUEUED) {
         *detail = "host given up after repeated failures";
-        return h->dead;
+        return host_extra(h)->dead;
     }
     return by_rules(f, key, row, detail);
 }
@@ -370,7 +382,7 @@ enum status frontier_lease_from(struct frontier *f, struct host_queue *h,
     if (st == STATUS_OK)
         st = host_queue_take(h, f->store, draining(h) ? INT64_MAX : now, &id);
     if (st == STATUS_OK && id != 0 &&
-        !(h->out_of_turn && frontier_is_taken(f, h, id)))
+        !(host_front(h)->out_of_turn && frontier_is_taken(f, h, id)))
         st = frontier_lease_id(f, h, id, now, wall_ms, out);
     h->in_turn = false; /* what is leased by its id is not deferred */
     return st;
@@ -390,7 +402,8 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     enum status st;
 
     *out = NULL;
-    if (h->cross_refresh && id == h->cross_id) { /* drained; it stays due */
+    if (host_extra(h)->cross_refresh &&
+        id == host_extra(h)->cross_id) { /* drained; it stays due */
         frontier_refresh_end_cross(f, h);
         return STATUS_OK;
     }
@@ -399,7 +412,7 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     st = frontier_store_get(f->store, id, &row, &f->text);
     if (st != STATUS_OK)
         return st;
-    if (row.queue != h->queue && h->out_of_turn)
+    if (row.queue != h->queue && host_front(h)->out_of_turn)
         return STATUS_OK; /* a hint that is wrong */
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     o = still_wanted(f, h, key, &row, &detail);
@@ -519,11 +532,11 @@ static enum status lease_due(struct frontier *f, size_t most, int64_t now,
 
         if (h == NULL || due > now)
             break;
-        if (h->blocked_until <= now)
-            h->why_blocked = NULL;
+        if (h->extra != NULL && h->extra->blocked_until <= now)
+            h->extra->why_blocked = NULL;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
-        else if (h->cross_to != 0 && !draining(h))
+        else if (host_extra(h)->cross_to != 0 && !draining(h))
             st = frontier_cross_host_lease(f, h, now, wall_ms, &r);
         else
             st = lease_some(f, h, now, wall_ms, &r);

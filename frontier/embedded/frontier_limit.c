@@ -10,16 +10,18 @@
 
 uint64_t frontier_limit_left(const struct host_queue *h)
 {
-    if (h->set_limit == 0)
+    const struct host_extra *x = host_extra(h);
+
+    if (x->set_limit == 0)
         return UINT64_MAX;
-    return h->set_limit > h->done ? h->set_limit - h->done : 0;
+    return x->set_limit > x->done ? x->set_limit - x->done : 0;
 }
 
 enum status frontier_count_done(struct frontier *f, struct host_queue *h)
 {
-    if (h->set_limit == 0)
+    if (host_extra(h)->set_limit == 0)
         return STATUS_OK;
-    h->done++;
+    host_extra_of(h)->done++;
     return external_set_queue(f, h);
 }
 
@@ -28,13 +30,15 @@ enum status frontier_limit_queue(struct engine *e, uint32_t queue,
 {
     struct frontier *f = (struct frontier *)e;
     struct host_queue *h;
+    struct host_extra *x;
     enum status st = frontier_touch(f, now);
 
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    h->set_limit = most;
-    h->done = most > 0 ? done : 0;
+    x = host_extra_of(h);
+    x->set_limit = most;
+    x->done = most > 0 ? done : 0;
     st = external_set_queue(f, h);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);

@@ -37,7 +37,6 @@
 #define MARK      "order"
 #define MARK_MOST ((size_t)8 << 20) /* of the rules in the mark */
 #define STEP_ROWS 500               /* sorted anew in a turn */
-#define FRONT     16                /* read ahead from the table */
 #define URL_MOST  ((size_t)16 << 20)
 
 static bool is_on(const struct frontier *f)
@@ -201,7 +200,7 @@ enum status frontier_order_row(struct frontier *f, const struct url_row *row)
 struct front {
     struct frontier *f;
     struct host_queue *h;
-    uint64_t done[4 * FRONT];
+    uint64_t done[4 * HOST_FRONT_MOST];
     size_t done_count;
 };
 
@@ -216,14 +215,15 @@ static bool take_early(void *ctx, uint64_t url)
 {
     struct front *t = ctx;
     struct host_queue *h = t->h;
+    struct host_front *front = h->front;
 
     if (url == 0 || url > frontier_store_last_id(t->f->store))
         return true; /* no hint of ours */
     if (frontier_store_is_done(t->f->store, url))
         t->done[t->done_count++] = url;
     else if (!frontier_is_taken(t->f, h, url))
-        h->front[h->front_count++] = url;
-    return h->front_count < FRONT &&
+        front->urls[front->count++] = url;
+    return front->count < HOST_FRONT_MOST &&
            t->done_count < sizeof t->done / sizeof *t->done;
 }
 
@@ -257,23 +257,22 @@ static uint8_t highest(uint16_t classes)
 enum status frontier_order_front(struct frontier *f, struct host_queue *h,
                                  int64_t now)
 {
+    struct host_front *front = h->front;
     enum status st = STATUS_OK;
 
-    if (!is_on(f) || h->front_at < h->front_count)
+    if (!is_on(f) || front == NULL)
         return STATUS_OK;
-    while (st == STATUS_OK && h->early != 0 && h->front_count == h->front_at) {
+    while (st == STATUS_OK && front->early != 0 && front->count == front->at) {
         struct front t = {.f = f, .h = h};
 
-        if (h->front == NULL)
-            h->front = xmalloc(FRONT * sizeof *h->front);
-        h->front_at = h->front_count = 0;
-        h->front_class = highest(h->early);
-        st = early_store_each(f->early, h->queue, h->front_class, take_early,
-                              &t);
+        front->at = front->count = 0;
+        front->class_ = highest(front->early);
+        st =
+            early_store_each(f->early, h->queue, front->class_, take_early, &t);
         if (st == STATUS_OK)
             st = retire(&t, now);
-        if (h->front_count == 0 && t.done_count == 0)
-            h->early &= (uint16_t) ~(1U << h->front_class);
+        if (front->count == 0 && t.done_count == 0)
+            front->early &= (uint16_t) ~(1U << front->class_);
     }
     return st;
 }
@@ -287,7 +286,8 @@ enum status frontier_order_defers(struct frontier *f, struct host_queue *h,
     enum status st;
 
     *later = false;
-    if (order_mode(f->o.order) != ORDER_BEST || h->again || !h->in_turn)
+    if (order_mode(f->o.order) != ORDER_BEST || host_front(h)->again ||
+        !h->in_turn)
         return STATUS_OK;
     st = priority_of(f, row->id, &facts.priority);
     *later = st == STATUS_OK &&

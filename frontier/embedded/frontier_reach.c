@@ -29,11 +29,15 @@
 
 static bool responds(struct host_queue *h)
 {
-    bool was_silent = h->silent.status != OUTCOME_QUEUED;
+    struct host_extra *x = h->extra;
+    bool was_silent;
 
-    h->failures = 0;
-    h->silent_since = h->silent_until = 0;
-    h->silent = (struct outcome){.status = OUTCOME_QUEUED};
+    if (x == NULL)
+        return false;
+    was_silent = x->silent.status != OUTCOME_QUEUED;
+    x->failures = 0;
+    x->silent_since = x->silent_until = 0;
+    x->silent = (struct outcome){.status = OUTCOME_QUEUED};
     return was_silent;
 }
 
@@ -49,43 +53,44 @@ static void tell(struct frontier *f, const struct host_queue *h,
 
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     log_info(what, "host=%.*s reason=%s urls=%llu", (int)key.len, key.at,
-             outcome_reason_name(h->silent.reason),
+             outcome_reason_name(host_extra(h)->silent.reason),
              (unsigned long long)frontier_store_pending(f->store, h->queue));
 }
 
 /* True: the host's time is over. The last request goes out at its end. */
-static bool bound_wait(const struct frontier *f, struct host_queue *h,
+static bool bound_wait(const struct frontier *f, struct host_extra *x,
                        int64_t ended)
 {
     int64_t most = f->o.schedule.give_up;
 
     if (most == 0)
         return false;
-    if (ended - h->silent_since >= most)
+    if (ended - x->silent_since >= most)
         return true;
-    h->silent_until = clock_earlier(h->silent_until, h->silent_since + most);
+    x->silent_until = clock_earlier(x->silent_until, x->silent_since + most);
     return false;
 }
 
 static bool waits(struct frontier *f, struct host_queue *h,
                   const struct engine_host_news *news, struct outcome how)
 {
-    bool first = h->silent.status == OUTCOME_QUEUED;
+    struct host_extra *x = host_extra_of(h);
+    bool first = x->silent.status == OUTCOME_QUEUED;
 
-    if (news->ended < h->silent_until)
+    if (news->ended < x->silent_until)
         return false; /* it was under way with one that failed the same way */
-    if (h->failures++ == 0)
-        h->silent_since = news->ended;
-    h->silent_until =
-        news->ended + schedule_silence(&f->o.schedule, h->failures, &f->random);
+    if (x->failures++ == 0)
+        x->silent_since = news->ended;
+    x->silent_until =
+        news->ended + schedule_silence(&f->o.schedule, x->failures, &f->random);
     if (!news->silent)
         return false;
-    h->silent = how;
+    x->silent = how;
     if (first)
         tell(f, h, "a host does not respond; its URLs wait");
-    if (!bound_wait(f, h, news->ended))
+    if (!bound_wait(f, x, news->ended))
         return first;
-    h->silent_until = NEVER;
+    x->silent_until = NEVER;
     tell(f, h, "a host did not respond for --give-up; its URLs stay queued");
     return true;
 }
@@ -101,17 +106,19 @@ bool frontier_note_reach(struct frontier *f, struct host_queue *h,
 
 bool frontier_is_given_up(const struct host_queue *h)
 {
-    return h->silent_until == NEVER;
+    return host_extra(h)->silent_until == NEVER;
 }
 
 void frontier_get_reach(const struct host_queue *h, struct external_reach *out)
 {
+    const struct host_extra *x = host_extra(h);
+
     *out = (struct external_reach){.answered = h->answers > 0,
                                    .given_up = frontier_is_given_up(h),
-                                   .reason = h->silent.reason,
-                                   .failures = h->failures};
-    if (h->failures > 0 && !out->given_up)
-        out->silent_for = clock_later(h->silent_until - h->silent_since, 0);
+                                   .reason = x->silent.reason,
+                                   .failures = x->failures};
+    if (x->failures > 0 && !out->given_up)
+        out->silent_for = clock_later(x->silent_until - x->silent_since, 0);
 }
 
 void frontier_set_reach(struct engine *e, uint32_t queue,
@@ -123,10 +130,12 @@ void frontier_set_reach(struct engine *e, uint32_t queue,
     frontier_reach_again(h);
     if (reach->answered && h->answers == 0)
         h->answers = 1;
-    h->failures = reach->failures;
     if (reach->failures > 0) {
-        h->silent_since = now - reach->silent_for;
-        h->silent =
+        struct host_extra *x = host_extra_of(h);
+
+        x->failures = reach->failures;
+        x->silent_since = now - reach->silent_for;
+        x->silent =
             (struct outcome){.status = OUTCOME_FAILED, .reason = reach->reason};
     }
     frontier_reschedule(f, h);
@@ -135,10 +144,10 @@ void frontier_set_reach(struct engine *e, uint32_t queue,
 const char *frontier_reach_reason(const struct host_queue *h, char *out,
                                   size_t size)
 {
-    if (h->silent.status == OUTCOME_QUEUED)
+    if (host_extra(h)->silent.status == OUTCOME_QUEUED)
         return NULL;
     snprintf(out, size, "%s:%s",
              frontier_is_given_up(h) ? QUEUE_GIVEN_UP : QUEUE_SILENT,
-             outcome_reason_name(h->silent.reason));
+             outcome_reason_name(host_extra(h)->silent.reason));
     return out;
 }

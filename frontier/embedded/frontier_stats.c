@@ -25,9 +25,11 @@ static void count_host(struct host_stats *c, const struct host_queue *h,
                        int64_t now)
 {
     c->ready += is_ready(h, now);
-    c->blocked += h->blocked_until > now ||
-                  (h->silent_until > now && !frontier_is_given_up(h));
-    c->dead += h->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h);
+    c->blocked +=
+        host_extra(h)->blocked_until > now ||
+        (host_extra(h)->silent_until > now && !frontier_is_given_up(h));
+    c->dead +=
+        host_extra(h)->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h);
 }
 
 /* Goes on with the lap; at its end its counts become the ones shown. */

@@ -16,12 +16,39 @@
 
 #define WINDOW HOST_QUEUE_WINDOW
 
+const struct host_extra host_no_extra = {.set_delay = -1};
+const struct host_spent host_no_spent = {0};
+const struct host_front host_no_front = {0};
+
+struct host_extra *host_extra_of(struct host_queue *h)
+{
+    if (h->extra == NULL) {
+        h->extra = xmalloc(sizeof *h->extra);
+        *h->extra = host_no_extra;
+    }
+    return h->extra;
+}
+
+struct host_spent *host_spent_of(struct host_queue *h)
+{
+    if (h->spent == NULL)
+        h->spent = xcalloc(1, sizeof *h->spent);
+    return h->spent;
+}
+
+struct host_front *host_front_of(struct host_queue *h)
+{
+    if (h->front == NULL)
+        h->front = xcalloc(1, sizeof *h->front);
+    return h->front;
+}
+
 struct host_queue *host_queue_new(uint32_t queue)
 {
     struct host_queue *h = xcalloc(1, sizeof *h);
 
     h->queue = queue;
-    h->own_delay = h->set_delay = -1;
+    h->own_delay = -1;
     return h;
 }
 
@@ -30,21 +57,26 @@ void host_queue_free(struct host_queue *h)
     if (h == NULL)
         return;
     free(h->window);
-    free(h->front);
     free(h->retries);
-    free(h->sources);
+    free(host_spent(h)->sources);
+    free(h->spent);
+    free(h->front);
+    free(h->extra);
     free(h);
 }
 
 bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
+    const struct host_extra *x = host_extra(h);
+    const struct host_spent *s = host_spent(h);
+
     return !h->active && !h->awake && !h->set_aside && h->place.place == 0 &&
            h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
-           h->next_due <= now && h->expects_until <= now &&
-           h->blocked_until <= now && h->own_delay < 0 && h->set_delay < 0 &&
-           h->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
-           h->failures == 0 && h->counted == 0 && h->octets == 0 &&
-           h->sources == NULL && h->dead.status == OUTCOME_QUEUED;
+           h->next_due <= now && x->expects_until <= now &&
+           x->blocked_until <= now && h->own_delay < 0 && x->set_delay < 0 &&
+           x->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           x->failures == 0 && s->pages == 0 && s->octets == 0 &&
+           s->sources == NULL && x->dead.status == OUTCOME_QUEUED;
 }
 
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
@@ -99,9 +131,11 @@ bool host_queue_has_retry(const struct host_queue *h, uint64_t id)
 
 void host_queue_early(struct host_queue *h, uint8_t class_)
 {
-    h->early |= (uint16_t)(1U << class_);
-    if (class_ > h->front_class)
-        h->front_at = h->front_count = 0; /* read again, in their order */
+    struct host_front *front = host_front_of(h);
+
+    front->early |= (uint16_t)(1U << class_);
+    if (class_ > front->class_)
+        front->at = front->count = 0; /* read again, in their order */
 }
 
 static void forget_window(struct host_queue *h)
@@ -113,36 +147,55 @@ static void forget_window(struct host_queue *h)
 
 void host_queue_defer(struct host_queue *h, uint64_t id)
 {
-    if (h->deferred++ == 0)
-        h->again_from = id - 1;
-    h->out_of_turn = true;
+    struct host_front *front = host_front_of(h);
+
+    if (front->deferred++ == 0)
+        front->again_from = id - 1;
+    front->out_of_turn = true;
 }
 
 void host_queue_once_more(struct host_queue *h)
 {
-    if (!h->again)
+    struct host_front *front = h->front;
+
+    if (front == NULL || !front->again)
         return;
-    h->again = false;
-    h->cursor = h->again_end;
-    h->deferred = 1; /* or more: of those not reached */
+    front->again = false;
+    h->cursor = front->again_end;
+    front->deferred = 1; /* or more: of those not reached */
     forget_window(h);
 }
 
 void host_queue_forget_early(struct host_queue *h)
 {
-    h->early = 0;
-    h->front_at = h->front_count = 0;
+    if (h->front == NULL)
+        return;
+    h->front->early = 0;
+    h->front->at = h->front->count = 0;
     host_queue_once_more(h);
+}
+
+static void forget_front_done(struct host_front *front,
+                              const struct frontier_store *store)
+{
+    uint8_t kept = 0;
+
+    for (; front->at < front->count; front->at++)
+        if (!frontier_store_is_done(store, front->urls[front->at]))
+            front->urls[kept++] = front->urls[front->at];
+    front->at = 0;
+    front->count = kept;
 }
 
 void host_queue_forget_done(struct host_queue *h,
                             const struct frontier_store *store)
 {
+    const struct host_extra *x = host_extra(h);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < h->retry_count; i++)
         if (!frontier_store_is_done(store, h->retries[i].id) ||
-            (h->cross_refresh && h->retries[i].id == h->cross_id))
+            (x->cross_refresh && h->retries[i].id == x->cross_id))
             h->retries[kept++] = h->retries[i];
     h->retry_count = kept;
     kept = 0;
@@ -150,12 +203,9 @@ void host_queue_forget_done(struct host_queue *h,
         if (!frontier_store_is_done(store, h->window[i]))
             h->window[kept++] = h->window[i];
     h->window_at = 0;
-    h->window_count = kept;
-    for (kept = 0; h->front_at < h->front_count; h->front_at++)
-        if (!frontier_store_is_done(store, h->front[h->front_at]))
-            h->front[kept++] = h->front[h->front_at];
-    h->front_at = 0;
-    h->front_count = (uint8_t)kept;
+    h->window_count = (uint8_t)kept;
+    if (h->front != NULL)
+        forget_front_done(h->front, store);
 }
 
 static uint64_t take_retry(struct host_queue *h)
@@ -179,7 +229,7 @@ static enum status refill(struct host_queue *h, struct frontier_store *store)
                                &n);
     if (st != STATUS_OK)
         return st;
-    h->window_count = (uint32_t)n;
+    h->window_count = (uint8_t)n;
     if (n > 0)
         h->cursor = h->window[n - 1];
     return STATUS_OK;
@@ -190,7 +240,9 @@ static enum status refill(struct host_queue *h, struct frontier_store *store)
  * among those to be tried again. */
 static bool asks_others(const struct host_queue *h)
 {
-    return h->failures > 0 && h->failures <= WINDOW;
+    uint32_t failures = host_extra(h)->failures;
+
+    return failures > 0 && failures <= WINDOW;
 }
 
 static bool has_due_retry(const struct host_queue *h, int64_t now)
@@ -201,13 +253,16 @@ static bool has_due_retry(const struct host_queue *h, int64_t now)
 /* At the end of the queue: goes back for those deferred. */
 static bool begin_again(struct host_queue *h)
 {
-    bool any = h->deferred > 0;
+    struct host_front *front = h->front;
+    bool any = front != NULL && front->deferred > 0;
 
-    h->again = any;
-    h->deferred = 0;
+    if (front == NULL)
+        return false;
+    front->again = any;
+    front->deferred = 0;
     if (any) {
-        h->again_end = h->cursor;
-        h->cursor = h->again_from;
+        front->again_end = h->cursor;
+        h->cursor = front->again_from;
     }
     return any;
 }
@@ -217,9 +272,11 @@ static enum status take_fresh(struct host_queue *h,
 {
     enum status st = STATUS_OK;
 
-    if (h->front_at < h->front_count) {
-        h->out_of_turn = true;
-        *id = h->front[h->front_at++];
+    struct host_front *front = h->front;
+
+    if (front != NULL && front->at < front->count) {
+        front->out_of_turn = true;
+        *id = front->urls[front->at++];
         return STATUS_OK;
     }
     if (h->window_at == h->window_count) {
@@ -230,8 +287,8 @@ static enum status take_fresh(struct host_queue *h,
     if (st == STATUS_OK && h->window_at < h->window_count) {
         *id = h->window[h->window_at++];
         h->in_turn = true;
-        if (h->again)
-            h->again_from = *id;
+        if (front != NULL && front->again)
+            front->again_from = *id;
     }
     if (h->window_at == h->window_count)
         forget_window(h);
@@ -255,10 +312,11 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
 
 int64_t host_queue_polite(const struct host_queue *h)
 {
-    int64_t due = clock_later(h->next_due, h->blocked_until);
+    const struct host_extra *x = host_extra(h);
+    int64_t due = clock_later(h->next_due, x->blocked_until);
 
-    due = clock_later(due, clock_later(h->silent_until, h->expects_until));
-    return h->cross_to != 0 ? clock_later(due, h->cross_due) : due;
+    due = clock_later(due, clock_later(x->silent_until, x->expects_until));
+    return x->cross_to != 0 ? clock_later(due, x->cross_due) : due;
 }
 
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending)

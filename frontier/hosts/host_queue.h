@@ -24,80 +24,134 @@ struct retry {
 
 struct politeness_group; /* frontier/hosts/politeness_group.h */
 
-struct host_queue {
-    struct heap_item place; /* in the schedule, by due time */
-    bool beside;            /* in the heap of hosts that have a request */
-    uint32_t queue;
-    uint32_t leased;
-    uint32_t run;            /* URLs leased in its current run */
-    int64_t next_due;        /* politeness: not before */
+/* What few hosts have: trouble, orders of a person, a request to another host.
+ * Times are monotonic. */
+struct host_extra {
     int64_t blocked_until;   /* Retry-After, back-off, a person */
-    int64_t own_delay;       /* from its robots.txt, ns; -1: none */
-    int64_t set_delay;       /* by a person, in place of --delay; -1: none */
     const char *why_blocked; /* static; NULL: not blocked */
-    uint16_t http_status;    /* of its last response; 0: none yet */
-    uint32_t backoffs;       /* consecutive 429 */
-    uint32_t errors;         /* different URLs in a row that failed: 5xx,
-                                time-outs, resets */
     struct outcome dead;     /* status QUEUED: alive */
     uint8_t dead_flags;      /* of the row that says why (page_store.h) */
-    uint32_t answers;        /* in this run */
-    uint32_t requests, connections, handshakes; /* in this run */
-    uint32_t latency_us; /* moving average of their times; 0: none yet */
-    uint32_t first_us;   /* the same until the first octet */
     /* requests that did not reach it (frontier_reach.c) */
-    uint32_t failures;        /* in a row */
-    int64_t silent_since;     /* when the first of them ended */
-    int64_t silent_until;     /* not before; INT64_MAX: given up for this run */
-    struct outcome silent;    /* outcome of the last one; QUEUED: it responds */
-    uint64_t counted, octets; /* pages and octets spent of a budget */
-    struct source_bits *sources; /* domains that link to it; NULL: none */
-    struct domain *domain; /* NULL: it has no budget (frontier_budget.c) */
-    struct host_queue *domain_next;
-    uint32_t domain_leased; /* of its leases, known to the domain */
-    uint32_t set_limit;     /* by a person: most URLs done; 0: none */
-    uint64_t done; /* its done URLs, except removed ones, while there is such a
-                      limit */
-    /* its URLs beyond that limit; of a host given up; of a host blocked by a
-     * person */
-    uint64_t withheld, given_up, blocked;
-    uint64_t removed_upto; /* a person removed ids up to here; 0: none */
-    uint8_t connected;     /* FETCH_ROW_... of requests that have no row */
-    bool handed_out;       /* a URL of it was leased in this run */
-    bool active;           /* has URLs that are not done */
+    uint32_t failures;     /* in a row */
+    int64_t silent_since;  /* when the first of them ended */
+    int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
+    struct outcome silent; /* outcome of the last one; QUEUED: it responds */
+    int64_t held_until_ms; /* given up until then, wall clock; 0: it is not
+                              (frontier_refresh.c) */
+    /* by a person */
+    int64_t set_delay;     /* in place of --delay; -1: none */
+    uint32_t set_limit;    /* most URLs done; 0: none */
+    uint64_t done;         /* its done URLs, except removed ones, while there is
+                              such a limit */
+    uint64_t removed_upto; /* ids up to here were removed; 0: none */
     /* requests to other hosts (frontier_cross_host.c) */
     uint32_t cross_to;     /* queue of the host to ask next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */
     int64_t cross_due;     /* not before */
     bool cross_refresh;    /* that URL is fetched again */
-    uint32_t guests;       /* open requests of other hosts to this one */
-    int64_t expects_until; /* one waits: no URL of its own is leased before */
-    /* done URLs that are fetched again (frontier_refresh.c) */
-    bool awake;            /* dates have come */
-    uint32_t refreshing;   /* such URLs among `leased`, and cross_refresh */
-    double credit;         /* refresh_rule.h */
-    int64_t held_until_ms; /* given up until then, wall clock; 0: it is not */
+    int64_t expects_until; /* one of another host waits for this one: no URL of
+                              its own is leased before */
+};
+
+/* What it spent of budgets, with --per-host and its like
+ * (frontier_budget.c). */
+struct host_spent {
+    uint64_t pages, octets;
+    struct source_bits *sources; /* domains that link to it; NULL: none */
+    struct domain *domain;       /* NULL: it has no budget */
+    struct host_queue *domain_next;
+    uint32_t domain_leased; /* of its leases, known to the domain */
+};
+
+#define HOST_FRONT_MOST 16 /* URLs that are read ahead of their turn */
+
+/* Its URLs before their turn, or later (frontier_order.c). */
+struct host_front {
+    uint16_t early; /* 1 << class: there may be URLs of it in the table */
+    uint8_t class_, at, count;
+    bool out_of_turn;    /* some did not come in order of arrival */
+    bool again;          /* the queue is read once more, for those deferred */
+    uint64_t deferred;   /* passed over, and not reached again */
+    uint64_t again_from; /* with `deferred`: all after this one */
+    uint64_t again_end;  /* `again`: it was read up to here before */
+    uint64_t urls[HOST_FRONT_MOST]; /* read ahead from the table, of class_ */
+};
+
+/* Why its URLs wait for nothing but one of these. */
+enum host_held {
+    HOST_HELD_NOT,
+    HOST_HELD_BUDGET,   /* the end of a limit */
+    HOST_HELD_GIVEN_UP, /* another run */
+    HOST_HELD_BLOCKED   /* a person */
+};
+
+/* There is one for each host with work, so it is kept small. */
+struct host_queue {
+    struct heap_item place; /* in the schedule, by due time */
+    uint32_t queue;
+    uint32_t leased;
+    uint32_t run;      /* URLs leased in its current run */
+    uint32_t guests;   /* open requests of other hosts to this one */
+    int64_t next_due;  /* politeness: not before */
+    int64_t own_delay; /* from its robots.txt, ns; -1: none */
+    uint32_t backoffs; /* consecutive 429 */
+    uint32_t errors;   /* different URLs in a row that failed: 5xx,
+                          time-outs, resets */
+    uint32_t answers;  /* in this run */
+    uint32_t requests, connections, handshakes; /* in this run */
+    uint32_t latency_us;  /* moving average of their times; 0: none yet */
+    uint32_t first_us;    /* the same until the first octet */
+    uint16_t http_status; /* of its last response; 0: none yet */
+    uint8_t connected;    /* FETCH_ROW_... of requests that have no row */
+    uint8_t held_by;      /* enum host_held */
+    bool beside;          /* in the heap of hosts that have a request */
+    bool handed_out;      /* a URL of it was leased in this run */
+    bool active;          /* has URLs that are not done */
+    bool in_turn;         /* the one just taken came in order of arrival */
+    bool awake;           /* dates of done URLs have come */
+    bool set_aside;       /* waits for its address, in no heap */
+    uint8_t window_at, window_count;
+    uint32_t refreshing; /* URLs fetched again among `leased`, and
+                            cross_refresh */
+    uint64_t held;       /* its URLs that wait because of held_by */
+    double credit;       /* refresh_rule.h */
     /* its group, if politeness goes by address */
     struct politeness_group *group; /* NULL: alone, or not known yet */
-    bool set_aside;                 /* waits for its address, in no heap */
     struct host_queue *after;       /* set aside next */
     /* URLs */
     uint64_t cursor; /* ids up to here were read from the store's queue */
     uint64_t *window;
-    uint32_t window_at, window_count;
-    /* before their turn, or later (frontier_order.c) */
-    uint16_t early; /* 1 << class: there may be URLs of it in the table */
-    uint8_t front_class, front_at, front_count;
-    bool in_turn;          /* the one just taken came in order of arrival */
-    bool out_of_turn;      /* some did not */
-    bool again;            /* the queue is read once more, for those deferred */
-    uint64_t deferred;     /* passed over, and not reached again */
-    uint64_t again_from;   /* with `deferred`: all after this one */
-    uint64_t again_end;    /* `again`: it was read up to here before */
-    uint64_t *front;       /* read ahead from the table, of front_class */
     struct retry *retries; /* by due time; also released ones */
     uint32_t retry_count, retry_room;
+    /* NULL: as if all were 0 or none; to be read by host_extra and its like */
+    struct host_extra *extra;
+    struct host_spent *spent;
+    struct host_front *front;
 };
+
+extern const struct host_extra host_no_extra;
+extern const struct host_spent host_no_spent;
+extern const struct host_front host_no_front;
+
+static inline const struct host_extra *host_extra(const struct host_queue *h)
+{
+    return h->extra != NULL ? h->extra : &host_no_extra;
+}
+
+static inline const struct host_spent *host_spent(const struct host_queue *h)
+{
+    return h->spent != NULL ? h->spent : &host_no_spent;
+}
+
+static inline const struct host_front *host_front(const struct host_queue *h)
+{
+    return h->front != NULL ? h->front : &host_no_front;
+}
+
+/* The same to be written: made if missing. */
+struct host_extra *host_extra_of(struct host_queue *h);
+struct host_spent *host_spent_of(struct host_queue *h);
+struct host_front *host_front_of(struct host_queue *h);
 
 #define HOST_QUEUE_WINDOW 16 /* ids that are read ahead */
 

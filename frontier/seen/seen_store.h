@@ -35,6 +35,7 @@
  * use `filter` of it. What is left is for queues and hosts. */
 struct seen_store_shares {
     uint64_t filter, hot, exact, delta, database;
+    uint64_t queues; /* what the others leave: queues, hosts and indexes */
 };
 
 struct seen_store_options {
@@ -85,6 +86,7 @@ struct seen_store {
     uint64_t admitted;                /* URLs since the last commit */
     uint64_t next_step; /* next url count at which a filter_step is noted */
     uint64_t next_fit;  /* and at which the hot cache is fitted */
+    uint64_t beyond;    /* octets of queues and hosts beyond their part */
     struct seen_counts counted; /* seen's counts that are in the counters */
     uint64_t commits;
     struct histogram commit_times, checkpoint_times;
@@ -110,6 +112,10 @@ struct seen_store_shares seen_store_shares(const struct seen_store_options *o);
 /* `parts_of_64` 64ths of o->memory, clamped to least .. most. */
 uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
                           uint64_t least, uint64_t most);
+
+/* Queues and hosts hold `octets` in all. Hosts with work cannot be bounded, so
+ * the hot cache has less by what is beyond their part. */
+void seen_store_note_queues(struct seen_store *s, uint64_t octets);
 
 /* ---- changes ---- */
 

@@ -28,6 +28,7 @@
 #define HOT_AND_FILTER 40
 #define HOT_MOST       (16384 * MIB)
 #define HOT_LEAST      (1 * MIB)
+#define HOT_KEPT       16 /* a part in so many is its own whatever hosts take */
 #define HOT_PER_URL    48 /* octets; a digest has 16, and sets fill unevenly */
 #define DELTA_OCTETS   36 /* of a digest in memory until its part is merged */
 #define DELTA_MOST     (64 * MIB) /* replayed at a start: 2 s for each 64 MiB */
@@ -61,12 +62,16 @@ struct seen_store_shares seen_store_shares(const struct seen_store_options *o)
     unsigned db = o->db_share > 0 ? o->db_share : 4;
     unsigned hot = o->hot_share > 0 ? o->hot_share + 16 : HOT_AND_FILTER;
 
-    return (struct seen_store_shares){
+    struct seen_store_shares share = {
         .filter = o->use_filter ? o->memory / 4 : 0,
         .hot = share_of(o, hot, HOT_LEAST, HOT_MOST),
         .exact = share_of(o, exact, 1 * MIB, 2048 * MIB),
         .delta = share_of(o, 4, 1 * MIB, DELTA_MOST),
         .database = share_of(o, db, 2 * MIB, db * 16 * MIB)};
+    uint64_t used = share.hot + share.exact + share.delta + share.database;
+
+    share.queues = used < o->memory ? o->memory - used : 0;
+    return share;
 }
 
 static enum status open_parts(struct seen_store *s, enum db_mode mode)
@@ -95,6 +100,11 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
     return st;
 }
 
+static uint64_t less(uint64_t octets, uint64_t by, uint64_t least)
+{
+    return octets > by + least ? octets - by : least;
+}
+
 /* Growing by half at a time, it is moved as a whole seldom enough to cost
  * nothing that can be measured. */
 void seen_store_fit_hot(struct seen_store *s)
@@ -105,13 +115,26 @@ void seen_store_fit_hot(struct seen_store *s)
     uint64_t want = urls * HOT_PER_URL, now = seen_hot_memory(s->seen);
 
     s->next_fit = urls + urls / 64 + 1024;
-    most = most > filter + HOT_LEAST ? most - filter : HOT_LEAST;
+    most = less(most, filter, HOT_LEAST);
+    most = less(most, s->beyond,
+                most / HOT_KEPT > HOT_LEAST ? most / HOT_KEPT : HOT_LEAST);
     if (want < HOT_LEAST)
         want = HOT_LEAST;
     if (want > most)
         want = most;
     if (now > most || want > now + now / 2)
         seen_resize(s->seen, now > most ? most - most / 16 : want);
+}
+
+void seen_store_note_queues(struct seen_store *s, uint64_t octets)
+{
+    uint64_t part = seen_store_shares(&s->o).queues;
+    uint64_t beyond = octets > part ? octets - part : 0;
+
+    if (beyond == s->beyond)
+        return;
+    s->beyond = beyond;
+    seen_store_fit_hot(s);
 }
 
 static enum status start_seen(struct seen_store *s)

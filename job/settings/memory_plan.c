@@ -17,11 +17,8 @@ struct memory_plan memory_plan(uint64_t limit, bool filter)
                             .connections = LEAST_IDLE};
     const struct seen_store_options o = {.use_filter = filter,
                                          .memory = p.engine};
-    uint64_t used;
 
     p.store = seen_store_shares(&o);
-    used = p.store.hot + p.store.exact + p.store.delta + p.store.database;
-    p.queues = used < p.engine ? p.engine - used : 0;
     return p;
 }
 

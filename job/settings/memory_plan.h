@@ -20,7 +20,6 @@ struct memory_plan {
     uint64_t engine, bodies, rest;
     uint64_t connections;           /* that they have in any case */
     struct seen_store_shares store; /* of the engine's part */
-    uint64_t queues;                /* what the store leaves of it */
 };
 
 /* `filter`: is one used? */

@@ -133,7 +133,7 @@ START_TEST(is_due_when_politeness_and_blocking_both_allow)
 
     h->next_due = 100;
     ck_assert_int_eq(host_queue_due(h, 1), 100);
-    h->blocked_until = 500;
+    host_extra_of(h)->blocked_until = 500;
     ck_assert_int_eq(host_queue_due(h, 1), 500);
     h->next_due = 700;
     ck_assert_int_eq(host_queue_due(h, 1), 700);
@@ -234,16 +234,17 @@ static void remember(struct host_queue *h, int what)
     h->leased = what == 4;
     h->guests = what == 5;
     h->next_due = what == 6 ? NOW + 1 : NOW;
-    h->expects_until = what == 7 ? NOW + 1 : NOW;
-    h->blocked_until = what == 8 ? NOW + 1 : NOW;
+    host_extra_of(h)->expects_until = what == 7 ? NOW + 1 : NOW;
+    host_extra_of(h)->blocked_until = what == 8 ? NOW + 1 : NOW;
     h->own_delay = what == 9 ? 0 : -1;
-    h->set_delay = what == 10 ? 0 : -1;
-    h->set_limit = what == 11;
+    host_extra_of(h)->set_delay = what == 10 ? 0 : -1;
+    host_extra_of(h)->set_limit = what == 11;
     h->backoffs = what == 12;
     h->errors = what == 13;
-    h->failures = what == 14;
-    h->counted = what == 15;
-    h->dead.status = what == 16 ? OUTCOME_FAILED : OUTCOME_QUEUED;
+    host_extra_of(h)->failures = what == 14;
+    host_spent_of(h)->pages = what == 15;
+    host_extra_of(h)->dead.status =
+        what == 16 ? OUTCOME_FAILED : OUTCOME_QUEUED;
     if (what == 17)
         host_queue_retry(h, 1, 0);
 }
@@ -279,13 +280,14 @@ START_TEST(a_request_to_another_host_waits_for_its_own_moment)
 {
     struct host_queue *h = host_queue_new(1);
 
-    h->cross_to = 2;
-    h->cross_due = 900;
+    host_extra_of(h)->cross_to = 2;
+    host_extra_of(h)->cross_due = 900;
     ck_assert_int_eq(host_queue_due(h, 1), 900);
-    h->expects_until = 1100; /* a URL of another host comes first */
+    host_extra_of(h)->expects_until =
+        1100; /* a URL of another host comes first */
     ck_assert_int_eq(host_queue_due(h, 1), 1100);
-    h->cross_to = 0;
-    h->expects_until = 0;
+    host_extra_of(h)->cross_to = 0;
+    host_extra_of(h)->expects_until = 0;
     ck_assert_int_eq(host_queue_due(h, 1), 0);
     host_queue_free(h);
 }

@@ -113,6 +113,39 @@ START_TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
 }
 END_TEST
 
+/* What hosts hold beyond their part is taken from the hot cache, but for a
+ * sixteenth of what it has, and comes back with their end. */
+START_TEST(the_hot_cache_yields_to_hosts)
+{
+    const uint64_t memory = 64 * MIB;
+    struct scratch at = scratch_make();
+    struct seen_store *s = make(&at, memory);
+    const uint64_t part = seen_store_shares(&s->o).queues;
+    uint64_t full;
+
+    for (uint64_t n = 0; n < 900000; n++) {
+        admit(s, n);
+        if (n % 10000 == 9999)
+            SAME(seen_store_commit(s), STATUS_OK);
+    }
+    full = seen_hot_memory(s->seen);
+    ck_assert_uint_gt(full, 20 * MIB);
+    seen_store_note_queues(s, part);
+    SAME(seen_hot_memory(s->seen), full);
+    seen_store_note_queues(s, part + 16 * MIB);
+    ck_assert_uint_le(seen_hot_memory(s->seen) + seen_store_filter_memory(s),
+                      24 * MIB);
+    ck_assert_uint_ge(seen_hot_memory(s->seen), 18 * MIB);
+    seen_store_note_queues(s, part + 1024 * MIB);
+    ck_assert_uint_le(seen_hot_memory(s->seen), full / 8);
+    ck_assert_uint_ge(seen_hot_memory(s->seen), MIB);
+    seen_store_note_queues(s, 0);
+    ck_assert_uint_ge(seen_hot_memory(s->seen), full * 2 / 3);
+    seen_store_close(s);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* ---- directories ---- */
 
 static void path_in(const struct scratch *at, const char *name, char path[128])
@@ -247,6 +280,7 @@ Suite *suite_seen_store_open(void)
     tcase_add_checked_fixture(t, scratch_quiet, NULL);
     tcase_add_test(t, memory_is_divided_as_the_header_says);
     tcase_add_test(t, the_hot_cache_grows_with_the_crawl_up_to_its_share);
+    tcase_add_test(t, the_hot_cache_yields_to_hosts);
     tcase_add_test(
         t, a_directory_that_lost_a_file_is_damaged_and_an_empty_one_is_not);
     tcase_add_test(t, a_manifest_that_cannot_be_read_is_damage);
