@@ -1,7 +1,8 @@
 #!/bin/sh
 # Crawls in Redis clusters on loopback, with faults: of the store's workers
 # (tests/support/cluster_faults.py), of whole ones (cluster_crawls.py,
-# cluster_hosts.py, cluster_verify.py), of ones that move (cluster_moves.py), of
+# cluster_hosts.py, cluster_verify.py), of ones that are steered
+# (cluster_steering.py, cluster_watching.py), of ones that move (cluster_moves.py), of
 # services (cluster_serve.py), and with faults at random (cluster_chaos.py). They
 # mostly wait, so five run at a time. The servers are redis-server, else valkey-server, or what URLWEIR_REDIS
 # names.
@@ -39,7 +40,7 @@ fi
 END
 
 # The longest first, so that none of them is left over at the end.
-for part in chaos crawls steering hosts moves serve verify faults; do
+for part in chaos crawls steering watching hosts moves serve verify faults; do
     for name in $(python3 "$support/cluster_$part.py" - - list); do
         case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
     done

@@ -49,6 +49,7 @@ job/registry: base/* config filter filter/redis storage/* frontier/* crawler/*
 job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry
 job/import: base/* storage/* frontier/* crawler/* job/settings job
 job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
+job/cluster_crawl: base/* config storage/* frontier/* crawler/* job/settings job/registry job job/crawl_jobs
 service/net: base/*
 service/calls: base/* filter storage/* frontier frontier/url frontier/served frontier/shared crawler/* job/* service/net
 service/grpc: base/* service/net

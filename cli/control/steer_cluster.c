@@ -37,19 +37,28 @@ int steer_cluster_failed(struct steer *t, enum status st)
     return steer_failed(t, st);
 }
 
-int steer_cluster_open(struct steer *t, struct crawl_settings *s,
-                       struct cluster_store **out)
+int steer_cluster_check(const struct steer *t)
 {
-    enum status st;
-
     if (t->s.crawl != NULL)
         return usage_error(t->usage, "--crawl is of a service; the URL of a "
                                      "cluster names the crawl");
+    return EXIT_DONE;
+}
+
+/* Opens the crawl, and reads its settings into `s`, which holds defaults. */
+static int open_crawl_of(struct steer *t, struct crawl_settings *s,
+                         struct cluster_store **out)
+{
+    enum status st;
+
+    if (steer_cluster_check(t) != EXIT_DONE)
+        return EXIT_USAGE;
     st = cluster_part_look(out, t->operands.item[0], s, &t->why);
     return st == STATUS_OK ? EXIT_DONE : steer_cluster_failed(t, st);
 }
 
-void steer_cluster_say(const struct steer *t, const char *what)
+/* Prints "redis://HOST/NAME: WHAT", or {"cluster", "is"} with --json. */
+static void say(const struct steer *t, const char *what)
 {
     struct buf where, line;
 
@@ -75,7 +84,7 @@ static void say_host(const struct steer *t, struct bytes key, const char *what)
     buf_init(&text, 4096);
     format_terminal(&text, key);
     buf_addf(&text, " is %s", what);
-    steer_cluster_say(t, buf_str(&text));
+    say(t, buf_str(&text));
     buf_fini(&text);
 }
 
@@ -89,31 +98,9 @@ int steer_cluster_host(struct steer *t, struct bytes key,
     int code;
 
     settings_init(&s);
-    code = steer_cluster_open(t, &s, &store);
+    code = open_crawl_of(t, &s, &store);
     if (code == EXIT_DONE) {
         st = cluster_store_set_host(store, key, setting, value, s.delay_ms);
-        if (st != STATUS_OK)
-            code = steer_cluster_failed(t, st);
-    }
-    if (code == EXIT_DONE)
-        say_host(t, key, what);
-    cluster_store_close(store);
-    settings_fini(&s);
-    return code;
-}
-
-int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
-                        const char *what)
-{
-    struct cluster_store *store = NULL;
-    struct crawl_settings s;
-    enum status st;
-    int code;
-
-    settings_init(&s);
-    code = steer_cluster_open(t, &s, &store);
-    if (code == EXIT_DONE) {
-        st = cluster_store_block(store, key, ms);
         if (st != STATUS_OK)
             code = steer_cluster_failed(t, st);
     }
@@ -157,7 +144,7 @@ static int stop(struct steer *t, struct cluster_store *store)
         return steer_cluster_failed(t, st);
     code = wait_for_workers(t, store);
     if (code == EXIT_DONE)
-        steer_cluster_say(t, "stopped");
+        say(t, "stopped");
     if (code == EXIT_DONE && !t->s.json)
         puts("  go on with `urlweir resume DIR` of each worker, or `urlweir "
              "join`");
@@ -172,7 +159,7 @@ static int hold(struct steer *t, struct cluster_store *store, bool pause)
 
     if (st != STATUS_OK)
         return steer_cluster_failed(t, st);
-    steer_cluster_say(t, pause ? "paused" : "goes on");
+    say(t, pause ? "paused" : "goes on");
     return EXIT_DONE;
 }
 
@@ -183,7 +170,7 @@ int steer_cluster_state(struct steer *t)
     int code;
 
     settings_init(&s);
-    code = steer_cluster_open(t, &s, &store);
+    code = open_crawl_of(t, &s, &store);
     if (code == EXIT_DONE)
         code = strcmp(t->usage->name, "stop") == 0
                    ? stop(t, store)

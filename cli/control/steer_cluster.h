@@ -10,22 +10,15 @@
 
 #include "cli/control/steer.h"
 #include "frontier/cluster/cluster_steer.h"
-#include "job/settings/options.h"
 
 /* Is the first operand a crawl in a cluster? */
 bool steer_is_cluster(const struct steer *t);
 /* Like steer_failed(), for a reason that the cluster may have worded. */
 int steer_cluster_failed(struct steer *t, enum status st);
-/* Opens the crawl, and reads its settings into `s`, which holds defaults. */
-int steer_cluster_open(struct steer *t, struct crawl_settings *s,
-                       struct cluster_store **out);
-/* Prints "redis://HOST/NAME: WHAT", or {"cluster", "is"} with --json. */
-void steer_cluster_say(const struct steer *t, const char *what);
+/* EXIT_USAGE: an option does not go with such a crawl. */
+int steer_cluster_check(const struct steer *t);
 
-/* `block`: a queue key, and how long from now; 0: no longer. `what` is said. */
-int steer_cluster_block(struct steer *t, struct bytes key, int64_t ms,
-                        const char *what);
-/* `delay` and `limit`: of a queue key; -1: none. */
+/* `block`, `delay` and `limit`: of a queue key. `what` is said. */
 int steer_cluster_host(struct steer *t, struct bytes key,
                        enum cluster_host_setting setting, int64_t value,
                        const char *what);

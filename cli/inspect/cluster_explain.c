@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_fields.h"
 #include "cli/command.h"
-#include "cli/report/json_fields.h"
 #include "frontier/cluster/cluster_watch.h"
 #include "frontier/cluster_check/cluster_find.h"
 #include "frontier/reader.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_fields.h"
 #include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -21,7 +22,6 @@
 #include "cli/inspect/service_explain.h"
 #include "cli/inspect/stored_budgets.h"
 #include "cli/open_crawl.h"
-#include "cli/report/json_fields.h"
 #include "cli/secret_args.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/robots/robots.h"

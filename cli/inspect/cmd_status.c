@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/json_fields.h"
 #include "base/mem.h"
 #include "base/redis/redis_address.h"
 #include "cli/command.h"
@@ -22,7 +23,6 @@
 #include "cli/inspect/stored_hosts.h"
 #include "cli/inspect/unresponsive.h"
 #include "cli/open_crawl.h"
-#include "cli/report/json_fields.h"
 #include "cli/report/progress.h"
 #include "cli/secret_args.h"
 #include "crawler/crawl_counters.h"

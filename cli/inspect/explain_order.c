@@ -2,7 +2,7 @@
 /* explain_order.c - the place of an admitted URL in the order of its host. */
 #include "cli/inspect/explain_order.h"
 
-#include "cli/report/json_fields.h"
+#include "base/json_fields.h"
 #include "frontier/order.h"
 #include "storage/rows/early_store.h"
 

@@ -2,7 +2,7 @@
 /* explain_trap.c - which trap a URL belongs to, for `urlweir explain`. */
 #include "cli/inspect/explain_trap.h"
 
-#include "cli/report/json_fields.h"
+#include "base/json_fields.h"
 #include "frontier/traps/trap_table.h"
 #include "frontier/url/queue_key.h"
 

@@ -15,12 +15,12 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/json_fields.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
-#include "cli/report/json_fields.h"
 #include "frontier/served/served_reader.h"
 
 #define LINE_CEILING ((size_t)1 << 20)

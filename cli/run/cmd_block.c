@@ -188,7 +188,22 @@ static int find_queue(struct steer *t, struct buf *key)
         code = steer_choose(t, true);
     if (code == EXIT_DONE)
         code = take_host(t, t->operands.item[1], key);
-    return code == EXIT_DONE ? check_known(t, key) : code;
+    return code == EXIT_DONE && !steer_is_in_cluster(t->crawl)
+               ? check_known(t, key)
+               : code;
+}
+
+/* Sets it for all workers of a crawl in a cluster, which need not know the host
+ * yet. */
+static int set_in_cluster(struct steer *t, struct buf *key,
+                          enum cluster_host_setting setting, int64_t value,
+                          const char *what)
+{
+    int code = take_host(t, t->operands.item[1], key);
+
+    return code == EXIT_DONE
+               ? steer_cluster_host(t, buf_bytes(key), setting, value, what)
+               : code;
 }
 
 /* ---- block ---- */
@@ -265,17 +280,10 @@ static int block(struct steer *t, struct buf *key)
     snprintf(what, sizeof what,
              until != 0 ? "blocked until %.19sZ" : "blocked no longer", iso);
     if (steer_is_cluster(t)) {
-        code = take_host(t, t->operands.item[1], key);
-        return code != EXIT_DONE
-                   ? code
-                   : steer_cluster_block(t, buf_bytes(key),
-                                         until != 0
-                                             ? clock_later((int64_t)until *
-                                                                   1000 -
-                                                               clock_wall_ms(),
-                                                           1)
-                                             : 0,
-                                         what);
+        int64_t left = (int64_t)until * 1000 - clock_wall_ms();
+
+        return set_in_cluster(t, key, CLUSTER_HOST_BLOCK,
+                              until != 0 ? clock_later(left, 1) : 0, what);
     }
     if (control_place_is_stopped(t->operands.item[0]))
         return block_stopped(t, key, until, what);
@@ -284,19 +292,6 @@ static int block(struct steer *t, struct buf *key)
         return code;
     moment = until != 0 ? json_sprintf("%.19sZ", iso) : json_null();
     return set_queue(t, "/v1/queues/block", "until", moment, key, what);
-}
-
-/* Sets it for all workers of a crawl in a cluster, which need not know the host
- * yet; -1: none. */
-static int set_in_cluster(struct steer *t, struct buf *key,
-                          enum cluster_host_setting setting, int64_t value,
-                          const char *what)
-{
-    int code = take_host(t, t->operands.item[1], key);
-
-    return code == EXIT_DONE
-               ? steer_cluster_host(t, buf_bytes(key), setting, value, what)
-               : code;
 }
 
 /* ---- delay ---- */

@@ -15,9 +15,9 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/control/steer_cluster.h"
-#include "cli/run/cluster_seed.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/stopped_crawl.h"
+#include "job/cluster_seed.h"
 #include "job/settings/seeds.h"
 
 #define BATCH_URLS  1000
@@ -213,6 +213,18 @@ static int put_seeds(struct steer *t, struct seeding *k)
     return k->any_failed ? EXIT_SEEDS : EXIT_DONE;
 }
 
+static int open_cluster(struct seeding *k)
+{
+    struct steer *t = k->t;
+    enum status st = STATUS_ARG;
+
+    if (steer_cluster_check(t) == EXIT_DONE)
+        st = cluster_seed_open(&k->cluster, t->operands.item[0], &t->why);
+    else
+        return EXIT_USAGE;
+    return st == STATUS_OK ? EXIT_DONE : steer_cluster_failed(t, st);
+}
+
 /* Finds the crawl that takes the seeds: connects to it, or opens it here if
  * nobody runs it. */
 static int find_crawl(struct seeding *k)
@@ -221,7 +233,7 @@ static int find_crawl(struct seeding *k)
     int code = EXIT_DONE;
 
     if (steer_is_cluster(k->t))
-        return cluster_seed_open(&k->cluster, k->t);
+        return open_cluster(k);
     if (control_place_is_stopped(where)) {
         if (!stopped_crawl_open(&k->stopped, "seed", where, &code))
             return code;
@@ -241,8 +253,12 @@ static int let_go(struct seeding *k, int code)
     uint64_t left = 0;
     enum status st;
 
-    if (k->cluster != NULL)
-        cluster_seed_close(k->cluster, k->t);
+    if (k->cluster != NULL && cluster_seed_is_alone(k->cluster))
+        fprintf(stderr,
+                "urlweir %s: nobody works on that crawl; `urlweir resume DIR` "
+                "of a worker or `urlweir join` fetches what waits\n",
+                k->t->usage->name);
+    cluster_seed_close(k->cluster);
     if (k->stopped == NULL)
         return code;
     st = stopped_crawl_close(k->stopped, &left);

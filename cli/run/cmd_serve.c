@@ -24,8 +24,10 @@
 #include "cli/run/serve_cluster.h"
 #include "cli/run/serve_crawls.h"
 #include "cli/run/serve_settings.h"
+#include "cli/run/serve_watch.h"
 #include "cli/run/start_watch.h"
 #include "cli/run/stuck_end.h"
+#include "cli/secret_args.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/dir_kind.h"
@@ -370,7 +372,10 @@ int cmd_serve(int argc, char **argv)
     set_log_level(&s);
     dir = operands.count > 0 ? operands.item[0] : NULL;
     code = serve_settings_check(&s, dir);
-    if (code == EXIT_DONE)
+    secret_args_hide_logins(argc, argv);
+    if (code == EXIT_DONE && serve_is_watch(dir))
+        code = serve_watch(&s, dir, block_signals());
+    else if (code == EXIT_DONE)
         code = serve(&s, dir);
     option_list_free(&operands);
     option_fini(&serve_options, &s);

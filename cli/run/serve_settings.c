@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/listen_address.h"
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 
 #define PORT   "Port: who may connect"
@@ -108,19 +109,21 @@ const struct option_table serve_options =
 
 const struct usage serve_usage = {
     .name = "serve",
-    .synopsis =
-        "serve DIR|--cluster=URL [--listen HOST:PORT] [--http HOST:PORT] "
-        "[--token-file FILE] [--crawl FILE.yaml]... [options]",
+    .synopsis = "serve DIR|--cluster=URL|redis://HOST/NAME [--listen "
+                "HOST:PORT] [--http HOST:PORT] "
+                "[--token-file FILE] [--crawl FILE.yaml]... [options]",
     .about =
         "Serves a frontier for other crawlers: the URLFrontier API over gRPC, "
         "and JSON over HTTP. Its store is in DIR, which is made if it is "
         "missing, or in a cluster that several of these processes share. It "
         "can "
         "run crawls of its own too, each in DIR/crawls/NAME. SIGTERM ends it; "
-        "everything that was acknowledged is on disk.",
+        "everything that was acknowledged is on disk. With the URL of a crawl "
+        "in a cluster it serves that crawl's dashboard, its metrics and the "
+        "HTTP API that steers it, and nothing else.",
     .table = &serve_options,
     .most = 1,
-    .operand = "a directory",
+    .operand = "a directory, or the URL of a crawl in a cluster",
 };
 
 /* ---- what must hold before anything is opened ---- */
@@ -151,12 +154,51 @@ bool serve_has_http(const struct serve_settings *s)
     return strcmp(s->http, "none") != 0;
 }
 
+bool serve_is_watch(const char *place)
+{
+    return place != NULL && redis_address_is_url(place);
+}
+
+/* The name of one of these options that was given; NULL: none was. */
+static const char *given(const struct serve_settings *s,
+                         const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (option_given(&serve_options,
+                         option_find(&serve_options, bytes_of_str(*names)), s))
+            return *names;
+    return NULL;
+}
+
+/* A crawl in a cluster is watched. */
+static int check_watch(const struct serve_settings *s)
+{
+    static const char *const of_frontier[] = {"listen",     "cluster",
+                                              "memory",     "filter-memory",
+                                              "checkpoint", "crawl",
+                                              NULL};
+    const char *name = given(s, of_frontier);
+
+    if (name != NULL)
+        return usage_error(&serve_usage,
+                           "--%s is of a frontier for other programs; of a "
+                           "crawl in a cluster only HTTP is served%s",
+                           name,
+                           strcmp(name, "listen") == 0 ? ", see --http" : "");
+    if (!serve_has_http(s))
+        return usage_error(&serve_usage, "--http none leaves nothing to serve");
+    return EXIT_DONE;
+}
+
 /* What a service without a directory cannot have. */
 static int check_place(const struct serve_settings *s, const char *dir)
 {
     static const char *const of_dir[] = {"memory", "filter-memory",
-                                         "checkpoint", "crawl"};
+                                         "checkpoint", "crawl", NULL};
+    const char *name;
 
+    if (serve_is_watch(dir))
+        return check_watch(s);
     if (s->cluster == NULL)
         return dir != NULL ? EXIT_DONE
                            : usage_error(&serve_usage,
@@ -166,14 +208,12 @@ static int check_place(const struct serve_settings *s, const char *dir)
                            "with --cluster the URLs are in the cluster, and "
                            "nothing is in a directory; leave '%s' out",
                            dir);
-    for (size_t i = 0; i < sizeof of_dir / sizeof *of_dir; i++)
-        if (option_given(&serve_options,
-                         option_find(&serve_options, bytes_of_str(of_dir[i])),
-                         s))
-            return usage_error(&serve_usage,
-                               "--%s needs a directory, and with --cluster "
-                               "there is none",
-                               of_dir[i]);
+    name = given(s, of_dir);
+    if (name != NULL)
+        return usage_error(&serve_usage,
+                           "--%s needs a directory, and with --cluster there "
+                           "is none",
+                           name);
     return EXIT_DONE;
 }
 

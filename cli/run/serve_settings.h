@@ -33,6 +33,8 @@ extern const struct usage serve_usage;
 
 /* EXIT_USAGE: the reason was printed. `dir` NULL: none was given. */
 int serve_settings_check(const struct serve_settings *s, const char *dir);
+/* Is the operand, which may be NULL, a crawl in a cluster to be watched? */
+bool serve_is_watch(const char *place);
 bool serve_has_http(const struct serve_settings *s);
 
 #endif

@@ -51,6 +51,7 @@ struct cluster_store {
     void *take_ctx;
     unsigned look_at;     /* the shard where the next search begins */
     unsigned part, parts; /* of the shards, which are ours; parts 0: all */
+    uint64_t holds;       /* of shards, after a failover */
     int64_t short_since;  /* own shards gave too little; 0: enough */
 };
 

@@ -141,6 +141,7 @@ static void change_server(struct look *l, struct bytes before)
     redis_cluster_get_stats(l->s->net, &stats);
     if (before.len == 0 || !redis_cluster_has_master(l->s->net, before)) {
         shard->maps = 0;
+        l->s->holds += before.len > 0;
         adopt(l, before, before.len == 0 ? 0 : hold_of(&stats, &l->s->o));
         return;
     }

@@ -80,8 +80,10 @@ static void say(struct cluster_engine *e, const struct engine_stats *s,
                 struct buf *out)
 {
     const struct presence *p = &e->present;
+    struct redis_cluster_stats calls;
     struct buf full;
 
+    cluster_store_get_stats(e->store, &calls);
     buf_init(&full, 400);
     cluster_store_each_master(e->store, add_full_server, &full);
     buf_add_char(out, '{');
@@ -97,10 +99,13 @@ static void say(struct cluster_engine *e, const struct engine_stats *s,
     buf_addf(out,
              ",\"pages\":%" PRIu64 ",\"bytes\":%" PRIu64
              ",\"pages_per_second\":%.3f,\"bytes_per_second\":%.0f"
-             ",\"leases\":%zu,\"settings_version\":%" PRIu64 "}",
+             ",\"leases\":%zu,\"settings_version\":%" PRIu64
+             ",\"repeats\":%" PRIu64 ",\"connections_lost\":%" PRIu64
+             ",\"holds\":%" PRIu64 "}",
              s->pages, s->bytes, p->pages_rate, p->bytes_rate,
              e->held + e->endings,
-             e->o.orders != NULL ? cluster_orders_in_force(e->o.orders) : 0);
+             e->o.orders != NULL ? cluster_orders_in_force(e->o.orders) : 0,
+             calls.repeats, calls.lost, cluster_store_holds(e->store));
 }
 
 void cluster_present_tend(struct cluster_engine *e)

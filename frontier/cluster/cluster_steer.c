@@ -85,8 +85,7 @@ static enum status change_host(struct cluster_store *s, struct bytes host,
     return c.st;
 }
 
-enum status cluster_store_block(struct cluster_store *s, struct bytes host,
-                                int64_t ms)
+static enum status block(struct cluster_store *s, struct bytes host, int64_t ms)
 {
     char text[24];
     struct bytes args[2] = {host};
@@ -107,6 +106,8 @@ enum status cluster_store_set_host(struct cluster_store *s, struct bytes host,
                             bytes_of_str(what == CLUSTER_HOST_DELAY ? "delay"
                                                                     : "limit")};
 
+    if (what == CLUSTER_HOST_BLOCK)
+        return block(s, host, value);
     if (value >= 0)
         snprintf(text, sizeof text, "%" PRId64, value);
     snprintf(general, sizeof general, "%" PRId64, delay_ms);

@@ -23,15 +23,15 @@ MUST_CHECK enum status cluster_store_set(struct cluster_store *s,
 MUST_CHECK enum status cluster_store_pause(struct cluster_store *s, bool pause);
 MUST_CHECK enum status cluster_store_stop(struct cluster_store *s);
 
-/* Give out no URL of a host (a queue key) for so long from now; 0: again. */
-MUST_CHECK enum status cluster_store_block(struct cluster_store *s,
-                                           struct bytes host, int64_t ms);
-
-/* Settings of one host (a queue key) in place of the crawl's; -1: none. */
+/* What a person says of one host (a queue key). */
 enum cluster_host_setting {
-    CLUSTER_HOST_DELAY, /* ms between two requests; if its robots.txt or its
-                           responses ask for more, that applies */
-    CLUSTER_HOST_LIMIT  /* most URLs of it that are done; the others wait */
+    CLUSTER_HOST_BLOCK, /* give out no URL of it for so many ms from now; 0:
+                           it is blocked no longer */
+    CLUSTER_HOST_DELAY, /* ms between two requests, in place of the crawl's; if
+                           its robots.txt or its responses ask for more, that
+                           applies; -1: the crawl's */
+    CLUSTER_HOST_LIMIT  /* most URLs of it that are done; the others wait; -1:
+                           none */
 };
 /* `delay_ms`: of hosts without a delay of their own. */
 MUST_CHECK enum status cluster_store_set_host(struct cluster_store *s,

@@ -268,6 +268,11 @@ void cluster_store_get_stats(const struct cluster_store *s,
     redis_cluster_get_stats(s->net, out);
 }
 
+uint64_t cluster_store_holds(const struct cluster_store *s)
+{
+    return s->holds;
+}
+
 void cluster_store_each_master(const struct cluster_store *s,
                                redis_master_visit *visit, void *ctx)
 {

@@ -229,6 +229,8 @@ void cluster_store_count(struct cluster_store *s, cluster_count_end *end,
 
 void cluster_store_get_stats(const struct cluster_store *s,
                              struct redis_cluster_stats *out);
+/* How often it held a shard after a failover. */
+uint64_t cluster_store_holds(const struct cluster_store *s);
 /* As redis_cluster_each_master(). */
 void cluster_store_each_master(const struct cluster_store *s,
                                redis_master_visit *visit, void *ctx);

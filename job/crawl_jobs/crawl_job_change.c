@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "frontier/engine.h"
+#include "job/cluster_seed.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/seed_sink.h"
 #include "job/settings/cluster_settings.h"
@@ -63,46 +64,71 @@ static json_t *seed_json(const struct seed *s)
     return o;
 }
 
-/* False: one is not a string; see `why`. */
-static bool read_seeds(const json_t *urls, struct seed_task *t, struct buf *why)
+/* STATUS_ARG: one is not a string; see `why`. */
+static enum status read_seeds(const json_t *urls, struct seed **seeds,
+                              size_t *n, struct buf *why)
 {
-    t->n = json_array_size(urls);
-    if (!json_is_array(urls) || t->n > SEEDS_MOST) {
+    *n = json_array_size(urls);
+    if (!json_is_array(urls) || *n > SEEDS_MOST) {
         buf_addf(why, "urls: an array of at most %d URLs", SEEDS_MOST);
-        return false;
+        return STATUS_ARG;
     }
-    t->seeds = xcalloc(t->n, sizeof *t->seeds);
-    for (size_t i = 0; i < t->n; i++) {
+    *seeds = xcalloc(*n, sizeof **seeds);
+    for (size_t i = 0; i < *n; i++) {
         const json_t *url = json_array_get(urls, i);
 
         if (!json_is_string(url)) {
             buf_addf(why, "urls[%zu]: it is not a string", i);
-            return false;
+            return STATUS_ARG;
         }
-        t->seeds[i].text =
+        (*seeds)[i].text =
             bytes_of(json_string_value(url), json_string_length(url));
     }
-    return true;
+    return STATUS_OK;
+}
+
+static json_t *results_json(const struct seed *seeds, size_t n)
+{
+    json_t *results = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(results, seed_json(&seeds[i]));
+    return json_pack("{s:o}", "results", results);
 }
 
 enum status crawl_job_seed(struct crawl_job *m, json_t *in, json_t **out,
                            struct buf *why)
 {
     struct seed_task t = {.task = {.run = put_seeds, .durable = true}, .m = m};
-    enum status st = STATUS_ARG;
-    json_t *results;
+    enum status st =
+        read_seeds(json_object_get(in, "urls"), &t.seeds, &t.n, why);
 
-    if (read_seeds(json_object_get(in, "urls"), &t, why))
+    if (st == STATUS_OK)
         st = crawl_perform(m->crawl, &t.task);
-    if (st == STATUS_OK) {
-        results = json_array();
-        for (size_t i = 0; i < t.n; i++)
-            json_array_append_new(results, seed_json(&t.seeds[i]));
-        *out = json_pack("{s:o}", "results", results);
-    } else if (st == STATUS_CLOSED) {
+    if (st == STATUS_OK)
+        *out = results_json(t.seeds, t.n);
+    else if (st == STATUS_CLOSED)
         buf_add_str(why, "the crawl is stopping");
-    }
     free(t.seeds);
+    return st;
+}
+
+enum status crawl_jobs_seed_cluster(const char *url, const json_t *in,
+                                    json_t **out, struct buf *why)
+{
+    struct cluster_seed *to = NULL;
+    struct seed *seeds = NULL;
+    size_t n;
+    enum status st = read_seeds(json_object_get(in, "urls"), &seeds, &n, why);
+
+    if (st == STATUS_OK)
+        st = cluster_seed_open(&to, url, why);
+    if (st == STATUS_OK)
+        st = cluster_seed_put(to, seeds, n);
+    if (st == STATUS_OK)
+        *out = results_json(seeds, n);
+    cluster_seed_close(to);
+    free(seeds);
     return st;
 }
 

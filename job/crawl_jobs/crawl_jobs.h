@@ -81,6 +81,12 @@ void crawl_job_release(struct crawl_job *m); /* NULL is fine */
 MUST_CHECK enum status crawl_jobs_set_cluster(const char *url, const json_t *in,
                                               json_t **out, struct buf *why);
 
+/* Puts seeds into the crawl in a cluster at `url`; `in` and *out as for
+ * CRAWLS_SEED, statuses as cluster_part_look(). */
+MUST_CHECK enum status crawl_jobs_seed_cluster(const char *url,
+                                               const json_t *in, json_t **out,
+                                               struct buf *why);
+
 /* Writes the report of crawls_report from this process, by starting a
  * program. */
 MUST_CHECK enum status crawl_job_report_run(const char *dir,

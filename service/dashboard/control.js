@@ -176,10 +176,11 @@ export function remove(name, own) {
     });
 }
 
-export function confirmStop(name) {
+export function confirmStop(name, far) {
     return dialog({
         title: `Stop ${name}?`, button: 'Stop it',
-        text: 'This process runs no other crawl and ends with it. `urlweir resume` goes on from there.',
+        text: far ? 'All its workers end. `urlweir resume` of each goes on from there.'
+            : 'This process runs no other crawl and ends with it. `urlweir resume` goes on from there.',
         act: async () => true,
     });
 }
@@ -313,7 +314,8 @@ function blockUntil(v) {
     return at.toISOString();
 }
 
-export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
+// far: of a crawl in a cluster, whose hosts are not listed.
+export function steerQueue({crawl = '', key = '', delay = '', fixed, far}) {
     return dialog({
         title: fixed ? `${key} of ${crawl}` : 'Steer a queue', button: 'Do it',
         text: 'What is left as it is stays so. To limit or delete takes an admin.',
@@ -325,8 +327,8 @@ export function steerQueue({crawl = '', key = '', delay = '', fixed}) {
                 {name: 'delay', label: 'Seconds between its URLs', kind: 'number', min: 0, step: 1, help: delay === '' ? undefined : `now ${delay}`},
                 {name: 'limit', label: 'Most completed URLs, 0: any', kind: 'number', min: 0, step: 1, disabled: !mayDo('admin')},
             ]},
-            {name: 'remove', label: 'Delete the queue', kind: 'check', disabled: !mayDo('admin'),
-                help: 'Of an own crawl what waits is skipped for good; of a served one all URLs are forgotten.'},
+            ...(far ? [] : [{name: 'remove', label: 'Delete the queue', kind: 'check', disabled: !mayDo('admin'),
+                help: 'Of an own crawl what waits is skipped for good; of a served one all URLs are forgotten.'}]),
         ],
         check: (v, form, go) => {
             const until = form.elements.namedItem('until');

@@ -144,7 +144,7 @@ function renderFilter(f) {
 
 // ---- all of it ----
 
-function renderHead(c) {
+export function renderHead(c) {
     if (byId('crawl-name').dataset.name !== c.name) {
         byId('crawl-name').dataset.name = c.name;
         byId('crawl-name').replaceChildren(foreign(c.name));
@@ -155,7 +155,7 @@ function renderHead(c) {
     if (byId('crawl-note').dataset.shown === note)
         return;
     byId('crawl-note').dataset.shown = note;
-    byId('crawl-note').replaceChildren('since ', time(c.started_at),
+    byId('crawl-note').replaceChildren(...(c.started_at ? ['since ', time(c.started_at)] : []),
         ...(c.end ? [' · ended: ', foreign(c.end)] : []), ...(c.why ? [' · ', foreign(c.why)] : []));
 }
 
@@ -167,7 +167,6 @@ export function overdue(c) {
 export function renderCrawl(c, history, now) {
     if (plots === null)
         makePlots();
-    renderHead(c);
     fill(byId('figures'), {
         rate: rough(history.rate('pages')), pages: count(c.pages), queued: count(c.queued),
         transfers: count(c.transfers), speed: `${bytes(history.rate('bytes'))}/s`, memory: bytes(c.memory_bytes),

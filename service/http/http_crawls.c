@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "job/cluster_crawl/cluster_desk.h"
 #include "service/http/http_crawl_json.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"
@@ -83,12 +84,18 @@ static bool is_own(struct http_request *r)
 static bool answer_view(struct http_request *r, unsigned status,
                         struct bytes name)
 {
-    struct crawls *crawls = http_server_options(r->server)->crawls;
+    const struct http_options *o = http_server_options(r->server);
     struct crawls_view view;
 
-    if (crawls == NULL || crawls_find_view(crawls, name, &view) != STATUS_OK)
+    if (o->crawls != NULL) {
+        if (crawls_find_view(o->crawls, name, &view) != STATUS_OK)
+            return false;
+        http_answer(r, status, http_crawl_json(&view, o->cluster));
+        return true;
+    }
+    if (o->cluster == NULL || !bytes_is(name, cluster_desk_name(o->cluster)))
         return false;
-    http_answer(r, status, http_crawl_json(&view));
+    http_answer(r, status, http_cluster_json(o->cluster));
     return true;
 }
 
@@ -96,14 +103,10 @@ static bool answer_view(struct http_request *r, unsigned status,
 
 static void reply_list(struct http_request *r)
 {
-    struct crawls *crawls = http_server_options(r->server)->crawls;
-    struct crawls_view *views = NULL;
-    size_t n = crawls != NULL ? crawls_each(crawls, &views) : 0;
-    json_t *o = json_object(), *all = json_array();
+    const struct http_options *from = http_server_options(r->server);
+    struct crawls *crawls = from->crawls;
+    json_t *o = json_object(), *all = http_crawls_json(from);
 
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(all, http_crawl_json(&views[i]));
-    free(views);
     for (size_t i = 0; r->call_count > 0 && i < r->calls->name_count; i++) {
         struct bytes name = r->calls->names[i];
 
@@ -338,6 +341,27 @@ static void ask_recent(struct http_request *r)
     if (http_members(r, r->in, -1, members, COUNT(members)))
         http_crawl_call(r, CRAWLS_RECENT,
                         json_pack("{s:I}", "size", (json_int_t)size));
+}
+
+/* ---- a report, where no crawl runs ---- */
+
+void http_cluster_report(struct http_request *r)
+{
+    struct cluster_desk *cluster = http_server_options(r->server)->cluster;
+    json_t *state;
+
+    if (cluster == NULL || r->route->how != CRAWLS_STATUS ||
+        strcmp(r->name, cluster_desk_name(cluster)) != 0) {
+        http_problem(r, 404, "this process runs no crawls");
+        return;
+    }
+    if (!http_members(r, r->in, -1, NULL, 0))
+        return;
+    state = cluster_desk_state(cluster);
+    if (state != NULL)
+        http_answer(r, 200, state);
+    else
+        http_problem(r, 503, "the cluster has not answered yet");
 }
 
 /* ---- the paths ---- */

@@ -92,18 +92,6 @@ static json_t *frontier_json(struct frontier_service *f)
     return o;
 }
 
-static json_t *crawls_json(struct crawls *crawls)
-{
-    struct crawls_view *views = NULL;
-    size_t n = crawls != NULL ? crawls_each(crawls, &views) : 0;
-    json_t *all = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(all, http_crawl_json(&views[i]));
-    free(views);
-    return all;
-}
-
 static json_t *process_json(struct http_server *s)
 {
     struct grpc_stats grpc = {.open = 0};
@@ -129,7 +117,7 @@ static char *sample_json(struct http_server *s)
 
     json_object_set_new(o, "at", http_time_json(clock_wall_ms()));
     json_object_set_new(o, "frontier", frontier_json(s->options.frontier));
-    json_object_set_new(o, "crawls", crawls_json(s->options.crawls));
+    json_object_set_new(o, "crawls", http_crawls_json(&s->options));
     json_object_set_new(o, "process", process_json(s));
     text = json_dumps(o, HTTP_JSON);
     json_decref(o);

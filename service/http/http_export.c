@@ -174,7 +174,7 @@ void http_export_ask(struct http_request *r)
     struct http_export *e;
 
     if (r->server->options.crawls == NULL) {
-        http_problem(r, 404, "this process runs no crawls");
+        http_cluster_report(r);
         return;
     }
     e = xcalloc(1, sizeof *e);

@@ -48,9 +48,9 @@ class Crawl:
         what = what or self.web.pages
         wait_for(lambda: what() or p.poll() is not None, "the first requests")
 
-    def join(self):
+    def join(self, options=()):
         n = len(self.workers)
-        return self.start(["join", self.url, "-o", self.directory(n)])
+        return self.start(["join", self.url, "-o", self.directory(n), *options])
 
     def resume(self, n):
         return self.start(["resume", self.directory(n)])

@@ -158,6 +158,11 @@ static int64_t soon_due(struct cluster_store *s)
     return (int64_t)rig_lease(s, &l, 10);
 }
 
+static enum status block(struct cluster_store *s, struct bytes host, int64_t ms)
+{
+    return cluster_store_set_host(s, host, CLUSTER_HOST_BLOCK, ms, 0);
+}
+
 START_TEST(a_blocked_host_gives_out_nothing)
 {
     struct cluster_store *s;
@@ -167,21 +172,18 @@ START_TEST(a_blocked_host_gives_out_nothing)
     s = rig_create(4);
     ck_assert_uint_eq(rig_put(s, 0, 6, 2), 6);
     for (int i = 0; i < 2; i++) /* once more: nothing else */
-        ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h0"), 1000000),
-                         STATUS_OK);
+        ck_assert_int_eq(block(s, bytes_of_str("h0"), 1000000), STATUS_OK);
     ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
     ck_assert_str_eq(l.lease[0].host, "h1");
     ck_assert(!rig_ack(s, &l, 0, 0, "", -1));
-    ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h1"), 1000000),
-                     STATUS_OK);
+    ck_assert_int_eq(block(s, bytes_of_str("h1"), 1000000), STATUS_OK);
     ck_assert_int_eq(soon_due(s), 0);
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h0"), 0),
-                         STATUS_OK);
+        ck_assert_int_eq(block(s, bytes_of_str("h0"), 0), STATUS_OK);
     ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
     ck_assert_str_eq(l.lease[0].host, "h0");
     /* One of a host that nobody knows is not made. */
-    ck_assert_int_eq(cluster_store_block(s, bytes_of_str("h9"), 0), STATUS_OK);
+    ck_assert_int_eq(block(s, bytes_of_str("h9"), 0), STATUS_OK);
     ck_assert_int_eq(soon_due(s), 0);
     cluster_store_close(s);
 }

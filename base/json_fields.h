@@ -3,8 +3,8 @@
  *
  * Empty texts and absent values are left out. Any thread.
  */
-#ifndef URLWEIR_CLI_REPORT_JSON_FIELDS_H
-#define URLWEIR_CLI_REPORT_JSON_FIELDS_H
+#ifndef URLWEIR_BASE_JSON_FIELDS_H
+#define URLWEIR_BASE_JSON_FIELDS_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_fields.c - members of a JSON object that are also printed for people. */
-#include "cli/report/json_fields.h"
+#include "base/json_fields.h"
 
 #include <stdio.h>
 

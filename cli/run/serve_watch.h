@@ -1,0 +1,19 @@
+/*
+ * serve_watch.h - `urlweir serve redis://HOST/NAME`: the dashboard, the HTTP
+ * API and metrics of a crawl in a cluster, from any machine.
+ *
+ * Main thread.
+ */
+#ifndef URLWEIR_CLI_RUN_SERVE_WATCH_H
+#define URLWEIR_CLI_RUN_SERVE_WATCH_H
+
+#include <stdbool.h>
+
+#include "cli/run/serve_settings.h"
+
+/* Serves until SIGTERM or SIGINT, which are blocked; with `hangup` SIGHUP, too,
+ * which reads tokens and certificates again. Returns the exit status; errors
+ * were printed. */
+int serve_watch(const struct serve_settings *s, const char *url, bool hangup);
+
+#endif
