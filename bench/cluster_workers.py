@@ -5,15 +5,20 @@ usage: cluster_workers.py BUILD_DIR [PAGES]      (make bench-cluster-workers)
 One test web, of PAGES pages (default 12000) with 60 links on 256 loopback
 addresses, is crawled without delays: by one program alone, then with its
 frontier in one Redis server by one worker, and by four. Four workers are for a
-larger crawl, so they also crawl a web of four times the pages and hosts. CPU is
-that of the processes, user and system, as the kernel counts it, a page; each kind
-of crawl has three turns (TURNS), one after the other, and the least counts, as
-other programs only add to it. One server without replicas: WAIT costs no CPU worth
-counting.
+larger crawl, so they also crawl a web of four times the pages and hosts. Four
+programs at once cost more a page than one does, whatever they do: each wakes up for
+fewer pages at a time, and finds its caches cold. So four programs that know nothing
+of each other crawl four webs, which are as large together.
+
+CPU is that of the processes, user and system, as the kernel counts it, a page; each
+kind of crawl has three turns (TURNS), one after the other, and the least counts, as
+other programs only add to it. Calls are those of scripts that the server counted, a
+page. One server without replicas: WAIT costs no CPU worth counting.
 """
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,9 +43,9 @@ OWN = ["--threads", "1", "--min-disk", "0", "--sandbox", "off", "--progress", "n
 
 class Site:
     def __init__(self, times):
-        self.pages = times * PAGES
+        self.pages = int(times * PAGES)
         self.process = subprocess.Popen(
-            [BUILD + "/tests/support/site", "serve", "--hosts", str(times * HOSTS),
+            [BUILD + "/tests/support/site", "serve", "--hosts", str(int(times * HOSTS)),
              "--pages", str(self.pages), "--links", "60", "--max-time", "3600"], text=True,
             stdout=subprocess.PIPE, preexec_fn=end_with_us)
         port = self.process.stdout.readline().split()[1]
@@ -72,10 +77,18 @@ def server_cpu(server):
     return sum(float(server.info("used_cpu_" + kind)) for kind in ("user", "sys")) * 1e6
 
 
-def alone(site, where):
+def calls(server):
+    stats = server.ask("INFO", "commandstats").decode()
+    return int(re.search(r"cmdstat_evalsha:calls=(\d+)", stats)[1])
+
+
+def alone(sites, where):
     began = time.monotonic()
-    cpu = Program(["crawl", site.seed, *CRAWL], where + "/alone", 64).end()
-    return cpu / site.pages, 0, site.pages / (time.monotonic() - began)
+    programs = [Program(["crawl", site.seed, *CRAWL], f"{where}/a{n}", 64 // len(sites))
+                for n, site in enumerate(sites)]
+    cpu = sum(p.end() for p in programs)
+    pages = sum(site.pages for site in sites)
+    return cpu / pages, 0, 0, pages / (time.monotonic() - began)
 
 
 def together(site, where, count):
@@ -89,28 +102,38 @@ def together(site, where, count):
             workers.append(Program(["join", url], f"{where}/w{n}", 64 // count))
         cpu = sum(w.end() for w in workers)
         seconds = time.monotonic() - began
-        return cpu / site.pages, server_cpu(server) / site.pages, site.pages / seconds
+        return (cpu / site.pages, calls(server) / site.pages,
+                server_cpu(server) / site.pages, site.pages / seconds)
 
 
 def main():
-    # name: workers, 0 for none; times of the web
-    kinds = {"alone": (0, 1), "1 worker": (1, 1), f"{WORKERS} workers": (WORKERS, 1),
-             f"{WORKERS} workers, web x {WORKERS}": (WORKERS, WORKERS)}
-    rows = {name: [] for name in kinds}
-    with contextlib.closing(Site(1)) as one, contextlib.closing(Site(WORKERS)) as large:
+    rows = {}
+
+    def turn(name, crawl, *what):
+        where = tempfile.mkdtemp(prefix="urlweir-bench-")
+        rows.setdefault(name, []).append(crawl(*what[:1], where, *what[1:]))
+        shutil.rmtree(where)
+
+    with contextlib.ExitStack() as stack:
+        def webs(n, times):
+            return [stack.enter_context(contextlib.closing(Site(times))) for _ in range(n)]
+
+        one, large = webs(1, 1), webs(1, WORKERS)
+        quarters, ones = webs(WORKERS, 1 / WORKERS), webs(WORKERS, 1)
         for _ in range(TURNS):
-            for name, (workers, times) in kinds.items():
-                where = tempfile.mkdtemp(prefix="urlweir-bench-")
-                site = one if times == 1 else large
-                rows[name].append(together(site, where, workers) if workers else
-                                  alone(site, where))
-                shutil.rmtree(where)
+            turn("alone", alone, one)
+            turn("1 worker", together, one[0], 1)
+            turn(f"{WORKERS} alone, web / {WORKERS} each", alone, quarters)
+            turn(f"{WORKERS} workers", together, one[0], WORKERS)
+            turn(f"{WORKERS} alone, a web each", alone, ones)
+            turn(f"{WORKERS} workers, web x {WORKERS}", together, large[0], WORKERS)
     print(f"{PAGES} pages              worker us a page   of alone   of 1 worker   "
-          "server us a page   pages/s")
+          "calls a page   server us a page   pages/s")
     base, single = (min(r[0] for r in rows[name]) for name in ("alone", "1 worker"))
     for name, out in rows.items():
-        cpu, server, _ = (min(r[i] for r in out) for i in range(3))
-        print(f"  {name:22}{cpu:14.0f}{cpu / base:11.2f}{cpu / single:14.2f}{server:19.0f}"
-              f"{max(r[2] for r in out):10.0f}")
+        cpu, asked, server, _ = (min(r[i] for r in out) for i in range(4))
+        print(f"  {name:22}{cpu:14.0f}{cpu / base:11.2f}{cpu / single:14.2f}{asked:15.1f}"
+              f"{server:19.0f}{max(r[3] for r in out):10.0f}")
+
 
 main()

@@ -23,7 +23,7 @@
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
-#define SHARDS      256
+#define SHARDS      64
 #define LEASE_EXTRA 2000                /* ms */
 #define PATIENCE    (5 * 60 * NS_PER_S) /* with a cluster that fails */
 #define LOOK_MOST   (20 * NS_PER_S)     /* the same, of a command */

@@ -24,8 +24,10 @@
 #include "base/redis/redis_cluster_impl.h"
 
 #define BODY_MOST  ((size_t)16 << 20) /* of one call; callers stay far below */
-#define TICK       (5 * NS_PER_MS)    /* how late a repeated call may be */
-#define DELAY_MOST (1 * NS_PER_S)     /* between two tries */
+#define BODY_HEAD  128 /* octets of a call without keys and arguments */
+#define WORD_FRAME 16  /* around one of these */
+#define TICK       (5 * NS_PER_MS) /* how late a repeated call may be */
+#define DELAY_MOST (1 * NS_PER_S)  /* between two tries */
 
 const char REDIS_RUN_ID[REDIS_RUN_ID_SIZE] =
     "0000000000000000000000000000000000000000";
@@ -127,9 +129,15 @@ static void write_body(struct redis_cluster *c, struct redis_call *call,
                        const struct redis_call_spec *spec)
 {
     char count[24];
+    size_t size = BODY_HEAD;
     struct buf b;
 
+    for (size_t i = 0; i < spec->key_count; i++)
+        size += spec->keys[i].len + WORD_FRAME;
+    for (size_t i = 0; i < spec->arg_count; i++)
+        size += spec->args[i].len + WORD_FRAME;
     buf_init(&b, BODY_MOST);
+    (void)buf_room(&b, size); /* grows once */
     redis_command_begin(&b, 3 + spec->key_count + spec->arg_count);
     redis_command_word(&b, bytes_of_str("EVALSHA"));
     redis_command_word(&b, bytes_of(c->sha[spec->script->number], 40));

@@ -7,8 +7,9 @@
  *
  *   ack ──► links put ──► replies ──► commit ──► acknowledged to the cluster
  *
- * A commit is due COMMIT after the first of its pages; it waits WAIT_MOST in
- * one turn, and longer only if it is forced.
+ * A commit is due COMMIT after the first of its pages, or later while there is
+ * enough else to do, as it has its price; it waits WAIT_MOST in one turn, and
+ * longer only if it is forced.
  *
  * The crawl is over when two counts in a row find as many URLs done as were
  * seen, and the same number: then it was over between them.
@@ -24,11 +25,13 @@
 #include "frontier/cluster/cluster_engine_impl.h"
 
 #define COMMIT       (50 * NS_PER_MS)
+#define COMMIT_BUSY  (200 * NS_PER_MS)
 #define COMMIT_MOST  64 /* pages */
 #define WAIT_MOST    (20 * NS_PER_MS)
 #define WAIT_ENDS    (10 * NS_PER_S) /* at a stop */
 #define COUNT_EVERY  (10 * NS_PER_S)
 #define COUNT_SOON   (500 * NS_PER_MS) /* when nothing is left here */
+#define IDLE         (200 * NS_PER_MS) /* it was so for that long */
 #define REMOVE_STEP  1000
 #define PARK_STEP    1000
 #define PARKED_LEAST (INT64_C(365) * 24 * 3600 * NS_PER_S)
@@ -54,6 +57,8 @@ void cluster_engine_wait(struct cluster_engine *e, bool puts, bool acks,
 {
     int64_t now = clock_mono(), end = now + patience;
 
+    if (puts)
+        cluster_links_send(e);
     while (e->failed == STATUS_OK && now < end &&
            ((puts && e->puts > 0) || (acks && e->acks > 0))) {
         cluster_store_turn(e->store, end - now);
@@ -102,8 +107,11 @@ static void counted(void *ctx, enum status st, const struct cluster_counts *c)
 
 static void count(struct cluster_engine *e)
 {
-    int64_t every = is_idle(e) ? COUNT_SOON : COUNT_EVERY;
+    int64_t every;
 
+    if (!is_idle(e))
+        e->busy_at = e->now;
+    every = e->now - e->busy_at >= IDLE ? COUNT_SOON : COUNT_EVERY;
     if (e->over || e->counting || e->now - e->counted_at < every)
         return;
     e->counting = true;
@@ -140,6 +148,7 @@ static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
         st = cluster_held_tend(e);
         e->next_tend = now + e->o.lease / 64;
     }
+    cluster_links_tend(e);
     cluster_places_tend(e, false);
     cluster_present_tend(e);
     count(e);
@@ -148,8 +157,10 @@ static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
 
 static bool should_commit(const struct cluster_engine *e, bool force)
 {
+    int64_t wait = e->held < e->o.in_flight / 2 ? COMMIT : COMMIT_BUSY;
+
     return e->endings > 0 && (force || e->endings >= COMMIT_MOST ||
-                              e->now - e->ending_since >= COMMIT);
+                              e->now - e->ending_since >= wait);
 }
 
 enum status cluster_turn(struct engine *engine, bool force, int64_t now,
@@ -263,7 +274,7 @@ void cluster_close(struct engine *engine)
     cluster_store_close(e->store);
     cluster_held_free_all(e);
     map_free(e->by_id, NULL);
-    hot_cache_fini(&e->links);
+    cluster_links_free(e);
     cluster_share_free(e);
     e->own->ops->close(e->own);
     free(e);

@@ -83,7 +83,9 @@ struct cluster_engine {
     size_t held, fresh, endings; /* how many: all; HELD_FRESH; HELD_ENDING */
     size_t acks;                 /* sent, and not ended */
     int64_t ending_since;
-    size_t puts;                     /* under way */
+    size_t puts;               /* under way; what is gathered is one */
+    struct outgoing *gathered; /* links that are not sent yet, or NULL */
+    int64_t gathered_since;
     struct hot_cache links;          /* that the cluster has, as it told us */
     uint64_t links_since;            /* so often were servers lost by then */
     struct map *robots;              /* origin -> what is known here */
@@ -94,7 +96,7 @@ struct cluster_engine {
     bool asking_places, places_read; /* read: the last answer had all */
     int64_t next_places;
     bool counting, counted, done; /* done: the last count found nothing left */
-    int64_t counted_at;
+    int64_t counted_at, busy_at;  /* the last count; when there was work here */
     struct cluster_counts counts;
     bool over;          /* the crawl is done, and what was parked is removed */
     enum status failed; /* of a callback; the engine is of no use then */
@@ -169,6 +171,12 @@ enum status cluster_put(struct engine *engine, struct bytes crawl, uint64_t via,
                         int64_t wall_ms, enum engine_answer *answers);
 enum status cluster_ack(struct engine *engine, struct engine_done *done,
                         size_t n, int64_t now, int64_t wall_ms);
+
+/* Send what is gathered, if any. */
+void cluster_links_send(struct cluster_engine *e);
+/* The same when it is time. */
+void cluster_links_tend(struct cluster_engine *e);
+void cluster_links_free(struct cluster_engine *e);
 
 /* ---- cluster_places.c ---- */
 

@@ -5,7 +5,9 @@
  *   cluster_record.c  the crawl's record, places
  *   cluster_put.c     URLs in, buckets of the seen set
  *   cluster_move.c    a whole crawl in, or out
- *   cluster_lease.c   looking for leases, claiming, ending
+ *   cluster_lease.c   looking for leases, claiming
+ *   cluster_hints.c   hosts that are known to be due
+ *   cluster_settle.c  ending and extending leases
  *   cluster_again.c   hosts that were given up
  *   cluster_watch.c   workers, and what there is of each kind
  *   cluster_steer.c   settings, pauses, stops
@@ -19,14 +21,19 @@
 
 #define CLUSTER_FORMAT "2" /* of what is in the cluster */
 
+struct cluster_hint;
 struct cluster_shard {
     uint16_t slot;
     bool looking;     /* a peek or a claim is under way */
     uint32_t buckets; /* of its seen set, as last told */
     bool splitting;
     int64_t next_look; /* clock_mono() */
-    int64_t due;       /* as the last look said; 0: there was none */
-    uint64_t maps;     /* another server has it: maps read by then, and 1 */
+    unsigned in_vain;  /* so many of the last looks found no host */
+    struct cluster_hint *hints;
+    size_t hint_count;
+    int64_t hint_due; /* of the first of them; INT64_MAX: none */
+    int64_t due;      /* as the last look said; 0: there was none */
+    uint64_t maps;    /* another server has it: maps read by then, and 1 */
 };
 
 struct cluster_store {
@@ -61,6 +68,9 @@ struct key_list {
     struct buf text;
     struct bytes *key;
     size_t count, cap;
+    char tag[CLUSTER_NAME_MOST + 16]; /* {NAME:SHARD} of the last one */
+    size_t tag_len;
+    unsigned shard;
 };
 void key_list_init(struct key_list *k);
 void key_list_fini(struct key_list *k);
@@ -93,6 +103,21 @@ unsigned cluster_shard_of(const struct cluster_store *s, struct bytes host);
 uint64_t cluster_bucket_of(uint64_t fp, uint32_t n);
 /* A shard may have something due from then on. */
 void cluster_look_at(struct cluster_store *s, unsigned shard, int64_t when);
+/* Is the shard in this worker's part? */
+bool cluster_is_own(const struct cluster_store *s, unsigned shard);
+
+/* ---- cluster_hints.c ---- */
+
+/* A host may be due from then on. */
+void cluster_hint_add(struct cluster_store *s, unsigned shard,
+                      struct bytes host, int64_t due);
+void cluster_hint_remove(struct cluster_store *s, unsigned shard,
+                         struct bytes host);
+/* Up to `most` of those that are due by `now` are hints no longer; they are
+ * valid as long as `text`, which was empty. */
+size_t cluster_hints_take(struct cluster_store *s, unsigned shard, int64_t now,
+                          struct buf *text, struct bytes *hosts, size_t most);
+void cluster_hints_free(struct cluster_store *s);
 
 /* Run `script` on `shard`; `end` frees `ctx`. */
 void cluster_run(struct cluster_store *s, unsigned shard,

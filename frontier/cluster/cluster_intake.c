@@ -268,7 +268,7 @@ void cluster_intake_want(struct cluster_engine *e, size_t most)
 {
     size_t room = 2 * e->o.in_flight;
 
-    room = e->held + e->endings < room ? room - e->held - e->endings : 0;
+    room = e->held < room ? room - e->held : 0;
     cluster_store_lease(e->store, most < room ? most : room, take, e);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cluster_lease.c - looking for leases, claiming, ending.
+ * cluster_lease.c - looking for leases, claiming.
  *
  *   each shard:   idle --its time has come--> peek --hosts--> claim --> idle
- *                                              '--none-----------------> idle
+ *                   |                          '--none-----------------> idle
+ *                   '--hosts are known to be due (cluster_hints.c)--> claim
  *
  * Two scripts instead of one, because a script has to declare the queues that
  * it touches, and which hosts are due is known only after a look. What another
@@ -13,13 +14,13 @@
  * leases, else all that is fetched with them would be fetched again after a
  * failover. For the same reason an acknowledgement is.
  *
- * A shard is looked at when our own put or acknowledgement makes something due,
- * when the last look said that something will be, and every LOOK_MOST for what
- * others put. Each worker has a part of the shards, by its place among those
- * that live, and looks at other shards only when its own give it too little,
- * and OTHERS_WAIT after their time. So a host is mostly asked by one worker,
- * which has its connection, its robots.txt and its links. Who has which part is
- * no promise: two may think that they have the same.
+ * A shard is looked at when the last look said that something will be due, and
+ * every LOOK_MOST for what others put; what our own puts and acknowledgements
+ * make due needs no look. Each worker has a part of the shards, by its place
+ * among those that live, and looks at other shards only when its own give it
+ * too little, and OTHERS_WAIT after their time. So a host is mostly asked by
+ * one worker, which has its connection, its robots.txt and its links. Who has
+ * which part is no promise: two may think that they have the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +36,8 @@
 #define HOSTS_MOST           16    /* of one look */
 #define LOOK_LEAST           (5 * NS_PER_MS) /* between two looks at one shard */
 #define LOOK_MOST            (1 * NS_PER_S)
-#define LOOK_OFTEN           (200 * NS_PER_MS)
+#define IN_VAIN_MOST         3
+#define LOOK_OWN             (400 * NS_PER_MS) /* less than OTHERS_WAIT */
 #define OTHERS_WAIT          (500 * NS_PER_MS)
 #define SHORT                (20 * NS_PER_MS) /* of leases, before we look there */
 #define DELAY_MOST_MS        (UINT64_C(366) * 24 * 3600 * 1000)
@@ -60,19 +62,21 @@ void cluster_store_set_part(struct cluster_store *s, unsigned part,
     s->parts = parts;
 }
 
-static bool is_own(const struct cluster_store *s, unsigned shard)
+bool cluster_is_own(const struct cluster_store *s, unsigned shard)
 {
     return s->parts <= 1 ||
            (uint64_t)shard * s->parts / s->shard_count == s->part;
 }
 
-/* A worker with a part of the shards looks at these as often as one with all
- * looks at all: then others that have just asked a host of ours leave it. */
+/* How long until a shard is looked at again when nothing says sooner. A worker
+ * with a part of the shards looks at these before others do, so that it keeps
+ * its hosts, and the less often at those of others the longer they had none. */
 static int64_t look_most(const struct cluster_store *s, unsigned shard)
 {
-    if (s->parts <= 1 || !is_own(s, shard))
+    if (s->parts <= 1)
         return LOOK_MOST;
-    return clock_later(LOOK_MOST / s->parts, LOOK_OFTEN);
+    return cluster_is_own(s, shard) ? LOOK_OWN
+                                    : LOOK_MOST << s->shards[shard].in_vain;
 }
 
 /* One look at one shard, up to its claim's answer. */
@@ -81,6 +85,7 @@ struct look {
     unsigned shard;
     size_t most;   /* of its claim */
     int64_t began; /* its claim, at the latest */
+    int64_t next;  /* the next look, if all that was claimed is given */
 };
 
 static void end_look(struct look *l, int64_t next)
@@ -212,6 +217,7 @@ static void give(struct look *l, const redisReply *r)
         lease.delay_ms = delay_of(r->element[i + 4]);
         lease.until =
             l->began + (l->s->o.lease_ms - CLUSTER_LEASE_MARGIN_MS) * NS_PER_MS;
+        cluster_hint_remove(l->s, l->shard, lease.host);
         l->s->wanted -= l->s->wanted > 0;
         l->s->short_since = 0;
         l->s->take(l->s->take_ctx, &lease);
@@ -233,11 +239,11 @@ static void claim_came(void *ctx, enum status st, const redisReply *r)
             end_look(l, now + LOOK_MOST); /* held */
     } else {
         give(l, r);
-        end_look(l, now + LOOK_LEAST);
+        end_look(l, r->elements / 5 < l->most ? now + LOOK_LEAST : l->next);
     }
 }
 
-static void claim(struct look *l, const redisReply *hosts)
+static void claim(struct look *l, const struct bytes *hosts, size_t count)
 {
     struct cluster_store *s = l->s;
     struct bytes args[5 + 2 * HOSTS_MOST];
@@ -245,6 +251,8 @@ static void claim(struct look *l, const redisReply *hosts)
     struct key_list k;
     size_t n = 5;
 
+    s->claiming += l->most;
+    l->began = clock_mono();
     snprintf(ttl, sizeof ttl, "%" PRId64, s->o.lease_ms);
     snprintf(pause, sizeof pause, "%" PRId64, s->o.pause_ms);
     snprintf(most, sizeof most, "%zu", l->most);
@@ -259,14 +267,10 @@ static void claim(struct look *l, const redisReply *hosts)
 
         key_list_add(&k, s, l->shard, kind, bytes_of("", 0));
     }
-    for (size_t i = 1; i < hosts->elements && n < 5 + 2 * HOSTS_MOST; i++) {
-        if (hosts->element[i]->type != REDIS_REPLY_STRING)
-            continue;
-        args[n] =
-            bytes_of(hosts->element[i]->str, (size_t)hosts->element[i]->len);
-        key_list_add(&k, s, l->shard, "q:", args[n]);
-        key_list_add(&k, s, l->shard, "d:", args[n]);
-        n++;
+    for (size_t i = 0; i < count; i++) {
+        key_list_add(&k, s, l->shard, "q:", hosts[i]);
+        key_list_add(&k, s, l->shard, "d:", hosts[i]);
+        args[n++] = hosts[i];
     }
     cluster_run(s, l->shard, &cluster_script_claim, &k, args, n, true,
                 claim_came, l);
@@ -292,9 +296,10 @@ int64_t cluster_store_next_due(const struct cluster_store *s)
 
 static int64_t look_time(const struct cluster_store *s, unsigned shard)
 {
-    int64_t at = s->shards[shard].next_look;
+    const struct cluster_shard *x = &s->shards[shard];
+    int64_t at = clock_earlier(x->next_look, x->hint_due);
 
-    if (is_own(s, shard) || at == INT64_MAX)
+    if (cluster_is_own(s, shard) || at == INT64_MAX)
         return at;
     return s->short_since == 0
                ? INT64_MAX
@@ -312,49 +317,89 @@ int64_t cluster_store_next_look(const struct cluster_store *s)
     return next;
 }
 
+static size_t free_claims(const struct cluster_store *s)
+{
+    return s->wanted > s->claiming ? s->wanted - s->claiming : 0;
+}
+
 static void peek_came(void *ctx, enum status st, const redisReply *r)
 {
     struct look *l = ctx;
-    int64_t now = clock_mono(), next = look_most(l->s, l->shard);
-    size_t free_claims =
-        l->s->wanted > l->s->claiming ? l->s->wanted - l->s->claiming : 0;
+    struct bytes hosts[2 * HOSTS_MOST];
+    int64_t now = clock_mono();
+    size_t n = 0;
 
     if (st != STATUS_OK || r->type != REDIS_REPLY_ARRAY || r->elements < 1 ||
         r->element[0]->type != REDIS_REPLY_INTEGER) {
         end_look(l, now + LOOK_MOST);
         return;
     }
-    l->s->shards[l->shard].due = due_of(r->element[0]->integer, now);
-    if (r->elements == 1) {
-        if (r->element[0]->integer >= 0)
-            next = clock_earlier(next,
-                                 clock_earlier(r->element[0]->integer, 1000) *
-                                     NS_PER_MS);
-        end_look(l, now + clock_later(next, LOOK_LEAST));
+    for (size_t i = 1; i < r->elements && n < 2 * HOSTS_MOST; i++)
+        if (r->element[i]->type == REDIS_REPLY_STRING)
+            hosts[n++] =
+                bytes_of(r->element[i]->str, (size_t)r->element[i]->len);
+    if (n > 0)
+        l->s->shards[l->shard].in_vain = 0;
+    else if (l->s->shards[l->shard].in_vain < IN_VAIN_MOST)
+        l->s->shards[l->shard].in_vain++;
+    l->s->shards[l->shard].due =
+        n > 0 ? now : due_of(r->element[0]->integer, now);
+    l->next = now + look_most(l->s, l->shard);
+    if (r->element[0]->integer >= 0)
+        l->next = clock_earlier(
+            l->next,
+            now + clock_later(clock_earlier(r->element[0]->integer, 1000) *
+                                  NS_PER_MS,
+                              LOOK_LEAST));
+    l->most = n < free_claims(l->s) ? n : free_claims(l->s);
+    if (n < 1) {
+        end_look(l, l->next);
         return;
     }
-    if (free_claims == 0) {
+    if (l->most < n)
+        l->next = now + LOOK_LEAST;
+    if (l->most < 1) {
         end_look(l, now);
         return;
     }
-    l->most = r->elements - 1 < free_claims ? r->elements - 1 : free_claims;
-    l->s->claiming += l->most;
-    l->began = now;
-    claim(l, r);
+    claim(l, hosts, n);
+}
+
+static struct look *new_look(struct cluster_store *s, unsigned shard)
+{
+    struct look *l = xcalloc(1, sizeof *l);
+
+    l->s = s;
+    l->shard = shard;
+    l->next = INT64_MAX;
+    s->shards[shard].looking = true;
+    s->looks++;
+    return l;
+}
+
+/* Hosts that others have claimed meanwhile are not given; nor are they missed,
+ * so no look has to follow. */
+static void claim_hinted(struct cluster_store *s, unsigned shard, int64_t now)
+{
+    struct bytes hosts[HOSTS_MOST];
+    struct look *l = new_look(s, shard);
+    struct buf text;
+
+    l->most = free_claims(s) < HOSTS_MOST ? free_claims(s) : HOSTS_MOST;
+    buf_init(&text, (size_t)HOSTS_MOST * CLUSTER_HOST_MOST);
+    l->most = cluster_hints_take(s, shard, now, &text, hosts, l->most);
+    claim(l, hosts, l->most);
+    buf_fini(&text);
 }
 
 static void peek(struct cluster_store *s, unsigned shard)
 {
-    struct look *l = xcalloc(1, sizeof *l);
+    struct look *l = new_look(s, shard);
     char text[16];
     struct bytes arg;
     struct key_list k;
 
-    l->s = s;
-    l->shard = shard;
-    s->shards[shard].looking = true;
     s->shards[shard].next_look = INT64_MAX;
-    s->looks++;
     snprintf(text, sizeof text, "%d", HOSTS_MOST);
     arg = bytes_of_str(text);
     key_list_init(&k);
@@ -373,8 +418,13 @@ static void look_around(struct cluster_store *s, bool own, int64_t now)
          i++) {
         unsigned shard = s->look_at++ % s->shard_count;
 
-        if (is_own(s, shard) == own && !s->shards[shard].looking &&
-            look_time(s, shard) <= now)
+        if (cluster_is_own(s, shard) != own || s->shards[shard].looking ||
+            look_time(s, shard) > now)
+            continue;
+        if (s->shards[shard].hint_due <= now &&
+            s->shards[shard].next_look > now)
+            claim_hinted(s, shard, now);
+        else
             peek(s, shard);
     }
 }
@@ -393,92 +443,4 @@ void cluster_store_lease(struct cluster_store *s, size_t most,
     if (s->short_since == 0)
         s->short_since = now;
     look_around(s, false, now);
-}
-
-/* ---- ending ---- */
-
-struct ending {
-    cluster_ack_end *end;
-    void *ctx;
-};
-
-static void ack_came(void *ctx, enum status st, const redisReply *r)
-{
-    struct ending *e = ctx;
-
-    if (st == STATUS_OK && r->type != REDIS_REPLY_INTEGER)
-        st = STATUS_FORMAT;
-    e->end(e->ctx, st, st == STATUS_OK && r->integer == 0);
-    free(e);
-}
-
-static struct ending *new_ending(cluster_ack_end *end, void *ctx)
-{
-    struct ending *e = xcalloc(1, sizeof *e);
-
-    e->end = end;
-    e->ctx = ctx;
-    return e;
-}
-
-enum status cluster_store_ack(struct cluster_store *s,
-                              const struct cluster_ack *a, cluster_ack_end *end,
-                              void *ctx)
-{
-    char token[24], pause[24], delay[24];
-    struct bytes args[6] = {a->host, {NULL, 0}, {NULL, 0}, a->state};
-    struct key_list k;
-    struct buf item;
-
-    if (a->host.len < 1 || a->host.len > CLUSTER_HOST_MOST ||
-        a->state.len > CLUSTER_STATE_MOST || a->shard >= s->shard_count ||
-        a->item.len >= CLUSTER_ITEM_MOST)
-        return STATUS_ARG;
-    buf_init(&item, CLUSTER_ITEM_MOST + 1);
-    if (a->item.len > 0) {
-        buf_add_char(&item, '\0');
-        buf_add_bytes(&item, a->item);
-    }
-    snprintf(token, sizeof token, "%" PRIu64, a->token);
-    snprintf(pause, sizeof pause, "%" PRId64, a->pause_ms);
-    snprintf(delay, sizeof delay, "%" PRId64, a->delay_ms);
-    args[1] = bytes_of_str(token);
-    args[2] = bytes_of_str(pause);
-    args[4] = buf_bytes(&item);
-    args[5] = bytes_of_str(delay);
-    key_list_init(&k);
-    for (size_t i = 0; i < 5; i++) {
-        const char kind[2] = {"mrlth"[i], '\0'};
-
-        key_list_add(&k, s, a->shard, kind, bytes_of("", 0));
-    }
-    key_list_add(&k, s, a->shard, "q:", a->host);
-    key_list_add(&k, s, a->shard, "d:", a->host);
-    cluster_run(s, a->shard, &cluster_script_ack, &k, args, 6, true, ack_came,
-                new_ending(end, ctx));
-    key_list_fini(&k);
-    buf_fini(&item);
-    cluster_look_at(s, a->shard,
-                    clock_mono() + clock_later(a->pause_ms, 0) * NS_PER_MS);
-    return STATUS_OK;
-}
-
-void cluster_store_extend(struct cluster_store *s, unsigned shard,
-                          struct bytes host, uint64_t token,
-                          cluster_ack_end *end, void *ctx)
-{
-    char text[24], length[24];
-    struct bytes args[3] = {host};
-    struct key_list k;
-
-    snprintf(text, sizeof text, "%" PRIu64, token);
-    snprintf(length, sizeof length, "%" PRId64, s->o.lease_ms);
-    args[1] = bytes_of_str(text);
-    args[2] = bytes_of_str(length);
-    key_list_init(&k);
-    key_list_add(&k, s, shard, "l", bytes_of("", 0));
-    key_list_add(&k, s, shard, "t", bytes_of("", 0));
-    cluster_run(s, shard, &cluster_script_extend, &k, args, 3, false, ack_came,
-                new_ending(end, ctx));
-    key_list_fini(&k);
 }

@@ -10,21 +10,22 @@
 #include "frontier/cluster/cluster_item.h"
 
 #define TEXT_MOST    ((size_t)1 << 30)
+#define GATHER       (20 * NS_PER_MS) /* links of some pages */
+#define GATHER_MOST  512
 #define LINKS_MEMORY ((uint64_t)4 << 20) /* of those that are known there */
 
-/* URLs as the cluster takes them; the text of item i ends at end[i]. */
+/* URLs as the cluster takes them. The text of each, its host and then its item,
+ * ends at end[i]. */
 struct outgoing {
     struct cluster_url *urls;
     size_t *end;
-    size_t count;
+    size_t count, room;
     struct buf text;
 };
 
-static void outgoing_init(struct outgoing *out, size_t most)
+static void outgoing_init(struct outgoing *out)
 {
-    out->urls = xcalloc(most + 1, sizeof *out->urls);
-    out->end = xcalloc(most + 1, sizeof *out->end);
-    out->count = 0;
+    *out = (struct outgoing){.room = 0};
     buf_init(&out->text, TEXT_MOST);
 }
 
@@ -49,9 +50,16 @@ static bool add(struct outgoing *out, const struct engine_item *item,
     if (item->key.len < 1 || item->key.len > CLUSTER_HOST_MOST ||
         item->url.len > CLUSTER_ITEM_MOST / 2)
         return false;
+    if (out->count == out->room) {
+        out->room = out->room == 0 ? 64 : 2 * out->room;
+        out->urls = xrealloc(out->urls, out->room * sizeof *out->urls);
+        out->end = xrealloc(out->end, out->room * sizeof *out->end);
+    }
+    buf_add_bytes(&out->text, item->key);
     cluster_item_write(&it, &out->text);
     out->urls[out->count] =
-        (struct cluster_url){.host = item->key, .digest = item->digest};
+        (struct cluster_url){.host = bytes_of(NULL, item->key.len),
+                             .digest = item->digest};
     out->end[out->count++] = out->text.len;
     return true;
 }
@@ -62,7 +70,11 @@ static void finish(struct outgoing *out)
     size_t at = 0;
 
     for (size_t i = 0; i < out->count; i++) {
-        out->urls[i].item = bytes_of(out->text.at + at, out->end[i] - at);
+        struct cluster_url *u = &out->urls[i];
+
+        u->host.at = out->text.at + at;
+        at += u->host.len;
+        u->item = bytes_of(out->text.at + at, out->end[i] - at);
         at = out->end[i];
     }
 }
@@ -98,7 +110,7 @@ enum status cluster_put(struct engine *engine, struct bytes crawl, uint64_t via,
     (void)crawl; /* a cluster's name is of one crawl */
     (void)via;
     e->wall_ms = wall_ms;
-    outgoing_init(&out, n);
+    outgoing_init(&out);
     for (size_t i = 0; st == STATUS_OK && fits && i < n; i++)
         fits = add(&out, &items[i], e->places_said);
     finish(&out);
@@ -172,48 +184,74 @@ static void links_are_in(void *ctx, enum status st, const bool *fresh, size_t n)
     cluster_engine_fail(e, st);
 }
 
-static void add_links(struct cluster_engine *e, const struct engine_done *done,
-                      struct outgoing *out)
+static void gather(struct cluster_engine *e, const struct engine_item *link)
 {
-    for (size_t k = 0; k < done->outlink_count; k++) {
-        const struct engine_item *link = &done->outlinks[k];
-
-        if (!hot_cache_has(&e->links, link->digest) &&
-            !add(out, link, e->places_said))
-            log_warn("a URL is too long for the cluster; it is dropped",
-                     "octets=%zu", link->url.len);
+    if (e->gathered == NULL) {
+        e->gathered = xmalloc(sizeof *e->gathered);
+        outgoing_init(e->gathered);
+        e->gathered_since = e->now;
+        e->puts++;
     }
+    if (!add(e->gathered, link, e->places_said))
+        log_warn("a URL is too long for the cluster; it is dropped",
+                 "octets=%zu", link->url.len);
 }
 
+void cluster_links_send(struct cluster_engine *e)
+{
+    struct outgoing *out = e->gathered;
+    struct links_put *p;
+    enum status st;
+
+    if (out == NULL)
+        return;
+    e->gathered = NULL;
+    finish(out);
+    p = links_put_new(e, out);
+    st = cluster_store_put(e->store, out->urls, out->count, links_are_in, p);
+    if (st != STATUS_OK) { /* it was not begun */
+        e->puts--;
+        free(p);
+        cluster_engine_fail(e, st);
+    }
+    outgoing_fini(out);
+    free(out);
+}
+
+void cluster_links_tend(struct cluster_engine *e)
+{
+    if (e->gathered != NULL && e->now - e->gathered_since >= GATHER)
+        cluster_links_send(e);
+}
+
+void cluster_links_free(struct cluster_engine *e)
+{
+    if (e->gathered != NULL)
+        outgoing_fini(e->gathered);
+    free(e->gathered);
+    hot_cache_fini(&e->links);
+}
+
+/* Links of some pages go together, as each call has its price. What is gathered
+ * counts as a put under way, so no commit passes it by. */
 static enum status put_links(struct cluster_engine *e,
                              const struct engine_done *done, size_t n)
 {
-    struct outgoing out;
-    size_t total = 0;
     enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < n; i++)
-        total += done[i].outlink_count;
-    if (total == 0)
-        return STATUS_OK;
-    outgoing_init(&out, total);
     for (size_t i = 0; st == STATUS_OK && i < n; i++)
         st = cluster_places_add(e, done[i].outlinks, done[i].outlink_count);
     if (st == STATUS_OK)
         st = forget_after_losses(e);
-    for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        add_links(e, &done[i], &out);
-    finish(&out);
-    if (st == STATUS_OK && out.count > 0) {
-        struct links_put *p = links_put_new(e, &out);
-
-        e->puts++;
-        st = cluster_store_put(e->store, out.urls, out.count, links_are_in, p);
-        if (st != STATUS_OK) /* it was not begun */
-            free(p);
-    }
-    outgoing_fini(&out);
-    return st;
+    if (st != STATUS_OK)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < done[i].outlink_count; k++)
+            if (!hot_cache_has(&e->links, done[i].outlinks[k].digest))
+                gather(e, &done[i].outlinks[k]);
+    if (e->gathered != NULL && e->gathered->count >= GATHER_MOST)
+        cluster_links_send(e);
+    return STATUS_OK;
 }
 
 static bool does_not_respond(const struct cluster_engine *e,

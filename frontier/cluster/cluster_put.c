@@ -53,7 +53,7 @@ struct part {
     unsigned shard, anew;
     struct buf text;
     size_t count;
-    struct part_url url[PART_MOST];
+    struct part_url url[];
 };
 
 uint64_t cluster_bucket_of(uint64_t fp, uint32_t n)
@@ -131,9 +131,9 @@ static redis_call_end put_came;
 /* The call of a part while it is written. */
 struct part_call {
     struct key_list keys;
-    struct bytes args[2 + ARGS_MOST * PART_MOST];
+    struct bytes *args;
     size_t arg_count;
-    char text[2 + NUMBERS_MOST * PART_MOST][24];
+    char (*text)[24]; /* of numbers */
     size_t text_count;
 };
 
@@ -141,8 +141,14 @@ static void add_number(struct part_call *c, int64_t n)
 {
     char *text = c->text[c->text_count++];
 
-    snprintf(text, sizeof c->text[0], "%" PRId64, n);
-    c->args[c->arg_count++] = bytes_of_str(text);
+    c->args[c->arg_count++] =
+        bytes_of(text,
+                 (size_t)snprintf(text, sizeof c->text[0], "%" PRId64, n));
+}
+
+static struct bytes host_of(const struct part *p, const struct part_url *u)
+{
+    return bytes_of(p->text.at + u->host_at, u->host_len);
 }
 
 /* What cluster_scripts.c, cluster_move_scripts.c say of one item. */
@@ -150,7 +156,7 @@ static void add_url(struct part_call *c, const struct part *p,
                     const struct part_url *u, uint32_t buckets)
 {
     const enum put_kind kind = p->put->kind;
-    const struct bytes host = bytes_of(p->text.at + u->host_at, u->host_len);
+    const struct bytes host = host_of(p, u);
     char bucket[24];
 
     if (kind != PUT_SOUGHT) {
@@ -184,7 +190,11 @@ static void send_part(struct part *p)
         [PUT_SOUGHT] = {"m", &cluster_script_seek, false},
     };
     const uint32_t n = p->s->shards[p->shard].buckets;
-    struct part_call *c = xcalloc(1, sizeof *c);
+    struct part_call call = {.args = xcalloc(2 + ARGS_MOST * p->count,
+                                             sizeof *call.args),
+                             .text = xcalloc(2 + NUMBERS_MOST * p->count,
+                                             sizeof *call.text)},
+                     *c = &call;
 
     key_list_init(&c->keys);
     for (const char *k = kinds[p->put->kind].keys; *k != '\0'; k++) {
@@ -200,7 +210,18 @@ static void send_part(struct part *p)
     cluster_run(p->s, p->shard, kinds[p->put->kind].script, &c->keys, c->args,
                 c->arg_count, kinds[p->put->kind].durable, put_came, p);
     key_list_fini(&c->keys);
-    free(c);
+    free(c->args);
+    free(c->text);
+}
+
+/* When its host is asked next. */
+static void note_host(const struct part *p, const struct part_url *u,
+                      char answer)
+{
+    if (answer == '2')
+        cluster_hint_add(p->s, p->shard, host_of(p, u), clock_mono());
+    else if (answer == '3')
+        cluster_look_at(p->s, p->shard, 0);
 }
 
 /* STATUS_AGAIN: there are other buckets. */
@@ -223,11 +244,8 @@ static enum status read_put(struct part *p, const redisReply *r)
         (size_t)r->element[2]->len != p->count)
         return STATUS_FORMAT;
     for (size_t i = 0; i < p->count; i++) {
-        bool fresh = r->element[2]->str[i] == '1';
-
-        p->put->fresh[p->url[i].index] = fresh;
-        if (fresh && p->put->kind == PUT_NEW)
-            cluster_look_at(p->s, p->shard, 0);
+        p->put->fresh[p->url[i].index] = r->element[2]->str[i] != '0';
+        note_host(p, &p->url[i], r->element[2]->str[i]);
     }
     if (r->element[1]->integer > (long long)buckets * BUCKET_FILL &&
         shard->buckets == buckets && !shard->splitting)
@@ -284,9 +302,9 @@ static void add_to_part(struct part *p, const struct cluster_url *url,
 }
 
 static struct part *new_part(struct cluster_store *s, struct put *put,
-                             unsigned shard)
+                             unsigned shard, size_t most)
 {
-    struct part *p = xcalloc(1, sizeof *p);
+    struct part *p = xcalloc(1, sizeof *p + most * sizeof *p->url);
 
     p->s = s;
     p->put = put;
@@ -302,7 +320,7 @@ static enum status put_as(enum put_kind kind, struct cluster_store *s,
                           cluster_put_end *end, void *ctx)
 {
     struct place *places;
-    struct part *p = NULL;
+    struct part *p;
     struct put *put;
 
     for (size_t i = 0; i < n; i++)
@@ -318,21 +336,18 @@ static enum status put_as(enum put_kind kind, struct cluster_store *s,
     for (size_t i = 0; i < n; i++)
         places[i] = (struct place){cluster_shard_of(s, urls[i].host), i};
     qsort(places, n, sizeof *places, compare_places);
-    for (size_t i = 0; i < n; i++) {
-        if (p != NULL &&
-            (p->shard != places[i].shard || p->count == PART_MOST)) {
-            send_part(p);
-            p = NULL;
-        }
-        if (p == NULL)
-            p = new_part(s, put, places[i].shard);
-        add_to_part(p, &urls[places[i].index],
-                    moved != NULL ? &moved[places[i].index] : NULL,
-                    places[i].index);
-    }
-    if (p != NULL) {
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && next - i < PART_MOST &&
+                           places[next].shard == places[i].shard;)
+            next++;
+        p = new_part(s, put, places[i].shard, next - i);
+        for (size_t k = i; k < next; k++)
+            add_to_part(p, &urls[places[k].index],
+                        moved != NULL ? &moved[places[k].index] : NULL,
+                        places[k].index);
         send_part(p);
-    } else {
+    }
+    if (n == 0) {
         end(ctx, STATUS_OK, put->fresh, 0);
         free(put);
     }

@@ -48,15 +48,17 @@
     "local t = redis.call('TIME')\n"                                           \
     "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
 
-/* Puts a host that is not leased where it belongs: due no sooner than nb. */
+/* Puts a host that is not leased where it belongs: due no sooner than nb.
+ * Returns when it is due; nil: nothing of it waits. */
 #define SCHEDULE                                                               \
     "local function schedule(host, q, d, nb)\n"                                \
     "  if redis.call('LLEN', q) == 0 then\n"                                   \
     "    local e = redis.call('ZRANGE', d, 0, 0, 'WITHSCORES')\n"              \
-    "    if not e[1] then return redis.call('ZREM', KEYS[2], host) end\n"      \
+    "    if not e[1] then redis.call('ZREM', KEYS[2], host) return end\n"      \
     "    nb = math.max(nb, tonumber(e[2]))\n"                                  \
     "  end\n"                                                                  \
     "  redis.call('ZADD', KEYS[2], string.format('%.0f', nb), host)\n"         \
+    "  return nb\n"                                                            \
     "end\n"
 
 /* KEYS: the crawl's hash. ARGV: 'new' or '', fields and values of a new one.
@@ -81,7 +83,9 @@ const struct redis_script cluster_script_begin = {
 
 /* KEYS: m r l h, and for each item q and s. ARGV: the buckets that the caller
  * knows of, and for each item host, fingerprint, item. Answers buckets, seen,
- * and a digit for each item, 1: new; or buckets alone, if there are others. */
+ * and a digit for each item, 0: not new, 2: nothing else of its host waits,
+ * which is due, 3: the same, and it was asked before, 1: new otherwise; or
+ * buckets alone, if there are others. */
 const struct redis_script cluster_script_put = {
     1, "put",
     "#!lua\n"
@@ -104,6 +108,7 @@ const struct redis_script cluster_script_put = {
     "    if call('RPUSH', q, ARGV[3 * i + 1]) == 1 and\n"
     "        not call('ZSCORE', l, host) then\n"
     "      local v = call('HGET', h, host)\n"
+    "      out[i] = v and '3' or '2'\n"
     "      call('ZADD', r, 'LT', v and v:match('^%d+') or 0, host)\n"
     "    end\n"
     "  end\n"
@@ -138,19 +143,21 @@ const struct redis_script cluster_script_split = {
     "redis.call('HSET', KEYS[1], 'buckets', n + 1)\n"
     "return n + 1\n"};
 
-/* KEYS: r l. ARGV: most. Answers the ms until something may be due, -1:
- * nothing waits; then hosts whose lease is over or that are due. */
+/* KEYS: r l. ARGV: most. Answers hosts whose lease is over or that are due,
+ * behind the ms until others may be; -1: there are none. */
 const struct redis_script cluster_script_peek = {
     3, "peek",
     "#!lua flags=no-writes,allow-oom\n" NOW "local out, next = {-1}, nil\n"
     "for _, key in ipairs({KEYS[2], KEYS[1]}) do\n"
-    "  for _, host in ipairs(redis.call('ZRANGE', key, '-inf', now, "
-    "'BYSCORE',\n"
-    "      'LIMIT', 0, ARGV[1])) do out[#out + 1] = host end\n"
-    "  local e = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')\n"
+    "  local due = redis.call('ZRANGE', key, '-inf', now, 'BYSCORE',\n"
+    "    'LIMIT', 0, ARGV[1])\n"
+    "  for _, host in ipairs(due) do out[#out + 1] = host end\n"
+    "  local e = #due == tonumber(ARGV[1]) and {'', now} or\n"
+    "    redis.call('ZRANGE', key, '(' .. now, '+inf', 'BYSCORE',\n"
+    "    'LIMIT', 0, 1, 'WITHSCORES')\n"
     "  if e[2] then next = math.min(next or 1e15, tonumber(e[2])) end\n"
     "end\n"
-    "if next then out[1] = math.max(next - now, 0) end\n"
+    "if next then out[1] = next - now end\n"
     "return out\n"};
 
 /* KEYS: m r l t h, and for each host q and d. ARGV: the server's run ID, the
@@ -238,8 +245,9 @@ const struct redis_script cluster_script_adopt = {
 
 /* KEYS: m r l t h q d. ARGV: host, token, pause (-1: no request was sent, and
  * the state stays), state, item ('': it is done), delay of the item (-1: to the
- * head of the queue, -2: to its end). Answers 1; 0: the lease was over, nothing
- * is changed. A repeat of the last acknowledgement answers 1, too. */
+ * head of the queue, -2: to its end). Answers 0: the lease was over, nothing is
+ * changed; 1: nothing of the host waits; else 2, and the ms until it is due. A
+ * repeat of the last acknowledgement answers 1 or more, too. */
 const struct redis_script cluster_script_ack = {
     6, "ack",
     "#!lua flags=allow-oom\n" NOW SCHEDULE
@@ -249,7 +257,7 @@ const struct redis_script cluster_script_ack = {
     "local before, was, last, done =\n"
     "  v:match('^(%d+):(%d+):(%d+):(%d+):')\n"
     "if (redis.call('HGET', t, host) or ''):match('^%d+') ~= token then\n"
-    "  return last == token and 1 or 0\n"
+    "  return last == token and 2 or 0\n"
     "end\n"
     "local nb, state = tonumber(before or '0'), ARGV[4]\n"
     "if pause >= 0 then\n"
@@ -271,8 +279,8 @@ const struct redis_script cluster_script_ack = {
     "else redis.call('ZADD', d, string.format('%.0f', now + ARGV[6]), "
     "ARGV[5])\n"
     "end\n"
-    "schedule(host, q, d, nb)\n"
-    "return 1\n"};
+    "local due = schedule(host, q, d, nb)\n"
+    "return due and 2 + math.max(due - now, 0) or 1\n"};
 
 /* KEYS: l t. ARGV: host, token, length. Answers 1; 0: the lease was over. */
 const struct redis_script cluster_script_extend = {

@@ -31,7 +31,7 @@
 
 void key_list_init(struct key_list *k)
 {
-    memset(k, 0, sizeof *k);
+    *k = (struct key_list){.cap = 0};
     buf_init(&k->text, KEYS_MOST);
 }
 
@@ -46,7 +46,13 @@ void key_list_add(struct key_list *k, const struct cluster_store *s,
 {
     size_t before = k->text.len;
 
-    buf_addf(&k->text, "{%s:%x}%s", s->name, shard, kind);
+    if (k->tag_len == 0 || k->shard != shard) {
+        k->tag_len =
+            (size_t)snprintf(k->tag, sizeof k->tag, "{%s:%x}", s->name, shard);
+        k->shard = shard;
+    }
+    buf_add(&k->text, k->tag, k->tag_len);
+    buf_add_str(&k->text, kind);
     buf_add_bytes(&k->text, rest);
     if (k->count == k->cap) {
         k->cap = k->cap == 0 ? 16 : 2 * k->cap;
@@ -113,6 +119,7 @@ void cluster_set_shards(struct cluster_store *s, unsigned count)
 
         s->shards[i].slot = redis_slot_of(bytes_of(tag, (size_t)len));
         s->shards[i].buckets = 1;
+        s->shards[i].hint_due = INT64_MAX;
     }
 }
 
@@ -228,6 +235,7 @@ void cluster_store_close(struct cluster_store *s)
         return;
     redis_cluster_free(s->net);
     buf_fini(&s->settings);
+    cluster_hints_free(s);
     free(s->shards);
     free(s);
 }

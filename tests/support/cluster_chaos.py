@@ -126,7 +126,7 @@ class Chaos:
 
     def slots(self):
         ask = self.cluster.current()[0].ask
-        return sorted({ask("CLUSTER", "KEYSLOT", "{crawl:%x}" % s) for s in range(256)})
+        return sorted({ask("CLUSTER", "KEYSLOT", "{crawl:%x}" % s) for s in range(64)})
 
     def flush_scripts(self):
         for s in self.cluster.current():

@@ -208,7 +208,7 @@ def audit(where):
         _, w, _ = stopped_crawl(c.it, where)
         got = subprocess.run([URLWEIR, "audit", w.url, w.directory(0)], text=True,
                              stdout=subprocess.PIPE, timeout=LONGEST, check=True).stdout
-        for text in ("URLs seen, 63 bits of each in one of 256 shards",
+        for text in ("URLs seen, 63 bits of each in one of 64 shards",
                      "lost to collisions so far", "with a chance of", "sample of ",
                      "pairs with equal 63 bits   0\n"):
             if text not in got:

@@ -396,6 +396,44 @@ START_TEST(a_link_is_put_once_unless_a_server_was_lost)
 }
 END_TEST
 
+static long long puts_of(unsigned shards)
+{
+    long long n = 0;
+
+    for (unsigned i = 0; i < shards; i++) {
+        char command[64];
+
+        snprintf(command, sizeof command, "HINCRBY {crawl:%x}m puts 0", i);
+        n += redis_server_do(&server, command);
+    }
+    return n;
+}
+
+/* Until they have gone, the pages are not committed. */
+START_TEST(links_of_several_pages_go_together_and_before_the_pages)
+{
+    struct engine_lease a, b;
+    struct worker w;
+    long long before;
+
+    NEEDS_SERVER;
+    begin_worker(&w, true);
+    put_seed(&w, "http://a.example/");
+    put_seed(&w, "http://c.example/");
+    ck_assert(lease(&w, &a, LONGEST));
+    ck_assert(lease(&w, &b, LONGEST));
+    before = puts_of(4);
+    done(&w, a.id, "http://b.example/1");
+    done(&w, b.id, "http://b.example/2");
+    ck_assert_int_eq(w.e->ops->checkpoint(w.e, clock_mono(), clock_wall_ms()),
+                     STATUS_AGAIN);
+    turn(&w, true);
+    ck_assert_int_eq(puts_of(4) - before, 1);
+    ck_assert_uint_eq(counts().seen, 4);
+    end_worker(&w);
+}
+END_TEST
+
 START_TEST(a_place_is_known_before_what_it_lets_in)
 {
     struct worker a, b;
@@ -770,6 +808,7 @@ Suite *suite_cluster_engine(void)
     tcase_add_test(t, what_is_parked_is_not_waited_for);
     tcase_add_test(t, a_lease_lasts_while_its_worker_does);
     tcase_add_test(t, a_link_is_put_once_unless_a_server_was_lost);
+    tcase_add_test(t, links_of_several_pages_go_together_and_before_the_pages);
     tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
     tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
     tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);

@@ -451,6 +451,59 @@ START_TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
 }
 END_TEST
 
+static uint64_t calls(const struct cluster_store *s)
+{
+    struct redis_cluster_stats stats;
+
+    cluster_store_get_stats(s, &stats);
+    return stats.calls;
+}
+
+/* One lease for one call. */
+static void claim_alone(struct cluster_store *s, struct rig_leases *l)
+{
+    uint64_t before = calls(s);
+
+    l->n = 0;
+    s->shards[0].next_look = INT64_MAX;
+    cluster_store_lease(s, 1, rig_take, l);
+    while (cluster_store_pending(s) > 0)
+        cluster_store_turn(s, NS_PER_S);
+    ck_assert_uint_eq(l->n, 1);
+    ck_assert_uint_eq(calls(s) - before, 1);
+}
+
+START_TEST(what_a_worker_made_due_itself_it_claims_without_a_look)
+{
+    struct rig_leases l = {0};
+    struct cluster_store *s;
+
+    NEEDS_SERVER;
+    s = rig_create(1);
+    ck_assert_uint_eq(rig_put(s, 0, 2, 1), 2);
+    ck_assert_uint_eq(rig_lease(s, &l, 1), 1);
+    ck_assert(!rig_ack(s, &l, 0, 0, "", 0));
+    claim_alone(s, &l); /* the host's second URL */
+    ck_assert_str_eq(l.lease[0].item, "item 1");
+    ck_assert(!rig_ack(s, &l, 0, 0, "", 0));
+    ck_assert_uint_eq(s->shards[0].hint_count, 0); /* nothing of it waits */
+    ck_assert_uint_eq(rig_put(s, 5, 1, 6), 1);
+    claim_alone(s, &l); /* a new host's */
+    ck_assert_str_eq(l.lease[0].host, "h5");
+    /* One that others have claimed meanwhile is not given. */
+    ck_assert_uint_eq(rig_put(s, 4, 1, 6), 1);
+    (void)redis_server_do(&server, "ZREM {crawl:0}r h4");
+    s->shards[0].next_look = INT64_MAX;
+    l.n = 0;
+    cluster_store_lease(s, 1, rig_take, &l);
+    while (cluster_store_pending(s) > 0)
+        cluster_store_turn(s, NS_PER_S);
+    ck_assert_uint_eq(l.n, 0);
+    ck_assert_uint_eq(s->claiming, 0);
+    cluster_store_close(s);
+}
+END_TEST
+
 START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
 {
     struct redis_address a;
@@ -558,6 +611,7 @@ Suite *suite_cluster_store(void)
     tcase_add_test(t, scripts_that_the_server_forgot_are_loaded_again);
     tcase_add_test(t, a_full_server_takes_nothing_new_but_ends_leases);
     tcase_add_test(t, a_worker_takes_from_its_part_first_and_then_what_is_left);
+    tcase_add_test(t, what_a_worker_made_due_itself_it_claims_without_a_look);
     tcase_add_test(t, a_crawl_is_created_once_and_opened_by_its_name);
     tcase_add_test(t, what_is_too_long_is_refused);
     tcase_add_test(t, closing_ends_what_is_under_way);
