@@ -214,6 +214,7 @@ struct engine_stats {
     uint64_t dropped;    /* links dropped before admission */
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */
     uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
+    bool limit_reached;  /* of pages, by a crawl of which this is a part */
     bool rejudging;   /* kept drops are still judged again, dates given anew, or
                          old fetches removed */
     uint64_t bytes;   /* wire octets received */

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_move.h"
+#include "frontier/cluster/cluster_permits.h"
 #include "frontier/reader.h"
 #include "job/cluster_part.h"
 
@@ -333,10 +334,14 @@ static enum status move_urls(struct cluster_store *store, struct engine *e,
 enum status cluster_move_in(struct cluster_store *store, struct engine *e,
                             struct cluster_move_counts *counts, struct buf *why)
 {
+    struct engine_stats s;
     enum status st = judge_hosts(e, why);
 
     if (st == STATUS_OK)
         st = clear(store, e);
+    e->ops->stats(e, &s);
+    if (st == STATUS_OK)
+        st = cluster_store_set_pages(store, s.pages);
     *counts = (struct cluster_move_counts){0};
     if (st == STATUS_OK)
         st = move_places(store, e);

@@ -131,6 +131,7 @@ static void print_all(const json_t *o)
     {
         print_worker(one);
     }
+    print_row("pages", o, "pages");
     print_row("URLs seen", o, "seen");
     print_row("waiting", o, "waiting");
     print_row("leased", o, "leased");

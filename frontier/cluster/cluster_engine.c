@@ -151,6 +151,7 @@ static enum status tend(struct cluster_engine *e, int64_t now, int64_t wall_ms)
     cluster_links_tend(e);
     cluster_places_tend(e, false);
     cluster_present_tend(e);
+    cluster_budget_tend(e);
     count(e);
     return e->failed != STATUS_OK ? e->failed : st;
 }
@@ -206,6 +207,8 @@ int64_t cluster_next_due(struct engine *engine, int64_t now, struct bytes *why)
     int64_t own = e->own->ops->next_due(e->own, now, &host),
             due = cluster_store_next_due(e->store);
 
+    if (cluster_budget_room(e) == 0) /* what is due here waits, too */
+        own = clock_later(own, now + POLL_IDLE);
     if (!is_idle(e) || e->counting || cluster_store_pending(e->store) > 0)
         due = next_work(e, now);
     else if (due < now + e->o.lease + NS_PER_S ||
@@ -269,6 +272,8 @@ void cluster_close(struct engine *engine)
 
     if (e == NULL)
         return;
+    if (e->failed == STATUS_OK)
+        cluster_budget_end(e);
     cluster_present_end(e);
     e->failed = STATUS_CLOSED; /* what still ends is of no interest */
     cluster_store_close(e->store);
@@ -286,6 +291,7 @@ void cluster_engine_get_stats(struct engine *engine, struct engine_stats *out)
     uint64_t left = e->counted ? e->counts.seen - e->counts.done : 0;
 
     e->own->ops->stats(e->own, out);
+    out->limit_reached = cluster_budget_is_spent(e);
     out->given_up = 0; /* others may ask these hosts by now */
     if (!e->over)
         out->queued = left > e->held ? left : e->held + 1;
@@ -348,6 +354,7 @@ enum status cluster_engine_open(struct engine **out,
     e->now = now;
     e->wall_ms = wall_ms;
     cluster_present_begin(e);
+    cluster_budget_begin(e, o->limit_pages);
     st = park_all(e);
     if (st == STATUS_OK)
         st = e->own->ops->turn(e->own, true, now, wall_ms, NULL);

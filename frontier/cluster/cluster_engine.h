@@ -48,6 +48,7 @@ struct cluster_engine_options {
     int64_t request;        /* ns: longest time of a request */
     int64_t lease;          /* ns: length of a lease; at least 3 * request */
     size_t in_flight;       /* most URLs with fetchers */
+    uint64_t limit_pages;   /* of the whole crawl; 0: no limit */
     unsigned kinds;         /* kinds of links are below it */
     bool robots;            /* robots.txt is read, and shared */
     struct cluster_who who; /* its texts: during the call */

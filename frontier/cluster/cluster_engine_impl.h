@@ -8,6 +8,7 @@
  *   cluster_places.c   places that open the scope
  *   cluster_share.c    robots.txt of others, and for others
  *   cluster_present.c  what the worker says of itself
+ *   cluster_budget.c   how many pages it may still fetch
  *   cluster_table.c    the engine's table: what is passed on, what is refused
  */
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_ENGINE_IMPL_H
@@ -72,6 +73,17 @@ struct presence {
     double pages_rate, bytes_rate; /* per second */
 };
 
+/* Its part of the pages that the crawl may have (cluster_permits.h). */
+struct budget {
+    uint64_t limit;         /* of the crawl; 0: none */
+    uint64_t pages_before;  /* of the directory, before this run */
+    uint64_t held, wanted;  /* permits: as the cluster said, asked for last */
+    uint64_t told, telling; /* used ones: that it knows of, is told now */
+    uint64_t pages;         /* of the crawl, as it said */
+    int64_t asked_at;
+    bool asking, known, is_short;
+};
+
 struct cluster_engine {
     struct engine engine; /* first: see engine.h */
     struct cluster_engine_options o;
@@ -106,6 +118,7 @@ struct cluster_engine {
     uint64_t replies; /* that have come by then */
     uint64_t lost;    /* leases that were over before their end */
     struct presence present;
+    struct budget budget;
 };
 
 /* ---- cluster_engine.c ---- */
@@ -211,6 +224,20 @@ void cluster_present_begin(struct cluster_engine *e);
 /* Say that we live when it is time. */
 void cluster_present_tend(struct cluster_engine *e);
 void cluster_present_end(struct cluster_engine *e);
+
+/* ---- cluster_budget.c ---- */
+
+void cluster_budget_begin(struct cluster_engine *e, uint64_t limit);
+/* Ask for permits, and tell what was used, when it is time. */
+void cluster_budget_tend(struct cluster_engine *e);
+/* So many URLs may go to fetchers. */
+size_t cluster_budget_room(const struct cluster_engine *e);
+/* There are too few permits for what is leased here. */
+bool cluster_budget_is_short(const struct cluster_engine *e);
+/* The crawl has as many pages as it may have. */
+bool cluster_budget_is_spent(const struct cluster_engine *e);
+/* Tell the rest, and give back what is not used. */
+void cluster_budget_end(struct cluster_engine *e);
 
 /* ---- cluster_table.c ---- */
 

@@ -269,6 +269,8 @@ void cluster_intake_want(struct cluster_engine *e, size_t most)
     size_t room = 2 * e->o.in_flight;
 
     room = e->held < room ? room - e->held : 0;
+    if (cluster_budget_is_short(e) && e->held > 0)
+        room = 0; /* what is here is more than may be fetched */
     cluster_store_lease(e->store, most < room ? most : room, take, e);
 }
 
@@ -300,13 +302,14 @@ enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
                               size_t *n)
 {
     struct cluster_engine *e = (struct cluster_engine *)engine;
-    size_t got = 0;
+    size_t got = 0, room = cluster_budget_room(e);
     enum status st;
 
     *n = 0;
     e->now = now;
     e->wall_ms = wall_ms;
-    st = e->own->ops->lease(e->own, most, now, wall_ms, out, &got);
+    st = e->own->ops->lease(e->own, most < room ? most : room, now, wall_ms,
+                            out, &got);
     for (size_t i = 0; st == STATUS_OK && i < got; i++) {
         struct held *h = cluster_held_find(e, out[i].id);
 

@@ -8,6 +8,7 @@
  *   {NAME}           hash: the crawl's record (cluster_store.c)
  *   {NAME}p          sorted set: places, seeds and what they were redirected
  *                    to -> number, from 0: they open the scope
+ *   {NAME}g          hash: permits to fetch pages (cluster_permits.c)
  *   {NAME:17}m       hash: counts and state of the shard
  *                    buckets, seen, done, token, puts, expired, run, hold;
  *                    by:HOST, the worker that has leased the host
@@ -361,4 +362,4 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_block,   &cluster_script_move,     &cluster_script_seek,
     &cluster_script_clear,   &cluster_script_hold,     &cluster_script_queues,
     &cluster_script_queue,   &cluster_script_moved,    &cluster_script_share,
-    &cluster_script_robots,  &cluster_script_host};
+    &cluster_script_robots,  &cluster_script_host,     &cluster_script_permits};

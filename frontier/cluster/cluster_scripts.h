@@ -37,7 +37,10 @@ extern const struct redis_script cluster_script_move, cluster_script_seek,
 /* of cluster_robots_scripts.c */
 extern const struct redis_script cluster_script_share, cluster_script_robots;
 
-#define CLUSTER_SCRIPTS 41
+/* of cluster_permits.c */
+extern const struct redis_script cluster_script_permits;
+
+#define CLUSTER_SCRIPTS 42
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

@@ -65,6 +65,7 @@ static void pass_set_schedule(struct engine *e,
 static void pass_set_limits(struct engine *e, uint64_t limit_pages,
                             const struct budgets *budgets)
 {
+    ((struct cluster_engine *)e)->budget.limit = limit_pages;
     own(e)->ops->set_limits(own(e), limit_pages, budgets);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json_fields.h"
 #include "base/mem.h"
+#include "frontier/cluster/cluster_permits.h"
 #include "frontier/cluster/cluster_steer.h"
 #include "frontier/cluster/cluster_watch.h"
 #include "job/settings/cluster_settings.h"
@@ -212,6 +213,7 @@ enum status cluster_state_gather(json_t *o, struct cluster_store *store,
                                  const struct crawl_settings *s)
 {
     json_t *servers = json_array();
+    uint64_t pages = 0;
     struct buf shown;
     enum status st;
 
@@ -223,6 +225,9 @@ enum status cluster_state_gather(json_t *o, struct cluster_store *store,
     buf_fini(&shown);
     json_object_set_new(o, "state", json_null()); /* its place */
     st = set_workers(o, store);
+    if (st == STATUS_OK)
+        st = cluster_store_get_pages(store, &pages);
+    json_set_uint(o, "pages", pages);
     if (st == STATUS_OK)
         st = set_urls(o, store);
     if (st != STATUS_OK)

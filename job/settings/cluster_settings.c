@@ -90,7 +90,6 @@ static const struct {
     {"refresh", NULL},
     {"keep-history", NULL},
     {"until-idle", NULL},
-    {"limit", "--time limits a worker"},
     {"per-host", NULL},
     {"per-domain", NULL},
     {"per-host-bytes", NULL},

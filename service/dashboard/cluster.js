@@ -63,7 +63,7 @@ export function renderCluster(name, s, now) {
         waiting: count(s.waiting), done: count(s.done), memory: bytes(s.memory?.sum),
     });
     fill(byId('cluster-urls'), {
-        seen: count(s.seen), leased: count(s.leased), lost: count(s.leases_lost), hosts: count(s.hosts_waiting),
+        seen: count(s.seen), pages: count(s.pages), leased: count(s.leased), lost: count(s.leases_lost), hosts: count(s.hosts_waiting),
         shards: count(s.shards), version: count(s.settings_version),
     });
     fill(byId('cluster-memory'), Object.fromEntries(Object.entries(s.memory ?? {}).map(([kind, n]) => [kind, bytes(n)])));

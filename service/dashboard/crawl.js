@@ -171,7 +171,7 @@ export function renderCrawl(c, history, now) {
         rate: rough(history.rate('pages')), pages: count(c.pages), queued: count(c.queued),
         transfers: count(c.transfers), speed: `${bytes(history.rate('bytes'))}/s`, memory: bytes(c.memory_bytes),
     });
-    fill(byId('crawl').querySelector('.list'), {
+    fill(byId('here').querySelector('.list'), {
         urls: count(c.urls), fetched: count(c.fetched), redirects: count(c.redirects), failed: count(c.failed),
         denied: count(c.denied), skipped: count(c.skipped), leased: count(c.leased),
         hosts: `${count(c.hosts_active)} of ${count(c.hosts)}`, bytes: bytes(c.bytes),

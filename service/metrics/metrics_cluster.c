@@ -52,6 +52,8 @@ static void add_whole(struct metrics_text *m, const json_t *o)
     metrics_one(m, PREFIX, "workers", METRICS_GAUGE,
                 "Workers that were heard in the last 15 s.",
                 count_in(o, "workers_alive"));
+    metrics_one(m, PREFIX, "pages_total", METRICS_COUNTER,
+                "Pages that its workers have told of.", count_in(o, "pages"));
     metrics_family(m, PREFIX, "urls", METRICS_GAUGE,
                    "URLs seen, by where they are.");
     add_each(m, o, "state", urls);

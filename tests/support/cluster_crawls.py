@@ -126,7 +126,7 @@ def refused(where):
     with contextlib.closing(Closing(Single(where + "/redis"))) as c:
         url, out = c.it.url() + "/crawl", ["-o", where + "/x"]
         crawl = ["crawl", "http://127.0.0.1:1/", "--cluster"]
-        for option in (["--depth", "3"], ["--limit", "9"], ["--refresh", "1d"],
+        for option in (["--depth", "3"], ["--refresh", "1d"],
                        ["--order", "best"], ["--per-host", "5"],
                        ["--record", "links"], ["--cookie", "a=b"], ["--quota", "1M"],
                        ["--queue-key", "ip"], ["--traps", "skip"],

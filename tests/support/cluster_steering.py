@@ -323,6 +323,57 @@ def limited(where):
         crawl.finish()
 
 
+def pages_of(crawl):
+    """What the directories of all workers count."""
+    return sum(json.loads(run("status", crawl.directory(n), "--json", err=None))["pages"]
+               for n in range(3))
+
+
+def ends_at(crawl, limit, killed=()):
+    """All workers end at the limit of the whole crawl, with its status."""
+    for p in crawl.workers:
+        p.wait(LONGEST)
+        if p not in killed and p.returncode != 3:
+            with open(p.log, encoding="utf-8") as f:
+                raise Failure(f"a worker ended with {p.returncode}: {f.read()}")
+    crawl.workers = []
+    return limit
+
+
+def page_limit(where):
+    """Three workers fetch as many pages together as --limit says, and not one more; it
+    can be raised; a worker that is killed costs no more than what it was fetching."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        crawl = Crawl(URLWEIR, c.it, where, options=["--limit", "90"], pages=0)
+        crawl.create()
+        crawl.join()
+        crawl.join()
+        ends_at(crawl, 90)
+        s = status(crawl)
+        expect(pages_of(crawl) == 90 and s["pages"] == 90, (pages_of(crawl), s["pages"]))
+        expect(s["state"] == "stopped" and s["leased"] == 0 and s["waiting"] > 0, s)
+        crawl.resume(0)
+        expect(ends_at(crawl, 90) == pages_of(crawl), "a resume at the limit")
+        expect("limit: 90, now 150, for all workers" in
+               run("set", crawl.url, "limit=150"), "set")
+        for n in range(3):
+            crawl.resume(n)
+        ends_at(crawl, 150)
+        expect(pages_of(crawl) == 150, f"{pages_of(crawl)} pages, not 150")
+        run("set", crawl.url, "limit=400")
+        for n in range(3):
+            crawl.resume(n)
+        wait_for(lambda: status(crawl)["pages"] > 200, "some of the next")
+        dead = crawl.workers[1]
+        dead.kill()
+        ends_at(crawl, 400, [dead])
+        crawl.resume(1)
+        ends_at(crawl, 400)
+        print(f"  {pages_of(crawl)} pages after a kill", flush=True)
+        expect(400 - 1 <= pages_of(crawl) <= 400 + 8, f"{pages_of(crawl)} pages")
+        crawl.web.close()
+
+
 def log_of(crawl, n):
     with open(crawl.workers[n].log, encoding="utf-8") as f:
         return f.read()
@@ -371,6 +422,6 @@ def is_busy(crawl, i):
                for h, _, _, ended in crawl.web.requests)
 
 
-SCENARIOS = [changed, blocked, limited, filled, watched, seeded, leased, stopped, paused, lost]
+SCENARIOS = [page_limit, changed, blocked, limited, filled, watched, seeded, leased, stopped, paused, lost]
 
 scenarios.run(SCENARIOS, DIR, sys.argv[3:])

@@ -85,7 +85,7 @@ static enum status check_with(const char *name, const char *text)
 START_TEST(what_needs_the_whole_crawl_is_refused)
 {
     static const char *const bad[][2] = {
-        {"depth", "3"},           {"limit", "5"},
+        {"depth", "3"},           {"quota", "1M"},
         {"refresh", "1d"},        {"cookie", "a=b"},
         {"record", "links"},      {"near-dup", "skip"},
         {"max-url-len", "40000"}, {"traps", "skip"},
