@@ -25,7 +25,8 @@ struct queue {
     struct place *ring;
     size_t cap, head, count;
     size_t octets, most_octets;
-    bool woken;
+    size_t enough;       /* items that a waiting receiver is woken for */
+    bool woken, blocked; /* blocked: a sender waits for room */
 };
 
 struct queue *queue_new(size_t capacity, size_t octets)
@@ -36,6 +37,7 @@ struct queue *queue_new(size_t capacity, size_t octets)
     cond_init(&q->may_send);
     cond_init(&q->may_receive);
     q->cap = capacity > 0 ? capacity : 1;
+    q->enough = 1;
     q->ring = xcalloc(q->cap, sizeof *q->ring);
     q->most_octets = octets > 0 ? octets : SIZE_MAX;
     return q;
@@ -58,22 +60,41 @@ static bool has_room(const struct queue *q, size_t octets)
                              q->octets <= q->most_octets - octets);
 }
 
+/* Signals are sent without the mutex: a thread that wakes needs it. */
 void queue_send(struct queue *q, void *item, size_t octets)
 {
+    bool enough;
+
     pthread_mutex_lock(&q->mtx);
-    while (!has_room(q, octets))
+    while (!has_room(q, octets)) {
+        q->blocked = true;
+        pthread_cond_signal(&q->may_receive);
         pthread_cond_wait(&q->may_send, &q->mtx);
+    }
     q->ring[(q->head + q->count) % q->cap] = (struct place){item, octets};
     q->count++;
     q->octets += octets;
-    pthread_cond_signal(&q->may_receive);
+    enough = q->count >= q->enough;
     pthread_mutex_unlock(&q->mtx);
+    if (enough)
+        pthread_cond_signal(&q->may_receive);
 }
 
-size_t queue_receive(struct queue *q, void **items, size_t most,
-                     int64_t timeout_ns)
+/* Waits until there are `enough` items, until the time is `until`. */
+static void wait_for(struct queue *q, size_t enough, int64_t until)
+{
+    q->enough = enough;
+    while (q->count < enough && !q->woken && !q->blocked)
+        if (!cond_wait_until(&q->may_receive, &q->mtx, until))
+            break;
+    q->enough = 1;
+}
+
+size_t queue_gather(struct queue *q, void **items, size_t most,
+                    int64_t timeout_ns, size_t enough, int64_t gather_ns)
 {
     int64_t until = timeout_ns > 0 ? clock_mono() + timeout_ns : 0;
+    bool was_blocked;
     size_t n = 0;
 
     pthread_mutex_lock(&q->mtx);
@@ -83,6 +104,8 @@ size_t queue_receive(struct queue *q, void **items, size_t most,
         else if (!cond_wait_until(&q->may_receive, &q->mtx, until))
             break;
     }
+    if (q->count > 0 && q->count < enough && gather_ns > 0)
+        wait_for(q, enough, clock_mono() + gather_ns);
     q->woken = false;
     while (n < most && q->count > 0) {
         items[n++] = q->ring[q->head].item;
@@ -90,10 +113,18 @@ size_t queue_receive(struct queue *q, void **items, size_t most,
         q->head = (q->head + 1) % q->cap;
         q->count--;
     }
-    if (n > 0)
-        pthread_cond_broadcast(&q->may_send);
+    was_blocked = q->blocked;
+    q->blocked = false;
     pthread_mutex_unlock(&q->mtx);
+    if (was_blocked)
+        pthread_cond_broadcast(&q->may_send);
     return n;
+}
+
+size_t queue_receive(struct queue *q, void **items, size_t most,
+                     int64_t timeout_ns)
+{
+    return queue_gather(q, items, most, timeout_ns, 1, 0);
 }
 
 void queue_wake(struct queue *q)

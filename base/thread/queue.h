@@ -28,6 +28,12 @@ void queue_send(struct queue *q, void *item, size_t octets);
 size_t queue_receive(struct queue *q, void **items, size_t most,
                      int64_t timeout_ns);
 
+/* Receives as queue_receive does, but once there is an item, waits at most
+ * `gather_ns` more until there are `enough`, a sender waits for room, or it is
+ * woken. Only one thread may receive from a queue so. */
+size_t queue_gather(struct queue *q, void **items, size_t most,
+                    int64_t timeout_ns, size_t enough, int64_t gather_ns);
+
 /* Makes a waiting receiver return now, even without items. */
 void queue_wake(struct queue *q);
 size_t queue_count(struct queue *q);

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "base/thread/queue.h"
 
@@ -94,6 +95,51 @@ START_TEST(wake_ends_the_next_wait_at_once)
 }
 END_TEST
 
+#define A_MINUTE INT64_C(60000000000)
+
+static void *send_slowly(void *arg)
+{
+    struct sized *s = arg;
+
+    for (size_t i = 1; i <= s->number; i++) {
+        usleep(2000);
+        queue_send(s->q, (void *)i, 0);
+    }
+    return NULL;
+}
+
+/* A minute would be the test's time limit. */
+START_TEST(a_gatherer_waits_until_there_are_enough_and_no_longer)
+{
+    struct sized slow = {queue_new(8, 0), 0, 4};
+    struct sized fast = {queue_new(2, 0), 0, 3};
+    struct queue *q = slow.q;
+    void *items[8];
+    pthread_t t;
+
+    pthread_create(&t, NULL, send_slowly, &slow);
+    ck_assert_uint_eq(queue_gather(q, items, 8, -1, 4, A_MINUTE), 4);
+    pthread_join(t, NULL);
+
+    queue_send(q, &t, 0);
+    ck_assert_uint_eq(queue_gather(q, items, 8, -1, 1, A_MINUTE), 1);
+    queue_send(q, &t, 0);
+    ck_assert_uint_eq(queue_gather(q, items, 8, -1, 2, 1000000), 1);
+    queue_send(q, &t, 0);
+    queue_wake(q);
+    ck_assert_uint_eq(queue_gather(q, items, 8, -1, 2, A_MINUTE), 1);
+    ck_assert_uint_eq(queue_gather(q, items, 8, 1000000, 2, A_MINUTE), 0);
+    queue_free(q);
+
+    /* more than there is room for */
+    pthread_create(&t, NULL, send_slowly, &fast);
+    ck_assert_uint_eq(queue_gather(fast.q, items, 8, -1, 4, A_MINUTE), 2);
+    ck_assert_uint_eq(queue_receive(fast.q, items, 8, -1), 1);
+    pthread_join(t, NULL);
+    queue_free(fast.q);
+}
+END_TEST
+
 Suite *suite_queue(void)
 {
     Suite *s = suite_create("queue");
@@ -103,6 +149,7 @@ Suite *suite_queue(void)
         t, everything_sent_by_two_threads_arrives_once_and_in_order_of_each);
     tcase_add_test(t, large_items_wait_by_their_octets);
     tcase_add_test(t, wake_ends_the_next_wait_at_once);
+    tcase_add_test(t, a_gatherer_waits_until_there_are_enough_and_no_longer);
     suite_add_tcase(s, t);
     return s;
 }
