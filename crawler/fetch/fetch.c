@@ -126,7 +126,8 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
-    if (fetch_has_handle(f))
+    f->url = curl_url();
+    if (f->url != NULL && fetch_has_handle(f))
         return f;
     fetch_free(f);
     return NULL;
@@ -152,6 +153,7 @@ void fetch_free(struct fetch *f)
     if (f == NULL)
         return;
     curl_easy_cleanup(f->transfer.easy);
+    curl_url_cleanup(f->url);
     curl_slist_free_all(f->resolve);
     curl_slist_free_all(f->headers);
     coding_free(f->coding);
@@ -305,6 +307,20 @@ static void set_addresses(struct fetch *f, struct bytes url)
     curl_slist_free_all(former);
 }
 
+/* From a text alone libcurl 7.88 makes its parts, and from those the text
+ * again, character by character: of both it copies what it needs. What it does
+ * not take for a URL is left to it to refuse. */
+static void set_url(struct fetch *f, const char *url)
+{
+    CURL *e = f->transfer.easy;
+    bool parsed =
+        curl_url_set(f->url, CURLUPART_URL, url,
+                     CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS) == CURLUE_OK;
+
+    curl_easy_setopt(e, CURLOPT_URL, url);
+    curl_easy_setopt(e, CURLOPT_CURLU, parsed ? f->url : NULL);
+}
+
 bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
                  int64_t wall_ms)
 {
@@ -319,7 +335,7 @@ bool fetch_start(struct fetch *f, const struct fetch_order *order, int64_t now,
     }
     set_credentials(f, bytes_of_str(order->url));
     set_addresses(f, bytes_of_str(order->url));
-    curl_easy_setopt(f->transfer.easy, CURLOPT_URL, order->url);
+    set_url(f, order->url);
     if (order->want == FETCH_HEAD)
         curl_easy_setopt(f->transfer.easy, CURLOPT_NOBODY, 1L);
     else

@@ -150,6 +150,7 @@ struct fetch {
     enum guard_verdict verdict;   /* on its URL */
     int64_t started, started_wall_ms;
     bool in_jar; /* it uses the cookie jar */
+    CURLU *url;  /* of its request, in parts */
     struct curl_slist *resolve;
     struct curl_slist *headers; /* of this request alone; NULL: those of its
                                    origin */

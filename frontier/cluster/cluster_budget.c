@@ -13,7 +13,7 @@
 #include "frontier/cluster/cluster_permits.h"
 
 #define AGAIN (100 * NS_PER_MS) /* when there were too few */
-#define TELL  (1 * NS_PER_S) /* what was used, and what is not needed */
+#define TELL  (1 * NS_PER_S)    /* what was used, and what is not needed */
 #define LEAVE (2 * NS_PER_S)    /* longest wait at the end */
 
 static uint64_t pages_of(const struct cluster_engine *e)
