@@ -20,9 +20,8 @@
 #include "frontier/reader.h"
 #include "job/cluster_part.h"
 
-#define STEP       2000 /* rows */
-#define TEXT_MOST  ((size_t)256 << 20)
-#define HOSTS_MOST 200000 /* whose settings are looked at */
+#define STEP      2000 /* rows */
+#define TEXT_MOST ((size_t)256 << 20)
 
 /* ---- the crawl there ---- */
 
@@ -61,33 +60,6 @@ enum status cluster_move_in_begin(struct cluster_store **out, struct engine *e,
     if (st == STATUS_OK)
         *begun = cluster_store_is_begun(*out) || cluster_store_is_moved(*out);
     buf_fini(&seed);
-    return st;
-}
-
-/* ---- hosts ---- */
-
-/* What a person set for one host has no place in a cluster. */
-static enum status judge_hosts(struct engine *e, struct buf *why)
-{
-    struct engine_host_row *rows = xcalloc(HOSTS_MOST, sizeof *rows);
-    enum status st = STATUS_OK;
-    bool all;
-    size_t n = e->ops->hosts(e, ENGINE_HOSTS_BIGGEST, HOSTS_MOST, clock_mono(),
-                             rows, &all);
-
-    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
-        const struct engine_host_row *h = &rows[i];
-
-        if (h->set_delay < 0 && h->limit == 0)
-            continue;
-        buf_addf(why,
-                 "%.*s has a %s of its own, which the cluster does not keep; "
-                 "take it back first",
-                 (int)h->host.len, h->host.at,
-                 h->limit != 0 ? "limit" : "delay");
-        st = STATUS_REFUSED;
-    }
-    free(rows);
     return st;
 }
 
@@ -331,23 +303,49 @@ static enum status move_urls(struct cluster_store *store, struct engine *e,
     return st;
 }
 
+/* ---- hosts ---- */
+
+/* What a person has set for one host: those of URLs that are there by now. */
+static enum status move_hosts(struct cluster_store *store, struct engine *e,
+                              const struct crawl_settings *s)
+{
+    struct engine_stats all;
+    enum status st = STATUS_OK;
+
+    e->ops->stats(e, &all);
+    for (uint32_t i = 1; st == STATUS_OK && i <= all.queues; i++) {
+        const struct bytes host = e->ops->queue_key(e, i);
+        struct external_queue q;
+
+        e->ops->external_get_queue(e, i, clock_mono(), &q);
+        if (q.set_delay >= 0)
+            st = cluster_store_set_host(store, host, CLUSTER_HOST_DELAY,
+                                        ms_up(q.set_delay), s->delay_ms);
+        if (st == STATUS_OK && q.limit > 0)
+            st = cluster_store_set_host(store, host, CLUSTER_HOST_LIMIT,
+                                        q.limit, s->delay_ms);
+    }
+    return st;
+}
+
 enum status cluster_move_in(struct cluster_store *store, struct engine *e,
+                            const struct crawl_settings *s,
                             struct cluster_move_counts *counts, struct buf *why)
 {
-    struct engine_stats s;
-    enum status st = judge_hosts(e, why);
+    struct engine_stats all;
+    enum status st = clear(store, e);
 
+    e->ops->stats(e, &all);
     if (st == STATUS_OK)
-        st = clear(store, e);
-    e->ops->stats(e, &s);
-    if (st == STATUS_OK)
-        st = cluster_store_set_pages(store, s.pages);
+        st = cluster_store_set_pages(store, all.pages);
     *counts = (struct cluster_move_counts){0};
     if (st == STATUS_OK)
         st = move_places(store, e);
     if (st == STATUS_OK)
         st = move_urls(store, e, counts);
-    if (st != STATUS_OK && why->len == 0)
+    if (st == STATUS_OK)
+        st = move_hosts(store, e, s);
+    if (st != STATUS_OK)
         buf_addf(why, "%s", status_text(st));
     return st;
 }

@@ -30,9 +30,11 @@ MUST_CHECK enum status cluster_move_in_begin(struct cluster_store **out,
                                              struct engine *e,
                                              const struct crawl_settings *s,
                                              bool *begun, struct buf *why);
-/* Moves all URLs. */
+/* Moves all URLs, and the delays and limits that people have set for hosts; `s`
+ * as above. */
 MUST_CHECK enum status cluster_move_in(struct cluster_store *store,
                                        struct engine *e,
+                                       const struct crawl_settings *s,
                                        struct cluster_move_counts *counts,
                                        struct buf *why);
 

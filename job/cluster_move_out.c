@@ -333,6 +333,71 @@ enum status cluster_move_out_waiting(struct cluster_move_out *m)
     return st == STATUS_OK ? flush(m) : st;
 }
 
+/* ---- hosts ---- */
+
+/* What the directory had of the cluster's, or from before it was a worker's. */
+static enum status forget_sets(struct engine *e)
+{
+    struct engine_stats all;
+    enum status st = STATUS_OK;
+
+    e->ops->stats(e, &all);
+    for (uint32_t i = 1; st == STATUS_OK && i <= all.queues; i++) {
+        int64_t now = clock_mono();
+        struct external_queue q;
+
+        e->ops->external_get_queue(e, i, now, &q);
+        if (q.set_delay >= 0)
+            st = e->ops->delay(e, bytes_of_str(CRAWL_ID),
+                               e->ops->queue_key(e, i), -1, now);
+        if (st == STATUS_OK && q.limit > 0)
+            st = e->ops->limit_queue(e, i, 0, 0, now);
+    }
+    return st;
+}
+
+static enum status take_set(void *ctx, const struct cluster_host_set *h)
+{
+    const struct cluster_move_out *m = ctx;
+    const struct bytes crawl = bytes_of_str(CRAWL_ID);
+    struct engine *e = m->e;
+    uint32_t queue = e->ops->find_queue(e, crawl, h->host);
+    int64_t now = clock_mono();
+
+    if (queue == 0) {
+        log_warn("what was set for a host without URLs is not kept",
+                 "host=%.*s", (int)h->host.len, h->host.at);
+        return STATUS_OK;
+    }
+    switch (h->what) {
+    case CLUSTER_HOST_BLOCK:
+        return h->value == 0 ? STATUS_OK
+                             : e->ops->block(e, crawl, h->host,
+                                             now + h->value * NS_PER_MS, now,
+                                             clock_wall_ms());
+    case CLUSTER_HOST_DELAY:
+        return e->ops->delay(e, crawl, h->host, h->value, now);
+    default:
+        return e->ops->limit_queue(e, queue,
+                                   (uint32_t)clock_earlier(h->value,
+                                                           UINT32_MAX),
+                                   h->done, now);
+    }
+}
+
+enum status cluster_move_out_hosts(struct cluster_move_out *m)
+{
+    enum status st = forget_sets(m->e);
+
+    for (unsigned i = 0; st == STATUS_OK && i < cluster_store_shards(m->store);
+         i++) {
+        st = cluster_move_read_hosts(m->store, i, take_set, m);
+        if (st == STATUS_OK)
+            st = keep_held(m);
+    }
+    return st;
+}
+
 /* ---- is all known? ---- */
 
 static void note_row(void *ctx, const struct url_row *row)

@@ -49,6 +49,8 @@ MUST_CHECK enum status cluster_move_out_worker(struct cluster_move_out *m,
                                                const char *dir);
 /* Takes what waits. */
 MUST_CHECK enum status cluster_move_out_waiting(struct cluster_move_out *m);
+/* Takes what people have set for hosts. Call it after all URLs are there. */
+MUST_CHECK enum status cluster_move_out_hosts(struct cluster_move_out *m);
 /* Is all known? Fills in the counts. */
 MUST_CHECK enum status cluster_move_out_check(struct cluster_move_out *m,
                                               struct cluster_out_counts *out);

@@ -109,8 +109,8 @@ static void tell(const struct cluster_move_counts *n, const char *url,
 static enum status move(struct cluster_store *store, struct stopped_crawl *c,
                         struct cluster_move_counts *counts, struct buf *why)
 {
-    enum status st =
-        cluster_move_in(store, stopped_crawl_engine(c), counts, why);
+    enum status st = cluster_move_in(store, stopped_crawl_engine(c),
+                                     stopped_crawl_settings(c), counts, why);
 
     if (st != STATUS_OK)
         return st;

@@ -148,6 +148,8 @@ static enum status move_all(struct importing *i)
     if (st == STATUS_OK)
         st = cluster_move_out_waiting(i->move);
     if (st == STATUS_OK)
+        st = cluster_move_out_hosts(i->move);
+    if (st == STATUS_OK)
         st = cluster_move_out_check(i->move, &i->counts);
     if (st != STATUS_OK || i->counts.unknown == 0)
         return because(i, st, STATUS_BUSY, "a worker began meanwhile");

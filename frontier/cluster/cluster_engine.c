@@ -337,6 +337,24 @@ static enum status park_all(struct cluster_engine *e)
     return st;
 }
 
+/* Limits of hosts from before the directory was a worker's are in the
+ * cluster. */
+static enum status forget_limits(struct cluster_engine *e)
+{
+    struct engine_stats s;
+    enum status st = STATUS_OK;
+
+    e->own->ops->stats(e->own, &s);
+    for (uint32_t i = 1; st == STATUS_OK && i <= s.queues; i++) {
+        struct external_queue q;
+
+        e->own->ops->external_get_queue(e->own, i, e->now, &q);
+        if (q.limit > 0)
+            st = e->own->ops->limit_queue(e->own, i, 0, 0, e->now);
+    }
+    return st;
+}
+
 enum status cluster_engine_open(struct engine **out,
                                 const struct cluster_engine_options *o,
                                 int64_t now, int64_t wall_ms)
@@ -356,6 +374,8 @@ enum status cluster_engine_open(struct engine **out,
     cluster_present_begin(e);
     cluster_budget_begin(e, o->limit_pages);
     st = park_all(e);
+    if (st == STATUS_OK)
+        st = forget_limits(e);
     if (st == STATUS_OK)
         st = e->own->ops->turn(e->own, true, now, wall_ms, NULL);
     if (st == STATUS_OK)

@@ -314,3 +314,73 @@ enum status cluster_move_read(struct cluster_store *s, unsigned shard,
     buf_fini(&x.hosts);
     return x.st;
 }
+
+/* ---- what people have set for hosts ---- */
+
+struct reading_sets {
+    struct cluster_store *s;
+    cluster_host_visit *visit;
+    void *ctx;
+    bool ended;
+    enum status st;
+    char cursor[24];
+};
+
+static enum status take_set(struct reading_sets *x, redisReply *const *e)
+{
+    static const char *const names[] = {[CLUSTER_HOST_BLOCK] = "until",
+                                        [CLUSTER_HOST_DELAY] = "delay",
+                                        [CLUSTER_HOST_LIMIT] = "limit"};
+    struct cluster_host_set h = {.value = e[2]->integer,
+                                 .done = (uint64_t)e[3]->integer};
+
+    if (e[0]->type != REDIS_REPLY_STRING || !is_text(e[1], CLUSTER_HOST_MOST) ||
+        e[2]->type != REDIS_REPLY_INTEGER ||
+        e[3]->type != REDIS_REPLY_INTEGER || h.value < 0 || e[3]->integer < 0)
+        return STATUS_FORMAT;
+    h.host = bytes_of(e[1]->str, (size_t)e[1]->len);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(e[0]->str, names[i]) == 0) {
+            h.what = (enum cluster_host_setting)i;
+            return x->visit(x->ctx, &h);
+        }
+    return STATUS_FORMAT;
+}
+
+static void sets_came(void *ctx, enum status st, const redisReply *r)
+{
+    struct reading_sets *x = ctx;
+
+    x->ended = true;
+    if (st == STATUS_OK &&
+        (r->type != REDIS_REPLY_ARRAY || r->elements % 4 != 1 ||
+         !is_text(r->element[0], sizeof x->cursor - 1)))
+        st = STATUS_FORMAT;
+    if (st == STATUS_OK)
+        snprintf(x->cursor, sizeof x->cursor, "%s", r->element[0]->str);
+    for (size_t i = 1; st == STATUS_OK && i < r->elements; i += 4)
+        st = take_set(x, r->element + i);
+    x->st = st;
+}
+
+enum status cluster_move_read_hosts(struct cluster_store *s, unsigned shard,
+                                    cluster_host_visit *visit, void *ctx)
+{
+    struct reading_sets x = {.s = s, .visit = visit, .ctx = ctx, .cursor = "0"};
+
+    do {
+        const struct bytes arg = bytes_of_str(x.cursor);
+        struct key_list k;
+
+        x.ended = false;
+        key_list_init(&k);
+        key_list_add(&k, s, shard, "m", bytes_of("", 0));
+        key_list_add(&k, s, shard, "h", bytes_of("", 0));
+        cluster_run(s, shard, &cluster_script_sets, &k, &arg, 1, false,
+                    sets_came, &x);
+        key_list_fini(&k);
+        while (!x.ended)
+            cluster_store_turn(s, NS_PER_S);
+    } while (x.st == STATUS_OK && strcmp(x.cursor, "0") != 0);
+    return x.st;
+}

@@ -15,7 +15,7 @@
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_MOVE_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_MOVE_H
 
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster/cluster_steer.h"
 
 /* ---- in ---- */
 
@@ -62,6 +62,21 @@ MUST_CHECK enum status cluster_move_read(struct cluster_store *s,
                                          unsigned shard,
                                          cluster_waiting_visit *visit,
                                          void *ctx);
+/* What a person has set for a host. */
+struct cluster_host_set {
+    struct bytes host;
+    enum cluster_host_setting what;
+    int64_t value; /* as cluster_store_set_host() takes it; of BLOCK what is
+                      left */
+    uint64_t done; /* URLs of the host */
+};
+typedef enum status cluster_host_visit(void *ctx,
+                                       const struct cluster_host_set *h);
+/* As cluster_move_read(), for each setting of a host. */
+MUST_CHECK enum status cluster_move_read_hosts(struct cluster_store *s,
+                                               unsigned shard,
+                                               cluster_host_visit *visit,
+                                               void *ctx);
 /* Note that the crawl is elsewhere now, where `mark` is kept, too.
  * STATUS_EXISTS: it went where there is another mark. */
 MUST_CHECK enum status cluster_store_end_move(struct cluster_store *s,

@@ -142,6 +142,29 @@ const struct redis_script cluster_script_queue = {
     "end\n"
     "return out\n"};
 
+/* KEYS: m h. ARGV: a cursor of HSCAN. Answers the next one, and for each
+ * setting of a host 'until', 'delay' or 'limit', the host, the value (of until
+ * the ms that are left), and how many URLs of the host are done; one may come
+ * twice. */
+const struct redis_script cluster_script_sets = {
+    42, "sets",
+    "#!lua flags=no-writes,allow-oom\n" NOW
+    "local v = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', 200)\n"
+    "local out = {v[1]}\n"
+    "for i = 1, #v[2], 2 do\n"
+    "  local what, host = v[2][i]:match('^(%l+):(.+)')\n"
+    "  local n = tonumber(v[2][i + 1])\n"
+    "  if what == 'until' and n then n = math.max(n - now, 0) end\n"
+    "  if n and (what == 'until' or what == 'delay' or what == 'limit') then\n"
+    "    local h = redis.call('HGET', KEYS[2], host) or ''\n"
+    "    for _, x in ipairs({what, host, n,\n"
+    "        tonumber(h:match('^%d+:%d+:%d+:(%d+)') or 0)}) do\n"
+    "      out[#out + 1] = x\n"
+    "    end\n"
+    "  end\n"
+    "end\n"
+    "return out\n"};
+
 /* KEYS: the crawl's hash. ARGV: a mark of the directory where the crawl is now.
  * Answers 1; 0: it went to another one. */
 const struct redis_script cluster_script_moved = {

@@ -362,4 +362,5 @@ const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS] = {
     &cluster_script_block,   &cluster_script_move,     &cluster_script_seek,
     &cluster_script_clear,   &cluster_script_hold,     &cluster_script_queues,
     &cluster_script_queue,   &cluster_script_moved,    &cluster_script_share,
-    &cluster_script_robots,  &cluster_script_host,     &cluster_script_permits};
+    &cluster_script_robots,  &cluster_script_host,     &cluster_script_permits,
+    &cluster_script_sets};

@@ -32,7 +32,7 @@ extern const struct redis_script cluster_script_set, cluster_script_settings,
 /* of cluster_move_scripts.c */
 extern const struct redis_script cluster_script_move, cluster_script_seek,
     cluster_script_clear, cluster_script_hold, cluster_script_queues,
-    cluster_script_queue, cluster_script_moved;
+    cluster_script_queue, cluster_script_moved, cluster_script_sets;
 
 /* of cluster_robots_scripts.c */
 extern const struct redis_script cluster_script_share, cluster_script_robots;
@@ -40,7 +40,7 @@ extern const struct redis_script cluster_script_share, cluster_script_robots;
 /* of cluster_permits.c */
 extern const struct redis_script cluster_script_permits;
 
-#define CLUSTER_SCRIPTS 42
+#define CLUSTER_SCRIPTS 43
 extern const struct redis_script *const cluster_scripts[CLUSTER_SCRIPTS];
 
 #endif

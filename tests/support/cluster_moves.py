@@ -4,14 +4,16 @@ usage: cluster_moves.py URLWEIR DIR [SCENARIO...]
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import scenarios
 from cluster_workers import OWN, Crawl
-from redis_servers import LONGEST, Closing, Cluster, Failure, wait_for
+from redis_servers import LONGEST, Closing, Cluster, Failure, Single, wait_for
 
 URLWEIR, DIR = sys.argv[1], sys.argv[2]
 
@@ -121,4 +123,60 @@ def move_out(where):
         expect(run("verify", dirs[0]), 0, "")
 
 
-scenarios.run([move_out, move_in], DIR, sys.argv[3:])
+def steer(*words):
+    expect(run(*words), 0, "")
+
+
+def hosts_of(directory):
+    """{host: (delay, limit)} that were set for it."""
+    rows = json.loads(run("status", directory, "--hosts", "--json").stdout)["queues"]
+    got = {r["host"]: (r.get("set_delay_seconds"), r.get("limit")) for r in rows}
+    return {host: both for host, both in got.items() if both != (None, None)}
+
+
+def host_settings(where):
+    """The delay and the limit of a host move with the crawl, in and out."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        crawl = Crawl(URLWEIR, c.it, where, pages=0)
+        slow, few = crawl.web.address(4).split(":")[0], crawl.web.address(5).split(":")[0]
+        here = crawl.directory(0)
+
+        def pages(i):
+            return sum(host == i for host, _ in crawl.web.pages())
+
+        def gaps(i, since):
+            with crawl.web.lock:
+                rows = sorted(r[2:] for r in crawl.web.requests if r[0] == i)
+            return [b - a for (_, a), (b, _) in zip(rows, rows[1:]) if a > since]
+
+        alone = crawl.start(["crawl", "-o", here] + crawl.options + crawl.web.seeds())
+        wait_for(lambda: pages(5) >= 3 and pages(4) >= 3, "both hosts")
+        steer("delay", here, slow, "0.7s")
+        steer("limit", here, few, "30")
+        wait_for(lambda: pages(5) >= 10, "some pages")
+        stop(alone)
+        steer("export-crawl", here, crawl.url)
+        worker, since = crawl.resume(0), time.monotonic()
+        wait_for(lambda: pages(5) >= 30 and len(gaps(4, since)) > 5, "the limit")
+        if min(gaps(4, since)) < 0.698:
+            raise Failure(f"too early: {gaps(4, since)}")
+        steer("limit", crawl.url, few, "45")  # also above what the directory had
+        wait_for(lambda: pages(5) >= 45, "the new limit")
+        steer("delay", crawl.url, slow, "0.9s")
+        steer("block", crawl.url, crawl.web.address(6), "--for", "1h")
+        time.sleep(2)
+        if pages(5) != 45:
+            raise Failure(f"{pages(5)} pages, not 45")
+        stop(worker)
+        steer("import-crawl", crawl.url, here)
+        if hosts_of(here) != {slow: (0.9, None), few: (None, 45)}:
+            raise Failure(f"the directory has {hosts_of(here)}")
+        worker, since, blocked = crawl.resume(0), time.monotonic(), pages(6)
+        wait_for(lambda: len(gaps(4, since)) > 3, "the slow host")
+        if pages(5) != 45 or min(gaps(4, since)) < 0.898 or pages(6) != blocked:
+            raise Failure(f"{pages(5)} pages; {gaps(4, since)}; {pages(6) - blocked}")
+        stop(worker)
+        crawl.web.close()
+
+
+scenarios.run([move_out, move_in, host_settings], DIR, sys.argv[3:])
