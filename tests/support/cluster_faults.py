@@ -12,6 +12,7 @@ cannot fail shows nothing.
 """
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -147,15 +148,18 @@ def kill_worker_unsafe(where):
 
 
 def stop_worker(where, fence=1):
-    """A worker stands still past its leases, with URLs it has not asked for."""
+    """A worker stands still past its leases, with URLs it has not asked for. Others
+    ask each host every 140 ms, so a request at whatever time is within 80 of another."""
     with contextlib.closing(Closing(Single(where))) as c:
         crawl = Crawl(c.it, "stop_worker" + ("" if fence else "_unsafe"), pages=2 * PAGES,
-                      queue=60, fetch=40, fence=fence)
+                      queue=60, fetch=40, delay=40, fence=fence)
         crawl.join(1)
         crawl.reach(0.01)
         crawl.join(2, concurrency=HOSTS)  # they have room for its hosts, too
         crawl.reach(0.2)
-        crawl.workers[0].send_signal(signal.SIGSTOP)
+        crawl.workers[0].send_signal(signal.SIGUSR1)
+        wait_for(lambda: os.waitid(os.P_PID, crawl.workers[0].pid,
+                                   os.WSTOPPED | os.WNOHANG | os.WNOWAIT), "a stop")
         time.sleep(LEASE / 1000 + 2)  # others work on its hosts again
         crawl.workers[0].send_signal(signal.SIGCONT)
         finish(crawl, repeats=HOSTS, early=0 if fence else (1, MANY))

@@ -13,11 +13,14 @@
  * CLOCK_MONOTONIC, which all processes of a machine share; its response comes
  * --fetch ms later. --fence 0 and --order 0 switch off what a worker has to do
  * itself: asking whether its lease allows a request, links before their page.
+ * After SIGUSR1 it stops (SIGSTOP) as soon as there are URLs that it has leased
+ * and not asked for.
  * `work` ends with "seen N done N expired N", and status 3 if it could not put
  * or acknowledge something.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,8 @@
 #include "base/mem.h"
 #include "frontier/cluster/cluster_store.h"
 
-#define MOST 4096 /* requests under way */
+#define MOST       4096 /* requests under way */
+#define STOPS_WITH 3    /* URLs that it has not asked for */
 
 struct settings {
     long hosts, pages, shards, delay, lease, hold, fetch, queue, replicas,
@@ -208,8 +212,25 @@ static void counted(void *ctx, enum status st, const struct cluster_counts *c)
     w->next_count = clock_mono() + 200 * NS_PER_MS;
 }
 
+static volatile sig_atomic_t should_stop;
+
+static void ask_to_stop(int signal)
+{
+    should_stop = signal;
+}
+
+static size_t not_asked_for(const struct worker *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < MOST; i++)
+        n += w->fetch[i].used && !w->fetch[i].asked;
+    return n;
+}
+
 static int work(struct worker *w)
 {
+    (void)signal(SIGUSR1, ask_to_stop);
     while (!w->over || w->busy > 0) {
         int64_t now = clock_mono();
 
@@ -224,6 +245,10 @@ static int work(struct worker *w)
             cluster_store_count(w->store, counted, w);
         }
         cluster_store_turn(w->store, 2 * NS_PER_MS);
+        if (should_stop != 0 && not_asked_for(w) >= STOPS_WITH) {
+            should_stop = 0;
+            (void)raise(SIGSTOP);
+        }
     }
     printf("seen %" PRIu64 " done %" PRIu64 " expired %" PRIu64 "\n",
            w->counts.seen, w->counts.done, w->counts.expired);
