@@ -4,7 +4,8 @@
  *
  *   make bench-cluster [ARGS=URLS]      default: 1,000,000 offered
  *
- * One redis-server on a Unix socket, without log. URLs of 64 octets are put in
+ * One redis-server on a Unix socket, without log. URLs of 64 octets, as items
+ * that a crawl would make of them (cluster_item.h), are put in
  * batches to 16 shards, four batches under way; 70 % of them were put before.
  * CPU is the server's and our own, a URL that was offered. Then hosts are
  * leased and acknowledged until some URLs are done. Memory: the server's sets
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/support/own_redis.h"
+#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_store.h"
 
 #define SHARDS    16
@@ -86,9 +88,11 @@ static void put_ended(void *ctx, enum status st, const bool *fresh, size_t n)
 static void put_batch(struct bench *b, size_t size)
 {
     static char text[BATCH_MAX][128], host[BATCH_MAX][40];
+    static struct buf item[BATCH_MAX];
     static struct cluster_url url[BATCH_MAX];
 
     for (size_t i = 0; i < size; i++) {
+        struct cluster_item one = {.depth = 3, .kind = 1, .places = 1};
         bool again = next_random(b) % 10 < 7 && b->known > 0;
         uint64_t id = again ? next_random(b) % b->known : b->known++;
 
@@ -97,13 +101,18 @@ static void put_batch(struct bench *b, size_t size)
         snprintf(text[i], sizeof text[i], "http://%s/%0*llu", host[i],
                  URL_SIZE - 8 - (int)strlen(host[i]), (unsigned long long)id);
         url[i].host = bytes_of_str(host[i]);
-        url[i].item = bytes_of(text[i], URL_SIZE);
+        one.url = bytes_of(text[i], URL_SIZE);
+        buf_init(&item[i], 256);
+        cluster_item_write(&one, url[i].host, &item[i]);
+        url[i].item = buf_bytes(&item[i]);
         url[i].digest =
-            digest_bytes(cluster_store_digest_key(b->store), url[i].item);
+            digest_bytes(cluster_store_digest_key(b->store), one.url);
     }
     b->under_way++;
     must(cluster_store_put(b->store, url, size, put_ended, b) == STATUS_OK,
          "a put was refused");
+    for (size_t i = 0; i < size; i++)
+        buf_fini(&item[i]);
 }
 
 static double seen_memory(struct bench *b)

@@ -32,18 +32,24 @@ static void read_reach(struct bytes octets)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cluster_item one, two;
-    struct buf text;
+    const struct bytes host = bytes_of_str("h.example");
+    struct buf text, url, again;
 
     read_reach(bytes_of((const char *)data, size));
-    if (cluster_item_read(&one, bytes_of((const char *)data, size)) !=
-        STATUS_OK)
-        return 0;
     buf_init(&text, size + 64);
-    cluster_item_write(&one, &text);
-    assert(cluster_item_read(&two, buf_bytes(&text)) == STATUS_OK);
-    assert(one.depth == two.depth && one.hops == two.hops &&
-           one.kind == two.kind && one.places == two.places &&
-           one.seed == two.seed && bytes_equal(one.url, two.url));
+    buf_init(&url, size + 64);
+    buf_init(&again, size + 64);
+    if (cluster_item_read(&one, bytes_of((const char *)data, size), host,
+                          &url) == STATUS_OK) {
+        cluster_item_write(&one, host, &text);
+        assert(cluster_item_read(&two, buf_bytes(&text), host, &again) ==
+               STATUS_OK);
+        assert(one.depth == two.depth && one.hops == two.hops &&
+               one.kind == two.kind && one.places == two.places &&
+               one.seed == two.seed && bytes_equal(one.url, two.url));
+    }
     buf_fini(&text);
+    buf_fini(&url);
+    buf_fini(&again);
     return 0;
 }

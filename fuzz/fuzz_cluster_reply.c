@@ -175,13 +175,16 @@ static void take(void *ctx, const struct cluster_lease *l)
 {
     struct cluster_item item;
     struct external_reach reach;
+    struct buf url;
 
     (void)ctx;
     if (l->host.len > CLUSTER_HOST_MOST || l->item.len > CLUSTER_ITEM_MOST)
         abort();
-    if (cluster_item_read(&item, l->item) == STATUS_OK &&
-        item.url.len > l->item.len)
+    buf_init(&url, CLUSTER_ITEM_MOST);
+    if (cluster_item_read(&item, l->item, l->host, &url) == STATUS_OK &&
+        item.url.len > l->item.len + l->host.len + 8)
         abort();
+    buf_fini(&url);
     (void)cluster_reach_read(&reach, l->state);
 }
 

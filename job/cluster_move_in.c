@@ -182,7 +182,8 @@ static void note_row(void *ctx, const struct url_row *row)
     x->row[x->rows++] = *row;
 }
 
-static void add_item(struct step *x, const struct url_row *row)
+static void add_item(struct step *x, const struct url_row *row,
+                     struct bytes host)
 {
     const struct cluster_item item = {.depth = row->depth,
                                       .hops = row->hops,
@@ -191,7 +192,7 @@ static void add_item(struct step *x, const struct url_row *row)
                                       .url = row->url};
     size_t before = x->items.len;
 
-    cluster_item_write(&item, &x->items);
+    cluster_item_write(&item, host, &x->items);
     x->url[x->n].item.len = x->items.len - before;
 }
 
@@ -224,7 +225,7 @@ static enum status add_row(struct step *x, const struct url_row *row)
     if (!facts.done) {
         int64_t own = clock_later(facts.due_for, facts.ends_in);
 
-        add_item(x, row);
+        add_item(x, row, host);
         if (own > 0)
             m->delay_ms = ms_up(own);
         m->wait_ms = ms_up(clock_later(q.polite_for, q.blocked_for));

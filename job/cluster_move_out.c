@@ -301,23 +301,30 @@ static enum status take_waiting(void *ctx, const struct cluster_waiting *w)
 {
     struct cluster_move_out *m = ctx;
     struct cluster_item item;
+    struct buf url;
+    enum status st;
 
-    if (!cluster_item_is_valid(&item, w->item, w->host, LINK_KIND_COUNT_)) {
+    buf_init(&url, CLUSTER_ITEM_MOST);
+    if (!cluster_item_is_valid(&item, w->item, w->host, LINK_KIND_COUNT_,
+                               &url)) {
         log_warn("the cluster has an item that is not a URL of ours; it is "
                  "dropped",
                  "octets=%zu", w->item.len);
         m->invalid++;
+        buf_fini(&url);
         return STATUS_OK;
     }
-    return add(m,
-               (struct engine_item){.key = w->host,
-                                    .url = item.url,
-                                    .depth = item.depth,
-                                    .hops = item.hops,
-                                    .kind = item.kind,
-                                    .seed = item.seed},
-               (struct import_fact){.outcome = {.status = OUTCOME_QUEUED}},
-               w->delay_ms, w->wait_ms);
+    st = add(m,
+             (struct engine_item){.key = w->host,
+                                  .url = item.url,
+                                  .depth = item.depth,
+                                  .hops = item.hops,
+                                  .kind = item.kind,
+                                  .seed = item.seed},
+             (struct import_fact){.outcome = {.status = OUTCOME_QUEUED}},
+             w->delay_ms, w->wait_ms);
+    buf_fini(&url);
+    return st;
 }
 
 enum status cluster_move_out_waiting(struct cluster_move_out *m)

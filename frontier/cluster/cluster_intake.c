@@ -234,9 +234,11 @@ static enum status enter(struct cluster_engine *e, struct held *h,
 void cluster_held_take_in(struct cluster_engine *e, struct held *h)
 {
     struct cluster_item item;
+    struct buf url;
 
+    buf_init(&url, CLUSTER_ITEM_MOST);
     /* what others put is checked as if it had come from the web */
-    if (!cluster_item_is_valid(&item, h->item, h->host, e->o.kinds)) {
+    if (!cluster_item_is_valid(&item, h->item, h->host, e->o.kinds, &url)) {
         log_warn("the cluster has an item that is not a URL of ours; it is "
                  "dropped",
                  "octets=%zu", h->item.len);
@@ -246,6 +248,7 @@ void cluster_held_take_in(struct cluster_engine *e, struct held *h)
     } else if (!cluster_share_waits(e, h, item.url)) {
         cluster_engine_fail(e, enter(e, h, &item));
     }
+    buf_fini(&url);
 }
 
 static void take(void *ctx, const struct cluster_lease *l)

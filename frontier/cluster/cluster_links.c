@@ -56,7 +56,7 @@ static bool add(struct outgoing *out, const struct engine_item *item,
         out->end = xrealloc(out->end, out->room * sizeof *out->end);
     }
     buf_add_bytes(&out->text, item->key);
-    cluster_item_write(&it, &out->text);
+    cluster_item_write(&it, item->key, &out->text);
     out->urls[out->count] =
         (struct cluster_url){.host = bytes_of(NULL, item->key.len),
                              .digest = item->digest};

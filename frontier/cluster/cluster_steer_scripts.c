@@ -38,11 +38,12 @@ const struct redis_script cluster_script_order = {
     "return 1\n"};
 
 /* KEYS: m r l t q d s. ARGV: host, fingerprint, URL, most places to look at,
- * the buckets that the caller knows of. Answers buckets alone, if there are
+ * the buckets that the caller knows of, the rest of the URL that an item
+ * without its host has (cluster_item.h). Answers buckets alone, if there are
  * others; or buckets, 1 if it is seen, the ms until the lease of the host is
  * over (-1: none), its item, its worker, the ms until the host is due (-1: it
- * is not among those that wait), the length of its queue; then items that end
- * with the URL: place (or -1 less the ms until it is due), item. */
+ * is not among those that wait), the length of its queue; then items that may
+ * be the URL: place (or -1 less the ms until it is due), item. */
 const struct redis_script cluster_script_find = {
     29, "find",
     "#!lua flags=no-writes,allow-oom\n"
@@ -60,7 +61,9 @@ const struct redis_script cluster_script_find = {
     "  redis.call('HGET', m, 'by:' .. host) or '',\n"
     "  due and math.max(due - now, 0) or -1, redis.call('LLEN', q)}\n"
     "local function add(place, text)\n"
-    "  if text:sub(-#url) == url and #out < 50 then\n"
+    "  local rest = text:byte(2) == 2 and text:match('^....' ..\n"
+    "    ('[\\128-\\255]*.'):rep(3) .. '(.*)$')\n"
+    "  if (rest == ARGV[6] or text:sub(-#url) == url) and #out < 50 then\n"
     "    out[#out + 1] = place\n"
     "    out[#out + 1] = text\n"
     "  end\n"

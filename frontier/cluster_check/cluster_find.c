@@ -15,7 +15,7 @@
 
 struct finding {
     struct cluster_found *out;
-    struct bytes url;
+    struct bytes host, url;
     uint64_t buckets; /* what we know of, and what the shard says */
     bool ended;
     enum status st;
@@ -25,12 +25,16 @@ struct finding {
 static bool is_it(const struct finding *f, const redisReply *item)
 {
     struct cluster_item it;
+    struct buf url;
+    bool is;
 
-    return item->type == REDIS_REPLY_STRING && item->len > 1 &&
-           cluster_item_read(&it,
-                             bytes_of(item->str + 1, (size_t)item->len - 1)) ==
-               STATUS_OK &&
-           bytes_equal(it.url, f->url);
+    buf_init(&url, CLUSTER_ITEM_MOST);
+    is = item->type == REDIS_REPLY_STRING && item->len > 1 &&
+         cluster_item_read(&it, bytes_of(item->str + 1, (size_t)item->len - 1),
+                           f->host, &url) == STATUS_OK &&
+         bytes_equal(it.url, f->url);
+    buf_fini(&url);
+    return is;
 }
 
 /* Place or date, and item, in turn. */
@@ -95,7 +99,7 @@ static enum status find(struct cluster_store *s, struct bytes host, uint64_t fp,
                         struct finding *f)
 {
     char print[24], most[24], known[24], bucket[24];
-    struct bytes args[5] = {host, {NULL, 0}, f->url};
+    struct bytes args[6] = {host, {NULL, 0}, f->url};
     struct key_list k;
 
     snprintf(print, sizeof print, "%" PRIu64, fp);
@@ -106,6 +110,7 @@ static enum status find(struct cluster_store *s, struct bytes host, uint64_t fp,
     args[1] = bytes_of_str(print);
     args[3] = bytes_of_str(most);
     args[4] = bytes_of_str(known);
+    args[5] = cluster_item_rest(f->url, host);
     key_list_init(&k);
     for (const char *kind = "mrlt"; *kind != '\0'; kind++) {
         const char one[2] = {*kind, '\0'};
@@ -116,7 +121,7 @@ static enum status find(struct cluster_store *s, struct bytes host, uint64_t fp,
     key_list_add(&k, s, f->out->shard, "d:", host);
     key_list_add(&k, s, f->out->shard, "s:", bytes_of_str(bucket));
     f->ended = false;
-    cluster_run(s, f->out->shard, &cluster_script_find, &k, args, 5, false,
+    cluster_run(s, f->out->shard, &cluster_script_find, &k, args, 6, false,
                 found, f);
     key_list_fini(&k);
     while (!f->ended)
@@ -128,7 +133,7 @@ enum status cluster_store_find(struct cluster_store *s, struct bytes host,
                                const struct digest *digest, struct bytes url,
                                struct cluster_found *out)
 {
-    struct finding f = {.out = out, .url = url, .buckets = 1};
+    struct finding f = {.out = out, .host = host, .url = url, .buckets = 1};
     enum status st = STATUS_AGAIN;
 
     if (host.len < 1 || host.len > CLUSTER_HOST_MOST || url.len < 1)

@@ -34,9 +34,12 @@ static bool read_item(const struct verify *v, const struct verify_host *h,
 {
     struct cluster_item item;
     struct url u;
-    bool valid = text.len > 1 &&
-                 cluster_item_read(&item, bytes_skip(text, 1)) == STATUS_OK;
+    struct buf whole;
+    bool valid;
 
+    buf_init(&whole, CLUSTER_ITEM_MOST);
+    valid = text.len > 1 && cluster_item_read(&item, bytes_skip(text, 1),
+                                              h->name, &whole) == STATUS_OK;
     url_init(&u);
     valid = valid && url_parse(&u, item.url, NULL, NULL) == URL_OK &&
             bytes_equal(url_text(&u), item.url) &&
@@ -44,6 +47,7 @@ static bool read_item(const struct verify *v, const struct verify_host *h,
     url_fini(&u);
     if (valid)
         *fp = digest_url(&v->s->key, v->crawl, h->name, item.url).hi >> 1;
+    buf_fini(&whole);
     return valid;
 }
 

@@ -482,7 +482,7 @@ START_TEST(items_that_are_no_urls_of_ours_are_dropped)
 
         buf_init(&text, 4096);
         if (i < sizeof bad / sizeof *bad) {
-            cluster_item_write(&bad[i], &text);
+            cluster_item_write(&bad[i], u.host, &text);
             u.item = buf_bytes(&text);
         }
         ck_assert_int_eq(cluster_store_put(s, &u, 1, rig_put_end, &e),

@@ -24,7 +24,7 @@ static void put(struct cluster_store *s, const char *text)
     struct buf b;
 
     buf_init(&b, 4096);
-    cluster_item_write(&item, &b);
+    cluster_item_write(&item, url.host, &b);
     url.item = buf_bytes(&b);
     ck_assert_int_eq(cluster_store_put(s, &url, 1, rig_put_end, &e), STATUS_OK);
     rig_wait(s, &e);
@@ -134,6 +134,26 @@ START_TEST(a_url_is_in_one_place)
 }
 END_TEST
 
+START_TEST(a_short_url_is_found_behind_many_that_end_as_it_does)
+{
+    struct cluster_store *s;
+    char url[64];
+
+    NEEDS_SERVER;
+    s = rig_create(1);
+    for (int i = 0; i < 60; i++) {
+        snprintf(url, sizeof url, "http://%s/%d/", HOST, i);
+        put(s, url);
+    }
+    put(s, "https://" HOST "/");
+    put(s, "http://" HOST "/");
+    ck_assert_int_eq(find(s, "http://" HOST "/").where, CLUSTER_WAITING);
+    ck_assert_uint_eq(find(s, "http://" HOST "/").place, 61);
+    ck_assert_uint_eq(find(s, "https://" HOST "/").place, 60);
+    cluster_store_close(s);
+}
+END_TEST
+
 START_TEST(a_long_queue_is_looked_at_in_part)
 {
     struct cluster_store *s;
@@ -183,6 +203,7 @@ Suite *suite_cluster_find(void)
     tcase_add_checked_fixture(t, rig_begin, rig_end);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_url_is_in_one_place);
+    tcase_add_test(t, a_short_url_is_found_behind_many_that_end_as_it_does);
     tcase_add_test(t, a_long_queue_is_looked_at_in_part);
     tcase_add_test(t, buckets_that_were_split_are_found);
     suite_add_tcase(suite, t);
