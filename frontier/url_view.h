@@ -29,6 +29,7 @@ struct url_view {
     struct bytes crawl, key, url, metadata; /* during the visit */
     int64_t due_ms, created_ms;             /* due 0: completed */
     uint64_t lease;                         /* 0: not leased */
+    int64_t leased_until_ms; /* in lists of a cluster; 0: not leased */
 };
 /* False: this one was the last. */
 typedef bool (*url_visit)(void *ctx, const struct url_view *view);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/record.h"
+#include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/export/export_broken.h"
@@ -22,7 +23,9 @@
 #include "cli/export/export_merge.h"
 #include "cli/export/in_links.h"
 #include "cli/export/service_export.h"
+#include "cli/export/shared_export.h"
 #include "cli/open_crawl.h"
+#include "cli/secret_args.h"
 #include "crawler/html/links.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
@@ -91,14 +94,16 @@ static const struct option_table table =
 const struct usage export_usage = {
     .name = "export",
     .synopsis = "export DIR [--what WHAT] [--format jsonl|csv]\n"
-                "export --merge DIR... [--what WHAT] [--format jsonl|csv]",
+                "export --merge DIR... [--what WHAT] [--format jsonl|csv]\n"
+                "export redis://HOST/NAME [--format jsonl|csv]",
     .about = "Writes the data of a crawl, or of a service's frontier, to "
              "stdout; the fields are described in docs/formats/export.md. "
-             "Works while it runs.",
+             "Works while it runs. The URL of a cluster is that of `urlweir "
+             "serve --cluster`.",
     .table = &table,
     .least = 1,
     .most = MERGE_MOST,
-    .operand = "a directory of crawl or serve",
+    .operand = "a directory of crawl or serve, or the URL of a cluster",
 };
 
 /* The outcome of a URL in eight octets, since there is one for each URL. `seq`
@@ -445,6 +450,13 @@ static int export_service(struct reader *r, const struct export_settings *s)
     return EXIT_USAGE;
 }
 
+static int export_shared(const char *url, const struct export_settings *s)
+{
+    if (s->what == EXPORT_URLS)
+        return shared_export(url, s->format);
+    return usage_error(&export_usage, "of a cluster it has --what urls alone");
+}
+
 /* With the crawl of --checked, if it is given. */
 static int export_crawl(struct reader *r, const struct export_settings *s)
 {
@@ -478,6 +490,9 @@ int cmd_export(int argc, char **argv)
     } else if (operands.count > 1) {
         code = usage_error(&export_usage,
                            "one directory, or several with --merge");
+    } else if (redis_address_is_url(operands.item[0])) {
+        secret_args_hide_logins(argc, argv);
+        code = export_shared(operands.item[0], &s);
     } else if (open_crawl(&r, "export", operands.item[0], &code)) {
         code = is_service(&r) ? export_service(&r, &s) : export_crawl(&r, &s);
         reader_close(&r);

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/inspect/shared_status.h"
 #include "job/cluster_crawl/cluster_state.h"
 #include "job/cluster_part.h"
 #include "job/settings/settings.h"
@@ -166,7 +167,9 @@ int cluster_status(const char *url, bool json)
     if (st == STATUS_OK &&
         (st = cluster_state_gather(o, store, &s)) != STATUS_OK)
         buf_addf(&why, "the cluster: %s", status_text(st));
-    if (st != STATUS_OK)
+    if (st == STATUS_REFUSED)
+        code = shared_status(url, json); /* it is a service's */
+    else if (st != STATUS_OK)
         code = command_failed("status", buf_str(&why));
     else if (json)
         json_dumpf(o, stdout, JSON_INDENT(2));

@@ -39,7 +39,7 @@ static enum status read_field(struct record *rec, struct bytes name,
 {
     if (bytes_is(name, "format") && !bytes_is(value, CLUSTER_FORMAT)) {
         rec->served = value.len > 7 && memcmp(value.at, "served ", 7) == 0;
-        return rec->served ? STATUS_ARG : STATUS_VERSION;
+        return rec->served ? STATUS_REFUSED : STATUS_VERSION;
     }
     if (bytes_is(name, "shards"))
         rec->shards = (unsigned)strtoul(value.at, NULL, 10);
@@ -152,7 +152,9 @@ enum status cluster_record_begin(struct cluster_store *s,
         buf_addf(error, "there is no crawl named %s", s->name);
     } else if (rec.served) {
         buf_addf(error,
-                 "%s is no crawl: it has the URLs of `urlweir serve --cluster`",
+                 "%s is no crawl: it has the URLs of `urlweir serve "
+                 "--cluster`, which `urlweir status` and `urlweir export` "
+                 "read; for all else ask the service",
                  s->name);
     } else {
         struct redis_cluster_stats stats;

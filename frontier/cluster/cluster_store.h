@@ -81,7 +81,8 @@ struct cluster_new {
 MUST_CHECK enum status cluster_store_create(
     struct cluster_store **out, const struct cluster_store_options *o,
     const struct cluster_new *what, struct buf *error);
-/* STATUS_NOT_FOUND: no crawl of that name; STATUS_VERSION: of a newer release;
+/* STATUS_NOT_FOUND: no crawl of that name; STATUS_REFUSED: it has the URLs of a
+ * service (frontier/shared/shared.h); STATUS_VERSION: of a newer release;
  * STATUS_DAMAGED: its record is not valid; STATUS_ARG: bad name; others as
  * redis_cluster_start(). `error` gets a sentence. Waits for the servers. */
 MUST_CHECK enum status cluster_store_open(struct cluster_store **out,

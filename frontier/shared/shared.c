@@ -200,7 +200,10 @@ static enum status check_record(const struct shared *s,
 {
     enum status st = rec->st;
 
-    if (st != STATUS_OK) {
+    if (st == STATUS_OK && rec->format[0] == '\0') {
+        buf_addf(error, "there is no frontier named %s", s->name);
+        st = STATUS_NOT_FOUND;
+    } else if (st != STATUS_OK) {
         buf_addf(error, "the frontier %s cannot be opened: %s", s->name,
                  status_text(st));
     } else if (strncmp(rec->format, "served ", 7) != 0) {
@@ -233,7 +236,7 @@ static void set_shards(struct shared *s, unsigned count)
     }
 }
 
-/* Reads the record, and makes it if there is none. */
+/* Reads the record, and makes it if there is none and one may be made. */
 static enum status begin(struct shared *s, struct buf *error)
 {
     unsigned char seed[DIGEST_SEED_SIZE];
@@ -250,17 +253,16 @@ static enum status begin(struct shared *s, struct buf *error)
                                   s->o.shards > 0 ? s->o.shards : SHARDS)),
         bytes_of_str("seed"),
         bytes_of(hex, sizeof hex - 1)};
-    const struct redis_call_spec spec = {.script = shared_script(SHARED_BEGIN),
-                                         .slot = redis_slot_of(
-                                             bytes_of_str(s->name)),
-                                         .keys = &name,
-                                         .key_count = 1,
-                                         .args = args,
-                                         .arg_count =
-                                             sizeof args / sizeof *args,
-                                         .durable = true,
-                                         .end = record_came,
-                                         .ctx = &rec};
+    const struct redis_call_spec spec = {
+        .script = shared_script(SHARED_BEGIN),
+        .slot = redis_slot_of(bytes_of_str(s->name)),
+        .keys = &name,
+        .key_count = 1,
+        .args = args,
+        .arg_count = s->o.exists ? 0 : sizeof args / sizeof *args,
+        .durable = true,
+        .end = record_came,
+        .ctx = &rec};
     enum status st;
 
     if (getrandom(seed, sizeof seed, 0) != sizeof seed)

@@ -55,6 +55,7 @@ struct shared_options {
     const struct redis_address *servers;
     size_t server_count;
     const char *name;    /* [A-Za-z0-9._-], at most SHARED_NAME_MOST */
+    bool exists;         /* one is not made: STATUS_NOT_FOUND */
     unsigned shards;     /* of a new one; 0: 64 */
     unsigned replicas;   /* that must have what was answered; 0: none */
     bool alone_is_fine;  /* see redis_cluster.h */
@@ -121,7 +122,8 @@ MUST_CHECK enum status shared_counts(struct shared_hand *h, struct bytes crawl,
 MUST_CHECK enum status shared_each_queue(
     struct shared_hand *h, struct bytes crawl, bool inactive, uint64_t skip,
     uint64_t most, void (*visit)(void *ctx, struct bytes key), void *ctx);
-/* The crawls that have queues. The names are the hand's until its next call. */
+/* The crawls that have queues. The names are the hand's until this is called
+ * again. */
 MUST_CHECK enum status shared_crawls(struct shared_hand *h,
                                      const struct bytes **names, size_t *n);
 

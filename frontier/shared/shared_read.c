@@ -251,13 +251,14 @@ static void page_came(void *ctx, size_t index, enum status st,
     p->st = st;
     if (st != STATUS_OK)
         return;
-    for (; i + 3 < r->elements && p->go_on && !url_list_is_full(p->l); i += 4) {
+    for (; i + 4 < r->elements && p->go_on && !url_list_is_full(p->l); i += 5) {
         struct url_view view = {.crawl = p->l->crawl, .key = p->key};
 
         p->looked++;
         p->pass++;
         if (!shared_is_text(r, i) || !shared_is_text(r, i + 1) ||
             !shared_is_number(r, i + 2) || !shared_is_number(r, i + 3) ||
+            !shared_is_number(r, i + 4) ||
             !url_list_matches(p->l, shared_text(r, i)))
             continue;
         if (p->l->passed++ < p->l->skip || p->visit == NULL)
@@ -266,9 +267,10 @@ static void page_came(void *ctx, size_t index, enum status st,
         view.metadata = shared_text(r, i + 1);
         view.due_ms = r->element[i + 2]->integer;
         view.created_ms = r->element[i + 3]->integer;
+        view.leased_until_ms = r->element[i + 4]->integer;
         p->go_on = p->visit(p->ctx, &view);
     }
-    if (i + 3 < r->elements)
+    if (i + 4 < r->elements)
         return; /* the same page, behind what was passed */
     p->cursor = strtoull(r->element[0]->str, NULL, 10);
     p->pass = (uint64_t)r->element[1]->integer;
@@ -285,6 +287,7 @@ static enum status ask_page(struct shared_hand *h, struct page_state *p,
     buf_init(&id, SHARED_ID_MOST);
     shared_id_write(&id, p->l->crawl, p->key);
     shared_call_key(c, "u:", buf_bytes(&id));
+    shared_call_key(c, "h:", buf_bytes(&id));
     buf_fini(&id);
     p->st = STATUS_CLOSED;
     buf_init(&id, 24);

@@ -19,12 +19,13 @@
 static const struct source {
     const char *name, *first, *parts[4], *body;
 } sources[SHARED_SCRIPTS] = {
-    /* KEYS: the record. ARGV: fields and values of a new one. Answers its
-     * fields and values. */
+    /* KEYS: the record. ARGV: fields and values of a new one, or nothing.
+     * Answers its fields and values. */
     [SHARED_BEGIN] = {"shared begin",
                       "#!lua flags=allow-oom\n",
                       {NULL},
-                      "if redis.call('EXISTS', KEYS[1]) == 0 then\n"
+                      "if ARGV[1] and redis.call('EXISTS', KEYS[1]) == 0 "
+                      "then\n"
                       "  redis.call('HSET', KEYS[1], unpack(ARGV))\n"
                       "end\n"
                       "return redis.call('HGETALL', KEYS[1])\n"},
@@ -296,13 +297,15 @@ static const struct source {
          "end\n"
          "return out\n"},
 
-    /* KEYS: u. ARGV: cursor of HSCAN, URLs to pass there, octets after which it
-     * ends. Answers the next two, 1: that was all, and for each URL it,
-     * metadata, date, created. */
+    /* KEYS: u h. ARGV: cursor of HSCAN, URLs to pass there, octets after which
+     * it ends. Answers the next two, 1: that was all, and for each URL it,
+     * metadata, date, created, the end of its lease (0: none). */
     [SHARED_LIST] =
         {"shared list",
          "#!lua flags=no-writes,allow-oom\n",
          {NULL},
+         "local time = redis.call('TIME')\n"
+         "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
          "local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', 50)\n"
          "local skip, octets = tonumber(ARGV[2]), tonumber(ARGV[3])\n"
          "local list, out = page[2], {page[1], 0, page[1] == '0' and 1 or 0}\n"
@@ -312,8 +315,12 @@ static const struct source {
          "    break\n"
          "  end\n"
          "  local e = cmsgpack.unpack(list[i])\n"
-         "  for _, v in ipairs({e[5], e[6], e[2], e[1]}) do out[#out + 1] = v "
-         "end\n"
+         "  local till = e[4] > 0 and tonumber(redis.call('ZSCORE', KEYS[2],\n"
+         "    string.format('%.0f', e[4])) or '0') or 0\n"
+         "  if till <= now then till = 0 end\n"
+         "  for _, v in ipairs({e[5], e[6], e[2], e[1], till}) do\n"
+         "    out[#out + 1] = v\n"
+         "  end\n"
          "  octets = octets - #e[5] - #e[6] - 64\n"
          "end\n"
          "return out\n"},

@@ -99,7 +99,9 @@ for option in --memory=64M --filter-memory=64M --checkpoint=10s --crawl=x.yaml; 
     exits 1 "$URLWEIR" serve --cluster "$cluster" "$option" --listen 127.0.0.1:0 --http none
     says err "${option%=*} needs a directory"
 done
-exits 1 "$URLWEIR" status "$cluster"
+exits 0 "$URLWEIR" status "$cluster"
+says out "crawl DEFAULT: 0 queued, 0 leased, 3 completed"
+exits 2 "$URLWEIR" verify "$cluster"
 says err "it has the URLs of"
 [ ! -e d ] || fail "a directory was made"
 

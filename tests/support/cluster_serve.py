@@ -313,13 +313,60 @@ def serve_refuses(where):
         serve("--cluster", url + "/front", code=2, says="maxmemory-policy noeviction")
         c.it.servers[0].ask("CONFIG", "SET", "maxmemory", "0")
         Front(where, c.it).end()
-        got = subprocess.run([URLWEIR, "status", url + "/front"], text=True,
-                             capture_output=True, timeout=LONGEST, check=False)
-        if got.returncode == 0 or "urlweir serve" not in got.stderr:
-            raise Failure(f"status: {got.returncode}, {got.stderr}")
+        got = run("explain", url + "/front", "http://h/")
+        if got.returncode == 0 or "front is no crawl" not in got.stderr:
+            raise Failure(f"explain: {got}")
 
 
-SCENARIOS = [full_served, kill_served_master, cut_served_master, serve_unsafe, kill_service,
+def run(*words):
+    return subprocess.run([URLWEIR, *words], stdout=subprocess.PIPE, check=False,
+                          stderr=subprocess.PIPE, text=True, timeout=LONGEST)
+
+
+def read_outside(where):
+    """`status` and `export` read what the services have; `verify` says what does."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        front = Front(where, c.it)
+        for crawl in ("one", "two"):
+            front.sure("urls", [{"url": f"http://h{i % 7}.test/{i}", "crawl": crawl,
+                                 "metadata": {"n": [str(i)]}} for i in range(300)])
+        urls = front.sure("lease", {"crawl": "one", "max_urls_per_queue": 5, "max_queues": 7,
+                                    "lease_seconds": 600})["urls"]
+        front.sure("ack", [{"lease": u["lease"]} for u in urls[:10]])
+        held = len(urls) - 10
+        got = json.loads(run("status", front.url, "--json").stdout)
+        want = {"holds": "service", "urls": 600, "queued": 590 - held, "leased": held,
+                "completed": 10, "queue_count": 14, "active": True}
+        if {k: got[k] for k in want} != want or got["crawls"] != [
+                {"crawl": "one", "queued": 290 - held, "leased": held, "completed": 10,
+                 "queue_count": 7},
+                {"crawl": "two", "queued": 300, "leased": 0, "completed": 0, "queue_count": 7}]:
+            raise Failure(f"status: {got}")
+        text = run("status", front.url).stdout
+        if f"  crawl two: 300 queued, 0 leased, 0 completed\n" not in text:
+            raise Failure(text)
+        rows = [json.loads(x) for x in run("export", front.url).stdout.splitlines()]
+        states = {s: sum(r["state"] == s for r in rows) for s in ("queued", "leased", "completed")}
+        if len({(r["crawl"], r["url"]) for r in rows}) != 600 or len(rows) != 600 or \
+                states != {"queued": 590 - held, "leased": held, "completed": 10}:
+            raise Failure(f"export: {len(rows)} rows, {states}")
+        if any(r["state"] != "completed" and r["metadata"] != {"n": [r["url"].split("/")[-1]]}
+               for r in rows):
+            raise Failure(f"metadata: {rows[:3]}")
+        for words, text in ((["verify"], "`urlweir status` and `urlweir export` read"),
+                            (["join", "-o", where + "/x"], "is no crawl"),
+                            (["export", "--what", "queues"], "--what urls alone")):
+            got = run(words[0], front.url, *words[1:])
+            if got.returncode not in (1, 2) or text not in got.stderr:
+                raise Failure(f"{words}: {got}")
+        got = run("export", front.url + "x")
+        if got.returncode != 2 or "no frontier named frontx" not in got.stderr:
+            raise Failure(f"{got}")
+        for s in front.services:
+            s.kill()
+
+
+SCENARIOS = [read_outside, full_served, kill_served_master, cut_served_master, serve_unsafe, kill_service,
              two_services, serve_refuses]
 
 if __name__ == "__main__":
