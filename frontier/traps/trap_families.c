@@ -2,9 +2,11 @@
 /*
  * trap_families.c - the families under suspicion, in memory and on disk.
  *
- * Families are in lists by owner, owners in a map and in a list by their last
- * use. A family is stored once it has STORE_LEAST pages, since on most sites
- * some pages of a pattern lead to more of it before one leads elsewhere.
+ * Families are in lists by owner, and there in chains by hash: to walk a list
+ * takes as many cache misses as it has families. Owners are in a map and in a
+ * list by their last use. A family is stored once it has STORE_LEAST pages,
+ * since on most sites some pages of a pattern lead to more of it before one
+ * leads elsewhere.
  */
 #include "frontier/traps/trap_families.h"
 
@@ -104,10 +106,13 @@ static uint32_t hash_of(struct bytes form)
 struct trap_family *trap_family_find(const struct trap_owner *o,
                                      enum trap_rule r, struct bytes form)
 {
-    struct trap_family *f = o != NULL ? o->first : NULL;
-    uint32_t hash = f != NULL ? hash_of(form) : 0;
+    struct trap_family *f;
+    uint32_t hash;
 
-    for (; f != NULL; f = f->next)
+    if (o == NULL || o->first == NULL)
+        return NULL;
+    hash = hash_of(form);
+    for (f = o->chains[hash % TRAP_CHAINS_]; f != NULL; f = f->chained)
         if (f->hash == hash && f->rule == r &&
             bytes_equal(bytes_of(f->form, f->form_len), form))
             return f;
@@ -119,10 +124,14 @@ static void family_drop(struct trap_table *t, struct trap_owner *o,
                         struct trap_family *f)
 {
     struct trap_family **at = &o->first;
+    struct trap_family **chain = &o->chains[f->hash % TRAP_CHAINS_];
 
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
+    while (*chain != f)
+        chain = &(*chain)->chained;
+    *chain = f->chained;
     o->count--;
     if (f->id != 0)
         buf_add(&t->removed, &f->id, sizeof f->id);
@@ -184,6 +193,8 @@ struct trap_family *trap_family_make(struct trap_table *t, struct trap_owner *o,
     memcpy(f->form, form.at, form.len);
     f->next = o->first;
     o->first = f;
+    f->chained = o->chains[f->hash % TRAP_CHAINS_];
+    o->chains[f->hash % TRAP_CHAINS_] = f;
     o->count++;
     t->memory += memory_of(f);
     return f;

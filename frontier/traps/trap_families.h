@@ -9,11 +9,13 @@
 #include "base/map.h"
 #include "frontier/traps/trap_table.h"
 
-#define WHOLE 32 /* what a page without new text counts */
+#define WHOLE        32 /* what a page without new text counts */
+#define TRAP_CHAINS_ 8  /* of an owner; a family is in one by its hash */
 
 struct trap_family {
-    struct trap_family *next; /* of its owner */
-    uint64_t id;              /* of its row; 0: not stored */
+    struct trap_family *next;    /* of its owner */
+    struct trap_family *chained; /* of its owner, whose hashes are alike */
+    uint64_t id;                 /* of its row; 0: not stored */
     uint64_t pages, score, body;
     uint32_t *tags;
     uint16_t tag_count, tag_room;
@@ -27,6 +29,7 @@ struct trap_family {
 struct trap_owner {
     struct trap_owner *older, *newer; /* by last use */
     struct trap_family *first;
+    struct trap_family *chains[TRAP_CHAINS_];
     unsigned count, traps;
     bool touched; /* since the last flush */
     size_t name_len;
