@@ -186,6 +186,17 @@ static void list(struct shared_hand *h, struct bytes of)
     }
 }
 
+static void count_dates(struct shared_hand *h)
+{
+    struct shared_pass *p = shared_pass_new(h);
+    struct shared_dates d;
+    bool over;
+
+    if (shared_pass_go_on(p, 50, &d, &over) == STATUS_OK && over)
+        sum += d.dated;
+    shared_pass_free(p);
+}
+
 static void ask_all_shards(struct shared_hand *h)
 {
     const struct bytes *names;
@@ -197,6 +208,7 @@ static void ask_all_shards(struct shared_hand *h)
     get(h, false, key);
     list(h, key);
     list(h, none);
+    count_dates(h);
     if (shared_crawls(h, &names, &n) == STATUS_OK)
         for (size_t i = 0; i < n; i++)
             add(names[i]);

@@ -127,6 +127,24 @@ MUST_CHECK enum status shared_each_queue(
 MUST_CHECK enum status shared_crawls(struct shared_hand *h,
                                      const struct bytes **names, size_t *n);
 
+/* URLs with a date that a program gave them, when it put or put back the URL;
+ * of them those that are SHARED_OVERDUE_MS past it, and the first of these
+ * dates. */
+#define SHARED_OVERDUE_MS 60000
+struct shared_dates {
+    uint64_t dated, overdue;
+    int64_t oldest_ms; /* if any is overdue */
+};
+/* Passes over all URLs, some at a time. What comes and goes meanwhile may be
+ * left out, or counted twice. */
+struct shared_pass;
+struct shared_pass *shared_pass_new(struct shared_hand *h);
+void shared_pass_free(struct shared_pass *p); /* NULL is fine */
+/* Goes on by about `most` URLs. *over: all were looked at, which *out tells of,
+ * and the next pass begins. After a failure it begins anew. */
+MUST_CHECK enum status shared_pass_go_on(struct shared_pass *p, uint64_t most,
+                                         struct shared_dates *out, bool *over);
+
 /* ---- control ---- */
 
 MUST_CHECK enum status shared_remove_queue(struct shared_hand *h,

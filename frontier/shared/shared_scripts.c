@@ -409,6 +409,50 @@ static const struct source {
          "    id = #C[1].name .. ':' .. C[1].name .. key}))\n"
          "end\n"
          "return keep(int(#keys))\n"},
+
+    /* KEYS: q. ARGV: cursor of HSCAN. Answers the next one, and IDs of queues
+     * with URLs that are not completed; one may come twice. */
+    [SHARED_SCAN] =
+        {"shared scan",
+         "#!lua flags=no-writes,allow-oom\n",
+         {NULL},
+         "local v = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', 100)\n"
+         "local out = {v[1]}\n"
+         "for i = 1, #v[2], 2 do\n"
+         "  if cmsgpack.unpack(v[2][i + 1])[1] > 0 then\n"
+         "    out[#out + 1] = v[2][i]\n"
+         "  end\n"
+         "end\n"
+         "return out\n"},
+
+    /* KEYS: u of queues. ARGV: ms past its date from which a URL is overdue,
+     * and for each queue a cursor of HSCAN. Answers how many URLs it has looked
+     * at, how many have a date that a program gave (one without was due when it
+     * was put), how many are overdue, the first of their dates, and for each
+     * queue its next cursor. */
+    [SHARED_DATES] =
+        {"shared dates",
+         "#!lua flags=no-writes,allow-oom\n",
+         {NULL},
+         "local time = redis.call('TIME')\n"
+         "local past = time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1]\n"
+         "local out = {0, 0, 0, 0}\n"
+         "for k = 1, #KEYS do\n"
+         "  local v = redis.call('HSCAN', KEYS[k], ARGV[k + 1], 'COUNT', 200)\n"
+         "  out[1] = out[1] + #v[2] / 2\n"
+         "  for i = 2, #v[2], 2 do\n"
+         "    local e = cmsgpack.unpack(v[2][i])\n"
+         "    if e[2] > 0 and e[2] ~= e[1] then\n"
+         "      out[2] = out[2] + 1\n"
+         "      if e[2] <= past then\n"
+         "        out[4] = out[3] == 0 and e[2] or math.min(out[4], e[2])\n"
+         "        out[3] = out[3] + 1\n"
+         "      end\n"
+         "    end\n"
+         "  end\n"
+         "  out[#out + 1] = v[1]\n"
+         "end\n"
+         "return out\n"},
 };
 
 static struct redis_script made[SHARED_SCRIPTS];

@@ -30,6 +30,8 @@ enum shared_script_number {
     SHARED_PURGE,
     SHARED_NAMES,
     SHARED_TUNE,
+    SHARED_SCAN,
+    SHARED_DATES,
     SHARED_SCRIPTS /* how many there are */
 };
 

@@ -18,6 +18,7 @@
 #define PUT_OCTETS ((size_t)4 << 20)
 #define STOP_NS    (5 * NS_PER_S) /* for calls that wait when it stops */
 #define COUNT_NS   (2 * NS_PER_S)
+#define DATES      20000           /* URLs whose dates are looked at then */
 #define QUIET_NS   (10 * NS_PER_S) /* between two lines about trouble */
 
 static const char out_of_reach[] =
@@ -228,22 +229,44 @@ static void count_all(struct frontier_hand *hand)
     pthread_mutex_unlock(&hand->s->mtx);
 }
 
+/* Each process counts for itself, so it does not count fast. */
+static void count_dates(struct frontier_hand *hand, struct shared_pass *pass)
+{
+    struct frontier_service *s = hand->s;
+    struct shared_dates d;
+    bool over;
+
+    if (shared_pass_go_on(pass, DATES, &d, &over) != STATUS_OK || !over)
+        return;
+    pthread_mutex_lock(&s->mtx);
+    s->stats.dated = d.dated;
+    s->stats.overdue = d.overdue;
+    s->stats.overdue_seconds =
+        d.overdue > 0
+            ? (uint64_t)clock_later(frontier_wall_ms(s) - d.oldest_ms, 0) / 1000
+            : 0;
+    pthread_mutex_unlock(&s->mtx);
+}
+
 static void *count_thread(void *arg)
 {
     struct frontier_hand *hand = arg;
     struct frontier_service *s = hand->s;
+    struct shared_pass *pass = shared_pass_new(hand->shared);
     bool go_on = true;
 
     while (go_on) {
         int64_t due = clock_mono() + COUNT_NS;
 
         count_all(hand);
+        count_dates(hand, pass);
         pthread_mutex_lock(&s->mtx);
         while (!s->stopping && clock_mono() < due)
             (void)cond_wait_until(&s->hands->stop, &s->mtx, due);
         go_on = !s->stopping;
         pthread_mutex_unlock(&s->mtx);
     }
+    shared_pass_free(pass);
     return NULL;
 }
 

@@ -366,7 +366,42 @@ def read_outside(where):
             s.kill()
 
 
-SCENARIOS = [read_outside, full_served, kill_served_master, cut_served_master, serve_unsafe, kill_service,
+def dates(where):
+    """Metrics count URLs with a date, and those that are past it, of all processes."""
+    with contextlib.closing(Closing(Single(where + "/redis"))) as c:
+        front = Front(where, c.it)
+
+        def put(n, first, **more):
+            front.sure("urls", [{"url": f"http://h{i % 40}.test/{i}", **more}
+                                for i in range(first, first + n)])
+
+        def metrics(at):
+            link = http.client.HTTPConnection(front.services[at].http, timeout=45)
+            link.request("GET", "/metrics")
+            rows = re.findall(r"^urlweir_frontier_(dated|overdue)_urls (\d+)$|"
+                              r"^urlweir_frontier_(oldest)_overdue_seconds (\d+)$",
+                              link.getresponse().read().decode(), re.M)
+            link.close()
+            return {a or c: int(b or d) for a, b, c, d in rows}
+
+        put(500, 0)  # without a date
+        put(300, 1000, kind="known", refetch_at="2099-01-01T00:00:00Z")
+        put(700, 2000, kind="known", refetch_at="2020-01-01T00:00:00Z", key="one")
+        put(40, 3000, kind="known")  # completed
+        for at in (0, 1):
+            wait_for(lambda: metrics(at)["dated"] == 1000, "dates")
+            got = metrics(at)
+            if got["overdue"] != 700 or not 1e8 < got["oldest"] < 1e9:
+                raise Failure(f"{got}")
+        urls = front.sure("lease", {"key": "one", "max_urls_per_queue": 700})["urls"]
+        front.sure("ack", [{"lease": u["lease"]} for u in urls])
+        wait_for(lambda: metrics(0) == {"dated": 1000 - len(urls), "overdue": 700 - len(urls),
+                                        "oldest": metrics(0)["oldest"]}, "fewer")
+        for s in front.services:
+            s.kill()
+
+
+SCENARIOS = [dates, read_outside, full_served, kill_served_master, cut_served_master, serve_unsafe, kill_service,
              two_services, serve_refuses]
 
 if __name__ == "__main__":
