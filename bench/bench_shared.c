@@ -28,7 +28,7 @@ struct bench {
     struct shared *s;
     struct shared_hand *h;
     uint64_t urls, hosts;
-    struct shared_put puts[BATCH];
+    struct url_put puts[BATCH];
     char url[BATCH][TEXT], key[BATCH][48];
     size_t leased; /* by the last get; their names are in `url` and `key` */
 };
@@ -78,9 +78,9 @@ static void put_all(struct bench *b, const char *what)
             snprintf(b->url[i], TEXT,
                      "https://%s/articles/%" PRIu64 "/page.html", b->key[i],
                      url);
-            b->puts[i] = (struct shared_put){.crawl = bytes_of_str("DEFAULT"),
-                                             .key = bytes_of_str(b->key[i]),
-                                             .url = bytes_of_str(b->url[i])};
+            b->puts[i] = (struct url_put){.crawl = bytes_of_str("DEFAULT"),
+                                          .key = bytes_of_str(b->key[i]),
+                                          .url = bytes_of_str(b->url[i])};
         }
         shared_put(b->h, b->puts, BATCH);
         for (size_t i = 0; i < BATCH; i++)
@@ -104,10 +104,10 @@ static bool take(void *ctx, const struct url_view *v)
 static void complete(struct bench *b)
 {
     for (size_t i = 0; i < b->leased; i++)
-        b->puts[i] = (struct shared_put){.known = true,
-                                         .crawl = bytes_of_str("DEFAULT"),
-                                         .key = bytes_of_str(b->key[i]),
-                                         .url = bytes_of_str(b->url[i])};
+        b->puts[i] = (struct url_put){.known = true,
+                                      .crawl = bytes_of_str("DEFAULT"),
+                                      .key = bytes_of_str(b->key[i]),
+                                      .url = bytes_of_str(b->url[i])};
     shared_put(b->h, b->puts, b->leased);
     for (size_t i = 0; i < b->leased; i++)
         check("complete", b->puts[i].status);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 
 enum url_state {
     URL_STATE_NONE,    /* not a served URL */
@@ -33,6 +34,15 @@ struct url_view {
 };
 /* False: this one was the last. */
 typedef bool (*url_visit)(void *ctx, const struct url_view *view);
+
+/* A URL that a program puts. */
+struct url_put {
+    bool known; /* else discovered: no effect if it exists */
+    struct bytes crawl, key, url, metadata;
+    int64_t due_ms; /* known: 0: completed; discovered: 0: due now, in turn */
+    bool fresh;     /* out: it was new; in a cluster also: it is known */
+    enum status status; /* out, in a cluster */
+};
 
 /* What explain shows besides the URL itself. */
 struct url_facts {

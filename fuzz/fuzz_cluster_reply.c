@@ -3,98 +3,28 @@
  * fuzz_cluster_reply.c - whatever servers reply to the scripts of a cluster,
  * each call ends once, and what comes out is within its bounds.
  *
- * In place of the router (base/redis/redis_cluster.c) stands one that answers
- * each call with the next reply of the input, and ends the others as if no
- * server were there. If the first octet is even, the crawl's record is a good
- * one, else the input's. What is leased goes to the readers of items and of
- * states of hosts.
+ * In place of the router stands that of replies_router.h. If the first octet is
+ * even, the crawl's record is a good one, else the input's. What is leased goes
+ * to the readers of items and of states of hosts.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/redis/redis_cluster.h"
 #include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_reach.h"
 #include "frontier/cluster/cluster_scripts.h"
 #include "frontier/cluster/cluster_watch.h"
+#include "fuzz/replies_router.h"
 
-#define CALLS_MOST 4096
-#define RECORD                                                                 \
-    "*6\r\n$6\r\nformat\r\n$1\r\n2\r\n$6\r\nshards\r\n$1\r\n2\r\n"             \
-    "$4\r\nseed\r\n$64\r\n"                                                    \
-    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"
+#define RECORD REPLIES_RECORD("1", "2")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- the router ---- */
-
-struct waiting {
-    redis_call_end *end;
-    void *ctx;
-};
-struct redis_cluster {
-    struct waiting calls[CALLS_MOST];
-    size_t first, count;
-};
+/* ---- what the router has besides ---- */
 
 const char REDIS_RUN_ID[REDIS_RUN_ID_SIZE] =
     "0000000000000000000000000000000000000000";
-static struct redis_reader replies;
-
-struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o)
-{
-    (void)o;
-    return xcalloc(1, sizeof(struct redis_cluster));
-}
-
-static void end_one(struct redis_cluster *c, bool answered)
-{
-    struct waiting w = c->calls[c->first++ % CALLS_MOST];
-    redisReply *r = NULL;
-
-    c->count--;
-    if (answered && redis_reader_next(&replies, &r) == STATUS_OK &&
-        r->type != REDIS_REPLY_ERROR)
-        w.end(w.ctx, STATUS_OK, r);
-    else
-        w.end(w.ctx, STATUS_CLOSED, NULL);
-    if (r != NULL)
-        freeReplyObject(r);
-}
-
-void redis_cluster_free(struct redis_cluster *c)
-{
-    while (c != NULL && c->count > 0)
-        end_one(c, false);
-    free(c);
-}
-
-enum status redis_cluster_start(struct redis_cluster *c, int64_t patience,
-                                struct buf *error)
-{
-    (void)c;
-    (void)patience;
-    (void)error;
-    return STATUS_OK;
-}
-
-void redis_cluster_call(struct redis_cluster *c,
-                        const struct redis_call_spec *spec)
-{
-    if (c->count == CALLS_MOST)
-        abort();
-    c->calls[(c->first + c->count++) % CALLS_MOST] =
-        (struct waiting){spec->end, spec->ctx};
-}
-
-void redis_cluster_turn(struct redis_cluster *c, int64_t wait)
-{
-    (void)wait;
-    for (size_t n = c->count; n > 0; n--)
-        end_one(c, true);
-}
 
 size_t redis_cluster_pending(const struct redis_cluster *c)
 {
@@ -111,13 +41,6 @@ bool redis_cluster_has_master(const struct redis_cluster *c,
 {
     (void)c;
     return run_id.len % 2 == 1;
-}
-
-void redis_cluster_get_stats(const struct redis_cluster *c,
-                             struct redis_cluster_stats *out)
-{
-    (void)c;
-    memset(out, 0, sizeof *out);
 }
 
 void redis_cluster_each_master(const struct redis_cluster *c,

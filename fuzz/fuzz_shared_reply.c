@@ -3,105 +3,15 @@
  * fuzz_shared_reply.c - whatever servers reply to the scripts of a shared
  * frontier, each call ends, and what is shown is within its bounds.
  *
- * In place of the router (base/redis/redis_cluster.c) stands one that answers
- * each call with the next reply of the input, and ends the others as if no
- * server were there. If the first octet is even, the record is a good one, else
- * the input's.
+ * In place of the router stands that of replies_router.h. If the first octet is
+ * even, the record is a good one, else the input's.
  */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/redis/redis_cluster.h"
 #include "frontier/shared/shared.h"
+#include "fuzz/replies_router.h"
 
-#define CALLS_MOST 4096
-#define RECORD                                                                 \
-    "*6\r\n$6\r\nformat\r\n$8\r\nserved 1\r\n$6\r\nshards\r\n$1\r\n2\r\n"      \
-    "$4\r\nseed\r\n$64\r\n"                                                    \
-    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"
+#define RECORD REPLIES_RECORD("8", "served 1")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* ---- the router, on the frontier's thread once it is open ---- */
-
-struct waiting {
-    redis_call_end *end;
-    void *ctx;
-};
-struct redis_cluster {
-    struct waiting calls[CALLS_MOST];
-    size_t first, count;
-    int wake;
-};
-
-static struct redis_reader replies;
-
-struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o)
-{
-    struct redis_cluster *c = xcalloc(1, sizeof *c);
-
-    c->wake = o->wake_fd;
-    return c;
-}
-
-static void end_one(struct redis_cluster *c, bool answered)
-{
-    struct waiting w = c->calls[c->first++ % CALLS_MOST];
-    redisReply *r = NULL;
-
-    c->count--;
-    if (answered && redis_reader_next(&replies, &r) == STATUS_OK &&
-        r->type != REDIS_REPLY_ERROR)
-        w.end(w.ctx, STATUS_OK, r);
-    else
-        w.end(w.ctx, STATUS_CLOSED, NULL);
-    if (r != NULL)
-        freeReplyObject(r);
-}
-
-void redis_cluster_free(struct redis_cluster *c)
-{
-    while (c != NULL && c->count > 0)
-        end_one(c, false);
-    free(c);
-}
-
-enum status redis_cluster_start(struct redis_cluster *c, int64_t patience,
-                                struct buf *error)
-{
-    (void)c;
-    (void)patience;
-    (void)error;
-    return STATUS_OK;
-}
-
-void redis_cluster_call(struct redis_cluster *c,
-                        const struct redis_call_spec *spec)
-{
-    if (c->count == CALLS_MOST)
-        abort();
-    c->calls[(c->first + c->count++) % CALLS_MOST] =
-        (struct waiting){spec->end, spec->ctx};
-}
-
-void redis_cluster_turn(struct redis_cluster *c, int64_t wait)
-{
-    struct pollfd p = {.fd = c->wake, .events = POLLIN};
-
-    if (c->count == 0)
-        (void)poll(&p, 1, (int)(wait / 1000000));
-    for (size_t n = c->count; n > 0; n--)
-        end_one(c, true);
-}
-
-void redis_cluster_get_stats(const struct redis_cluster *c,
-                             struct redis_cluster_stats *out)
-{
-    (void)c;
-    memset(out, 0, sizeof *out);
-}
 
 /* ---- what a service asks ---- */
 
@@ -138,7 +48,7 @@ static const struct bytes crawl = {"c", 1}, key = {"k", 1}, none = {"", 0};
 
 static void ask_one_shard(struct shared_hand *h)
 {
-    struct shared_put put = {.crawl = crawl, .key = key, .url = {"u", 1}};
+    struct url_put put = {.crawl = crawl, .key = key, .url = {"u", 1}};
     struct url_counts counts;
     struct url_facts facts;
     size_t room = 3;
@@ -193,7 +103,7 @@ static void count_dates(struct shared_hand *h)
     bool over;
 
     if (shared_pass_go_on(p, 50, &d, &over) == STATUS_OK && over)
-        sum += d.dated;
+        sum += (unsigned)d.dated;
     shared_pass_free(p);
 }
 

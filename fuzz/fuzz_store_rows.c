@@ -163,9 +163,9 @@ static void serve_some(unsigned from)
         return;
     for (unsigned i = 0; i < 20; i++) {
         char url[64], key[32];
-        struct served_put p = {.known = i % 5 == 4,
-                               .due_ms = i % 10 == 9 ? WALL + 5 : 0,
-                               .metadata = bytes_of_str(i % 2 ? "\x1a\0" : "")};
+        struct url_put p = {.known = i % 5 == 4,
+                            .due_ms = i % 10 == 9 ? WALL + 5 : 0,
+                            .metadata = bytes_of_str(i % 2 ? "\x1a\0" : "")};
 
         snprintf(key, sizeof key, "h%u.example", i % 3);
         snprintf(url, sizeof url, "http://%s/%u", key, from + i / 2);

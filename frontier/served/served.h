@@ -64,14 +64,8 @@ MUST_CHECK enum status served_stop(struct served *t, int64_t now);
 
 /* ---- put ---- */
 
-struct served_put {
-    bool known; /* else discovered: no effect if it exists */
-    struct bytes crawl, key, url, metadata;
-    int64_t due_ms; /* known: 0: completed; discovered: 0: due now, in turn */
-    bool fresh;     /* out: it was new */
-};
 /* Puts URLs in order; they pass the seen check together. */
-MUST_CHECK enum status served_put(struct served *t, struct served_put *list,
+MUST_CHECK enum status served_put(struct served *t, struct url_put *list,
                                   size_t n, int64_t now);
 
 /* ---- get ---- */

@@ -64,7 +64,7 @@ static struct served_url *make_item(struct served *t, struct served_queue *q,
 }
 
 /* Writes a row for the URL, which follows the removed one `before`, if any. */
-static enum status write_row(struct served *t, const struct served_put *p,
+static enum status write_row(struct served *t, const struct url_put *p,
                              uint64_t before, bool false_positive, uint64_t *id)
 {
     struct url_row row = {.url = p->url,
@@ -100,7 +100,7 @@ static enum status admit_fresh(struct served *t, size_t *n, uint64_t first)
 
 /* Handles a URL that existed once. An earlier put of the list may have put it
  * again. */
-static enum status revive(struct served *t, struct served_put *p,
+static enum status revive(struct served *t, struct url_put *p,
                           struct digest digest, uint64_t *id)
 {
     uint64_t before = 0;
@@ -120,13 +120,13 @@ static enum status revive(struct served *t, struct served_put *p,
 /* Does the put have no effect, since the URL exists? If nothing was ever
  * removed, we need not know its id, which spares the exact set most of a
  * crawl's duplicates. */
-static bool is_idle(const struct served *t, const struct served_put *p)
+static bool is_idle(const struct served *t, const struct url_put *p)
 {
     return !p->known && !p->fresh && !t->removed;
 }
 
 /* Finds the missing ids of the list in one query and stores them in t->ids. */
-static enum status find_ids(struct served *t, const struct served_put *list,
+static enum status find_ids(struct served *t, const struct url_put *list,
                             size_t n)
 {
     size_t asked = 0;
@@ -147,8 +147,7 @@ static enum status find_ids(struct served *t, const struct served_put *list,
 }
 
 /* Writes rows for URLs that do not exist, in the order of the list. */
-static enum status write_rows(struct served *t, struct served_put *list,
-                              size_t n)
+static enum status write_rows(struct served *t, struct url_put *list, size_t n)
 {
     uint64_t first = 0;
     size_t fresh = 0;
@@ -172,7 +171,7 @@ static enum status write_rows(struct served *t, struct served_put *list,
 }
 
 static enum status check_found(const struct served *t,
-                               const struct served_put *list, size_t n)
+                               const struct url_put *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (t->ids[i] != 0 || is_idle(t, &list[i]))
@@ -186,7 +185,7 @@ static enum status check_found(const struct served *t,
 
 /* Sets t->ids of leased URLs, 0 for the others, whose indices go into t->open,
  * in order. Returns the number of the others. */
-static size_t find_leased(struct served *t, struct served_put *list, size_t n)
+static size_t find_leased(struct served *t, struct url_put *list, size_t n)
 {
     size_t open = 0;
 
@@ -204,8 +203,7 @@ static size_t find_leased(struct served *t, struct served_put *list, size_t n)
 }
 
 /* Sets t->answers, and those t->ids that come with them. */
-static enum status find_seen(struct served *t, struct served_put *list,
-                             size_t n)
+static enum status find_seen(struct served *t, struct url_put *list, size_t n)
 {
     size_t open = find_leased(t, list, n);
     enum status st;
@@ -224,7 +222,7 @@ static enum status find_seen(struct served *t, struct served_put *list,
 }
 
 /* Sets t->ids to the ids of the list, and writes rows for new URLs. */
-static enum status admit(struct served *t, struct served_put *list, size_t n)
+static enum status admit(struct served *t, struct url_put *list, size_t n)
 {
     enum status st = find_seen(t, list, n);
 
@@ -300,8 +298,7 @@ enum status served_update(struct served *t, uint32_t id, int64_t due_ms,
     return st;
 }
 
-static enum status apply(struct served *t, const struct served_put *p,
-                         uint32_t id)
+static enum status apply(struct served *t, const struct url_put *p, uint32_t id)
 {
     struct served_queue *q;
 
@@ -319,7 +316,7 @@ static enum status apply(struct served *t, const struct served_put *p,
 
 /* Places each queue of the list once: URLs of one queue come together, and
  * placing it takes as long as everything else done for a URL in memory. */
-static void place_touched(struct served *t, const struct served_put *list,
+static void place_touched(struct served *t, const struct url_put *list,
                           size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -334,7 +331,7 @@ static void place_touched(struct served *t, const struct served_put *list,
     }
 }
 
-enum status served_put(struct served *t, struct served_put *list, size_t n,
+enum status served_put(struct served *t, struct url_put *list, size_t n,
                        int64_t now)
 {
     enum status st;

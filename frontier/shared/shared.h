@@ -82,15 +82,8 @@ void shared_hand_free(struct shared_hand *h); /* NULL is fine */
 
 /* ---- put ---- */
 
-struct shared_put {
-    bool known; /* else discovered: no effect if it exists */
-    struct bytes crawl, key, url, metadata;
-    int64_t due_ms;     /* known: 0: completed; discovered: 0: due now */
-    enum status status; /* out */
-    bool effect;        /* out: it was new or known */
-};
 /* Puts URLs; those of one queue in order. */
-void shared_put(struct shared_hand *h, struct shared_put *list, size_t n);
+void shared_put(struct shared_hand *h, struct url_put *list, size_t n);
 
 /* ---- get ---- */
 

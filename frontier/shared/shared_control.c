@@ -90,7 +90,9 @@ struct queues {
     /* of a round */
     enum status st;
     uint64_t gone;
-    char (*cursor)[24]; /* purge: of each shard's queue */
+    /* of a purge */
+    char (*cursor)[24]; /* of each shard's queue */
+    int64_t before_ms;
 };
 
 #define KEYS_MOST ((size_t)4 << 30)
@@ -159,6 +161,50 @@ static struct bytes key_at(const struct queues *q, size_t i)
     return bytes_of(q->text.at + q->list[i].at, q->list[i].len);
 }
 
+/* What a round does: `fill` names the next queues of the shard in the call, and
+ * `take` takes its answer. */
+struct round_kind {
+    enum shared_script_number script;
+    void (*fill)(struct queues *q, unsigned shard, struct shared_call *c);
+    shared_take *take;
+};
+
+/* Goes on at each shard that has queues left. False: none has. */
+static bool run_round(struct queues *q, const struct round_kind *kind)
+{
+    struct shared_round *r = shared_round_new(q->h, kind->take, q);
+    bool any = false;
+
+    for (unsigned shard = 0; shard < q->h->s->shards; shard++) {
+        struct shared_call *c;
+
+        if (q->next[shard] == q->end[shard])
+            continue;
+        any = true;
+        c = shared_call_new(r, shard, kind->script, shard);
+        shared_call_changes(c, true);
+        kind->fill(q, shard, c);
+    }
+    (void)shared_round_run(r, INT64_MAX);
+    return any;
+}
+
+/* Runs rounds until no queue is left, and ends the list. */
+static enum status run_rounds(struct queues *q, const struct round_kind *kind,
+                              uint64_t *gone)
+{
+    enum status st;
+
+    while (q->st == STATUS_OK && run_round(q, kind))
+        continue;
+    st = q->st;
+    *gone = q->gone;
+    queues_end(q);
+    return st;
+}
+
+/* ---- removal ---- */
+
 static void removed(void *ctx, size_t shard, enum status st,
                     const redisReply *r)
 {
@@ -173,40 +219,22 @@ static void removed(void *ctx, size_t shard, enum status st,
         q->st = st;
 }
 
-/* Removes the next queues of each shard. False: none is left. */
-static bool remove_round(struct queues *q)
+static void fill_remove(struct queues *q, unsigned shard, struct shared_call *c)
 {
-    struct shared_round *r = shared_round_new(q->h, removed, q);
-    bool any = false;
-
-    for (unsigned shard = 0; shard < q->h->s->shards; shard++) {
-        struct shared_call *c;
-
-        if (q->next[shard] == q->end[shard])
-            continue;
-        any = true;
-        c = shared_call_new(r, shard, SHARED_REMOVE, shard);
-        shared_call_changes(c, true);
-        while (q->next[shard] < q->end[shard] && shared_call_queues(c) < QUEUES)
-            (void)shared_call_queue(c, q->crawl, key_at(q, q->next[shard]++));
-    }
-    (void)shared_round_run(r, INT64_MAX);
-    return any;
+    while (q->next[shard] < q->end[shard] && shared_call_queues(c) < QUEUES)
+        (void)shared_call_queue(c, q->crawl, key_at(q, q->next[shard]++));
 }
 
 enum status shared_remove_crawl(struct shared_hand *h, struct bytes crawl,
                                 uint64_t *gone)
 {
+    static const struct round_kind remove = {SHARED_REMOVE, fill_remove,
+                                             removed};
     struct queues q;
     enum status st = queues_begin(&q, h, crawl, bytes_of("", 0));
 
     q.st = st;
-    while (q.st == STATUS_OK && remove_round(&q))
-        continue;
-    st = q.st;
-    *gone = q.gone;
-    queues_end(&q);
-    return st;
+    return run_rounds(&q, &remove, gone);
 }
 
 /* ---- purge ---- */
@@ -230,40 +258,23 @@ static void purged(void *ctx, size_t shard, enum status st, const redisReply *r)
     q->next[shard] += strcmp(q->cursor[shard], "0") == 0;
 }
 
-static bool purge_round(struct queues *q, int64_t before_ms)
+static void fill_purge(struct queues *q, unsigned shard, struct shared_call *c)
 {
-    struct shared_round *r = shared_round_new(q->h, purged, q);
-    bool any = false;
-
-    for (unsigned shard = 0; shard < q->h->s->shards; shard++) {
-        struct shared_call *c;
-
-        if (q->next[shard] == q->end[shard])
-            continue;
-        any = true;
-        c = shared_call_new(r, shard, SHARED_PURGE, shard);
-        shared_call_changes(c, true);
-        (void)shared_call_queue(c, q->crawl, key_at(q, q->next[shard]));
-        shared_call_number(c, before_ms);
-        shared_call_copy(c, bytes_of_str(q->cursor[shard]));
-    }
-    (void)shared_round_run(r, INT64_MAX);
-    return any;
+    (void)shared_call_queue(c, q->crawl, key_at(q, q->next[shard]));
+    shared_call_number(c, q->before_ms);
+    shared_call_copy(c, bytes_of_str(q->cursor[shard]));
 }
 
 enum status shared_purge(struct shared_hand *h, struct bytes crawl,
                          struct bytes key, int64_t before_ms, uint64_t *gone)
 {
+    static const struct round_kind purge = {SHARED_PURGE, fill_purge, purged};
     struct queues q;
     enum status st = queues_begin(&q, h, crawl, key);
 
     q.st = st;
-    while (q.st == STATUS_OK && purge_round(&q, before_ms))
-        continue;
-    st = q.st;
-    *gone = q.gone;
-    queues_end(&q);
-    return st;
+    q.before_ms = before_ms;
+    return run_rounds(&q, &purge, gone);
 }
 
 /* ---- settings of all queues ---- */

@@ -17,7 +17,7 @@
 
 struct put_state {
     struct shared_hand *h;
-    struct shared_put *list;
+    struct url_put *list;
     size_t n;
     unsigned *shard;    /* of each URL */
     size_t *next;       /* of each URL: the next one of its shard; n: none */
@@ -41,11 +41,11 @@ static void put_begin(struct put_state *p)
     for (unsigned i = 0; i < shards; i++)
         p->head[i] = p->n;
     for (size_t i = 0; i < p->n; i++) {
-        struct shared_put *u = &p->list[i];
+        struct url_put *u = &p->list[i];
         unsigned shard = shared_shard_of(p->h->s, u->crawl, u->key);
 
         u->status = STATUS_CLOSED;
-        u->effect = false;
+        u->fresh = false;
         shared_digest(p->h->s, u->crawl, u->key, u->url, p->digest[i]);
         p->shard[i] = shard;
         p->next[i] = p->n;
@@ -80,13 +80,13 @@ static void part_came(void *ctx, size_t part, enum status st,
          i = p->next[i], at++) {
         p->list[i].status =
             st == STATUS_OK && at >= (size_t)r->len ? STATUS_FORMAT : st;
-        p->list[i].effect = p->list[i].status == STATUS_OK && r->str[at] == '1';
+        p->list[i].fresh = p->list[i].status == STATUS_OK && r->str[at] == '1';
     }
 }
 
 static void add_url(struct put_state *p, struct shared_call *c, size_t i)
 {
-    const struct shared_put *u = &p->list[i];
+    const struct url_put *u = &p->list[i];
 
     shared_call_number(c, (int64_t)shared_call_queue(c, u->crawl, u->key));
     shared_call_arg(c, bytes_of(u->known ? "k" : "d", 1));
@@ -123,7 +123,7 @@ static bool put_round(struct put_state *p)
     return parts > 0;
 }
 
-void shared_put(struct shared_hand *h, struct shared_put *list, size_t n)
+void shared_put(struct shared_hand *h, struct url_put *list, size_t n)
 {
     struct put_state p = {.h = h, .list = list, .n = n};
 

@@ -180,6 +180,9 @@ struct frontier_call {
      * through an eventfd. */
     void (*done)(struct frontier_call *call);
     void *ctx; /* belongs to the transport */
+    /* Monotonic; 0: none. After it the caller hears nothing any more; of a GET
+     * in a cluster nothing is leased then. */
+    int64_t deadline;
 
     /* ---- the answer, valid once `done` is called ---- */
 

@@ -14,48 +14,18 @@
 
 /* ---- put ---- */
 
-/* Fills s->puts; items without a key are skipped. */
-static size_t to_puts(struct frontier_service *s,
-                      struct frontier_item *const *items, size_t n)
-{
-    size_t count = 0;
-
-    if (n > s->put_room) {
-        s->put_room = n + n / 2;
-        s->puts = xrealloc(s->puts, s->put_room * sizeof *s->puts);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct frontier_item *item = items[i];
-        struct bytes key;
-
-        if (!call_item_key(item, &key)) {
-            item->ack = FRONTIER_ACK_SKIPPED;
-            continue;
-        }
-        s->puts[count++] = (struct served_put){
-            .known = item->kind == FRONTIER_ITEM_KNOWN,
-            .crawl = served_crawl_name(item->crawl),
-            .key = key,
-            .url = item->url,
-            .metadata = item->metadata,
-            .due_ms = wire_ms(item->refetch_s),
-        };
-    }
-    return count;
-}
-
 static enum status put(void *of, struct frontier_item *const *items, size_t n)
 {
     struct frontier_service *s = of;
-    size_t count = to_puts(s, items, n), at = 0;
+    size_t count = call_puts_fill(&s->puts, items, n, SIZE_MAX), at = 0;
     enum status st = STATUS_OK;
 
     if (count > 0)
-        st = served_put(s->served, s->puts, count, s->now);
+        st = served_put(s->served, s->puts.list, count, s->now);
     for (size_t i = 0; st == STATUS_OK && at < count; i++) {
         if (items[i]->ack == FRONTIER_ACK_SKIPPED)
             continue; /* it has no key */
-        items[i]->ack = s->puts[at].known || s->puts[at].fresh
+        items[i]->ack = s->puts.list[at].known || s->puts.list[at].fresh
                             ? FRONTIER_ACK_OK
                             : FRONTIER_ACK_SKIPPED;
         at++;

@@ -26,54 +26,24 @@ static void fit_names(struct bytes *crawl, struct bytes *key)
 
 /* ---- put ---- */
 
-/* Fills hand->puts; items that cannot be put are skipped. */
-static size_t to_puts(struct frontier_hand *hand,
-                      struct frontier_item *const *items, size_t n)
-{
-    size_t count = 0;
-
-    if (n > hand->put_room) {
-        hand->put_room = n + n / 2;
-        hand->puts = xrealloc(hand->puts, hand->put_room * sizeof *hand->puts);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct frontier_item *item = items[i];
-        struct bytes key;
-
-        if (!call_item_key(item, &key) ||
-            item->url.len + item->metadata.len > SHARED_URL_MOST) {
-            item->ack = FRONTIER_ACK_SKIPPED;
-            continue;
-        }
-        hand->puts[count++] = (struct shared_put){
-            .known = item->kind == FRONTIER_ITEM_KNOWN,
-            .crawl = served_crawl_name(item->crawl),
-            .key = key,
-            .url = item->url,
-            .metadata = item->metadata,
-            .due_ms = wire_ms(item->refetch_s),
-        };
-    }
-    return count;
-}
-
 /* What servers did not answer is FRONTIER_ACK_FAIL, and the rest stands.
  * Returns the last failure. */
 static enum status put(void *of, struct frontier_item *const *items, size_t n)
 {
     struct frontier_hand *hand = of;
-    size_t count = to_puts(hand, items, n), at = 0;
+    size_t count = call_puts_fill(&hand->puts, items, n, SHARED_URL_MOST),
+           at = 0;
     enum status st = STATUS_OK;
 
     if (count > 0)
-        shared_put(hand->shared, hand->puts, count);
+        shared_put(hand->shared, hand->puts.list, count);
     for (size_t i = 0; i < n && at < count; i++) {
-        const struct shared_put *p = &hand->puts[at];
+        const struct url_put *p = &hand->puts.list[at];
 
         if (items[i]->ack == FRONTIER_ACK_SKIPPED)
             continue;
         if (p->status == STATUS_OK)
-            items[i]->ack = p->effect ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
+            items[i]->ack = p->fresh ? FRONTIER_ACK_OK : FRONTIER_ACK_SKIPPED;
         else
             st = p->status;
         at++;

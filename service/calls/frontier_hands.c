@@ -21,6 +21,7 @@
 #define DATES      20000           /* URLs whose dates are looked at then */
 #define QUIET_NS   (10 * NS_PER_S) /* between two lines about trouble */
 
+static const char too_late[] = "its deadline has passed";
 static const char out_of_reach[] =
     "servers of the cluster do not answer; try again";
 
@@ -80,6 +81,13 @@ static void execute(struct frontier_hand *hand, struct frontier_call *call)
 {
     bool again;
 
+    if (call->verb == FRONTIER_GET && call->deadline != 0 &&
+        clock_mono() >= call->deadline) {
+        answer_begin(call);
+        answer_fail(call, STATUS_CLOSED);
+        call->why = too_late; /* nobody hears it, and nothing was leased */
+        return;
+    }
     hand->names = NULL;
     hand->name_count = 0;
     do {
@@ -333,7 +341,7 @@ void frontier_hands_close(struct frontier_service *s)
         if (hands->hand[i].has_thread)
             pthread_join(hands->hand[i].thread, NULL);
         shared_hand_free(hands->hand[i].shared);
-        free(hands->hand[i].puts);
+        call_puts_fini(&hands->hand[i].puts);
     }
     pthread_mutex_destroy(&hands->told);
     pthread_cond_destroy(&hands->stop);

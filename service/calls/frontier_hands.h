@@ -16,6 +16,7 @@
 #define URLWEIR_SERVICE_CALLS_FRONTIER_HANDS_H
 
 #include "frontier/shared/shared.h"
+#include "service/calls/call_puts.h"
 #include "service/calls/frontier_service_impl.h"
 
 #define FRONTIER_HANDS   16 /* the first one puts, the last one counts */
@@ -29,8 +30,7 @@ struct frontier_hand {
     bool has_thread;
     struct call_line *line; /* of those that carry out other calls */
     enum status trouble;    /* of the call: an operation failed */
-    struct shared_put *puts;
-    size_t put_room;
+    struct call_puts puts;
     const struct bytes *names; /* of the call */
     size_t name_count;
 };

@@ -123,7 +123,7 @@ static void service_free(struct frontier_service *s)
     served_close(s->served);
     pthread_cond_destroy(&s->arrived);
     pthread_mutex_destroy(&s->mtx);
-    free(s->puts);
+    call_puts_fini(&s->puts);
     call_batch_fini(&s->batch);
     free(s->node);
     free((void *)(uintptr_t)s->o.dir);

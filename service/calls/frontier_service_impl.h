@@ -6,6 +6,7 @@
  *   call_served.c             its operations for a call
  *   frontier_hands.c          instead of it, threads for URLs in a cluster
  *   call_shared.c             their operations for a call
+ *   call_puts.c               the items of a PUT, for both
  *
  * No other file includes this.
  */
@@ -17,6 +18,7 @@
 #include "frontier/served/served.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/call_ops.h"
+#include "service/calls/call_puts.h"
 #include "service/calls/frontier_service.h"
 
 struct call_list {
@@ -50,13 +52,12 @@ struct frontier_service {
     struct call_list unready; /* continue after the commit */
     int64_t now;              /* wall clock, of this turn */
     struct call_batch batch;  /* successive puts, put together */
-    struct served_put *puts;  /* the same for served.h */
-    size_t put_room;
-    int64_t next_checkpoint; /* monotonic */
-    int64_t next_details;    /* the same */
-    bool details_due;        /* work was done since the last one */
-    bool uncovered;          /* there was a commit since the last one */
-    enum status stopped;     /* status of the last checkpoint */
+    struct call_puts puts;    /* the same for served.h */
+    int64_t next_checkpoint;  /* monotonic */
+    int64_t next_details;     /* the same */
+    bool details_due;         /* work was done since the last one */
+    bool uncovered;           /* there was a commit since the last one */
+    enum status stopped;      /* status of the last checkpoint */
 
     /* URLs in a cluster */
     struct frontier_hands *hands; /* NULL: they are in the directory */

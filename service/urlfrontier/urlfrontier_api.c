@@ -90,6 +90,7 @@ void api_call_init(struct api_call *a, struct grpc_call *c,
                    void (*answered)(struct api_call *a))
 {
     frontier_call_init(&a->call, verb, done, NULL);
+    a->call.deadline = grpc_call_deadline(c);
     a->call.via = FRONTIER_VIA_GRPC;
     a->post.run = run_answered;
     a->api = grpc_call_ctx(c);

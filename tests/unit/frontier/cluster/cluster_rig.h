@@ -10,29 +10,9 @@
 
 #include "base/clock.h"
 #include "frontier/cluster/cluster_impl.h"
-#include "tests/unit/filter/redis/redis_server.h"
-
-static struct redis_server server;
-static bool has_server;
+#include "tests/unit/filter/redis/redis_rig.h"
 
 static const unsigned char cluster_seed[DIGEST_SEED_SIZE] = "a secret";
-
-#define NEEDS_SERVER                                                           \
-    if (!has_server)                                                           \
-    return
-
-static inline void rig_begin(void)
-{
-    has_server = !redis_server_missing();
-    if (has_server)
-        redis_server_start(&server, false);
-}
-
-static inline void rig_end(void)
-{
-    if (has_server)
-        redis_server_end(&server);
-}
 
 static inline struct cluster_store_options rig_options(
     struct redis_address *address)

@@ -32,8 +32,8 @@ static void make(struct shelf *s)
     for (unsigned u = 0; u < URLS; u++) {
         for (unsigned q = 0; q < QUEUES; q++) {
             char text[32];
-            struct served_put put = {.crawl = bytes_of_str("c"),
-                                     .key = bytes_of_str(keys[q])};
+            struct url_put put = {.crawl = bytes_of_str("c"),
+                                  .key = bytes_of_str(keys[q])};
 
             snprintf(text, sizeof text, "http://%s/%u", keys[q], u);
             put.url = bytes_of_str(text);

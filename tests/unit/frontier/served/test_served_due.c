@@ -17,10 +17,10 @@ static const struct served_options options = {.fpr = 0.01,
 static void put_as(struct served *t, bool known, unsigned u, int64_t due_ms)
 {
     char text[32];
-    struct served_put p = {.known = known,
-                           .crawl = bytes_of_str("c"),
-                           .key = bytes_of_str(KEY),
-                           .due_ms = due_ms};
+    struct url_put p = {.known = known,
+                        .crawl = bytes_of_str("c"),
+                        .key = bytes_of_str(KEY),
+                        .due_ms = due_ms};
 
     snprintf(text, sizeof text, "http://" KEY "/%u", u);
     p.url = bytes_of_str(text);
@@ -100,9 +100,9 @@ START_TEST(what_it_says_to_take_is_what_it_takes)
     taken = allocated();
     for (unsigned i = 0; i < 15000; i++) {
         char key[32], text[64];
-        struct served_put p = {.known = true,
-                               .crawl = bytes_of_str("c"),
-                               .due_ms = NOW + 1000};
+        struct url_put p = {.known = true,
+                            .crawl = bytes_of_str("c"),
+                            .due_ms = NOW + 1000};
 
         snprintf(key, sizeof key, "h%u.test", i / 3);
         snprintf(text, sizeof text, "http://%s/%u", key, i);

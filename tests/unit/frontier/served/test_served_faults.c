@@ -20,15 +20,15 @@ struct run {
     size_t n;
 };
 
-static struct served_put url(char text[64], unsigned i, bool known)
+static struct url_put url(char text[64], unsigned i, bool known)
 {
     snprintf(text, 64, "http://h%u.test/%u", i % 3, i);
-    return (struct served_put){.known = known,
-                               .crawl = bytes_of_str("c"),
-                               .key = bytes_of(text + 7, 7),
-                               .url = bytes_of_str(text),
-                               .metadata = bytes_of_str("a=b"),
-                               .due_ms = NOW + i % 2};
+    return (struct url_put){.known = known,
+                            .crawl = bytes_of_str("c"),
+                            .key = bytes_of(text + 7, 7),
+                            .url = bytes_of_str(text),
+                            .metadata = bytes_of_str("a=b"),
+                            .due_ms = NOW + i % 2};
 }
 
 static bool note(void *ctx, const struct url_view *v)
@@ -52,7 +52,7 @@ static void open_it(void *run)
 static void put(void *run)
 {
     struct run *x = run;
-    struct served_put list[6];
+    struct url_put list[6];
     char text[6][64];
 
     for (unsigned i = 0; i < 6; i++) /* some exist, some do not */
@@ -65,7 +65,7 @@ static void put(void *run)
 static void put_again(void *run)
 {
     struct run *x = run;
-    struct served_put list[6];
+    struct url_put list[6];
     char text[6][64];
     uint64_t gone;
 
@@ -111,7 +111,7 @@ static void ask(void *run)
                             .budget = 100};
     struct url_facts facts;
     char text[64];
-    struct served_put u = url(text, 4, false);
+    struct url_put u = url(text, 4, false);
     bool more;
 
     TELLS(served_find(x->t, u.crawl, u.key, u.url, NOW, &facts, note, x));
@@ -151,7 +151,7 @@ static void open_whole(struct run *x)
 
 static void make_store(struct run *x)
 {
-    struct served_put list[30];
+    struct url_put list[30];
     char text[30][64];
 
     x->at = x->made = scratch_make();

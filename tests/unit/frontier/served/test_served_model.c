@@ -102,7 +102,7 @@ static bool hear(void *ctx, const struct url_view *v)
 
 static void put(struct play *p)
 {
-    struct served_put list[6] = {{0}};
+    struct url_put list[6] = {{0}};
     char text[6][32], metadata[6][96];
     bool fresh[6];
     size_t n = 1 + below(p, 6);
@@ -114,12 +114,12 @@ static void put(struct play *p)
 
         snprintf(metadata[i], sizeof metadata[i], below(p, 3) == 0 ? "" : "m%u",
                  below(p, 1000));
-        list[i] = (struct served_put){.known = below(p, 2) == 0,
-                                      .crawl = crawl_name(c),
-                                      .key = key_name(k),
-                                      .url = url_name(text[i], u),
-                                      .metadata = bytes_of_str(metadata[i]),
-                                      .due_ms = due};
+        list[i] = (struct url_put){.known = below(p, 2) == 0,
+                                   .crawl = crawl_name(c),
+                                   .key = key_name(k),
+                                   .url = url_name(text[i], u),
+                                   .metadata = bytes_of_str(metadata[i]),
+                                   .due_ms = due};
         fresh[i] =
             m_put(&p->m, c, k, u, list[i].known, due, metadata[i], p->now);
     }
@@ -551,17 +551,17 @@ static uint64_t seen_asked(struct play *p)
 
 static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 {
-    struct served_put list[KEYS];
+    struct url_put list[KEYS];
     struct url_ask g = {.crawl = crawl_name(0), .lease_ms = 60000};
     bool more = false;
 
     *handed_out = 0;
     SAME(served_get(p->t, &g, p->now, pass_over, handed_out, &more), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++)
-        list[k] = (struct served_put){.known = true,
-                                      .crawl = crawl_name(0),
-                                      .key = key_name(k),
-                                      .url = bytes_of_str("http://h/1")};
+        list[k] = (struct url_put){.known = true,
+                                   .crawl = crawl_name(0),
+                                   .key = key_name(k),
+                                   .url = bytes_of_str("http://h/1")};
     *asked = seen_asked(p);
     SAME(served_put(p->t, list, KEYS, p->now), STATUS_OK);
     *asked = seen_asked(p) - *asked;
@@ -571,16 +571,16 @@ static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {
     struct play p = {.now = RIG_WALL};
-    struct served_put list[KEYS];
+    struct url_put list[KEYS];
     uint64_t asked;
     size_t n;
 
     p.at = scratch_make();
     SAME(served_open(&p.t, p.at.dir, &options, p.now), STATUS_OK);
     for (unsigned k = 0; k < KEYS; k++)
-        list[k] = (struct served_put){.crawl = crawl_name(0),
-                                      .key = key_name(k),
-                                      .url = bytes_of_str("http://h/1")};
+        list[k] = (struct url_put){.crawl = crawl_name(0),
+                                   .key = key_name(k),
+                                   .url = bytes_of_str("http://h/1")};
     SAME(served_put(p.t, list, KEYS, p.now), STATUS_OK);
     complete_all(&p, &n, &asked);
     SAME(n, KEYS);

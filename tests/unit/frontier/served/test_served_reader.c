@@ -16,12 +16,12 @@ static struct scratch at;
 static void put(struct served *t, const char *key, const char *url,
                 const char *metadata, int64_t now)
 {
-    struct served_put put = {.known = true,
-                             .crawl = bytes_of_str("c"),
-                             .key = bytes_of_str(key),
-                             .url = bytes_of_str(url),
-                             .metadata = bytes_of_str(metadata),
-                             .due_ms = now};
+    struct url_put put = {.known = true,
+                          .crawl = bytes_of_str("c"),
+                          .key = bytes_of_str(key),
+                          .url = bytes_of_str(url),
+                          .metadata = bytes_of_str(metadata),
+                          .due_ms = now};
 
     ck_assert_int_eq(served_put(t, &put, 1, now), STATUS_OK);
 }
@@ -54,11 +54,11 @@ static void lease(struct served *t, const char *key, int64_t until_ms,
 static void make(void)
 {
     const struct served_options o = {.fpr = 0.01, .memory = (uint64_t)64 << 20};
-    struct served_put again = {.known = true,
-                               .crawl = bytes_of_str("c"),
-                               .key = bytes_of_str("a.test"),
-                               .url = bytes_of_str("http://a.test/2"),
-                               .metadata = bytes_of_str("")};
+    struct url_put again = {.known = true,
+                            .crawl = bytes_of_str("c"),
+                            .key = bytes_of_str("a.test"),
+                            .url = bytes_of_str("http://a.test/2"),
+                            .metadata = bytes_of_str("")};
     struct served *t = NULL;
     uint64_t gone = 0;
 
@@ -407,10 +407,10 @@ static void expect_queues(struct served *t, bool inactive, uint64_t skip,
 START_TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
 {
     const struct served_options o = {.fpr = 0.01, .memory = (uint64_t)64 << 20};
-    struct served_put done = {.known = true,
-                              .crawl = bytes_of_str("c"),
-                              .key = bytes_of_str("d.test"),
-                              .url = bytes_of_str("http://d.test/")};
+    struct url_put done = {.known = true,
+                           .crawl = bytes_of_str("c"),
+                           .key = bytes_of_str("d.test"),
+                           .url = bytes_of_str("http://d.test/")};
     struct served *t = NULL;
     struct buf text;
 

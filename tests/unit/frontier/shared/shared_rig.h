@@ -9,27 +9,7 @@
 
 #include "base/clock.h"
 #include "frontier/shared/shared_impl.h"
-#include "tests/unit/filter/redis/redis_server.h"
-
-static struct redis_server server;
-static bool has_server;
-
-#define NEEDS_SERVER                                                           \
-    if (!has_server)                                                           \
-    return
-
-static inline void rig_begin(void)
-{
-    has_server = !redis_server_missing();
-    if (has_server)
-        redis_server_start(&server, false);
-}
-
-static inline void rig_end(void)
-{
-    if (has_server)
-        redis_server_end(&server);
-}
+#include "tests/unit/filter/redis/redis_rig.h"
 
 /* One process. */
 struct rig {
@@ -70,16 +50,16 @@ static inline struct bytes text(const char *s)
 static inline bool rig_put(struct rig *r, const char *key, const char *url,
                            int64_t due, const char *metadata)
 {
-    struct shared_put p = {.known = due >= 0,
-                           .crawl = text("c"),
-                           .key = text(key),
-                           .url = text(url),
-                           .metadata = text(metadata),
-                           .due_ms = due >= 0 ? due : 0};
+    struct url_put p = {.known = due >= 0,
+                        .crawl = text("c"),
+                        .key = text(key),
+                        .url = text(url),
+                        .metadata = text(metadata),
+                        .due_ms = due >= 0 ? due : 0};
 
     shared_put(r->h, &p, 1);
     ck_assert_int_eq(p.status, STATUS_OK);
-    return p.effect;
+    return p.fresh;
 }
 
 #define RIG_URLS 1000

@@ -234,7 +234,7 @@ END_TEST
 START_TEST(a_get_in_parts_gives_each_url_once)
 {
     static bool seen[3000];
-    struct shared_put *list = calloc(3000, sizeof *list);
+    struct url_put *list = calloc(3000, sizeof *list);
     char(*urls)[8] = calloc(3000, sizeof *urls);
     static const char *const keys[] = {"a", "b", "c", "d", "e", "f"};
     struct url_ask ask = {.crawl = text("c"), .lease_ms = 600000};
@@ -244,9 +244,9 @@ START_TEST(a_get_in_parts_gives_each_url_once)
     NEEDS_SERVER;
     for (int i = 0; i < 3000; i++) {
         snprintf(urls[i], 8, "%d", i);
-        list[i] = (struct shared_put){.crawl = text("c"),
-                                      .key = text(keys[i % 6]),
-                                      .url = text(urls[i])};
+        list[i] = (struct url_put){.crawl = text("c"),
+                                   .key = text(keys[i % 6]),
+                                   .url = text(urls[i])};
     }
     shared_put(a.h, list, 3000);
     ck_counts("", 3000, 0, 0, 6, 6);

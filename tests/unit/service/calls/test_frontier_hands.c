@@ -5,28 +5,8 @@
 
 #include "base/clock.h"
 #include "frontier/shared/shared.h"
-#include "tests/unit/filter/redis/redis_server.h"
+#include "tests/unit/filter/redis/redis_rig.h"
 #include "tests/unit/service/service_rig.h"
-
-static struct redis_server server;
-static bool has_server;
-
-#define NEEDS_SERVER                                                           \
-    if (!has_server)                                                           \
-    return
-
-static void begin(void)
-{
-    has_server = !redis_server_missing();
-    if (has_server)
-        redis_server_start(&server, false);
-}
-
-static void end(void)
-{
-    if (has_server)
-        redis_server_end(&server);
-}
 
 static struct shared *connect(int64_t call_ns)
 {
@@ -90,6 +70,26 @@ START_TEST(two_services_are_one_frontier)
     service_end_of(&a);
     ck_assert_uint_eq(counts_of(&b, "c").queues, 1);
     service_end_of(&b);
+}
+END_TEST
+
+START_TEST(a_get_whose_deadline_has_passed_leases_nothing)
+{
+    struct frontier_call get = service_new(FRONTIER_GET);
+    struct service_rig r;
+
+    NEEDS_SERVER;
+    service_begin(&r, 0);
+    ck_assert_int_eq(discover(&r, "c", "k", "u"), FRONTIER_ACK_OK);
+    get.in.get.any_crawl = true;
+    get.deadline = clock_mono();
+    service_call(&r, &get);
+    ck_assert_int_eq(get.status, STATUS_CLOSED);
+    ck_assert_uint_eq(get.url_count, 0);
+    frontier_call_fini(&get);
+    ck_assert_uint_eq(counts_of(&r, "c").leased, 0);
+    ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 600), "u");
+    service_end_of(&r);
 }
 END_TEST
 
@@ -279,9 +279,10 @@ Suite *suite_frontier_hands(void)
     Suite *suite = suite_create("frontier_hands");
     TCase *t = tcase_create("hands");
 
-    tcase_add_checked_fixture(t, begin, end);
+    tcase_add_checked_fixture(t, rig_begin, rig_end);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, two_services_are_one_frontier);
+    tcase_add_test(t, a_get_whose_deadline_has_passed_leases_nothing);
     tcase_add_test(t, calls_fail_while_the_server_is_away_and_work_again_after);
     tcase_add_test(t, puts_keep_their_order);
     tcase_add_test(t, names_that_are_too_long_are_unknown);
