@@ -42,6 +42,7 @@ struct credentials {
     struct credential_group unnamed; /* `default` of .netrc */
     struct credential_group of_seeds, of_all;
     struct map *secret_names; /* of header fields, in lower case */
+    bool of_seeds_matters;    /* seeds may have what others have not */
     _Atomic bool warned;      /* of a redirect */
     pthread_rwlock_t lock;    /* of: */
     struct map *seeds;        /* their origins */
@@ -412,6 +413,8 @@ const struct credential_set *credentials_for(struct credentials *c,
 
 void credentials_add_seed(struct credentials *c, const struct url *seed)
 {
+    if (!c->of_seeds_matters)
+        return; /* a million seeds would be kept for nothing */
     pthread_rwlock_wrlock(&c->lock);
     (void)map_put(c->seeds, url_origin(seed), &in_map);
     pthread_rwlock_unlock(&c->lock);
@@ -505,6 +508,7 @@ enum status credentials_new(struct credentials **out,
         return st;
     }
     make_sets(c);
+    c->of_seeds_matters = c->of_seeds.count > 0 || map_count(c->machines) > 0;
     *out = c;
     return STATUS_OK;
 }

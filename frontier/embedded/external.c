@@ -379,12 +379,12 @@ enum status external_grant(struct engine *e, const struct external_request *a,
 enum status external_set_queue(struct frontier *f, const struct host_queue *h)
 {
     const struct served_queue_row row = {
-        .removed_upto = host_extra(h)->removed_upto,
-        .delay_ms = host_extra(h)->set_delay >= 0
-                        ? host_extra(h)->set_delay / NS_PER_MS
+        .removed_upto = host_orders(h)->removed_upto,
+        .delay_ms = host_orders(h)->set_delay >= 0
+                        ? host_orders(h)->set_delay / NS_PER_MS
                         : -1,
-        .completed_most = host_extra(h)->set_limit,
-        .completed = host_extra(h)->done};
+        .completed_most = host_orders(h)->set_limit,
+        .completed = host_orders(h)->done};
     enum status st = external_open(f);
 
     return st == STATUS_OK
@@ -438,16 +438,16 @@ static void take_queue(void *ctx, uint32_t queue,
     if (queue > frontier_store_queue_count(f->store))
         return;
     if (row->delay_ms >= 0)
-        host_extra_of(frontier_host(f, queue))->set_delay =
+        host_orders_of(frontier_host(f, queue))->set_delay =
             clock_earlier(row->delay_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS;
     if (row->completed_most > 0) {
-        struct host_extra *x = host_extra_of(frontier_host(f, queue));
+        struct host_orders *x = host_orders_of(frontier_host(f, queue));
 
         x->set_limit = row->completed_most;
         x->done = row->completed;
     }
     if (row->removed_upto > 0 && frontier_store_pending(f->store, queue) > 0)
-        host_extra_of(frontier_host(f, queue))->removed_upto =
+        host_orders_of(frontier_host(f, queue))->removed_upto =
             row->removed_upto;
 }
 

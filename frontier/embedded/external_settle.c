@@ -216,18 +216,18 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
     struct frontier *f = (struct frontier *)e;
     const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
     struct host_queue none = {.own_delay = -1};
-    const struct host_extra *x;
+    const struct host_orders *x;
 
     *out = (struct external_queue){.pending =
                                        frontier_store_pending(f->store, queue)};
     if (h == NULL)
         h = &none;
-    x = host_extra(h);
+    x = host_orders(h);
     out->leased = h->leased;
     out->limit = x->set_limit;
     out->set_delay = x->set_delay;
-    if (x->blocked_until > now)
-        out->blocked_for = x->blocked_until - now;
+    if (host_trouble(h)->blocked_until > now)
+        out->blocked_for = host_trouble(h)->blocked_until - now;
     out->polite_for = clock_later(host_queue_polite(h) - now, 0);
     out->delay =
         clock_later(x->set_delay >= 0 ? x->set_delay : f->o.schedule.delay,

@@ -21,8 +21,7 @@
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
 #define COMMIT_LEAST    32
-#define HOST_OCTETS                                                            \
-    (sizeof(struct host_queue) + HOST_QUEUE_WINDOW * sizeof(uint64_t))
+#define STEP_TOLD       (UINT64_C(1) << 20) /* octets */
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -106,7 +105,7 @@ static void store_blocklist_counts(struct frontier *f)
 static void forget_idle_hosts(struct frontier *f, int64_t now)
 {
     for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
-        struct host_queue **h = &f->hosts[f->host_looked % f->host_room];
+        struct host_queue **h = &f->hosts[f->host_looked];
 
         if (*h != NULL && host_queue_is_idle(*h, now)) {
             (void)politeness_group_leave(f->groups, *h, now);
@@ -114,28 +113,39 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
             host_queue_free(*h);
             *h = NULL;
             f->host_count--;
+        } else if (*h != NULL) {
+            f->hosts_seen++;
+            f->octets_seen += host_queue_octets(*h);
         }
-        f->host_looked++;
+        if (++f->host_looked < f->host_room)
+            continue;
+        f->host_octets = f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen : 0;
+        f->host_looked = 0;
+        f->hosts_seen = f->octets_seen = 0;
     }
 }
 
 static uint64_t memory_of_hosts(const struct frontier *f)
 {
-    return f->host_count * HOST_OCTETS + f->host_room * sizeof *f->hosts +
+    uint64_t each = f->host_octets > 0  ? f->host_octets
+                    : f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen
+                                        : sizeof(struct host_queue);
+
+    return f->host_count * each + f->host_room * sizeof *f->hosts +
            link_sketch_memory(f->ordering.links) + frontier_refresh_memory(f) +
            history_memory(f->history);
 }
 
-/* Whenever a 64th of the hosts has come or gone. */
+/* Whenever they hold a 64th more or less. */
 static void tell_of_hosts(struct frontier *f)
 {
-    uint64_t told = f->hosts_told, step = told / 64 + 1024;
+    uint64_t octets = memory_of_hosts(f), told = f->octets_told;
+    uint64_t step = told / 64 + STEP_TOLD;
 
-    if (f->host_count < told + step && f->host_count + step > told)
+    if (octets < told + step && octets + step > told)
         return;
-    f->hosts_told = f->host_count;
-    seen_store_note_queues(f->base, memory_of_hosts(f) +
-                                        frontier_store_memory(f->store));
+    f->octets_told = octets;
+    seen_store_note_queues(f->base, octets + frontier_store_memory(f->store));
 }
 
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
@@ -261,7 +271,7 @@ enum status frontier_block(struct engine *e, struct bytes crawl,
     uint32_t queue = frontier_store_find_queue(f->store, crawl, key);
     struct engine_host_news none = {.crawl_delay_ms = -2, .retry_after_ms = -1};
     struct host_queue *h;
-    struct host_extra *x;
+    struct host_trouble *x;
     enum status st;
 
     if (queue == 0)
@@ -270,7 +280,7 @@ enum status frontier_block(struct engine *e, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    x = host_extra_of(h);
+    x = host_trouble_of(h);
     x->blocked_until = until;
     x->why_blocked = until > now ? frontier_by_person : NULL;
     if (until <= now)
@@ -296,7 +306,7 @@ enum status frontier_delay(struct engine *e, struct bytes crawl,
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    host_extra_of(h)->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
+    host_orders_of(h)->set_delay = delay_ms >= 0 ? delay_ms * NS_PER_MS : -1;
     latest = now + frontier_pause(f, h);
     if (h->next_due > latest) /* a shorter delay applies from now on */
         h->next_due = latest;

@@ -353,11 +353,11 @@ static enum status give_back_refresh(struct frontier *f, struct lease_record *l,
     struct host_queue *h = l->host;
     enum status st = STATUS_OK;
 
-    if (news->robots_host.len > 0 && host_extra(h)->cross_to == 0) {
+    if (news->robots_host.len > 0 && host_orders(h)->cross_to == 0) {
         st = frontier_cross_host_ask(f, h, l->lease.id, news->robots_host);
-        if (host_extra(h)->cross_to != 0) {
+        if (host_orders(h)->cross_to != 0) {
             host_queue_retry(h, l->lease.id, 0);
-            host_extra_of(h)->cross_refresh = true;
+            host_orders_of(h)->cross_refresh = true;
             news->robots_host.len = 0;
             return st;
         }

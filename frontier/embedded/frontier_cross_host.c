@@ -28,7 +28,7 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
                                     uint64_t id, struct bytes key)
 {
     struct bytes crawl, own;
-    struct host_extra *x;
+    struct host_orders *x;
     uint32_t queue;
     enum status st;
 
@@ -36,10 +36,10 @@ enum status frontier_cross_host_ask(struct frontier *f, struct host_queue *h,
     st = frontier_store_queue(f->store, crawl, key, &queue);
     if (st != STATUS_OK || queue == h->queue)
         return st;
-    if (host_extra(h)->cross_refresh) /* it stays due */
-        (void)host_queue_drop_retry(h, host_extra(h)->cross_id);
+    if (host_orders(h)->cross_refresh) /* it stays due */
+        (void)host_queue_drop_retry(h, host_orders(h)->cross_id);
     frontier_refresh_end_cross(f, h);
-    x = host_extra_of(h);
+    x = host_orders_of(h);
     x->cross_to = queue;
     x->cross_id = id;
     x->cross_due = INT64_MIN;
@@ -64,15 +64,15 @@ static int64_t may_be_asked(struct frontier *f, struct host_queue *h,
     struct politeness_group *m = h->group;
     bool busy = h->leased + h->guests >= f->o.conns_per_host ||
                 (m != NULL && m->leased >= f->o.conns_per_host);
-    int64_t due = clock_later(h->next_due, host_extra(h)->blocked_until);
+    int64_t due = clock_later(h->next_due, host_trouble(h)->blocked_until);
 
     if (m != NULL)
         due = clock_later(due, clock_later(m->next_due, m->blocked_until));
     if (!busy)
         return due;
-    host_extra_of(h)->expects_until = now + 2 * LOOK_AGAIN;
+    host_orders_of(h)->expects_until = now + 2 * LOOK_AGAIN;
     if (m != NULL)
-        m->expects_until = host_extra(h)->expects_until;
+        m->expects_until = host_orders(h)->expects_until;
     frontier_reschedule(f, h);
     return clock_later(due, now + LOOK_AGAIN);
 }
@@ -86,8 +86,8 @@ static void begin(struct frontier *f, struct lease_record *l,
                               &l->lease.robots_host);
     l->asked = to;
     to->guests++;
-    if (to->extra != NULL)
-        to->extra->expects_until = 0;
+    if (to->orders != NULL)
+        to->orders->expects_until = 0;
     if (to->group != NULL) {
         to->group->leased++;
         to->group->expects_until = 0;
@@ -99,7 +99,7 @@ enum status frontier_cross_host_lease(struct frontier *f, struct host_queue *h,
                                       int64_t now, int64_t wall_ms,
                                       struct lease_record **out)
 {
-    struct host_extra *x = host_extra_of(h);
+    struct host_orders *x = host_orders_of(h);
     struct host_queue *to = frontier_host(f, x->cross_to);
     uint64_t id = x->cross_id;
     enum status st = find_machine(f, to);
@@ -161,9 +161,9 @@ void frontier_cross_hosts_again(struct frontier *f)
     for (size_t q = 0; q < f->host_room; q++) {
         struct host_queue *h = f->hosts[q];
 
-        if (h == NULL || host_extra(h)->cross_to == 0)
+        if (h == NULL || host_orders(h)->cross_to == 0)
             continue;
-        host_extra_of(h)->cross_due = INT64_MIN;
+        host_orders_of(h)->cross_due = INT64_MIN;
         frontier_reschedule(f, h);
     }
 }

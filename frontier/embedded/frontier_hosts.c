@@ -23,11 +23,11 @@ struct order {
 
 static bool is_blocked(const struct host_queue *h, int64_t now)
 {
-    const struct host_extra *x;
+    const struct host_trouble *x;
 
     if (h == NULL)
         return false;
-    x = host_extra(h);
+    x = host_trouble(h);
     return x->blocked_until > now || x->silent_until > now ||
            x->dead.status != OUTCOME_QUEUED || h->held_by == HOST_HELD_BUDGET;
 }
@@ -55,10 +55,11 @@ static enum engine_host_state state_of(const struct frontier *f,
                                        const struct host_queue *h, int64_t now,
                                        int64_t due)
 {
-    if (host_extra(h)->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h))
+    if (host_trouble(h)->dead.status != OUTCOME_QUEUED ||
+        frontier_is_given_up(h))
         return ENGINE_HOST_DEAD;
-    if (host_extra(h)->blocked_until > now ||
-        host_extra(h)->silent_until > now || h->held_by == HOST_HELD_BUDGET)
+    if (host_trouble(h)->blocked_until > now ||
+        host_trouble(h)->silent_until > now || h->held_by == HOST_HELD_BUDGET)
         return ENGINE_HOST_BLOCKED;
     if (h->leased + h->guests >= f->o.conns_per_host)
         return ENGINE_HOST_BUSY;
@@ -70,19 +71,19 @@ static const char *why_of(const struct frontier *f, const struct host_queue *h,
 {
     const char *which = NULL;
 
-    if (host_extra(h)->dead.status != OUTCOME_QUEUED)
-        return outcome_reason_name(host_extra(h)->dead.reason);
+    if (host_trouble(h)->dead.status != OUTCOME_QUEUED)
+        return outcome_reason_name(host_trouble(h)->dead.reason);
     if (h->held_by == HOST_HELD_BUDGET &&
         frontier_budget_left(f, h, &which) == 0)
         return which;
-    if (host_extra(h)->silent_until > now)
-        return outcome_reason_name(host_extra(h)->silent.reason);
-    if (host_extra(h)->blocked_until <= now ||
-        host_extra(h)->why_blocked == NULL)
+    if (host_trouble(h)->silent_until > now)
+        return outcome_reason_name(host_trouble(h)->silent.reason);
+    if (host_trouble(h)->blocked_until <= now ||
+        host_trouble(h)->why_blocked == NULL)
         return "";
-    return strcmp(host_extra(h)->why_blocked, "blocked") == 0
+    return strcmp(host_trouble(h)->why_blocked, "blocked") == 0
                ? "operator"
-               : host_extra(h)->why_blocked;
+               : host_trouble(h)->why_blocked;
 }
 
 static struct schedule_options usual(const struct frontier *f,
@@ -119,7 +120,7 @@ static void set_delay(const struct frontier *f, const struct host_queue *h,
     row->delay = frontier_usual_pause(f, h);
     row->delay_why = schedule_why(&o, &host);
     row->crawl_delay = host.own;
-    row->set_delay = h != NULL ? host_extra(h)->set_delay : -1;
+    row->set_delay = h != NULL ? host_orders(h)->set_delay : -1;
     if (row->set_delay >= 0 && strcmp(row->delay_why, "delay") == 0)
         row->delay_why = "operator";
 }
@@ -145,10 +146,10 @@ static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
     row->connections = h->connections;
     row->handshakes = h->handshakes;
     row->http_status = h->http_status;
-    row->failures = h->errors > host_extra(h)->failures
+    row->failures = h->errors > host_trouble(h)->failures
                         ? h->errors
-                        : host_extra(h)->failures;
-    row->limit = host_extra(h)->set_limit;
+                        : host_trouble(h)->failures;
+    row->limit = host_orders(h)->set_limit;
     row->over_budget = h->held_by == HOST_HELD_BUDGET;
     row->due = h->held_by == HOST_HELD_BUDGET ? INT64_MAX
                                               : host_queue_due(h, row->queued);

@@ -162,14 +162,16 @@ struct frontier {
     struct politeness_groups *groups; /* NULL: hosts are not grouped */
     struct host_queue *aside;         /* due, but without an address; a list */
     struct host_queue **aside_end;
-    uint64_t aside_count;         /* these, and those being looked up */
-    struct host_queue **hosts;    /* by queue number; NULL: nothing known */
-    size_t host_room, host_count; /* entries; hosts among them */
-    size_t host_looked;           /* where to go on forgetting idle ones */
-    uint64_t hosts_told;          /* host_count when the store was told what
-                                     queues and hosts hold */
-    uint32_t queues_before;       /* queues when the crawl was opened */
-    int64_t asked_before;         /* when these were asked last, at most */
+    uint64_t aside_count;             /* these, and those being looked up */
+    struct host_queue **hosts;        /* by queue number; NULL: nothing known */
+    size_t host_room, host_count;     /* entries; hosts among them */
+    size_t host_looked;               /* where to go on forgetting idle ones */
+    uint64_t hosts_seen, octets_seen; /* since host_looked was 0 */
+    uint64_t host_octets; /* of one on average, when last all were seen; 0: not
+                             yet */
+    uint64_t octets_told; /* that the store knows hosts to hold */
+    uint32_t queues_before; /* queues when the crawl was opened */
+    int64_t asked_before;   /* when these were asked last, at most */
     struct lease_table *leases;
     struct map *tries;                /* id -> struct tries_entry */
     struct external_leases *external; /* NULL: no other program has used it */
@@ -359,7 +361,7 @@ MUST_CHECK enum status frontier_refresh_release(struct frontier *f,
                                                 struct lease_record *l,
                                                 int64_t wait, int64_t wall_ms);
 /* The URL that waited for another host's robots.txt
- * (host_extra(h)->cross_refresh), if there is one, is among the retries no
+ * (host_orders(h)->cross_refresh), if there is one, is among the retries no
  * more. */
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h);
 

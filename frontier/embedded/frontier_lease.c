@@ -36,7 +36,7 @@
 
 static bool without_delay(const struct frontier *f, const struct host_queue *h)
 {
-    int64_t set_delay = host_extra(h)->set_delay;
+    int64_t set_delay = host_orders(h)->set_delay;
     int64_t all = set_delay >= 0 ? set_delay : f->o.schedule.delay;
 
     return all == 0 && h->own_delay <= 0 && !schedule_slows(h->errors);
@@ -47,8 +47,8 @@ struct schedule_options frontier_schedule(const struct frontier *f,
 {
     struct schedule_options o = f->o.schedule;
 
-    if (host_extra(h)->set_delay >= 0) {
-        o.delay = host_extra(h)->set_delay;
+    if (host_orders(h)->set_delay >= 0) {
+        o.delay = host_orders(h)->set_delay;
         o.random_delay = o.adaptive = false;
     }
     return o;
@@ -71,7 +71,7 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h)
 
 static bool draining(const struct host_queue *h)
 {
-    return host_extra(h)->dead.status != OUTCOME_QUEUED;
+    return host_trouble(h)->dead.status != OUTCOME_QUEUED;
 }
 
 static uint64_t may_have_out(const struct frontier *f,
@@ -147,7 +147,7 @@ static void count_held_back(struct frontier *f, struct host_queue *h,
         h->held_by = HOST_HELD_BUDGET;
     else if (rests && frontier_is_given_up(h))
         h->held_by = HOST_HELD_GIVEN_UP;
-    else if (rests && host_extra(h)->why_blocked == frontier_by_person)
+    else if (rests && host_trouble(h)->why_blocked == frontier_by_person)
         h->held_by = HOST_HELD_BLOCKED;
     h->held = h->held_by != HOST_HELD_NOT ? pending : 0;
     *count_of_held(f, h->held_by) += h->held;
@@ -221,8 +221,8 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
 {
     struct fetch_row r = {.url = row->id,
                           .at_ms = wall_ms,
-                          .flags = o.status == host_extra(h)->dead.status
-                                       ? host_extra(h)->dead_flags
+                          .flags = o.status == host_trouble(h)->dead.status
+                                       ? host_trouble(h)->dead_flags
                                        : 0,
                           .detail = bytes_of_str(detail)};
     enum status st =
@@ -317,9 +317,9 @@ static struct outcome still_wanted(struct frontier *f,
         *detail = REMOVED_TEXT;
         return frontier_removed;
     }
-    if (host_extra(h)->dead.status != OUTCOME_QUEUED) {
+    if (host_trouble(h)->dead.status != OUTCOME_QUEUED) {
         *detail = "host given up after repeated failures";
-        return host_extra(h)->dead;
+        return host_trouble(h)->dead;
     }
     return by_rules(f, key, row, detail);
 }
@@ -402,8 +402,8 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
     enum status st;
 
     *out = NULL;
-    if (host_extra(h)->cross_refresh &&
-        id == host_extra(h)->cross_id) { /* drained; it stays due */
+    if (host_orders(h)->cross_refresh &&
+        id == host_orders(h)->cross_id) { /* drained; it stays due */
         frontier_refresh_end_cross(f, h);
         return STATUS_OK;
     }
@@ -532,11 +532,11 @@ static enum status lease_due(struct frontier *f, size_t most, int64_t now,
 
         if (h == NULL || due > now)
             break;
-        if (h->extra != NULL && h->extra->blocked_until <= now)
-            h->extra->why_blocked = NULL;
+        if (h->trouble != NULL && h->trouble->blocked_until <= now)
+            h->trouble->why_blocked = NULL;
         if (frontier_stands_nowhere(f, h))
             st = frontier_find_place(f, h);
-        else if (host_extra(h)->cross_to != 0 && !draining(h))
+        else if (host_orders(h)->cross_to != 0 && !draining(h))
             st = frontier_cross_host_lease(f, h, now, wall_ms, &r);
         else
             st = lease_some(f, h, now, wall_ms, &r);

@@ -10,7 +10,7 @@
 
 uint64_t frontier_limit_left(const struct host_queue *h)
 {
-    const struct host_extra *x = host_extra(h);
+    const struct host_orders *x = host_orders(h);
 
     if (x->set_limit == 0)
         return UINT64_MAX;
@@ -19,9 +19,9 @@ uint64_t frontier_limit_left(const struct host_queue *h)
 
 enum status frontier_count_done(struct frontier *f, struct host_queue *h)
 {
-    if (host_extra(h)->set_limit == 0)
+    if (host_orders(h)->set_limit == 0)
         return STATUS_OK;
-    host_extra_of(h)->done++;
+    host_orders_of(h)->done++;
     return external_set_queue(f, h);
 }
 
@@ -30,13 +30,13 @@ enum status frontier_limit_queue(struct engine *e, uint32_t queue,
 {
     struct frontier *f = (struct frontier *)e;
     struct host_queue *h;
-    struct host_extra *x;
+    struct host_orders *x;
     enum status st = frontier_touch(f, now);
 
     if (st != STATUS_OK)
         return st;
     h = frontier_host(f, queue);
-    x = host_extra_of(h);
+    x = host_orders_of(h);
     x->set_limit = most;
     x->done = most > 0 ? done : 0;
     st = external_set_queue(f, h);

@@ -121,14 +121,14 @@ void frontier_log_delay(const struct frontier *f, const struct host_queue *h,
     struct bytes crawl, key;
     struct buf line;
 
-    if (!logger_is_on(LOG_LEVEL_DEBUG) || host_extra(h)->blocked_until <= now)
+    if (!logger_is_on(LOG_LEVEL_DEBUG) || host_trouble(h)->blocked_until <= now)
         return;
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     buf_init(&line, LINE_MOST);
     buf_addf(&line, "%-8s %-20s ", "delayed",
-             host_extra(h)->why_blocked != NULL ? host_extra(h)->why_blocked
-                                                : "-");
-    format_duration(&line, (host_extra(h)->blocked_until - now) / NS_PER_MS);
+             host_trouble(h)->why_blocked != NULL ? host_trouble(h)->why_blocked
+                                                  : "-");
+    format_duration(&line, (host_trouble(h)->blocked_until - now) / NS_PER_MS);
     buf_add_str(&line, "  ");
     buf_add_bytes(&line, key);
     put(LOG_LEVEL_DEBUG, &line);

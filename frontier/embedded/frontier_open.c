@@ -174,8 +174,8 @@ static void take_queue_state(void *ctx, uint32_t queue,
     h->backoffs = s->backoffs;
     frontier_budget_restore(r->f, h, s);
     if (left > 0) {
-        host_extra_of(h)->blocked_until = r->now + left;
-        host_extra_of(h)->why_blocked = why;
+        host_trouble_of(h)->blocked_until = r->now + left;
+        host_trouble_of(h)->why_blocked = why;
     }
 }
 

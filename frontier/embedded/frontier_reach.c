@@ -29,7 +29,7 @@
 
 static bool responds(struct host_queue *h)
 {
-    struct host_extra *x = h->extra;
+    struct host_trouble *x = h->trouble;
     bool was_silent;
 
     if (x == NULL)
@@ -53,12 +53,12 @@ static void tell(struct frontier *f, const struct host_queue *h,
 
     frontier_store_queue_name(f->store, h->queue, &crawl, &key);
     log_info(what, "host=%.*s reason=%s urls=%llu", (int)key.len, key.at,
-             outcome_reason_name(host_extra(h)->silent.reason),
+             outcome_reason_name(host_trouble(h)->silent.reason),
              (unsigned long long)frontier_store_pending(f->store, h->queue));
 }
 
 /* True: the host's time is over. The last request goes out at its end. */
-static bool bound_wait(const struct frontier *f, struct host_extra *x,
+static bool bound_wait(const struct frontier *f, struct host_trouble *x,
                        int64_t ended)
 {
     int64_t most = f->o.schedule.give_up;
@@ -74,7 +74,7 @@ static bool bound_wait(const struct frontier *f, struct host_extra *x,
 static bool waits(struct frontier *f, struct host_queue *h,
                   const struct engine_host_news *news, struct outcome how)
 {
-    struct host_extra *x = host_extra_of(h);
+    struct host_trouble *x = host_trouble_of(h);
     bool first = x->silent.status == OUTCOME_QUEUED;
 
     if (news->ended < x->silent_until)
@@ -106,12 +106,12 @@ bool frontier_note_reach(struct frontier *f, struct host_queue *h,
 
 bool frontier_is_given_up(const struct host_queue *h)
 {
-    return host_extra(h)->silent_until == NEVER;
+    return host_trouble(h)->silent_until == NEVER;
 }
 
 void frontier_get_reach(const struct host_queue *h, struct external_reach *out)
 {
-    const struct host_extra *x = host_extra(h);
+    const struct host_trouble *x = host_trouble(h);
 
     *out = (struct external_reach){.answered = h->answers > 0,
                                    .given_up = frontier_is_given_up(h),
@@ -131,7 +131,7 @@ void frontier_set_reach(struct engine *e, uint32_t queue,
     if (reach->answered && h->answers == 0)
         h->answers = 1;
     if (reach->failures > 0) {
-        struct host_extra *x = host_extra_of(h);
+        struct host_trouble *x = host_trouble_of(h);
 
         x->failures = reach->failures;
         x->silent_since = now - reach->silent_for;
@@ -144,10 +144,10 @@ void frontier_set_reach(struct engine *e, uint32_t queue,
 const char *frontier_reach_reason(const struct host_queue *h, char *out,
                                   size_t size)
 {
-    if (host_extra(h)->silent.status == OUTCOME_QUEUED)
+    if (host_trouble(h)->silent.status == OUTCOME_QUEUED)
         return NULL;
     snprintf(out, size, "%s:%s",
              frontier_is_given_up(h) ? QUEUE_GIVEN_UP : QUEUE_SILENT,
-             outcome_reason_name(host_extra(h)->silent.reason));
+             outcome_reason_name(host_trouble(h)->silent.reason));
     return out;
 }

@@ -183,11 +183,11 @@ enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
 /* A host that was given up may be asked again, for all its URLs. */
 static void forgive(struct host_queue *h, int64_t wall_ms)
 {
-    if (h->extra == NULL || h->extra->held_until_ms == 0 ||
-        wall_ms < h->extra->held_until_ms)
+    if (h->trouble == NULL || h->trouble->held_until_ms == 0 ||
+        wall_ms < h->trouble->held_until_ms)
         return;
-    h->extra->held_until_ms = 0;
-    h->extra->dead = (struct outcome){.status = OUTCOME_QUEUED};
+    h->trouble->held_until_ms = 0;
+    h->trouble->dead = (struct outcome){.status = OUTCOME_QUEUED};
     frontier_reach_again(h);
 }
 
@@ -250,8 +250,8 @@ static bool is_out(const struct frontier *f, const struct refresh_row *row)
 
     return url_life_after(frontier_refresh_life(f, row->url), LIFE_LEASE) ==
                LIFE_NONE ||
-           (host_extra(h)->cross_refresh &&
-            host_extra(h)->cross_id == row->url);
+           (host_orders(h)->cross_refresh &&
+            host_orders(h)->cross_id == row->url);
 }
 
 /* The first URL that is due and not leased, then the date of the next. */
@@ -301,14 +301,14 @@ enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url)
 
 bool frontier_refresh_is_held(const struct host_queue *h)
 {
-    return host_extra(h)->dead.status != OUTCOME_QUEUED ||
+    return host_trouble(h)->dead.status != OUTCOME_QUEUED ||
            frontier_is_given_up(h);
 }
 
 /* A host that this run has given up sleeps for a while; its dates stay. */
 static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)
 {
-    struct host_extra *x = host_extra_of(h);
+    struct host_trouble *x = host_trouble_of(h);
 
     if (x->held_until_ms == 0)
         x->held_until_ms =
@@ -378,9 +378,9 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
 
 void frontier_refresh_end_cross(struct frontier *f, struct host_queue *h)
 {
-    if (!host_extra(h)->cross_refresh)
+    if (!host_orders(h)->cross_refresh)
         return;
-    host_extra_of(h)->cross_refresh = false;
+    host_orders_of(h)->cross_refresh = false;
     h->refreshing--;
     expect(f, h->queue, f->refresh.wall_ms);
 }

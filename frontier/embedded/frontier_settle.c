@@ -17,7 +17,7 @@
  * first URL has used up all of its own by then. */
 static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
 {
-    return host_extra(h)->failures >= f->o.tries;
+    return host_trouble(h)->failures >= f->o.tries;
 }
 
 /* Stores a host's own delay, how long it is blocked, and whether it does not
@@ -28,7 +28,7 @@ enum status frontier_remember(struct frontier *f, const struct host_queue *h,
     struct queue_state s = {
         .delay_ms = h->own_delay >= 0 ? h->own_delay / NS_PER_MS : -1,
         .backoffs = h->backoffs,
-        .failures = host_extra(h)->failures,
+        .failures = host_trouble(h)->failures,
         .fetched = host_spent(h)->pages,
         .octets = host_spent(h)->octets,
     };
@@ -38,13 +38,13 @@ enum status frontier_remember(struct frontier *f, const struct host_queue *h,
     s.linked = host_spent(h)->sources != NULL;
     if (s.linked)
         memcpy(s.sources, host_spent(h)->sources->octet, sizeof s.sources);
-    if (host_extra(h)->blocked_until >
+    if (host_trouble(h)->blocked_until >
         now) /* 2: both terms were rounded down */
         s.blocked_until_ms =
-            wall_ms + (host_extra(h)->blocked_until - now) / NS_PER_MS + 2;
-    if (host_extra(h)->why_blocked != NULL &&
-        host_extra(h)->blocked_until > now)
-        snprintf(s.reason, sizeof s.reason, "%s", host_extra(h)->why_blocked);
+            wall_ms + (host_trouble(h)->blocked_until - now) / NS_PER_MS + 2;
+    if (host_trouble(h)->why_blocked != NULL &&
+        host_trouble(h)->blocked_until > now)
+        snprintf(s.reason, sizeof s.reason, "%s", host_trouble(h)->why_blocked);
     else
         (void)frontier_reach_reason(h, s.reason, sizeof s.reason);
     return frontier_store_set_queue_state(f->store, h->queue, &s);
@@ -56,7 +56,7 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     int64_t after =
         news->retry_after_ms >= 0 ? news->retry_after_ms * NS_PER_MS : -1;
     bool had = h->backoffs > 0;
-    struct host_extra *x;
+    struct host_trouble *x;
     int64_t until;
 
     if (!news->slow_down && after < 0) {
@@ -67,7 +67,7 @@ static bool take_back_off(struct frontier *f, struct host_queue *h,
     h->backoffs++;
     until = news->ended +
             schedule_backoff(&f->o.schedule, after, h->backoffs, &f->random);
-    x = host_extra_of(h);
+    x = host_trouble_of(h);
     if (until > x->blocked_until) { /* else a person said more */
         x->blocked_until = until;
         x->why_blocked = after >= 0 ? "retry_after" : "back_off";
@@ -113,7 +113,7 @@ static void tell_machine(struct host_queue *h,
     m->next_due = h->next_due;
     if (news->slow_down || news->retry_after_ms >= 0)
         m->blocked_until =
-            clock_later(m->blocked_until, host_extra(h)->blocked_until);
+            clock_later(m->blocked_until, host_trouble(h)->blocked_until);
 }
 
 enum status frontier_host_news(struct frontier *f, struct host_queue *h,
@@ -257,7 +257,7 @@ static enum status wait_for_host(struct frontier *f, struct lease_record *l,
                                  struct fetch_row *row, struct outcome o,
                                  int64_t wall_ms)
 {
-    uint32_t n = host_extra(l->host)->failures;
+    uint32_t n = host_trouble(l->host)->failures;
     uint64_t seq;
     enum status st = STATUS_OK;
 
@@ -265,9 +265,9 @@ static enum status wait_for_host(struct frontier *f, struct lease_record *l,
         st = frontier_refresh_release(f, l, f->o.schedule.retry_delay, wall_ms);
     else
         host_queue_retry(l->host, l->lease.id,
-                         host_extra(l->host)->silent_until == INT64_MAX
+                         host_trouble(l->host)->silent_until == INT64_MAX
                              ? 0
-                             : host_extra(l->host)->silent_until +
+                             : host_trouble(l->host)->silent_until +
                                    f->o.schedule.retry_delay);
     if (st != STATUS_OK || (n & (n - 1)) != 0)
         return st;
@@ -435,7 +435,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         st = frontier_answered_from(f, h, row.ip, now);
     if (st == STATUS_OK)
         st = frontier_settle_reach(f, h, &reach, o, now, wall_ms);
-    if (silent && host_extra(h)->failures == 1 && h->answers > 0) {
+    if (silent && host_trouble(h)->failures == 1 && h->answers > 0) {
         /* Maybe a port or scheme of its own that nobody answers at, on a host
          * that does: it uses up a try, but has some, as the host may restart.
          */
@@ -443,8 +443,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         tries = tries > REACH_TRIES ? tries : REACH_TRIES;
     } else if (news.unreachable && !silent && !d->unsure &&
                host_is_dead(f, h)) { /* what is unsure may have its own port */
-        host_extra_of(h)->dead = o;
-        host_extra_of(h)->dead_flags = d->row.flags;
+        host_trouble_of(h)->dead = o;
+        host_trouble_of(h)->dead_flags = d->row.flags;
     }
     if (d->unsure && tries < SURE_TRIES)
         tries = SURE_TRIES;

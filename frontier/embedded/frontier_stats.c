@@ -26,10 +26,10 @@ static void count_host(struct host_stats *c, const struct host_queue *h,
 {
     c->ready += is_ready(h, now);
     c->blocked +=
-        host_extra(h)->blocked_until > now ||
-        (host_extra(h)->silent_until > now && !frontier_is_given_up(h));
-    c->dead +=
-        host_extra(h)->dead.status != OUTCOME_QUEUED || frontier_is_given_up(h);
+        host_trouble(h)->blocked_until > now ||
+        (host_trouble(h)->silent_until > now && !frontier_is_given_up(h));
+    c->dead += host_trouble(h)->dead.status != OUTCOME_QUEUED ||
+               frontier_is_given_up(h);
 }
 
 /* Goes on with the lap; at its end its counts become the ones shown. */

@@ -20,7 +20,7 @@ const struct outcome frontier_removed = {OUTCOME_SKIPPED, REASON_REMOVED, 0};
 
 bool frontier_is_removed(const struct host_queue *h, uint64_t id)
 {
-    return id <= host_extra(h)->removed_upto;
+    return id <= host_orders(h)->removed_upto;
 }
 
 enum status removal_begin(struct engine *e, struct bytes key, int64_t before_ms,
@@ -44,9 +44,9 @@ enum status removal_begin(struct engine *e, struct bytes key, int64_t before_ms,
 /* Stores that ids up to `upto` are removed. */
 static enum status mark(struct frontier *f, struct host_queue *h, uint64_t upto)
 {
-    if (host_extra(h)->removed_upto >= upto)
+    if (host_orders(h)->removed_upto >= upto)
         return STATUS_OK;
-    host_extra_of(h)->removed_upto = upto;
+    host_orders_of(h)->removed_upto = upto;
     return external_set_queue(f, h);
 }
 
@@ -117,8 +117,8 @@ static enum status step_queue(struct frontier *f, struct removal *r,
     if (st == STATUS_OK && r->gone > before)
         st = frontier_count_removed(f, h, r->gone - before);
     host_queue_forget_done(h, f->store);
-    if (h->extra != NULL)
-        h->extra->cross_due = INT64_MIN; /* its URL may be removed */
+    if (h->orders != NULL)
+        h->orders->cross_due = INT64_MIN; /* its URL may be removed */
     frontier_reschedule(f, h);
     if (n == 0) {
         r->queue++;

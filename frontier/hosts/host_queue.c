@@ -16,17 +16,25 @@
 
 #define WINDOW HOST_QUEUE_WINDOW
 
-const struct host_extra host_no_extra = {.set_delay = -1};
+const struct host_trouble host_no_trouble = {0};
+const struct host_orders host_no_orders = {.set_delay = -1};
 const struct host_spent host_no_spent = {0};
 const struct host_front host_no_front = {0};
 
-struct host_extra *host_extra_of(struct host_queue *h)
+struct host_trouble *host_trouble_of(struct host_queue *h)
 {
-    if (h->extra == NULL) {
-        h->extra = xmalloc(sizeof *h->extra);
-        *h->extra = host_no_extra;
+    if (h->trouble == NULL)
+        h->trouble = xcalloc(1, sizeof *h->trouble);
+    return h->trouble;
+}
+
+struct host_orders *host_orders_of(struct host_queue *h)
+{
+    if (h->orders == NULL) {
+        h->orders = xmalloc(sizeof *h->orders);
+        *h->orders = host_no_orders;
     }
-    return h->extra;
+    return h->orders;
 }
 
 struct host_spent *host_spent_of(struct host_queue *h)
@@ -61,22 +69,41 @@ void host_queue_free(struct host_queue *h)
     free(host_spent(h)->sources);
     free(h->spent);
     free(h->front);
-    free(h->extra);
+    free(h->trouble);
+    free(h->orders);
     free(h);
+}
+
+static size_t octets_of(const void *piece, size_t octets)
+{
+    return piece != NULL ? octets + 16 : 0;
+}
+
+size_t host_queue_octets(const struct host_queue *h)
+{
+    return octets_of(h, sizeof *h) +
+           octets_of(h->window, h->window_count * sizeof *h->window) +
+           octets_of(h->retries, h->retry_room * sizeof *h->retries) +
+           octets_of(h->trouble, sizeof *h->trouble) +
+           octets_of(h->orders, sizeof *h->orders) +
+           octets_of(h->front, sizeof *h->front) +
+           octets_of(h->spent, sizeof *h->spent) +
+           octets_of(host_spent(h)->sources, sizeof *host_spent(h)->sources);
 }
 
 bool host_queue_is_idle(const struct host_queue *h, int64_t now)
 {
-    const struct host_extra *x = host_extra(h);
+    const struct host_trouble *t = host_trouble(h);
+    const struct host_orders *o = host_orders(h);
     const struct host_spent *s = host_spent(h);
 
     return !h->active && !h->awake && !h->set_aside && h->place.place == 0 &&
            h->leased == 0 && h->guests == 0 && h->retry_count == 0 &&
-           h->next_due <= now && x->expects_until <= now &&
-           x->blocked_until <= now && h->own_delay < 0 && x->set_delay < 0 &&
-           x->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
-           x->failures == 0 && s->pages == 0 && s->octets == 0 &&
-           s->sources == NULL && x->dead.status == OUTCOME_QUEUED;
+           h->next_due <= now && o->expects_until <= now &&
+           t->blocked_until <= now && h->own_delay < 0 && o->set_delay < 0 &&
+           o->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
+           t->failures == 0 && s->pages == 0 && s->octets == 0 &&
+           s->sources == NULL && t->dead.status == OUTCOME_QUEUED;
 }
 
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
@@ -84,7 +111,7 @@ void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
     uint32_t i = h->retry_count;
 
     if (h->retry_count == h->retry_room) {
-        h->retry_room = h->retry_room > 0 ? 2 * h->retry_room : 4;
+        h->retry_room = h->retry_room > 0 ? 2 * h->retry_room : 1;
         h->retries = xrealloc(h->retries, h->retry_room * sizeof *h->retries);
     }
     /* Equal times are ordered by id, so that released URLs keep their order. */
@@ -190,12 +217,12 @@ static void forget_front_done(struct host_front *front,
 void host_queue_forget_done(struct host_queue *h,
                             const struct frontier_store *store)
 {
-    const struct host_extra *x = host_extra(h);
+    const struct host_orders *o = host_orders(h);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < h->retry_count; i++)
         if (!frontier_store_is_done(store, h->retries[i].id) ||
-            (x->cross_refresh && h->retries[i].id == x->cross_id))
+            (o->cross_refresh && h->retries[i].id == o->cross_id))
             h->retries[kept++] = h->retries[i];
     h->retry_count = kept;
     kept = 0;
@@ -219,19 +246,18 @@ static uint64_t take_retry(struct host_queue *h)
 
 static enum status refill(struct host_queue *h, struct frontier_store *store)
 {
+    uint64_t ids[WINDOW];
     size_t n = 0;
     enum status st;
 
-    if (h->window == NULL)
-        h->window = xmalloc(WINDOW * sizeof *h->window);
-    h->window_at = h->window_count = 0;
-    st = frontier_store_refill(store, h->queue, h->cursor, h->window, WINDOW,
-                               &n);
-    if (st != STATUS_OK)
+    forget_window(h);
+    st = frontier_store_refill(store, h->queue, h->cursor, ids, WINDOW, &n);
+    if (st != STATUS_OK || n == 0)
         return st;
+    h->window = xmalloc(n * sizeof *h->window);
+    memcpy(h->window, ids, n * sizeof *h->window);
     h->window_count = (uint8_t)n;
-    if (n > 0)
-        h->cursor = h->window[n - 1];
+    h->cursor = ids[n - 1];
     return STATUS_OK;
 }
 
@@ -240,7 +266,7 @@ static enum status refill(struct host_queue *h, struct frontier_store *store)
  * among those to be tried again. */
 static bool asks_others(const struct host_queue *h)
 {
-    uint32_t failures = host_extra(h)->failures;
+    uint32_t failures = host_trouble(h)->failures;
 
     return failures > 0 && failures <= WINDOW;
 }
@@ -312,11 +338,12 @@ enum status host_queue_take(struct host_queue *h, struct frontier_store *store,
 
 int64_t host_queue_polite(const struct host_queue *h)
 {
-    const struct host_extra *x = host_extra(h);
-    int64_t due = clock_later(h->next_due, x->blocked_until);
+    const struct host_trouble *t = host_trouble(h);
+    const struct host_orders *o = host_orders(h);
+    int64_t due = clock_later(h->next_due, t->blocked_until);
 
-    due = clock_later(due, clock_later(x->silent_until, x->expects_until));
-    return x->cross_to != 0 ? clock_later(due, x->cross_due) : due;
+    due = clock_later(due, clock_later(t->silent_until, o->expects_until));
+    return o->cross_to != 0 ? clock_later(due, o->cross_due) : due;
 }
 
 int64_t host_queue_due(const struct host_queue *h, uint64_t pending)

@@ -24,33 +24,35 @@ struct retry {
 
 struct politeness_group; /* frontier/hosts/politeness_group.h */
 
-/* What few hosts have: trouble, orders of a person, a request to another host.
- * Times are monotonic. */
-struct host_extra {
+/* Of a host in trouble. Times are monotonic. */
+struct host_trouble {
     int64_t blocked_until;   /* Retry-After, back-off, a person */
     const char *why_blocked; /* static; NULL: not blocked */
-    struct outcome dead;     /* status QUEUED: alive */
-    uint8_t dead_flags;      /* of the row that says why (page_store.h) */
     /* requests that did not reach it (frontier_reach.c) */
-    uint32_t failures;     /* in a row */
     int64_t silent_since;  /* when the first of them ended */
     int64_t silent_until;  /* not before; INT64_MAX: given up for this run */
-    struct outcome silent; /* outcome of the last one; QUEUED: it responds */
     int64_t held_until_ms; /* given up until then, wall clock; 0: it is not
                               (frontier_refresh.c) */
-    /* by a person */
+    uint32_t failures;     /* such requests in a row */
+    struct outcome silent; /* outcome of the last one; QUEUED: it responds */
+    struct outcome dead;   /* status QUEUED: alive */
+    uint8_t dead_flags;    /* of the row that says why (page_store.h) */
+};
+
+/* What a person set for a host, and its requests to another one. */
+struct host_orders {
     int64_t set_delay;     /* in place of --delay; -1: none */
-    uint32_t set_limit;    /* most URLs done; 0: none */
     uint64_t done;         /* its done URLs, except removed ones, while there is
-                              such a limit */
+                              a limit */
     uint64_t removed_upto; /* ids up to here were removed; 0: none */
-    /* requests to other hosts (frontier_cross_host.c) */
+    uint32_t set_limit;    /* most URLs done; 0: none */
+    /* (frontier_cross_host.c) */
     uint32_t cross_to;     /* queue of the host to ask next; 0: none */
     uint64_t cross_id;     /* on behalf of this URL */
     int64_t cross_due;     /* not before */
-    bool cross_refresh;    /* that URL is fetched again */
     int64_t expects_until; /* one of another host waits for this one: no URL of
                               its own is leased before */
+    bool cross_refresh;    /* that URL is fetched again */
 };
 
 /* What it spent of budgets, with --per-host and its like
@@ -123,19 +125,28 @@ struct host_queue {
     uint64_t *window;
     struct retry *retries; /* by due time; also released ones */
     uint32_t retry_count, retry_room;
-    /* NULL: as if all were 0 or none; to be read by host_extra and its like */
-    struct host_extra *extra;
+    /* NULL: as if all were 0 or none; to be read by host_trouble and its like
+     */
+    struct host_trouble *trouble;
+    struct host_orders *orders;
     struct host_spent *spent;
     struct host_front *front;
 };
 
-extern const struct host_extra host_no_extra;
+extern const struct host_trouble host_no_trouble;
+extern const struct host_orders host_no_orders;
 extern const struct host_spent host_no_spent;
 extern const struct host_front host_no_front;
 
-static inline const struct host_extra *host_extra(const struct host_queue *h)
+static inline const struct host_trouble *host_trouble(
+    const struct host_queue *h)
 {
-    return h->extra != NULL ? h->extra : &host_no_extra;
+    return h->trouble != NULL ? h->trouble : &host_no_trouble;
+}
+
+static inline const struct host_orders *host_orders(const struct host_queue *h)
+{
+    return h->orders != NULL ? h->orders : &host_no_orders;
 }
 
 static inline const struct host_spent *host_spent(const struct host_queue *h)
@@ -149,7 +160,8 @@ static inline const struct host_front *host_front(const struct host_queue *h)
 }
 
 /* The same to be written: made if missing. */
-struct host_extra *host_extra_of(struct host_queue *h);
+struct host_trouble *host_trouble_of(struct host_queue *h);
+struct host_orders *host_orders_of(struct host_queue *h);
 struct host_spent *host_spent_of(struct host_queue *h);
 struct host_front *host_front_of(struct host_queue *h);
 
@@ -157,6 +169,9 @@ struct host_front *host_front_of(struct host_queue *h);
 
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
+
+/* What it takes of memory, what malloc adds to each piece included. */
+size_t host_queue_octets(const struct host_queue *h);
 
 /* True: it has no state that a new one would lack: no URLs, leases, delay,
  * back-off or failures. */

@@ -75,7 +75,7 @@ void politeness_group_join(struct politeness_group *m, struct host_queue *h)
     m->next_due = clock_later(m->next_due, h->next_due);
     if (h->backoffs > 0)
         m->blocked_until =
-            clock_later(m->blocked_until, host_extra(h)->blocked_until);
+            clock_later(m->blocked_until, host_trouble(h)->blocked_until);
 }
 
 struct politeness_group *politeness_group_leave(struct politeness_groups *t,

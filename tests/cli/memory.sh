@@ -1,8 +1,8 @@
 #!/bin/sh
 # Resident memory stays below --memory, however many URLs are known and however
 # large the bodies are, also after a resume, and `status` says how it is divided.
-# LONG: a million URLs under the default of 512M, and 300,000 under 96M, the
-# least. A setting that is too small is refused with the least that would do.
+# LONG: a million URLs, ten million, and a million on half a million hosts under
+# the default of 512M, and 300,000 under 96M, the least. A setting that is too small is refused with the least that would do.
 # Where a control group can be made, as root, the kernel holds the crawl to that
 # limit as well, with the page cache and sockets that it takes.
 set -eu
@@ -107,6 +107,8 @@ serve_no_more
 
 if [ -n "${LONG:-}" ]; then
     stays_below 512 1000000 20000
+    stays_below 512 10000000 20000
+    stays_below 512 1000000 500000
     stays_below 96 300000 5000
 else
     stays_below 96 200000 2000

@@ -133,7 +133,7 @@ START_TEST(is_due_when_politeness_and_blocking_both_allow)
 
     h->next_due = 100;
     ck_assert_int_eq(host_queue_due(h, 1), 100);
-    host_extra_of(h)->blocked_until = 500;
+    host_trouble_of(h)->blocked_until = 500;
     ck_assert_int_eq(host_queue_due(h, 1), 500);
     h->next_due = 700;
     ck_assert_int_eq(host_queue_due(h, 1), 700);
@@ -234,16 +234,16 @@ static void remember(struct host_queue *h, int what)
     h->leased = what == 4;
     h->guests = what == 5;
     h->next_due = what == 6 ? NOW + 1 : NOW;
-    host_extra_of(h)->expects_until = what == 7 ? NOW + 1 : NOW;
-    host_extra_of(h)->blocked_until = what == 8 ? NOW + 1 : NOW;
+    host_orders_of(h)->expects_until = what == 7 ? NOW + 1 : NOW;
+    host_trouble_of(h)->blocked_until = what == 8 ? NOW + 1 : NOW;
     h->own_delay = what == 9 ? 0 : -1;
-    host_extra_of(h)->set_delay = what == 10 ? 0 : -1;
-    host_extra_of(h)->set_limit = what == 11;
+    host_orders_of(h)->set_delay = what == 10 ? 0 : -1;
+    host_orders_of(h)->set_limit = what == 11;
     h->backoffs = what == 12;
     h->errors = what == 13;
-    host_extra_of(h)->failures = what == 14;
+    host_trouble_of(h)->failures = what == 14;
     host_spent_of(h)->pages = what == 15;
-    host_extra_of(h)->dead.status =
+    host_trouble_of(h)->dead.status =
         what == 16 ? OUTCOME_FAILED : OUTCOME_QUEUED;
     if (what == 17)
         host_queue_retry(h, 1, 0);
@@ -280,14 +280,14 @@ START_TEST(a_request_to_another_host_waits_for_its_own_moment)
 {
     struct host_queue *h = host_queue_new(1);
 
-    host_extra_of(h)->cross_to = 2;
-    host_extra_of(h)->cross_due = 900;
+    host_orders_of(h)->cross_to = 2;
+    host_orders_of(h)->cross_due = 900;
     ck_assert_int_eq(host_queue_due(h, 1), 900);
-    host_extra_of(h)->expects_until =
+    host_orders_of(h)->expects_until =
         1100; /* a URL of another host comes first */
     ck_assert_int_eq(host_queue_due(h, 1), 1100);
-    host_extra_of(h)->cross_to = 0;
-    host_extra_of(h)->expects_until = 0;
+    host_orders_of(h)->cross_to = 0;
+    host_orders_of(h)->expects_until = 0;
     ck_assert_int_eq(host_queue_due(h, 1), 0);
     host_queue_free(h);
 }

@@ -552,11 +552,11 @@ START_TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
     a->leased = 2;
     a->guests = 1;
     a->next_due = 100;
-    host_extra_of(a)->blocked_until =
+    host_trouble_of(a)->blocked_until =
         900; /* set by a person: for this host alone */
     b->leased = 4;
     b->next_due = 50;
-    host_extra_of(b)->blocked_until = 500;
+    host_trouble_of(b)->blocked_until = 500;
     b->backoffs = 1;
     politeness_group_join(m, a);
     politeness_group_join(m, b);
