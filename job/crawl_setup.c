@@ -14,6 +14,7 @@
 #include "crawler/fetch/coding.h"
 #include "crawler/fetch/mime.h"
 #include "crawler/html/link_kinds.h"
+#include "frontier/cluster/cluster_engine.h"
 #include "frontier/cluster/cluster_orders.h"
 #include "frontier/past_crawl.h"
 #include "frontier/reader.h"
@@ -124,7 +125,8 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .tries = (uint32_t)s->tries,
         .conns_per_host = (uint32_t)s->conns_per_host,
         .group = s->queue_key,
-        .in_flight = most_transfers(s),
+        .in_flight = most_transfers(s) +
+                     (s->cluster != NULL ? 2 * CLUSTER_COMMIT_MOST : 0),
         .limit_pages = (uint64_t)s->limit_pages,
         .budgets = crawl_setup_budgets(s),
         .store = {.use_filter = s->filter != FILTER_NONE,

@@ -26,7 +26,6 @@
 
 #define COMMIT       (50 * NS_PER_MS)
 #define COMMIT_BUSY  (200 * NS_PER_MS)
-#define COMMIT_MOST  64 /* pages */
 #define WAIT_MOST    (20 * NS_PER_MS)
 #define WAIT_ENDS    (10 * NS_PER_S) /* at a stop */
 #define COUNT_EVERY  (10 * NS_PER_S)
@@ -160,7 +159,7 @@ static bool should_commit(const struct cluster_engine *e, bool force)
 {
     int64_t wait = e->held < e->o.in_flight / 2 ? COMMIT : COMMIT_BUSY;
 
-    return e->endings > 0 && (force || e->endings >= COMMIT_MOST ||
+    return e->endings > 0 && (force || e->endings >= CLUSTER_COMMIT_MOST ||
                               e->now - e->ending_since >= wait);
 }
 
@@ -170,6 +169,7 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
     struct cluster_engine *e = (struct cluster_engine *)engine;
     enum status st = tend(e, now, wall_ms);
     bool commit = should_commit(e, force);
+    uint64_t committed = 0;
 
     if (durable != NULL)
         *durable = 0;
@@ -180,8 +180,10 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
     if (e->failed != STATUS_OK || e->puts > 0)
         return e->failed;
     cluster_share_tell(e);
-    st = e->own->ops->turn(e->own, force || commit, now, wall_ms, durable);
-    if (st == STATUS_OK && (force || commit))
+    st = e->own->ops->turn(e->own, force || commit, now, wall_ms, &committed);
+    if (durable != NULL)
+        *durable = committed;
+    if (st == STATUS_OK && (force || commit || committed > 0))
         cluster_held_send(e);
     return st;
 }
@@ -243,7 +245,7 @@ enum status cluster_checkpoint_now(struct engine *engine, const char *state,
 
     e->now = now;
     e->wall_ms = wall_ms;
-    cluster_intake_want(e, 0);
+    cluster_intake_want(e, 0, 0);
     cluster_engine_wait(e, true, false, INT64_MAX / 2);
     if (e->failed == STATUS_OK)
         cluster_share_tell(e);

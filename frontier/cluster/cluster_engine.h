@@ -38,11 +38,15 @@ struct cluster_who {
     long process;
 };
 
+#define CLUSTER_COMMIT_MOST 64 /* pages of one commit */
+
 struct cluster_engine_options {
     struct cluster_store *store; /* with the digest seed of `own` */
-    struct engine *own;     /* of the directory; made with links_elsewhere, and
-                               without anything that admits URLs by itself (drops
-                               that are judged again, refreshes) */
+    struct engine *
+        own;                /* of the directory; made with links_elsewhere, with
+                               room for `in_flight` and twice as many URLs as a
+                               commit has at most, and without anything that admits URLs by
+                               itself (drops               that are judged again, refreshes) */
     struct scope *scope;    /* thread-safe; places are added to it */
     struct bytes crawl;     /* as `own` has it */
     int64_t request;        /* ns: longest time of a request */

@@ -149,8 +149,8 @@ enum status cluster_release(struct engine *engine, uint64_t id,
                             int64_t not_before,
                             const struct engine_host_news *host, int64_t now,
                             int64_t wall_ms);
-/* Ask for up to `most` leases. */
-void cluster_intake_want(struct cluster_engine *e, size_t most);
+/* Ask for up to `most` leases, and up to `spare` more of its own part. */
+void cluster_intake_want(struct cluster_engine *e, size_t most, size_t spare);
 /* A place has come: take in what waited for it. */
 void cluster_intake_places_came(struct cluster_engine *e);
 struct held *cluster_held_find(const struct cluster_engine *e, uint64_t id);

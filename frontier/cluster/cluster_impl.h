@@ -51,6 +51,7 @@ struct cluster_store {
     unsigned shard_count;
     struct cluster_shard *shards;
     /* leases */
+    size_t spare;    /* leases of our part beyond those asked for */
     size_t wanted;   /* leases asked for that were not given yet */
     size_t claiming; /* leases that claims under way may give */
     size_t looks;    /* shards that are looked at now */

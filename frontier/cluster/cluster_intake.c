@@ -267,14 +267,18 @@ void cluster_intake_places_came(struct cluster_engine *e)
     }
 }
 
-void cluster_intake_want(struct cluster_engine *e, size_t most)
+void cluster_intake_want(struct cluster_engine *e, size_t most, size_t spare)
 {
     size_t room = 2 * e->o.in_flight;
 
     room = e->held < room ? room - e->held : 0;
     if (cluster_budget_is_short(e) && e->held > 0)
         room = 0; /* what is here is more than may be fetched */
-    cluster_store_lease(e->store, most < room ? most : room, take, e);
+    if (most > room)
+        most = room;
+    cluster_store_set_spare(e->store,
+                            spare < room - most ? spare : room - most);
+    cluster_store_lease(e->store, most, take, e);
 }
 
 /* ---- out ---- */
@@ -298,6 +302,18 @@ static enum status put_back(struct cluster_engine *e, uint64_t id,
     e->fresh -= h->state == HELD_FRESH;
     h->state = HELD_QUEUED;
     return h->over ? let_go(e, h) : STATUS_OK;
+}
+
+/* Leases for `most` free places of fetchers, and for half of all places that
+ * become free until the cluster has replied. With a limit none is here that may
+ * not be fetched. */
+static void want(struct cluster_engine *e, size_t most)
+{
+    size_t spare = e->budget.limit > 0 ? 0 : e->o.in_flight / 2,
+           missing = most + spare > e->fresh ? most + spare - e->fresh : 0;
+
+    most = most > e->fresh ? most - e->fresh : 0;
+    cluster_intake_want(e, most, missing - most);
 }
 
 enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
@@ -327,7 +343,7 @@ enum status cluster_lease_out(struct engine *engine, size_t most, int64_t now,
         out[(*n)++].until = h->until;
     }
     if (st == STATUS_OK)
-        cluster_intake_want(e, most - *n > e->fresh ? most - *n - e->fresh : 0);
+        want(e, most - *n);
     return st;
 }
 

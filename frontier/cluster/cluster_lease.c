@@ -429,17 +429,23 @@ static void look_around(struct cluster_store *s, bool own, int64_t now)
     }
 }
 
+void cluster_store_set_spare(struct cluster_store *s, size_t spare)
+{
+    s->spare = spare;
+}
+
 void cluster_store_lease(struct cluster_store *s, size_t most,
                          cluster_lease_take *take, void *ctx)
 {
     int64_t now = clock_mono();
 
-    s->wanted = most;
+    s->wanted = most + s->spare;
     s->take = take;
     s->take_ctx = ctx;
     look_around(s, true, now);
-    if (s->looks > 0 || s->claiming >= s->wanted)
+    if (s->looks > 0 || s->claiming >= most)
         return;
+    s->wanted = most; /* others need theirs */
     if (s->short_since == 0)
         s->short_since = now;
     look_around(s, false, now);

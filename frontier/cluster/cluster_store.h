@@ -171,6 +171,10 @@ typedef void cluster_lease_take(void *ctx, const struct cluster_lease *l);
 void cluster_store_lease(struct cluster_store *s, size_t most,
                          cluster_lease_take *take, void *ctx);
 
+/* From now on up to `spare` leases more than asked for are taken, of hosts of
+ * this worker's part. */
+void cluster_store_set_spare(struct cluster_store *s, size_t spare);
+
 /* This worker is number `part` of `parts` that live, from 0; it leaves the
  * shards of others to them as long as it has enough to do. */
 void cluster_store_set_part(struct cluster_store *s, unsigned part,

@@ -451,6 +451,30 @@ START_TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
 }
 END_TEST
 
+START_TEST(spare_leases_are_of_its_own_part)
+{
+    struct rig_leases l = {0};
+    struct cluster_store *s;
+    int64_t end;
+
+    NEEDS_SERVER;
+    s = rig_create(4);
+    cluster_store_set_part(s, 0, 2);
+    ck_assert_uint_eq(rig_put(s, 0, 40, 40), 40);
+    cluster_store_set_spare(s, RIG_LEASES);
+    end = clock_mono() + NS_PER_S; /* hosts of others would be taken by then */
+    while (clock_mono() < end) {
+        cluster_store_lease(s, 0, rig_take, &l);
+        cluster_store_turn(s, 5 * NS_PER_MS);
+    }
+    ck_assert_uint_gt(l.n, 5);
+    ck_assert_uint_lt(l.n, 40);
+    for (size_t i = 0; i < l.n; i++)
+        ck_assert_uint_lt(l.lease[i].shard, 2);
+    cluster_store_close(s);
+}
+END_TEST
+
 static uint64_t calls(const struct cluster_store *s)
 {
     struct redis_cluster_stats stats;
@@ -611,6 +635,7 @@ Suite *suite_cluster_store(void)
     tcase_add_test(t, scripts_that_the_server_forgot_are_loaded_again);
     tcase_add_test(t, a_full_server_takes_nothing_new_but_ends_leases);
     tcase_add_test(t, a_worker_takes_from_its_part_first_and_then_what_is_left);
+    tcase_add_test(t, spare_leases_are_of_its_own_part);
     tcase_add_test(t, what_a_worker_made_due_itself_it_claims_without_a_look);
     tcase_add_test(t, a_crawl_is_created_once_and_opened_by_its_name);
     tcase_add_test(t, what_is_too_long_is_refused);
