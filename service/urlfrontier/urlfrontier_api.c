@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "service/urlfrontier/urlfrontier_call.h"
 
@@ -135,8 +136,19 @@ static void try_waiting(struct urlfrontier_api *api)
         STAILQ_REMOVE_HEAD(&api->waiting, waiting);
 }
 
+/* The loop has not noticed it yet. */
+static bool is_too_late(const struct api_call *a)
+{
+    return a->call.status == STATUS_CLOSED && a->call.deadline != 0 &&
+           clock_mono() >= a->call.deadline;
+}
+
 bool api_failed(struct api_call *a)
 {
+    if (is_too_late(a)) {
+        grpc_call_finish(a->grpc, GRPC_DEADLINE_EXCEEDED, "deadline exceeded");
+        return true;
+    }
     switch (a->call.status) {
     case STATUS_OK:
         return false;
