@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "service/calls/frontier_service.h"
@@ -250,9 +250,9 @@ static void *press(void *arg)
 
 static void remove_store(const struct bench *b)
 {
-    static const char *const names[] = {"frontier.db", "frontier.db-wal",
-                                        "frontier.db-shm", "filter.ckpt",
-                                        "manifest"};
+    static const char *const names[] = {"frontier.db",     "frontier.db-wal",
+                                        "frontier.db-shm", "frontier.runs",
+                                        "filter.ckpt",     "manifest"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[600];
@@ -277,11 +277,17 @@ static void open_service(struct bench *b, const char *what)
 
 static uint64_t disk(const struct bench *b)
 {
-    struct stat s;
-    char path[600];
+    static const char *const names[] = {"frontier.db", "frontier.runs"};
+    uint64_t sum = 0, size;
 
-    snprintf(path, sizeof path, "%s/frontier.db", b->dir);
-    return stat(path, &s) == 0 ? (uint64_t)s.st_size : 0;
+    for (int i = 0; i < 2; i++) {
+        char path[600];
+
+        snprintf(path, sizeof path, "%s/%s", b->dir, names[i]);
+        if (file_size(path, &size) == STATUS_OK)
+            sum += size;
+    }
+    return sum;
 }
 
 static int finish(const struct bench *b)

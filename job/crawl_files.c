@@ -12,9 +12,9 @@ void crawl_remove_files(const char *dir)
 {
     static const char *const names[] = {"manifest",        "frontier.db",
                                         "frontier.db-wal", "frontier.db-shm",
-                                        "filter.ckpt",     SETTINGS_FILE,
-                                        "block-exact",     SETTINGS_SECRETS,
-                                        CRAWL_COOKIES};
+                                        "frontier.runs",   "filter.ckpt",
+                                        SETTINGS_FILE,     "block-exact",
+                                        SETTINGS_SECRETS,  CRAWL_COOKIES};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];

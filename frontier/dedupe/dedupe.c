@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "filter/filter.h"
 #include "frontier/dedupe/dedupe_impl.h"
+#include "storage/db/run_file.h"
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
@@ -367,7 +368,7 @@ static uint64_t disk_used(struct dedupe *d)
     if (d->phase == DEDUPE_IN_MEMORY ||
         db_number(d->db, "PRAGMA page_count", &pages) != STATUS_OK)
         return 0;
-    return (uint64_t)pages * 4096;
+    return (uint64_t)pages * 4096 + run_file_size(db_runs(d->db));
 }
 
 struct dedupe_stats dedupe_stats(struct dedupe *d)

@@ -2,6 +2,7 @@
 /*
  * dedupe_state.c - a set of digests that is kept between runs.
  *
+ *   DIR/dedupe.runs      the pages of the exact set (run_file.h)
  *   DIR/dedupe.db        table meta, the exact set's seenpart and seenpage, and
  *                        batch: digests in order of arrival, from the first one
  *                        that some part of the exact set has not in its pages
@@ -25,7 +26,7 @@
 #include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
-#define FORMAT         1
+#define FORMAT         2
 #define DIGEST_SIZE    16
 #define MANIFEST_EVERY (10 * NS_PER_S)
 /* After a clean end at most this many digests need to be replayed, or an eighth
@@ -36,15 +37,25 @@ static const char *const schema[] = {
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE batch(first INTEGER PRIMARY KEY, digests BLOB);"
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB);"
+    " count INTEGER, fences BLOB, pages INTEGER);"
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);",
     NULL};
+
+/* Format 1 had the pages in seenpage. */
+static const struct db_added added[] = {
+    {.table = "seenpart", .column = "pages", .before = "NULL"},
+    {.table = NULL},
+};
+
+static const char *const runs[] = {"seenpart", NULL};
 
 static const struct db_kind kind = {
     .what = "set of urlweir dedupe",
     .application_id = DEDUPE_APPLICATION_ID,
     .format = FORMAT,
     .sql = schema,
+    .added = added,
+    .runs = runs,
 };
 
 static char *path_in(const struct dedupe_state *s, const char *name)
@@ -386,7 +397,7 @@ static enum status choose_phase(struct dedupe *d)
     int64_t pages = 0;
     enum status st =
         db_number(d->db,
-                  "SELECT count(*) FROM (SELECT 1 FROM seenpage LIMIT 1)",
+                  "SELECT EXISTS(SELECT 1 FROM seenpart WHERE count > 0)",
                   &pages);
 
     if (pages > 0 || d->count > d->shares.delta[DEDUPE_IN_MEMORY])
@@ -547,10 +558,11 @@ enum status dedupe_state_end(struct dedupe *d, bool clean)
 
 uint64_t dedupe_state_disk(const struct dedupe_state *s)
 {
-    static const char *const names[] = {"dedupe.db", "dedupe.db-wal"};
+    static const char *const names[] = {"dedupe.db", "dedupe.db-wal",
+                                        "dedupe.runs"};
     uint64_t sum = 0;
 
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = path_in(s, names[i]);
         uint64_t size = 0;
 

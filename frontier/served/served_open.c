@@ -277,9 +277,9 @@ static struct served *alloc(const struct served_options *o, int64_t now)
 
 static void remove_unbegun(const char *dir)
 {
-    static const char *const names[] = {"manifest", "frontier.db-wal",
-                                        "frontier.db-shm", "filter.ckpt",
-                                        "frontier.db"};
+    static const char *const names[] = {"manifest",        "frontier.db-wal",
+                                        "frontier.db-shm", "frontier.runs",
+                                        "filter.ckpt",     "frontier.db"};
 
     if (!reader_is_unbegun(dir))
         return;

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/file/file.h"
@@ -22,7 +24,9 @@
 #include "base/mem.h"
 #include "storage/db/checkpointer.h"
 #include "storage/db/db_make.h"
+#include "storage/db/db_runs.h"
 #include "storage/db/migrate.h"
+#include "storage/db/run_file.h"
 #include "storage/db/schema.h"
 #include "storage/db/sqlite_error.h"
 
@@ -38,6 +42,7 @@ const struct db_kind db_frontier = {
     .format = DB_FORMAT,
     .sql = schema_sql,
     .added = schema_added,
+    .runs = schema_runs,
 };
 
 struct db {
@@ -50,6 +55,7 @@ struct db {
     bool held;                 /* and in one for reading, see db_hold */
     enum status failed;        /* the first final failure */
     struct checkpointer *ckpt; /* NULL for readers */
+    struct run_file *runs;
     uint64_t checkpoint_frames;
     uint64_t log_frames; /* length of the log after the last commit */
     uint64_t wait_at;    /* a log this long makes the next db_begin wait */
@@ -156,7 +162,7 @@ enum status db_damaged(const char *table, int64_t key, const char *why)
 
 bool db_broken(const struct db *d)
 {
-    return d->failed != STATUS_OK ||
+    return d->failed != STATUS_OK || run_file_failed(d->runs) != STATUS_OK ||
            (d->ckpt != NULL && checkpointer_status(d->ckpt) != STATUS_OK);
 }
 
@@ -164,6 +170,8 @@ enum status db_error(const struct db *d)
 {
     enum status st = d->failed;
 
+    if (st == STATUS_OK)
+        st = run_file_failed(d->runs);
     if (st == STATUS_OK && d->ckpt != NULL)
         st = checkpointer_status(d->ckpt);
     return st != STATUS_OK ? st : STATUS_IO;
@@ -192,6 +200,8 @@ enum status db_begin(struct db *d)
         let_log_start_over(d);
     if (db_broken(d))
         return db_error(d);
+    run_file_reuse(d->runs, d->ckpt != NULL ? checkpointer_covered(d->ckpt)
+                                            : UINT64_MAX);
     st = d->held ? STATUS_OK
                  : db_exec(d, d->mode == DB_READ
                                   ? "BEGIN; SELECT 1 FROM meta LIMIT 1"
@@ -228,20 +238,39 @@ enum status db_let_go(struct db *d)
     return st;
 }
 
+static enum status end_transaction(struct db *d)
+{
+    enum status st = db_exec(d, "COMMIT");
+
+    if (st == STATUS_OK)
+        d->in_transaction = false;
+    return st;
+}
+
+static void count_commit(struct db *d)
+{
+    uint64_t commits = run_file_commit(d->runs);
+
+    if (d->ckpt != NULL)
+        checkpointer_committed(d->ckpt, commits);
+}
+
 enum status db_commit(struct db *d)
 {
     enum status st;
 
     if (db_broken(d))
         return db_error(d);
-    if (d->mode != DB_READ)
-        fault_point("commit-before");
-    st = db_exec(d, "COMMIT");
+    if (d->mode == DB_READ)
+        return end_transaction(d);
+    fault_point("commit-before");
+    st = run_file_sync(d->runs);
+    if (st == STATUS_OK)
+        st = end_transaction(d);
     if (st != STATUS_OK)
         return st;
-    d->in_transaction = false;
-    if (d->mode != DB_READ)
-        fault_point("commit-after");
+    count_commit(d);
+    fault_point("commit-after");
     return STATUS_OK;
 }
 
@@ -250,6 +279,7 @@ void db_rollback(struct db *d)
     if (!d->in_transaction)
         return;
     d->held = d->in_transaction = false;
+    run_file_roll_back(d->runs);
     /* On some errors SQLite has rolled back by itself already. */
     if (sqlite3_get_autocommit(d->h) == 0)
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
@@ -406,6 +436,32 @@ static enum status check_what_is_there(struct db *d)
     return st;
 }
 
+/* The pages that no run has are free. */
+static enum status claim_runs(struct db *d)
+{
+    enum status st = run_file_measure(d->runs);
+
+    if (st == STATUS_OK)
+        st = db_claim_runs(d, d->kind->runs, d->runs);
+    run_file_claimed(d->runs);
+    count_commit(d);
+    return st;
+}
+
+static void choose_run_file(struct db *d)
+{
+    char *path = run_file_path(d->path);
+    struct stat s;
+
+    if (d->mode == DB_CREATE) /* of a store that is gone */
+        (void)unlink(path);
+    d->runs =
+        run_file_new(d->mode == DB_SCRATCH ? NULL : path, d->mode != DB_READ);
+    if (d->mode != DB_SCRATCH && stat(d->path, &s) == 0)
+        run_file_set_mode(d->runs, s.st_mode);
+    free(path);
+}
+
 static enum status open_there(struct db *d, const struct db_options *o)
 {
     int flags =
@@ -430,6 +486,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
         st = check_what_is_there(d);
     if (st == STATUS_OK)
         st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
+    if (st == STATUS_OK && d->mode != DB_READ)
+        st = claim_runs(d);
     return st;
 }
 
@@ -451,6 +509,7 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->kind = kind;
     d->mode = mode;
     d->format = kind->format; /* until it is read */
+    choose_run_file(d);
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st != STATUS_OK) {
         d->failed = st;
@@ -473,6 +532,7 @@ static void close_it(struct db *d, bool checkpoint)
         sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                                   NULL);
     sqlite3_close(d->h);
+    run_file_free(d->runs);
     free(d->path);
     free(d);
 }
@@ -486,6 +546,24 @@ void db_close(struct db *d)
 void db_close_as_is(struct db *d)
 {
     close_it(d, false);
+}
+
+struct run_file *db_runs(struct db *d)
+{
+    return d->runs;
+}
+
+static enum status verify_runs(struct db *d)
+{
+    char *path = run_file_path(d->path);
+    struct run_file *f = run_file_new(path, false);
+    enum status st = run_file_measure(f);
+
+    if (st == STATUS_OK)
+        st = db_claim_runs(d, d->kind->runs, f);
+    run_file_free(f);
+    free(path);
+    return st;
 }
 
 enum status db_verify(struct db *d)
@@ -505,7 +583,9 @@ enum status db_verify(struct db *d)
         }
     }
     sqlite3_finalize(s);
-    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+    if (st == STATUS_NOT_FOUND)
+        st = STATUS_DAMAGED;
+    return st == STATUS_OK && d->mode != DB_SCRATCH ? verify_runs(d) : st;
 }
 
 uint64_t db_memory(const struct db *d)
@@ -519,7 +599,7 @@ uint64_t db_memory(const struct db *d)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (sqlite3_db_status(d->h, kinds[i], &now, &most, 0) == SQLITE_OK)
             sum += (uint64_t)now;
-    return sum;
+    return sum + run_file_memory(d->runs);
 }
 
 void db_forget_pages(struct db *d)

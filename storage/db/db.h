@@ -24,6 +24,9 @@
         "commit-begin",    /* a transaction is open, nothing is in it */       \
         "exact-merge",     /* pages and row of one part written */             \
         "exact-merge-old", /* the old run is written, the young one there */   \
+        "run-write",       /* some pages of a run are written */               \
+        "run-written",     /* all are, but not synced yet */                   \
+        "run-synced",      /* the run's pages are synced, its rows are not */  \
         "queue-flush",     /* rows of a new segment written, not its qmeta */  \
         "queue-merge",     /* some rows of a merged segment written */         \
         "queue-switch",    /* four segments replaced by the merged one */      \
@@ -39,9 +42,10 @@
     "migrate-added",    /* a table or column of those added since is there */  \
         "migrate-views" /* all is changed but the number of the format */
 
-#define DB_FORMAT 16 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 17 /* meta.format; older is migrated, newer refused */
 
 struct db;
+struct run_file;
 
 enum db_mode {
     DB_CREATE, /* STATUS_EXISTS if the file is there */
@@ -77,6 +81,10 @@ struct db_kind {
      * VIEW; NULL ends the list. */
     const char *const *sql;
     const struct db_added *added; /* added since format 1, or NULL */
+    /* Tables whose rows name runs of the file beside the database, by columns
+     * part, fences (8 octets a page) and pages (run_pages_pack). NULL ends the
+     * list; NULL: there is no such file. */
+    const char *const *runs;
 };
 extern const struct db_kind db_frontier;
 
@@ -123,7 +131,7 @@ enum status db_error(const struct db *d);
  * returns STATUS_OK. */
 MUST_CHECK enum status db_checkpoint(struct db *d);
 
-/* Octets of SQLite's page cache and statements. */
+/* Octets of SQLite's page cache and statements, and of the file of runs. */
 uint64_t db_memory(const struct db *d);
 /* Frees the memory of cached pages, for example after a start, which reads all
  * pages and needs few of them again. Call it with no transaction open. */
@@ -147,7 +155,12 @@ struct bytes db_column(sqlite3_stmt *s, int column);
 /* Logs that a row is not valid and returns STATUS_DAMAGED. */
 enum status db_damaged(const char *table, int64_t key, const char *why);
 
-/* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
+/* The file of runs beside the database, which a transaction covers too: its
+ * pages are synced before the commit that puts them in force. */
+struct run_file *db_runs(struct db *d);
+
+/* PRAGMA quick_check, and whether each page of the file of runs belongs to one
+ * run at most and is there; the first complaint is logged. STATUS_DAMAGED. */
 MUST_CHECK enum status db_verify(struct db *d);
 
 #endif

@@ -85,7 +85,7 @@ const char *const schema_sql[] = {
     " via INTEGER, at INTEGER)",
     /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
-    /* text_digest and meta, and sources of queue_state, are blobs: migrate.c adds columns as INTEGER, which takes any */
+    /* text_digest and meta, sources of queue_state, and pages of the exact set, are blobs: migrate.c adds columns as INTEGER, which takes any */
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
@@ -138,15 +138,17 @@ const char *const schema_sql[] = {
     " gone INTEGER, delay INTEGER, blocked_until INTEGER,"
     " completed_most INTEGER, served INTEGER, completed INTEGER,"
     " removed_count INTEGER)",
-    /* ---- the exact set, and bodies and fingerprints in the same form ---- */
+    /* ---- the exact set, and bodies and fingerprints in the same form;
+     * formats up to 16 had its pages in the tables, now they are in the file of
+     * runs, db/run_file.h ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB)",
+    " count INTEGER, fences BLOB, pages INTEGER)",
     "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB)",
     "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB)",
+    " count INTEGER, fences BLOB, pages INTEGER)",
     "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB)",
     "CREATE TABLE nearpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB)",
+    " count INTEGER, fences BLOB, pages INTEGER)",
     "CREATE TABLE nearpage(id INTEGER PRIMARY KEY, entries BLOB)",
     /* ---- drops before admission ---- */
     "CREATE TABLE drop_reason(id INTEGER PRIMARY KEY, name TEXT,"
@@ -287,6 +289,11 @@ const struct db_added schema_added[] = {
      .before = LINK_LISTS,
      .fill = "INSERT INTO link_list " LINK_LISTS ";"
              "DROP TABLE link; DROP TABLE link_text"},
+    {.table = "seenpart", .column = "pages", .before = "NULL"},
+    {.table = "bodypart", .column = "pages", .before = "NULL"},
+    {.table = "nearpart", .column = "pages", .before = "NULL"},
     {.table = NULL},
 };
+
+const char *const schema_runs[] = {"seenpart", "bodypart", "nearpart", NULL};
 /* clang-format on */

@@ -3,7 +3,7 @@
  * exact_find.c - which of these digests are in the exact set?
  *
  * A find searches the part's delta, then in each run the one page that its
- * fences name, first in our own cache, then through SQLite. Nearly all digests
+ * fences name, first in our own cache, then in the file. Nearly all digests
  * are in the old run, so that comes first, and the young one is searched for
  * the few that are not in it. A batch is processed in the
  * order of its digests, so that each page is looked up once.

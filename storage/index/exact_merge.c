@@ -42,29 +42,33 @@ static void make_room(struct exact_entries *e, uint64_t entries)
     e->at = xrealloc(e->at, e->cap);
 }
 
+/* As stores up to format 16 have it. */
+static enum status read_rows(struct exact_set *s, uint32_t part, uint32_t run)
+{
+    const struct exact_run *r = &s->parts[part].runs[run];
+    enum status st = STATUS_OK;
+
+    for (uint32_t i = 0; i < r->pages && st == STATUS_OK; i++)
+        st = exact_read_page(s, part, run, i,
+                             s->from.at +
+                                 (uint64_t)i * PAGE_ENTRIES * ENTRY_SIZE);
+    return st;
+}
+
 /* Reads all entries of a run into s->from. */
 static enum status read_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
+    uint32_t page = 0;
+    enum status st;
 
     make_room(&s->from, r->count);
     s->from.count = r->count;
-    for (uint32_t i = 0; i < r->pages; i++) {
-        unsigned char *to =
-            s->from.at + (uint64_t)i * PAGE_ENTRIES * ENTRY_SIZE;
-        const unsigned char *from =
-            page_cache_peek(s->cache, exact_page_id(part, run, i));
-
-        if (from != NULL) {
-            memcpy(to, from, (size_t)exact_page_entries(r, i) * ENTRY_SIZE);
-        } else {
-            enum status st = exact_read_page(s, part, run, i, to);
-
-            if (st != STATUS_OK)
-                return st;
-        }
-    }
-    return STATUS_OK;
+    if (r->in.at == NULL)
+        return read_rows(s, part, run);
+    st = run_file_read_all(s->file, &r->in, (size_t)PAGE_ENTRIES * ENTRY_SIZE,
+                           s->from.at, &page);
+    return st == STATUS_DAMAGED ? exact_bad_page(s, part, run, page) : st;
 }
 
 /* The end of `n` entries. If n is 0, `from` may be NULL, and C does not allow
@@ -117,18 +121,6 @@ static enum status merge_in_order(struct exact_set *s, uint32_t part,
     return STATUS_OK;
 }
 
-static enum status write_page(struct exact_set *s, uint32_t id,
-                              const unsigned char *at, size_t octets)
-{
-    unsigned char *cached = page_cache_put_cheap(s->cache, id);
-
-    if (cached != NULL)
-        memcpy(cached, at, octets);
-    sqlite3_bind_int64(s->write_page, 1, id);
-    sqlite3_bind_blob(s->write_page, 2, at, (int)octets, SQLITE_STATIC);
-    return db_run(s->d, s->write_page);
-}
-
 /* Takes the entries of rows that are gone out of s->merged. */
 static void leave_out(struct exact_set *s)
 {
@@ -150,59 +142,60 @@ static void leave_out(struct exact_set *s)
     s->merged.count = left;
 }
 
-/* Does page `page` of the run, with these entries now, differ from what is in
- * s->from, which were the run's before? */
-static bool page_differs(const struct exact_set *s, uint32_t page,
-                         const unsigned char *at, uint32_t entries)
+/* Lets go of the run's pages, wherever they are. */
+static enum status drop_pages(struct exact_set *s, uint32_t part, uint32_t run)
 {
-    uint64_t from = (uint64_t)page * PAGE_ENTRIES, before = s->from.count;
-    uint64_t had = from >= before                 ? 0
-                   : before - from < PAGE_ENTRIES ? before - from
-                                                  : PAGE_ENTRIES;
+    struct exact_run *r = &s->parts[part].runs[run];
 
-    return had != entries || memcmp(at, s->from.at + from * ENTRY_SIZE,
-                                    (size_t)entries * ENTRY_SIZE) != 0;
-}
-
-/* Those that the run had beyond the pages it has now. */
-static enum status drop_surplus(struct exact_set *s, uint32_t part,
-                                uint32_t run)
-{
-    const struct exact_run *r = &s->parts[part].runs[run];
-    uint64_t had = (s->from.count + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
-
-    if (had <= r->pages)
+    if (r->pages == 0)
         return STATUS_OK;
-    sqlite3_bind_int64(s->drop_pages, 1, exact_page_id(part, run, r->pages));
+    if (r->in.at != NULL) {
+        run_file_drop(s->file, &r->in);
+        return STATUS_OK;
+    }
+    sqlite3_bind_int64(s->drop_pages, 1, exact_page_id(part, run, 0));
     sqlite3_bind_int64(s->drop_pages, 2,
                        exact_page_id(part, run, MOST_PAGES - 1));
     return db_run(s->d, s->drop_pages);
 }
 
-/* Makes s->merged the run's entries, in place of s->from: writes the pages that
- * changed, and the run's fences. */
+/* Sets the run's fences, and puts its pages into the cache in place of those
+ * that they replace. */
+static void note_page(struct exact_set *s, uint32_t part, uint32_t run,
+                      uint32_t page)
+{
+    struct exact_run *r = &s->parts[part].runs[run];
+    const unsigned char *at =
+        s->merged.at + (uint64_t)page * PAGE_ENTRIES * ENTRY_SIZE;
+    unsigned char *cached =
+        page_cache_put_cheap(s->cache, exact_page_id(part, run, page));
+
+    r->fences[page] = packed_get(at, 8);
+    if (cached != NULL)
+        memcpy(cached, at, (size_t)exact_page_entries(r, page) * ENTRY_SIZE);
+}
+
+/* Makes s->merged the run's entries: writes them as a new run into the file. */
 static enum status write_pages(struct exact_set *s, uint32_t part, uint32_t run)
 {
     struct exact_run *r = &s->parts[part].runs[run];
     enum status st;
 
+    s->memory -= exact_run_memory(r);
+    st = drop_pages(s, part, run);
+    if (st == STATUS_OK)
+        st = run_file_write(s->file, &r->in, s->merged.at,
+                            (size_t)s->merged.count * ENTRY_SIZE,
+                            (size_t)PAGE_ENTRIES * ENTRY_SIZE);
+    if (st != STATUS_OK)
+        return st;
     r->count = s->merged.count;
-    s->memory -= r->pages * sizeof *r->fences;
-    r->pages = (uint32_t)((r->count + PAGE_ENTRIES - 1) / PAGE_ENTRIES);
+    r->pages = r->in.count;
     r->fences = xrealloc(r->fences, r->pages * sizeof *r->fences);
-    s->memory += r->pages * sizeof *r->fences;
-    st = drop_surplus(s, part, run);
-    for (uint32_t i = 0; i < r->pages && st == STATUS_OK; i++) {
-        uint64_t from = (uint64_t)i * PAGE_ENTRIES;
-        uint32_t entries = exact_page_entries(r, i);
-        const unsigned char *at = s->merged.at + from * ENTRY_SIZE;
-
-        r->fences[i] = packed_get(at, 8);
-        if (page_differs(s, i, at, entries))
-            st = write_page(s, exact_page_id(part, run, i), at,
-                            (size_t)entries * ENTRY_SIZE);
-    }
-    return st;
+    s->memory += exact_run_memory(r);
+    for (uint32_t i = 0; i < r->pages; i++)
+        note_page(s, part, run, i);
+    return STATUS_OK;
 }
 
 static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
@@ -210,6 +203,7 @@ static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
     const struct exact_run *r = &s->parts[part].runs[run];
     size_t octets = (size_t)r->pages * 8;
     unsigned char *fences = xmalloc(octets);
+    unsigned char *pages = xmalloc(run_pages_packed_most(&r->in));
     enum status st;
 
     for (uint32_t i = 0; i < r->pages; i++)
@@ -218,9 +212,13 @@ static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
     sqlite3_bind_int64(s->write_part, 2, (int64_t)s->parts[part].upto);
     sqlite3_bind_int64(s->write_part, 3, (int64_t)r->count);
     sqlite3_bind_blob(s->write_part, 4, fences, (int)octets, SQLITE_STATIC);
+    if (r->in.at != NULL)
+        sqlite3_bind_blob(s->write_part, 5, pages,
+                          (int)run_pages_pack(&r->in, pages), SQLITE_STATIC);
     st = db_run(s->d, s->write_part);
     sqlite3_clear_bindings(s->write_part);
     free(fences);
+    free(pages);
     return st;
 }
 
@@ -231,14 +229,11 @@ static enum status drop_young(struct exact_set *s, uint32_t part)
     struct exact_run *r = &s->parts[part].runs[YOUNG];
     enum status st;
 
-    sqlite3_bind_int64(s->drop_pages, 1, exact_page_id(part, YOUNG, 0));
-    sqlite3_bind_int64(s->drop_pages, 2,
-                       exact_page_id(part, YOUNG, MOST_PAGES - 1));
-    st = db_run(s->d, s->drop_pages);
+    s->memory -= exact_run_memory(r);
+    st = drop_pages(s, part, YOUNG);
     sqlite3_bind_int64(s->drop_part, 1, YOUNG * PARTS + part);
     if (st == STATUS_OK)
         st = db_run(s->d, s->drop_part);
-    s->memory -= r->pages * sizeof *r->fences;
     free(r->fences);
     *r = (struct exact_run){0};
     return st;
@@ -350,7 +345,6 @@ static enum status merge_next(struct exact_set *s, unsigned parts, bool old)
         st = merge_part(s, s->next_part, old);
         s->next_part = (s->next_part + 1) % PARTS;
     }
-    sqlite3_clear_bindings(s->write_page);
     return st;
 }
 

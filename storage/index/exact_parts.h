@@ -9,10 +9,11 @@
  *   entry 20 octets: the 15 low-order octets of the digest (those above are
  *         the part's own), then the id in 5, both big-endian, so that memcmp
  *         orders entries as digest_compare orders digests
- *   page  202 entries, the last of a part fewer: 4,040 octets, one row of
- *         seenpage whose b-tree cell fills one 4 KiB page
- *         (202 * 20 + 4 of record header <= 4096 - 35, SQLite's largest
- *         payload that needs no overflow page)
+ *   page  202 entries, the last of a run fewer: 4,040 octets, a page of the
+ *         file of runs (run_file.h). Formats up to 16 had it as a row of
+ *         seenpage, and there it stays until the run is merged: run.in.at is
+ *         NULL until then. 202 are what fits into a row without an overflow
+ *         page.
  *   fence the first 8 octets of a page's first entry
  *   delta entries of a part that are not in its runs yet
  */
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "storage/db/packed.h"
+#include "storage/db/run_file.h"
 #include "storage/index/exact_set.h"
 #include "storage/index/page_cache.h"
 
@@ -40,7 +42,8 @@
 #define YOUNG      1
 #define RUNS       2
 
-_Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= PAGE_CACHE_PAGE, "page too large");
+_Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= RUN_PAGE_ROOM, "page too large");
+_Static_assert(RUN_PAGE <= PAGE_CACHE_PAGE, "page too large");
 
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
@@ -54,6 +57,7 @@ struct exact_run {
     uint64_t count; /* entries */
     uint32_t pages;
     uint64_t *fences;
+    struct run_pages in; /* the file; `at` NULL: the table, or no pages */
 };
 
 /* No digest is in both runs; one that is replaced is merged into the old run,
@@ -72,6 +76,7 @@ struct exact_entries {
 
 struct exact_set {
     struct db *d;
+    struct run_file *file; /* the database's */
     bool of_urls, one_run;
     struct exact_set_rows rows;
     const char *tables; /* "seen": seenpart, seenpage */
@@ -81,8 +86,8 @@ struct exact_set {
     uint64_t last_id;            /* highest id added */
     uint64_t count, delta_count; /* entries in all, in memory only */
     uint64_t memory;             /* octets of deltas and fences */
-    sqlite3_stmt *read_page, *write_page, *write_part;
-    sqlite3_stmt *drop_pages, *drop_part;
+    sqlite3_stmt *read_page;     /* of the table */
+    sqlite3_stmt *drop_pages, *write_part, *drop_part;
     /* merging (exact_merge.c) */
     uint32_t next_part;
     uint64_t owed; /* parts still to merge, times delta_limit() */
@@ -143,11 +148,21 @@ static inline uint32_t exact_page_entries(const struct exact_run *r,
                                             : PAGE_ENTRIES;
 }
 
-/* Reads a page from the database; `to` holds PAGE_CACHE_PAGE octets.
- * STATUS_DAMAGED: the page is missing, or its length is wrong. */
+/* The octets of a run's fences and places in memory. */
+static inline uint64_t exact_run_memory(const struct exact_run *r)
+{
+    return r->pages * sizeof *r->fences + r->in.count * sizeof *r->in.at;
+}
+
+/* Reads a page from the disk; `to` holds PAGE_CACHE_PAGE octets.
+ * STATUS_DAMAGED, logged: the page is missing, or not this one. */
 MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
                                        uint32_t run, uint32_t page,
                                        unsigned char *to);
+
+/* Logs that a page cannot be read, and returns STATUS_DAMAGED. */
+enum status exact_bad_page(const struct exact_set *s, uint32_t part,
+                           uint32_t run, uint32_t page);
 
 /* The last page whose fence is not above `fence`, or 0. */
 uint32_t exact_page_for(const struct exact_run *r, uint32_t part,

@@ -39,12 +39,16 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
         return st;
     if (fences.len != (count + PAGE_ENTRIES - 1) / PAGE_ENTRIES * 8)
         return bad_part(s, number);
+    if (sqlite3_column_type(row, 4) != SQLITE_NULL &&
+        !run_pages_unpack(&run->in, db_column(row, 4),
+                          (uint32_t)(fences.len / 8)))
+        return bad_part(s, number);
     if (upto > p->upto)
         p->upto = upto;
     run->count = count;
     run->pages = (uint32_t)(fences.len / 8);
     run->fences = xmalloc(fences.len);
-    s->memory += fences.len;
+    s->memory += exact_run_memory(run);
     s->count += count;
     for (uint32_t i = 0; i < run->pages; i++)
         run->fences[i] =
@@ -65,7 +69,8 @@ static enum status read_parts(struct exact_set *s)
 {
     sqlite3_stmt *row = NULL;
     enum status st =
-        prepare(s, &row, "SELECT part, upto, count, fences FROM", "part");
+        prepare(s, &row, "SELECT part, upto, count, fences, pages FROM",
+                "part");
 
     while (st == STATUS_OK) {
         st = db_step(s->d, row);
@@ -83,6 +88,7 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     enum status st;
 
     s->d = d;
+    s->file = db_runs(d);
     s->of_urls = o->tables == NULL;
     s->one_run = o->one_run;
     s->rows = o->rows;
@@ -93,11 +99,8 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
         st = prepare(s, &s->read_page, "SELECT entries FROM",
                      "page WHERE id = ?");
     if (st == STATUS_OK)
-        st = prepare(s, &s->write_page, "INSERT OR REPLACE INTO",
-                     "page VALUES(?, ?)");
-    if (st == STATUS_OK)
         st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
-                     "part VALUES(?, ?, ?, ?)");
+                     "part VALUES(?, ?, ?, ?, ?)");
     if (st == STATUS_OK)
         st = prepare(s, &s->drop_pages, "DELETE FROM",
                      "page WHERE id BETWEEN ? AND ?");
@@ -121,12 +124,13 @@ void exact_set_close(struct exact_set *s)
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < PARTS; i++) {
-        for (unsigned run = 0; run < RUNS; run++)
+        for (unsigned run = 0; run < RUNS; run++) {
             free(s->parts[i].runs[run].fences);
+            free(s->parts[i].runs[run].in.at);
+        }
         exact_delta_free(&s->parts[i].delta);
     }
     sqlite3_finalize(s->read_page);
-    sqlite3_finalize(s->write_page);
     sqlite3_finalize(s->write_part);
     sqlite3_finalize(s->drop_pages);
     sqlite3_finalize(s->drop_part);
@@ -203,14 +207,29 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
 
 /* ---- pages ---- */
 
-enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t run,
-                            uint32_t page, unsigned char *to)
+enum status exact_bad_page(const struct exact_set *s, uint32_t part,
+                           uint32_t run, uint32_t page)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
-    size_t want = (size_t)exact_page_entries(r, page) * ENTRY_SIZE;
+
+    if (r->in.at == NULL)
+        log_error("exact set is damaged", "table=%spage part=%u run=%u page=%u",
+                  s->tables, part, run, page);
+    else
+        log_error("exact set is damaged",
+                  "table=%spart part=%u run=%u page=%u at=%u reason=\"the file "
+                  "of runs has another page there, or none\"",
+                  s->tables, part, run, page, r->in.at[page]);
+    return STATUS_DAMAGED;
+}
+
+/* As stores up to format 16 have it. */
+static enum status read_row(struct exact_set *s, uint32_t id, size_t want,
+                            unsigned char *to)
+{
     enum status st;
 
-    sqlite3_bind_int64(s->read_page, 1, exact_page_id(part, run, page));
+    sqlite3_bind_int64(s->read_page, 1, id);
     st = db_step(s->d, s->read_page);
     if (st == STATUS_OK) {
         const void *at = sqlite3_column_blob(s->read_page, 0);
@@ -221,12 +240,21 @@ enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t run,
             st = STATUS_DAMAGED;
     }
     sqlite3_reset(s->read_page);
-    if (st == STATUS_NOT_FOUND || st == STATUS_DAMAGED) {
-        log_error("exact set is damaged", "table=%spage part=%u run=%u page=%u",
-                  s->tables, part, run, page);
-        st = STATUS_DAMAGED;
-    }
-    return st;
+    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
+}
+
+enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t run,
+                            uint32_t page, unsigned char *to)
+{
+    const struct exact_run *r = &s->parts[part].runs[run];
+    enum status st;
+
+    if (r->in.at != NULL)
+        st = run_file_read(s->file, &r->in, page, to);
+    else
+        st = read_row(s, exact_page_id(part, run, page),
+                      (size_t)exact_page_entries(r, page) * ENTRY_SIZE, to);
+    return st == STATUS_DAMAGED ? exact_bad_page(s, part, run, page) : st;
 }
 
 /* ---- walking, counting ---- */

@@ -3,8 +3,9 @@
  * "maybe".
  *
  * Maps a 128-bit digest to the id of its row. There is no random-key B-tree:
- * sorted pages in SQLite (tables seenpart, seenpage) are merged in large sorted
- * steps, first into a small run of each part, then into its large one. Newer
+ * sorted pages in the file of runs (run_file.h; table seenpart says where) are
+ * merged in large sorted steps, first into a small run of each part, then into
+ * its large one. Newer
  * entries are in memory; after a crash they are restored by
  * replaying the url rows past exact_set_upto(). See docs/formats/frontier-db.md
  * and the measurements it cites.
@@ -40,7 +41,7 @@ struct exact_set_options {
     struct exact_set_rows rows; /* a merge into the old runs leaves out the
                                    entries of rows that are gone; a find may
                                    still name them */
-    uint64_t page_cache_bytes;  /* our own page cache, before SQLite's */
+    uint64_t page_cache_bytes;  /* our own page cache, before the system's */
     uint64_t delta_most;        /* digests in memory before merging; 0: 500k */
 };
 
@@ -99,7 +100,7 @@ struct exact_set_stats {
     uint64_t delta;      /* of them in memory only */
     uint64_t finds;      /* digests looked up */
     uint64_t page_hits;  /* pages found in the own cache */
-    uint64_t page_reads; /* pages read through SQLite */
+    uint64_t page_reads; /* pages read from the disk */
     uint64_t memory;     /* bytes held */
 };
 struct exact_set_stats exact_set_stats(const struct exact_set *s);

@@ -1,9 +1,9 @@
 /*
- * page_cache.h - the exact set's own cache of its pages, before SQLite's.
+ * page_cache.h - the exact set's own cache of its pages, before the system's.
  *
- * A hit costs one cache line instead of the ~4 us of a b-tree walk; without it,
- * reads for duplicates make the cost of a link grow (measured:
- * docs/formats/frontier-db.md). It has sets of eight ways. A hit promotes a
+ * A hit costs one cache line instead of the 2 us of a system call and a
+ * checksum; without it, reads for duplicates make the cost of a link grow
+ * (docs/performance.md). It has sets of eight ways. A hit promotes a
  * page by one rank, and a new page enters at the sixth, so one pass over many
  * pages does not evict the popular ones. Memory is touched only as pages come
  * in.

@@ -47,7 +47,7 @@ mv truth truth.small
 reached=
 for name in $names; do
     case $name in
-    queue-* | status-sweep) continue ;; # of many URLs, below
+    queue-* | run-* | status-sweep) continue ;; # of many URLs, below
     esac
     rm -rf d
     mark
@@ -90,7 +90,7 @@ kills=1
 killed turn-after-commit:9 crawl d -c $in_flight || ended 137
 for name in $names; do
     case $name in
-    queue-* | exact-merge | status-sweep | seeds-read | store-made) ;;
+    queue-* | run-* | exact-merge | status-sweep | seeds-read | store-made) ;;
     checkpoint-* | file-* | filter-* | wal-*) stand_at 1100ms "$name:2" ;;
     *) stand_at 1100ms "$name:12" ;;
     esac
@@ -115,7 +115,7 @@ awk 'BEGIN {
 rm -rf d
 for name in $names; do
     case $name in
-    queue-flush | exact-merge | store-made | seeds-read)
+    queue-flush | run-* | exact-merge | store-made | seeds-read)
         killed "$name" crawl d -c $in_flight -i seeds || ended 137 "at $name"
         is_whole d "$name"
         reached="$reached $name"

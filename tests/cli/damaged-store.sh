@@ -34,7 +34,7 @@ half_of() {
 }
 put_back() { # the store of an earlier moment
     rm -f d/frontier.db*
-    cp early/frontier.db d/
+    cp early/frontier.db early/frontier.runs d/
 }
 damage() {
     case $1 in
@@ -47,7 +47,10 @@ damage() {
     "first page overwritten") random_octets d/frontier.db 0 4096 ;;
     "store of another format") printf 'SQLite' >d/frontier.db ;;
     "store of an empty database") rm d/frontier.db* && sqlite3 d/frontier.db 'CREATE TABLE t(a)' ;;
-    "store of another crawl") cp other/frontier.db d/ ;;
+    "store of another crawl") cp other/frontier.db other/frontier.runs d/ ;;
+    "runs gone") rm d/frontier.runs ;;
+    "runs emptied") : >d/frontier.runs ;;
+    "runs cut to half") half_of d/frontier.runs ;;
     "store behind its manifest") put_back ;;
     "manifest gone") rm d/manifest ;;
     "manifest emptied") : >d/manifest ;;
@@ -79,7 +82,8 @@ $(diff before after)"
 for how in "store gone" "store gone, its log left" "store emptied" \
     "store cut to half" "store cut to one page" "header overwritten" \
     "first page overwritten" "store of another format" \
-    "store of an empty database" "store of another crawl"; do
+    "store of an empty database" "store of another crawl" "runs gone" \
+    "runs emptied" "runs cut to half"; do
     fresh
     damage "$how"
     refused "$how"
@@ -90,6 +94,13 @@ for how in "store gone" "store gone, its log left" "store emptied" \
     grep -qiE "restore|copy" out err ||
         fail "$how: verify --repair: $(cat out err)"
 done
+
+# Found by whoever reads the page, and by verify.
+fresh
+random_octets d/frontier.runs 4000 8192
+exits 6 "$URLWEIR" verify d
+grep -q "the file of runs has another page there" out err ||
+    fail "runs overwritten: $(cat out err)"
 
 # What --repair can mend: the store is sound, the manifest disagrees.
 for how in "store behind its manifest" "manifest gone" "manifest emptied" \

@@ -95,7 +95,14 @@ exits 0 sqlite3 -readonly crawl/frontier.db \
 says out fetched
 exits 0 sqlite3 -readonly crawl/frontier.db \
     "SELECT url, found_at FROM urls WHERE false_positive"
-exits 0 sqlite3 crawl/frontier.db ".backup copy.db"
+mkdir copy
+sqlite3 crawl/frontier.db >copy.out 2>&1 <<'END' || fail "$(cat copy.out)"
+BEGIN; SELECT count(*) FROM meta;
+.backup copy/frontier.db
+.shell cp crawl/frontier.runs copy/
+END
+cp crawl/urlweir-settings.yaml copy/
+exits 0 urlweir verify copy --repair
 exits 2 urlweir resume crawl
 exits 0 urlweir pause crawl
 waits_for 'urlweir status crawl >out 2>err && grep -q paused out' ||

@@ -11,7 +11,7 @@ port=29417 # as in the crawls' URLs
 web="--hosts 4 --pages 56 --size 600 --leaves 1 --leaf-pages --seed 31
     --profile plain,redirects,robots,errors --port $port"
 today=$(sed -n 's/^#define DB_FORMAT \([0-9]*\) .*/\1/p' "$TOP/storage/db/db.h")
-added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30" # tables and columns that format 1 may lack
+added="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 37 38 39" # tables and columns that format 1 may lack
 
 # take NAME: what was left, as ./d, and what its server had been asked, ./log.old.
 take() {
@@ -37,7 +37,7 @@ import sqlite3, sys
 d = sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True)
 d.text_factory = bytes
 names = {"skip_reason": "drop_reason", "skip": "drop_count", "skip_example": "drop_example"}
-new = {"first_byte", "same", "flags", "simhash", "near", "text_digest", "body_print", "meta", "completed", "removed_count", "octets", "sources"}
+new = {"first_byte", "same", "flags", "simhash", "near", "text_digest", "body_print", "meta", "pages", "completed", "removed_count", "octets", "sources"}
 tables = [t.decode() for (t,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 # The links, which had a row each.
 links = {"link": "src, dst, kind FROM link ORDER BY rowid",
@@ -153,7 +153,7 @@ for name in first links items; do
     resume d
     ended 0 "$name, finished"
     ! grep -q 'newer format' crawl.err || fail "migrated twice"
-    added=29 # the last of them for the others
+    added=39 # the last of them for the others
     echo "$name: $(sed -n 's/^duplicate //p' check.out) asked again"
 done
 

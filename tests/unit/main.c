@@ -20,6 +20,7 @@
 
 bool scratch_no_sync;
 atomic_uint scratch_syncs, scratch_dir_syncs;
+void (*scratch_on_sync)(int fd);
 
 /* Fails where there is no such descriptor. */
 int fsync(int fd)
@@ -35,6 +36,8 @@ int fsync(int fd)
     (void)atomic_fetch_add(S_ISDIR(s.st_mode) ? &scratch_dir_syncs
                                               : &scratch_syncs,
                            1);
+    if (scratch_on_sync != NULL && !S_ISDIR(s.st_mode))
+        scratch_on_sync(fd);
     return 0;
 }
 

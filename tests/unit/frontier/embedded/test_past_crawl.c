@@ -225,7 +225,7 @@ static pid_t hold(const char *path, int pipes[2])
 START_TEST(one_that_cannot_be_read_says_why)
 {
     struct scratch empty = scratch_make();
-    char path[128], because[64];
+    char path[128], because[64], sql[64];
     int pipes[2];
     struct rig old;
     pid_t child;
@@ -243,7 +243,9 @@ START_TEST(one_that_cannot_be_read_says_why)
     close(pipes[1]);
     change(&old, "UPDATE meta SET value = '15' WHERE name = 'format'");
     refuse(old.at.dir, STATUS_VERSION, " has format 15; `urlweir resume ");
-    change(&old, "UPDATE meta SET value = '16' WHERE name = 'format'");
+    snprintf(sql, sizeof sql,
+             "UPDATE meta SET value = %d WHERE name = 'format'", DB_FORMAT);
+    change(&old, sql);
     past_crawl_close(open_past(&old));
     change(&old, "UPDATE meta SET value = x'0102' WHERE name = 'digest_seed'");
     refuse(old.at.dir, STATUS_DAMAGED, ": ");

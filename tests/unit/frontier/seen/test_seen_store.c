@@ -398,7 +398,8 @@ static void path_in(const struct scratch *at, const char *name, char path[128])
  * again: a filter that covers them would miss the URLs that get them. */
 START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
 {
-    static const char *const names[] = {"frontier.db", "manifest"};
+    static const char *const names[] = {"frontier.db", "frontier.runs",
+                                        "manifest"};
     struct scratch at = scratch_make(), older = scratch_make();
     struct seen_store *s = make(&at);
     char from[128], to[128];
@@ -406,7 +407,7 @@ START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
     for (unsigned n = 0; n < 100; n++)
         admit(s, n);
     stop(s);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         path_in(&at, names[i], from);
         path_in(&older, names[i], to);
         scratch_copy_file(from, to);
