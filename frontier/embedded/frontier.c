@@ -131,7 +131,7 @@ static uint64_t memory_of_hosts(const struct frontier *f)
                     : f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen
                                         : sizeof(struct host_queue);
 
-    return f->host_count * each + f->host_room * sizeof *f->hosts +
+    return f->host_count * each + f->host_room * sizeof(struct host_queue *) +
            link_sketch_memory(f->ordering.links) + frontier_refresh_memory(f) +
            history_memory(f->history);
 }
