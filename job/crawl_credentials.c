@@ -188,7 +188,8 @@ static enum status make_credentials(struct crawl_setup *c,
                                     .basic = s->auth.item,
                                     .basic_count = s->auth.count,
                                     .bearer = s->bearer.item,
-                                    .bearer_count = s->bearer.count};
+                                    .bearer_count = s->bearer.count,
+                                    .cert = s->cert != NULL};
     enum status st = STATUS_OK;
     struct buf netrc;
 

@@ -508,7 +508,8 @@ enum status credentials_new(struct credentials **out,
         return st;
     }
     make_sets(c);
-    c->of_seeds_matters = c->of_seeds.count > 0 || map_count(c->machines) > 0;
+    c->of_seeds_matters =
+        c->of_seeds.count > 0 || map_count(c->machines) > 0 || o->cert;
     *out = c;
     return STATUS_OK;
 }

@@ -38,13 +38,15 @@ struct credentials_options {
     const char *const *bearer; /* "ORIGIN=TOKEN" (RFC 6750) */
     size_t bearer_count;
     struct bytes netrc; /* text of a .netrc file (netrc.h), or empty */
+    bool cert;          /* seeds' origins are shown a certificate of ours */
 };
 
 /* The secrets of one request; lives as long as the credentials. */
 struct credential_set {
     struct curl_slist *headers; /* NULL: none */
     const char *cookie;         /* NULL: none */
-    bool of_seed;               /* its origin is that of a seed */
+    bool of_seed; /* its origin is that of a seed; false if nothing is for these
+                     alone */
 };
 
 /* STATUS_ARG: `error` gets what is wrong, without any value. */
