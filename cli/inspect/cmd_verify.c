@@ -4,8 +4,8 @@
  *
  * Each check prints one line, "ok", "mend" (resume puts it right by itself) or
  * "BAD". With --repair the store, when it is sound in itself, is taken as the
- * truth: the manifest is written anew from it and the filter file removed, to
- * be rebuilt. A store that is not sound is never repaired.
+ * truth (verify_repair.h). A store that is not sound is never repaired, but for
+ * the file of runs, which follows from its rows.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,6 +24,7 @@
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
 #include "cli/inspect/verify_cluster.h"
+#include "cli/inspect/verify_repair.h"
 #include "cli/inspect/verify_warc.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
@@ -51,7 +52,8 @@ static const struct option_spec specs[] = {
      .flags = OPTION_LINE_ONLY,
      .section = "Repair",
      .help = "accept the store as it is: write the manifest anew and have the "
-             "filter rebuilt; in a cluster: mend what can be mended, while no "
+             "filter and a damaged frontier.runs rebuilt; in a cluster: mend "
+             "what can be mended, while no "
              "worker runs"},
 };
 
@@ -77,6 +79,7 @@ struct verdicts {
     bool service; /* of a service, not of a crawl */
     unsigned bad, mend;
     unsigned records; /* of bad, those about WARC files */
+    unsigned runs;    /* of bad, those that damage of the file of runs makes */
 };
 
 static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
@@ -92,6 +95,12 @@ static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
     vprintf(fmt, ap);
     va_end(ap);
     putchar('\n');
+}
+
+static void bad_runs(struct verdicts *v, const char *says)
+{
+    verdict(v, "BAD", "%s", says);
+    v->runs++;
 }
 
 static void verify_manifest(struct verdicts *v, struct reader *r)
@@ -133,8 +142,7 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
     if (st == STATUS_NOT_FOUND)
         verdict(v, "ok", "bodies: the format has no index of them yet");
     else if (st != STATUS_OK)
-        verdict(v, "BAD",
-                "bodies: their index does not agree with the fetches");
+        bad_runs(v, "bodies: their index does not agree with the fetches");
     else if (!v->service)
         verdict(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
                 bodies);
@@ -165,8 +173,8 @@ static void verify_near(struct verdicts *v, struct reader *r)
     if (st == STATUS_NOT_FOUND)
         verdict(v, "ok", "fingerprints: the format has no index of them yet");
     else if (st != STATUS_OK)
-        verdict(v, "BAD",
-                "fingerprints: their index does not agree with the fetches");
+        bad_runs(v,
+                 "fingerprints: their index does not agree with the fetches");
     else if (!v->service)
         verdict(v, "ok", "fingerprints: %" PRIu64 " of texts, each found again",
                 prints);
@@ -234,6 +242,10 @@ static void verify_store(struct verdicts *v, struct reader *r)
         verdict(v, "ok", "frontier.db: SQLite finds no damage");
     else
         verdict(v, "BAD", "frontier.db: SQLite finds damage");
+    if (db_verify_runs(r->db) == STATUS_OK)
+        verdict(v, "ok", "frontier.runs: each page is there, of one run");
+    else
+        bad_runs(v, "frontier.runs: missing, cut short, or of another store");
     if (served_log_verify(r->db, &put) != STATUS_OK)
         verdict(v, "BAD", "put URLs: updates, leases and rows do not agree");
     else if (put > 0)
@@ -254,7 +266,7 @@ static void verify_store(struct verdicts *v, struct reader *r)
         verdict(v, "ok", "exact set: %" PRIu64 " digests in order",
                 exact_set_stats(r->exact).count);
     else
-        verdict(v, "BAD", "exact set: pages do not agree with their index");
+        bad_runs(v, "exact set: pages do not agree with their index");
     verify_bodies(v, r);
     verify_near(v, r);
     verify_last(v, r);
@@ -428,44 +440,6 @@ static void verify_records(struct verdicts *v, struct reader *r)
         verdict(v, "mend", "warc: a file was not finished; resume does that");
 }
 
-/* Believes a sound store: writes the manifest from it and removes the filter.
- */
-static int repair(struct reader *r, bool service)
-{
-    struct manifest m = r->manifest;
-    char *manifest = reader_path(r, "manifest");
-    char *filter = reader_path(r, "filter.ckpt");
-    struct buf id;
-    enum status st;
-
-    buf_init(&id, 64);
-    if (r->manifest_status != STATUS_OK)
-        m = (struct manifest){.generation = 0};
-    st = frontier_store_meta(r->store, "store_id", &id);
-    m.generation++;
-    m.urls = frontier_store_last_id(r->store);
-    m.fetches = page_store_last_seq(r->pages);
-    m.written_at_ms = clock_wall_ms();
-    m.clean = false;
-    snprintf(m.store_id, sizeof m.store_id, "%s", buf_str(&id));
-    snprintf(m.state, sizeof m.state, "stopped");
-    if (st == STATUS_OK && unlink(filter) != 0 && access(filter, F_OK) == 0)
-        st = STATUS_IO;
-    if (st == STATUS_OK)
-        st = manifest_save(manifest, &m);
-    if (st == STATUS_OK)
-        printf("repaired: the manifest was written anew from the store, the "
-               "filter will be rebuilt; go on with `urlweir %s %s`\n",
-               service ? "serve" : "resume", r->dir);
-    else
-        fprintf(stderr, "urlweir verify: cannot repair %s: %s\n", r->dir,
-                status_text(st));
-    buf_fini(&id);
-    free(filter);
-    free(manifest);
-    return st == STATUS_OK ? EXIT_DONE : EXIT_DAMAGED;
-}
-
 static int conclude(struct reader *r, const struct verdicts *v,
                     unsigned store_bad, bool want_repair)
 {
@@ -478,8 +452,8 @@ static int conclude(struct reader *r, const struct verdicts *v,
                "itself is intact and can be resumed\n");
         return EXIT_DAMAGED;
     }
-    if (want_repair && store_bad == 0 && r->holder == 0)
-        return repair(r, v->service);
+    if (want_repair && store_bad == v->runs && r->holder == 0)
+        return verify_repair(r, v->service, v->runs > 0);
     if (want_repair)
         fprintf(stderr, "urlweir verify: %s\n",
                 r->holder != 0 ? "its process is running; stop it first"
@@ -492,7 +466,10 @@ static int conclude(struct reader *r, const struct verdicts *v,
     printf("damaged%s\n",
            store_bad == 0 ? ": the store is intact; --repair accepts it as it "
                             "is"
-                          : "");
+           : store_bad == v->runs
+               ? ": URLs and fetches are intact; --repair makes frontier.runs "
+                 "anew from them"
+               : "");
     return EXIT_DAMAGED;
 }
 

@@ -353,6 +353,8 @@ enum status dedupe_verify(struct dedupe *d)
     enum status st = db_verify(d->db);
 
     if (st == STATUS_OK)
+        st = db_verify_runs(d->db);
+    if (st == STATUS_OK)
         st = exact_set_verify_upto(d->exact, d->count);
     if (st == STATUS_OK)
         st = exact_set_each(d->exact, 0, UINT64_MAX, add_to_sum, &sum);

@@ -437,10 +437,13 @@ static enum status check_what_is_there(struct db *d)
 }
 
 /* The pages that no run has are free. */
-static enum status claim_runs(struct db *d)
+static enum status claim_runs(struct db *d, const struct db_options *o)
 {
-    enum status st = run_file_measure(d->runs);
+    enum status st =
+        o->forget_runs ? db_forget_runs(d, d->kind->runs) : STATUS_OK;
 
+    if (st == STATUS_OK)
+        st = run_file_measure(d->runs);
     if (st == STATUS_OK)
         st = db_claim_runs(d, d->kind->runs, d->runs);
     run_file_claimed(d->runs);
@@ -487,7 +490,7 @@ static enum status open_there(struct db *d, const struct db_options *o)
     if (st == STATUS_OK)
         st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
     if (st == STATUS_OK && d->mode != DB_READ)
-        st = claim_runs(d);
+        st = claim_runs(d, o);
     return st;
 }
 
@@ -553,12 +556,17 @@ struct run_file *db_runs(struct db *d)
     return d->runs;
 }
 
-static enum status verify_runs(struct db *d)
+enum status db_verify_runs(struct db *d)
 {
-    char *path = run_file_path(d->path);
-    struct run_file *f = run_file_new(path, false);
-    enum status st = run_file_measure(f);
+    char *path;
+    struct run_file *f;
+    enum status st;
 
+    if (d->mode == DB_SCRATCH)
+        return STATUS_OK; /* its file has no name */
+    path = run_file_path(d->path);
+    f = run_file_new(path, false);
+    st = run_file_measure(f);
     if (st == STATUS_OK)
         st = db_claim_runs(d, d->kind->runs, f);
     run_file_free(f);
@@ -585,7 +593,7 @@ enum status db_verify(struct db *d)
     sqlite3_finalize(s);
     if (st == STATUS_NOT_FOUND)
         st = STATUS_DAMAGED;
-    return st == STATUS_OK && d->mode != DB_SCRATCH ? verify_runs(d) : st;
+    return st;
 }
 
 uint64_t db_memory(const struct db *d)

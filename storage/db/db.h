@@ -92,6 +92,9 @@ struct db_options {
     uint64_t cache_bytes;      /* SQLite's page cache */
     uint64_t checkpoint_bytes; /* WAL size that asks for a checkpoint; 16 MiB */
     bool sync_normal;          /* false: synchronous=FULL, the default */
+    bool forget_runs; /* DB_WRITE: the database names no runs from here on, and
+                         their file is removed; what they held is to be put in
+                         again */
     const struct db_kind *kind; /* NULL: db_frontier */
 };
 
@@ -159,8 +162,10 @@ enum status db_damaged(const char *table, int64_t key, const char *why);
  * pages are synced before the commit that puts them in force. */
 struct run_file *db_runs(struct db *d);
 
-/* PRAGMA quick_check, and whether each page of the file of runs belongs to one
- * run at most and is there; the first complaint is logged. STATUS_DAMAGED. */
+/* PRAGMA quick_check; the first complaint is logged. STATUS_DAMAGED. */
 MUST_CHECK enum status db_verify(struct db *d);
+/* Does each page of the file of runs belong to one run at most, and is it
+ * there? The first complaint is logged. STATUS_DAMAGED. */
+MUST_CHECK enum status db_verify_runs(struct db *d);
 
 #endif

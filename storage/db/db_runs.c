@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "storage/db/db_row.h"
 
@@ -53,4 +55,31 @@ enum status db_claim_runs(struct db *d, const char *const *tables,
     for (; st == STATUS_OK && tables != NULL && *tables != NULL; tables++)
         st = claim_table(d, *tables, f);
     return st;
+}
+
+static enum status forget_table(struct db *d, const char *table)
+{
+    size_t stem = strlen(table) - strlen("part");
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "DELETE FROM %s; DELETE FROM %.*spage", table,
+             (int)stem, table);
+    return db_exec(d, sql);
+}
+
+enum status db_forget_runs(struct db *d, const char *const *tables)
+{
+    enum status st = db_exec(d, "BEGIN IMMEDIATE");
+    char *path;
+
+    for (; st == STATUS_OK && tables != NULL && *tables != NULL; tables++)
+        st = forget_table(d, *tables);
+    if (st == STATUS_OK)
+        st = db_exec(d, "COMMIT");
+    if (st != STATUS_OK)
+        return st; /* what was begun ends with the connection */
+    path = run_file_path(sqlite3_db_filename(db_handle(d), "main"));
+    (void)unlink(path); /* pages that nobody names do no harm */
+    free(path);
+    return STATUS_OK;
 }

@@ -51,7 +51,9 @@ damage() {
     "runs gone") rm d/frontier.runs ;;
     "runs emptied") : >d/frontier.runs ;;
     "runs cut to half") half_of d/frontier.runs ;;
+    "runs overwritten") random_octets d/frontier.runs 4000 8192 ;;
     "store behind its manifest") put_back ;;
+    "store behind its manifest, without its runs") put_back && rm d/frontier.runs ;;
     "manifest gone") rm d/manifest ;;
     "manifest emptied") : >d/manifest ;;
     "manifest overwritten") head -c 160 /dev/urandom >d/manifest ;;
@@ -82,8 +84,7 @@ $(diff before after)"
 for how in "store gone" "store gone, its log left" "store emptied" \
     "store cut to half" "store cut to one page" "header overwritten" \
     "first page overwritten" "store of another format" \
-    "store of an empty database" "store of another crawl" "runs gone" \
-    "runs emptied" "runs cut to half"; do
+    "store of an empty database" "store of another crawl"; do
     fresh
     damage "$how"
     refused "$how"
@@ -102,14 +103,21 @@ exits 6 "$URLWEIR" verify d
 grep -q "the file of runs has another page there" out err ||
     fail "runs overwritten: $(cat out err)"
 
-# What --repair can mend: the store is sound, the manifest disagrees.
+# What --repair can mend: the store is sound, the manifest disagrees, or the
+# file of runs is damaged, which follows from the store's rows; also where
+# somebody put back a copy of frontier.db alone.
 for how in "store behind its manifest" "manifest gone" "manifest emptied" \
     "manifest overwritten" "manifest with one bit flipped" \
-    "manifest of another crawl"; do
+    "manifest of another crawl" "runs gone" "runs emptied" "runs cut to half" \
+    "runs overwritten" "store behind its manifest, without its runs"; do
     fresh
     damage "$how"
-    refused "$how"
+    case $how in
+    "runs overwritten") ;; # seen when that page is read
+    *) refused "$how" ;;
+    esac
     exits 0 "$URLWEIR" verify d --repair
+    exits 3 "$URLWEIR" verify d # the filter's file is missing
     mark
     resume d -n none
     ended 0 "$how, repaired"

@@ -208,7 +208,7 @@ START_TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
         ck_assert_msg(exact_set_verify(s) == STATUS_DAMAGED, "%s", hows[i]);
         exact_set_close(s);
         if (i < 3)
-            ck_assert_msg(db_verify(d) == STATUS_DAMAGED, "%s", hows[i]);
+            ck_assert_msg(db_verify_runs(d) == STATUS_DAMAGED, "%s", hows[i]);
         db_close(d);
         if (i < 3)
             ck_assert_msg(db_open(&d, dir.other, DB_WRITE, &patient) ==
