@@ -28,7 +28,7 @@
 #define HOT_AND_FILTER 40
 #define HOT_MOST       (16384 * MIB)
 #define HOT_LEAST      (1 * MIB)
-#define HOT_KEPT       16 /* a part in so many is its own whatever hosts take */
+#define HOT_KEPT       2  /* a part in so many is its own whatever hosts take */
 #define HOT_PER_URL    48 /* octets; a digest has 16, and sets fill unevenly */
 #define DELTA_OCTETS   36 /* of a digest in memory until its part is merged */
 #define DELTA_MOST     (64 * MIB) /* replayed at a start: 2 s for each 64 MiB */
