@@ -173,27 +173,17 @@ def changed(where):
         crawl.web.close()
 
 
-def count(crawl):
-    return len(crawl.web.requests)
-
-
-def is_still(crawl):
-    before = count(crawl)
-    time.sleep(1)
-    return count(crawl) == before
-
-
 def paused(where):
     """No worker sends a request until it goes on, nor one that joins."""
     with crawling(where, 2) as crawl:
         crawl.reach(0.2)
         out = run("pause", crawl.url)
         expect(f"{crawl.url}: paused" in out, out)
-        wait_for(lambda: is_still(crawl), "a pause")
+        wait_for(crawl.is_still, "a pause")
         expect(status(crawl)["state"] == "paused", "the state")
         crawl.join()
         wait_for(lambda: status(crawl)["workers_alive"] == 3, "another worker")
-        expect(is_still(crawl), "requests of a paused crawl")
+        expect(crawl.is_still(), "requests of a paused crawl")
         run("unpause", crawl.url)
         crawl.finish()
 
@@ -225,7 +215,7 @@ def seeded(where):
         other = web.url(HOSTS + 1, "/p100")
         expect(explain(crawl, other)["state"] == "unseen", "before")
         run("pause", crawl.url)
-        wait_for(lambda: is_still(crawl), "a pause")
+        wait_for(crawl.is_still, "a pause")
         out = run("seed", crawl.url, other, web.seeds()[0], "ftp://x/", code=5)
         expect(f"ok\t{other}\n" in out and f"skipped\t{web.seeds()[0]}\n" in out, out)
         got = explain(crawl, other)

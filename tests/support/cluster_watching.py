@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import scenarios
 from cluster_workers import Crawl
@@ -140,16 +139,6 @@ def in_force(page, version):
     return all(w["settings_version"] == version for w in page.state()["workers"])
 
 
-def count(crawl):
-    return len(crawl.web.requests)
-
-
-def is_still(crawl):
-    before = count(crawl)
-    time.sleep(1)
-    return count(crawl) == before
-
-
 def steers(page, crawl):
     """Settings, a pause, seeds, a host: for all workers."""
     base = "/v1/crawls/crawl"
@@ -160,7 +149,7 @@ def steers(page, crawl):
     page.ask("PATCH", base + "/settings", {"timeout": "9s"}, code=409)
     page.ask("PATCH", base + "/settings", {"depth": 2}, code=400)
     expect(page.ask("POST", base + "/pause", {})["state"] == "paused", "the answer to pause")
-    wait_for(lambda: is_still(crawl), "a pause")
+    wait_for(crawl.is_still, "a pause")
     got = page.ask("POST", base + "/seeds", {"urls": [crawl.web.seeds()[0], "ftp://x/"]})
     expect([r["status"] for r in got["results"]] == ["skipped", "failed"], got)
     host = {"crawl": "crawl", "key": crawl.web.address(4).split(":")[0]}
@@ -173,7 +162,7 @@ def steers(page, crawl):
     page.ask("DELETE", base, code=404)
     page.ask("GET", base + "/export", code=404)
     page.ask("POST", base + "/unpause", {})
-    wait_for(lambda: not is_still(crawl), "requests again")
+    wait_for(lambda: not crawl.is_still(), "requests again")
 
 
 def commands(page, crawl):
@@ -181,7 +170,7 @@ def commands(page, crawl):
     url = f"http://{page.at}"
     expect("delay: 60ms, now 50ms, for all workers" in run("set", url, "delay=50ms"), "set")
     expect("crawl: " in run("pause", url), "pause")
-    wait_for(lambda: is_still(crawl), "a pause by a command")
+    wait_for(crawl.is_still, "a pause by a command")
     run("unpause", url)
     expect(" is blocked until " in run("block", url, crawl.web.address(4), "--for", "1m"), "block")
     run("block", url, crawl.web.address(4), "--off")

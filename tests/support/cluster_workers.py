@@ -7,6 +7,7 @@ and never two requests to a host closer than its delay.
 import json
 import os
 import subprocess
+import time
 
 from cluster_web import DELAY, Web
 from redis_servers import LONGEST, Failure, end_with_us, wait_for
@@ -74,6 +75,12 @@ class Crawl:
             if p not in killed and p.returncode != 0:
                 with open(p.log, encoding="utf-8") as f:
                     raise Failure(f"a worker ended with {p.returncode}: {f.read()}")
+
+    def is_still(self):
+        """No worker sends a request for a second."""
+        before = len(self.web.requests)
+        time.sleep(1)
+        return len(self.web.requests) == before
 
     def count(self):
         """Pages lost, fetched again, too early."""
