@@ -100,8 +100,15 @@ static void store_blocklist_counts(struct frontier *f)
     f->blocks_counted = c;
 }
 
+static void look_from_the_first(struct frontier *f)
+{
+    f->host_octets = f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen : 0;
+    f->host_looked = 0;
+    f->hosts_seen = f->octets_seen = 0;
+}
+
 /* Forgets hosts that are finished, a few at each commit, so that memory depends
- * on the hosts with work and not on all hosts. */
+ * on the hosts with work and not on all hosts, and measures the others. */
 static void forget_idle_hosts(struct frontier *f, int64_t now)
 {
     for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
@@ -117,11 +124,8 @@ static void forget_idle_hosts(struct frontier *f, int64_t now)
             f->hosts_seen++;
             f->octets_seen += host_queue_octets(*h);
         }
-        if (++f->host_looked < f->host_room)
-            continue;
-        f->host_octets = f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen : 0;
-        f->host_looked = 0;
-        f->hosts_seen = f->octets_seen = 0;
+        if (++f->host_looked == f->host_room)
+            look_from_the_first(f);
     }
 }
 
