@@ -34,7 +34,7 @@ if python3 "$support/cluster_$part.py" "$program" "$dir/$1" "$name" >"$dir/$1.sa
 then sed "s/^/$part: /" "$dir/$1.said"
 else
     sed "s/^/$part: /" "$dir/$1.said"
-    touch "$dir/bad"
+    echo "$1" >>"$dir/bad"
     exit 255 # no other one begins
 fi
 END
@@ -45,5 +45,12 @@ for part in chaos crawls steering watching hosts moves serve verify faults; do
         case " ${*:-$name} " in *" $name "*) echo "$part.$name" ;; esac
     done
 done | xargs -P 5 -I {} sh "$dir/run" {} || :
-[ ! -e "$dir/bad" ] || exit 1
+# What the others printed meanwhile may be long: what failed stands at the end.
+if [ -e "$dir/bad" ]; then
+    while read -r scenario; do
+        echo "check-cluster: $scenario FAILED, the end of what it printed:"
+        tail -n 20 "$dir/$scenario.said" | cut -c 1-400
+    done <"$dir/bad"
+    exit 1
+fi
 echo "check-cluster: all passed"
