@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmd_refresh.c - `urlweir refresh`: make done URLs of a crawl due again.
- *
- * A running crawl does it between its own work. If nobody runs the crawl, this
- * command opens it, and a resume then fetches the URLs.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "cli/command.h"
 #include "cli/control/steer.h"
-#include "cli/run/crawl_run.h"
-#include "cli/run/stopped_crawl.h"
+#include "cli/run/redo.h"
 #include "frontier/url/url_pattern.h"
 
-#define HOST_MOST 4096
+#define REASON_MOST 4096
 
 /* clang-format off */
 static const struct option_spec specs[] = {
@@ -50,95 +43,50 @@ const struct usage refresh_usage = {
     .operand = "a crawl's directory, or the URL of a service",
 };
 
-/* ---- what was done ---- */
-
-static void print_dated(const struct steer *t, uint64_t dated)
+static int read_match(struct steer *t, void *match)
 {
-    if (t->s.json)
-        printf("{\"dated\":%" PRIu64 "}\n", dated);
-    else
-        printf("%" PRIu64 " URL%s made due again\n", dated,
-               dated == 1 ? "" : "s");
-}
-
-/* ---- a crawl that nobody runs ---- */
-
-static int refresh_stopped(struct steer *t, struct bytes host,
-                           const struct url_pattern *match)
-{
-    const char *dir = t->operands.item[0];
-    struct stopped_crawl *c = NULL;
-    uint64_t dated = 0, left = 0;
-    enum status st, closed;
+    struct buf why;
     int code = EXIT_DONE;
 
-    if (!stopped_crawl_open(&c, "refresh", dir, &code))
-        return code;
-    st = stopped_crawl_refresh(c, host, match, t->s.now, &dated);
-    closed = stopped_crawl_close(c, &left);
-    if (st == STATUS_OK)
-        st = closed;
-    if (st != STATUS_OK)
-        return crawl_open_failed(st, dir);
-    print_dated(t, dated);
-    stopped_crawl_say_left("refresh", dir, "due", dated);
-    return EXIT_DONE;
-}
-
-/* ---- one that runs ---- */
-
-static json_t *body_of(const struct steer *t, struct bytes host)
-{
-    json_t *body = json_pack("{s:b}", "now", t->s.now);
-
-    if (host.len > 0)
-        json_object_set_new(body, "host", json_stringn(host.at, host.len));
-    if (t->s.match != NULL)
-        json_object_set_new(body, "match", json_string(t->s.match));
-    return body;
-}
-
-static int refresh_running(struct steer *t, struct bytes host)
-{
-    json_t *body = NULL, *answer = NULL;
-    int code = steer_connect(t);
-
-    if (code == EXIT_DONE)
-        code = steer_choose(t, false);
-    if (code != EXIT_DONE)
-        return code;
-    body = body_of(t, host);
-    code = steer_crawl_verb(t, "refresh", body, &answer);
-    if (code == EXIT_DONE)
-        print_dated(t, (uint64_t)json_integer_value(
-                           json_object_get(answer, "dated")));
-    json_decref(answer);
-    json_decref(body);
+    buf_init(&why, REASON_MOST);
+    if (t->s.match != NULL &&
+        url_pattern_new(match, bytes_of_str(t->s.match), &why) != STATUS_OK)
+        code = usage_error(t->usage, "--match: %s", buf_str(&why));
+    buf_fini(&why);
     return code;
 }
 
-/* ---- the command ---- */
+static enum status refresh_stopped(struct stopped_crawl *c,
+                                   const struct steer *t, struct bytes host,
+                                   void *match, uint64_t *dated)
+{
+    struct url_pattern **m = match;
+
+    return stopped_crawl_refresh(c, host, *m, t->s.now, dated);
+}
+
+static void ask_refresh(const struct steer *t, json_t *body)
+{
+    json_object_set_new(body, "now", json_boolean(t->s.now));
+    if (t->s.match != NULL)
+        json_object_set_new(body, "match", json_string(t->s.match));
+}
+
+static const struct redo redo = {.verb = "refresh",
+                                 .count = "dated",
+                                 .done = "made due again",
+                                 .left = "due",
+                                 .left_is_count = true,
+                                 .read = read_match,
+                                 .stopped = refresh_stopped,
+                                 .ask = ask_refresh};
 
 static int refresh_urls(struct steer *t)
 {
     struct url_pattern *match = NULL;
-    struct buf host, why;
-    int code = EXIT_DONE;
+    int code = redo_urls(t, &redo, &match);
 
-    buf_init(&host, HOST_MOST);
-    buf_init(&why, HOST_MOST);
-    if (t->s.match != NULL &&
-        url_pattern_new(&match, bytes_of_str(t->s.match), &why) != STATUS_OK)
-        code = usage_error(t->usage, "--match: %s", buf_str(&why));
-    else if (t->s.host != NULL)
-        code = steer_host_key(t, t->s.host, &host);
-    if (code == EXIT_DONE)
-        code = control_place_is_stopped(t->operands.item[0])
-                   ? refresh_stopped(t, buf_bytes(&host), match)
-                   : refresh_running(t, buf_bytes(&host));
     url_pattern_free(match);
-    buf_fini(&why);
-    buf_fini(&host);
     return code;
 }
 
