@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "frontier/embedded/frontier_impl.h"
 #include "frontier/stats.h"
 #include "tests/unit/frontier/engine_rig.h"
 
@@ -327,6 +328,35 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
 }
 END_TEST
 
+/* The seen check has to know, since it yields them memory. */
+START_TEST(what_hosts_hold_beyond_their_part_is_told_at_commits)
+{
+    enum { HOSTS = 40000, EACH = 1000 };
+    static char text[EACH][32];
+    static struct engine_item links[EACH];
+    const struct seen_store *base;
+    struct rig r;
+
+    rig_init(&r);
+    r.o.store.memory = UINT64_C(8) << 20;
+    rig_create(&r);
+    base = ((const struct frontier *)r.e)->base;
+    rig_seed(&r, "http://a.test/");
+    for (int i = 0; i < HOSTS / EACH; i++) {
+        for (int k = 0; k < EACH; k++) {
+            snprintf(text[k], sizeof text[k], "http://h%d.test/", i * EACH + k);
+            links[k] = rig_item(&r, text[k]);
+        }
+        rig_page(&r, links, EACH);
+        rig_commit(&r);
+        if (i == 0)
+            ck_assert_uint_eq(base->beyond, 0);
+    }
+    ck_assert_uint_gt(base->beyond, UINT64_C(2) << 20);
+    rig_fini(&r);
+}
+END_TEST
+
 Suite *suite_frontier_stats(void);
 Suite *suite_frontier_stats(void)
 {
@@ -343,6 +373,7 @@ Suite *suite_frontier_stats(void)
     tcase_add_test(t, hosts_are_ready_blocked_or_neither);
     tcase_add_test(t, ours_a_census_of_many_hosts_shows_its_last_whole_lap);
     tcase_add_test(t, the_filter_grows_by_the_keys_of_the_store);
+    tcase_add_test(t, what_hosts_hold_beyond_their_part_is_told_at_commits);
     tcase_add_test(t, commits_and_checkpoints_are_counted_and_timed);
     suite_add_tcase(s, t);
     return s;
