@@ -106,7 +106,7 @@ def one_robots(where):
         print(f"  {sum(map(len, asked.values()))} robots.txt of {len(asked)} hosts")
         for host, times in asked.items():
             for one, two in zip(times, times[1:]):
-                if two - one < 2 and not one < killed + 0.5 <= two + 0.5:
+                if two - one < 2 and not one < killed + 2 <= two + 2:
                     raise Failure(f"robots.txt of host {host} again after {two - one} s")
 
 

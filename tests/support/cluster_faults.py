@@ -225,7 +225,7 @@ def hold_unsafe(where):
 def move_slots(where):
     """The slots of the crawl go to another master, one by one."""
     with contextlib.closing(Closing(Cluster(where, 1))) as c:
-        crawl = Crawl(c.it, "move_slots", replicas=1)
+        crawl = Crawl(c.it, "move_slots", replicas=1, pages=2 * PAGES)
         crawl.join()
         crawl.reach(0.2)
         a, b = c.it.masters[0], c.it.masters[1]

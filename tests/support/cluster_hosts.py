@@ -160,7 +160,7 @@ def killer(where):
     with contextlib.closing(Closing(Single(where + "/redis"))) as c:
         host, w = Host(1), Workers(c.it, where)
         host.listen()
-        w.create("--robots", "off", "--timeout", "200ms", host.url(), URLWEIR_KILL_AT="page-in-hand")
+        w.create("--robots", "off", "--timeout", "1s", host.url(), URLWEIR_KILL_AT="page-in-hand")
         w.ended(0, -signal.SIGKILL)
         for n in range(1, 5):
             w.join(URLWEIR_KILL_AT="page-in-hand")
@@ -186,7 +186,7 @@ def merge(where):
     with contextlib.closing(Closing(Single(where + "/redis"))) as c:
         host, w = Host(1), Workers(c.it, where)
         host.listen()
-        words = ["--timeout", "200ms", host.url(), host.url("/nothing")]
+        words = ["--timeout", "1s", host.url(), host.url("/nothing")]
         w.create(*words, URLWEIR_KILL_AT="turn-after-commit:4")
         w.ended(0, -signal.SIGKILL)
         for n in range(1, 4):

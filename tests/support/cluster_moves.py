@@ -91,21 +91,22 @@ def move_out(where):
     """
     os.environ["URLWEIR_TIME"] = "move-hold:1500"
     with contextlib.closing(Closing(Cluster(where + "/redis", 1))) as c:
-        crawl = Crawl(URLWEIR, c.it, where)
+        crawl = Crawl(URLWEIR, c.it, where, pages=0)
         dirs = crawl.directory(0), crawl.directory(1)
         move = ("import-crawl", crawl.url, dirs[0], "--with", dirs[1])
         crawl.create()
         crawl.join()
-        crawl.reach(0.2)
         wait_for(lambda: crawl.rows(1) > 0, "a page of the second worker")
         for p in crawl.workers[:2]:
             stop(p)
         killed_at("move-out", *move)
+        had = [crawl.rows(n) for n in (0, 1)]
         crawl.resume(0)
         crawl.resume(1)
-        crawl.reach(0.5)
+        wait_for(lambda: all(crawl.rows(n) > had[n] for n in (0, 1)), "more pages of both")
         for p in crawl.workers[2:]:
             stop(p)
+        crawl.web.end()
         killed_at("move-out-moved", *move)
         expect(run(*move[:3]), 2, "other workers have done")
         killed_at("move-out-marked", *move)
@@ -151,29 +152,34 @@ def host_settings(where):
 
         alone = crawl.start(["crawl", "-o", here] + crawl.options + crawl.web.seeds())
         wait_for(lambda: pages(5) >= 3 and pages(4) >= 3, "both hosts")
+        steer("pause", here)  # so that the host is not past its limit before it has one
+        wait_for(crawl.is_still, "a pause")
         steer("delay", here, slow, "0.7s")
-        steer("limit", here, few, "30")
-        wait_for(lambda: pages(5) >= 10, "some pages")
+        first = pages(5) + 25
+        most = first + 15
+        steer("limit", here, few, str(first))
+        steer("unpause", here)
+        wait_for(lambda: pages(5) >= first - 18, "some pages")
         stop(alone)
         steer("export-crawl", here, crawl.url)
         worker, since = crawl.resume(0), time.monotonic()
-        wait_for(lambda: pages(5) >= 30 and len(gaps(4, since)) > 5, "the limit")
+        wait_for(lambda: pages(5) >= first and len(gaps(4, since)) > 5, "the limit")
         if min(gaps(4, since)) < 0.698:
             raise Failure(f"too early: {gaps(4, since)}")
-        steer("limit", crawl.url, few, "45")  # also above what the directory had
-        wait_for(lambda: pages(5) >= 45, "the new limit")
+        steer("limit", crawl.url, few, str(most))  # also above what the directory had
+        wait_for(lambda: pages(5) >= most, "the new limit")
         steer("delay", crawl.url, slow, "0.9s")
         steer("block", crawl.url, crawl.web.address(6), "--for", "1h")
         time.sleep(2)
-        if pages(5) != 45:
-            raise Failure(f"{pages(5)} pages, not 45")
+        if pages(5) != most:
+            raise Failure(f"{pages(5)} pages, not {most}")
         stop(worker)
         steer("import-crawl", crawl.url, here)
-        if hosts_of(here) != {slow: (0.9, None), few: (None, 45)}:
+        if hosts_of(here) != {slow: (0.9, None), few: (None, most)}:
             raise Failure(f"the directory has {hosts_of(here)}")
         worker, since, blocked = crawl.resume(0), time.monotonic(), pages(6)
         wait_for(lambda: len(gaps(4, since)) > 3, "the slow host")
-        if pages(5) != 45 or min(gaps(4, since)) < 0.898 or pages(6) != blocked:
+        if pages(5) != most or min(gaps(4, since)) < 0.898 or pages(6) != blocked:
             raise Failure(f"{pages(5)} pages; {gaps(4, since)}; {pages(6) - blocked}")
         stop(worker)
         crawl.web.close()

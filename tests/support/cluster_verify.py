@@ -157,11 +157,13 @@ def stopped_crawl(cluster, where):
     hosts += [Host(i, hosts[0].port) for i in (2, 3)]
     for h in hosts:
         h.listen()
-    p = w.create("--delay", "200ms", *[h.url() for h in hosts])
-    wait_for(lambda: all(len(h.requests) > 3 for h in hosts), "some pages")
+    p = w.create("--delay", "1s", "--max-delay", "1s", *[h.url() for h in hosts])
+    wait_for(lambda: all(len(h.requests) > 2 for h in hosts), "some pages")
     verify(w, 2, "stop them first")
     p.send_signal(signal.SIGTERM)
     w.ended(0, 4)
+    subprocess.run([URLWEIR, "set", w.url, "delay=20ms"], stdout=subprocess.DEVNULL,
+                   timeout=LONGEST, check=True)
     return hosts, w, State(cluster)
 
 

@@ -14,6 +14,7 @@ import threading
 import time
 
 HOSTS, PAGES, MOVED = 10, 50, 30
+BEHIND = 100  # pages of a host that are linked and not yet asked for, of a web without end
 DELAY, CRAWL_DELAY = 0.05, 0.15  # s
 
 
@@ -31,6 +32,7 @@ class Web:
         self.most, self.slow, self.fresh = pages, slow, fresh
         self.requests, self.lock = [], threading.Lock()
         self.given, self.ended = {}, False
+        self.waiting = [1] * (HOSTS + 2)  # the seeds
         self.net = f"127.0.{10 + os.getpid() % 240}."
         self.servers = []
         while not self.listen():
@@ -71,14 +73,21 @@ class Web:
 
     def links(self, i, j):
         """The pages that a page links to; it says the same each time."""
-        most = self.most or (0 if self.ended else 2 * j + 3)
         to = i if i > HOSTS else (i + 1) % HOSTS
-        if i > HOSTS:
-            most = min(MOVED, self.most or MOVED)
         with self.lock:
-            return self.given.setdefault((i, f"/p{j}"),
-                                         [(to, f"/p{k}") for k in (2 * j + 1, 2 * j + 2)
-                                          if k < most])
+            most = self.most or (2 * j + 3 if self.has_more(to) else 0)
+            if i > HOSTS:
+                most = min(MOVED, self.most or MOVED)
+            if (i, j) not in self.given:
+                self.given[i, j] = [(to, f"/p{k}") for k in (2 * j + 1, 2 * j + 2)
+                                    if k < most]
+                self.waiting[to] += len(self.given[i, j])
+                self.waiting[i] -= 1
+            return self.given[i, j]
+
+    def has_more(self, host):
+        """So that a crawl ends soon after end(), however long it took until then."""
+        return not self.ended and self.waiting[host] < BEHIND
 
     def end(self):
         """From now on new pages have no links."""

@@ -3,13 +3,15 @@
 import contextlib
 import ctypes
 import os
-import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 
+from background import own_address
+
+HERE = own_address()  # of all servers, so that one that was killed finds its port free
 LONGEST = 120  # s, for any wait
 
 
@@ -29,17 +31,12 @@ def wait_for(what, text):
 
 
 def free_ports(n):
-    """Below those that the system gives to clients, one of which could have taken
-    it before a server that was killed comes back. The sockets are open at once,
-    so that all ports differ."""
+    """The sockets are open at once, so that all ports differ."""
     with contextlib.ExitStack() as stack:
-        ports = []
-        while len(ports) < n:
-            s = stack.enter_context(socket.socket())
-            with contextlib.suppress(OSError):
-                s.bind(("127.0.0.1", random.SystemRandom().randrange(10000, 32000)))
-                ports.append(s.getsockname()[1])
-        return ports
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for s in sockets:
+            s.bind((HERE, 0))
+        return [s.getsockname()[1] for s in sockets]
 
 
 def end_with_us():
@@ -47,13 +44,13 @@ def end_with_us():
 
 
 class Certificate:
-    """Of 127.0.0.1, by itself."""
+    """Of HERE, by itself."""
 
     def __init__(self, where):
         self.path, self.key = where + "/server.pem", where + "/server.key"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                        "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "/CN=redis", "-addext", "subjectAltName=IP:" + HERE,
                         "-keyout", self.key, "-out", self.path],
                        check=True, stderr=subprocess.DEVNULL)
 
@@ -78,11 +75,12 @@ class Server:
         self.start()
 
     def start(self):
-        words = [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1",
+        words = [PROGRAM, "--port", str(self.port), "--bind", HERE,
                  "--dir", self.where, "--save", "", "--appendonly", "no",
                  "--logfile", "log"]
         if self.bus is not None:
             words += ["--cluster-enabled", "yes", "--cluster-port", str(self.bus),
+                      "--cluster-announce-ip", HERE,
                       "--cluster-node-timeout", "1500",
                       "--cluster-replica-validity-factor", "0",
                       "--repl-diskless-sync-delay", "0"]
@@ -103,7 +101,7 @@ class Server:
     def ask(self, *words):
         """One command, its reply; an error reply is raised."""
         if self.connection is None:
-            s = socket.create_connection(("127.0.0.1", self.port), 10)
+            s = socket.create_connection((HERE, self.port), 10)
             s.settimeout(60)
             self.connection = s.makefile("rwb")
         out = b"*%d\r\n" % len(words)
@@ -160,7 +158,7 @@ class Cluster:
         for i, s in enumerate(self.servers):
             s.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         for s in self.servers[1:]:
-            s.ask("CLUSTER", "MEET", "127.0.0.1", self.servers[0].public,
+            s.ask("CLUSTER", "MEET", HERE, self.servers[0].public,
                   self.servers[0].bus)
         for i, s in enumerate(self.masters):
             s.ask("CLUSTER", "ADDSLOTSRANGE", i * 5461 + (i > 0),
@@ -200,7 +198,7 @@ class Cluster:
             keys = a.ask("CLUSTER", "GETKEYSINSLOT", slot, 2)
             if not keys:
                 break
-            a.ask("MIGRATE", "127.0.0.1", b.port, "", 0, 5000, "KEYS", *keys)
+            a.ask("MIGRATE", HERE, b.port, "", 0, 5000, "KEYS", *keys)
             time.sleep(pause)
         for s in [b, a] + [s for s in self.current() if s not in (a, b)]:
             s.ask("CLUSTER", "SETSLOT", slot, "NODE", b_id)
@@ -222,7 +220,7 @@ class Cluster:
     def url(self, user=""):
         """`user`: USER:PASSWORD@"""
         return ("rediss://" if self.certificate else "redis://") + user + ",".join(
-            f"127.0.0.1:{s.public}" for s in self.masters)
+            f"{HERE}:{s.public}" for s in self.masters)
 
     def end(self):
         for s in self.servers:
@@ -236,7 +234,7 @@ class Single:
                                               options=options)]
 
     def url(self, user=""):
-        return f"redis://{user}127.0.0.1:{self.servers[0].port}"
+        return f"redis://{user}{HERE}:{self.servers[0].port}"
 
     end = Cluster.end
 
