@@ -21,6 +21,7 @@
 #define CHANGED_MOST  ((size_t)4 << 10)
 #define METADATA_TYPE "application/warc-fields"
 #define HEAD_ROOM     ((size_t)64 << 10) /* for record heads and gzip headers */
+#define MEMBERS_LEAST ((size_t)3 << 10)  /* room from the start */
 
 static bool is_recordable(const struct fetch_result *r)
 {
@@ -164,6 +165,7 @@ static struct warc_capture *capture_new(const char *info_id, struct bytes url,
     buf_init(&c->members, (result->body.len + 3 * RESPONSE_MOST) * 9 / 8 +
                               result->request.len * 2 + 2 * HEAD_ROOM +
                               WARC_METADATA_MOST);
+    (void)buf_room(&c->members, result->body.len / 2 + MEMBERS_LEAST);
     buf_init(&c->head, a->raw.len * 2 + 256);
     buf_init(&changed, CHANGED_MOST);
     warc_response_head(buf_bytes(&a->raw), &body, &c->head, &changed);

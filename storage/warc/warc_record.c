@@ -7,19 +7,10 @@
  *      CRLF
  *      block
  *      CRLF CRLF
- *
- * The gzip header has neither time nor system, so equal records give equal
- * bytes.
- *
- * Compression is the main cost of an archive: for the three records of a 9.7 KB
- * page zlib's level 1 takes 129 us, libdeflate's 69, ISA-L's 51, with output of
- * about the same size. ISA-L also takes a record piece by piece, so no body is
- * copied. Its state is made once and reused.
  */
 #include "storage/warc/warc_record.h"
 
 #include <assert.h>
-#include <isa-l/igzip_lib.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
@@ -28,20 +19,18 @@
 #include "base/clock.h"
 #include "base/file/gunzip.h"
 #include "base/mem.h"
+#include "storage/warc/warc_packer.h"
 
 #define HEAD_MOST ((size_t)64 << 10)
 #define MOVED_MOST                                                             \
     ((size_t)1 << 31) /* octets unpacked, of a record to move                  \
                        */
 #define PLAIN_KEPT ((size_t)512 << 10)
-#define ROOM_LEAST ((size_t)512) /* for gzip's header, trailer and tables */
 
 struct warc_maker {
-    struct isal_zstream z;
-    uint8_t tokens[ISAL_DEF_LVL1_DEFAULT]; /* ISA-L's, for level 1 */
-    EVP_MD_CTX *md;
-    const EVP_MD *sha1;
-    struct buf head;
+    struct warc_packer *packer;
+    EVP_MD_CTX *md;  /* SHA-1: looked up once, that takes as long as a digest */
+    struct buf head; /* and behind it the block of a small record of lines */
     struct buf plain; /* the record being moved */
 };
 
@@ -51,9 +40,9 @@ struct warc_maker *warc_maker_new(void)
 
     buf_init(&m->head, HEAD_MOST);
     buf_init(&m->plain, MOVED_MOST);
-    m->sha1 = EVP_sha1();
+    m->packer = warc_packer_new();
     m->md = EVP_MD_CTX_new();
-    if (m->md == NULL)
+    if (m->md == NULL || EVP_DigestInit_ex(m->md, EVP_sha1(), NULL) != 1)
         mem_out(EVP_MAX_MD_SIZE);
     return m;
 }
@@ -62,6 +51,7 @@ void warc_maker_free(struct warc_maker *m)
 {
     if (m == NULL)
         return;
+    warc_packer_free(m->packer);
     EVP_MD_CTX_free(m->md);
     buf_fini(&m->head);
     buf_fini(&m->plain);
@@ -126,43 +116,57 @@ static void base32(const unsigned char in[20], char *out)
 void warc_digest(struct warc_maker *m, struct bytes piece, struct bytes more,
                  char out[WARC_DIGEST_SIZE])
 {
+    static const char scheme[] = {'s', 'h', 'a', '1', ':'};
     unsigned char sum[EVP_MAX_MD_SIZE] = {0};
-    bool ok = EVP_DigestInit_ex(m->md, m->sha1, NULL) == 1 &&
+    bool ok = EVP_DigestInit_ex(m->md, NULL, NULL) == 1 &&
               EVP_DigestUpdate(m->md, piece.at, piece.len) == 1 &&
               EVP_DigestUpdate(m->md, more.at, more.len) == 1 &&
               EVP_DigestFinal_ex(m->md, sum, NULL) == 1;
 
     assert(ok); /* SHA-1 of memory cannot fail */
     (void)ok;
-    snprintf(out, WARC_DIGEST_SIZE, "sha1:");
-    base32(sum, out + 5);
+    memcpy(out, scheme, sizeof scheme);
+    base32(sum, out + sizeof scheme);
 }
 
 /* ---- the head ---- */
 
+/* NULL: the value is empty, or there is no room. Else where it stands. */
+static char *add_field(struct warc_maker *m, const char *name,
+                       struct bytes value)
+{
+    struct bytes n = bytes_of_str(name);
+    size_t len = n.len + 2 + value.len + 2;
+    char *to = value.len > 0 ? buf_room(&m->head, len) : NULL, *at;
+
+    if (to == NULL)
+        return NULL;
+    memcpy(to, n.at, n.len);
+    at = to + n.len + 2;
+    at[-2] = ':';
+    at[-1] = ' ';
+    memcpy(at, value.at, value.len);
+    at[value.len] = '\r';
+    at[value.len + 1] = '\n';
+    buf_grew(&m->head, len);
+    return at;
+}
+
+/* A value that may hold any octets. */
 static void add_bytes(struct warc_maker *m, const char *name,
                       struct bytes value)
 {
-    size_t from;
+    char *at = add_field(m, name, value);
 
-    if (value.len == 0)
-        return;
-    buf_add_str(&m->head, name);
-    buf_add_str(&m->head, ": ");
-    from = m->head.len;
-    buf_add_bytes(&m->head, value);
-    for (size_t i = from; i < m->head.len; i++) {
-        unsigned char c = (unsigned char)m->head.at[i];
-
-        if (c < ' ' || c == 0x7f)
-            m->head.at[i] = '?';
-    }
-    buf_add_str(&m->head, "\r\n");
+    for (size_t i = 0; at != NULL && i < value.len; i++)
+        if ((unsigned char)at[i] < ' ' || at[i] == 0x7f)
+            at[i] = '?';
 }
 
+/* A value of the program's own. */
 static void add_text(struct warc_maker *m, const char *name, const char *value)
 {
-    add_bytes(m, name, bytes_of_str(value));
+    (void)add_field(m, name, bytes_of_str(value));
 }
 
 static void add_date(struct warc_maker *m, const char *name, int64_t ms)
@@ -186,7 +190,7 @@ static void lay_out_head(struct warc_maker *m, const struct warc_record *r)
     add_bytes(m, "WARC-Target-URI", r->uri);
     add_date(m, "WARC-Date", r->date_ms);
     add_bytes(m, "WARC-IP-Address", r->ip);
-    add_text(m, "WARC-Filename", r->filename);
+    add_bytes(m, "WARC-Filename", bytes_of_str(r->filename));
     add_text(m, "WARC-Warcinfo-ID", r->warcinfo_id);
     add_text(m, "WARC-Concurrent-To", r->concurrent_to);
     add_text(m, "WARC-Profile", r->profile);
@@ -199,68 +203,38 @@ static void lay_out_head(struct warc_maker *m, const struct warc_record *r)
     warc_digest(m, r->block, r->block_more, digest);
     add_text(m, "WARC-Block-Digest", digest);
     add_text(m, "Content-Type", r->content_type);
-    buf_addf(&m->head, "Content-Length: %zu\r\n\r\n",
-             r->block.len + r->block_more.len);
+    buf_add_str(&m->head, "Content-Length: ");
+    buf_add_uint(&m->head, r->block.len + r->block_more.len);
+    buf_add_str(&m->head, "\r\n\r\n");
 }
 
 /* ---- the member ---- */
 
-/* Compresses all of `piece`; `out` grows as needed. */
-static enum status squeeze(struct isal_zstream *z, struct bytes piece,
-                           bool last, struct buf *out)
+/* Has it no body of a response, and is it small? */
+static bool is_of_lines(const struct warc_maker *m, const struct warc_record *r)
 {
-    z->next_in = (uint8_t *)piece.at;
-    z->avail_in = (uint32_t)piece.len;
-    z->end_of_stream = last;
-    do {
-        size_t most = ROOM_LEAST + z->avail_in / 2;
-        char *at = buf_room(out, most);
-        int rc;
-
-        if (at == NULL)
-            return STATUS_LIMIT;
-        z->next_out = (uint8_t *)at;
-        z->avail_out = (uint32_t)most;
-        rc = isal_deflate(z);
-        assert(rc == COMP_OK); /* other results mean wrong parameters */
-        (void)rc;
-        buf_grew(out, most - z->avail_out);
-    } while (z->avail_out == 0);
-    assert(z->avail_in == 0);
-    return STATUS_OK;
-}
-
-static enum status pack(struct warc_maker *m, const struct bytes *pieces,
-                        size_t n, struct buf *out)
-{
-    enum status st = STATUS_OK;
-
-    isal_deflate_init(&m->z);
-    m->z.level = 1;
-    m->z.level_buf = m->tokens;
-    m->z.level_buf_size = sizeof m->tokens;
-    m->z.gzip_flag = IGZIP_GZIP;
-    m->z.flush = NO_FLUSH;
-    for (size_t i = 0; st == STATUS_OK && i < n; i++)
-        st = pieces[i].len <= UINT32_MAX / 2
-                 ? squeeze(&m->z, pieces[i], i + 1 == n, out)
-                 : STATUS_LIMIT;
-    return st;
+    return r->block_more.len == 0 &&
+           m->head.len + r->block.len + 4 <= WARC_LINES_MOST;
 }
 
 enum status warc_maker_add(struct warc_maker *m, const struct warc_record *r,
                            struct buf *out)
 {
-    struct bytes pieces[4];
+    struct bytes end = bytes_of("\r\n\r\n", 4), pieces[4];
 
     lay_out_head(m, r);
     if (buf_failed(&m->head) != STATUS_OK)
         return STATUS_LIMIT;
+    if (is_of_lines(m, r)) {
+        buf_add_bytes(&m->head, r->block);
+        buf_add_bytes(&m->head, end);
+        return warc_pack_lines(m->packer, buf_bytes(&m->head), out);
+    }
     pieces[0] = buf_bytes(&m->head);
     pieces[1] = r->block;
     pieces[2] = r->block_more;
-    pieces[3] = bytes_of("\r\n\r\n", 4);
-    return pack(m, pieces, 4, out);
+    pieces[3] = end;
+    return warc_pack(m->packer, pieces, 4, out);
 }
 
 /* ---- moving into another file ---- */
@@ -295,7 +269,7 @@ enum status warc_maker_move(struct warc_maker *m, struct bytes members,
         if (st == STATUS_OK && !change_info(plain, from, to))
             st = STATUS_FORMAT;
         else if (st == STATUS_OK)
-            st = pack(m, &plain, 1, out);
+            st = warc_pack(m->packer, &plain, 1, out);
     }
     if (m->plain.cap > PLAIN_KEPT)
         buf_fini(&m->plain);
