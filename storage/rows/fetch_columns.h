@@ -27,6 +27,9 @@
     "CASE typeof(" column ") WHEN 'integer'"                                   \
     " THEN (SELECT text FROM word WHERE id = " column ") ELSE " column " END"
 
+/* A column of 16 octets; all zero if it is anything else. */
+struct digest fetch_digest(sqlite3_stmt *q, int column);
+
 /* Bytes are borrowed from `q` and `words`, which may be NULL if WORD leaves no
  * numbers. STATUS_DAMAGED with one log line. */
 MUST_CHECK enum status fetch_row_take(const struct string_table *words,

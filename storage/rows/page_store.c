@@ -19,11 +19,11 @@
 #include "storage/index/body_index.h"
 #include "storage/index/near_index.h"
 #include "storage/rows/fetch_columns.h"
+#include "storage/rows/page_body.h"
 #include "storage/rows/page_last.h"
-#include "storage/rows/page_meta.h"
 #include "storage/rows/page_near.h"
+#include "storage/rows/robots_store.h"
 
-#define ROBOTS_MOST   (500 << 10)
 #define VERIFY_MEMORY (UINT64_C(4) << 20)
 
 struct page_store {
@@ -34,8 +34,8 @@ struct page_store {
     struct body_index *bodies; /* NULL: repeats are not looked for */
     struct near_index *near;   /* NULL: near duplicates are not */
     struct page_last *last;    /* NULL: the last whole fetches are not */
-    sqlite3_stmt *add, *has, *first, *past, *finals, *redirect, *set_robots,
-        *read_robots;
+    struct robots_store *robots;
+    sqlite3_stmt *add, *has, *first, *past, *finals, *redirect;
 };
 
 /* ---- opening ---- */
@@ -64,10 +64,6 @@ static enum status prepare(struct page_store *s)
         {&s->finals, "SELECT seq, url, status, reason, http, at FROM fetch"
                      " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
-        {&s->set_robots, "INSERT OR REPLACE INTO robots"
-                         " VALUES(?, ?, ?, ?, ?, ?)"},
-        {&s->read_robots, "SELECT fetched_at, expires_at, unreachable_since,"
-                          " http, body, origin FROM robots WHERE origin = ?"},
     };
     enum status st = STATUS_OK;
 
@@ -120,6 +116,8 @@ enum status page_store_open(struct page_store **out, struct db *d)
     if (st == STATUS_OK)
         st = string_table_open(&s->words, d);
     if (st == STATUS_OK)
+        st = robots_store_open(&s->robots, d);
+    if (st == STATUS_OK)
         st = db_number(d, "SELECT ifnull(max(seq), 0) FROM fetch", &last);
     if (st == STATUS_OK && (last < 0 || last > (int64_t)DB_ID_MOST))
         st = db_damaged("fetch", last, "seq out of bounds");
@@ -144,8 +142,7 @@ void page_store_close(struct page_store *s)
     sqlite3_finalize(s->past);
     sqlite3_finalize(s->finals);
     sqlite3_finalize(s->redirect);
-    sqlite3_finalize(s->set_robots);
-    sqlite3_finalize(s->read_robots);
+    robots_store_close(s->robots);
     string_table_close(s->words);
     body_index_close(s->bodies);
     near_index_close(s->near);
@@ -287,64 +284,6 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
                : STATUS_OK;
 }
 
-static struct digest column_digest(sqlite3_stmt *q, int column)
-{
-    struct bytes b = db_column(q, column);
-    const unsigned char *at = (const unsigned char *)b.at;
-
-    if (b.len != 16)
-        return (struct digest){0, 0};
-    return (struct digest){packed_get(at, 8), packed_get(at + 8, 8)};
-}
-
-enum status fetch_row_take(const struct string_table *words, sqlite3_stmt *q,
-                           struct fetch_row *row)
-{
-    struct db_row r = db_row(q);
-    bool to_row = sqlite3_column_type(q, 12) != SQLITE_TEXT;
-    struct page_meta meta;
-
-    *row = (struct fetch_row){
-        .seq = db_row_count(&r, 0, DB_ID_MOST),
-        .url = db_row_count(&r, 1, DB_ID_MOST),
-        .final = db_row_flag(&r, 2),
-        .status = (uint8_t)db_row_count(&r, 3, UINT8_MAX),
-        .reason = (uint8_t)db_row_count(&r, 4, UINT8_MAX),
-        .tries = (uint8_t)db_row_count(&r, 5, UINT8_MAX),
-        .http_status = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
-        .at_ms = db_row_time(&r, 7),
-        .elapsed_ms = (uint32_t)db_row_count(&r, 8, UINT32_MAX),
-        .wire_bytes = db_row_count(&r, 9, DB_TOTAL_MOST),
-        .body_bytes = db_row_count(&r, 10, DB_TOTAL_MOST),
-        .body_digest = column_digest(q, 11),
-        .redirect_to = to_row ? db_row_count(&r, 12, DB_ID_MOST) : 0,
-        .redirect_url = to_row ? bytes_of(NULL, 0) : db_column(q, 12),
-        .links = (uint32_t)db_row_count(&r, 13, UINT32_MAX),
-        .mime = string_table_column(words, q, 14),
-        .charset = string_table_column(words, q, 15),
-        .lang = string_table_column(words, q, 16),
-        .ip = string_table_column(words, q, 17),
-        .title = db_column(q, 18),
-        .detail = db_column(q, 19),
-        .etag = db_column(q, 20),
-        .last_modified = db_column(q, 21),
-        .warc_file = string_table_column(words, q, 22),
-        .warc_offset = db_row_count(&r, 23, DB_TOTAL_MOST),
-        .warc_length = db_row_count(&r, 24, DB_TOTAL_MOST),
-        .first_byte_ms = (uint32_t)db_row_count(&r, 25, UINT32_MAX),
-        .same_as = db_row_count(&r, 26, DB_ID_MOST),
-        .flags = (uint8_t)db_row_count(&r, 27, UINT8_MAX),
-        .simhash = (uint64_t)sqlite3_column_int64(q, 28),
-        .near_dup_of = db_row_count(&r, 29, DB_ID_MOST),
-        .text_digest = column_digest(q, 30),
-        .body_print = (uint64_t)sqlite3_column_int64(q, 31),
-        .meta = db_column(q, 32),
-    };
-    if (row->meta.len > 0 && !page_meta_get(row->meta, &meta))
-        return db_damaged("fetch", (int64_t)row->seq, "has no valid meta");
-    return db_row_check(&r, "fetch");
-}
-
 #define AS_IT_STANDS(column) column
 #define SELECT_FETCH         "SELECT " FETCH_COLUMNS(AS_IT_STANDS) " FROM fetch f"
 
@@ -437,7 +376,7 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
             .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
             .body_bytes = db_row_count(&r, 5, DB_TOTAL_MOST),
             .flags = (uint8_t)db_row_count(&r, 6, UINT8_MAX),
-            .text_digest = column_digest(s->past, 7),
+            .text_digest = fetch_digest(s->past, 7),
             .body_print = (uint64_t)sqlite3_column_int64(s->past, 8),
         };
         if (sqlite3_column_type(s->past, 4) != SQLITE_TEXT)
@@ -499,45 +438,11 @@ static struct exact_set_rows rows_of(struct page_store *s)
     return (struct exact_set_rows){has_row, s};
 }
 
-/* Adds rows past those in the index's pages; a repeat names the first row. */
-static enum status replay_bodies(struct page_store *s, struct body_index *x)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q,
-                                "SELECT seq, digest FROM fetch WHERE seq > ?"
-                                " AND digest IS NOT NULL AND same IS NULL"
-                                " ORDER BY seq");
-
-    if (st == STATUS_OK)
-        sqlite3_bind_int64(q, 1, (int64_t)body_index_upto(x));
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
-
-        st = db_row_check(&r, "fetch");
-        if (st == STATUS_OK)
-            st = body_index_add(x, column_digest(q, 1), seq);
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-static enum status open_bodies(struct page_store *s, uint64_t memory,
-                               struct body_index **out)
-{
-    const struct exact_set_rows rows = rows_of(s);
-    enum status st = body_index_open(out, s->d, memory, &rows);
-
-    if (st == STATUS_OK)
-        st = body_index_check_upto(*out, s->last_seq);
-    if (st == STATUS_OK)
-        st = replay_bodies(s, *out);
-    return st;
-}
-
 enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
 {
-    return open_bodies(s, memory, &s->bodies);
+    const struct exact_set_rows rows = rows_of(s);
+
+    return page_body_open(&s->bodies, s->d, memory, s->last_seq, &rows);
 }
 
 enum status page_store_watch_near(struct page_store *s, uint64_t memory)
@@ -642,34 +547,6 @@ enum status page_store_first_near(struct page_store *s, uint64_t simhash,
     return st;
 }
 
-/* Checks that the index has each row with a body, or the row it names. */
-static enum status check_rows(struct page_store *s, struct body_index *x)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q,
-                                "SELECT seq, digest, same FROM fetch"
-                                " WHERE digest IS NOT NULL");
-
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        struct db_row r = db_row(q);
-        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST), found = 0;
-        uint64_t same = db_row_count(&r, 2, DB_ID_MOST);
-
-        st = db_row_check(&r, "fetch");
-        if (st == STATUS_OK)
-            st = body_index_find(x, column_digest(q, 1), &found);
-        if (st == STATUS_OK && found != (same != 0 ? same : seq)) {
-            log_error("the index of bodies does not agree with a row",
-                      "seq=%llu first=%llu indexed=%llu",
-                      (unsigned long long)seq, (unsigned long long)same,
-                      (unsigned long long)found);
-            st = STATUS_DAMAGED;
-        }
-    }
-    sqlite3_finalize(q);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
 /* Is this a crawl from before the index, not yet upgraded by a writer? */
 static bool has_no_index(struct page_store *s, const char *sql)
 {
@@ -684,17 +561,15 @@ static bool has_no_index(struct page_store *s, const char *sql)
 
 enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 {
+    const struct exact_set_rows rows = rows_of(s);
     struct body_index *x = NULL;
     enum status st;
 
     if (has_no_index(s, TABLES_NAMED("bodypart")))
         return STATUS_NOT_FOUND;
-    st = open_bodies(s, VERIFY_MEMORY, &x);
-
+    st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
     if (st == STATUS_OK)
-        st = body_index_verify(x);
-    if (st == STATUS_OK)
-        st = check_rows(s, x);
+        st = page_body_verify(x, s->d);
     if (st == STATUS_OK)
         *count = body_index_count(x);
     body_index_close(x);
@@ -737,61 +612,11 @@ enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
 enum status page_store_set_robots(struct page_store *s,
                                   const struct robots_row *row)
 {
-    sqlite3_stmt *q = s->set_robots;
-    enum status st;
-
-    if (row->body.len > ROBOTS_MOST)
-        return STATUS_LIMIT;
-    bind_text(q, 1, row->origin);
-    sqlite3_bind_int64(q, 2, row->fetched_at_ms);
-    sqlite3_bind_int64(q, 3, row->expires_at_ms);
-    bind_number(q, 4, (uint64_t)row->unreachable_since_ms);
-    bind_number(q, 5, row->http_status);
-    if (row->body.len > 0)
-        sqlite3_bind_blob(q, 6, row->body.at, (int)row->body.len,
-                          SQLITE_STATIC);
-    else
-        sqlite3_bind_null(q, 6);
-    st = db_run(s->d, q);
-    sqlite3_clear_bindings(q);
-    return st;
-}
-
-static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
-                               struct buf *text)
-{
-    struct bytes body = db_column(q, 4), origin = db_column(q, 5);
-    struct db_row r = db_row(q);
-    enum status st;
-
-    buf_clear(text);
-    buf_add_bytes(text, origin);
-    buf_add_bytes(text, body);
-    st = buf_failed(text);
-    if (st != STATUS_OK)
-        return st;
-    *row = (struct robots_row){
-        .origin = bytes_of(buf_str(text), origin.len),
-        .fetched_at_ms = db_row_time(&r, 0),
-        .expires_at_ms = db_row_time(&r, 1),
-        .unreachable_since_ms = db_row_time(&r, 2),
-        .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
-        .body = bytes_of(buf_str(text) + origin.len, body.len),
-    };
-    return db_row_check(&r, "robots");
+    return robots_store_set(s->robots, row);
 }
 
 enum status page_store_robots(struct page_store *s, struct bytes origin,
                               struct robots_row *row, struct buf *text)
 {
-    enum status st;
-
-    sqlite3_bind_text(s->read_robots, 1, origin.at, (int)origin.len,
-                      SQLITE_STATIC);
-    st = db_step(s->d, s->read_robots);
-    if (st == STATUS_OK)
-        st = take_robots(s->read_robots, row, text);
-    sqlite3_reset(s->read_robots);
-    sqlite3_clear_bindings(s->read_robots);
-    return st;
+    return robots_store_get(s->robots, origin, row, text);
 }

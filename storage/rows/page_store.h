@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 #include "storage/db/db.h"
+#include "storage/rows/robots_store.h"
 
 struct page_store;
 
@@ -175,13 +176,6 @@ MUST_CHECK enum status page_store_verify_near(struct page_store *s,
 MUST_CHECK enum status page_store_verify_last(struct page_store *s,
                                               uint64_t last_id);
 
-struct robots_row {
-    struct bytes origin; /* scheme://host[:port] */
-    int64_t fetched_at_ms, expires_at_ms;
-    int64_t unreachable_since_ms; /* 0: it responded */
-    uint16_t http_status;         /* 0: no response */
-    struct bytes body;            /* at most 500 KiB */
-};
 MUST_CHECK enum status page_store_set_robots(struct page_store *s,
                                              const struct robots_row *row);
 /* STATUS_NOT_FOUND. `text` holds what *row points to. */
