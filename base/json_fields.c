@@ -82,6 +82,12 @@ static void print_value(const json_t *v)
         fputs(json_is_true(v) ? "yes" : "no", stdout);
 }
 
+void json_print(const json_t *o)
+{
+    json_dumpf(o, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
 void json_print_fields(json_t *o)
 {
     const char *name;

@@ -25,6 +25,8 @@ void json_set_seconds(json_t *o, const char *name, int64_t ms);
 /* A text is escaped as by json_set_text. */
 void json_set_value(json_t *o, const char *name, const struct record_value *v);
 
+/* Prints it on stdout, indented, with a newline at the end. */
+void json_print(const json_t *o);
 /* Prints " name=value" on stdout, for a terminal, for each text, number and
  * boolean; leaves out nested members and nulls. */
 void json_print_fields(json_t *o);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/json_fields.h"
 #include "cli/command.h"
 #include "cli/secret_args.h"
 #include "frontier/url/url.h"
@@ -244,8 +245,7 @@ void steer_add_label(const struct steer *t, const json_t *crawl,
 
 void steer_print(json_t *j)
 {
-    json_dumpf(j, stdout, JSON_INDENT(2));
-    putchar('\n');
+    json_print(j);
     json_decref(j);
 }
 

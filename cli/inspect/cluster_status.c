@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/format.h"
+#include "base/json_fields.h"
 #include "cli/command.h"
 #include "cli/inspect/shared_status.h"
 #include "job/cluster_crawl/cluster_state.h"
@@ -172,11 +173,9 @@ int cluster_status(const char *url, bool json)
     else if (st != STATUS_OK)
         code = command_failed("status", buf_str(&why));
     else if (json)
-        json_dumpf(o, stdout, JSON_INDENT(2));
+        json_print(o);
     else
         print_all(o);
-    if (json && st == STATUS_OK)
-        putchar('\n');
     cluster_store_close(store);
     json_decref(o);
     buf_fini(&why);

@@ -295,8 +295,7 @@ int cmd_status(int argc, char **argv)
     if (s.json) {
         if (hosts != NULL)
             json_object_set_new(o, "queues", stored_hosts_json(hosts));
-        json_dumpf(o, stdout, JSON_INDENT(2));
-        putchar('\n');
+        json_print(o);
     } else {
         status_text_out(o);
         if (hosts != NULL)

@@ -122,11 +122,9 @@ int shared_status(const char *url, bool json)
     if (st != STATUS_OK)
         code = command_failed("status", buf_str(&why));
     else if (json)
-        json_dumpf(o, stdout, JSON_INDENT(2));
+        json_print(o);
     else
         print_all(o);
-    if (json && st == STATUS_OK)
-        putchar('\n');
     shared_place_close(&p);
     json_decref(o);
     buf_fini(&why);

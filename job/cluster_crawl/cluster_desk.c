@@ -156,23 +156,30 @@ static struct crawls_call *next_call(struct cluster_desk *d, int64_t due,
     return call;
 }
 
+/* An answer shows what the call has changed. */
+static bool shows_change(const struct crawls_call *call)
+{
+    return call->verb != CRAWLS_WHERE && call->verb != CRAWLS_SETTINGS;
+}
+
 static void *desk_thread(void *arg)
 {
     struct cluster_desk *d = arg;
     int64_t due = 0;
 
     for (;;) {
-        bool closing;
+        bool closing, should_look;
         struct crawls_call *call = next_call(d, due, &closing);
 
         if (closing && call == NULL)
             break;
+        should_look = !closing && (call == NULL || shows_change(call));
         if (closing)
             call->status = STATUS_CLOSED;
         else if (call != NULL && !cluster_desk_carry_out(d, call))
             call = NULL; /* it waits */
-        if (!closing) {
-            look(d); /* an answer shows what the call has changed */
+        if (should_look || (!closing && clock_mono() >= due)) {
+            look(d);
             due = clock_mono() + (d->stopping != NULL ? STOPPING
                                   : d->always         ? EVERY
                                                       : EVERY_SOME);

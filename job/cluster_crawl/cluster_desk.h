@@ -33,7 +33,8 @@ const char *cluster_desk_name(const struct cluster_desk *d);
  * NULL: none is known yet. */
 json_t *cluster_desk_state(struct cluster_desk *d);
 /* As crawls_submit(). It takes PAUSE, UNPAUSE, STOP (done when no worker
- * lives), SEED, SETTINGS, SET_SETTINGS and HOST; others are STATUS_BUSY. */
+ * lives), SEED, SETTINGS, SET_SETTINGS, HOST and WHERE; others are STATUS_BUSY.
+ */
 MUST_CHECK enum status cluster_desk_submit(struct cluster_desk *d,
                                            struct crawls_call *call);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "frontier/cluster/cluster_steer.h"
 #include "job/cluster_crawl/cluster_desk_impl.h"
+#include "job/cluster_crawl/cluster_where.h"
 #include "job/cluster_part.h"
 #include "job/crawl_jobs/crawl_jobs.h"
 #include "job/settings/settings.h"
@@ -45,9 +46,25 @@ static enum status set_host(struct cluster_store *store, const json_t *in,
 
 /* ---- with an open crawl ---- */
 
+static enum status where(struct crawls_call *call, struct cluster_store *store,
+                         const struct crawl_settings *s, struct buf *why)
+{
+    const json_t *url = json_object_get(call->in, "url");
+    enum status st;
+
+    if (!json_is_string(url))
+        return STATUS_ARG;
+    call->out = json_object();
+    st = cluster_where_gather(call->out, store, s,
+                              bytes_of(json_string_value(url),
+                                       json_string_length(url)),
+                              why);
+    return st;
+}
+
 static enum status with_store(struct crawls_call *call,
                               struct cluster_store *store,
-                              const struct crawl_settings *s)
+                              const struct crawl_settings *s, struct buf *why)
 {
     switch (call->verb) {
     case CRAWLS_PAUSE:
@@ -57,6 +74,8 @@ static enum status with_store(struct crawls_call *call,
         return cluster_store_stop(store);
     case CRAWLS_HOST:
         return set_host(store, call->in, s);
+    case CRAWLS_WHERE:
+        return where(call, store, s, why);
     default:
         call->out = json_pack("{s:o}", "settings", settings_json(s));
         return STATUS_OK;
@@ -73,7 +92,7 @@ static enum status open_and_do(const struct cluster_desk *d,
     settings_init(&s);
     st = cluster_part_look(&store, d->url, &s, why);
     if (st == STATUS_OK)
-        st = with_store(call, store, &s);
+        st = with_store(call, store, &s, why);
     cluster_store_close(store);
     settings_fini(&s);
     return st;
@@ -94,6 +113,7 @@ static enum status carry_out(const struct cluster_desk *d,
     case CRAWLS_STOP:
     case CRAWLS_HOST:
     case CRAWLS_SETTINGS:
+    case CRAWLS_WHERE:
         return open_and_do(d, call, why);
     case CRAWLS_SEED:
         return crawl_jobs_seed_cluster(d->url, call->in, &call->out, why);

@@ -91,9 +91,11 @@ enum crawls_verb {
     CRAWLS_SET_SETTINGS, /* in: {"delay": "2s", ...}; out {"changed": [...]} */
     CRAWLS_HOSTS,        /* in: {"sort", "size"}; out {"hosts": [...]} */
     CRAWLS_RECENT,       /* in: {"size"}; out {"recent": [...]} */
-    CRAWLS_HOST          /* of a crawl in a cluster (cluster_desk.h), not here:
-                            in: {"key", "what": "block", "delay" or "limit",
-                            "value"} */
+    CRAWLS_WHERE, /* as CRAWLS_HOST; in: {"url"}; out: as `urlweir explain
+                     --json` of such a crawl */
+    CRAWLS_HOST   /* of a crawl in a cluster (cluster_desk.h), not here:
+                     in: {"key", "what": "block", "delay" or "limit",
+                     "value"} */
 };
 
 struct crawls_call {

@@ -297,7 +297,7 @@ void crawls_carry_out(struct crawls *c, struct crawls_call *call)
         [CRAWLS_RETRY] = ask_maker,    [CRAWLS_REFRESH] = ask_maker,
         [CRAWLS_SETTINGS] = ask_maker, [CRAWLS_SET_SETTINGS] = ask_maker,
         [CRAWLS_HOSTS] = look_into,    [CRAWLS_RECENT] = look_into,
-        [CRAWLS_HOST] = not_here,
+        [CRAWLS_WHERE] = not_here,     [CRAWLS_HOST] = not_here,
     };
     struct crawls_entry *e = crawls_find(c, call->crawl);
     bool done = true;

@@ -343,18 +343,12 @@ static void ask_recent(struct http_request *r)
                         json_pack("{s:I}", "size", (json_int_t)size));
 }
 
-/* ---- a report, where no crawl runs ---- */
+/* ---- reports; of a crawl in a cluster by its desk ---- */
 
-void http_cluster_report(struct http_request *r)
+static void answer_status(struct http_request *r, struct cluster_desk *cluster)
 {
-    struct cluster_desk *cluster = http_server_options(r->server)->cluster;
     json_t *state;
 
-    if (cluster == NULL || r->route->how != CRAWLS_STATUS ||
-        strcmp(r->name, cluster_desk_name(cluster)) != 0) {
-        http_problem(r, 404, "this process runs no crawls");
-        return;
-    }
     if (!http_members(r, r->in, -1, NULL, 0))
         return;
     state = cluster_desk_state(cluster);
@@ -362,6 +356,45 @@ void http_cluster_report(struct http_request *r)
         http_answer(r, 200, state);
     else
         http_problem(r, 503, "the cluster has not answered yet");
+}
+
+static void ask_where(struct http_request *r)
+{
+    struct bytes url = {NULL, 0};
+    const struct http_member members[] = {
+        {.name = "url", .type = HTTP_TEXT, .to = &url, .needed = true},
+    };
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        http_crawl_call(r, CRAWLS_WHERE,
+                        json_pack("{s:s%}", "url", url.at, url.len));
+}
+
+static void ask_report(struct http_request *r)
+{
+    const struct http_options *o = http_server_options(r->server);
+
+    if (o->crawls != NULL)
+        http_export_ask(r);
+    else if (o->cluster == NULL ||
+             strcmp(r->name, cluster_desk_name(o->cluster)) != 0)
+        http_problem(r, 404, "this process runs no crawls");
+    else if (r->route->how == CRAWLS_STATUS)
+        answer_status(r, o->cluster);
+    else if (r->route->how == CRAWLS_EXPLAIN)
+        ask_where(r);
+    else
+        http_problem(r, 404,
+                     "what was fetched is in the directories of the "
+                     "workers");
+}
+
+static void reply_report(struct http_request *r)
+{
+    if (r->crawl_call != NULL)
+        reply_as_it_is(r);
+    else
+        http_export_reply(r);
 }
 
 /* ---- the paths ---- */
@@ -398,14 +431,14 @@ const struct http_route http_crawl_routes[] = {
      .path = CRAWL "/settings", .ask = ask_set, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/hosts", .ask = ask_hosts, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/recent", .ask = ask_recent, .reply = reply_as_it_is},
-    {GET, .path = CRAWL "/explain", .ask = http_export_ask,
-     .reply = http_export_reply, .how = CRAWLS_EXPLAIN},
-    {GET, .path = CRAWL "/audit", .ask = http_export_ask,
-     .reply = http_export_reply, .how = CRAWLS_AUDIT},
-    {GET, .path = CRAWL "/status", .ask = http_export_ask,
-     .reply = http_export_reply, .how = CRAWLS_STATUS},
-    {GET, .path = CRAWL "/export", .ask = http_export_ask,
-     .reply = http_export_reply, .how = CRAWLS_EXPORT},
+    {GET, .path = CRAWL "/explain", .ask = ask_report,
+     .reply = reply_report, .how = CRAWLS_EXPLAIN},
+    {GET, .path = CRAWL "/audit", .ask = ask_report,
+     .reply = reply_report, .how = CRAWLS_AUDIT},
+    {GET, .path = CRAWL "/status", .ask = ask_report,
+     .reply = reply_report, .how = CRAWLS_STATUS},
+    {GET, .path = CRAWL "/export", .ask = ask_report,
+     .reply = reply_report, .how = CRAWLS_EXPORT},
     {GET, .path = "/v1/events", .ask = http_events_ask},
     {.method = "GET", .path = "/openapi.json", .role = AUTH_NONE,
      .ask = http_openapi_ask},

@@ -171,13 +171,8 @@ static bool read_query(struct http_request *r, struct http_export *e)
 
 void http_export_ask(struct http_request *r)
 {
-    struct http_export *e;
+    struct http_export *e = xcalloc(1, sizeof *e);
 
-    if (r->server->options.crawls == NULL) {
-        http_cluster_report(r);
-        return;
-    }
-    e = xcalloc(1, sizeof *e);
     e->server = r->server;
     e->sleeper = (struct http_sleeper){.conn = r->conn,
                                        .fd = -1,

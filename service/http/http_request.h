@@ -105,9 +105,6 @@ void http_problem(struct http_request *r, unsigned status, const char *fmt, ...)
 bool http_failed(struct http_request *r, enum status st);
 /* The same for the error of r->crawl_call. */
 bool http_crawl_failed(struct http_request *r);
-/* Answers a report on a crawl, in a process that runs none: the status of one
- * in a cluster. */
-void http_cluster_report(struct http_request *r);
 /* Answers a delete by the frontier with {"deleted": N}. */
 void http_reply_deleted(struct http_request *r);
 

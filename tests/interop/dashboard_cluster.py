@@ -101,6 +101,17 @@ def steers(b, crawl):
     b.wait(says("#said", "blocked"))
 
 
+def explains(b, crawl):
+    b.value(f"document.getElementById('explain-url').value = {crawl.web.seeds()[0]!r}")
+    b.click("#explain-form [type=submit]")
+    b.wait(says("#explained", "done") + " && " + says("#explained", "host queued"))
+    b.value("document.getElementById('explain-url').value = 'nonsense'")
+    b.click("#explain-form [type=submit]")
+    b.wait(says("#explained", "not a URL"))
+    assert all("explain?url=nonsense" in e for e in b.errors), b.errors
+    b.errors.clear()
+
+
 def outlives_servers(b, server):
     server.process.send_signal(signal.SIGSTOP)
     b.wait(says("#crawl-state", "unreachable"), LONGEST)
@@ -150,6 +161,7 @@ def main():
         b.look(1280, 900)
         shows(b, at)
         steers(b, crawl)
+        explains(b, crawl)
         outlives_servers(b, servers.servers[0])
         of_a_worker(b, worker.log, worker)
         stops(b, at, crawl)

@@ -160,9 +160,23 @@ def steers(page, crawl):
     page.ask("POST", "/v1/queues/delay", {**host, "crawl": "other", "delay_seconds": 1}, code=404)
     page.ask("POST", base + "/retry", {}, code=409)
     page.ask("DELETE", base, code=404)
+    explains(page, crawl, base)
     page.ask("GET", base + "/export", code=404)
     page.ask("POST", base + "/unpause", {})
     wait_for(lambda: not crawl.is_still(), "requests again")
+
+
+def explains(page, crawl, base):
+    """A URL as `urlweir explain` says it; the crawl is paused."""
+    where = base + "/explain?url="
+    for url in (crawl.web.seeds()[0], crawl.web.seeds()[0].replace("/p0", "/nothing")):
+        got, said = page.ask("GET", where + url), json.loads(run("explain", crawl.url, url, "--json"))
+        expect({**got, "host_due_in_seconds": 0} == {**said, "host_due_in_seconds": 0}, (got, said))
+        expect(got["state"] == ("done" if url == crawl.web.seeds()[0] else "unseen"), got)
+    expect("not a URL" in page.ask("GET", where + "nonsense", code=400)["detail"], "nonsense")
+    page.ask("GET", base + "/explain", code=400)
+    page.ask("GET", "/v1/crawls/other/explain?url=" + crawl.web.seeds()[0], code=404)
+    page.ask("GET", base + "/audit", code=404)
 
 
 def commands(page, crawl):
@@ -186,6 +200,7 @@ def dashboard(where):
     with crawling(where, 2, pages=0) as crawl, serving(crawl.url, where) as page:
         adds_up(page)
         documented(page)
+        wait_for(lambda: '"done"' in run("explain", crawl.url, crawl.web.seeds()[0], "--json"), "a seed")
         steers(page, crawl)
         commands(page, crawl)
         page.ask("POST", "/v1/crawls/crawl/stop", {})
