@@ -32,6 +32,7 @@ struct socket {
 struct multi {
     uint32_t magic;
     CURLM *curl;
+    CURLSH *empty; /* shares connections that are never made; may be NULL */
     struct multi_options o;
     int epoll, wakeup;
     bool behind;        /* more sockets were ready than a turn handles */
