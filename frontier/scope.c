@@ -3,8 +3,8 @@
  * scope.c - which URLs belong to this crawl, and the rule that said so.
  *
  * The places that seeds open are strings in one map: "host", "host:port",
- * "domain" or, for the prefix scope, a host whose value lists directories. A
- * look-up builds the string of the URL asked on the stack and takes the read
+ * "domain" or, for the prefix scope, a host whose value lists directories. All
+ * are parts of a URL's text, so a look-up copies nothing and takes the read
  * lock for one map probe. http and https on their default ports share a place,
  * since sites move between them without becoming other sites.
  *
@@ -226,24 +226,18 @@ void scope_become(struct scope *s, struct scope *next)
     scope_free(next);
 }
 
-/* The name of the place of `u` in this scope, in `store` or borrowed from `u`.
- * Empty: the scope has no places. */
-static struct bytes place_of(const struct terms *t, const struct url *u,
-                             char *store, size_t size)
+/* The name of the place of `u` in this scope, borrowed from `u`. Empty: the
+ * scope has no places. */
+static struct bytes place_of(const struct terms *t, const struct url *u)
 {
-    struct bytes host = url_host(u);
+    struct bytes host = url_host(u), origin = url_origin(u);
 
     switch (t->mode) {
     case SCOPE_DOMAIN:
         return host_registrable(host);
     case SCOPE_HOST:
-    case SCOPE_PREFIX:
-        if (u->port == (u->https ? 443 : 80) || host.len + 8 > size)
-            return host;
-        memcpy(store, host.at, host.len);
-        return bytes_of(store,
-                        host.len + (size_t)snprintf(store + host.len, 8, ":%u",
-                                                    (unsigned)u->port));
+    case SCOPE_PREFIX: /* with its port, unless that is the default */
+        return bytes_of(host.at, (size_t)(origin.at + origin.len - host.at));
     case SCOPE_SEED:
     case SCOPE_ANY:
         break;
@@ -273,8 +267,7 @@ static void add_directory(struct directories *d, struct bytes dir)
 void scope_add_seed(struct scope *s, const struct url *u)
 {
     const struct terms *t = terms_of(s);
-    char store[512];
-    struct bytes place = place_of(t, u, store, sizeof store);
+    struct bytes place = place_of(t, u);
     struct directories *d;
 
     if (place.len == 0)
@@ -300,8 +293,7 @@ static bool under_some(const struct directories *d, struct bytes path)
 
 static bool place_is_in(const struct terms *t, const struct url *u)
 {
-    char store[512];
-    struct bytes place = place_of(t, u, store, sizeof store);
+    struct bytes place = place_of(t, u);
     const struct directories *d;
     bool in;
 
@@ -456,8 +448,7 @@ struct scope_verdict scope_check_kind(struct scope *s, const struct url *u,
 bool scope_has_host(struct scope *s, const struct url *u)
 {
     const struct terms *t = terms_of(s);
-    char store[512];
-    struct bytes place = place_of(t, u, store, sizeof store);
+    struct bytes place = place_of(t, u);
     bool in;
 
     if (t->mode == SCOPE_SEED || t->mode == SCOPE_ANY)
