@@ -23,6 +23,7 @@
 #include "crawler/fetch/watchdog.h"
 #include "crawler/hop_path.h"
 #include "crawler/transfer/in_hand.h"
+#include "crawler/turn_pace.h"
 #include "frontier/engine.h"
 
 #define CRAWL_BATCH 256 /* reports per batch: one seen check for all */
@@ -63,8 +64,9 @@ struct crawl {
     int64_t asked_why_at; /* when ask_why ran last; 0: not yet */
     enum crawl_end end;   /* why it is stopping, or CRAWL_RUNNING */
     enum status status;
-    int stops_done;   /* stops that fetchers were told of */
-    unsigned gone;    /* fetchers that have ended */
+    int stops_done; /* stops that fetchers were told of */
+    unsigned gone;  /* fetchers that have ended */
+    struct turn_pace pace;
     size_t out;       /* URLs with fetchers */
     size_t in_force;  /* the most of them now */
     uint64_t charged; /* octets of transfers, taken from the pool of bodies */

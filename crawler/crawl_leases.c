@@ -52,8 +52,10 @@ static void lease_once(struct crawl *c)
         return;
     st = c->engine->ops->lease(c->engine, c->in_force - c->out, now,
                                clock_wall_ms(), c->leases, &n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        turn_pace_leased(&c->pace, c->leases[i].pause, now);
         crawl_assign(c, assignment_for(c, &c->leases[i]), c->leases[i].first);
+    }
     c->out += n;
     crawl_note_failure(c, st);
 }

@@ -14,13 +14,6 @@
 #define DISK_INTERVAL NS_PER_S
 #define LONGEST_NAP   (200 * NS_PER_MS)
 
-/* A turn costs much the same for one report and for several, and so does going
- * to sleep and being woken. So a turn begins when this part of all that is out
- * has come back, or this long after the first report: most fetches are still
- * under way then, and to a host on a network that is little. */
-#define GATHER_PART 8
-#define GATHER_MOST NS_PER_MS
-
 /* ---- tasks ---- */
 
 /* Ends tasks whose work is committed or need not be. */
@@ -175,14 +168,22 @@ static int64_t nap(struct crawl *c, int64_t now)
     return due <= now ? 0 : due - now;
 }
 
+/* Waits for reports, or until a host is due; returns how many there are. */
+static size_t gather(struct crawl *c, struct report *batch[CRAWL_BATCH])
+{
+    int64_t now = clock_mono();
+    struct turn_wait w =
+        turn_pace_wait(&c->pace, c->out, CRAWL_BATCH, nap(c, now), now);
+
+    return queue_gather(c->reports, (void **)batch, CRAWL_BATCH, w.first,
+                        w.enough, w.more);
+}
+
 static void frontier_turn_once(struct crawl *c)
 {
     struct report *batch[CRAWL_BATCH];
-    int64_t now = clock_mono();
-    size_t enough =
-        c->out / GATHER_PART < CRAWL_BATCH ? c->out / GATHER_PART : CRAWL_BATCH;
-    size_t n = queue_gather(c->reports, (void **)batch, CRAWL_BATCH,
-                            nap(c, now), enough, GATHER_MOST);
+    size_t n = gather(c, batch);
+    int64_t now;
 
     crawl_take_reports(c, batch, n);
     run_tasks(c);
