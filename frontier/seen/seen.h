@@ -28,7 +28,7 @@ enum seen_answer {
 
 /* Both are borrowed and outlive the result. `filter` NULL: the exact set
  * answers everything that the hot cache cannot. `hot_bytes`: of the hot cache,
- * 4 KiB at least. */
+ * 1 MiB at least. */
 MUST_CHECK enum status seen_new(struct seen **out, struct filter *filter,
                                 struct exact_set *exact, uint64_t hot_bytes);
 void seen_free(struct seen *s); /* NULL is fine */

@@ -16,6 +16,7 @@
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "frontier/seen/hot_cache.h"
 #include "frontier/seen/row_digest.h"
 #include "frontier/seen/seen_store_impl.h"
 
@@ -27,9 +28,8 @@
  * knows costs a tenth of one that reads a page of the exact set. */
 #define HOT_AND_FILTER 40
 #define HOT_MOST       (16384 * MIB)
-#define HOT_LEAST      (1 * MIB)
 #define HOT_KEPT       2  /* a part in so many is its own whatever hosts take */
-#define HOT_PER_URL    48 /* octets; a digest has 16, and sets fill unevenly */
+#define HOT_PER_URL    32 /* octets; a digest has 11, and sets fill unevenly */
 #define DELTA_OCTETS   36 /* of a digest in memory until its part is merged */
 #define DELTA_MOST     (64 * MIB) /* replayed at a start: 2 s for each 64 MiB */
 

@@ -10,10 +10,9 @@
 
 #include "tests/unit/storage/scratch.h"
 
-#define ROOM  ((uint64_t)4 << 20)
-#define FEW   ((uint64_t)40) /* no five of them share one of 64 sets */
-#define MANY  ((uint64_t)200000)
-#define LEAST ((uint64_t)64 * sizeof(struct hot_set))
+#define ROOM ((uint64_t)8 << 20)
+#define FEW  ((uint64_t)4000) /* no seven of them share one of 16,384 sets */
+#define MANY ((uint64_t)600000)
 
 static uint64_t known(struct hot_cache *c, uint64_t first, uint64_t last)
 {
@@ -31,12 +30,12 @@ START_TEST(what_fits_is_kept_through_any_change_of_size)
 
     ck_assert_int_eq(hot_cache_init(&c, ROOM), STATUS_OK);
     hot_cache_resize(&c, 0);
-    SAME(hot_cache_memory(&c), LEAST);
+    SAME(hot_cache_memory(&c), HOT_LEAST);
     for (uint64_t i = 1; i <= FEW; i++)
         hot_cache_add(&c, scratch_digest(i));
     for (int round = 0; round < 200; round++) {
         hot_cache_resize(&c, scratch_below(&state, ROOM + ROOM / 4));
-        ck_assert_uint_ge(hot_cache_memory(&c), LEAST);
+        ck_assert_uint_ge(hot_cache_memory(&c), HOT_LEAST);
         ck_assert_uint_le(hot_cache_memory(&c), ROOM);
         SAME(known(&c, 1, FEW), FEW);
         SAME(known(&c, FEW + 1, 2 * FEW), 0);
@@ -47,23 +46,95 @@ END_TEST
 
 START_TEST(a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back)
 {
+    const uint64_t full = ROOM / 4 / sizeof(struct hot_set) * HOT_WAYS;
     struct hot_cache c;
-    uint64_t before;
+    uint64_t before, kept;
 
     ck_assert_int_eq(hot_cache_init(&c, 8 * ROOM), STATUS_OK);
     for (uint64_t i = 1; i <= MANY; i++)
         hot_cache_add(&c, scratch_digest(i));
     SAME(known(&c, 1, MANY) > MANY / 100 * 99, true);
     before = mem_resident();
-    hot_cache_resize(&c, ROOM / 8);
-    SAME(known(&c, 1, MANY), ROOM / 8 / sizeof(struct digest));
+    hot_cache_resize(&c, ROOM / 4);
+    kept = known(&c, 1, MANY);
+    ck_assert_uint_le(kept, full);
+    ck_assert_uint_gt(kept, full / 1000 * 999);
     ck_assert_uint_lt(mem_resident() + 5 * ROOM, before);
     hot_cache_resize(&c, 8 * ROOM); /* what was given back is free */
-    SAME(known(&c, 1, MANY), ROOM / 8 / sizeof(struct digest));
+    SAME(known(&c, 1, MANY), kept);
     for (uint64_t i = 1; i <= MANY; i++)
         if (!hot_cache_has(&c, scratch_digest(i)))
             hot_cache_add(&c, scratch_digest(i));
     SAME(known(&c, 1, MANY) > MANY / 100 * 99, true);
+    hot_cache_fini(&c);
+}
+END_TEST
+
+/* `bit` from the lowest of lo on. */
+static struct digest with_bit(struct digest d, unsigned bit)
+{
+    if (bit < 64)
+        d.lo ^= UINT64_C(1) << bit;
+    else
+        d.hi ^= UINT64_C(1) << (bit - 64);
+    return d;
+}
+
+/* Also once it was moved to another size, where what an entry left out of its
+ * digest comes from the number of its set. */
+START_TEST(digests_that_differ_in_one_of_99_bits_are_told_apart)
+{
+    const uint64_t sizes[] = {HOT_LEAST, ROOM / 3, ROOM, HOT_LEAST + 640};
+    const struct digest d = scratch_digest(1);
+    struct hot_cache c;
+
+    ck_assert_int_eq(hot_cache_init(&c, ROOM), STATUS_OK);
+    hot_cache_add(&c, d);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        hot_cache_resize(&c, sizes[i]);
+        ck_assert(hot_cache_has(&c, d));
+        for (unsigned bit = 64 - 35; bit < 128; bit++)
+            ck_assert_msg(!hot_cache_has(&c, with_bit(d, bit)), "bit %u", bit);
+    }
+    hot_cache_fini(&c);
+}
+END_TEST
+
+START_TEST(a_digest_that_looks_like_a_free_place_is_not_found)
+{
+    const struct digest none = {0, 0}, other = {0, UINT64_MAX};
+    struct hot_cache c;
+
+    ck_assert_int_eq(hot_cache_init(&c, 0), STATUS_OK);
+    ck_assert(!hot_cache_has(&c, none));
+    hot_cache_add(&c, none);
+    hot_cache_add(&c, other);
+    ck_assert(!hot_cache_has(&c, none));
+    ck_assert(!hot_cache_has(&c, other));
+    hot_cache_fini(&c);
+}
+END_TEST
+
+/* All ways of full sets, with each bit that they keep. */
+START_TEST(full_sets_keep_each_of_their_digests_apart)
+{
+    enum { SETS = 50 };
+    struct hot_cache c;
+
+    ck_assert_int_eq(hot_cache_init(&c, 0), STATUS_OK);
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < (uint64_t)SETS * HOT_WAYS; i++) {
+            struct digest d = scratch_digest(i + 1);
+
+            d.lo = d.lo << 6 >> 6 | i % SETS << 58;
+            ck_assert_int_eq(hot_cache_has(&c, d), round > 0);
+            if (round == 0)
+                hot_cache_add(&c, d);
+            ck_assert(hot_cache_has(&c, d));
+            d.lo ^= UINT64_C(1) << 29;
+            ck_assert(!hot_cache_has(&c, d));
+        }
+    }
     hot_cache_fini(&c);
 }
 END_TEST
@@ -77,6 +148,9 @@ Suite *suite_hot_cache(void)
     tcase_add_test(t, what_fits_is_kept_through_any_change_of_size);
     tcase_add_test(
         t, a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back);
+    tcase_add_test(t, digests_that_differ_in_one_of_99_bits_are_told_apart);
+    tcase_add_test(t, a_digest_that_looks_like_a_free_place_is_not_found);
+    tcase_add_test(t, full_sets_keep_each_of_their_digests_apart);
     suite_add_tcase(s, t);
     return s;
 }

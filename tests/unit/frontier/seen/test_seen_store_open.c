@@ -81,7 +81,7 @@ static void admit(struct seen_store *s, uint64_t n)
     SAME(seen_store_admit(s, &d, 1, id), STATUS_OK);
 }
 
-/* A mebibyte at least; then 48 octets a URL, in steps of half as much again;
+/* A mebibyte at least; then 32 octets a URL, in steps of half as much again;
  * with the filter never more than its share. */
 START_TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
 {
@@ -105,8 +105,8 @@ START_TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
         ck_assert_uint_le(hot + seen_store_filter_memory(s),
                           share + share / 16);
     }
-    ck_assert_uint_ge(least, 480 * 2 / 3 - 20);
-    ck_assert_uint_le(most, 480 + 20);
+    ck_assert_uint_ge(least, 320 * 2 / 3 - 20);
+    ck_assert_uint_le(most, 320 + 20);
     ck_assert_uint_gt(seen_hot_memory(s->seen), share * 2 / 3);
     seen_store_close(s);
     scratch_remove(&at);
