@@ -282,7 +282,7 @@ static void take_tally(struct growth *g)
 
     g->now.cpu = clock_cpu();
     g->now.asked = s.finds;
-    g->now.reads = s.page_reads;
+    g->now.reads = s.block_reads;
     g->now.urls = g->c->made;
     read_io(&g->now);
 }

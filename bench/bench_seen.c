@@ -147,7 +147,7 @@ static enum status keys_of(void *ctx, uint64_t first, uint64_t last,
 static void run_ours(const struct digest *stream, size_t n, bool with_filter,
                      uint64_t hot, uint64_t cache, struct result *r)
 {
-    struct exact_set_options eo = {.page_cache_bytes = cache};
+    struct exact_set_options eo = {.block_cache_bytes = cache};
     struct db_options dbo = {.cache_bytes = 16 * MIB};
     struct filter *f = NULL;
     struct exact_set *set = NULL;
@@ -199,9 +199,9 @@ static void run_ours(const struct digest *stream, size_t n, bool with_filter,
     r->cpu = (double)(clock_cpu() - cpu) / 1e9;
     r->fresh = id;
     r->asked = n;
-    r->read = exact_set_stats(set).page_reads;
-    r->pages = (double)(exact_set_stats(set).page_reads +
-                        exact_set_stats(set).page_hits);
+    r->read = exact_set_stats(set).block_reads;
+    r->pages = (double)(exact_set_stats(set).block_reads +
+                        exact_set_stats(set).block_hits);
     sqlite3_finalize(log);
     seen_free(seen);
     filter_free(f);

@@ -44,7 +44,7 @@ static void replay(void *ctx, const struct url_row *row)
 static enum status open_parts(struct reader *r, uint64_t memory)
 {
     struct db_options dbo = {.cache_bytes = memory / 7};
-    struct exact_set_options eo = {.page_cache_bytes = memory / 7 * 2};
+    struct exact_set_options eo = {.block_cache_bytes = memory / 7 * 2};
     struct frontier_store_options so = {.memory_bytes = memory / 7 * 4};
     char *path = reader_path(r, "frontier.db");
     enum status st = db_open(&r->db, path, DB_READ, &dbo);

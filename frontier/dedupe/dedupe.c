@@ -66,7 +66,8 @@ static struct dedupe_shares share_out(uint64_t memory)
 enum status dedupe_start_phase(struct dedupe *d)
 {
     struct exact_set_options o = {.one_run = true,
-                                  .page_cache_bytes = d->shares.pages[d->phase],
+                                  .block_cache_bytes =
+                                      d->shares.pages[d->phase],
                                   .delta_most = d->shares.delta[d->phase] / 2};
     enum status st = exact_set_open(&d->exact, d->db, &o);
 
@@ -78,7 +79,7 @@ enum status dedupe_start_phase(struct dedupe *d)
 static void end_phase(struct dedupe *d)
 {
     if (d->exact != NULL)
-        d->page_reads_before += exact_set_stats(d->exact).page_reads;
+        d->page_reads_before += exact_set_stats(d->exact).block_reads;
     seen_free(d->seen);
     d->seen = NULL;
     exact_set_close(d->exact);
@@ -221,7 +222,7 @@ static enum status build_filter(struct dedupe *d)
 static bool filter_pays(const struct dedupe *d)
 {
     return d->filter == NULL && d->phase == DEDUPE_ON_DISK &&
-           exact_set_stats(d->exact).page_reads >
+           exact_set_stats(d->exact).block_reads >
                PAGES_LEAST + d->count / PAGE_DIGESTS;
 }
 
@@ -380,7 +381,7 @@ struct dedupe_stats dedupe_stats(struct dedupe *d)
         .before = d->before,
         .disk = disk_used(d),
         .page_reads =
-            d->page_reads_before + exact_set_stats(d->exact).page_reads,
+            d->page_reads_before + exact_set_stats(d->exact).block_reads,
         .false_positives = seen_counts(d->seen).false_positives,
         .on_disk = d->phase == DEDUPE_ON_DISK,
     };

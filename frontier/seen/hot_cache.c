@@ -20,7 +20,7 @@
 
 _Static_assert(sizeof(struct hot_set) == 64, "a line of the processor's cache");
 _Static_assert(LEAST >= 1 << (HOT_PLACE_BITS - 16), "places of a set");
-_Static_assert(HOT_WAYS * MORE_BITS <= 32, "more bits than there is room for");
+_Static_assert(HOT_WAYS *MORE_BITS <= 32, "more bits than there is room for");
 
 /* As one way of a set has it. */
 struct entry {
@@ -78,8 +78,7 @@ void hot_cache_fini(struct hot_cache *c)
 /* The digest's bits that set number `number` of `count` and its entry know. */
 static struct digest digest_of(struct entry e, uint32_t number, uint32_t count)
 {
-    uint64_t first =
-        (((uint64_t)number << HOT_PLACE_BITS) + count - 1) / count;
+    uint64_t first = (((uint64_t)number << HOT_PLACE_BITS) + count - 1) / count;
     uint64_t place = first + (uint16_t)(e.place - first);
 
     return (struct digest){.hi = e.hi,

@@ -80,7 +80,7 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
     const struct seen_store_shares share = seen_store_shares(&s->o);
     struct db_options dbo = {.cache_bytes = share.database,
                              .checkpoint_bytes = 16 * MIB};
-    struct exact_set_options eo = {.page_cache_bytes = share.exact,
+    struct exact_set_options eo = {.block_cache_bytes = share.exact,
                                    .delta_most = share.delta / DELTA_OCTETS};
     struct frontier_store_options so = {
         .memory_bytes = seen_store_share(s, 8, 1 * MIB, 2048 * MIB)};

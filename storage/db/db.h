@@ -82,7 +82,7 @@ struct db_kind {
     const char *const *sql;
     const struct db_added *added; /* added since format 1, or NULL */
     /* Tables whose rows name runs of the file beside the database, by columns
-     * part, fences (8 octets a page) and pages (run_pages_pack). NULL ends the
+     * part, fences (4 octets a block) and pages (run_pages_pack). NULL ends the
      * list; NULL: there is no such file. */
     const char *const *runs;
 };

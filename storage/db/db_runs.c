@@ -29,6 +29,7 @@ static enum status claim_row(struct run_file *f, const char *table,
     return st;
 }
 
+/* Four octets of fences for each of the four blocks of a page. */
 static enum status claim_table(struct db *d, const char *table,
                                struct run_file *f)
 {
@@ -37,7 +38,7 @@ static enum status claim_table(struct db *d, const char *table,
     enum status st;
 
     snprintf(sql, sizeof sql,
-             "SELECT part, length(fences) / 8, pages FROM %s"
+             "SELECT part, (length(fences) + 15) / 16, pages FROM %s"
              " WHERE pages IS NOT NULL",
              table);
     st = db_prepare(d, &q, sql);

@@ -2,13 +2,13 @@
 /*
  * run_file.c - the pages of sorted runs, in a file beside the database.
  *
- *   page   0  content, then zeros
- *       4088  XXH3 of the octets before, seeded with the run's stamp plus the
- *             page's place in the run
+ *   block  0  content, then zeros
+ *       1016  XXH3 of the octets before, seeded with the run's stamp plus the
+ *             block's place in the run
  *
  * The file has no header: what it holds, and whose it is, the rows of the
  * database say. SQLite would write a page to its log and to its file, and find
- * it through a b-tree: 4 us of CPU, of which a pread takes 1.2.
+ * it through a b-tree: 4 us of CPU, where a pread of a block takes 0.7.
  *
  * Not mapped into memory: the kernel counts mapped pages as ours, and a read
  * that fails would be a signal.
@@ -211,10 +211,10 @@ static unsigned char *chunk_of(struct run_file *f)
     return f->chunk;
 }
 
-static uint64_t sum_of(const struct run_pages *r, uint32_t page,
+static uint64_t sum_of(const struct run_pages *r, uint32_t block,
                        const unsigned char *octets)
 {
-    return XXH3_64bits_withSeed(octets, RUN_PAGE_ROOM, r->stamp + page);
+    return XXH3_64bits_withSeed(octets, RUN_BLOCK_ROOM, r->stamp + block);
 }
 
 /* How many pages from number `page` on are adjacent, at most a chunk. */
@@ -256,13 +256,14 @@ static enum status write_pages(struct run_file *f, const struct run_pages *r,
     f->dirty = true;
     for (uint32_t page = 0; page < r->count && st == STATUS_OK; page += n) {
         n = adjacent(r, page);
-        for (uint32_t i = 0; i < n; i++) {
-            unsigned char *to = chunk + (size_t)i * RUN_PAGE;
+        for (uint32_t i = 0; i < n * RUN_BLOCKS; i++) {
+            unsigned char *to = chunk + (size_t)i * RUN_BLOCK;
+            uint32_t block = page * RUN_BLOCKS + i;
             size_t some = len < each ? len : each;
 
             memcpy(to, octets, some);
-            memset(to + some, 0, RUN_PAGE_ROOM - some);
-            packed_put(to + RUN_PAGE_ROOM, sum_of(r, page + i, to), 8);
+            memset(to + some, 0, RUN_BLOCK_ROOM - some);
+            packed_put(to + RUN_BLOCK_ROOM, sum_of(r, block, to), 8);
             octets += some;
             len -= some;
         }
@@ -276,7 +277,8 @@ static enum status write_pages(struct run_file *f, const struct run_pages *r,
 enum status run_file_write(struct run_file *f, struct run_pages *out,
                            const unsigned char *octets, size_t len, size_t each)
 {
-    struct run_pages r = {.count = (uint32_t)((len + each - 1) / each)};
+    const size_t page = each * RUN_BLOCKS;
+    struct run_pages r = {.count = (uint32_t)((len + page - 1) / page)};
     enum status st;
 
     if (len == 0) {
@@ -302,12 +304,9 @@ enum status run_file_write(struct run_file *f, struct run_pages *out,
 
 /* ---- reading ---- */
 
-/* Reads `pages` adjacent pages from number `page` of the run on. */
-static enum status read_at(struct run_file *f, const struct run_pages *r,
-                           uint32_t page, uint32_t pages, unsigned char *to)
+static enum status read_at(struct run_file *f, off_t at, size_t len,
+                           unsigned char *to)
 {
-    off_t at = (off_t)r->at[page] * RUN_PAGE;
-    size_t len = (size_t)pages * RUN_PAGE;
     enum status st = f->fd >= 0 ? STATUS_OK : open_there(f);
 
     if (st != STATUS_OK)
@@ -328,18 +327,20 @@ static enum status read_at(struct run_file *f, const struct run_pages *r,
     return STATUS_OK;
 }
 
-static bool is_sound(const struct run_pages *r, uint32_t page,
+static bool is_sound(const struct run_pages *r, uint32_t block,
                      const unsigned char *octets)
 {
-    return packed_get(octets + RUN_PAGE_ROOM, 8) == sum_of(r, page, octets);
+    return packed_get(octets + RUN_BLOCK_ROOM, 8) == sum_of(r, block, octets);
 }
 
 enum status run_file_read(struct run_file *f, const struct run_pages *r,
-                          uint32_t page, unsigned char *to)
+                          uint32_t block, unsigned char *to)
 {
-    enum status st = read_at(f, r, page, 1, to);
+    off_t at = (off_t)r->at[block / RUN_BLOCKS] * RUN_PAGE +
+               (off_t)(block % RUN_BLOCKS) * RUN_BLOCK;
+    enum status st = read_at(f, at, RUN_BLOCK, to);
 
-    return st != STATUS_OK || is_sound(r, page, to) ? st : STATUS_DAMAGED;
+    return st != STATUS_OK || is_sound(r, block, to) ? st : STATUS_DAMAGED;
 }
 
 enum status run_file_read_all(struct run_file *f, const struct run_pages *r,
@@ -352,12 +353,13 @@ enum status run_file_read_all(struct run_file *f, const struct run_pages *r,
         enum status st;
 
         n = adjacent(r, page);
-        st = read_at(f, r, page, n, chunk);
-        for (uint32_t i = 0; i < n; i++, to += each) {
-            const unsigned char *from = chunk + (size_t)i * RUN_PAGE;
+        st = read_at(f, (off_t)r->at[page] * RUN_PAGE, (size_t)n * RUN_PAGE,
+                     chunk);
+        for (uint32_t i = 0; i < n * RUN_BLOCKS; i++, to += each) {
+            const unsigned char *from = chunk + (size_t)i * RUN_BLOCK;
 
-            *failed = page + i;
-            if (st != STATUS_OK || !is_sound(r, page + i, from))
+            *failed = page * RUN_BLOCKS + i;
+            if (st != STATUS_OK || !is_sound(r, *failed, from))
                 return st != STATUS_OK ? st : STATUS_DAMAGED;
             memcpy(to, from, each);
         }

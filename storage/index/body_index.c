@@ -28,7 +28,7 @@ enum status body_index_open(struct body_index **out, struct db *d,
     struct body_index *x = xcalloc(1, sizeof *x);
     const struct exact_set_options o = {.tables = "body",
                                         .rows = {has_row, x},
-                                        .page_cache_bytes = memory,
+                                        .block_cache_bytes = memory,
                                         .delta_most = DELTA_MOST};
     enum status st = exact_set_open(&x->set, d, &o);
 

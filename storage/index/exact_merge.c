@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact_merge.c - moves entries from memory into the sorted pages.
+ * exact_merge.c - moves entries from memory into the sorted blocks.
  *
  * Parts are merged in turn, each once per D new digests, D = an eighth of the
  * set but at least 64k and at most delta_most. Merging everything at once
@@ -34,8 +34,7 @@ static void make_room(struct exact_entries *e, uint64_t entries)
 {
     uint64_t want = entries * ENTRY_SIZE;
 
-    /* No read is past the end if a page is read at the place of its entries. */
-    want += PAGE_CACHE_PAGE;
+    want += RUN_PAGE; /* run_file_read_all() */
     if (want <= e->cap)
         return;
     e->cap = want + want / 4;
@@ -48,10 +47,10 @@ static enum status read_rows(struct exact_set *s, uint32_t part, uint32_t run)
     const struct exact_run *r = &s->parts[part].runs[run];
     enum status st = STATUS_OK;
 
-    for (uint32_t i = 0; i < r->pages && st == STATUS_OK; i++)
-        st = exact_read_page(s, part, run, i,
-                             s->from.at +
-                                 (uint64_t)i * PAGE_ENTRIES * ENTRY_SIZE);
+    for (uint32_t i = 0; i < r->blocks && st == STATUS_OK; i++)
+        st = exact_read_block(s, part, run, i,
+                              s->from.at +
+                                  (uint64_t)i * ROW_ENTRIES * ENTRY_SIZE);
     return st;
 }
 
@@ -59,16 +58,16 @@ static enum status read_rows(struct exact_set *s, uint32_t part, uint32_t run)
 static enum status read_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
-    uint32_t page = 0;
+    uint32_t block = 0;
     enum status st;
 
     make_room(&s->from, r->count);
     s->from.count = r->count;
-    if (r->in.at == NULL)
+    if (exact_in_table(r))
         return read_rows(s, part, run);
-    st = run_file_read_all(s->file, &r->in, (size_t)PAGE_ENTRIES * ENTRY_SIZE,
-                           s->from.at, &page);
-    return st == STATUS_DAMAGED ? exact_bad_page(s, part, run, page) : st;
+    st = run_file_read_all(s->file, &r->in, (size_t)BLOCK_ENTRIES * ENTRY_SIZE,
+                           s->from.at, &block);
+    return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
 }
 
 /* The end of `n` entries. If n is 0, `from` may be NULL, and C does not allow
@@ -142,72 +141,72 @@ static void leave_out(struct exact_set *s)
     s->merged.count = left;
 }
 
-/* Lets go of the run's pages, wherever they are. */
-static enum status drop_pages(struct exact_set *s, uint32_t part, uint32_t run)
+/* Lets go of the run's blocks, wherever they are. */
+static enum status drop_blocks(struct exact_set *s, uint32_t part, uint32_t run)
 {
     struct exact_run *r = &s->parts[part].runs[run];
 
-    if (r->pages == 0)
+    if (r->blocks == 0)
         return STATUS_OK;
     if (r->in.at != NULL) {
         run_file_drop(s->file, &r->in);
         return STATUS_OK;
     }
-    sqlite3_bind_int64(s->drop_pages, 1, exact_page_id(part, run, 0));
-    sqlite3_bind_int64(s->drop_pages, 2,
-                       exact_page_id(part, run, MOST_PAGES - 1));
-    return db_run(s->d, s->drop_pages);
+    sqlite3_bind_int64(s->drop_rows, 1, exact_block_id(part, run, 0));
+    sqlite3_bind_int64(s->drop_rows, 2,
+                       exact_block_id(part, run, MOST_BLOCKS - 1));
+    return db_run(s->d, s->drop_rows);
 }
 
-/* Sets the run's fences, and puts its pages into the cache in place of those
+/* Sets the run's fences, and puts its blocks into the cache in place of those
  * that they replace. */
-static void note_page(struct exact_set *s, uint32_t part, uint32_t run,
-                      uint32_t page)
+static void note_block(struct exact_set *s, uint32_t part, uint32_t run,
+                       uint32_t block)
 {
     struct exact_run *r = &s->parts[part].runs[run];
     const unsigned char *at =
-        s->merged.at + (uint64_t)page * PAGE_ENTRIES * ENTRY_SIZE;
+        s->merged.at + (uint64_t)block * BLOCK_ENTRIES * ENTRY_SIZE;
     unsigned char *cached =
-        page_cache_put_cheap(s->cache, exact_page_id(part, run, page));
+        block_cache_put_cheap(s->cache, exact_block_id(part, run, block));
 
-    r->fences[page] = packed_get(at, 8);
+    r->fences[block] = exact_fence_of(exact_hi(part, at));
     if (cached != NULL)
-        memcpy(cached, at, (size_t)exact_page_entries(r, page) * ENTRY_SIZE);
+        memcpy(cached, at, (size_t)exact_block_entries(r, block) * ENTRY_SIZE);
 }
 
 /* Makes s->merged the run's entries: writes them as a new run into the file. */
-static enum status write_pages(struct exact_set *s, uint32_t part, uint32_t run)
+static enum status write_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
     struct exact_run *r = &s->parts[part].runs[run];
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    st = drop_pages(s, part, run);
+    st = drop_blocks(s, part, run);
     if (st == STATUS_OK)
         st = run_file_write(s->file, &r->in, s->merged.at,
                             (size_t)s->merged.count * ENTRY_SIZE,
-                            (size_t)PAGE_ENTRIES * ENTRY_SIZE);
+                            (size_t)BLOCK_ENTRIES * ENTRY_SIZE);
     if (st != STATUS_OK)
         return st;
     r->count = s->merged.count;
-    r->pages = r->in.count;
-    r->fences = xrealloc(r->fences, r->pages * sizeof *r->fences);
+    r->blocks = (uint32_t)((r->count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES);
+    r->fences = xrealloc(r->fences, r->blocks * sizeof *r->fences);
     s->memory += exact_run_memory(r);
-    for (uint32_t i = 0; i < r->pages; i++)
-        note_page(s, part, run, i);
+    for (uint32_t i = 0; i < r->blocks; i++)
+        note_block(s, part, run, i);
     return STATUS_OK;
 }
 
 static enum status write_part(struct exact_set *s, uint32_t part, uint32_t run)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
-    size_t octets = (size_t)r->pages * 8;
+    size_t octets = (size_t)r->blocks * FENCE_SIZE;
     unsigned char *fences = xmalloc(octets);
     unsigned char *pages = xmalloc(run_pages_packed_most(&r->in));
     enum status st;
 
-    for (uint32_t i = 0; i < r->pages; i++)
-        packed_put(fences + 8 * (size_t)i, r->fences[i], 8);
+    for (uint32_t i = 0; i < r->blocks; i++)
+        packed_put(fences + FENCE_SIZE * (size_t)i, r->fences[i], FENCE_SIZE);
     sqlite3_bind_int64(s->write_part, 1, run * PARTS + part);
     sqlite3_bind_int64(s->write_part, 2, (int64_t)s->parts[part].upto);
     sqlite3_bind_int64(s->write_part, 3, (int64_t)r->count);
@@ -230,7 +229,7 @@ static enum status drop_young(struct exact_set *s, uint32_t part)
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    st = drop_pages(s, part, YOUNG);
+    st = drop_blocks(s, part, YOUNG);
     sqlite3_bind_int64(s->drop_part, 1, YOUNG * PARTS + part);
     if (st == STATUS_OK)
         st = db_run(s->d, s->drop_part);
@@ -249,7 +248,7 @@ static enum status merge_young(struct exact_set *s, uint32_t part)
     if (st == STATUS_OK)
         st = merge_in_order(s, part, t->entries, t->count, &replacing);
     if (st == STATUS_OK)
-        st = write_pages(s, part, YOUNG);
+        st = write_run(s, part, YOUNG);
     return st == STATUS_OK ? write_part(s, part, YOUNG) : st;
 }
 
@@ -263,7 +262,7 @@ static enum status merge_old(struct exact_set *s, uint32_t part)
     struct exact_entries young;
     enum status st = STATUS_OK;
 
-    if (p->runs[YOUNG].pages > 0) {
+    if (p->runs[YOUNG].blocks > 0) {
         st = read_run(s, part, YOUNG);
         if (st == STATUS_OK)
             st = merge_in_order(s, part, at, n, &replacing);
@@ -279,11 +278,11 @@ static enum status merge_old(struct exact_set *s, uint32_t part)
         st = merge_in_order(s, part, at, n, &replacing);
     if (st == STATUS_OK) {
         leave_out(s);
-        st = write_pages(s, part, OLD);
+        st = write_run(s, part, OLD);
     }
     if (st == STATUS_OK)
         st = write_part(s, part, OLD);
-    if (st == STATUS_OK && p->runs[YOUNG].pages > 0) {
+    if (st == STATUS_OK && p->runs[YOUNG].blocks > 0) {
         fault_point("exact-merge-old");
         st = drop_young(s, part);
     }
@@ -303,24 +302,30 @@ static uint64_t young_limit(uint32_t part, uint64_t n, uint64_t d)
                       (768 + (double)spread) / 1024);
 }
 
+static bool is_in_table(const struct exact_part *p)
+{
+    return exact_in_table(&p->runs[OLD]) || exact_in_table(&p->runs[YOUNG]);
+}
+
 /* Entries that replace others go through to the old run, so that no digest is
- * in both. */
+ * in both, and so does what is in a table, to get out of there. */
 static bool is_for_old(const struct exact_part *p, uint32_t part)
 {
     uint64_t n = p->runs[OLD].count, d = p->delta.count;
 
-    return p->delta.replacing > 0 ||
+    return p->delta.replacing > 0 || is_in_table(p) ||
            p->runs[YOUNG].count + d >= young_limit(part, n, d);
 }
 
 static enum status merge_part(struct exact_set *s, uint32_t part, bool old)
 {
     struct exact_part *p = &s->parts[part];
-    bool nothing = p->delta.count == 0 && p->runs[YOUNG].count == 0;
+    bool nothing =
+        p->delta.count == 0 && p->runs[YOUNG].count == 0 && !is_in_table(p);
     enum status st = STATUS_OK;
 
     if (p->runs[OLD].count + p->runs[YOUNG].count + p->delta.count >
-        (uint64_t)MOST_PAGES * PAGE_ENTRIES)
+        (uint64_t)MOST_BLOCKS * BLOCK_ENTRIES)
         return STATUS_LIMIT;
     exact_delta_sort(&p->delta);
     /* While rows are replayed, a part may be ahead of them and stays ahead. */

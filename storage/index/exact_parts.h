@@ -1,5 +1,5 @@
 /*
- * exact_parts.h - the inside of exact_set: entries, parts, pages.
+ * exact_parts.h - the inside of exact_set: entries, parts, blocks.
  *
  * For the exact_*.c files alone.
  *
@@ -9,12 +9,12 @@
  *   entry 20 octets: the 15 low-order octets of the digest (those above are
  *         the part's own), then the id in 5, both big-endian, so that memcmp
  *         orders entries as digest_compare orders digests
- *   page  202 entries, the last of a run fewer: 4,040 octets, a page of the
- *         file of runs (run_file.h). Formats up to 16 had it as a row of
- *         seenpage, and there it stays until the run is merged: run.in.at is
- *         NULL until then. 202 are what fits into a row without an overflow
- *         page.
- *   fence the first 8 octets of a page's first entry
+ *   block 50 entries, the last of a run fewer: 1,000 octets, a block of the
+ *         file of runs (run_file.h). Formats up to 16 had 202 in a row of
+ *         seenpage, without an overflow page, and there they stay until the
+ *         part is merged: run.in.at is NULL until then.
+ *   fence the 32 bits after the part's own of a block's first entry; the rows
+ *         of formats up to 16 have the first 8 octets of the entry
  *   delta entries of a part that are not in its runs yet
  */
 #ifndef URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
@@ -25,39 +25,46 @@
 
 #include "storage/db/packed.h"
 #include "storage/db/run_file.h"
+#include "storage/index/block_cache.h"
 #include "storage/index/exact_set.h"
-#include "storage/index/page_cache.h"
 
-#define PARTS        EXACT_SET_PARTS
-#define PART_SHIFT   54 /* digest.hi >> PART_SHIFT = the part */
-#define KEY_SIZE     15
-#define ID_SIZE      5
-#define ENTRY_SIZE   (KEY_SIZE + ID_SIZE)
-#define PAGE_ENTRIES 202
-/* seenpage.id = part << 20 | run << 19 | page; seenpart.part = run << 10 | part
+#define PARTS         EXACT_SET_PARTS
+#define PART_SHIFT    54 /* digest.hi >> PART_SHIFT = the part */
+#define KEY_SIZE      15
+#define ID_SIZE       5
+#define ENTRY_SIZE    (KEY_SIZE + ID_SIZE)
+#define BLOCK_ENTRIES 50
+#define ROW_ENTRIES   202
+/* seenpage.id = part << 20 | run << 19 | block; seenpart.part = run << 10 |
+ * part
  */
-#define PAGE_BITS  19
-#define MOST_PAGES (UINT32_C(1) << PAGE_BITS)
-#define OLD        0
-#define YOUNG      1
-#define RUNS       2
+#define BLOCK_BITS     19
+#define MOST_BLOCKS    (UINT32_C(1) << BLOCK_BITS)
+#define OLD            0
+#define YOUNG          1
+#define RUNS           2
 
-_Static_assert(PAGE_ENTRIES *ENTRY_SIZE <= RUN_PAGE_ROOM, "page too large");
-_Static_assert(RUN_PAGE <= PAGE_CACHE_PAGE, "page too large");
+#define FENCE_SIZE     4
+#define ROW_FENCE_SIZE 8
+#define MOST_OCTETS    (ROW_ENTRIES * ENTRY_SIZE) /* of a block or row */
+
+_Static_assert(BLOCK_ENTRIES *ENTRY_SIZE <= RUN_BLOCK_ROOM, "block too large");
+_Static_assert(RUN_BLOCK <= BLOCK_CACHE_BLOCK, "block too large");
+_Static_assert(RUN_BLOCK <= MOST_OCTETS, "no room for a block");
 
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
     uint32_t count, cap;
-    uint32_t replacing;  /* of those, may be in the pages with a lower id */
+    uint32_t replacing;  /* of those, may be in the runs with a lower id */
     uint32_t *slots;     /* hash table of index + 1, 0: free */
     uint32_t slot_count; /* a power of two, or 0 */
 };
 
 struct exact_run {
     uint64_t count; /* entries */
-    uint32_t pages;
-    uint64_t *fences;
-    struct run_pages in; /* the file; `at` NULL: the table, or no pages */
+    uint32_t blocks;
+    uint32_t *fences;
+    struct run_pages in; /* the file; `at` NULL: the table, or no blocks */
 };
 
 /* No digest is in both runs; one that is replaced is merged into the old run,
@@ -81,13 +88,14 @@ struct exact_set {
     struct exact_set_rows rows;
     const char *tables; /* "seen": seenpart, seenpage */
     struct exact_part parts[PARTS];
-    struct page_cache *cache;
+    struct block_cache *cache;
     uint64_t delta_most;
-    uint64_t last_id;            /* highest id added */
-    uint64_t count, delta_count; /* entries in all, in memory only */
-    uint64_t memory;             /* octets of deltas and fences */
-    sqlite3_stmt *read_page;     /* of the table */
-    sqlite3_stmt *drop_pages, *write_part, *drop_part;
+    uint64_t last_id;                   /* highest id added */
+    uint64_t count, delta_count;        /* entries in all, in memory only */
+    uint64_t memory;                    /* octets of deltas and fences */
+    sqlite3_stmt *read_row, *drop_rows; /* of the table of pages */
+    sqlite3_stmt *write_part, *drop_part;
+    unsigned char row[MOST_OCTETS]; /* the one read last */
     /* merging (exact_merge.c) */
     uint32_t next_part;
     uint64_t owed; /* parts still to merge, times delta_limit() */
@@ -95,7 +103,7 @@ struct exact_set {
     /* finding: the batch, sorted by part and digest */
     uint32_t *order;
     size_t order_cap;
-    uint64_t finds, page_hits, page_reads;
+    uint64_t finds, block_hits, block_reads;
 };
 
 static inline uint32_t exact_part_of(struct digest d)
@@ -103,9 +111,9 @@ static inline uint32_t exact_part_of(struct digest d)
     return (uint32_t)(d.hi >> PART_SHIFT);
 }
 
-static inline uint64_t exact_fence_of(struct digest d)
+static inline uint32_t exact_fence_of(uint64_t hi)
 {
-    return d.hi << 8 | d.lo >> 56;
+    return (uint32_t)(hi >> (PART_SHIFT - 8 * FENCE_SIZE));
 }
 
 static inline void exact_key(unsigned char key[KEY_SIZE], struct digest d)
@@ -133,40 +141,45 @@ static inline uint64_t exact_id(const unsigned char *entry)
     return packed_get(entry + KEY_SIZE, ID_SIZE);
 }
 
-static inline uint32_t exact_page_id(uint32_t part, uint32_t run, uint32_t page)
+static inline uint32_t exact_block_id(uint32_t part, uint32_t run,
+                                      uint32_t block)
 {
-    return (part * RUNS + run) << PAGE_BITS | page;
+    return (part * RUNS + run) << BLOCK_BITS | block;
 }
 
-/* Entries in page number `page` of a run. */
-static inline uint32_t exact_page_entries(const struct exact_run *r,
-                                          uint32_t page)
+static inline bool exact_in_table(const struct exact_run *r)
 {
-    uint64_t before = (uint64_t)page * PAGE_ENTRIES;
+    return r->blocks > 0 && r->in.at == NULL;
+}
 
-    return r->count - before < PAGE_ENTRIES ? (uint32_t)(r->count - before)
-                                            : PAGE_ENTRIES;
+/* Entries in block number `block` of a run. */
+static inline uint32_t exact_block_entries(const struct exact_run *r,
+                                           uint32_t block)
+{
+    uint32_t each = exact_in_table(r) ? ROW_ENTRIES : BLOCK_ENTRIES;
+    uint64_t before = (uint64_t)block * each;
+
+    return r->count - before < each ? (uint32_t)(r->count - before) : each;
 }
 
 /* The octets of a run's fences and places in memory. */
 static inline uint64_t exact_run_memory(const struct exact_run *r)
 {
-    return r->pages * sizeof *r->fences + r->in.count * sizeof *r->in.at;
+    return r->blocks * sizeof *r->fences + r->in.count * sizeof *r->in.at;
 }
 
-/* Reads a page from the disk; `to` holds PAGE_CACHE_PAGE octets.
- * STATUS_DAMAGED, logged: the page is missing, or not this one. */
-MUST_CHECK enum status exact_read_page(struct exact_set *s, uint32_t part,
-                                       uint32_t run, uint32_t page,
-                                       unsigned char *to);
+/* Reads a block from the disk; `to` holds MOST_OCTETS.
+ * STATUS_DAMAGED, logged: the block is missing, or not this one. */
+MUST_CHECK enum status exact_read_block(struct exact_set *s, uint32_t part,
+                                        uint32_t run, uint32_t block,
+                                        unsigned char *to);
 
-/* Logs that a page cannot be read, and returns STATUS_DAMAGED. */
-enum status exact_bad_page(const struct exact_set *s, uint32_t part,
-                           uint32_t run, uint32_t page);
+/* Logs that a block cannot be read, and returns STATUS_DAMAGED. */
+enum status exact_bad_block(const struct exact_set *s, uint32_t part,
+                            uint32_t run, uint32_t block);
 
-/* The last page whose fence is not above `fence`, or 0. */
-uint32_t exact_page_for(const struct exact_run *r, uint32_t part,
-                        uint64_t fence);
+/* The last block whose fence is not above `fence`, or 0. */
+uint32_t exact_block_for(const struct exact_run *r, uint32_t fence);
 
 /* ---- exact_delta.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact_set.c - opening, adding, walking; exact_find.c finds, exact_merge.c
- * moves entries from memory into pages, exact_parts.h describes their layout.
+ * moves entries from memory into runs, exact_parts.h describes their layout.
  */
 #include "storage/index/exact_set.h"
 
@@ -24,12 +24,23 @@ static enum status bad_part(const struct exact_set *s, uint32_t part)
     return STATUS_DAMAGED;
 }
 
+/* Those of rows begin with the part's last bits and end with lower ones. */
+static uint32_t take_fence(const unsigned char *at, size_t size)
+{
+    return size == FENCE_SIZE ? (uint32_t)packed_get(at, FENCE_SIZE)
+                              : exact_fence_of(packed_get(at, 7));
+}
+
 static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 {
     struct db_row r = db_row(row);
     uint32_t number = (uint32_t)db_row_count(&r, 0, PARTS * RUNS - 1);
     uint64_t upto = db_row_count(&r, 1, DB_ID_MOST);
-    uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_PAGES * PAGE_ENTRIES);
+    uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_BLOCKS * BLOCK_ENTRIES);
+    bool table = sqlite3_column_type(row, 4) == SQLITE_NULL;
+    uint32_t each = table ? ROW_ENTRIES : BLOCK_ENTRIES;
+    size_t size = table ? ROW_FENCE_SIZE : FENCE_SIZE;
+    uint32_t blocks = (uint32_t)((count + each - 1) / each);
     struct bytes fences = db_column(row, 3);
     struct exact_part *p = &s->parts[number % PARTS];
     struct exact_run *run = &p->runs[number / PARTS];
@@ -37,22 +48,20 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 
     if (st != STATUS_OK)
         return st;
-    if (fences.len != (count + PAGE_ENTRIES - 1) / PAGE_ENTRIES * 8)
-        return bad_part(s, number);
-    if (sqlite3_column_type(row, 4) != SQLITE_NULL &&
-        !run_pages_unpack(&run->in, db_column(row, 4),
-                          (uint32_t)(fences.len / 8)))
+    if (fences.len != blocks * size ||
+        (!table && !run_pages_unpack(&run->in, db_column(row, 4),
+                                     (blocks + RUN_BLOCKS - 1) / RUN_BLOCKS)))
         return bad_part(s, number);
     if (upto > p->upto)
         p->upto = upto;
     run->count = count;
-    run->pages = (uint32_t)(fences.len / 8);
-    run->fences = xmalloc(fences.len);
+    run->blocks = blocks;
+    run->fences = xmalloc(blocks * sizeof *run->fences);
     s->memory += exact_run_memory(run);
     s->count += count;
-    for (uint32_t i = 0; i < run->pages; i++)
+    for (uint32_t i = 0; i < run->blocks; i++)
         run->fences[i] =
-            packed_get((const unsigned char *)fences.at + 8 * (size_t)i, 8);
+            take_fence((const unsigned char *)fences.at + i * size, size);
     return STATUS_OK;
 }
 
@@ -94,15 +103,15 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     s->rows = o->rows;
     s->tables = s->of_urls ? "seen" : o->tables;
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
-    st = page_cache_new(&s->cache, o->page_cache_bytes);
+    st = block_cache_new(&s->cache, o->block_cache_bytes);
     if (st == STATUS_OK)
-        st = prepare(s, &s->read_page, "SELECT entries FROM",
+        st = prepare(s, &s->read_row, "SELECT entries FROM",
                      "page WHERE id = ?");
     if (st == STATUS_OK)
         st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
                      "part VALUES(?, ?, ?, ?, ?)");
     if (st == STATUS_OK)
-        st = prepare(s, &s->drop_pages, "DELETE FROM",
+        st = prepare(s, &s->drop_rows, "DELETE FROM",
                      "page WHERE id BETWEEN ? AND ?");
     if (st == STATUS_OK)
         st = prepare(s, &s->drop_part, "DELETE FROM", "part WHERE part = ?");
@@ -130,11 +139,11 @@ void exact_set_close(struct exact_set *s)
         }
         exact_delta_free(&s->parts[i].delta);
     }
-    sqlite3_finalize(s->read_page);
+    sqlite3_finalize(s->read_row);
     sqlite3_finalize(s->write_part);
-    sqlite3_finalize(s->drop_pages);
+    sqlite3_finalize(s->drop_rows);
     sqlite3_finalize(s->drop_part);
-    page_cache_free(s->cache);
+    block_cache_free(s->cache);
     free(s->from.at);
     free(s->merged.at);
     free(s->young.at);
@@ -176,7 +185,7 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
     if (id > s->last_id)
         s->last_id = id;
     if (id <= p->upto)
-        return; /* a replayed row that this part has in its pages */
+        return; /* a replayed row that this part has in its runs */
     exact_key(entry, digest);
     packed_put(entry + KEY_SIZE, id, ID_SIZE);
     s->memory -= exact_delta_memory(&p->delta);
@@ -205,21 +214,23 @@ void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
     exact_set_add(s, digest, id);
 }
 
-/* ---- pages ---- */
+/* ---- blocks ---- */
 
-enum status exact_bad_page(const struct exact_set *s, uint32_t part,
-                           uint32_t run, uint32_t page)
+enum status exact_bad_block(const struct exact_set *s, uint32_t part,
+                            uint32_t run, uint32_t block)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
 
     if (r->in.at == NULL)
-        log_error("exact set is damaged", "table=%spage part=%u run=%u page=%u",
-                  s->tables, part, run, page);
-    else
         log_error("exact set is damaged",
-                  "table=%spart part=%u run=%u page=%u at=%u reason=\"the file "
-                  "of runs has another page there, or none\"",
-                  s->tables, part, run, page, r->in.at[page]);
+                  "table=%spage part=%u run=%u block=%u", s->tables, part, run,
+                  block);
+    else
+        log_error(
+            "exact set is damaged",
+            "table=%spart part=%u run=%u block=%u at=%u reason=\"the file "
+            "of runs has another block there, or none\"",
+            s->tables, part, run, block, r->in.at[block / RUN_BLOCKS]);
     return STATUS_DAMAGED;
 }
 
@@ -229,37 +240,37 @@ static enum status read_row(struct exact_set *s, uint32_t id, size_t want,
 {
     enum status st;
 
-    sqlite3_bind_int64(s->read_page, 1, id);
-    st = db_step(s->d, s->read_page);
+    sqlite3_bind_int64(s->read_row, 1, id);
+    st = db_step(s->d, s->read_row);
     if (st == STATUS_OK) {
-        const void *at = sqlite3_column_blob(s->read_page, 0);
+        const void *at = sqlite3_column_blob(s->read_row, 0);
 
-        if (at != NULL && (size_t)sqlite3_column_bytes(s->read_page, 0) == want)
+        if (at != NULL && (size_t)sqlite3_column_bytes(s->read_row, 0) == want)
             memcpy(to, at, want);
         else
             st = STATUS_DAMAGED;
     }
-    sqlite3_reset(s->read_page);
+    sqlite3_reset(s->read_row);
     return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
 }
 
-enum status exact_read_page(struct exact_set *s, uint32_t part, uint32_t run,
-                            uint32_t page, unsigned char *to)
+enum status exact_read_block(struct exact_set *s, uint32_t part, uint32_t run,
+                             uint32_t block, unsigned char *to)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
     enum status st;
 
     if (r->in.at != NULL)
-        st = run_file_read(s->file, &r->in, page, to);
+        st = run_file_read(s->file, &r->in, block, to);
     else
-        st = read_row(s, exact_page_id(part, run, page),
-                      (size_t)exact_page_entries(r, page) * ENTRY_SIZE, to);
-    return st == STATUS_DAMAGED ? exact_bad_page(s, part, run, page) : st;
+        st = read_row(s, exact_block_id(part, run, block),
+                      (size_t)exact_block_entries(r, block) * ENTRY_SIZE, to);
+    return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
 }
 
 /* ---- walking, counting ---- */
 
-/* How many of the page's `n` entries have a hi below `first`. */
+/* How many of the block's `n` entries have a hi below `first`. */
 static uint32_t entries_before(const unsigned char *at, uint32_t n,
                                uint32_t part, uint64_t first)
 {
@@ -283,28 +294,29 @@ static enum status each_in_run(struct exact_set *s, uint32_t part, uint32_t run,
 {
     const struct exact_part *p = &s->parts[part];
     const struct exact_run *r = &p->runs[run];
-    unsigned char entries[PAGE_CACHE_PAGE];
-    uint32_t page = 0;
+    const uint32_t low = exact_fence_of(first), high = exact_fence_of(last);
+    unsigned char entries[MOST_OCTETS];
+    uint32_t block = 0;
 
     if (part == first >> PART_SHIFT)
-        page = exact_page_for(r, part, first << 8);
-    /* Entries equal to the fence in its 8 octets may begin a page earlier. */
-    while (page > 0 && r->fences[page] >= first << 8)
-        page--;
-    for (; page < r->pages; page++) {
+        block = exact_block_for(r, low);
+    /* Entries that share the fence's bits may begin a block earlier. */
+    while (block > 0 && r->fences[block] >= low)
+        block--;
+    for (; block < r->blocks; block++) {
         const unsigned char *at =
-            page_cache_peek(s->cache, exact_page_id(part, run, page));
+            block_cache_peek(s->cache, exact_block_id(part, run, block));
 
-        if (part == last >> PART_SHIFT && r->fences[page] > (last << 8 | 0xff))
+        if (part == last >> PART_SHIFT && r->fences[block] > high)
             break;
         if (at == NULL) {
-            enum status st = exact_read_page(s, part, run, page, entries);
+            enum status st = exact_read_block(s, part, run, block, entries);
 
             if (st != STATUS_OK)
                 return st;
             at = entries;
         }
-        for (uint32_t n = exact_page_entries(r, page),
+        for (uint32_t n = exact_block_entries(r, block),
                       i = entries_before(at, n, part, first);
              i < n; i++) {
             const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
@@ -360,9 +372,9 @@ struct exact_set_stats exact_set_stats(const struct exact_set *s)
         .delta = s->delta_count,
         .count = s->count,
         .finds = s->finds,
-        .page_hits = s->page_hits,
-        .page_reads = s->page_reads,
-        .memory = sizeof *s + s->memory + page_cache_memory(s->cache) +
+        .block_hits = s->block_hits,
+        .block_reads = s->block_reads,
+        .memory = sizeof *s + s->memory + block_cache_memory(s->cache) +
                   s->from.cap + s->merged.cap + s->young.cap +
                   s->order_cap * sizeof *s->order,
     };

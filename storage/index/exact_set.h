@@ -3,7 +3,7 @@
  * "maybe".
  *
  * Maps a 128-bit digest to the id of its row. There is no random-key B-tree:
- * sorted pages in the file of runs (run_file.h; table seenpart says where) are
+ * sorted blocks in the file of runs (run_file.h; table seenpart says where) are
  * merged in large sorted steps, first into a small run of each part, then into
  * its large one. Newer
  * entries are in memory; after a crash they are restored by
@@ -41,7 +41,7 @@ struct exact_set_options {
     struct exact_set_rows rows; /* a merge into the old runs leaves out the
                                    entries of rows that are gone; a find may
                                    still name them */
-    uint64_t page_cache_bytes;  /* our own page cache, before the system's */
+    uint64_t block_cache_bytes; /* our own cache, before the system's */
     uint64_t delta_most;        /* digests in memory before merging; 0: 500k */
 };
 
@@ -50,11 +50,11 @@ MUST_CHECK enum status exact_set_open(struct exact_set **out, struct db *d,
                                       const struct exact_set_options *o);
 void exact_set_close(struct exact_set *s);
 
-/* Every id up to this one is in the pages; the caller replays later ones with
+/* Every id up to this one is in the runs; the caller replays later ones with
  * exact_set_add after opening. */
 uint64_t exact_set_upto(const struct exact_set *s);
 
-/* Is the row `id` in the pages? Then there is no need to replay it. */
+/* Is the row `id` in the runs? Then there is no need to replay it. */
 bool exact_set_has_row(const struct exact_set *s, struct digest digest,
                        uint64_t id);
 
@@ -66,7 +66,7 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id);
 void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id);
 
 /* ids[i] = the id of digests[i], 0 where it is absent. Sorts inside, so that a
- * page is read once for the whole batch. */
+ * block is read once for the whole batch. */
 MUST_CHECK enum status exact_set_find(struct exact_set *s,
                                       const struct digest *digests, size_t n,
                                       uint64_t *ids);
@@ -96,16 +96,16 @@ MUST_CHECK enum status exact_set_check_upto(const struct exact_set *s,
                                             uint64_t last);
 
 struct exact_set_stats {
-    uint64_t count;      /* digests in the set */
-    uint64_t delta;      /* of them in memory only */
-    uint64_t finds;      /* digests looked up */
-    uint64_t page_hits;  /* pages found in the own cache */
-    uint64_t page_reads; /* pages read from the disk */
-    uint64_t memory;     /* bytes held */
+    uint64_t count;       /* digests in the set */
+    uint64_t delta;       /* of them in memory only */
+    uint64_t finds;       /* digests looked up */
+    uint64_t block_hits;  /* blocks found in the own cache */
+    uint64_t block_reads; /* blocks read from the disk */
+    uint64_t memory;      /* bytes held */
 };
 struct exact_set_stats exact_set_stats(const struct exact_set *s);
 
-/* Checks that pages are in order, fences and counts correct, ids distinct and
+/* Checks that blocks are in order, fences and counts correct, ids distinct and
  * in range. STATUS_DAMAGED with one log line that names the first bad part. */
 MUST_CHECK enum status exact_set_verify(struct exact_set *s);
 /* As exact_set_verify, for a caller that knows the last id from elsewhere than

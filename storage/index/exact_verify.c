@@ -2,7 +2,7 @@
 /*
  * exact_verify.c - checks the exact set on disk.
  *
- * Each page is read from the disk, not from the cache. What is in memory only
+ * Each block is read from the disk, not from the cache. What is in memory only
  * (the delta) has just been replayed from the url rows and is not checked.
  */
 #include <stdio.h>
@@ -22,11 +22,11 @@ struct check {
     uint64_t rows;       /* pages that are in the table */
 };
 
-static enum status bad(uint32_t part, uint32_t run, uint32_t page,
+static enum status bad(uint32_t part, uint32_t run, uint32_t block,
                        const char *why)
 {
-    log_error("exact set is damaged", "part=%u run=%u page=%u reason=\"%s\"",
-              part, run, page, why);
+    log_error("exact set is damaged", "part=%u run=%u block=%u reason=\"%s\"",
+              part, run, block, why);
     return STATUS_DAMAGED;
 }
 
@@ -40,31 +40,31 @@ static bool mark(struct check *c, uint64_t id)
     return fresh;
 }
 
-static enum status check_page(struct check *c, uint32_t part, uint32_t run,
-                              uint32_t page, unsigned char before[KEY_SIZE])
+static enum status check_block(struct check *c, uint32_t part, uint32_t run,
+                               uint32_t block, unsigned char before[KEY_SIZE])
 {
     const struct exact_part *p = &c->s->parts[part];
     const struct exact_run *r = &p->runs[run];
-    uint32_t entries = exact_page_entries(r, page);
-    unsigned char at[PAGE_CACHE_PAGE];
-    enum status st = exact_read_page(c->s, part, run, page, at);
+    uint32_t entries = exact_block_entries(r, block);
+    unsigned char at[MOST_OCTETS];
+    enum status st = exact_read_block(c->s, part, run, block, at);
 
     if (st != STATUS_OK)
         return st;
-    if (packed_get(at, 8) != r->fences[page])
-        return bad(part, run, page, "fence is not the first entry");
+    if (exact_fence_of(exact_hi(part, at)) != r->fences[block])
+        return bad(part, run, block, "fence is not the first entry");
     for (uint32_t i = 0; i < entries; i++) {
         const unsigned char *e = at + (size_t)i * ENTRY_SIZE;
         uint64_t id = exact_id(e);
 
         if (exact_part_of(exact_digest(part, e)) != part)
-            return bad(part, run, page, "entry of another part");
-        if ((page > 0 || i > 0) && memcmp(before, e, KEY_SIZE) >= 0)
-            return bad(part, run, page, "entries out of order");
+            return bad(part, run, block, "entry of another part");
+        if ((block > 0 || i > 0) && memcmp(before, e, KEY_SIZE) >= 0)
+            return bad(part, run, block, "entries out of order");
         if (id == 0 || id > p->upto || id > c->last_id)
-            return bad(part, run, page, "id out of range");
+            return bad(part, run, block, "id out of range");
         if (!mark(c, id))
-            return bad(part, run, page, "id stands twice");
+            return bad(part, run, block, "id stands twice");
         memcpy(before, e, KEY_SIZE);
     }
     return STATUS_OK;
@@ -76,9 +76,9 @@ static enum status check_run(struct check *c, uint32_t part, uint32_t run)
     unsigned char before[KEY_SIZE];
     enum status st = STATUS_OK;
 
-    for (uint32_t page = 0; st == STATUS_OK && page < r->pages; page++)
-        st = check_page(c, part, run, page, before);
-    c->rows += r->in.at == NULL ? r->pages : 0;
+    for (uint32_t block = 0; st == STATUS_OK && block < r->blocks; block++)
+        st = check_block(c, part, run, block, before);
+    c->rows += exact_in_table(r) ? r->blocks : 0;
     return st;
 }
 
@@ -117,7 +117,7 @@ static enum status mark_replaced(struct check *c)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-/* Ids up to the least `upto` are in the pages of one part or another. Bodies
+/* Ids up to the least `upto` are in the runs of one part or another. Bodies
  * are different, since not every fetch has a new one: page_store_verify_bodies
  * checks them. */
 static enum status check_complete(const struct check *c)

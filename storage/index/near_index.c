@@ -98,7 +98,7 @@ enum status near_index_open(struct near_index **out, struct db *d,
     const struct exact_set_options o = {.tables = "near",
                                         .rows = {has_row, x},
                                         .one_run = true,
-                                        .page_cache_bytes = PAGE_CACHE,
+                                        .block_cache_bytes = PAGE_CACHE,
                                         .delta_most =
                                             delta < DELTA_LEAST  ? DELTA_LEAST
                                             : delta > DELTA_MOST ? DELTA_MOST

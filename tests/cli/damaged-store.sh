@@ -100,7 +100,7 @@ done
 fresh
 random_octets d/frontier.runs 4000 8192
 exits 6 "$URLWEIR" verify d
-grep -q "the file of runs has another page there" out err ||
+grep -q "the file of runs has another block there" out err ||
     fail "runs overwritten: $(cat out err)"
 
 # What --repair can mend: the store is sound, the manifest disagrees, or the

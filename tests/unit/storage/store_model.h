@@ -41,7 +41,7 @@ struct model {
 
 static const struct frontier_store_options model_frontier_options = {
     .flush_least = 128, .merge_rows = 1, .sweep_least = 512};
-static const struct exact_set_options model_set_options = {.page_cache_bytes =
+static const struct exact_set_options model_set_options = {.block_cache_bytes =
                                                                1 << 20,
                                                            .delta_most = 1024};
 static const struct db_options model_db_options = {.checkpoint_bytes = 128

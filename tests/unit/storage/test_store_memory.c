@@ -8,9 +8,9 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "storage/index/block_cache.h"
 #include "storage/index/done_bits.h"
 #include "storage/index/exact_set.h"
-#include "storage/index/page_cache.h"
 #include "storage/index/queue_delta.h"
 #include "storage/index/queue_names.h"
 #include "storage/rows/drops.h"
@@ -129,7 +129,7 @@ END_TEST
  * least it may have: 64, for which it does not ask the allocator. */
 START_TEST(digests_in_memory_and_in_pages)
 {
-    static const struct exact_set_options o = {.page_cache_bytes = 1,
+    static const struct exact_set_options o = {.block_cache_bytes = 1,
                                                .delta_most = MANY};
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -151,7 +151,7 @@ START_TEST(digests_in_memory_and_in_pages)
         SAME(exact_set_find(s, &digest, 1, &found), STATUS_OK);
         SAME(found, id);
     }
-    expect_told(exact_set_stats(s).memory - 64 * PAGE_CACHE_PAGE,
+    expect_told(exact_set_stats(s).memory - 64 * BLOCK_CACHE_BLOCK,
                 allocated() - db_memory(d) - before);
     exact_set_close(s);
     db_close(d);

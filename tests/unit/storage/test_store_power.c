@@ -251,7 +251,7 @@ START_TEST(pages_of_an_older_store_move_to_the_file_with_the_merges)
     ck_assert_int_eq(db_commit(m.d), STATUS_OK);
     model_compare(&m);
     SAME(db_number(m.d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
-    ck_assert_int_lt(rows * 10, before); /* parts with nothing new */
+    SAME(rows, 0); /* parts with nothing new too */
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);

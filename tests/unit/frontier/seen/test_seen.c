@@ -28,7 +28,7 @@ static void parts_init(struct parts *p, double fpr)
     const struct filter_options fo = {.kind = "bloom",
                                       .expect = UNIVERSE / 2,
                                       .fpr = fpr};
-    const struct exact_set_options eo = {.page_cache_bytes = 1 << 20,
+    const struct exact_set_options eo = {.block_cache_bytes = 1 << 20,
                                          .delta_most = 2000};
 
     memset(p, 0, sizeof *p);

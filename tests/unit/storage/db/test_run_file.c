@@ -6,7 +6,8 @@
 
 #include "tests/unit/storage/scratch.h"
 
-#define EACH 4040 /* octets of a page, fewer than it has room for */
+#define EACH 1000 /* octets of a block, fewer than it has room for */
+#define PAGE ((size_t)RUN_BLOCKS * EACH)
 
 struct written {
     struct run_pages in;
@@ -28,17 +29,17 @@ static struct written write_run(struct run_file *f, uint64_t *random,
 
 static void expect_run(struct run_file *f, const struct written *w)
 {
-    unsigned char *all = malloc(w->len + RUN_PAGE), page[RUN_PAGE];
+    unsigned char *all = malloc(w->len + RUN_PAGE), block[RUN_BLOCK];
     uint32_t at = 0;
 
     ck_assert_ptr_nonnull(all);
     ck_assert_int_eq(run_file_read_all(f, &w->in, EACH, all, &at), STATUS_OK);
     ck_assert_mem_eq(all, w->octets, w->len);
-    for (uint32_t i = 0; i < w->in.count; i++) {
+    for (uint32_t i = 0; i * (size_t)EACH < w->len; i++) {
         size_t from = (size_t)i * EACH;
 
-        ck_assert_int_eq(run_file_read(f, &w->in, i, page), STATUS_OK);
-        ck_assert_mem_eq(page, w->octets + from,
+        ck_assert_int_eq(run_file_read(f, &w->in, i, block), STATUS_OK);
+        ck_assert_mem_eq(block, w->octets + from,
                          w->len - from < EACH ? w->len - from : EACH);
     }
     free(all);
@@ -77,18 +78,18 @@ START_TEST(runs_are_read_back_by_this_process_and_by_another)
 }
 END_TEST
 
-START_TEST(the_page_of_another_run_is_never_taken_for_this_ones)
+START_TEST(the_block_of_another_run_is_never_taken_for_this_ones)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
-    unsigned char page[RUN_PAGE];
+    unsigned char block[RUN_BLOCK];
     uint64_t random = 3;
     struct written a, b;
 
     run_file_claimed(f);
-    a = write_run(f, &random, 3 * EACH);
-    b = write_run(f, &random, 3 * EACH);
-    for (uint32_t i = 0; i < 3; i++) {
+    a = write_run(f, &random, 3 * PAGE);
+    b = write_run(f, &random, 3 * PAGE);
+    for (uint32_t i = 0; i < 3 * RUN_BLOCKS; i++) {
         struct run_pages other = {.stamp = a.in.stamp,
                                   .count = 3,
                                   .at = b.in.at};
@@ -96,9 +97,10 @@ START_TEST(the_page_of_another_run_is_never_taken_for_this_ones)
                                   .count = 2,
                                   .at = a.in.at + 1};
 
-        ck_assert_int_eq(run_file_read(f, &other, i, page), STATUS_DAMAGED);
-        if (i < 2)
-            ck_assert_int_eq(run_file_read(f, &moved, i, page), STATUS_DAMAGED);
+        ck_assert_int_eq(run_file_read(f, &other, i, block), STATUS_DAMAGED);
+        if (i < 2 * RUN_BLOCKS)
+            ck_assert_int_eq(run_file_read(f, &moved, i, block),
+                             STATUS_DAMAGED);
     }
     free_run(&a);
     free_run(&b);
@@ -112,14 +114,14 @@ START_TEST(damage_is_told_wherever_it_is)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
-    unsigned char page[RUN_PAGE], all[4 * RUN_PAGE];
+    unsigned char page[RUN_PAGE], all[4 * RUN_PAGE], block[RUN_BLOCK];
     uint64_t random = 3;
     uint32_t at = 0;
     struct written w;
     int fd;
 
     run_file_claimed(f);
-    w = write_run(f, &random, 2 * EACH);
+    w = write_run(f, &random, 2 * PAGE);
     fd = open(dir.db, O_RDWR);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pread(fd, page, RUN_PAGE, RUN_PAGE), RUN_PAGE);
@@ -127,20 +129,23 @@ START_TEST(damage_is_told_wherever_it_is)
         unsigned char changed = page[i] ^ (unsigned char)(1 << i % 8);
 
         SAME(pwrite(fd, &changed, 1, RUN_PAGE + i), 1);
-        SAME(run_file_read(f, &w.in, 1, all), STATUS_DAMAGED);
+        for (uint32_t k = 0; k < 2 * RUN_BLOCKS; k++)
+            SAME(run_file_read(f, &w.in, k, block),
+                 k == RUN_BLOCKS + i / RUN_BLOCK ? STATUS_DAMAGED : STATUS_OK);
         SAME(run_file_read_all(f, &w.in, EACH, all, &at), STATUS_DAMAGED);
-        SAME(at, 1);
+        SAME(at, RUN_BLOCKS + i / RUN_BLOCK);
         SAME(pwrite(fd, &page[i], 1, RUN_PAGE + i), 1);
     }
     expect_run(f, &w);
     ck_assert_int_eq(ftruncate(fd, 2 * RUN_PAGE - 1), 0);
-    ck_assert_int_eq(run_file_read(f, &w.in, 1, all), STATUS_DAMAGED);
-    ck_assert_int_eq(run_file_read(f, &w.in, 0, all), STATUS_OK);
+    ck_assert_int_eq(run_file_read(f, &w.in, 2 * RUN_BLOCKS - 1, block),
+                     STATUS_DAMAGED);
+    ck_assert_int_eq(run_file_read(f, &w.in, 0, block), STATUS_OK);
     close(fd);
     run_file_free(f);
     unlink(dir.db);
     f = run_file_new(dir.db, false);
-    ck_assert_int_eq(run_file_read(f, &w.in, 0, all), STATUS_DAMAGED);
+    ck_assert_int_eq(run_file_read(f, &w.in, 0, block), STATUS_DAMAGED);
     run_file_free(f);
     free_run(&w);
     scratch_remove(&dir);
@@ -155,7 +160,7 @@ START_TEST(claims_find_a_page_named_twice_and_a_file_cut_short)
     struct written a;
 
     run_file_claimed(f);
-    a = write_run(f, &random, 5 * EACH);
+    a = write_run(f, &random, 5 * PAGE);
     run_file_free(f);
     f = run_file_new(dir.db, true);
     ck_assert_int_eq(run_file_measure(f), STATUS_OK);
@@ -195,7 +200,7 @@ START_TEST(a_failure_to_write_or_sync_is_final)
     f = run_file_new(dir.other, true);
     run_file_claimed(f);
     scratch_limit_files(3 * RUN_PAGE);
-    w = write_run(f, &random, 3 * EACH);
+    w = write_run(f, &random, 3 * PAGE);
     ck_assert_int_eq(run_file_write(f, &in, octets, 9, EACH), STATUS_FULL);
     ck_assert_int_eq(run_file_failed(f), STATUS_FULL);
     free_run(&w);
@@ -275,7 +280,7 @@ Suite *suite_run_file(void)
     TCase *t = tcase_create("run_file");
 
     tcase_add_test(t, runs_are_read_back_by_this_process_and_by_another);
-    tcase_add_test(t, the_page_of_another_run_is_never_taken_for_this_ones);
+    tcase_add_test(t, the_block_of_another_run_is_never_taken_for_this_ones);
     tcase_add_test(t, damage_is_told_wherever_it_is);
     tcase_add_test(t, claims_find_a_page_named_twice_and_a_file_cut_short);
     tcase_add_test(t, a_failure_to_write_or_sync_is_final);

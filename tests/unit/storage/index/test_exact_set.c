@@ -9,7 +9,7 @@
 #include "tests/unit/storage/old_pages.h"
 
 static const struct exact_set_options options = {
-    .page_cache_bytes = 256 << 10,
+    .block_cache_bytes = 256 << 10,
     .delta_most = 2000,
 };
 
@@ -329,8 +329,8 @@ START_TEST(each_gives_a_range_of_digests_once)
 }
 END_TEST
 
-/* Digests that agree in all octets of a fence must still be told apart, also if
- * they fall on both sides of a page boundary. */
+/* Digests that agree in all bits of a fence must still be told apart, also if
+ * they fall on both sides of a block's boundary. */
 START_TEST(tells_apart_digests_that_share_a_fence)
 {
     enum { N = 1000 };
@@ -355,6 +355,79 @@ START_TEST(tells_apart_digests_that_share_a_fence)
     ck_assert_int_eq(exact_set_find(s, digests, N + 1, ids), STATUS_OK);
     for (uint64_t i = 0; i <= N; i++)
         SAME(ids[i], i < N ? i + 1 : 0);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* All of one part, in three heaps, so that a guess of a block by proportion is
+ * off by dozens, in either direction. */
+START_TEST(finds_digests_that_lie_in_heaps)
+{
+    enum { N = 9000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    static struct digest digests[2 * N];
+    static uint64_t ids[2 * N];
+
+    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    for (uint64_t i = 0; i < 2 * N; i++) {
+        digests[i] = scratch_digest(i);
+        digests[i].hi = UINT64_C(7) << 54 | i % 3 << 52 | digests[i].hi >> 20;
+        if (i < N) {
+            add_row(d, i + 1);
+            exact_set_add(s, digests[i], i + 1);
+        }
+    }
+    ck_assert_int_eq(exact_set_step(s, 100000), STATUS_OK);
+    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_assert_uint_eq(exact_set_stats(s).delta, 0);
+    ck_assert_int_eq(exact_set_find(s, digests, 2 * N, ids), STATUS_OK);
+    for (uint64_t i = 0; i < 2 * N; i++)
+        SAME(ids[i], i < N ? i + 1 : 0);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    exact_set_close(s);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
+/* Parts of two rows each, some with a young run. */
+START_TEST(runs_that_older_formats_wrote_are_found_and_move_to_the_file)
+{
+    enum { N = 230000, MORE = 10000 };
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+    int64_t rows = 0, young = 0;
+    uint64_t all = 0;
+
+    for (uint64_t last = 0; last < N; last += 2000)
+        add_range(d, s, last + 1, last + 2000);
+    exact_set_close(s);
+    SAME(db_number(d, "SELECT count(*) FROM seenpart WHERE part >= 1024",
+                   &young),
+         STATUS_OK);
+    ck_assert_int_gt(young, 100);
+    db_close(d);
+    old_pages_make(dir.db, "seen");
+    d = scratch_open(dir.db, DB_WRITE);
+    SAME(db_number(d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
+    ck_assert_int_gt(rows, 1500);
+    s = open_set(d);
+    replay(s, N);
+    check_all(s, N);
+    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
+                     STATUS_OK);
+    SAME(all, N);
+    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    add_range(d, s, N + 1, N + MORE); /* each part has had its turn */
+    SAME(db_number(d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
+    SAME(rows, 0);
+    check_all(s, N + MORE);
     ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
     exact_set_close(s);
     db_close(d);
@@ -390,7 +463,7 @@ START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
     enum { N = 20000 };
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
-    const struct exact_set_options o = {.page_cache_bytes = 32 << 20,
+    const struct exact_set_options o = {.block_cache_bytes = 32 << 20,
                                         .delta_most = 2000};
     struct exact_set *s = NULL;
     uint64_t reads;
@@ -399,10 +472,10 @@ START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
     for (uint64_t last = 0; last < N; last += 1000)
         add_range(d, s, last + 1, last + 1000);
     check_all(s, N);
-    reads = exact_set_stats(s).page_reads;
+    reads = exact_set_stats(s).block_reads;
     ck_assert_uint_le(reads, 1024);
     check_all(s, N);
-    ck_assert_uint_eq(exact_set_stats(s).page_reads, reads);
+    ck_assert_uint_eq(exact_set_stats(s).block_reads, reads);
     ck_assert_uint_ge(exact_set_stats(s).memory, 1 << 20);
     exact_set_close(s);
     db_close(d);
@@ -580,7 +653,7 @@ START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
     struct thinned t = {.from = 1};
     const struct exact_set_options o = {.tables = "body",
                                         .rows = {has_row, &t},
-                                        .page_cache_bytes = 256 << 10};
+                                        .block_cache_bytes = 256 << 10};
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
     struct exact_set *s = NULL;
@@ -637,6 +710,9 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, each_gives_a_range_of_digests_once);
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);
     tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
+    tcase_add_test(t, finds_digests_that_lie_in_heaps);
+    tcase_add_test(
+        t, runs_that_older_formats_wrote_are_found_and_move_to_the_file);
     tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
     tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
     tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);

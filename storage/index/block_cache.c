@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_cache.c - the exact set's own cache of its pages, before SQLite's.
+ * block_cache.c - the exact set's own cache of its blocks, before SQLite's.
  *
- * A set holds the names and slots of its pages in order of rank, so promotion
- * swaps eight bytes and never a page. Slots are assigned as pages come in.
+ * A set holds the names and slots of its blocks in order of rank, so promotion
+ * swaps eight bytes and never a block. Slots are assigned as blocks come in.
  */
-#include "storage/index/page_cache.h"
+#include "storage/index/block_cache.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
 #define WAYS       8
-#define ENTER      5 /* the rank at which a new page enters its set */
+#define ENTER      5 /* the rank at which a new block enters its set */
 #define FREE       UINT32_MAX
 
 #define LEAST_SETS 8
@@ -22,29 +22,29 @@ struct set { /* one line of the processor's cache */
     uint32_t slot[WAYS];
 };
 
-struct page_cache {
+struct block_cache {
     struct set *sets;
     uint32_t set_count;
     uint32_t used; /* slots given out */
-    unsigned char *pages;
-    uint64_t pages_size;
+    unsigned char *blocks;
+    uint64_t size;
 };
 
-enum status page_cache_new(struct page_cache **out, uint64_t bytes)
+enum status block_cache_new(struct block_cache **out, uint64_t bytes)
 {
-    struct page_cache *c = xcalloc(1, sizeof *c);
-    uint64_t sets = bytes / (WAYS * (PAGE_CACHE_PAGE + 8));
+    struct block_cache *c = xcalloc(1, sizeof *c);
+    uint64_t sets = bytes / (WAYS * (BLOCK_CACHE_BLOCK + 8));
 
     if (sets < LEAST_SETS)
         sets = LEAST_SETS;
     if (sets > UINT32_MAX / WAYS)
         sets = UINT32_MAX / WAYS;
     c->set_count = (uint32_t)sets;
-    c->pages_size = sets * WAYS * PAGE_CACHE_PAGE;
+    c->size = sets * WAYS * BLOCK_CACHE_BLOCK;
     c->sets = try_pages(sets * sizeof *c->sets, NULL);
-    c->pages = try_pages(c->pages_size, NULL);
-    if (c->sets == NULL || c->pages == NULL) {
-        page_cache_free(c);
+    c->blocks = try_pages(c->size, NULL);
+    if (c->sets == NULL || c->blocks == NULL) {
+        block_cache_free(c);
         return STATUS_NOMEM;
     }
     for (uint32_t i = 0; i < c->set_count; i++) {
@@ -55,25 +55,25 @@ enum status page_cache_new(struct page_cache **out, uint64_t bytes)
     return STATUS_OK;
 }
 
-void page_cache_free(struct page_cache *c)
+void block_cache_free(struct block_cache *c)
 {
     if (c == NULL)
         return;
-    mem_free_pages(c->pages, c->pages_size);
+    mem_free_pages(c->blocks, c->size);
     mem_free_pages(c->sets, (uint64_t)c->set_count * sizeof *c->sets);
     free(c);
 }
 
-static struct set *set_of(const struct page_cache *c, uint32_t id)
+static struct set *set_of(const struct block_cache *c, uint32_t id)
 {
     uint64_t mixed = (id * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 
     return &c->sets[mixed * c->set_count >> 32];
 }
 
-static unsigned char *page_of(const struct page_cache *c, uint32_t slot)
+static unsigned char *block_of(const struct block_cache *c, uint32_t slot)
 {
-    return c->pages + (uint64_t)slot * PAGE_CACHE_PAGE;
+    return c->blocks + (uint64_t)slot * BLOCK_CACHE_BLOCK;
 }
 
 static void swap(struct set *s, int a, int b)
@@ -95,7 +95,7 @@ static int way_of(const struct set *s, uint32_t id)
     return -1;
 }
 
-const unsigned char *page_cache_get(struct page_cache *c, uint32_t id)
+const unsigned char *block_cache_get(struct block_cache *c, uint32_t id)
 {
     struct set *s = set_of(c, id);
     int k = way_of(s, id);
@@ -104,53 +104,53 @@ const unsigned char *page_cache_get(struct page_cache *c, uint32_t id)
         return NULL;
     if (k > 0)
         swap(s, k, k - 1);
-    return page_of(c, s->slot[k > 0 ? k - 1 : 0]);
+    return block_of(c, s->slot[k > 0 ? k - 1 : 0]);
 }
 
-const unsigned char *page_cache_peek(const struct page_cache *c, uint32_t id)
+const unsigned char *block_cache_peek(const struct block_cache *c, uint32_t id)
 {
     const struct set *s = set_of(c, id);
     int k = way_of(s, id);
 
-    return k >= 0 ? page_of(c, s->slot[k]) : NULL;
+    return k >= 0 ? block_of(c, s->slot[k]) : NULL;
 }
 
-void page_cache_prefetch(const struct page_cache *c, uint32_t id)
+void block_cache_prefetch(const struct block_cache *c, uint32_t id)
 {
     __builtin_prefetch(set_of(c, id));
 }
 
-unsigned char *page_cache_put_cheap(struct page_cache *c, uint32_t id)
+unsigned char *block_cache_put_cheap(struct block_cache *c, uint32_t id)
 {
     struct set *s = set_of(c, id);
     int k = way_of(s, id);
 
     if (k >= 0)
-        return page_of(c, s->slot[k]);
+        return block_of(c, s->slot[k]);
     k = way_of(s, FREE);
     if (k < 0)
         return NULL;
     s->id[k] = id;
     s->slot[k] = c->used++;
-    return page_of(c, s->slot[k]);
+    return block_of(c, s->slot[k]);
 }
 
-unsigned char *page_cache_put(struct page_cache *c, uint32_t id)
+unsigned char *block_cache_put(struct block_cache *c, uint32_t id)
 {
-    unsigned char *page = page_cache_put_cheap(c, id);
+    unsigned char *block = block_cache_put_cheap(c, id);
     struct set *s;
 
-    if (page != NULL)
-        return page;
+    if (block != NULL)
+        return block;
     s = set_of(c, id);
     s->id[WAYS - 1] = id;
     for (int k = WAYS - 1; k > ENTER; k--)
         swap(s, k, k - 1);
-    return page_of(c, s->slot[ENTER]);
+    return block_of(c, s->slot[ENTER]);
 }
 
-uint64_t page_cache_memory(const struct page_cache *c)
+uint64_t block_cache_memory(const struct block_cache *c)
 {
     return (uint64_t)c->set_count * sizeof *c->sets +
-           (uint64_t)c->used * PAGE_CACHE_PAGE;
+           (uint64_t)c->used * BLOCK_CACHE_BLOCK;
 }
