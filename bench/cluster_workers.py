@@ -13,7 +13,8 @@ of each other crawl four webs, which are as large together.
 CPU is that of the processes, user and system, as the kernel counts it, a page; each
 kind of crawl has three turns (TURNS), one after the other, and the least counts, as
 other programs only add to it. Calls are those of scripts that the server counted, a
-page. One server without replicas: WAIT costs no CPU worth counting.
+page. Instructions are those in user space, thousands a page, which do not depend on
+caches and on other programs; `-` where the machine does not count them. One server without replicas: WAIT costs no CPU worth counting.
 """
 
 import contextlib
@@ -26,9 +27,10 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, TOP + "/tests/support")
+sys.path[:0] = [TOP + "/tests/support", TOP + "/bench/support"]
 sys.dont_write_bytecode = True
 
+from instructions import Instructions  # noqa: E402
 from redis_servers import Closing, Failure, Single, end_with_us, wait_for  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
@@ -82,28 +84,36 @@ def calls(server):
     return int(re.search(r"cmdstat_evalsha:calls=(\d+)", stats)[1])
 
 
+class Cost:
+    """Of one turn, a page."""
+
+    def __init__(self, pages, began, cpu, count, calls=0, server_cpu=0, server_count=None):
+        self.cpu, self.calls, self.server_cpu = cpu / pages, calls / pages, server_cpu / pages
+        self.rate = pages / (time.monotonic() - began)
+        self.count, self.server_count = (n and n / pages / 1000 for n in (count, server_count))
+
+
 def alone(sites, where):
-    began = time.monotonic()
+    began, count = time.monotonic(), Instructions()
     programs = [Program(["crawl", site.seed, *CRAWL], f"{where}/a{n}", 64 // len(sites))
                 for n, site in enumerate(sites)]
     cpu = sum(p.end() for p in programs)
-    pages = sum(site.pages for site in sites)
-    return cpu / pages, 0, 0, pages / (time.monotonic() - began)
+    return Cost(sum(site.pages for site in sites), began, cpu, count.end())
 
 
 def together(site, where, count):
     with contextlib.closing(Closing(Single(where + "/redis"))) as c:
         server = c.it.servers[0]
         url, began = c.it.url() + "/bench", time.monotonic()
+        of_workers, of_server = Instructions(), Instructions(server.process.pid)
         workers = [Program(["crawl", "--cluster", url, site.seed, *CRAWL],
                            where + "/w0", 64 // count)]
         for n in range(1, count):
             wait_for(lambda: server.ask("HGET", "{bench}", "state") == b"begun", "a crawl")
             workers.append(Program(["join", url], f"{where}/w{n}", 64 // count))
         cpu = sum(w.end() for w in workers)
-        seconds = time.monotonic() - began
-        return (cpu / site.pages, calls(server) / site.pages,
-                server_cpu(server) / site.pages, site.pages / seconds)
+        return Cost(site.pages, began, cpu, of_workers.end(), calls(server),
+                    server_cpu(server), of_server.end())
 
 
 def main():
@@ -127,13 +137,25 @@ def main():
             turn(f"{WORKERS} workers", together, one[0], WORKERS)
             turn(f"{WORKERS} alone, a web each", alone, ones)
             turn(f"{WORKERS} workers, web x {WORKERS}", together, large[0], WORKERS)
+    print_table(rows)
+
+
+def print_table(rows):
+    def least(name, field):
+        return min((getattr(r, field) or 0) for r in rows[name])
+
+    def counted(name, field):
+        return f"{least(name, field):.0f}" if least(name, field) else "-"
+
     print(f"{PAGES} pages              worker us a page   of alone   of 1 worker   "
-          "calls a page   server us a page   pages/s")
-    base, single = (min(r[0] for r in rows[name]) for name in ("alone", "1 worker"))
+          "calls a page   server us a page   instructions (k): worker   server   pages/s")
+    base, single = least("alone", "cpu"), least("1 worker", "cpu")
     for name, out in rows.items():
-        cpu, asked, server, _ = (min(r[i] for r in out) for i in range(4))
-        print(f"  {name:22}{cpu:14.0f}{cpu / base:11.2f}{cpu / single:14.2f}{asked:15.1f}"
-              f"{server:19.0f}{max(r[3] for r in out):10.0f}")
+        cpu = least(name, "cpu")
+        print(f"  {name:22}{cpu:14.0f}{cpu / base:11.2f}{cpu / single:14.2f}"
+              f"{least(name, 'calls'):15.1f}{least(name, 'server_cpu'):19.0f}"
+              f"{counted(name, 'count'):>27}{counted(name, 'server_count'):>9}"
+              f"{max(r.rate for r in out):10.0f}")
 
 
 main()

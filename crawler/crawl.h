@@ -96,7 +96,8 @@ struct crawl_standstill {
  * except `frontier`. */
 struct crawl_stats {
     struct engine_stats engine;
-    struct engine_memory memory;             /* held by the engine */
+    struct engine_memory memory;             /* held by the engine a second ago
+                                                at most */
     uint64_t active;                         /* transfers in flight */
     uint64_t requests;                       /* of this run */
     uint64_t wire_bytes;                     /* received in this run */

@@ -55,6 +55,7 @@ struct crawl {
     /* frontier thread */
     int64_t started, published, disk_checked, checkpointed;
     int64_t engine_at;              /* when its stats were taken; 0: not yet */
+    struct engine_memory memory;    /* then */
     uint64_t engine_queued;         /* URLs that were queued then */
     struct frontier_stats frontier; /* as of then */
     struct engine_stats counted;    /* for the rates, as of `rated_at` */

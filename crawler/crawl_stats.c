@@ -71,6 +71,7 @@ static void update_engine(struct crawl *c, int64_t now, uint64_t queued)
         now - c->engine_at < ENGINE_INTERVAL)
         return;
     c->engine->ops->get_stats(c->engine, now, &c->frontier);
+    c->memory = c->engine->ops->memory(c->engine); /* SQLite adds up its own */
     c->engine_at = now;
     c->engine_queued = queued;
 }
@@ -202,8 +203,8 @@ void crawl_publish(struct crawl *c, int64_t now, bool force)
         return;
     c->published = now;
     c->engine->ops->stats(c->engine, &s.engine);
-    s.memory = c->engine->ops->memory(c->engine);
     update_engine(c, now, s.engine.queued);
+    s.memory = c->memory;
     divide_memory(c, &s, count_fetchers(c, &s));
     s.frontier = c->frontier;
     update_rates(c, &s.engine, now);
