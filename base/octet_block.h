@@ -28,6 +28,12 @@ struct octet_bits {
     uint64_t digits, letters;
 };
 
+/* all: digits, letters and octets above ASCII; ideographs: E3 to E9, with which
+ * UTF-8 of an ideograph or kana begins (U+3000 to U+9FFF); odd: odd numbers. */
+struct octet_words {
+    uint64_t all, ideographs, odd;
+};
+
 /* One to eight octets as a number, the first of them lowest. Two loads that
  * overlap are several times faster than a copy of unknown length. */
 static inline uint64_t octet_number(const char *at, size_t n)
@@ -114,19 +120,20 @@ static inline bool octet_has_digit(const char *at)
     return octet_mask(found) != 0;
 }
 
-/* Of `n` octets, OCTET_BLOCK at most: which are digits, letters or above
- * ASCII. */
-static inline uint64_t octet_words(const char *at, unsigned n)
+/* Of OCTET_BLOCK octets. */
+static inline struct octet_words octet_words(const char *at)
 {
-    uint64_t all = 0;
+    struct octet_words w = {0, 0, 0};
 
-    for (unsigned i = 0; i < n; i += 16) {
-        __m128i v = octet_load(at + i, n - i);
+    for (unsigned i = 0; i < OCTET_BLOCK; i += 16) {
+        __m128i v = octet_load(at + i, 16);
 
+        w.odd |= octet_mask(_mm_slli_epi16(v, 7)) << i;
+        w.ideographs |= octet_mask(octet_range(v, 0xe3, 7)) << i;
         v = _mm_or_si128(v, _mm_or_si128(octet_digits(v), octet_letters(v)));
-        all |= octet_mask(v) << i;
+        w.all |= octet_mask(v) << i;
     }
-    return all;
+    return w;
 }
 
 /* Of `n` octets, OCTET_BLOCK at most. */
@@ -143,7 +150,7 @@ static inline struct octet_bits octet_bits(const char *at, unsigned n)
     return b;
 }
 
-/* Bit i: octet i of up to 16 is `c`, which is not zero. */
+/* Bit i: octet i of up to 16 is `c`. If that is zero, so are those behind. */
 static inline unsigned octet_equal(const char *at, unsigned n, char c)
 {
     return (unsigned)_mm_movemask_epi8(
@@ -205,14 +212,18 @@ static inline bool octet_has_digit(const char *at)
     return false;
 }
 
-static inline uint64_t octet_words(const char *at, unsigned n)
+static inline struct octet_words octet_words(const char *at)
 {
-    uint64_t all = 0;
+    struct octet_words w = {0, 0, 0};
 
-    for (unsigned i = 0; i < n; i++)
-        all |= (uint64_t)(ascii_is_alnum(at[i]) || (unsigned char)at[i] >= 0x80)
-               << i;
-    return all;
+    for (unsigned i = 0; i < OCTET_BLOCK; i++) {
+        unsigned char c = (unsigned char)at[i];
+
+        w.all |= (uint64_t)(ascii_is_alnum(at[i]) || c >= 0x80) << i;
+        w.ideographs |= (uint64_t)(c >= 0xe3 && c <= 0xe9) << i;
+        w.odd |= (uint64_t)(c & 1) << i;
+    }
+    return w;
 }
 
 static inline struct octet_bits octet_bits(const char *at, unsigned n)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/octet_block.h"
 #include "crawler/html/html_entities.h"
 
 #define REPLACEMENT 0xfffd
@@ -31,6 +32,23 @@ static size_t first_not_below(size_t low, size_t high, size_t at,
             high = mid;
     }
     return low;
+}
+
+/* Nearly all references. No name goes on behind its semicolon. */
+static const struct html_entity usual[] = {{"nbsp;", "\xc2\xa0"},
+                                           {"lt;", "<"},
+                                           {"gt;", ">"},
+                                           {"quot;", "\""},
+                                           {"amp;", "&"}};
+
+static const struct html_entity *find_usual(struct bytes s, size_t *len)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        *len = strlen(usual[i].name);
+        if (s.len >= *len && memcmp(s.at, usual[i].name, *len) == 0)
+            return &usual[i];
+    }
+    return NULL;
 }
 
 /* The longest name at the beginning of `s`, or NULL. */
@@ -96,8 +114,10 @@ static size_t add_number(struct buf *out, struct bytes s)
 static size_t add_name(struct buf *out, struct bytes s, bool attribute)
 {
     size_t len = 0;
-    const struct html_entity *e = find_entity(s, &len);
+    const struct html_entity *e = find_usual(s, &len);
 
+    if (e == NULL)
+        e = find_entity(s, &len);
     if (e == NULL)
         return 0;
     if (attribute && e->name[len - 1] != ';' && len < s.len &&
@@ -132,17 +152,25 @@ enum html_text_as html_text_as(enum html_state state)
     }
 }
 
-static bool is_plain_octet(char c)
+/* The first octet from raw[i] on that may stand for others; raw.len: none. */
+static size_t next_special(struct bytes raw, size_t i)
 {
-    return c != '&' && c != '\r' && c != '\0';
+    for (; i < raw.len; i += 16) {
+        const char *at = raw.at + i;
+        unsigned n = raw.len - i < 16 ? (unsigned)(raw.len - i) : 16;
+        uint64_t found = octet_equal(at, n, '&') | octet_equal(at, n, '\r') |
+                         octet_equal(at, n, '\0');
+
+        found &= octet_below(n);
+        if (found != 0)
+            return i + (unsigned)__builtin_ctzll(found);
+    }
+    return raw.len;
 }
 
 bool html_text_is_plain(struct bytes raw)
 {
-    for (size_t i = 0; i < raw.len; i++)
-        if (!is_plain_octet(raw.at[i]))
-            return false;
-    return true;
+    return next_special(raw, 0) == raw.len;
 }
 
 /* Decodes the octet raw[i], which is not plain, and those that belong to it.
@@ -174,14 +202,11 @@ static size_t add_special(struct buf *out, struct bytes raw, size_t i,
 
 void html_text(struct buf *out, struct bytes raw, enum html_text_as as)
 {
-    size_t i = 0;
+    for (size_t i = 0; i < raw.len;) {
+        size_t special = next_special(raw, i);
 
-    while (i < raw.len) {
-        size_t begin = i;
-
-        while (i < raw.len && is_plain_octet(raw.at[i]))
-            i++;
-        buf_add(out, raw.at + begin, i - begin);
+        buf_add(out, raw.at + i, special - i);
+        i = special;
         if (i < raw.len)
             i += add_special(out, raw, i, as);
     }

@@ -2,41 +2,28 @@
 /*
  * text_simhash.c - a fingerprint of a text in which near texts are near.
  *
- * Each bit of a shingle's hash votes for that bit of the fingerprint. Counting
- * the votes of 64 bits one by one costs more than all the rest. So 32 hashes
- * are added at a time, two beside each other, as numbers whose n-th bits stand
- * in one vector (carry-save adders; W. Mula, N. Kurz and D. Lemire, Faster
- * population counts using AVX2 instructions, The Computer Journal 2018); of
- * these, only carries to 32 are counted, by a table that spreads eight bits
- * over eight octets.
+ * A page comes in hundreds of short pieces, and what a processor cannot foresee
+ * (where a piece ends, how long a word is) costs more than the arithmetic. So
+ * pieces are collected first; then all words are hashed, then all shingles,
+ * with hardly a branch that depends on the text.
+ *
+ * Each bit of a shingle's hash votes for that bit of the fingerprint. Votes are
+ * kept as numbers whose k-th bits stand in one word, and 32 hashes are added
+ * at a time, two beside each other (carry-save adders; W. Mula, N. Kurz and
+ * D. Lemire, Faster population counts using AVX2 instructions, The Computer
+ * Journal 2018).
  */
 #include "crawler/html/text_simhash.h"
 
 #include <endian.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/octet_block.h"
 
-#define PACKED_MOST 255 /* an octet's */
+#define SHINGLES 32 /* counted at a time */
 
 /* ---- votes ---- */
-
-static uint64_t spread[256]; /* bit i of the index in octet i */
-
-__attribute__((constructor)) static void fill_table(void)
-{
-    for (unsigned n = 0; n < 256; n++)
-        for (unsigned bit = 0; bit < 8; bit++)
-            spread[n] |= (uint64_t)(n >> bit & 1) << 8 * bit;
-}
-
-static void unpack(struct text_simhash *s)
-{
-    for (unsigned i = 0; i < 64; i++)
-        s->count[i] += (uint32_t)(s->packed[i / 8] >> 8 * (i % 8) & 0xff) * 32;
-    memset(s->packed, 0, sizeof s->packed);
-    s->unpacked = 0;
-}
 
 /* Two words that are worked on together. */
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -67,55 +54,88 @@ static inline pair add_sixteen(pair sum[4], const uint64_t *hashes)
     return add_pairs(&sum[2], fours, add_eight(sum, hashes + 8));
 }
 
-static void count_waiting(struct text_simhash *s)
+/* Adds 2^k to the votes for the bits of `to`. */
+static inline void add_votes(struct text_simhash *s, unsigned k, uint64_t to)
+{
+    for (; to != 0; k++) {
+        uint64_t carry = s->votes[k] & to;
+
+        s->votes[k] ^= to;
+        to = carry;
+    }
+}
+
+static void count(struct text_simhash *s, const uint64_t hashes[SHINGLES])
 {
     pair sum[4], sixteens;
-    uint64_t either, carry;
 
     memcpy(sum, s->sum, sizeof sum);
-    sixteens = add_sixteen(sum, s->waiting);
-    sixteens = add_pairs(&sum[3], sixteens, add_sixteen(sum, s->waiting + 16));
+    sixteens = add_sixteen(sum, hashes);
+    sixteens = add_pairs(&sum[3], sixteens, add_sixteen(sum, hashes + 16));
     memcpy(s->sum, sum, sizeof sum);
-    either = s->sixteens ^ sixteens[0];
-    carry = (s->sixteens & sixteens[0]) | (either & sixteens[1]);
-    s->sixteens = either ^ sixteens[1];
-    for (unsigned i = 0; i < 8; i++)
-        s->packed[i] += spread[carry >> 8 * i & 0xff];
-    if (++s->unpacked == PACKED_MOST)
-        unpack(s);
-    s->waiting_count = 0;
+    add_votes(s, 4, sixteens[0]);
+    add_votes(s, 4, sixteens[1]);
 }
 
-static inline void vote(struct text_simhash *s, uint64_t hash)
+/* The bits that more than `half` votes are for. */
+static uint64_t majority(struct text_simhash *s, uint64_t half)
 {
-    s->waiting[s->waiting_count++] = hash;
-    if (s->waiting_count == TEXT_SIMHASH_WAITING)
-        count_waiting(s);
+    uint64_t above = 0, equal = UINT64_MAX;
+
+    for (unsigned k = 0; k < 4; k++) {
+        add_votes(s, k, s->sum[k][0]);
+        add_votes(s, k, s->sum[k][1]);
+    }
+    for (unsigned k = TEXT_SIMHASH_VOTES; k-- > 0;) {
+        uint64_t bit = half >> k & 1 ? UINT64_MAX : 0;
+
+        above |= equal & s->votes[k] & ~bit;
+        equal &= ~(s->votes[k] ^ bit);
+    }
+    return above;
 }
 
-/* All votes for bit `i`, when none waits. */
-static uint32_t votes(const struct text_simhash *s, unsigned i)
-{
-    uint32_t n = s->count[i] + (uint32_t)(s->sixteens >> i & 1) * 16;
+/* ---- shingles ---- */
 
-    for (unsigned k = 0; k < 4; k++)
-        n += (uint32_t)((s->sum[k][0] >> i & 1) + (s->sum[k][1] >> i & 1)) << k;
-    return n;
+__extension__ typedef unsigned __int128 u128;
+
+static inline uint64_t rotated(uint64_t v, unsigned n)
+{
+    return v << n | v >> (64 - n);
+}
+
+/* Of `n` shingles, SHINGLES at most. */
+static inline void add_shingles(struct text_simhash *s, const uint64_t *word,
+                                size_t n)
+{
+    uint64_t hashes[SHINGLES], before = rotated(word[0], 21) ^ word[1];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t all = rotated(before, 21) ^ word[i + 2];
+        u128 product = (u128)all * 0x87c37b91114253d5;
+
+        hashes[i] = (uint64_t)product ^ (uint64_t)(product >> 64);
+        before = rotated(word[i + 1], 21) ^ word[i + 2];
+    }
+    for (size_t i = n; i < SHINGLES; i++)
+        hashes[i] = 0; /* no votes */
+    count(s, hashes);
+    s->shingles += n;
+}
+
+static void take_shingles(struct text_simhash *s)
+{
+    size_t i = 0;
+
+    for (; s->words - i >= SHINGLES + TEXT_SIMHASH_WORDS - 1; i += SHINGLES)
+        add_shingles(s, &s->word[i], SHINGLES);
+    s->words -= i;
+    memmove(s->word, &s->word[i], s->words * sizeof s->word[0]);
 }
 
 /* ---- words ---- */
 
-/* The hash of three words in order; theirs are well mixed already. */
-static uint64_t shingle(const uint64_t before[2], uint64_t word)
-{
-    uint64_t h = before[0] * UINT64_C(0x9e3779b97f4a7c15);
-
-    h = (h ^ before[1]) * UINT64_C(0xbf58476d1ce4e5b9);
-    h ^= h >> 29;
-    h = (h ^ word) * UINT64_C(0x94d049bb133111eb);
-    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 32;
-}
+#define SHORT 16 /* octets that most words have at most */
 
 /* keep[n]: the first n octets of a number. */
 static const uint64_t keep[9] = {
@@ -130,12 +150,6 @@ static const uint64_t keep[9] = {
     UINT64_MAX,
 };
 
-static inline uint64_t mix(uint64_t h, uint64_t octets)
-{
-    h = (h ^ octets) * UINT64_C(0xff51afd7ed558ccd);
-    return h ^ h >> 32;
-}
-
 static inline uint64_t load(const char *at)
 {
     uint64_t v;
@@ -144,88 +158,120 @@ static inline uint64_t load(const char *at)
     return le64toh(v);
 }
 
-/* `room`: octets from the word's beginning to the end of the piece. Most words
- * have at most 8. */
-static inline uint64_t hash_word(const char *at, size_t n, size_t room)
+/* `n` octets of a word, none of which is zero. SHORT can be read there. */
+static inline uint64_t hash_short(const char *at, size_t n)
 {
-    uint64_t h = n * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t low = load(at) & keep[n < 8 ? n : 8];
+    uint64_t high = load(at + 8) & keep[n > 8 ? n - 8 : 0];
 
-    for (; n > 8; n -= 8, room -= 8, at += 8)
-        h = mix(h, load(at));
-    return mix(h, room >= 8 ? load(at) & keep[n] : octet_number(at, n));
+    return (low ^ high * 0xff51afd7ed558ccd) * 0x9e3779b97f4a7c15;
 }
 
-/* Adds a word; `room`: octets from its beginning to the end of the piece. */
-static inline void add_word(struct text_simhash *s, struct text_words *w,
-                            struct bytes word, size_t room)
+static uint64_t hash_long(const char *at, size_t n)
 {
-    uint64_t hash = hash_word(word.at, word.len, room);
+    uint64_t h = 0;
 
-    if (++w->count >= TEXT_SIMHASH_WORDS)
-        vote(s, shingle(w->hash, hash));
-    w->hash[0] = w->hash[1];
-    w->hash[1] = hash;
+    for (; n > SHORT; n -= SHORT, at += SHORT) {
+        h = (h ^ hash_short(at, SHORT)) * 0xbf58476d1ce4e5b9;
+        h ^= h >> 32;
+    }
+    return h ^ hash_short(at, n);
+}
+
+/* Adds words of the most octets until what is left has no more than that. */
+static size_t split(struct text_simhash *s, const char **at, size_t n)
+{
+    for (; n > TEXT_SIMHASH_WORD; n -= TEXT_SIMHASH_WORD) {
+        s->word[s->words++] = hash_long(*at, TEXT_SIMHASH_WORD);
+        *at += TEXT_SIMHASH_WORD;
+    }
+    return n;
+}
+
+static __attribute__((noinline)) uint64_t hash_rest(struct text_simhash *s,
+                                                    const char *at, size_t n)
+{
+    n = split(s, &at, n);
+    return hash_long(at, n);
+}
+
+/* 63: there is none. */
+static inline unsigned take_place(uint64_t *places)
+{
+    unsigned place =
+        (unsigned)__builtin_ctzll(*places | UINT64_C(1) << (OCTET_BLOCK - 1));
+
+    *places &= *places - 1;
+    return place;
+}
+
+/* Hashes the words of the collected text but one that reaches its end, which
+ * goes to its beginning. */
+static void take_words(struct text_simhash *s)
+{
+    const char *end = s->text + s->len, *begin = NULL;
+    /* Does a word go on in the next block, and behind an odd octet? */
+    uint64_t inside = 0, odd = 0;
+
+    memset(s->text + s->len, 0, OCTET_BLOCK);
+    for (const char *block = s->text; block < end; block += OCTET_BLOCK) {
+        struct octet_words w = octet_words(block);
+        uint64_t behind = w.all << 1 | inside;
+        uint64_t cuts = w.ideographs & (w.odd << 1 | odd);
+        uint64_t begins = w.all & (~behind | cuts);
+        uint64_t ends = behind & (~w.all | cuts);
+
+        if (inside == 0)
+            begin = block + take_place(&begins);
+        while (ends != 0) {
+            const char *after = block + take_place(&ends);
+            size_t n = (size_t)(after - begin);
+            uint64_t hash =
+                n <= SHORT ? hash_short(begin, n) : hash_rest(s, begin, n);
+
+            s->word[s->words++] = hash;
+            begin = block + take_place(&begins);
+        }
+        inside = w.all >> (OCTET_BLOCK - 1);
+        odd = w.odd >> (OCTET_BLOCK - 1);
+    }
+    s->len = 0;
+    if (inside != 0) {
+        s->len = split(s, &begin, (size_t)(end - begin));
+        memmove(s->text, begin, s->len);
+    }
+    take_shingles(s);
 }
 
 void text_simhash_begin(struct text_simhash *s)
 {
-    memset(s, 0, sizeof *s);
+    memset(s, 0, offsetof(struct text_simhash, word));
 }
 
-static inline const char *take_edge(const char *block, uint64_t *edges)
-{
-    const char *at = block + __builtin_ctzll(*edges);
-
-    *edges &= *edges - 1;
-    return at;
-}
-
-/* A copy of what is known of the words stays in registers meanwhile. After a
- * block that a word may reach past, an empty one ends it at the end of the
- * piece. */
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
-    const char *end = piece.at + piece.len, *begin = NULL;
-    struct text_words words = s->words;
+    size_t room;
 
-    for (const char *block = piece.at; block < end || begin != NULL;) {
-        size_t left = (size_t)(end - block);
-        size_t n = left < OCTET_BLOCK ? left : OCTET_BLOCK;
-        uint64_t mask = octet_words(block, (unsigned)n);
-        /* Bit i: octet i begins a word, or is the first behind one. */
-        uint64_t edges = mask ^ (mask << 1 | (begin != NULL));
-
-        while (edges != 0) {
-            const char *after;
-
-            if (begin == NULL)
-                begin = take_edge(block, &edges);
-            if (edges == 0)
-                break;
-            after = take_edge(block, &edges);
-            add_word(s, &words, bytes_of(begin, (size_t)(after - begin)),
-                     (size_t)(end - begin));
-            begin = NULL;
-        }
-        block += n;
+    while (piece.len >= (room = TEXT_SIMHASH_TEXT - s->len)) {
+        memcpy(s->text + s->len, piece.at, room);
+        s->len += room;
+        take_words(s);
+        piece = bytes_of(piece.at + room, piece.len - room);
     }
-    s->words = words;
+    memcpy(s->text + s->len, piece.at, piece.len);
+    s->len += piece.len;
+    s->text[s->len++] = '\0'; /* ends a word */
 }
 
 uint64_t text_simhash_end(struct text_simhash *s)
 {
-    uint64_t shingles = s->words.count < TEXT_SIMHASH_WORDS
-                            ? 0
-                            : s->words.count - TEXT_SIMHASH_WORDS + 1;
-    uint64_t print = 0;
+    uint64_t print;
 
-    if (shingles < TEXT_SIMHASH_LEAST)
+    take_words(s);
+    if (s->words >= TEXT_SIMHASH_WORDS)
+        add_shingles(s, s->word, s->words - TEXT_SIMHASH_WORDS + 1);
+    if (s->shingles < TEXT_SIMHASH_LEAST)
         return 0;
-    memset(&s->waiting[s->waiting_count], 0,
-           (TEXT_SIMHASH_WAITING - s->waiting_count) * sizeof s->waiting[0]);
-    count_waiting(s); /* zeros are no votes */
-    unpack(s);
-    for (unsigned i = 0; i < 64; i++)
-        print |= (uint64_t)(2 * (uint64_t)votes(s, i) > shingles) << i;
+    print = majority(s, s->shingles / 2);
     return print != 0 ? print : 1; /* 0 says that there is none */
 }

@@ -9,8 +9,15 @@
  * to 3.
  *
  * A word is a run of letters and digits of ASCII and of octets above; each
- * piece of text begins a new one. Words are compared octet by octet, all
- * shingles count alike, as often as they stand there. Owner: one thread.
+ * piece of text begins a new one. Ideographs and kana have no spaces between
+ * them, so a word also begins with such a character if the octet before it is
+ * odd: every second one, wherever it stands. A run of more than 64 octets is
+ * cut into words of 64. Words are compared octet by octet, all shingles count
+ * alike, as often as they stand there.
+ *
+ * Fingerprints are stored. One of another definition says nothing about these,
+ * so a change of it needs a new column (storage/db/schema.c). Owner: one
+ * thread.
  */
 #ifndef URLWEIR_CRAWLER_HTML_TEXT_SIMHASH_H
 #define URLWEIR_CRAWLER_HTML_TEXT_SIMHASH_H
@@ -19,30 +26,22 @@
 
 #include "base/bytes.h"
 
-#define TEXT_SIMHASH_WORDS 3 /* of a shingle */
-#define TEXT_SIMHASH_LEAST                                                     \
-    16                          /* shingles; a shorter text has no fingerprint \
-                                 */
-#define TEXT_SIMHASH_WAITING 32 /* hashes counted at a time */
-
-struct text_words {
-    uint64_t hash[TEXT_SIMHASH_WORDS - 1]; /* of the latest words */
-    uint64_t count;                        /* of all */
-};
+#define TEXT_SIMHASH_WORDS 3    /* of a shingle */
+#define TEXT_SIMHASH_LEAST 16   /* shingles; a shorter text has no print */
+#define TEXT_SIMHASH_WORD  64   /* octets of a word, at most */
+#define TEXT_SIMHASH_TEXT  2048 /* octets collected */
+#define TEXT_SIMHASH_VOTES 48   /* bits of a number of votes */
 
 struct text_simhash {
-    struct text_words words;
-    /* Per bit, how many shingles have it is the sum of: the hashes that wait;
-     * both words of sum[0] to sum[3], which stand for 1, 2, 4 and 8; sixteens,
-     * for 16; 32 times the octets of packed[i], for bits 8 i to 8 i + 7;
-     * count[], which takes them before they overflow. */
-    uint64_t waiting[TEXT_SIMHASH_WAITING];
-    unsigned waiting_count;
+    /* For each bit i, the shingles counted that have it: bit i of votes[k]
+     * stands for 2^k, and that of each word of sum[k] too. */
+    uint64_t votes[TEXT_SIMHASH_VOTES];
     uint64_t sum[4][2];
-    uint64_t sixteens;
-    uint64_t packed[8];
-    unsigned unpacked; /* additions to `packed` */
-    uint32_t count[64];
+    uint64_t shingles; /* counted */
+    size_t len, words;
+    /* Hashes of words whose shingles are not all counted yet. */
+    uint64_t word[TEXT_SIMHASH_TEXT + 64];
+    char text[TEXT_SIMHASH_TEXT + 64];
 };
 
 void text_simhash_begin(struct text_simhash *s);

@@ -92,8 +92,8 @@ const char *const schema_sql[] = {
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
     " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
-    " flags INTEGER, simhash INTEGER, near INTEGER,"
-    " text_digest INTEGER, body_print INTEGER, meta INTEGER)",
+    " flags INTEGER, near INTEGER, text_digest INTEGER,"
+    " body_print INTEGER, meta INTEGER, text_print INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     /* the newest whole fetch of each URL: index/whole_index.c */
@@ -185,7 +185,7 @@ const char *const schema_sql[] = {
     " f.modified AS last_modified, " WORD("f.warc") " AS warc_file,"
     " f.warc_offset, f.warc_length, f.first_byte / 1000.0 AS first_byte,"
     " f.same AS same_as, f.near AS near_dup_of,"
-    " CASE WHEN f.simhash IS NOT NULL THEN printf('%016x', f.simhash) END"
+    " CASE WHEN f.text_print IS NOT NULL THEN printf('%016x', f.text_print) END"
     " AS simhash, lower(hex(f.text_digest)) AS text_digest,"
     " CASE WHEN f.body_print IS NOT NULL THEN printf('%016x', f.body_print) END"
     " AS body_print, " MET_AT("f.flags") " AS met_at,"
@@ -241,6 +241,8 @@ const struct db_added schema_added[] = {
     {.table = "item_queue"},
     {.table = "bodypart"},
     {.table = "bodypage"},
+    {.table = "nearpart"},
+    {.table = "nearpage"},
     {.table = "fetch", .column = "first_byte", .before = "NULL"},
     {.table = "fetch", .column = "same", .before = "NULL",
      /* The first row with a body is the one with the lowest seq. */
@@ -253,13 +255,14 @@ const struct db_added schema_added[] = {
          " FROM fetch WHERE same IS NOT NULL AND final AND status = 1"
          " HAVING count(*) > 0"},
     {.table = "fetch", .column = "flags", .before = "NULL"},
-    {.table = "fetch", .column = "simhash", .before = "NULL"},
     {.table = "fetch", .column = "near", .before = "NULL"},
     {.table = "fetch", .column = "text_digest", .before = "NULL"},
     {.table = "fetch", .column = "body_print", .before = "NULL"},
     {.table = "fetch", .column = "meta", .before = "NULL"},
-    {.table = "nearpart"},
-    {.table = "nearpage"},
+    /* Fingerprints of another definition were in a column `simhash`, which
+     * stays; they cannot be compared with these. */
+    {.table = "fetch", .column = "text_print", .before = "NULL",
+     .fill = "DELETE FROM nearpart; DELETE FROM nearpage"},
     {.table = "drop_reason", .was = "skip_reason"},
     {.table = "drop_count", .was = "skip"},
     {.table = "drop_example", .was = "skip_example"},

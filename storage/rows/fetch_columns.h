@@ -19,7 +19,7 @@
     WORD("f.mime") ", " WORD("f.charset") ", " WORD("f.lang") ", "             \
     WORD("f.ip") ", f.title, f.detail, f.etag, f.modified, " WORD("f.warc")    \
     ", f.warc_offset, f.warc_length, f.first_byte, f.same, f.flags,"           \
-    " f.simhash, f.near, f.text_digest, f.body_print, f.meta"
+    " f.text_print, f.near, f.text_digest, f.body_print, f.meta"
 /* clang-format on */
 #define FETCH_COLUMN_COUNT 33
 /* Such a WORD. */

@@ -9,9 +9,10 @@
 static enum status replay(struct near_index *x, struct db *d)
 {
     sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(d, &q,
-                                "SELECT seq, simhash FROM fetch WHERE seq > ?"
-                                " AND simhash IS NOT NULL ORDER BY seq");
+    enum status st =
+        db_prepare(d, &q,
+                   "SELECT seq, text_print FROM fetch WHERE seq > ?"
+                   " AND text_print IS NOT NULL ORDER BY seq");
 
     if (st == STATUS_OK)
         sqlite3_bind_int64(q, 1, (int64_t)near_index_upto(x));
@@ -89,8 +90,8 @@ enum status page_near_verify(struct near_index *x, struct db *d,
 
     if (st == STATUS_OK)
         st = db_prepare(d, &q,
-                        "SELECT seq, simhash, near, same FROM fetch"
-                        " WHERE simhash IS NOT NULL");
+                        "SELECT seq, text_print, near, same FROM fetch"
+                        " WHERE text_print IS NOT NULL");
     while (st == STATUS_OK && (st = db_step(d, q)) == STATUS_OK)
         st = check_row(x, q, thinned);
     sqlite3_finalize(q);

@@ -51,7 +51,7 @@ static enum status prepare(struct page_store *s)
          " http, at, elapsed, wire, body, digest, redirect, links,"
          " mime, charset, lang, ip, title, detail, etag, modified,"
          " warc, warc_offset, warc_length, first_byte, same, flags,"
-         " simhash, near, text_digest,"
+         " text_print, near, text_digest,"
          " body_print, meta)"
          " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
          " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},

@@ -37,7 +37,7 @@ import sqlite3, sys
 d = sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True)
 d.text_factory = bytes
 names = {"skip_reason": "drop_reason", "skip": "drop_count", "skip_example": "drop_example"}
-new = {"first_byte", "same", "flags", "simhash", "near", "text_digest", "body_print", "meta", "pages", "completed", "removed_count", "octets", "sources"}
+new = {"first_byte", "same", "flags", "simhash", "text_print", "near", "text_digest", "body_print", "meta", "pages", "completed", "removed_count", "octets", "sources"}
 tables = [t.decode() for (t,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 # The links, which had a row each.
 links = {"link": "src, dst, kind FROM link ORDER BY rowid",

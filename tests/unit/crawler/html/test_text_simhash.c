@@ -55,8 +55,9 @@ START_TEST(charikar_near_texts_have_near_prints_and_others_have_not)
 }
 END_TEST
 
-/* Fingerprints are stored and compared with later ones: these are those of the
- * first version, of texts whose words and pieces end everywhere in a block. */
+/* Fingerprints are stored and compared with later ones: these are those of
+ * format 17 of the store, of texts whose words and pieces end everywhere in a
+ * block. */
 START_TEST(a_text_keeps_its_print)
 {
     static const struct {
@@ -64,18 +65,18 @@ START_TEST(a_text_keeps_its_print)
         size_t piece;
         uint64_t print;
     } of[] = {
-        {20, 100000, UINT64_C(0xa189fa4d263942a7)},
-        {21, 64, UINT64_C(0xa189fa550efa4287)},
-        {22, 63, UINT64_C(0x7b88e3490eba4a2f)},
-        {23, 65, UINT64_C(0x11c8b8698cba4a6b)},
-        {24, 7, UINT64_C(0xae746859acf26da9)},
-        {25, 1, UINT64_C(0x54f7f60866deb5ca)},
-        {26, 128, UINT64_C(0xb9cdfadce67bcba3)},
-        {27, 191, UINT64_C(0xb1cdfadca63b4aeb)},
-        {28, 16, UINT64_C(0x6dd847ccfac48983)},
-        {500, 100000, UINT64_C(0xbbcaea180473ccf9)},
-        {2500, 1000, UINT64_C(0x61eecb1477a9caf3)},
-        {9000, 100000, UINT64_C(0x6176aa1457afef79)},
+        {20, 100000, UINT64_C(0xc040838cc0643c21)},
+        {21, 64, UINT64_C(0x843043194060f923)},
+        {22, 63, UINT64_C(0xca4349bb04a8b801)},
+        {23, 65, UINT64_C(0x087909870462340d)},
+        {24, 7, UINT64_C(0xd118b2c0075c04f1)},
+        {25, 1, UINT64_C(0x60d214a24b908aca)},
+        {26, 128, UINT64_C(0xf459a78e81f0fca3)},
+        {27, 191, UINT64_C(0xc65081dc04727c20)},
+        {28, 16, UINT64_C(0x4816d1c9d886582d)},
+        {500, 100000, UINT64_C(0x041eba52f1c23620)},
+        {2500, 1000, UINT64_C(0x0db4fd4e7ca27671)},
+        {9000, 100000, UINT64_C(0x01e47d667d0b1669)},
     };
     struct text_simhash s;
     struct buf b;
@@ -135,22 +136,94 @@ START_TEST(ours_a_text_of_few_words_has_none)
 }
 END_TEST
 
-/* Words of any length at any distance from the end of their piece. */
+/* Words of all lengths, with and without ideographs, each at every place of
+ * what is collected and read at a time. */
 START_TEST(a_word_is_the_same_wherever_it_stands)
 {
-    char text[4096], long_text[8192];
+    struct buf words, moved;
+    uint64_t print;
 
-    for (size_t len = 1; len < 40; len++) {
-        text[0] = '\0';
-        for (size_t i = 0; i < 20; i++)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s%c ",
-                     (int)len,
-                     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstu",
-                     (char)('a' + i));
-        text[strlen(text) - 1] = '\0';
-        snprintf(long_text, sizeof long_text, "%s                    ", text);
-        ck_assert_uint_eq(print_of(text), print_of(long_text));
+    buf_init(&words, 1 << 20);
+    buf_init(&moved, 1 << 20);
+    for (int i = 0; i < 220; i++) {
+        for (int k = 0; k < i * 13 % 220; k++) {
+            if (i % 3 == 0)
+                buf_addf(&words, "\xe6\x97%c", (char)(0x80 + i * k % 64));
+            else
+                buf_add_char(&words, (char)('a' + i * k % 26));
+        }
+        buf_add_char(&words, ' ');
     }
+    print = print_of(buf_str(&words));
+    ck_assert_uint_ne(print, 0);
+    for (size_t before = 1; before < TEXT_SIMHASH_TEXT + 80; before++) {
+        buf_add_char(&moved, '-');
+        buf_add_bytes(&moved, buf_bytes(&words));
+        ck_assert_msg(print_of(buf_str(&moved)) == print, "%zu", before);
+        buf_truncate(&moved, before);
+    }
+    buf_fini(&words);
+    buf_fini(&moved);
+}
+END_TEST
+
+/* All shingles of one word, repeated, have the same hash. */
+START_TEST(each_octet_of_a_long_word_counts)
+{
+    char text[18 * 130 + 1];
+
+    for (size_t n = 1; n < 130; n++) {
+        uint64_t print;
+
+        memset(text, 'x', sizeof text);
+        for (size_t i = 1; i <= 18; i++)
+            text[i * (n + 1) - 1] = i < 18 ? ' ' : '\0';
+        print = print_of(text);
+        for (size_t other = 0; other < n; other++) {
+            for (size_t i = 0; i < 18; i++)
+                text[i * (n + 1) + other] = 'y';
+            ck_assert_uint_ne(print_of(text), print);
+            for (size_t i = 0; i < 18; i++)
+                text[i * (n + 1) + other] = 'x';
+        }
+    }
+}
+END_TEST
+
+/* Text without spaces, a kana to three ideographs, in which one is another. */
+static void write_ideographs(struct buf *out, int other)
+{
+    buf_clear(out);
+    for (int i = 0; i < 400; i++) {
+        int n = i == other ? 5000 : i * 7919 % 3001;
+
+        buf_add_utf8(out,
+                     (uint32_t)(i % 4 == 0 ? 0x3041 + n % 80 : 0x4e00 + n));
+    }
+}
+
+START_TEST(ideographs_make_words_without_spaces)
+{
+    struct buf a, b;
+    unsigned near = 0;
+    uint64_t print;
+
+    buf_init(&a, 1 << 16);
+    buf_init(&b, 1 << 16);
+    write_ideographs(&a, -1);
+    print = print_of(buf_str(&a));
+    ck_assert_uint_ne(print, 0);
+    for (int other = 0; other < 400; other++) {
+        write_ideographs(&b, other);
+        near += distance(print, print_of(buf_str(&b))) <= 3;
+    }
+    ck_assert_uint_ge(near, 200);
+    buf_clear(&b);
+    for (int i = 0; i < 400; i++)
+        buf_add_utf8(&b, (uint32_t)(0x6e00 + i * 7919 % 3001));
+    ck_assert_uint_gt(distance(print, print_of(buf_str(&b))), 10);
+    buf_fini(&a);
+    buf_fini(&b);
 }
 END_TEST
 
@@ -219,6 +292,8 @@ Suite *suite_text_simhash(void)
     tcase_add_test(t, white_space_and_punctuation_do_not_count_and_case_does);
     tcase_add_test(t, ours_a_text_of_few_words_has_none);
     tcase_add_test(t, a_word_is_the_same_wherever_it_stands);
+    tcase_add_test(t, each_octet_of_a_long_word_counts);
+    tcase_add_test(t, ideographs_make_words_without_spaces);
     tcase_add_test(t, visible_text_counts_and_nothing_else);
     suite_add_tcase(s, t);
     return s;

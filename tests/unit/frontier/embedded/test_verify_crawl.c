@@ -90,7 +90,7 @@ static const struct {
      " refresh WHERE url = 1",
      1 << DATES},
     {"INSERT INTO whole VALUES(0, x'00')", 1 << LAST},
-    {"UPDATE fetch SET simhash = 5 WHERE seq = 3", 0}, /* read anew */
+    {"UPDATE fetch SET text_print = 5 WHERE seq = 3", 0}, /* read anew */
 };
 
 START_TEST(what_does_not_agree_is_damage_of_that_part_alone)

@@ -27,12 +27,12 @@
 #define NO_NEAR                                                                \
     NO("nearpart")                                                             \
     NO("nearpage")                                                             \
-    "ALTER TABLE fetch DROP COLUMN simhash;"                                   \
     "ALTER TABLE fetch DROP COLUMN near;" NO_TEXT
 #define NO_TEXT                                                                \
     "ALTER TABLE fetch DROP COLUMN text_digest;"                               \
     "ALTER TABLE fetch DROP COLUMN body_print;"                                \
-    "ALTER TABLE fetch DROP COLUMN meta;"
+    "ALTER TABLE fetch DROP COLUMN meta;"                                      \
+    "ALTER TABLE fetch DROP COLUMN text_print;"
 
 /* A row for each link: two of page 1, in one fetch, and one in the next. */
 #define LINK_ROWS                                                              \
@@ -244,6 +244,33 @@ START_TEST(a_reader_sees_every_layout_as_a_new_one_and_changes_nothing)
 }
 END_TEST
 
+/* Until then fingerprints had another definition and were in another column. */
+START_TEST(fingerprints_of_before_format_17_are_not_compared_with_new_ones)
+{
+    struct scratch dir = scratch_make();
+    struct db *d;
+
+    make_old(dir.db, LAYOUTS - 1);
+    scratch_sql(dir.db, "UPDATE meta SET value = 16 WHERE name = 'format';"
+                        "ALTER TABLE fetch ADD COLUMN simhash INTEGER;"
+                        "UPDATE fetch SET simhash = 5, near = nullif(1, seq);"
+                        "INSERT INTO nearpart VALUES(0, 5, 4, x'', NULL);"
+                        "INSERT INTO nearpage VALUES(0, x'')");
+    d = scratch_open(dir.db, DB_READ);
+    ck_assert_int_eq(number(d, "SELECT count(simhash) FROM fetches"), 0);
+    ck_assert_int_eq(number(d, "SELECT count(near_dup_of) FROM fetches"), 4);
+    db_close(d);
+    d = scratch_open(dir.db, DB_WRITE);
+    ck_assert_int_eq(number(d, "SELECT count(simhash) FROM fetches"), 0);
+    ck_assert_int_eq(number(d, "SELECT count(near_dup_of) FROM fetches"), 4);
+    ck_assert_int_eq(number(d, "SELECT (SELECT count(*) FROM nearpart)"
+                               " + (SELECT count(*) FROM nearpage)"),
+                     0);
+    db_close(d);
+    scratch_remove(&dir);
+}
+END_TEST
+
 /* The file changes under a reader that had put views in front of its tables. */
 START_TEST(a_reader_of_an_old_file_reads_on_when_a_writer_changes_it)
 {
@@ -410,6 +437,8 @@ Suite *suite_migrate(void)
     tcase_add_loop_test(
         t, a_reader_sees_every_layout_as_a_new_one_and_changes_nothing, 0,
         LAYOUTS);
+    tcase_add_test(
+        t, fingerprints_of_before_format_17_are_not_compared_with_new_ones);
     tcase_add_test(t,
                    a_reader_of_an_old_file_reads_on_when_a_writer_changes_it);
     tcase_add_test(t, a_kill_at_any_step_leaves_the_old_file_or_the_new_one);
