@@ -137,17 +137,10 @@ static void signalled(struct loop_fd *f, uint32_t events)
     }
 }
 
-static enum status watch_signals(struct service *s, bool hangup)
+static enum status watch_signals(struct service *s, const sigset_t *signals)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (hangup)
-        sigaddset(&set, SIGHUP);
     s->signals.ready = signalled;
-    s->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    s->signals.fd = signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC);
     if (s->signals.fd < 0)
         return status_of_errno(errno);
     return loop_watch(s->loop, &s->signals, EPOLLIN);
@@ -225,9 +218,9 @@ enum status service_open(struct service **out, const struct service_options *o)
     return STATUS_OK;
 }
 
-enum status service_run(struct service *s, bool hangup)
+enum status service_run(struct service *s, const sigset_t *signals)
 {
-    enum status st = watch_signals(s, hangup);
+    enum status st = watch_signals(s, signals);
 
     if (st == STATUS_OK)
         loop_run(s->loop);

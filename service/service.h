@@ -14,6 +14,7 @@
 #ifndef URLWEIR_SERVICE_SERVICE_H
 #define URLWEIR_SERVICE_SERVICE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,9 +46,9 @@ struct service_options {
  * file, certificate or key; else as frontier_service_open. */
 MUST_CHECK enum status service_open(struct service **out,
                                     const struct service_options *o);
-/* Serves until SIGTERM or SIGINT; SIGHUP rereads tokens and certificates.
- * `hangup` false: leaves SIGHUP ignored, as nohup(1) set it. */
-MUST_CHECK enum status service_run(struct service *s, bool hangup);
+/* Serves until one of `signals` comes; SIGHUP among them rereads tokens and
+ * certificates instead. */
+MUST_CHECK enum status service_run(struct service *s, const sigset_t *signals);
 /* Makes service_run stop, as SIGTERM does. Any thread, between service_open and
  * service_close; call it once. */
 void service_end(struct service *s);

@@ -43,8 +43,9 @@ static void set_log_level(const struct serve_settings *s)
         logger_set_level(LOG_LEVEL_INFO);
 }
 
-/* False: SIGHUP is ignored, as nohup(1) asks, and stays ignored. */
-static bool block_signals(void)
+/* Those that are waited for: SIGTERM, SIGINT and, unless nohup(1) had it
+ * ignored, SIGHUP. */
+static sigset_t block_signals(void)
 {
     struct sigaction hangup;
     sigset_t set;
@@ -52,11 +53,11 @@ static bool block_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return sigaction(SIGHUP, NULL, &hangup) == 0 &&
-           hangup.sa_handler != SIG_IGN;
+    return set;
 }
 
 /* ---- the directory ---- */
@@ -237,7 +238,7 @@ static int ended_stuck(void)
 }
 
 static int run_service(struct serving *all, const struct serve_settings *set,
-                       bool hangup)
+                       const sigset_t *signals)
 {
     enum status st = open_shelf(all, set);
 
@@ -254,7 +255,7 @@ static int run_service(struct serving *all, const struct serve_settings *set,
                                 serve_crawls_of(all->crawls), set->drain_ms);
     confine_seal();
     say_where(all, set);
-    st = close_all(all, service_run(all->service, hangup));
+    st = close_all(all, service_run(all->service, signals));
     if (st == STATUS_OK)
         return all->stuck ? ended_stuck() : EXIT_DONE;
     fprintf(stderr,
@@ -339,7 +340,7 @@ static bool start_all(struct serving *all, const struct serve_settings *s,
 
 static int serve(const struct serve_settings *s, const char *dir)
 {
-    bool hangup = block_signals();
+    sigset_t signals = block_signals();
     struct serving all = {.dir = dir};
     struct start_watch *start;
     int code = EXIT_CANNOT;
@@ -351,13 +352,20 @@ static int serve(const struct serve_settings *s, const char *dir)
     started = start_all(&all, s, &code);
     start_watch_end(start);
     if (started)
-        code = run_service(&all, s, hangup);
+        code = run_service(&all, s, &signals);
     else
         shared_close(all.shared);
     file_lock_free(all.lock);
     if (all.stuck)
         stuck_end(code);
     return code;
+}
+
+static int watch(const struct serve_settings *s, const char *url)
+{
+    sigset_t signals = block_signals();
+
+    return serve_watch(s, url, &signals);
 }
 
 int cmd_serve(int argc, char **argv)
@@ -374,7 +382,7 @@ int cmd_serve(int argc, char **argv)
     code = serve_settings_check(&s, dir);
     secret_args_hide_logins(argc, argv);
     if (code == EXIT_DONE && serve_is_watch(dir))
-        code = serve_watch(&s, dir, block_signals());
+        code = watch(&s, dir);
     else if (code == EXIT_DONE)
         code = serve(&s, dir);
     option_list_free(&operands);

@@ -96,23 +96,17 @@ static void reload(struct watching *w)
                  "%s", "");
 }
 
-static void wait_for_end(struct watching *w, bool hangup)
+static void wait_for_end(struct watching *w, const sigset_t *signals)
 {
     int signal = SIGHUP;
-    sigset_t set;
 
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (hangup)
-        sigaddset(&set, SIGHUP);
     while (signal == SIGHUP) {
-        if (sigwait(&set, &signal) == 0 && signal == SIGHUP)
+        if (sigwait(signals, &signal) == 0 && signal == SIGHUP)
             reload(w);
     }
 }
 
-static int serve(struct watching *w, const char *url, bool hangup)
+static int serve(struct watching *w, const char *url, const sigset_t *signals)
 {
     enum status st = start(w, url);
 
@@ -124,18 +118,19 @@ static int serve(struct watching *w, const char *url, bool hangup)
     confine_seal();
     fprintf(stderr, "urlweir serve: HTTP on %s\n",
             http_server_address(w->http));
-    wait_for_end(w, hangup);
+    wait_for_end(w, signals);
     return EXIT_DONE;
 }
 
-int serve_watch(const struct serve_settings *s, const char *url, bool hangup)
+int serve_watch(const struct serve_settings *s, const char *url,
+                const sigset_t *signals)
 {
     struct watching w = {.s = s};
     int code;
 
     if (!confine(s, &code) || !find(url, &code))
         return code;
-    code = serve(&w, url, hangup);
+    code = serve(&w, url, signals);
     http_server_close(w.http);
     cluster_desk_close(w.desk);
     auth_free(w.auth);

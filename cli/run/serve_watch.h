@@ -7,13 +7,14 @@
 #ifndef URLWEIR_CLI_RUN_SERVE_WATCH_H
 #define URLWEIR_CLI_RUN_SERVE_WATCH_H
 
-#include <stdbool.h>
+#include <signal.h>
 
 #include "cli/run/serve_settings.h"
 
-/* Serves until SIGTERM or SIGINT, which are blocked; with `hangup` SIGHUP, too,
- * which reads tokens and certificates again. Returns the exit status; errors
+/* Serves until one of `signals`, which are blocked, comes; SIGHUP among them
+ * reads tokens and certificates again instead. Returns the exit status; errors
  * were printed. */
-int serve_watch(const struct serve_settings *s, const char *url, bool hangup);
+int serve_watch(const struct serve_settings *s, const char *url,
+                const sigset_t *signals);
 
 #endif

@@ -216,6 +216,23 @@ def dashboard(where):
         crawl.web.close()
 
 
+def forgets_a_token(page, tokens):
+    """After SIGHUP; the others are known as before."""
+    def knows(role):
+        try:
+            page.ask("GET", "/v1/crawls", role=role)
+        except Failure:
+            return False
+        return True
+
+    with open(tokens, "w", encoding="utf-8") as f:
+        f.write(f"admin {TOKENS['admin']}\n")
+    expect(knows("read"), "tokens are read again when that is asked for")
+    page.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: not knows("read"), "the new tokens")
+    expect(knows("admin"), "the admin")
+
+
 def roles(where):
     """Tokens say who may look and who may steer; what cannot be served is said."""
     with open(where + "/tokens", "w", encoding="utf-8") as f:
@@ -233,6 +250,7 @@ def roles(where):
                 (["--http", "0.0.0.0:0"], 1, "without any check")):
             out = run("serve", crawl.url, *words, code=code)
             expect(text in out, f"{words}: {out}")
+        forgets_a_token(page, where + "/tokens")
         out = run("serve", crawl.url + "x", code=2)
         expect("no crawl" in out, out)
         page.ask("POST", "/v1/crawls/crawl/stop", {}, role="admin")
