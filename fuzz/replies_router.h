@@ -33,6 +33,25 @@ struct redis_cluster {
 
 static struct redis_reader replies;
 
+/* The replies are the input behind its first octet; if that is even, `record`
+ * comes first. */
+static void replies_begin(const uint8_t *data, size_t size, struct bytes record)
+{
+    redis_reader_init(&replies);
+    if (data[0] % 2 == 0)
+        (void)redisReaderFeed(replies.r, record.at, record.len);
+    (void)redisReaderFeed(replies.r, (const char *)data + 1, size - 1);
+}
+
+/* `error`: of what was to be opened, which is refused with a message. */
+static void replies_end(bool opened, struct buf *error)
+{
+    if (!opened && error->len == 0)
+        abort();
+    buf_fini(error);
+    redis_reader_fini(&replies);
+}
+
 struct redis_cluster *redis_cluster_new(const struct redis_cluster_options *o)
 {
     struct redis_cluster *c = xcalloc(1, sizeof *c);
