@@ -180,7 +180,7 @@ START_TEST(the_markup_is_well_formed)
         html_filter_init(&f, i % 2 == 0 ? (size_t)1 << 20 : 60);
         st = html_filter_page(&f, buf_bytes(&value), &wants, no_base, NULL);
         cut += st == STATUS_LIMIT;
-        with_tags += f.markup.len > strlen("<links></links>");
+        with_tags += memmem(f.markup.at, f.markup.len, "/>", 2) != NULL;
         ck_assert_msg(is_well_formed(buf_bytes(&f.markup)), "%s",
                       buf_str(&f.markup));
         html_filter_fini(&f);
