@@ -72,7 +72,7 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 # The longest first, so that none of them is left over at the end.
-long="filters-crawl crash-points serve-crawl steer politeness"
+long="filters-crawl crash-points serve-crawl migrate hostile-store steer politeness external serve-stress"
 list() {
     for n in $long $(cd "$here" && ls *.sh); do
         n=${n%.sh}
