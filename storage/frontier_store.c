@@ -50,6 +50,19 @@ uint32_t frontier_store_find_queue(const struct frontier_store *s,
     return queue_names_find(s->names, crawl, key);
 }
 
+void frontier_store_find_queues(const struct frontier_store *s,
+                                struct bytes crawl, const struct bytes *keys,
+                                size_t n, uint32_t *queues)
+{
+    queue_names_find_all(s->names, crawl, keys, n, queues);
+}
+
+void frontier_store_prefetch(const struct frontier_store *s, uint32_t queue)
+{
+    __builtin_prefetch(&s->pending[queue - 1]);
+    queue_delta_prefetch(s->delta, queue);
+}
+
 uint32_t frontier_store_queue_count(const struct frontier_store *s)
 {
     return queue_names_count(s->names);

@@ -74,6 +74,13 @@ MUST_CHECK enum status frontier_store_queue(struct frontier_store *s,
 /* 0: no such queue. */
 uint32_t frontier_store_find_queue(const struct frontier_store *s,
                                    struct bytes crawl, struct bytes key);
+/* The same for `n` keys, into queues[0..n). */
+void frontier_store_find_queues(const struct frontier_store *s,
+                                struct bytes crawl, const struct bytes *keys,
+                                size_t n, uint32_t *queues);
+/* Fetches the memory that a new URL of `queue`, which must exist, will touch.
+ */
+void frontier_store_prefetch(const struct frontier_store *s, uint32_t queue);
 uint32_t frontier_store_queue_count(const struct frontier_store *s);
 /* Borrowed until the store is closed. `queue` must exist. */
 void frontier_store_queue_name(struct frontier_store *s, uint32_t queue,

@@ -385,6 +385,7 @@ void frontier_close(struct engine *e)
     free(f->scratch.open);
     free(f->scratch.asked);
     free(f->scratch.blocked);
+    free(f->scratch.queues);
     buf_fini(&f->text);
     arena_free(f->last_texts);
     free(f->known_links);

@@ -30,6 +30,7 @@ static void make_room(struct frontier *f, size_t n)
     s->open = xrealloc(s->open, s->room * sizeof *s->open);
     s->asked = xrealloc(s->asked, s->room * sizeof *s->asked);
     s->blocked = xrealloc(s->blocked, s->room * sizeof *s->blocked);
+    s->queues = xrealloc(s->queues, s->room * sizeof *s->queues);
 }
 
 /* It may open a place of the scope, to which links were dropped before. */
@@ -42,21 +43,24 @@ enum status frontier_note_root(struct frontier *f, uint32_t depth, uint64_t id)
     return rejudge_later(f, UINT64_C(1) << REASON_SCOPE);
 }
 
+/* `queue` 0: it is not known. */
 static enum status write_row(struct frontier *f, struct bytes crawl,
-                             struct admission *a, uint8_t flags,
+                             struct admission *a, uint32_t queue, uint8_t flags,
                              int64_t wall_ms)
 {
     const struct engine_item *item = a->item;
-    struct url_row row = {.url = item->url,
+    struct url_row row = {.queue = queue,
+                          .url = item->url,
                           .depth = item->depth,
                           .hops = item->hops,
                           .kind = item->kind,
                           .flags = flags,
                           .via = a->via,
                           .found_at_ms = wall_ms};
-    enum status st =
-        frontier_store_queue(f->store, crawl, item->key, &row.queue);
+    enum status st = STATUS_OK;
 
+    if (queue == 0)
+        st = frontier_store_queue(f->store, crawl, item->key, &row.queue);
     if (st == STATUS_OK)
         st = frontier_store_admit(f->store, &row, &a->id);
     if (st != STATUS_OK)
@@ -138,6 +142,39 @@ static bool is_blocked(const struct frontier *f, const struct admission *list,
     return false;
 }
 
+/* Finds the queues of the new ones among the `n` open URLs; returns how many
+ * are new. */
+static size_t find_queues(struct frontier *f, struct bytes crawl,
+                          const struct admission *list, size_t n)
+{
+    size_t fresh = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (f->scratch.answers[i] != SEEN_BEFORE)
+            f->scratch.asked[fresh++] = list[f->scratch.open[i]].item->key;
+    frontier_store_find_queues(f->store, crawl, f->scratch.asked, fresh,
+                               f->scratch.queues);
+    return fresh;
+}
+
+/* Fetches what the rows some places after number `at` of `fresh` will touch;
+ * the memory of a host waits for the place where its address is. */
+static void prefetch_hosts(const struct frontier *f, size_t at, size_t fresh)
+{
+    enum { AHEAD = 4 };
+    const uint32_t *queues = f->scratch.queues;
+    uint32_t near = at + AHEAD < fresh ? queues[at + AHEAD] : 0;
+    uint32_t far = at + 2 * AHEAD < fresh ? queues[at + 2 * AHEAD] : 0;
+
+    if (near > 0 && near < f->host_room)
+        __builtin_prefetch(f->hosts[near]);
+    if (far == 0)
+        return;
+    frontier_store_prefetch(f->store, far);
+    if (far < f->host_room)
+        __builtin_prefetch(&f->hosts[far]);
+}
+
 /* Writes rows for the new ones of the `n` open URLs, whose digests are in
  * f->scratch.digests.
  */
@@ -146,7 +183,7 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
                               int64_t wall_ms)
 {
     uint64_t first = 0;
-    size_t fresh = 0;
+    size_t fresh = 0, all = 0;
     enum status st =
         seen_check(f->base->seen, f->scratch.digests, n, f->scratch.answers);
 
@@ -154,12 +191,15 @@ static enum status admit_open(struct frontier *f, struct bytes crawl,
         st = keep_out(f, list, n, wall_ms);
     if (st == STATUS_OK && f->traps != NULL)
         st = frontier_trap_keep_out(f, list, n, wall_ms);
+    if (st == STATUS_OK)
+        all = find_queues(f, crawl, list, n);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct admission *a = &list[f->scratch.open[i]];
 
         if (f->scratch.answers[i] == SEEN_BEFORE)
             continue;
-        st = write_row(f, crawl, a,
+        prefetch_hosts(f, fresh, all);
+        st = write_row(f, crawl, a, f->scratch.queues[fresh],
                        flags_of(a->item, f->scratch.answers[i], salt), wall_ms);
         if (fresh == 0)
             first = a->id;

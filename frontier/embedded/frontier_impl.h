@@ -135,6 +135,7 @@ struct admit_scratch {
     uint32_t *open;
     struct bytes *asked;
     bool *blocked;
+    uint32_t *queues; /* of the new ones; 0: it has none yet */
     size_t room;
 };
 

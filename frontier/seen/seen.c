@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "frontier/seen/hot_cache.h"
 
+#define AHEAD 8 /* digests for which memory is fetched */
+
 struct seen {
     struct filter *filter;
     struct exact_set *exact;
@@ -114,8 +116,8 @@ static size_t take_easy_ones(struct seen *s, const struct digest *digests,
 
     memset(s->table, 0, s->table_size * sizeof *s->table);
     for (size_t i = 0; i < n; i++) {
-        if (i + 8 < n)
-            __builtin_prefetch(hot_cache_set(&s->hot, digests[i + 8]));
+        if (i + AHEAD < n)
+            __builtin_prefetch(hot_cache_set(&s->hot, digests[i + AHEAD]));
         answers[i] = SEEN_BEFORE;
         if (repeats(s, digests, i, mask)) {
             s->counts.in_batch++;
@@ -209,6 +211,8 @@ enum status seen_admit(struct seen *s, const struct digest *digests, size_t n,
 
     make_room(s, n);
     for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            exact_set_prefetch(s->exact, digests[i + AHEAD]);
         exact_set_add(s->exact, digests[i], first_id + i);
         hot_cache_add(&s->hot, digests[i]);
         s->keys[i] = digests[i].hi;

@@ -69,6 +69,14 @@ bool done_bits_has(const struct done_bits *b, uint64_t id)
     return b->blocks[block][i >> 3] >> (i & 7) & 1;
 }
 
+void done_bits_prefetch(const struct done_bits *b, uint64_t id)
+{
+    uint32_t block = block_of(id), i = (uint32_t)((id - 1) % DONE_BLOCK);
+
+    if (id > 0 && block < b->cap && b->blocks[block] != NULL)
+        __builtin_prefetch(&b->blocks[block][i >> 3]);
+}
+
 bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq)
 {
     uint32_t i = (uint32_t)((id - 1) % DONE_BLOCK);

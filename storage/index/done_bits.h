@@ -29,6 +29,8 @@ void done_bits_close(struct done_bits *b); /* NULL is fine */
 /* Marks `id` done; false: it was already. `seq` is the final fetch row. */
 bool done_bits_set(struct done_bits *b, uint64_t id, uint64_t seq);
 bool done_bits_has(const struct done_bits *b, uint64_t id);
+/* Fetches the memory that done_bits_has will read. */
+void done_bits_prefetch(const struct done_bits *b, uint64_t id);
 /* The highest seq given to done_bits_set, or found at opening. */
 uint64_t done_bits_seq(const struct done_bits *b);
 

@@ -195,6 +195,15 @@ void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id)
     s->delta_count++;
 }
 
+void exact_set_prefetch(const struct exact_set *s, struct digest digest)
+{
+    const struct exact_delta *t = &s->parts[exact_part_of(digest)].delta;
+
+    exact_delta_prefetch_slot(t, digest);
+    if (t->count < t->cap)
+        __builtin_prefetch(t->entries + (size_t)t->count * ENTRY_SIZE);
+}
+
 void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id)
 {
     struct exact_part *p = &s->parts[exact_part_of(digest)];

@@ -61,6 +61,8 @@ bool exact_set_has_row(const struct exact_set *s, struct digest digest,
 /* Adds a digest that is not in the set; ids rise from call to call. The caller
  * has written its row in the same transaction, or is replaying it. */
 void exact_set_add(struct exact_set *s, struct digest digest, uint64_t id);
+/* Fetches the memory that exact_set_add will touch. */
+void exact_set_prefetch(const struct exact_set *s, struct digest digest);
 /* As exact_set_add, but `digest` may be in the set with the lower id of a
  * removed row; from now on it has this id. */
 void exact_set_replace(struct exact_set *s, struct digest digest, uint64_t id);

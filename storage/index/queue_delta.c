@@ -75,6 +75,12 @@ void queue_delta_add(struct queue_delta *t, uint32_t queue)
     t->tails[queue - 1] = i + 1;
 }
 
+void queue_delta_prefetch(const struct queue_delta *t, uint32_t queue)
+{
+    if (queue <= t->tail_cap)
+        __builtin_prefetch(&t->tails[queue - 1]);
+}
+
 uint64_t queue_delta_base(const struct queue_delta *t)
 {
     return t->base;

@@ -21,6 +21,8 @@ void queue_delta_free(struct queue_delta *t); /* NULL is fine */
 
 /* Appends the next id, base + count + 1; queue 0: the id is in no queue. */
 void queue_delta_add(struct queue_delta *t, uint32_t queue);
+/* Fetches the memory that an add to `queue`, not 0, will touch. */
+void queue_delta_prefetch(const struct queue_delta *t, uint32_t queue);
 uint64_t queue_delta_base(const struct queue_delta *t);
 uint64_t queue_delta_count(const struct queue_delta *t);
 /* The queue of an id; 0: not here, or in no queue. */

@@ -175,6 +175,45 @@ uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
     return c != NULL ? t->slots[slot_of(t, c->number, key)] : 0;
 }
 
+/* Where the name of a slot's queue is, and then the name. */
+static void prefetch_place(const struct queue_names *t, uint32_t slot)
+{
+    if (t->slots[slot] != 0)
+        __builtin_prefetch(&t->names[t->slots[slot] - 1]);
+}
+
+static void prefetch_name(const struct queue_names *t, uint32_t slot)
+{
+    if (t->slots[slot] != 0)
+        __builtin_prefetch(t->names[t->slots[slot] - 1]);
+}
+
+void queue_names_find_all(const struct queue_names *t, struct bytes crawl,
+                          const struct bytes *keys, size_t n, uint32_t *queues)
+{
+    enum { AHEAD = 6, RING = 32 }; /* more than 3 * AHEAD, a power of two */
+    const struct crawl *c = map_get(t->crawls, crawl);
+    uint32_t homes[RING];
+
+    for (size_t i = 0; c != NULL && i < n + 3 * AHEAD; i++) {
+        size_t place = i - AHEAD, name = i - 2 * AHEAD, k = i - 3 * AHEAD;
+
+        if (i < n) {
+            homes[i % RING] = home_of(t, c->number, keys[i]);
+            __builtin_prefetch(&t->slots[homes[i % RING]]);
+        }
+        if (i >= AHEAD && place < n)
+            prefetch_place(t, homes[place % RING]);
+        if (i >= 2 * AHEAD && name < n)
+            prefetch_name(t, homes[name % RING]);
+        if (i >= 3 * AHEAD)
+            queues[k] =
+                t->slots[slot_from(t, homes[k % RING], c->number, keys[k])];
+    }
+    if (c == NULL && n > 0)
+        memset(queues, 0, n * sizeof *queues);
+}
+
 static bool fits(const struct queue_names *t, struct bytes crawl,
                  struct bytes key)
 {

@@ -21,6 +21,10 @@ void queue_names_free(struct queue_names *t); /* NULL is fine */
 /* 0: not there. */
 uint32_t queue_names_find(const struct queue_names *t, struct bytes crawl,
                           struct bytes key);
+/* The same for `n` keys, into queues[0..n): while one is compared, the memory
+ * of those after it is fetched. */
+void queue_names_find_all(const struct queue_names *t, struct bytes crawl,
+                          const struct bytes *keys, size_t n, uint32_t *queues);
 /* STATUS_EXISTS; STATUS_LIMIT: no more numbers, or a name over 64 KiB. */
 MUST_CHECK enum status queue_names_add(struct queue_names *t,
                                        struct bytes crawl, struct bytes key,

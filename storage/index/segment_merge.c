@@ -129,10 +129,25 @@ void segment_merge_free(struct merge *m)
     free(m);
 }
 
+/* Reads the input's row number in->row. The bits of its ids are all over the
+ * memory of the done ones, so they are fetched at once, not one after another:
+ * that took a twelfth of the CPU of a crawl of ten million URLs. */
+static enum status read_row(struct segments *s, const struct done_bits *done,
+                            struct merge_input *in)
+{
+    enum status st =
+        segments_read_row(s, in->from, in->row, in->octets, &in->r);
+    struct segment_reader ahead = in->r;
+
+    while (st == STATUS_OK && segment_reader_next(&ahead))
+        done_bits_prefetch(done, ahead.id);
+    return st;
+}
+
 /* Moves to the input's next entry, or past its end. *rows counts the rows that
  * were read. */
-static enum status advance(struct segments *s, struct merge_input *in,
-                           uint32_t *rows)
+static enum status advance(struct segments *s, const struct done_bits *done,
+                           struct merge_input *in, uint32_t *rows)
 {
     enum status st;
 
@@ -143,7 +158,7 @@ static enum status advance(struct segments *s, struct merge_input *in,
             in->from = NULL;
             return STATUS_OK;
         }
-        st = segments_read_row(s, in->from, in->row, in->octets, &in->r);
+        st = read_row(s, done, in);
         if (st != STATUS_OK)
             return st;
         ++*rows;
@@ -151,8 +166,9 @@ static enum status advance(struct segments *s, struct merge_input *in,
     return STATUS_OK;
 }
 
-static enum status open_input(struct segments *s, struct merge_input *in,
-                              struct segment *from, uint32_t *rows)
+static enum status open_input(struct segments *s, const struct done_bits *done,
+                              struct merge_input *in, struct segment *from,
+                              uint32_t *rows)
 {
     enum status st;
 
@@ -162,9 +178,9 @@ static enum status open_input(struct segments *s, struct merge_input *in,
         return STATUS_OK;
     }
     in->from = from;
-    st = segments_read_row(s, from, 0, in->octets, &in->r);
+    st = read_row(s, done, in);
     ++*rows;
-    return st == STATUS_OK ? advance(s, in, rows) : st;
+    return st == STATUS_OK ? advance(s, done, in, rows) : st;
 }
 
 /* Finds the first four neighbours of one level, the lowest possible. False:
@@ -186,8 +202,8 @@ static bool find_four(const struct segments *s, uint32_t *place)
     return lowest != UINT32_MAX;
 }
 
-static enum status start_merge(struct segments *s, uint32_t place,
-                               uint32_t *rows)
+static enum status start_merge(struct segments *s, const struct done_bits *done,
+                               uint32_t place, uint32_t *rows)
 {
     struct segment **four = s->list + place;
     struct merge *m = xcalloc(1, sizeof *m);
@@ -197,7 +213,7 @@ static enum status start_merge(struct segments *s, uint32_t place,
     start_writing(&m->w, s, four[0]->level + 1, four[0]->first,
                   four[FAN - 1]->last);
     for (uint32_t i = 0; i < FAN && st == STATUS_OK; i++)
-        st = open_input(s, &m->in[i], four[i], rows);
+        st = open_input(s, done, &m->in[i], four[i], rows);
     s->merge = m;
     return st;
 }
@@ -261,7 +277,7 @@ static enum status merge_rows(struct segments *s, const struct done_bits *done,
             return finish_merge(s);
         if (!done_bits_has(done, in->r.id))
             write_entry(&m->w, in->r.queue, in->r.id);
-        st = advance(s, in, rows);
+        st = advance(s, done, in, rows);
         if (st == STATUS_OK)
             st = m->w.st;
         if (st != STATUS_OK)
@@ -295,7 +311,7 @@ enum status segments_step(struct segments *s, const struct done_bits *done,
     if (s->dropped_count > 0)
         st = drop_rows(s, rows * 2);
     if (st == STATUS_OK && s->merge == NULL && find_four(s, &place))
-        st = start_merge(s, place, &read);
+        st = start_merge(s, done, place, &read);
     if (st == STATUS_OK && s->merge != NULL)
         st = merge_rows(s, done, rows, &read);
     return st;
