@@ -75,15 +75,12 @@ void hot_cache_fini(struct hot_cache *c)
     *c = (struct hot_cache){0};
 }
 
-/* The digest's bits that set number `number` of `count` and its entry know. */
-static struct digest digest_of(struct entry e, uint32_t number, uint32_t count)
+/* The place of an entry of set `number` of `count`. */
+static uint32_t place_of(struct entry e, uint32_t number, uint32_t count)
 {
     uint64_t first = (((uint64_t)number << HOT_PLACE_BITS) + count - 1) / count;
-    uint64_t place = first + (uint16_t)(e.place - first);
 
-    return (struct digest){.hi = e.hi,
-                           .lo = place << (64 - HOT_PLACE_BITS) |
-                                 (uint64_t)e.more << MORE_SHIFT};
+    return (uint32_t)(first + (uint16_t)(e.place - first));
 }
 
 /* Puts the digests of one set of `before` into those that they belong to now,
@@ -95,7 +92,7 @@ static void move_set(struct hot_cache *c, uint32_t number, uint32_t before)
     c->sets[number] = (struct hot_set){0};
     for (int i = 0; i < HOT_WAYS && old.hi[i] != 0; i++) {
         struct entry e = get(&old, i);
-        struct hot_set *to = hot_cache_set(c, digest_of(e, number, before));
+        struct hot_set *to = hot_cache_set_at(c, place_of(e, number, before));
         int k = 0;
 
         while (k < HOT_WAYS && to->hi[k] != 0)

@@ -59,12 +59,18 @@ static inline uint32_t hot_place(struct digest d)
     return (uint32_t)(d.lo >> (64 - HOT_PLACE_BITS));
 }
 
-/* Sets are in the order of their digests, so a resize moves each of them in one
+/* Sets are in the order of their places, so a resize moves each of them in one
  * direction. */
+static inline struct hot_set *hot_cache_set_at(const struct hot_cache *c,
+                                               uint32_t place)
+{
+    return &c->sets[(uint64_t)place * c->count >> HOT_PLACE_BITS];
+}
+
 static inline struct hot_set *hot_cache_set(const struct hot_cache *c,
                                             struct digest d)
 {
-    return &c->sets[(uint64_t)hot_place(d) * c->count >> HOT_PLACE_BITS];
+    return hot_cache_set_at(c, hot_place(d));
 }
 
 #endif
