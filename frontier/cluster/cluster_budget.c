@@ -24,18 +24,23 @@ static uint64_t pages_of(const struct cluster_engine *e)
     return s.pages;
 }
 
-void cluster_budget_begin(struct cluster_engine *e, uint64_t limit)
-{
-    e->budget.limit = limit;
-    e->budget.pages_before = pages_of(e);
-}
-
 static uint64_t used(const struct cluster_engine *e)
 {
     uint64_t pages = pages_of(e);
 
     /* one that is fetched again is taken back first */
     return pages > e->budget.pages_before ? pages - e->budget.pages_before : 0;
+}
+
+void cluster_budget_begin(struct cluster_engine *e, uint64_t limit)
+{
+    e->budget.limit = limit;
+    e->budget.pages_before = pages_of(e);
+}
+
+void cluster_budget_committed(struct cluster_engine *e)
+{
+    e->budget.durable = used(e);
 }
 
 static void came(void *ctx, enum status st, const struct cluster_permits *p)
@@ -53,15 +58,18 @@ static void came(void *ctx, enum status st, const struct cluster_permits *p)
     b->is_short = p->held < b->wanted;
 }
 
+/* A page that a kill would take back is not told of yet, but its permit is not
+ * free either. */
 static void ask(struct cluster_engine *e, uint64_t want)
 {
     struct budget *b = &e->budget;
+    uint64_t n = used(e);
 
     b->asking = true;
     b->asked_at = e->now;
-    b->telling = used(e);
-    b->wanted = want;
-    cluster_store_ask_permits(e->store, e->present.name, b->telling, want,
+    b->telling = b->durable < n ? b->durable : n;
+    b->wanted = want + n - b->telling;
+    cluster_store_ask_permits(e->store, e->present.name, b->telling, b->wanted,
                               b->limit, came, e);
 }
 

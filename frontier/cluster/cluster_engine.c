@@ -183,8 +183,10 @@ enum status cluster_turn(struct engine *engine, bool force, int64_t now,
     st = e->own->ops->turn(e->own, force || commit, now, wall_ms, &committed);
     if (durable != NULL)
         *durable = committed;
-    if (st == STATUS_OK && (force || commit || committed > 0))
+    if (st == STATUS_OK && (force || commit || committed > 0)) {
+        cluster_budget_committed(e);
         cluster_held_send(e);
+    }
     return st;
 }
 
@@ -259,6 +261,7 @@ enum status cluster_checkpoint_now(struct engine *engine, const char *state,
         st = e->own->ops->checkpoint_now(e->own, state, clean, now, wall_ms);
     if (st != STATUS_OK)
         return st;
+    cluster_budget_committed(e);
     cluster_held_send(e);
     cluster_engine_wait(e, false, true, WAIT_ENDS);
     if (e->acks > 0)

@@ -78,6 +78,7 @@ struct budget {
     uint64_t limit;         /* of the crawl; 0: none */
     uint64_t pages_before;  /* of the directory, before this run */
     uint64_t held, wanted;  /* permits: as the cluster said, asked for last */
+    uint64_t durable;       /* pages of this run that are committed */
     uint64_t told, telling; /* used ones: that it knows of, is told now */
     uint64_t pages;         /* of the crawl, as it said */
     int64_t asked_at;
@@ -230,6 +231,8 @@ void cluster_present_end(struct cluster_engine *e);
 void cluster_budget_begin(struct cluster_engine *e, uint64_t limit);
 /* Ask for permits, and tell what was used, when it is time. */
 void cluster_budget_tend(struct cluster_engine *e);
+/* All pages so far are committed here. */
+void cluster_budget_committed(struct cluster_engine *e);
 /* So many URLs may go to fetchers. */
 size_t cluster_budget_room(const struct cluster_engine *e);
 /* There are too few permits for what is leased here. */
