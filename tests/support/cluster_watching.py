@@ -17,6 +17,7 @@ from cluster_workers import Crawl
 from redis_servers import LONGEST, Closing, Failure, Single, end_with_us, wait_for
 
 URLWEIR, DIR = sys.argv[1], sys.argv[2]
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a service keeps ignoring it, as under nohup
 METRICS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/formats/metrics.md")
 TOKENS = {"read": "0123456789abcdef-read", "admin": "0123456789abcdef-admin"}
 
