@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redo.c - see redo.h. */
+/* redo.c - what `urlweir retry` and `urlweir refresh` share. */
 #include "cli/run/redo.h"
 
 #include <inttypes.h>

@@ -16,13 +16,13 @@
 
 /* How one of them differs from the other. */
 struct redo {
-    const char *verb;  /* the command, and the call of a process */
-    const char *count; /* the answer's field that says how many */
-    const char *done;  /* "URLs ..." */
-    const char *left;  /* for stopped_crawl_say_left */
-    bool left_is_count;
-    /* Reads the command's own options. Returns the exit status; the reason of
-     * another than EXIT_DONE is printed. */
+    const char *verb;   /* the command, and the call of a process */
+    const char *count;  /* the answer's field that says how many */
+    const char *done;   /* "URLs ..." */
+    const char *left;   /* for stopped_crawl_say_left */
+    bool left_is_count; /* it counts these URLs, not all that wait */
+    /* Reads the command's own options. Returns the exit status; if that is not
+     * EXIT_DONE, the reason was printed. */
     int (*read)(struct steer *t, void *ctx);
     enum status (*stopped)(struct stopped_crawl *c, const struct steer *t,
                            struct bytes host, void *ctx, uint64_t *n);

@@ -58,8 +58,8 @@ static void came(void *ctx, enum status st, const struct cluster_permits *p)
     b->is_short = p->held < b->wanted;
 }
 
-/* A page that a kill would take back is not told of yet, but its permit is not
- * free either. */
+/* A page that a kill would undo is not reported yet, but its permit is not free
+ * either. */
 static void ask(struct cluster_engine *e, uint64_t want)
 {
     struct budget *b = &e->budget;

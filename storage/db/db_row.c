@@ -59,6 +59,14 @@ double db_row_real(struct db_row *r, int column, double most)
     return 0;
 }
 
+void db_bind_number(sqlite3_stmt *s, int parameter, uint64_t v)
+{
+    if (v != 0)
+        sqlite3_bind_int64(s, parameter, (int64_t)v);
+    else
+        sqlite3_bind_null(s, parameter);
+}
+
 enum status db_row_check(const struct db_row *r, const char *table)
 {
     const char *name;

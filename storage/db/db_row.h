@@ -53,6 +53,9 @@ bool db_row_flag(struct db_row *r, int column);
 /* A number that is not NaN, in 0..most. */
 double db_row_real(struct db_row *r, int column, double most);
 
+/* Binds `v`; NULL, which takes one octet, if it is 0. */
+void db_bind_number(sqlite3_stmt *s, int parameter, uint64_t v);
+
 /* STATUS_DAMAGED, with a log line that names table, key (the first column) and
  * column, if some number was out of bounds. */
 MUST_CHECK enum status db_row_check(const struct db_row *r, const char *table);

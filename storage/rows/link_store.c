@@ -256,10 +256,7 @@ enum status link_store_set_page(struct link_store *s, uint64_t seq,
     sqlite3_bind_int64(s->set_page, 1, (int64_t)seq);
     sqlite3_bind_int64(s->set_page, 2, (int64_t)rows->first);
     sqlite3_bind_int64(s->set_page, 3, (int64_t)rows->count);
-    if (rows->partial)
-        sqlite3_bind_int(s->set_page, 4, 1);
-    else
-        sqlite3_bind_null(s->set_page, 4);
+    db_bind_number(s->set_page, 4, rows->partial);
     return db_run(s->d, s->set_page);
 }
 

@@ -157,14 +157,6 @@ uint64_t page_store_last_seq(const struct page_store *s)
 
 /* ---- rows ---- */
 
-static void bind_number(sqlite3_stmt *q, int parameter, uint64_t v)
-{
-    if (v != 0)
-        sqlite3_bind_int64(q, parameter, (int64_t)v);
-    else
-        sqlite3_bind_null(q, parameter);
-}
-
 static void bind_text(sqlite3_stmt *q, int parameter, struct bytes text)
 {
     if (text.len > 0)
@@ -199,30 +191,30 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     sqlite3_bind_int(q, 4, row->status);
     sqlite3_bind_int(q, 5, row->reason);
     sqlite3_bind_int(q, 6, row->tries);
-    bind_number(q, 7, row->http_status);
+    db_bind_number(q, 7, row->http_status);
     sqlite3_bind_int64(q, 8, row->at_ms);
     sqlite3_bind_int64(q, 9, row->elapsed_ms);
-    bind_number(q, 10, row->wire_bytes);
-    bind_number(q, 11, row->body_bytes);
+    db_bind_number(q, 10, row->wire_bytes);
+    db_bind_number(q, 11, row->body_bytes);
     bind_digest(q, 12, row->body_digest, digests[0]);
     if (row->redirect_to != 0)
-        bind_number(q, 13, row->redirect_to);
+        db_bind_number(q, 13, row->redirect_to);
     else
         bind_text(q, 13, row->redirect_url);
-    bind_number(q, 14, row->links);
+    db_bind_number(q, 14, row->links);
     bind_text(q, 19, row->title);
     bind_text(q, 20, row->detail);
     bind_text(q, 21, row->etag);
     bind_text(q, 22, row->last_modified);
-    bind_number(q, 24, row->warc_offset);
-    bind_number(q, 25, row->warc_length);
-    bind_number(q, 26, row->first_byte_ms);
-    bind_number(q, 27, row->same_as);
-    bind_number(q, 28, row->flags);
-    bind_number(q, 29, row->simhash);
-    bind_number(q, 30, row->near_dup_of);
+    db_bind_number(q, 24, row->warc_offset);
+    db_bind_number(q, 25, row->warc_length);
+    db_bind_number(q, 26, row->first_byte_ms);
+    db_bind_number(q, 27, row->same_as);
+    db_bind_number(q, 28, row->flags);
+    db_bind_number(q, 29, row->simhash);
+    db_bind_number(q, 30, row->near_dup_of);
     bind_digest(q, 31, row->text_digest, digests[1]);
-    bind_number(q, 32, row->body_print);
+    db_bind_number(q, 32, row->body_print);
     if (row->meta.len > 0)
         sqlite3_bind_blob(q, 33, row->meta.at, (int)row->meta.len,
                           SQLITE_STATIC);

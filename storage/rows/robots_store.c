@@ -42,15 +42,6 @@ void robots_store_close(struct robots_store *s)
     free(s);
 }
 
-/* NULL for 0. */
-static void bind_number(sqlite3_stmt *q, int parameter, int64_t v)
-{
-    if (v != 0)
-        sqlite3_bind_int64(q, parameter, v);
-    else
-        sqlite3_bind_null(q, parameter);
-}
-
 enum status robots_store_set(struct robots_store *s,
                              const struct robots_row *row)
 {
@@ -62,8 +53,8 @@ enum status robots_store_set(struct robots_store *s,
                       SQLITE_STATIC);
     sqlite3_bind_int64(s->set, 2, row->fetched_at_ms);
     sqlite3_bind_int64(s->set, 3, row->expires_at_ms);
-    bind_number(s->set, 4, row->unreachable_since_ms);
-    bind_number(s->set, 5, row->http_status);
+    db_bind_number(s->set, 4, (uint64_t)row->unreachable_since_ms);
+    db_bind_number(s->set, 5, row->http_status);
     if (row->body.len > 0)
         sqlite3_bind_blob(s->set, 6, row->body.at, (int)row->body.len,
                           SQLITE_STATIC);
