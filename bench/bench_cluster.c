@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/support/own_redis.h"
-#include "frontier/cluster/cluster_item.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "frontier/cluster_store/cluster_store.h"
 
 #define SHARDS    16
 #define URL_SIZE  64

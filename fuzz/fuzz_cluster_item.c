@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_reach.h"
+#include "frontier/cluster_store/cluster_item.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

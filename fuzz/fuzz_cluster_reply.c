@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_reach.h"
-#include "frontier/cluster/cluster_scripts.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "frontier/cluster_store/cluster_scripts.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "fuzz/replies_router.h"
 
 #define RECORD REPLIES_RECORD("1", "2")

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "frontier/cluster/cluster_robots.h"
+#include "frontier/cluster_store/cluster_robots.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/mem.h"
-#include "frontier/cluster/cluster_item.h"
-#include "frontier/cluster/cluster_move.h"
-#include "frontier/cluster/cluster_permits.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "frontier/cluster_store/cluster_move.h"
+#include "frontier/cluster_store/cluster_permits.h"
 #include "frontier/reader.h"
 #include "job/cluster_part.h"
 

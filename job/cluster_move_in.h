@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "frontier/engine.h"
 #include "job/settings/options.h"
 

@@ -19,9 +19,9 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "crawler/html/link_kinds.h"
-#include "frontier/cluster/cluster_item.h"
-#include "frontier/cluster/cluster_move.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "frontier/cluster_store/cluster_move.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "frontier/outcome.h"
 #include "frontier/reader.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "frontier/engine.h"
 
 struct cluster_move_out;

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "job/crawl_setup.h"
 #include "job/settings/options.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "frontier/cluster/cluster_seeder.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "job/cluster_part.h"
 #include "job/crawl_setup.h"
 #include "job/settings/settings.h"

@@ -28,8 +28,9 @@ frontier/seen: base/* filter filter/redis storage/* frontier/url
 frontier: base/* filter storage/* frontier/url frontier/seen
 frontier/refresh: base/* frontier
 frontier/hosts: base/* storage/* frontier
-frontier/cluster: base/* storage/* frontier frontier/url frontier/seen
-frontier/cluster_check: base/* storage/* frontier frontier/url frontier/seen frontier/cluster
+frontier/cluster_store: base/* storage/db frontier/url
+frontier/cluster: base/* storage/* frontier frontier/url frontier/seen frontier/cluster_store
+frontier/cluster_check: base/* frontier/url frontier/cluster_store
 frontier/embedded: base/* filter filter/redis storage/* frontier frontier/url frontier/seen frontier/traps frontier/refresh frontier/hosts
 frontier/served: base/* storage/* frontier frontier/url frontier/seen
 frontier/shared: base/* frontier

@@ -9,7 +9,7 @@
 #define URLWEIR_CLI_CONTROL_STEER_CLUSTER_H
 
 #include "cli/control/steer.h"
-#include "frontier/cluster/cluster_steer.h"
+#include "frontier/cluster_store/cluster_steer.h"
 
 /* Is the first operand a crawl in a cluster? */
 bool steer_is_cluster(const struct steer *t);

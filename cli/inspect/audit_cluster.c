@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "frontier/audit/fingerprint_sample.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "job/cluster_part.h"
 #include "job/settings/settings.h"
 

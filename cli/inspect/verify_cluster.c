@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "frontier/cluster/cluster_watch.h"
 #include "frontier/cluster_check/cluster_verify.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "frontier/reader.h"
 #include "job/cluster_part.h"
 #include "job/settings/cluster_settings.h"

@@ -20,7 +20,7 @@
 #include "cli/command_line.h"
 #include "cli/run/stopped_crawl.h"
 #include "cli/secret_args.h"
-#include "frontier/cluster/cluster_move.h"
+#include "frontier/cluster_store/cluster_move.h"
 #include "job/cluster_move_out.h"
 #include "job/cluster_part.h"
 #include "job/dir_kind.h"

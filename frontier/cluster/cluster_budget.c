@@ -10,7 +10,7 @@
  */
 #include "base/clock.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_permits.h"
+#include "frontier/cluster_store/cluster_permits.h"
 
 #define AGAIN (100 * NS_PER_MS) /* when there were too few */
 #define TELL  (1 * NS_PER_S)    /* what was used, and what is not needed */

@@ -29,7 +29,7 @@
 
 #include "base/status.h"
 #include "frontier/cluster/cluster_orders.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "frontier/engine.h"
 
 /* What a worker says of itself. */

@@ -16,7 +16,7 @@
 
 #include "base/map.h"
 #include "frontier/cluster/cluster_engine.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "frontier/seen/hot_cache.h"
 
 /* A lease of the cluster.

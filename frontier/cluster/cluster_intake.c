@@ -15,8 +15,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster/cluster_reach.h"
+#include "frontier/cluster_store/cluster_item.h"
 
 #define PARKED_MS (INT64_C(3650) * 24 * 3600 * 1000)
 #define SOON      (100 * NS_PER_MS)

@@ -7,7 +7,7 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster_store/cluster_item.h"
 
 #define TEXT_MOST    ((size_t)1 << 30)
 #define GATHER       (20 * NS_PER_MS) /* links of some pages */

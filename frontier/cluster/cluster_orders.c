@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 
 struct cluster_orders {
     pthread_mutex_t mtx;

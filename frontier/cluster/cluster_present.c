@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/rate.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_steer.h"
+#include "frontier/cluster_store/cluster_steer.h"
 
 #define EVERY   (1 * NS_PER_S)
 #define GOODBYE (1 * NS_PER_S) /* longest wait */

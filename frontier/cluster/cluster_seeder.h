@@ -9,7 +9,7 @@
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_SEEDER_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_SEEDER_H
 
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "frontier/engine.h"
 
 /* Borrows the store. */

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_robots.h"
+#include "frontier/cluster_store/cluster_robots.h"
 #include "frontier/url/url.h"
 
 #define MEMORY_MOST ((size_t)16 << 20)

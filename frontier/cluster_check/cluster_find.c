@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "frontier/cluster/cluster_impl.h"
-#include "frontier/cluster/cluster_item.h"
+#include "frontier/cluster_store/cluster_impl.h"
+#include "frontier/cluster_store/cluster_item.h"
 
 #define TRIES 10 /* buckets may split meanwhile */
 #define HEAD  7  /* elements before those of the items */

@@ -6,7 +6,7 @@
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_FIND_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_FIND_H
 
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 
 #define CLUSTER_FIND_MOST 10000 /* places of a queue that are looked at */
 

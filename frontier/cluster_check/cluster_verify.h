@@ -15,7 +15,7 @@
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_VERIFY_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_VERIFY_H
 
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 
 /* URLs of one shard that wait or are leased, among which repeats are found. */
 #define CLUSTER_VERIFY_URLS_MOST ((size_t)1 << 22)

@@ -10,9 +10,9 @@
 #ifndef URLWEIR_FRONTIER_CLUSTER_CLUSTER_VERIFY_IMPL_H
 #define URLWEIR_FRONTIER_CLUSTER_CLUSTER_VERIFY_IMPL_H
 
-#include "frontier/cluster/cluster_answer.h"
-#include "frontier/cluster/cluster_impl.h"
 #include "frontier/cluster_check/cluster_verify.h"
+#include "frontier/cluster_store/cluster_answer.h"
+#include "frontier/cluster_store/cluster_impl.h"
 
 /* Passes first mend what is in a wrong place, and then the counts. */
 enum verify_pass { VERIFY_LOOK, VERIFY_PLACES, VERIFY_COUNTS };

@@ -6,7 +6,7 @@
  * cluster_scripts.c says what each key holds. All but `settle` and `correct`
  * only read.
  */
-#include "frontier/cluster/cluster_scripts.h"
+#include "frontier/cluster_store/cluster_scripts.h"
 
 #define NOW                                                                    \
     "local t = redis.call('TIME')\n"                                           \

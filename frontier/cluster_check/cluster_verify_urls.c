@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster_check/cluster_verify_impl.h"
+#include "frontier/cluster_store/cluster_item.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"
 

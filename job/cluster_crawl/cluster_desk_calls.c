@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "frontier/cluster/cluster_steer.h"
+#include "frontier/cluster_store/cluster_steer.h"
 #include "job/cluster_crawl/cluster_desk_impl.h"
 #include "job/cluster_crawl/cluster_where.h"
 #include "job/cluster_part.h"

@@ -6,9 +6,9 @@
 
 #include "base/json_fields.h"
 #include "base/mem.h"
-#include "frontier/cluster/cluster_permits.h"
-#include "frontier/cluster/cluster_steer.h"
-#include "frontier/cluster/cluster_watch.h"
+#include "frontier/cluster_store/cluster_permits.h"
+#include "frontier/cluster_store/cluster_steer.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings_json.h"
 

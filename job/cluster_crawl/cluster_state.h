@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "job/settings/options.h"
 
 /* Adds it to the object `o`; `store` and `s` are from cluster_part_look().

@@ -3,8 +3,8 @@
 #include "job/cluster_crawl/cluster_where.h"
 
 #include "base/json_fields.h"
-#include "frontier/cluster/cluster_watch.h"
 #include "frontier/cluster_check/cluster_find.h"
+#include "frontier/cluster_store/cluster_watch.h"
 #include "frontier/reader.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"

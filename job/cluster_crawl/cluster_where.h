@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 #include "job/settings/options.h"
 
 /* Sets in `o` the members that docs/formats/explain.md has of a crawl in a

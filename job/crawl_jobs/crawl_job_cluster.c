@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "frontier/cluster/cluster_orders.h"
-#include "frontier/cluster/cluster_steer.h"
+#include "frontier/cluster_store/cluster_steer.h"
 #include "job/cluster_part.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/settings/cluster_settings.h"

@@ -28,7 +28,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/cluster/cluster_store.h"
+#include "frontier/cluster_store/cluster_store.h"
 
 #define MOST       4096 /* requests under way */
 #define STOPS_WITH 3    /* URLs that it has not asked for */

@@ -4,14 +4,14 @@
 
 #include "frontier/cluster/cluster_engine.h"
 #include "frontier/cluster/cluster_engine_impl.h"
-#include "frontier/cluster/cluster_item.h"
-#include "frontier/cluster/cluster_steer.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "frontier/cluster_store/cluster_steer.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/reader.h"
 #include "frontier/scope.h"
 #include "frontier/url/queue_key.h"
 #include "frontier/url/url.h"
-#include "tests/unit/frontier/cluster/cluster_rig.h"
+#include "tests/unit/frontier/cluster_store/cluster_rig.h"
 #include "tests/unit/storage/scratch.h"
 
 #define LEASE_MS 2000

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_find.c - where a URL is. */
-#include "frontier/cluster/cluster_item.h"
 #include "frontier/cluster_check/cluster_find.h"
-#include "tests/unit/frontier/cluster/cluster_rig.h"
+#include "frontier/cluster_store/cluster_item.h"
+#include "tests/unit/frontier/cluster_store/cluster_rig.h"
 
 #define HOST "h.example"
 
