@@ -67,8 +67,12 @@ cli/report: base/* frontier/* crawler/* job/* cli
 cli/dedupe: base/* config frontier/* job/* cli cli/report
 cli/filter: base/* config filter/* frontier/* job/* cli cli/report
 cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
-cli/inspect: base/* config filter/* storage/* frontier/* crawler/* job/* service/* cli cli/control cli/filter cli/report
-cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/inspect
+cli/inspect: base/* frontier/url crawler/* job/settings job cli
+cli/status: base/* config storage/* frontier/* crawler/* job/* cli cli/control cli/report
+cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
+cli/audit: base/* config frontier/* job/* cli cli/filter cli/report
+cli/verify: base/* filter storage/* frontier/* job/* service/* cli
+cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/status
 cli/import: base/* config storage/* frontier/* crawler/* job/* cli cli/run
 cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
 END

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cli/inspect/stored_hosts.h"
+#include "cli/status/stored_hosts.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/outcome.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "cli/command.h"
-#include "cli/inspect/shared_place.h"
+#include "cli/status/shared_place.h"
 #include "frontier/served/served_columns.h"
 #include "service/http/http_text.h"
 

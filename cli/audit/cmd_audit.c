@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_audit.c - `urlweir audit`: what a Bloom-only crawler would have lost.
+ *
+ * Reads a crawl's directory, live or finished, or a list of URLs.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/mem.h"
+#include "base/redis/redis_address.h"
+#include "cli/audit/audit_cluster.h"
+#include "cli/audit/audit_page.h"
+#include "cli/audit/audit_text.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/filter/filter_commands.h"
+#include "cli/filter/filter_measure.h"
+#include "cli/line_input.h"
+#include "cli/open_crawl.h"
+#include "cli/secret_args.h"
+#include "frontier/audit/audit.h"
+
+struct audit_settings {
+    char *urls, *lost, *html;
+    double fpr;
+    struct option_list what_if, filters;
+    bool json;
+    uint8_t from[7];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "urls",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct audit_settings, urls),
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "FILE",
+     .help = "use a list of URLs, one a line, gzipped or not, instead of a "
+             "crawl; `-` is stdin"},
+    {.name = "fpr",
+     .type = OPTION_FRACTION,
+     .at = offsetof(struct audit_settings, fpr),
+     .fallback = "0.001",
+     .min = 1e-9,
+     .max = 0.5,
+     .flags = OPTION_LINE_ONLY,
+     .section = "What",
+     .arg = "P",
+     .help = "with --urls: the false-positive rate to promise"},
+    {.name = "what-if",
+     .type = OPTION_LIST,
+     .at = offsetof(struct audit_settings, what_if),
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .section = "What",
+     .arg = "P,...",
+     .help = "replay the same URLs through filters of these rates"},
+    {.name = "filters",
+     .type = OPTION_LIST,
+     .at = offsetof(struct audit_settings, filters),
+     .words = filter_kind_words,
+     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .section = "What",
+     .arg = "KIND,...",
+     .help = "replay them through filters of these kinds, at each rate of "
+             "--what-if or at that of the crawl"},
+    {.name = "lost",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct audit_settings, lost),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "write the URLs that a Bloom-only crawler would have lost"},
+    {.name = "html",
+     .type = OPTION_TEXT,
+     .at = offsetof(struct audit_settings, html),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .arg = "FILE",
+     .help = "write one page with plots; replays all kinds unless --filters "
+             "names some"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct audit_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object (docs/formats/audit.md)"},
+};
+
+static const struct option_table table =
+    OPTION_TABLE(specs, struct audit_settings);
+
+const struct usage audit_usage = {
+    .name = "audit",
+    .synopsis = "audit DIR [--what-if P,...] [--filters KIND,...] [options]\n"
+                "audit --urls FILE [--fpr P] [options]\n"
+                "audit redis://HOST:PORT[,...]/NAME [DIR...]",
+    .about = "Measures the dedupe miss rate of the filter against what it "
+             "promised, for each growth step, with a 95 % Wilson interval, and "
+             "checks that it has no false negative. Of a crawl in a cluster: "
+             "how many URLs collisions of fingerprints may cost, and what the "
+             "URLs in the directories of its workers show of that.",
+    .table = &table,
+    .least = 0,
+    .most = 257,
+    .operand = "a crawl's directory, or the URL of a crawl in a cluster",
+};
+
+/* Writes the URLs that would have been lost. */
+struct lost {
+    FILE *to;        /* all of them; NULL: not wanted */
+    struct buf page; /* the first of them, for --html */
+    uint64_t listed; /* in the page */
+};
+
+static void put_lost(struct lost *l, struct bytes url)
+{
+    if (l->to != NULL)
+        fprintf(l->to, "%.*s\n", (int)url.len, url.at);
+    if (l->listed < AUDIT_PAGE_LOST) {
+        l->listed++;
+        buf_add_bytes(&l->page, url);
+        buf_add_char(&l->page, '\n');
+    }
+}
+
+static void visit_lost(void *ctx, const struct url_row *row)
+{
+    put_lost(ctx, row->url);
+}
+
+static int write_page(const char *path, const struct audit *a, const char *what,
+                      const struct lost *lost)
+{
+    struct buf out;
+    enum status st;
+
+    buf_init(&out, (size_t)256 << 20);
+    audit_page(&out, a, what, &lost->page);
+    st = buf_failed(&out);
+    if (st == STATUS_OK)
+        st = file_replace(path, buf_bytes(&out));
+    buf_fini(&out);
+    if (st == STATUS_OK)
+        return EXIT_DONE;
+    fprintf(stderr, "urlweir audit: cannot write %s: %s\n", path,
+            status_text(st));
+    return EXIT_CANNOT;
+}
+
+/* Writes all that was asked for. The exit status tells what the audit found. */
+static int write_result(const struct audit_settings *s, const struct audit *a,
+                        const char *what, const struct lost *lost)
+{
+    int code = EXIT_DONE;
+
+    if (s->json)
+        audit_print_json(stdout, a, what);
+    else
+        audit_print_text(stdout, a, what);
+    if (s->html != NULL)
+        code = write_page(s->html, a, what, lost);
+    if (a->false_negatives > 0 || a->missing > 0)
+        code = EXIT_SEEDS; /* 5: a false negative was found */
+    return code;
+}
+
+/* Returns --what-if as numbers; NULL with *code set if one is not a valid rate.
+ */
+static double *rates_of(const struct option_list *l, int *code)
+{
+    double *rates = calloc(l->count + 1, sizeof *rates);
+
+    for (size_t i = 0; rates != NULL && i < l->count; i++) {
+        char *end = NULL;
+
+        rates[i] = strtod(l->item[i], &end);
+        if (end == l->item[i] || *end != '\0' || !(rates[i] >= 1e-9) ||
+            rates[i] > 0.5) {
+            *code = usage_error(&audit_usage,
+                                "--what-if '%s': it takes rates between 1e-9 "
+                                "and 0.5, such as 1e-3",
+                                l->item[i]);
+            free(rates);
+            return NULL;
+        }
+    }
+    return rates;
+}
+
+static int audit_a_crawl(const char *dir, const struct audit_settings *s,
+                         const struct audit_options *o, const struct lost *lost)
+{
+    struct audit a;
+    struct reader r;
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (!open_crawl(&r, "audit", dir, &code))
+        return code;
+    st = audit_crawl(&a, &r, o);
+    if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir audit: cannot read %s: %s\n", dir,
+                status_text(st));
+        code = st == STATUS_DAMAGED ? EXIT_DAMAGED : EXIT_CANNOT;
+    } else {
+        code = write_result(s, &a, dir, lost);
+        audit_fini(&a);
+    }
+    reader_close(&r);
+    return code;
+}
+
+/* A list being read. */
+struct list {
+    struct audit_list *audit;
+    struct line_input *in;
+    struct url url;
+    struct lost *lost;
+    uint64_t bad; /* lines that are not a URL */
+};
+
+static enum status add_line(struct list *l, struct bytes line)
+{
+    bool fresh, would_be_lost;
+    enum status st;
+
+    while (line.len > 0 && line.at[line.len - 1] == '\r')
+        line.len--;
+    if (line.len == 0)
+        return STATUS_OK;
+    if (url_canonical(&l->url, line, NULL, NULL) != URL_OK) {
+        l->bad++;
+        return STATUS_OK;
+    }
+    st = audit_list_add(l->audit, url_text(&l->url), &fresh, &would_be_lost);
+    if (st == STATUS_OK && would_be_lost)
+        put_lost(l->lost, url_text(&l->url));
+    return st;
+}
+
+static enum status add_lines(struct list *l, const struct line_batch *b)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < b->count && st == STATUS_OK; i++) {
+        const struct line *line = &b->lines[i];
+
+        if (line->kind == LINE_WHOLE)
+            st = add_line(l, bytes_of(b->text + line->at, line->len));
+        else
+            l->bad += line->kind == LINE_LONG_START;
+    }
+    return st;
+}
+
+static enum status read_list(struct list *l)
+{
+    struct line_batch *b = xmalloc(sizeof *b);
+    enum status st;
+
+    line_batch_init(b);
+    while ((st = line_input_fill(l->in, b)) == STATUS_OK) {
+        st = add_lines(l, b);
+        if (st != STATUS_OK)
+            break;
+    }
+    line_batch_fini(b);
+    free(b);
+    return st == STATUS_CLOSED ? STATUS_OK : st;
+}
+
+static int audit_a_list(const struct audit_settings *s,
+                        const struct audit_options *o, struct lost *lost)
+{
+    const char *file = s->urls;
+    struct list l = {.lost = lost, .in = line_input_new(&file, 1, -1)};
+    struct audit a;
+    int code = EXIT_DONE;
+    enum status st;
+
+    url_init(&l.url);
+    st = line_input_check(l.in);
+    if (st == STATUS_OK)
+        st = audit_list_new(&l.audit, s->fpr, o);
+    if (st == STATUS_OK)
+        st = read_list(&l);
+    if (st == STATUS_OK)
+        st = audit_list_finish(l.audit, &a);
+    if (st == STATUS_OK) {
+        code = write_result(s, &a, s->urls, lost);
+        audit_fini(&a);
+    } else {
+        const char *why = line_input_error(l.in);
+
+        fprintf(stderr, "urlweir audit: %s\n",
+                why[0] != '\0' ? why : status_text(st));
+        code = EXIT_CANNOT;
+    }
+    if (l.bad > 0)
+        fprintf(stderr,
+                "urlweir audit: %" PRIu64 " lines are not http(s) URLs and "
+                "were skipped\n",
+                l.bad);
+    audit_list_free(l.audit);
+    url_fini(&l.url);
+    line_input_free(l.in);
+    return code;
+}
+
+/* Chooses the kinds that --filters names; without it a page shows all kinds. */
+static void choose_kinds(struct audit_options *o,
+                         const struct audit_settings *s)
+{
+    o->kinds = (const char *const *)s->filters.item;
+    o->kind_count = s->filters.count;
+    if (s->html == NULL || o->kind_count > 0)
+        return;
+    o->kinds = filter_kind_words;
+    while (filter_kind_words[o->kind_count] != NULL)
+        o->kind_count++;
+}
+
+static int open_and_audit(const struct audit_settings *s, const char *dir,
+                          const struct audit_options *without_lost)
+{
+    struct lost lost = {.to = NULL};
+    struct audit_options o = *without_lost;
+    int code;
+
+    if (s->lost != NULL && (lost.to = fopen(s->lost, "we")) == NULL) {
+        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
+                strerror(errno));
+        return EXIT_CANNOT;
+    }
+    buf_init(&lost.page, (size_t)64 << 20);
+    o.lost = visit_lost;
+    o.ctx = &lost;
+    code = s->urls != NULL ? audit_a_list(s, &o, &lost)
+                           : audit_a_crawl(dir, s, &o, &lost);
+    if (lost.to != NULL && fclose(lost.to) != 0) {
+        fprintf(stderr, "urlweir audit: cannot write %s: %s\n", s->lost,
+                strerror(errno));
+        code = EXIT_CANNOT;
+    }
+    buf_fini(&lost.page);
+    return code;
+}
+
+static int audit_all(const struct audit_settings *s,
+                     const struct option_list *dirs)
+{
+    struct audit_options o = {.what_if_count = s->what_if.count,
+                              .now = filter_measure_now};
+    double *rates;
+    int code = EXIT_DONE;
+
+    if ((s->urls != NULL) == (dirs->count > 0))
+        return usage_error(&audit_usage,
+                           s->urls != NULL
+                               ? "give a directory or --urls, not both"
+                               : "which crawl? give its directory, or "
+                                 "--urls FILE");
+    rates = rates_of(&s->what_if, &code);
+    if (rates == NULL)
+        return code;
+    o.what_if = rates;
+    choose_kinds(&o, s);
+    code = open_and_audit(s, s->urls != NULL ? NULL : dirs->item[0], &o);
+    free(rates);
+    return code;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+    struct audit_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&audit_usage, argc, argv, &s, &operands, &code))
+        return code;
+    if (operands.count > 0 && redis_address_is_url(operands.item[0])) {
+        secret_args_hide_logins(argc, argv);
+        code = audit_cluster(&operands);
+    } else if (operands.count > 1) {
+        code = usage_error(&audit_usage, "one directory at a time");
+    } else {
+        code = audit_all(&s, &operands);
+    }
+    option_list_free(&operands);
+    option_fini(&table, &s);
+    return code;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_explain.c - `urlweir explain`: every decision taken about one URL.
+ *
+ * The store has the story of an admitted URL. For any other URL, this applies
+ * the crawl's rules again and searches the examples kept of dropped links.
+ */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_fields.h"
+#include "base/redis/redis_address.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/crawl_command_line.h"
+#include "cli/explain/cluster_explain.h"
+#include "cli/explain/explain_order.h"
+#include "cli/explain/explain_trap.h"
+#include "cli/explain/service_explain.h"
+#include "cli/open_crawl.h"
+#include "cli/secret_args.h"
+#include "cli/status/stored_budgets.h"
+#include "crawler/html/link_kinds.h"
+#include "crawler/robots/robots.h"
+#include "crawler/url_columns.h"
+#include "frontier/outcome.h"
+#include "frontier/url/url_form.h"
+#include "job/crawl_block.h"
+#include "job/crawl_setup.h"
+#include "job/settings/settings.h"
+#include "job/url_forms.h"
+
+#define EXAMPLES 10 /* drops of a URL that are shown, the latest */
+
+struct explain_settings {
+    bool json;
+    uint8_t from[1];
+};
+
+static const struct option_spec specs[] = {
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .at = offsetof(struct explain_settings, json),
+     .flags = OPTION_LINE_ONLY,
+     .section = "Output",
+     .help = "one JSON object (docs/formats/explain.md)"},
+};
+
+static const struct option_table table =
+    OPTION_TABLE(specs, struct explain_settings);
+
+const struct usage explain_usage = {
+    .name = "explain",
+    .synopsis = "explain DIR|redis://HOST/NAME URL [--json]",
+    .about = "Shows every decision a crawl took about one URL, oldest first: "
+             "where it was found, what the filter said, the robots.txt line, "
+             "each try; or why it was never admitted. For a service's "
+             "directory: what became of the URL in each crawl and queue. For a "
+             "crawl in a cluster: whether the URL is seen, waits and at which "
+             "place, is leased and by whom, or is done.",
+    .table = &table,
+    .least = 2,
+    .most = 2,
+    .operand = "a directory of crawl or serve, and a URL",
+};
+
+struct story {
+    struct reader *r;
+    struct url url;
+    json_t *out;
+    struct buf text, other_text;
+    json_int_t dropped;    /* examples of drops that name it */
+    uint64_t dropped_from; /* the page of the latest of them */
+};
+
+static void set_value(void *o, const char *name,
+                      const struct record_value *value)
+{
+    json_set_value(o, name, value);
+}
+
+static void set_view(json_t *o, enum row_view_id view,
+                     const struct url_record *f)
+{
+    column_view_each(&row_views[view], f, set_value, o);
+}
+
+/* ---- an admitted URL ---- */
+
+static bool add_fetch(void *ctx, const struct fetch_row *row)
+{
+    struct story *s = ctx;
+    struct url_record f = url_record_empty();
+    json_t *e = json_object();
+
+    f.fetch = *row;
+    f.redirect_to = row->redirect_to != 0
+                        ? reader_url(s->r, row->redirect_to, &s->text)
+                        : row->redirect_url;
+    reader_same_page(s->r, &f, &s->other_text);
+    set_view(e, ROW_VIEW_HISTORY, &f);
+    json_array_append_new(json_object_get(s->out, "history"), e);
+    if (row->final) {
+        json_object_set(s->out, "status", json_object_get(e, "status"));
+        json_object_set(s->out, "reason", json_object_get(e, "reason"));
+    }
+    return true;
+}
+
+/* Counts the links that led to the URL when it was already known; only --record
+ * links stores them. */
+static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
+{
+    uint64_t again = 0;
+    enum status st;
+
+    if (link_store_recorded(s->r->links) == LINK_RECORD_NONE)
+        return STATUS_OK;
+    st = link_store_seen_again(s->r->links, id, via, &again);
+    json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
+    return st;
+}
+
+static const char *filter_said(const struct crawl_settings *settings, bool fp)
+{
+    if (fp)
+        return "maybe seen: a false positive, settled by the exact set";
+    if (settings != NULL && settings->filter == FILTER_NONE)
+        return "not asked";
+    return "certainly new";
+}
+
+/* Names the budget that a queued URL waits for. */
+static enum status tell_budget(struct story *s, uint32_t queue,
+                               const struct crawl_settings *settings)
+{
+    const struct budgets b = crawl_setup_budgets(settings);
+    struct stored_budgets *stored = NULL;
+    const char *over;
+    enum status st = stored_budgets_load(&stored, s->r, &b);
+
+    if (st != STATUS_OK)
+        return st;
+    over = stored_budgets_over(stored, queue);
+    if (over != NULL)
+        json_set_str(s->out, "over_budget", over);
+    stored_budgets_free(stored);
+    return STATUS_OK;
+}
+
+static enum status tell_admitted(struct story *s, uint64_t id,
+                                 const struct crawl_settings *settings)
+{
+    struct url_record f = url_record_empty();
+    struct bytes crawl;
+    enum status st = frontier_store_get(s->r->store, id, &f.url, &s->text);
+    enum status hint;
+    bool fp;
+
+    if (st != STATUS_OK)
+        return st;
+    hint = hint_store_get(s->r->hints, id, &f.hint);
+    if (hint != STATUS_OK && hint != STATUS_NOT_FOUND)
+        return hint;
+    fp = (f.url.flags & URL_ROW_FALSE_POSITIVE) != 0;
+    frontier_store_queue_name(s->r->store, f.url.queue, &crawl, &f.queue);
+    f.via = reader_url(s->r, f.url.via, &s->other_text);
+    json_object_set_new(s->out, "admitted", json_true());
+    json_set_str(s->out, "filter", filter_said(settings, fp));
+    set_view(s->out, ROW_VIEW_EXPLAIN, &f);
+    st = tell_repeats(s, id, f.url.via);
+    if (st == STATUS_OK && settings != NULL)
+        st = explain_order(s->out, s->r, &f, settings);
+    if (st == STATUS_OK && settings != NULL &&
+        !frontier_store_is_done(s->r->store, id))
+        st = tell_budget(s, f.url.queue, settings);
+    return st == STATUS_OK ? page_store_each_of(s->r->pages, id, add_fetch, s)
+                           : st;
+}
+
+/* ---- a URL that was not admitted ---- */
+
+static void reopen_place(void *ctx, const struct url_row *row)
+{
+    struct url u;
+
+    url_init(&u);
+    if (url_parse(&u, row->url, NULL, NULL) == URL_OK)
+        scope_add_seed(ctx, &u);
+    url_fini(&u);
+}
+
+static void ask_scope(struct story *s, const struct crawl_settings *settings)
+{
+    struct crawl_setup setup;
+    struct scope_verdict v;
+    int code;
+
+    if (crawl_setup_init(&setup, settings, &code) &&
+        frontier_store_each_root(s->r->store, reopen_place, setup.scope) ==
+            STATUS_OK) {
+        crawl_setup_open_sitemaps(setup.scope, settings);
+        v = scope_check(setup.scope, &s->url, 1);
+        json_object_set_new(s->out, "in_scope", json_boolean(v.in));
+        json_set_str(s->out, "scope_rule", v.rule);
+        if (scope_checks(setup.scope, &s->url, 1, LINK_A))
+            json_object_set_new(s->out, "check_external", json_true());
+        else if (!v.in)
+            json_set_str(s->out, "reason", outcome_reason_name(v.reason));
+    }
+    crawl_setup_fini(&setup);
+}
+
+/* Would the blocklist keep it out now? */
+static void ask_blocklist(struct story *s,
+                          const struct crawl_settings *settings)
+{
+    struct bytes url = url_text(&s->url);
+    struct blocklist *b;
+    bool blocked = false;
+    int code;
+
+    if (settings->block_filter == NULL ||
+        !crawl_block_open(&b, "explain", settings, &code))
+        return;
+    if (blocklist_check(b, &url, 1, &blocked) == STATUS_OK &&
+        blocklist_counts(b).unsure == 0) {
+        json_object_set_new(s->out, "blocked", json_boolean(blocked));
+        if (blocked)
+            json_set_str(s->out, "reason",
+                         outcome_reason_name(REASON_BLOCKLIST));
+        if (blocked && settings->block_exact == NULL)
+            json_set_str(s->out, "block_check",
+                         "by the filter alone, which may be a false positive");
+    }
+    blocklist_close(b);
+}
+
+static void find_example(void *ctx, const struct drop_row *row)
+{
+    struct story *s = ctx;
+    json_t *history = json_object_get(s->out, "history"), *e;
+
+    if (!bytes_equal(row->url, url_text(&s->url)))
+        return;
+    e = json_object();
+    json_set_time(e, "at", row->at_ms);
+    json_set_str(e, "status", "dropped");
+    json_set_text(e, "reason", row->reason);
+    json_set_text(e, "via", reader_url(s->r, row->via, &s->text));
+    json_set_text(s->out, "reason", row->reason);
+    if (json_array_size(history) >= EXAMPLES)
+        json_array_remove(history, 0);
+    json_array_append_new(history, e);
+    s->dropped++;
+    s->dropped_from = row->via;
+}
+
+static enum status tell_unknown(struct story *s,
+                                const struct crawl_settings *settings)
+{
+    enum status st;
+
+    json_object_set_new(s->out, "admitted", json_false());
+    json_set_str(s->out, "status", "not admitted");
+    if (settings != NULL)
+        ask_scope(s, settings);
+    if (settings != NULL)
+        ask_blocklist(s, settings);
+    st = frontier_store_each_drop(s->r->store, true, find_example, s);
+    if (st == STATUS_OK && settings != NULL &&
+        explain_trap(s->r, settings, &s->url, s->dropped_from, s->out))
+        json_set_str(s->out, "reason", outcome_reason_name(REASON_TRAP));
+    if (s->dropped > 0)
+        json_object_set_new(s->out, "drops_kept", json_integer(s->dropped));
+    return st;
+}
+
+/* ---- robots.txt as it stands ---- */
+
+static void ask_robots(struct story *s, const struct crawl_settings *settings)
+{
+    struct robots_row row;
+    struct robots *rules;
+    struct bytes line;
+    struct buf text, agent;
+    bool allowed;
+
+    buf_init(&text, (size_t)1 << 20);
+    buf_init(&agent, 4096);
+    if (settings != NULL)
+        settings_product_token(settings, &agent);
+    if (page_store_robots(s->r->pages, url_origin(&s->url), &row, &text) ==
+            STATUS_OK &&
+        row.http_status >= 200 && row.http_status < 300) {
+        rules = robots_parse(row.body, agent.len > 0 ? buf_bytes(&agent)
+                                                     : bytes_of_str("urlweir"));
+        allowed = robots_allows(rules, url_path_query(&s->url), &line);
+        json_object_set_new(s->out, "robots_allows", json_boolean(allowed));
+        json_set_text(s->out, "robots_line", line);
+        robots_free(rules);
+    }
+    buf_fini(&agent);
+    buf_fini(&text);
+}
+
+/* ---- output ---- */
+
+static void print_value(const char *name, const json_t *v)
+{
+    if (json_is_string(v))
+        printf("  %-18s %s\n", name, json_string_value(v));
+    else if (json_is_integer(v))
+        printf("  %-18s %lld\n", name, (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        printf("  %-18s %.3g\n", name, json_real_value(v));
+    else if (json_is_boolean(v))
+        printf("  %-18s %s\n", name, json_is_true(v) ? "yes" : "no");
+}
+
+static void print_text(json_t *o)
+{
+    const char *name;
+    json_t *v;
+    size_t i;
+
+    printf("%s\n", json_string_value(json_object_get(o, "url")));
+    /* cppcheck-suppress unknownMacro */
+    json_object_foreach(o, name, v) if (strcmp(name, "url") != 0)
+        print_value(name, v);
+    if (json_is_false(json_object_get(o, "admitted")) &&
+        json_object_get(o, "reason") == NULL)
+        printf("  no page that was read is known to link to it\n");
+    json_array_foreach(json_object_get(o, "history"), i, v)
+    {
+        printf("  %zu.", i + 1);
+        json_print_fields(v);
+        putchar('\n');
+    }
+}
+
+/* Gives the URL the form that it has in this crawl; the file with its rules is
+ * not needed then. */
+static void give_form(struct story *s, struct crawl_settings *settings)
+{
+    struct url_form *form = NULL;
+
+    if (url_forms_read(&form, settings, s->r) == STATUS_OK)
+        url_form_apply(form, &s->url);
+    url_form_free(form);
+    free(settings->rewrite);
+    settings->rewrite = NULL;
+}
+
+static enum status explain_in_dir(struct story *s, const char *dir)
+{
+    char *argv[] = {(char *)"resume", (char *)dir, NULL};
+    struct crawl_settings settings, before;
+    uint64_t id = 0;
+    int code;
+    bool have = settings_of_resume(&settings, &before, 2, argv, &code);
+    enum status st;
+
+    if (have)
+        give_form(s, &settings);
+    st = reader_find(s->r, &s->url, &id);
+
+    json_set_text(s->out, "url", url_text(&s->url));
+    json_object_set_new(s->out, "history", json_array());
+    if (st == STATUS_OK)
+        st = id != 0 ? tell_admitted(s, id, have ? &settings : NULL)
+                     : tell_unknown(s, have ? &settings : NULL);
+    if (st == STATUS_OK)
+        ask_robots(s, have ? &settings : NULL);
+    if (have) {
+        settings_fini(&settings);
+        settings_fini(&before);
+    }
+    return st;
+}
+
+static int explain(const char *dir, const char *text, bool json)
+{
+    struct reader r;
+    struct story s = {.r = &r};
+    enum url_reason why;
+    int code = EXIT_DONE;
+    enum status st;
+
+    if (redis_address_is_url(dir))
+        return cluster_explain(dir, text, json);
+    if (!open_crawl(&r, "explain", dir, &code))
+        return code;
+    if (is_service(&r)) {
+        code = service_explain(&r, text, json);
+        reader_close(&r);
+        return code;
+    }
+    url_init(&s.url);
+    buf_init(&s.text, URL_LENGTH_CEILING + 64);
+    buf_init(&s.other_text, URL_LENGTH_CEILING + 64);
+    s.out = json_object();
+    why = url_canonical(&s.url, bytes_of_str(text), NULL, NULL);
+    if (why != URL_OK) {
+        fprintf(stderr, "urlweir explain: that is not an http(s) URL: %s\n",
+                url_reason_text(why));
+        code = EXIT_USAGE;
+    } else if ((st = explain_in_dir(&s, dir)) != STATUS_OK) {
+        code = cannot_read("explain", dir, st);
+    } else if (json) {
+        json_dumpf(s.out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        putchar('\n');
+    } else {
+        print_text(s.out);
+    }
+    json_decref(s.out);
+    buf_fini(&s.other_text);
+    buf_fini(&s.text);
+    url_fini(&s.url);
+    reader_close(&r);
+    return code;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct explain_settings s;
+    struct option_list operands = {0};
+    int code = EXIT_DONE;
+
+    if (!command_line_parse(&explain_usage, argc, argv, &s, &operands, &code))
+        return code;
+    secret_args_hide_logins(argc, argv);
+    code = explain(operands.item[0], operands.item[1], s.json);
+    option_list_free(&operands);
+    return code;
+}

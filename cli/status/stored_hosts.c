@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* stored_hosts.c - the hosts of a crawl, as its store has them. */
+#include "cli/status/stored_hosts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/format.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "cli/status/live_state.h"
+#include "cli/status/stored_budgets.h"
+#include "frontier/hosts/schedule.h"
+#include "frontier/url/ip.h"
+#include "job/crawl_setup.h"
+#include "job/settings/settings.h"
+#include "storage/rows/served_log.h"
+
+#define LINE 65536
+
+struct stored_host {
+    struct queue_state state;
+    char address[IP_TEXT];
+    int64_t set_delay_ms;
+    uint32_t limit;
+    uint64_t completed;
+    int64_t connections, handshakes, kept; /* of this run; -1: not known */
+};
+
+struct stored_hosts {
+    struct reader *reader;
+    struct stored_host *at; /* by queue - 1 */
+    uint32_t count;
+    struct stored_budgets *budgets;
+    struct schedule_options schedule;
+};
+
+/* ---- from the store ---- */
+
+static struct stored_host *host_of(struct stored_hosts *h, uint32_t queue)
+{
+    return queue >= 1 && queue <= h->count ? &h->at[queue - 1] : NULL;
+}
+
+static void take_state(void *ctx, uint32_t queue, const struct queue_state *s)
+{
+    struct stored_host *host = host_of(ctx, queue);
+
+    if (host != NULL)
+        host->state = *s;
+}
+
+static void take_place(void *ctx, uint32_t queue, struct bytes address)
+{
+    struct stored_host *host = host_of(ctx, queue);
+
+    if (host != NULL && address.len < IP_TEXT)
+        memcpy(host->address, address.at, address.len);
+}
+
+static void take_set(void *ctx, uint32_t queue,
+                     const struct served_queue_row *row)
+{
+    struct stored_host *host = host_of(ctx, queue);
+
+    if (host == NULL)
+        return;
+    host->set_delay_ms = row->delay_ms;
+    host->limit = row->completed_most;
+    host->completed = row->completed;
+}
+
+/* Loads the delays and limits that people set for single queues. */
+static enum status load_set(struct stored_hosts *h)
+{
+    struct served_log *log = NULL;
+    enum status st = served_log_open(&log, h->reader->db);
+
+    if (st == STATUS_OK)
+        st = served_log_each_queue(log, take_set, h);
+    served_log_close(log);
+    return st;
+}
+
+static enum status load_settings(struct stored_hosts *h)
+{
+    struct crawl_settings s;
+    struct budgets budgets;
+    struct buf error;
+    enum status st;
+
+    buf_init(&error, 4096);
+    settings_init(&s);
+    if (settings_load(&s, h->reader->dir, &error) != STATUS_OK) {
+        settings_fini(&s); /* no delays are known, but the queues are */
+        settings_init(&s);
+    }
+    h->schedule = crawl_setup_schedule(&s);
+    budgets = crawl_setup_budgets(&s);
+    st = stored_budgets_load(&h->budgets, h->reader, &budgets);
+    settings_fini(&s);
+    buf_fini(&error);
+    return st;
+}
+
+enum status stored_hosts_load(struct stored_hosts **out, struct reader *r)
+{
+    struct stored_hosts *h = xcalloc(1, sizeof *h);
+    enum status st;
+
+    h->reader = r;
+    h->count = frontier_store_queue_count(r->store);
+    h->at = xcalloc(h->count, sizeof *h->at);
+    for (uint32_t i = 0; i < h->count; i++)
+        h->at[i] = (struct stored_host){.state.delay_ms = -1,
+                                        .set_delay_ms = -1,
+                                        .connections = -1,
+                                        .handshakes = -1,
+                                        .kept = -1};
+    st = frontier_store_each_queue_state(r->store, take_state, h);
+    if (st == STATUS_OK)
+        st = frontier_store_each_place(r->store, take_place, h);
+    if (st == STATUS_OK)
+        st = load_set(h);
+    if (st == STATUS_OK)
+        st = load_settings(h);
+    *out = h;
+    if (st != STATUS_OK) {
+        stored_hosts_free(h);
+        *out = NULL;
+    }
+    return st;
+}
+
+void stored_hosts_free(struct stored_hosts *h)
+{
+    if (h == NULL)
+        return;
+    stored_budgets_free(h->budgets);
+    free(h->at);
+    free(h);
+}
+
+/* ---- from the process that runs the crawl ---- */
+
+static int64_t count_in(const json_t *row, const char *name)
+{
+    const json_t *n = json_object_get(row, name);
+
+    return json_is_integer(n) ? (int64_t)json_integer_value(n) : -1;
+}
+
+void stored_hosts_ask(struct stored_hosts *h)
+{
+    json_t *rows = h->reader->holder > 0 ? live_hosts(h->reader->dir) : NULL;
+    struct map *by_name = map_new();
+    struct bytes crawl, name;
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *host = json_object_get(row, "host");
+
+        if (json_is_string(host))
+            (void)map_put(by_name,
+                          bytes_of(json_string_value(host),
+                                   json_string_length(host)),
+                          (void *)(uintptr_t)(i + 1));
+    }
+    for (uint32_t q = 1; map_count(by_name) > 0 && q <= h->count; q++) {
+        frontier_store_queue_name(h->reader->store, q, &crawl, &name);
+        i = (uintptr_t)map_get(by_name, name);
+        row = i > 0 ? json_array_get(rows, i - 1) : NULL;
+        h->at[q - 1].connections = count_in(row, "connections");
+        h->at[q - 1].handshakes = count_in(row, "handshakes");
+        h->at[q - 1].kept = count_in(row, "kept");
+    }
+    map_free(by_name, NULL);
+    json_decref(rows);
+}
+
+/* ---- as records ---- */
+
+/* Sets why no URL of the host is fetched now, and until when. */
+static void set_why(const struct stored_hosts *h, uint32_t queue,
+                    struct host_record *out)
+{
+    const struct queue_state *s = &h->at[queue - 1].state;
+    const char *over = stored_budgets_over(h->budgets, queue);
+    const char *colon = strchr(s->reason, ':');
+
+    if (over != NULL && out->queued > 0) {
+        out->why = bytes_of_str(over);
+    } else if (colon != NULL) { /* "no_response:connect" */
+        out->why = bytes_of_str(colon + 1);
+    } else if (s->blocked_until_ms > clock_wall_ms()) {
+        out->why = bytes_of_str(strcmp(s->reason, "blocked") == 0 ? "operator"
+                                                                  : s->reason);
+        out->due_ms = s->blocked_until_ms;
+    }
+}
+
+static void set_delay(const struct stored_hosts *h,
+                      const struct stored_host *host, struct host_record *out)
+{
+    struct schedule_options o = h->schedule;
+    const struct schedule_host s = {
+        .own =
+            host->state.delay_ms >= 0 ? host->state.delay_ms * NS_PER_MS : -1,
+    };
+    struct schedule_random none = {.state = 1};
+    const char *why;
+
+    o.random_delay = false;
+    if (host->set_delay_ms >= 0)
+        o.delay = host->set_delay_ms * NS_PER_MS;
+    why = schedule_why(&o, &s);
+    if (host->set_delay_ms >= 0 && strcmp(why, "delay") == 0)
+        why = "operator";
+    out->delay_ms = schedule_pause(&o, &s, &none) / NS_PER_MS;
+    out->delay_why = bytes_of_str(why);
+}
+
+static struct host_record record_of(const struct stored_hosts *h,
+                                    uint32_t queue)
+{
+    const struct stored_host *host = &h->at[queue - 1];
+    struct host_record out = {
+        .queue = queue,
+        .address = bytes_of_str(host->address),
+        .queued = frontier_store_pending(h->reader->store, queue),
+        .failures = host->state.failures,
+        .crawl_delay_ms = host->state.delay_ms,
+        .set_delay_ms = host->set_delay_ms,
+        .latency_ms = -1,
+        .limit = host->limit,
+        .completed = host->completed,
+        .connections = host->connections,
+        .handshakes = host->handshakes,
+        .kept = host->kept,
+    };
+    struct bytes crawl;
+
+    frontier_store_queue_name(h->reader->store, queue, &crawl, &out.host);
+    set_why(h, queue, &out);
+    set_delay(h, host, &out);
+    return out;
+}
+
+struct place {
+    uint64_t pending;
+    uint32_t queue;
+};
+
+static int by_pending(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->pending != y->pending)
+        return x->pending > y->pending ? -1 : 1;
+    return x->queue < y->queue ? -1 : 1;
+}
+
+void stored_hosts_each(const struct stored_hosts *h, bool most_first,
+                       bool (*visit)(void *ctx, const struct host_record *host),
+                       void *ctx)
+{
+    struct place *order = xcalloc(h->count, sizeof *order);
+    bool more = true;
+
+    for (uint32_t i = 0; i < h->count; i++)
+        order[i] =
+            (struct place){frontier_store_pending(h->reader->store, i + 1),
+                           i + 1};
+    if (most_first)
+        qsort(order, h->count, sizeof *order, by_pending);
+    for (uint32_t i = 0; more && i < h->count; i++) {
+        struct host_record record = record_of(h, order[i].queue);
+
+        more = visit(ctx, &record);
+    }
+    free(order);
+}
+
+/* ---- status --hosts ---- */
+
+/* Does it have URLs left, or settings of its own? */
+static bool is_told(const struct host_record *h)
+{
+    return h->queued > 0 || h->set_delay_ms >= 0 || h->limit > 0 ||
+           bytes_is(h->why, "operator");
+}
+
+static void add_delay(struct buf *line, const struct host_record *h)
+{
+    if (h->crawl_delay_ms >= 0) {
+        buf_add_str(line, ", Crawl-delay ");
+        format_duration(line, h->crawl_delay_ms);
+    }
+    if (bytes_is(h->delay_why, "max_crawl_delay")) {
+        buf_add_str(line, " cut to ");
+        format_duration(line, h->delay_ms);
+    }
+    if (h->set_delay_ms >= 0) {
+        buf_add_str(line, ", delay ");
+        format_duration(line, h->set_delay_ms);
+    }
+}
+
+/* A limit has words of its own. */
+static void add_why(struct buf *line, const struct host_record *h)
+{
+    if (h->why.len == 0 || bytes_is(h->why, "limit"))
+        return;
+    buf_add_str(line, ", ");
+    if (h->why.len > 4 && memcmp(h->why.at, "per-", 4) == 0)
+        buf_add_str(line, "over --");
+    if (bytes_is(h->why, "operator"))
+        buf_add_str(line, "blocked");
+    else
+        format_terminal(line, h->why);
+}
+
+static void add_connections(struct buf *line, const struct host_record *h)
+{
+    if (h->connections > 0)
+        buf_addf(line,
+                 ", %" PRId64 " connection%s, kept for %" PRId64 " response%s",
+                 h->connections, h->connections == 1 ? "" : "s", h->kept,
+                 h->kept == 1 ? "" : "s");
+}
+
+static bool print_host(void *ctx, const struct host_record *h)
+{
+    struct buf line;
+
+    (void)ctx;
+    if (!is_told(h))
+        return true;
+    buf_init(&line, LINE);
+    format_terminal(&line, h->host);
+    if (h->address.len > 0) {
+        buf_add_str(&line, " at ");
+        format_terminal(&line, h->address);
+    }
+    add_delay(&line, h);
+    add_why(&line, h);
+    if (h->due_ms > 0) {
+        buf_add_str(&line, ": waits ");
+        format_duration(&line, h->due_ms - clock_wall_ms());
+    }
+    if (h->limit > 0)
+        buf_addf(&line, ", limit %" PRIu64 ": %" PRIu64 " done", h->limit,
+                 h->completed);
+    add_connections(&line, h);
+    printf("%10" PRIu64 "  %s\n", h->queued, buf_str(&line));
+    buf_fini(&line);
+    return true;
+}
+
+void stored_hosts_print(const struct stored_hosts *h)
+{
+    printf("\n%10s  %s\n", "queued", "host");
+    stored_hosts_each(h, true, print_host, NULL);
+}
+
+static bool add_host(void *list, const struct host_record *h)
+{
+    json_t *o;
+
+    if (!is_told(h))
+        return true;
+    o = json_object();
+    column_view_set(&host_views[HOST_VIEW_STORED], h, o);
+    json_array_append_new(list, o);
+    return true;
+}
+
+json_t *stored_hosts_json(const struct stored_hosts *h)
+{
+    json_t *list = json_array();
+
+    stored_hosts_each(h, true, add_host, list);
+    return list;
+}

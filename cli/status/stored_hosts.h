@@ -1,0 +1,36 @@
+/*
+ * stored_hosts.h - the hosts of a crawl, as its store has them: what is queued,
+ * what they wait for, the delay in force and why.
+ *
+ * As of the last commit, by the settings that a resume would use.
+ */
+#ifndef URLWEIR_CLI_STATUS_STORED_HOSTS_H
+#define URLWEIR_CLI_STATUS_STORED_HOSTS_H
+
+#include "frontier/host_columns.h"
+#include "frontier/reader.h"
+
+struct stored_hosts;
+
+/* The caller frees *out; NULL on failure. */
+MUST_CHECK enum status stored_hosts_load(struct stored_hosts **out,
+                                         struct reader *r);
+void stored_hosts_free(struct stored_hosts *h); /* NULL is fine */
+
+/* Adds the connections of this run that the running crawl knows, if there is
+ * one, of the hosts with most URLs left. */
+void stored_hosts_ask(struct stored_hosts *h);
+
+/* Visits all hosts in order of arrival (most_first: those with the most URLs
+ * left first), until `visit` returns false. Texts live as long as `h` and the
+ * reader. */
+void stored_hosts_each(const struct stored_hosts *h, bool most_first,
+                       bool (*visit)(void *ctx, const struct host_record *host),
+                       void *ctx);
+
+/* For people: those with URLs left or settings of their own. */
+void stored_hosts_print(const struct stored_hosts *h);
+/* The same as a list. */
+json_t *stored_hosts_json(const struct stored_hosts *h);
+
+#endif
