@@ -3,6 +3,7 @@
 #include "crawler/transfer/multi.h"
 
 #include <check.h>
+#include <dlfcn.h>
 
 #include "base/clock.h"
 #include "crawler/fetcher.h"
@@ -16,6 +17,24 @@ static struct tiny_server server;
 static struct multi *multi;
 static struct transfer transfers[HOSTS];
 static struct curl_slist *names;
+
+/* Handles that left libcurl, and those of them that knew a connection: for each
+ * of these libcurl looks through all of its connections. It says so when it is
+ * asked for the socket, since it finds that by the same number. */
+static unsigned left, left_knowing;
+
+CURLMcode curl_multi_remove_handle(CURLM *m, CURL *easy)
+{
+    static CURLMcode (*real)(CURLM *, CURL *);
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "curl_multi_remove_handle");
+    curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd);
+    left++;
+    left_knowing += fd != CURL_SOCKET_BAD;
+    return real(m, easy);
+}
 
 static size_t ignore(char *at, size_t size, size_t n, void *ctx)
 {
@@ -129,6 +148,25 @@ START_TEST(a_multi_takes_its_descriptors_with_it)
     ck_assert_uint_eq(server.connections, 1);
     set_down();
     ck_assert_int_eq(lowest_free(), before);
+}
+END_TEST
+
+START_TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
+{
+    struct route route = {"/", KEPT};
+    struct connection_budget budget;
+    const struct multi_options o = {.connections = &budget};
+
+    connection_budget_init(&budget, 100 * CONNECTION_COST_PLAIN, 0, 1 << 20, 1);
+    set_up(&route, 1, &o);
+    left = left_knowing = 0;
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < HOSTS; i++)
+            fetch_one(i);
+    ck_assert_uint_eq(left, 2 * HOSTS);
+    ck_assert_uint_eq(left_knowing, 0);
+    ck_assert_uint_eq(server.connections, HOSTS); /* which are kept */
+    set_down();
 }
 END_TEST
 
@@ -354,6 +392,8 @@ Suite *suite_multi(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_multi_takes_its_descriptors_with_it);
+    tcase_add_test(
+        t, no_handle_that_leaves_has_libcurl_look_through_its_connections);
     tcase_add_test(t, a_transfer_knows_what_became_of_it);
     tcase_add_test(t, an_address_that_is_refused_gets_no_socket);
     tcase_add_test(t, an_aborted_transfer_leaves_no_trace);
