@@ -33,12 +33,9 @@ enum status frontier_store_queue(struct frontier_store *s, struct bytes crawl,
         return st;
     frontier_make_room(s, n);
     sqlite3_bind_int64(s->add_queue, 1, n);
-    sqlite3_bind_text(s->add_queue, 2, crawl.len > 0 ? crawl.at : "",
-                      (int)crawl.len, SQLITE_STATIC);
-    sqlite3_bind_text(s->add_queue, 3, key.len > 0 ? key.at : "", (int)key.len,
-                      SQLITE_STATIC);
+    db_bind_text(s->add_queue, 2, crawl);
+    db_bind_text(s->add_queue, 3, key);
     st = db_run(s->d, s->add_queue);
-    sqlite3_clear_bindings(s->add_queue);
     if (st == STATUS_OK)
         *queue = n;
     return st;
@@ -112,8 +109,7 @@ enum status frontier_store_admit(struct frontier_store *s,
         return st;
     sqlite3_bind_int64(q, 1, (int64_t)n);
     sqlite3_bind_int64(q, 2, origin);
-    sqlite3_bind_text(q, 3, row->url.len > 0 ? row->url.at + split : "",
-                      (int)(row->url.len - split), SQLITE_STATIC);
+    db_bind_text(q, 3, split > 0 ? bytes_skip(row->url, split) : row->url);
     sqlite3_bind_int64(q, 4, row->depth);
     sqlite3_bind_int(q, 5, row->hops);
     sqlite3_bind_int(q, 6, row->kind);

@@ -19,7 +19,6 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
                                            const struct queue_state *state)
 {
     sqlite3_stmt *q = s->set_state;
-    enum status st;
 
     if (queue == 0 || queue > queue_names_count(s->names))
         return STATUS_ARG;
@@ -32,11 +31,8 @@ enum status frontier_store_set_queue_state(struct frontier_store *s,
     sqlite3_bind_text(q, 7, state->reason, -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 8, (int64_t)state->octets);
     if (state->linked)
-        sqlite3_bind_blob(q, 9, state->sources, sizeof state->sources,
-                          SQLITE_STATIC);
-    st = db_run(s->d, q);
-    sqlite3_clear_bindings(q);
-    return st;
+        db_bind_blob(q, 9, bytes_of(state->sources, sizeof state->sources));
+    return db_run(s->d, q);
 }
 
 static enum status take_state(sqlite3_stmt *q, struct queue_state *state)
@@ -135,7 +131,7 @@ enum status frontier_store_set_place(struct frontier_store *s, uint32_t queue,
 
     if (st == STATUS_OK) {
         sqlite3_bind_int64(q, 1, queue);
-        sqlite3_bind_text(q, 2, address.at, (int)address.len, SQLITE_STATIC);
+        db_bind_text(q, 2, address);
         st = db_run(s->d, q);
     }
     sqlite3_finalize(q);
@@ -191,14 +187,9 @@ enum status frontier_store_meta_time(struct frontier_store *s, const char *name,
 enum status frontier_store_set_meta(struct frontier_store *s, const char *name,
                                     struct bytes value)
 {
-    enum status st;
-
     sqlite3_bind_text(s->set_meta, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s->set_meta, 2, value.len > 0 ? value.at : "",
-                      (int)value.len, SQLITE_STATIC);
-    st = db_run(s->d, s->set_meta);
-    sqlite3_clear_bindings(s->set_meta);
-    return st;
+    db_bind_text(s->set_meta, 2, value);
+    return db_run(s->d, s->set_meta);
 }
 
 uint64_t frontier_store_counter(const struct frontier_store *s,

@@ -111,10 +111,7 @@ enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
 
 static enum status prepare(struct frontier_store *s)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&s->add_queue, "INSERT INTO queue VALUES(?, ?, ?)"},
         {&s->add_url, "INSERT INTO url VALUES(?, ?, ?, ?, ?, ?, ?,"
                       " nullif(?, 0), ?)"},
@@ -129,11 +126,8 @@ static enum status prepare(struct frontier_store *s)
         {&s->add_step, "INSERT INTO filter_step VALUES"
                        "(NULL, ?, ?, ?, ?, ?, ?, ?, ?)"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(s->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
 /* Rows past the segments go to the delta, rows past `replay_after` to the

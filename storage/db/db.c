@@ -113,6 +113,16 @@ enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
     return fail(d, rc);
 }
 
+enum status db_prepare_all(struct db *d, const struct db_statement *list,
+                           size_t n)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; i < n && st == STATUS_OK; i++)
+        st = db_prepare(d, list[i].out, list[i].sql);
+    return st;
+}
+
 enum status db_step(struct db *d, sqlite3_stmt *s)
 {
     int rc = sqlite3_step(s);
@@ -130,6 +140,7 @@ enum status db_run(struct db *d, sqlite3_stmt *s)
         st = db_step(d, s);
     while (st == STATUS_OK);
     sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 

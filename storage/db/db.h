@@ -148,8 +148,17 @@ sqlite3 *db_handle(struct db *d);
 MUST_CHECK enum status db_exec(struct db *d, const char *sql);
 MUST_CHECK enum status db_prepare(struct db *d, sqlite3_stmt **out,
                                   const char *sql);
+/* Prepares list[0..n), up to the first that fails. */
+struct db_statement {
+    sqlite3_stmt **out;
+    const char *sql;
+};
+MUST_CHECK enum status db_prepare_all(struct db *d,
+                                      const struct db_statement *list,
+                                      size_t n);
 MUST_CHECK enum status db_step(struct db *d, sqlite3_stmt *s);
-/* Step to the end and reset: for statements that return no rows. */
+/* Steps to the end, resets, and makes all parameters NULL: for statements that
+ * return no rows. */
 MUST_CHECK enum status db_run(struct db *d, sqlite3_stmt *s);
 /* The first column of the first row. STATUS_NOT_FOUND: no row. */
 MUST_CHECK enum status db_number(struct db *d, const char *sql, int64_t *v);

@@ -67,6 +67,18 @@ void db_bind_number(sqlite3_stmt *s, int parameter, uint64_t v)
         sqlite3_bind_null(s, parameter);
 }
 
+void db_bind_text(sqlite3_stmt *s, int parameter, struct bytes text)
+{
+    sqlite3_bind_text64(s, parameter, text.len > 0 ? text.at : "", text.len,
+                        SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void db_bind_blob(sqlite3_stmt *s, int parameter, struct bytes octets)
+{
+    sqlite3_bind_blob64(s, parameter, octets.len > 0 ? octets.at : NULL,
+                        octets.len, SQLITE_STATIC);
+}
+
 enum status db_row_check(const struct db_row *r, const char *table)
 {
     const char *name;

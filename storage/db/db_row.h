@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 /* Ids of URLs and of fetches: five octets everywhere. */
@@ -55,6 +56,10 @@ double db_row_real(struct db_row *r, int column, double most);
 
 /* Binds `v`; NULL, which takes one octet, if it is 0. */
 void db_bind_number(sqlite3_stmt *s, int parameter, uint64_t v);
+/* Binds a text, which may be empty. It stays as it is until `s` has run. */
+void db_bind_text(sqlite3_stmt *s, int parameter, struct bytes text);
+/* The same of octets; NULL if there are none. */
+void db_bind_blob(sqlite3_stmt *s, int parameter, struct bytes octets);
 
 /* STATUS_DAMAGED, with a log line that names table, key (the first column) and
  * column, if some number was out of bounds. */

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "storage/db/db_row.h"
 
 struct word {
     uint32_t number; /* 1, 2, 3 ... */
@@ -95,7 +95,6 @@ static enum status number_of(struct string_table *w, struct bytes text,
                              uint32_t *number)
 {
     const struct word *v = map_get(w->by_text, text);
-    enum status st;
 
     if (v != NULL) {
         *number = v->number;
@@ -103,10 +102,8 @@ static enum status number_of(struct string_table *w, struct bytes text,
     }
     *number = add(w, text);
     sqlite3_bind_int64(w->insert, 1, *number);
-    sqlite3_bind_text(w->insert, 2, text.at, (int)text.len, SQLITE_STATIC);
-    st = db_run(w->d, w->insert);
-    sqlite3_clear_bindings(w->insert);
-    return st;
+    db_bind_text(w->insert, 2, text);
+    return db_run(w->d, w->insert);
 }
 
 enum status string_table_bind(struct string_table *w, sqlite3_stmt *s,
@@ -121,7 +118,7 @@ enum status string_table_bind(struct string_table *w, sqlite3_stmt *s,
     }
     if (word.len > STRING_LEN_MOST ||
         (w->count == STRING_TABLE_MOST && map_get(w->by_text, word) == NULL)) {
-        sqlite3_bind_text(s, parameter, word.at, (int)word.len, SQLITE_STATIC);
+        db_bind_text(s, parameter, word);
         return STATUS_OK;
     }
     st = number_of(w, word, &number);

@@ -314,10 +314,7 @@ static enum status read_sums(struct drop_log *l)
 
 static enum status prepare(struct drop_log *l)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&l->add, "INSERT INTO kept_drop VALUES(?, ?, ?, ?)"},
         {&l->change, "UPDATE kept_drop SET reasons = ?2, count = ?3,"
                      " entries = ?4 WHERE seq = ?1"},
@@ -325,11 +322,8 @@ static enum status prepare(struct drop_log *l)
         {&l->next, "SELECT seq, reasons, count, entries FROM kept_drop"
                    " WHERE seq > ? ORDER BY seq LIMIT 1"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(l->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(l->d, all, sizeof all / sizeof *all);
 }
 
 enum status drop_log_open(struct drop_log **out, struct db *d)
@@ -396,16 +390,12 @@ uint64_t drop_log_bytes(const struct drop_log *l)
 static enum status write(struct drop_log *l, sqlite3_stmt *s, uint64_t number,
                          const struct packer *p)
 {
-    enum status st;
-
     l->reasons |= p->reasons;
     sqlite3_bind_int64(s, 1, (int64_t)number);
     sqlite3_bind_int64(s, 2, (int64_t)p->reasons);
     sqlite3_bind_int64(s, 3, (int64_t)p->count);
-    sqlite3_bind_blob(s, 4, p->out.at, (int)p->out.len, SQLITE_STATIC);
-    st = db_run(l->d, s);
-    sqlite3_clear_bindings(s);
-    return st;
+    db_bind_blob(s, 4, buf_bytes(&p->out));
+    return db_run(l->d, s);
 }
 
 enum status drop_log_flush(struct drop_log *l)

@@ -183,10 +183,9 @@ static enum status write_fresh(struct drops *t, uint32_t pair)
 
     sqlite3_bind_int64(t->new_pair, 1, pair);
     sqlite3_bind_int64(t->new_pair, 2, f->reason);
-    sqlite3_bind_text(t->new_pair, 3, f->host, (int)f->len, SQLITE_STATIC);
+    db_bind_text(t->new_pair, 3, bytes_of(f->host, f->len));
     sqlite3_bind_int64(t->new_pair, 4, t->counts[pair - 1]);
     st = db_run(t->d, t->new_pair);
-    sqlite3_clear_bindings(t->new_pair);
     free(f);
     t->fresh[pair - t->flushed_pairs - 1] = NULL;
     return st;
@@ -227,9 +226,8 @@ static enum status write_example(struct drops *t, const struct reason *r,
     sqlite3_bind_int64(s, 1, (int64_t)r->id * DROPS_EXAMPLES + slot);
     sqlite3_bind_int64(s, 2, r->id);
     sqlite3_bind_int64(s, 3, slot);
-    sqlite3_bind_text(s, 4, e->text, (int)e->host_len, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, e->text + e->host_len, (int)e->url_len,
-                      SQLITE_STATIC);
+    db_bind_text(s, 4, bytes_of(e->text, e->host_len));
+    db_bind_text(s, 5, bytes_of(e->text + e->host_len, e->url_len));
     sqlite3_bind_int64(s, 6, (int64_t)e->via);
     sqlite3_bind_int64(s, 7, e->at_ms);
     return db_run(t->d, s);
@@ -323,10 +321,7 @@ static enum status read_all(struct drops *t)
 
 static enum status prepare(struct drops *t)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&t->write_reason, "INSERT OR REPLACE INTO drop_reason"
                            " VALUES(?, ?, ?)"},
         {&t->new_pair, "INSERT INTO drop_count VALUES(?, ?, ?, ?)"},
@@ -334,11 +329,8 @@ static enum status prepare(struct drops *t)
         {&t->write_example, "INSERT OR REPLACE INTO drop_example"
                             " VALUES(?, ?, ?, ?, ?, nullif(?, 0), ?)"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(t->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(t->d, all, sizeof all / sizeof *all);
 }
 
 enum status drops_open(struct drops **out, struct db *d)

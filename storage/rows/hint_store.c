@@ -65,8 +65,6 @@ void hint_store_close(struct hint_store *s)
 enum status hint_store_set(struct hint_store *s, uint64_t url,
                            const struct url_hint *hint)
 {
-    enum status st;
-
     sqlite3_bind_int64(s->set, 1, (int64_t)url);
     if (hint->priority != HINT_NO_PRIORITY)
         sqlite3_bind_int(s->set, 2, hint->priority);
@@ -74,9 +72,7 @@ enum status hint_store_set(struct hint_store *s, uint64_t url,
         sqlite3_bind_int64(s->set, 3, hint->lastmod_ms);
     if (hint->changefreq != CHANGEFREQ_NONE)
         sqlite3_bind_int(s->set, 4, hint->changefreq);
-    st = db_run(s->d, s->set);
-    sqlite3_clear_bindings(s->set);
-    return st;
+    return db_run(s->d, s->set);
 }
 
 static bool is_null(sqlite3_stmt *q, int column)

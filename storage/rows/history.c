@@ -59,10 +59,7 @@ static enum status read_number(struct db *d, const char *sql, uint64_t *out)
 
 static enum status prepare(struct history *h)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&h->rows, "SELECT seq, url, final, status, reason, same, near"
                    " FROM fetch WHERE seq < ? ORDER BY seq DESC LIMIT ?"},
         {&h->drop, "DELETE FROM fetch WHERE seq = ?"},
@@ -71,11 +68,8 @@ static enum status prepare(struct history *h)
         {&h->note, "INSERT OR REPLACE INTO meta VALUES('history_keep', ?),"
                    " ('history_seq', ?), ('history_rows', ?)"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(h->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(h->d, all, sizeof all / sizeof *all);
 }
 
 enum status history_open(struct history **out, struct db *d,

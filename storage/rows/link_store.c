@@ -95,10 +95,7 @@ static enum status read_recorded(struct link_store *s)
 
 static enum status prepare(struct link_store *s)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&s->add, "INSERT INTO link_list VALUES(?, ?, ?, ?)"},
         {&s->list, LISTS " WHERE first = ?"},
         {&s->drop_list, "DELETE FROM link_list WHERE first = ?"},
@@ -107,11 +104,8 @@ static enum status prepare(struct link_store *s)
                    " WHERE fetch = ?"},
         {&s->drop_page, "DELETE FROM page_links WHERE fetch = ?"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(s->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
 /* The last link. Only a writer asks, and a file of an older format, which is
@@ -233,8 +227,6 @@ enum status link_store_end_page(struct link_store *s)
         if (s->says)
             sqlite3_bind_blob64(s->add, 4, s->said.at, s->said.len,
                                 SQLITE_STATIC);
-        else
-            sqlite3_bind_null(s->add, 4);
         st = db_run(s->d, s->add);
     }
     empty(&s->links);

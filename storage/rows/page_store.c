@@ -42,10 +42,7 @@ struct page_store {
 
 static enum status prepare(struct page_store *s)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&s->add,
          "INSERT INTO fetch(seq, url, final, status, reason, tries,"
          " http, at, elapsed, wire, body, digest, redirect, links,"
@@ -65,11 +62,8 @@ static enum status prepare(struct page_store *s)
                      " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(s->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
 /* Kept in meta.history_upto. */
@@ -160,7 +154,7 @@ uint64_t page_store_last_seq(const struct page_store *s)
 static void bind_text(sqlite3_stmt *q, int parameter, struct bytes text)
 {
     if (text.len > 0)
-        sqlite3_bind_text(q, parameter, text.at, (int)text.len, SQLITE_STATIC);
+        db_bind_text(q, parameter, text);
     else
         sqlite3_bind_null(q, parameter);
 }
@@ -176,10 +170,7 @@ static void bind_digest(sqlite3_stmt *q, int parameter, struct digest d,
 {
     packed_put(room, d.hi, 8);
     packed_put(room + 8, d.lo, 8);
-    if (has_body(d))
-        sqlite3_bind_blob(q, parameter, room, 16, SQLITE_STATIC);
-    else
-        sqlite3_bind_null(q, parameter);
+    db_bind_blob(q, parameter, bytes_of(room, has_body(d) ? 16 : 0));
 }
 
 static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
@@ -215,11 +206,7 @@ static void bind_plain(sqlite3_stmt *q, const struct fetch_row *row,
     db_bind_number(q, 30, row->near_dup_of);
     bind_digest(q, 31, row->text_digest, digests[1]);
     db_bind_number(q, 32, row->body_print);
-    if (row->meta.len > 0)
-        sqlite3_bind_blob(q, 33, row->meta.at, (int)row->meta.len,
-                          SQLITE_STATIC);
-    else
-        sqlite3_bind_null(q, 33);
+    db_bind_blob(q, 33, row->meta);
 }
 
 static enum status find_same(struct page_store *s, struct fetch_row *row)
@@ -261,7 +248,6 @@ enum status page_store_add(struct page_store *s, struct fetch_row *row,
                                words[i].word);
     if (st == STATUS_OK)
         st = db_run(s->d, s->add);
-    sqlite3_clear_bindings(s->add);
     if (st != STATUS_OK)
         return st;
     *seq = ++s->last_seq;

@@ -96,10 +96,8 @@ enum status path_log_add(struct path_log *l, uint64_t from, bool on_level,
     sqlite3_bind_int64(l->add, 1, (int64_t)l->last + 1);
     sqlite3_bind_int64(l->add, 2, (int64_t)from);
     sqlite3_bind_int(l->add, 3, on_level);
-    sqlite3_bind_blob(l->add, 4, l->packed.at, (int)l->packed.len,
-                      SQLITE_STATIC);
+    db_bind_blob(l->add, 4, buf_bytes(&l->packed));
     st = db_run(l->d, l->add);
-    sqlite3_clear_bindings(l->add);
     l->last += st == STATUS_OK;
     return st;
 }

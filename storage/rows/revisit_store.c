@@ -41,14 +41,10 @@ void revisit_store_close(struct revisit_store *s)
 enum status revisit_store_set(struct revisit_store *s, uint64_t seq,
                               const struct record_name *to)
 {
-    enum status st;
-
     sqlite3_bind_int64(s->set, 1, (int64_t)seq);
     sqlite3_bind_int64(s->set, 2, to->at_ms);
-    sqlite3_bind_text(s->set, 3, to->url.at, (int)to->url.len, SQLITE_STATIC);
-    st = db_run(s->d, s->set);
-    sqlite3_clear_bindings(s->set);
-    return st;
+    db_bind_text(s->set, 3, to->url);
+    return db_run(s->d, s->set);
 }
 
 enum status revisit_store_get(struct revisit_store *s, uint64_t seq,

@@ -45,24 +45,15 @@ void robots_store_close(struct robots_store *s)
 enum status robots_store_set(struct robots_store *s,
                              const struct robots_row *row)
 {
-    enum status st;
-
     if (row->body.len > BODY_MOST)
         return STATUS_LIMIT;
-    sqlite3_bind_text(s->set, 1, row->origin.at, (int)row->origin.len,
-                      SQLITE_STATIC);
+    db_bind_text(s->set, 1, row->origin);
     sqlite3_bind_int64(s->set, 2, row->fetched_at_ms);
     sqlite3_bind_int64(s->set, 3, row->expires_at_ms);
     db_bind_number(s->set, 4, (uint64_t)row->unreachable_since_ms);
     db_bind_number(s->set, 5, row->http_status);
-    if (row->body.len > 0)
-        sqlite3_bind_blob(s->set, 6, row->body.at, (int)row->body.len,
-                          SQLITE_STATIC);
-    else
-        sqlite3_bind_null(s->set, 6);
-    st = db_run(s->d, s->set);
-    sqlite3_clear_bindings(s->set);
-    return st;
+    db_bind_blob(s->set, 6, row->body);
+    return db_run(s->d, s->set);
 }
 
 static enum status take_robots(sqlite3_stmt *q, struct robots_row *row,
@@ -94,7 +85,7 @@ enum status robots_store_get(struct robots_store *s, struct bytes origin,
 {
     enum status st;
 
-    sqlite3_bind_text(s->get, 1, origin.at, (int)origin.len, SQLITE_STATIC);
+    db_bind_text(s->get, 1, origin);
     st = db_step(s->d, s->get);
     if (st == STATUS_OK)
         st = take_robots(s->get, row, text);

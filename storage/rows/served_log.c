@@ -39,10 +39,7 @@ struct served_log {
 
 static enum status prepare(struct served_log *l)
 {
-    const struct {
-        sqlite3_stmt **out;
-        const char *sql;
-    } all[] = {
+    const struct db_statement all[] = {
         {&l->add_update, "INSERT INTO item_update VALUES(?, ?, ?,"
                          " nullif(?, 0), ?)"},
         {&l->add_lease, "INSERT INTO item_lease VALUES(?, ?, ?, ?)"},
@@ -69,11 +66,8 @@ static enum status prepare(struct served_log *l)
         {&l->drop_updates, "DELETE FROM item_update WHERE seq <= ?"},
         {&l->drop_leases, "DELETE FROM item_lease WHERE seq <= ?"},
     };
-    enum status st = STATUS_OK;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && st == STATUS_OK; i++)
-        st = db_prepare(l->d, all[i].out, all[i].sql);
-    return st;
+    return db_prepare_all(l->d, all, sizeof all / sizeof *all);
 }
 
 static enum status find_last_seq(struct served_log *l)
@@ -151,11 +145,7 @@ static enum status add_update(struct served_log *l,
     sqlite3_bind_int64(q, 2, (int64_t)u->url);
     sqlite3_bind_int64(q, 3, u->due_ms);
     sqlite3_bind_int64(q, 4, u->since == u->seq ? 0 : (int64_t)u->since);
-    if (u->metadata.len > 0)
-        sqlite3_bind_blob64(q, 5, u->metadata.at, u->metadata.len,
-                            SQLITE_STATIC);
-    else
-        sqlite3_bind_null(q, 5);
+    db_bind_blob(q, 5, u->metadata);
     st = db_run(l->d, q);
     if (st == STATUS_OK)
         l->counts.updates++;

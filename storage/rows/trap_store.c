@@ -45,28 +45,17 @@ void trap_store_close(struct trap_store *s)
     free(s);
 }
 
-static void bind_text(sqlite3_stmt *q, int column, struct bytes text)
-{
-    sqlite3_bind_text(q, column, text.at, (int)text.len, SQLITE_STATIC);
-}
-
 enum status trap_store_set(struct trap_store *s, const struct trap_row *row)
 {
-    enum status st;
-
     sqlite3_bind_int64(s->set, 1, (int64_t)row->id);
     sqlite3_bind_int(s->set, 2, row->rule);
-    bind_text(s->set, 3, row->owner);
-    bind_text(s->set, 4, row->form);
+    db_bind_text(s->set, 3, row->owner);
+    db_bind_text(s->set, 4, row->form);
     sqlite3_bind_int64(s->set, 5, (int64_t)row->pages);
     sqlite3_bind_int64(s->set, 6, (int64_t)row->score);
     sqlite3_bind_int64(s->set, 7, (int64_t)row->body);
-    if (row->tags.len > 0)
-        sqlite3_bind_blob(s->set, 8, row->tags.at, (int)row->tags.len,
-                          SQLITE_STATIC);
-    st = db_run(s->d, s->set);
-    sqlite3_clear_bindings(s->set);
-    return st;
+    db_bind_blob(s->set, 8, row->tags);
+    return db_run(s->d, s->set);
 }
 
 enum status trap_store_remove(struct trap_store *s, uint64_t id)
