@@ -174,38 +174,26 @@ static void pass_get_stats(struct engine *e, int64_t now,
 
 /* ---- refused: these are of a whole crawl, and here is a part of one ---- */
 
+/* They look at nothing of what is asked. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static enum status pass_block(struct engine *e, struct bytes crawl,
                               struct bytes key, int64_t until, int64_t now,
                               int64_t wall_ms)
 {
-    (void)e;
-    (void)crawl;
-    (void)key;
-    (void)until;
-    (void)now;
-    (void)wall_ms;
     return STATUS_REFUSED;
 }
 
 static enum status pass_delay(struct engine *e, struct bytes crawl,
                               struct bytes key, int64_t delay_ms, int64_t now)
 {
-    (void)e;
-    (void)crawl;
-    (void)key;
-    (void)delay_ms;
-    (void)now;
     return STATUS_REFUSED;
 }
 
 static enum status pass_limit_queue(struct engine *e, uint32_t queue,
                                     uint32_t most, uint64_t done, int64_t now)
 {
-    (void)e;
-    (void)queue;
-    (void)most;
-    (void)done;
-    (void)now;
     return STATUS_REFUSED;
 }
 
@@ -214,21 +202,12 @@ static enum status pass_external_grant(struct engine *e,
                                        int64_t now, int64_t wall_ms,
                                        struct external_url *out, size_t *n)
 {
-    (void)e;
-    (void)a;
-    (void)now;
-    (void)wall_ms;
-    (void)out;
-    (void)n;
     return STATUS_REFUSED;
 }
 
 static uint64_t pass_external_find(struct engine *e, uint64_t number,
                                    int64_t now)
 {
-    (void)e;
-    (void)number;
-    (void)now;
     return 0;
 }
 
@@ -236,11 +215,6 @@ static enum status pass_external_extend(struct engine *e, uint64_t number,
                                         int64_t length, int64_t now,
                                         int64_t wall_ms)
 {
-    (void)e;
-    (void)number;
-    (void)length;
-    (void)now;
-    (void)wall_ms;
     return STATUS_REFUSED;
 }
 
@@ -249,12 +223,6 @@ static enum status pass_external_settle(struct engine *e, uint64_t id,
                                         int64_t now, int64_t wall_ms,
                                         enum external_result *said)
 {
-    (void)e;
-    (void)id;
-    (void)word;
-    (void)now;
-    (void)wall_ms;
-    (void)said;
     return STATUS_REFUSED;
 }
 
@@ -265,24 +233,12 @@ static enum status pass_external_discover(struct engine *e,
                                           size_t drop_count, int64_t now,
                                           int64_t wall_ms, uint64_t *ids)
 {
-    (void)e;
-    (void)items;
-    (void)n;
-    (void)drops;
-    (void)drop_count;
-    (void)now;
-    (void)wall_ms;
-    (void)ids;
     return STATUS_REFUSED;
 }
 
 static enum status pass_removal_begin(struct engine *e, struct bytes key,
                                       int64_t before_ms, struct removal *out)
 {
-    (void)e;
-    (void)key;
-    (void)before_ms;
-    (void)out;
     return STATUS_REFUSED;
 }
 
@@ -290,21 +246,12 @@ static enum status pass_removal_step(struct engine *e, struct removal *r,
                                      size_t most, int64_t now, int64_t wall_ms,
                                      bool *over)
 {
-    (void)e;
-    (void)r;
-    (void)most;
-    (void)now;
-    (void)wall_ms;
-    (void)over;
     return STATUS_REFUSED;
 }
 
 static enum status pass_removal_count(struct engine *e, uint32_t queue,
                                       uint64_t *n)
 {
-    (void)e;
-    (void)queue;
-    (void)n;
     return STATUS_REFUSED;
 }
 
@@ -312,12 +259,6 @@ static enum status pass_retry_failed(struct engine *e, struct failed_retry *r,
                                      size_t most, int64_t now, int64_t wall_ms,
                                      bool *over)
 {
-    (void)e;
-    (void)r;
-    (void)most;
-    (void)now;
-    (void)wall_ms;
-    (void)over;
     return STATUS_REFUSED;
 }
 
@@ -325,12 +266,6 @@ static enum status pass_refresh_urls(struct engine *e,
                                      struct refresh_request *r, size_t most,
                                      int64_t now, int64_t wall_ms, bool *over)
 {
-    (void)e;
-    (void)r;
-    (void)most;
-    (void)now;
-    (void)wall_ms;
-    (void)over;
     return STATUS_REFUSED;
 }
 
@@ -340,15 +275,10 @@ static enum status pass_import(struct engine *e,
                                int64_t now, int64_t wall_ms,
                                enum import_answer *answers)
 {
-    (void)e;
-    (void)items;
-    (void)facts;
-    (void)n;
-    (void)now;
-    (void)wall_ms;
-    (void)answers;
     return STATUS_REFUSED;
 }
+
+#pragma GCC diagnostic pop
 
 const struct engine_ops cluster_engine_ops = {
     .put = cluster_put,
