@@ -40,12 +40,6 @@ void json_set_time(json_t *o, const char *name, int64_t ms)
     json_object_set_new(o, name, json_string(text));
 }
 
-void json_set_some_time(json_t *o, const char *name, int64_t ms)
-{
-    if (ms != 0)
-        json_set_time(o, name, ms);
-}
-
 void json_set_seconds(json_t *o, const char *name, int64_t ms)
 {
     json_object_set_new(o, name, json_real((double)ms / 1000.0));

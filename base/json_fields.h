@@ -18,8 +18,6 @@ void json_set_str(json_t *o, const char *name, const char *s);
 void json_set_uint(json_t *o, const char *name, uint64_t n);
 /* ISO 8601; `ms` since 1970. */
 void json_set_time(json_t *o, const char *name, int64_t ms);
-/* Like json_set_time, but sets nothing for 0. */
-void json_set_some_time(json_t *o, const char *name, int64_t ms);
 /* Sets seconds; `ms` is in milliseconds. */
 void json_set_seconds(json_t *o, const char *name, int64_t ms);
 /* A text is escaped as by json_set_text. */

@@ -71,11 +71,6 @@ bool number_set_has(const struct number_set *s, uint64_t n)
     return (place(s, n / 64 + 1)->bits >> n % 64 & 1) != 0;
 }
 
-bool number_set_is_full(const struct number_set *s)
-{
-    return s->full;
-}
-
 size_t number_set_memory(const struct number_set *s)
 {
     return s->room * sizeof *s->words;

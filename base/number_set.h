@@ -30,7 +30,6 @@ void number_set_fini(struct number_set *s);
 
 void number_set_add(struct number_set *s, uint64_t n);
 bool number_set_has(const struct number_set *s, uint64_t n);
-bool number_set_is_full(const struct number_set *s);
 size_t number_set_memory(const struct number_set *s);
 
 #endif

@@ -80,12 +80,6 @@ void record_some(struct record *r, const char *name, uint64_t n)
     absent(r);
 }
 
-void record_seconds(struct record *r, const char *name, int64_t ms)
-{
-    begin_field(r, name);
-    format_seconds(&r->line, ms);
-}
-
 void record_time(struct record *r, const char *name, int64_t wall_ms)
 {
     char text[CLOCK_ISO_SIZE];

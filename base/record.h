@@ -31,8 +31,6 @@ void record_str(struct record *r, const char *name, const char *text);
 void record_uint(struct record *r, const char *name, uint64_t n);
 /* Absent when n is 0. */
 void record_some(struct record *r, const char *name, uint64_t n);
-/* Seconds, given as milliseconds. */
-void record_seconds(struct record *r, const char *name, int64_t ms);
 /* ISO 8601; absent when 0. */
 void record_time(struct record *r, const char *name, int64_t wall_ms);
 /* A JSON value, unchanged; in CSV a field that holds its text. */

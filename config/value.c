@@ -16,8 +16,6 @@
 _Static_assert(sizeof(enum option_source) == sizeof(int),
                "choices are stored as int through their enum's field");
 
-#define QUOTED_MOST 100 /* octets of a refused value that are shown */
-
 /* ---- texts and lists ---- */
 
 void option_list_free(struct option_list *l)

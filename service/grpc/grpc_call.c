@@ -384,11 +384,6 @@ bool grpc_call_has_ended(const struct grpc_call *c)
     return c->stream == NULL || c->finished;
 }
 
-bool grpc_call_is_stopping(const struct grpc_call *c)
-{
-    return c->server->draining;
-}
-
 char *grpc_call_answer(struct grpc_call *c, size_t len)
 {
     char *at;

@@ -242,11 +242,6 @@ void grpc_server_drain(struct grpc_server *s, void (*ended)(void *ctx),
     http2_server_drain(s->http2, ended, ctx);
 }
 
-bool grpc_server_is_draining(const struct grpc_server *s)
-{
-    return s->draining;
-}
-
 size_t grpc_server_calls(const struct grpc_server *s)
 {
     return s->calls;

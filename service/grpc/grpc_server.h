@@ -84,7 +84,6 @@ struct http2_server *grpc_server_http2(struct grpc_server *s);
  * the last connection is closed. */
 void grpc_server_drain(struct grpc_server *s, void (*ended)(void *ctx),
                        void *ctx);
-bool grpc_server_is_draining(const struct grpc_server *s);
 /* The number of calls that need a role and are held or open. */
 size_t grpc_server_calls(const struct grpc_server *s);
 
@@ -110,7 +109,6 @@ void *grpc_call_user(const struct grpc_call *c);
 int64_t grpc_call_deadline(
     const struct grpc_call *c); /* of clock_mono; 0: none */
 bool grpc_call_has_ended(const struct grpc_call *c);
-bool grpc_call_is_stopping(const struct grpc_call *c);
 
 /* Room for an answer of `len` octets, which the caller fills at once. NULL: the
  * call has ended, or this ended it since the answer is too large. */

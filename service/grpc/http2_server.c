@@ -143,11 +143,6 @@ void http2_server_get_stats(const struct http2_server *s,
         out->closed[i] = places_counted(&s->places, (enum place_end)i);
 }
 
-unsigned http2_server_connections(const struct http2_server *s)
-{
-    return s->count;
-}
-
 static void send_goaway(struct loop_timer *t)
 {
     struct http2_server *s = HTTP2_OF(struct http2_server, goaway, t);

@@ -51,7 +51,6 @@ void http2_server_free(struct http2_server *s);
 
 /* "127.0.0.1:7071": numeric, with the real port if 0 was asked for. */
 const char *http2_server_address(const struct http2_server *s);
-unsigned http2_server_connections(const struct http2_server *s);
 
 /* Counts for monitoring; octets are those of HTTP/2, without TLS. Any thread,
  * until the server is freed. */

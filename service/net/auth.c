@@ -179,16 +179,6 @@ void auth_free(struct auth *a)
     free(a);
 }
 
-size_t auth_count(struct auth *a)
-{
-    size_t n;
-
-    pthread_mutex_lock(&a->mtx);
-    n = a->tokens.count;
-    pthread_mutex_unlock(&a->mtx);
-    return n;
-}
-
 enum auth_role auth_role_of(struct auth *a, struct bytes token)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];

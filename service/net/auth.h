@@ -37,7 +37,6 @@ MUST_CHECK enum status auth_new(struct auth **out, const char *path);
 void auth_free(struct auth *a); /* NULL is fine */
 /* Read the file again; on failure nothing changes. */
 MUST_CHECK enum status auth_reload(struct auth *a);
-size_t auth_count(struct auth *a);
 
 /* The role of `token`; AUTH_NONE: the token is unknown. */
 enum auth_role auth_role_of(struct auth *a, struct bytes token);

@@ -155,11 +155,3 @@ enum status refresh_store_each_queue(
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
-enum status refresh_store_count(struct refresh_store *s, uint64_t *count)
-{
-    int64_t n = 0;
-    enum status st = db_number(s->d, "SELECT count(*) FROM refresh", &n);
-
-    *count = (uint64_t)n;
-    return st;
-}

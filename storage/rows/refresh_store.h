@@ -57,8 +57,5 @@ MUST_CHECK enum status refresh_store_each(
 MUST_CHECK enum status refresh_store_each_queue(
     struct refresh_store *s,
     void (*visit)(void *ctx, const struct refresh_row *first), void *ctx);
-/* Rows of all queues; reads the whole table. */
-MUST_CHECK enum status refresh_store_count(struct refresh_store *s,
-                                           uint64_t *count);
 
 #endif

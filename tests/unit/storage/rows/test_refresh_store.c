@@ -71,14 +71,9 @@ static size_t each(const struct refresh_row *after, size_t from, size_t most)
 START_TEST(rows_come_in_order_behind_any_of_them)
 {
     struct refresh_row none = {.queue = 0};
-    uint64_t count = 99;
 
-    ck_assert_int_eq(refresh_store_count(s, &count), STATUS_OK);
-    ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(each(&none, 0, 9), 0);
     put_all();
-    ck_assert_int_eq(refresh_store_count(s, &count), STATUS_OK);
-    ck_assert_uint_eq(count, ROWS);
     ck_assert_uint_eq(each(&none, 0, 9), ROWS);
     ck_assert_uint_eq(each(&none, 0, 1), 1);
     ck_assert_uint_eq(each(&none, 0, ROWS), ROWS);
@@ -180,7 +175,6 @@ static void work(void *ctx)
 {
     const struct refresh_row none = {.queue = 0};
     struct refresh_store *mine = NULL;
-    uint64_t count = 0;
     size_t n = 0;
 
     (void)ctx;
@@ -188,7 +182,6 @@ static void work(void *ctx)
     TELLS(refresh_store_put(s, &rows[1]));
     TELLS(refresh_store_each(s, &none, any, NULL));
     TELLS(refresh_store_each_queue(s, visit_queue, &n));
-    TELLS(refresh_store_count(s, &count));
     TELLS(refresh_store_open(&mine, d));
     refresh_store_close(mine);
 }
