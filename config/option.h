@@ -45,7 +45,7 @@ void option_list_free(struct option_list *l); /* empty again */
 enum option_flags {
     OPTION_COMMAS = 1,     /* LIST: "a,b" is two items */
     OPTION_FILE_ONLY = 2,  /* in files only: no --name */
-    OPTION_LINE_ONLY = 4,  /* on the command line only */
+    OPTION_LINE_ONLY = 4,  /* not in files, if the table is for files, too */
     OPTION_OF_RUN = 8,     /* of one run, not of the crawl: not stored */
     OPTION_ON_START = 16,  /* cannot change when a crawl is resumed */
     OPTION_SECRET = 32,    /* its value is never shown to others */

@@ -34,63 +34,36 @@ struct audit_settings {
     uint8_t from[7];
 };
 
+#define AT(f) .at = offsetof(struct audit_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "urls",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct audit_settings, urls),
-     .flags = OPTION_LINE_ONLY,
-     .section = "What",
+    {.name = "urls", .type = OPTION_TEXT, AT(urls), .section = "What",
      .arg = "FILE",
      .help = "use a list of URLs, one a line, gzipped or not, instead of a "
              "crawl; `-` is stdin"},
-    {.name = "fpr",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct audit_settings, fpr),
-     .fallback = "0.001",
-     .min = 1e-9,
-     .max = 0.5,
-     .flags = OPTION_LINE_ONLY,
-     .section = "What",
-     .arg = "P",
+    {.name = "fpr", .type = OPTION_FRACTION, AT(fpr), .fallback = "0.001",
+     .min = 1e-9, .max = 0.5, .section = "What", .arg = "P",
      .help = "with --urls: the false-positive rate to promise"},
-    {.name = "what-if",
-     .type = OPTION_LIST,
-     .at = offsetof(struct audit_settings, what_if),
-     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
-     .section = "What",
-     .arg = "P,...",
+    {.name = "what-if", .type = OPTION_LIST, AT(what_if),
+     .flags = OPTION_COMMAS, .section = "What", .arg = "P,...",
      .help = "replay the same URLs through filters of these rates"},
-    {.name = "filters",
-     .type = OPTION_LIST,
-     .at = offsetof(struct audit_settings, filters),
-     .words = filter_kind_words,
-     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
-     .section = "What",
+    {.name = "filters", .type = OPTION_LIST, AT(filters),
+     .words = filter_kind_words, .flags = OPTION_COMMAS, .section = "What",
      .arg = "KIND,...",
      .help = "replay them through filters of these kinds, at each rate of "
              "--what-if or at that of the crawl"},
-    {.name = "lost",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct audit_settings, lost),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "lost", .type = OPTION_TEXT, AT(lost), .section = "Output",
      .arg = "FILE",
      .help = "write the URLs that a Bloom-only crawler would have lost"},
-    {.name = "html",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct audit_settings, html),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "html", .type = OPTION_TEXT, AT(html), .section = "Output",
      .arg = "FILE",
      .help = "write one page with plots; replays all kinds unless --filters "
              "names some"},
-    {.name = "json",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct audit_settings, json),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "json", .type = OPTION_FLAG, AT(json), .section = "Output",
      .help = "one JSON object (docs/formats/audit.md)"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct audit_settings);

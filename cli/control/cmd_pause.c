@@ -24,7 +24,7 @@
 static const struct option_spec specs[] = {
     STEER_CRAWL_ROW,
     {.name = "all", .type = OPTION_FLAG, STEER_AT(all),
-     .section = STEER_WHICH, .flags = OPTION_LINE_ONLY,
+     .section = STEER_WHICH,
      .help = "all crawls that the service runs itself"},
     STEER_ROWS,
 };

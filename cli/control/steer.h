@@ -38,25 +38,25 @@ struct steer_settings {
 /* clang-format off */
 #define STEER_CRAWL_ROW                                                        \
     {.name = "crawl", .type = OPTION_TEXT, STEER_AT(crawl),                    \
-     .section = STEER_WHICH, .arg = "NAME", .flags = OPTION_LINE_ONLY,         \
+     .section = STEER_WHICH, .arg = "NAME",                                    \
      .help = "the crawl to act on, if a service has several"}
 #define STEER_ROWS                                                             \
     {.name = "token-file", .type = OPTION_TEXT, STEER_AT(token_file),          \
-     .section = STEER_ACCESS, .arg = "FILE", .flags = OPTION_LINE_ONLY,        \
+     .section = STEER_ACCESS, .arg = "FILE",                                   \
      .help = "send the token in this file; default: URLWEIR_TOKEN of the "     \
              "environment"},                                                   \
     {.name = "tls-ca", .type = OPTION_TEXT, STEER_AT(tls_ca),                  \
-     .section = STEER_ACCESS, .arg = "FILE", .flags = OPTION_LINE_ONLY,        \
+     .section = STEER_ACCESS, .arg = "FILE",                                   \
      .help = "trust the CAs in this file (PEM) instead of the system's"},      \
     {.name = "insecure", .type = OPTION_FLAG, STEER_AT(insecure),              \
-     .section = STEER_ACCESS, .flags = OPTION_LINE_ONLY,                       \
+     .section = STEER_ACCESS,                                                  \
      .help = "accept any TLS certificate"},                                    \
     {.name = "timeout", .letter = 'T', .type = OPTION_TIME,                    \
      STEER_AT(timeout_ms), .fallback = "60s", .min = 1, .max = 86400e3,        \
-     .section = STEER_ACCESS, .arg = "TIME", .flags = OPTION_LINE_ONLY,        \
+     .section = STEER_ACCESS, .arg = "TIME",                                   \
      .help = "how long to wait for an answer"},                                \
     {.name = "json", .type = OPTION_FLAG, STEER_AT(json),                      \
-     .section = STEER_OUTPUT, .flags = OPTION_LINE_ONLY,                       \
+     .section = STEER_OUTPUT,                                                  \
      .help = "print what was done as JSON (docs/formats/steer.md)"}
 /* clang-format on */
 

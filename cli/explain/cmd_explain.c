@@ -44,7 +44,6 @@ static const struct option_spec specs[] = {
     {.name = "json",
      .type = OPTION_FLAG,
      .at = offsetof(struct explain_settings, json),
-     .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .help = "one JSON object (docs/formats/explain.md)"},
 };

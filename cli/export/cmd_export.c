@@ -44,49 +44,31 @@ static const char *const whats[] = {"urls",    "pages",  "fetches", "links",
                                     "dropped", "hosts",  "queues",  NULL};
 static const char *const formats[] = {"jsonl", "csv", NULL};
 
+#define AT(f) .at = offsetof(struct export_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "what",
-     .type = OPTION_CHOICE,
-     .at = offsetof(struct export_settings, what),
-     .fallback = "urls",
-     .words = whats,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
-     .arg = "WHAT",
-     .help = "every URL; pages that were fetched; every fetch of a URL, "
-             "tries included; links with their texts, and those that lead "
-             "nowhere, if --record links kept them; URLs that failed, were "
-             "denied or "
+    {.name = "what", .type = OPTION_CHOICE, AT(what), .fallback = "urls",
+     .words = whats, .section = "Output", .arg = "WHAT",
+     .help = "every URL; pages that were fetched; every fetch of a URL, tries "
+             "included; links with their texts, and those that lead nowhere, "
+             "if --record links kept them; URLs that failed, were denied or "
              "skipped; drops by reason and host, examples of them; dropped: "
              "one by one, those that a setting may let in; hosts or queues, "
-             "which are the same. "
-             "For a service's directory: urls or queues"},
-    {.name = "format",
-     .type = OPTION_CHOICE,
-     .at = offsetof(struct export_settings, format),
-     .fallback = "jsonl",
-     .words = formats,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
-     .arg = "FORMAT",
+             "which are the same. For a service's directory: urls or queues"},
+    {.name = "format", .type = OPTION_CHOICE, AT(format), .fallback = "jsonl",
+     .words = formats, .section = "Output", .arg = "FORMAT",
      .help = "one JSON object a line, or CSV with a header line"},
-    {.name = "merge",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct export_settings, merge),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "merge", .type = OPTION_FLAG, AT(merge), .section = "Output",
      .help = "the directories are those of the workers of a crawl in a "
              "cluster: their urls, pages, fetches or errors as one list, with "
              "the worker of each row and whether another one has it, too"},
-    {.name = "checked",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct export_settings, checked),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "checked", .type = OPTION_TEXT, AT(checked), .section = "Output",
      .arg = "DIR",
      .help = "broken: links that were not followed, too, by what `urlweir "
              "crawl --check -o DIR` found out about them"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct export_settings);

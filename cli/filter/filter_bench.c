@@ -2,12 +2,10 @@
 /* filter_bench.c - `urlweir filter bench`: one table of all kinds. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/logger.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
@@ -24,61 +22,31 @@ struct bench_settings {
     uint8_t from[6];
 };
 
+#define AT(f) .at = offsetof(struct bench_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "keys",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct bench_settings, keys),
-     .fallback = "1000000",
-     .min = 1000,
-     .max = 0x1p36,
-     .flags = OPTION_LINE_ONLY,
-     .section = "What",
-     .arg = "N",
+    {.name = "keys", .type = OPTION_FRACTION, AT(keys), .fallback = "1000000",
+     .min = 1000, .max = 0x1p36, .section = "What", .arg = "N",
      .help = "number of keys to put into each filter"},
-    {.name = "start",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct bench_settings, start),
-     .fallback = "0",
-     .min = 0,
-     .max = 0x1p36,
-     .flags = OPTION_LINE_ONLY,
-     .section = "What",
-     .arg = "N",
+    {.name = "start", .type = OPTION_FRACTION, AT(start), .fallback = "0",
+     .min = 0, .max = 0x1p36, .section = "What", .arg = "N",
      .help = "first size of filters that grow, in keys; 0: a hundredth of "
              "--keys"},
-    {.name = "fpr",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct bench_settings, fpr),
-     .fallback = "0.001",
-     .min = 1e-9,
-     .max = 0.5,
-     .flags = OPTION_LINE_ONLY,
-     .section = "What",
-     .arg = "P",
+    {.name = "fpr", .type = OPTION_FRACTION, AT(fpr), .fallback = "0.001",
+     .min = 1e-9, .max = 0.5, .section = "What", .arg = "P",
      .help = "the false-positive rate they promise"},
-    {.name = "kind",
-     .type = OPTION_LIST,
-     .at = offsetof(struct bench_settings, kinds),
-     .words = filter_kind_words,
-     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
-     .section = "What",
-     .arg = "KIND,...",
+    {.name = "kind", .type = OPTION_LIST, AT(kinds), .words = filter_kind_words,
+     .flags = OPTION_COMMAS, .section = "What", .arg = "KIND,...",
      .help = "measure only these kinds; default all"},
-    {.name = "plot",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct bench_settings, plot),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "plot", .type = OPTION_TEXT, AT(plot), .section = "Output",
      .arg = "FILE",
      .help = "also measure each kind as it fills and at every size up to "
              "--keys, and draw the results as SVG"},
-    {.name = "json",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct bench_settings, json),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "json", .type = OPTION_FLAG, AT(json), .section = "Output",
      .help = "one JSON object a line (docs/formats/filter.md)"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct bench_settings);

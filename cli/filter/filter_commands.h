@@ -47,20 +47,18 @@ extern const char *const filter_kind_words[];
     {                                                                          \
         .name = "capacity", .type = OPTION_COUNT,                              \
         .at = offsetof(settings, capacity), .fallback = "0", .min = 0,         \
-        .max = 0x1p40, .flags = OPTION_LINE_ONLY, .section = "Filter",         \
-        .arg = "N", .help = (what)                                             \
+        .max = 0x1p40, .section = "Filter", .arg = "N", .help = (what)         \
     }
 #define FILTER_FPR_ROW(settings)                                               \
     {                                                                          \
         .name = "fpr", .type = OPTION_FRACTION, .at = offsetof(settings, fpr), \
-        .fallback = "0.001", .min = 1e-9, .max = 0.5,                          \
-        .flags = OPTION_LINE_ONLY, .section = "Filter", .arg = "P",            \
-        .help = "fraction of new keys it may call `maybe`"                     \
+        .fallback = "0.001", .min = 1e-9, .max = 0.5, .section = "Filter",     \
+        .arg = "P", .help = "fraction of new keys it may call `maybe`"         \
     }
 #define FILTER_JSON_ROW(settings)                                              \
     {                                                                          \
         .name = "json", .type = OPTION_FLAG, .at = offsetof(settings, json),   \
-        .flags = OPTION_LINE_ONLY, .section = "Output",                        \
+        .section = "Output",                                                   \
         .help = "one JSON object (docs/formats/filter.md)"                     \
     }
 

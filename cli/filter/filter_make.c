@@ -40,77 +40,41 @@ struct create_settings {
 
 enum { FPR_AT = 2 }; /* its row below */
 
+#define AT(f) .at = offsetof(struct create_settings, f)
+
+/* clang-format off */
 static const struct option_spec create_specs[] = {
-    {.name = "kind",
-     .type = OPTION_CHOICE,
-     .at = offsetof(struct create_settings, kind),
-     .fallback = "scalable",
-     .words = create_words,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
+    {.name = "kind", .type = OPTION_CHOICE, AT(kind), .fallback = "scalable",
+     .words = create_words, .section = "Filter",
      .help = "kind of filter; redis: FILE is a Redis URL"},
-    FILTER_CAPACITY_ROW(
-        struct create_settings,
-        "number of keys it is made for; kinds that grow start at this size"),
+    FILTER_CAPACITY_ROW(struct create_settings,
+                        "number of keys it is made for; kinds that grow start "
+                        "at this size"),
     FILTER_FPR_ROW(struct create_settings),
-    {.name = "seed",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct create_settings, seed),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
+    {.name = "seed", .type = OPTION_TEXT, AT(seed), .section = "Filter",
      .arg = "TEXT",
-     .help = "seed of the hash; filters with different seeds cannot be "
-             "merged, and keys that collide cannot be made without knowing it"},
-    {.name = "fixed",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct create_settings, fixed),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
-     .help =
-         "scalable, counting, cuckoo: keep no keys in the file; do not grow "
-         "then, and do not know what was never added"},
-    {.name = "growth",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct create_settings, growth),
-     .fallback = "2",
-     .min = 1,
-     .max = 16,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
-     .arg = "S",
+     .help = "seed of the hash; filters with different seeds cannot be merged, "
+             "and keys that collide cannot be made without knowing it"},
+    {.name = "fixed", .type = OPTION_FLAG, AT(fixed), .section = "Filter",
+     .help = "scalable, counting, cuckoo: keep no keys in the file; do not "
+             "grow then, and do not know what was never added"},
+    {.name = "growth", .type = OPTION_FRACTION, AT(growth), .fallback = "2",
+     .min = 1, .max = 16, .section = "Filter", .arg = "S",
      .help = "stacked: size of each layer relative to the one before"},
-    {.name = "tightening",
-     .type = OPTION_FRACTION,
-     .at = offsetof(struct create_settings, tightening),
-     .fallback = "0.5",
-     .min = 0.01,
-     .max = 0.99,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
+    {.name = "tightening", .type = OPTION_FRACTION, AT(tightening),
+     .fallback = "0.5", .min = 0.01, .max = 0.99, .section = "Filter",
      .arg = "R",
      .help = "stacked: rate of each layer relative to the one before"},
-    {.name = "fingerprint",
-     .type = OPTION_COUNT,
-     .at = offsetof(struct create_settings, fingerprint),
-     .fallback = "0",
-     .min = 0,
-     .max = 32,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
-     .arg = "BITS",
+    {.name = "fingerprint", .type = OPTION_COUNT, AT(fingerprint),
+     .fallback = "0", .min = 0, .max = 32, .section = "Filter", .arg = "BITS",
      .help = "cuckoo: 8, 12, 16 or 32; 0: as --fpr needs; without --fpr, the "
              "rate is what they keep"},
-    {.name = "bucket",
-     .type = OPTION_CHOICE,
-     .at = offsetof(struct create_settings, bucket),
-     .fallback = "4",
-     .words = bucket_words,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Filter",
-     .arg = "SLOTS",
+    {.name = "bucket", .type = OPTION_CHOICE, AT(bucket), .fallback = "4",
+     .words = bucket_words, .section = "Filter", .arg = "SLOTS",
      .help = "cuckoo: slots of a bucket; 50, 84, 95 or 98 % of them can be "
              "filled, and a question compares twice as many"},
 };
+/* clang-format on */
 
 static const struct option_table create_table =
     OPTION_TABLE(create_specs, struct create_settings);
@@ -320,9 +284,11 @@ struct info_settings {
     uint8_t from[1];
 };
 
+/* clang-format off */
 static const struct option_spec info_specs[] = {
     FILTER_JSON_ROW(struct info_settings),
 };
+/* clang-format on */
 
 static const struct option_table info_table =
     OPTION_TABLE(info_specs, struct info_settings);

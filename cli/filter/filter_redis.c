@@ -241,17 +241,17 @@ struct rebuild_settings {
     uint8_t from[3];
 };
 
+#define AT(f) .at = offsetof(struct rebuild_settings, f)
+
+/* clang-format off */
 static const struct option_spec rebuild_specs[] = {
     FILTER_CAPACITY_ROW(struct rebuild_settings,
                         "number of keys the new filter is made for"),
     FILTER_FPR_ROW(struct rebuild_settings),
-    {.name = "binary",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct rebuild_settings, binary),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Keys",
+    {.name = "binary", .type = OPTION_FLAG, AT(binary), .section = "Keys",
      .help = "each key follows its length in four octets, little-endian"},
 };
+/* clang-format on */
 
 static const struct option_table rebuild_table =
     OPTION_TABLE(rebuild_specs, struct rebuild_settings);

@@ -26,35 +26,23 @@ struct stream_settings {
     uint8_t from[4];
 };
 
+#define AT(f) .at = offsetof(struct stream_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "binary",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct stream_settings, binary),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Keys",
+    {.name = "binary", .type = OPTION_FLAG, AT(binary), .section = "Keys",
      .help = "each key follows its length in four octets, little-endian; "
              "answers then leave the key out"},
-    {.name = "name",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct stream_settings, name),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Keys",
+    {.name = "name", .type = OPTION_TEXT, AT(name), .section = "Keys",
      .arg = "NAME",
      .help = "the keys are of this user, tenant or other name: a key of one "
              "name is no key of another"},
-    {.name = "named",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct stream_settings, named),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Keys",
+    {.name = "named", .type = OPTION_FLAG, AT(named), .section = "Keys",
      .help = "each line is a name, a tab and a key of it"},
-    {.name = "tell",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct stream_settings, tell),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Keys",
+    {.name = "tell", .type = OPTION_FLAG, AT(tell), .section = "Keys",
      .help = "print an answer for each key"},
 };
+/* clang-format on */
 
 /* `check` has no --tell: it always answers. */
 static const struct option_table change_table =

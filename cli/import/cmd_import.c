@@ -39,46 +39,25 @@ struct import_settings {
 };
 #define AT(field) .at = offsetof(struct import_settings, field)
 
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "from",
-     .type = OPTION_CHOICE,
-     AT(format),
-     .words = import_formats,
-     .flags = OPTION_LINE_ONLY,
-     .section = "Input",
-     .arg = "FORMAT",
+    {.name = "from", .type = OPTION_CHOICE, AT(format), .words = import_formats,
+     .section = "Input", .arg = "FORMAT",
      .help = "what the files are; see urlweir(1)"},
-    {.name = "output",
-     .letter = 'o',
-     .type = OPTION_TEXT,
-     AT(output),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
-     .arg = "DIR",
+    {.name = "output", .letter = 'o', .type = OPTION_TEXT, AT(output),
+     .section = "Output", .arg = "DIR",
      .help = "the crawl's directory; it is made if it is missing"},
-    {.name = "config",
-     .letter = 'C',
-     .type = OPTION_TEXT,
-     AT(config),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
-     .arg = "FILE",
+    {.name = "config", .letter = 'C', .type = OPTION_TEXT, AT(config),
+     .section = "Output", .arg = "FILE",
      .help = "the settings of the crawl, a YAML file as for `urlweir crawl`; "
              "its seeds are put first"},
-    {.name = "refused",
-     .type = OPTION_TEXT,
-     AT(refused),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "refused", .type = OPTION_TEXT, AT(refused), .section = "Output",
      .arg = "FILE",
      .help = "write each line that is refused: file, line, reason, text"},
-    {.name = "json",
-     .type = OPTION_FLAG,
-     AT(json),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "json", .type = OPTION_FLAG, AT(json), .section = "Output",
      .help = "print the counts as one JSON object"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct import_settings);

@@ -20,30 +20,22 @@ struct links_settings {
     uint8_t from[3];
 };
 
+#define AT(f) .at = offsetof(struct links_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "url",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct links_settings, url),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Input",
+    {.name = "url", .type = OPTION_TEXT, AT(url), .section = "Input",
      .arg = "BASE",
      .help = "where the file comes from; links are relative to it"},
-    {.name = "content-type",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct links_settings, content_type),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Input",
-     .arg = "TYPE",
+    {.name = "content-type", .type = OPTION_TEXT, AT(content_type),
+     .section = "Input", .arg = "TYPE",
      .help = "the response's Content-Type header; its charset counts before "
              "the page's own"},
-    {.name = "all",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct links_settings, all),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "all", .type = OPTION_FLAG, AT(all), .section = "Output",
      .help = "also print the kinds style, lazy, object, embed, media, cite, "
              "manifest, amphtml and og"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct links_settings);

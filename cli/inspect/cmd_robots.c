@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/lines.h"
@@ -28,27 +27,19 @@ struct robots_settings {
     uint8_t from[3];
 };
 
+#define AT(f) .at = offsetof(struct robots_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "agent",
-     .type = OPTION_TEXT,
-     .at = offsetof(struct robots_settings, agent),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Input",
+    {.name = "agent", .type = OPTION_TEXT, AT(agent), .section = "Input",
      .arg = "NAME",
      .help = "the crawler's name; `Foo/1.0` counts as `Foo`"},
-    {.name = "sitemaps",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct robots_settings, sitemaps),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "sitemaps", .type = OPTION_FLAG, AT(sitemaps), .section = "Output",
      .help = "also print a line `sitemap`, tab, URL first for each sitemap"},
-    {.name = "delay",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct robots_settings, delay),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "delay", .type = OPTION_FLAG, AT(delay), .section = "Output",
      .help = "also print a line `delay`, tab, seconds if the group has one"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct robots_settings);

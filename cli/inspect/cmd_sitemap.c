@@ -25,7 +25,6 @@ static const struct option_spec specs[] = {
     {.name = "url",
      .type = OPTION_TEXT,
      .at = offsetof(struct sitemap_settings, url),
-     .flags = OPTION_LINE_ONLY,
      .section = "Input",
      .arg = "BASE",
      .help = "the file's URL; links of a feed are relative to it"},

@@ -25,14 +25,14 @@
 static const struct option_spec block_specs[] = {
     {.name = "for", .type = OPTION_TIME, STEER_AT(for_ms), .fallback = "none",
      .min = 1, .max = 36500 * 86400e3, .bare = "none", .section = "How long",
-     .arg = "TIME", .flags = OPTION_LINE_ONLY,
+     .arg = "TIME",
      .help = "for this long from now"},
     {.name = "until", .type = OPTION_TEXT, STEER_AT(until),
-     .section = "How long", .arg = "MOMENT", .flags = OPTION_LINE_ONLY,
+     .section = "How long", .arg = "MOMENT",
      .help = "until this moment, such as 2026-12-24T18:00:00Z or "
              "2026-12-24T19:00:00+01:00"},
     {.name = "off", .type = OPTION_FLAG, STEER_AT(off),
-     .section = "How long", .flags = OPTION_LINE_ONLY,
+     .section = "How long",
      .help = "no longer"},
     STEER_CRAWL_ROW,
     STEER_ROWS,

@@ -35,7 +35,6 @@ static const struct option_spec specs[] = {
     {.name = "json",
      .type = OPTION_FLAG,
      .at = offsetof(struct export_crawl_settings, json),
-     .flags = OPTION_LINE_ONLY,
      .section = "Output",
      .help = "print the counts as one JSON object"},
 };

@@ -34,21 +34,15 @@ struct import_crawl_settings {
 };
 #define AT(field) .at = offsetof(struct import_crawl_settings, field)
 
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "with",
-     .type = OPTION_LIST,
-     AT(with),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Input",
+    {.name = "with", .type = OPTION_LIST, AT(with), .section = "Input",
      .arg = "DIR",
      .help = "the directory of another worker of the crawl; give each of them"},
-    {.name = "json",
-     .type = OPTION_FLAG,
-     AT(json),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "json", .type = OPTION_FLAG, AT(json), .section = "Output",
      .help = "print the counts as one JSON object"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct import_crawl_settings);

@@ -12,13 +12,13 @@
 /* clang-format off */
 static const struct option_spec specs[] = {
     {.name = "host", .type = OPTION_TEXT, STEER_AT(host),
-     .section = "Which URLs", .arg = "HOST", .flags = OPTION_LINE_ONLY,
+     .section = "Which URLs", .arg = "HOST",
      .help = "only those of this host; default: all hosts"},
     {.name = "match", .type = OPTION_TEXT, STEER_AT(match),
-     .section = "Which URLs", .arg = "REGEX", .flags = OPTION_LINE_ONLY,
+     .section = "Which URLs", .arg = "REGEX",
      .help = "only URLs that match this (PCRE2, unanchored); default: all"},
     {.name = "now", .type = OPTION_FLAG, STEER_AT(now),
-     .section = "When", .flags = OPTION_LINE_ONLY,
+     .section = "When",
      .help = "at once; default: at once, but no URL sooner than the crawl's "
              "--refresh-min after its last fetch"},
     STEER_CRAWL_ROW,

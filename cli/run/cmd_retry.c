@@ -13,11 +13,11 @@
 static const struct option_spec specs[] = {
     {.name = "reason", .type = OPTION_LIST, STEER_AT(reasons),
      .section = "Which URLs", .arg = "REASONS",
-     .flags = OPTION_LINE_ONLY | OPTION_COMMAS,
+     .flags = OPTION_COMMAS,
      .help = "those that failed for one of these reasons, such as "
              "http_503,timeout; default: all"},
     {.name = "host", .type = OPTION_TEXT, STEER_AT(host),
-     .section = "Which URLs", .arg = "HOST", .flags = OPTION_LINE_ONLY,
+     .section = "Which URLs", .arg = "HOST",
      .help = "only those of this host; default: all hosts"},
     STEER_CRAWL_ROW,
     STEER_ROWS,

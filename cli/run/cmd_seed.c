@@ -26,7 +26,7 @@
 /* clang-format off */
 static const struct option_spec specs[] = {
     {.name = "input", .letter = 'i', .type = OPTION_TEXT, STEER_AT(input),
-     .section = "Seeds", .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .section = "Seeds", .arg = "FILE",
      .help = "read seeds from FILE, one a line, # begins a comment; it may be "
              "gzip; - is stdin"},
     STEER_CRAWL_ROW,

@@ -27,78 +27,74 @@
 static const struct option_spec specs[] = {
     {.name = "listen", .letter = 'l', .type = OPTION_TEXT, AT(listen),
      .fallback = "127.0.0.1:7071", .section = PORT, .arg = "HOST:PORT",
-     .flags = OPTION_LINE_ONLY,
      .help = "where to serve gRPC; port 0 picks a free port and prints it"},
     {.name = "http", .type = OPTION_TEXT, AT(http),
      .fallback = "127.0.0.1:7072", .section = PORT, .arg = "HOST:PORT",
-     .flags = OPTION_LINE_ONLY,
      .help = "where to serve JSON over HTTP and /metrics; `none`: nowhere"},
     {.name = "token-file", .type = OPTION_TEXT, AT(token_file),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .section = PORT, .arg = "FILE",
      .help = "one `ROLE TOKEN` a line, where ROLE is read, write or admin; "
              "callers must then send one of the tokens; read again on SIGHUP"},
     {.name = "tls-cert", .type = OPTION_TEXT, AT(tls_cert),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .section = PORT, .arg = "FILE",
      .help = "serve over TLS with this certificate chain (PEM); read again on "
              "SIGHUP"},
     {.name = "tls-key", .type = OPTION_TEXT, AT(tls_key),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .section = PORT, .arg = "FILE",
      .help = "the key of --tls-cert (PEM)"},
     {.name = "client-ca", .type = OPTION_TEXT, AT(client_ca),
-     .section = PORT, .arg = "FILE", .flags = OPTION_LINE_ONLY,
+     .section = PORT, .arg = "FILE",
      .help = "require callers to show a certificate of these CAs (PEM); needs "
              "--tls-cert"},
     {.name = "allow-open", .type = OPTION_FLAG, AT(allow_open),
-     .fallback = "false", .section = PORT, .flags = OPTION_LINE_ONLY,
+     .fallback = "false", .section = PORT,
      .help = "listen on addresses other than loopback without tokens, so that "
              "anybody can do anything"},
     {.name = "connections", .type = OPTION_COUNT, AT(connections),
      .fallback = "1000", .min = 1, .max = 100000, .section = PORT, .arg = "N",
-     .flags = OPTION_LINE_ONLY,
      .help = "most open connections"},
     {.name = "drain", .type = OPTION_TIME, AT(drain_ms), .fallback = "5s",
      .min = 0, .max = 3600e3, .section = PORT, .arg = "TIME",
-     .flags = OPTION_LINE_ONLY,
      .help = "how long running calls may take to finish when the service stops"},
 
     {.name = "cluster", .type = OPTION_TEXT, AT(cluster),
-     .section = STORE, .arg = "URL", .flags = OPTION_LINE_ONLY,
+     .section = STORE, .arg = "URL",
      .help = "keep the URLs in a Redis-protocol cluster instead of DIR, "
              "redis://HOST:PORT[,HOST:PORT...]/NAME, for any number of these "
              "processes"},
     {.name = "memory", .type = OPTION_SIZE, AT(memory), .fallback = "256M",
      .min = 16.0 * 1048576, .max = 9007199254740992.0, .section = STORE,
-     .arg = "SIZE", .flags = OPTION_LINE_ONLY,
+     .arg = "SIZE",
      .help = "how much of its store the frontier may keep in memory"},
     {.name = "filter-memory", .type = OPTION_SIZE, AT(filter_memory),
      .fallback = "128M", .min = 1048576, .max = 9007199254740992.0,
-     .section = STORE, .arg = "SIZE", .flags = OPTION_LINE_ONLY,
+     .section = STORE, .arg = "SIZE",
      .help = "how much memory the filters of /v1/filters may take"},
     {.name = "checkpoint", .type = OPTION_TIME, AT(checkpoint_ms),
      .fallback = "60s", .min = 100, .max = 86400e3, .section = STORE,
-     .arg = "TIME", .flags = OPTION_LINE_ONLY,
+     .arg = "TIME",
      .help = "time between two checkpoints; acknowledged URLs are on disk "
              "without one"},
 
     {.name = "crawl", .type = OPTION_LIST, AT(crawl), .section = CRAWLS,
-     .arg = "FILE.yaml", .flags = OPTION_LINE_ONLY,
+     .arg = "FILE.yaml",
      .help = "also run a crawl of its own, as `urlweir crawl -C` does with "
              "this file; it is kept in DIR/crawls under the file's name; can "
              "be repeated"},
 
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet),
-     .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
+     .fallback = "false", .section = OUTPUT,
      .help = "print errors only"},
     {.name = "verbose", .letter = 'v', .type = OPTION_FLAG, AT(verbose),
-     .fallback = "false", .section = OUTPUT, .flags = OPTION_LINE_ONLY,
+     .fallback = "false", .section = OUTPUT,
      .help = "also print what is done"},
 
     {.name = "sandbox", .type = OPTION_CHOICE, AT(sandbox), .fallback = "on",
-     .words = sandbox_words, .section = RIGHTS, .flags = OPTION_LINE_ONLY,
+     .words = sandbox_words, .section = RIGHTS,
      .help = "give up all rights that the service does not need, as far as "
              "the kernel can take them; off keeps them"},
     {.name = "user", .type = OPTION_TEXT, AT(user), .section = RIGHTS,
-     .arg = "NAME", .flags = OPTION_LINE_ONLY,
+     .arg = "NAME",
      .help = "the user that root becomes; without it the owner of DIR, if "
              "that user can use all files that are named"},
 };

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/json_fields.h"
-#include "base/mem.h"
 #include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -33,23 +32,18 @@ struct status_settings {
     uint8_t from[2];
 };
 
+#define AT(f) .at = offsetof(struct status_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "json",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct status_settings, json),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
+    {.name = "json", .type = OPTION_FLAG, AT(json), .section = "Output",
      .help = "one JSON object (docs/formats/status.md)"},
-    {.name = "hosts",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct status_settings, hosts),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Output",
-     .help =
-         "also list every queue that has URLs left or settings of its own (of "
-         "a service, every queue), with the number of URLs and the time it "
-         "waits"},
+    {.name = "hosts", .type = OPTION_FLAG, AT(hosts), .section = "Output",
+     .help = "also list every queue that has URLs left or settings of its own "
+             "(of a service, every queue), with the number of URLs and the "
+             "time it waits"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct status_settings);

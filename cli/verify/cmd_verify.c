@@ -17,7 +17,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/redis/redis_address.h"
 #include "cli/command.h"
@@ -45,17 +44,16 @@ struct verify_settings {
     uint8_t from[1];
 };
 
+#define AT(f) .at = offsetof(struct verify_settings, f)
+
+/* clang-format off */
 static const struct option_spec specs[] = {
-    {.name = "repair",
-     .type = OPTION_FLAG,
-     .at = offsetof(struct verify_settings, repair),
-     .flags = OPTION_LINE_ONLY,
-     .section = "Repair",
+    {.name = "repair", .type = OPTION_FLAG, AT(repair), .section = "Repair",
      .help = "accept the store as it is: write the manifest anew and have the "
              "filter and a damaged frontier.runs rebuilt; in a cluster: mend "
-             "what can be mended, while no "
-             "worker runs"},
+             "what can be mended, while no worker runs"},
 };
+/* clang-format on */
 
 static const struct option_table table =
     OPTION_TABLE(specs, struct verify_settings);
