@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "bench/support/own_redis.h"
 #include "frontier/cluster_store/cluster_item.h"
 #include "frontier/cluster_store/cluster_store.h"

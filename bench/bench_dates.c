@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/embedded/frontier.h"
 

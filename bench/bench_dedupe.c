@@ -27,7 +27,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/logger.h"
-#include "base/mem.h"
 #include "bench/support/filter_aims.h"
 #include "bench/support/filter_growth.h"
 #include "bench/support/filter_peers.h"

@@ -18,7 +18,6 @@
 #endif
 #include <libxml/HTMLparser.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"

@@ -19,7 +19,6 @@
  */
 #include <curl/curl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,6 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
-#include "base/logger.h"
 #include "base/mem.h"
 #include "service/calls/frontier_service.h"
 

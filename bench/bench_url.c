@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
 

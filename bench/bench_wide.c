@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "bench/support/whole_crawl.h"
 #include "bench/support/wide_server.h"

@@ -10,7 +10,6 @@
 
 #include "base/file/file.h"
 #include "base/format.h"
-#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"

@@ -8,7 +8,6 @@
  */
 #include "config/quantity.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>

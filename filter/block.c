@@ -26,7 +26,6 @@
 
 #include <string.h>
 
-#include "filter/sizing.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

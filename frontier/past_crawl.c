@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "frontier/reader.h"
 #include "frontier/recorded.h"
-#include "storage/db/url_kind.h"
 
 #define TEXT_MOST ((size_t)16 << 20)
 

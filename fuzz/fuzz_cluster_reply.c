@@ -13,7 +13,6 @@
 
 #include "frontier/cluster/cluster_reach.h"
 #include "frontier/cluster_store/cluster_item.h"
-#include "frontier/cluster_store/cluster_scripts.h"
 #include "frontier/cluster_store/cluster_watch.h"
 #include "fuzz/replies_router.h"
 

@@ -6,7 +6,6 @@
  * the head and the checksums of records are corrected first. A log that was
  * read must read the same again, to its new end.
  */
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
 
 #include "base/mem.h"
 #include "service/grpc/grpc_frame.h"
-#include "service/grpc/grpc_proto.h"
 #include "service/health.pb-c.h"
+#include "service/net/proto.h"
 #include "service/reflection.pb-c.h"
 #include "service/urlfrontier.pb-c.h"
 #include "service/urlfrontier/urlfrontier_url.h"

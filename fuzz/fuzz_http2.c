@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "service/grpc/grpc_health.h"
 #include "service/grpc/grpc_reflection.h"
 #include "service/grpc/grpc_server_impl.h"

@@ -7,7 +7,6 @@
  */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

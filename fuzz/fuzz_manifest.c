@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -8,7 +8,6 @@
  */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "crawler/robots/robots.h"

@@ -19,19 +19,16 @@
  */
 #include <arpa/inet.h>
 #include <assert.h>
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "crawler/archive/warc_capture.h"
 #include "crawler/fetch/assignment.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetch_task.h"
-#include "crawler/html/links.h"
+#include "crawler/html/link_kinds.h"
 #include "frontier/url/queue_key.h"
 
 #define SEPARATOR   0x1e

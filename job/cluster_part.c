@@ -21,7 +21,6 @@
 #include "frontier/cluster_store/cluster_steer.h"
 #include "frontier/reader.h"
 #include "job/settings/cluster_settings.h"
-#include "job/settings/settings.h"
 
 #define SHARDS      64
 #define LEASE_EXTRA 2000                /* ms */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/format.h"
-#include "base/mem.h"
 #include "job/exit_code.h"
 
 enum status crawl_block_make(struct blocklist **out,

@@ -14,7 +14,6 @@
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/logger.h"
-#include "base/mem.h"
 #include "base/process/secret.h"
 #include "crawler/fetch/netrc.h"
 #include "job/exit_code.h"

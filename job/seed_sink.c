@@ -15,13 +15,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "crawler/html/links.h"
+#include "crawler/html/link_kinds.h"
 #include "crawler/sitemap_stream.h"
 #include "frontier/engine.h"
 #include "frontier/reader.h"
 #include "job/crawl_credentials.h"
 #include "job/settings/seeds.h"
-#include "job/settings/settings.h"
 
 #define BATCH 256
 

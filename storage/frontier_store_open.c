@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"
 #include "storage/db/url_kind.h"

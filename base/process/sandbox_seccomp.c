@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

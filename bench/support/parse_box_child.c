@@ -7,7 +7,6 @@
  * not made (they come from iconv, which opens files); no page of the benchmark
  * needs them, and a real box would make them first.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

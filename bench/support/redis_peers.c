@@ -7,7 +7,6 @@
  * the digest. The CPU of the server comes from its INFO and is added to ours:
  * the sum is the cost of a check.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

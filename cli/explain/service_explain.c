@@ -17,11 +17,11 @@
 #include "base/format.h"
 #include "base/json_fields.h"
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "frontier/served/served.h"
 #include "frontier/served/served_reader.h"
 #include "frontier/url/url.h"
+#include "job/exit_code.h"
 #include "service/http/http_text.h"
 
 #define ARENA_MOST ((size_t)64 << 20)

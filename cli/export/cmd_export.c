@@ -26,7 +26,7 @@
 #include "cli/export/shared_export.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
-#include "crawler/html/links.h"
+#include "crawler/html/link_kinds.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
 #include "storage/db/db_row.h"

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "crawler/html/links.h"
+#include "crawler/html/link_kinds.h"
 #include "frontier/outcome.h"
+#include "job/exit_code.h"
 
 struct link_export {
     struct reader *r;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/open_crawl.h"
 #include "frontier/outcome.h"
+#include "job/exit_code.h"
 
 struct part {
     struct reader r;

@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "cli/command_line.h"
-#include "job/settings/options.h"
 
 int filter_create_command(int argc, char **argv);
 int filter_add_command(int argc, char **argv);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/format.h"

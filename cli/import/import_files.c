@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "base/mem.h"
 #include "cli/line_input.h"
 #include "job/import/import_jobdir.h"
 

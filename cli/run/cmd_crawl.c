@@ -2,16 +2,13 @@
 /*
  * cmd_crawl.c - `urlweir crawl`: a new crawl in a directory.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fault.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
-#include "cli/open_crawl.h"
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/passing_crawl.h"
@@ -19,7 +16,6 @@
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
-#include "frontier/reader.h"
 #include "job/crawl_block.h"
 #include "job/crawl_credentials.h"
 #include "job/crawl_files.h"
@@ -27,9 +23,7 @@
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"
 #include "job/jsonl.h"
-#include "job/seed_sink.h"
 #include "job/settings/settings.h"
-#include "job/settings_applied.h"
 
 static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
                     struct file_lock *lock)

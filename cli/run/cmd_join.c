@@ -5,7 +5,6 @@
  * The settings of the crawl are read from the cluster before anything else is
  * done; those of the worker are given here.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"

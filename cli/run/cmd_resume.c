@@ -20,7 +20,6 @@
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
 #include "frontier/embedded/frontier.h"
-#include "frontier/reader.h"
 #include "job/cluster_part.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_block.h"

@@ -9,13 +9,13 @@
 
 #include "base/listen_address.h"
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cli/control/control_socket.h"
 #include "frontier/reader.h"
 #include "job/cluster_crawl/cluster_desk.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/crawl_jobs/crawl_jobs.h"
+#include "job/exit_code.h"
 #include "job/registry/crawls.h"
 #include "service/service.h"
 

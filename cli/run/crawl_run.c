@@ -15,14 +15,13 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
-#include "cli/command.h"
 #include "cli/report/progress.h"
 #include "cli/report/summary.h"
 #include "cli/run/stuck_end.h"
 #include "cli/stop_signals.h"
-#include "frontier/outcome.h"
 #include "job/crawl_archive.h"
 #include "job/crawl_credentials.h"
+#include "job/exit_code.h"
 #include "job/jsonl.h"
 
 #define TICK     (50 * NS_PER_MS) /* how long a signal may go unnoticed */

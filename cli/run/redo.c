@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/command.h"
 #include "cli/run/crawl_run.h"
+#include "job/exit_code.h"
 
 #define HOST_MOST 4096
 

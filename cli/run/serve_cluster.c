@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/format.h"
-#include "cli/command.h"
+#include "job/exit_code.h"
 #include "job/settings/cluster_settings.h"
 
 #define WHY_MOST 4096

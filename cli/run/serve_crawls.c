@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "cli/command.h"
 #include "crawler/fetcher.h"
 #include "job/crawl_jobs/crawl_jobs.h"
+#include "job/exit_code.h"
 
 struct serve_crawls {
     struct crawl_jobs *jobs;

@@ -8,10 +8,10 @@
 #include "base/format.h"
 #include "base/listen_address.h"
 #include "base/logger.h"
-#include "cli/command.h"
 #include "job/cluster_crawl/cluster_desk.h"
 #include "job/cluster_part.h"
 #include "job/crawl_jobs/confine.h"
+#include "job/exit_code.h"
 #include "job/settings/settings.h"
 #include "service/http/http_server.h"
 

@@ -18,10 +18,10 @@
 #include "base/json_fields.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "cli/command.h"
 #include "cli/control/control_place.h"
 #include "cli/open_crawl.h"
 #include "frontier/served/served_reader.h"
+#include "job/exit_code.h"
 
 #define LINE_CEILING ((size_t)1 << 20)
 

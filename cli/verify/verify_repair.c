@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
-#include "cli/command.h"
 #include "frontier/seen/reindex.h"
+#include "job/exit_code.h"
 
 #define MEMORY ((uint64_t)256 << 20)
 

@@ -20,7 +20,6 @@
  */
 #include "filter/redis/redis_bloom.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

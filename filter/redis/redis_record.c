@@ -10,7 +10,6 @@
 
 #include "filter/redis/redis_impl.h"
 
-#include "base/ascii.h"
 
 /* The value of `name` in a list of fields and values; empty if there is
  * none. */

@@ -4,11 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "frontier/cluster_store/cluster_impl.h"
 
 #define UNDER_WAY  64  /* calls at once */

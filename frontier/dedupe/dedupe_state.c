@@ -19,7 +19,6 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/fault.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/dedupe/dedupe_impl.h"

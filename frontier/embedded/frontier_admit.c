@@ -9,7 +9,6 @@
  * (row_digest.h), and since rows are never deleted, a look-up goes the same
  * way.
  */
-#include <stdlib.h>
 
 #include "base/logger.h"
 #include "base/mem.h"

@@ -7,7 +7,6 @@
  * crash we do not know which hosts had just been asked, so every host with work
  * left waits for its delay once.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/reader.h"
 #include "frontier/served/served_impl.h"

@@ -10,7 +10,6 @@
  *   4. the ids of those that repeat a new one of the same list
  *   5. the effect of each, in order
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/logger.h"

@@ -8,7 +8,6 @@
  * dropped when they come to the front.
  */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "frontier/url/percent.h"
 
 /* Parses one part of an IPv4 address; false if it is not a number. A number
  * that does not fit becomes UINT32_MAX + 1, which every caller refuses. */

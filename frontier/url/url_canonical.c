@@ -9,7 +9,6 @@
  * decoding, and the host is parsed again after its trailing dots are removed.
  */
 #include "base/ascii.h"
-#include "frontier/url/host.h"
 #include "frontier/url/percent.h"
 #include "frontier/url/url.h"
 #include "frontier/url/url_authority.h"

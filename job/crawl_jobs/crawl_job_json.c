@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filter/redis/redis_url.h"
+#include "base/redis/redis_address.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"

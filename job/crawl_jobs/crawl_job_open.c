@@ -2,7 +2,6 @@
 /*
  * crawl_job_open.c - opens an existing crawl job, or reads its stats.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"

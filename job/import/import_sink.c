@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "crawler/html/link_kinds.h"
 #include "frontier/candidate.h"
-#include "frontier/reader.h"
 #include "job/settings/seeds.h"
 
 #define BATCH     256

@@ -10,12 +10,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"

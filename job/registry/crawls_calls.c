@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file/file.h"
 #include "job/registry/crawls_impl.h"
 
 #define CRAWLS_MOST 1000 /* each has threads, memory and open files */

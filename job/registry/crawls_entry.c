@@ -9,16 +9,13 @@
  * no crawl can have, so a crash leaves a whole crawl or none.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/logger.h"
-#include "base/mem.h"
 #include "job/registry/crawls_impl.h"
 
 #define GONE ".gone" /* after a dot and the name */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "frontier/url/percent.h"
 #include "job/settings/settings.h"
 

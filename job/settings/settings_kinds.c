@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* settings_kinds.c - which kinds of links a crawl follows. */
-#include "crawler/html/links.h"
+#include "crawler/html/link_kinds.h"
 #include "job/settings/settings.h"
 
 static uint32_t kinds_of(const struct option_list *l)

@@ -3,9 +3,7 @@
  * call_served.c - struct call_ops for the URLs that other programs put
  * (frontier/served/served.h).
  */
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "frontier/served/served_name.h"
 #include "service/calls/frontier_service_impl.h"
 

@@ -5,9 +5,7 @@
  *
  * Operations that cannot say that they failed leave the status with the hand.
  */
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "frontier/served/served_name.h"
 #include "service/calls/frontier_hands.h"
 

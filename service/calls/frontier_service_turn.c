@@ -15,7 +15,6 @@
  * two milliseconds for more: a commit costs as much as some hundred puts. Any
  * call but a put ends that wait.
  */
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/fault.h"

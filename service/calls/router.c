@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/latch.h"
 #include "frontier/served/served_name.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/served/served_name.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/router_impl.h"
 

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
 

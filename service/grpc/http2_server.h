@@ -11,7 +11,6 @@
 #ifndef URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
 #define URLWEIR_SERVICE_GRPC_HTTP2_SERVER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "service/grpc/http2_session.h"

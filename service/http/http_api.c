@@ -3,7 +3,6 @@
  * http_api.c - paths to put, lease and settle URLs: the frontier calls each
  * makes and its answer. docs/formats/http-api.md specifies them.
  */
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "frontier/served/served_columns.h"

@@ -9,7 +9,6 @@
 #include "service/http/http_conns.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
  * request waits for it as others wait for the frontier.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -3,7 +3,6 @@
  * http_filters.c - the paths of filters by name (service/filters/).
  * docs/formats/http-api.md specifies them.
  */
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "service/http/http_route.h"

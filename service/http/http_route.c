@@ -7,7 +7,6 @@
 #include "service/http/http_route.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct http_route *const http_route_tables[] = {

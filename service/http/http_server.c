@@ -19,7 +19,6 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "base/thread/cond.h"
-#include "service/grpc/http2_server.h"
 #include "service/http/http_events.h"
 #include "service/http/http_export.h"
 #include "service/http/http_route.h"

@@ -3,7 +3,6 @@
  * (job/cluster_crawl/cluster_state.h). */
 #include <string.h>
 
-#include "base/buf.h"
 #include "job/cluster_crawl/cluster_state.h"
 #include "service/metrics/metrics_parts.h"
 

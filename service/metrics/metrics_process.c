@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics_process.c - the process, the disk. */
-#include <stdio.h>
 
 #include "service/metrics/metrics_parts.h"
 #include "service/metrics/process_facts.h"

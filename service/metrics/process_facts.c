@@ -16,7 +16,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/file/file.h"
 #include "base/mem.h"
 
 #define STAT_MOST ((size_t)1 << 20) /* /proc/stat has a line for each core */

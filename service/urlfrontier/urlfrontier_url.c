@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "service/grpc/grpc_proto.h"
+#include "service/net/proto.h"
 #include "service/urlfrontier.pb-c.h"
 
 #define VARINT 0

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/logger.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "storage/db/db_row.h"

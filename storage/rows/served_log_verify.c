@@ -5,7 +5,6 @@
  *
  * No counters are stored, so it compares none.
  */
-#include <stdio.h>
 
 #include "storage/db/url_kind.h"
 #include "storage/rows/served_log.h"
