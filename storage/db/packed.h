@@ -45,14 +45,36 @@ static inline size_t varint_put(unsigned char *to, uint64_t v)
     return n;
 }
 
+/* The seven low bits of each octet of `w`, one behind the other. */
+static inline uint64_t varint_join(uint64_t w)
+{
+    w = (w & UINT64_C(0x007f007f007f007f)) |
+        (w & UINT64_C(0x7f007f007f007f00)) >> 1;
+    w = (w & UINT64_C(0x00003fff00003fff)) |
+        (w & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (w & UINT64_C(0x0fffffff)) | (w & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* Returns the address of the next octet. NULL: the varint is truncated, or has
- * more than 64 bits. */
+ * more than 64 bits. Up to eight octets are taken at once if as many are there,
+ * since a processor cannot guess how long the next one is. */
 static inline const unsigned char *varint_get(const unsigned char *at,
                                               const unsigned char *end,
                                               uint64_t *v)
 {
     uint64_t sum = 0;
 
+    if (end - at >= 8) {
+        uint64_t w, ends;
+
+        memcpy(&w, at, sizeof w);
+        w = le64toh(w);
+        ends = ~w & UINT64_C(0x8080808080808080);
+        if (ends != 0) {
+            *v = varint_join(w & (ends ^ (ends - 1)));
+            return at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
+        }
+    }
     for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
         unsigned char c = *at++;
 

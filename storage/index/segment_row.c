@@ -111,9 +111,7 @@ uint32_t segment_reader_group(struct segment_reader *r,
     for (id = r->base; r->left > 0; r->left--) {
         uint64_t step;
 
-        if (r->at < r->end && *r->at < 0x80)
-            step = *r->at++; /* the usual case */
-        else if (!take_number(r, &step))
+        if (!take_number(r, &step))
             return 0;
         if (n > 0 && step == 0)
             break;

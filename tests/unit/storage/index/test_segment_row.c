@@ -159,6 +159,27 @@ START_TEST(varints_are_those_of_leb128)
 }
 END_TEST
 
+/* With eight octets or more to read, they are taken at once. */
+START_TEST(a_varint_is_the_same_whatever_follows_it)
+{
+    static const unsigned char after[] = {0x00, 0x7f, 0x80, 0xff};
+
+    for (unsigned bit = 0; bit < 64; bit++) {
+        for (size_t k = 0; k < sizeof after; k++) {
+            uint64_t want = UINT64_C(0xb6db6db6db6db6db) >> bit, got = 0;
+            unsigned char octets[2 * VARINT_MOST];
+            size_t n;
+
+            memset(octets, after[k], sizeof octets);
+            n = varint_put(octets, want);
+            ck_assert_ptr_eq(varint_get(octets, octets + sizeof octets, &got),
+                             octets + n);
+            ck_assert_uint_eq(got, want);
+        }
+    }
+}
+END_TEST
+
 Suite *suite_segment_row(void)
 {
     Suite *s = suite_create("segment_row");
@@ -169,6 +190,7 @@ Suite *suite_segment_row(void)
     tcase_add_test(t, the_greatest_numbers_fit);
     tcase_add_test(t, any_octets_are_read_to_an_end);
     tcase_add_test(t, varints_are_those_of_leb128);
+    tcase_add_test(t, a_varint_is_the_same_whatever_follows_it);
     suite_add_tcase(s, t);
     return s;
 }
