@@ -134,12 +134,16 @@ static void remember(struct frontier_store *s, uint64_t id, uint32_t queue)
 enum status frontier_store_get(struct frontier_store *s, uint64_t id,
                                struct url_row *row, struct buf *text)
 {
+    uint32_t origin = 0;
     enum status st;
 
     sqlite3_bind_int64(s->read_url, 1, (int64_t)id);
     st = db_step(s->d, s->read_url);
     if (st == STATUS_OK)
-        st = frontier_take_row(s, s->read_url, row, text);
+        st = frontier_begin_row(s, s->read_url, row, &origin);
+    if (st == STATUS_OK)
+        st = frontier_end_row(s, row, origin, db_column(s->read_url, URL_PATH),
+                              text);
     sqlite3_reset(s->read_url);
     if (st == STATUS_OK)
         remember(s, id, row->queue);
@@ -200,71 +204,6 @@ enum status frontier_store_last_before(struct frontier_store *s,
     if (st == STATUS_OK)
         *last = high;
     return st;
-}
-
-static enum status each_row(struct frontier_store *s, sqlite3_stmt *q,
-                            url_row_visit visit, void *ctx)
-{
-    struct url_row row;
-    struct buf text;
-    enum status st = STATUS_OK;
-
-    buf_init(&text, MOST_URL);
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        st = frontier_take_row(s, q, &row, &text);
-        if (st == STATUS_OK)
-            visit(ctx, &row);
-    }
-    buf_fini(&text);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
-}
-
-enum status frontier_store_each(struct frontier_store *s, uint64_t first,
-                                uint64_t last, url_row_visit visit, void *ctx)
-{
-    sqlite3_stmt *q = NULL;
-    enum status st = db_prepare(s->d, &q,
-                                "SELECT " URL_COLUMNS " FROM url"
-                                " WHERE id BETWEEN ? AND ?"
-                                " ORDER BY id");
-
-    uint64_t end = last < s->last_id ? last : s->last_id;
-
-    if (st == STATUS_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)first);
-        sqlite3_bind_int64(q, 2, last > INT64_MAX ? INT64_MAX : (int64_t)last);
-    }
-    /* To look an origin up costs five times what it does to read the next. */
-    if (st == STATUS_OK && first < end &&
-        end - first >= origins_count(s->origins) / 2)
-        st = origins_gather(s->origins, s->gather_most);
-    if (st == STATUS_OK)
-        st = each_row(s, q, visit, ctx);
-    origins_let_go(s->origins);
-    sqlite3_finalize(q);
-    return st;
-}
-
-struct root_visit {
-    url_row_visit visit;
-    void *ctx;
-};
-
-static void visit_root(void *ctx, const struct url_row *row)
-{
-    const struct root_visit *v = ctx;
-
-    if (row->depth == 0)
-        v->visit(v->ctx, row);
-}
-
-enum status frontier_store_each_root(struct frontier_store *s,
-                                     url_row_visit visit, void *ctx)
-{
-    struct root_visit v = {visit, ctx};
-
-    return frontier_store_each(s, 1, frontier_store_counter(s, "last_root"),
-                               visit_root, &v);
 }
 
 uint64_t frontier_store_last_id(const struct frontier_store *s)

@@ -77,37 +77,6 @@ void frontier_enqueue(struct frontier_store *s, uint64_t id, uint32_t queue,
         count_pending(s, queue, &id, 1);
 }
 
-enum status frontier_take_row(struct frontier_store *s, sqlite3_stmt *row,
-                              struct url_row *out, struct buf *text)
-{
-    struct db_row r = db_row(row);
-    uint32_t origin = (uint32_t)db_row_count(&r, 1, UINT32_MAX);
-    enum status st;
-
-    *out = (struct url_row){
-        .id = db_row_count(&r, 0, DB_ID_MOST),
-        .queue = origins_queue(s->origins, origin),
-        .depth = (uint32_t)db_row_count(&r, 3, UINT32_MAX),
-        .hops = (uint16_t)db_row_count(&r, 4, UINT16_MAX),
-        .kind = (uint8_t)db_row_count(&r, 5, URL_KIND_MOST),
-        .flags = (uint8_t)db_row_count(&r, 6, UINT8_MAX),
-        .via = db_row_count(&r, 7, DB_ID_MOST),
-        .found_at_ms = db_row_time(&r, 8),
-    };
-    st = db_row_check(&r, "url");
-    if (st != STATUS_OK)
-        return st;
-    if (out->queue == 0)
-        return db_damaged("url", (int64_t)out->id, "of no origin");
-    buf_clear(text);
-    st = origins_prefix(s->origins, origin, text);
-    if (st != STATUS_OK)
-        return st;
-    buf_add_bytes(text, db_column(row, 2));
-    out->url = buf_bytes(text);
-    return buf_failed(text);
-}
-
 static enum status prepare(struct frontier_store *s)
 {
     const struct db_statement all[] = {
@@ -129,42 +98,86 @@ static enum status prepare(struct frontier_store *s)
     return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
-/* Rows past the segments go to the delta, rows past `replay_after` to the
- * caller. */
-static enum status replay(struct frontier_store *s, uint64_t replay_after,
-                          url_row_visit visit, void *ctx)
+/* ---- the rows past the segments ---- */
+
+#define NEWEST 64
+#define AHEAD  8 /* rows whose memory is fetched */
+
+struct newest {
+    uint32_t n;
+    uint32_t origins[NEWEST], queues[NEWEST];
+    uint8_t kinds[NEWEST];
+};
+
+/* Reads up to NEWEST rows that follow s->last_id, and no more of each than its
+ * queue needs. STATUS_NOT_FOUND: these are the last. */
+static enum status read_newest(struct frontier_store *s, sqlite3_stmt *q,
+                               struct newest *new)
 {
-    uint64_t flushed = segments_upto(s->segments);
-    uint64_t from =
-        visit != NULL && replay_after < flushed ? replay_after : flushed;
-    struct url_row row;
+    enum status st = STATUS_OK;
+
+    for (new->n = 0; new->n < NEWEST; new->n++) {
+        struct db_row r = db_row(q);
+        uint64_t id;
+
+        st = db_step(s->d, q);
+        if (st != STATUS_OK)
+            return st;
+        id = db_row_count(&r, 0, DB_ID_MOST);
+        new->origins[new->n] = (uint32_t)db_row_count(&r, 1, UINT32_MAX);
+        new->kinds[new->n] = (uint8_t)db_row_count(&r, 2, URL_KIND_MOST);
+        st = db_row_check(&r, "url");
+        if (st != STATUS_OK)
+            return st;
+        if (id != s->last_id + new->n + 1)
+            return db_damaged("url", (int64_t)id, "ids have a gap");
+        origins_prefetch(s->origins, new->origins[new->n]);
+    }
+    return st;
+}
+
+static enum status enqueue_newest(struct frontier_store *s, struct newest *new)
+{
+    for (uint32_t i = 0; i < new->n; i++) {
+        new->queues[i] = origins_queue(s->origins, new->origins[i]);
+        if (new->queues[i] == 0)
+            return db_damaged("url", (int64_t)(s->last_id + i + 1),
+                              "of no origin");
+    }
+    for (uint32_t i = 0; i < new->n; i++) {
+        if (i + AHEAD < new->n)
+            queue_delta_prefetch(s->delta, new->queues[i + AHEAD]);
+        s->last_id++;
+        frontier_enqueue(s, s->last_id, new->queues[i], new->kinds[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status replay(struct frontier_store *s)
+{
+    struct newest new;
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(s->d, &q,
-                                "SELECT " URL_COLUMNS " FROM url"
+                                "SELECT id, origin, kind FROM url"
                                 " WHERE id > ? ORDER BY id");
 
-    s->last_id = flushed;
+    s->last_id = segments_upto(s->segments);
     if (st == STATUS_OK)
-        sqlite3_bind_int64(q, 1, (int64_t)from);
-    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
-        st = frontier_take_row(s, q, &row, &s->text);
-        if (st != STATUS_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)s->last_id);
+    while (st == STATUS_OK) {
+        enum status in_memory;
+
+        st = read_newest(s, q, &new);
+        if (st != STATUS_OK && st != STATUS_NOT_FOUND)
             break;
-        if (row.id != from + 1) {
-            st = db_damaged("url", (int64_t)row.id, "ids have a gap");
-            break;
-        }
-        from = row.id;
-        if (row.id > flushed) {
-            s->last_id = row.id;
-            frontier_enqueue(s, row.id, row.queue, row.kind);
-        }
-        if (visit != NULL && row.id > replay_after)
-            visit(ctx, &row);
+        in_memory = enqueue_newest(s, &new);
+        if (in_memory != STATUS_OK)
+            st = in_memory;
     }
     sqlite3_finalize(q);
-    if (st == STATUS_NOT_FOUND && (from < s->last_id || s->rows < s->last_id))
-        return db_damaged("url", (int64_t)from + 1, "segments are ahead of it");
+    if (st == STATUS_NOT_FOUND && s->rows < s->last_id)
+        return db_damaged("url", (int64_t)s->rows + 1,
+                          "segments are ahead of it");
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
@@ -232,7 +245,9 @@ enum status frontier_store_open(struct frontier_store **out, struct db *d,
     buf_init(&s->text, MOST_URL);
     st = open_parts(s, o);
     if (st == STATUS_OK)
-        st = replay(s, replay_after, visit, ctx);
+        st = replay(s);
+    if (st == STATUS_OK && visit != NULL)
+        st = frontier_store_each(s, replay_after + 1, DB_ID_MOST, visit, ctx);
     if (st != STATUS_OK) {
         frontier_store_close(s);
         return st;

@@ -179,11 +179,28 @@ uint32_t origins_queue(const struct origins *o, uint32_t origin)
                : 0;
 }
 
+void origins_prefetch(const struct origins *o, uint32_t origin)
+{
+    if (origin < 1 || origin > tag_index_count(o->index))
+        return;
+    __builtin_prefetch(&o->queue_of[origin - 1]);
+    if (origin <= o->gathered_count)
+        __builtin_prefetch(&o->gathered_to[origin - 1]);
+}
+
 static struct bytes gathered(const struct origins *o, uint32_t origin)
 {
     uint32_t from = origin > 1 ? o->gathered_to[origin - 2] : 0;
 
     return bytes_of(o->gathered.at + from, o->gathered_to[origin - 1] - from);
+}
+
+void origins_prefetch_prefix(const struct origins *o, uint32_t origin)
+{
+    if (origin >= 1 && origin <= o->gathered_count)
+        __builtin_prefetch(gathered(o, origin).at);
+    else
+        __builtin_prefetch(&o->lines[origin % o->line_count]);
 }
 
 enum status origins_prefix(struct origins *o, uint32_t origin, struct buf *out)

@@ -34,6 +34,11 @@ uint32_t origins_queue(const struct origins *o, uint32_t origin);
 MUST_CHECK enum status origins_prefix(struct origins *o, uint32_t origin,
                                       struct buf *out);
 
+/* Prefetch what origins_queue() reads, and after that what origins_prefix()
+ * does; any number will do. */
+void origins_prefetch(const struct origins *o, uint32_t origin);
+void origins_prefetch_prefix(const struct origins *o, uint32_t origin);
+
 /* Before many URLs are read in order: reads the prefixes of as many origins,
  * from the first, as fit in `most` octets, so that origins_prefix() need not
  * look each up. Their memory is freed by origins_let_go(). */

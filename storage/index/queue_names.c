@@ -286,6 +286,18 @@ void queue_names_get(const struct queue_names *t, uint32_t queue,
     *key = key_of(name);
 }
 
+void queue_names_prefetch(const struct queue_names *t, uint32_t queue)
+{
+    if (queue >= 1 && queue <= t->count)
+        __builtin_prefetch(&t->names[queue - 1]);
+}
+
+void queue_names_prefetch_name(const struct queue_names *t, uint32_t queue)
+{
+    if (queue >= 1 && queue <= t->count)
+        __builtin_prefetch(t->names[queue - 1]);
+}
+
 uint32_t queue_names_count(const struct queue_names *t)
 {
     return t->count;

@@ -39,6 +39,11 @@ MUST_CHECK enum status queue_names_index(struct queue_names *t);
 void queue_names_get(const struct queue_names *t, uint32_t queue,
                      struct bytes *crawl, struct bytes *key);
 
+/* Prefetch what queue_names_get() reads: where the name is, and after that the
+ * name. Any number will do. */
+void queue_names_prefetch(const struct queue_names *t, uint32_t queue);
+void queue_names_prefetch_name(const struct queue_names *t, uint32_t queue);
+
 uint32_t queue_names_count(const struct queue_names *t);
 uint64_t queue_names_memory(const struct queue_names *t);
 
