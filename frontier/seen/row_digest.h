@@ -30,12 +30,19 @@ static inline struct digest row_digest(const struct digest_key *k,
                                  URL_ROW_SALT_MOST);
 }
 
+/* Whether its digest may be that of an older row, which it replaces in the
+ * exact set. */
+static inline bool row_replaces(const struct url_row *row)
+{
+    return (row->kind == URL_KIND_SERVED && row->via != 0) ||
+           (row->flags & URL_ROW_AGAIN) != 0;
+}
+
 /* Replays a row whose digest, `d`, may have been in memory only. */
 static inline void row_to_exact_set(struct exact_set *set,
                                     const struct url_row *row, struct digest d)
 {
-    if ((row->kind == URL_KIND_SERVED && row->via != 0) ||
-        (row->flags & URL_ROW_AGAIN) != 0)
+    if (row_replaces(row))
         exact_set_replace(set, d, row->id);
     else
         exact_set_add(set, d, row->id);

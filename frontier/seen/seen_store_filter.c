@@ -142,30 +142,62 @@ static void feed_digest(void *ctx, struct digest digest, uint64_t id)
 
 /* ---- the newest rows ---- */
 
+#define REPLAYED 256
+#define AHEAD    8 /* digests for which memory is fetched */
+
 struct replay {
     struct filter_feed feed;
     uint64_t exact_upto; /* the exact set has the rows up to this one */
     uint64_t covers;     /* the filter has */
     bool damaged;        /* the filter may lack any that the exact set lacked */
+    size_t n;
+    struct replayed {
+        struct digest digest;
+        uint64_t id;
+        bool replaces;
+    } rows[REPLAYED];
 };
 
-static bool filter_lacks(const struct replay *r, const struct url_row *row,
-                         struct digest d)
+static bool filter_lacks(const struct replay *r, const struct replayed *row)
 {
     return row->id > r->covers ||
-           (r->damaged && !filter_check_one(r->feed.s->filter, d.hi));
+           (r->damaged && !filter_check_one(r->feed.s->filter, row->digest.hi));
+}
+
+static void add_to_exact_set(struct replay *r, const struct replayed *row)
+{
+    if (row->id <= r->exact_upto)
+        return;
+    if (row->replaces)
+        exact_set_replace(r->feed.s->exact, row->digest, row->id);
+    else
+        exact_set_add(r->feed.s->exact, row->digest, row->id);
+}
+
+/* The exact set comes first: a filter segment is rebuilt from its keys. */
+static void flush_rows(struct replay *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (i + AHEAD < r->n)
+            exact_set_prefetch(r->feed.s->exact, r->rows[i + AHEAD].digest);
+        add_to_exact_set(r, &r->rows[i]);
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        if (filter_lacks(r, &r->rows[i]))
+            feed_digest(&r->feed, r->rows[i].digest, r->rows[i].id);
+    }
+    r->n = 0;
 }
 
 static void replay_row(void *ctx, const struct url_row *row)
 {
     struct replay *r = ctx;
     struct seen_store *s = r->feed.s;
-    struct digest d = row_digest(&s->key, s->store, row);
 
-    if (row->id > r->exact_upto)
-        row_to_exact_set(s->exact, row, d);
-    if (filter_lacks(r, row, d))
-        feed_digest(&r->feed, d, row->id);
+    r->rows[r->n++] = (struct replayed){row_digest(&s->key, s->store, row),
+                                        row->id, row_replaces(row)};
+    if (r->n == REPLAYED)
+        flush_rows(r);
 }
 
 /* Adds the rows after `covers` to the filter, and to the exact set those that
@@ -174,13 +206,17 @@ static void replay_row(void *ctx, const struct url_row *row)
  * that lacked these rows. */
 static enum status replay(struct seen_store *s, uint64_t covers, bool damaged)
 {
-    struct replay r = {{.s = s}, exact_set_upto(s->exact), covers, damaged};
+    struct replay r = {.feed = {.s = s},
+                       .exact_upto = exact_set_upto(s->exact),
+                       .covers = covers,
+                       .damaged = damaged};
     uint64_t before = covers < r.exact_upto ? covers : r.exact_upto;
     uint64_t last = frontier_store_last_id(s->store);
     enum status st = STATUS_OK;
 
     if (before < last)
         st = frontier_store_each(s->store, before + 1, last, replay_row, &r);
+    flush_rows(&r);
     flush_feed(&r.feed);
     return st == STATUS_OK ? r.feed.st : st;
 }
