@@ -43,7 +43,9 @@ static const struct html_entity usual[] = {{"nbsp;", "\xc2\xa0"},
 
 static const struct html_entity *find_usual(struct bytes s, size_t *len)
 {
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+    for (size_t i = 0; s.len > 0 && i < sizeof usual / sizeof usual[0]; i++) {
+        if (s.at[0] != usual[i].name[0])
+            continue;
         *len = strlen(usual[i].name);
         if (s.len >= *len && memcmp(s.at, usual[i].name, *len) == 0)
             return &usual[i];

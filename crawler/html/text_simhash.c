@@ -54,13 +54,18 @@ static inline pair add_sixteen(pair sum[4], const uint64_t *hashes)
     return add_pairs(&sum[2], fours, add_eight(sum, hashes + 8));
 }
 
-/* Adds 2^k to the votes for the bits of `to`. */
-static inline void add_votes(struct text_simhash *s, unsigned k, uint64_t to)
+/* Adds 2^k to the votes for the bits of `to`. There are `most` in all: as many
+ * bits each time are foreseen, as many as have a carry are not. */
+static inline void add_votes(struct text_simhash *s, unsigned k, pair to,
+                             uint64_t most)
 {
-    for (; to != 0; k++) {
-        uint64_t carry = s->votes[k] & to;
+    for (; most >> k != 0; k++) {
+        pair votes, carry;
 
-        s->votes[k] ^= to;
+        memcpy(&votes, s->votes[k], sizeof votes);
+        carry = votes & to;
+        votes ^= to;
+        memcpy(s->votes[k], &votes, sizeof votes);
         to = carry;
     }
 }
@@ -69,28 +74,25 @@ static void count(struct text_simhash *s, const uint64_t hashes[SHINGLES])
 {
     pair sum[4], sixteens;
 
-    memcpy(sum, s->sum, sizeof sum);
+    memcpy(sum, s->votes, sizeof sum);
     sixteens = add_sixteen(sum, hashes);
     sixteens = add_pairs(&sum[3], sixteens, add_sixteen(sum, hashes + 16));
-    memcpy(s->sum, sum, sizeof sum);
-    add_votes(s, 4, sixteens[0]);
-    add_votes(s, 4, sixteens[1]);
+    memcpy(s->votes, sum, sizeof sum);
+    add_votes(s, 4, sixteens, s->shingles);
 }
 
 /* The bits that more than `half` votes are for. */
-static uint64_t majority(struct text_simhash *s, uint64_t half)
+static uint64_t majority(const struct text_simhash *s, uint64_t half)
 {
-    uint64_t above = 0, equal = UINT64_MAX;
+    uint64_t above = 0, carry = 0;
 
-    for (unsigned k = 0; k < 4; k++) {
-        add_votes(s, k, s->sum[k][0]);
-        add_votes(s, k, s->sum[k][1]);
-    }
-    for (unsigned k = TEXT_SIMHASH_VOTES; k-- > 0;) {
-        uint64_t bit = half >> k & 1 ? UINT64_MAX : 0;
+    for (unsigned k = 0; k < TEXT_SIMHASH_VOTES; k++) {
+        uint64_t a = s->votes[k][0], b = s->votes[k][1];
+        uint64_t votes = a ^ b ^ carry, bit = half >> k & 1 ? UINT64_MAX : 0;
 
-        above |= equal & s->votes[k] & ~bit;
-        equal &= ~(s->votes[k] ^ bit);
+        carry = (a & b) | (carry & (a ^ b));
+        /* What is above or not in a higher bit is so whatever these say. */
+        above = (votes & ~bit) | (above & ~(votes ^ bit));
     }
     return above;
 }
@@ -111,16 +113,17 @@ static inline void add_shingles(struct text_simhash *s, const uint64_t *word,
     uint64_t hashes[SHINGLES], before = rotated(word[0], 21) ^ word[1];
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t all = rotated(before, 21) ^ word[i + 2];
-        u128 product = (u128)all * 0x87c37b91114253d5;
+        u128 product =
+            (u128)(rotated(before, 21) ^ word[i + 2]) * 0x87c37b91114253d5;
+        uint64_t high = (uint64_t)(product >> 64);
 
-        hashes[i] = (uint64_t)product ^ (uint64_t)(product >> 64);
+        hashes[i] = (uint64_t)product ^ high;
         before = rotated(word[i + 1], 21) ^ word[i + 2];
     }
     for (size_t i = n; i < SHINGLES; i++)
         hashes[i] = 0; /* no votes */
-    count(s, hashes);
     s->shingles += n;
+    count(s, hashes);
 }
 
 static void take_shingles(struct text_simhash *s)
@@ -137,8 +140,16 @@ static void take_shingles(struct text_simhash *s)
 
 #define SHORT 16 /* octets that most words have at most */
 
-/* keep[n]: the first n octets of a number. */
-static const uint64_t keep[9] = {
+/* keep[8 + n]: the first n octets of a number, none below 8, all above 16. */
+static const uint64_t keep[SHORT + 9] = {
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
     0,
     UINT64_C(0xff),
     UINT64_C(0xffff),
@@ -147,6 +158,14 @@ static const uint64_t keep[9] = {
     UINT64_C(0xffffffffff),
     UINT64_C(0xffffffffffff),
     UINT64_C(0xffffffffffffff),
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
+    UINT64_MAX,
     UINT64_MAX,
 };
 
@@ -161,8 +180,7 @@ static inline uint64_t load(const char *at)
 /* `n` octets of a word, none of which is zero. SHORT can be read there. */
 static inline uint64_t hash_short(const char *at, size_t n)
 {
-    uint64_t low = load(at) & keep[n < 8 ? n : 8];
-    uint64_t high = load(at + 8) & keep[n > 8 ? n - 8 : 0];
+    uint64_t low = load(at) & keep[8 + n], high = load(at + 8) & keep[n];
 
     return (low ^ high * 0xff51afd7ed558ccd) * 0x9e3779b97f4a7c15;
 }
@@ -188,18 +206,17 @@ static size_t split(struct text_simhash *s, const char **at, size_t n)
     return n;
 }
 
-static __attribute__((noinline)) uint64_t hash_rest(struct text_simhash *s,
-                                                    const char *at, size_t n)
+static __attribute__((noinline)) void add_long(struct text_simhash *s,
+                                               const char *at, size_t n)
 {
     n = split(s, &at, n);
-    return hash_long(at, n);
+    s->word[s->words++] = hash_long(at, n);
 }
 
-/* 63: there is none. */
-static inline unsigned take_place(uint64_t *places)
+/* There is one. */
+static inline size_t take_place(uint64_t *places)
 {
-    unsigned place =
-        (unsigned)__builtin_ctzll(*places | UINT64_C(1) << (OCTET_BLOCK - 1));
+    unsigned place = (unsigned)__builtin_ctzll(*places);
 
     *places &= *places - 1;
     return place;
@@ -210,6 +227,7 @@ static inline unsigned take_place(uint64_t *places)
 static void take_words(struct text_simhash *s)
 {
     const char *end = s->text + s->len, *begin = NULL;
+    size_t words = s->words;
     /* Does a word go on in the next block, and behind an odd octet? */
     uint64_t inside = 0, odd = 0;
 
@@ -218,23 +236,29 @@ static void take_words(struct text_simhash *s)
         struct octet_words w = octet_words(block);
         uint64_t behind = w.all << 1 | inside;
         uint64_t cuts = w.ideographs & (w.odd << 1 | odd);
-        uint64_t begins = w.all & (~behind | cuts);
         uint64_t ends = behind & (~w.all | cuts);
+        uint64_t begins = w.all & (~behind | cuts);
 
+        /* For the beginning that is taken behind the last end. */
+        begins |= UINT64_C(1) << (OCTET_BLOCK - 1);
         if (inside == 0)
             begin = block + take_place(&begins);
         while (ends != 0) {
-            const char *after = block + take_place(&ends);
-            size_t n = (size_t)(after - begin);
-            uint64_t hash =
-                n <= SHORT ? hash_short(begin, n) : hash_rest(s, begin, n);
+            size_t n = (size_t)(block + take_place(&ends) - begin);
 
-            s->word[s->words++] = hash;
+            if (n <= SHORT) {
+                s->word[words++] = hash_short(begin, n);
+            } else {
+                s->words = words;
+                add_long(s, begin, n);
+                words = s->words;
+            }
             begin = block + take_place(&begins);
         }
         inside = w.all >> (OCTET_BLOCK - 1);
         odd = w.odd >> (OCTET_BLOCK - 1);
     }
+    s->words = words;
     s->len = 0;
     if (inside != 0) {
         s->len = split(s, &begin, (size_t)(end - begin));
@@ -248,6 +272,27 @@ void text_simhash_begin(struct text_simhash *s)
     memset(s, 0, offsetof(struct text_simhash, word));
 }
 
+/* Copies most pieces, which are short, without a call. */
+static inline void copy(char *to, const char *at, size_t n)
+{
+    if (n > 64) {
+        memcpy(to, at, n);
+    } else if (n >= 32) {
+        memcpy(to, at, 32);
+        memcpy(to + n - 32, at + n - 32, 32);
+    } else if (n >= 16) {
+        memcpy(to, at, 16);
+        memcpy(to + n - 16, at + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(to, at, 8);
+        memcpy(to + n - 8, at + n - 8, 8);
+    } else if (n > 0) {
+        uint64_t v = htole64(octet_number(at, n));
+
+        memcpy(to, &v, 8);
+    }
+}
+
 void text_simhash_add(struct text_simhash *s, struct bytes piece)
 {
     size_t room;
@@ -258,7 +303,7 @@ void text_simhash_add(struct text_simhash *s, struct bytes piece)
         take_words(s);
         piece = bytes_of(piece.at + room, piece.len - room);
     }
-    memcpy(s->text + s->len, piece.at, piece.len);
+    copy(s->text + s->len, piece.at, piece.len);
     s->len += piece.len;
     s->text[s->len++] = '\0'; /* ends a word */
 }

@@ -33,10 +33,9 @@
 #define TEXT_SIMHASH_VOTES 48   /* bits of a number of votes */
 
 struct text_simhash {
-    /* For each bit i, the shingles counted that have it: bit i of votes[k]
-     * stands for 2^k, and that of each word of sum[k] too. */
-    uint64_t votes[TEXT_SIMHASH_VOTES];
-    uint64_t sum[4][2];
+    /* For each bit i, the shingles counted that have it, as two numbers to be
+     * added: bit i of each word of votes[k] stands for 2^k. */
+    uint64_t votes[TEXT_SIMHASH_VOTES][2];
     uint64_t shingles; /* counted */
     size_t len, words;
     /* Hashes of words whose shingles are not all counted yet. */
