@@ -26,7 +26,6 @@
 #include "base/mem.h"
 #include "crawler/fetch/fetch_stats.h"
 #include "crawler/fetch_task.h"
-#include "crawler/transfer/tls_library.h"
 
 #define ROBOTS_MEMORY ((size_t)16 << 20)
 
@@ -330,7 +329,6 @@ static void *fetcher_thread(void *arg)
 
     snprintf(name, sizeof name, "fetch-%u", f->tools.fetcher);
     pthread_setname_np(pthread_self(), name);
-    tls_library_enter();
     do {
         fetcher_turn(f);
     } while (!is_over(f));

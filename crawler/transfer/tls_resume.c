@@ -13,11 +13,12 @@
 
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "crawler/transfer/tls_library.h"
 #include "frontier/url/url.h"
 
 /* Of one connection; it goes with its SSL_CTX. */
@@ -41,9 +42,20 @@ static void free_peer(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int index,
     free(p);
 }
 
+/* Does libcurl use the OpenSSL that we are linked with? Debian has a libcurl
+ * over GnuTLS too. */
+static bool is_our_library(void)
+{
+    const char *theirs = curl_version_info(CURLVERSION_NOW)->ssl_version;
+    char ours[16];
+
+    snprintf(ours, sizeof ours, "OpenSSL/%u.", OPENSSL_version_major());
+    return theirs != NULL && strncmp(theirs, ours, strlen(ours)) == 0;
+}
+
 static void make_index(void)
 {
-    if (tls_library_is_ours())
+    if (is_our_library())
         peer_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_peer);
 }
 
