@@ -19,6 +19,7 @@
  * at most.
  */
 #include "frontier/embedded/external_impl.h"
+#include "frontier/embedded/frontier_host.h"
 
 #include <stdlib.h>
 #include <string.h>

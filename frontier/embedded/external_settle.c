@@ -10,6 +10,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "frontier/embedded/external_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
 
 /* ---- reports ---- */
 

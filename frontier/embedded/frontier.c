@@ -17,7 +17,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 #define HOSTS_LOOKED_AT 256 /* at each commit */
 #define COMMIT_LEAST    32

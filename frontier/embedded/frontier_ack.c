@@ -10,7 +10,11 @@
 
 #include "base/fault.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 /* Each link is an outlink, a drop or a repeat. What is over a limit of memory
  * is dropped too, though but one drop names its page. */

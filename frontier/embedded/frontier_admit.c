@@ -12,7 +12,9 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/past_crawl.h"
 
 static void make_room(struct frontier *f, size_t n)

@@ -13,7 +13,9 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 #define TRIES_LEAST 2 /* before a URL is failed for the death of a process */
 

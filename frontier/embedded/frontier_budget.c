@@ -25,7 +25,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 #include "frontier/url/host.h"
 
 struct domain {

@@ -7,7 +7,8 @@
  * never waits longer than a new delay from now, and its wait is shortened by no
  * more than the difference.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 void frontier_recheck(struct engine *e, struct scope *scope)
 {

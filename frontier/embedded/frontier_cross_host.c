@@ -20,7 +20,8 @@
  * stored: after a restart its robots.txt is fetched from the beginning.
  */
 #include "base/clock.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 #define LOOK_AGAIN (100 * NS_PER_MS)
 

@@ -18,7 +18,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
 
 #define RECENT_DROPS 32768 /* a power of two */
 

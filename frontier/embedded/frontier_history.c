@@ -5,7 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
 
 #define KIB  1024u
 #define MIB  (1024u * KIB)

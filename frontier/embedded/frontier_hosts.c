@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 #define WALK_MOST 200000 /* most queues scanned: some milliseconds */
 

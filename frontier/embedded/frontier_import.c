@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 /* Settles a URL that waits. */
 static enum status settle(struct frontier *f, const struct url_row *url,

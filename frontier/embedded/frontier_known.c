@@ -7,7 +7,7 @@
  * what it links to, so no other is like it. A page that is fetched again is not
  * known from itself.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
 #include "storage/index/near_index.h"
 
 /* Were the links of a page with this outcome read? */

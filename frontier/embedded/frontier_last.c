@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
 #include "frontier/past_crawl.h"
 #include "frontier/recorded.h"
 #include "frontier/seen/row_digest.h"

@@ -29,7 +29,11 @@
 
 #include "base/clock.h"
 #include "frontier/candidate.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 #define RUN        8    /* consecutive URLs of a host without delay */
 #define DRAIN_MOST 1000 /* URLs settled without a request, per call */

@@ -6,7 +6,8 @@
  * store does not count the done URLs of a queue, so the caller that sets the
  * limit counts them once, and the count is kept up to date from then on.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 uint64_t frontier_limit_left(const struct host_queue *h)
 {

@@ -13,7 +13,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/past_crawl.h"
 #include "frontier/seen/row_digest.h"
 

@@ -2,8 +2,8 @@
 /*
  * frontier_ops.c - the embedded engine's table, and its queries of the store.
  */
+#include "frontier/embedded/frontier_ops.h"
 #include "frontier/embedded/external.h"
-#include "frontier/embedded/frontier_impl.h"
 #include "frontier/embedded/removal.h"
 #include "frontier/embedded/retry_failed.h"
 

@@ -30,7 +30,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
 #include "frontier/order.h"
 #include "storage/db/url_kind.h"
 

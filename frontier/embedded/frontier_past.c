@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_links.h"
 #include "frontier/past_crawl.h"
 
 #define TEXTS_MOST ((size_t)64 << 20) /* of the links of one page */

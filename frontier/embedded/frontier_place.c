@@ -14,7 +14,8 @@
  * several addresses, counts for the one that was really asked.
  */
 #include "base/logger.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 #include "frontier/url/host.h"
 
 /* Adds `h`, which is in no group. A group made after a restart may have been

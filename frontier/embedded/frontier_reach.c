@@ -23,7 +23,8 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 #define NEVER INT64_MAX
 

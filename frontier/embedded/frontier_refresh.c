@@ -26,7 +26,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/seen/row_digest.h"
 #include "frontier/url_life.h"
 

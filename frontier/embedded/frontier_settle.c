@@ -10,7 +10,10 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 /* Consecutive failures after which a host that answers, but not so that its
  * URLs may be fetched, counts as dead: as many as a URL has tries, since its

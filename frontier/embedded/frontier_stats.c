@@ -6,7 +6,8 @@
  */
 #include "frontier/stats.h"
 
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_ops.h"
 
 #define HOSTS_LOOKED_AT                                                        \
     20000 /* of a census, at once: some two milliseconds                       \

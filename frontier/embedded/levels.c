@@ -18,7 +18,7 @@
 
 #include "base/logger.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
 
 #define ROWS_AT_ONCE  16384
 #define PAGES_AT_ONCE 2048

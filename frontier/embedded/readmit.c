@@ -6,7 +6,8 @@
  * old state or the new one. The URL gets a new row (URL_ROW_AGAIN), which its
  * digest belongs to from then on; its old tries stay with the old row.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
 #include "frontier/seen/row_digest.h"
 
 static enum status uncount(struct frontier *f, const struct url_row *row,

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 #define MARK "refresh"
 #define STEP 500 /* rows in a turn */

@@ -9,7 +9,7 @@
  * time is counted in memory (due_count.h). After a start the calendar is read
  * for that a step at a time; rows that it has not come to are not counted yet.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/refresh/refresh_rate.h"
 
 #define STEP  2000  /* rows in a turn */

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/refresh/refresh_rate.h"
 
 #define STEP    500 /* rows in a turn */

@@ -24,7 +24,8 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/candidate.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_ops.h"
 
 #define MARK        "rejudge"
 #define STEP_BLOCKS 4 /* in a turn; each may hold some hundred drops */

@@ -13,6 +13,7 @@
 #include "frontier/embedded/removal.h"
 
 #include "frontier/embedded/external_impl.h"
+#include "frontier/embedded/frontier_host.h"
 
 #define BATCH 256 /* most ids read at once */
 

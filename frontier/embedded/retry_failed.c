@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_links.h"
 
 struct failed {
     uint64_t id;

@@ -14,7 +14,7 @@
 #include "crawler/html/links.h"
 #include "frontier/audit/audit.h"
 #include "frontier/embedded/frontier.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_ops.h"
 #include "frontier/reader.h"
 #include "storage/rows/served_log.h"
 #include "tests/unit/storage/scratch.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of one URL: its tries, its host's delay, the limits that end it. */
+#include "frontier/embedded/frontier_ops.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
 static struct engine_done failure(struct sim *s, uint64_t id,

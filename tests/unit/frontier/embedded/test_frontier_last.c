@@ -3,7 +3,8 @@
  * test_frontier_last.c - what a lease knows of the last whole response of its
  * URL, when its validators are withheld, and what a 304 leaves in the store.
  */
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_fetched.h"
+#include "frontier/embedded/frontier_ops.h"
 #include "tests/unit/frontier/engine_rig.h"
 
 #define ASKED_MS INT64_C(1760000000000)

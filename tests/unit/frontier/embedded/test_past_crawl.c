@@ -3,6 +3,7 @@
  * test_past_crawl.c - what an earlier crawl tells a new one, and where the
  * links of a page go that is unchanged since.
  */
+#include "frontier/embedded/frontier_links.h"
 #include "frontier/past_crawl.h"
 
 #include <sys/wait.h>
