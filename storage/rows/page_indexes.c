@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_indexes.c - finds fetches by what they brought.
+ *
+ * Each index is opened when it is asked for. It names rows by their numbers,
+ * and may name one that history.c has removed; so it asks which are there.
+ */
+#include "base/logger.h"
+#include "storage/rows/page_body.h"
+#include "storage/rows/page_near.h"
+#include "storage/rows/page_store_impl.h"
+
+#define VERIFY_MEMORY (UINT64_C(4) << 20)
+
+/* Only a row that may have been removed is looked for. An error leaves it
+ * there: the next statement meets it too. */
+static bool has_row(void *ctx, uint64_t seq)
+{
+    struct page_store *s = ctx;
+    bool has = true;
+
+    if (seq <= s->thinned) {
+        sqlite3_bind_int64(s->has, 1, (int64_t)seq);
+        has = db_step(s->d, s->has) != STATUS_NOT_FOUND;
+        sqlite3_reset(s->has);
+    }
+    return has;
+}
+
+static struct exact_set_rows rows_of(struct page_store *s)
+{
+    return (struct exact_set_rows){has_row, s};
+}
+
+enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
+{
+    const struct exact_set_rows rows = rows_of(s);
+
+    return page_body_open(&s->bodies, s->d, memory, s->last_seq, &rows);
+}
+
+enum status page_store_watch_near(struct page_store *s, uint64_t memory)
+{
+    const struct exact_set_rows rows = rows_of(s);
+
+    return page_near_open(&s->near, s->d, memory, s->last_seq, &rows);
+}
+
+enum status page_store_watch_last(struct page_store *s, uint64_t memory)
+{
+    return page_last_open(&s->last, s->d, memory);
+}
+
+enum status page_store_last(struct page_store *s, uint64_t url,
+                            void (*visit)(void *ctx,
+                                          const struct fetch_row *row),
+                            void *ctx)
+{
+    return s->last != NULL ? page_last_read(s->last, url, visit, ctx)
+                           : STATUS_NOT_FOUND;
+}
+
+enum status page_store_step(struct page_store *s)
+{
+    enum status st = s->bodies != NULL ? body_index_step(s->bodies) : STATUS_OK;
+
+    if (st == STATUS_OK && s->near != NULL)
+        st = near_index_step(s->near);
+    return st == STATUS_OK && s->last != NULL ? page_last_step(s->last) : st;
+}
+
+uint64_t page_store_memory(const struct page_store *s)
+{
+    return (s->bodies != NULL ? body_index_memory(s->bodies) : 0) +
+           (s->near != NULL ? near_index_memory(s->near) : 0) +
+           (s->last != NULL ? page_last_memory(s->last) : 0);
+}
+
+static enum status read_first(struct page_store *s, struct first_body *first)
+{
+    enum status st;
+
+    sqlite3_bind_int64(s->first, 1, (int64_t)first->seq);
+    st = db_step(s->d, s->first);
+    if (st == STATUS_OK) {
+        struct db_row r = db_row(s->first);
+
+        first->url = db_row_count(&r, 0, DB_ID_MOST);
+        first->at_ms = db_row_time(&r, 1);
+        first->status = (uint8_t)db_row_count(&r, 2, UINT8_MAX);
+        first->reason = (uint8_t)db_row_count(&r, 3, UINT8_MAX);
+        first->recorded = db_row_flag(&r, 4);
+        st = db_row_check(&r, "fetch");
+    } else if (st == STATUS_NOT_FOUND) {
+        log_error("an index of pages names no row", "seq=%llu",
+                  (unsigned long long)first->seq);
+        st = STATUS_DAMAGED;
+    }
+    sqlite3_reset(s->first);
+    return st;
+}
+
+enum status page_store_brief(struct page_store *s, uint64_t seq,
+                             struct first_body *out)
+{
+    *out = (struct first_body){.seq = seq};
+    return read_first(s, out);
+}
+
+uint64_t page_store_url_of(struct page_store *s, uint64_t seq)
+{
+    struct first_body row = {.seq = seq};
+
+    return read_first(s, &row) == STATUS_OK ? row.url : 0;
+}
+
+enum status page_store_first_with_body(struct page_store *s,
+                                       struct digest body_digest,
+                                       struct first_body *first)
+{
+    enum status st = STATUS_OK;
+
+    *first = (struct first_body){.seq = 0};
+    if (s->bodies != NULL && page_has_body(body_digest))
+        st = body_index_find(s->bodies, body_digest, &first->seq);
+    if (st == STATUS_OK && first->seq != 0)
+        st = read_first(s, first);
+    return st;
+}
+
+enum status page_store_first_near(struct page_store *s, uint64_t simhash,
+                                  struct first_body *first)
+{
+    enum status st = STATUS_OK;
+
+    *first = (struct first_body){.seq = 0};
+    if (s->near != NULL && simhash != 0)
+        st = near_index_find(s->near, simhash, &first->seq);
+    if (st == STATUS_OK && first->seq != 0)
+        st = read_first(s, first);
+    return st;
+}
+
+/* Is this a crawl from before the index, not yet upgraded by a writer? */
+static bool has_no_index(struct page_store *s, const char *sql)
+{
+    int64_t tables = 1;
+
+    return db_format(s->d) < DB_FORMAT &&
+           db_number(s->d, sql, &tables) == STATUS_OK && tables == 0;
+}
+
+#define TABLES_NAMED(name)                                                     \
+    "SELECT count(*) FROM main.sqlite_master WHERE name = '" name "'"
+
+enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
+{
+    const struct exact_set_rows rows = rows_of(s);
+    struct body_index *x = NULL;
+    enum status st;
+
+    if (has_no_index(s, TABLES_NAMED("bodypart")))
+        return STATUS_NOT_FOUND;
+    st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
+    if (st == STATUS_OK)
+        st = page_body_verify(x, s->d);
+    if (st == STATUS_OK)
+        *count = body_index_count(x);
+    body_index_close(x);
+    return st;
+}
+
+enum status page_store_verify_near(struct page_store *s, uint64_t *count)
+{
+    const struct exact_set_rows rows = rows_of(s);
+    struct near_index *x = NULL;
+    enum status st;
+
+    if (has_no_index(s, TABLES_NAMED("nearpart")))
+        return STATUS_NOT_FOUND;
+    st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
+    if (st == STATUS_OK)
+        st = page_near_verify(x, s->d, s->last_seq, s->thinned);
+    if (st == STATUS_OK)
+        *count = near_index_count(x);
+    near_index_close(x);
+    return st;
+}
+
+enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
+{
+    struct page_last *l = NULL;
+    enum status st;
+
+    if (has_no_index(s, TABLES_NAMED("whole")))
+        return STATUS_NOT_FOUND;
+    st = page_last_open(&l, s->d, 0);
+    if (st == STATUS_OK)
+        st = page_last_verify(l, last_id);
+    page_last_close(l);
+    return st;
+}
