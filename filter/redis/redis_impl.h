@@ -1,7 +1,9 @@
 /*
  * redis_impl.h - the shared filter's own struct, for its files alone.
  *
- *   redis_bloom.c     opening, the record, adding and checking
+ *   redis_bloom.c     calls, the record, what a filter says of itself
+ *   redis_open.c      makes a filter, or finds the one that is there
+ *   redis_batch.c     adds and checks keys, some calls under way at once
  *   redis_rebuild.c   another size while other clients go on
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_IMPL_H
@@ -51,8 +53,27 @@ struct redis_bloom {
     bool told_evicts;
 };
 
+/* Two hexadecimal digits for each octet, and a zero byte. */
+void redis_hex(char *out, const unsigned char *octets, size_t n);
 /* Make 32 random hexadecimal digits. */
 void redis_token(char out[REDIS_TOKEN_SIZE]);
+struct bytes redis_name(const struct redis_bloom *b, unsigned which);
+
+/* Make sure that we are connected, to the server we know; if it is another or
+ * was restarted, read what it still has. STATUS_CLOSED: no server within the
+ * link's patience. */
+MUST_CHECK enum status redis_meet(struct redis_bloom *b);
+/* How often and how long one call is tried. If a server restarts, or takes no
+ * more clients for a while, we try for the link's patience. */
+struct redis_tries {
+    int n;
+    int64_t until;
+};
+struct redis_tries redis_tries_begin(const struct redis_bloom *b);
+bool redis_try_again(struct redis_tries *t, enum status st);
+/* An array is a result, and kept; a word becomes a status, and is freed. */
+MUST_CHECK enum status redis_judge(redisReply **r);
+
 /* Run a script on the first `nkeys` names, and retry while the server is out of
  * reach and may come back. Gives its answer, or the status that the answer
  * stands for. */
@@ -64,6 +85,9 @@ MUST_CHECK enum status redis_call(struct redis_bloom *b,
  * unchanged. */
 MUST_CHECK enum status redis_record_read(struct redis_record *out,
                                          const redisReply *r);
+/* Read the record that is there. */
+MUST_CHECK enum status redis_read_record(struct redis_bloom *b,
+                                         struct redis_record *out);
 /* Read the record again, since our copy of the geometry is stale. */
 MUST_CHECK enum status redis_reload(struct redis_bloom *b);
 
