@@ -7,7 +7,33 @@
 
 #include "frontier/embedded/frontier_impl.h"
 
-/* ---- of frontier_lease.c: the schedule ---- */
+/* ---- of frontier_schedule.c ---- */
+
+/* What the schedule goes by. */
+struct schedule_host frontier_schedule_host(const struct host_queue *h);
+/* Takes the host, and its group, out of the schedule; frontier_reschedule
+ * brings both back. */
+void frontier_unschedule(struct frontier *f, struct host_queue *h);
+/* Puts the host in its place in the schedule. */
+void frontier_reschedule(struct frontier *f, struct host_queue *h);
+void frontier_reschedule_group(struct frontier *f, struct politeness_group *m);
+/* The host that is due first, and when; NULL: there is none. */
+struct host_queue *frontier_first_host(struct frontier *f, int64_t now,
+                                       int64_t *due);
+/* Must its politeness group be found before it is asked? */
+bool frontier_stands_nowhere(const struct frontier *f,
+                             const struct host_queue *h);
+/* May it be asked again at once? */
+bool frontier_has_no_delay(const struct frontier *f,
+                           const struct host_queue *h);
+/* Its URLs get their outcomes without a request. */
+bool frontier_is_draining(const struct host_queue *h);
+/* How many of its URLs may be leased at once. */
+uint64_t frontier_most_leases(const struct frontier *f,
+                              const struct host_queue *h);
+/* When one of its done URLs may be fetched again. */
+int64_t frontier_dated_due(const struct frontier *f,
+                           const struct host_queue *h);
 
 /* The options for one host: a person may have set its delay. */
 struct schedule_options frontier_schedule(const struct frontier *f,
@@ -18,9 +44,9 @@ int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
  * known. */
 int64_t frontier_usual_pause(const struct frontier *f,
                              const struct host_queue *h);
-/* The host that is due first, and when; NULL: there is none. */
-struct host_queue *frontier_first_host(struct frontier *f, int64_t now,
-                                       int64_t *due);
+
+/* ---- of frontier_lease.c ---- */
+
 /* Leases the host's next URL; *out = NULL if it had none. */
 MUST_CHECK enum status frontier_lease_from(struct frontier *f,
                                            struct host_queue *h, int64_t now,
@@ -44,9 +70,6 @@ struct lease_record *frontier_begin_lease(struct frontier *f,
 bool frontier_is_wanted_again(struct frontier *f, const struct host_queue *h,
                               struct bytes key, const struct url_row *row);
 
-/* Must its politeness group be found before it is asked? */
-bool frontier_stands_nowhere(const struct frontier *f,
-                             const struct host_queue *h);
 /* How many of `most` URLs may be leased within the limit of pages. */
 size_t frontier_pages_left(const struct frontier *f, size_t most);
 
@@ -60,12 +83,6 @@ MUST_CHECK enum status frontier_count_done(struct frontier *f,
                                            struct host_queue *h);
 /* How many more of its URLs may be done within the limit set by a person. */
 uint64_t frontier_limit_left(const struct host_queue *h);
-/* Takes the host, and its group, out of the schedule; frontier_reschedule
- * brings both back. */
-void frontier_unschedule(struct frontier *f, struct host_queue *h);
-/* Puts the host in its place in the schedule. */
-void frontier_reschedule(struct frontier *f, struct host_queue *h);
-void frontier_reschedule_group(struct frontier *f, struct politeness_group *m);
 /* Adds the host to its group if that is known, else sets it aside. */
 MUST_CHECK enum status frontier_find_place(struct frontier *f,
                                            struct host_queue *h);
@@ -101,8 +118,6 @@ MUST_CHECK enum status frontier_remember(struct frontier *f,
                                          int64_t now, int64_t wall_ms);
 /* Why a host is held back, where a person said so: static, to be compared. */
 extern const char frontier_by_person[];
-/* What the schedule goes by. */
-struct schedule_host frontier_schedule_host(const struct host_queue *h);
 
 /* What a response, or the lack of one, says of its host. */
 MUST_CHECK enum status frontier_settle_reach(

@@ -9,7 +9,8 @@
  *     frontier_stats.c    stats for monitoring
  *     frontier_blame.c    URLs that may be why a process ended
  *   frontier_host.h     hosts: when one is asked
- *     frontier_lease.c    which URL goes out next
+ *     frontier_schedule.c  which host is due first
+ *     frontier_lease.c    which URL of it goes out, or gets its outcome unasked
  *     frontier_limit.c    limits that people set for single queues
  *     frontier_budget.c   how much of a host or registrable domain is fetched
  *     frontier_reach.c    hosts that do not respond
