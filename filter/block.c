@@ -26,7 +26,6 @@
 
 #include <string.h>
 
-
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define HAVE_X86 1

@@ -10,7 +10,6 @@
 
 #include "filter/redis/redis_impl.h"
 
-
 /* The value of `name` in a list of fields and values; empty if there is
  * none. */
 static struct bytes field(const redisReply *r, const char *name)

@@ -13,7 +13,6 @@
 #ifndef URLWEIR_SERVICE_NET_AUTH_H
 #define URLWEIR_SERVICE_NET_AUTH_H
 
-
 #include "base/bytes.h"
 #include "base/status.h"
 

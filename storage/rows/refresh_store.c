@@ -154,4 +154,3 @@ enum status refresh_store_each_queue(
     }
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
-
