@@ -8,36 +8,20 @@
  * the file of runs, which follows from its rows.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/logger.h"
 #include "base/redis/redis_address.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
 #include "cli/verify/verify_cluster.h"
 #include "cli/verify/verify_repair.h"
+#include "cli/verify/verify_store.h"
 #include "cli/verify/verify_warc.h"
 #include "filter/checkpoint.h"
-#include "frontier/audit/audit.h"
-#include "frontier/served/served.h"
-#include "frontier/served/served_reader.h"
-#include "job/settings/settings.h"
-#include "service/http/http_text.h"
-#include "storage/rows/drop_log.h"
-#include "storage/rows/path_log.h"
-#include "storage/rows/served_log.h"
-
-#define ARENA_MOST ((size_t)64 << 20)
 
 struct verify_settings {
     bool repair;
@@ -73,324 +57,6 @@ const struct usage verify_usage = {
                "cluster",
 };
 
-struct verdicts {
-    bool service; /* of a service, not of a crawl */
-    unsigned bad, mend;
-    unsigned records; /* of bad, those about WARC files */
-    unsigned runs;    /* of bad, those that damage of the file of runs makes */
-};
-
-static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
-static void verdict(struct verdicts *v, const char *word, const char *fmt, ...)
-{
-    va_list ap;
-
-    v->bad += strcmp(word, "BAD") == 0;
-    v->mend += strcmp(word, "mend") == 0;
-    printf("%-5s", word);
-    va_start(ap, fmt);
-    vprintf(fmt, ap);
-    va_end(ap);
-    putchar('\n');
-}
-
-static void bad_runs(struct verdicts *v, const char *says)
-{
-    verdict(v, "BAD", "%s", says);
-    v->runs++;
-}
-
-static void verify_manifest(struct verdicts *v, struct reader *r)
-{
-    const struct manifest *m = &r->manifest;
-    uint64_t urls = frontier_store_last_id(r->store);
-    uint64_t fetches = page_store_last_seq(r->pages);
-    struct buf id;
-
-    if (r->manifest_status != STATUS_OK) {
-        verdict(v, "BAD", "manifest: %s",
-                r->manifest_status == STATUS_NOT_FOUND
-                    ? "missing"
-                    : status_text(r->manifest_status));
-        return;
-    }
-    buf_init(&id, 64);
-    if (frontier_store_meta(r->store, "store_id", &id) != STATUS_OK ||
-        !bytes_is(buf_bytes(&id), m->store_id))
-        verdict(v, "BAD", "manifest: of another crawl's store");
-    else if (urls < m->urls || fetches < m->fetches)
-        verdict(v, "BAD",
-                "manifest: says %" PRIu64 " URLs and %" PRIu64
-                " fetches, the store has only %" PRIu64 " and %" PRIu64,
-                m->urls, m->fetches, urls, fetches);
-    else
-        verdict(v, "ok",
-                "manifest: generation %" PRIu64 ", %" PRIu64 " URLs, %" PRIu64
-                " fetches; the store has %" PRIu64 " and %" PRIu64,
-                m->generation, m->urls, m->fetches, urls, fetches);
-    buf_fini(&id);
-}
-
-static void verify_bodies(struct verdicts *v, struct reader *r)
-{
-    uint64_t bodies = 0;
-    enum status st = page_store_verify_bodies(r->pages, &bodies);
-
-    if (st == STATUS_NOT_FOUND)
-        verdict(v, "ok", "bodies: the format has no index of them yet");
-    else if (st != STATUS_OK)
-        bad_runs(v, "bodies: their index does not agree with the fetches");
-    else if (!v->service)
-        verdict(v, "ok", "bodies: %" PRIu64 " distinct ones, each known again",
-                bodies);
-}
-
-static void verify_last(struct verdicts *v, struct reader *r)
-{
-    enum status st =
-        page_store_verify_last(r->pages, frontier_store_last_id(r->store));
-
-    if (st == STATUS_NOT_FOUND)
-        verdict(v, "ok",
-                "last whole fetches: the format has no index of them"
-                " yet");
-    else if (st != STATUS_OK)
-        verdict(v, "BAD",
-                "last whole fetches: their index does not agree with the"
-                " fetches");
-    else
-        verdict(v, "ok", "last whole fetches: each URL has its own");
-}
-
-static void verify_near(struct verdicts *v, struct reader *r)
-{
-    uint64_t prints = 0;
-    enum status st = page_store_verify_near(r->pages, &prints);
-
-    if (st == STATUS_NOT_FOUND)
-        verdict(v, "ok", "fingerprints: the format has no index of them yet");
-    else if (st != STATUS_OK)
-        bad_runs(v,
-                 "fingerprints: their index does not agree with the fetches");
-    else if (!v->service)
-        verdict(v, "ok", "fingerprints: %" PRIu64 " of texts, each found again",
-                prints);
-}
-
-static enum status read_drops(struct reader *r, uint64_t *count)
-{
-    struct drop_log *l = NULL;
-    enum status st = drop_log_open(&l, r->db);
-
-    if (st == STATUS_OK)
-        st = drop_log_verify(l);
-    if (st == STATUS_OK)
-        *count = drop_log_count(l);
-    drop_log_close(l);
-    return st;
-}
-
-static void visit_path(void *ctx, uint64_t from, bool on_level, uint64_t to)
-{
-    uint64_t *most = ctx;
-
-    (void)on_level;
-    *most = from > *most ? from : *most;
-    *most = to > *most ? to : *most;
-}
-
-/* Checks that no path names a URL that does not exist. */
-static enum status read_paths(struct reader *r)
-{
-    struct path_log *l = NULL;
-    uint64_t at = 0, most = 0;
-    enum status st = path_log_open(&l, r->db);
-
-    while (st == STATUS_OK)
-        st = path_log_each(l, &at, 1000, visit_path, &most);
-    path_log_close(l);
-    if (st != STATUS_NOT_FOUND)
-        return st;
-    return most <= frontier_store_last_id(r->store) ? STATUS_OK
-                                                    : STATUS_DAMAGED;
-}
-
-static void verify_drops(struct verdicts *v, struct reader *r)
-{
-    uint64_t count = 0;
-
-    if (v->service)
-        return;
-    if (read_drops(r, &count) == STATUS_OK && read_paths(r) == STATUS_OK)
-        verdict(v, "ok", "drops: %" PRIu64 " kept, and the paths to URLs",
-                count);
-    else
-        verdict(v, "BAD", "drops: what is kept of them cannot be read");
-}
-
-static void verify_store(struct verdicts *v, struct reader *r)
-{
-    uint64_t put = 0;
-
-    if (db_format(r->db) < DB_FORMAT)
-        verdict(v, "ok", "frontier.db: of format %d; %s brings it to %d",
-                db_format(r->db), v->service ? "serve" : "resume", DB_FORMAT);
-    if (db_verify(r->db) == STATUS_OK)
-        verdict(v, "ok", "frontier.db: SQLite finds no damage");
-    else
-        verdict(v, "BAD", "frontier.db: SQLite finds damage");
-    if (db_verify_runs(r->db) == STATUS_OK)
-        verdict(v, "ok", "frontier.runs: each page is there, of one run");
-    else
-        bad_runs(v, "frontier.runs: missing, cut short, or of another store");
-    if (served_log_verify(r->db, &put) != STATUS_OK)
-        verdict(v, "BAD", "put URLs: updates, leases and rows do not agree");
-    else if (put > 0)
-        verdict(v, "ok",
-                "put URLs: %" PRIu64
-                ", each update and lease is of one of them",
-                put);
-    if (frontier_store_verify(r->store) != STATUS_OK)
-        verdict(v, "BAD", "queues: rows, queues and done marks do not agree");
-    else if (!v->service) /* a service queues in tables of its own, see below */
-        verdict(v, "ok",
-                "queues: %" PRIu64 " URLs queued, each once; %" PRIu64 " done",
-                frontier_store_pending_all(r->store),
-                frontier_store_last_id(r->store) - put -
-                    frontier_store_pending_all(r->store));
-    verify_drops(v, r);
-    if (exact_set_verify(r->exact) == STATUS_OK)
-        verdict(v, "ok", "exact set: %" PRIu64 " digests in order",
-                exact_set_stats(r->exact).count);
-    else
-        bad_runs(v, "exact set: pages do not agree with their index");
-    verify_bodies(v, r);
-    verify_near(v, r);
-    verify_last(v, r);
-}
-
-/* False: the latest metadata of some URL cannot be read; that was logged. */
-static bool metadata_reads(struct reader *r, const struct served_reader *served)
-{
-    struct arena *arena = arena_new(ARENA_MOST);
-    struct buf metadata;
-    uint64_t id = 1, last = frontier_store_last_id(r->store);
-    bool good = true;
-
-    buf_init(&metadata, SERVED_BYTES_MOST);
-    for (; good && id <= last; id++) {
-        buf_clear(&metadata);
-        arena_reset(arena);
-        good = served_reader_metadata(served, id, &metadata) == STATUS_OK &&
-               http_metadata_reads(buf_bytes(&metadata), arena);
-        if (!good)
-            log_error("metadata cannot be read", "url=%" PRIu64, id);
-    }
-    buf_fini(&metadata);
-    arena_free(arena);
-    return good;
-}
-
-/* Checks what a service keeps of its URLs; prints nothing for a crawl. */
-static void verify_service(struct verdicts *v, struct reader *r)
-{
-    struct served_reader *served = NULL;
-    const struct served_reader_facts *f;
-
-    if (served_reader_open(&served, r, clock_wall_ms()) != STATUS_OK ||
-        served_reader_verify(served) != STATUS_OK ||
-        !metadata_reads(r, served)) {
-        verdict(v, "BAD",
-                "service: rows, dates, queues or metadata of its URLs do "
-                "not agree");
-    } else {
-        f = served_reader_facts(served);
-        verdict(v, "ok",
-                "service: %" PRIu64 " URLs queued, %" PRIu64 " leased, %" PRIu64
-                " completed, %" PRIu64 " removed, in %" PRIu64 " queues",
-                f->urls.queued, f->urls.leased, f->urls.completed,
-                f->urls.removed, f->queues);
-    }
-    served_reader_close(served);
-}
-
-static void verify_links(struct verdicts *v, struct reader *r)
-{
-    uint64_t count = 0;
-
-    if (link_store_verify(r->links, frontier_store_last_id(r->store), &count) !=
-        STATUS_OK)
-        verdict(v, "BAD", "links: a row names no URL");
-    else if (link_store_recorded(r->links) != LINK_RECORD_NONE)
-        verdict(v, "ok", "links: %" PRIu64 " recorded, each between two URLs",
-                count);
-}
-
-/* Returns "none" or "redis" if the crawl has no filter file because it runs
- * with that --filter; else NULL. */
-static const char *goes_without_file(struct reader *r)
-{
-    char *argv[] = {(char *)"resume", r->dir, NULL};
-    char *path = reader_path(r, "filter.ckpt");
-    struct crawl_settings s, before;
-    int code;
-    const char *without = NULL;
-
-    if (access(path, F_OK) != 0 &&
-        settings_of_resume(&s, &before, 2, argv, &code)) {
-        without = s.filter == FILTER_NONE    ? "none"
-                  : s.filter == FILTER_REDIS ? "redis"
-                                             : NULL;
-        settings_fini(&s);
-        settings_fini(&before);
-    }
-    free(path);
-    return without;
-}
-
-/* Checks every row against the exact set and the filter file. */
-static void verify_digests(struct verdicts *v, struct reader *r)
-{
-    struct audit_options o = {.what_if = NULL};
-    struct audit a;
-    uint64_t urls = frontier_store_last_id(r->store);
-    const char *without;
-
-    if (audit_crawl(&a, r, &o) != STATUS_OK) {
-        verdict(v, "BAD", "digests: the rows cannot be read");
-        return;
-    }
-    if (a.missing > 0 || a.exact_count != urls - a.replaced)
-        verdict(v, "BAD",
-                "exact set: %" PRIu64 " of %" PRIu64
-                " URLs missing or under another id; it holds %" PRIu64,
-                a.missing, urls, a.exact_count);
-    else
-        verdict(v, "ok", "exact set: holds every one of %" PRIu64 " URLs",
-                urls - a.replaced);
-    without = a.filter_checked || v->service ? NULL : goes_without_file(r);
-    if (without != NULL)
-        verdict(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
-    else if (!a.filter_checked)
-        verdict(v, "mend", "filter.ckpt: missing or unusable; it is rebuilt");
-    else if (a.filter_covers > urls && r->holder > 0)
-        verdict(v, "ok",
-                "filter.ckpt: written by a checkpoint after this check began");
-    else if (a.filter_covers > urls)
-        verdict(v, "mend",
-                "filter.ckpt: runs ahead of the store; it is rebuilt");
-    else if (a.false_negatives > 0)
-        verdict(v, "BAD", "filter.ckpt: %" PRIu64 " false negatives",
-                a.false_negatives);
-    else
-        verdict(v, "ok",
-                "filter.ckpt: covers %" PRIu64
-                " URLs, no false negative; %" PRIu64 " newer ones are replayed",
-                a.filter_covers, urls - a.filter_covers);
-    audit_fini(&a);
-}
-
 /* A damaged filter unit costs one segment, which resume rebuilds. */
 static void verify_filter_units(struct verdicts *v, struct reader *r)
 {
@@ -401,10 +67,10 @@ static void verify_filter_units(struct verdicts *v, struct reader *r)
     if (checkpoint_load(&f, path, checkpoint_seed_print(&r->key), NULL, 0,
                         &info) == STATUS_OK &&
         info.damaged > 0)
-        verdict(v, "mend",
-                "filter.ckpt: %" PRIu64 " of %" PRIu64
-                " units damaged; they are rebuilt",
-                info.damaged, info.units);
+        verify_says(v, "mend",
+                    "filter.ckpt: %" PRIu64 " of %" PRIu64
+                    " units damaged; they are rebuilt",
+                    info.damaged, info.units);
     filter_free(f);
     free(path);
 }
@@ -416,26 +82,28 @@ static void verify_records(struct verdicts *v, struct reader *r)
     unsigned before = v->bad;
 
     if (verify_warc(r, &w) != STATUS_OK)
-        verdict(v, "BAD", "warc: the files or their rows cannot be read");
+        verify_says(v, "BAD", "warc: the files or their rows cannot be read");
     if (w.bad > 0)
-        verdict(v, "BAD",
-                "warc: %" PRIu64 " of %" PRIu64
-                " rows point at no whole record, the first is fetch %" PRIu64,
-                w.bad, w.rows, w.bad_seq);
+        verify_says(
+            v, "BAD",
+            "warc: %" PRIu64 " of %" PRIu64
+            " rows point at no whole record, the first is fetch %" PRIu64,
+            w.bad, w.rows, w.bad_seq);
     if (w.damaged > 0)
-        verdict(v, "BAD",
-                "warc: no whole record at octet %" PRIu64
-                " of %s, one of %" PRIu64 " damaged places",
-                w.damaged_at, w.damaged_file, w.damaged);
+        verify_says(v, "BAD",
+                    "warc: no whole record at octet %" PRIu64
+                    " of %s, one of %" PRIu64 " damaged places",
+                    w.damaged_at, w.damaged_file, w.damaged);
     if (v->bad == before && w.files > 0)
-        verdict(v, "ok",
-                "warc: %" PRIu64
-                " rows, each points at a whole record; all %" PRIu64
-                " records of %" PRIu64 " files are whole",
-                w.rows, w.records, w.files);
+        verify_says(v, "ok",
+                    "warc: %" PRIu64
+                    " rows, each points at a whole record; all %" PRIu64
+                    " records of %" PRIu64 " files are whole",
+                    w.rows, w.records, w.files);
     v->records = v->bad - before;
     if (w.open > 0 && r->holder == 0)
-        verdict(v, "mend", "warc: a file was not finished; resume does that");
+        verify_says(v, "mend",
+                    "warc: a file was not finished; resume does that");
 }
 
 static int conclude(struct reader *r, const struct verdicts *v,
