@@ -57,9 +57,8 @@ const struct usage resume_usage = {
 
 /* ---- reading ---- */
 
-/* Applies the file of --config, then the command line itself. */
-static bool apply(struct crawl_settings *s, const struct usage *u,
-                  const struct command_line *c, int *code)
+bool settings_apply(struct crawl_settings *s, const struct usage *u,
+                    const struct command_line *c, int *code)
 {
     const char *config = command_line_value(c, u, "config");
     struct buf error;
@@ -75,7 +74,7 @@ static bool apply(struct crawl_settings *s, const struct usage *u,
     return ok && command_line_apply(c, u, s, code);
 }
 
-static bool check(struct crawl_settings *s, const struct usage *u, int *code)
+bool settings_accept(struct crawl_settings *s, const struct usage *u, int *code)
 {
     struct buf error;
     bool ok;
@@ -133,8 +132,8 @@ bool settings_of_crawl(struct crawl_settings *s, int argc, char **argv,
     if (!command_line_read(&c, &crawl_usage, argc, argv, code))
         return false;
     settings_init(s);
-    ok = apply(s, &crawl_usage, &c, code) && take_seeds(s, &c, code) &&
-         has_start(s, code) && check(s, &crawl_usage, code);
+    ok = settings_apply(s, &crawl_usage, &c, code) && take_seeds(s, &c, code) &&
+         has_start(s, code) && settings_accept(s, &crawl_usage, code);
     if (!ok)
         settings_fini(s);
     command_line_fini(&c);
@@ -221,8 +220,9 @@ static bool resume(struct crawl_settings *s, struct crawl_settings *before,
         return false;
     option_fini(&crawl_options, before);
     option_copy(&crawl_options, before, s, sizeof *s);
-    return apply(s, &resume_usage, c, code) && keeps_start(before, s, code) &&
-           check(s, &resume_usage, code);
+    return settings_apply(s, &resume_usage, c, code) &&
+           keeps_start(before, s, code) &&
+           settings_accept(s, &resume_usage, code);
 }
 
 bool settings_of_resume(struct crawl_settings *s, struct crawl_settings *before,

@@ -21,4 +21,14 @@ MUST_CHECK bool settings_of_resume(struct crawl_settings *s,
                                    struct crawl_settings *before, int argc,
                                    char **argv, int *code);
 
+struct command_line;
+struct usage;
+/* For another command with the options of a crawl: applies the file of
+ * --config, then the command line itself. */
+MUST_CHECK bool settings_apply(struct crawl_settings *s, const struct usage *u,
+                               const struct command_line *c, int *code);
+/* Do they fit together? If not, an error was printed. */
+MUST_CHECK bool settings_accept(struct crawl_settings *s, const struct usage *u,
+                                int *code);
+
 #endif

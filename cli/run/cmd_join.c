@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/crawl_command_line.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
 #include "cli/stop_signals.h"
-#include "config/config.h"
 #include "job/cluster_part.h"
 #include "job/crawl_jobs/confine.h"
 #include "job/dir_kind.h"
@@ -83,28 +83,14 @@ static bool check(struct crawl_settings *s, int *code)
 static bool read_settings(struct crawl_settings *s,
                           const struct command_line *c, int *code)
 {
-    const char *config = command_line_value(c, &join_usage, "config");
-    struct buf error;
-    bool ok = true;
+    bool ok = settings_apply(s, &join_usage, c, code);
 
-    buf_init(&error, 4096);
-    if (config != NULL && config[0] != '\0')
-        ok = config_load(&crawl_options, s, config, OPTION_FROM_FILE, &error) ==
-             STATUS_OK;
-    if (!ok)
-        *code = usage_error(&join_usage, "%s", buf_str(&error));
-    ok = ok && command_line_apply(c, &join_usage, s, code);
     if (ok) {
         free(s->cluster);
         s->cluster = xstrdup(c->operands.item[0]);
         ok = check(s, code) && read_cluster(s, code);
     }
-    if (ok && settings_check(s, &error) != STATUS_OK) {
-        *code = usage_error(&join_usage, "%s", buf_str(&error));
-        ok = false;
-    }
-    buf_fini(&error);
-    return ok;
+    return ok && settings_accept(s, &join_usage, code);
 }
 
 static int join(struct crawl_settings *s)
