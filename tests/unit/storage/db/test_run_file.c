@@ -209,6 +209,50 @@ START_TEST(a_failure_to_write_or_sync_is_final)
 }
 END_TEST
 
+static off_t size_of(const struct scratch *dir)
+{
+    struct stat s;
+
+    ck_assert_int_eq(stat(dir->db, &s), 0);
+    return s.st_size;
+}
+
+/* At 8 MiB by 128 pages, of which the last run here leaves 104. */
+START_TEST(a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it)
+{
+    const off_t step = 128 * RUN_PAGE;
+    struct scratch dir = scratch_make();
+    struct run_file *f = run_file_new(dir.db, true);
+    uint64_t random = 3;
+    struct written runs[3];
+
+    run_file_claimed(f);
+    runs[0] = write_run(f, &random, 1000 * PAGE);
+    ck_assert_int_eq(size_of(&dir), 1000 * RUN_PAGE);
+    runs[1] = write_run(f, &random, 1048 * PAGE);
+    ck_assert_int_eq(size_of(&dir), 16 * step);
+    runs[2] = write_run(f, &random, 24 * PAGE);
+    ck_assert_int_eq(size_of(&dir), 17 * step);
+    run_file_free(f);
+
+    f = run_file_new(dir.db, true);
+    ck_assert_int_eq(run_file_measure(f), STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(run_file_claim(f, &runs[i].in, "t", 1), STATUS_OK);
+        expect_run(f, &runs[i]);
+        free_run(&runs[i]);
+    }
+    run_file_claimed(f);
+    run_file_reuse(f, run_file_commit(f));
+    runs[0] = write_run(f, &random, 40 * PAGE);
+    ck_assert_uint_eq(runs[0].in.at[0], 2048 + 24);
+    ck_assert_int_eq(size_of(&dir), 17 * step);
+    free_run(&runs[0]);
+    run_file_free(f);
+    scratch_remove(&dir);
+}
+END_TEST
+
 START_TEST(places_go_into_a_row_and_back_and_others_are_refused)
 {
     static uint32_t at[] = {7, 8, 9, 3, 100, 101, UINT32_MAX - 1};
@@ -284,6 +328,8 @@ Suite *suite_run_file(void)
     tcase_add_test(t, damage_is_told_wherever_it_is);
     tcase_add_test(t, claims_find_a_page_named_twice_and_a_file_cut_short);
     tcase_add_test(t, a_failure_to_write_or_sync_is_final);
+    tcase_add_test(
+        t, a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it);
     tcase_add_test(t, places_go_into_a_row_and_back_and_others_are_refused);
     tcase_add_test(t, it_lies_beside_its_database_or_has_no_name);
     suite_add_tcase(s, t);
