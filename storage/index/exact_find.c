@@ -19,10 +19,13 @@
 #include "storage/index/exact_parts.h"
 
 #define AHEAD 6  /* digests between two steps of the same one */
+#define KEPT  8  /* reads, of which one enters a cache that is full */
 #define RING  32 /* more than 2 * AHEAD, a power of two */
 
 /* ---- in one block ---- */
 
+/* Once the cache is full, few reads are for a block that was read before, and
+ * to copy each of them to memory that is not at hand would cost more. */
 static enum status cached_block(struct exact_set *s, uint32_t part,
                                 uint32_t run, uint32_t block,
                                 const unsigned char **out)
@@ -41,7 +44,10 @@ static enum status cached_block(struct exact_set *s, uint32_t part,
     *out = s->row;
     if (st != STATUS_OK || exact_in_table(&s->parts[part].runs[run]))
         return st;
-    room = block_cache_put(s->cache, id);
+    room = s->block_reads % KEPT == 0 ? block_cache_put(s->cache, id)
+                                      : block_cache_put_cheap(s->cache, id);
+    if (room == NULL)
+        return st;
     memcpy(room, s->row, BLOCK_CACHE_BLOCK);
     *out = room;
     return STATUS_OK;
