@@ -13,6 +13,10 @@ struct body_index {
     struct exact_set *set;
     struct exact_set_rows rows;
     uint64_t added; /* since the last step */
+    /* What the set said last, for a body that is looked up and then added. */
+    bool asked;
+    struct digest body;
+    uint64_t old;
 };
 
 static bool has_row(void *ctx, uint64_t seq)
@@ -59,10 +63,24 @@ uint64_t body_index_upto(const struct body_index *x)
     return exact_set_upto(x->set);
 }
 
+static enum status ask(struct body_index *x, struct digest d, uint64_t *old)
+{
+    enum status st = STATUS_OK;
+
+    if (!x->asked || !digest_equal(x->body, d)) {
+        x->asked = false;
+        st = exact_set_find(x->set, &d, 1, &x->old);
+        x->body = d;
+        x->asked = st == STATUS_OK;
+    }
+    *old = x->old;
+    return st;
+}
+
 enum status body_index_find(struct body_index *x, struct digest d,
                             uint64_t *seq)
 {
-    enum status st = exact_set_find(x->set, &d, 1, seq);
+    enum status st = ask(x, d, seq);
 
     if (st == STATUS_OK && *seq != 0 && !has_row(x, *seq))
         *seq = 0;
@@ -78,13 +96,27 @@ enum status body_index_add(struct body_index *x, struct digest d, uint64_t seq)
     /* When rows are replayed, half of them are, and to find one reads a page.
      */
     if (!exact_set_has_row(x->set, d, seq))
-        st = exact_set_find(x->set, &d, 1, &old);
+        st = ask(x, d, &old);
     if (st != STATUS_OK)
         return st;
     if (old != 0 && old < seq)
         exact_set_replace(x->set, d, seq);
     else
         exact_set_add(x->set, d, seq);
+    x->asked = false;
+    x->added++;
+    return STATUS_OK;
+}
+
+/* Of a crawl from before the index the first replay finds the same body twice,
+ * but then there are no runs: what is in them was added by a writer that had
+ * looked. */
+enum status body_index_replay(struct body_index *x, struct digest d,
+                              uint64_t seq, bool removed)
+{
+    if (removed || !exact_set_has_run(x->set, d))
+        return body_index_add(x, d, seq);
+    exact_set_add(x->set, d, seq);
     x->added++;
     return STATUS_OK;
 }
@@ -94,6 +126,7 @@ enum status body_index_step(struct body_index *x)
     enum status st = exact_set_step(x->set, x->added);
 
     x->added = 0;
+    x->asked = false;
     return st;
 }
 

@@ -11,6 +11,7 @@
 #ifndef URLWEIR_STORAGE_INDEX_BODY_INDEX_H
 #define URLWEIR_STORAGE_INDEX_BODY_INDEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/digest.h"
@@ -38,6 +39,11 @@ MUST_CHECK enum status body_index_find(struct body_index *x, struct digest d,
 /* Adds a body that is not known yet; seqs rise from call to call. */
 MUST_CHECK enum status body_index_add(struct body_index *x, struct digest d,
                                       uint64_t seq);
+/* The same after opening, for rows past body_index_upto() of which each named
+ * no earlier row when it was added. `removed`: rows may have been removed. If
+ * none was, nothing is read. */
+MUST_CHECK enum status body_index_replay(struct body_index *x, struct digest d,
+                                         uint64_t seq, bool removed);
 /* Inside a transaction, before its commit: one bounded step of merging. */
 MUST_CHECK enum status body_index_step(struct body_index *x);
 

@@ -171,6 +171,13 @@ enum status exact_set_check_upto(const struct exact_set *s, uint64_t last)
     return STATUS_OK;
 }
 
+bool exact_set_has_run(const struct exact_set *s, struct digest digest)
+{
+    const struct exact_part *p = &s->parts[exact_part_of(digest)];
+
+    return p->runs[OLD].blocks > 0 || p->runs[YOUNG].blocks > 0;
+}
+
 bool exact_set_has_row(const struct exact_set *s, struct digest digest,
                        uint64_t id)
 {

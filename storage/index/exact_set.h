@@ -54,6 +54,9 @@ void exact_set_close(struct exact_set *s);
  * exact_set_add after opening. */
 uint64_t exact_set_upto(const struct exact_set *s);
 
+/* Has the part that the digest belongs to been merged? */
+bool exact_set_has_run(const struct exact_set *s, struct digest digest);
+
 /* Is the row `id` in the runs? Then there is no need to replay it. */
 bool exact_set_has_row(const struct exact_set *s, struct digest digest,
                        uint64_t id);

@@ -8,7 +8,7 @@
 #include "storage/rows/fetch_columns.h"
 
 /* Adds rows past those in the index's pages; a repeat names the first row. */
-static enum status replay(struct body_index *x, struct db *d)
+static enum status replay(struct body_index *x, struct db *d, bool removed)
 {
     sqlite3_stmt *q = NULL;
     enum status st = db_prepare(d, &q,
@@ -24,7 +24,7 @@ static enum status replay(struct body_index *x, struct db *d)
 
         st = db_row_check(&r, "fetch");
         if (st == STATUS_OK)
-            st = body_index_add(x, fetch_digest(q, 1), seq);
+            st = body_index_replay(x, fetch_digest(q, 1), seq, removed);
     }
     sqlite3_finalize(q);
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
@@ -32,7 +32,7 @@ static enum status replay(struct body_index *x, struct db *d)
 
 enum status page_body_open(struct body_index **out, struct db *d,
                            uint64_t memory, uint64_t last_seq,
-                           const struct exact_set_rows *rows)
+                           const struct exact_set_rows *rows, bool removed)
 {
     struct body_index *x = NULL;
     enum status st = body_index_open(&x, d, memory, rows);
@@ -40,7 +40,7 @@ enum status page_body_open(struct body_index **out, struct db *d,
     if (st == STATUS_OK)
         st = body_index_check_upto(x, last_seq);
     if (st == STATUS_OK)
-        st = replay(x, d);
+        st = replay(x, d, removed);
     if (st != STATUS_OK) {
         body_index_close(x);
         return st;

@@ -36,7 +36,8 @@ enum status page_store_watch_bodies(struct page_store *s, uint64_t memory)
 {
     const struct exact_set_rows rows = rows_of(s);
 
-    return page_body_open(&s->bodies, s->d, memory, s->last_seq, &rows);
+    return page_body_open(&s->bodies, s->d, memory, s->last_seq, &rows,
+                          s->thinned > 0);
 }
 
 enum status page_store_watch_near(struct page_store *s, uint64_t memory)
@@ -161,7 +162,8 @@ enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 
     if (has_no_index(s, TABLES_NAMED("bodypart")))
         return STATUS_NOT_FOUND;
-    st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
+    st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows,
+                        s->thinned > 0);
     if (st == STATUS_OK)
         st = page_body_verify(x, s->d);
     if (st == STATUS_OK)

@@ -97,6 +97,47 @@ START_TEST(a_removed_body_comes_again_over_merges_and_replays)
 }
 END_TEST
 
+/* As a crawl of a format without the index has them. */
+static void replay_all(struct run *r, uint64_t from, uint64_t last,
+                       uint64_t bodies, bool removed)
+{
+    for (uint64_t seq = from; seq <= last; seq++)
+        SAME(body_index_replay(r->x, nth_body(seq % bodies), seq, removed),
+             STATUS_OK);
+}
+
+START_TEST(rows_of_before_the_index_are_replayed_as_often_as_it_takes)
+{
+    enum { ROWS = 3000, BODIES = 1000, LATER = 70000 };
+    struct scratch at = scratch_make();
+    struct run r = {.d = scratch_open(at.db, DB_CREATE)};
+
+    open_index(&r);
+    replay_all(&r, 1, ROWS, BODIES, false);
+    ck_assert_uint_eq(body_index_count(r.x), BODIES);
+    r.seq = ROWS;
+    add(&r, LATER / 2); /* half of the parts are merged */
+    body_index_close(r.x);
+
+    open_index(&r);
+    ck_assert_uint_eq(body_index_upto(r.x), 0);
+    replay_all(&r, 1, ROWS, BODIES, false);
+    for (uint64_t seq = ROWS + 1; seq <= r.seq; seq++)
+        SAME(body_index_replay(r.x, nth_body(seq), seq, false), STATUS_OK);
+    add(&r, 2 * LATER); /* a digest that is there twice would be told */
+    ck_assert_uint_eq(body_index_count(r.x), r.seq - ROWS + BODIES);
+    for (uint64_t n = 0; n < BODIES; n++) {
+        uint64_t seq = 0, newest = n == 0 ? ROWS : ROWS - BODIES + n;
+
+        SAME(body_index_find(r.x, nth_body(n), &seq), STATUS_OK);
+        SAME(seq, newest);
+    }
+    body_index_close(r.x);
+    db_close(r.d);
+    scratch_remove(&at);
+}
+END_TEST
+
 Suite *suite_body_index(void)
 {
     Suite *s = suite_create("body_index");
@@ -104,6 +145,8 @@ Suite *suite_body_index(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_removed_body_comes_again_over_merges_and_replays);
+    tcase_add_test(t,
+                   rows_of_before_the_index_are_replayed_as_often_as_it_takes);
     suite_add_tcase(s, t);
     return s;
 }
