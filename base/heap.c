@@ -73,6 +73,13 @@ void heap_push(struct heap *h, struct heap_item *item, int64_t key)
     rise(h, h->count++);
 }
 
+void heap_date_back(struct heap *h, struct heap_item *item, uint64_t order)
+{
+    assert(item->place > 0 && order <= item->order);
+    item->order = order;
+    rise(h, item->place - 1);
+}
+
 struct heap_item *heap_top(const struct heap *h)
 {
     return h->count > 0 ? h->items[0] : NULL;

@@ -34,6 +34,9 @@ struct heap_item *heap_top(const struct heap *h);
 struct heap_item *heap_pop(struct heap *h);
 /* False: it was not in the heap. */
 bool heap_remove(struct heap *h, struct heap_item *item);
+/* Moves `item`, which is in this heap, to where it would be had it entered as
+ * number `order`. */
+void heap_date_back(struct heap *h, struct heap_item *item, uint64_t order);
 /* Changes the key of `item`, which is in this heap. */
 void heap_move(struct heap *h, struct heap_item *item, int64_t key);
 size_t heap_count(const struct heap *h);

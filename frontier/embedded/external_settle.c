@@ -217,7 +217,7 @@ void external_get_queue(struct engine *e, uint32_t queue, int64_t now,
                         struct external_queue *out)
 {
     struct frontier *f = (struct frontier *)e;
-    const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
+    const struct host_queue *h = host_table_get(&f->hosts, queue);
     struct host_queue none = {.own_delay = -1};
     const struct host_orders *x;
 

@@ -23,9 +23,7 @@
 #include "frontier/embedded/frontier_ops.h"
 #include "frontier/embedded/frontier_refresh.h"
 
-#define HOSTS_LOOKED_AT 256 /* at each commit */
-#define COMMIT_LEAST    32
-#define STEP_TOLD       (UINT64_C(1) << 20) /* octets */
+#define COMMIT_LEAST 32
 
 enum status frontier_broke(struct frontier *f, enum status st)
 {
@@ -40,33 +38,6 @@ enum status frontier_touch(struct frontier *f, int64_t now)
     if (st == STATUS_OK && !was_open)
         f->dirty_since = now;
     return st;
-}
-
-void frontier_wait_once(struct frontier *f, struct host_queue *h)
-{
-    h->next_due = f->asked_before + frontier_pause(f, h);
-}
-
-struct host_queue *frontier_host(struct frontier *f, uint32_t queue)
-{
-    if (queue >= f->host_room) {
-        size_t room = f->host_room > 0 ? f->host_room : 64;
-
-        while (room <= queue)
-            room *= 2;
-        f->hosts = xrealloc(f->hosts, room * sizeof(struct host_queue *));
-        memset(f->hosts + f->host_room, 0,
-               (room - f->host_room) * sizeof(struct host_queue *));
-        f->host_room = room;
-    }
-    if (f->hosts[queue] == NULL) {
-        f->hosts[queue] = host_queue_new(queue);
-        f->host_count++;
-        if (queue <= f->queues_before)
-            frontier_wait_once(f, f->hosts[queue]);
-        frontier_budget_join(f, f->hosts[queue]);
-    }
-    return f->hosts[queue];
 }
 
 enum status frontier_put(struct engine *e, struct bytes crawl, uint64_t via,
@@ -104,58 +75,6 @@ static void store_blocklist_counts(struct frontier *f)
     f->blocks_counted = c;
 }
 
-static void look_from_the_first(struct frontier *f)
-{
-    f->host_octets = f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen : 0;
-    f->host_looked = 0;
-    f->hosts_seen = f->octets_seen = 0;
-}
-
-/* Forgets hosts that are finished, a few at each commit, so that memory depends
- * on the hosts with work and not on all hosts, and measures the others. */
-static void forget_idle_hosts(struct frontier *f, int64_t now)
-{
-    for (unsigned i = 0; i < HOSTS_LOOKED_AT && f->host_room > 0; i++) {
-        struct host_queue **h = &f->hosts[f->host_looked];
-
-        if (*h != NULL && host_queue_is_idle(*h, now)) {
-            (void)politeness_group_leave(f->groups, *h, now);
-            frontier_budget_leave(*h);
-            host_queue_free(*h);
-            *h = NULL;
-            f->host_count--;
-        } else if (*h != NULL) {
-            f->hosts_seen++;
-            f->octets_seen += host_queue_octets(*h);
-        }
-        if (++f->host_looked == f->host_room)
-            look_from_the_first(f);
-    }
-}
-
-static uint64_t memory_of_hosts(const struct frontier *f)
-{
-    uint64_t each = f->host_octets > 0  ? f->host_octets
-                    : f->hosts_seen > 0 ? f->octets_seen / f->hosts_seen
-                                        : sizeof(struct host_queue);
-
-    return f->host_count * each + f->host_room * sizeof(struct host_queue *) +
-           link_sketch_memory(f->ordering.links) + frontier_refresh_memory(f) +
-           history_memory(f->history);
-}
-
-/* Whenever they hold a 64th more or less. */
-static void tell_of_hosts(struct frontier *f)
-{
-    uint64_t octets = memory_of_hosts(f), told = f->octets_told;
-    uint64_t step = told / 64 + STEP_TOLD;
-
-    if (octets < told + step && octets + step > told)
-        return;
-    f->octets_told = octets;
-    seen_store_note_queues(f->base, octets + frontier_store_memory(f->store));
-}
-
 static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
 {
     enum status st;
@@ -183,8 +102,7 @@ static enum status commit(struct frontier *f, int64_t now, uint64_t *durable)
         *durable = f->uncommitted;
     f->uncommitted = 0;
     f->urgent = false;
-    forget_idle_hosts(f, now);
-    tell_of_hosts(f);
+    frontier_tend_hosts(f, now);
     return STATUS_OK;
 }
 
@@ -345,7 +263,7 @@ struct engine_memory frontier_memory(struct engine *e)
 {
     struct frontier *f = (struct frontier *)e;
     struct engine_memory m = seen_store_memory(f->base);
-    uint64_t own = memory_of_hosts(f);
+    uint64_t own = frontier_host_memory(f);
 
     m.queues += own;
     m.all += own;
@@ -362,9 +280,7 @@ void frontier_close(struct engine *e)
     heap_fini(&f->beside);
     heap_fini(&f->groups_due);
     politeness_groups_free(f->groups);
-    for (size_t i = 0; i < f->host_room; i++)
-        host_queue_free(f->hosts[i]);
-    free(f->hosts);
+    host_table_fini(&f->hosts);
     external_free(f->external);
     lease_table_free(f->leases);
     map_free(f->tries, free);

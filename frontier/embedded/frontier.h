@@ -57,6 +57,8 @@ struct frontier_options {
     uint64_t limit_pages;      /* 0: none */
     struct budgets budgets;
     struct seen_store_options store;
+    uint64_t host_memory; /* octets that queues and hosts take before hosts
+                             rest; 0: their part of store.memory */
     struct blocklist *blocklist; /* borrowed; URLs on it are dropped before
                                     admission. NULL: none */
     bool compare_text; /* if digests are equal, compare the stored URL too */

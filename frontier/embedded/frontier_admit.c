@@ -68,7 +68,7 @@ static enum status write_row(struct frontier *f, struct bytes crawl,
         return st;
     a->fresh = true;
     a->queue = row.queue;
-    frontier_reschedule(f, frontier_host(f, row.queue));
+    frontier_queue_grew(f, row.queue);
     if (item->seed)
         frontier_store_add(f->store, "seeds", 1);
     if (st == STATUS_OK && item->depth == 0 && f->o.past != NULL)
@@ -167,13 +167,12 @@ static void prefetch_hosts(const struct frontier *f, size_t at, size_t fresh)
     uint32_t near = at + AHEAD < fresh ? queues[at + AHEAD] : 0;
     uint32_t far = at + 2 * AHEAD < fresh ? queues[at + 2 * AHEAD] : 0;
 
-    if (near > 0 && near < f->host_room)
-        __builtin_prefetch(f->hosts[near]);
+    if (near > 0)
+        __builtin_prefetch(host_table_get(&f->hosts, near));
     if (far == 0)
         return;
     frontier_store_prefetch(f->store, far);
-    if (far < f->host_room)
-        __builtin_prefetch(&f->hosts[far]);
+    host_table_prefetch(&f->hosts, far);
 }
 
 /* Writes rows for the new ones of the `n` open URLs, whose digests are in

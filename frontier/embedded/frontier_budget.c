@@ -270,12 +270,12 @@ void frontier_set_limits(struct engine *e, uint64_t limit_pages,
 
     f->o.limit_pages = limit_pages;
     f->o.budgets = *b;
-    for (size_t q = 0; q < f->host_room; q++)
-        if (f->hosts[q] != NULL)
-            frontier_budget_join(f, f->hosts[q]);
-    for (size_t q = 0; q < f->host_room; q++)
-        if (f->hosts[q] != NULL)
-            frontier_reschedule(f, f->hosts[q]);
+    for (uint32_t q = 0; q < f->hosts.room; q++)
+        if (host_table_get(&f->hosts, q) != NULL)
+            frontier_budget_join(f, host_table_get(&f->hosts, q));
+    for (uint32_t q = 0; q < f->hosts.room; q++)
+        if (host_table_get(&f->hosts, q) != NULL)
+            frontier_reschedule(f, host_table_get(&f->hosts, q));
 }
 
 void frontier_budget_open(struct frontier *f)

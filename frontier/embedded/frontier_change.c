@@ -7,6 +7,7 @@
  * never waits longer than a new delay from now, and its wait is shortened by no
  * more than the difference.
  */
+#include "base/clock.h"
 #include "frontier/embedded/frontier_host.h"
 #include "frontier/embedded/frontier_ops.h"
 
@@ -59,13 +60,27 @@ static void move_machine(struct host_queue *h, int64_t before)
         m->next_due = h->next_due;
 }
 
+/* Of hosts that rest it is not known when they were asked, but they were due.
+ */
+static void move_rested(struct frontier *f, const struct schedule_options *o,
+                        int64_t now)
+{
+    int64_t was = f->o.schedule.delay;
+    int64_t most = o->random_delay ? o->delay + o->delay / 2 : o->delay;
+
+    if (f->o.schedule.random_delay)
+        was /= 2;
+    if (f->hosts.resting > 0 && most > was)
+        f->rested_due = clock_later(f->rested_due, now + most - was);
+}
+
 void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
                            int64_t now)
 {
     struct frontier *f = (struct frontier *)e;
 
-    for (size_t q = 0; q < f->host_room; q++) {
-        struct host_queue *h = f->hosts[q];
+    for (uint32_t q = 0; q < f->hosts.room; q++) {
+        struct host_queue *h = host_table_get(&f->hosts, q);
         int64_t before;
 
         if (h == NULL)
@@ -74,9 +89,10 @@ void frontier_set_schedule(struct engine *e, const struct schedule_options *o,
         move_host(f, h, o, now);
         move_machine(h, before);
     }
+    move_rested(f, o, now);
     f->o.schedule = *o;
-    for (size_t q = 0; q < f->host_room; q++)
-        if (f->hosts[q] != NULL)
-            frontier_reschedule(f, f->hosts[q]);
+    for (uint32_t q = 0; q < f->hosts.room; q++)
+        if (host_table_get(&f->hosts, q) != NULL)
+            frontier_reschedule(f, host_table_get(&f->hosts, q));
     frontier_cross_hosts_again(f);
 }

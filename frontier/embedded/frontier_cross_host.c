@@ -159,8 +159,8 @@ enum status frontier_cross_host_end(struct frontier *f, struct lease_record *l,
 
 void frontier_cross_hosts_again(struct frontier *f)
 {
-    for (size_t q = 0; q < f->host_room; q++) {
-        struct host_queue *h = f->hosts[q];
+    for (uint32_t q = 0; q < f->hosts.room; q++) {
+        struct host_queue *h = host_table_get(&f->hosts, q);
 
         if (h == NULL || host_orders(h)->cross_to == 0)
             continue;

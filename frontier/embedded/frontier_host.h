@@ -45,6 +45,21 @@ int64_t frontier_pause(struct frontier *f, const struct host_queue *h);
 int64_t frontier_usual_pause(const struct frontier *f,
                              const struct host_queue *h);
 
+/* ---- of frontier_host_memory.c, as is frontier_host ---- */
+
+/* The queue has URLs, or more than before: puts its host in the schedule. */
+void frontier_queue_grew(struct frontier *f, uint32_t queue);
+/* Wakes hosts whose turn comes before all others'. */
+void frontier_wake(struct frontier *f);
+/* After a commit: forgets hosts that are finished, lets others rest. */
+void frontier_tend_hosts(struct frontier *f, int64_t now);
+/* Tells the store what hosts take of memory. */
+void frontier_weigh_hosts(struct frontier *f);
+uint64_t frontier_host_memory(const struct frontier *f); /* octets */
+/* For a host of an earlier run whose last request is not known: assumes that it
+ * was at the end of that run. */
+void frontier_wait_once(struct frontier *f, struct host_queue *h);
+
 /* ---- of frontier_lease.c ---- */
 
 /* Leases the host's next URL; *out = NULL if it had none. */
@@ -75,9 +90,6 @@ size_t frontier_pages_left(const struct frontier *f, size_t most);
 
 /* ---- the state of a host ---- */
 
-/* For a host of an earlier run whose last request is not known: assumes that it
- * was at the end of that run. */
-void frontier_wait_once(struct frontier *f, struct host_queue *h);
 /* A URL of the host is done; counted only if the host has a limit. */
 MUST_CHECK enum status frontier_count_done(struct frontier *f,
                                            struct host_queue *h);

@@ -4,8 +4,8 @@
  *
  * Nothing is kept sorted for this: a bounded number of queues is scanned, and
  * the first few in the wanted order go into a short sorted list. Finished hosts
- * are forgotten (forget_idle_hosts), so only those with work or some state are
- * found.
+ * are forgotten (frontier_host_memory.c), so only those with work or some state
+ * are found; of one that rests, how many URLs it has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static bool is_blocked(const struct host_queue *h, int64_t now)
 /* The sort key, larger first; 0: do not show. */
 static uint64_t weight(const struct order *o, uint32_t queue)
 {
-    const struct host_queue *h =
-        queue < o->f->host_room ? o->f->hosts[queue] : NULL;
+    const struct host_queue *h = host_table_get(&o->f->hosts, queue);
 
     switch (o->by) {
     case ENGINE_HOSTS_SLOWEST:
@@ -129,7 +128,7 @@ static void set_delay(const struct frontier *f, const struct host_queue *h,
 static void fill_row(struct frontier *f, uint32_t queue, int64_t now,
                      struct engine_host_row *row)
 {
-    const struct host_queue *h = queue < f->host_room ? f->hosts[queue] : NULL;
+    const struct host_queue *h = host_table_get(&f->hosts, queue);
     struct bytes crawl;
 
     *row = (struct engine_host_row){

@@ -58,6 +58,7 @@
 #include "frontier/embedded/external.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/hosts/host_queue.h"
+#include "frontier/hosts/host_table.h"
 #include "frontier/hosts/lease.h"
 #include "frontier/hosts/link_sketch.h"
 #include "frontier/hosts/politeness_group.h"
@@ -84,7 +85,7 @@ struct tries_entry {
 
 /* A lap over all hosts (stats.h). */
 struct frontier_census {
-    size_t at; /* in f->hosts */
+    uint32_t at; /* in f->hosts */
     struct host_stats counting, last;
 };
 
@@ -172,10 +173,12 @@ struct frontier {
     struct politeness_groups *groups; /* NULL: hosts are not grouped */
     struct host_queue *aside;         /* due, but without an address; a list */
     struct host_queue **aside_end;
-    uint64_t aside_count;             /* these, and those being looked up */
-    struct host_queue **hosts;        /* by queue number; NULL: nothing known */
-    size_t host_room, host_count;     /* entries; hosts among them */
-    size_t host_looked;               /* where to go on forgetting idle ones */
+    uint64_t aside_count; /* these, and those being looked up */
+    struct host_table hosts;
+    uint64_t host_memory; /* octets for these and the store's part of queues */
+    bool hosts_beyond;    /* they take more */
+    int64_t rested_due;   /* hosts that rest are asked no sooner */
+    uint32_t host_looked; /* where to go on forgetting idle ones */
     uint64_t hosts_seen, octets_seen; /* since host_looked was 0 */
     uint64_t host_octets; /* of one on average, when last all were seen; 0: not
                              yet */
@@ -271,7 +274,7 @@ struct admission {
 MUST_CHECK enum status frontier_admit(struct frontier *f, struct bytes crawl,
                                       struct admission *list, size_t n,
                                       bool all_ids, int64_t wall_ms);
-/* The host of a queue, made if missing. */
+/* The host of a queue, made if missing, woken if it rests. */
 struct host_queue *frontier_host(struct frontier *f, uint32_t queue);
 /* Does the outcome of a URL of this kind count as a page? */
 bool frontier_counts_as_page(const struct frontier *f, struct outcome o,

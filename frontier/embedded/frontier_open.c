@@ -25,6 +25,7 @@
  * crawl (URL_LENGTH_CEILING). */
 #define TEXT_MOST ((size_t)16 << 20)
 /* Texts of one fetch row, each of which is far shorter. */
+#define WEIGHED_EACH    4096 /* queues */
 #define LAST_TEXTS_MOST ((size_t)1 << 20)
 
 static struct frontier *frontier_alloc(const struct frontier_options *o)
@@ -32,12 +33,15 @@ static struct frontier *frontier_alloc(const struct frontier_options *o)
     struct frontier *f = xcalloc(1, sizeof *f);
 
     f->engine.ops = &frontier_ops;
+    host_table_init(&f->hosts);
     f->engine.name = "embedded";
     f->o = *o;
     f->random.state = o->random_seed;
     if (f->random.state == 0 &&
         getrandom(&f->random.state, sizeof f->random.state, 0) < 0)
         f->random.state = 1;
+    f->host_memory = o->host_memory > 0 ? o->host_memory
+                                        : seen_store_shares(&o->store).queues;
     heap_init(&f->due);
     heap_init(&f->beside);
     heap_init(&f->groups_due);
@@ -208,15 +212,17 @@ static enum status schedule_all(struct frontier *f, int64_t now,
         f->asked_before = last_asked(f, now, wall_ms);
     }
     for (uint32_t q = 1; st == STATUS_OK && q <= queues; q++) {
-        bool known = q < f->host_room && f->hosts[q] != NULL;
+        struct host_queue *h = host_table_get(&f->hosts, q);
 
-        if (!known && frontier_store_pending(f->store, q) == 0)
+        if (q % WEIGHED_EACH == 1)
+            frontier_weigh_hosts(f);
+        if (h == NULL && frontier_store_pending(f->store, q) == 0)
             continue;
-        if (known && f->queues_before > 0) /* made before that was known */
-            frontier_wait_once(f, f->hosts[q]);
-        if (known && f->groups != NULL) /* it may block others as well */
-            st = frontier_recall_place(f, f->hosts[q]);
-        frontier_reschedule(f, frontier_host(f, q));
+        if (h != NULL && f->queues_before > 0) /* made before that was known */
+            frontier_wait_once(f, h);
+        if (h != NULL && f->groups != NULL) /* it may block others as well */
+            st = frontier_recall_place(f, h);
+        frontier_queue_grew(f, q);
     }
     return st;
 }

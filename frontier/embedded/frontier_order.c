@@ -389,9 +389,9 @@ enum status frontier_set_order(struct engine *e, const struct order *order)
     enum status st;
 
     f->o.order = order;
-    for (size_t q = 0; q < f->host_room; q++)
-        if (f->hosts[q] != NULL)
-            host_queue_forget_early(f->hosts[q]);
+    for (uint32_t q = 0; q < f->hosts.room; q++)
+        if (host_table_get(&f->hosts, q) != NULL)
+            host_queue_forget_early(host_table_get(&f->hosts, q));
     st = begin(f);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

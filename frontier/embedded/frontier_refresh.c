@@ -73,8 +73,9 @@ static struct refresh_turn *turn_at(struct heap_item *place)
 
 static bool is_awake(const struct frontier *f, uint32_t queue)
 {
-    return queue < f->host_room && f->hosts[queue] != NULL &&
-           f->hosts[queue]->awake;
+    const struct host_queue *h = host_table_get(&f->hosts, queue);
+
+    return h != NULL && h->awake;
 }
 
 /* The queue has a row with this date, not leased. */
@@ -248,7 +249,7 @@ struct choice {
 /* Is it leased, or does it wait for another host's robots.txt? */
 static bool is_out(const struct frontier *f, const struct refresh_row *row)
 {
-    const struct host_queue *h = f->hosts[row->queue];
+    const struct host_queue *h = host_table_get(&f->hosts, row->queue);
 
     return url_life_after(frontier_refresh_life(f, row->url), LIFE_LEASE) ==
                LIFE_NONE ||

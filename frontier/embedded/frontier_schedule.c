@@ -192,12 +192,6 @@ void frontier_reschedule_group(struct frontier *f, struct politeness_group *m)
               politeness_group_due(m, f->o.conns_per_host));
 }
 
-static struct host_queue *host_of(struct heap_item *item)
-{
-    return (struct host_queue *)(void *)((char *)item -
-                                         offsetof(struct host_queue, place));
-}
-
 static struct politeness_group *politeness_group_of(struct heap_item *item)
 {
     return (struct politeness_group *)(void *)((char *)item -
@@ -216,19 +210,21 @@ bool frontier_stands_nowhere(const struct frontier *f,
 struct host_queue *frontier_first_host(struct frontier *f, int64_t now,
                                        int64_t *due)
 {
-    struct heap_item *host = heap_top(&f->due);
-    struct heap_item *group = heap_top(&f->groups_due);
+    struct heap_item *host, *group;
 
+    frontier_wake(f);
+    host = heap_top(&f->due);
+    group = heap_top(&f->groups_due);
     if (f->aside_count >= f->o.in_flight)
         host = NULL;
     else if ((host == NULL || host->key > now) && heap_count(&f->beside) > 0)
         host = heap_top(&f->beside);
     if (group != NULL && (host == NULL || group->key < host->key)) {
         *due = group->key;
-        return host_of(heap_top(&politeness_group_of(group)->hosts));
+        return host_queue_at(heap_top(&politeness_group_of(group)->hosts));
     }
     if (host == NULL)
         return NULL;
     *due = host->key;
-    return host_of(host);
+    return host_queue_at(host);
 }

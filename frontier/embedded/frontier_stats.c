@@ -38,15 +38,16 @@ static void take_census(struct frontier *f, int64_t now)
 {
     struct frontier_census *c = &f->census;
 
-    for (unsigned i = 0; i < HOSTS_LOOKED_AT && c->at < f->host_room; i++) {
-        const struct host_queue *h = f->hosts[c->at++];
+    for (unsigned i = 0; i < HOSTS_LOOKED_AT && c->at < f->hosts.room; i++) {
+        const struct host_queue *h = host_table_get(&f->hosts, c->at++);
 
         if (h != NULL)
             count_host(&c->counting, h, now);
     }
-    if (c->at < f->host_room)
+    if (c->at < f->hosts.room)
         return;
     c->last = c->counting;
+    c->last.ready += f->hosts.resting;
     c->counting = (struct host_stats){0};
     c->at = 0;
 }

@@ -106,6 +106,22 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now)
            s->sources == NULL && t->dead.status == OUTCOME_QUEUED;
 }
 
+bool host_queue_may_rest(const struct host_queue *h, int64_t now)
+{
+    return h->active && !h->awake && !h->set_aside && !h->beside &&
+           h->leased == 0 && h->guests == 0 && h->refreshing == 0 &&
+           h->retry_count == 0 && h->next_due <= now && h->own_delay < 0 &&
+           h->backoffs == 0 && h->errors == 0 && h->group == NULL &&
+           h->held_by == HOST_HELD_NOT && h->trouble == NULL &&
+           h->orders == NULL && h->spent == NULL && h->front == NULL;
+}
+
+uint64_t host_queue_read_upto(const struct host_queue *h)
+{
+    return h->window_at < h->window_count ? h->window[h->window_at] - 1
+                                          : h->cursor;
+}
+
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due)
 {
     uint32_t i = h->retry_count;

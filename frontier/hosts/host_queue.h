@@ -9,6 +9,7 @@
 #define URLWEIR_FRONTIER_HOSTS_HOST_QUEUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/heap.h"
@@ -167,6 +168,13 @@ struct host_front *host_front_of(struct host_queue *h);
 
 #define HOST_QUEUE_WINDOW 16 /* ids that are read ahead */
 
+/* The host whose place in a heap this is. */
+static inline struct host_queue *host_queue_at(struct heap_item *place)
+{
+    return (struct host_queue *)(void *)((char *)place -
+                                         offsetof(struct host_queue, place));
+}
+
 struct host_queue *host_queue_new(uint32_t queue);
 void host_queue_free(struct host_queue *h); /* NULL is fine */
 
@@ -176,6 +184,12 @@ size_t host_queue_octets(const struct host_queue *h);
 /* True: it has no state that a new one would lack: no URLs, leases, delay,
  * back-off or failures. */
 bool host_queue_is_idle(const struct host_queue *h, int64_t now);
+
+/* True: all that is known of it is which URLs of its queue were taken, and it
+ * waits for its turn alone (host_table.h). It may be in the schedule. */
+bool host_queue_may_rest(const struct host_queue *h, int64_t now);
+/* The last id of the queue before the next one to be taken. */
+uint64_t host_queue_read_upto(const struct host_queue *h);
 
 /* Adds `id` to the retries, not before `due`. */
 void host_queue_retry(struct host_queue *h, uint64_t id, int64_t due);

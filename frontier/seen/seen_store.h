@@ -113,8 +113,8 @@ struct seen_store_shares seen_store_shares(const struct seen_store_options *o);
 uint64_t seen_store_share(const struct seen_store *s, unsigned parts_of_64,
                           uint64_t least, uint64_t most);
 
-/* Queues and hosts hold `octets` in all. Hosts with work cannot be bounded, so
- * the hot cache has less by what is beyond their part. */
+/* Queues and hosts hold `octets` in all. Not all of that can be bounded, so the
+ * hot cache has less by what is beyond their part. */
 void seen_store_note_queues(struct seen_store *s, uint64_t octets);
 
 /* ---- changes ---- */

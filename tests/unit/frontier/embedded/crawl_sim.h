@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "frontier/embedded/frontier.h"
-#include "frontier/embedded/frontier_impl.h"
+#include "frontier/embedded/frontier_host.h"
 
 #define PAGES     3000
 #define HOSTS     37
@@ -151,6 +151,15 @@ static inline void reopen(struct sim *s)
 {
     ck_assert_int_eq(frontier_open(&s->e, dir, &s->o, s->now, wall(s)),
                      STATUS_OK);
+}
+
+/* A crawl in which every host rests that may. */
+static inline void start_resting(struct sim *s, int64_t delay)
+{
+    start(s, delay);
+    s->o.host_memory = 1;
+    s->e->ops->close(s->e);
+    reopen(s);
 }
 
 /* The process ends with requests in flight: the server did see them. */

@@ -339,6 +339,7 @@ START_TEST(what_hosts_hold_beyond_their_part_is_told_at_commits)
 
     rig_init(&r);
     r.o.store.memory = UINT64_C(8) << 20;
+    r.o.budgets.host_pages = 1000; /* so that none rests */
     rig_create(&r);
     base = ((const struct frontier *)r.e)->base;
     rig_seed(&r, "http://a.test/");

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_host_memory.c - hosts that rest because their memory is short: nothing
+ * that a crawl promises depends on it.
+ */
+#include "tests/unit/frontier/embedded/crawl_sim.h"
+
+static const struct host_table *hosts_of(const struct sim *s)
+{
+    return &((const struct frontier *)s->e)->hosts;
+}
+
+/* Adds `count` URLs of one host each. */
+static void put_hosts(struct sim *s, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        char key[64], url[64];
+        struct engine_item item = {.depth = 1};
+
+        snprintf(key, sizeof key, "n%u.test", i);
+        snprintf(url, sizeof url, "http://n%u.test/", i);
+        item.key = bytes_of_str(key);
+        item.url = bytes_of_str(url);
+        item.digest = digest_url(s->e->ops->digest_key(s->e), s->o.crawl,
+                                 item.key, item.url);
+        ck_assert_int_eq(s->e->ops->put(s->e, s->o.crawl, 0, &item, 1, wall(s),
+                                        NULL),
+                         STATUS_OK);
+    }
+}
+
+static void commit(struct sim *s)
+{
+    ck_assert_int_eq(s->e->ops->turn(s->e, true, s->now, wall(s), NULL),
+                     STATUS_OK);
+}
+
+START_TEST(a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely)
+{
+    static struct sim s;
+    uint64_t rested = 0;
+
+    start_resting(&s, 5 * NS_PER_MS);
+    while (step(&s))
+        rested += hosts_of(&s)->resting;
+    ck_assert_uint_gt(rested, 1000);
+    check_all_fetched(&s);
+    ck_assert_uint_eq(hosts_of(&s)->resting, 0);
+    finish(&s);
+}
+END_TEST
+
+START_TEST(nor_does_it_lose_any_over_crashes)
+{
+    static struct sim s;
+
+    start_resting(&s, 5 * NS_PER_MS);
+    while (step(&s))
+        if (rnd(&s) % 12 == 0)
+            crash(&s);
+    ck_assert_uint_gt(s.crashes, 50);
+    check_all_fetched(&s);
+    finish(&s);
+}
+END_TEST
+
+/* It would wait forever for its turn if others without delay went first. */
+START_TEST(without_delay_a_host_that_rests_has_its_turn_after_those_before_it)
+{
+    static struct sim s;
+    unsigned waited[HOSTS] = {0}, longest = 0;
+    struct engine_lease l;
+
+    start_resting(&s, 0);
+    for (unsigned n = 0; (l = lease_one(&s)).id != 0; n++) {
+        struct flight *f = &s.flights[0];
+        unsigned host;
+
+        take_off(&s, &l);
+        host = host_of_page(f->page);
+        if (n > 500 && n < 2000 && n - waited[host] > longest)
+            longest = n - waited[host];
+        waited[host] = n;
+        land(&s, f);
+        commit(&s);
+        s.now += NS_PER_MS;
+    }
+    check_all_fetched(&s);
+    ck_assert_uint_lt(longest, 2 * HOSTS * 8); /* runs of eight */
+    finish(&s);
+}
+END_TEST
+
+START_TEST(no_more_hosts_wake_than_are_asked)
+{
+    static struct sim s;
+    struct engine_lease l[10];
+    size_t n;
+
+    start_resting(&s, 0);
+    commit(&s);
+    put_hosts(&s, 0, 500);
+    commit(&s);
+    for (unsigned i = 1; i <= 5; i++) {
+        ck_assert_int_eq(s.e->ops->lease(s.e, 3, s.now, wall(&s), l, &n),
+                         STATUS_OK);
+        ck_assert_uint_eq(n, 3);
+        ck_assert_uint_le(hosts_of(&s)->awake, 3 * i + 1);
+    }
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(a_longer_delay_holds_for_hosts_that_rest)
+{
+    static struct sim s;
+    struct schedule_options slower;
+
+    start_resting(&s, 5 * NS_PER_MS);
+    for (int i = 0; i < 100; i++)
+        (void)step(&s);
+    s.now += NS_PER_S;
+    commit(&s);
+    ck_assert_uint_gt(hosts_of(&s)->resting, HOSTS / 2);
+    for (int i = 0; i < HOSTS; i++) /* the last moment at which it was asked */
+        if (s.ended[i] >= 0)
+            s.ended[i] = s.now - 5 * NS_PER_MS;
+    slower = s.o.schedule;
+    slower.delay = s.delay = 50 * NS_PER_MS;
+    s.e->ops->set_schedule(s.e, &slower, s.now);
+    while (step(&s))
+        ;
+    check_all_fetched(&s);
+    finish(&s);
+}
+END_TEST
+
+START_TEST(after_a_restart_hosts_that_rest_wait_for_their_delay)
+{
+    static struct sim s;
+
+    start_resting(&s, 400 * NS_PER_MS);
+    for (int i = 0; i < 300; i++)
+        (void)step(&s);
+    crash(&s);
+    ck_assert_uint_gt(hosts_of(&s)->resting, HOSTS / 2);
+    for (int i = 0; i < HOSTS; i++) /* any may have been asked just before */
+        s.ended[i] = s.now;
+    for (int i = 0; i < 300; i++)
+        (void)step(&s);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(
+    a_hundred_thousand_hosts_with_a_url_each_take_little_beyond_their_names)
+{
+    enum { MANY = 100000, AT_ONCE = 5000 };
+    static struct sim s;
+    struct engine_stats st;
+    const struct frontier *f;
+
+    start(&s, NS_PER_S);
+    s.o.store.memory = UINT64_C(8) << 20;
+    s.e->ops->close(s.e);
+    reopen(&s);
+    for (unsigned i = 0; i < MANY; i += AT_ONCE) {
+        put_hosts(&s, i, AT_ONCE);
+        commit(&s);
+    }
+    f = (const struct frontier *)s.e;
+    ck_assert_uint_gt(hosts_of(&s)->resting, MANY - 3 * AT_ONCE);
+    ck_assert_uint_lt(frontier_host_memory(f), UINT64_C(8) << 20);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queues_active, MANY + 1);
+    ck_assert_uint_eq(st.queued, MANY + 1);
+    crash(&s);
+    ck_assert_uint_gt(hosts_of(&s)->resting, MANY - 3 * AT_ONCE);
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queues_active, MANY + 1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+START_TEST(with_a_budget_no_host_rests)
+{
+    static struct sim s;
+
+    start(&s, NS_PER_S);
+    s.o.host_memory = 1;
+    s.o.budgets.host_pages = 10;
+    s.e->ops->close(s.e);
+    reopen(&s);
+    put_hosts(&s, 0, 100);
+    commit(&s);
+    put_hosts(&s, 100, 100);
+    commit(&s);
+    ck_assert_uint_eq(hosts_of(&s)->resting, 0);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
+Suite *suite_host_memory(void);
+Suite *suite_host_memory(void)
+{
+    Suite *s = suite_create("host_memory");
+    TCase *t = tcase_create("host_memory");
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, make_dir, remove_dir);
+    tcase_add_test(
+        t, a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely);
+    tcase_add_test(t, nor_does_it_lose_any_over_crashes);
+    tcase_add_test(
+        t, without_delay_a_host_that_rests_has_its_turn_after_those_before_it);
+    tcase_add_test(t, no_more_hosts_wake_than_are_asked);
+    tcase_add_test(t, a_longer_delay_holds_for_hosts_that_rest);
+    tcase_add_test(t, after_a_restart_hosts_that_rest_wait_for_their_delay);
+    tcase_add_test(
+        t,
+        a_hundred_thousand_hosts_with_a_url_each_take_little_beyond_their_names);
+    tcase_add_test(t, with_a_budget_no_host_rests);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* test_host_table.c - hosts that rest, and the order in which they wake. */
+#include "frontier/hosts/host_table.h"
+
+#include <check.h>
+
+#define MANY 5000 /* more than a part of a line holds */
+
+/* A host that was asked, as the engine leaves it. */
+static struct host_queue *asked(struct host_table *t, uint32_t queue)
+{
+    struct host_queue *h = host_table_make(t, queue);
+
+    h->active = h->handed_out = true;
+    return h;
+}
+
+static void rest(struct host_table *t, uint32_t queue, int64_t due)
+{
+    host_table_rest(t, asked(t, queue), (struct host_turn){due, queue});
+}
+
+static uint32_t wake(struct host_table *t, struct host_turn *turn)
+{
+    uint32_t queue = host_table_first(t, turn);
+
+    if (queue != 0) {
+        host_table_pass(t);
+        (void)host_table_make(t, queue);
+    }
+    return queue;
+}
+
+START_TEST(hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones)
+{
+    struct host_table t;
+    struct host_turn turn;
+
+    host_table_init(&t);
+    for (uint32_t q = 1; q <= MANY; q++)
+        rest(&t, q, 10 * (int64_t)q);
+    ck_assert_uint_eq(t.resting, MANY);
+    ck_assert_uint_eq(t.awake, 0);
+    for (uint32_t q = 1; q <= MANY; q++) {
+        ck_assert_uint_eq(wake(&t, &turn), q);
+        ck_assert_int_le(turn.due, 10 * (int64_t)q);
+        ck_assert_int_gt(turn.due, 10 * ((int64_t)q - 1100));
+    }
+    ck_assert_uint_eq(wake(&t, &turn), 0);
+    ck_assert_uint_eq(t.resting, 0);
+    host_table_fini(&t);
+}
+END_TEST
+
+START_TEST(hosts_that_were_due_from_the_beginning_go_first)
+{
+    struct host_table t;
+    struct host_turn turn;
+
+    host_table_init(&t);
+    rest(&t, 1, 5);
+    host_table_rest_unasked(&t, 2, 17);
+    rest(&t, 3, 0);
+    ck_assert_uint_eq(wake(&t, &turn), 2);
+    ck_assert_int_eq(turn.due, 0);
+    ck_assert_uint_eq(turn.order, 17);
+    ck_assert_uint_eq(wake(&t, &turn), 3);
+    ck_assert_uint_eq(wake(&t, &turn), 1);
+    host_table_fini(&t);
+}
+END_TEST
+
+START_TEST(what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it)
+{
+    struct host_table t;
+    struct host_queue *h;
+
+    host_table_init(&t);
+    h = asked(&t, 7);
+    h->cursor = UINT64_C(1) << 40;
+    h->answers = 12;
+    host_table_rest(&t, h, (struct host_turn){1, 1});
+    ck_assert(host_table_rests(&t, 7));
+    ck_assert_ptr_null(host_table_get(&t, 7));
+    h = host_table_make(&t, 7);
+    ck_assert_uint_eq(h->cursor, UINT64_C(1) << 40);
+    ck_assert(h->active && h->handed_out && h->answers > 0);
+    ck_assert(!host_table_rests(&t, 7));
+    host_table_rest_unasked(&t, 8, 0);
+    h = host_table_make(&t, 8);
+    ck_assert_uint_eq(h->cursor, 0);
+    ck_assert(h->active && !h->handed_out && h->answers == 0);
+    host_table_fini(&t);
+}
+END_TEST
+
+/* Also its place in the line is no other's, and none wakes twice. */
+START_TEST(a_host_woken_out_of_its_turn_is_passed_over)
+{
+    struct host_table t;
+    struct host_turn turn;
+
+    host_table_init(&t);
+    for (uint32_t q = 1; q <= 3; q++)
+        rest(&t, q, q);
+    (void)host_table_make(&t, 1);
+    host_table_forget(&t, 1);
+    ck_assert_uint_eq(wake(&t, &turn), 2);
+    host_table_forget(&t, 2);
+    rest(&t, 2, 9);
+    ck_assert_uint_eq(wake(&t, &turn), 3);
+    ck_assert_uint_eq(wake(&t, &turn), 2);
+    ck_assert_uint_eq(wake(&t, &turn), 0);
+    host_table_fini(&t);
+}
+END_TEST
+
+START_TEST(a_resting_host_takes_a_dozen_octets)
+{
+    struct host_table t;
+
+    host_table_init(&t);
+    for (uint32_t q = 1; q < 1 << 20; q++)
+        host_table_rest_unasked(&t, q, q);
+    ck_assert_uint_lt(host_table_memory(&t), (UINT64_C(13) << 20));
+    for (uint32_t q = 1; q < 1 << 20; q++) {
+        struct host_turn turn;
+
+        ck_assert_uint_eq(wake(&t, &turn), q);
+        host_table_forget(&t, q);
+    }
+    ck_assert_uint_le(host_table_memory(&t), (UINT64_C(8) << 20) + 8192);
+    host_table_fini(&t);
+}
+END_TEST
+
+Suite *suite_host_table(void);
+Suite *suite_host_table(void)
+{
+    Suite *s = suite_create("host_table");
+    TCase *t = tcase_create("host_table");
+
+    tcase_add_test(
+        t, hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones);
+    tcase_add_test(t, hosts_that_were_due_from_the_beginning_go_first);
+    tcase_add_test(
+        t, what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it);
+    tcase_add_test(t, a_host_woken_out_of_its_turn_is_passed_over);
+    tcase_add_test(t, a_resting_host_takes_a_dozen_octets);
+    suite_add_tcase(s, t);
+    return s;
+}
