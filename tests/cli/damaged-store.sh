@@ -47,7 +47,10 @@ damage() {
     "first page overwritten") random_octets d/frontier.db 0 4096 ;;
     "store of another format") printf 'SQLite' >d/frontier.db ;;
     "store of an empty database") rm d/frontier.db* && sqlite3 d/frontier.db 'CREATE TABLE t(a)' ;;
-    "store of another crawl") cp other/frontier.db other/frontier.runs d/ ;;
+    "store of another crawl") # so small that it may have no runs
+        cp other/frontier.db d/
+        [ ! -e other/frontier.runs ] || cp other/frontier.runs d/
+        ;;
     "runs gone") rm d/frontier.runs ;;
     "runs emptied") : >d/frontier.runs ;;
     "runs cut to half") half_of d/frontier.runs ;;
