@@ -47,8 +47,15 @@ analyzer() {
         -c -o /dev/null
 }
 tidy() {
+    # clang's analyzer takes nearly all of the time of this step, most of it in
+    # the few functions that exhaust its budget of nodes. A seventh of the usual
+    # 225000 finds as good as all that the usual one does, in less than a third of
+    # the time; LONG has the usual one.
+    local budget=30000
+    [ -z "${LONG:-}" ] || budget=225000
     printf '%s\n' $sources | xargs -P "$jobs" -I{} \
-        clang-tidy --quiet {} -- "${flags[@]}" $warn 2>/dev/null
+        clang-tidy --quiet {} -- "${flags[@]}" $warn \
+        -Xclang -analyzer-config -Xclang max-nodes=$budget 2>/dev/null
 }
 check_c() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability \
