@@ -7,7 +7,7 @@
 #   WORK     that directory, also as TMPDIR
 #   TOP      the checkout
 # and passes by ending with 0. 77 means skipped, with the reason as its last
-# line. Three run at a time, as most of them mostly wait; one that takes longer
+# line. Four run at a time, as most of them mostly wait; one that takes longer
 # than LIMIT seconds has failed (default 1200, for a slow and busy machine; 3600
 # when LONG is set). What a script leaves running is killed.
 set -eu
@@ -72,7 +72,8 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 # The longest first, so that none of them is left over at the end.
-long="filters-crawl crash-points serve-crawl migrate hostile-store steer politeness external serve-stress"
+long="crash-points dedupe migrate serve-crawl filters-crawl hostile-store steer damaged-store filter-redis
+ external back-off politeness diff filter exact serve-stress columns docs stuck signals"
 list() {
     for n in $long $(cd "$here" && ls *.sh); do
         n=${n%.sh}
@@ -87,7 +88,7 @@ for n in "$@"; do
     [ -e "$here/$n.sh" ] || echo "cli: no script tests/cli/$n.sh"
 done
 
-xargs -r -d "\n" -P 3 -n 1 sh "$0" --one "$results" <"$results/list"
+xargs -r -d "\n" -P 4 -n 1 sh "$0" --one "$results" <"$results/list"
 
 count() { if [ -e "$results/$1" ]; then wc -l <"$results/$1"; else echo 0; fi; }
 if [ -e "$results/FAIL" ]; then
