@@ -175,6 +175,11 @@ static int already_finished(struct engine *e, const char *dir)
             "pages; nothing is left to fetch; `urlweir seed %s URL...` adds "
             "to it\n",
             dir, (unsigned long long)s.urls, (unsigned long long)s.pages, dir);
+    if (s.failed > 0)
+        fprintf(stderr,
+                "urlweir resume: %llu failed: `urlweir export %s --what "
+                "errors` has why, `urlweir retry %s` queues them again\n",
+                (unsigned long long)s.failed, dir, dir);
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }
 

@@ -25,6 +25,9 @@ exits 0 "$URLWEIR" seed d "${seed}bad.html"
 says out skipped
 says err 'those that failed are tried again by `urlweir retry d`'
 
+exits 0 "$URLWEIR" resume d --progress none
+says err '4 failed: `urlweir export d --what errors` has why, `urlweir retry d` queues them again'
+
 # ---- which ------------------------------------------------------------------------
 
 exits 1 "$URLWEIR" retry d --reason nonsense
