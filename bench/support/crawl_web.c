@@ -3,7 +3,8 @@
  * crawl_web.c - the test web as a child of a benchmark.
  *
  * The child's standard input is a pipe nobody writes to: the kernel closes it
- * with this process, and --stdin-guard ends the server then.
+ * with this process, and --stdin-guard ends the server then; its own limit of
+ * time would end a large benchmark in the middle.
  */
 #include "bench/support/crawl_web.h"
 
@@ -116,10 +117,12 @@ static enum status read_port(int fd, uint16_t *port)
 static enum status start(struct site **out, char *verb, const char *const *web,
                          const char *const *server)
 {
-    static char guard[] = "--stdin-guard";
+    static char guard[] = "--stdin-guard", most[] = "--max-time",
+                seconds[] = "86400";
     struct site *s = xcalloc(1, sizeof *s);
-    char *argv[2 * SITE_OPTIONS_MOST + 4] = {s->program, verb, guard};
-    size_t n = 3;
+    char *argv[2 * SITE_OPTIONS_MOST + 6] = {s->program, verb, guard, most,
+                                             seconds};
+    size_t n = 5;
     enum status st;
     int from = -1;
 
@@ -129,7 +132,7 @@ static enum status start(struct site **out, char *verb, const char *const *web,
            s->web_count < SITE_OPTIONS_MOST;
          s->web_count++)
         argv[n++] = s->web[s->web_count] = xstrdup(web[s->web_count]);
-    for (; server != NULL && *server != NULL && n < 2 * SITE_OPTIONS_MOST + 3;
+    for (; server != NULL && *server != NULL && n < 2 * SITE_OPTIONS_MOST + 5;
          server++)
         argv[n++] = (char *)(uintptr_t)*server;
     st = spawn(argv, &s->pid, &from, &s->guard);
