@@ -208,10 +208,10 @@ static bool next_link(struct parse_box *b, struct bytes *rest, uint32_t kinds,
     buf_add(&b->url.text, rest->at + sizeof l, l.text_len);
     if (buf_failed(&b->url.text) != STATUS_OK || !check_url(b, &l))
         return false;
-    *found = (struct found_link){.kind = (enum link_kind)l.kind,
-                                 .nofollow = l.nofollow != 0,
-                                 .url = b->parse_url_again ? &b->checked
-                                                           : &b->url};
+    *found =
+        (struct found_link){.kind = (enum link_kind)l.kind,
+                            .nofollow = l.nofollow != 0,
+                            .url = b->parse_url_again ? &b->checked : &b->url};
     *rest = bytes_of(rest->at + whole, rest->len - whole);
     return true;
 }
