@@ -44,6 +44,7 @@
 #include "base/mem.h"
 #include "bench/support/bare_loop.h"
 #include "bench/support/crawl_web.h"
+#include "bench/support/spread.h"
 #include "bench/support/whole_crawl.h"
 
 #define SEEDS_MOST CRAWL_SEEDS_MOST
@@ -123,16 +124,9 @@ static bool one_round(struct comparison *c, unsigned round)
     return ok;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Of the rounds' quotients, or of a way's cost itself if `under` is WAYS. */
-static double median(const struct comparison *c, enum way over, enum way under,
-                     double *least, double *most)
+static struct spread ratio(const struct comparison *c, enum way over,
+                           enum way under)
 {
     double v[ROUNDS_MOST] = {0};
 
@@ -140,30 +134,26 @@ static double median(const struct comparison *c, enum way over, enum way under,
         v[i] =
             c->cost[over][i].cpu_us /
             (under < WAYS ? c->cost[under][i].cpu_us : (double)c->loop.count);
-    qsort(v, c->rounds, sizeof *v, by_value);
-    *least = v[0];
-    *most = v[c->rounds - 1];
-    return v[c->rounds / 2];
+    return spread_of(v, c->rounds);
 }
 
 static void print_ratio(const struct comparison *c, enum way under,
                         const char *aim)
 {
-    double least, most, mid = median(c, CRAWL, under, &least, &most);
+    const struct spread r = ratio(c, CRAWL, under);
 
     printf("crawl / %s: %.2f of the CPU a page (%.2f to %.2f; to reach: %s)\n",
-           way_name[under], mid, least, most, aim);
+           way_name[under], r.mid, r.least, r.most, aim);
 }
 
 static void print_comparison(const struct comparison *c)
 {
-    double least, most, crawl, warc;
-
     printf("%-12s  pages   pages/s   us/page   least    most   RSS MiB   "
            "(medians of %u)\n",
            c->title, c->rounds);
     for (enum way w = FETCH; w < (c->has_wget2 ? WAYS : WGET2); w++) {
-        double mid = median(c, w, WAYS, &least, &most), seconds = 0;
+        const struct spread us = ratio(c, w, WAYS);
+        double seconds = 0;
         const struct crawl_cost *best = &c->cost[w][0];
         bool failed = false;
 
@@ -175,16 +165,14 @@ static void print_comparison(const struct comparison *c)
             best = x->rss_kb > best->rss_kb ? x : best;
         }
         printf("%-8s %10zu %9.0f %9.1f %7.1f %7.1f %9.1f%s\n", way_name[w],
-               c->loop.count, (double)c->loop.count / seconds, mid, least, most,
-               (double)best->rss_kb / 1024, failed ? "   FAILED" : "");
+               c->loop.count, (double)c->loop.count / seconds, us.mid, us.least,
+               us.most, (double)best->rss_kb / 1024, failed ? "   FAILED" : "");
     }
     print_ratio(c, PARSE, c->aim);
     if (c->has_wget2)
         print_ratio(c, WGET2, "1.00");
-    crawl = median(c, CRAWL, WAYS, &least, &most);
-    warc = median(c, WARC, WAYS, &least, &most);
     printf("warc - crawl: %.0f us more a page (to reach: 100 at 9.7 KB)\n\n",
-           warc - crawl);
+           ratio(c, WARC, WAYS).mid - ratio(c, CRAWL, WAYS).mid);
     fflush(stdout);
 }
 

@@ -29,6 +29,7 @@
 #include "bench/support/crawl_pages.h"
 #include "bench/support/crawl_web.h"
 #include "bench/support/parse_box.h"
+#include "bench/support/spread.h"
 
 #define ROUNDS        15
 #define PAGES_A_ROUND 300
@@ -281,13 +282,6 @@ static bool measure(struct team *teams, int64_t work_ns)
 
 /* ---- the tables ---------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The median of `a`, or of its difference from `base` in each round. */
 static double median(const double a[ROUNDS], const double *base)
 {
@@ -295,8 +289,7 @@ static double median(const double a[ROUNDS], const double *base)
 
     for (int i = 0; i < ROUNDS; i++)
         sorted[i] = a[i] - (base != NULL ? base[i] : 0);
-    qsort(sorted, ROUNDS, sizeof *sorted, compare_doubles);
-    return sorted[ROUNDS / 2];
+    return spread_of(sorted, ROUNDS).mid;
 }
 
 static void print_table(const char *title, const struct crawl_pages *pages,

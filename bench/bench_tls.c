@@ -31,6 +31,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/support/bare_loop.h"
+#include "bench/support/spread.h"
 #include "bench/support/tls_site.h"
 #include "bench/support/whole_crawl.h"
 
@@ -133,24 +134,6 @@ static struct row measure_crawl(const struct bench *b, char **urls)
 }
 
 /* ---- the table ---- */
-
-struct spread {
-    double mid, least, most;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Of one value of each round; puts them in order. */
-static struct spread spread_of(double *v, size_t n)
-{
-    qsort(v, n, sizeof *v, by_value);
-    return (struct spread){v[n / 2], v[0], v[n - 1]};
-}
 
 static double us_a_page(const struct row *r)
 {
