@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -32,12 +31,10 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "storage/db/packed.h"
+#include "storage/db/run_growth.h"
 #include "storage/db/run_space.h"
 
-#define CHUNK      64 /* pages in one read or write */
-
-#define LENGTHENED 1024 /* pages from which on a file grows by more at once */
-#define STEP_MOST  (4 * CHUNK) /* by so many at most */
+#define CHUNK 64 /* pages in one read or write */
 
 struct run_file {
     char *path; /* NULL: unnamed */
@@ -250,46 +247,6 @@ static enum status write_at(struct run_file *f, const unsigned char *from,
     return STATUS_OK;
 }
 
-/* One write of zeroes from `at` to `end`, at most STEP_MOST pages. */
-static bool write_zeroes(struct run_file *f, off_t at, off_t end)
-{
-    static unsigned char zeroes[CHUNK * RUN_PAGE];
-    struct iovec parts[STEP_MOST / CHUNK];
-    int n = 0;
-
-    for (off_t from = at; from < end; n++) {
-        off_t some =
-            end - from < CHUNK * RUN_PAGE ? end - from : CHUNK * RUN_PAGE;
-
-        parts[n] = (struct iovec){zeroes, (size_t)some};
-        from += some;
-    }
-    return pwritev(f->fd, parts, n, at) == end - at;
-}
-
-/* Lengthens the file, when it has to grow, by zeroes up to the next multiple of
- * a step of about a sixteenth of it. Steps are written at once, and a kernel
- * that can (ext4 since Linux 6.16, XFS since 5.18) then has their pages in its
- * cache as large folios, in which it finds a block sooner; the pages of runs,
- * which lie here and there, it would have one by one. If it fails, the write
- * that needs the room meets the error too. */
-static void lengthen(struct run_file *f)
-{
-    off_t pages = run_space_pages(f->space), step = CHUNK;
-    struct stat s;
-
-    if (pages <= f->there || pages < LENGTHENED || fstat(f->fd, &s) != 0)
-        return;
-    while (step < STEP_MOST && step * 2 <= pages / 16)
-        step *= 2;
-    f->there = (pages + step - 1) / step * step;
-    for (off_t at = s.st_size, end; at < f->there * RUN_PAGE; at = end) {
-        end = (at / (step * RUN_PAGE) + 1) * step * RUN_PAGE;
-        if (!write_zeroes(f, at, end))
-            return;
-    }
-}
-
 static enum status write_pages(struct run_file *f, const struct run_pages *r,
                                const unsigned char *octets, size_t len,
                                size_t each)
@@ -339,7 +296,8 @@ enum status run_file_write(struct run_file *f, struct run_pages *out,
     if (st == STATUS_OK)
         st = run_space_take(f->space, r.at, r.count);
     if (st == STATUS_OK) {
-        lengthen(f);
+        if (run_space_pages(f->space) > f->there)
+            f->there = run_growth(f->fd, run_space_pages(f->space));
         st = write_pages(f, &r, octets, len, each);
     }
     if (st == STATUS_OK)
