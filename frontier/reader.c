@@ -38,7 +38,8 @@ static void replay(void *ctx, const struct url_row *row)
 {
     struct reader *r = ctx;
 
-    row_to_exact_set(r->exact, row, reader_digest(r, row));
+    row_to_exact_set(r->exact, reader_digest(r, row), row->id,
+                     row_replaces(row));
 }
 
 static enum status open_parts(struct reader *r, uint64_t memory)

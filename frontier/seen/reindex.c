@@ -23,7 +23,8 @@ static void put_row(void *ctx, const struct url_row *row)
 {
     struct reindex *r = ctx;
 
-    row_to_exact_set(r->exact, row, row_digest(&r->key, r->store, row));
+    row_to_exact_set(r->exact, row_digest(&r->key, r->store, row), row->id,
+                     row_replaces(row));
 }
 
 static enum status open_parts(struct reindex *r, const char *dir,

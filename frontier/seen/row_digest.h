@@ -38,14 +38,15 @@ static inline bool row_replaces(const struct url_row *row)
            (row->flags & URL_ROW_AGAIN) != 0;
 }
 
-/* Replays a row whose digest, `d`, may have been in memory only. */
-static inline void row_to_exact_set(struct exact_set *set,
-                                    const struct url_row *row, struct digest d)
+/* Replays row `id`, whose digest may have been in memory only; `replaces`: see
+ * row_replaces. */
+static inline void row_to_exact_set(struct exact_set *set, struct digest d,
+                                    uint64_t id, bool replaces)
 {
-    if (row_replaces(row))
-        exact_set_replace(set, d, row->id);
+    if (replaces)
+        exact_set_replace(set, d, id);
     else
-        exact_set_add(set, d, row->id);
+        exact_set_add(set, d, id);
 }
 
 #endif

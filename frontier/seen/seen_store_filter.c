@@ -164,23 +164,15 @@ static bool filter_lacks(const struct replay *r, const struct replayed *row)
            (r->damaged && !filter_check_one(r->feed.s->filter, row->digest.hi));
 }
 
-static void add_to_exact_set(struct replay *r, const struct replayed *row)
-{
-    if (row->id <= r->exact_upto)
-        return;
-    if (row->replaces)
-        exact_set_replace(r->feed.s->exact, row->digest, row->id);
-    else
-        exact_set_add(r->feed.s->exact, row->digest, row->id);
-}
-
 /* The exact set comes first: a filter segment is rebuilt from its keys. */
 static void flush_rows(struct replay *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         if (i + AHEAD < r->n)
             exact_set_prefetch(r->feed.s->exact, r->rows[i + AHEAD].digest);
-        add_to_exact_set(r, &r->rows[i]);
+        if (r->rows[i].id > r->exact_upto)
+            row_to_exact_set(r->feed.s->exact, r->rows[i].digest, r->rows[i].id,
+                             r->rows[i].replaces);
     }
     for (size_t i = 0; i < r->n; i++) {
         if (filter_lacks(r, &r->rows[i]))
