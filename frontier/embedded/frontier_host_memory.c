@@ -54,19 +54,18 @@ static bool may_rest(const struct frontier *f)
 
 void frontier_queue_grew(struct frontier *f, uint32_t queue)
 {
-    struct host_queue *h = host_table_get(&f->hosts, queue);
-
     if (host_table_rests(&f->hosts, queue))
         return;
-    if (h == NULL && may_rest(f)) {
+    if (host_table_get(&f->hosts, queue) == NULL && may_rest(f)) {
         host_table_rest_unasked(&f->hosts, queue, f->due.entered);
         f->hosts_active++;
         return;
     }
-    frontier_reschedule(f, h != NULL ? h : frontier_host(f, queue));
+    frontier_reschedule(f, frontier_host(f, queue));
 }
 
-/* Or at the same time: it was in the same part of the line, and is awake. */
+/* Also if both turns are the same: then the one on top was woken from the same
+ * part of the line, and has not been asked yet. */
 static bool goes_before(const struct heap_item *top, struct host_turn turn)
 {
     return top->key != turn.due ? top->key < turn.due
@@ -90,11 +89,11 @@ void frontier_wake(struct frontier *f)
     }
 }
 
+/* A host in the middle of a run of URLs has a negative key
+ * (frontier_schedule.c); its connection is open. */
 static bool may_rest_now(const struct host_queue *h, int64_t now)
 {
-    return h->place.key >= 0 && /* else in a run of its own (frontier_lease.c)
-                                 */
-           host_queue_may_rest(h, now);
+    return h->place.key >= 0 && host_queue_may_rest(h, now);
 }
 
 /* Those that have been due for longest; those among them that may not rest keep

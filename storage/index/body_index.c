@@ -108,9 +108,9 @@ enum status body_index_add(struct body_index *x, struct digest d, uint64_t seq)
     return STATUS_OK;
 }
 
-/* Of a crawl from before the index the first replay finds the same body twice,
- * but then there are no runs: what is in them was added by a writer that had
- * looked. */
+/* In a crawl older than the index, the first replay may meet the same body
+ * twice, but there are no runs yet. Whatever is in a run was looked up before
+ * it was added. */
 enum status body_index_replay(struct body_index *x, struct digest d,
                               uint64_t seq, bool removed)
 {
