@@ -178,7 +178,7 @@ static int already_finished(struct engine *e, const char *dir)
     if (s.failed > 0)
         fprintf(stderr,
                 "urlweir resume: %llu failed: `urlweir export %s --what "
-                "errors` has why, `urlweir retry %s` queues them again\n",
+                "errors` shows why, `urlweir retry %s` queues them again\n",
                 (unsigned long long)s.failed, dir, dir);
     return s.seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
 }

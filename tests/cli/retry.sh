@@ -26,7 +26,7 @@ says out skipped
 says err 'those that failed are tried again by `urlweir retry d`'
 
 exits 0 "$URLWEIR" resume d --progress none
-says err '4 failed: `urlweir export d --what errors` has why, `urlweir retry d` queues them again'
+says err '4 failed: `urlweir export d --what errors` shows why, `urlweir retry d` queues them again'
 
 # ---- which ------------------------------------------------------------------------
 
