@@ -1,5 +1,5 @@
 /*
- * url_kind.h - the one kind of URL that the store itself must tell apart.
+ * url_kind.h - the URLs that the store itself must tell apart.
  *
  * The other numbers of url.kind say in what kind of link a URL was found; the
  * crawler defines them (crawler/html/link_kinds.h).
@@ -13,5 +13,9 @@
 #define URL_KIND_SERVED 28
 /* Kinds are told apart in sets of 32 bits. */
 #define URL_KIND_MOST 31
+
+/* Of url.flags: an earlier row has the same URL, which was done then and has
+ * come back. Its digest belongs to the latest of these rows. */
+#define URL_ROW_AGAIN 128
 
 #endif

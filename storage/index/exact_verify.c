@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/logger.h"
 #include "base/mem.h"
@@ -117,13 +118,122 @@ static enum status mark_replaced(struct check *c)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+/* ---- URLs that have come back ---- */
+
+/* A row with URL_ROW_AGAIN. */
+struct successor {
+    uint64_t url; /* hash of its text */
+    uint64_t id;
+};
+
+struct successors {
+    struct successor *at;
+    size_t count, room;
+};
+
+/* Of the columns origin and path. */
+static uint64_t hash_url(sqlite3_stmt *row, int origin)
+{
+    const void *path = sqlite3_column_blob(row, origin + 1);
+
+    return XXH3_64bits_withSeed(path != NULL ? path : "",
+                                (size_t)sqlite3_column_bytes(row, origin + 1),
+                                (uint64_t)sqlite3_column_int64(row, origin));
+}
+
+static int compare_successors(const void *x, const void *y)
+{
+    const struct successor *a = x, *b = y;
+
+    return a->url != b->url ? (a->url > b->url) - (a->url < b->url)
+                            : (a->id > b->id) - (a->id < b->id);
+}
+
+static enum status add_successor(struct successors *l, struct successor s)
+{
+    if (l->count == l->room) {
+        size_t room = l->room > 0 ? 2 * l->room : 1024;
+        struct successor *at = try_calloc(room, sizeof *at);
+
+        if (at == NULL)
+            return STATUS_NOMEM;
+        if (l->count > 0)
+            memcpy(at, l->at, l->count * sizeof *at);
+        free(l->at);
+        l->at = at;
+        l->room = room;
+    }
+    l->at[l->count++] = s;
+    return STATUS_OK;
+}
+
+static enum status read_successors(const struct check *c, struct successors *l)
+{
+    sqlite3_stmt *row = NULL;
+    enum status st = db_prepare(c->s->d, &row,
+                                "SELECT id, origin, path FROM url"
+                                " WHERE flags & ?");
+
+    if (st == STATUS_OK)
+        sqlite3_bind_int(row, 1, URL_ROW_AGAIN);
+    while (st == STATUS_OK && (st = db_step(c->s->d, row)) == STATUS_OK)
+        st = add_successor(
+            l, (struct successor){hash_url(row, 1),
+                                  (uint64_t)sqlite3_column_int64(row, 0)});
+    sqlite3_finalize(row);
+    if (l->count > 0)
+        qsort(l->at, l->count, sizeof *l->at, compare_successors);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+/* Is there a later row of the URL? */
+static bool has_successor(const struct successors *l, uint64_t url, uint64_t id)
+{
+    size_t low = 0, high = l->count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (l->at[mid].url < url ||
+            (l->at[mid].url == url && l->at[mid].id <= id))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < l->count && l->at[low].url == url;
+}
+
+/* The digest of a URL that was done and has come back belongs to its later row.
+ * Marks the ids of earlier rows that have no entry for that reason. */
+static enum status mark_came_back(struct check *c, uint64_t upto)
+{
+    struct successors all = {0};
+    sqlite3_stmt *row = NULL;
+    enum status st = read_successors(c, &all);
+
+    if (st == STATUS_OK && all.count > 0)
+        st = db_prepare(c->s->d, &row,
+                        "SELECT origin, path FROM url WHERE id = ?");
+    for (uint64_t id = 1; st == STATUS_OK && all.count > 0 && id <= upto;
+         id++) {
+        if ((c->seen[id >> 3] >> (id & 7) & 1) != 0)
+            continue;
+        sqlite3_bind_int64(row, 1, (int64_t)id);
+        st = db_step(c->s->d, row);
+        if (st == STATUS_OK && has_successor(&all, hash_url(row, 0), id))
+            (void)mark(c, id);
+        sqlite3_reset(row);
+    }
+    sqlite3_finalize(row);
+    free(all.at);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st; /* check_complete says it */
+}
+
 /* Ids up to the least `upto` are in the runs of one part or another. Bodies
  * are different, since not every fetch has a new one: page_store_verify_bodies
  * checks them. */
-static enum status check_complete(const struct check *c)
+static enum status check_complete(const struct check *c, uint64_t upto)
 {
-    const uint64_t upto = c->s->of_urls ? exact_set_upto(c->s) : 0;
-
     for (uint64_t id = 1; id <= upto; id++) {
         if ((c->seen[id >> 3] >> (id & 7) & 1) == 0) {
             log_error("exact set is damaged",
@@ -138,6 +248,7 @@ static enum status check_complete(const struct check *c)
 static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
 {
     struct check c = {.s = s, .last_id = last_id};
+    const uint64_t upto = s->of_urls ? exact_set_upto(s) : 0;
     int64_t rows = 0;
     char sql[64];
     enum status st;
@@ -162,8 +273,10 @@ static enum status verify(struct exact_set *s, uint64_t last_id, bool urls)
         st = bad(PARTS, OLD, 0, "pages that belong to no part");
     if (st == STATUS_OK && urls)
         st = mark_replaced(&c);
+    if (st == STATUS_OK && urls)
+        st = mark_came_back(&c, upto);
     if (st == STATUS_OK)
-        st = check_complete(&c);
+        st = check_complete(&c, upto);
     free(c.seen);
     return st;
 }
