@@ -14,6 +14,8 @@
 #include "cli/command_line.h"
 #include "cli/open_crawl.h"
 #include "config/config.h"
+#include "frontier/url/percent.h"
+#include "frontier/url/url.h"
 
 const struct usage crawl_usage = {
     .name = "crawl",
@@ -87,23 +89,32 @@ bool settings_accept(struct crawl_settings *s, const struct usage *u, int *code)
     return ok;
 }
 
-/* Operands are seeds; they replace those of the file. */
+/* Operands are seeds; they replace those of the file. Settings are text, and so
+ * a seed that is not UTF-8 has its octets escaped here already. */
 static bool take_seeds(struct crawl_settings *s, const struct command_line *c,
                        int *code)
 {
     size_t seeds = settings_index("seeds");
-    struct buf error;
+    struct buf error, escaped;
     bool ok = true;
 
     buf_init(&error, 1000);
+    buf_init(&escaped, 3 * URL_LENGTH_CEILING);
     for (size_t i = 0; ok && i < c->operands.count; i++) {
-        ok = option_set(&crawl_options, seeds, s,
-                        bytes_of_str(c->operands.item[i]), OPTION_FROM_LINE,
+        struct bytes seed = bytes_of_str(c->operands.item[i]);
+
+        if (!bytes_is_utf8(seed)) {
+            buf_clear(&escaped);
+            percent_encode(&escaped, seed, OCTET_HIGH);
+            seed = buf_bytes(&escaped);
+        }
+        ok = option_set(&crawl_options, seeds, s, seed, OPTION_FROM_LINE,
                         &error) == STATUS_OK;
         if (!ok)
             *code = usage_error(&crawl_usage, "seed %zu: %s", i + 1,
                                 buf_str(&error));
     }
+    buf_fini(&escaped);
     buf_fini(&error);
     return ok;
 }

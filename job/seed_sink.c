@@ -226,12 +226,11 @@ enum status seed_sink_more(struct engine *e, struct crawl_setup *c,
         enum url_reason why = URL_OK;
 
         k->asks = &seeds[i];
-        seeds[i].why = bytes_is_utf8(seeds[i].text) ? NULL : "it is not UTF-8";
-        if (seeds[i].why == NULL)
-            why = url_parse(&u, seeds[i].text, NULL, NULL);
+        seeds[i].why = NULL;
+        why = url_parse(&u, seeds[i].text, NULL, NULL);
         if (why != URL_OK)
             seeds[i].why = seeds_explain(why);
-        else if (seeds[i].why == NULL && u.userinfo_at != u.host_at)
+        else if (u.userinfo_at != u.host_at)
             seeds[i].why = seeds_no_login;
         if (seeds[i].why == NULL)
             st = put_seed(k, &u);

@@ -11,7 +11,8 @@
  * TEXT is a struct urlweir_bytes: a pointer and a length, without a zero byte
  * at the end unless it says so. Text that goes in is only read during the call.
  * Text that comes out belongs to the library; each function says how long it
- * lives. URLs, titles and words are UTF-8.
+ * lives. URLs, titles and words are UTF-8; octets of a URL that are not are
+ * percent-encoded as they are, so that different octets stay different URLs.
  *
  * HANDLES are opaque. NAME_new and NAME_open make one, NAME_free and NAME_close
  * end it; these accept NULL, no other function does. Text and pointers in

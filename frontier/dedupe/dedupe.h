@@ -59,7 +59,7 @@ struct dedupe_options {
 struct dedupe_refusal {
     long holder;    /* STATUS_BUSY: the process that uses `dir` */
     char kept[48];  /* STATUS_ARG: identity of the set in `dir`, */
-    char asked[48]; /* and the one asked for: "canonical/1", "octets" */
+    char asked[48]; /* and the one asked for: "canonical/2", "octets" */
 };
 
 /* STATUS_BUSY: another process uses `dir`. STATUS_ARG: it holds a set of the

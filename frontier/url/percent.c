@@ -9,7 +9,6 @@
 #include "frontier/url/percent.h"
 
 #include "base/ascii.h"
-#include "frontier/url/utf8.h"
 
 enum {
     P = OCTET_PATH,
@@ -71,8 +70,7 @@ static void add_escape(struct buf *out, char c)
     buf_add(out, escape, sizeof escape);
 }
 
-void percent_encode_octets(struct buf *out, struct bytes in,
-                           enum octet_class set)
+void percent_encode(struct buf *out, struct bytes in, enum octet_class set)
 {
     size_t i = 0;
 
@@ -84,47 +82,6 @@ void percent_encode_octets(struct buf *out, struct bytes in,
         buf_add(out, in.at + run, i - run);
         for (; i < in.len && octet_class(in.at[i]) & set; i++)
             add_escape(out, in.at[i]);
-    }
-}
-
-/* The number of consecutive octets from `at` on that are not ASCII. */
-static size_t high_run(struct bytes in, size_t at)
-{
-    size_t i = at;
-
-    while (i < in.len && octet_class(in.at[i]) & OCTET_HIGH)
-        i++;
-    return i - at;
-}
-
-static void encode_high(struct buf *out, struct bytes in)
-{
-    const char *at = in.at, *end = in.at + in.len;
-
-    while (at < end) {
-        const char *from = at;
-
-        if (utf8_next(&at, end) == 0xfffd)
-            buf_add_str(out, "%EF%BF%BD");
-        else
-            for (; from < at; from++)
-                add_escape(out, *from);
-    }
-}
-
-void percent_encode(struct buf *out, struct bytes in, enum octet_class set)
-{
-    size_t i = 0;
-
-    while (i < in.len) {
-        size_t run = i;
-
-        while (i < in.len && !(octet_class(in.at[i]) & OCTET_HIGH))
-            i++;
-        percent_encode_octets(out, bytes_of(in.at + run, i - run), set);
-        run = i;
-        i += high_run(in, i);
-        encode_high(out, bytes_of(in.at + run, i - run));
     }
 }
 

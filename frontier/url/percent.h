@@ -34,13 +34,10 @@ static inline unsigned octet_class(char c)
 /* The union of the classes of all octets of `in`. */
 unsigned octet_classes_of(struct bytes in);
 
-/* Append `in`, with every octet of class `set` as %XX; bytes that are not UTF-8
- * become U+FFFD. The caller picks one of the three percent-encode sets. */
+/* Append `in`, with every octet of class `set` as %XX. The caller picks one of
+ * the three percent-encode sets. `in` may be in any encoding: octets that are
+ * not UTF-8 stay what they are. */
 void percent_encode(struct buf *out, struct bytes in, enum octet_class set);
-
-/* As percent_encode, but octet by octet: `in` may be text in any encoding. */
-void percent_encode_octets(struct buf *out, struct bytes in,
-                           enum octet_class set);
 
 /* Append `in` with each %XX replaced by its octet; other % stay. */
 void percent_decode(struct buf *out, struct bytes in);

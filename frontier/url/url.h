@@ -62,9 +62,12 @@ struct url_encoder {
     void *ctx;
 };
 
-/* The `--whatwg` form: parse `in` (UTF-8; bad sequences count as U+FFFD)
- * against `base` (NULL: none). On any reason but URL_OK *out is unspecified,
- * but may be used again. `out` is not `base`. */
+/* The `--whatwg` form: parse `in` against `base` (NULL: none). The Standard
+ * parses text; we are given octets, and those that are not UTF-8 are
+ * percent-encoded as they are (C8), so that what a server wrote is what it is
+ * asked for. Text of a page is decoded before, with U+FFFD for bad sequences.
+ * On any reason but URL_OK *out is unspecified, but may be used again. `out` is
+ * not `base`. */
 enum url_reason url_parse(struct url *out, struct bytes in,
                           const struct url *base,
                           const struct url_encoder *query_encoder);
@@ -83,7 +86,7 @@ enum url_reason url_canonical(struct url *out, struct bytes in,
 
 /* Incremented when the canonical form of any URL changes: files that store
  * digests of canonical forms store this number too. */
-#define URL_CANONICAL_FORM 1
+#define URL_CANONICAL_FORM 2
 
 /* The parts, valid until the URL changes. */
 struct bytes url_text(const struct url *u);

@@ -36,7 +36,7 @@ static void add_query_encoded(struct url *u, struct bytes query,
     encoder->encode(encoder->ctx, buf_bytes(&clean), &octets);
     if (buf_failed(&clean) != STATUS_OK || buf_failed(&octets) != STATUS_OK)
         u->text.failed = true;
-    percent_encode_octets(&u->text, buf_bytes(&octets), OCTET_QUERY);
+    percent_encode(&u->text, buf_bytes(&octets), OCTET_QUERY);
     buf_fini(&octets);
     buf_fini(&clean);
 }

@@ -189,10 +189,6 @@ enum status import_sink_put(struct import_sink *k, const char *file,
     enum url_reason wrong;
 
     *why = NULL;
-    if (!bytes_is_utf8(r->url)) {
-        *why = "it is not UTF-8";
-        return STATUS_OK;
-    }
     wrong = candidate_read(&k->rules, &k->url, r->url, NULL);
     if (wrong == URL_SCHEME) {
         k->counts.other++;

@@ -157,8 +157,6 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
     struct url u;
     enum status st;
 
-    if (!bytes_is_utf8(text))
-        return bad_seed(s, text, place, "it is not UTF-8", URL_OK);
     url_init(&u);
     why = url_parse(&u, text, NULL, NULL);
     wrong = why != URL_OK ? seeds_explain(why) : take_login(s, &u);

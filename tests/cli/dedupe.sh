@@ -91,6 +91,13 @@ says err "unique                   3"
 dedupe forms >got 2>err
 [ ! -s err ] || fail "--quiet: $(cat err)"
 
+# Octets of another encoding stay apart, and stay what they are.
+printf 'http://h/\350\nhttp://h/\351\nhttp://h/%%e9\n' >latin
+dedupe latin >got
+head -n 2 latin | cmp - got || fail "Latin-1: $(cat got)"
+dedupe --canonical latin >got
+printf 'http://h/%%E8\nhttp://h/%%E9\n' | cmp - got || fail "Latin-1: $(cat got)"
+
 # A line may be 1 MiB long; what is longer is no line to compare, but kept whole.
 python3 - <<'PYTHON'
 with open("long", "wb") as f:

@@ -32,6 +32,15 @@ exits 0 "$URLWEIR" crawl "http://127.0.0.1:$port" "HTTP://127.0.0.1:$port/#x" \
     "http://u@127.0.0.1:$port/." -o once $go
 fetched once 1
 
+# Octets of another encoding are asked for as they are, and stay apart.
+printf 'http://127.0.0.1:%s/caf\350\nhttp://127.0.0.1:%s/caf\351\n' "$port" "$port" >latin
+exits 5 "$URLWEIR" crawl -i latin "$(printf 'http://127.0.0.1:%s/\374' "$port")" \
+    -o latin.d --tries 1 $go
+for path in caf%E8 caf%E9 %FC; do
+    "$URLWEIR" export latin.d --format csv | grep -q "^$seed$path,failed,http" ||
+        fail "not asked for $path: $("$URLWEIR" export latin.d)"
+done
+
 exits 2 "$URLWEIR" crawl example.org -o none $go
 says err "bad seed 'example.org'"
 says err "no valid seed"

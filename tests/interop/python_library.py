@@ -100,6 +100,8 @@ def check_urls(urls):
         same("url " + " ".join(args), got, want)
     same("base", urlweir.canonical("../x", base="http://h/a/b/c"), "http://h/a/x")
     same("surrogate", urlweir.whatwg("http://h/\ud800"), "http://h/%EF%BF%BD")
+    same("octets", urlweir.canonical(b"http://h/\xe9"), "http://h/%E9")
+    same("surrogateescape", urlweir.canonical("http://h/\udce9"), "http://h/%E9")
     assert raises(urlweir.NotAUrl, urlweir.canonical, "http://h/", base="x").reason == "relative"
     assert isinstance(raises(ValueError, urlweir.surt, "mailto:x"), urlweir.Error)
 

@@ -2,7 +2,7 @@
 import re
 from ._urlweir import ffi, lib
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class Error(Exception):
@@ -33,8 +33,11 @@ def octets(text):
 
 
 def url_octets(text):
-    """A lone surrogate is U+FFFD, as the URL Standard has it."""
-    return octets(_SURROGATE.sub("\ufffd", text) if isinstance(text, str) else text)
+    """A lone surrogate is U+FFFD, as the URL Standard has it, unless it stands for an
+    octet that is not UTF-8 (surrogateescape), which stays what it is."""
+    if not isinstance(text, str):
+        return octets(text)
+    return _SURROGATE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
 
 
 def given(raw):

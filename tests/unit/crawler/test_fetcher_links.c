@@ -38,6 +38,34 @@ START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
 }
 END_TEST
 
+/* No page gives the head an encoding. */
+START_TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
+{
+    struct route routes[] = {{"/r", MOVED "Location: /caf\xe9\r\n\r\n"},
+                             {"/",
+                              OK_HTML "Link: </\xe8>; rel=next\r\n"
+                                      "Content-Location: /\xe9\r\n"
+                                      "Refresh: 5; url=/\xfc?\xfc\r\n" EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, 2);
+    r.o.kinds |= LINK_BIT(LINK_HEADER);
+    rig_start(&r);
+    p = rig_ask(&r, "/r");
+    ck_assert_uint_eq(p->done.outlink_count, 1);
+    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/caf%E9"));
+    report_free(p);
+    p = rig_ask(&r, "/");
+    ck_assert_uint_eq(p->done.outlink_count, 3);
+    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/%E8"));
+    assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/%E9"));
+    assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/%FC?%FC"));
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(redirects_that_lead_nowhere_say_why)
 {
     static const struct {
@@ -429,6 +457,7 @@ Suite *suite_fetcher_links(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_redirect_sends_its_target_on_as_a_url_of_its_own);
+    tcase_add_test(t, ours_c8_octets_of_the_head_are_asked_for_as_they_are);
     tcase_add_test(t, redirects_that_lead_nowhere_say_why);
     tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
     tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);

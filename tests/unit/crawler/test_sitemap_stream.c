@@ -367,9 +367,10 @@ START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
 {
     struct route routes[] = {
         {"/robots.txt",
-         OK "Content-Length: 104\r\n\r\n"
+         OK "Content-Length: 106\r\n\r\n"
             "Sitemap: http://cdn.test/a.xml\nSITEMAP : /b.xml#x\n"
-            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\nsitemap:/%63"}};
+            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\n"
+            "sitemap:/%63/\xe9"}};
     struct rig r;
     struct report *p = ask_robots(&r, routes, 1, SCOPE_ANY);
 
@@ -377,7 +378,7 @@ START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
     ck_assert_uint_eq(p->done.outlink_count, 3);
     assert_bytes(p->done.outlinks[0].url, "http://cdn.test/a.xml");
     assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
-    assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/c"));
+    assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/c/%E9"));
     ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_SITEMAP);
     ck_assert_uint_eq(p->done.outlinks[0].depth, 1);
     assert_bytes(p->done.outlinks[0].key, "cdn.test");

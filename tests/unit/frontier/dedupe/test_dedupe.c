@@ -406,7 +406,7 @@ START_TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
     close_clean(d);
     ck_assert_int_eq(refused(dir.dir, DEDUPE_CANONICAL), STATUS_ARG);
     ck_assert_str_eq(why.kept, "octets");
-    ck_assert_str_eq(why.asked, "canonical/1");
+    ck_assert_str_eq(why.asked, "canonical/2");
     d = open_small(dir.dir);
     ck_assert_uint_eq(ask(d, 0, 100), 0);
     close_clean(d);
