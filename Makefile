@@ -71,7 +71,7 @@ GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o \
 LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 # Suites whose tests have threads: TSan sees nothing in the others, so its build
 # leaves them out.
-THREAD_SUITES := cond latch queue resolver body_pool crawl_task checkpoint fetcher fetcher_responses \
+THREAD_SUITES := cond latch queue resolver body_pool cookie_jar crawl_task checkpoint fetcher fetcher_responses \
     fetcher_dns fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
     scope url_any db grpc_server grpc_peers grpc_idle frontier_calls frontier_calls_read frontier_calls_better \
     frontier_service frontier_hands shared crawl_job crawl_job_callers crawl_job_files crawl_job_settings \

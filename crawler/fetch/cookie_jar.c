@@ -1,75 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cookie_jar.c - the cookies of a crawl, shared by its fetchers.
+ * cookie_jar.c - the cookies of a crawl, for all of its fetchers.
  *
- * The store is a CURLSH's, under our mutex: handles come and go, some are used
- * once (curl_faults.h), but the store stays. libcurl limits the size of a
- * cookie and the number that a response may set, but not the store: we trim it
- * when it is saved, and at the latest when NOTED_MOST octets of Set-Cookie have
- * come. A cookie is removed by setting it again with a date in the past.
+ * libcurl can share a store of cookies between handles, but not between
+ * threads (CURLSHOPT_SHARE: "It is not supported"): the share's own count of
+ * users needs a lock too, and libcurl 8.12 to 8.15 read cookies after they have
+ * let go of every lock there is. So no handle ever refers to the jar. Before a
+ * request its handle gets copies of the cookies that may belong in it, and
+ * libcurl chooses among them; after a response has set some, what has changed
+ * in the handle is changed in the jar. A cookie that another fetcher has
+ * changed meanwhile is left alone.
+ *
+ * libcurl limits the size of a cookie and the number that a response may set.
+ * The number in the jar is our limit.
  */
 #include "crawler/fetch/cookie_jar.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "frontier/url/host.h"
 
-#define NOTED_MOST ((size_t)4 << 20)
-#define FIELDS     7
-#define HTTP_ONLY  "#HttpOnly_"
-#define GONE       "1" /* expiry of a removed cookie, in the past */
+#define FIELDS    7
+#define HTTP_ONLY "#HttpOnly_"
+/* Of a request; libcurl sends 8 KiB of them at most. */
+#define LENT_MOST ((size_t)64 << 10)
 
-struct cookie_jar {
-    pthread_mutex_t store; /* what curl locks */
-    CURLSH *share;
-    pthread_mutex_t own; /* of the handle */
-    CURL *easy;          /* reads and writes the store */
-    pthread_rwlock_t lock;
-    struct map *sites; /* domains whose hosts use the jar */
-    _Atomic bool changed;
-    _Atomic size_t noted; /* octets since the last trimming */
+enum { DOMAIN, TAIL, PATH, SECURE, EXPIRES, NAME, VALUE };
+
+struct cookie {
+    char *line;          /* as libcurl lists it */
+    struct bytes domain; /* in `line` */
 };
 
-static char in_map; /* the value of the set of sites */
+struct cookie_jar {
+    _Atomic bool changed;
+    pthread_mutex_t mtx;
+    /* shared, under mtx */
+    struct map *sites;    /* domains whose hosts use the jar */
+    struct cookie *first; /* from the oldest to the newest */
+    size_t count;
+};
 
-/* ---- callbacks of curl
- * ----------------------------------------------------- */
-
-static void lock_store(CURL *easy, curl_lock_data data, curl_lock_access access,
-                       void *ctx)
-{
-    struct cookie_jar *j = ctx;
-
-    (void)easy;
-    (void)access;
-    if (data == CURL_LOCK_DATA_COOKIE)
-        pthread_mutex_lock(&j->store);
-}
-
-static void unlock_store(CURL *easy, curl_lock_data data, void *ctx)
-{
-    struct cookie_jar *j = ctx;
-
-    (void)easy;
-    if (data == CURL_LOCK_DATA_COOKIE)
-        pthread_mutex_unlock(&j->store);
-}
+static char in_map; /* the value of sets */
 
 /* ---- sites --------------------------------------------------------------- */
 
 static void add_domain(struct cookie_jar *j, struct bytes domain)
 {
-    pthread_rwlock_wrlock(&j->lock);
+    pthread_mutex_lock(&j->mtx);
     if (domain.len > 0)
         (void)map_put(j->sites, domain, &in_map);
-    pthread_rwlock_unlock(&j->lock);
+    pthread_mutex_unlock(&j->mtx);
 }
 
 void cookie_jar_add_site(struct cookie_jar *j, struct bytes host)
@@ -79,12 +67,11 @@ void cookie_jar_add_site(struct cookie_jar *j, struct bytes host)
 }
 
 /* Does the host, or a domain above it, use the jar? */
-static bool takes_part(struct cookie_jar *j, struct bytes host)
+static bool takes_part(const struct cookie_jar *j, struct bytes host)
 {
     bool address = host.len > 0 && host_is_address(host);
     bool found = false;
 
-    pthread_rwlock_rdlock(&j->lock);
     while (!found && host.len > 0) {
         const char *dot = address ? NULL : memchr(host.at, '.', host.len);
 
@@ -92,27 +79,7 @@ static bool takes_part(struct cookie_jar *j, struct bytes host)
         host = dot != NULL ? bytes_skip(host, (size_t)(dot - host.at) + 1)
                            : bytes_of("", 0);
     }
-    pthread_rwlock_unlock(&j->lock);
     return found;
-}
-
-/* Without COOKIEFILE later versions of curl leave their cookie engine off. The
- * list of files is emptied first, since each call adds to it; that also removes
- * the store, so the share is set afterwards. */
-bool cookie_jar_attach(struct cookie_jar *j, CURL *easy, struct bytes host)
-{
-    bool part;
-
-    if (j == NULL)
-        return false;
-    part = takes_part(j, host);
-    curl_easy_setopt(easy, CURLOPT_SHARE, NULL);
-    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, NULL);
-    if (part) {
-        curl_easy_setopt(easy, CURLOPT_SHARE, j->share);
-        curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
-    }
-    return part;
 }
 
 /* ---- lines --------------------------------------------------------------- */
@@ -133,7 +100,7 @@ static struct bytes field(struct bytes line, unsigned n)
 
 static struct bytes domain_of(struct bytes line)
 {
-    struct bytes d = field(line, 0);
+    struct bytes d = field(line, DOMAIN);
 
     if (bytes_starts_with(d, HTTP_ONLY))
         d = bytes_skip(d, strlen(HTTP_ONLY));
@@ -158,79 +125,167 @@ static bool is_comment(struct bytes line)
            (line.at[0] == '#' && !bytes_starts_with(line, HTTP_ONLY));
 }
 
-static void set_cookie(struct cookie_jar *j, struct bytes line)
+/* A session's cookie has 0 there. */
+static bool is_expired(struct bytes line)
 {
-    char *text = xstrndup(line.at, line.len);
+    int64_t expires = strtoll(field(line, EXPIRES).at, NULL, 10);
 
-    curl_easy_setopt(j->easy, CURLOPT_COOKIELIST, text);
-    free(text);
+    return expires != 0 && expires <= (int64_t)time(NULL);
 }
 
-/* ---- bounds -------------------------------------------------------------- */
+/* ---- the cookies, under the lock ----------------------------------------- */
 
-/* Some releases of curl list a removed cookie until the next one is set. */
-static bool is_gone(struct bytes line)
+static bool is_same(const struct cookie *c, struct bytes line)
 {
-    return bytes_is(field(line, 4), GONE);
+    struct bytes own = bytes_of_str(c->line);
+
+    return bytes_equal_nocase(c->domain, domain_of(line)) &&
+           bytes_equal(field(own, TAIL), field(line, TAIL)) &&
+           bytes_equal(field(own, PATH), field(line, PATH)) &&
+           bytes_equal(field(own, NAME), field(line, NAME));
 }
 
-/* Sets the same cookie with an expiry (the fifth field) in the past. */
-static void drop_cookie(struct cookie_jar *j, struct bytes line)
+static void write_cookie(struct cookie *c, struct bytes line)
 {
-    struct bytes ends = field(line, 4);
-    struct buf gone;
-
-    buf_init(&gone, line.len + 8);
-    buf_add(&gone, line.at, (size_t)(ends.at - line.at));
-    buf_add_str(&gone, GONE);
-    buf_add_bytes(&gone,
-                  bytes_skip(line, (size_t)(ends.at - line.at) + ends.len));
-    set_cookie(j, buf_bytes(&gone));
-    buf_fini(&gone);
+    free(c->line);
+    c->line = xstrndup(line.at, line.len);
+    c->domain = domain_of(bytes_of_str(c->line));
 }
 
-/* curl lists the cookies of a domain from the oldest to the newest, so counting
- * from the end tells how many newer ones a domain has. */
-static void trim(struct cookie_jar *j)
+static void drop_cookie(struct cookie_jar *j, size_t i)
 {
-    struct curl_slist *list = NULL, **lines;
-    struct map *counts = map_new();
-    size_t n = 0, kept = 0;
+    free(j->first[i].line);
+    j->count--;
+    memmove(j->first + i, j->first + i + 1,
+            (j->count - i) * sizeof(struct cookie));
+    j->changed = true;
+}
 
-    atomic_store(&j->noted, 0);
-    curl_easy_getinfo(j->easy, CURLINFO_COOKIELIST, &list);
-    for (struct curl_slist *l = list; l != NULL; l = l->next)
-        n++;
-    lines = xcalloc(n + 1, sizeof(struct curl_slist *));
-    n = 0;
-    for (struct curl_slist *l = list; l != NULL; l = l->next)
-        lines[n++] = l;
-    while (n-- > 0) {
-        struct bytes line = bytes_of_str(lines[n]->data);
-        uintptr_t of_domain = (uintptr_t)map_get(counts, domain_of(line)) + 1;
+static void make_room(struct cookie_jar *j, struct bytes domain)
+{
+    size_t oldest = j->count, of_domain = 0;
 
-        if (is_gone(line))
+    for (size_t i = j->count; i-- > 0;) {
+        if (!bytes_equal_nocase(j->first[i].domain, domain))
             continue;
-        (void)map_put(counts, domain_of(line), (void *)of_domain);
-        if (of_domain > COOKIE_JAR_DOMAIN_MOST || kept == COOKIE_JAR_MOST)
-            drop_cookie(j, line);
-        else
-            kept++;
+        oldest = i;
+        of_domain++;
     }
-    map_free(counts, NULL);
-    free(lines);
-    curl_slist_free_all(list);
+    if (of_domain == COOKIE_JAR_DOMAIN_MOST)
+        drop_cookie(j, oldest);
+    else if (j->count == COOKIE_JAR_MOST)
+        drop_cookie(j, 0);
 }
 
-void cookie_jar_note(struct cookie_jar *j, size_t octets)
+/* A site removes a cookie by setting it again with a date in the past. */
+static void put_cookie(struct cookie_jar *j, struct bytes line)
 {
-    atomic_store(&j->changed, true);
-    if (atomic_fetch_add(&j->noted, octets) + octets < NOTED_MOST)
+    size_t i = 0;
+
+    while (i < j->count && !is_same(&j->first[i], line))
+        i++;
+    if (is_expired(line)) {
+        if (i < j->count)
+            drop_cookie(j, i);
         return;
-    pthread_mutex_lock(&j->own);
-    if (atomic_load(&j->noted) >= NOTED_MOST)
-        trim(j);
-    pthread_mutex_unlock(&j->own);
+    }
+    if (i == j->count) {
+        make_room(j, domain_of(line));
+        i = j->count++;
+        j->first[i].line = NULL;
+    }
+    write_cookie(&j->first[i], line);
+    j->changed = true;
+}
+
+/* Visitor of the lines that a handle has no longer. */
+static bool drop_line(void *ctx, struct bytes line, void *value)
+{
+    struct cookie_jar *j = ctx;
+    size_t i = 0;
+
+    (void)value;
+    while (i < j->count && !bytes_equal(bytes_of_str(j->first[i].line), line))
+        i++;
+    if (i < j->count)
+        drop_cookie(j, i);
+    return true;
+}
+
+/* Is `host` the domain, or below it? */
+static bool is_within(struct bytes host, struct bytes domain)
+{
+    size_t above = host.len - domain.len;
+
+    return domain.len <= host.len &&
+           bytes_equal_nocase(bytes_skip(host, above), domain) &&
+           (above == 0 || host.at[above - 1] == '.');
+}
+
+/* Adds the cookies that may go to `host`, each with its zero octet, the newest
+ * if they are too many. libcurl looks at path, date and the rest. */
+static void list_cookies(const struct cookie_jar *j, struct bytes host,
+                         struct buf *out)
+{
+    size_t i = j->count, room = LENT_MOST;
+
+    for (; i > 0; i--) {
+        size_t len = strlen(j->first[i - 1].line) + 1;
+
+        if (!is_within(host, j->first[i - 1].domain))
+            continue;
+        if (len > room)
+            break;
+        room -= len;
+    }
+    for (; i < j->count; i++)
+        if (is_within(host, j->first[i].domain))
+            buf_add(out, j->first[i].line, strlen(j->first[i].line) + 1);
+}
+
+/* ---- requests and responses ---------------------------------------------- */
+
+/* Without COOKIEFILE later versions of curl leave their cookie engine off. The
+ * list of files is emptied first, since each call adds to it; that also removes
+ * the cookies of the request before. */
+bool cookie_jar_lend(struct cookie_jar *j, CURL *easy, struct bytes host,
+                     struct buf *lent)
+{
+    bool part;
+
+    buf_clear(lent);
+    if (j == NULL)
+        return false;
+    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, NULL);
+    pthread_mutex_lock(&j->mtx);
+    part = takes_part(j, host);
+    if (part)
+        list_cookies(j, host, lent);
+    pthread_mutex_unlock(&j->mtx);
+    if (!part)
+        return false;
+    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
+    for (size_t at = 0; at < lent->len; at += strlen(lent->at + at) + 1)
+        curl_easy_setopt(easy, CURLOPT_COOKIELIST, lent->at + at);
+    return true;
+}
+
+void cookie_jar_take(struct cookie_jar *j, CURL *easy, const struct buf *lent)
+{
+    struct map *gone = map_new();
+    struct curl_slist *list = NULL;
+
+    for (size_t at = 0; at < lent->len; at += strlen(lent->at + at) + 1)
+        (void)map_put(gone, bytes_of_str(lent->at + at), &in_map);
+    curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list);
+    pthread_mutex_lock(&j->mtx);
+    for (const struct curl_slist *l = list; l != NULL; l = l->next)
+        if (map_remove(gone, bytes_of_str(l->data)) == NULL)
+            put_cookie(j, bytes_of_str(l->data));
+    map_each(gone, drop_line, j);
+    pthread_mutex_unlock(&j->mtx);
+    curl_slist_free_all(list);
+    map_free(gone, NULL);
 }
 
 bool cookie_jar_is_changed(const struct cookie_jar *j)
@@ -240,8 +295,17 @@ bool cookie_jar_is_changed(const struct cookie_jar *j)
 
 /* ---- files --------------------------------------------------------------- */
 
-static enum status read_lines(struct cookie_jar *j, struct bytes text,
-                              const char *path, struct buf *error)
+static void set_cookie(CURL *easy, struct bytes line)
+{
+    char *text = xstrndup(line.at, line.len);
+
+    curl_easy_setopt(easy, CURLOPT_COOKIELIST, text);
+    free(text);
+}
+
+static enum status read_lines(struct cookie_jar *j, CURL *easy,
+                              struct bytes text, const char *path,
+                              struct buf *error)
 {
     for (size_t number = 1; text.len > 0; number++) {
         const char *end = memchr(text.at, '\n', text.len);
@@ -260,10 +324,28 @@ static enum status read_lines(struct cookie_jar *j, struct bytes text,
                      path, number);
             return STATUS_FORMAT;
         }
-        set_cookie(j, line);
+        set_cookie(easy, line);
         add_domain(j, domain_of(line));
     }
     return STATUS_OK;
+}
+
+/* The lines go through libcurl, so that the jar has them as it lists them. */
+static enum status read_file(struct cookie_jar *j, struct bytes text,
+                             const char *path, struct buf *error)
+{
+    const struct buf nothing = {.len = 0};
+    CURL *easy = curl_easy_init();
+    enum status st = STATUS_NOMEM;
+
+    if (easy == NULL)
+        return st;
+    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
+    st = read_lines(j, easy, text, path, error);
+    if (st == STATUS_OK)
+        cookie_jar_take(j, easy, &nothing);
+    curl_easy_cleanup(easy);
+    return st;
 }
 
 enum status cookie_jar_load(struct cookie_jar *j, const char *path,
@@ -275,7 +357,7 @@ enum status cookie_jar_load(struct cookie_jar *j, const char *path,
     buf_init(&text, COOKIE_JAR_BYTES_MOST);
     st = file_read(path, &text);
     if (st == STATUS_OK)
-        st = read_lines(j, buf_bytes(&text), path, error);
+        st = read_file(j, buf_bytes(&text), path, error);
     else
         buf_addf(error, "%s: %s", path,
                  st == STATUS_IO      ? "cannot be read"
@@ -287,7 +369,6 @@ enum status cookie_jar_load(struct cookie_jar *j, const char *path,
 
 enum status cookie_jar_save(struct cookie_jar *j, const char *path)
 {
-    struct curl_slist *list = NULL;
     enum status st;
     struct buf text;
 
@@ -295,18 +376,16 @@ enum status cookie_jar_save(struct cookie_jar *j, const char *path)
     buf_add_str(&text,
                 "# Netscape HTTP Cookie File\n"
                 "# The cookies of a crawl: urlweir " URLWEIR_VERSION ".\n\n");
-    pthread_mutex_lock(&j->own);
-    atomic_store(&j->changed, false);
-    trim(j);
-    curl_easy_getinfo(j->easy, CURLINFO_COOKIELIST, &list);
-    pthread_mutex_unlock(&j->own);
-    for (const struct curl_slist *l = list; l != NULL; l = l->next) {
-        if (is_gone(bytes_of_str(l->data)))
-            continue; /* curl drops it when the next cookie is set */
-        buf_add_str(&text, l->data);
+    pthread_mutex_lock(&j->mtx);
+    for (size_t i = j->count; i-- > 0;)
+        if (is_expired(bytes_of_str(j->first[i].line)))
+            drop_cookie(j, i);
+    for (size_t i = 0; i < j->count; i++) {
+        buf_add_str(&text, j->first[i].line);
         buf_add_char(&text, '\n');
     }
-    curl_slist_free_all(list);
+    atomic_store(&j->changed, false);
+    pthread_mutex_unlock(&j->mtx);
     st = file_replace_private(path, buf_bytes(&text));
     if (st != STATUS_OK)
         atomic_store(&j->changed, true);
@@ -320,22 +399,9 @@ struct cookie_jar *cookie_jar_new(void)
 {
     struct cookie_jar *j = xcalloc(1, sizeof *j);
 
-    pthread_mutex_init(&j->store, NULL);
-    pthread_mutex_init(&j->own, NULL);
-    pthread_rwlock_init(&j->lock, NULL);
+    pthread_mutex_init(&j->mtx, NULL);
     j->sites = map_new();
-    j->share = curl_share_init();
-    j->easy = curl_easy_init();
-    if (j->share == NULL || j->easy == NULL) {
-        cookie_jar_free(j);
-        return NULL;
-    }
-    curl_share_setopt(j->share, CURLSHOPT_LOCKFUNC, lock_store);
-    curl_share_setopt(j->share, CURLSHOPT_UNLOCKFUNC, unlock_store);
-    curl_share_setopt(j->share, CURLSHOPT_USERDATA, j);
-    curl_share_setopt(j->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
-    curl_easy_setopt(j->easy, CURLOPT_SHARE, j->share);
-    curl_easy_setopt(j->easy, CURLOPT_COOKIEFILE, "");
+    j->first = xcalloc(COOKIE_JAR_MOST, sizeof *j->first);
     return j;
 }
 
@@ -343,12 +409,10 @@ void cookie_jar_free(struct cookie_jar *j)
 {
     if (j == NULL)
         return;
-    curl_easy_cleanup(j->easy);
-    if (j->share != NULL)
-        assert(curl_share_cleanup(j->share) == CURLSHE_OK);
+    for (size_t i = 0; i < j->count; i++)
+        free(j->first[i].line);
+    free(j->first);
     map_free(j->sites, NULL);
-    pthread_rwlock_destroy(&j->lock);
-    pthread_mutex_destroy(&j->own);
-    pthread_mutex_destroy(&j->store);
+    pthread_mutex_destroy(&j->mtx);
     free(j);
 }

@@ -1,5 +1,5 @@
 /*
- * cookie_jar.h - the cookies of a crawl, shared by its fetchers.
+ * cookie_jar.h - the cookies of a crawl, for all of its fetchers.
  *
  * libcurl's cookie engine (RFC 6265, with the Public Suffix List where libcurl
  * was built with it) decides which cookie goes where and what a response may
@@ -9,7 +9,9 @@
  * domain; the oldest are dropped first. Files have the format of curl and
  * Netscape: a line for each cookie, with seven fields separated by tabs.
  *
- * Threads: any, except for _new, _free, _load and _add_site, which come before.
+ * A handle has copies of cookies, so it may outlive the jar.
+ *
+ * Threads: any, except for _new, _free and _load; a handle belongs to one.
  */
 #ifndef URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
 #define URLWEIR_CRAWLER_FETCH_COOKIE_JAR_H
@@ -30,14 +32,13 @@
 
 struct cookie_jar;
 
-/* NULL: curl is out of memory. */
 struct cookie_jar *cookie_jar_new(void);
-/* Call it when no handle is attached. NULL is fine. */
-void cookie_jar_free(struct cookie_jar *j);
+void cookie_jar_free(struct cookie_jar *j); /* NULL is fine */
 
 /* Reads the cookies of a file; they replace cookies with the same name, domain
  * and path. STATUS_NOT_FOUND, STATUS_IO, STATUS_LIMIT, STATUS_FORMAT: `error`
- * gets the reason and the line, never a value. */
+ * gets the reason and the line, never a value; none of its cookies are in the
+ * jar. STATUS_NOMEM: curl is out of memory. */
 MUST_CHECK enum status cookie_jar_load(struct cookie_jar *j, const char *path,
                                        struct buf *error);
 /* Replaces a file, which only its owner may read. */
@@ -49,10 +50,14 @@ bool cookie_jar_is_changed(const struct cookie_jar *j);
 /* From now on, requests to hosts of this registrable domain, or address, use
  * the jar. Any thread. */
 void cookie_jar_add_site(struct cookie_jar *j, struct bytes host);
-/* Call it before a request to `host` with `easy`. True: the request uses the
- * jar; false: no cookies. `j` may be NULL. */
-bool cookie_jar_attach(struct cookie_jar *j, CURL *easy, struct bytes host);
-/* A Set-Cookie field of `octets` octets came for a handle that uses the jar. */
-void cookie_jar_note(struct cookie_jar *j, size_t octets);
+/* Call it before a request to `host` with `easy`: gives it the cookies that
+ * libcurl may choose from. True: the request uses the jar; false: no cookies.
+ * *lent, which is cleared first, gets what was given, for cookie_jar_take. `j`
+ * may be NULL. */
+bool cookie_jar_lend(struct cookie_jar *j, CURL *easy, struct bytes host,
+                     struct buf *lent);
+/* A response to a request that uses the jar has set cookies: the jar gets what
+ * has changed in `easy`. */
+void cookie_jar_take(struct cookie_jar *j, CURL *easy, const struct buf *lent);
 
 #endif

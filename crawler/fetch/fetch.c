@@ -126,6 +126,7 @@ struct fetch *fetch_new(const struct fetcher_options *o,
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
     buf_init(&f->request, REQUEST_MOST);
+    buf_init(&f->lent, SIZE_MAX); /* cookie_jar.c has the limit */
     f->url = curl_url();
     if (f->url != NULL && fetch_has_handle(f))
         return f;
@@ -160,6 +161,7 @@ void fetch_free(struct fetch *f)
     response_fini(&f->response);
     buf_fini(&f->body);
     buf_fini(&f->request);
+    buf_fini(&f->lent);
     free(f);
 }
 
@@ -195,6 +197,7 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->unknown_coding = f->past_first = false;
     f->why = NULL;
     f->taken = 0;
+    f->cookies_set = 0;
     f->body_bytes = f->counted = 0;
     f->waits = FETCH_GOES_ON;
     f->held_back = false;
@@ -273,7 +276,8 @@ static void set_credentials(struct fetch *f, struct bytes url)
     f->tls.client = set->of_seed ? f->o->cert : NULL;
     curl_easy_setopt(e, CURLOPT_SSLCERT, f->tls.client);
     curl_easy_setopt(e, CURLOPT_SSLKEY, set->of_seed ? f->o->key : NULL);
-    f->in_jar = cookie_jar_attach(f->o->jar, e, url_canonical_host(url));
+    f->in_jar =
+        cookie_jar_lend(f->o->jar, e, url_canonical_host(url), &f->lent);
 }
 
 /* Those addresses that a person gave for the host of the URL; a proxy may be
@@ -507,7 +511,8 @@ void fetch_clear(struct fetch *f)
 {
     fetch_give_back(f);
     response_clear(&f->response);
-    if (f->once) {
+    buf_fini(&f->lent);
+    if (f->once || f->cookies_set >= FETCH_COOKIES_MOST) {
         curl_easy_cleanup(f->transfer.easy);
         f->transfer.easy = NULL;
     }

@@ -149,8 +149,10 @@ struct fetch {
     uint64_t body_bytes, counted; /* wire octets that are in the counters */
     enum guard_verdict verdict;   /* on its URL */
     int64_t started, started_wall_ms;
-    bool in_jar; /* it uses the cookie jar */
-    CURLU *url;  /* of its request, in parts */
+    bool in_jar;          /* it uses the cookie jar */
+    struct buf lent;      /* the cookies that its handle was given */
+    unsigned cookies_set; /* Set-Cookie fields that came */
+    CURLU *url;           /* of its request, in parts */
     struct curl_slist *resolve;
     struct curl_slist *headers; /* of this request alone; NULL: those of its
                                    origin */

@@ -259,15 +259,14 @@ static size_t on_head_complete(struct fetch *f, size_t n)
     return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
 }
 
-/* By now libcurl has accepted the cookie or refused it. */
-static void note_cookie(struct fetch *f, struct bytes line)
+static void count_cookie(struct fetch *f, struct bytes line)
 {
     static const char name[] = "set-cookie:";
 
     if (f->in_jar && line.len > sizeof name &&
         bytes_equal_nocase(bytes_of(line.at, sizeof name - 1),
                            bytes_of_str(name)))
-        cookie_jar_note(f->o->jar, line.len);
+        f->cookies_set++;
 }
 
 size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
@@ -277,12 +276,15 @@ size_t fetch_on_head(char *at, size_t size, size_t count, void *ctx)
     bool was_complete = f->response.complete;
 
     multi_take_in_hand(&f->transfer, IN_HAND_HEAD);
-    note_cookie(f, bytes_of(at, n));
+    count_cookie(f, bytes_of(at, n));
     if (!response_line(&f->response, bytes_of(at, n)))
         return decide(f, FETCH_PROTOCOL);
-    if (f->response.complete && !was_complete)
-        return on_head_complete(f, n);
-    return n;
+    if (!f->response.complete || was_complete)
+        return n;
+    /* By now libcurl has accepted the cookies or refused them. */
+    if (f->cookies_set > 0)
+        cookie_jar_take(f->o->jar, f->transfer.easy, &f->lent);
+    return on_head_complete(f, n);
 }
 
 /* Discards a body that is not kept: an error page, or an unwanted type. */

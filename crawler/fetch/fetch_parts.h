@@ -10,6 +10,10 @@
 
 #include "crawler/fetch/fetch.h"
 
+/* libcurl takes no more cookies of a response than these 50, and then, until
+ * the handle's next request, none that we give it either. */
+#define FETCH_COOKIES_MOST 50
+
 /* ---- fetch_body.c ---- */
 
 /* Reserves memory for `bytes` octets of the body, in steps that double. False:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 static char dir[64], path[128];
 static struct cookie_jar *j;
-static struct buf text;
+static struct buf text, lent;
 
 static void begin(void)
 {
@@ -26,12 +27,14 @@ static void begin(void)
     j = cookie_jar_new();
     ck_assert_ptr_nonnull(j);
     buf_init(&text, COOKIE_JAR_BYTES_MOST);
+    buf_init(&lent, SIZE_MAX);
 }
 
 static void end(void)
 {
     cookie_jar_free(j);
     buf_fini(&text);
+    buf_fini(&lent);
     unlink(path);
     rmdir(dir);
 }
@@ -97,7 +100,25 @@ END_TEST
 
 static bool attached(CURL *e, const char *host)
 {
-    return cookie_jar_attach(j, e, bytes_of_str(host));
+    return cookie_jar_lend(j, e, bytes_of_str(host), &lent);
+}
+
+static size_t cookies_of(CURL *e)
+{
+    struct curl_slist *list = NULL;
+    size_t n = 0;
+
+    curl_easy_getinfo(e, CURLINFO_COOKIELIST, &list);
+    for (struct curl_slist *l = list; l != NULL; l = l->next)
+        n++;
+    curl_slist_free_all(list);
+    return n;
+}
+
+/* As a response does. */
+static void set_cookie(CURL *e, const char *line)
+{
+    ck_assert_int_eq(curl_easy_setopt(e, CURLOPT_COOKIELIST, line), CURLE_OK);
 }
 
 START_TEST(only_sites_it_knows_take_part)
@@ -106,7 +127,7 @@ START_TEST(only_sites_it_knows_take_part)
 
     begin();
     e = curl_easy_init();
-    ck_assert(!cookie_jar_attach(NULL, e, bytes_of_str("a.example")));
+    ck_assert(!cookie_jar_lend(NULL, e, bytes_of_str("a.example"), &lent));
     loads(".in.file.example\tTRUE\t/\tTRUE\t0\tk\tv\n");
     cookie_jar_add_site(j, bytes_of_str("www.seed.co.uk"));
     cookie_jar_add_site(j, bytes_of_str("127.0.0.1"));
@@ -132,14 +153,14 @@ START_TEST(it_is_bounded_and_the_oldest_go_first)
     begin();
     cookie_jar_add_site(j, bytes_of_str("a.example"));
     e = curl_easy_init();
-    ck_assert(attached(e, "a.example"));
     for (unsigned d = 0; d < 30; d++) {
+        ck_assert(attached(e, "a.example"));
         for (unsigned i = 0; i < COOKIE_JAR_DOMAIN_MOST + 20; i++) {
             snprintf(line, sizeof line,
                      "d%u.a.example\tFALSE\t/\tFALSE\t0\tk%u\tv", d, i);
-            curl_easy_setopt(e, CURLOPT_COOKIELIST, line);
-            cookie_jar_note(j, strlen(line));
+            set_cookie(e, line);
         }
+        cookie_jar_take(j, e, &lent);
     }
     ck_assert(cookie_jar_is_changed(j));
     saved();
@@ -257,60 +278,142 @@ START_TEST(a_domain_has_so_many_and_its_newest_stay)
 }
 END_TEST
 
-/* Sets so many more cookies of a.example, past the jar's own calls. */
-static void set_cookies(CURL *e, unsigned n)
+/* A request is given 64 KiB at most, the newest: libcurl would send 8. */
+START_TEST(a_request_is_given_the_newest_cookies_of_its_domains)
 {
-    static unsigned last;
-    char line[200];
-
-    for (unsigned i = 0; i < n; i++) {
-        snprintf(line, sizeof line, "a.example\tFALSE\t/\tFALSE\t0\tk%u\tv",
-                 ++last);
-        curl_easy_setopt(e, CURLOPT_COOKIELIST, line);
-    }
-}
-
-static size_t cookies_of(CURL *e)
-{
-    struct curl_slist *list = NULL;
-    size_t n = 0;
-
-    curl_easy_getinfo(e, CURLINFO_COOKIELIST, &list);
-    for (struct curl_slist *l = list; l != NULL; l = l->next)
-        n++;
-    curl_slist_free_all(list);
-    return n;
-}
-
-/* Without any saving: four mebibytes of Set-Cookie are the most between two
- * trimmings, also between the first and the second. A removed cookie is listed
- * until the next one is set. */
-START_TEST(a_jar_is_trimmed_each_time_so_many_octets_of_cookies_came)
-{
+    struct buf lines;
     CURL *e;
 
     begin();
-    cookie_jar_add_site(j, bytes_of_str("a.example"));
+    buf_init(&lines, 1 << 20);
+    buf_add_str(&lines, "b.example\tFALSE\t/\tFALSE\t0\tother\tv\n");
+    for (unsigned i = 0; i < COOKIE_JAR_DOMAIN_MOST; i++)
+        buf_addf(&lines, "a.example\tFALSE\t/\tFALSE\t0\tk%u\t%0961u\n", i, i);
+    loads(buf_str(&lines));
     e = curl_easy_init();
     ck_assert(attached(e, "a.example"));
-    for (size_t kept = 0; kept < 3 * COOKIE_JAR_DOMAIN_MOST;
-         kept += COOKIE_JAR_DOMAIN_MOST) {
-        set_cookies(e, 400);
-        cookie_jar_note(j, ((size_t)4 << 20) - 1);
-        ck_assert_uint_gt(cookies_of(e), 399);
-        cookie_jar_note(j, 1);
-        set_cookies(e, 1);
-        ck_assert_uint_eq(cookies_of(e), COOKIE_JAR_DOMAIN_MOST + 1);
-    }
+    ck_assert_uint_eq(cookies_of(e), 65);
+    ck_assert_uint_le(lent.len, 64 << 10);
+    ck_assert_ptr_nonnull(strstr(lent.at, "\tk115\t"));
+    ck_assert(attached(e, "b.example"));
+    ck_assert_uint_eq(cookies_of(e), 1);
+    ck_assert(attached(e, "x.b.example")); /* libcurl does not send it */
+    ck_assert_uint_eq(cookies_of(e), 1);
     curl_easy_cleanup(e);
+    buf_fini(&lines);
     end();
+}
+END_TEST
+
+/* Between the request and its response another fetcher changed `b` and removed
+ * `c`; this response changes `a`, removes `d` and says nothing of the others.
+ */
+START_TEST(of_a_handle_only_what_changed_in_it_goes_to_the_jar)
+{
+    CURL *e, *other;
+    struct buf others;
+
+    begin();
+    buf_init(&others, 4096);
+    for (char name = 'a'; name <= 'd'; name++) {
+        char line[] = "a.example\tFALSE\t/\tFALSE\t0\t?\t1\n";
+
+        line[strlen(line) - 4] = name;
+        loads(line);
+    }
+    e = curl_easy_init();
+    other = curl_easy_init();
+    ck_assert(attached(e, "a.example"));
+    ck_assert(cookie_jar_lend(j, other, bytes_of_str("a.example"), &others));
+    set_cookie(other, "a.example\tFALSE\t/\tFALSE\t0\tb\t2");
+    set_cookie(other, "a.example\tFALSE\t/\tFALSE\t1\tc\t2");
+    cookie_jar_take(j, other, &others);
+    set_cookie(e, "a.example\tFALSE\t/\tFALSE\t0\ta\t2");
+    set_cookie(e, "a.example\tFALSE\t/\tFALSE\t1\td\t2");
+    cookie_jar_take(j, e, &lent);
+    ck_assert_str_eq(saved(), HEAD "a.example\tFALSE\t/\tFALSE\t0\ta\t2\n"
+                                   "a.example\tFALSE\t/\tFALSE\t0\tb\t2\n");
+    curl_easy_cleanup(other);
+    curl_easy_cleanup(e);
+    buf_fini(&others);
+    end();
+}
+END_TEST
+
+/* ---- threads ---- */
+
+#define THREADS 8
+#define TURNS   200
+
+struct fetcher {
+    pthread_t thread;
+    unsigned nth;
+    CURL *last; /* of its last request */
+};
+
+/* Each response of a fetcher sets a cookie of its own. */
+static void *fetch_with_cookies(void *ctx)
+{
+    struct fetcher *f = ctx;
+    char line[128], was[16];
+    struct buf given;
+
+    buf_init(&given, SIZE_MAX);
+    for (unsigned i = 0; i < TURNS; i++) {
+        curl_easy_cleanup(f->last);
+        f->last = curl_easy_init();
+        if (!cookie_jar_lend(j, f->last, bytes_of_str("a.example"), &given))
+            break;
+        snprintf(was, sizeof was, "\tk%u\t%u", f->nth, i - 1);
+        if (i > 0 && memmem(given.at, given.len, was, strlen(was) + 1) == NULL)
+            break; /* lost by another's response */
+        snprintf(line, sizeof line, "a.example\tFALSE\t/\tFALSE\t0\tk%u\t%u",
+                 f->nth, i);
+        curl_easy_setopt(f->last, CURLOPT_COOKIELIST, line);
+        cookie_jar_take(j, f->last, &given);
+        if (i == TURNS / 2)
+            cookie_jar_add_site(j, bytes_of_str("b.example"));
+    }
+    buf_fini(&given);
+    return NULL;
+}
+
+/* The handles of fetchers may outlive the jar, which is saved meanwhile. */
+START_TEST(fetchers_may_use_one_jar_and_end_after_it)
+{
+    struct fetcher f[THREADS] = {{.nth = 0}};
+    char line[64];
+
+    begin();
+    cookie_jar_add_site(j, bytes_of_str("a.example"));
+    for (unsigned i = 0; i < THREADS; i++) {
+        f[i].nth = i;
+        ck_assert_int_eq(pthread_create(&f[i].thread, NULL, fetch_with_cookies,
+                                        &f[i]),
+                         0);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        (void)saved();
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(f[i].thread, NULL);
+    (void)saved();
+    for (unsigned i = 0; i < THREADS; i++) {
+        snprintf(line, sizeof line, "\tk%u\t%u\n", i, TURNS - 1);
+        ck_assert_msg(strstr(buf_str(&text), line) != NULL, "%s",
+                      buf_str(&text));
+    }
+    end();
+    for (unsigned i = 0; i < THREADS; i++) {
+        ck_assert_uint_ge(cookies_of(f[i].last), 1);
+        curl_easy_cleanup(f[i].last);
+    }
 }
 END_TEST
 
 START_TEST(a_jar_that_cannot_be_saved_is_still_changed)
 {
     begin();
-    cookie_jar_note(j, 1);
+    loads("a.example\tFALSE\t/\tFALSE\t0\tk\tv\n");
     ck_assert_int_ne(cookie_jar_save(j, "/nonexistent/jar"), STATUS_OK);
     ck_assert(cookie_jar_is_changed(j));
     (void)saved();
@@ -323,7 +426,6 @@ END_TEST
 /* A handle that leaves the jar neither sends its cookies nor fills it. */
 START_TEST(a_handle_that_leaves_the_jar_has_none_of_it)
 {
-    struct curl_slist *list = NULL;
     CURL *e;
 
     begin();
@@ -331,21 +433,14 @@ START_TEST(a_handle_that_leaves_the_jar_has_none_of_it)
     cookie_jar_add_site(j, bytes_of_str(""));
     e = curl_easy_init();
     ck_assert(attached(e, "a.example"));
-    curl_easy_getinfo(e, CURLINFO_COOKIELIST, &list);
-    ck_assert_ptr_nonnull(list);
-    curl_slist_free_all(list);
-    list = NULL;
+    ck_assert_uint_eq(cookies_of(e), 1);
     ck_assert(!attached(e, "b.example"));
-    curl_easy_getinfo(e, CURLINFO_COOKIELIST, &list);
-    ck_assert_ptr_null(list);
-    curl_easy_setopt(e, CURLOPT_COOKIELIST,
-                     "b.example\tFALSE\t/\tFALSE\t0\tother\tv");
+    ck_assert_uint_eq(cookies_of(e), 0);
+    set_cookie(e, "b.example\tFALSE\t/\tFALSE\t0\tother\tv");
     ck_assert_ptr_null(strstr(saved(), "other"));
     ck_assert_ptr_nonnull(strstr(saved(), "\tk\tv\n"));
     ck_assert(attached(e, "a.example"));
-    curl_easy_getinfo(e, CURLINFO_COOKIELIST, &list);
-    ck_assert(list != NULL && list->next == NULL);
-    curl_slist_free_all(list);
+    ck_assert_uint_eq(cookies_of(e), 1);
     curl_easy_cleanup(e);
     end();
 }
@@ -364,8 +459,9 @@ Suite *suite_cookie_jar(void)
     tcase_add_test(t, each_line_of_a_file_is_a_cookie_a_comment_or_wrong);
     tcase_add_test(t, why_a_file_cannot_be_read_is_said);
     tcase_add_test(t, a_domain_has_so_many_and_its_newest_stay);
-    tcase_add_test(t,
-                   a_jar_is_trimmed_each_time_so_many_octets_of_cookies_came);
+    tcase_add_test(t, a_request_is_given_the_newest_cookies_of_its_domains);
+    tcase_add_test(t, of_a_handle_only_what_changed_in_it_goes_to_the_jar);
+    tcase_add_test(t, fetchers_may_use_one_jar_and_end_after_it);
     tcase_add_test(t, a_jar_that_cannot_be_saved_is_still_changed);
     tcase_add_test(t, a_handle_that_leaves_the_jar_has_none_of_it);
     suite_add_tcase(suite, t);

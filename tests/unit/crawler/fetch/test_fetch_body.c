@@ -431,9 +431,13 @@ START_TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
 }
 END_TEST
 
-START_TEST(cookies_are_noted_if_the_request_uses_the_jar)
+START_TEST(cookies_are_taken_if_the_request_uses_the_jar)
 {
     h.o.jar = cookie_jar_new();
+    ck_assert_int_eq(curl_easy_setopt(h.fetch->transfer.easy,
+                                      CURLOPT_COOKIELIST,
+                                      "a.example\tFALSE\t/\tFALSE\t0\ta\tb"),
+                     CURLE_OK);
     (void)head(OK, "Set-Cookie: a=b\r\n");
     ck_assert(!cookie_jar_is_changed(h.o.jar));
     h.fetch->in_jar = true;
@@ -507,7 +511,7 @@ Suite *suite_fetch_body(void)
     tcase_add_test(t, a_streamed_body_is_passed_on_and_kept_only_as_html);
     tcase_add_test(t, octets_are_counted_once_and_paid_for);
     tcase_add_test(t, over_the_rate_limit_a_body_waits_until_it_is_paid_for);
-    tcase_add_test(t, cookies_are_noted_if_the_request_uses_the_jar);
+    tcase_add_test(t, cookies_are_taken_if_the_request_uses_the_jar);
     tcase_add_test(t, a_request_goes_out_once);
     tcase_add_test(t, the_request_is_collected_as_it_is_sent);
     suite_add_tcase(s, t);
