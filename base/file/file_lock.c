@@ -189,12 +189,16 @@ static enum status lock_fd(int fd, const char *path)
                                               : failed("cannot lock", path);
 }
 
+/* A process that was forked meanwhile has the directory open too, and only
+ * LOCK_UN ends a flock(2) for both. */
 static void free_lock(struct file_lock *l)
 {
     if (l->fd >= 0)
         close(l->fd);
-    if (l->dir_fd >= 0)
+    if (l->dir_fd >= 0) {
+        (void)flock(l->dir_fd, LOCK_UN);
         close(l->dir_fd);
+    }
     free(l->path);
     free(l);
 }

@@ -5,10 +5,17 @@
  * dedupe.h wants its caller to settle after each take, once new lines are
  * written out. Here the next call shows that they are, so each take settles the
  * one before.
+ *
+ * After a fork the child has copies of the set's memory, but neither its
+ * threads nor its locks, and it shares the offsets of its files: a thread that
+ * waited at the time of the fork is waited for for ever, and SQLite in two
+ * processes over one connection damages the database. So the child leaves the
+ * set as it is, until it ends.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "bindings/c/api.h"
@@ -20,6 +27,7 @@ _Static_assert(URLWEIR_DEDUPE_BATCH == DEDUPE_BATCH, "one batch, one call");
 
 struct urlweir_dedupe {
     struct dedupe *set;
+    pid_t owner; /* the process that opened it */
     struct url url;
     uint64_t fresh;     /* since the last commit */
     enum status failed; /* it takes no more */
@@ -65,13 +73,21 @@ enum urlweir_status urlweir_dedupe_open(struct urlweir_dedupe **out,
         free(d);
         return api_status(st);
     }
+    d->owner = getpid();
     url_init(&d->url);
     *out = d;
     return URLWEIR_OK;
 }
 
+static bool is_anothers(const struct urlweir_dedupe *d)
+{
+    return d->owner != getpid();
+}
+
 static enum status settle(struct urlweir_dedupe *d, bool commit)
 {
+    if (is_anothers(d))
+        return STATUS_BUSY;
     if (d->failed == STATUS_OK)
         d->failed = dedupe_settle(d->set, commit);
     if (d->failed == STATUS_OK && commit)
@@ -101,11 +117,13 @@ enum urlweir_status urlweir_dedupe_take(struct urlweir_dedupe *d,
                                         size_t n, unsigned char *seen)
 {
     size_t count, k = 0;
+    enum status st;
 
     if (n > DEDUPE_BATCH)
         return URLWEIR_ARG;
-    if (settle(d, d->fresh >= COMMIT_FRESH) != STATUS_OK)
-        return api_status(d->failed);
+    st = settle(d, d->fresh >= COMMIT_FRESH);
+    if (st != STATUS_OK)
+        return api_status(st);
     count = take_digests(d, lines, n, seen);
     d->failed = dedupe_take(d->set, d->digests, count, d->told);
     if (d->failed != STATUS_OK)
@@ -134,18 +152,20 @@ static struct urlweir_dedupe_stats stats_of(struct dedupe_stats s)
 const struct urlweir_dedupe_stats *urlweir_dedupe_stats(
     struct urlweir_dedupe *d)
 {
-    d->stats = stats_of(dedupe_stats(d->set));
+    if (!is_anothers(d))
+        d->stats = stats_of(dedupe_stats(d->set));
     return &d->stats;
 }
 
 enum urlweir_status urlweir_dedupe_close(struct urlweir_dedupe *d, int commit)
 {
-    enum status failed, st;
+    enum status failed, st = STATUS_OK;
 
     if (d == NULL)
         return URLWEIR_OK;
     failed = d->failed;
-    st = dedupe_close(d->set, commit != 0 && failed == STATUS_OK, NULL);
+    if (!is_anothers(d))
+        st = dedupe_close(d->set, commit != 0 && failed == STATUS_OK, NULL);
     url_fini(&d->url);
     free(d);
     return api_status(failed != STATUS_OK ? failed : st);

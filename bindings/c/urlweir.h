@@ -28,8 +28,13 @@
  * THREADS: a handle belongs to one thread at a time; two threads may use two
  * handles at once without a lock. Functions that take a `const` handle only
  * read it: any number of threads may call them at once, while no other function
- * uses that handle. A process that forks uses handles on one side of the fork
- * alone.
+ * uses that handle. Nothing in the library locks a handle for its caller.
+ *
+ * FORKS: a handle belongs to the process that made it. In a child it may only
+ * be freed or closed: that frees memory, and changes nothing of what the parent
+ * has on disk. A set refuses other calls there with URLWEIR_BUSY, since its
+ * threads and locks stayed with the parent; other handles are copies, which are
+ * whole only if no thread was in a call with them at the time of the fork.
  *
  * MEMORY: filters and sets are refused with URLWEIR_NOMEM when there is no
  * memory for them. Other allocations do not fail that way: handles, URLs, and
@@ -396,7 +401,7 @@ enum urlweir_status urlweir_dedupe_open(struct urlweir_dedupe **out,
  * may commit them, as it does every 2,000,000 new lines, and when memory is
  * full. URLWEIR_ARG: n is over URLWEIR_DEDUPE_BATCH. After any other failure
  * the set takes no more (the same status again), and closing it loses what was
- * not committed. */
+ * not committed. URLWEIR_BUSY: this process is a child of the set's. */
 enum urlweir_status urlweir_dedupe_take(struct urlweir_dedupe *d,
                                         const struct urlweir_bytes *lines,
                                         size_t n, unsigned char *seen);
@@ -407,7 +412,8 @@ enum urlweir_status urlweir_dedupe_commit(struct urlweir_dedupe *d);
 /* Lives until the next call with `d`. */
 const struct urlweir_dedupe_stats *urlweir_dedupe_stats(
     struct urlweir_dedupe *d);
-/* `commit` 0: what was not committed is forgotten. Frees in any case. */
+/* `commit` 0: what was not committed is forgotten. Frees in any case. In a
+ * child of the process that opened it, nothing is committed. */
 enum urlweir_status urlweir_dedupe_close(struct urlweir_dedupe *d, int commit);
 
 #ifdef __GNUC__

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_api_sets.c - filters and exact dedupe in the C library. */
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "bindings/c/api.h"
@@ -308,6 +310,42 @@ START_TEST(a_set_that_has_failed_takes_no_more)
 }
 END_TEST
 
+/* The set's threads and locks are the parent's. The child ends when the parent
+ * closes its pipe, so it is there while the set is opened again. */
+START_TEST(a_set_is_refused_in_a_child_which_can_close_it)
+{
+    struct urlweir_dedupe *d = NULL;
+    int hold[2], code;
+    bool fine;
+    pid_t pid;
+    char c;
+
+    ck_assert_int_eq(open_set(&d, 1), URLWEIR_OK);
+    ck_assert_uint_eq(take_new(d, 0, 100), 100);
+    ck_assert_int_eq(pipe(hold), 0);
+    pid = fork();
+    if (pid == 0) {
+        close(hold[1]);
+        fine = urlweir_dedupe_take(d, keys, 1, told) == URLWEIR_BUSY &&
+               urlweir_dedupe_commit(d) == URLWEIR_BUSY &&
+               urlweir_dedupe_stats(d) != NULL &&
+               urlweir_dedupe_close(d, 1) == URLWEIR_OK;
+        fine = read(hold[0], &c, 1) == 0 && fine;
+        _exit(fine ? 0 : 1);
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_uint_eq(take_new(d, 100, 100), 100);
+    ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
+    ck_assert_int_eq(open_set(&d, 1), URLWEIR_OK);
+    close(hold[0]);
+    close(hold[1]);
+    ck_assert_int_eq(waitpid(pid, &code, 0), pid);
+    ck_assert(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    ck_assert_uint_eq(take_new(d, 0, 200), 0);
+    ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
+}
+END_TEST
+
 Suite *suite_api_sets(void);
 Suite *suite_api_sets(void)
 {
@@ -325,6 +363,7 @@ Suite *suite_api_sets(void)
     tcase_add_test(t, a_set_is_kept_as_far_as_it_was_committed);
     tcase_add_test(t, sets_that_cannot_be_are_refused);
     tcase_add_test(t, a_set_that_has_failed_takes_no_more);
+    tcase_add_test(t, a_set_is_refused_in_a_child_which_can_close_it);
     suite_add_tcase(s, t);
     return s;
 }
