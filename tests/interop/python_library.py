@@ -5,9 +5,10 @@ URLWEIR=build/release/urlweir tests/interop/python_library.py
 
 `make install`, `pip install ./bindings/python`, and then: what it says of the
 URL Standard's cases, of robots.txt, pages and sitemaps is what urlweir says;
-filters and sets are the program's; what fails raises; limits hold; the commands
-of docs/library.md.
+filters and sets are the program's; what fails raises; limits hold; threads may
+share an object, and a child process may not; the commands of docs/library.md.
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -247,6 +248,102 @@ def check_threads(urls):
     assert not wrong
 
 
+def in_threads(count, work):
+    """Runs work(i) in so many threads; what it raises is raised here."""
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, range(count)))
+
+
+def check_shared(work):
+    """One object, many threads: none of the answers is another's."""
+    for kind in ("scalable", "cuckoo"):
+        f = urlweir.Filter(1000, fpr=0.001, kind=kind)
+
+        def add(i):
+            keys = ["%d %d" % (i, k) for k in range(20000)]
+            fresh = sum(sum(f.add(keys[at:at + 100])) for at in range(0, 20000, 100))
+            assert all(f.check(keys))
+            return fresh
+        assert 8 * 20000 * 0.99 < sum(in_threads(8, add)) <= 8 * 20000, kind
+        f.save(work + "/shared")
+        other = urlweir.Filter.open(work + "/shared")
+        if kind == "cuckoo":
+            in_threads(2, lambda i: f.merge(other) if i else other.merge(f))
+    with urlweir.Dedupe(memory=32 << 20) as d:
+        # Each line is asked for by two threads, and new to one of them.
+        def take(i):
+            lines = ["http://h%d/%d" % (i // 2, n) for n in range(200000)]
+            return sum(d.take(lines[at:at + 500]).count(urlweir.NEW)
+                       for at in range(0, len(lines), 500))
+        same("new in threads", sum(in_threads(8, take)), 4 * 200000)
+        same("the size", len(d), 4 * 200000)
+
+
+def check_fork(work):
+    """A child may end, close what it inherited, and nothing more."""
+    code = """if True:
+        import os, sys, threading, urlweir
+        f, d = urlweir.Filter(1000), urlweir.Dedupe(sys.argv[1])
+        f.add(["a"])
+        d.take(["http://h/1"])
+        calls = [lambda: f.add(["b"]), lambda: "a" in f, f.stats, lambda: f.save(sys.argv[1] + "x"),
+                 lambda: d.take(["http://h/2"]), d.commit, lambda: len(d)]
+        held, go = threading.Event(), threading.Event()
+        def hold():
+            with f._held(), d._held():
+                held.set()
+                go.wait()
+        other = threading.Thread(target=hold)
+        other.start()
+        held.wait()
+        pid = os.fork()
+        if pid == 0:
+            refused = 0
+            for call in calls:
+                try:
+                    call()
+                except urlweir.Error as e:
+                    refused += e.status == 9 and "belongs to process" in str(e)
+            assert refused == len(calls), refused
+            d.close()
+            assert urlweir.canonical("http://H") == "http://h/"
+            os._exit(0)
+        go.set()
+        other.join()
+        assert os.waitpid(pid, 0)[1] == 0
+        if os.fork() == 0:
+            sys.exit(0) # which ends all objects
+        assert os.wait()[1] == 0
+        assert "a" in f and d.take(["http://h/2", "http://h/1"]) == [1, 0]
+        d.close()
+        with urlweir.Dedupe(sys.argv[1]) as d:
+            assert len(d) == 2 and not os.path.exists(sys.argv[1] + "x")
+    """
+    env = dict(os.environ, PYTHONPATH=work + "/site")
+    done = subprocess.run([sys.executable, "-c", code, work + "/forked"], env=env, timeout=120)
+    same("a fork", done.returncode, 0)
+
+
+def check_keys(work):
+    f, d = urlweir.Filter(1000), urlweir.Dedupe(octets=True)
+    for call in (f.add, f.check, d.take):
+        for keys in ([5], [None], [[1]], [bytearray(b"x")], "one", b"one"):
+            raises(TypeError, call, keys)
+    raises(TypeError, f.__contains__, 5)
+    same("no key", (f.stats()["count"], len(d)), (0, 0))
+    raises(ValueError, f.save, work + "/a\0b")
+    raises(ValueError, urlweir.Filter.open, work + "/a\0b")
+    raises(ValueError, urlweir.Dedupe, work + "/a\0b")
+    raises(ValueError, lambda: urlweir.Filter(10, kind="bloom\0x"))
+    raises(ValueError, lambda: urlweir.Filter(10, seed="a\0b"))
+    raises(ValueError, urlweir.links, "", "http://h/", kinds="a\0b")
+    assert not os.path.exists(work + "/a")
+    same("a body", urlweir.links(bytearray(b"<title>x"), "http://h/").title, "x")
+    raises(TypeError, urlweir.links, 5, "http://h/")
+    raises(TypeError, urlweir.Robots, 5, "x")
+    raises(TypeError, urlweir.canonical, 5)
+
+
 def check_docs(work):
     with open(TOP + "/docs/library.md", encoding="utf-8") as f:
         code = re.findall(r"^```python\n(.*?)^```", f.read(), re.S | re.M)
@@ -272,6 +369,9 @@ try:
     check_filters(work)
     check_sets(work)
     check_threads(urls)
+    check_keys(work)
+    check_fork(work)
+    check_shared(work)
     check_docs(work)
     print("%d URLs, every page and sitemap of the corpus: as urlweir says" % len(urls))
 finally:

@@ -7,8 +7,9 @@
     Filter(capacity)                         "certainly new" or "maybe seen"
     Dedupe(dir)                              exact, larger than memory
 
-Text is str or bytes; str goes in as UTF-8. An object belongs to one thread at a
-time. What fails raises Error, or NotAUrl. When the system has no memory left,
+Text is str or bytes; str goes in as UTF-8. Threads may share an object; a child
+process may not use its parent's Filter or Dedupe. What fails raises Error, or
+NotAUrl. When the system has no memory left,
 the library may end the process: see urlweir.h.
 """
 from ._urlweir import lib as _lib

@@ -29,7 +29,31 @@ def need(status, what=""):
 
 
 def octets(text):
-    return text.encode("utf-8") if isinstance(text, str) else bytes(text)
+    """Those of str or bytes. bytes(5) would be five zero octets."""
+    if isinstance(text, str):
+        return text.encode("utf-8")
+    if isinstance(text, bytes):
+        return text
+    raise TypeError("str or bytes, not %s" % type(text).__name__)
+
+
+def body_octets(body):
+    """As octets(), and of what shows its octets: a bytearray or a memoryview."""
+    return bytes(body) if isinstance(body, (bytearray, memoryview)) else octets(body)
+
+
+def c_text(raw):
+    """For a parameter that ends at its first zero octet."""
+    if b"\0" in raw:
+        raise ValueError("embedded null byte")
+    return raw
+
+
+def each(keys):
+    """The keys of a list of keys; one str or bytes is a key and not a list."""
+    if isinstance(keys, (str, bytes, bytearray, memoryview)):
+        raise TypeError("a list of str or bytes, not one %s" % type(keys).__name__)
+    return keys
 
 
 def url_octets(text):

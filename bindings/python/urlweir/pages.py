@@ -1,7 +1,7 @@
 """robots.txt, the links of a page, sitemaps and feeds."""
 from collections import namedtuple
 
-from ._text import Error, given, need, octets, taken, text_of
+from ._text import Error, body_octets, c_text, given, need, octets, taken, text_of
 from ._urlweir import ffi, lib
 from .urls import new_url, parse
 
@@ -21,7 +21,7 @@ class Robots:
     """The rules of a robots.txt for one crawler. Threads may share it."""
 
     def __init__(self, body, agent):
-        b, _keep = given(octets(body))
+        b, _keep = given(body_octets(body))
         a, _keep_too = given(octets(agent))
         self._handle = ffi.gc(lib.urlweir_robots_new(b[0], a[0]), lib.urlweir_robots_free)
 
@@ -89,10 +89,10 @@ def links(body, url, content_type="", kinds=None, form="canonical", agent="", mo
     """A Page: the links of `body`, an HTML page that came from `url`, or with
     content_type text/css a style sheet. `kinds`: names with commas, or "all".
     `whole` is false if a limit was reached; the links until then are there."""
-    raw, _keep = given(octets(body))
+    raw, _keep = given(body_octets(body))
     content, _keep_too = given(octets(content_type))
     token, _keep_token = given(octets(agent))
-    names = ffi.NULL if kinds is None else ffi.new("char[]", octets(kinds))
+    names = ffi.NULL if kinds is None else ffi.new("char[]", c_text(octets(kinds)))
     o = ffi.new("struct urlweir_links_options *", {
         "size": ffi.sizeof("struct urlweir_links_options"), "content_type": content[0],
         "kinds": names, "most": most, "form": FORMS[form]})
@@ -122,7 +122,7 @@ def sitemap(body, url, content_type="", form="canonical", most=0, most_octets=MO
     need(lib.urlweir_sitemap_new(out, at, o, lib.urlweir_py_entry, ctx), url)
     handle = ffi.gc(out[0], lib.urlweir_sitemap_free)
     for piece in [body] if isinstance(body, (str, bytes, bytearray, memoryview)) else body:
-        raw, _keep_piece = given(octets(piece))
+        raw, _keep_piece = given(body_octets(piece))
         if not _is_whole(lib.urlweir_sitemap_push(handle, raw[0]), url):
             break
     try:

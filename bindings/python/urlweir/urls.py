@@ -18,26 +18,30 @@ def parse(handle, text, base=ffi.NULL, form=lib.URLWEIR_CANONICAL):
     return handle
 
 
-def _parsed(text, base, form):
-    if not hasattr(_own, "url"):
-        _own.url, _own.base = new_url(), new_url()
-    against = ffi.NULL
-    if base is not None:
-        against = parse(_own.base, base, form=lib.URLWEIR_WHATWG)
-    return parse(_own.url, text, against, form)
+def _of(text, base, form, part):
+    """A handle that runs in this call is no other call's: a signal handler or a
+    finalizer may call in between."""
+    free = _own.__dict__.setdefault("free", [])
+    handle, against = free.pop() if free else (new_url(), new_url())
+    try:
+        parse(handle, text, ffi.NULL if base is None
+              else parse(against, base, form=lib.URLWEIR_WHATWG), form)
+        return taken(part(handle))
+    finally:
+        free.append((handle, against))
 
 
 def canonical(url, base=None):
     """The canonical form of a URL, in which two spellings of one URL are equal.
     `base`: what it is relative to. NotAUrl if it is not an http(s) URL."""
-    return taken(lib.urlweir_url_text(_parsed(url, base, lib.URLWEIR_CANONICAL)))
+    return _of(url, base, lib.URLWEIR_CANONICAL, lib.urlweir_url_text)
 
 
 def whatwg(url, base=None):
     """As the URL Standard serialises it, without the fragment."""
-    return taken(lib.urlweir_url_text(_parsed(url, base, lib.URLWEIR_WHATWG)))
+    return _of(url, base, lib.URLWEIR_WHATWG, lib.urlweir_url_text)
 
 
 def surt(url, base=None):
     """The sort-friendly key of its canonical form: "org,example)/path"."""
-    return taken(lib.urlweir_url_surt(_parsed(url, base, lib.URLWEIR_CANONICAL)))
+    return _of(url, base, lib.URLWEIR_CANONICAL, lib.urlweir_url_surt)
