@@ -339,6 +339,10 @@ bench-%: $B/bench/bench_% $(BIN) $(SUPPORT_BIN) # ARGS: what it may be told
 bench-cluster-workers: $(BIN) $(SUPPORT_BIN) # ARGS=PAGES: CPU a page of one and of four workers, and without a cluster
 	$(Q)python3 bench/cluster_workers.py $(abspath $B) $(ARGS)
 
+.PHONY: bench-redis-stalls
+bench-redis-stalls: $(BIN) # ARGS=KEYS: how long others wait while a filter in Redis is made, counted, rebuilt
+	$(Q)python3 bench/redis_stalls.py $(abspath $B) $(ARGS)
+
 .PHONY: bench-recrawl
 bench-recrawl: $(BIN) build/docs/nginx.stamp $(if $(DOCS),,build/docs/rust-doc.stamp) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
 	$(Q)bench/recrawl.sh $(BIN)

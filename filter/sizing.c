@@ -18,7 +18,7 @@
 
 uint64_t sizing_plain_bits(uint64_t keys, double fpr)
 {
-    return (uint64_t)ceil(-(double)keys * log(fpr) / (M_LN2 * M_LN2));
+    return (uint64_t)fmax(1, -(double)keys * log(fpr) / (M_LN2 * M_LN2));
 }
 
 unsigned sizing_plain_hashes(uint64_t bits, uint64_t keys)

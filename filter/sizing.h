@@ -19,8 +19,9 @@
 
 /* ---- the textbook filter: m bits, k marks anywhere ---- */
 
-/* m = -n ln p / (ln 2)^2, rounded up (Broder & Mitzenmacher, Network
- * Applications of Bloom Filters, 2004, section 2.1). `fpr` in (0, 1). */
+/* m = -n ln p / (ln 2)^2, the fraction dropped as Guava does (Broder &
+ * Mitzenmacher, Network Applications of Bloom Filters, 2004, section 2.1).
+ * `fpr` in (0, 1). */
 uint64_t sizing_plain_bits(uint64_t keys, double fpr);
 /* k = m / n * ln 2 to the nearest whole number, at least 1. */
 unsigned sizing_plain_hashes(uint64_t bits, uint64_t keys);

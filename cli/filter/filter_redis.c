@@ -152,9 +152,8 @@ static void print_json(const struct redis_bloom_info *i)
         (json_int_t)i->count, "capacity", (json_int_t)i->expect, "bits",
         (json_int_t)i->bits, "fill", (double)i->bits_set / (double)i->bits,
         "fpr_promised", i->fpr, "fpr_predicted", i->fpr_predicted, "k",
-        (int)i->k, "overfull", i->count > i->expect && !i->foreign, "foreign",
-        i->foreign, "rebuilding", i->rebuilding, "may_be_evicted",
-        i->may_evict);
+        (int)i->k, "overfull", i->overfull, "foreign", i->foreign, "rebuilding",
+        i->rebuilding, "may_be_evicted", i->may_evict);
 
     if (i->layout == REDIS_PLAIN)
         json_object_set_new(o, "hash", json_string(redis_hash_name(i->hash)));
@@ -176,7 +175,10 @@ static void print_text(const struct redis_bloom_info *i)
     else
         buf_add_str(&b, "kind           redis, blocked layout\n");
     if (i->foreign) {
-        buf_add_str(&b, "record         none: another program's bitmap\n");
+        buf_addf(&b,
+                 "record         none: another program's bitmap\n"
+                 "false maybe    %.3g now\n",
+                 i->fpr_predicted);
     } else {
         buf_add_str(&b, "keys           ");
         format_count(&b, i->count);
@@ -202,8 +204,9 @@ static void print_text(const struct redis_bloom_info *i)
     if (!i->is_logged)
         buf_add_str(&b, "The server keeps no append-only file: a crash may "
                         "cost keys.\n");
-    if (i->count > i->expect && !i->foreign)
-        buf_add_str(&b, "It is overfull: its promise no longer holds.\n");
+    if (i->overfull)
+        buf_add_str(&b, "It is overfull: it errs at twice its promise or "
+                        "more.\n");
     fputs(buf_str(&b), stdout);
     buf_fini(&b);
 }
@@ -237,8 +240,8 @@ int filter_redis_info(const char *command, const char *url, bool json)
 struct rebuild_settings {
     int64_t capacity;
     double fpr;
-    bool binary;
-    uint8_t from[3];
+    bool binary, allow_smaller;
+    uint8_t from[4];
 };
 
 #define AT(f) .at = offsetof(struct rebuild_settings, f)
@@ -250,6 +253,10 @@ static const struct option_spec rebuild_specs[] = {
     FILTER_FPR_ROW(struct rebuild_settings),
     {.name = "binary", .type = OPTION_FLAG, AT(binary), .section = "Keys",
      .help = "each key follows its length in four octets, little-endian"},
+    {.name = "allow-smaller", .type = OPTION_FLAG, AT(allow_smaller),
+     .section = "Filter",
+     .help = "also if the new filter has none, or less than half, of the keys "
+             "that are there"},
 };
 /* clang-format on */
 
@@ -258,7 +265,8 @@ static const struct option_table rebuild_table =
 
 const struct usage filter_rebuild_usage = {
     .name = "filter rebuild",
-    .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] < KEYS",
+    .synopsis = "filter rebuild REDIS_URL --capacity N [--fpr P] "
+                "[--allow-smaller] < KEYS",
     .about = "Resizes a filter in Redis while others use it. KEYS are all "
              "keys that were ever added to it; keys that others add meanwhile "
              "are written to both filters, and the new one replaces the old "
@@ -271,6 +279,7 @@ const struct usage filter_rebuild_usage = {
 
 struct refill {
     struct filter_redis f;
+    uint64_t given;
     enum status st;
 };
 
@@ -278,8 +287,31 @@ static void refill(void *ctx, const struct filter_keys *keys)
 {
     struct refill *r = ctx;
 
+    r->given += keys->n;
     if (r->st == STATUS_OK)
         r->st = redis_bloom_refill(r->f.bloom, keys_of(&r->f, keys), keys->n);
+}
+
+/* A source that failed must not empty a filter, after which every key would be
+ * new. */
+static enum status replace(struct refill *r, bool allow_smaller)
+{
+    struct redis_bloom_info now;
+    enum status st = STATUS_REFUSED;
+
+    redis_bloom_known(r->f.bloom, &now);
+    if (r->given > 0 || now.count == 0 || allow_smaller)
+        st = redis_bloom_swap(r->f.bloom, allow_smaller);
+    if (st != STATUS_REFUSED)
+        return st;
+    redis_bloom_known(r->f.bloom, &now);
+    fprintf(stderr,
+            "urlweir filter rebuild: %" PRIu64 " keys were read, and the new "
+            "filter has %" PRIu64 " where the old one has %" PRIu64
+            "; nothing was changed. If that is right, say --allow-smaller\n",
+            r->given, now.next_count, now.count);
+    (void)!redis_bloom_abort(r->f.bloom);
+    return st;
 }
 
 static int rebuild(const char *url, const struct rebuild_settings *s)
@@ -309,10 +341,12 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
             (void)!redis_bloom_abort(r.f.bloom);
             st = STATUS_OK;
         } else {
-            st = r.st == STATUS_OK ? redis_bloom_swap(r.f.bloom) : r.st;
+            st = r.st == STATUS_OK ? replace(&r, s->allow_smaller) : r.st;
         }
     }
-    if (st != STATUS_OK)
+    if (st == STATUS_REFUSED)
+        code = EXIT_CANNOT;
+    else if (st != STATUS_OK)
         code = filter_redis_failed(&r.f, st);
     filter_redis_close(&r.f);
     return code;

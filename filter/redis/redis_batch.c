@@ -47,9 +47,9 @@ static void prepare(struct redis_bloom *b, const struct run *r,
     redis_bits_pack(&m->now, r->keys, c->first, c->n, &b->packed);
     snprintf(to->k, sizeof to->k, "%u", m->now.k);
     snprintf(to->k_next, sizeof to->k_next, "%u", m->next.k);
-    for (unsigned i = 0; i < KEY_ANSWER; i++)
+    for (unsigned i = 0; i < 3; i++)
         to->keys[i] = redis_name(b, i);
-    to->keys[KEY_ANSWER] = bytes_of_str(c->answer_name);
+    to->keys[3] = bytes_of_str(c->answer_name);
     to->args[0] = bytes_of_str(m->epoch);
     to->args[1] = bytes_of_str(m->generation);
     if (!r->add) {
@@ -96,17 +96,19 @@ static enum status take_reply(struct redis_bloom *b, const struct run *r,
     if (!r->add) {
         st = reply->elements == 1 ? take_answers(reply->element[0], c, r->out)
                                   : STATUS_FORMAT;
-    } else if (reply->elements != 3 ||
+    } else if (reply->elements != 4 ||
                reply->element[0]->type != REDIS_REPLY_INTEGER ||
-               reply->element[1]->type != REDIS_REPLY_INTEGER) {
+               reply->element[1]->type != REDIS_REPLY_INTEGER ||
+               reply->element[2]->type != REDIS_REPLY_INTEGER) {
         st = STATUS_FORMAT;
     } else {
         uint64_t adds = (uint64_t)reply->element[0]->integer;
 
-        st = take_answers(reply->element[2], c, r->out);
+        st = take_answers(reply->element[3], c, r->out);
         if (st == STATUS_OK && adds > b->record.adds) {
             b->record.adds = adds;
             b->record.count = (uint64_t)reply->element[1]->integer;
+            b->record.set = (uint64_t)reply->element[2]->integer;
         }
     }
     freeReplyObject(reply);

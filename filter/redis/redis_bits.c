@@ -49,8 +49,10 @@ static uint64_t plain_bits_of_k(unsigned k, uint64_t keys, double fpr)
                           log1p(-pow(fpr, 1.0 / k)));
 }
 
-enum status redis_geometry_fit(struct redis_geometry *g, uint64_t expect,
-                               double fpr)
+#define OVERFULL 2 /* times the promised rate */
+
+/* The best bits and k where they are not given. */
+static void choose(struct redis_geometry *g, uint64_t expect, double fpr)
 {
     double load;
 
@@ -72,9 +74,24 @@ enum status redis_geometry_fit(struct redis_geometry *g, uint64_t expect,
         if (g->k > REDIS_MOST_K)
             g->k = REDIS_MOST_K;
     }
+}
+
+enum status redis_geometry_fit(struct redis_geometry *g, uint64_t expect,
+                               double fpr)
+{
+    struct redis_geometry needed = *g;
+
+    choose(g, expect, fpr);
     if (g->bits > REDIS_MOST_BITS)
         return STATUS_LIMIT;
-    return redis_geometry_is_valid(g) ? STATUS_OK : STATUS_ARG;
+    if (!redis_geometry_is_valid(g))
+        return STATUS_ARG;
+    if (needed.bits == 0 || redis_geometry_rate(g, expect) < OVERFULL * fpr)
+        return STATUS_OK;
+    needed.bits = 0;
+    choose(&needed, expect, fpr);
+    *g = needed;
+    return STATUS_LIMIT;
 }
 
 double redis_geometry_rate(const struct redis_geometry *g, uint64_t count)
@@ -85,6 +102,24 @@ double redis_geometry_rate(const struct redis_geometry *g, uint64_t count)
                       : sizing_block_rate(g->k, 64,
                                           (double)count /
                                               ((double)g->bits / BLOCK_BITS));
+}
+
+double redis_geometry_rate_now(const struct redis_geometry *g, uint64_t set)
+{
+    double fill = (double)set / (double)g->bits;
+
+    if (set == 0)
+        return 0; /* also of a filter that is not known yet */
+    if (g->layout == REDIS_PLAIN)
+        return pow(fill, g->k);
+    return sizing_block_rate(g->k, 64,
+                             sizing_block_load_of_fill(g->k, 64, fill));
+}
+
+bool redis_geometry_is_overfull(const struct redis_geometry *g, uint64_t set,
+                                double fpr)
+{
+    return redis_geometry_rate_now(g, set) >= OVERFULL * fpr;
 }
 
 /* ---- offsets ---- */

@@ -21,12 +21,21 @@ struct redis_geometry {
 
 /* Is the geometry possible? For records that others may have written. */
 bool redis_geometry_is_valid(const struct redis_geometry *g);
-/* Choose the best geometry for `expect` keys at `fpr`, of the layout given.
- * STATUS_LIMIT: it needs more than 2^32 bits; `g->bits` says how many. */
+/* Choose the best geometry for `expect` keys at `fpr`, of the layout given;
+ * bits and k that are not 0 are kept. STATUS_LIMIT: `g->bits` says how many it
+ * takes, which is more than 2^32, or more than the bits given: with those the
+ * filter would be overfull at `expect`. */
 MUST_CHECK enum status redis_geometry_fit(struct redis_geometry *g,
                                           uint64_t expect, double fpr);
 /* False-positive rate after `count` keys. */
 double redis_geometry_rate(const struct redis_geometry *g, uint64_t count);
+/* The same as it stands, with so many bits set. Keys that are called "maybe"
+ * are not counted as new, so a count of keys says less and less as a filter
+ * fills; its bits always tell. */
+double redis_geometry_rate_now(const struct redis_geometry *g, uint64_t set);
+/* Is that rate at least twice the promised one? */
+bool redis_geometry_is_overfull(const struct redis_geometry *g, uint64_t set,
+                                double fpr);
 
 /* The k offsets of key i. */
 void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,

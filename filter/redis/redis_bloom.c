@@ -6,6 +6,7 @@
  *   NAME:meta            a hash: geometry, epoch, generation, counts
  *   NAME:next            bits being rebuilt
  *   NAME:last:CLIENT:N   the answer to one of a client's last batches
+ *   NAME:room:CLIENT     zero bits that a client grows before they are used
  *
  * The client computes the offsets, so that the server only sets and tests bits;
  * the price is that every client must know the geometry. Hence the generation:
@@ -69,6 +70,8 @@ struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o)
     snprintf(b->names[KEY_NEXT], sizeof *b->names, "%s:next", b->place.key);
     redis_token(token);
     memcpy(b->client, token, 16);
+    snprintf(b->names[KEY_GROWN], sizeof *b->names, "%s:room:%s", b->place.key,
+             b->client);
     buf_init(&b->packed, REDIS_BATCH * REDIS_MOST_K * 4);
     buf_init(&b->packed_next, REDIS_BATCH * REDIS_MOST_K * 4);
     return b;
@@ -96,6 +99,7 @@ static enum status word_status(struct bytes word)
         {"LOST", STATUS_NOT_FOUND}, {"NONE", STATUS_NOT_FOUND},
         {"GONE", STATUS_NOT_FOUND}, {"STALE", STATUS_AGAIN},
         {"TAKEN", STATUS_EXISTS},   {"FOREIGN", STATUS_ARG},
+        {"GROW", STATUS_LIMIT},     {"SMALL", STATUS_REFUSED},
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -122,11 +126,12 @@ enum status redis_read_record(struct redis_bloom *b, struct redis_record *out)
 {
     struct bytes args[3] = {bytes_of_str("open"), bytes_of_str("0"),
                             bytes_of_str("0")};
-    struct bytes keys[3] = {redis_name(b, KEY_BITS), redis_name(b, KEY_RECORD),
-                            redis_name(b, KEY_NEXT)};
+    /* No name that may be missing: while a cluster moves a slot, it does not
+     * run scripts on several keys of which one is not there. */
+    struct bytes keys[2] = {redis_name(b, KEY_BITS), redis_name(b, KEY_RECORD)};
     redisReply *r = NULL;
     enum status st =
-        redis_connection_run(b->link, &redis_script_open, keys, 3, args, 3, &r);
+        redis_connection_run(b->link, &redis_script_open, keys, 2, args, 3, &r);
 
     if (st == STATUS_OK)
         st = redis_judge(&r);
@@ -198,6 +203,71 @@ enum status redis_call(struct redis_bloom *b, const struct redis_script *s,
     return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }
 
+/* The longest that a command makes or counts at once: longer ones would hold up
+ * the server's other clients. */
+#define PIECE (1024 * 1024)
+
+static enum status grow(struct redis_bloom *b, uint64_t octets)
+{
+    enum status st = STATUS_OK;
+
+    for (uint64_t end = 0; st == STATUS_OK && end < octets;) {
+        char last[24];
+        struct bytes args[1];
+        redisReply *r = NULL;
+
+        end = octets - end < PIECE ? octets : end + PIECE;
+        snprintf(last, sizeof last, "%" PRIu64, end - 1);
+        args[0] = bytes_of_str(last);
+        st = redis_call(b, &redis_script_grow, 4, args, 1, &r);
+        freeReplyObject(r);
+    }
+    return st;
+}
+
+enum status redis_call_with_room(struct redis_bloom *b,
+                                 const struct redis_script *s, uint64_t bits,
+                                 const struct bytes *args, size_t nargs,
+                                 redisReply **out)
+{
+    enum status st = redis_call(b, s, 4, args, nargs, out);
+
+    for (int i = 0; st == STATUS_LIMIT && i < REDIS_TRIES; i++) {
+        st = grow(b, (bits + 7) / 8);
+        if (st == STATUS_OK)
+            st = redis_call(b, s, 4, args, nargs, out);
+    }
+    return st == STATUS_LIMIT ? STATUS_CLOSED : st;
+}
+
+enum status redis_count(struct redis_bloom *b, int64_t first, int64_t last,
+                        uint64_t *set, uint64_t *len)
+{
+    char from[24], to[24];
+    struct bytes args[3];
+    redisReply *r = NULL;
+    enum status st;
+
+    snprintf(from, sizeof from, "%" PRId64, first);
+    snprintf(to, sizeof to, "%" PRId64, last);
+    args[0] = bytes_of_str(b->record.epoch);
+    args[1] = bytes_of_str(from);
+    args[2] = bytes_of_str(to);
+    st = redis_call(b, &redis_script_count, 2, args, 3, &r);
+    if (st != STATUS_OK)
+        return st;
+    if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_INTEGER ||
+        r->element[1]->type != REDIS_REPLY_INTEGER ||
+        r->element[0]->integer < 0 || r->element[1]->integer < 0) {
+        st = STATUS_FORMAT;
+    } else {
+        *set = (uint64_t)r->element[0]->integer;
+        *len = (uint64_t)r->element[1]->integer;
+    }
+    freeReplyObject(r);
+    return st;
+}
+
 enum status redis_reload(struct redis_bloom *b)
 {
     struct redis_record now;
@@ -246,7 +316,10 @@ uint64_t redis_bloom_restarts(const struct redis_bloom *b)
 
 bool redis_bloom_is_overfull(const struct redis_bloom *b)
 {
-    return b->record.epoch[0] != '\0' && b->record.count > b->record.expect;
+    const struct redis_record *m = &b->record;
+
+    return m->epoch[0] != '\0' &&
+           redis_geometry_is_overfull(&m->now, m->set, m->fpr);
 }
 
 void redis_bloom_known(const struct redis_bloom *b,
@@ -262,10 +335,13 @@ void redis_bloom_known(const struct redis_bloom *b,
         .expect = m->expect,
         .count = m->count,
         .fpr = m->fpr,
-        .fpr_predicted = redis_geometry_rate(&m->now, m->count),
+        .fpr_predicted = redis_geometry_rate_now(&m->now, m->set),
+        .overfull = redis_bloom_is_overfull(b),
+        .bits_set = m->set,
         .foreign = m->epoch[0] == '\0',
         .has_seed = m->has_seed,
         .rebuilding = m->next.k != 0,
+        .next_count = m->next_count,
         .may_evict = redis_connection_may_evict(b->link),
         .is_logged = redis_connection_is_logged(b->link),
         .ttl_ms = -1,
@@ -273,6 +349,21 @@ void redis_bloom_known(const struct redis_bloom *b,
     memcpy(out->seed, m->seed, sizeof out->seed);
     memcpy(out->epoch, m->epoch, sizeof out->epoch);
     memcpy(out->run_id, b->run_id, sizeof out->run_id);
+}
+
+static enum status count_all(struct redis_bloom *b, uint64_t *out)
+{
+    enum status st = STATUS_OK;
+    uint64_t sum = 0, len = 1;
+
+    for (uint64_t at = 0; st == STATUS_OK && at < len; at += PIECE) {
+        uint64_t set = 0;
+
+        st = redis_count(b, (int64_t)at, (int64_t)at + PIECE - 1, &set, &len);
+        sum += set;
+    }
+    *out = sum;
+    return st;
 }
 
 enum status redis_bloom_inspect(struct redis_bloom *b,
@@ -286,18 +377,19 @@ enum status redis_bloom_inspect(struct redis_bloom *b,
 
     if (st != STATUS_OK || r == NULL)
         return st;
-    if (r->elements != 3 || r->element[1]->type != REDIS_REPLY_INTEGER ||
-        r->element[2]->type != REDIS_REPLY_INTEGER)
+    if (r->elements != 2 || r->element[1]->type != REDIS_REPLY_INTEGER)
         st = STATUS_FORMAT;
     else if (b->record.epoch[0] != '\0')
         st = redis_record_read(&b->record, r->element[0]);
-    if (st == STATUS_OK) {
+    if (st == STATUS_OK)
         ttl = r->element[1]->integer;
-        set = (uint64_t)r->element[2]->integer;
-        redis_bloom_known(b, out);
-        out->ttl_ms = ttl >= 0 ? ttl : -1;
-        out->bits_set = set <= out->bits ? set : out->bits;
-    }
     freeReplyObject(r);
-    return st;
+    if (st == STATUS_OK)
+        st = count_all(b, &set);
+    if (st != STATUS_OK)
+        return st;
+    b->record.set = set < b->record.now.bits ? set : b->record.now.bits;
+    redis_bloom_known(b, out);
+    out->ttl_ms = ttl >= 0 ? ttl : -1;
+    return STATUS_OK;
 }

@@ -12,8 +12,9 @@
  * It cannot tell whether a restarted server forgot its newest writes, unless it
  * has seen more of them itself (redis_bloom_restarts). It cannot notice that
  * half a batch came back from a truncated log (its keys are then "maybe"
- * although no client was told that they were new). It does not follow a Redis
- * Cluster or grow by itself. A string ends at 2^32 bits.
+ * although no client was told that they were new). It does not grow by itself.
+ * A string ends at 2^32 bits. In a Redis Cluster its name must have a tag, as
+ * in key={seen}, so that the keys below it are on one node.
  *
  * Two layouts. `blocked` has the very bits of a `bloom` filter in memory:
  * block.h's 64-byte blocks, whose octets are those of a filter file's units.
@@ -47,7 +48,8 @@ enum redis_bloom_mode {
 struct redis_bloom_options {
     const struct redis_place *place; /* copied */
     enum redis_bloom_mode mode;
-    /* Size of a filter that is made, if the place does not give bits and k. */
+    /* Size of a filter that is made, if the place does not give bits and k. If
+     * it does, they must keep the rate: STATUS_LIMIT. */
     uint64_t expect;
     double fpr;
     const unsigned char *seed; /* stored in the record, or NULL */
@@ -58,11 +60,12 @@ struct redis_bloom_options {
  * redis_bloom_new() makes an object without contacting the server,
  * redis_bloom_start() contacts it. The second may be called again and again,
  * also after the filter was lost. STATUS_CLOSED: the server is out of reach;
- * STATUS_NOT_FOUND, STATUS_EXISTS; STATUS_LIMIT: it needs more than 2^32 bits;
- * STATUS_FORMAT: what is there is not a filter of ours; STATUS_ARG: the server
- * refuses us, or the place does not give the bits of another program's bitmap;
- * STATUS_FULL, STATUS_BUSY as in redis_connection.h. On error a sentence is
- * appended to `error`, unless it is NULL. */
+ * STATUS_NOT_FOUND, STATUS_EXISTS; STATUS_LIMIT: it needs more than 2^32 bits,
+ * or more than the place gives; STATUS_FORMAT: what is there is not a filter of
+ * ours; STATUS_ARG: the server refuses us, or the place does not give the bits
+ * of another program's bitmap or gives bits that the length of the string
+ * contradicts; STATUS_FULL, STATUS_BUSY as in redis_connection.h. On error a
+ * sentence is appended to `error`, unless it is NULL. */
 struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o);
 MUST_CHECK enum status redis_bloom_start(struct redis_bloom *b,
                                          struct buf *error);
@@ -107,8 +110,10 @@ MUST_CHECK enum status redis_bloom_rebuild(struct redis_bloom *b,
 MUST_CHECK enum status redis_bloom_refill(struct redis_bloom *b,
                                           struct redis_keys keys, size_t n);
 /* Replace the old bits by the new ones; or drop the new ones, with nothing
- * changed. */
-MUST_CHECK enum status redis_bloom_swap(struct redis_bloom *b);
+ * changed. STATUS_REFUSED: unless `allow_smaller`, the new bits must have at
+ * least half as many keys as the old ones; the rebuild goes on. */
+MUST_CHECK enum status redis_bloom_swap(struct redis_bloom *b,
+                                        bool allow_smaller);
 MUST_CHECK enum status redis_bloom_abort(struct redis_bloom *b);
 
 /* ---- asking ---- */
@@ -121,7 +126,8 @@ MUST_CHECK enum status redis_bloom_ready(struct redis_bloom *b);
 /* How often the server was found restarted since the filter was opened. */
 uint64_t redis_bloom_restarts(const struct redis_bloom *b);
 
-/* Does it have more keys than it was made for, as last told by the server? */
+/* Does it err at twice the promised rate or more, as last told by the server?
+ */
 bool redis_bloom_is_overfull(const struct redis_bloom *b);
 
 struct redis_bloom_info {
@@ -129,22 +135,23 @@ struct redis_bloom_info {
     enum redis_hash hash;
     uint64_t bits, expect, count; /* expect, count: 0 if foreign */
     unsigned k;
-    double fpr, fpr_predicted; /* predicted: from the count */
+    double fpr, fpr_predicted; /* predicted: from the bits that are set */
+    bool overfull;             /* it errs at twice the promise, or more */
     bool foreign;              /* another program's bitmap, without a record */
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
     bool rebuilding;
+    uint64_t next_count; /* keys of the rebuild */
     bool may_evict, is_logged;
     char epoch[33], run_id[41];
-    /* redis_bloom_inspect only: */
-    int64_t ttl_ms; /* -1: it does not expire */
-    uint64_t bits_set;
+    uint64_t bits_set; /* of a foreign one: redis_bloom_inspect only */
+    int64_t ttl_ms;    /* redis_bloom_inspect only; -1: it does not expire */
 };
 
 /* The values last told by the server; does not use the network. */
 void redis_bloom_known(const struct redis_bloom *b,
                        struct redis_bloom_info *out);
-/* Current values; the server counts its bits, 0.1 s for the largest. */
+/* Current values; the server counts its bits, 1 MiB of them at a time. */
 MUST_CHECK enum status redis_bloom_inspect(struct redis_bloom *b,
                                            struct redis_bloom_info *out);
 /* Append a description of the last failure, for people, without secrets. */

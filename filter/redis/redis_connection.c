@@ -4,6 +4,11 @@
  *
  *   CLOSED --connect, sign in--> OPEN --error, time-out--> CLOSED
  *
+ * A node of a Redis Cluster that lacks a key names the one that has it (MOVED,
+ * or ASK while a slot moves; the cluster specification, "MOVED Redirection").
+ * We go there and stay. If the connection is lost, we begin again where the URL
+ * says, as the node we were sent to may be gone for good.
+ *
  * A server that sends an octet a second must not hold its caller for ever: each
  * wait has a deadline for the whole answer.
  */
@@ -19,6 +24,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/redis/redis_link.h"
+#include "base/redis/redis_slots.h"
 
 #define FIRST_WAIT (100 * NS_PER_MS)
 #define MOST_WAIT  (30 * NS_PER_S)
@@ -26,11 +32,13 @@
 #define ARGS_MOST  48
 
 struct redis_connection {
-    struct redis_place place;
-    int64_t patience;        /* ns */
-    struct redis_link *link; /* NULL: closed */
-    int64_t wait;            /* ns, before the try after the next failure */
-    int64_t next_try;        /* clock_mono() */
+    struct redis_place place;  /* its host and port are those of now */
+    struct redis_address home; /* the address in the URL */
+    bool asking;               /* the next script must follow ASKING */
+    int64_t patience;          /* ns */
+    struct redis_link *link;   /* NULL: closed */
+    int64_t wait;              /* ns, before the try after the next failure */
+    int64_t next_try;          /* clock_mono() */
     char run_id[REDIS_RUN_ID_SIZE];
     char sha[LINK_SCRIPTS][SHA_SIZE + 1]; /* "": not loaded */
     bool may_evict, is_logged;
@@ -43,6 +51,7 @@ struct redis_connection *redis_connection_new(const struct redis_place *place,
     struct redis_connection *l = xcalloc(1, sizeof *l);
 
     l->place = *place;
+    l->home = place->at;
     l->patience = patience_ms * NS_PER_MS;
     return l;
 }
@@ -60,6 +69,7 @@ void redis_connection_free(struct redis_connection *l)
         return;
     close_link(l);
     explicit_bzero(l->place.at.password, sizeof l->place.at.password);
+    explicit_bzero(l->home.password, sizeof l->home.password);
     free(l);
 }
 
@@ -83,6 +93,8 @@ static void wait_longer(struct redis_connection *l)
 void redis_connection_lose(struct redis_connection *l)
 {
     close_link(l);
+    l->place.at = l->home;
+    l->asking = false;
     wait_longer(l);
 }
 
@@ -166,21 +178,46 @@ static enum status read_answer(struct redis_connection *l, redisReply **out)
     return lost(l, redis_link_error(l->link));
 }
 
+/* Go to the node that a redirection names. STATUS_AGAIN: repeat the call. */
+static enum status follow(struct redis_connection *l, struct bytes text)
+{
+    struct redis_spot spot;
+    uint16_t slot;
+    bool ask;
+
+    if (redis_redirect_read(text, &ask, &slot, &spot) != STATUS_OK ||
+        spot.host.len >= sizeof l->place.at.host || l->place.at.is_unix)
+        return STATUS_ARG;
+    close_link(l);
+    if (spot.host.len > 0)
+        snprintf(l->place.at.host, sizeof l->place.at.host, "%.*s",
+                 (int)spot.host.len, spot.host.at);
+    l->place.at.port = spot.port;
+    l->asking = ask;
+    return STATUS_AGAIN;
+}
+
 static enum status receive(struct redis_connection *l, redisReply **out)
 {
     redisReply *r = NULL;
     enum status st = read_answer(l, &r);
+    struct bytes text;
 
     if (st != STATUS_OK || r->type != REDIS_REPLY_ERROR) {
         *out = r;
         return st;
     }
-    st = redis_error_status(bytes_of(r->str, (size_t)r->len));
-    redis_error_keep(bytes_of(r->str, (size_t)r->len), l->error,
-                     sizeof l->error);
+    text = bytes_of(r->str, (size_t)r->len);
+    st = redis_error_status(text);
+    redis_error_keep(text, l->error, sizeof l->error);
+    if (st == STATUS_NOT_FOUND)
+        st = follow(l, text);
+    else if (bytes_starts_with(text, "CROSSSLOT"))
+        snprintf(l->error, sizeof l->error,
+                 "in a Redis Cluster the keys of a filter are together only if "
+                 "its name has a tag: key={%.64s}",
+                 l->place.key);
     freeReplyObject(r);
-    if (st == STATUS_NOT_FOUND) /* MOVED: a filter has one server */
-        st = STATUS_ARG;
     if (st == STATUS_CLOSED)
         redis_connection_lose(l);
     return st;
@@ -305,7 +342,7 @@ enum status redis_connection_send(struct redis_connection *l,
 {
     enum status st = redis_connection_ready(l);
 
-    if (st == STATUS_OK && l->sha[s->number][0] == '\0')
+    if (st == STATUS_OK && (l->sha[s->number][0] == '\0' || l->asking))
         return STATUS_AGAIN; /* not loaded yet: run it alone first */
     if (st == STATUS_OK)
         st = append(l, s, keys, nkeys, args, nargs);
@@ -322,25 +359,40 @@ enum status redis_connection_receive(struct redis_connection *l,
     return st;
 }
 
+static enum status say_asking(struct redis_connection *l)
+{
+    const struct bytes word = bytes_of_str("ASKING");
+    redisReply *r = NULL;
+    enum status st;
+
+    l->asking = false;
+    redis_link_send(l->link, &word, 1);
+    st = receive(l, &r);
+    freeReplyObject(r);
+    return st;
+}
+
 enum status redis_connection_run(struct redis_connection *l,
                                  const struct redis_script *s,
                                  const struct bytes *keys, size_t nkeys,
                                  const struct bytes *args, size_t nargs,
                                  redisReply **out)
 {
-    enum status st = redis_connection_ready(l);
+    enum status st = STATUS_AGAIN;
 
-    for (int loaded = 0; st == STATUS_OK; loaded++) {
-        if (l->sha[s->number][0] == '\0')
+    /* Once more after SCRIPT FLUSH or a redirection, or after both. */
+    for (int i = 0; st == STATUS_AGAIN && i < 3; i++) {
+        st = redis_connection_ready(l);
+        if (st == STATUS_OK && l->sha[s->number][0] == '\0')
             st = load(l, s);
+        if (st == STATUS_OK && l->asking)
+            st = say_asking(l);
         if (st == STATUS_OK)
             st = append(l, s, keys, nkeys, args, nargs);
         if (st == STATUS_OK)
             st = receive(l, out);
-        if (st != STATUS_AGAIN || loaded > 0)
-            break;
-        l->sha[s->number][0] = '\0'; /* SCRIPT FLUSH, or a new server */
-        st = STATUS_OK;
+        if (st == STATUS_AGAIN)
+            l->sha[s->number][0] = '\0';
     }
     if (st == STATUS_OK)
         l->wait = 0;

@@ -59,7 +59,8 @@ void redis_connection_lose(struct redis_connection *l);
  * ready: whether the script ran is not known. The others mean that it did not:
  * STATUS_FULL: the server is at its `maxmemory`; STATUS_BUSY: it is a replica,
  * or does not take writes; STATUS_ARG: no rights, or a key that is not a
- * string; STATUS_FORMAT: the answer is not valid. */
+ * string, or keys of different slots of a cluster; STATUS_FORMAT: the answer is
+ * not valid. */
 MUST_CHECK enum status redis_connection_run(struct redis_connection *l,
                                             const struct redis_script *s,
                                             const struct bytes *keys,

@@ -20,15 +20,16 @@
 #define REDIS_TRIES      6  /* of one call, at least */
 
 /* The names of a filter's keys, as scripts take them. */
-enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_ANSWER, REDIS_NAMES };
+enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_GROWN, REDIS_NAMES };
 
 struct redis_record {
     char epoch[REDIS_TOKEN_SIZE]; /* "": another program's bitmap */
     char generation[24];
     struct redis_geometry now, next; /* next.k == 0: no rebuild */
     char next_token[REDIS_TOKEN_SIZE];
-    char built[REDIS_TOKEN_SIZE]; /* of the last finished rebuild */
-    uint64_t adds, count, expect;
+    char built[REDIS_TOKEN_SIZE];      /* of the last finished rebuild */
+    uint64_t adds, count, set, expect; /* set: bits that are 1 */
+    uint64_t next_count;
     double fpr;
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
@@ -81,6 +82,17 @@ MUST_CHECK enum status redis_call(struct redis_bloom *b,
                                   const struct redis_script *s, size_t nkeys,
                                   const struct bytes *args, size_t nargs,
                                   redisReply **out);
+/* The same for a script that needs room for `bits` under KEY_GROWN, which is
+ * made first, piece by piece, if the script asks for it. */
+MUST_CHECK enum status redis_call_with_room(struct redis_bloom *b,
+                                            const struct redis_script *s,
+                                            uint64_t bits,
+                                            const struct bytes *args,
+                                            size_t nargs, redisReply **out);
+/* Count the bits set in octets `first` to `last`, negative ones from the end;
+ * *len is the length of the whole string. */
+MUST_CHECK enum status redis_count(struct redis_bloom *b, int64_t first,
+                                   int64_t last, uint64_t *set, uint64_t *len);
 /* Parse a record as HGETALL gives it. STATUS_FORMAT: not valid; *out is
  * unchanged. */
 MUST_CHECK enum status redis_record_read(struct redis_record *out,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_open.c - makes a filter, or finds the one that is there. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/logger.h"
 #include "filter/redis/redis_impl.h"
+
+#define FOREIGN_SAMPLE (1024 * 1024) /* octets of another program's bitmap */
+#define FOREIGN_CHANCE 1e-9          /* that one of its size is refused */
 
 struct record_text {
     char bits[24], bytes[24], k[12], expect[24], fpr[32], ttl[24];
@@ -61,14 +65,16 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
                                 "adds",
                                 "0",
                                 "count",
+                                "0",
+                                "set",
                                 "0"};
     struct bytes list[sizeof args / sizeof *args];
 
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
     b->record.epoch[0] = '\0'; /* accept whatever filter is there from now on */
-    st = redis_call(b, &redis_script_open, 3, list, sizeof args / sizeof *args,
-                    &r);
+    st = redis_call_with_room(b, &redis_script_open, g->bits, list,
+                              sizeof args / sizeof *args, &r);
     if (st == STATUS_OK) {
         st = redis_record_read(&b->record, r);
         freeReplyObject(r);
@@ -78,20 +84,61 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     return st;
 }
 
+/* The string of another program is as long as its highest bit that was set, so
+ * its length shows most wrong sizes. A size too small is certain; one too large
+ * is told by the last MiB of the string: with so many bits set there, some of
+ * those beyond would be, too. */
+static enum status judge_length(struct redis_bloom *b, struct buf *error)
+{
+    const struct redis_geometry *g = &b->record.now;
+    uint64_t set = 0, len = 0, reach = g->bits;
+    double share;
+    enum status st = redis_count(b, -FOREIGN_SAMPLE, -1, &set, &len);
+
+    if (st != STATUS_OK)
+        return st;
+    if (g->hash == REDIS_DOUBLE32 && reach > UINT64_C(1) << 31)
+        reach = UINT64_C(1) << 31;
+    share = (double)set /
+            (8 * (double)(len < FOREIGN_SAMPLE ? len : FOREIGN_SAMPLE));
+    if (len > (g->bits + 7) / 8) {
+        buf_addf(error,
+                 "%s has %" PRIu64 " octets, so its filter has from %" PRIu64
+                 " to %" PRIu64 " bits or more, and not bits=%" PRIu64,
+                 b->place.key, len, 8 * len - 7, 8 * len, g->bits);
+        return STATUS_ARG;
+    }
+    if (8 * len < reach &&
+        log1p(-share) * (double)(reach - 8 * len) < log(FOREIGN_CHANCE)) {
+        buf_addf(error,
+                 "%s ends after %" PRIu64 " octets, although %.3g of its bits "
+                 "are set there: its filter has some %" PRIu64
+                 " bits, and not bits=%" PRIu64,
+                 b->place.key, len, share, 8 * len, g->bits);
+        return STATUS_ARG;
+    }
+    return STATUS_OK;
+}
+
 /* Use a bitmap of another program: it has no record, so the place must give the
  * whole geometry. */
-static enum status take_foreign(struct redis_bloom *b)
+static enum status take_foreign(struct redis_bloom *b, struct buf *error)
 {
     const struct redis_place *p = &b->place;
+    struct buf ignored;
+    enum status st;
 
     if (p->layout != REDIS_PLAIN || p->bits == 0)
         return STATUS_ARG;
     b->record = (struct redis_record){
         .now = {p->layout, p->hash, p->k != 0 ? p->k : 14, p->bits}};
-    return STATUS_OK;
+    buf_init(&ignored, 1024);
+    st = judge_length(b, error != NULL ? error : &ignored);
+    buf_fini(&ignored);
+    return st;
 }
 
-static enum status open_there(struct redis_bloom *b)
+static enum status open_there(struct redis_bloom *b, struct buf *error)
 {
     struct redis_tries t = redis_tries_begin(b);
     enum status st;
@@ -104,7 +151,7 @@ static enum status open_there(struct redis_bloom *b)
             st = redis_read_record(b, &b->record);
     } while (redis_try_again(&t, st));
     return st == STATUS_ARG && redis_connection_is_open(b->link)
-               ? take_foreign(b)
+               ? take_foreign(b, error)
                : st;
 }
 
@@ -115,9 +162,9 @@ static enum status agrees(const struct redis_bloom *b, struct buf *error)
     const struct redis_place *p = &b->place;
     const struct redis_geometry *g = &b->record.now;
 
-    if (p->layout == g->layout && (p->bits == 0 || p->bits == g->bits) &&
-        (p->k == 0 || p->k == g->k) &&
-        (p->layout == REDIS_BLOCKED || p->hash == g->hash))
+    if ((!p->layout_given || p->layout == g->layout) &&
+        (p->bits == 0 || p->bits == g->bits) && (p->k == 0 || p->k == g->k) &&
+        (!p->hash_given || p->hash == g->hash))
         return STATUS_OK;
     if (error != NULL)
         buf_addf(error,
@@ -127,6 +174,29 @@ static enum status agrees(const struct redis_bloom *b, struct buf *error)
                  g->bits, g->k, g->layout == REDIS_BLOCKED ? "" : "&hash=",
                  g->layout == REDIS_BLOCKED ? "" : redis_hash_name(g->hash));
     return STATUS_ARG;
+}
+
+/* Say what `expect` keys take: more than a string holds, or more than the place
+ * gives. */
+static void say_limit(const struct redis_bloom *b,
+                      const struct redis_geometry *g, struct buf *error)
+{
+    buf_addf(error, "%" PRIu64 " keys at a rate of %g take %" PRIu64 " bits",
+             b->expect, b->fpr, g->bits);
+    if (g->bits > REDIS_MOST_BITS)
+        buf_add_str(error, ", and a Redis string ends at offset 2^32-1");
+    else
+        buf_addf(error,
+                 " and k=%u; with bits=%" PRIu64 " as given it errs %.2g of "
+                 "the time",
+                 g->k, b->place.bits,
+                 redis_geometry_rate(&(struct redis_geometry){g->layout,
+                                                              g->hash,
+                                                              b->place.k != 0
+                                                                  ? b->place.k
+                                                                  : g->k,
+                                                              b->place.bits},
+                                     b->expect));
 }
 
 static void warn_of_loss(struct redis_bloom *b)
@@ -152,19 +222,19 @@ enum status redis_bloom_start(struct redis_bloom *b, struct buf *error)
     enum status st = STATUS_OK;
 
     if (b->mode == REDIS_BLOOM_OPEN) {
-        st = open_there(b);
+        st = open_there(b, error);
     } else {
         st = redis_geometry_fit(&g, b->expect, b->fpr);
         if (st == STATUS_OK)
             st = make(b, &g);
-        else if (error != NULL)
-            buf_addf(error,
-                     "%" PRIu64 " keys at a rate of %g take %" PRIu64
-                     " bits, and a Redis string ends at offset 2^32-1",
-                     b->expect, b->fpr, g.bits);
+        else if (st == STATUS_LIMIT && error != NULL)
+            say_limit(b, &g, error);
     }
     if (st == STATUS_OK)
         st = agrees(b, error);
+    if (st == STATUS_OK) /* known from now on: another run is a restart */
+        snprintf(b->run_id, sizeof b->run_id, "%s",
+                 redis_connection_run_id(b->link));
     if (st == STATUS_OK)
         warn_of_loss(b);
     else if (error != NULL && error->len == 0)

@@ -8,9 +8,8 @@
  *
  * A key added before `begin` must be given by the client that rebuilds; a key
  * added later is set in both by the client that adds it. The token identifies a
- * rebuild: when a second one begins, the next step of the first is refused. An
- * abandoned rebuild costs memory and a second write, until another begins or
- * the filter is dropped.
+ * rebuild: when a second one begins, the next step of the first is refused. A
+ * rebuild that is given no keys for an hour is dropped by the server.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +38,7 @@ enum status redis_bloom_rebuild(struct redis_bloom *b, uint64_t expect,
                                .hash = b->record.now.hash};
     char token[REDIS_TOKEN_SIZE], bits[24], bytes[24], k[12], want[24],
         rate[32];
+    redisReply *r = NULL;
     enum status st;
 
     if (b->record.epoch[0] == '\0')
@@ -59,7 +59,12 @@ enum status redis_bloom_rebuild(struct redis_bloom *b, uint64_t expect,
 
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
-    st = step(b, &redis_script_begin, list, sizeof args / sizeof *args);
+    st = redis_call_with_room(b, &redis_script_begin, g.bits, list,
+                              sizeof args / sizeof *args, &r);
+    if (st == STATUS_OK) {
+        st = redis_record_read(&b->record, r);
+        freeReplyObject(r);
+    }
     if (st == STATUS_OK)
         memcpy(b->token, token, sizeof token);
     return st;
@@ -93,11 +98,12 @@ enum status redis_bloom_refill(struct redis_bloom *b, struct redis_keys keys,
 }
 
 /* If the answer to a swap was lost, the repeated swap answers GONE. */
-static enum status end(struct redis_bloom *b, const struct redis_script *s)
+static enum status end(struct redis_bloom *b, const struct redis_script *s,
+                       const char *allow)
 {
-    struct bytes args[2] = {bytes_of_str(b->record.epoch),
-                            bytes_of_str(b->token)};
-    enum status st = b->token[0] != '\0' ? step(b, s, args, 2) : STATUS_ARG;
+    struct bytes args[3] = {bytes_of_str(b->record.epoch),
+                            bytes_of_str(b->token), bytes_of_str(allow)};
+    enum status st = b->token[0] != '\0' ? step(b, s, args, 3) : STATUS_ARG;
 
     if (st == STATUS_NOT_FOUND && redis_reload(b) == STATUS_OK &&
         strcmp(b->record.built, b->token) == 0)
@@ -107,12 +113,20 @@ static enum status end(struct redis_bloom *b, const struct redis_script *s)
     return st;
 }
 
-enum status redis_bloom_swap(struct redis_bloom *b)
+enum status redis_bloom_swap(struct redis_bloom *b, bool allow_smaller)
 {
-    return end(b, &redis_script_swap);
+    enum status st = end(b, &redis_script_swap, allow_smaller ? "1" : "0");
+
+    if (st == STATUS_REFUSED) { /* with the counts of this moment */
+        enum status read = redis_reload(b);
+
+        if (read != STATUS_OK)
+            st = read;
+    }
+    return st;
 }
 
 enum status redis_bloom_abort(struct redis_bloom *b)
 {
-    return end(b, &redis_script_abort);
+    return end(b, &redis_script_abort, "");
 }

@@ -112,6 +112,7 @@ enum status redis_record_read(struct redis_record *out, const redisReply *r)
         !take_number(r, "gen", INT64_MAX, &generation) ||
         !take_number(r, "adds", INT64_MAX, &n.adds) ||
         !take_number(r, "count", INT64_MAX, &n.count) ||
+        !take_number(r, "set", n.now.bits, &n.set) ||
         !take_number(r, "expect", UINT64_C(1) << 40, &n.expect) ||
         !take_rate(r, "fpr", &n.fpr) || !take_seed(r, &n))
         return STATUS_FORMAT;
@@ -120,7 +121,8 @@ enum status redis_record_read(struct redis_record *out, const redisReply *r)
     if (field(r, "next_token").len > 0) {
         n.next = n.now;
         if (!take_word(r, "next_token", REDIS_TOKEN_SIZE - 1, n.next_token) ||
-            !take_geometry(r, "next_bits", "next_k", &n.next))
+            !take_geometry(r, "next_bits", "next_k", &n.next) ||
+            !take_number(r, "next_count", INT64_MAX, &n.next_count))
             return STATUS_FORMAT;
     }
     *out = n;

@@ -8,10 +8,15 @@
  * that stands beside the bits, and the length of the bits themselves. So a
  * filter that was flushed, evicted or expired can never pass for an empty one.
  *
- * KEYS   1 the bits, 2 the record, 3 bits being rebuilt, 4 a batch's answer
+ * No command makes, counts or frees more than 1 MiB at once, so that the server
+ * does not stand still for its other clients.
+ *
+ * KEYS   1 the bits, 2 the record, 3 bits being rebuilt, 4 a batch's answer; of
+ *        open, begin and grow, room that this client has grown
  * answers
  *   LOST   there is no such filter any more
  *   STALE  its geometry changed, or a rebuild began or ended: read the record
+ *   GROW   KEYS[4] must have the full length first: see `grow`
  *   NONE, TAKEN, FOREIGN, GONE   see each
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_SCRIPTS_H
@@ -26,8 +31,9 @@
  * record are the remains of a filter. */
 extern const struct redis_script redis_script_open;
 /* ARGV: epoch, generation, batch ID or "", k, offsets, offsets for the bits
- * being rebuilt or "", their k. Gives {batches, keys, "0110..."}: 1 for each
- * key that was new. A batch ID seen before gets the same answer as then. */
+ * being rebuilt or "", their k. Gives {batches, keys, bits set, "0110..."}: 1
+ * for each key that was new. A batch ID seen before gets the same answer as
+ * then. */
 extern const struct redis_script redis_script_add;
 /* ARGV: epoch, generation, k, offsets. Gives {"0110..."}: 1 for each key whose
  * bits are all set. */
@@ -36,11 +42,18 @@ extern const struct redis_script redis_script_check;
 extern const struct redis_script redis_script_begin;
 /* ARGV: epoch, token, k, offsets. Gives {1}; GONE: another rebuild began. */
 extern const struct redis_script redis_script_fill;
-/* ARGV: epoch, token. Gives the record; GONE. */
+/* ARGV: epoch, token; of swap also "1" if the new bits may have far fewer keys.
+ * Gives the record; GONE; SMALL: they have less than half of the old keys. */
 extern const struct redis_script redis_script_swap;
 extern const struct redis_script redis_script_abort;
-/* ARGV: epoch. Gives {record, ms to live or -1, bits set}. */
+/* ARGV: epoch. Gives {record, ms to live or -1}. */
 extern const struct redis_script redis_script_info;
 extern const struct redis_script redis_script_drop;
+/* Make KEYS[4] longer by one piece. ARGV: its last octet then. Gives {1}. What
+ * is not used within ten minutes goes. */
+extern const struct redis_script redis_script_grow;
+/* ARGV: epoch, first and last octet, negative ones from the end. Gives {bits
+ * set there, octets in all}. */
+extern const struct redis_script redis_script_count;
 
 #endif

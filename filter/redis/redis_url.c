@@ -47,9 +47,11 @@ static enum status take_setting(struct redis_place *p, struct bytes name,
         if (!bytes_is(value, "blocked") && !bytes_is(value, "plain"))
             return wrong(error, "layout= is blocked or plain");
         p->layout = bytes_is(value, "plain") ? REDIS_PLAIN : REDIS_BLOCKED;
+        p->layout_given = true;
     } else if (bytes_is(name, "hash")) {
         if (!redis_hash_named(value, &p->hash))
             return wrong(error, "hash= is double, double32 or salted");
+        p->hash_given = true;
     } else if (bytes_is(name, "bits")) {
         if (!redis_url_number(value, REDIS_MOST_BITS, &p->bits) || p->bits == 0)
             return wrong(error, "bits= is a number up to 4294967296: a Redis "

@@ -7,7 +7,7 @@
  *
  *   key=NAME      the string's name [urlweir:filter]
  *   db=N          database, if the path cannot give it [0]
- *   layout=blocked|plain        [blocked]
+ *   layout=blocked|plain        [blocked, or that of the filter's record]
  *   bits=N, k=N   geometry, for a filter that is made and for another program's
  *                 bitmap; default: from the wanted capacity and rate
  *   hash=double|double32|salted for the plain layout
@@ -45,8 +45,9 @@ bool redis_hash_named(struct bytes name, enum redis_hash *out);
 struct redis_place {
     struct redis_address at;
     char key[256];
-    enum redis_layout layout;
+    enum redis_layout layout; /* of one that is made, unless it is given */
     enum redis_hash hash;
+    bool layout_given, hash_given;
     uint64_t bits; /* 0: not given */
     unsigned k;    /* 0: not given */
     int64_t ttl_ms, timeout_ms, retry_ms;

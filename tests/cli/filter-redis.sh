@@ -55,6 +55,29 @@ python3 - <<'PYTHON' || fail "file and string differ"
 assert open("string", "rb").read() in open("file", "rb").read()
 PYTHON
 
+# ---- a source that fails must not empty a filter --------------------------------
+
+s="$redis_url?key=source"
+filter create "$s" --capacity 3000
+filter add "$s" <keys
+count=$(filter info "$s" --json | sed -n 's/.*"count": \([0-9]*\).*/\1/p')
+: >empty
+head -n 10 keys >few
+for source in empty few; do
+    exits 2 sh -c '"$1" filter rebuild "$2" --capacity 5000 <"$3"' sh "$URLWEIR" "$s" $source
+    says err "where the old one has $count"
+    says err "--allow-smaller"
+    filter check "$s" <keys | grep -c '^maybe' >got
+    [ "$(cat got)" = 3000 ] || fail "a rebuild from $source took keys away"
+    filter info "$s" --json | grep -q '"rebuilding": false' || fail "a rebuild goes on"
+done
+filter rebuild "$s" --capacity 5000 --allow-smaller <few
+[ "$(filter check "$s" <keys | grep -c '^maybe')" -lt 30 ] || fail "nothing was replaced"
+
+# Bits that cannot keep the promise; what would.
+refuses 1 "take 1437758 bits and k=10; with bits=1000" create \
+    "$redis_url?key=small&layout=plain&bits=1000" --capacity 100000 --fpr 0.001
+
 # ---- what is refused -----------------------------------------------------------
 
 refuses 2 "exists already" create "$f" --capacity 10
@@ -161,10 +184,15 @@ printf 'new\thttp://b.example/\n' | cmp - got || fail "add: $(cat got)"
 exits 0 "$URLWEIR" filter info "$h"
 says out "another program's bitmap"
 
+# With half of its bits, keys that are in it would be new.
+refuses 1 "has 2226 octets" check "$redis_url?key=theirs&layout=plain&hash=salted&bits=10000"
+filter info "$h" --json | grep -q '"fpr_predicted": [1-9]' || fail "no rate: $(filter info "$h" --json)"
+
 # A plain layout of our own, with the hash most libraries use.
 p="$redis_url?key=ours&layout=plain"
 filter create "$p" --capacity 3000
 filter add "$p" <keys
+filter check "$redis_url?key=ours" <keys | grep -q '^new' && fail "the record does not tell the layout"
 filter check "$p" <keys | grep -q '^new' && fail "plain: a key is called new"
 filter check "$p" <others | grep -c '^maybe' >got || :
 [ "$(cat got)" -lt 20 ] || fail "plain: $(cat got) false positives"
@@ -174,6 +202,57 @@ redis config set requirepass secret >/dev/null
 refuses 1 "NOAUTH" check "$f"
 exits 1 "$URLWEIR" filter check "redis+unix://:wrong-one@$redis_socket?key=ours"
 ! grep -q "wrong-one" err || fail "a password is told: $(cat err)"
+
+# ---- a Redis Cluster: every node leads to the keys of a tag ----------------------
+
+node() { "${redis_program%-server}-cli" -h 127.0.0.1 -p "$@"; }
+free_port='import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+for n in a b; do
+    p=$(python3 -c "$free_port") bus=$(python3 -c "$free_port")
+    mkdir cluster-$n
+    "$redis_program" --port "$p" --bind 127.0.0.1 --cluster-enabled yes \
+        --cluster-port "$bus" --dir cluster-$n --save '' >>cluster-$n.log 2>&1 &
+    eval "${n}_port=$p ${n}_bus=$bus"
+    waits_for 'node $p ping 2>/dev/null | grep -q PONG' || fail "no node: $(cat cluster-$n.log)"
+done
+node "$a_port" cluster addslotsrange 0 8191 >/dev/null
+node "$b_port" cluster addslotsrange 8192 16383 >/dev/null
+node "$a_port" cluster meet 127.0.0.1 "$b_port" "$b_bus" >/dev/null
+for p in $a_port $b_port; do
+    waits_for 'node $p cluster info | grep -q cluster_state:ok &&
+        [ "$(node $p cluster nodes | grep -c connected)" = 2 ]' || fail "no cluster"
+done
+for tag in one two three four; do # the tags belong to both nodes
+    filter create "redis://127.0.0.1:$a_port?key={$tag}seen" --capacity 3000
+    filter add "redis://127.0.0.1:$b_port?key={$tag}seen" <keys
+    for p in $a_port $b_port; do
+        [ "$(filter check "redis://127.0.0.1:$p?key={$tag}seen" <keys | grep -c '^maybe')" = 3000 ] ||
+            fail "node $p does not find the filter of $tag"
+    done
+done
+[ "$(node "$a_port" dbsize)" -gt 0 ] && [ "$(node "$b_port" dbsize)" -gt 0 ] ||
+    fail "all tags on one node"
+filter rebuild "redis://127.0.0.1:$a_port?key={two}seen" --capacity 9000 <keys
+refuses 1 "key={seen}" create "redis://127.0.0.1:$a_port?key=seen" --capacity 3000
+# While a slot moves, a node sends a client on for one question (ASK).
+slot=$(node "$a_port" cluster keyslot '{moving}')
+from=$a_port to=$b_port
+[ "$slot" -lt 8192 ] || from=$b_port to=$a_port
+m="redis://127.0.0.1:$from?key={moving}seen"
+filter create "$m" --capacity 3000
+filter add "$m" <keys
+node "$to" cluster setslot "$slot" importing "$(node "$from" cluster myid)" >/dev/null
+node "$from" cluster setslot "$slot" migrating "$(node "$to" cluster myid)" >/dev/null
+node "$from" --raw cluster getkeysinslot "$slot" 9 | while read -r key; do
+    node "$from" migrate 127.0.0.1 "$to" "$key" 0 10000 >/dev/null
+done
+node "$from" exists '{moving}seen' 2>&1 | grep -q ASK || fail "it did not move"
+[ "$(filter check "$m" <keys | grep -c '^maybe')" = 3000 ] || fail "ASK is not followed"
+for p in $to $from; do node $p cluster setslot "$slot" node "$(node "$to" cluster myid)" >/dev/null; done
+filter add "$m" <keys
 
 # ---- TLS ------------------------------------------------------------------------
 
@@ -185,10 +264,7 @@ for name in localhost elsewhere.example; do
 done
 redis_kill
 rm -rf redis-data
-tls_port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+tls_port=$(python3 -c "$free_port")
 tls_server() {
     redis_up --bind 127.0.0.1 --tls-port "$tls_port" --tls-auth-clients no \
         --tls-cert-file "$WORK/$1.pem" --tls-key-file "$WORK/$1.key" \

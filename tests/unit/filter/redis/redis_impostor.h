@@ -27,9 +27,10 @@
 static const char impostor_silence[] = "";
 
 static const struct redis_script *const impostor_scripts[] = {
-    &redis_script_open,  &redis_script_add,  &redis_script_check,
-    &redis_script_begin, &redis_script_fill, &redis_script_swap,
-    &redis_script_abort, &redis_script_info, &redis_script_drop,
+    &redis_script_open,  &redis_script_add,   &redis_script_check,
+    &redis_script_begin, &redis_script_fill,  &redis_script_swap,
+    &redis_script_abort, &redis_script_info,  &redis_script_drop,
+    &redis_script_grow,  &redis_script_count,
 };
 
 struct impostor {

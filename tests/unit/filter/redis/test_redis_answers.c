@@ -20,15 +20,16 @@
                     F("epoch", 5, "32\r\n" epoch "\r\n")                       \
                         F("gen", 3, "1\r\n" gen "\r\n")                        \
                             F("adds", 4, "1\r\n" adds "\r\n")                  \
-                                F("count", 5, "1\r\n" count "\r\n") more
-#define PLAIN   RECORD(24, EPOCH, "1", "5", "7", "")
-#define CHANGED RECORD(24, EPOCH, "2", "6", "8", "")
-#define FOREIGN RECORD(24, OTHER, "1", "5", "7", "")
+                                F("count", 5, "1\r\n" count "\r\n")            \
+                                    F("set", 3, "2\r\n30\r\n") more
+#define PLAIN   RECORD(26, EPOCH, "1", "5", "7", "")
+#define CHANGED RECORD(26, EPOCH, "2", "6", "8", "")
+#define FOREIGN RECORD(26, OTHER, "1", "5", "7", "")
 #define REBUILT                                                                \
-    RECORD(30, EPOCH, "2", "5", "7",                                           \
+    RECORD(34, EPOCH, "2", "5", "7",                                           \
            F("next_token", 10, "32\r\n" OTHER "\r\n")                          \
-               F("next_bits", 9, "4\r\n2048\r\n")                              \
-                   F("next_k", 6, "1\r\n8\r\n"))
+               F("next_bits", 9, "4\r\n2048\r\n") F("next_k", 6, "1\r\n8\r\n") \
+                   F("next_count", 10, "1\r\n0\r\n"))
 
 static struct impostor s;
 static struct redis_bloom *b;
@@ -107,12 +108,16 @@ START_TEST(what_the_record_says_is_known)
     ck_assert_str_eq(i.epoch, EPOCH);
     ck_assert_str_eq(i.run_id, RUN_ID);
     ck_assert_int_eq(i.ttl_ms, -1);
-    ck_assert_str_eq(s.last, "3 k k:meta k:next open 0 0; ");
+    ck_assert_str_eq(s.last, "2 k k:meta open 0 0; ");
     ck_assert(!redis_bloom_is_overfull(b));
-    b->record.count = 50;
-    ck_assert(!redis_bloom_is_overfull(b));
+    /* The promise is 0.25; it is the bits that tell, not the keys. */
     b->record.count = 51;
+    b->record.set = 820;
+    ck_assert(!redis_bloom_is_overfull(b));
+    b->record.set = 880;
     ck_assert(redis_bloom_is_overfull(b));
+    b->record.set = 1024;
+    ck_assert_double_eq(known().fpr_predicted, 1);
     b->record.epoch[0] = '\0';
     ck_assert(!redis_bloom_is_overfull(b));
 }
@@ -125,13 +130,15 @@ START_TEST(each_key_has_its_own_answer)
     answer(&redis_script_check, "*1\r\n$3\r\n011\r\n", SILENCE);
     ck_assert_int_eq(check_three(got), STATUS_OK);
     ck_assert(!got[0] && got[1] && got[2]);
-    answer(&redis_script_add, "*3\r\n:6\r\n:9\r\n$3\r\n101\r\n", SILENCE);
+    answer(&redis_script_add, "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n101\r\n",
+           SILENCE);
     ck_assert_int_eq(add_three(got), STATUS_OK);
     ck_assert(got[0] && !got[1] && got[2]);
     ck_assert_uint_eq(known().count, 9);
     ck_assert_int_eq(add_three(NULL), STATUS_OK);
     /* Answers overtake each other: the lower count is the older one. */
-    answer(&redis_script_add, "*3\r\n:5\r\n:8\r\n$3\r\n000\r\n", SILENCE);
+    answer(&redis_script_add, "*4\r\n:5\r\n:8\r\n:30\r\n$3\r\n000\r\n",
+           SILENCE);
     ck_assert_int_eq(add_three(got), STATUS_OK);
     ck_assert(!got[0] && !got[1] && !got[2]);
     ck_assert_uint_eq(known().count, 9);
@@ -156,12 +163,13 @@ START_TEST(wrong_answers_are_refused)
     static const char *const adds[] = {
         "*0\r\n",
         "*2\r\n:6\r\n:9\r\n",
-        "*3\r\n:6\r\n:9\r\n:1\r\n",
-        "*3\r\n:6\r\n:9\r\n$2\r\n10\r\n",
-        "*3\r\n$1\r\n6\r\n:9\r\n$3\r\n101\r\n",
-        "*3\r\n:6\r\n$1\r\n9\r\n$3\r\n101\r\n",
+        "*4\r\n:6\r\n:9\r\n:30\r\n:1\r\n",
+        "*4\r\n:6\r\n:9\r\n:30\r\n$2\r\n10\r\n",
+        "*4\r\n$1\r\n6\r\n:9\r\n:30\r\n$3\r\n101\r\n",
+        "*4\r\n:6\r\n$1\r\n9\r\n:30\r\n$3\r\n101\r\n",
+        "*4\r\n:6\r\n:9\r\n$1\r\n3\r\n$3\r\n101\r\n",
         "*4\r\n:6\r\n:9\r\n$3\r\n101\r\n:1\r\n",
-        "*3\r\n:6\r\n:9\r\n$3\r\n1x1\r\n",
+        "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n1x1\r\n",
     };
     bool got[3];
 
@@ -228,7 +236,7 @@ START_TEST(what_is_added_during_a_rebuild_goes_to_both)
     bool got[3];
 
     answer(&redis_script_add, "$5\r\nSTALE\r\n",
-           "*3\r\n:6\r\n:9\r\n$3\r\n111\r\n");
+           "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n111\r\n");
     answer(&redis_script_open, REBUILT, SILENCE);
     ck_assert_int_eq(add_three(got), STATUS_OK);
     ck_assert(known().rebuilding);
@@ -248,7 +256,8 @@ START_TEST(batches_have_numbers_of_their_own)
     char first[4096], again[4096];
     bool got[3];
 
-    answer(&redis_script_add, HANG_UP, "*3\r\n:6\r\n:9\r\n$3\r\n111\r\n");
+    answer(&redis_script_add, HANG_UP,
+           "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n111\r\n");
     s.last[0] = '\0';
     ck_assert_int_eq(add_three(got), STATUS_OK);
     ck_assert_uint_eq(asked(&redis_script_add), 2);
@@ -331,7 +340,7 @@ START_TEST(a_restarted_server_is_asked_what_it_still_has)
         enum status st;
     } t[] = {{PLAIN, STATUS_OK},
              {CHANGED, STATUS_OK},
-             {RECORD(24, EPOCH, "1", "4", "7", ""), STATUS_DAMAGED},
+             {RECORD(26, EPOCH, "1", "4", "7", ""), STATUS_DAMAGED},
              {FOREIGN, STATUS_NOT_FOUND},
              {"$4\r\nNONE\r\n", STATUS_NOT_FOUND}};
     bool got[3];
@@ -388,7 +397,7 @@ START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
     const struct redis_keys keys = {.digest = three};
 
     ck_assert_int_eq(redis_bloom_refill(b, keys, 3), STATUS_ARG);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_ARG);
+    ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_ARG);
     ck_assert_int_eq(redis_bloom_abort(b), STATUS_ARG);
     ck_assert_int_eq(redis_bloom_rebuild(b, UINT64_C(1) << 40, 0.001),
                      STATUS_LIMIT);
@@ -402,7 +411,8 @@ START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
     ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_OK);
     ck_assert_uint_eq(strlen(b->token), 32);
     ck_assert_ptr_nonnull(strstr(s.last, " next_expect 100 next_fpr 0.25; "));
-    ck_assert_ptr_nonnull(strstr(s.last, "3 k k:meta k:next " EPOCH " "));
+    ck_assert_ptr_nonnull(strstr(s.last, "4 k k:meta k:next k:room:"));
+    ck_assert_ptr_nonnull(strstr(s.last, " " EPOCH " "));
 
     answer(&redis_script_fill, "*1\r\n:1\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_refill(b, keys, 3), STATUS_OK);
@@ -412,12 +422,12 @@ START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
     ck_assert_int_eq(redis_bloom_refill(b, keys, 3), STATUS_NOT_FOUND);
 
     answer(&redis_script_swap, "*0\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_FORMAT);
+    ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_FORMAT);
     ck_assert_str_ne(b->token, "");
     answer(&redis_script_abort, "$5\r\nTAKEN\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_abort(b), STATUS_EXISTS);
     answer(&redis_script_swap, PLAIN, SILENCE);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_OK);
     ck_assert_str_eq(b->token, "");
     ck_assert(!known().rebuilding);
     b->record.epoch[0] = '\0';
@@ -462,10 +472,10 @@ START_TEST(a_swap_is_done_if_the_record_says_so)
         answer(&redis_script_begin, REBUILT, SILENCE);
         ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_OK);
         snprintf(text, sizeof text, "%s$5\r\nbuilt\r\n$32\r\n%s\r\n",
-                 RECORD(26, EPOCH, "3", "5", "7", ""), own ? b->token : OTHER);
+                 RECORD(28, EPOCH, "3", "5", "7", ""), own ? b->token : OTHER);
         answer(&redis_script_swap, "$4\r\nGONE\r\n", SILENCE);
         answer(&redis_script_open, text, SILENCE);
-        ck_assert_int_eq(redis_bloom_swap(b),
+        ck_assert_int_eq(redis_bloom_swap(b, false),
                          own ? STATUS_OK : STATUS_NOT_FOUND);
         ck_assert_str_eq(b->token, "");
         ck_assert_uint_eq(asked(&redis_script_open), 1);
@@ -475,23 +485,25 @@ END_TEST
 
 START_TEST(inspecting_counts_bits_and_time_to_live)
 {
-    static const char *const wrong[] = {"*2\r\n" PLAIN ":1\r\n",
-                                        "*3\r\n" PLAIN "$1\r\n1\r\n:1\r\n",
-                                        "*3\r\n" PLAIN ":1\r\n$1\r\n1\r\n",
-                                        "*3\r\n*0\r\n:1\r\n:1\r\n",
-                                        "*4\r\n" PLAIN ":1\r\n:1\r\n:1\r\n"};
+    static const char *const wrong[] = {"*1\r\n" PLAIN,
+                                        "*2\r\n" PLAIN "$1\r\n1\r\n",
+                                        "*2\r\n*0\r\n:1\r\n",
+                                        "*3\r\n" PLAIN ":1\r\n:1\r\n"};
     struct redis_bloom_info i = {.bits = 99};
 
-    answer(&redis_script_info, "*3\r\n" CHANGED ":1234\r\n:77\r\n", SILENCE);
+    answer(&redis_script_info, "*2\r\n" CHANGED ":1234\r\n", SILENCE);
+    answer(&redis_script_count, "*2\r\n:77\r\n:128\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
     ck_assert_int_eq(i.ttl_ms, 1234);
     ck_assert_uint_eq(i.bits_set, 77);
     ck_assert_uint_eq(i.count, 8);
-    answer(&redis_script_info, "*3\r\n" PLAIN ":0\r\n:1025\r\n", SILENCE);
+    answer(&redis_script_info, "*2\r\n" PLAIN ":0\r\n", SILENCE);
+    answer(&redis_script_count, "*2\r\n:1025\r\n:128\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
     ck_assert_int_eq(i.ttl_ms, 0);
     ck_assert_uint_eq(i.bits_set, 1024); /* there are no more */
-    answer(&redis_script_info, "*3\r\n" PLAIN ":-2\r\n:1024\r\n", SILENCE);
+    answer(&redis_script_info, "*2\r\n" PLAIN ":-2\r\n", SILENCE);
+    answer(&redis_script_count, "*2\r\n:1024\r\n:128\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
     ck_assert_int_eq(i.ttl_ms, -1);
     ck_assert_uint_eq(i.bits_set, 1024);
@@ -501,10 +513,14 @@ START_TEST(inspecting_counts_bits_and_time_to_live)
         ck_assert_msg(redis_bloom_inspect(b, &i) == STATUS_FORMAT, "%zu", k);
         ck_assert_uint_eq(i.bits, 99);
     }
+    answer(&redis_script_info, "*2\r\n" PLAIN ":0\r\n", SILENCE);
+    answer(&redis_script_count, "*2\r\n:-1\r\n:128\r\n", SILENCE);
+    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_FORMAT);
     answer(&redis_script_info, "$4\r\nLOST\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_NOT_FOUND);
     b->record.epoch[0] = '\0'; /* of another program: the list is empty */
-    answer(&redis_script_info, "*3\r\n*0\r\n:-1\r\n:5\r\n", SILENCE);
+    answer(&redis_script_info, "*2\r\n*0\r\n:-1\r\n", SILENCE);
+    answer(&redis_script_count, "*2\r\n:5\r\n:128\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
     ck_assert_uint_eq(i.bits_set, 5);
     ck_assert(i.foreign);
@@ -542,7 +558,9 @@ static enum status try_open(const char *settings, enum redis_bloom_mode mode,
     buf_clear(why);
     ck_assert_int_eq(redis_url_parse(&asked_for, url, why), STATUS_OK);
     p.layout = asked_for.layout;
+    p.layout_given = asked_for.layout_given;
     p.hash = asked_for.hash;
+    p.hash_given = asked_for.hash_given;
     p.bits = asked_for.bits;
     p.k = asked_for.k;
     p.ttl_ms = asked_for.ttl_ms;
@@ -587,11 +605,11 @@ START_TEST(a_filter_is_made_with_all_its_numbers)
                               &why),
                      STATUS_OK);
     ck_assert_ptr_nonnull(
-        strstr(s.last, "3 k k:meta k:next new 1024 90000 v 1 layout blocked "
+        strstr(s.last, " new 1024 90000 v 1 layout blocked "
                        "hash double bits 1024 bytes 128 k 4 expect 50 fpr 0.25 "
                        "seed ab01000000000000000000000000000000000000000000000"
                        "000000000000000 epoch "));
-    ck_assert_ptr_nonnull(strstr(s.last, " gen 1 adds 0 count 0; "));
+    ck_assert_ptr_nonnull(strstr(s.last, " gen 1 adds 0 count 0 set 0; "));
     (void)try_open("layout=plain&bits=1025&hash=salted&k=3", REDIS_BLOOM_MAKE,
                    PLAIN, &why);
     ck_assert_ptr_nonnull(strstr(s.last,
@@ -633,6 +651,7 @@ START_TEST(a_bitmap_of_others_needs_its_geometry_to_be_given)
     ck_assert_ptr_nonnull(strstr(buf_str(&why), "say layout=plain&bits=N"));
     ck_assert_int_eq(try_open("bits=1024", REDIS_BLOOM_OPEN, foreign, &why),
                      STATUS_ARG);
+    answer(&redis_script_count, "*2\r\n:20\r\n:13\r\n", SILENCE);
     ck_assert_int_eq(try_open("layout=plain&bits=99&k=3", REDIS_BLOOM_OPEN,
                               foreign, &why),
                      STATUS_OK);
@@ -644,6 +663,41 @@ START_TEST(a_bitmap_of_others_needs_its_geometry_to_be_given)
                      STATUS_OK);
     ck_assert_uint_eq(known().k, 14);
     ck_assert_int_eq(known().hash, REDIS_SALTED);
+    buf_fini(&why);
+}
+END_TEST
+
+/* Half of the bits of the real size would call keys new that are there. */
+START_TEST(a_bitmap_that_cannot_have_the_size_given_is_refused)
+{
+    static const char foreign[] = "$7\r\nFOREIGN\r\n";
+    struct buf why;
+
+    buf_init(&why, 4096);
+    answer(&redis_script_count, "*2\r\n:20\r\n:13\r\n", SILENCE);
+    ck_assert_int_eq(try_open("layout=plain&bits=96", REDIS_BLOOM_OPEN, foreign,
+                              &why),
+                     STATUS_ARG);
+    ck_assert_str_eq(buf_str(&why),
+                     "k has 13 octets, so its filter has from 97 to 104 bits "
+                     "or more, and not bits=96");
+    /* Too many: nothing in so many octets behind the last one. */
+    ck_assert_int_eq(try_open("layout=plain&bits=200", REDIS_BLOOM_OPEN,
+                              foreign, &why),
+                     STATUS_OK);
+    answer(&redis_script_count, "*2\r\n:50\r\n:13\r\n", SILENCE);
+    ck_assert_int_eq(try_open("layout=plain&bits=200", REDIS_BLOOM_OPEN,
+                              foreign, &why),
+                     STATUS_ARG);
+    ck_assert_ptr_nonnull(strstr(buf_str(&why), "has some 104 bits"));
+    /* double32 does not reach beyond 2^31. */
+    answer(&redis_script_count, "*2\r\n:4194304\r\n:268435456\r\n", SILENCE);
+    ck_assert_int_eq(try_open("layout=plain&hash=double32&bits=4294967296",
+                              REDIS_BLOOM_OPEN, foreign, &why),
+                     STATUS_OK);
+    ck_assert_int_eq(try_open("layout=plain&bits=4294967296", REDIS_BLOOM_OPEN,
+                              foreign, &why),
+                     STATUS_ARG);
     buf_fini(&why);
 }
 END_TEST
@@ -746,7 +800,10 @@ START_TEST(a_plain_filter_is_told_by_its_hash_too)
     ck_assert_str_eq(buf_str(&why),
                      "k is a filter of layout=plain&bits=1024&k=4&hash=double, "
                      "which is not what was asked for");
-    ck_assert_int_eq(try_open("", REDIS_BLOOM_OPEN, plain, &why), STATUS_ARG);
+    /* The record knows; only what is said can contradict it. */
+    ck_assert_int_eq(try_open("", REDIS_BLOOM_OPEN, plain, &why), STATUS_OK);
+    ck_assert_int_eq(try_open("layout=blocked", REDIS_BLOOM_OPEN, plain, &why),
+                     STATUS_ARG);
     buf_fini(&why);
 }
 END_TEST
@@ -798,6 +855,7 @@ Suite *suite_redis_answers(void)
     tcase_add_test(t, what_was_asked_for_must_not_contradict_what_is_there);
     tcase_add_test(t, a_filter_is_made_with_all_its_numbers);
     tcase_add_test(t, one_that_is_started_again_says_so);
+    tcase_add_test(t, a_bitmap_that_cannot_have_the_size_given_is_refused);
     tcase_add_test(t, a_bitmap_of_others_needs_its_geometry_to_be_given);
     tcase_add_test(t, each_failure_has_its_sentence);
     tcase_add_test(t, a_server_that_may_evict_is_warned_of_once);

@@ -157,7 +157,7 @@ START_TEST(a_geometry_is_fitted_or_refused)
 
     /* As in textbooks: 1.44 * log2(1000) * 1e6 bits. */
     ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
-    ck_assert_uint_eq(g.bits, 14377588);
+    ck_assert_uint_eq(g.bits, 14377587);
     ck_assert_uint_eq(g.k, 10);
     g = (struct redis_geometry){.layout = REDIS_PLAIN, .k = 14};
     ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
@@ -214,9 +214,17 @@ START_TEST(geometries_have_limits)
     ck_assert_double_le(redis_geometry_rate(&g, 10000), 0.001);
     ck_assert_double_ge(redis_geometry_rate(&g, 10000), 0.0009);
     ck_assert_double_eq(redis_geometry_rate(&g, 0), 0);
-    g = (struct redis_geometry){.layout = REDIS_BLOCKED, .bits = 1024};
-    ck_assert_int_eq(redis_geometry_fit(&g, 10000, 0.001), STATUS_OK);
-    ck_assert_uint_eq(g.bits, 1024);
+    g = (struct redis_geometry){.layout = REDIS_BLOCKED, .bits = 20480};
+    ck_assert_int_eq(redis_geometry_fit(&g, 1300, 0.001), STATUS_OK);
+    ck_assert_uint_eq(g.bits, 20480);
+    /* Bits that do not keep the promise: what would. */
+    ck_assert_int_eq(redis_geometry_fit(&g, 100000, 0.001), STATUS_LIMIT);
+    ck_assert_uint_gt(g.bits, 1500000);
+    ck_assert_double_le(redis_geometry_rate(&g, 100000), 0.00101);
+    g = (struct redis_geometry){.layout = REDIS_PLAIN, .bits = 1000};
+    ck_assert_int_eq(redis_geometry_fit(&g, 100000, 0.001), STATUS_LIMIT);
+    ck_assert_uint_eq(g.bits, 1437758);
+    ck_assert_uint_eq(g.k, 10);
     g = (struct redis_geometry){.layout = REDIS_BLOCKED, .k = 6, .bits = 512};
     g.bits = 500;
     g.k = 4;

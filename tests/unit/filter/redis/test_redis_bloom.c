@@ -3,6 +3,8 @@
  * test_redis_bloom.c - a Bloom filter on a real Redis server, used by one
  * process: its keys, its bits, and how it is opened.
  */
+#include <math.h>
+
 #include "filter/block.h"
 #include "tests/unit/filter/redis/redis_bloom_rig.h"
 
@@ -31,6 +33,87 @@ START_TEST(keeps_every_key_and_its_promised_rate)
 }
 END_TEST
 
+/* Filled ten times over, nearly every key is "maybe" and none counts as new any
+ * more; what the filter says of itself must still be what it does. */
+START_TEST(an_overfull_filter_knows_its_rate)
+{
+    static const char *const settings[] = {"", "layout=plain"};
+
+    NEEDS_SERVER;
+    for (int i = 0; i < 2; i++) {
+        struct redis_bloom *b = open_with(settings[i], REDIS_BLOOM_NEW, 5000);
+        struct redis_bloom_info told, counted;
+        double measured;
+
+        for (uint64_t times = 1; times <= 10; times *= 2) {
+            (void)add(b, 0, 20000 * times);
+            measured = (double)maybes(b, 1000000, 50000) / 50000;
+            redis_bloom_known(b, &told);
+            ck_assert_double_le(fabs(told.fpr_predicted - measured),
+                                0.0005 + 0.03 * measured);
+            ck_assert(told.overfull == (times > 1));
+        }
+        ck_assert_int_eq(redis_bloom_inspect(b, &counted), STATUS_OK);
+        ck_assert_uint_eq(counted.bits_set, told.bits_set);
+        ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+        redis_bloom_free(b);
+    }
+}
+END_TEST
+
+/* A filter of many MiB is made piece by piece, and is as any other. */
+START_TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
+{
+    const struct redis_place p = redis_server_place(&server, "");
+    struct redis_bloom_options o = {.place = &p,
+                                    .mode = REDIS_BLOOM_NEW,
+                                    .expect = 3000000,
+                                    .fpr = 0.001,
+                                    .patience_ms = 5000};
+    struct redis_bloom *b, *other;
+
+    NEEDS_SERVER;
+    ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
+    ck_assert_int_gt(redis_server_do(&server, "STRLEN test"), 5000000);
+    ck_assert_int_eq(redis_server_do(&server, "TTL test"), -1);
+    ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 2);
+    ck_assert_uint_eq(add(b, 0, 1000), 1000);
+    ck_assert_int_eq(redis_bloom_rebuild(b, 4000000, 0.001), STATUS_OK);
+    ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 4);
+    ck_assert_int_gt(redis_server_do(&server, "TTL test:next"), 3000);
+    ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_REFUSED);
+    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
+    ck_assert_int_eq(redis_server_do(&server, "TTL test"), -1);
+    ck_assert_int_gt(redis_server_do(&server, "STRLEN test"), 7000000);
+    /* Another client finds it there, and its own room is not needed. */
+    o.mode = REDIS_BLOOM_MAKE;
+    ck_assert_int_eq(redis_bloom_open(&other, &o, NULL), STATUS_OK);
+    redis_bloom_free(other);
+    redis_bloom_free(b);
+}
+END_TEST
+
+/* The server drops the bits of a rebuild that nobody goes on with. */
+START_TEST(an_abandoned_rebuild_ends_by_itself)
+{
+    struct redis_bloom *b;
+    struct redis_bloom_info i;
+
+    NEEDS_SERVER;
+    b = make();
+    ck_assert_int_eq(redis_bloom_rebuild(b, 30000, 0.001), STATUS_OK);
+    ck_assert_int_eq(redis_server_do(&server, "PEXPIRE test:next 0"), 1);
+    (void)add(b, 0, 100);
+    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_NOT_FOUND);
+    redis_bloom_free(b);
+    b = make();
+    redis_bloom_known(b, &i);
+    ck_assert(!i.rebuilding);
+    ck_assert_uint_eq(maybes(b, 0, 100), 100);
+    redis_bloom_free(b);
+}
+END_TEST
+
 START_TEST(a_key_is_fresh_once_also_inside_a_batch)
 {
     uint64_t keys[] = {1, 2, 1, 3, 2};
@@ -48,7 +131,7 @@ END_TEST
 /* So that a filter file and a Redis string can be compared octet by octet. */
 START_TEST(the_string_is_the_image_of_a_filter_in_memory)
 {
-    enum { BLOCKS = 64 };
+    enum { BLOCKS = 640 };
     static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];
     static unsigned char octets[sizeof words];
     struct redis_bloom *b;
@@ -56,7 +139,7 @@ START_TEST(the_string_is_the_image_of_a_filter_in_memory)
     redisReply *r;
 
     NEEDS_SERVER;
-    b = open_with("bits=32768&k=8", REDIS_BLOOM_NEW, 5000);
+    b = open_with("bits=327680&k=8", REDIS_BLOOM_NEW, 5000);
     (void)add(b, 0, 3000);
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t key = nth_key(i);
@@ -199,6 +282,9 @@ Suite *suite_redis_bloom(void)
     tcase_add_checked_fixture(t, start, end);
     tcase_set_timeout(t, 60);
     tcase_add_test(t, keeps_every_key_and_its_promised_rate);
+    tcase_add_test(t, an_overfull_filter_knows_its_rate);
+    tcase_add_test(t, a_large_filter_is_made_in_pieces_and_leaves_nothing_else);
+    tcase_add_test(t, an_abandoned_rebuild_ends_by_itself);
     tcase_add_test(t, a_key_is_fresh_once_also_inside_a_batch);
     tcase_add_test(t, the_string_is_the_image_of_a_filter_in_memory);
     tcase_add_test(t, a_password_and_a_database_are_used);

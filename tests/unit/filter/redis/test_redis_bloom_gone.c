@@ -106,7 +106,7 @@ START_TEST(it_ends_when_its_time_is_over)
     rest_ms(5);
     /* A rebuild does not extend its life. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
     ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
     ck_assert_int_gt(info.ttl_ms, 0);
     ck_assert_int_lt(info.ttl_ms, before);

@@ -199,7 +199,7 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
             ck_assert_int_eq(redis_bloom_refill(b, digests(keys), 500),
                              STATUS_OK);
         }
-        ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
+        ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_OK);
         redis_bloom_known(b, &info);
         ck_assert(!info.rebuilding);
         ck_assert_uint_eq(info.expect, 100000 * i);
@@ -243,7 +243,7 @@ START_TEST(of_two_rebuilds_the_later_one_takes_place)
     ck_assert_int_eq(redis_bloom_refill(a, digests(&key), 1), STATUS_OK);
     ck_assert_int_eq(redis_bloom_rebuild(b, 40000, 0.001), STATUS_OK);
     ck_assert_int_eq(redis_bloom_refill(a, digests(&key), 1), STATUS_NOT_FOUND);
-    ck_assert_int_eq(redis_bloom_swap(a), STATUS_NOT_FOUND);
+    ck_assert_int_eq(redis_bloom_swap(a, false), STATUS_NOT_FOUND);
     ck_assert_int_eq(redis_bloom_abort(b), STATUS_OK);
     ck_assert_uint_eq(maybes(a, 0, 100), 100);
     ck_assert_int_eq(redis_server_do(&server, "EXISTS test:next"), 0);
@@ -252,9 +252,9 @@ START_TEST(of_two_rebuilds_the_later_one_takes_place)
     ck_assert_int_eq(redis_bloom_rebuild(b, 40000, 0.001), STATUS_OK);
     char token[REDIS_TOKEN_SIZE];
     memcpy(token, b->token, sizeof token);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
     memcpy(b->token, token, sizeof token);
-    ck_assert_int_eq(redis_bloom_swap(b), STATUS_OK);
+    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
     redis_bloom_free(a);
     redis_bloom_free(b);
 }

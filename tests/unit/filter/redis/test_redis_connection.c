@@ -219,14 +219,14 @@ START_TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
     /* One that is forgotten at once is not loaded for ever. */
     s.scripts[n][4] = flushed;
     ck_assert_int_eq(run(&r), STATUS_AGAIN);
-    ck_assert_uint_eq(s.loads, 3);
-    ck_assert_uint_eq(s.asked[n], 6);
+    ck_assert_uint_eq(s.loads, 4);
+    ck_assert_uint_eq(s.asked[n], 7);
     ck_assert(redis_connection_is_open(l));
     /* A new connection knows nothing of the old one's scripts. */
-    s.scripts[n][6] = ":9\r\n";
+    s.scripts[n][7] = ":9\r\n";
     anew(&p, 0);
     ck_assert_int_eq(run_number(), 9);
-    ck_assert_uint_eq(s.loads, 4);
+    ck_assert_uint_eq(s.loads, 5);
 }
 END_TEST
 

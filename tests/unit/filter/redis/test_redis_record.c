@@ -17,12 +17,16 @@ struct field {
 };
 
 static const struct field whole[] = {
-    {"v", "1"},         {"layout", "plain"}, {"hash", "salted"},
-    {"bits", "1001"},   {"bytes", "126"},    {"k", "7"},
-    {"expect", "100"},  {"fpr", "0.25"},     {"seed", SEED},
-    {"epoch", EPOCH},   {"gen", "12"},       {"adds", "34"},
-    {"count", "56"},    {"built", BUILT},    {"next_token", TOKEN},
-    {"next_bits", "9"}, {"next_k", "2"},
+    {"v", "1"},          {"layout", "plain"},
+    {"hash", "salted"},  {"bits", "1001"},
+    {"bytes", "126"},    {"k", "7"},
+    {"expect", "100"},   {"fpr", "0.25"},
+    {"seed", SEED},      {"epoch", EPOCH},
+    {"gen", "12"},       {"adds", "34"},
+    {"count", "56"},     {"set", "78"},
+    {"built", BUILT},    {"next_token", TOKEN},
+    {"next_bits", "9"},  {"next_k", "2"},
+    {"next_count", "3"},
 };
 
 enum { FIELDS = sizeof whole / sizeof *whole };
@@ -100,6 +104,8 @@ START_TEST(a_whole_record_is_read)
     ck_assert_str_eq(r.generation, "12");
     ck_assert_uint_eq(r.adds, 34);
     ck_assert_uint_eq(r.count, 56);
+    ck_assert_uint_eq(r.set, 78);
+    ck_assert_uint_eq(r.next_count, 3);
     ck_assert_str_eq(r.built, BUILT);
     ck_assert_str_eq(r.next_token, TOKEN);
     ck_assert_int_eq(r.next.layout, REDIS_PLAIN);
