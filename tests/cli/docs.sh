@@ -27,6 +27,7 @@ while read -r name; do
         ;;
     "make bench-"*)
         [ -e "$TOP/bench/bench_${name#make bench-}.c" ] ||
+            grep -q "^${name#make }:" "$TOP/Makefile" ||
             lacks "$name"
         ;;
     "make "*) # its target, and a file that it is told
