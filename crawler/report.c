@@ -291,6 +291,7 @@ static void keep_meta(struct draft *d, struct tags *t)
 
     buf_init(&packed, PAGE_META_MOST);
     t->meta.robots = buf_bytes(&t->robots);
+    t->meta.canonical = link_finder_canonical(d->r->finder);
     page_meta_put(&packed, &t->meta);
     d->done->row.meta = kept(d->out, buf_bytes(&packed), PAGE_META_MOST);
     buf_fini(&packed);
@@ -320,7 +321,6 @@ static void read_html(struct draft *d, struct tags *tags)
     tags->meta = (struct page_meta){
         .description = info.description,
         .h1 = info.h1,
-        .canonical = link_finder_canonical(d->r->finder),
         .is_html = true,
         .hreflang = info.hreflang,
         .words = info.words,
@@ -393,28 +393,37 @@ static void read_document(struct draft *d, struct tags *tags)
 
 /* ---- links of the head --------------------------------------------------- */
 
+static void add_head_link(struct draft *d, struct bytes target,
+                          enum link_kind kind, bool nofollow)
+{
+    if (kind != LINK_HEADER || d->r->o->kinds & LINK_BIT(LINK_HEADER))
+        link_finder_add(d->r->finder, target, kind, nofollow);
+}
+
 static void add_link_header(void *ctx, struct bytes value)
 {
     struct draft *d = ctx;
-    struct bytes target;
-    bool nofollow;
+    struct header_link link;
+    enum link_kind kind;
 
-    while (link_header_next(&value, &target, &nofollow))
-        link_finder_add(d->r->finder, target, LINK_HEADER, nofollow);
+    while (link_header_next(&value, &link))
+        if (link_kind_of_header(&link, &kind))
+            add_head_link(d, link.target, kind,
+                          words_have(link.rel, "nofollow"));
 }
 
+/* A refresh in the head is what a meta element with it would be (HTML standard,
+ * section 7.5.1, "create and initialize a Document object"). */
 static void read_head(struct draft *d)
 {
     const struct response *a = d->result->response;
     struct bytes place = response_get(a, RESPONSE_CONTENT_LOCATION), target;
 
-    if ((d->r->o->kinds & LINK_BIT(LINK_HEADER)) == 0)
-        return;
     response_each(a, RESPONSE_LINK, add_link_header, d);
     if (place.len > 0)
-        link_finder_add(d->r->finder, place, LINK_HEADER, false);
+        add_head_link(d, place, LINK_HEADER, false);
     if (refresh_url(response_get(a, RESPONSE_REFRESH), &target))
-        link_finder_add(d->r->finder, target, LINK_HEADER, false);
+        add_head_link(d, target, LINK_META_REFRESH, false);
 }
 
 static enum outcome_reason cut_reason(enum fetch_end end)

@@ -15,6 +15,7 @@
 #include "crawler/fetch/mime.h"
 #include "crawler/fetch/response.h"
 #include "crawler/html/link_header.h"
+#include "crawler/html/link_kinds.h"
 #include "crawler/html/link_values.h"
 #include "crawler/robots/robots_tag.h"
 
@@ -44,15 +45,24 @@ static void see(void *ctx, struct bytes value)
         s->first = value;
 }
 
+static void check_part(struct bytes part, struct bytes whole)
+{
+    assert(part.len == 0 ||
+           (part.at >= whole.at && part.at + part.len <= whole.at + whole.len));
+}
+
 static void read_links(struct bytes value)
 {
-    struct bytes target, whole = value;
-    bool nofollow;
+    struct bytes whole = value;
+    struct header_link l;
+    enum link_kind kind;
 
-    while (link_header_next(&value, &target, &nofollow))
-        assert(target.len == 0 ||
-               (target.at >= whole.at &&
-                target.at + target.len <= whole.at + whole.len));
+    while (link_header_next(&value, &l)) {
+        check_part(l.target, whole);
+        check_part(l.rel, whole);
+        if (link_kind_of_header(&l, &kind))
+            assert(kind == LINK_HEADER || kind == LINK_CANONICAL);
+    }
     assert(value.len <= whole.len);
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_header.c - the targets of an HTTP Link header, by the parsing algorithm
+ * link_header.c - the links of an HTTP Link header, by the parsing algorithm
  * of RFC 8288 appendix B.2, which also covers broken values.
  */
 #include "crawler/html/link_header.h"
-
-#include "crawler/html/link_values.h"
 
 static void skip_spaces(struct bytes *s)
 {
@@ -61,22 +59,27 @@ static bool parameter(struct bytes *s, struct bytes *name, struct bytes *value)
     return true;
 }
 
-bool link_header_next(struct bytes *rest, struct bytes *target, bool *nofollow)
+bool link_header_next(struct bytes *rest, struct header_link *out)
 {
     struct bytes name, value;
+    bool rel_found = false;
 
     (void)until(rest, "<");
     if (rest->len == 0)
         return false;
     *rest = bytes_skip(*rest, 1);
-    *target = bytes_trim(until(rest, ">"));
+    *out = (struct header_link){.target = bytes_trim(until(rest, ">")),
+                                .rel = bytes_of("", 0)};
     if (rest->len == 0)
         return false; /* no closing bracket */
     *rest = bytes_skip(*rest, 1);
-    *nofollow = false;
     while (parameter(rest, &name, &value)) {
-        if (bytes_equal_nocase(name, bytes_of_str("rel")))
-            *nofollow = *nofollow || words_have(value, "nofollow");
+        if (bytes_equal_nocase(name, bytes_of_str("anchor")))
+            out->anchored = true;
+        if (rel_found || !bytes_equal_nocase(name, bytes_of_str("rel")))
+            continue; /* section 3.3: those after the first are ignored */
+        out->rel = value;
+        rel_found = true;
     }
     return true;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* link_kinds.c - names of kinds, and which kind a <link> is. */
+/*
+ * link_kinds.c - names of kinds, and which kind a <link> is.
+ *
+ * A link type that is not known counts as one that names a document: a page
+ * missed costs more than a request too many.
+ */
 #include "crawler/html/link_kinds.h"
 
 #include "crawler/html/link_values.h"
@@ -68,22 +73,103 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out)
     return false;
 }
 
-enum link_kind link_kind_of_rel(struct bytes rel, struct bytes type,
-                                uint32_t kinds)
+/* Link types whose URL is no document to read: a host to connect to, an
+ * endpoint to post to, a form of search, the name of a vocabulary or a person.
+ * From the HTML standard, section 4.6.7, and the registry that it refers to,
+ * https://microformats.org/wiki/existing-rel-values. A type that ends in a dot
+ * stands for all that begin with it. */
+static const char *const no_documents[] = {
+    /* the HTML standard */
+    "dns-prefetch",
+    "preconnect",
+    "pingback",
+    "search",
+    "expect",
+    /* interfaces of publishing systems */
+    "EditURI",
+    "wlwmanifest",
+    "https://api.w.org/",
+    "http://api.w.org/",
+    "api.w.org",
+    "service",
+    "edit",
+    "edit-media",
+    "webmention",
+    "micropub",
+    "microsub",
+    "hub",
+    "unapi-server",
+    /* who somebody is, and who vouches for it */
+    "me",
+    "openid.",
+    "openid2.",
+    "indieauth-metadata",
+    "authorization_endpoint",
+    "token_endpoint",
+    "monetization",
+    /* names of vocabularies */
+    "schema.",
+    "profile",
+    "type",
+};
+
+static bool names_no_document(struct bytes word)
 {
+    for (size_t i = 0; i < sizeof no_documents / sizeof *no_documents; i++) {
+        struct bytes type = bytes_of_str(no_documents[i]);
+        bool family = type.at[type.len - 1] == '.';
+
+        if (bytes_equal_nocase(bytes_of(word.at, family && word.len > type.len
+                                                     ? type.len
+                                                     : word.len),
+                               type))
+            return true;
+    }
+    return false;
+}
+
+/* Without any type it is a link like others. */
+static bool rel_names_a_document(struct bytes rel)
+{
+    struct bytes word;
+    bool any = false;
+
+    while (word_next(&rel, &word)) {
+        if (!names_no_document(word))
+            return true;
+        any = true;
+    }
+    return !any;
+}
+
+bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
+                      enum link_kind *out)
+{
+    *out = LINK_LINK;
     if (words_have(rel, "canonical"))
-        return LINK_CANONICAL;
-    if (words_have(rel, "stylesheet"))
-        return LINK_CSS;
-    if (words_have(rel, "sitemap"))
-        return LINK_SITEMAP;
-    if (words_have(rel, "alternate"))
-        return media_is_feed(type) ? LINK_FEED : LINK_ALTERNATE;
-    if (kinds & LINK_BIT(LINK_MANIFEST) && words_have(rel, "manifest"))
-        return LINK_MANIFEST;
-    if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
-        return LINK_AMPHTML;
-    return LINK_LINK;
+        *out = LINK_CANONICAL;
+    else if (words_have(rel, "stylesheet"))
+        *out = LINK_CSS;
+    else if (words_have(rel, "sitemap"))
+        *out = LINK_SITEMAP;
+    else if (words_have(rel, "alternate"))
+        *out = media_is_feed(type) ? LINK_FEED : LINK_ALTERNATE;
+    else if (kinds & LINK_BIT(LINK_MANIFEST) && words_have(rel, "manifest"))
+        *out = LINK_MANIFEST;
+    else if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
+        *out = LINK_AMPHTML;
+    else
+        return rel_names_a_document(rel);
+    return true;
+}
+
+/* Search engines read a canonical link there as that of a page. */
+bool link_kind_of_header(const struct header_link *link, enum link_kind *out)
+{
+    *out = LINK_HEADER;
+    if (!link->anchored && words_have(link->rel, "canonical"))
+        *out = LINK_CANONICAL;
+    return *out == LINK_CANONICAL || rel_names_a_document(link->rel);
 }
 
 bool link_og_is_url(struct bytes property)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "crawler/html/link_header.h"
 
 /* The kinds of docs/rules.md, L2 and L8. The numbers are stored: append only.
  */
@@ -29,7 +30,7 @@ enum link_kind {
     LINK_FORM,
     LINK_META_REFRESH,
     LINK_STYLE,  /* url() and @import of style elements and attributes */
-    LINK_HEADER, /* HTTP Link, Content-Location, Refresh */
+    LINK_HEADER, /* HTTP Content-Location, and Link of no kind above */
     LINK_LAZY,   /* data-src, data-srcset */
     LINK_OBJECT,
     LINK_EMBED,
@@ -86,9 +87,12 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
 #define LINK_SET_EMBEDDED (LINK_SET_ASSETS | LINK_BIT(LINK_IFRAME))
 
 /* The kind of a <link>: the first kind of L2 that fits. Manifest and amphtml
- * are kinds of their own only if `kinds`, a LINK_BIT set, asks for them. */
-enum link_kind link_kind_of_rel(struct bytes rel, struct bytes type,
-                                uint32_t kinds);
+ * are kinds of their own only if `kinds`, a LINK_BIT set, asks for them. False:
+ * it names no document. */
+bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
+                      enum link_kind *out);
+/* The kind of a link in an HTTP Link header; false: it names no document. */
+bool link_kind_of_header(const struct header_link *link, enum link_kind *out);
 /* Is the content of a meta og: property of this name a URL? */
 bool link_og_is_url(struct bytes property);
 

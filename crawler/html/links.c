@@ -137,6 +137,8 @@ static void take_meta(struct link_parser *p, const struct tag_values *v)
 static void take_element(struct link_parser *p, enum html_word w,
                          const struct tag_values *v)
 {
+    enum link_kind kind;
+
     switch (w) {
     case WORD_A:
         visit_link(p, LINK_A, v->href);
@@ -147,8 +149,8 @@ static void take_element(struct link_parser *p, enum html_word w,
     case WORD_LINK:
         if (bytes_trim(v->hreflang).len > 0 && words_have(v->rel, "alternate"))
             p->info->hreflang++;
-        visit_link(p, link_kind_of_rel(v->rel, v->type, p->options->kinds),
-                   v->href);
+        if (link_kind_of_rel(v->rel, v->type, p->options->kinds, &kind))
+            visit_link(p, kind, v->href);
         break;
     case WORD_IMG:
         visit_link(p, LINK_IMG, v->src);

@@ -28,7 +28,8 @@
 struct page_meta {
     struct bytes description, h1; /* white space folded */
     struct bytes robots;          /* X-Robots-Tag, then meta robots */
-    struct bytes canonical;       /* of <link rel=canonical>; a canonical URL */
+    struct bytes canonical;       /* of <link rel=canonical>, else of the HTTP
+                                     Link header; a canonical URL */
     bool is_html;                 /* then there are ... */
     uint64_t hreflang, words;
 };

@@ -14,7 +14,8 @@ cat >web/$here/index.html <<'END'
 <link rel=sitemap href=sitemap-of-page>
 <link rel=alternate href=alternate>
 <link rel=alternate type="application/atom+xml; x=y" href=feed>
-<link rel=next href=link>
+<link rel=next href=link><link rel="dns-prefetch preconnect" href=host>
+<link rel=pingback href=ping><link rel=EditURI href=rsd>
 <link rel=manifest href=manifest>
 <link rel=amphtml href=amphtml>
 <meta property=og:url content=og>
@@ -40,8 +41,9 @@ END
 cat >web/$here/index.html.head <<'END'
 200
 Content-Type: text/html
-Link: </header-1>; rel="next", </header-2>
-Refresh: 5; url=/header-3
+Link: </header-1>; rel="next", </header-2>, </header-5>; rel=preconnect
+Link: </header-canonical>; rel="canonical"
+Refresh: 5; url=/header-refresh
 Content-Location: /header-4
 END
 cat >web/$here/base/style.css <<'END'
@@ -74,7 +76,7 @@ follows "--follow area" area
 follows "--follow link" link manifest amphtml
 follows "--follow manifest" manifest
 follows "--follow amphtml" amphtml
-follows "--follow canonical" canonical
+follows "--follow canonical" canonical /header-canonical
 follows "--follow css" style.css
 follows "--follow css,style" style.css import url attribute import-of-sheet \
     url-of-sheet
@@ -84,9 +86,9 @@ follows "--follow img" img
 follows "--follow srcset" srcset-1 srcset-2,3x srcset-4
 follows "--follow iframe" iframe
 follows "--follow script" script
-follows "--follow meta-refresh" meta-refresh
+follows "--follow meta-refresh" meta-refresh /header-refresh
 follows "--follow style" import url attribute
-follows "--follow header" /header-1 /header-2 /header-3 /header-4
+follows "--follow header" /header-1 /header-2 /header-4
 follows "--follow lazy" lazy
 follows "--follow object" object
 follows "--follow embed" embed
@@ -105,7 +107,7 @@ follows "--follow iframe --assets --no-assets" iframe
 follows "--follow iframe --assets=all --ignore script,media,css,style" iframe \
     img srcset-1 srcset-2,3x srcset-4 lazy object embed
 follows "" a moved svg noscript behind area iframe link manifest amphtml \
-    canonical alternate meta-refresh feed
+    canonical alternate meta-refresh feed /header-canonical /header-refresh
 
 # What was not followed is counted by its reason.
 exits 0 "$URLWEIR" export d1 --what drops

@@ -2,6 +2,7 @@
 /* Where a fetcher finds more URLs: redirects, links, sitemaps and feeds. */
 #include <check.h>
 
+#include "storage/rows/page_meta.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
 /* ---- redirects ----------------------------------------------------------- */
@@ -394,7 +395,9 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
     struct rig r;
     struct report *p = ask_route(&r, &route);
 
-    ck_assert_uint_eq(p->done.outlink_count, 0);
+    ck_assert_uint_eq(p->done.outlink_count, 1);
+    ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_META_REFRESH);
+    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/e"));
     report_free(p);
     rig_fini(&r);
 
@@ -407,6 +410,42 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
     ck_assert_uint_eq(p->done.row.links, 5);
     assert_bytes(p->done.outlinks[3].url, rig_url(&r, "127.0.0.1", "/e"));
     report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+/* A page, and a document that has no markup to say it in. */
+START_TEST(l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page)
+{
+    static const char *const types[] = {"text/html", "application/pdf"};
+    struct route route = {"/"};
+    char answer[300];
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    r.o.record_meta = true;
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(types); i++) {
+        struct page_meta meta;
+        struct report *p;
+
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n"
+                 "Link: </c?b>; rel=\"canonical\", </p>; rel=preload\r\n"
+                 "Link: <http://f.test>; rel=preconnect\r\n"
+                 "Refresh: 0;URL='/e'\r\n" EMPTY,
+                 types[i]);
+        tiny_answer(&r.server, &route, answer);
+        p = rig_ask(&r, "/");
+        ck_assert_uint_eq(p->done.outlink_count, 2);
+        assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/c?b"));
+        ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_CANONICAL);
+        assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/e"));
+        ck_assert_uint_eq(p->done.outlinks[1].kind, LINK_META_REFRESH);
+        ck_assert(page_meta_get(p->done.row.meta, &meta));
+        assert_bytes(meta.canonical, rig_url(&r, "127.0.0.1", "/c?b"));
+        report_free(p);
+    }
     rig_fini(&r);
 }
 END_TEST
@@ -470,6 +509,9 @@ Suite *suite_fetcher_links(void)
     tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);
     tcase_add_test(t,
                    links_of_the_head_are_followed_where_that_kind_is_asked_for);
+    tcase_add_test(
+        t,
+        l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page);
     tcase_add_test(t, types_that_are_not_accepted_are_given_up_at_the_head);
     suite_add_tcase(s, t);
     return s;

@@ -4,19 +4,29 @@
 #include <string.h>
 
 #include "crawler/html/link_header.h"
+#include "crawler/html/link_kinds.h"
+#include "crawler/html/link_values.h"
 
-/* Returns the targets of `value`, each after a bar; "!" marks nofollow. */
+/* Returns the targets of `value`, each after a bar; "!" marks nofollow, "=" a
+ * canonical one, "-" one that is no link. */
 static const char *targets(const char *value)
 {
     static char out[200];
-    struct bytes rest = bytes_of_str(value), target;
-    bool nofollow;
+    struct bytes rest = bytes_of_str(value);
+    struct header_link l;
+    enum link_kind kind;
     size_t n = 0;
 
     out[0] = '\0';
-    while (link_header_next(&rest, &target, &nofollow))
+    while (link_header_next(&rest, &l)) {
+        const char *mark = !link_kind_of_header(&l, &kind) ? "-"
+                           : kind == LINK_CANONICAL        ? "="
+                           : words_have(l.rel, "nofollow") ? "!"
+                                                           : "";
+
         n += (size_t)snprintf(out + n, sizeof out - n, "|%.*s%s",
-                              (int)target.len, target.at, nofollow ? "!" : "");
+                              (int)l.target.len, l.target.at, mark);
+    }
     return out;
 }
 
@@ -49,6 +59,31 @@ START_TEST(rel_nofollow_is_seen_in_any_case_and_company)
 }
 END_TEST
 
+START_TEST(rfc8288_3_3_the_first_rel_counts)
+{
+    ck_assert_str_eq(targets("<a>; rel=next; rel=nofollow, <b>; rel=canonical;"
+                             "rel=next, <c>; rel=; rel=canonical"),
+                     "|a|b=|c");
+}
+END_TEST
+
+START_TEST(l2_a_canonical_is_one_of_this_document)
+{
+    ck_assert_str_eq(targets("<a>; rel=\"shortlink Canonical\", "
+                             "<b>; rel=canonical; anchor=\"/other\""),
+                     "|a=|b");
+}
+END_TEST
+
+START_TEST(l2_what_names_no_document_is_no_link)
+{
+    ck_assert_str_eq(targets("<https://f.example>; rel=preconnect; crossorigin,"
+                             "</wp-json/>; rel=\"https://api.w.org/\","
+                             "<x>; rel=\"preconnect next\", <y>"),
+                     "|https://f.example-|/wp-json/-|x|y");
+}
+END_TEST
+
 START_TEST(rfc8288_b_2_broken_values_give_what_they_have)
 {
     ck_assert_str_eq(targets(""), "");
@@ -68,6 +103,9 @@ Suite *suite_link_header(void)
     tcase_add_test(t, rfc8288_3_finds_the_targets_of_all_links);
     tcase_add_test(t, rfc8288_3_quoted_parameters_hide_commas_and_brackets);
     tcase_add_test(t, rel_nofollow_is_seen_in_any_case_and_company);
+    tcase_add_test(t, rfc8288_3_3_the_first_rel_counts);
+    tcase_add_test(t, l2_a_canonical_is_one_of_this_document);
+    tcase_add_test(t, l2_what_names_no_document_is_no_link);
     tcase_add_test(t, rfc8288_b_2_broken_values_give_what_they_have);
     suite_add_tcase(s, t);
     return s;

@@ -190,6 +190,23 @@ START_TEST(l2_the_first_word_of_rel_that_holds_names_the_kind)
 }
 END_TEST
 
+START_TEST(l2_a_link_that_names_no_document_is_no_link)
+{
+    check("<link rel=dns-prefetch href=//fonts.example>"
+          "<link rel='Preconnect dns-prefetch' href=//cdn.example>"
+          "<link rel=pingback href=1><link rel=EditURI href=2>"
+          "<link rel=wlwmanifest href=3><link rel=search href=4>"
+          "<link rel='https://api.w.org/' href=5><link rel=me href=6>"
+          "<link rel=schema.DC href=7><link rel=webmention href=8>"
+          "<link rel=openid.server href=9>",
+          "");
+    check("<link rel='preconnect icon' href=1><link rel='me author' href=2>"
+          "<link rel=schema href=3><link rel='search alternate' href=4>"
+          "<link rel='' href=5><link rel=preload href=6><a rel=me href=7>",
+          "link 1\nlink 2\nlink 3\nalternate 4\nlink 5\nlink 6\na 7\n");
+}
+END_TEST
+
 START_TEST(l2_only_urls_of_http_and_https_are_links)
 {
     check("<a href='mailto:a@b'><a href='javascript:x'><a href='data:,x'>"
@@ -667,6 +684,7 @@ Suite *suite_links(void)
     tcase_add_test(t, html_13_2_5_spellings_of_tags);
     tcase_add_test(t, l2_each_element_has_its_kind);
     tcase_add_test(t, l2_the_first_word_of_rel_that_holds_names_the_kind);
+    tcase_add_test(t, l2_a_link_that_names_no_document_is_no_link);
     tcase_add_test(t, l2_only_urls_of_http_and_https_are_links);
     tcase_add_test(t, l3_the_first_usable_base_holds_for_the_whole_page);
     tcase_add_test(
