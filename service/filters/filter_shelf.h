@@ -12,8 +12,10 @@
  * caller gets a token and adds the source's keys with it, to a new filter
  * beside the one that answers; all others wait for it, or go on with the old
  * answers. What others add meanwhile is added to both. FINISH puts the new
- * filter in place; a builder that adds nothing for `lease_s` has lost the build
- * to the next that asks.
+ * filter in place, unless it has no keys or less than half of those that the
+ * old one has: a source that failed must not turn every key into a new one. A
+ * builder that adds nothing for `lease_s` has lost the build to the next that
+ * asks.
  *
  * Threads: calls come from any thread and belong to the shelf from a submit
  * that returned STATUS_OK until `done`, which its thread calls.
@@ -67,6 +69,7 @@ struct shelf_call {
     size_t n;                 /* at most SHELF_KEYS_MOST */
     uint64_t token;           /* ADD: of a build, 0: none; FINISH; out: BUILD,
                                  0: there is nothing to build, see `view` */
+    bool allow_smaller;       /* FINISH: whatever keys the new filter has */
     uint32_t wait_s;    /* CHECK, BUILD: for a build of somebody, at most */
     uint32_t lease_s;   /* BUILD: between two ADDs of the builder, at most */
     uint32_t max_age_s; /* BUILD: only if it is older; 0: in any case */
@@ -83,6 +86,8 @@ struct shelf_call {
     const char *why; /* static */
     bool *answers;   /* CHECK "maybe", ADD new, REMOVE removed; the caller's */
     struct shelf_view view;   /* SHOW, CREATE, CHECK, BUILD, FINISH */
+    bool too_small;           /* FINISH: refused; `view` has the old keys */
+    uint64_t build_count;     /* FINISH: keys of the build */
     struct shelf_view *views; /* LIST: by name; from malloc */
     size_t view_count;
 

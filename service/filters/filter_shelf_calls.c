@@ -329,6 +329,17 @@ static bool build(struct filter_shelf *s, struct shelf_call *c,
     return true;
 }
 
+/* Has the build no keys, or less than half of those that are there? */
+static bool is_too_small(struct shelf_call *c, const struct shelf_filter *f)
+{
+    struct filter_stats now, next;
+
+    filter_stats(f->filter, &now);
+    filter_stats(f->next, &next);
+    c->build_count = next.count;
+    return next.count == 0 || next.count < now.count - now.count / 2;
+}
+
 static enum status finish(struct filter_shelf *s, struct shelf_call *c,
                           struct shelf_filter *f)
 {
@@ -338,6 +349,11 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
 
     if (f->next == NULL || c->token != f->token)
         return wrong_build(c);
+    if (is_too_small(c, f) && !c->allow_smaller) {
+        view_of(f, &c->view);
+        c->too_small = true;
+        return refuse(c, STATUS_REFUSED, "the build has too few keys");
+    }
     f->filter = f->next;
     f->id.generation = (uint64_t)clock_wall_ms() / 1000;
     st = shelf_save(s, f);

@@ -43,6 +43,15 @@ static bool has_failed(struct http_request *r)
 {
     const struct shelf_call *c = r->shelf_call;
 
+    if (c->too_small) {
+        http_problem(r, 409,
+                     "the build has %llu keys where the filter has %llu, so "
+                     "its source may have failed; nothing was changed. If that "
+                     "is right, finish it with 'allow_smaller': true",
+                     (unsigned long long)c->build_count,
+                     (unsigned long long)c->view.stats.count);
+        return true;
+    }
     switch (c->status) {
     case STATUS_OK:
         return false;
@@ -276,12 +285,18 @@ static void ask_build(struct http_request *r)
 static void ask_finish(struct http_request *r)
 {
     uint64_t build = 0;
+    bool allow_smaller = false;
     const struct http_member members[] = {
         {.name = "build", .type = HTTP_LEASE, .to = &build, .needed = true},
+        {.name = "allow_smaller", .type = HTTP_FLAG, .to = &allow_smaller},
     };
+    struct shelf_call *c;
 
-    if (http_members(r, r->in, -1, members, COUNT(members)))
-        call(r)->token = build;
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    c = call(r);
+    c->token = build;
+    c->allow_smaller = allow_smaller;
 }
 
 /* ---- the paths ---- */

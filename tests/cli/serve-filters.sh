@@ -50,6 +50,9 @@ start
 answers /users/check '{"keys": ["alice", "bob", "carol", "nobody"]}' \
     '{"results":["maybe","new","maybe","new"],"ready":true}'
 refuses 409 /users/add "{\"keys\": [\"x\"], \"build\": \"$build\"}" "this build is over"
+build=$(api /users/build '{"lease_seconds": 60}' | sed -n 's/.*"build":"\([0-9]*\)".*/\1/p')
+refuses 409 /users/finish "{\"build\": \"$build\"}" "the build has 0 keys where the filter has 2"
+answers /users/check '{"keys": ["alice", "carol"]}' '{"results":["maybe","maybe"],"ready":true}'
 refuses 404 /nobody/check '{"keys": []}' "no such filter"
 refuses 409 "" '{"name": "users", "capacity": 10}' "one of that name"
 refuses 400 "" '{"name": "../users", "capacity": 10}' "letters, digits"

@@ -187,13 +187,24 @@ static uint64_t begin(const char *name)
     return c.token;
 }
 
-static enum status finish(const char *name, uint64_t token)
+static enum status finish_as(const char *name, uint64_t token,
+                             bool allow_smaller, uint64_t *built)
 {
     struct shelf_call c = {.verb = SHELF_FINISH,
                            .name = bytes_of_str(name),
-                           .token = token};
+                           .token = token,
+                           .allow_smaller = allow_smaller};
+    enum status st = call(&c);
 
-    return call(&c);
+    *built = c.build_count;
+    return st;
+}
+
+static enum status finish(const char *name, uint64_t token)
+{
+    uint64_t built;
+
+    return finish_as(name, token, false, &built);
 }
 
 static struct shelf_view show(const char *name)
@@ -259,6 +270,34 @@ START_TEST(before_its_first_build_a_guard_lets_all_pass)
         ck_assert_uint_lt(maybe("db", 500, 500), 10);
         reopen();
     }
+}
+END_TEST
+
+/* What a source that failed leaves behind is not put in place: every key would
+ * be new to it. */
+START_TEST(a_build_without_keys_or_with_few_replaces_nothing)
+{
+    uint64_t token, built;
+
+    ck_assert_int_eq(create("db", "cuckoo", 1000, true), STATUS_OK);
+    token = begin("db");
+    ck_assert_int_eq(finish("db", token), STATUS_REFUSED);
+    ck_assert(!show("db").ready);
+    add("db", 0, 500, token);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    token = begin("db");
+    ck_assert_int_eq(finish_as("db", token, false, &built), STATUS_REFUSED);
+    ck_assert_uint_eq(built, 0);
+    add("db", 0, 249, token);
+    ck_assert_int_eq(finish_as("db", token, false, &built), STATUS_REFUSED);
+    ck_assert_uint_eq(built, 249);
+    ck_assert_uint_eq(maybe("db", 0, 500), 500);
+    ck_assert(show("db").building); /* the builder may go on */
+    add("db", 249, 1, token);
+    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    token = begin("db");
+    ck_assert_int_eq(finish_as("db", token, true, &built), STATUS_OK);
+    ck_assert_uint_eq(maybe("db", 0, 500), 0);
 }
 END_TEST
 
@@ -353,6 +392,7 @@ START_TEST(a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits)
     with_keys(SHELF_ADD, "db", 0, 1, first.token, &st);
     ck_assert_int_eq(st, STATUS_REFUSED);
     ck_assert_int_eq(finish("db", first.token), STATUS_REFUSED);
+    add("db", 0, 1, next.token);
     ck_assert_int_eq(finish("db", next.token), STATUS_OK);
 }
 END_TEST
@@ -535,7 +575,8 @@ START_TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
         add("a", 700, 100, 0);
         token = begin("b");
         add("b", 700, 100, 0);
-        ck_assert_int_eq(finish("b", token), STATUS_OK);
+        uint64_t built;
+        ck_assert_int_eq(finish_as("b", token, true, &built), STATUS_OK);
         add("b", 800, 100, 0);
         kill(getpid(), SIGKILL);
     }
@@ -597,6 +638,7 @@ Suite *suite_filter_shelf(void)
     tcase_add_test(t, each_kind_keeps_its_keys_over_a_stop);
     tcase_add_test(t, two_names_share_nothing);
     tcase_add_test(t, before_its_first_build_a_guard_lets_all_pass);
+    tcase_add_test(t, a_build_without_keys_or_with_few_replaces_nothing);
     tcase_add_test(t, of_many_that_build_one_does_and_the_others_wait_for_it);
     tcase_add_test(t, a_check_may_wait_for_the_first_build);
     tcase_add_test(
