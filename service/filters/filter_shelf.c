@@ -170,6 +170,16 @@ void filter_shelf_get_stats(struct filter_shelf *s,
     pthread_mutex_unlock(&s->mtx);
 }
 
+const char *filter_shelf_dir(const struct filter_shelf *s)
+{
+    return s->dir;
+}
+
+uint64_t filter_shelf_memory(const struct filter_shelf *s)
+{
+    return s->memory;
+}
+
 /* ---- open, close ---- */
 
 static void shelf_free(struct filter_shelf *s)

@@ -4,7 +4,9 @@
  * They live in memory and in DIR/NAME.filter (filter/checkpoint.h), with one
  * log of what was added and removed since (filter_log.h). A call that changes
  * something is done once that is on disk. So a kill at any moment costs nothing
- * that was answered.
+ * that was answered. A file that `urlweir filter` made may be put there, also
+ * while the shelf is open, and answers from the first call that names it; LOAD
+ * puts one in place of a filter that is there.
  *
  * A filter may stand for a source, such as the keys of a database. Until it was
  * built from there once, it calls every key "maybe": a guard that lets all pass
@@ -16,6 +18,12 @@
  * old one has: a source that failed must not turn every key into a new one. A
  * builder that adds nothing for `lease_s` has lost the build to the next that
  * asks.
+ *
+ * CHECK may lock keys for a caller that goes on to fetch what they stand for,
+ * so that many callers that miss the same key in a cache do not all ask the
+ * database for it. The first gets a token for each key that may exist, and
+ * unlocks it; a lock also ends by itself. Locks are in memory alone: after a
+ * restart a key may have a second owner.
  *
  * Threads: calls come from any thread and belong to the shelf from a submit
  * that returned STATUS_OK until `done`, which its thread calls.
@@ -35,6 +43,8 @@
 #define SHELF_MOST       1000 /* filters */
 #define SHELF_KEYS_MOST  16384
 #define SHELF_CALLS_MOST 4096 /* that wait, for their turn or for a build */
+#define SHELF_LOCKS_MOST 1000000
+#define SHELF_UPLOAD     ".upload." /* files for LOAD begin so */
 
 struct filter_shelf;
 
@@ -47,7 +57,9 @@ enum shelf_verb {
     SHELF_ADD,
     SHELF_REMOVE,
     SHELF_BUILD, /* become the builder, or wait for the one that is */
-    SHELF_FINISH
+    SHELF_FINISH,
+    SHELF_LOAD,  /* a filter that was made elsewhere */
+    SHELF_UNLOCK /* keys that CHECK locked */
 };
 
 struct shelf_view {
@@ -69,7 +81,11 @@ struct shelf_call {
     size_t n;                 /* at most SHELF_KEYS_MOST */
     uint64_t token;           /* ADD: of a build, 0: none; FINISH; out: BUILD,
                                  0: there is nothing to build, see `view` */
-    bool allow_smaller;       /* FINISH: whatever keys the new filter has */
+    bool allow_smaller; /* FINISH, LOAD: whatever keys the new filter has */
+    const char *path;   /* LOAD: a filter's file; it stays as it is */
+    uint32_t lock_s;    /* CHECK: how long its locks last, at most; 0: none */
+    uint64_t *locks;    /* CHECK, out: for each key the token of its lock, which
+                           is the caller's, 0: none; UNLOCK: the tokens */
     uint32_t wait_s;    /* CHECK, BUILD: for a build of somebody, at most */
     uint32_t lease_s;   /* BUILD: between two ADDs of the builder, at most */
     uint32_t max_age_s; /* BUILD: only if it is older; 0: in any case */
@@ -79,15 +95,17 @@ struct shelf_call {
     /* ---- the answer ---- */
 
     /* STATUS_NOT_FOUND, STATUS_EXISTS; STATUS_ARG: no filter of that size and
-     * rate; STATUS_REFUSED: `why`; STATUS_LIMIT: the shelf's memory or number
-     * of filters; STATUS_IO, STATUS_FULL: the disk; the change may be there,
-     * but was not confirmed. */
+     * rate; STATUS_FORMAT: no filter's file; STATUS_REFUSED: `why`;
+     * STATUS_LIMIT: the shelf's memory or number of filters; STATUS_IO,
+     * STATUS_FULL: the disk; the change may be there, but was not confirmed. */
     enum status status;
     const char *why; /* static */
-    bool *answers;   /* CHECK "maybe", ADD new, REMOVE removed; the caller's */
-    struct shelf_view view;   /* SHOW, CREATE, CHECK, BUILD, FINISH */
-    bool too_small;           /* FINISH: refused; `view` has the old keys */
-    uint64_t build_count;     /* FINISH: keys of the build */
+    bool *answers;   /* CHECK "maybe", ADD new, REMOVE removed, UNLOCK that it
+                        was locked; the caller's */
+    bool *locked;    /* CHECK with lock_s: by another caller; the caller's */
+    struct shelf_view view; /* SHOW, CREATE, CHECK, BUILD, FINISH, LOAD */
+    bool too_small;         /* FINISH, LOAD: refused; `view` has the old keys */
+    uint64_t build_count;   /* FINISH, LOAD: keys of the new filter */
     struct shelf_view *views; /* LIST: by name; from malloc */
     size_t view_count;
 
@@ -120,5 +138,8 @@ void filter_shelf_stop(struct filter_shelf *s);
 void filter_shelf_get_stats(struct filter_shelf *s,
                             struct filter_shelf_stats *out);
 bool filter_shelf_name_is_valid(struct bytes name);
+/* Where files for LOAD may be written: the shelf's directory. */
+const char *filter_shelf_dir(const struct filter_shelf *s);
+uint64_t filter_shelf_memory(const struct filter_shelf *s);
 
 #endif

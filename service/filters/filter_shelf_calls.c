@@ -17,6 +17,7 @@ void shelf_filter_free(void *filter)
 
     filter_free(f->filter);
     filter_free(f->next);
+    map_free(f->locks, free);
     free(f);
 }
 
@@ -37,7 +38,7 @@ void shelf_measure(struct shelf_filter *f)
 
 static bool is_ready(const struct shelf_filter *f)
 {
-    return f->id.generation != 0;
+    return f->id.generation != SHELF_UNBUILT;
 }
 
 static void view_of(const struct shelf_filter *f, struct shelf_view *v)
@@ -47,7 +48,7 @@ static void view_of(const struct shelf_filter *f, struct shelf_view *v)
     filter_stats(f->filter, &v->stats);
     v->ready = is_ready(f);
     v->building = f->next != NULL;
-    v->built_s = (int64_t)f->id.generation;
+    v->built_s = is_ready(f) ? (int64_t)f->id.generation : 0;
 }
 
 /* ---- how much there is ---- */
@@ -141,7 +142,8 @@ static enum status create(struct filter_shelf *s, struct shelf_call *c)
     f = xcalloc(1, sizeof *f);
     memcpy(f->name, c->name.at, c->name.len);
     f->id.has_seed = true;
-    f->id.generation = c->from_source ? 0 : (uint64_t)clock_wall_ms() / 1000;
+    f->id.generation =
+        c->from_source ? SHELF_UNBUILT : (uint64_t)clock_wall_ms() / 1000;
     st = random_octets(f->id.seed, sizeof f->id.seed) ? STATUS_OK : STATUS_IO;
     digest_key_init(&f->key, f->id.seed);
     f->id.seed_print = checkpoint_seed_print(&f->key);
@@ -168,6 +170,7 @@ static enum status drop(struct filter_shelf *s, struct shelf_call *c,
     if (st != STATUS_OK)
         return st;
     map_remove(s->filters, c->name);
+    shelf_locks_free(s, f);
     shelf_filter_free(f);
     return STATUS_OK;
 }
@@ -186,7 +189,7 @@ static uint64_t *digests(const struct shelf_call *c,
 }
 
 static void check(struct filter_shelf *s, struct shelf_call *c,
-                  const struct shelf_filter *f, const uint64_t *keys)
+                  struct shelf_filter *f, const uint64_t *keys)
 {
     uint64_t maybe = 0;
 
@@ -198,6 +201,8 @@ static void check(struct filter_shelf *s, struct shelf_call *c,
         maybe += c->answers[i];
     s->own.checked_maybe += maybe;
     s->own.checked_new += c->n - maybe;
+    if (c->lock_s > 0)
+        shelf_lock_keys(s, f, c, keys, clock_mono());
     c->view.ready = is_ready(f);
     c->view.building = f->next != NULL;
 }
@@ -268,6 +273,8 @@ static enum status with_keys(struct filter_shelf *s, struct shelf_call *c,
         check(s, c, f, keys);
     else if (c->verb == SHELF_ADD)
         st = add(s, c, f, keys);
+    else if (c->verb == SHELF_UNLOCK)
+        shelf_unlock_keys(s, f, c, keys);
     else
         st = take_out(s, c, f, keys);
     free(keys);
@@ -329,15 +336,20 @@ static bool build(struct filter_shelf *s, struct shelf_call *c,
     return true;
 }
 
-/* Has the build no keys, or less than half of those that are there? */
-static bool is_too_small(struct shelf_call *c, const struct shelf_filter *f)
+/* Has the new filter no keys, or less than half of those that are there? */
+static bool is_too_small(struct shelf_call *c, const struct shelf_filter *f,
+                         const struct filter *new)
 {
     struct filter_stats now, next;
 
     filter_stats(f->filter, &now);
-    filter_stats(f->next, &next);
+    filter_stats(new, &next);
     c->build_count = next.count;
-    return next.count == 0 || next.count < now.count - now.count / 2;
+    c->too_small = !c->allow_smaller &&
+                   (next.count == 0 || next.count < now.count - now.count / 2);
+    if (c->too_small)
+        view_of(f, &c->view);
+    return c->too_small;
 }
 
 static enum status finish(struct filter_shelf *s, struct shelf_call *c,
@@ -349,11 +361,8 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
 
     if (f->next == NULL || c->token != f->token)
         return wrong_build(c);
-    if (is_too_small(c, f) && !c->allow_smaller) {
-        view_of(f, &c->view);
-        c->too_small = true;
+    if (is_too_small(c, f, f->next))
         return refuse(c, STATUS_REFUSED, "the build has too few keys");
-    }
     f->filter = f->next;
     f->id.generation = (uint64_t)clock_wall_ms() / 1000;
     st = shelf_save(s, f);
@@ -370,6 +379,70 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
     shelf_measure(f);
     view_of(f, &c->view);
     return STATUS_OK;
+}
+
+/* ---- filters made elsewhere ---- */
+
+/* Puts what was read in place of the filter `f`, whose keys had another seed.
+ */
+static enum status replace(struct filter_shelf *s, struct shelf_call *c,
+                           struct shelf_filter *f, struct shelf_filter *with)
+{
+    struct filter *filter = f->filter;
+    struct checkpoint_id id = f->id;
+    enum status st;
+
+    if (is_too_small(c, f, with->filter))
+        return refuse(c, STATUS_REFUSED, "the file has too few keys");
+    f->filter = with->filter;
+    f->id = with->id;
+    st = shelf_save(s, f);
+    if (st != STATUS_OK) {
+        f->filter = filter;
+        f->id = id;
+        return st;
+    }
+    f->key = with->key;
+    with->filter = filter; /* is freed with it */
+    end_build(f);
+    shelf_locks_free(s, f);
+    f->builds++;
+    return STATUS_OK;
+}
+
+static enum status load(struct filter_shelf *s, struct shelf_call *c,
+                        struct shelf_filter *f)
+{
+    struct shelf_filter *new = xcalloc(1, sizeof *new);
+    enum status st;
+
+    memcpy(new->name, c->name.at, c->name.len);
+    st = shelf_read(s, c->path, new);
+    if (st == STATUS_OK && f == NULL && map_count(s->filters) >= SHELF_MOST)
+        st = refuse(c, STATUS_LIMIT, "there are 1000 filters, the most");
+    if (st == STATUS_OK) {
+        new->id.generation = (uint64_t)clock_wall_ms() / 1000;
+        shelf_measure(new);
+        if (s->own.bytes - (f != NULL ? f->bytes + f->next_bytes : 0) +
+                new->bytes >
+            s->memory)
+            st = refuse(c, STATUS_LIMIT, "it does not fit in --filter-memory");
+    }
+    if (st == STATUS_OK && f != NULL) {
+        st = replace(s, c, f, new);
+        shelf_measure(f);
+        if (st == STATUS_OK)
+            view_of(f, &c->view);
+    } else if (st == STATUS_OK) {
+        st = shelf_save(s, new);
+        if (st == STATUS_OK) {
+            view_of(new, &c->view);
+            map_put(s->filters, c->name, new);
+            return STATUS_OK;
+        }
+    }
+    shelf_filter_free(new);
+    return st;
 }
 
 /* ---- all ---- */
@@ -409,11 +482,16 @@ bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
 {
     struct shelf_filter *f = map_get(s->filters, c->name);
 
+    if (f == NULL && c->verb != SHELF_LIST &&
+        shelf_load_one(s, c->name) == STATUS_OK)
+        f = map_get(s->filters, c->name);
     c->status = STATUS_OK;
     if (c->verb == SHELF_LIST)
         list(s, c);
     else if (c->verb == SHELF_CREATE)
         c->status = create(s, c);
+    else if (c->verb == SHELF_LOAD)
+        c->status = load(s, c, f);
     else if (f == NULL)
         c->status = STATUS_NOT_FOUND;
     else if (c->verb == SHELF_DELETE)

@@ -11,12 +11,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "filter/seeded.h"
 
 #define SUFFIX ".filter"
 
@@ -99,35 +101,63 @@ void shelf_log(struct filter_shelf *s, struct shelf_filter *f,
 
 /* ---- reading back ---- */
 
-static enum status load_one(struct filter_shelf *s, struct bytes name)
+enum status shelf_read(struct filter_shelf *s, const char *path,
+                       struct shelf_filter *f)
 {
-    struct shelf_filter *f = xcalloc(1, sizeof *f);
     struct checkpoint_info info;
-    struct buf path;
-    enum status st;
+    enum status st = seeded_load(&f->filter, path, s->memory, &info, &f->key);
 
+    if (st != STATUS_OK)
+        return st == STATUS_REFUSED ? STATUS_FORMAT : st; /* of a crawl */
+    f->id = info.id;
+    return STATUS_OK;
+}
+
+/* A file that was put here has none of the log's records: those of its name are
+ * of an older filter. Once it is saved it says so itself. */
+static enum status adopt(struct filter_shelf *s, struct shelf_filter *f)
+{
+    if (s->log != NULL)
+        return shelf_save(s, f);
+    f->id.covers = UINT64_MAX; /* until shelf_load() has read the log */
+    f->dirty = true;
+    return STATUS_OK;
+}
+
+enum status shelf_load_one(struct filter_shelf *s, struct bytes name)
+{
+    struct shelf_filter *f;
+    struct stat sb;
+    struct buf path;
+    enum status st = STATUS_NOT_FOUND;
+
+    if (!filter_shelf_name_is_valid(name))
+        return STATUS_NOT_FOUND;
+    f = xcalloc(1, sizeof *f);
     memcpy(f->name, name.at, name.len);
     path_of(s, f->name, &path);
-    st = checkpoint_peek(buf_str(&path), &info);
-    if (st == STATUS_OK && !info.id.has_seed)
-        st = STATUS_FORMAT; /* of a crawl, whose seed is not in it */
-    if (st == STATUS_OK) {
-        digest_key_init(&f->key, info.id.seed);
-        st = checkpoint_load(&f->filter, buf_str(&path),
-                             checkpoint_seed_print(&f->key), NULL, s->memory,
-                             &info);
-    }
+    if (stat(buf_str(&path), &sb) == 0)
+        st = shelf_read(s, buf_str(&path), f);
     buf_fini(&path);
     if (st != STATUS_OK) {
-        log_error("a filter cannot be read and is left out",
-                  "name=%s error=\"%s\"", f->name, status_text(st));
+        if (st != STATUS_NOT_FOUND)
+            log_error("a filter cannot be read and is left out",
+                      "name=%s error=\"%s\"", f->name, status_text(st));
         shelf_filter_free(f);
-        return st == STATUS_NOMEM ? st : STATUS_OK;
+        return st;
     }
-    f->id = info.id;
-    if (f->id.covers > s->number)
+    if (f->id.generation == 0) { /* `urlweir filter` made it */
+        f->id.generation = (uint64_t)sb.st_mtime;
+        st = adopt(s, f);
+        if (st != STATUS_OK) {
+            shelf_filter_free(f);
+            return st;
+        }
+    } else if (f->id.covers > s->number) {
         s->number = f->id.covers;
+    }
     shelf_measure(f);
+    s->own.bytes += f->bytes;
     map_put(s->filters, name, f);
     return STATUS_OK;
 }
@@ -143,12 +173,14 @@ static enum status load_all(struct filter_shelf *s)
     while (st == STATUS_OK && (e = readdir(d)) != NULL) {
         struct bytes name = bytes_of_str(e->d_name);
 
+        if (bytes_starts_with(name, SHELF_UPLOAD)) /* left by a kill */
+            (void)unlinkat(dirfd(d), e->d_name, 0);
         if (name.len <= strlen(SUFFIX) ||
             strcmp(e->d_name + name.len - strlen(SUFFIX), SUFFIX) != 0)
             continue;
         name.len -= strlen(SUFFIX);
-        if (filter_shelf_name_is_valid(name))
-            st = load_one(s, name);
+        if (shelf_load_one(s, name) == STATUS_NOMEM)
+            st = STATUS_NOMEM;
     }
     closedir(d);
     return st;
@@ -177,7 +209,7 @@ static bool doubt(void *ctx, struct bytes name, void *value)
 
     (void)ctx;
     (void)name;
-    f->id.generation = 0;
+    f->id.generation = SHELF_UNBUILT;
     f->dirty = true;
     return true;
 }

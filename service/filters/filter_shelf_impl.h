@@ -3,6 +3,7 @@
  *
  *   filter_shelf.c        its thread, its calls' way through it
  *   filter_shelf_calls.c  what each call does
+ *   filter_shelf_locks.c  keys that one caller at a time fetches
  *   filter_shelf_files.c  images, the log, and reading them back
  *
  * No other file includes this.
@@ -18,11 +19,15 @@
 #include "service/filters/filter_log.h"
 #include "service/filters/filter_shelf.h"
 
+/* The generation of a filter that waits for its first build; of the others it
+ * is the time when they were made or built. */
+#define SHELF_UNBUILT UINT64_MAX
+
 /* One filter; the shelf's thread. */
 struct shelf_filter {
     char name[SHELF_NAME_MOST + 1];
     struct filter *filter;
-    struct checkpoint_id id; /* generation: built_s, 0: never built */
+    struct checkpoint_id id; /* generation: built_s, or SHELF_UNBUILT */
     struct digest_key key;
     uint64_t bytes;   /* of `filter`, when it was last measured */
     uint64_t unasked; /* keys added since then */
@@ -31,6 +36,7 @@ struct shelf_filter {
     struct filter *next; /* NULL, or being built */
     uint64_t next_bytes, token;
     int64_t lease_until, lease_ns;
+    struct map *locks; /* by digest, of struct shelf_lock; NULL: none yet */
 };
 
 struct filter_shelf {
@@ -43,6 +49,7 @@ struct filter_shelf {
     struct filter_log *log;
     uint64_t number;            /* of the last log record */
     struct shelf_call *waiting; /* for a build */
+    size_t locks;               /* of all filters */
     struct filter_shelf_stats own;
 
     pthread_mutex_t mtx; /* guards what follows */
@@ -62,7 +69,22 @@ int64_t shelf_end_leases(struct filter_shelf *s, int64_t now);
 void shelf_measure(struct shelf_filter *f);
 void shelf_filter_free(void *f);
 
+/* ---- filter_shelf_locks.c ---- */
+
+void shelf_lock_keys(struct filter_shelf *s, struct shelf_filter *f,
+                     struct shelf_call *c, const uint64_t *keys, int64_t now);
+void shelf_unlock_keys(struct filter_shelf *s, struct shelf_filter *f,
+                       struct shelf_call *c, const uint64_t *keys);
+void shelf_locks_free(struct filter_shelf *s, struct shelf_filter *f);
+
 /* ---- filter_shelf_files.c ---- */
+
+/* Reads the filter `name` if its file is there and it is not on the shelf. */
+MUST_CHECK enum status shelf_load_one(struct filter_shelf *s,
+                                      struct bytes name);
+/* Reads a filter's file for LOAD: sets filter, id and key of *f. */
+MUST_CHECK enum status shelf_read(struct filter_shelf *s, const char *path,
+                                  struct shelf_filter *f);
 
 MUST_CHECK enum status shelf_load(struct filter_shelf *s);
 /* Writes the image of `f` with `filter` in it, which becomes its own. */

@@ -21,6 +21,7 @@
 #include "service/http/http_lost.h"
 #include "service/http/http_route.h"
 #include "service/http/http_server_impl.h"
+#include "service/http/http_upload.h"
 
 #define BODY_MOST   ((size_t)4 << 20)
 #define BODIES_MOST ((size_t)64 << 20) /* of all requests together */
@@ -38,14 +39,20 @@ static bool is_json(struct bytes type)
                               bytes_of_str("application/json"));
 }
 
+static uint64_t body_most(const struct http_request *r)
+{
+    return r->route->file   ? http_upload_most(r)
+           : r->route->body ? BODY_MOST
+                            : 0;
+}
+
 static void check_body(struct http_request *r)
 {
     struct bytes length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
-    if (length.len > 0 &&
-        strtoull(length.at, NULL, 10) > (r->route->body ? BODY_MOST : 0))
-        http_problem(r, 413, "a body has at most %zu octets here",
-                     r->route->body ? BODY_MOST : 0);
+    if (length.len > 0 && strtoull(length.at, NULL, 10) > body_most(r))
+        http_problem(r, 413, "a body has at most %llu octets here",
+                     (unsigned long long)body_most(r));
     else if (r->route->body &&
              !is_json(http_header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
         http_problem(r, 415, "Content-Type must be application/json");
@@ -72,6 +79,8 @@ static void arrive(struct http_request *r, const char *method,
         check_body(r);
     if (r->status == 0)
         http_route_read(r);
+    if (r->status == 0 && r->route->file)
+        http_upload_begin(r);
 }
 
 static void let_body_go(struct http_request *r)
@@ -83,6 +92,8 @@ static void let_body_go(struct http_request *r)
 /* False: the body is too long. */
 static bool read_body(struct http_request *r, const char *data, size_t len)
 {
+    if (r->upload != NULL)
+        return http_upload_write(r->upload, data, len);
     if (!r->route->body || len > BODY_MOST - r->body.len)
         return false;
     if (r->no_room)
@@ -326,10 +337,13 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     }
     if (r->shelf_call != NULL) {
         free(r->shelf_call->answers);
+        free(r->shelf_call->locks);
+        free(r->shelf_call->locked);
         free(r->shelf_call->views);
         free(r->shelf_call);
     }
     free(r->shelf_keys);
+    http_upload_free(r->upload);
     json_decref(r->in);
     arena_free(r->arena);
     http_export_free(r->export);

@@ -6,10 +6,12 @@
 
 #include "base/mem.h"
 #include "service/http/http_route.h"
+#include "service/http/http_upload.h"
 
 #define COUNT(a)      (sizeof(a) / sizeof *(a))
 #define WAIT_MOST     60
 #define DAY           86400
+#define LOCK_MOST     3600
 #define CAPACITY_MOST (UINT64_C(1) << 40)
 
 /* ---- answers ---- */
@@ -45,9 +47,9 @@ static bool has_failed(struct http_request *r)
 
     if (c->too_small) {
         http_problem(r, 409,
-                     "the build has %llu keys where the filter has %llu, so "
-                     "its source may have failed; nothing was changed. If that "
-                     "is right, finish it with 'allow_smaller': true",
+                     "the new filter has %llu keys where the old one has %llu, "
+                     "so its source may have failed; nothing was changed. If "
+                     "that is right, say so with 'allow_smaller'",
                      (unsigned long long)c->build_count,
                      (unsigned long long)c->view.stats.count);
         return true;
@@ -60,6 +62,12 @@ static bool has_failed(struct http_request *r)
         break;
     case STATUS_ARG:
         http_problem(r, 400, "there is no filter of that size and rate");
+        break;
+    case STATUS_FORMAT:
+    case STATUS_VERSION:
+    case STATUS_DAMAGED:
+        http_problem(r, 400,
+                     "the body is not a whole file of `urlweir filter`");
         break;
     case STATUS_EXISTS:
     case STATUS_REFUSED:
@@ -99,24 +107,42 @@ static void reply_deleted(struct http_request *r)
         http_answer(r, 200, json_object());
 }
 
+/* A token is a string, as a double may not hold it. */
+static json_t *lock_json(uint64_t token)
+{
+    return token != 0 ? json_sprintf("%llu", (unsigned long long)token)
+                      : json_null();
+}
+
 static void reply_keys(struct http_request *r)
 {
     const struct shelf_call *c = r->shelf_call;
-    const char *yes = c->verb == SHELF_CHECK ? "maybe"
-                      : c->verb == SHELF_ADD ? "new"
-                                             : "removed";
+    const char *yes = c->verb == SHELF_CHECK    ? "maybe"
+                      : c->verb == SHELF_ADD    ? "new"
+                      : c->verb == SHELF_UNLOCK ? "unlocked"
+                                                : "removed";
     const char *no = c->verb == SHELF_CHECK ? "new"
                      : c->verb == SHELF_ADD ? "maybe"
                                             : "absent";
-    json_t *o, *results;
+    json_t *o, *results, *locks;
 
     if (has_failed(r))
         return;
     o = json_object();
     results = json_array();
     for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(results, json_string(c->answers[i] ? yes : no));
+        json_array_append_new(results,
+                              json_string(c->locked != NULL && c->locked[i]
+                                              ? "wait"
+                                          : c->answers[i] ? yes
+                                                          : no));
     json_object_set_new(o, "results", results);
+    if (c->lock_s > 0) {
+        locks = json_array();
+        for (size_t i = 0; i < c->n; i++)
+            json_array_append_new(locks, lock_json(c->locks[i]));
+        json_object_set_new(o, "locks", locks);
+    }
     if (c->verb == SHELF_CHECK)
         json_object_set_new(o, "ready", json_boolean(c->view.ready));
     http_answer(r, 200, o);
@@ -130,10 +156,7 @@ static void reply_build(struct http_request *r)
     if (has_failed(r))
         return;
     o = view_json(&c->view);
-    json_object_set_new(o, "build",
-                        c->token != 0
-                            ? json_sprintf("%llu", (unsigned long long)c->token)
-                            : json_null());
+    json_object_set_new(o, "build", lock_json(c->token));
     http_answer(r, 200, o);
 }
 
@@ -223,7 +246,7 @@ static bool take_keys(struct http_request *r, struct shelf_call *c,
 
 static void ask_keys(struct http_request *r)
 {
-    uint64_t wait = 0, build = 0;
+    uint64_t wait = 0, build = 0, lock = 0;
     json_t *keys = NULL;
     bool checks = r->route->how == SHELF_CHECK;
     const struct http_member members[] = {
@@ -232,16 +255,79 @@ static void ask_keys(struct http_request *r)
          .type = checks ? HTTP_NUMBER : HTTP_LEASE,
          .to = checks ? &wait : &build,
          .most = WAIT_MOST},
+        {.name = "lock_seconds",
+         .type = HTTP_NUMBER,
+         .to = &lock,
+         .least = 1,
+         .most = LOCK_MOST},
     };
     struct shelf_call *c;
 
     if (!http_members(r, r->in, -1, members,
-                      r->route->how == SHELF_REMOVE ? 1 : COUNT(members)))
+                      r->route->how == SHELF_REMOVE ? 1
+                      : checks                      ? COUNT(members)
+                                                    : 2))
         return;
     c = call(r);
     c->wait_s = (uint32_t)wait;
     c->token = build;
-    take_keys(r, c, keys);
+    c->lock_s = (uint32_t)lock;
+    if (take_keys(r, c, keys) && lock > 0) {
+        c->locks = xcalloc(c->n + 1, sizeof *c->locks);
+        c->locked = xcalloc(c->n + 1, sizeof *c->locked);
+    }
+}
+
+static void ask_unlock(struct http_request *r)
+{
+    json_t *keys = NULL, *locks = NULL, *one;
+    const struct http_member members[] = {
+        {.name = "keys", .type = HTTP_ARRAY, .to = &keys, .needed = true},
+        {.name = "locks", .type = HTTP_ARRAY, .to = &locks, .needed = true},
+    };
+    struct shelf_call *c;
+    size_t i;
+
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    if (json_array_size(keys) != json_array_size(locks)) {
+        http_problem(r, 400, "'locks' must have one token for each of 'keys'");
+        return;
+    }
+    c = call(r);
+    if (!take_keys(r, c, keys))
+        return;
+    c->locks = xcalloc(c->n + 1, sizeof *c->locks);
+    json_array_foreach(locks, i, one)
+    {
+        if (http_lease_read(one, &c->locks[i]))
+            continue;
+        http_problem(r, 400, "'locks': item %zu is not a token", i);
+        return;
+    }
+}
+
+/* The body is the file; the query says the rest. */
+static void ask_load(struct http_request *r)
+{
+    bool allow_smaller = false;
+    const struct http_member members[] = {
+        {.name = "allow_smaller", .type = HTTP_FLAG, .to = &allow_smaller},
+    };
+    const char *why, *path = http_upload_path(r->upload, &why);
+    struct shelf_call *c;
+
+    if (!http_members(r, r->in, -1, members, COUNT(members)))
+        return;
+    if (!filter_shelf_name_is_valid(bytes_of_str(r->name)))
+        http_problem(r, 400, "a filter cannot have this name");
+    else if (path == NULL)
+        http_problem(r, 507, "the file cannot be written: %s", why);
+    if (r->status != 0)
+        return;
+    c = call(r);
+    c->path = path;
+    c->allow_smaller = allow_smaller;
 }
 
 static void ask_build(struct http_request *r)
@@ -316,6 +402,10 @@ const struct http_route http_filter_routes[] = {
      .ask = ask_bare, .reply = reply_deleted, .how = SHELF_DELETE},
     {POST, .path = "/v1/filters/{filter}/check", .role = AUTH_READ,
      .ask = ask_keys, .reply = reply_keys, .how = SHELF_CHECK},
+    {.method = "PUT", .path = "/v1/filters/{filter}", .role = AUTH_ADMIN,
+     .file = true, .ask = ask_load, .reply = reply_view, .how = SHELF_LOAD},
+    {POST, .path = "/v1/filters/{filter}/unlock", .role = AUTH_READ,
+     .ask = ask_unlock, .reply = reply_keys, .how = SHELF_UNLOCK},
     {POST, .path = "/v1/filters/{filter}/add", .role = AUTH_WRITE,
      .ask = ask_keys, .reply = reply_keys, .how = SHELF_ADD},
     {POST, .path = "/v1/filters/{filter}/remove", .role = AUTH_WRITE,

@@ -31,6 +31,7 @@ struct http_request;
 struct http_route {
     const char *method, *path; /* a '{name}' in it: see http_route.h */
     bool body; /* has a JSON body; else parameters in the query */
+    bool file; /* besides, its body is a file of any octets */
     enum auth_role role;
     void (*ask)(struct http_request *r);
     void (*reply)(struct http_request *r);
@@ -49,7 +50,8 @@ struct http_request {
     json_t *in;          /* the body, or the query as an object of strings */
     struct buf body;
     enum { HTTP_ARRIVED, HTTP_READING, HTTP_WAITING, HTTP_ANSWERED } state;
-    bool no_room; /* the body was dropped */
+    bool no_room;               /* the body was dropped */
+    struct http_upload *upload; /* NULL, or the file that the body becomes */
 
     struct arena *arena; /* memory that calls point to */
     struct frontier_item *items;

@@ -14,6 +14,7 @@
  *   http_api.c       URLs and leases; http_queues.c queues
  *   http_crawls.c    crawls; http_crawl_json.c a crawl as JSON
  *   http_filters.c   filters by name
+ *   http_upload.c    bodies that become files
  *   http_export.c    answers from a report
  *   http_events.c    the event stream; http_pump.c wakes both
  *   http_dashboard.c the page at "/"

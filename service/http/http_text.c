@@ -320,6 +320,11 @@ static bool read_digits(struct bytes text, uint64_t *out)
     return text.len > 0 && text.len <= DIGITS_MOST;
 }
 
+bool http_lease_read(const json_t *v, uint64_t *out)
+{
+    return json_is_string(v) && read_digits(bytes_of_json(v), out);
+}
+
 static bool read_number(const json_t *v, bool query, uint64_t *out)
 {
     if (query)
@@ -378,9 +383,7 @@ static const char *read_member(const struct http_member *m, json_t *v,
         }
         return "a time as 2026-01-31T23:59:59Z or with an offset, or null";
     case HTTP_LEASE:
-        if (json_is_string(v) && read_digits(bytes_of_json(v), m->to))
-            return NULL;
-        return "a lease, as it was given";
+        return http_lease_read(v, m->to) ? NULL : "a lease, as it was given";
     case HTTP_METADATA:
         *(json_t **)m->to = v;
         return json_is_object(v) ? NULL : "an object of arrays of strings";

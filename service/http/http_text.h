@@ -73,6 +73,9 @@ struct http_member {
     uint64_t least, most;
 };
 
+/* Reads a lease or another token: a string of digits. */
+bool http_lease_read(const json_t *v, uint64_t *out);
+
 /* False: `why` says what is wrong; a member that is not in the table is an
  * error too. */
 bool http_members_read(json_t *object, const struct http_member *m, size_t n,

@@ -51,8 +51,57 @@ answers /users/check '{"keys": ["alice", "bob", "carol", "nobody"]}' \
     '{"results":["maybe","new","maybe","new"],"ready":true}'
 refuses 409 /users/add "{\"keys\": [\"x\"], \"build\": \"$build\"}" "this build is over"
 build=$(api /users/build '{"lease_seconds": 60}' | sed -n 's/.*"build":"\([0-9]*\)".*/\1/p')
-refuses 409 /users/finish "{\"build\": \"$build\"}" "the build has 0 keys where the filter has 2"
+refuses 409 /users/finish "{\"build\": \"$build\"}" "the new filter has 0 keys where the old one has 2"
 answers /users/check '{"keys": ["alice", "carol"]}' '{"results":["maybe","maybe"],"ready":true}'
+# ---- one asker of a key at a time -------------------------------------------
+
+api /users/check '{"keys": ["alice", "nobody"], "lock_seconds": 60}' >out
+lock=$(sed -n 's/.*"locks":\["\([0-9]*\)",null\].*/\1/p' out)
+[ -n "$lock" ] || fail "no lock: $(cat out)"
+api /users/check '{"keys": ["alice", "carol"], "lock_seconds": 60}' >out
+says out '"results":["wait","maybe"]'
+answers /users/check '{"keys": ["alice"]}' '{"results":["maybe"],"ready":true}' # who does not lock does not wait
+answers /users/unlock '{"keys": ["alice", "carol"], "locks": ["1", "1"]}' '{"results":["absent","absent"]}'
+answers /users/unlock "{\"keys\": [\"alice\"], \"locks\": [\"$lock\"]}" '{"results":["unlocked"]}'
+api /users/check '{"keys": ["alice"], "lock_seconds": 60}' >out
+says out '"results":["maybe"]'
+refuses 400 /users/unlock '{"keys": ["alice"], "locks": []}' "one token for each"
+refuses 400 /users/unlock '{"keys": ["alice"], "locks": [7]}' "is not a token"
+
+# ---- filters that were made elsewhere ----------------------------------------
+
+seq 1 5000 >numbers
+"$URLWEIR" filter create ready.filter --capacity 5000
+"$URLWEIR" filter add ready.filter <numbers
+cp ready.filter d/filters/placed.filter
+answers /placed/check '{"keys": ["4711", "nobody"]}' '{"results":["maybe","new"],"ready":true}'
+answers /placed/add '{"keys": ["x"]}' '{"results":["new"]}'
+put() { curl -sS -T "$1" "http://$http/v1/filters/$2"; }
+put ready.filter sent >out
+says out '"keys":5000'
+answers /sent/check '{"keys": ["4711", "nobody"]}' '{"results":["maybe","new"],"ready":true}'
+"$URLWEIR" filter create few.filter --capacity 5000
+echo one | "$URLWEIR" filter add few.filter
+put few.filter sent >out
+says out "the new filter has 1 keys where the old one has 5000"
+answers /sent/check '{"keys": ["4711"]}' '{"results":["maybe"],"ready":true}'
+put few.filter "sent?allow_smaller=true" >out
+says out '"keys":1'
+answers /sent/check '{"keys": ["4711", "one"]}' '{"results":["new","maybe"],"ready":true}'
+put numbers sent >out
+says out "not a whole file of"
+head -c 3000 ready.filter >cut
+put cut other >out
+says out "not a whole file of"
+put ready.filter .hidden >out
+says out "cannot have this name"
+[ -z "$(find d/filters -name '.upload*')" ] || fail "uploads are left"
+stop KILL 137
+: >d/filters/.upload.left
+start
+answers /sent/check '{"keys": ["4711", "one"]}' '{"results":["new","maybe"],"ready":true}'
+answers /placed/check '{"keys": ["4711", "x", "nobody"]}' '{"results":["maybe","maybe","new"],"ready":true}'
+[ ! -e d/filters/.upload.left ] || fail "what a kill left of an upload is there"
 refuses 404 /nobody/check '{"keys": []}' "no such filter"
 refuses 409 "" '{"name": "users", "capacity": 10}' "one of that name"
 refuses 400 "" '{"name": "../users", "capacity": 10}' "letters, digits"
@@ -139,7 +188,7 @@ wait "$load" || fail "the load"
 start
 python3 client.py "$http" check noted || fail "a key that was answered is new after a kill"
 curl -sS "http://$http/metrics" >page
-grep -q '^urlweir_filters_loaded 3$' page || fail "metrics: $(grep urlweir_filters page)"
+grep -q '^urlweir_filters_loaded 5$' page || fail "metrics: $(grep urlweir_filters page)"
 stop TERM 0
 exits 0 "$URLWEIR" filter info d/filters/load.filter
 says out "kind           cuckoo"

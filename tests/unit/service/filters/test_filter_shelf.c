@@ -249,6 +249,63 @@ START_TEST(two_names_share_nothing)
 }
 END_TEST
 
+/* ---- locks ---- */
+
+static struct shelf_call locking(const struct bytes *keys, size_t n,
+                                 bool *answers, uint64_t *locks, bool *locked,
+                                 uint32_t lock_s)
+{
+    return (struct shelf_call){.verb = SHELF_CHECK,
+                               .name = bytes_of_str("db"),
+                               .keys = keys,
+                               .n = n,
+                               .answers = answers,
+                               .locks = locks,
+                               .locked = locked,
+                               .lock_s = lock_s};
+}
+
+START_TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
+{
+    const struct bytes keys[] = {bytes_of_str("K1"), bytes_of_str("nobody"),
+                                 bytes_of_str("K1")};
+    bool answers[3], locked[3];
+    uint64_t locks[3], first;
+    struct shelf_call c;
+
+    ck_assert_int_eq(create("db", "cuckoo", 1000, false), STATUS_OK);
+    add("db", 0, 10, 0);
+    c = locking(keys, 3, answers, locks, locked, 3600);
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(answers[0] && !answers[1] && answers[2]);
+    ck_assert(!locked[0] && !locked[1] && locked[2]);
+    ck_assert(locks[0] != 0 && locks[1] == 0 && locks[2] == 0);
+    first = locks[0];
+    c = locking(keys, 1, answers, locks, locked, 3600);
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(locked[0] && locks[0] == 0);
+    /* Only the token unlocks it. */
+    c.verb = SHELF_UNLOCK;
+    locks[0] = first + 1;
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(!answers[0]);
+    locks[0] = first;
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(answers[0]);
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(!answers[0]);
+    /* And a lock ends by itself. */
+    c = locking(keys, 1, answers, locks, locked, 1);
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_assert(locks[0] != 0);
+    do {
+        c = locking(keys, 1, answers, locks, locked, 3600);
+        ck_assert_int_eq(call(&c), STATUS_OK);
+    } while (locked[0]);
+    ck_assert(locks[0] != 0);
+}
+END_TEST
+
 /* ---- builds ---- */
 
 START_TEST(before_its_first_build_a_guard_lets_all_pass)
@@ -638,6 +695,7 @@ Suite *suite_filter_shelf(void)
     tcase_add_test(t, each_kind_keeps_its_keys_over_a_stop);
     tcase_add_test(t, two_names_share_nothing);
     tcase_add_test(t, before_its_first_build_a_guard_lets_all_pass);
+    tcase_add_test(t, a_key_that_may_exist_is_locked_for_the_first_who_asks);
     tcase_add_test(t, a_build_without_keys_or_with_few_replaces_nothing);
     tcase_add_test(t, of_many_that_build_one_does_and_the_others_wait_for_it);
     tcase_add_test(t, a_check_may_wait_for_the_first_build);
