@@ -68,15 +68,32 @@ void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
     *out = '\0';
 }
 
+/* Reads `text` by two formats of strptime, one after the other. */
+static bool read_date(const char *text, const char *form, const char *zone,
+                      int64_t *wall_ms)
+{
+    struct tm tm = {0};
+    const char *end = strptime(text, form, &tm);
+    long east;
+
+    if (end != NULL)
+        end = strptime(end, zone, &tm);
+    if (end == NULL || *end != '\0')
+        return false;
+    east = tm.tm_gmtoff; /* timegm takes it for 0 */
+    *wall_ms = ((int64_t)timegm(&tm) - east) * 1000;
+    return true;
+}
+
 enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
 {
-    /* IMF-fixdate, RFC 850, asctime, and what servers send in place of the
-     * first. The weekday is read and not checked. */
-    static const char *const forms[] = {
-        "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT",
-        "%a %b %d %H:%M:%S %Y",      "%a, %d %b %Y %H:%M:%S UTC",
-        "%a, %d %b %Y %H:%M:%S %z",
-    };
+    /* IMF-fixdate, RFC 850, and the dates of cookies, which are the second with
+     * the year of the first; asctime has no zone. The weekday is read and not
+     * checked. */
+    static const char *const forms[] = {"%a, %d %b %Y %H:%M:%S",
+                                        "%A, %d-%b-%y %H:%M:%S",
+                                        "%A, %d-%b-%Y %H:%M:%S"};
+    static const char *const zones[] = {" GMT", " UTC", " UT", " %z"};
     char text[64];
 
     s = bytes_trim(s);
@@ -84,17 +101,12 @@ enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms)
         return STATUS_FORMAT;
     memcpy(text, s.at, s.len);
     text[s.len] = '\0';
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct tm tm = {0};
-        const char *end = strptime(text, forms[i], &tm);
-
-        if (end != NULL && *end == '\0') {
-            long east = tm.tm_gmtoff; /* timegm takes it for 0 */
-
-            *wall_ms = ((int64_t)timegm(&tm) - east) * 1000;
-            return STATUS_OK;
-        }
-    }
+    if (read_date(text, "%a %b %d %H:%M:%S %Y", "", wall_ms))
+        return STATUS_OK;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (size_t j = 0; j < sizeof zones / sizeof *zones; j++)
+            if (read_date(text, forms[i], zones[j], wall_ms))
+                return STATUS_OK;
     return STATUS_FORMAT;
 }
 

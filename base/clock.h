@@ -37,8 +37,9 @@ static inline int64_t clock_later(int64_t a, int64_t b)
 /* ISO 8601 in UTC, with milliseconds. */
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
 
-/* HTTP-date in any of its three forms (RFC 9110 section 5.6.7), as wall ms; the
- * first may end in UTC or an offset, such as +0000, which servers send.
+/* HTTP-date in any of its three forms (RFC 9110 section 5.6.7), as wall ms. As
+ * servers send them, the year of the second may have four digits, and the first
+ * two may end in UT, UTC or an offset, such as +0000.
  * STATUS_FORMAT: not a date. */
 MUST_CHECK enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms);
 

@@ -455,9 +455,7 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
 
     report_set_request(r, result);
     host->http_status = result->response->status;
-    host->slow_down = f.http_status == 429;
-    if (host->slow_down || f.http_status == 503)
-        host->retry_after_ms = http_retry_after_ms(f.retry_after, wall_ms);
+    report_set_delay(r, result->response, wall_ms);
     if (is_check(t, task) && host->unreachable) {
         host->silent = false; /* that nobody responds is what was asked */
         r->done.unsure = true;

@@ -129,6 +129,19 @@ void report_set_request(struct report *r, const struct fetch_result *result)
     host->handshake = result->handshake;
 }
 
+void report_set_delay(struct report *r, const struct response *a,
+                      int64_t wall_ms)
+{
+    struct engine_host_news *host = &r->done.host;
+    struct bytes said = response_get(a, RESPONSE_RETRY_AFTER);
+
+    host->slow_down = a->status == 429;
+    if (a->status != 429 && a->status < 500)
+        return;
+    host->retry_after_ms = http_retry_after_ms(said, wall_ms);
+    host->slow_down |= said.len > 0 && host->retry_after_ms < 0;
+}
+
 struct report *report_of(const struct engine_lease *l,
                          enum outcome_status status, enum outcome_reason reason,
                          struct bytes detail, int64_t wall_ms)
@@ -260,12 +273,7 @@ static void fill_host_news(struct draft *d)
     host->unreachable = report_is_unreachable(result->end);
     /* Of a check, that nobody responds is the answer. */
     host->silent = host->unreachable && result->transient && !is_check(d);
-    host->slow_down = status == 429;
-    if (host->slow_down || status >= 500)
-        host->retry_after_ms =
-            http_retry_after_ms(response_get(result->response,
-                                             RESPONSE_RETRY_AFTER),
-                                clock_wall_ms());
+    report_set_delay(d->out, result->response, clock_wall_ms());
 }
 
 /* ---- a page -------------------------------------------------------------- */

@@ -51,6 +51,11 @@ void report_set_robots_host(struct report *r, struct bytes key);
 /* Its request was sent, and has ended. */
 void report_set_request(struct report *r, const struct fetch_result *result);
 
+/* What the response asks of those who ask its host. A Retry-After that cannot
+ * be read (`120s`) asks for a delay of no certain length, as 429 alone does. */
+void report_set_delay(struct report *r, const struct response *a,
+                      int64_t wall_ms);
+
 /* Keeps a copy of `row` in the report. */
 void report_set_robots(struct report *r, const struct robots_row *row);
 /* What its arena holds. */

@@ -119,7 +119,7 @@ struct engine_host_news {
                       given up; 0: no request was sent */
     int64_t crawl_delay_ms; /* from robots.txt; -1: none, -2: not read */
     int64_t retry_after_ms; /* -1: none */
-    bool slow_down;         /* 429 */
+    bool slow_down;         /* asked for without a time that we can read */
     uint16_t http_status;   /* of that answer; 0: there was none */
     uint32_t connections;   /* that were opened for the request */
     bool handshake;         /* the last of them with TLS */

@@ -154,10 +154,16 @@ START_TEST(retry_after_is_taken_from_429_and_5xx_only)
 {
     struct route routes[] = {
         {"/429", "HTTP/1.1 429 Many\r\nRetry-After: 7\r\n" EMPTY},
+        {"/ms", "HTTP/1.1 503 Busy\r\nRetry-After: 120s\r\n" EMPTY},
+        {"/iso",
+         "HTTP/1.1 500 Oh\r\nRetry-After: 2026-11-28 20:00:00\r\n" EMPTY},
+        {"/404", "HTTP/1.1 404 No\r\nRetry-After: 120s\r\n" EMPTY},
+        {"/none", "HTTP/1.1 503 Busy\r\nRetry-After:\r\n" EMPTY},
         {"/503", "HTTP/1.1 503 Busy\r\nRetry-After: 999999999\r\n" EMPTY},
         {"/200", "HTTP/1.1 200 OK\r\nRetry-After: 7\r\n" EMPTY},
     };
-    static const int64_t want[] = {7000, 86400000, -1};
+    static const int64_t want[] = {-1, -1, -1, -1, 7000, 86400000, -1};
+    static const bool slow[] = {true, true, false, false, true};
     struct rig r;
 
     rig_init(&r, routes, COUNT(routes));
@@ -167,6 +173,9 @@ START_TEST(retry_after_is_taken_from_429_and_5xx_only)
 
         ck_assert_int_eq(p->done.host.retry_after_ms, want[i]);
         report_free(p);
+        /* One that cannot be read asks for a delay all the same. */
+        ck_assert_int_eq(p->done.host.slow_down,
+                         i < COUNT(slow) ? slow[i] : false);
     }
     rig_fini(&r);
 }
