@@ -30,7 +30,7 @@ static struct bytes trim_dots(struct bytes host)
     return host;
 }
 
-/* www. and www with a number, once. */
+/* www. and www with a number, once. What follows may begin with a dot. */
 static struct bytes drop_www(struct bytes host)
 {
     size_t n = 3;
@@ -41,39 +41,64 @@ static struct bytes drop_www(struct bytes host)
         n++;
     if (n == host.len || host.at[n] != '.')
         return host;
-    return trim_dots(bytes_of(host.at + n, host.len - n));
+    return bytes_skip(host, n + 1);
 }
 
-/* Appends the labels from the last to the first, without empty ones. */
+/* Each pair of dots becomes one, from left to right, so three leave two. */
+static void halve_dots(struct bytes host, struct buf *out)
+{
+    for (size_t i = 0; i < host.len; i++) {
+        buf_add_char(out, host.at[i]);
+        if (host.at[i] == '.' && i + 1 < host.len && host.at[i + 1] == '.')
+            i++;
+    }
+}
+
+/* Appends the labels from the last to the first. */
 static void add_reversed(struct buf *out, struct bytes host)
 {
-    while (host.len > 0) {
-        const char *dot = memrchr(host.at, '.', host.len);
-        size_t from = dot == NULL ? 0 : (size_t)(dot - host.at) + 1;
+    const char *dot;
 
-        buf_add(out, host.at + from, host.len - from);
-        host = trim_dots(bytes_of(host.at, from));
-        if (host.len > 0)
-            buf_add_char(out, ',');
+    while ((dot = memrchr(host.at, '.', host.len)) != NULL) {
+        size_t from = (size_t)(dot - host.at);
+
+        buf_add_bytes(out, bytes_skip(host, from + 1));
+        buf_add_char(out, ',');
+        host.len = from;
     }
+    buf_add_bytes(out, host);
 }
 
-/* A host of dots alone has no labels: then pywb's key begins with the scheme
- * and has no port. It ignores port 0. */
+/* False: a host of dots alone has no labels. */
+static bool add_labels(struct buf *out, struct bytes host)
+{
+    struct buf halved;
+    struct bytes bare = host;
+
+    buf_init(&halved, host.len + 1);
+    if (memmem(host.at, host.len, "..", 2) != NULL) {
+        halve_dots(host, &halved);
+        bare = buf_bytes(&halved);
+    }
+    bare = trim_dots(bare);
+    if (bare.len > 0)
+        add_reversed(out, drop_www(bare));
+    buf_fini(&halved);
+    return bare.len > 0;
+}
+
+/* Without labels, pywb's key begins with the scheme and has no port. It ignores
+ * port 0. */
 static void add_host(struct buf *out, const struct url *u)
 {
-    struct bytes host = url_host(u), bare;
+    struct bytes host = url_host(u);
 
     if (host.at[0] == '[') {
-        bare = bytes_of(host.at + 1, host.len - 2);
-    } else {
-        bare = drop_www(trim_dots(host));
-        if (bare.len == 0) {
-            buf_add_str(out, u->https ? "https:" : "http:");
-            return;
-        }
+        add_labels(out, bytes_of(host.at + 1, host.len - 2));
+    } else if (!add_labels(out, host)) {
+        buf_add_str(out, u->https ? "https:" : "http:");
+        return;
     }
-    add_reversed(out, bare);
     if (u->port != 0)
         buf_add(out, host.at + host.len, u->path_at - u->host_at - host.len);
     buf_add_char(out, ')');
