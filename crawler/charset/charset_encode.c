@@ -64,10 +64,30 @@ static bool add_euc_kr(uint32_t u, struct buf *out)
     return true;
 }
 
+/* GB 18030-2022 took 18 code points out of the private use area. Pages and
+ * servers of before still have the former ones, so both are written as the same
+ * octets (Encoding Standard, section 10.2.2). */
+static uint32_t fold_chinese(uint32_t u)
+{
+    static const uint16_t moved[][2] = {
+        {0xe78d, 0xfe10}, {0xe78e, 0xfe12}, {0xe78f, 0xfe11}, {0xe790, 0xfe13},
+        {0xe791, 0xfe14}, {0xe792, 0xfe15}, {0xe793, 0xfe16}, {0xe794, 0xfe17},
+        {0xe795, 0xfe18}, {0xe796, 0xfe19}, {0xe81e, 0x9fb4}, {0xe826, 0x9fb5},
+        {0xe82b, 0x9fb6}, {0xe82c, 0x9fb7}, {0xe832, 0x9fb8}, {0xe843, 0x9fb9},
+        {0xe854, 0x9fba}, {0xe864, 0x9fbb},
+    };
+
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
+        if (moved[i][0] == u)
+            return moved[i][1];
+    return u;
+}
+
 static bool add_gb(uint32_t u, bool gbk, struct buf *out)
 {
     uint32_t p, trail;
 
+    u = fold_chinese(u);
     if (u == 0xe5e5)
         return false;
     if (gbk && u == 0x20ac) {

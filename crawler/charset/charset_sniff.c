@@ -31,15 +31,19 @@ static const struct charset *of_byte_order_mark(struct bytes body)
     return NULL;
 }
 
-/* A quoted value up to its closing quote, or a bare word up to one of
- * `enders`. */
-static struct bytes unquote(struct bytes s, const char *enders)
+/* A quoted value up to its closing quote, or a bare word up to one of `enders`.
+ * The end of a header field closes a quotation too (MIME Sniffing Standard,
+ * section 4.4; Fetch Standard, "collect an HTTP quoted string"); in a meta
+ * element one that is not closed is no value. */
+static struct bytes unquote(struct bytes s, const char *enders, bool in_header)
 {
     size_t n = 0;
 
     if (s.len > 0 && (s.at[0] == '"' || s.at[0] == '\'')) {
         const char *end = memchr(s.at + 1, s.at[0], s.len - 1);
 
+        if (end == NULL && in_header && s.at[0] == '"')
+            return bytes_skip(s, 1);
         return end != NULL ? bytes_of(s.at + 1, (size_t)(end - s.at) - 1)
                            : bytes_of(s.at, 0);
     }
@@ -50,7 +54,7 @@ static struct bytes unquote(struct bytes s, const char *enders)
 
 /* HTML standard, "extracting a character encoding from a meta element"; HTTP
  * values are read by the same steps, as charset= is found in both. */
-static const struct charset *of_content(struct bytes content)
+static const struct charset *of_content(struct bytes content, bool in_header)
 {
     static const char word[] = "charset";
     const size_t len = sizeof word - 1;
@@ -66,7 +70,8 @@ static const struct charset *of_content(struct bytes content)
         }
         i = bytes_past_space(content, i + 1);
         return charset_of_label(
-            unquote(bytes_of(content.at + i, content.len - i), " \t\n\f\r;"));
+            unquote(bytes_of(content.at + i, content.len - i), " \t\n\f\r;",
+                    in_header));
     }
     return NULL;
 }
@@ -146,7 +151,7 @@ static const struct charset *of_meta(struct scan *s)
                 bytes_equal_nocase(value, bytes_of_str("content-type"));
         } else if (!seen_content &&
                    bytes_equal_nocase(name, bytes_of_str("content"))) {
-            const struct charset *said = of_content(value);
+            const struct charset *said = of_content(value, false);
 
             seen_content = true;
             if (said != NULL && c == NULL && !seen_charset) {
@@ -252,7 +257,7 @@ const struct charset *charset_sniff(struct bytes body,
     const struct charset *c = of_byte_order_mark(body);
 
     if (c == NULL)
-        c = of_content(content_type);
+        c = of_content(content_type, true);
     if (c == NULL && body.len > 0)
         c = prescan(body);
     return c;
@@ -289,7 +294,7 @@ const struct charset *charset_sniff_css(struct bytes body,
     const struct charset *c = of_byte_order_mark(body);
 
     if (c == NULL)
-        c = of_content(content_type);
+        c = of_content(content_type, true);
     if (c == NULL)
         c = of_at_charset(body);
     return c != NULL ? c : charset_utf8();
@@ -342,7 +347,7 @@ const struct charset *charset_sniff_xml(struct bytes body,
     const struct charset *c = of_byte_order_mark(body);
 
     if (c == NULL)
-        c = of_content(content_type);
+        c = of_content(content_type, true);
     if (c == NULL)
         c = of_xml_utf16(body);
     if (c == NULL)

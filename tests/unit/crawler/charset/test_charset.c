@@ -61,6 +61,9 @@ START_TEST(html_13_2_3_the_mark_wins_then_http_then_meta)
                 "Big5");
     check_sniff("<meta charset=koi8-r>", "text/html; charset=nonsense",
                 "KOI8-R");
+    /* MIME Sniffing, "collect an HTTP quoted string": the end ends it too. */
+    check_sniff("<meta charset=koi8-r>", "text/html; charset=\"gbk", "GBK");
+    check_sniff("<meta charset=koi8-r>", "text/html; charset='gbk", "KOI8-R");
     check_sniff("<p>", "", "windows-1252");
     check_sniff("", "", "windows-1252");
 }
@@ -81,6 +84,9 @@ START_TEST(html_13_2_3_2_the_prescan_has_its_own_rules)
     check_sniff("<meta content='text/html; charset=shift_jis'>", "",
                 "windows-1252");
     check_sniff("<meta charset=big5", "", "windows-1252");
+    check_sniff("<meta http-equiv=content-type "
+                "content='text/html; charset=\"shift_jis'>",
+                "", "windows-1252");
     check_sniff("<meta charset=nonsense><meta charset=big5>", "", "Big5");
 }
 END_TEST
@@ -319,13 +325,25 @@ START_TEST(encoding_9_single_octets_have_all_the_standard_maps)
 }
 END_TEST
 
+#define GB18030_2022                                                           \
+    "\xa6\xd9\xa6\xda\xa6\xdb\xa6\xdc\xa6\xdd\xa6\xde\xa6\xdf\xa6\xec"         \
+    "\xa6\xed\xa6\xf3\xfe\x59\xfe\x61\xfe\x66\xfe\x67\xfe\x6d\xfe\x7e"         \
+    "\xfe\x90\xfe\xa0"
+
 START_TEST(encoding_10_chinese_and_korean)
 {
+    static const char now[] =
+        "\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19"
+        "\u9fb4\u9fb5\u9fb6\u9fb7\u9fb8\u9fb9\u9fba\u9fbb";
+
     check_decode("gbk", "\xc4\xe3\xba\xc3\x80", "\u4f60\u597d\u20ac");
     check_decode("gb18030", "\x84\x31\xa4\x37", "\ufffd");
     check_decode("gb18030", "\x81\x30\x81\x30\x90\x30\x81\x30",
                  "\xc2\x80\U00010000");
     check_decode("gbk", "\xc4<", "\ufffd<");
+    /* the 18 code points that GB 18030-2022 took out of the private use area */
+    check_decode("gb18030", GB18030_2022, now);
+    check_decode("gbk", GB18030_2022, now);
     check_decode("gb18030", "\x81\x30<", "\ufffd0<");
     check_decode("gb18030", "\x81\x30\x81", "\ufffd");
     check_decode("big5", "\xa7\x41\xa6\x6e\x88\x62",
@@ -389,6 +407,14 @@ START_TEST(url_queries_are_written_in_the_encoding_of_the_page)
                  "\xc4\xe3\x80%26%23128512%3B");
     check_encode("gb18030", "\u4f60\u20ac\U0001f600",
                  "\xc4\xe3\xa2\xe3\x94\x39\xfc\x36");
+    check_encode("gb18030",
+                 "\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19"
+                 "\u9fb4\u9fb5\u9fb6\u9fb7\u9fb8\u9fb9\u9fba\u9fbb",
+                 GB18030_2022);
+    check_encode("gbk",
+                 "\ue78d\ue78e\ue78f\ue790\ue791\ue792\ue793\ue794\ue795\ue796"
+                 "\ue81e\ue826\ue82b\ue82c\ue832\ue843\ue854\ue864",
+                 GB18030_2022);
     check_encode("big5", "\u4f60\u2550\u00ca",
                  "\xa7\x41\xf9\xf9"
                  "%26%23202%3B");
