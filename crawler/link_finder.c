@@ -15,6 +15,7 @@
 #include "crawler/outlinks.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
+#include "crawler/sitemap_trust.h"
 #include "storage/rows/page_meta.h"
 
 #define SEEN_LEAST ((size_t)256)
@@ -285,20 +286,20 @@ void link_finder_css(struct link_finder *f, struct bytes body,
 static void visit_entry(void *ctx, const struct sitemap_entry *e)
 {
     struct link_finder *f = ctx;
-    bool item = e->kind == SITEMAP_ITEM;
     struct engine_item like = {
         .depth = f->lease->depth + 1,
-        .kind = e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED,
+        .kind = (uint8_t)link_kind_of_entry(e->kind),
     };
+    enum link_kind switched_by = e->kind == SITEMAP_ITEM        ? LINK_FEED
+                                 : e->kind == SITEMAP_ALTERNATE ? LINK_ALTERNATE
+                                                                : LINK_SITEMAP;
     struct url_hint hint;
 
-    if (!prepare(f, item ? LINK_FEED : LINK_SITEMAP, e->url))
+    if (!prepare(f, switched_by, e->url))
         return;
     if (sitemap_hint(e, &hint))
         like.hint = &hint;
-    (void)offer(f,
-                item || url_same_site(&f->page, e->url) ? &f->found
-                                                        : &f->elsewhere,
+    (void)offer(f, sitemap_needs_trust(&f->page, e) ? &f->elsewhere : &f->found,
                 like, e->url);
 }
 
@@ -307,7 +308,8 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 {
     const struct sitemap_options so = {.base = &f->page,
                                        .content_type = content_type,
-                                       .entries_most = SITEMAP_COUNT_MOST};
+                                       .entries_most = SITEMAP_COUNT_MOST,
+                                       .alternates = true};
     struct sitemap_parser *p = sitemap_parser_new(&so, visit_entry, f);
     enum status st = sitemap_parser_push(p, body);
 

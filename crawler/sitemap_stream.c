@@ -20,6 +20,7 @@
 #include "crawler/robots/robots_tag.h"
 #include "crawler/sitemap/sitemap.h"
 #include "crawler/sitemap/sitemap_hint.h"
+#include "crawler/sitemap_trust.h"
 
 #define PART_ENTRIES ((size_t)1024)
 #define PART_TEXT    ((size_t)128 << 10) /* a larger part is sent */
@@ -33,8 +34,8 @@ struct sitemap_stream {
     struct url page;
     struct sitemap_parser *parser; /* NULL: no octets yet */
     enum status status;
-    bool nofollow; /* X-Robots-Tag */
-    uint64_t links;
+    bool nofollow;           /* X-Robots-Tag */
+    uint64_t entries, links; /* `links`: with those to other languages */
     /* the current part */
     struct arena *arena;            /* NULL: it is empty */
     struct outlinks own, elsewhere; /* on the sitemap's host; on others */
@@ -125,6 +126,9 @@ static enum outcome_reason judge_entry(const struct sitemap_stream *s,
                                        const struct url *u,
                                        struct engine_item *item)
 {
+    if (item->kind == LINK_ALTERNATE &&
+        (s->o->kinds & LINK_BIT(LINK_ALTERNATE)) == 0)
+        return REASON_KIND;
     if (s->nofollow && !s->o->follow_nofollow)
         return REASON_NOFOLLOW;
     if (item->hops > LEVELS_MOST)
@@ -138,12 +142,13 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     struct engine_item like = {
         .depth = entry_depth(s),
         .hops = levels_above(s, e),
-        .kind = e->kind == SITEMAP_SITEMAP ? LINK_SITEMAP_PART : LINK_LISTED,
+        .kind = (uint8_t)link_kind_of_entry(e->kind),
     };
     enum outcome_reason no;
     struct url_hint hint;
 
     s->links++;
+    s->entries += e->kind != SITEMAP_ALTERNATE;
     if (s->arena != NULL &&
         (part_count(s) >= PART_ENTRIES || arena_used(s->arena) >= PART_TEXT))
         send_part(s);
@@ -157,10 +162,7 @@ static void take_entry(void *ctx, const struct sitemap_entry *e)
     }
     if (sitemap_hint(e, &hint))
         like.hint = &hint;
-    /* A feed may link to any host; a sitemap speaks for its own. */
-    outlinks_add(e->kind == SITEMAP_ITEM || url_same_site(&s->page, e->url)
-                     ? &s->own
-                     : &s->elsewhere,
+    outlinks_add(sitemap_needs_trust(&s->page, e) ? &s->elsewhere : &s->own,
                  &like);
 }
 
@@ -181,6 +183,7 @@ static void begin(struct sitemap_stream *s, const struct response *a)
         .base = &s->page,
         .content_type = response_get(a, RESPONSE_CONTENT_TYPE),
         .entries_most = SITEMAP_COUNT_MOST,
+        .alternates = true,
     };
 
     response_each(a, RESPONSE_X_ROBOTS_TAG, take_robots_tag, s);
@@ -219,7 +222,8 @@ struct sitemap_end sitemap_stream_end(struct sitemap_stream *s)
     send_part(s);
     end.status = end.status == STATUS_OK ? st : end.status;
     end.is_sitemap = is_sitemap(s);
-    end.too_many = end.status == STATUS_LIMIT && s->links >= SITEMAP_COUNT_MOST;
+    end.too_many =
+        end.status == STATUS_LIMIT && s->entries >= SITEMAP_COUNT_MOST;
     end.links = s->links;
     return end;
 }

@@ -32,6 +32,24 @@ struct sifter {
 
 static char yes, no;
 
+enum link_kind link_kind_of_entry(enum sitemap_kind kind)
+{
+    switch (kind) {
+    case SITEMAP_SITEMAP:
+        return LINK_SITEMAP_PART;
+    case SITEMAP_ALTERNATE:
+        return LINK_ALTERNATE;
+    default:
+        return LINK_LISTED;
+    }
+}
+
+bool sitemap_needs_trust(const struct url *page, const struct sitemap_entry *e)
+{
+    return (e->kind == SITEMAP_PAGE || e->kind == SITEMAP_SITEMAP) &&
+           !url_same_site(page, e->url);
+}
+
 /* ---- the sitemaps that led here ------------------------------------------ */
 
 static void find_chain(struct sifter *s, uint64_t id)

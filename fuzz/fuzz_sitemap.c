@@ -47,7 +47,8 @@ static void visit(void *ctx, const struct sitemap_entry *entry)
 
 static enum status parse(struct bytes in, size_t piece, struct sum *sum)
 {
-    const struct sitemap_options o = {.bytes_most = 1 << 20,
+    const struct sitemap_options o = {.alternates = true,
+                                      .bytes_most = 1 << 20,
                                       .entries_most = 1000};
     struct sitemap_parser *p = sitemap_parser_new(&o, visit, sum);
     enum status st = STATUS_OK;

@@ -29,11 +29,12 @@ bool entry_sink_give(struct entry_sink *s, struct sitemap_entry *entry,
 {
     if (loc.len == 0 || url_parse(&s->url, loc, base, NULL) != URL_OK)
         return false;
-    if (s->most > 0 && s->visited == s->most) {
+    if (entry->kind != SITEMAP_ALTERNATE && s->most > 0 &&
+        s->visited == s->most) {
         s->full = true;
         return true;
     }
-    s->visited++;
+    s->visited += entry->kind != SITEMAP_ALTERNATE;
     entry->url = &s->url;
     s->visit(s->ctx, entry);
     return true;
@@ -76,6 +77,12 @@ static void clear_field(struct entry *e, enum entry_field field)
     e->lost[field] = false;
 }
 
+static void clear_fields(struct entry *e)
+{
+    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
+        clear_field(e, (enum entry_field)i);
+}
+
 static void give(struct entry *e, const struct url *base)
 {
     struct sitemap_entry out = {.kind = e->kind,
@@ -102,8 +109,7 @@ void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
 {
     if (entry_is_open(e))
         hand_on(e, base);
-    for (size_t i = 0; i < ENTRY_FIELD_COUNT; i++)
-        clear_field(e, (enum entry_field)i);
+    clear_fields(e);
     e->kind = kind;
     e->depth = depth;
     if (kind == SITEMAP_SITEMAP) { /* <sitemap>URL</sitemap> is written too */
@@ -112,7 +118,8 @@ void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
     }
 }
 
-/* Another location of an entry of a sitemap; each is passed on. */
+/* Another location of an entry of a sitemap; each is passed on, with the values
+ * that follow it. */
 static bool is_next_loc(const struct entry *e, enum entry_field field,
                         size_t depth)
 {
@@ -126,7 +133,7 @@ void entry_element(struct entry *e, enum entry_field field, size_t depth)
         return;
     if (is_next_loc(e, field, depth)) {
         give(e, NULL); /* in a sitemap locations are absolute */
-        clear_field(e, field);
+        clear_fields(e);
     }
     if (field == ENTRY_NO_FIELD ||
         (e->field == ENTRY_NO_FIELD && depth > e->depth + 1) ||

@@ -36,7 +36,7 @@ enum entry_field {
 struct entry_sink {
     void (*visit)(void *ctx, const struct sitemap_entry *entry);
     void *ctx;
-    uint64_t most; /* most entries to visit; 0: no limit */
+    uint64_t most; /* most entries to visit, alternates aside; 0: no limit */
     uint64_t visited;
     uint64_t passed_over; /* entries whose location is not an http(s) URL */
     bool full;            /* an entry came past `most` */
@@ -77,8 +77,9 @@ void entry_begin(struct entry *e, enum sitemap_kind kind, size_t depth,
                  const struct url *base);
 /* An element begins inside the entry. `field`: the field it is, or
  * ENTRY_NO_FIELD for an element to skip with its content. The first value of a
- * field counts, unless it was empty; of a sitemap's entry every location does.
- * A field begun inside another, by a missing end tag, ends that one. */
+ * field counts, unless it was empty; of a sitemap's entry every location does,
+ * each with what follows it. A field begun inside another, by a missing end
+ * tag, ends that one. */
 void entry_element(struct entry *e, enum entry_field field, size_t depth);
 /* Sets a field from an attribute, unless it is set already. */
 void entry_set(struct entry *e, enum entry_field field, struct bytes value);

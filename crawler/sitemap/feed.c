@@ -95,15 +95,6 @@ static const struct url *base_of(const struct feed *f)
     return f->base_count > 0 ? &f->bases[f->base_count - 1].url : f->document;
 }
 
-static struct bytes attr(const struct xml_attr *attrs, size_t n,
-                         const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (bytes_is(attrs[i].name, name))
-            return bytes_trim(attrs[i].value);
-    return bytes_of(NULL, 0);
-}
-
 static void push_base(struct feed *f, struct bytes xml_base, size_t depth)
 {
     struct url *next = &f->bases[f->base_count % FEED_BASES_MOST].url;
@@ -151,7 +142,8 @@ static enum entry_field atom_field(const struct feed *f,
 static void take_href(struct feed *f, enum entry_field field,
                       const struct xml_attr *attrs, size_t n)
 {
-    struct bytes rel = attr(attrs, n, "rel"), href = attr(attrs, n, "href");
+    struct bytes rel = xml_attr_value(attrs, n, "rel"),
+                 href = xml_attr_value(attrs, n, "href");
     struct url u;
 
     if (rel.len > 0 && !is_word(rel, "alternate") &&
@@ -168,7 +160,8 @@ static void begin_entry(struct feed *f, const struct xml_attr *attrs, size_t n,
 {
     entry_begin(f->entry, SITEMAP_ITEM, depth, base_of(f));
     if (f->format == SITEMAP_RDF)
-        entry_set(f->entry, ENTRY_LOC_ELSE, attr(attrs, n, "rdf:about"));
+        entry_set(f->entry, ENTRY_LOC_ELSE,
+                  xml_attr_value(attrs, n, "rdf:about"));
 }
 
 static bool begins_entry(const struct feed *f, const struct xml_name *n)
@@ -184,7 +177,7 @@ void feed_start(struct feed *f, const struct xml_name *name,
     struct entry *e = f->entry;
     enum entry_field field;
 
-    push_base(f, attr(attrs, attr_count, "xml:base"), depth);
+    push_base(f, xml_attr_value(attrs, attr_count, "xml:base"), depth);
     if (begins_entry(f, name)) {
         begin_entry(f, attrs, attr_count, depth);
         return;
@@ -199,7 +192,7 @@ void feed_start(struct feed *f, const struct xml_name *name,
     field =
         f->format == SITEMAP_ATOM ? atom_field(f, name) : rss_field(f, name);
     if (field == ENTRY_LOC_ELSE &&
-        is_word(attr(attrs, attr_count, "isPermaLink"), "false"))
+        is_word(xml_attr_value(attrs, attr_count, "isPermaLink"), "false"))
         field = ENTRY_NO_FIELD;
     entry_element(e, field, depth);
 }

@@ -24,6 +24,7 @@
 #include "base/file/gunzip.h"
 #include "base/mem.h"
 #include "crawler/charset/charset.h"
+#include "crawler/html/link_values.h"
 #include "crawler/sitemap/entry.h"
 #include "crawler/sitemap/feed.h"
 #include "crawler/sitemap/xml_scan.h"
@@ -136,10 +137,26 @@ static enum entry_field sitemap_field(const struct sitemap_parser *p,
     return ENTRY_NO_FIELD;
 }
 
+/* Google's "localized versions": a link as in the head of a page. */
+static void take_link(struct sitemap_parser *p, const struct xml_attr *attrs,
+                      size_t n)
+{
+    struct sitemap_entry found = {.kind = SITEMAP_ALTERNATE};
+
+    if (words_have(xml_attr_value(attrs, n, "rel"), "alternate"))
+        (void)entry_sink_give(&p->sink, &found,
+                              xml_attr_value(attrs, n, "href"), NULL);
+}
+
 static void sitemap_start(struct sitemap_parser *p, const struct xml_name *n,
+                          const struct xml_attr *attrs, size_t attr_count,
                           size_t depth)
 {
     bool begins = p->entry.skip_depth == 0 && is_own(p, n);
+
+    if (p->options.alternates && entry_is_open(&p->entry) &&
+        p->entry.kind == SITEMAP_PAGE && is_word(n->local, "link"))
+        take_link(p, attrs, attr_count);
 
     if (begins && is_word(n->local, "url"))
         entry_begin(&p->entry, SITEMAP_PAGE, depth, NULL);
@@ -182,7 +199,7 @@ static void on_start(void *ctx, const struct xml_name *name,
         recognise(p, name, depth);
     }
     if (is_sitemap(p))
-        sitemap_start(p, name, depth);
+        sitemap_start(p, name, attrs, attr_count, depth);
     else if (p->format != SITEMAP_UNKNOWN)
         feed_start(&p->feed, name, attrs, attr_count, depth);
 }

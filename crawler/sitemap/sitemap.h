@@ -18,6 +18,7 @@
 #ifndef URLWEIR_CRAWLER_SITEMAP_SITEMAP_H
 #define URLWEIR_CRAWLER_SITEMAP_SITEMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,9 +31,11 @@
 #define SITEMAP_DECODE_MOST ((size_t)8 << 20)
 
 enum sitemap_kind {
-    SITEMAP_PAGE,    /* <url>, or a line of a text file */
-    SITEMAP_SITEMAP, /* <sitemap> of an index: another sitemap */
-    SITEMAP_ITEM     /* item or entry of a feed */
+    SITEMAP_PAGE,     /* <url>, or a line of a text file */
+    SITEMAP_SITEMAP,  /* <sitemap> of an index: another sitemap */
+    SITEMAP_ITEM,     /* item or entry of a feed */
+    SITEMAP_ALTERNATE /* <xhtml:link rel=alternate> of a <url>: the page in
+                         another language; before its entry */
 };
 
 /* One entry. It is valid until the visitor returns; the visitor may
@@ -62,7 +65,8 @@ struct sitemap_options {
     struct bytes content_type; /* the HTTP header's value, or empty; borrowed
                                   until the parser is freed */
     size_t bytes_most;         /* decompressed; 0: SITEMAP_BYTES_MOST */
-    uint64_t entries_most;     /* visited; 0: no limit */
+    uint64_t entries_most;     /* visited, alternates aside; 0: no limit */
+    bool alternates;           /* visit SITEMAP_ALTERNATE too */
 };
 
 struct sitemap_parser;

@@ -371,3 +371,12 @@ void xml_scan_finish(struct xml_scan *s)
     while (s->depth > 0)
         close_element(s, false);
 }
+
+struct bytes xml_attr_value(const struct xml_attr *attrs, size_t n,
+                            const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes_is(attrs[i].name, name))
+            return bytes_trim(attrs[i].value);
+    return bytes_of(NULL, 0);
+}

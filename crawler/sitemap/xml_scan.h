@@ -37,6 +37,10 @@ struct xml_attr {
     struct bytes value;
 };
 
+/* The value of the attribute of this name, trimmed; empty if there is none. */
+struct bytes xml_attr_value(const struct xml_attr *attrs, size_t n,
+                            const char *name);
+
 /* Arguments of the callbacks live until they return. */
 struct xml_handler {
     /* An element begins. `depth`: the root's is 1. */

@@ -115,6 +115,50 @@ START_TEST(an_index_lists_sitemaps_and_indexes_to_three_levels)
 }
 END_TEST
 
+START_TEST(other_languages_of_a_listed_page_are_alternate_links)
+{
+    struct route route = {
+        "/s.xml",
+        XML "\r\n<urlset xmlns:xhtml='http://www.w3.org/1999/xhtml'>"
+            "<url><loc>http://a.test/</loc><xhtml:link rel='alternate' "
+            "hreflang='de' href='http://b.test/de'/></url></urlset>",
+        .after = CLOSE};
+    static const uint8_t ways[] = {LINK_SITEMAP, LINK_A}; /* read as it comes,
+                                                             and as a page */
+    struct rig r;
+    struct answers a;
+
+    for (size_t way = 0; way < 2; way++) {
+        const struct engine_done *d;
+
+        start(&r, &route);
+        a = ask(&r, ways[way], "/s.xml");
+        ck_assert_uint_eq(a.count, way == 0);
+        d = way == 0 ? &a.parts[0]->done : &a.done->done;
+        ck_assert_uint_eq(d->outlink_count, 2);
+        assert_bytes(d->outlinks[0].url, "http://b.test/de");
+        ck_assert_uint_eq(d->outlinks[0].kind, LINK_ALTERNATE);
+        ck_assert_ptr_null(d->outlinks[0].hint);
+        /* It is a link, not a claim of the sitemap about that host. */
+        ck_assert_uint_eq(way == 0 ? a.parts[0]->elsewhere : a.done->elsewhere,
+                          1);
+        free_answers(&a);
+        rig_fini(&r);
+        rig_init(&r, &route, 1);
+        r.o.kinds |= LINK_BIT(LINK_SITEMAP);
+        r.o.kinds &= ~LINK_BIT(LINK_ALTERNATE); /* --ignore alternate */
+        rig_start(&r);
+        a = ask(&r, ways[way], "/s.xml");
+        d = way == 0 ? &a.parts[0]->done : &a.done->done;
+        ck_assert_uint_eq(d->outlink_count, 1);
+        assert_bytes(d->outlinks[0].url, "http://a.test/");
+        ck_assert_int_eq(d->drops[0].reason, REASON_KIND);
+        free_answers(&a);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
 /* 50,001 entries as text, with 5 octets of overhead each. */
 START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
 {
@@ -425,3 +469,4 @@ Suite *suite_sitemap_stream(void)
     suite_add_tcase(s, t);
     return s;
 }
+    tcase_add_test(t, other_languages_of_a_listed_page_are_alternate_links);

@@ -21,7 +21,7 @@ static inline void rows_add_value(struct buf *out, struct bytes value)
 
 static inline void rows_visit(void *ctx, const struct sitemap_entry *entry)
 {
-    static const char *const kinds[] = {"page", "sitemap", "item"};
+    static const char *const kinds[] = {"page", "sitemap", "item", "alternate"};
     struct buf *out = ctx;
 
     buf_add_str(out, kinds[entry->kind]);

@@ -247,8 +247,47 @@ START_TEST(s4_every_location_of_an_entry_counts)
     entries("<url><lastmod>1</lastmod><loc>http://h/1</loc><loc>/no</loc>"
             "<loc>http://h/2</loc><x><loc>http://h/no</loc></x></url>"
             "<url><loc>http://h/3</loc></url>",
-            "page http://h/1 1 - -\npage http://h/2 1 - -\n"
+            "page http://h/1 1 - -\npage http://h/2 - - -\n"
             "page http://h/3 - - -\n");
+}
+END_TEST
+
+START_TEST(s4_each_location_of_an_entry_has_what_follows_it)
+{
+    entries("<url><loc>http://h/1</loc><lastmod>1</lastmod><priority>0.1"
+            "</priority><loc>http://h/2</loc><lastmod>2</lastmod>"
+            "<loc>http://h/3</loc><priority>0.3</priority></url>",
+            "page http://h/1 1 0.1 -\npage http://h/2 2 - -\n"
+            "page http://h/3 - 0.3 -\n");
+}
+END_TEST
+
+/* Google's documentation of localised pages in sitemaps; `urlweir sitemap`
+ * prints the entries' own locations alone. */
+START_TEST(s2_links_to_other_languages_come_when_asked_for)
+{
+    static const char in[] =
+        "<urlset xmlns:xhtml='http://www.w3.org/1999/xhtml'>"
+        "<xhtml:link rel='alternate' hreflang='de' href='http://h/no'/>"
+        "<url><loc>http://h/1</loc><lastmod>1</lastmod>"
+        "<xhtml:link rel='alternate' hreflang='de' href='http://h/de'/>"
+        "<xhtml:link hreflang='fr' rel='Alternate nofollow' href=' /fr '/>"
+        "<link rel='alternate' hreflang='es' href='http://h/es?a&amp;b'>"
+        "<xhtml:link rel='stylesheet' href='http://h/css'/>"
+        "<xhtml:link rel='alternate' hreflang='it'/></url>"
+        "<url><loc>http://h/2</loc></url></urlset>";
+    const struct sitemap_options o = {.alternates = true, .entries_most = 2};
+    struct rows r;
+
+    urlset(in, "page http://h/1 1 - -\npage http://h/2 - - -\n");
+    rows_of(&r, bytes_of_str(in), 5, &o);
+    ck_assert_str_eq(buf_str(&r.text), "alternate http://h/de - - -\n"
+                                       "alternate http://h/es?a&b - - -\n"
+                                       "page http://h/1 1 - -\n"
+                                       "page http://h/2 - - -\n");
+    ck_assert_int_eq(r.status, STATUS_OK);
+    ck_assert_uint_eq(r.passed_over, 0);
+    buf_fini(&r.text);
 }
 END_TEST
 
@@ -586,6 +625,8 @@ Suite *suite_sitemap(void)
     tcase_add_test(t, s3_values_stand_as_written_trimmed);
     tcase_add_test(t, s3_the_first_value_of_a_field_counts);
     tcase_add_test(t, s4_every_location_of_an_entry_counts);
+    tcase_add_test(t, s4_each_location_of_an_entry_has_what_follows_it);
+    tcase_add_test(t, s2_links_to_other_languages_come_when_asked_for);
     tcase_add_test(t, s4_an_entry_of_an_index_may_be_the_location_itself);
     tcase_add_test(t, s4_blanks_of_unicode_around_a_location_are_cut);
     tcase_add_test(t, names_count_in_any_case);
