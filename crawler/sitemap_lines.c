@@ -3,11 +3,14 @@
  * sitemap_lines.c - the sitemaps that a robots.txt names.
  *
  * sitemaps.org requires absolute URLs; we resolve a relative one against the
- * file. Sitemaps have depth 1, as if the origin's start page linked to them,
- * and so have their entries: --depth 0 fetches no sitemap.
+ * file. `example.org/sitemap.xml`, which lacks a scheme alone, is told from a
+ * path by its first segment: a name with a dot whose last label could be a
+ * top-level domain. Sitemaps have depth 1, as if the origin's start page linked
+ * to them, and so have their entries: --depth 0 fetches no sitemap.
  */
 #include "crawler/sitemap_lines.h"
 
+#include "base/ascii.h"
 #include "crawler/html/links.h"
 #include "crawler/outlinks.h"
 #include "crawler/report.h"
@@ -15,12 +18,41 @@
 /* For the texts of a robots.txt of at most ROBOTS_READ_MOST. */
 #define LINES_MEMORY (2 * ROBOTS_READ_MOST)
 
+static bool is_label_char(char c)
+{
+    return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool begins_with_host(struct bytes s)
+{
+    size_t n = 0, top = 0;
+
+    for (; n < s.len && is_label_char(s.at[n]); n++)
+        top = s.at[n] == '.'                        ? 1
+              : top > 0 && !ascii_is_digit(s.at[n]) ? top + 1
+                                                    : top;
+    return top > 2 && n < s.len && (s.at[n] == '/' || s.at[n] == ':');
+}
+
 /* The URL of line `i`; the caller frees it with url_fini. */
 static bool line_url(const struct candidate_rules *of,
                      const struct robots *rules, size_t i,
                      const struct url *robots, struct url *out)
 {
-    return candidate_read(of, out, robots_sitemap(rules, i), robots) == URL_OK;
+    struct bytes text = robots_sitemap(rules, i);
+    struct buf whole;
+    bool ok;
+
+    if (!begins_with_host(text))
+        return candidate_read(of, out, text, robots) == URL_OK;
+    buf_init(&whole, URL_LENGTH_CEILING);
+    buf_add_str(&whole, "//");
+    buf_add_bytes(&whole, text);
+    ok = buf_failed(&whole) == STATUS_OK &&
+         candidate_read(of, out, buf_bytes(&whole), robots) == URL_OK;
+    buf_fini(&whole);
+    return ok;
 }
 
 static bool robots_url(struct bytes origin, struct url *out)

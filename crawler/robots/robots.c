@@ -23,6 +23,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/ascii.h"
 #include "base/buf.h"
@@ -122,8 +123,62 @@ static void *room_for_one(void *items, size_t count, size_t *cap, size_t size)
 }
 
 static void add_sitemap(struct robots *r, struct bytes value)
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool begins_with(struct bytes s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return s.len >= n &&
+           bytes_equal_nocase(bytes_of(s.at, n), bytes_of(prefix, n));
+}
+
+static bool begins_url(struct bytes s)
+{
+    return begins_with(s, "http://") || begins_with(s, "https://") ||
+           begins_with(s, "<") || begins_with(s, "\"");
+}
+
+/* Does a URL in the value of a Sitemap line end at `i`? *next is where the
+ * blanks and commas there end. A comma may be part of a URL, and a blank stands
+ * for %20 in some. */
+static bool sitemap_ends(struct bytes value, size_t i, size_t *next)
+{
+    bool comma = false, blank = false;
+
+    for (*next = i; *next < value.len; (*next)++) {
+        if (is_blank(value.at[*next]))
+            blank = true;
+        else if (value.at[*next] == ',')
+            comma = true;
+        else
+            break;
+    }
+    return *next == value.len || (comma && blank) ||
+           (*next > i && begins_url(bytes_skip(value, *next)));
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* Without the signs in which texts enclose a URL. */
+static struct bytes disclosed(struct bytes s)
+{
+    while (s.len > 0 && (s.at[0] == '<' || is_quote(s.at[0])))
+        s = bytes_skip(s, 1);
+    while (s.len > 0 && (s.at[s.len - 1] == '>' || is_quote(s.at[s.len - 1])))
+        s.len--;
+    return bytes_trim(s);
+}
+
 {
     if (value.len == 0)
+    value = disclosed(value);
         return;
     r->sitemaps = room_for_one(r->sitemaps, r->sitemap_count, &r->sitemap_cap,
                                sizeof *r->sitemaps);
@@ -131,6 +186,19 @@ static void add_sitemap(struct robots *r, struct bytes value)
 }
 
 static void add_rule(struct robots *r, const struct robots_line *l)
+/* A line should name one URL, and some name several. */
+static void add_sitemaps(struct robots *r, struct bytes value)
+{
+    while (value.len > 0) {
+        size_t n = 0, next = 0;
+
+        while (!sitemap_ends(value, n, &next))
+            n = next > n ? next : n + 1;
+        add_sitemap(r, bytes_of(value.at, n));
+        value = bytes_skip(value, next);
+    }
+}
+
 {
     struct rule rule = {.allow = l->directive == ROBOTS_LINE_ALLOW,
                         .order = (uint32_t)r->rule_count};
@@ -146,7 +214,8 @@ static void add_rule(struct robots *r, const struct robots_line *l)
     r->rules[r->rule_count++] = rule;
 }
 
-/* Reads seconds with an optional fraction, and nothing else. */
+/* Reads the number that `s` begins with, seconds with an optional fraction:
+ * `1s`, `1,5` and `10 seconds` are found on the web. */
 static bool read_seconds(struct bytes s, double *out)
 {
     double value = 0, unit = 1;
@@ -162,7 +231,7 @@ static bool read_seconds(struct bytes s, double *out)
             else if (value < DELAY_MOST)
                 value = value * 10 + (s.at[i] - '0');
         } else {
-            return false;
+            break;
         }
     }
     *out = value < DELAY_MOST ? value : DELAY_MOST;
@@ -217,7 +286,7 @@ static void collect(struct robots *r, struct bytes body, struct bytes token)
                 add_rule(r, &l);
             break;
         case ROBOTS_LINE_SITEMAP:
-            add_sitemap(r, l.value);
+            add_sitemaps(r, l.value);
             break;
         case ROBOTS_LINE_DELAY:
             on_delay(&g, l.value);
@@ -269,7 +338,8 @@ struct robots *robots_allow_all(void)
 }
 
 /* A file that begins with the byte order mark of UTF-16, in UTF-8; `room` holds
- * it. Any other file is read as it is. */
+ * it. Any other file is read as it is. Rules are ASCII, which UTF-16 writes
+ * with zero octets: without them only the mark is wrong, and is dropped. */
 static struct bytes without_utf16(struct bytes body, struct buf *room)
 {
     bool little = bytes_starts_with(body, "\xff\xfe");
@@ -280,6 +350,8 @@ static struct bytes without_utf16(struct bytes body, struct buf *room)
     /* At the ceiling it is cut, as is a file that is too long. */
     (void)!charset_decode(charset_of_label(
                               bytes_of_str(little ? "utf-16le" : "utf-16be")),
+    if (memchr(body.at, '\0', body.len) == NULL)
+        return bytes_skip(body, 2);
                           body, room, &out);
     return out;
 }

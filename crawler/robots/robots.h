@@ -16,7 +16,8 @@
  *   user-agent lines as any rule does.
  * - A line without a colon counts if name and value are one word each.
  *   Frequent misspellings of names are understood (robots.c lists them).
- * - Crawl-delay does not end a run of user-agent lines. In a run, an agent
+ * - Crawl-delay is the number that its value begins with, whatever follows. It
+ *   does not end a run of user-agent lines. In a run, an agent
  *   gets the first delay after its own line, else the last before it; if it has
  *   several groups, the longest delay counts.
  */
@@ -50,13 +51,13 @@ void robots_free(struct robots *r); /* NULL is fine */
 bool robots_allows(const struct robots *r, struct bytes path_query,
                    struct bytes *line);
 
-/* Crawl-delay of the agent's group in seconds; negative if there is none or it
- * is not a number. */
+/* Crawl-delay of the agent's group in seconds; negative if there is none. */
 double robots_crawl_delay(const struct robots *r);
 /* Bytes of memory it takes, for the cache's accounting. */
 size_t robots_size(const struct robots *r);
 
-/* Sitemap lines of the whole file, as written, in file order. */
+/* The URLs of the Sitemap lines of the whole file, in file order, as written
+ * but for `<URL>` and quotes; a line may name several. */
 size_t robots_sitemap_count(const struct robots *r);
 struct bytes robots_sitemap(const struct robots *r, size_t i);
 

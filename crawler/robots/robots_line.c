@@ -17,6 +17,7 @@ static const struct {
 } spellings[] = {
     {"user-agent", ROBOTS_LINE_AGENT},   {"useragent", ROBOTS_LINE_AGENT},
     {"user agent", ROBOTS_LINE_AGENT},   {"user_agent", ROBOTS_LINE_AGENT},
+    {"useg-agent", ROBOTS_LINE_AGENT},   {"desallow", ROBOTS_LINE_DISALLOW},
     {"allow", ROBOTS_LINE_ALLOW},        {"disallow", ROBOTS_LINE_DISALLOW},
     {"dissallow", ROBOTS_LINE_DISALLOW}, {"dissalow", ROBOTS_LINE_DISALLOW},
     {"disalow", ROBOTS_LINE_DISALLOW},   {"diasllow", ROBOTS_LINE_DISALLOW},

@@ -411,15 +411,29 @@ START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
 {
     struct route routes[] = {
         {"/robots.txt",
-         OK "Content-Length: 106\r\n\r\n"
+         OK "Connection: close\r\n\r\n"
             "Sitemap: http://cdn.test/a.xml\nSITEMAP : /b.xml#x\n"
-            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\n"
-            "sitemap:/%63/\xe9"}};
+            "Sitemap: ftp://no/\nUser-agent: *\nAllow: /\nsitemap:/%63/\xe9\n"
+            "Sitemap: cdn.test/d.xml\nSitemap: www.cdn.test:8080/e.xml\n"
+            "Sitemap: maps/f.xml\nSitemap: g.xml\nSitemap: v1.2/h.xml\n"
+            "Sitemap: <http://cdn.test/i.xml>, j.xml\n",
+         .after = CLOSE}};
+    static const char *const more[] = {"http://cdn.test/d.xml",
+                                       "http://www.cdn.test:8080/e.xml",
+                                       "/maps/f.xml",
+                                       "/g.xml",
+                                       "/v1.2/h.xml",
+                                       "http://cdn.test/i.xml",
+                                       "/j.xml"};
     struct rig r;
     struct report *p = ask_robots(&r, routes, 1, SCOPE_ANY);
 
     ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_uint_eq(p->done.outlink_count, 3);
+    ck_assert_uint_eq(p->done.outlink_count, 3 + COUNT(more));
+    for (size_t i = 0; i < COUNT(more); i++)
+        assert_bytes(p->done.outlinks[3 + i].url,
+                     more[i][0] == '/' ? rig_url(&r, "127.0.0.1", more[i])
+                                       : more[i]);
     assert_bytes(p->done.outlinks[0].url, "http://cdn.test/a.xml");
     assert_bytes(p->done.outlinks[1].url, rig_url(&r, "127.0.0.1", "/b.xml"));
     assert_bytes(p->done.outlinks[2].url, rig_url(&r, "127.0.0.1", "/c/%E9"));
@@ -454,6 +468,7 @@ Suite *suite_sitemap_stream(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, what_a_sitemap_lists_comes_ahead_of_its_last_word);
     tcase_add_test(t, an_index_lists_sitemaps_and_indexes_to_three_levels);
+    tcase_add_test(t, other_languages_of_a_listed_page_are_alternate_links);
     tcase_add_test(t, sitemaps_org_more_than_50000_entries_are_not_read);
     tcase_add_test(t, ours_each_part_is_in_order_of_priority_then_of_age);
     tcase_add_test(t, what_is_no_sitemap_is_told_apart);
@@ -469,4 +484,3 @@ Suite *suite_sitemap_stream(void)
     suite_add_tcase(s, t);
     return s;
 }
-    tcase_add_test(t, other_languages_of_a_listed_page_are_alternate_links);

@@ -63,6 +63,15 @@ START_TEST(ours_a_file_in_utf16_with_a_mark_is_read)
 }
 END_TEST
 
+/* ASCII has no octets of zero, and UTF-16 of ASCII is half of them. */
+START_TEST(ours_a_mark_of_utf16_before_ascii_is_dropped)
+{
+    ck_assert(!allows("\xff\xfeUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(!allows("\xfe\xffUser-agent: *\nDisallow: /x\n", "a", "/x"));
+    ck_assert(allows("\xfe\xffUser-agent: *\nDisallow: /x\n", "a", "/y"));
+}
+END_TEST
+
 START_TEST(a_byte_order_mark_counts_at_the_start_only)
 {
     ck_assert(!allows("\xef\xbb\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
@@ -101,11 +110,13 @@ START_TEST(common_misspellings_are_accepted)
 {
     static const char *const agents[] = {"useragent",   "user agent",
                                          "User  Agent", "user-agents",
-                                         "useragents",  "user_agent"};
+                                         "useragents",  "user_agent",
+                                         "useg-agent"};
     static const char *const disallows[] = {"dissallow", "dissalow",
                                             "disalow",   "diasllow",
                                             "disallaw",  "disallows",
-                                            "Dis allow", "disallowed"};
+                                            "Dis allow", "disallowed",
+                                            "Desallow"};
     char file[128];
 
     for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
@@ -155,6 +166,37 @@ START_TEST(sitemaps_stand_anywhere_and_for_everybody)
 }
 END_TEST
 
+START_TEST(ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes)
+{
+    struct robots *r =
+        robots_parse(bytes_of_str(
+                         "Sitemap: <http://h/1.xml>\n"
+                         "Sitemap: \"http://h/2.xml\"\n"
+                         "Sitemap: 'http://h/3.xml'\n"
+                         "Sitemap: http://h/4.xml, http://h/5.xml,/6.xml\n"
+                         "Sitemap: http://h/7,a.xml,http://h/8.xml\n"
+                         "Sitemap: http://h/9.xml HTTPS://h/10.xml ,\n"
+                         "Sitemap: <http://h/11.xml>,<http://h/12.xml>\n"
+                         "Sitemap: \"http://h/13.xml\n"
+                         "Sitemap: http://h/my map.xml\n"
+                         "Sitemap: <>, \"\", ,'\n"),
+                     bytes_of_str("foobot"));
+    static const char *const want[] = {
+        "http://h/1.xml",     "http://h/2.xml",        "http://h/3.xml",
+        "http://h/4.xml",     "http://h/5.xml,/6.xml", "http://h/7,a.xml",
+        "http://h/8.xml",     "http://h/9.xml",        "HTTPS://h/10.xml",
+        "http://h/11.xml",    "http://h/12.xml",       "http://h/13.xml",
+        "http://h/my map.xml"};
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        ck_assert_msg(i < robots_sitemap_count(r) &&
+                          bytes_is(robots_sitemap(r, i), want[i]),
+                      "%s", want[i]);
+    ck_assert_uint_eq(robots_sitemap_count(r), sizeof want / sizeof *want);
+    robots_free(r);
+}
+END_TEST
+
 START_TEST(crawl_delay_is_the_groups_own)
 {
     const char *f = "User-agent: a\nCrawl-delay: 10\n\n"
@@ -170,28 +212,21 @@ START_TEST(crawl_delay_is_the_groups_own)
 }
 END_TEST
 
-START_TEST(crawl_delay_is_seconds_with_a_fraction_or_nothing)
+START_TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
 {
     static const struct {
         const char *text;
         double seconds;
-    } t[] = {{"10", 10},
-             {"0", 0},
-             {"0.25", 0.25},
-             {".5", 0.5},
-             {"5.", 5},
-             {"1 # one", 1},
-             {"-1", -1},
-             {"ten", -1},
-             {"10s", -1},
-             {"1,5", -1},
-             {"1.2.3", -1},
-             {"", -1},
-             {".", -1},
-             {"1e3", -1},
-             {"0x10", -1},
-             {"nan", -1},
-             {"99999999999999999999999999", 1e9}};
+    } t[] = {{"10", 10},      {"0", 0},
+             {"0.25", 0.25},  {".5", 0.5},
+             {"5.", 5},       {"1 # one", 1},
+             {"-1", -1},      {"ten", -1},
+             {"10s", 10},     {"10 seconds", 10},
+             {"1,5", 1},      {"1.2.3", 1.2},
+             {"2.5sec", 2.5}, {"1e3", 1},
+             {"", -1},        {".", -1},
+             {".s", -1},      {"s10", -1},
+             {"nan", -1},     {"99999999999999999999999999", 1e9}};
     char file[128];
 
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -490,14 +525,18 @@ Suite *suite_robots_lines(void)
     tcase_add_test(t, rfc9309_2_2_names_have_no_case_and_may_be_indented);
     tcase_add_test(t, rfc9309_2_2_comments_are_cut_off);
     tcase_add_test(t, ours_a_file_in_utf16_with_a_mark_is_read);
+    tcase_add_test(t, ours_a_mark_of_utf16_before_ascii_is_dropped);
     tcase_add_test(t, a_byte_order_mark_counts_at_the_start_only);
     tcase_add_test(t, ours_a_byte_order_mark_cut_short_is_dropped);
     tcase_add_test(t, a_missing_colon_is_accepted);
     tcase_add_test(t, common_misspellings_are_accepted);
     tcase_add_test(t, zero_bytes_are_octets_like_others);
     tcase_add_test(t, sitemaps_stand_anywhere_and_for_everybody);
+    tcase_add_test(t,
+                   ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes);
     tcase_add_test(t, crawl_delay_is_the_groups_own);
-    tcase_add_test(t, crawl_delay_is_seconds_with_a_fraction_or_nothing);
+    tcase_add_test(t,
+                   ours_crawl_delay_is_the_number_that_its_value_begins_with);
     tcase_add_test(t, ours_an_agent_has_the_first_delay_behind_its_own_line);
     tcase_add_test(t, a_delay_is_not_that_of_the_next_group);
     tcase_add_test(
