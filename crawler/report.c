@@ -230,7 +230,8 @@ static void fill_row(struct draft *d)
     row->etag = header(d, RESPONSE_ETAG);
     row->last_modified = header(d, RESPONSE_LAST_MODIFIED);
     row->lang = header(d, RESPONSE_CONTENT_LANGUAGE);
-    if (result->unknown_coding && result->body_bytes > 0)
+    if ((result->unknown_coding || result->mislabelled) &&
+        result->body_bytes > 0)
         row->flags |= FETCH_ROW_UNKNOWN_CODING;
     if (result->body.len > 0 && d->list == NULL) { /* a list's is not kept */
         row->body_digest =
@@ -495,8 +496,8 @@ static bool may_pass(uint16_t status)
     return status == 408 || status == 429 || (status >= 500 && status < 600);
 }
 
-/* HEAD alone does not tell that a URL is broken, but for the statuses that say
- * so in so many words. */
+/* HEAD alone does not tell that a URL is broken, whatever the status: servers
+ * answer 404 and 410 to what they do not know, too. */
 static bool is_first_check(const struct draft *d)
 {
     return d->result->want == FETCH_HEAD;
@@ -505,14 +506,13 @@ static bool is_first_check(const struct draft *d)
 /* Whether it is there is all that was asked. */
 static void report_check(struct draft *d, uint16_t status)
 {
-    if (status < 300) {
+    if (status < 400) {
         set_outcome(d->done, OUTCOME_FETCHED, REASON_CHECKED);
         return;
     }
     set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
-    d->done->unsure = status != 404 && status != 410;
-    d->done->transient =
-        d->done->unsure && (is_first_check(d) || may_pass(status));
+    d->done->unsure = true;
+    d->done->transient = is_first_check(d) || may_pass(status);
 }
 
 /* ---- other answers ------------------------------------------------------- */
@@ -521,12 +521,9 @@ static void report_redirect(struct draft *d)
 {
     struct bytes location =
         response_get(d->result->response, RESPONSE_LOCATION);
-    uint16_t status = d->result->response->status;
     struct bytes target = bytes_of("", 0);
     enum outcome_reason reason;
 
-    if (status > 303 && status != 307 && status != 308)
-        location = bytes_of("", 0); /* 305, 306: not to be followed */
     reason = link_finder_redirect(d->r->finder, location, &target);
     set_outcome(d->done, OUTCOME_REDIRECT, reason);
     d->done->row.redirect_url = kept(d->out, target, SIZE_MAX);
@@ -556,20 +553,28 @@ static bool is_same_body(const struct draft *d)
            digest_equal(*was, d->done->row.body_digest);
 }
 
+/* A 3xx that leads nowhere is a page; its Location, if it has one, is noted. */
+static void report_found(struct draft *d)
+{
+    report_page(d);
+    if (is_same_body(d))
+        set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    if (d->result->response->status >= 300 && d->done->row.detail.len == 0)
+        d->done->row.detail = header(d, RESPONSE_LOCATION);
+}
+
 static void report_answer(struct draft *d)
 {
     uint16_t status = d->result->response->status;
 
-    if (is_check(d) && (status < 300 || status >= 400)) {
-        report_check(d, status);
-    } else if (status < 300) {
-        report_page(d);
-        if (is_same_body(d))
-            set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    if (response_redirects(d->result->response, d->lease->url)) {
+        report_redirect(d);
     } else if (status == 304) {
         report_not_modified(d);
+    } else if (is_check(d)) {
+        report_check(d, status);
     } else if (status < 400) {
-        report_redirect(d);
+        report_found(d);
     } else if (was_guess(d->lease) && status < 500 && status != 408 &&
                status != 429) {
         set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);

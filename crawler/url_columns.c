@@ -261,8 +261,8 @@ const struct column url_columns[URL_COLUMNS] = {
      "the encoding that was used to read the page",
      column_get_text, AT(fetch.charset)},
     [UNKNOWN_CODING] = {"unknown_coding", "flag",
-     "its Content-Encoding names a coding that is not known, and the body was "
-     "read as it came", get_unknown_coding, AT(fetch.flags)},
+     "its Content-Encoding names a coding that is not known, or not its own, "
+     "and the body was read as it came", get_unknown_coding, AT(fetch.flags)},
     [TITLE] = {"title", "text", "title of the page, at most 512 octets",
      column_get_text, AT(fetch.title)},
     [LANG] = {"lang", "text", "of its `html` element, else Content-Language",

@@ -32,7 +32,7 @@ enum outcome_reason {
     REASON_REDIRECT_LIMIT,
     REASON_REDIRECT_LOOP,
     REASON_REDIRECT_SCOPE,
-    REASON_REDIRECT_INVALID, /* no Location, or no http(s) URL in it */
+    REASON_REDIRECT_INVALID, /* rules for URLs make none of its target */
     /* failed */
     REASON_HTTP, /* shown as http_404 */
     REASON_DNS,

@@ -43,7 +43,7 @@ static bool is_recordable(const struct fetch_result *r)
 /* ISO 28500:2017 section 5.13. */
 static const char *truncation(const struct fetch_result *r)
 {
-    if (r->end == FETCH_CUT_ENCODING)
+    if (r->end == FETCH_CUT_ENCODING && !r->mislabelled)
         return "unspecified";
     switch (r->cut) {
     case FETCH_TOO_LONG:
@@ -158,7 +158,7 @@ static struct warc_capture *capture_new(const char *info_id, struct bytes url,
     const struct response *a = result->response;
     struct warc_body body = {.length = result->body.len,
                              .none = a->status == 204 || a->status == 304,
-                             .decoded = result->decoded};
+                             .decoded = result->decoded || result->mislabelled};
     struct buf changed;
 
     /* the worst case is stored blocks: five octets in 16 KB (deflateBound) */

@@ -17,7 +17,7 @@
 struct warc_body {
     uint64_t length;
     bool none;    /* the response has no body by its nature: 204, 304 */
-    bool decoded; /* content encodings were removed */
+    bool decoded; /* it is in no content encoding, whatever the head says */
 };
 
 /* Appends the head of a response, corrected, with its empty line. `changed`

@@ -69,6 +69,8 @@ bool warc_metadata(const struct warc_facts *facts, int64_t fetch_ms,
     buf_add_str(out, "\r\n");
     if (facts->charset.len > 0)
         add_field(out, "charsetForLinkExtraction", facts->charset);
+    if (facts->note.len > 0)
+        add_field(out, "fetchNote", facts->note);
     for (size_t i = 0; i < facts->outlink_count && whole; i++) {
         size_t before = out->len;
 

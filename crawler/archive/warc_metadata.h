@@ -26,6 +26,7 @@ struct warc_facts {
     struct record_name same; /* the record that a page without a change refers
                                 to; url empty: none */
     struct bytes charset;    /* used to read its links, or empty */
+    struct bytes note;       /* what is odd about its body, or empty */
     const struct engine_item *outlinks;
     size_t outlink_count;
 };

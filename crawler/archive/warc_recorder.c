@@ -38,6 +38,14 @@ void warc_recorder_free(struct warc_recorder *w)
     free(w);
 }
 
+/* Its body is not what its head says. */
+static struct bytes note_on(const struct fetch_result *result)
+{
+    return result->mislabelled || result->unknown_coding
+               ? bytes_of_str(result->error)
+               : bytes_of("", 0);
+}
+
 static struct warc_capture *capture(struct warc_recorder *w,
                                     const struct warc_facts *facts,
                                     const struct fetch_result *result)
@@ -74,6 +82,7 @@ struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                                        : none,
                                      .by = a->found_by,
                                      .charset = done->row.charset,
+                                     .note = note_on(result),
                                      .outlinks = done->outlinks,
                                      .outlink_count = done->outlink_count};
 
@@ -92,7 +101,9 @@ struct warc_capture *warc_recorder_robots(struct warc_recorder *w,
                                           struct bytes url, unsigned hop,
                                           const struct fetch_result *result)
 {
-    struct warc_facts facts = {.url = url, .by = {.via = a->lease.url}};
+    struct warc_facts facts = {.url = url,
+                               .by = {.via = a->lease.url},
+                               .note = note_on(result)};
     struct warc_capture *c;
     struct buf path;
 

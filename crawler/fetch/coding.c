@@ -370,6 +370,20 @@ enum status coding_read(struct coding *c, struct bytes *in, void *to,
     return st;
 }
 
+bool coding_has_signature(const struct coding *c, struct bytes body)
+{
+    switch (c->layers[0].kind) {
+    case GZIP:
+        return bytes_starts_with(body, "\x1f\x8b");
+    case ZSTD: /* RFC 8878 sections 3.1.1 and 3.1.2 */
+        return bytes_starts_with(body, "\x28\xb5\x2f\xfd") ||
+               (body.len >= 4 && (body.at[0] & 0xf0) == 0x50 &&
+                memcmp(body.at + 1, "\x2a\x4d\x18", 3) == 0);
+    default:
+        return false;
+    }
+}
+
 bool coding_is_whole(const struct coding *c)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -55,6 +55,11 @@ void coding_free(struct coding *c); /* NULL is fine */
 MUST_CHECK enum status coding_read(struct coding *c, struct bytes *in, void *to,
                                    size_t room, size_t *got);
 
+#define CODING_SIGNATURE_MOST 4 /* octets that it looks at */
+/* Does the body begin as any in the coding that was applied last does? False
+ * also if that coding has no signature (deflate, br). */
+bool coding_has_signature(const struct coding *c, struct bytes body);
+
 /* At the end of the input: was the stream complete? A body without any octets
  * is. */
 bool coding_is_whole(const struct coding *c);

@@ -125,6 +125,7 @@ struct fetch *fetch_new(const struct fetcher_options *o,
                                  .counts = &counters->connections};
     response_init(&f->response);
     buf_init(&f->body, SIZE_MAX);
+    buf_init(&f->raw, FETCH_RAW_MOST);
     buf_init(&f->request, REQUEST_MOST);
     buf_init(&f->lent, SIZE_MAX); /* cookie_jar.c has the limit */
     f->url = curl_url();
@@ -160,6 +161,7 @@ void fetch_free(struct fetch *f)
     coding_free(f->coding);
     response_fini(&f->response);
     buf_fini(&f->body);
+    buf_fini(&f->raw);
     buf_fini(&f->request);
     buf_fini(&f->lent);
     free(f);
@@ -194,7 +196,8 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->transfer.tls = strncmp(order->url, "https:", 6) == 0;
     f->verdict = GUARD_PERMITS;
     f->decided = f->keep = f->streamed = f->sent = false;
-    f->unknown_coding = f->past_first = false;
+    f->page = f->unknown_coding = f->mislabelled = f->past_first = false;
+    f->again = bytes_of("", 0);
     f->why = NULL;
     f->taken = 0;
     f->cookies_set = 0;
@@ -494,6 +497,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         .http2 = version == CURL_HTTP_VERSION_2_0,
         .decoded = f->coding != NULL && (f->keep || f->streamed),
         .unknown_coding = f->unknown_coding,
+        .mislabelled = f->mislabelled,
         .body_bytes = f->keep && !f->streamed ? f->body.len : f->body_bytes,
         .wire_bytes = f->counted,
         .started = f->started,

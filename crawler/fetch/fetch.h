@@ -26,7 +26,7 @@
 
 enum fetch_end {
     FETCH_ANSWERED, /* the response came, or as much of it as we need */
-    /* a 2xx response whose body was cut */
+    /* a page whose body was cut */
     FETCH_CUT_LENGTH,
     FETCH_CUT_TIME,
     FETCH_CUT_ENCODING,
@@ -54,14 +54,14 @@ struct fetch_order {
     uint64_t id;        /* of the leased URL; 0: unknown */
     const char *url;    /* copied */
     int64_t pause;      /* until its host is asked again, as in transfer */
-    uint64_t body_most; /* most decoded octets kept of a 2xx body; other bodies
-                           are not kept */
+    uint64_t body_most; /* most decoded octets kept of a page's body; other
+                           bodies are not kept */
     /* Copied; NULL: the request has none. */
     const struct conditions *conditions;
     enum fetch_want want;
     bool keep_all;    /* also keep bodies of other responses */
     bool filter_mime; /* apply the options' list of types */
-    /* Gets a 2xx body as it arrives, decoded, of any length; false: it has
+    /* Gets a page's body as it arrives, decoded, of any length; false: it has
      * enough, and the response ends as FETCH_CUT_LENGTH. At most body_most
      * octets are kept then, and only if it is labelled as HTML or keep_all is
      * set. NULL: the body is kept. */
@@ -85,8 +85,9 @@ struct fetch_result {
                              options ask for records */
     bool http2, decoded;  /* content encodings were removed from the body */
     bool unknown_coding;  /* an unknown coding was ignored */
-    uint64_t body_bytes;  /* decoded, including those not kept */
-    uint64_t wire_bytes;  /* head and body as received */
+    bool mislabelled;    /* the body was not in its coding, and is as it came */
+    uint64_t body_bytes; /* decoded, including those not kept */
+    uint64_t wire_bytes; /* head and body as received */
     int64_t started, ended, started_wall_ms;
     int64_t first_byte_ns; /* from `started` to the first octet */
     int64_t connect_ns; /* until a new connection was open; -1: it used an open
@@ -137,9 +138,13 @@ struct fetch {
     uint64_t reserved; /* octets of the body pool */
     bool sent;         /* the request has gone out */
     bool keep, decided;
+    bool page;             /* a 2xx response, or a 3xx that is no redirect */
     bool streamed;         /* goes to order.take */
     struct coding *coding; /* decodes the body; NULL: no coding */
     bool unknown_coding;   /* an unknown coding was ignored */
+    bool mislabelled;      /* the decoders refused the body's first octets */
+    struct buf raw;        /* octets they read before they wrote any */
+    struct bytes again;    /* of `raw`: to be read once more, without them */
     bool past_first;       /* curl's first piece of the body was read */
     uint64_t decoding;     /* octets of the body pool that decoders hold */
     size_t taken;          /* octets read of curl's current piece */

@@ -81,6 +81,8 @@ void fetch_give_back(struct fetch *f)
     drop_coding(f);
     body_pool_give(f->o->bodies, f, f->reserved);
     f->reserved = 0;
+    buf_fini(&f->raw);
+    f->again = bytes_of("", 0);
     if (f->body.cap > BODY_KEPT)
         buf_fini(&f->body);
     buf_clear(&f->body);
@@ -235,28 +237,45 @@ static size_t do_without(struct fetch *f, enum fetch_end end, size_t n)
     return is_short(&f->response) ? n : 0;
 }
 
+static bool is_page(const struct fetch *f)
+{
+    const struct response *a = &f->response;
+    char *url = NULL;
+
+    if (a->status < 300)
+        return a->status >= 200;
+    if (a->status >= 400 || a->status == 304)
+        return false;
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_EFFECTIVE_URL, &url);
+    return url == NULL || !response_redirects(a, bytes_of_str(url));
+}
+
 /* The head is whole: is the body wanted? */
 static size_t on_head_complete(struct fetch *f, size_t n)
 {
     const struct response *a = &f->response;
-    bool success = a->status >= 200 && a->status < 300;
 
     f->keep = f->streamed = false;
+    f->page = is_page(f);
+    if (response_has_two_lengths(a)) {
+        f->why = "two different Content-Lengths";
+        return decide(f, FETCH_PROTOCOL);
+    }
     if (f->order.want != FETCH_BODY)
         return f->order.want == FETCH_HEAD ? n
                                            : do_without(f, FETCH_ANSWERED, n);
-    f->streamed = success && f->order.take != NULL;
+    f->streamed = f->page && f->order.take != NULL;
     if (has_transfer_coding(a)) {
         f->why = "a transfer coding that was not requested";
-        return decide(f, success ? FETCH_PROTOCOL : FETCH_ANSWERED);
+        return decide(f, f->page ? FETCH_PROTOCOL : FETCH_ANSWERED);
     }
-    f->keep = f->order.keep_all || (success && (!f->streamed || is_html(a)));
-    if (success && !wanted_mime(f))
+    f->keep = f->order.keep_all || (f->page && (!f->streamed || is_html(a)));
+    if (f->page && !wanted_mime(f))
         return do_without(f, FETCH_MIME, n);
     if (make_coding(f))
         return n;
     f->why = "too many content codings";
-    return do_without(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
+    return do_without(f, f->page ? FETCH_CUT_ENCODING : FETCH_ANSWERED, n);
 }
 
 static void count_cookie(struct fetch *f, struct bytes line)
@@ -375,16 +394,43 @@ static size_t starved(struct fetch *f)
     return CURL_WRITEFUNC_PAUSE;
 }
 
+/* Is the body not in the coding that its head names, rather than damaged? Then
+ * it is read once more, as it came. */
+static bool is_mislabelled(struct fetch *f, struct bytes piece)
+{
+    char head[CODING_SIGNATURE_MOST];
+    size_t n = 0;
+
+    for (; n < f->raw.len && n < sizeof head; n++)
+        head[n] = f->raw.at[n];
+    for (size_t i = 0; i < piece.len && n < sizeof head; i++)
+        head[n++] = piece.at[i];
+    if (f->body_bytes > 0 || buf_failed(&f->raw) != STATUS_OK ||
+        coding_has_signature(f->coding, bytes_of(head, n)))
+        return false;
+    drop_coding(f);
+    f->mislabelled = true;
+    f->again = buf_bytes(&f->raw);
+    f->taken = 0;
+    return true;
+}
+
+/* The decoders have read all of a piece: keeps it as long as they have not
+ * written anything. */
+static void keep_raw(struct fetch *f, struct bytes piece)
+{
+    if (f->coding != NULL && f->body_bytes == 0)
+        buf_add_bytes(&f->raw, piece);
+}
+
 static size_t undecodable(struct fetch *f, enum status st)
 {
-    bool success = f->response.status < 300;
-
     if (st == STATUS_NOMEM)
         return starved(f);
     f->why = "the content coding is damaged";
     if (f->decided)
         return 0;
-    return decide(f, success ? FETCH_CUT_ENCODING : FETCH_ANSWERED);
+    return decide(f, f->page ? FETCH_CUT_ENCODING : FETCH_ANSWERED);
 }
 
 size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
@@ -394,6 +440,7 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     struct bytes in = bytes_of(at + f->taken, n - f->taken), piece;
     char scratch[PIECE];
     enum status st;
+    bool once_more;
 
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);
     fetch_count_wire(f);
@@ -408,13 +455,18 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
             fetch_wait(f, room == 0 ? FETCH_WAITS_MEMORY : FETCH_WAITS_TURN);
             return CURL_WRITEFUNC_PAUSE;
         }
-        st = next_piece(f, &in, room, scratch, &piece);
+        st = next_piece(f, f->again.len > 0 ? &f->again : &in, room, scratch,
+                        &piece);
         if (!take_piece(f, piece))
             return 0;
-        if (st != STATUS_OK)
+        once_more = st == STATUS_FORMAT && is_mislabelled(f, bytes_of(at, n));
+        if (once_more)
+            in = bytes_of(at, n);
+        else if (st != STATUS_OK)
             return undecodable(f, st);
         decoded += piece.len;
-    } while (piece.len > 0);
+    } while (piece.len > 0 || once_more);
+    keep_raw(f, bytes_of(at, n));
     f->taken = 0;
     f->past_first = true;
     return n;

@@ -77,19 +77,19 @@ static enum fetch_end end_of_code(struct fetch *f, CURLcode code)
 /* Did all announced octets come, while the coding is incomplete? */
 static bool is_cut_short(const struct fetch *f)
 {
-    return f->response.status >= 200 && f->response.status < 300 && f->keep &&
-           f->coding != NULL && !coding_is_whole(f->coding);
+    return f->page && f->keep && f->coding != NULL &&
+           !coding_is_whole(f->coding);
 }
 
-/* Of an unsuccessful response only the head matters: it counts however its body
- * ended. */
+/* Of a response that is no page only the head matters: it counts however its
+ * body ended. */
 enum fetch_end fetch_end_of(struct fetch *f, CURLcode code)
 {
     if (f->decided)
         return f->end;
-    if (code == CURLE_OK && is_cut_short(f))
+    if (code == CURLE_OK && (is_cut_short(f) || (f->page && f->mislabelled)))
         return FETCH_CUT_ENCODING;
-    if (f->response.complete && (code == CURLE_OK || f->response.status >= 300))
+    if (f->response.complete && (code == CURLE_OK || !f->page))
         return FETCH_ANSWERED;
     if (code == CURLE_OK)
         return FETCH_PROTOCOL;
@@ -136,6 +136,9 @@ const char *fetch_words_for(const struct fetch *f, enum fetch_end end,
 {
     if (end == FETCH_ANSWERED && f->unknown_coding)
         return "the content coding is not known; the body is kept as it came";
+    if (f->mislabelled && end <= FETCH_CUT_ENCODING)
+        return "the body is not in the coding that its head names; it is kept "
+               "as it came";
     if (end < FETCH_CUT_ENCODING)
         return "";
     if (end == FETCH_ADDRESS) /* curl only reports that it got no socket */

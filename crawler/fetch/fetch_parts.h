@@ -16,6 +16,10 @@
 
 /* ---- fetch_body.c ---- */
 
+/* Octets of a body that decoders may read before they show that it is not in
+ * their coding. */
+#define FETCH_RAW_MOST ((size_t)16 << 10)
+
 /* Reserves memory for `bytes` octets of the body, in steps that double. False:
  * the pool is empty. */
 bool fetch_reserve(struct fetch *f, uint64_t bytes);

@@ -14,6 +14,14 @@ static bool is_token_char(char c)
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
+/* Section 7: these are sniffed as no type is. */
+static bool says_nothing(const char *essence)
+{
+    return strcmp(essence, "unknown/unknown") == 0 ||
+           strcmp(essence, "application/unknown") == 0 ||
+           strcmp(essence, "*/*") == 0;
+}
+
 struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE])
 {
     const char *end = content_type.len > 0
@@ -35,7 +43,9 @@ struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE])
         out[i] = ascii_lower(type.at[i]);
     }
     out[type.len] = '\0';
-    return slashes == 1 ? bytes_of(out, type.len) : bytes_of("", 0);
+    if (slashes != 1 || says_nothing(out))
+        return bytes_of("", 0);
+    return bytes_of(out, type.len);
 }
 
 bool mime_accepted(struct bytes essence, const char *const *list, size_t count)

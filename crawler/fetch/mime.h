@@ -15,7 +15,8 @@
 
 /* Writes the type of a Content-Type value, lower case and without parameters,
  * into `out`, and returns it there; empty if the value has none (MIME Sniffing
- * Standard, "parse a MIME type", as far as the essence goes). */
+ * Standard, "parse a MIME type", as far as the essence goes), or one of those
+ * that say nothing and are sniffed as if it had none. */
 struct bytes mime_essence(struct bytes content_type, char out[MIME_SIZE]);
 
 /* Is `essence` on the list? "text/" matches all types of that family,

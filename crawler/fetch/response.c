@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "crawler/fetch/mime.h"
+#include "frontier/url/url.h"
 
 #define KEPT ((size_t)8 << 10) /* memory kept between transfers */
 
@@ -98,6 +100,57 @@ static bool begin(struct response *a, struct bytes line)
     return a->status >= 100;
 }
 
+/* Takes the next element off the front of a list (RFC 9110 section 5.6.1),
+ * which commas in quoted strings do not divide. */
+static struct bytes next_element(struct bytes *list)
+{
+    struct bytes element = *list;
+    bool quoted = false;
+    size_t n = 0;
+
+    for (; n < list->len && (quoted || list->at[n] != ','); n++) {
+        if (quoted && list->at[n] == '\\' && n + 1 < list->len)
+            n++;
+        else if (list->at[n] == '"')
+            quoted = !quoted;
+    }
+    element.len = n;
+    *list = bytes_skip(*list, n < list->len ? n + 1 : n);
+    return bytes_trim(element);
+}
+
+/* Has `type` the parameter charset, perhaps? */
+static bool has_charset(struct bytes type)
+{
+    static const char word[] = "charset";
+
+    for (size_t i = 0; i + sizeof word - 1 < type.len; i++)
+        if (bytes_equal_nocase(bytes_of(type.at + i, sizeof word - 1),
+                               bytes_of(word, sizeof word - 1)))
+            return true;
+    return false;
+}
+
+/* Of `was` and the elements of `value` after it, the type that counts. One that
+ * repeats the type before it without a charset leaves it the charset. */
+static struct bytes last_type(struct bytes was, struct bytes value)
+{
+    char was_text[MIME_SIZE], text[MIME_SIZE];
+    struct bytes left = value;
+
+    while (left.len > 0) {
+        struct bytes type = next_element(&left);
+        struct bytes essence = mime_essence(type, text);
+
+        if (essence.len == 0)
+            continue;
+        if (!bytes_equal(essence, mime_essence(was, was_text)) ||
+            has_charset(type) || !has_charset(was))
+            was = type;
+    }
+    return was.len > 0 ? was : value;
+}
+
 /* Notes the field in `line`, which is at the end of raw. */
 static void note(struct response *a, struct bytes line)
 {
@@ -108,10 +161,12 @@ static void note(struct response *a, struct bytes line)
     if (f == RESPONSE_FIELD_COUNT_)
         return;
     value = bytes_trim(bytes_of(line.at + colon + 1, line.len - colon - 1));
-    if (a->fields[f].count++ > 0)
-        return;
-    a->fields[f].at =
-        (uint32_t)(a->raw.len - line.len) + (uint32_t)(value.at - line.at);
+    if (f == RESPONSE_CONTENT_TYPE)
+        value = last_type(response_get(a, f), value);
+    else if (a->fields[f].count > 0)
+        value = response_get(a, f);
+    a->fields[f].count++;
+    a->fields[f].at = (uint32_t)(value.at - a->raw.at);
     a->fields[f].len = (uint32_t)value.len;
 }
 
@@ -188,4 +243,60 @@ void response_each(const struct response *a, enum response_field f,
                   bytes_trim(bytes_of(left.at + colon + 1, len - colon - 1)));
         left = bytes_of(left.at + len, left.len - len);
     }
+}
+
+/* ---- what a head means ----------------------------------------------------
+ */
+
+static bool is_redirect_status(uint16_t status)
+{
+    return (status >= 300 && status <= 303) || status == 307 || status == 308;
+}
+
+bool response_redirects(const struct response *a, struct bytes url)
+{
+    struct bytes location = response_get(a, RESPONSE_LOCATION);
+    struct url base, target;
+    bool usable;
+
+    if (!is_redirect_status(a->status) || location.len == 0)
+        return false;
+    url_init(&base);
+    url_init(&target);
+    usable =
+        url_parse(&target, location,
+                  url_parse(&base, url, NULL, NULL) == URL_OK ? &base : NULL,
+                  NULL) == URL_OK;
+    url_fini(&target);
+    url_fini(&base);
+    return usable;
+}
+
+struct lengths {
+    struct bytes first;
+    bool differ;
+};
+
+static void compare_lengths(void *ctx, struct bytes value)
+{
+    struct lengths *l = ctx;
+
+    while (value.len > 0) {
+        struct bytes length = next_element(&value);
+
+        if (length.len == 0)
+            continue;
+        if (l->first.len == 0)
+            l->first = length;
+        l->differ |= !bytes_equal(l->first, length);
+    }
+}
+
+bool response_has_two_lengths(const struct response *a)
+{
+    struct lengths l = {{"", 0}, false};
+
+    if (a->fields[RESPONSE_TRANSFER_ENCODING].count == 0)
+        response_each(a, RESPONSE_CONTENT_LENGTH, compare_lengths, &l);
+    return l.differ;
 }

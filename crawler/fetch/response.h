@@ -45,7 +45,7 @@ struct response {
     uint16_t status; /* 0: no status line yet */
     bool complete;   /* the whole head of a final response was read */
     struct {
-        uint32_t at, len; /* the first value, in raw */
+        uint32_t at, len; /* the value that counts, in raw */
         uint32_t count;
     } fields[RESPONSE_FIELD_COUNT_];
 };
@@ -60,8 +60,15 @@ void response_clear(struct response *a);
 bool response_line(struct response *a, struct bytes line);
 
 /* The first value of a field, without white space around it; empty if there is
- * none. Valid until the next line. */
+ * none. Of several Content-Types it is the one that counts (Fetch Standard,
+ * "extract a MIME type"): the last that is one. Valid until the next line. */
 struct bytes response_get(const struct response *a, enum response_field f);
+/* Is it a redirect of `url` to an http(s) URL? Any other 3xx but 304 is a page:
+ * 305, 306, and those without a Location, or with one that is no such URL. */
+bool response_redirects(const struct response *a, struct bytes url);
+/* Are there several Content-Lengths, not all the same, that count (RFC 9112
+ * section 6.3)? */
+bool response_has_two_lengths(const struct response *a);
 /* Every value of a field, in order. */
 void response_each(const struct response *a, enum response_field f,
                    void (*visit)(void *ctx, struct bytes value), void *ctx);

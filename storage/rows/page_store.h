@@ -28,8 +28,8 @@ void page_store_close(struct page_store *s);
 enum {
     FETCH_ROW_AT_ROBOTS = 1,      /* its reason was met at robots.txt */
     FETCH_ROW_NOINDEX = 2,        /* the page asks not to be indexed */
-    FETCH_ROW_UNKNOWN_CODING = 4, /* its content coding is unknown; the body
-                                     was read undecoded */
+    FETCH_ROW_UNKNOWN_CODING = 4, /* its content coding is unknown, or not the
+                                     body's, which was read undecoded */
     FETCH_ROW_NO_NUMBERS = 8,     /* text_digest leaves out numbers and dates */
     FETCH_ROW_CONNECTED = 16,     /* a connection was opened for it, or for
                                      robots.txt before it */

@@ -73,13 +73,7 @@ START_TEST(redirects_that_lead_nowhere_say_why)
         const char *response;
         enum outcome_reason reason;
     } cases[] = {
-        {MOVED "\r\n", REASON_REDIRECT_INVALID},
-        {MOVED "Location:\r\n\r\n", REASON_REDIRECT_INVALID},
-        {MOVED "Location: ftp://x/\r\n\r\n", REASON_REDIRECT_INVALID},
-        {MOVED "Location: http://[bad/\r\n\r\n", REASON_REDIRECT_INVALID},
         {MOVED "Location: /%61#top\r\n\r\n", REASON_REDIRECT_LOOP},
-        {"HTTP/1.1 305 Use Proxy\r\nLocation: /p\r\n" EMPTY,
-         REASON_REDIRECT_INVALID},
     };
     struct route route = {"/a"};
     struct rig r;
@@ -101,6 +95,47 @@ START_TEST(redirects_that_lead_nowhere_say_why)
     assert_outcome(p, OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT);
     ck_assert_uint_eq(p->done.outlink_count, 0);
     report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
+/* A browser shows it. */
+START_TEST(a_3xx_that_leads_nowhere_is_a_page_with_its_status)
+{
+    static const char *const heads[] = {
+        "300 Choices\r\n",
+        "301 Moved\r\nLocation:\r\n",
+        "302 Found\r\n",
+        "302 Found\r\nLocation: ftp://x/\r\n",
+        "303 See\r\nLocation: http://[bad/\r\n",
+        "305 Use Proxy\r\nLocation: /p\r\n",
+        "306 Unused\r\n",
+        "307 Again\r\n",
+        "399 What\r\n",
+    };
+    char answers[COUNT(heads)][200];
+    struct route route = {"/a", .after = CLOSE};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        snprintf(answers[i], sizeof answers[i],
+                 "HTTP/1.1 %sContent-Type: text/html\r\n"
+                 "Content-Length: 31\r\n\r\n<title>T</title><a href=/x>x</a>",
+                 heads[i]);
+        tiny_answer(&r.server, &route, answers[i]);
+        p = rig_ask(&r, "/a");
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_int_eq(p->done.outcome.http_status, atoi(heads[i]));
+        assert_bytes(p->done.row.title, "T");
+        ck_assert_uint_eq(p->done.outlink_count, 1);
+        ck_assert_uint_eq(p->done.row.redirect_url.len, 0);
+        ck_assert(strstr(heads[i], "ftp:") == NULL ||
+                  bytes_is(p->done.row.detail, "ftp://x/"));
+        report_free(p);
+    }
     rig_fini(&r);
 }
 END_TEST
@@ -314,6 +349,12 @@ START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
          "<HTML><a href=/a>a</a>",
          1, "text/html"},
         {"HTTP/1.1 200 OK\r\n\r\nplain <a href=/a>a</a>", 0, ""},
+        {"HTTP/1.1 200 OK\r\nContent-Type: unknown/unknown\r\n\r\n"
+         "<HTML><a href=/a>a</a>",
+         1, "text/html"},
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+         "Content-Type: text/html\r\n\r\n<a href=/a>a</a>",
+         1, "text/html"},
     };
     struct route route = {"/", .after = CLOSE};
     struct rig r;
@@ -498,6 +539,7 @@ Suite *suite_fetcher_links(void)
     tcase_add_test(t, a_redirect_sends_its_target_on_as_a_url_of_its_own);
     tcase_add_test(t, ours_c8_octets_of_the_head_are_asked_for_as_they_are);
     tcase_add_test(t, redirects_that_lead_nowhere_say_why);
+    tcase_add_test(t, a_3xx_that_leads_nowhere_is_a_page_with_its_status);
     tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
     tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);
     tcase_add_test(t, a_page_gives_no_more_links_than_are_taken);

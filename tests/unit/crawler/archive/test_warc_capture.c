@@ -129,6 +129,37 @@ START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
 }
 END_TEST
 
+START_TEST(a_body_under_a_wrong_coding_stands_as_it_came)
+{
+    struct route route = {.path = "/plain",
+                          .response =
+                              "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+                              "Content-Length: 6\r\n\r\nhello\n"};
+    struct records r;
+    struct report *p;
+    struct rig rig;
+
+    start_recording(&rig, &route, 1);
+    rig_start(&rig);
+    p = rig_ask(&rig, "/plain");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_BAD_ENCODING);
+    read_first(&r, p->warc);
+    assert_field(&r, "WARC-Truncated", "");
+    assert_field(&r, "WARC-X-As-Received", "Content-Encoding: gzip");
+    assert_bytes(r.found.block,
+                 "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n");
+    read_request(&r);
+    read_metadata(&r);
+    assert_bytes(
+        warc_field(r.found.block, "fetchNote"),
+        "the body is not in the coding that its head names; it is kept "
+        "as it came");
+    read_no_more(&r);
+    report_free(p);
+    rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
 {
     struct route routes[] = {
@@ -292,6 +323,7 @@ Suite *suite_warc_capture(void)
 
     tcase_add_test(t, an_answer_and_its_request_stand_as_they_were);
     tcase_add_test(t, decoded_bodies_stand_under_a_head_that_says_so);
+    tcase_add_test(t, a_body_under_a_wrong_coding_stands_as_it_came);
     tcase_add_test(t, iso28500_5_13_a_body_that_was_cut_says_why);
     tcase_add_test(t, iso28500_6_7_3_a_304_is_a_revisit);
     tcase_add_test(t, iso28500_6_7_2_a_payload_recorded_before_is_referred_to);

@@ -67,7 +67,7 @@ static inline void hand_fed_again(struct hand_fed *h)
     fetch_give_back(f);
     response_clear(&f->response);
     f->decided = f->keep = f->streamed = f->sent = f->past_first = false;
-    f->unknown_coding = false;
+    f->page = f->unknown_coding = f->mislabelled = false;
     f->end = FETCH_ANSWERED;
     f->why = NULL;
     f->taken = 0;

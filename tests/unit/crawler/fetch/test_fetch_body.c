@@ -39,26 +39,93 @@ static bool head(const char *status, const char *field)
 
 /* ---- heads ---------------------------------------------------------------*/
 
-START_TEST(bodies_of_successes_are_kept_and_others_only_if_asked_for)
+START_TEST(bodies_of_pages_are_kept_and_others_only_if_asked_for)
 {
     static const struct {
-        const char *status;
+        const char *status, *field;
         bool keep;
-    } t[] = {{"HTTP/1.1 199 x\r\n", false},
-             {OK, true},
-             {"HTTP/1.1 299 x\r\n", true},
-             {"HTTP/1.1 300 x\r\n", false},
-             {NO, false},
-             {"HTTP/1.1 500 x\r\n", false}};
+    } t[] = {{OK, "", true},
+             {"HTTP/1.1 299 x\r\n", "Location: http://h/\r\n", true},
+             {"HTTP/1.1 300 x\r\n", "", true}, /* no redirect: a page */
+             {"HTTP/1.1 300 x\r\n", "Location: http://h/\r\n", false},
+             {"HTTP/1.1 302 x\r\n", "", true},
+             {"HTTP/1.1 302 x\r\n", "Location:\r\n", true},
+             {"HTTP/1.1 302 x\r\n", "Location: ftp://h/\r\n", true},
+             {"HTTP/1.1 302 x\r\n", "Location: http://h/\r\n", false},
+             {"HTTP/1.1 304 x\r\n", "", false},
+             {"HTTP/1.1 305 x\r\n", "Location: http://h/\r\n", true},
+             {"HTTP/1.1 399 x\r\n", "", true},
+             {NO, "", false},
+             {"HTTP/1.1 500 x\r\n", "", false}};
 
-    for (size_t i = 1; i < sizeof t / sizeof *t; i++) {
-        ck_assert(head(t[i].status, ""));
-        ck_assert_msg(h.fetch->keep == t[i].keep, "%s", t[i].status);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        ck_assert(head(t[i].status, t[i].field));
+        ck_assert_msg(h.fetch->keep == t[i].keep, "%s%s", t[i].status,
+                      t[i].field);
         ck_assert(!h.fetch->decided && !h.fetch->streamed);
     }
     h.fetch->order.keep_all = true;
     ck_assert(head(NO, ""));
     ck_assert(h.fetch->keep);
+}
+END_TEST
+
+START_TEST(rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol)
+{
+    static const struct {
+        const char *fields[3];
+        bool fault;
+    } t[] = {{{"Content-Length: 5\r\n", "Content-Length: 7\r\n"}, true},
+             {{"Content-Length: 5, 7\r\n"}, true},
+             {{"Content-Length: 5\r\n", "content-length:5 ,5\r\n"}, false},
+             {{"Content-Length: 5\r\n", "Content-Length: 7\r\n",
+               "Transfer-Encoding: chunked\r\n"},
+              false}}; /* the chunks tell where it ends */
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        hand_fed_again(&h);
+        feed_head(&h, i % 2 == 0 ? OK : NO);
+        for (size_t j = 0; j < 3 && t[i].fields[j] != NULL; j++)
+            feed_head(&h, t[i].fields[j]);
+        ck_assert_msg((pass_line(&h, "\r\n") == 0) == t[i].fault, "%zu", i);
+        if (t[i].fault)
+            ck_assert_int_eq(h.fetch->end, FETCH_PROTOCOL);
+    }
+}
+END_TEST
+
+/* Whatever the pieces are in which the octets come. */
+START_TEST(a_body_that_is_not_in_its_coding_is_kept_as_it_came)
+{
+    static const char *const codings[] = {"gzip", "zstd", "deflate", "gzip, br",
+                                          "br, gzip"};
+    static const char body[] = "<html><a href=x>x</a></html>";
+    char field[64];
+
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++)
+        for (size_t step = 1; step <= sizeof body; step += 9) {
+            size_t at = 0, n;
+
+            snprintf(field, sizeof field, "Content-Encoding: %s\r\n",
+                     codings[i]);
+            ck_assert(head(OK, field));
+            for (; at < sizeof body - 1; at += n) {
+                n = sizeof body - 1 - at < step ? sizeof body - 1 - at : step;
+                ck_assert_uint_eq(feed_body(&h, body + at, n), n);
+            }
+            ck_assert(h.fetch->mislabelled && !h.fetch->decided);
+            ck_assert_msg(bytes_is(buf_bytes(&h.fetch->body), body), "%s %zu",
+                          codings[i], step);
+            ck_assert_uint_eq(h.fetch->body_bytes, sizeof body - 1);
+            ck_assert_int_eq(fetch_end_of(h.fetch, CURLE_OK),
+                             FETCH_CUT_ENCODING);
+            ck_assert_int_eq(fetch_cut_of(h.fetch, CURLE_OK), FETCH_WHOLE);
+        }
+    /* One that begins as gzip does is damaged, and the rest is lost. */
+    ck_assert(head(OK, "Content-Encoding: gzip\r\n"));
+    ck_assert_uint_eq(feed_body(&h, "\x1f\x8b\xff\xff\xff", 5), 0);
+    ck_assert(!h.fetch->mislabelled);
+    ck_assert_int_eq(h.fetch->end, FETCH_CUT_ENCODING);
 }
 END_TEST
 
@@ -496,8 +563,10 @@ Suite *suite_fetch_body(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, begin, end);
+    tcase_add_test(t, bodies_of_pages_are_kept_and_others_only_if_asked_for);
     tcase_add_test(t,
-                   bodies_of_successes_are_kept_and_others_only_if_asked_for);
+                   rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol);
+    tcase_add_test(t, a_body_that_is_not_in_its_coding_is_kept_as_it_came);
     tcase_add_test(t, a_line_that_is_no_status_ends_the_fetch);
     tcase_add_test(t, of_an_unwanted_type_only_a_short_body_is_read);
     tcase_add_test(t, transfer_codings_that_were_not_asked_for_are_refused);

@@ -23,7 +23,7 @@ static struct fetch *with_status(unsigned status)
     h.fetch->error[0] = '\0';
     h.fetch->response.status = (uint16_t)status;
     h.fetch->response.complete = status != 0;
-    h.fetch->keep = status / 100 == 2;
+    h.fetch->keep = h.fetch->page = status / 100 == 2;
     return h.fetch;
 }
 
@@ -149,6 +149,7 @@ START_TEST(a_coding_without_its_end_cuts_a_body_that_is_kept)
         feed_head(&h, "\r\n");
         f = h.fetch;
         f->response.status = (uint16_t)statuses[i];
+        f->page = statuses[i] < 300;
         ck_assert_int_eq(fetch_end_of(f, CURLE_OK), FETCH_ANSWERED);
         ck_assert_uint_eq(feed_body(&h, GZIP_BODY, 20), 20);
         ck_assert_int_eq(fetch_end_of(f, CURLE_OK), statuses[i] < 300

@@ -23,6 +23,9 @@ START_TEST(the_essence_is_lower_case_without_parameters)
         {"text /html", ""},
         {"te\"xt/html", ""},
         {"; charset=utf-8", ""},
+        {"Unknown/unknown", ""},
+        {"application/unknown; charset=x", ""},
+        {"*/*", ""},
     };
     char text[MIME_SIZE], longest[MIME_SIZE + 1];
 

@@ -65,6 +65,42 @@ START_TEST(the_first_of_several_values_counts_and_all_can_be_visited)
 }
 END_TEST
 
+/* Fetch Standard, "extract a MIME type", and its examples. */
+START_TEST(fetch_3_3_the_last_of_several_types_counts)
+{
+    static const struct {
+        const char *fields, *type;
+    } t[] = {
+        {"Content-Type: text/plain\r\nContent-Type: text/html;charset=gbk\r\n",
+         "text/html;charset=gbk"},
+        {"Content-Type: text/html;charset=gbk, text/plain\r\n", "text/plain"},
+        {"Content-Type: text/html;charset=gbk\r\nContent-Type: TEXT/HTML\r\n",
+         "text/html;charset=gbk"},
+        {"Content-Type: text/html;charset=gbk\r\n"
+         "Content-Type: text/html;x=\",a/b\"\r\n",
+         "text/html;charset=gbk"},
+        {"Content-Type: text/html;charset=gbk;x=\"a,b/c\"\r\n",
+         "text/html;charset=gbk;x=\"a,b/c\""},
+        {"Content-Type: text/html\r\nContent-Type: cannot-parse\r\n",
+         "text/html"},
+        {"Content-Type: text/html\r\nContent-Type:\r\n", "text/html"},
+        {"Content-Type: text/html\r\nContent-Type: */*\r\n", "text/html"},
+        {"Content-Type: nothing; charset=gbk\r\n", "nothing; charset=gbk"},
+        {"Content-Type: a/b\r\nX: y\r\nContent-Type: c/d\r\n", "c/d"},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct response a;
+
+        response_init(&a);
+        ck_assert(feed(&a, "HTTP/1.1 200 OK\r\n"));
+        ck_assert(feed(&a, t[i].fields));
+        assert_field(&a, RESPONSE_CONTENT_TYPE, t[i].type);
+        response_fini(&a);
+    }
+}
+END_TEST
+
 START_TEST(rfc9110_15_2_interim_answers_are_passed_over)
 {
     struct response a;
@@ -294,6 +330,7 @@ Suite *suite_response(void)
     tcase_add_test(t, fields_are_found_by_name_in_any_case_without_white_space);
     tcase_add_test(t,
                    the_first_of_several_values_counts_and_all_can_be_visited);
+    tcase_add_test(t, fetch_3_3_the_last_of_several_types_counts);
     tcase_add_test(t, rfc9110_15_2_interim_answers_are_passed_over);
     tcase_add_test(t, rfc9110_6_5_1_trailers_change_nothing);
     tcase_add_test(t, rfc9112_5_2_folded_lines_are_joined_with_a_space);
