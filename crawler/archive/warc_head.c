@@ -146,8 +146,8 @@ static bool is_number(struct bytes text, uint64_t n)
 
 static void correct_length(struct correction *c, struct bytes line)
 {
-    if (c->body->none) { /* it is the length of a body not sent here */
-        add_line(c->out, line);
+    if (c->body->none && !is_number(value_of(line), 0)) {
+        note_changed(c->changed, line); /* readers would wait for that body */
     } else if (!c->length_written &&
                is_number(value_of(line), c->body->length)) {
         add_line(c->out, line);
