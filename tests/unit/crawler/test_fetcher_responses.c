@@ -108,10 +108,11 @@ START_TEST(a_check_asks_by_head_and_once_more_by_get)
         const char *head;  /* the answer to HEAD ... */
         bool again, retry; /* ... after which a GET follows; other tries as
                               well, if there are some */
-    } cases[] = {{"200 OK", false, false},    {"404 No", false, false},
-                 {"410 Gone", false, false},  {"405 No HEAD", true, false},
-                 {"501 No HEAD", true, true}, {"403 No", true, false},
-                 {"503 Busy", true, true}};
+    } cases[] = {
+        {"200 OK", false, false},     {"302 No Location", false, false},
+        {"404 No", true, false},      {"410 Gone", true, false},
+        {"405 No HEAD", true, false}, {"501 No HEAD", true, true},
+        {"403 No", true, false},      {"503 Busy", true, true}};
     char answers[COUNT(cases)][100]; /* the server may still be at the last */
     struct route route = {.path = "/", .response = answers[0]};
     struct rig r;
@@ -153,12 +154,12 @@ END_TEST
 START_TEST(retry_after_is_taken_from_429_and_5xx_only)
 {
     struct route routes[] = {
-        {"/429", "HTTP/1.1 429 Many\r\nRetry-After: 7\r\n" EMPTY},
         {"/ms", "HTTP/1.1 503 Busy\r\nRetry-After: 120s\r\n" EMPTY},
         {"/iso",
          "HTTP/1.1 500 Oh\r\nRetry-After: 2026-11-28 20:00:00\r\n" EMPTY},
         {"/404", "HTTP/1.1 404 No\r\nRetry-After: 120s\r\n" EMPTY},
         {"/none", "HTTP/1.1 503 Busy\r\nRetry-After:\r\n" EMPTY},
+        {"/429", "HTTP/1.1 429 Many\r\nRetry-After: 7\r\n" EMPTY},
         {"/503", "HTTP/1.1 503 Busy\r\nRetry-After: 999999999\r\n" EMPTY},
         {"/200", "HTTP/1.1 200 OK\r\nRetry-After: 7\r\n" EMPTY},
     };
@@ -172,10 +173,10 @@ START_TEST(retry_after_is_taken_from_429_and_5xx_only)
         struct report *p = rig_ask(&r, routes[i].path);
 
         ck_assert_int_eq(p->done.host.retry_after_ms, want[i]);
-        report_free(p);
         /* One that cannot be read asks for a delay all the same. */
         ck_assert_int_eq(p->done.host.slow_down,
                          i < COUNT(slow) ? slow[i] : false);
+        report_free(p);
     }
     rig_fini(&r);
 }
