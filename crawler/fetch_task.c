@@ -376,17 +376,44 @@ static enum fetch_task_state begin_robots_elsewhere(
     return go_on_with_robots(t, task, now);
 }
 
+/* Of any response but 2xx the status says all. */
+static bool is_whole(const struct fetch_result *result)
+{
+    return result->end == FETCH_ANSWERED || result->end == FETCH_CUT_LENGTH ||
+           (result->end <= FETCH_CUT_ENCODING &&
+            result->response->status >= 300);
+}
+
+/* Did a response begin to bring a robots.txt, which is not whole? */
+static enum robots_came what_came(const struct fetch_result *result)
+{
+    const struct response *a = result->response;
+
+    if (!a->complete || a->status < 200 || a->status > 299 || is_whole(result))
+        return ROBOTS_CAME_NOT;
+    return result->mislabelled && result->cut == FETCH_WHOLE
+               ? ROBOTS_MISLABELLED
+               : ROBOTS_CAME_CUT;
+}
+
+/* Why there was no response. */
+static enum outcome_reason why_none(const struct fetch_result *result)
+{
+    return what_came(result) == ROBOTS_CAME_NOT
+               ? report_failure_reason(result->end)
+               : REASON_NONE;
+}
+
 /* A response that is incomplete for any reason but its length may lack a rule,
  * so it counts as a failure. */
 static struct robots_fetch fetched(const struct fetch_result *result)
 {
     const struct response *a = result->response;
-    bool whole =
-        result->end == FETCH_ANSWERED || result->end == FETCH_CUT_LENGTH;
 
     return (struct robots_fetch){
-        .http_status = whole ? a->status : 0,
-        .why = (uint8_t)report_failure_reason(result->end),
+        .http_status = is_whole(result) ? a->status : 0,
+        .why = (uint8_t)why_none(result),
+        .came = what_came(result),
         .body = result->body,
         .cache_control = response_get(a, RESPONSE_CACHE_CONTROL),
         .expires = response_get(a, RESPONSE_EXPIRES),
@@ -402,7 +429,7 @@ static struct report *report_unreachable(struct fetch_task *task,
                                          const struct fetch_result *result,
                                          const struct robots_fetch *f)
 {
-    enum outcome_reason why = report_failure_reason(result->end);
+    enum outcome_reason why = why_none(result);
     struct report *r;
 
     buf_clear(&task->note);

@@ -587,7 +587,6 @@ static void report_answer(struct draft *d)
 enum outcome_reason report_failure_reason(enum fetch_end end)
 {
     switch (end) {
-    case FETCH_CUT_TIME: /* a robots.txt must be complete */
     case FETCH_DNS:
         return REASON_DNS;
     case FETCH_CONNECT:

@@ -186,6 +186,7 @@ static void fill_fetch(struct crawl_setup *c, const struct crawl_settings *s)
         .max_body = settings_max_body(s),
         .max_redirects = (uint32_t)s->max_redirects,
         .retry_delay_ms = s->retry_delay_ms,
+        .tries = (uint32_t)s->tries,
         .robots = s->robots,
         .check = s->check,
         .check_external = s->check_external,

@@ -46,6 +46,7 @@ struct fetcher_options {
     uint32_t conns_per_host; /* most transfers of a queue at once by one
                                 fetcher; 0: 1 */
     int64_t retry_delay_ms;
+    uint32_t tries; /* of one URL, in all */
     /* policy */
     enum robots_policy robots;
     bool skip_noindex;         /* pages with noindex do not count as pages */

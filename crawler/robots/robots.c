@@ -54,6 +54,7 @@ struct robots {
     struct span *sitemaps;
     size_t sitemap_count, sitemap_cap;
     double delay;
+    bool group, ended_group; /* for the agent; and another one follows */
 };
 
 /* ---- agents ---------------------------------------------------------------*/
@@ -122,7 +123,6 @@ static void *room_for_one(void *items, size_t count, size_t *cap, size_t size)
     return xrealloc(items, *cap * size);
 }
 
-static void add_sitemap(struct robots *r, struct bytes value)
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -176,16 +176,16 @@ static struct bytes disclosed(struct bytes s)
     return bytes_trim(s);
 }
 
+static void add_sitemap(struct robots *r, struct bytes value)
 {
-    if (value.len == 0)
     value = disclosed(value);
+    if (value.len == 0)
         return;
     r->sitemaps = room_for_one(r->sitemaps, r->sitemap_count, &r->sitemap_cap,
                                sizeof *r->sitemaps);
     r->sitemaps[r->sitemap_count++] = keep(r, value);
 }
 
-static void add_rule(struct robots *r, const struct robots_line *l)
 /* A line should name one URL, and some name several. */
 static void add_sitemaps(struct robots *r, struct bytes value)
 {
@@ -199,6 +199,7 @@ static void add_sitemaps(struct robots *r, struct bytes value)
     }
 }
 
+static void add_rule(struct robots *r, const struct robots_line *l)
 {
     struct rule rule = {.allow = l->directive == ROBOTS_LINE_ALLOW,
                         .order = (uint32_t)r->rule_count};
@@ -248,10 +249,12 @@ static void end_group(struct reader *g)
 
 static void on_agent(struct reader *g, struct bytes value)
 {
-    if (g->rules_seen)
+    if (g->rules_seen) {
+        g->r->ended_group |= g->ours;
         end_group(g);
+    }
     if (!g->ours && names_agent(value, g->token)) {
-        g->ours = true;
+        g->ours = g->r->group = true;
         g->our_delay = g->run_delay;
     }
 }
@@ -347,11 +350,11 @@ static struct bytes without_utf16(struct bytes body, struct buf *room)
 
     if (!little && !bytes_starts_with(body, "\xfe\xff"))
         return body;
+    if (memchr(body.at, '\0', body.len) == NULL)
+        return bytes_skip(body, 2);
     /* At the ceiling it is cut, as is a file that is too long. */
     (void)!charset_decode(charset_of_label(
                               bytes_of_str(little ? "utf-16le" : "utf-16be")),
-    if (memchr(body.at, '\0', body.len) == NULL)
-        return bytes_skip(body, 2);
                           body, room, &out);
     return out;
 }
@@ -429,6 +432,11 @@ bool robots_allows(const struct robots *r, struct bytes path_query,
 double robots_crawl_delay(const struct robots *r)
 {
     return r->delay;
+}
+
+bool robots_has_group(const struct robots *r, bool cut)
+{
+    return cut ? r->ended_group : r->group;
 }
 
 size_t robots_size(const struct robots *r)

@@ -53,6 +53,9 @@ bool robots_allows(const struct robots *r, struct bytes path_query,
 
 /* Crawl-delay of the agent's group in seconds; negative if there is none. */
 double robots_crawl_delay(const struct robots *r);
+/* Does the file have a group that applies to the agent? If it is `cut`, another
+ * group must follow that one, or the cut may be in it. */
+bool robots_has_group(const struct robots *r, bool cut);
 /* Bytes of memory it takes, for the cache's accounting. */
 size_t robots_size(const struct robots *r);
 

@@ -25,6 +25,7 @@
 #include "base/http_time.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "crawler/robots/robots_line.h"
 
 #define MINUTE_MS     INT64_C(60000)
 #define HOUR_MS       (60 * MINUTE_MS)
@@ -286,27 +287,61 @@ static void failed(const struct robots_cache *c, struct entry *e,
         set_rules(e, robots_allow_all(), false);
 }
 
+/* The whole lines of a file that was cut, perhaps in the middle of one. */
+static struct bytes whole_lines(struct bytes body)
+{
+    while (body.len > 0 && !robots_is_line_end(body.at[body.len - 1]))
+        body.len--;
+    return body;
+}
+
+/* Takes the rules of a file that does not come whole, whatever we do: at the
+ * last try, and if it is certain that they have a group for us. */
+static bool take_what_came(const struct robots_cache *c, struct entry *e,
+                           const struct robots_fetch *f, struct bytes body)
+{
+    struct robots *r;
+    bool take;
+
+    if (f->came == ROBOTS_CAME_NOT || e->rules != NULL ||
+        e->failures + 1 < c->options.tries)
+        return false;
+    r = robots_parse(body, bytes_of_str(c->options.agent));
+    take = robots_has_group(r, f->came == ROBOTS_CAME_CUT);
+    if (take)
+        set_rules(e, r, true);
+    else
+        robots_free(r);
+    return take;
+}
+
 bool robots_cache_told(struct robots_cache *c, struct bytes origin,
                        const struct robots_fetch *f, int64_t now_ms,
                        struct robots_row *keep)
 {
     struct entry *e = find(c, origin);
     int status = f->http_status;
-    struct bytes body = bytes_of(NULL, 0);
+    struct bytes body = bytes_of(NULL, 0), came = robots_readable(f->body);
 
     if (e == NULL)
         e = add(c, origin);
     e->fetching = false;
     e->fetched_at = now_ms;
     e->owed = OWED;
+    if (f->came == ROBOTS_CAME_CUT)
+        came = whole_lines(came);
     if (status >= 200 && status <= 299) {
-        body = robots_readable(f->body);
+        body = came;
         set_rules(e, robots_parse(body, bytes_of_str(c->options.agent)), true);
         answered(e, f, now_ms);
     } else if (is_unavailable(status)) {
         set_rules(e, robots_allow_all(), true);
         answered(e, f, now_ms);
     } else if (status == 304 && e->is_copy) {
+        answered(e, f, now_ms);
+    } else if (take_what_came(c, e, f, came)) {
+        body = came;
+        status = 200;
         answered(e, f, now_ms);
     } else {
         failed(c, e, f, now_ms);

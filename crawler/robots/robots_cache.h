@@ -13,6 +13,9 @@
  *     429, 5xx, no answer,       a stale copy; without     the next try, with
  *       anything else            one "not now"; after 30   back-off
  *                                days of that, allow all
+ *     2xx, but cut or            the same; after `tries`   the same; then as
+ *       mislabelled              in a row what came, if    2xx
+ *                                it has a group for us
  *
  * A file becomes stale after its max-age or Expires, at most 24 hours; without
  * either, after 24 hours. "Always revalidate" (max-age=0, no-cache, no-store)
@@ -49,6 +52,7 @@ struct robots_cache_options {
     const char *agent;      /* its product token counts; borrowed */
     size_t memory;          /* most bytes held, except entries in use */
     int64_t retry_delay_ms; /* >= 1 */
+    uint32_t tries;         /* for a file that comes whole */
 };
 
 struct robots_cache *robots_cache_new(const struct robots_cache_options *o);
@@ -86,12 +90,20 @@ struct robots_answer robots_cache_ask(struct robots_cache *c,
 #define ROBOTS_FETCH_MOST (ROBOTS_READ_MOST + 1)
 #define ROBOTS_HOPS_MOST  5 /* redirects followed, to any host */
 
+/* What a 2xx response brought of a file. */
+enum robots_came {
+    ROBOTS_CAME_NOT,   /* nothing that could be read */
+    ROBOTS_CAME_CUT,   /* the transfer ended early */
+    ROBOTS_MISLABELLED /* the body is not in the coding that its head names */
+};
+
 /* The result of a fetch of robots.txt, after redirects. */
 struct robots_fetch {
-    int http_status;   /* of the last response; 0: none (DNS, connect, TLS,
-                          timeout, reset, an address we may not ask) */
-    uint8_t why;       /* the caller's word for why there was no response */
-    struct bytes body; /* content-decoded; ROBOTS_FETCH_MOST or less */
+    int http_status;       /* of the last response; 0: none (DNS, connect, TLS,
+                              timeout, reset, an address we may not ask) */
+    uint8_t why;           /* the caller's word for why there was no response */
+    enum robots_came came; /* if http_status is 0 */
+    struct bytes body;     /* content-decoded; ROBOTS_FETCH_MOST or less */
     /* Header values of that response; empty if missing. */
     struct bytes cache_control, expires, date, retry_after;
 };

@@ -310,6 +310,22 @@ START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
 }
 END_TEST
 
+/* Asks for a path again and again, until robots.txt has been asked `asked`
+ * times: each try waits for the cache. */
+static struct report *ask_until_asked(struct rig *r, const struct route *robots,
+                                      const char *path, size_t asked)
+{
+    struct report *p = rig_ask(r, path);
+
+    while (p->kind == REPORT_RELEASE && robots->asked < asked) {
+        report_free(p);
+        p = rig_ask(r, path);
+    }
+    return p;
+}
+
+#define CUT(body) "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n" body
+
 /* Half a file may lack the rule that matters. */
 START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
 {
@@ -319,8 +335,12 @@ START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
         enum outcome_reason reason;
         bool transient;
     } broken[] = {
-        {"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nUser-agent: *\n",
-         OUTCOME_FAILED, REASON_RESET, true},
+        {CUT("User-agent: *\n"), OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
+         true},
+        {CUT("User-agent: *\nDisallow: /b\n"), OUTCOME_DENIED,
+         REASON_ROBOTS_UNREACHABLE, true},
+        {CUT("User-agent: x\nDisallow: /b\nUser-agent: y\nDisallow: /\n"),
+         OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, true},
         {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n"
          "\r\nabc",
          OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, true},
@@ -335,12 +355,60 @@ START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
 
         rig_init(&r, &route, 1);
         r.o.robots = ROBOTS_OBEY;
+        r.o.tries = 2;
+        r.o.retry_delay_ms = 1;
         rig_start(&r);
-        p = rig_ask(&r, "/a");
-        assert_outcome(p, broken[i].status, broken[i].reason);
-        ck_assert_uint_eq(p->done.row.flags, FETCH_ROW_AT_ROBOTS);
-        ck_assert_int_eq(p->done.transient, broken[i].transient);
+        for (size_t try = 1; try <= 3; try++) {
+            p = ask_until_asked(&r, &route, "/a", try);
+            assert_outcome(p, broken[i].status, broken[i].reason);
+            ck_assert_uint_eq(p->done.row.flags, FETCH_ROW_AT_ROBOTS);
+            ck_assert_int_eq(p->done.transient, broken[i].transient);
+            ck_assert(bytes_starts_with(p->done.row.detail, "robots.txt: "));
+            report_free(p);
+        }
+        rig_fini(&r);
+    }
+}
+END_TEST
+
+/* Servers that cut each answer, or label it with a coding it does not have,
+ * would never be crawled otherwise. */
+START_TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
+{
+    static const char *const answers[] = {
+        CUT("User-agent: *\nDisallow: /b\n\nUser-agent: x\nDisallow: /a"),
+        CUT("User-agent: x\nDisallow: /a\nUser-agent: urlweir\n"
+            "Disallow: /b\nUser-agent: y\nDisallow: /\n"),
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 27\r\n"
+        "\r\nUser-agent: *\nDisallow: /b\n",
+    };
+
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct route routes[] = {{"/robots.txt", answers[i], .after = CLOSE},
+                                 {"/a", OK_HTML EMPTY}};
+        struct rig r;
+        struct report *p;
+
+        rig_init(&r, routes, COUNT(routes));
+        r.o.robots = ROBOTS_OBEY;
+        r.o.tries = 2;
+        r.o.retry_delay_ms = 1;
+        rig_start(&r);
+        p = ask_until_asked(&r, &routes[0], "/a", 1);
+        assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE);
         report_free(p);
+        p = ask_until_asked(&r, &routes[0], "/a", 2);
+        ck_assert_int_eq(p->kind, REPORT_RELEASE);
+        ck_assert_ptr_nonnull(p->done.host.robots); /* for the next run */
+        ck_assert_uint_eq(p->done.host.robots->http_status, 200);
+        report_free(p);
+        p = rig_ask(&r, "/b");
+        assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
+        report_free(p);
+        p = rig_ask(&r, "/a");
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        report_free(p);
+        ck_assert_uint_eq(routes[0].asked, 2);
         rig_fini(&r);
     }
 }
@@ -468,6 +536,8 @@ Suite *suite_fetcher_robots(void)
     tcase_add_test(t,
                    rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now);
     tcase_add_test(t, a_robots_txt_that_breaks_off_counts_as_unreachable);
+    tcase_add_test(
+        t, ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed);
     tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
     tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
     tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
