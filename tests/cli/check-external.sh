@@ -74,11 +74,11 @@ options='--scope host --check-external --record all --exclude secret --tries 1 -
 crawl d $options --depth 1 --include "^http://$in" --follow a,img
 ended 0
 broken_is d
-for path in /good.html /gone.html /late.html /moved.html /lost.html /home.html; do
+for path in /good.html /moved.html /lost.html /home.html; do
     asked_for "HEAD $path" 1
     asked_for $path 0
 done
-for path in /refused.html /broken.png; do
+for path in /gone.html /late.html /refused.html /broken.png; do
     asked_for "HEAD $path" 1
     asked_for $path 1
 done

@@ -15,12 +15,13 @@ has() {
 # ---- hosts that do not respond, each in its way ----------------------------------
 
 # 127.0.0.1 is late, 127.0.0.2 has no robots.txt to give, 127.0.0.3 has one that
-# cannot be read; 127.0.0.4 speaks no TLS, 127.0.0.5 closes each connection, at
+# is not what it says and names no agent; 127.0.0.4 speaks no TLS, 127.0.0.5 closes each connection, at
 # 127.0.0.6 nobody listens.
 pages 127.0.0.1 /index.html
 pages 127.0.0.2 /index.html
 pages 127.0.0.3 /index.html
-echo 'User-agent: *' | tee web/127.0.0.1/robots.txt web/127.0.0.2/robots.txt >web/127.0.0.3/robots.txt
+echo 'User-agent: *' | tee web/127.0.0.1/robots.txt >web/127.0.0.2/robots.txt
+echo '<p>Not found' >web/127.0.0.3/robots.txt
 echo never >web/127.0.0.1/robots.txt.after
 cp web/127.0.0.1/robots.txt.after web/127.0.0.1/index.html.after
 echo 500 >web/127.0.0.2/robots.txt.head
@@ -139,7 +140,12 @@ leads /loop-1 null "\"$at/loop-2\""
 leads /loop-2 '"redirect_loop"' "\"$at/loop-1\""
 leads /far-1 null "\"$at/far-2\""
 leads /far-4 '"redirect_limit"' "\"$at/far-5\""
-leads /to-no-url '"redirect_invalid"' null
+# What leads nowhere is a page, with its status.
+for file in out lines; do
+    has "$at/to-no-url" status '"fetched"' $file
+    has "$at/to-no-url" http_status 302 $file
+    has "$at/to-no-url" redirect_to null $file
+done
 has "$at/to-no-url" detail '"http://[[]"' lines
 has "$at/page" redirect_to null
 exits 0 "$URLWEIR" explain moved "$at/to-another-host"

@@ -55,7 +55,10 @@ is() {
 is /long WARC-Truncated length
 is /gone WARC-Truncated disconnect
 is /slow WARC-Truncated time
-is /not-gzip WARC-Truncated unspecified
+is /not-gzip WARC-Truncated ""
+is /not-gzip WARC-X-As-Received "Content-Encoding: gzip"
+grep -qa '^no gzip at all' records || fail "/not-gzip: its body is lost"
+grep -qa '^fetchNote: ' records || fail "/not-gzip: nothing says so"
 is /chunked WARC-X-As-Received "Transfer-Encoding: chunked"
 is /chunked-gzip WARC-X-As-Received "Transfer-Encoding: chunked; Content-Encoding: gzip"
 is /br WARC-X-As-Received "Content-Encoding: br; Content-Length: 34"

@@ -139,7 +139,12 @@ static void hop_answer(const struct web *w, uint32_t n,
         host_address(w->dead_host, address);
         buf_addf(&location, "http://%s:25/gone", address);
     }
-    buf_add_str(&an->body, "<p>Moved. <a href=\"/decoy/redirect\">here</a>\n");
+    /* Of a redirect the body does not count; one that leads to no http(s) URL
+     * is a page. */
+    buf_add_str(&an->body, "<p>Moved.");
+    if (location.len > 0 && !bytes_starts_with(buf_bytes(&location), "ftp:"))
+        buf_add_str(&an->body, " <a href=\"/decoy/redirect\">here</a>");
+    buf_add_char(&an->body, '\n');
     answer_status(an, STATUS[(n / HOPS + n % HOPS) % 5]);
     answer_field(an, "Content-Type", "text/html");
     if (location.len > 0)
