@@ -341,7 +341,7 @@ START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
          REASON_ROBOTS_UNREACHABLE, true},
         {CUT("User-agent: x\nDisallow: /b\nUser-agent: y\nDisallow: /\n"),
          OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, true},
-        {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n"
+        {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n"
          "\r\nabc",
          OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, true},
         {"garbage\r\n\r\n", OUTCOME_FAILED, REASON_PROTOCOL, false},
@@ -379,7 +379,7 @@ START_TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
         CUT("User-agent: *\nDisallow: /b\n\nUser-agent: x\nDisallow: /a"),
         CUT("User-agent: x\nDisallow: /a\nUser-agent: urlweir\n"
             "Disallow: /b\nUser-agent: y\nDisallow: /\n"),
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 27\r\n"
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n"
         "\r\nUser-agent: *\nDisallow: /b\n",
     };
 
