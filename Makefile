@@ -57,7 +57,8 @@ LINK_release = $(LINK_debug)
 CPPFLAGS_ALL = -I. -I$(GEN) -D_GNU_SOURCE -DURLWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   = -std=c17 -pthread $(WARN) $(MODE_$(MODE)) $(HARD_$(MODE)) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL  = -pthread $(filter -fsanitize%,$(MODE_$(MODE))) $(LINK_$(MODE)) $(LDFLAGS)
-LIBS         = $(PKG_LIBS) -lm
+# Debian 12 has no bzip2.pc.
+LIBS         = $(PKG_LIBS) -lbz2 -lm
 
 # ---- files -----------------------------------------------------------------
 

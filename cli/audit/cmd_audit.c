@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/file/line_input.h"
 #include "base/mem.h"
 #include "base/redis/redis_address.h"
 #include "cli/audit/audit_cluster.h"
@@ -21,7 +22,6 @@
 #include "cli/command_line.h"
 #include "cli/filter/filter_commands.h"
 #include "cli/filter/filter_measure.h"
-#include "cli/line_input.h"
 #include "cli/open_crawl.h"
 #include "cli/secret_args.h"
 #include "frontier/audit/audit.h"
@@ -40,7 +40,7 @@ struct audit_settings {
 static const struct option_spec specs[] = {
     {.name = "urls", .type = OPTION_TEXT, AT(urls), .section = "What",
      .arg = "FILE",
-     .help = "use a list of URLs, one a line, gzipped or not, instead of a "
+     .help = "use a list of URLs, one a line, packed or not, instead of a "
              "crawl; `-` is stdin"},
     {.name = "fpr", .type = OPTION_FRACTION, AT(fpr), .fallback = "0.001",
      .min = 1e-9, .max = 0.5, .section = "What", .arg = "P",
@@ -198,13 +198,15 @@ struct list {
     uint64_t bad; /* lines that are not a URL */
 };
 
-static enum status add_line(struct list *l, struct bytes line)
+static enum status add_line(void *ctx, struct bytes line, bool too_long)
 {
+    struct list *l = ctx;
     bool fresh, would_be_lost;
     enum status st;
 
-    while (line.len > 0 && line.at[line.len - 1] == '\r')
-        line.len--;
+    if (too_long)
+        return STATUS_OK; /* line_input counts it */
+    line = line_entry(line);
     if (line.len == 0)
         return STATUS_OK;
     if (url_canonical(&l->url, line, NULL, NULL) != URL_OK) {
@@ -217,42 +219,11 @@ static enum status add_line(struct list *l, struct bytes line)
     return st;
 }
 
-static enum status add_lines(struct list *l, const struct line_batch *b)
-{
-    enum status st = STATUS_OK;
-
-    for (size_t i = 0; i < b->count && st == STATUS_OK; i++) {
-        const struct line *line = &b->lines[i];
-
-        if (line->kind == LINE_WHOLE)
-            st = add_line(l, bytes_of(b->text + line->at, line->len));
-        else
-            l->bad += line->kind == LINE_LONG_START;
-    }
-    return st;
-}
-
-static enum status read_list(struct list *l)
-{
-    struct line_batch *b = xmalloc(sizeof *b);
-    enum status st;
-
-    line_batch_init(b);
-    while ((st = line_input_fill(l->in, b)) == STATUS_OK) {
-        st = add_lines(l, b);
-        if (st != STATUS_OK)
-            break;
-    }
-    line_batch_fini(b);
-    free(b);
-    return st == STATUS_CLOSED ? STATUS_OK : st;
-}
-
 static int audit_a_list(const struct audit_settings *s,
                         const struct audit_options *o, struct lost *lost)
 {
     const char *file = s->urls;
-    struct list l = {.lost = lost, .in = line_input_new(&file, 1, -1)};
+    struct list l = {.lost = lost, .in = line_input_new(&file, 1)};
     struct audit a;
     int code = EXIT_DONE;
     enum status st;
@@ -262,7 +233,7 @@ static int audit_a_list(const struct audit_settings *s,
     if (st == STATUS_OK)
         st = audit_list_new(&l.audit, s->fpr, o);
     if (st == STATUS_OK)
-        st = read_list(&l);
+        st = line_input_each(l.in, add_line, &l);
     if (st == STATUS_OK)
         st = audit_list_finish(l.audit, &a);
     if (st == STATUS_OK) {
@@ -271,7 +242,8 @@ static int audit_a_list(const struct audit_settings *s,
     } else {
         const char *why = line_input_error(l.in);
 
-        fprintf(stderr, "urlweir audit: %s\n",
+        fprintf(stderr, "urlweir audit: %s%s\n",
+                why[0] != '\0' ? "cannot read " : "",
                 why[0] != '\0' ? why : status_text(st));
         code = EXIT_CANNOT;
     }
@@ -280,6 +252,13 @@ static int audit_a_list(const struct audit_settings *s,
                 "urlweir audit: %" PRIu64 " lines are not http(s) URLs and "
                 "were skipped\n",
                 l.bad);
+    if (line_input_too_long(l.in) > 0) {
+        fprintf(stderr,
+                "urlweir audit: %" PRIu64 " lines are over 1 MiB and were "
+                "skipped\n",
+                line_input_too_long(l.in));
+        code = code == EXIT_DONE ? EXIT_CANNOT : code;
+    }
     audit_list_free(l.audit);
     url_fini(&l.url);
     line_input_free(l.in);

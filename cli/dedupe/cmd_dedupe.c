@@ -71,8 +71,8 @@ const struct usage dedupe_usage = {
     .synopsis = "dedupe [FILE...] [options]",
     .about = "Prints each line of the files, or of stdin, whose canonical URL "
              "has not been seen before, unchanged and in order. Exact, also "
-             "for lists larger than memory. Files may be gzipped; `-` is "
-             "stdin.",
+             "for lists larger than memory. Files may be gzip, zstd or "
+             "bzip2; `-` is stdin.",
     .table = &table,
     .least = 0,
     .most = SIZE_MAX,

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "cli/line_input.h"
+#include "base/file/line_input.h"
 #include "frontier/dedupe/dedupe.h"
 
 struct dedupe_pipe;

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,7 +32,6 @@
 #include "base/mem.h"
 #include "cli/dedupe/dedupe_pipe.h"
 #include "cli/dedupe/dedupe_report.h"
-#include "cli/line_input.h"
 #include "cli/stop_signals.h"
 #include "frontier/dedupe/dedupe.h"
 #include "job/dir_kind.h"
@@ -357,13 +357,29 @@ static enum exit_code say_refusal(const struct dedupe_command *c,
     return code;
 }
 
+/* A line that is too long is not compared. With --invalid keep it has been
+ * printed; without, nobody has seen it. */
+static enum exit_code say_too_long(const struct run *r)
+{
+    const uint64_t n = line_input_too_long(r->in);
+
+    if (n == 0 || r->c->keep_invalid)
+        return EXIT_DONE;
+    fprintf(stderr,
+            "urlweir dedupe: %" PRIu64 " line%s over 1 MiB %s left out; "
+            "--invalid keep prints such lines\n",
+            n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+    return EXIT_CANNOT;
+}
+
 static enum exit_code say_failure(const struct run *r)
 {
     static const struct dedupe_refusal none;
 
     switch (r->failure) {
     case FAIL_INPUT:
-        fprintf(stderr, "urlweir dedupe: %s\n", line_input_error(r->in));
+        fprintf(stderr, "urlweir dedupe: cannot read %s\n",
+                line_input_error(r->in));
         return EXIT_CANNOT;
     case FAIL_OUTPUT:
         fprintf(stderr, "urlweir dedupe: cannot write to stdout: %s\n",
@@ -372,7 +388,7 @@ static enum exit_code say_failure(const struct run *r)
     case FAIL_SET:
         return say_refusal(r->c, r->status, &none);
     default:
-        return r->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
+        return r->interrupted ? EXIT_INTERRUPTED : say_too_long(r);
     }
 }
 
@@ -481,7 +497,10 @@ enum exit_code dedupe_run(const struct dedupe_command *c)
     r->c = c;
     r->start = r->committed_at = clock_mono();
     r->out.at = xmalloc(OUT_BYTES);
-    r->in = line_input_new(c->files, c->file_count, STDOUT_FILENO);
+    r->in = line_input_new(c->files, c->file_count);
+    line_input_refuse(r->in, STDOUT_FILENO);
+    if (c->raw)
+        line_input_take_octets(r->in);
     r->progress.size = line_input_size(r->in);
     if (start_watching(r)) {
         code = open_and_run(r);

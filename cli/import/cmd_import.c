@@ -70,7 +70,7 @@ const struct usage import_usage = {
         "not fetched, URLs that waited there wait here, for `urlweir resume "
         "DIR`. Prints how many there are of each. Lines that cannot be read "
         "are refused, and named on stderr; then the exit status is 5. FILE may "
-        "be gzip; - is stdin.",
+        "be gzip, zstd or bzip2; - is stdin.",
     .table = &table,
     .least = 1,
     .most = SIZE_MAX,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file/line_input.h"
 #include "base/format.h"
-#include "cli/line_input.h"
 #include "job/import/import_jobdir.h"
 
 #define TEXT_MOST 200 /* octets of a refused line that are shown */
@@ -49,11 +49,13 @@ static bool check_jobdirs(const struct option_list *dirs)
 
 static bool check_files(const struct option_list *files)
 {
-    struct line_input *in = line_input_new(files->item, files->count, -1);
+    struct line_input *in =
+        line_input_new((const char *const *)files->item, files->count);
     bool ok = line_input_check(in) == STATUS_OK;
 
     if (!ok)
-        fprintf(stderr, "urlweir import: %s\n", line_input_error(in));
+        fprintf(stderr, "urlweir import: cannot read %s\n",
+                line_input_error(in));
     line_input_free(in);
     return ok;
 }
@@ -125,29 +127,17 @@ static enum status take(struct importing *m, enum import_said said,
     return st;
 }
 
-static enum status take_line(struct importing *m, const struct line_batch *b,
-                             const struct line *l)
+static enum status take_line(void *ctx, struct bytes line, bool too_long)
 {
-    struct bytes line = bytes_of(b->text + l->at, l->len);
+    struct importing *m = ctx;
     struct import_record r;
 
-    if (l->kind == LINE_LONG_MORE)
-        return STATUS_OK;
-    if (l->kind == LINE_LONG_START) {
+    if (too_long) {
         import_reader_skip(m->reader);
         refuse(m, import_reader_at(m->reader), "the line is too long", line);
         return STATUS_OK;
     }
     return take(m, import_reader_line(m->reader, line, &r), &r, line);
-}
-
-static enum status take_batch(struct importing *m, const struct line_batch *b)
-{
-    enum status st = STATUS_OK;
-
-    for (size_t i = 0; st == STATUS_OK && i < b->count; i++)
-        st = take_line(m, b, &b->lines[i]);
-    return st;
 }
 
 /* ---- files ---- */
@@ -157,35 +147,33 @@ static enum status end_file(struct importing *m, struct line_input *in,
                             enum status st)
 {
     const uint64_t last = import_reader_at(m->reader);
+    char why[100];
 
-    if (st == STATUS_FORMAT)
-        refuse(m, last + 1, "the gzip data is cut short or damaged from here",
-               bytes_of("", 0));
-    else if (st != STATUS_CLOSED)
-        fprintf(stderr, "urlweir import: %s\n", line_input_error(in));
+    if (st == STATUS_FORMAT) {
+        snprintf(why, sizeof why,
+                 "the %s data is cut short or damaged from here",
+                 line_input_packing(in));
+        refuse(m, last + 1, why, bytes_of("", 0));
+    } else if (st != STATUS_OK) {
+        fprintf(stderr, "urlweir import: cannot read %s\n",
+                line_input_error(in));
+    }
     if (import_reader_end(m->reader) == IMPORT_REFUSED)
         refuse(m, last, import_reader_why(m->reader), bytes_of("", 0));
-    return st == STATUS_CLOSED || st == STATUS_FORMAT ? STATUS_OK : st;
+    return st == STATUS_FORMAT ? STATUS_OK : st;
 }
 
 static enum status read_file(struct importing *m, const char *file)
 {
-    struct line_input *in = line_input_new(&file, 1, -1);
-    struct line_batch batch;
-    enum status st = STATUS_OK, taken = STATUS_OK;
+    struct line_input *in = line_input_new(&file, 1);
+    enum status st;
 
     m->file = strcmp(file, "-") == 0 ? "stdin" : file;
-    line_batch_init(&batch);
-    while (st == STATUS_OK && taken == STATUS_OK) {
-        st = line_input_fill(in, &batch);
-        if (st == STATUS_OK)
-            taken = take_batch(m, &batch);
-    }
-    if (taken == STATUS_OK)
-        taken = end_file(m, in, st);
-    line_batch_fini(&batch);
+    st = line_input_each(in, take_line, m);
+    if (st == STATUS_OK || line_input_error(in)[0] != '\0')
+        st = end_file(m, in, st);
     line_input_free(in);
-    return taken;
+    return st;
 }
 
 /* ---- a JOBDIR of Scrapy ---- */

@@ -10,16 +10,12 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file/line_input.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/lines.h"
 #include "crawler/robots/robots.h"
 #include "frontier/url/url.h"
-
-/* A longer line is not stored; its reason is always `length`. */
-#define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
 struct robots_settings {
     char *agent;
@@ -67,7 +63,7 @@ static void write_bytes(struct bytes s)
     fwrite(s.at, 1, s.len, stdout);
 }
 
-static void print_line(void *ctx, struct bytes line, bool too_long)
+static enum status print_line(void *ctx, struct bytes line, bool too_long)
 {
     struct robots_command *c = ctx;
     enum url_reason r =
@@ -75,13 +71,14 @@ static void print_line(void *ctx, struct bytes line, bool too_long)
 
     if (r != URL_OK) {
         printf("!\t%s\n", url_reason_text(r));
-        return;
+        return STATUS_OK;
     }
     fputs(robots_allows(c->rules, url_path_query(&c->url), NULL) ? "allow\t"
                                                                  : "deny\t",
           stdout);
     write_bytes(line);
     putchar('\n');
+    return STATUS_OK;
 }
 
 static void print_head(const struct robots_command *c)
@@ -119,17 +116,20 @@ static int load(struct robots_command *c, const char *file)
 
 static int check_robots(struct robots_command *c, const char *file)
 {
-    int failed = load(c, file);
+    struct line_input *in;
+    int code = load(c, file);
 
-    if (failed != EXIT_DONE)
-        return failed;
+    if (code != EXIT_DONE)
+        return code;
     print_head(c);
-    if (lines_each(STDIN_FILENO, LINE_CEILING, print_line, c) != STATUS_OK) {
-        fprintf(stderr, "urlweir robots: cannot read stdin: %s\n",
-                strerror(errno));
-        return EXIT_CANNOT;
+    in = line_input_new(NULL, 0);
+    if (line_input_each(in, print_line, c) != STATUS_OK) {
+        fprintf(stderr, "urlweir robots: cannot read %s\n",
+                line_input_error(in));
+        code = EXIT_CANNOT;
     }
-    return EXIT_DONE;
+    line_input_free(in);
+    return code;
 }
 
 int cmd_robots(int argc, char **argv)

@@ -4,25 +4,21 @@
  *
  * Every line of input gives exactly one line of output, so that the two can be
  * pasted side by side. A line ends only at LF; the URL Standard decides about
- * everything else in it, zero bytes included.
+ * everything else in it, zero bytes included. A byte order mark at the start is
+ * no part of the first, and a packed list is unpacked (base/file/line_input.h).
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file/line_input.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "frontier/url/surt.h"
 #include "frontier/url/url.h"
 #include "job/settings/settings.h"
 #include "job/url_forms.h"
-
-/* A longer line is not stored; its reason is always `length`. */
-#define LINE_CEILING (4 * URL_LENGTH_CEILING)
 
 struct url_settings {
     bool whatwg, surt;
@@ -84,17 +80,19 @@ struct url_command {
     struct url_settings settings;
     struct url base, url;
     struct url_form *own; /* made from the crawl's options; NULL: none given */
-    struct buf line;      /* start of the current line, from earlier chunks */
     struct buf key;
 };
 
-static void print_line(struct url_command *c, struct bytes line)
+static enum status print_line(void *ctx, struct bytes line, bool too_long)
 {
+    struct url_command *c = ctx;
     const struct url *base = c->settings.base != NULL ? &c->base : NULL;
     struct bytes text;
     enum url_reason r;
 
-    if (c->settings.whatwg)
+    if (too_long)
+        r = URL_LENGTH;
+    else if (c->settings.whatwg)
         r = url_parse(&c->url, line, base, NULL);
     else
         r = url_canonical(&c->url, line, base, NULL);
@@ -102,7 +100,7 @@ static void print_line(struct url_command *c, struct bytes line)
         url_form_apply(c->own, &c->url);
     if (r != URL_OK) {
         printf("!\t%s\n", url_reason_text(r));
-        return;
+        return STATUS_OK;
     }
     text = url_text(&c->url);
     if (c->settings.surt) {
@@ -112,49 +110,7 @@ static void print_line(struct url_command *c, struct bytes line)
     }
     fwrite(text.at, 1, text.len, stdout);
     putchar('\n');
-}
-
-static void end_line(struct url_command *c, struct bytes rest)
-{
-    if (c->line.len == 0 && buf_failed(&c->line) == STATUS_OK) {
-        print_line(c, rest);
-        return;
-    }
-    buf_add_bytes(&c->line, rest);
-    if (buf_failed(&c->line) == STATUS_OK)
-        print_line(c, buf_bytes(&c->line));
-    else
-        printf("!\t%s\n", url_reason_text(URL_LENGTH));
-    buf_clear(&c->line);
-}
-
-/* False: stdin could not be read, and errno says why. */
-static bool read_lines(struct url_command *c)
-{
-    static char chunk[1 << 16];
-    bool open = false; /* a line has begun and has not ended */
-
-    for (;;) {
-        ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
-        struct bytes rest = bytes_of(chunk, n > 0 ? (size_t)n : 0);
-        const char *lf;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            if (open)
-                end_line(c, rest);
-            return n == 0;
-        }
-        while ((lf = memchr(rest.at, '\n', rest.len)) != NULL) {
-            size_t len = (size_t)(lf - rest.at);
-
-            end_line(c, bytes_of(rest.at, len));
-            rest = bytes_of(lf + 1, rest.len - len - 1);
-        }
-        open = rest.len > 0 || (open && rest.at == chunk);
-        buf_add_bytes(&c->line, rest);
-    }
+    return STATUS_OK;
 }
 
 static int take_base(struct url_command *c)
@@ -200,12 +156,15 @@ static int make_form(struct url_command *c)
 
 static int print_urls(struct url_command *c)
 {
-    if (!read_lines(c)) {
-        fprintf(stderr, "urlweir url: cannot read stdin: %s\n",
-                strerror(errno));
-        return EXIT_CANNOT;
+    struct line_input *in = line_input_new(NULL, 0);
+    int code = EXIT_DONE;
+
+    if (line_input_each(in, print_line, c) != STATUS_OK) {
+        fprintf(stderr, "urlweir url: cannot read %s\n", line_input_error(in));
+        code = EXIT_CANNOT;
     }
-    return EXIT_DONE;
+    line_input_free(in);
+    return code;
 }
 
 static int command(struct url_command *c)
@@ -214,7 +173,6 @@ static int command(struct url_command *c)
 
     url_init(&c->base);
     url_init(&c->url);
-    buf_init(&c->line, LINE_CEILING);
     buf_init(&c->key, SURT_CEILING + 64);
     code = take_base(c);
     if (code == EXIT_DONE)
@@ -222,7 +180,6 @@ static int command(struct url_command *c)
     if (code == EXIT_DONE)
         code = print_urls(c);
     buf_fini(&c->key);
-    buf_fini(&c->line);
     url_fini(&c->url);
     url_fini(&c->base);
     url_form_free(c->own);

@@ -28,7 +28,7 @@ static const struct option_spec specs[] = {
     {.name = "input", .letter = 'i', .type = OPTION_TEXT, STEER_AT(input),
      .section = "Seeds", .arg = "FILE",
      .help = "read seeds from FILE, one a line, # begins a comment; it may be "
-             "gzip; - is stdin"},
+             "gzip, zstd or bzip2; - is stdin"},
     STEER_CRAWL_ROW,
     STEER_ROWS,
 };

@@ -37,8 +37,6 @@ static enum import_said read_line(struct import_reader *r, struct bytes line,
 {
     struct bytes rest = bytes_trim(line), state, http;
 
-    if (r->line == 1 && bytes_starts_with(rest, "\xef\xbb\xbf"))
-        rest = bytes_skip(rest, 3);
     if (rest.len == 0 || rest.at[0] == '#')
         return IMPORT_NOTHING;
     out->url = bytes_trim(import_cut(&rest, '\t'));

@@ -151,7 +151,7 @@ static const struct option_spec specs[] = {
     {.name = "input", .letter = 'i', TEXT(input), .section = INPUT,
      .arg = "FILE", .flags = OPTION_ON_START,
      .help = "read seeds from FILE, one a line, # begins a comment; it may be "
-             "gzip; - is stdin"},
+             "gzip, zstd or bzip2; - is stdin"},
     {.name = "output", .letter = 'o', TEXT(output), .section = INPUT,
      .arg = "DIR", .flags = OPTION_ON_START | OPTION_OF_RUN,
      .help = "the crawl's directory; it is made if it is missing"},

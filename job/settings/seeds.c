@@ -2,13 +2,10 @@
 /* seeds.c - reads the URLs that a crawl starts from. */
 #include "job/settings/seeds.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
+#include "base/file/line_input.h"
 #include "base/format.h"
 #include "job/settings/seed_login.h"
 
@@ -173,108 +170,58 @@ enum status seeds_take(struct seeds *s, struct bytes text, const char *place)
 
 /* ---- files ---- */
 
-/* Removes a comment and surrounding white space. */
-static struct bytes strip(struct bytes line)
+struct list {
+    struct seeds *seeds;
+    struct line_input *in;
+    const char *name;
+};
+
+static enum status take_line(void *ctx, struct bytes line, bool too_long)
 {
-    bool space = true;
-
-    for (size_t i = 0; i < line.len; i++) {
-        if (line.at[i] == '#' && space) {
-            line.len = i;
-            break;
-        }
-        space = line.at[i] == ' ' || line.at[i] == '\t';
-    }
-    return bytes_trim(line);
-}
-
-/* Reads a line without its LF; false at the end. Drops the rest of a line over
- * the limit; then buf_failed(line) is true. */
-static bool read_line(gzFile in, struct buf *line)
-{
-    int c = gzgetc(in);
-
-    buf_clear(line);
-    if (c == -1)
-        return false;
-    for (; c != -1 && c != '\n'; c = gzgetc(in))
-        buf_add_char(line, (char)c);
-    return true;
-}
-
-static enum status take_line(struct seeds *s, struct bytes line, bool too_long,
-                             const char *name, uint64_t number)
-{
-    struct bytes text = line;
+    struct list *l = ctx;
+    struct bytes text = line_entry(line);
     char place[512];
 
-    if (number == 1 && bytes_starts_with(text, "\xef\xbb\xbf"))
-        text = bytes_of(text.at + 3, text.len - 3);
-    text = strip(text);
     if (text.len == 0 && !too_long)
         return STATUS_OK;
-    snprintf(place, sizeof place, "%.480s:%" PRIu64, name, number);
+    snprintf(place, sizeof place, "%.480s:%" PRIu64, l->name,
+             line_input_number(l->in));
     if (too_long)
-        return bad_seed(s, text, place, "the line is too long", URL_OK);
-    return seeds_take(s, text, place);
+        return bad_seed(l->seeds, text, place, "the line is too long", URL_OK);
+    return seeds_take(l->seeds, text, place);
 }
 
-/* Why the file could not be read to its end, NULL: it was. */
-static const char *read_error(gzFile in)
+/* Lines of more than LINE_MOST octets show that it is not a list of URLs, or
+ * not all of one. */
+static enum status check_lines(const struct list *l)
 {
-    int code = Z_OK;
-    const char *text = gzerror(in, &code);
+    const struct seeds *s = l->seeds;
 
-    if (code == Z_ERRNO)
-        return strerror(errno);
-    if (code == Z_BUF_ERROR)
-        return "its gzip data end too early";
-    return code == Z_OK || code == Z_STREAM_END ? NULL : text;
+    if (line_input_too_long(l->in) == 0 || s->refuse != NULL)
+        return STATUS_OK;
+    fprintf(s->report,
+            "urlweir: cannot read seeds from %s: %" PRIu64
+            " of its lines are over 1 "
+            "MiB\n",
+            l->name, line_input_too_long(l->in));
+    return STATUS_IO;
 }
 
-enum status seeds_read(struct seeds *s, int fd, const char *name)
+static enum status read_list(struct seeds *s, const char *path)
 {
-    int copy = dup(fd);
-    gzFile in = copy >= 0 ? gzdopen(copy, "r") : NULL;
-    enum status st = STATUS_OK;
-    uint64_t number = 0;
-    const char *why;
-    struct buf line;
+    struct list l = {.seeds = s,
+                     .in = line_input_new(&path, 1),
+                     .name = strcmp(path, "-") == 0 ? "stdin" : path};
+    enum status st = line_input_each(l.in, take_line, &l);
 
-    if (in == NULL) {
-        if (copy >= 0)
-            close(copy);
-        return STATUS_NOMEM;
+    if (line_input_error(l.in)[0] != '\0') {
+        fprintf(s->report, "urlweir: cannot read seeds from %s\n",
+                line_input_error(l.in));
+        st = st == STATUS_FORMAT ? STATUS_IO : st;
     }
-    buf_init(&line, SEED_CEILING);
-    while (st == STATUS_OK && read_line(in, &line)) {
-        number++;
-        st = take_line(s, bytes_of(buf_str(&line), line.len),
-                       buf_failed(&line) != STATUS_OK, name, number);
-    }
-    why = st == STATUS_OK ? read_error(in) : NULL;
-    if (why != NULL) {
-        fprintf(s->report, "urlweir: cannot read %s: %s\n", name, why);
-        st = STATUS_IO;
-    }
-    gzclose(in);
-    buf_fini(&line);
-    return st;
-}
-
-static enum status read_file(struct seeds *s, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum status st;
-
-    if (fd < 0) {
-        st = status_of_errno(errno);
-        fprintf(s->report, "urlweir: cannot read seeds from %s: %s\n", path,
-                strerror(errno));
-        return st;
-    }
-    st = seeds_read(s, fd, path);
-    close(fd);
+    if (st == STATUS_OK)
+        st = check_lines(&l);
+    line_input_free(l.in);
     return st;
 }
 
@@ -285,9 +232,5 @@ enum status seeds_all(struct seeds *s, const struct option_list *operands,
 
     for (size_t i = 0; st == STATUS_OK && i < operands->count; i++)
         st = seeds_take(s, bytes_of_str(operands->item[i]), NULL);
-    if (st != STATUS_OK || input == NULL)
-        return st;
-    if (strcmp(input, "-") == 0)
-        return seeds_read(s, STDIN_FILENO, "stdin");
-    return read_file(s, input);
+    return st == STATUS_OK && input != NULL ? read_list(s, input) : st;
 }

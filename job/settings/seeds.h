@@ -1,11 +1,10 @@
 /*
  * seeds.h - reads the URLs that a crawl starts from.
  *
- * Seeds are operands, or lines of a file or stdin: blank lines are skipped, a
- * line that begins with # is a comment, and so is everything after white space
- * and # (a # right after text begins a fragment). CRLF and a byte order mark
- * are accepted. Each seed is made canonical and passed to the caller at once,
- * so a million seeds need no memory.
+ * Seeds are operands, or lines of a file or stdin, read as all lists are
+ * (base/file/line_input.h): blank lines are skipped, and comments, which begin
+ * with #. Each seed is made canonical and passed to the caller at once, so a
+ * million seeds need no memory.
  *
  * A user name and password in a seed are a login for its origin, and never
  * printed (seed_login.h).
@@ -54,12 +53,10 @@ extern const char seeds_no_login[];
  * operand. */
 MUST_CHECK enum status seeds_take(struct seeds *s, struct bytes text,
                                   const char *place);
-/* Takes all lines from a file descriptor, plain or gzip (RFC 1952), called
- * `name` in reports. STATUS_IO: reading failed, which was reported. */
-MUST_CHECK enum status seeds_read(struct seeds *s, int fd, const char *name);
 /* Takes the operands, then the lines of `input`: a path, "-" for stdin, or
- * NULL. STATUS_NOT_FOUND, STATUS_IO: the file cannot be read, which was
- * reported. If s->good is 0 afterwards, there are no seeds. */
+ * NULL. STATUS_NOT_FOUND, STATUS_IO: the file cannot be read, or, unless bad
+ * seeds are refused one by one, has lines over LINE_MOST; which was reported.
+ * If s->good is 0 afterwards, there are no seeds. */
 MUST_CHECK enum status seeds_all(struct seeds *s,
                                  const struct option_list *operands,
                                  const char *input);

@@ -139,8 +139,15 @@ exits 2 "$URLWEIR" audit --urls .
 says err "cannot read .:"
 # a line of two megabytes is no URL, and what stands behind it is one
 { printf 'http://a.example/' && head -c 2000000 /dev/zero | tr '\0' a && printf '\nhttp://b.example/'; } >wide
-exits 0 "$URLWEIR" audit --urls wide --json
+exits 2 "$URLWEIR" audit --urls wide --json
 has new 1
+says err "1 lines are over 1 MiB"
+two_packed
+printf '# comments, blanks\n\n http://b/ # and spellings\nno URL\n' >>two.mark
+for list in two.gz two.bz2 two.zst two.mark; do
+    exits 0 "$URLWEIR" audit --urls $list --json
+    has new 2
+done
 says err "1 lines are not http(s) URLs"
 
 # ---- what cannot be done ----

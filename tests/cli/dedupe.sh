@@ -104,11 +104,26 @@ with open("long", "wb") as f:
     for n in (2**20, 2**20 + 1, 5 * 2**20, 2**20, 2**20 + 1):
         f.write(b"x" * n + b"\n")
 PYTHON
-"$URLWEIR" dedupe --raw --json long >got 2>err
-[ "$(wc -c <got) $(json invalid <err)" = "$((1048576 + 1)) 3" ] ||
-    fail "long lines: $(wc -c <got) $(cat err)"
+exits 2 "$URLWEIR" dedupe --raw --json long
+[ "$(wc -c <out) $(json invalid <err)" = "$((1048576 + 1)) 3" ] ||
+    fail "long lines: $(wc -c <out) $(cat err)"
+says err "3 lines over 1 MiB were left out"
+exits 2 "$URLWEIR" dedupe -q long
+says err "3 lines over 1 MiB were left out"
 dedupe --raw --invalid keep long >got
 awk 'NR != 4' long | cmp - got || fail "--invalid keep cut a long line"
+
+# Packed lists, and those of Windows: no line is lost or kept twice.
+two_packed
+for list in two.gz two.bz2 two.zst two.mark; do
+    dedupe --canonical $list two.mark >got
+    printf 'http://a/\nhttp://b/\n' | cmp - got || fail "$list: $(cat got)"
+done
+head -c 50 two.bz2 >cut.bz2
+for how in --raw --canonical; do
+    exits 2 "$URLWEIR" dedupe -q $how cut.bz2
+    says err "cannot read cut.bz2: its bzip2 data is cut short or damaged"
+done
 
 # A program may write a line and wait for what becomes of it.
 mkfifo ask answer

@@ -205,6 +205,13 @@ exits 5 "$URLWEIR" import --from list cut.gz -o cut.d
 says err "the gzip data is cut short or damaged from here"
 exits 0 "$URLWEIR" verify cut.d
 
+# Lists as people have them.
+two_packed
+for list in two.gz two.bz2 two.zst two.mark; do
+    imports $list.d list $list \
+        '{"waiting":2,"done":0,"failed":0,"known":0,"repeated":0,"dropped":0,"other":0,"refused":0}'
+done
+
 # The crawl's own rules hold for what waits, and for that alone.
 printf 'http://a.example/x\nhttp://a.example/y\nhttp://a.example/x2\tdone\n' >rules
 printf 'exclude: [/x]\nseeds: [http://seed.example/]\nsitemap: off\n' >rules.yaml

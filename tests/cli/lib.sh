@@ -288,6 +288,23 @@ json() {
     sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p"
 }
 
+# two_packed: two.gz, two.bz2 and two.zst hold two URLs, http://a/ and http://b/, as
+# gzip, bzip2 and zstd made them, two.mark a byte order mark and CRLF.
+two_packed() {
+    printf 'http://a/\nhttp://b/\n' | gzip >two.gz
+    printf '\357\273\277http://a/\r\nhttp://b/\r\n' >two.mark
+    {
+        printf '\102\132\150\071\061\101\131\046\123\131\022\116\002\102\000\000\006\131'
+        printf '\200\000\020\000\000\200\020\060\100\104\000\040\000\061\014\010\012\251'
+        printf '\246\322\151\111\042\336\123\032\153\342\356\110\247\012\022\002\111\300'
+        printf '\110\100'
+    } >two.bz2
+    {
+        printf '\050\265\057\375\004\130\241\000\000\150\164\164\160\072\057\057\141\057'
+        printf '\012\150\164\164\160\072\057\057\142\057\012\116\331\104\016'
+    } >two.zst
+}
+
 # random SEED N LEAST MOST: N numbers, the same ones for a seed.
 random() {
     awk -v seed="$1" -v n="$2" -v a="$3" -v b="$4" 'BEGIN {

@@ -72,6 +72,9 @@ is "a line of 5 MB is no URL, and the next one is read" \
 allow${tab}http://h/" \
     "$({ head -c 5000000 /dev/zero | tr '\0' a; printf '\nhttp://h/\n'; } | ask --agent bar)"
 
+is "a byte order mark is no part of the first line" "allow${tab}http://h/" \
+    "$(printf '\357\273\277http://h/\n' | ask --agent bar)"
+
 is "zero bytes are bytes" "allow${tab}http://h/a|b" \
     "$(printf 'http://h/a\0b\n' | ask --agent bar | tr '\0' '|')"
 

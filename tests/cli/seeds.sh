@@ -27,6 +27,14 @@ got=0
 says err "stdin:4: bad seed"
 fetched stdin 3
 
+# A line that no URL can be is not passed over, and neither is half a file.
+{ cat list && head -c 1100000 /dev/zero | tr '\0' x; } >wide
+exits 2 "$URLWEIR" crawl -i wide -o none $go
+says err "cannot read seeds from wide: 1 of its lines are over 1 MiB"
+head -c 40 list | gzip | head -c 40 >cut.gz
+exits 2 "$URLWEIR" crawl -i cut.gz -o none $go
+says err "cannot read seeds from cut.gz: its gzip data is cut short"
+
 # The same URL three times is one.
 exits 0 "$URLWEIR" crawl "http://127.0.0.1:$port" "HTTP://127.0.0.1:$port/#x" \
     "http://u@127.0.0.1:$port/." -o once $go

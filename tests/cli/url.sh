@@ -54,6 +54,15 @@ printf '%s\n' http://h/x http://h/a/b http://o/y 'http://h/a/b?q' http://h/a/b \
 check "--base URL is what lines are relative to" 0 --base http://h/a/b
 check "--base=URL too" 0 --base=http://h/a/b
 
+printf '\357\273\277http://h/\r\n\357\273\277http://h/' >"$in"
+printf 'http://h/\n!\trelative\n' >"$want"
+check "a byte order mark is no part of the first line" 0
+printf 'http://h/a\nhttp://h/b\n' | tee "$want" | gzip >"$in"
+check "a packed list is unpacked" 0
+printf 'x' >>"$in"
+"$URLWEIR" url <"$in" >"$out" 2>"$err"
+[ $? = 2 ] || fail "rubbish behind gzip data is not said"
+
 : >"$in"
 : >"$want"
 check "no line in, no line out" 0

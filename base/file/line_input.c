@@ -11,7 +11,7 @@
  * line. We wait for input in poll(2), together with an eventfd, so that
  * stopping ends the wait.
  */
-#include "cli/line_input.h"
+#include "base/file/line_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,38 +23,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file/gunzip.h"
+#include "base/file/unpack.h"
 #include "base/format.h"
 #include "base/mem.h"
 
 #define WINDOW (LINE_MOST + LINE_BATCH_BYTES)
-/* Octets unpacked at a time: deflate makes at most 1,032 of one (zlib's
- * technical notes, "Maximum Compression Factor"). */
-#define PACKED_STEP   4096
-#define PACKED_READ   (16 * PACKED_STEP)
-#define UNPACKED_MOST ((size_t)1100 * PACKED_STEP)
+/* One read, and the few octets before it that could not be told yet. */
+#define PACKED_ROOM (LINE_BATCH_BYTES + 16)
 
 struct line_input {
     const char *const *files;
     size_t count, next; /* next: the file to be opened */
-    int not_this;
+    bool octets;        /* not text */
+    int written;        /* the file that is refused, or -1 */
     int stop_fd;
     /* the open file */
-    int fd;                /* -1: none */
-    size_t file_from;      /* its start in the window; used until `begun` */
-    bool begun;            /* we have looked for its magic number */
-    struct gunzip *gunzip; /* NULL: plain */
-    struct buf unpacked;   /* gunzip's output that did not fit the window */
-    size_t unpacked_at;    /* octets of it already taken */
+    int fd;           /* -1: none */
+    size_t file_from; /* its start in the window, while it is looked at */
+    bool magic_sought, mark_sought;
+    enum packing packing;
+    struct unpack *unpack; /* NULL: plain */
     char *packed;          /* octets read but not yet unpacked */
     size_t packed_at, packed_end;
+    bool hungry; /* nothing more comes out of what was read */
     bool file_ended;
     /* the window */
     char *window;
     size_t start, end;
     bool in_long; /* the line at `start` has lost its beginning to a piece */
-    bool damaged; /* the error is in the gzip data */
-    uint64_t read;
+    uint64_t read, number, too_long;
+    enum status failure;
     char error[512];
 };
 
@@ -71,19 +69,27 @@ void line_batch_fini(struct line_batch *b)
 
 static const char *const just_stdin[] = {"-"};
 
-struct line_input *line_input_new(const char *const *files, size_t count,
-                                  int not_this)
+struct line_input *line_input_new(const char *const *files, size_t count)
 {
     struct line_input *in = xcalloc(1, sizeof *in);
 
     in->files = count > 0 ? files : just_stdin;
     in->count = count > 0 ? count : 1;
-    in->not_this = not_this;
+    in->written = -1;
     in->fd = -1;
     in->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     in->window = xmalloc(WINDOW + 1); /* and an LF if one is missing */
-    buf_init(&in->unpacked, UNPACKED_MOST);
     return in;
+}
+
+void line_input_take_octets(struct line_input *in)
+{
+    in->octets = true;
+}
+
+void line_input_refuse(struct line_input *in, int written)
+{
+    in->written = written;
 }
 
 static void close_file(struct line_input *in)
@@ -91,8 +97,8 @@ static void close_file(struct line_input *in)
     if (in->fd > STDIN_FILENO)
         close(in->fd);
     in->fd = -1;
-    gunzip_free(in->gunzip);
-    in->gunzip = NULL;
+    unpack_free(in->unpack);
+    in->unpack = NULL;
 }
 
 void line_input_free(struct line_input *in)
@@ -102,7 +108,6 @@ void line_input_free(struct line_input *in)
     close_file(in);
     if (in->stop_fd >= 0)
         close(in->stop_fd);
-    buf_fini(&in->unpacked);
     free(in->packed);
     free(in->window);
     free(in);
@@ -122,12 +127,27 @@ const char *line_input_error(const struct line_input *in)
     return in->error;
 }
 
-static enum status cannot(struct line_input *in, size_t file, const char *why)
+uint64_t line_input_number(const struct line_input *in)
+{
+    return in->number;
+}
+
+uint64_t line_input_too_long(const struct line_input *in)
+{
+    return in->too_long;
+}
+
+const char *line_input_packing(const struct line_input *in)
+{
+    return packing_name(in->packing);
+}
+
+static enum status cannot(struct line_input *in, size_t file, enum status st,
+                          const char *why)
 {
     struct buf b;
 
     buf_init(&b, sizeof in->error - 1);
-    buf_add_str(&b, "cannot read ");
     if (strcmp(in->files[file], "-") == 0)
         buf_add_str(&b, "stdin");
     else
@@ -135,7 +155,8 @@ static enum status cannot(struct line_input *in, size_t file, const char *why)
     buf_addf(&b, ": %s", why);
     snprintf(in->error, sizeof in->error, "%s", buf_str(&b));
     buf_fini(&b);
-    return STATUS_IO;
+    in->failure = st;
+    return st;
 }
 
 /* ---- opening ---- */
@@ -157,11 +178,13 @@ static enum status open_file(struct line_input *in, size_t file, int *fd)
     *fd = strcmp(name, "-") == 0 ? STDIN_FILENO
                                  : open(name, O_RDONLY | O_CLOEXEC);
     if (*fd < 0 || fstat(*fd, &s) != 0)
-        return cannot(in, file, strerror(errno));
+        return cannot(in, file, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO,
+                      strerror(errno));
     if (S_ISDIR(s.st_mode))
-        return cannot(in, file, strerror(EISDIR));
-    if (same_file(in->not_this, &s))
-        return cannot(in, file, "it is the file that is being written");
+        return cannot(in, file, STATUS_IO, strerror(EISDIR));
+    if (same_file(in->written, &s))
+        return cannot(in, file, STATUS_IO,
+                      "it is the file that is being written");
     return STATUS_OK;
 }
 
@@ -209,17 +232,11 @@ static size_t window_room(struct line_input *in)
     if (in->start > 0 && in->end + LINE_BATCH_BYTES / 2 > WINDOW) {
         memmove(in->window, in->window + in->start, in->end - in->start);
         in->end -= in->start;
-        if (!in->begun)
+        if (!in->mark_sought)
             in->file_from -= in->start;
         in->start = 0;
     }
     return WINDOW - in->end;
-}
-
-static void put(struct line_input *in, const char *at, size_t len)
-{
-    memcpy(in->window + in->end, at, len);
-    in->end += len;
 }
 
 /* Calls read(2), again if a signal interrupts it. */
@@ -232,97 +249,92 @@ static enum status read_some(struct line_input *in, char *to, size_t room,
         n = read(in->fd, to, room);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return cannot(in, in->next - 1, strerror(errno));
+        return cannot(in, in->next - 1, STATUS_IO, strerror(errno));
     *got = (size_t)n;
     in->read += (size_t)n;
     return STATUS_OK;
 }
 
-static enum status keep_unpacked(void *ctx, struct bytes octets)
+/* ---- the start of a file ---- */
+
+/* Is the file packed? If so, what has been read of it goes to be unpacked. */
+static void look_for_magic(struct line_input *in)
 {
-    struct line_input *in = ctx;
+    struct bytes head =
+        bytes_of(in->window + in->file_from, in->end - in->file_from);
+    bool more;
 
-    buf_add_bytes(&in->unpacked, octets);
-    return buf_failed(&in->unpacked);
-}
-
-static enum status damaged_gzip(struct line_input *in)
-{
-    in->damaged = true;
-    return cannot(in, in->next - 1, "its gzip data is cut short or damaged");
-}
-
-/* Unpacks octets of a packed file into in->unpacked. */
-static enum status unpack_some(struct line_input *in)
-{
-    size_t step;
-    enum status st = STATUS_OK;
-
-    if (in->packed_at == in->packed_end) {
-        in->packed_at = in->packed_end = 0;
-        st = read_some(in, in->packed, PACKED_READ, &in->packed_end);
-        if (st == STATUS_OK && in->packed_end == 0) {
-            in->file_ended = true;
-            if (gunzip_finish(in->gunzip) != STATUS_OK)
-                st = damaged_gzip(in);
-        }
-    }
-    if (st != STATUS_OK || in->file_ended)
-        return st;
-    step = in->packed_end - in->packed_at;
-    if (step > PACKED_STEP)
-        step = PACKED_STEP;
-    buf_clear(&in->unpacked);
-    in->unpacked_at = 0;
-    st = gunzip_push(in->gunzip, bytes_of(in->packed + in->packed_at, step));
-    in->packed_at += step;
-    return st == STATUS_OK      ? STATUS_OK
-           : st == STATUS_NOMEM ? cannot(in, in->next - 1, status_text(st))
-                                : damaged_gzip(in);
-}
-
-static bool has_unpacked(const struct line_input *in)
-{
-    return in->unpacked_at < in->unpacked.len;
-}
-
-static enum status read_packed(struct line_input *in, size_t room)
-{
-    size_t n;
-    enum status st = has_unpacked(in) ? STATUS_OK : unpack_some(in);
-
-    if (st != STATUS_OK)
-        return st;
-    n = in->unpacked.len - in->unpacked_at;
-    if (n > room)
-        n = room;
-    if (n > 0)
-        put(in, in->unpacked.at + in->unpacked_at, n);
-    in->unpacked_at += n;
-    return STATUS_OK;
-}
-
-/* The first octets of a file are in the window from `from` on: is it packed? If
- * so, they go to gunzip. */
-static enum status look_for_magic(struct line_input *in, size_t from)
-{
-    size_t n = in->end - from;
-
-    if (n == 0 || in->window[from] != '\x1f')
-        in->begun = true;
-    if (in->begun || n < 2)
-        return STATUS_OK;
-    in->begun = true;
-    if (in->window[from + 1] != '\x8b')
-        return STATUS_OK;
+    in->packing = packing_of(head, &more);
+    in->magic_sought = !more || in->file_ended;
+    if (in->packing == PACKING_NONE)
+        return;
     if (in->packed == NULL)
-        in->packed = xmalloc(WINDOW);
-    in->gunzip = gunzip_new(SIZE_MAX, keep_unpacked, in);
-    memcpy(in->packed, in->window + from, n);
+        in->packed = xmalloc(PACKED_ROOM);
+    in->unpack = unpack_new(in->packing);
+    memcpy(in->packed, head.at, head.len);
     in->packed_at = 0;
-    in->packed_end = n;
-    in->end = from;
-    return STATUS_OK;
+    in->packed_end = head.len;
+    in->hungry = false;
+    in->end = in->file_from;
+}
+
+/* Takes a byte order mark off the start of the file's text. */
+static void look_for_mark(struct line_input *in)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    char *text = in->window + in->file_from;
+    size_t n = in->end - in->file_from, whole = sizeof mark - 1;
+
+    if (in->octets || memcmp(text, mark, n < whole ? n : whole) != 0) {
+        in->mark_sought = true;
+    } else if (n >= whole) {
+        in->mark_sought = true;
+        in->end -= whole;
+        memmove(text, text + whole, n - whole);
+    }
+}
+
+/* ---- packed and plain ---- */
+
+static enum status damaged(struct line_input *in, enum status st)
+{
+    char why[100];
+
+    snprintf(why, sizeof why,
+             st == STATUS_LIMIT ? "its %s data has a window of over 128 MiB"
+                                : "its %s data is cut short or damaged",
+             packing_name(in->packing));
+    return cannot(in, in->next - 1,
+                  st == STATUS_LIMIT ? STATUS_IO : STATUS_FORMAT, why);
+}
+
+static enum status read_packed(struct line_input *in)
+{
+    enum status st;
+
+    in->packed_at = 0;
+    st = read_some(in, in->packed, LINE_BATCH_BYTES, &in->packed_end);
+    in->hungry = false;
+    if (st != STATUS_OK || in->packed_end > 0)
+        return st;
+    in->file_ended = true;
+    return unpack_is_whole(in->unpack) ? STATUS_OK : damaged(in, STATUS_FORMAT);
+}
+
+static enum status unpack_some(struct line_input *in, size_t room)
+{
+    struct bytes left =
+        bytes_of(in->packed + in->packed_at, in->packed_end - in->packed_at);
+    size_t got;
+    enum status st =
+        unpack_step(in->unpack, &left, in->window + in->end, room, &got);
+
+    in->end += got;
+    in->packed_at = in->packed_end - left.len;
+    in->hungry = left.len == 0 && got < room;
+    return st == STATUS_OK      ? STATUS_OK
+           : st == STATUS_NOMEM ? cannot(in, in->next - 1, st, status_text(st))
+                                : damaged(in, st);
 }
 
 static enum status read_plain(struct line_input *in, size_t room)
@@ -332,15 +344,9 @@ static enum status read_plain(struct line_input *in, size_t room)
         read_some(in, in->window + in->end,
                   room < LINE_BATCH_BYTES ? room : LINE_BATCH_BYTES, &got);
 
-    if (st != STATUS_OK)
-        return st;
     in->end += got;
-    in->file_ended = got == 0;
-    if (in->begun)
-        return STATUS_OK;
-    if (in->file_ended)
-        in->begun = true;
-    return look_for_magic(in, in->file_from);
+    in->file_ended = st == STATUS_OK && got == 0;
+    return st;
 }
 
 /* ---- what comes next ---- */
@@ -373,7 +379,8 @@ static enum next next_file(struct line_input *in)
 {
     if (in->next == in->count)
         return NEXT_END;
-    in->file_ended = in->begun = false;
+    in->file_ended = in->magic_sought = in->mark_sought = false;
+    in->packing = PACKING_NONE;
     in->file_from = in->end;
     return open_file(in, in->next++, &in->fd) == STATUS_OK ? NEXT_GOT
                                                            : NEXT_ERROR;
@@ -383,20 +390,28 @@ static enum next next_file(struct line_input *in)
  * begin. */
 static enum next more(struct line_input *in, bool patient)
 {
+    bool reads = in->unpack == NULL || in->hungry;
+    enum next ready = NEXT_GOT;
     size_t room = window_room(in);
     enum status st;
 
+    if (in->failure != STATUS_OK)
+        return NEXT_ERROR;
     if (in->fd < 0)
         return next_file(in);
-    if (!has_unpacked(in) && in->packed_at == in->packed_end) {
-        enum next n = wait_for_input(in, patient);
-
-        if (n != NEXT_GOT)
-            return n;
-    }
-    st = in->gunzip != NULL ? read_packed(in, room) : read_plain(in, room);
+    if (reads)
+        ready = wait_for_input(in, patient);
+    if (ready != NEXT_GOT)
+        return ready;
+    st = in->unpack == NULL ? read_plain(in, room)
+         : reads            ? read_packed(in)
+                            : unpack_some(in, room);
     if (st != STATUS_OK)
         return NEXT_ERROR;
+    if (!in->magic_sought)
+        look_for_magic(in);
+    if (in->magic_sought && !in->mark_sought)
+        look_for_mark(in);
     if (in->file_ended)
         end_file(in);
     return NEXT_GOT;
@@ -404,9 +419,10 @@ static enum next more(struct line_input *in, bool patient)
 
 /* ---- lines out of the window ---- */
 
-static void add_line(struct line_batch *b, size_t at, size_t len,
-                     enum line_kind kind)
+static void add_line(struct line_input *in, struct line_batch *b, size_t at,
+                     size_t len, enum line_kind kind)
 {
+    in->too_long += kind == LINE_LONG_START;
     b->lines[b->count++] = (struct line){(uint32_t)at, (uint32_t)len, kind};
 }
 
@@ -424,7 +440,7 @@ static size_t cut_lines(struct line_input *in, struct line_batch *b)
 
         if ((size_t)(lf + 1 - from) > room && b->count > 0)
             break;
-        add_line(b, b->len + (size_t)(at - from), len,
+        add_line(in, b, b->len + (size_t)(at - from), len,
                  in->in_long ? LINE_LONG_MORE
                  : is_long   ? LINE_LONG_START
                              : LINE_WHOLE);
@@ -449,7 +465,8 @@ static void cut_piece(struct line_input *in, struct line_batch *b)
 {
     size_t len = in->end - in->start;
 
-    add_line(b, b->len, len, in->in_long ? LINE_LONG_MORE : LINE_LONG_START);
+    add_line(in, b, b->len, len,
+             in->in_long ? LINE_LONG_MORE : LINE_LONG_START);
     copy_to(b, in->window + in->start, len);
     in->in_long = true;
     in->start = in->end = 0;
@@ -500,7 +517,47 @@ enum status line_input_fill(struct line_input *in, struct line_batch *b)
     b->read = in->read;
     if (b->count > 0)
         return STATUS_OK;
-    if (n == NEXT_ERROR)
-        return in->damaged ? STATUS_FORMAT : STATUS_IO;
-    return STATUS_CLOSED;
+    return n == NEXT_ERROR ? in->failure : STATUS_CLOSED;
+}
+
+/* ---- one line at a time ---- */
+
+enum status line_input_each(struct line_input *in,
+                            enum status (*visit)(void *ctx, struct bytes line,
+                                                 bool too_long),
+                            void *ctx)
+{
+    struct line_batch *b = xmalloc(sizeof *b);
+    enum status st = STATUS_OK;
+
+    line_batch_init(b);
+    while (st == STATUS_OK) {
+        st = line_input_fill(in, b);
+        for (size_t i = 0; st == STATUS_OK && i < b->count; i++) {
+            const struct line *l = &b->lines[i];
+
+            if (l->kind == LINE_LONG_MORE)
+                continue;
+            in->number++;
+            st = visit(ctx, bytes_of(b->text + l->at, l->len),
+                       l->kind != LINE_WHOLE);
+        }
+    }
+    line_batch_fini(b);
+    free(b);
+    return st == STATUS_CLOSED ? STATUS_OK : st;
+}
+
+struct bytes line_entry(struct bytes line)
+{
+    bool blank = true;
+
+    for (size_t i = 0; i < line.len; i++) {
+        if (line.at[i] == '#' && blank) {
+            line.len = i;
+            break;
+        }
+        blank = line.at[i] == ' ' || line.at[i] == '\t';
+    }
+    return bytes_trim(line);
 }

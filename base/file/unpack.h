@@ -1,0 +1,44 @@
+/*
+ * unpack.h - unpacks a file that may be gzip, zstd or bzip2, step by step.
+ *
+ * The packing is recognised by the file's first octets, not by its name.
+ * Members (gzip), frames (zstd) or streams (bzip2) that follow each other are
+ * one text, and zeros behind one are padding; anything else there is damage:
+ * what follows would be lost without a word. The caller owns the output, so a
+ * bomb takes no more memory than a step has room. A zstd file also takes its
+ * window, of 128 MiB at most.
+ *
+ * base/file/gunzip.h is for what comes from the web, where gzip alone is
+ * expected and rubbish behind it is common. One thread at a time.
+ */
+#ifndef URLWEIR_BASE_FILE_UNPACK_H
+#define URLWEIR_BASE_FILE_UNPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD, PACKING_BZIP2 };
+
+/* The packing of a file that begins with `head`. *more: it may be packed, but
+ * `head` is too short to tell. */
+enum packing packing_of(struct bytes head, bool *more);
+const char *packing_name(enum packing p); /* "gzip"; static */
+
+struct unpack;
+
+struct unpack *unpack_new(enum packing p); /* not PACKING_NONE */
+void unpack_free(struct unpack *u);        /* NULL is fine */
+
+/* Unpacks from the front of *in to `to`, at most `room` octets (not 0); *got
+ * says how many. When *in is used up and *got < room, it needs more input.
+ * STATUS_FORMAT: damaged; STATUS_LIMIT: its window is over 128 MiB;
+ * STATUS_NOMEM. */
+MUST_CHECK enum status unpack_step(struct unpack *u, struct bytes *in, char *to,
+                                   size_t room, size_t *got);
+/* Could the file end here? Otherwise it is cut short. */
+bool unpack_is_whole(const struct unpack *u);
+
+#endif
