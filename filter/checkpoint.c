@@ -59,6 +59,7 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
         memcpy(h + AT_OPEN_SEED, id->seed, DIGEST_SEED_SIZE);
         checkpoint_put_u64(h + AT_HAS_SEED, 1);
     }
+    checkpoint_put_u64(h + AT_KEYS, id->keys);
     checkpoint_put_u64(h + AT_SUM, XXH3_64bits(h, AT_SUM));
     return units;
 }

@@ -25,6 +25,23 @@
 #include "base/status.h"
 #include "filter/filter.h"
 
+/* What the keys are: a blocklist whose keys are no canonical URLs blocks
+ * nothing, since a crawl asks for these. An empty filter has no other keys. */
+enum checkpoint_keys {
+    CHECKPOINT_KEYS_UNKNOWN,
+    CHECKPOINT_KEYS_URLS, /* each is a canonical URL */
+    CHECKPOINT_KEYS_OTHER /* some are not */
+};
+
+/* Of the keys of two filters together. */
+static inline enum checkpoint_keys checkpoint_keys_of(enum checkpoint_keys a,
+                                                      enum checkpoint_keys b)
+{
+    if (a == CHECKPOINT_KEYS_OTHER || b == CHECKPOINT_KEYS_OTHER)
+        return CHECKPOINT_KEYS_OTHER;
+    return a == b ? a : CHECKPOINT_KEYS_UNKNOWN;
+}
+
 struct checkpoint_id {
     uint64_t seed_print; /* identifies the crawl whose keys these are:
                           * checkpoint_seed_print() */
@@ -34,6 +51,7 @@ struct checkpoint_id {
      * crawl's seed is a secret and is not stored: has_seed is false. */
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
+    enum checkpoint_keys keys;
 };
 
 #define CHECKPOINT_LISTED 16

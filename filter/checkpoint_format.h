@@ -14,6 +14,7 @@
  *           104 growth           112 tightening     120 fingerprint bits
  *           128 shape, 8 numbers 192 units
  *           200 seed, 32 octets  232 whether it is there, 1 or 0
+ *           240 what the keys are: 1 canonical URLs, 2 others too, 0 not known
  *           248 XXH3-64 of 0..247
  *
  *     entry   0 unit              8 offset           16 length
@@ -60,6 +61,7 @@ enum header_at {
     AT_UNITS = 192,
     AT_OPEN_SEED = 200,
     AT_HAS_SEED = 232,
+    AT_KEYS = 240,
     AT_SUM = 248
 };
 

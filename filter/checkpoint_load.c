@@ -117,6 +117,13 @@ static enum status reader_open(struct reader *r, const char *path)
     return st;
 }
 
+static enum checkpoint_keys keys_of(uint64_t n)
+{
+    return n == CHECKPOINT_KEYS_URLS || n == CHECKPOINT_KEYS_OTHER
+               ? (enum checkpoint_keys)n
+               : CHECKPOINT_KEYS_UNKNOWN;
+}
+
 static void fill_info(const struct reader *r, struct checkpoint_info *info)
 {
     memset(info, 0, sizeof *info);
@@ -124,6 +131,7 @@ static void fill_info(const struct reader *r, struct checkpoint_info *info)
     info->id.generation = checkpoint_get_u64(r->header + AT_GENERATION);
     info->id.covers = checkpoint_get_u64(r->header + AT_COVERS);
     info->id.has_seed = checkpoint_get_u64(r->header + AT_HAS_SEED) == 1;
+    info->id.keys = keys_of(checkpoint_get_u64(r->header + AT_KEYS));
     memcpy(info->id.seed, r->header + AT_OPEN_SEED, DIGEST_SEED_SIZE);
     info->bytes = r->size;
     info->units = checkpoint_get_u64(r->header + AT_UNITS);

@@ -138,6 +138,7 @@ enum urlweir_status urlweir_filter_add(struct urlweir_filter *f,
                                        const struct urlweir_bytes *keys,
                                        size_t n, unsigned char *fresh)
 {
+    f->info.id.keys = CHECKPOINT_KEYS_UNKNOWN;
     return api_status(change(f, filter_add, keys, n, fresh));
 }
 
@@ -168,6 +169,8 @@ enum urlweir_status urlweir_filter_merge(struct urlweir_filter *into,
 {
     if (into == from || into->info.id.seed_print != from->info.id.seed_print)
         return URLWEIR_ARG;
+    into->info.id.keys =
+        checkpoint_keys_of(into->info.id.keys, from->info.id.keys);
     return api_status(filter_merge(into->filter, from->filter));
 }
 

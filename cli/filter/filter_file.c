@@ -27,6 +27,7 @@ bool filter_file_new(struct filter_file *f, const char *command,
 
     *f = (struct filter_file){.command = command, .path = path, .lock = -1};
     seeded_id(&f->info.id, &f->key, seed);
+    f->info.id.keys = CHECKPOINT_KEYS_URLS; /* it has no other ones yet */
     st = filter_new(&f->filter, o);
     if (st == STATUS_OK)
         return true;

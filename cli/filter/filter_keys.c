@@ -3,12 +3,21 @@
 #include "cli/filter/filter_keys.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file/line_input.h"
+#include "base/mem.h"
+#include "frontier/url/url.h"
 
 #define READ_SIZE ((size_t)256 << 10)
+/* Canonical forms of a batch: it is handed over at 1 MiB, and one more URL has
+ * three times the length of its line at most. */
+#define FORMS_FULL ((size_t)1 << 20)
+#define FORMS_MOST (FORMS_FULL + 4 * LINE_MOST)
 
 struct stream {
     const struct filter_keys_form *form;
@@ -19,15 +28,28 @@ struct stream {
     struct bytes text[FILTER_KEY_BATCH];
     uint64_t key[FILTER_KEY_BATCH];
     size_t n;
+    /* of a list of URLs */
+    struct bytes given[FILTER_KEY_BATCH]; /* the lines */
+    struct buf forms;                     /* their canonical forms, ... */
+    size_t form_end[FILTER_KEY_BATCH];    /* one behind the other */
+    struct url url;
+    uint64_t line; /* its number */
+    struct filter_keys_report *report;
 };
 
 static void hand_over(struct stream *s)
 {
-    struct filter_keys keys = {s->text, s->key, s->n};
+    const bool urls = s->form->urls;
+    struct filter_keys keys = {s->text, urls ? s->given : s->text, s->key,
+                               s->n};
+
+    for (size_t i = 0, at = 0; urls && i < s->n; at = s->form_end[i++])
+        s->text[i] = bytes_of(s->forms.at + at, s->form_end[i] - at);
 
     if (s->n > 0)
         s->visit(s->ctx, &keys);
     s->n = 0;
+    buf_clear(&s->forms);
 }
 
 /* The digest of name and key with their lengths, so that no two pairs meet. */
@@ -43,6 +65,13 @@ static uint64_t named_key(const struct stream *s, struct bytes text)
     return digest_url(s->k, name, bytes_of("", 0), text).hi;
 }
 
+static uint64_t digest_of(const struct stream *s, struct bytes text)
+{
+    return s->form->named || s->form->name != NULL
+               ? named_key(s, text)
+               : digest_bytes(s->k, text).hi;
+}
+
 static void take_key(struct stream *s, struct bytes text)
 {
     if (s->form->named &&
@@ -51,9 +80,7 @@ static void take_key(struct stream *s, struct bytes text)
         return;
     }
     s->text[s->n] = text;
-    s->key[s->n++] = s->form->named || s->form->name != NULL
-                         ? named_key(s, text)
-                         : digest_bytes(s->k, text).hi;
+    s->key[s->n++] = digest_of(s, text);
     if (s->n == FILTER_KEY_BATCH)
         hand_over(s);
 }
@@ -116,18 +143,15 @@ static enum status take_rest(struct stream *s, const struct buf *b)
     return s->nameless ? STATUS_ARG : STATUS_OK;
 }
 
-enum status filter_keys_each(
-    int fd, const struct filter_keys_form *form, const struct digest_key *k,
-    void (*visit)(void *ctx, const struct filter_keys *keys), void *ctx)
+static enum status read_keys(struct stream *s)
 {
-    struct stream s = {.form = form, .k = k, .visit = visit, .ctx = ctx};
     enum status st = STATUS_OK;
     struct buf b;
 
     buf_init(&b, FILTER_KEY_CEILING + READ_SIZE);
     for (;;) {
         char *room = buf_room(&b, READ_SIZE);
-        ssize_t n = room != NULL ? read(fd, room, READ_SIZE) : 0;
+        ssize_t n = room != NULL ? read(STDIN_FILENO, room, READ_SIZE) : 0;
 
         if (room == NULL) {
             st = STATUS_LIMIT;
@@ -140,14 +164,92 @@ enum status filter_keys_each(
         if (n <= 0)
             break;
         buf_grew(&b, (size_t)n);
-        drop_front(&b, take_keys(&s, buf_bytes(&b)));
-        if (s.nameless) {
+        drop_front(&b, take_keys(s, buf_bytes(&b)));
+        if (s->nameless) {
             st = STATUS_ARG;
             break;
         }
     }
     if (st == STATUS_OK)
-        st = take_rest(&s, &b);
+        st = take_rest(s, &b);
     buf_fini(&b);
+    return st;
+}
+
+/* ---- lists of URLs ---- */
+
+static void take_url(struct stream *s, struct bytes line, bool too_long)
+{
+    struct bytes entry = line_entry(line);
+    enum url_reason r = URL_LENGTH;
+
+    s->line++;
+    if (entry.len == 0 && !too_long)
+        return;
+    if (!too_long)
+        r = url_canonical(&s->url, entry, NULL, NULL);
+    if (r != URL_OK) {
+        if (s->report->refused++ == 0) {
+            s->report->first = s->line;
+            s->report->why = url_reason_text(r);
+        }
+        return;
+    }
+    buf_add_bytes(&s->forms, url_text(&s->url));
+    s->form_end[s->n] = s->forms.len;
+    s->given[s->n] = line;
+    s->key[s->n++] = digest_of(s, url_text(&s->url));
+    if (s->n == FILTER_KEY_BATCH || s->forms.len >= FORMS_FULL)
+        hand_over(s);
+}
+
+/* By batches of lines and not by line_input_each(), so that a program that
+ * writes a line gets its answer. */
+static enum status read_urls(struct stream *s)
+{
+    struct line_input *in = line_input_new(NULL, 0);
+    struct line_batch *b = xmalloc(sizeof *b);
+    enum status st;
+
+    line_batch_init(b);
+    while ((st = line_input_fill(in, b)) == STATUS_OK) {
+        for (size_t i = 0; i < b->count; i++) {
+            const struct line *l = &b->lines[i];
+
+            if (l->kind != LINE_LONG_MORE)
+                take_url(s, bytes_of(b->text + l->at, l->len),
+                         l->kind == LINE_LONG_START);
+        }
+        hand_over(s);
+    }
+    snprintf(s->report->error, sizeof s->report->error, "%s",
+             line_input_error(in));
+    line_batch_fini(b);
+    free(b);
+    line_input_free(in);
+    return st == STATUS_CLOSED ? STATUS_OK : st;
+}
+
+enum status filter_keys_each(const struct filter_keys_form *form,
+                             const struct digest_key *k,
+                             void (*visit)(void *ctx,
+                                           const struct filter_keys *keys),
+                             void *ctx, struct filter_keys_report *report)
+{
+    struct stream *s = xcalloc(1, sizeof *s);
+    enum status st;
+
+    *report = (struct filter_keys_report){.refused = 0};
+    s->form = form;
+    s->k = k;
+    s->visit = visit;
+    s->ctx = ctx;
+    s->report = report;
+    buf_init(&s->forms, FORMS_MOST);
+    url_init(&s->url);
+    st = form->urls ? read_urls(s) : read_keys(s);
+    url_fini(&s->url);
+    buf_fini(&s->forms);
+    free(s);
     return st;
 }

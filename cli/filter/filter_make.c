@@ -229,6 +229,8 @@ static int merge_one(struct filter_file *into, const char *path)
                       filter_options(into->filter)->kind) != 0) {
         code = cannot_merge(into->path, path, "their kind");
     } else {
+        into->info.id.keys =
+            checkpoint_keys_of(into->info.id.keys, from.info.id.keys);
         st = filter_merge(into->filter, from.filter);
         if (st == STATUS_ARG) {
             code = cannot_merge(into->path, path, "their size or rate");
@@ -309,12 +311,19 @@ static double bits_per_key(const struct filter_stats *s)
     return s->count > 0 ? (double)s->bits / (double)s->count : 0;
 }
 
+/* By what the file says its keys are: in JSON, and for people. */
+static const char *const keys_words[][2] = {
+    [CHECKPOINT_KEYS_UNKNOWN] = {"unknown", "not known"},
+    [CHECKPOINT_KEYS_URLS] = {"canonical_urls", "canonical URLs"},
+    [CHECKPOINT_KEYS_OTHER] = {"other", "not canonical URLs, or not all"},
+};
+
 static void print_json(const struct filter_file *f,
                        const struct filter_stats *s)
 {
     json_t *o = json_pack(
         "{s:s, s:I, s:o, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
-        "s:b, s:b, s:I}",
+        "s:b, s:b, s:I, s:s}",
         "kind", s->kind, "count", (json_int_t)s->count, "capacity",
         s->capacity > 0 ? json_integer((json_int_t)s->capacity) : json_null(),
         "bits", (json_int_t)s->bits, "bits_per_key", bits_per_key(s),
@@ -322,7 +331,8 @@ static void print_json(const struct filter_file *f,
         s->fpr_promised, "fpr_predicted", s->fpr_predicted, "k", (int)s->k,
         "segments", (json_int_t)s->segments, "stuck", (json_int_t)s->stuck,
         "lost", (json_int_t)s->lost, "overfull", s->overfull, "reduced",
-        s->reduced, "file_bytes", (json_int_t)f->info.bytes);
+        s->reduced, "file_bytes", (json_int_t)f->info.bytes, "keys_are",
+        keys_words[f->info.id.keys][0]);
 
     json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
     putchar('\n');
@@ -337,6 +347,8 @@ static void print_text(const struct filter_file *f,
     buf_init(&b, 4096);
     buf_addf(&b, "kind           %s\nkeys           ", s->kind);
     format_count(&b, s->count);
+    buf_addf(&b, "\nkeys are       %s",
+             s->count > 0 ? keys_words[f->info.id.keys][1] : "none yet");
     buf_add_str(&b, "\ncapacity       ");
     if (s->capacity > 0)
         format_count(&b, s->capacity);

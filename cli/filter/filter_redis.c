@@ -240,8 +240,8 @@ int filter_redis_info(const char *command, const char *url, bool json)
 struct rebuild_settings {
     int64_t capacity;
     double fpr;
-    bool binary, allow_smaller;
-    uint8_t from[4];
+    bool binary, urls, allow_smaller;
+    uint8_t from[5];
 };
 
 #define AT(f) .at = offsetof(struct rebuild_settings, f)
@@ -253,6 +253,8 @@ static const struct option_spec rebuild_specs[] = {
     FILTER_FPR_ROW(struct rebuild_settings),
     {.name = "binary", .type = OPTION_FLAG, AT(binary), .section = "Keys",
      .help = "each key follows its length in four octets, little-endian"},
+    {.name = "urls", .type = OPTION_FLAG, AT(urls), .section = "Keys",
+     .help = "the lines are URLs, and their canonical forms are the keys"},
     {.name = "allow-smaller", .type = OPTION_FLAG, AT(allow_smaller),
      .section = "Filter",
      .help = "also if the new filter has none, or less than half, of the keys "
@@ -314,10 +316,20 @@ static enum status replace(struct refill *r, bool allow_smaller)
     return st;
 }
 
+/* Without the lines that are no URLs keys may be missing in the new filter. */
+static enum status refuse_list(struct filter_keys_report *r)
+{
+    snprintf(r->error, sizeof r->error,
+             "stdin: line %" PRIu64 " is not an http(s) URL (%s)", r->first,
+             r->why);
+    return STATUS_FORMAT;
+}
+
 static int rebuild(const char *url, const struct rebuild_settings *s)
 {
-    const struct filter_keys_form form = {.binary = s->binary};
+    const struct filter_keys_form form = {.binary = s->binary, .urls = s->urls};
     struct refill r = {.st = STATUS_OK};
+    struct filter_keys_report report;
     enum status st;
     int code = EXIT_DONE;
 
@@ -333,10 +345,15 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
                                  "which its users would learn of the new size");
         st = STATUS_OK;
     } else if (st == STATUS_OK) {
-        st = filter_keys_each(STDIN_FILENO, &form, &r.f.key, refill, &r);
+        st = filter_keys_each(&form, &r.f.key, refill, &r, &report);
+        if (st == STATUS_OK && report.refused > 0)
+            st = refuse_list(&report);
         if (st != STATUS_OK) {
-            fprintf(stderr, "urlweir filter rebuild: stdin: %s\n",
-                    st == STATUS_IO ? strerror(errno) : status_text(st));
+            fprintf(stderr, "urlweir filter rebuild: %s%s\n",
+                    report.error[0] != '\0' ? "" : "stdin: ",
+                    report.error[0] != '\0' ? report.error
+                    : st == STATUS_IO       ? strerror(errno)
+                                            : status_text(st));
             code = EXIT_CANNOT;
             (void)!redis_bloom_abort(r.f.bloom);
             st = STATUS_OK;
@@ -371,6 +388,9 @@ int filter_rebuild_command(int argc, char **argv)
         return code;
     if (!redis_address_is_url(operands.item[0]))
         code = not_redis(&filter_rebuild_usage, operands.item[0]);
+    else if (s.urls && s.binary)
+        code = usage_error(&filter_rebuild_usage,
+                           "--urls does not go with --binary");
     else if (s.capacity < 1)
         code = usage_error(&filter_rebuild_usage,
                            "--capacity is needed, at least 1");

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -19,11 +18,12 @@
 #include "cli/filter/filter_file.h"
 #include "cli/filter/filter_keys.h"
 #include "cli/filter/filter_redis.h"
+#include "frontier/url/url.h"
 
 struct stream_settings {
-    bool tell, binary, named;
+    bool tell, binary, named, urls;
     char *name;
-    uint8_t from[4];
+    uint8_t from[5];
 };
 
 #define AT(f) .at = offsetof(struct stream_settings, f)
@@ -39,6 +39,9 @@ static const struct option_spec specs[] = {
              "name is no key of another"},
     {.name = "named", .type = OPTION_FLAG, AT(named), .section = "Keys",
      .help = "each line is a name, a tab and a key of it"},
+    {.name = "urls", .type = OPTION_FLAG, AT(urls), .section = "Keys",
+     .help = "the lines are URLs, and their canonical forms are the keys, as a "
+             "crawl's --block-filter needs them; # begins a comment"},
     {.name = "tell", .type = OPTION_FLAG, AT(tell), .section = "Keys",
      .help = "print an answer for each key"},
 };
@@ -53,7 +56,8 @@ static const struct option_table check_table =
 const struct usage filter_add_usage = {
     .name = "filter add",
     .synopsis =
-        "filter add FILE [--tell] [--binary] [--name NAME | --named] < KEYS",
+        "filter add FILE [--tell] [--binary | --urls] [--name NAME | --named] "
+        "< KEYS",
     .about = "Adds each line of stdin to the filter in FILE; the file is "
              "replaced once all keys are in. With --tell, prints `new` or "
              "`maybe`, a tab and the key for each: whether it was certainly "
@@ -66,7 +70,8 @@ const struct usage filter_add_usage = {
 
 const struct usage filter_check_usage = {
     .name = "filter check",
-    .synopsis = "filter check FILE [--binary] [--name NAME | --named] < KEYS",
+    .synopsis = "filter check FILE [--binary | --urls] [--name NAME | --named] "
+                "< KEYS",
     .about = "Prints `new` or `maybe`, a tab and the key for each line of "
              "stdin. `new`: it was never added. `maybe`: it was, or this is a "
              "false positive.",
@@ -79,7 +84,8 @@ const struct usage filter_check_usage = {
 const struct usage filter_remove_usage = {
     .name = "filter remove",
     .synopsis =
-        "filter remove FILE [--tell] [--binary] [--name NAME | --named] < KEYS",
+        "filter remove FILE [--tell] [--binary | --urls] [--name NAME | "
+        "--named] < KEYS",
     .about = "Removes each line of stdin from the filter in FILE, a counting "
              "or cuckoo filter. Remove only keys that were added: removing "
              "any other can make a key that is there `new`, unless the filter "
@@ -103,6 +109,8 @@ struct run {
                              const struct filter_keys *keys, bool *answers);
     struct filter_redis redis; /* bloom == NULL: it is a file */
     bool says;                 /* prints answers */
+    struct filter_keys_report report;
+    struct url url;
     enum status st;
 };
 
@@ -125,6 +133,21 @@ static enum status ask_remove(struct filter *f, const uint64_t *keys, size_t n,
     return filter_remove(f, keys, n, answers);
 }
 
+/* Notes in the file that it has other keys than canonical URLs. Once it has,
+ * nobody looks any more, and keys that are no URLs at all are told at once. */
+static void note_keys(struct run *r, const struct filter_keys *keys)
+{
+    enum checkpoint_keys *are = &r->file.info.id.keys;
+
+    if (r->form.named || r->form.name != NULL)
+        *are = CHECKPOINT_KEYS_OTHER;
+    for (size_t i = 0;
+         *are != CHECKPOINT_KEYS_OTHER && !r->form.urls && i < keys->n; i++)
+        if (url_canonical(&r->url, keys->text[i], NULL, NULL) != URL_OK ||
+            !bytes_equal(url_text(&r->url), keys->text[i]))
+            *are = CHECKPOINT_KEYS_OTHER;
+}
+
 static void answer(void *ctx, const struct filter_keys *keys)
 {
     struct run *r = ctx;
@@ -133,6 +156,8 @@ static void answer(void *ctx, const struct filter_keys *keys)
 
     if (r->st != STATUS_OK)
         return;
+    if (r->ask == ask_add && r->redis.bloom == NULL)
+        note_keys(r, keys);
     st = r->redis.bloom != NULL
              ? r->ask_redis(&r->redis, keys, answers)
              : r->ask(r->file.filter, keys->key, keys->n, answers);
@@ -145,7 +170,7 @@ static void answer(void *ctx, const struct filter_keys *keys)
         fputs(answers[i] ? r->yes : r->no, stdout);
         if (!r->set.binary) {
             putchar('\t');
-            fwrite(keys->text[i].at, 1, keys->text[i].len, stdout);
+            fwrite(keys->given[i].at, 1, keys->given[i].len, stdout);
         }
         putchar('\n');
     }
@@ -154,23 +179,41 @@ static void answer(void *ctx, const struct filter_keys *keys)
 
 static int read_error(const struct run *r, enum status st)
 {
-    const char *why = st == STATUS_LIMIT    ? "a key is longer than 16M"
-                      : st == STATUS_FORMAT ? "stdin ends inside a key"
-                      : st == STATUS_ARG    ? "a line has no tab behind a name"
-                      : st == STATUS_IO     ? strerror(errno)
-                                            : status_text(st);
+    const char *why = r->report.error[0] != '\0' ? r->report.error
+                      : st == STATUS_LIMIT       ? "a key is longer than 16M"
+                      : st == STATUS_FORMAT      ? "stdin ends inside a key"
+                      : st == STATUS_ARG ? "a line has no tab behind a name"
+                      : st == STATUS_IO  ? strerror(errno)
+                                         : status_text(st);
 
     fprintf(stderr, "urlweir %s: %s\n", r->file.command, why);
-    return st == STATUS_LIMIT || st == STATUS_FORMAT || st == STATUS_ARG
+    return r->report.error[0] == '\0' &&
+                   (st == STATUS_LIMIT || st == STATUS_FORMAT ||
+                    st == STATUS_ARG)
                ? EXIT_USAGE
                : EXIT_CANNOT;
+}
+
+/* Lines of a list of URLs that are none; the others are dealt with. */
+static int say_refused(const struct run *r)
+{
+    const struct filter_keys_report *k = &r->report;
+
+    if (k->refused == 0)
+        return EXIT_DONE;
+    fprintf(stderr,
+            "urlweir %s: %" PRIu64 " line%s no http(s) URL%s and left out, the "
+            "first of them line %" PRIu64 " (%s)\n",
+            r->file.command, k->refused, k->refused == 1 ? " is" : "s are",
+            k->refused == 1 ? "" : "s", k->first, k->why);
+    return EXIT_SEEDS;
 }
 
 /* Processes all keys; saves a change only if all of stdin was valid. */
 static int stream(struct run *r, bool change)
 {
     enum status st =
-        filter_keys_each(STDIN_FILENO, &r->form, &r->file.key, answer, r);
+        filter_keys_each(&r->form, &r->file.key, answer, r, &r->report);
     int code;
 
     if (st == STATUS_OK)
@@ -182,7 +225,9 @@ static int stream(struct run *r, bool change)
         return EXIT_CANNOT;
     }
     code = change ? filter_file_save(&r->file) : EXIT_DONE;
-    return code == EXIT_DONE ? filter_file_verdict(&r->file) : code;
+    if (code == EXIT_DONE)
+        code = filter_file_verdict(&r->file);
+    return code == EXIT_DONE ? say_refused(r) : code;
 }
 
 /* Each batch is stored once it is answered; there is nothing to save. */
@@ -195,7 +240,7 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
         return usage_error(u, "a filter in Redis cannot remove keys");
     if (!filter_redis_open(&r->redis, u->name, url, &code))
         return code;
-    st = filter_keys_each(STDIN_FILENO, &r->form, &r->redis.key, answer, r);
+    st = filter_keys_each(&r->form, &r->redis.key, answer, r, &r->report);
     r->file.command = u->name;
     if (r->st != STATUS_OK) {
         code = filter_redis_failed(&r->redis, r->st);
@@ -204,6 +249,8 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
     } else if (ferror(stdout)) {
         fprintf(stderr, "urlweir %s: cannot write answers\n", u->name);
         code = EXIT_CANNOT;
+    } else {
+        code = say_refused(r);
     }
     filter_redis_close(&r->redis);
     return code;
@@ -214,6 +261,8 @@ static int check_form(const struct usage *u, const struct run *r,
 {
     if (r->set.named && (r->set.name != NULL || r->set.binary))
         return usage_error(u, "--named goes with neither --name nor --binary");
+    if (r->set.urls && (r->set.named || r->set.binary))
+        return usage_error(u, "--urls goes with neither --named nor --binary");
     if ((r->set.named || r->set.name != NULL) && redis_address_is_url(path))
         return usage_error(u, "in Redis each name has a filter of its own: "
                               "give another key=NAME");
@@ -229,8 +278,9 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
     if (!command_line_parse(u, argc, argv, &r->set, &operands, &code))
         return code;
     r->says = !change || r->set.tell;
-    r->form =
-        (struct filter_keys_form){r->set.binary, r->set.named, r->set.name};
+    r->form = (struct filter_keys_form){r->set.binary, r->set.named,
+                                        r->set.name, r->set.urls};
+    url_init(&r->url);
     code = check_form(u, r, operands.item[0]);
     if (code != EXIT_DONE) {
         ; /* said already */
@@ -246,6 +296,7 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
             code = stream(r, change);
         filter_file_close(&r->file);
     }
+    url_fini(&r->url);
     option_list_free(&operands);
     option_fini(u->table, &r->set);
     return code;

@@ -8,7 +8,7 @@
  *       48       8  size of the list it was made from
  *       56       8  its time of change, in nanoseconds
  *       64       8  digests
- *       72       8  lines skipped
+ *       72       8  0
  *       80       8  XXH3 of all digests
  *       88       8  XXH3 of the header up to here
  *       96      16  each: a digest, high half first, most significant first
@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@
 #include "base/ascii.h"
 #include "base/digest.h"
 #include "base/file/file.h"
-#include "base/logger.h"
+#include "base/file/line_input.h"
 #include "base/mem.h"
 #include "frontier/url/url.h"
 #include "storage/db/line_sort.h"
@@ -42,10 +43,11 @@
 #define HEADER      96
 #define DIGEST      16
 #define SORT_MEMORY ((size_t)32 << 20)
+#define SHOWN_MOST  ((size_t)200) /* octets of a line that are shown */
 
 struct block_exact {
     int fd;
-    uint64_t count, passed_over;
+    uint64_t count;
     uint64_t list_size, list_time;
     unsigned char seed[DIGEST_SEED_SIZE];
     struct digest_key key;
@@ -80,49 +82,60 @@ static void put_digest(unsigned char *at, struct digest d)
 
 struct making {
     struct block_exact *b;
+    const char *list;
+    struct line_input *in;
+    struct url url;
+    struct buf *why;
     struct line_sort *sort;
     struct file_writer *out;
     XXH3_state_t *sum;
     unsigned char last[DIGEST];
 };
 
-static enum status add_line(struct making *m, struct bytes line, struct url *u)
+/* A line that is no URL would block nothing, whatever it was meant to. */
+static enum status refuse_line(const struct making *m, struct bytes line,
+                               const char *why)
 {
+    if (line.len > SHOWN_MOST)
+        line.len = SHOWN_MOST;
+    buf_addf(m->why, "%s: line %" PRIu64 ": '", m->list,
+             line_input_number(m->in));
+    buf_add_bytes(m->why, line);
+    buf_addf(m->why, "' is not an http(s) URL (%s)", why);
+    return STATUS_FORMAT;
+}
+
+static enum status add_line(void *ctx, struct bytes line, bool too_long)
+{
+    struct making *m = ctx;
     unsigned char octets[DIGEST];
     char hex[2 * DIGEST + 1];
+    enum url_reason r = URL_LENGTH;
 
-    line = bytes_trim(line);
-    if (line.len == 0)
+    line = line_entry(line);
+    if (line.len == 0 && !too_long)
         return STATUS_OK;
-    if (url_canonical(u, line, NULL, NULL) != URL_OK) {
-        m->b->passed_over++;
-        return STATUS_OK;
-    }
-    put_digest(octets, digest_bytes(&m->b->key, url_text(u)));
+    if (!too_long)
+        r = url_canonical(&m->url, line, NULL, NULL);
+    if (r != URL_OK)
+        return refuse_line(m, line, url_reason_text(r));
+    put_digest(octets, digest_bytes(&m->b->key, url_text(&m->url)));
     for (int i = 0; i < DIGEST; i++)
         snprintf(hex + 2 * i, 3, "%02x", octets[i]);
     return line_sort_add(m->sort, bytes_of(hex, 2 * DIGEST));
 }
 
-static enum status read_list(struct making *m, const char *list)
+static enum status read_list(struct making *m)
 {
-    FILE *in = fopen(list, "re");
-    char *line = NULL;
-    size_t room = 0;
-    struct url u;
-    enum status st = STATUS_OK;
-    ssize_t n;
+    enum status st;
 
-    if (in == NULL)
-        return status_of_errno(errno);
-    url_init(&u);
-    while (st == STATUS_OK && (n = getline(&line, &room, in)) >= 0)
-        st = add_line(m, bytes_of(line, (size_t)n), &u);
-    if (st == STATUS_OK && ferror(in))
-        st = STATUS_IO;
-    url_fini(&u);
-    free(line);
-    fclose(in);
+    m->in = line_input_new(&m->list, 1);
+    url_init(&m->url);
+    st = line_input_each(m->in, add_line, m);
+    if (line_input_error(m->in)[0] != '\0')
+        buf_add_str(m->why, line_input_error(m->in));
+    url_fini(&m->url);
+    line_input_free(m->in);
     return st;
 }
 
@@ -152,7 +165,7 @@ static void fill_header(const struct block_exact *b, uint64_t sum,
     put_u64(header + 48, b->list_size);
     put_u64(header + 56, b->list_time);
     put_u64(header + 64, b->count);
-    put_u64(header + 72, b->passed_over);
+    put_u64(header + 72, 0);
     put_u64(header + 80, sum);
     put_u64(header + 88, XXH3_64bits(header, 88));
 }
@@ -176,10 +189,10 @@ static enum status finish_header(const struct block_exact *b, uint64_t sum,
 }
 
 static enum status make(struct block_exact *b, const char *list,
-                        const char *path)
+                        const char *path, struct buf *why)
 {
     static const unsigned char blank[HEADER];
-    struct making m = {.b = b};
+    struct making m = {.b = b, .list = list, .why = why};
     char *dir = xstrdup(path), *slash = strrchr(dir, '/');
     enum status st = STATUS_IO;
 
@@ -192,7 +205,7 @@ static enum status make(struct block_exact *b, const char *list,
     m.sum = XXH3_createState();
     XXH3_64bits_reset(m.sum);
     if (st == STATUS_OK)
-        st = read_list(&m, list);
+        st = read_list(&m);
     if (st == STATUS_OK)
         st = file_writer_open(&m.out, path);
     if (st == STATUS_OK)
@@ -250,7 +263,6 @@ static bool take_file(struct block_exact *b, const char *path)
         get_u64(header + 48) == b->list_size &&
         get_u64(header + 56) == b->list_time && fstat(b->fd, &s) == 0) {
         b->count = get_u64(header + 64);
-        b->passed_over = get_u64(header + 72);
         memcpy(b->seed, header + 16, sizeof b->seed);
         digest_key_init(&b->key, b->seed);
         if ((uint64_t)s.st_size >= HEADER &&
@@ -263,29 +275,43 @@ static bool take_file(struct block_exact *b, const char *path)
     return false;
 }
 
+/* Says why it cannot be used, unless a line or the reader has said more. */
+static void say(const char *list, enum status st, struct buf *why)
+{
+    if (why->len == 0)
+        buf_addf(why, "%s: %s", list,
+                 st == STATUS_NOT_FOUND ? "no such file"
+                 : st == STATUS_FORMAT  ? "it holds no URL"
+                                        : status_text(st));
+}
+
 enum status block_exact_open(struct block_exact **out, const char *list,
-                             const char *path)
+                             const char *path, struct buf *why)
 {
     struct block_exact *b;
     struct stat s;
     enum status st = STATUS_OK;
 
-    if (stat(list, &s) != 0)
-        return status_of_errno(errno);
+    if (stat(list, &s) != 0) {
+        st = status_of_errno(errno);
+        say(list, st, why);
+        return st;
+    }
     b = xcalloc(1, sizeof *b);
     b->fd = -1;
     b->list_size = (uint64_t)s.st_size;
     b->list_time =
         (uint64_t)s.st_mtim.tv_sec * 1000000000 + (uint64_t)s.st_mtim.tv_nsec;
     if (!take_file(b, path)) {
-        b->count = b->passed_over = 0;
-        st = make(b, list, path);
+        b->count = 0;
+        st = make(b, list, path, why);
         if (st == STATUS_OK && !take_file(b, path))
             st = STATUS_DAMAGED;
     }
+    if (st == STATUS_OK && b->count == 0)
+        st = STATUS_FORMAT;
     if (st != STATUS_OK) {
-        log_error("the list of blocked URLs cannot be read",
-                  "list=%s path=%s why=\"%s\"", list, path, status_text(st));
+        say(list, st, why);
         block_exact_close(b);
         return st;
     }
@@ -331,9 +357,4 @@ enum status block_exact_has(struct block_exact *b, struct bytes url, bool *has)
 uint64_t block_exact_count(const struct block_exact *b)
 {
     return b->count;
-}
-
-uint64_t block_exact_passed_over(const struct block_exact *b)
-{
-    return b->passed_over;
 }

@@ -14,21 +14,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
 struct block_exact;
 
 /* Opens the set of the URLs in `list`, one a line, which are canonicalised;
- * lines that are not URLs are skipped and counted. `path`: the file of digests,
- * made if needed. STATUS_NOT_FOUND: no `list`; STATUS_IO, STATUS_FULL. */
+ * blank lines and comments are skipped. `path`: the file of digests, made if
+ * needed. A list that may not say all that is to be blocked is refused, with a
+ * sentence in `why`: STATUS_NOT_FOUND: there is none; STATUS_FORMAT: it has no
+ * URL, or a line that is none, or is cut short; STATUS_IO, STATUS_FULL. */
 MUST_CHECK enum status block_exact_open(struct block_exact **out,
-                                        const char *list, const char *path);
+                                        const char *list, const char *path,
+                                        struct buf *why);
 void block_exact_close(struct block_exact *b); /* NULL is fine */
 /* Is canonical `url` in the set? */
 MUST_CHECK enum status block_exact_has(struct block_exact *b, struct bytes url,
                                        bool *has);
 uint64_t block_exact_count(const struct block_exact *b);
-uint64_t block_exact_passed_over(const struct block_exact *b);
 
 #endif

@@ -32,6 +32,37 @@ struct blocklist {
 
 /* ---- opening ---- */
 
+/* The advice for keys that are no canonical URLs. */
+#define MAKE_IT "make it with `urlweir filter add --urls`"
+
+static void doubt(const char *filter)
+{
+    log_warn("nobody knows whether the blocklist's keys are canonical URLs; "
+             "others block nothing",
+             "filter=%s advice=\"" MAKE_IT "\"", filter);
+}
+
+/* A blocklist that blocks nothing is taken for a guard, so it is refused. */
+static enum status check_keys(const struct blocklist *b, const char *path,
+                              enum checkpoint_keys are, struct buf *error)
+{
+    const char *wrong = NULL;
+    struct filter_stats s;
+
+    filter_stats(b->filter, &s);
+    if (s.count == 0)
+        wrong = "it is empty, so that nothing would be blocked";
+    else if (are == CHECKPOINT_KEYS_OTHER)
+        wrong = "its keys are not canonical URLs, or not all of them, and such "
+                "keys block nothing; " MAKE_IT;
+    else if (are == CHECKPOINT_KEYS_UNKNOWN)
+        doubt(path);
+    if (wrong == NULL)
+        return STATUS_OK;
+    buf_addf(error, "%s: %s", path, wrong);
+    return STATUS_FORMAT;
+}
+
 static enum status open_file(struct blocklist *b, const char *path,
                              uint64_t memory, struct buf *error)
 {
@@ -55,7 +86,7 @@ static enum status open_file(struct blocklist *b, const char *path,
                  st == STATUS_NOT_FOUND ? "no such file"
                  : st == STATUS_FORMAT  ? "not a filter file"
                                         : status_text(st));
-    return st;
+    return st == STATUS_OK ? check_keys(b, path, info.id.keys, error) : st;
 }
 
 static enum status open_redis(struct blocklist *b, const char *url,
@@ -80,6 +111,11 @@ static enum status open_redis(struct blocklist *b, const char *url,
         return STATUS_ARG;
     }
     digest_key_init(&b->key, info.seed);
+    if (info.count == 0 && !info.foreign)
+        log_warn("the blocklist has no keys yet, and blocks nothing",
+                 "filter=%s", place.key);
+    else
+        doubt(place.key);
     return STATUS_OK;
 }
 
@@ -92,10 +128,7 @@ enum status blocklist_open(struct blocklist **out,
                          : open_file(b, o->filter, o->memory, error);
 
     if (st == STATUS_OK && o->exact != NULL) {
-        st = block_exact_open(&b->exact, o->exact, o->kept);
-        if (st != STATUS_OK)
-            buf_addf(error, "%s: %s", o->exact,
-                     st == STATUS_NOT_FOUND ? "no such file" : status_text(st));
+        st = block_exact_open(&b->exact, o->exact, o->kept, error);
     }
     if (st != STATUS_OK) {
         blocklist_close(b);

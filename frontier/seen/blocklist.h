@@ -3,7 +3,12 @@
  *
  * A filter tells which URLs may be blocked, in a few bits each; an exact list,
  * if there is one, tells which of these are. The filter's keys are those that
- * `urlweir filter add` makes of a line with the canonical URL.
+ * `urlweir filter add --urls` makes of a line.
+ *
+ * It is a guard, and so what would block nothing is refused: a filter file
+ * without keys, or with keys that are no canonical URLs, a list that is empty
+ * or cannot be read to its end. Where nobody knows what the keys are, in Redis
+ * and in files of other programs, that is logged.
  *
  * The filter is a file, held in memory, or a Redis URL. Without an exact list
  * the filter's false positives are blocked as well (blocklist_rate). While a
@@ -31,9 +36,10 @@ struct blocklist_options {
     uint64_t memory;    /* most the filter may take; 0: any */
 };
 
-/* On error a sentence is appended to `error`. STATUS_NOT_FOUND, STATUS_CLOSED,
- * STATUS_FORMAT, STATUS_ARG (a crawl's own filter, whose secret is not there),
- * STATUS_DAMAGED, STATUS_LIMIT, STATUS_NOMEM, STATUS_IO. */
+/* On error a sentence is put into `error`, which is empty. STATUS_NOT_FOUND,
+ * STATUS_CLOSED, STATUS_FORMAT (of no use, see above), STATUS_ARG (a crawl's
+ * own filter, whose secret is not there), STATUS_DAMAGED, STATUS_LIMIT,
+ * STATUS_NOMEM, STATUS_IO. */
 MUST_CHECK enum status blocklist_open(struct blocklist **out,
                                       const struct blocklist_options *o,
                                       struct buf *error);

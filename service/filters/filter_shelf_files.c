@@ -110,6 +110,7 @@ enum status shelf_read(struct filter_shelf *s, const char *path,
     if (st != STATUS_OK)
         return st == STATUS_REFUSED ? STATUS_FORMAT : st; /* of a crawl */
     f->id = info.id;
+    f->id.keys = CHECKPOINT_KEYS_UNKNOWN; /* callers add what they want */
     return STATUS_OK;
 }
 

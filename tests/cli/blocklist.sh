@@ -24,8 +24,14 @@ ended 0
 # ---- a filter file, with and without its second check ------------------------------
 
 filter create block --kind bloom --capacity 1000 --fpr 1e-6
-printf 'HTTP://127.0.0.1:%s/x/../b.html\n%s/c,omma.html\n' "$port" "$site" |
-    "$URLWEIR" url | filter add block
+# A list of another system: a byte order mark, CRLF, a comment, other spellings.
+printf '\357\273\277# blocked\r\n\r\nHTTP://127.0.0.1:%s/x/../b.html\r\n %s/c,omma.html # too \r\n' \
+    "$port" "$site" >windows
+filter add block --urls <windows
+filter info block >out
+says out "keys are       canonical URLs"
+filter check block --urls <windows >out
+[ "$(grep -c ^maybe out)" = 2 ] || fail "its own list: $(cat out)"
 crawl one --block-filter block
 ended 0
 [ "$(fetched one)" = " a.html " ] || fail "blocked: $(fetched one)"
@@ -50,9 +56,9 @@ agrees graph
 
 # A filter that calls nearly all "maybe": the list alone decides.
 filter create half --kind bloom --capacity 1 --fpr 0.5
-seq 1 5000 | filter add half 2>err
+seq -f http://x/%.0f 1 5000 | filter add half 2>err
 printf '%s/b.html\n' "$site" | filter add half 2>err
-printf 'no URL\n\nHTTP://127.0.0.1:%s/./b.html\n%s/none\n' "$port" "$site" >list
+printf '# a comment\n\nHTTP://127.0.0.1:%s/./b.html\n%s/none\n' "$port" "$site" >list
 crawl two --block-filter half --block-exact list
 ended 0
 [ "$(fetched two)" = " a.html c,omma.html " ] || fail "exact: $(fetched two)"
@@ -97,6 +103,18 @@ filter create "$redis_url?key=plain&layout=plain" --capacity 1000
 printf '%s/a.html\n' "$site" | filter add "$redis_url?key=plain&layout=plain"
 crawl plain --block-filter "$redis_url?key=plain&layout=plain"
 [ "$(fetched plain)" = " c,omma.html " ] || fail "plain: $(fetched plain)"
+says crawl.err "nobody knows whether the blocklist's keys are canonical URLs"
+# A list of URLs is one for a rebuild, too, and must be one.
+filter create "$redis_url?key=list" --capacity 100
+filter add "$redis_url?key=list" --urls <windows
+filter rebuild "$redis_url?key=list" --capacity 1000 --urls <windows
+crawl rebuilt --block-filter "$redis_url?key=list"
+[ "$(fetched rebuilt)" = " a.html " ] || fail "rebuilt: $(fetched rebuilt)"
+printf '%s/b.html\nb.example\n' "$site" >bad
+redis_list=$redis_url?key=list
+export redis_list
+exits 2 sh -c '"$URLWEIR" filter rebuild "$redis_list" --capacity 1000 --urls <bad'
+says err "stdin: line 2 is not an http(s) URL (relative)"
 [ "$(stat -c %a plain/urlweir-secrets.yaml)" = 600 ] || fail "a password others can read"
 
 # ---- a blocklist that comes with a resume --------------------------------------------
@@ -107,6 +125,55 @@ resume late --limit none --block-filter block
 [ "$(fetched late)" = " a.html " ] || fail "late: $(fetched late)"
 exits 0 "$URLWEIR" status late --json
 grep -q '"skipped.blocklist": 1' out || fail "late: $(cat out)"
+
+# ---- a guard that blocks nothing is refused, before anything is fetched -------------
+
+# opens_not WHY OPTION...: a crawl with such a blocklist does not start.
+opens_not() {
+    why=$1
+    shift
+    : >log
+    exits 1 "$URLWEIR" crawl "$seed" -o no $quick "$@"
+    says err "the blocklist cannot be used: $why"
+    [ ! -s log ] || fail "something was fetched: $(cat log)"
+}
+filter create empty --capacity 10
+opens_not "empty: it is empty" --block-filter empty
+filter create raw --capacity 10
+filter add raw <windows
+filter info raw >out
+says out "keys are       not canonical URLs, or not all"
+opens_not "raw: its keys are not canonical URLs" --block-filter raw
+filter create lines --capacity 10
+printf '%s/b.html\n%s/b.html#top\n' "$site" "$site" | filter add lines
+opens_not "lines: its keys are not canonical URLs" --block-filter lines
+filter create users --capacity 10
+printf '%s/b.html\n' "$site" | filter add users --name me
+opens_not "users: its keys are not canonical URLs" --block-filter users
+# What `urlweir url` prints needs no --urls, and two of a kind can be merged.
+filter create also --kind bloom --capacity 1000 --fpr 1e-6
+"$URLWEIR" url <windows | grep -v '^!' | filter add also
+filter merge both block also
+crawl merged --block-filter both
+[ "$(fetched merged)" = " a.html " ] || fail "merged: $(fetched merged)"
+: >none
+opens_not "none: it holds no URL" --block-filter block --block-exact none
+printf '%s/b.html\n127.0.0.1/x\n' "$site" >half-list
+opens_not "half-list: line 2: '127.0.0.1/x' is not an http(s) URL (relative)" \
+    --block-filter block --block-exact half-list
+gzip <windows | head -c 60 >cut.gz
+opens_not "cut.gz: its gzip data is cut short or damaged" \
+    --block-filter block --block-exact cut.gz
+crawl exact --block-filter block --block-exact windows
+ended 0
+[ "$(fetched exact)" = " a.html " ] || fail "a list of Windows: $(fetched exact)"
+
+# Lines that are no URLs are left out, and said.
+printf 'http://a.example/\nb.example\n' >bad
+exits 5 sh -c '"$URLWEIR" filter add also --urls <bad'
+says err "1 line is no http(s) URL and left out, the first of them line 2 (relative)"
+exits 1 "$URLWEIR" filter add also --urls --binary
+says err "--urls goes with neither"
 
 # ---- what cannot be used is refused ----------------------------------------------------
 

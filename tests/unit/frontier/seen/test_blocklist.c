@@ -16,6 +16,7 @@
 #include "frontier/seen/blocklist.h"
 
 static char dir[64], list[96], kept[96], filter_path[96];
+static struct buf why;
 
 static void start(void)
 {
@@ -25,10 +26,12 @@ static void start(void)
     snprintf(list, sizeof list, "%s/list", dir);
     snprintf(kept, sizeof kept, "%s/kept", dir);
     snprintf(filter_path, sizeof filter_path, "%s/filter", dir);
+    buf_init(&why, 4096);
 }
 
 static void end(void)
 {
+    buf_fini(&why);
     unlink(list);
     unlink(kept);
     unlink(filter_path);
@@ -60,7 +63,7 @@ static void write_list(uint64_t n, uint64_t step)
 
 START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 3, 1000, 50000};
+    static const uint64_t sizes[] = {1, 2, 3, 1000, 50000};
 
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         struct block_exact *b = NULL;
@@ -68,7 +71,7 @@ START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
         char room[100];
 
         write_list(n, 3);
-        ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+        ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
         ck_assert_uint_eq(block_exact_count(b), sizes[k]);
         for (uint64_t i = 0; i < n + 3; i++) {
             bool has;
@@ -83,30 +86,61 @@ START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
 }
 END_TEST
 
-START_TEST(lines_are_canonicalised_once_each_and_none_is_in_the_way)
+START_TEST(lines_are_canonicalised_once_each)
 {
-    static const char text[] = "HTTP://A.example:80/x/../y\n\n"
+    static const char text[] = "\xef\xbb\xbfHTTP://A.example:80/x/../y\n\n"
                                "http://a.example/y\r\n"
-                               "not a URL\n"
-                               "ftp://a.example/\n"
-                               "  http://b.example/%7e  \n"
+                               "# a comment\n"
+                               "  http://b.example/%7e  # another\n"
+                               "http://c.example/\xe9\r\n"
                                "http://last.example/";
+    static const char *const urls[] = {"http://a.example/y",
+                                       "http://b.example/~",
+                                       "http://c.example/%E9",
+                                       "http://last.example/"};
     struct block_exact *b = NULL;
     bool has;
 
     ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
-    ck_assert_uint_eq(block_exact_count(b), 3);
-    ck_assert_uint_eq(block_exact_passed_over(b), 2);
-    ck_assert_int_eq(block_exact_has(b, bytes_of_str("http://b.example/~"),
-                                     &has),
-                     STATUS_OK);
-    ck_assert(has);
-    ck_assert_int_eq(block_exact_has(b, bytes_of_str("http://last.example/"),
-                                     &has),
-                     STATUS_OK);
-    ck_assert(has);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_assert_uint_eq(block_exact_count(b), 4);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(block_exact_has(b, bytes_of_str(urls[i]), &has),
+                         STATUS_OK);
+        ck_assert_msg(has, "%s", urls[i]);
+    }
     block_exact_close(b);
+}
+END_TEST
+
+/* It would block less than it was meant to, without a word. */
+START_TEST(a_list_that_may_not_say_all_is_refused)
+{
+    static const struct {
+        const char *text, *why;
+        size_t len;
+    } lists[] = {
+        {"", "/list: it holds no URL", 0},
+        {"# none\n \n", "/list: it holds no URL", 9},
+        {"http://a/\nb.example/x\n",
+         "/list: line 2: 'b.example/x' is not an http(s) URL (relative)", 22},
+        {"ftp://a/", "/list: line 1: 'ftp://a/' is not an http(s) URL (scheme)",
+         8},
+        {"\x1f\x8b\x08\0\0\0\0\0\0\x03", "/list: its gzip data is cut short",
+         10},
+    };
+    struct block_exact *b = NULL;
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        buf_clear(&why);
+        ck_assert_int_eq(file_replace(list,
+                                      bytes_of(lists[i].text, lists[i].len)),
+                         STATUS_OK);
+        ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_FORMAT);
+        ck_assert_msg(strstr(buf_str(&why), lists[i].why) != NULL, "%s",
+                      buf_str(&why));
+        ck_assert_ptr_null(b);
+    }
 }
 END_TEST
 
@@ -120,7 +154,7 @@ START_TEST(what_was_kept_and_is_damaged_is_made_again)
 
     buf_init(&whole, 1 << 20);
     write_list(90, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
     block_exact_close(b);
     ck_assert_int_eq(file_read(kept, &whole), STATUS_OK);
     for (size_t i = 0; i < whole.len; i++) {
@@ -131,7 +165,7 @@ START_TEST(what_was_kept_and_is_damaged_is_made_again)
                                                        : bytes_of(whole.at, i)),
                          STATUS_OK);
         whole.at[i] ^= 4;
-        ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+        ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
         ck_assert_int_eq(block_exact_has(b, nth_url(room, sizeof room, 42),
                                          &has),
                          STATUS_OK);
@@ -152,7 +186,7 @@ static bool blocks(const char *text, int64_t changed_at, const char *url)
 
     ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
     ck_assert_int_eq(utimensat(AT_FDCWD, list, times, 0), 0);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
     ck_assert_int_eq(block_exact_has(b, bytes_of_str(url), &has), STATUS_OK);
     block_exact_close(b);
     return has;
@@ -172,7 +206,7 @@ START_TEST(a_list_that_cannot_be_read_is_an_error_and_no_empty_one)
 {
     struct block_exact *b = NULL;
 
-    ck_assert_int_eq(block_exact_open(&b, dir, kept), STATUS_IO);
+    ck_assert_int_eq(block_exact_open(&b, dir, kept, &why), STATUS_IO);
     ck_assert_ptr_null(b);
 }
 END_TEST
@@ -183,31 +217,32 @@ START_TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
     struct stat before, after;
 
     write_list(300, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
     block_exact_close(b);
     ck_assert_int_eq(stat(kept, &before), 0);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
     block_exact_close(b);
     ck_assert_int_eq(stat(kept, &after), 0);
     ck_assert_uint_eq(before.st_ino, after.st_ino);
     write_list(600, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_OK);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
     ck_assert_uint_eq(block_exact_count(b), 200);
     block_exact_close(b);
     unlink(list);
     logger_set_level(LOG_LEVEL_ERROR);
     b = NULL;
-    ck_assert_int_eq(block_exact_open(&b, list, kept), STATUS_NOT_FOUND);
+    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_NOT_FOUND);
     ck_assert_ptr_null(b);
 }
 END_TEST
 
 /* ---- with a filter ---- */
 
-static void write_filter(uint64_t n, uint64_t step, double fpr, bool open_seed)
+static void write_filter_of(uint64_t n, uint64_t step, double fpr,
+                            bool open_seed, enum checkpoint_keys are)
 {
-    struct filter_options o = {.kind = "bloom", .expect = n, .fpr = fpr};
-    struct checkpoint_id id = {.has_seed = open_seed};
+    struct filter_options o = {.kind = "bloom", .expect = n + 1, .fpr = fpr};
+    struct checkpoint_id id = {.has_seed = open_seed, .keys = are};
     struct digest_key key;
     struct filter *f = NULL;
     char room[100];
@@ -222,6 +257,11 @@ static void write_filter(uint64_t n, uint64_t step, double fpr, bool open_seed)
     }
     ck_assert_int_eq(checkpoint_save(filter_path, f, &id), STATUS_OK);
     filter_free(f);
+}
+
+static void write_filter(uint64_t n, uint64_t step, double fpr, bool open_seed)
+{
+    write_filter_of(n, step, fpr, open_seed, CHECKPOINT_KEYS_URLS);
 }
 
 /* Counts how many of the first n URLs are blocked; every third must be. */
@@ -273,6 +313,36 @@ START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
 }
 END_TEST
 
+/* A guard that blocks nothing must not look like one that works. */
+START_TEST(a_filter_that_would_block_nothing_is_refused)
+{
+    static const struct {
+        uint64_t keys;
+        enum checkpoint_keys are;
+        enum status want;
+        const char *why;
+    } cases[] = {
+        {0, CHECKPOINT_KEYS_URLS, STATUS_FORMAT, "/filter: it is empty"},
+        {3, CHECKPOINT_KEYS_OTHER, STATUS_FORMAT,
+         "/filter: its keys are not canonical URLs"},
+        {3, CHECKPOINT_KEYS_UNKNOWN, STATUS_OK, ""}, /* and a warning */
+        {3, CHECKPOINT_KEYS_URLS, STATUS_OK, ""},
+    };
+    struct blocklist_options o = {.filter = filter_path, .kept = kept};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct blocklist *b = NULL;
+
+        buf_clear(&why);
+        write_filter_of(cases[i].keys, 1, 0.01, true, cases[i].are);
+        ck_assert_int_eq(blocklist_open(&b, &o, &why), cases[i].want);
+        ck_assert_ptr_nonnull(strstr(buf_str(&why), cases[i].why));
+        ck_assert((b == NULL) == (cases[i].want != STATUS_OK));
+        blocklist_close(b);
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
 {
     struct blocklist_options o = {.filter = filter_path, .kept = kept};
@@ -306,7 +376,8 @@ Suite *suite_blocklist(void)
 
     tcase_add_checked_fixture(t, start, end);
     tcase_add_test(t, an_exact_list_agrees_with_the_lines_it_was_made_of);
-    tcase_add_test(t, lines_are_canonicalised_once_each_and_none_is_in_the_way);
+    tcase_add_test(t, lines_are_canonicalised_once_each);
+    tcase_add_test(t, a_list_that_may_not_say_all_is_refused);
     tcase_add_test(t, what_was_kept_and_is_damaged_is_made_again);
     tcase_add_test(t, a_list_has_changed_if_its_size_or_its_time_has);
     tcase_add_test(t, a_list_that_cannot_be_read_is_an_error_and_no_empty_one);
@@ -314,6 +385,7 @@ Suite *suite_blocklist(void)
         t, a_list_that_changed_is_read_again_and_one_that_did_not_is_not);
     tcase_add_test(
         t, a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in);
+    tcase_add_test(t, a_filter_that_would_block_nothing_is_refused);
     tcase_add_test(t, what_cannot_be_a_blocklist_is_refused_with_a_sentence);
     suite_add_tcase(s, t);
     return s;
