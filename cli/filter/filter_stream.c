@@ -202,10 +202,12 @@ static int say_refused(const struct run *r)
     if (k->refused == 0)
         return EXIT_DONE;
     fprintf(stderr,
-            "urlweir %s: %" PRIu64 " line%s no http(s) URL%s and left out, the "
-            "first of them line %" PRIu64 " (%s)\n",
-            r->file.command, k->refused, k->refused == 1 ? " is" : "s are",
-            k->refused == 1 ? "" : "s", k->first, k->why);
+            "urlweir %s: %" PRIu64 " line%s and %s left out; the first is line "
+            "%" PRIu64 " (%s)\n",
+            r->file.command, k->refused,
+            k->refused == 1 ? " is not an http(s) URL"
+                            : "s are not http(s) URLs",
+            k->refused == 1 ? "was" : "were", k->first, k->why);
     return EXIT_SEEDS;
 }
 

@@ -37,8 +37,8 @@ struct blocklist {
 
 static void doubt(const char *filter)
 {
-    log_warn("nobody knows whether the blocklist's keys are canonical URLs; "
-             "others block nothing",
+    log_warn("it is not known whether the blocklist's keys are canonical "
+             "URLs; other keys block nothing",
              "filter=%s advice=\"" MAKE_IT "\"", filter);
 }
 

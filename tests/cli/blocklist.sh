@@ -103,7 +103,7 @@ filter create "$redis_url?key=plain&layout=plain" --capacity 1000
 printf '%s/a.html\n' "$site" | filter add "$redis_url?key=plain&layout=plain"
 crawl plain --block-filter "$redis_url?key=plain&layout=plain"
 [ "$(fetched plain)" = " c,omma.html " ] || fail "plain: $(fetched plain)"
-says crawl.err "nobody knows whether the blocklist's keys are canonical URLs"
+says crawl.err "it is not known whether the blocklist's keys are canonical URLs"
 # A list of URLs is one for a rebuild, too, and must be one.
 filter create "$redis_url?key=list" --capacity 100
 filter add "$redis_url?key=list" --urls <windows
@@ -171,7 +171,7 @@ ended 0
 # Lines that are no URLs are left out, and said.
 printf 'http://a.example/\nb.example\n' >bad
 exits 5 sh -c '"$URLWEIR" filter add also --urls <bad'
-says err "1 line is no http(s) URL and left out, the first of them line 2 (relative)"
+says err "1 line is not an http(s) URL and was left out; the first is line 2 (relative)"
 exits 1 "$URLWEIR" filter add also --urls --binary
 says err "--urls goes with neither"
 
