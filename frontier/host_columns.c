@@ -72,10 +72,10 @@ const struct column host_columns[HOST_COLUMNS] = {
     [WIRE_BYTES] = {"wire_bytes", "octets", "octets received of it, heads "
      "included, with tries that were repeated; of fetches that are still kept "
      "(`--keep-history`)", column_get_uint64, AT(wire_bytes)},
-    [CONNECTIONS] = {"connections", "connections", "opened to it: in the run "
-     "of a crawl that runs, for robots.txt, too; in exports for its fetches "
-     "that are still kept, one each at most, which also counts for a "
-     "robots.txt before it", get_count, AT(connections)},
+    [CONNECTIONS] = {"connections", "connections", "opened to it and ready for "
+     "a request: in the run of a crawl that runs, for robots.txt, too; in "
+     "exports for its fetches that are still kept, one each at most, which "
+     "also counts for a robots.txt before it", get_count, AT(connections)},
     [HANDSHAKES] = {"handshakes", "handshakes", "of these with TLS",
      get_count, AT(handshakes)},
     [KEPT] = {"kept", "responses", "that came over a connection which an "

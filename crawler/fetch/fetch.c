@@ -20,7 +20,6 @@
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/transfer/curl_faults.h"
 
-#define DNS_CACHE_S 300L
 #define CONDITION_MOST                                                         \
     ((size_t)1024) /* a header line; values are cut at 512                     \
                     */
@@ -70,7 +69,6 @@ static void set_limits(struct fetch *f)
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)f->o->connect_timeout_ms);
-    curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* A name server that does not answer must not block the thread when a
      * transfer is given up. */
@@ -419,19 +417,22 @@ static bool kept_short(const struct fetch *f)
 }
 
 /* Sets the connections that were opened, and the time until one was ready for
- * the request, with look-up and TLS handshake. */
+ * the request, with look-up and TLS handshake. A connection whose handshake
+ * failed was never ready: it is an error of the host (libcurl 7.88 does not
+ * count it, 8.14 does). */
 static void note_connections(CURL *e, struct fetch_result *out)
 {
-    curl_off_t tcp_us = 0, tls_us = 0;
+    curl_off_t tcp_us = 0, tls_us = 0, ready_us = 0;
     long made = 0;
 
     out->connect_ns = -1;
     curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &made);
     if (made <= 0)
         return;
+    curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &ready_us);
     curl_easy_getinfo(e, CURLINFO_CONNECT_TIME_T, &tcp_us);
     curl_easy_getinfo(e, CURLINFO_APPCONNECT_TIME_T, &tls_us);
-    if (tcp_us == 0)
+    if (ready_us == 0)
         return;
     out->connections = (uint32_t)made;
     out->handshake = tls_us > 0;

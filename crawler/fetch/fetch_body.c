@@ -440,11 +440,15 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     struct bytes in = bytes_of(at + f->taken, n - f->taken), piece;
     char scratch[PIECE];
     enum status st;
-    bool once_more;
+    bool is_paid, once_more;
 
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);
+    /* What came before this piece has to be paid for, not what came with it or
+     * behind it: libcurl 8 reads on while a transfer is paused, so a piece that
+     * had to wait for that too would never be taken. */
+    is_paid = f->paid_at == INT64_MIN || fetch_is_within_rate(f, clock_mono());
     fetch_count_wire(f);
-    if (f->paid_at != INT64_MIN && !fetch_is_within_rate(f, clock_mono())) {
+    if (!is_paid) {
         fetch_wait(f, FETCH_WAITS_RATE);
         return CURL_WRITEFUNC_PAUSE;
     }

@@ -14,9 +14,20 @@
 
 #define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
 
+static unsigned version_in_use(void)
+{
+    return curl_version_info(CURLVERSION_NOW)->version_num;
+}
+
 bool curl_faults_header_dangles(void)
 {
-    return curl_version_info(CURLVERSION_NOW)->version_num < VERSION(8, 1, 0);
+    return version_in_use() < VERSION(8, 1, 0);
+}
+
+bool curl_faults_forever_forgets(void)
+{
+    return version_in_use() >= VERSION(8, 1, 0) &&
+           version_in_use() < VERSION(8, 16, 0);
 }
 
 void curl_faults_log(void)
@@ -26,6 +37,10 @@ void curl_faults_log(void)
     if (curl_faults_header_dangles())
         log_info("works around faults of libcurl",
                  "version=%s faults=\"11101: an easy handle is used once\"",
+                 version);
+    else if (curl_faults_forever_forgets())
+        log_info("works around faults of libcurl",
+                 "version=%s faults=\"11084: DNS answers always have an end\"",
                  version);
     else
         log_info("libcurl has no fault to work around", "version=%s", version);

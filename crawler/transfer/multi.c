@@ -28,6 +28,7 @@
 #include "base/heap.h"
 #include "base/logger.h"
 #include "base/mem.h"
+#include "crawler/transfer/curl_faults.h"
 
 #define EVENTS_MOST 64
 #define CURL_KEEPS  (1L << 20) /* connections: it is never to choose */
@@ -121,13 +122,15 @@ void multi_adopt(struct multi *m, struct transfer *t)
 /* libcurl looks through all of its DNS answers for those past their time as
  * each transfer ends, unless that transfer's answers have no end: with 5,000
  * hosts that took longer than all the rest. So one transfer a second has it
- * done, and answers are kept for a second more at most. */
+ * done, and answers are kept for a second more at most. Where an answer without
+ * an end is a fault (curl_faults.h) each transfer has it done. */
 static void choose_dns_time(struct multi *m, struct transfer *t)
 {
     int64_t now = clock_mono();
-    long seconds = now < m->dns_pruned + NS_PER_S ? -1 : DNS_KEPT;
+    bool prunes = m->prunes_always || now >= m->dns_pruned + NS_PER_S;
+    long seconds = prunes ? DNS_KEPT : -1;
 
-    if (seconds > 0)
+    if (prunes)
         m->dns_pruned = now;
     curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, seconds);
 }
@@ -306,6 +309,7 @@ enum status multi_new(struct multi **out, const struct multi_options *o)
     if (o->counts == NULL)
         m->o.counts = &m->unread;
     m->timer = INT64_MAX;
+    m->prunes_always = curl_faults_forever_forgets();
     heap_init(&m->idle);
     st = open_descriptors(m);
     if (st != STATUS_OK)

@@ -36,6 +36,7 @@ struct multi {
     struct multi_options o;
     int epoll, wakeup;
     bool behind;        /* more sockets were ready than a turn handles */
+    bool prunes_always; /* each transfer looks through the DNS answers */
     int64_t dns_pruned; /* when a transfer began that forgets DNS answers */
     int64_t timer;      /* when curl wants to be called; INT64_MAX: never */
     struct socket **sockets; /* by descriptor; NULL: never used */

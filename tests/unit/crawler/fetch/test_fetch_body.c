@@ -498,6 +498,29 @@ START_TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
 }
 END_TEST
 
+/* libcurl 8 reads on while a transfer is paused. */
+START_TEST(a_piece_that_has_waited_is_taken_whatever_came_meanwhile)
+{
+    ck_assert(head(OK, ""));
+    h.o.rate = rate_limit_new(1000);
+    h.fetch->response.received = 3000;
+    ck_assert_uint_eq(feed_body(&h, zeros, 10), 10);
+    ck_assert_uint_eq(h.fetch->counted, 3000);
+    for (int i = 1; i < 4; i++) {
+        ck_assert_uint_eq(feed_body(&h, zeros, 10), CURL_WRITEFUNC_PAUSE);
+        h.fetch->paid_at = clock_mono(); /* the time has passed */
+        h.fetch->response.received += 5000;
+        ck_assert_uint_eq(feed_body(&h, zeros, 10), 10);
+        ck_assert_uint_eq(h.fetch->body.len, 10 * (unsigned)(i + 1));
+        ck_assert_int_gt(h.fetch->paid_at, clock_mono());
+    }
+    ck_assert_uint_eq(h.fetch->counted, 18000);
+    ck_assert_uint_eq(atomic_load(&h.counters.wire_bytes), 18000);
+    rate_limit_free(h.o.rate);
+    h.o.rate = NULL;
+}
+END_TEST
+
 START_TEST(cookies_are_taken_if_the_request_uses_the_jar)
 {
     h.o.jar = cookie_jar_new();
@@ -580,6 +603,7 @@ Suite *suite_fetch_body(void)
     tcase_add_test(t, a_streamed_body_is_passed_on_and_kept_only_as_html);
     tcase_add_test(t, octets_are_counted_once_and_paid_for);
     tcase_add_test(t, over_the_rate_limit_a_body_waits_until_it_is_paid_for);
+    tcase_add_test(t, a_piece_that_has_waited_is_taken_whatever_came_meanwhile);
     tcase_add_test(t, cookies_are_taken_if_the_request_uses_the_jar);
     tcase_add_test(t, a_request_goes_out_once);
     tcase_add_test(t, the_request_is_collected_as_it_is_sent);

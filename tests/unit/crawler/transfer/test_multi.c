@@ -172,14 +172,20 @@ END_TEST
 
 START_TEST(a_transfer_knows_what_became_of_it)
 {
-    struct route route = {"/", KEPT};
+    struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
     struct connection_counts counts = {.opened = 0};
     struct in_hand_slot slot = {.id = 0};
     const struct multi_options o = {.counts = &counts, .in_hand = &slot};
+    struct transfer *t;
 
-    set_up(&route, 1, &o);
+    set_up(routes, 2, &o);
     transfers[0].connected = transfers[0].refused = transfers[0].crowded = true;
-    fetch_one(0);
+    begin_one(0, "/held"); /* so that curl has to wait for the response */
+    ck_assert(!transfers[0].connected);
+    while (routes[1].asked == 0)
+        multi_turn(multi, clock_mono() + NS_PER_MS);
+    tiny_let_go(&server, &routes[1]);
+    ck_assert_int_eq(run_one(&t), CURLE_OK);
     ck_assert(transfers[0].connected && transfers[0].permitted);
     ck_assert(!transfers[0].refused && !transfers[0].crowded);
     ck_assert_int_ge(transfers[0].fd, 0);
