@@ -29,9 +29,14 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Program, libraries, batches under way (cli/dedupe/dedupe_pipe.h) and output.
+/* Batches under way (cli/dedupe/dedupe_pipe.h), output, and what is touched of
+ * program and libraries from here on. What they take before is measured, since
+ * the libraries of one distribution need some MiB more than those of another.
  */
-#define ELSEWHERE (18 * MIB)
+#define WORK (7 * MIB)
+/* Below this the set could not work; a program that is larger than planned (as
+ * a library's may be) takes more than `memory`. */
+#define SHARED_LEAST (12 * MIB)
 /* Octets of a digest in the delta when its arrays have just grown: 20 for the
  * entry times 1.5, 4 for the slot divided by 0.75 and times 2. */
 #define DELTA_COST  UINT64_C(41)
@@ -50,7 +55,9 @@ static uint64_t within(uint64_t v, uint64_t least, uint64_t most)
 
 static struct dedupe_shares share_out(uint64_t memory)
 {
-    uint64_t part = (memory - ELSEWHERE) / 32;
+    uint64_t elsewhere =
+        within(mem_resident() + WORK, 0, memory - SHARED_LEAST);
+    uint64_t part = (memory - elsewhere) / 32;
     struct dedupe_shares s = {
         .sqlite = within(2 * part, MIB, 64 * MIB),
         .hot = {within(part, 256 * KIB, 8 * MIB),

@@ -667,7 +667,7 @@ START_TEST(pages_read_are_counted_over_all_of_a_run)
     struct dedupe *d = open_small(NULL);
     uint64_t before = 0;
 
-    for (int i = 0; i < 200 && !dedupe_stats(d).on_disk; i++)
+    for (int i = 0; i < 500 && !dedupe_stats(d).on_disk; i++)
         take_some(d, m, 1);
     ck_assert(dedupe_stats(d).on_disk);
     ck_assert_uint_gt(dedupe_stats(d).disk, 0);
