@@ -44,7 +44,8 @@ START_TEST(bodies_of_pages_are_kept_and_others_only_if_asked_for)
     static const struct {
         const char *status, *field;
         bool keep;
-    } t[] = {{OK, "", true},
+    } t[] = {{"HTTP/1.1 199 x\r\n", "", false},
+             {OK, "", true},
              {"HTTP/1.1 299 x\r\n", "Location: http://h/\r\n", true},
              {"HTTP/1.1 300 x\r\n", "", true}, /* no redirect: a page */
              {"HTTP/1.1 300 x\r\n", "Location: http://h/\r\n", false},
