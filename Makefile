@@ -202,6 +202,7 @@ $B/tests/unit/suites.inc: $(UNIT_SRC) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(SUITES) > $@
 $B/tests/unit/main.o: $B/tests/unit/suites.inc
+$(UNIT_OBJ): | build/deps-check.stamp
 $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(CHECK_LIBS)
@@ -267,13 +268,19 @@ check-shared: build/deps-check.stamp $(BIN)
 
 # Two releases of a documentation and a server of files, for
 # tests/cli/recrawl-release.sh, and more for tests/cli/traps-docs.sh; where they
-# are not to be had they are skipped.
-RELEASE_DOCS := nginx clang-14-doc clang-15-doc $(if $(LONG),libboost1.74-doc libboost1.81-doc \
-    apache2-doc cmake-doc debian-policy debian-reference-en git-doc libxml2-doc \
-    postgresql-doc-15 python3.11-doc sqlite3-doc)
-build/docs/%.stamp: tools/unpack-package.sh
+# are not to be had they are skipped. What has a number in its name is found by
+# an expression, and if there are several, by which of them.
+DOCS_clang-1    := 'clang-[0-9]+-doc' 1
+DOCS_clang-2    := 'clang-[0-9]+-doc' 2
+DOCS_boost-1    := 'libboost[0-9.]+-doc' 1
+DOCS_boost-2    := 'libboost[0-9.]+-doc' 2
+DOCS_postgresql := 'postgresql-doc-[0-9]+' 1
+DOCS_python3    := 'python3[.][0-9]+-doc' 1
+RELEASE_DOCS := nginx clang-1 clang-2 $(if $(LONG),boost-1 boost-2 apache2-doc cmake-doc \
+    debian-policy debian-reference-en git-doc libxml2-doc postgresql python3 sqlite3-doc)
+build/docs/%.stamp: tools/unpack-package.sh | build/deps-check.stamp
 	$(Q)mkdir -p $(@D)
-	$(Q)$< $* build/docs/$* || :
+	$(Q)$< $(or $(firstword $(DOCS_$*)),$*) build/docs/$* $(word 2,$(DOCS_$*)) || :
 	$(Q)touch $@
 
 check-cli: build/deps-check.stamp $(RELEASE_DOCS:%=build/docs/%.stamp) $(BIN) $(SUPPORT_BIN) $(SHARED_FILES) $(if $(filter release,$(MODE)),$(SO))

@@ -12,8 +12,9 @@ build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
  libmicrohttpd-dev libgnutls28-dev libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler
  protobuf-compiler
  ca-certificates"
-check="check python3 sqlite3 openssl curl nghttp2-server redis-server procps
- util-linux mandoc"
+# Each command that a test calls: none is skipped because one is missing.
+check="check python3 sqlite3 openssl curl jq xz-utils nghttp2-server redis-server
+ procps util-linux mandoc g++ strace systemd zsh fish"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"
 releases="debootstrap iproute2 util-linux"
@@ -22,7 +23,7 @@ packages="build-essential debhelper lintian"
 [ -z "${URLWEIR_NO_DEPS:-}" ] || exit 0
 command -v dpkg-query >/dev/null 2>&1 || {
     echo "install-deps: not a Debian system; install the equivalents of:" \
-        $build "and set URLWEIR_NO_DEPS=1" >&2
+        $build "and for the tests" $check "and set URLWEIR_NO_DEPS=1" >&2
     exit 1
 }
 

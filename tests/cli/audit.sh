@@ -53,42 +53,40 @@ exits 0 "$URLWEIR" verify plain
 
 # ---- false positives and a false negative, planted ----
 
-if command -v sqlite3 >/dev/null; then
-    cp -r d planted
-    sqlite3 planted/frontier.db 'UPDATE url SET flags = flags | 2 WHERE id = 2'
-    exits 0 "$URLWEIR" audit planted --json --lost lost
-    has would_have_lost 1
-    has fetched_found_through_lost 2 # a.html, and b.html that it leads to
-    has fetched_only_through_lost 2
-    [ "$(cat lost)" = "${seed}a.html" ] || fail "lost: $(cat lost)"
-    exits 0 "$URLWEIR" explain planted "${seed}a.html"
-    says out "maybe seen: a false positive"
-    exits 0 "$URLWEIR" audit planted
-    says out "2 of 4 fetched URLs cannot be reached without those."
+cp -r d planted
+sqlite3 planted/frontier.db 'UPDATE url SET flags = flags | 2 WHERE id = 2'
+exits 0 "$URLWEIR" audit planted --json --lost lost
+has would_have_lost 1
+has fetched_found_through_lost 2 # a.html, and b.html that it leads to
+has fetched_only_through_lost 2
+[ "$(cat lost)" = "${seed}a.html" ] || fail "lost: $(cat lost)"
+exits 0 "$URLWEIR" explain planted "${seed}a.html"
+says out "maybe seen: a false positive"
+exits 0 "$URLWEIR" audit planted
+says out "2 of 4 fetched URLs cannot be reached without those."
 
-    # The root leads to b.html as well, the page on which it is first found
-    # notwithstanding.
-    sqlite3 planted/frontier.db "INSERT INTO link_list
-        SELECT max(first) + 1000, 1, '[192]', NULL FROM link_list"
-    exits 0 "$URLWEIR" audit planted --json
-    has fetched_found_through_lost 2
-    has fetched_only_through_lost 1
+# The root leads to b.html as well, the page on which it is first found
+# notwithstanding.
+sqlite3 planted/frontier.db "INSERT INTO link_list
+    SELECT max(first) + 1000, 1, '[192]', NULL FROM link_list"
+exits 0 "$URLWEIR" audit planted --json
+has fetched_found_through_lost 2
+has fetched_only_through_lost 1
 
-    # A URL that the filter has never heard of: false negative.
-    cp -r d changed
-    sqlite3 changed/frontier.db "UPDATE url SET path = '/other' WHERE id = 3"
-    exits 5 "$URLWEIR" audit changed --json
-    has false_negatives 1
-    exits 6 "$URLWEIR" verify changed
+# A URL that the filter has never heard of: false negative.
+cp -r d changed
+sqlite3 changed/frontier.db "UPDATE url SET path = '/other' WHERE id = 3"
+exits 5 "$URLWEIR" audit changed --json
+has false_negatives 1
+exits 6 "$URLWEIR" verify changed
 
-    # A link to nowhere.
-    cp -r d dangling
-    sqlite3 dangling/frontier.db "INSERT INTO link_list
-        SELECT max(first) + 1000, 1, '[3168]', NULL FROM link_list"
-    exits 6 "$URLWEIR" verify dangling
-    says out "links: a row names no URL"
-    exits 6 "$URLWEIR" export dangling --what links
-fi
+# A link to nowhere.
+cp -r d dangling
+sqlite3 dangling/frontier.db "INSERT INTO link_list
+    SELECT max(first) + 1000, 1, '[3168]', NULL FROM link_list"
+exits 6 "$URLWEIR" verify dangling
+says out "links: a row names no URL"
+exits 6 "$URLWEIR" export dangling --what links
 
 # Another crawl's filter file is not believed.
 cp -r d mixed

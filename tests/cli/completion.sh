@@ -46,7 +46,6 @@ diff want got || fail "fish completes other options than --help lists"
 
 mkdir -p here/deep
 touch here/seeds.txt here/deep/x
-command -v bash >/dev/null || skip "no bash here"
 # asks LINE: what bash offers at its end; words are separated as bash does it.
 asks() {
     # shellcheck disable=SC2016
@@ -93,7 +92,6 @@ offers "urlweir completion z" "zsh"
 
 # ---- a person at a terminal -----------------------------------------------------
 
-command -v python3 >/dev/null || skip "no python3 here"
 # typed LINE SHELL [ARG...]: the arguments that urlweir gets, in ./args.
 typed() {
     rm -f args
@@ -114,40 +112,30 @@ echo '. ./urlweir.bash' >setup.bash
 typed 'urlweir cra\t--sco\tdom\t-o her\tdee\t' bash --norc --noprofile -i
 gets "crawl --scope domain -o here/deep/ "
 
-none=
-if command -v zsh >/dev/null; then
-    mkdir functions
-    cp urlweir.zsh functions/_urlweir
-    echo 'fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D' >setup.zsh
-    typed 'urlweir cra\t--sco\tdom\t -o her\tdee\t' zsh -f -i
-    gets "crawl --scope=domain -o here/deep "
-    echo 'autoload -U compinit; compinit -u -D; source ./urlweir.zsh' >setup.zsh
-    typed 'urlweir filter me\there/see\t here/see\t' zsh -f -i
-    gets "filter merge here/seeds.txt here/seeds.txt "
-else
-    none="zsh"
-fi
+mkdir functions
+cp urlweir.zsh functions/_urlweir
+echo 'fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D' >setup.zsh
+typed 'urlweir cra\t--sco\tdom\t -o her\tdee\t' zsh -f -i
+gets "crawl --scope=domain -o here/deep "
+echo 'autoload -U compinit; compinit -u -D; source ./urlweir.zsh' >setup.zsh
+typed 'urlweir filter me\there/see\t here/see\t' zsh -f -i
+gets "filter merge here/seeds.txt here/seeds.txt "
 
 # ---- fish ----------------------------------------------------------------------
 
-if command -v fish >/dev/null; then
-    fish_offers() { # LINE WORDS
-        (cd here && HOME=$WORK fish --no-config -c 'source ../urlweir.fish
-            complete -C "$argv[1]"' "$1") | cut -f 1 | tr '\n' ' ' |
-            sed 's/ *$//' >out
-        [ "$(cat out)" = "$2" ] || fail "fish: '$1' offers '$(cat out)' instead of '$2'"
-    }
-    fish_offers "urlweir cr" "crawl"
-    fish_offers "urlweir filter me" "merge"
-    fish_offers "urlweir crawl --scope d" "domain"
-    fish_offers "urlweir crawl --scope=d" "--scope=domain"
-    fish_offers "urlweir crawl --follow a,are" "a,area"
-    fish_offers "urlweir crawl --once" ""
-    fish_offers "urlweir resume --once" "--once"
-    fish_offers "urlweir crawl -i see" "seeds.txt"
-    fish_offers "urlweir status " "deep/"
-    fish_offers "urlweir filter create --kind cu" "cuckoo"
-else
-    none="$none${none:+ and }fish"
-fi
-[ "$none" = "" ] || echo "no $none here: what they make of it was not tried"
+fish_offers() { # LINE WORDS
+    (cd here && HOME=$WORK fish --no-config -c 'source ../urlweir.fish
+        complete -C "$argv[1]"' "$1") | cut -f 1 | tr '\n' ' ' |
+        sed 's/ *$//' >out
+    [ "$(cat out)" = "$2" ] || fail "fish: '$1' offers '$(cat out)' instead of '$2'"
+}
+fish_offers "urlweir cr" "crawl"
+fish_offers "urlweir filter me" "merge"
+fish_offers "urlweir crawl --scope d" "domain"
+fish_offers "urlweir crawl --scope=d" "--scope=domain"
+fish_offers "urlweir crawl --follow a,are" "a,area"
+fish_offers "urlweir crawl --once" ""
+fish_offers "urlweir resume --once" "--once"
+fish_offers "urlweir crawl -i see" "seeds.txt"
+fish_offers "urlweir status " "deep/"
+fish_offers "urlweir filter create --kind cu" "cuckoo"

@@ -70,45 +70,43 @@ diff want files || fail "other pages than one for each command and each format"
 read_page() {
     mandoc -T utf8 -O width=200 "$1" | sed 's/.\x08//g' | tr -s ' \n' ' '
 }
-if command -v mandoc >/dev/null; then
-    exits 0 mandoc -T lint -W warning "$man"/man[135]/*
-    while read -r c; do
-        [ "$c" != filter ] || continue # its parts have the options
-        # crawl and resume have the same options on urlweir(1), in full.
-        read_page "$man/man1/urlweir-$c.1" >page
-        "$URLWEIR" "$c" --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
-            grep -v '^help$' >options || :
-        while read -r o; do
-            grep -q -e "--$o\b" page || fail "urlweir-$c.1 lacks --$o"
-        done <options
-    done <commands
-    for c in create add check remove merge info rebuild predict bench; do
-        read_page "$man/man1/urlweir-filter.1" >page
-        "$URLWEIR" filter $c --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
-            grep -v '^help$' >options || :
-        while read -r o; do
-            grep -q -e "--$o\b" page || fail "urlweir-filter.1 lacks --$o of $c"
-        done <options
-    done
-    # The keys that a page of docs/formats explains are on its page.
-    for page in "$TOP"/docs/formats/*.md; do
-        name=$(basename "$page" .md)
-        read_page "$man/man5/urlweir-$name.5" >page
-        # The head of a table, before its rule, is not.
-        awk 'row != "" && !/^\|-/ { print row } { row = /^\|[^-]|^#/ ? $0 : "" }
-            END { if (row != "") print row }' "$page" |
-            sed -n 's/^| `\([A-Za-z0-9_.]*\)`.*/\1/p; s/^#\{1,3\} \([A-Za-z ]*\)$/\1/p' |
-            while read -r word; do
-                grep -qiF -e "$word" page || fail "urlweir-$name.5 lacks '$word'"
-            done
-        ! grep -qF -e '**' -e '](' -e '|---' page || fail "markdown is left in urlweir-$name.5"
-    done
-    # The files that a crawl leaves are named where a reader begins.
-    read_page "$man/man1/urlweir.1" >page
-    for word in $(cat commands) frontier.db filter.ckpt manifest urlweir-settings.yaml; do
-        grep -qw "$word" page || fail "urlweir.1 does not name $word"
-    done
-fi
+exits 0 mandoc -T lint -W warning "$man"/man[135]/*
+while read -r c; do
+    [ "$c" != filter ] || continue # its parts have the options
+    # crawl and resume have the same options on urlweir(1), in full.
+    read_page "$man/man1/urlweir-$c.1" >page
+    "$URLWEIR" "$c" --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
+        grep -v '^help$' >options || :
+    while read -r o; do
+        grep -q -e "--$o\b" page || fail "urlweir-$c.1 lacks --$o"
+    done <options
+done <commands
+for c in create add check remove merge info rebuild predict bench; do
+    read_page "$man/man1/urlweir-filter.1" >page
+    "$URLWEIR" filter $c --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
+        grep -v '^help$' >options || :
+    while read -r o; do
+        grep -q -e "--$o\b" page || fail "urlweir-filter.1 lacks --$o of $c"
+    done <options
+done
+# The keys that a page of docs/formats explains are on its page.
+for page in "$TOP"/docs/formats/*.md; do
+    name=$(basename "$page" .md)
+    read_page "$man/man5/urlweir-$name.5" >page
+    # The head of a table, before its rule, is not.
+    awk 'row != "" && !/^\|-/ { print row } { row = /^\|[^-]|^#/ ? $0 : "" }
+        END { if (row != "") print row }' "$page" |
+        sed -n 's/^| `\([A-Za-z0-9_.]*\)`.*/\1/p; s/^#\{1,3\} \([A-Za-z ]*\)$/\1/p' |
+        while read -r word; do
+            grep -qiF -e "$word" page || fail "urlweir-$name.5 lacks '$word'"
+        done
+    ! grep -qF -e '**' -e '](' -e '|---' page || fail "markdown is left in urlweir-$name.5"
+done
+# The files that a crawl leaves are named where a reader begins.
+read_page "$man/man1/urlweir.1" >page
+for word in $(cat commands) frontier.db filter.ckpt manifest urlweir-settings.yaml; do
+    grep -qw "$word" page || fail "urlweir.1 does not name $word"
+done
 
 # ---- removing -------------------------------------------------------------------
 
@@ -127,4 +125,3 @@ echo 'URLWEIR_OPTIONS="--quiet"' >root/etc/default/urlweir
 make_it install
 make_it uninstall
 grep -q quiet root/etc/default/urlweir || fail "changed settings are gone"
-command -v mandoc >/dev/null || skip "mandoc is not installed: no page was read"

@@ -5,11 +5,14 @@ fail() {
     exit 1
 }
 
-# Ends the script as skipped, for this reason.
+# Ends the script as skipped, for this reason: a right or a feature of the kernel
+# that is missing. (Commands are not: tools/install-deps.sh installs them.)
 skip() {
     echo "$*"
     exit 77
 }
+# A part of the script that is skipped, and why.
+leaves_out() { echo "$*" | tee -a "$LEFT_OUT"; }
 
 # exits STATUS COMMAND ARG...: run it, output to ./out and ./err.
 exits() {
@@ -410,8 +413,8 @@ PYTHON
 # redis_up [OPTION...]: it runs, $redis_pid, and `redis+unix://$redis_socket`
 # leads to it. Again after redis_kill: the same data, if it kept any.
 redis_up() {
-    redis_program=${URLWEIR_REDIS:-$(command -v redis-server || command -v valkey-server || :)}
-    [ -n "$redis_program" ] || skip "neither redis-server nor valkey-server"
+    redis_program=${URLWEIR_REDIS:-$(command -v redis-server || command -v valkey-server)} ||
+        fail "neither redis-server nor valkey-server"
     redis_socket=$WORK/redis.socket
     redis_url=redis+unix://$redis_socket
     mkdir -p redis-data

@@ -46,11 +46,9 @@ flags=$(pkg-config --cflags --libs urlweir) || fail "pkg-config does not know it
 # shellcheck disable=SC2086
 exits 0 cc -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -o example \
     "$TOP/docs/library-example.c" $flags
-! command -v c++ >/dev/null || {
-    printf '#include <urlweir.h>\nint main() { return urlweir_version() == 0; }\n' >header.cc
-    # shellcheck disable=SC2086
-    exits 0 c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -o header header.cc $flags
-}
+printf '#include <urlweir.h>\nint main() { return urlweir_version() == 0; }\n' >header.cc
+# shellcheck disable=SC2086
+exits 0 c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -o header header.cc $flags
 export LD_LIBRARY_PATH="$lib"
 ldd ./example | grep -q "$lib/liburlweir.so.1 " || fail "it runs with another library"
 

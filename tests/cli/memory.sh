@@ -26,7 +26,7 @@ enters() {
         rmdir "$group"
     done
     group="" inside=""
-    echo "no control group can be made here"
+    leaves_out "a control group of $1 MiB, since none can be made here"
 }
 leaves() {
     [ -z "$group" ] || rmdir "$group"

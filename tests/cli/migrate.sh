@@ -123,9 +123,10 @@ migrated_by() {
 
 # ---- crawls of three layouts, which resume brings up to date --------------------
 
-python3 -c "import socket
+waits_for 'python3 -c "import socket
 for n in range(1, 5):
-    socket.create_server(('127.0.0.%d' % n, $port))" 2>bind.err || skip "port $port is taken"
+    socket.create_server((\"127.0.0.%d\" % n, $port))" 2>bind.err' ||
+    fail "port $port, which is in the URLs, is taken: $(cat bind.err)"
 start_service none
 stop TERM 0
 layout d >layout

@@ -4,7 +4,6 @@
 # resume goes on as after any crash.
 set -eu
 . "$TOP/tests/cli/lib.sh"
-command -v prlimit >/dev/null || skip "no prlimit"
 
 # From this moment on the process gets $1 KiB more, and no more than that.
 # RLIMIT_DATA counts what is allocated and written (getrlimit(2)).

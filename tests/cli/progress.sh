@@ -32,7 +32,6 @@ says err "limit: 3 -> none"
 says err "27 of them in this run"
 
 # A terminal of its own: the line is drawn, and taken away before the summary.
-command -v script >/dev/null || skip "no script(1) here"
 hold # until the line was drawn
 TERM=xterm script -qefc "$URLWEIR crawl $go $held -o bar" typescript >/dev/null </dev/null &
 crawl=$!

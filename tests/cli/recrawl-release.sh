@@ -6,13 +6,12 @@
 # table in docs/recrawl.md as the last lines.
 set -eu
 . "$TOP/tests/cli/lib.sh"
-command -v curl >/dev/null || skip "curl is not installed"
-names="clang-14-doc clang-15-doc"
-[ -z "${LONG:-}" ] || names="libboost1.74-doc libboost1.81-doc"
+names="clang-1 clang-2"
+[ -z "${LONG:-}" ] || names="boost-1 boost-2"
 release1="" release2=""
 for name in $names; do
     top=$TOP/build/docs/$name
-    [ -e "$top/.whole" ] || skip "$name could not be unpacked (again: rm -r build/docs)"
+    [ -e "$top/.whole" ] || skip "no documentation could be downloaded (again: rm -r build/docs)"
     release1=$release2
     release2=$(find "$top" -type d -name html | head -n 1)
     [ -f "$release2/index.html" ] || fail "no index.html in $top"
@@ -25,7 +24,7 @@ behind nginx.out nginx.err "$TOP/tools/serve-docs.sh" nginx web
 server=$!
 at_exit="kill $server; wait $server" # its worker, too
 waits_for '[ -s nginx/port ] || ! kill -0 $server' || fail "no server: $(cat nginx.err)"
-[ -s nginx/port ] || skip "no nginx could be unpacked (again: rm -r build/docs)"
+[ -s nginx/port ] || skip "no nginx could be downloaded (again: rm -r build/docs)"
 port=$(cat nginx/port)
 seed=http://127.0.0.1:$port/index.html
 waits_for 'curl -s -o /dev/null "$seed"' || fail "no server: $(cat nginx.err nginx/error.log)"

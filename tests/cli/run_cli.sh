@@ -6,6 +6,7 @@
 #   URLWEIR  the binary          SITE  the server of test webs
 #   WORK     that directory, also as TMPDIR
 #   TOP      the checkout
+#   LEFT_OUT a file that names the parts of it that could not run here
 # and passes by ending with 0. 77 means skipped, with the reason as its last
 # line. Four run at a time, as most of them mostly wait; one that takes longer
 # than LIMIT seconds has failed (default 1200, for a slow and busy machine; 3600
@@ -27,6 +28,7 @@ if [ "${1:-}" = --one ]; then
     results=$2 script=$3
     name=$(basename "$script" .sh)
     export WORK="$results/$name.d" TMPDIR="$results/$name.d"
+    export LEFT_OUT="$results/$name.left"
     mkdir "$WORK"
     start=$(date +%s.%N)
     code=0
@@ -45,6 +47,8 @@ if [ "${1:-}" = --one ]; then
     *) word=FAIL why="  status $code" ;;
     esac
     echo "$name" >>"$results/$word"
+    [ "$word" != skip ] || echo "$name:$why" >>"$results/why"
+    [ ! -e "$LEFT_OUT" ] || sed "s/^/$name, in part:  /" "$LEFT_OUT" >>"$results/why"
     printf '  %-4s %-28s %7s s%s\n' "$word" "$name" "$took" "$why"
     exit 0
 fi
@@ -97,5 +101,9 @@ if [ -e "$results/FAIL" ]; then
         tail -n 60 "$results/$n.out"
     done <"$results/FAIL"
 fi
-echo "cli: $(count ok) passed, $(count FAIL) failed, $(count skip) skipped"
+# What was not tried stands at the end, where it is seen.
+[ ! -e "$results/why" ] || LC_ALL=C sort "$results/why" | sed 's/^/  not tried: /'
+parts=$(find "$results" -maxdepth 1 -name '*.left' | wc -l)
+echo "cli: $(count ok) passed, $(count FAIL) failed, $(count skip) skipped$(
+    [ "$parts" = 0 ] || echo ", $parts in part")"
 [ ! -e "$results/FAIL" ]

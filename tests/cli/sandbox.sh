@@ -155,7 +155,7 @@ END
     URLWEIR=$URLWEIR_IS
     agrees without
 else
-    echo "no filter can be set here: a container without rights is not tried"
+    leaves_out "a container without rights, since no filter of system calls can be set"
 fi
 
 # ---- users -----------------------------------------------------------------------------
@@ -165,6 +165,7 @@ says err "there is no user no-such-user"
 if [ "$(id -u)" != 0 ]; then
     exits 2 "$URLWEIR" crawl "$seed" -o u --user root
     says err "only root can become root"
+    leaves_out "other users, as whom only root can run"
     exit 0
 fi
 place=$(mktemp -d /tmp/urlweir-sandbox.XXXXXX)
@@ -197,23 +198,23 @@ mkdir "$place/roots"
 exits 2 "$URLWEIR" crawl "$seed" -o "$place/roots" --user nobody
 says err "--user: that user cannot use $place/roots"
 # Whoever is not root has the walls too.
-if command -v setpriv >/dev/null; then
-    mkdir "$place/plain"
-    chown nobody: "$place/plain"
-    cat >plain <<END
+mkdir "$place/plain"
+chown nobody: "$place/plain"
+cat >plain <<END
 #!/bin/sh
 exec setpriv --reuid=nobody --regid=nogroup --clear-groups "$URLWEIR" "\$@"
 END
-    chmod +x plain
-    urlweir=$URLWEIR
-    URLWEIR=./plain
-    crawl "$place/plain"
-    URLWEIR=$urlweir
-    # The program itself may stand where only root can read it.
-    [ "$status" = 126 ] || [ "$status" = 127 ] || {
-        ended 0
-        says crawl.err "sandbox: $walls, user nobody"
-    }
+chmod +x plain
+urlweir=$URLWEIR
+URLWEIR=./plain
+crawl "$place/plain"
+URLWEIR=$urlweir
+# The program itself may stand where only root can read it.
+if [ "$status" = 126 ] || [ "$status" = 127 ]; then
+    leaves_out "a crawl of nobody, who cannot read $urlweir"
+else
+    ended 0
+    says crawl.err "sandbox: $walls, user nobody"
 fi
 # Root that stays root has the right to files, and no more.
 running kept

@@ -6,7 +6,6 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-command -v openssl >/dev/null || skip "openssl is not installed"
 
 quick="--allow-private --delay 0 --retry-delay 50ms --max-delay 100ms --min-disk 0
     --checkpoint 1s --progress none --sitemap off --conns-per-host 1"

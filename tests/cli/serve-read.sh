@@ -230,24 +230,22 @@ exits 0 "$URLWEIR" verify d
 
 # ---- copied into another directory, as docs/service.md has it -------------------------
 
-if command -v jq >jq.path; then
-    "$URLWEIR" export d >old.urls
-    sed -n '/^urlweir export old/,/^```/p' "$TOP/docs/service.md" | sed '$d' >recipe
-    mv d old
-    start
-    urlweir() { "$URLWEIR" "$@"; }
-    sed -i "s/127.0.0.1:7072/$at/" recipe
-    . ./recipe >answer || fail "the recipe: $(cat answer)"
-    stop TERM 0
-    "$URLWEIR" export d >new.urls
-    for name in old new; do # as sets, dates in seconds, what the recipe says
-        jq -cS '[.crawl, .key, .url, .metadata, .state, (.due_at | .[:19]?)]' $name.urls |
-            sort >$name.set
-    done
-    cmp old.set new.set || fail "the copy is another frontier: $(diff old.set new.set)"
-    rm -rf d
-    mv old d
-fi
+"$URLWEIR" export d >old.urls
+sed -n '/^urlweir export old/,/^```/p' "$TOP/docs/service.md" | sed '$d' >recipe
+mv d old
+start
+urlweir() { "$URLWEIR" "$@"; }
+sed -i "s/127.0.0.1:7072/$at/" recipe
+. ./recipe >answer || fail "the recipe: $(cat answer)"
+stop TERM 0
+"$URLWEIR" export d >new.urls
+for name in old new; do # as sets, dates in seconds, what the recipe says
+    jq -cS '[.crawl, .key, .url, .metadata, .state, (.due_at | .[:19]?)]' $name.urls |
+        sort >$name.set
+done
+cmp old.set new.set || fail "the copy is another frontier: $(diff old.set new.set)"
+rm -rf d
+mv old d
 
 # ---- other commands ------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 # AES-GCM and ChaCha20-Poly1305. docs/decisions/tls-and-loops.md
 set -eu
 . "$TOP/tests/cli/lib.sh"
-command -v openssl >/dev/null || skip "openssl(1) is not installed"
 
 # asks PORT OPTION...: the suite that is agreed upon; nothing: none is.
 asks() {

@@ -8,10 +8,6 @@ set -eu
 page=$TOP/docs/service.md
 PATH=$(dirname "$URLWEIR"):$PATH
 
-for tool in curl jq openssl; do
-    command -v $tool >/dev/null || skip "no $tool here"
-done
-
 # start OPTION...: in the background, $server; $grpc and $http its addresses.
 start() {
     behind serve.out serve.err urlweir serve "$@"

@@ -6,7 +6,6 @@ set -eu
 . "$TOP/tests/cli/lib.sh"
 
 PATH=$PATH:/usr/sbin
-command -v nghttpd >/dev/null || skip "nghttpd is not installed"
 
 mkdir www
 echo '<a href=/b.html>b</a><a href=/c.html>c</a>' >www/index.html

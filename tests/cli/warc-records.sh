@@ -81,18 +81,16 @@ grep -q '^via: .*/' records && grep -q '^hopsFromSeed: PR$' records ||
 # ---- HTTP/2 ----------------------------------------------------------------------
 
 PATH=$PATH:/usr/sbin
-if command -v nghttpd >/dev/null; then
-    mkdir www
-    echo '<a href=/b.html>b</a>' >www/index.html
-    echo '<p>b</p>' >www/b.html
-    serve_http2
-    seed=https://localhost:$port/
-    crawl h2 --insecure --warc --cdxj
-    ended 0
-    exits 0 $strict --cdxj h2/warc/index.cdxj h2/warc/*.warc.gz
-    gzip -dc h2/warc/*.warc.gz | tr -d '\r' >records
-    says records "WARC-Protocol: h2"
-    says records "HTTP/1.1 200 OK"
-    says records "GET /b.html HTTP/1.1"
-    ! grep -aq '^:status' records || fail "a pseudo header"
-fi
+mkdir www
+echo '<a href=/b.html>b</a>' >www/index.html
+echo '<p>b</p>' >www/b.html
+serve_http2
+seed=https://localhost:$port/
+crawl h2 --insecure --warc --cdxj
+ended 0
+exits 0 $strict --cdxj h2/warc/index.cdxj h2/warc/*.warc.gz
+gzip -dc h2/warc/*.warc.gz | tr -d '\r' >records
+says records "WARC-Protocol: h2"
+says records "HTTP/1.1 200 OK"
+says records "GET /b.html HTTP/1.1"
+! grep -aq '^:status' records || fail "a pseudo header"
