@@ -70,13 +70,10 @@ PAGE     := $(notdir $(wildcard service/dashboard/*))
 GEN_OBJ  := $(PROTO:%=$(GEN)/service/%.pb-c.o) $(GEN)/service/descriptor_set.o \
             $(PAGE:%=$(GEN)/service/dashboard/%.o) $(GEN)/service/openapi.o
 LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
-# Suites whose tests have threads: TSan sees nothing in the others, so its build
-# leaves them out.
-THREAD_SUITES := cond latch queue resolver body_pool cookie_jar crawl_task checkpoint fetcher fetcher_responses \
-    fetcher_dns fetcher_links fetcher_limits fetcher_robots frontier frontier_fate frontier_disk progress \
-    scope url_any db grpc_server grpc_peers grpc_idle frontier_calls frontier_calls_read frontier_calls_better \
-    frontier_service frontier_hands shared crawl_job crawl_job_callers crawl_job_files crawl_job_settings \
-    filter_shelf router router_control http_conns http_events http_export http_server histogram
+# TSan sees nothing in suites without threads, so its build leaves them out. Of
+# the many that have no thread but the store's checkpointer it takes these.
+CHECKPOINTER_SUITES := checkpoint db frontier frontier_disk frontier_fate
+THREAD_SUITES = $(CHECKPOINTER_SUITES) $(shell tools/thread-suites.sh $(DIRS))
 UNIT_OF   = $(wildcard tests/unit/*/test_$1.c tests/unit/*/*/test_$1.c)
 UNIT_SRC := $(sort $(if $(filter tsan,$(MODE)),$(foreach s,$(THREAD_SUITES),$(call UNIT_OF,$s)),$(call UNIT_OF,*)))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o

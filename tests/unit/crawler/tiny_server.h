@@ -28,7 +28,7 @@ struct route {
     size_t len; /* 0: strlen(response) */
     enum after after;
     int delay_ms; /* before the response */
-    unsigned asked;
+    atomic_uint asked;
     unsigned repeat; /* sends its last `repeat_len` octets so often again */
     size_t repeat_len;
     bool held; /* no response before tiny_let_go */
@@ -45,7 +45,7 @@ struct tiny_server {
     pthread_cond_t changed; /* a request came, or a route was released */
     const char *greeting;   /* sent instead of HTTP; then all is read */
     char head[4096];        /* of the last request */
-    unsigned connections, open_most, requests;
+    atomic_uint connections, open_most, requests;
     struct tiny_client *clients; /* includes closed ones */
 };
 
