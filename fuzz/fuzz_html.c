@@ -73,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned bases = 0;
 
     for (unsigned w = 1; w < WORD_COUNT_; w++)
-        wants.of[w] = ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_REL;
+        wants.of[w] = wants.of_svg[w] =
+            ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_REL;
     wants.of_any = ATTR_STYLE | ATTR_DATA_SRC;
     wants.style_text = wants.og = true;
     wants.agent = "bot";

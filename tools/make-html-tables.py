@@ -21,11 +21,13 @@ optgroup option p param picture plaintext pre q rb rp rt rtc ruby s samp script
 search section select small source span strike strong style sub summary sup svg
 table tbody td template textarea tfoot th thead title tr track tt u ul var
 video wbr xmp
-annotation-xml desc foreignobject malignmark mglyph mi mn mo ms mtext
+annotation-xml desc feimage foreignobject malignmark mglyph mi mn mo ms mtext
+use
 """.split()
 ATTRIBUTES = """
-action alt cite color content data data-src data-srcset encoding face href
-hreflang http-equiv lang name poster property rel size src srcset style type xlink:href
+action alt background cite color content data data-src data-srcset encoding
+face href hreflang http-equiv imagesrcset lang name poster property rel size src
+srcset style type xlink:href
 """.split()
 WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
 BITS = 11

@@ -5,24 +5,26 @@
 #include <stdint.h>
 
 static const enum html_word words[ATTR_COUNT_] = {
-    WORD_HREF,       WORD_SRC,      WORD_SRCSET,   WORD_ACTION,
-    WORD_DATA,       WORD_CITE,     WORD_CONTENT,  WORD_HTTP_EQUIV,
-    WORD_NAME,       WORD_PROPERTY, WORD_REL,      WORD_TYPE,
-    WORD_LANG,       WORD_STYLE,    WORD_DATA_SRC, WORD_DATA_SRCSET,
-    WORD_XLINK_HREF, WORD_ENCODING, WORD_COLOR,    WORD_FACE,
-    WORD_SIZE,       WORD_POSTER,   WORD_ALT,      WORD_HREFLANG,
+    WORD_HREF,       WORD_SRC,         WORD_SRCSET,   WORD_ACTION,
+    WORD_DATA,       WORD_CITE,        WORD_CONTENT,  WORD_HTTP_EQUIV,
+    WORD_NAME,       WORD_PROPERTY,    WORD_REL,      WORD_TYPE,
+    WORD_LANG,       WORD_STYLE,       WORD_DATA_SRC, WORD_DATA_SRCSET,
+    WORD_XLINK_HREF, WORD_ENCODING,    WORD_COLOR,    WORD_FACE,
+    WORD_SIZE,       WORD_POSTER,      WORD_ALT,      WORD_HREFLANG,
+    WORD_BACKGROUND, WORD_IMAGESRCSET,
 };
 
 /* One more than the index in words; 0: not one of ours. */
 static const uint8_t places[WORD_COUNT_] = {
-    [WORD_HREF] = 1,         [WORD_SRC] = 2,         [WORD_SRCSET] = 3,
-    [WORD_ACTION] = 4,       [WORD_DATA] = 5,        [WORD_CITE] = 6,
-    [WORD_CONTENT] = 7,      [WORD_HTTP_EQUIV] = 8,  [WORD_NAME] = 9,
-    [WORD_PROPERTY] = 10,    [WORD_REL] = 11,        [WORD_TYPE] = 12,
-    [WORD_LANG] = 13,        [WORD_STYLE] = 14,      [WORD_DATA_SRC] = 15,
-    [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17, [WORD_ENCODING] = 18,
-    [WORD_COLOR] = 19,       [WORD_FACE] = 20,       [WORD_SIZE] = 21,
-    [WORD_POSTER] = 22,      [WORD_ALT] = 23,        [WORD_HREFLANG] = 24,
+    [WORD_HREF] = 1,         [WORD_SRC] = 2,          [WORD_SRCSET] = 3,
+    [WORD_ACTION] = 4,       [WORD_DATA] = 5,         [WORD_CITE] = 6,
+    [WORD_CONTENT] = 7,      [WORD_HTTP_EQUIV] = 8,   [WORD_NAME] = 9,
+    [WORD_PROPERTY] = 10,    [WORD_REL] = 11,         [WORD_TYPE] = 12,
+    [WORD_LANG] = 13,        [WORD_STYLE] = 14,       [WORD_DATA_SRC] = 15,
+    [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17,  [WORD_ENCODING] = 18,
+    [WORD_COLOR] = 19,       [WORD_FACE] = 20,        [WORD_SIZE] = 21,
+    [WORD_POSTER] = 22,      [WORD_ALT] = 23,         [WORD_HREFLANG] = 24,
+    [WORD_BACKGROUND] = 25,  [WORD_IMAGESRCSET] = 26,
 };
 
 enum html_word html_attr_word(unsigned place)

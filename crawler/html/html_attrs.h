@@ -34,7 +34,9 @@ enum html_attr_bit {
     ATTR_POSTER = 1 << 21,
     ATTR_ALT = 1 << 22,
     ATTR_HREFLANG = 1 << 23,
-    ATTR_COUNT_ = 24
+    ATTR_BACKGROUND = 1 << 24,
+    ATTR_IMAGESRCSET = 1 << 25,
+    ATTR_COUNT_ = 26
 };
 
 /* Its name. `place`: the number of its bit. */

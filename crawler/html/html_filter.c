@@ -57,7 +57,7 @@ void html_filter_fini(struct html_filter *f)
 #define CARRIERS                                                               \
     (ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_ACTION | ATTR_DATA |            \
      ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC |                   \
-     ATTR_DATA_SRCSET | ATTR_POSTER)
+     ATTR_DATA_SRCSET | ATTR_POSTER | ATTR_BACKGROUND | ATTR_IMAGESRCSET)
 
 /* Reads those attributes of `asked` that the tag has, the first of each name.
  * False: the page ends inside the tag. */
@@ -183,15 +183,13 @@ static void write_style(struct html_filter *f)
 /* The attributes of a tag that are needed. */
 static uint32_t asked_of(const struct html_wants *wants, enum html_word w)
 {
-    uint32_t asked = wants->of_any | wants->of[w];
+    uint32_t asked = wants->of_any | wants->of[w] | wants->of_svg[w];
 
     switch (w) {
     case WORD_HTML:
         return asked | ATTR_LANG;
     case WORD_BASE:
         return asked | ATTR_HREF;
-    case WORD_A:
-        return asked & ATTR_HREF ? asked | ATTR_XLINK_HREF : asked;
     case WORD_IMAGE:
         return asked | wants->of[WORD_IMG];
     case WORD_META:
@@ -266,6 +264,8 @@ static uint32_t written_of(struct html_filter *f,
                    ? f->found & (ATTR_CONTENT | ATTR_HTTP_EQUIV | ATTR_NAME |
                                  ATTR_PROPERTY)
                    : 0;
+    if (w == WORD_INPUT && !value_is(f, ATTR_TYPE, "image"))
+        attrs &= ~(uint32_t)ATTR_SRC;
     /* Elsewhere than in <link> only nofollow matters for what is followed. */
     if (w != WORD_LINK && (attrs & ATTR_REL) && !wants->link_texts &&
         !mentions_nofollow(value_of(f, ATTR_REL)))
@@ -285,26 +285,26 @@ static void write_html(struct html_filter *f, const struct html_wants *wants,
         html_anchors_begin(&f->anchors);
 }
 
-/* In SVG and MathML, <a> has links, and every element may have style. */
+/* In SVG some elements have links, in MathML <a>, and every element may have
+ * style. */
 static void write_foreign(struct html_filter *f, const struct html_wants *wants,
-                          enum html_word w)
+                          enum html_word w, enum html_space space)
 {
     uint32_t attrs = f->found & wants->of_any & ATTR_STYLE;
+    uint32_t links =
+        space == SVG_SPACE || w == WORD_A ? f->found & wants->of_svg[w] : 0;
 
-    if (w != WORD_A || !(f->found & (ATTR_HREF | ATTR_XLINK_HREF)) ||
-        !(wants->of[WORD_A] & ATTR_HREF)) {
+    if (!(links & (ATTR_HREF | ATTR_XLINK_HREF))) {
         if (attrs != 0)
             write_element(f, WORD_PARAM, attrs);
         return;
     }
-    if (!(f->found & ATTR_HREF)) {
+    if (!(links & ATTR_HREF)) {
         f->value[place_of(ATTR_HREF)] = f->value[place_of(ATTR_XLINK_HREF)];
         f->found |= ATTR_HREF;
     }
-    write_element(f, WORD_A,
-                  attrs | (f->found & wants->of[WORD_A] & ATTR_REL) |
-                      ATTR_HREF);
-    if (wants->link_texts)
+    write_element(f, w, attrs | (links & ATTR_REL) | ATTR_HREF);
+    if (w == WORD_A && wants->link_texts)
         html_anchors_begin(&f->anchors);
 }
 
@@ -362,7 +362,7 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
     if (w == WORD_A)
         html_anchors_end(&f->anchors);
     if (place.space != HTML_SPACE) {
-        write_foreign(f, pass->wants, place.word);
+        write_foreign(f, pass->wants, place.word, place.space);
         return;
     }
     note_element(f, pass, place.word);

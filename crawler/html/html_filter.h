@@ -29,13 +29,14 @@
 
 /* What is asked for. Zero it, then set. */
 struct html_wants {
-    uint32_t of[WORD_COUNT_]; /* attributes written, by element */
-    uint32_t of_any;          /* attributes written for every element */
-    bool style_text;          /* text of style sheets, as a style attribute */
-    bool og;                  /* meta og: properties */
-    bool link_texts;          /* texts of <a> with a link, and whole rel */
-    bool about;               /* the meta description, and the first <h1> */
-    const char *agent;        /* <meta> name to read besides robots; or NULL */
+    uint32_t of[WORD_COUNT_];     /* attributes written, by element ... */
+    uint32_t of_svg[WORD_COUNT_]; /* ... of HTML and of SVG */
+    uint32_t of_any;              /* attributes written for every element */
+    bool style_text;   /* text of style sheets, as a style attribute */
+    bool og;           /* meta og: properties */
+    bool link_texts;   /* texts of <a> with a link, and whole rel */
+    bool about;        /* the meta description, and the first <h1> */
+    const char *agent; /* <meta> name to read besides robots; or NULL */
     /* Gets the visible text of the page in pieces, decoded, each a word or more
      * (but no title, style, script or content of a template); NULL: nobody. */
     void (*text)(void *ctx, struct bytes piece);

@@ -7,6 +7,7 @@
  */
 #include "crawler/html/link_kinds.h"
 
+#include "base/ascii.h"
 #include "crawler/html/link_values.h"
 
 /* `letter` and `context` are the notation of archives: a step of hopsFromSeed,
@@ -46,6 +47,7 @@ static const struct {
     [LINK_LISTED] = {"listed", 'M', "sitemap"},
     [LINK_PUT] = {"put", 'L', "put"},
     [LINK_IMPORT] = {"import", 'L', "import"},
+    [LINK_RESOURCE] = {"resource", 'E', "link/@href"},
 };
 
 const char *link_kind_name(enum link_kind k)
@@ -76,8 +78,8 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out)
 /* Link types whose URL is no document to read: a host to connect to, an
  * endpoint to post to, a form of search, the name of a vocabulary or a person.
  * From the HTML standard, section 4.6.7, and the registry that it refers to,
- * https://microformats.org/wiki/existing-rel-values. A type that ends in a dot
- * stands for all that begin with it. */
+ * https://microformats.org/wiki/existing-rel-values. In lower case; a type that
+ * ends in a dot stands for all that begin with it. */
 static const char *const no_documents[] = {
     /* the HTML standard */
     "dns-prefetch",
@@ -86,7 +88,7 @@ static const char *const no_documents[] = {
     "search",
     "expect",
     /* interfaces of publishing systems */
-    "EditURI",
+    "edituri",
     "wlwmanifest",
     "https://api.w.org/",
     "http://api.w.org/",
@@ -115,14 +117,17 @@ static const char *const no_documents[] = {
 
 static bool names_no_document(struct bytes word)
 {
-    for (size_t i = 0; i < sizeof no_documents / sizeof *no_documents; i++) {
-        struct bytes type = bytes_of_str(no_documents[i]);
-        bool family = type.at[type.len - 1] == '.';
+    char first = ascii_lower(word.at[0]);
 
-        if (bytes_equal_nocase(bytes_of(word.at, family && word.len > type.len
-                                                     ? type.len
-                                                     : word.len),
-                               type))
+    for (size_t i = 0; i < sizeof no_documents / sizeof *no_documents; i++) {
+        struct bytes type, part = word;
+
+        if (no_documents[i][0] != first)
+            continue; /* as nearly all */
+        type = bytes_of_str(no_documents[i]);
+        if (type.at[type.len - 1] == '.' && part.len > type.len)
+            part.len = type.len;
+        if (bytes_equal_nocase(part, type))
             return true;
     }
     return false;
@@ -142,6 +147,24 @@ static bool rel_names_a_document(struct bytes rel)
     return !any;
 }
 
+/* External resource links of the HTML standard that browsers load, but for
+ * those that are a kind by themselves. */
+static bool rel_names_a_resource(struct bytes rel)
+{
+    static const char *const types[] = {
+        "icon",
+        "preload",
+        "modulepreload",
+        "prefetch",
+        "compression-dictionary",
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (words_have(rel, types[i]))
+            return true;
+    return false;
+}
+
 bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
                       enum link_kind *out)
 {
@@ -158,6 +181,8 @@ bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
         *out = LINK_MANIFEST;
     else if (kinds & LINK_BIT(LINK_AMPHTML) && words_have(rel, "amphtml"))
         *out = LINK_AMPHTML;
+    else if (kinds & LINK_BIT(LINK_RESOURCE) && rel_names_a_resource(rel))
+        *out = LINK_RESOURCE;
     else
         return rel_names_a_document(rel);
     return true;

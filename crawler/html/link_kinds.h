@@ -34,7 +34,8 @@ enum link_kind {
     LINK_LAZY,   /* data-src, data-srcset */
     LINK_OBJECT,
     LINK_EMBED,
-    LINK_MEDIA, /* video, audio, track, source src; video poster */
+    LINK_MEDIA, /* video, audio, track, source src; video poster; images of
+                   SVG, inputs, backgrounds and <link imagesrcset> */
     LINK_CITE,
     LINK_MANIFEST,
     LINK_AMPHTML,
@@ -43,8 +44,9 @@ enum link_kind {
     LINK_REDIRECT,     /* Location of a 3xx answer */
     LINK_SITEMAP_PART, /* a sitemap that a sitemap index lists */
     LINK_LISTED,       /* a page that a sitemap or a feed lists */
-    LINK_PUT,    /* by another program, through the service; no page has it */
-    LINK_IMPORT, /* from the state of another crawler; no page has it */
+    LINK_PUT,      /* by another program, through the service; no page has it */
+    LINK_IMPORT,   /* from the state of another crawler; no page has it */
+    LINK_RESOURCE, /* <link> to what a browser loads with the page: icon ... */
     LINK_KIND_COUNT_
 };
 /* Is it a sitemap, however it was found? What it redirects to counts too. */
@@ -83,12 +85,13 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
 #define LINK_SET_ASSETS                                                        \
     (LINK_BIT(LINK_IMG) | LINK_BIT(LINK_SRCSET) | LINK_BIT(LINK_SCRIPT) |      \
      LINK_BIT(LINK_CSS) | LINK_BIT(LINK_STYLE) | LINK_BIT(LINK_MEDIA) |        \
-     LINK_BIT(LINK_LAZY) | LINK_BIT(LINK_OBJECT) | LINK_BIT(LINK_EMBED))
+     LINK_BIT(LINK_LAZY) | LINK_BIT(LINK_OBJECT) | LINK_BIT(LINK_EMBED) |      \
+     LINK_BIT(LINK_MANIFEST) | LINK_BIT(LINK_RESOURCE))
 #define LINK_SET_EMBEDDED (LINK_SET_ASSETS | LINK_BIT(LINK_IFRAME))
 
-/* The kind of a <link>: the first kind of L2 that fits. Manifest and amphtml
- * are kinds of their own only if `kinds`, a LINK_BIT set, asks for them. False:
- * it names no document. */
+/* The kind of a <link>: the first kind of L2 that fits. Manifest, amphtml and
+ * resource are kinds of their own only if `kinds`, a LINK_BIT set, asks for
+ * them. False: it names no document. */
 bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
                       enum link_kind *out);
 /* The kind of a link in an HTTP Link header; false: it names no document. */

@@ -151,6 +151,7 @@ static void take_element(struct link_parser *p, enum html_word w,
             p->info->hreflang++;
         if (link_kind_of_rel(v->rel, v->type, p->options->kinds, &kind))
             visit_link(p, kind, v->href);
+        visit_srcset(p, LINK_MEDIA, v->imagesrcset);
         break;
     case WORD_IMG:
         visit_link(p, LINK_IMG, v->src);
@@ -166,6 +167,7 @@ static void take_element(struct link_parser *p, enum html_word w,
         break;
     case WORD_SCRIPT:
         visit_link(p, LINK_SCRIPT, v->src);
+        visit_link(p, LINK_SCRIPT, v->href); /* of SVG */
         break;
     case WORD_FORM:
         visit_link(p, LINK_FORM, v->action);
@@ -185,8 +187,20 @@ static void take_element(struct link_parser *p, enum html_word w,
         visit_link(p, LINK_MEDIA, v->src);
         visit_link(p, LINK_MEDIA, v->poster);
         break;
-    default: /* blockquote, q, ins, del; others have no cite */
+    case WORD_INPUT:
+        visit_link(p, LINK_MEDIA, v->src);
+        break;
+    case WORD_IMAGE: /* of SVG, as the next two */
+        visit_link(p, LINK_MEDIA, v->href);
+        break;
+    case WORD_USE:
+    case WORD_FEIMAGE:
+        if (!bytes_starts_with(bytes_trim(v->href), "#")) /* in this page */
+            visit_link(p, LINK_MEDIA, v->href);
+        break;
+    default: /* blockquote, q, ins, del; body and parts of tables */
         visit_link(p, LINK_CITE, v->cite);
+        visit_link(p, LINK_MEDIA, v->background);
     }
 }
 

@@ -46,6 +46,10 @@ static struct bytes *value_place(struct tag_values *v, enum html_word w)
         return &v->alt;
     case WORD_HREFLANG:
         return &v->hreflang;
+    case WORD_BACKGROUND:
+        return &v->background;
+    case WORD_IMAGESRCSET:
+        return &v->imagesrcset;
     default:
         return NULL;
     }

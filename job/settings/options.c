@@ -102,7 +102,7 @@ static const char *const kind_words[] = {
     "sitemap",  "alternate", "feed",         "img",       "srcset",
     "iframe",   "script",    "meta-refresh", "style",     "header",
     "lazy",     "object",    "embed",        "media",     "cite",
-    "manifest", "amphtml",   "og",           NULL,
+    "manifest", "amphtml",   "og",           "resource",  NULL,
 };
 
 /* ---- rows ---- */

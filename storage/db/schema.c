@@ -55,7 +55,7 @@
     " WHEN 21 THEN 'manifest' WHEN 22 THEN 'amphtml' WHEN 23 THEN 'og'"        \
     " WHEN 24 THEN 'seed' WHEN 25 THEN 'redirect'"                             \
     " WHEN 26 THEN 'sitemap-part' WHEN 27 THEN 'listed' WHEN 28 THEN 'put'"    \
-    " WHEN 29 THEN 'import' END"
+    " WHEN 29 THEN 'import' WHEN 30 THEN 'resource' END"
 
 #define CHANGEFREQ_NAME(n)                                                     \
     "CASE " n " WHEN 1 THEN 'always' WHEN 2 THEN 'hourly'"                     \

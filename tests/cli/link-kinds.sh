@@ -24,7 +24,8 @@ cat >web/$here/index.html <<'END'
 <style>@import "import"; a { background: url( "url" ) }</style>
 </head><body style="background:url('attribute')">
 <a href=a>a</a><map><area href=area></map>
-<svg><a xlink:href=svg></a></svg>
+<svg><a xlink:href=svg></a><image href=svg-image /><use href="#local"/></svg>
+<link rel=icon href=icon><input type=image src=input>
 <img src=img data-src=lazy srcset="srcset-1 1x, srcset-2,3x 200w">
 <picture><source srcset="srcset-4"></picture>
 <iframe src=iframe></iframe><form action=form></form>
@@ -73,7 +74,8 @@ follows() {
 
 follows "--follow a" a moved svg noscript behind
 follows "--follow area" area
-follows "--follow link" link manifest amphtml
+follows "--follow link" link manifest amphtml icon
+follows "--follow resource" icon
 follows "--follow manifest" manifest
 follows "--follow amphtml" amphtml
 follows "--follow canonical" canonical /header-canonical
@@ -92,21 +94,21 @@ follows "--follow header" /header-1 /header-2 /header-4
 follows "--follow lazy" lazy
 follows "--follow object" object
 follows "--follow embed" embed
-follows "--follow media" video poster track source
+follows "--follow media" video poster track source svg-image input
 follows "--follow cite" cite
 follows "--follow og" og
 follows "--follow sitemap --sitemap auto" sitemap-of-page /sitemap.xml
 follows "--follow a,img,css --ignore a,css" img
 shown="iframe img srcset-1 srcset-2,3x srcset-4 lazy script style.css import \
-    url attribute import-of-sheet url-of-sheet object embed"
+    url attribute import-of-sheet url-of-sheet object embed manifest icon"
 # shellcheck disable=SC2086
-follows "--follow iframe --assets" $shown video poster track source
+follows "--follow iframe --assets" $shown video poster track source svg-image input
 # shellcheck disable=SC2086
 follows "--follow iframe --assets same-scope --ignore media" $shown
 follows "--follow iframe --assets --no-assets" iframe
 follows "--follow iframe --assets=all --ignore script,media,css,style" iframe \
-    img srcset-1 srcset-2,3x srcset-4 lazy object embed
-follows "" a moved svg noscript behind area iframe link manifest amphtml \
+    img srcset-1 srcset-2,3x srcset-4 lazy object embed manifest icon
+follows "" a moved svg noscript behind area iframe link icon manifest amphtml \
     canonical alternate meta-refresh feed /header-canonical /header-refresh
 
 # What was not followed is counted by its reason.

@@ -429,7 +429,8 @@ START_TEST(knows_the_kinds_that_links_has)
                       *words);
         set |= LINK_BIT(k);
     }
-    ck_assert_uint_eq(set, LINK_SET_ALL & ~LINK_BIT(LINK_FORM));
+    ck_assert_uint_eq(set, (LINK_SET_ALL & ~LINK_BIT(LINK_FORM)) |
+                               LINK_BIT(LINK_RESOURCE));
 }
 END_TEST
 

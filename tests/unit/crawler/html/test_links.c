@@ -280,6 +280,44 @@ START_TEST(l8_the_other_kinds_come_when_asked_for)
 }
 END_TEST
 
+START_TEST(l8_media_are_all_images_that_a_browser_loads)
+{
+    const char *page =
+        "<body background=1><link imagesrcset='2 1x, 3 2x' href=4>"
+        "<input type=image src=5><input type=Image src=6><input src=no>"
+        "<input type=text src=no><table background=7><colgroup background=8>"
+        "<col background=9></colgroup><thead background=10>"
+        "<tr background=11><th background=12><tbody background=13>"
+        "<td background=14></table><p background=no><caption background=no>"
+        "<svg><image href=15 /><image xlink:href=16 /><use xlink:href='17#i'/>"
+        "<use href=18 xlink:href=no /><use href=' #i'/><feImage href=19 />"
+        "<feImage href='#i'/><rect href=no /></svg><use href=no></use>"
+        "<math><image href=no></image><use href=no></use></math>";
+
+    check_all(page,
+              "media 1\nlink 4\nmedia 2\nmedia 3\nmedia 5\nmedia 6\nmedia 7\n"
+              "media 8\nmedia 9\nmedia 10\nmedia 11\nmedia 12\nmedia 13\n"
+              "media 14\nmedia 15\nmedia 16\nmedia 17\nmedia 18\nmedia 19\n");
+    check(page, "link 4\n");
+    check("<svg><script href=1></script><script xlink:href=2 /></svg>"
+          "<script href=no></script>",
+          "script 1\nscript 2\n");
+}
+END_TEST
+
+START_TEST(ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for)
+{
+    const char *page = "<link rel=icon href=1><link rel='preload' href=2>"
+                       "<link rel=modulepreload href=3><link rel=next href=4>"
+                       "<link rel='prefetch stylesheet' href=5>";
+
+    run(bytes_of_str(page), LINK_SET_BASIC | LINK_BIT(LINK_RESOURCE), "");
+    ck_assert_str_eq(buf_str(&rows),
+                     "resource 1\nresource 2\nresource 3\nlink 4\ncss 5\n");
+    check_all(page, "link 1\nlink 2\nlink 3\nlink 4\ncss 5\n");
+}
+END_TEST
+
 START_TEST(ours_only_the_kinds_asked_for_are_visited)
 {
     const char *page = "<a href=1><img src=2 srcset=3><link href=4>"
@@ -691,6 +729,9 @@ Suite *suite_links(void)
         t, l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8);
     tcase_add_test(t, l6_utf16_pages_are_read);
     tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
+    tcase_add_test(t, l8_media_are_all_images_that_a_browser_loads);
+    tcase_add_test(t,
+                   ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for);
     tcase_add_test(t, ours_only_the_kinds_asked_for_are_visited);
     tcase_add_test(t,
                    ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link);
