@@ -17,6 +17,7 @@
 #include "crawler/html/link_values.h"
 #include "crawler/html/text_digest.h"
 #include "crawler/html/text_fold.h"
+#include "crawler/html/xhtml.h"
 #include "crawler/link_finder.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
@@ -315,6 +316,8 @@ static void read_html(struct draft *d, struct tags *tags)
                      response_get(d->result->response, RESPONSE_CONTENT_TYPE),
                      &info);
     row->charset = bytes_of_str(info.charset);
+    if (info.broken_line > 0)
+        row->flags |= FETCH_ROW_NOT_WELL_FORMED;
     row->title = kept(d->out, info.title, ROW_TEXT_MOST);
     if (info.lang.len > 0)
         row->lang = kept(d->out, info.lang, ROW_TEXT_MOST);
@@ -392,7 +395,7 @@ static void read_document(struct draft *d, struct tags *tags)
     d->is_page = d->list == NULL || !read_list(d);
     if (!d->is_page)
         return;
-    if (mime_is_html(row->mime))
+    if (mime_is_html(row->mime) || xhtml_is_page(d->result->body, type))
         read_html(d, tags);
     else if (bytes_is(row->mime, "text/css"))
         link_finder_css(d->r->finder, d->result->body, type, &info);

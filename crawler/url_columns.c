@@ -77,6 +77,12 @@ static void get_unknown_coding(const void *member, struct record_value *out)
                   *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
 }
 
+static void get_not_well_formed(const void *member, struct record_value *out)
+{
+    column_number(out, RECORD_FLAG, true,
+                  *(const uint8_t *)member & FETCH_ROW_NOT_WELL_FORMED);
+}
+
 static void get_no_numbers(const void *member, struct record_value *out)
 {
     column_number(out, RECORD_FLAG, true,
@@ -200,7 +206,7 @@ static void get_words(const void *member, struct record_value *out)
 enum {
     SEQ, URL, STATUS, REASON, MET_AT, HTTP_STATUS, DEPTH, KIND, SEED, FALSE_POSITIVE,
     FOUND_AT, ID, VIA, VIA_ID, REDIRECTS_BEFORE, QUEUE, PRIORITY, LASTMOD,
-    CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, TITLE, LANG, NOINDEX,
+    CHANGEFREQ, REDIRECT_TO, MIME, CHARSET, UNKNOWN_CODING, NOT_WELL_FORMED, TITLE, LANG, NOINDEX,
     BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, SIMHASH, NEAR_DUP_OF,
     TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, LINKS, TRIES, FINAL, FETCHED_AT, ELAPSED, FIRST_BYTE,
     IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE, WARC_OFFSET, WARC_LENGTH,
@@ -263,6 +269,9 @@ const struct column url_columns[URL_COLUMNS] = {
     [UNKNOWN_CODING] = {"unknown_coding", "flag",
      "its Content-Encoding names a coding that is not known, or not its own, "
      "and the body was read as it came", get_unknown_coding, AT(fetch.flags)},
+    [NOT_WELL_FORMED] = {"not_well_formed", "flag",
+     "it is XML by its type, and was read as HTML from where it is not well "
+     "formed", get_not_well_formed, AT(fetch.flags)},
     [TITLE] = {"title", "text", "title of the page, at most 512 octets",
      column_get_text, AT(fetch.title)},
     [LANG] = {"lang", "text", "of its `html` element, else Content-Language",
@@ -359,7 +368,8 @@ static const uint8_t urls[] = {
 static const uint8_t pages[] = {
     URL, STATUS, REASON, HTTP_STATUS, MIME, CHARSET, TITLE, LANG, BODY_BYTES,
     WIRE_BYTES, BODY_DIGEST, LINKS, DEPTH, TRIES, FETCHED_AT, ELAPSED, IP, ETAG,
-    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, SIMHASH, NEAR_DUP_OF,
+    LAST_MODIFIED, VIA, FIRST_BYTE, SAME_AS, NOINDEX, UNKNOWN_CODING, NOT_WELL_FORMED,
+    SIMHASH, NEAR_DUP_OF,
     TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, IN_LINKS, DESCRIPTION, H1, CANONICAL,
     ROBOTS, HREFLANG, WORDS,
 };
@@ -372,14 +382,15 @@ static const uint8_t lines[] = {
     CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS, LINKS,
     TRIES, FETCHED_AT, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL,
     WARC_FILE, WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
-    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, DESCRIPTION, H1,
+    NOT_WELL_FORMED, SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, DESCRIPTION, H1,
     CANONICAL, ROBOTS, HREFLANG, WORDS,
 };
 static const uint8_t fetches[] = {
     SEQ, URL, FETCHED_AT, STATUS, REASON, HTTP_STATUS, TRIES, FINAL, REDIRECT_TO,
     MIME, CHARSET, TITLE, LANG, BODY_BYTES, WIRE_BYTES, BODY_DIGEST, SAME_AS,
     LINKS, ELAPSED, FIRST_BYTE, IP, ETAG, LAST_MODIFIED, DETAIL, WARC_FILE,
-    WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING, SIMHASH,
+    WARC_OFFSET, WARC_LENGTH, MET_AT, NOINDEX, UNKNOWN_CODING,
+    NOT_WELL_FORMED, SIMHASH,
     NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT, DESCRIPTION, H1, CANONICAL,
     ROBOTS, HREFLANG, WORDS,
 };
@@ -390,7 +401,7 @@ static const uint8_t explained[] = {
 static const uint8_t history[] = {
     FETCHED_AT, STATUS, REASON, TRIES, FINAL, HTTP_STATUS, DETAIL, MIME, IP,
     BODY_BYTES, LINKS, REDIRECT_TO, SAME_AS, MET_AT, NOINDEX, UNKNOWN_CODING,
-    SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
+    NOT_WELL_FORMED, SIMHASH, NEAR_DUP_OF, TEXT_DIGEST, NO_NUMBERS, BODY_PRINT,
 };
 static const uint8_t recent[] = {
     FETCHED_AT, URL, STATUS, REASON, HTTP_STATUS, ELAPSED, WIRE_BYTES, TITLE,

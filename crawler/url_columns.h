@@ -25,7 +25,7 @@ enum row_view_id {
 };
 extern const struct column_view row_views[ROW_VIEWS];
 
-#define URL_COLUMNS 55
+#define URL_COLUMNS 56
 extern const struct column url_columns[URL_COLUMNS];
 
 #endif

@@ -83,8 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)!html_filter_page(&f, page, &wants, every_other_base, &bases);
     check_markup(buf_bytes(&f.markup));
     assert(f.tree.open.depth <= HTML_DEPTH_MOST);
-    check_inside(f.title, page);
-    check_inside(f.lang, page);
+    assert(f.title.len <= HTML_NOTED_MOST && f.lang.len <= HTML_NOTED_MOST);
     html_filter_fini(&f);
     return 0;
 }

@@ -59,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             URL_OK)
             return 0;
     }
+    if (size % 5 == 0)
+        o.content_type = bytes_of_str("application/xhtml+xml");
     o.kinds = size % 3 == 0 ? LINK_SET_FOLLOW : LINK_SET_ALL;
     o.texts = size % 2 == 0;
     once.kinds = again.kinds = o.kinds;

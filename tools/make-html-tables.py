@@ -27,7 +27,7 @@ use
 ATTRIBUTES = """
 action alt background cite color content data data-src data-srcset encoding
 face href hreflang http-equiv imagesrcset lang name poster property rel size src
-srcset style type xlink:href
+srcset style type xlink:href xml:lang
 """.split()
 WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
 BITS = 11

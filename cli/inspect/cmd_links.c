@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_links.c - `urlweir links`: the links of one file, as a crawl finds them.
  */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static const struct option_spec specs[] = {
      .help = "where the file comes from; links are relative to it"},
     {.name = "content-type", .type = OPTION_TEXT, AT(content_type),
      .section = "Input", .arg = "TYPE",
-     .help = "the response's Content-Type header; its charset counts before "
-             "the page's own"},
+     .help = "the response's Content-Type header: its charset counts before "
+             "the page's own, and a type of XML makes a page be read as XML"},
     {.name = "all", .type = OPTION_FLAG, AT(all), .section = "Output",
      .help = "also print the kinds style, lazy, object, embed, media, cite, "
              "manifest, amphtml and og"},
@@ -75,7 +76,7 @@ static void print_link(void *ctx, const struct found_link *link)
     printf("%s\t%s\n", link_kind_name(link->kind), buf_str(&link->url->text));
 }
 
-static enum status print_links(struct bytes body,
+static enum status print_links(struct bytes body, const char *file,
                                const struct links_settings *s,
                                const struct url *base)
 {
@@ -93,6 +94,11 @@ static enum status print_links(struct bytes body,
         st = link_parser_css(p, body, &o, print_link, NULL, &info);
     else
         st = link_parser_html(p, body, &o, print_link, NULL, &info);
+    if (info.broken_line > 0)
+        fprintf(stderr,
+                "urlweir links: %s: not well-formed XML from line %" PRIu64
+                " on, which was read as HTML\n",
+                file, info.broken_line);
     link_parser_free(p);
     return st;
 }
@@ -115,7 +121,7 @@ static int list_links(const struct links_settings *s, const char *file)
     }
     st = read_input(file, &body);
     if (st == STATUS_OK)
-        st = print_links(buf_bytes(&body), s, &base);
+        st = print_links(buf_bytes(&body), file, s, &base);
     if (fflush(stdout) != 0 && st == STATUS_OK)
         st = STATUS_IO;
     if (st == STATUS_OK)

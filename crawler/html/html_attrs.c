@@ -11,7 +11,7 @@ static const enum html_word words[ATTR_COUNT_] = {
     WORD_LANG,       WORD_STYLE,       WORD_DATA_SRC, WORD_DATA_SRCSET,
     WORD_XLINK_HREF, WORD_ENCODING,    WORD_COLOR,    WORD_FACE,
     WORD_SIZE,       WORD_POSTER,      WORD_ALT,      WORD_HREFLANG,
-    WORD_BACKGROUND, WORD_IMAGESRCSET,
+    WORD_BACKGROUND, WORD_IMAGESRCSET, WORD_XML_LANG,
 };
 
 /* One more than the index in words; 0: not one of ours. */
@@ -24,7 +24,7 @@ static const uint8_t places[WORD_COUNT_] = {
     [WORD_DATA_SRCSET] = 16, [WORD_XLINK_HREF] = 17,  [WORD_ENCODING] = 18,
     [WORD_COLOR] = 19,       [WORD_FACE] = 20,        [WORD_SIZE] = 21,
     [WORD_POSTER] = 22,      [WORD_ALT] = 23,         [WORD_HREFLANG] = 24,
-    [WORD_BACKGROUND] = 25,  [WORD_IMAGESRCSET] = 26,
+    [WORD_BACKGROUND] = 25,  [WORD_IMAGESRCSET] = 26, [WORD_XML_LANG] = 27,
 };
 
 enum html_word html_attr_word(unsigned place)

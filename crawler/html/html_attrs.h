@@ -36,7 +36,8 @@ enum html_attr_bit {
     ATTR_HREFLANG = 1 << 23,
     ATTR_BACKGROUND = 1 << 24,
     ATTR_IMAGESRCSET = 1 << 25,
-    ATTR_COUNT_ = 26
+    ATTR_XML_LANG = 1 << 26,
+    ATTR_COUNT_ = 27
 };
 
 /* Its name. `place`: the number of its bit. */

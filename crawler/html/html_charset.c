@@ -64,3 +64,13 @@ const struct charset *html_charset(struct bytes body, struct bytes content_type)
         c = charset_utf8();
     return c != NULL ? c : charset_of_label(bytes_of_str("windows-1252"));
 }
+
+const struct charset *html_charset_of_xml(struct bytes body,
+                                          struct bytes content_type)
+{
+    const struct charset *c = charset_sniff_xml(body, content_type);
+
+    return c == charset_utf8() && !bytes_is_utf8(body)
+               ? html_charset(body, content_type)
+               : c;
+}

@@ -12,6 +12,11 @@
 #include "base/bytes.h"
 #include "crawler/charset/charset.h"
 
+/* The encoding of a page in XML; if nothing names one, UTF-8, and for octets
+ * that are not that html_charset's. */
+const struct charset *html_charset_of_xml(struct bytes body,
+                                          struct bytes content_type);
+
 /* Never NULL: if nothing names one, UTF-8 if the whole body is that and more
  * than ASCII, and else windows-1252. `content_type` is the HTTP header's value,
  * or empty. */

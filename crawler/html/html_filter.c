@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "crawler/html/html_markup.h"
+#include "crawler/html/html_traits.h"
+#include "crawler/html/xhtml.h"
 
 #define VALUE_CEILING ((size_t)8 << 20)
 _Static_assert(VALUE_CEILING <= MARKUP_VALUE_MOST, "a plain value is written");
@@ -38,6 +40,8 @@ void html_filter_init(struct html_filter *f, size_t markup_ceiling)
     buf_init(&f->markup, markup_ceiling);
     buf_init(&f->scratch, VALUE_CEILING);
     buf_init(&f->style, VALUE_CEILING);
+    buf_init(&f->title, HTML_NOTED_MOST);
+    buf_init(&f->lang, HTML_NOTED_MOST);
     html_anchors_init(&f->anchors, markup_ceiling);
     html_heading_init(&f->heading);
 }
@@ -47,6 +51,8 @@ void html_filter_fini(struct html_filter *f)
     buf_fini(&f->markup);
     buf_fini(&f->scratch);
     buf_fini(&f->style);
+    buf_fini(&f->title);
+    buf_fini(&f->lang);
     html_anchors_fini(&f->anchors);
     html_heading_fini(&f->heading);
 }
@@ -59,8 +65,8 @@ void html_filter_fini(struct html_filter *f)
      ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC |                   \
      ATTR_DATA_SRCSET | ATTR_POSTER | ATTR_BACKGROUND | ATTR_IMAGESRCSET)
 
-/* Reads those attributes of `asked` that the tag has, the first of each name.
- * False: the page ends inside the tag. */
+/* Reads those attributes of `asked` that the tag has, the first of each name;
+ * in XML, case counts. False: the page ends inside the tag. */
 static bool read_attrs(struct html_filter *f, uint32_t asked)
 {
     struct html_attr a;
@@ -69,10 +75,12 @@ static bool read_attrs(struct html_filter *f, uint32_t asked)
     if (asked == 0 || html_tag_ends(&f->reader))
         return html_finish_tag(&f->reader);
     while (html_next_attr(&f->reader, &a)) {
-        unsigned place = html_attr_place(html_word_of(a.name));
+        enum html_word w = html_word_of(a.name);
+        unsigned place = html_attr_place(w);
         uint32_t bit = place < ATTR_COUNT_ ? UINT32_C(1) << place : 0;
 
-        if ((bit & asked) && !(f->found & bit)) {
+        if ((bit & asked) && !(f->found & bit) &&
+            (!f->in_xml || bytes_equal(a.name, html_word_text(w)))) {
             f->found |= bit;
             f->value[place] = a.value;
         }
@@ -180,32 +188,22 @@ static void write_style(struct html_filter *f)
 
 /* ---- tags ---------------------------------------------------------------- */
 
+/* Attributes that are read whatever is asked for. */
+static const uint32_t always_read[WORD_COUNT_] = {
+    [WORD_HTML] = ATTR_LANG | ATTR_XML_LANG,
+    [WORD_BASE] = ATTR_HREF,
+    [WORD_IMAGE] = UINT32_MAX, /* may be an <img> */
+    [WORD_META] = ATTR_NAME | ATTR_CONTENT | ATTR_HTTP_EQUIV | ATTR_PROPERTY,
+    [WORD_STYLE] = ATTR_TYPE,
+    [WORD_FONT] = ATTR_COLOR | ATTR_FACE | ATTR_SIZE,
+    [WORD_INPUT] = ATTR_TYPE,
+    [WORD_ANNOTATION_XML] = ATTR_ENCODING,
+};
+
 /* The attributes of a tag that are needed. */
 static uint32_t asked_of(const struct html_wants *wants, enum html_word w)
 {
-    uint32_t asked = wants->of_any | wants->of[w] | wants->of_svg[w];
-
-    switch (w) {
-    case WORD_HTML:
-        return asked | ATTR_LANG;
-    case WORD_BASE:
-        return asked | ATTR_HREF;
-    case WORD_IMAGE:
-        return asked | wants->of[WORD_IMG];
-    case WORD_META:
-        return asked | ATTR_NAME | ATTR_CONTENT | ATTR_HTTP_EQUIV |
-               ATTR_PROPERTY;
-    case WORD_STYLE:
-        return wants->style_text ? asked | ATTR_TYPE : asked;
-    case WORD_FONT:
-        return asked | ATTR_COLOR | ATTR_FACE | ATTR_SIZE;
-    case WORD_INPUT:
-        return asked | ATTR_TYPE;
-    case WORD_ANNOTATION_XML:
-        return asked | ATTR_ENCODING;
-    default:
-        return asked;
-    }
+    return wants->of_any | wants->of[w] | wants->of_svg[w] | always_read[w];
 }
 
 static struct html_start start_of(struct html_filter *f, enum html_word w)
@@ -315,6 +313,19 @@ struct page_pass {
     bool base_found;
 };
 
+/* Appends text to a buffer of HTML_NOTED_MOST octets, as far as it has room; a
+ * reference may become a little longer than it was. */
+static void note_text(struct buf *out, struct bytes raw, enum html_text_as as)
+{
+    size_t room = (HTML_NOTED_MOST - out->len) / 2;
+
+    if (out->len == 0)
+        raw = bytes_skip_space(raw);
+    if (raw.len > room)
+        raw.len = room;
+    html_text(out, raw, as);
+}
+
 /* Notes base, title and language, which the link parser need not see. */
 static void note_element(struct html_filter *f, struct page_pass *pass,
                          enum html_word w)
@@ -325,7 +336,11 @@ static void note_element(struct html_filter *f, struct page_pass *pass,
         pass->base_found = pass->base(pass->ctx, value_of(f, ATTR_HREF));
     else if (w == WORD_HTML && live && f->lang.len == 0 &&
              (f->found & ATTR_LANG))
-        f->lang = f->value[place_of(ATTR_LANG)];
+        note_text(&f->lang, f->value[place_of(ATTR_LANG)], HTML_AS_ATTRIBUTE);
+    else if (w == WORD_HTML && f->in_xml && f->lang.len == 0 &&
+             (f->found & ATTR_XML_LANG))
+        note_text(&f->lang, f->value[place_of(ATTR_XML_LANG)],
+                  HTML_AS_ATTRIBUTE);
     else if (w == WORD_TITLE && live && !f->title_found)
         f->in_title = f->title_found = true;
     else if (pass->wants->about && live && html_is_heading(w))
@@ -337,14 +352,15 @@ static void note_element(struct html_filter *f, struct page_pass *pass,
 
 static void take_start(struct html_filter *f, struct page_pass *pass)
 {
-    enum html_word w = html_word_of(f->reader.name);
+    enum html_word w = f->in_xml ? f->xml_word : html_word_of(f->reader.name);
     struct html_start start;
     struct html_place place;
 
     if (!read_attrs(f, asked_of(pass->wants, w)))
         return;
     start = start_of(f, w);
-    place = html_tree_start(&f->tree, &start);
+    place = f->in_xml ? html_tree_open(&f->tree, &start, f->xml_space)
+                      : html_tree_start(&f->tree, &start);
     if (!f->body_begun && f->tree.part != TREE_HEAD) {
         f->body_begun = true;
         f->body_at = f->markup.len;
@@ -373,14 +389,20 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
     write_html(f, pass->wants, place.word);
 }
 
-static void take_end(struct html_filter *f)
+/* Notes the end tag of an element. */
+static void note_end(struct html_filter *f, enum html_word w)
 {
-    enum html_word w = html_word_of(f->reader.name);
-
     if (w == WORD_A)
         html_anchors_end(&f->anchors);
     else if (html_is_heading(w))
         html_heading_end(&f->heading);
+}
+
+static void take_end(struct html_filter *f)
+{
+    enum html_word w = html_word_of(f->reader.name);
+
+    note_end(f, w);
     html_tree_end(&f->tree, w, f->reader.name);
 }
 
@@ -431,19 +453,17 @@ static void take_text(struct html_filter *f, const struct html_wants *wants)
     if ((wants->text != NULL || f->anchors.open || f->heading.open) && !raw)
         visit_text(f, wants);
     if (f->in_title)
-        f->title = r->text;
+        note_text(&f->title, r->text, html_text_as(r->text_state));
     else if (f->in_style || (wants->style_text &&
                              html_tree_is_in(&f->tree, WORD_STYLE, SVG_SPACE)))
         html_text(&f->style, r->text, html_text_as(r->text_state));
-    f->in_title = false;
     if (!raw && (f->tree.frameset_ok || f->tree.part == TREE_HEAD) &&
-        f->tree.part < TREE_FRAMESET && !is_blank(f))
+        f->tree.part < TREE_FRAMESET && !f->in_xml && !is_blank(f))
         html_tree_text(&f->tree);
 }
 
-static void begin_page(struct html_filter *f, struct bytes page)
+static void begin_page(struct html_filter *f)
 {
-    html_begin(&f->reader, page);
     html_tree_begin(&f->tree);
     buf_clear(&f->markup);
     buf_clear(&f->style);
@@ -451,9 +471,10 @@ static void begin_page(struct html_filter *f, struct bytes page)
     html_heading_clear(&f->heading);
     buf_add_str(&f->markup, MARKUP_BEGIN);
     f->body_at = f->markup.len;
-    f->body_begun = false;
+    f->body_begun = f->in_xml = f->broken = false;
     f->in_style = f->in_title = f->title_found = false;
-    f->title = f->lang = bytes_of("", 0);
+    buf_clear(&f->title);
+    buf_clear(&f->lang);
 }
 
 /* The root's end tag always fits: no other may go beyond the ceiling. */
@@ -471,28 +492,132 @@ static enum status end_page(struct html_filter *f)
     return st;
 }
 
+/* A tag ends what is made of the text before it. */
+static void end_texts(struct html_filter *f, const struct html_wants *wants)
+{
+    f->in_style = f->in_title = false;
+    if (wants->style_text)
+        write_style(f);
+}
+
+/* Reads what the reader has, of which `token` is the first. */
+static void read_tokens(struct html_filter *f, struct page_pass *pass,
+                        enum html_token token)
+{
+    for (; token != HTML_PAGE_END; token = html_next(&f->reader)) {
+        if (token == HTML_TEXT) {
+            take_text(f, pass->wants);
+        } else if (token == HTML_START_TAG || token == HTML_END_TAG) {
+            end_texts(f, pass->wants);
+            if (token == HTML_START_TAG)
+                take_start(f, pass);
+            else if (html_finish_tag(&f->reader))
+                take_end(f);
+            f->reader.in_foreign = html_tree_in_foreign(&f->tree);
+        }
+    }
+}
+
 enum status html_filter_page(struct html_filter *f, struct bytes page,
                              const struct html_wants *wants,
                              bool (*base)(void *ctx, struct bytes href),
                              void *ctx)
 {
     struct page_pass pass = {.wants = wants, .base = base, .ctx = ctx};
-    enum html_token token;
 
-    begin_page(f, page);
-    while ((token = html_next(&f->reader)) != HTML_PAGE_END) {
-        if (token == HTML_TEXT) {
-            take_text(f, wants);
-        } else if (token == HTML_START_TAG || token == HTML_END_TAG) {
-            f->in_style = f->in_title = false;
-            if (wants->style_text)
-                write_style(f);
-            if (token == HTML_START_TAG)
-                take_start(f, &pass);
-            else if (html_finish_tag(&f->reader))
-                take_end(f);
-            f->reader.in_foreign = html_tree_in_foreign(&f->tree);
-        }
+    begin_page(f);
+    html_begin(&f->reader, page);
+    read_tokens(f, &pass, html_next(&f->reader));
+    return end_page(f);
+}
+
+/* ---- pages in XML -------------------------------------------------------- */
+
+struct xml_pass {
+    struct html_filter *f;
+    struct page_pass *pass;
+};
+
+static void xml_start(void *ctx, enum html_word w, enum html_space space,
+                      struct bytes tag)
+{
+    struct xml_pass *x = ctx;
+    struct html_filter *f = x->f;
+
+    f->xml_word = w;
+    f->xml_space = space;
+    html_begin(&f->reader, tag);
+    read_tokens(f, x->pass, html_next(&f->reader));
+}
+
+static void xml_end(void *ctx)
+{
+    struct xml_pass *x = ctx;
+    struct html_filter *f = x->f;
+
+    assert(f->tree.open.depth > 0); /* each start tag was read */
+    end_texts(f, x->pass->wants);
+    note_end(f, (enum html_word)html_stack_top(&f->tree.open)->word);
+    html_tree_close(&f->tree);
+}
+
+/* How HTML reads the content of the innermost element. */
+static enum html_state open_state(const struct html_filter *f)
+{
+    const struct html_stack *s = &f->tree.open;
+
+    if (s->depth == 0 || html_stack_top(s)->space != HTML_SPACE)
+        return HTML_DATA;
+    return html_content_state((enum html_word)html_stack_top(s)->word);
+}
+
+static void xml_text(void *ctx, struct bytes text)
+{
+    struct xml_pass *x = ctx;
+    struct html_reader *r = &x->f->reader;
+
+    html_begin(r, bytes_of("", 0));
+    r->text = text;
+    r->text_state = open_state(x->f) == HTML_DATA ? HTML_CDATA : HTML_RAWTEXT;
+    read_tokens(x->f, x->pass, HTML_TEXT);
+}
+
+/* Goes on with the rest of a page as HTML, inside the elements that are open:
+ * in a script, say, up to its end tag. */
+static void go_on_as_html(struct html_filter *f, struct page_pass *pass,
+                          struct bytes rest)
+{
+    enum html_state state = open_state(f);
+
+    f->in_xml = false;
+    html_begin(&f->reader, rest);
+    f->reader.in_foreign = html_tree_in_foreign(&f->tree);
+    if (state != HTML_DATA) {
+        html_switch(&f->reader, state,
+                    html_word_text(
+                        (enum html_word)html_stack_top(&f->tree.open)->word));
+        f->tree.in_raw = state != HTML_PLAINTEXT;
+        html_stack_pop(&f->tree.open);
     }
+    read_tokens(f, pass, html_next(&f->reader));
+}
+
+enum status html_filter_xml(struct html_filter *f, struct bytes page,
+                            const struct html_wants *wants,
+                            bool (*base)(void *ctx, struct bytes href),
+                            void *ctx)
+{
+    struct page_pass pass = {.wants = wants, .base = base, .ctx = ctx};
+    struct xml_pass x = {.f = f, .pass = &pass};
+    const struct xhtml_handler handler = {.start = xml_start,
+                                          .end = xml_end,
+                                          .text = xml_text,
+                                          .ctx = &x};
+
+    begin_page(f);
+    f->in_xml = true;
+    f->broken = !xhtml_read(page, &handler, &f->broken_at);
+    if (f->broken)
+        go_on_as_html(f, &pass, bytes_skip(page, f->broken_at));
     return end_page(f);
 }

@@ -27,6 +27,8 @@
 #include "crawler/html/html_tree.h"
 #include "crawler/html/html_words.h"
 
+#define HTML_NOTED_MOST ((size_t)16 << 10)
+
 /* What is asked for. Zero it, then set. */
 struct html_wants {
     uint32_t of[WORD_COUNT_];     /* attributes written, by element ... */
@@ -53,11 +55,16 @@ struct html_filter {
     struct html_heading heading; /* the first <h1> with text */
     size_t body_at; /* where the tags of the page's body begin in it */
     bool body_begun;
+    bool in_xml; /* the tags are the tree; the current one is ... */
+    enum html_word xml_word;
+    enum html_space xml_space; /* ... of that word and space */
     bool in_style;
     bool in_title, title_found;
-    struct bytes title; /* as written */
-    struct bytes lang;  /* as written */
-    uint32_t found;     /* attributes of the current tag */
+    struct buf title; /* at most HTML_NOTED_MOST octets of each */
+    struct buf lang;
+    bool broken;      /* of a page in XML: it is not well formed, ... */
+    size_t broken_at; /* ... from this octet on */
+    uint32_t found;   /* attributes of the current tag */
     struct bytes value[ATTR_COUNT_];
 };
 
@@ -67,9 +74,15 @@ void html_filter_fini(struct html_filter *f);
 
 /* Reads all of `page` (UTF-8). `base` gets each base element's href, decoded,
  * until it returns true. Afterwards .markup, .anchors, .heading, .title and
- * .lang are valid as long as the page is. STATUS_LIMIT: the markup reached its
+ * .lang are valid until the next page. STATUS_LIMIT: the markup reached its
  * ceiling; it ends with a whole tag. */
 MUST_CHECK enum status html_filter_page(
+    struct html_filter *f, struct bytes page, const struct html_wants *wants,
+    bool (*base)(void *ctx, struct bytes href), void *ctx);
+
+/* As html_filter_page, by the rules of XML (xhtml.h); from where the page is
+ * not well formed, which .broken and .broken_at tell, as HTML. */
+MUST_CHECK enum status html_filter_xml(
     struct html_filter *f, struct bytes page, const struct html_wants *wants,
     bool (*base)(void *ctx, struct bytes href), void *ctx);
 

@@ -441,6 +441,47 @@ void html_tree_end(struct html_tree *t, enum html_word word, struct bytes name)
     end_html(t, &end);
 }
 
+/* ---- trees of XML -------------------------------------------------------- */
+
+static void open_html(struct html_tree *t, enum html_word w)
+{
+    if (w == WORD_FORM) {
+        t->form_open = true;
+    } else if (w == WORD_FRAMESET) {
+        t->part = TREE_FRAMESET;
+        t->framesets++;
+    }
+    if (t->part == TREE_HEAD && !(html_traits[w] & TRAIT_IN_HEAD) &&
+        !in_template(t)) {
+        t->part = TREE_BODY;
+        t->frameset_ok = false;
+    }
+}
+
+struct html_place html_tree_open(struct html_tree *t,
+                                 const struct html_start *tag,
+                                 enum html_space space)
+{
+    struct html_place place = {.word = tag->word, .space = space};
+    struct html_open e = html_open_of(tag->word, tag->name, space);
+
+    if (space == HTML_SPACE)
+        open_html(t, tag->word);
+    else
+        e.flags = foreign_flags(space, tag);
+    html_stack_push(&t->open, e);
+    return place;
+}
+
+void html_tree_close(struct html_tree *t)
+{
+    if (html_stack_top_is(&t->open, WORD_FORM))
+        t->form_open = false;
+    else if (html_stack_top_is(&t->open, WORD_FRAMESET) && --t->framesets == 0)
+        t->part = TREE_AFTER_FRAMESET;
+    html_stack_pop(&t->open);
+}
+
 /* ---- the rest ------------------------------------------------------------ */
 
 void html_tree_begin(struct html_tree *t)

@@ -59,6 +59,15 @@ struct html_place html_tree_start(struct html_tree *t,
 /* `name` is that of `word`. */
 void html_tree_end(struct html_tree *t, enum html_word word, struct bytes name);
 
+/* An element of an XML document begins or ends, whose tags are the tree: no
+ * rule applies, and its place is what it says. If such a page goes on as HTML,
+ * it does so inside the elements that are open. There must be room on the
+ * stack. */
+struct html_place html_tree_open(struct html_tree *t,
+                                 const struct html_start *tag,
+                                 enum html_space space);
+void html_tree_close(struct html_tree *t);
+
 /* Is an HTML element of this word open? */
 static inline bool html_tree_has(const struct html_tree *t, enum html_word word)
 {

@@ -269,6 +269,9 @@ static const struct word words[WORD_COUNT_] = {
     [WORD_XLINK_HREF] = {"xlink:href",
                          10,
                          {UINT64_C(0x72683a6b6e696c78), UINT64_C(0x6665)}},
+    [WORD_XML_LANG] = {"xml:lang",
+                       8,
+                       {UINT64_C(0x676e616c3a6c6d78), UINT64_C(0x0)}},
     [WORD_XMP] = {"xmp", 3, {UINT64_C(0x706d78), UINT64_C(0x0)}},
 };
 
@@ -279,6 +282,7 @@ static const uint8_t slots[1 << HASH_BITS] = {
     [50] = WORD_INS,
     [117] = WORD_NOSCRIPT,
     [121] = WORD_TD,
+    [141] = WORD_XML_LANG,
     [143] = WORD_SRC,
     [202] = WORD_KBD,
     [208] = WORD_SVG,

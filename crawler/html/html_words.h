@@ -174,6 +174,7 @@ enum html_word {
     WORD_VIDEO,
     WORD_WBR,
     WORD_XLINK_HREF,
+    WORD_XML_LANG,
     WORD_XMP,
     WORD_COUNT_
 };

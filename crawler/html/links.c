@@ -25,6 +25,7 @@
 #include "crawler/html/text_digest.h"
 #include "crawler/html/text_fold.h"
 #include "crawler/html/text_simhash.h"
+#include "crawler/html/xhtml.h"
 #include "crawler/robots/robots_tag.h"
 
 #define PARSER_MAGIC   UINT32_C(0x6c6e6b73)
@@ -33,7 +34,6 @@
 #define CSS_URL_MOST   ((size_t)1 << 20)
 #define KEPT_MOST      ((size_t)1 << 20) /* memory kept between pages */
 #define TITLE_MOST     512
-#define TITLE_RAW_MOST ((size_t)16 * TITLE_MOST) /* that much of it is read */
 #define LANG_MOST      64
 #define ROBOTS_MOST    256
 
@@ -330,23 +330,13 @@ static bool take_base(void *ctx, struct bytes href)
 }
 
 /* The text of a title or the like, folded. */
-static struct bytes collapse(struct buf *out, struct bytes raw,
-                             enum html_text_as as)
+static struct bytes collapse(struct buf *out, const struct buf *text)
 {
     struct text_fold fold;
-    struct buf text;
 
-    /* A reference may become a little longer; what is cut in two at the end is
-     * past the room in `out`, but for a title of white space. */
-    raw = bytes_skip_space(raw);
-    if (raw.len > TITLE_RAW_MOST)
-        raw.len = TITLE_RAW_MOST;
-    buf_init(&text, 2 * TITLE_RAW_MOST);
-    html_text(&text, raw, as);
     buf_clear(out);
     text_fold_begin(&fold, out, out->ceiling);
-    text_fold_add(&fold, buf_bytes(&text));
-    buf_fini(&text);
+    text_fold_add(&fold, buf_bytes(text));
     return text_fold_get(&fold);
 }
 
@@ -417,13 +407,37 @@ static void add_text(void *ctx, struct bytes piece)
         text_simhash_add(&p->simhash, piece);
 }
 
+static uint64_t line_of(struct bytes page, size_t at)
+{
+    uint64_t line = 1;
+
+    for (size_t i = 0; i < at; i++)
+        line += page.at[i] == '\n';
+    return line;
+}
+
+static enum status filter(struct link_parser *p, struct bytes page, bool xml)
+{
+    enum status st;
+
+    if (!xml)
+        return html_filter_page(&p->filter, page, &p->wants, take_base, p);
+    st = html_filter_xml(&p->filter, page, &p->wants, take_base, p);
+    if (p->filter.broken)
+        p->info->broken_line = line_of(page, p->filter.broken_at);
+    return st;
+}
+
 enum status link_parser_html(struct link_parser *p, struct bytes body,
                              const struct link_options *o,
                              void (*visit)(void *ctx,
                                            const struct found_link *link),
                              void *ctx, struct page_info *info)
 {
-    const struct charset *charset = html_charset(body, o->content_type);
+    bool xml = xhtml_is_page(body, o->content_type);
+    const struct charset *charset =
+        xml ? html_charset_of_xml(body, o->content_type)
+            : html_charset(body, o->content_type);
     struct bytes page;
     enum status decoded, filtered, parsed;
 
@@ -438,7 +452,7 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     text_simhash_begin(&p->simhash);
     text_digest_begin(&p->text_digest, !o->no_numbers);
     decoded = charset_decode(charset, body, &p->text, &page);
-    filtered = html_filter_page(&p->filter, page, &p->wants, take_base, p);
+    filtered = filter(p, page, xml);
     parsed = run_parser(p);
     info->simhash = text_simhash_end(&p->simhash);
     if (o->text_digest)
@@ -447,8 +461,8 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     info->description = buf_bytes(&p->description);
     info->robots = buf_bytes(&p->robots);
     info->h1 = html_heading_get(&p->filter.heading);
-    info->title = collapse(&p->title, p->filter.title, HTML_AS_RCDATA);
-    info->lang = collapse(&p->lang, p->filter.lang, HTML_AS_ATTRIBUTE);
+    info->title = collapse(&p->title, &p->filter.title);
+    info->lang = collapse(&p->lang, &p->filter.lang);
     end_page(p);
     if (parsed != STATUS_OK)
         return parsed;

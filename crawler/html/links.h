@@ -2,7 +2,8 @@
  * links.h - links of an HTML page (libxml2): base, nofollow, canonical.
  *
  * The page is decoded to UTF-8 (charset.h), read as an HTML5 tokenizer reads
- * it (html.h), and only markup that can matter reaches libxml2's SAX parser.
+ * it (html.h), and only markup that can matter reaches libxml2's SAX parser. A
+ * page whose type is one of XML is read by XML's rules (xhtml.h).
  * One parser belongs to one thread and is used again and again.
  */
 #ifndef URLWEIR_CRAWLER_HTML_LINKS_H
@@ -37,13 +38,15 @@ struct page_info {
     /* If options.about, else empty; folded and cut as the title is. */
     struct bytes description; /* the first meta description that has text */
     struct bytes h1;          /* the first <h1> that has text */
-    struct bytes robots; /* contents of those meta robots, <= 256 octets, with
-                            ", " between them */
-    uint32_t hreflang;   /* <link rel=alternate hreflang> with an href */
-    uint64_t words;      /* of its text: runs without white space or tags */
-    const char *charset; /* the encoding that was used; static */
-    uint64_t found;      /* links visited */
-    uint64_t simhash;    /* of its text, if asked for; 0: none */
+    struct bytes robots;  /* contents of those meta robots, <= 256 octets, with
+                             ", " between them */
+    uint32_t hreflang;    /* <link rel=alternate hreflang> with an href */
+    uint64_t words;       /* of its text: runs without white space or tags */
+    const char *charset;  /* the encoding that was used; static */
+    uint64_t found;       /* links visited */
+    uint64_t broken_line; /* of a page in XML: the line from which on it is not
+                             well formed and was read as HTML; 0: none */
+    uint64_t simhash;     /* of its text, if asked for; 0: none */
     struct digest text_digest; /* the same; all zero: not asked for */
 };
 

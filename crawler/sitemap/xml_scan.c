@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "crawler/html/xml_prolog.h"
 #include "crawler/sitemap/xml_entities.h"
 #include "crawler/sitemap/xml_namespaces.h"
 #include "crawler/sitemap/xml_tag.h"

@@ -32,9 +32,4 @@ enum xml_tag_kind {
 enum xml_tag_kind xml_tag_read(struct bytes in, bool final, struct xml_tag *tag,
                                size_t *length);
 
-/* The length up to and including the `>` that ends a `<!...` declaration, whose
- * internal subset may hold others, quotes and comments; `in` begins after `<!`.
- * 0: it is not there. */
-size_t xml_declaration_length(struct bytes in);
-
 #endif

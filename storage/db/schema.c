@@ -191,7 +191,8 @@ const char *const schema_sql[] = {
     " AS body_print, " MET_AT("f.flags") " AS met_at,"
     " ifnull(f.flags, 0) >> 1 & 1 AS noindex,"
     " ifnull(f.flags, 0) >> 2 & 1 AS unknown_coding,"
-    " ifnull(f.flags, 0) >> 3 & 1 AS no_numbers"
+    " ifnull(f.flags, 0) >> 3 & 1 AS no_numbers,"
+    " ifnull(f.flags, 0) >> 7 & 1 AS not_well_formed"
     " FROM fetch f JOIN url u ON u.id = f.url"
     " JOIN origin o ON o.id = u.origin",
     "CREATE VIEW links AS SELECT so.prefix || su.path AS src,"

@@ -35,8 +35,10 @@ enum {
                                      robots.txt before it */
     FETCH_ROW_HANDSHAKE = 32,     /* the same of a TLS handshake */
     FETCH_ROW_KEPT = 64,          /* it came over a connection that was open */
-    FETCH_ROW_OF_PAGE =
-        FETCH_ROW_NOINDEX | FETCH_ROW_UNKNOWN_CODING | FETCH_ROW_NO_NUMBERS
+    FETCH_ROW_NOT_WELL_FORMED = 128, /* a page in XML that was read as HTML from
+                                        where it is not well formed */
+    FETCH_ROW_OF_PAGE = FETCH_ROW_NOINDEX | FETCH_ROW_UNKNOWN_CODING |
+                        FETCH_ROW_NO_NUMBERS | FETCH_ROW_NOT_WELL_FORMED
 };
 
 struct fetch_row {

@@ -101,7 +101,7 @@ shared = [c for c in known[next(iter(known))] if sum(c in l.split(", ") for l in
 assert len(shared) > 20 and set(shared) <= set(seen), set(shared) - set(seen)
 empty = [c for c in shared if not any(known[u].get(c, (0, None))[1] for u in known)]
 assert set(empty) <= {"etag", "last_modified", "lang", "priority", "lastmod", "changefreq", "false_positive",
-                      "unknown_coding", "no_numbers", "description", "canonical"}, empty
+                      "unknown_coding", "not_well_formed", "no_numbers", "description", "canonical"}, empty
 for status in "fetched", "redirect", "failed", "denied":
     assert any(k["status"][1] == status for k in known.values()), status
 END

@@ -83,6 +83,22 @@ check "the page's own encoding" 0 --url $base -
 printf 'a\thttp://h.example/dir/%%C3%%81?%%C1\n' >"$want"
 check "--content-type wins over it" 0 --url $base --content-type 'text/html; charset=latin1' -
 
+cat >"$in" <<'PAGE'
+<?xml version="1.0"?>
+<html xmlns="http://www.w3.org/1999/xhtml"><script src="s"/><textarea/>
+<a href="a"/></html>
+PAGE
+printf 'script\thttp://h.example/dir/s\na\thttp://h.example/dir/a\n' >"$want"
+for type in 'application/xhtml+xml; charset=utf-8' text/xml application/xml; do
+    check "a page in XML: $type" 0 --url $base --content-type "$type" -
+    [ -s "$err" ] && fail "a page that is well formed: $(cat "$err")"
+done
+sed -e 's/"a"/a /' "$in" >"$dir/broken"
+check "it goes on as HTML where it breaks" 0 --url $base --content-type text/xml "$dir/broken"
+grep -q "$dir/broken: not well-formed XML from line 3 on" "$err" || fail "which is said: $(cat "$err")"
+printf 'script\thttp://h.example/dir/s\n' >"$want"
+check "as HTML a script swallows the rest" 0 --url $base "$in"
+
 printf 'p{background:url("a\\"b")}/*url(c)*/@import url(d);' >"$in"
 printf 'style\thttp://h.example/dir/a%%22b\nstyle\thttp://h.example/dir/d\n' >"$want"
 check "a style sheet" 0 --all --url $base --content-type 'Text/CSS; charset=utf-8' -

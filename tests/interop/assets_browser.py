@@ -2,7 +2,7 @@
 # apt: chromium
 """--assets asks for what a browser asks for: tests/interop/assets_browser.py with URLWEIR set.
 
-A page with every way to name what it is shown with is opened in Chromium without a window and
+A page with every way to name what it is shown with, in HTML and in XHTML, is opened in Chromium without a window and
 crawled with --assets and --depth 0. Both must ask for the same URLs of the page's host: the parts, each once or more, and
 nothing that a page only links to or that names no document. Image candidates have one candidate each, since a browser
 chooses and a crawl takes all. Skipped with a line where there is no Chromium.
@@ -56,9 +56,14 @@ NOT = '''
 <link rel="next" href="no-8"/><link rel="canonical" href="no-9"/><link rel="alternate" type="application/rss+xml" href="no-10"/>
 <a href="no-11">x</a><form action="no-12"></form><blockquote cite="no-13"></blockquote><input src="no-14"/>
 <div background="no-15">x</div><math><mi href="no-16">x</mi></math>'''
+OPEN = '<html xmlns="http://www.w3.org/1999/xhtml">'
+# In XML a tag may end at once, and an end in capitals is none.
+TAIL = '<script src="empty.js"/><textarea/><title/><img src="behind.png"/><IMG src="no-17"/>'
 PAGES = {
     '/html': ('text/html', '<!DOCTYPE html><html><head><title>x</title>%s</head><body background="body.png">%s%s</body></html>' %
               (HEAD, BODY, NOT)),
+    '/xhtml': ('application/xhtml+xml', '<!DOCTYPE html>%s<head><title>x</title>%s</head><body background="body.png">%s%s%s</body></html>' %
+               (OPEN, HEAD, BODY, NOT, TAIL)),
 }
 TYPES = {'.css': ('text/css', b''), '.js': ('text/javascript', b''), '.html': ('text/html', b'<title>x</title>'),
          '.svg': ('image/svg+xml', b'<svg xmlns="http://www.w3.org/2000/svg"><g id="i"/></svg>')}

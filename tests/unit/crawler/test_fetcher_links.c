@@ -455,6 +455,49 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
 }
 END_TEST
 
+START_TEST(l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks)
+{
+    static const struct {
+        const char *type, *page;
+        size_t found;
+        bool broken;
+    } cases[] = {
+        {"application/xhtml+xml", "<html><script/><a href='/a'/></html>", 1,
+         false},
+        {"text/xml",
+         "<?xml version='1.0'?><html><script/><a href='/a'/></html>", 1, false},
+        {"application/xml", "<html><script/><a href='/a'/><p></html>", 1, true},
+        {"text/html", "<html><script/><a href='/a'/></html>", 0, false},
+        {"text/xml",
+         "<rss version='2.0'><channel><item><link>http://x.test/a"
+         "</link></item></channel></rss>",
+         1, false},
+    };
+    struct route route = {"/", .after = CLOSE};
+    char answer[400];
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    rig_start(&r);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct report *p;
+
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n%s", cases[i].type,
+                 cases[i].page);
+        tiny_answer(&r.server, &route, answer);
+        p = rig_ask(&r, "/");
+        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+        ck_assert_msg(p->done.outlink_count == cases[i].found, "%s", answer);
+        ck_assert_msg(((p->done.row.flags & FETCH_ROW_NOT_WELL_FORMED) != 0) ==
+                          cases[i].broken,
+                      "%s", answer);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
 /* A page, and a document that has no markup to say it in. */
 START_TEST(l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page)
 {
@@ -554,6 +597,8 @@ Suite *suite_fetcher_links(void)
     tcase_add_test(
         t,
         l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page);
+    tcase_add_test(
+        t, l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks);
     tcase_add_test(t, types_that_are_not_accepted_are_given_up_at_the_head);
     suite_add_tcase(s, t);
     return s;

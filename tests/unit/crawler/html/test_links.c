@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Links of pages, as in the tree that a browser builds with scripting off. */
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,6 +70,13 @@ static void check_all(const char *page, const char *want)
     run(bytes_of_str(page), LINK_SET_ALL, "");
     ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
                   page, want, buf_str(&rows));
+}
+
+static void add_said(void *ctx, const struct found_link *l)
+{
+    (void)ctx;
+    buf_addf(&rows, "%s [%.*s][%.*s]\n", link_kind_name(l->kind),
+             (int)l->rel.len, l->rel.at, (int)l->text.len, l->text.at);
 }
 
 /* ---- L1: the tree of a browser ------------------------------------------- */
@@ -255,6 +263,251 @@ START_TEST(l6_utf16_pages_are_read)
 }
 END_TEST
 
+/* ---- L6b: pages in XML --------------------------------------------------- */
+
+#define XHTML     "application/xhtml+xml"
+#define XHTML_NS  "xmlns='http://www.w3.org/1999/xhtml'"
+#define XHTML_DTD "<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.1//EN' 'x'>"
+
+/* Reads `page` as XML; `line` is where it is to break, 0: nowhere. */
+static struct page_info check_xml(const char *page, const char *want,
+                                  uint64_t line)
+{
+    struct page_info i = run(bytes_of_str(page), LINK_SET_ALL, XHTML);
+
+    ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
+                  page, want, buf_str(&rows));
+    ck_assert_msg(i.broken_line == line, "%s\nbreaks at line %" PRIu64, page,
+                  i.broken_line);
+    return i;
+}
+
+START_TEST(l6b_in_xml_the_tags_are_the_tree)
+{
+    struct page_info i;
+
+    i = check_xml("<?xml version='1.0'?><!-- <a href='no'/> -->"
+                  "<html " XHTML_NS " xml:lang='de'><head>"
+                  "<title>A &amp;amp; B</title><script src='1'/><style/>"
+                  "<title/><base href='/b/'/></head><body background='2'>"
+                  "<textarea/><iframe src='3'/><xmp><a href='4'/></xmp>"
+                  "<form action='5'><form action='6'/></form>"
+                  "<a href='7?a&amp;b=&#x26;c'/><td background='8'/>"
+                  "<style>p{background:url(9)}<!-- a{b:url(no)} --></style>"
+                  "<p style='background:url(10)'/></body></html> <!-- x -->",
+                  "script http://e/b/1\nmedia http://e/b/2\n"
+                  "iframe http://e/b/3\na http://e/b/4\nform http://e/b/5\n"
+                  "form http://e/b/6\na http://e/b/7?a&b=&c\n"
+                  "media http://e/b/8\nstyle http://e/b/9\n"
+                  "style http://e/b/10\n",
+                  0);
+    ck_assert(bytes_is(i.title, "A &amp; B"));
+    ck_assert(bytes_is(i.lang, "de"));
+    check_xml("<html><body><script><![CDATA[if (a<b) '<a href=\"no\">']]>"
+              "</script><![CDATA[<a href='no'>]]><a href='1'/></body></html>",
+              "a 1\n", 0);
+}
+END_TEST
+
+START_TEST(l6b_in_xml_names_have_a_namespace_and_a_case)
+{
+    check_xml("<h:html xmlns:h='http://www.w3.org/1999/xhtml' xmlns:s="
+              "'http://www.w3.org/2000/svg' xmlns='urn:x'>"
+              "<h:body><h:a href='1'/><a href='no'/><s:image href='2'/>"
+              "<h:image src='no'/><u:a href='no'/><s:a xlink:href='3'/>"
+              "<x xmlns='http://www.w3.org/1999/xhtml'><img src='4'/></x>"
+              "</h:body></h:html>",
+              "a 1\nmedia 2\na 3\nimg 4\n", 0);
+    check_xml("<html " XHTML_NS "><body><A href='no'/><a HREF='no'/>"
+              "<a href='1'/><_a href='no'/><\xc3\xa4 href='no'/></body></html>",
+              "a 1\n", 0);
+}
+END_TEST
+
+START_TEST(l6b_the_type_and_the_root_say_that_it_is_xml)
+{
+    static const char page[] = "\xef\xbb\xbf<?xml version='1.0'?>\n<!DOCTYPE "
+                               "html [<!-- ]> --> <!ENTITY a '>'>]>\n<html>"
+                               "<script src='1'/><a href='2'/></html>";
+    static const struct {
+        const char *type;
+        bool xml;
+    } cases[] = {
+        {XHTML, true},
+        {"Application/XHTML+XML; charset=utf-8", true},
+        {"text/xml", true},
+        {"application/xml;x=y", true},
+        {"text/html", false},
+        {"", false},
+        {"image/svg+xml", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(bytes_of_str(page), LINK_SET_BASIC, cases[i].type);
+        ck_assert_msg(strcmp(buf_str(&rows), cases[i].xml ? "script 1\na 2\n"
+                                                          : "script 1\n") == 0,
+                      "%s: %s", cases[i].type, buf_str(&rows));
+    }
+    run(bytes_of_str("<htm><script src='1'/><a href='2'/></htm>"),
+        LINK_SET_BASIC, "text/xml");
+    ck_assert_str_eq(buf_str(&rows), "script 1\n");
+}
+END_TEST
+
+/* What was read stays, and what is open stays open. */
+START_TEST(l6b_from_where_it_is_not_well_formed_it_is_read_as_html)
+{
+    struct page_info i;
+
+    check_xml("<html><script src='1'/>\n<a href='2'/>\n<a href=3>"
+              "<textarea><a href=no></textarea><a href='4'/></html>",
+              "script 1\na 2\na 3\na 4\n", 3);
+    i = check_xml("<html><head><title>Tom & Jerry &lt;3</title></head><body>"
+                  "<a href='1'/></body></html>",
+                  "a 1\n", 1);
+    ck_assert_msg(bytes_is(i.title, "Tom & Jerry <3"), "%.*s", (int)i.title.len,
+                  i.title.at);
+    check_xml("<html><script>if (a < b && c) '<a href=\"no\">';</script>"
+              "<style>p{a:url(1)} b > c < d {a:url(2)}</style><a href='3'/>",
+              "style 1\nstyle 2\na 3\n", 1);
+    check_xml("<html><body><table><tr><td background='1'>&nbsp;"
+              "<tr><td background=2></table><td background=no>",
+              "media 1\nmedia 2\n", 1);
+    check_xml("<html><body><svg xmlns='http://www.w3.org/2000/svg'><g>&</g>"
+              "<image href=1 /></svg><frameset><image href=no>",
+              "media 1\n", 1);
+    check_xml("<html><body><p>x<br></p><a href='1'/></body></html>"
+              "<a href=2>",
+              "a 1\na 2\n", 1);
+    check_xml("<html><frameset><frame src='1'/><frame src=2><a href=no>",
+              "iframe 1\niframe 2\n", 1);
+    check_xml("<html/><a href='1'/>", "a 1\n", 1);
+    check_xml("<!doctype html><script src='1'/><a href='no'/>", "script 1\n",
+              1);
+    check_xml("text <a href='1'/>", "a 1\n", 1);
+    check_xml("<html><a href='1'/><a href='no", "a 1\n", 1);
+    check_xml("<html><a href='1'/><![CDATA[ <a href='2'>", "a 1\n", 1);
+    check_xml("<html><a href='1'/>\n", "a 1\n", 2); /* cut short */
+    check_xml("<html><a href='1'/><a", "a 1\n", 1);
+    check_xml("", "", 0);
+}
+END_TEST
+
+START_TEST(l6b_a_page_in_xml_says_what_it_would_in_html)
+{
+    static const char page[] = XHTML_DTD
+        "<html " XHTML_NS " lang='en'><head><title> A\n page"
+        "</title></head><body><h1>Big <i>st</i>art</h1><p>caf&eacute;"
+        " &#228;&amp;b, c<!-- no -->d</p><a href='1' rel='x'>one "
+        "<img src='2' alt='two'/></a><script>no</script></body></html>";
+    static const char *const types[] = {XHTML, "text/html"};
+    struct link_options o = {.kinds = LINK_SET_ALL,
+                             .page_url = &base,
+                             .texts = true,
+                             .about = true,
+                             .simhash = true,
+                             .text_digest = true};
+    struct digest digest[2];
+    uint64_t simhash[2];
+
+    for (int i = 0; i < 2; i++) {
+        struct page_info info;
+
+        buf_clear(&rows);
+        o.content_type = bytes_of_str(types[i]);
+        ck_assert_int_eq(link_parser_html(parser, bytes_of_str(page), &o,
+                                          add_said, NULL, &info),
+                         STATUS_OK);
+        ck_assert_str_eq(buf_str(&rows), "a [x][one two]\nimg [][two]\n");
+        ck_assert(bytes_is(info.title, "A page"));
+        ck_assert(bytes_is(info.lang, "en"));
+        ck_assert(bytes_is(info.h1, "Big start"));
+        ck_assert_uint_eq(info.broken_line, 0);
+        ck_assert_uint_eq(info.words, 8);
+        digest[i] = info.text_digest;
+        simhash[i] = info.simhash;
+    }
+    ck_assert(digest_equal(digest[0], digest[1]));
+    ck_assert_uint_eq(simhash[0], simhash[1]);
+}
+END_TEST
+
+START_TEST(l6b_no_dtd_has_any_effect)
+{
+    struct page_info i;
+
+    i = check_xml("<!DOCTYPE html SYSTEM 'file:///etc/passwd' ["
+                  "<!ENTITY x SYSTEM 'file:///etc/passwd'>"
+                  "<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;'>"
+                  "<!ENTITY c '<a href=\"no\"/>'><!ENTITY % p 'x'> %p;"
+                  "<!ATTLIST a href CDATA 'no'>]>"
+                  "<html><head><title>&x;&b;t</title></head>"
+                  "<a/>&c;<a href='1&b;'/></html>",
+                  "a 1&b;\n", 0);
+    ck_assert(bytes_is(i.title, "t"));
+    check_xml(XHTML_DTD "<html><a href='1&auml;'>&nbsp;&NotEqualTilde;</a>"
+                        "</html>",
+              "a 1%C3%A4\n", 0);
+    check_xml(XHTML_DTD "<html><a href='1'/>&none;<a href='2'/></html>",
+              "a 1\na 2\n", 1);
+}
+END_TEST
+
+/* In time that grows with the page alone: libxml2 compares each attribute of a
+ * tag, and each namespace, with each. */
+START_TEST(l6b_a_page_in_xml_is_bounded)
+{
+    struct buf page;
+
+    buf_init(&page, MOST);
+    buf_add_str(&page, "<html><a href='1'/><p");
+    for (int i = 0; i < 300000; i++)
+        buf_addf(&page, " a%d=''", i);
+    buf_add_str(&page, "/><a href='2'/></html>");
+    check_xml(buf_str(&page), "a 1\na 2\n", 1);
+
+    buf_clear(&page);
+    buf_add_str(&page, "<html>");
+    for (int i = 0; i < 200; i++) {
+        buf_add_str(&page, "<p");
+        for (int k = 0; k < 200; k++)
+            buf_addf(&page, " xmlns:n%d-%d='u'", i, k);
+        buf_add_str(&page, ">");
+    }
+    for (int i = 0; i < 100000; i++)
+        buf_add_str(&page, "<n0-0:a n1-1:b='x'/>");
+    buf_add_str(&page, "<a href='1'/>");
+    check_xml(buf_str(&page), "a 1\n", 1);
+
+    buf_clear(&page);
+    buf_add_str(&page, "<html>");
+    for (int i = 0; i < 300000; i++)
+        buf_add_str(&page, "<b>");
+    buf_add_str(&page, "<a href='1'/>");
+    check_xml(buf_str(&page), "a 1\n", 1);
+
+    buf_clear(&page);
+    buf_add_str(&page, "<html>");
+    for (int i = 0; i < 300000; i++)
+        buf_add_str(&page, "& a &b c]]>");
+    buf_add_str(&page, "<a href='1'/>");
+    check_xml(buf_str(&page), "a 1\n", 1);
+    buf_fini(&page);
+}
+END_TEST
+
+START_TEST(l6b_the_encoding_is_that_of_the_xml_declaration)
+{
+    check_xml("<?xml version='1.0' encoding='koi8-r'?>\n<html>"
+              "<a href='\xc1?\xc1'/></html>",
+              "a %D0%B0?%C1\n", 0);
+    check_xml("<html><a href='\xc3\xa9?\xc3\xa9'/></html>", "a %C3%A9?%C3%A9\n",
+              0);
+    check_xml("<html><meta charset='koi8-r'/><a href='\xc1?\xc1'/></html>",
+              "a %D0%B0?%C1\n", 0);
+}
+END_TEST
+
 /* ---- L8: --all ----------------------------------------------------------- */
 
 START_TEST(l8_the_other_kinds_come_when_asked_for)
@@ -331,13 +584,6 @@ START_TEST(ours_only_the_kinds_asked_for_are_visited)
     ck_assert_str_eq(buf_str(&rows), "");
 }
 END_TEST
-
-static void add_said(void *ctx, const struct found_link *l)
-{
-    (void)ctx;
-    buf_addf(&rows, "%s [%.*s][%.*s]\n", link_kind_name(l->kind),
-             (int)l->rel.len, l->rel.at, (int)l->text.len, l->text.at);
-}
 
 static void check_said(const char *page, const char *want)
 {
@@ -728,6 +974,14 @@ Suite *suite_links(void)
     tcase_add_test(
         t, l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8);
     tcase_add_test(t, l6_utf16_pages_are_read);
+    tcase_add_test(t, l6b_in_xml_the_tags_are_the_tree);
+    tcase_add_test(t, l6b_in_xml_names_have_a_namespace_and_a_case);
+    tcase_add_test(t, l6b_the_type_and_the_root_say_that_it_is_xml);
+    tcase_add_test(t, l6b_from_where_it_is_not_well_formed_it_is_read_as_html);
+    tcase_add_test(t, l6b_a_page_in_xml_says_what_it_would_in_html);
+    tcase_add_test(t, l6b_no_dtd_has_any_effect);
+    tcase_add_test(t, l6b_a_page_in_xml_is_bounded);
+    tcase_add_test(t, l6b_the_encoding_is_that_of_the_xml_declaration);
     tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
     tcase_add_test(t, l8_media_are_all_images_that_a_browser_loads);
     tcase_add_test(t,
