@@ -296,7 +296,8 @@ struct urlweir_filter_options {
      * collide; filters with different seeds cannot be merged. NULL: the same
      * for all. */
     const char *seed;
-    /* Scalable and cuckoo keep their keys, 8 octets each, to grow from them.
+    /* Scalable and cuckoo keep their keys, 8 octets each, to grow from them;
+     * counting and cuckoo keep them to remove nothing that was never added.
      * Not 0: they keep none, and stay at their first size. */
     int fixed;
 };

@@ -122,17 +122,60 @@ static unsigned bucket_slots(const struct create_settings *s)
     return 1u << s->bucket;
 }
 
+/* An option that another kind of filter has would be ignored. */
+static int check_kind_options(const struct create_settings *s)
+{
+    static const struct {
+        enum { FIXED_AT = 4, GROWTH_AT, TIGHTENING_AT, PRINT_AT, BUCKET_AT } at;
+        const char *kinds[4];
+    } own[] = {
+        {FIXED_AT, {"scalable", "counting", "cuckoo"}},
+        {GROWTH_AT, {"stacked"}},
+        {TIGHTENING_AT, {"stacked"}},
+        {PRINT_AT, {"cuckoo"}},
+        {BUCKET_AT, {"cuckoo"}},
+    };
+    const char *kind = create_words[s->kind];
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        bool has = false;
+
+        for (size_t k = 0; own[i].kinds[k] != NULL; k++)
+            has |= strcmp(own[i].kinds[k], kind) == 0;
+        if (!has && s->from[own[i].at] == OPTION_FROM_LINE)
+            return usage_error(&filter_create_usage,
+                               "a filter of kind %s has no --%s", kind,
+                               create_specs[own[i].at].name);
+    }
+    return EXIT_DONE;
+}
+
 /* The rate that `fingerprint` bits keep in a full table is the default of
  * --fpr; less than that is refused. */
 static int fit_fingerprint(struct create_settings *s)
 {
-    unsigned slots = bucket_slots(s);
-    double rate = s->fingerprint != 0
-                      ? sizing_cuckoo_rate((unsigned)s->fingerprint, slots,
-                                           sizing_cuckoo_load(slots))
-                      : 0;
+    unsigned slots = bucket_slots(s), bits = (unsigned)s->fingerprint;
+    double rate;
 
-    if (s->fingerprint == 0 || rate <= s->fpr)
+    if (bits == 0)
+        return EXIT_DONE;
+    if (bits != 8 && bits != 12 && bits != 16 && bits != 32)
+        return usage_error(&filter_create_usage,
+                           "--fingerprint is 8, 12, 16 or 32");
+    if (!sizing_cuckoo_fills(bits, slots, (uint64_t)s->capacity))
+        return usage_error(&filter_create_usage,
+                           "buckets of one slot do not fill with fingerprints "
+                           "of %u bits and more than %llu keys: too many keys "
+                           "share both of their buckets; take --bucket 2, 4 or "
+                           "8, or a longer fingerprint",
+                           bits, 1ULL << (bits + 8));
+    rate = sizing_cuckoo_rate(bits, slots, sizing_cuckoo_load(slots));
+    if (s->from[FPR_AT] != OPTION_FROM_LINE)
+        fprintf(stderr,
+                "urlweir filter create: fingerprints of %u bits call %.2g of "
+                "new keys `maybe` in a full table\n",
+                bits, rate);
+    if (rate <= s->fpr)
         return EXIT_DONE;
     if (s->from[FPR_AT] == OPTION_FROM_LINE)
         return usage_error(&filter_create_usage,
@@ -185,7 +228,9 @@ int filter_create_command(int argc, char **argv)
     if (!command_line_parse(&filter_create_usage, argc, argv, &s, &operands,
                             &code))
         return code;
-    code = fit_fingerprint(&s);
+    code = check_kind_options(&s);
+    if (code == EXIT_DONE)
+        code = fit_fingerprint(&s);
     if (code == EXIT_DONE)
         code = create(operands.item[0], &s);
     option_list_free(&operands);
@@ -367,6 +412,11 @@ static void print_text(const struct filter_file *f,
     buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now", s->fpr_promised,
              s->fpr_predicted);
     buf_addf(&b, "\nsegments       %" PRIu64, s->segments);
+    if (s->stuck > 0)
+        buf_addf(&b,
+                 "\nstuck          %" PRIu64 ", which removal no longer "
+                 "changes",
+                 s->stuck);
     buf_add_str(&b, "\nfile           ");
     format_size(&b, f->info.bytes);
     buf_add_str(&b, "\n");

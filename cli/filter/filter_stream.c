@@ -90,7 +90,8 @@ const struct usage filter_remove_usage = {
              "or cuckoo filter. Remove only keys that were added: removing "
              "any other can make a key that is there `new`, unless the filter "
              "keeps its keys. With --tell, prints `removed` or `absent`, a "
-             "tab and the key.",
+             "tab and the key; `stuck`: it may be there and cannot be taken "
+             "out of this filter any more.",
     .table = &change_table,
     .least = 1,
     .most = 1,
@@ -148,10 +149,25 @@ static void note_keys(struct run *r, const struct filter_keys *keys)
             *are = CHECKPOINT_KEYS_OTHER;
 }
 
+/* Which keys could not be taken out although they may be there? Only a filter
+ * that kept no keys, and is too full of copies of one fingerprint, has such. */
+static void find_stuck(const struct run *r, const struct filter_keys *keys,
+                       bool *stuck)
+{
+    struct filter_stats s;
+
+    memset(stuck, 0, keys->n * sizeof *stuck);
+    if (r->ask != ask_remove)
+        return;
+    filter_stats(r->file.filter, &s);
+    if (s.key_bits == 0)
+        filter_check(r->file.filter, keys->key, keys->n, stuck);
+}
+
 static void answer(void *ctx, const struct filter_keys *keys)
 {
     struct run *r = ctx;
-    bool answers[FILTER_KEY_BATCH];
+    bool answers[FILTER_KEY_BATCH], stuck[FILTER_KEY_BATCH];
     enum status st;
 
     if (r->st != STATUS_OK)
@@ -166,8 +182,9 @@ static void answer(void *ctx, const struct filter_keys *keys)
         r->st = st;
     if (!r->says || r->st != STATUS_OK)
         return;
+    find_stuck(r, keys, stuck);
     for (size_t i = 0; i < keys->n; i++) {
-        fputs(answers[i] ? r->yes : r->no, stdout);
+        fputs(answers[i] ? r->yes : stuck[i] ? "stuck" : r->no, stdout);
         if (!r->set.binary) {
             putchar('\t');
             fwrite(keys->given[i].at, 1, keys->given[i].len, stdout);

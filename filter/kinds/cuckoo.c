@@ -344,7 +344,7 @@ static void cuckoo_stats(const struct filter *f, struct filter_stats *out)
     out->segments = 1;
     out->rebuilds = c->rebuilds;
     out->starved = c->starving && !c->reduced;
-    out->stuck = c->all_stuck ? c->count : c->more.stuck;
+    out->stuck = c->all_stuck || c->flooded ? c->count : c->more.stuck;
     out->lost = c->lost;
     out->reduced = c->reduced;
     out->huge_pages = c->table.huge;

@@ -43,7 +43,7 @@ PYTHON
 done
 
 # A count may have a unit, and a mistaken one is told what it may be.
-filter create units --kind bloom --fixed --capacity 20K
+filter create units --kind bloom --capacity 20K
 exits 0 "$URLWEIR" filter info units --json
 grep -q '"capacity": 200[0-9][0-9],' out || fail "20K keys: $(cat out)"
 exits 1 "$URLWEIR" filter create units.m --capacity 10m
@@ -200,7 +200,7 @@ assert abs(100 * o["fill"] - load) < 1 and o["stuck"] == 0, o' $slots ||
         fail "--bucket $slots: $(cat got)"
 done
 refuses 1 "--bucket" create other --kind cuckoo --capacity 10 --bucket 3
-refuses 1 "no filter of that size" create other --kind cuckoo --capacity 1M \
+refuses 1 "do not fill with fingerprints" create other --kind cuckoo --capacity 1M \
     --bucket 1 --fingerprint 8
 
 # ---- full, damaged, absent ----------------------------------------------------
@@ -263,6 +263,33 @@ for point in filter-checkpoint-begin filter-checkpoint-half filter-checkpoint-en
     [ "$(grep -c '^maybe	' got)" = 3000 ] || fail "after $point: a key is called new"
 done
 
+# ---- what does not go together --------------------------------------------------
+
+for wrong in "bloom --bucket 4" "bloom --growth 3" "stacked --fixed" "scalable --fingerprint 16" \
+    "counting --tightening 0.4"; do
+    # shellcheck disable=SC2086
+    exits 1 "$URLWEIR" filter create none --capacity 10 --kind $wrong
+    says err "has no --"
+done
+exits 1 "$URLWEIR" filter create none --kind cuckoo --bucket 1 --fingerprint 8 --capacity 1M
+says err "more than 65536 keys"
+exits 1 "$URLWEIR" filter create none --kind cuckoo --fingerprint 9 --capacity 10
+says err "is 8, 12, 16 or 32"
+[ ! -e none ] || fail "a refused filter was made"
+exits 0 "$URLWEIR" filter create sixteen --kind cuckoo --fingerprint 16 --capacity 1000
+says err "of 16 bits call 0.00012 of new keys"
+
+# A fixed cuckoo filter that is flooded knows all its keys and can remove none.
+exits 0 "$URLWEIR" filter create flooded --kind cuckoo --fixed --fingerprint 8 --capacity 100
+seq 1 3000 | filter add flooded 2>/dev/null
+exits 0 "$URLWEIR" filter info flooded
+says out "which removal no longer"
+filter info flooded --json | grep -q '"stuck": 0,' && fail "nothing is stuck: $(filter info flooded --json)"
+echo 7 | filter remove flooded --tell >got
+grep -qx 'stuck	7' got || fail "a key that is there: $(cat got)"
+echo 7 | filter check flooded >got
+grep -q '^maybe' got || fail "it was lost: $(cat got)"
+
 # ---- before making one ---------------------------------------------------------
 
 exits 0 "$URLWEIR" filter predict --capacity 1M --fpr 0.01
@@ -276,7 +303,31 @@ kinds = {k["kind"]: k for k in o["kinds"]}
 assert kinds["plain"]["k"] == 10 and kinds["plain"]["bytes"] == 1797198446
 assert abs(o["overfill"][1]["fpr_predicted"] - 0.001) < 1e-6
 assert o["overfill"][-1]["fpr_predicted"] > 0.9
+for t, row in zip((0.5, 1, 1.5, 2, 4, 10), o["overfill"]): # (1 - 0.5^t)^k
+    assert abs(row["fpr_plain"] / (1 - 0.5 ** t) ** 10 - 1) < 0.05, row
 PYTHON
+# The other questions of the calculator, against the formulas themselves.
+exits 0 "$URLWEIR" filter predict --bits 100M --capacity 10M --json
+cp out rate
+exits 0 "$URLWEIR" filter predict --bits 100M --hashes 5 --capacity 10M --json
+cp out rate5
+exits 0 "$URLWEIR" filter predict --bits 100M --hashes 7 --fpr 0.01 --json
+cp out keys
+exits 0 "$URLWEIR" filter predict --bits 100M --fpr 0.01
+says out "bloom   8             9,901,643  0.01"
+python3 - <<'PYTHON' || fail "predict --bits: $(cat rate rate5 keys)"
+import json, math
+rate = lambda m, n, k: (1 - math.exp(-k * n / m)) ** k
+plain = lambda f: json.load(open(f))["kinds"][0]
+assert plain("rate")["k"] == 7
+assert abs(plain("rate")["fpr_predicted"] - rate(1e8, 1e7, 7)) < 1e-6
+assert abs(plain("rate5")["fpr_predicted"] - rate(1e8, 1e7, 5)) < 1e-6
+assert abs(rate(1e8, plain("keys")["count"], 7) - 0.01) < 1e-6
+PYTHON
+exits 1 "$URLWEIR" filter predict --bits 100M --capacity 10M --fpr 0.01
+says err "leave --fpr out"
+exits 1 "$URLWEIR" filter predict --hashes 3 --capacity 10
+says err "needs --bits"
 exits 0 "$URLWEIR" filter bench --keys 20000 --kind bloom,cuckoo
 says out "bloom "
 exits 0 "$URLWEIR" filter bench --keys 20000 --start 100 --kind scalable --json
