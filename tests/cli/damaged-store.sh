@@ -106,12 +106,23 @@ exits 6 "$URLWEIR" verify d
 grep -q "the file of runs has another block there" out err ||
     fail "runs overwritten: $(cat out err)"
 
+# The file of runs is a cache of rows: one that is gone is made again by resume.
+for how in "runs gone" "runs emptied"; do
+    fresh
+    damage "$how"
+    exits 6 "$URLWEIR" verify d
+    resume d -n none
+    [ "$status" = 0 ] || fail "$how: resume ended with $status: $(cat crawl.err)"
+    says crawl.err "frontier.runs was missing and was made again"
+    exits 0 "$URLWEIR" verify d
+done
+
 # What --repair can mend: the store is sound, the manifest disagrees, or the
 # file of runs is damaged, which follows from the store's rows; also where
 # somebody put back a copy of frontier.db alone.
 for how in "store behind its manifest" "manifest gone" "manifest emptied" \
     "manifest overwritten" "manifest with one bit flipped" \
-    "manifest of another crawl" "runs gone" "runs emptied" "runs cut to half" \
+    "manifest of another crawl" "runs cut to half" \
     "runs overwritten" "store behind its manifest, without its runs"; do
     fresh
     damage "$how"
