@@ -2,12 +2,16 @@
 /*
  * served_name.c - names in the URLFrontier API: crawl IDs and queue keys.
  *
- * Not frontier/url/url.h's parser: keys must be what clients of the reference
- * service expect, even for text that is not a URL.
+ * Where a key is in a URL is found without frontier/url/url.h's parser: it must
+ * be where clients of the reference service expect it, even in text that is not
+ * a URL. That parser only says how a host is spelt.
  */
 #include "frontier/served/served_name.h"
 
 #include <string.h>
+
+#include "base/ascii.h"
+#include "frontier/url/url.h"
 
 struct bytes served_crawl_name(struct bytes crawl)
 {
@@ -37,7 +41,8 @@ static struct bytes without_userinfo(struct bytes authority)
                                              (size_t)(at + 1 - authority.at));
 }
 
-struct bytes served_key_of_url(struct bytes url)
+/* The key as it is spelt. */
+static struct bytes spelt_key(struct bytes url)
 {
     const char *at = url.len > 0 ? memmem(url.at, url.len, "://", 3) : NULL;
     struct bytes rest = url;
@@ -55,6 +60,55 @@ struct bytes served_key_of_url(struct bytes url)
     rest.len =
         end != NULL ? (size_t)(end + 1 - rest.at) : length_until(rest, ":");
     return rest;
+}
+
+static bool begins_with(struct bytes s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return s.len >= n &&
+           bytes_equal_nocase(bytes_of(s.at, n), bytes_of(prefix, n));
+}
+
+/* Most keys: a name of lower-case letters, digits, hyphens and dots whose last
+ * label is no number, and no dot at its end. */
+static bool is_canonical_name(struct bytes key)
+{
+    bool label_begins = true, number = true;
+
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.at[i];
+
+        if (c != '.' && c != '-' && !ascii_is_digit(c) && (c < 'a' || c > 'z'))
+            return false;
+        if (label_begins)
+            number = ascii_is_digit(c);
+        label_begins = c == '.';
+    }
+    return key.len > 0 && !label_begins && !number;
+}
+
+struct bytes served_key_of_url(struct bytes url, struct buf *room)
+{
+    struct bytes key = spelt_key(url), host;
+    struct url u;
+
+    if ((!begins_with(url, "http://") && !begins_with(url, "https://")) ||
+        is_canonical_name(key))
+        return key;
+    buf_clear(room);
+    buf_add_str(room, "http://");
+    buf_add_bytes(room, key);
+    url_init(&u);
+    if (url_canonical(&u, buf_bytes(room), NULL, NULL) == URL_OK) {
+        host = url_host(&u);
+        buf_clear(room);
+        buf_add_bytes(room, host);
+        if (!bytes_equal(host, key))
+            key = buf_bytes(room);
+    }
+    url_fini(&u);
+    return key;
 }
 
 bool served_key_fits(struct bytes key)

@@ -15,12 +15,6 @@ static bool can_be_put(const struct frontier_item *item)
            item->metadata.len <= SERVED_BYTES_MOST;
 }
 
-bool call_item_key(const struct frontier_item *item, struct bytes *key)
-{
-    *key = item->key.len > 0 ? item->key : served_key_of_url(item->url);
-    return key->len > 0 && served_key_fits(*key);
-}
-
 void call_batch_add(struct call_batch *b, struct frontier_item *items, size_t n)
 {
     if (b->n + n > b->room) {

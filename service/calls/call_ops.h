@@ -95,9 +95,6 @@ MUST_CHECK enum status call_execute(const struct call_ops *ops, void *of,
                                     struct frontier_call *call, int64_t now,
                                     bool *again);
 
-/* The item's key, or the one of its URL. False: there is none that fits. */
-bool call_item_key(const struct frontier_item *item, struct bytes *key);
-
 /* Items of several PUTs, gathered to be put together. All zero at first. */
 struct call_batch {
     struct frontier_item **items;

@@ -4,16 +4,19 @@
 #ifndef URLWEIR_SERVICE_CALLS_CALL_PUTS_H
 #define URLWEIR_SERVICE_CALLS_CALL_PUTS_H
 
+#include "base/arena.h"
 #include "frontier/url_view.h"
 #include "service/calls/call.h"
 
 struct call_puts { /* all zero: none */
     struct url_put *list;
     size_t room;
+    struct arena *keys; /* those that are not spelt so in their URLs */
 };
 
-/* Fills the list; items that have no key, or more octets than `most` with their
- * metadata, are skipped, and their ack says so. Returns how many are in it. */
+/* Fills the list, which lives until the next time; items that have no key, or
+ * more octets than `most` with their metadata, are skipped, and their ack says
+ * so. Returns how many are in it. */
 size_t call_puts_fill(struct call_puts *p, struct frontier_item *const *items,
                       size_t n, size_t most);
 void call_puts_fini(struct call_puts *p);

@@ -56,12 +56,16 @@ static enum status find(void *of, struct bytes crawl, struct bytes key,
                         url_visit visit, void *ctx)
 {
     struct frontier_service *s = of;
+    enum status st = STATUS_ARG;
+    struct buf room;
 
+    buf_init(&room, SERVED_BYTES_MOST + 16);
     if (key.len == 0)
-        key = served_key_of_url(url);
-    return key.len == 0 ? STATUS_ARG
-                        : served_find(s->served, crawl, key, url, s->now, facts,
-                                      visit, ctx);
+        key = served_key_of_url(url, &room);
+    if (key.len > 0)
+        st = served_find(s->served, crawl, key, url, s->now, facts, visit, ctx);
+    buf_fini(&room);
+    return st;
 }
 
 static enum status list(void *of, struct url_list *l, url_visit visit,

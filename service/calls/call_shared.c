@@ -76,13 +76,17 @@ static enum status find(void *of, struct bytes crawl, struct bytes key,
                         url_visit visit, void *ctx)
 {
     struct frontier_hand *hand = of;
+    enum status st = STATUS_ARG;
+    struct buf room;
 
+    buf_init(&room, SERVED_BYTES_MOST + 16);
     if (key.len == 0)
-        key = served_key_of_url(url);
+        key = served_key_of_url(url, &room);
     fit_names(&crawl, &key);
-    return key.len == 0
-               ? STATUS_ARG
-               : shared_find(hand->shared, crawl, key, url, facts, visit, ctx);
+    if (key.len > 0)
+        st = shared_find(hand->shared, crawl, key, url, facts, visit, ctx);
+    buf_fini(&room);
+    return st;
 }
 
 static enum status list(void *of, struct url_list *l, url_visit visit,

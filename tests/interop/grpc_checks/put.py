@@ -122,7 +122,7 @@ def an_empty_key_is_the_host_of_the_url(f):
              "http://example.com:8080/a": "example.com",
              "http://example.com?q": "example.com",
              "http://example.com&x": "example.com",
-             "https://EXAMPLE.com/": "EXAMPLE.com",
+             "https://EXAMPLE.com/": "example.com",
              "ftp://host": "host",
              "x://\u00e9t\u00e9.fr/": "\u00e9t\u00e9.fr"}
     is_(f.put(*(f.new(u, "") for u in cases)), [OK] * len(cases))

@@ -190,7 +190,6 @@ START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
         {"http://user:secret@example.org:81/x", "example.org"},
         {"http://example.org?q=a@b", "example.org"},
         {"http://example.org&x", "example.org"},
-        {"http://Example.ORG/a", "Example.ORG"}, /* as it was spelt */
         {"http://a@b@example.org/", "example.org"},
         {"http://[broken/", "[broken"},
     };
@@ -208,6 +207,35 @@ START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
 }
 END_TEST
 
+/* Also where the client asks for one of these URLs without a key. */
+START_TEST(ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes)
+{
+    static const char *const urls[] = {
+        "http://b\u00fccher.example/1",
+        "https://B\u00dcCHER.example./2",
+        "http://xn--bcher-kva.example:8080/3",
+        "http://u:p@Xn--Bcher-KVA.example/4",
+    };
+    struct frontier_call call = service_new(FRONTIER_URL_STATUS);
+    struct service_rig r;
+
+    service_make(&r);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        SAME(discover(&r, "c", "", urls[i]), FRONTIER_ACK_OK);
+    SAME(get_counts(&r, "c", "").queues, 1);
+    SAME(get_counts(&r, "c", "xn--bcher-kva.example").active, 4);
+    call.in.crawl = text("c");
+    call.in.url = text(urls[1]);
+    service_call(&r, &call);
+    SAME(call.status, STATUS_OK);
+    frontier_call_fini(&call);
+    SAME(discover(&r, "c", "B\u00fccher.example", urls[0]), FRONTIER_ACK_OK);
+    SAME(get_counts(&r, "c", "B\u00fccher.example").active, 1);
+    SAME(get_counts(&r, "c", "").queues, 2);
+    service_fini(&r);
+}
+END_TEST
+
 Suite *suite_frontier_calls_better(void)
 {
     const TTest *const tests[] = {
@@ -219,6 +247,7 @@ Suite *suite_frontier_calls_better(void)
         contract_3_6_an_internal_error_is_an_ack_that_says_fail,
         contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart,
         contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo,
+        ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes,
     };
     Suite *s = suite_create("frontier_calls_better");
     TCase *t = tcase_create("frontier_calls_better");
