@@ -127,12 +127,30 @@ static bool is_option(const struct usage *u, const char *arg)
            u->table->count;
 }
 
+static bool is_url(const char *arg)
+{
+    return strncmp(arg, "http://", 7) == 0 || strncmp(arg, "https://", 8) == 0;
+}
+
+/* Is option `i` given without the value that it may have? */
+static bool stands_alone(const struct walk *w, size_t i)
+{
+    const char *next = w->at + 1 < w->argc ? w->argv[w->at + 1] : "-";
+
+    return w->u->table->spec[i].alone != NULL &&
+           (next[0] == '-' || is_url(next));
+}
+
 /* Takes the next argument as the value of option `i`, which was written as
  * `as`. */
 static bool take_value(struct walk *w, size_t i, const char *as, bool by_letter)
 {
     const struct option_spec *s = &w->u->table->spec[i];
 
+    if (stands_alone(w, i)) {
+        add(w->c, i, s->alone, by_letter);
+        return true;
+    }
     if (w->at + 1 >= w->argc || is_option(w->u, w->argv[w->at + 1])) {
         *w->code = usage_error(w->u, "%s needs a value: %s %s", as, as,
                                s->arg != NULL ? s->arg : s->words[0]);

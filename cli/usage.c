@@ -66,7 +66,7 @@ static void add_names(struct buf *out, const struct option_spec *s)
         return;
     buf_add_char(out, ' ');
     if (s->arg != NULL) {
-        buf_add_str(out, s->arg);
+        buf_addf(out, s->alone != NULL ? "[%s]" : "%s", s->arg);
         return;
     }
     if ((s->flags & OPTION_SWITCH) != 0)

@@ -73,6 +73,8 @@ struct option_spec {
     unsigned flags;      /* enum option_flags */
     const char *section; /* heading in help; equal ones are adjacent */
     const char *arg;     /* name of its value in help: "N", "SIZE" */
+    const char *alone;   /* TEXT: the value of --NAME alone; NULL: it needs one.
+                            Before a URL or an option it stands alone */
     const char *help;    /* a phrase, without its default */
 };
 

@@ -362,7 +362,7 @@ static bool keeps_kind(const struct link_finder *f)
 
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
-                                         struct bytes *target)
+                                         struct bytes *target, bool *anew)
 {
     const struct engine_item like = {
         .depth = f->lease->depth,
@@ -374,7 +374,8 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
         candidate_read(&f->o->rules, &f->target, location, &f->page) != URL_OK)
         return REASON_REDIRECT_INVALID;
     *target = url_text(&f->target);
-    if (bytes_equal(url_text(&f->target), f->lease->url))
+    *anew = cookie_jar_asks_anew(f->o->jar, *target);
+    if (!*anew && bytes_equal(*target, f->lease->url))
         return REASON_REDIRECT_LOOP;
     if (like.hops > f->o->max_redirects)
         return REASON_REDIRECT_LIMIT;

@@ -51,10 +51,11 @@ bool link_finder_is_full(const struct link_finder *f);
 void link_finder_forbid(struct link_finder *f);
 
 /* Takes a redirect. REASON_NONE: it is followed. Sets *target to the URL, if it
- * is one; the bytes live until the next link is found. */
+ * is one; the bytes live until the next link is found. *anew: as in
+ * engine_done. */
 enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
-                                         struct bytes *target);
+                                         struct bytes *target, bool *anew);
 
 /* Fills in found, drops and row.links of *done. Returns the number for
  * report.elsewhere. */

@@ -527,7 +527,8 @@ static void report_redirect(struct draft *d)
     struct bytes target = bytes_of("", 0);
     enum outcome_reason reason;
 
-    reason = link_finder_redirect(d->r->finder, location, &target);
+    reason =
+        link_finder_redirect(d->r->finder, location, &target, &d->done->anew);
     set_outcome(d->done, OUTCOME_REDIRECT, reason);
     d->done->row.redirect_url = kept(d->out, target, SIZE_MAX);
     if (reason == REASON_REDIRECT_INVALID)

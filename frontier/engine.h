@@ -174,8 +174,10 @@ struct engine_done {
     bool partial; /* a part of a list too long for memory: only `outlinks` and
                      `drops` count, more may follow, and the URL stays leased */
     struct outcome outcome;
-    bool transient;       /* may be retried, if tries are left ... */
-    bool unsure;          /* ... but at least once, by other means */
+    bool transient; /* may be retried, if tries are left ... */
+    bool unsure;    /* ... but at least once, by other means */
+    bool anew; /* a redirect: if it leads back to its own chain, asking there is
+                  another request, since other cookies go with it now */
     struct fetch_row row; /* the engine sets seq, url, final, tries */
     int64_t fresh_ms;     /* how long its server says that it stays fresh
                              (RFC 9111 section 4.2.1); 0 or -1: it does not */

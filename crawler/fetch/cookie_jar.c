@@ -26,9 +26,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "frontier/url/host.h"
+#include "frontier/url/url.h"
 
-#define FIELDS    7
-#define HTTP_ONLY "#HttpOnly_"
+#define FIELDS          7
+#define HTTP_ONLY       "#HttpOnly_"
+#define REDIRECTED_MOST 4096
 /* Of a request; libcurl sends 8 KiB of them at most. */
 #define LENT_MOST ((size_t)64 << 10)
 
@@ -46,6 +48,7 @@ struct cookie_jar {
     struct map *sites;    /* domains whose hosts use the jar */
     struct cookie *first; /* from the oldest to the newest */
     size_t count;
+    struct map *redirected; /* URLs that were; values of `sum` */
 };
 
 static char in_map; /* the value of sets */
@@ -293,6 +296,93 @@ bool cookie_jar_is_changed(const struct cookie_jar *j)
     return atomic_load(&j->changed);
 }
 
+/* ---- redirects ----------------------------------------------------------- */
+
+/* RFC 6265 section 5.1.4. */
+static bool path_matches(struct bytes path, struct bytes of)
+{
+    if (of.len > path.len || !bytes_equal(bytes_of(path.at, of.len), of))
+        return false;
+    return of.len == path.len || of.len == 0 || of.at[of.len - 1] == '/' ||
+           path.at[of.len] == '/';
+}
+
+/* Does the cookie go with a request for `u`? */
+static bool goes_with(struct bytes line, const struct url *u)
+{
+    struct bytes host = url_host(u), domain = domain_of(line);
+
+    return (bytes_equal_nocase(host, domain) ||
+            (bytes_is(field(line, TAIL), "TRUE") && is_within(host, domain))) &&
+           path_matches(url_path(u), field(line, PATH)) &&
+           (u->https || !bytes_is(field(line, SECURE), "TRUE")) &&
+           !is_expired(line);
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(struct bytes s)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.at[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* Tells sets of cookies apart that go with a request for `url`, by their names
+ * and values and in any order. 1: there are none. */
+static uintptr_t sum(struct bytes cookies, struct bytes url)
+{
+    uint64_t h = 0;
+    struct url u;
+
+    url_init(&u);
+    if (url_parse(&u, url, NULL, NULL) == URL_OK)
+        while (cookies.len > 0) {
+            struct bytes line = bytes_of_str(cookies.at);
+            struct bytes name = field(line, NAME);
+
+            if (goes_with(line, &u))
+                h += hash_of(
+                    bytes_of(name.at, (size_t)(line.at + line.len - name.at)));
+            cookies = bytes_skip(cookies, line.len + 1);
+        }
+    url_fini(&u);
+    return (uintptr_t)h | 1;
+}
+
+void cookie_jar_note_redirect(struct cookie_jar *j, struct bytes url,
+                              const struct buf *lent)
+{
+    uintptr_t sent = sum(bytes_of(lent->at, lent->len), url);
+
+    pthread_mutex_lock(&j->mtx);
+    if (map_count(j->redirected) >= REDIRECTED_MOST) {
+        map_free(j->redirected, NULL);
+        j->redirected = map_new();
+    }
+    (void)map_put(j->redirected, url, (void *)sent);
+    pthread_mutex_unlock(&j->mtx);
+}
+
+bool cookie_jar_asks_anew(struct cookie_jar *j, struct bytes url)
+{
+    uintptr_t sent, now = 1;
+    struct buf cookies;
+
+    if (j == NULL)
+        return false;
+    buf_init(&cookies, SIZE_MAX);
+    pthread_mutex_lock(&j->mtx);
+    sent = (uintptr_t)map_get(j->redirected, url);
+    if (takes_part(j, url_canonical_host(url)))
+        list_cookies(j, url_canonical_host(url), &cookies);
+    pthread_mutex_unlock(&j->mtx);
+    now = sum(buf_bytes(&cookies), url);
+    buf_fini(&cookies);
+    return now != (sent != 0 ? sent : 1);
+}
+
 /* ---- files --------------------------------------------------------------- */
 
 static void set_cookie(CURL *easy, struct bytes line)
@@ -401,6 +491,7 @@ struct cookie_jar *cookie_jar_new(void)
 
     pthread_mutex_init(&j->mtx, NULL);
     j->sites = map_new();
+    j->redirected = map_new();
     j->first = xcalloc(COOKIE_JAR_MOST, sizeof *j->first);
     return j;
 }
@@ -413,6 +504,7 @@ void cookie_jar_free(struct cookie_jar *j)
         free(j->first[i].line);
     free(j->first);
     map_free(j->sites, NULL);
+    map_free(j->redirected, NULL);
     pthread_mutex_destroy(&j->mtx);
     free(j);
 }

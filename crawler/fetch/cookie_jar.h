@@ -60,4 +60,12 @@ bool cookie_jar_lend(struct cookie_jar *j, CURL *easy, struct bytes host,
  * has changed in `easy`. */
 void cookie_jar_take(struct cookie_jar *j, CURL *easy, const struct buf *lent);
 
+/* A request for `url` that was given `lent` is redirected. */
+void cookie_jar_note_redirect(struct cookie_jar *j, struct bytes url,
+                              const struct buf *lent);
+/* Would a request for `url`, if it was redirected before, carry other cookies
+ * now? Of the last some thousand redirects this is known; of others it is taken
+ * to be so if there are any cookies for it. `j` may be NULL. */
+bool cookie_jar_asks_anew(struct cookie_jar *j, struct bytes url);
+
 #endif

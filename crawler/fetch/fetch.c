@@ -471,6 +471,20 @@ static void redact_request(struct fetch *f)
     buf_fini(&clean);
 }
 
+/* What the request carried decides whether a redirect back to it is another
+ * request. */
+static void note_redirect(const struct fetch *f)
+{
+    char *url = NULL;
+
+    if (!f->in_jar || f->page || f->response.status < 300 ||
+        f->response.status >= 400)
+        return;
+    curl_easy_getinfo(f->transfer.easy, CURLINFO_EFFECTIVE_URL, &url);
+    if (url != NULL)
+        cookie_jar_note_redirect(f->o->jar, bytes_of_str(url), &f->lent);
+}
+
 void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
                   struct fetch_result *out)
 {
@@ -483,6 +497,7 @@ void fetch_finish(struct fetch *f, CURLcode code, int64_t now,
         return;
     }
     fetch_count_wire(f);
+    note_redirect(f);
     redact_request(f);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(f->transfer.easy, CURLINFO_PRIMARY_IP, &ip);

@@ -300,12 +300,13 @@ static enum status walk_chain(struct frontier *f, const struct lease_record *l,
     return st;
 }
 
-/* Sets the outcome of a redirect, which depends on its target's id. */
+/* Sets the outcome of a redirect, which depends on its target's id. *again: the
+ * target was asked before, and has to be asked once more. */
 static enum status follow_redirect(struct frontier *f,
                                    const struct lease_record *l,
                                    const struct engine_done *done,
                                    uint64_t target, struct outcome *o,
-                                   struct fetch_row *row)
+                                   struct fetch_row *row, bool *again)
 {
     bool loop = false, from_seed = false;
     enum status st = STATUS_OK;
@@ -317,12 +318,30 @@ static enum status follow_redirect(struct frontier *f,
         st = walk_chain(f, l, target, &loop, &from_seed);
     if (st != STATUS_OK)
         return st;
-    if (loop && target != 0)
+    *again = loop && target != 0 && done->anew && o->reason == REASON_NONE &&
+             l->life == LIFE_LEASED;
+    if (loop && target != 0 && !*again)
         o->reason = REASON_REDIRECT_LOOP;
     if (from_seed && !l->lease.seed && outcome_fails_seed(*o))
         frontier_store_add(f->store, "seeds_failed", 1);
     row->redirect_to = target;
     return STATUS_OK;
+}
+
+/* Queues a URL of the redirect chain that `l` ends again, as the chain's next
+ * step, so that --max-redirects ends it. Its own redirect is no end then. */
+static enum status ask_again(struct frontier *f, const struct lease_record *l,
+                             uint64_t id, int64_t now, int64_t wall_ms)
+{
+    const struct outcome was = {.status = OUTCOME_REDIRECT};
+    struct url_row row;
+    bool back;
+    enum status st = frontier_store_get(f->store, id, &row, &f->text);
+
+    row.hops = (uint16_t)(l->lease.hops + 1);
+    row.via = l->lease.id;
+    return st == STATUS_OK ? frontier_readmit(f, &row, was, now, wall_ms, &back)
+                           : st;
 }
 
 /* Is it an error of the host? Network errors count as well. */
@@ -408,7 +427,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     struct host_queue *h;
     enum status st = STATUS_OK;
     uint32_t tries = f->o.tries;
-    bool silent, last, repeats;
+    bool silent, last, repeats, again = false;
 
     if (l == NULL) {
         log_warn("acknowledged a URL that was not leased", "id=%llu",
@@ -422,7 +441,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     row.tries = (uint8_t)(l->lease.tries + 1 < 255 ? l->lease.tries + 1 : 255);
     if (o.status == OUTCOME_REDIRECT)
         st = follow_redirect(f, l, d, redirects(d) && n > 0 ? links[0].id : 0,
-                             &o, &row);
+                             &o, &row, &again);
     d->outcome = o;
     if (st == STATUS_OK)
         st = frontier_cross_host_end(f, l, &news, now, wall_ms);
@@ -468,6 +487,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         st = try_again(f, l, &row, o, now, wall_ms);
     if (st == STATUS_OK && last)
         row.seq = page_store_last_seq(f->pages);
+    if (st == STATUS_OK && last && again)
+        st = ask_again(f, l, row.redirect_to, now, wall_ms);
     if (st == STATUS_OK && last && repeats)
         st = frontier_note_unchanged(f, &l->lease, &row);
     if (st == STATUS_OK && last && rows->first != 0)

@@ -411,8 +411,9 @@ static const struct option_spec specs[] = {
      .arg = "TEXT", .flags = OPTION_SECRET,
      .help = "send this Cookie header to the origins of the seeds"},
     {.name = "cookies", TEXT(cookies), .section = FETCH, .arg = "FILE",
-     .help = "start with the cookies in FILE (curl's format) and keep those "
-             "that the seeds' sites set; /dev/null starts with none"},
+     .alone = "/dev/null",
+     .help = "keep the cookies that the seeds' sites set, and start with those "
+             "in FILE (curl's format) or with none"},
     {.name = "auth", LIST(auth), .section = FETCH,
      .arg = "ORIGIN=USER:PASSWORD", .flags = OPTION_SECRET,
      .help = "log in at ORIGIN (HTTP Basic)"},

@@ -277,6 +277,75 @@ resume killed
 ended 0
 grep -E '^127.0.0.1 /slow.html Cookie: ' log.headers | grep -q 'sid=fr3sh' || fail "$(cat log.headers)"
 
+# ---- cookie walls --------------------------------------------------------------------
+
+# /self leads to itself until its cookie comes back, /round over another URL,
+# and /never whatever comes; --cookies needs no file.
+cat >wall.py <<'END'
+import http.server
+
+class Wall(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        path, has = self.path, self.headers.get('Cookie', '')
+        with open('wall.log', 'a') as f:
+            f.write('%s %s\n' % (path, has))
+        to = cookie = None
+        own = path[1:] + '=1'
+        if path == '/never' or (path == '/self' and own not in has):
+            to, cookie = path, own
+        if path == '/round' and 'seen=1' not in has:
+            to = '/round?set'
+        if path == '/round?set':
+            to, cookie = '/round', 'seen=1'
+        body = b'<title>behind it</title>' if to is None else b''
+        self.send_response(200 if to is None else 302)
+        self.send_header('Content-Type', 'text/html')
+        self.send_header('Content-Length', str(len(body)))
+        if to is not None:
+            self.send_header('Location', to)
+        if cookie is not None:
+            self.send_header('Set-Cookie', cookie)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Wall)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+behind wall wall.err python3 wall.py
+walls=$!
+waits_for '[ -s wall ]' || fail "no server: $(cat wall.err)"
+wall=http://127.0.0.1:$(cat wall)
+printf "$wall%s\n" /self /round /never >wall.seeds
+# shellcheck disable=SC2086
+exits 5 "$URLWEIR" crawl -i wall.seeds -o walls $quick --sitemap off --cookies --robots off --jsonl walls.jsonl
+# came_of PATH STATUS REASON
+came_of() {
+    grep -F "\"url\": \"$wall$1\"" walls.jsonl | tail -n 1 | grep -F "\"status\": \"$2\"" | grep -qF "\"reason\": $3" ||
+        fail "$1 is not $2 $3: $(cat walls.jsonl)"
+}
+came_of /self fetched null
+came_of /round fetched null
+came_of '/round?set' redirect null
+came_of /never redirect '"redirect_loop"'
+[ "$(grep -c '^/self ' wall.log)" = 2 ] || fail "$(cat wall.log)"
+[ "$(grep -c '^/round ' wall.log)" = 2 ] || fail "$(cat wall.log)"
+[ "$(grep -c '^/never ' wall.log)" = 2 ] || fail "$(cat wall.log)"
+exits 0 "$URLWEIR" verify walls
+agrees walls
+# Without them both are loops; the option may stand before a URL.
+# shellcheck disable=SC2086
+exits 5 "$URLWEIR" crawl "$wall/self" "$wall/round" -o nowall $quick --sitemap off --robots off --jsonl nowall.jsonl
+[ "$(grep -c redirect_loop nowall.jsonl)" = 2 ] || fail "$(cat nowall.jsonl)"
+# shellcheck disable=SC2086
+exits 0 "$URLWEIR" crawl $quick --sitemap off --robots off -o before --cookies "$wall/round"
+kill "$walls" && wait "$walls" || :
+
 # ---- client certificates -----------------------------------------------------------
 
 forget

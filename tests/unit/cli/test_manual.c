@@ -82,7 +82,7 @@ static void add_item(struct buf *out, const struct option_spec *s)
         buf_addf(out, "Fl %c , ", s->letter);
     buf_addf(out, "Fl -%s", s->name);
     if (s->type != OPTION_FLAG && s->arg != NULL)
-        buf_addf(out, " Ar %s", s->arg);
+        buf_addf(out, s->alone != NULL ? " Op Ar %s" : " Ar %s", s->arg);
     for (size_t i = 0; s->arg == NULL && s->words != NULL && s->words[i]; i++)
         buf_addf(out, "%s%s", i == 0 ? " Ar " : "|", s->words[i]);
     buf_add_char(out, '\n');

@@ -382,7 +382,7 @@ static void answer(struct sim *m, const struct engine_lease *l)
         set_outcome(&d, OUTCOME_REDIRECT,
                     link_finder_redirect(m->finder,
                                          bytes_of_str(web[p->links[0]].url),
-                                         &target));
+                                         &target, &d.anew));
     else if (is_check(m, l))
         set_outcome(&d, OUTCOME_FETCHED, REASON_CHECKED);
     else if (is_refused(&m->rules, p))

@@ -9,6 +9,7 @@
 
 #include "base/file/file.h"
 #include "crawler/fetch/cookie_jar.h"
+#include "frontier/url/url.h"
 
 #define HEAD                                                                   \
     "# Netscape HTTP Cookie File\n# The cookies of a crawl: "                  \
@@ -410,6 +411,54 @@ START_TEST(fetchers_may_use_one_jar_and_end_after_it)
 }
 END_TEST
 
+static bool anew(const char *url)
+{
+    return cookie_jar_asks_anew(j, bytes_of_str(url));
+}
+
+/* A request for `url` is redirected, with the cookies of now. */
+static void redirected(const char *url)
+{
+    CURL *easy = curl_easy_init();
+
+    ck_assert_ptr_nonnull(easy);
+    (void)cookie_jar_lend(j, easy, url_canonical_host(bytes_of_str(url)),
+                          &lent);
+    cookie_jar_note_redirect(j, bytes_of_str(url), &lent);
+    curl_easy_cleanup(easy);
+}
+
+START_TEST(a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it)
+{
+#define LINE(domain, tail, path, secure, name, value)                          \
+    domain "\t" tail "\t" path "\t" secure "\t4102444800\t" name "\t" value "\n"
+    begin();
+    ck_assert(!cookie_jar_asks_anew(NULL, bytes_of_str("http://a.test/")));
+    cookie_jar_add_site(j, bytes_of_str("a.test"));
+    redirected("http://a.test/x");
+    ck_assert(!anew("http://a.test/x"));
+    /* These do not go with it. */
+    loads(LINE("b.test", "TRUE", "/", "FALSE", "n", "v")
+              LINE("sub.a.test", "TRUE", "/", "FALSE", "n", "v")
+                  LINE("a.test", "FALSE", "/xy", "FALSE", "n", "v")
+                      LINE("a.test", "FALSE", "/", "TRUE", "n", "v"));
+    ck_assert(!anew("http://a.test/x"));
+    ck_assert(!anew("http://c.test/"));
+    ck_assert(
+        anew("https://a.test/x")); /* not known, and there is one for it */
+    ck_assert(anew("http://a.test/xy/z?q"));
+    loads(LINE(".a.test", "TRUE", "/x", "FALSE", "seen", "1"));
+    ck_assert(anew("http://a.test/x"));
+    redirected("http://a.test/x");
+    ck_assert(!anew("http://a.test/x")); /* the same again: a loop */
+    loads(".a.test\tTRUE\t/x\tFALSE\t4102444801\tseen\t1\n");
+    ck_assert(!anew("http://a.test/x")); /* it only lives longer */
+    loads(LINE(".a.test", "TRUE", "/x", "FALSE", "seen", "2"));
+    ck_assert(anew("http://a.test/x"));
+    end();
+}
+END_TEST
+
 START_TEST(a_jar_that_cannot_be_saved_is_still_changed)
 {
     begin();
@@ -462,6 +511,8 @@ Suite *suite_cookie_jar(void)
     tcase_add_test(t, a_request_is_given_the_newest_cookies_of_its_domains);
     tcase_add_test(t, of_a_handle_only_what_changed_in_it_goes_to_the_jar);
     tcase_add_test(t, fetchers_may_use_one_jar_and_end_after_it);
+    tcase_add_test(
+        t, a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it);
     tcase_add_test(t, a_jar_that_cannot_be_saved_is_still_changed);
     tcase_add_test(t, a_handle_that_leaves_the_jar_has_none_of_it);
     suite_add_tcase(suite, t);

@@ -274,6 +274,48 @@ START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
 }
 END_TEST
 
+/* A wall sets a cookie on the way: 1 leads to 2, and 2 back to it. */
+START_TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
+{
+    static struct sim s;
+    char key[64], url[64];
+    struct engine_item to;
+    struct engine_done d;
+    struct engine_lease l;
+    struct engine_stats st;
+
+    start(&s, NS_PER_MS);
+    for (unsigned step = 0; step < 3; step++) {
+        l = lease_one(&s);
+        ck_assert_uint_eq(l.id, step + 1);
+        ck_assert_uint_eq(l.hops, step);
+        ck_assert(l.seed == (step != 1));
+        to = item_of(&s, step == 1 ? 0 : 1, key, url, sizeof key, 0);
+        to.seed = false;
+        to.hops = (uint16_t)(step + 1);
+        d = (struct engine_done){.id = l.id,
+                                 .outcome = {OUTCOME_REDIRECT, REASON_NONE,
+                                             302},
+                                 .anew = step < 2,
+                                 .outlinks = &to,
+                                 .outlink_count = 1,
+                                 .host = {.ended = s.now,
+                                          .crawl_delay_ms = -2,
+                                          .retry_after_ms = -1}};
+        ack(&s, &d);
+        s.now += NS_PER_S;
+    }
+    s.e->ops->stats(s.e, &st);
+    ck_assert_uint_eq(st.queued, 0);
+    ck_assert_uint_eq(st.redirects, 2); /* the first counts once */
+    ck_assert_uint_eq(st.seeds_failed, 1);
+    ck_assert_uint_eq(frontier_store_counter(frontier_store_of(s.e),
+                                             "redirect.redirect_loop"),
+                      1);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 START_TEST(the_page_limit_is_never_overrun)
 {
     static struct sim s;
@@ -412,6 +454,8 @@ Suite *suite_frontier_fate(void)
     tcase_add_test(t,
                    a_host_whose_robots_txt_fails_costs_its_tries_and_no_more);
     tcase_add_test(t, a_redirect_back_to_its_own_chain_is_a_loop);
+    tcase_add_test(t,
+                   a_way_back_with_other_cookies_is_another_request_and_ends);
     tcase_add_test(t, a_robots_txt_that_came_with_a_url_is_kept_over_restarts);
     tcase_add_test(t, the_page_limit_is_never_overrun);
     tcase_add_test(
