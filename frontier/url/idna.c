@@ -6,7 +6,8 @@
  * ICU 72 passes 80 and libidn2 2.3 passes 70. ICU 72 fails on code points whose
  * mapping has changed since Unicode 15.0; they are few, and are mapped here
  * before ICU sees them, so that a host is the same with any installed ICU.
- * Scripts newer than the installed ICU are not allowed.
+ * What is newer than the installed ICU and maps to nothing older is not
+ * allowed.
  */
 #include "frontier/url/idna.h"
 
@@ -26,12 +27,15 @@
      UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN |           \
      UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4)
 
-/* Code points of Unicode 15.0 whose mapping in UTS #46 has changed since then;
- * `first` maps to `to`. */
+/* Code points whose mapping in UTS #46 has changed since Unicode 15.0, or that
+ * are newer and map to older ones (to Unicode 18.0); `first` maps to `to`. */
 static const struct remap {
     uint32_t first, last, to; /* 0: ignored */
 } remaps[] = {
     {0x4c0, 0x4c0, 0x4cf},      /* palochka */
+    {0x558, 0x558, 0x567},      /* three Armenian letters */
+    {0x58b, 0x58b, 0x56b},      /* the same */
+    {0x58c, 0x58c, 0x575},      /* the same */
     {0x10a0, 0x10c5, 0x2d00},   /* Georgian capital letters */
     {0x115f, 0x1160, 0},        /* Hangul fillers */
     {0x17b4, 0x17b5, 0},        /* Khmer inherent vowels */
@@ -39,10 +43,19 @@ static const struct remap {
     {0x1e9e, 0x1e9e, 0xdf},     /* capital sharp s */
     {0x2061, 0x2063, 0},        /* invisible operators */
     {0x206a, 0x206f, 0},        /* deprecated formatting */
+    {0x209d, 0x209d, 'w'},      /* subscript letters */
+    {0x209e, 0x209f, 'y'},      /* the same */
     {0x2132, 0x2132, 0x214e},   /* turned capital F */
     {0x2183, 0x2183, 0x2184},   /* reversed one hundred */
     {0x3164, 0x3164, 0},        /* Hangul filler */
+    {0xa7cb, 0xa7cb, 0x264},    /* capital rams horn */
+    {0xa7dc, 0xa7dc, 0x19b},    /* capital lambda with stroke */
+    {0xa7dd, 0xa7dd, 0x277},    /* capital closed omega */
+    {0xa7e2, 0xa7e2, 0x27c},    /* capital r with long leg */
+    {0xa7f1, 0xa7f1, 's'},      /* modifier capital s */
     {0xffa0, 0xffa0, 0},        /* Hangul filler, half width */
+    {0x1ccd6, 0x1ccef, 'a'},    /* outlined letters */
+    {0x1ccf0, 0x1ccf9, '0'},    /* outlined digits */
     {0x1d173, 0x1d17a, 0},      /* musical formatting */
     {0x2f868, 0x2f868, 0x36fc}, /* five corrected ideographs */
     {0x2f874, 0x2f874, 0x5f53}, {0x2f91f, 0x2f91f, 0x243ab},

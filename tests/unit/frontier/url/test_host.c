@@ -58,6 +58,9 @@ START_TEST(uts46_mappings_of_later_versions_hold)
     check_ascii("\xd3\x80.com", "xn--s5a.com");
     check_ascii("\xe2\x86\x83.com", "xn--r5g.com");
     check_ascii("\xf0\xaf\xa1\xa8.com", "xn--snl.com");
+    /* These code points are newer themselves. */
+    check_ascii("\xea\x9f\x9c.com", "xn--dia.com");
+    check_ascii("\xf0\x9c\xb3\x96\xf0\x9c\xb3\xb1.com", "a1.com");
     check_ascii("look\xe1\xa0\x8eout.net", "lookout.net");
     check_ascii("\xe1\x82\xa0.ge", "xn--rkj.ge"); /* Georgian capital */
 }
