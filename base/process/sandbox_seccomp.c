@@ -9,11 +9,14 @@
  * tries nscd's socket, SQLite a file's owner. clone3(2) gets ENOSYS, since a
  * filter cannot see its flags; the C library then uses clone.
  */
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,6 +49,11 @@ static const char *const nobodys[] = {
     "stime", "clock_settime", "clock_settime64", "clock_adjtime",
     "clock_adjtime64", "adjtimex", "sethostname", "setdomainname", "vhangup",
     "nfsservctl", "lookup_dcookie", "uselib",
+    /* other processes: their pages, messages, semaphores, shared memory */
+    "migrate_pages", "move_pages", "set_mempolicy_home_node", "msgget", "msgsnd",
+    "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semtimedop_time64",
+    "semctl", "shmget", "shmat", "shmctl", "shmdt", "ipc", "mq_open",
+    "mq_unlink", "ioprio_set",
     /* much kernel code, and ways around the rest of the sandbox */
     "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key",
     "request_key", "keyctl", "personality", "fanotify_init", "fanotify_mark",
@@ -54,12 +62,19 @@ static const char *const nobodys[] = {
     "mknod", "mknodat", "chmod", "fchmodat", "fchmodat2", "chown", "chown32",
     "lchown", "lchown32", "fchown", "fchown32", "fchownat", "setxattr",
     "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
-    "fremovexattr", "removexattrat", "setuid", "setuid32", "setgid", "setgid32",
+    "fremovexattr", "removexattrat", "utime", "utimes", "futimesat", "utimensat",
+    "utimensat_time64", "setuid", "setuid32", "setgid", "setgid32",
     "setreuid", "setreuid32", "setregid", "setregid32", "setresuid",
     "setresuid32", "setresgid", "setresgid32", "setgroups", "setgroups32",
     "setfsuid", "setfsuid32", "setfsgid", "setfsgid32", "capset",
 };
 /* clang-format on */
+
+/* Their first argument is a process or a thread, 0 for the caller. */
+static const char *const of_caller[] = {
+    "prlimit64",      "sched_setaffinity",  "sched_setattr",
+    "sched_setparam", "sched_setscheduler", "setpgid",
+};
 
 /* Refused if the process starts no programs. */
 static const char *const of_programs[] = {
@@ -146,6 +161,33 @@ static int deny_processes(scmp_filter_ctx c)
     return rc == 0 ? deny_if(c, "rt_tgsigqueueinfo", is_not(0, self)) : rc;
 }
 
+/* Refuses calls that change other processes. A filter compares an argument
+ * once, so the caller must be named by 0, as the C library and all others do.
+ * Nobody owns the signals of a descriptor, which could be sent to any process.
+ */
+static int deny_others(scmp_filter_ctx c)
+{
+    static const int by_fcntl[] = {F_SETOWN, 15 /* F_SETOWN_EX */,
+                                   10 /* F_SETSIG */};
+    static const int by_ioctl[] = {FIOSETOWN, SIOCSPGRP};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < COUNT(of_caller); i++)
+        rc = deny_if(c, of_caller[i], is_not(0, 0));
+    if (rc == 0)
+        rc = deny_if(c, "setpriority", is_not(0, PRIO_PROCESS));
+    if (rc == 0)
+        rc = deny_if(c, "setpriority", is_not(1, 0));
+    for (size_t i = 0; rc == 0 && i < COUNT(by_fcntl); i++) {
+        rc = deny_if(c, "fcntl", is(1, by_fcntl[i]));
+        if (rc == 0)
+            rc = deny_if(c, "fcntl64", is(1, by_fcntl[i]));
+    }
+    for (size_t i = 0; rc == 0 && i < COUNT(by_ioctl); i++)
+        rc = deny_if(c, "ioctl", is(1, by_ioctl[i]));
+    return rc;
+}
+
 /* Refuses input into a terminal, and calls that make the process readable again
  * to others of its user. */
 static int deny_words(scmp_filter_ctx c)
@@ -170,6 +212,8 @@ static int fill(scmp_filter_ctx c, bool programs)
         rc = deny_all(c, nobodys, COUNT(nobodys));
     if (rc == 0)
         rc = deny_families(c);
+    if (rc == 0)
+        rc = deny_others(c);
     if (rc == 0)
         rc = deny_words(c);
     return rc == 0 && !programs ? deny_processes(c) : rc;

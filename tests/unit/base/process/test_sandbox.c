@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/process/sandbox.h"
 
+#include <asm/sockios.h>
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +166,74 @@ static bool change_a_mode(void)
 {
     return chmod(at(out, "file"), 0600) == 0;
 }
+/* Of our own parent, which a child may change like itself. */
+static bool limit_another(void)
+{
+    struct rlimit now;
+
+    return prlimit(getppid(), RLIMIT_CORE, NULL, &now) == 0 &&
+           prlimit(getppid(), RLIMIT_CORE, &now, NULL) == 0;
+}
+static bool slow_another(void)
+{
+    return setpriority(PRIO_PROCESS, (id_t)getppid(),
+                       getpriority(PRIO_PROCESS, (id_t)getppid())) == 0;
+}
+static bool slow_all_of_a_user(void)
+{
+    return setpriority(PRIO_USER, 0, getpriority(PRIO_USER, 0)) == 0;
+}
+static bool slow_another_at_disks(void)
+{
+    return syscall(SYS_ioprio_set, 1, getppid(), 2 << 13 | 4) == 0;
+}
+static bool pin_another(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(getppid(), sizeof set, &set) == 0 &&
+           sched_setaffinity(getppid(), sizeof set, &set) == 0;
+}
+static bool reschedule_another(void)
+{
+    const struct sched_param none = {.sched_priority = 0};
+
+    return sched_setscheduler(getppid(), SCHED_OTHER, &none) == 0;
+}
+static bool have_another_signalled(void)
+{
+    int fds[2];
+
+    return pipe(fds) == 0 && fcntl(fds[0], F_SETOWN, getppid()) == 0;
+}
+static bool choose_the_signal(void)
+{
+    int fds[2];
+
+    return pipe(fds) == 0 && fcntl(fds[0], F_SETSIG, SIGKILL) == 0;
+}
+static bool have_another_signalled_by_a_socket(void)
+{
+    int pid = getppid(), fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    return fd >= 0 && ioctl(fd, SIOCSPGRP, &pid) == 0;
+}
+static bool share_memory_with_others(void)
+{
+    return shmget(IPC_PRIVATE, 4096, 0600) >= 0;
+}
+static bool date_a_file_outside(void)
+{
+    static const struct timespec times[2] = {{1, 0}, {1, 0}};
+
+    return utimensat(AT_FDCWD, at(out, "file"), times, 0) == 0;
+}
+static bool date_a_file_of_the_system(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    return fd >= 0 && futimens(fd, NULL) == 0;
+}
 static bool pair_of_datagrams(void)
 {
     int fds[2];
@@ -233,6 +305,17 @@ static bool read_of_the_system(void)
 static bool signal_itself(void)
 {
     return kill(getpid(), 0) == 0;
+}
+static bool limit_itself(void)
+{
+    struct rlimit now;
+    cpu_set_t set;
+
+    return getrlimit(RLIMIT_NOFILE, &now) == 0 &&
+           setrlimit(RLIMIT_NOFILE, &now) == 0 &&
+           sched_getaffinity(0, sizeof set, &set) == 0 &&
+           sched_setaffinity(0, sizeof set, &set) == 0 &&
+           setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)) == 0;
 }
 static bool be_known_as_ended(void)
 {
@@ -330,9 +413,26 @@ END_TEST
 START_TEST(seccomp_refuses_what_no_thread_needs)
 {
     static const struct attempt all[] = {
-        A(start_a_program),      A(start_a_process),   A(be_traced),
-        A(leave_the_name_space), A(pair_of_datagrams), A(other_netlink),
-        A(signal_parent),        A(change_a_mode),
+        A(start_a_program),
+        A(start_a_process),
+        A(be_traced),
+        A(leave_the_name_space),
+        A(pair_of_datagrams),
+        A(other_netlink),
+        A(signal_parent),
+        A(change_a_mode),
+        A(limit_another),
+        A(slow_another),
+        A(slow_all_of_a_user),
+        A(slow_another_at_disks),
+        A(pin_another),
+        A(reschedule_another),
+        A(have_another_signalled),
+        A(choose_the_signal),
+        A(have_another_signalled_by_a_socket),
+        A(share_memory_with_others),
+        A(date_a_file_outside),
+        A(date_a_file_of_the_system),
     };
 
     if (!text_has("seccomp"))
@@ -359,7 +459,7 @@ START_TEST(what_a_crawl_needs_works_inside)
     static const struct attempt all[] = {
         A(work_inside),      A(start_a_thread),          A(look_up_a_name),
         A(decode_a_charset), A(make_an_internet_socket), A(read_of_the_system),
-        A(signal_itself),    A(be_known_as_ended),
+        A(signal_itself),    A(be_known_as_ended),       A(limit_itself),
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
