@@ -44,11 +44,15 @@ static char *add_number(char *to, unsigned n, unsigned digits, char end)
     return to + digits + 1;
 }
 
+/* The nearest moment that can be written. */
+static int64_t to_writable(int64_t ms)
+{
+    return ms < FIRST_MS ? FIRST_MS : ms > LAST_MS ? LAST_MS : ms;
+}
+
 void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms)
 {
-    int64_t at = wall_ms < FIRST_MS  ? FIRST_MS
-                 : wall_ms > LAST_MS ? LAST_MS
-                                     : wall_ms;
+    int64_t at = to_writable(wall_ms);
     time_t s = (time_t)(at / 1000);
     int ms = (int)(at % 1000);
     struct tm tm = {0};
@@ -193,6 +197,6 @@ enum status clock_parse_iso(struct bytes s, int64_t *wall_ms)
         back.tm_hour != tm.tm_hour || back.tm_min != tm.tm_min ||
         (tm.tm_sec == 60 && at % 86400 != 0))
         return STATUS_FORMAT;
-    *wall_ms = at * 1000 + ms;
+    *wall_ms = to_writable(at * 1000 + ms);
     return STATUS_OK;
 }

@@ -45,7 +45,9 @@ MUST_CHECK enum status clock_parse_http_date(struct bytes s, int64_t *wall_ms);
 
 /* A date-time of RFC 3339 section 5.6, as wall ms: with Z or an offset, such as
  * +01:00. What is finer than a millisecond is dropped; a leap second is the
- * second after it. STATUS_FORMAT: not such a time, or none that exists. */
+ * second after it. A moment that has another year in UTC than 0000 to 9999 is
+ * the nearest that clock_iso can write. STATUS_FORMAT: not such a time, or none
+ * that exists. */
 MUST_CHECK enum status clock_parse_iso(struct bytes s, int64_t *wall_ms);
 
 #endif
