@@ -162,6 +162,13 @@ void http2_conns_flush(void *server)
     }
 }
 
+/* One that has lost its place; NULL: none has. */
+static void let_go(struct place *gone)
+{
+    if (gone != NULL)
+        http2_conn_free(HTTP2_OF(struct http2_conn, place, gone));
+}
+
 /* Handles received octets. */
 static void take_input(struct http2_conn *c, struct bytes in)
 {
@@ -173,7 +180,7 @@ static void take_input(struct http2_conn *c, struct bytes in)
         c->over = true;
     }
     if (http2_session_standing(c->session)->known)
-        places_know(places, &c->place);
+        let_go(places_know(places, &c->place, c->heard));
 }
 
 static void conn_ready(struct loop_fd *f, uint32_t events)
@@ -216,19 +223,6 @@ static bool set_up(struct http2_conn *c)
            loop_watch(s->loop, &c->socket, EPOLLIN) == STATUS_OK;
 }
 
-/* Finds a place for the connection; false: there is none. */
-static bool find_place(struct http2_conn *c, const struct sockaddr *from)
-{
-    struct http2_server *s = c->server;
-    struct place *gone;
-    bool found =
-        places_take(&s->places, &c->place, from, loop_now(s->loop), &gone);
-
-    if (gone != NULL)
-        http2_conn_free(HTTP2_OF(struct http2_conn, place, gone));
-    return found;
-}
-
 void http2_conn_new(struct http2_server *s, int fd, const struct sockaddr *from)
 {
     struct http2_conn *c = xcalloc(1, sizeof *c);
@@ -238,7 +232,8 @@ void http2_conn_new(struct http2_server *s, int fd, const struct sockaddr *from)
     c->server = s;
     c->events = EPOLLIN;
     buf_init(&c->out, OUT_CEILING);
-    if (!find_place(c, from) || !set_up(c)) {
+    let_go(places_take(&s->places, &c->place, from, loop_now(s->loop)));
+    if (!set_up(c)) {
         places_leave(&s->places, &c->place);
         http2_session_free(c->session);
         tls_conn_free(c->tls);

@@ -72,6 +72,10 @@ static void note_streams(struct http2_conn *c)
         c->idle = 0;
     else if (c->idle == 0 || c->opened != opened)
         c->idle = loop_now(c->server->loop);
+    if (c->opened != opened)
+        places_use(&c->server->places, &c->place);
+    if (c->idle != 0)
+        places_rest(&c->place);
     c->opened = opened;
 }
 

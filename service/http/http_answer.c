@@ -173,6 +173,7 @@ enum MHD_Result http_send(struct http_request *r)
     struct MHD_Response *m = response_of(r);
     enum MHD_Result sent;
 
+    http_conns_rest(r->server->conns, http_conn_of(r->conn));
     r->state = HTTP_ANSWERED;
     http_counters_note(&r->server->tally,
                        http_counters_group(&r->server->tally, r->route),

@@ -104,13 +104,39 @@ void http_conns_read(struct http_conns *s, struct http_conn *c)
         http_conns_know(s, c);
 }
 
+/* Under the mutex. */
+static void shut_down(struct place *gone)
+{
+    if (gone != NULL)
+        shutdown(((struct http_conn *)gone)->fd,
+                 SHUT_RDWR); /* `place` is first */
+}
+
 void http_conns_know(struct http_conns *s, struct http_conn *c)
 {
     if (c == NULL)
         return;
     pthread_mutex_lock(&s->mtx);
-    places_know(&s->places, &c->place);
+    shut_down(places_know(&s->places, &c->place, clock_mono()));
     c->due = 0;
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void http_conns_use(struct http_conns *s, struct http_conn *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&s->mtx);
+    places_use(&s->places, &c->place);
+    pthread_mutex_unlock(&s->mtx);
+}
+
+void http_conns_rest(struct http_conns *s, struct http_conn *c)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&s->mtx);
+    places_rest(&c->place);
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -151,16 +177,11 @@ struct http_conn *http_conns_begin(struct http_conns *s, int fd,
                                    struct http_tls_set *tls)
 {
     struct http_conn *c = xcalloc(1, sizeof *c);
-    struct place *gone;
 
     c->fd = fd;
     c->tls = tls;
     pthread_mutex_lock(&s->mtx);
-    if (!places_take(&s->places, &c->place, from, clock_mono(), &gone))
-        shutdown(fd, SHUT_RDWR);
-    if (gone != NULL)
-        shutdown(((struct http_conn *)gone)->fd,
-                 SHUT_RDWR); /* `place` is first */
+    shut_down(places_take(&s->places, &c->place, from, clock_mono()));
     TAILQ_INSERT_TAIL(&s->all, c, all);
     pthread_mutex_unlock(&s->mtx);
     due_in(s, c, s->options.head_ns, PLACE_SLOW);

@@ -35,8 +35,8 @@ struct http_conns *http_conns_new(const struct http_conns_options *o);
 void http_conns_free(
     struct http_conns *s); /* when none is left; NULL is fine */
 
-/* A connection has come: `fd` from `from`, which uses `tls` (may be NULL). If
- * there is no place for it, it is shut down at once. */
+/* A connection has come: `fd` from `from`, which uses `tls` (may be NULL). It
+ * may take the place of another, which is shut down. */
 struct http_conn *http_conns_begin(struct http_conns *s, int fd,
                                    const struct sockaddr *from,
                                    struct http_tls_set *tls);
@@ -48,6 +48,10 @@ struct http_tls_set *http_conns_end(struct http_conns *s, struct http_conn *c);
 void http_conns_asked(struct http_conns *s, struct http_conn *c);
 void http_conns_read(struct http_conns *s, struct http_conn *c);
 void http_conns_answered(struct http_conns *s, struct http_conn *c);
+/* Its request has come whole; its answer begins, which may go on for as long as
+ * the caller likes. */
+void http_conns_use(struct http_conns *s, struct http_conn *c);
+void http_conns_rest(struct http_conns *s, struct http_conn *c);
 /* Its caller has a known token or, on a port without tokens, has made a request
  * that would need one. */
 void http_conns_know(struct http_conns *s, struct http_conn *c);

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -43,7 +44,9 @@ struct http_events {
     pthread_mutex_t mtx;
     struct stats_event *newest; /* under it */
 
-    unsigned watchers; /* the server's thread */
+    /* the server's thread */
+    unsigned watchers;
+    TAILQ_HEAD(, http_watcher) all; /* the oldest first */
 };
 
 struct http_watcher {
@@ -52,6 +55,8 @@ struct http_watcher {
     struct stats_event *event; /* being sent; NULL: none */
     size_t sent;
     uint64_t seen; /* id of the last one */
+    bool over;     /* it is no longer in the list, and ends */
+    TAILQ_ENTRY(http_watcher) link;
 };
 
 /* ---- samples ---- */
@@ -218,20 +223,30 @@ static ssize_t next_part(void *ctx, uint64_t at, char *to, size_t room)
     while (slept == HTTP_AWAKE) {
         uint64_t beats = http_pump_beats(s->pump);
 
-        if (w->event != NULL || take_newest(w))
+        if (w->event != NULL || (!w->over && take_newest(w)))
             return send_sample(w, to, room);
-        if (http_server_is_stopping(s))
+        if (w->over || http_server_is_stopping(s))
             return MHD_CONTENT_READER_END_OF_STREAM;
         slept = http_pump_sleep(s->pump, &w->sleeper, beats);
     }
     return slept == HTTP_ASLEEP ? 0 : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+/* Takes it off the list; its stream ends with the next event. */
+static void end_watcher(struct http_watcher *w)
+{
+    if (w->over)
+        return;
+    w->over = true;
+    TAILQ_REMOVE(&w->events->all, w, link);
+    w->events->watchers--;
+}
+
 void http_watcher_free(struct http_watcher *w)
 {
     if (w == NULL)
         return;
-    w->events->watchers--;
+    end_watcher(w);
     let_go(w->event);
     free(w);
 }
@@ -263,15 +278,13 @@ void http_events_ask(struct http_request *r)
 
     if (!http_members(r, r->in, -1, NULL, 0))
         return;
-    if (v->watchers >= HTTP_WATCHERS_MOST) {
-        http_problem(r, 503, "there are %d readers already; try again",
-                     HTTP_WATCHERS_MOST);
-        return;
-    }
+    if (v->watchers == HTTP_WATCHERS_MOST)
+        end_watcher(TAILQ_FIRST(&v->all));
     if (v->watchers++ == 0)
         forget_samples(v);
     w = xcalloc(1, sizeof *w);
     w->events = v;
+    TAILQ_INSERT_TAIL(&v->all, w, link);
     w->sleeper = (struct http_sleeper){.conn = r->conn, .fd = -1};
     w->event = greeting();
     r->watcher = w;
@@ -285,6 +298,7 @@ struct http_events *http_events_new(struct http_server *s)
     struct http_events *v = xcalloc(1, sizeof *v);
 
     v->server = s;
+    TAILQ_INIT(&v->all);
     pthread_mutex_init(&v->mtx, NULL);
     return v;
 }

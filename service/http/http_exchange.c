@@ -268,6 +268,7 @@ static void submit(struct http_request *r)
 /* The whole request has arrived. */
 static enum MHD_Result ask(struct http_request *r)
 {
+    http_conns_use(r->server->conns, http_conn_of(r->conn));
     if (r->no_room)
         http_problem(r, 503, "too many bodies at once; try again");
     if (r->status == 0 && r->route->body)
@@ -319,6 +320,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     struct http_request *r = *ctx;
 
     http_conns_answered(s->conns, http_conn_of(conn));
+    http_conns_rest(s->conns, http_conn_of(conn));
     if (r == NULL)
         return;
     *ctx = NULL;

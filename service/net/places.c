@@ -18,11 +18,12 @@
 
 void places_init(struct places *p, unsigned most, unsigned address_most)
 {
-    *p = (struct places){.most = most, .strangers_most = most - most / 4};
+    *p = (struct places){.most = most, .kind_most = most - most / 4};
     p->address_most = most / 8 > ADDRESS_LEAST ? most / 8 : ADDRESS_LEAST;
     if (address_most > 0)
         p->address_most = address_most;
     TAILQ_INIT(&p->strangers);
+    TAILQ_INIT(&p->known);
 }
 
 /* ---- addresses ---- */
@@ -69,7 +70,7 @@ static struct place *one_too_many(const struct places *p,
     if (place->shared)
         return NULL;
     for (struct place *at = TAILQ_FIRST(&p->strangers); at != NULL;
-         at = TAILQ_NEXT(at, strangers)) {
+         at = TAILQ_NEXT(at, link)) {
         if (at->shared || memcmp(at->from, place->from, sizeof at->from) != 0)
             continue;
         if (oldest == NULL)
@@ -92,51 +93,99 @@ static void warn(struct places *p, int64_t now, enum place_end why)
              place_end_name(why), p->count, p->most, p->stranger_count);
 }
 
-bool places_take(struct places *p, struct place *place,
-                 const struct sockaddr *from, int64_t now, struct place **gone)
+/* NULL: none but `except` is known. */
+static struct place *oldest_known(const struct places *p,
+                                  const struct place *except)
+{
+    struct place *oldest = NULL;
+
+    for (struct place *at = TAILQ_FIRST(&p->known); at != NULL;
+         at = TAILQ_NEXT(at, link)) {
+        if (at == except)
+            continue;
+        if (!at->busy)
+            return at;
+        if (oldest == NULL)
+            oldest = at;
+    }
+    return oldest;
+}
+
+/* With fewer than four places all may be known, and the next caller still finds
+ * one. */
+static struct place *one_for_another(struct places *p, int64_t now)
+{
+    struct place *out = TAILQ_FIRST(&p->strangers);
+
+    if (p->count < p->most && p->stranger_count < p->kind_most)
+        return NULL;
+    warn(p, now, out != NULL ? PLACE_CROWDED : PLACE_FULL);
+    return out != NULL ? out : oldest_known(p, NULL);
+}
+
+struct place *places_take(struct places *p, struct place *place,
+                          const struct sockaddr *from, int64_t now)
 {
     struct place *out;
 
     read_address(place, from);
     out = one_too_many(p, place);
-    if (out != NULL) {
+    if (out != NULL)
         warn(p, now, PLACE_ADDRESS);
-    } else if (p->count >= p->most || p->stranger_count >= p->strangers_most) {
-        out = TAILQ_FIRST(&p->strangers);
-        warn(p, now, out != NULL ? PLACE_CROWDED : PLACE_FULL);
-    }
-    *gone = out;
-    if (out == NULL && p->count >= p->most)
-        return false;
+    else
+        out = one_for_another(p, now);
     if (out != NULL)
         places_leave(p, out);
     place->is = PLACE_STRANGER;
-    TAILQ_INSERT_TAIL(&p->strangers, place, strangers);
+    TAILQ_INSERT_TAIL(&p->strangers, place, link);
     p->stranger_count++;
     p->count++;
-    return true;
+    return out;
 }
 
-static void no_stranger(struct places *p, struct place *place)
+struct place *places_know(struct places *p, struct place *place, int64_t now)
 {
-    TAILQ_REMOVE(&p->strangers, place, strangers);
-    p->stranger_count--;
-}
+    struct place *out = NULL;
 
-void places_know(struct places *p, struct place *place)
-{
     if (place->is != PLACE_STRANGER)
-        return;
-    no_stranger(p, place);
+        return NULL;
+    TAILQ_REMOVE(&p->strangers, place, link);
+    p->stranger_count--;
     place->is = PLACE_KNOWN;
+    TAILQ_INSERT_TAIL(&p->known, place, link);
+    if (p->count - p->stranger_count > p->kind_most) {
+        out = oldest_known(p, place);
+        warn(p, now, PLACE_FULL);
+    }
+    if (out != NULL)
+        places_leave(p, out);
+    return out;
+}
+
+void places_use(struct places *p, struct place *place)
+{
+    place->busy = true;
+    if (place->is != PLACE_KNOWN)
+        return;
+    TAILQ_REMOVE(&p->known, place, link);
+    TAILQ_INSERT_TAIL(&p->known, place, link);
+}
+
+void places_rest(struct place *place)
+{
+    place->busy = false;
 }
 
 void places_leave(struct places *p, struct place *place)
 {
     if (place->is == PLACE_NONE)
         return;
-    if (place->is == PLACE_STRANGER)
-        no_stranger(p, place);
+    if (place->is == PLACE_STRANGER) {
+        TAILQ_REMOVE(&p->strangers, place, link);
+        p->stranger_count--;
+    } else {
+        TAILQ_REMOVE(&p->known, place, link);
+    }
     place->is = PLACE_NONE;
     p->count--;
 }

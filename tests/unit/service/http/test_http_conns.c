@@ -159,6 +159,36 @@ START_TEST(callers_keep_their_connections_among_strangers)
 }
 END_TEST
 
+#define FLOOD 40
+
+/* Where no token is needed anybody is known as soon as a head has come, and may
+ * then send the body for ever, or watch events. */
+START_TEST(half_sent_requests_and_event_streams_lock_nobody_out)
+{
+    int fd[FLOOD];
+
+    limit(8, PATIENCE, PATIENCE);
+    for (int i = 0; i < FLOOD; i++) {
+        fd[i] = http_rig_dial(&rig);
+        if (i % 2 == 0)
+            http_rig_get(fd[i], "/v1/events");
+        else
+            http_rig_send(fd[i], "POST /v1/urls HTTP/1.1\r\n"
+                                 "Host: localhost\r\n"
+                                 "Content-Type: application/json\r\n"
+                                 "Content-Length: 100\r\n\r\n[");
+    }
+    for (int i = 0; i < 3; i++) {
+        http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
+        http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
+    }
+    for (int i = 0; i < FLOOD - 8; i++)
+        is_closed_saying(fd[i], "");
+    for (int i = FLOOD - 8; i < FLOOD; i++)
+        close(fd[i]);
+}
+END_TEST
+
 Suite *suite_http_conns(void)
 {
     Suite *s = suite_create("http_conns");
@@ -171,6 +201,7 @@ Suite *suite_http_conns(void)
     tcase_add_test(c, a_stranger_has_a_time_for_all_of_its_request);
     tcase_add_test(c, an_answer_that_goes_on_is_not_cut_off);
     tcase_add_test(c, callers_keep_their_connections_among_strangers);
+    tcase_add_test(c, half_sent_requests_and_event_streams_lock_nobody_out);
     suite_add_tcase(s, c);
     return s;
 }

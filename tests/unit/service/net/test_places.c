@@ -19,87 +19,131 @@ static void start(unsigned most, unsigned address_most)
 }
 
 /* `from` NULL: a Unix socket. */
-static bool take(int i, const char *from)
+static void take(int i, const char *from)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     const struct sockaddr unix_socket = {.sa_family = AF_UNIX};
 
-    if (from == NULL)
-        return places_take(&p, &at[i], &unix_socket, 1, &gone);
-    if (inet_pton(AF_INET, from, &v4.sin_addr) == 1)
-        return places_take(&p, &at[i], (struct sockaddr *)&v4, 1, &gone);
-    ck_assert_int_eq(inet_pton(AF_INET6, from, &v6.sin6_addr), 1);
-    return places_take(&p, &at[i], (struct sockaddr *)&v6, 1, &gone);
+    if (from == NULL) {
+        gone = places_take(&p, &at[i], &unix_socket, 1);
+    } else if (inet_pton(AF_INET, from, &v4.sin_addr) == 1) {
+        gone = places_take(&p, &at[i], (struct sockaddr *)&v4, 1);
+    } else {
+        ck_assert_int_eq(inet_pton(AF_INET6, from, &v6.sin6_addr), 1);
+        gone = places_take(&p, &at[i], (struct sockaddr *)&v6, 1);
+    }
+}
+
+static void know(int i)
+{
+    gone = places_know(&p, &at[i], 1);
 }
 
 /* Comes from a different address for each number. */
-static bool take_from_anywhere(int i)
+static void take_from_anywhere(int i)
 {
     char from[32];
 
     snprintf(from, sizeof from, "192.0.2.%d", i);
-    return take(i, from);
+    take(i, from);
 }
 
 START_TEST(the_oldest_stranger_makes_room_for_the_newest)
 {
     start(8, 0); /* 6 of them for strangers */
     for (int i = 0; i < 6; i++) {
-        ck_assert(take_from_anywhere(i));
+        take_from_anywhere(i);
         ck_assert_ptr_null(gone);
     }
-    ck_assert(take_from_anywhere(6));
+    take_from_anywhere(6);
     ck_assert_ptr_eq(gone, &at[0]);
-    places_know(&p, &at[1]);
-    ck_assert(take_from_anywhere(7)); /* five strangers, one is known */
+    know(1);
+    take_from_anywhere(7); /* five strangers, one is known */
     ck_assert_ptr_null(gone);
-    ck_assert(take_from_anywhere(8));
+    take_from_anywhere(8);
     ck_assert_ptr_eq(gone, &at[2]);
     places_leave(&p, &at[3]);
     places_leave(&p, &at[0]); /* it no longer has a place */
-    ck_assert(take_from_anywhere(9));
+    take_from_anywhere(9);
     ck_assert_ptr_null(gone);
     ck_assert_uint_eq(places_counted(&p, PLACE_CROWDED), 2);
 }
 END_TEST
 
-START_TEST(who_is_known_keeps_its_place)
+START_TEST(strangers_take_no_place_of_a_known_one)
 {
     start(4, 0);
     for (int i = 0; i < 3; i++) {
-        ck_assert(take_from_anywhere(i));
-        places_know(&p, &at[i]);
+        take_from_anywhere(i);
+        know(i);
     }
     for (int i = 3; i < 20; i++) {
-        ck_assert(take_from_anywhere(i));
+        take_from_anywhere(i);
         ck_assert_ptr_eq(gone, i > 3 ? &at[i - 1] : NULL);
     }
-    places_know(&p, &at[19]);
-    places_know(&p, &at[19]);
-    ck_assert(!take_from_anywhere(20)); /* no stranger is left */
-    ck_assert_ptr_null(gone);
-    ck_assert_uint_eq(places_counted(&p, PLACE_FULL), 1);
-    places_leave(&p, &at[20]);
-    places_leave(&p, &at[0]);
-    ck_assert(take_from_anywhere(20));
     ck_assert_uint_eq(p.count, 4);
+}
+END_TEST
+
+/* Without tokens anybody can be known, and stay. */
+START_TEST(of_more_than_three_quarters_known_the_one_longest_idle_goes)
+{
+    start(8, 0); /* 6 of them for known ones */
+    for (int i = 0; i < 6; i++) {
+        take_from_anywhere(i);
+        know(i);
+        ck_assert_ptr_null(gone);
+    }
+    know(5);                /* again: it is one */
+    places_use(&p, &at[0]); /* carried out */
+    places_use(&p, &at[1]);
+    places_rest(&at[1]); /* and answered */
+    take_from_anywhere(6);
+    ck_assert_ptr_null(gone);
+    know(6);
+    ck_assert_ptr_eq(gone, &at[2]);
+    for (int i = 0; i < 6; i++)
+        if (i != 2)
+            places_use(&p, &at[i]);
+    take_from_anywhere(7);
+    know(7);
+    ck_assert_ptr_eq(gone, &at[6]); /* the only idle one */
+    places_use(&p, &at[7]);
+    take_from_anywhere(8);
+    know(8);
+    ck_assert_ptr_eq(gone, &at[0]); /* all are busy */
+    ck_assert_uint_eq(p.count, 6);
+    ck_assert_uint_eq(places_counted(&p, PLACE_FULL), 3);
+}
+END_TEST
+
+START_TEST(of_one_place_the_newest_has_it)
+{
+    start(1, 0);
+    for (int i = 0; i < 5; i++) {
+        take_from_anywhere(i);
+        ck_assert_ptr_eq(gone, i > 0 ? &at[i - 1] : NULL);
+        know(i);
+        ck_assert_ptr_null(gone);
+    }
+    ck_assert_uint_eq(p.count, 1);
 }
 END_TEST
 
 START_TEST(strangers_of_one_address_are_limited)
 {
     start(64, 3);
-    ck_assert(take_from_anywhere(0));
+    take_from_anywhere(0);
     for (int i = 1; i < 4; i++)
-        ck_assert(take(i, "198.51.100.1"));
+        take(i, "198.51.100.1");
     ck_assert_ptr_null(gone);
-    ck_assert(take(4, "::ffff:198.51.100.1"));
+    take(4, "::ffff:198.51.100.1");
     ck_assert_ptr_eq(gone, &at[1]);
-    places_know(&p, &at[2]); /* so its address holds no stranger's place */
-    ck_assert(take(5, "198.51.100.1"));
+    know(2); /* so its address holds no stranger's place */
+    take(5, "198.51.100.1");
     ck_assert_ptr_null(gone);
-    ck_assert(take(6, "198.51.100.2"));
+    take(6, "198.51.100.2");
     ck_assert_ptr_null(gone);
     ck_assert_uint_eq(places_counted(&p, PLACE_ADDRESS), 1);
 }
@@ -108,11 +152,11 @@ END_TEST
 START_TEST(a_network_of_ipv6_is_one_address)
 {
     start(64, 2);
-    ck_assert(take(0, "2001:db8::1"));
-    ck_assert(take(1, "2001:db8:0:1::1"));
-    ck_assert(take(2, "2001:db8::2"));
+    take(0, "2001:db8::1");
+    take(1, "2001:db8:0:1::1");
+    take(2, "2001:db8::2");
     ck_assert_ptr_null(gone);
-    ck_assert(take(3, "2001:db8::ffff:1:1:1"));
+    take(3, "2001:db8::ffff:1:1:1");
     ck_assert_ptr_eq(gone, &at[0]);
 }
 END_TEST
@@ -124,7 +168,7 @@ START_TEST(loopback_and_unix_sockets_speak_for_many)
 
     start(64, 2);
     for (int i = 0; i < 20; i++) {
-        ck_assert(take(i, from[i % 5]));
+        take(i, from[i % 5]);
         ck_assert_ptr_null(gone);
     }
 }
@@ -133,31 +177,39 @@ END_TEST
 /* Against a plain record of who is connected. */
 START_TEST(random_comings_and_goings_keep_the_limits)
 {
-    unsigned known = 0, strangers = 0;
+    enum { AWAY, STRANGER, KNOWN } is[64] = {AWAY};
 
     start(16, 0);
     srand(7);
     for (int i = 0; i < 20000; i++) {
-        struct place *one = &at[rand() % 64];
+        unsigned n = (unsigned)rand() % 64, count[3] = {0};
 
-        if (one->is == PLACE_NONE) {
-            if (places_take(&p, one, NULL, 1, &gone))
-                strangers += gone == NULL;
-            else
-                ck_assert_uint_eq(known, 16);
+        gone = NULL;
+        if (is[n] == AWAY) {
+            take((int)n, NULL);
+            is[n] = STRANGER;
         } else if (rand() % 2 == 0) {
-            known += one->is == PLACE_STRANGER;
-            strangers -= one->is == PLACE_STRANGER;
-            places_know(&p, one);
+            know((int)n);
+            is[n] = KNOWN;
+            if (rand() % 2 == 0)
+                places_use(&p, &at[n]);
         } else {
-            known -= one->is == PLACE_KNOWN;
-            strangers -= one->is == PLACE_STRANGER;
-            places_leave(&p, one);
+            places_leave(&p, &at[n]);
+            is[n] = AWAY;
         }
-        ck_assert_uint_eq(p.count, known + strangers);
-        ck_assert_uint_eq(p.stranger_count, strangers);
+        places_rest(&at[rand() % 64]);
+        if (gone != NULL) {
+            ck_assert_ptr_ne(gone, &at[n]);
+            ck_assert_int_eq(is[gone - at], is[n]); /* of the same kind */
+            is[gone - at] = AWAY;
+        }
+        for (size_t k = 0; k < 64; k++)
+            count[is[k]]++;
+        ck_assert_uint_eq(p.count, count[STRANGER] + count[KNOWN]);
+        ck_assert_uint_eq(p.stranger_count, count[STRANGER]);
         ck_assert_uint_le(p.count, 16);
-        ck_assert_uint_le(strangers, 12);
+        ck_assert_uint_le(count[STRANGER], 12);
+        ck_assert_uint_le(count[KNOWN], 12);
     }
 }
 END_TEST
@@ -168,7 +220,10 @@ Suite *suite_places(void)
     TCase *t = tcase_create("places");
 
     tcase_add_test(t, the_oldest_stranger_makes_room_for_the_newest);
-    tcase_add_test(t, who_is_known_keeps_its_place);
+    tcase_add_test(t, strangers_take_no_place_of_a_known_one);
+    tcase_add_test(t,
+                   of_more_than_three_quarters_known_the_one_longest_idle_goes);
+    tcase_add_test(t, of_one_place_the_newest_has_it);
     tcase_add_test(t, strangers_of_one_address_are_limited);
     tcase_add_test(t, a_network_of_ipv6_is_one_address);
     tcase_add_test(t, loopback_and_unix_sockets_speak_for_many);
