@@ -3,7 +3,7 @@
 // chosen (the part of the address behind #), tables while they can be seen.
 
 import {askForToken, addSeeds, confirmStop, gate, newCrawl, remove, say, settings, steerQueue, verb} from './control.js';
-import {crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
+import {change, crawlPath, currentRole, get, hasToken, mayDo, onRole, onToken, reconsider, setToken, wasDeclined, watch} from './api.js';
 import {follow, renderCluster} from './cluster.js';
 import {History, renderCrawl, renderHead} from './crawl.js';
 import {askForNames, renderServed, urlFacts} from './served.js';
@@ -283,7 +283,7 @@ async function lookUp(url) {
     if (!c)
         return;
     try {
-        box.replaceChildren(...story(await get(crawlPath(c.name, '/explain'), {url})));
+        box.replaceChildren(...story(await change('POST', crawlPath(c.name, '/explain'), {url}, 'read')));
     } catch (e) {
         problem(box, e.message);
     }

@@ -344,6 +344,9 @@ static void ask_recent(struct http_request *r)
 
 /* ---- reports; of a crawl in a cluster by its desk ---- */
 
+/* A report starts a program, so it is asked for by POST: a page of any site can
+ * have a browser send a GET, but no body with the type of JSON. */
+
 static void answer_status(struct http_request *r, struct cluster_desk *cluster)
 {
     json_t *state;
@@ -430,13 +433,13 @@ const struct http_route http_crawl_routes[] = {
      .path = CRAWL "/settings", .ask = ask_set, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/hosts", .ask = ask_hosts, .reply = reply_as_it_is},
     {GET, .path = CRAWL "/recent", .ask = ask_recent, .reply = reply_as_it_is},
-    {GET, .path = CRAWL "/explain", .ask = ask_report,
+    {POST, .path = CRAWL "/explain", .role = AUTH_READ, .ask = ask_report,
      .reply = reply_report, .how = CRAWLS_EXPLAIN},
-    {GET, .path = CRAWL "/audit", .ask = ask_report,
+    {POST, .path = CRAWL "/audit", .role = AUTH_READ, .ask = ask_report,
      .reply = reply_report, .how = CRAWLS_AUDIT},
-    {GET, .path = CRAWL "/status", .ask = ask_report,
+    {POST, .path = CRAWL "/status", .role = AUTH_READ, .ask = ask_report,
      .reply = reply_report, .how = CRAWLS_STATUS},
-    {GET, .path = CRAWL "/export", .ask = ask_report,
+    {POST, .path = CRAWL "/export", .role = AUTH_READ, .ask = ask_report,
      .reply = reply_report, .how = CRAWLS_EXPORT},
     {GET, .path = "/v1/events", .ask = http_events_ask},
     {.method = "GET", .path = "/openapi.json", .role = AUTH_NONE,

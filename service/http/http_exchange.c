@@ -72,6 +72,8 @@ static void arrive(struct http_request *r, const char *method,
     if (r->status == 0)
         http_route_find(r, method);
     if (r->status == 0)
+        http_guard_site(r);
+    if (r->status == 0)
         http_guard_role(r);
     if (stopping && (r->route == NULL || r->route->role != AUTH_NONE))
         http_problem(r, 503, "the service is stopping");

@@ -61,6 +61,18 @@ void http_guard_role(struct http_request *r)
                      auth_role_name(needed));
 }
 
+/* A browser says from which page a request comes (Fetch Metadata, W3C), to
+ * loopback and over TLS. Another port of this machine is `same-site`. Its page
+ * could read nothing, but have work done. */
+void http_guard_site(struct http_request *r)
+{
+    struct bytes site = http_header(r, "Sec-Fetch-Site");
+
+    if (r->route->role != AUTH_NONE && site.len > 0 &&
+        !bytes_is(site, "same-origin") && !bytes_is(site, "none"))
+        http_problem(r, 403, "a page of another site asks for this");
+}
+
 void http_guard_caller(struct http_request *r)
 {
     const struct http_options *o = &r->server->options;

@@ -92,6 +92,8 @@ void http_head_check(struct http_request *r, const char *version);
 
 /* Checks the Host header, and the client certificate if one is needed. */
 void http_guard_caller(struct http_request *r);
+/* Refuses what a page of another site asks for, unless anybody may. */
+void http_guard_site(struct http_request *r);
 /* Checks the token's role against r->route. */
 void http_guard_role(struct http_request *r);
 

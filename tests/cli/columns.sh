@@ -25,7 +25,7 @@ waits_for is_waiting || fail "it does not end: $(cat answer serve.err)"
 api GET "/v1/crawls/one/recent?size=200"
 mv answer recent.json
 for what in urls pages errors; do
-    api GET "/v1/crawls/one/export?what=$what"
+    api POST /v1/crawls/one/export "{\"what\": \"$what\"}"
     mv answer $what.http
 done
 api POST /v1/crawls/one/stop

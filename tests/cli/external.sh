@@ -178,12 +178,12 @@ wants 200 "$(url x)"
 lease=$(sed 's/.*"lease":"\([0-9]*\)".*/\1/' answer)
 call POST /v1/ack '{"lease": "'"$lease"'", "metadata": {"fetch.statusCode": ["404"]}}'
 wants 200 '"status":"ok"'
-call GET "/v1/crawls/both/explain?url=$(url x)"
+call POST /v1/crawls/both/explain '{"url": "'"$(url x)"'"}'
 wants 200 '"reason": "http_404"'
 wants 200 'fetched by another program'
 put "$(url x/7)" ', "kind": "known"'
 wants 200 '"status":"ok"'
-call GET "/v1/crawls/both/explain?url=$(url x/7)"
+call POST /v1/crawls/both/explain '{"url": "'"$(url x/7)"'"}'
 wants 200 '"reason": "external"'
 put "$(url x/7)" ', "kind": "known", "refetch_at": "2099-01-01T00:00:00Z"'
 wants 200 '"status":"skipped"'
@@ -240,12 +240,12 @@ call POST /v1/lease '{}'
 wants 200 '"urls":[]'
 call POST /v1/ack '{"lease": "'"$lease"'"}'
 wants 200 '"status":"ok"'
-call GET "/v1/crawls/both/explain?url=$(url gone/2)"
+call POST /v1/crawls/both/explain '{"url": "'"$(url gone/2)"'"}'
 wants 200 '"reason": "removed"'
 wants 200 'removed by the operator'
-call GET /v1/crawls/both/status
+call POST /v1/crawls/both/status '{}'
 wants 200 '"skipped.removed": 4'
-call GET "/v1/crawls/both/export?what=urls"
+call POST /v1/crawls/both/export '{"what": "urls"}'
 wants 200 '"status": "skipped", "reason": "removed"'
 put "$(url x/10)"
 wants 200 '"status":"ok"'

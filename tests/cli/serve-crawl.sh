@@ -195,7 +195,7 @@ waits_for 'api GET /v1/crawls/four && [ "$(field pages)" = 4 ]' || fail "$(cat a
 
 exits 0 "$URLWEIR" explain d/crawls/four "${seed}1.html" --json
 cp out explained
-api GET "/v1/crawls/four/explain?url=${seed}1.html"
+api POST /v1/crawls/four/explain "{\"url\": \"${seed}1.html\"}"
 sed '$d' answer | cmp - explained || fail "explain over HTTP is another"
 api GET "/v1/crawls/four/recent?size=1"
 says answer 4.html

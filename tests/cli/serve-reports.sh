@@ -20,7 +20,7 @@ reports() {
 # silent_report N: one more than N, in the background; its caller is $caller.
 silent_report() {
     waits_for "reports $1" || fail "another report still runs"
-    python3 "$TOP/tests/support/json_api.py" "$http" GET /v1/crawls/silent/audit \
+    python3 "$TOP/tests/support/json_api.py" "$http" POST /v1/crawls/silent/audit \
         >silent.answer 2>&1 &
     caller=$!
     waits_for "reports $(($1 + 1))" || fail "no report: $(cat silent.answer serve.err)"
@@ -48,7 +48,7 @@ for name in silent other; do
 done
 rm d/crawls/silent/manifest
 mkfifo d/crawls/silent/manifest
-api GET /v1/crawls/other/audit || fail "$(cat answer)"
+api POST /v1/crawls/other/audit || fail "$(cat answer)"
 says answer '"false_negatives": 0'
 
 # ---- as many as may run, whose callers leave ------------------------------------
@@ -58,12 +58,12 @@ for i in 0 1 2 3; do
     silent_report $i
     callers="$callers $caller"
 done
-! api GET /v1/crawls/other/audit || fail "a fifth runs"
+! api POST /v1/crawls/other/audit || fail "a fifth runs"
 says answer 'reports are running already'
 # shellcheck disable=SC2086
 kill -KILL $callers
 waits_for 'reports 0' || fail "reports of nobody still run"
-api GET /v1/crawls/other/audit || fail "$(cat answer)"
+api POST /v1/crawls/other/audit || fail "$(cat answer)"
 says answer '"false_negatives": 0'
 
 # ---- a stop, while a caller waits ------------------------------------------------

@@ -107,7 +107,7 @@ def adds_up(page):
     wait_for(lambda: (page.state() or {}).get("workers_alive") == 2, "two workers")
     one = page.crawl()
     expect(one["kind"] == "cluster" and one["state"] == "running", one)
-    s = page.ask("GET", "/v1/crawls/crawl/status")
+    s = page.ask("POST", "/v1/crawls/crawl/status", {})
     expect(s["seen"] == s["waiting"] + s["leased"] + s["done"], s)
     expect(s["memory"]["seen"] > 0 and len(s["largest_shards"]) == 5, s)
     expect([c["name"] for c in page.ask("GET", "/v1/crawls")["crawls"]] == ["crawl"], "the list")
@@ -162,22 +162,22 @@ def steers(page, crawl):
     page.ask("POST", base + "/retry", {}, code=409)
     page.ask("DELETE", base, code=404)
     explains(page, crawl, base)
-    page.ask("GET", base + "/export", code=404)
+    page.ask("POST", base + "/export", {}, code=404)
     page.ask("POST", base + "/unpause", {})
     wait_for(lambda: not crawl.is_still(), "requests again")
 
 
 def explains(page, crawl, base):
     """A URL as `urlweir explain` says it; the crawl is paused."""
-    where = base + "/explain?url="
+    where = base + "/explain"
     for url in (crawl.web.seeds()[0], crawl.web.seeds()[0].replace("/p0", "/nothing")):
-        got, said = page.ask("GET", where + url), json.loads(run("explain", crawl.url, url, "--json"))
+        got, said = page.ask("POST", where, {"url": url}), json.loads(run("explain", crawl.url, url, "--json"))
         expect({**got, "host_due_in_seconds": 0} == {**said, "host_due_in_seconds": 0}, (got, said))
         expect(got["state"] == ("done" if url == crawl.web.seeds()[0] else "unseen"), got)
-    expect("not a URL" in page.ask("GET", where + "nonsense", code=400)["detail"], "nonsense")
-    page.ask("GET", base + "/explain", code=400)
-    page.ask("GET", "/v1/crawls/other/explain?url=" + crawl.web.seeds()[0], code=404)
-    page.ask("GET", base + "/audit", code=404)
+    expect("not a URL" in page.ask("POST", where, {"url": "nonsense"}, code=400)["detail"], "nonsense")
+    page.ask("POST", where, {}, code=400)
+    page.ask("POST", "/v1/crawls/other/explain", {"url": crawl.web.seeds()[0]}, code=404)
+    page.ask("POST", base + "/audit", {}, code=404)
 
 
 def commands(page, crawl):

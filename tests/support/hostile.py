@@ -139,9 +139,10 @@ def events(r):
 def reports(r):
     s = dial(room=r.choice([2048, 65536]))
     s.settimeout(1)
-    what = r.choice(["audit", "status", "export", "export?what=hosts", "export?what=pages",
-                     "explain?url=" + WEB])
-    s.sendall(request("GET", "/v1/crawls/%s/%s" % (crawl(r), what)))
+    what, body = r.choice([("audit", {}), ("status", {}), ("export", {}),
+                           ("export", {"what": "hosts"}), ("export", {"what": "pages"}),
+                           ("explain", {"url": WEB})])
+    s.sendall(request("POST", "/v1/crawls/%s/%s" % (crawl(r), what), json.dumps(body)))
     if r.random() < 0.6:
         time.sleep(r.random() / 4)
     else:

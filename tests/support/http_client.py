@@ -226,8 +226,10 @@ def tokens():
              ("admin", 200, "DELETE", "/v1/crawls/DEFAULT", None)]
     needs += [("write", 404, "POST", f"{crawl}/{verb}", {})
               for verb in ("pause", "unpause", "stop", "resume")]
-    needs += [("read", 404, "GET", f"{crawl}/{what}", None)
-              for what in ("hosts", "recent", "explain?url=a", "audit", "status", "export")]
+    needs += [("read", 404, "GET", f"{crawl}/{what}", None) for what in ("hosts", "recent")]
+    needs += [("read", 404, "POST", f"{crawl}/{what}", body)
+              for what, body in (("explain", {"url": "a"}), ("audit", {}), ("status", {}),
+                                 ("export", {}))]
     order = ["read", "write", "admin"]
     for needed, status, *request in needs:
         headers, _ = refused(401, *request)

@@ -150,6 +150,17 @@ static inline void http_rig_get(int fd, const char *path)
     http_rig_send(fd, text);
 }
 
+static inline void http_rig_post(int fd, const char *path, const char *body)
+{
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "POST %s HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+             path, strlen(body), body);
+    http_rig_send(fd, text);
+}
+
 static inline enum status http_rig_cannot_open(void *ctx, const char *name,
                                                const char *dir, bool paused,
                                                struct crawl_job **out,

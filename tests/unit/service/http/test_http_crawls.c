@@ -112,8 +112,8 @@ START_TEST(what_is_not_named_is_refused)
     says(NULL, "/v1/crawls/one/hosts?sort=best", NULL, 400, "slowest");
     says(NULL, "/v1/crawls/one/hosts?size=1001", NULL, 400, "1 to 1000");
     says(NULL, "/v1/crawls/one/recent?size=0", NULL, 400, "1 to 200");
-    says(NULL, "/v1/crawls/one/audit?deep=1", NULL, 400, "no 'deep'");
-    says(NULL, "/v1/crawls/one/status?hosts=1", NULL, 400, "no 'hosts'");
+    says(NULL, "/v1/crawls/one/audit", "{\"deep\":1}", 400, "no 'deep'");
+    says(NULL, "/v1/crawls/one/status", "{\"hosts\":1}", 400, "no 'hosts'");
     says("PATCH", "/v1/crawls/one/settings", "[1]", 400, "an object");
     says("PATCH", "/v1/crawls/one/settings", "{\"a\":1,\"a\":2}", 400, "JSON");
     says(NULL, "/v1/events?since=1", NULL, 400, "no 'since'");
@@ -186,7 +186,7 @@ START_TEST(without_a_registry_there_are_only_served_crawls)
          "this process runs no crawls");
     says(NULL, "/v1/crawls/one/pause", "{}", 404,
          "this process runs no crawls");
-    says(NULL, "/v1/crawls/one/export", NULL, 404,
+    says(NULL, "/v1/crawls/one/export", "{}", 404,
          "this process runs no crawls");
     says("DELETE", "/v1/crawls/one", NULL, 200, "{\"deleted\":0}");
 }

@@ -96,7 +96,9 @@ static void waits_until(atomic_int *what, int is)
     }
 }
 
-#define EXPLAIN "/v1/crawls/one/explain?url="
+#define EXPLAIN  "/v1/crawls/one/explain"
+#define EXPORT   "/v1/crawls/one/export"
+#define URL(url) "{\"url\":\"" url "\"}"
 
 static bool is_told_503(int fd)
 {
@@ -108,19 +110,19 @@ static bool is_told_503(int fd)
 
 /* A finished report keeps its place among the four until its thread has said
  * so: in that case, asks again. */
-static int begin_report(const char *path)
+static int begin_report(const char *body)
 {
     const int64_t until = clock_mono() + 60 * NS_PER_S;
     const int before = atomic_load(&running);
     int fd = http_rig_dial(&rig);
 
-    http_rig_get(fd, path);
+    http_rig_post(fd, EXPLAIN, body);
     while (atomic_load(&running) == before) {
         ck_assert_int_lt(clock_mono(), until);
         if (is_told_503(fd)) {
             close(fd);
             fd = http_rig_dial(&rig);
-            http_rig_get(fd, path);
+            http_rig_post(fd, EXPLAIN, body);
         }
         usleep(1000);
     }
@@ -128,16 +130,16 @@ static int begin_report(const char *path)
 }
 
 /* Like begin_report(), and checks that the report arrives. */
-static void comes_when_there_is_room(const char *path, const char *text)
+static void comes_when_there_is_room(const char *body, const char *text)
 {
     const int64_t until = clock_mono() + 60 * NS_PER_S;
-    struct http_reply a = http_rig_ask(&rig, NULL, path, NULL);
+    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN, body);
 
     while (a.status == 503) {
         ck_assert_int_lt(clock_mono(), until);
         http_reply_fini(&a);
         usleep(1000);
-        a = http_rig_ask(&rig, NULL, path, NULL);
+        a = http_rig_ask(&rig, NULL, EXPLAIN, body);
     }
     ck_assert_int_eq(a.status, 200);
     ck_assert_str_eq(buf_str(&a.text), text);
@@ -149,11 +151,11 @@ START_TEST(a_report_of_any_length_comes_whole)
     static const size_t lengths[] = {0, 1, 16383, 16384, 16385, 65536, 9999999};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        char path[100];
+        char body[100];
         struct http_reply a;
 
-        snprintf(path, sizeof path, EXPLAIN "%zu", lengths[i]);
-        a = http_rig_ask(&rig, NULL, path, NULL);
+        snprintf(body, sizeof body, URL("%zu"), lengths[i]);
+        a = http_rig_ask(&rig, NULL, EXPLAIN, body);
         ck_assert_int_eq(a.curl, CURLE_OK);
         ck_assert_int_eq(a.status, 200);
         ck_assert_uint_eq(a.text.len, lengths[i]);
@@ -167,39 +169,83 @@ END_TEST
 START_TEST(an_export_says_what_it_is)
 {
     struct http_reply a =
-        http_rig_ask(&rig, NULL, "/v1/crawls/one/export?format=csv", NULL);
+        http_rig_ask(&rig, NULL, EXPORT, "{\"format\":\"csv\"}");
 
     ck_assert_str_eq(buf_str(&a.text), "urls as csv");
     ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Content-Type: text/csv"));
     http_reply_fini(&a);
-    a = http_rig_ask(&rig, NULL, "/v1/crawls/one/export", NULL);
+    a = http_rig_ask(&rig, NULL, EXPORT, "{}");
     ck_assert_str_eq(buf_str(&a.text), "urls as jsonl");
     ck_assert_ptr_nonnull(
         strstr(buf_str(&a.head), "Content-Type: application/x-ndjson"));
     http_reply_fini(&a);
-    http_rig_says(&rig, NULL, "/v1/crawls/one/export?format=xml", NULL, 400,
+    http_rig_says(&rig, NULL, EXPORT, "{\"format\":\"xml\"}", 400,
                   "jsonl or csv");
-    http_rig_says(&rig, NULL, "/v1/crawls/one/export?what=pies", NULL, 400,
+    http_rig_says(&rig, NULL, EXPORT, "{\"what\":\"pies\"}", 400,
                   "'what' must be urls");
-    http_rig_says(&rig, NULL, "/v1/crawls/one/export?limit=1", NULL, 400,
+    http_rig_says(&rig, NULL, EXPORT, "{\"limit\":\"1\"}", 400,
                   "there is no 'limit'");
 }
 END_TEST
 
 START_TEST(a_failure_before_the_first_octet_is_a_problem)
 {
-    http_rig_says(&rig, NULL, EXPLAIN "0!", NULL, 503, "damaged");
-    http_rig_says(&rig, NULL, "/v1/crawls/two/explain?url=1", NULL, 404,
+    http_rig_says(&rig, NULL, EXPLAIN, URL("0!"), 503, "damaged");
+    http_rig_says(&rig, NULL, "/v1/crawls/two/explain", URL("1"), 404,
                   "no such crawl");
-    http_rig_says(&rig, NULL, "/v1/crawls/one/explain", NULL, 400,
-                  "'url' is missing");
-    http_rig_says(&rig, "POST", EXPLAIN "1", "{}", 405, "POST");
+    http_rig_says(&rig, NULL, EXPLAIN, "{}", 400, "'url' is missing");
+}
+END_TEST
+
+static long asked_from(const char *site, const char *path, const char *body)
+{
+    struct curl_slist *headers =
+        curl_slist_append(NULL, "Content-Type: application/json");
+    struct http_reply a;
+    CURL *c = http_rig_request(&rig, &a, NULL, path, body);
+    char line[64];
+
+    snprintf(line, sizeof line, "Sec-Fetch-Site: %s", site);
+    headers = curl_slist_append(headers, line);
+    curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
+    ck_assert_int_eq(curl_easy_perform(c), CURLE_OK);
+    http_rig_answered(c);
+    curl_slist_free_all(headers);
+    http_reply_fini(&a);
+    return a.status;
+}
+
+/* <img src="http://localhost:7072/v1/crawls/one/audit"> on any page, or a form
+ * without a type of JSON. */
+START_TEST(a_page_of_another_site_starts_none)
+{
+    struct http_reply a;
+    CURL *c;
+
+    http_rig_says(&rig, NULL, "/v1/crawls/one/audit", NULL, 405, "GET");
+    http_rig_says(&rig, NULL, EXPLAIN "?url=1", NULL, 405, "GET");
+    http_rig_says(&rig, NULL, EXPORT, NULL, 405, "GET");
+    c = http_rig_request(&rig, &a, "POST", EXPLAIN, NULL);
+    curl_easy_setopt(c, CURLOPT_COPYPOSTFIELDS, URL("1"));
+    ck_assert_int_eq(curl_easy_perform(c), CURLE_OK);
+    http_rig_answered(c);
+    ck_assert_int_eq(a.status, 415);
+    http_reply_fini(&a);
+    ck_assert_int_eq(asked_from("cross-site", EXPLAIN, URL("1")), 403);
+    ck_assert_int_eq(asked_from("same-site", EXPLAIN, URL("1")), 403);
+    ck_assert_int_eq(asked_from("same-origin", EXPLAIN, URL("1")), 200);
+    ck_assert_int_eq(asked_from("cross-site", "/v1/stats", NULL), 403);
+    ck_assert_int_eq(asked_from("cross-site", "/metrics", NULL), 403);
+    ck_assert_int_eq(asked_from("none", "/v1/stats", NULL), 200);
+    ck_assert_int_eq(asked_from("cross-site", "/healthz", NULL), 200);
+    ck_assert_int_eq(asked_from("cross-site", "/", NULL), 200); /* a link */
+    ck_assert_int_eq(atomic_load(&running), 0);
 }
 END_TEST
 
 START_TEST(a_failure_later_cuts_the_answer_off)
 {
-    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN "100000!", NULL);
+    struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN, URL("100000!"));
 
     ck_assert_int_eq(a.status, 200);
     ck_assert_int_ne(a.curl, CURLE_OK); /* no last chunk */
@@ -215,7 +261,7 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     uint64_t before = 0;
 
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    http_rig_get(fd, EXPLAIN "9999999999");
+    http_rig_post(fd, EXPLAIN, URL("9999999999"));
     waits_until(&running, 1);
     do {
         before = atomic_load(&written);
@@ -240,8 +286,7 @@ START_TEST(those_that_write_nothing_end_with_their_clients)
             int fd[4];
 
             for (int i = 0; i < 4; i++)
-                fd[i] =
-                    begin_report(i % 2 == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
+                fd[i] = begin_report(i % 2 == 0 ? URL("0?") : URL("5?"));
             while (strstr(text, "xxxxx") == NULL) /* a response has begun */
                 ck_assert_int_gt(recv(fd[1], text, sizeof text - 1, 0), 0);
             for (int i = 0; i < 4; i++) {
@@ -261,7 +306,7 @@ START_TEST(a_stop_ends_those_that_write_nothing)
 
     for (int i = 0; i < 2; i++) {
         fd[i] = http_rig_dial(&rig);
-        http_rig_get(fd[i], i == 0 ? EXPLAIN "0%3F" : EXPLAIN "5%3F");
+        http_rig_post(fd[i], EXPLAIN, i == 0 ? URL("0?") : URL("5?"));
     }
     waits_until(&running, 2);
     http_server_close(rig.server);
@@ -280,10 +325,10 @@ START_TEST(no_more_than_four_run_at_once)
     atomic_store(&hold, true);
     for (int i = 0; i < 4; i++) {
         fd[i] = http_rig_dial(&rig);
-        http_rig_get(fd[i], EXPLAIN "5");
+        http_rig_post(fd[i], EXPLAIN, URL("5"));
     }
     waits_until(&running, 4);
-    a = http_rig_ask(&rig, NULL, EXPLAIN "5", NULL);
+    a = http_rig_ask(&rig, NULL, EXPLAIN, URL("5"));
     ck_assert_int_eq(a.status, 503);
     ck_assert_ptr_nonnull(strstr(buf_str(&a.head), "Retry-After: "));
     http_reply_fini(&a);
@@ -298,7 +343,7 @@ START_TEST(no_more_than_four_run_at_once)
         close(fd[i]);
     }
     for (int i = 0; i < 20; i++) /* and none is counted for ever */
-        comes_when_there_is_room(EXPLAIN "5", "xxxxx");
+        comes_when_there_is_room(URL("5"), "xxxxx");
 }
 END_TEST
 
@@ -309,13 +354,13 @@ START_TEST(a_stop_ends_those_that_run)
 
     for (int i = 0; i < 2; i++) {
         fd[i] = http_rig_dial(&rig);
-        http_rig_get(fd[i], EXPLAIN "9999999999");
+        http_rig_post(fd[i], EXPLAIN, URL("9999999999"));
     }
     waits_until(&running, 2);
     usleep(100000);
     atomic_store(&hold, true);
     fd[2] = http_rig_dial(&rig);
-    http_rig_get(fd[2], EXPLAIN "10");
+    http_rig_post(fd[2], EXPLAIN, URL("10"));
     waits_until(&running, 3);
     http_server_stop(rig.server);
     atomic_store(&hold, false);
@@ -337,6 +382,7 @@ Suite *suite_http_export(void)
     tcase_add_test(c, a_report_of_any_length_comes_whole);
     tcase_add_test(c, an_export_says_what_it_is);
     tcase_add_test(c, a_failure_before_the_first_octet_is_a_problem);
+    tcase_add_test(c, a_page_of_another_site_starts_none);
     tcase_add_test(c, a_failure_later_cuts_the_answer_off);
     tcase_add_test(
         c, one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client);
