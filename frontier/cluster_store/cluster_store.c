@@ -105,7 +105,7 @@ static bool name_is_valid(const char *name)
     for (size_t i = 0; i < len; i++)
         if (!ascii_is_alnum(name[i]) && strchr("._-", name[i]) == NULL)
             return false;
-    return len > 0 && len <= CLUSTER_NAME_MOST;
+    return len > 0 && len <= CLUSTER_NAME_MOST && name[0] != '-';
 }
 
 void cluster_set_shards(struct cluster_store *s, unsigned count)

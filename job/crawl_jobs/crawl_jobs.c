@@ -99,7 +99,7 @@ enum status crawl_jobs_add_file(struct crawl_jobs *h, const char *path,
         buf_addf(why,
                  "%s: the crawl would be named '%.*s', but a name has at most "
                  "%d letters, digits, '-', '_' and '.', and does not begin "
-                 "with '.'",
+                 "with '.' or '-'",
                  path, (int)(name.len < 80 ? name.len : 80), name.at,
                  CRAWLS_NAME_MOST);
         return STATUS_ARG;

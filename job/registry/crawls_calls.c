@@ -157,7 +157,7 @@ static void create(struct crawls *c, struct crawls_call *call)
     if (!crawls_name_is_valid(call->crawl)) {
         crawls_fail(call, STATUS_ARG,
                     "a name has at most %d letters, digits, '-', '_' and '.', "
-                    "and does not begin with '.'",
+                    "and does not begin with '.' or '-'",
                     CRAWLS_NAME_MOST);
         return;
     }

@@ -25,7 +25,8 @@ const char *crawls_state_name(enum crawls_state s)
 
 bool crawls_name_is_valid(struct bytes name)
 {
-    if (name.len == 0 || name.len > CRAWLS_NAME_MOST || name.at[0] == '.')
+    if (name.len == 0 || name.len > CRAWLS_NAME_MOST || name.at[0] == '.' ||
+        name.at[0] == '-')
         return false;
     for (size_t i = 0; i < name.len; i++) {
         char ch = name.at[i];

@@ -24,7 +24,8 @@
 
 bool filter_shelf_name_is_valid(struct bytes name)
 {
-    if (name.len == 0 || name.len > SHELF_NAME_MOST || name.at[0] == '.')
+    if (name.len == 0 || name.len > SHELF_NAME_MOST || name.at[0] == '.' ||
+        name.at[0] == '-')
         return false;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];

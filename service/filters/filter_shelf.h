@@ -39,7 +39,7 @@
 #include "base/status.h"
 #include "filter/filter.h"
 
-#define SHELF_NAME_MOST  64   /* letters, digits, '-', '_', '.' not first */
+#define SHELF_NAME_MOST  64   /* letters, digits, '_'; '-', '.' not first */
 #define SHELF_MOST       1000 /* filters */
 #define SHELF_KEYS_MOST  16384
 #define SHELF_CALLS_MOST 4096 /* that wait, for their turn or for a build */

@@ -189,7 +189,7 @@ static void ask_create(struct http_request *r)
     if (!crawls_name_is_valid(name))
         http_problem(r, 400,
                      "'name' must be 1 to %d letters, digits, '-', '_' and "
-                     "'.', and must not begin with '.'",
+                     "'.', and must not begin with '.' or '-'",
                      CRAWLS_NAME_MOST);
     else
         http_crawl_call(r, CRAWLS_CREATE, json_incref(r->in))->crawl = name;

@@ -202,7 +202,7 @@ static void ask_create(struct http_request *r)
     if (!filter_shelf_name_is_valid(name))
         http_problem(r, 400,
                      "'name' must be 1 to %d letters, digits, '-', '_' and "
-                     "'.', and must not begin with '.'",
+                     "'.', and must not begin with '.' or '-'",
                      SHELF_NAME_MOST);
     else if (its == NULL)
         http_problem(r, 400,

@@ -15,6 +15,7 @@ START_TEST(names_are_those_of_files)
     ck_assert(crawls_name_is_valid(bytes_of_str("a-B_1.x")));
     ck_assert(!crawls_name_is_valid(bytes_of_str("")));
     ck_assert(!crawls_name_is_valid(bytes_of_str(".a")));
+    ck_assert(!crawls_name_is_valid(bytes_of_str("-a"))); /* an option */
     ck_assert(!crawls_name_is_valid(bytes_of_str("a/b")));
     ck_assert(!crawls_name_is_valid(bytes_of_str("a b")));
     refuses(STATUS_ARG, "a name", CRAWLS_CREATE, "..", "{}");

@@ -497,6 +497,7 @@ START_TEST(names_memory_and_kinds_are_bounded)
     ck_assert(filter_shelf_name_is_valid(bytes_of_str(name + 1)));
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str("")));
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str(".a")));
+    ck_assert(!filter_shelf_name_is_valid(bytes_of_str("-a"))); /* an option */
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str("a/b")));
     ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_OK);
     ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_EXISTS);
