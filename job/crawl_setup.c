@@ -34,16 +34,16 @@
 /* More than a core serves: at 5,000 pages a second, a second's worth. */
 #define AUTO_PER_CORE 5000
 
-static int64_t cores(void)
+unsigned crawl_setup_cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-    return n < 1 ? 1 : n;
+    return n < 1 ? 1 : (unsigned)n;
 }
 
-static unsigned thread_count(const struct crawl_settings *s)
+unsigned crawl_setup_threads(const struct crawl_settings *s)
 {
-    int64_t n = s->threads > 0 ? s->threads : cores();
+    int64_t n = s->threads > 0 ? s->threads : crawl_setup_cores();
 
     if (s->concurrency > 0 && n > s->concurrency)
         n = s->concurrency;
@@ -58,8 +58,8 @@ static size_t most_transfers(const struct crawl_settings *s)
 
     if (s->concurrency > 0)
         return (size_t)s->concurrency;
-    if (most > (uint64_t)cores() * AUTO_PER_CORE)
-        most = (uint64_t)cores() * AUTO_PER_CORE;
+    if (most > (uint64_t)crawl_setup_cores() * AUTO_PER_CORE)
+        most = (uint64_t)crawl_setup_cores() * AUTO_PER_CORE;
     if (most > half)
         most = half;
     return most > AUTO_LEAST ? (size_t)most : AUTO_LEAST;
@@ -245,6 +245,22 @@ static void fill_crawl(struct crawl_setup *c, const struct crawl_settings *s,
     };
 }
 
+struct guard_options crawl_setup_guard(const struct crawl_settings *s)
+{
+    return (struct guard_options){
+        .allow_private = s->allow_private,
+        .by_proxy = s->proxy != NULL,
+        .allow = s->allow_net.item,
+        .allow_count = s->allow_net.count,
+        .deny = s->deny_net.item,
+        .deny_count = s->deny_net.count,
+        .nat64 = s->nat64.item,
+        .nat64_count = s->nat64.count,
+        .ports = s->allow_port.item,
+        .port_count = s->allow_port.count,
+    };
+}
+
 static enum status make_shared(struct crawl_setup *c,
                                const struct crawl_settings *s,
                                struct buf *error)
@@ -263,18 +279,7 @@ static enum status make_shared(struct crawl_setup *c,
                         : 0,
         .checked = s->check_external ? settings_link_kinds(s) & ~LISTINGS : 0,
     };
-    const struct guard_options go = {
-        .allow_private = s->allow_private,
-        .by_proxy = s->proxy != NULL,
-        .allow = s->allow_net.item,
-        .allow_count = s->allow_net.count,
-        .deny = s->deny_net.item,
-        .deny_count = s->deny_net.count,
-        .nat64 = s->nat64.item,
-        .nat64_count = s->nat64.count,
-        .ports = s->allow_port.item,
-        .port_count = s->allow_port.count,
-    };
+    const struct guard_options go = crawl_setup_guard(s);
     const struct order_options oo = {
         .mode = s->order,
         .boost = s->boost.item,
@@ -305,7 +310,7 @@ enum status crawl_setup_make(struct crawl_setup *c,
                              const struct crawl_settings *s, struct buf *why)
 {
     const struct memory_plan plan = plan_of(s);
-    unsigned threads = thread_count(s);
+    unsigned threads = crawl_setup_threads(s);
     enum status st;
 
     *c = (struct crawl_setup){.lines_upto = UINT64_MAX};

@@ -58,6 +58,12 @@ void crawl_setup_fini(struct crawl_setup *c);
 /* The share of a transfer in --limit-rate-per-host, octets a second; 0: no
  * limit. */
 uint64_t crawl_setup_rate_each(const struct crawl_settings *s);
+/* Processors; 1 at least. */
+unsigned crawl_setup_cores(void);
+/* Fetchers of a crawl with these settings. */
+unsigned crawl_setup_threads(const struct crawl_settings *s);
+/* What a crawl with these settings may ask; they stay the owner. */
+struct guard_options crawl_setup_guard(const struct crawl_settings *s);
 struct budgets crawl_setup_budgets(const struct crawl_settings *s);
 struct schedule_options crawl_setup_schedule(const struct crawl_settings *s);
 

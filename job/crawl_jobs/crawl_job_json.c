@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "base/redis/redis_address.h"
+#include "crawler/address/guard.h"
+#include "frontier/url/url.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
+#include "job/crawl_setup.h"
 #include "job/settings/seeds.h"
 #include "job/settings/settings.h"
 
@@ -171,6 +174,79 @@ static enum status set_one(struct crawl_settings *s, const char *name,
     return set_scalar(s, i, v, base, why);
 }
 
+/* ---- servers that a setting names ---- */
+
+/* A Redis server is asked as soon as the setting is there, past the guard, and
+ * the answer would tell which ports of this network are open. With
+ * allow-private a crawl may ask them all anyway. */
+static const char *refuse_redis(const struct crawl_settings *s,
+                                const char *value)
+{
+    if (value == NULL || !redis_address_is_url(value))
+        return NULL;
+    if (strncmp(value, "redis+unix:", 11) == 0)
+        return "a socket is named in a file of `serve --crawl` alone";
+    return s->allow_private
+               ? NULL
+               : "a Redis server is named in a file of `serve --crawl`, or in "
+                 "a crawl with allow-private";
+}
+
+/* What is between the scheme and the path is read as of an http URL. */
+static bool guard_refuses(const struct guard *g, const char *proxy)
+{
+    const char *scheme = strstr(proxy, "://");
+    struct buf text;
+    struct url u;
+    bool refuses;
+
+    buf_init(&text, URL_LENGTH_CEILING);
+    url_init(&u);
+    buf_addf(&text, "http://%s", scheme != NULL ? scheme + 3 : proxy);
+    refuses = url_canonical(&u, buf_bytes(&text), NULL, NULL) != URL_OK ||
+              guard_judge(g, url_text(&u)) != GUARD_PERMITS;
+    url_fini(&u);
+    buf_fini(&text);
+    return refuses;
+}
+
+static const char *refuse_proxy(const struct crawl_settings *s,
+                                const char *proxy)
+{
+    const struct guard_options o = crawl_setup_guard(s); /* by_proxy */
+    struct guard *g = NULL;
+    struct buf error;
+    bool refuses;
+
+    if (proxy == NULL)
+        return NULL;
+    buf_init(&error, 1024);
+    refuses = guard_new(&g, &o, &error) != STATUS_OK || guard_refuses(g, proxy);
+    guard_free(g);
+    buf_fini(&error);
+    return refuses ? "the crawl itself may not ask this address; see "
+                     "allow-net, or name it in a file of `serve --crawl`"
+                   : NULL;
+}
+
+static enum status check_servers(const struct crawl_settings *s,
+                                 const json_t *in, struct buf *why)
+{
+    const struct {
+        const char *name, *wrong;
+    } servers[] = {
+        {"redis", refuse_redis(s, s->redis)},
+        {"block-filter", refuse_redis(s, s->block_filter)},
+        {"proxy", refuse_proxy(s, s->proxy)},
+    };
+
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (servers[i].wrong != NULL &&
+            json_object_get(in, servers[i].name) != NULL)
+            return wrong(why, servers[i].name, servers[i].wrong);
+    return STATUS_OK;
+}
+
 enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
                             const char *base, struct buf *why)
 {
@@ -192,7 +268,7 @@ enum status crawl_job_apply(struct crawl_settings *s, const json_t *in,
     }
     if (st == STATUS_OK)
         st = settings_check(s, why);
-    return st;
+    return st == STATUS_OK ? check_servers(s, in, why) : st;
 }
 
 /* Checks that a seed is a valid URL; it is stored as it was given. */

@@ -76,6 +76,45 @@ START_TEST(bad_settings_are_refused_with_their_name)
 }
 END_TEST
 
+/* Else a client could tell from the answers which ports of the service's
+ * network are open. The operator's files name any server. */
+START_TEST(clients_name_no_server_that_their_crawl_may_not_ask)
+{
+    static const struct {
+        const char *in, *why;
+    } cases[] = {
+        {"'filter': 'redis', 'redis': 'redis://127.0.0.1:1/?key=x'",
+         "redis: a Redis server is named in a file"},
+        {"'block-filter': 'redis://127.0.0.1:1/?key=x'",
+         "block-filter: a Redis server is named in a file"},
+        {"'block-filter': 'redis://name.example/?key=x'",
+         "block-filter: a Redis server is named in a file"},
+        {"'allow-private': true, 'block-filter': 'redis+unix:///s?key=x'",
+         "block-filter: a socket is named in a file"},
+        {"'proxy': 'http://127.0.0.1:1'", "proxy: the crawl itself may not"},
+        {"'proxy': 'socks5h://u:p@10.0.0.1:1080'",
+         "proxy: the crawl itself may not"},
+        {"'proxy': 'http://localhost:3128'", "proxy: the crawl itself may not"},
+        {"'proxy': 'http://proxy.example:22'",
+         "proxy: the crawl itself may not"},
+    };
+    char text[256];
+
+    does(CRAWLS_CREATE, "there", "{'settings': {'min-disk': 0}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "{'settings': {%s}}", cases[i].in);
+        refuses(STATUS_ARG, cases[i].why, CRAWLS_CREATE, "a", text);
+        snprintf(text, sizeof text, "{%s}", cases[i].in);
+        refuses(STATUS_ARG, cases[i].why, CRAWLS_SET_SETTINGS, "there", text);
+    }
+    does(CRAWLS_CREATE, "b",
+         "{'settings': {'proxy': 'http://proxy.example:3128', 'min-disk': 0}}");
+    does(CRAWLS_CREATE, "c",
+         "{'settings': {'proxy': 'http://127.0.0.1:3128', 'min-disk': 0, "
+         "'allow-net': '127.0.0.1'}}");
+}
+END_TEST
+
 START_TEST(files_of_clients_are_inside_the_service)
 {
     uint64_t size = 0;
@@ -182,6 +221,7 @@ Suite *suite_crawl_job_settings(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, settings_go_in_and_out_as_json);
     tcase_add_test(t, bad_settings_are_refused_with_their_name);
+    tcase_add_test(t, clients_name_no_server_that_their_crawl_may_not_ask);
     tcase_add_test(t, files_of_clients_are_inside_the_service);
     tcase_add_test(t, rate_scope_and_limits_change_while_it_runs_and_are_kept);
     tcase_add_test(t, a_crawl_gives_up_only_where_it_is_told_to);
