@@ -164,6 +164,44 @@ void mem_clear_pages(void *p, size_t size)
     memset(first + whole, 0, (size_t)(end - first) - whole);
 }
 
+/* "0::/system.slice/urlweir.service" names its file in /sys/fs/cgroup
+ * (cgroups(7)); "max" is no limit. */
+static uint64_t cgroup_limit(void)
+{
+    char path[4096] = "", file[4200];
+    unsigned long long most = 0;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+
+    if (f == NULL)
+        return UINT64_MAX;
+    while (fgets(path, sizeof path, f) != NULL && strncmp(path, "0::", 3) != 0)
+        path[0] = '\0';
+    fclose(f);
+    path[strcspn(path, "\n")] = '\0';
+    if (path[0] == '\0')
+        return UINT64_MAX;
+    snprintf(file, sizeof file, "/sys/fs/cgroup%s/memory.max", path + 3);
+    f = fopen(file, "re");
+    if (f == NULL)
+        return UINT64_MAX;
+    if (fscanf(f, "%llu", &most) != 1)
+        most = UINT64_MAX;
+    fclose(f);
+    return most;
+}
+
+uint64_t mem_total(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    uint64_t machine =
+        pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    uint64_t group = cgroup_limit();
+
+    return machine == 0      ? (group == UINT64_MAX ? 0 : group)
+           : group < machine ? group
+                             : machine;
+}
+
 uint64_t mem_resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "re");

@@ -45,6 +45,10 @@ void mem_clear_pages(void *p, size_t size);
  * ones succeed; 0 switches it off. Returns the countdown so far. */
 uint64_t mem_fail_after(uint64_t nth);
 
+/* Memory that the machine has or, if that is less, that the control group of
+ * this process may take, in bytes; 0 where neither can be read. */
+uint64_t mem_total(void);
+
 /* Resident memory of this process in bytes, 0 where it cannot be read. */
 uint64_t mem_resident(void);
 

@@ -331,8 +331,7 @@ static bool start_all(struct serving *all, const struct serve_settings *s,
     }
     if (!start_service(all, s, code))
         return false;
-    if (serve_crawls_open(&all->crawls, all->dir, all->service, &s->crawl,
-                          s->drain_ms, s->quiet, code))
+    if (serve_crawls_open(&all->crawls, all->dir, all->service, s, code))
         return true;
     service_close(all->service);
     return false;

@@ -70,16 +70,17 @@ static void end_service(void *service)
 }
 
 bool serve_crawls_open(struct serve_crawls **out, const char *dir,
-                       struct service *service, const struct option_list *files,
-                       int64_t drain_ms, bool quiet, int *code)
+                       struct service *service,
+                       const struct serve_settings *set, int *code)
 {
-    const struct crawl_jobs_options o = {.dir = dir,
-                                         .quiet = quiet,
-                                         .patience = drain_ms > 0
-                                                         ? drain_ms * NS_PER_MS
-                                                         : 1,
-                                         .on_stuck = end_service,
-                                         .ctx = service};
+    const struct crawl_jobs_options o = {
+        .dir = dir,
+        .quiet = set->quiet,
+        .memory = set->crawl_memory,
+        .threads = (unsigned)set->crawl_threads,
+        .patience = set->drain_ms > 0 ? set->drain_ms * NS_PER_MS : 1,
+        .on_stuck = end_service,
+        .ctx = service};
     struct serve_crawls *s = xcalloc(1, sizeof *s);
     struct buf why;
     bool stuck;
@@ -89,7 +90,7 @@ bool serve_crawls_open(struct serve_crawls **out, const char *dir,
     buf_init(&why, 16384);
     s->jobs = crawl_jobs_new(&o);
     if (st == STATUS_OK) {
-        st = add_files(s, files, &why);
+        st = add_files(s, &set->crawl, &why);
         if (st != STATUS_OK)
             *code = EXIT_USAGE;
     }

@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "cli/run/serve_settings.h"
 #include "config/option.h"
 #include "job/registry/crawls.h"
 #include "service/service.h"
 
 struct serve_crawls;
 
-/* Opens all crawls and makes them known to the service's router; `files` are
- * those of --crawl. If a fetcher of a crawl does not come back, the service
- * ends. False: the reason was printed, and *code is the exit status. */
+/* Opens all crawls and makes them known to the service's router. If a fetcher
+ * of a crawl does not come back, the service ends. False: the reason was
+ * printed, and *code is the exit status. */
 MUST_CHECK bool serve_crawls_open(struct serve_crawls **out, const char *dir,
                                   struct service *service,
-                                  const struct option_list *files,
-                                  int64_t drain_ms, bool quiet, int *code);
+                                  const struct serve_settings *set, int *code);
 struct crawls *serve_crawls_of(struct serve_crawls *s);
 /* Begins to stop the crawls; any thread may call this. */
 void serve_crawls_stop(struct serve_crawls *s);

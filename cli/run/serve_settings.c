@@ -82,6 +82,16 @@ static const struct option_spec specs[] = {
              "this file; it is kept in DIR/crawls under the file's name; can "
              "be repeated"},
 
+    {.name = "crawl-memory", .type = OPTION_SIZE, AT(crawl_memory),
+     .fallback = "machine", .min = 1, .max = 9007199254740992.0,
+     .bare = "machine", .section = CRAWLS, .arg = "SIZE",
+     .help = "how much the `memory` of all its crawls may be together for a "
+             "client to make or resume another; machine: what this one has"},
+    {.name = "crawl-threads", .type = OPTION_COUNT, AT(crawl_threads),
+     .fallback = "auto", .min = 1, .max = 100000, .bare = "auto",
+     .section = CRAWLS, .arg = "N",
+     .help = "the same of their `threads`; auto: 64 a core"},
+
     {.name = "quiet", .letter = 'q', .type = OPTION_FLAG, AT(quiet),
      .fallback = "false", .section = OUTPUT,
      .help = "print errors only"},
@@ -169,10 +179,10 @@ static const char *given(const struct serve_settings *s,
 /* A crawl in a cluster is watched. */
 static int check_watch(const struct serve_settings *s)
 {
-    static const char *const of_frontier[] = {"listen",     "cluster",
-                                              "memory",     "filter-memory",
-                                              "checkpoint", "crawl",
-                                              NULL};
+    static const char *const of_frontier[] = {
+        "listen",        "cluster",       "memory",
+        "filter-memory", "checkpoint",    "crawl",
+        "crawl-memory",  "crawl-threads", NULL};
     const char *name = given(s, of_frontier);
 
     if (name != NULL)
@@ -189,8 +199,9 @@ static int check_watch(const struct serve_settings *s)
 /* What a service without a directory cannot have. */
 static int check_place(const struct serve_settings *s, const char *dir)
 {
-    static const char *const of_dir[] = {"memory", "filter-memory",
-                                         "checkpoint", "crawl", NULL};
+    static const char *const of_dir[] = {
+        "memory",       "filter-memory", "checkpoint", "crawl",
+        "crawl-memory", "crawl-threads", NULL};
     const char *name;
 
     if (serve_is_watch(dir))

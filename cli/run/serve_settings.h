@@ -22,10 +22,12 @@ struct serve_settings {
     uint64_t memory, filter_memory;
     int64_t checkpoint_ms;
     struct option_list crawl;
+    uint64_t crawl_memory;
+    int64_t crawl_threads;
     bool quiet, verbose;
     enum sandbox_choice sandbox;
     char *user, *cluster;
-    uint8_t from[18];
+    uint8_t from[20];
 };
 
 extern const struct option_table serve_options;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/logger.h"
 #include "base/mem.h"
 #include "frontier/engine.h"
@@ -113,6 +114,51 @@ struct crawl_job *crawl_job_new(struct crawl_jobs *h, struct crawl_settings *s)
         m->settings.give_up_ms = 0;
     option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     return m;
+}
+
+/* Says what all would have with `m`, and what they may. */
+static enum status no_room(struct buf *why, const char *what,
+                           const char *option, const char *needed,
+                           const char *most)
+{
+    buf_addf(
+        why,
+        "with it all crawls would have %s %s, and they may have %s (`serve "
+        "--%s`); stop or delete another, or give it less",
+        needed, what, most, option);
+    return STATUS_BUSY;
+}
+
+enum status crawl_job_find_room(const struct crawl_job *m, struct buf *why)
+{
+    const struct crawl_jobs *h = m->host;
+    uint64_t memory = m->settings.memory_bytes;
+    unsigned threads = crawl_setup_threads(&m->settings);
+    struct buf needed, most;
+    enum status st = STATUS_OK;
+
+    if (!atomic_load(&h->limited))
+        return STATUS_OK;
+    for (const struct crawl_job *at = h->jobs; at != NULL; at = at->next) {
+        memory += at->now.memory_bytes;
+        threads += crawl_setup_threads(&at->now);
+    }
+    buf_init(&needed, 64);
+    buf_init(&most, 64);
+    if (h->o.memory > 0 && memory > h->o.memory) {
+        format_size(&needed, memory);
+        format_size(&most, h->o.memory);
+        st = no_room(why, "of memory", "crawl-memory", buf_str(&needed),
+                     buf_str(&most));
+    } else if (threads > h->o.threads) {
+        buf_add_uint(&needed, threads);
+        buf_add_uint(&most, h->o.threads);
+        st = no_room(why, "threads", "crawl-threads", buf_str(&needed),
+                     buf_str(&most));
+    }
+    buf_fini(&most);
+    buf_fini(&needed);
+    return st;
 }
 
 enum status crawl_job_lock(struct crawl_job *m, struct buf *why)

@@ -105,7 +105,9 @@ enum status crawl_job_make(struct crawl_jobs *h, const char *name,
         return st;
     m = crawl_job_new(h, s);
     dir = m->settings.output;
-    st = crawl_job_lock(m, why);
+    st = crawl_job_find_room(m, why);
+    if (st == STATUS_OK)
+        st = crawl_job_lock(m, why);
     if (st == STATUS_OK) {
         if (begun)
             remove_files(dir); /* of an interrupted creation */

@@ -124,6 +124,8 @@ enum status crawl_job_open(void *ctx, const char *name, const char *dir,
         option_copy(&crawl_options, &m->now, &m->settings, sizeof m->now);
     }
     if (st == STATUS_OK)
+        st = crawl_job_find_room(m, why);
+    if (st == STATUS_OK)
         st = open_in(m, paused, &file, why);
     buf_fini(&file);
     if (st == STATUS_OK) {

@@ -19,6 +19,10 @@ struct crawl_jobs *crawl_jobs_new(const struct crawl_jobs_options *o)
     struct crawl_jobs *h = xcalloc(1, sizeof *h);
 
     h->o = *o;
+    if (h->o.memory == 0)
+        h->o.memory = mem_total();
+    if (h->o.threads == 0)
+        h->o.threads = CRAWL_JOBS_THREADS * crawl_setup_cores();
     if (o->dir != NULL)
         h->dir = realpath(o->dir, NULL);
     return h;
@@ -143,6 +147,7 @@ enum status crawl_jobs_start_files(struct crawl_jobs *h, struct crawls *c,
             create_and_wait(c, name, why) != STATUS_OK)
             st = STATUS_ARG;
     }
+    atomic_store(&h->limited, true);
     return st;
 }
 

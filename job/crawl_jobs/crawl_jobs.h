@@ -26,11 +26,18 @@
 #define CRAWL_JOB_MEMORY                                                       \
     ((uint64_t)256 << 20) /* of each, unless its settings say more */
 
+#define CRAWL_JOBS_THREADS 64
+
 struct crawl_jobs;
 
 struct crawl_jobs_options {
-    const char *dir;  /* of the service; NULL: crawls cannot be created */
-    bool quiet;       /* do not report states of crawls on stderr */
+    const char *dir; /* of the service; NULL: crawls cannot be created */
+    bool quiet;      /* do not report states of crawls on stderr */
+    /* What all open crawls may have together, `memory` and fetchers; a client's
+     * call that would open one more is refused. 0: the memory of the machine;
+     * CRAWL_JOBS_THREADS a core. */
+    uint64_t memory;
+    unsigned threads;
     int64_t patience; /* see crawl_factory */
     /* Called once, on the registry's thread, when a fetcher hangs: its crawl is
      * being stopped, and the process should end. May be NULL. */
@@ -58,7 +65,8 @@ void crawl_job_confine(struct confine *c, const char *dir,
 MUST_CHECK enum status crawl_jobs_add_file(struct crawl_jobs *h,
                                            const char *path, struct buf *why);
 /* Creates the missing crawls of the files, after crawls_open. STATUS_ARG: `why`
- * lists those that cannot be created, one per line. */
+ * lists those that cannot be created, one per line. From then on the limits of
+ * the options hold; what has been opened by then stays open. */
 MUST_CHECK enum status crawl_jobs_start_files(struct crawl_jobs *h,
                                               struct crawls *c,
                                               struct buf *why);

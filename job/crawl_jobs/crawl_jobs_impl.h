@@ -20,6 +20,8 @@
 #define URLWEIR_JOB_CRAWL_JOBS_CRAWL_JOBS_IMPL_H
 
 #include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "base/file/file.h"
 #include "job/crawl_jobs/crawl_jobs.h"
@@ -40,6 +42,7 @@ struct crawl_jobs {
     struct ip_limit *ip_limit; /* shared by all jobs */
     struct crawl_job *jobs;    /* all open jobs */
     bool stuck;                /* a fetcher of a crawl hangs */
+    _Atomic bool limited;      /* the service has started */
 };
 
 struct crawl_job {
@@ -109,6 +112,10 @@ MUST_CHECK enum status crawl_job_follow(struct crawl_settings *s,
 struct crawl_job *crawl_job_new(struct crawl_jobs *h, struct crawl_settings *s);
 /* Frees everything but the crawl, which has ended or never started. */
 void crawl_job_free(struct crawl_job *m);
+/* STATUS_BUSY: with it all open crawls would have more than they may; see
+ * `why`. */
+MUST_CHECK enum status crawl_job_find_room(const struct crawl_job *m,
+                                           struct buf *why);
 MUST_CHECK enum status crawl_job_lock(struct crawl_job *m, struct buf *why);
 /* Makes its setup from its settings. */
 MUST_CHECK enum status crawl_job_prepare(struct crawl_job *m, struct buf *why);

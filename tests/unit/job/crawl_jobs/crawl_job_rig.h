@@ -20,6 +20,8 @@
 static char dir[64], path[256];
 static struct crawl_jobs *jobs;
 static struct crawls *crawls;
+static uint64_t memory_of_all = (uint64_t)1 << 40;
+static unsigned threads_of_all = 1000;
 static char why[512];
 static json_t *answer;
 
@@ -37,14 +39,20 @@ static inline void make_dir(void)
 
 static inline void open_them(void)
 {
-    const struct crawl_jobs_options o = {.dir = dir, .quiet = true};
+    const struct crawl_jobs_options o = {.dir = dir,
+                                         .quiet = true,
+                                         .memory = memory_of_all,
+                                         .threads = threads_of_all};
     struct crawl_factory factory;
+    struct buf none;
     char at[128];
 
     jobs = crawl_jobs_new(&o);
     factory = crawl_jobs_factory(jobs);
     snprintf(at, sizeof at, "%s/crawls", dir);
     ck_assert_int_eq(crawls_open(&crawls, at, &factory), STATUS_OK);
+    buf_init(&none, 100);
+    ck_assert_int_eq(crawl_jobs_start_files(jobs, crawls, &none), STATUS_OK);
 }
 
 static inline void close_them(void)

@@ -77,6 +77,41 @@ START_TEST(several_run_side_by_side)
 }
 END_TEST
 
+/* Each with 256 MiB, unless it says otherwise. A start opens what is there. */
+START_TEST(all_together_have_so_much_memory_and_so_many_threads)
+{
+    memory_of_all = (uint64_t)600 << 20;
+    threads_of_all = 6;
+    restart();
+    create("a");
+    refuses(STATUS_BUSY,
+            "would have 900 GiB of memory, and they may have 600 MiB",
+            CRAWLS_CREATE, "b", "{'settings': {" QUICK ", 'memory': '900G'}}");
+    refuses(STATUS_BUSY, "(`serve --crawl-memory`)", CRAWLS_CREATE, "b",
+            "{'settings': {" QUICK ", 'memory': '345M'}}");
+    ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
+    does(CRAWLS_CREATE, "b",
+         "{'settings': {'min-disk': 0, 'memory': '96M', 'threads': 4}}");
+    refuses(STATUS_BUSY,
+            "would have 7 threads, and they may have 6 (`serve "
+            "--crawl-threads`)",
+            CRAWLS_CREATE, "c",
+            "{'settings': {'min-disk': 0, 'memory': '96M', 'threads': 2}}");
+    does(CRAWLS_STOP, "b", NULL);
+    create("c");
+    refuses(STATUS_BUSY, "608 MiB", CRAWLS_RESUME, "b", NULL);
+    ck_assert_int_eq(look("b").state, CRAWLS_STOPPED);
+    does(CRAWLS_DELETE, "c", NULL);
+    does(CRAWLS_RESUME, "b", NULL);
+    memory_of_all = 1;
+    restart();
+    ck_assert_int_ne(look("a").state, CRAWLS_FAILED);
+    ck_assert_int_ne(look("b").state, CRAWLS_FAILED);
+    refuses(STATUS_BUSY, "memory", CRAWLS_CREATE, "c",
+            "{'settings': {" QUICK "}}");
+}
+END_TEST
+
 START_TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
 {
     create("a");
@@ -286,6 +321,7 @@ Suite *suite_crawl_job(void)
     tcase_add_test(t, a_crawl_is_made_waits_and_goes_on_with_seeds);
     tcase_add_test(t, it_may_begin_with_nothing);
     tcase_add_test(t, several_run_side_by_side);
+    tcase_add_test(t, all_together_have_so_much_memory_and_so_many_threads);
     tcase_add_test(t, paused_it_leases_nothing_and_stays_so_over_a_restart);
     tcase_add_test(
         t, stopped_it_lets_its_directory_go_and_stays_so_over_a_restart);
