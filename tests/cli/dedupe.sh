@@ -225,18 +225,24 @@ dedupe --state killed --memory 32M --raw many >>printed
 sort -u printed >printed.sorted
 sort -u many | cmp - printed.sorted || fail "kills while merging lost lines"
 
-# At any moment, several times over, into one file.
+# When so many lines have been printed, several times over, into one file.
 rm -rf killed printed
 : >printed
-for at in $(random 5 "$([ -n "${LONG:-}" ] && echo 40 || echo 8)" 0.01 0.4); do
-    zipf "${at#0.}" 150000 >more
+kills=0
+for lines in $(random 5 "$([ -n "${LONG:-}" ] && echo 40 || echo 8)" 0 4000); do
+    zipf "${lines%.*}" 150000 >more
+    printed=$(($(wc -l <printed) + ${lines%.*}))
     # Not the function: the shell would be killed, and leave it running.
     "$URLWEIR" dedupe -q --state killed --memory 32M --raw urls more >>printed 2>err &
-    sleep "$at"
+    waits_for '[ "$(wc -l <printed)" -ge $printed ] || ! kill -0 $! 2>/dev/null' ||
+        fail "it prints nothing: $(cat err)"
     kill -KILL $! 2>/dev/null || :
-    wait $! 2>waited || :
+    status=0
+    wait $! 2>waited || status=$?
+    [ "$status" != 137 ] || kills=$((kills + 1))
     cat more >>all
 done
+[ "$kills" -ge 4 ] || fail "only $kills of them were killed before their end"
 cat urls >>all
 sort -u all >want.sorted
 dedupe --state killed --memory 32M --raw all >>printed

@@ -46,8 +46,8 @@ done
 # killed_and_resumed DIR OPTION...; $each, if set, is run after each kill.
 killed_and_resumed() {
     kills=0
-    for moment in 0.2 0.1 0.2; do
-        killed_when "something_arrives; sleep $moment" "$@" -c $in_flight || break
+    for requests in 40 20 40; do
+        killed_when "arrive $requests" "$@" -c $in_flight || break
         kills=$((kills + 1))
         eval "${each:-:}"
     done

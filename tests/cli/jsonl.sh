@@ -76,8 +76,8 @@ says err "cannot open"
 # 16 transfers of 40 ms are 400 pages a second: it is not through before.
 serve --hosts 40 --pages 2500 --size 3000 --latency 40 --seed 3
 killed=0
-for moment in $(random "$moments" 8 0.1 0.5); do
-    killed_when "sleep $moment" d -c 16 -j d.jsonl || break
+for requests in $(random "$moments" 8 0 150); do
+    killed_when "arrive $requests" d -c 16 -j d.jsonl || break
     killed=$((killed + 1))
     # No line without a row: each whole line is in the store.
     [ -e d/frontier.db ] && [ -s d.jsonl ] || continue

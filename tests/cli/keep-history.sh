@@ -63,10 +63,10 @@ done
 crawl k $options --keep-history 1
 kills=3
 [ -z "${LONG:-}" ] || kills=20
-for moment in $(random "${SEED:-7}" $kills 0.5 1.5); do
+for requests in $(random "${SEED:-7}" $kills 50 300); do
     behind crawl.out crawl.err "$URLWEIR" resume k --refresh 1ms --progress none
     crawler=$!
-    sleep "$moment"
+    arrive "$requests"
     kill -KILL $crawler 2>/dev/null || :
     wait $crawler 2>/dev/null || :
     exits 0 "$URLWEIR" verify k

@@ -351,7 +351,15 @@ killed_when() {
     ended 137 "it ended before it was killed"
     is_whole "$dir" "killed"
 }
-# That command: until the server, asked before, is asked again.
+# Such a command: until N more requests have come, or $crawler has ended. Work is
+# counted, since a time means little work on a slow machine and all of it on a
+# fast one.
+arrive() {
+    arrived=$(($(wc -l <log) + ${1%.*}))
+    waits_for '[ "$(wc -l <log)" -ge "$arrived" ] || ! kill -0 $crawler 2>/dev/null' ||
+        fail "no more requests come: $(cat crawl.err)"
+}
+# Another one: until the server, asked before, is asked again.
 something_arrives() {
     logged
     arrived=$(wc -l <log)

@@ -42,19 +42,17 @@ polite="--scope any --allow-private --sitemap off --delay 200ms --retry-delay 50
 quick=$polite
 hold # so that none of them ends before it is killed
 kills=0
-for moment in $(random "${SEED:-81}" 4 0.8 1.6); do
+for requests in $(random "${SEED:-81}" 4 12 26); do
     if [ $kills = 0 ]; then
         # shellcheck disable=SC2086
         behind crawl.out crawl.err "$URLWEIR" crawl "$seed" "$held" -o d $quick -c 32
-        pid=$!
-        waits_for '[ -s log ]' || fail "no request: $(cat crawl.err)"
     else
         behind crawl.out crawl.err "$URLWEIR" resume d --progress none
-        pid=$!
     fi
-    sleep "$moment"
-    kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
-    wait $pid 2>/dev/null || :
+    crawler=$!
+    arrive "$requests"
+    kill -KILL $crawler || fail "it ended early: $(cat crawl.err)"
+    wait $crawler 2>/dev/null || :
     kills=$((kills + 1))
 done
 release

@@ -96,20 +96,18 @@ awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
 serve_web
 hold # so that none of them ends before it is killed
 kills=0
-for moment in 0.7 0.6 0.8; do
+for requests in 12 10 14; do
     if [ $kills = 0 ]; then
         # shellcheck disable=SC2086
         behind crawl.out crawl.err "$URLWEIR" crawl $names "$held" -o killed \
             $options $resolve -c 32
-        pid=$!
-        waits_for '[ -s log ]' || fail "no request: $(cat crawl.err)"
     else
         behind crawl.out crawl.err "$URLWEIR" resume killed --progress none
-        pid=$!
     fi
-    sleep "$moment"
-    kill -KILL $pid || fail "it ended early: $(cat crawl.err)"
-    wait $pid 2>/dev/null || :
+    crawler=$!
+    arrive $requests
+    kill -KILL $crawler || fail "it ended early: $(cat crawl.err)"
+    wait $crawler 2>/dev/null || :
     kills=$((kills + 1))
 done
 exits 0 "$URLWEIR" status killed --hosts --json

@@ -164,10 +164,10 @@ mark
 killed=0
 kills=8
 [ -z "${LONG:-}" ] || kills=200
-for moment in $(random "$moments" $kills 0.2 0.9); do
+for requests in $(random "$moments" $kills 3 18); do
     behind crawl.out crawl.err "$URLWEIR" resume k --progress none -c $in_flight
     crawler=$!
-    sleep "$moment"
+    arrive "$requests"
     kill -KILL $crawler 2>/dev/null || :
     wait $crawler 2>/dev/null || :
     killed=$((killed + 1))

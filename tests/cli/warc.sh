@@ -121,13 +121,13 @@ unset URLWEIR_KILL_AT
 # a power cut may.
 open=$(ls d/warc/*.open)
 printf '\037\213\010\000torn' >>"$open"
-for moment in $(random "$moments" 6 0.1 0.4); do
+for requests in $(random "$moments" 6 0 200); do
     behind crawl.out crawl.err "$URLWEIR" resume d --progress none
-    pid=$!
-    sleep "$moment"
-    kill -KILL $pid 2>/dev/null || :
+    crawler=$!
+    arrive "$requests"
+    kill -KILL $crawler 2>/dev/null || :
     status=0
-    wait $pid || status=$?
+    wait $crawler || status=$?
     killed_at "kill $((killed + 1))"
 done
 release

@@ -41,10 +41,10 @@ struct impostor {
     pthread_mutex_t mtx;
     /* What is answered, as text after INFO, as RESP otherwise; a script's
      * answers in turn, the last one from then on. */
-    const char *info, *auth, *select, *load;
-    const char *scripts[LINK_SCRIPTS][ANSWERS];
-    unsigned asked[LINK_SCRIPTS]; /* scripts run */
-    unsigned connections, loads;
+    const char *_Atomic info, *_Atomic auth, *_Atomic select, *_Atomic load;
+    const char *_Atomic scripts[LINK_SCRIPTS][ANSWERS];
+    atomic_uint asked[LINK_SCRIPTS]; /* scripts run */
+    atomic_uint connections, loads;
     char log[4096];  /* words of all commands but INFO, SCRIPT and EVALSHA */
     char last[4096]; /* words of the last EVALSHA, without its digest */
 };
