@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -16,6 +17,7 @@
 #include "base/file/line_input.h"
 #include "base/file/unpack.h"
 #include "base/mem.h"
+#include "tests/unit/asleep.h"
 
 #define CEILING ((size_t)64 << 20)
 
@@ -443,9 +445,15 @@ START_TEST(a_line_is_handed_over_before_the_next_one_comes)
 }
 END_TEST
 
-static void *stop_soon(void *in)
+/* Stops once what is there has been read, and the reader waits for more. */
+static void *stop_later(void *in)
 {
-    usleep(50000);
+    int left = 1;
+
+    while (left > 0 || !is_asleep(getpid())) {
+        usleep(1000);
+        ck_assert_int_eq(ioctl(STDIN_FILENO, FIONREAD, &left), 0);
+    }
     line_input_stop(in);
     return NULL;
 }
@@ -460,7 +468,7 @@ START_TEST(stopping_ends_the_wait_for_input)
     dup2(ends[0], STDIN_FILENO);
     in = line_input_new(NULL, 0);
     ck_assert_int_eq(write(ends[1], "half a line", 11), 11);
-    pthread_create(&thread, NULL, stop_soon, in);
+    pthread_create(&thread, NULL, stop_later, in);
     ck_assert_int_eq(line_input_fill(in, &batch), STATUS_CLOSED);
     ck_assert_str_eq(line_input_error(in), "");
     pthread_join(thread, NULL);
