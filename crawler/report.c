@@ -419,7 +419,7 @@ static void add_link_header(void *ctx, struct bytes value)
     enum link_kind kind;
 
     while (link_header_next(&value, &link))
-        if (link_kind_of_header(&link, &kind))
+        if (link_kind_of_header(&link, d->r->o->kinds, &kind))
             add_head_link(d, link.target, kind,
                           words_have(link.rel, "nofollow"));
 }

@@ -61,7 +61,7 @@ static void read_links(struct bytes value)
     while (link_header_next(&value, &l)) {
         check_part(l.target, whole);
         check_part(l.rel, whole);
-        if (link_kind_of_header(&l, &kind))
+        if (link_kind_of_header(&l, LINK_SET_FOLLOW, &kind))
             assert(kind == LINK_HEADER || kind == LINK_CANONICAL);
     }
     assert(value.len <= whole.len);

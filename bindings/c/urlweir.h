@@ -183,7 +183,8 @@ struct urlweir_links;
 struct urlweir_links_options {
     size_t size; /* sizeof(struct urlweir_links_options) */
     /* The Content-Type header. Its charset counts before the page's own;
-     * text/css makes the body a style sheet. */
+     * text/css makes the body a style sheet, application/xhtml+xml (or other
+     * XML whose root is html) a page that is read by XML's rules. */
     struct urlweir_bytes content_type;
     /* Which kinds, with commas between them; NULL: those that `urlweir links`
      * prints; "all": every kind. */

@@ -188,13 +188,18 @@ bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
     return true;
 }
 
-/* Search engines read a canonical link there as that of a page. */
-bool link_kind_of_header(const struct header_link *link, enum link_kind *out)
+/* Search engines read a canonical link there as that of a page, and browsers
+ * load what is named so for the page. */
+bool link_kind_of_header(const struct header_link *link, uint32_t kinds,
+                         enum link_kind *out)
 {
     *out = LINK_HEADER;
     if (!link->anchored && words_have(link->rel, "canonical"))
         *out = LINK_CANONICAL;
-    return *out == LINK_CANONICAL || rel_names_a_document(link->rel);
+    else if (!link->anchored && kinds & LINK_BIT(LINK_RESOURCE) &&
+             rel_names_a_resource(link->rel))
+        *out = LINK_RESOURCE;
+    return *out != LINK_HEADER || rel_names_a_document(link->rel);
 }
 
 bool link_og_is_url(struct bytes property)

@@ -46,7 +46,7 @@ enum link_kind {
     LINK_LISTED,       /* a page that a sitemap or a feed lists */
     LINK_PUT,      /* by another program, through the service; no page has it */
     LINK_IMPORT,   /* from the state of another crawler; no page has it */
-    LINK_RESOURCE, /* <link> to what a browser loads with the page: icon ... */
+    LINK_RESOURCE, /* <link> or Link to what a browser loads: icon ... */
     LINK_KIND_COUNT_
 };
 /* Is it a sitemap, however it was found? What it redirects to counts too. */
@@ -94,8 +94,10 @@ bool link_kind_of_name(struct bytes name, enum link_kind *out);
  * them. False: it names no document. */
 bool link_kind_of_rel(struct bytes rel, struct bytes type, uint32_t kinds,
                       enum link_kind *out);
-/* The kind of a link in an HTTP Link header; false: it names no document. */
-bool link_kind_of_header(const struct header_link *link, enum link_kind *out);
+/* The same of a link in an HTTP Link header, whose kinds are header, canonical
+ * and, if `kinds` asks for it, resource. */
+bool link_kind_of_header(const struct header_link *link, uint32_t kinds,
+                         enum link_kind *out);
 /* Is the content of a meta og: property of this name a URL? */
 bool link_og_is_url(struct bytes property);
 

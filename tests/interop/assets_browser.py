@@ -81,6 +81,8 @@ class Site(http.server.BaseHTTPRequestHandler):
             kind, body = PAGES[path][0], PAGES[path][1].encode()
         self.send_response(404 if path == '/robots.txt' else 200)
         self.send_header('Content-Type', kind)
+        if path in PAGES:
+            self.send_header('Link', '</header.png>; rel=preload; as=image, </no-18>; rel=preconnect')
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -96,7 +98,7 @@ def parts():
 
 def wanted(page):
     """Every name in the page that looks like a file: what there is to load."""
-    return set(re.findall(r'[-\w]+\.(?:png|css|js|svg|html|mp4|mp3|vtt|woff)\b', PAGES[page][1]))
+    return {'header.png'} | set(re.findall(r'[-\w]+\.(?:png|css|js|svg|html|mp4|mp3|vtt|woff)\b', PAGES[page][1]))
 
 
 def main():

@@ -8,7 +8,7 @@
 #include "crawler/html/link_values.h"
 
 /* Returns the targets of `value`, each after a bar; "!" marks nofollow, "=" a
- * canonical one, "-" one that is no link. */
+ * canonical one, "+" a resource, "-" one that is no link. */
 static const char *targets(const char *value)
 {
     static char out[200];
@@ -19,10 +19,12 @@ static const char *targets(const char *value)
 
     out[0] = '\0';
     while (link_header_next(&rest, &l)) {
-        const char *mark = !link_kind_of_header(&l, &kind) ? "-"
-                           : kind == LINK_CANONICAL        ? "="
-                           : words_have(l.rel, "nofollow") ? "!"
-                                                           : "";
+        const char *mark =
+            !link_kind_of_header(&l, LINK_BIT(LINK_RESOURCE), &kind) ? "-"
+            : kind == LINK_CANONICAL                                 ? "="
+            : kind == LINK_RESOURCE                                  ? "+"
+            : words_have(l.rel, "nofollow")                          ? "!"
+                                                                     : "";
 
         n += (size_t)snprintf(out + n, sizeof out - n, "|%.*s%s",
                               (int)l.target.len, l.target.at, mark);
@@ -75,6 +77,14 @@ START_TEST(l2_a_canonical_is_one_of_this_document)
 }
 END_TEST
 
+START_TEST(ours_what_a_browser_loads_is_a_resource)
+{
+    ck_assert_str_eq(targets("<a>; rel=preload; as=image, <b>; rel=\"next "
+                             "modulepreload\", <c>; rel=icon; anchor=x"),
+                     "|a+|b+|c");
+}
+END_TEST
+
 START_TEST(l2_what_names_no_document_is_no_link)
 {
     ck_assert_str_eq(targets("<https://f.example>; rel=preconnect; crossorigin,"
@@ -105,6 +115,7 @@ Suite *suite_link_header(void)
     tcase_add_test(t, rel_nofollow_is_seen_in_any_case_and_company);
     tcase_add_test(t, rfc8288_3_3_the_first_rel_counts);
     tcase_add_test(t, l2_a_canonical_is_one_of_this_document);
+    tcase_add_test(t, ours_what_a_browser_loads_is_a_resource);
     tcase_add_test(t, l2_what_names_no_document_is_no_link);
     tcase_add_test(t, rfc8288_b_2_broken_values_give_what_they_have);
     suite_add_tcase(s, t);
