@@ -225,7 +225,7 @@ static struct kept_drop unpack(struct unpacker *u)
     if (has & HAS_HOPS)
         k.hops = (uint16_t)take_number(u, UINT16_MAX);
     if (has & HAS_PLACE)
-        k.place = take_number(u, UINT32_MAX);
+        k.place = take_number(u, UINT64_MAX);
     if (has & HAS_TEXT)
         take_text(u, &k);
     if (!(has & HAS_ROW)) {

@@ -28,7 +28,7 @@ static struct kept_drop nth(uint64_t i, char *text, size_t size)
     k.depth = (uint32_t)(i / 20 % 9);
     k.hops = r % 11 == 0 ? 3 : 0;
     k.kind = (uint8_t)(r % 29);
-    k.place = r % 13 == 0 ? r % 70000 : 0;
+    k.place = r % 13 == 0 ? r << r % 40 : 0;
     k.on_its_level = r % 3 == 0;
     return k;
 }
