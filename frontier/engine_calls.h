@@ -119,13 +119,16 @@ struct removal {
 
 struct failed_retry {
     struct bytes host; /* queue key; empty: of all hosts */
-    /* "http_503", "timeout"; none: whatever the reason was */
+    /* "http_503", "timeout", and of URLs that did not fail "robots", "removed"
+     * and others; none: those that failed, whatever the reason was */
     const char *const *reasons;
     size_t reason_count;
     uint64_t queued; /* URLs queued again so far */
     /* its own */
-    uint64_t after, upto; /* tries: looked at, and to be looked at; 0: all that
-                             there are at the first step */
+    uint64_t before;     /* fetches from this one on were looked at */
+    uint64_t ids;        /* URLs that there were at the first step */
+    unsigned char *seen; /* a bit for each: met; NULL at the end. A caller that
+                            does not go on until then frees it. */
 };
 
 /* ---- done URLs that are to be fetched again, in steps as well ---- */

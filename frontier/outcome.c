@@ -71,12 +71,52 @@ const char *outcome_reason_name(enum outcome_reason r)
                                                              : "unknown";
 }
 
+enum outcome_status outcome_status_of(enum outcome_reason r)
+{
+    switch (r) {
+    case REASON_NONE:
+    case REASON_TRUNCATED_LENGTH:
+    case REASON_TRUNCATED_TIME:
+    case REASON_BAD_ENCODING:
+    case REASON_LINK_COUNT:
+    case REASON_UNCHANGED:
+    case REASON_CHECKED:
+        return OUTCOME_FETCHED;
+    case REASON_REDIRECT_LIMIT:
+    case REASON_REDIRECT_LOOP:
+    case REASON_REDIRECT_SCOPE:
+    case REASON_REDIRECT_INVALID:
+        return OUTCOME_REDIRECT;
+    case REASON_HTTP:
+    case REASON_DNS:
+    case REASON_CONNECT:
+    case REASON_TLS:
+    case REASON_TIMEOUT:
+    case REASON_RESET:
+    case REASON_PROTOCOL:
+    case REASON_STUCK:
+        return OUTCOME_FAILED;
+    case REASON_ROBOTS:
+    case REASON_ROBOTS_UNREACHABLE:
+        return OUTCOME_DENIED;
+    default:
+        return OUTCOME_SKIPPED;
+    }
+}
+
 void outcome_reason_text(struct outcome o, char *out, size_t size)
 {
     if (o.reason == REASON_HTTP)
         snprintf(out, size, "http_%u", (unsigned)o.http_status);
     else
         snprintf(out, size, "%s", outcome_reason_name(o.reason));
+}
+
+bool outcome_reason_drops_only(enum outcome_reason r)
+{
+    return r == REASON_NOFOLLOW || r == REASON_KIND || r == REASON_CROSS_HOST ||
+           r == REASON_NESTED_INDEX || r == REASON_SAME_CONTENT ||
+           r == REASON_NEAR_DUP;
 }
 
 bool outcome_reason_is(const char *text)
@@ -86,7 +126,7 @@ bool outcome_reason_is(const char *text)
     for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
         if (r != REASON_HTTP && reasons[r] != NULL &&
             strcmp(text, reasons[r]) == 0)
-            return true;
+            return !outcome_reason_drops_only((enum outcome_reason)r);
     return false;
 }
 

@@ -95,6 +95,9 @@ struct outcome {
 const char *outcome_status_name(enum outcome_status s);
 /* "robots", "" for REASON_NONE; static. REASON_HTTP is "http". */
 const char *outcome_reason_name(enum outcome_reason r);
+/* The status that goes with a reason, except of REASON_EXTERNAL and
+ * REASON_IMPORTED, which go with several. */
+enum outcome_status outcome_status_of(enum outcome_reason r);
 /* The reason as shown: "http_404", "timeout", "". `size` >= 24. */
 void outcome_reason_text(struct outcome o, char *out, size_t size);
 /* Does it count for --limit? docs/formats/export.md has the table. */
@@ -102,7 +105,10 @@ bool outcome_counts_as_page(struct outcome o);
 /* Was the URL failed, denied or skipped? Not if it was a sitemap that was only
  * guessed at. */
 bool outcome_is_error(struct outcome o);
-/* Is it a text of outcome_reason_text: "timeout", "http_503"? */
+/* Do only links end with it, before they are admitted? */
+bool outcome_reason_drops_only(enum outcome_reason r);
+/* Is it a text of outcome_reason_text, "timeout" or "http_503", that a URL can
+ * end with? */
 bool outcome_reason_is(const char *text);
 /* Has a seed with this outcome failed (exit status 5)? */
 bool outcome_fails_seed(struct outcome o);

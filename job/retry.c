@@ -24,8 +24,8 @@ bool retry_reasons_are_known(const struct option_list *reasons, struct buf *why)
 
         if (strcmp(text, "all") != 0 && !outcome_reason_is(text)) {
             buf_addf(why,
-                     "'%s' is not a reason of failure; `urlweir status` shows "
-                     "those of a crawl, such as http_503 or timeout",
+                     "no URL ends for the reason '%s'; `urlweir status` shows "
+                     "those of a crawl, such as http_503, timeout or robots",
                      text);
             return false;
         }

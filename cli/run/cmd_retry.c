@@ -14,8 +14,8 @@ static const struct option_spec specs[] = {
     {.name = "reason", .type = OPTION_LIST, STEER_AT(reasons),
      .section = "Which URLs", .arg = "REASONS",
      .flags = OPTION_COMMAS,
-     .help = "those that failed for one of these reasons, such as "
-             "http_503,timeout; default: all"},
+     .help = "those that ended for one of these reasons, such as "
+             "http_503,timeout or robots; default: all that failed"},
     {.name = "host", .type = OPTION_TEXT, STEER_AT(host),
      .section = "Which URLs", .arg = "HOST",
      .help = "only those of this host; default: all hosts"},
@@ -30,9 +30,10 @@ const struct usage retry_usage = {
     .name = "retry",
     .synopsis = "retry DIR|URL [--reason REASONS] [--host HOST] [--crawl NAME]",
     .about = "Queues failed URLs again and gives each its full number of "
-             "tries. `urlweir status` counts failed URLs by reason. A crawl "
-             "that has ended fetches them when it is resumed; pages that were "
-             "fetched are not fetched again.",
+             "tries; with --reason also those that were skipped, denied or "
+             "cut short. `urlweir status` counts them by reason. A crawl that "
+             "has ended fetches them when it is resumed; other pages are not "
+             "fetched again.",
     .table = &table,
     .least = 1,
     .most = 1,

@@ -277,7 +277,8 @@ static void offer_retry(struct seeding *k)
     format_terminal(&k->line, bytes_of_str(k->t->operands.item[0]));
     fprintf(stderr,
             "urlweir seed: %" PRIu64 " of these were known already; those that "
-            "failed are tried again by `urlweir retry %s`\n",
+            "failed are tried again by `urlweir retry %s`, those that were "
+            "skipped or denied with --reason REASON\n",
             k->known, buf_str(&k->line));
 }
 

@@ -36,8 +36,8 @@ static bool read_reasons(const json_t *in, const char ***out, size_t *n,
 
         if (text == NULL || !outcome_reason_is(text)) {
             buf_addf(why,
-                     "reasons[%zu]: not a reason of failure, such as http_503 "
-                     "or timeout",
+                     "reasons[%zu]: not a reason for which a URL ends, such as "
+                     "http_503, timeout or robots",
                      i);
             return false;
         }
@@ -66,5 +66,6 @@ enum status crawl_job_retry(struct crawl_job *m, json_t *in, json_t **out,
     else if (st == STATUS_CLOSED)
         buf_add_str(why, "the crawl is stopping");
     free(reasons);
+    free(t.r.seen);
     return st;
 }

@@ -168,8 +168,8 @@ static const struct option_spec specs[] = {
      .help = "changes made here hold for this run only and are not kept"},
     {.name = "retry", LIST(retry), .section = INPUT, .arg = "REASONS",
      .flags = OPTION_LINE_ONLY | OPTION_ON_RESUME | OPTION_COMMAS,
-     .help = "queue failed URLs again: those that failed for one of these "
-             "reasons, such as http_503,timeout, or all"},
+     .help = "queue URLs again that ended for one of these reasons, such as "
+             "http_503,timeout or robots, or all that failed"},
 
     {.name = "depth", .letter = 'd', COUNT(depth), .fallback = "none",
      .min = 0, .max = 1e9, .bare = "none", .section = SCOPE, .arg = "N",

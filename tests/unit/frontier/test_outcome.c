@@ -100,7 +100,9 @@ START_TEST(a_reason_is_known_by_the_text_that_shows_it)
         outcome_reason_text((struct outcome){OUTCOME_FAILED,
                                              (enum outcome_reason)r, 503},
                             text, sizeof text);
-        ck_assert_msg(outcome_reason_is(text), "%s", text);
+        ck_assert_msg(outcome_reason_is(text) !=
+                          outcome_reason_drops_only((enum outcome_reason)r),
+                      "%s", text);
     }
     ck_assert(outcome_reason_is("http_000"));
     ck_assert(outcome_reason_is("http_999"));

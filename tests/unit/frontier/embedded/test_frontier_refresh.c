@@ -431,6 +431,29 @@ START_TEST(what_a_person_made_due_stays_so_after_a_crash)
 }
 END_TEST
 
+/* What failed once is a page by now. */
+START_TEST(a_url_is_tried_again_by_its_newest_outcome)
+{
+    struct failed_retry all = {.reason_count = 0};
+    struct rig r;
+    bool over = false;
+
+    begin_done(&r, 0);
+    rig_seed(&r, "http://c.test/");
+    (void)fetch(&r, missing, 0);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
+                      DONE + 1);
+    for (unsigned i = 0; i <= DONE; i++)
+        (void)fetch(&r, page, 1);
+    ck_assert_int_eq(r.e->ops->retry_failed(r.e, &all, 100, r.now, rig_wall(&r),
+                                            &over),
+                     STATUS_OK);
+    rig_turn(&r);
+    ck_assert_uint_eq(all.queued, 0);
+    end(&r);
+}
+END_TEST
+
 /* Its row of before has an outcome, too, but the URL is queued. */
 START_TEST(a_url_that_is_tried_again_is_not_made_due_as_well)
 {
@@ -912,6 +935,7 @@ Suite *suite_frontier_refresh(void)
                         2);
     tcase_add_loop_test(t, without_now_no_url_is_due_before_refresh_min, 0, 2);
     tcase_add_loop_test(t, what_a_person_made_due_stays_so_after_a_crash, 0, 2);
+    tcase_add_test(t, a_url_is_tried_again_by_its_newest_outcome);
     tcase_add_test(t, a_url_that_is_tried_again_is_not_made_due_as_well);
     tcase_add_test(t, what_is_known_of_a_page_is_kept_over_a_crash);
     tcase_add_test(t, other_bounds_move_the_dates_and_an_error_teaches_nothing);

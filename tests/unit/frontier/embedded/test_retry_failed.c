@@ -105,6 +105,60 @@ START_TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
 }
 END_TEST
 
+START_TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
+{
+    static const struct outcome outcomes[] = {
+        {OUTCOME_DENIED, REASON_ROBOTS, 0},
+        {OUTCOME_SKIPPED, REASON_ADDRESS, 0},
+        {OUTCOME_SKIPPED, REASON_MIME, 200},
+        {OUTCOME_FETCHED, REASON_TRUNCATED_TIME, 200},
+        {OUTCOME_REDIRECT, REASON_REDIRECT_LOOP, 301},
+    };
+    struct failed_retry all = {.reason_count = 0};
+    struct removal gone;
+    bool over = false;
+    struct rig r;
+
+    rig_init(&r);
+    rig_create(&r);
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+        char url[32];
+
+        snprintf(url, sizeof url, "http://a.test/%zu", i);
+        rig_seed(&r, url);
+        rig_ack(&r, rig_lease(&r), outcomes[i], NULL, 0);
+    }
+    rig_seed(&r, "http://b.test/");
+    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("b.test"),
+                                             INT64_MAX, &gone),
+                     STATUS_OK);
+    while (!over)
+        ck_assert_int_eq(r.e->ops->removal_step(r.e, &gone, 10, r.now, RIG_WALL,
+                                                &over),
+                         STATUS_OK);
+    ck_assert_uint_eq(rig_lease(&r), 0);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    (void)retry(&r, &all, 100);
+    ck_assert_uint_eq(all.queued, 0); /* none has failed */
+    for (size_t i = 0; i <= sizeof outcomes / sizeof *outcomes; i++) {
+        const bool removed = i == sizeof outcomes / sizeof *outcomes;
+        const char *const reason =
+            outcome_reason_name(removed ? REASON_REMOVED : outcomes[i].reason);
+        struct failed_retry one = {.reasons = &reason, .reason_count = 1};
+
+        (void)retry(&r, &one, 2);
+        ck_assert_msg(one.queued == 1, "%s", reason);
+        (void)rig_page(&r, NULL, 0);
+    }
+    ck_assert_uint_eq(rig_stats(&r).pages, 6);
+    ck_assert_uint_eq(rig_stats(&r).seeds_failed, 0);
+    rig_stop(&r);
+    rig_verify(&r);
+    rig_fini(&r);
+}
+END_TEST
+
 /* Each try is looked at once, and those that come meanwhile are not. */
 START_TEST(in_steps_it_is_the_same_and_ends_where_it_began)
 {
@@ -211,6 +265,7 @@ Suite *suite_retry_failed(void)
 
     tcase_add_test(
         t, all_failed_urls_are_queued_again_and_their_outcomes_taken_back);
+    tcase_add_test(t, a_reason_names_urls_that_were_denied_or_skipped_too);
     tcase_add_test(t, only_those_of_a_host_and_of_these_reasons_are_queued);
     tcase_add_test(t, in_steps_it_is_the_same_and_ends_where_it_began);
     tcase_add_test(t, what_is_queued_for_another_try_is_not_queued_twice);
