@@ -128,7 +128,8 @@ const struct crawl_counter crawl_counters[CRAWL_COUNTERS] = {
      COUNTER_CRAWL, false, "dropped_links_total", "reason", NULL,
      ENGINE(dropped)},
     {"drops_kept", NULL, "drops",
-     "drops, of links and of excluded URLs, that a setting may let in",
+     "dropped links, URLs that ended without being read, and pages with links "
+     "of kinds that are not followed, as far as a setting may let them in",
      COUNTER_STATE, false, "kept_drops", NULL, NULL, ENGINE(drops_kept)},
     {"drops_lost", "drops without room", "drops",
      "drops of that kind that found no room (--keep-dropped)", COUNTER_CRAWL,

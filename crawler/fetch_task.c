@@ -489,7 +489,7 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
     }
     if (keep)
         report_set_robots(r, &row);
-    if (t->o->find_sitemaps)
+    if (!t->o->check)
         sitemap_lines_report(t->o, lease_of(task), task->origin,
                              robots_cache_rules(t->robots, task->origin), r);
     return finish(t, task, r);

@@ -35,6 +35,7 @@ struct link_finder {
     const struct engine_lease *lease;
     struct url page;
     uint64_t count, repeats;
+    uint32_t kinds_left;  /* see engine_done */
     struct buf canonical; /* what the page names as such; may be empty */
     bool apart;           /* a part of some page, and out of scope itself */
     bool leads_on; /* a style sheet or a redirect, which leads to other parts of
@@ -166,6 +167,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     outlinks_begin(&f->elsewhere, lease, arena, most);
     f->lease = lease;
     f->count = f->repeats = 0;
+    f->kinds_left = 0;
     buf_clear(&f->canonical);
     seen_reset(&f->seen);
     if (url_parse(&f->page, lease->url, NULL, NULL) != URL_OK)
@@ -207,6 +209,7 @@ static bool prepare(struct link_finder *f, enum link_kind kind, struct url *u)
 {
     f->count++;
     if ((f->o->kinds & LINK_BIT(kind)) == 0) {
+        f->kinds_left |= LINK_BIT(kind);
         outlinks_drop(&f->found, REASON_KIND, u, NULL, 0);
         return false;
     }
@@ -267,6 +270,7 @@ void link_finder_html(struct link_finder *f, struct bytes body,
 {
     const struct link_options lo = options(f, content_type);
 
+    f->kinds_left |= LINK_SET_ALL & ~lo.kinds; /* nobody looks for these */
     if (link_parser_html(f->parser, body, &lo, visit, f, info) != STATUS_OK)
         outlinks_overflow(&f->found);
 }
@@ -277,6 +281,7 @@ void link_finder_css(struct link_finder *f, struct bytes body,
     const struct link_options lo = options(f, content_type);
 
     f->leads_on = true;
+    f->kinds_left |= LINK_BIT(LINK_STYLE) & ~lo.kinds;
     if (link_parser_css(f->parser, body, &lo, visit, f, info) != STATUS_OK)
         outlinks_overflow(&f->found);
 }
@@ -331,6 +336,11 @@ void link_finder_add(struct link_finder *f, struct bytes reference,
         visit(f, &l);
 }
 
+void link_finder_leave(struct link_finder *f, enum link_kind kind)
+{
+    f->kinds_left |= LINK_BIT(kind);
+}
+
 struct bytes link_finder_canonical(const struct link_finder *f)
 {
     return buf_bytes(&f->canonical);
@@ -351,6 +361,7 @@ void link_finder_forbid(struct link_finder *f)
     outlinks_append(&f->found, &f->elsewhere);
     outlinks_begin(&f->elsewhere, f->lease, f->elsewhere.arena, 0);
     outlinks_forbid(&f->found, REASON_NOFOLLOW);
+    f->kinds_left = 0;
 }
 
 /* Is what the URL redirects to, too, what the URL was found as? */
@@ -399,6 +410,7 @@ size_t link_finder_end(struct link_finder *f, struct engine_done *done)
     outlinks_append(&f->found, &f->elsewhere);
     outlinks_hand_over(&f->found, done);
     done->repeats = f->repeats;
+    done->kinds_left = f->kinds_left;
     done->row.links = f->count < UINT32_MAX ? (uint32_t)f->count : UINT32_MAX;
     return elsewhere;
 }

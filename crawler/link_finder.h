@@ -40,6 +40,9 @@ void link_finder_sitemap(struct link_finder *f, struct bytes body,
 /* Adds a link of a header field, relative to the URL of the request. */
 void link_finder_add(struct link_finder *f, struct bytes reference,
                      enum link_kind kind, bool nofollow);
+/* The response has links of this kind, which is not followed, and they are not
+ * added. */
+void link_finder_leave(struct link_finder *f, enum link_kind kind);
 /* What the page names as its canonical URL, if options.record_meta; may be
  * empty. Lives until the next page. */
 struct bytes link_finder_canonical(const struct link_finder *f);
@@ -57,8 +60,8 @@ enum outcome_reason link_finder_redirect(struct link_finder *f,
                                          struct bytes location,
                                          struct bytes *target, bool *anew);
 
-/* Fills in found, drops and row.links of *done. Returns the number for
- * report.elsewhere. */
+/* Fills in found, drops, kinds_left and row.links of *done. Returns the number
+ * for report.elsewhere. */
 size_t link_finder_end(struct link_finder *f, struct engine_done *done);
 
 #endif

@@ -410,6 +410,8 @@ static void add_head_link(struct draft *d, struct bytes target,
 {
     if (kind != LINK_HEADER || d->r->o->kinds & LINK_BIT(LINK_HEADER))
         link_finder_add(d->r->finder, target, kind, nofollow);
+    else
+        link_finder_leave(d->r->finder, LINK_HEADER);
 }
 
 static void add_link_header(void *ctx, struct bytes value)

@@ -68,11 +68,24 @@ static bool robots_url(struct bytes origin, struct url *out)
     return ok;
 }
 
-static void add_line(const struct candidate_rules *of, struct outlinks *f,
-                     const struct url *u)
+/* `robots`: the URL of the file. */
+static enum outcome_reason judge_line(const struct fetcher_options *o,
+                                      const struct url *robots,
+                                      const struct url *u,
+                                      struct engine_item *like)
+{
+    if (!o->find_sitemaps)
+        return REASON_KIND;
+    if (!scope_has_host(o->rules.scope, robots))
+        return REASON_SCOPE;
+    return candidate_take(&o->rules, u, like);
+}
+
+static void add_line(const struct fetcher_options *o, struct outlinks *f,
+                     const struct url *robots, const struct url *u)
 {
     struct engine_item like = {.depth = 1, .kind = LINK_SITEMAP};
-    enum outcome_reason no = candidate_take(of, u, &like);
+    enum outcome_reason no = judge_line(o, robots, u, &like);
 
     if (no != REASON_NONE)
         outlinks_drop(f, no, u, &like, 0);
@@ -94,11 +107,10 @@ void sitemap_lines_report(const struct fetcher_options *o,
     url_init(&robots);
     url_init(&u);
     outlinks_begin(&f, l, arena, arena_used(arena) + LINES_MEMORY);
-    if (robots_url(origin, &robots) &&
-        scope_has_host(o->rules.scope, &robots)) {
+    if (robots_url(origin, &robots)) {
         for (size_t i = 0; i < count && i < SITEMAP_LINES_MOST; i++) {
             if (line_url(&o->rules, rules, i, &robots, &u))
-                add_line(&o->rules, &f, &u);
+                add_line(o, &f, &robots, &u);
         }
         if (count > SITEMAP_LINES_MOST)
             outlinks_overflow(&f);

@@ -150,14 +150,21 @@ struct engine_drop {
     const struct link_label *label; /* as in engine_item */
 };
 
+#define ENGINE_REASON(reason) (UINT64_C(1) << REASON_##reason)
+
 /* Reasons of drops that a setting can lift, see engine_ops.rejudge. */
 #define ENGINE_MAY_RETURN                                                      \
-    (UINT64_C(1) << REASON_SCOPE | UINT64_C(1) << REASON_DEPTH |               \
-     UINT64_C(1) << REASON_EXCLUDE | UINT64_C(1) << REASON_INCLUDE |           \
-     UINT64_C(1) << REASON_URL_LENGTH | UINT64_C(1) << REASON_LINK_COUNT |     \
-     UINT64_C(1) << REASON_BUDGET | UINT64_C(1) << REASON_MIME |               \
-     UINT64_C(1) << REASON_TRUNCATED_LENGTH | UINT64_C(1) << REASON_URL_FORM | \
-     UINT64_C(1) << REASON_TRAP)
+    (ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(EXCLUDE) |    \
+     ENGINE_REASON(INCLUDE) | ENGINE_REASON(URL_LENGTH) |                      \
+     ENGINE_REASON(LINK_COUNT) | ENGINE_REASON(BUDGET) | ENGINE_REASON(MIME) | \
+     ENGINE_REASON(TRUNCATED_LENGTH) | ENGINE_REASON(URL_FORM) |               \
+     ENGINE_REASON(TRAP) | ENGINE_REASON(BLOCKLIST) | ENGINE_REASON(KIND) |    \
+     ENGINE_REASON(SAME_CONTENT) | ENGINE_REASON(NEAR_DUP) |                   \
+     ENGINE_REASON(ADDRESS) | ENGINE_REASON(PORT) | ENGINE_REASON(ROBOTS) |    \
+     ENGINE_REASON(ROBOTS_UNREACHABLE) | ENGINE_REASON(NOINDEX) |              \
+     ENGINE_REASON(REDIRECT_LIMIT) | ENGINE_REASON(TRUNCATED_TIME) |           \
+     ENGINE_REASON(TIMEOUT) | ENGINE_REASON(DNS) | ENGINE_REASON(CONNECT) |    \
+     ENGINE_REASON(TLS))
 
 /* Reasons of drops that --record links keeps beside the links that are in: the
  * URL itself or its place on the page is why. */
@@ -187,9 +194,11 @@ struct engine_done {
                           made */
     const struct engine_drop *drops;
     size_t drop_count;
-    uint64_t repeats; /* links to what is among outlinks or drops already */
-    uint64_t over;    /* links over a limit of the page, besides the drop that
-                         names it */
+    uint32_t kinds_left; /* kinds of links, 1 << kind, that the page has or may
+                            have, and that were not looked for */
+    uint64_t repeats;    /* links to what is among outlinks or drops already */
+    uint64_t over; /* links over a limit of the page, besides the drop that
+                      names it */
     struct engine_host_news host;
 };
 

@@ -117,6 +117,18 @@ struct schedule_options crawl_setup_schedule(const struct crawl_settings *s)
     };
 }
 
+/* Kinds of links whose drops may come back: those that are followed, and URLs
+ * that no page links to. With --sitemap only seeds just say which hosts. */
+static uint32_t wanted_kinds(const struct crawl_settings *s)
+{
+    uint32_t given = LINK_BIT(LINK_SITEMAP_PART) | LINK_BIT(LINK_LISTED) |
+                     LINK_BIT(LINK_PUT) | LINK_BIT(LINK_IMPORT);
+
+    if (s->sitemap != SITEMAPS_ONLY)
+        given |= LINK_BIT(LINK_SEED);
+    return settings_link_kinds(s) | given;
+}
+
 static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
 {
     c->frontier = (struct frontier_options){
@@ -162,7 +174,10 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .keep_dropped = s->cluster == NULL ? s->keep_dropped_bytes : 0,
         .judge = {.scope = s->cluster == NULL ? c->scope : NULL,
                   .form = c->form,
+                  .kinds = wanted_kinds(s),
                   .links_most = (uint64_t)s->max_links,
+                  .redirects_most = (uint64_t)s->max_redirects,
+                  .timeout_ms = (uint64_t)s->timeout_ms,
                   .body_most = settings_max_body(s),
                   .takes_type = takes_type,
                   .ctx = &c->fetch},
@@ -274,10 +289,12 @@ static enum status make_shared(struct crawl_setup *c,
         .exclude = s->exclude.item,
         .exclude_count = s->exclude.count,
         .listings = LISTINGS,
-        .embedded = s->assets == ASSETS_ALL
-                        ? LINK_SET_EMBEDDED & settings_link_kinds(s)
-                        : 0,
-        .checked = s->check_external ? settings_link_kinds(s) & ~LISTINGS : 0,
+        /* Links of kinds that are not followed do not come here, but URLs do
+         * that were found by them before. */
+        .embedded = s->assets == ASSETS_ALL ? LINK_SET_EMBEDDED : 0,
+        .checked = s->check_external
+                       ? (LINK_SET_ALL | LINK_BIT(LINK_REDIRECT)) & ~LISTINGS
+                       : 0,
     };
     const struct guard_options go = crawl_setup_guard(s);
     const struct order_options oo = {
@@ -315,10 +332,11 @@ enum status crawl_setup_make(struct crawl_setup *c,
 
     *c = (struct crawl_setup){.lines_upto = UINT64_MAX};
     buf_init(&c->user_agent, 4096);
-    buf_init(&c->identity, 4096 + sizeof CODING_ACCEPTED);
+    buf_init(&c->identity, 4200 + sizeof CODING_ACCEPTED);
     buf_init(&c->product_token, 4096);
     settings_user_agent(s, &c->user_agent);
-    buf_addf(&c->identity, "%s\n" CODING_ACCEPTED, buf_str(&c->user_agent));
+    buf_addf(&c->identity, "%s\n" CODING_ACCEPTED "\nlinks %x",
+             buf_str(&c->user_agent), (unsigned)settings_link_kinds(s));
     settings_product_token(s, &c->product_token);
     st = make_shared(c, s, why);
     if (st != STATUS_OK && why->len == 0)

@@ -93,6 +93,22 @@ static enum status put(struct seed_sink *k, const struct url *u,
     return ++k->n == BATCH ? put_batch(k) : STATUS_OK;
 }
 
+/* Keeps what the settings do not want for now. */
+static enum status drop(struct seed_sink *k, const struct url *u,
+                        struct engine_item like, enum outcome_reason why)
+{
+    const struct engine_drop d = {.reason = why,
+                                  .host = url_host(u),
+                                  .url = url_text(u),
+                                  .whole = true,
+                                  .kind = like.kind,
+                                  .depth = like.depth};
+
+    return k->engine->ops->external_discover(k->engine, NULL, 0, &d, 1,
+                                             clock_mono(), clock_wall_ms(),
+                                             NULL);
+}
+
 /* ---- sitemaps ------------------------------------------------------------ */
 
 static enum status put_guess(struct seed_sink *k, const struct url *seed)
@@ -104,6 +120,7 @@ static enum status put_guess(struct seed_sink *k, const struct url *seed)
                                      .kind = LINK_SITEMAP,
                                      .seed = stands_in};
     enum status st = STATUS_OK;
+    enum outcome_reason no = REASON_KIND;
     struct buf text;
     struct url u;
 
@@ -115,9 +132,12 @@ static enum status put_guess(struct seed_sink *k, const struct url *seed)
     buf_init(&text, URL_LENGTH_CEILING);
     buf_add_bytes(&text, url_origin(seed));
     buf_add_str(&text, SITEMAP_GUESS);
-    if (candidate_read(&k->rules, &u, buf_bytes(&text), NULL) == URL_OK &&
-        scope_check_kind(k->rules.scope, &u, like.depth, like.kind).in)
-        st = put(k, &u, like);
+    if (candidate_read(&k->rules, &u, buf_bytes(&text), NULL) == URL_OK) {
+        if (k->guesses)
+            no = scope_check_kind(k->rules.scope, &u, like.depth, like.kind)
+                     .reason;
+        st = no == REASON_NONE ? put(k, &u, like) : drop(k, &u, like, no);
+    }
     buf_fini(&text);
     url_fini(&u);
     return st;
@@ -146,15 +166,18 @@ static enum status put_sitemaps(struct seed_sink *k)
 
 static enum status put_seed(void *ctx, struct url *u)
 {
+    const struct engine_item seed = {.kind = LINK_SEED, .seed = true};
     struct seed_sink *k = ctx;
-    enum status st = STATUS_OK;
+    enum status st;
 
     candidate_form(&k->rules, u);
     scope_add_seed(k->rules.scope, u);
     crawl_credentials_add_seed(k->setup, u);
-    if (k->s->sitemap != SITEMAPS_ONLY)
-        st = put(k, u, (struct engine_item){.kind = LINK_SEED, .seed = true});
-    return st == STATUS_OK && k->guesses ? put_guess(k, u) : st;
+    if (k->s->sitemap == SITEMAPS_ONLY)
+        st = drop(k, u, seed, REASON_KIND);
+    else
+        st = put(k, u, seed);
+    return st == STATUS_OK && !k->s->check ? put_guess(k, u) : st;
 }
 
 static void take_login(void *ctx, struct bytes login)

@@ -10,37 +10,98 @@
  */
 #include "job/settings_applied.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/logger.h"
 #include "config/config.h"
 #include "job/settings/settings.h"
 #include "job/url_forms.h"
 
-#define BIT(reason) (UINT64_C(1) << REASON_##reason)
-
-/* The settings that drop URLs, and the reasons they use. */
+/* The settings that make an outcome final or drop a link, and the reasons they
+ * use. docs/operating.md has the same table, by reason. */
 static const struct {
     const char *name;
     uint64_t reasons;
 } rules[] = {
     /* What comes to be out of scope may be checked, at any depth. */
-    {"scope", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
-    {"assets", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
-    {"check-external", BIT(SCOPE) | BIT(DEPTH) | BIT(INCLUDE)},
-    {"depth", BIT(DEPTH)},
-    {"include", BIT(INCLUDE)},
-    {"exclude", BIT(EXCLUDE)},
-    {"max-url-len", BIT(URL_LENGTH)},
-    {"max-links", BIT(LINK_COUNT)},
-    {"per-host", BIT(BUDGET)},
-    {"mime", BIT(MIME)},
-    {"max-body", BIT(TRUNCATED_LENGTH)},
-    {"warc", BIT(TRUNCATED_LENGTH)},
-    {"traps", BIT(TRAP)},
-    {"trap", BIT(TRAP)},
+    {"scope",
+     ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE)},
+    {"assets", ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) |
+                   ENGINE_REASON(INCLUDE) | ENGINE_REASON(KIND)},
+    {"check-external",
+     ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE)},
+    {"depth", ENGINE_REASON(DEPTH)},
+    {"include", ENGINE_REASON(INCLUDE)},
+    {"exclude", ENGINE_REASON(EXCLUDE)},
+    {"max-url-len", ENGINE_REASON(URL_LENGTH)},
+    {"max-links", ENGINE_REASON(LINK_COUNT)},
+    {"follow", ENGINE_REASON(KIND)},
+    {"ignore", ENGINE_REASON(KIND)},
+    {"sitemap", ENGINE_REASON(KIND)},
+    {"dup-content", ENGINE_REASON(SAME_CONTENT)},
+    {"near-dup", ENGINE_REASON(NEAR_DUP)},
+    {"block-filter", ENGINE_REASON(BLOCKLIST)},
+    {"block-exact", ENGINE_REASON(BLOCKLIST)},
+    {"traps", ENGINE_REASON(TRAP)},
+    {"trap", ENGINE_REASON(TRAP)},
+    {"per-host", ENGINE_REASON(BUDGET)},
+    /* URLs of another form; url_forms_note says if they have one. */
+    {"drop-params", ENGINE_REASON(URL_FORM)},
+    {"drop-tracking", ENGINE_REASON(URL_FORM)},
+    {"drop-empty-params", ENGINE_REASON(URL_FORM)},
+    {"sort-query", ENGINE_REASON(URL_FORM)},
+    {"rewrite", ENGINE_REASON(URL_FORM)},
+    {"mime", ENGINE_REASON(MIME)},
+    {"noindex", ENGINE_REASON(NOINDEX)},
+    {"max-body", ENGINE_REASON(TRUNCATED_LENGTH)},
+    {"warc", ENGINE_REASON(TRUNCATED_LENGTH)},
+    {"max-redirects", ENGINE_REASON(REDIRECT_LIMIT)},
+    {"robots", ENGINE_REASON(ROBOTS) | ENGINE_REASON(ROBOTS_UNREACHABLE)},
+    /* whose name is looked for in robots.txt and in pages */
+    {"user-agent", ENGINE_REASON(ROBOTS) | ENGINE_REASON(NOINDEX)},
+    {"allow-private", ENGINE_REASON(ADDRESS)},
+    {"allow-net", ENGINE_REASON(ADDRESS)},
+    {"deny-net", ENGINE_REASON(ADDRESS)},
+    {"nat64", ENGINE_REASON(ADDRESS)},
+    {"allow-port", ENGINE_REASON(PORT)},
+    {"proxy",
+     ENGINE_REASON(ADDRESS) | ENGINE_REASON(DNS) | ENGINE_REASON(CONNECT)},
+    {"resolve",
+     ENGINE_REASON(ADDRESS) | ENGINE_REASON(DNS) | ENGINE_REASON(CONNECT)},
+    {"timeout", ENGINE_REASON(TIMEOUT) | ENGINE_REASON(TRUNCATED_TIME)},
+    {"connect-timeout", ENGINE_REASON(CONNECT)},
+    {"insecure", ENGINE_REASON(TLS)},
+    {"cacert", ENGINE_REASON(TLS)},
+    {"cert", ENGINE_REASON(TLS)},
+    {"key", ENGINE_REASON(TLS)},
 };
+
+/* Reasons that another form of a URL may lift. */
+#define BY_URL                                                                 \
+    (ENGINE_REASON(SCOPE) | ENGINE_REASON(DEPTH) | ENGINE_REASON(INCLUDE) |    \
+     ENGINE_REASON(EXCLUDE) | ENGINE_REASON(URL_LENGTH) |                      \
+     ENGINE_REASON(LINK_COUNT) | ENGINE_REASON(URL_FORM) |                     \
+     ENGINE_REASON(TRAP) | ENGINE_REASON(BLOCKLIST))
+/* Those for which a queued URL may be skipped. */
+#define BY_SCOPE (BY_URL & ~(ENGINE_REASON(LINK_COUNT) | ENGINE_REASON(TRAP)))
+
+#define RULES    (sizeof rules / sizeof *rules)
+#define SECRETS  "settings_secrets"
+
+static const struct option_spec *spec_of(size_t rule)
+{
+    return &crawl_options.spec[settings_index(rules[rule].name)];
+}
+
+void settings_that_lift(enum outcome_reason r, struct buf *out)
+{
+    for (size_t i = 0; i < RULES; i++)
+        if ((rules[i].reasons >> r & 1) != 0)
+            buf_addf(out, "%s--%s", out->len > 0 ? ", " : "", rules[i].name);
+}
 
 /* Reasons that the difference may remove. */
 static uint64_t what_is_lifted(const struct crawl_settings *a,
@@ -48,9 +109,8 @@ static uint64_t what_is_lifted(const struct crawl_settings *a,
 {
     uint64_t lifted = 0;
 
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (!option_equal(&crawl_options.spec[settings_index(rules[i].name)], a,
-                          b))
+    for (size_t i = 0; i < RULES; i++)
+        if (!option_equal(spec_of(i), a, b))
             lifted |= rules[i].reasons;
     return lifted;
 }
@@ -121,13 +181,51 @@ static enum status write_note(struct engine *e, const struct crawl_settings *s)
     return st;
 }
 
+/* The note has no secrets, so a digest tells whether those of the rules have
+ * changed. Writes it; adds to *lifted what the change may lift. */
+static enum status note_secrets(struct engine *e,
+                                const struct crawl_settings *s,
+                                uint64_t *lifted)
+{
+    struct buf secret, was;
+    struct digest d;
+    char is[40];
+    enum status st;
+
+    buf_init(&secret, CONFIG_CEILING);
+    buf_init(&was, sizeof is);
+    for (size_t i = 0; i < RULES; i++) {
+        if ((spec_of(i)->flags & OPTION_SECRET) == 0)
+            continue;
+        option_text(spec_of(i), s, 0, &secret);
+        buf_add_char(&secret, '\n');
+    }
+    d = digest_bytes(e->ops->digest_key(e), buf_bytes(&secret));
+    snprintf(is, sizeof is, "%016llx%016llx", (unsigned long long)d.hi,
+             (unsigned long long)d.lo);
+    st = e->ops->meta(e, SECRETS, &was);
+    for (size_t i = 0; st == STATUS_OK && i < RULES; i++)
+        if ((spec_of(i)->flags & OPTION_SECRET) != 0 &&
+            !bytes_is(buf_bytes(&was), is))
+            *lifted |= rules[i].reasons;
+    if (st == STATUS_NOT_FOUND ||
+        (st == STATUS_OK && !bytes_is(buf_bytes(&was), is)))
+        st = e->ops->set_meta(e, SECRETS, bytes_of_str(is));
+    buf_fini(&secret);
+    buf_fini(&was);
+    return st;
+}
+
 enum status settings_note_first(struct engine *e,
                                 const struct crawl_settings *s,
                                 const struct url_form *form)
 {
     enum status st = e->ops->rejudge(e, 0, clock_mono());
+    uint64_t none = 0;
     bool other;
 
+    if (st == STATUS_OK)
+        st = note_secrets(e, s, &none);
     if (st == STATUS_OK)
         st = url_forms_note(e, form, NULL, &other);
     return st == STATUS_OK ? write_note(e, s) : st;
@@ -186,10 +284,12 @@ enum status settings_note(struct engine *e, const struct crawl_settings *s,
                  "options=drop-params,drop-tracking,drop-empty-params,"
                  "sort-query,rewrite");
     if (reformed) /* the new form of a URL may pass if the old one did not */
-        lifted = ENGINE_MAY_RETURN;
-    st = let_in(e, lifted);
+        lifted |= BY_URL;
+    st = note_secrets(e, s, &lifted);
     if (st == STATUS_OK)
-        st = note_scope(e, lifted != 0, recheck);
+        st = let_in(e, lifted);
+    if (st == STATUS_OK)
+        st = note_scope(e, (lifted & BY_SCOPE) != 0, recheck);
     return st == STATUS_OK ? write_note(e, s) : st; /* last */
 }
 

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "job/crawl_setup.h"
@@ -35,6 +36,10 @@ MUST_CHECK enum status settings_applied(struct engine *e,
  * Always initialises *was; returns whether the settings are known. */
 bool settings_of_note(struct bytes note, const struct crawl_settings *s,
                       struct crawl_settings *was);
+
+/* Appends the options that can lift this reason, "--mime, --warc", to `out`;
+ * none if no setting can. */
+void settings_that_lift(enum outcome_reason r, struct buf *out);
 
 /* Notes `s` for a new crawl, and the form of its URLs. */
 MUST_CHECK enum status settings_note_first(struct engine *e,

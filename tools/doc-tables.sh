@@ -2,7 +2,7 @@
 # Puts into the documents what they show of the program, each between the lines
 # <!-- NAME: begin --> and <!-- NAME: end -->:
 #
-#   tools/doc-tables.sh tables       the tables of docs/formats, at once
+#   tools/doc-tables.sh tables       the tables, at once
 #   tools/doc-tables.sh check TOOL   changes nothing; are they what TOOL, a
 #                                    doc_tables, prints?
 #   tools/doc-tables.sh              those, and what it measures:
@@ -28,18 +28,19 @@ machine() {
         "load $load when it began"
 }
 
-# PAGE NAME: what doc_tables NAME prints stands in docs/formats/PAGE.
+# PAGE NAME: what doc_tables NAME prints stands in docs/PAGE.
 tables() {
     cat <<END
-counters.md counters
-counters.md sums
-metrics.md metrics
-columns.md columns
-columns.md views
-served.md served-columns
-served.md served-views
-hosts.md host-columns
-hosts.md host-views
+formats/counters.md counters
+formats/counters.md sums
+formats/metrics.md metrics
+formats/columns.md columns
+formats/columns.md views
+formats/served.md served-columns
+formats/served.md served-views
+formats/hosts.md host-columns
+formats/hosts.md host-views
+operating.md reasons
 END
 }
 
@@ -66,8 +67,8 @@ if [ "${1:-}" = check ]; then
     tables | while read -r page name; do
         "$2" "$name" >"$table"
         sed -n "/^<!-- $name: begin -->\$/,/^<!-- $name: end -->\$/p" \
-            "docs/formats/$page" | sed '1d;$d' | diff - "$table" || {
-            echo "docs/formats/$page: run tools/doc-tables.sh tables" >&2
+            "docs/$page" | sed '1d;$d' | diff - "$table" || {
+            echo "docs/$page: run tools/doc-tables.sh tables" >&2
             exit 1
         }
     done
@@ -77,7 +78,7 @@ fi
 make --no-print-directory "$build/tests/support/doc_tables" >&2
 tables | while read -r page name; do
     "$build/tests/support/doc_tables" "$name" >"$table"
-    fill "docs/formats/$page" "$name" "$table"
+    fill "docs/$page" "$name" "$table"
 done
 [ "${1:-}" != tables ] || exit 0
 

@@ -34,8 +34,12 @@ struct order;
 struct frontier_judge {
     struct scope *scope;         /* thread-safe */
     const struct url_form *form; /* NULL: the canonical form */
+    uint32_t kinds;              /* kinds of links that are followed, 1 << kind,
+                                    and of URLs that no page links to */
     uint64_t links_most;         /* of a page; 0: all */
     uint64_t body_most;          /* octets of a body that are read */
+    uint64_t redirects_most;     /* in a row */
+    uint64_t timeout_ms;         /* of a response */
     /* Is this media type accepted? NULL: all are. */
     bool (*takes_type)(const void *ctx, struct bytes mime);
     const void *ctx;
@@ -63,8 +67,8 @@ struct frontier_options {
                                     admission. NULL: none */
     bool compare_text; /* if digests are equal, compare the stored URL too */
     /* What a server may choose a representation by, the same in every request:
-     * user agent and codings. Validators of responses to others are not used.
-     */
+     * user agent and codings; and which links are read of one. Validators of
+     * responses to others are not used. */
     struct bytes identity;
     bool keeps_records; /* --warc: what it has no record of is fetched again */
     struct past_crawl *past; /* borrowed; NULL: none (past_crawl.h) */

@@ -62,7 +62,11 @@ static enum status drop_outlinks(struct frontier *f,
     for (size_t i = 0; i < n; i++)
         drops[i] = (struct engine_drop){.reason = why,
                                         .host = done->outlinks[i].key,
-                                        .url = done->outlinks[i].url};
+                                        .url = done->outlinks[i].url,
+                                        .whole = true,
+                                        .kind = done->outlinks[i].kind,
+                                        .hops = done->outlinks[i].hops,
+                                        .depth = done->outlinks[i].depth};
     st = frontier_take_drops(f,
                              &(struct engine_done){.id = done->id,
                                                    .drops = drops,

@@ -90,19 +90,15 @@ static uint8_t flags_of(const struct engine_item *item, enum seen_answer answer,
 
 /* ---- blocklist ---- */
 
-static void drop_blocked(struct frontier *f, struct admission *a,
-                         int64_t wall_ms)
+static enum status drop_blocked(struct frontier *f, struct admission *a,
+                                int64_t wall_ms)
 {
     const struct engine_item *item = a->item;
 
-    a->blocked = a->dropped = true;
     if (item->seed)
         log_warn("a seed is on the blocklist", "url=\"%.*s\"",
                  (int)item->url.len, item->url.at);
-    frontier_store_drop(f->store, outcome_reason_name(REASON_BLOCKLIST),
-                        item->key, item->url, a->via, wall_ms);
-    frontier_store_add(f->store, "dropped.blocklist", 1);
-    frontier_store_add(f->store, "dropped", 1);
+    return frontier_drop_new(f, a, REASON_BLOCKLIST, wall_ms);
 }
 
 /* Checks the new ones among the `n` open URLs; a blocked URL counts as not
@@ -123,8 +119,8 @@ static enum status keep_out(struct frontier *f, struct admission *list,
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         if (f->scratch.answers[i] == SEEN_BEFORE || !f->scratch.blocked[at++])
             continue;
-        drop_blocked(f, &list[f->scratch.open[i]], wall_ms);
         f->scratch.answers[i] = SEEN_BEFORE;
+        st = drop_blocked(f, &list[f->scratch.open[i]], wall_ms);
     }
     return st;
 }

@@ -5,8 +5,11 @@
  * All are counted by reason and host. Those whose reason a change of settings
  * can lift are kept (storage/rows/drop_log.h) in the transaction of their page,
  * like its links, up to --keep-dropped octets; further ones are counted as
- * lost. The same applies to a URL that was admitted but skipped when its turn
- * came: its entry is its id.
+ * lost. The same applies to a URL that was admitted, and whose outcome a change
+ * of settings can lift: its entry is its id. A page with links of kinds that
+ * are not followed has such an entry too, instead of one for each link, as
+ * there may be hundreds of images on each page of a crawl that nobody ever
+ * widens. If one of these kinds is followed later, the page is read again.
  *
  * A footer repeats its links on each page. A table of recently kept ones
  * removes most of these repeats; it may forget any, since duplicates do no
@@ -25,6 +28,7 @@
 struct recent_drop {
     uint64_t digest; /* 0: free */
     uint32_t depth;
+    uint8_t kind, reason;
 };
 
 bool frontier_may_return(enum outcome_reason r)
@@ -40,7 +44,8 @@ void frontier_forget_drops(struct frontier *f)
     f->recent_drops = NULL;
 }
 
-/* Was it kept recently, at no greater depth? Remembers it. */
+/* Was it kept recently, for the same reason, at no greater depth? Remembers
+ * it. */
 static bool kept_lately(struct frontier *f, const struct kept_drop *k)
 {
     struct digest d = digest_bytes(&f->base->key, k->text);
@@ -49,9 +54,10 @@ static bool kept_lately(struct frontier *f, const struct kept_drop *k)
     if (f->recent_drops == NULL)
         f->recent_drops = xcalloc(RECENT_DROPS, sizeof *f->recent_drops);
     r = &f->recent_drops[d.lo & (RECENT_DROPS - 1)];
-    if (r->digest == d.hi && r->depth <= k->depth)
+    if (r->digest == d.hi && r->depth <= k->depth && r->kind == k->kind &&
+        r->reason == k->reason)
         return true;
-    *r = (struct recent_drop){d.hi, k->depth};
+    *r = (struct recent_drop){d.hi, k->depth, k->kind, k->reason};
     return false;
 }
 
@@ -80,23 +86,24 @@ enum status frontier_keep_drop(struct frontier *f, const struct kept_drop *k)
     return is_repeat(f, k) ? STATUS_OK : drop_log_add(f->drop_log, k);
 }
 
-/* No setting makes us read more of a truncated sitemap. */
-static bool row_may_return(const struct frontier *f, struct outcome o,
-                           uint8_t kind)
+/* Can a setting lift the outcome? No setting makes us read more of a truncated
+ * sitemap. */
+static bool row_may_return(const struct frontier *f, const struct kept_drop *k,
+                           struct outcome o, uint8_t kind)
 {
     if (o.reason == REASON_CHECKED)
         return f->o.judge.scope != NULL && scope_has_checks(f->o.judge.scope);
-    if (!frontier_may_return(o.reason))
-        return false;
-    return o.status == OUTCOME_SKIPPED ||
-           (o.status == OUTCOME_FETCHED &&
-            o.reason == REASON_TRUNCATED_LENGTH &&
-            (f->o.listings >> kind & 1) == 0);
+    if (o.status == OUTCOME_FETCHED)
+        return o.reason == REASON_TRUNCATED_TIME ||
+               (o.reason == REASON_TRUNCATED_LENGTH &&
+                (f->o.listings >> kind & 1) == 0);
+    return frontier_may_return((enum outcome_reason)k->reason);
 }
 
 enum status frontier_keep_row(struct frontier *f, const struct fetch_row *row,
                               struct outcome o, uint8_t kind)
 {
+    const struct frontier_judge *j = &f->o.judge;
     struct kept_drop k = {.id = row->url,
                           .reason = (uint8_t)o.reason,
                           .reason_of_row = (uint8_t)o.reason};
@@ -104,10 +111,29 @@ enum status frontier_keep_row(struct frontier *f, const struct fetch_row *row,
     if (o.reason == REASON_MIME)
         k.text = row->mime;
     else if (o.reason == REASON_TRUNCATED_LENGTH)
-        k.place = f->o.judge.body_most;
+        k.place = j->body_most;
+    else if (o.reason == REASON_TRUNCATED_TIME || o.reason == REASON_TIMEOUT)
+        k.place = j->timeout_ms;
+    else if (o.reason == REASON_REDIRECT_LIMIT)
+        k.place = j->redirects_most;
     else if (o.reason == REASON_CHECKED)
         k.reason = REASON_SCOPE; /* for which nothing more was asked */
-    return row_may_return(f, o, kind) ? frontier_keep_drop(f, &k) : STATUS_OK;
+    if (o.status == OUTCOME_FAILED && (row->flags & FETCH_ROW_AT_ROBOTS) != 0)
+        k.reason = REASON_ROBOTS_UNREACHABLE; /* the page was not asked for */
+    return row_may_return(f, &k, o, kind) ? frontier_keep_drop(f, &k)
+                                          : STATUS_OK;
+}
+
+enum status frontier_keep_page(struct frontier *f, const struct engine_done *d)
+{
+    const struct kept_drop k = {.id = d->id,
+                                .reason = REASON_KIND,
+                                .reason_of_row = (uint8_t)d->outcome.reason,
+                                .place = d->kinds_left};
+
+    return d->kinds_left != 0 && d->outcome.status == OUTCOME_FETCHED
+               ? frontier_keep_drop(f, &k)
+               : STATUS_OK;
 }
 
 static enum status keep_link(struct frontier *f, const struct engine_drop *d,
@@ -128,6 +154,29 @@ static enum status keep_link(struct frontier *f, const struct engine_drop *d,
 }
 
 /* ---- counted ---- */
+
+enum status frontier_drop_new(struct frontier *f, struct admission *a,
+                              enum outcome_reason why, int64_t wall_ms)
+{
+    const struct engine_item *item = a->item;
+    char name[64];
+
+    a->blocked = a->dropped = true;
+    snprintf(name, sizeof name, "dropped.%s", outcome_reason_name(why));
+    frontier_store_drop(f->store, outcome_reason_name(why), item->key,
+                        item->url, a->via, wall_ms);
+    frontier_store_add(f->store, name, 1);
+    frontier_store_add(f->store, "dropped", 1);
+    return frontier_keep_drop(f, &(struct kept_drop){
+                                     .via = a->via,
+                                     .text = item->url,
+                                     .depth = item->depth,
+                                     .on_its_level = item->hops > 0,
+                                     .hops = item->hops,
+                                     .kind = item->kind,
+                                     .reason = (uint8_t)why,
+                                 });
+}
 
 static void count_reasons(struct frontier *f, const struct engine_done *done)
 {

@@ -283,6 +283,11 @@ bool frontier_counts_as_page(const struct frontier *f, struct outcome o,
  * again. */
 void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
                             bool back);
+/* Counts a page whose body or text another one had before; `by` UINT64_MAX:
+ * takes that back. */
+MUST_CHECK enum status frontier_count_repeat(struct frontier *f,
+                                             const struct fetch_row *row,
+                                             uint64_t by);
 /* If the URL is a seed, notes where a resume stops searching for seeds. */
 MUST_CHECK enum status frontier_note_root(struct frontier *f, uint32_t depth,
                                           uint64_t id);

@@ -77,7 +77,8 @@ static struct outcome by_rules(struct frontier *f, struct bytes key,
 {
     struct outcome yes = {.status = OUTCOME_QUEUED};
 
-    if (f->o.blocklist != NULL && row->id <= f->old_urls) {
+    if (f->o.blocklist != NULL &&
+        (row->id <= f->old_urls || (row->flags & URL_ROW_AGAIN) != 0)) {
         bool blocked = false;
 
         if (blocklist_check(f->o.blocklist, &row->url, 1, &blocked) ==

@@ -18,10 +18,20 @@ MUST_CHECK enum status frontier_take_drops(struct frontier *f,
 /* Keeps a drop, if a setting can lift its reason and there is room. */
 MUST_CHECK enum status frontier_keep_drop(struct frontier *f,
                                           const struct kept_drop *k);
-/* The same for a URL whose final outcome is skipped. */
+/* Drops a URL that is new to the seen check: counts it, and keeps it likewise.
+ */
+MUST_CHECK enum status frontier_drop_new(struct frontier *f,
+                                         struct admission *a,
+                                         enum outcome_reason why,
+                                         int64_t wall_ms);
+/* The same for the final outcome of a URL. */
 MUST_CHECK enum status frontier_keep_row(struct frontier *f,
                                          const struct fetch_row *row,
                                          struct outcome o, uint8_t kind);
+/* The same for a page that was fetched, and has links of kinds that were not
+ * looked for. */
+MUST_CHECK enum status frontier_keep_page(struct frontier *f,
+                                          const struct engine_done *d);
 bool frontier_may_return(enum outcome_reason r);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);
@@ -116,6 +126,11 @@ MUST_CHECK enum status rejudge_step(struct frontier *f, int64_t now,
 
 /* ---- frontier_known.c ---- */
 
+/* Had the URL of the row this body, or nearly this text, when it was fetched
+ * before, maybe under an earlier id? */
+MUST_CHECK enum status frontier_had_before(struct frontier *f,
+                                           const struct fetch_row *row,
+                                           bool *yes);
 /* Why the links of done[i] are not admitted; REASON_NONE: they are. */
 MUST_CHECK enum status frontier_why_known(struct frontier *f,
                                           const struct engine_done *done,

@@ -182,16 +182,29 @@ void frontier_count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
         frontier_store_add(f->store, "http_errors", by);
 }
 
-static void count_outcome(struct frontier *f, struct outcome o, uint8_t kind,
-                          const struct fetch_row *row)
+enum status frontier_count_repeat(struct frontier *f,
+                                  const struct fetch_row *row, uint64_t by)
+{
+    bool own = false;
+    enum status st = frontier_had_before(f, row, &own);
+
+    if (st != STATUS_OK || own)
+        return st;
+    if (row->same_as != 0)
+        frontier_store_add(f->store, "same_content", by);
+    if (row->near_dup_of != 0)
+        frontier_store_add(f->store, "near_dup", by);
+    return STATUS_OK;
+}
+
+static enum status count_outcome(struct frontier *f, struct outcome o,
+                                 uint8_t kind, const struct fetch_row *row)
 {
     frontier_count_outcome(f, o, kind, false);
-    if (o.reason == REASON_UNCHANGED) /* it has its own earlier text */
-        return;
-    if (row->same_as != 0 && o.status == OUTCOME_FETCHED)
-        frontier_store_add(f->store, "same_content", 1);
-    if (row->near_dup_of != 0 && o.status == OUTCOME_FETCHED)
-        frontier_store_add(f->store, "near_dup", 1);
+    return o.reason != REASON_UNCHANGED && /* it has its own earlier text */
+                   o.status == OUTCOME_FETCHED
+               ? frontier_count_repeat(f, row, 1)
+               : STATUS_OK;
 }
 
 void frontier_fill_outcome(struct fetch_row *row, struct outcome o, bool final)
@@ -219,10 +232,10 @@ enum status frontier_settle(struct frontier *f, uint64_t id, bool seed,
     row->seq = seq;
     if (map_count(f->tries) > 0)
         free(map_remove(f->tries, bytes_of(&id, sizeof id)));
-    count_outcome(f, o, kind, row);
     if (seed && outcome_fails_seed(o))
         frontier_store_add(f->store, "seeds_failed", 1);
-    return frontier_keep_row(f, row, o, kind);
+    st = count_outcome(f, o, kind, row);
+    return st == STATUS_OK ? frontier_keep_row(f, row, o, kind) : st;
 }
 
 /* Not final: queues the URL for another try. */
@@ -403,16 +416,36 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
                                    const struct admission *links, size_t n)
 {
     struct outcome o = d->outcome;
+    bool known = false;
     enum status st =
         frontier_settle(f, d->id, l->lease.seed, l->lease.kind, row, o);
 
+    if (st == STATUS_OK)
+        st = frontier_keep_page(f, d);
+    if (st == STATUS_OK)
+        st = frontier_had_before(f, row, &known);
     if (st == STATUS_OK)
         st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o,
                                    d->fresh_ms);
     if (st != STATUS_OK)
         return st;
-    frontier_trap_page(f, &l->lease, d, row, links, n);
+    if (!known) /* else it was evidence then */
+        frontier_trap_page(f, &l->lease, d, row, links, n);
     return frontier_count_done(f, l->host);
+}
+
+/* It was fetched before. With --refresh it will be again, and what is followed
+ * by then is found. */
+static enum status end_refresh(struct frontier *f, struct lease_record *l,
+                               const struct engine_done *d,
+                               struct fetch_row *row)
+{
+    enum status st = frontier_refresh_settle(f, l, row, d->outcome);
+
+    return st == STATUS_OK && f->o.refresh.every_ms == 0 &&
+                   d->outcome.reason != REASON_UNCHANGED
+               ? frontier_keep_page(f, d)
+               : st;
 }
 
 enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
@@ -479,7 +512,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     if (last && frontier_has_same_text(f, &l->lease, &row, o))
         d->outcome.reason = o.reason = REASON_UNCHANGED;
     if (st == STATUS_OK && last)
-        st = l->life == LIFE_AGAIN ? frontier_refresh_settle(f, l, &row, o)
+        st = l->life == LIFE_AGAIN ? end_refresh(f, l, d, &row)
                                    : end_first_fetch(f, l, d, &row, links, n);
     else if (st == STATUS_OK && silent)
         st = wait_for_host(f, l, &row, o, wall_ms);

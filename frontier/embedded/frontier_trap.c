@@ -75,27 +75,6 @@ static void count_url(struct frontier *f, const struct trap_view *t)
 
 /* ---- new URLs ---- */
 
-static enum status drop(struct frontier *f, struct admission *a,
-                        int64_t wall_ms)
-{
-    const struct engine_item *item = a->item;
-
-    a->blocked = a->dropped = true;
-    frontier_store_drop(f->store, outcome_reason_name(REASON_TRAP), item->key,
-                        item->url, a->via, wall_ms);
-    frontier_store_add(f->store, "dropped.trap", 1);
-    frontier_store_add(f->store, "dropped", 1);
-    return frontier_keep_drop(f, &(struct kept_drop){
-                                     .via = a->via,
-                                     .text = item->url,
-                                     .depth = item->depth,
-                                     .on_its_level = item->hops > 0,
-                                     .hops = item->hops,
-                                     .kind = item->kind,
-                                     .reason = REASON_TRAP,
-                                 });
-}
-
 static bool is_trapped(struct frontier *f, const struct admission *a,
                        struct trap_view *out)
 {
@@ -131,7 +110,7 @@ enum status frontier_trap_keep_out(struct frontier *f, struct admission *list,
         if (f->o.traps.policy != TRAPS_SKIP)
             continue;
         f->scratch.answers[i] = SEEN_BEFORE;
-        st = drop(f, a, wall_ms);
+        st = frontier_drop_new(f, a, REASON_TRAP, wall_ms);
     }
     return st;
 }

@@ -163,11 +163,33 @@ static enum outcome_reason ask_scope(const struct frontier *f, struct url *u,
     return candidate_take(&rules, u, item);
 }
 
-/* Is the link still past the limit of its page? */
+static bool follows(const struct frontier *f, uint64_t kinds)
+{
+    return (f->o.judge.kinds & kinds) != 0;
+}
+
+/* Does the link count only if its kind is followed? Of others the page may have
+ * one to the same URL by another kind, as it keeps but one of them. */
+static bool needs_kind(const struct frontier *f, const struct kept_drop *k)
+{
+    return k->reason == REASON_KIND || (f->o.listings >> k->kind & 1) != 0;
+}
+
+/* Does the setting that dropped the link still do so? */
 static bool link_stays(const struct frontier *f, const struct kept_drop *k)
 {
-    return k->reason == REASON_LINK_COUNT && f->o.judge.links_most > 0 &&
-           k->place > f->o.judge.links_most;
+    const struct frontier_judge *j = &f->o.judge;
+
+    switch (k->reason) {
+    case REASON_LINK_COUNT:
+        return j->links_most > 0 && k->place > j->links_most;
+    case REASON_SAME_CONTENT:
+        return f->o.skip_same_content;
+    case REASON_NEAR_DUP:
+        return f->o.skip_near_dup;
+    default:
+        return false;
+    }
 }
 
 /* The block's links that are admitted, with copies of their texts. */
@@ -210,6 +232,21 @@ static bool is_part_of_part(struct frontier *f, const struct kept_drop *k)
            scope_embeds(s, via.kind);
 }
 
+/* Sitemaps may be anywhere, but only a host in scope can name them, by a page
+ * or its robots.txt, and other sitemaps can. */
+static bool may_name(struct frontier *f, struct url *u,
+                     const struct kept_drop *k)
+{
+    struct url_row via;
+
+    if ((f->o.listings >> k->kind & 1) == 0 || k->via == 0 ||
+        frontier_store_get(f->store, k->via, &via, &f->text) != STATUS_OK ||
+        (f->o.listings >> via.kind & 1) != 0)
+        return true;
+    return url_parse(u, via.url, NULL, NULL) != URL_OK ||
+           scope_has_host(f->o.judge.scope, u);
+}
+
 static enum outcome_reason judge_link(struct frontier *f, struct url *u,
                                       const struct kept_drop *k,
                                       struct returning *in)
@@ -217,11 +254,16 @@ static enum outcome_reason judge_link(struct frontier *f, struct url *u,
     uint32_t step = k->on_its_level ? 0 : 1;
     struct engine_item item = {.depth = k->depth,
                                .hops = k->hops,
-                               .kind = k->kind};
+                               .kind = k->kind,
+                               .seed = k->via == 0 && k->depth == 0};
     enum outcome_reason no;
 
     if (link_stays(f, k))
         return (enum outcome_reason)k->reason;
+    if (needs_kind(f, k) && !follows(f, UINT64_C(1) << k->kind))
+        return REASON_KIND;
+    if (!may_name(f, u, k))
+        return REASON_SCOPE;
     if (k->depth >= step)
         item.depth = levels_of(f, k->via, k->depth - step) + step;
     no = ask_scope(f, u, k->text, &item);
@@ -245,21 +287,69 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
         return j->takes_type != NULL && !j->takes_type(j->ctx, k->text);
     case REASON_TRUNCATED_LENGTH:
         return j->body_most <= k->place;
+    case REASON_TRUNCATED_TIME:
+    case REASON_TIMEOUT:
+        return j->timeout_ms <= k->place;
+    case REASON_REDIRECT_LIMIT:
+        return j->redirects_most <= k->place;
+    case REASON_KIND: /* of the links of a page that was fetched */
+        return !follows(f, k->place);
     case REASON_TRAP:
         frontier_store_queue_name(f->store, row->queue, &crawl, &key);
         return frontier_trap_has(f, key, row);
-    default: /* REASON_BUDGET, of older versions, too: it waits in its queue */
+    default: /* it will be known when its turn has come */
         return false;
     }
 }
 
+static void take_page(void *ctx, const struct fetch_row *row)
+{
+    *(struct fetch_row *)ctx =
+        (struct fetch_row){.seq = row->seq,
+                           .url = row->url,
+                           .reason = row->reason,
+                           .same_as = row->same_as,
+                           .near_dup_of = row->near_dup_of};
+}
+
+/* The last whole fetch of a URL; seq 0: there is none. */
+static enum status last_page(struct frontier *f, uint64_t id,
+                             struct fetch_row *out)
+{
+    enum status st;
+
+    *out = (struct fetch_row){.seq = 0};
+    st = page_store_last(f->pages, id, take_page, out);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 static struct outcome outcome_of_row(const struct kept_drop *k)
 {
-    bool fetched = k->reason_of_row == REASON_TRUNCATED_LENGTH ||
-                   k->reason_of_row == REASON_CHECKED;
+    const enum outcome_reason reason = (enum outcome_reason)k->reason_of_row;
 
-    return (struct outcome){fetched ? OUTCOME_FETCHED : OUTCOME_SKIPPED,
-                            (enum outcome_reason)k->reason_of_row, 0};
+    return (struct outcome){outcome_status_of(reason), reason, 0};
+}
+
+/* Queues the URL again. A page of which more is read now may have been fetched
+ * since by --refresh; another URL that was is no drop any more. */
+static enum status queue_again(struct frontier *f, const struct kept_drop *k,
+                               const struct url_row *row, int64_t now,
+                               int64_t wall_ms)
+{
+    const bool is_page = k->reason_of_row == REASON_NONE;
+    struct outcome o = outcome_of_row(k);
+    struct fetch_row last;
+    bool back = false;
+    enum status st = last_page(f, k->id, &last);
+
+    if (st != STATUS_OK || (last.seq != 0 && !is_page))
+        return st;
+    if (last.seq != 0)
+        o.reason = (enum outcome_reason)last.reason;
+    st = frontier_readmit(f, row, o, now, wall_ms, &back);
+    return back && last.seq != 0 && last.reason == REASON_NONE
+               ? frontier_count_repeat(f, &last, UINT64_MAX)
+               : st;
 }
 
 static enum status judge_row(struct frontier *f, struct url *u,
@@ -270,7 +360,6 @@ static enum status judge_row(struct frontier *f, struct url *u,
     struct url_row row;
     enum status st = frontier_store_get(f->store, k->id, &row, &f->text);
     struct engine_item item;
-    bool back;
 
     *no = (enum outcome_reason)k->reason;
     if (st != STATUS_OK || row_stays(f, k, &row))
@@ -286,8 +375,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
     if (*no != REASON_NONE)
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
-        return frontier_readmit(f, &row, outcome_of_row(k), now, wall_ms,
-                                &back);
+        return queue_again(f, k, &row, now, wall_ms);
     if (k->reason == REASON_URL_FORM) { /* still under the other form */
         *no = REASON_URL_FORM;
         return STATUS_OK;

@@ -35,8 +35,45 @@ page $two /index.html
 echo text >web/$one/data.txt
 { cat web/$one/a.html && head -c 5000 /dev/zero | tr '\0' ' ' &&
     echo '<a href="behind.html">x</a>'; } >web/$one/large.html
-for address in $one $two; do
-    echo 'User-agent: *' >web/$address/robots.txt
+echo 'User-agent: *' >web/$two/robots.txt
+# Each of these pages is behind a setting of its own, and leads to another one.
+page $one /gates.html walled/in.html unlisted.html hop.html twin/a.html twin/b/a.html \
+    near1.html near/near2.html
+page $one /walled/in.html ../out1.html
+page $one /unlisted.html out2.html
+echo '<meta name=robots content=noindex>' >>web/$one/unlisted.html
+printf '302\nLocation: /hop2.html\n' >web/$one/hop.html.head
+printf '302\nLocation: /out3.html\n' >web/$one/hop2.html.head
+touch web/$one/hop.html web/$one/hop2.html
+mkdir -p web/$one/twin/b web/$one/near
+echo '<a href="only.html">x</a>' | tee web/$one/twin/a.html >web/$one/twin/b/a.html
+text='one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty so many words that two of them do not matter much'
+echo "<p>$text here <a href=out4.html>x</a>" >web/$one/near1.html
+echo "<p>$text here <a href=out4.html>x</a> <!-- another body -->" >web/$one/near/near2.html
+for name in out1 out2 out3 out4 near/out4 twin/only twin/b/only; do
+    page $one /$name.html
+done
+# Links of many kinds.
+page $one /kinds.html
+cat >>web/$one/kinds.html <<'END'
+<img src=pic.png><video src=clip.html></video><iframe src=frame.html></iframe>
+<style>body { background: url(back.png) }</style><link rel=stylesheet href=a.css>
+<link rel=sitemap href=linked.xml>
+END
+page $one /frame.html
+page $one /clip.html
+echo 'p { background: url(in-css.png) }' >web/$one/a.css
+for name in pic back in-css; do
+    echo picture >web/$one/$name.png
+done
+# Sitemaps that are guessed, named by robots.txt, and linked to.
+printf 'User-agent: *\nDisallow: /walled/\nSitemap: /named.xml\n' >web/$one/robots.txt
+for name in sitemap named linked; do
+    echo "<urlset><url><loc>http://$one:@PORT@/of-$name.html</loc></url></urlset>" \
+        >web/$one/$name.xml
+    page $one /of-$name.html under-$name.html
+    page $one /under-$name.html
 done
 plain_site $one $two
 seed=http://$one:$port/index.html
@@ -46,8 +83,9 @@ quick="$quick --threads 1"
 from_here() { since=$(wc -l <log); }
 fetched() { tail -n +$((since + 1)) log | grep -v ' /robots.txt$' | sort; }
 
-# widens NAME NARROW WIDE [AGAIN]: the crawl begins with the options NARROW, and
-# goes on with WIDE; AGAIN is a request that has to be made once more.
+# widens NAME NARROW WIDE [AGAIN [STATUS]]: the crawl begins with the options
+# NARROW, ends with STATUS, and goes on with WIDE; AGAIN are requests that have to
+# be made once more, one a line.
 widens() {
     rm -rf fresh d
     from_here
@@ -58,7 +96,7 @@ widens() {
     from_here
     # shellcheck disable=SC2086
     crawl d $2
-    ended 0 "$1, narrow"
+    ended "${5:-0}" "$1, narrow"
     fetched >narrow.log
     [ -n "${4:-}" ] || [ "$(wc -l <narrow.log)" -lt "$(wc -l <fresh.log)" ] || fail "$1: nothing was narrow"
     # shellcheck disable=SC2086
@@ -93,6 +131,32 @@ exits 0 "$URLWEIR" export d --what hosts
 ! grep -v '"errors": 0' out || fail "errors of hosts"
 widens body "--max-body 1K" "--max-body 1M" "$one /large.html"
 widens both "-d 1 --scope host" "-d 3 --scope any"
+widens address --no-allow-private --allow-private "" 5
+widens network "--no-allow-private --allow-net $one" "--allow-net $two"
+
+seed=http://$one:$port/gates.html
+widens robots "--robots obey" "--robots off"
+widens noindex "--noindex skip" "--noindex report" "$one /unlisted.html"
+widens redirects "--max-redirects 0" "--max-redirects 1" "$one /hop.html"
+widens redirects "--max-redirects 1" "--max-redirects 5" "$one /hop2.html"
+widens twins "--dup-content skip" "--dup-content report"
+widens near "--near-dup skip" "--near-dup report"
+exits 0 "$URLWEIR" filter create blocked --kind bloom --capacity 1000 --fpr 1e-6
+printf 'http://%s:%s/%s\n' $one "$port" hop.html $one "$port" out4.html |
+    "$URLWEIR" filter add blocked >out
+widens blocked "--block-filter blocked" "--block-filter="
+
+seed=http://$one:$port/kinds.html
+widens ignore "--ignore iframe" "--ignore feed" "$one /kinds.html"
+widens follow "--follow a" "--follow a,iframe,img" "$one /kinds.html"
+widens assets "--assets off" "--assets all" "$one /frame.html
+$one /kinds.html"
+widens sitemap "--sitemap off" "--sitemap auto" "$one /kinds.html"
+widens guess "-d 0 --sitemap auto" "-d 2 --sitemap auto"
+widens guess "--scope seed --sitemap auto" "--scope host --sitemap auto"
+widens only "--sitemap only" "--sitemap auto" "$one /of-named.html
+$one /of-sitemap.html"
+seed=http://$one:$port/index.html
 
 # ---- killed while drops are judged again ---------------------------------------
 

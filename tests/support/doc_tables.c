@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doc_tables.c - prints the program's tables for docs/formats.
+ * doc_tables.c - prints the program's tables for its documents.
  *
  * usage: doc_tables counters    Markdown: each counter of a crawl
  *        doc_tables metrics     Markdown: those with a metric family of their
@@ -9,6 +9,8 @@
  *        doc_tables columns     each column of a URL's row
  *        doc_tables views       the columns of each view of it
  *        doc_tables host-columns, host-views    the same of a host
+ *        doc_tables reasons     each reason for which a URL ends or a link is
+ *                               dropped, and what brings it back
  *        doc_tables names       NAME KIND METRIC LABEL=VALUE, "-" for none, a
  *                               counter a line
  *
@@ -21,7 +23,9 @@
 #include "crawler/crawl_counters.h"
 #include "crawler/url_columns.h"
 #include "frontier/host_columns.h"
+#include "frontier/outcome.h"
 #include "frontier/served/served_columns.h"
+#include "job/settings_applied.h"
 
 static void metric_of(const struct crawl_counter *c, char *out, size_t size)
 {
@@ -146,6 +150,50 @@ static void print_served_views(void)
     print_orders(served_views, SERVED_VIEWS);
 }
 
+/* Its settings, "`--mime`, `--warc`", or a dash. */
+static void print_settings(enum outcome_reason r)
+{
+    char name[64];
+    struct buf text;
+    int n = 0;
+
+    buf_init(&text, 4096);
+    settings_that_lift(r, &text);
+    for (const char *at = buf_str(&text);
+         sscanf(at, "%63[^,]%n", name, &n) == 1; at += n) {
+        printf("%s`%s`", at == buf_str(&text) ? "" : ", ", name);
+        n += (int)strspn(at + n, ", ");
+    }
+    if (text.len == 0)
+        putchar('-');
+    buf_fini(&text);
+}
+
+static void print_retry(enum outcome_reason r)
+{
+    if (outcome_reason_drops_only(r))
+        printf("-");
+    else if (r != REASON_HTTP && outcome_status_of(r) == OUTCOME_FAILED)
+        printf("yes");
+    else if (r == REASON_HTTP)
+        printf("yes, or `--reason http_404`");
+    else
+        printf("`--reason %s`", outcome_reason_name(r));
+}
+
+static void print_reasons(void)
+{
+    puts("| reason | judged again by `resume` when one of these has changed"
+         " | queued again by `urlweir retry` |\n|---|---|---|");
+    for (unsigned i = REASON_NONE + 1; i < REASON_COUNT_; i++) {
+        printf("| `%s` | ", outcome_reason_name((enum outcome_reason)i));
+        print_settings((enum outcome_reason)i);
+        printf(" | ");
+        print_retry((enum outcome_reason)i);
+        puts(" |");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -161,6 +209,7 @@ int main(int argc, char **argv)
         {"served-views", print_served_views},
         {"host-columns", print_host_columns},
         {"host-views", print_host_views},
+        {"reasons", print_reasons},
         {"names", print_names},
     };
 
@@ -171,6 +220,6 @@ int main(int argc, char **argv)
         }
     fprintf(stderr, "usage: doc_tables "
                     "counters|metrics|sums|columns|views|served-columns|"
-                    "served-views|host-columns|host-views|names\n");
+                    "served-views|host-columns|host-views|reasons|names\n");
     return 2;
 }

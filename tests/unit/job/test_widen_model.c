@@ -8,7 +8,7 @@
  * itself, in random order, so that a detour often finds a URL first. A run ends
  * with a kill in the middle (nothing is committed), or when nothing is left.
  * After the last change, every page of the model must have been read, none of
- * them twice.
+ * them twice, but for pages with links of kinds that are followed only now.
  */
 #include <check.h>
 #include <stdio.h>
@@ -35,10 +35,16 @@
 
 /* ---- the web ------------------------------------------------------------- */
 
+/* What may keep a page from being read, each by a setting of its own. */
+enum gate { NO_GATE, PRIVATE, PORT, ROBOTS, NOINDEX, SLOW, UNTRUSTED, GATES };
+
 struct page {
     int host, dir;
     bool is_long, is_text, is_big, redirects;
+    enum gate gate;
     int links[LINKS], link_count;
+    enum link_kind kinds[LINKS]; /* of them */
+    int twin;                    /* the page whose body it has, or itself */
     char url[128];
 };
 
@@ -49,6 +55,18 @@ static unsigned below(unsigned n)
 {
     return (unsigned)(scratch_random(&dice) % n);
 }
+
+/* Of the kinds of links, MEDIA is one that is not looked for unless it is
+ * followed. */
+#define KINDS 5
+static const struct {
+    enum link_kind kind;
+    const char *tag;
+} tags[KINDS] = {{LINK_A, "<a href=\"%s\">x</a>"},
+                 {LINK_IFRAME, "<iframe src=\"%s\"></iframe>"},
+                 {LINK_IMG, "<img src=\"%s\">"},
+                 {LINK_CSS, "<link rel=stylesheet href=\"%s\">"},
+                 {LINK_MEDIA, "<video src=\"%s\"></video>"}};
 
 static void make_page(int i)
 {
@@ -65,13 +83,19 @@ static void make_page(int i)
                       .redirects = i > 0 && below(7) == 0};
     snprintf(p->url, sizeof p->url, "http://%s/d%d/%sp%d", hosts[p->host],
              p->dir, p->is_long ? "a-name-of-some-length/" : "", i);
+    p->gate = below(3) == 0 ? (enum gate)below(GATES) : NO_GATE;
+    p->twin = i > 0 && below(8) == 0 ? (int)below((unsigned)i) : i;
     p->link_count = i == 0 ? LINKS : (int)below(LINKS + 1);
     if (p->redirects)
         p->link_count = 1;
     if (p->is_text && !p->redirects)
         p->link_count = 0;
-    for (int k = 0; k < p->link_count; k++)
+    for (int k = 0; k < p->link_count; k++) {
         p->links[k] = (int)below(PAGES);
+        p->kinds[k] = p->redirects    ? LINK_REDIRECT
+                      : below(4) == 0 ? tags[below(KINDS)].kind
+                                      : LINK_A;
+    }
 }
 
 static int page_of(struct bytes url)
@@ -93,14 +117,24 @@ struct rules {
     const char *scope, *include, *exclude, *mime, *max_body;
     int url_length, max_links, per_host; /* 0: none */
     bool checks;                         /* --check-external */
+    bool closed[GATES];
+    const char *follow, *ignore, *assets;
+    int max_redirects;
+    bool skips_twins;
+    /* from these */
+    uint32_t kinds;
 };
+
+static const char usual[] = "a,area,iframe,link,canonical,alternate,"
+                            "meta-refresh,sitemap,feed";
 
 static struct rules any_rules(void)
 {
     static const char *const scopes[] = {"seed",   "host", "host", "prefix",
                                          "domain", "any",  "any"};
-
-    return (struct rules){
+    static const char *const follow[] = {usual, usual, "a", "a,img,css",
+                                         "iframe,media"};
+    struct rules r = {
         .depth = below(6) == 0 ? -1 : (int)below(7),
         .scope = scopes[below(7)],
         .include = below(4) == 0 ? "/d[02]/" : "",
@@ -111,7 +145,18 @@ static struct rules any_rules(void)
         .max_links = below(4) == 0 ? 1 + (int)below(3) : 0,
         .per_host = below(4) == 0 ? 1 + (int)below(4) : 0,
         .checks = below(3) == 0,
+        .follow = follow[below(5)],
+        .ignore = below(5) == 0   ? "iframe"
+                  : below(8) == 0 ? "a"
+                                  : "",
+        .assets = below(3) == 0 ? "same-scope" : "off",
+        .max_redirects = below(4) == 0 ? (int)below(2) : 5,
+        .skips_twins = below(4) == 0,
     };
+
+    for (int g = NO_GATE + 1; g < GATES; g++)
+        r.closed[g] = below(3) == 0;
+    return r;
 }
 
 static void set(struct crawl_settings *s, const char *name, const char *value)
@@ -144,8 +189,10 @@ static void set_number(struct crawl_settings *s, const char *name, int n,
     set(s, name, n == none ? "none" : text);
 }
 
-static void to_settings(const struct rules *r, struct crawl_settings *s)
+static void to_settings(struct rules *r, struct crawl_settings *s)
 {
+    const bool *closed = r->closed;
+
     set_number(s, "depth", r->depth, -1);
     set(s, "scope", r->scope);
     set_list(s, &s->include, "include", r->include);
@@ -156,6 +203,19 @@ static void to_settings(const struct rules *r, struct crawl_settings *s)
     set_number(s, "max-links", r->max_links, 0);
     set_number(s, "per-host", r->per_host, 0);
     set(s, "check-external", r->checks ? "true" : "false");
+    set(s, "allow-private", closed[PRIVATE] ? "false" : "true");
+    set_list(s, &s->allow_port, "allow-port", closed[PORT] ? "" : "25");
+    set(s, "robots", closed[ROBOTS] ? "obey" : "off");
+    set(s, "noindex", closed[NOINDEX] ? "skip" : "report");
+    set(s, "timeout", closed[SLOW] ? "1s" : "20s");
+    set(s, "insecure", closed[UNTRUSTED] ? "false" : "true");
+    set_list(s, &s->follow, "follow", r->follow);
+    set_list(s, &s->ignore, "ignore", r->ignore);
+    set(s, "assets", r->assets);
+    set_number(s, "max-redirects", r->max_redirects, -1);
+    set(s, "dup-content", r->skips_twins ? "skip" : "report");
+    set(s, "near-dup", r->skips_twins ? "skip" : "report");
+    r->kinds = settings_link_kinds(s);
 }
 
 /* ---- the model ----------------------------------------------------------- */
@@ -182,10 +242,16 @@ static bool is_outside(const struct rules *r, const struct page *p)
     return strcmp(r->scope, "prefix") == 0 && p->dir != 0;
 }
 
+static bool is_closed(const struct rules *r, const struct page *p)
+{
+    return r->closed[p->gate] && !(p->gate == NOINDEX && p->redirects);
+}
+
 /* Counts the links considered: all, or those of the half that was read. */
 static int links_read(const struct rules *r, const struct page *p)
 {
-    if (is_refused(r, p) || (is_outside(r, p) && !p->redirects))
+    if (is_refused(r, p) || (is_outside(r, p) && !p->redirects) ||
+        (is_closed(r, p) && p->gate != NOINDEX))
         return 0;
     return is_cut(r, p) ? p->link_count / 2 : p->link_count;
 }
@@ -219,7 +285,7 @@ static bool relax_page(const struct rules *r, int *far, int from)
     if (far[from] == FAR)
         return false;
     for (int k = 0; k < links_read(r, p); k++) {
-        if (seen[p->links[k]])
+        if (seen[p->links[k]] || !(r->kinds & LINK_BIT(p->kinds[k])))
             continue;
         seen[p->links[k]] = true;
         if (r->max_links > 0 && ++different > r->max_links && !p->redirects)
@@ -257,7 +323,9 @@ struct sim {
     int64_t now;
     int whole[PAGES], some[PAGES]; /* times read, as committed */
     int whole_now[PAGES], some_now[PAGES];
-    bool forgets; /* planted fault: judges no drop again */
+    uint32_t kinds[PAGES]; /* that were followed when it was read last */
+    int again[PAGES];      /* times that it had to be read again for others */
+    bool forgets;          /* planted fault: judges no drop again */
 };
 
 static void open_setup(struct sim *m)
@@ -339,16 +407,51 @@ static void set_outcome(struct engine_done *d, enum outcome_status status,
     d->row.reason = (uint8_t)reason;
 }
 
+static void add_tag(struct buf *body, enum link_kind kind, const char *url)
+{
+    for (int t = 0; t < KINDS; t++)
+        if (tags[t].kind == kind) {
+            const char *at = strstr(tags[t].tag, "%s");
+
+            buf_add(body, tags[t].tag, (size_t)(at - tags[t].tag));
+            buf_add_str(body, url);
+            buf_add_str(body, at + 2);
+        }
+}
+
 static void read_links(struct sim *m, const struct page *p,
                        struct engine_done *d)
 {
+    struct page_info info = {0};
+    struct buf body;
+
+    buf_init(&body, 8192);
     for (int k = 0; k < links_read(&m->rules, p); k++)
-        link_finder_add(m->finder, bytes_of_str(web[p->links[k]].url), LINK_A,
-                        false);
+        add_tag(&body, p->kinds[k], web[p->links[k]].url);
+    if (!p->is_text)
+        link_finder_html(m->finder, buf_bytes(&body),
+                         bytes_of_str("text/html; charset=utf-8"), &info);
+    buf_fini(&body);
+    d->row.body_digest = scratch_digest((uint64_t)p->twin + 1);
+    d->row.simhash = d->row.body_digest.lo | 1;
     set_outcome(d, OUTCOME_FETCHED,
                 is_cut(&m->rules, p)             ? REASON_TRUNCATED_LENGTH
                 : link_finder_is_full(m->finder) ? REASON_LINK_COUNT
                                                  : REASON_NONE);
+    if (is_closed(&m->rules, p))
+        set_outcome(d, OUTCOME_SKIPPED, REASON_NOINDEX);
+}
+
+static void refuse(struct engine_done *d, enum gate gate)
+{
+    static const struct outcome outcomes[GATES] = {
+        [PRIVATE] = {OUTCOME_SKIPPED, REASON_ADDRESS, 0},
+        [PORT] = {OUTCOME_SKIPPED, REASON_PORT, 0},
+        [ROBOTS] = {OUTCOME_DENIED, REASON_ROBOTS, 0},
+        [SLOW] = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
+        [UNTRUSTED] = {OUTCOME_FAILED, REASON_TLS, 0}};
+
+    set_outcome(d, outcomes[gate].status, outcomes[gate].reason);
 }
 
 static bool is_check(struct sim *m, const struct engine_lease *l)
@@ -378,7 +481,9 @@ static void answer(struct sim *m, const struct engine_lease *l)
         .host = {.ended = m->now, .crawl_delay_ms = -2, .retry_after_ms = -1}};
 
     ck_assert(link_finder_begin(m->finder, l, arena, (size_t)1 << 19));
-    if (p->redirects)
+    if (is_closed(&m->rules, p) && p->gate != NOINDEX)
+        refuse(&d, p->gate);
+    else if (p->redirects)
         set_outcome(&d, OUTCOME_REDIRECT,
                     link_finder_redirect(m->finder,
                                          bytes_of_str(web[p->links[0]].url),
@@ -390,10 +495,12 @@ static void answer(struct sim *m, const struct engine_lease *l)
     else
         read_links(m, p, &d);
     if (is_cut(&m->rules, p) || is_refused(&m->rules, p) ||
-        (is_check(m, l) && !p->redirects))
+        is_closed(&m->rules, p) || (is_check(m, l) && !p->redirects) ||
+        d.outcome.reason == REASON_REDIRECT_LIMIT)
         m->some_now[i]++;
     else
         m->whole_now[i]++;
+    m->kinds[i] = m->rules.kinds;
     (void)link_finder_end(m->finder, &d);
     ck_assert_int_eq(m->e->ops->ack(m->e, &d, 1, m->now, 1), STATUS_OK);
     arena_free(arena);
@@ -451,6 +558,8 @@ static void sim_init(struct sim *m, uint64_t seed, bool forgets)
     set(&m->s, "filter", "none");
     set(&m->s, "memory", "96M");
     set(&m->s, "conns-per-host", "4");
+    set(&m->s, "traps", "off");
+    set(&m->s, "tries", "1");
     m->now = NS_PER_S;
     m->forgets = forgets;
 }
@@ -468,18 +577,33 @@ static int first_wrong(const struct sim *m, const char **why)
 
     model(&m->rules, far);
     for (int i = 0; i < PAGES; i++) {
-        bool less = is_cut(&m->rules, &web[i]) ||
-                    is_refused(&m->rules, &web[i]) ||
-                    is_outside(&m->rules, &web[i]);
+        bool less =
+            is_cut(&m->rules, &web[i]) || is_refused(&m->rules, &web[i]) ||
+            is_closed(&m->rules, &web[i]) || is_outside(&m->rules, &web[i]);
 
         *why = "is missing";
         if (far[i] < FAR && m->whole[i] + (less ? m->some[i] : 0) == 0)
             return i;
         *why = "was read twice";
-        if (m->whole[i] > 1)
+        if (m->whole[i] > 1 + m->again[i])
             return i;
     }
     return -1;
+}
+
+/* Which pages were read, and have links of kinds that are followed now but were
+ * not then? */
+static void note_kinds(struct sim *m)
+{
+    for (int i = 0; i < PAGES; i++) {
+        uint32_t has = LINK_SET_ALL & ~LINK_SET_BASIC;
+
+        for (int k = 0; k < web[i].link_count; k++)
+            has |= LINK_BIT(web[i].kinds[k]);
+        if (m->whole[i] > 0 && !web[i].is_text && !web[i].redirects &&
+            (has & m->rules.kinds & ~m->kinds[i]) != 0)
+            m->again[i]++;
+    }
 }
 
 /* Makes changes, each with runs and kills; the last run goes to its end. */
@@ -491,9 +615,13 @@ static int play(struct sim *m, const char **why)
         m->rules = any_rules();
         if (i == 0 && m->rules.depth < 0)
             m->rules.depth = 2; /* otherwise paths are kept from the limit on */
-        if (i == changes)
-            m->rules.per_host = 0; /* whose pages are not determined */
+        if (i == changes) { /* without those whose pages are not determined */
+            m->rules.per_host = 0;
+            m->rules.max_redirects = 50;
+            m->rules.skips_twins = false;
+        }
         to_settings(&m->rules, &m->s);
+        note_kinds(m);
         for (unsigned kills = below(3); kills > 0; kills--) {
             begin(m, i == 0 && m->e == NULL);
             run(m, (int)below(12));

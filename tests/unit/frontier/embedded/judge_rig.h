@@ -38,6 +38,7 @@ static inline void judge_init(struct rig *r)
     rig_init(r);
     r->o.keep_dropped = UINT64_C(1) << 30;
     r->o.listings = LINK_BIT(LINK_SITEMAP);
+    r->o.judge.kinds = UINT32_MAX & ~LINK_BIT(LINK_MEDIA);
     judge_terms(r, -1, NULL);
 }
 

@@ -296,6 +296,7 @@ START_TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
 }
 END_TEST
 
+/* It may be anywhere, if a host in scope names it. */
 START_TEST(a_list_of_urls_is_judged_as_a_list)
 {
     struct engine_drop d = judge_drop("http://b.test/map.xml", REASON_EXCLUDE);
@@ -303,21 +304,30 @@ START_TEST(a_list_of_urls_is_judged_as_a_list)
                               .depth = -1,
                               .max_url_length = 2048,
                               .listings = LINK_BIT(LINK_SITEMAP)};
+    struct engine_drop other =
+        judge_drop("http://b.test/of-c.xml", REASON_EXCLUDE);
     struct scope *s = NULL;
+    struct url a;
     struct rig r;
 
     judge_init(&r);
     ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    url_init(&a);
+    ck_assert_int_eq(url_parse(&a, bytes_of_str("http://a.test/"), NULL, NULL),
+                     URL_OK);
+    scope_add_seed(s, &a);
+    url_fini(&a);
     scope_become(r.o.judge.scope, s);
     rig_create(&r);
     (void)judge_page(&r, "http://a.test/1", &d, 1);
-    d.kind = LINK_SITEMAP;
+    d.kind = other.kind = LINK_SITEMAP;
     (void)judge_page(&r, "http://a.test/2", &d, 1);
+    (void)judge_page(&r, "http://c.test/", &other, 1);
     judge_again(&r, BIT(REASON_EXCLUDE));
     judge_all(&r);
     ck_assert_uint_eq(judge_newest(&r, "http://b.test/map.xml").kind,
                       LINK_SITEMAP);
-    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
     judge_fini(&r);
 }
 END_TEST
@@ -636,6 +646,182 @@ START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
     (void)judge_newest(&r, "http://a.test/");
     ck_assert_uint_eq(rig_stats(&r).pages, 0);
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    judge_fini(&r);
+}
+END_TEST
+
+static uint64_t *timeout_of(struct rig *r)
+{
+    return &r->o.judge.timeout_ms;
+}
+
+static uint64_t *redirects_of(struct rig *r)
+{
+    return &r->o.judge.redirects_most;
+}
+
+/* Each outcome, and the limit that made it final if there is one. */
+static const struct final_outcome {
+    struct outcome is;
+    uint8_t flags;                    /* of its row */
+    enum outcome_reason lifted;       /* if another one; else 0 */
+    uint64_t *(*limit)(struct rig *); /* NULL: none */
+} finals[] = {
+    {.is = {OUTCOME_SKIPPED, REASON_ADDRESS, 0}},
+    {.is = {OUTCOME_SKIPPED, REASON_PORT, 0}},
+    {.is = {OUTCOME_SKIPPED, REASON_NOINDEX, 0}},
+    {.is = {OUTCOME_SKIPPED, REASON_BLOCKLIST, 0}},
+    {.is = {OUTCOME_DENIED, REASON_ROBOTS, 0}},
+    {.is = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, 0}},
+    {.is = {OUTCOME_FAILED, REASON_RESET, 0},
+     .flags = FETCH_ROW_AT_ROBOTS,
+     .lifted = REASON_ROBOTS_UNREACHABLE},
+    {.is = {OUTCOME_FAILED, REASON_TLS, 0}},
+    {.is = {OUTCOME_FAILED, REASON_DNS, 0}},
+    {.is = {OUTCOME_FAILED, REASON_CONNECT, 0}},
+    {.is = {OUTCOME_FAILED, REASON_TIMEOUT, 0}, .limit = timeout_of},
+    {.is = {OUTCOME_FETCHED, REASON_TRUNCATED_TIME, 0}, .limit = timeout_of},
+    {.is = {OUTCOME_REDIRECT, REASON_REDIRECT_LIMIT, 0}, .limit = redirects_of},
+};
+
+/* Is it counted nowhere any more? */
+static bool is_taken_back(struct rig *r, struct outcome o)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s.%s", outcome_status_name(o.status),
+             outcome_reason_name(o.reason));
+    return rig_counter(r, name) == 0 &&
+           rig_counter(r, outcome_status_name(o.status)) == 0 &&
+           rig_stats(r).seeds_failed == 0 && rig_stats(r).pages == 0;
+}
+
+START_TEST(an_outcome_that_a_setting_lifts_comes_back_once)
+{
+    const struct final_outcome *x = &finals[_i];
+    const uint64_t lifted =
+        BIT(x->lifted != REASON_NONE ? x->lifted : x->is.reason);
+    struct engine_done d = {
+        .outcome = x->is,
+        .row = {.at_ms = RIG_WALL, .flags = x->flags},
+        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+    struct rig r;
+
+    judge_init(&r);
+    r.o.judge.timeout_ms = 1000;
+    r.o.judge.redirects_most = 1;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    d.id = rig_lease(&r);
+    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    rig_commit(&r);
+    judge_again(&r, ENGINE_MAY_RETURN & ~lifted);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    rig_stop(&r);
+    for (int wider = 0; wider < 2; wider++) {
+        if (x->limit != NULL && wider)
+            ++*x->limit(&r);
+        rig_reopen(&r);
+        judge_again(&r, lifted);
+        judge_all(&r);
+        if (x->limit == NULL || wider)
+            break;
+        ck_assert_uint_eq(rig_stats(&r).queued, 0);
+        rig_stop(&r);
+    }
+    (void)judge_newest(&r, "http://a.test/");
+    ck_assert(is_taken_back(&r, x->is));
+    judge_again(&r, lifted);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    judge_ack(&r, rig_lease(&r), NULL, 0);
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
+/* It has a video, maybe a link, and always this body. */
+static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
+{
+    struct engine_done d = {
+        .id = id,
+        .outcome = judge_fetched,
+        .row = {.at_ms = RIG_WALL,
+                .body_digest = scratch_digest(1),
+                .simhash = 12345},
+        .outlinks = link,
+        .outlink_count = link != NULL,
+        .kinds_left = LINK_BIT(LINK_MEDIA) & ~r->o.judge.kinds,
+        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+}
+
+/* Its links are not those of a page with the same body, but its own. */
+START_TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
+{
+    struct engine_item video;
+    struct rig r;
+
+    judge_init(&r);
+    r.o.skip_same_content = r.o.watch_near = r.o.skip_near_dup = true;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    read_page(&r, rig_lease(&r), NULL);
+    rig_commit(&r);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    judge_again(&r, BIT(REASON_KIND));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0); /* as before */
+    rig_stop(&r);
+    r.o.judge.kinds = UINT32_MAX;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_KIND));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).pages, 0);
+    video = rig_item(&r, "http://a.test/video");
+    read_page(&r, rig_lease(&r), &video);
+    ck_assert_uint_eq(rig_stats(&r).pages, 1);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_counter(&r, "same_content"), 0);
+    ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
+    read_page(&r, rig_lease(&r), NULL); /* another URL with that body */
+    ck_assert_uint_eq(rig_counter(&r, "same_content"), 1);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
+START_TEST(links_of_repeated_pages_come_back_when_these_are_only_reported)
+{
+    struct engine_item link;
+    struct rig r;
+
+    judge_init(&r);
+    r.o.skip_same_content = true;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/1");
+    rig_seed(&r, "http://a.test/2");
+    read_page(&r, rig_lease(&r), NULL);
+    link = rig_item(&r, "http://a.test/of-2");
+    link.depth = 1;
+    read_page(&r, rig_lease(&r), &link);
+    rig_commit(&r);
+    judge_again(&r, BIT(REASON_SAME_CONTENT));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    rig_stop(&r);
+    r.o.skip_same_content = false;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_SAME_CONTENT));
+    judge_all(&r);
+    ck_assert_uint_eq(judge_newest(&r, "http://a.test/of-2").depth, 1);
     judge_fini(&r);
 }
 END_TEST
@@ -1061,6 +1247,11 @@ Suite *suite_rejudge(void)
     tcase_add_test(t, kept_drops_that_make_no_sense_are_damage);
     tcase_add_test(t, a_type_that_is_accepted_now_brings_its_urls_back);
     tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
+    tcase_add_loop_test(t, an_outcome_that_a_setting_lifts_comes_back_once, 0,
+                        (int)(sizeof finals / sizeof *finals));
+    tcase_add_test(t, a_page_is_read_again_for_links_that_were_not_looked_for);
+    tcase_add_test(
+        t, links_of_repeated_pages_come_back_when_these_are_only_reported);
     tcase_add_test(t,
                    a_url_whose_form_has_changed_comes_back_under_the_new_one);
     tcase_add_test(t,
