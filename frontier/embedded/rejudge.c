@@ -220,16 +220,24 @@ static void returning_fini(struct returning *r)
     free(r->on_level);
 }
 
-/* A part of a page that was let in as a part itself is judged as a page is
+/* A part of a page that is in as a part alone is judged as a page is
  * (crawler/link_finder.c). */
 static bool is_part_of_part(struct frontier *f, const struct kept_drop *k)
 {
     struct scope *s = f->o.judge.scope;
     struct url_row via;
+    struct url u;
+    bool apart;
 
-    return scope_embeds(s, k->kind) &&
-           frontier_store_get(f->store, k->via, &via, &f->text) == STATUS_OK &&
-           scope_embeds(s, via.kind);
+    if (!scope_embeds(s, k->kind) ||
+        frontier_store_get(f->store, k->via, &via, &f->text) != STATUS_OK ||
+        !scope_embeds(s, via.kind) || (via.flags & URL_ROW_SEED) != 0)
+        return false;
+    url_init(&u);
+    apart = url_parse(&u, via.url, NULL, NULL) != URL_OK ||
+            !scope_check(s, &u, levels_of(f, k->via, via.depth)).in;
+    url_fini(&u);
+    return apart;
 }
 
 /* Sitemaps may be anywhere, but only a host in scope can name them, by a page

@@ -344,6 +344,7 @@ START_TEST(what_a_part_of_a_page_embeds_stays_out)
                                   LINK_BIT(LINK_IFRAME) | LINK_BIT(LINK_IMG)};
     struct scope *s = NULL;
     struct engine_item frame;
+    struct url b;
     struct rig r;
 
     judge_init(&r);
@@ -362,6 +363,14 @@ START_TEST(what_a_part_of_a_page_embeds_stays_out)
     ck_assert_uint_eq(judge_newest(&r, "http://c.test/of-page.png").kind,
                       LINK_IMG);
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
+    url_init(&b); /* and then the frame is a page of its own */
+    ck_assert_int_eq(url_parse(&b, bytes_of_str("http://b.test/"), NULL, NULL),
+                     URL_OK);
+    scope_add_seed(r.o.judge.scope, &b);
+    url_fini(&b);
+    judge_again(&r, BIT(REASON_SCOPE));
+    judge_all(&r);
+    (void)judge_newest(&r, "http://c.test/of-frame.png");
     judge_fini(&r);
 }
 END_TEST
