@@ -236,6 +236,11 @@ $B/completion/%: $(BIN)
 
 # ---- tests -----------------------------------------------------------------
 
+# A sanitizer's report is a status that no test expects, and on standard error.
+export ASAN_OPTIONS  := exitcode=99:log_path=stderr$(if $(ASAN_OPTIONS),:$(ASAN_OPTIONS))
+export UBSAN_OPTIONS := exitcode=99:log_path=stderr:print_stacktrace=1$(if $(UBSAN_OPTIONS),:$(UBSAN_OPTIONS))
+export TSAN_OPTIONS  := exitcode=99:log_path=stderr$(if $(TSAN_OPTIONS),:$(TSAN_OPTIONS))
+
 .PHONY: check check-unit check-fuzz check-cli check-shared check-tree check-hardening check-long check-cluster check-interop
 # One after the other: apt-get does not share the system with itself.
 build/deps-check.stamp: tools/install-deps.sh $(DEPS)

@@ -34,10 +34,16 @@ static void log_state(int landlock, int version, int seccomp)
     snprintf(text, sizeof text, "%s, %s", first, second);
 }
 
+/* Of a sanitizer's runtime; NULL in other builds. */
+void __sanitizer_set_report_path(const char *path) __attribute__((weak));
+
 void sandbox_enter(const struct sandbox_options *o)
 {
     int landlock, seccomp, version = 0;
 
+    /* A file that the options name could not be opened when it is needed. */
+    if (__sanitizer_set_report_path != NULL)
+        __sanitizer_set_report_path("stderr");
     /* Both Landlock and seccomp need it; if it fails, so do they. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     landlock = sandbox_landlock(o, &version);

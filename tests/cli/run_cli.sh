@@ -10,7 +10,8 @@
 # and passes by ending with 0. 77 means skipped, with the reason as its last
 # line. Four run at a time, as most of them mostly wait; one that takes longer
 # than LIMIT seconds has failed (default 1200, for a slow and busy machine; 3600
-# when LONG is set). What a script leaves running is killed.
+# when LONG is set). What a script leaves running is killed. In a sanitizer's
+# build a report anywhere in that directory is a failure too.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,6 +40,17 @@ if [ "${1:-}" = --one ]; then
         "$results/$name" "$LIMIT" "$script") \
         >"$results/$name.out" 2>&1 </dev/null || code=$?
     end_session "$results/$name.sid"
+    # Also of a process whose status nobody looked at.
+    case $URLWEIR in
+    */asan/* | */ubsan/* | */tsan/*)
+        reports='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: '
+        grep -raE -A 30 "$reports" "$WORK" >"$results/$name.reports" || :
+        if [ -s "$results/$name.reports" ]; then
+            cut -c 1-300 "$results/$name.reports" >>"$results/$name.out"
+            code=99
+        fi
+        ;;
+    esac
     took=$(echo "$start $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
     case $code in
     0) word=ok why= ;;

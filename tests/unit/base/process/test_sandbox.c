@@ -529,6 +529,52 @@ START_TEST(without_the_right_to_walls_it_goes_on_and_says_so)
 }
 END_TEST
 
+/* ---- sanitizers ---- */
+
+void __sanitizer_set_report_path(const char *path) __attribute__((weak));
+
+static int to_stderr[2];
+
+/* Ends with a report, in a process whose options name a file for it that it may
+ * not write. */
+static bool reads_freed_memory(void)
+{
+    char *volatile p = malloc(8);
+
+    __sanitizer_set_report_path(at(out, "report"));
+    enter(ENTERED);
+    if (dup2(to_stderr[1], STDERR_FILENO) < 0)
+        return false;
+    free(p);
+    return *p == 1;
+}
+START_TEST(a_sanitizer_reports_on_standard_error_and_by_its_status)
+{
+    char said[4096] = "";
+    size_t len = 0;
+    ssize_t n = 1;
+    pid_t pid;
+    int code;
+
+    if (!SANDBOX_SANITIZED)
+        return;
+    ck_assert_int_eq(pipe(to_stderr), 0);
+    pid = fork();
+    if (pid == 0)
+        _exit(reads_freed_memory());
+    close(to_stderr[1]);
+    while (n > 0 && len < sizeof said - 1) {
+        n = read(to_stderr[0], said + len, sizeof said - 1 - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    close(to_stderr[0]);
+    ck_assert_int_eq(waitpid(pid, &code, 0), pid);
+    ck_assert_msg(strstr(said, "AddressSanitizer: heap-use-after-free") != NULL,
+                  "said: %s", said);
+    ck_assert_int_eq(WEXITSTATUS(code), 99); /* the Makefile's */
+}
+END_TEST
+
 /* ---- secrets ---- */
 
 static bool has_no_core(void)
@@ -571,6 +617,7 @@ Suite *suite_sandbox(void)
     tcase_add_test(t, what_a_crawl_needs_works_inside);
     tcase_add_test(t, sealing_holds_for_threads_that_run_already);
     tcase_add_test(t, without_the_right_to_walls_it_goes_on_and_says_so);
+    tcase_add_test(t, a_sanitizer_reports_on_standard_error_and_by_its_status);
     tcase_add_test(t, a_process_with_a_secret_leaves_no_core);
     suite_add_tcase(s, t);
     return s;
