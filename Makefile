@@ -99,11 +99,12 @@ SO_DIRS  := base base/file base/redis base/process filter filter/kinds filter/re
 SO_API   := $(patsubst %.c,$B/pic/%.o,$(wildcard bindings/c/*.c))
 SO_BELOW := $(patsubst %.c,$B/pic/%.o,$(wildcard $(SO_DIRS:%=%/*.c)))
 
-.PHONY: all lib help deps
+.PHONY: all lib build-all help deps
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 all: $(BIN) ## build build/MODE/urlweir
 lib: $(SO) ## build the C library, build/MODE/lib/liburlweir.so.1
+build-all: $(BIN) $(SO) $B/unit $(SUPPORT_BIN) $(BENCH_BIN) $(REPLAY_BIN) ## build everything that is compiled
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -299,7 +300,7 @@ check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and reade
 	$(Q)tests/interop/run_interop.sh $(abspath $B) $(T)
 
 .PHONY: check-releases
-check-releases: ## build and test in a fresh system of each Debian release (as root; T=trixie)
+check-releases: ## README's commands in a fresh Debian 12, build and unit tests in a 13 (as root; T=trixie)
 	$(Q)SHARED="$(SHARED)" tools/check-releases.sh build/releases $(or $(T),bookworm trixie)
 
 .PHONY: asan ubsan tsan

@@ -48,6 +48,7 @@ in_system() {
     [ "$2" = host ] || own+=(--net)
     unshare "${own[@]}" sh -c '
         mount -t proc proc "$1/proc" &&
+        mount --rbind /sys "$1/sys" &&
         mount --rbind /dev "$1/dev" &&
         mount -t tmpfs tmpfs "$1/dev/shm" &&
         { [ ! -d "$1/work/shared" ] || mount --bind "$4" "$1/work/shared"; } &&
