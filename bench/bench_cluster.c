@@ -97,8 +97,10 @@ static void put_batch(struct bench *b, size_t size)
 
         snprintf(host[i], sizeof host[i], "host%06llu.example",
                  (unsigned long long)(id % b->hosts));
-        snprintf(text[i], sizeof text[i], "http://%s/%0*llu", host[i],
-                 URL_SIZE - 8 - (int)strlen(host[i]), (unsigned long long)id);
+        must(snprintf(text[i], sizeof text[i], "http://%s/%0*llu", host[i],
+                      URL_SIZE - 8 - (int)strlen(host[i]),
+                      (unsigned long long)id) == URL_SIZE,
+             "a URL of another size");
         url[i].host = bytes_of_str(host[i]);
         one.url = bytes_of(text[i], URL_SIZE);
         buf_init(&item[i], 256);

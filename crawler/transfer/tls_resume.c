@@ -89,10 +89,15 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     return 0;
 }
 
+/* OpenSSL 3.3 has another name for it, and 3.4 warns of this one. */
+#if OPENSSL_VERSION_NUMBER < 0x30300000L
+#define SSL_SESSION_get_time_ex SSL_SESSION_get_time
+#endif
+
 static bool is_fresh(const SSL_SESSION *session)
 {
-    return (long)time(NULL) < SSL_SESSION_get_time(session) +
-                                  SSL_SESSION_get_timeout(session) &&
+    return time(NULL) < SSL_SESSION_get_time_ex(session) +
+                            SSL_SESSION_get_timeout(session) &&
            SSL_SESSION_is_resumable(session);
 }
 
