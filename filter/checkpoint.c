@@ -42,7 +42,7 @@ static uint64_t make_header(unsigned char *h, const struct filter *f,
     put_text(h, CHECKPOINT_MAGIC);
     checkpoint_put_u32(h + AT_VERSION, f->ops->file_version);
     checkpoint_put_u32(h + AT_LENGTH, CHECKPOINT_HEADER_SIZE);
-    put_text(h + AT_KIND, f->opt.kind);
+    put_text(h + AT_KIND, f->ops->traits.name);
     put_text(h + AT_HASH, CHECKPOINT_HASH);
     checkpoint_put_u64(h + AT_SEED, id->seed_print);
     checkpoint_put_u64(h + AT_GENERATION, id->generation);

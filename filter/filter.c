@@ -29,6 +29,8 @@ const struct filter_ops *filter_ops_named(const char *name)
 {
     if (strcmp(redis_ops.traits.name, name) == 0)
         return &redis_ops;
+    if (strcmp(aged_ops.traits.name, name) == 0)
+        return &aged_ops;
     for (size_t k = 0; kinds[k] != NULL; k++)
         if (strcmp(kinds[k]->traits.name, name) == 0)
             return kinds[k];
@@ -67,6 +69,11 @@ enum status filter_complete_options(struct filter_options *o)
         o->fingerprint_bits != 12 && o->fingerprint_bits != 16 &&
         o->fingerprint_bits != 32)
         return STATUS_ARG;
+    if (o->generations == 0)
+        o->generations = 2;
+    if (o->generations > FILTER_GENERATIONS_MOST || o->ttl_s < 0 ||
+        o->ttl_s > FILTER_TTL_MOST)
+        return STATUS_ARG;
     return STATUS_OK;
 }
 
@@ -74,8 +81,15 @@ enum status filter_new(struct filter **out, const struct filter_options *o)
 {
     struct filter_options full = *o;
     enum status st = filter_complete_options(&full);
+    const struct filter_ops *ops;
 
-    return st == STATUS_OK ? filter_ops_named(full.kind)->make(out, &full) : st;
+    if (st != STATUS_OK)
+        return st;
+    ops = full.ttl_s > 0 ? &aged_ops : filter_ops_named(full.kind);
+    if (ops == &aged_ops && (full.ttl_s == 0 || full.kind == ops->traits.name ||
+                             filter_kind_named(full.kind)->remote))
+        return STATUS_ARG; /* it has a kind, which is in memory */
+    return ops->make(out, &full);
 }
 
 void filter_free(struct filter *f)

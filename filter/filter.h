@@ -72,8 +72,13 @@ struct filter_options {
     double tightening; /* stacked: same for the rate; 0: 0.5 */
     unsigned fingerprint_bits; /* cuckoo: 8, 12, 16 or 32; 0: chosen for fpr */
     unsigned bucket_slots;     /* cuckoo: 1, 2, 4 or 8; 0: 4 */
-    const char *redis; /* redis: its URL (filter/redis/redis_url.h); only
-                          filter_new() reads it */
+    /* Keys are forgotten between ttl_s and ttl_s (1 + 1 / generations) after
+     * they were added; 0: never. Such a filter has no source. */
+    int64_t ttl_s;
+    unsigned generations; /* 1 to FILTER_GENERATIONS_MOST; 0: 2 */
+    int64_t born_s;       /* with ttl_s: now, in seconds since 1970 */
+    const char *redis;    /* redis: its URL (filter/redis/redis_url.h); only
+                             filter_new() reads it */
 };
 
 struct filter_traits {
@@ -86,7 +91,9 @@ struct filter_traits {
                     unreachable */
 };
 
-#define FILTER_GROUPS 64
+#define FILTER_GROUPS           64
+#define FILTER_GENERATIONS_MOST 4
+#define FILTER_TTL_MOST         315576000 /* ten years, in seconds */
 
 struct filter_stats {
     const char *kind;
@@ -111,7 +118,9 @@ struct filter_stats {
     /* Predicted is more than 5 % above promised, and by more than chance makes
      * of so few keys (3 / sqrt(count)); or count above capacity. */
     bool overfull;
-    bool reduced;    /* most_bytes was reached */
+    bool reduced;  /* most_bytes was reached */
+    int64_t ttl_s; /* 0: keys stay */
+    unsigned generations;
     bool huge_pages; /* the kernel granted them for all large parts */
 };
 
@@ -152,6 +161,14 @@ bool filter_check_one(const struct filter *f, uint64_t key);
  * kind cannot. */
 MUST_CHECK enum status filter_remove(struct filter *f, const uint64_t *keys,
                                      size_t n, bool *removed);
+
+/* Tell a filter with a ttl_s what time it is, in seconds since 1970, so that it
+ * forgets what is over; others do nothing. Time that goes back changes nothing.
+ * STATUS_NOMEM, STATUS_LIMIT: a new generation cannot be made. */
+MUST_CHECK enum status filter_age(struct filter *f, int64_t now_s);
+/* From now on keys are kept for ttl_s, those that are there, too. STATUS_ARG:
+ * it was made without one, or that is out of range. */
+MUST_CHECK enum status filter_set_ttl(struct filter *f, int64_t ttl_s);
 
 /* Add everything that `from` holds to `into`. STATUS_ARG: the kinds or
  * geometries differ, and there are no stored keys to add instead. */

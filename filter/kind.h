@@ -72,6 +72,7 @@ struct filter {
 
 extern const struct filter_ops bloom_ops, scalable_ops, stacked_ops,
     counting_ops, cuckoo_ops, redis_ops;
+extern const struct filter_ops aged_ops; /* of options with a ttl_s */
 
 const struct filter_ops *filter_ops_named(const char *name);
 /* Fill in defaults. STATUS_ARG: an option is out of range. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/mem.h"
 #include "bindings/c/api.h"
@@ -21,6 +22,11 @@ struct urlweir_filter {
 };
 
 /* ---- making, reading, saving ---- */
+
+static int64_t now_s(void)
+{
+    return clock_wall_ms() / 1000;
+}
 
 /* False: there is no such kind, or it is not in memory. */
 static bool take_kind(const char *name, struct filter_options *o)
@@ -48,6 +54,8 @@ enum urlweir_status urlweir_filter_new(struct urlweir_filter **out,
     wanted.fpr = given.fpr != 0 ? given.fpr : FPR_DEFAULT;
     wanted.most_bytes = given.memory;
     wanted.keep_nothing = given.fixed != 0;
+    wanted.ttl_s = given.ttl <= FILTER_TTL_MOST ? (int64_t)given.ttl : -1;
+    wanted.born_s = now_s();
     f = xcalloc(1, sizeof *f);
     seeded_id(&f->info.id, &f->key, given.seed);
     st = filter_new(&f->filter, &wanted);
@@ -119,7 +127,7 @@ static enum status change(struct urlweir_filter *f, batch_change *how,
                           const struct urlweir_bytes *keys, size_t n,
                           unsigned char *told)
 {
-    enum status first = STATUS_OK;
+    enum status first = filter_age(f->filter, now_s());
     struct batch b;
 
     for (size_t at = 0; at < n; at += b.n) {
@@ -157,6 +165,7 @@ void urlweir_filter_check(struct urlweir_filter *f,
 {
     struct batch b;
 
+    (void)!filter_age(f->filter, now_s()); /* else it knows more than it need */
     for (size_t at = 0; at < n; at += b.n) {
         hash_batch(f, &b, keys + at, n - at);
         filter_check(f->filter, b.keys, b.n, b.told);

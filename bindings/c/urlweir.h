@@ -301,6 +301,9 @@ struct urlweir_filter_options {
      * counting and cuckoo keep them to remove nothing that was never added.
      * Not 0: they keep none, and stay at their first size. */
     int fixed;
+    /* Seconds: a key is forgotten between this and half as much again after it
+     * was added last. 0: never. */
+    uint64_t ttl;
 };
 
 struct urlweir_filter_stats {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "filter/seeded.h"
 
@@ -85,6 +86,8 @@ bool filter_file_open(struct filter_file *f, const char *command,
     if (change)
         f->lock = lock_file(path); /* if it fails, reading reports why */
     st = seeded_load(&f->filter, path, 0, &f->info, &f->key);
+    if (st == STATUS_OK)
+        st = filter_age(f->filter, clock_wall_ms() / 1000);
     if (st == STATUS_OK)
         return true;
     *code = refused(f, st);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
@@ -35,7 +36,8 @@ struct create_settings {
     int bucket;
     char *seed;
     bool fixed;
-    uint8_t from[9];
+    int64_t ttl, generations;
+    uint8_t from[11];
 };
 
 enum { FPR_AT = 2 }; /* its row below */
@@ -73,6 +75,15 @@ static const struct option_spec create_specs[] = {
      .words = bucket_words, .section = "Filter", .arg = "SLOTS",
      .help = "cuckoo: slots of a bucket; 50, 84, 95 or 98 % of them can be "
              "filled, and a question compares twice as many"},
+    {.name = "ttl", .type = OPTION_TIME, AT(ttl), .fallback = "0",
+     .min = 0, .max = FILTER_TTL_MOST * 1000.0, .section = "Filter",
+     .arg = "T",
+     .help = "forget each key between T and T x (1 + 1/generations) after it "
+             "was added last; 0: never"},
+    {.name = "generations", .type = OPTION_COUNT, AT(generations),
+     .fallback = "2", .min = 1, .max = FILTER_GENERATIONS_MOST,
+     .section = "Filter", .arg = "N",
+     .help = "with --ttl: parts that are dropped one by one"},
 };
 /* clang-format on */
 
@@ -196,7 +207,10 @@ static int create(const char *path, const struct create_settings *s)
                                .growth = s->growth,
                                .tightening = s->tightening,
                                .fingerprint_bits = (unsigned)s->fingerprint,
-                               .bucket_slots = bucket_slots(s)};
+                               .bucket_slots = bucket_slots(s),
+                               .ttl_s = (s->ttl + 999) / 1000,
+                               .generations = (unsigned)s->generations,
+                               .born_s = clock_wall_ms() / 1000};
     struct filter_file f;
     int code = EXIT_DONE;
 
@@ -368,7 +382,7 @@ static void print_json(const struct filter_file *f,
 {
     json_t *o = json_pack(
         "{s:s, s:I, s:o, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
-        "s:b, s:b, s:I, s:s}",
+        "s:b, s:b, s:I, s:s, s:o}",
         "kind", s->kind, "count", (json_int_t)s->count, "capacity",
         s->capacity > 0 ? json_integer((json_int_t)s->capacity) : json_null(),
         "bits", (json_int_t)s->bits, "bits_per_key", bits_per_key(s),
@@ -377,7 +391,8 @@ static void print_json(const struct filter_file *f,
         "segments", (json_int_t)s->segments, "stuck", (json_int_t)s->stuck,
         "lost", (json_int_t)s->lost, "overfull", s->overfull, "reduced",
         s->reduced, "file_bytes", (json_int_t)f->info.bytes, "keys_are",
-        keys_words[f->info.id.keys][0]);
+        keys_words[f->info.id.keys][0], "ttl",
+        s->ttl_s > 0 ? json_integer((json_int_t)s->ttl_s) : json_null());
 
     json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
     putchar('\n');
@@ -407,6 +422,11 @@ static void print_text(const struct filter_file *f,
         format_size(&b, s->key_bits / 8);
         if (s->capacity == 0)
             buf_add_str(&b, ", to grow from");
+    }
+    if (s->ttl_s > 0) {
+        buf_add_str(&b, "\nforgets after  ");
+        format_duration(&b, s->ttl_s * 1000);
+        buf_addf(&b, ", in %u generations", s->generations);
     }
     buf_addf(&b, "\nfill           %.1f %%", 100 * s->fill);
     buf_addf(&b, "\nfalse maybe    %.3g promised, %.3g now", s->fpr_promised,

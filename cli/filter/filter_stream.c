@@ -23,7 +23,8 @@
 struct stream_settings {
     bool tell, binary, named, urls;
     char *name;
-    uint8_t from[5];
+    int64_t ttl;
+    uint8_t from[6];
 };
 
 #define AT(f) .at = offsetof(struct stream_settings, f)
@@ -44,6 +45,9 @@ static const struct option_spec specs[] = {
              "crawl's --block-filter needs them; # begins a comment"},
     {.name = "tell", .type = OPTION_FLAG, AT(tell), .section = "Keys",
      .help = "print an answer for each key"},
+    {.name = "ttl", .type = OPTION_TIME, AT(ttl), .fallback = "0", .min = 0,
+     .max = FILTER_TTL_MOST * 1000.0, .section = "Filter", .arg = "T",
+     .help = "of a filter that forgets: keep its keys for T from now on"},
 };
 /* clang-format on */
 
@@ -282,6 +286,8 @@ static int check_form(const struct usage *u, const struct run *r,
         return usage_error(u, "--named goes with neither --name nor --binary");
     if (r->set.urls && (r->set.named || r->set.binary))
         return usage_error(u, "--urls goes with neither --named nor --binary");
+    if (r->set.ttl > 0 && (r->ask != ask_add || redis_address_is_url(path)))
+        return usage_error(u, "--ttl is for adding to a filter in a file");
     if ((r->set.named || r->set.name != NULL) && redis_address_is_url(path))
         return usage_error(u, "in Redis each name has a filter of its own: "
                               "give another key=NAME");
@@ -311,6 +317,11 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
 
         if (r->ask == ask_remove && !filter_kind_named(kind)->removes)
             code = usage_error(u, "a %s filter cannot remove keys", kind);
+        else if (r->set.ttl > 0 &&
+                 filter_set_ttl(r->file.filter, (r->set.ttl + 999) / 1000) !=
+                     STATUS_OK)
+            code = usage_error(u, "%s was made without --ttl: its keys stay",
+                               r->file.path);
         else
             code = stream(r, change);
         filter_file_close(&r->file);

@@ -58,8 +58,9 @@ enum shelf_verb {
     SHELF_REMOVE,
     SHELF_BUILD, /* become the builder, or wait for the one that is */
     SHELF_FINISH,
-    SHELF_LOAD,  /* a filter that was made elsewhere */
-    SHELF_UNLOCK /* keys that CHECK locked */
+    SHELF_LOAD,   /* a filter that was made elsewhere */
+    SHELF_UNLOCK, /* keys that CHECK locked */
+    SHELF_SET_TTL
 };
 
 struct shelf_view {
@@ -73,10 +74,13 @@ struct shelf_view {
 struct shelf_call {
     enum shelf_verb verb;
     struct bytes name;
-    const char *kind;  /* CREATE */
+    struct bytes set; /* CHECK, ADD, REMOVE: the keys belong to this name in the
+                         filter, a user or tenant; empty: to none */
+    const char *kind; /* CREATE */
     uint64_t capacity; /* CREATE; BUILD: 0: as before */
     double fpr;        /* CREATE; BUILD: 0: as before */
     bool from_source;  /* CREATE: it answers "maybe" until it was built */
+    int64_t ttl_s;     /* CREATE, SET_TTL: 0: keys stay */
     const struct bytes *keys; /* CHECK, ADD, REMOVE: n of them */
     size_t n;                 /* at most SHELF_KEYS_MOST */
     uint64_t token;           /* ADD: of a build, 0: none; FINISH; out: BUILD,

@@ -119,6 +119,10 @@ static enum status make_filter(const struct filter_shelf *s,
     struct filter_options o = {.kind = like != NULL ? like->kind : c->kind,
                                .expect = c->capacity,
                                .fpr = c->fpr,
+                               .ttl_s = like != NULL ? like->ttl_s : c->ttl_s,
+                               .generations =
+                                   like != NULL ? like->generations : 0,
+                               .born_s = clock_wall_ms() / 1000,
                                .most_bytes = s->memory};
 
     if (like != NULL && o.expect == 0)
@@ -184,7 +188,10 @@ static uint64_t *digests(const struct shelf_call *c,
     uint64_t *keys = xcalloc(c->n > 0 ? c->n : 1, sizeof *keys);
 
     for (size_t i = 0; i < c->n; i++)
-        keys[i] = digest_bytes(&f->key, c->keys[i]).hi;
+        keys[i] =
+            c->set.len > 0
+                ? digest_url(&f->key, c->set, bytes_of("", 0), c->keys[i]).hi
+                : digest_bytes(&f->key, c->keys[i]).hi;
     return keys;
 }
 
@@ -381,6 +388,21 @@ static enum status finish(struct filter_shelf *s, struct shelf_call *c,
     return STATUS_OK;
 }
 
+static enum status set_ttl(struct filter_shelf *s, struct shelf_call *c,
+                           struct shelf_filter *f)
+{
+    enum status st;
+
+    if (filter_set_ttl(f->filter, c->ttl_s) != STATUS_OK)
+        return refuse(c, STATUS_REFUSED,
+                      "this filter was made without 'ttl_seconds'");
+    if (f->next != NULL && filter_set_ttl(f->next, c->ttl_s) != STATUS_OK)
+        return STATUS_ARG;
+    st = shelf_save(s, f);
+    view_of(f, &c->view);
+    return st;
+}
+
 /* ---- filters made elsewhere ---- */
 
 /* Puts what was read in place of the filter `f`, whose keys had another seed.
@@ -494,6 +516,11 @@ bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
         c->status = load(s, c, f);
     else if (f == NULL)
         c->status = STATUS_NOT_FOUND;
+    else if ((c->status = filter_age(f->filter, clock_wall_ms() / 1000)) !=
+             STATUS_OK)
+        ; /* no memory for a new generation */
+    else if (c->verb == SHELF_SET_TTL)
+        c->status = set_ttl(s, c, f);
     else if (c->verb == SHELF_DELETE)
         c->status = drop(s, c, f);
     else if (c->verb == SHELF_SHOW)

@@ -356,6 +356,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     free(r->location);
     free(r->page);
     free(r->name);
+    free(r->second_name);
     free(r->path);
     free(r->uri);
     free(r);

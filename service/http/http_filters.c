@@ -8,10 +8,15 @@
 #include "service/http/http_route.h"
 #include "service/http/http_upload.h"
 
-#define COUNT(a)      (sizeof(a) / sizeof *(a))
-#define WAIT_MOST     60
-#define DAY           86400
-#define LOCK_MOST     3600
+#define COUNT(a)  (sizeof(a) / sizeof *(a))
+#define WAIT_MOST 60
+#define DAY       86400
+#define LOCK_MOST 3600
+#define TTL_MEMBER(to_)                                                        \
+    {                                                                          \
+        .name = "ttl_seconds", .type = HTTP_NUMBER, .to = &(to_), .least = 1,  \
+        .most = FILTER_TTL_MOST                                                \
+    }
 #define CAPACITY_MOST (UINT64_C(1) << 40)
 
 /* ---- answers ---- */
@@ -37,6 +42,9 @@ static json_t *view_json(const struct shelf_view *v)
     json_object_set_new(o, "ready", json_boolean(v->ready));
     json_object_set_new(o, "building", json_boolean(v->building));
     json_object_set_new(o, "built_at", http_time_json(v->built_s * 1000));
+    json_object_set_new(o, "ttl_seconds",
+                        s->ttl_s > 0 ? json_integer((json_int_t)s->ttl_s)
+                                     : json_null());
     return o;
 }
 
@@ -177,6 +185,7 @@ static void ask_create(struct http_request *r)
 {
     struct bytes name = {NULL, 0}, kind = bytes_of_str("scalable");
     uint64_t capacity = 0;
+    uint64_t ttl = 0;
     bool from_source = false;
     double fpr = 0.001;
     const struct http_member members[] = {
@@ -190,6 +199,7 @@ static void ask_create(struct http_request *r)
          .most = CAPACITY_MOST},
         {.name = "fpr", .type = HTTP_FRACTION, .to = &fpr},
         {.name = "from_source", .type = HTTP_FLAG, .to = &from_source},
+        TTL_MEMBER(ttl),
     };
     const struct filter_traits *its = NULL;
     struct shelf_call *c;
@@ -216,6 +226,7 @@ static void ask_create(struct http_request *r)
     c->capacity = capacity;
     c->fpr = fpr;
     c->from_source = from_source;
+    c->ttl_s = (int64_t)ttl;
 }
 
 /* The octets of the keys are those of the body, which outlives the call. */
@@ -269,6 +280,8 @@ static void ask_keys(struct http_request *r)
                                                     : 2))
         return;
     c = call(r);
+    if (r->second_name != NULL)
+        c->set = bytes_of_str(r->second_name);
     c->wait_s = (uint32_t)wait;
     c->token = build;
     c->lock_s = (uint32_t)lock;
@@ -368,6 +381,15 @@ static void ask_build(struct http_request *r)
     c->max_age_s = (uint32_t)age;
 }
 
+static void ask_set_ttl(struct http_request *r)
+{
+    uint64_t ttl = 0;
+    const struct http_member members[] = {TTL_MEMBER(ttl)};
+
+    if (http_members(r, r->in, -1, members, COUNT(members)))
+        call(r)->ttl_s = (int64_t)ttl;
+}
+
 static void ask_finish(struct http_request *r)
 {
     uint64_t build = 0;
@@ -404,6 +426,14 @@ const struct http_route http_filter_routes[] = {
      .ask = ask_keys, .reply = reply_keys, .how = SHELF_CHECK},
     {.method = "PUT", .path = "/v1/filters/{filter}", .role = AUTH_ADMIN,
      .file = true, .ask = ask_load, .reply = reply_view, .how = SHELF_LOAD},
+    {POST, .path = "/v1/filters/{filter}/{name}/check", .role = AUTH_READ,
+     .ask = ask_keys, .reply = reply_keys, .how = SHELF_CHECK},
+    {POST, .path = "/v1/filters/{filter}/{name}/add", .role = AUTH_WRITE,
+     .ask = ask_keys, .reply = reply_keys, .how = SHELF_ADD},
+    {POST, .path = "/v1/filters/{filter}/{name}/remove", .role = AUTH_WRITE,
+     .ask = ask_keys, .reply = reply_keys, .how = SHELF_REMOVE},
+    {POST, .path = "/v1/filters/{filter}/ttl", .role = AUTH_ADMIN,
+     .ask = ask_set_ttl, .reply = reply_view, .how = SHELF_SET_TTL},
     {POST, .path = "/v1/filters/{filter}/unlock", .role = AUTH_READ,
      .ask = ask_unlock, .reply = reply_keys, .how = SHELF_UNLOCK},
     {POST, .path = "/v1/filters/{filter}/add", .role = AUTH_WRITE,

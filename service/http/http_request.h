@@ -22,6 +22,8 @@
 #include "service/net/auth.h"
 #include "service/net/places.h"
 
+#define HTTP_NAMES 2 /* in a path, at most */
+
 struct MHD_Connection;
 struct http_options;
 struct http_page;
@@ -47,6 +49,7 @@ struct http_request {
     const char *target;  /* the library's copy, used only for its address */
     char *path;          /* up to the query, not decoded */
     char *name;          /* in the path, decoded; NULL: the route has none */
+    char *second_name;   /* the same */
     json_t *in;          /* the body, or the query as an object of strings */
     struct buf body;
     enum { HTTP_ARRIVED, HTTP_READING, HTTP_WAITING, HTTP_ANSWERED } state;

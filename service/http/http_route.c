@@ -13,26 +13,35 @@ const struct http_route *const http_route_tables[] = {
     http_routes, http_queue_routes, http_crawl_routes, http_filter_routes, NULL,
 };
 
-/* Returns the end of the name in `path`; NULL: the path does not match. The
- * name begins where the route's path has its '{'. */
-static const char *match_name(const char *route, const char *path)
+/* Does `path` have the form of the route's? What stands where the route has a
+ * name in braces, up to the next '/' and not empty, goes to names[]. */
+static bool match(const char *route, const char *path,
+                  struct bytes names[HTTP_NAMES])
 {
-    size_t head = strcspn(route, "{");
-    const char *tail = strchr(route, '}') + 1, *end;
+    size_t n = 0;
 
-    if (strncmp(route, path, head) != 0)
-        return NULL;
-    end = path + head + strcspn(path + head, "/");
-    if (end == path + head || strcmp(end, tail) != 0)
-        return NULL;
-    return end;
+    while (*route != '\0') {
+        size_t len = strcspn(path, "/");
+
+        if (*route != '{') {
+            if (*route++ != *path++)
+                return false;
+            continue;
+        }
+        if (len == 0)
+            return false;
+        names[n++] = bytes_of(path, len);
+        path += len;
+        route = strchr(route, '}') + 1;
+    }
+    return *path == '\0';
 }
 
 static bool has_path(const struct http_route *route, const char *path)
 {
-    if (strchr(route->path, '{') != NULL)
-        return match_name(route->path, path) != NULL;
-    return strcmp(route->path, path) == 0;
+    struct bytes names[HTTP_NAMES];
+
+    return match(route->path, path, names);
 }
 
 static void allow(struct http_request *r, const char *method)
@@ -65,17 +74,17 @@ void http_route_find(struct http_request *r, const char *method)
                      method);
 }
 
-static void read_name(struct http_request *r)
+static void read_names(struct http_request *r)
 {
-    const char *path = r->route->path, *name, *end;
+    struct bytes names[HTTP_NAMES] = {{NULL, 0}};
+    char **const to[HTTP_NAMES] = {&r->name, &r->second_name};
 
-    if (strchr(path, '{') == NULL)
-        return;
-    name = r->path + strcspn(path, "{");
-    end = match_name(path, r->path);
-    r->name = http_decode(bytes_of(name, (size_t)(end - name)), false);
-    if (r->name == NULL)
-        http_problem(r, 400, "the name in the path cannot be read");
+    (void)match(r->route->path, r->path, names);
+    for (size_t i = 0; i < HTTP_NAMES && names[i].len > 0; i++) {
+        *to[i] = http_decode(names[i], false);
+        if (*to[i] == NULL)
+            http_problem(r, 400, "the name in the path cannot be read");
+    }
 }
 
 void http_route_read(struct http_request *r)
@@ -87,7 +96,7 @@ void http_route_read(struct http_request *r)
         http_problem(r, 400, "the query cannot be read");
     else if (r->route->body && json_object_size(r->in) > 0)
         http_problem(r, 400, "this path takes no query");
-    read_name(r);
+    read_names(r);
 }
 
 bool http_members(struct http_request *r, json_t *object, long at,

@@ -1,8 +1,8 @@
 /*
  * http_route.h - finds the route of a request and reads its parameters.
  *
- * A path may have one name in it, "/v1/crawls/{crawl}/pause": any text up to
- * the next '/', not empty, percent-decoded. The document at /openapi.json names
+ * A path may have names in it, "/v1/crawls/{crawl}/pause": any text up to the
+ * next '/', not empty, percent-decoded. The document at /openapi.json names
  * the same paths (tests/unit/service/http/test_http_openapi.c).
  */
 #ifndef URLWEIR_SERVICE_HTTP_HTTP_ROUTE_H

@@ -263,6 +263,24 @@ for point in filter-checkpoint-begin filter-checkpoint-half filter-checkpoint-en
     [ "$(grep -c '^maybe	' got)" = 3000 ] || fail "after $point: a key is called new"
 done
 
+# ---- keys that are forgotten ---------------------------------------------------
+
+exits 0 "$URLWEIR" filter create ages --kind cuckoo --capacity 1000 --ttl 1s
+printf 'alice\tpage\n' | filter add ages --named
+exits 0 "$URLWEIR" filter info ages
+says out "forgets after  1.0s, in 2 generations"
+waits_for 'echo page | filter check ages --name alice | grep -q "^new"' || fail "nothing is forgotten"
+echo page | filter add ages --name alice --tell --ttl 1h >got
+grep -q '^new' got || fail "a key that was forgotten is not new: $(cat got)"
+echo page | filter check ages --name alice >got
+grep -q '^maybe' got || fail "a new time to live is not kept"
+filter info ages --json | grep -q '"ttl": 3600' || fail "no new time to live: $(filter info ages --json)"
+exits 0 "$URLWEIR" filter create stays --capacity 100
+exits 1 sh -c 'echo a | "$1" filter add stays --ttl 1h' sh "$URLWEIR"
+says err "was made without --ttl"
+exits 1 sh -c 'echo a | "$1" filter check ages --ttl 1h' sh "$URLWEIR"
+says err "--ttl is for adding"
+
 # ---- what does not go together --------------------------------------------------
 
 for wrong in "bloom --bucket 4" "bloom --growth 3" "stacked --fixed" "scalable --fingerprint 16" \

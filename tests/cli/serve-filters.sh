@@ -68,6 +68,20 @@ says out '"results":["maybe"]'
 refuses 400 /users/unlock '{"keys": ["alice"], "locks": []}' "one token for each"
 refuses 400 /users/unlock '{"keys": ["alice"], "locks": [7]}' "is not a token"
 
+# ---- one filter for many users, that forgets ----------------------------------
+
+api "" '{"name": "read", "kind": "cuckoo", "capacity": 1000, "ttl_seconds": 86400}' >out
+says out '"ttl_seconds":86400'
+answers /read/alice/add '{"keys": ["page", "other"]}' '{"results":["new","new"]}'
+answers /read/bob/check '{"keys": ["page"]}' '{"results":["new"],"ready":true}'
+answers /read/alice/check '{"keys": ["page", "x"]}' '{"results":["maybe","new"],"ready":true}'
+answers /read/alice/remove '{"keys": ["other"]}' '{"results":["removed"]}'
+api /read/ttl '{"ttl_seconds": 1}' >out
+says out '"ttl_seconds":1'
+waits_for 'api /read/alice/check "{\"keys\": [\"page\"]}" | grep -q "\"new\""' || fail "nothing is forgotten"
+refuses 409 /users/ttl '{"ttl_seconds": 5}' "made without 'ttl_seconds'"
+refuses 404 /read//check '{"keys": []}' "nothing at this path"
+
 # ---- filters that were made elsewhere ----------------------------------------
 
 seq 1 5000 >numbers
@@ -188,7 +202,7 @@ wait "$load" || fail "the load"
 start
 python3 client.py "$http" check noted || fail "a key that was answered is new after a kill"
 curl -sS "http://$http/metrics" >page
-grep -q '^urlweir_filters_loaded 5$' page || fail "metrics: $(grep urlweir_filters page)"
+grep -q '^urlweir_filters_loaded 6$' page || fail "metrics: $(grep urlweir_filters page)"
 stop TERM 0
 exits 0 "$URLWEIR" filter info d/filters/load.filter
 says out "kind           cuckoo"

@@ -39,16 +39,18 @@ class _Owned:
 
 class Filter(_Owned):
     """A set of keys, each str or bytes, in a few bits each. `kind`: scalable,
-    bloom, stacked, counting or cuckoo; the last two can remove. Threads may share
-    it; a child process may not."""
+    bloom, stacked, counting or cuckoo; the last two can remove. `ttl`: a key is
+    forgotten between so many seconds and half as many more after it was added
+    last; 0: never. Threads may share it; a child process may not."""
 
-    def __init__(self, capacity, fpr=0.001, kind="scalable", memory=0, seed=None, fixed=False):
+    def __init__(self, capacity, fpr=0.001, kind="scalable", memory=0, seed=None, fixed=False,
+                 ttl=0):
         names = [ffi.new("char[]", c_text(octets(kind))),
                  ffi.NULL if seed is None else ffi.new("char[]", c_text(octets(seed)))]
         o = ffi.new("struct urlweir_filter_options *", {
             "size": ffi.sizeof("struct urlweir_filter_options"), "kind": names[0],
             "capacity": capacity, "fpr": fpr, "memory": memory, "seed": names[1],
-            "fixed": fixed})
+            "fixed": fixed, "ttl": ttl})
         out = ffi.new("struct urlweir_filter **")
         need(lib.urlweir_filter_new(out, o), "a filter of that kind, size and rate")
         self._own(ffi.gc(out[0], lib.urlweir_filter_free))
