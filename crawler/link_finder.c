@@ -129,16 +129,6 @@ void link_finder_free(struct link_finder *f)
 
 /* ---- scope --------------------------------------------------------------- */
 
-/* Was the page let in as a part of another page alone? */
-static bool is_apart(const struct link_finder *f)
-{
-    const struct engine_lease *l = f->lease;
-    struct scope *s = f->o->rules.scope;
-
-    return scope_embeds(s, l->kind) && !l->seed &&
-           !scope_check(s, &f->page, l->depth).in;
-}
-
 /* May what is embedded here be anywhere? Elsewhere in style sheets alone, which
  * do not look as meant without it. Such steps count as redirects do, so that
  * they come to an end. */
@@ -173,7 +163,7 @@ bool link_finder_begin(struct link_finder *f, const struct engine_lease *lease,
     if (url_parse(&f->page, lease->url, NULL, NULL) != URL_OK)
         return false;
     f->leads_on = false;
-    f->apart = is_apart(f);
+    f->apart = candidate_is_part(&f->o->rules, lease, &f->page);
     return true;
 }
 

@@ -376,6 +376,8 @@ static bool read_list(struct draft *d)
     if (reason != REASON_NONE && (d->result->end == FETCH_ANSWERED ||
                                   d->result->end == FETCH_CUT_LENGTH))
         set_outcome(d->done, OUTCOME_FETCHED, reason);
+    if (end.is_sitemap)
+        d->done->row.flags |= FETCH_ROW_LIST;
     if (end.is_sitemap || !was_guess(d->lease))
         return end.is_sitemap;
     set_outcome(d->done, OUTCOME_SKIPPED, REASON_NO_SITEMAP);
@@ -399,8 +401,10 @@ static void read_document(struct draft *d, struct tags *tags)
         read_html(d, tags);
     else if (bytes_is(row->mime, "text/css"))
         link_finder_css(d->r->finder, d->result->body, type, &info);
-    else if (may_be_sitemap(d))
+    else if (may_be_sitemap(d)) {
         link_finder_sitemap(d->r->finder, d->result->body, type);
+        row->flags |= FETCH_ROW_LIST;
+    }
 }
 
 /* ---- links of the head --------------------------------------------------- */
@@ -537,16 +541,20 @@ static void report_redirect(struct draft *d)
         d->done->row.detail = kept(d->out, location, ROW_TEXT_MOST);
 }
 
-/* What the page was is in its row of then; the engine completes this one. A 304
- * to a request that had no conditions says nothing about the page. */
+/* What the page was is in its row of then; the engine completes this one. The
+ * fields of the head are newer than those of then, though (RFC 9111 section
+ * 3.2). A 304 to a request that had no conditions says nothing about the page.
+ */
 static void report_not_modified(struct draft *d)
 {
     const struct conditions asked = conditions_of(&d->lease->last);
 
-    if (conditions_any(&asked))
-        set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
-    else
+    if (!conditions_any(&asked)) {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
+        return;
+    }
+    set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    read_head(d);
 }
 
 /* A page that came in full, with the body that it had before. */

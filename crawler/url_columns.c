@@ -60,7 +60,7 @@ static void get_reason(const void *member, struct record_value *out)
 
 static void get_met_at(const void *member, struct record_value *out)
 {
-    bool robots = (*(const uint8_t *)member & FETCH_ROW_AT_ROBOTS) != 0;
+    bool robots = (*(const uint16_t *)member & FETCH_ROW_AT_ROBOTS) != 0;
 
     set_text(out, bytes_of_str(robots ? "robots" : ""));
 }
@@ -68,25 +68,25 @@ static void get_met_at(const void *member, struct record_value *out)
 static void get_noindex(const void *member, struct record_value *out)
 {
     column_number(out, RECORD_FLAG, true,
-                  *(const uint8_t *)member & FETCH_ROW_NOINDEX);
+                  *(const uint16_t *)member & FETCH_ROW_NOINDEX);
 }
 
 static void get_unknown_coding(const void *member, struct record_value *out)
 {
     column_number(out, RECORD_FLAG, true,
-                  *(const uint8_t *)member & FETCH_ROW_UNKNOWN_CODING);
+                  *(const uint16_t *)member & FETCH_ROW_UNKNOWN_CODING);
 }
 
 static void get_not_well_formed(const void *member, struct record_value *out)
 {
     column_number(out, RECORD_FLAG, true,
-                  *(const uint8_t *)member & FETCH_ROW_NOT_WELL_FORMED);
+                  *(const uint16_t *)member & FETCH_ROW_NOT_WELL_FORMED);
 }
 
 static void get_no_numbers(const void *member, struct record_value *out)
 {
     column_number(out, RECORD_FLAG, true,
-                  *(const uint8_t *)member & FETCH_ROW_NO_NUMBERS);
+                  *(const uint16_t *)member & FETCH_ROW_NO_NUMBERS);
 }
 
 static void get_digest(const void *member, struct record_value *out)

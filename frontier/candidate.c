@@ -28,6 +28,13 @@ void candidate_identify(const struct candidate_rules *r, const struct url *u,
     item->digest = digest_url(r->digest_key, r->crawl, item->key, item->url);
 }
 
+bool candidate_is_part(const struct candidate_rules *r,
+                       const struct engine_lease *l, const struct url *page)
+{
+    return scope_embeds(r->scope, l->kind) && !l->seed &&
+           !scope_check(r->scope, page, l->depth).in;
+}
+
 enum outcome_reason candidate_take(const struct candidate_rules *r,
                                    const struct url *u,
                                    struct engine_item *item)

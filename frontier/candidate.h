@@ -41,6 +41,10 @@ enum outcome_reason candidate_take(const struct candidate_rules *r,
                                    const struct url *u,
                                    struct engine_item *item);
 
+/* Was the leased `page` let in as a part of another page alone? */
+bool candidate_is_part(const struct candidate_rules *r,
+                       const struct engine_lease *l, const struct url *page);
+
 /* Tells the item that the octets of item->url, of which item->key is a part,
  * have moved to `to`. */
 static inline void candidate_moved(struct engine_item *item, const char *to)

@@ -138,17 +138,23 @@ enum status past_crawl_set_identity(struct past_crawl *p, struct bytes identity)
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+bool past_crawl_is_of_another(const struct past_crawl *p)
+{
+    return p->other_seq == UINT64_MAX;
+}
+
 /* ---- its URLs ---- */
 
 enum status past_crawl_find(struct past_crawl *p, struct digest digest,
-                            struct bytes url, uint64_t *id)
+                            struct bytes url, struct url_row *row)
 {
-    enum status st = exact_set_find(p->r.exact, &digest, 1, id);
+    uint64_t id = 0;
+    enum status st = exact_set_find(p->r.exact, &digest, 1, &id);
 
-    if (st == STATUS_OK && *id != 0)
-        st = past_crawl_url(p, *id, &p->text);
-    if (st == STATUS_OK && *id != 0 && !bytes_equal(buf_bytes(&p->text), url))
-        *id = 0;
+    if (st == STATUS_OK && id != 0)
+        st = frontier_store_get(p->r.store, id, row, &p->text);
+    if (st != STATUS_OK || id == 0 || !bytes_equal(row->url, url))
+        row->id = 0;
     return st;
 }
 
@@ -163,13 +169,10 @@ enum status past_crawl_url(struct past_crawl *p, uint64_t id, struct buf *text)
 enum status past_crawl_root(struct past_crawl *p, struct digest digest,
                             struct bytes url)
 {
-    struct url_row row = {.depth = 1};
-    uint64_t id = 0;
-    enum status st = past_crawl_find(p, digest, url, &id);
+    struct url_row row;
+    enum status st = past_crawl_find(p, digest, url, &row);
 
-    if (st == STATUS_OK && id != 0)
-        st = frontier_store_get(p->r.store, id, &row, &p->text);
-    if (st == STATUS_OK && row.depth != 0)
+    if (st == STATUS_OK && (row.id == 0 || row.depth != 0))
         p->links_fit = false;
     return st;
 }
@@ -188,7 +191,9 @@ enum status past_crawl_may_ask(struct past_crawl *p,
     struct link_range rows = {.partial = false};
     enum status st = STATUS_OK;
 
-    *may = row->seq > p->other_seq && (p->links_fit || row->links == 0);
+    *may = row->seq > p->other_seq &&
+           (row->links == 0 ||
+            (p->links_fit && (row->flags & FETCH_ROW_LIST) == 0));
     if (*may && row->links > 0)
         st = link_store_page(p->r.links, row->seq, &rows);
     if (st == STATUS_NOT_FOUND || (st == STATUS_OK && rows.partial))

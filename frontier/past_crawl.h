@@ -6,7 +6,10 @@
  * earlier one has validators, digest, facts and links. Links count only if the
  * earlier crawl kept those of that page (--record links), all of them, by the
  * same rules: otherwise a 304 would lose links, and the page is asked for
- * without conditions, unless it had no links at all.
+ * without conditions, unless it had no links at all. Sitemaps and feeds always
+ * are: of their entries links tell a part, while dates and priorities, the
+ * level of an index, and what robots.txt files of other hosts say of the list
+ * belong to the new crawl.
  *
  * The earlier crawl is read as of the moment of opening; it must not be
  * running. Owned by the frontier thread.
@@ -19,6 +22,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "storage/frontier_store.h"
 #include "storage/rows/link_store.h"
 #include "storage/rows/page_store.h"
 #include "storage/rows/revisit_store.h"
@@ -44,19 +48,23 @@ bool past_crawl_has_links(const struct past_crawl *p);
 /* The links of its pages may be used (true at first), or not: the rules by
  * which they were kept are others. */
 void past_crawl_set_links(struct past_crawl *p, bool may_use);
-/* What requests of the new crawl name: see frontier_options.identity. */
+/* What the new crawl asks for and reads: see frontier_options.identity. */
 MUST_CHECK enum status past_crawl_set_identity(struct past_crawl *p,
                                                struct bytes identity);
+/* The earlier crawl had another identity, so all pages are asked for in full.
+ */
+bool past_crawl_is_of_another(const struct past_crawl *p);
 
 /* The new crawl has a root (a seed, or what one redirects to): if the earlier
  * one had not, its links out of that place's scope are missing. */
 MUST_CHECK enum status past_crawl_root(struct past_crawl *p,
                                        struct digest digest, struct bytes url);
 
-/* The id of a canonical URL, 0: it was never admitted. */
+/* The row of a canonical URL, valid until the next call; id 0: it was never
+ * admitted. */
 MUST_CHECK enum status past_crawl_find(struct past_crawl *p,
                                        struct digest digest, struct bytes url,
-                                       uint64_t *id);
+                                       struct url_row *row);
 /* Visits the row of its last whole fetch, as page_store_last does. */
 MUST_CHECK enum status past_crawl_last(
     struct past_crawl *p, uint64_t id,

@@ -154,6 +154,7 @@ static void fill_frontier(struct crawl_setup *c, const struct crawl_settings *s)
         .compare_text = s->compare_text,
         .record_links = (s->record & RECORD_LINKS) != 0,
         .listings = LISTINGS,
+        .head_kinds = LINK_BIT(LINK_HEADER),
         .skip_same_content = s->dup_content == DUP_CONTENT_SKIP,
         .traps = settings_traps(s),
         .watch_near = s->near_dup != NEAR_DUP_OFF,

@@ -74,6 +74,8 @@ struct frontier_options {
     struct past_crawl *past; /* borrowed; NULL: none (past_crawl.h) */
     bool record_links; /* keep the whole link graph (storage/rows/link_store.h)
                         */
+    uint32_t head_kinds; /* kinds of links that only heads of responses have, as
+                            1 << kind */
     bool links_elsewhere;   /* links of pages are counted, but not admitted: the
                                caller keeps them */
     bool skip_same_content; /* do not admit links of a body seen before */

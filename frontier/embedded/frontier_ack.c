@@ -126,14 +126,13 @@ struct ack {
      UINT64_C(1) << REASON_INCLUDE | UINT64_C(1) << REASON_URL_LENGTH |        \
      UINT64_C(1) << REASON_NOFOLLOW | UINT64_C(1) << REASON_KIND)
 
-/* Are all links of the page among links[0..n), but for those that its crawl
- * would never take? */
+/* Are all links of the page, or of this part of it, among links[0..n), but for
+ * those that its crawl would never take? */
 static bool has_all_links(const struct engine_done *d,
-                          const struct lease_record *l,
                           const struct admission *links, size_t n)
 {
-    bool all = !l->in_parts && !d->partial && d->over == 0 &&
-               d->outcome.status == OUTCOME_FETCHED && d->outlink_count == n;
+    bool all = (d->partial || d->outcome.status == OUTCOME_FETCHED) &&
+               d->over == 0 && d->outlink_count == n;
 
     for (size_t i = 0; all && i < d->drop_count; i++)
         all = (ALWAYS_DROPPED >> d->drops[i].reason & 1) != 0;
@@ -142,15 +141,19 @@ static bool has_all_links(const struct engine_done *d,
     return all;
 }
 
-/* The links of a 304 to a page of this crawl are rows already. A list that
- * comes in parts has no rows of its own that could be told from others, which
- * would be left behind with every refresh: only its first fetch has rows. */
+/* Is it a 304 to a page of this crawl? Its links are rows already. */
+static bool stands_for_own(const struct engine_done *d,
+                           const struct lease_record *l)
+{
+    return d->outcome.reason == REASON_UNCHANGED &&
+           d->outcome.http_status == 304 && l->lease.last.past_url == 0;
+}
+
+/* Its rows are shared unless the head of the 304 has links of its own. */
 static bool brings_links(const struct engine_done *d,
                          const struct lease_record *l)
 {
-    if (l->life == LIFE_AGAIN && (d->partial || l->in_parts))
-        return false;
-    return d->outcome.http_status != 304 || l->lease.last.past_url != 0;
+    return !stands_for_own(d, l) || d->outlink_count + d->drop_count > 0;
 }
 
 /* A drop that names its page, for all links past a limit, is no link. */
@@ -193,16 +196,92 @@ static void record_found(struct frontier *f, const struct engine_done *d,
                         d->drops[i].label);
 }
 
+#define COPIED_MOST ((size_t)16 << 20) /* of the URLs of dropped links */
+
+/* Links that are rows already, and become rows of this fetch. */
+struct copying {
+    struct frontier *f;
+    uint32_t replaced; /* kinds that are left out */
+    size_t octets;
+    bool partial;
+};
+
+static void copy_row(void *ctx, const struct link_row *row)
+{
+    struct copying *c = ctx;
+
+    if ((c->replaced >> row->kind & 1) != 0)
+        return;
+    c->octets += row->said.dropped.len;
+    if (row->to != 0 || c->octets <= COPIED_MOST)
+        link_store_add(c->f->links, row);
+    else
+        c->partial = true;
+}
+
+static enum status copy_rows(struct copying *c, const struct link_range *rows)
+{
+    c->partial |= rows->partial;
+    return link_store_each_in(c->f->links, rows, copy_row, c);
+}
+
+/* The links that the page had before, but for those that the head of the 304
+ * replaces. */
+static enum status copy_last(struct copying *c, const struct engine_done *d,
+                             const struct lease_record *l)
+{
+    struct link_range rows;
+    enum status st = link_store_page(c->f->links, l->lease.last.seq, &rows);
+
+    if (st == STATUS_NOT_FOUND) {
+        c->partial = true;
+        return STATUS_OK;
+    }
+    c->replaced = frontier_head_kinds_of(c->f, d);
+    st = st == STATUS_OK ? copy_rows(c, &rows) : st;
+    c->replaced = 0;
+    return st;
+}
+
+static void note_part(struct lease_record *l, const struct link_range *rows)
+{
+    l->parts = xrealloc(l->parts, (l->part_count + 1) * sizeof *l->parts);
+    l->parts[l->part_count++] = *rows;
+}
+
+/* Their links are in the list of the fetch by now. */
+static enum status drop_parts(struct frontier *f, struct lease_record *l)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < l->part_count; i++)
+        st = link_store_drop(f->links, &l->parts[i]);
+    free(l->parts);
+    l->parts = NULL;
+    l->part_count = 0;
+    return st;
+}
+
+/* The links of a fetch are one list, which goes when the fetch does
+ * (history.h): those of parts stay apart until it has ended. */
 static enum status record_page(struct frontier *f, const struct engine_done *d,
                                const struct admission *links, size_t n,
                                const struct past_page *past,
                                struct link_range *rows)
 {
-    const struct lease_record *l = lease_find(f->leases, d->id);
+    struct lease_record *l = lease_find(f->leases, d->id);
+    struct copying c = {.f = f, .partial = !has_all_links(d, links, n)};
     const uint64_t first = link_store_next(f->links);
+    enum status st = STATUS_OK;
 
     if (l == NULL || !brings_links(d, l))
         return STATUS_OK;
+    if (stands_for_own(d, l))
+        st = copy_last(&c, d, l);
+    for (size_t i = 0; st == STATUS_OK && !d->partial && i < l->part_count; i++)
+        st = copy_rows(&c, &l->parts[i]);
+    if (st != STATUS_OK)
+        return st;
     for (size_t i = 0; i < past->known_count; i++)
         record_link(f,
                     (struct link_row){.from = d->id,
@@ -211,8 +290,13 @@ static enum status record_page(struct frontier *f, const struct engine_done *d,
                     past->known[i].label);
     record_found(f, d, links, n);
     *rows = (struct link_range){first, link_store_next(f->links) - first,
-                                !has_all_links(d, l, links, n)};
-    return link_store_end_page(f->links);
+                                c.partial};
+    st = link_store_end_page(f->links);
+    if (d->partial)
+        note_part(l, rows);
+    else if (st == STATUS_OK)
+        st = drop_parts(f, l);
+    return st;
 }
 
 /* Stores links, if asked to; rows[i]: those of done[i], if they are all that it
@@ -310,20 +394,17 @@ static enum status settle(struct frontier *f, const struct ack *a, size_t i,
                           int64_t now, int64_t wall_ms)
 {
     struct engine_done *d = &a->done[i];
-    struct lease_record *l = lease_find(f->leases, d->id);
     enum status st;
 
     count_links(f, d);
     st = frontier_budget_links(f, d, now, wall_ms);
     if (st != STATUS_OK)
         return st;
-    if (!d->partial)
-        return frontier_settle_page(f, d, a->list + a->first[i],
-                                    a->first[i + 1] - a->first[i], &a->rows[i],
-                                    now, wall_ms);
-    if (l != NULL)
-        l->in_parts = true;
-    return frontier_take_drops(f, d, wall_ms);
+    if (d->partial)
+        return frontier_take_drops(f, d, wall_ms);
+    return frontier_settle_page(f, d, a->list + a->first[i],
+                                a->first[i + 1] - a->first[i], &a->rows[i], now,
+                                wall_ms);
 }
 
 enum status frontier_ack(struct engine *e, struct engine_done *done, size_t n,

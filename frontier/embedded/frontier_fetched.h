@@ -29,10 +29,12 @@ bool frontier_has_same_text(const struct frontier *f,
                             const struct engine_lease *l,
                             const struct fetch_row *row, struct outcome o);
 /* Stores what follows from the row of a page that is unchanged: its links are
- * those of the last response, and its record refers to that one's. */
+ * those of the last response, unless it has rows of its own, and its record
+ * refers to that one's. */
 MUST_CHECK enum status frontier_note_unchanged(struct frontier *f,
                                                const struct engine_lease *l,
-                                               const struct fetch_row *row);
+                                               const struct fetch_row *row,
+                                               bool has_rows);
 
 /* ---- of frontier_past.c ---- */
 
@@ -54,8 +56,12 @@ struct past_page {
     struct engine_drop *drops;
     struct arena *texts; /* NULL: it is no such page */
 };
+/* The kinds of links that only heads have and `done` brings. On a 304 they
+ * replace links of their kind that the page had before. */
+uint32_t frontier_head_kinds_of(const struct frontier *f,
+                                const struct engine_done *done);
 /* If `done` says that its page is unchanged since the earlier crawl, puts the
- * links that the page had then into it. */
+ * links that the page had then into it, before those that its head has now. */
 MUST_CHECK enum status frontier_past_begin(struct frontier *f,
                                            struct engine_done *done,
                                            struct past_page *page);

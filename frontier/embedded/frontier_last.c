@@ -3,8 +3,9 @@
  * frontier_last.c - what is known of a URL that was fetched before.
  *
  * Validators are withheld where a 304 could not be believed or would be of no
- * use: they belong to a response to another user agent; a sitemap says that the
- * page has changed since; or its record is wanted and there is none. The
+ * use: they belong to a response to another user agent, or one that was read by
+ * other rules; a sitemap says that the page has changed since; or its record is
+ * wanted and there is none. The
  * response has a body then, and the body's digest says whether it has changed.
  */
 #include <stdio.h>
@@ -123,21 +124,32 @@ static enum status is_outdated(struct frontier *f, uint64_t id,
     return st == STATUS_NOT_FOUND ? STATUS_OK : st;
 }
 
+/* Are responses to URLs that were found by these kinds of links read by the
+ * same parser, as a page, a feed or a sitemap? */
+static bool reads_alike(const struct frontier *f, unsigned a, unsigned b)
+{
+    return (f->o.listings >> a & 1) == (f->o.listings >> b & 1) &&
+           (f->o.refresh.lists >> a & 1) == (f->o.refresh.lists >> b & 1);
+}
+
 /* The row is read from the store of the crawl that has it. */
 static enum status read_last(struct frontier *f, const struct url_row *row,
                              struct last_visit *v)
 {
-    struct engine_last *out = v->out;
     enum status st = page_store_last(f->pages, row->id, take_validators, v);
+    struct url_row there;
     struct digest d;
 
     if (st != STATUS_NOT_FOUND || f->o.past == NULL)
         return st;
     d = row_digest(&f->base->key, f->store, row);
-    st = past_crawl_find(f->o.past, d, row->url, &out->past_url);
-    if (st != STATUS_OK || out->past_url == 0)
+    st = past_crawl_find(f->o.past, d, row->url, &there);
+    if (st != STATUS_OK || there.id == 0)
         return st == STATUS_OK ? STATUS_NOT_FOUND : st;
-    return past_crawl_last(f->o.past, out->past_url, take_validators, v);
+    v->out->past_url = there.id;
+    st = past_crawl_last(f->o.past, there.id, take_validators, v);
+    v->may_ask = v->may_ask && reads_alike(f, row->kind, there.kind);
+    return st;
 }
 
 enum status frontier_find_last(struct frontier *f, const struct url_row *row,
@@ -236,9 +248,9 @@ static enum status share_links(struct frontier *f, const struct engine_lease *l,
 
 enum status frontier_note_unchanged(struct frontier *f,
                                     const struct engine_lease *l,
-                                    const struct fetch_row *row)
+                                    const struct fetch_row *row, bool has_rows)
 {
-    enum status st = share_links(f, l, row);
+    enum status st = has_rows ? STATUS_OK : share_links(f, l, row);
 
     if (st == STATUS_OK && l->last.record.url.len > 0 && row->warc_file.len > 0)
         st = revisit_store_set(f->revisits, row->seq, &l->last.record);

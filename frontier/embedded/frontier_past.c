@@ -28,6 +28,7 @@ struct reading {
     struct past_page *page;
     struct past_link *links; /* of the page there */
     size_t count, room;
+    uint32_t replaced; /* kinds of links that are not taken from there */
 };
 
 static struct bytes copied(struct arena *a, struct bytes text)
@@ -55,6 +56,8 @@ static void take_link(void *ctx, const struct link_row *row)
     struct reading *r = ctx;
     struct arena *texts = r->page->texts;
 
+    if ((r->replaced >> row->kind & 1) != 0)
+        return;
     if (r->count == r->room) {
         r->room = r->room * 2 + 64;
         r->links = xrealloc(r->links, r->room * sizeof *r->links);
@@ -106,13 +109,29 @@ static enum status keep_drop(struct past_page *page, struct engine_drop *drop,
     return STATUS_OK;
 }
 
+/* Where the links of a page are. */
+struct place {
+    uint32_t depth;
+    uint16_t hops; /* of the page */
+    bool apart;    /* candidate_is_part */
+};
+
+static uint16_t hops_of(const struct candidate_rules *rules,
+                        const struct place *at, unsigned kind)
+{
+    return at->apart && scope_embeds(rules->scope, kind)
+               ? (uint16_t)(at->hops + 1)
+               : 0;
+}
+
 /* One link that is not known: an item of the page, or a drop. */
 static enum status offer(struct frontier *f, struct engine_done *done,
                          struct past_page *page, const struct past_link *l,
-                         uint32_t depth, struct url *u)
+                         const struct place *at, struct url *u)
 {
     const struct candidate_rules rules = frontier_rules(f);
-    struct engine_item item = {.depth = depth,
+    struct engine_item item = {.depth = at->depth,
+                               .hops = hops_of(&rules, at, l->kind),
                                .kind = l->kind,
                                .label = l->label};
     enum outcome_reason no;
@@ -131,44 +150,53 @@ static enum status offer(struct frontier *f, struct engine_done *done,
     page->drops[done->drop_count++] = (struct engine_drop){.reason = no,
                                                            .whole = true,
                                                            .kind = l->kind,
-                                                           .depth = depth,
+                                                           .hops = item.hops,
+                                                           .depth = item.depth,
                                                            .label = l->label};
     return keep_drop(page, &page->drops[done->drop_count - 1], u);
 }
 
 /* One that was dropped there, by the rules that this crawl has. */
-static enum status drop_again(struct engine_done *done, struct past_page *page,
-                              const struct past_link *l, uint32_t depth,
-                              struct url *u)
+static enum status drop_again(struct frontier *f, struct engine_done *done,
+                              struct past_page *page, const struct past_link *l,
+                              const struct place *at, struct url *u)
 {
+    const struct candidate_rules rules = frontier_rules(f);
+
     if (url_parse(u, l->url, NULL, NULL) != URL_OK)
         return STATUS_OK;
     page->drops[done->drop_count++] =
         (struct engine_drop){.reason = (enum outcome_reason)l->reason,
                              .whole = l->reason != REASON_NOFOLLOW,
                              .kind = l->kind,
-                             .depth = depth,
+                             .hops = hops_of(&rules, at, l->kind),
+                             .depth = at->depth,
                              .label = l->label};
     return keep_drop(page, &page->drops[done->drop_count - 1], u);
 }
 
 static enum status offer_all(struct frontier *f, struct engine_done *done,
-                             const struct reading *r, uint32_t depth)
+                             const struct reading *r,
+                             const struct engine_lease *l)
 {
+    const struct candidate_rules rules = frontier_rules(f);
     struct past_page *page = r->page;
+    struct place place = {.depth = l->depth + 1, .hops = l->hops};
     enum status st = STATUS_OK;
     struct url u;
 
     url_init(&u);
+    if (url_parse(&u, l->url, NULL, NULL) == URL_OK)
+        place.apart = candidate_is_part(&rules, l, &u);
     for (size_t i = 0; st == STATUS_OK && i < r->count; i++) {
         uint64_t here = known_here(f, r->links[i].to);
 
         if (r->links[i].to == 0) {
-            st = drop_again(done, page, &r->links[i], depth, &u);
+            st = drop_again(f, done, page, &r->links[i], &place, &u);
             continue;
         }
         if (here == 0) {
-            st = offer(f, done, page, &r->links[i], depth, &u);
+            st = offer(f, done, page, &r->links[i], &place, &u);
             continue;
         }
         page->known[page->known_count++] =
@@ -181,11 +209,37 @@ static enum status offer_all(struct frontier *f, struct engine_done *done,
     return st;
 }
 
+uint32_t frontier_head_kinds_of(const struct frontier *f,
+                                const struct engine_done *done)
+{
+    uint32_t kinds = 0;
+
+    for (size_t i = 0; i < done->outlink_count; i++)
+        kinds |= UINT32_C(1) << done->outlinks[i].kind;
+    for (size_t i = 0; i < done->drop_count; i++)
+        if (done->drops[i].whole)
+            kinds |= UINT32_C(1) << done->drops[i].kind;
+    return kinds & f->o.head_kinds;
+}
+
+/* The links of the response's own head go after those of the page. */
+static void add_head(struct engine_done *done, struct past_page *page,
+                     const struct engine_done *head)
+{
+    for (size_t i = 0; i < head->outlink_count; i++)
+        page->items[done->outlink_count++] = head->outlinks[i];
+    for (size_t i = 0; i < head->drop_count; i++)
+        page->drops[done->drop_count++] = head->drops[i];
+}
+
 enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
                                 struct past_page *page)
 {
     const struct lease_record *l = lease_find(f->leases, done->id);
-    struct reading r = {.f = f, .page = page};
+    const struct engine_done head = *done;
+    struct reading r = {.f = f,
+                        .page = page,
+                        .replaced = frontier_head_kinds_of(f, done)};
     enum status st;
 
     *page = (struct past_page){.texts = NULL};
@@ -197,16 +251,17 @@ enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
         f->known_links = xcalloc(1, sizeof *f->known_links);
     page->texts = arena_new(TEXTS_MOST);
     st = past_crawl_links(f->o.past, l->lease.last.seq, take_link, &r);
-    page->there = xcalloc(r.count + 1, sizeof *page->there);
-    page->known = xmalloc((r.count + 1) * sizeof *page->known);
-    page->items = xmalloc((r.count + 1) * sizeof *page->items);
-    page->drops = xmalloc((r.count + 1) * sizeof *page->drops);
+    page->there = xcalloc(r.count + head.outlink_count, sizeof *page->there);
+    page->known = xcalloc(r.count, sizeof *page->known);
+    page->items = xcalloc(r.count + head.outlink_count, sizeof *page->items);
+    page->drops = xcalloc(r.count + head.drop_count, sizeof *page->drops);
     done->outlinks = page->items;
     done->outlink_count = 0;
     done->drops = page->drops;
     done->drop_count = 0;
     if (st == STATUS_OK)
-        st = offer_all(f, done, &r, l->lease.depth + 1);
+        st = offer_all(f, done, &r, &l->lease);
+    add_head(done, page, &head);
     free(r.links);
     return st;
 }

@@ -499,7 +499,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     } else if (news.unreachable && !silent && !d->unsure &&
                host_is_dead(f, h)) { /* what is unsure may have its own port */
         host_trouble_of(h)->dead = o;
-        host_trouble_of(h)->dead_flags = d->row.flags;
+        host_trouble_of(h)->dead_flags = (uint8_t)d->row.flags;
     }
     if (d->unsure && tries < SURE_TRIES)
         tries = SURE_TRIES;
@@ -523,9 +523,10 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     if (st == STATUS_OK && last && again)
         st = ask_again(f, l, row.redirect_to, now, wall_ms);
     if (st == STATUS_OK && last && repeats)
-        st = frontier_note_unchanged(f, &l->lease, &row);
-    if (st == STATUS_OK && last && rows->first != 0)
-        st = link_store_set_page(f->links, row.seq, rows);
+        st = frontier_note_unchanged(f, &l->lease, &row, rows->first != 0);
+    if (st == STATUS_OK && rows->first != 0) /* the next try brings its own */
+        st = last ? link_store_set_page(f->links, row.seq, rows)
+                  : link_store_drop(f->links, rows);
     if (st == STATUS_OK && last)
         frontier_log_done(l->lease.url, &row, o);
     if (st == STATUS_OK && l->life == LIFE_LEASED &&

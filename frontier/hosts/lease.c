@@ -20,11 +20,19 @@ struct lease_table *lease_table_new(void)
     return t;
 }
 
+static void record_free(void *record)
+{
+    struct lease_record *r = record;
+
+    free(r->parts);
+    free(r);
+}
+
 void lease_table_free(struct lease_table *t)
 {
     if (t == NULL)
         return;
-    map_free(t->by_id, free);
+    map_free(t->by_id, record_free);
     free(t);
 }
 
@@ -79,7 +87,8 @@ struct lease_record *lease_add(struct lease_table *t, struct host_queue *h,
     r->lease.last.etag = put(&at, last->etag);
     r->lease.last.last_modified = put(&at, last->last_modified);
     r->lease.last.record.url = put(&at, last->record.url);
-    r->in_parts = false;
+    r->parts = NULL;
+    r->part_count = 0;
     free(map_put(t->by_id, key_of(&row->id), r));
     return r;
 }
@@ -93,7 +102,7 @@ void lease_end(struct lease_table *t, struct lease_record *r)
 {
     uint64_t id = r->lease.id;
 
-    free(map_remove(t->by_id, key_of(&id)));
+    record_free(map_remove(t->by_id, key_of(&id)));
 }
 
 size_t lease_count(const struct lease_table *t)

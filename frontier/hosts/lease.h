@@ -24,7 +24,9 @@ struct lease_record {
     uint64_t via;
     enum url_life life;         /* LIFE_LEASED or LIFE_AGAIN */
     struct refresh_row refresh; /* of LIFE_AGAIN: its date; else url is 0 */
-    bool in_parts;              /* links of it were acknowledged before */
+    struct link_range *parts;   /* the links stored so far of a list that comes
+                                   in parts */
+    size_t part_count;
     struct external_lease
         *external; /* leased to another program (external.h), or NULL */
     char text[];

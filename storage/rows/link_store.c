@@ -272,6 +272,14 @@ enum status link_store_page(struct link_store *s, uint64_t seq,
     return st;
 }
 
+enum status link_store_drop(struct link_store *s, const struct link_range *rows)
+{
+    if (rows->count == 0)
+        return STATUS_OK;
+    sqlite3_bind_int64(s->drop_list, 1, (int64_t)rows->first);
+    return db_run(s->d, s->drop_list);
+}
+
 enum status link_store_forget(struct link_store *s, uint64_t seq,
                               const struct link_range *rows, bool with_rows)
 {
@@ -279,10 +287,7 @@ enum status link_store_forget(struct link_store *s, uint64_t seq,
 
     sqlite3_bind_int64(s->drop_page, 1, (int64_t)seq);
     st = db_run(s->d, s->drop_page);
-    if (st != STATUS_OK || !with_rows || rows->count == 0)
-        return st;
-    sqlite3_bind_int64(s->drop_list, 1, (int64_t)rows->first);
-    return db_run(s->d, s->drop_list);
+    return st == STATUS_OK && with_rows ? link_store_drop(s, rows) : st;
 }
 
 enum status link_store_each_in(

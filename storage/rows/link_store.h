@@ -68,6 +68,9 @@ MUST_CHECK enum status link_store_page(struct link_store *s, uint64_t seq,
 MUST_CHECK enum status link_store_forget(struct link_store *s, uint64_t seq,
                                          const struct link_range *rows,
                                          bool with_rows);
+/* Removes the rows of a range. */
+MUST_CHECK enum status link_store_drop(struct link_store *s,
+                                       const struct link_range *rows);
 /* The rows of a range; `visit` may ask the database. Bytes are borrowed until
  * it returns. */
 MUST_CHECK enum status link_store_each_in(

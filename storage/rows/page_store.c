@@ -325,7 +325,7 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
             .reason = (uint8_t)db_row_count(&r, 2, UINT8_MAX),
             .http_status = (uint16_t)db_row_count(&r, 3, UINT16_MAX),
             .body_bytes = db_row_count(&r, 5, DB_TOTAL_MOST),
-            .flags = (uint8_t)db_row_count(&r, 6, UINT8_MAX),
+            .flags = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
             .text_digest = fetch_digest(s->past, 7),
             .body_print = (uint64_t)sqlite3_column_int64(s->past, 8),
         };

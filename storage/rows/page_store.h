@@ -37,8 +37,11 @@ enum {
     FETCH_ROW_KEPT = 64,          /* it came over a connection that was open */
     FETCH_ROW_NOT_WELL_FORMED = 128, /* a page in XML that was read as HTML from
                                         where it is not well formed */
+    FETCH_ROW_LIST = 256, /* its links are the entries of a sitemap or
+                             feed */
     FETCH_ROW_OF_PAGE = FETCH_ROW_NOINDEX | FETCH_ROW_UNKNOWN_CODING |
-                        FETCH_ROW_NO_NUMBERS | FETCH_ROW_NOT_WELL_FORMED
+                        FETCH_ROW_NO_NUMBERS | FETCH_ROW_NOT_WELL_FORMED |
+                        FETCH_ROW_LIST
 };
 
 struct fetch_row {
@@ -54,7 +57,7 @@ struct fetch_row {
     uint64_t wire_bytes;       /* octets received, heads included */
     uint64_t body_bytes;       /* decoded */
     struct digest body_digest; /* all zero: no body */
-    uint8_t flags;             /* FETCH_ROW_... */
+    uint16_t flags;            /* FETCH_ROW_... */
     uint64_t redirect_to;      /* id of the target's row, 0: none */
     struct bytes redirect_url; /* the target, if it has no row */
     uint32_t links;            /* links found on it */

@@ -280,6 +280,11 @@ static struct engine_done unchanged(const struct rig *r, uint64_t id,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1}};
 }
 
+static void add_target(void *ctx, const struct link_row *row)
+{
+    *(unsigned *)ctx |= 1U << row->to;
+}
+
 /* A page with two links, which is asked for again: a 304 says that they are its
  * links still, while a page that came whole has those that came with it. */
 START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
@@ -337,6 +342,141 @@ START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
 }
 END_TEST
 
+/* The header fields of a 304 are those of now (RFC 9111 section 3.2). */
+START_TEST(links_in_the_head_of_a_304_replace_those_of_then)
+{
+    struct engine_item links[2], head;
+    struct link_range was, is;
+    struct engine_lease l;
+    struct engine_done d;
+    struct reader reader;
+    struct rig r;
+    unsigned to = 0;
+
+    rig_init(&r);
+    r.o.record_links = true;
+    r.o.head_kinds = UINT32_C(1) << LINK_HEADER;
+    r.o.refresh = (struct refresh_rules){.every_ms = 1, .min_ms = 1};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    links[0] = rig_item(&r, "http://a.test/b");
+    links[1] = head = rig_item(&r, "http://a.test/c");
+    links[1].kind = LINK_HEADER;
+    (void)rig_page(&r, links, 2);
+    do {
+        size_t n = 0;
+
+        r.now += NS_PER_S;
+        ck_assert_int_eq(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l, &n),
+                         STATUS_OK);
+        ck_assert_uint_eq(n, 1);
+        d = unchanged(&r, l.id, 304);
+        head = rig_item(&r, "http://a.test/d");
+        head.kind = LINK_HEADER;
+        d.outlinks = &head;
+        d.outlink_count = l.id == 1;
+        if (l.id != 1)
+            d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 404};
+        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
+                         STATUS_OK);
+    } while (l.id != 1);
+    rig_stop(&r);
+    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_assert_int_eq(link_store_page(reader.links, 1, &was), STATUS_OK);
+    ck_assert_int_eq(link_store_page(reader.links,
+                                     page_store_last_seq(reader.pages), &is),
+                     STATUS_OK);
+    ck_assert_uint_ne(is.first, was.first);
+    ck_assert_uint_eq(is.count, 2);
+    ck_assert(!is.partial);
+    ck_assert_int_eq(link_store_each_in(reader.links, &is, add_target, &to),
+                     STATUS_OK);
+    ck_assert_uint_eq(to, 1U << 2 | 1U << 4);
+    reader_close(&reader);
+    rig_fini(&r);
+}
+END_TEST
+
+/* ---- lists that come in parts ---- */
+
+/* Acknowledges the part `i` of the leased list, which names two URLs. */
+static struct engine_done part(struct rig *r, uint64_t id, unsigned i,
+                               struct engine_item *items)
+{
+    static const char *const urls[] = {"http://a.test/1", "http://a.test/2",
+                                       "http://a.test/3", "http://a.test/4"};
+
+    items[0] = rig_item(r, urls[2 * i]);
+    items[1] = rig_item(r, urls[2 * i + 1]);
+    items[0].kind = items[1].kind = LINK_LISTED;
+    return (struct engine_done){.id = id,
+                                .partial = true,
+                                .outlinks = items,
+                                .outlink_count = 2};
+}
+
+static void ack_list(struct rig *r, struct engine_done *done, size_t n,
+                     bool at_once)
+{
+    for (size_t i = 0; !at_once && i < n; i++)
+        ck_assert_int_eq(r->e->ops->ack(r->e, &done[i], 1, r->now, RIG_WALL),
+                         STATUS_OK);
+    if (at_once)
+        ck_assert_int_eq(r->e->ops->ack(r->e, done, n, r->now, RIG_WALL),
+                         STATUS_OK);
+}
+
+/* Whether its parts are acknowledged with it or before; of a try that broke
+ * off, nothing stays. */
+START_TEST(the_links_of_a_list_in_parts_are_those_of_its_fetch)
+{
+    for (int at_once = 0; at_once < 2; at_once++) {
+        struct engine_item items[4];
+        struct engine_done done[3];
+        struct link_range rows;
+        struct engine_lease l;
+        struct reader reader;
+        uint64_t count = 0;
+        unsigned to = 0;
+        struct rig r;
+
+        rig_init(&r);
+        r.o.record_links = true;
+        r.o.tries = 2;
+        rig_create(&r);
+        rig_seed(&r, "http://a.test/sitemap.xml");
+        l = lease(&r);
+        done[0] = part(&r, l.id, 0, items);
+        done[1] = unchanged(&r, l.id, 200);
+        done[1].outcome = (struct outcome){OUTCOME_FAILED, REASON_RESET, 200};
+        done[1].transient = true;
+        ack_list(&r, done, 2, at_once != 0);
+        do
+            l = lease(&r);
+        while (l.id != 1);
+        done[0] = part(&r, l.id, 0, items);
+        done[1] = part(&r, l.id, 1, items + 2);
+        done[2] = unchanged(&r, l.id, 200);
+        done[2].outcome.reason = REASON_NONE;
+        done[2].row.flags = FETCH_ROW_LIST;
+        ack_list(&r, done, 3, at_once != 0);
+        rig_stop(&r);
+        ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+        ck_assert_int_eq(link_store_page(reader.links, 2, &rows), STATUS_OK);
+        ck_assert(!rows.partial);
+        ck_assert_uint_eq(rows.count, 4);
+        ck_assert_int_eq(link_store_each_in(reader.links, &rows, add_target,
+                                            &to),
+                         STATUS_OK);
+        ck_assert_uint_eq(to, 0x3c);
+        ck_assert_int_eq(link_store_verify(reader.links, 5, &count), STATUS_OK);
+        ck_assert_uint_eq(count, 4);
+        reader_close(&reader);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
 /* Where its record refers to is known to the fetch after it. */
 START_TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
 {
@@ -379,6 +519,8 @@ Suite *suite_frontier_last(void)
     tcase_add_test(t, with_warc_a_page_without_a_record_is_asked_in_full);
     tcase_add_test(t, a_304_keeps_what_the_page_was);
     tcase_add_test(t, a_304_has_the_links_of_the_page_that_it_confirms);
+    tcase_add_test(t, links_in_the_head_of_a_304_replace_those_of_then);
+    tcase_add_test(t, the_links_of_a_list_in_parts_are_those_of_its_fetch);
     tcase_add_test(t,
                    the_record_of_an_unchanged_page_refers_to_that_of_its_body);
     suite_add_tcase(s, t);

@@ -138,12 +138,13 @@ static void digest_under(const struct past_crawl *p, const char *url,
 
 static uint64_t find_as(struct past_crawl *p, const char *url, const char *text)
 {
+    struct url_row row = {.id = 99};
     struct digest d;
-    uint64_t id = 99;
 
     digest_under(p, url, &d);
-    ck_assert_int_eq(past_crawl_find(p, d, bytes_of_str(text), &id), STATUS_OK);
-    return id;
+    ck_assert_int_eq(past_crawl_find(p, d, bytes_of_str(text), &row),
+                     STATUS_OK);
+    return row.id;
 }
 
 /* ---- what it knows ---- */
@@ -327,6 +328,33 @@ START_TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
         past_crawl_close(p);
         rig_fini(&old);
     }
+}
+END_TEST
+
+static void take_copy(void *ctx, const struct fetch_row *row)
+{
+    *(struct fetch_row *)ctx = *row;
+}
+
+/* Of its entries more is known than where they lead. */
+START_TEST(a_list_is_asked_for_in_full_unless_it_is_empty)
+{
+    struct fetch_row row;
+    struct past_crawl *p;
+    struct rig old;
+    bool may;
+
+    make_old(&old, true);
+    p = open_past(&old);
+    ck_assert_int_eq(past_crawl_last(p, B + 1, take_copy, &row), STATUS_OK);
+    row.flags |= FETCH_ROW_LIST;
+    ck_assert_int_eq(past_crawl_may_ask(p, &row, &may), STATUS_OK);
+    ck_assert(!may);
+    row.links = 0;
+    ck_assert_int_eq(past_crawl_may_ask(p, &row, &may), STATUS_OK);
+    ck_assert(may);
+    past_crawl_close(p);
+    rig_fini(&old);
 }
 END_TEST
 
@@ -600,6 +628,33 @@ START_TEST(where_depth_counts_each_link_is_judged_anew)
 }
 END_TEST
 
+/* What was read as a page would be read as a sitemap by now. */
+START_TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
+{
+    for (int is_list = 0; is_list < 2; is_list++) {
+        struct engine_item item;
+        struct engine_lease l;
+        struct both b;
+
+        make_old(&b.old, true);
+        b.past = open_past(&b.old);
+        judge_init(&b.new);
+        b.new.o.listings = UINT32_C(1) << LINK_SITEMAP;
+        b.new.o.identity = bytes_of_str(IDENTITY);
+        b.new.o.past = b.past;
+        b.new.o.store.digest_seed = past_crawl_seed(b.past);
+        rig_create(&b.new);
+        item = rig_item(&b.new, pages[C].url);
+        item.kind = is_list ? LINK_SITEMAP : LINK_AREA;
+        ck_assert_int_eq(rig_put(&b.new, item), ENGINE_NEW);
+        l = lease(&b.new);
+        ck_assert_uint_eq(l.last.past_url, C + 1);
+        ck_assert_int_eq(l.last.etag.len > 0, !is_list);
+        end(&b);
+    }
+}
+END_TEST
+
 /* A page that came whole has the links that it has now. */
 START_TEST(only_a_304_has_the_links_of_then)
 {
@@ -720,6 +775,8 @@ Suite *suite_past_crawl(void)
     tcase_add_test(t, one_that_cannot_be_read_says_why);
     tcase_add_test(
         t, a_page_whose_links_are_known_or_that_had_none_may_be_asked_for);
+    tcase_add_test(t, a_list_is_asked_for_in_full_unless_it_is_empty);
+    tcase_add_test(t, a_url_that_is_a_list_now_is_asked_for_in_full);
     tcase_add_test(t,
                    pages_that_another_identity_fetched_are_asked_for_in_full);
     tcase_add_test(t, a_root_that_was_none_there_makes_its_links_useless);
