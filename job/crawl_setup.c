@@ -30,6 +30,7 @@
 #define COMMIT_INTERVAL (200 * NS_PER_MS)
 #define LOOKUPS         16 /* parallel lookups, --queue-key ip */
 #define AUTO_LEAST      64
+#define IDENTITY_MOST   ((size_t)64 << 10)
 #define AUTO_MOST       10000 /* as --concurrency */
 /* More than a core serves: at 5,000 pages a second, a second's worth. */
 #define AUTO_PER_CORE 5000
@@ -324,6 +325,21 @@ static enum status make_shared(struct crawl_setup *c,
     return STATUS_OK;
 }
 
+/* User agent and codings, and what is read of a response. What drops links for
+ * their URLs is not in it: such links are known, and judged again. */
+static void add_identity(struct buf *out, const char *user_agent,
+                         const struct crawl_settings *s)
+{
+    buf_addf(out, "%s\n" CODING_ACCEPTED "\nlinks %x%s%s%s%s", user_agent,
+             (unsigned)settings_link_kinds(s),
+             (s->record & RECORD_META) != 0 ? " meta" : "",
+             s->near_dup != NEAR_DUP_OFF ? " near-dup" : "",
+             s->changed_by == CHANGED_BY_WORDS ? " words" : "",
+             s->noindex == NOINDEX_SKIP ? " noindex" : "");
+    for (size_t i = 0; i < s->mime.count; i++)
+        buf_addf(out, " %s", s->mime.item[i]);
+}
+
 enum status crawl_setup_make(struct crawl_setup *c,
                              const struct crawl_settings *s, struct buf *why)
 {
@@ -333,11 +349,10 @@ enum status crawl_setup_make(struct crawl_setup *c,
 
     *c = (struct crawl_setup){.lines_upto = UINT64_MAX};
     buf_init(&c->user_agent, 4096);
-    buf_init(&c->identity, 4200 + sizeof CODING_ACCEPTED);
+    buf_init(&c->identity, IDENTITY_MOST);
     buf_init(&c->product_token, 4096);
     settings_user_agent(s, &c->user_agent);
-    buf_addf(&c->identity, "%s\n" CODING_ACCEPTED "\nlinks %x",
-             buf_str(&c->user_agent), (unsigned)settings_link_kinds(s));
+    add_identity(&c->identity, buf_str(&c->user_agent), s);
     settings_product_token(s, &c->product_token);
     st = make_shared(c, s, why);
     if (st != STATUS_OK && why->len == 0)

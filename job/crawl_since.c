@@ -3,7 +3,8 @@
  * crawl_since.c - the earlier crawl of --since.
  *
  * Links of an unchanged page are those that the earlier crawl took by its
- * rules, so they are used only if the rules that drop links are the same.
+ * rules, so they are used only if the rules that drop links are the same. What
+ * decides which links are read at all is part of the crawl's identity.
  */
 #include "job/crawl_since.h"
 
@@ -21,14 +22,9 @@
 /* The settings by which links of a page are taken or not, whatever the crawl
  * has seen. */
 static const char *const rules[] = {
-    "scope",         "include",
-    "exclude",       "max-url-len",
-    "follow",        "ignore",
-    "assets",        "check-external",
-    "sitemap",       "robots",
-    "noindex",       "drop-params",
-    "drop-tracking", "drop-empty-params",
-    "sort-query",    "queue-key",
+    "scope",         "include",           "exclude",    "max-url-len",
+    "assets",        "check-external",    "robots",     "drop-params",
+    "drop-tracking", "drop-empty-params", "sort-query", "queue-key",
 };
 
 /* The name of a rule that differs, or NULL. */
@@ -91,7 +87,13 @@ static void use(struct crawl_setup *c, const struct crawl_settings *s)
     o->store.digest_seed = past_crawl_seed(c->past);
     if (o->store.expect < urls + urls / 8)
         o->store.expect = urls + urls / 8;
-    if (no != NULL)
+    if (past_crawl_is_of_another(c->past))
+        log_warn("all pages are asked for in full: the earlier crawl had "
+                 "another user agent, or read other things of a page (such as "
+                 "follow, assets, sitemap, record meta, near-dup, changed-by, "
+                 "noindex, mime)",
+                 "since=%s", s->since);
+    else if (no != NULL)
         log_warn("pages with links are asked for in full: the links that the "
                  "earlier crawl has cannot be used",
                  "since=%s reason=\"%s\"", s->since, no);

@@ -66,9 +66,9 @@ struct frontier_options {
     struct blocklist *blocklist; /* borrowed; URLs on it are dropped before
                                     admission. NULL: none */
     bool compare_text; /* if digests are equal, compare the stored URL too */
-    /* What a server may choose a representation by, the same in every request:
-     * user agent and codings; and which links are read of one. Validators of
-     * responses to others are not used. */
+    /* What a server may choose a representation by, the same in every request,
+     * and what is read of it. Validators of responses to others are not used:
+     * their 304 would stand for what this run has not read. */
     struct bytes identity;
     bool keeps_records; /* --warc: what it has no record of is fetched again */
     struct past_crawl *past; /* borrowed; NULL: none (past_crawl.h) */
