@@ -33,13 +33,16 @@
 bool refresh_applies(struct outcome o)
 {
     return o.status == OUTCOME_FETCHED || o.status == OUTCOME_REDIRECT ||
-           o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED;
+           o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
+           (o.status == OUTCOME_SKIPPED &&
+            (o.reason == REASON_NO_SITEMAP || o.reason == REASON_NOINDEX));
 }
 
 bool refresh_is_absent(struct outcome o)
 {
-    return o.status == OUTCOME_FAILED && o.reason == REASON_HTTP &&
-           (o.http_status == 404 || o.http_status == 410);
+    return (o.status == OUTCOME_SKIPPED && o.reason == REASON_NO_SITEMAP) ||
+           (o.status == OUTCOME_FAILED && o.reason == REASON_HTTP &&
+            (o.http_status == 404 || o.http_status == 410));
 }
 
 /* The first interval is between the bounds: their geometric mean. */
