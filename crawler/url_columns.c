@@ -338,8 +338,7 @@ const struct column url_columns[URL_COLUMNS] = {
      column_get_some, AT(fetch.warc_length)},
     [IN_LINKS] = {"in_links", "pages",
      "other pages that link to it, not by redirects, as far as links were "
-     "recorded (`--record links`); one that was fetched again counts again, if "
-     "its links of then are kept", get_in_links, AT(in_links)},
+     "recorded (`--record links`)", get_in_links, AT(in_links)},
     [DESCRIPTION] = {"description", "text",
      "of the first meta description with text, at most 512 octets "
      "(`--record meta`)", get_description, AT(fetch.meta)},

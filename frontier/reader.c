@@ -144,6 +144,7 @@ void reader_close(struct reader *r)
     if (r->db != NULL)
         db_rollback(r->db);
     db_close(r->db);
+    free(r->newest);
     free(r->dir);
     *r = (struct reader){.dir = NULL};
 }
@@ -196,6 +197,101 @@ enum status reader_is_replaced(struct reader *r, const struct url_row *row,
     }
     *is = id != row->id;
     return st;
+}
+
+/* ---- what URLs are now ---- */
+
+#define FINALS 1024 /* read at a time */
+
+struct finding {
+    struct reader *r;
+    unsigned char *met; /* a bit for each URL */
+    uint64_t last, below;
+    size_t n;
+    enum status st;
+};
+
+static bool has_bit(const unsigned char *bits, uint64_t n)
+{
+    return (bits[n / 8] >> n % 8 & 1U) != 0;
+}
+
+static void set_bit(unsigned char *bits, uint64_t n)
+{
+    bits[n / 8] |= (unsigned char)(1U << n % 8);
+}
+
+static void meet_replaced(void *ctx, const struct url_row *row)
+{
+    struct finding *f = ctx;
+    bool is = false;
+
+    if (f->st == STATUS_OK)
+        f->st = reader_is_replaced(f->r, row, &is);
+    if (is)
+        set_bit(f->met, row->id);
+}
+
+/* The last one comes first. */
+static void meet_final(void *ctx, const struct final_fetch *row)
+{
+    struct finding *f = ctx;
+
+    f->n++;
+    f->below = row->seq;
+    if (row->url > f->last || has_bit(f->met, row->url))
+        return;
+    set_bit(f->met, row->url);
+    set_bit(f->r->newest, row->seq);
+}
+
+static enum status find_newest(struct finding *f)
+{
+    struct reader *r = f->r;
+    enum status st = STATUS_OK;
+
+    if (frontier_store_counter(r->store, "readmitted") > 0 && f->last > 0)
+        st = frontier_store_each(r->store, 1, f->last, meet_replaced, f);
+    if (st == STATUS_OK)
+        st = f->st;
+    do {
+        f->n = 0;
+        if (st == STATUS_OK)
+            st = page_store_finals_before(r->pages, f->below, FINALS,
+                                          meet_final, f);
+    } while (st == STATUS_OK && f->n == FINALS);
+    return st;
+}
+
+static bool is_of_now(void *ctx, uint64_t seq)
+{
+    const struct reader *r = ctx;
+
+    return seq <= page_store_last_seq(r->pages) && has_bit(r->newest, seq);
+}
+
+enum status reader_find_newest(struct reader *r)
+{
+    const uint64_t seq = page_store_last_seq(r->pages);
+    struct finding f = {.r = r,
+                        .last = frontier_store_last_id(r->store),
+                        .below = seq + 1};
+    enum status st;
+
+    if (r->newest != NULL ||
+        (frontier_store_counter(r->store, "refreshed") == 0 &&
+         frontier_store_counter(r->store, "readmitted") == 0))
+        return STATUS_OK;
+    r->newest = try_calloc(seq / 8 + 1, 1);
+    f.met = try_calloc(f.last / 8 + 1, 1);
+    st = r->newest != NULL && f.met != NULL ? find_newest(&f) : STATUS_NOMEM;
+    free(f.met);
+    return st == STATUS_OK ? link_store_leave_out(r->links, is_of_now, r) : st;
+}
+
+bool reader_is_newest(const struct reader *r, const struct fetch_row *row)
+{
+    return row->final && (r->newest == NULL || has_bit(r->newest, row->seq));
 }
 
 struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text)

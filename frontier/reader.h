@@ -35,6 +35,7 @@ struct reader {
     struct manifest manifest;
     enum status manifest_status; /* of reading it; the rest may still open */
     long holder;                 /* process that runs the crawl, 0: none */
+    unsigned char *newest;       /* see reader_find_newest */
 };
 
 /* STATUS_NOT_FOUND: no crawl in `dir`. STATUS_DAMAGED, STATUS_VERSION: with one
@@ -60,6 +61,14 @@ struct bytes reader_url(struct reader *r, uint64_t id, struct buf *text);
  * URL of the earlier page, in `text`; neither, if that is the same URL, tried
  * before. */
 void reader_same_page(struct reader *r, struct url_record *f, struct buf *text);
+/* Finds out which fetches say what their URLs are now: of each URL the last
+ * final one, if its row was not replaced (below). The others are its history.
+ * From then on r->links lists the links of these fetches alone, besides those
+ * of which no fetch is known. Takes a bit for each fetch and each URL, and
+ * nothing if every URL was fetched once. */
+MUST_CHECK enum status reader_find_newest(struct reader *r);
+/* After reader_find_newest. */
+bool reader_is_newest(const struct reader *r, const struct fetch_row *row);
 /* *is: the URL of this row was skipped once and has come back since, under a
  * row of its own that has replaced this one. */
 MUST_CHECK enum status reader_is_replaced(struct reader *r,

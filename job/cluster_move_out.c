@@ -241,17 +241,14 @@ static enum status take_done(struct other *o, const struct fetch_row *f)
                                    bytes_of_str("done by another worker")};
     struct url_row row;
     struct bytes crawl, key;
-    bool replaced = false;
     enum status st;
 
-    if (!f->final || f->reason == REASON_REMOVED)
+    if (!reader_is_newest(r, f) || f->reason == REASON_REMOVED)
         return STATUS_OK;
     if (f->status == OUTCOME_DENIED)
         fact.outcome.status = OUTCOME_SKIPPED;
     st = frontier_store_get(r->store, f->url, &row, &o->url);
-    if (st == STATUS_OK)
-        st = reader_is_replaced(r, &row, &replaced);
-    if (st != STATUS_OK || replaced)
+    if (st != STATUS_OK)
         return st;
     frontier_store_queue_name(r->store, row.queue, &crawl, &key);
     return add(o->m,
@@ -284,6 +281,8 @@ enum status cluster_move_out_worker(struct cluster_move_out *m, const char *dir)
     if (memcmp(&o.reader.key, m->e->ops->digest_key(m->e),
                sizeof o.reader.key) != 0)
         st = STATUS_ARG;
+    if (st == STATUS_OK)
+        st = reader_find_newest(&o.reader);
     if (st == STATUS_OK)
         st = page_store_each(o.reader.pages, 0, visit_done, &o);
     if (st == STATUS_OK)

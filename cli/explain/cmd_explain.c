@@ -118,7 +118,9 @@ static enum status tell_repeats(struct story *s, uint64_t id, uint64_t via)
 
     if (link_store_recorded(s->r->links) == LINK_RECORD_NONE)
         return STATUS_OK;
-    st = link_store_seen_again(s->r->links, id, via, &again);
+    st = reader_find_newest(s->r);
+    if (st == STATUS_OK)
+        st = link_store_seen_again(s->r->links, id, via, &again);
     json_object_set_new(s->out, "seen_again", json_integer((json_int_t)again));
     return st;
 }

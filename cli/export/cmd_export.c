@@ -244,7 +244,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
     struct outcome o = {f->status, f->reason, f->http_status};
     struct url_row u;
 
-    if (!f->final ||
+    if (!reader_is_newest(j->r, f) ||
         (errors ? !outcome_is_error(o) : !outcome_counts_as_page(o)) ||
         (j->merge != NULL && merge_is_of_others(f->status, f->reason)))
         return true;
@@ -252,8 +252,8 @@ static bool take_fetch(void *ctx, const struct fetch_row *f, bool errors)
         j->damaged = true;
         return false;
     }
-    if ((!errors && link_is_sitemap(u.kind)) || came_back(j, &u))
-        return !j->damaged;
+    if (!errors && link_is_sitemap(u.kind))
+        return true;
     put_fetch(j, errors ? ROW_VIEW_ERRORS : ROW_VIEW_PAGES, f, &u);
     return !j->failed;
 }
@@ -292,6 +292,12 @@ static bool visit_fetch(void *ctx, const struct fetch_row *f)
 
 static enum status run_export(struct export *j, enum export_what what)
 {
+    enum status st = STATUS_OK;
+
+    if (what != EXPORT_URLS && what != EXPORT_FETCHES)
+        st = reader_find_newest(j->r);
+    if (st != STATUS_OK)
+        return st;
     switch (what) {
     case EXPORT_URLS:
         return export_urls(j);

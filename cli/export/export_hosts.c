@@ -23,7 +23,7 @@ struct tally {
 
 /* Where a URL belongs, in four octets. */
 struct owner {
-    uint32_t queue : 30, sitemap : 1, replaced : 1;
+    uint32_t queue : 31, sitemap : 1;
 };
 
 struct host_export {
@@ -39,15 +39,11 @@ struct host_export {
 static void take_url(void *ctx, const struct url_row *row)
 {
     struct host_export *e = ctx;
-    bool replaced = false;
 
-    if (e->st == STATUS_OK)
-        e->st = reader_is_replaced(e->r, row, &replaced);
     if (row->queue <= e->queues)
         e->owners[row->id] =
-            (struct owner){.queue = row->queue & 0x3fffffffU,
-                           .sitemap = link_is_sitemap(row->kind),
-                           .replaced = replaced};
+            (struct owner){.queue = row->queue & 0x7fffffffU,
+                           .sitemap = link_is_sitemap(row->kind)};
 }
 
 static bool take_fetch(void *ctx, const struct fetch_row *f)
@@ -65,7 +61,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *f)
     t->connections += (f->flags & FETCH_ROW_CONNECTED) != 0;
     t->handshakes += (f->flags & FETCH_ROW_HANDSHAKE) != 0;
     t->kept += (f->flags & FETCH_ROW_KEPT) != 0;
-    if (!f->final || u->replaced)
+    if (!reader_is_newest(e->r, f))
         return true;
     t->pages += outcome_counts_as_page(o) && !u->sitemap;
     t->errors += outcome_is_error(o);
@@ -93,15 +89,15 @@ static bool put_host(void *ctx, const struct host_record *host)
 
 static enum status count_fetches(struct host_export *e)
 {
-    enum status st = STATUS_OK;
+    enum status st = reader_find_newest(e->r);
 
+    if (st != STATUS_OK)
+        return st;
     e->owners = try_calloc(e->last + 1, sizeof *e->owners);
     if (e->owners == NULL)
         return STATUS_NOMEM;
     if (e->last > 0)
         st = frontier_store_each(e->r->store, 1, e->last, take_url, e);
-    if (st == STATUS_OK)
-        st = e->st;
     if (st == STATUS_OK)
         st = page_store_each(e->r->pages, 0, take_fetch, e);
     free(e->owners);

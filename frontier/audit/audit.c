@@ -34,7 +34,6 @@ struct pass {
     struct id_bits lost;        /* called "maybe seen" when they were new */
     struct id_bits through;     /* those, and URLs first found through them */
     struct id_bits reached;     /* reachable from the seeds without lost URLs */
-    struct id_bits replaced;    /* rows whose digest has a later row's id */
     uint64_t moved;             /* how many those are */
     enum status st;
     /* the batch */
@@ -48,10 +47,7 @@ static void check_exact(struct pass *p)
 {
     p->st = exact_set_find(p->r->exact, p->digests, p->n, p->found);
     for (size_t i = 0; p->st == STATUS_OK && i < p->n; i++) {
-        if (p->found[i] > p->ids[i]) {
-            p->moved++;
-            id_bits_add(&p->replaced, p->ids[i]);
-        }
+        p->moved += p->found[i] > p->ids[i];
         p->out->missing += p->found[i] < p->ids[i];
     }
 }
@@ -105,7 +101,7 @@ static void count_row(struct pass *p, const struct url_row *row)
     audit_tally_count(t, row->id, lost);
     if (lost)
         id_bits_add(&p->lost, row->id);
-    else if (row->via == 0)
+    else if (row->via == 0 || id_bits_has(&p->reached, row->via))
         id_bits_add(&p->reached, row->id);
     if (lost || id_bits_has(&p->through, row->via))
         id_bits_add(&p->through, row->id);
@@ -135,8 +131,7 @@ static bool visit_fetch(void *ctx, const struct fetch_row *row)
 {
     struct pass *p = ctx;
 
-    if (row->final && row->status == OUTCOME_FETCHED &&
-        !id_bits_has(&p->replaced, row->url)) {
+    if (reader_is_newest(p->r, row) && row->status == OUTCOME_FETCHED) {
         p->out->fetched++;
         p->out->found_through_lost += id_bits_has(&p->through, row->url);
         p->out->only_through_lost += !id_bits_has(&p->reached, row->url);
@@ -192,8 +187,6 @@ static enum status pass_init(struct pass *p, uint64_t last)
         st = id_bits_init(&p->through, last);
     if (st == STATUS_OK)
         st = id_bits_init(&p->reached, last);
-    if (st == STATUS_OK)
-        st = id_bits_init(&p->replaced, last);
     return st;
 }
 
@@ -204,18 +197,17 @@ static void pass_fini(struct pass *p)
     id_bits_fini(&p->lost);
     id_bits_fini(&p->through);
     id_bits_fini(&p->reached);
-    id_bits_fini(&p->replaced);
     free(p);
 }
 
 /* Counts outcomes of the URLs, and the pages found through lost ones. */
 static enum status count_pages(struct pass *p)
 {
-    enum status st = STATUS_OK;
+    enum status st = reader_find_newest(p->r);
 
     p->out->links_recorded =
         link_store_recorded(p->r->links) == LINK_RECORD_ALL;
-    if (p->out->links_recorded)
+    if (st == STATUS_OK && p->out->links_recorded)
         st = reachability_without(p->r->links, &p->lost, &p->reached);
     if (st == STATUS_OK)
         st = page_store_each(p->r->pages, 0, visit_fetch, p);

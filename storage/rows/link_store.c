@@ -16,6 +16,11 @@
 #define LIST_MOST ((size_t)64 << 20) /* octets of a page, said or not */
 #define LIST_KEPT ((size_t)1 << 20)  /* room kept between pages */
 
+struct firsts {
+    uint64_t *at;
+    size_t count, room;
+};
+
 struct link_store {
     struct db *d;
     sqlite3_stmt *add, *set_page, *page, *list, *drop_page, *drop_list;
@@ -24,6 +29,7 @@ struct link_store {
     uint64_t list_from, list_src; /* ... its first link, and the page; */
     bool says;                    /* some said something */
     enum link_record recorded;
+    struct firsts left_out; /* of lists, in order */
 };
 
 /* ---- a row of link_list ---- */
@@ -162,6 +168,7 @@ void link_store_close(struct link_store *s)
     sqlite3_finalize(s->drop_page);
     buf_fini(&s->links);
     buf_fini(&s->said);
+    free(s->left_out.at);
     free(s);
 }
 
@@ -318,6 +325,83 @@ enum status link_store_each_in(
                : st;
 }
 
+/* ---- lists that are left out ---- */
+
+static bool firsts_add(struct firsts *f, uint64_t first)
+{
+    if (f->count == f->room) {
+        size_t room = f->room * 2 + 1024;
+        uint64_t *at = try_realloc(f->at, room * sizeof *at);
+
+        if (at == NULL)
+            return false;
+        f->at = at;
+        f->room = room;
+    }
+    f->at[f->count++] = first;
+    return true;
+}
+
+static int compare(const void *x, const void *y)
+{
+    const uint64_t *a = x, *b = y;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static void firsts_sort(struct firsts *f)
+{
+    if (f->count > 0)
+        qsort(f->at, f->count, sizeof *f->at, compare);
+}
+
+static bool firsts_have(const struct firsts *f, uint64_t first)
+{
+    return f->count > 0 &&
+           bsearch(&first, f->at, f->count, sizeof *f->at, compare) != NULL;
+}
+
+/* The lists of the fetches for which is_of_now() is `of_now`, in order, without
+ * those in `but`. */
+static enum status gather_lists(struct link_store *s, bool of_now,
+                                bool (*is_of_now)(void *ctx, uint64_t seq),
+                                void *ctx, const struct firsts *but,
+                                struct firsts *out)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st = db_prepare(s->d, &q,
+                                "SELECT fetch, first FROM page_links"
+                                " WHERE count > 0");
+
+    while (st == STATUS_OK && (st = db_step(s->d, q)) == STATUS_OK) {
+        struct db_row r = db_row(q);
+        uint64_t seq = db_row_count(&r, 0, DB_ID_MOST);
+        uint64_t first = db_row_count(&r, 1, DB_TOTAL_MOST);
+
+        st = db_row_check(&r, "page_links");
+        if (st == STATUS_OK && is_of_now(ctx, seq) == of_now &&
+            !firsts_have(but, first) && !firsts_add(out, first))
+            st = STATUS_NOMEM;
+    }
+    sqlite3_finalize(q);
+    firsts_sort(out);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status link_store_leave_out(struct link_store *s,
+                                 bool (*is_of_now)(void *ctx, uint64_t seq),
+                                 void *ctx)
+{
+    struct firsts none = {NULL, 0, 0}, stay = none;
+    enum status st = gather_lists(s, true, is_of_now, ctx, &none, &stay);
+
+    s->left_out.count = 0;
+    if (st == STATUS_OK)
+        st = gather_lists(s, false, is_of_now, ctx, &stay, &s->left_out);
+    free(stay.at);
+    return st;
+}
+
 /* ---- the links of all ---- */
 
 /* *next: the number after the last link before them. */
@@ -353,7 +437,7 @@ static enum status each(struct link_store *s, bool whole,
         st = take_list(q, &l);
         if (st == STATUS_OK && !whole)
             l.said.len = 0;
-        if (st == STATUS_OK)
+        if (st == STATUS_OK && !firsts_have(&s->left_out, l.first))
             st = each_of(&l, &next, &more, visit, ctx);
     }
     sqlite3_finalize(q);

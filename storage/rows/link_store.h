@@ -86,6 +86,15 @@ MUST_CHECK enum status link_store_each(
 MUST_CHECK enum status link_store_each_whole(
     struct link_store *s, bool (*visit)(void *ctx, const struct link_row *row),
     void *ctx);
+/* From now on link_store_each, link_store_each_whole and
+ * link_store_seen_again leave out the
+ * links of fetches for which `is_of_now` is false, but for those that one has
+ * for which it is true. Takes eight octets for each page and for each list that
+ * is left out; STATUS_NOMEM. Not for a writer. */
+MUST_CHECK enum status link_store_leave_out(struct link_store *s,
+                                            bool (*is_of_now)(void *ctx,
+                                                              uint64_t seq),
+                                            void *ctx);
 /* The number of links to `to`, not counting the first one, on page `via` (0: it
  * is a seed). */
 MUST_CHECK enum status link_store_seen_again(struct link_store *s, uint64_t to,
