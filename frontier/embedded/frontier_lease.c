@@ -349,6 +349,8 @@ enum status frontier_lease(struct engine *e, size_t most, int64_t now,
         st = lease_due(f, most, now, wall_ms, out, n);
     if (st == STATUS_OK)
         st = db_let_go(f->base->db);
+    if (st == STATUS_OK && *n > 0)
+        st = seen_store_begin_run(f->base);
     return st == STATUS_OK ? st : frontier_broke(f, st);
 }
 

@@ -131,9 +131,8 @@ struct restart {
 static struct restart restart_of(struct frontier *f, int64_t now,
                                  int64_t wall_ms)
 {
-    return (
-        struct restart){f, now, wall_ms,
-                        clock_later(wall_ms, f->base->manifest.written_at_ms)};
+    return (struct restart){f, now, wall_ms,
+                            clock_later(wall_ms, f->base->found.written_at_ms)};
 }
 
 static void take_tries(void *ctx, uint64_t id, uint32_t tries, int64_t due_ms)
@@ -191,9 +190,9 @@ static int64_t last_asked(const struct frontier *f, int64_t now,
                           int64_t wall_ms)
 {
     int64_t ago_ms =
-        wall_ms - f->base->manifest.written_at_ms - 1; /* it was rounded down */
+        wall_ms - f->base->found.written_at_ms - 1; /* it was rounded down */
 
-    return f->base->manifest.clean && ago_ms > 0
+    return f->base->found.clean && ago_ms > 0
                ? now -
                      clock_earlier(ago_ms, SCHEDULE_PUT_OFF_MOST_MS) * NS_PER_MS
                : now;
@@ -207,7 +206,7 @@ static enum status schedule_all(struct frontier *f, int64_t now,
     uint32_t queues = frontier_store_queue_count(f->store);
     enum status st = STATUS_OK;
 
-    if (page_store_last_seq(f->pages) > 0 || !f->base->manifest.clean) {
+    if (page_store_last_seq(f->pages) > 0 || !f->base->found.clean) {
         f->queues_before = queues;
         f->asked_before = last_asked(f, now, wall_ms);
     }

@@ -33,7 +33,9 @@ enum status seen_store_touch(struct seen_store *s)
         return db_error(s->db);
     if (s->in_txn)
         return STATUS_OK;
-    st = db_begin(s->db);
+    st = seen_store_begin_run(s);
+    if (st == STATUS_OK)
+        st = db_begin(s->db);
     if (st != STATUS_OK)
         return seen_store_broke(s, st);
     s->in_txn = true;

@@ -69,6 +69,7 @@ struct seen_store {
     struct exact_set *exact;
     struct seen *seen;
     struct digest_key key;    /* of this crawl's digests */
+    struct manifest found;    /* the one it was opened with */
     struct manifest manifest; /* the last one read or written */
     bool in_txn;              /* something is not committed */
     bool broken;              /* a write failed: only close is allowed */
@@ -119,6 +120,10 @@ void seen_store_note_queues(struct seen_store *s, uint64_t octets);
 
 /* ---- changes ---- */
 
+/* From here on what is on disk is not as the last clean stop has left it: the
+ * manifest says so, or a kill before the first checkpoint would look like that
+ * stop. Call it before a URL is asked for; the first change calls it. */
+MUST_CHECK enum status seen_store_begin_run(struct seen_store *s);
 /* Starts the transaction when none is open. */
 MUST_CHECK enum status seen_store_touch(struct seen_store *s);
 /* If `st` is a failure, marks the store broken. Returns `st`, or the database's

@@ -359,6 +359,7 @@ enum status seen_store_open(struct seen_store **out, const char *dir,
 
     if (st == STATUS_OK) {
         s->generation = s->manifest.generation;
+        s->found = s->manifest;
         st = open_existing(s);
     }
     if (st == STATUS_OK)

@@ -73,6 +73,24 @@ static void job_free(struct seen_store_job *job)
     free(job);
 }
 
+enum status seen_store_begin_run(struct seen_store *s)
+{
+    struct manifest m = s->manifest;
+    char *path;
+    enum status st;
+
+    if (!m.clean)
+        return STATUS_OK;
+    m.clean = false;
+    snprintf(m.state, sizeof m.state, "running");
+    path = seen_store_path(s, "manifest");
+    st = manifest_save(path, &m);
+    if (st == STATUS_OK)
+        s->manifest = m;
+    free(path);
+    return st;
+}
+
 /* Takes over the outcome of a job that has ended. */
 static enum status finish(struct seen_store *s)
 {

@@ -171,6 +171,36 @@ START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
 }
 END_TEST
 
+/* The manifest of the clean stop before says nothing of this run's requests. */
+START_TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
+{
+    static struct sim s;
+    struct engine_done d;
+    struct engine_item item;
+    char key[64], url[64];
+
+    start(&s, NS_PER_S);
+    d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
+    d.transient = false;
+    ack(&s, &d);
+    item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
+    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
+                     STATUS_OK);
+    ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now,
+                                              wall(&s)),
+                     STATUS_OK);
+    s.e->ops->close(s.e);
+    s.now += 60 * NS_PER_S;
+    reopen(&s);
+    ck_assert_uint_eq(lease_one(&s).id, 2);
+    crash(&s);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, 2);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
 {
     static struct sim s;
@@ -450,6 +480,8 @@ Suite *suite_frontier_fate(void)
                    a_block_from_the_store_lasts_a_day_unless_a_person_set_it);
     tcase_add_test(
         t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
+    tcase_add_test(
+        t, after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts);
     tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(t,
                    a_host_whose_robots_txt_fails_costs_its_tries_and_no_more);
