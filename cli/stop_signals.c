@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
+
+#define ECHO_MOST (300 * NS_PER_MS)
+
 void stop_signals(sigset_t *set)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -24,6 +28,16 @@ void stop_signals_block(void)
     stop_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+bool stop_signals_is_wish(int64_t *last)
+{
+    int64_t now = clock_mono();
+
+    if (*last != 0 && now - *last <= ECHO_MOST)
+        return false;
+    *last = now;
+    return true;
 }
 
 void stop_signals_unblock(void)

@@ -72,6 +72,7 @@ _Static_assert(LINE_BATCH_LINES <= DEDUPE_BATCH, "one batch, one question");
 static void *watch(void *arg)
 {
     struct run *r = arg;
+    int64_t last = 0;
     sigset_t set;
     int which;
 
@@ -79,6 +80,8 @@ static void *watch(void *arg)
     for (;;) {
         if (sigwait(&set, &which) != 0)
             return NULL;
+        if (!stop_signals_is_wish(&last))
+            continue;
         if (atomic_exchange(&r->interrupted, true))
             _exit(EXIT_INTERRUPTED);
         line_input_stop(r->in);

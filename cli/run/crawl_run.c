@@ -104,19 +104,20 @@ int crawl_open_failed(enum status st, const char *dir)
     }
 }
 
-/* Waits for a signal, at most TICK. True: one came. */
-static bool signal_came(void)
+/* Waits for a signal, at most TICK. True: one came, and is no echo of that at
+ * *last. */
+static bool signal_came(int64_t *last)
 {
     const struct timespec tick = {.tv_nsec = TICK};
     sigset_t set;
 
     stop_signals(&set);
-    return sigtimedwait(&set, NULL, &tick) >= 0;
+    return sigtimedwait(&set, NULL, &tick) >= 0 && stop_signals_is_wish(last);
 }
 
-static void wait_for_signal(struct crawl *c, unsigned *stops)
+static void wait_for_signal(struct crawl *c, unsigned *stops, int64_t *last)
 {
-    if (!signal_came())
+    if (!signal_came(last))
         return;
     crawl_stop(c);
     if (++*stops == 1)
@@ -222,7 +223,7 @@ static void stop_without_lines(struct jsonl *lines, struct crawl *c,
 
 /* Writes the remaining lines. If the reader does not take them, waits for it
  * until a signal comes, or at most PATIENCE if the crawl was `stopped`. */
-static enum status end_lines(struct jsonl *lines, bool stopped)
+static enum status end_lines(struct jsonl *lines, bool stopped, int64_t *last)
 {
     int64_t until = stopped ? clock_mono() + PATIENCE : INT64_MAX;
 
@@ -230,7 +231,7 @@ static enum status end_lines(struct jsonl *lines, bool stopped)
         return STATUS_OK;
     jsonl_finish(lines);
     while (!jsonl_is_done(lines))
-        if (signal_came() || clock_mono() >= until)
+        if (signal_came(last) || clock_mono() >= until)
             jsonl_give_up(lines);
     return jsonl_close(lines);
 }
@@ -238,12 +239,13 @@ static enum status end_lines(struct jsonl *lines, bool stopped)
 int crawl_run_lines(const struct crawl_settings *s, int code)
 {
     struct jsonl *lines = NULL;
+    int64_t last = 0;
 
     if (s->jsonl == NULL)
         return code;
     if (!jsonl_open(&lines, s->output, s->jsonl, false, NULL, &code))
         return code;
-    switch (end_lines(lines, false)) {
+    switch (end_lines(lines, false, &last)) {
     case STATUS_OK:
         return code;
     case STATUS_CLOSED:
@@ -270,6 +272,7 @@ struct run {
     struct jsonl *lines;
     struct progress *progress;
     int64_t started;
+    int64_t signalled; /* by the last signal that counts; 0: none */
     unsigned stops;
     bool paused;
 };
@@ -281,7 +284,7 @@ static void watch(struct run *r, struct crawl_result *result)
         struct crawl_stats look;
         int64_t now;
 
-        wait_for_signal(r->crawl, &r->stops);
+        wait_for_signal(r->crawl, &r->stops, &r->signalled);
         heed_control(r->crawl, r->control, &r->stops);
         stop_without_lines(r->lines, r->crawl, &r->stops);
         crawl_get_stats(r->crawl, &look);
@@ -315,7 +318,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
         if (crawl_archive_close(setup, s) != STATUS_OK)
             log_warn("the next start repairs the WARC files", "dir=%s",
                      s->output);
-        (void)end_lines(r.lines, true);
+        (void)end_lines(r.lines, true, &r.signalled);
         return crawl_open_failed(st, s->output);
     }
     crawl_control_attach(control, setup, s, e, r.crawl);
@@ -331,7 +334,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
         result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
     }
     progress_free(r.progress, &look, clock_mono());
-    add_lines(&result, end_lines(r.lines, r.stops > 0));
+    add_lines(&result, end_lines(r.lines, r.stops > 0, &r.signalled));
     code = sum_up(&look, s, &result, &before, clock_mono() - r.started);
     if (result.stuck > 0)
         stuck_end(code);

@@ -58,6 +58,16 @@ for signal in INT HUP TERM INT; do
     is_whole d SIG$signal
 done
 
+# Killed before its first checkpoint, it is not as the clean stop left it.
+mark
+starts resume d --checkpoint 1h
+asks 20
+kill -KILL $pid
+ends
+exits 0 "$URLWEIR" status d --json
+[ "$(json state <out)" = interrupted ] || fail "not interrupted: $(cat out)"
+is_whole d SIGKILL
+
 # A crawl that is to outlive its terminal, as nohup(1) starts it.
 mark
 behind crawl.out crawl.err env --ignore-signal=HUP "$URLWEIR" resume d
@@ -88,7 +98,7 @@ kill -CONT $pid
 ends
 ended 0 "after SIGSTOP and SIGCONT"
 serve_no_more
-judge
+judge --kills 1 --in-flight 64
 agrees d
 
 # ---- it is finished: nothing is sent, and it ends as it had ended -------------
@@ -144,6 +154,27 @@ ended 0
 serve_no_more
 judge --kills 1 --in-flight 8
 agrees slow
+
+# ---- timeout(1) sends its signal to the process and to its group --------------------
+
+# It is one wish, also where a process between passes the signal on: requests
+# under way are finished.
+serve --hosts 1 --pages 1
+hold
+behind crawl.out crawl.err setsid "$URLWEIR" crawl "$held" "$seed" \
+    --allow-private --robots off --sitemap off --progress none
+pid=$!
+waits_for 'grep -q "^$seed" crawl.out' || fail "no page: $(cat crawl.err)"
+python3 -c 'import os, sys, time
+for to in int(sys.argv[1]), -int(sys.argv[1]):
+    os.kill(to, 15)
+    time.sleep(0.02)' $pid
+waits_for 'grep -q "stopping" crawl.err' || fail "no stop: $(cat crawl.err)"
+release
+ends
+ended 4 "timeout(1)"
+! grep -q "stopping at once" crawl.err || fail "stopped at once: $(cat crawl.err)"
+grep -q "^$held" crawl.out || fail "what was under way is lost: $(cat crawl.out crawl.err)"
 
 # ---- seeds that never end ------------------------------------------------------
 
