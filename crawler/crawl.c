@@ -36,6 +36,7 @@ const char *crawl_end_text(enum crawl_end end)
         [CRAWL_TIME] = "reached --time",
         [CRAWL_QUOTA] = "reached --quota",
         [CRAWL_DISK] = "the disk is nearly full (--min-disk)",
+        [CRAWL_FULL] = "the disk is full",
         [CRAWL_GAVE_UP] = "everything that is left waits longer than --give-up",
         [CRAWL_WITHHELD] = "the rest is over a budget or limit of its host",
         [CRAWL_STUCK] = "a fetcher is stuck",

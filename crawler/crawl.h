@@ -51,7 +51,8 @@ enum crawl_end {
     CRAWL_LIMIT,       /* --limit */
     CRAWL_TIME,        /* --time */
     CRAWL_QUOTA,       /* --quota */
-    CRAWL_DISK,        /* --min-disk, or a full disk */
+    CRAWL_DISK,        /* --min-disk */
+    CRAWL_FULL,        /* something could not be written: a full disk */
     CRAWL_GAVE_UP,     /* everything left waits longer than --give-up */
     CRAWL_WITHHELD,    /* everything left is over a budget or limit */
     CRAWL_STUCK,       /* fetchers hang, and nothing else gets done */

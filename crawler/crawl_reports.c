@@ -15,7 +15,7 @@ void crawl_note_failure(struct crawl *c, enum status st)
         mem_out(0);
     c->status = st;
     if (st == STATUS_FULL)
-        c->end = CRAWL_DISK;
+        c->end = CRAWL_FULL;
     else /* closed: the cluster that holds the frontier is out of reach */
         c->end = st == STATUS_CLOSED ? CRAWL_INTERRUPTED : CRAWL_BROKEN;
 }

@@ -311,6 +311,9 @@ static const char *stop_text(const struct summary *s)
                "its host";
     case CRAWL_DISK:
         return "stopped by --min-disk: less than that is free on the disk";
+    case CRAWL_FULL:
+        return "stopped: no space left on the disk; what was committed is "
+               "intact, free some before it is resumed";
     case CRAWL_STUCK:
         return "stopped: a fetcher is stuck on the URL named above; the next "
                "start marks it failed";

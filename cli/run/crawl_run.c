@@ -170,6 +170,7 @@ static int exit_code_of(const struct crawl_result *r,
     case CRAWL_TIME:
     case CRAWL_QUOTA:
     case CRAWL_DISK:
+    case CRAWL_FULL:
     case CRAWL_GAVE_UP:
     case CRAWL_WITHHELD:
         break;
@@ -262,7 +263,7 @@ static void add_lines(struct crawl_result *r, enum status lines)
 {
     if (lines == STATUS_OK || r->status != STATUS_OK || r->stuck > 0)
         return;
-    r->end = lines == STATUS_FULL ? CRAWL_DISK : CRAWL_INTERRUPTED;
+    r->end = lines == STATUS_FULL ? CRAWL_FULL : CRAWL_INTERRUPTED;
 }
 
 struct run {
@@ -331,7 +332,7 @@ int crawl_run(struct crawl_setup *setup, struct engine *e,
     st = crawl_archive_close(setup, s);
     if (st != STATUS_OK && result.status == STATUS_OK) {
         result.status = st;
-        result.end = st == STATUS_FULL ? CRAWL_DISK : CRAWL_BROKEN;
+        result.end = st == STATUS_FULL ? CRAWL_FULL : CRAWL_BROKEN;
     }
     progress_free(r.progress, &look, clock_mono());
     add_lines(&result, end_lines(r.lines, r.stops > 0, &r.signalled));

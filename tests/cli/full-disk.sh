@@ -17,7 +17,8 @@ serve --hosts 20 --pages 4000 --size 1000 --seed 71
 
 crawl disk/d -c 16
 ended 3 "on a disk of 3 MB"
-says crawl.err disk
+says crawl.err "stopped: no space left on the disk"
+! grep -q "min-disk" crawl.err || fail "that was not asked for: $(cat crawl.err)"
 runs=1
 # What it left on the full disk is whole.
 exits 0 "$URLWEIR" status disk/d
@@ -44,7 +45,7 @@ agrees disk/d
 serve --hosts 20 --pages 4000 --size 1000 --latency 20 --seed 72
 crawl disk/min --min-disk 1G
 ended 3
-says crawl.err min-disk
+says crawl.err "stopped by --min-disk"
 exits 0 "$URLWEIR" verify disk/min
 # It is looked at while the crawl runs, too.
 free=$(($(stat -f -c '%a * %S' disk) / 1024))
