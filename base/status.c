@@ -21,6 +21,7 @@ static const char *const texts[STATUS_COUNT_] = {
     [STATUS_CLOSED] = "closed",
     [STATUS_AGAIN] = "not now",
     [STATUS_REFUSED] = "not possible with this one",
+    [STATUS_READ_ONLY] = "the file system is read-only",
 };
 
 const char *status_text(enum status st)
@@ -49,6 +50,8 @@ enum status status_of_errno(int err)
         return STATUS_AGAIN;
     case EBUSY:
         return STATUS_BUSY;
+    case EROFS:
+        return STATUS_READ_ONLY;
     case EINVAL:
         return STATUS_ARG;
     default:

@@ -27,6 +27,7 @@ enum status {
     STATUS_CLOSED,    /* the other side has closed */
     STATUS_AGAIN,     /* not now; the same call may succeed later */
     STATUS_REFUSED,   /* never for this one; `why` gives the reason */
+    STATUS_READ_ONLY, /* on a file system that is mounted read-only */
     STATUS_COUNT_     /* number of the above, not a status */
 };
 

@@ -29,6 +29,7 @@ enum urlweir_status api_status(enum status st)
         [STATUS_CLOSED] = URLWEIR_IO,
         [STATUS_AGAIN] = URLWEIR_BUSY,
         [STATUS_REFUSED] = URLWEIR_REFUSED,
+        [STATUS_READ_ONLY] = URLWEIR_IO,
     };
 
     return public[st];

@@ -39,9 +39,10 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
              ? file_make_dir(dir)
              : STATUS_OK;
     if (st != STATUS_OK) {
-        fprintf(stderr, "urlweir %s: cannot make the directory %s%s\n", what,
+        fprintf(stderr, "urlweir %s: cannot make the directory %s: %s\n", what,
                 dir,
-                st == STATUS_EXISTS ? ": a file of that name is there" : "");
+                st == STATUS_EXISTS ? "a file of that name is there"
+                                    : status_text(st));
         return false;
     }
     snprintf(path, sizeof path, "%s/lock", dir);
@@ -54,8 +55,12 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     else if (st == STATUS_NOT_FOUND)
         fprintf(stderr, "urlweir %s: no crawl in %s\n", what, dir);
     else if (st != STATUS_OK)
-        fprintf(stderr, "urlweir %s: cannot lock %s: %s\n", what, dir,
-                status_text(st));
+        fprintf(stderr, "urlweir %s: cannot lock %s: %s%s\n", what, dir,
+                status_text(st),
+                st == STATUS_READ_ONLY
+                    ? "; copy the directory to where it can be written, and "
+                      "give the command for the copy"
+                    : "");
     return st == STATUS_OK;
 }
 

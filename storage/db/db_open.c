@@ -10,9 +10,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file/file.h"
 #include "base/file/unsynced.h"
 #include "base/logger.h"
@@ -202,10 +204,96 @@ static void choose_run_file(struct db *d)
     free(path);
 }
 
-static enum status open_there(struct db *d, const struct db_options *o)
+/* ---- a directory that this process cannot write to ----
+ *
+ * A reader of a database in WAL mode needs the files -wal and -shm, and makes
+ * them if they are not there, as after a clean stop. Where it cannot, and no
+ * process writes:
+ *
+ *     -wal   -shm   it was             so it is opened
+ *     no     any    stopped            immutable: the file is all there is
+ *     yes    no     killed, and       with the log's index in memory, which
+ *                   copied            SQLite has for a connection that locks
+ *                                     nobody out, and so needs no lock
+ *     yes    yes    killed, or runs   as usual: SQLite can read both
+ *
+ * Somebody else may write there and begin to while we read; on a medium or a
+ * mount that is read-only to all, nobody does.
+ */
+
+static bool is_in_place_to_write(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash == NULL ? xstrdup(".")
+                              : xstrndup(path, (size_t)(slash - path) + 1);
+    bool is = access(dir, W_OK) == 0;
+
+    free(dir);
+    return is;
+}
+
+static uint64_t size_beside(const char *path, const char *suffix, bool *is)
+{
+    uint64_t size = 0;
+    struct buf name;
+
+    buf_init(&name, (size_t)64 << 10);
+    buf_addf(&name, "%s%s", path, suffix);
+    *is = file_size(buf_str(&name), &size) == STATUS_OK;
+    buf_fini(&name);
+    return size;
+}
+
+/* As a URI (https://www.sqlite.org/uri.html). */
+static int open_immutable(struct db *d, int flags)
+{
+    struct buf uri;
+    int rc;
+
+    buf_init(&uri, (size_t)256 << 10);
+    buf_add_str(&uri, "file:");
+    for (const char *at = d->path; *at != '\0'; at++)
+        if (strchr("%?#", *at) != NULL)
+            buf_addf(&uri, "%%%02X", (unsigned char)*at);
+        else
+            buf_add_char(&uri, *at);
+    buf_add_str(&uri, "?immutable=1");
+    rc = buf_failed(&uri) == STATUS_OK
+             ? sqlite3_open_v2(buf_str(&uri), &d->h, flags | SQLITE_OPEN_URI,
+                               NULL)
+             : SQLITE_CANTOPEN;
+    buf_fini(&uri);
+    return rc;
+}
+
+static int open_alone(struct db *d, int flags)
+{
+    int rc = sqlite3_open_v2(d->path, &d->h, flags, "unix-none");
+
+    return rc == SQLITE_OK
+               ? sqlite3_exec(d->h, "PRAGMA locking_mode = EXCLUSIVE", NULL,
+                              NULL, NULL)
+               : rc;
+}
+
+static int open_file(struct db *d)
 {
     int flags =
-        d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+        SQLITE_OPEN_NOMUTEX |
+        (d->mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    bool log, index;
+
+    if (d->mode != DB_READ || is_in_place_to_write(d->path))
+        return sqlite3_open_v2(d->path, &d->h, flags, NULL);
+    if (size_beside(d->path, "-wal", &log) == 0)
+        return open_immutable(d, flags);
+    (void)size_beside(d->path, "-shm", &index);
+    return index ? sqlite3_open_v2(d->path, &d->h, flags, NULL)
+                 : open_alone(d, flags);
+}
+
+static enum status open_there(struct db *d, const struct db_options *o)
+{
     /* Must come before SQLite opens the file, which would lose its locks
      * otherwise. */
     bool in_doubt = unsynced_forget_pages(d->path, "-wal");
@@ -214,7 +302,7 @@ static enum status open_there(struct db *d, const struct db_options *o)
 
     if (st != STATUS_OK)
         return st;
-    rc = sqlite3_open_v2(d->path, &d->h, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    rc = open_file(d);
     if (rc != SQLITE_OK)
         return db_fail(d, rc);
     sqlite3_extended_result_codes(d->h, 1);
