@@ -14,9 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+/* Twice --memory's default, and some for libraries and stacks: RLIM_INFINITY is
+ * above it. */
+#define LIMIT_LOW ((rlim_t)1280 << 20)
 
 static _Atomic uint64_t fail_countdown;
 
@@ -48,7 +52,32 @@ _Noreturn void mem_out(size_t size)
 
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
         _exit(MEM_OUT_STATUS); /* without stderr the status still tells */
+    mem_tell_limit();
     _exit(MEM_OUT_STATUS);
+}
+
+void mem_tell_limit(void)
+{
+    static const struct {
+        int resource;
+        const char *option;
+    } limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
+    char line[160];
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit is;
+        int n;
+
+        if (getrlimit(limits[i].resource, &is) != 0 || is.rlim_cur > LIMIT_LOW)
+            continue;
+        n = snprintf(line, sizeof line,
+                     "urlweir: hint: memory is limited to %llu KiB (`ulimit "
+                     "%s`); if that was too little, raise it, or give a "
+                     "smaller --memory\n",
+                     (unsigned long long)is.rlim_cur / 1024, limits[i].option);
+        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+            return;
+    }
 }
 
 static void *or_die(void *p, size_t size)

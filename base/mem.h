@@ -25,6 +25,9 @@ char *xstrndup(const void *bytes, size_t len);
  * allocated; for memory that libraries allocate. */
 #define MEM_OUT_STATUS 2 /* EXIT_CANNOT of job/exit_code.h */
 _Noreturn void mem_out(size_t size);
+/* If the process may have little memory, one line on stderr says so, and what
+ * to do. Any thread. */
+void mem_tell_limit(void);
 
 /* As above, but they return NULL if memory runs out or count * size
  * overflows. */

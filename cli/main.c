@@ -67,6 +67,8 @@ static int end(int code)
 {
     bool whole = !ferror(stdout);
 
+    if (code == EXIT_CANNOT) /* libraries do not say what they lacked */
+        mem_tell_limit();
     errno = 0;
     whole = fflush(stdout) == 0 && whole;
     if (whole || code != EXIT_DONE)

@@ -89,6 +89,9 @@ bool crawl_control_open(struct crawl_control **out, const char *what,
     c->host = crawl_jobs_new(&(struct crawl_jobs_options){.quiet = true});
     factory = crawl_jobs_factory(c->host);
     st = crawls_open(&c->crawls, NULL, &factory);
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir %s: cannot start a thread: %s\n", what,
+                status_text(st));
     if (st == STATUS_OK && s->metrics != NULL)
         st = serve_metrics(c, s);
     if (st != STATUS_OK) {

@@ -14,6 +14,22 @@ starve() {
         ! kill -0 $crawler 2>/dev/null || skip "prlimit: $(cat prlimit.err)"
 }
 
+# ---- from the beginning: whatever fails for it, the last line says what to do -------
+
+for limit in 65536 80000 120000; do
+    status=0
+    (
+        ulimit -v $limit
+        exec "$URLWEIR" crawl http://127.0.0.1:1/ -o small --allow-private -t 1
+    ) >crawl.out 2>crawl.err </dev/null || status=$?
+    rm -rf small
+    [ $status != 127 ] || continue # the loader had no room for the libraries
+    ended 2 "with $limit KiB"
+    says crawl.err "memory is limited to $limit KiB (\`ulimit -v\`)"
+done
+
+# ---- while it runs -------------------------------------------------------------------
+
 serve --hosts 30 --pages 6000 --profile variants,redirects,compress --seed 5
 crawl d --limit 1 # so that there is something to resume
 ended 3
