@@ -34,6 +34,11 @@ struct octet_words {
     uint64_t all, ideographs, odd;
 };
 
+/* words: letters, digits and octets above ASCII; tags: < and >. */
+struct octet_markup {
+    uint64_t words, digits, tags;
+};
+
 /* One to eight octets as a number, the first of them lowest. Two loads that
  * overlap are several times faster than a copy of unknown length. */
 static inline uint64_t octet_number(const char *at, size_t n)
@@ -144,6 +149,25 @@ static inline struct octet_words octet_words(const char *at)
     return w;
 }
 
+/* Of OCTET_BLOCK octets. */
+static inline struct octet_markup octet_markup(const char *at)
+{
+    struct octet_markup m = {0, 0, 0};
+
+    for (unsigned i = 0; i < OCTET_BLOCK; i += 16) {
+        __m128i v = octet_load(at + i, 16), digits = octet_digits(v);
+        __m128i tags = _mm_cmpeq_epi8(_mm_or_si128(v, _mm_set1_epi8('<' ^ '>')),
+                                      _mm_set1_epi8('>'));
+
+        m.digits |= octet_mask(digits) << i;
+        m.tags |= octet_mask(tags) << i;
+        m.words |=
+            octet_mask(_mm_or_si128(_mm_or_si128(v, digits), octet_letters(v)))
+            << i;
+    }
+    return m;
+}
+
 /* Of `n` octets, OCTET_BLOCK at most. */
 static inline struct octet_bits octet_bits(const char *at, unsigned n)
 {
@@ -232,6 +256,20 @@ static inline struct octet_words octet_words(const char *at)
         w.odd |= (uint64_t)(c & 1) << i;
     }
     return w;
+}
+
+static inline struct octet_markup octet_markup(const char *at)
+{
+    struct octet_markup m = {0, 0, 0};
+
+    for (unsigned i = 0; i < OCTET_BLOCK; i++) {
+        unsigned char c = (unsigned char)at[i];
+
+        m.words |= (uint64_t)(ascii_is_alnum(at[i]) || c >= 0x80) << i;
+        m.digits |= (uint64_t)ascii_is_digit(at[i]) << i;
+        m.tags |= (uint64_t)(c == '<' || c == '>') << i;
+    }
+    return m;
 }
 
 static inline struct octet_bits octet_bits(const char *at, unsigned n)

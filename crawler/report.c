@@ -5,6 +5,7 @@
 #include "crawler/report.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -209,6 +210,23 @@ static struct bytes header(struct draft *d, enum response_field f)
     return kept(d->out, response_get(d->result->response, f), ROW_TEXT_MOST);
 }
 
+/* What the page says, for the rules about traps. */
+static void read_trap_text(struct draft *d)
+{
+    const struct digest_key *key = d->r->o->rules.digest_key;
+    struct trap_text text, *kept;
+    size_t size;
+
+    d->done->own_body = trap_text_body(key, d->lease->url, d->result->body,
+                                       d->done->row.body_digest);
+    trap_text_read(key, d->lease->url, d->result->body, &text);
+    size = offsetof(struct trap_text, piece) + text.pieces * sizeof *text.piece;
+    kept = text.tag != 0 ? arena_try(report_arena(d->out), size) : NULL;
+    if (kept != NULL)
+        memcpy(kept, &text, size);
+    d->done->text = kept;
+}
+
 static void fill_row(struct draft *d)
 {
     const struct fetch_result *result = d->result;
@@ -241,8 +259,7 @@ static void fill_row(struct draft *d)
         row->body_print = row->text_digest.hi;
     }
     if (result->body.len > 0 && d->list == NULL && d->r->o->tag_texts)
-        d->done->text_tag = trap_text_tag(d->r->o->rules.digest_key,
-                                          d->lease->url, result->body);
+        read_trap_text(d);
     d->done->outcome.http_status = result->response->status;
     d->done->fresh_ms =
         http_fresh_for_ms(response_get(result->response,

@@ -38,6 +38,7 @@
 struct engine;
 struct frontier_stats;
 struct ip;
+struct trap_text;
 struct order;
 struct refresh_request;
 struct refresh_rules;
@@ -190,8 +191,10 @@ struct engine_done {
                              (RFC 9111 section 4.2.1); 0 or -1: it does not */
     const struct engine_item *outlinks;
     size_t outlink_count; /* outlinks[0] is a redirect's target */
-    uint64_t text_tag; /* of the body without its numbers (trap_text.h); 0: not
-                          made */
+    /* Of the body, for the rules about traps (trap_text.h); all zero, NULL: no
+     * rule would ask for it. */
+    struct digest own_body;
+    const struct trap_text *text;
     const struct engine_drop *drops;
     size_t drop_count;
     uint32_t kinds_left; /* kinds of links, 1 << kind, that the page has or may

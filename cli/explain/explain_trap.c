@@ -2,6 +2,8 @@
 /* explain_trap.c - which trap a URL belongs to, for `urlweir explain`. */
 #include "cli/explain/explain_trap.h"
 
+#include <string.h>
+
 #include "base/json_fields.h"
 #include "frontier/traps/trap_table.h"
 #include "frontier/url/queue_key.h"
@@ -18,9 +20,11 @@ static bool keep_body(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-/* Is the page, on the host it is on, one of a trap that is told by its body? */
+/* Is the page, on the host it is on, one of a trap that is told by its body?
+ * The body that is known has the page's address in it; so if the URL was
+ * dropped as a trap's, any such trap of the host will do. */
 static bool asks_body(struct reader *r, const struct trap_table *t,
-                      uint64_t page, struct trap_view *trap)
+                      uint64_t page, bool dropped, struct trap_view *trap)
 {
     struct digest body = {0, 0};
     struct url_row row;
@@ -34,7 +38,8 @@ static bool asks_body(struct reader *r, const struct trap_table *t,
     if (frontier_store_get(r->store, page, &row, &text) == STATUS_OK &&
         page_store_each_of(r->pages, page, keep_body, &body) == STATUS_OK) {
         frontier_store_queue_name(r->store, row.queue, &crawl, &host);
-        is = trap_table_has_body(t, host, body, trap);
+        is = trap_table_has_body(t, host, body, trap) ||
+             (dropped && trap_table_has_spiral(t, host, trap));
     }
     buf_fini(&text);
     return is;
@@ -48,6 +53,9 @@ bool explain_trap(struct reader *r, const struct crawl_settings *s,
     struct trap_store *store = NULL;
     struct trap_table *t = NULL;
     struct trap_view trap = {0};
+    const char *reason = json_string_value(json_object_get(out, "reason"));
+    bool dropped =
+        reason != NULL && strcmp(reason, outcome_reason_name(REASON_TRAP)) == 0;
     bool is = false;
 
     if (traps.policy == TRAPS_OFF)
@@ -56,8 +64,8 @@ bool explain_trap(struct reader *r, const struct crawl_settings *s,
         o.threshold[i] = traps.threshold[i];
     if (trap_store_open(&store, r->db) == STATUS_OK &&
         trap_table_open(&t, store, &o) == STATUS_OK)
-        is = trap_table_has(t, queue_key_of(u), url_text(u), &trap) ||
-             asks_body(r, t, via, &trap);
+        is = trap_table_explain(t, queue_key_of(u), url_text(u), &trap) ||
+             asks_body(r, t, via, dropped, &trap);
     if (is) {
         json_set_str(out, "trap_rule", trap_rule_name(trap.rule));
         json_set_text(out, "trap_pattern", trap.form);

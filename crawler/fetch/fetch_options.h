@@ -63,7 +63,7 @@ struct fetcher_options {
     bool check_external;     /* of those that `rules.scope` checks */
     bool record_links;       /* send every link in scope, with repeats */
     bool record_meta;        /* reports carry row.meta */
-    bool tag_texts;          /* reports carry engine_done.text_tag */
+    bool tag_texts;          /* reports carry engine_done.text */
     bool warc;               /* reports carry records; all bodies are kept */
     struct archive *archive; /* where records go; NULL: not known yet */
     size_t robots_memory;    /* for rules, of one fetcher; 0: 16 MiB */

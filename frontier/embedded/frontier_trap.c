@@ -37,7 +37,6 @@ enum status frontier_trap_open(struct frontier *f)
 {
     struct trap_options o = {
         .memory = seen_store_share(f->base, 1, 256 * KIB, 16 * MIB),
-        .key = &f->base->key,
         .found = found_trap,
         .ctx = f,
     };
@@ -115,6 +114,12 @@ enum status frontier_trap_keep_out(struct frontier *f, struct admission *list,
     return st;
 }
 
+static struct digest body_of(const struct engine_done *done)
+{
+    return (done->own_body.hi | done->own_body.lo) != 0 ? done->own_body
+                                                        : done->row.body_digest;
+}
+
 bool frontier_trap_has_body(struct frontier *f, const struct engine_done *done)
 {
     const struct lease_record *page;
@@ -124,8 +129,8 @@ bool frontier_trap_has_body(struct frontier *f, const struct engine_done *done)
         done->outcome.status != OUTCOME_FETCHED)
         return false;
     page = lease_find(f->leases, done->id);
-    return page != NULL && trap_table_has_body(f->traps, page->lease.key,
-                                               done->row.body_digest, &trap);
+    return page != NULL &&
+           trap_table_has_body(f->traps, page->lease.key, body_of(done), &trap);
 }
 
 /* ---- queued URLs ---- */
@@ -169,8 +174,8 @@ void frontier_trap_page(struct frontier *f, const struct engine_lease *page,
     trap_table_page(f->traps,
                     &(struct trap_page){.host = page->key,
                                         .url = page->url,
-                                        .body = row->body_digest,
-                                        .text = done->text_tag,
+                                        .body = body_of(done),
+                                        .text = done->text,
                                         .known_body = row->same_as != 0,
                                         .fresh = fresh,
                                         .fresh_count = count});

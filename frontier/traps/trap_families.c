@@ -20,6 +20,7 @@
 #define FAMILIES_MOST 64 /* of an owner */
 #define STORE_LEAST   4  /* pages */
 #define REMOVED_MOST  ((size_t)1 << 30)
+#define SHOWN_SHARE   4 /* of the memory, for what pages have shown */
 
 /* ---- owners ---- */
 
@@ -270,52 +271,15 @@ void trap_family_restart(struct trap_table *t, struct trap_family *f)
     f->dirty = true;
 }
 
-/* ---- spellings ---- */
-
-static size_t spelling_place(const struct trap_table *t, uint64_t digest)
-{
-    size_t at = digest & (t->spelling_room - 1);
-
-    while (t->spellings[at] != 0 && t->spellings[at] != digest)
-        at = (at + 1) & (t->spelling_room - 1);
-    return at;
-}
-
-/* False: there is no room. */
-static bool spellings_grow(struct trap_table *t)
-{
-    size_t was = t->spelling_room, room = was > 0 ? 2 * was : 256;
-    uint64_t *old = t->spellings;
-
-    if (t->memory + (room - was) * sizeof *old > t->o.memory)
-        return false;
-    t->memory += (room - was) * sizeof *old;
-    t->spellings = xcalloc(room, sizeof *old);
-    t->spelling_room = room;
-    for (size_t i = 0; i < was; i++)
-        if (old[i] != 0)
-            t->spellings[spelling_place(t, old[i])] = old[i];
-    free(old);
-    return true;
-}
-
-bool trap_spelling_known(struct trap_table *t, uint64_t digest)
-{
-    size_t at;
-
-    digest |= digest == 0;
-    if (2 * (t->spelling_count + 1) > t->spelling_room && !spellings_grow(t) &&
-        t->spelling_count + 1 >= t->spelling_room)
-        return false;
-    at = spelling_place(t, digest);
-    if (t->spellings[at] == digest)
-        return true;
-    t->spellings[at] = digest;
-    t->spelling_count++;
-    return false;
-}
-
 /* ---- texts ---- */
+
+bool trap_family_shown(struct trap_table *t, struct bytes owner,
+                       struct bytes form, uint64_t what)
+{
+    what += XXH3_64bits(owner.at, owner.len);
+    return trap_memory_note(t->shown,
+                            XXH3_64bits_withSeed(form.at, form.len, what));
+}
 
 bool trap_family_has_text(const struct trap_family *f, uint32_t tag)
 {
@@ -425,6 +389,8 @@ static void take_row(void *ctx, const struct trap_row *row)
         f->tags[i] = (uint32_t)packed_get((const unsigned char *)row->tags.at +
                                               i * TRAP_TAG_SIZE,
                                           TRAP_TAG_SIZE);
+    for (size_t i = 0; i < tags && f->rule == TRAP_COMBINATION; i++)
+        (void)trap_family_shown(t, row->owner, row->form, f->tags[i]);
     f->tag_count = f->tag_room = (uint16_t)tags;
     t->memory += memory_of(f);
     o->traps += trap_family_is_trap(t, f);
@@ -439,6 +405,8 @@ enum status trap_table_open(struct trap_table **out, struct trap_store *store,
 
     t->o = *o;
     t->store = store;
+    t->shown = trap_memory_new(o->memory / SHOWN_SHARE);
+    t->o.memory -= o->memory / SHOWN_SHARE;
     t->owners = map_new();
     buf_init(&t->removed, REMOVED_MOST);
     st = trap_store_each(store, take_row, t);
@@ -464,7 +432,7 @@ void trap_table_close(struct trap_table *t)
         free(o);
     }
     map_free(t->owners, NULL);
-    free(t->spellings);
+    trap_memory_free(t->shown);
     buf_fini(&t->removed);
     free(t);
 }

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "frontier/traps/trap_memory.h"
 #include "frontier/traps/trap_table.h"
 
 #define WHOLE        32 /* what a page without new text counts */
@@ -43,9 +44,8 @@ struct trap_table {
     struct trap_owner *oldest, *newest;
     uint64_t memory, last_id;
     size_t traps;
-    struct buf removed;  /* ids of rows to delete, uint64_t */
-    uint64_t *spellings; /* digests of those let in; a hash table, 0: free */
-    size_t spelling_count, spelling_room; /* a power of two, or 0 */
+    struct buf removed; /* ids of rows to delete, uint64_t */
+    struct trap_memory *shown;
 };
 
 struct bytes trap_owner_name(const struct trap_owner *o);
@@ -75,8 +75,9 @@ void trap_family_restart(struct trap_table *t, struct trap_family *f);
 void trap_family_clear(struct trap_table *t, struct trap_owner *o,
                        struct trap_family *f);
 
-/* Was a URL of this spelling let in before? Notes it, if there is room. */
-bool trap_spelling_known(struct trap_table *t, uint64_t digest);
+/* Has the space `form` of the owner shown `what` before? It has then. */
+bool trap_family_shown(struct trap_table *t, struct bytes owner,
+                       struct bytes form, uint64_t what);
 
 /* Did one of the latest pages of the family have this text? */
 bool trap_family_has_text(const struct trap_family *f, uint32_t tag);

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "frontier/url/host.h"
 #include "frontier/url/url_tracking.h"
@@ -29,10 +30,15 @@ static const struct {
     const char *name;
     uint32_t threshold;
 } rules[TRAP_RULES_] = {
-    [TRAP_COUNTER] = {"counter", 200}, [TRAP_REPEAT] = {"repeat", 20},
-    [TRAP_GROWTH] = {"growth", 20},    [TRAP_SAME_BODY] = {"same-body", 200},
-    [TRAP_SPIRAL] = {"spiral", 50},    [TRAP_ORDER] = {"order", 20},
-    [TRAP_SESSION] = {"session", 20},  [TRAP_SUBDOMAIN] = {"subdomain", 50},
+    [TRAP_COUNTER] = {"counter", 200},
+    [TRAP_REPEAT] = {"repeat", 20},
+    [TRAP_GROWTH] = {"growth", 20},
+    [TRAP_SAME_BODY] = {"same-body", 200},
+    [TRAP_SPIRAL] = {"spiral", 50},
+    [TRAP_ORDER] = {"order", 20},
+    [TRAP_SESSION] = {"session", 20},
+    [TRAP_SUBDOMAIN] = {"subdomain", 50},
+    [TRAP_COMBINATION] = {"combination", 200},
 };
 
 const char *trap_rule_name(enum trap_rule r)
@@ -355,11 +361,6 @@ static bool is_session(struct bytes param)
     return false;
 }
 
-static void sort_params(struct params *p)
-{
-    qsort(p->at, p->count, sizeof *p->at, by_text);
-}
-
 /* Takes the parameters that hold a session out. True: there were some. */
 static bool drop_sessions(struct params *p)
 {
@@ -377,23 +378,13 @@ static void add_names(struct trap_form *out, const struct target *t,
                       struct params *p)
 {
     (void)add_masked_path(out, t->path);
-    sort_params(p);
+    qsort(p->at, p->count, sizeof *p->at, by_text);
     for (size_t i = 0; i < p->count; i++) {
         struct bytes name = param_name(p->at[i]);
 
         add(out, i == 0 ? "?" : "&", 1);
         add(out, name.at, name.len);
     }
-}
-
-static bool form_order(const struct target *t, struct trap_form *out)
-{
-    struct params p;
-
-    if (!split_query(t->query, &p) || p.count < 2)
-        return false;
-    add_names(out, t, &p);
-    return true;
 }
 
 static bool form_session(const struct target *t, struct trap_form *out)
@@ -406,22 +397,142 @@ static bool form_session(const struct target *t, struct trap_form *out)
     return true;
 }
 
-void trap_spelling(enum trap_rule r, struct bytes url, struct buf *out)
+/* ---- parts ---- */
+
+/* Behind a part of a value: a comma, a bar, a plus or a space, as they are or
+ * escaped. */
+static size_t separator_length(struct bytes s)
+{
+    static const char *const escaped[] = {"%2C", "%7C", "%20"};
+
+    if (s.at[0] == ',' || s.at[0] == '|' || s.at[0] == '+')
+        return 1;
+    for (size_t i = 0; i < sizeof escaped / sizeof *escaped; i++)
+        if (s.len >= 3 && memcmp(s.at, escaped[i], 3) == 0)
+            return 3;
+    return 0;
+}
+
+/* The next part of the value *s, which goes with its separator. False: there is
+ * none that is not empty. */
+static bool next_part(struct bytes *s, struct bytes *out)
+{
+    size_t len = 0, separator = 0;
+
+    do {
+        *s = bytes_skip(*s, len + separator);
+        separator = 0;
+        for (len = 0; len < s->len; len++) {
+            separator = separator_length(bytes_skip(*s, len));
+            if (separator > 0)
+                break;
+        }
+    } while (len == 0 && s->len > 0);
+    *out = bytes_of(s->at, len);
+    *s = bytes_skip(*s, len + separator);
+    return len > 0;
+}
+
+/* Of a name without the numbers in its brackets. */
+static uint64_t hash_name(struct bytes name)
+{
+    char at[128];
+    size_t len = 0;
+    bool inside = false;
+
+    if (name.len > sizeof at)
+        return XXH3_64bits(name.at, name.len);
+    for (size_t i = 0; i < name.len; i++) {
+        bool escaped =
+            i + 2 < name.len && name.at[i] == '%' && name.at[i + 1] == '5';
+
+        if (name.at[i] == '[' || (escaped && name.at[i + 2] == 'B'))
+            inside = true;
+        if (escaped) {
+            memcpy(at + len, name.at + i, 3);
+            len += 3;
+            i += 2;
+        } else if (!inside || !is_digit(name.at[i])) {
+            at[len++] = name.at[i];
+        }
+    }
+    return XXH3_64bits(at, len);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* Sets *parts to how many there are with those that stand there twice. */
+static size_t find_parts(const struct target *t, bool sessions,
+                         uint64_t out[TRAP_PARTS_MOST], size_t *parts)
+{
+    struct params p;
+    size_t n = 0, left = 0;
+
+    *parts = 0;
+    if (!split_query(t->query, &p))
+        return 0;
+    if (!sessions)
+        (void)drop_sessions(&p);
+    for (size_t i = 0; i < p.count; i++) {
+        struct bytes name = param_name(p.at[i]);
+        struct bytes values = bytes_skip(p.at[i], name.len), value;
+        uint64_t hash = hash_name(name);
+
+        values = bytes_skip(values, values.len > 0 ? 1 : 0);
+        do {
+            (void)next_part(&values, &value);
+            if (n == TRAP_PARTS_MOST)
+                return 0;
+            out[n++] = XXH3_64bits_withSeed(value.at, value.len, hash);
+        } while (values.len > 0);
+    }
+    *parts = n;
+    qsort(out, n, sizeof *out, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || out[i] != out[left - 1])
+            out[left++] = out[i];
+    return left;
+}
+
+size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST])
 {
     const struct target t = target_of(url);
-    struct params p;
+    size_t parts;
 
-    buf_add(out, url.at, (size_t)(t.query.at - url.at));
-    if (!split_query(t.query, &p))
-        return;
-    if (r == TRAP_SESSION)
-        (void)drop_sessions(&p);
-    else
-        sort_params(&p);
-    for (size_t i = 0; i < p.count; i++) {
-        buf_add_char(out, '&');
-        buf_add_bytes(out, p.at[i]);
-    }
+    return find_parts(&t, true, out, &parts);
+}
+
+uint64_t trap_spelling(enum trap_rule r, struct bytes url)
+{
+    const struct target t = target_of(url);
+    uint64_t at[TRAP_PARTS_MOST];
+    size_t parts;
+    size_t n = find_parts(&t, r != TRAP_SESSION, at, &parts);
+    uint64_t seed =
+        XXH3_64bits_withSeed(url.at, (size_t)(t.query.at - url.at), r);
+
+    return XXH3_64bits_withSeed(at, n * sizeof *at, seed);
+}
+
+/* All queries of two parts or more of one path. */
+static bool form_order(const struct target *t, struct trap_form *out)
+{
+    uint64_t at[TRAP_PARTS_MOST];
+    size_t parts;
+
+    (void)find_parts(t, true, at, &parts);
+    if (parts < 2)
+        return false;
+    (void)add_masked_path(out, t->path);
+    add(out, "?...", 4);
+    return true;
 }
 
 /* ---- hosts ---- */
@@ -455,6 +566,7 @@ bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
     case TRAP_SAME_BODY:
         return form_same_body(&t, out);
     case TRAP_ORDER:
+    case TRAP_COMBINATION:
         return form_order(&t, out);
     case TRAP_SESSION:
         return form_session(&t, out);

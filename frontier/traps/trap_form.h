@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "base/bytes.h"
 
 /* What is done about traps: their URLs are skipped, or counted, or traps are
@@ -25,14 +24,15 @@ enum trap_policy { TRAPS_SKIP, TRAPS_REPORT, TRAPS_OFF };
 
 /* The numbers are stored: only append. */
 enum trap_rule {
-    TRAP_COUNTER,   /* numbers count on: calendars, page=1, 2, 3 ... */
-    TRAP_REPEAT,    /* a path segment again and again */
-    TRAP_GROWTH,    /* paths and queries that grow */
-    TRAP_SAME_BODY, /* many URLs of a pattern, one body */
-    TRAP_SPIRAL,    /* one body whose relative links lead ever on */
-    TRAP_ORDER,     /* the same parameters in another order */
-    TRAP_SESSION,   /* the same URL with another session number */
-    TRAP_SUBDOMAIN, /* a domain that mints hosts */
+    TRAP_COUNTER,     /* numbers count on: calendars, page=1, 2, 3 ... */
+    TRAP_REPEAT,      /* a path segment again and again */
+    TRAP_GROWTH,      /* paths and queries that grow */
+    TRAP_SAME_BODY,   /* many URLs of a pattern, one body */
+    TRAP_SPIRAL,      /* one body whose relative links lead ever on */
+    TRAP_ORDER,       /* the same parameters in any order, again and again */
+    TRAP_SESSION,     /* the same URL with another session number */
+    TRAP_SUBDOMAIN,   /* a domain that mints hosts */
+    TRAP_COMBINATION, /* parameters that are known, combined anew */
     TRAP_RULES_
 };
 
@@ -56,15 +56,17 @@ struct trap_form {
  * has no form of a URL. */
 bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
                struct trap_form *out);
-/* Rules about the spelling of a URL: a trap drops only URLs of which another
- * spelling was let in. */
-static inline bool trap_rule_is_of_spelling(enum trap_rule r)
-{
-    return r == TRAP_ORDER || r == TRAP_SESSION;
-}
-/* Appends what all spellings of `url`, which has a form under such a rule, have
- * in common. */
-void trap_spelling(enum trap_rule r, struct bytes url, struct buf *out);
+/* What all spellings of `url` have in common, which has a form under TRAP_ORDER
+ * or TRAP_SESSION. */
+uint64_t trap_spelling(enum trap_rule r, struct bytes url);
+
+#define TRAP_PARTS_MOST 64
+
+/* The parts of a query, as numbers in ascending order, each once: name=value,
+ * and one for each value of a list such as color=red,blue. The number in
+ * facet[2]=red does not count. Returns how many; 0: there are none, or too
+ * many. */
+size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST]);
 
 bool trap_form_equal(const struct trap_form *a, const struct trap_form *b);
 

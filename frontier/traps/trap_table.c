@@ -5,180 +5,33 @@
  * The score of a family is counted in 32nds of a page. A page that leads only
  * to more of its family counts 32 if a page of the family had its text before,
  * and 1 if its text is new: a page may hold a token, or a quotation of the day,
- * that makes it new each time. Digests of texts are compared; a distance of
+ * that makes it new each time. If it also leads to pages of another family that
+ * repeats itself, such as the days of a month, it counts 1 and 1 for each of
+ * these: so an archive by date, whose pages differ in words somewhere, has some
+ * 6,400 pages to show one. Digests of texts are compared; a distance of
  * texts (near-duplicates) would be asked where trap_family_has_text() is.
  */
 #include "frontier/traps/trap_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
 
 #include "frontier/traps/trap_families.h"
 
+#define ALIKE_LEAST 20 /* pages */
+
 static uint32_t tag_of(const struct trap_page *p)
 {
-    return (uint32_t)((p->text != 0 ? p->text : p->body.hi) >> 32);
+    return (uint32_t)((p->text != NULL && p->text->tag != 0 ? p->text->tag
+                                                            : p->body.hi) >>
+                      32);
 }
 
-/* ---- evidence ---- */
-
-/* Are all new URLs of the page of its own family? */
-static bool brings_only(enum trap_rule r, const struct trap_form *form,
-                        const struct trap_page *p)
+static bool is_without_own(const struct trap_page *p)
 {
-    struct trap_form other;
-
-    for (size_t i = 0; i < p->fresh_count; i++)
-        if (!trap_form(r, p->fresh[i].host, p->fresh[i].url, &other) ||
-            !trap_form_equal(form, &other))
-            return false;
-    return true;
-}
-
-/* A page of a family that may be endless. */
-static void judge_links(struct trap_table *t, enum trap_rule r,
-                        const struct trap_page *p)
-{
-    struct trap_form form;
-    struct trap_owner *o;
-    struct trap_family *f;
-    struct bytes name;
-    bool known;
-
-    if (!trap_form(r, p->host, p->url, &form))
-        return;
-    name = bytes_of(form.at, form.len);
-    o = trap_owner_find(t, form.owner);
-    f = trap_family_find(o, r, name);
-    known = trap_family_has_text(f, tag_of(p));
-    if (!brings_only(r, &form, p) || (p->fresh_count == 0 && !known)) {
-        trap_family_clear(t, o, f);
-        return;
-    }
-    if (p->fresh_count == 0)
-        return; /* it feeds nothing, and says nothing new */
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, r, name);
-    if (f == NULL)
-        return;
-    if (!known)
-        trap_family_add_text(t, f, tag_of(p));
-    trap_family_count(t, o, f, known ? WHOLE : 1);
-}
-
-/* A page of a pattern whose bodies may be all the same. */
-static void judge_body(struct trap_table *t, const struct trap_page *p)
-{
-    struct trap_form form;
-    struct trap_owner *o;
-    struct trap_family *f;
-    struct bytes name;
-
-    if (!trap_form(TRAP_SAME_BODY, p->host, p->url, &form))
-        return;
-    name = bytes_of(form.at, form.len);
-    o = trap_owner_find(t, form.owner);
-    f = trap_family_find(o, TRAP_SAME_BODY, name);
-    if (f != NULL && f->body != p->body.hi) {
-        trap_family_clear(t, o, f);
-        return;
-    }
-    if (f == NULL && !p->known_body)
-        return;
-    o = trap_owner_make(t, form.owner);
-    if (f == NULL)
-        f = trap_family_make(t, o, TRAP_SAME_BODY, name);
-    if (f == NULL)
-        return;
-    f->body = p->body.hi;
-    trap_family_count(t, o, f, WHOLE);
-}
-
-/* A page that may be another one under another spelling. */
-static void judge_spelling(struct trap_table *t, enum trap_rule r,
-                           const struct trap_page *p)
-{
-    struct trap_form form;
-    struct trap_owner *o;
-    struct trap_family *f;
-    struct bytes name;
-    uint32_t tag = tag_of(p);
-    bool known;
-
-    if (!trap_form(r, p->host, p->url, &form))
-        return;
-    name = bytes_of(form.at, form.len);
-    o = trap_owner_make(t, form.owner);
-    f = trap_family_find(o, r, name);
-    known =
-        p->known_body || (r == TRAP_SESSION && trap_family_has_text(f, tag));
-    if (f == NULL)
-        f = trap_family_make(t, o, r, name);
-    if (f == NULL)
-        return;
-    if (!known) {
-        trap_family_add_text(t, f, tag);
-        trap_family_restart(t, f);
-    } else {
-        trap_family_count(t, o, f, WHOLE);
-    }
-}
-
-#define BODY_FORM 32
-
-/* As in export's body_digest, which begins so. */
-static struct bytes body_form(struct digest body, char out[BODY_FORM])
-{
-    int n = snprintf(out, BODY_FORM, "body %016" PRIx64, body.hi);
-
-    return bytes_of(out, (size_t)n);
-}
-
-/* A page whose body others of its host had: it may lead to new URLs only by
- * relative links, and those URLs to the same body again. */
-static void judge_spiral(struct trap_table *t, const struct trap_page *p)
-{
-    char text[BODY_FORM];
-    struct bytes form = body_form(p->body, text);
-    struct trap_owner *o;
-    struct trap_family *f;
-
-    if (!p->known_body || p->fresh_count == 0)
-        return;
-    o = trap_owner_make(t, p->host);
-    f = trap_family_find(o, TRAP_SPIRAL, form);
-    if (f == NULL)
-        f = trap_family_make(t, o, TRAP_SPIRAL, form);
-    if (f != NULL)
-        trap_family_count(t, o, f, WHOLE);
-}
-
-void trap_table_page(struct trap_table *t, const struct trap_page *p)
-{
-    static const enum trap_rule by_links[] = {TRAP_COUNTER, TRAP_REPEAT,
-                                              TRAP_GROWTH, TRAP_SUBDOMAIN};
-
-    if ((p->body.hi | p->body.lo) == 0)
-        return;
-    for (size_t i = 0; i < sizeof by_links / sizeof *by_links; i++)
-        if (t->o.threshold[by_links[i]] > 0)
-            judge_links(t, by_links[i], p);
-    if (t->o.threshold[TRAP_ORDER] > 0)
-        judge_spelling(t, TRAP_ORDER, p);
-    if (t->o.threshold[TRAP_SESSION] > 0)
-        judge_spelling(t, TRAP_SESSION, p);
-    if (t->o.threshold[TRAP_SAME_BODY] > 0)
-        judge_body(t, p);
-    if (t->o.threshold[TRAP_SPIRAL] > 0)
-        judge_spiral(t, p);
-}
-
-/* ---- questions ---- */
-
-bool trap_table_any(const struct trap_table *t)
-{
-    return t->traps > 0;
+    return p->text != NULL && p->text->without_own;
 }
 
 static const struct trap_family *trap_of(const struct trap_table *t,
@@ -202,42 +55,396 @@ static const struct trap_family *trap_of(const struct trap_table *t,
     return f;
 }
 
-bool trap_table_has(const struct trap_table *t, struct bytes host,
-                    struct bytes url, struct trap_view *out)
+/* Has the space `form` shown this before? It has then. */
+static bool was_shown(struct trap_table *t, const struct trap_form *form,
+                      uint64_t what)
 {
-    for (unsigned r = 0; t->traps > 0 && r < TRAP_SPIRAL; r++)
-        if (trap_of(t, (enum trap_rule)r, host, url, out) != NULL)
-            return true;
+    return trap_family_shown(t, form->owner, bytes_of(form->at, form->len),
+                             what);
+}
+
+/* ---- evidence ---- */
+
+/* How many pages of a family in a row had a text that is known, wherever they
+ * lead, is kept with what it has shown: so two families that lead to each other
+ * are told. */
+static uint64_t alike_key(const struct trap_form *form)
+{
+    return XXH3_64bits_withSeed(form->at, form->len,
+                                ~XXH3_64bits(form->owner.at, form->owner.len));
+}
+
+static void count_alike(struct trap_table *t, const struct trap_form *form,
+                        bool known)
+{
+    uint32_t alike = 0;
+    bool counted = trap_memory_get(t->shown, alike_key(form), &alike);
+
+    if (known ? alike < ALIKE_LEAST : counted)
+        trap_memory_set(t->shown, alike_key(form), known ? alike + 1 : 0);
+}
+
+static bool repeats_itself(const struct trap_table *t, enum trap_rule r,
+                           const struct trap_form *form)
+{
+    uint32_t alike;
+
+    return r == TRAP_COUNTER &&
+           trap_memory_get(t->shown, alike_key(form), &alike) &&
+           alike >= ALIKE_LEAST;
+}
+
+/* Are all new URLs of the page of its own family, or of families that repeat
+ * themselves? *others: how many are of these. */
+static bool brings_only(const struct trap_table *t, enum trap_rule r,
+                        const struct trap_form *form, const struct trap_page *p,
+                        uint64_t *others)
+{
+    struct trap_form other;
+
+    *others = 0;
+    for (size_t i = 0; i < p->fresh_count; i++) {
+        if (!trap_form(r, p->fresh[i].host, p->fresh[i].url, &other))
+            return false;
+        if (trap_form_equal(form, &other))
+            continue;
+        if (!repeats_itself(t, r, &other))
+            return false;
+        (*others)++;
+    }
+    return true;
+}
+
+/* A page of a family that may be endless. */
+static void judge_links(struct trap_table *t, enum trap_rule r,
+                        const struct trap_page *p)
+{
+    struct trap_form form;
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct bytes name;
+    uint64_t others;
+    bool known;
+
+    if (!trap_form(r, p->host, p->url, &form))
+        return;
+    name = bytes_of(form.at, form.len);
+    o = trap_owner_find(t, form.owner);
+    f = trap_family_find(o, r, name);
+    known = trap_family_has_text(f, tag_of(p));
+    if (r == TRAP_COUNTER) {
+        known |= was_shown(t, &form, tag_of(p));
+        count_alike(t, &form, known);
+    }
+    if (!brings_only(t, r, &form, p, &others) ||
+        (!known && (others > 0 || p->fresh_count == 0))) {
+        trap_family_clear(t, o, f);
+        return;
+    }
+    if (p->fresh_count == 0)
+        return; /* it feeds nothing, and says nothing new */
+    o = trap_owner_make(t, form.owner);
+    if (f == NULL)
+        f = trap_family_make(t, o, r, name);
+    if (f == NULL)
+        return;
+    if (!trap_family_has_text(f, tag_of(p)))
+        trap_family_add_text(t, f, tag_of(p));
+    trap_family_count(t, o, f, !known || others > 0 ? 1 + others : WHOLE);
+}
+
+/* Had an earlier page of the host this body? */
+static bool is_known_body(struct trap_table *t, const struct trap_page *p)
+{
+    uint64_t key = XXH3_64bits_withSeed(p->host.at, p->host.len, p->body.hi);
+
+    return trap_memory_note(t->shown, key) || p->known_body;
+}
+
+/* A page of a pattern whose bodies may be all the same, apart from their own
+ * addresses. If it leads to new URLs it says nothing: they may begin with its
+ * address too. */
+static void judge_body(struct trap_table *t, const struct trap_page *p)
+{
+    bool known = is_known_body(t, p);
+    struct trap_form form;
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct bytes name;
+
+    if (!trap_form(TRAP_SAME_BODY, p->host, p->url, &form))
+        return;
+    name = bytes_of(form.at, form.len);
+    o = trap_owner_find(t, form.owner);
+    f = trap_family_find(o, TRAP_SAME_BODY, name);
+    if (f != NULL && f->body != p->body.hi) {
+        trap_family_clear(t, o, f);
+        return;
+    }
+    if (p->fresh_count > 0 || (f == NULL && !known))
+        return;
+    o = trap_owner_make(t, form.owner);
+    if (f == NULL)
+        f = trap_family_make(t, o, TRAP_SAME_BODY, name);
+    if (f == NULL)
+        return;
+    f->body = p->body.hi;
+    trap_family_count(t, o, f, WHOLE);
+}
+
+/* ---- spellings ---- */
+
+/* The URL that stands for all spellings of a page is kept beside the text that
+ * it had. */
+#define OWNER_OF UINT64_C(0x9e3779b97f4a7c15)
+
+static uint32_t owner_tag(struct bytes url)
+{
+    return (uint32_t)XXH3_64bits(url.at, url.len);
+}
+
+/* Does another URL stand for this page? If none does, this one will. */
+static bool has_other_owner(struct trap_table *t, uint64_t spelling,
+                            struct bytes url)
+{
+    uint32_t owner, own = owner_tag(url);
+
+    if (trap_memory_get(t->shown, spelling ^ OWNER_OF, &owner))
+        return owner != own;
+    trap_memory_set(t->shown, spelling ^ OWNER_OF, own);
     return false;
 }
 
-static bool has_spelling(struct trap_table *t, enum trap_rule r,
-                         struct bytes host, struct bytes url,
-                         struct trap_view *out)
+/* A page that may be another one under another spelling: it counts if that one
+ * had its text. A page of a spelling that is new says nothing. */
+static void judge_spelling(struct trap_table *t, enum trap_rule r,
+                           const struct trap_page *p)
 {
-    struct buf text;
-    bool known;
+    struct trap_form form;
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct bytes name;
+    uint64_t spelling;
+    uint32_t text;
 
-    if (trap_of(t, r, host, url, out) == NULL)
+    if (!trap_form(r, p->host, p->url, &form))
+        return;
+    spelling = trap_spelling(r, p->url);
+    (void)has_other_owner(t, spelling, p->url);
+    if (!trap_memory_get(t->shown, spelling, &text)) {
+        trap_memory_set(t->shown, spelling, tag_of(p));
+        return;
+    }
+    name = bytes_of(form.at, form.len);
+    f = trap_family_find(trap_owner_find(t, form.owner), r, name);
+    if (text != tag_of(p)) {
+        if (f != NULL && (is_without_own(p) || r == TRAP_SESSION))
+            trap_family_restart(t, f);
+        return; /* it may differ in its own address alone */
+    }
+    o = trap_owner_make(t, form.owner);
+    if (f == NULL)
+        f = trap_family_make(t, o, r, name);
+    if (f != NULL)
+        trap_family_count(t, o, f, WHOLE);
+}
+
+/* ---- combinations ---- */
+
+/* Has the page a parameter or a piece of text that its space has not shown? */
+static bool shows_something(struct trap_table *t, const struct trap_form *form,
+                            const struct trap_page *p, struct trap_family *f)
+{
+    uint64_t part[TRAP_PARTS_MOST];
+    size_t parts = trap_parts(p->url, part);
+    bool any = false;
+
+    for (size_t i = 0; i < parts; i++)
+        any |= !was_shown(t, form, part[i]);
+    for (size_t i = 0; p->text != NULL && i < p->text->pieces; i++) {
+        if (was_shown(t, form, p->text->piece[i]))
+            continue;
+        any = true;
+        if (f != NULL)
+            trap_family_add_text(t, f, p->text->piece[i]);
+    }
+    return any;
+}
+
+/* A page of a path whose parameters have been told to come in any order and
+ * number: is this only one combination more of what is known? */
+static void judge_combination(struct trap_table *t, const struct trap_page *p)
+{
+    struct trap_view orders;
+    struct trap_form form;
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct bytes name;
+    uint64_t others;
+    bool new;
+
+    if (!trap_form(TRAP_COMBINATION, p->host, p->url, &form))
+        return;
+    name = bytes_of(form.at, form.len);
+    f = trap_family_find(trap_owner_find(t, form.owner), TRAP_COMBINATION,
+                         name);
+    new = shows_something(t, &form, p, f) ||
+          !brings_only(t, TRAP_COMBINATION, &form, p, &others);
+    if (new &&f != NULL)
+        trap_family_restart(t, f);
+    if (new || !is_without_own(p) ||
+        trap_of(t, TRAP_ORDER, p->host, p->url, &orders) == NULL)
+        return;
+    o = trap_owner_make(t, form.owner);
+    if (f == NULL)
+        f = trap_family_make(t, o, TRAP_COMBINATION, name);
+    if (f != NULL)
+        trap_family_count(t, o, f, WHOLE);
+}
+
+/* ---- bodies ---- */
+
+#define BODY_FORM 32
+
+/* As in export's body_digest, which begins so. */
+static struct bytes body_form(struct digest body, char out[BODY_FORM])
+{
+    int n = snprintf(out, BODY_FORM, "body %016" PRIx64, body.hi);
+
+    return bytes_of(out, (size_t)n);
+}
+
+#define ABOVE_MOST 8 /* directories */
+
+/* Had a page in a directory above this body? *own: the key of this one. */
+static bool is_body_above(const struct trap_table *t, const struct trap_page *p,
+                          uint64_t *own)
+{
+    const char *path = memmem(p->url.at, p->url.len, "://", 3);
+    size_t len = p->url.len;
+    size_t begin = path != NULL ? (size_t)(path + 3 - p->url.at) : 0;
+    const char *mark = memchr(p->url.at, '?', p->url.len);
+    uint32_t value;
+    bool above = false;
+
+    if (mark != NULL)
+        len = (size_t)(mark - p->url.at);
+    for (unsigned up = 0; up <= ABOVE_MOST; up++) {
+        uint64_t key;
+
+        while (len > begin && p->url.at[len - 1] != '/')
+            len--;
+        if (len == begin)
+            break;
+        key = XXH3_64bits_withSeed(p->url.at, len, p->body.lo);
+        if (up == 0)
+            *own = key;
+        else
+            above |= trap_memory_get(t->shown, key, &value);
+        len--;
+    }
+    return above;
+}
+
+/* A page that has the body of one above it, apart from its own address: that
+ * one's relative links, or such that continue its address, led to it. Pages
+ * side by side are none: the months of an archive may differ in the addresses
+ * of their days alone. */
+static void judge_spiral(struct trap_table *t, const struct trap_page *p)
+{
+    char text[BODY_FORM];
+    struct bytes form = body_form(p->body, text);
+    struct trap_owner *o;
+    struct trap_family *f;
+    uint64_t own = 0;
+    bool above;
+
+    if (p->fresh_count == 0)
+        return;
+    above = is_body_above(t, p, &own);
+    (void)trap_memory_note(t->shown, own);
+    if (!above)
+        return;
+    o = trap_owner_make(t, p->host);
+    f = trap_family_find(o, TRAP_SPIRAL, form);
+    if (f == NULL)
+        f = trap_family_make(t, o, TRAP_SPIRAL, form);
+    if (f != NULL)
+        trap_family_count(t, o, f, WHOLE);
+}
+
+void trap_table_page(struct trap_table *t, const struct trap_page *p)
+{
+    static const enum trap_rule by_links[] = {TRAP_COUNTER, TRAP_REPEAT,
+                                              TRAP_GROWTH, TRAP_SUBDOMAIN};
+
+    if ((p->body.hi | p->body.lo) == 0)
+        return;
+    for (size_t i = 0; i < sizeof by_links / sizeof *by_links; i++)
+        if (t->o.threshold[by_links[i]] > 0)
+            judge_links(t, by_links[i], p);
+    if (t->o.threshold[TRAP_ORDER] > 0)
+        judge_spelling(t, TRAP_ORDER, p);
+    if (t->o.threshold[TRAP_SESSION] > 0)
+        judge_spelling(t, TRAP_SESSION, p);
+    if (t->o.threshold[TRAP_COMBINATION] > 0)
+        judge_combination(t, p);
+    if (t->o.threshold[TRAP_SAME_BODY] > 0)
+        judge_body(t, p);
+    if (t->o.threshold[TRAP_SPIRAL] > 0)
+        judge_spiral(t, p);
+}
+
+/* ---- questions ---- */
+
+bool trap_table_any(const struct trap_table *t)
+{
+    return t->traps > 0;
+}
+
+static bool is_spelling(struct trap_table *t, enum trap_rule r,
+                        struct bytes host, struct bytes url,
+                        struct trap_view *out)
+{
+    return trap_of(t, r, host, url, out) != NULL &&
+           has_other_owner(t, trap_spelling(r, url), url);
+}
+
+/* Those that keep all URLs of a form out first. */
+static const enum trap_rule in_order[] = {TRAP_COUNTER,     TRAP_REPEAT,
+                                          TRAP_GROWTH,      TRAP_SAME_BODY,
+                                          TRAP_COMBINATION, TRAP_ORDER,
+                                          TRAP_SESSION,     TRAP_SUBDOMAIN};
+
+bool trap_table_has(struct trap_table *t, struct bytes host, struct bytes url,
+                    struct trap_view *out)
+{
+    if (t->traps == 0)
         return false;
-    buf_init(&text, url.len + 64);
-    trap_spelling(r, url, &text);
-    known = trap_spelling_known(t, digest_bytes(t->o.key, buf_bytes(&text)).hi);
-    buf_fini(&text);
-    return known;
+    for (size_t i = 0; in_order[i] != TRAP_ORDER; i++)
+        if (trap_of(t, in_order[i], host, url, out) != NULL)
+            return true;
+    return is_spelling(t, TRAP_ORDER, host, url, out) ||
+           is_spelling(t, TRAP_SESSION, host, url, out);
 }
 
 bool trap_table_has_new(struct trap_table *t, struct bytes host,
                         struct bytes url, bool known_host,
                         struct trap_view *out)
 {
-    if (t->traps == 0)
-        return false;
-    return trap_table_has(t, host, url, out) ||
-           (!known_host &&
-            trap_of(t, TRAP_SUBDOMAIN, host, url, out) != NULL) ||
-           has_spelling(t, TRAP_ORDER, host, url, out) ||
-           has_spelling(t, TRAP_SESSION, host, url, out);
+    return t->traps > 0 && (trap_table_has(t, host, url, out) ||
+                            (!known_host && trap_of(t, TRAP_SUBDOMAIN, host,
+                                                    url, out) != NULL));
+}
+
+bool trap_table_explain(const struct trap_table *t, struct bytes host,
+                        struct bytes url, struct trap_view *out)
+{
+    for (size_t i = 0; t->traps > 0 && i < sizeof in_order / sizeof *in_order;
+         i++)
+        if (trap_of(t, in_order[i], host, url, out) != NULL)
+            return true;
+    return false;
 }
 
 bool trap_table_has_body(const struct trap_table *t, struct bytes host,
@@ -256,7 +463,21 @@ bool trap_table_has_body(const struct trap_table *t, struct bytes host,
     return true;
 }
 
+bool trap_table_has_spiral(const struct trap_table *t, struct bytes host,
+                           struct trap_view *out)
+{
+    const struct trap_owner *o = trap_owner_find(t, host);
+
+    for (const struct trap_family *f = o != NULL ? o->first : NULL; f != NULL;
+         f = f->next)
+        if (f->rule == TRAP_SPIRAL && trap_family_is_trap(t, f)) {
+            *out = trap_family_view(o, f);
+            return true;
+        }
+    return false;
+}
+
 uint64_t trap_table_memory(const struct trap_table *t)
 {
-    return t->memory;
+    return t->memory + trap_memory_octets(t->shown);
 }

@@ -6,6 +6,8 @@
  * the crawl drops its URLs. A page that brings something new clears the family,
  * so an archive whose pages differ, or lead somewhere, never becomes one.
  *
+ * A page's own address is nothing new (trap_text.h).
+ *
  * The table holds only families under suspicion: at most FAMILIES_MOST an
  * owner, and those within its memory; beyond that the least suspicious are
  * forgotten, which costs requests and no URL. trap_store.h keeps it on disk.
@@ -17,6 +19,7 @@
 #include "base/digest.h"
 #include "base/status.h"
 #include "frontier/traps/trap_form.h"
+#include "frontier/traps/trap_text.h"
 #include "storage/rows/trap_store.h"
 
 struct trap_table;
@@ -31,7 +34,6 @@ struct trap_view {
 struct trap_options {
     uint32_t threshold[TRAP_RULES_]; /* pages; 0: the rule is off */
     uint64_t memory;                 /* octets, about */
-    const struct digest_key *key;
     /* Called when a family becomes a trap. */
     void (*found)(void *ctx, const struct trap_view *trap);
     void *ctx;
@@ -54,29 +56,37 @@ struct trap_link {
 /* A page that was fetched. */
 struct trap_page {
     struct bytes host, url;
-    struct digest body; /* all zero: it has none */
-    uint64_t text;      /* tag of its text without numbers (trap_text.h); 0:
-                           not known, then the body counts */
-    bool known_body;    /* an earlier page of the crawl had this body */
+    struct digest body; /* without its address (trap_text_body); all zero: it
+                           has none */
+    const struct trap_text *text; /* NULL, or without a tag: the body counts */
+    bool known_body; /* an earlier page of the crawl had this body */
     const struct trap_link *fresh; /* URLs that it was the first to bring */
     size_t fresh_count;
 };
 /* Takes the page as evidence. */
 void trap_table_page(struct trap_table *t, const struct trap_page *p);
 
-/* Is the URL of a trap? *out says of which. Rules about spellings and hosts say
- * nothing here: they are about URLs that are new. */
-bool trap_table_has(const struct trap_table *t, struct bytes host,
-                    struct bytes url, struct trap_view *out);
-/* The same for a URL that nobody knew, by all rules. Of those that a trap of
- * spellings has in common one is let in, and noted; after a restart, one more.
- * `known_host`: the crawl has other URLs of the host. */
+/* Is the URL of a trap? *out says of which. Of a page whose spellings are a
+ * trap, the URL that is asked about first stands for all others; after a
+ * restart, one more. Rules about hosts say nothing here: they are about URLs
+ * that are new. */
+bool trap_table_has(struct trap_table *t, struct bytes host, struct bytes url,
+                    struct trap_view *out);
+/* The same for a URL that nobody knew, by all rules. `known_host`: the crawl
+ * has other URLs of the host. */
 bool trap_table_has_new(struct trap_table *t, struct bytes host,
                         struct bytes url, bool known_host,
                         struct trap_view *out);
+/* Is the URL of a family that is a trap, whether it would be asked for or not?
+ */
+bool trap_table_explain(const struct trap_table *t, struct bytes host,
+                        struct bytes url, struct trap_view *out);
 /* Are new links of a page with this body those of a trap (TRAP_SPIRAL)? */
 bool trap_table_has_body(const struct trap_table *t, struct bytes host,
                          struct digest body, struct trap_view *out);
+/* Has the host any such trap? */
+bool trap_table_has_spiral(const struct trap_table *t, struct bytes host,
+                           struct trap_view *out);
 /* Is any family a trap? False: the two above need not be asked. */
 bool trap_table_any(const struct trap_table *t);
 

@@ -475,8 +475,8 @@ static const struct option_spec specs[] = {
     {.name = "trap", LIST(trap), .flags = OPTION_COMMAS, .section = DEDUPE,
      .arg = "RULE=N,...",
      .help = "pages in a row without anything new that make a trap: counter, "
-             "repeat, growth, same-body, spiral, order, session, subdomain; "
-             "RULE=off: never"},
+             "repeat, growth, same-body, spiral, order, session, subdomain, "
+             "combination; RULE=off: never"},
     {.name = "near-dup", CHOICE(near_dup, enum near_dup),
      .fallback = "report", .section = DEDUPE,
      .help = "pages whose text is nearly that of an earlier one: named, their "

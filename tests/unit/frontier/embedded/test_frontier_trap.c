@@ -17,11 +17,12 @@ static void begin(struct rig *r, enum trap_policy policy)
 static void read_page(struct rig *r, uint64_t id, bool of_month,
                       const struct engine_item *found, size_t n)
 {
+    const struct trap_text text = {.tag = (of_month ? 7 : 1000 + id) << 32};
     struct engine_done d = {
         .id = id,
         .outcome = judge_fetched,
         .row = {.at_ms = RIG_WALL, .body_digest = {id, 1}},
-        .text_tag = (of_month ? 7 : 1000 + id) << 32,
+        .text = &text,
         .outlinks = found,
         .outlink_count = n,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},

@@ -3,6 +3,7 @@
 #include "frontier/traps/trap_form.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HOST "h.example"
@@ -101,31 +102,69 @@ END_TEST
 static void are_spellings(enum trap_rule r, const char *a, const char *b,
                           bool same)
 {
-    struct buf x, y;
-
-    buf_init(&x, 4096);
-    buf_init(&y, 4096);
-    trap_spelling(r, bytes_of_str(a), &x);
-    trap_spelling(r, bytes_of_str(b), &y);
-    ck_assert(bytes_equal(buf_bytes(&x), buf_bytes(&y)) == same);
-    buf_fini(&x);
-    buf_fini(&y);
+    ck_assert_msg((trap_spelling(r, bytes_of_str(a)) ==
+                   trap_spelling(r, bytes_of_str(b))) == same,
+                  "%s and %s", a, b);
 }
 
-START_TEST(spellings_have_their_parameters_in_common)
+START_TEST(spellings_have_their_parts_in_common_in_any_order_and_number)
 {
-    has_form(TRAP_ORDER, "/a?x=1", NULL);
-    has_form(TRAP_ORDER, "/a/7?y=1&x=2", "/a/N?x&y");
-    has_form(TRAP_SESSION, "/a?x=1", NULL);
-    has_form(TRAP_SESSION, "/a?x=1&sid=77", "/a?x");
-    has_form(TRAP_SESSION, "/a?PHPSESSID=abc", "/a");
-    are_spellings(TRAP_ORDER, "http://h/a?x=1&y=2", "http://h/a?y=2&x=1", true);
-    are_spellings(TRAP_ORDER, "http://h/a?x=1&y=2", "http://h/a?y=1&x=2",
-                  false);
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } all[] = {
+        {"http://h/a?x=1&y=2", "http://h/a?y=2&x=1", true},
+        {"http://h/a?x=1&y=2", "http://h/a?y=1&x=2", false},
+        {"http://h/a?x=1&y=2", "http://h/b?x=1&y=2", false},
+        {"http://h/a?x=1&y=2&x=1", "http://h/a?y=2&x=1", true},
+        {"http://h/a?x=1,2", "http://h/a?x=2%2C1", true},
+        {"http://h/a?x=1,2", "http://h/a?x=1&x=2", true},
+        {"http://h/a?x=red+blue", "http://h/a?x=blue%20red,", true},
+        {"http://h/a?x=1|2", "http://h/a?x=1|3", false},
+        {"http://h/a?f[0]=a&f[1]=b", "http://h/a?f[0]=b&f[1]=a", true},
+        {"http://h/a?f%5B0%5D=a&f%5B1%5D=b", "http://h/a?f%5B0%5D=b&f%5B1%5D=a",
+         true},
+        {"http://h/a?x1=a&x2=b", "http://h/a?x1=b&x2=a", false},
+        {"http://h/a?x&y", "http://h/a?y&x&&", false}, /* an empty one too */
+        {"http://h/a?x&y", "http://h/a?y&x", true},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        are_spellings(TRAP_ORDER, all[i].a, all[i].b, all[i].same);
     are_spellings(TRAP_SESSION, "http://h/a?x=1&sid=2", "http://h/a?sid=9&x=1",
                   true);
     are_spellings(TRAP_SESSION, "http://h/a?x=1&sid=2", "http://h/b?x=1&sid=2",
                   false);
+}
+END_TEST
+
+START_TEST(a_space_of_combinations_has_two_parts_or_more)
+{
+    has_form(TRAP_ORDER, "/a?x=1", NULL);
+    has_form(TRAP_ORDER, "/a/7?y=1&x=2", "/a/N?...");
+    has_form(TRAP_ORDER, "/a?x=1&x=1", "/a?...");
+    has_form(TRAP_COMBINATION, "/a?x=red,blue", "/a?...");
+    has_form(TRAP_COMBINATION, "/a?x=red,", NULL);
+    has_form(TRAP_COMBINATION, "/a", NULL);
+    has_form(TRAP_SESSION, "/a?x=1", NULL);
+    has_form(TRAP_SESSION, "/a?x=1&sid=77", "/a?x");
+    has_form(TRAP_SESSION, "/a?PHPSESSID=abc", "/a");
+}
+END_TEST
+
+START_TEST(a_query_of_too_many_parts_has_none)
+{
+    char url[1024] = "http://h/a?x=0";
+    uint64_t parts[TRAP_PARTS_MOST];
+
+    ck_assert_uint_eq(trap_parts(bytes_of_str("http://h/a"), parts), 0);
+    for (unsigned i = 1; i < TRAP_PARTS_MOST; i++)
+        snprintf(url + strlen(url), 8, ",%u", i);
+    ck_assert_uint_eq(trap_parts(bytes_of_str(url), parts), TRAP_PARTS_MOST);
+    for (unsigned i = 1; i < TRAP_PARTS_MOST; i++)
+        ck_assert_uint_lt(parts[i - 1], parts[i]);
+    strcat(url, ",99");
+    ck_assert_uint_eq(trap_parts(bytes_of_str(url), parts), 0);
 }
 END_TEST
 
@@ -175,7 +214,10 @@ Suite *suite_trap_form(void)
     tcase_add_test(t, growth_is_of_segments_parameters_or_octets);
     tcase_add_test(t, a_pattern_is_a_directory_or_a_script_with_its_parameters);
     tcase_add_test(t, a_long_form_is_cut_and_still_one_form);
-    tcase_add_test(t, spellings_have_their_parameters_in_common);
+    tcase_add_test(
+        t, spellings_have_their_parts_in_common_in_any_order_and_number);
+    tcase_add_test(t, a_space_of_combinations_has_two_parts_or_more);
+    tcase_add_test(t, a_query_of_too_many_parts_has_none);
     tcase_add_test(t, hosts_of_a_domain_are_one_family_but_for_www_and_itself);
     tcase_add_test(t, rules_have_names_and_thresholds);
     suite_add_tcase(s, t);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap_memory.c - what pages have shown, as far as a bounded memory goes.
+ *
+ * A table without chains: a key has two places side by side, and a new one
+ * pushes the older of their keys out. So a lookup is one cache miss, and no
+ * list of ages is needed.
+ */
+#include "frontier/traps/trap_memory.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define ROOM_LEAST ((size_t)256) /* entries */
+
+struct entry {
+    uint32_t check; /* the low half of the key, never 0; 0: free */
+    uint32_t value;
+};
+
+struct trap_memory {
+    struct entry *at; /* NULL: nothing is known yet */
+    size_t room;      /* a power of two */
+};
+
+struct trap_memory *trap_memory_new(uint64_t octets)
+{
+    struct trap_memory *m = xcalloc(1, sizeof *m);
+
+    m->room = ROOM_LEAST;
+    while (2 * m->room * sizeof *m->at <= octets)
+        m->room *= 2;
+    return m;
+}
+
+void trap_memory_free(struct trap_memory *m)
+{
+    if (m == NULL)
+        return;
+    free(m->at);
+    free(m);
+}
+
+uint64_t trap_memory_octets(const struct trap_memory *m)
+{
+    return m->at != NULL ? m->room * sizeof *m->at : 0;
+}
+
+static uint32_t check_of(uint64_t key)
+{
+    uint32_t low = (uint32_t)key;
+
+    return low != 0 ? low : 1;
+}
+
+static struct entry *place_of(const struct trap_memory *m, uint64_t key)
+{
+    return &m->at[(key >> 32 & (m->room - 1)) & ~(size_t)1];
+}
+
+bool trap_memory_get(const struct trap_memory *m, uint64_t key, uint32_t *out)
+{
+    const uint32_t check = check_of(key);
+    const struct entry *e;
+
+    if (m->at == NULL)
+        return false;
+    e = place_of(m, key);
+    if (e->check != check && (++e)->check != check)
+        return false;
+    *out = e->value;
+    return true;
+}
+
+void trap_memory_set(struct trap_memory *m, uint64_t key, uint32_t value)
+{
+    const uint32_t check = check_of(key);
+    struct entry *e;
+
+    if (m->at == NULL)
+        m->at = xcalloc(m->room, sizeof *m->at);
+    e = place_of(m, key);
+    if (e[0].check != check)
+        e[1] = e[0];
+    e[0] = (struct entry){check, value};
+}
+
+bool trap_memory_note(struct trap_memory *m, uint64_t key)
+{
+    uint32_t value;
+    bool known = trap_memory_get(m, key, &value);
+
+    if (!known)
+        trap_memory_set(m, key, 0);
+    return known;
+}

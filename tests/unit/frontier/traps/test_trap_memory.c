@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* test_trap_memory.c - a memory that forgets, and never says what is wrong. */
+#include "frontier/traps/trap_memory.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static uint64_t nth_key(uint64_t n)
+{
+    n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return n ^ n >> 29;
+}
+
+START_TEST(what_it_knows_is_what_it_was_told_last)
+{
+    struct trap_memory *m = trap_memory_new(1 << 16);
+    uint32_t *told = calloc(3000, sizeof *told), value;
+    uint64_t known = 0;
+
+    ck_assert(!trap_memory_get(m, 0, &value));
+    for (uint32_t i = 0; i < 30000; i++) {
+        uint64_t n = nth_key(i) % 3000;
+
+        if (trap_memory_get(m, nth_key(n), &value))
+            ck_assert_uint_eq(value, told[n]);
+        told[n] = i;
+        trap_memory_set(m, nth_key(n), i);
+        ck_assert(trap_memory_get(m, nth_key(n), &value) && value == i);
+    }
+    for (uint64_t n = 0; n < 3000; n++)
+        known += trap_memory_get(m, nth_key(n), &value);
+    ck_assert_uint_gt(known, 2500); /* of 8,192 places */
+    ck_assert_uint_eq(trap_memory_octets(m), 1 << 16);
+    free(told);
+    trap_memory_free(m);
+}
+END_TEST
+
+START_TEST(a_full_memory_forgets_and_stays_as_large)
+{
+    struct trap_memory *m = trap_memory_new(5000);
+
+    ck_assert_uint_eq(trap_memory_octets(m), 0); /* nothing is told yet */
+    for (uint64_t n = 0; n < 100000; n++)
+        ck_assert(!trap_memory_note(m, nth_key(n)));
+    ck_assert(trap_memory_note(m, nth_key(99999)));
+    ck_assert(!trap_memory_note(m, nth_key(7)));
+    ck_assert(!trap_memory_note(m, 0) && trap_memory_note(m, 0));
+    ck_assert_uint_le(trap_memory_octets(m), 5000);
+    trap_memory_free(m);
+    trap_memory_free(NULL);
+}
+END_TEST
+
+Suite *suite_trap_memory(void)
+{
+    Suite *s = suite_create("trap_memory");
+    TCase *t = tcase_create("trap_memory");
+
+    tcase_add_test(t, what_it_knows_is_what_it_was_told_last);
+    tcase_add_test(t, a_full_memory_forgets_and_stays_as_large);
+    suite_add_tcase(s, t);
+    return s;
+}
