@@ -203,6 +203,8 @@ static void reset(struct fetch *f, const struct fetch_order *order, int64_t now,
     f->waits = FETCH_GOES_ON;
     f->held_back = false;
     f->paid_at = INT64_MIN;
+    f->offered = f->passed = 0;
+    f->has_waited = false;
     f->started = now;
     f->started_wall_ms = wall_ms;
     f->error[0] = '\0';
@@ -383,6 +385,7 @@ bool fetch_may_go_on(struct fetch *f, int64_t now)
 
 bool fetch_go_on(struct fetch *f)
 {
+    f->has_waited = f->waits == FETCH_WAITS_RATE;
     f->waits = FETCH_GOES_ON;
     /* curl passes on what it kept */
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);

@@ -126,6 +126,9 @@ struct fetch {
     bool is_waiter;  /* is in that list */
     bool held_back;  /* by another stream of its connection, which is paused */
     int64_t paid_at; /* when its received octets are within the rate limit */
+    bool has_waited; /* the piece that is offered next has waited until then */
+    uint64_t offered, passed; /* octets of its body: with the last piece that
+                                 libcurl offered; of those that were taken */
     /* for fetch.c */
     struct tls_resume tls;
     const struct fetcher_options *o;

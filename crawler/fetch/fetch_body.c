@@ -110,9 +110,12 @@ static size_t decide(struct fetch *f, enum fetch_end end)
 static uint64_t wire_bytes(struct fetch *f)
 {
     curl_off_t body = 0;
+    uint64_t n;
 
+    /* libcurl 7 counts a piece before it is offered, libcurl 8 after that. */
     curl_easy_getinfo(f->transfer.easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
-    return f->response.received + (body > 0 ? (uint64_t)body : 0);
+    n = body > 0 ? (uint64_t)body : 0;
+    return f->response.received + (n > f->offered ? n : f->offered);
 }
 
 void fetch_count_wire(struct fetch *f)
@@ -440,15 +443,15 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     struct bytes in = bytes_of(at + f->taken, n - f->taken), piece;
     char scratch[PIECE];
     enum status st;
-    bool is_paid, once_more;
+    bool once_more;
 
     multi_take_in_hand(&f->transfer, IN_HAND_BODY);
-    /* What came before this piece has to be paid for, not what came with it or
-     * behind it: libcurl 8 reads on while a transfer is paused, so a piece that
-     * had to wait for that too would never be taken. */
-    is_paid = f->paid_at == INT64_MIN || fetch_is_within_rate(f, clock_mono());
+    f->offered = f->passed + n;
     fetch_count_wire(f);
-    if (!is_paid) {
+    /* libcurl 8 reads on while a transfer is paused: a piece that had to wait
+     * for that too, again and again, would never be taken. */
+    if (!f->has_waited && f->paid_at != INT64_MIN &&
+        !fetch_is_within_rate(f, clock_mono())) {
         fetch_wait(f, FETCH_WAITS_RATE);
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -472,6 +475,8 @@ size_t fetch_on_body(char *at, size_t size, size_t count, void *ctx)
     } while (piece.len > 0 || once_more);
     keep_raw(f, bytes_of(at, n));
     f->taken = 0;
+    f->passed += n;
+    f->has_waited = false;
     f->past_first = true;
     return n;
 }

@@ -71,7 +71,8 @@ static inline void hand_fed_again(struct hand_fed *h)
     f->end = FETCH_ANSWERED;
     f->why = NULL;
     f->taken = 0;
-    f->body_bytes = f->counted = 0;
+    f->body_bytes = f->counted = f->offered = f->passed = 0;
+    f->has_waited = false;
     f->waits = FETCH_GOES_ON;
 }
 

@@ -499,24 +499,25 @@ START_TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
 }
 END_TEST
 
-/* libcurl 8 reads on while a transfer is paused. */
+/* libcurl 8 reads on while a transfer is paused, and counts a piece only after
+ * it has offered it. */
 START_TEST(a_piece_that_has_waited_is_taken_whatever_came_meanwhile)
 {
     ck_assert(head(OK, ""));
     h.o.rate = rate_limit_new(1000);
     h.fetch->response.received = 3000;
-    ck_assert_uint_eq(feed_body(&h, zeros, 10), 10);
-    ck_assert_uint_eq(h.fetch->counted, 3000);
     for (int i = 1; i < 4; i++) {
         ck_assert_uint_eq(feed_body(&h, zeros, 10), CURL_WRITEFUNC_PAUSE);
+        ck_assert_int_eq(h.fetch->waits, FETCH_WAITS_RATE);
+        ck_assert_uint_eq(h.fetch->counted,
+                          5000 * (unsigned)i - 2000 + 10 * (unsigned)i);
         h.fetch->paid_at = clock_mono(); /* the time has passed */
         h.fetch->response.received += 5000;
+        (void)fetch_go_on(h.fetch); /* curl has no transfer to go on with */
         ck_assert_uint_eq(feed_body(&h, zeros, 10), 10);
-        ck_assert_uint_eq(h.fetch->body.len, 10 * (unsigned)(i + 1));
+        ck_assert_uint_eq(h.fetch->body.len, 10 * (unsigned)i);
         ck_assert_int_gt(h.fetch->paid_at, clock_mono());
     }
-    ck_assert_uint_eq(h.fetch->counted, 18000);
-    ck_assert_uint_eq(atomic_load(&h.counters.wire_bytes), 18000);
     rate_limit_free(h.o.rate);
     h.o.rate = NULL;
 }
