@@ -46,7 +46,7 @@ struct http_events {
 
     /* the server's thread */
     unsigned watchers;
-    TAILQ_HEAD(, http_watcher) all; /* the oldest first */
+    TAILQ_HEAD(http_watchers, http_watcher) all; /* the oldest first */
 };
 
 struct http_watcher {
