@@ -32,14 +32,17 @@ steer() { exits 0 "$URLWEIR" "$@"; }
 takes_commands() {
     waits_for "\"\$URLWEIR\" unpause $1 >out 2>err" || fail "$1: $(cat err; tail -c 500 crawl.err)"
 }
-# get SOCKET PATH / http ADDRESS PATH [GET]: POST, or GET; the answer's status, the body in ./body.
+# get SOCKET PATH [JSON, by POST] / http ADDRESS PATH [GET]: the answer's status, the body in ./body.
 get() {
     python3 - "$@" <<'PYTHON'
 import http.client, socket, sys
 c = http.client.HTTPConnection("localhost")
 c.sock = socket.socket(socket.AF_UNIX)
 c.sock.connect(sys.argv[1])
-c.request("GET", sys.argv[2])
+if sys.argv[3:]:
+    c.request("POST", sys.argv[2], sys.argv[3], {"Content-Type": "application/json"})
+else:
+    c.request("GET", sys.argv[2])
 answer = c.getresponse()
 open("body", "wb").write(answer.read())
 print(answer.status)
@@ -142,9 +145,11 @@ cut -f 1-3 out | sed 's/^skipped\t\([^\t]*\)\t.*/skipped\t\1/' | diff want - || 
 waits_for 'grep -q "/new.html" more.log' || fail "the seed is not fetched"
 
 # Its own directory is read meanwhile, and it keeps its lock.
-for path in status export explain?url="$seed" audit; do
-    [ "$(get d/control "/v1/crawls/DEFAULT/$path")" = 200 ] || fail "$path: $(cat body)"
+for path in status export audit; do
+    [ "$(get d/control "/v1/crawls/DEFAULT/$path" '{}')" = 200 ] || fail "$path: $(cat body)"
 done
+[ "$(get d/control /v1/crawls/DEFAULT/explain "{\"url\": \"$seed\"}")" = 200 ] ||
+    fail "explain: $(cat body)"
 exits 2 "$URLWEIR" resume d
 says err "process $pid"
 
