@@ -59,7 +59,7 @@ _Noreturn void mem_out(size_t size)
 void mem_tell_limit(void)
 {
     static const struct {
-        int resource;
+        __typeof__(RLIMIT_AS) resource; /* an enum in glibc */
         const char *option;
     } limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
     char line[160];

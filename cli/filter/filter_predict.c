@@ -215,16 +215,18 @@ static struct answer plain_rate(uint64_t bits, unsigned k, uint64_t n)
 /* A `bloom` filter in so many bits, with the k that is best for it. */
 static struct answer bloom_keys(uint64_t bits, double fpr)
 {
-    double load, blocks = (double)(bits / 512);
+    uint64_t blocks = bits / 512; /* whole ones */
+    double load;
     unsigned k = sizing_block_best(64, fpr, &load);
 
-    return (struct answer){"bloom", k, (uint64_t)(load * blocks), fpr};
+    return (struct answer){"bloom", k, (uint64_t)(load * (double)blocks), fpr};
 }
 
 static struct answer bloom_rate(uint64_t bits, uint64_t n)
 {
     struct answer best = {"bloom", 0, n, 2};
-    double load = (double)n / fmax(1, (double)(bits / 512));
+    uint64_t blocks = bits < 512 ? 1 : bits / 512;
+    double load = (double)n / (double)blocks;
 
     for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
         double rate = sizing_block_rate(k, 64, load);

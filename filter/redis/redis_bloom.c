@@ -254,7 +254,7 @@ enum status redis_count(struct redis_bloom *b, int64_t first, int64_t last,
     args[1] = bytes_of_str(from);
     args[2] = bytes_of_str(to);
     st = redis_call(b, &redis_script_count, 2, args, 3, &r);
-    if (st != STATUS_OK)
+    if (st != STATUS_OK || r == NULL)
         return st;
     if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_INTEGER ||
         r->element[1]->type != REDIS_REPLY_INTEGER ||
