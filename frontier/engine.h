@@ -144,6 +144,7 @@ struct engine_drop {
     enum outcome_reason reason;
     struct bytes host, url;
     bool whole;
+    bool is_guess; /* nobody named it: it is kept, and not counted as a drop */
     uint8_t kind;
     uint16_t hops;
     uint32_t depth;

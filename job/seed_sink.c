@@ -101,6 +101,7 @@ static enum status drop(struct seed_sink *k, const struct url *u,
                                   .host = url_host(u),
                                   .url = url_text(u),
                                   .whole = true,
+                                  .is_guess = like.kind == LINK_SITEMAP,
                                   .kind = like.kind,
                                   .depth = like.depth};
 

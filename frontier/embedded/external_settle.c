@@ -150,6 +150,7 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
     struct frontier *f = (struct frontier *)e;
     const struct engine_done dropped = {.drops = drops,
                                         .drop_count = drop_count};
+    uint64_t named = 0;
     struct admission *list = xcalloc(n + 1, sizeof *list);
     uint64_t repeats = 0;
     enum status st = frontier_touch(f, now);
@@ -162,9 +163,11 @@ enum status external_discover(struct engine *e, const struct engine_item *items,
         ids[i] = list[i].fresh ? list[i].id : 0;
         repeats += !list[i].fresh && !list[i].dropped;
     }
+    for (size_t i = 0; i < drop_count; i++)
+        named += !drops[i].is_guess;
     if (st == STATUS_OK) {
         st = frontier_take_drops(f, &dropped, wall_ms);
-        frontier_store_add(f->store, "links", n + drop_count);
+        frontier_store_add(f->store, "links", n + named);
         frontier_store_add(f->store, "duplicates", repeats);
     }
     free(list);

@@ -180,11 +180,13 @@ enum status frontier_drop_new(struct frontier *f, struct admission *a,
 
 static void count_reasons(struct frontier *f, const struct engine_done *done)
 {
-    uint64_t by_reason[REASON_COUNT_] = {0};
+    uint64_t by_reason[REASON_COUNT_] = {0}, all = 0;
     char name[64];
 
-    for (size_t i = 0; i < done->drop_count; i++)
-        by_reason[done->drops[i].reason]++;
+    for (size_t i = 0; i < done->drop_count; i++) {
+        by_reason[done->drops[i].reason] += !done->drops[i].is_guess;
+        all += !done->drops[i].is_guess;
+    }
     for (unsigned r = 0; r < REASON_COUNT_; r++) {
         if (by_reason[r] == 0)
             continue;
@@ -192,8 +194,8 @@ static void count_reasons(struct frontier *f, const struct engine_done *done)
                  outcome_reason_name((enum outcome_reason)r));
         frontier_store_add(f->store, name, by_reason[r]);
     }
-    if (done->drop_count > 0)
-        frontier_store_add(f->store, "dropped", done->drop_count);
+    if (all > 0)
+        frontier_store_add(f->store, "dropped", all);
 }
 
 enum status frontier_take_drops(struct frontier *f,
@@ -206,8 +208,9 @@ enum status frontier_take_drops(struct frontier *f,
     for (size_t i = 0; st == STATUS_OK && i < done->drop_count; i++) {
         const struct engine_drop *d = &done->drops[i];
 
-        frontier_store_drop(f->store, outcome_reason_name(d->reason), d->host,
-                            d->url, done->id, wall_ms);
+        if (!d->is_guess)
+            frontier_store_drop(f->store, outcome_reason_name(d->reason),
+                                d->host, d->url, done->id, wall_ms);
         st = keep_link(f, d, done->id, page);
     }
     count_reasons(f, done);

@@ -98,18 +98,17 @@ writes errors jsonl <<'END'
 END
 writes drops csv <<'END'
 reason,host,count~
-kind,127.0.0.1,2~
 scope,other.invalid,1~
 nofollow,127.0.0.1,1~
+kind,127.0.0.1,1~
 END
 exits 0 "$URLWEIR" export d --what drops
 says out '{"reason": "scope", "host": "other.invalid", "count": 1}'
 writes examples csv <<'END'
 reason,host,url,via,via_id,at~
-kind,127.0.0.1,/sitemap.xml,,,TIME~
-kind,127.0.0.1,/p.png,/,1,TIME~
 scope,other.invalid,http://other.invalid/,/,1,TIME~
 nofollow,127.0.0.1,/b.html,/,1,TIME~
+kind,127.0.0.1,/p.png,/,1,TIME~
 END
 writes hosts csv <<'END'
 host,address,queued,why,due_at,failures,delay_seconds,delay_why,crawl_delay_seconds,set_delay_seconds,limit,completed,pages,errors,wire_bytes,connections,handshakes,kept~
