@@ -56,28 +56,30 @@ _Noreturn void mem_out(size_t size)
     _exit(MEM_OUT_STATUS);
 }
 
+static void tell_limit(const struct rlimit *is, const char *option)
+{
+    char line[160];
+    int n;
+
+    if (is->rlim_cur > LIMIT_LOW)
+        return;
+    n = snprintf(line, sizeof line,
+                 "urlweir: hint: memory is limited to %llu KiB (`ulimit %s`); "
+                 "if that was too little, raise it, or give a smaller "
+                 "--memory\n",
+                 (unsigned long long)is->rlim_cur / 1024, option);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+        return; /* nobody reads it */
+}
+
 void mem_tell_limit(void)
 {
-    static const struct {
-        __typeof__(RLIMIT_AS) resource; /* an enum in glibc */
-        const char *option;
-    } limits[] = {{RLIMIT_AS, "-v"}, {RLIMIT_DATA, "-d"}};
-    char line[160];
+    struct rlimit is;
 
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct rlimit is;
-        int n;
-
-        if (getrlimit(limits[i].resource, &is) != 0 || is.rlim_cur > LIMIT_LOW)
-            continue;
-        n = snprintf(line, sizeof line,
-                     "urlweir: hint: memory is limited to %llu KiB (`ulimit "
-                     "%s`); if that was too little, raise it, or give a "
-                     "smaller --memory\n",
-                     (unsigned long long)is.rlim_cur / 1024, limits[i].option);
-        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
-            return;
-    }
+    if (getrlimit(RLIMIT_AS, &is) == 0)
+        tell_limit(&is, "-v");
+    if (getrlimit(RLIMIT_DATA, &is) == 0)
+        tell_limit(&is, "-d");
 }
 
 static void *or_die(void *p, size_t size)
