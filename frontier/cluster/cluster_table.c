@@ -226,6 +226,7 @@ static enum status pass_external_settle(struct engine *e, uint64_t id,
     return STATUS_REFUSED;
 }
 
+/* A cluster keeps no drops, so those of its seeds are passed over. */
 static enum status pass_external_discover(struct engine *e,
                                           const struct engine_item *items,
                                           size_t n,
@@ -233,7 +234,7 @@ static enum status pass_external_discover(struct engine *e,
                                           size_t drop_count, int64_t now,
                                           int64_t wall_ms, uint64_t *ids)
 {
-    return STATUS_REFUSED;
+    return n > 0 ? STATUS_REFUSED : STATUS_OK;
 }
 
 static enum status pass_removal_begin(struct engine *e, struct bytes key,
