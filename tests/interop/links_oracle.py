@@ -68,8 +68,14 @@ def srcset(value):
         urls.append(url.rstrip(','))
 
 
+# Of Debian's documentation; docs/rules.md, L2, has the whole table.
+NO_DOCUMENT = {'search', 'dns-prefetch', 'preconnect', 'pingback', 'edituri', 'me', 'profile'}
+
+
 def kind_of_rel(a):
     rel = (a.get('rel') or '').lower().split()
+    if rel and NO_DOCUMENT.issuperset(rel):
+        return None
     for word, kind in (('canonical', 'canonical'), ('stylesheet', 'css'), ('sitemap', 'sitemap')):
         if word in rel:
             return kind
@@ -101,7 +107,8 @@ def rows_of(text):
         elif tag in SOURCES:
             rows.append((KINDS.get(tag, tag), a.get(SOURCES[tag])))
         elif tag == 'link':
-            rows.append((kind_of_rel(a), a.get('href')))
+            kind = kind_of_rel(a)
+            rows += [(kind, a.get('href'))] if kind else []
         elif tag == 'base' and base is None:
             base = a.get('href')
         elif tag == 'meta' and (a.get('http-equiv') or '').lower() == 'refresh':
