@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/logger.h"
@@ -111,7 +112,8 @@ enum status shelf_read(struct filter_shelf *s, const char *path,
         return st == STATUS_REFUSED ? STATUS_FORMAT : st; /* of a crawl */
     f->id = info.id;
     f->id.keys = CHECKPOINT_KEYS_UNKNOWN; /* callers add what they want */
-    return STATUS_OK;
+    /* Keys that are replayed count from now on. */
+    return filter_age(f->filter, clock_wall_ms() / 1000);
 }
 
 /* A file that was put here has none of the log's records: those of its name are
