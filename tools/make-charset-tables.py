@@ -13,6 +13,7 @@ import ctypes
 import json
 import re
 import sys
+import unicodedata
 
 # Labels that the standard gained since that package was made.
 NEWER = {
@@ -119,6 +120,26 @@ def ident(name):
     return name.lower().replace('-', '_')
 
 
+def unit(code_point):
+    """A character of a literal: as it is where an editor shows it as one."""
+    c = chr(code_point or 0)
+    if unicodedata.category(c)[0] in 'LNPS' and c not in '"\\' and \
+            unicodedata.bidirectional(c) not in ('R', 'AL', 'AN'):
+        return c
+    return '\\u%04x' % ord(c) if ord(c) >= 0xa0 else '\\%03o' % ord(c)
+
+
+def filled(words, begin, end, between):
+    """The words in lines of at most 80 columns."""
+    lines = []
+    for w in words:
+        if lines and len(begin.strip('\n') + lines[-1] + between + w + end) <= 79:
+            lines[-1] += between + w
+        else:
+            lines.append(w)
+    return ''.join(begin + line + end for line in lines)
+
+
 def main():
     names, indexes = read(sys.argv[1], sys.argv[2])
     f = open('crawler/charset/charset_tables.c', 'w')
@@ -137,10 +158,8 @@ def main():
         key = 'iso-8859-8' if n.lower() == 'iso-8859-8-i' else n.lower()
         if n.lower() == 'iso-8859-8-i':
             continue
-        f.write('static const uint16_t high_%s[128] = {' % ident(key))
-        for i, cp in enumerate(indexes[key]):
-            f.write('%s0x%04x,' % ('\n    ' if i % 10 == 0 else ' ', cp or 0))
-        f.write('\n};\n')
+        f.write('static const uint16_t high_%s[128] =' % ident(key))
+        f.write(filled(map(unit, indexes[key]), '\n    u"', '"', '') + ';\n')
     order = sorted(names, key=str.lower)
     f.write('\nconst struct charset charsets[CHARSET_COUNT] = {\n')
     for n in order:
@@ -152,11 +171,10 @@ def main():
         f.write('    {"%s", CHARSET_%s, %s},\n' % (n, kind, high))
     f.write('};\n\nconst struct charset *const charset_of_utf8 = &charsets[%d];\n'
             % order.index('UTF-8'))
-    f.write('\nconst struct charset_label charset_labels[CHARSET_LABEL_COUNT] = {\n')
+    f.write('\nconst struct charset_label charset_labels[CHARSET_LABEL_COUNT] = {')
     labels = sorted((l, i) for i, n in enumerate(order) for l in names[n])
-    for l, i in labels:
-        f.write('    {"%s", %d}, /* %s */\n' % (l, i, order[i]))
-    f.write('};\n\nconst struct gb18030_range gb18030_ranges[GB18030_RANGE_COUNT] = {')
+    f.write(filled(['{"%s", %d},' % (l, i) for l, i in labels], '\n    ', '', ' '))
+    f.write('\n};\n\nconst struct gb18030_range gb18030_ranges[GB18030_RANGE_COUNT] = {')
     for i, (p, cp) in enumerate(indexes['gb18030-ranges']):
         f.write('%s{%d, 0x%x},' % ('\n    ' if i % 4 == 0 else ' ', p, cp))
     f.write('\n};\n')

@@ -9,6 +9,7 @@ collisions over them is searched for here, so that the lookup is one probe.
 """
 import html.entities
 import random
+import unicodedata
 
 ELEMENTS = """
 a abbr acronym address applet area article aside audio b base basefont bgsound
@@ -59,10 +60,15 @@ def ident(word):
     return 'WORD_' + word.upper().replace('-', '_').replace(':', '_')
 
 
-def c_string(s):
+def literal(text):
+    """A string of C: as it is where an editor shows it as its characters."""
     out = ''
-    for b in s.encode():
-        out += chr(b) if 32 < b < 127 and chr(b) not in '"\\?' else '\\%03o' % b
+    for c in text:
+        if (unicodedata.category(c)[0] in 'LNPS' and c not in '"\\?'
+                and unicodedata.bidirectional(c) not in ('R', 'AL', 'AN')):
+            out += c
+        else:
+            out += ''.join('\\%03o' % octet for octet in c.encode())
     return '"' + out + '"'
 
 
@@ -189,9 +195,15 @@ def entities():
 const struct html_entity html_entities[HTML_ENTITY_COUNT] = {
     /* clang-format off */
 """)
+        line = ''
         for n in names:
-            f.write('{"%s",%s},\n' % (n, c_string(table[n])))
-        f.write('    /* clang-format on */\n};\n')
+            entry = '{"%s", %s},' % (n, literal(table[n]))
+            if len(line) + 1 + len(entry) > 76:
+                f.write('    %s\n' % line)
+                line = entry
+            else:
+                line = (line + ' ' + entry).strip()
+        f.write('    %s\n    /* clang-format on */\n};\n' % line)
     return len(names)
 
 
