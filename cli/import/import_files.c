@@ -10,13 +10,12 @@
 #include "base/clock.h"
 #include "base/file/line_input.h"
 #include "base/format.h"
-#include "job/import/import_jobdir.h"
 
 #define TEXT_MOST 200 /* octets of a refused line that are shown */
 
 struct importing {
     const struct import_files *f;
-    struct import_reader *reader; /* NULL: what is read are directories */
+    struct import_reader *reader;
     struct import_sink *sink;
     const char *file; /* that is read */
     FILE *refused;    /* or NULL */
@@ -24,33 +23,10 @@ struct importing {
     struct buf text;
 };
 
-static struct import_jobdir *open_jobdir(const char *dir)
-{
-    struct import_jobdir *j = import_jobdir_open(dir);
-
-    if (j == NULL)
-        fprintf(stderr, "urlweir import: cannot read %s: %s\n", dir,
-                strerror(errno));
-    return j;
-}
-
-static bool check_jobdirs(const struct option_list *dirs)
-{
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < dirs->count; i++) {
-        struct import_jobdir *j = open_jobdir(dirs->item[i]);
-
-        ok = j != NULL;
-        import_jobdir_close(j);
-    }
-    return ok;
-}
-
-static bool check_files(const struct option_list *files)
+bool import_files_check(const struct import_files *f)
 {
     struct line_input *in =
-        line_input_new((const char *const *)files->item, files->count);
+        line_input_new((const char *const *)f->files->item, f->files->count);
     bool ok = line_input_check(in) == STATUS_OK;
 
     if (!ok)
@@ -58,12 +34,6 @@ static bool check_files(const struct option_list *files)
                 line_input_error(in));
     line_input_free(in);
     return ok;
-}
-
-bool import_files_check(const struct import_files *f)
-{
-    return import_format_is_jobdir(f->format) ? check_jobdirs(f->files)
-                                              : check_files(f->files);
 }
 
 /* ---- refused lines ---- */
@@ -176,38 +146,6 @@ static enum status read_file(struct importing *m, const char *file)
     return st;
 }
 
-/* ---- a JOBDIR of Scrapy ---- */
-
-static enum status read_jobdir(struct importing *m, const char *dir)
-{
-    struct import_jobdir *j = open_jobdir(dir);
-    struct import_record r;
-    enum import_said said = IMPORT_RECORD;
-    enum status st = j != NULL ? STATUS_OK : STATUS_IO;
-
-    while (st == STATUS_OK && said != IMPORT_NOTHING) {
-        said = import_jobdir_next(j, &r);
-        m->file = import_jobdir_file(j);
-        if (said == IMPORT_REFUSED)
-            refuse(m, import_jobdir_at(j), import_jobdir_why(j),
-                   bytes_of("", 0));
-        else
-            st = take(m, said, &r, bytes_of("", 0));
-    }
-    if (st == STATUS_OK && import_jobdir_has_seen(j))
-        fprintf(stderr,
-                "urlweir import: what Scrapy has fetched is known only by "
-                "fingerprints, which tell no URLs; pages of it that are found "
-                "again will be fetched again\n");
-    import_jobdir_close(j);
-    return st;
-}
-
-static enum status read_any(struct importing *m, const char *file)
-{
-    return m->reader == NULL ? read_jobdir(m, file) : read_file(m, file);
-}
-
 static enum status open_refused(struct importing *m)
 {
     if (m->f->refused == NULL)
@@ -237,12 +175,11 @@ enum status import_files_read(const struct import_files *f, struct engine *e,
     struct importing m = {.f = f};
     enum status st = open_refused(&m), closed;
 
-    if (!import_format_is_jobdir(f->format))
-        m.reader = import_reader_new(f->format, clock_wall_ms());
+    m.reader = import_reader_new(f->format, clock_wall_ms());
     m.sink = import_sink_new(e, c, import_formats[f->format]);
     buf_init(&m.text, (size_t)1 << 20);
     for (size_t i = 0; st == STATUS_OK && i < f->files->count; i++)
-        st = read_any(&m, f->files->item[i]);
+        st = read_file(&m, f->files->item[i]);
     if (st == STATUS_OK)
         st = import_sink_flush(m.sink);
     closed = close_refused(&m);

@@ -14,17 +14,12 @@
                        */
 
 static const struct import_format *const formats[] = {
-    &import_list,  &import_cdx,         &import_nutch, &import_heritrix,
-    &import_wget2, &import_urlfrontier, NULL};
-const char *const import_formats[] = {"list",          "cdx",
-                                      "nutch-dump",    "heritrix-recover",
-                                      "wget2-log",     "urlfrontier",
-                                      "scrapy-jobdir", NULL};
-
-bool import_format_is_jobdir(unsigned format)
-{
-    return formats[format] == NULL;
-}
+    &import_list,     &import_cdx,   &import_nutch,
+    &import_heritrix, &import_wget2, &import_urlfrontier};
+const char *const import_formats[] = {"list",       "cdx",
+                                      "nutch-dump", "heritrix-recover",
+                                      "wget2-log",  "urlfrontier",
+                                      NULL};
 
 struct import_reader *import_reader_new(unsigned format, int64_t now_ms)
 {

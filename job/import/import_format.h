@@ -13,7 +13,6 @@
  *   heritrix-recover  the journal logs/frontier.recover.gz
  *   wget2-log         what `wget2 -o FILE` writes
  *   urlfrontier       DumpURLs and ListURLs of the client of URLFrontier
- *   scrapy-jobdir     a directory, and no lines: import_jobdir.h reads it
  *
  * One reader belongs to one thread.
  */
@@ -48,8 +47,6 @@ enum import_said {
 
 /* The names of all formats, in the order of help; ends in NULL. */
 extern const char *const import_formats[];
-/* Is it a directory, which import_jobdir.h reads, and no reader? */
-bool import_format_is_jobdir(unsigned format);
 
 struct import_reader;
 

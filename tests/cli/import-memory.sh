@@ -1,6 +1,6 @@
 #!/bin/sh
-# Memory of an import is bounded, whatever the size of the files: a list and a
-# JOBDIR of Scrapy, of some 100 MB each, or a million URLs with LONG=1.
+# Memory of an import is bounded, whatever the size of the files: a list of some
+# 100 MB, or a million URLs with LONG=1.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -8,20 +8,13 @@ urls=40000 length=2000 # so that what is kept of each URL by mistake is seen
 [ -z "${LONG:-}" ] || urls=1000000 length=60
 printf 'memory: 96M\nmin-disk: 0\n' >conf.yaml
 python3 - $urls $length <<'PYTHON'
-import os, pickle, struct, sys
+import sys
 n, length = map(int, sys.argv[1:])
 def url(i):
     return f"http://host{i % 1000}.example/{i}/".ljust(length, "x")
 with open("list", "w") as out:
     for i in range(n):
         out.write(url(i) + ("\tdone\n" if i % 2 else "\n"))
-os.makedirs("jobdir/requests.queue/slot")
-with open("jobdir/requests.queue/slot/0", "wb") as out:
-    out.write(struct.pack(">L", n))
-    for i in range(n):
-        data = pickle.dumps({"url": url(i), "method": "GET",
-                             "meta": {"depth": 1}, "body": b""}, protocol=4)
-        out.write(data + struct.pack(">L", len(data)))
 PYTHON
 imports() { # FORMAT FILE
     peak "$URLWEIR" import --from "$1" "$2" -o "$2.d" -C conf.yaml
@@ -32,5 +25,3 @@ imports() { # FORMAT FILE
 }
 imports list list
 says out "\"queued\": $((urls / 2))"
-imports scrapy-jobdir jobdir
-says out "\"queued\": $urls"

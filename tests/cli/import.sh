@@ -67,12 +67,20 @@ done
 
 # Scrapy's four disk queues. What it took of a FIFO stays in the file until the
 # file ends, and counts no more.
+jobdir() { # STATUS DIR: into `waiting`
+    status=0
+    python3 "$TOP/bindings/scrapy/urlweir_scrapy/jobdir.py" "$2" >waiting 2>err || status=$?
+    [ "$status" = "$1" ] || fail "jobdir.py $2: status $status: $(cat err)"
+}
 tar -xJf "$data/scrapy.tar.xz"
 for queue in PickleLifo:5:1 MarshalLifo:5:1 PickleFifo:4:2 MarshalFifo:4:2; do
     name=${queue%%:*}
     waiting=${queue#*:}
-    imports scrapy.$name scrapy-jobdir $name \
-        '{"waiting":'${waiting%:*}',"done":0,"failed":0,"known":0,"repeated":0,"dropped":0,"other":'${queue##*:}',"refused":0}'
+    jobdir 0 $name
+    says err "${waiting%:*} requests wait, ${queue##*:} are not for pages, 0 refused"
+    says err "what Scrapy has fetched is known only by fingerprints"
+    imports scrapy.$name list waiting \
+        '{"waiting":'${waiting%:*}',"done":0,"failed":0,"known":0,"repeated":0,"dropped":0,"other":0,"refused":0}'
     state scrapy.$name >got
     says got http://127.0.0.7:18398/dir,queued,,,0,import
     says got http://127.0.0.8:18399/x,queued,,,0,import
@@ -90,22 +98,56 @@ ln -s "$PWD/PickleLifo" $slot/2
 echo x >"$slot/$(printf 'bad\033[31m')"
 printf 'SQLite format 3\0' >$slot/3
 mkdir -p $slot/4/5/6/7
-exits 5 "$URLWEIR" import --from scrapy-jobdir PickleLifo -o scrapy.cut --refused refused --json
-says err "what Scrapy has fetched is known only by fingerprints"
-says out '"waiting":5,'
-says out '"repeated":3,'
-says out '"refused":5}'
-! grep -q "$(printf '\033')" err refused || fail "an escape got through"
+jobdir 5 PickleLifo
+says err "8 requests wait, 2 are not for pages, 5 refused"
+! grep -q "$(printf '\033')" err || fail "an escape got through"
 says err "/1:5: the queue is cut short or damaged from here"
-cut -f2- refused | sort >got
-says got "0	it cannot be opened"
-says got "0	a queue in SQLite is not read"
-says got "0	not a file of a disk queue"
-says got "0	neither a file nor a directory of a disk queue"
-exits 0 "$URLWEIR" import --from scrapy-jobdir MarshalLifo/requests.queue -o scrapy.queue --json
-says out '"waiting":5,'
-exits 2 "$URLWEIR" import --from scrapy-jobdir nowhere -o none
-says err "cannot read nowhere"
+says err "/2:0: it cannot be opened"
+says err "/3:0: a queue in SQLite is not read"
+says err "bad\x1b[31m:0: not a file of a disk queue"
+says err "/4/5:0: neither a file nor a directory of a disk queue"
+jobdir 0 MarshalLifo/requests.queue
+says err "5 requests wait"
+jobdir 2 nowhere
+says err "No such file or directory: nowhere"
+
+# A pickle is not run; whatever the octets, it ends, and says what it refused.
+python3 - "$TOP/bindings/scrapy/urlweir_scrapy" PickleLifo MarshalLifo <<'PYTHON'
+import io, os, pickle, random, struct, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+import jobdir
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("it-was-run",)
+def listed(data, fifo=False):
+    listing = jobdir.Listing(io.BytesIO(), io.StringIO())
+    with open("queue", "wb") as f:
+        f.write(data)
+    with open("queue", "rb") as f:
+        (jobdir.list_fifo(listing, "q", f, 0) if fifo else
+         jobdir.list_lifo(listing, "q", f))
+    assert bool(listing.refused) == bool(listing.err.getvalue())
+    return listing
+def lifo(*requests):
+    return b"\0\0\0\0" + b"".join(r + struct.pack(">L", len(r)) for r in requests)
+evil = pickle.dumps({"url": "http://a/", "method": "GET", "meta": {"x": Evil()}})
+one = listed(lifo(evil))
+assert one.waiting == 1 and not os.path.exists("it-was-run"), one.err.getvalue()
+bad = listed(lifo(evil, b"\x80\x04nonsense", evil))
+assert (bad.waiting, bad.refused) == (2, 1), bad.err.getvalue()
+dice = random.Random(7)
+for top in sys.argv[2:]:
+    for folder, _, names in os.walk(os.path.join(top, "requests.queue")):
+        for name in names:
+            if name != "0":
+                continue
+            whole = open(os.path.join(folder, name), "rb").read()
+            for _ in range(150):
+                data = bytearray(whole)
+                for _ in range(dice.randrange(1, 6)):
+                    data[dice.randrange(len(data))] = dice.randrange(256)
+                listed(bytes(data[:dice.randrange(len(data)) + 1]), dice.random() < .3)
+PYTHON
 
 for cdx in wget.cdx indexer.cdx indexer.cdxj; do
     exits 0 "$URLWEIR" import --from cdx "$data/$cdx" -o $cdx --json

@@ -12,6 +12,7 @@ mv indexer.cdxj index.cdxj
 cp "$data/wget2.log" .
 tar -xJf "$data/scrapy.tar.xz" PickleLifo
 mv PickleLifo jobdir
+ln -s "$TOP/bindings" .
 gzip -c "$data/urlfrontier.jsonl" >frontier.jsonl.gz
 printf 'http://site.example/\nhttp://site.example/a\tdone\t200\n' >urls.txt
 sed -n '/^```sh$/,/^```$/p' "$TOP/docs/importing.md" | grep -v '^```' >commands
