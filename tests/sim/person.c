@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * person.c - the person of a seed, who runs a crawl and does not leave it
+ * alone.
+ *
+ * A play has up to three parts. In the first a crawl is made, and interrupted,
+ * resumed and steered a few times. In the second, weeks later, another crawl is
+ * made --since the first and treated alike; not every seed has it. In the last
+ * each crawl is resumed until a run ends by itself, and asked about everything.
+ */
+#include "tests/sim/person.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/dice.h"
+#include "tests/sim/web_plan.h"
+
+#define MINUTE  INT64_C(60000)
+#define DAY     (24 * 60 * MINUTE)
+
+#define CHOICES 8
+static const struct {
+    const char *name;
+    const char *choices[CHOICES]; /* the first is the default */
+    bool is_switch;
+    bool fixed; /* when a crawl starts */
+} table[PERSON_SETTINGS] = {
+    [SET_DEPTH] = {"depth", {"none", "0", "1", "2", "3", "5"}, 0, 0},
+    [SET_SCOPE] = {"scope",
+                   {"host", "any", "any", "domain", "prefix", "seed"},
+                   0,
+                   0},
+    [SET_INCLUDE] = {"include", {"", "/d[02]/", "/d[013]/|/$"}, 0, 0},
+    [SET_EXCLUDE] = {"exclude", {"", "/d1/", "/d3/", "[.]html$"}, 0, 0},
+    [SET_MIME] = {"mime", {"", "text/html", "text/"}, 0, 0},
+    [SET_MAX_URL_LEN] = {"max-url-len", {"2048", "40", "60"}, 0, 0},
+    [SET_ALLOW_PRIVATE] = {"allow-private", {"no", "yes"}, true, 0},
+    [SET_ALLOW_PORT] = {"allow-port", {"", "6000"}, 0, 0},
+    [SET_FOLLOW] = {"follow",
+                    {"a,area,iframe,link,canonical,alternate,meta-refresh,"
+                     "sitemap,feed",
+                     "a", "a,img,css", "a,area,iframe,media,header,script"},
+                    0,
+                    0},
+    [SET_IGNORE] = {"ignore", {"", "iframe", "a", "canonical,link"}, 0, 0},
+    [SET_ASSETS] = {"assets", {"off", "same-scope", "all"}, 0, 0},
+    [SET_SITEMAP] = {"sitemap", {"auto", "off", "only"}, 0, 0},
+    [SET_MAX_REDIRECTS] = {"max-redirects", {"5", "0", "1", "2"}, 0, 0},
+    [SET_DUP_CONTENT] = {"dup-content", {"report", "skip"}, 0, 0},
+    [SET_NEAR_DUP] = {"near-dup", {"report", "skip", "off"}, 0, 0},
+    [SET_TRAPS] = {"traps", {"skip", "report", "off"}, 0, 0},
+    [SET_ORDER] = {"order", {"breadth", "depth", "best"}, 0, 0},
+    [SET_LIMIT] = {"limit", {"none", "1", "5", "12"}, 0, 0},
+    [SET_PER_HOST] = {"per-host", {"none", "1", "3", "6"}, 0, 0},
+    [SET_PER_DOMAIN] = {"per-domain", {"none", "2", "5"}, 0, 0},
+    [SET_QUOTA] = {"quota", {"none", "5000", "40K"}, 0, 0},
+    [SET_TIME] = {"time", {"none", "5s", "40s", "10m"}, 0, 0},
+    [SET_MAX_BODY] = {"max-body", {"auto", "20K"}, 0, 0},
+    [SET_MAX_LINKS] = {"max-links", {"50000", "1", "3"}, 0, 0},
+    [SET_DELAY] = {"delay", {"1s", "100ms", "0", "3s", "20s"}, 0, 0},
+    [SET_RANDOM_DELAY] = {"random-delay", {"no", "yes"}, true, 0},
+    [SET_ADAPTIVE] = {"adaptive", {"yes", "no"}, true, 0},
+    [SET_MAX_DELAY] = {"max-delay", {"30s", "5s", "5m"}, 0, 0},
+    [SET_MAX_CRAWL_DELAY] = {"max-crawl-delay", {"5m", "2s", "1m"}, 0, 0},
+    [SET_CONNS_PER_HOST] = {"conns-per-host", {"1", "3"}, 0, 0},
+    [SET_ROBOTS] = {"robots", {"obey", "report", "off"}, 0, 0},
+    [SET_NOINDEX] = {"noindex", {"report", "skip"}, 0, 0},
+    [SET_QUEUE_KEY] = {"queue-key", {"host", "domain", "ip"}, 0, true},
+    [SET_TRIES] = {"tries", {"3", "1", "2"}, 0, 0},
+    [SET_RETRY_DELAY] = {"retry-delay", {"1s", "100ms", "10s"}, 0, 0},
+    [SET_TIMEOUT] = {"timeout", {"20s", "3s"}, 0, 0},
+    [SET_GIVE_UP] = {"give-up", {"5m", "10s", "1h"}, 0, 0},
+    [SET_INSECURE] = {"insecure", {"no", "yes"}, true, 0},
+    [SET_REFRESH] = {"refresh", {"off", "1h", "1d", "adaptive"}, 0, 0},
+    [SET_REFRESH_MIN] = {"refresh-min", {"1h", "1m", "1d"}, 0, 0},
+    [SET_REFRESH_SHARE] = {"refresh-share", {"0.5", "0", "1"}, 0, 0},
+    [SET_KEEP_HISTORY] = {"keep-history", {"all", "1", "3"}, 0, 0},
+    [SET_CHANGED_BY] = {"changed-by", {"text", "body", "words"}, 0, 0},
+    [SET_RECORD] = {"record", {"none", "links", "meta", "all"}, 0, 0},
+    [SET_FILTER] = {"filter",
+                    {"scalable", "stacked", "bloom", "counting", "cuckoo",
+                     "none"},
+                    0,
+                    0},
+    [SET_CHECKPOINT] = {"checkpoint", {"60s", "1s", "10m"}, 0, 0},
+    [SET_THREADS] = {"threads", {"2", "1", "3"}, 0, 0},
+};
+
+const char *person_value(const struct person_settings *s, enum person_setting k)
+{
+    return table[k].choices[s->choice[k]];
+}
+
+bool person_is_default(const struct person_settings *s, enum person_setting k)
+{
+    return s->choice[k] == 0;
+}
+
+bool person_says(const struct person_settings *s, enum person_setting k,
+                 const char *value)
+{
+    return strcmp(person_value(s, k), value) == 0;
+}
+
+int64_t person_number(const struct person_settings *s, enum person_setting k)
+{
+    const char *text = person_value(s, k);
+    char *unit = NULL;
+    int64_t n = strtoll(text, &unit, 10);
+    bool is_time = k == SET_TIME || k == SET_DELAY || k == SET_MAX_DELAY ||
+                   k == SET_MAX_CRAWL_DELAY || k == SET_RETRY_DELAY ||
+                   k == SET_TIMEOUT || k == SET_GIVE_UP || k == SET_REFRESH ||
+                   k == SET_REFRESH_MIN || k == SET_CHECKPOINT;
+
+    if (unit == text)
+        return -1;
+    return strcmp(unit, "ms") == 0  ? n
+           : strcmp(unit, "K") == 0 ? n * 1024
+           : strcmp(unit, "m") == 0 ? n * MINUTE
+           : strcmp(unit, "h") == 0 ? n * 60 * MINUTE
+           : strcmp(unit, "d") == 0 ? n * DAY
+           : is_time                ? n * 1000
+                                    : n;
+}
+
+/* ---- throwing settings --------------------------------------------------- */
+
+static unsigned choice_count(enum person_setting k)
+{
+    unsigned n = 0;
+
+    while (n < CHOICES && table[k].choices[n] != NULL)
+        n++;
+    return n;
+}
+
+/* What urlweir refuses, and what would take a simulation too long. */
+static void make_sound(struct person_settings *s)
+{
+    if (person_says(s, SET_DELAY, "0"))
+        s->choice[SET_ADAPTIVE] = 1;
+    if (person_says(s, SET_SITEMAP, "only") && !person_is_default(s, SET_DEPTH))
+        s->choice[SET_SITEMAP] = 0;
+}
+
+static void throw_first(struct person_settings *s, struct dice *d)
+{
+    memset(s, 0, sizeof *s);
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++)
+        if (dice_chance(d, k == SET_SCOPE ? 60 : 10))
+            s->choice[k] =
+                (uint8_t)dice_below(d, choice_count((enum person_setting)k));
+    make_sound(s);
+}
+
+/* One to four settings are others, or none. */
+static void throw_change(struct person_settings *s, struct dice *d)
+{
+    for (unsigned n = dice_below(d, 5); n > 0; n--) {
+        unsigned k = dice_below(d, PERSON_SETTINGS);
+
+        if (!table[k].fixed)
+            s->choice[k] =
+                (uint8_t)dice_below(d, choice_count((enum person_setting)k));
+    }
+    make_sound(s);
+}
+
+/* What bounds a run is taken back before all is judged, so that it is
+ * complete; mostly. */
+static void lift_limits(struct person_settings *s)
+{
+    static const enum person_setting limits[] = {SET_LIMIT, SET_PER_HOST,
+                                                 SET_PER_DOMAIN, SET_QUOTA,
+                                                 SET_TIME};
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        s->choice[limits[i]] = 0;
+}
+
+/* ---- a person ------------------------------------------------------------ */
+
+/* The acts of a play that are left, in parts. */
+struct person {
+    const struct plan *plan;
+    struct dice dice;
+    struct person_settings kept[2]; /* of each crawl, as it has them now */
+    unsigned dir;                   /* the crawl that is acted upon */
+    unsigned crawls;                /* made so far */
+    unsigned runs_left;             /* of this crawl, before its last */
+    bool second;                    /* there will be another crawl */
+    bool began;                     /* this crawl */
+    unsigned questions;             /* asked since its last run; counts on */
+    unsigned last_tries;
+    bool judged_runs;  /* its last run is over */
+    char *words[4000]; /* what args point to */
+    size_t word_count;
+};
+
+struct person *person_new(uint64_t seed, const struct plan *plan)
+{
+    struct person *p = xcalloc(1, sizeof *p);
+
+    p->plan = plan;
+    p->dice = dice_of(seed, "person");
+    p->runs_left = dice_below(&p->dice, 5);
+    p->second = dice_chance(&p->dice, 25);
+    throw_first(&p->kept[0], &p->dice);
+    return p;
+}
+
+void person_free(struct person *p)
+{
+    if (p == NULL)
+        return;
+    for (size_t i = 0; i < p->word_count; i++)
+        free(p->words[i]);
+    free(p);
+}
+
+static void say(struct person *p, struct sim_act *a, const char *word)
+{
+    size_t len = strlen(word) + 1;
+
+    if (p->word_count == sizeof p->words / sizeof p->words[0] ||
+        a->arg_count + 1 >= ACT_ARGS)
+        return;
+    p->words[p->word_count] = xmalloc(len);
+    memcpy(p->words[p->word_count], word, len);
+    a->args[a->arg_count++] = p->words[p->word_count++];
+}
+
+static void say_setting(struct person *p, struct sim_act *a,
+                        const struct person_settings *s, enum person_setting k)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "--%s%s",
+             table[k].is_switch && person_says(s, k, "no") ? "no-" : "",
+             table[k].name);
+    say(p, a, name);
+    if (!table[k].is_switch)
+        say(p, a, person_value(s, k));
+}
+
+static void say_dir(struct person *p, struct sim_act *a, unsigned dir)
+{
+    say(p, a, dir == 0 ? "c0" : "c1");
+}
+
+/* How a run ends: by itself, more often than in any other way. */
+static void throw_end(struct sim_act *a, struct dice *d)
+{
+    static const enum act_end ends[] = {END_BY_ITSELF, END_BY_ITSELF,
+                                        END_BY_ITSELF, END_STOP,
+                                        END_STOP,      END_STOP_TWICE,
+                                        END_KILL,      END_KILL,
+                                        END_KILL,      END_POWER_CUT,
+                                        END_POWER_CUT};
+
+    a->end = ends[dice_below(d, 11)];
+    if (a->end == END_BY_ITSELF)
+        return;
+    a->end_after_ms = dice_chance(d, 70) ? dice_between(d, 0, 20000)
+                                         : dice_between(d, 0, 5 * MINUTE);
+    if ((a->end == END_KILL || a->end == END_POWER_CUT) && dice_chance(d, 40))
+        a->end_at_step = (uint64_t)dice_between(d, 1, 3000);
+}
+
+static int64_t throw_wait(struct dice *d)
+{
+    unsigned n = dice_below(d, 100);
+
+    return n < 30   ? 0
+           : n < 60 ? dice_between(d, 0, 5000)
+           : n < 80 ? dice_between(d, 1000, 10 * MINUTE)
+           : n < 95 ? dice_between(d, MINUTE, 3 * DAY)
+                    : dice_between(d, DAY, 45 * DAY);
+}
+
+static void add_seed(struct person *p, struct sim_act *a, const char *url)
+{
+    a->seeds[a->seed_count++] = url;
+    say(p, a, url);
+}
+
+static void begin_act(struct person *p, struct sim_act *a, enum act_kind kind,
+                      const char *command)
+{
+    memset(a, 0, sizeof *a);
+    a->kind = kind;
+    a->dir = p->dir;
+    a->earlier = -1;
+    a->settings = p->kept[p->dir];
+    say(p, a, command);
+}
+
+/* A crawl that refreshes has no end but this. */
+static void say_run(struct person *p, struct sim_act *a)
+{
+    if (!person_says(&a->settings, SET_REFRESH, "off"))
+        say(p, a, "--until-idle");
+}
+
+static void act_crawl(struct person *p, struct sim_act *a)
+{
+    unsigned more = dice_chance(&p->dice, 30) ? 1 + dice_below(&p->dice, 2) : 0;
+
+    begin_act(p, a, ACT_CRAWL, "crawl");
+    add_seed(p, a, p->plan->pages[0].url);
+    for (; more > 0; more--)
+        add_seed(
+            p, a,
+            p->plan->pages[dice_below(&p->dice, (unsigned)p->plan->page_count)]
+                .url);
+    say(p, a, "-o");
+    say_dir(p, a, p->dir);
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++)
+        if (!person_is_default(&a->settings, (enum person_setting)k) ||
+            k == SET_THREADS)
+            say_setting(p, a, &a->settings, (enum person_setting)k);
+    if (p->dir == 1) {
+        a->earlier = 0;
+        say(p, a, "--since");
+        say_dir(p, a, 0);
+        a->wait_ms = dice_between(&p->dice, MINUTE, 30 * DAY);
+    }
+    say_run(p, a);
+    throw_end(a, &p->dice);
+    p->began = true;
+}
+
+static void act_resume(struct person *p, struct sim_act *a, bool last)
+{
+    struct person_settings before = p->kept[p->dir], now = before;
+
+    if (!last || p->last_tries == 0)
+        throw_change(&now, &p->dice);
+    if (last && dice_chance(&p->dice, 80))
+        lift_limits(&now);
+    begin_act(p, a, ACT_RESUME, "resume");
+    say_dir(p, a, p->dir);
+    a->wait_ms = throw_wait(&p->dice);
+    a->once = !last && dice_chance(&p->dice, 10);
+    if (a->once)
+        say(p, a, "--once");
+    a->settings = now;
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++)
+        if (now.choice[k] != before.choice[k])
+            say_setting(p, a, &now, (enum person_setting)k);
+    if (p->dir == 1) {
+        a->earlier = 0;
+        say(p, a, "--since");
+        say_dir(p, a, 0);
+    }
+    say_run(p, a);
+    a->last = last;
+    if (!last)
+        throw_end(a, &p->dice);
+    if (!a->once)
+        p->kept[p->dir] = now;
+}
+
+/* ---- steering ------------------------------------------------------------ */
+
+static void act_steer(struct person *p, struct sim_act *a)
+{
+    static const char *const reasons[] = {
+        "http_404", "http_503,http_500",  "timeout,reset",
+        "robots",   "robots_unreachable", ""};
+    struct dice *d = &p->dice;
+    unsigned what = dice_below(d, 4);
+
+    if (what == 0) {
+        begin_act(p, a, ACT_SEED, "seed");
+        say_dir(p, a, p->dir);
+        add_seed(
+            p, a,
+            p->plan->pages[dice_below(d, (unsigned)p->plan->page_count)].url);
+    } else if (what == 1) {
+        begin_act(p, a, ACT_RETRY, "retry");
+        say_dir(p, a, p->dir);
+        a->reason = reasons[dice_below(d, 6)];
+        if (a->reason[0] != '\0') {
+            say(p, a, "--reason");
+            say(p, a, a->reason);
+        }
+    } else if (what == 2) {
+        begin_act(p, a, ACT_REFRESH, "refresh");
+        say_dir(p, a, p->dir);
+        a->now = dice_chance(d, 60);
+        if (a->now)
+            say(p, a, "--now");
+    } else {
+        begin_act(p, a, ACT_BLOCK, "block");
+        say_dir(p, a, p->dir);
+        a->reason =
+            p->plan->origins[dice_below(d, (unsigned)p->plan->origin_count)]
+                .name;
+        say(p, a, a->reason);
+        say(p, a, "--for");
+        a->block_ms = dice_chance(d, 50) ? 20000 : 10 * MINUTE;
+        say(p, a, a->block_ms == 20000 ? "20s" : "10m");
+    }
+    a->wait_ms = dice_between(d, 0, 3000);
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+static void ask(struct person *p, struct sim_act *a, enum act_kind kind)
+{
+    static const struct {
+        const char *command, *more[3];
+    } questions[] = {
+        [ACT_STATUS] = {"status", {"--json"}},
+        [ACT_EXPORT_URLS] = {"export", {"--what", "urls"}},
+        [ACT_EXPORT_PAGES] = {"export", {"--what", "pages"}},
+        [ACT_EXPORT_DROPS] = {"export", {"--what", "drops"}},
+        [ACT_AUDIT] = {"audit", {"--json"}},
+        [ACT_VERIFY] = {"verify", {NULL}},
+    };
+
+    begin_act(p, a, kind, questions[kind].command);
+    say_dir(p, a, p->dir);
+    for (unsigned i = 0; i < 3 && questions[kind].more[i] != NULL; i++)
+        say(p, a, questions[kind].more[i]);
+}
+
+static void ask_explain(struct person *p, struct sim_act *a)
+{
+    begin_act(p, a, ACT_EXPLAIN, "explain");
+    say_dir(p, a, p->dir);
+    say(p, a,
+        p->plan->pages[dice_below(&p->dice, (unsigned)p->plan->page_count)]
+            .url);
+}
+
+static void ask_diff(struct person *p, struct sim_act *a)
+{
+    begin_act(p, a, ACT_DIFF, "diff");
+    a->earlier = 0;
+    say_dir(p, a, 0);
+    say_dir(p, a, 1);
+    say(p, a, "--format");
+    say(p, a, "jsonl");
+}
+
+static void ask_anything(struct person *p, struct sim_act *a)
+{
+    static const enum act_kind kinds[] = {ACT_STATUS,       ACT_EXPORT_URLS,
+                                          ACT_EXPORT_PAGES, ACT_EXPORT_DROPS,
+                                          ACT_AUDIT,        ACT_VERIFY};
+    unsigned which = dice_below(&p->dice, 7);
+
+    if (which == 6)
+        ask_explain(p, a);
+    else
+        ask(p, a, kinds[which]);
+}
+
+/* After the last run: everything, in this order; false: all was asked. */
+static bool ask_the_last(struct person *p, struct sim_act *a)
+{
+    static const enum act_kind kinds[] = {ACT_VERIFY, ACT_EXPORT_URLS,
+                                          ACT_STATUS};
+
+    if (p->questions < 3)
+        ask(p, a, kinds[p->questions]);
+    else if (p->questions == 3 && p->dir == 1)
+        ask_diff(p, a);
+    else
+        return false;
+    p->questions++;
+    return true;
+}
+
+/* ---- the play ------------------------------------------------------------ */
+
+/* A run that was meant as the last and met a fault is done again. */
+static bool was_cut_off(const struct sim_act *done)
+{
+    return done->exit_status < 0 || done->fault_hit;
+}
+
+static bool is_run(const struct sim_act *a)
+{
+    return a->kind == ACT_CRAWL || a->kind == ACT_RESUME;
+}
+
+static void begin_second(struct person *p)
+{
+    p->second = false;
+    p->dir = 1;
+    p->began = p->judged_runs = false;
+    p->questions = p->last_tries = 0;
+    p->runs_left = dice_below(&p->dice, 3);
+    p->kept[1] = p->kept[0];
+    if (dice_chance(&p->dice, 50))
+        throw_change(&p->kept[1], &p->dice);
+}
+
+bool person_next(struct person *p, const struct sim_act *done,
+                 struct sim_act *next)
+{
+    if (done != NULL && is_run(done) && done->last && !was_cut_off(done))
+        p->judged_runs = true;
+    if (p->judged_runs) {
+        if (ask_the_last(p, next))
+            return true;
+        if (!p->second)
+            return false;
+        begin_second(p);
+    }
+    if (!p->began) {
+        act_crawl(p, next);
+        return true;
+    }
+    /* A kill before the directory was made leaves nothing to resume. */
+    if (done != NULL && done->kind == ACT_RESUME && done->exit_status == 2 &&
+        !done->fault_hit) {
+        p->crawls++;
+        if (p->crawls > 3)
+            return false;
+        act_crawl(p, next);
+        return true;
+    }
+    if (dice_chance(&p->dice, 25))
+        ask_anything(p, next);
+    else if (dice_chance(&p->dice, 20))
+        act_steer(p, next);
+    else if (p->runs_left > 0) {
+        p->runs_left--;
+        act_resume(p, next, false);
+    } else {
+        act_resume(p, next, true);
+        p->last_tries++;
+    }
+    return true;
+}
+
+void person_describe(const struct sim_act *a, struct buf *out)
+{
+    static const char *const ends[] = {"", "stop", "stop twice", "kill",
+                                       "power cut"};
+
+    buf_add_str(out, "urlweir");
+    for (unsigned i = 0; i < a->arg_count; i++)
+        buf_addf(out, a->args[i][0] == '\0' ? " ''" : " %s", a->args[i]);
+    if (a->end != END_BY_ITSELF && a->end_at_step > 0)
+        buf_addf(out, "  [%s at step %" PRIu64 "]", ends[a->end],
+                 a->end_at_step);
+    else if (a->end != END_BY_ITSELF)
+        buf_addf(out, "  [%s after %" PRId64 " ms]", ends[a->end],
+                 a->end_after_ms);
+    if (a->wait_ms > 0)
+        buf_addf(out, "  [%" PRId64 " ms later]", a->wait_ms);
+}
