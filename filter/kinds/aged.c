@@ -13,6 +13,9 @@
  * in Chang, Li and Feng, Approximate caches for packet classification, 2004,
  * with n + 1 buffers instead of two). A key added again lives from then on.
  *
+ * While all n + 1 are needed no other begins: that happens after ttl was made
+ * longer, and the newest then takes keys for longer, too.
+ *
  * Each filter is made for fpr / (n + 1), so that all together keep fpr, and for
  * the keys of ttl / n.
  *
@@ -92,12 +95,17 @@ static enum status begin_generation(struct aged *a, uint32_t born)
 
     if (st != STATUS_OK)
         return st;
-    if (a->count == MOST_FILTERS)
-        filter_free(a->of[--a->count].filter);
     memmove(a->of + 1, a->of, a->count * sizeof *a->of);
     a->of[0] = (struct generation){.filter = new, .born = born, .last = born};
     a->count++;
     return STATUS_OK;
+}
+
+static void drop_old(struct aged *a)
+{
+    while (a->count > 1 &&
+           (uint64_t)a->of[a->count - 1].last + a->ttl <= a->now)
+        filter_free(a->of[--a->count].filter);
 }
 
 enum status filter_age(struct filter *f, int64_t now_s)
@@ -112,11 +120,10 @@ enum status filter_age(struct filter *f, int64_t now_s)
     step = step_of(a);
     if (now > a->now)
         a->now = now;
-    if (now >= a->of[0].born && now - a->of[0].born >= step)
+    drop_old(a);
+    if (now >= a->of[0].born && now - a->of[0].born >= step && a->count <= a->n)
         st = begin_generation(a, now - (now - a->of[0].born) % step);
-    while (st == STATUS_OK && a->count > 1 &&
-           (uint64_t)a->of[a->count - 1].last + a->ttl <= now)
-        filter_free(a->of[--a->count].filter);
+    drop_old(a);
     return st;
 }
 
@@ -179,9 +186,10 @@ static enum status aged_add(struct filter *f, const uint64_t *keys, size_t n,
 {
     struct aged *a = aged_of(f);
     bool *older = NULL;
-    enum status st;
+    enum status st = STATUS_OK;
 
-    if (a->of[0].filter == NULL) { /* it was lost, and goes on empty */
+    /* If it was lost, another begins; without room it answers for its keys. */
+    if (a->of[0].filter == NULL && a->count <= a->n) {
         st = begin_generation(a, a->of[0].born);
         if (st != STATUS_OK)
             return st;
@@ -192,7 +200,10 @@ static enum status aged_add(struct filter *f, const uint64_t *keys, size_t n,
     }
     if (n > 0 && a->now > a->of[0].last)
         a->of[0].last = a->now;
-    st = filter_add(a->of[0].filter, keys, n, fresh);
+    if (a->of[0].filter != NULL)
+        st = filter_add(a->of[0].filter, keys, n, fresh);
+    else if (fresh != NULL)
+        memset(fresh, 0, n);
     for (size_t i = 0; fresh != NULL && i < n; i++)
         fresh[i] = fresh[i] && !older[i];
     free(older);

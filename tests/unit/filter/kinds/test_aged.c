@@ -115,6 +115,38 @@ START_TEST(the_time_to_live_can_be_changed)
 }
 END_TEST
 
+/* After the time was made longer, keys of many short generations are kept; a
+ * new one begins only when there is room for it, in a file too. */
+START_TEST(a_longer_time_keeps_all_that_is_there)
+{
+    for (unsigned n = 1; n <= FILTER_GENERATIONS_MOST; n++) {
+        struct checkpoint_id id = {.seed_print = 1};
+        struct checkpoint_info info;
+        struct filter *f = make("cuckoo", n), *read;
+        char path[] = "/tmp/urlweir-aged.XXXXXX";
+        int64_t now = T0;
+
+        close(mkstemp(path));
+        for (uint64_t t = 0; t < n + 1; t++, now += TTL / n)
+            (void)add(f, now, t * 100, 100);
+        now -= TTL / n;
+        ck_assert_int_eq(filter_set_ttl(f, 100 * TTL), STATUS_OK);
+        for (uint64_t t = n + 1; t < 8; t++) {
+            now += 12 * TTL;
+            (void)add(f, now, t * 100, 100);
+            ck_assert_uint_eq(maybes(f, now, 100, 100 * t), 100 * t);
+            ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+            ck_assert_int_eq(checkpoint_load(&read, path, 1, NULL, 0, &info),
+                             STATUS_OK);
+            ck_assert_uint_eq(maybes(read, now, 100, 100 * t), 100 * t);
+            filter_free(read);
+        }
+        unlink(path);
+        filter_free(f);
+    }
+}
+END_TEST
+
 START_TEST(the_promised_rate_holds_over_all_generations)
 {
     struct filter *f = make("bloom", 4);
@@ -208,6 +240,7 @@ Suite *suite_aged(void)
     tcase_add_test(t, a_key_is_kept_for_its_time_and_not_much_longer);
     tcase_add_test(t, a_key_that_is_added_again_lives_from_then_on);
     tcase_add_test(t, the_time_to_live_can_be_changed);
+    tcase_add_test(t, a_longer_time_keeps_all_that_is_there);
     tcase_add_test(t, the_promised_rate_holds_over_all_generations);
     tcase_add_test(t, a_file_has_all_generations_and_their_times);
     tcase_add_test(t, options_that_cannot_be_are_refused);
