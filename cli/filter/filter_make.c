@@ -123,9 +123,16 @@ static int create_in_redis(const char *url, const struct create_settings *s)
         return usage_error(&filter_create_usage,
                            "Redis has one kind of filter; leave --kind %s out",
                            create_words[s->kind]);
+    if (s->ttl > 0 && s->ttl < 1000)
+        return usage_error(&filter_create_usage, "--ttl is a second at least");
     seeded_from_text(seed, s->seed);
-    return filter_redis_create(filter_create_usage.name, url,
-                               (uint64_t)s->capacity, s->fpr, seed);
+    return filter_redis_create(
+        filter_create_usage.name, url,
+        (struct redis_bloom_options){.expect = (uint64_t)s->capacity,
+                                     .fpr = s->fpr,
+                                     .ttl_ms = s->ttl,
+                                     .generations = (unsigned)s->generations,
+                                     .seed = seed});
 }
 
 static unsigned bucket_slots(const struct create_settings *s)

@@ -53,6 +53,11 @@ static enum status open_bloom(struct redis_bloom **out, const char *url,
     struct redis_place place;
     enum status st = redis_url_parse(&place, url, why);
 
+    if (st == STATUS_OK && place.ttl_ms > 0 && o->ttl_ms > 0) {
+        buf_add_str(why, "ttl= in the URL ends the filter as a whole, --ttl "
+                         "forgets its keys one by one: give one of them");
+        st = STATUS_ARG;
+    }
     if (st != STATUS_OK)
         return st;
     o->place = &place;
@@ -93,23 +98,21 @@ static bool open_as(struct filter_redis *f, const char *command,
 }
 
 bool filter_redis_open(struct filter_redis *f, const char *command,
-                       const char *url, int *code)
+                       const char *url, bool renew, int *code)
 {
-    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
+    struct redis_bloom_options o = {.mode = renew ? REDIS_BLOOM_RENEW
+                                                  : REDIS_BLOOM_OPEN};
 
     return open_as(f, command, url, &o, code);
 }
 
-int filter_redis_create(const char *command, const char *url, uint64_t capacity,
-                        double fpr, const unsigned char *seed)
+int filter_redis_create(const char *command, const char *url,
+                        struct redis_bloom_options o)
 {
-    struct redis_bloom_options o = {.mode = REDIS_BLOOM_NEW,
-                                    .expect = capacity,
-                                    .fpr = fpr,
-                                    .seed = seed};
     struct filter_redis f;
     int code = EXIT_DONE;
 
+    o.mode = REDIS_BLOOM_NEW;
     if (open_as(&f, command, url, &o, &code))
         filter_redis_close(&f);
     return code;
@@ -132,7 +135,20 @@ static struct redis_keys keys_of(const struct filter_redis *f,
 enum status filter_redis_add(struct filter_redis *f,
                              const struct filter_keys *keys, bool *fresh)
 {
-    return redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+    enum status st =
+        redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+
+    if (st == STATUS_NOT_FOUND) { /* its time is over? */
+        st = redis_bloom_renew(f->bloom);
+        if (st == STATUS_OK)
+            st = redis_bloom_add(f->bloom, keys_of(f, keys), keys->n, fresh);
+    }
+    return st;
+}
+
+enum status filter_redis_set_ttl(struct filter_redis *f, int64_t ttl_ms)
+{
+    return redis_bloom_set_ttl(f->bloom, ttl_ms);
 }
 
 enum status filter_redis_check(struct filter_redis *f,
@@ -157,8 +173,12 @@ static void print_json(const struct redis_bloom_info *i)
 
     if (i->layout == REDIS_PLAIN)
         json_object_set_new(o, "hash", json_string(redis_hash_name(i->hash)));
-    if (i->ttl_ms >= 0)
+    if (i->ends_ms >= 0)
+        json_object_set_new(o, "ends_in", json_real((double)i->ends_ms / 1000));
+    if (i->generations > 0) {
         json_object_set_new(o, "ttl", json_real((double)i->ttl_ms / 1000));
+        json_object_set_new(o, "generations", json_integer(i->generations));
+    }
     json_dumpf(o, stdout, JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(o);
@@ -191,10 +211,15 @@ static void print_text(const struct redis_bloom_info *i)
     format_size(&b, (i->bits + 7) / 8);
     buf_addf(&b, ", k = %u\nfill           %.1f %%\n", i->k,
              100 * (double)i->bits_set / (double)i->bits);
-    if (i->ttl_ms >= 0) {
+    if (i->ends_ms >= 0) {
         buf_add_str(&b, "ends in        ");
-        format_duration(&b, i->ttl_ms);
+        format_duration(&b, i->ends_ms);
         buf_add_str(&b, "\n");
+    }
+    if (i->generations > 0) {
+        buf_add_str(&b, "forgets after  ");
+        format_duration(&b, i->ttl_ms);
+        buf_addf(&b, ", in %u generations\n", i->generations);
     }
     if (i->rebuilding)
         buf_add_str(&b, "It is being rebuilt: every key is written twice.\n");
@@ -333,7 +358,7 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
     enum status st;
     int code = EXIT_DONE;
 
-    if (!filter_redis_open(&r.f, filter_rebuild_usage.name, url, &code))
+    if (!filter_redis_open(&r.f, filter_rebuild_usage.name, url, false, &code))
         return code;
     st = redis_bloom_rebuild(r.f.bloom, (uint64_t)s->capacity, s->fpr);
     if (st == STATUS_LIMIT || st == STATUS_ARG) {
@@ -342,7 +367,9 @@ static int rebuild(const char *url, const struct rebuild_settings *s)
                                ? "that many keys need more than the 2^32 bits "
                                  "of a Redis string"
                                : "another program's bitmap has no record from "
-                                 "which its users would learn of the new size");
+                                 "which its users would learn of the new size, "
+                                 "and of a filter that forgets nobody knows "
+                                 "how old its keys are: make another");
         st = STATUS_OK;
     } else if (st == STATUS_OK) {
         st = filter_keys_each(&form, &r.f.key, refill, &r, &report);

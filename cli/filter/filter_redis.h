@@ -23,13 +23,14 @@ struct filter_redis {
     bool by_text;
 };
 
-/* Makes a new, empty filter. `seed`: DIGEST_SEED_SIZE octets. Returns an exit
- * status; errors were printed. */
-int filter_redis_create(const char *command, const char *url, uint64_t capacity,
-                        double fpr, const unsigned char *seed);
-/* False: *code is the exit status, and the reason was printed. */
+/* Makes a new, empty filter; of `o` all is taken but place, mode and patience.
+ * Returns an exit status; errors were printed. */
+int filter_redis_create(const char *command, const char *url,
+                        struct redis_bloom_options o);
+/* False: *code is the exit status, and the reason was printed. `renew`: a
+ * filter whose time is over is begun anew, also later, by adding. */
 bool filter_redis_open(struct filter_redis *f, const char *command,
-                       const char *url, int *code);
+                       const char *url, bool renew, int *code);
 void filter_redis_close(struct filter_redis *f);
 /* fresh[i] and maybe[i] as in redis_bloom.h. */
 MUST_CHECK enum status filter_redis_add(struct filter_redis *f,
@@ -38,6 +39,9 @@ MUST_CHECK enum status filter_redis_add(struct filter_redis *f,
 MUST_CHECK enum status filter_redis_check(struct filter_redis *f,
                                           const struct filter_keys *keys,
                                           bool *maybe);
+/* As redis_bloom_set_ttl(). */
+MUST_CHECK enum status filter_redis_set_ttl(struct filter_redis *f,
+                                            int64_t ttl_ms);
 /* Prints what `st` means for this filter; returns an exit status. */
 int filter_redis_failed(const struct filter_redis *f, enum status st);
 

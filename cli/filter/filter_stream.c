@@ -253,6 +253,11 @@ static int stream(struct run *r, bool change)
     return code == EXIT_DONE ? say_refused(r) : code;
 }
 
+static int no_ttl(const struct usage *u, const char *name)
+{
+    return usage_error(u, "%s was made without --ttl: its keys stay", name);
+}
+
 /* Each batch is stored once it is answered; there is nothing to save. */
 static int stream_redis(struct run *r, const struct usage *u, const char *url)
 {
@@ -261,8 +266,16 @@ static int stream_redis(struct run *r, const struct usage *u, const char *url)
 
     if (r->ask_redis == NULL)
         return usage_error(u, "a filter in Redis cannot remove keys");
-    if (!filter_redis_open(&r->redis, u->name, url, &code))
+    if (!filter_redis_open(&r->redis, u->name, url, r->ask == ask_add, &code))
         return code;
+    st = r->set.ttl > 0 ? filter_redis_set_ttl(&r->redis, r->set.ttl)
+                        : STATUS_OK;
+    if (st != STATUS_OK) {
+        code = st == STATUS_ARG ? no_ttl(u, "the filter")
+                                : filter_redis_failed(&r->redis, st);
+        filter_redis_close(&r->redis);
+        return code;
+    }
     st = filter_keys_each(&r->form, &r->redis.key, answer, r, &r->report);
     r->file.command = u->name;
     if (r->st != STATUS_OK) {
@@ -286,8 +299,8 @@ static int check_form(const struct usage *u, const struct run *r,
         return usage_error(u, "--named goes with neither --name nor --binary");
     if (r->set.urls && (r->set.named || r->set.binary))
         return usage_error(u, "--urls goes with neither --named nor --binary");
-    if (r->set.ttl > 0 && (r->ask != ask_add || redis_address_is_url(path)))
-        return usage_error(u, "--ttl is for adding to a filter in a file");
+    if (r->set.ttl > 0 && r->ask != ask_add)
+        return usage_error(u, "--ttl is for adding");
     if ((r->set.named || r->set.name != NULL) && redis_address_is_url(path))
         return usage_error(u, "in Redis each name has a filter of its own: "
                               "give another key=NAME");
@@ -320,8 +333,7 @@ static int run_stream(const struct usage *u, struct run *r, bool change,
         else if (r->set.ttl > 0 &&
                  filter_set_ttl(r->file.filter, (r->set.ttl + 999) / 1000) !=
                      STATUS_OK)
-            code = usage_error(u, "%s was made without --ttl: its keys stay",
-                               r->file.path);
+            code = no_ttl(u, r->file.path);
         else
             code = stream(r, change);
         filter_file_close(&r->file);

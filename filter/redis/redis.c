@@ -185,6 +185,24 @@ static enum status put_missed(struct redis_filter *r)
     return st;
 }
 
+/* To a crawl "new" means that its exact set need not be asked. */
+static enum status start(struct redis_filter *r, struct buf *error)
+{
+    enum status st = redis_bloom_start(r->bloom, error);
+    struct redis_bloom_info i;
+
+    if (st == STATUS_OK) {
+        redis_bloom_known(r->bloom, &i);
+        if (i.generations > 0)
+            st = STATUS_ARG;
+        if (st != STATUS_OK && error != NULL)
+            buf_add_str(error, "the filter there was made with --ttl and "
+                               "forgets keys, which a crawl must not");
+    }
+    r->started |= st == STATUS_OK;
+    return st;
+}
+
 static enum status reach(struct redis_filter *r)
 {
     enum status st =
@@ -193,9 +211,7 @@ static enum status reach(struct redis_filter *r)
     if (st == STATUS_OK || st == STATUS_CLOSED)
         return st;
     fill_all(r);
-    st = redis_bloom_start(r->bloom, NULL);
-    r->started |= st == STATUS_OK;
-    return st;
+    return start(r, NULL);
 }
 
 /* Try once to become whole again, if it is time for a try. */
@@ -261,8 +277,7 @@ static enum status begin(struct redis_filter *r)
     enum status st;
 
     buf_init(&error, 2048);
-    st = redis_bloom_start(r->bloom, &error);
-    r->started = st == STATUS_OK;
+    st = start(r, &error);
     if (st == STATUS_CLOSED && r->base.opt.source.keys_of != NULL) {
         fall_behind(r, st);
         st = STATUS_OK;

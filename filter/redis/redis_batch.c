@@ -52,9 +52,11 @@ static void prepare(struct redis_bloom *b, const struct run *r,
     to->keys[3] = bytes_of_str(c->answer_name);
     to->args[0] = bytes_of_str(m->epoch);
     to->args[1] = bytes_of_str(m->generation);
+    to->nkeys = r->add ? 4 : 2;
+    for (unsigned i = 0; i < m->olds; i++)
+        to->keys[to->nkeys++] = redis_name(b, KEY_OLD + i);
     if (!r->add) {
         to->script = &redis_script_check;
-        to->nkeys = 2;
         to->args[2] = bytes_of_str(to->k);
         to->args[3] = buf_bytes(&b->packed);
         to->nargs = 4;
@@ -63,7 +65,6 @@ static void prepare(struct redis_bloom *b, const struct run *r,
     if (m->next.k != 0)
         redis_bits_pack(&m->next, r->keys, c->first, c->n, &b->packed_next);
     to->script = &redis_script_add;
-    to->nkeys = 4;
     to->args[2] = bytes_of_str(r->out != NULL ? c->id : "");
     to->args[3] = bytes_of_str(to->k);
     to->args[4] = buf_bytes(&b->packed);
@@ -138,8 +139,8 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
         }
         if (st == STATUS_OK)
             st = take_reply(b, r, c, reply);
-        if (st == STATUS_AGAIN) {
-            st = redis_reload(b);
+        if (st == STATUS_AGAIN || st == STATUS_LIMIT) {
+            st = st == STATUS_AGAIN ? redis_reload(b) : redis_age(b);
             if (st == STATUS_OK)
                 st = STATUS_AGAIN;
         }

@@ -116,10 +116,9 @@ double redis_geometry_rate_now(const struct redis_geometry *g, uint64_t set)
                              sizing_block_load_of_fill(g->k, 64, fill));
 }
 
-bool redis_geometry_is_overfull(const struct redis_geometry *g, uint64_t set,
-                                double fpr)
+bool redis_rate_is_overfull(double rate, double promised)
 {
-    return redis_geometry_rate_now(g, set) >= OVERFULL * fpr;
+    return rate >= OVERFULL * promised;
 }
 
 /* ---- offsets ---- */

@@ -33,9 +33,8 @@ double redis_geometry_rate(const struct redis_geometry *g, uint64_t count);
  * are not counted as new, so a count of keys says less and less as a filter
  * fills; its bits always tell. */
 double redis_geometry_rate_now(const struct redis_geometry *g, uint64_t set);
-/* Is that rate at least twice the promised one? */
-bool redis_geometry_is_overfull(const struct redis_geometry *g, uint64_t set,
-                                double fpr);
+/* Is a rate at least twice the promised one? */
+bool redis_rate_is_overfull(double rate, double promised);
 
 /* The k offsets of key i. */
 void redis_bits_of(const struct redis_geometry *g, struct redis_keys keys,

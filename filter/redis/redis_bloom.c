@@ -5,6 +5,7 @@
  *   NAME                 the bits, at their full length from the start
  *   NAME:meta            a hash: geometry, epoch, generation, counts
  *   NAME:next            bits being rebuilt
+ *   NAME:old1 ... :old4  older generations of a filter that forgets
  *   NAME:last:CLIENT:N   the answer to one of a client's last batches
  *   NAME:room:CLIENT     zero bits that a client grows before they are used
  *
@@ -61,6 +62,8 @@ struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o)
     b->mode = o->mode;
     b->expect = o->expect;
     b->fpr = o->fpr;
+    b->ttl_ms = (uint64_t)(o->ttl_ms > 0 ? o->ttl_ms : o->place->ttl_ms);
+    b->generations = o->ttl_ms > 0 ? o->generations : 0;
     b->has_seed = o->seed != NULL;
     if (o->seed != NULL)
         memcpy(b->seed, o->seed, sizeof b->seed);
@@ -72,6 +75,9 @@ struct redis_bloom *redis_bloom_new(const struct redis_bloom_options *o)
     memcpy(b->client, token, 16);
     snprintf(b->names[KEY_GROWN], sizeof *b->names, "%s:room:%s", b->place.key,
              b->client);
+    for (unsigned i = 0; i < REDIS_OLDS; i++)
+        snprintf(b->names[KEY_OLD + i], sizeof *b->names, "%s:old%u",
+                 b->place.key, i + 1);
     buf_init(&b->packed, REDIS_BATCH * REDIS_MOST_K * 4);
     buf_init(&b->packed_next, REDIS_BATCH * REDIS_MOST_K * 4);
     return b;
@@ -100,6 +106,7 @@ static enum status word_status(struct bytes word)
         {"GONE", STATUS_NOT_FOUND}, {"STALE", STATUS_AGAIN},
         {"TAKEN", STATUS_EXISTS},   {"FOREIGN", STATUS_ARG},
         {"GROW", STATUS_LIMIT},     {"SMALL", STATUS_REFUSED},
+        {"AGE", STATUS_LIMIT},
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -122,10 +129,11 @@ enum status redis_judge(redisReply **r)
     return st;
 }
 
-enum status redis_read_record(struct redis_bloom *b, struct redis_record *out)
+enum status redis_read_record(struct redis_bloom *b, bool over,
+                              struct redis_record *out)
 {
-    struct bytes args[3] = {bytes_of_str("open"), bytes_of_str("0"),
-                            bytes_of_str("0")};
+    struct bytes args[3] = {bytes_of_str(over ? "renew" : "open"),
+                            bytes_of_str("0"), bytes_of_str("0")};
     /* No name that may be missing: while a cluster moves a slot, it does not
      * run scripts on several keys of which one is not there. */
     struct bytes keys[2] = {redis_name(b, KEY_BITS), redis_name(b, KEY_RECORD)};
@@ -151,7 +159,7 @@ enum status redis_meet(struct redis_bloom *b)
         strcmp(b->run_id, redis_connection_run_id(b->link)) == 0)
         return st;
     if (b->run_id[0] != '\0' && b->record.epoch[0] != '\0') {
-        st = redis_read_record(b, &now);
+        st = redis_read_record(b, false, &now);
         if (st == STATUS_OK && strcmp(now.epoch, b->record.epoch) != 0)
             st = STATUS_NOT_FOUND;
         if (st == STATUS_OK && now.adds < b->record.adds)
@@ -225,17 +233,30 @@ static enum status grow(struct redis_bloom *b, uint64_t octets)
     return st;
 }
 
-enum status redis_call_with_room(struct redis_bloom *b,
-                                 const struct redis_script *s, uint64_t bits,
-                                 const struct bytes *args, size_t nargs,
-                                 redisReply **out)
+enum status redis_step(struct redis_bloom *b, const struct redis_script *s,
+                       size_t nkeys, const struct bytes *args, size_t nargs)
 {
-    enum status st = redis_call(b, s, 4, args, nargs, out);
+    redisReply *r = NULL;
+    enum status st = redis_call(b, s, nkeys, args, nargs, &r);
+
+    if (st == STATUS_OK) {
+        st = redis_record_read(&b->record, r);
+        freeReplyObject(r);
+    }
+    return st;
+}
+
+enum status redis_step_with_room(struct redis_bloom *b,
+                                 const struct redis_script *s, uint64_t bits,
+                                 size_t nkeys, const struct bytes *args,
+                                 size_t nargs)
+{
+    enum status st = redis_step(b, s, nkeys, args, nargs);
 
     for (int i = 0; st == STATUS_LIMIT && i < REDIS_TRIES; i++) {
         st = grow(b, (bits + 7) / 8);
         if (st == STATUS_OK)
-            st = redis_call(b, s, 4, args, nargs, out);
+            st = redis_step(b, s, nkeys, args, nargs);
     }
     return st == STATUS_LIMIT ? STATUS_CLOSED : st;
 }
@@ -271,7 +292,7 @@ enum status redis_count(struct redis_bloom *b, int64_t first, int64_t last,
 enum status redis_reload(struct redis_bloom *b)
 {
     struct redis_record now;
-    enum status st = redis_read_record(b, &now);
+    enum status st = redis_read_record(b, false, &now);
 
     if (st == STATUS_OK && strcmp(now.epoch, b->record.epoch) != 0)
         st = STATUS_NOT_FOUND;
@@ -287,7 +308,7 @@ enum status redis_bloom_drop(struct redis_bloom *b)
 
     if (b->record.epoch[0] == '\0')
         return STATUS_ARG;
-    st = redis_call(b, &redis_script_drop, 3, NULL, 0, &r);
+    st = redis_call(b, &redis_script_drop, REDIS_NAMES, NULL, 0, &r);
     if (st == STATUS_OK)
         freeReplyObject(r);
     return st;
@@ -319,7 +340,7 @@ bool redis_bloom_is_overfull(const struct redis_bloom *b)
     const struct redis_record *m = &b->record;
 
     return m->epoch[0] != '\0' &&
-           redis_geometry_is_overfull(&m->now, m->set, m->fpr);
+           redis_rate_is_overfull(redis_rate_now(m), m->fpr);
 }
 
 void redis_bloom_known(const struct redis_bloom *b,
@@ -333,9 +354,9 @@ void redis_bloom_known(const struct redis_bloom *b,
         .bits = m->now.bits,
         .k = m->now.k,
         .expect = m->expect,
-        .count = m->count,
+        .count = redis_count_now(m),
         .fpr = m->fpr,
-        .fpr_predicted = redis_geometry_rate_now(&m->now, m->set),
+        .fpr_predicted = redis_rate_now(m),
         .overfull = redis_bloom_is_overfull(b),
         .bits_set = m->set,
         .foreign = m->epoch[0] == '\0',
@@ -344,7 +365,9 @@ void redis_bloom_known(const struct redis_bloom *b,
         .next_count = m->next_count,
         .may_evict = redis_connection_may_evict(b->link),
         .is_logged = redis_connection_is_logged(b->link),
-        .ttl_ms = -1,
+        .ends_ms = -1,
+        .ttl_ms = m->generations > 0 ? (int64_t)m->ttl_ms : 0,
+        .generations = m->generations,
     };
     memcpy(out->seed, m->seed, sizeof out->seed);
     memcpy(out->epoch, m->epoch, sizeof out->epoch);
@@ -390,6 +413,6 @@ enum status redis_bloom_inspect(struct redis_bloom *b,
         return st;
     b->record.set = set < b->record.now.bits ? set : b->record.now.bits;
     redis_bloom_known(b, out);
-    out->ttl_ms = ttl >= 0 ? ttl : -1;
+    out->ends_ms = ttl >= 0 ? ttl : -1;
     return STATUS_OK;
 }

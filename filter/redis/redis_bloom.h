@@ -39,10 +39,11 @@
 struct redis_bloom;
 
 enum redis_bloom_mode {
-    REDIS_BLOOM_OPEN, /* it must exist; a bitmap of another program is accepted
-                         if the place gives its bits and the plain layout */
-    REDIS_BLOOM_MAKE, /* made if there is none */
-    REDIS_BLOOM_NEW   /* made; it must not exist yet */
+    REDIS_BLOOM_OPEN,  /* it must exist; a bitmap of another program is accepted
+                          if the place gives its bits and the plain layout */
+    REDIS_BLOOM_RENEW, /* the same; if its time is over, it is begun anew */
+    REDIS_BLOOM_MAKE,  /* made if there is none */
+    REDIS_BLOOM_NEW    /* made; it must not exist yet */
 };
 
 struct redis_bloom_options {
@@ -52,6 +53,11 @@ struct redis_bloom_options {
      * it does, they must keep the rate: STATUS_LIMIT. */
     uint64_t expect;
     double fpr;
+    /* Of a filter that is made: keys are forgotten between ttl_ms and
+     * ttl_ms (1 + 1 / generations) after they were added last, as in filter.h.
+     * 0: they stay, but the filter ends as a whole if the place says so. */
+    int64_t ttl_ms;
+    unsigned generations;
     const unsigned char *seed; /* stored in the record, or NULL */
     int64_t patience_ms;       /* as in redis_connection.h */
 };
@@ -99,10 +105,22 @@ MUST_CHECK enum status redis_bloom_check(struct redis_bloom *b,
  * another program. */
 MUST_CHECK enum status redis_bloom_drop(struct redis_bloom *b);
 
+/* ---- time ---- */
+
+/* From now on keys are kept for ttl_ms, those that are there, too; a filter
+ * that ends as a whole ends ttl_ms after it was begun. STATUS_ARG: it was made
+ * without a time. */
+MUST_CHECK enum status redis_bloom_set_ttl(struct redis_bloom *b,
+                                           int64_t ttl_ms);
+/* Begin a filter anew that ended as its time was over, with the settings it
+ * had. STATUS_NOT_FOUND: it ended for another reason, or never was. */
+MUST_CHECK enum status redis_bloom_renew(struct redis_bloom *b);
+
 /* ---- rebuild: another size, same layout, while other clients go on ---- */
 
 /* Begin: from now on every client writes to both. A rebuild that another client
- * had begun ends. */
+ * had begun ends. STATUS_ARG: the filter is another program's, or forgets keys:
+ * nobody knows when those that are given were added. */
 MUST_CHECK enum status redis_bloom_rebuild(struct redis_bloom *b,
                                            uint64_t expect, double fpr);
 /* Add keys from before the rebuild began. The caller must give all of them.
@@ -145,7 +163,9 @@ struct redis_bloom_info {
     bool may_evict, is_logged;
     char epoch[33], run_id[41];
     uint64_t bits_set; /* of a foreign one: redis_bloom_inspect only */
-    int64_t ttl_ms;    /* redis_bloom_inspect only; -1: it does not expire */
+    int64_t ends_ms;   /* redis_bloom_inspect only; -1: it does not end */
+    int64_t ttl_ms;    /* of its keys; 0: they stay */
+    unsigned generations;
 };
 
 /* The values last told by the server; does not use the network. */

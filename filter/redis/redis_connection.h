@@ -52,7 +52,7 @@ void redis_connection_lose(struct redis_connection *l);
 
 /* Numbers of scripts are below this; a connection remembers by its number
  * whether a script is loaded. */
-#define LINK_SCRIPTS 12
+#define LINK_SCRIPTS 14
 
 /* Run a script. The caller frees the answer with freeReplyObject(); it is never
  * an error reply. STATUS_CLOSED: the connection was lost, or the server is not

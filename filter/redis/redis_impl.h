@@ -5,11 +5,13 @@
  *   redis_open.c      makes a filter, or finds the one that is there
  *   redis_batch.c     adds and checks keys, some calls under way at once
  *   redis_rebuild.c   another size while other clients go on
+ *   redis_age.c       keys that are forgotten, filters that end
  */
 #ifndef URLWEIR_FILTER_REDIS_REDIS_IMPL_H
 #define URLWEIR_FILTER_REDIS_REDIS_IMPL_H
 
 #include "base/buf.h"
+#include "filter/filter.h"
 #include "filter/redis/redis_bits.h"
 #include "filter/redis/redis_bloom.h"
 #include "filter/redis/redis_connection.h"
@@ -18,9 +20,22 @@
 #define REDIS_WINDOW     4  /* most calls under way at once */
 #define REDIS_TOKEN_SIZE 33 /* 32 hexadecimal digits and a zero byte */
 #define REDIS_TRIES      6  /* of one call, at least */
+#define REDIS_OLDS       FILTER_GENERATIONS_MOST
 
 /* The names of a filter's keys, as scripts take them. */
-enum { KEY_BITS, KEY_RECORD, KEY_NEXT, KEY_GROWN, REDIS_NAMES };
+enum {
+    KEY_BITS,
+    KEY_RECORD,
+    KEY_NEXT,
+    KEY_GROWN,
+    KEY_OLD, /* older generations, youngest first */
+    REDIS_NAMES = KEY_OLD + REDIS_OLDS
+};
+
+struct redis_old {
+    uint64_t last; /* ms since 1970 by the server's clock: its last key */
+    uint64_t count, set;
+};
 
 struct redis_record {
     char epoch[REDIS_TOKEN_SIZE]; /* "": another program's bitmap */
@@ -31,6 +46,11 @@ struct redis_record {
     uint64_t adds, count, set, expect; /* set: bits that are 1 */
     uint64_t next_count;
     double fpr;
+    uint64_t ttl_ms;      /* 0: it stays */
+    unsigned generations; /* 0: it ends as a whole */
+    uint64_t last;
+    unsigned olds;
+    struct redis_old old[REDIS_OLDS];
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
 };
@@ -40,6 +60,8 @@ struct redis_bloom {
     enum redis_bloom_mode mode;
     uint64_t expect; /* of a filter that we make */
     double fpr;
+    uint64_t ttl_ms;
+    unsigned generations;
     bool has_seed;
     unsigned char seed[DIGEST_SEED_SIZE];
     struct redis_connection *link;
@@ -82,13 +104,17 @@ MUST_CHECK enum status redis_call(struct redis_bloom *b,
                                   const struct redis_script *s, size_t nkeys,
                                   const struct bytes *args, size_t nargs,
                                   redisReply **out);
+/* The same for a script whose answer is the record, which is read. */
+MUST_CHECK enum status redis_step(struct redis_bloom *b,
+                                  const struct redis_script *s, size_t nkeys,
+                                  const struct bytes *args, size_t nargs);
 /* The same for a script that needs room for `bits` under KEY_GROWN, which is
  * made first, piece by piece, if the script asks for it. */
-MUST_CHECK enum status redis_call_with_room(struct redis_bloom *b,
+MUST_CHECK enum status redis_step_with_room(struct redis_bloom *b,
                                             const struct redis_script *s,
-                                            uint64_t bits,
+                                            uint64_t bits, size_t nkeys,
                                             const struct bytes *args,
-                                            size_t nargs, redisReply **out);
+                                            size_t nargs);
 /* Count the bits set in octets `first` to `last`, negative ones from the end;
  * *len is the length of the whole string. */
 MUST_CHECK enum status redis_count(struct redis_bloom *b, int64_t first,
@@ -97,10 +123,15 @@ MUST_CHECK enum status redis_count(struct redis_bloom *b, int64_t first,
  * unchanged. */
 MUST_CHECK enum status redis_record_read(struct redis_record *out,
                                          const redisReply *r);
-/* Read the record that is there. */
-MUST_CHECK enum status redis_read_record(struct redis_bloom *b,
+/* Read the record that is there; `over`: also if the filter's time is over. */
+MUST_CHECK enum status redis_read_record(struct redis_bloom *b, bool over,
                                          struct redis_record *out);
 /* Read the record again, since our copy of the geometry is stale. */
 MUST_CHECK enum status redis_reload(struct redis_bloom *b);
+/* The filter's next generation is due: begin it, if nobody else has. */
+MUST_CHECK enum status redis_age(struct redis_bloom *b);
+/* Keys and rate of all generations that still count. */
+uint64_t redis_count_now(const struct redis_record *m);
+double redis_rate_now(const struct redis_record *m);
 
 #endif

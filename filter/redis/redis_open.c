@@ -12,7 +12,7 @@
 #define FOREIGN_CHANCE 1e-9          /* that one of its size is refused */
 
 struct record_text {
-    char bits[24], bytes[24], k[12], expect[24], fpr[32], ttl[24];
+    char bits[24], bytes[24], k[12], expect[24], fpr[32], ttl[24], n[12];
     char epoch[REDIS_TOKEN_SIZE], seed[2 * DIGEST_SEED_SIZE + 1];
 };
 
@@ -21,7 +21,6 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
 {
     struct record_text t;
     char known[REDIS_TOKEN_SIZE];
-    redisReply *r = NULL;
     enum status st;
 
     memcpy(known, b->record.epoch, sizeof known);
@@ -30,7 +29,8 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     snprintf(t.k, sizeof t.k, "%u", g->k);
     snprintf(t.expect, sizeof t.expect, "%" PRIu64, b->expect);
     snprintf(t.fpr, sizeof t.fpr, "%.9g", b->fpr);
-    snprintf(t.ttl, sizeof t.ttl, "%" PRId64, b->place.ttl_ms);
+    snprintf(t.ttl, sizeof t.ttl, "%" PRIu64, b->ttl_ms);
+    snprintf(t.n, sizeof t.n, "%u", b->generations);
     redis_token(t.epoch);
     t.seed[0] = '\0';
     if (b->has_seed)
@@ -40,6 +40,7 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
                                                            : "make",
                                 t.bits,
                                 t.ttl,
+                                t.n,
                                 "v",
                                 "1",
                                 "layout",
@@ -73,12 +74,8 @@ static enum status make(struct redis_bloom *b, const struct redis_geometry *g)
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
     b->record.epoch[0] = '\0'; /* accept whatever filter is there from now on */
-    st = redis_call_with_room(b, &redis_script_open, g->bits, list,
-                              sizeof args / sizeof *args, &r);
-    if (st == STATUS_OK) {
-        st = redis_record_read(&b->record, r);
-        freeReplyObject(r);
-    }
+    st = redis_step_with_room(b, &redis_script_open, g->bits, REDIS_NAMES, list,
+                              sizeof args / sizeof *args);
     if (st != STATUS_OK)
         memcpy(b->record.epoch, known, sizeof known);
     return st;
@@ -148,7 +145,11 @@ static enum status open_there(struct redis_bloom *b, struct buf *error)
         if (st == STATUS_CLOSED)
             return st;
         if (st == STATUS_OK)
-            st = redis_read_record(b, &b->record);
+            st = redis_read_record(b, false, &b->record);
+        if (st == STATUS_NOT_FOUND && b->mode == REDIS_BLOOM_RENEW)
+            st = redis_read_record(b, true, &b->record) == STATUS_OK
+                     ? redis_bloom_renew(b)
+                     : st;
     } while (redis_try_again(&t, st));
     return st == STATUS_ARG && redis_connection_is_open(b->link)
                ? take_foreign(b, error)
@@ -215,16 +216,27 @@ static void warn_of_loss(struct redis_bloom *b)
     buf_fini(&where);
 }
 
+/* Each generation has the keys of its time, and its share of the rate. */
+static enum status fit(const struct redis_bloom *b, struct redis_geometry *g)
+{
+    unsigned n = b->generations;
+    double fpr = b->fpr / (n + 1);
+
+    return n == 0 ? redis_geometry_fit(g, b->expect, b->fpr)
+                  : redis_geometry_fit(g, b->expect / n + 1,
+                                       fpr < 1e-9 ? 1e-9 : fpr);
+}
+
 enum status redis_bloom_start(struct redis_bloom *b, struct buf *error)
 {
     struct redis_geometry g = {b->place.layout, b->place.hash, b->place.k,
                                b->place.bits};
     enum status st = STATUS_OK;
 
-    if (b->mode == REDIS_BLOOM_OPEN) {
+    if (b->mode == REDIS_BLOOM_OPEN || b->mode == REDIS_BLOOM_RENEW) {
         st = open_there(b, error);
     } else {
-        st = redis_geometry_fit(&g, b->expect, b->fpr);
+        st = fit(b, &g);
         if (st == STATUS_OK)
             st = make(b, &g);
         else if (st == STATUS_LIMIT && error != NULL)

@@ -17,20 +17,6 @@
 
 #include "filter/redis/redis_impl.h"
 
-/* Run a step whose answer is the record. */
-static enum status step(struct redis_bloom *b, const struct redis_script *s,
-                        const struct bytes *args, size_t nargs)
-{
-    redisReply *r = NULL;
-    enum status st = redis_call(b, s, 3, args, nargs, &r);
-
-    if (st == STATUS_OK) {
-        st = redis_record_read(&b->record, r);
-        freeReplyObject(r);
-    }
-    return st;
-}
-
 enum status redis_bloom_rebuild(struct redis_bloom *b, uint64_t expect,
                                 double fpr)
 {
@@ -38,10 +24,9 @@ enum status redis_bloom_rebuild(struct redis_bloom *b, uint64_t expect,
                                .hash = b->record.now.hash};
     char token[REDIS_TOKEN_SIZE], bits[24], bytes[24], k[12], want[24],
         rate[32];
-    redisReply *r = NULL;
     enum status st;
 
-    if (b->record.epoch[0] == '\0')
+    if (b->record.epoch[0] == '\0' || b->record.generations > 0)
         return STATUS_ARG;
     st = redis_geometry_fit(&g, expect, fpr);
     if (st != STATUS_OK)
@@ -59,12 +44,8 @@ enum status redis_bloom_rebuild(struct redis_bloom *b, uint64_t expect,
 
     for (size_t i = 0; i < sizeof args / sizeof *args; i++)
         list[i] = bytes_of_str(args[i]);
-    st = redis_call_with_room(b, &redis_script_begin, g.bits, list,
-                              sizeof args / sizeof *args, &r);
-    if (st == STATUS_OK) {
-        st = redis_record_read(&b->record, r);
-        freeReplyObject(r);
-    }
+    st = redis_step_with_room(b, &redis_script_begin, g.bits, 4, list,
+                              sizeof args / sizeof *args);
     if (st == STATUS_OK)
         memcpy(b->token, token, sizeof token);
     return st;
@@ -103,7 +84,8 @@ static enum status end(struct redis_bloom *b, const struct redis_script *s,
 {
     struct bytes args[3] = {bytes_of_str(b->record.epoch),
                             bytes_of_str(b->token), bytes_of_str(allow)};
-    enum status st = b->token[0] != '\0' ? step(b, s, args, 3) : STATUS_ARG;
+    enum status st =
+        b->token[0] != '\0' ? redis_step(b, s, 3, args, 3) : STATUS_ARG;
 
     if (st == STATUS_NOT_FOUND && redis_reload(b) == STATUS_OK &&
         strcmp(b->record.built, b->token) == 0)

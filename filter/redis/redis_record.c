@@ -5,6 +5,7 @@
  * Anyone with write access to the server may have written it: every number is
  * bounded, and an impossible geometry is refused.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,37 @@ static bool take_geometry(const redisReply *r, const char *bits, const char *k,
     return redis_geometry_is_valid(g);
 }
 
+static bool take_old(const redisReply *r, unsigned i,
+                     const struct redis_record *m, struct redis_old *out)
+{
+    char last[8], count[8], set[8];
+
+    snprintf(last, sizeof last, "last%u", i);
+    snprintf(count, sizeof count, "count%u", i);
+    snprintf(set, sizeof set, "set%u", i);
+    return take_number(r, last, INT64_MAX / 2, &out->last) &&
+           take_number(r, count, INT64_MAX / 8, &out->count) &&
+           take_number(r, set, m->now.bits, &out->set);
+}
+
+static bool take_ages(const redisReply *r, struct redis_record *m)
+{
+    uint64_t n, olds;
+
+    if (field(r, "ttl").len == 0)
+        return true;
+    if (!take_number(r, "ttl", INT64_MAX / 2, &m->ttl_ms) ||
+        !take_number(r, "generations", FILTER_GENERATIONS_MOST, &n) ||
+        !take_number(r, "olds", n, &olds) ||
+        !take_number(r, "last", INT64_MAX / 2, &m->last))
+        return false;
+    m->generations = (unsigned)n;
+    for (m->olds = 0; m->olds < olds; m->olds++)
+        if (!take_old(r, m->olds + 1, m, &m->old[m->olds]))
+            return false;
+    return true;
+}
+
 enum status redis_record_read(struct redis_record *out, const redisReply *r)
 {
     struct redis_record n = {.adds = 0};
@@ -125,6 +157,8 @@ enum status redis_record_read(struct redis_record *out, const redisReply *r)
             !take_number(r, "next_count", INT64_MAX, &n.next_count))
             return STATUS_FORMAT;
     }
+    if (!take_ages(r, &n))
+        return STATUS_FORMAT;
     *out = n;
     return STATUS_OK;
 }

@@ -12,10 +12,12 @@
  * does not stand still for its other clients.
  *
  * KEYS   1 the bits, 2 the record, 3 bits being rebuilt, 4 a batch's answer; of
- *        open, begin and grow, room that this client has grown
+ *        open, begin, age, renew and grow, room that this client has grown;
+ *        5 and more, of check 3 and more: older generations, youngest first
  * answers
  *   LOST   there is no such filter any more
  *   STALE  its geometry changed, or a rebuild began or ended: read the record
+ *   AGE    a new generation must begin first: see `age`
  *   GROW   KEYS[4] must have the full length first: see `grow`
  *   NONE, TAKEN, FOREIGN, GONE   see each
  */
@@ -24,11 +26,12 @@
 
 #include "filter/redis/redis_connection.h"
 
-/* ARGV: mode open|make|new|again, bits, ttl in ms, then field, value... of a
- * new record. Gives the record as HGETALL does; NONE: nothing is there;
- * FOREIGN: bits without a record; TAKEN: something else is there and must not
- * be touched. `again` is `make` by a caller that knows that bits without a
- * record are the remains of a filter. */
+/* ARGV: mode open|renew|make|new|again, bits, ttl in ms, generations, then
+ * field, value... of a new record. Gives the record as HGETALL does; NONE:
+ * nothing is there; FOREIGN: bits without a record; TAKEN: something else is
+ * there and must not be touched. `again` is `make` by a caller that knows that
+ * bits without a record are the remains of a filter; `renew` gives a record
+ * without bits, too. */
 extern const struct redis_script redis_script_open;
 /* ARGV: epoch, generation, batch ID or "", k, offsets, offsets for the bits
  * being rebuilt or "", their k. Gives {batches, keys, bits set, "0110..."}: 1
@@ -55,5 +58,13 @@ extern const struct redis_script redis_script_grow;
 /* ARGV: epoch, first and last octet, negative ones from the end. Gives {bits
  * set there, octets in all}. */
 extern const struct redis_script redis_script_count;
+/* ARGV: epoch, generation. If it is due, make a new generation and drop those
+ * that are over. Gives the record. */
+extern const struct redis_script redis_script_age;
+/* ARGV: epoch, generation, ms to live from now on. Gives the record. */
+extern const struct redis_script redis_script_ttl;
+/* ARGV: a new epoch. Begin a filter anew whose time is over, unless somebody
+ * has. Gives the record. */
+extern const struct redis_script redis_script_renew;
 
 #endif

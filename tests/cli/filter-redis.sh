@@ -139,12 +139,36 @@ says out "ends in"
 filter create "$redis_url?key=short&ttl=2s" --capacity 100
 echo a | filter add "$redis_url?key=short" 2>err || # it may be over already
     says err "no such filter"
-waits_for '[ "$(redis exists short short:meta)" = 0 ]' || fail "no expiry"
-refuses 2 "no such filter" add "$redis_url?key=short"
+waits_for '[ "$(redis exists short)" = 0 ]' || fail "no expiry"
+refuses 2 "no such filter" check "$redis_url?key=short"
+# Adding begins it anew, with the settings it had.
+echo b | filter add "$redis_url?key=short" --tell >got || fail "an ended filter is not begun anew"
+printf 'new\tb\n' | cmp - got || fail "begun anew: $(cat got)"
+[ "$(redis hget short:meta expect)" = 100 ] || fail "other settings"
+filter drop "$redis_url?key=short" 2>err || says err "no such filter"
 redis del seen >/dev/null
 refuses 2 "no such filter" check "$f"
+refuses 2 "no such filter" add "$f"
 filter drop "$redis_url?key=race"
 [ "$(redis exists race race:meta)" = 0 ] || fail "drop left something"
+
+# Keys that are forgotten one by one.
+filter create "$redis_url?key=read" --capacity 1000 --ttl 2s --generations 4
+began=$(date +%s%N)
+filter add "$redis_url?key=read" --tell </dev/null
+echo page | filter add "$redis_url?key=read" --tell >got
+printf 'new\tpage\n' | cmp - got || fail "--ttl: $(cat got)"
+echo page | filter check "$redis_url?key=read" >got
+[ "$(date +%s%N)" -ge $((began + 2000000000)) ] || grep -q '^maybe' got || fail "forgotten too early"
+waits_for 'echo page | filter check "$redis_url?key=read" | grep -q ^new' || fail "not forgotten"
+echo page | filter add "$redis_url?key=read" --ttl 30d --tell >got
+printf 'new\tpage\n' | cmp - got || fail "--ttl changed: $(cat got)"
+filter info "$redis_url?key=read" --json | grep -q '"ttl": 2592000.0, "generations": 4' || fail "the time did not change"
+exits 0 "$URLWEIR" filter info "$redis_url?key=read"
+says out "forgets after  30d"
+refuses 1 "keys stay" add "$redis_url?key=kill" --ttl 1d
+refuses 1 "give one of them" create "$redis_url?key=both&ttl=1h" --capacity 10 --ttl 1h
+refuses 1 "how old its keys are" rebuild "$redis_url?key=read" --capacity 10
 
 # ---- another size while others write ----------------------------------------------
 
@@ -236,6 +260,18 @@ done
 [ "$(node "$a_port" dbsize)" -gt 0 ] && [ "$(node "$b_port" dbsize)" -gt 0 ] ||
     fail "all tags on one node"
 filter rebuild "redis://127.0.0.1:$a_port?key={two}seen" --capacity 9000 <keys
+for tag in one two; do # a generation begins on the node that has the tag
+    filter create "redis://127.0.0.1:$a_port?key={$tag}read" --capacity 3000 --ttl 3000s
+    filter add "redis://127.0.0.1:$b_port?key={$tag}read" <keys
+    for p in $a_port $b_port; do
+        node $p -c hincrby "{$tag}read:meta" born -1600000 >/dev/null
+        echo another | filter add "redis://127.0.0.1:$p?key={$tag}read" --tell >got
+        grep -q new got && break
+    done
+    [ "$(node $b_port -c exists "{$tag}read:old1")" = 1 ] || fail "$tag: no generation began"
+    [ "$(filter check "redis://127.0.0.1:$b_port?key={$tag}read" <keys | grep -c '^maybe')" = 3000 ] ||
+        fail "$tag: keys are lost"
+done
 refuses 1 "key={seen}" create "redis://127.0.0.1:$a_port?key=seen" --capacity 3000
 # While a slot moves, a node sends a client on for one question (ASK).
 slot=$(node "$a_port" cluster keyslot '{moving}')
