@@ -159,8 +159,7 @@ static size_t run_curl(const struct list *l, const struct url *base)
     return good;
 }
 
-/* CPU nanoseconds a URL, the best round of several; 0 if some did not parse.
- */
+/* CPU nanoseconds a URL, the best round of several; 0 if some did not parse. */
 static double measure(size_t (*run)(const struct list *, const struct url *),
                       const struct list *l, const struct url *base)
 {

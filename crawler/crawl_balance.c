@@ -15,9 +15,7 @@
 #include "base/mem.h"
 
 #define PLACED_MOST 4096 /* queues whose fetcher is chosen */
-#define SHARED_KEPT                                                            \
-    4096 /* shared queues remembered though they have no URLs                  \
-          */
+#define SHARED_KEPT 4096 /* shared queues remembered though they have no URLs */
 
 struct load {
     uint32_t out;    /* URLs it has */

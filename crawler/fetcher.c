@@ -119,8 +119,7 @@ static void lane_add(struct fetcher *f, struct lane *lane,
     lane->last = task;
 }
 
-/* ---- tasks ----------------------------------------------------------------
- */
+/* ---- tasks --------------------------------------------------------------- */
 
 static struct fetch_task *job_take(struct fetcher *f, struct assignment *a)
 {

@@ -62,8 +62,7 @@ void reporter_free(struct reporter *r)
     free(r);
 }
 
-/* ---- reports without a response -------------------------------------------
- */
+/* ---- reports without a response ------------------------------------------ */
 
 static struct report *report_new(enum report_kind kind, uint64_t id)
 {

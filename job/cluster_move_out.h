@@ -24,8 +24,7 @@ struct cluster_move_out;
 struct cluster_out_counts {
     uint64_t waiting; /* URLs that wait */
     uint64_t others;  /* that other workers have done */
-    uint64_t
-        unknown; /* that the cluster knows and the directory does not, or
+    uint64_t unknown; /* that the cluster knows and the directory does not, or
                     that others have, who did not say what became of them */
 };
 

@@ -16,8 +16,8 @@
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 
-#define MEMORY_PARTS                                                           \
-    8 /* of the engine's memory, one is for the earlier crawl */
+/* of the engine's memory, one is for the earlier crawl */
+#define MEMORY_PARTS 8
 
 /* The settings by which links of a page are taken or not, whatever the crawl
  * has seen. */

@@ -63,8 +63,7 @@ struct jsonl {
     bool done;
 };
 
-/* ---- a line ---------------------------------------------------------------
- */
+/* ---- a line -------------------------------------------------------------- */
 
 static void add_url(struct jsonl *j, const struct url_record *row)
 {
@@ -87,8 +86,7 @@ static void take_row(void *ctx, const struct url_record *row)
     j->after = row->fetch.seq;
 }
 
-/* ---- writing --------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------- */
 
 static enum ending ending_of(struct jsonl *j)
 {
@@ -138,8 +136,7 @@ static enum status write_lines(struct jsonl *j)
     return st;
 }
 
-/* ---- the thread -----------------------------------------------------------
- */
+/* ---- the thread ---------------------------------------------------------- */
 
 static void wait_a_moment(struct jsonl *j)
 {
@@ -186,8 +183,7 @@ static void *follow(void *arg)
     return NULL;
 }
 
-/* ---- opening --------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------- */
 
 static bool is_stdout(const char *path)
 {
@@ -348,8 +344,7 @@ bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
     return true;
 }
 
-/* ---- what the main thread asks --------------------------------------------
- */
+/* ---- what the main thread asks ------------------------------------------- */
 
 enum status jsonl_status(struct jsonl *j)
 {

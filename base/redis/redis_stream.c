@@ -29,11 +29,9 @@
 #include "base/mem.h"
 #include "base/process/secret.h"
 
-#define OUT_MOST ((size_t)64 << 20) /* its callers stay far below */
-#define IN_CHUNK ((size_t)64 << 10)
-#define TURN_MOST                                                              \
-    16 /* chunks: a server that never pauses is left in between                \
-        */
+#define OUT_MOST  ((size_t)64 << 20) /* its callers stay far below */
+#define IN_CHUNK  ((size_t)64 << 10)
+#define TURN_MOST 16 /* chunks: a server that never pauses is left in between */
 
 enum stream_state { STREAM_CONNECTING, STREAM_TALKING, STREAM_LOST };
 

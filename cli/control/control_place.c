@@ -66,8 +66,7 @@ static enum status explain_status(enum status st, struct buf *why,
     return st;
 }
 
-/* ---- the note in the lock: "123 serve http=127.0.0.1:7072 sandbox: off" ----
- */
+/* ---- the note in the lock: "123 serve http=127.0.0.1:7072 sandbox: off" -- */
 
 #define NOTE_SANDBOX " sandbox: "
 

@@ -161,8 +161,7 @@ static bool add_euc_jp(uint32_t u, struct buf *out)
     return true;
 }
 
-/* ---- ISO-2022-JP: which set is switched to matters ------------------------
- */
+/* ---- ISO-2022-JP: which set is switched to matters ----------------------- */
 
 enum jis_set { JIS_ASCII, JIS_ROMAN, JIS_TWO };
 

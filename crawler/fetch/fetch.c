@@ -20,9 +20,7 @@
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/transfer/curl_faults.h"
 
-#define CONDITION_MOST                                                         \
-    ((size_t)1024) /* a header line; values are cut at 512                     \
-                    */
+#define CONDITION_MOST ((size_t)1024) /* a header line; values are cut at 512 */
 #define REQUEST_MOST   ((size_t)256 << 10)
 #define READ_MOST      16384L /* octets in one read */
 #define READ_LEAST     1024L  /* the least that curl accepts */

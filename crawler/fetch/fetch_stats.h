@@ -19,10 +19,8 @@
 
 struct fetch_result;
 
-#define FETCH_STATS_ENDS 16 /* members of enum fetch_end */
-#define FETCH_STATS_CLASSES                                                    \
-    10 /* first digits of HTTP status; 0: no response                          \
-        */
+#define FETCH_STATS_ENDS    16 /* members of enum fetch_end */
+#define FETCH_STATS_CLASSES 10 /* first digits of HTTP status; 0: no response */
 
 /* All zero: nothing has ended. */
 struct fetch_counters {

@@ -245,8 +245,7 @@ void response_each(const struct response *a, enum response_field f,
     }
 }
 
-/* ---- what a head means ----------------------------------------------------
- */
+/* ---- what a head means --------------------------------------------------- */
 
 static bool is_redirect_status(uint16_t status)
 {

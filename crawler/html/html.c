@@ -157,8 +157,7 @@ static enum html_token begin_tag(struct html_reader *r, enum html_token token)
     return token;
 }
 
-/* ---- comments and declarations
- * --------------------------------------------- */
+/* ---- comments and declarations ------------------------------------------- */
 
 /* Reads a comment whose content begins at r->at, after `<!--`. */
 static enum html_token read_comment(struct html_reader *r)

@@ -239,8 +239,7 @@ size_t robots_cache_memory(const struct robots_cache *c)
     return c->used;
 }
 
-/* ---- results of fetches
- * ----------------------------------------------------------- */
+/* ---- results of fetches -------------------------------------------------- */
 
 static bool is_unavailable(int http_status)
 {

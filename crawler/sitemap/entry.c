@@ -7,8 +7,7 @@
 #define LOC_MOST   URL_LENGTH_CEILING
 #define VALUE_MOST ((size_t)1024)
 
-/* ---- passing on
- * ----------------------------------------------------------- */
+/* ---- passing on ---------------------------------------------------------- */
 
 void entry_sink_init(struct entry_sink *s,
                      void (*visit)(void *ctx,

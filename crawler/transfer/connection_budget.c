@@ -3,8 +3,8 @@
 #include "crawler/transfer/connection_budget.h"
 
 #define TRANSFERS_LEAST 64
-#define CONNECTIONS_MOST                                                       \
-    UINT64_C(65536) /* of one fetcher: libcurl walks them */
+/* of one fetcher: libcurl walks them */
+#define CONNECTIONS_MOST UINT64_C(65536)
 
 void connection_budget_init(struct connection_budget *b, uint64_t shared,
                             uint64_t least, uint64_t descriptors,

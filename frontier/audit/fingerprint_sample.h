@@ -14,9 +14,8 @@
 #include "base/bytes.h"
 #include "base/digest.h"
 
-#define FINGERPRINT_SAMPLE_MOST                                                \
-    ((size_t)1 << 21) /* URLs; further ones are left                           \
-                       */
+/* URLs; further ones are left */
+#define FINGERPRINT_SAMPLE_MOST ((size_t)1 << 21)
 
 struct fingerprint_sample;
 

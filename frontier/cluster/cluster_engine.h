@@ -42,8 +42,7 @@ struct cluster_who {
 
 struct cluster_engine_options {
     struct cluster_store *store; /* with the digest seed of `own` */
-    struct engine *
-        own;                /* of the directory; made with links_elsewhere, with
+    struct engine *own;     /* of the directory; made with links_elsewhere, with
                                room for `in_flight` and twice as many URLs as a
                                commit has at most, and without anything that admits URLs by
                                itself (drops               that are judged again, refreshes) */

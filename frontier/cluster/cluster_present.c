@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_present.c - what the worker says of itself, and what it is told.
- */
+/* cluster_present.c - what the worker says of itself, and what it is told. */
 #include <inttypes.h>
 
 #include "base/clock.h"

@@ -21,10 +21,10 @@
  *   {NAME:17}l       sorted set: leased host -> deadline
  *   {NAME:17}t       hash: leased host -> TOKEN:ITEM
  *   {NAME:17}h       hash: host -> NOT_BEFORE:PAUSE:TOKEN:DONE:STATE, of the
- * last acknowledgement; DONE: URLs of it that are done {NAME:17}q:HOST  list of
- * items, the next one first {NAME:17}d:HOST  sorted set: item that waits for a
- * time of its own -> then {NAME:17}s:N     set of fingerprints: bucket N of the
- * seen set
+ *                    last acknowledgement; DONE: URLs of it that are done
+ *   {NAME:17}q:HOST  list of items, the next one first
+ *   {NAME:17}d:HOST  sorted set: item that waits for a time of its own -> then
+ *   {NAME:17}s:N     set of fingerprints: bucket N of the seen set
  *
  * An item is opaque but for its first octet, the number of leases it was lost
  * with. A fingerprint is 63 bits in decimal digits: a set of nothing but

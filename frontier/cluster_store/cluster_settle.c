@@ -14,9 +14,7 @@
 #include "base/mem.h"
 #include "frontier/cluster_store/cluster_impl.h"
 
-#define DUE_MOST_MS                                                            \
-    (INT64_C(24) * 3600 * 1000) /* later is as good as never                   \
-                                 */
+#define DUE_MOST_MS (INT64_C(24) * 3600 * 1000) /* later is as good as never */
 
 struct ending {
     cluster_ack_end *end;

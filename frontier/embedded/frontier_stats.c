@@ -9,9 +9,7 @@
 #include "frontier/embedded/frontier_host.h"
 #include "frontier/embedded/frontier_ops.h"
 
-#define HOSTS_LOOKED_AT                                                        \
-    20000 /* of a census, at once: some two milliseconds                       \
-           */
+#define HOSTS_LOOKED_AT 20000 /* of a census, at once: some two milliseconds */
 
 /* ---- hosts ---- */
 

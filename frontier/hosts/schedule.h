@@ -86,9 +86,7 @@ int64_t schedule_silence(const struct schedule_options *o, uint32_t failures,
 int64_t schedule_left(int64_t until_ms, int64_t wall_ms, int64_t most_ms);
 /* How far ahead a person or another program may postpone something; a longer
  * time would not fit in ns. */
-#define SCHEDULE_PUT_OFF_MOST_MS                                               \
-    INT64_C(3000000000000) /* some ninety years                                \
-                            */
+#define SCHEDULE_PUT_OFF_MOST_MS INT64_C(3000000000000) /* some ninety years */
 
 /* The pause before try number `tries` + 1 of a URL: retry_delay doubling, times
  * 0.75 to 1.25, at most max_delay. */

@@ -21,9 +21,7 @@
 #include "base/thread/cond.h"
 #include "frontier/shared/shared_impl.h"
 
-#define MEMORY_MOST                                                            \
-    ((size_t)12 << 20) /* octets of keys and copies of a call                  \
-                        */
+#define MEMORY_MOST ((size_t)12 << 20) /* octets of keys and copies of a call */
 
 struct words {
     struct bytes *at;

@@ -23,8 +23,8 @@
 #include "job/registry/crawls.h"
 #include "job/settings/options.h"
 
-#define CRAWL_JOB_MEMORY                                                       \
-    ((uint64_t)256 << 20) /* of each, unless its settings say more */
+/* of each, unless its settings say more */
+#define CRAWL_JOB_MEMORY   ((uint64_t)256 << 20)
 
 #define CRAWL_JOBS_THREADS 64
 

@@ -9,9 +9,7 @@
 #include "frontier/url/url.h"
 #include "job/import/import_format_impl.h"
 
-#define OBJECT_MOST                                                            \
-    ((size_t)1 << 20) /* octets of a record of several lines                   \
-                       */
+#define OBJECT_MOST ((size_t)1 << 20) /* octets of a record of several lines */
 
 static const struct import_format *const formats[] = {
     &import_list,     &import_cdx,   &import_nutch,

@@ -41,9 +41,8 @@ const char *crawls_state_name(enum crawls_state s); /* "running" ... */
 
 /* ---- views ---- */
 
-#define CRAWLS_NAME_MOST                                                       \
-    64 /* a name: letters, digits, '-', '_', '.' that is                       \
-          not first */
+/* a name: letters, digits, '-', '_', '.' that is not first */
+#define CRAWLS_NAME_MOST 64
 
 struct crawls_view {
     char name[CRAWLS_NAME_MOST + 1];

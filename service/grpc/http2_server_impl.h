@@ -21,10 +21,8 @@
 #include "service/net/listener.h"
 #include "service/net/places.h"
 
-#define HTTP2_READ_CHUNK 65536 /* one read */
-#define HTTP2_NOTICE_TIME                                                      \
-    (100 * NS_PER_MS) /* between the notice and GOAWAY                         \
-                       */
+#define HTTP2_READ_CHUNK  65536             /* one read */
+#define HTTP2_NOTICE_TIME (100 * NS_PER_MS) /* between the notice and GOAWAY */
 
 struct http2_conn {
     struct loop_fd socket; /* first */

@@ -21,15 +21,13 @@
 #include "base/mem.h"
 #include "service/grpc/http2_session_impl.h"
 
-#define BOMB          16   /* blocks this many times too large end it */
-#define ALLOWANCE     2000 /* frames that cost the peer nothing ... */
-#define ALLOWANCE_A_S 200  /* ... and how many more each second */
-#define ACKS_MOST     1000 /* of PING and SETTINGS that wait to go */
-#define REFUSED_MOST  2000 /* streams whose refusal waits to go */
-#define WINDOWS_A_FRAME                                                        \
-    16 /* WINDOW_UPDATE free for a frame of DATA we sent                       \
-        */
-#define WINDOWS_MOST (1 << 20)
+#define BOMB            16   /* blocks this many times too large end it */
+#define ALLOWANCE       2000 /* frames that cost the peer nothing ... */
+#define ALLOWANCE_A_S   200  /* ... and how many more each second */
+#define ACKS_MOST       1000 /* of PING and SETTINGS that wait to go */
+#define REFUSED_MOST    2000 /* streams whose refusal waits to go */
+#define WINDOWS_A_FRAME 16 /* WINDOW_UPDATE free for a frame of DATA we sent */
+#define WINDOWS_MOST    (1 << 20)
 
 void http2_session_wake(struct http2_session *s)
 {

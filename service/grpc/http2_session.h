@@ -82,8 +82,7 @@ struct bytes http2_session_send(struct http2_session *s);
 /* Is there nothing more to send or to receive? */
 bool http2_session_over(const struct http2_session *s);
 size_t http2_session_streams(const struct http2_session *s);
-/* Notes of the streams' owner on the connection; all zero at first.
- */
+/* Notes of the streams' owner on the connection; all zero at first. */
 struct http2_standing {
     bool known;         /* it had a call with a known token */
     unsigned anonymous; /* open calls of methods that need no token */
@@ -132,8 +131,7 @@ void http2_stream_respond(struct http2_stream *s, const struct http2_header *h,
 char *http2_stream_write(struct http2_stream *s, size_t len);
 /* How many octets may be written up to the mark; 0: wait for `drained`. */
 size_t http2_stream_room(struct http2_stream *s);
-/* Ends the answer with trailers. Further input is dropped.
- */
+/* Ends the answer with trailers. Further input is dropped. */
 void http2_stream_finish(struct http2_stream *s, const struct http2_header *h,
                          size_t n);
 /* Is part of the answer still waiting for the peer to read it? */

@@ -66,8 +66,7 @@ struct http_server {
     struct http_counters tally; /* written there, read by any thread */
 };
 
-/* ---- the library's callbacks (http_exchange.c); ctx: struct http_server ----
- */
+/* ---- the library's callbacks (http_exchange.c); ctx: struct http_server -- */
 
 /* The request line has arrived: makes the request. */
 void *http_exchange_begin(void *server, const char *uri,

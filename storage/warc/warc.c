@@ -35,9 +35,7 @@
 #define NAME_MOST    ((size_t)255)
 
 #define PENDING_MOST ((size_t)256 << 10)
-#define ALONE_LEAST                                                            \
-    ((size_t)32 << 10) /* larger appends are written directly                  \
-                        */
+#define ALONE_LEAST  ((size_t)32 << 10) /* larger appends are written directly */
 
 struct warc {
     char *dir; /* DIR/warc */

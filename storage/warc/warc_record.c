@@ -21,10 +21,8 @@
 #include "base/mem.h"
 #include "storage/warc/warc_packer.h"
 
-#define HEAD_MOST ((size_t)64 << 10)
-#define MOVED_MOST                                                             \
-    ((size_t)1 << 31) /* octets unpacked, of a record to move                  \
-                       */
+#define HEAD_MOST  ((size_t)64 << 10)
+#define MOVED_MOST ((size_t)1 << 31) /* octets unpacked, of a record to move */
 #define PLAIN_KEPT ((size_t)512 << 10)
 
 struct warc_maker {

@@ -187,8 +187,7 @@ out:
     return rc;
 }
 
-/* ---- other commands
- * ---------------------------------------------------------- */
+/* ---- other commands ------------------------------------------------------ */
 
 static int cmd_truth(const struct settings *s, bool urls)
 {

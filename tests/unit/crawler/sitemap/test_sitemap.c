@@ -322,8 +322,7 @@ START_TEST(names_count_in_any_case)
 }
 END_TEST
 
-/* ---- S4: entries without a usable URL
- * --------------------------------------- */
+/* ---- S4: entries without a usable URL ------------------------------------ */
 
 START_TEST(s4_entries_without_an_http_url_are_passed_over)
 {
