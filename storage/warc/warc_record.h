@@ -21,9 +21,11 @@
 
 #define WARC_SAME_PAYLOAD                                                      \
     "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-/* Fields that are empty, NULL or 0 are left out; `type`, `id` and `date_ms` are * required. Bytes are borrowed during the call. */
 #define WARC_NOT_MODIFIED                                                      \
     "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+/* Fields that are empty, NULL or 0 are left out; `type`, `id` and `date_ms` are
+ * required. Bytes are borrowed during the call. */
 struct warc_record {
     const char *type;           /* "response" */
     const char *id;             /* warc_new_id */
