@@ -24,6 +24,11 @@ void seeded_from_text(unsigned char *seed, const char *text);
 void seeded_id(struct checkpoint_id *id, struct digest_key *key,
                const char *text);
 
+/* The key of a text that belongs to `name`, a user or tenant: a key of one name
+ * is no key of another, nor of those that belong to none. */
+uint64_t seeded_named_key(const struct digest_key *key, struct bytes name,
+                          struct bytes text);
+
 /* Reads the filter in `path` as checkpoint_load() does, with its own keys as
  * the source. Also STATUS_REFUSED: its seed is a crawl's secret, and nothing
  * was read. *info and *key are set on success alone. */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file/line_input.h"
 #include "base/mem.h"
+#include "filter/seeded.h"
 #include "frontier/url/url.h"
 
 #define READ_SIZE ((size_t)256 << 10)
@@ -52,7 +53,6 @@ static void hand_over(struct stream *s)
     buf_clear(&s->forms);
 }
 
-/* The digest of name and key with their lengths, so that no two pairs meet. */
 static uint64_t named_key(const struct stream *s, struct bytes text)
 {
     struct bytes name = s->form->name != NULL ? bytes_of_str(s->form->name)
@@ -62,7 +62,7 @@ static uint64_t named_key(const struct stream *s, struct bytes text)
         name.len = (size_t)((char *)memchr(text.at, '\t', text.len) - text.at);
         text = bytes_skip(text, name.len + 1);
     }
-    return digest_url(s->k, name, bytes_of("", 0), text).hi;
+    return seeded_named_key(s->k, name, text);
 }
 
 static uint64_t digest_of(const struct stream *s, struct bytes text)

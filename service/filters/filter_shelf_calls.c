@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "filter/seeded.h"
 
 #define MEASURED_EVERY 4096 /* keys added */
 
@@ -188,10 +189,8 @@ static uint64_t *digests(const struct shelf_call *c,
     uint64_t *keys = xcalloc(c->n > 0 ? c->n : 1, sizeof *keys);
 
     for (size_t i = 0; i < c->n; i++)
-        keys[i] =
-            c->set.len > 0
-                ? digest_url(&f->key, c->set, bytes_of("", 0), c->keys[i]).hi
-                : digest_bytes(&f->key, c->keys[i]).hi;
+        keys[i] = c->set.len > 0 ? seeded_named_key(&f->key, c->set, c->keys[i])
+                                 : digest_bytes(&f->key, c->keys[i]).hi;
     return keys;
 }
 
@@ -500,6 +499,15 @@ static void list(struct filter_shelf *s, struct shelf_call *c)
     c->view_count = l.n;
 }
 
+/* A build that takes long forgets meanwhile, too. */
+static enum status age(struct shelf_filter *f)
+{
+    int64_t now = clock_wall_ms() / 1000;
+    enum status st = filter_age(f->filter, now);
+
+    return st == STATUS_OK && f->next != NULL ? filter_age(f->next, now) : st;
+}
+
 bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
 {
     struct shelf_filter *f = map_get(s->filters, c->name);
@@ -516,8 +524,7 @@ bool shelf_carry_out(struct filter_shelf *s, struct shelf_call *c, int64_t now)
         c->status = load(s, c, f);
     else if (f == NULL)
         c->status = STATUS_NOT_FOUND;
-    else if ((c->status = filter_age(f->filter, clock_wall_ms() / 1000)) !=
-             STATUS_OK)
+    else if ((c->status = age(f)) != STATUS_OK)
         ; /* no memory for a new generation */
     else if (c->verb == SHELF_SET_TTL)
         c->status = set_ttl(s, c, f);

@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/file/file.h"
 #include "base/mem.h"
+#include "filter/seeded.h"
 #include "tests/unit/filter/keys.h"
 
 #define MEMORY ((uint64_t)64 << 20)
@@ -648,6 +650,111 @@ START_TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
 }
 END_TEST
 
+#define TTL 1000
+
+/* Puts an image on the shelf of a filter that forgets, which was made and saved
+ * 400 s ago. */
+static void put_image(void)
+{
+    int64_t then = clock_wall_ms() / 1000 - 400;
+    const struct filter_options o = {.kind = "cuckoo",
+                                     .expect = 1000,
+                                     .fpr = 0.001,
+                                     .ttl_s = TTL,
+                                     .born_s = then};
+    struct checkpoint_id id = {.covers = 0};
+    struct digest_key key;
+    struct filter *f;
+    char path[100];
+
+    seeded_id(&id, &key, NULL);
+    id.generation = (uint64_t)then;
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    snprintf(path, sizeof path, "%s/a.filter", dir);
+    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    filter_free(f);
+}
+
+/* Reads the image and lets `s` seconds pass. */
+static size_t maybe_later(int64_t s, uint64_t first, size_t n)
+{
+    struct filter *f;
+    struct checkpoint_info info;
+    struct digest_key key;
+    struct bytes *keys = texts(first, n);
+    char path[100];
+    size_t yes = 0;
+
+    snprintf(path, sizeof path, "%s/a.filter", dir);
+    ck_assert_int_eq(seeded_load(&f, path, 0, &info, &key), STATUS_OK);
+    ck_assert_int_eq(filter_age(f, clock_wall_ms() / 1000 + s), STATUS_OK);
+    for (size_t i = 0; i < n; i++)
+        yes += filter_check_one(f, digest_bytes(&key, keys[i]).hi);
+    free_texts(keys, n);
+    filter_free(f);
+    return yes;
+}
+
+/* They are in the log alone, which has no times: they count from the restart
+ * on, and not from the image. */
+START_TEST(keys_that_are_replayed_after_a_kill_keep_their_whole_time)
+{
+    pid_t child;
+    int how;
+
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    put_image();
+    child = fork();
+    if (child == 0) {
+        open_with(MEMORY);
+        add("a", 0, 100, 0);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &how, 0), child);
+    ck_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    open_with(MEMORY);
+    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_assert_uint_eq(maybe_later(TTL - 60, 0, 100), 100);
+    ck_assert_uint_le(maybe_later(TTL + TTL / 2 + 1, 0, 100), 1);
+    open_with(MEMORY);
+}
+END_TEST
+
+/* A build goes on for longer than a key is kept: what came first is forgotten,
+ * what came last is there. */
+START_TEST(a_build_of_a_filter_that_forgets_forgets_too)
+{
+    struct shelf_call c = {.verb = SHELF_CREATE,
+                           .name = bytes_of_str("a"),
+                           .kind = "cuckoo",
+                           .capacity = 1000,
+                           .fpr = 0.001,
+                           .ttl_s = 1};
+    struct shelf_call longer = {.verb = SHELF_SET_TTL,
+                                .name = bytes_of_str("a"),
+                                .ttl_s = TTL};
+    int64_t from;
+    uint64_t token, built;
+
+    ck_assert_int_eq(call(&c), STATUS_OK);
+    token = begin("a");
+    add("a", 0, 100, token);
+    from = clock_wall_ms() / 1000;
+    while (clock_wall_ms() / 1000 < from + 3) {
+        struct timespec t = {0, 50000000};
+
+        (void)show("a");
+        nanosleep(&t, NULL);
+    }
+    ck_assert_int_eq(call(&longer), STATUS_OK);
+    add("a", 200, 100, token);
+    ck_assert_int_eq(finish_as("a", token, true, &built), STATUS_OK);
+    ck_assert_uint_le(built, 101);
+    ck_assert_uint_eq(maybe("a", 200, 100), 100);
+    ck_assert_uint_le(maybe("a", 0, 100), 1);
+}
+END_TEST
+
 /* Two records were synced and never saved; one of them is damaged. */
 START_TEST(with_a_damaged_log_every_answer_is_maybe_until_it_is_built)
 {
@@ -711,6 +818,9 @@ Suite *suite_filter_shelf(void)
     tcase_add_test(t, killed_at_any_step_it_has_what_was_answered);
     tcase_add_test(
         t, killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter);
+    tcase_add_test(t,
+                   keys_that_are_replayed_after_a_kill_keep_their_whole_time);
+    tcase_add_test(t, a_build_of_a_filter_that_forgets_forgets_too);
     tcase_add_test(t,
                    with_a_damaged_log_every_answer_is_maybe_until_it_is_built);
     suite_add_tcase(s, t);
