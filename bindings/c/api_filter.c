@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/mem.h"
@@ -12,12 +13,15 @@
 #include "filter/seeded.h"
 
 #define BATCH       1024
+#define NAME_MOST   ((size_t)1 << 20)
 #define FPR_DEFAULT 0.001 /* that of `urlweir filter create` */
 
 struct urlweir_filter {
     struct filter *filter;
     struct checkpoint_info info;
     struct digest_key key;
+    bool named; /* its keys belong to `name` now */
+    struct buf name;
     struct urlweir_filter_stats stats;
 };
 
@@ -36,6 +40,18 @@ static bool take_kind(const char *name, struct filter_options *o)
 
     o->kind = t != NULL ? t->name : NULL;
     return t != NULL && !t->remote;
+}
+
+static enum urlweir_status give(struct urlweir_filter **out,
+                                struct urlweir_filter *f, enum status st)
+{
+    if (st != STATUS_OK) {
+        free(f);
+        return api_status(st);
+    }
+    buf_init(&f->name, NAME_MOST);
+    *out = f;
+    return URLWEIR_OK;
 }
 
 enum urlweir_status urlweir_filter_new(struct urlweir_filter **out,
@@ -59,11 +75,7 @@ enum urlweir_status urlweir_filter_new(struct urlweir_filter **out,
     f = xcalloc(1, sizeof *f);
     seeded_id(&f->info.id, &f->key, given.seed);
     st = filter_new(&f->filter, &wanted);
-    if (st != STATUS_OK)
-        free(f);
-    else
-        *out = f;
-    return api_status(st);
+    return give(out, f, st);
 }
 
 enum urlweir_status urlweir_filter_open(struct urlweir_filter **out,
@@ -74,11 +86,7 @@ enum urlweir_status urlweir_filter_open(struct urlweir_filter **out,
 
     api_begin();
     st = seeded_load(&f->filter, path, memory, &f->info, &f->key);
-    if (st != STATUS_OK)
-        free(f);
-    else
-        *out = f;
-    return api_status(st);
+    return give(out, f, st);
 }
 
 void urlweir_filter_free(struct urlweir_filter *f)
@@ -86,6 +94,7 @@ void urlweir_filter_free(struct urlweir_filter *f)
     if (f == NULL)
         return;
     filter_free(f->filter);
+    buf_fini(&f->name);
     free(f);
 }
 
@@ -93,6 +102,30 @@ enum urlweir_status urlweir_filter_save(struct urlweir_filter *f,
                                         const char *path)
 {
     return api_status(checkpoint_save(path, f->filter, &f->info.id));
+}
+
+enum urlweir_status urlweir_filter_set_ttl(struct urlweir_filter *f,
+                                           uint64_t ttl)
+{
+    enum status st = filter_age(f->filter, now_s());
+
+    return api_status(st != STATUS_OK ? st
+                      : ttl > FILTER_TTL_MOST
+                          ? STATUS_ARG
+                          : filter_set_ttl(f->filter, (int64_t)ttl));
+}
+
+enum urlweir_status urlweir_filter_set_name(struct urlweir_filter *f,
+                                            struct urlweir_bytes name)
+{
+    struct bytes n = api_in(name);
+
+    if (n.len > NAME_MOST)
+        return URLWEIR_ARG;
+    buf_clear(&f->name);
+    buf_add_bytes(&f->name, n);
+    f->named = name.at != NULL;
+    return URLWEIR_OK;
 }
 
 /* ---- keys, a batch at a time ---- */
@@ -109,7 +142,9 @@ static void hash_batch(const struct urlweir_filter *f, struct batch *b,
     b->n = left < BATCH ? left : BATCH;
     memset(b->told, 0, sizeof b->told);
     for (size_t i = 0; i < b->n; i++)
-        b->keys[i] = digest_bytes(&f->key, api_in(keys[i])).hi;
+        b->keys[i] = f->named ? seeded_named_key(&f->key, buf_bytes(&f->name),
+                                                 api_in(keys[i]))
+                              : digest_bytes(&f->key, api_in(keys[i])).hi;
 }
 
 static void tell_batch(const struct batch *b, unsigned char *to)
@@ -146,7 +181,10 @@ enum urlweir_status urlweir_filter_add(struct urlweir_filter *f,
                                        const struct urlweir_bytes *keys,
                                        size_t n, unsigned char *fresh)
 {
-    f->info.id.keys = CHECKPOINT_KEYS_UNKNOWN;
+    if (f->named)
+        f->info.id.keys = CHECKPOINT_KEYS_OTHER;
+    else if (f->info.id.keys != CHECKPOINT_KEYS_OTHER)
+        f->info.id.keys = CHECKPOINT_KEYS_UNKNOWN;
     return api_status(change(f, filter_add, keys, n, fresh));
 }
 

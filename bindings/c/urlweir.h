@@ -336,6 +336,18 @@ void urlweir_filter_free(struct urlweir_filter *f);
 enum urlweir_status urlweir_filter_save(struct urlweir_filter *f,
                                         const char *path);
 
+/* From now on keys are kept for `ttl` seconds, those that are there, too.
+ * URLWEIR_ARG: it was made without a ttl, or that is not 1 to ten years. */
+enum urlweir_status urlweir_filter_set_ttl(struct urlweir_filter *f,
+                                           uint64_t ttl);
+
+/* The keys of the calls that follow belong to `name`, a user or tenant: one
+ * filter holds the keys of many, at what the keys take, and a key of one name
+ * is no key of another. `at` NULL: to none, as at first. It is that of
+ * `urlweir filter --name`. URLWEIR_ARG: it is longer than 1 MiB. */
+enum urlweir_status urlweir_filter_set_name(struct urlweir_filter *f,
+                                            struct urlweir_bytes name);
+
 /* Adds `n` keys in order; some hundreds at a time are fastest. fresh[i], unless
  * `fresh` is NULL: 1 if keys[i] was certainly not there before, else 0.
  * URLWEIR_LIMIT: all are in, but the filter is overfull or could not grow. */

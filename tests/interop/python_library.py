@@ -177,6 +177,17 @@ def check_filters(work):
     lines = run(BIN, "filter", "check", path, data="\n".join(keys).encode()).decode()
     same("the program", [line.startswith("maybe") for line in lines.splitlines()], f.check(keys))
     g = urlweir.Filter.open(path)
+    users = urlweir.Filter(1000, kind="cuckoo", ttl=86400)
+    assert users.add(["page"], of="alice") == [True]
+    assert users.check(["page"], of="alice") == [True]
+    assert users.check(["page"], of="bob") == users.check(["page"]) == [False]
+    assert users.remove(["page"], of="bob") == [False]
+    users.set_ttl(3600)
+    users.save(path + "-users")
+    told = subprocess.run([BIN, "filter", "check", path + "-users", "--name", "alice"],
+                          input=b"page\n", stdout=subprocess.PIPE, check=True).stdout
+    assert told == b"maybe\tpage\n", told
+    raises(urlweir.Error, g.set_ttl, 10)
     same("from a file", g.check(keys), f.check(keys))
     same("stats", g.stats()["count"], f.stats()["count"])
     assert all(g.remove(keys[:5])) and "key 0" not in g and "key 9" in g

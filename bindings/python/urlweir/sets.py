@@ -70,33 +70,43 @@ class Filter(_Owned):
         with self._held() as handle:
             need(lib.urlweir_filter_save(handle, raw), path)
 
-    def _ask(self, how, keys):
+    def set_ttl(self, seconds):
+        """From now on keys are kept for so long, those that are there, too."""
+        with self._held() as handle:
+            need(lib.urlweir_filter_set_ttl(handle, seconds), "it has no ttl, or not that one")
+
+    def _ask(self, how, keys, of):
         raws = [octets(k) for k in each(keys)]
         array, _keep = many(raws)
         told = ffi.new("unsigned char[]", len(raws))
+        raw = None if of is None else octets(of)
+        name = ffi.NULL if raw is None else ffi.from_buffer(raw)
         with self._held() as handle:
+            need(lib.urlweir_filter_set_name(handle, (name, len(raw or b""))), "of")
             status = how(handle, array, len(raws), told)
         return status, [bool(t) for t in told]
 
-    def add(self, keys):
+    def add(self, keys, of=None):
         """For each key: was it certainly new? An overfull filter takes them all,
-        too; stats()["overfull"] says that its rate is no longer kept."""
-        status, fresh = self._ask(lib.urlweir_filter_add, keys)
+        too; stats()["overfull"] says that its rate is no longer kept. `of`, here
+        and below: the user or tenant whose keys they are; a key of one is no key
+        of another."""
+        status, fresh = self._ask(lib.urlweir_filter_add, keys, of)
         if status != lib.URLWEIR_LIMIT:
             need(status)
         return fresh
 
-    def check(self, keys):
+    def check(self, keys, of=None):
         """For each key: False, if it was certainly never added."""
-        return self._ask(lib.urlweir_filter_check, keys)[1]
+        return self._ask(lib.urlweir_filter_check, keys, of)[1]
 
     def __contains__(self, key):
         return self.check([key])[0]
 
-    def remove(self, keys):
+    def remove(self, keys, of=None):
         """For each key: was it taken out? Keys that were never added may take
         others with them."""
-        status, removed = self._ask(lib.urlweir_filter_remove, keys)
+        status, removed = self._ask(lib.urlweir_filter_remove, keys, of)
         need(status, "remove")
         return removed
 

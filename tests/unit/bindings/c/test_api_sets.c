@@ -63,6 +63,67 @@ static size_t maybes(struct urlweir_filter *f, size_t from, size_t n)
     return count(n, 1);
 }
 
+static enum urlweir_status name_them(struct urlweir_filter *f, const char *name)
+{
+    return urlweir_filter_set_name(
+        f, (struct urlweir_bytes){name, name != NULL ? strlen(name) : 0});
+}
+
+START_TEST(a_key_of_one_name_is_no_key_of_another)
+{
+    struct urlweir_filter *f = filter_of("cuckoo", NULL), *g;
+    struct filter *read;
+    struct checkpoint_info info;
+    struct digest_key key;
+
+    ck_assert_int_eq(name_them(f, "alice"), URLWEIR_OK);
+    ck_assert_int_eq(urlweir_filter_add(f, keys, 100, NULL), URLWEIR_OK);
+    ck_assert_uint_eq(maybes(f, 0, 100), 100);
+    ck_assert_int_eq(name_them(f, "bob"), URLWEIR_OK);
+    ck_assert_uint_eq(maybes(f, 0, 100), 0);
+    ck_assert_int_eq(urlweir_filter_remove(f, keys, 100, told), URLWEIR_OK);
+    ck_assert_uint_eq(count(100, 1), 0);
+    ck_assert_int_eq(name_them(f, ""), URLWEIR_OK); /* a name, too */
+    ck_assert_int_eq(urlweir_filter_add(f, keys, 10, NULL), URLWEIR_OK);
+    ck_assert_int_eq(name_them(f, NULL), URLWEIR_OK);
+    ck_assert_uint_eq(maybes(f, 0, 100), 0);
+    ck_assert_int_eq(urlweir_filter_save(f, path), URLWEIR_OK);
+    urlweir_filter_free(f);
+    /* A file of the program, that no crawl takes for a list of URLs. */
+    ck_assert_int_eq(seeded_load(&read, path, 0, &info, &key), STATUS_OK);
+    ck_assert_int_eq(info.id.keys, CHECKPOINT_KEYS_OTHER);
+    ck_assert(
+        filter_check_one(read, seeded_named_key(&key, bytes_of_str("alice"),
+                                                bytes_of_str(text[0]))));
+    filter_free(read);
+    ck_assert_int_eq(urlweir_filter_open(&g, path, 0), URLWEIR_OK);
+    ck_assert_int_eq(name_them(g, "alice"), URLWEIR_OK);
+    ck_assert_uint_eq(maybes(g, 0, 100), 100);
+    ck_assert_int_eq(urlweir_filter_set_ttl(g, 10), URLWEIR_ARG);
+    urlweir_filter_free(g);
+}
+END_TEST
+
+START_TEST(the_time_to_live_can_be_changed)
+{
+    struct urlweir_filter_options o = {.size = sizeof o,
+                                       .capacity = 100,
+                                       .ttl = 1};
+    struct urlweir_filter *f = NULL;
+
+    ck_assert_int_eq(urlweir_filter_new(&f, &o), URLWEIR_OK);
+    ck_assert_int_eq(urlweir_filter_set_ttl(f, 0), URLWEIR_ARG);
+    ck_assert_int_eq(urlweir_filter_set_ttl(f, UINT64_MAX), URLWEIR_ARG);
+    ck_assert_int_eq(urlweir_filter_set_ttl(f, 3600), URLWEIR_OK);
+    ck_assert_int_eq(urlweir_filter_add(f, keys, 100, NULL), URLWEIR_OK);
+    ck_assert_int_eq(urlweir_filter_save(f, path), URLWEIR_OK);
+    urlweir_filter_free(f);
+    ck_assert_int_eq(urlweir_filter_open(&f, path, 0), URLWEIR_OK);
+    ck_assert_uint_eq(maybes(f, 0, 100), 100);
+    urlweir_filter_free(f);
+}
+END_TEST
+
 START_TEST(every_kind_keeps_all_keys_and_its_rate_over_a_file_too)
 {
     const struct filter_traits *kind;
@@ -354,6 +415,8 @@ Suite *suite_api_sets(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, every_kind_keeps_all_keys_and_its_rate_over_a_file_too);
+    tcase_add_test(t, a_key_of_one_name_is_no_key_of_another);
+    tcase_add_test(t, the_time_to_live_can_be_changed);
     tcase_add_test(t, keys_are_removed_by_the_kinds_that_can);
     tcase_add_test(t, an_overfull_filter_takes_all_keys_and_says_so);
     tcase_add_test(t, filters_of_one_seed_merge_and_no_others);
