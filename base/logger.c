@@ -41,6 +41,16 @@ void logger_set_around(void (*around)(bool before))
     pthread_mutex_unlock(&mtx);
 }
 
+void logger_step_aside(bool before)
+{
+    if (before)
+        pthread_mutex_lock(&mtx);
+    if (around_now != NULL)
+        around_now(before);
+    if (!before)
+        pthread_mutex_unlock(&mtx);
+}
+
 void logger_set_sink(void (*sink)(enum log_level level, struct bytes line))
 {
     pthread_mutex_lock(&mtx);

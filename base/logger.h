@@ -27,6 +27,9 @@ enum log_level logger_level(void);
  * bar on the terminal's last line can be removed and drawn again. NULL:
  * none. */
 void logger_set_around(void (*around)(bool before));
+/* For those who write to the terminal themselves, such as data on stdout: calls
+ * that function before and after, and keeps log lines out meanwhile. */
+void logger_step_aside(bool before);
 
 /* Sets a function that gets each line instead of stderr, without the LF, one
  * line at a time. NULL: stderr again. */

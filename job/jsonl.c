@@ -45,9 +45,10 @@ enum ending { GOES_ON, FINISHES, GIVES_UP };
 
 struct jsonl {
     int fd;
-    bool is_file; /* not a pipe or terminal */
-    bool urls;    /* no more of a row than its URL */
-    char *name;   /* for messages */
+    bool is_file;     /* not a pipe or terminal */
+    bool is_terminal; /* where progress may be shown, too */
+    bool urls;        /* no more of a row than its URL */
+    char *name;       /* for messages */
     struct outcome_rows *rows;
     pthread_t thread;
     _Atomic uint64_t *upto; /* whose owner keeps later rows; NULL: nobody */
@@ -123,8 +124,12 @@ static enum status write_lines(struct jsonl *j)
     struct bytes left = buf_bytes(&j->lines);
     enum status st = buf_failed(&j->lines);
 
+    if (j->is_terminal && left.len > 0)
+        logger_step_aside(true);
     while (st == STATUS_OK && left.len > 0)
         st = write_some(j, &left);
+    if (j->is_terminal && j->lines.len > 0)
+        logger_step_aside(false);
     if (st == STATUS_CLOSED)
         log_warn("the reader of the lines has gone", "to=%s", j->name);
     else if (st == STATUS_AGAIN)
@@ -276,6 +281,7 @@ static enum status open_output(struct jsonl *j, const char *path)
 
     if (is_stdout(path)) {
         j->fd = STDOUT_FILENO;
+        j->is_terminal = isatty(j->fd);
         return outcome_rows_last(j->rows, &j->after);
     }
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

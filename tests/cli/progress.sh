@@ -40,3 +40,23 @@ waits_for 'grep -q "$esc\[K[0-9]* pages*  " typescript 2>/dev/null' || fail "no 
 release
 wait $crawl || fail "the crawl on a terminal"
 grep -q "$esc\[Kfinished: " typescript || fail "the live line stays"
+
+# Data on the same terminal: the live line makes way for each line of it.
+hold
+TERM=xterm script -qefc "$URLWEIR crawl $go $held" typescript >/dev/null </dev/null &
+crawl=$!
+waits_for 'grep -q "$esc\[K[0-9]* pages*  " typescript 2>/dev/null' || fail "no live line"
+release
+wait $crawl || fail "the crawl on a terminal"
+python3 - "http://127.0.0.1:$port/" <<'PYTHON' || fail "the screen is not lines of data and one of progress"
+import re, sys
+seen = 0
+text = open("typescript", newline="", errors="replace").read()
+for line in text.split("\n")[1:-2]: # script's own first and last
+    line = re.sub("\x1b\\[[0-9;]*m", "", line.rstrip("\r"))
+    shown = re.split("\r\x1b\\[K", line)[-1] # what is left of it on the screen
+    if "http://" in shown:
+        assert re.fullmatch("http://[0-9.:]+/[^ ]*", shown), repr(shown)
+        seen += 1
+assert seen >= 30, seen
+PYTHON
