@@ -92,30 +92,59 @@ static bool is_ours(const char *path)
     return l != NULL;
 }
 
-/* Returns 0 if there is no holder, or it cannot be known. proc(5): "1: FLOCK
+/* The kernel gives /proc/locks out a page at a time, and a lock that ends
+ * between two pages moves those behind it: a lock held all the while may be
+ * missing from one reading, so a list of several pages is read again. */
+#define LOCKS_READ_MOST 20
+
+/* Sets *holder if the line is of a lock of this directory. proc(5): "1: FLOCK
  * ADVISORY  WRITE 708 08:02:1234 0 EOF", the device in hexadecimal. */
+static void read_lock_line(const char *line, const struct stat *dir,
+                           long *holder)
+{
+    unsigned major_of, minor_of;
+    unsigned long ino;
+    long pid;
+
+    if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%lu", &pid, &major_of,
+               &minor_of, &ino) == 4 &&
+        ino == dir->st_ino && major_of == major(dir->st_dev) &&
+        minor_of == minor(dir->st_dev))
+        *holder = pid;
+}
+
+/* Reads the list once; returns the number of its pages. A page has whole
+ * lines. */
+static unsigned read_locks(const struct stat *dir, long *holder)
+{
+    int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
+    char page[65536], *rest, *line;
+    unsigned pages = 0;
+    ssize_t n;
+
+    while (fd >= 0 && (n = read(fd, page, sizeof page - 1)) > 0) {
+        page[n] = '\0';
+        for (line = strtok_r(page, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest))
+            read_lock_line(line, dir, holder);
+        pages++;
+    }
+    if (fd >= 0)
+        close(fd);
+    return pages;
+}
+
+/* Returns 0 if there is no holder, or it cannot be known. */
 static long dir_holder(const char *path)
 {
-    char *name = dir_of(path), line[256];
-    FILE *f = fopen("/proc/locks", "re");
-    struct stat sb;
+    char *name = dir_of(path);
+    struct stat dir;
     long holder = 0;
 
-    if (stat(name, &sb) != 0)
-        sb = (struct stat){0};
-    while (f != NULL && holder == 0 && fgets(line, sizeof line, f) != NULL) {
-        unsigned major_of, minor_of;
-        unsigned long ino;
-        long pid;
-
-        if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%lu", &pid, &major_of,
-                   &minor_of, &ino) == 4 &&
-            ino == sb.st_ino && major_of == major(sb.st_dev) &&
-            minor_of == minor(sb.st_dev))
-            holder = pid;
-    }
-    if (f != NULL)
-        fclose(f);
+    if (stat(name, &dir) == 0)
+        for (int i = 0; i < LOCKS_READ_MOST && holder == 0; i++)
+            if (read_locks(&dir, &holder) <= 1)
+                break;
     free(name);
     return holder;
 }

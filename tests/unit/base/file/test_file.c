@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +133,64 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
 }
 END_TEST
 
+/* Takes locks and lets them go, without an end. */
+static void lock_many(int ready)
+{
+    enum { MANY = 200 };
+    int fd[MANY];
+    char name[32];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        fd[i] = open(in_dir(name), O_RDWR | O_CREAT, 0600);
+        (void)flock(fd[i], LOCK_EX);
+    }
+    for (unsigned i = 0;; i++) {
+        if (i == MANY && write(ready, "x", 1) != 1)
+            _exit(1);
+        (void)flock(fd[i % MANY], LOCK_UN);
+        (void)flock(fd[i % MANY], LOCK_EX);
+    }
+}
+
+/* The kernel's list of all locks changes while we read it. */
+START_TEST(a_lock_names_its_holder_among_many_that_come_and_go)
+{
+    struct file_lock *l = NULL;
+    int ready[2], status;
+    pid_t child[2];
+    long holder;
+    char c;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    for (int i = 0; i < 2; i++) {
+        child[i] = fork();
+        if (child[i] == 0)
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (child[i] == 0 && i == 0)
+            lock_many(ready[1]);
+        if (child[i] == 0) {
+            if (file_lock_take(&l, in_dir("lock"), "test", NULL) != STATUS_OK ||
+                unlink(in_dir("lock")) != 0 || write(ready[1], "x", 1) != 1)
+                _exit(1);
+            pause();
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+        ck_assert_msg(holder == child[1], "%ld at %d", holder, i);
+    }
+    for (int i = 0; i < 2; i++) {
+        kill(child[i], SIGKILL);
+        waitpid(child[i], &status, 0);
+    }
+    close(ready[0]);
+    close(ready[1]);
+}
+END_TEST
+
 /* Returns 0 if another process may have the lock, 1 if it may not. */
 static int other_is_refused(const char *path)
 {
@@ -250,6 +311,7 @@ Suite *suite_file(void)
     tcase_add_test(t, a_full_disk_is_told_apart);
     tcase_add_test(t, reading_is_bounded_and_says_what_is_missing);
     tcase_add_test(t, a_lock_names_its_holder_and_dies_with_it);
+    tcase_add_test(t, a_lock_names_its_holder_among_many_that_come_and_go);
     tcase_add_test(t, a_holder_that_asks_who_holds_a_lock_does_not_lose_it);
     tcase_add_test(t, a_lock_carries_the_last_note_of_its_holder);
     tcase_add_test(t, directories_are_made_with_their_parents);
