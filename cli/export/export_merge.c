@@ -125,7 +125,7 @@ enum status merge_is_again(struct merge *m, size_t i, const struct url_row *row,
 
         st = exact_set_find(p->r.exact, &d, 1, &id);
         *is = st == STATUS_OK && id != 0 && id <= p->last &&
-              (p->done[id / 8] >> id % 8 & 1U) != 0;
+              ((unsigned)p->done[id / 8] >> id % 8 & 1U) != 0;
     }
     return st;
 }

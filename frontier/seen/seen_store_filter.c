@@ -340,8 +340,8 @@ enum status seen_store_mark_filter(struct seen_store *s)
 
 enum status seen_store_bring_up(struct seen_store *s)
 {
-    uint64_t covers, last = frontier_store_last_id(s->store);
-    bool damaged;
+    uint64_t covers = 0, last = frontier_store_last_id(s->store);
+    bool damaged = false;
     enum status st;
 
     if (!s->o.use_filter)
