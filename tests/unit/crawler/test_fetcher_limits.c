@@ -319,6 +319,7 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
                               .repeat_len = 100},
                              {"/short", LINKED_BODY("1000"), .repeat = 9,
                               .repeat_len = 100}};
+    const int64_t before = clock_mono();
     struct rig r;
     uint64_t late;
 
@@ -333,7 +334,8 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
         rig_give(&r, rig_url(&r, host, "/long"));
     }
     tiny_wait_asked(&r.server, &routes[0], 3);
-    usleep(300000); /* lets most of it arrive */
+    while (rate_limit_level_at(r.o.rate) < before + NS_PER_S)
+        usleep(1000);
     late = rig_give(&r, rig_url(&r, "late.test", "/short"));
     for (int i = 0; i < 4; i++) {
         struct report *p = rig_receive(&r);
@@ -381,6 +383,7 @@ END_TEST
 START_TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
+    const int64_t before = clock_mono();
     struct rig r;
 
     rig_init(&r, &route, 1);
@@ -394,7 +397,8 @@ START_TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
         snprintf(host, sizeof host, "h%d.test", i);
         rig_give(&r, rig_url(&r, host, "/"));
     }
-    usleep(300000);
+    while (rate_limit_level_at(r.o.rate) < before + 60 * NS_PER_S)
+        usleep(1000);
     ck_assert_uint_eq(queue_count(r.reports), 0);
     rate_limit_set(r.o.rate, 0, clock_mono());
     for (int i = 0; i < 12; i++) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tests/unit/asleep.h"
 #include "tests/unit/crawler/stuck_names.h"
 
 struct rig {
@@ -148,7 +149,7 @@ START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
     struct rig r = rig(&o);
 
     is_at(&r, "127.0.0.1", "127.0.0.1");
-    usleep(50000); /* by now its thread is most likely idle */
+    wait_for_others_asleep(); /* its thread is idle */
     ask(&r, 1, "stuck.test");
     is_at(&r, "127.0.0.2", "127.0.0.2");
     rig_fini(&r);
@@ -225,7 +226,6 @@ static unsigned threads_now(void)
     return n;
 }
 
-/* The pause between two questions lets the thread become idle again. */
 START_TEST(questions_one_after_the_other_need_few_threads)
 {
     struct resolver_options o = options();
@@ -237,7 +237,7 @@ START_TEST(questions_one_after_the_other_need_few_threads)
     for (unsigned i = 0; i < 40; i++) {
         ask(&r, i, "127.2.3.4");
         ck_assert_uint_eq(wait_for_answer(&r).queue, i);
-        usleep(5000);
+        wait_for_others_asleep();
     }
     ck_assert_uint_le(threads_now() - before, 8);
     rig_fini(&r);

@@ -165,7 +165,7 @@ START_TEST(an_absence_gives_no_time_to_what_begins_after_it)
     r.o.timeout_ms = 200;
     set_start();
     fetch_set_turn(r.set, clock_mono());
-    usleep(1500000);
+    usleep(1500000); /* of libcurl's own clock */
     fetch_set_turn(r.set, clock_mono());
     for (int i = 0; i < 20 && took > 1500 * NS_PER_MS; i++) {
         int64_t before = clock_mono();

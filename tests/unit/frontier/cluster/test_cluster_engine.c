@@ -766,7 +766,7 @@ START_TEST(a_robots_txt_that_is_stale_is_not_passed_on)
     ck_assert(lease(&a, &l, LONGEST));
     read_robots(&a, &l, body, 100);
     stop_worker(&a);
-    nanosleep(&nap, NULL);
+    nanosleep(&nap, NULL); /* stale by the server's clock */
     begin_worker(&b, false);
     ck_assert(lease(&b, &l, LONGEST));
     ck_assert(!l.robots_news);

@@ -265,7 +265,7 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     waits_until(&running, 1);
     do {
         before = atomic_load(&written);
-        usleep(300000);
+        usleep(300000); /* too short only makes the check below weaker */
     } while (atomic_load(&written) != before); /* until it stops growing */
     ck_assert_uint_lt(before, 256 << 20);      /* most of it in the kernel */
     http_rig_says(&rig, NULL, "/healthz", NULL, 200, "ok");
@@ -357,7 +357,8 @@ START_TEST(a_stop_ends_those_that_run)
         http_rig_post(fd[i], EXPLAIN, URL("9999999999"));
     }
     waits_until(&running, 2);
-    usleep(100000);
+    while (atomic_load(&written) < 1 << 20) /* more than a pipe holds */
+        usleep(1000);
     atomic_store(&hold, true);
     fd[2] = http_rig_dial(&rig);
     http_rig_post(fd[2], EXPLAIN, URL("10"));

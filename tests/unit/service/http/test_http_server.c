@@ -374,6 +374,7 @@ START_TEST(a_lease_whose_answer_was_sent_is_held)
     int fd = http_rig_dial(&rig);
     char got[2000] = "";
     size_t len = 0;
+    unsigned open;
     ssize_t n;
 
     put_in_queue(0, "", 2);
@@ -383,8 +384,10 @@ START_TEST(a_lease_whose_answer_was_sent_is_held)
         ck_assert_int_gt(n, 0);
         len += (size_t)n;
     }
+    open = scratch_descriptors();
     close(fd);
-    usleep(100000);
+    while (scratch_descriptors() > open - 2) /* the server closes it too */
+        usleep(1000);
     ck_assert_int_eq(held_in(0), 2);
 }
 END_TEST
