@@ -140,7 +140,7 @@ PYTHON
 exits 0 "$URLWEIR" audit --urls list --fpr 0.02 --filters cuckoo,bloom
 says out "cuckoo fpr=0.02 "
 says out "bloom fpr=0.02 for a tenth "
-! grep -q stacked out || fail "a kind nobody named"
+lacks out stacked "a kind nobody named"
 exits 1 "$URLWEIR" audit --urls list --filters blom
 says err "'blom'"
 exits 2 "$URLWEIR" audit --urls list --html nowhere/page.html

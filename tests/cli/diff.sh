@@ -138,10 +138,10 @@ grep -v '"kind": "unfetched"' out >known && mv known out
 lines | cut -d' ' -f1-4 >found
 cut -d' ' -f1-4 versions/truth.text | sort >truth
 ! comm -13 truth found | grep -v '^moved\|^gone' | grep . || fail "no difference of the site"
-! grep '"kind": "new"' out | grep -qv '"http_status_before": 404' ||
-    fail "what was not fetched yet is called new: $(cat found)"
+grep '"kind": "new"' out >new.rows || :
+lacks -v new.rows '"http_status_before": 404' "what was not fetched yet is called new"
 exits 0 "$URLWEIR" diff new part --format jsonl
-! grep '"kind": "gone"' out | grep -qv '"http_status_after": 404' ||
-    fail "what was not fetched yet is called gone"
+grep '"kind": "gone"' out >gone.rows || :
+lacks -v gone.rows '"http_status_after": 404' "what was not fetched yet is called gone"
 exits 2 "$URLWEIR" diff old nothing
 exits 1 "$URLWEIR" diff old

@@ -8,7 +8,7 @@ docs=$TOP/docs
 
 # ---- what is named exists -----------------------------------------------------
 
-lacks() {
+is_lacking() {
     echo "promises.md or rules.md names $1, which is not here" >>lacking
 }
 suite_file() { find "$TOP/tests/unit" -name "test_$1.c"; }
@@ -21,33 +21,33 @@ suite_file() { find "$TOP/tests/unit" -name "test_$1.c"; }
 while read -r name; do
     case $name in
     "suite/test" | tests/cli/x.sh | "make check-unit T="* | "make check-cli T="*) ;;
-    tests/* | tools/* | .ci/*) [ -e "$TOP/$name" ] || lacks "$name" ;;
+    tests/* | tools/* | .ci/*) [ -e "$TOP/$name" ] || is_lacking "$name" ;;
     "make fuzz T="*)
-        [ -e "$TOP/fuzz/fuzz_${name#make fuzz T=}.c" ] || lacks "$name"
+        [ -e "$TOP/fuzz/fuzz_${name#make fuzz T=}.c" ] || is_lacking "$name"
         ;;
     "make bench-"*)
         [ -e "$TOP/bench/bench_${name#make bench-}.c" ] ||
             grep -q "^${name#make }:" "$TOP/Makefile" ||
-            lacks "$name"
+            is_lacking "$name"
         ;;
     "make "*) # its target, and a file that it is told
         target=${name#make }
         target=${target%% *}
         grep -q "^$target:" "$TOP/Makefile" || grep -q \
             "^\.PHONY:.* $target\( \|\$\)" "$TOP/Makefile" ||
-            lacks "$name"
+            is_lacking "$name"
         case $name in *" FILE="*)
             file=${name#* FILE=}
-            [ -e "$TOP/${file%% *}" ] || lacks "$name"
+            [ -e "$TOP/${file%% *}" ] || is_lacking "$name"
             ;;
         esac
         ;;
     */*)
         suite=$(suite_file "${name%/*}")
-        grep -qs "START_TEST(${name#*/})" "$suite" || lacks "unit test $name"
+        grep -qs "START_TEST(${name#*/})" "$suite" || is_lacking "unit test $name"
         ;;
     *)
-        [ -n "$(suite_file "$name")" ] || lacks "suite $name"
+        [ -n "$(suite_file "$name")" ] || is_lacking "suite $name"
         ;;
     esac
 done <named
@@ -160,7 +160,7 @@ while read -r command; do
 done <../changing.sh
 says out "limit: 5000"
 says out "exclude: /library/"
-! grep -q "limit-rate: 100K$" out || fail "--once was kept: $(cat out)"
+lacks out "limit-rate: 100K$" "--once was kept"
 cd ..
 
 # A crawl's directory, copied while it does not run, is a crawl.

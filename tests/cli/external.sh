@@ -42,7 +42,7 @@ create_paused() {
 # is_through NAME: all that was found is done.
 is_through() {
     call GET "/v1/crawls/$1" && grep -q '"queued":0,' answer &&
-        ! grep -q '"pages":0,' answer
+        grep -q '"pages":[1-9]' answer
 }
 # most_at_once: the most requests of one host that were under way together.
 most_at_once() {

@@ -86,7 +86,7 @@ done
 # Two tries of each, and none of the page.
 for host in 127.0.0.2 127.0.0.3; do
     [ "$(grep -cF "$host /robots.txt" log)" = 2 ] || fail "$host: $(cat log)"
-    ! grep -qF "$host /index.html" log || fail "$host: $(cat log)"
+    lacks -F log "$host /index.html" "$host"
 done
 exits 0 "$URLWEIR" status d --json
 says out '"failed.timeout": 1'
@@ -257,7 +257,7 @@ at=http://127.0.0.1:$port
 # shellcheck disable=SC2086
 exits 0 "$URLWEIR" crawl "$at/" -o guess $quick --sitemap auto
 asked 127.0.0.1 /sitemap.xml
-! grep -q failed err || fail "a guess is shown as failed: $(cat err)"
+lacks err failed "a guess is shown as failed"
 exits 0 "$URLWEIR" export guess --what errors
 [ ! -s out ] || fail "errors: $(cat out)"
 exits 0 "$URLWEIR" status guess --json

@@ -86,7 +86,7 @@ for url in $refused; do
         grep -qxF "GET $asked" log || fail "the proxy was not asked for $asked"
     done
     # What has no robots.txt that can be had is not asked for.
-    ! grep -qE "GET http://(robots|hop)$n\.test/$" log || fail "asked for a page of robots$n or hop$n"
+    lacks -E log "GET http://(robots|hop)$n\.test/$" "asked for a page of robots$n or hop$n"
     for host in robots hop; do
         became "http://$host$n.test/" robots_unreachable "robots.txt: nothing was sent: "
     done
@@ -101,7 +101,7 @@ says out "nothing was sent: a name for this machine"
 
 # Nothing of them is in the archive.
 cat d/warc/*.warc.gz | gzip -dc >records
-! grep -a SECRET records >found || fail "in the archive: $(cat found)"
+lacks records SECRET "in the archive"
 grep -a '^WARC-Target-URI: ' records | tr -d '\r' | grep -v ' http://[a-z0-9]*\.test/' >found &&
     fail "in the archive: $(cat found)"
 
@@ -110,8 +110,8 @@ grep -a '^WARC-Target-URI: ' records | tr -d '\r' | grep -v ' http://[a-z0-9]*\.
 crawl_by_proxy allowed --allow-net 169.254.169.254/32
 grep -qxF 'GET http://169.254.169.254/latest/meta-data/robots' log ||
     fail "--allow-net 169.254.169.254/32: $(cat log)"
-! grep -E 'localhost|intranet|100\.100|168\.63|127\.0' log || fail "more was asked than was allowed"
+lacks -E log 'localhost|intranet|100\.100|168\.63|127\.0' "more was asked than was allowed"
 : >log
 crawl_by_proxy private --allow-private --deny-net 169.254.0.0/16
 grep -qxF 'GET http://intranet/admin' log || fail "--allow-private: $(cat log)"
-! grep -E '169\.254|metadata|instance-data' log || fail "--deny-net does not win"
+lacks -E log '169\.254|metadata|instance-data' "--deny-net does not win"

@@ -24,7 +24,7 @@ while read -r c; do
     exits 0 "$URLWEIR" "$c" --help
     says out "usage: urlweir $c"
     [ ! -s err ] || fail "$c --help writes to stderr"
-    ! grep -n '.\{80\}' out || fail "$c --help is wider than a terminal"
+    lacks out '.\{80\}' "$c --help is wider than a terminal"
     exits 1 "$URLWEIR" "$c" --no-such-option
     [ ! -s out ] || fail "$c: an error on stdout"
     says err "urlweir $c: "

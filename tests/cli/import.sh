@@ -37,7 +37,7 @@ says got http://site.example/b,failed,imported,,0,import
 says got http://site.example/c,skipped,imported,,0,import
 says got http://site.example/d%20d,queued,,,0,import
 says got http://cdn.example/style.css,queued,,,1,import
-! grep -q 'robots.txt\|dns:' got || fail "a prerequisite is no page: $(cat got)"
+lacks got 'robots.txt\|dns:' "a prerequisite is no page"
 exits 0 "$URLWEIR" explain heritrix http://site.example/b
 says out "status=failed reason=imported"
 says out "detail=heritrix-recover: Ff, frontier.recover.gz line 20"
@@ -85,7 +85,7 @@ for queue in PickleLifo:5:1 MarshalLifo:5:1 PickleFifo:4:2 MarshalFifo:4:2; do
     says got http://127.0.0.7:18398/dir,queued,,,0,import
     says got http://127.0.0.8:18399/x,queued,,,0,import
     says got "http://127.0.0.7:18398/caf%C3%A9?x=1,queued,,,0,import"
-    ! grep -q 'not.example\|/post' got || fail "no request of a page: $(cat got)"
+    lacks got 'not.example\|/post' "no request of a page"
 done
 grep -q '/a.html,queued' got && fail "it was taken: $(cat got)"
 
@@ -100,7 +100,7 @@ printf 'SQLite format 3\0' >$slot/3
 mkdir -p $slot/4/5/6/7
 jobdir 5 PickleLifo
 says err "8 requests wait, 2 are not for pages, 5 refused"
-! grep -q "$(printf '\033')" err || fail "an escape got through"
+lacks err "$(printf '\033')" "an escape got through"
 says err "/1:5: the queue is cut short or damaged from here"
 says err "/2:0: it cannot be opened"
 says err "/3:0: a queue in SQLite is not read"
@@ -233,7 +233,8 @@ says err 'urlweir import: bad:1: no http:// or https:// before it'
 says err 'the file of --refused has them all'
 [ "$(grep -c '^urlweir import: bad:' err)" = 20 ] || fail "shown: $(cat err)"
 [ "$(wc -l <refused)" = 31 ] || fail "refused: $(wc -l <refused)"
-! grep -q "$(printf '\033')" err refused || fail "an escape got through"
+lacks err "$(printf '\033')" "an escape got through"
+lacks refused "$(printf '\033')" "an escape got through"
 tail -n 1 refused | cut -f1-3 >tail
 says tail "$(printf 'bad\t34\tthe line is too long')"
 state bad.d >got

@@ -47,7 +47,9 @@ cmp -s "$URLWEIR" root/usr/bin/urlweir || fail "another program is installed"
 exits 0 root/usr/bin/urlweir --version
 grep -q '^ExecStart=/usr/bin/urlweir ' root/usr/lib/systemd/system/urlweir.service ||
     fail "the unit starts another program"
-! grep -n /usr/local root/usr/lib/systemd/system/* || fail "a unit starts another program"
+for unit in root/usr/lib/systemd/system/*; do
+    lacks "$unit" /usr/local "a unit starts another program"
+done
 exits 0 "$URLWEIR" completion bash
 cmp -s out root/usr/share/bash-completion/completions/urlweir || fail "another completion"
 (cd "$TOP/docs" && find . -type f ! -path './man/*' | LC_ALL=C sort) >want
@@ -100,7 +102,7 @@ for page in "$TOP"/docs/formats/*.md; do
         while read -r word; do
             grep -qiF -e "$word" page || fail "urlweir-$name.5 lacks '$word'"
         done
-    ! grep -qF -e '**' -e '](' -e '|---' page || fail "markdown is left in urlweir-$name.5"
+    lacks -E page '[*][*]|\]\(|[|]---' "markdown is left in urlweir-$name.5"
 done
 # The files that a crawl leaves are named where a reader begins.
 read_page "$man/man1/urlweir.1" >page

@@ -34,6 +34,16 @@ says() {
     }
 }
 
+# lacks [-GREP_OPTIONS] FILE PATTERN [WORD...]: no line of the file matches. It is
+# not empty, as one is that no command has written.
+lacks() {
+    lacks_how=-G lacks_status=0
+    case $1 in -*) lacks_how=$1 && shift ;; esac
+    [ -s "$1" ] || fail "$1 has nothing at all, so it lacks anything: $2"
+    grep -a "$lacks_how" -- "$2" "$1" >lacks.found || lacks_status=$?
+    [ $lacks_status = 1 ] || fail "$(shift 2 && echo "$*"): $1 has: $(cat lacks.found)"
+}
+
 # ---- crawls of the test web --------------------------------------------------
 #
 # In $WORK: `log`, each arrival at the server; `truth`, what a crawl should do;
@@ -135,7 +145,7 @@ asked() {
 asked for $1 $2 not once"
 }
 not_asked() {
-    ! grep -qxF "$1 $2" log || fail "asked for $1 $2"
+    lacks -xF log "$1 $2" "asked for"
 }
 
 # A web of seven URLs for what is shown of a crawl: pages that link to each

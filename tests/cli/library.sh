@@ -33,8 +33,8 @@ says out 'soname: [liburlweir.so.1]'
 # Its process keeps its signals, locale, allocator and settings.
 nm -D --undefined-only "$lib/liburlweir.so" | sed 's/.* //; s/@.*//' >called
 [ "$(wc -l <called)" -gt 50 ] || fail "nothing is called"
-! grep -xE 'signal|sigaction|sigprocmask|setlocale|fork|execve|exit|atexit|mallopt|xmlMemSetup|xmlCleanupParser|xmlSetGenericErrorFunc|sqlite3_config|sqlite3_shutdown|umask|chdir|setenv|srand' \
-    called || fail "it calls what changes its process"
+lacks -xE called 'signal|sigaction|sigprocmask|setlocale|fork|execve|exit|atexit|mallopt|xmlMemSetup|xmlCleanupParser|xmlSetGenericErrorFunc|sqlite3_config|sqlite3_shutdown|umask|chdir|setenv|srand' \
+    "it calls what changes its process"
 
 # ---- a program against it -----------------------------------------------------------
 

@@ -102,7 +102,7 @@ says out "memory: at most 160"
 kill -INT $crawler
 wait $crawler || true
 exits 0 "$URLWEIR" status slow --json
-! grep -q '"used"' out || fail "nobody runs it: $(cat out)"
+lacks out '"used"' "nobody runs it"
 serve_no_more
 
 if [ -n "${LONG:-}" ]; then

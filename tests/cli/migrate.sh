@@ -92,7 +92,7 @@ read_it() {
     [ "$(json false_negatives <out)" = 0 ] || fail "false negatives: $(cat out)"
     is_whole d "an older format"
     says verify.out "frontier.db: of format 1;"
-    ! grep -q BAD verify.out || fail "$(cat verify.out)"
+    lacks verify.out BAD
     sums d | cmp -s - sums.old || fail "a reader changed the directory"
 }
 
@@ -149,11 +149,11 @@ for name in first links items; do
     [ -e d/urlweir-settings.yaml ] && [ ! -e d/crawl.yaml ] || fail "the settings: $(ls d)"
     agrees d
     exits 0 "$URLWEIR" verify d
-    ! grep -q "of format" out || fail "still old: $(cat out)"
+    lacks out "of format" "still old"
     [ "$(sql d "SELECT count(*) > 0 FROM fetch WHERE same > 0")" = 1 ] || fail "no repeat is known"
     resume d
     ended 0 "$name, finished"
-    ! grep -q 'newer format' crawl.err || fail "migrated twice"
+    lacks crawl.err 'newer format' "migrated twice"
     added=39 # the last of them for the others
     echo "$name: $(sed -n 's/^duplicate //p' check.out) asked again"
 done

@@ -26,7 +26,7 @@ sort urls >got
 diff want got >difference || fail "not the pages: $(cat difference)"
 [ -s want ] || fail "no pages"
 says crawl.err "nothing is kept: -o DIR keeps"
-! grep -q 'urlweir export' crawl.err || fail "$(cat crawl.err)"
+lacks crawl.err 'urlweir export'
 
 # JSON where it is asked for; a file of lines is kept, and says all.
 passing -j - --quiet

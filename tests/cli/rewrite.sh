@@ -80,7 +80,7 @@ exits 0 "$URLWEIR" verify e
 
 # Only the file has changed; then it is gone, which only a resume minds.
 exits 0 "$URLWEIR" resume e --progress none
-! grep -q "another form" err || fail "the same rules are called others: $(cat err)"
+lacks err "another form" "the same rules are called others"
 echo '/none/ /' >>rules.e
 exits 0 "$URLWEIR" resume e --progress none
 says err "URLs have another form now"

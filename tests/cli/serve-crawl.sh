@@ -174,7 +174,7 @@ api PATCH /v1/crawls/four/settings '{"exclude": ["/2"]}'
 api POST /v1/crawls/four/seeds "{\"urls\": [\"${seed}2.html\", \"${seed}3.html\"]}"
 becomes four waiting
 [ "$(field pages)-$(field skipped)" = 2-1 ] || fail "$(cat answer)"
-! grep -q /2.html log || fail "what is excluded was asked for"
+lacks log /2.html "what is excluded was asked for"
 refused 4 "user-agent: it cannot change" PATCH /v1/crawls/four/settings '{"user-agent": "me/1"}'
 refused 4 "delay: " PATCH /v1/crawls/four/settings '{"delay": "soon"}'
 refused 4 "output: " PATCH /v1/crawls/four/settings '{"output": "x"}'

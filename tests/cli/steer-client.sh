@@ -30,7 +30,7 @@ refused_as() {
     says err "urlweir $1: "
     says err "$text"
     [ "$(wc -l <err)" = 1 ] || fail "$mode: more than one sentence: $(cat err)"
-    ! grep -q "$(printf '\033')" err || fail "$mode: an escape in $(cat err)"
+    lacks err "$(printf '\033')" "$mode: an escape"
     answers_no_more
 }
 
@@ -72,7 +72,7 @@ done
 exits 1 "$URLWEIR" pause d --all --crawl news
 exits 1 "$URLWEIR" pause http://user:secret@127.0.0.1:1
 says err "--token-file"
-! grep -q secret err || fail "the password is shown"
+lacks err secret "the password is shown"
 exits 1 "$URLWEIR" pause 'http://127.0.0.1:1/?x'
 exits 1 "$URLWEIR" pause 'http://'
 
@@ -117,7 +117,7 @@ ln -s "$(pwd)/d/control" "$long/control"
 exits 0 "$URLWEIR" pause "$long"
 # URLWEIR_TOKEN and the environment's proxy are not for the socket.
 http_proxy=http://127.0.0.1:1 URLWEIR_TOKEN=0123456789abcdef exits 0 "$URLWEIR" pause d
-! grep -q Bearer requests || fail "a token went to the socket"
+lacks requests Bearer "a token went to the socket"
 answers_no_more
 exits 2 "$URLWEIR" pause d # the socket is there, and nobody behind it
 says err "no crawl in d"
@@ -139,7 +139,7 @@ answers_no_more
 answers odd
 exits 0 "$URLWEIR" pause d
 says requests "POST /v1/crawls/a%1B%5B2J%0A%2F%25/pause"
-! grep -q "$(printf '\033')" out || fail "an escape on stdout"
+lacks out "$(printf '\033')" "an escape on stdout"
 answers_no_more
 
 refused_as conflict 2 "the crawl is stopped"

@@ -106,7 +106,7 @@ done
 resume one2
 ended 5
 fails_it one2
-! grep -qxF "$address $path" log || fail "asked again"
+lacks -xF log "$address $path" "asked again"
 all_asked
 
 # ---- a fetcher that comes back after all; a process that was suspended ------------
@@ -132,7 +132,7 @@ kill -CONT $crawler
 status=0
 wait $crawler || status=$?
 ended 0
-! grep -q "is stuck" crawl.err || fail "taken for stuck: $(cat crawl.err)"
+lacks crawl.err "is stuck" "taken for stuck"
 
 # ---- a service ends, with all on disk, and goes on when it is started again -------
 
@@ -158,7 +158,7 @@ says serve.err "urlweir serve: ended because a fetcher is stuck"
 # Its unit starts it again after that status, as after any but 0.
 unit=$TOP/packaging/urlweir.service
 grep -qx 'Restart=on-failure' "$unit" || fail "the unit does not start it again"
-! grep -q 'ExitStatus=' "$unit" || fail "the unit takes some statuses for others"
+lacks "$unit" 'ExitStatus=' "the unit takes some statuses for others"
 
 start_service 127.0.0.1:0
 is_done() {

@@ -29,7 +29,7 @@ for name in $names; do
     "$URLWEIR" crawl "$seed" -o "$name" --scope host --allow-private --sitemap off --delay 0 \
         --min-disk 0 --progress none --traps report >crawl.out 2>crawl.err </dev/null ||
         fail "$name: status $?: $(cat crawl.err)"
-    ! grep -q "a trap" crawl.err || fail "$name: $(grep 'a trap' crawl.err)"
+    lacks crawl.err "a trap" "$name"
     exits 0 "$URLWEIR" status "$name" --json
     [ "$(json traps <out)" = 0 ] || fail "$name: $(cat out)"
     echo "$name: $(json fetched <out) pages, $(json links <out) links, no trap"

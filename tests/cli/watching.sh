@@ -41,12 +41,12 @@ line redirect 301 "$site/old.html"
 [ "$(grep -cE '^(fetched|failed|redirect|denied|skipped) ' crawl.err)" = 5 ] ||
     fail "not a line for each URL: $(cat crawl.err)"
 line failed http_404 "$site/%1B\[31m%E2%80%AE.html"
-! grep -q "$esc" crawl.err || fail "a page writes to the terminal"
-! grep -q '^dropped' crawl.err || fail "-v says too much"
+lacks crawl.err "$esc" "a page writes to the terminal"
+lacks crawl.err '^dropped' "-v says too much"
 
 crawl quiet
 ended 0
-! grep -qE '^(fetched|failed)' crawl.err || fail "said unasked: $(cat crawl.err)"
+lacks -E crawl.err '^(fetched|failed)' "said unasked"
 
 echo "<a href=/broken.html>b</a> <a href=http://other.invalid/>out</a>" >web/127.0.0.1/b.html
 seed=$site/b.html
@@ -86,7 +86,7 @@ END
 kill -TERM $crawler
 wait $crawler || :
 exits 0 "$URLWEIR" status waits --json
-! grep -q '"elapsed"\|"waiting"' out || fail "a stopped crawl has a pace: $(cat out)"
+lacks out '"elapsed"\|"waiting"' "a stopped crawl has a pace"
 
 # ---- on a terminal --------------------------------------------------------------------
 
@@ -132,9 +132,9 @@ export COMMAND
 terminal colour TERM=xterm
 tr '\r' '\n' <colour | grep -q "${esc}\[33m127.0.0.1 waits [0-9ms]*, as it asked for (Retry-After)${esc}\[0m" ||
     fail "no yellow: $(cat -v colour)"
-! tr '\r' '\n' <colour | grep -q 'ends in' || fail "a guess: $(cat -v colour)"
+lacks colour 'ends in' "a guess"
 terminal plain TERM=xterm NO_COLOR=1
 grep -q "127.0.0.1 waits" plain || fail "nothing said: $(cat -v plain)"
-! grep -q "$esc\[[0-9]*m" plain || fail "NO_COLOR is not obeyed: $(cat -v plain)"
+lacks plain "$esc\[[0-9]*m" "NO_COLOR is not obeyed"
 terminal dumb TERM=dumb
-! grep -q "$esc" dumb || fail "a dumb terminal: $(cat -v dumb)"
+lacks dumb "$esc" "a dumb terminal"

@@ -128,7 +128,7 @@ widens links "--max-links 2" "--max-links 5"
 widens mime "--mime text/html" "--mime text/" "$one /data.txt"
 # What was skipped and has come back is no error of its host.
 exits 0 "$URLWEIR" export d --what hosts
-! grep -v '"errors": 0' out || fail "errors of hosts"
+lacks -v out '"errors": 0' "errors of hosts"
 widens body "--max-body 1K" "--max-body 1M" "$one /large.html"
 widens both "-d 1 --scope host" "-d 3 --scope any"
 widens address --no-allow-private --allow-private "" 5
