@@ -67,7 +67,7 @@ waits_for '[ "$(wc -l <log)" -ge 10 ]' || fail "no requests: $(cat crawl.err)"
 kill "$server"
 wait "$server" 2>/dev/null || :
 mv log log.before
-sleep 1
+waits_for 'grep -q "does not respond" crawl.err' || fail "it is not missed: $(cat crawl.err)"
 behind port.again site.err python3 "$TOP/tests/support/plain_site.py" --port "$port" web log 127.0.0.1
 server=$!
 ends
@@ -109,7 +109,6 @@ rm -rf killed
 behind crawl.out crawl.err "$URLWEIR" crawl "$seed" -o killed $polite --delay 20ms --retry-delay 100ms -v
 pid=$!
 waits_for 'grep -q "does not respond" crawl.err' || fail "it responds: $(cat crawl.err)"
-sleep 1
 kill -KILL $pid
 wait $pid 2>/dev/null || :
 site 127.0.0.9 30
@@ -135,7 +134,7 @@ pid=$!
 waits_for 'grep -q html log' || fail "no requests: $(cat crawl.err)"
 exits 0 "$URLWEIR" block held 127.0.0.1 --for 1h
 exits 0 "$URLWEIR" block held 127.0.0.9 --for 1h
-sleep 4
+sleep 4 # twice its --give-up
 kill -0 $pid || fail "a blocked crawl gave up: $(cat crawl.err)"
 kill -TERM $pid
 ends

@@ -91,7 +91,7 @@ show old
 crawl one --record links
 ended 0
 then=$(moment)
-sleep 0.01
+sleep 0.01 # into the next millisecond
 show new
 exits 0 "$URLWEIR" refresh one --now
 exits 0 "$URLWEIR" resume one --progress none

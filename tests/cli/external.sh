@@ -97,8 +97,11 @@ behind program.out program.err python3 "$TOP/tests/support/external_fetcher.py" 
 program=$!
 call POST /v1/crawls/both/unpause '{}'
 kills=0
-for moment in $(random "${SEED:-$(date +%s)}" 4 0.3 0.9); do
-    sleep "$moment"
+moments=${SEED:-$(date +%s)}
+echo "moments: SEED=$moments"
+for requests in $(random "$moments" 4 5 130); do
+    crawler=$service
+    arrive "$requests"
     stop KILL 137
     kills=$((kills + 1))
     start

@@ -129,10 +129,11 @@ rm -rf redis-data
 kill -CONT "$server"
 waits_for 'grep -q "cannot be reached" crawl.err' || fail "it was not missed"
 redis_up
-sleep 0.3
+# (The crawl may be through by then.)
+comes_back='[ "$(redis hget five:meta adds)" -gt 0 ] || ! kill -0 "$pid"'
+waits_for "{ $comes_back; } 2>/dev/null" || fail "it is not used again: $(cat crawl.err)"
 redis_kill
 rm -rf redis-data
-sleep 0.5
 redis_up
 status=0
 wait $pid || status=$?
@@ -156,7 +157,7 @@ serve $web
 "$URLWEIR" crawl "$seed" -o both1 $quick --filter redis --expect 20000 \
     --redis "$redis_url?key=both" >both.out 2>both.err &
 pid=$!
-sleep 0.1
+waits_for '[ -e both1/frontier.db ]' || fail "both1: $(cat both.err)"
 crawl both2 --filter redis --redis "$redis_url?key=both" --expect 20000
 ended 0 both2
 wait $pid || fail "both1: $(cat both.err)"

@@ -89,9 +89,10 @@ yaml two "warc: true"
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
 kills=0
-for moment in $(random "$moments" 5 0.1 0.6); do
+for requests in $(random "$moments" 5 0 400); do
+    came=$(($(cat one.log two.log | wc -l) + ${requests%.*}))
     start --crawl one.yaml --crawl two.yaml
-    sleep "$moment"
+    waits_for '[ "$(cat one.log two.log | wc -l)" -ge "$came" ]' || fail "no requests: $(cat serve.err)"
     stop KILL 137
     kills=$((kills + 1))
 done

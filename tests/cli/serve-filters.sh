@@ -211,9 +211,11 @@ says out "kind           cuckoo"
 
 start
 api /users/build '{"lease_seconds": 3600}' >out
+open_fds() { curl -sS "http://$http/metrics" | sed -n 's/^[a-z_]*open_fds //p'; }
+before=$(open_fds)
 api /users/build '{"wait_seconds": 60}' >waited &
 waiting=$!
-sleep 0.3
+waits_for '[ "$(open_fds)" -gt "$before" ]' || fail "it has not come"
 stop TERM 0
 wait "$waiting" || fail "a build that waited was not answered"
 

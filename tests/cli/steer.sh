@@ -77,7 +77,7 @@ steer pause d
 says out "d: paused; "
 asks_not
 used=$(cpu)
-sleep 1
+sleep 1 # of which it may compute a quarter
 [ $(($(cpu) - used)) -lt 25 ] || fail "it works while it is paused: $(cpu) - $used"
 steer status d
 says out "d: paused (process $pid)"

@@ -124,7 +124,7 @@ strace -qq -o probe true 2>probe.err || {
 start strace -f -qq -o trace
 use
 kill -HUP "$(served)"
-sleep 0.2
+waits_for 'grep -q "read again" serve.err' || fail "reload: $(cat serve.err)"
 kill -TERM "$(served)"
 wait "$server" || :
 # SQLite of a root sees to it that its files are the database's owner's, and a
