@@ -55,11 +55,13 @@ steer() { exits 0 "$URLWEIR" "$@"; }
 
 # ---- a web of two hosts: /p0.html ... and /library/b0.html ... -----------------------
 
+# (At the shortest delay here it takes a minute: it is not through before it is
+# told the next thing.)
 mkdir -p web/library
 python3 - <<'PYTHON'
 with open("web/index.html", "w") as f:
     f.write("<title>start</title>")
-    for n in range(200):
+    for n in range(1200):
         f.write("<a href=/p%d.html>p</a><a href=/library/b%d.html>b</a>" % (n, n))
         open("web/p%d.html" % n, "w").write("<title>p%d</title>" % n)
         open("web/library/b%d.html" % n, "w").write("<title>b%d</title>" % n)
