@@ -136,7 +136,7 @@ void report_set_delay(struct report *r, const struct response *a,
     struct engine_host_news *host = &r->done.host;
     struct bytes said = response_get(a, RESPONSE_RETRY_AFTER);
 
-    host->slow_down = a->status == 429;
+    host->slow_down = outcome_asks_for_pause(a->status);
     if (a->status != 429 && a->status < 500)
         return;
     host->retry_after_ms = http_retry_after_ms(said, wall_ms);

@@ -52,7 +52,8 @@ void report_set_robots_host(struct report *r, struct bytes key);
 void report_set_request(struct report *r, const struct fetch_result *result);
 
 /* What the response asks of those who ask its host. A Retry-After that cannot
- * be read (`120s`) asks for a delay of no certain length, as 429 alone does. */
+ * be read (`120s`) asks for a delay of no certain length, as 429 and 503 alone
+ * do. */
 void report_set_delay(struct report *r, const struct response *a,
                       int64_t wall_ms);
 

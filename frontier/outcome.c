@@ -104,6 +104,11 @@ enum outcome_status outcome_status_of(enum outcome_reason r)
     }
 }
 
+bool outcome_asks_for_pause(uint16_t http_status)
+{
+    return http_status == 429 || http_status == 503;
+}
+
 void outcome_reason_text(struct outcome o, char *out, size_t size)
 {
     if (o.reason == REASON_HTTP)

@@ -58,7 +58,7 @@ static enum status finish(struct frontier *f, uint64_t id,
         .host = {.ended = asked ? now : 0,
                  .crawl_delay_ms = -2,
                  .retry_after_ms = -1,
-                 .slow_down = asked && w->http_status == 429},
+                 .slow_down = asked && outcome_asks_for_pause(w->http_status)},
     };
     enum status st = STATUS_OK;
 

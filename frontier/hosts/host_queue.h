@@ -97,7 +97,7 @@ struct host_queue {
     uint32_t guests;   /* open requests of other hosts to this one */
     int64_t next_due;  /* politeness: not before */
     int64_t own_delay; /* from its robots.txt, ns; -1: none */
-    uint32_t backoffs; /* consecutive 429 */
+    uint32_t backoffs; /* consecutive 429, 503 */
     uint32_t errors;   /* different URLs in a row that failed: 5xx,
                           time-outs, resets */
     uint32_t answers;  /* in this run */

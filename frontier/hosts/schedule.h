@@ -65,10 +65,10 @@ const char *schedule_why(const struct schedule_options *o,
 /* Is a host with this many failures in a row slowed down? */
 bool schedule_slows(uint32_t failures);
 
-/* How long a host that answered 429, or that sent Retry-After, is blocked:
- * Retry-After if given (-1: not), at most a day; else 60 s, doubling with each
- * consecutive one (`backoffs`, 1 the first time), bounded by max_delay, less up
- * to a quarter. */
+/* How long a host that answered 429 or 503, or that sent Retry-After, is
+ * blocked: Retry-After if given (-1: not), at most a day; else 60 s, doubling
+ * with each consecutive one (`backoffs`, 1 the first time), bounded by
+ * max_delay, less up to a quarter. */
 int64_t schedule_backoff(const struct schedule_options *o, int64_t retry_after,
                          uint32_t backoffs, struct schedule_random *r);
 

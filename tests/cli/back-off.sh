@@ -31,7 +31,7 @@ ends() {
 
 site 127.0.0.1 100
 for page in 3 50; do
-    echo 503 >web/127.0.0.1/$page.html.head
+    echo 500 >web/127.0.0.1/$page.html.head
 done
 plain_site 127.0.0.1
 # shellcheck disable=SC2086
@@ -42,17 +42,19 @@ exits 0 "$URLWEIR" status broken --json
 [ "$(json failed <out)" = 2 ] || fail "$(cat out)"
 kill "$server"
 
-# ---- --max-delay bounds what a host that only says 429 is left alone -----------------
+# ---- --max-delay bounds what a host that only says 429 or 503 is left alone ----------
 
-rm -rf web
-site 127.0.0.1 3
-echo 429 >web/127.0.0.1/2.html.head
-plain_site 127.0.0.1
-# shellcheck disable=SC2086
-exits 0 "$URLWEIR" crawl "$seed" -o busy $polite --delay 10ms --retry-delay 10ms --max-delay 1s
-[ "$(took)" -ge 1400 ] || fail "429 was not heeded: $(took) ms"
-[ "$(took)" -lt 6000 ] || fail "longer than --max-delay each time: $(took) ms"
-kill "$server"
+for says in 429 503; do
+    rm -rf web
+    site 127.0.0.1 3
+    echo $says >web/127.0.0.1/2.html.head
+    plain_site 127.0.0.1
+    # shellcheck disable=SC2086
+    exits 0 "$URLWEIR" crawl "$seed" -o busy$says $polite --delay 10ms --retry-delay 10ms --max-delay 1s
+    [ "$(took)" -ge 1400 ] || fail "$says was not heeded: $(took) ms"
+    [ "$(took)" -lt 6000 ] || fail "longer than --max-delay each time: $(took) ms"
+    kill "$server"
+done
 
 # ---- a server restarts ---------------------------------------------------------------
 

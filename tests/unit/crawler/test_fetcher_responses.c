@@ -65,7 +65,8 @@ START_TEST(statuses_have_the_outcome_of_the_table)
         {"HTTP/1.1 429 Many\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 429, true,
          true},
         {"HTTP/1.1 500 Oh\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 500, true},
-        {"HTTP/1.1 503 Busy\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 503, true},
+        {"HTTP/1.1 503 Busy\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 503, true,
+         true},
         {"HTTP/1.1 600 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 600},
         {"HTTP/1.1 999 What\r\n" EMPTY, OUTCOME_FAILED, REASON_HTTP, 999},
     };
@@ -164,7 +165,7 @@ START_TEST(retry_after_is_taken_from_429_and_5xx_only)
         {"/200", "HTTP/1.1 200 OK\r\nRetry-After: 7\r\n" EMPTY},
     };
     static const int64_t want[] = {-1, -1, -1, -1, 7000, 86400000, -1};
-    static const bool slow[] = {true, true, false, false, true};
+    static const bool slow[] = {true, true, false, true, true, true};
     struct rig r;
 
     rig_init(&r, routes, COUNT(routes));
