@@ -323,14 +323,12 @@ static void keep_meta(struct draft *d, struct tags *t)
     buf_fini(&packed);
 }
 
-static void read_html(struct draft *d, struct tags *tags)
+static void read_html(struct draft *d, struct bytes type, struct tags *tags)
 {
     struct fetch_row *row = &d->done->row;
     struct page_info info = {0};
 
-    link_finder_html(d->r->finder, d->result->body,
-                     response_get(d->result->response, RESPONSE_CONTENT_TYPE),
-                     &info);
+    link_finder_html(d->r->finder, d->result->body, type, &info);
     row->charset = bytes_of_str(info.charset);
     if (info.broken_line > 0)
         row->flags |= FETCH_ROW_NOT_WELL_FORMED;
@@ -400,7 +398,8 @@ static bool read_list(struct draft *d)
     return true;
 }
 
-/* Reads the document with the parser of its type. */
+/* Reads the document with the parser of its type; one that its head does not
+ * name is told by its first octets. */
 static void read_document(struct draft *d, struct tags *tags)
 {
     struct fetch_row *row = &d->done->row;
@@ -408,13 +407,15 @@ static void read_document(struct draft *d, struct tags *tags)
         response_get(d->result->response, RESPONSE_CONTENT_TYPE);
     struct page_info info = {0};
 
-    if (row->mime.len == 0 && mime_looks_like_html(d->result->body))
-        row->mime = bytes_of_str("text/html");
+    if (row->mime.len == 0) {
+        row->mime = mime_sniff(d->result->body);
+        type = row->mime.len > 0 ? row->mime : type;
+    }
     d->is_page = d->list == NULL || !read_list(d);
     if (!d->is_page)
         return;
     if (mime_is_html(row->mime) || xhtml_is_page(d->result->body, type))
-        read_html(d, tags);
+        read_html(d, type, tags);
     else if (bytes_is(row->mime, "text/css"))
         link_finder_css(d->r->finder, d->result->body, type, &info);
     else if (may_be_sitemap(d)) {

@@ -88,7 +88,7 @@ static bool begins_with_tag(struct bytes body, const char *prefix)
     return body.at[n] == ' ' || body.at[n] == '>';
 }
 
-bool mime_looks_like_html(struct bytes body)
+struct bytes mime_sniff(struct bytes body)
 {
     static const char *const tags[] = {
         "<!DOCTYPE HTML",
@@ -116,7 +116,9 @@ bool mime_looks_like_html(struct bytes body)
         body = bytes_of(body.at + 1, body.len - 1);
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         if (begins_with_tag(body, tags[i]))
-            return true;
+            return bytes_of_str("text/html");
     }
-    return bytes_starts_with(body, "<!--");
+    if (bytes_starts_with(body, "<!--"))
+        return bytes_of_str("text/html");
+    return bytes_of_str(bytes_starts_with(body, "<?xml") ? "text/xml" : "");
 }

@@ -28,8 +28,9 @@ bool mime_is_html(struct bytes essence);
  * type"). */
 bool mime_is_xml(struct bytes essence);
 
-/* Does a body without a type begin like HTML (MIME Sniffing Standard section
- * 7.1, the table of tags)? */
-bool mime_looks_like_html(struct bytes body);
+/* The type of a body without one: text/html or text/xml by how it begins, as
+ * that is read for links (MIME Sniffing Standard section 7.1, the tables of
+ * tags and of <?xml); else empty. Static. */
+struct bytes mime_sniff(struct bytes body);
 
 #endif

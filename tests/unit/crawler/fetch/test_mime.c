@@ -64,6 +64,11 @@ START_TEST(xml_is_known_by_name_and_suffix)
 }
 END_TEST
 
+static bool looks_like_html(struct bytes body)
+{
+    return bytes_is(mime_sniff(body), "text/html");
+}
+
 /* https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
  */
 START_TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
@@ -77,18 +82,30 @@ START_TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
         "<",
         "<!DOCTYPE html",
         "<article>",
-        "<?xml version='1.0'?>",
+        "<?XML version='1.0'?>",
+        "<?xm",
+        "x<?xml",
         "x<html>",
         "<h2>",
         "<a\thref=x>",
     };
 
     for (size_t i = 0; i < sizeof html / sizeof *html; i++)
-        ck_assert_msg(mime_looks_like_html(bytes_of_str(html[i])), "%s",
-                      html[i]);
+        ck_assert_msg(looks_like_html(bytes_of_str(html[i])), "%s", html[i]);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        ck_assert_msg(!mime_looks_like_html(bytes_of_str(other[i])), "%s",
+        ck_assert_msg(mime_sniff(bytes_of_str(other[i])).len == 0, "%s",
                       other[i]);
+}
+END_TEST
+
+START_TEST(mimesniff_7_1_xml_is_known_by_its_declaration)
+{
+    static const char *const xml[] = {"<?xml version='1.0'?>", " \t\r\n<?xml ",
+                                      "\xef\xbb\xbf<?xml?>", "<?xml"};
+
+    for (size_t i = 0; i < sizeof xml / sizeof *xml; i++)
+        ck_assert_msg(bytes_is(mime_sniff(bytes_of_str(xml[i])), "text/xml"),
+                      "%s", xml[i]);
 }
 END_TEST
 
@@ -152,21 +169,21 @@ START_TEST(what_looks_like_html_is_judged_within_its_octets)
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         struct bytes g = guarded(bytes_of_str(tags[i]));
 
-        ck_assert_msg(!mime_looks_like_html(g), "%s", tags[i]);
+        ck_assert_msg(!looks_like_html(g), "%s", tags[i]);
         guarded_free(g);
         for (int j = 0; j < 3; j++) {
             snprintf(text, sizeof text, "%s%c", tags[i], " >x"[j]);
             g = guarded(bytes_of_str(text));
-            ck_assert_msg(mime_looks_like_html(g) == (j < 2), "%s", text);
+            ck_assert_msg(looks_like_html(g) == (j < 2), "%s", text);
             guarded_free(g);
         }
     }
-    ck_assert(!mime_looks_like_html(bytes_of("\0<html>", 7)));
-    ck_assert(!mime_looks_like_html(bytes_of_str(" \t\n\f\r")));
-    ck_assert(mime_looks_like_html(bytes_of_str("\xef\xbb\xbf \f<b>")));
-    ck_assert(!mime_looks_like_html(bytes_of_str("\xef\xbb<b>")));
-    ck_assert(mime_looks_like_html(bytes_of_str("<!--")));
-    ck_assert(!mime_looks_like_html(bytes_of_str("<!-")));
+    ck_assert(!looks_like_html(bytes_of("\0<html>", 7)));
+    ck_assert(!looks_like_html(bytes_of_str(" \t\n\f\r")));
+    ck_assert(looks_like_html(bytes_of_str("\xef\xbb\xbf \f<b>")));
+    ck_assert(!looks_like_html(bytes_of_str("\xef\xbb<b>")));
+    ck_assert(looks_like_html(bytes_of_str("<!--")));
+    ck_assert(!looks_like_html(bytes_of_str("<!-")));
 }
 END_TEST
 
@@ -179,6 +196,7 @@ Suite *suite_mime(void)
     tcase_add_test(t, a_list_names_types_and_families);
     tcase_add_test(t, xml_is_known_by_name_and_suffix);
     tcase_add_test(t, mimesniff_7_1_html_is_known_by_its_first_tag);
+    tcase_add_test(t, mimesniff_7_1_xml_is_known_by_its_declaration);
     tcase_add_test(t, a_type_is_two_tokens_of_bounded_length);
     tcase_add_test(t, an_empty_list_entry_is_no_family);
     tcase_add_test(t, what_looks_like_html_is_judged_within_its_octets);
