@@ -489,6 +489,19 @@ static bool is_accepted(const struct draft *d)
     return mime_accepted(mime, o->mime, o->mime_count);
 }
 
+/* What the document asks of robots. A list is no page that could be indexed. */
+static void take_tags(struct draft *d, const struct tags *tags)
+{
+    if (tags->noindex && d->is_page)
+        d->done->row.flags |= FETCH_ROW_NOINDEX;
+    if (tags->noindex && d->is_page && d->r->o->skip_noindex)
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
+    if (tags->nofollow && !d->r->o->follow_nofollow) {
+        link_finder_forbid(d->r->finder);
+        d->done->nofollow = true;
+    }
+}
+
 static void report_page(struct draft *d)
 {
     const struct fetcher_options *o = d->r->o;
@@ -503,17 +516,12 @@ static void report_page(struct draft *d)
     if (o->record_meta && d->is_page)
         keep_meta(d, &tags);
     buf_fini(&tags.robots);
-    if (tags.noindex && d->is_page)
-        d->done->row.flags |= FETCH_ROW_NOINDEX;
-    if (!is_accepted(d))
-        set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
-    else if (tags.noindex && d->is_page && o->skip_noindex)
-        set_outcome(d->done, OUTCOME_SKIPPED, REASON_NOINDEX);
     if (d->done->outcome.reason == REASON_NONE &&
         link_finder_is_full(d->r->finder))
         set_outcome(d->done, OUTCOME_FETCHED, REASON_LINK_COUNT);
-    if (tags.nofollow && !o->follow_nofollow)
-        link_finder_forbid(d->r->finder);
+    take_tags(d, &tags);
+    if (!is_accepted(d))
+        set_outcome(d->done, OUTCOME_SKIPPED, REASON_MIME);
 }
 
 /* May a later try succeed? */
@@ -559,19 +567,25 @@ static void report_redirect(struct draft *d)
 }
 
 /* What the page was is in its row of then; the engine completes this one. The
- * fields of the head are newer than those of then, though (RFC 9111 section
- * 3.2). A 304 to a request that had no conditions says nothing about the page.
- */
+ * fields of the head are newer than those of then, though (RFC 9111
+ * sections 3.2 and 4.3.4); what it does not repeat still holds. A 304 to a
+ * request that had no conditions says nothing about the page. */
 static void report_not_modified(struct draft *d)
 {
     const struct conditions asked = conditions_of(&d->lease->last);
+    struct tags tags = {.agent = bytes_of_str(d->r->o->product_token)};
 
     if (!conditions_any(&asked)) {
         set_outcome(d->done, OUTCOME_FAILED, REASON_HTTP);
         return;
     }
     set_outcome(d->done, OUTCOME_FETCHED, REASON_UNCHANGED);
+    d->is_page = d->list == NULL;
     read_head(d);
+    response_each(d->result->response, RESPONSE_X_ROBOTS_TAG, add_robots_tag,
+                  &tags);
+    buf_fini(&tags.robots);
+    take_tags(d, &tags);
 }
 
 /* A page that came in full, with the body that it had before. */

@@ -187,6 +187,8 @@ struct engine_done {
     bool unsure;    /* ... but at least once, by other means */
     bool anew; /* a redirect: if it leads back to its own chain, asking there is
                   another request, since other cookies go with it now */
+    bool nofollow; /* the page forbids following its links; of a 304, those that
+                      it had before */
     struct fetch_row row; /* the engine sets seq, url, final, tries */
     int64_t fresh_ms;     /* how long its server says that it stays fresh
                              (RFC 9111 section 4.2.1); 0 or -1: it does not */

@@ -104,6 +104,12 @@ enum outcome_status outcome_status_of(enum outcome_reason r)
     }
 }
 
+bool outcome_is_not_modified(struct outcome o)
+{
+    return o.http_status == 304 &&
+           (o.reason == REASON_UNCHANGED || o.reason == REASON_NOINDEX);
+}
+
 bool outcome_asks_for_pause(uint16_t http_status)
 {
     return http_status == 429 || http_status == 503;

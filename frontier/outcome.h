@@ -100,6 +100,8 @@ const char *outcome_reason_name(enum outcome_reason r);
 enum outcome_status outcome_status_of(enum outcome_reason r);
 /* The reason as shown: "http_404", "timeout", "". `size` >= 24. */
 void outcome_reason_text(struct outcome o, char *out, size_t size);
+/* Does its server say, by a 304 to our conditions, that it is what it was? */
+bool outcome_is_not_modified(struct outcome o);
 /* Does a response with this status ask for a pause, though it need not say for
  * how long (RFC 9110 section 15.6.4, RFC 6585 section 4)? */
 bool outcome_asks_for_pause(uint16_t http_status);

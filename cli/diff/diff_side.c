@@ -128,10 +128,10 @@ static bool take_fetch(void *ctx, const struct fetch_row *fetch)
     else if (is_met(p, row.url, true))
         return true;
     url = url_of(p, row.url, &p->url);
-    if (row.reason == REASON_UNCHANGED) { /* it stands for what it was */
+    if (row.http_status == 304 && row.status != OUTCOME_FAILED)
+        row.http_status = 200; /* it stands for what it was */
+    if (row.reason == REASON_UNCHANGED)
         row.reason = REASON_NONE;
-        row.http_status = 200;
-    }
     if (row.redirect_to != 0)
         row.redirect_url = url_of(p, row.redirect_to, &p->target);
     put_state(p, url, &row);

@@ -75,7 +75,8 @@ struct warc_capture *warc_recorder_page(struct warc_recorder *w,
                                         const struct engine_done *done,
                                         const struct fetch_result *result)
 {
-    const bool unchanged = done->outcome.reason == REASON_UNCHANGED;
+    const bool unchanged = done->outcome.reason == REASON_UNCHANGED ||
+                           outcome_is_not_modified(done->outcome);
     const struct record_name none = {{"", 0}, 0};
     const struct warc_facts facts = {.url = a->lease.url,
                                      .same = unchanged ? a->lease.last.record

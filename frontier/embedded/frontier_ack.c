@@ -145,8 +145,7 @@ static bool has_all_links(const struct engine_done *d,
 static bool stands_for_own(const struct engine_done *d,
                            const struct lease_record *l)
 {
-    return d->outcome.reason == REASON_UNCHANGED &&
-           d->outcome.http_status == 304 && l->lease.last.past_url == 0;
+    return outcome_is_not_modified(d->outcome) && l->lease.last.past_url == 0;
 }
 
 /* Its rows are shared unless the head of the 304 has links of its own. */

@@ -142,17 +142,20 @@ static enum status offer(struct frontier *f, struct engine_done *done,
     if (candidate_read(&rules, u, buf_bytes(&f->text), NULL) != URL_OK)
         return STATUS_OK; /* rewritten to what is no URL */
     no = candidate_take(&rules, u, &item);
+    if (no == REASON_NONE && done->nofollow)
+        no = REASON_NOFOLLOW;
     if (no == REASON_NONE) {
         page->there[done->outlink_count] = l->to;
         page->items[done->outlink_count++] = item;
         return keep_item(page, &page->items[done->outlink_count - 1]);
     }
-    page->drops[done->drop_count++] = (struct engine_drop){.reason = no,
-                                                           .whole = true,
-                                                           .kind = l->kind,
-                                                           .hops = item.hops,
-                                                           .depth = item.depth,
-                                                           .label = l->label};
+    page->drops[done->drop_count++] =
+        (struct engine_drop){.reason = no,
+                             .whole = no != REASON_NOFOLLOW,
+                             .kind = l->kind,
+                             .hops = item.hops,
+                             .depth = item.depth,
+                             .label = l->label};
     return keep_drop(page, &page->drops[done->drop_count - 1], u);
 }
 
@@ -189,7 +192,7 @@ static enum status offer_all(struct frontier *f, struct engine_done *done,
     if (url_parse(&u, l->url, NULL, NULL) == URL_OK)
         place.apart = candidate_is_part(&rules, l, &u);
     for (size_t i = 0; st == STATUS_OK && i < r->count; i++) {
-        uint64_t here = known_here(f, r->links[i].to);
+        uint64_t here = done->nofollow ? 0 : known_here(f, r->links[i].to);
 
         if (r->links[i].to == 0) {
             st = drop_again(f, done, page, &r->links[i], &place, &u);
@@ -244,8 +247,7 @@ enum status frontier_past_begin(struct frontier *f, struct engine_done *done,
 
     *page = (struct past_page){.texts = NULL};
     if (l == NULL || l->lease.last.past_url == 0 || done->partial ||
-        done->outcome.reason != REASON_UNCHANGED ||
-        done->outcome.http_status != 304)
+        !outcome_is_not_modified(done->outcome))
         return STATUS_OK;
     if (f->known_links == NULL)
         f->known_links = xcalloc(1, sizeof *f->known_links);

@@ -407,13 +407,6 @@ static bool has_changed(const struct frontier *f, const struct fetch_row *was,
            !page_same_content(was, is, f->o.changed_by);
 }
 
-/* Does it say what there is at the URL? An error says nothing. */
-static bool is_known(struct outcome o)
-{
-    return o.status == OUTCOME_FETCHED || o.status == OUTCOME_REDIRECT ||
-           refresh_is_absent(o);
-}
-
 /* How long the URL waited for others after its date. What came due while no
  * process ran had nothing to wait for until this run began. */
 static int64_t lag_of(const struct frontier *f, const struct refresh_row *row,
@@ -460,7 +453,7 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
         return st;
     changed = has_changed(f, &was, row);
     recount(f, l, outcome_of(&was), o, changed);
-    if (is_known(o) && is_known(outcome_of(&was)))
+    if (refresh_is_known(o) && refresh_is_known(outcome_of(&was)))
         next.known = refresh_learn(&f->o.refresh, next.known,
                                    row->at_ms - next.at_ms, changed);
     next.seq = seq;

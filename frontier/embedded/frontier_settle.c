@@ -505,10 +505,9 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
         tries = SURE_TRIES;
     last = frontier_is_removed(h, d->id) ||
            (!silent && (!d->transient || row.tries >= tries));
-    if (st == STATUS_OK && last && o.reason == REASON_UNCHANGED &&
-        o.http_status == 304)
+    if (st == STATUS_OK && last && outcome_is_not_modified(o))
         st = frontier_take_last(f, &l->lease, &row);
-    repeats = o.reason == REASON_UNCHANGED;
+    repeats = o.reason == REASON_UNCHANGED || outcome_is_not_modified(o);
     if (last && frontier_has_same_text(f, &l->lease, &row, o))
         d->outcome.reason = o.reason = REASON_UNCHANGED;
     if (st == STATUS_OK && last)

@@ -30,12 +30,24 @@
 #define STRETCH 20  /* of the lag */
 #define DAY_MS  INT64_C(86400000)
 
+/* Skipped for what its server responded, which may be something else later. */
+static bool is_skipped_by_response(struct outcome o)
+{
+    return o.status == OUTCOME_SKIPPED &&
+           (o.reason == REASON_NO_SITEMAP || o.reason == REASON_NOINDEX ||
+            o.reason == REASON_MIME);
+}
+
 bool refresh_applies(struct outcome o)
 {
+    return refresh_is_known(o) || o.status == OUTCOME_FAILED ||
+           o.status == OUTCOME_DENIED;
+}
+
+bool refresh_is_known(struct outcome o)
+{
     return o.status == OUTCOME_FETCHED || o.status == OUTCOME_REDIRECT ||
-           o.status == OUTCOME_FAILED || o.status == OUTCOME_DENIED ||
-           (o.status == OUTCOME_SKIPPED &&
-            (o.reason == REASON_NO_SITEMAP || o.reason == REASON_NOINDEX));
+           is_skipped_by_response(o) || refresh_is_absent(o);
 }
 
 bool refresh_is_absent(struct outcome o)

@@ -47,6 +47,8 @@ struct refresh_past {
 
 /* Can the URL have another outcome later, without a change of settings? */
 bool refresh_applies(struct outcome o);
+/* Does it say what there is at the URL? An error says nothing. */
+bool refresh_is_known(struct outcome o);
 /* Did it find that there is no such page? */
 bool refresh_is_absent(struct outcome o);
 

@@ -267,6 +267,71 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
 }
 END_TEST
 
+/* A 304 has the header fields of now (RFC 9111 section 4.3.4). */
+START_TEST(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow)
+{
+    static const struct {
+        const char *says;
+        bool noindex, nofollow;
+    } cases[] = {
+        {"", false, false},
+        {"X-Robots-Tag: noindex\r\n", true, false},
+        {"X-Robots-Tag: urlweir: nofollow\r\n", false, true},
+        {"X-Robots-Tag: otherbot: none\r\n", false, false},
+        {"X-Robots-Tag: none\r\n", true, true},
+    };
+    struct route route = {.path = "/"};
+    struct engine_lease l = {.depth = 1,
+                             .last = {.seq = 1, .etag = bytes_of_str("\"1\"")}};
+    char response[200];
+    struct rig r;
+
+    rig_init(&r, &route, 1);
+    r.o.skip_noindex = _i != 0;
+    rig_start(&r);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        const bool list = i >= COUNT(cases); /* is not indexed, and followed */
+        const size_t c = i % COUNT(cases);
+        struct report *p;
+
+        snprintf(response, sizeof response,
+                 "HTTP/1.1 304 Not\r\nLink: </a>; rel=next\r\n%s\r\n",
+                 cases[c].says);
+        tiny_answer(&r.server, &route, response);
+        l.kind = list ? LINK_SITEMAP : LINK_A;
+        (void)rig_give_lease(&r, l, rig_url(&r, "127.0.0.1", "/"));
+        p = rig_receive(&r);
+        if (cases[c].noindex && !list && r.o.skip_noindex)
+            assert_outcome(p, OUTCOME_SKIPPED, REASON_NOINDEX);
+        else
+            assert_outcome(p, OUTCOME_FETCHED, REASON_UNCHANGED);
+        ck_assert_uint_eq(p->done.row.flags,
+                          cases[c].noindex && !list ? FETCH_ROW_NOINDEX : 0);
+        ck_assert_int_eq(p->done.nofollow, cases[c].nofollow);
+        report_free(p);
+    }
+    rig_fini(&r);
+}
+END_TEST
+
+/* Without a Content-Type, a page is what its first octets say. */
+START_TEST(xhtml_without_a_type_is_read_as_xml)
+{
+    struct route route = {
+        "/", "HTTP/1.1 200 OK\r\nContent-Length: 120\r\n\r\n"
+             "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>"
+             "<title/><script/><a href='/a'>a</a><a href='/b'/></html>"};
+    struct rig r;
+    struct report *p = ask_route(&r, &route);
+
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    assert_bytes(p->done.row.mime, "text/xml");
+    ck_assert_uint_eq(p->done.outlink_count, 2);
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(noindex_marks_or_skips_the_page_and_nofollow_its_links)
 {
     static const struct {
@@ -589,6 +654,9 @@ Suite *suite_fetcher_links(void)
     tcase_add_loop_test(t,
                         noindex_marks_or_skips_the_page_and_nofollow_its_links,
                         0, 2);
+    tcase_add_loop_test(t, rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0,
+                        2);
+    tcase_add_test(t, xhtml_without_a_type_is_read_as_xml);
     tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
     tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
     tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);

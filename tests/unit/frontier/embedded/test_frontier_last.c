@@ -230,9 +230,14 @@ static bool take_row(void *ctx, const struct fetch_row *row)
     return true;
 }
 
+/* One whose head says noindex is the page of then, too, but is skipped. */
 START_TEST(a_304_keeps_what_the_page_was)
 {
-    struct engine_done d = {.outcome = {OUTCOME_FETCHED, REASON_UNCHANGED, 304},
+    static const struct outcome outcomes[] = {{OUTCOME_FETCHED,
+                                               REASON_UNCHANGED, 304},
+                                              {OUTCOME_SKIPPED, REASON_NOINDEX,
+                                               304}};
+    struct engine_done d = {.outcome = outcomes[_i],
                             .row = {.at_ms = ASKED_MS + 99,
                                     .wire_bytes = 100,
                                     .etag = bytes_of_str("\"2\"")},
@@ -246,9 +251,10 @@ START_TEST(a_304_keeps_what_the_page_was)
     d.id = lease(&r).id;
     ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
     rig_commit(&r);
-    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), 1);
+    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), _i == 0);
+    ck_assert_uint_eq(rig_counter(&r, "skipped.noindex"), _i == 1);
     ck_assert_uint_eq(rig_counter(&r, "same_content"), 0);
-    ck_assert_uint_eq(rig_stats(&r).pages, 1);
+    ck_assert_uint_eq(rig_stats(&r).pages, _i == 0);
     ck_assert_int_eq(page_store_each(frontier_pages_of(r.e), 1, take_row,
                                      &rows),
                      STATUS_OK);
@@ -517,7 +523,7 @@ Suite *suite_frontier_last(void)
     tcase_add_test(t, validators_of_another_identity_are_withheld);
     tcase_add_test(t, a_newer_lastmod_of_a_sitemap_withholds_them);
     tcase_add_test(t, with_warc_a_page_without_a_record_is_asked_in_full);
-    tcase_add_test(t, a_304_keeps_what_the_page_was);
+    tcase_add_loop_test(t, a_304_keeps_what_the_page_was, 0, 2);
     tcase_add_test(t, a_304_has_the_links_of_the_page_that_it_confirms);
     tcase_add_test(t, links_in_the_head_of_a_304_replace_those_of_then);
     tcase_add_test(t, the_links_of_a_list_in_parts_are_those_of_its_fetch);

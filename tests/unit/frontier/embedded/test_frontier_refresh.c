@@ -130,6 +130,30 @@ START_TEST(a_missing_page_is_asked_twice_more_then_gone)
 }
 END_TEST
 
+/* Skipped for what its server responded, which may be something else later. */
+START_TEST(a_page_skipped_by_its_response_is_asked_again)
+{
+    static const enum outcome_reason reasons[] = {REASON_MIME, REASON_NOINDEX};
+    const struct outcome skipped = {OUTCOME_SKIPPED, reasons[_i], 200};
+    struct rig r;
+
+    begin(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, skipped, 0);
+    ck_assert_uint_eq(rig_stats(&r).dated, 1);
+    advance(&r, EVERY);
+    (void)fetch(&r, skipped, 0);
+    ck_assert_uint_eq(rig_stats(&r).changed, 0);
+    ck_assert_uint_eq(rig_stats(&r).rated, 1);
+    advance(&r, EVERY);
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
+    ck_assert_uint_eq(rig_stats(&r).changed, 1);
+    end(&r);
+}
+END_TEST
+
 START_TEST(a_refresh_that_fails_for_now_is_tried_again_soon)
 {
     struct rig r;
@@ -926,6 +950,7 @@ Suite *suite_frontier_refresh(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_url_is_due_again_exactly_at_its_date);
     tcase_add_test(t, a_missing_page_is_asked_twice_more_then_gone);
+    tcase_add_loop_test(t, a_page_skipped_by_its_response_is_asked_again, 0, 2);
     tcase_add_test(t, a_refresh_that_fails_for_now_is_tried_again_soon);
     tcase_add_test(t, a_refresh_given_back_stays_due);
     tcase_add_test(t, a_refresh_may_wait_for_the_robots_txt_of_another_host);

@@ -655,6 +655,26 @@ START_TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
 }
 END_TEST
 
+/* The head of the 304 forbids following the links that the page had. */
+START_TEST(links_of_then_are_not_followed_if_the_head_of_now_says_so)
+{
+    for (int skips = 0; skips < 2; skips++) {
+        struct engine_done d;
+        struct both b;
+
+        begin(&b);
+        d = done_of(&b.new, lease(&b.new).id, unchanged);
+        if (skips)
+            d.outcome = (struct outcome){OUTCOME_SKIPPED, REASON_NOINDEX, 304};
+        d.nofollow = true;
+        ack(&b.new, &d);
+        ck_assert_uint_eq(rig_stats(&b.new).urls, 1);
+        ck_assert_uint_eq(rig_counter(&b.new, "dropped.nofollow"), 4);
+        end(&b);
+    }
+}
+END_TEST
+
 /* A page that came whole has the links that it has now. */
 START_TEST(only_a_304_has_the_links_of_then)
 {
@@ -663,17 +683,18 @@ START_TEST(only_a_304_has_the_links_of_then)
         {OUTCOME_FETCHED, REASON_UNCHANGED, 200},
         {OUTCOME_FAILED, REASON_HTTP, 304},
         {OUTCOME_FETCHED, REASON_UNCHANGED, 304},
+        {OUTCOME_SKIPPED, REASON_NOINDEX, 304},
     };
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         struct engine_done d;
         struct both b;
 
         begin(&b);
         d = done_of(&b.new, lease(&b.new).id, outcomes[i]);
         ack(&b.new, &d);
-        ck_assert_uint_eq(rig_stats(&b.new).urls, i == 3 ? 5 : 1);
-        ck_assert_uint_eq(rig_stats(&b.new).links, i == 3 ? 5 : 0);
+        ck_assert_uint_eq(rig_stats(&b.new).urls, i >= 3 ? 5 : 1);
+        ck_assert_uint_eq(rig_stats(&b.new).links, i >= 3 ? 5 : 0);
         end(&b);
     }
 }
@@ -786,6 +807,8 @@ Suite *suite_past_crawl(void)
         t, the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come);
     tcase_add_test(t, where_depth_counts_each_link_is_judged_anew);
     tcase_add_test(t, only_a_304_has_the_links_of_then);
+    tcase_add_test(t,
+                   links_of_then_are_not_followed_if_the_head_of_now_says_so);
     tcase_add_test(t, another_root_is_told_to_the_earlier_crawl);
     tcase_add_test(t, a_lease_knows_the_record_of_then);
     tcase_add_test(t, a_statement_that_fails_in_either_crawl_is_told);
