@@ -41,6 +41,9 @@ MODE_ubsan   := -O1 -g1 -fsanitize=undefined -fno-sanitize-recover=all
 MODE_tsan    := -O1 -g1 -fsanitize=thread
 MODE_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=all
+# The simulator (tests/sim) stands in for libc's calls by their names, which
+# _FORTIFY_SOURCE would change.
+MODE_sim     := -O2 -g1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 
 # Hardening: a fault of memory ends the process before it obeys a stranger.
 # Sanitizer builds go without, as they find such faults themselves;
@@ -208,6 +211,20 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
+# The simulator has all of the program in it. Calls to the system that it stands
+# in for, which it defines with sim_ before their names, are renamed in the
+# objects of the program, and main is.
+SIM_OBJ := $(patsubst %.c,build/sim/%.o,$(wildcard tests/sim/*.c))
+SIM_CALLS := $(patsubst %,build/sim/tests/sim/%.o,files sockets threads network)
+build/sim/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
+build/sim/calls.txt: $(SIM_CALLS)
+	$(Q)nm $^ | sed -n 's/.* T sim_\(.*\)/\1 sim_\1/p' >$@ && echo 'main urlweir_main' >>$@
+build/sim/simulated.a: build/sim/liburlweir.a build/sim/cli/main.o build/sim/calls.txt
+	$(Q)cp $< $@ && ar r $@ build/sim/cli/main.o && objcopy --redefine-syms=build/sim/calls.txt $@
+build/sim/sim: $(SIM_OBJ) build/sim/simulated.a
+	$(if $(V),,@echo "  LD   $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
 # The test web is a program of many files.
 $(SUPPORT_BIN): $B/%: $B/%.o $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")
@@ -306,6 +323,12 @@ check-interop: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## clients and reade
 check-releases: ## README's commands in a fresh Debian 12, build and unit tests in a 13 (as root; T=trixie)
 	$(Q)SHARED="$(SHARED)" tools/check-releases.sh build/releases $(or $(T),bookworm trixie)
 
+# The simulator: see docs/testing.md.
+.PHONY: sim
+sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1)
+	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
+	$(Q)build/sim/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
+
 .PHONY: asan ubsan tsan
 # Shadow memory has a fixed place, which a kernel that spreads addresses widely
 # (vm.mmap_rnd_bits=32) gives to something else now and then; where it may be
@@ -380,7 +403,7 @@ demo-cluster: build/deps-check.stamp $(BIN) $(SUPPORT_BIN) ## three workers, a R
 
 .PHONY: lint format
 C_FILES := $(SRC) $(wildcard $(DIRS:%=%/*.h) $(DIRS:%=%/*/*.h) bench/*.[ch] bench/support/*.[ch] fuzz/*.[ch] \
-    $(foreach d,tests/support tests/unit,$d/*.[ch] $d/*/*.[ch] $d/*/*/*.[ch]))
+    $(foreach d,tests/sim tests/support tests/unit,$d/*.[ch] $d/*/*.[ch] $d/*/*/*.[ch]))
 build/deps-lint.stamp: tools/install-deps.sh build/deps-check.stamp
 	$(Q)tools/install-deps.sh build check lint
 	$(Q)mkdir -p $(@D) && touch $@

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* life.c - forks a process, watches it, and keeps what it printed. */
+#include "tests/sim/life.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/files.h"
+#include "tests/sim/network.h"
+#include "tests/sim/scheduler.h"
+#include "tests/sim/threads.h"
+#include "tests/sim/vfs.h"
+#include "tests/sim/world.h"
+
+#define FAULTY_STATUS 250
+#define STEPS_MOST    UINT64_C(20000000)
+#define SECONDS_MOST  60 /* of the real clock */
+#define SHOWN_MOST    ((size_t)1 << 22)
+
+int urlweir_main(int argc, char **argv);
+
+/* Shared with the child. */
+struct between {
+    char why[1000];
+};
+
+static struct between *between;
+static uint64_t kill_at;
+static struct dice chance;
+static const struct life_order *order;
+
+void life_result_init(struct life_result *r)
+{
+    *r = (struct life_result){0};
+    buf_init(&r->out, SHOWN_MOST);
+    buf_init(&r->err, SHOWN_MOST);
+    buf_init(&r->why, SHOWN_MOST);
+}
+
+void life_result_fini(struct life_result *r)
+{
+    buf_fini(&r->out);
+    buf_fini(&r->err);
+    buf_fini(&r->why);
+}
+
+/* ---- within the life ---- */
+
+void life_step(const char *what)
+{
+    world->steps++;
+    if (world->steps == kill_at) {
+        TELL("killed at step %llu, a %s", (unsigned long long)world->steps,
+             what);
+        kill(getpid(), SIGKILL);
+    }
+    if (world->steps > STEPS_MOST)
+        life_end_badly("it goes on for ever");
+}
+
+_Noreturn void life_end_badly(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(between->why, sizeof between->why, fmt, args);
+    va_end(args);
+    TELL("faulty: %s", between->why);
+    _exit(FAULTY_STATUS);
+}
+
+uint64_t life_random(void)
+{
+    return dice_next(&chance);
+}
+
+/* Threads that the simulator adds to the process. */
+
+static void *send_signals(void *arg)
+{
+    int64_t begun = world->mono_ns;
+
+    (void)arg;
+    for (unsigned i = 0; i < order->signal_count; i++) {
+        const struct life_signal *s = &order->signals[i];
+        int64_t at = begun + s->after_ms * NS_PER_MS;
+
+        if (at > world->mono_ns)
+            scheduler_sleep(at - world->mono_ns);
+        TELL("signal %d", s->number);
+        threads_signal(s->number);
+    }
+    return NULL;
+}
+
+static void *kill_it(void *arg)
+{
+    (void)arg;
+    scheduler_sleep(order->kill_after_ms * NS_PER_MS);
+    TELL("killed after %llu steps", (unsigned long long)world->steps);
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static void *jump_clock(void *arg)
+{
+    (void)arg;
+    scheduler_sleep(order->jump_after_ms * NS_PER_MS);
+    TELL("the clock jumps by %lld s", (long long)order->jump_ms / 1000);
+    scheduler_jump(order->jump_ms * NS_PER_MS);
+    return NULL;
+}
+
+static void add_thread(void *(*run)(void *), void *arg, const char *name)
+{
+    unsigned n = scheduler_spawn(run, arg);
+
+    scheduler_name(n, name);
+    scheduler_detach(n);
+}
+
+_Noreturn static void live(struct dice dice)
+{
+    char *argv[LIFE_WORDS + 1];
+    int argc = 0, status;
+
+    argv[argc++] = strdup("urlweir");
+    while (order->words[argc - 1] != NULL) {
+        argv[argc] = strdup(order->words[argc - 1]);
+        argc++;
+    }
+    argv[argc] = NULL;
+    chance = dice_of(dice_next(&dice), "chance");
+    kill_at = order->kill_at;
+    sqlite3_randomness(0, NULL); /* begins anew, from our VFS */
+    scheduler_begin(dice_of(dice_next(&dice), "turns"));
+    network_begin(dice_of(dice_next(&dice), "network"));
+    if (order->signal_count > 0)
+        add_thread(send_signals, NULL, "signals");
+    if (order->kill_after_ms > 0)
+        add_thread(kill_it, NULL, "kill");
+    if (order->jump_ms != 0)
+        add_thread(jump_clock, NULL, "jump");
+    if (order->steer != NULL)
+        add_thread(order->steer, order->steer_arg, "person");
+    alarm(SECONDS_MOST);
+    status = urlweir_main(argc, argv);
+    fflush(NULL);
+    _exit(status);
+}
+
+/* ---- around it ---- */
+
+void life_prepare(void)
+{
+    between = mmap(NULL, sizeof *between, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (between == MAP_FAILED)
+        world_fault("no memory to share");
+    vfs_register();
+}
+
+static void read_back(int fd, struct buf *out)
+{
+    char chunk[65536];
+    ssize_t n;
+    off_t at = 0;
+
+    while ((n = pread(fd, chunk, sizeof chunk, at)) > 0) {
+        buf_add(out, chunk, (size_t)n);
+        at += n;
+    }
+    close(fd);
+}
+
+static void judge(int status, struct life_result *r)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) != FAULTY_STATUS &&
+        WEXITSTATUS(status) != 99) {
+        r->end = LIFE_EXITED;
+        r->status = WEXITSTATUS(status);
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        r->end = LIFE_KILLED;
+    } else {
+        r->end = LIFE_FAULTY;
+        if (WIFSIGNALED(status))
+            buf_addf(&r->why, "it ended by signal %d (%s)", WTERMSIG(status),
+                     strsignal(WTERMSIG(status)));
+        else
+            buf_add_str(&r->why, between->why[0] != '\0'
+                                     ? between->why
+                                     : "a sanitizer ended it");
+    }
+}
+
+void life_run(const struct life_order *o, struct dice dice,
+              struct life_result *r)
+{
+    int out = memfd_create("stdout", MFD_CLOEXEC);
+    int err = memfd_create("stderr", MFD_CLOEXEC), status = 0;
+    struct disk *d = world->disk;
+    pid_t pid;
+
+    if (out < 0 || err < 0)
+        world_fault("memfd_create: %s", strerror(errno));
+    world->life++;
+    world->steps = 0;
+    d->ops = d->failed = d->refused = 0;
+    d->fail_at = o->fail_at;
+    d->full_from = o->full_from;
+    d->full_to = o->full_to;
+    between->why[0] = '\0';
+    order = o;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        live(dice);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        world_fault("fork: %s", strerror(errno));
+    read_back(out, &r->out);
+    read_back(err, &r->err);
+    judge(status, r);
+    r->steps = world->steps;
+    r->disk_ops = d->ops;
+    r->disk_failed = d->failed;
+    r->disk_refused = d->refused;
+    d->fail_at = d->full_from = d->full_to = 0;
+    disk_process_ended();
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * play.c - runs the acts of a seed's person, and has them judged.
+ *
+ * What a process may never do, whatever the person did, is judged here: crash,
+ * hang, or end with a status that says that the store is damaged when nothing
+ * but kills, power cuts and full disks befell it. The rest is truth.h's.
+ */
+#include "tests/sim/play.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "job/exit_code.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/life.h"
+#include "tests/sim/person.h"
+#include "tests/sim/truth.h"
+#include "tests/sim/world.h"
+
+#define ACTS_MOST 100
+#define WHY_MOST  ((size_t)1 << 20)
+
+void play_init(struct play_result *r)
+{
+    *r = (struct play_result){0};
+    buf_init(&r->why, WHY_MOST);
+}
+
+void play_fini(struct play_result *r)
+{
+    buf_fini(&r->why);
+}
+
+/* ---- an act ---- */
+
+static void pass_time(int64_t ms)
+{
+    world->wall_ns += ms * NS_PER_MS;
+    world->mono_ns += ms * NS_PER_MS;
+    world->passed_ns += ms * NS_PER_MS;
+}
+
+static void order_end(const struct sim_act *a, struct life_order *o)
+{
+    switch (a->end) {
+    case END_BY_ITSELF:
+        break;
+    case END_STOP_TWICE:
+        o->signals[1] = (struct life_signal){a->end_after_ms + 1000, SIGTERM};
+        o->signals[0] = (struct life_signal){a->end_after_ms, SIGTERM};
+        o->signal_count = 2;
+        break;
+    case END_STOP:
+        o->signals[0] = (struct life_signal){a->end_after_ms, SIGTERM};
+        o->signal_count = 1;
+        break;
+    case END_KILL:
+    case END_POWER_CUT:
+        o->kill_at = a->end_at_step;
+        o->kill_after_ms = a->end_at_step == 0 ? a->end_after_ms : 0;
+        break;
+    }
+}
+
+/* A full disk for a while, or an operation that fails. */
+static void order_faults(struct life_order *o, struct dice *d)
+{
+    if (dice_chance(d, 50)) {
+        o->full_from = (uint64_t)dice_between(d, 1, 3000);
+        o->full_to = o->full_from + (uint64_t)dice_between(d, 1, 200);
+    } else {
+        o->fail_at = (uint64_t)dice_between(d, 1, 3000);
+    }
+}
+
+static void note_result(struct sim_act *a, struct life_result *r)
+{
+    a->ended_ms = world->passed_ns / NS_PER_MS;
+    a->exit_status = r->end == LIFE_EXITED ? r->status : -1;
+    a->fault_hit = r->disk_failed > 0 || r->disk_refused > 0;
+    a->out = buf_take(&r->out, &a->out_len);
+}
+
+static void tell_output(const struct life_result *r)
+{
+    const char *at = buf_str(&r->err);
+
+    while (world_trace_fd >= 0 && *at != '\0') {
+        size_t len = strcspn(at, "\n");
+
+        TELL("  | %.*s", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+    if (r->end == LIFE_EXITED)
+        TELL("exit status %d after %llu steps", r->status,
+             (unsigned long long)r->steps);
+}
+
+static bool is_never_right(const struct sim_act *a, const struct life_result *r,
+                           struct buf *why)
+{
+    bool wrong = r->end == LIFE_FAULTY;
+
+    if (wrong)
+        buf_addf(why, "%s\n", buf_str(&r->why));
+    if (r->end == LIFE_EXITED && r->status == EXIT_DAMAGED && !a->fault_hit) {
+        buf_add_str(why, "damage without a failure of the disk\n");
+        wrong = true;
+    }
+    if (wrong) {
+        struct buf words;
+
+        buf_init(&words, WHY_MOST);
+        person_describe(a, &words);
+        buf_addf(why, "  in: %s\n%s", buf_str(&words), buf_str(&r->err));
+        buf_fini(&words);
+    }
+    return wrong;
+}
+
+/* False: it is a finding. */
+static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
+{
+    struct life_order o = {.steer = NULL};
+    struct life_result r;
+    struct buf words;
+    bool good;
+
+    pass_time(a->wait_ms);
+    for (unsigned i = 0; i < a->arg_count; i++)
+        o.words[i] = a->args[i];
+    order_end(a, &o);
+    if (a->faults)
+        order_faults(&o, d);
+    buf_init(&words, WHY_MOST);
+    person_describe(a, &words);
+    TELL("%s", buf_str(&words));
+    buf_fini(&words);
+    a->life = world->life + 1;
+    a->began_ms = world->passed_ns / NS_PER_MS;
+    a->began_at_ms = world->wall_ns / NS_PER_MS;
+    life_result_init(&r);
+    life_run(&o, dice_of(dice_next(d), "life"), &r);
+    if (r.end == LIFE_KILLED && a->end == END_POWER_CUT) {
+        TELL("the power is cut");
+        disk_power_cut(d);
+    }
+    tell_output(&r);
+    note_result(a, &r);
+    good = !is_never_right(a, &r, why);
+    life_result_fini(&r);
+    return good;
+}
+
+/* ---- the seed ---- */
+
+void play_seed(uint64_t seed, struct play_result *r)
+{
+    struct sim_act *acts = calloc(ACTS_MOST, sizeof *acts);
+    const struct plan *plan;
+    struct person *person;
+    struct dice d = dice_of(seed, "play");
+
+    buf_clear(&r->why);
+    world_begin(seed);
+    disk_begin();
+    world_web = sim_web_new(seed);
+    sim_web_share(world_web, world->web_counts);
+    plan = sim_web_plan(world_web);
+    person = person_new(seed, plan);
+    r->acts = 0;
+    r->good = true;
+    while (r->good && r->acts < ACTS_MOST &&
+           person_next(person, r->acts > 0 ? &acts[r->acts - 1] : NULL,
+                       &acts[r->acts]))
+        r->good = run_act(&acts[r->acts++], &d, &r->why);
+    if (r->good)
+        r->good = truth_judge(plan, acts, r->acts, &world->log, &r->why);
+    r->requests = (unsigned)world->log.count;
+    r->passed_ms = world->passed_ns / NS_PER_MS;
+    for (unsigned i = 0; i < r->acts; i++)
+        free(acts[i].out);
+    free(acts);
+    person_free(person);
+    sim_web_free(world_web);
+}

@@ -1,0 +1,24 @@
+/*
+ * play.h - one seed, from its first act to the verdict.
+ */
+#ifndef URLWEIR_TESTS_SIM_PLAY_H
+#define URLWEIR_TESTS_SIM_PLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct play_result {
+    bool good;
+    unsigned acts, requests;
+    int64_t passed_ms; /* of simulated time */
+    struct buf why;    /* if it is not good; lines */
+};
+
+/* `r` is initialised by play_init, and may be used for many seeds. */
+void play_init(struct play_result *);
+void play_fini(struct play_result *);
+void play_seed(uint64_t seed, struct play_result *);
+
+#endif
