@@ -182,23 +182,20 @@ static void check_all(struct service_rig *r, struct shared *sh)
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }
 
-static void sleep_ms(long ms)
-{
-    struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&ts, NULL);
-}
-
+/* `kill_at` NULL: killed when `more` URLs are acknowledged, whatever else is
+ * under way by then. */
 static void round_of(struct service_rig *r, struct shared *sh,
-                     const char *kill_at, long after_ms)
+                     const char *kill_at, uint32_t more)
 {
+    const uint32_t enough = sh->acked + more;
     pid_t pid = fork();
     int how = 0;
 
     if (pid == 0)
         serve_until_killed(r, sh, kill_at);
     if (kill_at == NULL) {
-        sleep_ms(after_ms);
+        while (sh->acked < enough)
+            usleep(100);
         kill(pid, SIGKILL);
     }
     ck_assert_int_eq(waitpid(pid, &how, 0), pid);
@@ -244,7 +241,7 @@ START_TEST(what_was_acknowledged_survives_kills_at_random_moments)
 
     crash_init(&r);
     for (uint64_t i = 0; i < rounds; i++) {
-        round_of(&r, sh, NULL, 20 + (long)scratch_below(&state, 150));
+        round_of(&r, sh, NULL, (uint32_t)scratch_below(&state, 3000));
         renew(&r, sh);
     }
     scratch_remove(&r.at);

@@ -498,11 +498,19 @@ static void check_all(struct service_rig *r, struct shared *sh)
     ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
 }
 
+/* How much has been answered. */
+static uint32_t work(const struct shared *sh)
+{
+    return sh->acked / BATCH + sh->done + sh->back + sh->settings;
+}
+
 /* Every other round ends just before or just after a commit, where an early
- * acknowledgement or a lost change would show; the others end anywhere. */
+ * acknowledgement or a lost change would show; the others end after some work,
+ * anywhere. */
 static void round_of(struct service_rig *r, struct shared *sh, uint64_t round,
                      uint64_t *random)
 {
+    uint32_t enough = work(sh) + (uint32_t)scratch_below(random, 1000);
     char kill_at[64];
     pid_t pid;
     int how = 0;
@@ -514,7 +522,8 @@ static void round_of(struct service_rig *r, struct shared *sh, uint64_t round,
     if (pid == 0)
         serve_until_killed(r, sh, round, round % 2 == 1 ? kill_at : NULL);
     if (round % 2 == 0) {
-        sleep_ms(20 + (long)scratch_below(random, 600));
+        while (work(sh) < enough)
+            sleep_ms(1);
         kill(pid, SIGKILL);
     }
     ck_assert_int_eq(waitpid(pid, &how, 0), pid);
