@@ -24,7 +24,7 @@ START_TEST(a_filter_that_is_gone_is_not_taken_for_an_empty_one)
 
         (void)add(b, 0, 100);
         (void)redis_server_do(&server, ends[i]);
-        rest_ms(5);
+        rest_ms(5); /* past a millisecond of the server's */
         ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, maybe),
                          gone ? STATUS_NOT_FOUND : STATUS_OK);
         ck_assert_int_eq(redis_bloom_add(b, digests(&key), 1, NULL),
@@ -102,7 +102,7 @@ START_TEST(it_ends_when_its_time_is_over)
     before = info.ends_ms;
     ck_assert_int_gt(before, 0);
     ck_assert_int_le(before, 3600000);
-    rest_ms(5);
+    rest_ms(5); /* for less to be left */
     /* A rebuild does not extend its life. */
     ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
     ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
@@ -112,7 +112,7 @@ START_TEST(it_ends_when_its_time_is_over)
     /* The record stays, so that it can be begun anew. */
     ck_assert_int_eq(redis_server_do(&server, "PTTL test:meta"), -1);
     ck_assert_int_eq(redis_server_do(&server, "PEXPIRE test 1"), 1);
-    rest_ms(5);
+    rest_ms(5); /* past that by the server's clock */
     ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
                      STATUS_NOT_FOUND);
     redis_bloom_free(b);
