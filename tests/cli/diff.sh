@@ -136,6 +136,7 @@ exits 0 "$URLWEIR" diff part new --format jsonl
 says err "the crawl in part is stopped: what it has not fetched yet counts as unfetched"
 grep -v '"kind": "unfetched"' out >known && mv known out
 lines | cut -d' ' -f1-4 >found
+[ "$(wc -l <found)" -gt 5 ] || fail "hardly a difference: $(cat found)"
 cut -d' ' -f1-4 versions/truth.text | sort >truth
 ! comm -13 truth found | grep -v '^moved\|^gone' | grep . || fail "no difference of the site"
 grep '"kind": "new"' out >new.rows || :
