@@ -88,8 +88,9 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 # The longest first, so that none of them is left over at the end.
-long="crash-points dedupe migrate serve-crawl filters-crawl hostile-store steer damaged-store filter-redis
- external back-off politeness diff filter exact serve-stress columns docs stuck signals"
+long="crash-points traps-endless memory widen filters-crawl settings serve-crawl dedupe numbers migrate steer
+ hostile-store sitemaps politeness damaged-store back-off since filter-redis serve-stress external docs diff
+ columns stuck traps refresh jsonl secrets warc signals exact filter"
 list() {
     for n in $long $(cd "$here" && ls *.sh); do
         n=${n%.sh}

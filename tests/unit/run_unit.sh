@@ -9,9 +9,10 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export unit out
 # The longest first, so that none of them is left over at the end.
-long="cluster_hostile cluster_engine frontier_faults store_crash external_model fetcher_limits http_events
- frontier_budget redis frontier_refresh served_faults store_faults checkpoint exact_set redis_bloom_race
- dedupe frontier_history served_model seen_store stacked rejudge host_reach migrate robots_cache"
+long="cluster_hostile cluster_engine frontier_faults external_model redis_bloom frontier_budget exact_set
+ served_faults dedupe frontier_refresh rejudge checkpoint seen_store store_crash scalable served_model
+ seen_store_open redis frontier_history store_faults host_memory robots_cache host_reach redis_bloom_race
+ store_power stacked cuckoo frontier line_input migrate fetcher_limits http_events"
 for s in $long "$@"; do
     case " $* " in *" $s "*) echo "$s" ;; esac
 done | awk '!seen[$0]++' | xargs -P "$(($(nproc) + 2))" -I {} sh -c \
