@@ -28,7 +28,8 @@ use
 ATTRIBUTES = """
 action alt background cite color content data data-src data-srcset encoding
 face href hreflang http-equiv imagesrcset lang name poster property rel size src
-srcset style type xlink:href xml:lang
+srcdoc srcset style type xlink:href xml:lang
+clip-path cursor fill filter marker-end marker-mid marker-start mask stroke
 """.split()
 WORDS = sorted(set(ELEMENTS + ATTRIBUTES))
 BITS = 11

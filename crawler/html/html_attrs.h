@@ -37,12 +37,19 @@ enum html_attr_bit {
     ATTR_BACKGROUND = 1 << 24,
     ATTR_IMAGESRCSET = 1 << 25,
     ATTR_XML_LANG = 1 << 26,
-    ATTR_COUNT_ = 27
+    ATTR_SRCDOC = 1 << 27,
+    ATTR_COUNT_ = 28,
+    /* The presentation attributes of SVG that can have a url(). */
+    ATTR_PRESENTATION = 1 << 28
 };
+#define PRESENTATION_COUNT_ 9
 
 /* Its name. `place`: the number of its bit. */
 enum html_word html_attr_word(unsigned place);
 /* The number of its bit; ATTR_COUNT_: it is not one of these. */
 unsigned html_attr_place(enum html_word w);
+/* Its number among the presentation attributes; PRESENTATION_COUNT_: it is not
+ * one of them. */
+unsigned html_presentation_place(enum html_word w);
 
 #endif

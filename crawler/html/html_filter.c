@@ -63,7 +63,19 @@ void html_filter_fini(struct html_filter *f)
 #define CARRIERS                                                               \
     (ATTR_HREF | ATTR_SRC | ATTR_SRCSET | ATTR_ACTION | ATTR_DATA |            \
      ATTR_CITE | ATTR_CONTENT | ATTR_STYLE | ATTR_DATA_SRC |                   \
-     ATTR_DATA_SRCSET | ATTR_POSTER | ATTR_BACKGROUND | ATTR_IMAGESRCSET)
+     ATTR_DATA_SRCSET | ATTR_POSTER | ATTR_BACKGROUND | ATTR_IMAGESRCSET |     \
+     ATTR_SRCDOC)
+
+static void note_presentation(struct html_filter *f, enum html_word w,
+                              struct bytes value)
+{
+    unsigned place = html_presentation_place(w);
+
+    if (place == PRESENTATION_COUNT_ || (f->presented >> place & 1) != 0)
+        return;
+    f->presented |= UINT32_C(1) << place;
+    f->presentation[place] = value;
+}
 
 /* Reads those attributes of `asked` that the tag has, the first of each name;
  * in XML, case counts. False: the page ends inside the tag. */
@@ -71,7 +83,7 @@ static bool read_attrs(struct html_filter *f, uint32_t asked)
 {
     struct html_attr a;
 
-    f->found = 0;
+    f->found = f->presented = 0;
     if (asked == 0 || html_tag_ends(&f->reader))
         return html_finish_tag(&f->reader);
     while (html_next_attr(&f->reader, &a)) {
@@ -79,10 +91,13 @@ static bool read_attrs(struct html_filter *f, uint32_t asked)
         unsigned place = html_attr_place(w);
         uint32_t bit = place < ATTR_COUNT_ ? UINT32_C(1) << place : 0;
 
-        if ((bit & asked) && !(f->found & bit) &&
-            (!f->in_xml || bytes_equal(a.name, html_word_text(w)))) {
+        if (f->in_xml && !bytes_equal(a.name, html_word_text(w)))
+            continue;
+        if ((bit & asked) && !(f->found & bit)) {
             f->found |= bit;
             f->value[place] = a.value;
+        } else if (bit == 0 && (asked & ATTR_PRESENTATION)) {
+            note_presentation(f, w, a.value);
         }
     }
     return f->reader.tag_whole;
@@ -283,6 +298,22 @@ static void write_html(struct html_filter *f, const struct html_wants *wants,
         html_anchors_begin(&f->anchors);
 }
 
+/* Writes the presentation attributes that may have a url(), each as a style of
+ * its own: an open string in one must not reach into the next. */
+static void write_presentation(struct html_filter *f)
+{
+    for (; f->presented != 0; f->presented &= f->presented - 1) {
+        struct bytes value = f->presentation[__builtin_ctz(f->presented)];
+
+        if (memchr(value.at, '(', value.len) == NULL &&
+            memchr(value.at, '&', value.len) == NULL)
+            continue;
+        f->found |= ATTR_STYLE;
+        f->value[place_of(ATTR_STYLE)] = value;
+        write_element(f, WORD_PARAM, ATTR_STYLE);
+    }
+}
+
 /* In SVG some elements have links, in MathML <a>, and every element may have
  * style. */
 static void write_foreign(struct html_filter *f, const struct html_wants *wants,
@@ -379,6 +410,8 @@ static void take_start(struct html_filter *f, struct page_pass *pass)
         html_anchors_end(&f->anchors);
     if (place.space != HTML_SPACE) {
         write_foreign(f, pass->wants, place.word, place.space);
+        if (place.space == SVG_SPACE)
+            write_presentation(f);
         return;
     }
     note_element(f, pass, place.word);

@@ -66,6 +66,8 @@ struct html_filter {
     size_t broken_at; /* ... from this octet on */
     uint32_t found;   /* attributes of the current tag */
     struct bytes value[ATTR_COUNT_];
+    uint32_t presented; /* presentation attributes of it, by their numbers */
+    struct bytes presentation[PRESENTATION_COUNT_];
 };
 
 /* `markup_ceiling` bounds the markup, in octets, before its last end tag. */

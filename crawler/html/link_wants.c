@@ -28,6 +28,7 @@ static const struct wanted of_html[] = {
     {LINK_BIT(LINK_SRCSET), WORD_IMG, ATTR_SRCSET},
     {LINK_BIT(LINK_SRCSET), WORD_SOURCE, ATTR_SRCSET},
     {LINK_BIT(LINK_IFRAME), WORD_IFRAME, ATTR_SRC},
+    {LINK_SET_ALL, WORD_IFRAME, ATTR_SRCDOC}, /* holds links of all kinds */
     {LINK_BIT(LINK_IFRAME), WORD_FRAME, ATTR_SRC},
     {LINK_BIT(LINK_SCRIPT), WORD_SCRIPT, ATTR_SRC},
     {LINK_BIT(LINK_FORM), WORD_FORM, ATTR_ACTION | ATTR_REL},
@@ -81,7 +82,7 @@ void link_wants(struct html_wants *out, uint32_t kinds, const char *agent)
     if (kinds & LINK_BIT(LINK_LAZY))
         out->of_any |= ATTR_DATA_SRC | ATTR_DATA_SRCSET;
     if (kinds & LINK_BIT(LINK_STYLE))
-        out->of_any |= ATTR_STYLE;
+        out->of_any |= ATTR_STYLE | ATTR_PRESENTATION;
     out->style_text = kinds & LINK_BIT(LINK_STYLE);
     out->og = kinds & LINK_BIT(LINK_OG);
     out->agent = agent;

@@ -36,6 +36,8 @@
 #define TITLE_MOST     512
 #define LANG_MOST      64
 #define ROBOTS_MOST    256
+#define NESTED_MOST    4    /* srcdoc in srcdoc */
+#define SRCDOCS_MOST   1000 /* of a page, as Chromium has frames */
 
 struct link_parser {
     uint32_t magic;
@@ -67,6 +69,12 @@ struct link_parser {
     struct bytes rel, link_text; /* of it */
     size_t texts_read;           /* of filter.texts */
     bool read_whole;             /* the parser saw the end of the markup */
+
+    /* of the documents in srcdoc */
+    struct link_parser *inner; /* reads them; NULL until there is one */
+    unsigned depth;            /* of this parser: 0 reads pages */
+    unsigned srcdocs_left;     /* of the page */
+    enum status inner_status;
 };
 
 /* ---- one link ------------------------------------------------------------ */
@@ -107,7 +115,45 @@ static void visit_css(void *ctx, struct bytes url)
 {
     struct link_parser *p = ctx;
 
-    visit_link(p, LINK_STYLE, url);
+    if (!bytes_starts_with(url, "#")) /* in this document */
+        visit_link(p, LINK_STYLE, url);
+}
+
+static enum status read_page(struct link_parser *p, struct bytes body,
+                             const struct link_options *o,
+                             struct page_info *info);
+
+/* Reads the document that an iframe has in its attribute: in UTF-8, and with
+ * the base URL of its page (HTML standard, section 7.4.2.3.1, "create
+ * navigation params from a srcdoc resource", and section 4.2.3, "fallback base
+ * URL"). Each is shorter than what it is in, as its quotes are references
+ * there. What it says of robots, or of itself, says nothing of the page. */
+static void read_srcdoc(struct link_parser *p, struct bytes srcdoc)
+{
+    struct link_options o = *p->options;
+    struct page_info info;
+    enum status st;
+
+    p->full = p->full || (o.most > 0 && p->info->found == o.most);
+    if (p->full || p->srcdocs_left == 0 || p->depth == NESTED_MOST)
+        return;
+    if (p->inner == NULL) {
+        p->inner = link_parser_new(p->agent);
+        p->inner->depth = p->depth + 1;
+    }
+    p->inner->srcdocs_left = p->srcdocs_left - 1;
+    p->inner->visit = p->visit;
+    p->inner->visit_ctx = p->visit_ctx;
+    o.page_url = p->has_base ? &p->base : o.page_url;
+    o.content_type = bytes_of_str("text/html; charset=utf-8");
+    o.most -= o.most > 0 ? p->info->found : 0;
+    o.about = o.simhash = o.text_digest = false;
+    st = read_page(p->inner, srcdoc, &o, &info);
+    if (st != STATUS_OK && st != STATUS_LIMIT)
+        p->inner_status = st;
+    p->srcdocs_left = p->inner->srcdocs_left;
+    p->info->found += info.found;
+    p->full = p->inner->full;
 }
 
 /* ---- elements ------------------------------------------------------------ */
@@ -163,7 +209,10 @@ static void take_element(struct link_parser *p, enum html_word w,
         break;
     case WORD_IFRAME:
     case WORD_FRAME:
-        visit_link(p, LINK_IFRAME, v->src);
+        if (v->srcdoc.at == NULL) /* else src does not count */
+            visit_link(p, LINK_IFRAME, v->src);
+        else
+            read_srcdoc(p, v->srcdoc);
         break;
     case WORD_SCRIPT:
         visit_link(p, LINK_SCRIPT, v->src);
@@ -302,6 +351,7 @@ void link_parser_free(struct link_parser *p)
 {
     if (p == NULL)
         return;
+    link_parser_free(p->inner);
     xmlFreeParserCtxt(p->xml);
     free(p->agent);
     html_filter_fini(&p->filter);
@@ -369,6 +419,7 @@ static void begin_page(struct link_parser *p, const struct charset *charset,
     p->has_base = p->full = p->nofollow = false;
     p->rel = p->link_text = bytes_of("", 0);
     p->texts_read = 0;
+    p->inner_status = STATUS_OK;
     buf_clear(&p->description);
     buf_clear(&p->robots);
     p->encoder = charset_encoder_new(charset);
@@ -428,11 +479,9 @@ static enum status filter(struct link_parser *p, struct bytes page, bool xml)
     return st;
 }
 
-enum status link_parser_html(struct link_parser *p, struct bytes body,
+static enum status read_page(struct link_parser *p, struct bytes body,
                              const struct link_options *o,
-                             void (*visit)(void *ctx,
-                                           const struct found_link *link),
-                             void *ctx, struct page_info *info)
+                             struct page_info *info)
 {
     bool xml = xhtml_is_page(body, o->content_type);
     const struct charset *charset =
@@ -442,8 +491,6 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     enum status decoded, filtered, parsed;
 
     begin_page(p, charset, o, info);
-    p->visit = visit;
-    p->visit_ctx = ctx;
     if (p->wanted_kinds != o->kinds || p->wanted_texts != o->texts ||
         p->wanted_about != o->about)
         want(p, o->kinds, o->texts, o->about);
@@ -466,9 +513,23 @@ enum status link_parser_html(struct link_parser *p, struct bytes body,
     end_page(p);
     if (parsed != STATUS_OK)
         return parsed;
+    if (p->inner_status != STATUS_OK)
+        return p->inner_status;
     if (decoded != STATUS_OK)
         return decoded;
     return p->full ? STATUS_LIMIT : filtered;
+}
+
+enum status link_parser_html(struct link_parser *p, struct bytes body,
+                             const struct link_options *o,
+                             void (*visit)(void *ctx,
+                                           const struct found_link *link),
+                             void *ctx, struct page_info *info)
+{
+    p->visit = visit;
+    p->visit_ctx = ctx;
+    p->srcdocs_left = SRCDOCS_MOST;
+    return read_page(p, body, o, info);
 }
 
 enum status link_parser_css(struct link_parser *p, struct bytes body,

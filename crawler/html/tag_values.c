@@ -50,6 +50,8 @@ static struct bytes *value_place(struct tag_values *v, enum html_word w)
         return &v->background;
     case WORD_IMAGESRCSET:
         return &v->imagesrcset;
+    case WORD_SRCDOC:
+        return &v->srcdoc;
     default:
         return NULL;
     }

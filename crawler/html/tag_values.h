@@ -14,7 +14,7 @@
 struct tag_values {
     struct bytes href, src, srcset, action, data, cite, content, http_equiv,
         name, property, rel, type, style, data_src, data_srcset, poster, alt,
-        hreflang, background, imagesrcset;
+        hreflang, background, imagesrcset, srcdoc;
 };
 
 /* Reads `count` attributes in the form of startElementNsSAX2Func. Values that

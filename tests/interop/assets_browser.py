@@ -34,7 +34,8 @@ BODY = '''
 <p class="g">x</p><p style="background: url(style.png)">x</p>
 <img src="img.png"/><img srcset="srcset.png 1x"/><picture><source srcset="source.png"/><img/></picture>
 <input type="image" src="input.png"/>
-<iframe src="iframe.html"></iframe><object data="object.png"></object><embed src="embed.png"/>
+<iframe src="iframe.html"></iframe><iframe src="no-20" srcdoc="&lt;img src='srcdoc.png'>&lt;script src='srcdoc.js'>&lt;/script>
+&lt;iframe srcdoc=&quot;&lt;img src='srcdoc-2.png'>&quot;>&lt;/iframe>&lt;a href='no-21'>x&lt;/a>"></iframe><object data="object.png"></object><embed src="embed.png"/>
 <video src="video.mp4" poster="poster.png"><track default="" src="track.vtt"/></video><audio src="audio.mp3"></audio>
 <video><source src="video-source.mp4"/></video>
 <table background="table.png"><colgroup background="colgroup.png"><col background="col.png"/></colgroup>
@@ -49,6 +50,9 @@ BODY = '''
 <filter id="f"><feImage href="feimage.png"/></filter><rect filter="url(#f)" width="9" height="9"/>
 <filter id="h"><feImage xlink:href="feimage-2.png"/><feImage href="#i"/></filter><rect filter="url(#h)" width="9" height="9"/>
 <rect style="filter: url(svg-style.svg#i)" width="9" height="9"/>
+<path d="M1 1L9 9L20 3Z" fill="url(fill.svg#i)" stroke="url(stroke.svg#i)" filter="blur(1px) url(filter-2.svg#i)"
+mask="url(mask.svg#i)" clip-path="url(clip-path.svg#i)" marker-start="url(marker-start.svg#i)" marker-mid="url(marker-mid.svg#i)"
+marker-end="url('marker-end.svg#i')" marker="url(no-19)" cursor="url(cursor-2.png), auto"/>
 <a href="no-2"><text>x</text></a></svg>'''
 NOT = '''
 <link rel="dns-prefetch" href="no-3"/><link rel="preconnect" href="no-4"/><link rel="pingback" href="no-5"/>

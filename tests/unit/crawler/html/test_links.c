@@ -558,6 +558,122 @@ START_TEST(l8_media_are_all_images_that_a_browser_loads)
 }
 END_TEST
 
+START_TEST(l8_presentation_attributes_of_svg_are_styles)
+{
+    const char *page =
+        "<svg><path fill='url(1)' stroke=\"url('2')\" style='x:url(3)'/>"
+        "<g FILTER='blur(1px) url(4#i)' clip-path='url(#i)' fill=red>"
+        "<rect mask='url(5' marker-start=url&#40;6) marker-mid='URL(7)'"
+        " marker-end='url(8)' cursor='url(9),auto' fill='url(10)'"
+        " fill='url(no)'/><image href=11 filter='url(12)' /></g>"
+        "<foreignObject><p filter='url(no)'></foreignObject></svg>"
+        "<p fill='url(no)'><math><mi fill='url(no)'></mi></math>";
+
+    check_all(page, "style 3\nstyle 1\nstyle 2\nstyle 4\nstyle 10\nstyle 5\n"
+                    "style 6\nstyle 7\nstyle 8\nstyle 9\nmedia 11\n"
+                    "style 12\n");
+    check(page, "");
+    run(bytes_of_str("<html xmlns='http://www.w3.org/1999/xhtml'>"
+                     "<svg xmlns='http://www.w3.org/2000/svg'>"
+                     "<g fill='url(1)' FILL='url(no)'/></svg></html>"),
+        LINK_SET_ALL, "application/xhtml+xml");
+    ck_assert_str_eq(buf_str(&rows), "style 1\n");
+}
+END_TEST
+
+/* ---- documents in srcdoc ---- */
+
+START_TEST(l1_a_document_in_srcdoc_is_one_in_the_page)
+{
+    check_all("<iframe src=no srcdoc='<title>no</title><a href=1>x</a>"
+              "<img src=2><meta http-equiv=refresh content=\"0;url=3\">"
+              "<script>\"<a href=no>\"</script><noscript><a href=4></a>'>"
+              "<a href=no></iframe><iframe src=no srcdoc></iframe>"
+              "<iframe src=5></iframe><frame srcdoc='<a href=no>'>"
+              "<object srcdoc='<a href=no>'></object>",
+              "a 1\nimg 2\nmeta-refresh 3\na 4\niframe 5\n");
+    check("<iframe srcdoc='<a href=1><embed src=2>'></iframe>", "a 1\n");
+    run(bytes_of_str("<html xmlns='http://www.w3.org/1999/xhtml'>"
+                     "<iframe srcdoc='&lt;a href=1>&lt;p>'/></html>"),
+        LINK_SET_BASIC, "application/xhtml+xml");
+    ck_assert_str_eq(buf_str(&rows), "a 1\n");
+}
+END_TEST
+
+/* Its base URL is that of the page unless it has its own; its encoding is
+ * UTF-8, whatever the page's is. */
+START_TEST(html_7_4_2_3_1_srcdoc_has_the_base_of_its_page)
+{
+    check("<iframe srcdoc='<a href=1><base href=/in/><a href=2>'></iframe>"
+          "<a href=3></a><base href=/b/><iframe srcdoc='<a href=4>'></iframe>",
+          "a http://e/in/1\na http://e/in/2\na http://e/b/3\na http://e/b/4\n");
+    check("<iframe srcdoc='<base href=/in/><iframe srcdoc=\"<a href=1>\">'>"
+          "</iframe>",
+          "a http://e/in/1\n");
+    run(bytes_of_str("<a href='?\xe9'></a><iframe srcdoc='<a href=?\xe9>'>"),
+        LINK_SET_BASIC, "text/html; charset=windows-1252");
+    ck_assert_str_eq(buf_str(&rows), "a p?%E9\na p?%C3%A9\n");
+}
+END_TEST
+
+/* What it says of robots and of itself says nothing of the page. */
+START_TEST(ours_srcdoc_speaks_for_itself_alone)
+{
+    struct page_info info =
+        run(bytes_of_str("<html lang=en><title>A</title><iframe srcdoc='"
+                         "<html lang=de><title>B</title><meta name=robots "
+                         "content=none><a href=1>'></iframe>"),
+            LINK_SET_BASIC, "");
+
+    ck_assert(!info.noindex && !info.nofollow);
+    ck_assert(bytes_is(info.title, "A") && bytes_is(info.lang, "en"));
+    ck_assert_uint_eq(info.found, 1);
+}
+END_TEST
+
+/* So many documents, so deep, and so many links of all together. */
+START_TEST(ours_srcdoc_is_bounded)
+{
+    struct link_options o = {.kinds = LINK_SET_BASIC,
+                             .page_url = &base,
+                             .most = 3};
+    struct page_info info;
+    struct buf page, outer;
+
+    buf_init(&page, 1 << 20);
+    buf_init(&outer, 1 << 20);
+    buf_add_str(&page, "<a href=0>");
+    for (int i = 1; i < 8; i++) {
+        struct bytes in = buf_bytes(&page);
+
+        buf_clear(&outer);
+        buf_addf(&outer, "<a href=%d><iframe srcdoc=\"", i);
+        for (size_t k = 0; k < in.len; k++)
+            if (in.at[k] == '"' || in.at[k] == '&')
+                buf_add_str(&outer, in.at[k] == '"' ? "&quot;" : "&amp;");
+            else
+                buf_add_char(&outer, in.at[k]);
+        buf_add_str(&outer, "\"></iframe>");
+        buf_clear(&page);
+        buf_add_bytes(&page, buf_bytes(&outer));
+    }
+    run(buf_bytes(&page), LINK_SET_BASIC, "");
+    ck_assert_str_eq(buf_str(&rows), "a 7\na 6\na 5\na 4\na 3\n");
+    buf_clear(&rows);
+    ck_assert_int_eq(link_parser_html(parser, buf_bytes(&page), &o, add_row,
+                                      NULL, &info),
+                     STATUS_LIMIT);
+    ck_assert_str_eq(buf_str(&rows), "a 7\na 6\na 5\n");
+    ck_assert_uint_eq(info.found, 3);
+    buf_clear(&page);
+    for (int i = 0; i < 1010; i++)
+        buf_addf(&page, "<iframe srcdoc='<a href=%d>'></iframe>", i);
+    ck_assert_uint_eq(run(buf_bytes(&page), LINK_SET_BASIC, "").found, 1000);
+    buf_fini(&page);
+    buf_fini(&outer);
+}
+END_TEST
+
 START_TEST(ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for)
 {
     const char *page = "<link rel=icon href=1><link rel='preload' href=2>"
@@ -984,6 +1100,11 @@ Suite *suite_links(void)
     tcase_add_test(t, l6b_the_encoding_is_that_of_the_xml_declaration);
     tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
     tcase_add_test(t, l8_media_are_all_images_that_a_browser_loads);
+    tcase_add_test(t, l8_presentation_attributes_of_svg_are_styles);
+    tcase_add_test(t, l1_a_document_in_srcdoc_is_one_in_the_page);
+    tcase_add_test(t, html_7_4_2_3_1_srcdoc_has_the_base_of_its_page);
+    tcase_add_test(t, ours_srcdoc_speaks_for_itself_alone);
+    tcase_add_test(t, ours_srcdoc_is_bounded);
     tcase_add_test(t,
                    ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for);
     tcase_add_test(t, ours_only_the_kinds_asked_for_are_visited);
