@@ -22,6 +22,7 @@
 #include "crawler/link_finder.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_tag.h"
+#include "frontier/traps/trap_form.h"
 #include "frontier/traps/trap_text.h"
 #include "storage/rows/page_meta.h"
 
@@ -209,6 +210,18 @@ static struct bytes header(struct draft *d, enum response_field f)
     return kept(d->out, response_get(d->result->response, f), ROW_TEXT_MOST);
 }
 
+#define LEADS_ON_LEAST 2 /* links */
+
+/* Are there links that continue its path, as filters do? */
+static bool leads_on(const struct draft *d)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; n < LEADS_ON_LEAST && i < d->done->outlink_count; i++)
+        n += trap_continues(d->lease->url, d->done->outlinks[i].url);
+    return n == LEADS_ON_LEAST;
+}
+
 /* What the page says, for the rules about traps. */
 static void read_trap_text(struct draft *d)
 {
@@ -216,9 +229,12 @@ static void read_trap_text(struct draft *d)
     struct trap_text text, *kept;
     size_t size;
 
+    if (d->result->body.len == 0 || d->list != NULL || !d->r->o->tag_texts)
+        return;
+
     d->done->own_body = trap_text_body(key, d->lease->url, d->result->body,
                                        d->done->row.body_digest);
-    trap_text_read(key, d->lease->url, d->result->body, &text);
+    trap_text_read(key, d->lease->url, d->result->body, leads_on(d), &text);
     size = offsetof(struct trap_text, piece) + text.pieces * sizeof *text.piece;
     kept = text.tag != 0 ? arena_try(report_arena(d->out), size) : NULL;
     if (kept != NULL)
@@ -257,8 +273,6 @@ static void fill_row(struct draft *d)
         row->text_digest = text_digest_whole(result->body);
         row->body_print = row->text_digest.hi;
     }
-    if (result->body.len > 0 && d->list == NULL && d->r->o->tag_texts)
-        read_trap_text(d);
     d->done->outcome.http_status = result->response->status;
     d->done->fresh_ms =
         http_fresh_for_ms(response_get(result->response,
@@ -694,6 +708,7 @@ struct report *reporter_done(struct reporter *r, const struct engine_lease *l,
     if (link_finder_begin(r->finder, l, out->arena, REPORT_MOST)) {
         report_end(&d);
         out->elsewhere = link_finder_end(r->finder, &out->done);
+        read_trap_text(&d);
     } else {
         set_outcome(&out->done, OUTCOME_FAILED, REASON_PROTOCOL);
     }

@@ -273,12 +273,24 @@ void trap_family_restart(struct trap_table *t, struct trap_family *f)
 
 /* ---- texts ---- */
 
+static uint64_t shown_key(struct bytes owner, struct bytes form, uint64_t what)
+{
+    what += XXH3_64bits(owner.at, owner.len);
+    return XXH3_64bits_withSeed(form.at, form.len, what);
+}
+
 bool trap_family_shown(struct trap_table *t, struct bytes owner,
                        struct bytes form, uint64_t what)
 {
-    what += XXH3_64bits(owner.at, owner.len);
-    return trap_memory_note(t->shown,
-                            XXH3_64bits_withSeed(form.at, form.len, what));
+    return trap_memory_note(t->shown, shown_key(owner, form, what));
+}
+
+bool trap_family_has_shown(const struct trap_table *t, struct bytes owner,
+                           struct bytes form, uint64_t what)
+{
+    uint32_t value;
+
+    return trap_memory_get(t->shown, shown_key(owner, form, what), &value);
 }
 
 bool trap_family_has_text(const struct trap_family *f, uint32_t tag)

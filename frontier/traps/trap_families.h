@@ -79,6 +79,9 @@ void trap_family_clear(struct trap_table *t, struct trap_owner *o,
 bool trap_family_shown(struct trap_table *t, struct bytes owner,
                        struct bytes form, uint64_t what);
 
+bool trap_family_has_shown(const struct trap_table *t, struct bytes owner,
+                           struct bytes form, uint64_t what);
+
 /* Did one of the latest pages of the family have this text? */
 bool trap_family_has_text(const struct trap_family *f, uint32_t tag);
 void trap_family_add_text(struct trap_table *t, struct trap_family *f,

@@ -24,6 +24,7 @@
 #define PARAMS_LEAST   16  /* of such a query */
 #define LENGTH_LEAST   768 /* octets of path and query, the same */
 #define SEGMENTS_MOST  256 /* looked at */
+#define CONTINUES_MOST 2   /* segments of a filter: red, or color/red */
 #define PARAMS_MOST    64  /* the same */
 
 static const struct {
@@ -211,11 +212,21 @@ static bool form_counter(const struct target *t, struct trap_form *out)
 
 /* ---- segments and parameters ---- */
 
+/* The path behind its first segment. */
+static struct bytes below_first(const struct target *t, struct bytes *first)
+{
+    struct bytes path = t->path;
+
+    *first = bytes_of("", 0);
+    (void)next_segment(&path, first);
+    return path;
+}
+
 static void add_first_segment(const struct target *t, struct trap_form *out)
 {
-    struct bytes path = t->path, first = {0};
+    struct bytes first;
 
-    (void)next_segment(&path, &first);
+    (void)below_first(t, &first);
     add(out, "/", 1);
     add(out, first.at, first.len);
     add(out, "/...", 4);
@@ -468,13 +479,45 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorts, and keeps each once. */
+static size_t sort_parts(uint64_t *at, size_t n)
+{
+    size_t left = 0;
+
+    qsort(at, n, sizeof *at, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || at[i] != at[left - 1])
+            at[left++] = at[i];
+    return left;
+}
+
+/* Segments, which may be filters, below the first. */
+static size_t find_segments(const struct target *t,
+                            uint64_t out[TRAP_PARTS_MOST], size_t *parts)
+{
+    struct bytes first, path = below_first(t, &first), segment;
+    size_t n = 0;
+
+    *parts = 0;
+    while (next_segment(&path, &segment)) {
+        if (n == TRAP_PARTS_MOST)
+            return 0;
+        if (segment.len > 0)
+            out[n++] = XXH3_64bits(segment.at, segment.len);
+    }
+    *parts = n;
+    return sort_parts(out, n);
+}
+
 /* Sets *parts to how many there are with those that stand there twice. */
 static size_t find_parts(const struct target *t, bool sessions,
                          uint64_t out[TRAP_PARTS_MOST], size_t *parts)
 {
     struct params p;
-    size_t n = 0, left = 0;
+    size_t n = 0;
 
+    if (t->query.len == 0)
+        return find_segments(t, out, parts);
     *parts = 0;
     if (!split_query(t->query, &p))
         return 0;
@@ -494,11 +537,7 @@ static size_t find_parts(const struct target *t, bool sessions,
         } while (values.len > 0);
     }
     *parts = n;
-    qsort(out, n, sizeof *out, by_number);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || out[i] != out[left - 1])
-            out[left++] = out[i];
-    return left;
+    return sort_parts(out, n);
 }
 
 size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST])
@@ -515,13 +554,16 @@ uint64_t trap_spelling(enum trap_rule r, struct bytes url)
     uint64_t at[TRAP_PARTS_MOST];
     size_t parts;
     size_t n = find_parts(&t, r != TRAP_SESSION, at, &parts);
-    uint64_t seed =
-        XXH3_64bits_withSeed(url.at, (size_t)(t.query.at - url.at), r);
+    struct bytes first;
+    const char *end =
+        t.query.len == 0 ? below_first(&t, &first).at : t.query.at;
+    uint64_t seed = XXH3_64bits_withSeed(url.at, (size_t)(end - url.at), r);
 
     return XXH3_64bits_withSeed(at, n * sizeof *at, seed);
 }
 
-/* All queries of two parts or more of one path. */
+/* All queries of two parts or more of one path; all paths of two segments or
+ * more below one first segment. */
 static bool form_order(const struct target *t, struct trap_form *out)
 {
     uint64_t at[TRAP_PARTS_MOST];
@@ -530,6 +572,10 @@ static bool form_order(const struct target *t, struct trap_form *out)
     (void)find_parts(t, true, at, &parts);
     if (parts < 2)
         return false;
+    if (t->query.len == 0) {
+        add_first_segment(t, out);
+        return true;
+    }
     (void)add_masked_path(out, t->path);
     add(out, "?...", 4);
     return true;
@@ -547,6 +593,30 @@ static bool form_subdomain(struct bytes host, struct trap_form *out)
     add(out, "*.", 2);
     add(out, out->owner.at, out->owner.len);
     return true;
+}
+
+/* ---- filters in a path ---- */
+
+bool trap_is_path(struct bytes url)
+{
+    return memchr(url.at, '?', url.len) == NULL;
+}
+
+bool trap_continues(struct bytes url, struct bytes below)
+{
+    struct bytes rest;
+
+    if (!trap_is_path(url) || !trap_is_path(below))
+        return false;
+    while (url.len > 0 && url.at[url.len - 1] == '/')
+        url.len--;
+    if (below.len < url.len + 2 || memcmp(below.at, url.at, url.len) != 0 ||
+        below.at[url.len] != '/')
+        return false;
+    rest = bytes_skip(below, url.len + 1);
+    if (rest.at[rest.len - 1] == '/')
+        rest.len--;
+    return rest.len > 0 && count_octet(rest, '/') < CONTINUES_MOST;
 }
 
 bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,

@@ -64,9 +64,15 @@ uint64_t trap_spelling(enum trap_rule r, struct bytes url);
 
 /* The parts of a query, as numbers in ascending order, each once: name=value,
  * and one for each value of a list such as color=red,blue. The number in
- * facet[2]=red does not count. Returns how many; 0: there are none, or too
- * many. */
+ * facet[2]=red does not count. Without a query, the segments below the first
+ * one. Returns how many; 0: there are none, or too many. */
 size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST]);
+
+/* Has it no query? Its parts are segments then, which tell pages apart on most
+ * sites; they may be filters if its page leads on to such that continue it. */
+bool trap_is_path(struct bytes url);
+/* Is `below` the path `url` with a segment more, or with two? */
+bool trap_continues(struct bytes url, struct bytes below);
 
 bool trap_form_equal(const struct trap_form *a, const struct trap_form *b);
 

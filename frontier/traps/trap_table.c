@@ -6,10 +6,11 @@
  * to more of its family counts 32 if a page of the family had its text before,
  * and 1 if its text is new: a page may hold a token, or a quotation of the day,
  * that makes it new each time. If it also leads to pages of another family that
- * repeats itself, such as the days of a month, it counts 1 and 1 for each of
- * these: so an archive by date, whose pages differ in words somewhere, has some
- * 6,400 pages to show one. Digests of texts are compared; a distance of
- * texts (near-duplicates) would be asked where trap_family_has_text() is.
+ * repeats itself, such as the days of a month, it counts TOGETHER, and as much
+ * for each of these: so an archive by date, whose pages differ in words
+ * somewhere, has some 640 pages to show one. Digests of texts are compared; a
+ * distance of texts (near-duplicates) would be asked where
+ * trap_family_has_text() is.
  */
 #include "frontier/traps/trap_table.h"
 
@@ -21,6 +22,7 @@
 #include "frontier/traps/trap_families.h"
 
 #define ALIKE_LEAST 20 /* pages */
+#define TOGETHER    10 /* of a page of two families that feed each other */
 
 static uint32_t tag_of(const struct trap_page *p)
 {
@@ -150,7 +152,10 @@ static void judge_links(struct trap_table *t, enum trap_rule r,
         return;
     if (!trap_family_has_text(f, tag_of(p)))
         trap_family_add_text(t, f, tag_of(p));
-    trap_family_count(t, o, f, !known || others > 0 ? 1 + others : WHOLE);
+    if (others > 0)
+        trap_family_count(t, o, f, TOGETHER * (1 + others));
+    else
+        trap_family_count(t, o, f, known ? WHOLE : 1);
 }
 
 /* Had an earlier page of the host this body? */
@@ -215,6 +220,30 @@ static bool has_other_owner(struct trap_table *t, uint64_t spelling,
     return false;
 }
 
+/* The segments of a page that leads on to more of them may be filters. Others
+ * are none: their order tells pages apart. */
+static void note_filters(struct trap_table *t, const struct trap_form *form,
+                         struct bytes url)
+{
+    uint64_t part[TRAP_PARTS_MOST];
+    size_t parts = trap_parts(url, part);
+
+    for (size_t i = 0; i < parts; i++)
+        (void)was_shown(t, form, ~part[i]);
+}
+
+static bool has_only_filters(const struct trap_table *t,
+                             const struct trap_view *space, struct bytes url)
+{
+    uint64_t part[TRAP_PARTS_MOST];
+    size_t parts = trap_parts(url, part);
+
+    for (size_t i = 0; i < parts; i++)
+        if (!trap_family_has_shown(t, space->owner, space->form, ~part[i]))
+            return false;
+    return true;
+}
+
 /* A page that may be another one under another spelling: it counts if that one
  * had its text. A page of a spelling that is new says nothing. */
 static void judge_spelling(struct trap_table *t, enum trap_rule r,
@@ -229,6 +258,11 @@ static void judge_spelling(struct trap_table *t, enum trap_rule r,
 
     if (!trap_form(r, p->host, p->url, &form))
         return;
+    if (trap_is_path(p->url)) {
+        if (!is_without_own(p))
+            return; /* it does not lead on */
+        note_filters(t, &form, p->url);
+    }
     spelling = trap_spelling(r, p->url);
     (void)has_other_owner(t, spelling, p->url);
     if (!trap_memory_get(t->shown, spelling, &text)) {
@@ -271,6 +305,22 @@ static bool shows_something(struct trap_table *t, const struct trap_form *form,
     return any;
 }
 
+/* Has the page a new link out of the space? Of filters in a path, the space is
+ * what continues the path. */
+static bool leads_elsewhere(const struct trap_table *t,
+                            const struct trap_form *form,
+                            const struct trap_page *p)
+{
+    uint64_t others;
+
+    if (!trap_is_path(p->url))
+        return !brings_only(t, TRAP_COMBINATION, form, p, &others);
+    for (size_t i = 0; i < p->fresh_count; i++)
+        if (!trap_continues(p->url, p->fresh[i].url))
+            return true;
+    return false;
+}
+
 /* A page of a path whose parameters have been told to come in any order and
  * number: is this only one combination more of what is known? */
 static void judge_combination(struct trap_table *t, const struct trap_page *p)
@@ -280,16 +330,15 @@ static void judge_combination(struct trap_table *t, const struct trap_page *p)
     struct trap_owner *o;
     struct trap_family *f;
     struct bytes name;
-    uint64_t others;
     bool new;
 
-    if (!trap_form(TRAP_COMBINATION, p->host, p->url, &form))
+    if (!trap_form(TRAP_COMBINATION, p->host, p->url, &form) ||
+        (trap_is_path(p->url) && !is_without_own(p)))
         return;
     name = bytes_of(form.at, form.len);
     f = trap_family_find(trap_owner_find(t, form.owner), TRAP_COMBINATION,
                          name);
-    new = shows_something(t, &form, p, f) ||
-          !brings_only(t, TRAP_COMBINATION, &form, p, &others);
+    new = shows_something(t, &form, p, f) || leads_elsewhere(t, &form, p);
     if (new &&f != NULL)
         trap_family_restart(t, f);
     if (new || !is_without_own(p) ||
@@ -402,11 +451,20 @@ bool trap_table_any(const struct trap_table *t)
     return t->traps > 0;
 }
 
+static bool is_of_trap(const struct trap_table *t, enum trap_rule r,
+                       struct bytes host, struct bytes url,
+                       struct trap_view *out)
+{
+    return trap_of(t, r, host, url, out) != NULL &&
+           ((r != TRAP_ORDER && r != TRAP_COMBINATION) || !trap_is_path(url) ||
+            has_only_filters(t, out, url));
+}
+
 static bool is_spelling(struct trap_table *t, enum trap_rule r,
                         struct bytes host, struct bytes url,
                         struct trap_view *out)
 {
-    return trap_of(t, r, host, url, out) != NULL &&
+    return is_of_trap(t, r, host, url, out) &&
            has_other_owner(t, trap_spelling(r, url), url);
 }
 
@@ -422,7 +480,7 @@ bool trap_table_has(struct trap_table *t, struct bytes host, struct bytes url,
     if (t->traps == 0)
         return false;
     for (size_t i = 0; in_order[i] != TRAP_ORDER; i++)
-        if (trap_of(t, in_order[i], host, url, out) != NULL)
+        if (is_of_trap(t, in_order[i], host, url, out))
             return true;
     return is_spelling(t, TRAP_ORDER, host, url, out) ||
            is_spelling(t, TRAP_SESSION, host, url, out);
@@ -442,7 +500,7 @@ bool trap_table_explain(const struct trap_table *t, struct bytes host,
 {
     for (size_t i = 0; t->traps > 0 && i < sizeof in_order / sizeof *in_order;
          i++)
-        if (trap_of(t, in_order[i], host, url, out) != NULL)
+        if (is_of_trap(t, in_order[i], host, url, out))
             return true;
     return false;
 }

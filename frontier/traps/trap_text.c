@@ -602,7 +602,7 @@ static bool is_item(struct bytes url)
 }
 
 void trap_text_read(const struct digest_key *k, struct bytes url,
-                    struct bytes body, struct trap_text *out)
+                    struct bytes body, bool leads_on, struct trap_text *out)
 {
     struct trap_form form;
     bool grows;
@@ -618,7 +618,7 @@ void trap_text_read(const struct digest_key *k, struct bytes url,
     grows = trap_form(TRAP_REPEAT, (struct bytes){0}, url, &form) ||
             trap_form(TRAP_GROWTH, (struct bytes){0}, url, &form);
     if (grows || (trap_form(TRAP_ORDER, (struct bytes){0}, url, &form) &&
-                  !is_item(url))) {
+                  (trap_is_path(url) ? leads_on : !is_item(url)))) {
         read_without_own(k, url, body, grows, out);
         return;
     }

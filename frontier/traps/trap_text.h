@@ -36,8 +36,9 @@ struct trap_text {
 struct digest trap_text_body(const struct digest_key *k, struct bytes url,
                              struct bytes body, struct digest whole);
 /* Fast for a URL that no rule suspects of naming itself: it has a tag if it has
- * a number, and no pieces. */
+ * a number, and no pieces. `leads_on`: the page has links that continue its
+ * path (trap_continues). */
 void trap_text_read(const struct digest_key *k, struct bytes url,
-                    struct bytes body, struct trap_text *out);
+                    struct bytes body, bool leads_on, struct trap_text *out);
 
 #endif

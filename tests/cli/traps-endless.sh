@@ -102,7 +102,7 @@ while read -r path real most; do
     crawl d --scope host
     ended 0 "$path"
     case $path in
-    */clicks/* | */shop/*)
+    */clicks/* | */shop/* | */path/*)
         found=$(grep /product asked.log | sort -u | wc -l)
         lists=$(grep /list asked.log | sort -u | wc -l)
         ;;
@@ -110,6 +110,11 @@ while read -r path real most; do
     esac
     [ "$found" -ge "$real" ] || fail "$path: $found of $real pages: $(cat crawl.err)"
     case $path in
+    */path/*)
+        says crawl.err "rule=order"
+        [ $((lists + $(grep -c /compare asked.log))) -le 800 ] || fail "$lists lists"
+        [ "$(grep -c /compare/1/0 asked.log)" = 1 ] || fail "one order of two things"
+        ;;
     */clicks/*) says crawl.err "rule=order" ;;
     *) lacks crawl.err "a trap" "$path is taken for a trap" ;;
     esac

@@ -144,6 +144,27 @@ def listed(r):
             for v in (t.split("=")[1] for t in TWELVE) if v not in had]
 
 
+def segments(r, name):
+    """Filters as segments of the path in the order of clicks: /red/large, or
+    /color/red/size/large."""
+    parts = r.path.split("/")[3:]
+    had = parts[1::2] if name else parts
+    return [(r.url + ("/" + t.replace("=", "/") if name else "/" + t.split("=")[1]),
+             t.split("=")[1]) for t in TWELVE if t.split("=")[1] not in had]
+
+
+def path_clicks(name=False, named=True, products=0):
+    def answer(r):
+        more = segments(r, name)
+        if not named:  # relative, to the page itself
+            more = [(r.path.rsplit("/", 1)[1] + a[len(r.url):], w) for a, w in more]
+        seed = sum(ord(c) * (i + 1) for i, c in enumerate("".join(sorted(r.path.split("/")[3:]))))
+        shown = [word((seed + k * 37) % products) for k in range(8)] if products else []
+        return r.page("Shop", "Chosen: " + ", ".join(r.path.split("/")[3:]), [
+            ("/trap/product?name=" + w, w) for w in shown] + more, named=named)
+    return answer
+
+
 def sorts(r):
     """Orders and views in any sequence, each again and again."""
     return r.page("List", "Ten things", [
@@ -213,7 +234,7 @@ def fits(n, chosen):
 
 
 def product(r):
-    n = int(r.value("id"))
+    n = int(r.value("id") or r.path.rsplit("/", 1)[1])
     return r.page("Product " + word(n), said(n, 12), [
         (r.url.split("/product")[0] + "/list", "all")])
 
@@ -250,6 +271,29 @@ def shop(ordered):
                 ["page=%d" % (page + 1)]), "next"))
         return r.page("Things", " ".join("%s %s" % c for c in chosen.items()), links)
     return answer
+
+
+def path_shop(r):
+    """2,000 products below three filters that are segments, in the order of
+    clicks. Their pages compare two, and back."""
+    at, most = "/honest/path", 2000
+    parts = r.path[len(at) + 1:].split("/")
+    if parts[0] == "product":
+        return product(r)
+    if parts[0] == "compare":
+        a, b = map(int, parts[1:])
+        return r.page("Compare", "%s is better than %s" % (word(a), word(b)), [
+            ("%s/compare/%d/%d" % (at, b, a), "back")])
+    chosen = dict(p.split("-") for p in parts[1:])
+    left = [n for n in range(most) if fits(n, chosen)]
+    page = int(r.value("page", "1"))
+    links = [("%s/product/%d" % (at, n), word(n)) for n in left[(page - 1) * 50:page * 50]]
+    links += [("%s/compare/%d/%d" % (at, n, n + 1), "compare") for n in left[:1]]
+    if page * 50 < len(left):
+        links.append(("%s?page=%d" % (r.path, page + 1), "next"))
+    return r.page("Things", " ".join("%s %s" % c for c in chosen.items()), links + [
+        ("%s/%s-v%d" % (r.path, name, v), "%s %s" % (name, word(v)))
+        for name, values in KINDS[:3] if name not in chosen for v in range(values)])
 
 
 def archive(r):
@@ -306,9 +350,7 @@ def gallery(r):
     return r.page("Picture", '<img src="/img/%s.jpg">' % word(n), links)
 
 
-# path -> (answer, real pages). The days of a calendar that has nothing but
-# numbers look as those of an archive do for some 6,400 pages.
-LATE = {"trap/days": 6400}
+# path -> (answer, real pages)
 WEBS = {
     "trap/self-relative/": (self_relative, 1),
     "trap/self-canonical/": (self_canonical, 1),
@@ -325,6 +367,10 @@ WEBS = {
     "trap/twelve-products": (filters(not_chosen, text=chosen, products=300), 301),
     "trap/twelve-indexed": (lambda r: r.page("Shop", "All", indexed(r)), 1),
     "trap/twelve-commas": (lambda r: r.page("Shop", "All", listed(r)), 1),
+    "trap/path-clicks": (path_clicks(), 1),
+    "trap/path-relative": (path_clicks(named=False), 1),
+    "trap/path-named": (path_clicks(name=True), 1),
+    "trap/path-products": (path_clicks(products=300), 301),
     "trap/sorts": (sorts, 1),
     "trap/months": (month, 1),
     "trap/days": (days, 1),
@@ -333,6 +379,7 @@ WEBS = {
     "trap/search-words": (search_words, 1),
     "honest/shop/list": (shop(True), PRODUCTS),
     "honest/clicks/list": (shop(False), PRODUCTS),
+    "honest/path/list": (path_shop, 2000),
     "honest/archive/": (archive, 1 + 10 + 120 + 3360),
     "honest/forum": (forum, 1 + FORUMS * (THREADS // 10 + THREADS * PARTS)),
     "honest/docs/": (documentation, 1 + 5 + 25 + 125 + 625),
@@ -344,7 +391,8 @@ def find_web(path):
     for start, (answer, _) in WEBS.items():
         if path[1:] == start.rstrip("/") or path.startswith("/" + start.rstrip("/") + "/"):
             return answer
-        if start.endswith("/list") and path == "/" + start[:-4] + "product":
+        if start.endswith("/list") and path.startswith(
+                ("/" + start[:-4] + "product", "/" + start[:-4] + "compare")):
             return answer
     return None
 
@@ -432,6 +480,6 @@ async def serve(log):
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
         for start, (_, real) in WEBS.items():
-            print("/" + start, real, real * 105 // 100 + 1000 + LATE.get(start, 0))
+            print("/" + start, real, real * 105 // 100 + 1000)
     else:
         asyncio.run(serve(open(sys.argv[1], "a", buffering=1)))

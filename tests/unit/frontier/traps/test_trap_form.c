@@ -127,6 +127,10 @@ START_TEST(spellings_have_their_parts_in_common_in_any_order_and_number)
         {"http://h/a?x1=a&x2=b", "http://h/a?x1=b&x2=a", false},
         {"http://h/a?x&y", "http://h/a?y&x&&", false}, /* an empty one too */
         {"http://h/a?x&y", "http://h/a?y&x", true},
+        {"http://h/a/x/y", "http://h/a/y/x/", true},
+        {"http://h/a/x/y", "http://h/a/y/x/y", true},
+        {"http://h/a/x/y", "http://h/b/y/x", false},
+        {"http://h/a/x/y", "http://h/a/x/y?z&x", false},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -146,9 +150,38 @@ START_TEST(a_space_of_combinations_has_two_parts_or_more)
     has_form(TRAP_COMBINATION, "/a?x=red,blue", "/a?...");
     has_form(TRAP_COMBINATION, "/a?x=red,", NULL);
     has_form(TRAP_COMBINATION, "/a", NULL);
+    has_form(TRAP_COMBINATION, "/a/x", NULL);
+    has_form(TRAP_COMBINATION, "/a/x/", NULL);
+    has_form(TRAP_COMBINATION, "/a/x/y", "/a/...");
     has_form(TRAP_SESSION, "/a?x=1", NULL);
     has_form(TRAP_SESSION, "/a?x=1&sid=77", "/a?x");
     has_form(TRAP_SESSION, "/a?PHPSESSID=abc", "/a");
+}
+END_TEST
+
+START_TEST(a_path_is_continued_by_a_segment_or_two)
+{
+    static const struct {
+        const char *url, *below;
+        bool does;
+    } all[] = {
+        {"http://h/a", "http://h/a/b", true},
+        {"http://h/a/", "http://h/a/b/", true},
+        {"http://h/a/", "http://h/a/b/c/", true},
+        {"http://h/a/", "http://h/a/b/c/d", false},
+        {"http://h/a", "http://h/a/", false},
+        {"http://h/a", "http://h/a", false},
+        {"http://h/a", "http://h/ab/c", false},
+        {"http://h/a", "http://h/b/c", false},
+        {"http://h/a", "http://h/a/b?c", false},
+        {"http://h/a?b", "http://h/a?b/c", false},
+        {"http://h/", "http://h/a", true},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_assert_msg(trap_continues(bytes_of_str(all[i].url),
+                                     bytes_of_str(all[i].below)) == all[i].does,
+                      "%s %s", all[i].url, all[i].below);
 }
 END_TEST
 
@@ -217,6 +250,7 @@ Suite *suite_trap_form(void)
     tcase_add_test(
         t, spellings_have_their_parts_in_common_in_any_order_and_number);
     tcase_add_test(t, a_space_of_combinations_has_two_parts_or_more);
+    tcase_add_test(t, a_path_is_continued_by_a_segment_or_two);
     tcase_add_test(t, a_query_of_too_many_parts_has_none);
     tcase_add_test(t, hosts_of_a_domain_are_one_family_but_for_www_and_itself);
     tcase_add_test(t, rules_have_names_and_thresholds);

@@ -18,13 +18,19 @@ static struct digest_key key(void)
     return k;
 }
 
-static struct trap_text read_at(const char *url, const char *body)
+static struct trap_text read_of(const char *url, const char *body,
+                                bool leads_on)
 {
     const struct digest_key k = key();
     struct trap_text out;
 
-    trap_text_read(&k, bytes_of_str(url), bytes_of_str(body), &out);
+    trap_text_read(&k, bytes_of_str(url), bytes_of_str(body), leads_on, &out);
     return out;
+}
+
+static struct trap_text read_at(const char *url, const char *body)
+{
+    return read_of(url, body, false);
 }
 
 static uint64_t body_at(const char *url, const char *body)
@@ -63,6 +69,9 @@ START_TEST(a_url_that_no_rule_suspects_needs_no_tag)
     ck_assert(read_at("http://h/a?b=c&d=7&e", "x").without_own);
     ck_assert(read_at("http://h/a?b=c,7", "x").without_own);
     ck_assert_uint_ne(read_at("http://h/a/a/a/", "x").tag, 0);
+    ck_assert_uint_eq(read_at("http://h/a/b/c", "x").tag, 0);
+    ck_assert(read_of("http://h/a/b/c", "x", true).without_own);
+    ck_assert_uint_eq(read_of("http://h/a/b", "x", true).tag, 0);
     ck_assert_uint_eq(tag(""), 0);
     ck_assert_uint_ne(tag("x"), 0);
 }
@@ -277,7 +286,8 @@ START_TEST(a_tag_is_that_of_all_words_without_a_digit)
         }
         len = without_numbers(body, n, out);
         d = digest_bytes(&k, bytes_of(out, len));
-        trap_text_read(&k, bytes_of_str("http://h/1"), bytes_of(body, n), &t);
+        trap_text_read(&k, bytes_of_str("http://h/1"), bytes_of(body, n), false,
+                       &t);
         ck_assert_msg(t.tag == (d.hi | 1), "%.*s", (int)n, body);
     }
 }
