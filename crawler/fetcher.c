@@ -455,6 +455,7 @@ static enum status make_parts(struct fetcher *f,
         .memory = o->robots_memory > 0 ? o->robots_memory : ROBOTS_MEMORY,
         .retry_delay_ms = o->retry_delay_ms > 0 ? o->retry_delay_ms : 1,
         .tries = o->tries,
+        .noted_only = o->robots == ROBOTS_REPORT,
     };
 
     f->tools.o = o;

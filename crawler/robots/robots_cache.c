@@ -173,13 +173,20 @@ static bool lies_ahead(int64_t moment, int64_t now_ms, int64_t most)
     return moment > now_ms && moment - now_ms <= most;
 }
 
-static enum robots_verdict state_of(const struct entry *e, int64_t now_ms)
+/* Does a missing copy leave nobody waiting? */
+static bool may_lack_rules(const struct robots_cache *c, const struct entry *e)
+{
+    return c->options.noted_only && e->unreachable_since != 0;
+}
+
+static enum robots_verdict state_of(const struct robots_cache *c,
+                                    const struct entry *e, int64_t now_ms)
 {
     if (e->fetching)
         return ROBOTS_FETCHING;
-    if (e->rules != NULL && e->owed > 0 &&
+    if ((e->rules != NULL || may_lack_rules(c, e)) && e->owed > 0 &&
         lies_ahead(e->fetched_at + HTTP_TIME_DAY_MS, now_ms, HTTP_TIME_DAY_MS))
-        return ROBOTS_ALLOWED;
+        return e->rules != NULL ? ROBOTS_ALLOWED : ROBOTS_WAIT;
     if (e->unreachable_since == 0)
         return e->rules != NULL &&
                        lies_ahead(e->expires_at, now_ms, HTTP_TIME_DAY_MS)
@@ -205,14 +212,15 @@ struct robots_answer robots_cache_ask(struct robots_cache *c,
         list_remove(c, e);
         list_add_newest(c, e);
     }
-    a.verdict = state_of(e, now_ms);
+    a.verdict = state_of(c, e, now_ms);
     a.failures = e->failures;
     a.why = e->failures > 0 && e->rules == NULL ? e->why : 0;
     a.until_ms = e->retry_at;
     if (a.verdict == ROBOTS_FETCH)
         e->fetching = true;
-    if (a.verdict == ROBOTS_ALLOWED) {
+    if (a.verdict == ROBOTS_ALLOWED || a.verdict == ROBOTS_WAIT)
         e->owed -= e->owed > 0;
+    if (a.verdict == ROBOTS_ALLOWED) {
         a.stale = e->unreachable_since != 0;
         a.crawl_delay = robots_crawl_delay(e->rules);
         if (!robots_allows(e->rules, path_query, &a.line))
@@ -274,7 +282,7 @@ static void failed(const struct robots_cache *c, struct entry *e,
     e->why = f->why;
     if (e->unreachable_since == 0 || e->unreachable_since > now_ms)
         e->unreachable_since = now_ms;
-    if (e->rules == NULL)
+    if (e->rules == NULL && !c->options.noted_only)
         e->backoff = (c->options.retry_delay_ms + 1) / 2;
     else
         e->backoff =

@@ -25,7 +25,8 @@
  * after `retry_delay_ms`, each later one after twice the time, at most an hour.
  * Without one no URL of the host can be fetched: it waits in the frontier,
  * whose pauses begin with `retry_delay_ms` and grow, and here after half of
- * that. A longer Retry-After takes precedence.
+ * that; but if rules are only noted, nobody waits, and without a copy all is as
+ * with one. A longer Retry-After takes precedence.
  *
  * An origin is a scheme, host and port; a redirected file applies to the origin
  * that was asked for it. Memory is bounded: past the ceiling the least recently
@@ -53,6 +54,7 @@ struct robots_cache_options {
     size_t memory;          /* most bytes held, except entries in use */
     int64_t retry_delay_ms; /* >= 1 */
     uint32_t tries;         /* for a file that comes whole */
+    bool noted_only; /* the caller asks for what it likes, whatever we answer */
 };
 
 struct robots_cache *robots_cache_new(const struct robots_cache_options *o);

@@ -435,6 +435,30 @@ START_TEST(robots_report_fetches_and_marks_what_would_be_denied)
 }
 END_TEST
 
+START_TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
+{
+    struct route routes[] = {{"/robots.txt", "HTTP/1.1 503 Busy\r\n" EMPTY},
+                             {"/x", OK_HTML EMPTY}};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, routes, COUNT(routes));
+    r.o.robots = ROBOTS_REPORT;
+    r.o.retry_delay_ms = 1; /* it is over before the page's turn comes */
+    rig_start(&r);
+    p = rig_ask(&r, "/x");
+    ck_assert_int_eq(p->kind, REPORT_RELEASE);
+    report_free(p);
+    for (int64_t due = clock_mono() + 2 * NS_PER_MS; clock_mono() < due;)
+        ;
+    p = rig_ask(&r, "/x");
+    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
+    assert_bytes(p->done.row.detail, "robots.txt is unreachable");
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
 {
     struct route routes[] = {{"/a", OK_HTML EMPTY}};
@@ -539,6 +563,8 @@ Suite *suite_fetcher_robots(void)
     tcase_add_test(
         t, ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed);
     tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
+    tcase_add_test(t,
+                   robots_report_does_not_wait_for_an_unreachable_robots_txt);
     tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
     tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
     tcase_add_test(

@@ -279,6 +279,28 @@ START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
 }
 END_TEST
 
+/* The URL is fetched after its host's delay, however long that is. */
+START_TEST(where_rules_are_only_noted_nobody_waits_for_a_missing_file)
+{
+    const struct robots_cache_options o = {.agent = "urlweir/1.0",
+                                           .memory = 1 << 20,
+                                           .retry_delay_ms = SECOND,
+                                           .noted_only = true};
+    struct robots_cache *c = robots_cache_new(&o);
+    int64_t now = T0;
+
+    for (int64_t pause = SECOND; pause < HOUR; pause *= 2) {
+        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+        fetched(c, 503, NULL, now);
+        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_WAIT);
+        now += 2 * HOUR;
+        ck_assert_int_eq(verdict(c, "/", now), ROBOTS_WAIT);
+    }
+    ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
+    robots_cache_free(c);
+}
+END_TEST
+
 START_TEST(a_longer_retry_after_counts_instead_up_to_a_day)
 {
     static const struct {
@@ -901,6 +923,8 @@ Suite *suite_robots_cache(void)
     tcase_add_test(t, ours_a_fetch_answers_the_url_that_waited_for_it);
     tcase_add_test(t, a_missing_file_is_asked_for_again_after_a_day);
     tcase_add_test(t, unreachable_means_not_now_for_half_the_retry_delay);
+    tcase_add_test(t,
+                   where_rules_are_only_noted_nobody_waits_for_a_missing_file);
     tcase_add_test(t, a_longer_retry_after_counts_instead_up_to_a_day);
     tcase_add_test(t, rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed);
     tcase_add_test(t, rfc9309_2_4_a_stale_copy_is_used_while_unreachable);
