@@ -209,3 +209,16 @@ enum status filter_say_overfull(struct filter *f, const char *why)
     }
     return STATUS_LIMIT;
 }
+
+void filter_find_stuck(const struct filter *f, const uint64_t *keys, size_t n,
+                       const bool *removed, bool *stuck)
+{
+    struct filter_stats s;
+
+    memset(stuck, 0, n * sizeof *stuck);
+    filter_stats(f, &s);
+    if (s.key_bits == 0)
+        filter_check(f, keys, n, stuck);
+    for (size_t i = 0; i < n; i++)
+        stuck[i] &= !removed[i];
+}

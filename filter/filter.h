@@ -162,6 +162,12 @@ bool filter_check_one(const struct filter *f, uint64_t key);
 MUST_CHECK enum status filter_remove(struct filter *f, const uint64_t *keys,
                                      size_t n, bool *removed);
 
+/* Of keys that filter_remove() was just called with: stuck[i]: keys[i] was not
+ * taken out, and may be there all the same. Only a filter that keeps no keys,
+ * and is too full of copies of one fingerprint, has such. */
+void filter_find_stuck(const struct filter *f, const uint64_t *keys, size_t n,
+                       const bool *removed, bool *stuck);
+
 /* Tell a filter with a ttl_s what time it is, in seconds since 1970, so that it
  * forgets what is over; others do nothing. Time that goes back changes nothing.
  * STATUS_NOMEM, STATUS_LIMIT: a new generation cannot be made. */

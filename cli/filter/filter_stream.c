@@ -153,25 +153,10 @@ static void note_keys(struct run *r, const struct filter_keys *keys)
             *are = CHECKPOINT_KEYS_OTHER;
 }
 
-/* Which keys could not be taken out although they may be there? Only a filter
- * that kept no keys, and is too full of copies of one fingerprint, has such. */
-static void find_stuck(const struct run *r, const struct filter_keys *keys,
-                       bool *stuck)
-{
-    struct filter_stats s;
-
-    memset(stuck, 0, keys->n * sizeof *stuck);
-    if (r->ask != ask_remove)
-        return;
-    filter_stats(r->file.filter, &s);
-    if (s.key_bits == 0)
-        filter_check(r->file.filter, keys->key, keys->n, stuck);
-}
-
 static void answer(void *ctx, const struct filter_keys *keys)
 {
     struct run *r = ctx;
-    bool answers[FILTER_KEY_BATCH], stuck[FILTER_KEY_BATCH];
+    bool answers[FILTER_KEY_BATCH], stuck[FILTER_KEY_BATCH] = {false};
     enum status st;
 
     if (r->st != STATUS_OK)
@@ -186,7 +171,8 @@ static void answer(void *ctx, const struct filter_keys *keys)
         r->st = st;
     if (!r->says || r->st != STATUS_OK)
         return;
-    find_stuck(r, keys, stuck);
+    if (r->ask == ask_remove)
+        filter_find_stuck(r->file.filter, keys->key, keys->n, answers, stuck);
     for (size_t i = 0; i < keys->n; i++) {
         fputs(answers[i] ? r->yes : stuck[i] ? "stuck" : r->no, stdout);
         if (!r->set.binary) {

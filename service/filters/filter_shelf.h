@@ -80,6 +80,7 @@ struct shelf_call {
     uint64_t capacity; /* CREATE; BUILD: 0: as before */
     double fpr;        /* CREATE; BUILD: 0: as before */
     bool from_source;  /* CREATE: it answers "maybe" until it was built */
+    bool fixed;        /* CREATE: it keeps no keys, and stays at its size */
     int64_t ttl_s;     /* CREATE, SET_TTL: 0: keys stay */
     const struct bytes *keys; /* CHECK, ADD, REMOVE: n of them */
     size_t n;                 /* at most SHELF_KEYS_MOST */
@@ -106,6 +107,8 @@ struct shelf_call {
     const char *why; /* static */
     bool *answers;   /* CHECK "maybe", ADD new, REMOVE removed, UNLOCK that it
                         was locked; the caller's */
+    bool *stuck;     /* REMOVE: not taken out, and may be there all the same, of
+                        a filter that keeps no keys; the caller's */
     bool *locked;    /* CHECK with lock_s: by another caller; the caller's */
     struct shelf_view view; /* SHOW, CREATE, CHECK, BUILD, FINISH, LOAD */
     bool too_small;         /* FINISH, LOAD: refused; `view` has the old keys */

@@ -114,23 +114,39 @@ static bool random_octets(void *to, size_t n)
 }
 
 static enum status make_filter(const struct filter_shelf *s,
-                               const struct filter_options *like,
                                const struct shelf_call *c, struct filter **out)
 {
-    struct filter_options o = {.kind = like != NULL ? like->kind : c->kind,
-                               .expect = c->capacity,
-                               .fpr = c->fpr,
-                               .ttl_s = like != NULL ? like->ttl_s : c->ttl_s,
-                               .generations =
-                                   like != NULL ? like->generations : 0,
-                               .born_s = clock_wall_ms() / 1000,
-                               .most_bytes = s->memory};
+    const struct filter_options o = {.kind = c->kind,
+                                     .expect = c->capacity,
+                                     .fpr = c->fpr,
+                                     .keep_nothing = c->fixed,
+                                     .ttl_s = c->ttl_s,
+                                     .born_s = clock_wall_ms() / 1000,
+                                     .most_bytes = s->memory};
 
-    if (like != NULL && o.expect == 0)
-        o.expect = like->expect;
-    if (like != NULL && o.fpr == 0)
-        o.fpr = like->fpr;
     return filter_new(out, &o);
+}
+
+/* One as `f` is, which may be of a file with options that CREATE has not; of
+ * another size or rate if the call says so. */
+static enum status make_next(const struct filter_shelf *s,
+                             const struct shelf_call *c, struct shelf_filter *f)
+{
+    struct filter_options o = *filter_options(f->filter);
+    struct filter_stats now;
+
+    filter_stats(f->filter, &now);
+    o.source = (struct filter_source){.keys_of = NULL};
+    o.keep_nothing = now.key_bits == 0;
+    o.born_s = clock_wall_ms() / 1000;
+    o.most_bytes = s->memory;
+    if (c->capacity != 0)
+        o.expect = c->capacity;
+    if (c->fpr != 0) {
+        o.fpr = c->fpr;
+        o.fingerprint_bits = 0; /* as that rate needs */
+    }
+    return filter_new(&f->next, &o);
 }
 
 static enum status create(struct filter_shelf *s, struct shelf_call *c)
@@ -153,7 +169,7 @@ static enum status create(struct filter_shelf *s, struct shelf_call *c)
     digest_key_init(&f->key, f->id.seed);
     f->id.seed_print = checkpoint_seed_print(&f->key);
     if (st == STATUS_OK)
-        st = make_filter(s, NULL, c, &f->filter);
+        st = make_filter(s, c, &f->filter);
     if (st == STATUS_OK)
         st = shelf_save(s, f);
     if (st != STATUS_OK) {
@@ -259,6 +275,8 @@ static enum status take_out(struct filter_shelf *s, struct shelf_call *c,
                       "a filter of this kind cannot remove keys; counting and "
                       "cuckoo can");
     st = filter_remove(f->filter, keys, c->n, c->answers);
+    if (c->stuck != NULL)
+        filter_find_stuck(f->filter, keys, c->n, c->answers, c->stuck);
     if (st == STATUS_OK && f->next != NULL)
         st = filter_remove(f->next, keys, c->n, NULL);
     if (c->n > 0)
@@ -296,7 +314,7 @@ static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
 
     if (!has_room(s, c))
         return c->status;
-    st = make_filter(s, filter_options(f->filter), c, &f->next);
+    st = make_next(s, c, f);
     if (st != STATUS_OK)
         return st;
     while (f->token == 0)

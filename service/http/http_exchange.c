@@ -341,6 +341,7 @@ void http_exchange_end(void *server, struct MHD_Connection *conn, void **ctx,
     }
     if (r->shelf_call != NULL) {
         free(r->shelf_call->answers);
+        free(r->shelf_call->stuck);
         free(r->shelf_call->locks);
         free(r->shelf_call->locked);
         free(r->shelf_call->views);

@@ -140,10 +140,11 @@ static void reply_keys(struct http_request *r)
     results = json_array();
     for (size_t i = 0; i < c->n; i++)
         json_array_append_new(results,
-                              json_string(c->locked != NULL && c->locked[i]
-                                              ? "wait"
-                                          : c->answers[i] ? yes
-                                                          : no));
+                              json_string(
+                                  c->locked != NULL && c->locked[i] ? "wait"
+                                  : c->answers[i]                   ? yes
+                                  : c->stuck != NULL && c->stuck[i] ? "stuck"
+                                                                    : no));
     json_object_set_new(o, "results", results);
     if (c->lock_s > 0) {
         locks = json_array();
@@ -186,7 +187,7 @@ static void ask_create(struct http_request *r)
     struct bytes name = {NULL, 0}, kind = bytes_of_str("scalable");
     uint64_t capacity = 0;
     uint64_t ttl = 0;
-    bool from_source = false;
+    bool from_source = false, fixed = false;
     double fpr = 0.001;
     const struct http_member members[] = {
         {.name = "name", .type = HTTP_TEXT, .to = &name, .needed = true},
@@ -199,6 +200,7 @@ static void ask_create(struct http_request *r)
          .most = CAPACITY_MOST},
         {.name = "fpr", .type = HTTP_FRACTION, .to = &fpr},
         {.name = "from_source", .type = HTTP_FLAG, .to = &from_source},
+        {.name = "fixed", .type = HTTP_FLAG, .to = &fixed},
         TTL_MEMBER(ttl),
     };
     const struct filter_traits *its = NULL;
@@ -226,6 +228,7 @@ static void ask_create(struct http_request *r)
     c->capacity = capacity;
     c->fpr = fpr;
     c->from_source = from_source;
+    c->fixed = fixed;
     c->ttl_s = (int64_t)ttl;
 }
 
@@ -285,7 +288,11 @@ static void ask_keys(struct http_request *r)
     c->wait_s = (uint32_t)wait;
     c->token = build;
     c->lock_s = (uint32_t)lock;
-    if (take_keys(r, c, keys) && lock > 0) {
+    if (!take_keys(r, c, keys))
+        return;
+    if (c->verb == SHELF_REMOVE)
+        c->stuck = xcalloc(c->n + 1, sizeof *c->stuck);
+    if (lock > 0) {
         c->locks = xcalloc(c->n + 1, sizeof *c->locks);
         c->locked = xcalloc(c->n + 1, sizeof *c->locked);
     }

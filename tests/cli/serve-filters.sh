@@ -82,6 +82,22 @@ waits_for 'api /read/alice/check "{\"keys\": [\"page\"]}" | grep -q "\"new\""' |
 refuses 409 /users/ttl '{"ttl_seconds": 5}' "made without 'ttl_seconds'"
 refuses 404 /read//check '{"keys": []}' "nothing at this path"
 
+# ---- filters that keep no keys ----------------------------------------------------
+
+api "" '{"name": "flooded", "kind": "cuckoo", "capacity": 300, "fixed": true}' >out
+python3 -c 'import json; print(json.dumps({"keys": [str(i + 1) for i in range(3000)]}))' >many
+api /flooded/add @many >out
+answers /flooded/remove '{"keys": ["7"]}' '{"results":["stuck"]}'
+answers /flooded/check '{"keys": ["7"]}' '{"results":["maybe"],"ready":true}'
+# A build of a file that was made with options of its own makes one as it is.
+"$URLWEIR" filter create plain.filter --kind cuckoo --capacity 10000 --fixed --bucket 2 --fingerprint 32
+seq 1 10000 | "$URLWEIR" filter add plain.filter
+curl -sS -T plain.filter "http://$http/v1/filters/plain" >out
+was=$(sed -n 's/.*"bytes":\([0-9]*\),.*/\1/p' out)
+build=$(api /plain/build '{"lease_seconds": 60}' | sed -n 's/.*"build":"\([0-9]*\)".*/\1/p')
+api /plain/finish "{\"build\": \"$build\", \"allow_smaller\": true}" >out
+says out "\"bytes\":$was,"
+
 # ---- filters that were made elsewhere ----------------------------------------
 
 seq 1 5000 >numbers
@@ -202,7 +218,7 @@ wait "$load" || fail "the load"
 start
 python3 client.py "$http" check noted || fail "a key that was answered is new after a kill"
 curl -sS "http://$http/metrics" >page
-grep -q '^urlweir_filters_loaded 6$' page || fail "metrics: $(grep urlweir_filters page)"
+grep -q '^urlweir_filters_loaded 8$' page || fail "metrics: $(grep urlweir_filters page)"
 stop TERM 0
 exits 0 "$URLWEIR" filter info d/filters/load.filter
 says out "kind           cuckoo"
