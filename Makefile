@@ -380,6 +380,14 @@ bench-cluster-workers: $(BIN) $(SUPPORT_BIN) # ARGS=PAGES: CPU a page of one and
 bench-redis-stalls: $(BIN) # ARGS=KEYS: how long others wait while a filter in Redis is made, counted, rebuilt
 	$(Q)python3 bench/redis_stalls.py $(abspath $B) $(ARGS)
 
+.PHONY: bench-users
+bench-users: $(BIN) # ARGS="USERS KEYS": what a small filter for each of many users takes, beside Redis
+	$(Q)python3 bench/users.py $(abspath $B) $(ARGS)
+
+.PHONY: bench-uses
+bench-uses: $(BIN) # USERS=N ITEMS=N WEAK=N: what the uses of filters in docs/filters.md cost
+	$(Q)python3 bench/uses.py $(abspath $B)
+
 .PHONY: bench-recrawl
 bench-recrawl: $(BIN) build/docs/nginx.stamp $(if $(DOCS),,build/docs/rust-doc.stamp) # DOCS=DIR:START PAGES=N WARC=1: what a recrawl of unchanged pages costs
 	$(Q)bench/recrawl.sh $(BIN)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The guides for people who archive, index, evaluate and mend sites
-# (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md): their commands, run one after the other as they
-# stand there, lead to what they promise.
+# (docs/archive.md, docs/search.md, docs/data.md, docs/seo.md), and the uses of filters in docs/filters.md: their
+# commands, run one after the other as they stand there, lead to what they promise.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 PATH=$(dirname "$URLWEIR"):$PATH
@@ -148,3 +148,38 @@ is lonely.csv <<'END'
 /s.css,1,1
 END
 grep -q '<html' seo.d/changes.html || fail "no page of changes"
+
+# ---- the uses of filters ------------------------------------------------------
+
+# Fewer keys than there, and a port that is free.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+mkdir filters.d
+sed -n '/^## Uses/,/^## How large/p' "$TOP/docs/filters.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |
+    sed "s|127.0.0.1:7072|127.0.0.1:$port|g; s|urlweir serve guards |&--listen 127.0.0.1:0 |" >filters.sh
+(cd filters.d && USERS=20000 ITEMS=3000 WEAK=3000 timeout 300 sh -eu ../filters.sh) >filters.out 2>filters.err ||
+    fail "filters: $(cat filters.out filters.err)"
+sed 's/"locks":\["[0-9]*"\]/"locks":["N"]/
+    s/.*where the old one has \([0-9]*\).*/refused, old \1/; s/^{"name":"items".*/sent/' filters.out | tr '\t' ' ' >got
+cat >want <<'END'
+maybe user7
+new zaphod
+maybe 17
+new nobody
+maybe nobody
+sent
+{"results":["maybe","new"],"ready":true}
+{"results":["new"]}
+refused, old 2999
+{"results":["maybe"],"locks":["N"],"ready":true}
+{"results":["wait"],"locks":[null],"ready":true}
+{"results":["unlocked"]}
+http://bad.example/
+maybe page 1
+new page 2
+2
+2
+maybe password7
+new xkPq-77-lmN
+END
+diff want got || fail "filters: $(cat filters.out filters.err)"
+grep -q "^urlweir serve: listening" filters.err || fail "no service: $(cat filters.err)"
