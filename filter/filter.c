@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/logger.h"
+#include "base/mem.h"
 #include "filter/kind.h"
 
 static const struct filter_ops *const kinds[] = {
@@ -77,6 +78,17 @@ enum status filter_complete_options(struct filter_options *o)
     return STATUS_OK;
 }
 
+/* No filter of so many keys takes less than log2(1 / fpr) bits a key. Some kinds
+ * touch their memory as they are made: rather than be refused it, they would
+ * take all that the machine has. */
+static bool exceeds_the_machine(const struct filter_options *o)
+{
+    uint64_t most = mem_total();
+
+    return most > 0 && o->most_bytes == 0 &&
+           (double)o->expect * -log2(o->fpr) / 8 > (double)most;
+}
+
 enum status filter_new(struct filter **out, const struct filter_options *o)
 {
     struct filter_options full = *o;
@@ -89,6 +101,8 @@ enum status filter_new(struct filter **out, const struct filter_options *o)
     if (ops == &aged_ops && (full.ttl_s == 0 || full.kind == ops->traits.name ||
                              filter_kind_named(full.kind)->remote))
         return STATUS_ARG; /* it has a kind, which is in memory */
+    if (!ops->traits.remote && exceeds_the_machine(&full))
+        return STATUS_NOMEM;
     return ops->make(out, &full);
 }
 

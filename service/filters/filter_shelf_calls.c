@@ -105,6 +105,16 @@ static bool has_room(struct filter_shelf *s, struct shelf_call *c)
     return false;
 }
 
+/* What was just made must fit beside the others, or none of them could take a
+ * key any more. */
+static enum status fits(const struct filter_shelf *s, struct shelf_call *c,
+                        const struct filter *made)
+{
+    return s->own.bytes + bytes_of_filter(made) <= s->memory
+               ? STATUS_OK
+               : refuse(c, STATUS_LIMIT, "it does not fit in --filter-memory");
+}
+
 /* ---- making ---- */
 
 /* Random octets; the kernel gives so few at once. */
@@ -170,6 +180,8 @@ static enum status create(struct filter_shelf *s, struct shelf_call *c)
     f->id.seed_print = checkpoint_seed_print(&f->key);
     if (st == STATUS_OK)
         st = make_filter(s, c, &f->filter);
+    if (st == STATUS_OK)
+        st = fits(s, c, f->filter);
     if (st == STATUS_OK)
         st = shelf_save(s, f);
     if (st != STATUS_OK) {
@@ -315,8 +327,12 @@ static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
     if (!has_room(s, c))
         return c->status;
     st = make_next(s, c, f);
-    if (st != STATUS_OK)
+    if (st == STATUS_OK)
+        st = fits(s, c, f->next);
+    if (st != STATUS_OK) {
+        end_build(f);
         return st;
+    }
     while (f->token == 0)
         if (!random_octets(&f->token, sizeof f->token)) {
             end_build(f);

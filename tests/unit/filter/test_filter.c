@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "filter/checkpoint.h"
 #include "filter/kind.h"
 #include "filter/sizing.h"
@@ -274,6 +275,27 @@ START_TEST(batches_of_any_length_agree_with_a_plain_table)
 }
 END_TEST
 
+/* A slip of the pen, such as G for M. Without a look at the machine first, the
+ * scalable kind touched all memory there was, and the kernel ended somebody. */
+START_TEST(one_that_no_machine_has_memory_for_is_refused_at_once)
+{
+    uint64_t before = mem_resident();
+
+    for (size_t k = 0; filter_kind(k) != NULL; k++)
+        for (int64_t ttl = 0; ttl <= 60; ttl += 60) {
+            const struct filter_options o = {.kind = filter_kind(k)->name,
+                                             .expect = UINT64_C(1) << 40,
+                                             .fpr = 1e-6,
+                                             .keep_nothing = true,
+                                             .ttl_s = ttl};
+            struct filter *f;
+
+            ck_assert_int_eq(filter_new(&f, &o), STATUS_NOMEM);
+        }
+    ck_assert_uint_lt(mem_resident(), before + (UINT64_C(16) << 20));
+}
+END_TEST
+
 START_TEST(memory_that_fails_leaves_nothing_behind)
 {
     const struct filter_traits *k;
@@ -315,6 +337,7 @@ Suite *suite_filter(void)
     tcase_add_test(t, being_overfull_is_logged_once);
     tcase_add_test(t, only_filters_of_one_kind_merge_and_none_with_itself);
     tcase_add_test(t, batches_of_any_length_agree_with_a_plain_table);
+    tcase_add_test(t, one_that_no_machine_has_memory_for_is_refused_at_once);
     tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
     suite_add_tcase(s, t);
     return s;

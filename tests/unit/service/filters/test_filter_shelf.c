@@ -521,6 +521,26 @@ START_TEST(names_memory_and_kinds_are_bounded)
 }
 END_TEST
 
+/* One call with a capacity far too large must not shut out all the others. */
+START_TEST(one_too_large_is_refused_and_the_others_go_on)
+{
+    struct shelf_call c = building("small", 60, 0);
+    const struct filter_traits *k;
+
+    ck_assert_int_eq(create("small", "bloom", 1000, false), STATUS_OK);
+    for (size_t i = 0; (k = filter_kind(i)) != NULL; i++)
+        ck_assert_int_ne(create("large", k->name, UINT64_C(1) << 36, false),
+                         STATUS_OK);
+    c.capacity = UINT64_C(1) << 36;
+    ck_assert_int_ne(call(&c), STATUS_OK);
+    ck_assert(!show("small").building);
+    ck_assert_uint_gt(add("small", 0, 1000, 0), 990);
+    ck_assert_int_eq(create("other", "scalable", 1000, false), STATUS_OK);
+    reopen();
+    ck_assert_uint_eq(maybe("small", 0, 1000), 1000);
+}
+END_TEST
+
 START_TEST(a_deleted_one_is_gone_and_one_made_anew_is_empty)
 {
     struct shelf_call c = {.verb = SHELF_DELETE, .name = bytes_of_str("a")};
@@ -814,6 +834,7 @@ Suite *suite_filter_shelf(void)
     tcase_add_test(t, one_that_is_young_enough_is_not_built);
     tcase_add_test(t, a_stop_answers_what_waits);
     tcase_add_test(t, names_memory_and_kinds_are_bounded);
+    tcase_add_test(t, one_too_large_is_refused_and_the_others_go_on);
     tcase_add_test(t, a_deleted_one_is_gone_and_one_made_anew_is_empty);
     tcase_add_test(t, killed_at_any_step_it_has_what_was_answered);
     tcase_add_test(
