@@ -7,7 +7,8 @@
  * resolved (multi.h), so that no name, spelling or DNS answer gets around it.
  * With a proxy we do not see the address, since the proxy resolves the name.
  * Then only the URL is checked, more strictly; the proxy must refuse public
- * names that lead to private addresses. Read-only once made; threads share it.
+ * names that lead to private addresses. The address of a proxy that a client of
+ * a service named is checked as any. Read-only once made; threads share it.
  */
 #ifndef URLWEIR_CRAWLER_ADDRESS_GUARD_H
 #define URLWEIR_CRAWLER_ADDRESS_GUARD_H

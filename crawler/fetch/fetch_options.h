@@ -36,6 +36,8 @@ struct fetcher_options {
                                key if not in the same file; PEM; NULL: none */
     const char *ca;         /* PEM file of authorities; NULL: the system's */
     const char *proxy;      /* NULL: none, even if in the environment */
+    bool guards_proxy;      /* it, too, must be at an address that the guard
+                               permits: a client of the service named it */
     bool insecure;          /* no TLS verification */
     const char *const *resolve; /* HOST:PORT:ADDR, as curl takes them */
     size_t resolve_count;

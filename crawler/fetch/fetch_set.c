@@ -59,9 +59,9 @@ enum status fetch_set_new(struct fetch_set **out,
 {
     struct fetch_set *s = xcalloc(1, sizeof *s);
     const struct multi_options mo = {
-        /* A person chose the proxy, and it resolves names; URLs are still
-         * checked. */
-        .guard = o->proxy == NULL ? o->guard : NULL,
+        /* The operator's proxy may be anywhere. It resolves names; URLs are
+         * still checked. */
+        .guard = o->proxy == NULL || o->guards_proxy ? o->guard : NULL,
         .ip_limit = o->proxy == NULL ? o->ip_limit : NULL,
         .connections = o->connections,
         .counts = &counters->connections,

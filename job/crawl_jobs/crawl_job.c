@@ -175,7 +175,8 @@ enum status crawl_job_lock(struct crawl_job *m, struct buf *why)
     return st;
 }
 
-enum status crawl_job_prepare(struct crawl_job *m, struct buf *why)
+enum status crawl_job_prepare(struct crawl_job *m, struct bytes file,
+                              struct buf *why)
 {
     enum status st;
 
@@ -191,6 +192,7 @@ enum status crawl_job_prepare(struct crawl_job *m, struct buf *why)
     m->setup->frontier.blocklist = m->setup->blocklist;
     ip_limit_free(m->setup->ip_limit); /* the shared one is used instead */
     m->setup->ip_limit = NULL;
+    m->setup->fetch.guards_proxy = !crawl_job_has_own_proxy(&m->settings, file);
     m->setup->crawl.stay = true;
     return STATUS_OK;
 }

@@ -7,6 +7,7 @@
  * they may have been changed through the service meanwhile.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "config/config.h"
 #include "job/crawl_jobs/crawl_jobs_impl.h"
@@ -21,25 +22,31 @@ static bool is_said_anew(size_t i, const struct crawl_settings *now,
              option_equal(&crawl_options.spec[i], now, then));
 }
 
+/* One that cannot be read counts as empty. */
+static void read_copy(struct crawl_settings *s, struct bytes copy)
+{
+    struct buf error;
+
+    settings_init(s);
+    buf_init(&error, 4096);
+    if (config_read(&crawl_options, s, copy, CRAWL_JOB_FILE_COPY,
+                    OPTION_FROM_FILE, &error) != STATUS_OK) {
+        settings_fini(s);
+        settings_init(s);
+    }
+    buf_fini(&error);
+}
+
 static void take(struct crawl_settings *s, const struct crawl_settings *now,
                  const struct buf *copy)
 {
     struct crawl_settings then;
-    struct buf error;
 
-    settings_init(&then);
-    buf_init(&error, 4096);
-    /* A copy that cannot be read counts as empty. */
-    if (config_read(&crawl_options, &then, buf_bytes(copy), CRAWL_JOB_FILE_COPY,
-                    OPTION_FROM_FILE, &error) != STATUS_OK) {
-        settings_fini(&then);
-        settings_init(&then);
-    }
+    read_copy(&then, buf_bytes(copy));
     for (size_t i = 0; i < crawl_options.count; i++)
         if (is_said_anew(i, now, &then))
             option_assign(&crawl_options, i, s, now, OPTION_FROM_FILE);
     settings_fini(&then);
-    buf_fini(&error);
 }
 
 static enum status check(struct crawl_settings *s, const char *path,
@@ -88,20 +95,44 @@ static enum status apply(struct crawl_settings *s,
     return st;
 }
 
+static enum status read_kept(const char *dir, struct buf *copy)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/" CRAWL_JOB_FILE_COPY, dir);
+    return file_read(path, copy);
+}
+
+bool crawl_job_has_own_proxy(const struct crawl_settings *s, struct bytes file)
+{
+    struct crawl_settings given;
+    struct buf copy;
+    bool own;
+
+    if (s->proxy == NULL)
+        return false;
+    buf_init(&copy, CONFIG_CEILING);
+    if (file.len == 0 && read_kept(s->output, &copy) == STATUS_OK)
+        file = buf_bytes(&copy);
+    read_copy(&given, file);
+    own = given.proxy != NULL && strcmp(given.proxy, s->proxy) == 0;
+    settings_fini(&given);
+    buf_fini(&copy);
+    return own;
+}
+
 enum status crawl_job_follow(struct crawl_settings *s,
                              const struct crawl_job_file *f, struct buf *text,
                              struct buf *why)
 {
     struct buf copy;
-    char path[4096];
     enum status st;
 
     if (f == NULL)
         return STATUS_OK;
     buf_init(&copy, CONFIG_CEILING);
-    snprintf(path, sizeof path, "%s/" CRAWL_JOB_FILE_COPY, s->output);
     st = crawl_job_read_text(f->path, text, why);
-    if (st == STATUS_OK && file_read(path, &copy) == STATUS_OK &&
+    if (st == STATUS_OK && read_kept(s->output, &copy) == STATUS_OK &&
         bytes_equal(buf_bytes(text), buf_bytes(&copy))) {
         buf_clear(text);
     } else if (st == STATUS_OK) {

@@ -60,7 +60,7 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
                            struct buf *why)
 {
     const char *dir = m->settings.output;
-    enum status st = crawl_job_prepare(m, why);
+    enum status st = crawl_job_prepare(m, file, why);
 
     if (st == STATUS_OK && m->settings.jsonl != NULL &&
         !jsonl_may_begin(m->settings.jsonl)) {

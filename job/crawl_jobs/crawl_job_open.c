@@ -85,7 +85,7 @@ static enum status open_in(struct crawl_job *m, bool paused,
                            const struct buf *file, struct buf *why)
 {
     const char *dir = m->settings.output;
-    enum status st = crawl_job_prepare(m, why);
+    enum status st = crawl_job_prepare(m, buf_bytes(file), why);
 
     if (st == STATUS_OK)
         st = frontier_open(&m->engine, dir, &m->setup->frontier, clock_mono(),

@@ -105,6 +105,10 @@ MUST_CHECK enum status crawl_job_follow(struct crawl_settings *s,
                                         const struct crawl_job_file *f,
                                         struct buf *text, struct buf *why);
 
+/* Is the proxy that of the operator's file, `file` or, if that is empty, its
+ * copy? Then it is none that a client named. */
+bool crawl_job_has_own_proxy(const struct crawl_settings *s, struct bytes file);
+
 /* ---- crawl_job.c; registry's thread ---- */
 
 /* Takes `s`. If nobody set them, the memory limit is CRAWL_JOB_MEMORY and
@@ -117,8 +121,10 @@ void crawl_job_free(struct crawl_job *m);
 MUST_CHECK enum status crawl_job_find_room(const struct crawl_job *m,
                                            struct buf *why);
 MUST_CHECK enum status crawl_job_lock(struct crawl_job *m, struct buf *why);
-/* Makes its setup from its settings. */
-MUST_CHECK enum status crawl_job_prepare(struct crawl_job *m, struct buf *why);
+/* Makes its setup from its settings. `file` is the operator's file, or empty if
+ * it has not changed. */
+MUST_CHECK enum status crawl_job_prepare(struct crawl_job *m, struct bytes file,
+                                         struct buf *why);
 /* Starts its threads, with an open engine. */
 MUST_CHECK enum status crawl_job_start(struct crawl_job *m, bool paused,
                                        struct buf *why);

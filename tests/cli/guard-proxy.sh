@@ -115,3 +115,56 @@ lacks -E log 'localhost|intranet|100\.100|168\.63|127\.0' "more was asked than w
 crawl_by_proxy private --allow-private --deny-net 169.254.0.0/16
 grep -qxF 'GET http://intranet/admin' log || fail "--allow-private: $(cat log)"
 lacks -E log '169\.254|metadata|instance-data' "--deny-net does not win"
+
+# ---- a proxy that a client of a service names, by a name that leads to 127.0.0.1 ----
+
+# The operator's file may name any.
+echo 'http://start.test/ 200 <title>start</title>' >rules
+proxy
+at=proxy.example:${proxy##*:}
+cat >own.yaml <<END
+seeds: [ http://start.test/ ]
+proxy: http://$at
+resolve: [ $at:127.0.0.1 ]
+min-disk: 0
+robots: off
+sitemap: off
+END
+rm -rf d
+start_service 127.0.0.1:0 --crawl own.yaml
+waits_for 'grep -qxF "GET http://start.test/" log' || fail "the operator's proxy: $(cat serve.err log)"
+
+# becomes CRAWL OUTCOME
+becomes() {
+    crawl=$1 outcome=$2
+    waits_for '"$URLWEIR" status d/crawls/$crawl --json >out &&
+        [ "$(json queued <out) $(json "$outcome" <out)" = "0 1" ]' ||
+        fail "$crawl: $(cat out serve.err)"
+}
+made="\"seeds\": [\"http://start.test/\"], \"settings\": {\"min-disk\": 0, \"robots\": \"off\",
+    \"sitemap\": \"off\", \"proxy\": \"http://$at\", \"resolve\": \"$at:127.0.0.1\""
+: >log
+python3 "$TOP/tests/support/json_api.py" "$http" POST /v1/crawls \
+    "{\"name\": \"theirs\", $made}}" >answer || fail "$(cat answer)"
+becomes theirs skipped
+exits 0 "$URLWEIR" export d/crawls/theirs --what errors
+says out '"reason": "address"'
+[ ! -s log ] || fail "a client's proxy was asked: $(cat log)"
+python3 "$TOP/tests/support/json_api.py" "$http" POST /v1/crawls \
+    "{\"name\": \"allowed\", $made, \"allow-net\": \"127.0.0.1\"}}" >answer || fail "$(cat answer)"
+becomes allowed fetched
+says log "GET http://start.test/"
+
+# A restart does not make it the operator's.
+stop TERM 0
+: >log
+start_service 127.0.0.1:0
+python3 "$TOP/tests/support/json_api.py" "$http" POST /v1/crawls/theirs/seeds \
+    '{"urls": ["http://again.test/"]}' >answer || fail "$(cat answer)"
+waits_for '"$URLWEIR" status d/crawls/theirs --json >out && [ "$(json skipped <out)" = 2 ]' ||
+    fail "after a restart: $(cat out serve.err)"
+python3 "$TOP/tests/support/json_api.py" "$http" POST /v1/crawls/own/seeds \
+    '{"urls": ["http://again.test/"]}' >answer || fail "$(cat answer)"
+waits_for 'grep -qxF "GET http://again.test/" log' || fail "the operator's, again: $(cat serve.err)"
+[ "$(wc -l <log)" = 1 ] || fail "a client's proxy was asked: $(cat log)"
+stop TERM 0
