@@ -194,6 +194,7 @@ int sim_close(int fd)
             h->inode->flock_life = 0;
         disk_close(h->inode);
     }
+    handle_unwatch(fd);
     *h = (struct handle){0};
     return 0;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define FILES_FIRST 1000
-#define FILES_MOST  4096
+#define FILES_MOST  512
 
 enum handle_kind {
     HANDLE_FREE,
@@ -36,6 +36,8 @@ struct handle {
 
 /* The descriptor of a new handle, the lowest that is free. */
 int handle_new(enum handle_kind kind);
+/* Takes a descriptor out of all epoll sets, as closing it does (sockets.c). */
+void handle_unwatch(int fd);
 /* NULL: it is none of ours. */
 struct handle *handle_of(int fd);
 

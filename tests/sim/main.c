@@ -4,6 +4,7 @@
  *
  *     sim SEED             the trace on standard error
  *     sim -n COUNT [FROM]  COUNT seeds from FROM on, 1 by default
+ *     sim -f COUNT [FROM]  the same until one fails
  *
  * Many seeds are played by two processes that share out the numbers; each
  * process runs one life of `urlweir` at a time. See docs/testing.md.
@@ -33,6 +34,7 @@ struct board {
     _Atomic uint64_t played, acts, requests;
     _Atomic int64_t passed_ms;
     _Atomic unsigned failed;
+    bool first_only; /* stop when a seed has failed */
     struct failure {
         uint64_t seed;
         unsigned acts;
@@ -83,7 +85,8 @@ static void play_many(struct board *b)
     uint64_t seed;
 
     play_init(&r);
-    while ((seed = atomic_fetch_add(&b->next, 1)) <= b->last) {
+    while (!(b->first_only && b->failed > 0) &&
+           (seed = atomic_fetch_add(&b->next, 1)) <= b->last) {
         play_seed(seed, &r);
         atomic_fetch_add(&b->played, 1);
         atomic_fetch_add(&b->acts, r.acts);
@@ -135,7 +138,7 @@ static void start_players(struct board *b, pid_t pids[PLAYERS])
     }
 }
 
-static int play_from(uint64_t from, uint64_t count)
+static int play_from(uint64_t from, uint64_t count, bool first_only)
 {
     struct board *b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -146,6 +149,7 @@ static int play_from(uint64_t from, uint64_t count)
     if (b == MAP_FAILED)
         world_fault("no memory to share");
     b->next = from;
+    b->first_only = first_only;
     b->last = from + count - 1;
     start_players(b, pids);
     for (unsigned i = 0; i < PLAYERS; i++) {
@@ -166,11 +170,13 @@ int main(int argc, char **argv)
         life_prepare();
         return play_one(strtoull(argv[1], NULL, 10));
     }
-    if ((argc == 3 || argc == 4) && strcmp(argv[1], "-n") == 0) {
+    if ((argc == 3 || argc == 4) &&
+        (strcmp(argv[1], "-n") == 0 || strcmp(argv[1], "-f") == 0)) {
         life_prepare();
         return play_from(argc == 4 ? strtoull(argv[3], NULL, 10) : 1,
-                         strtoull(argv[2], NULL, 10));
+                         strtoull(argv[2], NULL, 10), argv[1][1] == 'f');
     }
-    fprintf(stderr, "usage: sim SEED | sim -n COUNT [FROM]\n");
+    fprintf(stderr, "usage: sim SEED | sim -n COUNT [FROM] | sim -f COUNT "
+                    "[FROM]\n");
     return 2;
 }

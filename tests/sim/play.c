@@ -22,7 +22,10 @@
 #include "tests/sim/world.h"
 
 #define ACTS_MOST 100
-#define WHY_MOST  ((size_t)1 << 20)
+/* A person does not watch a crawl for longer, say one that waits for a host
+ * which is out of reach for months. */
+#define PATIENCE_MS (INT64_C(3) * 24 * 3600 * 1000)
+#define WHY_MOST    ((size_t)1 << 20)
 
 void play_init(struct play_result *r)
 {
@@ -46,6 +49,8 @@ static void pass_time(int64_t ms)
 
 static void order_end(const struct sim_act *a, struct life_order *o)
 {
+    o->signals[0] = (struct life_signal){PATIENCE_MS, SIGTERM};
+    o->signal_count = 1;
     switch (a->end) {
     case END_BY_ITSELF:
         break;
@@ -56,7 +61,6 @@ static void order_end(const struct sim_act *a, struct life_order *o)
         break;
     case END_STOP:
         o->signals[0] = (struct life_signal){a->end_after_ms, SIGTERM};
-        o->signal_count = 1;
         break;
     case END_KILL:
     case END_POWER_CUT:

@@ -80,6 +80,21 @@ static struct watched *watched_of(struct epoll_set *e, int fd)
     return NULL;
 }
 
+void handle_unwatch(int fd)
+{
+    for (int i = FILES_FIRST; i < FILES_FIRST + FILES_MOST; i++) {
+        const struct handle *h = handle_of(i);
+        struct watched *w =
+            h != NULL && h->kind == HANDLE_EPOLL ? watched_of(h->of, fd) : NULL;
+
+        if (w != NULL) {
+            struct epoll_set *e = h->of;
+
+            *w = e->at[--e->count];
+        }
+    }
+}
+
 int sim_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
     struct epoll_set *e = handle_of(epoll)->of;
@@ -108,8 +123,6 @@ static uint32_t ready_of(const struct watched *w, int64_t *next)
     const struct sim_socket *s;
     uint32_t ready = 0;
 
-    if (h == NULL)
-        return 0;
     if (h->kind == HANDLE_EVENT)
         return h->at > 0 ? EPOLLIN : 0;
     s = h->of;
@@ -141,10 +154,6 @@ int sim_epoll_wait(int epoll, struct epoll_event *out, int most, int timeout_ms)
         int64_t next = SCHEDULER_NEVER;
         int count = 0;
 
-        /* Descriptors that were closed leave a set by themselves. */
-        for (unsigned i = e->count; i-- > 0;)
-            if (handle_of(e->at[i].fd) == NULL)
-                e->at[i] = e->at[--e->count];
         for (unsigned i = 0; i < e->count && count < most; i++) {
             uint32_t ready = ready_of(&e->at[i], &next);
 
