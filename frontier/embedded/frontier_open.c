@@ -206,10 +206,10 @@ static enum status schedule_all(struct frontier *f, int64_t now,
     uint32_t queues = frontier_store_queue_count(f->store);
     enum status st = STATUS_OK;
 
-    if (page_store_last_seq(f->pages) > 0 || !f->base->found.clean) {
-        f->queues_before = queues;
-        f->asked_before = last_asked(f, now, wall_ms);
-    }
+    /* Whether anything was asked is not known: a request for robots.txt has no
+     * row. */
+    f->queues_before = queues;
+    f->asked_before = last_asked(f, now, wall_ms);
     for (uint32_t q = 1; st == STATUS_OK && q <= queues; q++) {
         struct host_queue *h = host_table_get(&f->hosts, q);
 

@@ -171,6 +171,29 @@ START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
 }
 END_TEST
 
+/* A request for robots.txt has no row. */
+START_TEST(a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too)
+{
+    static struct sim s;
+    struct engine_done d = {.host = {.crawl_delay_ms = -1}};
+
+    start(&s, NS_PER_S);
+    d.id = lease_one(&s).id;
+    d.host.ended = s.now;
+    ck_assert_int_eq(s.e->ops->release(s.e, d.id, 0, &d.host, s.now, wall(&s)),
+                     STATUS_OK);
+    ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now,
+                                              wall(&s)),
+                     STATUS_OK);
+    s.e->ops->close(s.e);
+    reopen(&s);
+    ck_assert_uint_eq(lease_one(&s).id, 0);
+    s.now += NS_PER_S;
+    ck_assert_uint_eq(lease_one(&s).id, d.id);
+    s.e->ops->close(s.e);
+}
+END_TEST
+
 /* The manifest of the clean stop before says nothing of this run's requests. */
 START_TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
 {
@@ -482,6 +505,8 @@ Suite *suite_frontier_fate(void)
         t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
     tcase_add_test(
         t, after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts);
+    tcase_add_test(
+        t, a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too);
     tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
     tcase_add_test(t,
                    a_host_whose_robots_txt_fails_costs_its_tries_and_no_more);
