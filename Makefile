@@ -329,6 +329,14 @@ sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FR
 	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
 	$(Q)build/sim/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
 
+.PHONY: sim-faults plant-faults
+sim-faults: ## plant each fault of tests/sim/faults.txt: does the simulator find it? (N=2000 seeds, T=words)
+	$(Q)$(MAKE) --no-print-directory MODE=sim plant-faults
+plant-faults: build/sim/sim
+	$(Q)COMPILE="$(CC) $(subst ",\",$(CPPFLAGS_ALL)) $(CFLAGS_ALL)" LINK="$(CC) $(LDFLAGS_ALL)" \
+	    CALLS=build/sim/calls.txt HEALTHY=build/sim/sim LIBS="$(LIBS)" \
+	    PARTS="$(SIM_OBJ) build/sim/simulated.a" tests/sim/plant.py $(or $(N),2000) $(T:%="%")
+
 .PHONY: asan ubsan tsan
 # Shadow memory has a fixed place, which a kernel that spreads addresses widely
 # (vm.mmap_rnd_bits=32) gives to something else now and then; where it may be

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Plants each fault of faults.txt in the simulator, alone, and counts the seeds
+until one fails that does not fail without the fault.
+
+usage: plant.py MOST NAME... < compile commands in the environment
+    COMPILE   the compiler with its flags, for one file of the program
+    LINK      links a program of the objects that follow
+    CALLS     what objcopy renames
+    HEALTHY   the simulator without a fault
+    PARTS     its objects, LIBS what they need
+MOST: the seeds to try at most. NAME: words of the faults to plant, all without.
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORK = "build/sim/fault"
+
+
+def read_faults(path):
+    faults, fault = [], None
+    for line in open(path, encoding="utf-8"):
+        line = line.rstrip("\n")
+        if line.startswith("== "):
+            fault = {"name": line[3:], "file": None, "old": [], "new": []}
+            faults.append(fault)
+        elif fault is None or not line or line.startswith("#"):
+            continue
+        elif line[0] == "-":
+            fault["old"].append(line[1:])
+        elif line[0] == "+":
+            fault["new"].append(line[1:])
+        else:
+            fault["file"] = line
+    return faults
+
+
+def run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit("plant.py: %s\n%s" % (shlex.join(command), done.stdout))
+
+
+def build(fault):
+    """The path of a simulator that has the fault."""
+    env = os.environ
+    text = open(fault["file"], encoding="utf-8").read()
+    old = "\n".join(fault["old"]) + "\n"
+    if text.count(old) != 1:
+        sys.exit("plant.py: %s: %d places in %s" %
+                 (fault["name"], text.count(old), fault["file"]))
+    os.makedirs(WORK, exist_ok=True)
+    source, thing = WORK + "/fault.c", WORK + "/fault.o"
+    with open(source, "w", encoding="utf-8") as f:
+        f.write('#line 1 "%s"\n' % fault["file"])
+        f.write(text.replace(old, "\n".join(fault["new"]) + "\n"))
+    include = ["-I", os.path.dirname(fault["file"])]
+    run(shlex.split(env["COMPILE"]) + include +
+        ["-w", "-c", "-o", thing, source])
+    run(["objcopy", "--redefine-syms=" + env["CALLS"], thing])
+    program = WORK + "/sim"
+    run(shlex.split(env["LINK"]) + ["-o", program, thing] +
+        shlex.split(env["PARTS"]) + shlex.split(env["LIBS"]))
+    return program
+
+
+def first_failure(program, most, begin):
+    """The first seed that fails from `begin` on, with what it says; None."""
+    out = subprocess.run([program, "-f", str(most - begin + 1), str(begin)],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                         text=True, check=False).stdout
+    found = re.findall(r"^seed (\d+) fails after \d+ acts: (.*)$", out, re.M)
+    return min((int(n), why) for n, why in found) if found else None
+
+
+def is_healthy(seed):
+    return subprocess.run([os.environ["HEALTHY"], str(seed)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+def seeds_needed(program, most):
+    begin = 1
+    while begin <= most:
+        found = first_failure(program, most, begin)
+        if found is None:
+            return None
+        if is_healthy(found[0]):
+            return found
+        begin = found[0] + 1
+    return None
+
+
+def main():
+    most, wanted = int(sys.argv[1]), sys.argv[2:]
+    missed = []
+    for fault in read_faults(HERE + "/faults.txt"):
+        if wanted and not any(w in fault["name"] for w in wanted):
+            continue
+        began = time.monotonic()
+        found = seeds_needed(build(fault), most)
+        if found is None:
+            missed.append(fault["name"])
+        print("| %s | %s | %s |" %
+              (fault["name"], found[0] if found else "not within %d" % most,
+               found[1][:100] if found else ""), flush=True)
+        print("  %.0f s" % (time.monotonic() - began), file=sys.stderr,
+              flush=True)
+    if missed:
+        sys.exit("%d faults are not found: %s" % (len(missed),
+                                                  "; ".join(missed)))
+
+
+main()
