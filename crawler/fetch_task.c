@@ -444,8 +444,6 @@ static struct report *report_unreachable(struct fetch_task *task,
     r->done.row.flags = FETCH_ROW_AT_ROBOTS;
     r->done.transient = why == REASON_NONE || result->transient;
     r->done.host.unreachable = true;
-    r->done.host.silent =
-        report_is_unreachable(result->end) && result->transient;
     return r;
 }
 
@@ -482,6 +480,12 @@ static enum fetch_task_state robots_known(const struct fetch_task_tools *t,
 
     report_set_request(r, result);
     host->http_status = result->response->status;
+    /* Also if an older copy stands in for the file, or the rules are only
+     * noted: nobody has responded. */
+    if (report_is_unreachable(result->end)) {
+        host->unreachable = true;
+        host->silent = result->transient;
+    }
     report_set_delay(r, result->response, wall_ms);
     if (is_check(t, task) && host->unreachable) {
         host->silent = false; /* that nobody responds is what was asked */

@@ -84,7 +84,9 @@ static bool waits(struct frontier *f, struct host_queue *h,
         x->silent_since = news->ended;
     x->silent_until =
         news->ended + schedule_silence(&f->o.schedule, x->failures, &f->random);
-    if (!news->silent)
+    /* A URL that was given back, for only robots.txt was asked for, does not
+     * say why; the request for the page will. */
+    if (!news->silent || how.status == OUTCOME_QUEUED)
         return false;
     x->silent = how;
     if (first)

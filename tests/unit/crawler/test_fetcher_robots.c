@@ -2,6 +2,7 @@
 /* robots.txt comes before all else (RFC 9309): how a fetcher gets it. */
 #include <check.h>
 
+#include "base/http_time.h"
 #include "tests/unit/crawler/fetcher_rig.h"
 
 #define RULES                                                                  \
@@ -459,6 +460,40 @@ START_TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
 }
 END_TEST
 
+/* Rules that are only noted, or that an older copy has, are no response. */
+START_TEST(
+    a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules)
+{
+    const struct robots_row stale = {
+        .origin = bytes_of_str("http://127.0.0.1:2"),
+        .http_status = 200,
+        .body = bytes_of_str("User-agent: *\nDisallow:\n"),
+        .fetched_at_ms = clock_wall_ms() - 2 * HTTP_TIME_DAY_MS,
+        .expires_at_ms = clock_wall_ms() - HTTP_TIME_DAY_MS};
+    static const enum robots_policy policies[] = {ROBOTS_REPORT, ROBOTS_OBEY};
+
+    for (size_t i = 0; i < COUNT(policies); i++) {
+        struct rig r;
+        struct report *p;
+
+        rig_init(&r, NULL, 0);
+        r.o.robots = policies[i];
+        rig_start(&r);
+        if (policies[i] == ROBOTS_OBEY)
+            fetcher_know_robots(r.fetcher, &stale);
+        p = rig_ask_url(&r, "http://127.0.0.1:2/");
+        ck_assert_int_eq(p->kind, REPORT_RELEASE);
+        ck_assert(p->done.host.unreachable && p->done.host.silent);
+        report_free(p);
+        p = rig_ask_url(&r, "http://127.0.0.1:2/");
+        assert_outcome(p, OUTCOME_FAILED, REASON_CONNECT);
+        ck_assert(p->done.host.unreachable && p->done.host.silent);
+        report_free(p);
+        rig_fini(&r);
+    }
+}
+END_TEST
+
 START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
 {
     struct route routes[] = {{"/a", OK_HTML EMPTY}};
@@ -565,6 +600,9 @@ Suite *suite_fetcher_robots(void)
     tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
     tcase_add_test(t,
                    robots_report_does_not_wait_for_an_unreachable_robots_txt);
+    tcase_add_test(
+        t,
+        a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules);
     tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
     tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
     tcase_add_test(

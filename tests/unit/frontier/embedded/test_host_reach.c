@@ -223,6 +223,38 @@ static struct outcome port_is_closed(const struct web *w, struct bytes url,
 }
 
 /* A queue belongs to a host, whatever the port. */
+/* While an older copy of its robots.txt is good, each hour or so a URL is given
+ * back for a robots.txt that did not come: that is no response. */
+START_TEST(a_robots_txt_that_does_not_come_is_no_response_either)
+{
+    struct engine_lease l;
+    struct rig r;
+
+    start(&r);
+    put_many(&r, "a.test", 3);
+    for (unsigned asked = 0; r.now < 3600 * S && rig_stats(&r).given_up == 0;) {
+        const struct engine_host_news news = {.ended = r.now,
+                                              .crawl_delay_ms = -2,
+                                              .retry_after_ms = -1,
+                                              .unreachable = true,
+                                              .silent = true};
+
+        r.now += 10 * NS_PER_MS;
+        if (lease(&r, &l, 1) == 0)
+            continue;
+        if (++asked % 4 == 3)
+            ck_assert_int_eq(r.e->ops->release(r.e, l.id, 0, &news, r.now,
+                                               rig_wall(&r)),
+                             STATUS_OK);
+        else
+            ack(&r, l.id, REFUSED);
+        rig_turn(&r);
+    }
+    ck_assert_uint_eq(rig_stats(&r).given_up, 3);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
 {
     struct web w = {.answer = port_is_closed};
@@ -487,6 +519,7 @@ Suite *suite_host_reach(void)
         t, a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that);
     tcase_add_loop_test(t, a_server_that_comes_back_has_lost_nothing, 0, 3);
     tcase_add_test(t, a_host_that_stays_away_is_given_up_with_its_urls);
+    tcase_add_test(t, a_robots_txt_that_does_not_come_is_no_response_either);
     tcase_add_test(t, a_closed_port_of_a_host_that_responds_holds_up_no_other);
     tcase_add_test(t, readers_of_the_store_find_why_a_host_is_not_asked);
     tcase_add_test(t, a_response_is_the_end_of_no_response_on_disk_too);
