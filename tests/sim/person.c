@@ -143,6 +143,8 @@ static void make_sound(struct person_settings *s)
 {
     if (person_says(s, SET_DELAY, "0"))
         s->choice[SET_ADAPTIVE] = 1;
+    if (person_number(s, SET_DELAY) >= person_number(s, SET_GIVE_UP))
+        s->choice[SET_GIVE_UP] = 0;
     if (person_says(s, SET_SITEMAP, "only") && !person_is_default(s, SET_DEPTH))
         s->choice[SET_SITEMAP] = 0;
 }
@@ -194,6 +196,8 @@ struct person {
     unsigned runs_left;             /* of this crawl, before its last */
     bool second;                    /* there will be another crawl */
     bool began;                     /* this crawl */
+    bool said[PERSON_SETTINGS];     /* by the act before */
+    bool unsure[PERSON_SETTINGS];   /* may not have been kept: said again */
     unsigned questions;             /* asked since its last run; counts on */
     unsigned last_tries;
     bool judged_runs;  /* its last run is over */
@@ -238,6 +242,8 @@ static void say_setting(struct person *p, struct sim_act *a,
                         const struct person_settings *s, enum person_setting k)
 {
     char name[40];
+
+    p->said[k] = true;
 
     snprintf(name, sizeof name, "--%s%s",
              table[k].is_switch && person_says(s, k, "no") ? "no-" : "",
@@ -292,6 +298,7 @@ static void begin_act(struct person *p, struct sim_act *a, enum act_kind kind,
                       const char *command)
 {
     memset(a, 0, sizeof *a);
+    memset(p->said, 0, sizeof p->said);
     a->kind = kind;
     a->dir = p->dir;
     a->earlier = -1;
@@ -350,13 +357,8 @@ static void act_resume(struct person *p, struct sim_act *a, bool last)
         say(p, a, "--once");
     a->settings = now;
     for (unsigned k = 0; k < PERSON_SETTINGS; k++)
-        if (now.choice[k] != before.choice[k])
+        if (now.choice[k] != before.choice[k] || p->unsure[k])
             say_setting(p, a, &now, (enum person_setting)k);
-    if (p->dir == 1) {
-        a->earlier = 0;
-        say(p, a, "--since");
-        say_dir(p, a, 0);
-    }
     say_run(p, a);
     a->last = last;
     if (!last)
@@ -483,12 +485,21 @@ static bool ask_the_last(struct person *p, struct sim_act *a)
 /* A run that was meant as the last and met a fault is done again. */
 static bool was_cut_off(const struct sim_act *done)
 {
-    return done->exit_status < 0 || done->fault_hit;
+    return done->exit_status < 0 || done->exit_status == 2 || done->fault_hit;
 }
 
 static bool is_run(const struct sim_act *a)
 {
     return a->kind == ACT_CRAWL || a->kind == ACT_RESUME;
+}
+
+/* A run that was cut off may have kept what it was told, or not. */
+static void note_kept(struct person *p, const struct sim_act *done)
+{
+    if (done == NULL || done->kind != ACT_RESUME || done->once)
+        return;
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++)
+        p->unsure[k] = was_cut_off(done) && (p->unsure[k] || p->said[k]);
 }
 
 static void begin_second(struct person *p)
@@ -499,6 +510,7 @@ static void begin_second(struct person *p)
     p->questions = p->last_tries = 0;
     p->runs_left = dice_below(&p->dice, 3);
     p->kept[1] = p->kept[0];
+    memset(p->unsure, 0, sizeof p->unsure);
     if (dice_chance(&p->dice, 50))
         throw_change(&p->kept[1], &p->dice);
 }
@@ -506,6 +518,7 @@ static void begin_second(struct person *p)
 bool person_next(struct person *p, const struct sim_act *done,
                  struct sim_act *next)
 {
+    note_kept(p, done);
     if (done != NULL && is_run(done) && done->last && !was_cut_off(done))
         p->judged_runs = true;
     if (p->judged_runs) {

@@ -550,8 +550,6 @@ static bool answer_outage(const struct plan_outage *outage, int64_t at_ms,
     if (outage == NULL)
         return false;
     a->fate = outage->fate;
-    if (outage->fate == SIM_NO_NAME)
-        a->address = NULL;
     if (outage->fate == SIM_ANSWERS) {
         say_error(a, outage->status);
         add_retry_after(a, outage->retry_after_s, outage->as_date, at_ms);
@@ -569,7 +567,6 @@ static void answer_in_order(struct sim_web *w, const struct sim_request *q,
     const struct plan_origin *o = &p->origins[origin];
     struct plan_sight s = plan_look(p, origin, q->target, q->at_ms);
 
-    a->address = o->address;
     a->first_ms = o->first_ms;
     a->ms_per_kib = o->ms_per_kib;
     if (answer_outage(plan_outage_at(o, q->at_ms), q->at_ms, a))
@@ -599,25 +596,32 @@ void sim_web_answer(struct sim_web *w, const struct sim_request *q,
     a->first_ms = a->ms_per_kib = 0;
     a->cut_at = 0;
     a->address = sim_web_address(w, q->host, q->at_ms);
-    if (origin >= 0)
+    if (a->address == NULL)
+        a->fate = SIM_NO_NAME;
+    else if (origin >= 0)
         answer_in_order(w, q, origin, a);
     else
-        a->fate = a->address == NULL ? SIM_NO_NAME : SIM_REFUSED;
+        a->fate = SIM_REFUSED;
     if (a->status != 304)
         buf_addf(&a->headers, "Content-Length: %zu\r\n", a->body.len);
     if (strcmp(q->method, "HEAD") == 0 || a->status == 304)
         buf_clear(&a->body);
 }
 
+/* If one origin of a name has lost it, so have the others. */
 const char *sim_web_address(struct sim_web *w, const char *host, int64_t at_ms)
 {
+    const char *address = NULL;
+
     for (size_t i = 0; i < w->plan.origin_count; i++) {
         const struct plan_origin *o = &w->plan.origins[i];
         const struct plan_outage *outage = plan_outage_at(o, at_ms);
 
-        if (strcmp(o->name, host) == 0 &&
-            (outage == NULL || outage->fate != SIM_NO_NAME))
-            return o->address;
+        if (strcmp(o->name, host) != 0)
+            continue;
+        if (outage != NULL && outage->fate == SIM_NO_NAME)
+            return NULL;
+        address = o->address;
     }
-    return NULL;
+    return address;
 }

@@ -68,7 +68,7 @@ static const struct {
     {"four.example", "http", "93.184.10.5", 80, 4, false, false},
 };
 
-static void make_outages(struct plan_origin *o, struct dice *d)
+static void make_outages(struct plan_origin *o, bool first, struct dice *d)
 {
     static const enum sim_fate fates[] = {SIM_ANSWERS, SIM_ANSWERS,
                                           SIM_ANSWERS, SIM_REFUSED,
@@ -77,7 +77,7 @@ static void make_outages(struct plan_origin *o, struct dice *d)
                                           SIM_BAD_TLS};
 
     o->outage_count = 0;
-    if (!dice_chance(d, 35))
+    if (!dice_chance(d, first ? 20 : 35))
         return;
     o->outage_count = (uint8_t)(1 + dice_below(d, PLAN_OUTAGES));
     for (unsigned i = 0; i < o->outage_count; i++) {
@@ -119,7 +119,9 @@ static void make_origin(struct plan *p, size_t i, struct dice *d)
         .limit = (uint16_t)(dice_chance(d, 12) ? dice_between(d, 4, 30) : 0),
         .limit_retry_s =
             (int32_t)(dice_chance(d, 60) ? dice_between(d, 1, 90) : -1),
-        .has_calendar = dice_chance(d, 8),
+        .months = (uint16_t)(dice_chance(d, 92)   ? 0
+                             : dice_chance(d, 85) ? 25
+                                                  : 300),
     };
     snprintf(o->name, sizeof o->name, "%s", places[i].name);
     if (usual)
@@ -128,7 +130,7 @@ static void make_origin(struct plan *p, size_t i, struct dice *d)
     else
         snprintf(o->prefix, sizeof o->prefix, "%s://%s:%u", places[i].scheme,
                  places[i].name, places[i].port);
-    make_outages(o, d);
+    make_outages(o, i == 0, d);
 }
 
 /* ---- robots.txt ---------------------------------------------------------- */
@@ -213,18 +215,20 @@ static void set_url(const struct plan *p, struct plan_page *g)
 
 static void name_page(struct plan *p, size_t i, struct dice *d)
 {
-    static const char *const shapes[] = {
-        "/d%u/p%zu",
-        "/d%u/p%zu",
-        "/d%u/p%zu.html",
-        "/d%u/p%zu/",
-        "/d%u/?id=%zu",
-        "/d%u/caf%%E9/p%zu",
-        "/d%u/%%C3%%BC-p%zu",
-        "/d%u/s/a%%20b/p%zu",
-        "/d%u/P%zu;v=1?a=1&b=",
-        "/d%u//p%zu?q=%%26x",
-        "/d%u/a-name-of-some-length-for-a-page/p%zu"};
+    static const struct {
+        const char *before, *after; /* the number of the page */
+    } shapes[] = {{"p", ""},
+                  {"p", ""},
+                  {"p", ".html"},
+                  {"p", "/"},
+                  {"?id=", ""},
+                  {"caf%E9/p", ""},
+                  {"%C3%BC-p", ""},
+                  {"s/a%20b/p", ""},
+                  {"P", ";v=1?a=1&b="},
+                  {"/p", "?q=%26x"},
+                  {"a-name-of-some-length-for-a-page/p", ""}};
+    unsigned shape;
     struct plan_page *g = &p->pages[i];
 
     g->dir = (uint8_t)dice_below(d, 4);
@@ -236,9 +240,9 @@ static void name_page(struct plan *p, size_t i, struct dice *d)
         g->origin = (uint8_t)(dice_chance(d, 45)
                                   ? 0
                                   : dice_below(d, (unsigned)p->origin_count));
-        /* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral) */
-        snprintf(g->target, sizeof g->target, shapes[dice_below(d, 11)],
-                 (unsigned)g->dir, i);
+        shape = dice_below(d, 11);
+        snprintf(g->target, sizeof g->target, "/d%u/%s%zu%s", (unsigned)g->dir,
+                 shapes[shape].before, i, shapes[shape].after);
     }
     set_url(p, g);
 }
@@ -348,11 +352,11 @@ static void make_state(struct plan *p, size_t page, struct plan_state *s,
 static void make_twin(struct plan *p, size_t page, struct dice *d)
 {
     struct plan_page *g = &p->pages[page];
-    size_t of = dice_below(d, (unsigned)page);
+    size_t of = dice_below(d, (unsigned)page + 1);
     const struct plan_state *s = &p->pages[of].states[0];
 
-    if (page < 2 || p->pages[of].origin != g->origin || s->form != FORM_HTML ||
-        of == 0)
+    if (of == page || p->pages[of].origin != g->origin ||
+        s->form != FORM_HTML || of == 0)
         return;
     g->states[0] = *s;
     g->states[0].from_ms = 0;
@@ -523,8 +527,9 @@ struct plan_sight plan_look(const struct plan *p, int origin,
         s.robots = plan_robots_at(&p->origins[s.robots_of], at_ms);
         return s;
     }
-    if (o->has_calendar && strlen(target) < 16 &&
-        sscanf(target, "/cal?m=%u%c", &s.month, &end) == 1) {
+    if (strlen(target) < 16 &&
+        sscanf(target, "/cal?m=%u%c", &s.month, &end) == 1 &&
+        s.month < o->months) {
         s.what = PLAN_CALENDAR;
         return s;
     }
@@ -560,7 +565,8 @@ size_t plan_links(const struct plan *p, const struct plan_sight *s,
     size_t n = 0;
 
     if (s->what == PLAN_CALENDAR && room >= 3) {
-        add_month(p, s->origin, s->month + 1, &out[n++]);
+        if (s->month + 1 < p->origins[s->origin].months)
+            add_month(p, s->origin, s->month + 1, &out[n++]);
         if (s->month > 0)
             add_month(p, s->origin, s->month - 1, &out[n++]);
         add_page(p,
@@ -578,12 +584,14 @@ size_t plan_links(const struct plan *p, const struct plan_sight *s,
         add_page(p, l->to, f);
         f->kind = (enum plan_link_kind)l->kind;
         f->spelling = l->spelling;
-        f->nofollow = l->nofollow;
+        f->nofollow = l->nofollow && form != FORM_REDIRECT &&
+                      form != FORM_SITEMAP && form != FORM_INDEX &&
+                      form != FORM_FEED;
         f->redirect = form == FORM_REDIRECT;
         f->entry =
             form == FORM_SITEMAP || form == FORM_INDEX || form == FORM_FEED;
     }
-    if (s->state->form == FORM_HTML && p->origins[s->origin].has_calendar &&
+    if (s->state->form == FORM_HTML && p->origins[s->origin].months > 0 &&
         s->state->text % 3 == 1 && n < room)
         add_month(p, s->origin, 0, &out[n++]);
     return n;

@@ -159,7 +159,7 @@ struct plan_origin {
     uint8_t outage_count;
     uint16_t limit;        /* requests a minute, then 429; 0: none */
     int32_t limit_retry_s; /* its Retry-After; -1: none */
-    bool has_calendar;     /* /cal?m=N for each N */
+    uint16_t months;       /* of its calendar, /cal?m=N for each N below */
 };
 
 struct plan {

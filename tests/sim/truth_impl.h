@@ -1,0 +1,142 @@
+/*
+ * truth_impl.h - what the parts of the truth share; for truth*.c only.
+ *
+ * The log of requests is replayed act by act. Each response adds what it has
+ * shown, read off the plan, to the truth_crawl of its crawl; each request is
+ * held to what was known and permitted when it was made.
+ */
+#ifndef URLWEIR_TESTS_SIM_TRUTH_IMPL_H
+#define URLWEIR_TESTS_SIM_TRUTH_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/sim/truth.h"
+
+/* A URL of the plan: a page, or a month of a calendar. */
+#define TRUTH_MONTHS 300
+#define TRUTH_NODES  (PLAN_PAGES + PLAN_ORIGINS * TRUTH_MONTHS)
+#define TRUTH_EDGES  40000
+#define TRUTH_FAR    1000000
+
+/* A link that a response has shown. */
+struct truth_edge {
+    uint16_t from, to;
+    uint8_t kind; /* of plan_link_kind */
+    bool redirect, entry;
+};
+
+struct truth_node {
+    int depth;     /* of the shortest way known, TRUTH_FAR: not known at all */
+    bool as_asset; /* a kind of asset led here, or a redirect from one */
+    bool as_list;  /* a robots.txt, a guess or a sitemap has named it as one */
+    bool given;    /* as a seed */
+    bool perhaps_given; /* by an act that was cut off */
+    bool seed;          /* or what one redirects to */
+    unsigned asked;
+    const struct sim_log_entry *last;       /* request */
+    const struct sim_log_entry *last_whole; /* with a response to its end */
+    size_t last_act;                        /* of last_whole */
+    size_t last_asked_act;
+};
+
+/* Whom a host has told, and a person, to be left alone until when; of a host,
+ * or what --queue-key makes one. Times are passed_ms. */
+struct truth_pace {
+    const struct sim_log_entry *last; /* request that reached it */
+    int64_t not_before;               /* by a Retry-After */
+    unsigned told_in;                 /* the life that was told so */
+    int64_t blocked_until;
+};
+
+/* What a robots.txt has said. */
+enum truth_robots_say {
+    ROBOTS_NOT_ASKED,
+    ROBOTS_SAY_RULES,
+    ROBOTS_ALLOW_ALL,
+    ROBOTS_UNREACHABLE,
+    ROBOTS_UNSURE /* it broke off: what holds depends on tries */
+};
+
+struct truth_robots {
+    enum truth_robots_say say;
+    const struct plan_robots *rules, *before; /* the last two read */
+    int64_t read_at_ms;                       /* wall clock */
+    bool redirected;       /* its file stands elsewhere and has not come */
+    bool ever_unreachable; /* or unsure */
+    const struct plan_robots *all[16]; /* each of them */
+    unsigned count;
+};
+
+struct truth_crawl {
+    struct truth_node nodes[TRUTH_NODES];
+    struct truth_edge edges[TRUTH_EDGES];
+    size_t edge_count;
+    struct truth_robots robots[PLAN_ORIGINS];
+    uint32_t kinds;                /* followed at any time so far */
+    bool was_deep;                 /* a run had no limit to the depth */
+    const struct sim_act *run;     /* the run that is replayed, or was last */
+    size_t run_number;             /* its act */
+    bool had_bad[PLAN_ORIGINS];    /* a request failed in the last run */
+    bool blocked[PLAN_ORIGINS];    /* by the person, at any time */
+    const struct sim_act *made_by; /* the act that made it; NULL: none yet */
+    int64_t made_at_ms;
+    struct truth_pace pace[PLAN_ORIGINS]; /* by the first origin of a key */
+};
+
+struct truth {
+    const struct plan *plan;
+    const struct sim_act *acts;
+    size_t act_count;
+    const struct sim_log *log;
+    struct buf *why;
+    unsigned faults; /* lines in `why` */
+    struct truth_crawl *crawls[2];
+};
+
+/* A finding. */
+void truth_say(struct truth *, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* ---- truth_scope.c: what settings permit ---- */
+
+uint32_t truth_kinds(const struct person_settings *);
+bool truth_in_scope(const struct truth *, const struct truth_crawl *,
+                    const struct person_settings *, unsigned node);
+/* Surely so: as a page, by the seeds that were given. */
+bool truth_surely_in_scope(const struct truth *, const struct truth_crawl *,
+                           const struct person_settings *, unsigned node);
+/* Was there an hour in which the host could not be asked, since the crawl was
+ * made, or, of a kind that leaves its URLs in the queue, since its last run
+ * began? The log does not have requests that nobody received. */
+bool truth_had_outage(const struct truth_crawl *, const struct plan_origin *);
+const char *truth_url(const struct truth *, unsigned node);
+int truth_origin(const struct truth *, unsigned node);
+const char *truth_target(const struct truth *, unsigned node);
+
+/* ---- truth_replay.c: the log against what was known ---- */
+
+void truth_replay_act(struct truth *, size_t act);
+/* The node that was asked for; -1: a robots.txt; -2: nothing of the plan. */
+const struct sim_act *truth_act_of_life(const struct truth *, unsigned life);
+int truth_node_of(const struct truth *, const struct sim_log_entry *,
+                  struct plan_sight *out);
+
+/* ---- truth_pace.c: when requests may be made ---- */
+
+/* Called with each request, before what it has read is known. */
+void truth_judge_pace(struct truth *, struct truth_crawl *,
+                      const struct sim_log_entry *, const struct plan_sight *);
+void truth_block(struct truth *, struct truth_crawl *, const struct sim_act *);
+
+/* ---- truth_rows.c: what urlweir says of it ---- */
+
+void truth_judge_rows(struct truth *, const struct sim_act *export_act);
+void truth_judge_status(struct truth *, const struct sim_act *status_act,
+                        const struct sim_act *export_act);
+
+/* ---- truth_reach.c: what must have been read ---- */
+
+void truth_judge_reach(struct truth *, unsigned dir);
+
+#endif

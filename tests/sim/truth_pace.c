@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_pace.c - no host is asked twice at once, or too early.
+ *
+ * From the end of one response of a host, or of whatever --queue-key makes one,
+ * to the next request to it at least --delay passes, or the Crawl-delay of its
+ * robots.txt if that is longer, over stops, kills and power cuts. After a
+ * Retry-After, and while a person has blocked it, nothing is asked at all.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/sim/truth_impl.h"
+
+/* Clocks are read some steps before what they date. */
+#define SLACK_MS 3
+
+/* The first origin that shares a queue with this one. */
+static int pace_key(const struct truth *t, const struct person_settings *s,
+                    int origin)
+{
+    const struct plan_origin *a = &t->plan->origins[origin];
+
+    for (int i = 0; i < origin; i++) {
+        const struct plan_origin *b = &t->plan->origins[i];
+
+        if (person_says(s, SET_QUEUE_KEY, "domain") ? a->domain == b->domain
+            : person_says(s, SET_QUEUE_KEY, "ip")
+                ? strcmp(a->address, b->address) == 0
+                : strcmp(a->name, b->name) == 0)
+            return i;
+    }
+    return origin;
+}
+
+const struct sim_act *truth_act_of_life(const struct truth *t, unsigned life)
+{
+    for (size_t i = 0; i < t->act_count; i++)
+        if (t->acts[i].life == life)
+            return &t->acts[i];
+    return NULL;
+}
+
+static int64_t end_of(const struct truth *t, const struct sim_log_entry *e)
+{
+    return e->ended_ms > 0 ? e->ended_ms
+                           : truth_act_of_life(t, e->life)->ended_ms;
+}
+
+/* The least of what the robots.txt of the key's origins say now. */
+static int64_t crawl_delay(const struct truth *t, const struct truth_crawl *c,
+                           int key)
+{
+    const struct person_settings *s = &c->run->settings;
+    int64_t most = person_number(s, SET_MAX_CRAWL_DELAY), least = INT64_MAX;
+
+    if (!person_says(s, SET_ROBOTS, "obey"))
+        return 0;
+    for (int i = 0; i < (int)t->plan->origin_count; i++) {
+        const struct truth_robots *r = &c->robots[i];
+        int64_t delay = r->say == ROBOTS_SAY_RULES && r->count == 1
+                            ? r->rules->crawl_delay_ms
+                            : 0;
+
+        if (pace_key(t, s, i) == key && r->say != ROBOTS_NOT_ASKED &&
+            delay < least)
+            least = delay;
+    }
+    return least == INT64_MAX ? 0 : least < most ? least : most;
+}
+
+static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
+                           int key)
+{
+    const struct person_settings *s = &c->run->settings;
+    int64_t delay = person_number(s, SET_DELAY);
+    int64_t by_robots = crawl_delay(t, c, key);
+
+    if (by_robots > delay)
+        delay = by_robots;
+    return person_says(s, SET_RANDOM_DELAY, "yes") ? delay / 2 : delay;
+}
+
+static bool reached(const struct sim_log_entry *e)
+{
+    return e->status > 0 || e->fate == SIM_MUTE || e->fate == SIM_RESET ||
+           e->fate == SIM_CUT;
+}
+
+/* What the response says of when to come again; 0: nothing. */
+static int64_t retry_after_ms(const struct truth *t,
+                              const struct sim_log_entry *e,
+                              const struct plan_sight *s)
+{
+    const struct plan_origin *o = &t->plan->origins[s->origin];
+    const struct plan_outage *w = plan_outage_at(o, e->at_ms);
+
+    if (e->end != SIM_LOG_WHOLE || (e->status != 429 && e->status < 500))
+        return 0;
+    if (w != NULL && w->fate == SIM_ANSWERS && w->retry_after_s > 0)
+        return 1000 * (int64_t)w->retry_after_s - (w->as_date ? 1000 : 0);
+    if (w == NULL && e->status == 429 && o->limit > 0 && o->limit_retry_s > 0 &&
+        s->what == PLAN_PAGE && s->state != NULL &&
+        s->state->form != FORM_STATUS)
+        return 1000 * (int64_t)o->limit_retry_s;
+    return 0;
+}
+
+void truth_judge_pace(struct truth *t, struct truth_crawl *c,
+                      const struct sim_log_entry *e, const struct plan_sight *s)
+{
+    const char *host = t->plan->origins[s->origin].name;
+    int key = pace_key(t, &c->run->settings, s->origin);
+    struct truth_pace *p = &c->pace[key];
+    bool alone = person_says(&c->run->settings, SET_CONNS_PER_HOST, "1");
+    int64_t at = e->passed_ms + SLACK_MS;
+    const struct sim_act *told;
+
+    if (!reached(e))
+        return;
+    if (alone && p->last != NULL &&
+        at < end_of(t, p->last) + least_delay(t, c, key))
+        truth_say(t,
+                  "asked %s%s %" PRId64 " ms after the end of %s, not %" PRId64,
+                  host, e->target, e->passed_ms - end_of(t, p->last),
+                  p->last->target, least_delay(t, c, key));
+    told = p->not_before > 0 ? truth_act_of_life(t, p->told_in) : NULL;
+    if (alone && told != NULL && at < p->not_before &&
+        (p->told_in == e->life || told->exit_status >= 0))
+        truth_say(t, "asked %s%s %" PRId64 " ms before its Retry-After", host,
+                  e->target, p->not_before - e->passed_ms);
+    if (at < p->blocked_until)
+        truth_say(t, "asked %s%s, which a person has blocked", host, e->target);
+    p->last = e;
+    if (retry_after_ms(t, e, s) > 0) {
+        p->not_before = end_of(t, e) + retry_after_ms(t, e, s);
+        p->told_in = e->life;
+    }
+}
+
+void truth_block(struct truth *t, struct truth_crawl *c,
+                 const struct sim_act *a)
+{
+    for (int i = 0; i < (int)t->plan->origin_count; i++) {
+        if (strcmp(t->plan->origins[i].name, a->reason) != 0)
+            continue;
+        c->blocked[i] = true;
+        /* The name is that of a queue; the act ends with status 0 if there is
+         * one of that name. */
+        if (a->exit_status == 0 && c->run != NULL &&
+            person_says(&c->run->settings, SET_QUEUE_KEY, "host"))
+            c->pace[pace_key(t, &c->run->settings, i)].blocked_until =
+                a->began_ms + a->block_ms;
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_reach.c - what must have been asked for when the last run has ended.
+ *
+ * A crawl that was changed any number of times has in the end what a new one
+ * with its last settings would have. So from the seeds on, over the links of
+ * each page as it was read last, every URL that these settings let in must have
+ * been asked for, or there is an excuse: a robots.txt that denied it at any
+ * time, or a host in trouble.
+ */
+#include <string.h>
+
+#include "tests/sim/truth_impl.h"
+
+#define BIT(kind) (UINT32_C(1) << (kind))
+
+/* Do settings leave open how far a crawl comes? */
+static bool is_bounded(const struct person_settings *s)
+{
+    return !person_is_default(s, SET_LIMIT) ||
+           !person_is_default(s, SET_PER_HOST) ||
+           !person_is_default(s, SET_PER_DOMAIN) ||
+           !person_is_default(s, SET_QUOTA) ||
+           !person_is_default(s, SET_TIME) ||
+           person_says(s, SET_SITEMAP, "only");
+}
+
+/* A page whose text others have as well may count as a repeat. */
+static bool has_twin(const struct truth *t, unsigned node,
+                     const struct plan_state *s)
+{
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        for (unsigned k = 0; k < t->plan->pages[i].state_count; k++)
+            if (i != node && t->plan->pages[i].states[k].text == s->text)
+                return true;
+    return false;
+}
+
+/* Redirects on the longest way by which redirects may lead here; a circle has
+ * many. */
+static int most_hops(const struct truth *t, unsigned node, int depth)
+{
+    int most = 0;
+
+    if (depth > 8)
+        return 100;
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        for (unsigned k = 0; k < t->plan->pages[i].state_count; k++) {
+            const struct plan_state *s = &t->plan->pages[i].states[k];
+
+            if (s->form == FORM_REDIRECT && s->link_count == 1 &&
+                t->plan->links[s->first_link].to == node) {
+                int hops = 1 + most_hops(t, i, depth + 1);
+
+                most = hops > most ? hops : most;
+            }
+        }
+    return most;
+}
+
+/* Are the links of `node` surely known, as they stand at its last response? */
+static bool shows_links(const struct truth *t, const struct truth_crawl *c,
+                        unsigned node, struct plan_sight *s)
+{
+    const struct person_settings *set = &c->run->settings;
+    const struct truth_node *n = &c->nodes[node];
+    bool skips = person_says(set, SET_DUP_CONTENT, "skip") ||
+                 person_says(set, SET_NEAR_DUP, "skip");
+
+    if (n->last_whole == NULL || n->last != n->last_whole || node >= PLAN_PAGES)
+        return false;
+    (void)truth_node_of(t, n->last, s);
+    if (s->state == NULL)
+        return false;
+    if (s->state->form == FORM_REDIRECT)
+        return n->last->status / 100 == 3 && n->last->status != 304 &&
+               most_hops(t, node, 0) < person_number(set, SET_MAX_REDIRECTS);
+    return s->state->form == FORM_HTML && n->last->status == 200 &&
+           !s->state->nofollow &&
+           s->state->link_count + 8 < person_number(set, SET_MAX_LINKS) &&
+           !(skips && has_twin(t, node, s->state));
+}
+
+static bool denied_once(const struct truth_robots *r, const char *target)
+{
+    if (r->ever_unreachable || r->redirected || r->say == ROBOTS_UNSURE)
+        return true;
+    for (unsigned i = 0; i < r->count; i++)
+        if (!plan_robots_allow(r->all[i], target))
+            return true;
+    return false;
+}
+
+static bool has_excuse(const struct truth *t, const struct truth_crawl *c,
+                       unsigned node)
+{
+    const struct person_settings *s = &c->run->settings;
+    int origin = truth_origin(t, node);
+    const struct plan_origin *o = &t->plan->origins[origin];
+    bool group = !person_says(s, SET_QUEUE_KEY, "host");
+
+    if ((o->is_private && person_says(s, SET_ALLOW_PRIVATE, "no")) ||
+        (o->bad_port && person_is_default(s, SET_ALLOW_PORT)))
+        return true;
+    for (unsigned i = 0; i < t->plan->origin_count; i++)
+        if ((group || strcmp(t->plan->origins[i].name, o->name) == 0) &&
+            (c->had_bad[i] || truth_had_outage(c, &t->plan->origins[i]) ||
+             (c->blocked[i] && c->run->exit_status == 3)))
+            return true;
+    return !person_says(s, SET_ROBOTS, "off") &&
+           (person_says(s, SET_ROBOTS, "obey")
+                ? denied_once(&c->robots[origin], truth_target(t, node))
+                : c->robots[origin].ever_unreachable);
+}
+
+static void judge_node(struct truth *t, const struct truth_crawl *c,
+                       unsigned node)
+{
+    if (c->nodes[node].asked == 0 && !has_excuse(t, c, node))
+        truth_say(t, "never asked %s", truth_url(t, node));
+}
+
+/* Takes one step along a link; true if something is nearer now. */
+static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
+                 unsigned from, const struct plan_found *f)
+{
+    const struct person_settings *s = &c->run->settings;
+    int64_t most = person_number(s, SET_DEPTH);
+    int to = depth[from] + (f->redirect ? 0 : 1);
+
+    if (f->page < 0 || f->nofollow || f->entry || depth[f->page] <= to ||
+        (!f->redirect && (truth_kinds(s) & BIT(f->kind)) == 0) ||
+        t->plan->pages[f->page].is_list || (most >= 0 && to > most) ||
+        !truth_surely_in_scope(t, c, s, (unsigned)f->page))
+        return false;
+    depth[f->page] = to;
+    return true;
+}
+
+static bool step_all(const struct truth *t, const struct truth_crawl *c,
+                     int *depth)
+{
+    bool changed = false;
+
+    for (unsigned i = 0; i < t->plan->page_count; i++) {
+        struct plan_found links[PLAN_FOUND];
+        struct plan_sight s;
+        size_t count;
+
+        if (depth[i] == TRUTH_FAR || !shows_links(t, c, i, &s))
+            continue;
+        count = plan_links(t->plan, &s, links, PLAN_FOUND);
+        for (size_t k = 0; k < count; k++)
+            changed |= step(t, c, depth, i, &links[k]);
+    }
+    return changed;
+}
+
+void truth_judge_reach(struct truth *t, unsigned dir)
+{
+    const struct truth_crawl *c = t->crawls[dir];
+    const struct person_settings *s = &c->run->settings;
+    int depth[PLAN_PAGES];
+
+    if (is_bounded(s) || (!person_is_default(s, SET_DEPTH) && c->was_deep))
+        return;
+    for (unsigned i = 0; i < PLAN_PAGES; i++)
+        depth[i] = i < t->plan->page_count && c->nodes[i].given &&
+                           truth_surely_in_scope(t, c, s, i)
+                       ? 0
+                       : TRUTH_FAR;
+    while (step_all(t, c, depth))
+        continue;
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        if (depth[i] < TRUTH_FAR)
+            judge_node(t, c, i);
+}

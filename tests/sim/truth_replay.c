@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_replay.c - the log of requests against what was known and permitted.
+ *
+ * For each request there must be a reason: a seed, or a response before it that
+ * has shown the URL, by a link of a kind that is or was followed. And nothing
+ * may stand against it: the settings of the run, its robots.txt as it was read
+ * last, an address or a port that is not to be asked.
+ *
+ * What is known here is as much as can be: responses that broke off count as if
+ * they had been read, so a request for what only they have shown is no finding.
+ */
+#include <string.h>
+
+#include "tests/sim/truth_impl.h"
+
+#define BIT(kind) (UINT32_C(1) << (kind))
+#define ASSETS                                                                 \
+    (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA))
+
+int truth_node_of(const struct truth *t, const struct sim_log_entry *e,
+                  struct plan_sight *out)
+{
+    int origin = plan_origin_of(t->plan, e->scheme, e->host, e->port);
+
+    *out = plan_look(t->plan, origin, e->target, e->at_ms);
+    if (out->what == PLAN_ROBOTS_TXT)
+        return -1;
+    if (out->what == PLAN_PAGE)
+        return out->page;
+    if (out->what == PLAN_CALENDAR && out->month < TRUTH_MONTHS)
+        return PLAN_PAGES + origin * TRUTH_MONTHS + (int)out->month;
+    return -2;
+}
+
+/* ---- what is known ------------------------------------------------------- */
+
+/* What leads on from a node that is nearer now is nearer, too. */
+static void spread(struct truth_crawl *c)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < c->edge_count; i++) {
+            const struct truth_edge *e = &c->edges[i];
+            const struct truth_node *a = &c->nodes[e->from];
+            struct truth_node *b = &c->nodes[e->to];
+            int depth = a->depth + (e->redirect || e->entry ? 0 : 1);
+            bool asset =
+                (ASSETS & BIT(e->kind)) != 0 || (e->redirect && a->as_asset);
+            bool seed = e->redirect && a->seed;
+            bool list = e->redirect && a->as_list;
+
+            if (a->depth == TRUTH_FAR || (c->kinds & BIT(e->kind)) == 0)
+                continue;
+            if (depth >= b->depth && (!asset || b->as_asset) &&
+                (!seed || b->seed) && (!list || b->as_list))
+                continue;
+            if (depth < b->depth)
+                b->depth = depth;
+            b->as_asset = b->as_asset || asset;
+            b->seed = b->seed || seed;
+            b->as_list = b->as_list || list;
+            changed = true;
+        }
+    }
+}
+
+static void add_edge(struct truth_crawl *c, unsigned from, unsigned to,
+                     const struct plan_found *f)
+{
+    struct truth_edge e = {(uint16_t)from, (uint16_t)to, (uint8_t)f->kind,
+                           f->redirect, f->entry};
+
+    /* Where a redirect leads is followed whatever the kinds. */
+    if (f->redirect || f->entry)
+        e.kind = PLAN_LINK_KINDS;
+    for (size_t i = 0; i < c->edge_count; i++)
+        if (memcmp(&c->edges[i], &e, sizeof e) == 0)
+            return;
+    if (c->edge_count < TRUTH_EDGES)
+        c->edges[c->edge_count++] = e;
+}
+
+static int node_of_found(const struct truth *t, const struct plan_found *f)
+{
+    for (int i = 0; i < (int)t->plan->origin_count; i++) {
+        struct plan_sight s;
+        size_t len = strlen(t->plan->origins[i].prefix);
+
+        if (f->page >= 0)
+            return f->page;
+        if (strncmp(f->url, t->plan->origins[i].prefix, len) != 0 ||
+            f->url[len] != '/')
+            continue;
+        s = plan_look(t->plan, i, f->url + len, SIM_START_MS);
+        if (s.what == PLAN_CALENDAR && s.month < TRUTH_MONTHS)
+            return PLAN_PAGES + i * TRUTH_MONTHS + (int)s.month;
+    }
+    return -1;
+}
+
+static void show_links(struct truth *t, struct truth_crawl *c, unsigned node,
+                       const struct plan_sight *s)
+{
+    struct plan_found links[PLAN_FOUND];
+    size_t count = plan_links(t->plan, s, links, PLAN_FOUND);
+
+    if (s->state != NULL && s->state->nofollow && s->state->form == FORM_HTML)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        int to = node_of_found(t, &links[i]);
+
+        if (to >= 0 && !links[i].nofollow) {
+            add_edge(c, node, (unsigned)to, &links[i]);
+            if (links[i].kind == PLAN_SITEMAP || links[i].kind == PLAN_FEED ||
+                (s->state != NULL && s->state->form == FORM_INDEX))
+                c->nodes[to].as_list = true;
+        }
+    }
+}
+
+/* A 304 shows what the page had when it was read, here or in the earlier
+ * crawl. */
+static void show_links_of_before(struct truth *t, struct truth_crawl *c,
+                                 unsigned node)
+{
+    struct truth_crawl *old = t->crawls[0];
+
+    if (c == old)
+        return;
+    for (size_t i = 0; i < old->edge_count; i++)
+        if (old->edges[i].from == node && c->edge_count < TRUTH_EDGES)
+            c->edges[c->edge_count++] = old->edges[i];
+}
+
+/* `surely`: it is stored, and not just may be. */
+static void give_seed(struct truth *t, struct truth_crawl *c, const char *url,
+                      bool surely)
+{
+    /* With --sitemap only it stands in for the seed. */
+    int guess =
+        c->run != NULL && person_says(&c->run->settings, SET_SITEMAP, "only")
+            ? 0
+            : 1;
+
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        if (strcmp(t->plan->pages[i].url, url) == 0) {
+            c->nodes[i].seed = true;
+            c->nodes[i].given = c->nodes[i].given || surely;
+            c->nodes[i].perhaps_given = true;
+            c->nodes[i].depth = 0;
+        }
+    /* The sitemap that is guessed at its host. */
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        for (unsigned k = 0; k < t->plan->page_count; k++)
+            if (c->nodes[k].seed &&
+                t->plan->pages[k].origin == t->plan->pages[i].origin &&
+                strcmp(t->plan->pages[i].target, "/sitemap.xml") == 0) {
+                c->nodes[i].as_list = true;
+                if (c->nodes[i].depth > guess)
+                    c->nodes[i].depth = guess;
+            }
+}
+
+/* ---- robots.txt ---------------------------------------------------------- */
+
+static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
+                        const struct plan_sight *s)
+{
+    struct truth_robots *r = &c->robots[s->robots_of];
+    bool first = strcmp(e->target, "/robots.txt") == 0;
+
+    r->read_at_ms = e->at_ms;
+    if (e->end != SIM_LOG_WHOLE) {
+        r->say = e->status == 200 ? ROBOTS_UNSURE : ROBOTS_UNREACHABLE;
+        r->ever_unreachable = true;
+    } else if (first && e->status / 100 == 3) {
+        r->redirected = true; /* and its hop comes next */
+        r->say = ROBOTS_UNSURE;
+    } else if (e->status == 200) {
+        r->say = ROBOTS_SAY_RULES;
+        r->before = r->rules;
+        r->rules = s->robots;
+        if (r->count < 16)
+            r->all[r->count++] = s->robots;
+        for (unsigned i = 0; i < s->robots->sitemap_count; i++) {
+            struct truth_node *n = &c->nodes[s->robots->sitemaps[i]];
+
+            n->as_list = true;
+            if (n->depth > 1)
+                n->depth = 1;
+        }
+    } else if (e->status == 429 || e->status >= 500) {
+        r->say = ROBOTS_UNREACHABLE;
+        r->ever_unreachable = true;
+    } else
+        r->say = ROBOTS_ALLOW_ALL;
+}
+
+static void judge_robots(struct truth *t, const struct truth_crawl *c,
+                         const struct sim_log_entry *e, int origin)
+{
+    const struct truth_robots *r = &c->robots[origin];
+    bool several = !person_says(&c->run->settings, SET_CONNS_PER_HOST, "1");
+
+    if (!person_says(&c->run->settings, SET_ROBOTS, "obey") ||
+        r->say == ROBOTS_UNSURE)
+        return;
+    if (r->say == ROBOTS_NOT_ASKED)
+        truth_say(t, "asked %s%s before its robots.txt",
+                  t->plan->origins[origin].prefix, e->target);
+    else if ((r->say == ROBOTS_SAY_RULES ||
+              (r->say == ROBOTS_UNREACHABLE && r->rules != NULL)) &&
+             !plan_robots_allow(r->rules, e->target) &&
+             !(several && r->before != NULL &&
+               plan_robots_allow(r->before, e->target)))
+        truth_say(t, "asked %s%s, which its robots.txt denies",
+                  t->plan->origins[origin].prefix, e->target);
+    else if (r->say == ROBOTS_UNREACHABLE && r->rules == NULL && !several)
+        truth_say(t, "asked %s%s, whose robots.txt was unreachable",
+                  t->plan->origins[origin].prefix, e->target);
+}
+
+/* ---- a request ----------------------------------------------------------- */
+
+static void judge_permission(struct truth *t, const struct truth_crawl *c,
+                             unsigned node)
+{
+    const struct person_settings *s = &c->run->settings;
+    const struct truth_node *n = &c->nodes[node];
+    const char *url = truth_url(t, node);
+    int64_t depth = person_number(s, SET_DEPTH);
+    bool asset = n->as_asset && !person_says(s, SET_ASSETS, "off");
+
+    if (n->depth == TRUTH_FAR)
+        truth_say(t, "asked %s, which nothing had shown", url);
+    else if (!truth_in_scope(t, c, s, node))
+        truth_say(t, "asked %s, which is out of scope", url);
+    else if (depth >= 0 && n->depth > depth && !asset)
+        truth_say(t, "asked %s, whose depth is %d", url, n->depth);
+}
+
+/* Statuses after which nobody asks again by himself. */
+static bool is_final_status(unsigned status)
+{
+    return status == 200 || (status >= 301 && status <= 303) || status == 307 ||
+           status == 308 || status == 404 || status == 410 || status == 403;
+}
+
+static bool reads_again(const struct person_settings *a,
+                        const struct person_settings *b)
+{
+    static const enum person_setting harmless[] = {
+        SET_DEPTH,       SET_SCOPE,      SET_INCLUDE,         SET_EXCLUDE,
+        SET_ORDER,       SET_LIMIT,      SET_PER_HOST,        SET_PER_DOMAIN,
+        SET_QUOTA,       SET_TIME,       SET_DELAY,           SET_RANDOM_DELAY,
+        SET_ADAPTIVE,    SET_MAX_DELAY,  SET_MAX_CRAWL_DELAY, SET_TRIES,
+        SET_RETRY_DELAY, SET_GIVE_UP,    SET_FILTER,          SET_CHECKPOINT,
+        SET_THREADS,     SET_MAX_URL_LEN};
+
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++) {
+        bool is_harmless = false;
+
+        for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+            is_harmless = is_harmless || harmless[i] == k;
+        if (!is_harmless && a->choice[k] != b->choice[k])
+            return true;
+    }
+    return false;
+}
+
+/* May what was read in act `from` be read again in act `to`? */
+static bool may_repeat(const struct truth *t, unsigned dir, size_t from,
+                       size_t to)
+{
+    for (size_t i = from; i <= to; i++) {
+        const struct sim_act *a = &t->acts[i];
+
+        if (a->dir != dir)
+            continue;
+        if (a->kind == ACT_REFRESH || a->kind == ACT_RETRY ||
+            !person_says(&a->settings, SET_REFRESH, "off") ||
+            (i > from && reads_again(&t->acts[from].settings, &a->settings)))
+            return true;
+        /* what a kill or a fault took was not kept */
+        if (i < to && (a->exit_status < 0 || a->fault_hit))
+            return true;
+    }
+    return false;
+}
+
+static void judge_repeat(struct truth *t, const struct truth_crawl *c,
+                         unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+
+    if (n->last_whole == NULL || !is_final_status(n->last_whole->status) ||
+        may_repeat(t, c->run->dir, n->last_act, c->run_number))
+        return;
+    truth_say(t, "asked %s again, which had %u", truth_url(t, node),
+              n->last_whole->status);
+}
+
+static void replay_request(struct truth *t, struct truth_crawl *c,
+                           const struct sim_log_entry *e)
+{
+    struct plan_sight s;
+    int node = truth_node_of(t, e, &s);
+    const struct plan_origin *o =
+        s.origin >= 0 ? &t->plan->origins[s.origin] : NULL;
+    const struct person_settings *set = &c->run->settings;
+
+    if (o == NULL) {
+        truth_say(t, "asked %s://%s:%u%s, on no host of this web", e->scheme,
+                  e->host, e->port, e->target);
+        return;
+    }
+    if (o->is_private && person_says(set, SET_ALLOW_PRIVATE, "no"))
+        truth_say(t, "asked %s%s, at a private address", o->prefix, e->target);
+    if (o->bad_port && person_is_default(set, SET_ALLOW_PORT))
+        truth_say(t, "asked %s%s, at a port that is blocked", o->prefix,
+                  e->target);
+    if (e->end == SIM_LOG_FAILED || e->status == 0 || e->status >= 429)
+        c->had_bad[s.origin] = true;
+    truth_judge_pace(t, c, e, &s);
+    if (node == -1) {
+        read_robots(c, e, &s);
+        return;
+    }
+    if (node < 0) {
+        if (strcmp(e->target, "/sitemap.xml") != 0 && s.what != PLAN_CALENDAR)
+            truth_say(t, "asked %s%s, which nothing had shown", o->prefix,
+                      e->target);
+        return;
+    }
+    judge_permission(t, c, (unsigned)node);
+    judge_robots(t, c, e, s.origin);
+    judge_repeat(t, c, (unsigned)node);
+    c->nodes[node].asked++;
+    c->nodes[node].last = e;
+    c->nodes[node].last_asked_act = c->run_number;
+    if (e->end == SIM_LOG_WHOLE) {
+        c->nodes[node].last_whole = e;
+        c->nodes[node].last_act = c->run_number;
+    }
+    if (e->status == 304)
+        show_links_of_before(t, c, (unsigned)node);
+    else if (e->status >= 200 && e->status < 400)
+        show_links(t, c, (unsigned)node, &s);
+    spread(c);
+}
+
+/* ---- an act -------------------------------------------------------------- */
+
+static void forget(struct truth_crawl *c)
+{
+    memset(c, 0, sizeof *c);
+    for (unsigned i = 0; i < TRUTH_NODES; i++)
+        c->nodes[i].depth = TRUTH_FAR;
+}
+
+static bool is_run(const struct sim_act *a)
+{
+    return a->kind == ACT_CRAWL || a->kind == ACT_RESUME;
+}
+
+static void give_seeds(struct truth *t, struct truth_crawl *c,
+                       const struct sim_act *a, bool surely)
+{
+    for (unsigned i = 0; i < a->seed_count && a->exit_status != 1; i++)
+        give_seed(t, c, a->seeds[i], surely);
+}
+
+/* A run that ended so had all seeds in its store. */
+static bool is_begun(const struct sim_act *a)
+{
+    return a->exit_status == 0 || (a->exit_status >= 3 && a->exit_status <= 5);
+}
+
+void truth_replay_act(struct truth *t, size_t number)
+{
+    const struct sim_act *a = &t->acts[number];
+    struct truth_crawl *c = t->crawls[a->dir];
+
+    /* It is made anew only if nothing of an earlier one is there. */
+    if (a->kind == ACT_CRAWL && a->exit_status != 2) {
+        forget(c);
+        c->made_by = a;
+        c->made_at_ms = a->began_at_ms;
+    }
+    if (is_run(a))
+        c->run = a;
+    give_seeds(t, c, a, a->kind == ACT_SEED && a->exit_status == 0);
+    if (is_run(a) && c->made_by != NULL && is_begun(a))
+        give_seeds(t, c, c->made_by, true);
+    if (a->kind == ACT_BLOCK)
+        truth_block(t, c, a);
+    if (!is_run(a))
+        return;
+    c->run = a;
+    c->run_number = number;
+    /* Redirects and entries (kind PLAN_LINK_KINDS) always count. */
+    c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
+    c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
+    memset(c->had_bad, 0, sizeof c->had_bad);
+    spread(c);
+    for (size_t i = 0; i < t->log->count; i++)
+        if (t->log->at[i].life == a->life)
+            replay_request(t, c, &t->log->at[i]);
+}

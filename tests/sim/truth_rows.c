@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_rows.c - what urlweir says of its URLs, against what was seen of them.
+ *
+ * After the last run each URL that was asked for has one row of `export`, whose
+ * outcome is that of its last response, and the counters of `status` are the
+ * sums of the rows.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/truth_impl.h"
+
+struct row {
+    char url[PLAN_URL], status[16], reason[32], redirect_to[PLAN_URL];
+    char met_at[16];
+    long http_status, depth;
+};
+
+/* The value of a key of a flat object, without its quotes; "" if it is missing
+ * or null. The rows of a simulation have nothing to escape. */
+static void field(const char *line, const char *key, char *out, size_t size)
+{
+    char quoted[40];
+    const char *at;
+    size_t len;
+
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    at = strstr(line, quoted);
+    out[0] = '\0';
+    if (at == NULL)
+        return;
+    at += strlen(quoted);
+    at += strspn(at, " ");
+    if (strncmp(at, "null", 4) == 0)
+        return;
+    len = *at == '"' ? strcspn(++at, "\"") : strcspn(at, ",}\n");
+    if (len >= size)
+        len = size - 1;
+    memcpy(out, at, len);
+    out[len] = '\0';
+}
+
+static long number(const char *line, const char *key)
+{
+    char text[32];
+
+    field(line, key, text, sizeof text);
+    return text[0] == '\0' ? -1 : strtol(text, NULL, 10);
+}
+
+static void read_row(const char *line, struct row *r)
+{
+    field(line, "url", r->url, sizeof r->url);
+    field(line, "status", r->status, sizeof r->status);
+    field(line, "reason", r->reason, sizeof r->reason);
+    field(line, "redirect_to", r->redirect_to, sizeof r->redirect_to);
+    field(line, "met_at", r->met_at, sizeof r->met_at);
+    r->http_status = number(line, "http_status");
+    r->depth = number(line, "depth");
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* ---- a row --------------------------------------------------------------- */
+
+static void say_row(struct truth *t, const struct row *r,
+                    const struct truth_node *n, const char *what)
+{
+    truth_say(t, "%s is %s %s (%ld), %s: its last request had %u%s", r->url,
+              r->status, r->reason, r->http_status, what,
+              n->last != NULL ? n->last->status : 0,
+              n->last == NULL                 ? ", there was none"
+              : n->last->end == SIM_LOG_WHOLE ? ""
+                                              : ", and broke off");
+}
+
+static void judge_redirect(struct truth *t, const struct row *r,
+                           const struct truth_node *n)
+{
+    struct plan_sight s;
+    struct plan_found to;
+
+    (void)truth_node_of(t, n->last, &s);
+    if (plan_links(t->plan, &s, &to, 1) == 1 && !is(r->redirect_to, to.url))
+        truth_say(t, "%s leads to %s, said to be %s", r->url, to.url,
+                  r->redirect_to);
+}
+
+static void judge_fetched(struct truth *t, const struct row *r,
+                          const struct truth_node *n)
+{
+    const struct sim_log_entry *e = n->last;
+    bool plain = is(r->reason, "") || is(r->reason, "unchanged") ||
+                 is(r->reason, "link_count");
+
+    if (e == NULL || (plain && e->end != SIM_LOG_WHOLE) ||
+        r->http_status != (long)e->status)
+        say_row(t, r, n, "which cannot be");
+    else if (is(r->reason, "") && e->status != 200)
+        say_row(t, r, n, "which was no page");
+}
+
+static void judge_failed(struct truth *t, const struct row *r,
+                         const struct truth_node *n)
+{
+    const struct sim_log_entry *e = n->last;
+
+    if (!is(r->met_at, "") || is(r->reason, "stuck"))
+        return;
+    if (e == NULL)
+        say_row(t, r, n, "but was never asked");
+    else if (strncmp(r->reason, "http_", 5) == 0
+                 ? strtol(r->reason + 5, NULL, 10) != (long)e->status ||
+                       e->end == SIM_LOG_UNDER_WAY
+                 : e->end == SIM_LOG_WHOLE)
+        say_row(t, r, n, "which is another failure");
+}
+
+static void judge_denied(struct truth *t, const struct truth_crawl *c,
+                         const struct row *r, unsigned node)
+{
+    const struct truth_robots *b = &c->robots[truth_origin(t, node)];
+    bool could = b->ever_unreachable || b->redirected ||
+                 truth_had_outage(c, &t->plan->origins[truth_origin(t, node)]);
+
+    for (unsigned i = 0; i < b->count; i++)
+        could = could || !plan_robots_allow(b->all[i], truth_target(t, node));
+    if (!could)
+        truth_say(t, "%s is denied %s, by no robots.txt", r->url, r->reason);
+}
+
+static void judge_skipped(struct truth *t, const struct row *r, unsigned node,
+                          const struct truth_node *n)
+{
+    const struct plan_origin *o = &t->plan->origins[truth_origin(t, node)];
+
+    if ((is(r->reason, "address") && !o->is_private) ||
+        (is(r->reason, "port") && !o->bad_port) ||
+        ((is(r->reason, "mime") || is(r->reason, "noindex")) &&
+         n->last == NULL))
+        say_row(t, r, n, "for no reason");
+}
+
+static void judge_row(struct truth *t, const struct truth_crawl *c,
+                      const struct row *r, unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+    bool done = c->run->exit_status == 0 || c->run->exit_status == 5;
+
+    if (r->depth < n->depth)
+        truth_say(t, "%s has depth %ld, and is %d from a seed", r->url,
+                  r->depth, n->depth);
+    if (!done)
+        return;
+    if (is(r->status, "queued"))
+        say_row(t, r, n, "and the crawl has ended");
+    else if (is(r->status, "fetched"))
+        judge_fetched(t, r, n);
+    else if (is(r->status, "failed"))
+        judge_failed(t, r, n);
+    else if (is(r->status, "denied"))
+        judge_denied(t, c, r, node);
+    else if (is(r->status, "skipped"))
+        judge_skipped(t, r, node, n);
+    else if (is(r->status, "redirect")) {
+        if (n->last == NULL || n->last->status / 100 != 3)
+            say_row(t, r, n, "which cannot be");
+        else
+            judge_redirect(t, r, n);
+    }
+}
+
+static int node_of_url(const struct truth *t, const char *url)
+{
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        if (is(t->plan->pages[i].url, url))
+            return (int)i;
+    return -1;
+}
+
+void truth_judge_rows(struct truth *t, const struct sim_act *a)
+{
+    struct truth_crawl *c = t->crawls[a->dir];
+    bool has_row[PLAN_PAGES] = {false};
+
+    for (const char *at = a->out; *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        struct row r;
+        int node;
+
+        if (len > 0 && len < 4000) {
+            char line[4001];
+
+            memcpy(line, at, len);
+            line[len] = '\0';
+            read_row(line, &r);
+            node = node_of_url(t, r.url);
+            if (node >= 0 && has_row[node])
+                truth_say(t, "%s has two rows", r.url);
+            if (node >= 0) {
+                has_row[node] = true;
+                judge_row(t, c, &r, (unsigned)node);
+            }
+        }
+        at += len + (at[len] == '\n');
+    }
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        if (c->nodes[i].asked > 0 && !has_row[i] && c->run->exit_status != 2)
+            truth_say(t, "%s was asked for, and is forgotten", truth_url(t, i));
+}
+
+/* ---- counters ------------------------------------------------------------ */
+
+void truth_judge_status(struct truth *t, const struct sim_act *status,
+                        const struct sim_act *rows)
+{
+    static const struct {
+        const char *counter, *status;
+    } sums[] = {{"queued", "queued"},      {"fetched", "fetched"},
+                {"redirects", "redirect"}, {"failed", "failed"},
+                {"denied", "denied"},      {"skipped", "skipped"}};
+    char key[40];
+
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        long count = 0, said = number(status->out, sums[i].counter);
+
+        snprintf(key, sizeof key, "\"status\": \"%s\"", sums[i].status);
+        for (const char *at = rows->out; (at = strstr(at, key)) != NULL; at++)
+            count++;
+        if (said != count)
+            truth_say(t, "status says %ld %s, and export has %ld", said,
+                      sums[i].counter, count);
+    }
+}
