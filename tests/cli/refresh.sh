@@ -70,8 +70,8 @@ for point in turn-before-commit commit-begin commit-before commit-after turn-aft
 done
 
 # A crawl that runs: those that were fetched since are due once more; those that
-# are due, or under way, stay so.
-behind run.out run.err "$URLWEIR" resume d --delay 300ms --progress none
+# are due, or under way, stay so. (It is slow until it has been told.)
+behind run.out run.err "$URLWEIR" resume d --delay 3s --progress none
 runs=$!
 waits_for '[ -S d/control ]' || fail "it does not run: $(cat run.err)"
 waits_for '[ "$(counter refreshed d)" -ge 1 ]' || fail "no refresh: $(cat run.err)"
@@ -79,6 +79,7 @@ exits 1 "$URLWEIR" refresh d --match '(' --now
 exits 0 "$URLWEIR" refresh d --now --json
 once_more=$(sed 's/{"dated":\([0-9]*\)}/\1/' out)
 [ "$once_more" -ge 1 ] || fail "what was fetched is not due: $(cat out)"
+exits 0 "$URLWEIR" delay d 127.0.0.1 10ms
 wait $runs || fail "the crawl: $(cat run.err)"
 [ "$(counter refreshed d) $(counter dated d)" = "$((9 + once_more)) 0" ] ||
     fail "not each once, and $once_more again: $(cat out)"
