@@ -446,7 +446,7 @@ const struct usage filter_drop_usage = {
 /* Works for a crawl's filter too, since it needs no keys. */
 static int drop(const char *url)
 {
-    struct redis_bloom_options o = {.mode = REDIS_BLOOM_OPEN};
+    struct redis_bloom_options o = {.mode = REDIS_BLOOM_LEFT};
     struct filter_redis f = {.command = filter_drop_usage.name};
     struct buf why;
     enum status st;

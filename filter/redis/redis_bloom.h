@@ -42,6 +42,8 @@ enum redis_bloom_mode {
     REDIS_BLOOM_OPEN,  /* it must exist; a bitmap of another program is accepted
                           if the place gives its bits and the plain layout */
     REDIS_BLOOM_RENEW, /* the same; if its time is over, it is begun anew */
+    REDIS_BLOOM_LEFT,  /* the same; also if nothing but the record is left, to
+                          drop it */
     REDIS_BLOOM_MAKE,  /* made if there is none */
     REDIS_BLOOM_NEW    /* made; it must not exist yet */
 };

@@ -135,6 +135,16 @@ static enum status take_foreign(struct redis_bloom *b, struct buf *error)
     return st;
 }
 
+/* There is no filter, but maybe the record of one. */
+static enum status open_left(struct redis_bloom *b)
+{
+    enum status st = redis_read_record(b, true, &b->record);
+
+    return st == STATUS_OK && b->mode == REDIS_BLOOM_RENEW
+               ? redis_bloom_renew(b)
+               : st;
+}
+
 static enum status open_there(struct redis_bloom *b, struct buf *error)
 {
     struct redis_tries t = redis_tries_begin(b);
@@ -146,10 +156,8 @@ static enum status open_there(struct redis_bloom *b, struct buf *error)
             return st;
         if (st == STATUS_OK)
             st = redis_read_record(b, false, &b->record);
-        if (st == STATUS_NOT_FOUND && b->mode == REDIS_BLOOM_RENEW)
-            st = redis_read_record(b, true, &b->record) == STATUS_OK
-                     ? redis_bloom_renew(b)
-                     : st;
+        if (st == STATUS_NOT_FOUND && b->mode != REDIS_BLOOM_OPEN)
+            st = open_left(b);
     } while (redis_try_again(&t, st));
     return st == STATUS_ARG && redis_connection_is_open(b->link)
                ? take_foreign(b, error)
@@ -233,7 +241,7 @@ enum status redis_bloom_start(struct redis_bloom *b, struct buf *error)
                                b->place.bits};
     enum status st = STATUS_OK;
 
-    if (b->mode == REDIS_BLOOM_OPEN || b->mode == REDIS_BLOOM_RENEW) {
+    if (b->mode <= REDIS_BLOOM_LEFT) {
         st = open_there(b, error);
     } else {
         st = fit(b, &g);
