@@ -78,15 +78,20 @@ enum status filter_complete_options(struct filter_options *o)
     return STATUS_OK;
 }
 
-/* No filter of so many keys takes less than log2(1 / fpr) bits a key. Some kinds
- * touch their memory as they are made: rather than be refused it, they would
- * take all that the machine has. */
+/* No filter takes less than log2(1 / fpr) bits a key (Carter et al., Exact and
+ * approximate membership testers, 1978). */
+uint64_t filter_least_bytes(const struct filter_options *o)
+{
+    return (uint64_t)((double)o->expect * -log2(o->fpr) / 8);
+}
+
+/* Some kinds touch their memory as they are made: rather than be refused it,
+ * they would take all that the machine has. */
 static bool exceeds_the_machine(const struct filter_options *o)
 {
     uint64_t most = mem_total();
 
-    return most > 0 && o->most_bytes == 0 &&
-           (double)o->expect * -log2(o->fpr) / 8 > (double)most;
+    return most > 0 && o->most_bytes == 0 && filter_least_bytes(o) > most;
 }
 
 enum status filter_new(struct filter **out, const struct filter_options *o)

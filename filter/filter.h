@@ -129,6 +129,8 @@ struct filter_stats {
 const struct filter_traits *filter_kind(size_t i);
 const struct filter_traits *filter_kind_named(const char *name);
 
+/* The least octets that any filter of these options can take. */
+uint64_t filter_least_bytes(const struct filter_options *o);
 /* The caller owns *out. STATUS_ARG: out of range or no such kind; STATUS_NOMEM:
  * too large for memory; STATUS_LIMIT: too large for most_bytes. For redis also
  * the errors of redis_bloom_start(), with one line in the log. */

@@ -105,14 +105,28 @@ static bool has_room(struct filter_shelf *s, struct shelf_call *c)
     return false;
 }
 
-/* What was just made must fit beside the others, or none of them could take a
- * key any more. */
-static enum status fits(const struct filter_shelf *s, struct shelf_call *c,
-                        const struct filter *made)
+/* Makes one that fits beside the others: otherwise none could take a key any
+ * more. Those that grow to their limit would only see that after a while, which
+ * all callers would wait for. */
+static enum status make_fitting(const struct filter_shelf *s,
+                                struct shelf_call *c,
+                                const struct filter_options *o,
+                                struct filter **out)
 {
-    return s->own.bytes + bytes_of_filter(made) <= s->memory
-               ? STATUS_OK
-               : refuse(c, STATUS_LIMIT, "it does not fit in --filter-memory");
+    static const char why[] = "it does not fit in --filter-memory";
+    struct filter *made;
+    enum status st;
+
+    if (o->fpr > 0 && s->own.bytes + filter_least_bytes(o) > s->memory)
+        return refuse(c, STATUS_LIMIT, why);
+    st = filter_new(&made, o);
+    if (st == STATUS_OK && s->own.bytes + bytes_of_filter(made) > s->memory) {
+        filter_free(made);
+        return refuse(c, STATUS_LIMIT, why);
+    }
+    if (st == STATUS_OK)
+        *out = made;
+    return st;
 }
 
 /* ---- making ---- */
@@ -124,7 +138,7 @@ static bool random_octets(void *to, size_t n)
 }
 
 static enum status make_filter(const struct filter_shelf *s,
-                               const struct shelf_call *c, struct filter **out)
+                               struct shelf_call *c, struct filter **out)
 {
     const struct filter_options o = {.kind = c->kind,
                                      .expect = c->capacity,
@@ -134,13 +148,13 @@ static enum status make_filter(const struct filter_shelf *s,
                                      .born_s = clock_wall_ms() / 1000,
                                      .most_bytes = s->memory};
 
-    return filter_new(out, &o);
+    return make_fitting(s, c, &o, out);
 }
 
 /* One as `f` is, which may be of a file with options that CREATE has not; of
  * another size or rate if the call says so. */
-static enum status make_next(const struct filter_shelf *s,
-                             const struct shelf_call *c, struct shelf_filter *f)
+static enum status make_next(const struct filter_shelf *s, struct shelf_call *c,
+                             struct shelf_filter *f)
 {
     struct filter_options o = *filter_options(f->filter);
     struct filter_stats now;
@@ -156,7 +170,7 @@ static enum status make_next(const struct filter_shelf *s,
         o.fpr = c->fpr;
         o.fingerprint_bits = 0; /* as that rate needs */
     }
-    return filter_new(&f->next, &o);
+    return make_fitting(s, c, &o, &f->next);
 }
 
 static enum status create(struct filter_shelf *s, struct shelf_call *c)
@@ -180,8 +194,6 @@ static enum status create(struct filter_shelf *s, struct shelf_call *c)
     f->id.seed_print = checkpoint_seed_print(&f->key);
     if (st == STATUS_OK)
         st = make_filter(s, c, &f->filter);
-    if (st == STATUS_OK)
-        st = fits(s, c, f->filter);
     if (st == STATUS_OK)
         st = shelf_save(s, f);
     if (st != STATUS_OK) {
@@ -327,12 +339,8 @@ static enum status begin_build(struct filter_shelf *s, struct shelf_call *c,
     if (!has_room(s, c))
         return c->status;
     st = make_next(s, c, f);
-    if (st == STATUS_OK)
-        st = fits(s, c, f->next);
-    if (st != STATUS_OK) {
-        end_build(f);
+    if (st != STATUS_OK)
         return st;
-    }
     while (f->token == 0)
         if (!random_octets(&f->token, sizeof f->token)) {
             end_build(f);
