@@ -294,6 +294,12 @@ static int merge_one(struct filter_file *into, const char *path)
     } else if (strcmp(filter_options(from.filter)->kind,
                       filter_options(into->filter)->kind) != 0) {
         code = cannot_merge(into->path, path, "their kind");
+    } else if (filter_options(from.filter)->ttl_s > 0 ||
+               filter_options(into->filter)->ttl_s > 0) {
+        fprintf(stderr,
+                "urlweir filter merge: a filter that forgets is not merged: "
+                "nobody knows how old its keys are\n");
+        code = EXIT_USAGE;
     } else {
         into->info.id.keys =
             checkpoint_keys_of(into->info.id.keys, from.info.id.keys);

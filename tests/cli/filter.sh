@@ -160,6 +160,9 @@ refuses 1 "the seed of their hash" merge out.1 a.bloom seed
 refuses 1 "size or rate" merge out.1 a.bloom rate
 refuses 1 "size or rate" merge out.1 a.bloom size
 refuses 1 "their kind" merge out.1 a.bloom a.cuckoo
+filter create aged --kind bloom --capacity 3000 --ttl 1d
+refuses 1 "how old its keys are" merge out.1 a.bloom aged
+refuses 1 "how old its keys are" merge out.1 aged aged
 refuses 2 "exists already" merge a.bloom b.bloom size
 [ ! -e out.1 ] || fail "a refused merge left a file"
 
