@@ -86,6 +86,27 @@ START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)
 }
 END_TEST
 
+/* A guessed sitemap that is not there is no error of its host, and a page that
+ * asks not to be indexed has not changed either if it is answered by 304. */
+START_TEST(errors_and_unchanged_pages_are_told_by_their_reasons)
+{
+    ck_assert(!outcome_is_error(
+        (struct outcome){OUTCOME_SKIPPED, REASON_NO_SITEMAP, 404}));
+    ck_assert(
+        outcome_is_error((struct outcome){OUTCOME_SKIPPED, REASON_SCOPE, 0}));
+    ck_assert(
+        outcome_is_error((struct outcome){OUTCOME_DENIED, REASON_ROBOTS, 0}));
+    ck_assert(outcome_is_not_modified(
+        (struct outcome){OUTCOME_FETCHED, REASON_UNCHANGED, 304}));
+    ck_assert(outcome_is_not_modified(
+        (struct outcome){OUTCOME_SKIPPED, REASON_NOINDEX, 304}));
+    ck_assert(!outcome_is_not_modified(
+        (struct outcome){OUTCOME_SKIPPED, REASON_NOINDEX, 200}));
+    ck_assert(!outcome_is_not_modified(
+        (struct outcome){OUTCOME_FETCHED, REASON_UNCHANGED, 200}));
+}
+END_TEST
+
 START_TEST(a_reason_is_known_by_the_text_that_shows_it)
 {
     static const char *const not [] = {
@@ -119,6 +140,7 @@ Suite *suite_outcome(void)
     tcase_add_test(t, every_number_has_a_word_of_its_own);
     tcase_add_test(t, an_http_error_is_shown_with_its_number);
     tcase_add_test(t, limits_and_seeds_go_by_the_table_of_outcomes);
+    tcase_add_test(t, errors_and_unchanged_pages_are_told_by_their_reasons);
     tcase_add_test(t, a_reason_is_known_by_the_text_that_shows_it);
     suite_add_tcase(s, t);
     return s;
