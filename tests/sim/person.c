@@ -141,11 +141,19 @@ static unsigned choice_count(enum person_setting k)
 /* What urlweir refuses, and what would take a simulation too long. */
 static void make_sound(struct person_settings *s)
 {
-    if (person_says(s, SET_DELAY, "0"))
+    if (person_says(s, SET_DELAY, "0")) {
         s->choice[SET_ADAPTIVE] = 1;
+        s->choice[SET_RANDOM_DELAY] = 0;
+    }
+    if (person_number(s, SET_DELAY) > person_number(s, SET_MAX_DELAY) ||
+        person_number(s, SET_RETRY_DELAY) > person_number(s, SET_MAX_DELAY))
+        s->choice[SET_MAX_DELAY] = 0;
+    if (person_says(s, SET_FOLLOW, "a") && person_says(s, SET_IGNORE, "a"))
+        s->choice[SET_IGNORE] = 0;
     if (person_number(s, SET_DELAY) >= person_number(s, SET_GIVE_UP))
         s->choice[SET_GIVE_UP] = 0;
-    if (person_says(s, SET_SITEMAP, "only") && !person_is_default(s, SET_DEPTH))
+    if (person_says(s, SET_SITEMAP, "only") &&
+        (!person_is_default(s, SET_DEPTH) || person_says(s, SET_SCOPE, "seed")))
         s->choice[SET_SITEMAP] = 0;
 }
 

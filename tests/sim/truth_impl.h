@@ -62,9 +62,11 @@ enum truth_robots_say {
 struct truth_robots {
     enum truth_robots_say say;
     const struct plan_robots *rules, *before; /* the last two read */
-    int64_t read_at_ms;                       /* wall clock */
     bool redirected;       /* its file stands elsewhere and has not come */
     bool ever_unreachable; /* or unsure */
+    int64_t unreachable_since_ms; /* wall clock; 0: it is not */
+    bool once_allowed; /* a 404 or the like said that all is allowed, and
+                              nobody has said otherwise since */
     const struct plan_robots *all[16]; /* each of them */
     unsigned count;
 };

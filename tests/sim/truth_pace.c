@@ -15,7 +15,9 @@
 /* Clocks are read some steps before what they date. */
 #define SLACK_MS 3
 
-/* The first origin that shares a queue with this one. */
+/* The first origin that shares a queue with this one. Which hosts share an
+ * address is known only once they were looked up, so with --queue-key ip each
+ * is held to its own delay alone. */
 static int pace_key(const struct truth *t, const struct person_settings *s,
                     int origin)
 {
@@ -24,9 +26,8 @@ static int pace_key(const struct truth *t, const struct person_settings *s,
     for (int i = 0; i < origin; i++) {
         const struct plan_origin *b = &t->plan->origins[i];
 
-        if (person_says(s, SET_QUEUE_KEY, "domain") ? a->domain == b->domain
-            : person_says(s, SET_QUEUE_KEY, "ip")
-                ? strcmp(a->address, b->address) == 0
+        if (person_says(s, SET_QUEUE_KEY, "domain")
+                ? a->domain == b->domain
                 : strcmp(a->name, b->name) == 0)
             return i;
     }

@@ -104,7 +104,8 @@ static bool has_excuse(const struct truth *t, const struct truth_crawl *c,
         return true;
     for (unsigned i = 0; i < t->plan->origin_count; i++)
         if ((group || strcmp(t->plan->origins[i].name, o->name) == 0) &&
-            (c->had_bad[i] || truth_had_outage(c, &t->plan->origins[i]) ||
+            (c->had_bad[i] || c->robots[i].ever_unreachable ||
+             truth_had_outage(c, &t->plan->origins[i]) ||
              (c->blocked[i] && c->run->exit_status == 3)))
             return true;
     return !person_says(s, SET_ROBOTS, "off") &&

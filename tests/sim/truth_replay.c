@@ -172,7 +172,8 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
     struct truth_robots *r = &c->robots[s->robots_of];
     bool first = strcmp(e->target, "/robots.txt") == 0;
 
-    r->read_at_ms = e->at_ms;
+    if (r->unreachable_since_ms == 0)
+        r->unreachable_since_ms = e->at_ms;
     if (e->end != SIM_LOG_WHOLE) {
         r->say = e->status == 200 ? ROBOTS_UNSURE : ROBOTS_UNREACHABLE;
         r->ever_unreachable = true;
@@ -181,6 +182,7 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
         r->say = ROBOTS_UNSURE;
     } else if (e->status == 200) {
         r->say = ROBOTS_SAY_RULES;
+        r->once_allowed = false;
         r->before = r->rules;
         r->rules = s->robots;
         if (r->count < 16)
@@ -195,8 +197,21 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
     } else if (e->status == 429 || e->status >= 500) {
         r->say = ROBOTS_UNREACHABLE;
         r->ever_unreachable = true;
-    } else
+    } else {
         r->say = ROBOTS_ALLOW_ALL;
+        r->once_allowed = true;
+    }
+    if (r->say == ROBOTS_SAY_RULES || r->say == ROBOTS_ALLOW_ALL)
+        r->unreachable_since_ms = 0;
+}
+
+/* An older copy that allows all is as good as one with rules; and after 30 days
+ * without a response nobody waits for one. */
+static bool may_ask_anyway(const struct truth_robots *r,
+                           const struct sim_log_entry *e)
+{
+    return r->once_allowed ||
+           e->at_ms - r->unreachable_since_ms >= 30 * 24 * 3600 * INT64_C(1000);
 }
 
 static void judge_robots(struct truth *t, const struct truth_crawl *c,
@@ -206,7 +221,8 @@ static void judge_robots(struct truth *t, const struct truth_crawl *c,
     bool several = !person_says(&c->run->settings, SET_CONNS_PER_HOST, "1");
 
     if (!person_says(&c->run->settings, SET_ROBOTS, "obey") ||
-        r->say == ROBOTS_UNSURE)
+        r->say == ROBOTS_UNSURE ||
+        (r->say == ROBOTS_UNREACHABLE && may_ask_anyway(r, e)))
         return;
     if (r->say == ROBOTS_NOT_ASKED)
         truth_say(t, "asked %s%s before its robots.txt",

@@ -113,6 +113,10 @@ static void judge_failed(struct truth *t, const struct row *r,
 
     if (!is(r->met_at, "") || is(r->reason, "stuck"))
         return;
+    /* The log does not have requests that nobody received. */
+    if (is(r->reason, "dns") || is(r->reason, "connect") ||
+        is(r->reason, "tls"))
+        return;
     if (e == NULL)
         say_row(t, r, n, "but was never asked");
     else if (strncmp(r->reason, "http_", 5) == 0
@@ -122,12 +126,24 @@ static void judge_failed(struct truth *t, const struct row *r,
         say_row(t, r, n, "which is another failure");
 }
 
+/* What is out of reach at one origin of a host ends the URLs of all. */
+static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
+                            int origin)
+{
+    for (unsigned i = 0; i < t->plan->origin_count; i++)
+        if (is(t->plan->origins[i].name, t->plan->origins[origin].name) &&
+            (c->robots[i].ever_unreachable || c->robots[i].redirected ||
+             truth_had_outage(c, &t->plan->origins[i])))
+            return true;
+    return false;
+}
+
 static void judge_denied(struct truth *t, const struct truth_crawl *c,
                          const struct row *r, unsigned node)
 {
-    const struct truth_robots *b = &c->robots[truth_origin(t, node)];
-    bool could = b->ever_unreachable || b->redirected ||
-                 truth_had_outage(c, &t->plan->origins[truth_origin(t, node)]);
+    int origin = truth_origin(t, node);
+    const struct truth_robots *b = &c->robots[origin];
+    bool could = was_unreachable(t, c, origin);
 
     for (unsigned i = 0; i < b->count; i++)
         could = could || !plan_robots_allow(b->all[i], truth_target(t, node));

@@ -237,7 +237,7 @@ static void name_page(struct plan *p, size_t i, struct dice *d)
         g->dir = 0;
         snprintf(g->target, sizeof g->target, "/");
     } else {
-        g->origin = (uint8_t)(dice_chance(d, 45)
+        g->origin = (uint8_t)(dice_chance(d, 55)
                                   ? 0
                                   : dice_below(d, (unsigned)p->origin_count));
         shape = dice_below(d, 11);
@@ -306,7 +306,7 @@ static void make_links(struct plan *p, size_t page, struct plan_state *s,
                        struct dice *d)
 {
     bool first = page == 0;
-    unsigned n = first ? 5 + dice_below(d, 6) : dice_below(d, 7);
+    unsigned n = first ? 6 + dice_below(d, 6) : dice_below(d, 9);
 
     s->first_link = (uint16_t)p->link_count;
     s->link_count = 0;
