@@ -177,8 +177,24 @@ void outlinks_add(struct outlinks *f, const struct engine_item *like)
     item->label = keep_label(f, like->label);
 }
 
+/* What was dropped for its URL must not come back when a setting lets it in. A
+ * drop that names the page is none of its links. */
+static void forbid_drops(struct outlinks *f, enum outcome_reason reason)
+{
+    for (size_t i = 0; i < f->drop_count; i++) {
+        struct engine_drop *d = &f->drops[i];
+
+        if (!d->whole)
+            continue;
+        d->reason = reason;
+        d->whole = false;
+        d->place = 0;
+    }
+}
+
 void outlinks_forbid(struct outlinks *f, enum outcome_reason reason)
 {
+    forbid_drops(f, reason);
     for (size_t i = 0; i < f->item_count; i++)
         *new_drop(f) = (struct engine_drop){.reason = reason,
                                             .host = f->items[i].key,

@@ -45,7 +45,7 @@ void outlinks_drop(struct outlinks *f, enum outcome_reason reason,
                    size_t place);
 /* Drops all further links of this page, as one drop that names the page. */
 void outlinks_overflow(struct outlinks *f);
-/* Drops all items. */
+/* Drops all items, and those for good that were dropped for another reason. */
 void outlinks_forbid(struct outlinks *f, enum outcome_reason reason);
 
 /* Sorts the items by `compare`; the sort is stable. */

@@ -375,6 +375,33 @@ START_TEST(noindex_marks_or_skips_the_page_and_nofollow_its_links)
 }
 END_TEST
 
+/* Else links of such a page would be followed once --exclude is lifted. */
+START_TEST(a_page_that_says_nofollow_keeps_no_link_for_another_reason)
+{
+    struct route route = {"/",
+                          OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
+                                  "<a href=/a>a</a><a href=/out>o</a>",
+                          .after = CLOSE};
+    static const char *const exclude[] = {"/out"};
+    struct rig r;
+    struct report *p;
+
+    rig_init(&r, &route, 1);
+    r.so.exclude = exclude;
+    r.so.exclude_count = 1;
+    rig_start(&r);
+    p = rig_ask(&r, "/");
+    ck_assert_uint_eq(p->done.outlink_count, 0);
+    ck_assert_uint_eq(p->done.drop_count, 2);
+    for (size_t i = 0; i < p->done.drop_count; i++) {
+        ck_assert_int_eq(p->done.drops[i].reason, REASON_NOFOLLOW);
+        ck_assert(!p->done.drops[i].whole);
+    }
+    report_free(p);
+    rig_fini(&r);
+}
+END_TEST
+
 START_TEST(follow_nofollow_follows_what_pages_ask_not_to)
 {
     struct route route = {"/",
@@ -657,6 +684,8 @@ Suite *suite_fetcher_links(void)
     tcase_add_loop_test(t, rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0,
                         2);
     tcase_add_test(t, xhtml_without_a_type_is_read_as_xml);
+    tcase_add_test(t,
+                   a_page_that_says_nofollow_keeps_no_link_for_another_reason);
     tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
     tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
     tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);
