@@ -457,6 +457,8 @@ static void ask_diff(struct person *p, struct sim_act *a)
     say_dir(p, a, 1);
     say(p, a, "--format");
     say(p, a, "jsonl");
+    say(p, a, "--temp");
+    say(p, a, ".");
 }
 
 static void ask_anything(struct person *p, struct sim_act *a)

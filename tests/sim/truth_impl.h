@@ -31,6 +31,7 @@ struct truth_node {
     int depth;     /* of the shortest way known, TRUTH_FAR: not known at all */
     bool as_asset; /* a kind of asset led here, or a redirect from one */
     bool as_list;  /* a robots.txt, a guess or a sitemap has named it as one */
+    bool must;     /* be known by the last settings */
     bool given;    /* as a seed */
     bool perhaps_given; /* by an act that was cut off */
     bool seed;          /* or what one redirects to */
@@ -108,9 +109,8 @@ bool truth_in_scope(const struct truth *, const struct truth_crawl *,
 /* Surely so: as a page, by the seeds that were given. */
 bool truth_surely_in_scope(const struct truth *, const struct truth_crawl *,
                            const struct person_settings *, unsigned node);
-/* Was there an hour in which the host could not be asked, since the crawl was
- * made, or, of a kind that leaves its URLs in the queue, since its last run
- * began? The log does not have requests that nobody received. */
+/* Was there an hour, since the crawl was made, in which the host could not be
+ * asked? The log does not have requests that nobody received. */
 bool truth_had_outage(const struct truth_crawl *, const struct plan_origin *);
 const char *truth_url(const struct truth *, unsigned node);
 int truth_origin(const struct truth *, unsigned node);

@@ -6,7 +6,7 @@
  * with its last settings would have. So from the seeds on, over the links of
  * each page as it was read last, every URL that these settings let in must have
  * been asked for, or there is an excuse: a robots.txt that denied it at any
- * time, or a host in trouble.
+ * time, or a host in trouble. There is no excuse for not knowing it.
  */
 #include <string.h>
 
@@ -58,6 +58,18 @@ static int most_hops(const struct truth *t, unsigned node, int depth)
     return most;
 }
 
+/* With --refresh a page is not read anew for kinds of links that are followed
+ * only now, as it will be anyway. */
+static bool lacks_kinds(const struct truth *t, const struct truth_crawl *c,
+                        const struct truth_node *n)
+{
+    const struct person_settings *now = &c->run->settings;
+
+    return !person_says(now, SET_REFRESH, "off") &&
+           (truth_kinds(now) & ~truth_kinds(&t->acts[n->last_act].settings)) !=
+               0;
+}
+
 /* Are the links of `node` surely known, as they stand at its last response? */
 static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                         unsigned node, struct plan_sight *s)
@@ -67,7 +79,8 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
     bool skips = person_says(set, SET_DUP_CONTENT, "skip") ||
                  person_says(set, SET_NEAR_DUP, "skip");
 
-    if (n->last_whole == NULL || n->last != n->last_whole || node >= PLAN_PAGES)
+    if (n->last_whole == NULL || n->last != n->last_whole ||
+        node >= PLAN_PAGES || lacks_kinds(t, c, n))
         return false;
     (void)truth_node_of(t, n->last, s);
     if (s->state == NULL)
@@ -114,10 +127,12 @@ static bool has_excuse(const struct truth *t, const struct truth_crawl *c,
                 : c->robots[origin].ever_unreachable);
 }
 
-static void judge_node(struct truth *t, const struct truth_crawl *c,
-                       unsigned node)
+static void judge_node(struct truth *t, struct truth_crawl *c, unsigned node)
 {
-    if (c->nodes[node].asked == 0 && !has_excuse(t, c, node))
+    c->nodes[node].must = true;
+    /* With 3 it has left what it would have had to wait for. */
+    if (c->nodes[node].asked == 0 && c->run->exit_status != 3 &&
+        !has_excuse(t, c, node))
         truth_say(t, "never asked %s", truth_url(t, node));
 }
 
@@ -130,6 +145,7 @@ static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
     int to = depth[from] + (f->redirect ? 0 : 1);
 
     if (f->page < 0 || f->nofollow || f->entry || depth[f->page] <= to ||
+        f->kind == PLAN_SITEMAP || f->kind == PLAN_FEED ||
         (!f->redirect && (truth_kinds(s) & BIT(f->kind)) == 0) ||
         t->plan->pages[f->page].is_list || (most >= 0 && to > most) ||
         !truth_surely_in_scope(t, c, s, (unsigned)f->page))
@@ -159,7 +175,7 @@ static bool step_all(const struct truth *t, const struct truth_crawl *c,
 
 void truth_judge_reach(struct truth *t, unsigned dir)
 {
-    const struct truth_crawl *c = t->crawls[dir];
+    struct truth_crawl *c = t->crawls[dir];
     const struct person_settings *s = &c->run->settings;
     int depth[PLAN_PAGES];
 

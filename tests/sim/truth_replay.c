@@ -16,7 +16,8 @@
 
 #define BIT(kind) (UINT32_C(1) << (kind))
 #define ASSETS                                                                 \
-    (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA))
+    (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) |      \
+     BIT(PLAN_IFRAME)) /* what a page is shown with */
 
 int truth_node_of(const struct truth *t, const struct sim_log_entry *e,
                   struct plan_sight *out)
@@ -248,7 +249,7 @@ static void judge_permission(struct truth *t, const struct truth_crawl *c,
     const struct truth_node *n = &c->nodes[node];
     const char *url = truth_url(t, node);
     int64_t depth = person_number(s, SET_DEPTH);
-    bool asset = n->as_asset && !person_says(s, SET_ASSETS, "off");
+    bool asset = n->as_asset && person_says(s, SET_ASSETS, "all");
 
     if (n->depth == TRUTH_FAR)
         truth_say(t, "asked %s, which nothing had shown", url);

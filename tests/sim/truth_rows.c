@@ -92,13 +92,27 @@ static void judge_redirect(struct truth *t, const struct row *r,
                   r->redirect_to);
 }
 
-static void judge_fetched(struct truth *t, const struct row *r,
-                          const struct truth_node *n)
+/* A page that is asked again keeps its outcome until all tries are over, and a
+ * run may end before. */
+static bool may_be_older(const struct truth *t, const struct truth_crawl *c,
+                         const struct truth_node *n)
+{
+    bool again = !person_says(&c->run->settings, SET_REFRESH, "off");
+
+    for (size_t i = 0; i < t->act_count; i++)
+        again = again || t->acts[i].kind == ACT_REFRESH;
+    return again && (n->last != n->last_whole || n->last->status >= 400);
+}
+
+static void judge_fetched(struct truth *t, const struct truth_crawl *c,
+                          const struct row *r, const struct truth_node *n)
 {
     const struct sim_log_entry *e = n->last;
     bool plain = is(r->reason, "") || is(r->reason, "unchanged") ||
                  is(r->reason, "link_count");
 
+    if (e != NULL && may_be_older(t, c, n))
+        return;
     if (e == NULL || (plain && e->end != SIM_LOG_WHOLE) ||
         r->http_status != (long)e->status)
         say_row(t, r, n, "which cannot be");
@@ -177,7 +191,7 @@ static void judge_row(struct truth *t, const struct truth_crawl *c,
     if (is(r->status, "queued"))
         say_row(t, r, n, "and the crawl has ended");
     else if (is(r->status, "fetched"))
-        judge_fetched(t, r, n);
+        judge_fetched(t, c, r, n);
     else if (is(r->status, "failed"))
         judge_failed(t, r, n);
     else if (is(r->status, "denied"))

@@ -37,6 +37,8 @@ uint32_t truth_kinds(const struct person_settings *s)
             !lists(person_value(s, SET_IGNORE), name))
             kinds |= BIT(k);
     }
+    if (!person_says(s, SET_SITEMAP, "off"))
+        kinds |= BIT(PLAN_SITEMAP) | BIT(PLAN_FEED);
     return kinds;
 }
 
@@ -136,8 +138,7 @@ bool truth_in_scope(const struct truth *t, const struct truth_crawl *c,
     const char *include = person_value(s, SET_INCLUDE);
     const char *exclude = person_value(s, SET_EXCLUDE);
     const char *url = truth_url(t, node);
-    bool asset = n->as_asset && !person_says(s, SET_ASSETS, "off");
-    bool any_asset = n->as_asset && person_says(s, SET_ASSETS, "all");
+    bool asset = n->as_asset && person_says(s, SET_ASSETS, "all");
 
     /* Whoever gives a seed is not asked whether it belongs to the crawl. */
     if (n->perhaps_given)
@@ -146,7 +147,7 @@ bool truth_in_scope(const struct truth *t, const struct truth_crawl *c,
            (n->as_list || asset || include[0] == '\0' ||
             is_found(include, url)) &&
            strlen(url) <= (size_t)person_number(s, SET_MAX_URL_LEN) &&
-           (n->as_list || any_asset ||
+           (n->as_list || asset ||
             is_in_place(t, c, person_value(s, SET_SCOPE), false, node));
 }
 
@@ -168,14 +169,9 @@ bool truth_had_outage(const struct truth_crawl *c, const struct plan_origin *o)
     int64_t end_ms =
         c->run->began_at_ms + (c->run->ended_ms - c->run->began_ms);
 
-    for (unsigned i = 0; i < o->outage_count; i++) {
-        const struct plan_outage *w = &o->outages[i];
-        bool keeps_urls = w->fate == SIM_REFUSED || w->fate == SIM_SILENT ||
-                          w->fate == SIM_NO_NAME;
-
-        if (w->from_ms <= end_ms &&
-            w->to_ms >= (keeps_urls ? c->run->began_at_ms : c->made_at_ms))
+    for (unsigned i = 0; i < o->outage_count; i++)
+        if (o->outages[i].from_ms <= end_ms &&
+            o->outages[i].to_ms >= c->made_at_ms)
             return true;
-    }
     return false;
 }

@@ -464,7 +464,7 @@ static void make_other_body(const struct plan_state *t, struct buf *b)
     else {
         buf_addf(b,
                  "Plain text %u, which links to nothing:\n"
-                 "http://www.one.example/never/asked-for\n",
+                 "see http://www.one.example/never/asked-for\n",
                  t->body);
         add_words(b, t->text);
     }
