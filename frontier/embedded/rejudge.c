@@ -338,19 +338,26 @@ static struct outcome outcome_of_row(const struct kept_drop *k)
     return (struct outcome){outcome_status_of(reason), reason, 0};
 }
 
+/* Is it a page that came whole, whatever it is marked as? */
+static bool is_page(enum outcome_reason r)
+{
+    return outcome_status_of(r) == OUTCOME_FETCHED &&
+           r != REASON_TRUNCATED_LENGTH && r != REASON_TRUNCATED_TIME &&
+           r != REASON_CHECKED;
+}
+
 /* Queues the URL again. A page of which more is read now may have been fetched
  * since by --refresh; another URL that was is no drop any more. */
 static enum status queue_again(struct frontier *f, const struct kept_drop *k,
                                const struct url_row *row, int64_t now,
                                int64_t wall_ms)
 {
-    const bool is_page = k->reason_of_row == REASON_NONE;
     struct outcome o = outcome_of_row(k);
     struct fetch_row last;
     bool back = false;
     enum status st = last_page(f, k->id, &last);
 
-    if (st != STATUS_OK || (last.seq != 0 && !is_page))
+    if (st != STATUS_OK || (last.seq != 0 && !is_page(o.reason)))
         return st;
     if (last.seq != 0)
         o.reason = (enum outcome_reason)last.reason;

@@ -754,11 +754,12 @@ START_TEST(an_outcome_that_a_setting_lifts_comes_back_once)
 END_TEST
 
 /* It has a video, maybe a link, and always this body. */
-static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
+static void read_page_as(struct rig *r, uint64_t id, struct outcome o,
+                         struct engine_item *link)
 {
     struct engine_done d = {
         .id = id,
-        .outcome = judge_fetched,
+        .outcome = o,
         .row = {.at_ms = RIG_WALL,
                 .body_digest = scratch_digest(1),
                 .simhash = 12345},
@@ -770,6 +771,40 @@ static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
 
     ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
 }
+
+static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
+{
+    read_page_as(r, id, judge_fetched, link);
+}
+
+/* A crawl --since another finds most pages unchanged. */
+START_TEST(a_page_is_read_again_whatever_it_is_marked_as)
+{
+    static const enum outcome_reason marks[] = {REASON_UNCHANGED,
+                                                REASON_LINK_COUNT,
+                                                REASON_BAD_ENCODING};
+    struct outcome o = judge_fetched;
+    struct rig r;
+
+    judge_init(&r);
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    o.reason = marks[_i];
+    read_page_as(&r, rig_lease(&r), o, NULL);
+    rig_stop(&r);
+    r.o.judge.kinds = UINT32_MAX;
+    rig_reopen(&r);
+    judge_again(&r, BIT(REASON_KIND));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 0);
+    read_page(&r, rig_lease(&r), NULL);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
 
 /* Its links are not those of a page with the same body, but its own. */
 START_TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
@@ -1259,6 +1294,7 @@ Suite *suite_rejudge(void)
     tcase_add_loop_test(t, an_outcome_that_a_setting_lifts_comes_back_once, 0,
                         (int)(sizeof finals / sizeof *finals));
     tcase_add_test(t, a_page_is_read_again_for_links_that_were_not_looked_for);
+    tcase_add_loop_test(t, a_page_is_read_again_whatever_it_is_marked_as, 0, 3);
     tcase_add_test(
         t, links_of_repeated_pages_come_back_when_these_are_only_reported);
     tcase_add_test(t,
