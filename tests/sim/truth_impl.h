@@ -137,6 +137,10 @@ void truth_judge_rows(struct truth *, const struct sim_act *export_act);
 void truth_judge_status(struct truth *, const struct sim_act *status_act,
                         const struct sim_act *export_act);
 
+/* ---- truth_diff.c: what it says of two crawls ---- */
+
+void truth_judge_diff(struct truth *, const struct sim_act *diff_act);
+
 /* ---- truth_reach.c: what must have been read ---- */
 
 void truth_judge_reach(struct truth *, unsigned dir);
