@@ -124,6 +124,7 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
                                int64_t wall_ms)
 {
     bool changed = news->ended == 0 && news->crawl_delay_ms == -2;
+    bool longer = false;
     enum status st = STATUS_OK;
 
     if (news->crawl_delay_ms > -2) {
@@ -133,7 +134,15 @@ enum status frontier_host_news(struct frontier *f, struct host_queue *h,
         changed |= own != h->own_delay;
         if (own != h->own_delay && own > f->o.schedule.max_crawl_delay)
             frontier_log_cut(f, h, own);
+        longer = own > h->own_delay;
         h->own_delay = own;
+    }
+    /* Its robots.txt stands at another host, which was asked just now; its own
+     * request was before that, by the delay of then. */
+    if (longer && news->ended == 0 && h->next_due != 0) {
+        h->next_due = clock_later(h->next_due, now + frontier_pause(f, h));
+        if (h->group != NULL)
+            h->group->next_due = clock_later(h->group->next_due, h->next_due);
     }
     if (news->ended != 0) {
         note_request(h, news);

@@ -16,6 +16,7 @@ static void start(struct rig *r, int64_t delay, enum queue_key_mode group)
     rig_init(r);
     r->o.schedule.delay = delay;
     r->o.schedule.max_delay = 60 * NS_PER_S;
+    r->o.schedule.max_crawl_delay = 300 * NS_PER_S;
     r->o.conns_per_host = 1;
     r->o.in_flight = 2000; /* nothing is committed, and that counts */
     r->o.group = group;
@@ -104,6 +105,32 @@ START_TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
     ck_assert_uint_eq(lease(&r).id, 0);
     r.now++;
     ck_assert_uint_eq(lease(&r).id, 3);
+    rig_fini(&r);
+}
+END_TEST
+
+/* Before its robots.txt was read, the host was asked for it by --delay. */
+START_TEST(a_crawl_delay_that_stands_at_another_host_holds_at_once)
+{
+    struct engine_host_news news = {.crawl_delay_ms = 7 * DELAY / NS_PER_MS,
+                                    .retry_after_ms = -1};
+    struct rig r;
+    struct engine_lease a, v;
+
+    start(&r, DELAY, QUEUE_KEY_HOST);
+    put(&r, "http://a.test/1");
+    a = lease(&r);
+    give_back(&r, a.id, true, "b.test");
+    r.now += DELAY;
+    v = lease(&r);
+    ck_assert(bytes_is(v.robots_host, "b.test"));
+    news.ended = r.now;
+    ck_assert_int_eq(r.e->ops->release(r.e, v.id, 0, &news, r.now, RIG_WALL),
+                     STATUS_OK);
+    r.now += 6 * DELAY - 1; /* and one that has passed */
+    ck_assert_uint_eq(lease(&r).id, 0);
+    r.now += DELAY + 1;
+    ck_assert_uint_eq(lease(&r).id, a.id);
     rig_fini(&r);
 }
 END_TEST
@@ -425,6 +452,7 @@ Suite *suite_cross_host(void)
     Suite *s = suite_create("cross_host");
     TCase *t = tcase_create("cross_host");
 
+    tcase_add_test(t, a_crawl_delay_that_stands_at_another_host_holds_at_once);
     tcase_add_test(
         t, a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it);
     tcase_add_test(
