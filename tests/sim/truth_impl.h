@@ -33,6 +33,7 @@ struct truth_node {
     bool as_list;  /* a robots.txt, a guess or a sitemap has named it as one */
     bool must;     /* be known by the last settings */
     bool given;    /* as a seed */
+    bool known_before;  /* when it was given, so that its depth stays */
     bool perhaps_given; /* by an act that was cut off */
     bool seed;          /* or what one redirects to */
     unsigned asked;

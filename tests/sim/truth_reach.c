@@ -183,6 +183,8 @@ void truth_judge_reach(struct truth *t, unsigned dir)
         return;
     for (unsigned i = 0; i < PLAN_PAGES; i++)
         depth[i] = i < t->plan->page_count && c->nodes[i].given &&
+                           (person_is_default(s, SET_DEPTH) ||
+                            !c->nodes[i].known_before) &&
                            truth_surely_in_scope(t, c, s, i)
                        ? 0
                        : TRUTH_FAR;

@@ -148,6 +148,8 @@ static void give_seed(struct truth *t, struct truth_crawl *c, const char *url,
 
     for (unsigned i = 0; i < t->plan->page_count; i++)
         if (strcmp(t->plan->pages[i].url, url) == 0) {
+            if (!c->nodes[i].seed && c->nodes[i].depth < TRUTH_FAR)
+                c->nodes[i].known_before = true;
             c->nodes[i].seed = true;
             c->nodes[i].given = c->nodes[i].given || surely;
             c->nodes[i].perhaps_given = true;
@@ -362,9 +364,10 @@ static void replay_request(struct truth *t, struct truth_crawl *c,
         c->nodes[node].last_whole = e;
         c->nodes[node].last_act = c->run_number;
     }
-    if (e->status == 304)
+    if (e->status == 304) {
         show_links_of_before(t, c, (unsigned)node);
-    else if (e->status >= 200 && e->status < 400)
+        show_links(t, c, (unsigned)node, &s); /* those of its head */
+    } else if (e->status >= 200 && e->status < 400)
         show_links(t, c, (unsigned)node, &s);
     spread(c);
 }
