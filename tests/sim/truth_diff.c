@@ -2,8 +2,8 @@
 /*
  * truth_diff.c - what `diff` says of two crawls, against what they have met.
  *
- * Only of pages that both crawls have read last, whole and as HTML, is anything
- * demanded: they have changed if, and only if, they say something else.
+ * Only of pages that both crawls have asked for once, and read whole and as HTML,
+ * is anything demanded: they have changed if, and only if, they say something else.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static const struct plan_state *read_last(const struct truth *t,
     const struct truth_node *n = &c->nodes[node];
     struct plan_sight s;
 
-    if (c->run == NULL || n->last == NULL || n->last != n->last_whole ||
-        n->last->status != 200 ||
+    if (c->run == NULL || n->last == NULL || n->asked != 1 ||
+        n->last != n->last_whole || n->last->status != 200 ||
         (c->run->exit_status != 0 && c->run->exit_status != 5) ||
         !person_says(&c->run->settings, SET_REFRESH, "off"))
         return NULL;

@@ -99,7 +99,9 @@ static int64_t retry_after_ms(const struct truth *t,
     if (e->end != SIM_LOG_WHOLE || (e->status != 429 && e->status < 500))
         return 0;
     if (w != NULL && w->fate == SIM_ANSWERS && w->retry_after_s > 0)
-        return 1000 * (int64_t)w->retry_after_s - (w->as_date ? 1000 : 0);
+        /* A date is told as of when the request came, in whole seconds. */
+        return 1000 * (int64_t)w->retry_after_s -
+               (w->as_date ? 1000 + end_of(t, e) - e->passed_ms : 0);
     if (w == NULL && e->status == 429 && o->limit > 0 && o->limit_retry_s > 0 &&
         s->what == PLAN_PAGE && s->state != NULL &&
         s->state->form != FORM_STATUS)
