@@ -24,6 +24,7 @@
 #include "tests/sim/world.h"
 
 #define FAULTY_STATUS 250
+#define STEPS_PATIENT UINT64_C(2000000) /* then it is stopped as by a person */
 #define STEPS_MOST    UINT64_C(20000000)
 #define SECONDS_MOST  20 /* of the processor, for what hangs without a step */
 #define SHOWN_MOST    ((size_t)1 << 22)
@@ -65,6 +66,8 @@ void life_step(const char *what)
              what);
         kill(getpid(), SIGKILL);
     }
+    if (world->steps == STEPS_PATIENT)
+        threads_signal(SIGTERM);
     if (world->steps > STEPS_MOST)
         life_end_badly("it goes on for ever");
 }

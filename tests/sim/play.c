@@ -18,6 +18,7 @@
 #include "tests/sim/disk.h"
 #include "tests/sim/life.h"
 #include "tests/sim/person.h"
+#include "tests/sim/steering.h"
 #include "tests/sim/truth.h"
 #include "tests/sim/world.h"
 
@@ -81,6 +82,26 @@ static void order_faults(struct life_order *o, struct dice *d)
     }
 }
 
+/* A stop may come over DIR/control instead of as a signal, and a pause before
+ * it: a crawl is none the worse for it. */
+static void order_steering(const struct sim_act *a, struct life_order *o,
+                           struct steering *s, struct dice *d)
+{
+    *s = (struct steering){0};
+    if (dice_chance(d, 20)) {
+        s->pause_after_ms = dice_between(d, 10, 20000);
+        s->pause_ms = dice_between(d, 1, 60000);
+    }
+    if (a->end == END_STOP && dice_chance(d, 30)) {
+        s->stop_after_ms = a->end_after_ms;
+        o->signals[0].after_ms = PATIENCE_MS;
+    }
+    if (s->pause_ms > 0 || s->stop_after_ms > 0) {
+        o->steer = steering_thread;
+        o->steer_arg = s;
+    }
+}
+
 static void note_result(struct sim_act *a, struct life_result *r)
 {
     a->ended_ms = world->passed_ns / NS_PER_MS;
@@ -130,6 +151,7 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
 static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
 {
     struct life_order o = {.steer = NULL};
+    struct steering steering;
     struct life_result r;
     struct buf words;
     bool good;
@@ -138,6 +160,7 @@ static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
     for (unsigned i = 0; i < a->arg_count; i++)
         o.words[i] = a->args[i];
     order_end(a, &o);
+    order_steering(a, &o, &steering, d);
     if (a->faults)
         order_faults(&o, d);
     buf_init(&words, WHY_MOST);
