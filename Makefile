@@ -329,6 +329,12 @@ sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FR
 	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
 	$(Q)build/sim/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
 
+.PHONY: check-sim
+check-sim: ## some seeds of the simulator, and that a seed does the same twice
+	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
+	$(Q)for i in 1 2; do build/sim/sim 12 >build/sim/trace.$$i 2>&1; done; cmp build/sim/trace.1 build/sim/trace.2
+	$(Q)build/sim/sim -n $(or $(N),300)
+
 .PHONY: sim-faults plant-faults
 sim-faults: ## plant each fault of tests/sim/faults.txt: does the simulator find it? (N=2000 seeds, T=words)
 	$(Q)$(MAKE) --no-print-directory MODE=sim plant-faults

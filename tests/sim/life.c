@@ -26,6 +26,7 @@
 #define FAULTY_STATUS 250
 #define STEPS_PATIENT UINT64_C(2000000) /* then it is stopped as by a person */
 #define STEPS_MOST    UINT64_C(20000000)
+#define STEPS_SECOND  300000 /* of one second; more are a loop that spins */
 #define SECONDS_MOST  20 /* of the processor, for what hangs without a step */
 #define SHOWN_MOST    ((size_t)1 << 22)
 
@@ -38,6 +39,8 @@ struct between {
 
 static struct between *between;
 static uint64_t kill_at;
+static int64_t second; /* of simulated time, and the steps before it */
+static uint64_t second_began;
 static struct dice chance;
 static const struct life_order *order;
 
@@ -68,6 +71,12 @@ void life_step(const char *what)
     }
     if (world->steps == STEPS_PATIENT)
         threads_signal(SIGTERM);
+    if (world->passed_ns / NS_PER_S != second) {
+        second = world->passed_ns / NS_PER_S;
+        second_began = world->steps;
+    }
+    if (world->steps - second_began > STEPS_SECOND)
+        life_end_badly("it spins");
     if (world->steps > STEPS_MOST)
         life_end_badly("it goes on for ever");
 }
@@ -147,6 +156,7 @@ _Noreturn static void live(struct dice dice)
     argv[argc] = NULL;
     chance = dice_of(dice_next(&dice), "chance");
     kill_at = order->kill_at;
+    second_began = 0;
     sqlite3_randomness(0, NULL); /* begins anew, from our VFS */
     scheduler_begin(dice_of(dice_next(&dice), "turns"));
     network_begin(dice_of(dice_next(&dice), "network"));

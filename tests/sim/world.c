@@ -97,7 +97,7 @@ char *world_strdup(const char *s)
     return copy;
 }
 
-static void say(int fd, const char *fmt, va_list args)
+static void PRINTF_LIKE(2, 0) say(int fd, const char *fmt, va_list args)
 {
     char line[2000];
     int64_t ms = world != NULL ? world->passed_ns / 1000000 : 0;
