@@ -44,6 +44,7 @@ MODE_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 # The simulator (tests/sim) stands in for libc's calls by their names, which
 # _FORTIFY_SOURCE would change.
 MODE_sim     := -O2 -g1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
+MODE_simasan := $(MODE_asan) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 
 # Hardening: a fault of memory ends the process before it obeys a stranger.
 # Sanitizer builds go without, as they find such faults themselves;
@@ -214,14 +215,14 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 # The simulator has all of the program in it. Calls to the system that it stands
 # in for, which it defines with sim_ before their names, are renamed in the
 # objects of the program, and main is.
-SIM_OBJ := $(patsubst %.c,build/sim/%.o,$(wildcard tests/sim/*.c))
-SIM_CALLS := $(patsubst %,build/sim/tests/sim/%.o,files sockets threads network)
-build/sim/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
-build/sim/calls.txt: $(SIM_CALLS)
+SIM_OBJ := $(patsubst %.c,$B/%.o,$(wildcard tests/sim/*.c))
+SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network)
+$B/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
+$B/calls.txt: $(SIM_CALLS)
 	$(Q)nm $^ | sed -n 's/.* T sim_\(.*\)/\1 sim_\1/p' >$@ && echo 'main urlweir_main' >>$@
-build/sim/simulated.a: build/sim/liburlweir.a build/sim/cli/main.o build/sim/calls.txt
-	$(Q)cp $< $@ && ar r $@ build/sim/cli/main.o && objcopy --redefine-syms=build/sim/calls.txt $@
-build/sim/sim: $(SIM_OBJ) build/sim/simulated.a
+$B/simulated.a: $B/liburlweir.a $B/cli/main.o $B/calls.txt
+	$(Q)cp $< $@ && ar r $@ $B/cli/main.o && objcopy --redefine-syms=$B/calls.txt $@
+$B/sim: $(SIM_OBJ) $B/simulated.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
@@ -325,9 +326,10 @@ check-releases: ## README's commands in a fresh Debian 12, build and unit tests 
 
 # The simulator: see docs/testing.md.
 .PHONY: sim
-sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1)
-	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
-	$(Q)build/sim/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
+sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1); MODE=simasan: with sanitizers
+	$(Q)$(MAKE) --no-print-directory MODE=$(SIM_MODE) build/$(SIM_MODE)/sim
+	$(Q)build/$(SIM_MODE)/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
+SIM_MODE = $(if $(filter simasan,$(MODE)),simasan,sim)
 
 .PHONY: check-sim
 check-sim: ## some seeds of the simulator, and that a seed does the same twice
