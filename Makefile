@@ -41,10 +41,6 @@ MODE_ubsan   := -O1 -g1 -fsanitize=undefined -fno-sanitize-recover=all
 MODE_tsan    := -O1 -g1 -fsanitize=thread
 MODE_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=all
-# The simulator (tests/sim) stands in for libc's calls by their names, which
-# _FORTIFY_SOURCE would change.
-MODE_sim     := -O2 -g1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
-MODE_simasan := $(MODE_asan) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 
 # Hardening: a fault of memory ends the process before it obeys a stranger.
 # Sanitizer builds go without, as they find such faults themselves;
@@ -218,10 +214,12 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 SIM_OBJ := $(patsubst %.c,$B/%.o,$(wildcard tests/sim/*.c))
 SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network)
 $B/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
-$B/calls.txt: $(SIM_CALLS)
+$(SIM_OBJ): | $(GEN_H)
+$B/sim.calls: $(SIM_CALLS)
 	$(Q)nm $^ | sed -n 's/.* T sim_\(.*\)/\1 sim_\1/p' >$@ && echo 'main urlweir_main' >>$@
-$B/simulated.a: $B/liburlweir.a $B/cli/main.o $B/calls.txt
-	$(Q)cp $< $@ && ar r $@ $B/cli/main.o && objcopy --redefine-syms=$B/calls.txt $@
+$B/simulated.a: $B/liburlweir.a $B/cli/main.o $B/sim.calls
+	$(Q)cp $< $@ && ar r $@ $B/cli/main.o && objcopy --redefine-syms=$B/sim.calls $@
+	$(Q)! nm $@ 2>/dev/null | grep -E ' U __(read|pread|open|openat|poll|realpath)(64)?_(chk|2)$$'
 $B/sim: $(SIM_OBJ) $B/simulated.a
 	$(if $(V),,@echo "  LD   $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
@@ -269,7 +267,7 @@ build/deps-check.stamp: tools/install-deps.sh $(DEPS)
 	$(Q)tools/install-deps.sh build check
 	$(Q)mkdir -p $(@D) && touch $@
 
-check: check-tree check-hardening check-unit check-fuzz check-shared check-cli ## all tests that need Debian packages only
+check: check-tree check-hardening check-unit check-fuzz check-shared check-sim check-cli ## all tests that need Debian packages only
 	@echo "check: all passed"
 
 check-tree: | build/deps-check.stamp
@@ -325,25 +323,18 @@ check-releases: ## README's commands in a fresh Debian 12, build and unit tests 
 	$(Q)SHARED="$(SHARED)" tools/check-releases.sh build/releases $(or $(T),bookworm trixie)
 
 # The simulator: see docs/testing.md.
-.PHONY: sim
-sim: ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1); MODE=simasan: with sanitizers
-	$(Q)$(MAKE) --no-print-directory MODE=$(SIM_MODE) build/$(SIM_MODE)/sim
-	$(Q)build/$(SIM_MODE)/sim $(or $(SEED),-n $(or $(N),1000) $(FROM))
-SIM_MODE = $(if $(filter simasan,$(MODE)),simasan,sim)
+.PHONY: sim sim-faults check-sim
+sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1)
+	$(Q)$< $(or $(SEED),-n $(or $(N),1000) $(FROM))
 
-.PHONY: check-sim
-check-sim: ## some seeds of the simulator, and that a seed does the same twice
-	$(Q)$(MAKE) --no-print-directory MODE=sim build/sim/sim
-	$(Q)for i in 1 2; do build/sim/sim 12 >build/sim/trace.$$i 2>&1; done; cmp build/sim/trace.1 build/sim/trace.2
-	$(Q)build/sim/sim -n $(or $(N),300)
+check-sim: $B/sim ## some seeds of the simulator, and that a seed does the same twice
+	$(Q)for i in 1 2; do $< 12 >$B/sim.trace.$$i 2>&1; done; cmp $B/sim.trace.1 $B/sim.trace.2
+	$(Q)$< -n $(or $(N),300)
 
-.PHONY: sim-faults plant-faults
-sim-faults: ## plant each fault of tests/sim/faults.txt: does the simulator find it? (N=2000 seeds, T=words)
-	$(Q)$(MAKE) --no-print-directory MODE=sim plant-faults
-plant-faults: build/sim/sim
+sim-faults: $B/sim ## plant each fault of tests/sim/faults.txt: does the simulator find it? (N=2000 seeds, T="part of a name")
 	$(Q)COMPILE="$(CC) $(subst ",\",$(CPPFLAGS_ALL)) $(CFLAGS_ALL)" LINK="$(CC) $(LDFLAGS_ALL)" \
-	    CALLS=build/sim/calls.txt HEALTHY=build/sim/sim LIBS="$(LIBS)" \
-	    PARTS="$(SIM_OBJ) build/sim/simulated.a" tests/sim/plant.py $(or $(N),2000) $(T:%="%")
+	    WORK=$B/fault CALLS=$B/sim.calls HEALTHY=$< LIBS="$(LIBS)" \
+	    PARTS="$(SIM_OBJ) $B/simulated.a" tests/sim/plant.py $(or $(N),2000) $(if $(T),"$(T)")
 
 .PHONY: asan ubsan tsan
 # Shadow memory has a fixed place, which a kernel that spreads addresses widely

@@ -183,6 +183,12 @@ int sim_openat64(int dir, const char *path, int flags, ...)
     return open_at(dir, path, flags, mode);
 }
 
+/* As _FORTIFY_SOURCE has it, if the flags are not known to the compiler. */
+int sim___open64_2(const char *path, int flags)
+{
+    return sim_open64(path, flags);
+}
+
 /* Closing any descriptor of a file ends the locks of its process, fcntl(2). */
 int sim_close(int fd)
 {

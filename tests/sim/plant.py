@@ -2,13 +2,15 @@
 """Plants each fault of faults.txt in the simulator, alone, and counts the seeds
 until one fails that does not fail without the fault.
 
-usage: plant.py MOST NAME... < compile commands in the environment
+usage: plant.py MOST [PART]
+The environment has the commands:
     COMPILE   the compiler with its flags, for one file of the program
     LINK      links a program of the objects that follow
     CALLS     what objcopy renames
+    WORK      where to build
     HEALTHY   the simulator without a fault
     PARTS     its objects, LIBS what they need
-MOST: the seeds to try at most. NAME: words of the faults to plant, all without.
+MOST: the seeds to try at most. PART: of the names of the faults to plant.
 """
 import os
 import re
@@ -18,7 +20,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORK = "build/sim/fault"
+WORK = os.environ.get("WORK", "build/fault")
 
 
 def read_faults(path):
@@ -97,10 +99,10 @@ def seeds_needed(program, most):
 
 
 def main():
-    most, wanted = int(sys.argv[1]), sys.argv[2:]
+    most, part = int(sys.argv[1]), "".join(sys.argv[2:])
     missed = []
     for fault in read_faults(HERE + "/faults.txt"):
-        if wanted and not any(w in fault["name"] for w in wanted):
+        if part not in fault["name"]:
             continue
         began = time.monotonic()
         found = seeds_needed(build(fault), most)
