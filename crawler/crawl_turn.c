@@ -80,6 +80,9 @@ static enum crawl_end nothing_out(struct crawl *c, int64_t now,
         return CRAWL_RUNNING;
     if (s->queued == 0 && s->dated == 0)
         return c->o.stay ? CRAWL_RUNNING : CRAWL_FINISHED;
+    if (s->dates_given_up && !c->o.stay &&
+        s->queued == s->withheld + s->given_up)
+        return CRAWL_GAVE_UP;
     if (waits_for_dates(c, s))
         return CRAWL_RUNNING;
     if (s->queued == 0 && s->due == 0)

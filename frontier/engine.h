@@ -232,12 +232,14 @@ struct engine_stats {
     uint64_t drops_kept; /* of these and of skipped URLs: may come back */
     uint64_t drops_lost; /* not kept for want of room (--keep-dropped) */
     bool limit_reached;  /* of pages, by a crawl of which this is a part */
-    bool rejudging;   /* kept drops are still judged again, dates given anew, or
+    bool rejudging; /* kept drops are still judged again, dates given anew, or
                          old fetches removed */
-    uint64_t bytes;   /* wire octets received */
-    uint64_t dated;   /* done, and to be fetched again at a date */
-    uint64_t due;     /* hosts with such URLs whose date has come */
-    uint64_t overdue; /* such URLs a minute or more after their date */
+    uint64_t bytes; /* wire octets received */
+    uint64_t dated; /* done, and to be fetched again at a date */
+    uint64_t due;   /* hosts with such URLs whose date has come */
+    bool dates_given_up; /* all of `dated` are of hosts that are not asked again
+                            in this run */
+    uint64_t overdue;    /* such URLs a minute or more after their date */
     uint64_t overdue_for; /* seconds since the date of the oldest of them, to
                              the minute */
     uint64_t rated;       /* of `dated`: how often they change is known */

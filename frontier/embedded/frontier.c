@@ -255,6 +255,7 @@ void frontier_engine_stats(struct engine *e, struct engine_stats *out)
     out->blocked = f->barred;
     out->queues_active = f->hosts_active;
     out->due = frontier_refresh_waiting(f);
+    out->dates_given_up = frontier_refresh_is_given_up(f);
     frontier_refresh_stats(f, out);
     out->commits = f->base->commits;
 }

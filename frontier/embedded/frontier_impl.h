@@ -117,6 +117,7 @@ struct refreshing {
     struct refresh_turn **turns; /* by queue number, in chunks */
     size_t chunk_count;
     uint32_t awake;           /* hosts */
+    uint32_t held;            /* hosts that were given up, and sleep */
     int64_t wall_ms, skew_ms; /* at the last lease; wall less monotonic */
     int64_t since_ms;         /* wall clock at the first one of this run; 0:
                                  there was none */

@@ -184,12 +184,13 @@ enum status frontier_refresh_date(struct frontier *f, uint32_t queue,
 /* ---- leases ---- */
 
 /* A host that was given up may be asked again, for all its URLs. */
-static void forgive(struct host_queue *h, int64_t wall_ms)
+static void forgive(struct frontier *f, struct host_queue *h, int64_t wall_ms)
 {
     if (h->trouble == NULL || h->trouble->held_until_ms == 0 ||
         wall_ms < h->trouble->held_until_ms)
         return;
     h->trouble->held_until_ms = 0;
+    f->refresh.held--;
     h->trouble->dead = (struct outcome){.status = OUTCOME_QUEUED};
     frontier_reach_again(h);
 }
@@ -212,7 +213,7 @@ void frontier_refresh_wake(struct frontier *f, int64_t now, int64_t wall_ms)
         heap_remove(&r->due, first);
         h = frontier_host(f, turn_at(first)->queue);
         set_awake(f, h, true);
-        forgive(h, wall_ms);
+        forgive(f, h, wall_ms);
         frontier_reschedule(f, h);
     }
 }
@@ -235,6 +236,14 @@ uint64_t frontier_refresh_waiting(const struct frontier *f)
 
     return f->refresh.awake +
            (first != NULL && first->key <= f->refresh.wall_ms);
+}
+
+bool frontier_refresh_is_given_up(const struct frontier *f)
+{
+    const struct refreshing *r = &f->refresh;
+
+    return f->o.refresh.every_ms == 0 && r->held > 0 && r->awake == 0 &&
+           heap_count(&r->due) == r->held;
 }
 
 struct choice {
@@ -308,14 +317,20 @@ bool frontier_refresh_is_held(const struct host_queue *h)
            frontier_is_given_up(h);
 }
 
-/* A host that this run has given up sleeps for a while; its dates stay. */
+/* A host that this run has given up sleeps for a while; its dates stay. Dates
+ * that a person gave, in a crawl that gives none itself, are for a later run,
+ * or this one would never end. */
 static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)
 {
     struct host_trouble *x = host_trouble_of(h);
 
-    if (x->held_until_ms == 0)
+    if (x->held_until_ms == 0) {
         x->held_until_ms =
-            wall_ms + clock_later(f->o.refresh.min_ms, SLEEP_LEAST);
+            wall_ms + (f->o.refresh.every_ms == 0
+                           ? DATE_MOST
+                           : clock_later(f->o.refresh.min_ms, SLEEP_LEAST));
+        f->refresh.held++;
+    }
     set_awake(f, h, false);
     expect(f, h->queue, x->held_until_ms);
 }

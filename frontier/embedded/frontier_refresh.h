@@ -35,6 +35,8 @@ MUST_CHECK enum status frontier_refresh_move(struct frontier *f,
 void frontier_refresh_wake(struct frontier *f, int64_t now, int64_t wall_ms);
 /* When the next host is to be woken; INT64_MAX: none is. */
 int64_t frontier_refresh_due(const struct frontier *f, int64_t now);
+/* Do all dates belong to hosts that are not asked again in this run? */
+bool frontier_refresh_is_given_up(const struct frontier *f);
 /* Hosts with dates that have come, as far as known: 0 only if there is none. */
 uint64_t frontier_refresh_waiting(const struct frontier *f);
 /* Has the URL come back under another id, as one that was tried again? The

@@ -271,9 +271,9 @@ START_TEST(new_urls_and_due_ones_of_a_host_share_its_requests)
 }
 END_TEST
 
-START_TEST(a_host_that_is_given_up_is_asked_again_later)
+/* The host of the one URL does not respond, until it is given up. */
+static void give_up(struct rig *r)
 {
-    struct rig r;
     struct engine_done d = {
         .outcome = {OUTCOME_FAILED, REASON_CONNECT, 0},
         .transient = true,
@@ -282,6 +282,22 @@ START_TEST(a_host_that_is_given_up_is_asked_again_later)
                  .unreachable = true,
                  .silent = true},
     };
+
+    for (int i = 0; i < 100 && (d.id = lease_at(r)) != 0; i++) {
+        ck_assert(!rig_stats(r).dates_given_up);
+        d.row.at_ms = rig_wall(r);
+        d.host.ended = r->now;
+        ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
+                         STATUS_OK);
+        advance(r, 2000);
+    }
+    ck_assert_uint_eq(d.id, 0);
+    ck_assert_uint_eq(rig_stats(r).dated, 1);
+}
+
+START_TEST(a_host_that_is_given_up_is_asked_again_later)
+{
+    struct rig r;
 
     rig_init(&r);
     r.o.refresh = (struct refresh_rules){.every_ms = EVERY,
@@ -292,15 +308,8 @@ START_TEST(a_host_that_is_given_up_is_asked_again_later)
     rig_seed(&r, "http://a.test/");
     (void)fetch(&r, page, 1);
     advance(&r, EVERY);
-    for (int i = 0; i < 100 && (d.id = lease_at(&r)) != 0; i++) {
-        d.row.at_ms = rig_wall(&r);
-        d.host.ended = r.now;
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                         STATUS_OK);
-        advance(&r, 2000);
-    }
-    ck_assert_uint_eq(d.id, 0);
-    ck_assert_uint_eq(rig_stats(&r).dated, 1);
+    give_up(&r);
+    ck_assert(!rig_stats(&r).dates_given_up);
     advance(&r, 50000);
     ck_assert_uint_eq(lease_at(&r), 0);
     advance(&r, 60000);
@@ -369,6 +378,31 @@ static void fetch_exactly(struct rig *r, unsigned ids)
     }
     ck_assert_uint_eq(lease_at(r), 0);
 }
+
+/* A crawl that gives no dates itself would go on for ever. */
+START_TEST(what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.refresh = (struct refresh_rules){.min_ms = EVERY, .share = 0.5};
+    r.o.schedule.give_up = 3 * NS_PER_S;
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 10), 1);
+    give_up(&r);
+    ck_assert(rig_stats(&r).dates_given_up);
+    advance(&r, 86400000);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert(rig_stats(&r).dates_given_up);
+    rig_crash(&r);
+    ck_assert(!rig_stats(&r).dates_given_up);
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(rig_stats(&r).dated, 0);
+    end(&r);
+}
+END_TEST
 
 static const int64_t everies[] = {0, 100 * (int64_t)EVERY};
 
@@ -956,6 +990,8 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_refresh_may_wait_for_the_robots_txt_of_another_host);
     tcase_add_test(t, new_urls_and_due_ones_of_a_host_share_its_requests);
     tcase_add_test(t, a_host_that_is_given_up_is_asked_again_later);
+    tcase_add_test(
+        t, what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run);
     tcase_add_loop_test(t, a_person_makes_urls_due_by_host_and_by_pattern, 0,
                         2);
     tcase_add_loop_test(t, without_now_no_url_is_due_before_refresh_min, 0, 2);
