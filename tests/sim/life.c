@@ -27,7 +27,7 @@
 #define STEPS_PATIENT UINT64_C(2000000) /* then it is stopped as by a person */
 #define STEPS_MOST    UINT64_C(20000000)
 #define STEPS_SECOND  300000 /* of one second; more are a loop that spins */
-#define SECONDS_MOST  20 /* of the processor, for what hangs without a step */
+#define SECONDS_MOST  60 /* of the processor, for what hangs without a step */
 #define SHOWN_MOST    ((size_t)1 << 22)
 
 int urlweir_main(int argc, char **argv);

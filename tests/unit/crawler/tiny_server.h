@@ -47,6 +47,13 @@ struct tiny_server {
     char head[4096];        /* of the last request */
     atomic_uint connections, open_most, requests;
     struct tiny_client *clients; /* includes closed ones */
+    struct tiny_copy *copies;    /* of responses that were set later */
+};
+
+/* Threads may still read it when the test has the next one. */
+struct tiny_copy {
+    struct tiny_copy *next;
+    char text[];
 };
 
 struct tiny_client {
@@ -215,12 +222,19 @@ static void *tiny_accept(void *arg)
     return NULL;
 }
 
-/* Sets the response of `r` from now on. */
+/* Sets the response of `r` from now on, to a copy. */
 static inline void tiny_answer(struct tiny_server *s, struct route *r,
                                const char *response)
 {
+    size_t size = strlen(response) + 1;
+    struct tiny_copy *copy = malloc(sizeof *copy + size);
+
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy->text, response, size);
+    copy->next = s->copies;
+    s->copies = copy;
     pthread_mutex_lock(&s->mtx);
-    r->response = response;
+    r->response = copy->text;
     pthread_mutex_unlock(&s->mtx);
 }
 
@@ -282,6 +296,12 @@ static void tiny_stop(struct tiny_server *s)
         pthread_join(c->thread, NULL);
         s->clients = c->next;
         free(c);
+    }
+    while (s->copies != NULL) {
+        struct tiny_copy *copy = s->copies;
+
+        s->copies = copy->next;
+        free(copy);
     }
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->mtx);

@@ -232,6 +232,38 @@ START_TEST(options_that_cannot_be_are_refused)
 }
 END_TEST
 
+START_TEST(one_for_a_key_has_room_for_it_in_each_generation)
+{
+    const struct filter_options o = {.expect = 1,
+                                     .fpr = 0.01,
+                                     .ttl_s = TTL,
+                                     .generations = 2};
+    struct filter *f;
+
+    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_assert_uint_eq(add(f, T0 + 1, 0, 1), 1);
+    filter_free(f);
+}
+END_TEST
+
+/* Calls come when they come; generations begin at whole steps. */
+START_TEST(a_generation_begins_at_its_time_and_only_one)
+{
+    struct filter *f = make("cuckoo", 4);
+
+    (void)add(f, T0, 0, 10);
+    (void)add(f, T0 + TTL / 4 + 100, 10, 10);
+    for (int64_t now = T0 + TTL / 4 + 101; now < T0 + TTL / 2; now += 10)
+        (void)add(f, now, 20, 1);
+    /* all four have been begun by then if each call began one */
+    (void)add(f, T0 + TTL - 1, 30, 10);
+    ck_assert_uint_eq(maybes(f, T0 + TTL + TTL / 2 + 101, 10, 10), 0);
+    ck_assert_uint_eq(maybes(f, T0 + 2 * TTL - 2, 30, 10), 10);
+    ck_assert_uint_eq(maybes(f, T0 + 2 * TTL + TTL / 4, 30, 10), 0);
+    filter_free(f);
+}
+END_TEST
+
 Suite *suite_aged(void)
 {
     Suite *s = suite_create("aged");
@@ -244,6 +276,8 @@ Suite *suite_aged(void)
     tcase_add_test(t, the_promised_rate_holds_over_all_generations);
     tcase_add_test(t, a_file_has_all_generations_and_their_times);
     tcase_add_test(t, options_that_cannot_be_are_refused);
+    tcase_add_test(t, one_for_a_key_has_room_for_it_in_each_generation);
+    tcase_add_test(t, a_generation_begins_at_its_time_and_only_one);
     suite_add_tcase(s, t);
     return s;
 }
