@@ -40,8 +40,9 @@ patch() {
     [ "$(api PATCH /v1/crawls/DEFAULT/settings "$1")" = 200 ] || fail "$1: $(cat answer)"
 }
 # runs OPTION...: `resume d` in the background, $crawler, until it takes commands.
+# A time that an earlier run had would end this one before it is told anything.
 runs() {
-    behind crawl.out crawl.err "$URLWEIR" resume d --progress none "$@"
+    behind crawl.out crawl.err "$URLWEIR" resume d --progress none --time none "$@"
     crawler=$!
     waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
 }
