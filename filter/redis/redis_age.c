@@ -30,6 +30,14 @@ enum status redis_age(struct redis_bloom *b)
     return st == STATUS_AGAIN ? redis_reload(b) : st; /* another was first */
 }
 
+enum status redis_catch_up(struct redis_bloom *b, enum status st)
+{
+    if (st != STATUS_AGAIN && st != STATUS_LIMIT)
+        return st;
+    st = st == STATUS_AGAIN ? redis_reload(b) : redis_age(b);
+    return st == STATUS_OK ? STATUS_AGAIN : st;
+}
+
 enum status redis_bloom_set_ttl(struct redis_bloom *b, int64_t ttl_ms)
 {
     struct redis_tries t = redis_tries_begin(b);
@@ -46,11 +54,7 @@ enum status redis_bloom_set_ttl(struct redis_bloom *b, int64_t ttl_ms)
                                 bytes_of_str(ttl)};
 
         st = redis_step(b, &redis_script_ttl, REDIS_NAMES, args, 3);
-        if (st == STATUS_AGAIN || st == STATUS_LIMIT) {
-            st = st == STATUS_AGAIN ? redis_reload(b) : redis_age(b);
-            if (st == STATUS_OK)
-                st = STATUS_AGAIN;
-        }
+        st = redis_catch_up(b, st);
     } while (redis_try_again(&t, st));
     return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }

@@ -139,11 +139,7 @@ static enum status run_alone(struct redis_bloom *b, const struct run *r,
         }
         if (st == STATUS_OK)
             st = take_reply(b, r, c, reply);
-        if (st == STATUS_AGAIN || st == STATUS_LIMIT) {
-            st = st == STATUS_AGAIN ? redis_reload(b) : redis_age(b);
-            if (st == STATUS_OK)
-                st = STATUS_AGAIN;
-        }
+        st = redis_catch_up(b, st);
     } while (redis_try_again(&t, st));
     return st == STATUS_AGAIN ? STATUS_CLOSED : st;
 }

@@ -130,6 +130,9 @@ MUST_CHECK enum status redis_read_record(struct redis_bloom *b, bool over,
 MUST_CHECK enum status redis_reload(struct redis_bloom *b);
 /* The filter's next generation is due: begin it, if nobody else has. */
 MUST_CHECK enum status redis_age(struct redis_bloom *b);
+/* After a step that ended with `st`: if that says that our copy is stale, or
+ * that a generation is due, sees to it, and says STATUS_AGAIN. */
+MUST_CHECK enum status redis_catch_up(struct redis_bloom *b, enum status st);
 /* Keys and rate of all generations that still count. */
 uint64_t redis_count_now(const struct redis_record *m);
 double redis_rate_now(const struct redis_record *m);
