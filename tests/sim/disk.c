@@ -79,17 +79,12 @@ static bool is_full(int64_t more)
 static void reserve(struct disk_octets *o, size_t room)
 {
     size_t size = o->room > 0 ? o->room : 256;
-    char *at;
 
     if (room <= o->room)
         return;
     while (size < room)
         size *= 2;
-    at = world_get(size);
-    if (o->len > 0)
-        memcpy(at, o->at, o->len);
-    world_put(o->at, o->room);
-    o->at = at;
+    o->at = world_grow(o->at, o->len, o->room, size);
     o->room = size;
 }
 
@@ -312,12 +307,9 @@ static void name_set(struct disk_names *n, const char *name, struct inode *of)
     }
     if (n->count == n->room) {
         size_t room = n->room > 0 ? 2 * n->room : 8;
-        struct disk_name *at = world_get(room * sizeof *at);
 
-        if (n->count > 0)
-            memcpy(at, n->at, n->count * sizeof *at);
-        world_put(n->at, n->room * sizeof *at);
-        n->at = at;
+        n->at = world_grow(n->at, n->count * sizeof *n->at,
+                           n->room * sizeof *n->at, room * sizeof *n->at);
         n->room = room;
     }
     n->at[n->count++] = (struct disk_name){world_strdup(name), of};

@@ -104,23 +104,15 @@ void network_begin(struct dice d)
 
 /* ---- the log of requests ---- */
 
-static char *lasting(const char *s)
-{
-    return world_strdup(s);
-}
-
 static size_t log_add(const struct easy *e, bool conditional)
 {
     struct sim_log *l = &world->log;
 
     if (l->count == l->room) {
         size_t room = l->room > 0 ? 2 * l->room : 256;
-        struct sim_log_entry *at = world_get(room * sizeof *at);
 
-        if (l->count > 0)
-            memcpy(at, l->at, l->count * sizeof *at);
-        world_put(l->at, l->room * sizeof *at);
-        l->at = at;
+        l->at = world_grow(l->at, l->count * sizeof *l->at,
+                           l->room * sizeof *l->at, room * sizeof *l->at);
         l->room = room;
     }
     l->at[l->count] = (struct sim_log_entry){
@@ -128,10 +120,10 @@ static size_t log_add(const struct easy *e, bool conditional)
         .at_ms = world->wall_ns / NS_PER_MS,
         .passed_ms = world->passed_ns / NS_PER_MS,
         .method = e->head_only ? "HEAD" : "GET",
-        .scheme = lasting(e->scheme),
-        .host = lasting(e->host),
+        .scheme = world_strdup(e->scheme),
+        .host = world_strdup(e->host),
         .port = e->port,
-        .target = lasting(e->target),
+        .target = world_strdup(e->target),
         .fate = e->answer.fate,
         .conditional = conditional,
     };

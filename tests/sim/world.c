@@ -88,6 +88,16 @@ void world_put(void *p, size_t size)
     arena->free_blocks[c] = p;
 }
 
+void *world_grow(void *p, size_t used, size_t from, size_t to)
+{
+    void *at = world_get(to);
+
+    if (used > 0)
+        memcpy(at, p, used);
+    world_put(p, from);
+    return at;
+}
+
 char *world_strdup(const char *s)
 {
     size_t size = strlen(s) + 1;

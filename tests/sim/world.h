@@ -45,6 +45,9 @@ void world_begin(uint64_t seed);
  * ends. */
 void *world_get(size_t size);
 void world_put(void *p, size_t size);
+/* Other room, at least as much, for something of `used` octets that had `from`:
+ * what was there is moved. */
+void *world_grow(void *p, size_t used, size_t from, size_t to);
 char *world_strdup(const char *s);
 
 /* ---- the trace: what happens, a line each, if it was asked for ---- */
