@@ -281,7 +281,7 @@ static enum status open_output(struct jsonl *j, const char *path)
 
     if (is_stdout(path)) {
         j->fd = STDOUT_FILENO;
-        j->is_terminal = isatty(j->fd);
+        j->is_terminal = isatty(j->fd) && isatty(STDERR_FILENO);
         return outcome_rows_last(j->rows, &j->after);
     }
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
