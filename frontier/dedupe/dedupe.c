@@ -34,9 +34,12 @@
  * the libraries of one distribution need some MiB more than those of another.
  */
 #define WORK (7 * MIB)
+/* What a database in a directory takes beside its cache: pages of a
+ * transaction that are written to the WAL, and the index of the WAL. */
+#define WORK_OF_STATE (2 * MIB)
 /* Below this the set could not work; a program that is larger than planned (as
  * a library's may be) takes more than `memory`. */
-#define SHARED_LEAST (12 * MIB)
+#define SHARED_LEAST (8 * MIB)
 /* Octets of a digest in the delta when its arrays have just grown: 20 for the
  * entry times 1.5, 4 for the slot divided by 0.75 and times 2. */
 #define DELTA_COST  UINT64_C(41)
@@ -53,10 +56,11 @@ static uint64_t within(uint64_t v, uint64_t least, uint64_t most)
     return v < least ? least : v > most ? most : v;
 }
 
-static struct dedupe_shares share_out(uint64_t memory)
+static struct dedupe_shares share_out(uint64_t memory, bool state)
 {
+    uint64_t work = WORK + (state ? WORK_OF_STATE : 0);
     uint64_t elsewhere =
-        within(mem_resident() + WORK, 0, memory - SHARED_LEAST);
+        within(mem_resident() + work, 0, memory - SHARED_LEAST);
     uint64_t part = (memory - elsewhere) / 32;
     struct dedupe_shares s = {
         .sqlite = within(2 * part, MIB, 64 * MIB),
@@ -336,7 +340,7 @@ enum status dedupe_open(struct dedupe **out, const struct dedupe_options *o,
         return STATUS_LIMIT;
     d = xcalloc(1, sizeof *d);
     d->identity = o->identity;
-    d->shares = share_out(o->memory);
+    d->shares = share_out(o->memory, o->dir != NULL);
     st = o->dir != NULL ? dedupe_state_open(d, o->dir, why) : open_scratch(d);
     if (st != STATUS_OK) {
         (void)!dedupe_close(d, false, NULL);
