@@ -23,7 +23,7 @@ enum status {
     STATUS_EXISTS,    /* already there */
     STATUS_BUSY,      /* in use by another process or thread */
     STATUS_DAMAGED,   /* stored state contradicts itself */
-    STATUS_VERSION,   /* written by a newer release */
+    STATUS_VERSION,   /* written by another release */
     STATUS_CLOSED,    /* the other side has closed */
     STATUS_AGAIN,     /* not now; the same call may succeed later */
     STATUS_REFUSED,   /* never for this one; `why` gives the reason */

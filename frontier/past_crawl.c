@@ -50,11 +50,6 @@ static enum status check(struct past_crawl *p, const char *dir, struct buf *why)
                  p->r.holder);
         return STATUS_AGAIN;
     }
-    if (db_format(p->r.db) < DB_FORMAT) {
-        buf_addf(why, "%s has format %d; `urlweir resume %s` brings it to %d",
-                 dir, db_format(p->r.db), dir, DB_FORMAT);
-        return STATUS_VERSION;
-    }
     return STATUS_OK;
 }
 

@@ -348,7 +348,7 @@ static enum exit_code say_refusal(const struct dedupe_command *c,
         code = EXIT_DAMAGED;
         break;
     case STATUS_VERSION:
-        fprintf(stderr, "the set in %s was written by a newer release\n",
+        fprintf(stderr, "the set in %s was written by another release\n",
                 buf_str(&dir));
         break;
     default:

@@ -91,8 +91,7 @@ static void take_link(void *ctx, const struct link_row *l)
 {
     struct pass *p = ctx;
 
-    /* a crawl of an older format does not know which were dropped */
-    if (l->to != 0)
+    if (l->to != 0) /* 0: dropped */
         put_link(p, url_of(p, l->to, &p->target));
 }
 
@@ -165,9 +164,7 @@ enum status diff_side_read(const struct diff_side *side, struct line_sort *into)
 
     p.last = frontier_store_last_id(r->store);
     p.met = xcalloc((size_t)(p.last / 64) + 1, sizeof *p.met);
-    /* To find the links of a page in an older format takes all of them. */
-    p.has_links = link_store_recorded(r->links) != LINK_RECORD_NONE &&
-                  db_format(r->db) == DB_FORMAT;
+    p.has_links = link_store_recorded(r->links) != LINK_RECORD_NONE;
     buf_init(&p.line, DIFF_LINE_MOST);
     buf_init(&p.url, URL_LENGTH_CEILING + 64);
     buf_init(&p.target, URL_LENGTH_CEILING + 64);

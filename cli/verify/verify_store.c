@@ -80,9 +80,7 @@ static void verify_bodies(struct verdicts *v, struct reader *r)
     uint64_t bodies = 0;
     enum status st = page_store_verify_bodies(r->pages, &bodies);
 
-    if (st == STATUS_NOT_FOUND)
-        verify_says(v, "ok", "bodies: the format has no index of them yet");
-    else if (st != STATUS_OK)
+    if (st != STATUS_OK)
         bad_runs(v, "bodies: their index does not agree with the fetches");
     else if (!v->service)
         verify_says(v, "ok",
@@ -95,11 +93,7 @@ static void verify_last(struct verdicts *v, struct reader *r)
     enum status st =
         page_store_verify_last(r->pages, frontier_store_last_id(r->store));
 
-    if (st == STATUS_NOT_FOUND)
-        verify_says(v, "ok",
-                    "last whole fetches: the format has no index of them"
-                    " yet");
-    else if (st != STATUS_OK)
+    if (st != STATUS_OK)
         verify_says(v, "BAD",
                     "last whole fetches: their index does not agree with the"
                     " fetches");
@@ -112,10 +106,7 @@ static void verify_near(struct verdicts *v, struct reader *r)
     uint64_t prints = 0;
     enum status st = page_store_verify_near(r->pages, &prints);
 
-    if (st == STATUS_NOT_FOUND)
-        verify_says(v, "ok",
-                    "fingerprints: the format has no index of them yet");
-    else if (st != STATUS_OK)
+    if (st != STATUS_OK)
         bad_runs(v,
                  "fingerprints: their index does not agree with the fetches");
     else if (!v->service)
@@ -179,10 +170,6 @@ void verify_store(struct verdicts *v, struct reader *r)
 {
     uint64_t put = 0;
 
-    if (db_format(r->db) < DB_FORMAT)
-        verify_says(v, "ok", "frontier.db: of format %d; %s brings it to %d",
-                    db_format(r->db), v->service ? "serve" : "resume",
-                    DB_FORMAT);
     if (db_verify(r->db) == STATUS_OK)
         verify_says(v, "ok", "frontier.db: SQLite finds no damage");
     else

@@ -25,7 +25,7 @@
 #include "storage/db/db_row.h"
 #include "storage/db/packed.h"
 
-#define FORMAT         2
+#define FORMAT         1
 #define DIGEST_SIZE    16
 #define MANIFEST_EVERY (10 * NS_PER_S)
 /* After a clean end at most this many digests need to be replayed, or an eighth
@@ -36,15 +36,8 @@ static const char *const schema[] = {
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE batch(first INTEGER PRIMARY KEY, digests BLOB);"
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages INTEGER);"
-    "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB);",
+    " count INTEGER, fences BLOB, pages BLOB);",
     NULL};
-
-/* Format 1 had the pages in seenpage. */
-static const struct db_added added[] = {
-    {.table = "seenpart", .column = "pages", .before = "NULL"},
-    {.table = NULL},
-};
 
 static const char *const runs[] = {"seenpart", NULL};
 
@@ -53,7 +46,6 @@ static const struct db_kind kind = {
     .application_id = DEDUPE_APPLICATION_ID,
     .format = FORMAT,
     .sql = schema,
-    .added = added,
     .runs = runs,
 };
 

@@ -208,7 +208,7 @@ enum status crawl_job_store_failed(enum status st, const char *dir,
                  "what is wrong",
                  dir);
     else if (st == STATUS_VERSION)
-        buf_add_str(why, "it was written by a newer release");
+        buf_add_str(why, "it was written by another release");
     else
         buf_addf(why, "its store: %s", status_text(st));
     return st;

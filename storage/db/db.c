@@ -33,25 +33,11 @@ enum status db_exec(struct db *d, const char *sql)
     return rc == SQLITE_OK ? STATUS_OK : db_fail(d, rc);
 }
 
-int db_format(const struct db *d)
-{
-    return d->format;
-}
-
-static bool is_change(const char *sql)
-{
-    return strncmp(sql, "INSERT ", 7) == 0 || strncmp(sql, "UPDATE ", 7) == 0 ||
-           strncmp(sql, "DELETE ", 7) == 0;
-}
-
 enum status db_prepare(struct db *d, sqlite3_stmt **out, const char *sql)
 {
-    int rc;
-
-    if (d->format < d->kind->format && d->mode == DB_READ && is_change(sql))
-        return STATUS_OK;
-    rc =
+    int rc =
         sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+
     if (rc == SQLITE_OK)
         return STATUS_OK;
     if (rc == SQLITE_ERROR) { /* our SQL is correct, so a table is missing */

@@ -36,13 +36,7 @@
         "commit-after",    /* COMMIT has returned */                           \
         "wal-checkpoint", "wal-checkpointed" /* other thread: around one */
 
-/* Points that are passed only when a file of an older format is opened
- * (migrate.h). */
-#define MIGRATE_FAULT_POINTS                                                   \
-    "migrate-added",    /* a table or column of those added since is there */  \
-        "migrate-views" /* all is changed but the number of the format */
-
-#define DB_FORMAT 17 /* meta.format; older is migrated, newer refused */
+#define DB_FORMAT 1 /* meta.format; another one is refused */
 
 struct db;
 struct run_file;
@@ -58,29 +52,16 @@ enum db_mode {
     DB_SCRATCH
 };
 
-/* A table or a column that files of an older format may lack. */
-struct db_added {
-    const char *table;  /* NULL ends a list */
-    const char *column; /* a number; NULL: the table as a whole */
-    const char *before; /* SQL: what readers see instead */
-    const char *was;    /* a table\'s name before, or NULL */
-    const char *fill;   /* SQL that a writer runs after adding it, or NULL */
-    /* A table that this later one has replaced, or NULL; `fill` makes it, as a
-     * file that lacks it would have it before it is replaced. */
-    const char *until;
-};
-
 /* A kind of database file: frontier.db is one, another database of the program
  * is another. Every kind has a table meta(name, value) with the rows format,
  * store_id and created_ms, written when the file is made. */
 struct db_kind {
     const char *what;       /* for messages: "frontier database" */
     int32_t application_id; /* octet 68 of the file */
-    int format;             /* meta.format; a newer one is refused */
+    int format;             /* meta.format; another one is refused */
     /* Statements that fill an empty file, each with one CREATE TABLE or CREATE
      * VIEW; NULL ends the list. */
     const char *const *sql;
-    const struct db_added *added; /* added since format 1, or NULL */
     /* Tables whose rows name runs of the file beside the database, by columns
      * part, fences (4 octets a block) and pages (run_pages_pack). NULL ends the
      * list; NULL: there is no such file. */
@@ -99,14 +80,9 @@ struct db_options {
 };
 
 /* STATUS_DAMAGED: not a database, cut short, or not one of ours.
- * STATUS_VERSION: a newer format. DB_WRITE brings a file of an older format up
- * to date, whole or not at all, and logs it; DB_READ shows it as if that had
- * been done (migrate.h). */
+ * STATUS_VERSION: of another format. */
 MUST_CHECK enum status db_open(struct db **out, const char *path,
                                enum db_mode mode, const struct db_options *o);
-/* The format of the file. Only a reader may see one older than
- * db_kind.format. */
-int db_format(const struct db *d);
 /* Ends the checkpoint thread. A write connection checkpoints the WAL first, so
  * that a clean stop leaves one file. NULL is fine. */
 void db_close(struct db *d);

@@ -16,7 +16,6 @@ struct db {
     char *path;
     const struct db_kind *kind;
     enum db_mode mode;
-    int format; /* of the file */
     bool in_transaction;
     bool held;                 /* and in one for reading, see db_hold */
     enum status failed;        /* the first final failure */

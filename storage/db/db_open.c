@@ -22,7 +22,6 @@
 #include "storage/db/db_impl.h"
 #include "storage/db/db_make.h"
 #include "storage/db/db_runs.h"
-#include "storage/db/migrate.h"
 #include "storage/db/schema.h"
 
 #define PAGE               4096
@@ -36,7 +35,6 @@ const struct db_kind db_frontier = {
     .application_id = SCHEMA_APPLICATION_ID,
     .format = DB_FORMAT,
     .sql = schema_sql,
-    .added = schema_added,
     .runs = schema_runs,
 };
 
@@ -59,13 +57,12 @@ static enum status check_ours(struct db *d)
         log_error("database names no format", "path=%s", d->path);
         return STATUS_DAMAGED;
     }
-    if (st == STATUS_OK && format > d->kind->format) {
-        log_error("database is of a newer format",
+    if (st == STATUS_OK && format != d->kind->format) {
+        log_error("database is of another format",
                   "path=%s format=%lld known=%d", d->path, (long long)format,
                   d->kind->format);
         return STATUS_VERSION;
     }
-    d->format = (int)format;
     return st;
 }
 
@@ -87,30 +84,6 @@ static enum status configure(struct db *d, const struct db_options *o)
     return db_exec(d, sql);
 }
 
-static enum status start_reading(struct db *d)
-{
-    enum status st =
-        d->format < d->kind->format ? migrate_view(d, d->kind) : STATUS_OK;
-
-    return st == STATUS_OK ? db_exec(d, "PRAGMA query_only = ON") : st;
-}
-
-/* Called before checkpoints begin, since they use another connection. */
-static enum status bring_up_to_date(struct db *d)
-{
-    enum status st;
-
-    if (d->format == d->kind->format)
-        return STATUS_OK;
-    st = migrate_store(d, d->kind);
-    if (st != STATUS_OK)
-        return st;
-    log_warn("database brought to a newer format, which older releases refuse",
-             "path=%s was=%d is=%d", d->path, d->format, d->kind->format);
-    d->format = d->kind->format;
-    return STATUS_OK;
-}
-
 /* Starts the checkpoint thread. If the file is not in WAL mode, another program
  * has changed it. */
 static enum status start_writing(struct db *d, const struct db_options *o)
@@ -119,8 +92,6 @@ static enum status start_writing(struct db *d, const struct db_options *o)
         o->checkpoint_bytes > 0 ? o->checkpoint_bytes : DEFAULT_CHECKPOINT;
     enum status st = db_exec(d, "PRAGMA journal_mode = WAL");
 
-    if (st == STATUS_OK)
-        st = bring_up_to_date(d);
     if (st == STATUS_OK)
         st = checkpointer_start(&d->ckpt, d->path);
     if (st != STATUS_OK)
@@ -313,7 +284,8 @@ static enum status open_there(struct db *d, const struct db_options *o)
     if (st == STATUS_OK && in_doubt)
         st = check_what_is_there(d);
     if (st == STATUS_OK)
-        st = d->mode == DB_READ ? start_reading(d) : start_writing(d, o);
+        st = d->mode == DB_READ ? db_exec(d, "PRAGMA query_only = ON")
+                                : start_writing(d, o);
     if (st == STATUS_OK && d->mode != DB_READ)
         st = claim_runs(d, o);
     return st;
@@ -336,7 +308,6 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->path = xstrdup(path);
     d->kind = kind;
     d->mode = mode;
-    d->format = kind->format; /* until it is read */
     choose_run_file(d);
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
     if (st != STATUS_OK) {

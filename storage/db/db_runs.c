@@ -60,11 +60,9 @@ enum status db_claim_runs(struct db *d, const char *const *tables,
 
 static enum status forget_table(struct db *d, const char *table)
 {
-    size_t stem = strlen(table) - strlen("part");
-    char sql[128];
+    char sql[64];
 
-    snprintf(sql, sizeof sql, "DELETE FROM %s; DELETE FROM %.*spage", table,
-             (int)stem, table);
+    snprintf(sql, sizeof sql, "DELETE FROM %s", table);
     return db_exec(d, sql);
 }
 

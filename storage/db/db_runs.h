@@ -13,8 +13,7 @@
 MUST_CHECK enum status db_claim_runs(struct db *d, const char *const *tables,
                                      struct run_file *f);
 
-/* Removes the rows that name runs, with the pages that older formats kept in
- * the database, and then the file. */
+/* Removes the rows that name runs, and then the file. */
 MUST_CHECK enum status db_forget_runs(struct db *d, const char *const *tables);
 
 #endif

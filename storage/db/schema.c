@@ -85,15 +85,14 @@ const char *const schema_sql[] = {
     " via INTEGER, at INTEGER)",
     /* ---- outcomes ---- */
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT)",
-    /* text_digest and meta, sources of queue_state, and pages of the exact set, are blobs: migrate.c adds columns as INTEGER, which takes any */
     "CREATE TABLE fetch(seq INTEGER PRIMARY KEY, url INTEGER, final INTEGER,"
     " status INTEGER, reason INTEGER, tries INTEGER, http INTEGER,"
     " at INTEGER, elapsed INTEGER, wire INTEGER, body INTEGER, digest BLOB,"
     " redirect INTEGER, links INTEGER, mime, charset, lang, ip, title TEXT,"
     " detail TEXT, etag TEXT, modified TEXT, warc, warc_offset INTEGER,"
     " warc_length INTEGER, first_byte INTEGER, same INTEGER,"
-    " flags INTEGER, near INTEGER, text_digest INTEGER,"
-    " body_print INTEGER, meta INTEGER, text_print INTEGER)",
+    " flags INTEGER, near INTEGER, text_digest BLOB,"
+    " body_print INTEGER, meta BLOB, text_print INTEGER)",
     "CREATE TABLE status(block INTEGER PRIMARY KEY, upto INTEGER, done "
     "BLOB)",
     /* the newest whole fetch of each URL: index/whole_index.c */
@@ -118,7 +117,7 @@ const char *const schema_sql[] = {
     "CREATE TABLE queue_state(queue INTEGER PRIMARY KEY,"
     " blocked_until INTEGER, delay INTEGER, backoffs INTEGER,"
     " failures INTEGER, fetched INTEGER, reason TEXT, octets INTEGER,"
-    " sources INTEGER)",
+    " sources BLOB)",
     "CREATE TABLE early(queue INTEGER, class INTEGER, url INTEGER,"
     " links INTEGER, PRIMARY KEY(queue, class, url)) WITHOUT ROWID",
     /* when done URLs are fetched again: rows/refresh_store.c */
@@ -139,17 +138,13 @@ const char *const schema_sql[] = {
     " completed_most INTEGER, served INTEGER, completed INTEGER,"
     " removed_count INTEGER)",
     /* ---- the exact set, and bodies and fingerprints in the same form;
-     * formats up to 16 had its pages in the tables, now they are in the file of
-     * runs, db/run_file.h ---- */
+     * the entries are in the file of runs, db/run_file.h ---- */
     "CREATE TABLE seenpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages INTEGER)",
-    "CREATE TABLE seenpage(id INTEGER PRIMARY KEY, entries BLOB)",
+    " count INTEGER, fences BLOB, pages BLOB)",
     "CREATE TABLE bodypart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages INTEGER)",
-    "CREATE TABLE bodypage(id INTEGER PRIMARY KEY, entries BLOB)",
+    " count INTEGER, fences BLOB, pages BLOB)",
     "CREATE TABLE nearpart(part INTEGER PRIMARY KEY, upto INTEGER,"
-    " count INTEGER, fences BLOB, pages INTEGER)",
-    "CREATE TABLE nearpage(id INTEGER PRIMARY KEY, entries BLOB)",
+    " count INTEGER, fences BLOB, pages BLOB)",
     /* ---- drops before admission ---- */
     "CREATE TABLE drop_reason(id INTEGER PRIMARY KEY, name TEXT,"
     " total INTEGER)",
@@ -217,86 +212,6 @@ const char *const schema_sql[] = {
     " e.via, " TIME("e.at") " AS at"
     " FROM drop_example e JOIN drop_reason r ON r.id = e.reason",
     NULL
-};
-
-/* Up to format 14 there was a row for each link, numbered by rowid. The links of
- * a page begin where page_links says so, or where another page's do. */
-#define LINK_LISTS                                                             \
-    "SELECT first, src, (SELECT json_group_array(ifnull(dst, 0) * 32 + kind)"  \
-    " FROM (SELECT dst, kind FROM link WHERE rowid BETWEEN first AND next - 1" \
-    " ORDER BY rowid)) AS links,"                                              \
-    " (SELECT said FROM link_text WHERE link = first) AS said FROM"            \
-    " (SELECT n AS first, src, lead(n, 1, 1 << 62) OVER (ORDER BY n) AS next"  \
-    " FROM (SELECT rowid AS n, src,"                                           \
-    " src IS NOT lag(src) OVER (ORDER BY rowid)"                               \
-    " OR rowid IN (SELECT first FROM page_links) AS begins FROM link)"         \
-    " WHERE begins)"
-
-/* Added since the first layout of format 1 (all layouts had that number until
- * there was format 2). Columns of a table are consecutive, after the table. */
-const struct db_added schema_added[] = {
-    {.table = "hint"},
-    {.table = "place"},
-    {.table = "item_update"},
-    {.table = "item_lease"},
-    {.table = "item_queue"},
-    {.table = "bodypart"},
-    {.table = "bodypage"},
-    {.table = "nearpart"},
-    {.table = "nearpage"},
-    {.table = "fetch", .column = "first_byte", .before = "NULL"},
-    {.table = "fetch", .column = "same", .before = "NULL",
-     /* The first row with a body is the one with the lowest seq. */
-     .fill =
-         "UPDATE fetch SET same = b.first FROM"
-         " (SELECT seq, min(seq) OVER (PARTITION BY digest) AS first"
-         " FROM fetch WHERE digest IS NOT NULL) b"
-         " WHERE fetch.seq = b.seq AND b.first < b.seq;"
-         "INSERT INTO counter SELECT 'same_content', count(*)"
-         " FROM fetch WHERE same IS NOT NULL AND final AND status = 1"
-         " HAVING count(*) > 0"},
-    {.table = "fetch", .column = "flags", .before = "NULL"},
-    {.table = "fetch", .column = "near", .before = "NULL"},
-    {.table = "fetch", .column = "text_digest", .before = "NULL"},
-    {.table = "fetch", .column = "body_print", .before = "NULL"},
-    {.table = "fetch", .column = "meta", .before = "NULL"},
-    /* Fingerprints of another definition were in a column `simhash`, which
-     * stays; they cannot be compared with these. */
-    {.table = "fetch", .column = "text_print", .before = "NULL",
-     .fill = "DELETE FROM nearpart; DELETE FROM nearpage"},
-    {.table = "drop_reason", .was = "skip_reason"},
-    {.table = "drop_count", .was = "skip"},
-    {.table = "drop_example", .was = "skip_example"},
-    {.table = "kept_drop"},
-    {.table = "path"},
-    {.table = "trap"},
-    {.table = "item_queue", .column = "completed", .before = "0",
-     .fill = "UPDATE item_queue SET completed = 0"},
-    {.table = "item_queue", .column = "removed_count", .before = "0",
-     .fill = "UPDATE item_queue SET removed_count = 0"},
-    {.table = "early"},
-    {.table = "whole"},
-    {.table = "queue_state", .column = "octets", .before = "0",
-     .fill = "UPDATE queue_state SET octets = 0"},
-    {.table = "queue_state", .column = "sources", .before = "NULL"},
-    {.table = "refresh"},
-    {.table = "page_links"},
-    {.table = "page_links", .column = "partial", .before = "NULL"},
-    {.table = "revisit"},
-    {.table = "link",
-     .until = "link_list",
-     .fill = "CREATE TABLE link(src INTEGER, dst INTEGER, kind INTEGER)"},
-    {.table = "link_text",
-     .until = "link_list",
-     .fill = "CREATE TABLE link_text(link INTEGER PRIMARY KEY, said BLOB)"},
-    {.table = "link_list",
-     .before = LINK_LISTS,
-     .fill = "INSERT INTO link_list " LINK_LISTS ";"
-             "DROP TABLE link; DROP TABLE link_text"},
-    {.table = "seenpart", .column = "pages", .before = "NULL"},
-    {.table = "bodypart", .column = "pages", .before = "NULL"},
-    {.table = "nearpart", .column = "pages", .before = "NULL"},
-    {.table = NULL},
 };
 
 const char *const schema_runs[] = {"seenpart", "bodypart", "nearpart", NULL};

@@ -12,9 +12,8 @@
 /* "urlw", at octet 68 of the file, where file(1) and we recognise it. */
 #define SCHEMA_APPLICATION_ID 0x75726c77
 
-/* db_kind.sql, db_kind.added and db_kind.runs of frontier.db. */
+/* db_kind.sql and db_kind.runs of frontier.db. */
 extern const char *const schema_sql[];
-extern const struct db_added schema_added[];
 extern const char *const schema_runs[];
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * body_index.h - maps the digest of a body to the first fetch that had it.
  *
- * An exact set (exact_set.h) over the digests of bodies, in tables of its own
- * (bodypart, bodypage): on disk it takes 20 octets a distinct body, and no more
+ * An exact set (exact_set.h) over the digests of bodies, in a table of its own
+ * (bodypart): on disk it takes 20 octets a distinct body, and no more
  * memory than asked for, whatever their number. After opening, the owner adds
  * again what is newer than the pages, from the fetch rows. A body whose row was
  * removed (rows/history.h) is not known any more, and can be added anew. Owned

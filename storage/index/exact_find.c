@@ -40,15 +40,15 @@ static enum status cached_block(struct exact_set *s, uint32_t part,
         return STATUS_OK;
     }
     s->block_reads++;
-    st = exact_read_block(s, part, run, block, s->row);
-    *out = s->row;
-    if (st != STATUS_OK || exact_in_table(&s->parts[part].runs[run]))
+    st = exact_read_block(s, part, run, block, s->block);
+    *out = s->block;
+    if (st != STATUS_OK)
         return st;
     room = s->block_reads % KEPT == 0 ? block_cache_put(s->cache, id)
                                       : block_cache_put_cheap(s->cache, id);
     if (room == NULL)
         return st;
-    memcpy(room, s->row, BLOCK_CACHE_BLOCK);
+    memcpy(room, s->block, BLOCK_CACHE_BLOCK);
     *out = room;
     return STATUS_OK;
 }

@@ -41,19 +41,6 @@ static void make_room(struct exact_entries *e, uint64_t entries)
     e->at = xrealloc(e->at, e->cap);
 }
 
-/* As stores up to format 16 have it. */
-static enum status read_rows(struct exact_set *s, uint32_t part, uint32_t run)
-{
-    const struct exact_run *r = &s->parts[part].runs[run];
-    enum status st = STATUS_OK;
-
-    for (uint32_t i = 0; i < r->blocks && st == STATUS_OK; i++)
-        st = exact_read_block(s, part, run, i,
-                              s->from.at +
-                                  (uint64_t)i * ROW_ENTRIES * ENTRY_SIZE);
-    return st;
-}
-
 /* Reads all entries of a run into s->from. */
 static enum status read_run(struct exact_set *s, uint32_t part, uint32_t run)
 {
@@ -63,8 +50,6 @@ static enum status read_run(struct exact_set *s, uint32_t part, uint32_t run)
 
     make_room(&s->from, r->count);
     s->from.count = r->count;
-    if (exact_in_table(r))
-        return read_rows(s, part, run);
     st = run_file_read_all(s->file, &r->in, (size_t)BLOCK_ENTRIES * ENTRY_SIZE,
                            s->from.at, &block);
     return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
@@ -141,23 +126,6 @@ static void leave_out(struct exact_set *s)
     s->merged.count = left;
 }
 
-/* Lets go of the run's blocks, wherever they are. */
-static enum status drop_blocks(struct exact_set *s, uint32_t part, uint32_t run)
-{
-    struct exact_run *r = &s->parts[part].runs[run];
-
-    if (r->blocks == 0)
-        return STATUS_OK;
-    if (r->in.at != NULL) {
-        run_file_drop(s->file, &r->in);
-        return STATUS_OK;
-    }
-    sqlite3_bind_int64(s->drop_rows, 1, exact_block_id(part, run, 0));
-    sqlite3_bind_int64(s->drop_rows, 2,
-                       exact_block_id(part, run, MOST_BLOCKS - 1));
-    return db_run(s->d, s->drop_rows);
-}
-
 /* Sets the run's fences, and puts its blocks into the cache in place of those
  * that they replace. */
 static void note_block(struct exact_set *s, uint32_t part, uint32_t run,
@@ -181,11 +149,10 @@ static enum status write_run(struct exact_set *s, uint32_t part, uint32_t run)
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    st = drop_blocks(s, part, run);
-    if (st == STATUS_OK)
-        st = run_file_write(s->file, &r->in, s->merged.at,
-                            (size_t)s->merged.count * ENTRY_SIZE,
-                            (size_t)BLOCK_ENTRIES * ENTRY_SIZE);
+    run_file_drop(s->file, &r->in);
+    st = run_file_write(s->file, &r->in, s->merged.at,
+                        (size_t)s->merged.count * ENTRY_SIZE,
+                        (size_t)BLOCK_ENTRIES * ENTRY_SIZE);
     if (st != STATUS_OK)
         return st;
     r->count = s->merged.count;
@@ -229,10 +196,9 @@ static enum status drop_young(struct exact_set *s, uint32_t part)
     enum status st;
 
     s->memory -= exact_run_memory(r);
-    st = drop_blocks(s, part, YOUNG);
+    run_file_drop(s->file, &r->in);
     sqlite3_bind_int64(s->drop_part, 1, YOUNG * PARTS + part);
-    if (st == STATUS_OK)
-        st = db_run(s->d, s->drop_part);
+    st = db_run(s->d, s->drop_part);
     free(r->fences);
     *r = (struct exact_run){0};
     return st;
@@ -302,26 +268,20 @@ static uint64_t young_limit(uint32_t part, uint64_t n, uint64_t d)
                       (768 + (double)spread) / 1024);
 }
 
-static bool is_in_table(const struct exact_part *p)
-{
-    return exact_in_table(&p->runs[OLD]) || exact_in_table(&p->runs[YOUNG]);
-}
-
 /* Entries that replace others go through to the old run, so that no digest is
- * in both, and so does what is in a table, to get out of there. */
+ * in both. */
 static bool is_for_old(const struct exact_part *p, uint32_t part)
 {
     uint64_t n = p->runs[OLD].count, d = p->delta.count;
 
-    return p->delta.replacing > 0 || is_in_table(p) ||
+    return p->delta.replacing > 0 ||
            p->runs[YOUNG].count + d >= young_limit(part, n, d);
 }
 
 static enum status merge_part(struct exact_set *s, uint32_t part, bool old)
 {
     struct exact_part *p = &s->parts[part];
-    bool nothing =
-        p->delta.count == 0 && p->runs[YOUNG].count == 0 && !is_in_table(p);
+    bool nothing = p->delta.count == 0 && p->runs[YOUNG].count == 0;
     enum status st = STATUS_OK;
 
     if (p->runs[OLD].count + p->runs[YOUNG].count + p->delta.count >

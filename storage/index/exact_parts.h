@@ -10,11 +10,8 @@
  *         the part's own), then the id in 5, both big-endian, so that memcmp
  *         orders entries as digest_compare orders digests
  *   block 50 entries, the last of a run fewer: 1,000 octets, a block of the
- *         file of runs (run_file.h). Formats up to 16 had 202 in a row of
- *         seenpage, without an overflow page, and there they stay until the
- *         part is merged: run.in.at is NULL until then.
- *   fence the 32 bits after the part's own of a block's first entry; the rows
- *         of formats up to 16 have the first 8 octets of the entry
+ *         file of runs (run_file.h)
+ *   fence the 32 bits after the part's own of a block's first entry
  *   delta entries of a part that are not in its runs yet
  */
 #ifndef URLWEIR_STORAGE_INDEX_EXACT_PARTS_H
@@ -34,23 +31,18 @@
 #define ID_SIZE       5
 #define ENTRY_SIZE    (KEY_SIZE + ID_SIZE)
 #define BLOCK_ENTRIES 50
-#define ROW_ENTRIES   202
-/* seenpage.id = part << 20 | run << 19 | block; seenpart.part = run << 10 |
- * part
- */
-#define BLOCK_BITS     19
-#define MOST_BLOCKS    (UINT32_C(1) << BLOCK_BITS)
-#define OLD            0
-#define YOUNG          1
-#define RUNS           2
+/* A block's number = part << 20 | run << 19 | block; seenpart.part =
+ * run << 10 | part. */
+#define BLOCK_BITS  19
+#define MOST_BLOCKS (UINT32_C(1) << BLOCK_BITS)
+#define OLD         0
+#define YOUNG       1
+#define RUNS        2
 
-#define FENCE_SIZE     4
-#define ROW_FENCE_SIZE 8
-#define MOST_OCTETS    (ROW_ENTRIES * ENTRY_SIZE) /* of a block or row */
+#define FENCE_SIZE  4
 
 _Static_assert(BLOCK_ENTRIES *ENTRY_SIZE <= RUN_BLOCK_ROOM, "block too large");
 _Static_assert(RUN_BLOCK <= BLOCK_CACHE_BLOCK, "block too large");
-_Static_assert(RUN_BLOCK <= MOST_OCTETS, "no room for a block");
 
 struct exact_delta {
     unsigned char *entries; /* in order of arrival */
@@ -64,7 +56,7 @@ struct exact_run {
     uint64_t count; /* entries */
     uint32_t blocks;
     uint32_t *fences;
-    struct run_pages in; /* the file; `at` NULL: the table, or no blocks */
+    struct run_pages in; /* the file; `at` NULL: no blocks */
 };
 
 /* No digest is in both runs; one that is replaced is merged into the old run,
@@ -86,16 +78,15 @@ struct exact_set {
     struct run_file *file; /* the database's */
     bool of_urls, one_run;
     struct exact_set_rows rows;
-    const char *tables; /* "seen": seenpart, seenpage */
+    const char *tables; /* "seen": table seenpart */
     struct exact_part parts[PARTS];
     struct block_cache *cache;
     uint64_t delta_most;
-    uint64_t last_id;                   /* highest id added */
-    uint64_t count, delta_count;        /* entries in all, in memory only */
-    uint64_t memory;                    /* octets of deltas and fences */
-    sqlite3_stmt *read_row, *drop_rows; /* of the table of pages */
+    uint64_t last_id;            /* highest id added */
+    uint64_t count, delta_count; /* entries in all, in memory only */
+    uint64_t memory;             /* octets of deltas and fences */
     sqlite3_stmt *write_part, *drop_part;
-    unsigned char row[MOST_OCTETS]; /* the one read last */
+    unsigned char block[RUN_BLOCK]; /* the one read last */
     /* merging (exact_merge.c) */
     uint32_t next_part;
     uint64_t owed; /* parts still to merge, times delta_limit() */
@@ -147,19 +138,13 @@ static inline uint32_t exact_block_id(uint32_t part, uint32_t run,
     return (part * RUNS + run) << BLOCK_BITS | block;
 }
 
-static inline bool exact_in_table(const struct exact_run *r)
-{
-    return r->blocks > 0 && r->in.at == NULL;
-}
-
 /* Entries in block number `block` of a run. */
 static inline uint32_t exact_block_entries(const struct exact_run *r,
                                            uint32_t block)
 {
-    uint32_t each = exact_in_table(r) ? ROW_ENTRIES : BLOCK_ENTRIES;
-    uint64_t before = (uint64_t)block * each;
+    uint64_t left = r->count - (uint64_t)block * BLOCK_ENTRIES;
 
-    return r->count - before < each ? (uint32_t)(r->count - before) : each;
+    return left < BLOCK_ENTRIES ? (uint32_t)left : BLOCK_ENTRIES;
 }
 
 /* The octets of a run's fences and places in memory. */
@@ -168,7 +153,7 @@ static inline uint64_t exact_run_memory(const struct exact_run *r)
     return r->blocks * sizeof *r->fences + r->in.count * sizeof *r->in.at;
 }
 
-/* Reads a block from the disk; `to` holds MOST_OCTETS.
+/* Reads a block from the disk; `to` holds RUN_BLOCK octets.
  * STATUS_DAMAGED, logged: the block is missing, or not this one. */
 MUST_CHECK enum status exact_read_block(struct exact_set *s, uint32_t part,
                                         uint32_t run, uint32_t block,

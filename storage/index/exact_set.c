@@ -24,23 +24,13 @@ static enum status bad_part(const struct exact_set *s, uint32_t part)
     return STATUS_DAMAGED;
 }
 
-/* Those of rows begin with the part's last bits and end with lower ones. */
-static uint32_t take_fence(const unsigned char *at, size_t size)
-{
-    return size == FENCE_SIZE ? (uint32_t)packed_get(at, FENCE_SIZE)
-                              : exact_fence_of(packed_get(at, 7));
-}
-
 static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 {
     struct db_row r = db_row(row);
     uint32_t number = (uint32_t)db_row_count(&r, 0, PARTS * RUNS - 1);
     uint64_t upto = db_row_count(&r, 1, DB_ID_MOST);
     uint64_t count = db_row_count(&r, 2, (uint64_t)MOST_BLOCKS * BLOCK_ENTRIES);
-    bool table = sqlite3_column_type(row, 4) == SQLITE_NULL;
-    uint32_t each = table ? ROW_ENTRIES : BLOCK_ENTRIES;
-    size_t size = table ? ROW_FENCE_SIZE : FENCE_SIZE;
-    uint32_t blocks = (uint32_t)((count + each - 1) / each);
+    uint32_t blocks = (uint32_t)((count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES);
     struct bytes fences = db_column(row, 3);
     struct exact_part *p = &s->parts[number % PARTS];
     struct exact_run *run = &p->runs[number / PARTS];
@@ -48,9 +38,10 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
 
     if (st != STATUS_OK)
         return st;
-    if (fences.len != blocks * size ||
-        (!table && !run_pages_unpack(&run->in, db_column(row, 4),
-                                     (blocks + RUN_BLOCKS - 1) / RUN_BLOCKS)))
+    if (fences.len != (size_t)blocks * FENCE_SIZE ||
+        (blocks > 0 &&
+         !run_pages_unpack(&run->in, db_column(row, 4),
+                           (blocks + RUN_BLOCKS - 1) / RUN_BLOCKS)))
         return bad_part(s, number);
     if (upto > p->upto)
         p->upto = upto;
@@ -60,8 +51,9 @@ static enum status take_part(struct exact_set *s, sqlite3_stmt *row)
     s->memory += exact_run_memory(run);
     s->count += count;
     for (uint32_t i = 0; i < run->blocks; i++)
-        run->fences[i] =
-            take_fence((const unsigned char *)fences.at + i * size, size);
+        run->fences[i] = (uint32_t)packed_get((const unsigned char *)fences.at +
+                                                  i * FENCE_SIZE,
+                                              FENCE_SIZE);
     return STATUS_OK;
 }
 
@@ -105,14 +97,8 @@ enum status exact_set_open(struct exact_set **out, struct db *d,
     s->delta_most = o->delta_most > 0 ? o->delta_most : DELTA_MOST;
     st = block_cache_new(&s->cache, o->block_cache_bytes);
     if (st == STATUS_OK)
-        st = prepare(s, &s->read_row, "SELECT entries FROM",
-                     "page WHERE id = ?");
-    if (st == STATUS_OK)
         st = prepare(s, &s->write_part, "INSERT OR REPLACE INTO",
                      "part VALUES(?, ?, ?, ?, ?)");
-    if (st == STATUS_OK)
-        st = prepare(s, &s->drop_rows, "DELETE FROM",
-                     "page WHERE id BETWEEN ? AND ?");
     if (st == STATUS_OK)
         st = prepare(s, &s->drop_part, "DELETE FROM", "part WHERE part = ?");
     if (st == STATUS_OK)
@@ -139,9 +125,7 @@ void exact_set_close(struct exact_set *s)
         }
         exact_delta_free(&s->parts[i].delta);
     }
-    sqlite3_finalize(s->read_row);
     sqlite3_finalize(s->write_part);
-    sqlite3_finalize(s->drop_rows);
     sqlite3_finalize(s->drop_part);
     block_cache_free(s->cache);
     free(s->from.at);
@@ -237,50 +221,19 @@ enum status exact_bad_block(const struct exact_set *s, uint32_t part,
 {
     const struct exact_run *r = &s->parts[part].runs[run];
 
-    if (r->in.at == NULL)
-        log_error("exact set is damaged",
-                  "table=%spage part=%u run=%u block=%u", s->tables, part, run,
-                  block);
-    else
-        log_error(
-            "exact set is damaged",
-            "table=%spart part=%u run=%u block=%u at=%u reason=\"the file "
-            "of runs has another block there, or none\"",
-            s->tables, part, run, block, r->in.at[block / RUN_BLOCKS]);
+    log_error("exact set is damaged",
+              "table=%spart part=%u run=%u block=%u at=%u reason=\"the file of "
+              "runs has another block there, or none\"",
+              s->tables, part, run, block, r->in.at[block / RUN_BLOCKS]);
     return STATUS_DAMAGED;
-}
-
-/* As stores up to format 16 have it. */
-static enum status read_row(struct exact_set *s, uint32_t id, size_t want,
-                            unsigned char *to)
-{
-    enum status st;
-
-    sqlite3_bind_int64(s->read_row, 1, id);
-    st = db_step(s->d, s->read_row);
-    if (st == STATUS_OK) {
-        const void *at = sqlite3_column_blob(s->read_row, 0);
-
-        if (at != NULL && (size_t)sqlite3_column_bytes(s->read_row, 0) == want)
-            memcpy(to, at, want);
-        else
-            st = STATUS_DAMAGED;
-    }
-    sqlite3_reset(s->read_row);
-    return st == STATUS_NOT_FOUND ? STATUS_DAMAGED : st;
 }
 
 enum status exact_read_block(struct exact_set *s, uint32_t part, uint32_t run,
                              uint32_t block, unsigned char *to)
 {
     const struct exact_run *r = &s->parts[part].runs[run];
-    enum status st;
+    enum status st = run_file_read(s->file, &r->in, block, to);
 
-    if (r->in.at != NULL)
-        st = run_file_read(s->file, &r->in, block, to);
-    else
-        st = read_row(s, exact_block_id(part, run, block),
-                      (size_t)exact_block_entries(r, block) * ENTRY_SIZE, to);
     return st == STATUS_DAMAGED ? exact_bad_block(s, part, run, block) : st;
 }
 
@@ -311,7 +264,7 @@ static enum status each_in_run(struct exact_set *s, uint32_t part, uint32_t run,
     const struct exact_part *p = &s->parts[part];
     const struct exact_run *r = &p->runs[run];
     const uint32_t low = exact_fence_of(first), high = exact_fence_of(last);
-    unsigned char entries[MOST_OCTETS];
+    unsigned char entries[RUN_BLOCK];
     uint32_t block = 0;
 
     if (part == first >> PART_SHIFT)

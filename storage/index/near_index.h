@@ -7,8 +7,8 @@
  * block, and a search compares those that share a block: exact, some 600 of 10
  * million if they are random.
  *
- * All four tables are one exact set (exact_set.h) with tables of its own
- * (nearpart, nearpage); memory and disk are as there, with 80 octets a
+ * All four tables are one exact set (exact_set.h) with a table of its
+ * own (nearpart); memory and disk are as there, with 80 octets a
  * fingerprint on disk. After opening, the owner adds again what is newer than
  * the pages, from the fetch rows. A fingerprint whose row was removed
  * (rows/history.h) is not known any more. Owned by the frontier thread.

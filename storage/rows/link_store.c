@@ -114,17 +114,13 @@ static enum status prepare(struct link_store *s)
     return db_prepare_all(s->d, all, sizeof all / sizeof *all);
 }
 
-/* The last link. Only a writer asks, and a file of an older format, which is
- * for reading, would have to be read as a whole. */
+/* The last link. */
 static enum status find_last(struct link_store *s)
 {
     struct page_list l;
     sqlite3_stmt *q = NULL;
-    enum status st;
+    enum status st = db_prepare(s->d, &q, LISTS " ORDER BY first DESC LIMIT 1");
 
-    if (db_format(s->d) < DB_FORMAT)
-        return STATUS_OK;
-    st = db_prepare(s->d, &q, LISTS " ORDER BY first DESC LIMIT 1");
     if (st == STATUS_OK)
         st = db_step(s->d, q);
     if (st == STATUS_OK)

@@ -18,7 +18,7 @@ enum changed_by { CHANGED_BY_BODY, CHANGED_BY_TEXT, CHANGED_BY_WORDS };
 /* Do both have a text digest, taken in the same way? */
 bool page_texts_compare(const struct fetch_row *a, const struct fetch_row *b);
 bool page_same_text(const struct fetch_row *a, const struct fetch_row *b);
-/* Rows of older formats have no body_print; then it goes by the length. */
+/* A row without body_print is compared by its length. */
 bool page_same_body(const struct fetch_row *a, const struct fetch_row *b);
 
 /* Is the content of `a` that of `b`? Where texts cannot be compared, bodies

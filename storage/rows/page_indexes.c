@@ -142,26 +142,12 @@ enum status page_store_first_near(struct page_store *s, uint64_t simhash,
     return st;
 }
 
-/* Is this a crawl from before the index, not yet upgraded by a writer? */
-static bool has_no_index(struct page_store *s, const char *sql)
-{
-    int64_t tables = 1;
-
-    return db_format(s->d) < DB_FORMAT &&
-           db_number(s->d, sql, &tables) == STATUS_OK && tables == 0;
-}
-
-#define TABLES_NAMED(name)                                                     \
-    "SELECT count(*) FROM main.sqlite_master WHERE name = '" name "'"
-
 enum status page_store_verify_bodies(struct page_store *s, uint64_t *count)
 {
     const struct exact_set_rows rows = rows_of(s);
     struct body_index *x = NULL;
     enum status st;
 
-    if (has_no_index(s, TABLES_NAMED("bodypart")))
-        return STATUS_NOT_FOUND;
     st = page_body_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows,
                         s->thinned > 0);
     if (st == STATUS_OK)
@@ -178,8 +164,6 @@ enum status page_store_verify_near(struct page_store *s, uint64_t *count)
     struct near_index *x = NULL;
     enum status st;
 
-    if (has_no_index(s, TABLES_NAMED("nearpart")))
-        return STATUS_NOT_FOUND;
     st = page_near_open(&x, s->d, VERIFY_MEMORY, s->last_seq, &rows);
     if (st == STATUS_OK)
         st = page_near_verify(x, s->d, s->last_seq, s->thinned);
@@ -194,8 +178,6 @@ enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
     struct page_last *l = NULL;
     enum status st;
 
-    if (has_no_index(s, TABLES_NAMED("whole")))
-        return STATUS_NOT_FOUND;
     st = page_last_open(&l, s->d, 0);
     if (st == STATUS_OK)
         st = page_last_verify(l, last_id);

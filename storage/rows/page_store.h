@@ -167,8 +167,7 @@ MUST_CHECK enum status page_store_finals_before(
 /* The id of the URL of row `seq`; 0 if there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* Checks that the index is consistent and names rows that have the bodies;
- * *count: distinct bodies. STATUS_DAMAGED. Readers may call it too, and get
- * STATUS_NOT_FOUND for an older format without that index. */
+ * *count: distinct bodies. STATUS_DAMAGED. Readers may call it too. */
 MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
                                                 uint64_t *count);
 

@@ -3,11 +3,10 @@
 # store's upkeep (base/fault.h) goes on as if nothing had happened: no URL is
 # lost, at most --concurrency are asked again. It is killed at every name in
 # the sources, at its first passage in a small crawl and at a later one in a
-# larger crawl. Other tests cover the steps of dedupe (dedupe.sh), migration
-# (migrate.sh), a change of settings (settings.sh), filters of a service
-# (serve-filters.sh), of an import (import.sh), of the service itself (the suite
-# frontier_crash) and the merge of two runs, which takes more URLs than there are
-# here (the suite store_crash).
+# larger crawl. Other tests cover the steps of dedupe (dedupe.sh), a change of
+# settings (settings.sh), filters of a service (serve-filters.sh), of an import
+# (import.sh), of the service itself (the suite frontier_crash) and the merge of
+# two runs, which takes more URLs than there are here (the suite store_crash).
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -15,7 +14,7 @@ in_flight=16
 names=$(cd "$TOP" && grep -rhoE 'fault_point\("[a-z-]+"\)' --include='*.c' \
     base filter storage frontier crawler config cli service 2>/dev/null |
     sed 's/.*"\(.*\)".*/\1/' |
-    grep -vE '^((dedupe|filter-log|filter-shelf|import|item|migrate|move|service|settings)-|exact-merge-old$)' | sort -u)
+    grep -vE '^((dedupe|filter-log|filter-shelf|import|item|move|service|settings)-|exact-merge-old$)' | sort -u)
 [ "$(echo "$names" | wc -l)" -ge 20 ] || fail "too few points: $names"
 plain=$quick
 quick="$quick --warc" # some of the points are in its writer

@@ -399,7 +399,6 @@ static const struct harm harms[] = {
     {"UPDATE seenpart SET count = count + 500", true},
     {"UPDATE seenpart SET part = 5000 WHERE part = 5", true},
     {"DROP TABLE status", true},
-    {"DROP TABLE seenpage", true},
 };
 
 static enum status open_and_verify(struct model *m, const char *path,

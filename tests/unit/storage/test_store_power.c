@@ -5,7 +5,6 @@
  */
 #include <sys/stat.h>
 
-#include "tests/unit/storage/old_pages.h"
 #include "tests/unit/storage/store_model.h"
 
 /* Checkpoints only where a test asks for one. */
@@ -221,43 +220,6 @@ START_TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
 }
 END_TEST
 
-/* ---- a store of an older format ---- */
-
-START_TEST(pages_of_an_older_store_move_to_the_file_with_the_merges)
-{
-    struct scratch dir = scratch_make();
-    int64_t before = 0, rows = 0;
-    struct model m;
-
-    model_init(&m, 100, 700, 30);
-    model_open(&m, dir.db, DB_CREATE);
-    for (int i = 0; i < 30; i++)
-        model_transaction(&m);
-    model_close(&m);
-    old_pages_make(dir.db, "seen");
-    model_open(&m, dir.db, DB_READ);
-    model_compare(&m);
-    model_close(&m);
-    model_open(&m, dir.db, DB_WRITE);
-    SAME(db_number(m.d, "SELECT count(*) FROM seenpage", &before), STATUS_OK);
-    ck_assert_int_gt(before, 500);
-    for (int i = 0; i < 10; i++)
-        model_transaction(&m);
-    model_compare(&m);
-    SAME(db_number(m.d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
-    ck_assert_int_lt(rows, before);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
-    ck_assert_int_eq(exact_set_merge(m.set, EXACT_SET_PARTS), STATUS_OK);
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
-    model_compare(&m);
-    SAME(db_number(m.d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
-    SAME(rows, 0); /* parts with nothing new too */
-    model_close(&m);
-    model_free(&m);
-    scratch_remove(&dir);
-}
-END_TEST
-
 Suite *suite_store_power(void)
 {
     Suite *s = suite_create("store_power");
@@ -272,7 +234,6 @@ Suite *suite_store_power(void)
     tcase_add_test(t, a_reader_keeps_its_pages_when_the_writer_starts_again);
     tcase_add_test(
         t, a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage);
-    tcase_add_test(t, pages_of_an_older_store_move_to_the_file_with_the_merges);
     suite_add_tcase(s, t);
     return s;
 }

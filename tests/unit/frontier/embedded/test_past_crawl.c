@@ -244,7 +244,7 @@ START_TEST(one_that_cannot_be_read_says_why)
     close(pipes[0]);
     close(pipes[1]);
     change(&old, "UPDATE meta SET value = '15' WHERE name = 'format'");
-    refuse(old.at.dir, STATUS_VERSION, " has format 15; `urlweir resume ");
+    refuse(old.at.dir, STATUS_VERSION, ": written by another release");
     snprintf(sql, sizeof sql,
              "UPDATE meta SET value = %d WHERE name = 'format'", DB_FORMAT);
     change(&old, sql);

@@ -164,7 +164,7 @@ START_TEST(what_is_no_database_or_not_ours_is_refused)
 }
 END_TEST
 
-START_TEST(a_newer_format_is_refused_and_one_without_format_is_damage)
+START_TEST(another_format_is_refused_and_none_is_damage)
 {
     struct scratch dir = scratch_make();
 
@@ -424,8 +424,7 @@ Suite *suite_db(void)
     tcase_add_test(t, an_emptied_or_cut_file_is_damage_and_never_a_fresh_store);
     tcase_add_test(t, a_file_cut_to_whole_pages_is_damage);
     tcase_add_test(t, what_is_no_database_or_not_ours_is_refused);
-    tcase_add_test(t,
-                   a_newer_format_is_refused_and_one_without_format_is_damage);
+    tcase_add_test(t, another_format_is_refused_and_none_is_damage);
     tcase_add_test(t, each_store_has_an_identity_of_its_own);
     tcase_add_test(t, a_reader_sees_one_moment_while_the_writer_goes_on);
     tcase_add_test(t, a_rollback_leaves_nothing);

@@ -5,8 +5,9 @@
  */
 #include "base/mem.h"
 #include "storage/db/url_kind.h"
+#include "storage/index/exact_parts.h"
 #include "storage/index/exact_set.h"
-#include "tests/unit/storage/old_pages.h"
+#include "tests/unit/storage/scratch.h"
 
 static const struct exact_set_options options = {
     .block_cache_bytes = 256 << 10,
@@ -412,46 +413,6 @@ START_TEST(finds_digests_that_lie_in_heaps)
 }
 END_TEST
 
-/* Parts of two rows each, some with a young run. */
-START_TEST(runs_that_older_formats_wrote_are_found_and_move_to_the_file)
-{
-    enum { N = 230000, MORE = 10000 };
-    struct scratch dir = scratch_make();
-    struct db *d = scratch_open(dir.db, DB_CREATE);
-    struct exact_set *s = open_set(d);
-    int64_t rows = 0, young = 0;
-    uint64_t all = 0;
-
-    for (uint64_t last = 0; last < N; last += 2000)
-        add_range(d, s, last + 1, last + 2000);
-    exact_set_close(s);
-    SAME(db_number(d, "SELECT count(*) FROM seenpart WHERE part >= 1024",
-                   &young),
-         STATUS_OK);
-    ck_assert_int_gt(young, 100);
-    db_close(d);
-    old_pages_make(dir.db, "seen");
-    d = scratch_open(dir.db, DB_WRITE);
-    SAME(db_number(d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
-    ck_assert_int_gt(rows, 1500);
-    s = open_set(d);
-    replay(s, N);
-    check_all(s, N);
-    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
-                     STATUS_OK);
-    SAME(all, N);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
-    add_range(d, s, N + 1, N + MORE); /* each part has had its turn */
-    SAME(db_number(d, "SELECT count(*) FROM seenpage", &rows), STATUS_OK);
-    SAME(rows, 0);
-    check_all(s, N + MORE);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
-    exact_set_close(s);
-    db_close(d);
-    scratch_remove(&dir);
-}
-END_TEST
-
 START_TEST(without_memory_it_says_so_and_holds_nothing)
 {
     struct scratch dir = scratch_make();
@@ -571,55 +532,138 @@ END_TEST
 
 #define DAMAGED_ROWS 8000 /* some eight entries in each part */
 
-/* Octets of the n-th entry of a page, from 0; its key has 15 and its id 5. */
-#define ENTRY(n) "substr(entries, 20 * " #n " + 1, 20)"
-#define KEY(n)   "substr(entries, 20 * " #n " + 1, 15)"
-#define ID(n)    "substr(entries, 20 * " #n " + 16, 5)"
-#define REST(n)  "substr(entries, 20 * " #n " + 1)"
-/* The page that is changed: the first with five entries or more. */
-#define THAT                                                                   \
-    " WHERE id = (SELECT min(id) FROM seenpage WHERE length(entries) >= 100)"
+/* A change to the entries of a run: the first run with five entries or more. */
+enum change {
+    NOTHING,
+    SWAP_FIRST, /* the first is not the fence's */
+    SWAP_LATER, /* two are out of order */
+    KEY_TWICE,
+    ID_TWICE,
+    ID_ZERO, /* ids that no row has */
+    ID_ABOVE,
+    PART_ABOVE, /* another part */
+    PART_BELOW,
+    CHANGES
+};
+
+static void swap_entries(unsigned char *at, size_t i)
+{
+    unsigned char kept[ENTRY_SIZE];
+
+    memcpy(kept, at + i * ENTRY_SIZE, ENTRY_SIZE);
+    memcpy(at + i * ENTRY_SIZE, at + (i + 1) * ENTRY_SIZE, ENTRY_SIZE);
+    memcpy(at + (i + 1) * ENTRY_SIZE, kept, ENTRY_SIZE);
+}
+
+static void change_entries(unsigned char *at, enum change change)
+{
+    unsigned char *second = at + ENTRY_SIZE, *third = second + ENTRY_SIZE;
+
+    switch (change) {
+    case SWAP_FIRST:
+        swap_entries(at, 0);
+        break;
+    case SWAP_LATER:
+        swap_entries(at, 1);
+        break;
+    case KEY_TWICE:
+        memcpy(second, at, KEY_SIZE);
+        break;
+    case ID_TWICE:
+        memcpy(second + KEY_SIZE, at + KEY_SIZE, ID_SIZE);
+        break;
+    case ID_ZERO:
+        packed_put(second + KEY_SIZE, 0, ID_SIZE);
+        break;
+    case ID_ABOVE:
+        packed_put(second + KEY_SIZE, 1 << 20, ID_SIZE);
+        break;
+    case PART_ABOVE:
+        memset(third, 0xff, KEY_SIZE);
+        break;
+    case PART_BELOW:
+        memset(third, 0, KEY_SIZE);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Writes the run anew with the change, so that its checksums are right. */
+static void plant(const char *path, enum change change)
+{
+    struct db *d = scratch_open(path, DB_WRITE);
+    sqlite3_stmt *q = NULL, *set = NULL;
+    unsigned char octets[BLOCK_ENTRIES * ENTRY_SIZE + RUN_PAGE], pages[64];
+    struct run_pages run, changed;
+    uint32_t failed = 0;
+    uint64_t count;
+
+    SAME(db_begin(d), STATUS_OK);
+    SAME(db_prepare(d, &q,
+                    "SELECT part, count, pages FROM seenpart WHERE count"
+                    " BETWEEN 5 AND 50 ORDER BY part LIMIT 1"),
+         STATUS_OK);
+    SAME(db_step(d, q), STATUS_OK);
+    count = (uint64_t)sqlite3_column_int64(q, 1);
+    ck_assert(run_pages_unpack(&run, db_column(q, 2), 1));
+    SAME(run_file_read_all(db_runs(d), &run, (size_t)BLOCK_ENTRIES * ENTRY_SIZE,
+                           octets, &failed),
+         STATUS_OK);
+    change_entries(octets, change);
+    SAME(run_file_write(db_runs(d), &changed, octets,
+                        (size_t)count * ENTRY_SIZE,
+                        (size_t)BLOCK_ENTRIES * ENTRY_SIZE),
+         STATUS_OK);
+    SAME(db_prepare(d, &set, "UPDATE seenpart SET pages = ? WHERE part = ?"),
+         STATUS_OK);
+    ck_assert_uint_le(run_pages_packed_most(&changed), sizeof pages);
+    sqlite3_bind_blob(set, 1, pages, (int)run_pages_pack(&changed, pages),
+                      SQLITE_TRANSIENT);
+    sqlite3_bind_int64(set, 2, sqlite3_column_int64(q, 0));
+    SAME(db_run(d, set), STATUS_OK);
+    sqlite3_finalize(q);
+    sqlite3_finalize(set);
+    SAME(db_commit(d), STATUS_OK);
+    free(run.at);
+    free(changed.at);
+    db_close(d);
+}
+
+static enum status verified(const char *path)
+{
+    struct db *d = scratch_open(path, DB_READ);
+    struct exact_set *s = open_set(d);
+    enum status st = exact_set_verify(s);
+
+    exact_set_close(s);
+    db_close(d);
+    return st;
+}
 
 START_TEST(verify_finds_entries_that_cannot_be)
 {
-    static const struct {
-        const char *sql;
-        bool damage;
-    } all[] = {
-        {"SELECT 1", false},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " REST(1) THAT, false},
-        /* the first is not the fence's, two are out of order, one twice */
-        {"UPDATE seenpage SET entries = " ENTRY(1) " || " ENTRY(0) " || " REST(
-             2) THAT,
-         true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(2) " || " ENTRY(
-             1) " || " REST(3) THAT,
-         true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(0) " || " ID(
-             1) " || " REST(2) THAT,
-         true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(1) " || " ID(
-             0) " || " REST(2) THAT,
-         true},
-        /* ids that no row has */
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(
-             1) " || x'0000000000' || " REST(2) THAT,
-         true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " KEY(
-             1) " || x'0000100000' || " REST(2) THAT,
-         true},
-        /* another part */
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(
-             1) " || x'ffffffffffffffffffffffffffffff' || " ID(2) " || " REST(3)
-             THAT,
-         true},
-        {"UPDATE seenpage SET entries = " ENTRY(0) " || " ENTRY(
-             1) " || x'000000000000000000000000000000' || " ID(2) " || " REST(3)
-             THAT,
-         true},
-        {"DELETE FROM seenpage" THAT, true},
-        {"INSERT INTO seenpage VALUES(1 << 40, zeroblob(4000))", true},
-        {"DELETE FROM url WHERE id = (SELECT max(id) FROM url)", true},
+    struct scratch dir = scratch_make();
+    struct db *d = scratch_open(dir.db, DB_CREATE);
+    struct exact_set *s = open_set(d);
+
+    scratch_quiet();
+    add_range(d, s, 1, DAMAGED_ROWS);
+    merge(d, s, EXACT_SET_PARTS);
+    exact_set_close(s);
+    db_close(d);
+    plant(dir.db, (enum change)_i);
+    SAME(verified(dir.db), _i == NOTHING ? STATUS_OK : STATUS_DAMAGED);
+    scratch_remove(&dir);
+}
+END_TEST
+
+START_TEST(verify_finds_rows_and_runs_that_are_gone)
+{
+    static const char *const all[] = {
+        "DELETE FROM url WHERE id = (SELECT max(id) FROM url)",
+        "UPDATE seenpart SET count = 0, fences = x'', pages = NULL"
+        " WHERE part = 7",
     };
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -627,25 +671,11 @@ START_TEST(verify_finds_entries_that_cannot_be)
 
     scratch_quiet();
     add_range(d, s, 1, DAMAGED_ROWS);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    merge(d, s, EXACT_SET_PARTS);
     exact_set_close(s);
     db_close(d);
-    old_pages_make(dir.db, "seen");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        enum status st;
-
-        scratch_copy_file(dir.db, dir.other);
-        scratch_sql(dir.other, all[i].sql);
-        d = scratch_open(dir.other, DB_READ);
-        s = open_set(d);
-        st = exact_set_verify(s);
-        ck_assert_msg(st == (all[i].damage ? STATUS_DAMAGED : STATUS_OK),
-                      "%s: %d", all[i].sql, (int)st);
-        exact_set_close(s);
-        db_close(d);
-    }
+    scratch_sql(dir.db, all[_i]);
+    SAME(verified(dir.db), STATUS_DAMAGED);
     scratch_remove(&dir);
 }
 END_TEST
@@ -728,12 +758,11 @@ Suite *suite_exact_set(void)
     tcase_add_test(t, tells_apart_digests_that_share_a_fence);
     tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
     tcase_add_test(t, finds_digests_that_lie_in_heaps);
-    tcase_add_test(
-        t, runs_that_older_formats_wrote_are_found_and_move_to_the_file);
     tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
     tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
     tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
-    tcase_add_test(t, verify_finds_entries_that_cannot_be);
+    tcase_add_loop_test(t, verify_finds_entries_that_cannot_be, 0, CHANGES);
+    tcase_add_loop_test(t, verify_finds_rows_and_runs_that_are_gone, 0, 2);
     tcase_add_test(t, a_merge_leaves_out_the_entries_of_rows_that_are_gone);
     suite_add_tcase(s, t);
     return s;
