@@ -88,7 +88,7 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 # The longest first, so that none of them is left over at the end.
-long="crash-points traps-endless memory widen filters-crawl settings serve-crawl dedupe numbers steer
+long="traps-endless memory widen filters-crawl settings serve-crawl dedupe numbers steer
  hostile-store sitemaps politeness damaged-store back-off since filter-redis serve-stress external docs diff
  columns stuck traps refresh jsonl secrets warc signals exact filter"
 list() {

@@ -156,6 +156,7 @@ _Noreturn static void live(struct dice dice)
     argv[argc] = NULL;
     chance = dice_of(dice_next(&dice), "chance");
     kill_at = order->kill_at;
+    points_begin(order->kill_point);
     second_began = 0;
     sqlite3_randomness(0, NULL); /* begins anew, from our VFS */
     scheduler_begin(dice_of(dice_next(&dice), "turns"));
@@ -182,6 +183,7 @@ void life_prepare(void)
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (between == MAP_FAILED)
         world_fault("no memory to share");
+    points_prepare();
     vfs_register();
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "tests/sim/dice.h"
+#include "tests/sim/points.h"
 
 #define LIFE_WORDS 64
 
@@ -25,9 +26,10 @@ struct life_signal {
 
 struct life_order {
     const char *words[LIFE_WORDS]; /* "crawl", "-o", ..., NULL */
-    uint64_t kill_at;      /* the step at which it is killed; 0: never */
-    int64_t kill_after_ms; /* the same by time; 0: never */
-    uint64_t fail_at;      /* the operation of the disk that fails; 0: none */
+    uint64_t kill_at;             /* the step at which it is killed; 0: never */
+    int64_t kill_after_ms;        /* the same by time; 0: never */
+    struct kill_point kill_point; /* the same by a named point */
+    uint64_t fail_at; /* the operation of the disk that fails; 0: none */
     uint64_t full_from, full_to; /* operations during which the disk is full */
     struct life_signal signals[4];
     unsigned signal_count;

@@ -118,6 +118,7 @@ static void sum_up(const struct board *b, double seconds)
     for (unsigned i = 0; i < shown; i++)
         if (shortest == NULL || b->failures[i].acts < shortest->acts)
             shortest = &b->failures[i];
+    points_report();
     if (shortest != NULL)
         printf("the shortest: seed %" PRIu64 ", %u acts: %s\n", shortest->seed,
                shortest->acts, shortest->why);

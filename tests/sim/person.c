@@ -281,8 +281,12 @@ static void throw_end(struct sim_act *a, struct dice *d)
         return;
     a->end_after_ms = dice_chance(d, 70) ? dice_between(d, 0, 20000)
                                          : dice_between(d, 0, 5 * MINUTE);
-    if ((a->end == END_KILL || a->end == END_POWER_CUT) && dice_chance(d, 40))
+    if (a->end != END_KILL && a->end != END_POWER_CUT)
+        return;
+    if (dice_chance(d, 40))
         a->end_at_step = (uint64_t)dice_between(d, 1, 3000);
+    else if (dice_chance(d, 50))
+        a->end_at_point = points_throw(d);
 }
 
 static int64_t throw_wait(struct dice *d)
@@ -576,6 +580,9 @@ void person_describe(const struct sim_act *a, struct buf *out)
     if (a->end != END_BY_ITSELF && a->end_at_step > 0)
         buf_addf(out, "  [%s at step %" PRIu64 "]", ends[a->end],
                  a->end_at_step);
+    else if (a->end_at_point.name != NULL)
+        buf_addf(out, "  [%s at the point %s:%u]", ends[a->end],
+                 a->end_at_point.name, a->end_at_point.passage);
     else if (a->end != END_BY_ITSELF)
         buf_addf(out, "  [%s after %" PRId64 " ms]", ends[a->end],
                  a->end_after_ms);

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "tests/sim/points.h"
 
 struct plan;
 
@@ -133,10 +134,12 @@ struct sim_act {
     enum act_end end;
     int64_t end_after_ms; /* of the run, for all but END_BY_ITSELF; the act is
                              over if it ends before */
-    uint64_t end_at_step; /* instead, of END_KILL and END_POWER_CUT: at such a
-                             step of the process; 0: by time */
-    bool faults;          /* writes and allocations may fail */
-    bool last;            /* the run after which all is judged */
+    /* Instead, of END_KILL and END_POWER_CUT: at such a step of the process, 0:
+     * none, or at such a point. */
+    uint64_t end_at_step;
+    struct kill_point end_at_point;
+    bool faults; /* writes and allocations may fail */
+    bool last;   /* the run after which all is judged */
 
     /* what came of it, said by the caller */
     unsigned life;              /* as in the log of requests */

@@ -66,7 +66,9 @@ static void order_end(const struct sim_act *a, struct life_order *o)
     case END_KILL:
     case END_POWER_CUT:
         o->kill_at = a->end_at_step;
-        o->kill_after_ms = a->end_at_step == 0 ? a->end_after_ms : 0;
+        o->kill_point = a->end_at_point;
+        if (a->end_at_step == 0 && a->end_at_point.name == NULL)
+            o->kill_after_ms = a->end_after_ms;
         break;
     }
 }

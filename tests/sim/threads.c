@@ -370,20 +370,3 @@ int sim_prctl(int what, ...)
     (void)what;
     return 0;
 }
-
-/* ---- base/fault.h ---- */
-
-void fault_init(void)
-{
-}
-
-void fault_point(const char *name)
-{
-    life_step(name);
-}
-
-int64_t fault_time(const char *name, int64_t usual)
-{
-    (void)name;
-    return usual;
-}
