@@ -35,6 +35,7 @@
 #ifndef URLWEIR_FILTER_CHECKPOINT_FORMAT_H
 #define URLWEIR_FILTER_CHECKPOINT_FORMAT_H
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -69,29 +70,30 @@ enum header_at {
 
 static inline void checkpoint_put_u64(unsigned char *to, uint64_t v)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(v >> (8 * i));
+    v = htole64(v);
+    memcpy(to, &v, sizeof v);
 }
 
 static inline uint64_t checkpoint_get_u64(const unsigned char *from)
 {
-    uint64_t v = 0;
+    uint64_t v;
 
-    for (int i = 7; i >= 0; i--)
-        v = v << 8 | from[i];
-    return v;
+    memcpy(&v, from, sizeof v);
+    return le64toh(v);
 }
 
 static inline void checkpoint_put_u32(unsigned char *to, uint32_t v)
 {
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(v >> (8 * i));
+    v = htole32(v);
+    memcpy(to, &v, sizeof v);
 }
 
 static inline uint32_t checkpoint_get_u32(const unsigned char *from)
 {
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 |
-           (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+    uint32_t v;
+
+    memcpy(&v, from, sizeof v);
+    return le32toh(v);
 }
 
 static inline void checkpoint_put_double(unsigned char *to, double v)

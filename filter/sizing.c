@@ -35,19 +35,42 @@ double sizing_plain_rate(uint64_t bits, unsigned k, uint64_t keys)
     return pow(-expm1(-(double)k * (double)keys / (double)bits), k);
 }
 
-/* Chance that `asked` marks drawn for a new key all hit cells that `drawn`
- * independent draws have marked, in one lane. Draws may coincide. */
-static double lane_match(unsigned asked, unsigned cells, unsigned drawn)
-{
-    double c = cells, n = drawn;
-    double miss1 = pow(1 - 1 / c, n);
-    double miss2 = pow(1 - 2 / c, n), miss3 = pow(1 - 3 / c, n);
-    double one = 1 - miss1;
-    double two = 1 - 2 * miss1 + miss2;
-    double three = 1 - 3 * miss1 + 3 * miss2 - miss3;
+/* One lane after some independent draws of a cell, which may coincide: the
+ * chances that they all miss one, two, three given cells. */
+struct lane {
+    double cells;
+    double miss[3], step[3];
+};
 
-    if (drawn == 0)
-        return asked == 0 ? 1 : 0;
+/* The lane after `drawn` draws; lane_draw() adds `more`. */
+static struct lane lane_after(unsigned cells, unsigned drawn, unsigned more)
+{
+    struct lane l = {.cells = cells};
+
+    for (int i = 0; i < 3; i++) {
+        double one = 1 - (i + 1) / l.cells;
+
+        l.miss[i] = pow(one, drawn);
+        l.step[i] = pow(one, more);
+    }
+    return l;
+}
+
+static void lane_draw(struct lane *l)
+{
+    for (int i = 0; i < 3; i++)
+        l->miss[i] *= l->step[i];
+}
+
+/* Chance that `asked` marks drawn for a new key all hit cells that the draws
+ * have marked. */
+static double lane_match(const struct lane *l, unsigned asked)
+{
+    double c = l->cells;
+    double one = 1 - l->miss[0];
+    double two = 1 - 2 * l->miss[0] + l->miss[1];
+    double three = 1 - 3 * l->miss[0] + 3 * l->miss[1] - l->miss[2];
+
     switch (asked) {
     case 0:
         return 1;
@@ -97,13 +120,14 @@ enum { MOST_DRAWS = 4096 };
 static double whole_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load);
-    double sum = 0, weight[MOST_DRAWS] = {0};
+    struct lane lane = lane_after(cells, s.first * each, each);
+    double sum = 0, weight[MOST_DRAWS];
 
     if (s.last - s.first >= MOST_DRAWS)
         return 1; /* no filter ever runs at such a load */
     poisson_weights(load, s, weight);
-    for (unsigned j = s.first; j <= s.last; j++) {
-        double match = power4(lane_match(each, cells, j * each));
+    for (unsigned j = s.first; j <= s.last; j++, lane_draw(&lane)) {
+        double match = power4(lane_match(&lane, each));
 
         sum += weight[j - s.first] * match * match;
     }
@@ -115,17 +139,18 @@ static double whole_lanes_rate(unsigned each, unsigned cells, double load)
 static double half_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load / 2);
-    double sum = 0, weight[MOST_DRAWS] = {0};
+    struct lane lane = lane_after(cells, 0, 1);
+    double sum = 0, weight[MOST_DRAWS];
     /* The chance for four lanes, by number of draws. */
-    double full[MOST_DRAWS] = {0}, part[MOST_DRAWS] = {0};
+    double full[MOST_DRAWS], part[MOST_DRAWS];
     unsigned most = (2 * each + 1) * s.last;
 
     if (most >= MOST_DRAWS)
         return 1;
     poisson_weights(load / 2, s, weight);
-    for (unsigned n = 0; n <= most; n++) {
-        full[n] = power4(lane_match(each + 1, cells, n));
-        part[n] = each > 0 ? power4(lane_match(each, cells, n)) : 1;
+    for (unsigned n = 0; n <= most; n++, lane_draw(&lane)) {
+        full[n] = power4(lane_match(&lane, each + 1));
+        part[n] = power4(lane_match(&lane, each));
     }
     for (unsigned a = s.first; a <= s.last; a++)
         for (unsigned b = s.first; b <= s.last; b++)
@@ -146,19 +171,41 @@ double sizing_block_rate(unsigned k, unsigned cells, double load)
                 1.0);
 }
 
+/* The rate at e^at, against `fpr`, as logarithms. */
+static double excess(unsigned k, unsigned cells, double fpr, double at)
+{
+    return log(sizing_block_rate(k, cells, exp(at)) / fpr);
+}
+
+/* On logarithmic scales the rate is close to a straight line, so a secant finds
+ * it in few steps; the Illinois rule (Dowell and Jarratt, BIT 11, 1971) keeps
+ * one end of the interval from standing still. */
 double sizing_block_load(unsigned k, unsigned cells, double fpr)
 {
-    double low = 0, high = cells * (double)LANES * 2;
+    double low = log(1e-3), high = log(cells * (double)LANES * 2);
+    double under = excess(k, cells, fpr, low);
+    double over = -log(fpr); /* every cell is marked there, nearly */
+    int moved = 0;
 
-    for (int i = 0; i < 32; i++) {
-        double mid = (low + high) / 2;
+    while (under < 0 && high - low > 1e-9) {
+        double at = low - under * (high - low) / (over - under);
+        double e;
 
-        if (sizing_block_rate(k, cells, mid) <= fpr)
-            low = mid;
-        else
-            high = mid;
+        at = fmin(fmax(at, low + 1e-10), high - 1e-10);
+        e = excess(k, cells, fpr, at);
+        if (e <= 0) {
+            over = moved < 0 ? over / 2 : over;
+            low = at;
+            under = e;
+            moved = -1;
+        } else {
+            under = moved > 0 ? under / 2 : under;
+            high = at;
+            over = e;
+            moved = 1;
+        }
     }
-    return low;
+    return exp(low);
 }
 
 unsigned sizing_block_best(unsigned cells, double fpr, double *load)
