@@ -28,6 +28,7 @@
 #include "base/mem.h"
 #include "frontier/embedded/frontier_fetched.h"
 #include "frontier/embedded/frontier_host.h"
+#include "frontier/embedded/frontier_links.h"
 #include "frontier/embedded/frontier_refresh.h"
 #include "frontier/seen/row_digest.h"
 #include "frontier/url_life.h"
@@ -422,6 +423,13 @@ static bool has_changed(const struct frontier *f, const struct fetch_row *was,
            !page_same_content(was, is, f->o.changed_by);
 }
 
+/* Is it final for something else now, so that another setting may lift it? */
+static bool differs(const struct fetch_row *was, const struct fetch_row *is)
+{
+    return was->reason != is->reason ||
+           (is->reason == REASON_MIME && !bytes_equal(was->mime, is->mime));
+}
+
 /* How long the URL waited for others after its date. What came due while no
  * process ran had nothing to wait for until this run began. */
 static int64_t lag_of(const struct frontier *f, const struct refresh_row *row,
@@ -464,6 +472,10 @@ enum status frontier_refresh_settle(struct frontier *f, struct lease_record *l,
         st = frontier_add_fetch(f, row, &seq);
     if (st == STATUS_OK)
         st = frontier_store_done(f->store, next.url, seq);
+    if (st == STATUS_OK)
+        st = page_store_note_newest(f->pages, row, seq);
+    if (st == STATUS_OK && differs(&was, row))
+        st = frontier_keep_row(f, row, o, l->lease.kind);
     if (st != STATUS_OK)
         return st;
     changed = has_changed(f, &was, row);

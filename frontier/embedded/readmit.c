@@ -8,6 +8,7 @@
  */
 #include "frontier/embedded/frontier_host.h"
 #include "frontier/embedded/frontier_links.h"
+#include "frontier/embedded/frontier_refresh.h"
 #include "frontier/seen/row_digest.h"
 
 static enum status uncount(struct frontier *f, const struct url_row *row,
@@ -34,7 +35,8 @@ enum status frontier_readmit(struct frontier *f, const struct url_row *row,
 
     *back = false;
     if (st != STATUS_OK || id != row->id ||
-        !frontier_store_is_done(f->store, id))
+        !frontier_store_is_done(f->store, id) ||
+        frontier_refresh_life(f, id) == LIFE_AGAIN) /* it is asked just now */
         return st;
     again.flags =
         (uint8_t)((row->flags & ~URL_ROW_FALSE_POSITIVE) | URL_ROW_AGAIN);

@@ -26,6 +26,7 @@
 #include "frontier/candidate.h"
 #include "frontier/embedded/frontier_links.h"
 #include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 #define MARK        "rejudge"
 #define STEP_BLOCKS 4 /* in a turn; each may hold some hundred drops */
@@ -310,25 +311,11 @@ static bool row_stays(struct frontier *f, const struct kept_drop *k,
     }
 }
 
-static void take_page(void *ctx, const struct fetch_row *row)
+/* Is it a page that came whole, whatever it is marked as? */
+static bool is_page(struct outcome o)
 {
-    *(struct fetch_row *)ctx =
-        (struct fetch_row){.seq = row->seq,
-                           .url = row->url,
-                           .reason = row->reason,
-                           .same_as = row->same_as,
-                           .near_dup_of = row->near_dup_of};
-}
-
-/* The last whole fetch of a URL; seq 0: there is none. */
-static enum status last_page(struct frontier *f, uint64_t id,
-                             struct fetch_row *out)
-{
-    enum status st;
-
-    *out = (struct fetch_row){.seq = 0};
-    st = page_store_last(f->pages, id, take_page, out);
-    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+    return o.status == OUTCOME_FETCHED && o.reason != REASON_TRUNCATED_LENGTH &&
+           o.reason != REASON_TRUNCATED_TIME && o.reason != REASON_CHECKED;
 }
 
 static struct outcome outcome_of_row(const struct kept_drop *k)
@@ -338,31 +325,51 @@ static struct outcome outcome_of_row(const struct kept_drop *k)
     return (struct outcome){outcome_status_of(reason), reason, 0};
 }
 
-/* Is it a page that came whole, whatever it is marked as? */
-static bool is_page(enum outcome_reason r)
+/* Its newest outcome, and the row of that if it is known. It is that of the
+ * entry unless the URL was fetched again since, at a date. */
+static enum status newest_outcome(struct frontier *f, const struct kept_drop *k,
+                                  struct fetch_row *row, struct outcome *o)
 {
-    return outcome_status_of(r) == OUTCOME_FETCHED &&
-           r != REASON_TRUNCATED_LENGTH && r != REASON_TRUNCATED_TIME &&
-           r != REASON_CHECKED;
+    uint64_t seq = 0;
+    enum status st = page_store_newest(f->pages, k->id, &seq);
+
+    *row = (struct fetch_row){.seq = 0};
+    *o = outcome_of_row(k);
+    if (st != STATUS_OK || seq == 0)
+        return st;
+    st = page_store_past(f->pages, seq, row);
+    if (st == STATUS_NOT_FOUND || (st == STATUS_OK && row->url != k->id))
+        return db_damaged("newest", (int64_t)k->id, "has another fetch");
+    row->seq = seq;
+    *o = (struct outcome){(enum outcome_status)row->status,
+                          (enum outcome_reason)row->reason, row->http_status};
+    return st;
 }
 
-/* Queues the URL again. A page of which more is read now may have been fetched
- * since by --refresh; another URL that was is no drop any more. */
+/* Queues the URL again, unless its entry is not true any more: what has become
+ * of it since has an entry of its own if a setting can lift that. A page is read
+ * for more links whatever it is marked as, and stays if it is none for now. */
 static enum status queue_again(struct frontier *f, const struct kept_drop *k,
                                const struct url_row *row, int64_t now,
-                               int64_t wall_ms)
+                               int64_t wall_ms, enum outcome_reason *no)
 {
-    struct outcome o = outcome_of_row(k);
+    const bool of_page = is_page(outcome_of_row(k));
+    struct outcome o;
     struct fetch_row last;
     bool back = false;
-    enum status st = last_page(f, k->id, &last);
+    enum status st = newest_outcome(f, k, &last, &o);
 
-    if (st != STATUS_OK || (last.seq != 0 && !is_page(o.reason)))
+    if (st == STATUS_OK && of_page && !is_page(o))
+        *no = (enum outcome_reason)k->reason;
+    if (st != STATUS_OK ||
+        (of_page ? !is_page(o) : o.reason != k->reason_of_row))
         return st;
-    if (last.seq != 0)
-        o.reason = (enum outcome_reason)last.reason;
+    if (frontier_refresh_life(f, k->id) == LIFE_AGAIN) { /* asked just now */
+        *no = (enum outcome_reason)k->reason;
+        return rejudge_later(f, UINT64_C(1) << k->reason);
+    }
     st = frontier_readmit(f, row, o, now, wall_ms, &back);
-    return back && last.seq != 0 && last.reason == REASON_NONE
+    return back && last.seq != 0 && is_page(o) && o.reason != REASON_UNCHANGED
                ? frontier_count_repeat(f, &last, UINT64_MAX)
                : st;
 }
@@ -390,7 +397,7 @@ static enum status judge_row(struct frontier *f, struct url *u,
     if (*no != REASON_NONE)
         return STATUS_OK;
     if (bytes_equal(item.url, row.url))
-        return queue_again(f, k, &row, now, wall_ms);
+        return queue_again(f, k, &row, now, wall_ms, no);
     if (k->reason == REASON_URL_FORM) { /* still under the other form */
         *no = REASON_URL_FORM;
         return STATUS_OK;

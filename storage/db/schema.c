@@ -97,6 +97,8 @@ const char *const schema_sql[] = {
     "BLOB)",
     /* the newest whole fetch of each URL: index/whole_index.c */
     "CREATE TABLE whole(block INTEGER PRIMARY KEY, seqs BLOB)",
+    /* the newest final fetch of a URL that a refresh did not find whole */
+    "CREATE TABLE newest(url INTEGER PRIMARY KEY, seq INTEGER)",
     "CREATE TABLE retry(url INTEGER PRIMARY KEY, tries INTEGER, due "
     "INTEGER)",
     "CREATE TABLE robots(origin TEXT PRIMARY KEY, fetched_at INTEGER,"

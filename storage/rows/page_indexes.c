@@ -173,6 +173,22 @@ enum status page_store_verify_near(struct page_store *s, uint64_t *count)
     return st;
 }
 
+/* Each row names a final fetch of its URL that was not whole. */
+static enum status verify_newest(struct page_store *s)
+{
+    int64_t wrong = 0;
+    enum status st = db_number(
+        s->d,
+        "SELECT n.url FROM newest n LEFT JOIN fetch f ON f.seq = n.seq"
+        " WHERE f.url IS NOT n.url OR ifnull(f.final, 0) = 0 OR f.status = 1"
+        " AND ifnull(f.reason, 0) IN (0, 41) LIMIT 1",
+        &wrong);
+
+    if (st == STATUS_OK)
+        return db_damaged("newest", wrong, "has another fetch");
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
 enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
 {
     struct page_last *l = NULL;
@@ -182,5 +198,5 @@ enum status page_store_verify_last(struct page_store *s, uint64_t last_id)
     if (st == STATUS_OK)
         st = page_last_verify(l, last_id);
     page_last_close(l);
-    return st;
+    return st == STATUS_OK ? verify_newest(s) : st;
 }

@@ -59,6 +59,11 @@ static enum status wrong_row(uint64_t url, uint64_t seq)
     return STATUS_DAMAGED;
 }
 
+enum status page_last_find(struct page_last *l, uint64_t url, uint64_t *seq)
+{
+    return whole_index_find(l->index, url, seq);
+}
+
 enum status page_last_read(struct page_last *l, uint64_t url,
                            void (*visit)(void *ctx,
                                          const struct fetch_row *row),

@@ -19,6 +19,9 @@ void page_last_close(struct page_last *l); /* NULL is fine */
 /* A row was added. */
 void page_last_add(struct page_last *l, const struct fetch_row *row,
                    uint64_t seq);
+/* *seq is 0 if there is none. */
+MUST_CHECK enum status page_last_find(struct page_last *l, uint64_t url,
+                                      uint64_t *seq);
 /* See page_store_last. */
 MUST_CHECK enum status page_last_read(
     struct page_last *l, uint64_t url,

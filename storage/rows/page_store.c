@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "storage/db/packed.h"
+#include "storage/index/whole_index.h"
 #include "storage/rows/fetch_columns.h"
 #include "storage/rows/page_store_impl.h"
 
@@ -33,10 +34,14 @@ static enum status prepare(struct page_store *s)
                     " warc IS NOT NULL AND reason <> 41"
                     " FROM fetch WHERE seq = ?"},
         {&s->past, "SELECT url, status, reason, http, redirect, body,"
-                   " flags, text_digest, body_print FROM fetch WHERE seq = ?"},
+                   " flags, text_digest, body_print, same, near, mime"
+                   " FROM fetch WHERE seq = ?"},
         {&s->finals, "SELECT seq, url, status, reason, http, at FROM fetch"
                      " WHERE seq < ? AND final ORDER BY seq DESC LIMIT ?"},
         {&s->redirect, "SELECT redirect FROM fetch WHERE seq = ?"},
+        {&s->newest, "SELECT seq FROM newest WHERE url = ?"},
+        {&s->set_newest, "INSERT OR REPLACE INTO newest VALUES(?, ?)"},
+        {&s->drop_newest, "DELETE FROM newest WHERE url = ?"},
     };
 
     return db_prepare_all(s->d, all, sizeof all / sizeof *all);
@@ -112,6 +117,9 @@ void page_store_close(struct page_store *s)
     sqlite3_finalize(s->past);
     sqlite3_finalize(s->finals);
     sqlite3_finalize(s->redirect);
+    sqlite3_finalize(s->newest);
+    sqlite3_finalize(s->set_newest);
+    sqlite3_finalize(s->drop_newest);
     robots_store_close(s->robots);
     string_table_close(s->words);
     body_index_close(s->bodies);
@@ -328,13 +336,55 @@ enum status page_store_past(struct page_store *s, uint64_t seq,
             .flags = (uint16_t)db_row_count(&r, 6, UINT16_MAX),
             .text_digest = fetch_digest(s->past, 7),
             .body_print = (uint64_t)sqlite3_column_int64(s->past, 8),
+            .same_as = db_row_count(&r, 9, DB_ID_MOST),
+            .near_dup_of = db_row_count(&r, 10, DB_ID_MOST),
         };
+        if (sqlite3_column_type(s->past, 11) == SQLITE_INTEGER)
+            out->mime = string_table_column(s->words, s->past, 11);
         if (sqlite3_column_type(s->past, 4) != SQLITE_TEXT)
             out->redirect_to = db_row_count(&r, 4, DB_ID_MOST);
         st = db_row_check(&r, "fetch");
     }
     sqlite3_reset(s->past);
     return st;
+}
+
+static enum status noted_newest(struct page_store *s, uint64_t url,
+                                uint64_t *seq)
+{
+    struct db_row r = db_row(s->newest);
+    enum status st;
+
+    sqlite3_bind_int64(s->newest, 1, (int64_t)url);
+    st = db_step(s->d, s->newest);
+    if (st == STATUS_OK) {
+        *seq = db_row_count(&r, 0, s->last_seq);
+        st = db_row_check(&r, "newest");
+    }
+    sqlite3_reset(s->newest);
+    return st;
+}
+
+enum status page_store_newest(struct page_store *s, uint64_t url, uint64_t *seq)
+{
+    enum status st;
+
+    *seq = 0;
+    st = noted_newest(s, url, seq);
+    return st == STATUS_NOT_FOUND ? page_last_find(s->last, url, seq) : st;
+}
+
+/* A whole one is in the index of these, newer than all before. */
+enum status page_store_note_newest(struct page_store *s,
+                                   const struct fetch_row *row, uint64_t seq)
+{
+    bool whole = whole_index_takes(row->final, row->status, row->reason);
+    sqlite3_stmt *q = whole ? s->drop_newest : s->set_newest;
+
+    sqlite3_bind_int64(q, 1, (int64_t)row->url);
+    if (!whole)
+        sqlite3_bind_int64(q, 2, (int64_t)seq);
+    return db_run(s->d, q);
 }
 
 enum status page_store_finals_before(

@@ -150,8 +150,9 @@ MUST_CHECK enum status page_store_first_near(struct page_store *s,
 MUST_CHECK enum status page_store_redirect(struct page_store *s, uint64_t seq,
                                            uint64_t *id, struct buf *url);
 /* What an earlier fetch found. */
-/* The row `seq`: its URL, outcome, and what tells whether another fetch brought
- * the same (page_change.h); the rest is zero. STATUS_NOT_FOUND. */
+/* The row `seq`: its URL, outcome, media type, what it repeats, and what tells
+ * whether another fetch brought the same (page_change.h); the rest is zero. The
+ * type is empty if it is no word of string_table.h. STATUS_NOT_FOUND. */
 MUST_CHECK enum status page_store_past(struct page_store *s, uint64_t seq,
                                        struct fetch_row *out);
 /* Up to `most` final rows before `before`, latest first. */
@@ -164,6 +165,15 @@ struct final_fetch {
 MUST_CHECK enum status page_store_finals_before(
     struct page_store *s, uint64_t before, size_t most,
     void (*visit)(void *ctx, const struct final_fetch *row), void *ctx);
+/* The newest final row of `url`, if it has been fetched again or was whole; 0:
+ * it has one at most, which was not. Only with page_store_watch_last. */
+MUST_CHECK enum status page_store_newest(struct page_store *s, uint64_t url,
+                                         uint64_t *seq);
+/* Notes `row`, which was added just now, as the newest of its URL: a later one
+ * than its first. Inside a transaction. */
+MUST_CHECK enum status page_store_note_newest(struct page_store *s,
+                                              const struct fetch_row *row,
+                                              uint64_t seq);
 /* The id of the URL of row `seq`; 0 if there is no such row. */
 uint64_t page_store_url_of(struct page_store *s, uint64_t seq);
 /* Checks that the index is consistent and names rows that have the bodies;
@@ -175,8 +185,8 @@ MUST_CHECK enum status page_store_verify_bodies(struct page_store *s,
 MUST_CHECK enum status page_store_verify_near(struct page_store *s,
                                               uint64_t *count);
 
-/* The same for the last whole fetches of URLs, the ids of which are up to
- * `last_id`. STATUS_NOMEM. */
+/* The same for the last whole and the newest fetches of URLs, the ids of which
+ * are up to `last_id`. STATUS_NOMEM. */
 MUST_CHECK enum status page_store_verify_last(struct page_store *s,
                                               uint64_t last_id);
 

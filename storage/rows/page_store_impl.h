@@ -26,6 +26,7 @@ struct page_store {
     struct page_last *last;    /* NULL: the last whole fetches are not */
     struct robots_store *robots;
     sqlite3_stmt *add, *has, *first, *past, *finals, *redirect;
+    sqlite3_stmt *newest, *set_newest, *drop_newest;
 };
 
 static inline bool page_has_body(struct digest d)

@@ -77,32 +77,6 @@ static const struct sim_act *answer_after(const struct truth *t, size_t from,
     return NULL;
 }
 
-/* Known: a page that a refresh has found to be something else, and that is read
- * again for kinds of links that are followed only now, is counted as what it was
- * before. */
-static bool counts_astray(const struct truth *t, unsigned dir)
-{
-    static const enum person_setting of_kinds[] = {SET_FOLLOW, SET_IGNORE,
-                                                   SET_ASSETS, SET_SITEMAP};
-    const struct sim_act *first = NULL;
-    bool again = false, widened = false;
-
-    for (size_t i = 0; i < t->act_count; i++) {
-        const struct sim_act *a = &t->acts[i];
-
-        if (a->dir != dir)
-            continue;
-        again = again || a->kind == ACT_REFRESH ||
-                !person_says(&a->settings, SET_REFRESH, "off");
-        if (is_run(a) && first == NULL)
-            first = a;
-        for (size_t k = 0; first != NULL && k < 4; k++)
-            widened = widened || first->settings.choice[of_kinds[k]] !=
-                                     a->settings.choice[of_kinds[k]];
-    }
-    return again && widened;
-}
-
 static void judge_end(struct truth *t, size_t last)
 {
     const struct sim_act *a = &t->acts[last];
@@ -115,7 +89,7 @@ static void judge_end(struct truth *t, size_t last)
     truth_judge_reach(t, a->dir);
     if (rows != NULL)
         truth_judge_rows(t, rows);
-    if (rows != NULL && status != NULL && !counts_astray(t, a->dir))
+    if (rows != NULL && status != NULL)
         truth_judge_status(t, status, rows);
     if (diff != NULL)
         truth_judge_diff(t, diff);

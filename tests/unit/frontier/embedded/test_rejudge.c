@@ -806,6 +806,110 @@ START_TEST(a_page_is_read_again_whatever_it_is_marked_as)
 }
 END_TEST
 
+/* Leases and reports the one URL, first in its turn, then as a person asks. */
+static void fetch_at_date(struct rig *r, struct outcome o, const char *mime)
+{
+    struct engine_done d = {
+        .outcome = o,
+        .row = {.at_ms = rig_wall(r), .mime = bytes_of_str(mime)},
+        .kinds_left = LINK_BIT(LINK_MEDIA) & ~r->o.judge.kinds,
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+    struct refresh_request q = {.now = true};
+    struct engine_lease l;
+    bool over = rig_stats(r).queued > 0;
+    size_t n = 0;
+
+    while (!over)
+        ck_assert_int_eq(r->e->ops->refresh_urls(r->e, &q, 10, r->now,
+                                                 rig_wall(r), &over),
+                         STATUS_OK);
+    r->now += 10 * NS_PER_S;
+    rig_turn(r); /* its date has come */
+    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
+                     STATUS_OK);
+    ck_assert_uint_eq(n, 1);
+    d.id = l.id;
+    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
+                     STATUS_OK);
+    rig_turn(r);
+}
+
+#define PAGE                                                                   \
+    {                                                                          \
+        OUTCOME_FETCHED, REASON_NONE, 200                                      \
+    }
+#define LINKS                                                                  \
+    {                                                                          \
+        OUTCOME_FETCHED, REASON_LINK_COUNT, 200                                \
+    }
+#define TYPE                                                                   \
+    {                                                                          \
+        OUTCOME_SKIPPED, REASON_MIME, 200                                      \
+    }
+#define NOINDEX                                                                \
+    {                                                                          \
+        OUTCOME_SKIPPED, REASON_NOINDEX, 200                                   \
+    }
+#define MISSING                                                                \
+    {                                                                          \
+        OUTCOME_FAILED, REASON_HTTP, 404                                       \
+    }
+
+/* What a URL was at each fetch, and whether a setting that lifts `lifted` brings
+ * it back then. */
+static const struct refreshed {
+    struct outcome was[3];
+    enum outcome_reason lifted;
+    bool back;
+} refreshed[] = {
+    {{PAGE, TYPE}, REASON_MIME, true},
+    {{PAGE, NOINDEX}, REASON_NOINDEX, true},
+    {{PAGE, NOINDEX}, REASON_MIME, false},
+    {{TYPE, NOINDEX}, REASON_NOINDEX, true},
+    {{TYPE, NOINDEX}, REASON_MIME, false},
+    {{TYPE, TYPE}, REASON_MIME, true},
+    {{TYPE, PAGE}, REASON_MIME, false},
+    {{TYPE, PAGE}, REASON_KIND, true},
+    {{TYPE, PAGE, TYPE}, REASON_MIME, true},
+    {{TYPE, MISSING}, REASON_MIME, false},
+    {{PAGE, MISSING}, REASON_KIND, false},
+    {{PAGE, MISSING, PAGE}, REASON_KIND, true},
+    {{PAGE, LINKS}, REASON_KIND, true},
+};
+
+/* What a URL has become at a date is what counts, whatever it was before. */
+START_TEST(what_a_refresh_found_is_what_comes_back)
+{
+    const struct refreshed *x = &refreshed[_i];
+    struct outcome last = x->was[0];
+    struct rig r;
+
+    judge_init(&r);
+    r.o.refresh = (struct refresh_rules){.min_ms = 1000, .share = 0.5};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    for (unsigned i = 0; i < 3 && x->was[i].status != OUTCOME_QUEUED; i++) {
+        last = x->was[i];
+        fetch_at_date(&r, last, "image/png");
+    }
+    rig_stop(&r);
+    rig_verify(&r);
+    r.o.judge.kinds = UINT32_MAX;
+    rig_reopen(&r);
+    judge_again(&r, BIT(x->lifted));
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, x->back);
+    if (x->back)
+        ck_assert(is_taken_back(&r, last));
+    else
+        ck_assert_uint_eq(rig_counter(&r, outcome_status_name(last.status)), 1);
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+END_TEST
+
 /* Its links are not those of a page with the same body, but its own. */
 START_TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
 {
@@ -1293,6 +1397,8 @@ Suite *suite_rejudge(void)
     tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
     tcase_add_loop_test(t, an_outcome_that_a_setting_lifts_comes_back_once, 0,
                         (int)(sizeof finals / sizeof *finals));
+    tcase_add_loop_test(t, what_a_refresh_found_is_what_comes_back, 0,
+                        sizeof refreshed / sizeof refreshed[0]);
     tcase_add_test(t, a_page_is_read_again_for_links_that_were_not_looked_for);
     tcase_add_loop_test(t, a_page_is_read_again_whatever_it_is_marked_as, 0, 3);
     tcase_add_test(
