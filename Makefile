@@ -212,7 +212,7 @@ $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 # in for, which it defines with sim_ before their names, are renamed in the
 # objects of the program, and main is.
 SIM_OBJ := $(patsubst %.c,$B/%.o,$(wildcard tests/sim/*.c))
-SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network)
+SIM_CALLS := $(patsubst %,$B/tests/sim/%.o,files sockets threads network memory)
 $B/tests/sim/%.o: EXTRA_CFLAGS = -Wno-missing-prototypes
 $(SIM_OBJ): | $(GEN_H)
 $B/sim.calls: $(SIM_CALLS)

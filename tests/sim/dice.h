@@ -51,6 +51,12 @@ static inline int64_t dice_between(struct dice *d, int64_t least, int64_t most)
            (int64_t)((dice_next(d) >> 1) % (uint64_t)(most - least + 1));
 }
 
+/* 1 to 2^bits, small numbers as often as large ones. */
+static inline uint64_t dice_nth(struct dice *d, unsigned bits)
+{
+    return 1 + dice_next(d) % (UINT64_C(1) << dice_below(d, bits + 1));
+}
+
 /* True in so many of a hundred throws. */
 static inline bool dice_chance(struct dice *d, unsigned percent)
 {

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/files.h"
+#include "tests/sim/memory.h"
 #include "tests/sim/network.h"
 #include "tests/sim/scheduler.h"
 #include "tests/sim/threads.h"
@@ -68,6 +69,10 @@ void life_step(const char *what)
         TELL("killed at step %llu, a %s", (unsigned long long)world->steps,
              what);
         kill(getpid(), SIGKILL);
+    }
+    if (world->steps == order->faults.pause_at) {
+        TELL("stopped for %lld s", (long long)order->faults.pause_ms / 1000);
+        scheduler_pause(order->faults.pause_ms * NS_PER_MS);
     }
     if (world->steps == STEPS_PATIENT)
         threads_signal(SIGTERM);
@@ -128,9 +133,8 @@ static void *kill_it(void *arg)
 static void *jump_clock(void *arg)
 {
     (void)arg;
-    scheduler_sleep(order->jump_after_ms * NS_PER_MS);
-    TELL("the clock jumps by %lld s", (long long)order->jump_ms / 1000);
-    scheduler_jump(order->jump_ms * NS_PER_MS);
+    scheduler_sleep(order->faults.jump_after_ms * NS_PER_MS);
+    world_jump_clock(order->faults.jump_ms);
     return NULL;
 }
 
@@ -165,11 +169,12 @@ _Noreturn static void live(struct dice dice)
         add_thread(send_signals, NULL, "signals");
     if (order->kill_after_ms > 0)
         add_thread(kill_it, NULL, "kill");
-    if (order->jump_ms != 0)
+    if (order->faults.jump_ms != 0)
         add_thread(jump_clock, NULL, "jump");
     if (order->steer != NULL)
         add_thread(order->steer, order->steer_arg, "person");
     setitimer(ITIMER_PROF, &limit, NULL);
+    memory_begin(order->faults.no_memory_at);
     status = urlweir_main(argc, argv);
     fflush(NULL);
     _exit(status);
@@ -184,6 +189,7 @@ void life_prepare(void)
     if (between == MAP_FAILED)
         world_fault("no memory to share");
     points_prepare();
+    memory_register();
     vfs_register();
 }
 
@@ -233,9 +239,11 @@ void life_run(const struct life_order *o, struct dice dice,
     world->life++;
     world->steps = 0;
     d->ops = d->failed = d->refused = 0;
-    d->fail_at = o->fail_at;
-    d->full_from = o->full_from;
-    d->full_to = o->full_to;
+    d->fail_at = o->faults.fail_at;
+    d->full_from = o->faults.full_from;
+    d->full_to = o->faults.full_to;
+    world->allocations = 0;
+    world->no_memory = false;
     between->why[0] = '\0';
     order = o;
     fflush(NULL);
@@ -254,6 +262,8 @@ void life_run(const struct life_order *o, struct dice dice,
     r->disk_ops = d->ops;
     r->disk_failed = d->failed;
     r->disk_refused = d->refused;
+    r->allocations = world->allocations;
+    r->no_memory = world->no_memory;
     d->fail_at = d->full_from = d->full_to = 0;
     disk_process_ended();
 }

@@ -24,16 +24,24 @@ struct life_signal {
     int number;
 };
 
+/* What befalls it; all zero is nothing. */
+struct life_faults {
+    uint64_t fail_at;            /* the operation of the disk that fails */
+    uint64_t full_from, full_to; /* operations during which the disk is full */
+    uint64_t no_memory_at;       /* the allocation that fails */
+    uint64_t pause_at;           /* the step before which it is stopped, for */
+    int64_t pause_ms;            /* so long, as by SIGSTOP */
+    int64_t jump_after_ms, jump_ms; /* of the wall clock */
+};
+
 struct life_order {
     const char *words[LIFE_WORDS]; /* "crawl", "-o", ..., NULL */
     uint64_t kill_at;             /* the step at which it is killed; 0: never */
     int64_t kill_after_ms;        /* the same by time; 0: never */
     struct kill_point kill_point; /* the same by a named point */
-    uint64_t fail_at; /* the operation of the disk that fails; 0: none */
-    uint64_t full_from, full_to; /* operations during which the disk is full */
+    struct life_faults faults;
     struct life_signal signals[4];
     unsigned signal_count;
-    int64_t jump_after_ms, jump_ms; /* of the wall clock; jump_ms 0: none */
     /* A thread of the process that plays a person; NULL: none. It may sleep
      * (scheduler.h), and must not outlive what it calls. */
     void *(*steer)(void *);
@@ -52,6 +60,8 @@ struct life_result {
     uint64_t steps;                     /* it took */
     uint64_t disk_ops;                  /* it did */
     uint64_t disk_failed, disk_refused; /* of these */
+    uint64_t allocations;
+    bool no_memory; /* one failed */
     struct buf out, err;
     struct buf why; /* of LIFE_FAULTY */
 };

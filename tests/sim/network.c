@@ -117,8 +117,9 @@ static size_t log_add(const struct easy *e, bool conditional)
     }
     l->at[l->count] = (struct sim_log_entry){
         .life = world->life,
-        .at_ms = world->wall_ns / NS_PER_MS,
+        .at_ms = world_web_ms(),
         .passed_ms = world->passed_ns / NS_PER_MS,
+        .jumped_ms = world->jumped_ms,
         .method = e->head_only ? "HEAD" : "GET",
         .scheme = world_strdup(e->scheme),
         .host = world_strdup(e->host),
@@ -396,7 +397,7 @@ static void ask(struct easy *e)
                             .host = e->host,
                             .port = e->port,
                             .target = e->target,
-                            .at_ms = world->wall_ns / NS_PER_MS};
+                            .at_ms = world_web_ms()};
 
     gather_headers(e, &h);
     r.headers = h.at;
@@ -459,7 +460,7 @@ static void begin(struct easy *e)
     split_url(e);
     e->looked_up = e->sent = e->head_came = false;
     e->address[0] = '\0';
-    address = sim_web_address(world_web, e->host, world->wall_ns / NS_PER_MS);
+    address = sim_web_address(world_web, e->host, world_web_ms());
     if (address == NULL) {
         TELL("no name %s", e->host);
         fail_later(e, CURLE_COULDNT_RESOLVE_HOST, 1 + dice_below(&dice, 100));

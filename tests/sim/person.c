@@ -17,10 +17,12 @@
 
 #include "base/mem.h"
 #include "tests/sim/dice.h"
+#include "tests/sim/trouble.h"
 #include "tests/sim/web_plan.h"
 
 #define MINUTE  INT64_C(60000)
-#define DAY     (24 * 60 * MINUTE)
+#define HOUR    (60 * MINUTE)
+#define DAY     (24 * HOUR)
 
 #define CHOICES 8
 static const struct {
@@ -284,7 +286,7 @@ static void throw_end(struct sim_act *a, struct dice *d)
     if (a->end != END_KILL && a->end != END_POWER_CUT)
         return;
     if (dice_chance(d, 40))
-        a->end_at_step = (uint64_t)dice_between(d, 1, 3000);
+        a->end_at_step = dice_nth(d, 12);
     else if (dice_chance(d, 50))
         a->end_at_point = points_throw(d);
 }
@@ -350,6 +352,8 @@ static void act_crawl(struct person *p, struct sim_act *a)
     }
     say_run(p, a);
     throw_end(a, &p->dice);
+    trouble_failure(a, &p->dice, 6);
+    trouble_clock(a, &p->dice);
     p->began = true;
 }
 
@@ -373,8 +377,11 @@ static void act_resume(struct person *p, struct sim_act *a, bool last)
             say_setting(p, a, &now, (enum person_setting)k);
     say_run(p, a);
     a->last = last;
-    if (!last)
+    if (!last) {
         throw_end(a, &p->dice);
+        trouble_failure(a, &p->dice, 8);
+    }
+    trouble_clock(a, &p->dice);
     if (!a->once)
         p->kept[p->dir] = now;
 }
@@ -421,6 +428,9 @@ static void act_steer(struct person *p, struct sim_act *a)
         say(p, a, a->block_ms == 20000 ? "20s" : "10m");
     }
     a->wait_ms = dice_between(d, 0, 3000);
+    trouble_cut(a, d);
+    trouble_failure(a, d, 8);
+    trouble_clock(a, d);
 }
 
 /* ---- questions ----------------------------------------------------------- */
@@ -476,6 +486,11 @@ static void ask_anything(struct person *p, struct sim_act *a)
         ask_explain(p, a);
     else
         ask(p, a, kinds[which]);
+    if (kinds[which % 6] == ACT_VERIFY && dice_chance(&p->dice, 60)) {
+        say(p, a, "--repair");
+        trouble_cut(a, &p->dice);
+    }
+    trouble_failure(a, &p->dice, 8);
 }
 
 /* After the last run: everything, in this order; false: all was asked. */
@@ -588,4 +603,5 @@ void person_describe(const struct sim_act *a, struct buf *out)
                  a->end_after_ms);
     if (a->wait_ms > 0)
         buf_addf(out, "  [%" PRId64 " ms later]", a->wait_ms);
+    trouble_describe(a, out);
 }

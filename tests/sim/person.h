@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "tests/sim/points.h"
+#include "tests/sim/life.h"
 
 struct plan;
 
@@ -118,6 +118,7 @@ enum act_end {
 struct sim_act {
     /* what the person does */
     int64_t wait_ms; /* that pass before it */
+    int64_t jump_ms; /* by which the clock has jumped in this time */
     enum act_kind kind;
     unsigned dir;               /* the crawl: directory "c0" or "c1" */
     int earlier;                /* the crawl of --since or of diff; -1: none */
@@ -138,13 +139,14 @@ struct sim_act {
      * none, or at such a point. */
     uint64_t end_at_step;
     struct kill_point end_at_point;
-    bool faults; /* writes and allocations may fail */
-    bool last;   /* the run after which all is judged */
+    struct life_faults faults;
+    bool last; /* the run after which all is judged */
 
     /* what came of it, said by the caller */
     unsigned life;              /* as in the log of requests */
     int64_t began_ms, ended_ms; /* as passed_ms there */
-    int64_t began_at_ms;        /* wall clock */
+    int64_t began_at_ms;        /* by the web's clock */
+    int64_t jumped_ms;          /* as in the log, when it began */
     int exit_status;            /* -1: it was killed or cut off */
     bool fault_hit;             /* a write or an allocation did fail */
     char *out;                  /* standard output, zero-terminated */

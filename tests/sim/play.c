@@ -73,17 +73,6 @@ static void order_end(const struct sim_act *a, struct life_order *o)
     }
 }
 
-/* A full disk for a while, or an operation that fails. */
-static void order_faults(struct life_order *o, struct dice *d)
-{
-    if (dice_chance(d, 50)) {
-        o->full_from = (uint64_t)dice_between(d, 1, 3000);
-        o->full_to = o->full_from + (uint64_t)dice_between(d, 1, 200);
-    } else {
-        o->fail_at = (uint64_t)dice_between(d, 1, 3000);
-    }
-}
-
 /* A stop may come over DIR/control instead of as a signal, and a pause before
  * it: a crawl is none the worse for it. */
 static void order_steering(const struct sim_act *a, struct life_order *o,
@@ -108,23 +97,30 @@ static void note_result(struct sim_act *a, struct life_result *r)
 {
     a->ended_ms = world->passed_ns / NS_PER_MS;
     a->exit_status = r->end == LIFE_EXITED ? r->status : -1;
-    a->fault_hit = r->disk_failed > 0 || r->disk_refused > 0;
+    a->fault_hit = r->disk_failed > 0 || r->disk_refused > 0 || r->no_memory;
     a->out = buf_take(&r->out, &a->out_len);
 }
 
-static void tell_output(const struct life_result *r)
+static void tell_lines(const char *at, const char *mark)
 {
-    const char *at = buf_str(&r->err);
-
-    while (world_trace_fd >= 0 && *at != '\0') {
+    for (unsigned n = 0; world_trace_fd >= 0 && *at != '\0' && n < 60; n++) {
         size_t len = strcspn(at, "\n");
 
-        TELL("  | %.*s", (int)len, at);
+        TELL("  %s %.*s", mark, (int)len, at);
         at += len + (at[len] == '\n');
     }
+}
+
+static void tell_output(const struct sim_act *a, const struct life_result *r)
+{
+    tell_lines(buf_str(&r->err), "|");
+    tell_lines(a->out, ">");
     if (r->end == LIFE_EXITED)
-        TELL("exit status %d after %llu steps", r->status,
-             (unsigned long long)r->steps);
+        TELL("exit status %d after %llu steps, %llu operations of the disk, "
+             "%llu allocations",
+             r->status, (unsigned long long)r->steps,
+             (unsigned long long)r->disk_ops,
+             (unsigned long long)r->allocations);
 }
 
 static bool is_never_right(const struct sim_act *a, const struct life_result *r,
@@ -136,6 +132,11 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
         buf_addf(why, "%s\n", buf_str(&r->why));
     if (r->end == LIFE_EXITED && r->status == EXIT_DAMAGED && !a->fault_hit) {
         buf_add_str(why, "damage without a failure of the disk\n");
+        wrong = true;
+    }
+    if (r->end == LIFE_EXITED && r->status != EXIT_DONE && a->fault_hit &&
+        r->err.len == 0) {
+        buf_add_str(why, "a fault ended it, and it did not say so\n");
         wrong = true;
     }
     if (wrong) {
@@ -152,34 +153,35 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
 /* False: it is a finding. */
 static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
 {
-    struct life_order o = {.steer = NULL};
+    struct life_order o = {.faults = a->faults};
     struct steering steering;
     struct life_result r;
     struct buf words;
     bool good;
 
     pass_time(a->wait_ms);
+    if (a->jump_ms != 0)
+        world_jump_clock(a->jump_ms);
     for (unsigned i = 0; i < a->arg_count; i++)
         o.words[i] = a->args[i];
     order_end(a, &o);
     order_steering(a, &o, &steering, d);
-    if (a->faults)
-        order_faults(&o, d);
     buf_init(&words, WHY_MOST);
     person_describe(a, &words);
     TELL("%s", buf_str(&words));
     buf_fini(&words);
     a->life = world->life + 1;
     a->began_ms = world->passed_ns / NS_PER_MS;
-    a->began_at_ms = world->wall_ns / NS_PER_MS;
+    a->began_at_ms = world_web_ms();
+    a->jumped_ms = world->jumped_ms;
     life_result_init(&r);
     life_run(&o, dice_of(dice_next(d), "life"), &r);
     if (r.end == LIFE_KILLED && a->end == END_POWER_CUT) {
         TELL("the power is cut");
         disk_power_cut(d);
     }
-    tell_output(&r);
     note_result(a, &r);
+    tell_output(a, &r);
     good = !is_never_right(a, &r, why);
     life_result_fini(&r);
     return good;

@@ -63,9 +63,9 @@ int64_t scheduler_wall(void)
     return world->wall_ns;
 }
 
-void scheduler_jump(int64_t ns)
+void scheduler_pause(int64_t ns)
 {
-    world->wall_ns += ns;
+    move_clock(ns);
 }
 
 void scheduler_begin(struct dice d)

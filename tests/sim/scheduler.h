@@ -50,7 +50,7 @@ void scheduler_doze(int64_t ns);
 /* Reads the clocks; each look takes a little time. */
 int64_t scheduler_mono(void);
 int64_t scheduler_wall(void);
-/* Moves the wall clock alone. */
-void scheduler_jump(int64_t ns);
+/* Nothing of the process runs for so long. */
+void scheduler_pause(int64_t ns);
 
 #endif

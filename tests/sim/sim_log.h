@@ -19,9 +19,10 @@ enum sim_log_end {
 
 struct sim_log_entry {
     unsigned life;     /* the process that sent it */
-    int64_t at_ms;     /* wall clock, as it was sent */
+    int64_t at_ms;     /* by the web's clock, as it was sent */
     int64_t passed_ms; /* the same moment, as time that has passed since the
-                          simulation began; no clock jump changes it */
+                          simulation began */
+    int64_t jumped_ms; /* by which the clock of urlweir has jumped so far */
     int64_t ended_ms;  /* as passed_ms; 0: under way */
     const char *method, *scheme, *host, *target;
     unsigned port;

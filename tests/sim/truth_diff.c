@@ -10,6 +10,17 @@
 
 #include "tests/sim/truth_impl.h"
 
+/* Were pages to be asked for again that have been read? The log does not have
+ * requests that nobody received. */
+static bool was_asked_again(const struct truth *t, unsigned dir)
+{
+    for (size_t i = 0; i < t->act_count; i++)
+        if (t->acts[i].dir == dir &&
+            (t->acts[i].kind == ACT_REFRESH || t->acts[i].kind == ACT_RETRY))
+            return true;
+    return false;
+}
+
 /* The state of a page that a crawl has read last; NULL: it is not sure. */
 static const struct plan_state *read_last(const struct truth *t,
                                           const struct truth_crawl *c,
@@ -21,7 +32,8 @@ static const struct plan_state *read_last(const struct truth *t,
     if (c->run == NULL || n->last == NULL || n->asked != 1 ||
         n->last != n->last_whole || n->last->status != 200 ||
         (c->run->exit_status != 0 && c->run->exit_status != 5) ||
-        !person_says(&c->run->settings, SET_REFRESH, "off"))
+        !person_says(&c->run->settings, SET_REFRESH, "off") ||
+        was_asked_again(t, c->run->dir))
         return NULL;
     (void)truth_node_of(t, n->last, &s);
     return s.state != NULL && s.state->form == FORM_HTML &&

@@ -50,6 +50,7 @@ struct truth_pace {
     int64_t not_before;               /* by a Retry-After */
     unsigned told_in;                 /* the life that was told so */
     int64_t blocked_until;
+    int64_t told_jumped_ms, blocked_jumped_ms; /* as in the log, then */
 };
 
 /* What a robots.txt has said. */

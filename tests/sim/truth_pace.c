@@ -82,6 +82,14 @@ static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
     return person_says(s, SET_RANDOM_DELAY, "yes") ? delay / 2 : delay;
 }
 
+/* By how much a process that goes by dates may be early: the next one does not
+ * know what its clock has done. */
+static int64_t may_be_early(const struct sim_log_entry *a,
+                            const struct sim_log_entry *b)
+{
+    return a->life == b->life ? 0 : b->jumped_ms - a->jumped_ms;
+}
+
 static bool reached(const struct sim_log_entry *e)
 {
     return e->status > 0 || e->fate == SIM_MUTE || e->fate == SIM_RESET ||
@@ -101,7 +109,8 @@ static int64_t retry_after_ms(const struct truth *t,
     if (w != NULL && w->fate == SIM_ANSWERS && w->retry_after_s > 0)
         /* A date is told as of when the request came, in whole seconds. */
         return 1000 * (int64_t)w->retry_after_s -
-               (w->as_date ? 1000 + end_of(t, e) - e->passed_ms : 0);
+               (w->as_date ? 1000 + end_of(t, e) - e->passed_ms + e->jumped_ms
+                           : 0);
     if (w == NULL && e->status == 429 && o->limit > 0 && o->limit_retry_s > 0 &&
         s->what == PLAN_PAGE && s->state != NULL &&
         s->state->form != FORM_STATUS)
@@ -122,22 +131,26 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
     if (!reached(e))
         return;
     if (alone && p->last != NULL &&
-        at < end_of(t, p->last) + least_delay(t, c, key))
+        at + may_be_early(p->last, e) <
+            end_of(t, p->last) + least_delay(t, c, key))
         truth_say(t,
                   "asked %s%s %" PRId64 " ms after the end of %s, not %" PRId64,
                   host, e->target, e->passed_ms - end_of(t, p->last),
                   p->last->target, least_delay(t, c, key));
     told = p->not_before > 0 ? truth_act_of_life(t, p->told_in) : NULL;
-    if (alone && told != NULL && at < p->not_before &&
+    if (alone && told != NULL &&
+        at + (p->told_in == e->life ? 0 : e->jumped_ms - p->told_jumped_ms) <
+            p->not_before &&
         (p->told_in == e->life || told->exit_status >= 0))
         truth_say(t, "asked %s%s %" PRId64 " ms before its Retry-After", host,
                   e->target, p->not_before - e->passed_ms);
-    if (at < p->blocked_until)
+    if (at + e->jumped_ms - p->blocked_jumped_ms < p->blocked_until)
         truth_say(t, "asked %s%s, which a person has blocked", host, e->target);
     p->last = e;
     if (retry_after_ms(t, e, s) > 0) {
         p->not_before = end_of(t, e) + retry_after_ms(t, e, s);
         p->told_in = e->life;
+        p->told_jumped_ms = e->jumped_ms;
     }
 }
 
@@ -151,8 +164,11 @@ void truth_block(struct truth *t, struct truth_crawl *c,
         /* The name is that of a queue; the act ends with status 0 if there is
          * one of that name. */
         if (a->exit_status == 0 && c->run != NULL &&
-            person_says(&c->run->settings, SET_QUEUE_KEY, "host"))
-            c->pace[pace_key(t, &c->run->settings, i)].blocked_until =
-                a->began_ms + a->block_ms;
+            person_says(&c->run->settings, SET_QUEUE_KEY, "host")) {
+            struct truth_pace *p = &c->pace[pace_key(t, &c->run->settings, i)];
+
+            p->blocked_until = a->began_ms + a->block_ms;
+            p->blocked_jumped_ms = a->jumped_ms;
+        }
     }
 }

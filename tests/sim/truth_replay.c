@@ -208,13 +208,31 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
         r->unreachable_since_ms = 0;
 }
 
+/* From when on the origin may have been out of reach: the log does not have
+ * requests that nobody received. */
+static int64_t unreachable_since(const struct truth_crawl *c,
+                                 const struct truth_robots *r,
+                                 const struct plan_origin *o)
+{
+    int64_t since = r->unreachable_since_ms;
+
+    for (unsigned i = 0; i < o->outage_count; i++)
+        if (o->outages[i].fate != SIM_ANSWERS && o->outages[i].from_ms < since)
+            since = o->outages[i].from_ms;
+    return since > c->made_at_ms ? since : c->made_at_ms;
+}
+
 /* An older copy that allows all is as good as one with rules; and after 30 days
  * without a response nobody waits for one. */
-static bool may_ask_anyway(const struct truth_robots *r,
-                           const struct sim_log_entry *e)
+static bool may_ask_anyway(const struct truth *t, const struct truth_crawl *c,
+                           const struct sim_log_entry *e, int origin)
 {
+    const struct truth_robots *r = &c->robots[origin];
+
     return r->once_allowed ||
-           e->at_ms - r->unreachable_since_ms >= 30 * 24 * 3600 * INT64_C(1000);
+           e->at_ms - unreachable_since(c, r, &t->plan->origins[origin]) +
+                   e->jumped_ms >=
+               30 * 24 * 3600 * INT64_C(1000);
 }
 
 static void judge_robots(struct truth *t, const struct truth_crawl *c,
@@ -225,7 +243,7 @@ static void judge_robots(struct truth *t, const struct truth_crawl *c,
 
     if (!person_says(&c->run->settings, SET_ROBOTS, "obey") ||
         r->say == ROBOTS_UNSURE ||
-        (r->say == ROBOTS_UNREACHABLE && may_ask_anyway(r, e)))
+        (r->say == ROBOTS_UNREACHABLE && may_ask_anyway(t, c, e, origin)))
         return;
     if (r->say == ROBOTS_NOT_ASKED)
         truth_say(t, "asked %s%s before its robots.txt",

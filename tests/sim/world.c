@@ -51,6 +51,18 @@ void world_begin(uint64_t seed)
     world->mono_ns = INT64_C(1000000000000); /* the machine is up for a while */
 }
 
+int64_t world_web_ms(void)
+{
+    return SIM_START_MS + world->passed_ns / 1000000;
+}
+
+void world_jump_clock(int64_t ms)
+{
+    TELL("the clock jumps by %lld s", (long long)ms / 1000);
+    world->wall_ns += ms * 1000000;
+    world->jumped_ms += ms < 0 ? -ms : ms;
+}
+
 static unsigned class_of(size_t size)
 {
     unsigned c = 0;

@@ -26,7 +26,10 @@ struct world {
     int64_t mono_ns, wall_ns; /* now */
     int64_t passed_ns;        /* since the simulation began */
     unsigned life;            /* the number of the process that runs, from 1 */
-    uint64_t steps;           /* of the life that runs, or ran last */
+    int64_t jumped_ms;    /* by which the wall clock has jumped, either way */
+    uint64_t steps;       /* of the life that runs, or ran last */
+    uint64_t allocations; /* the same */
+    bool no_memory;       /* one of these failed */
     struct sim_log log;
     struct disk *disk;
     unsigned char web_counts[SIM_WEB_SHARED];
@@ -40,6 +43,11 @@ extern struct sim_web *world_web;
 
 /* Begins the world of a seed, and forgets that of the one before. */
 void world_begin(uint64_t seed);
+
+/* The time of the web, which no jump of the process's clock changes. */
+int64_t world_web_ms(void);
+/* Moves the wall clock alone. */
+void world_jump_clock(int64_t ms);
 
 /* Memory that outlives the process, zeroed. There is enough, or the simulation
  * ends. */
