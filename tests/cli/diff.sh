@@ -52,6 +52,12 @@ done
 exits 0 "$URLWEIR" diff old new --format jsonl
 cp out text.jsonl
 
+# ---- a URL that has been queued again is what came of it then ----
+
+crawl again --record links --mime text/plain
+exits 0 "$URLWEIR" resume again --mime text/html
+is_truth text old again
+
 # ---- a fault is seen ----
 
 victim=$(sed -n 's,^moved http://[^/]*\(/[^ ]*\) .* body .*,\1,p' versions/truth.text | head -n 1)
