@@ -7,7 +7,9 @@
  * mapping has changed since Unicode 15.0; they are few, and are mapped here
  * before ICU sees them, so that a host is the same with any installed ICU.
  * What is newer than the installed ICU and maps to nothing older is not
- * allowed.
+ * allowed: whether a letter is valid, may begin a label, goes from right to
+ * left and composes with others would take ICU's tables of a later version. A
+ * name in ASCII (xn--...) is not checked, and so reaches such hosts too.
  */
 #include "frontier/url/idna.h"
 

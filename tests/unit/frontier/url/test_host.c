@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/uchar.h>
 
 #include "base/mem.h"
 #include "frontier/url/host.h"
@@ -63,6 +64,28 @@ START_TEST(uts46_mappings_of_later_versions_hold)
     check_ascii("\xf0\x9c\xb3\x96\xf0\x9c\xb3\xb1.com", "a1.com");
     check_ascii("look\xe1\xa0\x8eout.net", "lookout.net");
     check_ascii("\xe1\x82\xa0.ge", "xn--rkj.ge"); /* Georgian capital */
+}
+END_TEST
+
+/* The URL Standard allows them as soon as Unicode has them. */
+START_TEST(ours_letters_newer_than_icu_are_known_in_ascii_only)
+{
+    static const struct {
+        const char *name, *ascii;
+        UVersionInfo since;
+    } all[] = {
+        {"\xf0\xae\xaf\xb0.com", "xn--8g0n.com", {15, 1}}, /* U+2EBF0 */
+        {"\xe1\xb2\x8a.com", "xn--d4f.com", {16, 0}},      /* U+1C8A */
+    };
+    UVersionInfo unicode;
+
+    u_getUnicodeVersion(unicode);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        bool known = memcmp(unicode, all[i].since, 2) >= 0;
+
+        check_ascii(all[i].name, known ? all[i].ascii : NULL);
+        check_ascii(all[i].ascii, all[i].ascii);
+    }
 }
 END_TEST
 
@@ -167,6 +190,7 @@ Suite *suite_host(void)
 
     tcase_add_test(t, uts46_maps_to_lower_case_and_punycode);
     tcase_add_test(t, uts46_mappings_of_later_versions_hold);
+    tcase_add_test(t, ours_letters_newer_than_icu_are_known_in_ascii_only);
     tcase_add_test(t, uts46_hyphens_and_lengths_are_not_checked);
     tcase_add_test(t, url_3_3_punycode_is_checked_only_beside_other_scripts);
     tcase_add_test(t, uts46_what_is_not_allowed_is_refused);
