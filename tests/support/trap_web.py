@@ -239,9 +239,9 @@ def product(r):
         (r.url.split("/product")[0] + "/list", "all")])
 
 
-def shop(ordered):
-    """20,000 products with five filters; fifty on a page. The products are what
-    must be whole, and all lists if their filters come in one order."""
+def shop(ordered, products):
+    """Products with five filters; 200 on a page. The products are what must be
+    whole, and all lists if their filters come in one order."""
     found = {}
 
     def answer(r):
@@ -252,10 +252,10 @@ def shop(ordered):
         page = int(chosen.pop("page", "1"))
         key = tuple(sorted(chosen.items()))
         if key not in found:
-            found[key] = [n for n in range(PRODUCTS) if fits(n, chosen)]
+            found[key] = [n for n in range(products) if fits(n, chosen)]
         names = [n for n, _ in KINDS] if ordered else list(chosen)
         links = [("%s/product?id=%d" % (at, n), word(n))
-                 for n in found[key][(page - 1) * 50:page * 50]]
+                 for n in found[key][(page - 1) * 200:page * 200]]
         for name, most in KINDS:
             if name in chosen:
                 continue
@@ -265,7 +265,7 @@ def shop(ordered):
                     [] if name in names else [name])
                 links.append((at + "/list?" + "&".join("%s=%s" % (k, more[k]) for k in inorder),
                               "%s %s" % (name, word(v))))
-        if page * 50 < len(found[key]):
+        if page * 200 < len(found[key]):
             links.append((at + "/list?" + "&".join(
                 ["%s=%s" % (k, chosen[k]) for k in names if k in chosen] +
                 ["page=%d" % (page + 1)]), "next"))
@@ -377,8 +377,8 @@ WEBS = {
     "trap/session": (session, 10),
     "trap/search-pages": (search_pages, 1),
     "trap/search-words": (search_words, 1),
-    "honest/shop/list": (shop(True), PRODUCTS),
-    "honest/clicks/list": (shop(False), PRODUCTS),
+    "honest/shop/list": (shop(True, PRODUCTS), PRODUCTS),
+    "honest/clicks/list": (shop(False, PRODUCTS // 5), PRODUCTS // 5),
     "honest/path/list": (path_shop, 2000),
     "honest/archive/": (archive, 1 + 10 + 120 + 3360),
     "honest/forum": (forum, 1 + FORUMS * (THREADS // 10 + THREADS * PARTS)),
