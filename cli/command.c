@@ -14,7 +14,10 @@
 void command_list(const struct command *table, FILE *to)
 {
     for (const struct command *c = table; c->name != NULL; c++)
-        fprintf(to, "  %-13s %s\n", c->name, c->summary);
+        fprintf(to, "%s%s%s  %-13s %s\n",
+                c->heading != NULL && c > table ? "\n" : "",
+                c->heading != NULL ? c->heading : "",
+                c->heading != NULL ? "\n" : "", c->name, c->summary);
 }
 
 const struct command *command_find(const struct command *table,

@@ -23,6 +23,7 @@ struct command {
     const struct usage *usage;
     const char *summary;         /* one line for the list of commands */
     const struct command *parts; /* NULL: it has none */
+    const char *heading;         /* above it in the list; NULL: none */
 };
 
 extern const struct command command_table[];

@@ -76,13 +76,48 @@ static void add(struct command_line *c, size_t option, const char *value,
 
 /* ---- refusing ---- */
 
+/* What other tools call an option of ours. */
+static const char *const other_names[][2] = {
+    {"max-depth", "depth"},
+    {"depth-limit", "depth"},
+    {"level", "depth"},
+    {"max-pages", "limit"},
+    {"wait", "delay"},
+    {"download-delay", "delay"},
+    {"rate-limit", "limit-rate"},
+    {"accept-regex", "include"},
+    {"reject-regex", "exclude"},
+    {"directory-prefix", "output"},
+    {"input-file", "input"},
+    {"ignore-robots", "robots"},
+    {"load-cookies", "cookies"},
+    {"no-check-certificate", "insecure"},
+    {"page-requisites", "assets"},
+    {"warc-file", "warc"},
+    {"workers", "threads"},
+};
+
+static const char *meant_by_others(const struct walk *w, struct bytes name)
+{
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (bytes_is(name, other_names[i][0]) &&
+            option_find(w->u->table, bytes_of_str(other_names[i][1])) <
+                w->u->table->count)
+            return other_names[i][1];
+    return NULL;
+}
+
 static bool refuse_unknown(struct walk *w, struct bytes name)
 {
     bool alike;
+    const char *other = meant_by_others(w, name);
     const char *near = option_nearest(w->u->table, name,
                                       OPTION_FILE_ONLY | w->u->without, &alike);
 
-    if (alike)
+    if (other != NULL)
+        *w->code = usage_error(w->u, "no option --%.*s; here it is --%s",
+                               (int)name.len, name.at, other);
+    else if (alike)
         *w->code = usage_error(w->u, "no option --%.*s; did you mean --%s?",
                                (int)name.len, name.at, near);
     else
@@ -190,6 +225,43 @@ static void take_position(struct walk *w, size_t i)
     add(w->c, i, "true", false);
 }
 
+/* "--depth 3", "--depth=3", "--random-delay" of the other table, as an
+ * operand. */
+static bool take_assigned(struct walk *w, const char *arg)
+{
+    const struct option_table *t = w->u->assigned;
+    struct bytes name = bytes_of(arg + 2, strcspn(arg + 2, "="));
+    const char *value = arg[2 + name.len] == '=' ? arg + 3 + name.len : NULL;
+    size_t i;
+    struct buf text;
+
+    if (t == NULL || (i = option_find(t, name)) == t->count)
+        return false;
+    if (value == NULL && t->spec[i].type == OPTION_FLAG)
+        value = "true";
+    if (value == NULL && w->at + 1 < w->argc)
+        value = w->argv[++w->at];
+    buf_init(&text, SIZE_MAX / 2);
+    buf_addf(&text, "%s=%s", t->spec[i].name, value != NULL ? value : "");
+    option_list_add(&w->c->operands, buf_bytes(&text));
+    buf_fini(&text);
+    return true;
+}
+
+/* NAME=VALUE of an option of ours, behind the first operand. */
+static bool take_assignment(struct walk *w, const char *arg)
+{
+    struct bytes name = bytes_of(arg, strcspn(arg, "="));
+    size_t i = w->u->table->count;
+
+    if (w->u->assigns && w->c->operands.count > 0 && arg[name.len] == '=')
+        i = find_long(w->u, name);
+    if (i == w->u->table->count)
+        return false;
+    add(w->c, i, arg + name.len + 1, false);
+    return true;
+}
+
 static bool read_long(struct walk *w, const char *arg)
 {
     const struct option_table *t = w->u->table;
@@ -283,8 +355,10 @@ static bool check_operands(struct walk *w)
         *w->code =
             usage_error(u, "%s is missing: %s", u->operand, buf_str(&forms));
     else
-        *w->code = usage_error(u, "'%s' is one operand too many: %s",
-                               w->c->operands.item[u->most], buf_str(&forms));
+        *w->code = usage_error(u, "'%s' is one operand too many: %s%s%s",
+                               w->c->operands.item[u->most], buf_str(&forms),
+                               u->too_many != NULL ? "; " : "",
+                               u->too_many != NULL ? u->too_many : "");
     buf_fini(&forms);
     return false;
 }
@@ -292,6 +366,16 @@ static bool check_operands(struct walk *w)
 static bool is_help(const char *arg)
 {
     return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
+}
+
+/* The word that follows, if any, says which part of the help is asked for. */
+static int print_help(struct walk *w)
+{
+    const char *word = w->at + 1 < w->argc ? w->argv[w->at + 1] : "-";
+
+    if (usage_print(w->u, word[0] != '-' ? word : NULL, stdout))
+        return EXIT_DONE;
+    return usage_error(w->u, "no option is about '%s'", word);
 }
 
 static bool read_arguments(struct walk *w)
@@ -303,15 +387,15 @@ static bool read_arguments(struct walk *w)
         bool ok = true;
 
         if (!options || arg[0] != '-' || arg[1] == '\0') {
-            option_list_add(&w->c->operands, bytes_of_str(arg));
+            if (!options || !take_assignment(w, arg))
+                option_list_add(&w->c->operands, bytes_of_str(arg));
         } else if (strcmp(arg, "--") == 0) {
             options = false;
         } else if (is_help(arg)) {
-            usage_print(w->u, stdout);
-            *w->code = EXIT_DONE;
+            *w->code = print_help(w);
             return false;
         } else if (arg[1] == '-') {
-            ok = read_long(w, arg);
+            ok = take_assigned(w, arg) || read_long(w, arg);
         } else {
             ok = read_letters(w, arg);
         }

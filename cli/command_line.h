@@ -5,7 +5,7 @@
  *
  *   --name VALUE, --name=VALUE, -n VALUE, -nVALUE     a value
  *   --name, --no-name, -n, several letters as -nm     a flag, on and off
- *   -h, --help                                        help on stdout
+ *   -h, --help, --help all, --help WORD               help on stdout
  *   --                                                only operands follow
  *
  * Options may follow operands; a single `-` is an operand. Names are given in
@@ -30,11 +30,19 @@ struct usage {
     const char *synopsis; /* follows `urlweir `; one line for each form, which
                              begins with `name` */
     const char *about;    /* sentences, without line breaks, or "" */
+    /* Of a command with many options, the names of those that most people need,
+     * and command lines that show them, one a line. NULL: --help prints all
+     * options. */
+    const char *often, *examples;
     const struct option_table *table;
-    unsigned without;    /* options with any of these flags are refused ... */
-    const char *because; /* ... for this reason: "they belong to ..." */
-    size_t least, most;  /* operands */
-    const char *operand; /* what one is, for errors: "a directory" */
+    unsigned without;     /* options with any of these flags are refused ... */
+    const char *because;  /* ... for this reason: "they belong to ..." */
+    size_t least, most;   /* operands */
+    const char *operand;  /* what one is, for errors: "a directory" */
+    const char *too_many; /* said of one too many, after "; "; or NULL */
+    bool assigns; /* NAME=VALUE behind the first operand means --NAME=VALUE */
+    /* --NAME VALUE of this table means the operand NAME=VALUE; or NULL */
+    const struct option_table *assigned;
 };
 
 /* Reads a whole command line into `settings`, overwriting every field, and
@@ -63,8 +71,10 @@ const char *command_line_value(const struct command_line *c,
                                const struct usage *u, const char *name);
 void command_line_fini(struct command_line *c);
 
-/* The help; and its first part, without the options. */
-void usage_print(const struct usage *u, FILE *to);
+/* The help: what most people need, or "all", or the options in whose name, text
+ * or heading `word` is found; false: it is in none. */
+bool usage_print(const struct usage *u, const char *word, FILE *to);
+/* Its first part, without the options. */
 void usage_print_about(const struct usage *u, FILE *to);
 
 /* Prints "urlweir NAME: `text`; see --help" with bytes from outside escaped;

@@ -5,18 +5,17 @@
 #include "cli/command.h"
 
 /* clang-format off */
-#define ROW(name, summary) {#name, cmd_##name, &name##_usage, summary, NULL}
+#define FIRST(name, summary, heading)                                          \
+    {#name, cmd_##name, &name##_usage, summary, NULL, heading}
+#define ROW(name, summary) FIRST(name, summary, NULL)
 
 const struct command command_table[] = {
-    ROW(crawl, "crawl from seeds into a new directory"),
+    FIRST(crawl, "crawl from seeds into a new directory", "Crawl"),
     ROW(resume, "continue a crawl after a stop or a crash"),
-    ROW(join, "take part in a crawl of a cluster"),
-    {"export-crawl", cmd_export_crawl, &export_crawl_usage,
-     "move a crawl from its directory into a cluster", NULL},
-    {"import-crawl", cmd_import_crawl, &import_crawl_usage,
-     "move a crawl out of a cluster into a worker's directory", NULL},
     ROW(import, "take over what another crawler knew, into a new directory"),
-    ROW(status, "show how a crawl or service stands, while it runs and after"),
+
+    FIRST(status, "show how a crawl or service stands, while it runs and after",
+          "While it runs, and after"),
     ROW(pause, "make a running crawl send no more requests, until unpause"),
     ROW(unpause, "make a paused crawl go on"),
     ROW(stop, "stop a running crawl so that it can be resumed"),
@@ -27,23 +26,35 @@ const struct command command_table[] = {
     ROW(block, "hold a host back in a crawl, or let it go"),
     ROW(delay, "set the delay of a host in a running crawl"),
     ROW(limit, "limit how many URLs of a host a running crawl fetches"),
-    ROW(audit, "measure what a Bloom-only crawler would have lost"),
-    ROW(diff, "compare two crawls: pages that are new, gone, changed, moved"),
+
+    FIRST(export, "write a crawl's or service's data as JSON Lines or CSV",
+          "What it found"),
     ROW(explain, "show every decision taken about one URL"),
-    ROW(export, "write a crawl's or service's data as JSON Lines or CSV"),
-    ROW(dedupe,
-        "print each line whose URL is new; for lists larger than memory"),
-    ROW(serve,
-        "serve a frontier to other crawlers: URLFrontier over gRPC, JSON"),
-    {"filter", cmd_filter, &filter_usage,
-     "the filter library from the shell", filter_parts},
+    ROW(diff, "compare two crawls: pages that are new, gone, changed, moved"),
+    ROW(audit, "measure what a Bloom-only crawler would have lost"),
     ROW(verify, "check that store, filter and manifest agree"),
-    ROW(links, "print the links of an HTML file: KIND TAB absolute URL"),
+
+    FIRST(join, "take part in a crawl of a cluster", "On many machines"),
+    {"export-crawl", cmd_export_crawl, &export_crawl_usage,
+     "move a crawl from its directory into a cluster", NULL, NULL},
+    {"import-crawl", cmd_import_crawl, &import_crawl_usage,
+     "move a crawl out of a cluster into a worker's directory", NULL, NULL},
+
+    FIRST(serve,
+          "serve a frontier to other crawlers: URLFrontier over gRPC, JSON",
+          "For other programs"),
+
+    FIRST(dedupe,
+          "print each line whose URL is new; for lists larger than memory",
+          "By themselves"),
+    {"filter", cmd_filter, &filter_usage,
+     "the filter library from the shell", filter_parts, NULL},
+    ROW(url, "print the canonical form of each URL on stdin"),
     ROW(robots, "say of each URL on stdin whether a robots.txt allows it"),
+    ROW(links, "print the links of an HTML file: KIND TAB absolute URL"),
     ROW(sitemap,
         "print the entries of a sitemap or feed: loc, lastmod, priority"),
-    ROW(url, "print the canonical form of each URL on stdin"),
     ROW(completion, "print the completion of these commands for a shell"),
-    {NULL, NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 /* clang-format on */

@@ -25,6 +25,11 @@ const struct usage crawl_usage = {
              "resume` continues that crawl. Without -o nothing is kept: the "
              "URLs that were fetched go to stdout, one a line, or with -j - "
              "as JSON.",
+    .often = "input output depth scope include exclude limit delay contact "
+             "allow-private robots warc jsonl",
+    .examples = "urlweir crawl https://example.org/ -o crawl\n"
+                "urlweir crawl -i seeds.txt -o many --scope domain --depth 5\n"
+                "urlweir crawl https://example.org/ -o archive --warc --assets",
     .table = &crawl_options,
     .without = OPTION_ON_RESUME,
     .because = "it is for `urlweir resume`",
@@ -49,12 +54,19 @@ const struct usage resume_usage = {
         "setting for all hosts. With --once nothing is "
         "kept, and the next resume has the settings of "
         "before.",
+    .often = "depth scope include exclude limit delay concurrency "
+             "allow-private robots time once",
+    .examples = "urlweir resume crawl\n"
+                "urlweir resume crawl --depth 5 --limit none\n"
+                "urlweir resume crawl -X '/calendar/' --delay 2s",
     .table = &crawl_options,
     .without = OPTION_ON_START,
     .because = "it is fixed when a crawl starts",
     .least = 1,
     .most = 1,
     .operand = "the crawl's directory",
+    .too_many = "`urlweir seed DIR URL` adds a seed",
+    .assigns = true,
 };
 
 /* ---- reading ---- */

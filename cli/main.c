@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - finds the command that is meant, and runs it. */
+#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <libxml/xmlversion.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +26,13 @@ static void help(FILE *to)
                 "`man urlweir`.\n");
 }
 
+static void version(void)
+{
+    puts("urlweir " URLWEIR_VERSION);
+    printf("%s\nlibxml2/%s SQLite/%s\n", curl_version(), LIBXML_DOTTED_VERSION,
+           sqlite3_libversion());
+}
+
 /* If our parent closed one of the three, we take its number: else the next file
  * or socket would get it, and receive what we print. We open them in the wrong
  * direction, so that using them is still an error. */
@@ -40,7 +50,9 @@ static int not_known(const char *word)
     const char *meant = command_nearest(command_table, word);
 
     fprintf(stderr, "urlweir: no command '%s'; ", word);
-    if (meant != NULL)
+    if (strstr(word, "://") != NULL)
+        fprintf(stderr, "did you mean `urlweir crawl %s`? ", word);
+    else if (meant != NULL)
         fprintf(stderr, "did you mean %s? ", meant);
     fprintf(stderr, "`urlweir --help` lists them\n");
     return EXIT_USAGE;
@@ -88,8 +100,9 @@ int main(int argc, char **argv)
         help(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        puts("urlweir " URLWEIR_VERSION);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
+        strcmp(argv[1], "version") == 0) {
+        version();
         return end(EXIT_DONE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

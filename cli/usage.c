@@ -122,21 +122,61 @@ static void print_option(FILE *to, const struct option_spec *s)
     buf_fini(&b);
 }
 
-static void print_options(const struct usage *u, FILE *to)
+static bool is_taken(const struct usage *u, const struct option_spec *s)
+{
+    return (s->flags & (OPTION_FILE_ONLY | u->without)) == 0;
+}
+
+static bool is_about(const struct option_spec *s, const char *word)
+{
+    return strcasestr(s->name, word) != NULL ||
+           strcasestr(s->help, word) != NULL ||
+           strcasestr(s->section, word) != NULL;
+}
+
+/* Prints those that are about `word`, under their headings; NULL: all. */
+static bool print_options(const struct usage *u, const char *about, FILE *to)
 {
     const char *section = "";
 
     for (size_t i = 0; i < u->table->count; i++) {
         const struct option_spec *s = &u->table->spec[i];
 
-        if ((s->flags & (OPTION_FILE_ONLY | u->without)) != 0)
+        if (!is_taken(u, s) || (about != NULL && !is_about(s, about)))
             continue;
         if (strcmp(section, s->section) != 0)
             fprintf(to, "\n%s\n", s->section);
         section = s->section;
         print_option(to, s);
     }
-    fputs("  -h, --help                  print this\n", to);
+    return section[0] != '\0';
+}
+
+static void print_examples(const struct usage *u, FILE *to)
+{
+    const char *line = u->examples;
+
+    fputc('\n', to);
+    while (*line != '\0') {
+        size_t n = strcspn(line, "\n");
+
+        fprintf(to, "  %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void print_often(const struct usage *u, FILE *to)
+{
+    const char *name = u->often;
+
+    fputs("\nWhat most people need\n", to);
+    while (*name != '\0') {
+        struct bytes one = bytes_of(name, strcspn(name, " "));
+
+        print_option(to, &u->table->spec[option_find(u->table, one)]);
+        name += one.len;
+        name += strspn(name, " ");
+    }
 }
 
 /* Does the table hold an option of this type? */
@@ -196,9 +236,24 @@ void usage_print_about(const struct usage *u, FILE *to)
     }
 }
 
-void usage_print(const struct usage *u, FILE *to)
+bool usage_print(const struct usage *u, const char *word, FILE *to)
 {
+    bool all = word != NULL && strcmp(word, "all") == 0;
+
+    if (word != NULL && !all)
+        return print_options(u, word, to);
     usage_print_about(u, to);
-    print_options(u, to);
-    print_units(u->table, to);
+    if (u->often == NULL || all) {
+        (void)print_options(u, NULL, to);
+        fputs("  -h, --help                  print this\n", to);
+        print_units(u->table, to);
+        return true;
+    }
+    print_examples(u, to);
+    print_often(u, to);
+    fputs(
+        "  -h, --help [all|WORD]       print this, all options, or those about "
+        "WORD\n",
+        to);
+    return true;
 }

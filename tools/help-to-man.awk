@@ -1,6 +1,6 @@
-# Makes the manual page of a command from what its --help prints, which is laid
+# Makes the manual page of a command from what its --help all prints, which is laid
 # out from its table of options: cli/usage.c.
-# usage: urlweir NAME --help | awk -v name=NAME -v summary=TEXT -v date=DATE
+# usage: urlweir NAME --help all | awk -v name=NAME -v summary=TEXT -v date=DATE
 #            -v version=VERSION [-v also=FORMAT] -f tools/help-to-man.awk
 
 # Escapes what the formatter would take as a request.

@@ -30,7 +30,7 @@ done
         [ ! -e "$dir/urlweir-$name.1" ] || continue
         also=
         [ ! -e "docs/formats/$name.md" ] || also=$name
-        "$urlweir" "$name" --help | awk -v name="$name" -v summary="$summary" \
+        "$urlweir" "$name" --help all | awk -v name="$name" -v summary="$summary" \
             -v date="$date" -v version="$version" -v also="$also" \
             -f tools/help-to-man.awk >"$dir/urlweir-$name.1"
     done

@@ -9,7 +9,8 @@
 
 #define ROW(name, summary)                                                     \
     {                                                                          \
-#name, filter_##name##_command, &filter_##name##_usage, summary, NULL  \
+#name, filter_##name##_command, &filter_##name##_usage, summary, NULL, \
+            NULL                                                               \
     }
 
 const struct command filter_parts[] = {
@@ -23,7 +24,7 @@ const struct command filter_parts[] = {
     ROW(rebuild, "resize a filter in Redis while others use it"),
     ROW(drop, "delete a filter in Redis"),
     ROW(bench, "measure each kind on this machine"),
-    {NULL, NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 /* Its options are those of its parts. */

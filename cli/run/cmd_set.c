@@ -41,6 +41,7 @@ const struct usage set_usage = {
     .most = SIZE_MAX,
     .operand = "a crawl's directory, the URL of a service, or that of a crawl "
                "in a cluster; and settings",
+    .assigned = &crawl_options,
 };
 
 static bool is_list(struct bytes name)

@@ -50,8 +50,8 @@ bool crawl_lock(const char *dir, const char *what, struct file_lock **lock,
     if (st == STATUS_BUSY)
         fprintf(stderr,
                 "urlweir %s: %s is in use by process %ld; wait for it, or end "
-                "it with `kill %ld`\n",
-                what, dir, holder, holder);
+                "it with `urlweir stop %s`\n",
+                what, dir, holder, dir);
     else if (st == STATUS_NOT_FOUND)
         fprintf(stderr, "urlweir %s: no crawl in %s\n", what, dir);
     else if (st != STATUS_OK)

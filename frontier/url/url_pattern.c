@@ -32,6 +32,9 @@ enum status url_pattern_new(struct url_pattern **out, struct bytes expression,
         pcre2_get_error_message(code, text, sizeof text);
         buf_addf(why, "%s at character %zu", (const char *)text,
                  (size_t)where + 1);
+        if (bytes_starts_with(expression, "*"))
+            buf_add_str(why, "; it is a regular expression, no glob: \\.html$ "
+                             "is what *.html would be");
         return STATUS_FORMAT;
     }
     (void)pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);

@@ -20,7 +20,7 @@ done
 "$URLWEIR" filter --help | sed -n 's/^  \([a-z-]*\)  *.*/filter \1/p' >>commands
 while read -r c; do
     # shellcheck disable=SC2086
-    "$URLWEIR" $c --help | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
+    "$URLWEIR" $c --help all | sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' |
         sed "s/^/$c	/"
 done <commands | LC_ALL=C sort >want
 [ "$(wc -l <want)" -gt 250 ] || fail "few options: $(wc -l <want)"

@@ -30,6 +30,54 @@ while read -r c; do
     says err "urlweir $c: "
 done <commands
 
+# A command with many options prints those that most people need, all, or those
+# about a word.
+for c in crawl resume; do
+    exits 0 "$URLWEIR" $c --help
+    [ "$(wc -l <out)" -le 46 ] || fail "$c --help is longer than a screen"
+    says out "--depth N"
+    lacks out "--nat64"
+    sed -n 's/^  \(urlweir .*\)/\1 --help/p' out >examples
+    [ "$(wc -l <examples)" = 3 ] || fail "$c --help shows $(wc -l <examples) examples"
+    while read -r line; do
+        PATH=$(dirname "$URLWEIR"):$PATH exits 0 sh -c "$line"
+    done <examples
+    exits 0 "$URLWEIR" $c --help all
+    says out "--nat64"
+    says out "A TIME is"
+    exits 0 "$URLWEIR" $c --help ROBOTS
+    says out "--robots obey"
+    says out "--sitemap auto" # its text is about robots.txt
+    lacks out "--nat64"
+    exits 1 "$URLWEIR" $c --help nonsense
+    says err "no option is about 'nonsense'"
+done
+exits 0 "$URLWEIR" dedupe --help all
+says out "--memory"
+
+# What people are used to from elsewhere leads to what it is called here.
+exits 1 "$URLWEIR" crawl http://127.0.0.1:1/ --max-depth 3
+says err "no option --max-depth; here it is --depth"
+exits 1 "$URLWEIR" crawl http://127.0.0.1:1/ -I '*.html'
+says err "it is a regular expression, no glob"
+exits 1 "$URLWEIR" resume d http://127.0.0.1:1/
+says err "\`urlweir seed DIR URL\` adds a seed"
+exits 1 "$URLWEIR" https://example.org/
+says err "did you mean \`urlweir crawl https://example.org/\`?"
+exits 0 "$URLWEIR" -V
+says out "libcurl/"
+
+# NAME=VALUE and --NAME VALUE mean the same to set and to resume.
+pages 127.0.0.1 /b.html
+echo '<a href=b.html>b</a>' >web/127.0.0.1/index.html
+plain_site 127.0.0.1
+exits 3 "$URLWEIR" crawl "http://127.0.0.1:$port/" -q -o d --allow-private --limit 1 --sitemap off --min-disk 0
+exits 0 "$URLWEIR" resume d -q limit=none delay=0
+asked 127.0.0.1 /b.html
+grep -qx 'delay: 0s' d/urlweir-settings.yaml || fail "resume d delay=0: $(cat d/urlweir-settings.yaml)"
+exits 1 "$URLWEIR" set d --depth 3 --no-such-option
+exits 2 "$URLWEIR" set d --depth 3
+
 # What nobody could take is not done.
 if [ -w /dev/full ]; then
     status=0
