@@ -132,8 +132,9 @@ static void update_standstill(struct crawl *c, const struct engine_stats *s,
     struct bytes host = {"", 0};
     int64_t due = now;
 
-    if (c->out == 0 && s->queued > 0 && c->end == CRAWL_RUNNING &&
-        !atomic_load(&c->paused))
+    if (c->end != CRAWL_RUNNING)
+        return; /* what it waited for last is worth knowing */
+    if (c->out == 0 && s->queued > 0 && !atomic_load(&c->paused))
         due = c->engine->ops->next_due(c->engine, now, &host);
     if (due != INT64_MAX && due - now >= NS_PER_S && host.len > 0) {
         keep_text(w.host, sizeof w.host, host);

@@ -196,15 +196,82 @@ static void cut_row(FILE *to, const struct crawl_stats *c)
     buf_fini(&b);
 }
 
-/* Hints for a crawl of one's own network that lacks an option for it. */
-static void refused_hints(FILE *to, const struct crawl_stats *c)
+/* What to do about a seed that was not fetched, by its reason. */
+static const struct hint {
+    const char *why;
+    bool of_seeds; /* hardly ever the reason of another URL */
+    const char *text;
+} hints[] = {
+    {"dns", false, "the name does not resolve; is it spelled right?"},
+    {"connect", false, "nothing accepts connections there"},
+    {"tls", false,
+     "the certificate is not trusted or TLS failed; --cacert FILE trusts "
+     "another authority, --insecure trusts any"},
+    {"timeout", false,
+     "no response in time; --timeout and --connect-timeout allow more"},
+    {"http_401", false,
+     "it asks for a login; --auth ORIGIN=USER:PASSWORD gives one"},
+    {"http_403", false,
+     "it refuses this client; --contact and --user-agent say who asks"},
+    {"http_407", true,
+     "the proxy asks for a login; --proxy http://USER:PASSWORD@HOST:PORT gives "
+     "one"},
+    {"robots", false, "robots.txt denies it"},
+    {"robots_unreachable", false,
+     "its robots.txt cannot be read, so nothing is allowed; `urlweir retry` "
+     "asks again"},
+    {"port", true,
+     "not fetched, since browsers block it; --allow-port allows it"},
+    {"address", true,
+     "not fetched, since it is a private or special one; --allow-private "
+     "allows it"},
+    {"mime", false, "it is of a type that --mime does not name"},
+};
+
+static const char *hint_for(const char *why)
 {
-    if (c->frontier.done[OUTCOME_SKIPPED][REASON_PORT] > 0)
-        fprintf(to, "  port: not fetched, since browsers block it; "
-                    "--allow-port allows it\n");
-    if (c->frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] > 0)
-        fprintf(to, "  address: not fetched, since it is a private or special "
-                    "one; --allow-private allows it\n");
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].why, why) == 0)
+            return hints[i].text;
+    return NULL;
+}
+
+static bool has_reason(const struct crawl_stats *c, const char *why)
+{
+    for (size_t i = 0; i < c->frontier.failure_count; i++)
+        if (strcmp(c->frontier.failures[i].why, why) == 0)
+            return true;
+    for (unsigned r = REASON_NONE + 1; r < REASON_COUNT_; r++)
+        if (c->frontier.done[OUTCOME_DENIED][r] +
+                    c->frontier.done[OUTCOME_SKIPPED][r] >
+                0 &&
+            strcmp(outcome_reason_name((enum outcome_reason)r), why) == 0)
+            return true;
+    return false;
+}
+
+static void print_hints(FILE *to, const struct crawl_stats *c)
+{
+    bool all = c->engine.seeds_failed == c->engine.seeds;
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if ((all || hints[i].of_seeds) && has_reason(c, hints[i].why))
+            fprintf(to, "  %s: %s\n", hints[i].why, hints[i].text);
+}
+
+/* A crawl that stands still before it got anything: whom it waits for. */
+static void print_silence(FILE *to, const struct crawl_stats *c)
+{
+    const struct crawl_standstill *w = &c->standstill;
+    const char *hint = w->host[0] != '\0' ? hint_for(w->why) : NULL;
+    struct buf b;
+
+    if (c->engine.fetched > 0 || hint == NULL)
+        return;
+    buf_init(&b, LINE_MOST);
+    format_terminal(&b, bytes_of_str(w->host));
+    fprintf(to, "  %s does not respond (%s): %s\n", buf_str(&b), w->why, hint);
+    buf_fini(&b);
 }
 
 static void seen_rows(FILE *to, const struct crawl_stats *c)
@@ -475,7 +542,9 @@ void summary_print(FILE *to, const struct summary *s)
     fprintf(to, "%s\n", stop_text(s));
     print_cluster(to, s->cluster);
     print_waits(to, s);
-    print_longest(to, s->longest);
+    if (s->crawl->engine.fetched > 0)
+        print_longest(to, s->longest);
+    print_silence(to, c);
     pages_row(to, s);
     if (n->fetched != n->pages) /* the rows below count all unique URLs */
         fetched_row(to, s->crawl);
@@ -497,7 +566,7 @@ void summary_print(FILE *to, const struct summary *s)
     if (n->seeds_failed > 0) {
         fprintf(to, "  %" PRIu64 " of %" PRIu64 " seeds failed\n",
                 n->seeds_failed, n->seeds);
-        refused_hints(to, c);
+        print_hints(to, c);
     }
     fprintf(to, "exit status %d; ", (int)s->code);
     if (s->dir == NULL)

@@ -126,6 +126,49 @@ START_TEST(a_resumed_crawl_tells_what_it_fetched_again)
 }
 END_TEST
 
+/* The seed's name has a typing error, and the person has seen enough. */
+START_TEST(a_host_that_never_responded_is_named_with_what_to_do)
+{
+    struct crawl_stats c = {.engine = {.queued = 1, .urls = 1, .seeds = 1},
+                            .standstill = {.host = "exmple.org", .why = "dns"}};
+    struct summary s = {.dir = "d",
+                        .end = CRAWL_INTERRUPTED,
+                        .code = EXIT_INTERRUPTED,
+                        .crawl = &c};
+
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "  exmple.org does not respond (dns): the name does not "
+                     "resolve; is it spelled right?\n"));
+    free(text);
+    c.engine.fetched = 1;
+    print(&s);
+    ck_assert_ptr_null(strstr(text, "exmple.org"));
+    free(text);
+}
+END_TEST
+
+START_TEST(failed_seeds_come_with_what_to_do_about_each_cause)
+{
+    static const struct crawl_stats c = {
+        .engine = {.failed = 2, .urls = 2, .seeds = 2, .seeds_failed = 2},
+        .frontier = {.failures = {{"http_401", 1}, {"tls", 1}},
+                     .failure_count = 2}};
+    static const struct summary s = {.dir = "d",
+                                     .end = CRAWL_FINISHED,
+                                     .code = EXIT_SEEDS,
+                                     .crawl = &c};
+
+    print(&s);
+    ck_assert_ptr_nonnull(
+        strstr(text, "  tls: the certificate is not trusted"));
+    ck_assert_ptr_nonnull(strstr(text, "--cacert FILE"));
+    ck_assert_ptr_nonnull(strstr(text, "  http_401: it asks for a login; "
+                                       "--auth ORIGIN=USER:PASSWORD"));
+    free(text);
+}
+END_TEST
+
 /* This is the first thing to go wrong when people crawl their own machine. */
 START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 {
@@ -287,6 +330,8 @@ Suite *suite_summary(void)
     tcase_add_test(t, a_resumed_crawl_tells_what_it_fetched_again);
     tcase_add_test(t,
                    a_seed_at_a_private_address_names_the_option_that_allows_it);
+    tcase_add_test(t, a_host_that_never_responded_is_named_with_what_to_do);
+    tcase_add_test(t, failed_seeds_come_with_what_to_do_about_each_cause);
     tcase_add_test(t, a_seed_at_a_blocked_port_names_the_option_that_allows_it);
     tcase_add_test(t, giving_up_names_the_hosts);
     tcase_add_test(t, a_stopped_crawl_names_the_host_that_will_take_longest);
