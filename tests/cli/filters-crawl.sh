@@ -6,7 +6,7 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-pages=400 in_flight=8
+pages=200 in_flight=8
 [ -z "${LONG:-}" ] || pages=6000
 web="--hosts 20 --pages $pages --profile variants,redirects,robots --seed 31"
 
@@ -46,7 +46,7 @@ done
 # killed_and_resumed DIR OPTION...; $each, if set, is run after each kill.
 killed_and_resumed() {
     kills=0
-    for requests in 40 20 40; do
+    for requests in 20 10 20; do
         killed_when "arrive $requests" "$@" -c $in_flight || break
         kills=$((kills + 1))
         eval "${each:-:}"

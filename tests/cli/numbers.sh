@@ -238,15 +238,15 @@ kill "$server" && wait "$server" || :
 
 # ---- a number that is wrong by one is seen -----------------------------------------------
 
-told d
+told w
 for counter in fetched redirect failed denied pages http_errors links duplicates dropped given retries \
     seeds dropped.nofollow failed.http_404; do
-    sqlite3 d/frontier.db "UPDATE counter SET value = value + 1 WHERE name = '$counter';
+    sqlite3 w/frontier.db "UPDATE counter SET value = value + 1 WHERE name = '$counter';
         SELECT 'no counter' WHERE changes() = 0" >changed
     [ ! -s changed ] || fail "$counter: $(cat changed)"
-    told d
+    told w
     (agree) >caught 2>&1 && fail "a wrong number of $counter is not seen"
-    sqlite3 d/frontier.db "UPDATE counter SET value = value - 1 WHERE name = '$counter'"
+    sqlite3 w/frontier.db "UPDATE counter SET value = value - 1 WHERE name = '$counter'"
 done
-told d
+told w
 agree || fail "all is well again"
