@@ -491,11 +491,11 @@ static size_t sort_parts(uint64_t *at, size_t n)
     return left;
 }
 
-/* Segments, which may be filters, below the first. */
-static size_t find_segments(const struct target *t,
-                            uint64_t out[TRAP_PARTS_MOST], size_t *parts)
+/* Segments, which may be filters, of `path`. */
+static size_t find_segments(struct bytes path, uint64_t out[TRAP_PARTS_MOST],
+                            size_t *parts)
 {
-    struct bytes first, path = below_first(t, &first), segment;
+    struct bytes segment;
     size_t n = 0;
 
     *parts = 0;
@@ -514,10 +514,11 @@ static size_t find_parts(const struct target *t, bool sessions,
                          uint64_t out[TRAP_PARTS_MOST], size_t *parts)
 {
     struct params p;
+    struct bytes first;
     size_t n = 0;
 
     if (t->query.len == 0)
-        return find_segments(t, out, parts);
+        return find_segments(below_first(t, &first), out, parts);
     *parts = 0;
     if (!split_query(t->query, &p))
         return 0;
@@ -540,26 +541,46 @@ static size_t find_parts(const struct target *t, bool sessions,
     return sort_parts(out, n);
 }
 
-size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST])
+size_t trap_parts(struct bytes url, bool root, uint64_t out[TRAP_PARTS_MOST])
 {
     const struct target t = target_of(url);
     size_t parts;
 
-    return find_parts(&t, true, out, &parts);
+    return root ? find_segments(t.path, out, &parts)
+                : find_parts(&t, true, out, &parts);
 }
 
-uint64_t trap_spelling(enum trap_rule r, struct bytes url)
+/* Where that begins which trap_parts() takes apart. */
+static const char *parts_begin(const struct target *t, bool root)
+{
+    struct bytes first;
+
+    if (t->query.len > 0)
+        return t->query.at;
+    return root ? t->path.at : below_first(t, &first).at;
+}
+
+uint64_t trap_spelling(enum trap_rule r, struct bytes url, bool root)
 {
     const struct target t = target_of(url);
     uint64_t at[TRAP_PARTS_MOST];
     size_t parts;
-    size_t n = find_parts(&t, r != TRAP_SESSION, at, &parts);
-    struct bytes first;
-    const char *end =
-        t.query.len == 0 ? below_first(&t, &first).at : t.query.at;
-    uint64_t seed = XXH3_64bits_withSeed(url.at, (size_t)(end - url.at), r);
+    size_t n = root ? find_segments(t.path, at, &parts)
+                    : find_parts(&t, r != TRAP_SESSION, at, &parts);
+    size_t before = (size_t)(parts_begin(&t, root) - url.at);
+    uint64_t seed =
+        XXH3_64bits_withSeed(url.at, before, (uint64_t)r + (root ? 256 : 0));
 
     return XXH3_64bits_withSeed(at, n * sizeof *at, seed);
+}
+
+uint32_t trap_first(struct bytes url)
+{
+    const struct target t = target_of(url);
+    struct bytes first;
+
+    (void)below_first(&t, &first);
+    return (uint32_t)XXH3_64bits(first.at, first.len);
 }
 
 /* All queries of two parts or more of one path; all paths of two segments or
@@ -578,6 +599,26 @@ static bool form_order(const struct target *t, struct trap_form *out)
     }
     (void)add_masked_path(out, t->path);
     add(out, "?...", 4);
+    return true;
+}
+
+static const char root_form[] = "/...";
+
+bool trap_form_is_root(struct bytes form)
+{
+    return bytes_is(form, root_form);
+}
+
+bool trap_form_root(struct bytes host, struct bytes url, struct trap_form *out)
+{
+    const struct target t = target_of(url);
+    struct bytes first, below = below_first(&t, &first);
+
+    if (t.query.len > 0 || first.len == 0 || below.len < 2)
+        return false;
+    out->owner = host;
+    out->len = 0;
+    add(out, root_form, sizeof root_form - 1);
     return true;
 }
 

@@ -56,17 +56,23 @@ struct trap_form {
  * has no form of a URL. */
 bool trap_form(enum trap_rule r, struct bytes host, struct bytes url,
                struct trap_form *out);
+/* The form of a path of two segments or more whose first one may be a filter
+ * too: /..., which is a second one under TRAP_ORDER and TRAP_COMBINATION. */
+bool trap_form_root(struct bytes host, struct bytes url, struct trap_form *out);
+bool trap_form_is_root(struct bytes form);
 /* What all spellings of `url` have in common, which has a form under TRAP_ORDER
- * or TRAP_SESSION. */
-uint64_t trap_spelling(enum trap_rule r, struct bytes url);
+ * or TRAP_SESSION. `root`: this is trap_form_root. */
+uint64_t trap_spelling(enum trap_rule r, struct bytes url, bool root);
+/* A digest of the first segment. */
+uint32_t trap_first(struct bytes url);
 
 #define TRAP_PARTS_MOST 64
 
 /* The parts of a query, as numbers in ascending order, each once: name=value,
  * and one for each value of a list such as color=red,blue. The number in
  * facet[2]=red does not count. Without a query, the segments below the first
- * one. Returns how many; 0: there are none, or too many. */
-size_t trap_parts(struct bytes url, uint64_t out[TRAP_PARTS_MOST]);
+ * one; `root`: that one too. Returns how many; 0: there are none, or too many. */
+size_t trap_parts(struct bytes url, bool root, uint64_t out[TRAP_PARTS_MOST]);
 
 /* Has it no query? Its parts are segments then, which tell pages apart on most
  * sites; they may be filters if its page leads on to such that continue it. */

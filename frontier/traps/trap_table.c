@@ -36,25 +36,27 @@ static bool is_without_own(const struct trap_page *p)
     return p->text != NULL && p->text->without_own;
 }
 
-static const struct trap_family *trap_of(const struct trap_table *t,
-                                         enum trap_rule r, struct bytes host,
-                                         struct bytes url,
-                                         struct trap_view *out)
+static bool is_trap(const struct trap_table *t, enum trap_rule r,
+                    const struct trap_form *form, struct trap_view *out)
 {
-    struct trap_form form;
     const struct trap_owner *o;
     const struct trap_family *f;
 
-    if (t->o.threshold[r] == 0 || !trap_form(r, host, url, &form))
-        return NULL;
-    o = trap_owner_find(t, form.owner);
+    if (t->o.threshold[r] == 0)
+        return false;
+    o = trap_owner_find(t, form->owner);
     if (o == NULL || o->traps == 0)
-        return NULL;
-    f = trap_family_find(o, r, bytes_of(form.at, form.len));
+        return false;
+    f = trap_family_find(o, r, bytes_of(form->at, form->len));
     if (f == NULL || !trap_family_is_trap(t, f))
-        return NULL;
+        return false;
     *out = trap_family_view(o, f);
-    return f;
+    return true;
+}
+
+static bool is_root(const struct trap_form *form)
+{
+    return trap_form_is_root(bytes_of(form->at, form->len));
 }
 
 /* Has the space `form` shown this before? It has then. */
@@ -226,7 +228,7 @@ static void note_filters(struct trap_table *t, const struct trap_form *form,
                          struct bytes url)
 {
     uint64_t part[TRAP_PARTS_MOST];
-    size_t parts = trap_parts(url, part);
+    size_t parts = trap_parts(url, is_root(form), part);
 
     for (size_t i = 0; i < parts; i++)
         (void)was_shown(t, form, ~part[i]);
@@ -236,7 +238,7 @@ static bool has_only_filters(const struct trap_table *t,
                              const struct trap_view *space, struct bytes url)
 {
     uint64_t part[TRAP_PARTS_MOST];
-    size_t parts = trap_parts(url, part);
+    size_t parts = trap_parts(url, trap_form_is_root(space->form), part);
 
     for (size_t i = 0; i < parts; i++)
         if (!trap_family_has_shown(t, space->owner, space->form, ~part[i]))
@@ -263,7 +265,7 @@ static void judge_spelling(struct trap_table *t, enum trap_rule r,
             return; /* it does not lead on */
         note_filters(t, &form, p->url);
     }
-    spelling = trap_spelling(r, p->url);
+    spelling = trap_spelling(r, p->url, false);
     (void)has_other_owner(t, spelling, p->url);
     if (!trap_memory_get(t->shown, spelling, &text)) {
         trap_memory_set(t->shown, spelling, tag_of(p));
@@ -283,6 +285,48 @@ static void judge_spelling(struct trap_table *t, enum trap_rule r,
         trap_family_count(t, o, f, WHOLE);
 }
 
+/* Which first segment the page of a spelling had. */
+#define FIRST_OF UINT64_C(0xc2b2ae3d27d4eb4f)
+
+/* The same of a path whose first segment may be a filter too. A host has paths
+ * of all kinds below its root, so only those segments are filters of which a
+ * page with another one at its front had the text. */
+static void judge_root(struct trap_table *t, const struct trap_page *p)
+{
+    uint32_t text, first, own = trap_first(p->url);
+    struct trap_form form;
+    struct trap_owner *o;
+    struct trap_family *f;
+    struct bytes name;
+    uint64_t spelling;
+
+    if (!is_without_own(p) || !trap_form_root(p->host, p->url, &form))
+        return;
+    spelling = trap_spelling(TRAP_ORDER, p->url, true);
+    (void)has_other_owner(t, spelling, p->url);
+    if (!trap_memory_get(t->shown, spelling, &text) ||
+        !trap_memory_get(t->shown, spelling ^ FIRST_OF, &first)) {
+        trap_memory_set(t->shown, spelling, tag_of(p));
+        trap_memory_set(t->shown, spelling ^ FIRST_OF, own);
+        return;
+    }
+    if (first == own)
+        return; /* of the family below it */
+    name = bytes_of(form.at, form.len);
+    f = trap_family_find(trap_owner_find(t, form.owner), TRAP_ORDER, name);
+    if (text != tag_of(p)) {
+        if (f != NULL)
+            trap_family_restart(t, f);
+        return;
+    }
+    note_filters(t, &form, p->url);
+    o = trap_owner_make(t, form.owner);
+    if (f == NULL)
+        f = trap_family_make(t, o, TRAP_ORDER, name);
+    if (f != NULL)
+        trap_family_count(t, o, f, WHOLE);
+}
+
 /* ---- combinations ---- */
 
 /* Has the page a parameter or a piece of text that its space has not shown? */
@@ -290,7 +334,7 @@ static bool shows_something(struct trap_table *t, const struct trap_form *form,
                             const struct trap_page *p, struct trap_family *f)
 {
     uint64_t part[TRAP_PARTS_MOST];
-    size_t parts = trap_parts(p->url, part);
+    size_t parts = trap_parts(p->url, is_root(form), part);
     bool any = false;
 
     for (size_t i = 0; i < parts; i++)
@@ -323,32 +367,40 @@ static bool leads_elsewhere(const struct trap_table *t,
 
 /* A page of a path whose parameters have been told to come in any order and
  * number: is this only one combination more of what is known? */
-static void judge_combination(struct trap_table *t, const struct trap_page *p)
+static void judge_space(struct trap_table *t, const struct trap_form *form,
+                        const struct trap_page *p)
 {
+    struct bytes name = bytes_of(form->at, form->len);
+    struct trap_family *f = trap_family_find(trap_owner_find(t, form->owner),
+                                             TRAP_COMBINATION, name);
+    bool new = shows_something(t, form, p, f) || leads_elsewhere(t, form, p);
     struct trap_view orders;
-    struct trap_form form;
     struct trap_owner *o;
-    struct trap_family *f;
-    struct bytes name;
-    bool new;
 
-    if (!trap_form(TRAP_COMBINATION, p->host, p->url, &form) ||
-        (trap_is_path(p->url) && !is_without_own(p)))
-        return;
-    name = bytes_of(form.at, form.len);
-    f = trap_family_find(trap_owner_find(t, form.owner), TRAP_COMBINATION,
-                         name);
-    new = shows_something(t, &form, p, f) || leads_elsewhere(t, &form, p);
     if (new &&f != NULL)
         trap_family_restart(t, f);
-    if (new || !is_without_own(p) ||
-        trap_of(t, TRAP_ORDER, p->host, p->url, &orders) == NULL)
+    if (new || !is_without_own(p) || !is_trap(t, TRAP_ORDER, form, &orders))
         return;
-    o = trap_owner_make(t, form.owner);
+    o = trap_owner_make(t, form->owner);
     if (f == NULL)
         f = trap_family_make(t, o, TRAP_COMBINATION, name);
     if (f != NULL)
         trap_family_count(t, o, f, WHOLE);
+}
+
+static void judge_combination(struct trap_table *t, const struct trap_page *p)
+{
+    struct trap_view orders;
+    struct trap_form form;
+
+    if (trap_is_path(p->url) && !is_without_own(p))
+        return;
+    if (trap_form(TRAP_COMBINATION, p->host, p->url, &form))
+        judge_space(t, &form, p);
+    if (trap_form_root(p->host, p->url, &form) &&
+        is_trap(t, TRAP_ORDER, &form, &orders) &&
+        has_only_filters(t, &orders, p->url))
+        judge_space(t, &form, p);
 }
 
 /* ---- bodies ---- */
@@ -432,8 +484,10 @@ void trap_table_page(struct trap_table *t, const struct trap_page *p)
     for (size_t i = 0; i < sizeof by_links / sizeof *by_links; i++)
         if (t->o.threshold[by_links[i]] > 0)
             judge_links(t, by_links[i], p);
-    if (t->o.threshold[TRAP_ORDER] > 0)
+    if (t->o.threshold[TRAP_ORDER] > 0) {
         judge_spelling(t, TRAP_ORDER, p);
+        judge_root(t, p);
+    }
     if (t->o.threshold[TRAP_SESSION] > 0)
         judge_spelling(t, TRAP_SESSION, p);
     if (t->o.threshold[TRAP_COMBINATION] > 0)
@@ -451,21 +505,45 @@ bool trap_table_any(const struct trap_table *t)
     return t->traps > 0;
 }
 
+static bool is_of_family(const struct trap_table *t, enum trap_rule r,
+                         struct bytes host, struct bytes url,
+                         struct trap_view *out)
+{
+    struct trap_form form;
+
+    return t->o.threshold[r] > 0 && trap_form(r, host, url, &form) &&
+           is_trap(t, r, &form, out) &&
+           ((r != TRAP_ORDER && r != TRAP_COMBINATION) || !trap_is_path(url) ||
+            has_only_filters(t, out, url));
+}
+
+static bool is_of_root(const struct trap_table *t, enum trap_rule r,
+                       struct bytes host, struct bytes url,
+                       struct trap_view *out)
+{
+    struct trap_form form;
+
+    return (r == TRAP_ORDER || r == TRAP_COMBINATION) &&
+           trap_form_root(host, url, &form) && is_trap(t, r, &form, out) &&
+           has_only_filters(t, out, url);
+}
+
 static bool is_of_trap(const struct trap_table *t, enum trap_rule r,
                        struct bytes host, struct bytes url,
                        struct trap_view *out)
 {
-    return trap_of(t, r, host, url, out) != NULL &&
-           ((r != TRAP_ORDER && r != TRAP_COMBINATION) || !trap_is_path(url) ||
-            has_only_filters(t, out, url));
+    return is_of_family(t, r, host, url, out) ||
+           is_of_root(t, r, host, url, out);
 }
 
 static bool is_spelling(struct trap_table *t, enum trap_rule r,
                         struct bytes host, struct bytes url,
                         struct trap_view *out)
 {
-    return is_of_trap(t, r, host, url, out) &&
-           has_other_owner(t, trap_spelling(r, url), url);
+    return (is_of_family(t, r, host, url, out) &&
+            has_other_owner(t, trap_spelling(r, url, false), url)) ||
+           (is_of_root(t, r, host, url, out) &&
+            has_other_owner(t, trap_spelling(r, url, true), url));
 }
 
 /* Those that keep all URLs of a form out first. */
@@ -490,9 +568,9 @@ bool trap_table_has_new(struct trap_table *t, struct bytes host,
                         struct bytes url, bool known_host,
                         struct trap_view *out)
 {
-    return t->traps > 0 && (trap_table_has(t, host, url, out) ||
-                            (!known_host && trap_of(t, TRAP_SUBDOMAIN, host,
-                                                    url, out) != NULL));
+    return t->traps > 0 &&
+           (trap_table_has(t, host, url, out) ||
+            (!known_host && is_of_family(t, TRAP_SUBDOMAIN, host, url, out)));
 }
 
 bool trap_table_explain(const struct trap_table *t, struct bytes host,

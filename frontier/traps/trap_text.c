@@ -617,8 +617,11 @@ void trap_text_read(const struct digest_key *k, struct bytes url,
         body.len = TRAP_TEXT_READ;
     grows = trap_form(TRAP_REPEAT, (struct bytes){0}, url, &form) ||
             trap_form(TRAP_GROWTH, (struct bytes){0}, url, &form);
-    if (grows || (trap_form(TRAP_ORDER, (struct bytes){0}, url, &form) &&
-                  (trap_is_path(url) ? leads_on : !is_item(url)))) {
+    if (grows ||
+        (trap_is_path(url)
+             ? leads_on && trap_form_root((struct bytes){0}, url, &form)
+             : trap_form(TRAP_ORDER, (struct bytes){0}, url, &form) &&
+                   !is_item(url))) {
         read_without_own(k, url, body, grows, out);
         return;
     }

@@ -27,13 +27,15 @@ struct http2_server_options {
     struct http2_limits limits;
     unsigned connections;  /* most at once (places.h) */
     unsigned address_most; /* from one address; 0: by `connections` */
-    int64_t preface_ns;    /* until the peer's first SETTINGS, TLS included */
-    int64_t head_ns;       /* for a block of header fields, from its first frame
+    /* A client may be honest and get no time from its machine, so both are long:
+     * it is places.h that keeps those who say nothing from taking all. */
+    int64_t preface_ns;  /* until the peer's first SETTINGS, TLS included */
+    int64_t head_ns;     /* for a block of header fields, from its first frame
                               to the end of its last */
-    int64_t idle_ns;       /* without a stream, whatever else is sent ... */
-    int64_t stranger_ns;   /* ... while no caller is known */
-    int64_t quiet_ns;      /* without an octet, then PING ... */
-    int64_t answer_ns;     /* ... and this long for any octet */
+    int64_t idle_ns;     /* without a stream, whatever else is sent ... */
+    int64_t stranger_ns; /* ... while no caller is known */
+    int64_t quiet_ns;    /* without an octet, then PING ... */
+    int64_t answer_ns;   /* ... and this long for any octet */
 };
 
 /* Sets defaults for all options but listen and tls. */

@@ -25,7 +25,7 @@
 #include "service/http/http_server_impl.h"
 
 #define IDLE_SECONDS 60u
-#define HEAD_TIME    (20 * NS_PER_S)
+#define HEAD_TIME    (60 * NS_PER_S)
 #define CONNECTIONS  1000u
 #define LEAVING_MOST 64u /* connections shut down but not closed yet */
 /* The versions and suites of service/net/tls.c: tests/cli/serve-tls.sh */

@@ -36,7 +36,7 @@ struct http_options {
     struct auth *auth;    /* NULL: no tokens */
     struct tls_files tls; /* .cert NULL: none */
     unsigned connections; /* most at once; 0: 1000 */
-    int64_t head_ns;      /* for a head; 0: 20 s */
+    int64_t head_ns;      /* for a head; 0: 60 s */
     int64_t idle_ns;      /* from an answer to the next request; 0: 60 s */
     int64_t drain_ms;
     /* Both outlive the server; one may be NULL, and paths that need it are

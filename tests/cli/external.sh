@@ -100,8 +100,8 @@ kills=0
 moments=${SEED:-$(date +%s)}
 echo "moments: SEED=$moments"
 for requests in $(random "$moments" 4 5 130); do
-    crawler=$service
-    arrive "$requests"
+    came=$(($(wc -l <log) + ${requests%.*}))
+    waits_for '[ "$(wc -l <log)" -ge "$came" ] || is_through both' || fail "no more requests: $(cat answer)"
     stop KILL 137
     kills=$((kills + 1))
     start

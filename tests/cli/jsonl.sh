@@ -123,7 +123,7 @@ cat crawl.out >>all.out
 rows out2 all.out
 # A reader that goes ends the crawl, in order; one that sleeps holds up nothing.
 # shellcheck disable=SC2086
-{ status=0; "$URLWEIR" crawl "$seed" -o gone $quick --delay 20ms -j - 2>crawl.err || status=$?
+{ status=0; "$URLWEIR" crawl "$seed" -o gone $quick --delay 500ms --max-delay 500ms -j - 2>crawl.err || status=$?
     echo $status >status; } | head -n 1 >first.out
 [ "$(cat status)" = 4 ] || fail "status $(cat status) after the reader has gone: $(cat crawl.err)"
 says crawl.err "the reader of the lines has gone"

@@ -121,7 +121,7 @@ kinds="keep close drop short"
     echo "https://wrong.test:$port/1"
 } >seeds
 exits 5 "$URLWEIR" crawl -C hosts.yaml -i seeds -o d --cacert cert.pem --allow-private --robots off \
-    --sitemap off --delay 400ms --conns-per-ip 0 --min-disk 0 --progress none
+    --sitemap off --delay 1s --conns-per-ip 0 --min-disk 0 --progress none
 mv err crawl.err
 for what in hosts errors fetches; do
     "$URLWEIR" export d --what $what >$what.jsonl || fail "export --what $what"

@@ -35,7 +35,7 @@ most_at_once() {
 
 # ---- delays, across kills -----------------------------------------------------
 
-serve --hosts 16 --pages 160 --size 500 --profile robots,redirects,errors \
+serve --hosts 16 --pages 320 --size 500 --profile robots,redirects,errors \
     --crawl-delay 0.5 --seed 81
 polite="--scope any --allow-private --sitemap off --delay 200ms --retry-delay 50ms
     --min-disk 0 --checkpoint 1s --progress none"
@@ -118,19 +118,17 @@ sort -n log.times | awk '{
 
 # ---- --random-delay: between half and one and a half ----------------------------
 
-serve --hosts 4 --pages 80 --size 500 --seed 82
-quick="$polite --random-delay"
+serve --hosts 12 --pages 84 --size 500 --seed 82
+quick="$polite --delay 1s --random-delay"
 crawl random
 ended 0
 serve_no_more
-judge --delay 100
+judge --delay 500
 gaps_after 200 404 | sort -n >gaps
-# (A machine that is busy makes single ones longer: a quarter of them may be. Of
-# 80 a tenth is below the 200 ms but for 1 in 10^18, and were each 30 ms longer,
-# 1 in 10^7.)
-awk '{ a[NR] = $1 } END {
-    exit !(a[int(NR / 10)] < 200 && a[NR] > 240 && a[int(NR * 3 / 4)] < 600 && NR > 60)
-}' gaps || fail "not between half and one and a half: $(tr '\n' ' ' <gaps)"
+# (A busy machine makes them longer, but not each of 70 by 300 ms: if it did, one
+# of them would still be below the second but for 1 in 10^7.)
+awk '{ a[NR] = $1 } END { exit !(a[1] < 1000 && a[NR] > 1000 && NR >= 60) }' gaps ||
+    fail "not between half and one and a half: $(tr '\n' ' ' <gaps)"
 
 # ---- more connections, where they are asked for ----------------------------------
 

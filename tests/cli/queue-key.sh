@@ -96,7 +96,7 @@ awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
 serve_web
 hold # so that none of them ends before it is killed
 kills=0
-for requests in 12 10 14; do
+for requests in 8 6 8; do
     if [ $kills = 0 ]; then
         # shellcheck disable=SC2086
         behind crawl.out crawl.err "$URLWEIR" crawl $names "$held" -o killed \

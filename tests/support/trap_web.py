@@ -11,6 +11,7 @@ them; also as a proxy, for hosts.
 /tags   320 tags without a page; one body for all
 http://hN.farm.example/  a page that leads to three more such hosts
 /trap/NAME, /honest/NAME  one endless space, or one web that ends: see WEBS
+http://NAME.root.example/  the same at the root of a host
 """
 import asyncio
 import itertools
@@ -47,6 +48,7 @@ class Request:
     def __init__(self, host, target):
         self.url = "http://" + host + target
         self.path, _, self.query = target.partition("?")
+        self.below = 1 if ".root.example" in host else 3  # where its own segments begin
         self.target = target
         self.params = [p for p in self.query.split("&") if p]
 
@@ -147,9 +149,9 @@ def listed(r):
 def segments(r, name):
     """Filters as segments of the path in the order of clicks: /red/large, or
     /color/red/size/large."""
-    parts = r.path.split("/")[3:]
+    parts = [p for p in r.path.split("/")[r.below:] if p]
     had = parts[1::2] if name else parts
-    return [(r.url + ("/" + t.replace("=", "/") if name else "/" + t.split("=")[1]),
+    return [(r.url.rstrip("/") + ("/" + t.replace("=", "/") if name else "/" + t.split("=")[1]),
              t.split("=")[1]) for t in TWELVE if t.split("=")[1] not in had]
 
 
@@ -158,9 +160,10 @@ def path_clicks(name=False, named=True, products=0):
         more = segments(r, name)
         if not named:  # relative, to the page itself
             more = [(r.path.rsplit("/", 1)[1] + a[len(r.url):], w) for a, w in more]
-        seed = sum(ord(c) * (i + 1) for i, c in enumerate("".join(sorted(r.path.split("/")[3:]))))
+        had = r.path.split("/")[r.below:]
+        seed = sum(ord(c) * (i + 1) for i, c in enumerate("".join(sorted(had))))
         shown = [word((seed + k * 37) % products) for k in range(8)] if products else []
-        return r.page("Shop", "Chosen: " + ", ".join(r.path.split("/")[3:]), [
+        return r.page("Shop", "Chosen: " + ", ".join(had), [
             ("/trap/product?name=" + w, w) for w in shown] + more, named=named)
     return answer
 
@@ -236,7 +239,7 @@ def fits(n, chosen):
 def product(r):
     n = int(r.value("id") or r.path.rsplit("/", 1)[1])
     return r.page("Product " + word(n), said(n, 12), [
-        (r.url.split("/product")[0] + "/list", "all")])
+        (r.url.split("/product")[0] + ("/list" if r.below == 3 else "/"), "all")])
 
 
 def shop(ordered, products):
@@ -276,8 +279,10 @@ def shop(ordered, products):
 def path_shop(r):
     """2,000 products below three filters that are segments, in the order of
     clicks. Their pages compare two, and back."""
-    at, most = "/honest/path", 2000
+    at, most = "/honest/path" if r.below == 3 else "", 2000
     parts = r.path[len(at) + 1:].split("/")
+    if r.below == 1:  # no name before the filters
+        parts = parts if parts[0] in ("product", "compare") else ["list"] + [p for p in parts if p]
     if parts[0] == "product":
         return product(r)
     if parts[0] == "compare":
@@ -287,12 +292,13 @@ def path_shop(r):
     chosen = dict(p.split("-") for p in parts[1:])
     left = [n for n in range(most) if fits(n, chosen)]
     page = int(r.value("page", "1"))
+    here = r.path.rstrip("/")
     links = [("%s/product/%d" % (at, n), word(n)) for n in left[(page - 1) * 50:page * 50]]
     links += [("%s/compare/%d/%d" % (at, n, n + 1), "compare") for n in left[:1]]
     if page * 50 < len(left):
         links.append(("%s?page=%d" % (r.path, page + 1), "next"))
     return r.page("Things", " ".join("%s %s" % c for c in chosen.items()), links + [
-        ("%s/%s-v%d" % (r.path, name, v), "%s %s" % (name, word(v)))
+        ("%s/%s-v%d" % (here, name, v), "%s %s" % (name, word(v)))
         for name, values in KINDS[:3] if name not in chosen for v in range(values)])
 
 
@@ -333,7 +339,7 @@ def forum(r):
 
 def documentation(r):
     """A tree of words, each page with all its neighbours and the way up."""
-    at = "/honest/docs/"
+    at = "/honest/docs/" if r.below == 3 else "/"
     parts = [p for p in r.path[len(at):].split("/") if p]
     names = ["install", "use", "api", "types", "errors"]
     links = [("../" * i + (parts[-i - 1] if i else "./"), "up") for i in range(len(parts))]
@@ -385,6 +391,13 @@ WEBS = {
     "honest/docs/": (documentation, 1 + 5 + 25 + 125 + 625),
     "honest/gallery": (gallery, 1000),
 }
+ROOTS = {
+    "trap/root-clicks": (path_clicks(), 1),
+    "trap/root-named": (path_clicks(name=True), 1),
+    "trap/root-products": (path_clicks(products=300), 301),
+    "honest/root-path": (path_shop, 2000),
+    "honest/root-docs": (documentation, 1 + 5 + 25 + 125 + 625),
+}
 
 
 def find_web(path):
@@ -418,6 +431,9 @@ def plain_shop(query):
 def answer(host, target):
     r = Request(host, target)
     path, query = r.path, r.query
+    kind, _, rest = host.partition(".")
+    if rest.startswith("root.example") and path != "/robots.txt" and not path.startswith("/trap/"):
+        return ROOTS[kind.replace("-", "/", 1)][0](r)
     web = find_web(path)
     if web is not None:
         return web(r)
@@ -479,7 +495,7 @@ async def serve(log):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
-        for start, (_, real) in WEBS.items():
+        for start, (_, real) in [*WEBS.items(), *ROOTS.items()]:
             print("/" + start, real, real * 105 // 100 + 1000)
     else:
         asyncio.run(serve(open(sys.argv[1], "a", buffering=1)))

@@ -102,8 +102,8 @@ END_TEST
 static void are_spellings(enum trap_rule r, const char *a, const char *b,
                           bool same)
 {
-    ck_assert_msg((trap_spelling(r, bytes_of_str(a)) ==
-                   trap_spelling(r, bytes_of_str(b))) == same,
+    ck_assert_msg((trap_spelling(r, bytes_of_str(a), false) ==
+                   trap_spelling(r, bytes_of_str(b), false)) == same,
                   "%s and %s", a, b);
 }
 
@@ -190,14 +190,15 @@ START_TEST(a_query_of_too_many_parts_has_none)
     char url[1024] = "http://h/a?x=0";
     uint64_t parts[TRAP_PARTS_MOST];
 
-    ck_assert_uint_eq(trap_parts(bytes_of_str("http://h/a"), parts), 0);
+    ck_assert_uint_eq(trap_parts(bytes_of_str("http://h/a"), false, parts), 0);
     for (unsigned i = 1; i < TRAP_PARTS_MOST; i++)
         snprintf(url + strlen(url), 8, ",%u", i);
-    ck_assert_uint_eq(trap_parts(bytes_of_str(url), parts), TRAP_PARTS_MOST);
+    ck_assert_uint_eq(trap_parts(bytes_of_str(url), false, parts),
+                      TRAP_PARTS_MOST);
     for (unsigned i = 1; i < TRAP_PARTS_MOST; i++)
         ck_assert_uint_lt(parts[i - 1], parts[i]);
     strcat(url, ",99");
-    ck_assert_uint_eq(trap_parts(bytes_of_str(url), parts), 0);
+    ck_assert_uint_eq(trap_parts(bytes_of_str(url), false, parts), 0);
 }
 END_TEST
 

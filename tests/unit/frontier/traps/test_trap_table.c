@@ -460,6 +460,59 @@ START_TEST(filters_in_a_path_are_a_trap_as_those_in_a_query_are)
 }
 END_TEST
 
+/* The same from the root on, where a host has its other pages too: those that
+ * are filters are known by pages with another one at their front. */
+START_TEST(filters_that_begin_at_the_root_are_one_trap)
+{
+    struct rig g;
+    char from[64], more[80];
+    struct trap_view v = {0};
+
+    setup(&g);
+    g.piece = 77;
+    page(&g, "/docs/use", "/docs/use/more", 5);
+    page(&g, "/docs/more/use", "/docs/more/use/a", 6);
+    for (unsigned n = 0; n < 64 && v.rule != TRAP_COMBINATION; n++) {
+        snprintf(from, sizeof from, "/%c/%c", 'a' + (char)(n % 8),
+                 'a' + (char)((n + 1 + n / 8) % 8));
+        snprintf(more, sizeof more, "%s/e/", from);
+        page(&g, from, more, 1);
+        (void)trap_table_explain(g.t, bytes_of_str(HOST),
+                                 bytes_of_str("http://" HOST "/a/b"), &v);
+    }
+    ck_assert_uint_eq(v.rule, TRAP_COMBINATION);
+    ck_assert_uint_eq(g.found, 2); /* not one for each first segment */
+    ck_assert(bytes_is(v.form, "/..."));
+    ck_assert(is_trap(&g, "/h/g/f/e"));
+    ck_assert(!is_trap(&g, "/a"));
+    ck_assert(!is_trap(&g, "/a/b?page=2"));
+    ck_assert(!is_trap(&g, "/docs/use/more"));
+    ck_assert(!is_trap(&g, "/docs/a"));
+    ck_assert(!is_trap(&g, "/a/product"));
+    teardown(&g);
+}
+END_TEST
+
+START_TEST(paths_in_another_order_are_pages_if_their_texts_differ)
+{
+    struct rig g;
+
+    setup(&g);
+    g.piece = 77;
+    for (unsigned n = 0; n < 200; n++) {
+        char from[64], more[80];
+
+        snprintf(from, sizeof from, "/%c/%c", 'a' + (char)(n % 10),
+                 'a' + (char)((n + 1 + n / 10) % 10));
+        snprintf(more, sizeof more, "%s/e/", from);
+        page(&g, from, more, 100 + n);
+    }
+    ck_assert_uint_eq(g.found, 0);
+    ck_assert(!is_trap(&g, "/a/b"));
+    teardown(&g);
+}
+END_TEST
+
 /* Without links that continue their paths, or with a new one that leads
  * elsewhere, or with other texts in another order, they are pages. */
 START_TEST(segments_that_are_no_filters_tell_pages_apart)
@@ -793,6 +846,8 @@ Suite *suite_trap_table(void)
     tcase_add_test(t, combinations_that_show_nothing_new_are_a_trap);
     tcase_add_test(t, combinations_that_show_something_are_none);
     tcase_add_test(t, filters_in_a_path_are_a_trap_as_those_in_a_query_are);
+    tcase_add_test(t, filters_that_begin_at_the_root_are_one_trap);
+    tcase_add_test(t, paths_in_another_order_are_pages_if_their_texts_differ);
     tcase_add_test(t, segments_that_are_no_filters_tell_pages_apart);
     tcase_add_test(t, a_space_of_combinations_outlives_a_restart);
     tcase_add_test(t, a_family_is_explained_by_every_rule_that_has_a_form);

@@ -290,6 +290,18 @@ START_TEST(header_fields_without_an_end_are_cut_off)
 }
 END_TEST
 
+/* A client that its machine gives no time is not one that says nothing. */
+START_TEST(ours_a_client_has_a_minute_to_end_what_it_began)
+{
+    struct http2_server_options o;
+
+    http2_server_options_init(&o);
+    ck_assert_int_ge(o.preface_ns, 60 * NS_PER_S);
+    ck_assert_int_ge(o.head_ns, 60 * NS_PER_S);
+    ck_assert_int_ge(o.stranger_ns, 60 * NS_PER_S);
+}
+END_TEST
+
 static bool was_idle(const struct grpc_stats *s)
 {
     return s->http2.closed[PLACE_IDLE] > 0;
@@ -447,6 +459,7 @@ Suite *suite_grpc_peers(void)
     tcase_add_test(t, the_oldest_that_made_no_call_makes_room);
     tcase_add_test(t, a_caller_keeps_its_connection_among_those_who_make_none);
     tcase_add_test(t, header_fields_without_an_end_are_cut_off);
+    tcase_add_test(t, ours_a_client_has_a_minute_to_end_what_it_began);
     tcase_add_test(t,
                    a_connection_without_a_stream_is_closed_whatever_it_pings);
     tcase_add_test(t, one_who_is_idle_is_told);
