@@ -143,6 +143,7 @@ static void log_end(struct easy *e, enum sim_log_end end)
     entry->end = end;
     entry->ended_ms = world->passed_ns / NS_PER_MS;
     entry->status = e->head_came ? e->answer.status : 0;
+    entry->octets = e->offset;
     TELL("response %u of %s://%s%s: %zu octets%s", entry->status, e->scheme,
          e->host, e->target, e->offset,
          end == SIM_LOG_WHOLE     ? ""

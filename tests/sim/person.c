@@ -496,12 +496,15 @@ static void ask_anything(struct person *p, struct sim_act *a)
 /* After the last run: everything, in this order; false: all was asked. */
 static bool ask_the_last(struct person *p, struct sim_act *a)
 {
-    static const enum act_kind kinds[] = {ACT_VERIFY, ACT_EXPORT_URLS,
-                                          ACT_STATUS};
+    static const enum act_kind kinds[] = {ACT_VERIFY,       ACT_EXPORT_URLS,
+                                          ACT_STATUS,       ACT_EXPORT_PAGES,
+                                          ACT_EXPORT_DROPS, ACT_AUDIT};
 
-    if (p->questions < 3)
+    if (p->questions < 6)
         ask(p, a, kinds[p->questions]);
-    else if (p->questions == 3 && p->dir == 1)
+    else if (p->questions == 6)
+        ask_explain(p, a);
+    else if (p->questions == 7 && p->dir == 1)
         ask_diff(p, a);
     else
         return false;

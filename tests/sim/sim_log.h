@@ -29,6 +29,7 @@ struct sim_log_entry {
     unsigned status; /* 0: no head has come */
     enum sim_fate fate;
     enum sim_log_end end;
+    size_t octets;    /* of the body that were received */
     bool conditional; /* with If-None-Match or If-Modified-Since */
 };
 

@@ -83,6 +83,10 @@ static void judge_end(struct truth *t, size_t last)
     const struct sim_act *rows = answer_after(t, last, ACT_EXPORT_URLS);
     const struct sim_act *status = answer_after(t, last, ACT_STATUS);
     const struct sim_act *diff = answer_after(t, last, ACT_DIFF);
+    const struct sim_act *pages = answer_after(t, last, ACT_EXPORT_PAGES);
+    const struct sim_act *drops = answer_after(t, last, ACT_EXPORT_DROPS);
+    const struct sim_act *audit = answer_after(t, last, ACT_AUDIT);
+    const struct sim_act *explain = answer_after(t, last, ACT_EXPLAIN);
 
     if (a->exit_status != 0 && a->exit_status != 3 && a->exit_status != 5)
         return;
@@ -91,6 +95,16 @@ static void judge_end(struct truth *t, size_t last)
         truth_judge_rows(t, rows);
     if (rows != NULL && status != NULL)
         truth_judge_status(t, status, rows);
+    if (rows != NULL && status != NULL)
+        truth_judge_seeds(t, a, rows, status);
+    if (pages != NULL)
+        truth_judge_pages(t, pages);
+    if (drops != NULL && status != NULL)
+        truth_judge_drops(t, drops, status);
+    if (audit != NULL && status != NULL)
+        truth_judge_audit(t, audit, status);
+    if (explain != NULL && rows != NULL)
+        truth_judge_explain(t, explain, rows);
     if (diff != NULL)
         truth_judge_diff(t, diff);
 }
@@ -106,6 +120,9 @@ bool truth_judge(const struct plan *plan, const struct sim_act *acts,
     for (size_t i = 0; i < count; i++) {
         judge_exit(&t, &acts[i]);
         truth_replay_act(&t, i);
+        if (acts[i].kind == ACT_STATUS && acts[i].exit_status == 0 &&
+            acts[i].out != NULL)
+            truth_judge_sums(&t, &acts[i]);
         if (acts[i].last && is_run(&acts[i]) && acts[i].exit_status >= 0 &&
             !acts[i].fault_hit)
             judge_end(&t, i);

@@ -41,13 +41,22 @@ struct truth_node {
     const struct sim_log_entry *last_whole; /* with a response to its end */
     size_t last_act;                        /* of last_whole */
     size_t last_asked_act;
+    unsigned tries;      /* requests since the last response that is final */
+    size_t tried_since;  /* the act of the first of them */
+    unsigned failures;   /* requests in a row that failed for a while */
+    size_t failed_since; /* the act of the first of them */
+    bool entry;          /* a sitemap or feed has listed it */
+    bool counts;         /* for --limit, as a page that was fetched */
+    bool budgeted;       /* by a run that had --per-host or --per-domain */
+    int64_t counted_ms;  /* passed_ms, the end of its response */
 };
 
 /* Whom a host has told, and a person, to be left alone until when; of a host,
  * or what --queue-key makes one. Times are passed_ms. */
 struct truth_pace {
     const struct sim_log_entry *last; /* request that reached it */
-    int64_t not_before;               /* by a Retry-After */
+    const struct sim_log_entry *told; /* the last one to leave it alone */
+    int64_t not_before;               /* by that */
     unsigned told_in;                 /* the life that was told so */
     int64_t blocked_until;
     int64_t told_jumped_ms, blocked_jumped_ms; /* as in the log, then */
@@ -72,6 +81,7 @@ struct truth_robots {
                               nobody has said otherwise since */
     const struct plan_robots *all[16]; /* each of them */
     unsigned count;
+    int64_t tried_ms, tried_passed_ms; /* the last request for it */
 };
 
 struct truth_crawl {
@@ -83,11 +93,11 @@ struct truth_crawl {
     bool was_deep;                 /* a run had no limit to the depth */
     const struct sim_act *run;     /* the run that is replayed, or was last */
     size_t run_number;             /* its act */
-    bool had_bad[PLAN_ORIGINS];    /* a request failed in the last run */
     bool blocked[PLAN_ORIGINS];    /* by the person, at any time */
     const struct sim_act *made_by; /* the act that made it; NULL: none yet */
     int64_t made_at_ms;
     struct truth_pace pace[PLAN_ORIGINS]; /* by the first origin of a key */
+    int64_t octets; /* of bodies, as --quota counts at least */
 };
 
 struct truth {
@@ -112,8 +122,10 @@ bool truth_in_scope(const struct truth *, const struct truth_crawl *,
 bool truth_surely_in_scope(const struct truth *, const struct truth_crawl *,
                            const struct person_settings *, unsigned node);
 /* Was there an hour, since the crawl was made, in which the host could not be
- * asked? The log does not have requests that nobody received. */
-bool truth_had_outage(const struct truth_crawl *, const struct plan_origin *);
+ * asked, or not be trusted alone? The log does not have requests that nobody
+ * received. */
+bool truth_had_outage(const struct truth_crawl *, const struct plan_origin *,
+                      bool of_tls);
 const char *truth_url(const struct truth *, unsigned node);
 int truth_origin(const struct truth *, unsigned node);
 const char *truth_target(const struct truth *, unsigned node);
@@ -126,6 +138,27 @@ const struct sim_act *truth_act_of_life(const struct truth *, unsigned life);
 int truth_node_of(const struct truth *, const struct sim_log_entry *,
                   struct plan_sight *out);
 
+/* ---- truth_again.c: how often, and how soon again ---- */
+
+/* Called with each request before note is taken of it. */
+void truth_judge_again(struct truth *, const struct truth_crawl *,
+                       unsigned node, const struct sim_log_entry *);
+/* Is act `a` one after which what `e` brought may be lost? */
+bool truth_may_be_lost(const struct sim_act *a, const struct sim_log_entry *e);
+/* Do settings that have changed from `a` to `b` read what was read anew? */
+bool truth_reads_again(const struct person_settings *a,
+                       const struct person_settings *b);
+/* Every page that a refresh was due for was asked in the last run. */
+void truth_judge_due(struct truth *, const struct truth_crawl *);
+
+/* ---- truth_limits.c: how much ---- */
+
+void truth_judge_limits(struct truth *, const struct truth_crawl *,
+                        unsigned node, const struct sim_log_entry *);
+void truth_note_page(const struct truth *, struct truth_crawl *, unsigned node,
+                     const struct sim_log_entry *);
+void truth_judge_run(struct truth *, const struct sim_act *run);
+
 /* ---- truth_pace.c: when requests may be made ---- */
 
 /* Called with each request, before what it has read is known. */
@@ -136,8 +169,26 @@ void truth_block(struct truth *, struct truth_crawl *, const struct sim_act *);
 /* ---- truth_rows.c: what urlweir says of it ---- */
 
 void truth_judge_rows(struct truth *, const struct sim_act *export_act);
+/* The value of a key of a flat object, without its quotes; "" if it is missing
+ * or null. */
+void truth_field(const char *line, const char *key, char *out, size_t size);
+long truth_number(const char *line, const char *key); /* -1: there is none */
+
+/* ---- truth_answers.c: whether its answers agree ---- */
+
+void truth_judge_sums(struct truth *, const struct sim_act *status);
 void truth_judge_status(struct truth *, const struct sim_act *status_act,
                         const struct sim_act *export_act);
+void truth_judge_drops(struct truth *, const struct sim_act *drops,
+                       const struct sim_act *status);
+void truth_judge_audit(struct truth *, const struct sim_act *audit,
+                       const struct sim_act *status);
+void truth_judge_seeds(struct truth *, const struct sim_act *run,
+                       const struct sim_act *rows,
+                       const struct sim_act *status);
+void truth_judge_explain(struct truth *, const struct sim_act *explain,
+                         const struct sim_act *rows);
+void truth_judge_pages(struct truth *, const struct sim_act *pages);
 
 /* ---- truth_diff.c: what it says of two crawls ---- */
 
@@ -146,5 +197,7 @@ void truth_judge_diff(struct truth *, const struct sim_act *diff_act);
 /* ---- truth_reach.c: what must have been read ---- */
 
 void truth_judge_reach(struct truth *, unsigned dir);
+bool truth_has_excuse(const struct truth *, const struct truth_crawl *,
+                      unsigned node);
 
 #endif

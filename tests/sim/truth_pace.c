@@ -96,26 +96,54 @@ static bool reached(const struct sim_log_entry *e)
            e->fate == SIM_CUT;
 }
 
-/* What the response says of when to come again; 0: nothing. */
-static int64_t retry_after_ms(const struct truth *t,
-                              const struct sim_log_entry *e,
-                              const struct plan_sight *s)
+/* What the response says of when to come again; -1: nothing. */
+static int64_t retry_after_s(const struct truth *t,
+                             const struct sim_log_entry *e,
+                             const struct plan_sight *s)
 {
     const struct plan_origin *o = &t->plan->origins[s->origin];
     const struct plan_outage *w = plan_outage_at(o, e->at_ms);
 
-    if (e->end != SIM_LOG_WHOLE || (e->status != 429 && e->status < 500))
+    if (w != NULL)
+        return w->retry_after_s;
+    return e->status == 429 && o->limit > 0 ? o->limit_retry_s : -1;
+}
+
+/* By its own state, or since its host has had enough? */
+static bool may_be_either(const struct truth *t, const struct sim_log_entry *e,
+                          const struct plan_sight *s)
+{
+    if (e->status != 429 || t->plan->origins[s->origin].limit == 0)
+        return false;
+    return s->state != NULL
+               ? s->state->form == FORM_STATUS && s->state->status == 429
+               : s->what == PLAN_ROBOTS_TXT;
+}
+
+/* How long the host is left alone after a response; 0: it is not sure. Without
+ * a Retry-After that is a minute, or --max-delay, less a quarter by chance. */
+static int64_t rest_ms(const struct truth *t, const struct truth_crawl *c,
+                       const struct sim_log_entry *e,
+                       const struct plan_sight *s)
+{
+    const struct plan_outage *w =
+        plan_outage_at(&t->plan->origins[s->origin], e->at_ms);
+    int64_t told = retry_after_s(t, e, s);
+    int64_t most = person_number(&c->run->settings, SET_MAX_DELAY);
+
+    if (e->end != SIM_LOG_WHOLE || (e->status != 429 && e->status < 500) ||
+        may_be_either(t, e, s))
         return 0;
-    if (w != NULL && w->fate == SIM_ANSWERS && w->retry_after_s > 0)
+    if (told > 0 && (w == NULL || w->fate == SIM_ANSWERS))
         /* A date is told as of when the request came, in whole seconds. */
-        return 1000 * (int64_t)w->retry_after_s -
-               (w->as_date ? 1000 + end_of(t, e) - e->passed_ms + e->jumped_ms
-                           : 0);
-    if (w == NULL && e->status == 429 && o->limit > 0 && o->limit_retry_s > 0 &&
-        s->what == PLAN_PAGE && s->state != NULL &&
-        s->state->form != FORM_STATUS)
-        return 1000 * (int64_t)o->limit_retry_s;
-    return 0;
+        return 1000 * told -
+               (w != NULL && w->as_date
+                    ? 1000 + end_of(t, e) - e->passed_ms + e->jumped_ms
+                    : 0);
+    return told < 0 && s->what == PLAN_PAGE &&
+                   (e->status == 429 || e->status == 503)
+               ? (most < 60000 ? most : 60000) * 3 / 4
+               : 0;
 }
 
 void truth_judge_pace(struct truth *t, struct truth_crawl *c,
@@ -141,14 +169,15 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
     if (alone && told != NULL &&
         at + (p->told_in == e->life ? 0 : e->jumped_ms - p->told_jumped_ms) <
             p->not_before &&
-        (p->told_in == e->life || told->exit_status >= 0))
-        truth_say(t, "asked %s%s %" PRId64 " ms before its Retry-After", host,
-                  e->target, p->not_before - e->passed_ms);
+        (p->told_in == e->life || !truth_may_be_lost(told, p->told)))
+        truth_say(t, "asked %s%s %" PRId64 " ms before its back-off was over",
+                  host, e->target, p->not_before - e->passed_ms);
     if (at + e->jumped_ms - p->blocked_jumped_ms < p->blocked_until)
         truth_say(t, "asked %s%s, which a person has blocked", host, e->target);
     p->last = e;
-    if (retry_after_ms(t, e, s) > 0) {
-        p->not_before = end_of(t, e) + retry_after_ms(t, e, s);
+    if (rest_ms(t, c, e, s) > 0) {
+        p->told = e;
+        p->not_before = end_of(t, e) + rest_ms(t, c, e, s);
         p->told_in = e->life;
         p->told_jumped_ms = e->jumped_ms;
     }

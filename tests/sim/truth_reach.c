@@ -70,6 +70,9 @@ static bool lacks_kinds(const struct truth *t, const struct truth_crawl *c,
                0;
 }
 
+static bool may_read_list(const struct truth *, const struct truth_crawl *,
+                          unsigned node);
+
 /* Are the links of `node` surely known, as they stand at its last response? */
 static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                         unsigned node, struct plan_sight *s)
@@ -88,6 +91,8 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
     if (s->state->form == FORM_REDIRECT)
         return n->last->status / 100 == 3 && n->last->status != 304 &&
                most_hops(t, node, 0) < person_number(set, SET_MAX_REDIRECTS);
+    if (s->state->form == FORM_SITEMAP || s->state->form == FORM_FEED)
+        return n->last->status == 200 && may_read_list(t, c, node);
     return s->state->form == FORM_HTML && n->last->status == 200 &&
            !s->state->nofollow &&
            s->state->link_count + 8 < person_number(set, SET_MAX_LINKS) &&
@@ -104,27 +109,32 @@ static bool denied_once(const struct truth_robots *r, const char *target)
     return false;
 }
 
-static bool has_excuse(const struct truth *t, const struct truth_crawl *c,
-                       unsigned node)
+bool truth_has_excuse(const struct truth *t, const struct truth_crawl *c,
+                      unsigned node)
 {
     const struct person_settings *s = &c->run->settings;
     int origin = truth_origin(t, node);
     const struct plan_origin *o = &t->plan->origins[origin];
     bool group = !person_says(s, SET_QUEUE_KEY, "host");
+    bool obeys = person_says(s, SET_ROBOTS, "obey");
+    bool unreachable = false, outage = false, tls = false;
+    unsigned origins = 0;
 
     if ((o->is_private && person_says(s, SET_ALLOW_PRIVATE, "no")) ||
         (o->bad_port && person_is_default(s, SET_ALLOW_PORT)))
         return true;
     for (unsigned i = 0; i < t->plan->origin_count; i++)
-        if ((group || strcmp(t->plan->origins[i].name, o->name) == 0) &&
-            (c->had_bad[i] || c->robots[i].ever_unreachable ||
-             truth_had_outage(c, &t->plan->origins[i]) ||
-             (c->blocked[i] && c->run->exit_status == 3)))
-            return true;
-    return !person_says(s, SET_ROBOTS, "off") &&
-           (person_says(s, SET_ROBOTS, "obey")
-                ? denied_once(&c->robots[origin], truth_target(t, node))
-                : c->robots[origin].ever_unreachable);
+        if (group || strcmp(t->plan->origins[i].name, o->name) == 0) {
+            unreachable |= obeys && c->robots[i].ever_unreachable;
+            outage |= truth_had_outage(c, &t->plan->origins[i], false);
+            tls |= truth_had_outage(c, &t->plan->origins[i], true);
+            origins++;
+        }
+    /* The URLs of a host that does not respond stay queued, unless it responds
+     * at another of its origins, or is not to be trusted. */
+    if (unreachable || tls || (outage && origins > 1))
+        return true;
+    return obeys && denied_once(&c->robots[origin], truth_target(t, node));
 }
 
 static void judge_node(struct truth *t, struct truth_crawl *c, unsigned node)
@@ -132,8 +142,85 @@ static void judge_node(struct truth *t, struct truth_crawl *c, unsigned node)
     c->nodes[node].must = true;
     /* With 3 it has left what it would have had to wait for. */
     if (c->nodes[node].asked == 0 && c->run->exit_status != 3 &&
-        !has_excuse(t, c, node))
+        !truth_has_excuse(t, c, node))
         truth_say(t, "never asked %s", truth_url(t, node));
+}
+
+/* ---- sitemaps and feeds -------------------------------------------------- */
+
+static bool reads_lists(const struct person_settings *s)
+{
+    return person_says(s, SET_SITEMAP, "auto") &&
+           person_is_default(s, SET_FOLLOW) &&
+           person_is_default(s, SET_IGNORE) &&
+           person_is_default(s, SET_DEPTH) &&
+           !person_says(s, SET_SCOPE, "seed");
+}
+
+/* A list that a page links to as to another page may be read as one. */
+static bool is_list_alone(const struct truth *t, const struct truth_crawl *c,
+                          unsigned node)
+{
+    if (!t->plan->pages[node].is_list || c->nodes[node].perhaps_given)
+        return false;
+    for (size_t i = 0; i < c->edge_count; i++)
+        if (c->edges[i].to == node && c->edges[i].kind != PLAN_SITEMAP &&
+            c->edges[i].kind != PLAN_FEED)
+            return false;
+    return true;
+}
+
+/* A robots.txt may name a list anywhere but behind --exclude. */
+static bool may_read_list(const struct truth *t, const struct truth_crawl *c,
+                          unsigned node)
+{
+    const struct person_settings *s = &c->run->settings;
+
+    return reads_lists(s) && is_list_alone(t, c, node) &&
+           person_is_default(s, SET_EXCLUDE) &&
+           person_is_default(s, SET_MAX_URL_LEN);
+}
+
+/* The lists of a seed's origin: those of its robots.txt, and the guess. */
+static void begin_with_lists(const struct truth *t, const struct truth_crawl *c,
+                             int *depth)
+{
+    for (unsigned i = 0; i < t->plan->page_count; i++) {
+        int origin = t->plan->pages[i].origin;
+        const struct truth_robots *r = &c->robots[origin];
+
+        if (!c->nodes[i].given)
+            continue;
+        for (unsigned k = 0; k < t->plan->page_count; k++)
+            if (t->plan->pages[k].origin == origin &&
+                strcmp(t->plan->pages[k].target, "/sitemap.xml") == 0 &&
+                may_read_list(t, c, k))
+                depth[k] = 1;
+        for (unsigned k = 0;
+             r->say == ROBOTS_SAY_RULES && k < r->rules->sitemap_count; k++)
+            if (may_read_list(t, c, r->rules->sitemaps[k]))
+                depth[r->rules->sitemaps[k]] = 1;
+    }
+}
+
+static bool steps_into_list(const struct truth *t, const struct truth_crawl *c,
+                            const struct plan_found *f)
+{
+    return (f->kind == PLAN_SITEMAP || f->kind == PLAN_FEED) && !f->entry &&
+           !f->redirect && may_read_list(t, c, (unsigned)f->page) &&
+           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page);
+}
+
+/* An entry counts at the origin of its list; at others a robots.txt would have
+ * to say so. */
+static bool steps_out_of_list(const struct truth *t,
+                              const struct truth_crawl *c, unsigned from,
+                              const struct plan_found *f)
+{
+    return f->entry && f->kind == PLAN_A &&
+           t->plan->pages[from].origin == t->plan->pages[f->page].origin &&
+           !t->plan->pages[f->page].is_list &&
+           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page);
 }
 
 /* Takes one step along a link; true if something is nearer now. */
@@ -142,8 +229,13 @@ static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
 {
     const struct person_settings *s = &c->run->settings;
     int64_t most = person_number(s, SET_DEPTH);
-    int to = depth[from] + (f->redirect ? 0 : 1);
+    int to = depth[from] + (f->redirect || f->entry ? 0 : 1);
 
+    if (f->page >= 0 && !f->nofollow && depth[f->page] > to &&
+        (steps_into_list(t, c, f) || steps_out_of_list(t, c, from, f))) {
+        depth[f->page] = to;
+        return true;
+    }
     if (f->page < 0 || f->nofollow || f->entry || depth[f->page] <= to ||
         f->kind == PLAN_SITEMAP || f->kind == PLAN_FEED ||
         (!f->redirect && (truth_kinds(s) & BIT(f->kind)) == 0) ||
@@ -188,9 +280,11 @@ void truth_judge_reach(struct truth *t, unsigned dir)
                            truth_surely_in_scope(t, c, s, i)
                        ? 0
                        : TRUTH_FAR;
+    begin_with_lists(t, c, depth);
     while (step_all(t, c, depth))
         continue;
     for (unsigned i = 0; i < t->plan->page_count; i++)
         if (depth[i] < TRUTH_FAR)
             judge_node(t, c, i);
+    truth_judge_due(t, c);
 }

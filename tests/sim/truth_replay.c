@@ -14,6 +14,8 @@
 
 #include "tests/sim/truth_impl.h"
 
+#define MINUTE_MS INT64_C(60000)
+#define DAY_MS    (24 * 60 * MINUTE_MS)
 #define BIT(kind) (UINT32_C(1) << (kind))
 #define ASSETS                                                                 \
     (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) |      \
@@ -114,6 +116,7 @@ static void show_links(struct truth *t, struct truth_crawl *c, unsigned node,
         int to = node_of_found(t, &links[i]);
 
         if (to >= 0 && !links[i].nofollow) {
+            c->nodes[to].entry = c->nodes[to].entry || links[i].entry;
             add_edge(c, node, (unsigned)to, &links[i]);
             if (links[i].kind == PLAN_SITEMAP || links[i].kind == PLAN_FEED ||
                 (s->state != NULL && s->state->form == FORM_INDEX))
@@ -177,15 +180,19 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
 
     if (r->unreachable_since_ms == 0)
         r->unreachable_since_ms = e->at_ms;
+    if (first && r->redirected) /* its hop did not come */
+        r->ever_unreachable = true;
+    r->tried_ms = e->at_ms;
+    r->tried_passed_ms = e->passed_ms;
     if (e->end != SIM_LOG_WHOLE) {
         r->say = e->status == 200 ? ROBOTS_UNSURE : ROBOTS_UNREACHABLE;
         r->ever_unreachable = true;
     } else if (first && e->status / 100 == 3) {
         r->redirected = true; /* and its hop comes next */
-        r->say = ROBOTS_UNSURE;
+        r->say = ROBOTS_UNREACHABLE;
     } else if (e->status == 200) {
         r->say = ROBOTS_SAY_RULES;
-        r->once_allowed = false;
+        r->redirected = r->once_allowed = false;
         r->before = r->rules;
         r->rules = s->robots;
         if (r->count < 16)
@@ -232,7 +239,22 @@ static bool may_ask_anyway(const struct truth *t, const struct truth_crawl *c,
     return r->once_allowed ||
            e->at_ms - unreachable_since(c, r, &t->plan->origins[origin]) +
                    e->jumped_ms >=
-               30 * 24 * 3600 * INT64_C(1000);
+               30 * DAY_MS;
+}
+
+/* It is renewed after a day; what came of that is not in the log if nobody could
+ * be asked. */
+static void judge_age(struct truth *t, const struct truth_crawl *c,
+                      const struct sim_log_entry *e, int origin)
+{
+    const struct truth_robots *r = &c->robots[origin];
+
+    if (e->at_ms > r->tried_ms + DAY_MS + MINUTE_MS &&
+        e->passed_ms > r->tried_passed_ms + DAY_MS + MINUTE_MS &&
+        !truth_had_outage(c, &t->plan->origins[origin], false))
+        truth_say(t, "asked %s%s by a robots.txt that is %d hours old",
+                  t->plan->origins[origin].prefix, e->target,
+                  (int)((e->at_ms - r->tried_ms) / (DAY_MS / 24)));
 }
 
 static void judge_robots(struct truth *t, const struct truth_crawl *c,
@@ -245,6 +267,8 @@ static void judge_robots(struct truth *t, const struct truth_crawl *c,
         r->say == ROBOTS_UNSURE ||
         (r->say == ROBOTS_UNREACHABLE && may_ask_anyway(t, c, e, origin)))
         return;
+    if (r->say == ROBOTS_SAY_RULES || r->say == ROBOTS_ALLOW_ALL)
+        judge_age(t, c, e, origin);
     if (r->say == ROBOTS_NOT_ASKED)
         truth_say(t, "asked %s%s before its robots.txt",
                   t->plan->origins[origin].prefix, e->target);
@@ -279,65 +303,19 @@ static void judge_permission(struct truth *t, const struct truth_crawl *c,
         truth_say(t, "asked %s, whose depth is %d", url, n->depth);
 }
 
-/* Statuses after which nobody asks again by himself. */
-static bool is_final_status(unsigned status)
+static void note_request(const struct truth *t, struct truth_crawl *c,
+                         unsigned node, const struct sim_log_entry *e)
 {
-    return status == 200 || (status >= 301 && status <= 303) || status == 307 ||
-           status == 308 || status == 404 || status == 410 || status == 403;
-}
+    struct truth_node *n = &c->nodes[node];
 
-static bool reads_again(const struct person_settings *a,
-                        const struct person_settings *b)
-{
-    static const enum person_setting harmless[] = {
-        SET_DEPTH,       SET_SCOPE,      SET_INCLUDE,         SET_EXCLUDE,
-        SET_ORDER,       SET_LIMIT,      SET_PER_HOST,        SET_PER_DOMAIN,
-        SET_QUOTA,       SET_TIME,       SET_DELAY,           SET_RANDOM_DELAY,
-        SET_ADAPTIVE,    SET_MAX_DELAY,  SET_MAX_CRAWL_DELAY, SET_TRIES,
-        SET_RETRY_DELAY, SET_GIVE_UP,    SET_FILTER,          SET_CHECKPOINT,
-        SET_THREADS,     SET_MAX_URL_LEN};
-
-    for (unsigned k = 0; k < PERSON_SETTINGS; k++) {
-        bool is_harmless = false;
-
-        for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-            is_harmless = is_harmless || harmless[i] == k;
-        if (!is_harmless && a->choice[k] != b->choice[k])
-            return true;
+    n->asked++;
+    n->last = e;
+    n->last_asked_act = c->run_number;
+    if (e->end == SIM_LOG_WHOLE) {
+        n->last_whole = e;
+        n->last_act = c->run_number;
     }
-    return false;
-}
-
-/* May what was read in act `from` be read again in act `to`? */
-static bool may_repeat(const struct truth *t, unsigned dir, size_t from,
-                       size_t to)
-{
-    for (size_t i = from; i <= to; i++) {
-        const struct sim_act *a = &t->acts[i];
-
-        if (a->dir != dir)
-            continue;
-        if (a->kind == ACT_REFRESH || a->kind == ACT_RETRY ||
-            !person_says(&a->settings, SET_REFRESH, "off") ||
-            (i > from && reads_again(&t->acts[from].settings, &a->settings)))
-            return true;
-        /* what a kill or a fault took was not kept */
-        if (i < to && (a->exit_status < 0 || a->fault_hit))
-            return true;
-    }
-    return false;
-}
-
-static void judge_repeat(struct truth *t, const struct truth_crawl *c,
-                         unsigned node)
-{
-    const struct truth_node *n = &c->nodes[node];
-
-    if (n->last_whole == NULL || !is_final_status(n->last_whole->status) ||
-        may_repeat(t, c->run->dir, n->last_act, c->run_number))
-        return;
-    truth_say(t, "asked %s again, which had %u", truth_url(t, node),
-              n->last_whole->status);
+    truth_note_page(t, c, node, e);
 }
 
 static void replay_request(struct truth *t, struct truth_crawl *c,
@@ -359,8 +337,6 @@ static void replay_request(struct truth *t, struct truth_crawl *c,
     if (o->bad_port && person_is_default(set, SET_ALLOW_PORT))
         truth_say(t, "asked %s%s, at a port that is blocked", o->prefix,
                   e->target);
-    if (e->end == SIM_LOG_FAILED || e->status == 0 || e->status >= 429)
-        c->had_bad[s.origin] = true;
     truth_judge_pace(t, c, e, &s);
     if (node == -1) {
         read_robots(c, e, &s);
@@ -374,14 +350,9 @@ static void replay_request(struct truth *t, struct truth_crawl *c,
     }
     judge_permission(t, c, (unsigned)node);
     judge_robots(t, c, e, s.origin);
-    judge_repeat(t, c, (unsigned)node);
-    c->nodes[node].asked++;
-    c->nodes[node].last = e;
-    c->nodes[node].last_asked_act = c->run_number;
-    if (e->end == SIM_LOG_WHOLE) {
-        c->nodes[node].last_whole = e;
-        c->nodes[node].last_act = c->run_number;
-    }
+    truth_judge_again(t, c, (unsigned)node, e);
+    truth_judge_limits(t, c, (unsigned)node, e);
+    note_request(t, c, (unsigned)node, e);
     if (e->status == 304) {
         show_links_of_before(t, c, (unsigned)node);
         show_links(t, c, (unsigned)node, &s); /* those of its head */
@@ -442,9 +413,12 @@ void truth_replay_act(struct truth *t, size_t number)
     /* Redirects and entries (kind PLAN_LINK_KINDS) always count. */
     c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
     c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
-    memset(c->had_bad, 0, sizeof c->had_bad);
     spread(c);
     for (size_t i = 0; i < t->log->count; i++)
         if (t->log->at[i].life == a->life)
             replay_request(t, c, &t->log->at[i]);
+    for (unsigned i = 0; i < t->plan->origin_count; i++)
+        if (c->robots[i].redirected)
+            c->robots[i].ever_unreachable = true;
+    truth_judge_run(t, a);
 }

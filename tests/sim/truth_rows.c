@@ -21,7 +21,7 @@ struct row {
 
 /* The value of a key of a flat object, without its quotes; "" if it is missing
  * or null. The rows of a simulation have nothing to escape. */
-static void field(const char *line, const char *key, char *out, size_t size)
+void truth_field(const char *line, const char *key, char *out, size_t size)
 {
     char quoted[40];
     const char *at;
@@ -43,23 +43,23 @@ static void field(const char *line, const char *key, char *out, size_t size)
     out[len] = '\0';
 }
 
-static long number(const char *line, const char *key)
+long truth_number(const char *line, const char *key)
 {
     char text[32];
 
-    field(line, key, text, sizeof text);
+    truth_field(line, key, text, sizeof text);
     return text[0] == '\0' ? -1 : strtol(text, NULL, 10);
 }
 
 static void read_row(const char *line, struct row *r)
 {
-    field(line, "url", r->url, sizeof r->url);
-    field(line, "status", r->status, sizeof r->status);
-    field(line, "reason", r->reason, sizeof r->reason);
-    field(line, "redirect_to", r->redirect_to, sizeof r->redirect_to);
-    field(line, "met_at", r->met_at, sizeof r->met_at);
-    r->http_status = number(line, "http_status");
-    r->depth = number(line, "depth");
+    truth_field(line, "url", r->url, sizeof r->url);
+    truth_field(line, "status", r->status, sizeof r->status);
+    truth_field(line, "reason", r->reason, sizeof r->reason);
+    truth_field(line, "redirect_to", r->redirect_to, sizeof r->redirect_to);
+    truth_field(line, "met_at", r->met_at, sizeof r->met_at);
+    r->http_status = truth_number(line, "http_status");
+    r->depth = truth_number(line, "depth");
 }
 
 static bool is(const char *a, const char *b)
@@ -104,6 +104,36 @@ static bool may_be_older(const struct truth *t, const struct truth_crawl *c,
     return again && (n->last != n->last_whole || n->last->status >= 400);
 }
 
+/* As it was asked for last, by the settings of then. */
+static void judge_noindex(struct truth *t, const struct row *r,
+                          const struct truth_node *n)
+{
+    const struct sim_act *a = &t->acts[n->last_act];
+    struct plan_sight s;
+
+    if (n->last != n->last_whole || n->last->status != 200)
+        return;
+    (void)truth_node_of(t, n->last, &s);
+    if (s.state != NULL && s.state->form == FORM_HTML && s.state->noindex &&
+        person_says(&a->settings, SET_NOINDEX, "skip") && !n->as_list)
+        say_row(t, r, n, "and says noindex");
+}
+
+/* No more than one request is lost in each kill, and none is saved. */
+static void judge_tries(struct truth *t, const struct truth_crawl *c,
+                        const struct row *r, const struct truth_node *n)
+{
+    int64_t least = INT64_MAX;
+
+    for (size_t i = n->tried_since; i < t->act_count; i++)
+        if (t->acts[i].dir == c->run->dir && t->acts + i <= c->run &&
+            person_number(&t->acts[i].settings, SET_TRIES) < least)
+            least = person_number(&t->acts[i].settings, SET_TRIES);
+    if (n->tries < least)
+        truth_say(t, "%s is failed %s after %u of %ld tries", r->url, r->reason,
+                  n->tries, (long)least);
+}
+
 static void judge_fetched(struct truth *t, const struct truth_crawl *c,
                           const struct row *r, const struct truth_node *n)
 {
@@ -118,10 +148,11 @@ static void judge_fetched(struct truth *t, const struct truth_crawl *c,
         say_row(t, r, n, "which cannot be");
     else if (is(r->reason, "") && e->status != 200)
         say_row(t, r, n, "which was no page");
+    judge_noindex(t, r, n);
 }
 
-static void judge_failed(struct truth *t, const struct row *r,
-                         const struct truth_node *n)
+static void judge_failed(struct truth *t, const struct truth_crawl *c,
+                         const struct row *r, const struct truth_node *n)
 {
     const struct sim_log_entry *e = n->last;
 
@@ -133,10 +164,14 @@ static void judge_failed(struct truth *t, const struct row *r,
         return;
     if (e == NULL)
         say_row(t, r, n, "but was never asked");
-    else if (strncmp(r->reason, "http_", 5) == 0
-                 ? strtol(r->reason + 5, NULL, 10) != (long)e->status ||
-                       e->end == SIM_LOG_UNDER_WAY
-                 : e->end == SIM_LOG_WHOLE)
+    else if (strncmp(r->reason, "http_5", 6) == 0 || is(r->reason, "reset"))
+        judge_tries(t, c, r, n);
+    if (e == NULL)
+        return;
+    if (strncmp(r->reason, "http_", 5) == 0
+            ? strtol(r->reason + 5, NULL, 10) != (long)e->status ||
+                  e->end == SIM_LOG_UNDER_WAY
+            : e->end == SIM_LOG_WHOLE)
         say_row(t, r, n, "which is another failure");
 }
 
@@ -147,7 +182,7 @@ static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
     for (unsigned i = 0; i < t->plan->origin_count; i++)
         if (is(t->plan->origins[i].name, t->plan->origins[origin].name) &&
             (c->robots[i].ever_unreachable || c->robots[i].redirected ||
-             truth_had_outage(c, &t->plan->origins[i])))
+             truth_had_outage(c, &t->plan->origins[i], false)))
             return true;
     return false;
 }
@@ -193,7 +228,7 @@ static void judge_row(struct truth *t, const struct truth_crawl *c,
     else if (is(r->status, "fetched"))
         judge_fetched(t, c, r, n);
     else if (is(r->status, "failed"))
-        judge_failed(t, r, n);
+        judge_failed(t, c, r, n);
     else if (is(r->status, "denied"))
         judge_denied(t, c, r, node);
     else if (is(r->status, "skipped"))
@@ -243,28 +278,4 @@ void truth_judge_rows(struct truth *t, const struct sim_act *a)
     for (unsigned i = 0; i < t->plan->page_count; i++)
         if (c->nodes[i].asked > 0 && !has_row[i] && c->run->exit_status != 2)
             truth_say(t, "%s was asked for, and is forgotten", truth_url(t, i));
-}
-
-/* ---- counters ------------------------------------------------------------ */
-
-void truth_judge_status(struct truth *t, const struct sim_act *status,
-                        const struct sim_act *rows)
-{
-    static const struct {
-        const char *counter, *status;
-    } sums[] = {{"queued", "queued"},      {"fetched", "fetched"},
-                {"redirects", "redirect"}, {"failed", "failed"},
-                {"denied", "denied"},      {"skipped", "skipped"}};
-    char key[40];
-
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-        long count = 0, said = number(status->out, sums[i].counter);
-
-        snprintf(key, sizeof key, "\"status\": \"%s\"", sums[i].status);
-        for (const char *at = rows->out; (at = strstr(at, key)) != NULL; at++)
-            count++;
-        if (said != count)
-            truth_say(t, "status says %ld %s, and export has %ld", said,
-                      sums[i].counter, count);
-    }
 }

@@ -164,13 +164,15 @@ bool truth_surely_in_scope(const struct truth *t, const struct truth_crawl *c,
            is_in_place(t, c, person_value(s, SET_SCOPE), true, node);
 }
 
-bool truth_had_outage(const struct truth_crawl *c, const struct plan_origin *o)
+bool truth_had_outage(const struct truth_crawl *c, const struct plan_origin *o,
+                      bool of_tls)
 {
     int64_t end_ms =
         c->run->began_at_ms + (c->run->ended_ms - c->run->began_ms);
 
     for (unsigned i = 0; i < o->outage_count; i++)
-        if (o->outages[i].from_ms <= end_ms &&
+        if ((!of_tls || o->outages[i].fate == SIM_BAD_TLS) &&
+            o->outages[i].from_ms <= end_ms &&
             o->outages[i].to_ms >= c->made_at_ms)
             return true;
     return false;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_again.c - how often a URL is asked for, and how soon again.
+ *
+ * What was read to its end and cannot fail is asked for once, unless a person
+ * asks for more, or a setting reads more of it. What fails for a while has
+ * --tries requests, over stops and kills. With --refresh a page comes again when
+ * it is due, not before, and with the validators that it had.
+ */
+#include <inttypes.h>
+
+#include "tests/sim/truth_impl.h"
+
+#define HOUR_MS INT64_C(3600000)
+/* A response that ended so long before a kill is stored. */
+#define KEPT_MS 2000
+
+bool truth_may_be_lost(const struct sim_act *a, const struct sim_log_entry *e)
+{
+    return a->fault_hit ||
+           (a->exit_status < 0 &&
+            (e->ended_ms == 0 || e->ended_ms + KEPT_MS > a->ended_ms));
+}
+
+/* Statuses after which nobody asks again by himself. */
+static bool is_final_status(unsigned status)
+{
+    return status == 200 || (status >= 301 && status <= 303) || status == 307 ||
+           status == 308 || status == 404 || status == 410 || status == 403;
+}
+
+bool truth_reads_again(const struct person_settings *a,
+                       const struct person_settings *b)
+{
+    static const enum person_setting harmless[] = {
+        SET_DEPTH,       SET_SCOPE,      SET_INCLUDE,         SET_EXCLUDE,
+        SET_ORDER,       SET_LIMIT,      SET_PER_HOST,        SET_PER_DOMAIN,
+        SET_QUOTA,       SET_TIME,       SET_DELAY,           SET_RANDOM_DELAY,
+        SET_ADAPTIVE,    SET_MAX_DELAY,  SET_MAX_CRAWL_DELAY, SET_TRIES,
+        SET_RETRY_DELAY, SET_GIVE_UP,    SET_FILTER,          SET_CHECKPOINT,
+        SET_THREADS,     SET_MAX_URL_LEN};
+
+    for (unsigned k = 0; k < PERSON_SETTINGS; k++) {
+        bool is_harmless = false;
+
+        for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+            is_harmless = is_harmless || harmless[i] == k;
+        if (!is_harmless && a->choice[k] != b->choice[k])
+            return true;
+    }
+    return false;
+}
+
+/* May what was read in act n->last_act be read again in the run of now? */
+static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
+                       const struct truth_node *n)
+{
+    const struct sim_act *first = &t->acts[n->last_act];
+    bool failed = n->last_whole->status >= 400;
+
+    if (truth_may_be_lost(first, n->last_whole) && n->last_act != c->run_number)
+        return true;
+    for (size_t i = n->last_act; i <= c->run_number; i++) {
+        const struct sim_act *a = &t->acts[i];
+
+        if (a->dir != c->run->dir)
+            continue;
+        if (a->kind == ACT_REFRESH || (a->kind == ACT_RETRY && failed) ||
+            !person_says(&a->settings, SET_REFRESH, "off") ||
+            (i > n->last_act &&
+             truth_reads_again(&first->settings, &a->settings)))
+            return true;
+        if (i < c->run_number && a->fault_hit)
+            return true;
+    }
+    return false;
+}
+
+static void judge_repeat(struct truth *t, const struct truth_crawl *c,
+                         unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+
+    if (n->last_whole == NULL || !is_final_status(n->last_whole->status) ||
+        may_repeat(t, c, n))
+        return;
+    truth_say(t, "asked %s again, which had %u", truth_url(t, node),
+              n->last_whole->status);
+}
+
+/* ---- tries --------------------------------------------------------------- */
+
+/* Each kill may take what one request has told. */
+static void judge_tries(struct truth *t, const struct truth_crawl *c,
+                        unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+    int64_t most = 0;
+    unsigned lost = 0;
+
+    if (n->failures == 0)
+        return;
+    for (size_t i = n->failed_since; i <= c->run_number; i++) {
+        const struct sim_act *a = &t->acts[i];
+
+        if (a->dir != c->run->dir)
+            continue;
+        if (a->kind == ACT_RETRY || a->kind == ACT_REFRESH || a->fault_hit ||
+            !person_says(&a->settings, SET_REFRESH, "off") ||
+            truth_reads_again(&t->acts[n->failed_since].settings, &a->settings))
+            return;
+        if (person_number(&a->settings, SET_TRIES) > most)
+            most = person_number(&a->settings, SET_TRIES);
+        lost += a->exit_status < 0;
+    }
+    if ((int64_t)n->failures >= most + lost)
+        truth_say(t, "asked %s, which had failed %u times", truth_url(t, node),
+                  n->failures);
+}
+
+/* ---- refreshes ----------------------------------------------------------- */
+
+/* How long a page is left alone at least after it was read; 0: it is not known. */
+static int64_t least_interval(const struct truth *t,
+                              const struct truth_crawl *c,
+                              const struct truth_node *n)
+{
+    const struct person_settings *s = &t->acts[n->last_act].settings;
+    int64_t fixed = person_number(s, SET_REFRESH);
+    int64_t least = person_number(s, SET_REFRESH_MIN);
+
+    for (size_t i = n->last_act; i <= c->run_number; i++) {
+        const struct sim_act *a = &t->acts[i];
+
+        if (a->dir == c->run->dir &&
+            (a->kind == ACT_REFRESH || a->kind == ACT_RETRY || a->fault_hit ||
+             a->settings.choice[SET_REFRESH] != s->choice[SET_REFRESH] ||
+             a->settings.choice[SET_REFRESH_MIN] !=
+                 s->choice[SET_REFRESH_MIN] ||
+             truth_reads_again(s, &a->settings)))
+            return 0;
+    }
+    if (person_says(s, SET_REFRESH, "off"))
+        return 0;
+    /* The date of an entry makes a page due; lists come once a day. */
+    if (fixed > 0 && !n->entry && !n->as_list)
+        return fixed;
+    return fixed > 0 && fixed < least ? fixed : least;
+}
+
+/* `e` is read by the wall clock, as dates are, and by the time that has
+ * passed: one of both may have jumped. */
+static void judge_date(struct truth *t, const struct truth_crawl *c,
+                       unsigned node, const struct sim_log_entry *e)
+{
+    const struct truth_node *n = &c->nodes[node];
+    int64_t least;
+
+    if (n->last_whole == NULL || n->last != n->last_whole ||
+        (n->last->status != 200 && n->last->status != 304) ||
+        truth_may_be_lost(&t->acts[n->last_act], n->last))
+        return;
+    least = least_interval(t, c, n);
+    if (e->at_ms + 1000 < n->last->at_ms + least &&
+        e->passed_ms + 1000 < n->last->passed_ms + least)
+        truth_say(t, "asked %s again after %" PRId64 " s, not %" PRId64,
+                  truth_url(t, node),
+                  (e->passed_ms - n->last->passed_ms) / 1000, least / 1000);
+}
+
+/* A page that said 304 had validators, which go with the next request, too. */
+static void judge_conditions(struct truth *t, const struct truth_crawl *c,
+                             unsigned node, const struct sim_log_entry *e)
+{
+    const struct truth_node *n = &c->nodes[node];
+
+    if (n->last == NULL || n->last->status != 304 || e->conditional ||
+        n->last->end != SIM_LOG_WHOLE || n->entry || n->as_list ||
+        truth_may_be_lost(&t->acts[n->last_act], n->last))
+        return;
+    for (size_t i = n->last_act; i <= c->run_number; i++)
+        if (t->acts[i].dir == c->run->dir &&
+            (t->acts[i].kind == ACT_RETRY || t->acts[i].fault_hit ||
+             truth_reads_again(&t->acts[n->last_act].settings,
+                               &t->acts[i].settings)))
+            return;
+    truth_say(t, "asked %s in full, which had 304", truth_url(t, node));
+}
+
+void truth_judge_again(struct truth *t, const struct truth_crawl *c,
+                       unsigned node, const struct sim_log_entry *e)
+{
+    judge_repeat(t, c, node);
+    judge_tries(t, c, node);
+    judge_date(t, c, node, e);
+    judge_conditions(t, c, node, e);
+}
+
+void truth_judge_due(struct truth *t, const struct truth_crawl *c)
+{
+    const struct person_settings *s = &c->run->settings;
+    int64_t interval = person_number(s, SET_REFRESH);
+
+    if (interval <= 0 || (c->run->exit_status != 0 && c->run->exit_status != 5))
+        return;
+    for (unsigned i = 0; i < t->plan->page_count; i++) {
+        const struct truth_node *n = &c->nodes[i];
+        struct plan_sight s2;
+
+        if (n->last == NULL || n->last != n->last_whole ||
+            n->last->status != 200 || n->last_asked_act == c->run_number)
+            continue;
+        (void)truth_node_of(t, n->last, &s2);
+        if (s2.state != NULL && s2.state->form == FORM_HTML &&
+            !s2.state->noindex && s2.state->size == 0 &&
+            person_is_default(s, SET_MIME) &&
+            n->last->at_ms + interval + HOUR_MS < c->run->began_at_ms &&
+            truth_surely_in_scope(t, c, s, i) &&
+            person_is_default(s, SET_DEPTH) && !truth_has_excuse(t, c, i))
+            truth_say(t, "%s was due, and not asked again", truth_url(t, i));
+    }
+}

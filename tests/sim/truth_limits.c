@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * truth_limits.c - --limit, --per-host, --per-domain, --quota and --time.
+ *
+ * A page counts when its response was read, once, in whatever run that was; what
+ * is under way may still come when a limit is reached, but no request follows.
+ * And a run that says that it has met a limit has met one.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/sim/truth_impl.h"
+
+/* A response is counted so long after its end. */
+#define COUNTED_MS 1000
+
+static bool has_budgets(const struct person_settings *s)
+{
+    return !person_is_default(s, SET_PER_HOST) ||
+           !person_is_default(s, SET_PER_DOMAIN);
+}
+
+/* Surely read, and as a page: no list, nothing that a setting skips. */
+static bool is_counted(const struct truth *t, const struct truth_crawl *c,
+                       const struct truth_node *n,
+                       const struct sim_log_entry *e)
+{
+    struct plan_sight s;
+
+    (void)truth_node_of(t, e, &s);
+    return e->end == SIM_LOG_WHOLE && e->status == 200 && s.state != NULL &&
+           (s.state->form == FORM_HTML || s.state->form == FORM_PLAIN) &&
+           !n->as_list && !truth_may_be_lost(c->run, e) &&
+           person_is_default(&c->run->settings, SET_MIME) &&
+           (!s.state->noindex ||
+            person_says(&c->run->settings, SET_NOINDEX, "report"));
+}
+
+void truth_note_page(const struct truth *t, struct truth_crawl *c,
+                     unsigned node, const struct sim_log_entry *e)
+{
+    struct truth_node *n = &c->nodes[node];
+    bool fails = e->end == SIM_LOG_WHOLE
+                     ? e->status >= 500
+                     : e->fate == SIM_RESET && e->end == SIM_LOG_FAILED;
+
+    if (n->tries++ == 0)
+        n->tried_since = c->run_number;
+    if (e->end == SIM_LOG_WHOLE && e->status < 429)
+        n->tries = 0;
+    if (fails && !truth_may_be_lost(c->run, e)) {
+        if (n->failures++ == 0)
+            n->failed_since = c->run_number;
+    } else if (e->end == SIM_LOG_WHOLE)
+        n->failures = 0;
+    if (!n->counts && is_counted(t, c, n, e)) {
+        n->counts = true;
+        n->budgeted = has_budgets(&c->run->settings);
+        n->counted_ms = e->ended_ms;
+    }
+    if (e->end == SIM_LOG_WHOLE && !truth_may_be_lost(c->run, e))
+        c->octets += (int64_t)e->octets;
+}
+
+/* What was counted by now, at this host or domain, or everywhere. */
+static int64_t pages(const struct truth *t, const struct truth_crawl *c,
+                     const struct sim_log_entry *e, int origin, bool domain)
+{
+    int64_t count = 0;
+
+    for (unsigned i = 0; i < TRUTH_NODES; i++) {
+        const struct plan_origin *a, *b;
+
+        /* What is to be read again counts when that is done. */
+        if (!c->nodes[i].counts ||
+            c->nodes[i].counted_ms + COUNTED_MS > e->passed_ms ||
+            truth_reads_again(&t->acts[c->nodes[i].last_act].settings,
+                              &c->run->settings))
+            continue;
+        if (origin >= 0) {
+            if (!c->nodes[i].budgeted)
+                continue;
+            a = &t->plan->origins[origin];
+            b = &t->plan->origins[truth_origin(t, i)];
+            if (domain ? a->domain != b->domain : strcmp(a->name, b->name) != 0)
+                continue;
+        }
+        count++;
+    }
+    return count;
+}
+
+static void judge_pages(struct truth *t, const struct truth_crawl *c,
+                        const struct sim_log_entry *e, enum person_setting k,
+                        const char *name, int origin, bool domain)
+{
+    int64_t most = person_number(&c->run->settings, k), had;
+
+    if (most <= 0)
+        return;
+    had = pages(t, c, e, origin, domain);
+    if (had >= most)
+        truth_say(t, "asked %s%s after %" PRId64 " pages, with --%s %" PRId64,
+                  e->host, e->target, had, name, most);
+}
+
+void truth_judge_limits(struct truth *t, const struct truth_crawl *c,
+                        unsigned node, const struct sim_log_entry *e)
+{
+    const struct person_settings *s = &c->run->settings;
+    const struct truth_node *n = &c->nodes[node];
+    int64_t quota = person_number(s, SET_QUOTA);
+
+    /* Neither lists count, nor what is fetched again. */
+    if (n->as_list || n->asked > 0)
+        return;
+    judge_pages(t, c, e, SET_LIMIT, "limit", -1, false);
+    if (person_says(s, SET_QUEUE_KEY, "host")) {
+        judge_pages(t, c, e, SET_PER_HOST, "per-host", truth_origin(t, node),
+                    false);
+        judge_pages(t, c, e, SET_PER_DOMAIN, "per-domain",
+                    truth_origin(t, node), true);
+    }
+    if (quota > 0 && c->octets > quota)
+        truth_say(t, "asked %s%s after %" PRId64 " octets, with --quota",
+                  e->host, e->target, c->octets);
+}
+
+void truth_judge_run(struct truth *t, const struct sim_act *run)
+{
+    int64_t most = person_number(&run->settings, SET_TIME);
+    int64_t slack = person_number(&run->settings, SET_TIMEOUT) + INT64_C(15000);
+
+    if (most > 0 && run->exit_status >= 0 &&
+        run->ended_ms - run->began_ms > most + slack)
+        truth_say(t, "a run of --time %s took %" PRId64 " s",
+                  person_value(&run->settings, SET_TIME),
+                  (run->ended_ms - run->began_ms) / 1000);
+}
