@@ -104,6 +104,7 @@ static bool add_fetch(void *ctx, const struct fetch_row *row)
     json_array_append_new(json_object_get(s->out, "history"), e);
     if (row->final) {
         json_object_set(s->out, "status", json_object_get(e, "status"));
+        json_object_del(s->out, "reason"); /* that of an earlier fetch */
         json_object_set(s->out, "reason", json_object_get(e, "reason"));
     }
     return true;

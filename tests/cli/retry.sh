@@ -78,6 +78,7 @@ exits 0 "$URLWEIR" status d --json
 [ "$(json failed <out) $(json fetched <out)" = "1 6" ] || fail "counters: $(cat out)"
 exits 0 "$URLWEIR" explain d "${seed}bad.html"
 says out fetched
+grep '^  reason' out && fail "the reason of an earlier fetch"
 exits 0 "$URLWEIR" export d --what pages
 [ "$(grep -c '"url": "[^"]*/bad.html"' out)" = 1 ] || fail "a page twice: $(cat out)"
 exits 0 "$URLWEIR" resume d --retry all # what still fails
