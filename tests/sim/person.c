@@ -77,6 +77,8 @@ static const struct {
     [SET_TIMEOUT] = {"timeout", {"20s", "3s"}, 0, 0},
     [SET_GIVE_UP] = {"give-up", {"5m", "10s", "1h"}, 0, 0},
     [SET_INSECURE] = {"insecure", {"no", "yes"}, true, 0},
+    [SET_COOKIES] = {"cookies", {"no", "yes"}, true, true},
+    [SET_FPR] = {"fpr", {"0.001", "0.5"}, 0, true},
     [SET_REFRESH] = {"refresh", {"off", "1h", "1d", "adaptive"}, 0, 0},
     [SET_REFRESH_MIN] = {"refresh-min", {"1h", "1m", "1d"}, 0, 0},
     [SET_REFRESH_SHARE] = {"refresh-share", {"0.5", "0", "1"}, 0, 0},
@@ -163,7 +165,7 @@ static void throw_first(struct person_settings *s, struct dice *d)
 {
     memset(s, 0, sizeof *s);
     for (unsigned k = 0; k < PERSON_SETTINGS; k++)
-        if (dice_chance(d, k == SET_SCOPE ? 60 : 10))
+        if (dice_chance(d, k == SET_SCOPE ? 60 : k == SET_COOKIES ? 40 : 10))
             s->choice[k] =
                 (uint8_t)dice_below(d, choice_count((enum person_setting)k));
     make_sound(s);
@@ -192,6 +194,25 @@ static void lift_limits(struct person_settings *s)
 
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         s->choice[limits[i]] = 0;
+}
+
+/* What a setting kept out comes in before all is judged, in some seeds, whatever
+ * kept it out. */
+static void widen(struct person_settings *s, struct dice *d)
+{
+    static const enum person_setting widest_first[] = {
+        SET_DEPTH,   SET_INCLUDE,       SET_EXCLUDE,     SET_MIME,
+        SET_FOLLOW,  SET_MAX_URL_LEN,   SET_IGNORE,      SET_SITEMAP,
+        SET_NOINDEX, SET_MAX_REDIRECTS, SET_DUP_CONTENT, SET_NEAR_DUP,
+        SET_TRAPS,   SET_MAX_LINKS};
+
+    for (size_t i = 0; i < sizeof widest_first / sizeof widest_first[0]; i++)
+        s->choice[widest_first[i]] = 0;
+    s->choice[SET_SCOPE] = 1; /* any */
+    s->choice[SET_ALLOW_PRIVATE] = s->choice[SET_ALLOW_PORT] = 1;
+    if (dice_chance(d, 50))
+        s->choice[SET_ROBOTS] = 2; /* off */
+    make_sound(s);
 }
 
 /* ---- a person ------------------------------------------------------------ */
@@ -365,6 +386,8 @@ static void act_resume(struct person *p, struct sim_act *a, bool last)
         throw_change(&now, &p->dice);
     if (last && dice_chance(&p->dice, 80))
         lift_limits(&now);
+    if (last && p->last_tries == 0 && dice_chance(&p->dice, 25))
+        widen(&now, &p->dice);
     begin_act(p, a, ACT_RESUME, "resume");
     say_dir(p, a, p->dir);
     a->wait_ms = throw_wait(&p->dice);

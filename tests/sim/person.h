@@ -64,6 +64,8 @@ enum person_setting {
     SET_TIMEOUT,
     SET_GIVE_UP,
     SET_INSECURE,
+    SET_COOKIES,
+    SET_FPR,
     SET_REFRESH,
     SET_REFRESH_MIN,
     SET_REFRESH_SHARE,

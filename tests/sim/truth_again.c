@@ -76,13 +76,21 @@ static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
     return false;
 }
 
+bool truth_by_wall(const struct truth *t, const struct sim_log_entry *e)
+{
+    int origin = plan_origin_of(t->plan, e->scheme, e->host, e->port);
+
+    return origin >= 0 && t->plan->origins[origin].wall &&
+           e->status == PLAN_WALL_STATUS;
+}
+
 static void judge_repeat(struct truth *t, const struct truth_crawl *c,
                          unsigned node)
 {
     const struct truth_node *n = &c->nodes[node];
 
     if (n->last_whole == NULL || !is_final_status(n->last_whole->status) ||
-        may_repeat(t, c, n))
+        truth_by_wall(t, n->last_whole) || may_repeat(t, c, n))
         return;
     truth_say(t, "asked %s again, which had %u", truth_url(t, node),
               n->last_whole->status);

@@ -211,6 +211,17 @@ static void judge_title(struct truth *t, const char *url, const char *row,
         truth_say(t, "%s has the title '%s', and not '%s'", url, title, right);
 }
 
+static bool has_twin(const struct truth *t, const struct plan_state *s,
+                     unsigned page)
+{
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        for (unsigned k = 0; i != page && k < t->plan->pages[i].state_count;
+             k++)
+            if (t->plan->pages[i].states[k].body == s->body)
+                return true;
+    return false;
+}
+
 /* The first of some with one body is that which was stored first, and these
  * may be two whose requests were under way at once. */
 static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
@@ -233,11 +244,14 @@ static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
         else
             text = true;
     }
+    if (a->same_as[0] != '\0' && !has_twin(t, a->state, page))
+        truth_say(t, "%s is said to have the body of another page",
+                  truth_url(t, page));
     if (unsure)
         return;
-    if (body != (a->same_as[0] != '\0'))
-        truth_say(t, "%s is %ssaid to have the body of another page",
-                  truth_url(t, page), body ? "not " : "");
+    if (body && a->same_as[0] == '\0')
+        truth_say(t, "%s is not said to have the body of another page",
+                  truth_url(t, page));
     if (near && text && !body && a->near[0] == '\0')
         truth_say(t, "%s is not said to be near another page",
                   truth_url(t, page));

@@ -97,7 +97,7 @@ struct truth_crawl {
     const struct sim_act *made_by; /* the act that made it; NULL: none yet */
     int64_t made_at_ms;
     struct truth_pace pace[PLAN_ORIGINS]; /* by the first origin of a key */
-    int64_t octets; /* of bodies, as --quota counts at least */
+    int64_t octets; /* of bodies, of the runs that are over */
 };
 
 struct truth {
@@ -157,7 +157,11 @@ void truth_judge_limits(struct truth *, const struct truth_crawl *,
                         unsigned node, const struct sim_log_entry *);
 void truth_note_page(const struct truth *, struct truth_crawl *, unsigned node,
                      const struct sim_log_entry *);
-void truth_judge_run(struct truth *, const struct sim_act *run);
+void truth_judge_run(struct truth *, struct truth_crawl *,
+                     const struct sim_act *run);
+
+/* May it be that not the page has answered, but the wall before it? */
+bool truth_by_wall(const struct truth *, const struct sim_log_entry *);
 
 /* ---- truth_pace.c: when requests may be made ---- */
 

@@ -58,8 +58,24 @@ void truth_note_page(const struct truth *t, struct truth_crawl *c,
         n->budgeted = has_budgets(&c->run->settings);
         n->counted_ms = e->ended_ms;
     }
-    if (e->end == SIM_LOG_WHOLE && !truth_may_be_lost(c->run, e))
-        c->octets += (int64_t)e->octets;
+}
+
+/* Octets of bodies that were surely stored in a run, by a moment of it. */
+static int64_t octets(const struct truth *t, const struct sim_act *run,
+                      int64_t by_ms)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < t->log->count; i++) {
+        const struct sim_log_entry *e = &t->log->at[i];
+        struct plan_sight s;
+
+        if (e->life == run->life && e->end == SIM_LOG_WHOLE &&
+            e->ended_ms + COUNTED_MS <= by_ms && !truth_may_be_lost(run, e) &&
+            truth_node_of(t, e, &s) >= 0)
+            sum += (int64_t)e->octets;
+    }
+    return sum;
 }
 
 /* What was counted by now, at this host or domain, or everywhere. */
@@ -121,12 +137,14 @@ void truth_judge_limits(struct truth *t, const struct truth_crawl *c,
         judge_pages(t, c, e, SET_PER_DOMAIN, "per-domain",
                     truth_origin(t, node), true);
     }
-    if (quota > 0 && c->octets > quota)
+    if (quota > 0 && c->octets + octets(t, c->run, e->passed_ms) > quota)
         truth_say(t, "asked %s%s after %" PRId64 " octets, with --quota",
-                  e->host, e->target, c->octets);
+                  e->host, e->target,
+                  c->octets + octets(t, c->run, e->passed_ms));
 }
 
-void truth_judge_run(struct truth *t, const struct sim_act *run)
+void truth_judge_run(struct truth *t, struct truth_crawl *c,
+                     const struct sim_act *run)
 {
     int64_t most = person_number(&run->settings, SET_TIME);
     int64_t slack = person_number(&run->settings, SET_TIMEOUT) + INT64_C(15000);
@@ -136,4 +154,5 @@ void truth_judge_run(struct truth *t, const struct sim_act *run)
         truth_say(t, "a run of --time %s took %" PRId64 " s",
                   person_value(&run->settings, SET_TIME),
                   (run->ended_ms - run->began_ms) / 1000);
+    c->octets += octets(t, run, run->ended_ms + COUNTED_MS);
 }

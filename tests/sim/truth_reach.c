@@ -90,10 +90,12 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
         return false;
     if (s->state->form == FORM_REDIRECT)
         return n->last->status / 100 == 3 && n->last->status != 304 &&
+               !truth_by_wall(t, n->last) &&
                most_hops(t, node, 0) < person_number(set, SET_MAX_REDIRECTS);
     if (s->state->form == FORM_SITEMAP || s->state->form == FORM_FEED)
         return n->last->status == 200 && may_read_list(t, c, node);
     return s->state->form == FORM_HTML && n->last->status == 200 &&
+           !n->as_list && /* else it is no list, and read no further */
            !s->state->nofollow &&
            s->state->link_count + 8 < person_number(set, SET_MAX_LINKS) &&
            !(skips && has_twin(t, node, s->state));

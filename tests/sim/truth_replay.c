@@ -19,7 +19,7 @@
 #define BIT(kind) (UINT32_C(1) << (kind))
 #define ASSETS                                                                 \
     (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) |      \
-     BIT(PLAN_IFRAME)) /* what a page is shown with */
+     BIT(PLAN_SRCSET) | BIT(PLAN_IFRAME)) /* what a page is shown with */
 
 int truth_node_of(const struct truth *t, const struct sim_log_entry *e,
                   struct plan_sight *out)
@@ -420,5 +420,5 @@ void truth_replay_act(struct truth *t, size_t number)
     for (unsigned i = 0; i < t->plan->origin_count; i++)
         if (c->robots[i].redirected)
             c->robots[i].ever_unreachable = true;
-    truth_judge_run(t, a);
+    truth_judge_run(t, c, a);
 }

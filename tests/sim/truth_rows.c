@@ -80,14 +80,31 @@ static void say_row(struct truth *t, const struct row *r,
                                               : ", and broke off");
 }
 
-static void judge_redirect(struct truth *t, const struct row *r,
-                           const struct truth_node *n)
+/* With --cookies those of the seeds' sites open it. */
+static void judge_wall(struct truth *t, const struct truth_crawl *c,
+                       const struct row *r, int origin)
+{
+    if (!is(r->reason, "redirect_loop") ||
+        !person_says(&c->run->settings, SET_COOKIES, "yes"))
+        return;
+    for (unsigned i = 0; i < t->plan->page_count; i++)
+        if (c->nodes[i].given && t->plan->pages[i].origin == origin) {
+            truth_say(t, "%s is a loop, with cookies", r->url);
+            return;
+        }
+}
+
+static void judge_redirect(struct truth *t, const struct truth_crawl *c,
+                           const struct row *r, const struct truth_node *n)
 {
     struct plan_sight s;
     struct plan_found to;
 
     (void)truth_node_of(t, n->last, &s);
-    if (plan_links(t->plan, &s, &to, 1) == 1 && !is(r->redirect_to, to.url))
+    if (truth_by_wall(t, n->last))
+        judge_wall(t, c, r, s.origin);
+    else if (plan_links(t->plan, &s, &to, 1) == 1 &&
+             !is(r->redirect_to, to.url))
         truth_say(t, "%s leads to %s, said to be %s", r->url, to.url,
                   r->redirect_to);
 }
@@ -119,6 +136,18 @@ static void judge_noindex(struct truth *t, const struct row *r,
         say_row(t, r, n, "and says noindex");
 }
 
+/* What is out of reach at one origin of a host ends the URLs of all. */
+static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
+                            int origin)
+{
+    for (unsigned i = 0; i < t->plan->origin_count; i++)
+        if (is(t->plan->origins[i].name, t->plan->origins[origin].name) &&
+            (c->robots[i].ever_unreachable || c->robots[i].redirected ||
+             truth_had_outage(c, &t->plan->origins[i], false)))
+            return true;
+    return false;
+}
+
 /* No more than one request is lost in each kill, and none is saved. */
 static void judge_tries(struct truth *t, const struct truth_crawl *c,
                         const struct row *r, const struct truth_node *n)
@@ -129,7 +158,11 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
         if (t->acts[i].dir == c->run->dir && t->acts + i <= c->run &&
             person_number(&t->acts[i].settings, SET_TRIES) < least)
             least = person_number(&t->acts[i].settings, SET_TRIES);
-    if (n->tries < least)
+    /* A robots.txt in vain is a try of the URL it was asked for. */
+    if (n->tries < least &&
+        !was_unreachable(t, c,
+                         plan_origin_of(t->plan, n->last->scheme, n->last->host,
+                                        n->last->port)))
         truth_say(t, "%s is failed %s after %u of %ld tries", r->url, r->reason,
                   n->tries, (long)least);
 }
@@ -156,7 +189,8 @@ static void judge_failed(struct truth *t, const struct truth_crawl *c,
 {
     const struct sim_log_entry *e = n->last;
 
-    if (!is(r->met_at, "") || is(r->reason, "stuck"))
+    if ((e != NULL && may_be_older(t, c, n)) || !is(r->met_at, "") ||
+        is(r->reason, "stuck"))
         return;
     /* The log does not have requests that nobody received. */
     if (is(r->reason, "dns") || is(r->reason, "connect") ||
@@ -173,18 +207,6 @@ static void judge_failed(struct truth *t, const struct truth_crawl *c,
                   e->end == SIM_LOG_UNDER_WAY
             : e->end == SIM_LOG_WHOLE)
         say_row(t, r, n, "which is another failure");
-}
-
-/* What is out of reach at one origin of a host ends the URLs of all. */
-static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
-                            int origin)
-{
-    for (unsigned i = 0; i < t->plan->origin_count; i++)
-        if (is(t->plan->origins[i].name, t->plan->origins[origin].name) &&
-            (c->robots[i].ever_unreachable || c->robots[i].redirected ||
-             truth_had_outage(c, &t->plan->origins[i], false)))
-            return true;
-    return false;
 }
 
 static void judge_denied(struct truth *t, const struct truth_crawl *c,
@@ -237,7 +259,7 @@ static void judge_row(struct truth *t, const struct truth_crawl *c,
         if (n->last == NULL || n->last->status / 100 != 3)
             say_row(t, r, n, "which cannot be");
         else
-            judge_redirect(t, r, n);
+            judge_redirect(t, c, r, n);
     }
 }
 

@@ -9,7 +9,8 @@
 
 #define BIT(kind) (UINT32_C(1) << (kind))
 #define ASSETS                                                                 \
-    (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA))
+    (BIT(PLAN_IMG) | BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) |      \
+     BIT(PLAN_SRCSET))
 
 static bool lists(const char *list, const char *word)
 {

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "tests/sim/dice.h"
@@ -74,12 +75,17 @@ void sim_answer_fini(struct sim_answer *a)
 
 /* ---- links in their spellings -------------------------------------------- */
 
-/* What a page may write for "é", "ü" or a host in ASCII, if it is UTF-8. */
+/* What a page may write for "ü" and a host in ASCII, in its own encoding. */
+enum spelled_in { IN_HEAD, IN_UTF8, IN_LATIN };
 static const struct {
-    const char *form, *text;
-} native[] = {{"%C3%BC", "\xc3\xbc"},
-              {"xn--bcher-kva", "b\xc3\xbc"
-                                "cher"}};
+    const char *form, *text[3];
+} native[] = {{"%C3%BC", {"%C3%BC", "\xc3\xbc", "\xfc"}},
+              {"xn--bcher-kva",
+               {"xn--bcher-kva",
+                "b\xc3\xbc"
+                "cher",
+                "b\xfc"
+                "cher"}}};
 
 static void add_replaced(struct buf *b, const char *s, const char *old,
                          const char *new)
@@ -106,9 +112,9 @@ static void spell_loudly(const struct plan_origin *o, const char *target,
     add_replaced(b, target, "/p", "/%70");
 }
 
-/* The same URL in one of six spellings; `in_text`: of a page in UTF-8. */
+/* The same URL in one of six spellings. */
 static void spell(const struct plan *p, const struct plan_found *f, int from,
-                  bool in_text, struct buf *b)
+                  enum spelled_in in, struct buf *b)
 {
     const struct plan_page *g = f->page >= 0 ? &p->pages[f->page] : NULL;
 
@@ -122,9 +128,9 @@ static void spell(const struct plan *p, const struct plan_found *f, int from,
         spell_loudly(&p->origins[g->origin], g->target, b);
     else if (f->spelling == 4)
         buf_addf(b, "%s/zz/..%s", p->origins[g->origin].prefix, g->target);
-    else if (f->spelling == 5 && in_text)
+    else if (f->spelling == 5 && in != IN_HEAD)
         add_replaced(b, g->url, native[f->page % 2].form,
-                     native[f->page % 2].text);
+                     native[f->page % 2].text[in]);
     else if (f->spelling == 5)
         add_replaced(b, g->url, "%E9", "\xe9");
     else
@@ -159,17 +165,25 @@ static const struct {
     [PLAN_CSS] = {"<link rel=stylesheet href=\"", "\">\n"},
     [PLAN_SCRIPT] = {"<script src=\"", "\"></script>\n"},
     [PLAN_MEDIA] = {"<video src=\"", "\"></video>\n"},
+    [PLAN_SRCSET] = {"<img alt='' srcset=\"", " 2x\">\n"},
 };
 
+/* A Refresh may stand in the head, too. */
+static bool is_in_head(const struct plan_found *f)
+{
+    return f->kind == PLAN_HEADER ||
+           (f->kind == PLAN_META_REFRESH && f->spelling % 2 == 1);
+}
+
 static void add_tag(const struct plan *p, const struct plan_found *f, int from,
-                    struct buf *b)
+                    enum spelled_in in, struct buf *b)
 {
     struct buf url;
 
-    if (f->kind == PLAN_HEADER)
+    if (is_in_head(f))
         return;
     buf_init(&url, 1000);
-    spell(p, f, from, true, &url);
+    spell(p, f, from, in, &url);
     buf_add_str(b, tags[f->kind].before);
     add_escaped(b, &url);
     if (f->nofollow)
@@ -211,6 +225,8 @@ static void make_html(const struct plan *p, const struct plan_sight *s,
                       struct buf *b)
 {
     const struct plan_state *t = s->state;
+    enum spelled_in in =
+        s->page >= 0 && p->pages[s->page].latin ? IN_LATIN : IN_UTF8;
 
     buf_addf(b, "<!doctype html>\n<html><head><title>Text %u</title>\n",
              t->text);
@@ -222,13 +238,13 @@ static void make_html(const struct plan *p, const struct plan_sight *s,
         if (tags[links[i].kind].before != NULL &&
             (strncmp(tags[links[i].kind].before, "<link", 5) == 0 ||
              strncmp(tags[links[i].kind].before, "<meta", 5) == 0))
-            add_tag(p, &links[i], s->origin, b);
+            add_tag(p, &links[i], s->origin, in, b);
     buf_add_str(b, "</head><body>\n");
     for (size_t i = 0; i < count; i++)
         if (tags[links[i].kind].before != NULL &&
             strncmp(tags[links[i].kind].before, "<link", 5) != 0 &&
             strncmp(tags[links[i].kind].before, "<meta", 5) != 0)
-            add_tag(p, &links[i], s->origin, b);
+            add_tag(p, &links[i], s->origin, in, b);
     buf_add_str(b, "<a href=\"mailto:x@one.example\">mail</a>"
                    "<a href=\"\">here</a><a href=\"http://[bad/\">bad</a>\n"
                    "<!-- <a href=\"/never/asked-for\">no</a> -->\n<p>");
@@ -420,7 +436,7 @@ static void answer_robots(const struct plan *p, const struct plan_sight *s,
         a->fate = SIM_MUTE;
 }
 
-static const char *type_of(enum plan_form f)
+static const char *type_of(enum plan_form f, bool latin)
 {
     return f == FORM_PLAIN                        ? "text/plain"
            : f == FORM_IMAGE                      ? "image/png"
@@ -428,7 +444,8 @@ static const char *type_of(enum plan_form f)
            : f == FORM_PDF                        ? "application/pdf"
            : f == FORM_SITEMAP || f == FORM_INDEX ? "application/xml"
            : f == FORM_FEED                       ? "application/rss+xml"
-                                                  : "text/html; charset=utf-8";
+           : latin ? "text/html; charset=iso-8859-1"
+                   : "text/html; charset=utf-8";
 }
 
 static void add_link_headers(const struct plan *p, const struct plan_sight *s,
@@ -436,11 +453,12 @@ static void add_link_headers(const struct plan *p, const struct plan_sight *s,
                              struct sim_answer *a)
 {
     for (size_t i = 0; i < count; i++)
-        if (links[i].kind == PLAN_HEADER && !links[i].redirect &&
-            !links[i].entry) {
-            buf_add_str(&a->headers, "Link: <");
-            spell(p, &links[i], s->origin, false, &a->headers);
-            buf_add_str(&a->headers, ">; rel=\"next\"\r\n");
+        if (is_in_head(&links[i]) && !links[i].redirect && !links[i].entry) {
+            bool refresh = links[i].kind == PLAN_META_REFRESH;
+
+            buf_add_str(&a->headers, refresh ? "Refresh: 3; url=" : "Link: <");
+            spell(p, &links[i], s->origin, IN_HEAD, &a->headers);
+            buf_add_str(&a->headers, refresh ? "\r\n" : ">; rel=\"next\"\r\n");
         }
 }
 
@@ -449,7 +467,7 @@ static void answer_redirect(const struct plan *p, const struct plan_sight *s,
 {
     say_error(a, s->state->status);
     buf_add_str(&a->headers, "Location: ");
-    spell(p, to, s->origin, false, &a->headers);
+    spell(p, to, s->origin, IN_HEAD, &a->headers);
     buf_add_str(&a->headers, "\r\n");
 }
 
@@ -472,6 +490,32 @@ static void make_other_body(const struct plan_state *t, struct buf *b)
         buf_add_str(b, "and so on for a long time, ");
 }
 
+static void add_coding(enum plan_coding coding, struct sim_answer *a)
+{
+    z_stream z = {.next_in = (unsigned char *)a->body.at,
+                  .avail_in = (uInt)a->body.len};
+    unsigned char *packed;
+    size_t room;
+
+    if (coding == CODING_NONE)
+        return;
+    buf_add_str(&a->headers, "Content-Encoding: gzip\r\n");
+    if (coding == CODING_FALSE)
+        return;
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort();
+    room = deflateBound(&z, z.avail_in);
+    packed = xmalloc(room);
+    z.next_out = packed;
+    z.avail_out = (uInt)room;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
+    buf_clear(&a->body);
+    buf_add(&a->body, packed, room - z.avail_out);
+    deflateEnd(&z);
+    free(packed);
+}
+
 static void answer_page(const struct plan *p, const struct plan_sight *s,
                         const struct sim_request *q, struct sim_answer *a)
 {
@@ -489,7 +533,8 @@ static void answer_page(const struct plan *p, const struct plan_sight *s,
         return;
     }
     a->status = 200;
-    buf_addf(&a->headers, "Content-Type: %s\r\n", type_of(form));
+    buf_addf(&a->headers, "Content-Type: %s\r\n",
+             type_of(form, p->pages[s->page].latin));
     if ((t->noindex || t->nofollow) && t->in_header)
         buf_addf(&a->headers, "X-Robots-Tag: %s%s\r\n",
                  t->noindex ? "noindex," : "", t->nofollow ? "nofollow" : "");
@@ -505,6 +550,8 @@ static void answer_page(const struct plan *p, const struct plan_sight *s,
         make_html(p, s, links, count, &a->body);
     else
         make_other_body(t, &a->body);
+    if (form == FORM_HTML)
+        add_coding((enum plan_coding)p->pages[s->page].coding, a);
     a->fate = form == FORM_RESET  ? SIM_RESET
               : form == FORM_CUT  ? SIM_CUT
               : form == FORM_MUTE ? SIM_MUTE
@@ -560,6 +607,23 @@ static bool answer_outage(const struct plan_outage *outage, int64_t at_ms,
     return true;
 }
 
+/* ---- a wall of cookies ---- */
+
+static bool has_passed(const struct sim_request *q)
+{
+    const char *cookie = header_of(q, "Cookie");
+
+    return cookie != NULL && strstr(cookie, "wall=open") != NULL;
+}
+
+static void answer_by_wall(const struct plan_origin *o,
+                           const struct sim_request *q, struct sim_answer *a)
+{
+    say_error(a, PLAN_WALL_STATUS);
+    buf_addf(&a->headers, "Location: %s%s\r\nSet-Cookie: wall=open; Path=/\r\n",
+             o->prefix, q->target);
+}
+
 static void answer_in_order(struct sim_web *w, const struct sim_request *q,
                             int origin, struct sim_answer *a)
 {
@@ -574,7 +638,9 @@ static void answer_in_order(struct sim_web *w, const struct sim_request *q,
     if (has_had_enough(w, origin, q->at_ms)) {
         say_error(a, 429);
         add_retry_after(a, o->limit_retry_s, false, q->at_ms);
-    } else if (s.what == PLAN_ROBOTS_TXT)
+    } else if (o->wall && s.what != PLAN_ROBOTS_TXT && !has_passed(q))
+        answer_by_wall(o, q, a);
+    else if (s.what == PLAN_ROBOTS_TXT)
         answer_robots(p, &s, q->target, a);
     else if (s.what == PLAN_CALENDAR)
         answer_calendar(p, &s, a);

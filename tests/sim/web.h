@@ -82,8 +82,4 @@ void sim_web_answer(struct sim_web *, const struct sim_request *,
  * knows none. Names do not change their addresses. */
 const char *sim_web_address(struct sim_web *, const char *host, int64_t at_ms);
 
-/* All responses of a web, as text, for people: one line for each thing that
- * stands there and how it changes. */
-void sim_web_describe(const struct sim_web *, struct buf *out);
-
 #endif

@@ -33,6 +33,7 @@ static const char *const kind_names[PLAN_LINK_KINDS] = {
     [PLAN_CSS] = "css",
     [PLAN_SCRIPT] = "script",
     [PLAN_MEDIA] = "media",
+    [PLAN_SRCSET] = "srcset",
     [PLAN_HEADER] = "header",
 };
 
@@ -119,8 +120,9 @@ static void make_origin(struct plan *p, size_t i, struct dice *d)
         .limit = (uint16_t)(dice_chance(d, 12) ? dice_between(d, 4, 30) : 0),
         .limit_retry_s =
             (int32_t)(dice_chance(d, 60) ? dice_between(d, 1, 90) : -1),
+        .wall = dice_chance(d, 7),
         .months = (uint16_t)(dice_chance(d, 92)   ? 0
-                             : dice_chance(d, 85) ? 25
+                             : dice_chance(d, 75) ? 25
                                                   : 300),
     };
     snprintf(o->name, sizeof o->name, "%s", places[i].name);
@@ -360,6 +362,7 @@ static void make_twin(struct plan *p, size_t page, struct dice *d)
         return;
     g->states[0] = *s;
     g->states[0].from_ms = 0;
+    g->latin = p->pages[of].latin;
     if (dice_chance(d, 50))
         g->states[0].body += 500000; /* another octet, and the same text */
 }
@@ -370,6 +373,10 @@ static void make_page(struct plan *p, size_t page, struct dice *d)
     int64_t from = 0;
 
     g->validators = (uint8_t)dice_below(d, 6);
+    g->coding = dice_chance(d, 15)  ? CODING_GZIP
+                : dice_chance(d, 4) ? CODING_FALSE
+                                    : CODING_NONE;
+    g->latin = dice_chance(d, 12);
     g->state_count = (uint8_t)(dice_chance(d, 60) ? 1 : 2 + dice_below(d, 2));
     for (unsigned i = 0; i < g->state_count; i++) {
         struct plan_state *s = &g->states[i];

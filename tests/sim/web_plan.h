@@ -26,6 +26,8 @@
 #define PLAN_ROBOTS  3
 #define PLAN_OUTAGES 3
 #define PLAN_URL     200
+/* Of a redirect of a wall of cookies; a page's own may have it, too. */
+#define PLAN_WALL_STATUS 302
 
 enum plan_link_kind {
     PLAN_A,
@@ -41,6 +43,7 @@ enum plan_link_kind {
     PLAN_CSS,
     PLAN_SCRIPT,
     PLAN_MEDIA,
+    PLAN_SRCSET,
     PLAN_HEADER, /* Link: <...>; rel=next */
     PLAN_LINK_KINDS
 };
@@ -95,8 +98,17 @@ enum plan_validators {
     VALIDATORS_ALWAYS_NEW /* an ETag that never comes again */
 };
 
+/* What Content-Encoding says, and what the body is. */
+enum plan_coding {
+    CODING_NONE,
+    CODING_GZIP,
+    CODING_FALSE /* it says gzip, and is not */
+};
+
 struct plan_page {
     uint8_t origin;
+    uint8_t coding; /* of its HTML */
+    bool latin;     /* its HTML is in ISO 8859-1 */
     uint8_t validators;
     bool is_list;    /* a sitemap, an index or a feed in its first state */
     uint8_t dir;     /* N of a path below /dN/ */
@@ -159,7 +171,8 @@ struct plan_origin {
     uint8_t outage_count;
     uint16_t limit;        /* requests a minute, then 429; 0: none */
     int32_t limit_retry_s; /* its Retry-After; -1: none */
-    uint16_t months;       /* of its calendar, /cal?m=N for each N below */
+    bool wall; /* each page redirects to itself until a cookie comes back */
+    uint16_t months; /* of its calendar, /cal?m=N for each N below */
 };
 
 struct plan {
