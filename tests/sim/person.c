@@ -353,7 +353,14 @@ static void act_crawl(struct person *p, struct sim_act *a)
     unsigned more = dice_chance(&p->dice, 30) ? 1 + dice_below(&p->dice, 2) : 0;
 
     begin_act(p, a, ACT_CRAWL, "crawl");
-    add_seed(p, a, p->plan->pages[0].url);
+    /* mostly the first page, from which most of a web can be reached */
+    add_seed(
+        p, a,
+        p->plan
+            ->pages[dice_chance(&p->dice, 85)
+                        ? 0
+                        : dice_below(&p->dice, (unsigned)p->plan->page_count)]
+            .url);
     for (; more > 0; more--)
         add_seed(
             p, a,

@@ -121,8 +121,10 @@ bool truth_judge(const struct plan *plan, const struct sim_act *acts,
         judge_exit(&t, &acts[i]);
         truth_replay_act(&t, i);
         if (acts[i].kind == ACT_STATUS && acts[i].exit_status == 0 &&
-            acts[i].out != NULL)
+            acts[i].out != NULL) {
             truth_judge_sums(&t, &acts[i]);
+            truth_judge_state(&t, i);
+        }
         if (acts[i].last && is_run(&acts[i]) && acts[i].exit_status >= 0 &&
             !acts[i].fault_hit)
             judge_end(&t, i);

@@ -19,7 +19,8 @@ bool truth_may_be_lost(const struct sim_act *a, const struct sim_log_entry *e)
 {
     return a->fault_hit ||
            (a->exit_status < 0 &&
-            (e->ended_ms == 0 || e->ended_ms + KEPT_MS > a->ended_ms));
+            (e->ended_ms == 0 ||
+             e->ended_ms + KEPT_MS + a->faults.pause_ms > a->ended_ms));
 }
 
 /* Statuses after which nobody asks again by himself. */
@@ -126,6 +127,19 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
                   n->failures);
 }
 
+/* A host with an error of one URL goes on with others meanwhile. */
+static void judge_wait(struct truth *t, const struct truth_crawl *c,
+                       unsigned node, const struct sim_log_entry *e)
+{
+    const struct sim_log_entry *last = c->nodes[node].last;
+    int64_t wait = person_number(&c->run->settings, SET_RETRY_DELAY);
+
+    if (last != NULL && last->life == e->life && last->status == 500 &&
+        last->end == SIM_LOG_WHOLE && e->passed_ms < last->ended_ms + wait / 2)
+        truth_say(t, "tried %s again after %" PRId64 " ms", truth_url(t, node),
+                  e->passed_ms - last->ended_ms);
+}
+
 /* ---- refreshes ----------------------------------------------------------- */
 
 /* How long a page is left alone at least after it was read; 0: it is not known. */
@@ -156,8 +170,7 @@ static int64_t least_interval(const struct truth *t,
     return fixed > 0 && fixed < least ? fixed : least;
 }
 
-/* `e` is read by the wall clock, as dates are, and by the time that has
- * passed: one of both may have jumped. */
+/* Dates are by the wall clock, which may have jumped. */
 static void judge_date(struct truth *t, const struct truth_crawl *c,
                        unsigned node, const struct sim_log_entry *e)
 {
@@ -165,12 +178,12 @@ static void judge_date(struct truth *t, const struct truth_crawl *c,
     int64_t least;
 
     if (n->last_whole == NULL || n->last != n->last_whole ||
+        n->last->jumped_ms != e->jumped_ms ||
         (n->last->status != 200 && n->last->status != 304) ||
         truth_may_be_lost(&t->acts[n->last_act], n->last))
         return;
     least = least_interval(t, c, n);
-    if (e->at_ms + 1000 < n->last->at_ms + least &&
-        e->passed_ms + 1000 < n->last->passed_ms + least)
+    if (e->passed_ms + 1000 < n->last->passed_ms + least)
         truth_say(t, "asked %s again after %" PRId64 " s, not %" PRId64,
                   truth_url(t, node),
                   (e->passed_ms - n->last->passed_ms) / 1000, least / 1000);
@@ -195,12 +208,35 @@ static void judge_conditions(struct truth *t, const struct truth_crawl *c,
     truth_say(t, "asked %s in full, which had 304", truth_url(t, node));
 }
 
+/* Missing three times in a row is gone, unless a person asks. */
+static void judge_gone(struct truth *t, const struct truth_crawl *c,
+                       unsigned node)
+{
+    const struct truth_node *n = &c->nodes[node];
+
+    if (n->missing < 3)
+        return;
+    for (size_t i = n->missing_since; i <= c->run_number; i++) {
+        const struct sim_act *a = &t->acts[i];
+
+        if (a->dir == c->run->dir &&
+            (a->kind == ACT_RETRY || a->kind == ACT_REFRESH || a->fault_hit ||
+             a->exit_status < 0 ||
+             truth_reads_again(&t->acts[n->missing_since].settings,
+                               &a->settings)))
+            return;
+    }
+    truth_say(t, "asked %s, which is gone", truth_url(t, node));
+}
+
 void truth_judge_again(struct truth *t, const struct truth_crawl *c,
                        unsigned node, const struct sim_log_entry *e)
 {
     judge_repeat(t, c, node);
     judge_tries(t, c, node);
+    judge_wait(t, c, node, e);
     judge_date(t, c, node, e);
+    judge_gone(t, c, node);
     judge_conditions(t, c, node, e);
 }
 
@@ -216,7 +252,9 @@ void truth_judge_due(struct truth *t, const struct truth_crawl *c)
         struct plan_sight s2;
 
         if (n->last == NULL || n->last != n->last_whole ||
-            n->last->status != 200 || n->last_asked_act == c->run_number)
+            n->last->status != 200 || n->last_asked_act == c->run_number ||
+            n->last->jumped_ms != c->run->jumped_ms ||
+            c->run->faults.jump_ms != 0)
             continue;
         (void)truth_node_of(t, n->last, &s2);
         if (s2.state != NULL && s2.state->form == FORM_HTML &&

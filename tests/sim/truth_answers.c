@@ -45,6 +45,32 @@ void truth_judge_sums(struct truth *t, const struct sim_act *status)
                   read);
 }
 
+/* A run that was killed while it asked for something is no clean end, and a run
+ * that was not killed is one. */
+void truth_judge_state(struct truth *t, size_t status)
+{
+    const struct sim_act *s = &t->acts[status], *run = NULL;
+    bool asked = false;
+    char state[20];
+
+    for (size_t i = 0; i < status; i++) {
+        if (t->acts[i].dir != s->dir || t->acts[i].kind >= ACT_STATUS)
+            continue;
+        run = &t->acts[i]; /* or another that writes */
+    }
+    if (run == NULL || run->fault_hit || run->end == END_STOP_TWICE ||
+        (run->kind != ACT_CRAWL && run->kind != ACT_RESUME))
+        return;
+    for (size_t i = 0; i < t->log->count; i++)
+        asked = asked || t->log->at[i].life == run->life;
+    truth_field(s->out, "state", state, sizeof state);
+    if (run->exit_status < 0
+            ? asked && !is(state, "interrupted")
+            : run->exit_status != 2 && is(state, "interrupted"))
+        truth_say(t, "status says %s after a run that %s", state,
+                  run->exit_status < 0 ? "was killed" : "has ended");
+}
+
 static long count_of(const char *text, const char *part)
 {
     long n = 0;

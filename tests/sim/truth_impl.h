@@ -45,10 +45,12 @@ struct truth_node {
     size_t tried_since;  /* the act of the first of them */
     unsigned failures;   /* requests in a row that failed for a while */
     size_t failed_since; /* the act of the first of them */
-    bool entry;          /* a sitemap or feed has listed it */
-    bool counts;         /* for --limit, as a page that was fetched */
-    bool budgeted;       /* by a run that had --per-host or --per-domain */
-    int64_t counted_ms;  /* passed_ms, the end of its response */
+    unsigned missing;    /* responses in a row that were 404 or 410 */
+    size_t missing_since;
+    bool entry;         /* a sitemap or feed has listed it */
+    bool counts;        /* for --limit, as a page that was fetched */
+    bool budgeted;      /* by a run that had --per-host or --per-domain */
+    int64_t counted_ms; /* passed_ms, the end of its response */
 };
 
 /* Whom a host has told, and a person, to be left alone until when; of a host,
@@ -81,7 +83,7 @@ struct truth_robots {
                               nobody has said otherwise since */
     const struct plan_robots *all[16]; /* each of them */
     unsigned count;
-    int64_t tried_ms, tried_passed_ms; /* the last request for it */
+    int64_t tried_ms, tried_jumped_ms; /* the last request for it */
 };
 
 struct truth_crawl {
@@ -181,6 +183,7 @@ long truth_number(const char *line, const char *key); /* -1: there is none */
 /* ---- truth_answers.c: whether its answers agree ---- */
 
 void truth_judge_sums(struct truth *, const struct sim_act *status);
+void truth_judge_state(struct truth *, size_t status_act);
 void truth_judge_status(struct truth *, const struct sim_act *status_act,
                         const struct sim_act *export_act);
 void truth_judge_drops(struct truth *, const struct sim_act *drops,

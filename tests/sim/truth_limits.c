@@ -4,7 +4,7 @@
  *
  * A page counts when its response was read, once, in whatever run that was; what
  * is under way may still come when a limit is reached, but no request follows.
- * And a run that says that it has met a limit has met one.
+ * And every run ends.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 
 /* A response is counted so long after its end. */
 #define COUNTED_MS 1000
+/* No run has a reason to last so long. */
+#define LONG_MS (INT64_C(2) * 24 * 3600 * 1000)
 
 static bool has_budgets(const struct person_settings *s)
 {
@@ -53,6 +55,11 @@ void truth_note_page(const struct truth *t, struct truth_crawl *c,
             n->failed_since = c->run_number;
     } else if (e->end == SIM_LOG_WHOLE)
         n->failures = 0;
+    if (e->end == SIM_LOG_WHOLE && (e->status == 404 || e->status == 410)) {
+        if (n->missing++ == 0)
+            n->missing_since = c->run_number;
+    } else
+        n->missing = 0;
     if (!n->counts && is_counted(t, c, n, e)) {
         n->counts = true;
         n->budgeted = has_budgets(&c->run->settings);
@@ -147,12 +154,17 @@ void truth_judge_run(struct truth *t, struct truth_crawl *c,
                      const struct sim_act *run)
 {
     int64_t most = person_number(&run->settings, SET_TIME);
-    int64_t slack = person_number(&run->settings, SET_TIMEOUT) + INT64_C(15000);
+    int64_t slack = person_number(&run->settings, SET_TIMEOUT) +
+                    INT64_C(15000) + run->faults.pause_ms;
 
     if (most > 0 && run->exit_status >= 0 &&
         run->ended_ms - run->began_ms > most + slack)
         truth_say(t, "a run of --time %s took %" PRId64 " s",
                   person_value(&run->settings, SET_TIME),
                   (run->ended_ms - run->began_ms) / 1000);
+    if (run->end == END_BY_ITSELF && run->exit_status == 4 &&
+        run->ended_ms - run->began_ms > LONG_MS)
+        truth_say(t, "a run has not ended after %d days",
+                  (int)((run->ended_ms - run->began_ms) / (24 * 3600 * 1000)));
     c->octets += octets(t, run, run->ended_ms + COUNTED_MS);
 }

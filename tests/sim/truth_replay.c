@@ -182,8 +182,8 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
         r->unreachable_since_ms = e->at_ms;
     if (first && r->redirected) /* its hop did not come */
         r->ever_unreachable = true;
-    r->tried_ms = e->at_ms;
-    r->tried_passed_ms = e->passed_ms;
+    r->tried_ms = e->passed_ms;
+    r->tried_jumped_ms = e->jumped_ms;
     if (e->end != SIM_LOG_WHOLE) {
         r->say = e->status == 200 ? ROBOTS_UNSURE : ROBOTS_UNREACHABLE;
         r->ever_unreachable = true;
@@ -249,12 +249,12 @@ static void judge_age(struct truth *t, const struct truth_crawl *c,
 {
     const struct truth_robots *r = &c->robots[origin];
 
-    if (e->at_ms > r->tried_ms + DAY_MS + MINUTE_MS &&
-        e->passed_ms > r->tried_passed_ms + DAY_MS + MINUTE_MS &&
+    if (e->passed_ms > r->tried_ms + DAY_MS + MINUTE_MS &&
+        e->jumped_ms == r->tried_jumped_ms &&
         !truth_had_outage(c, &t->plan->origins[origin], false))
         truth_say(t, "asked %s%s by a robots.txt that is %d hours old",
                   t->plan->origins[origin].prefix, e->target,
-                  (int)((e->at_ms - r->tried_ms) / (DAY_MS / 24)));
+                  (int)((e->passed_ms - r->tried_ms) / (DAY_MS / 24)));
 }
 
 static void judge_robots(struct truth *t, const struct truth_crawl *c,

@@ -256,6 +256,8 @@ static void judge_row(struct truth *t, const struct truth_crawl *c,
     else if (is(r->status, "skipped"))
         judge_skipped(t, r, node, n);
     else if (is(r->status, "redirect")) {
+        if (n->last != NULL && may_be_older(t, c, n))
+            return;
         if (n->last == NULL || n->last->status / 100 != 3)
             say_row(t, r, n, "which cannot be");
         else
