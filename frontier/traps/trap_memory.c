@@ -2,17 +2,21 @@
 /*
  * trap_memory.c - what pages have shown, as far as a bounded memory goes.
  *
- * A table without chains: a key has two places side by side, and a new one
- * pushes the older of their keys out. So a lookup is one cache miss, and no
- * list of ages is needed.
+ * A table without chains: a key has WAYS places side by side, in the order in
+ * which their keys were noted or set last, and a new one pushes the last out.
+ * So a lookup is one cache miss, and what a space shows on each page stays,
+ * whatever passes by. (With two places, three such keys at one pair pushed each
+ * other out for ever, and a space looked new without end.)
  */
 #include "frontier/traps/trap_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
 #define ROOM_LEAST ((size_t)256) /* entries */
+#define WAYS       ((size_t)8)   /* of a cache line */
 
 struct entry {
     uint32_t check; /* the low half of the key, never 0; 0: free */
@@ -56,20 +60,32 @@ static uint32_t check_of(uint64_t key)
 
 static struct entry *place_of(const struct trap_memory *m, uint64_t key)
 {
-    return &m->at[(key >> 32 & (m->room - 1)) & ~(size_t)1];
+    return &m->at[(key >> 32 & (m->room - 1)) & ~(WAYS - 1)];
+}
+
+/* Which of its places the key has; WAYS: none. */
+static size_t find(const struct entry *e, uint32_t check)
+{
+    size_t i = 0;
+
+    while (i < WAYS && e[i].check != check)
+        i++;
+    return i;
 }
 
 bool trap_memory_get(const struct trap_memory *m, uint64_t key, uint32_t *out)
 {
     const uint32_t check = check_of(key);
     const struct entry *e;
+    size_t i;
 
     if (m->at == NULL)
         return false;
     e = place_of(m, key);
-    if (e->check != check && (++e)->check != check)
+    i = find(e, check);
+    if (i == WAYS)
         return false;
-    *out = e->value;
+    *out = e[i].value;
     return true;
 }
 
@@ -77,21 +93,21 @@ void trap_memory_set(struct trap_memory *m, uint64_t key, uint32_t value)
 {
     const uint32_t check = check_of(key);
     struct entry *e;
+    size_t i;
 
     if (m->at == NULL)
         m->at = xcalloc(m->room, sizeof *m->at);
     e = place_of(m, key);
-    if (e[0].check != check)
-        e[1] = e[0];
+    i = find(e, check);
+    memmove(e + 1, e, (i < WAYS ? i : WAYS - 1) * sizeof *e);
     e[0] = (struct entry){check, value};
 }
 
 bool trap_memory_note(struct trap_memory *m, uint64_t key)
 {
-    uint32_t value;
+    uint32_t value = 0;
     bool known = trap_memory_get(m, key, &value);
 
-    if (!known)
-        trap_memory_set(m, key, 0);
+    trap_memory_set(m, key, value); /* it is the latest now */
     return known;
 }

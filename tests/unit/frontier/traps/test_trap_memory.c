@@ -36,6 +36,24 @@ START_TEST(what_it_knows_is_what_it_was_told_last)
 }
 END_TEST
 
+/* What a space shows on each of its pages would look new again and again if
+ * passing keys, or three such keys at one place, pushed it out. */
+START_TEST(what_is_noted_again_and_again_stays)
+{
+    struct trap_memory *m = trap_memory_new(1 << 16);
+    uint64_t cold = 1000, forgotten = 0;
+
+    for (unsigned round = 0; round < 300; round++) {
+        for (uint64_t n = 0; n < 300; n++)
+            forgotten += !trap_memory_note(m, nth_key(n)) && round > 0;
+        for (unsigned i = 0; i < 100; i++)
+            (void)trap_memory_note(m, nth_key(cold++));
+    }
+    ck_assert_uint_eq(forgotten, 0);
+    trap_memory_free(m);
+}
+END_TEST
+
 START_TEST(a_full_memory_forgets_and_stays_as_large)
 {
     struct trap_memory *m = trap_memory_new(5000);
@@ -58,6 +76,7 @@ Suite *suite_trap_memory(void)
     TCase *t = tcase_create("trap_memory");
 
     tcase_add_test(t, what_it_knows_is_what_it_was_told_last);
+    tcase_add_test(t, what_is_noted_again_and_again_stays);
     tcase_add_test(t, a_full_memory_forgets_and_stays_as_large);
     suite_add_tcase(s, t);
     return s;
