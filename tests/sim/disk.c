@@ -76,15 +76,24 @@ static bool is_full(int64_t more)
 
 /* ---- octets ---- */
 
+#define LARGE         ((size_t)16 << 10)
+#define ROOM_OF_LARGE ((size_t)1 << 20)
+
 static void reserve(struct disk_octets *o, size_t room)
 {
-    size_t size = o->room > 0 ? o->room : 256;
+    /* What is large grows on, and each move costs page faults. */
+    size_t size = room > LARGE ? ROOM_OF_LARGE : 256;
+    char *at;
 
     if (room <= o->room)
         return;
     while (size < room)
         size *= 2;
-    o->at = world_grow(o->at, o->len, o->room, size);
+    at = world_room(size);
+    if (o->len > 0)
+        memcpy(at, o->at, o->len);
+    world_put(o->at, o->room);
+    o->at = at;
     o->room = size;
 }
 
@@ -99,8 +108,12 @@ static void set_length(struct disk_octets *o, size_t len)
 static void put(struct disk_octets *o, uint64_t at, const void *from,
                 size_t len)
 {
-    if (at + len > o->len)
-        set_length(o, (size_t)at + len);
+    if (at > o->len)
+        set_length(o, (size_t)at);
+    if (at + len > o->len) {
+        reserve(o, (size_t)at + len);
+        o->len = (size_t)at + len;
+    }
     if (len > 0)
         memcpy(o->at + at, from, len);
 }
@@ -158,7 +171,7 @@ static void note_write(struct inode *i, uint64_t at, const void *from,
     w->len = len;
     w->truncates = truncates;
     if (len > 0) {
-        w->octets = world_get(len);
+        w->octets = world_room(len);
         memcpy(w->octets, from, len);
     }
     if (i->last != NULL)

@@ -72,7 +72,7 @@ static unsigned class_of(size_t size)
     return c;
 }
 
-void *world_get(size_t size)
+void *world_room(size_t size)
 {
     unsigned c = class_of(size);
     size_t whole = LEAST << c;
@@ -80,7 +80,6 @@ void *world_get(size_t size)
 
     if (p != NULL) {
         memcpy(&arena->free_blocks[c], p, sizeof p);
-        memset(p, 0, size);
         return p;
     }
     if (SIZE - arena->used < whole)
@@ -88,6 +87,11 @@ void *world_get(size_t size)
     p = (char *)arena + arena->used;
     arena->used += whole;
     return p;
+}
+
+void *world_get(size_t size)
+{
+    return memset(world_room(size), 0, size);
 }
 
 void world_put(void *p, size_t size)

@@ -52,6 +52,8 @@ void world_jump_clock(int64_t ms);
 /* Memory that outlives the process, zeroed. There is enough, or the simulation
  * ends. */
 void *world_get(size_t size);
+/* The same, not zeroed: a page that nobody writes costs nothing then. */
+void *world_room(size_t size);
 void world_put(void *p, size_t size);
 /* Other room, at least as much, for something of `used` octets that had `from`:
  * what was there is moved. */
