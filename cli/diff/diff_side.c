@@ -166,6 +166,85 @@ static void take_waiting(void *ctx, const struct url_row *row)
         put_state(p, row->url, row->id, &queued);
 }
 
+/* ---- rows that later ones replaced ---- */
+
+/* A URL that was queued again has a row of its own for that, with the same
+ * digest; until the moment, the last of its rows is the URL. */
+struct again {
+    uint64_t digest, id; /* id: the last row met, 0: none */
+};
+
+struct replacing {
+    struct pass *p;
+    struct again *all;
+    size_t count, room;
+};
+
+static int by_digest(const void *a, const void *b)
+{
+    const struct again *x = a, *y = b;
+
+    return x->digest < y->digest ? -1 : x->digest > y->digest;
+}
+
+static bool is_later(const struct pass *p, const struct url_row *row)
+{
+    return p->side->until != 0 && row->found_at_ms > p->side->until;
+}
+
+static void gather_again(void *ctx, const struct url_row *row)
+{
+    struct replacing *r = ctx;
+
+    if ((row->flags & URL_ROW_AGAIN) == 0 || is_later(r->p, row))
+        return;
+    if (r->count == r->room) {
+        r->room = r->room > 0 ? 2 * r->room : 64;
+        r->all = xrealloc(r->all, r->room * sizeof *r->all);
+    }
+    r->all[r->count++] =
+        (struct again){.digest = reader_digest(r->p->side->r, row).hi};
+}
+
+/* Rows are in order of arrival, so the one before is replaced. */
+static void meet_again(void *ctx, const struct url_row *row)
+{
+    struct replacing *r = ctx;
+    const struct again key = {.digest = reader_digest(r->p->side->r, row).hi};
+    struct again *a;
+
+    if (is_later(r->p, row))
+        return;
+    a = bsearch(&key, r->all, r->count, sizeof key, by_digest);
+    if (a == NULL)
+        return;
+    if (a->id != 0)
+        (void)is_met(r->p, a->id, true);
+    a->id = row->id;
+}
+
+/* Marks rows that were replaced as met. */
+static enum status meet_replaced(struct pass *p)
+{
+    struct frontier_store *s = p->side->r->store;
+    struct replacing r = {.p = p};
+    size_t n = 0;
+    enum status st = STATUS_OK;
+
+    if (frontier_store_counter(s, "readmitted") > 0 && p->last > 0)
+        st = frontier_store_each(s, 1, p->last, gather_again, &r);
+    if (r.count > 0)
+        qsort(r.all, r.count, sizeof *r.all, by_digest);
+    for (size_t i = 0; i < r.count; i++) /* some came again several times */
+        if (n == 0 || r.all[i].digest != r.all[n - 1].digest)
+            r.all[n++] = r.all[i];
+    r.count = n;
+    if (st == STATUS_OK && n > 0)
+        st = frontier_store_each(s, 1, p->last, meet_again, &r);
+    free(r.all);
+    return st;
+}
+
 enum status diff_side_read(const struct diff_side *side, struct line_sort *into)
 {
     const struct reader *r = side->r;
@@ -178,7 +257,9 @@ enum status diff_side_read(const struct diff_side *side, struct line_sort *into)
     buf_init(&p.line, DIFF_LINE_MOST);
     buf_init(&p.url, URL_LENGTH_CEILING + 64);
     buf_init(&p.target, URL_LENGTH_CEILING + 64);
-    st = page_store_each_newest(r->pages, take_fetch, &p);
+    st = meet_replaced(&p);
+    if (st == STATUS_OK)
+        st = page_store_each_newest(r->pages, take_fetch, &p);
     if (st == STATUS_OK && p.st == STATUS_OK && p.last > 0)
         st = frontier_store_each(r->store, 1, p.last, take_waiting, &p);
     buf_fini(&p.line);

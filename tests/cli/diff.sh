@@ -106,6 +106,24 @@ is_truth body one --from "$then" --to "$(moment)"
 exits 0 "$URLWEIR" diff one --from "$then" --to "$then" --exit-code
 exits 0 "$URLWEIR" diff new one --exit-code # of pages fetched twice, the last fetch
 
+# ---- a page that was asked again is what it became ----
+
+show new
+page=$(cd web/127.0.0.1 && ls */*.html | head -n 1)
+mv "web/127.0.0.1/$page" aside
+crawl mended
+ended 0
+missing=$(moment)
+sleep 0.01
+mkdir -p "web/127.0.0.1/$(dirname "$page")"
+mv aside "web/127.0.0.1/$page"
+exits 0 "$URLWEIR" retry mended
+exits 0 "$URLWEIR" resume mended --progress none
+exits 0 "$URLWEIR" diff new mended --exit-code
+exits 1 "$URLWEIR" diff mended --from "$missing" --exit-code
+[ "$(awk '$1 == "new" { print $2 }' out)" = 1 ] || fail "$page was missing, and is there now: $(cat out)"
+exits 0 "$URLWEIR" diff mended --from "$missing" --to "$missing" --exit-code
+
 # ---- formats ----
 
 exits 0 "$URLWEIR" diff old new --format csv
