@@ -30,7 +30,7 @@ static bool is_blocked(const struct host_queue *h, int64_t now)
         return false;
     x = host_trouble(h);
     return x->blocked_until > now || x->silent_until > now ||
-           x->dead.status != OUTCOME_QUEUED || h->held_by == HOST_HELD_BUDGET;
+           frontier_is_draining(h) || h->held_by == HOST_HELD_BUDGET;
 }
 
 /* The sort key, larger first; 0: do not show. */
@@ -55,8 +55,7 @@ static enum engine_host_state state_of(const struct frontier *f,
                                        const struct host_queue *h, int64_t now,
                                        int64_t due)
 {
-    if (host_trouble(h)->dead.status != OUTCOME_QUEUED ||
-        frontier_is_given_up(h))
+    if (frontier_is_draining(h) || frontier_is_given_up(h))
         return ENGINE_HOST_DEAD;
     if (host_trouble(h)->blocked_until > now ||
         host_trouble(h)->silent_until > now || h->held_by == HOST_HELD_BUDGET)
@@ -71,8 +70,8 @@ static const char *why_of(const struct frontier *f, const struct host_queue *h,
 {
     const char *which = NULL;
 
-    if (host_trouble(h)->dead.status != OUTCOME_QUEUED)
-        return outcome_reason_name(host_trouble(h)->dead.reason);
+    if (frontier_is_draining(h))
+        return outcome_reason_name(host_trouble(h)->origins->why.reason);
     if (h->held_by == HOST_HELD_BUDGET &&
         frontier_budget_left(f, h, &which) == 0)
         return which;

@@ -2,8 +2,8 @@
 /*
  * frontier_lease.c - chooses the next URL of the hosts that are due.
  *
- * A host that is dead for this run is drained here: its URLs get a final
- * outcome without a request.
+ * An origin that is dead for this run is drained here: its URLs get a final
+ * outcome without a request, at once if the host has no other.
  */
 #include "frontier/candidate.h"
 #include "frontier/embedded/frontier_fetched.h"
@@ -20,10 +20,11 @@ static enum status settle_unasked(struct frontier *f, struct host_queue *h,
                                   const struct url_row *row, struct outcome o,
                                   const char *detail, int64_t wall_ms)
 {
+    const struct origin_trouble *dead = host_origin_dead(h, row->url);
     struct fetch_row r = {.url = row->id,
                           .at_ms = wall_ms,
-                          .flags = o.status == host_trouble(h)->dead.status
-                                       ? host_trouble(h)->dead_flags
+                          .flags = dead != NULL && o.status == dead->why.status
+                                       ? dead->flags
                                        : 0,
                           .detail = bytes_of_str(detail)};
     enum status st =
@@ -115,13 +116,15 @@ static struct outcome still_wanted(struct frontier *f,
                                    const struct url_row *row,
                                    const char **detail)
 {
+    const struct origin_trouble *dead = host_origin_dead(h, row->url);
+
     if (frontier_is_removed(h, row->id)) {
         *detail = REMOVED_TEXT;
         return frontier_removed;
     }
-    if (host_trouble(h)->dead.status != OUTCOME_QUEUED) {
-        *detail = "host given up after repeated failures";
-        return host_trouble(h)->dead;
+    if (dead != NULL) {
+        *detail = "origin given up after repeated failures";
+        return dead->why;
     }
     return by_rules(f, key, row, detail);
 }
@@ -226,6 +229,11 @@ enum status frontier_lease_id(struct frontier *f, struct host_queue *h,
             st = admit_new_form(f, &row, wall_ms);
         return st == STATUS_OK ? settle_unasked(f, h, &row, o, detail, wall_ms)
                                : st;
+    }
+    if (frontier_is_draining(h)) { /* it is asked in its turn */
+        host_trouble_of(h)->others_live = true;
+        host_queue_retry(h, id, now);
+        return STATUS_OK;
     }
     st = frontier_order_defers(f, h, &row, &later);
     if (st == STATUS_OK && !later)

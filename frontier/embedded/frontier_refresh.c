@@ -192,7 +192,7 @@ static void forgive(struct frontier *f, struct host_queue *h, int64_t wall_ms)
         return;
     h->trouble->held_until_ms = 0;
     f->refresh.held--;
-    h->trouble->dead = (struct outcome){.status = OUTCOME_QUEUED};
+    host_origins_revive(h);
     frontier_reach_again(h);
 }
 
@@ -314,8 +314,7 @@ enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url)
 
 bool frontier_refresh_is_held(const struct host_queue *h)
 {
-    return host_trouble(h)->dead.status != OUTCOME_QUEUED ||
-           frontier_is_given_up(h);
+    return host_trouble(h)->dead > 0 || frontier_is_given_up(h);
 }
 
 /* A host that this run has given up sleeps for a while; its dates stay. Dates

@@ -63,7 +63,7 @@ struct schedule_host frontier_schedule_host(const struct host_queue *h)
 
 bool frontier_is_draining(const struct host_queue *h)
 {
-    return host_trouble(h)->dead.status != OUTCOME_QUEUED;
+    return host_trouble(h)->dead > 0 && !host_trouble(h)->others_live;
 }
 
 uint64_t frontier_most_leases(const struct frontier *f,

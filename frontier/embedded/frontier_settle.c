@@ -15,14 +15,6 @@
 #include "frontier/embedded/frontier_links.h"
 #include "frontier/embedded/frontier_refresh.h"
 
-/* Consecutive failures after which a host that answers, but not so that its
- * URLs may be fetched, counts as dead: as many as a URL has tries, since its
- * first URL has used up all of its own by then. */
-static bool host_is_dead(const struct frontier *f, const struct host_queue *h)
-{
-    return host_trouble(h)->failures >= f->o.tries;
-}
-
 /* Stores a host's own delay, how long it is blocked, and whether it does not
  * respond. The last is for readers only: a new run asks the host at once. */
 enum status frontier_remember(struct frontier *f, const struct host_queue *h,
@@ -413,6 +405,21 @@ enum status frontier_settle_reach(struct frontier *f, struct host_queue *h,
                : STATUS_OK;
 }
 
+/* An origin that fails as often in a row as a URL has tries is dead: its first
+ * URL has used up all of its own by then. Failures of requests that were out
+ * together count once. */
+static void note_origin(struct frontier *f, const struct lease_record *l,
+                        const struct engine_done *d, bool counts)
+{
+    struct host_queue *h = l->host;
+
+    if (!d->host.unreachable && d->host.ended != 0)
+        host_origin_responds(h, l->lease.url);
+    else if (counts && host_origin_fails(h, l->lease.url, f->o.tries,
+                                         d->outcome, (uint8_t)d->row.flags))
+        frontier_reach_again(h); /* for its other origins */
+}
+
 static bool redirects(const struct engine_done *d)
 {
     return d->outcome.status == OUTCOME_REDIRECT && d->outlink_count > 0;
@@ -470,6 +477,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     enum status st = STATUS_OK;
     uint32_t tries = f->o.tries;
     bool silent, last, repeats, again = false;
+    uint32_t failures;
 
     if (l == NULL) {
         log_warn("acknowledged a URL that was not leased", "id=%llu",
@@ -497,6 +505,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     row.flags |= connection_flags(h, d);
     if (st == STATUS_OK && f->o.group == QUEUE_KEY_IP && news.ended != 0)
         st = frontier_answered_from(f, h, row.ip, now);
+    failures = host_trouble(h)->failures;
     if (st == STATUS_OK)
         st = frontier_settle_reach(f, h, &reach, o, now, wall_ms);
     if (silent && host_trouble(h)->failures == 1 && h->answers > 0) {
@@ -505,10 +514,9 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
          */
         silent = false;
         tries = tries > REACH_TRIES ? tries : REACH_TRIES;
-    } else if (news.unreachable && !silent && !d->unsure &&
-               host_is_dead(f, h)) { /* what is unsure may have its own port */
-        host_trouble_of(h)->dead = o;
-        host_trouble_of(h)->dead_flags = (uint8_t)d->row.flags;
+    } else if (!silent && !d->unsure) { /* what is unsure may have its own port
+                                         */
+        note_origin(f, l, d, host_trouble(h)->failures > failures);
     }
     if (d->unsure && tries < SURE_TRIES)
         tries = SURE_TRIES;

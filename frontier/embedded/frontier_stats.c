@@ -27,8 +27,7 @@ static void count_host(struct host_stats *c, const struct host_queue *h,
     c->blocked +=
         host_trouble(h)->blocked_until > now ||
         (host_trouble(h)->silent_until > now && !frontier_is_given_up(h));
-    c->dead += host_trouble(h)->dead.status != OUTCOME_QUEUED ||
-               frontier_is_given_up(h);
+    c->dead += frontier_is_draining(h) || frontier_is_given_up(h);
 }
 
 /* Goes on with the lap; at its end its counts become the ones shown. */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "storage/index/origins.h"
 
 #define WINDOW HOST_QUEUE_WINDOW
 
@@ -26,6 +27,80 @@ struct host_trouble *host_trouble_of(struct host_queue *h)
     if (h->trouble == NULL)
         h->trouble = xcalloc(1, sizeof *h->trouble);
     return h->trouble;
+}
+
+/* The link to that of the origin of `url`, or to NULL at the end. */
+static struct origin_trouble **find_origin(struct host_trouble *x,
+                                           struct bytes url)
+{
+    const struct bytes origin = bytes_of(url.at, origins_split(url));
+    struct origin_trouble **at = &x->origins;
+
+    while (*at != NULL &&
+           !bytes_equal(origin, bytes_of((*at)->prefix, (*at)->len)))
+        at = &(*at)->next;
+    return at;
+}
+
+const struct origin_trouble *host_origin_dead(const struct host_queue *h,
+                                              struct bytes url)
+{
+    const struct origin_trouble *o =
+        host_trouble(h)->dead > 0 ? *find_origin(h->trouble, url) : NULL;
+
+    return o != NULL && o->why.status != OUTCOME_QUEUED ? o : NULL;
+}
+
+bool host_origin_fails(struct host_queue *h, struct bytes url, uint32_t most,
+                       struct outcome why, uint8_t flags)
+{
+    struct host_trouble *x = host_trouble_of(h);
+    struct origin_trouble **at = find_origin(x, url);
+
+    if (*at == NULL) {
+        const size_t len = origins_split(url);
+
+        *at = xcalloc(1, sizeof **at + len);
+        (*at)->len = len;
+        memcpy((*at)->prefix, url.at, len);
+    }
+    if (++(*at)->failures < most || (*at)->why.status != OUTCOME_QUEUED)
+        return false;
+    (*at)->why = why;
+    (*at)->flags = flags;
+    x->dead++;
+    return true;
+}
+
+void host_origin_responds(struct host_queue *h, struct bytes url)
+{
+    struct origin_trouble **at, *o;
+
+    if (host_trouble(h)->origins == NULL)
+        return;
+    at = find_origin(h->trouble, url);
+    o = *at;
+    if (o == NULL)
+        return;
+    h->trouble->dead -= o->why.status != OUTCOME_QUEUED;
+    *at = o->next;
+    free(o);
+}
+
+void host_origins_revive(struct host_queue *h)
+{
+    struct host_trouble *x = h->trouble;
+
+    while (x != NULL && x->origins != NULL) {
+        struct origin_trouble *o = x->origins;
+
+        x->origins = o->next;
+        free(o);
+    }
+    if (x != NULL) {
+        x->dead = 0;
+        x->others_live = false;
+    }
 }
 
 struct host_orders *host_orders_of(struct host_queue *h)
@@ -69,6 +144,7 @@ void host_queue_free(struct host_queue *h)
     free(host_spent(h)->sources);
     free(h->spent);
     free(h->front);
+    host_origins_revive(h);
     free(h->trouble);
     free(h->orders);
     free(h);
@@ -103,7 +179,7 @@ bool host_queue_is_idle(const struct host_queue *h, int64_t now)
            t->blocked_until <= now && h->own_delay < 0 && o->set_delay < 0 &&
            o->set_limit == 0 && h->backoffs == 0 && h->errors == 0 &&
            t->failures == 0 && s->pages == 0 && s->octets == 0 &&
-           s->sources == NULL && t->dead.status == OUTCOME_QUEUED;
+           s->sources == NULL && t->origins == NULL;
 }
 
 bool host_queue_may_rest(const struct host_queue *h, int64_t now)

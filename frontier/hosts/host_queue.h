@@ -25,6 +25,18 @@ struct retry {
 
 struct politeness_group; /* frontier/hosts/politeness_group.h */
 
+/* An origin of the host (scheme and port) that responds, but not so that its
+ * URLs may be fetched: its robots.txt is out of reach, or its certificate is not
+ * trusted. */
+struct origin_trouble {
+    struct origin_trouble *next;
+    uint32_t failures;  /* such requests in a row */
+    struct outcome why; /* once it is dead, what its URLs get; QUEUED: alive */
+    uint8_t flags;      /* of the row that says why (page_store.h) */
+    size_t len;
+    char prefix[]; /* "https://example.org" */
+};
+
 /* Of a host in trouble. Times are monotonic. */
 struct host_trouble {
     int64_t blocked_until;   /* Retry-After, back-off, a person */
@@ -36,8 +48,9 @@ struct host_trouble {
                               (frontier_refresh.c) */
     uint32_t failures;     /* such requests in a row */
     struct outcome silent; /* outcome of the last one; QUEUED: it responds */
-    struct outcome dead;   /* status QUEUED: alive */
-    uint8_t dead_flags;    /* of the row that says why (page_store.h) */
+    struct origin_trouble *origins;
+    uint32_t dead;    /* of these */
+    bool others_live; /* while some are: it has URLs of another origin */
 };
 
 /* What a person set for a host, and its requests to another one. */
@@ -162,6 +175,17 @@ static inline const struct host_front *host_front(const struct host_queue *h)
 
 /* The same to be written: made if missing. */
 struct host_trouble *host_trouble_of(struct host_queue *h);
+/* A request to the origin of `url` has failed so; its URLs get that outcome
+ * after `most` failures in a row. True: it is dead now. */
+bool host_origin_fails(struct host_queue *h, struct bytes url, uint32_t most,
+                       struct outcome why, uint8_t flags);
+/* It has responded. */
+void host_origin_responds(struct host_queue *h, struct bytes url);
+/* The origin of the URL if it is dead in this run; NULL: it is alive. */
+const struct origin_trouble *host_origin_dead(const struct host_queue *h,
+                                              struct bytes url);
+/* All its origins may be asked again. */
+void host_origins_revive(struct host_queue *h);
 struct host_orders *host_orders_of(struct host_queue *h);
 struct host_spent *host_spent_of(struct host_queue *h);
 struct host_front *host_front_of(struct host_queue *h);

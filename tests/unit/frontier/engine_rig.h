@@ -159,10 +159,10 @@ static inline void rig_verify(const struct rig *r)
     (void)rig_verify_dir(r->at.dir);
 }
 
-/* `u` is "http://HOST/..."; the caller keeps its text. */
+/* `url` is "SCHEME://HOST/..."; the caller keeps its text. */
 static inline struct engine_item rig_item(struct rig *r, const char *url)
 {
-    const char *host = url + strlen("http://");
+    const char *host = strstr(url, "://") + 3;
     struct engine_item item = {.kind = LINK_A, .depth = 1};
 
     item.url = bytes_of_str(url);

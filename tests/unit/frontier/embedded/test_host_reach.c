@@ -406,6 +406,51 @@ START_TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
 }
 END_TEST
 
+/* That an origin cannot be fetched says nothing of another one of its host, be
+ * there URLs of both at first or later. */
+START_TEST(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone)
+{
+    const struct outcome no_rules = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
+                                     500};
+    unsigned asked[2] = {0};
+    struct engine_lease l;
+    struct rig r;
+
+    start(&r);
+    for (unsigned i = 0; i < 40; i++) {
+        char url[64];
+
+        snprintf(url, sizeof url, "%s://a.test/%u",
+                 (_i == 0 ? i % 2 : i < 20) ? "https" : "http", i);
+        rig_seed(&r, url);
+    }
+    for (int i = 0; i < 1000 && rig_stats(&r).queued > 0; i++) {
+        struct engine_done d = {
+            .row = {.at_ms = rig_wall(&r)},
+            .host = {.crawl_delay_ms = -2, .retry_after_ms = -1},
+        };
+        bool https;
+
+        r.now += S;
+        if (lease(&r, &l, 1) == 0)
+            continue;
+        https = l.url.at[4] == 's';
+        asked[https]++;
+        d.id = l.id;
+        d.outcome = https ? no_rules : NO_ERROR;
+        d.transient = d.host.unreachable = https;
+        d.host.ended = r.now;
+        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
+                         STATUS_OK);
+    }
+    ck_assert_uint_eq(rig_stats(&r).fetched, 20);
+    ck_assert_uint_eq(rig_counter(&r, "denied.robots_unreachable"), 20);
+    ck_assert_uint_eq(asked[0], 20);
+    ck_assert_uint_eq(asked[1], 3);
+    rig_fini(&r);
+}
+END_TEST
+
 static void block(struct rig *r, const char *host, int64_t until)
 {
     ck_assert_int_eq(r->e->ops->block(r->e, r->o.crawl, bytes_of_str(host),
@@ -525,6 +570,8 @@ Suite *suite_host_reach(void)
     tcase_add_test(t, a_response_is_the_end_of_no_response_on_disk_too);
     tcase_add_test(t, a_service_waits_without_end);
     tcase_add_test(t, requests_that_were_out_together_count_once);
+    tcase_add_loop_test(
+        t, an_origin_that_cannot_be_fetched_ends_its_own_urls_alone, 0, 2);
     tcase_add_test(t,
                    a_certificate_that_is_not_trusted_ends_its_urls_after_three);
     tcase_add_test(t, what_a_person_blocks_is_counted_and_given_up_by_nobody);

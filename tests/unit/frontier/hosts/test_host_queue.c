@@ -243,8 +243,11 @@ static void remember(struct host_queue *h, int what)
     h->errors = what == 13;
     host_trouble_of(h)->failures = what == 14;
     host_spent_of(h)->pages = what == 15;
-    host_trouble_of(h)->dead.status =
-        what == 16 ? OUTCOME_FAILED : OUTCOME_QUEUED;
+    if (what == 16)
+        (void)host_origin_fails(h, bytes_of_str("http://a.test/"), 3,
+                                (struct outcome){.status = OUTCOME_FAILED}, 0);
+    else
+        host_origins_revive(h);
     if (what == 17)
         host_queue_retry(h, 1, 0);
 }
