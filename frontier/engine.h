@@ -239,6 +239,8 @@ struct engine_stats {
     uint64_t due;   /* hosts with such URLs whose date has come */
     bool dates_given_up; /* all of `dated` are of hosts that are not asked again
                             in this run */
+    bool retrying;       /* some of `dated` have failed for now, and are tried
+                            again soon; of hosts that are asked in this run */
     uint64_t overdue;    /* such URLs a minute or more after their date */
     uint64_t overdue_for; /* seconds since the date of the oldest of them, to
                              the minute */

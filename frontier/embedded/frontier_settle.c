@@ -279,7 +279,7 @@ static enum status wait_for_host(struct frontier *f, struct lease_record *l,
     enum status st = STATUS_OK;
 
     if (url_life_after(l->life, LIFE_GIVE_BACK) == LIFE_DUE)
-        st = frontier_refresh_release(f, l, f->o.schedule.retry_delay, wall_ms);
+        st = frontier_refresh_later(f, l, l->refresh.tries, wall_ms);
     else
         host_queue_retry(l->host, l->lease.id,
                          host_trouble(l->host)->silent_until == INT64_MAX

@@ -5,7 +5,8 @@
  *
  * What depends on the calendar alone is a counter of the store, in the
  * transaction of the row: how many dated URLs have a known rate of change, and
- * the sum of their freshness if each is asked at its date. What depends on the
+ * the sum of their freshness if each is asked at its date, and how many wait for
+ * another try. What depends on the
  * time is counted in memory (due_count.h). After a start the calendar is read
  * for that a step at a time; rows that it has not come to are not counted yet.
  */
@@ -82,6 +83,8 @@ void frontier_refresh_count(struct frontier *f, const struct refresh_row *row,
     struct refreshing *r = &f->refresh;
 
     count_rate(f, row, added);
+    if (row->tries > 0)
+        frontier_store_add(f->store, "refresh_retries", added ? 1 : UINT64_MAX);
     if (!is_read(r, row))
         return;
     if (added)

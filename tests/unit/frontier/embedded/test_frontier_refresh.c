@@ -167,8 +167,17 @@ START_TEST(a_refresh_that_fails_for_now_is_tried_again_soon)
     advance(&r, EVERY);
     ack_body(&r, lease_at(&r), late, 0, true);
     ck_assert_uint_eq(rig_stats(&r).fetched, 1); /* still */
-    advance(&r, 100);                            /* retry_delay is 1 ms */
+    ck_assert(
+        rig_stats(&r).retrying); /* so a run that ends when idle goes on */
+    rig_crash(&r);
+    ck_assert(!rig_stats(&r).retrying); /* it was not committed */
     ack_body(&r, lease_at(&r), late, 0, true);
+    rig_turn(&r);
+    rig_crash(&r);
+    ck_assert(rig_stats(&r).retrying);
+    advance(&r, 100); /* retry_delay is 1 ms */
+    ack_body(&r, lease_at(&r), late, 0, true);
+    ck_assert(!rig_stats(&r).retrying);
     ck_assert_uint_eq(rig_stats(&r).failed, 1); /* that was its last try */
     advance(&r, EVERY - 1);
     ck_assert_uint_eq(lease_at(&r), 0);
@@ -289,6 +298,7 @@ static void give_up(struct rig *r)
         d.host.ended = r->now;
         ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
                          STATUS_OK);
+        ck_assert_uint_eq(rig_stats(r).due, 1); /* until it is given up */
         advance(r, 2000);
     }
     ck_assert_uint_eq(d.id, 0);
