@@ -95,6 +95,7 @@ static enum fetch_task_state finish(const struct fetch_task_tools *t,
     r->fetcher = t->fetcher;
     r->queue = lease_of(task)->queue;
     r->done.host.crawl_delay_ms = task->crawl_delay_ms;
+    r->done.robots_unread = t->o->robots == ROBOTS_OFF;
     r->robots_warc = task->robots_warc;
     task->robots_warc = NULL;
     queue_send(t->reports, r, report_octets(r));

@@ -202,8 +202,10 @@ struct engine_done {
     size_t drop_count;
     uint32_t kinds_left; /* kinds of links, 1 << kind, that the page has or may
                             have, and that were not looked for */
-    uint64_t repeats;    /* links to what is among outlinks or drops already */
-    uint64_t over; /* links over a limit of the page, besides the drop that
+    bool
+        robots_unread; /* nobody asked for robots.txt, which may name sitemaps */
+    uint64_t repeats;  /* links to what is among outlinks or drops already */
+    uint64_t over;     /* links over a limit of the page, besides the drop that
                       names it */
     struct engine_host_news host;
 };

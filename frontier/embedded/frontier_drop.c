@@ -136,6 +136,20 @@ enum status frontier_keep_page(struct frontier *f, const struct engine_done *d)
                : STATUS_OK;
 }
 
+enum status frontier_keep_guess(struct frontier *f, const struct engine_done *d,
+                                const struct lease_record *l)
+{
+    const struct kept_drop k = {.id = d->id,
+                                .reason = REASON_ROBOTS,
+                                .reason_of_row = (uint8_t)d->outcome.reason};
+
+    return d->robots_unread && l->via == 0 &&
+                   (f->o.listings >> l->lease.kind & 1) != 0 &&
+                   d->outcome.reason != REASON_HTTP
+               ? frontier_keep_drop(f, &k)
+               : STATUS_OK;
+}
+
 static enum status keep_link(struct frontier *f, const struct engine_drop *d,
                              uint64_t via, const struct lease_record *page)
 {

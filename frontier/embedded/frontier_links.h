@@ -32,6 +32,12 @@ MUST_CHECK enum status frontier_keep_row(struct frontier *f,
  * looked for. */
 MUST_CHECK enum status frontier_keep_page(struct frontier *f,
                                           const struct engine_done *d);
+/* A sitemap that a seed stands for, guessed or given, whose robots.txt was not
+ * asked for with --robots off: it is asked for again with another one, and the
+ * robots.txt before it, for the sitemaps that this names. */
+MUST_CHECK enum status frontier_keep_guess(struct frontier *f,
+                                           const struct engine_done *d,
+                                           const struct lease_record *l);
 bool frontier_may_return(enum outcome_reason r);
 /* Forgets which drops were kept recently. */
 void frontier_forget_drops(struct frontier *f);

@@ -439,6 +439,8 @@ static enum status end_first_fetch(struct frontier *f, struct lease_record *l,
     if (st == STATUS_OK)
         st = frontier_keep_page(f, d);
     if (st == STATUS_OK)
+        st = frontier_keep_guess(f, d, l);
+    if (st == STATUS_OK)
         st = frontier_had_before(f, row, &known);
     if (st == STATUS_OK)
         st = frontier_refresh_date(f, l->lease.queue, l->lease.kind, row, o,

@@ -38,13 +38,15 @@ echo text >web/$one/data.txt
 echo 'User-agent: *' >web/$two/robots.txt
 # Each of these pages is behind a setting of its own, and leads to another one.
 page $one /gates.html walled/in.html unlisted.html hop.html twin/a.html twin/b/a.html \
-    near1.html near/near2.html
+    near1.html near/near2.html away.html lengthy.html
 page $one /walled/in.html ../out1.html
 page $one /unlisted.html out2.html
 echo '<meta name=robots content=noindex>' >>web/$one/unlisted.html
 printf '302\nLocation: /hop2.html\n' >web/$one/hop.html.head
 printf '302\nLocation: /out3.html\n' >web/$one/hop2.html.head
-touch web/$one/hop.html web/$one/hop2.html
+printf '302\nLocation: http://%s:@PORT@/far.html\n' $two >web/$one/away.html.head
+printf '302\nLocation: /long.html?%060d\n' 7 >web/$one/lengthy.html.head
+touch web/$one/hop.html web/$one/hop2.html web/$one/away.html web/$one/lengthy.html
 mkdir -p web/$one/twin/b web/$one/near
 echo '<a href="only.html">x</a>' | tee web/$one/twin/a.html >web/$one/twin/b/a.html
 text='one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -137,8 +139,15 @@ widens network "--no-allow-private --allow-net $one" "--allow-net $two"
 seed=http://$one:$port/gates.html
 widens robots "--robots obey" "--robots off"
 widens noindex "--noindex skip" "--noindex report" "$one /unlisted.html"
-widens redirects "--max-redirects 0" "--max-redirects 1" "$one /hop.html"
+widens redirects "--max-redirects 0" "--max-redirects 1" "$one /away.html
+$one /hop.html
+$one /lengthy.html"
 widens redirects "--max-redirects 1" "--max-redirects 5" "$one /hop2.html"
+# A redirect whose target was kept out stays one, and the target comes back.
+widens "redirect excluded" "-X out3" "-X nothing"
+widens "redirect too long" "--max-url-len 70" "--max-url-len 200"
+widens "redirect out of scope" "--scope host" "$any"
+widens "redirect not included" "-I gates -I hop -I away" "-I gates -I hop -I away -I out3 -I far"
 widens twins "--dup-content skip" "--dup-content report"
 widens near "--near-dup skip" "--near-dup report"
 exits 0 "$URLWEIR" filter create blocked --kind bloom --capacity 1000 --fpr 1e-6
@@ -154,6 +163,10 @@ $one /kinds.html"
 widens sitemap "--sitemap off" "--sitemap auto" "$one /kinds.html"
 widens guess "-d 0 --sitemap auto" "-d 2 --sitemap auto"
 widens guess "--scope seed --sitemap auto" "--scope host --sitemap auto"
+widens "robots.txt" "--robots off --sitemap auto" "--robots obey --sitemap auto" "$one /sitemap.xml"
+rm web/$one/sitemap.xml
+widens "no sitemap" "--robots off --sitemap auto" "--robots report --sitemap auto" "$one /sitemap.xml"
+echo "<urlset><url><loc>http://$one:$port/of-sitemap.html</loc></url></urlset>" >web/$one/sitemap.xml
 widens only "--sitemap only" "--sitemap auto" "$one /of-named.html
 $one /of-sitemap.html"
 seed=http://$one:$port/index.html
