@@ -136,16 +136,13 @@ static void judge_noindex(struct truth *t, const struct row *r,
         say_row(t, r, n, "and says noindex");
 }
 
-/* What is out of reach at one origin of a host ends the URLs of all. */
 static bool was_unreachable(const struct truth *t, const struct truth_crawl *c,
                             int origin)
 {
-    for (unsigned i = 0; i < t->plan->origin_count; i++)
-        if (is(t->plan->origins[i].name, t->plan->origins[origin].name) &&
-            (c->robots[i].ever_unreachable || c->robots[i].redirected ||
-             truth_had_outage(c, &t->plan->origins[i], false)))
-            return true;
-    return false;
+    const struct truth_robots *b = &c->robots[origin];
+
+    return b->ever_unreachable || b->redirected ||
+           truth_had_outage(c, &t->plan->origins[origin], false);
 }
 
 /* No more than one request is lost in each kill, and none is saved. */
