@@ -79,6 +79,7 @@ static const struct {
     [SET_INSECURE] = {"insecure", {"no", "yes"}, true, 0},
     [SET_COOKIES] = {"cookies", {"no", "yes"}, true, true},
     [SET_FPR] = {"fpr", {"0.001", "0.5"}, 0, true},
+    [SET_EXPECT] = {"expect", {"1000000", "1000"}, 0, true},
     [SET_REFRESH] = {"refresh", {"off", "1h", "1d", "adaptive"}, 0, 0},
     [SET_REFRESH_MIN] = {"refresh-min", {"1h", "1m", "1d"}, 0, 0},
     [SET_REFRESH_SHARE] = {"refresh-share", {"0.5", "0", "1"}, 0, 0},
@@ -165,7 +166,11 @@ static void throw_first(struct person_settings *s, struct dice *d)
 {
     memset(s, 0, sizeof *s);
     for (unsigned k = 0; k < PERSON_SETTINGS; k++)
-        if (dice_chance(d, k == SET_SCOPE ? 60 : k == SET_COOKIES ? 40 : 10))
+        if (dice_chance(d, k == SET_SCOPE ? 60
+                           : k == SET_COOKIES || k == SET_REFRESH ||
+                                   k == SET_FPR || k == SET_EXPECT
+                               ? 35
+                               : 10))
             s->choice[k] =
                 (uint8_t)dice_below(d, choice_count((enum person_setting)k));
     make_sound(s);
@@ -323,6 +328,16 @@ static int64_t throw_wait(struct dice *d)
                     : dice_between(d, DAY, 45 * DAY);
 }
 
+/* Pages with dates are looked for just before them and just after. */
+static int64_t throw_wait_for(const struct person_settings *s, struct dice *d)
+{
+    int64_t interval = person_number(s, SET_REFRESH);
+
+    return interval > 0 && dice_chance(d, 50)
+               ? dice_between(d, interval * 2 / 5, interval * 6 / 5)
+               : throw_wait(d);
+}
+
 static void add_seed(struct person *p, struct sim_act *a, const char *url)
 {
     a->seeds[a->seed_count++] = url;
@@ -348,6 +363,16 @@ static void say_run(struct person *p, struct sim_act *a)
         say(p, a, "--until-idle");
 }
 
+/* Would the filter refuse it? */
+static bool is_for_filter(const struct person_settings *s, unsigned k)
+{
+    bool fixed = person_says(s, SET_FILTER, "bloom") ||
+                 person_says(s, SET_FILTER, "counting");
+
+    return (k != SET_EXPECT || fixed) &&
+           (k != SET_FPR || !person_says(s, SET_FILTER, "none"));
+}
+
 static void act_crawl(struct person *p, struct sim_act *a)
 {
     unsigned more = dice_chance(&p->dice, 30) ? 1 + dice_below(&p->dice, 2) : 0;
@@ -369,8 +394,9 @@ static void act_crawl(struct person *p, struct sim_act *a)
     say(p, a, "-o");
     say_dir(p, a, p->dir);
     for (unsigned k = 0; k < PERSON_SETTINGS; k++)
-        if (!person_is_default(&a->settings, (enum person_setting)k) ||
-            k == SET_THREADS)
+        if ((!person_is_default(&a->settings, (enum person_setting)k) ||
+             k == SET_THREADS) &&
+            is_for_filter(&a->settings, k))
             say_setting(p, a, &a->settings, (enum person_setting)k);
     if (p->dir == 1) {
         a->earlier = 0;
@@ -397,7 +423,7 @@ static void act_resume(struct person *p, struct sim_act *a, bool last)
         widen(&now, &p->dice);
     begin_act(p, a, ACT_RESUME, "resume");
     say_dir(p, a, p->dir);
-    a->wait_ms = throw_wait(&p->dice);
+    a->wait_ms = throw_wait_for(&before, &p->dice);
     a->once = !last && dice_chance(&p->dice, 10);
     if (a->once)
         say(p, a, "--once");

@@ -66,6 +66,7 @@ enum person_setting {
     SET_INSECURE,
     SET_COOKIES,
     SET_FPR,
+    SET_EXPECT,
     SET_REFRESH,
     SET_REFRESH_MIN,
     SET_REFRESH_SHARE,

@@ -248,6 +248,22 @@ static bool has_twin(const struct truth *t, const struct plan_state *s,
     return false;
 }
 
+/* A page that is as it was has the title that it had. */
+static void judge_title_of_304(struct truth *t, const struct truth_node *n,
+                               const char *url, const char *row)
+{
+    char title[40];
+    struct plan_sight s;
+
+    if (n->last != n->last_whole || n->last == NULL || n->last->status != 304)
+        return;
+    (void)truth_node_of(t, n->last, &s);
+    truth_field(row, "title", title, sizeof title);
+    if (s.state != NULL && s.state->form == FORM_HTML && title[0] == '\0' &&
+        !n->as_list)
+        truth_say(t, "%s has lost its title by a 304", url);
+}
+
 /* The first of some with one body is that which was stored first, and these
  * may be two whose requests were under way at once. */
 static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
@@ -302,6 +318,7 @@ void truth_judge_pages(struct truth *t, const struct sim_act *pages)
         seen[i].entry = c->nodes[i].last;
         truth_field(row, "same_as", seen[i].same_as, sizeof seen[i].same_as);
         truth_field(row, "near_dup_of", seen[i].near, sizeof seen[i].near);
+        judge_title_of_304(t, &c->nodes[i], truth_url(t, i), row);
         if (seen[i].state != NULL)
             judge_title(t, truth_url(t, i), row, seen[i].state);
     }

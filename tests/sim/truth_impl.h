@@ -100,6 +100,7 @@ struct truth_crawl {
     int64_t made_at_ms;
     struct truth_pace pace[PLAN_ORIGINS]; /* by the first origin of a key */
     int64_t octets; /* of bodies, of the runs that are over */
+    int64_t limit;  /* the largest --limit so far, INT64_MAX: none */
 };
 
 struct truth {

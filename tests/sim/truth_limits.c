@@ -150,6 +150,26 @@ void truth_judge_limits(struct truth *t, const struct truth_crawl *c,
                   c->octets + octets(t, c->run, e->passed_ms));
 }
 
+/* Not one page more than the largest limit so far, whatever was under way. */
+static void judge_sum(struct truth *t, struct truth_crawl *c,
+                      const struct sim_act *run)
+{
+    int64_t most = person_number(&run->settings, SET_LIMIT), sum = 0;
+
+    if (most < 0 || c->limit == INT64_MAX) {
+        c->limit = INT64_MAX;
+        return;
+    }
+    if (most > c->limit)
+        c->limit = most;
+    for (unsigned i = 0; i < TRUTH_NODES; i++)
+        sum += c->nodes[i].counts &&
+               !truth_reads_again(&t->acts[c->nodes[i].last_act].settings,
+                                  &run->settings);
+    if (sum > c->limit)
+        truth_say(t, "%" PRId64 " pages, with --limit %" PRId64, sum, c->limit);
+}
+
 void truth_judge_run(struct truth *t, struct truth_crawl *c,
                      const struct sim_act *run)
 {
@@ -162,9 +182,12 @@ void truth_judge_run(struct truth *t, struct truth_crawl *c,
         truth_say(t, "a run of --time %s took %" PRId64 " s",
                   person_value(&run->settings, SET_TIME),
                   (run->ended_ms - run->began_ms) / 1000);
+    /* What a person has blocked waits for the wall clock. */
     if (run->end == END_BY_ITSELF && run->exit_status == 4 &&
+        run->jumped_ms == 0 && run->faults.jump_ms == 0 &&
         run->ended_ms - run->began_ms > LONG_MS)
         truth_say(t, "a run has not ended after %d days",
                   (int)((run->ended_ms - run->began_ms) / (24 * 3600 * 1000)));
+    judge_sum(t, c, run);
     c->octets += octets(t, run, run->ended_ms + COUNTED_MS);
 }

@@ -73,6 +73,20 @@ static bool lacks_kinds(const struct truth *t, const struct truth_crawl *c,
 static bool may_read_list(const struct truth *, const struct truth_crawl *,
                           unsigned node);
 
+static bool brought(const struct truth_node *n)
+{
+    return n->last->status == 200 || n->last->status == 304;
+}
+
+/* Is all of a page known that has changed? Some servers have validators that
+ * stay when a page changes, but what stands in the head of a 304 is new. */
+static bool hides_its_body(const struct truth *t, unsigned node,
+                           const struct truth_node *n)
+{
+    return n->last->status == 304 &&
+           t->plan->pages[node].validators == VALIDATORS_STUCK;
+}
+
 /* Are the links of `node` surely known, as they stand at its last response? */
 static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                         unsigned node, struct plan_sight *s)
@@ -93,8 +107,8 @@ static bool shows_links(const struct truth *t, const struct truth_crawl *c,
                !truth_by_wall(t, n->last) &&
                most_hops(t, node, 0) < person_number(set, SET_MAX_REDIRECTS);
     if (s->state->form == FORM_SITEMAP || s->state->form == FORM_FEED)
-        return n->last->status == 200 && may_read_list(t, c, node);
-    return s->state->form == FORM_HTML && n->last->status == 200 &&
+        return brought(n) && may_read_list(t, c, node);
+    return s->state->form == FORM_HTML && brought(n) &&
            !n->as_list && /* else it is no list, and read no further */
            !s->state->nofollow &&
            s->state->link_count + 8 < person_number(set, SET_MAX_LINKS) &&
@@ -262,7 +276,9 @@ static bool step_all(const struct truth *t, const struct truth_crawl *c,
             continue;
         count = plan_links(t->plan, &s, links, PLAN_FOUND);
         for (size_t k = 0; k < count; k++)
-            changed |= step(t, c, depth, i, &links[k]);
+            changed |= (!hides_its_body(t, i, &c->nodes[i]) ||
+                        plan_is_in_head(&links[k])) &&
+                       step(t, c, depth, i, &links[k]);
     }
     return changed;
 }

@@ -168,19 +168,12 @@ static const struct {
     [PLAN_SRCSET] = {"<img alt='' srcset=\"", " 2x\">\n"},
 };
 
-/* A Refresh may stand in the head, too. */
-static bool is_in_head(const struct plan_found *f)
-{
-    return f->kind == PLAN_HEADER ||
-           (f->kind == PLAN_META_REFRESH && f->spelling % 2 == 1);
-}
-
 static void add_tag(const struct plan *p, const struct plan_found *f, int from,
                     enum spelled_in in, struct buf *b)
 {
     struct buf url;
 
-    if (is_in_head(f))
+    if (plan_is_in_head(f))
         return;
     buf_init(&url, 1000);
     spell(p, f, from, in, &url);
@@ -453,7 +446,7 @@ static void add_link_headers(const struct plan *p, const struct plan_sight *s,
                              struct sim_answer *a)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_in_head(&links[i]) && !links[i].redirect && !links[i].entry) {
+        if (plan_is_in_head(&links[i])) {
             bool refresh = links[i].kind == PLAN_META_REFRESH;
 
             buf_add_str(&a->headers, refresh ? "Refresh: 3; url=" : "Link: <");

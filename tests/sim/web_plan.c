@@ -566,6 +566,13 @@ static void add_page(const struct plan *p, size_t page, struct plan_found *f)
     snprintf(f->url, sizeof f->url, "%s", p->pages[page].url);
 }
 
+bool plan_is_in_head(const struct plan_found *f)
+{
+    return !f->redirect && !f->entry &&
+           (f->kind == PLAN_HEADER ||
+            (f->kind == PLAN_META_REFRESH && f->spelling % 2 == 1));
+}
+
 size_t plan_links(const struct plan *p, const struct plan_sight *s,
                   struct plan_found *out, size_t room)
 {

@@ -224,6 +224,9 @@ struct plan_found {
     int page; /* -1: a month of a calendar */
 };
 
+/* Does it stand in the head of a response? A Refresh may do so, too. */
+bool plan_is_in_head(const struct plan_found *);
+
 /* All links of a whole response to a request at which `s` was seen; at most
  * `room`. */
 #define PLAN_FOUND 16
