@@ -11,7 +11,7 @@
 
 #include "tests/sim/truth_impl.h"
 
-#define HOUR_MS INT64_C(3600000)
+#define MINUTE_MS INT64_C(60000)
 /* A response that ended so long before a kill is stored. */
 #define KEPT_MS 2000
 
@@ -240,6 +240,24 @@ void truth_judge_again(struct truth *t, const struct truth_crawl *c,
     judge_conditions(t, c, node, e);
 }
 
+/* Known: a page whose date comes while a setting keeps it out has no date after
+ * that, and is forgotten by refreshes once the setting is wide again. */
+static bool was_kept_out(const struct truth *t, const struct truth_crawl *c,
+                         const struct truth_node *n)
+{
+    static const enum person_setting by[] = {SET_SCOPE,   SET_INCLUDE,
+                                             SET_EXCLUDE, SET_MAX_URL_LEN,
+                                             SET_DEPTH,   SET_TRAPS};
+
+    for (size_t i = n->last_act; i <= c->run_number; i++)
+        for (size_t k = 0; k < sizeof by / sizeof by[0]; k++)
+            if (t->acts[i].dir == c->run->dir &&
+                t->acts[i].settings.choice[by[k]] !=
+                    t->acts[n->last_act].settings.choice[by[k]])
+                return true;
+    return false;
+}
+
 void truth_judge_due(struct truth *t, const struct truth_crawl *c)
 {
     const struct person_settings *s = &c->run->settings;
@@ -260,8 +278,8 @@ void truth_judge_due(struct truth *t, const struct truth_crawl *c)
         if (s2.state != NULL && s2.state->form == FORM_HTML &&
             !s2.state->noindex && s2.state->size == 0 &&
             person_is_default(s, SET_MIME) &&
-            n->last->at_ms + interval + HOUR_MS < c->run->began_at_ms &&
-            truth_surely_in_scope(t, c, s, i) &&
+            n->last->at_ms + interval + MINUTE_MS < c->run->began_at_ms &&
+            truth_surely_in_scope(t, c, s, i) && !was_kept_out(t, c, n) &&
             person_is_default(s, SET_DEPTH) && !truth_has_excuse(t, c, i))
             truth_say(t, "%s was due, and not asked again", truth_url(t, i));
     }

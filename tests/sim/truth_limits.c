@@ -189,5 +189,7 @@ void truth_judge_run(struct truth *t, struct truth_crawl *c,
         truth_say(t, "a run has not ended after %d days",
                   (int)((run->ended_ms - run->began_ms) / (24 * 3600 * 1000)));
     judge_sum(t, c, run);
+    if (run->end == END_BY_ITSELF)
+        truth_judge_due(t, c);
     c->octets += octets(t, run, run->ended_ms + COUNTED_MS);
 }

@@ -304,5 +304,4 @@ void truth_judge_reach(struct truth *t, unsigned dir)
     for (unsigned i = 0; i < t->plan->page_count; i++)
         if (depth[i] < TRUTH_FAR)
             judge_node(t, c, i);
-    truth_judge_due(t, c);
 }
