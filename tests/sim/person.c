@@ -373,6 +373,49 @@ static bool is_for_filter(const struct person_settings *s, unsigned k)
            (k != SET_FPR || !person_says(s, SET_FILTER, "none"));
 }
 
+/* One of these settings gets another value while the crawl runs. */
+static void throw_set(struct person *p, struct sim_act *a)
+{
+    static const enum person_setting live[] = {SET_ORDER,   SET_RETRY_DELAY,
+                                               SET_GIVE_UP, SET_ADAPTIVE,
+                                               SET_DEPTH,   SET_SCOPE,
+                                               SET_INCLUDE, SET_EXCLUDE};
+    enum person_setting k = live[dice_below(&p->dice, 8)];
+    struct person_settings now = a->settings, sound;
+    struct sim_steer s = {.verb = STEER_SET,
+                          .after_ms = dice_between(&p->dice, 10, 20000)};
+
+    now.choice[k] = (uint8_t)dice_below(&p->dice, choice_count(k));
+    sound = now;
+    make_sound(&sound);
+    if (memcmp(&sound, &now, sizeof now) != 0 ||
+        now.choice[k] == a->settings.choice[k])
+        return;
+    s.setting = k;
+    s.choice = now.choice[k];
+    s.what = table[k].name;
+    s.value = table[k].is_switch ? person_says(&now, k, "no") ? "false" : "true"
+                                 : person_value(&now, k);
+    if (steering_add(&a->steering, &s)) {
+        a->is_set = true;
+        a->set_to = now;
+    }
+}
+
+/* What is done to it while it runs. A stop may come over DIR/control instead of
+ * as a signal. */
+static void throw_steering(struct person *p, struct sim_act *a)
+{
+    const struct sim_steer stop = {.verb = STEER_STOP,
+                                   .after_ms = a->end_after_ms};
+
+    steering_throw(&a->steering, p->plan, &p->dice);
+    if (!a->last && !a->once && dice_chance(&p->dice, 15))
+        throw_set(p, a);
+    if (a->end == END_STOP && dice_chance(&p->dice, 30))
+        (void)steering_add(&a->steering, &stop);
+}
+
 static void act_crawl(struct person *p, struct sim_act *a)
 {
     unsigned more = dice_chance(&p->dice, 30) ? 1 + dice_below(&p->dice, 2) : 0;
@@ -406,6 +449,7 @@ static void act_crawl(struct person *p, struct sim_act *a)
     }
     say_run(p, a);
     throw_end(a, &p->dice);
+    throw_steering(p, a);
     trouble_failure(a, &p->dice, 6);
     trouble_clock(a, &p->dice);
     p->began = true;
@@ -437,6 +481,7 @@ static void act_resume(struct person *p, struct sim_act *a, bool last)
         throw_end(a, &p->dice);
         trouble_failure(a, &p->dice, 8);
     }
+    throw_steering(p, a);
     trouble_clock(a, &p->dice);
     if (!a->once)
         p->kept[p->dir] = now;
@@ -581,13 +626,35 @@ static bool is_run(const struct sim_act *a)
     return a->kind == ACT_CRAWL || a->kind == ACT_RESUME;
 }
 
+bool person_did(const struct sim_act *a, enum act_kind kind)
+{
+    bool did = a->kind == kind;
+
+    for (unsigned i = 0; i < a->steering.count; i++) {
+        const struct sim_steer *s = &a->steering.at[i];
+
+        did = did || (s->asked_ms > 0 &&
+                      ((kind == ACT_RETRY && s->verb == STEER_RETRY) ||
+                       (kind == ACT_REFRESH && s->verb == STEER_REFRESH)));
+    }
+    return did;
+}
+
 /* A run that was cut off may have kept what it was told, or not. */
 static void note_kept(struct person *p, const struct sim_act *done)
 {
-    if (done == NULL || done->kind != ACT_RESUME || done->once)
+    if (done == NULL || !is_run(done) || done->once)
         return;
-    for (unsigned k = 0; k < PERSON_SETTINGS; k++)
+    for (unsigned k = 0; k < PERSON_SETTINGS && done->kind == ACT_RESUME; k++)
         p->unsure[k] = was_cut_off(done) && (p->unsure[k] || p->said[k]);
+    for (unsigned i = 0; i < done->steering.count; i++) {
+        const struct sim_steer *s = &done->steering.at[i];
+
+        if (s->verb == STEER_SET && s->done)
+            p->kept[done->dir].choice[s->setting] = (uint8_t)s->choice;
+        if (s->verb == STEER_SET && s->asked_ms > 0 && !s->done)
+            p->unsure[s->setting] = true;
+    }
 }
 
 static void begin_second(struct person *p)
@@ -662,5 +729,6 @@ void person_describe(const struct sim_act *a, struct buf *out)
                  a->end_after_ms);
     if (a->wait_ms > 0)
         buf_addf(out, "  [%" PRId64 " ms later]", a->wait_ms);
+    steering_describe(&a->steering, out);
     trouble_describe(a, out);
 }

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "tests/sim/life.h"
+#include "tests/sim/steering.h"
 
 struct plan;
 
@@ -143,7 +144,10 @@ struct sim_act {
     uint64_t end_at_step;
     struct kill_point end_at_point;
     struct life_faults faults;
-    bool last; /* the run after which all is judged */
+    struct steering steering;      /* while it runs */
+    bool is_set;                   /* a setting is changed then, */
+    struct person_settings set_to; /* to these */
+    bool last;                     /* the run after which all is judged */
 
     /* what came of it, said by the caller */
     unsigned life;              /* as in the log of requests */
@@ -155,6 +159,9 @@ struct sim_act {
     char *out;                  /* standard output, zero-terminated */
     size_t out_len;
 };
+
+/* Is the act of this kind, or was one done while it ran? */
+bool person_did(const struct sim_act *, enum act_kind);
 
 struct person;
 struct person *person_new(uint64_t seed, const struct plan *);

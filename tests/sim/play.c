@@ -48,6 +48,14 @@ static void pass_time(int64_t ms)
     world->passed_ns += ms * NS_PER_MS;
 }
 
+static bool is_stopped_by_steering(const struct sim_act *a)
+{
+    for (unsigned i = 0; i < a->steering.count; i++)
+        if (a->steering.at[i].verb == STEER_STOP)
+            return true;
+    return false;
+}
+
 static void order_end(const struct sim_act *a, struct life_order *o)
 {
     o->signals[0] = (struct life_signal){PATIENCE_MS, SIGTERM};
@@ -61,7 +69,8 @@ static void order_end(const struct sim_act *a, struct life_order *o)
         o->signal_count = 2;
         break;
     case END_STOP:
-        o->signals[0] = (struct life_signal){a->end_after_ms, SIGTERM};
+        if (!is_stopped_by_steering(a))
+            o->signals[0] = (struct life_signal){a->end_after_ms, SIGTERM};
         break;
     case END_KILL:
     case END_POWER_CUT:
@@ -70,26 +79,6 @@ static void order_end(const struct sim_act *a, struct life_order *o)
         if (a->end_at_step == 0 && a->end_at_point.name == NULL)
             o->kill_after_ms = a->end_after_ms;
         break;
-    }
-}
-
-/* A stop may come over DIR/control instead of as a signal, and a pause before
- * it: a crawl is none the worse for it. */
-static void order_steering(const struct sim_act *a, struct life_order *o,
-                           struct steering *s, struct dice *d)
-{
-    *s = (struct steering){0};
-    if (dice_chance(d, 20)) {
-        s->pause_after_ms = dice_between(d, 10, 20000);
-        s->pause_ms = dice_between(d, 1, 60000);
-    }
-    if (a->end == END_STOP && dice_chance(d, 30)) {
-        s->stop_after_ms = a->end_after_ms;
-        o->signals[0].after_ms = PATIENCE_MS;
-    }
-    if (s->pause_ms > 0 || s->stop_after_ms > 0) {
-        o->steer = steering_thread;
-        o->steer_arg = s;
     }
 }
 
@@ -154,7 +143,7 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
 static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
 {
     struct life_order o = {.faults = a->faults};
-    struct steering steering;
+    struct steering *shared = world_get(sizeof *shared);
     struct life_result r;
     struct buf words;
     bool good;
@@ -165,7 +154,9 @@ static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
     for (unsigned i = 0; i < a->arg_count; i++)
         o.words[i] = a->args[i];
     order_end(a, &o);
-    order_steering(a, &o, &steering, d);
+    *shared = a->steering;
+    o.steer = shared->count > 0 ? steering_thread : NULL;
+    o.steer_arg = shared;
     buf_init(&words, WHY_MOST);
     person_describe(a, &words);
     TELL("%s", buf_str(&words));
@@ -180,6 +171,8 @@ static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
         TELL("the power is cut");
         disk_power_cut(d);
     }
+    a->steering = *shared;
+    world_put(shared, sizeof *shared);
     note_result(a, &r);
     tell_output(a, &r);
     good = !is_never_right(a, &r, why);

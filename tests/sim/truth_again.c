@@ -66,7 +66,7 @@ static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
 
         if (a->dir != c->run->dir)
             continue;
-        if (a->kind == ACT_REFRESH || (a->kind == ACT_RETRY && failed) ||
+        if (person_did(a, ACT_REFRESH) || (person_did(a, ACT_RETRY) && failed) ||
             !person_says(&a->settings, SET_REFRESH, "off") ||
             (i > n->last_act &&
              truth_reads_again(&first->settings, &a->settings)))
@@ -114,7 +114,7 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
 
         if (a->dir != c->run->dir)
             continue;
-        if (a->kind == ACT_RETRY || a->kind == ACT_REFRESH || a->fault_hit ||
+        if (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) || a->fault_hit ||
             !person_says(&a->settings, SET_REFRESH, "off") ||
             truth_reads_again(&t->acts[n->failed_since].settings, &a->settings))
             return;
@@ -155,7 +155,7 @@ static int64_t least_interval(const struct truth *t,
         const struct sim_act *a = &t->acts[i];
 
         if (a->dir == c->run->dir &&
-            (a->kind == ACT_REFRESH || a->kind == ACT_RETRY || a->fault_hit ||
+            (person_did(a, ACT_REFRESH) || person_did(a, ACT_RETRY) || a->fault_hit ||
              a->settings.choice[SET_REFRESH] != s->choice[SET_REFRESH] ||
              a->settings.choice[SET_REFRESH_MIN] !=
                  s->choice[SET_REFRESH_MIN] ||
@@ -201,7 +201,7 @@ static void judge_conditions(struct truth *t, const struct truth_crawl *c,
         return;
     for (size_t i = n->last_act; i <= c->run_number; i++)
         if (t->acts[i].dir == c->run->dir &&
-            (t->acts[i].kind == ACT_RETRY || t->acts[i].fault_hit ||
+            (person_did(&t->acts[i], ACT_RETRY) || t->acts[i].fault_hit ||
              truth_reads_again(&t->acts[n->last_act].settings,
                                &t->acts[i].settings)))
             return;
@@ -220,7 +220,7 @@ static void judge_gone(struct truth *t, const struct truth_crawl *c,
         const struct sim_act *a = &t->acts[i];
 
         if (a->dir == c->run->dir &&
-            (a->kind == ACT_RETRY || a->kind == ACT_REFRESH || a->fault_hit ||
+            (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) || a->fault_hit ||
              a->exit_status < 0 ||
              truth_reads_again(&t->acts[n->missing_since].settings,
                                &a->settings)))

@@ -15,8 +15,8 @@
 static bool was_asked_again(const struct truth *t, unsigned dir)
 {
     for (size_t i = 0; i < t->act_count; i++)
-        if (t->acts[i].dir == dir &&
-            (t->acts[i].kind == ACT_REFRESH || t->acts[i].kind == ACT_RETRY))
+        if (t->acts[i].dir == dir && (person_did(&t->acts[i], ACT_REFRESH) ||
+                                      person_did(&t->acts[i], ACT_RETRY)))
             return true;
     return false;
 }

@@ -60,7 +60,8 @@ struct truth_pace {
     const struct sim_log_entry *told; /* the last one to leave it alone */
     int64_t not_before;               /* by that */
     unsigned told_in;                 /* the life that was told so */
-    int64_t blocked_until;
+    int64_t blocked_from, blocked_until;
+    int64_t own_delay_ms; /* the least that a person has set; 0: none */
     int64_t told_jumped_ms, blocked_jumped_ms; /* as in the log, then */
 };
 
@@ -172,6 +173,9 @@ bool truth_by_wall(const struct truth *, const struct sim_log_entry *);
 void truth_judge_pace(struct truth *, struct truth_crawl *,
                       const struct sim_log_entry *, const struct plan_sight *);
 void truth_block(struct truth *, struct truth_crawl *, const struct sim_act *);
+/* A host is blocked, slowed down or limited while the crawl runs. */
+void truth_steer_host(struct truth *, struct truth_crawl *,
+                      const struct sim_steer *);
 
 /* ---- truth_rows.c: what urlweir says of it ---- */
 

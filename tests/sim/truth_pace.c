@@ -14,6 +14,8 @@
 
 /* Clocks are read some steps before what they date. */
 #define SLACK_MS 3
+/* What was leased before a host was blocked may be asked for yet. */
+#define LEASED_MS 60000
 
 /* The first origin that shares a queue with this one. Which hosts share an
  * address is known only once they were looked up, so with --queue-key ip each
@@ -79,6 +81,8 @@ static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
 
     if (by_robots > delay)
         delay = by_robots;
+    if (c->pace[key].own_delay_ms > 0 && c->pace[key].own_delay_ms < delay)
+        delay = c->pace[key].own_delay_ms;
     return person_says(s, SET_RANDOM_DELAY, "yes") ? delay / 2 : delay;
 }
 
@@ -172,7 +176,8 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
         (p->told_in == e->life || !truth_may_be_lost(told, p->told)))
         truth_say(t, "asked %s%s %" PRId64 " ms before its back-off was over",
                   host, e->target, p->not_before - e->passed_ms);
-    if (at + e->jumped_ms - p->blocked_jumped_ms < p->blocked_until)
+    if (e->passed_ms > p->blocked_from &&
+        at + e->jumped_ms - p->blocked_jumped_ms < p->blocked_until)
         truth_say(t, "asked %s%s, which a person has blocked", host, e->target);
     p->last = e;
     if (rest_ms(t, c, e, s) > 0) {
@@ -196,8 +201,32 @@ void truth_block(struct truth *t, struct truth_crawl *c,
             person_says(&c->run->settings, SET_QUEUE_KEY, "host")) {
             struct truth_pace *p = &c->pace[pace_key(t, &c->run->settings, i)];
 
+            p->blocked_from = a->began_ms;
             p->blocked_until = a->began_ms + a->block_ms;
             p->blocked_jumped_ms = a->jumped_ms;
+        }
+    }
+}
+
+void truth_steer_host(struct truth *t, struct truth_crawl *c,
+                      const struct sim_steer *s)
+{
+    for (int i = 0; i < (int)t->plan->origin_count; i++) {
+        struct truth_pace *p = &c->pace[pace_key(t, &c->run->settings, i)];
+
+        if (strcmp(t->plan->origins[i].name, s->what) != 0)
+            continue;
+        if (s->verb == STEER_DELAY &&
+            (p->own_delay_ms == 0 || s->number < p->own_delay_ms))
+            p->own_delay_ms = s->number;
+        if (s->verb == STEER_BLOCK || s->verb == STEER_LIMIT)
+            c->blocked[i] = true;
+        /* One that was asked has a queue, and there is one of that name. */
+        if (s->verb == STEER_BLOCK && s->done && p->last != NULL &&
+            person_says(&c->run->settings, SET_QUEUE_KEY, "host")) {
+            p->blocked_from = s->said_ms + LEASED_MS;
+            p->blocked_until = s->said_ms + s->number - 1000;
+            p->blocked_jumped_ms = p->last->jumped_ms;
         }
     }
 }

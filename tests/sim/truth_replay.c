@@ -286,10 +286,20 @@ static void judge_robots(struct truth *t, const struct truth_crawl *c,
 
 /* ---- a request ----------------------------------------------------------- */
 
-static void judge_permission(struct truth *t, const struct truth_crawl *c,
-                             unsigned node)
+static bool permits(const struct truth *t, const struct truth_crawl *c,
+                    const struct person_settings *s, int node)
 {
-    const struct person_settings *s = &c->run->settings;
+    int64_t depth = person_number(s, SET_DEPTH);
+    const struct truth_node *n = &c->nodes[node];
+
+    return truth_in_scope(t, c, s, (unsigned)node) &&
+           (depth < 0 || n->depth <= depth ||
+            (n->as_asset && person_says(s, SET_ASSETS, "all")));
+}
+
+static void judge_permission(struct truth *t, const struct truth_crawl *c,
+                             unsigned node, const struct person_settings *s)
+{
     const struct truth_node *n = &c->nodes[node];
     const char *url = truth_url(t, node);
     int64_t depth = person_number(s, SET_DEPTH);
@@ -348,7 +358,11 @@ static void replay_request(struct truth *t, struct truth_crawl *c,
                       e->target);
         return;
     }
-    judge_permission(t, c, (unsigned)node);
+    /* Either will do if they have changed meanwhile. */
+    judge_permission(t, c, (unsigned)node,
+                     c->run->is_set && permits(t, c, &c->run->set_to, node)
+                         ? &c->run->set_to
+                         : set);
     judge_robots(t, c, e, s.origin);
     truth_judge_again(t, c, (unsigned)node, e);
     truth_judge_limits(t, c, (unsigned)node, e);
@@ -388,10 +402,45 @@ static bool is_begun(const struct sim_act *a)
     return a->exit_status == 0 || (a->exit_status >= 3 && a->exit_status <= 5);
 }
 
+/* Seeds that are given while it runs count from its beginning on, but not as the
+ * nearest way to their pages. */
+static void give_steered(struct truth *t, struct truth_crawl *c,
+                         const struct sim_act *a)
+{
+    for (unsigned i = 0; i < a->steering.count; i++) {
+        const struct sim_steer *s = &a->steering.at[i];
+
+        if (s->verb == STEER_SEED && s->asked_ms > 0) {
+            give_seed(t, c, s->what, s->done);
+            for (unsigned k = 0; k < t->plan->page_count; k++)
+                if (strcmp(t->plan->pages[k].url, s->what) == 0)
+                    c->nodes[k].known_before = true;
+        }
+    }
+}
+
+/* Takes what was done to hosts before request `e`, NULL: at all, from number
+ * *next on. */
+static void steer(struct truth *t, struct truth_crawl *c,
+                  const struct sim_log_entry *e, unsigned *next)
+{
+    for (; *next < c->run->steering.count; ++*next) {
+        const struct sim_steer *s = &c->run->steering.at[*next];
+
+        if (e != NULL && s->asked_ms > e->passed_ms)
+            return;
+        if (s->asked_ms > 0 &&
+            (s->verb == STEER_BLOCK || s->verb == STEER_DELAY ||
+             s->verb == STEER_LIMIT))
+            truth_steer_host(t, c, s);
+    }
+}
+
 void truth_replay_act(struct truth *t, size_t number)
 {
     const struct sim_act *a = &t->acts[number];
     struct truth_crawl *c = t->crawls[a->dir];
+    unsigned steered = 0;
 
     /* It is made anew only if nothing of an earlier one is there. */
     if (a->kind == ACT_CRAWL && a->exit_status != 2) {
@@ -410,13 +459,17 @@ void truth_replay_act(struct truth *t, size_t number)
         return;
     c->run = a;
     c->run_number = number;
+    give_steered(t, c, a);
     /* Redirects and entries (kind PLAN_LINK_KINDS) always count. */
     c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
     c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
     spread(c);
     for (size_t i = 0; i < t->log->count; i++)
-        if (t->log->at[i].life == a->life)
+        if (t->log->at[i].life == a->life) {
+            steer(t, c, &t->log->at[i], &steered);
             replay_request(t, c, &t->log->at[i]);
+        }
+    steer(t, c, NULL, &steered);
     for (unsigned i = 0; i < t->plan->origin_count; i++)
         if (c->robots[i].redirected)
             c->robots[i].ever_unreachable = true;

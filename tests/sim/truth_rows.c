@@ -117,7 +117,7 @@ static bool may_be_older(const struct truth *t, const struct truth_crawl *c,
     bool again = !person_says(&c->run->settings, SET_REFRESH, "off");
 
     for (size_t i = 0; i < t->act_count; i++)
-        again = again || t->acts[i].kind == ACT_REFRESH;
+        again = again || person_did(&t->acts[i], ACT_REFRESH);
     return again && (n->last != n->last_whole || n->last->status >= 400);
 }
 
