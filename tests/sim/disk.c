@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/sim/life.h"
+#include "tests/sim/vfs.h"
 #include "tests/sim/world.h"
 
 #define CAPACITY      (INT64_C(64) << 30)
@@ -519,6 +520,7 @@ void disk_process_ended(void)
     for (struct inode *i = world->disk->all, *next; i != NULL; i = next) {
         next = i->next;
         i->flock_life = i->lock_life = 0;
+        vfs_forget(i->locks);
         i->locks = NULL;
         i->opens = 0;
         free_if_lost(i);

@@ -197,8 +197,9 @@ int sim_close(int fd)
     if (h == NULL)
         return fd < FILES_FIRST ? close(fd) : result(-EBADF);
     if (h->inode != NULL) {
-        h->inode->lock_life = 0;
-        if (h->kind == HANDLE_DIR)
+        if (h->inode->lock_life == life_number())
+            h->inode->lock_life = 0;
+        if (h->kind == HANDLE_DIR && h->inode->flock_life == life_number())
             h->inode->flock_life = 0;
         disk_close(h->inode);
     }
@@ -682,7 +683,7 @@ int sim_flock(int fd, int how)
     }
     if (h->inode->flock_life != 0)
         return result(-EWOULDBLOCK);
-    h->inode->flock_life = world->life;
+    h->inode->flock_life = life_number();
     return 0;
 }
 
@@ -701,12 +702,12 @@ int sim_fcntl64(int fd, int what, ...)
     l = arg;
     switch (what) {
     case F_SETLK:
-        if (h->inode->lock_life != 0 && h->inode->lock_life != world->life)
+        if (h->inode->lock_life != 0 && h->inode->lock_life != life_number())
             return result(-EAGAIN);
-        h->inode->lock_life = l->l_type == F_UNLCK ? 0 : world->life;
+        h->inode->lock_life = l->l_type == F_UNLCK ? 0 : life_number();
         return 0;
     case F_GETLK:
-        if (h->inode->lock_life == 0 || h->inode->lock_life == world->life)
+        if (h->inode->lock_life == 0 || h->inode->lock_life == life_number())
             l->l_type = F_UNLCK;
         else
             l->l_pid = (pid_t)h->inode->lock_life;

@@ -3,6 +3,7 @@
 #include "tests/sim/life.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -19,12 +20,15 @@
 #include "tests/sim/files.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/network.h"
+#include "tests/sim/reader.h"
 #include "tests/sim/scheduler.h"
 #include "tests/sim/threads.h"
 #include "tests/sim/vfs.h"
 #include "tests/sim/world.h"
 
 #define FAULTY_STATUS 250
+#define READERS_FROM                                                           \
+    1000000 /* their numbers, after that of the other process */
 #define STEPS_PATIENT UINT64_C(2000000) /* then it is stopped as by a person */
 #define STEPS_MOST    UINT64_C(20000000)
 #define STEPS_SECOND  300000 /* of one second; more are a loop that spins */
@@ -64,6 +68,8 @@ void life_result_fini(struct life_result *r)
 
 void life_step(const char *what)
 {
+    if (reader_is_self())
+        return; /* its turns are counted with those of the other process */
     world->steps++;
     if (world->steps == kill_at) {
         TELL("killed at step %llu, a %s", (unsigned long long)world->steps,
@@ -94,7 +100,14 @@ _Noreturn void life_end_badly(const char *fmt, ...)
     vsnprintf(between->why, sizeof between->why, fmt, args);
     va_end(args);
     TELL("faulty: %s", between->why);
+    if (reader_is_self())
+        reader_end(FAULTY_STATUS, between->why);
     _exit(FAULTY_STATUS);
+}
+
+unsigned life_number(void)
+{
+    return world->life + (reader_is_self() ? READERS_FROM : 0);
 }
 
 uint64_t life_random(void)
@@ -146,18 +159,42 @@ static void add_thread(void *(*run)(void *), void *arg, const char *name)
     scheduler_detach(n);
 }
 
-_Noreturn static void live(struct dice dice)
+static int call_main(const char *const *words)
 {
     char *argv[LIFE_WORDS + 1];
-    const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
     int argc = 0, status;
 
     argv[argc++] = strdup("urlweir");
-    while (order->words[argc - 1] != NULL) {
-        argv[argc] = strdup(order->words[argc - 1]);
+    while (words[argc - 1] != NULL) {
+        argv[argc] = strdup(words[argc - 1]);
         argc++;
     }
     argv[argc] = NULL;
+    status = urlweir_main(argc, argv);
+    fflush(NULL);
+    return status;
+}
+
+/* Of what it prints only errors are kept, with those of the other process. */
+_Noreturn static void live_as_reader(struct dice dice)
+{
+    const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
+
+    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    chance = dice_of(dice_next(&dice), "chance of the reader");
+    sqlite3_randomness(0, NULL);
+    scheduler_begin(dice_of(dice_next(&dice), "turns of the reader"));
+    setitimer(ITIMER_PROF, &limit, NULL);
+    reader_end(call_main(order->reader.words), NULL);
+}
+
+_Noreturn static void live(struct dice dice)
+{
+    const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
+    int status;
+
+    if (order->reader.words[0] != NULL && reader_fork(&order->reader))
+        live_as_reader(dice);
     chance = dice_of(dice_next(&dice), "chance");
     kill_at = order->kill_at;
     points_begin(order->kill_point);
@@ -173,10 +210,12 @@ _Noreturn static void live(struct dice dice)
         add_thread(jump_clock, NULL, "jump");
     if (order->steer != NULL)
         add_thread(order->steer, order->steer_arg, "person");
+    if (order->reader.words[0] != NULL)
+        add_thread(reader_thread, NULL, "reader");
     setitimer(ITIMER_PROF, &limit, NULL);
     memory_begin(order->faults.no_memory_at);
-    status = urlweir_main(argc, argv);
-    fflush(NULL);
+    status = call_main(order->words);
+    reader_stop();
     _exit(status);
 }
 
@@ -184,10 +223,6 @@ _Noreturn static void live(struct dice dice)
 
 void life_prepare(void)
 {
-    between = mmap(NULL, sizeof *between, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (between == MAP_FAILED)
-        world_fault("no memory to share");
     points_prepare();
     memory_register();
     vfs_register();
@@ -232,6 +267,7 @@ void life_run(const struct life_order *o, struct dice dice,
     int out = memfd_create("stdout", MFD_CLOEXEC);
     int err = memfd_create("stderr", MFD_CLOEXEC), status = 0;
     struct disk *d = world->disk;
+    bool reads = o->reader.words[0] != NULL;
     pid_t pid;
 
     if (out < 0 || err < 0)
@@ -244,8 +280,10 @@ void life_run(const struct life_order *o, struct dice dice,
     d->full_to = o->faults.full_to;
     world->allocations = 0;
     world->no_memory = false;
-    between->why[0] = '\0';
+    between = world_get(sizeof *between);
     order = o;
+    if (reads)
+        reader_prepare();
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
@@ -255,9 +293,11 @@ void life_run(const struct life_order *o, struct dice dice,
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         world_fault("fork: %s", strerror(errno));
+    r->reader = reads ? reader_finish() : -1;
     read_back(out, &r->out);
     read_back(err, &r->err);
     judge(status, r);
+    world_put(between, sizeof *between);
     r->steps = world->steps;
     r->disk_ops = d->ops;
     r->disk_failed = d->failed;

@@ -24,6 +24,12 @@ struct life_signal {
     int number;
 };
 
+/* A second process that reads meanwhile. */
+struct life_reader {
+    int64_t after_ms;
+    const char *words[8]; /* as of life_order; words[0] NULL: there is none */
+};
+
 /* What befalls it; all zero is nothing. */
 struct life_faults {
     uint64_t fail_at;            /* the operation of the disk that fails */
@@ -40,6 +46,7 @@ struct life_order {
     int64_t kill_after_ms;        /* the same by time; 0: never */
     struct kill_point kill_point; /* the same by a named point */
     struct life_faults faults;
+    struct life_reader reader;
     struct life_signal signals[4];
     unsigned signal_count;
     /* A thread of the process that plays a person; NULL: none. It may sleep
@@ -62,6 +69,7 @@ struct life_result {
     uint64_t disk_failed, disk_refused; /* of these */
     uint64_t allocations;
     bool no_memory; /* one failed */
+    int reader;     /* exit status of the reader; -1: none, or it was cut off */
     struct buf out, err;
     struct buf why; /* of LIFE_FAULTY */
 };
@@ -82,6 +90,8 @@ void life_run(const struct life_order *, struct dice dice,
 void life_step(const char *what);
 /* The life is a finding; ends it. */
 _Noreturn void life_end_badly(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* The number of the process that runs, from 1; a reader's is another. */
+unsigned life_number(void);
 /* Numbers for all that the program takes for chance. */
 uint64_t life_random(void);
 

@@ -116,7 +116,7 @@ static size_t log_add(const struct easy *e, bool conditional)
         l->room = room;
     }
     l->at[l->count] = (struct sim_log_entry){
-        .life = world->life,
+        .life = life_number(),
         .at_ms = world_web_ms(),
         .passed_ms = world->passed_ns / NS_PER_MS,
         .jumped_ms = world->jumped_ms,

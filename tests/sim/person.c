@@ -402,6 +402,37 @@ static void throw_set(struct person *p, struct sim_act *a)
     }
 }
 
+/* Another process reads the directory meanwhile. */
+static void throw_reader(struct person *p, struct sim_act *a)
+{
+    static const char *const questions[][4] = {{"status", "--json"},
+                                               {"export", "--what", "urls"},
+                                               {"export", "--what", "pages"},
+                                               {"export", "--what", "errors"},
+                                               {"export", "--what", "drops"},
+                                               {"audit", "--json"},
+                                               {"verify"},
+                                               {"explain"},
+                                               {"diff"}};
+    struct dice *d = &p->dice;
+    unsigned which = dice_below(d, 9), n = 0;
+    const char *dir = p->dir == 0 ? "c0" : "c1";
+
+    if (!dice_chance(d, 12))
+        return;
+    a->reader.after_ms = dice_chance(d, 50) ? dice_between(d, 0, 1000)
+                                            : dice_between(d, 0, 60000);
+    a->reader.words[n++] = questions[which][0];
+    a->reader.words[n++] = dir;
+    for (unsigned i = 1; i < 4 && questions[which][i] != NULL; i++)
+        a->reader.words[n++] = questions[which][i];
+    if (strcmp(a->reader.words[0], "explain") == 0)
+        a->reader.words[n++] =
+            p->plan->pages[dice_below(d, (unsigned)p->plan->page_count)].url;
+    if (strcmp(a->reader.words[0], "diff") == 0)
+        a->reader.words[n++] = "c0";
+}
+
 /* What is done to it while it runs. A stop may come over DIR/control instead of
  * as a signal. */
 static void throw_steering(struct person *p, struct sim_act *a)
@@ -410,6 +441,7 @@ static void throw_steering(struct person *p, struct sim_act *a)
                                    .after_ms = a->end_after_ms};
 
     steering_throw(&a->steering, p->plan, &p->dice);
+    throw_reader(p, a);
     if (!a->last && !a->once && dice_chance(&p->dice, 15))
         throw_set(p, a);
     if (a->end == END_STOP && dice_chance(&p->dice, 30))
@@ -730,5 +762,8 @@ void person_describe(const struct sim_act *a, struct buf *out)
     if (a->wait_ms > 0)
         buf_addf(out, "  [%" PRId64 " ms later]", a->wait_ms);
     steering_describe(&a->steering, out);
+    if (a->reader.words[0] != NULL)
+        buf_addf(out, "  [%s %s after %" PRId64 " ms]", a->reader.words[0],
+                 a->reader.words[1], a->reader.after_ms);
     trouble_describe(a, out);
 }

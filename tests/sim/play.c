@@ -128,6 +128,11 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
         buf_add_str(why, "a fault ended it, and it did not say so\n");
         wrong = true;
     }
+    if (!a->fault_hit && (r->reader == EXIT_USAGE || r->reader > EXIT_LIMIT)) {
+        buf_addf(why, "%s meanwhile: exit status %d\n", a->reader.words[0],
+                 r->reader);
+        wrong = true;
+    }
     if (wrong) {
         struct buf words;
 
@@ -142,7 +147,7 @@ static bool is_never_right(const struct sim_act *a, const struct life_result *r,
 /* False: it is a finding. */
 static bool run_act(struct sim_act *a, struct dice *d, struct buf *why)
 {
-    struct life_order o = {.faults = a->faults};
+    struct life_order o = {.faults = a->faults, .reader = a->reader};
     struct steering *shared = world_get(sizeof *shared);
     struct life_result r;
     struct buf words;

@@ -15,6 +15,7 @@
 #include <ucontext.h>
 
 #include "tests/sim/life.h"
+#include "tests/sim/reader.h"
 #include "tests/sim/world.h"
 
 #define THREADS    256
@@ -144,13 +145,17 @@ static void give_up_processor(void)
     unsigned next;
 
     life_step("step");
+    if (reader_is_self() && dice_below(&dice, 4) == 0)
+        reader_give_turn(world->mono_ns);
     time_out_those_due();
     while ((next = one_that_runs()) == 0) {
         unsigned first = first_to_time_out();
 
         if (first == 0)
             deadlock();
-        if (all[first].deadline > world->mono_ns)
+        if (reader_is_self())
+            reader_give_turn(all[first].deadline);
+        else if (all[first].deadline > world->mono_ns)
             move_clock(all[first].deadline - world->mono_ns);
         time_out_those_due();
     }

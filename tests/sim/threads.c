@@ -336,7 +336,7 @@ int sim_RAND_bytes(unsigned char *to, int len)
 
 pid_t sim_getpid(void)
 {
-    return (pid_t)(FIRST_PID + world->life);
+    return (pid_t)(FIRST_PID + life_number());
 }
 
 int sim_gethostname(char *to, size_t len)

@@ -3,8 +3,7 @@
  * vfs.c - SQLite's files on the simulated disk.
  *
  * What connections of a file share (locks, the index of the log) is kept with
- * the file and ends with the process, as only one has a directory at a time. A
- * thread may be interrupted wherever SQLite calls us, so SQLite's own mutexes
+ * the file, and ends with the processes that share it. A thread may be interrupted wherever SQLite calls us, so SQLite's own mutexes
  * are the scheduler's too.
  */
 #include "tests/sim/vfs.h"
@@ -24,15 +23,18 @@
 #define SHM_LOCKS 8
 
 struct disk_locks {
-    unsigned shared;                      /* connections with SHARED */
-    void *reserved, *pending, *exclusive; /* connections */
+    unsigned shared;                       /* connections with SHARED */
+    uint64_t reserved, pending, exclusive; /* their numbers, 0: none */
     unsigned shm_users;
     void *shm[SHM_PAGES];
+    size_t shm_size;
     int shm_lock[SHM_LOCKS]; /* -1: exclusive; else readers */
 };
 
 struct vfs_file {
     sqlite3_file base;
+    uint64_t number; /* no other's, in any process */
+    struct vfs_file *next;
     struct inode *inode;
     struct inode *dir; /* whose entry of this file is not synced; else NULL */
     int level;
@@ -46,10 +48,12 @@ static struct vfs_file *file_of(sqlite3_file *f)
     return (struct vfs_file *)(void *)f;
 }
 
+static struct vfs_file *opened; /* by this process */
+
 static struct disk_locks *locks_of(struct vfs_file *f)
 {
     if (f->inode->locks == NULL)
-        f->inode->locks = calloc(1, sizeof *f->inode->locks);
+        f->inode->locks = world_get(sizeof *f->inode->locks);
     return f->inode->locks;
 }
 
@@ -116,21 +120,21 @@ static int vfs_lock(sqlite3_file *p, int level)
     if (level <= f->level)
         return SQLITE_OK;
     if (level == SQLITE_LOCK_SHARED) {
-        if ((l->pending != NULL && l->pending != f) || l->exclusive != NULL)
+        if ((l->pending != 0 && l->pending != f->number) || l->exclusive != 0)
             return SQLITE_BUSY;
         l->shared++;
     } else if (level == SQLITE_LOCK_RESERVED) {
-        if (l->reserved != NULL)
+        if (l->reserved != 0)
             return SQLITE_BUSY;
-        l->reserved = f;
+        l->reserved = f->number;
     } else {
-        if ((l->pending != NULL && l->pending != f) ||
-            (l->reserved != NULL && l->reserved != f))
+        if ((l->pending != 0 && l->pending != f->number) ||
+            (l->reserved != 0 && l->reserved != f->number))
             return SQLITE_BUSY;
-        l->pending = f;
+        l->pending = f->number;
         if (l->shared > 1)
             return SQLITE_BUSY;
-        l->exclusive = f;
+        l->exclusive = f->number;
     }
     f->level = level;
     return SQLITE_OK;
@@ -141,12 +145,12 @@ static int vfs_unlock(sqlite3_file *p, int level)
     struct vfs_file *f = file_of(p);
     struct disk_locks *l = locks_of(f);
 
-    if (l->reserved == f)
-        l->reserved = NULL;
-    if (l->pending == f)
-        l->pending = NULL;
-    if (l->exclusive == f)
-        l->exclusive = NULL;
+    if (l->reserved == f->number)
+        l->reserved = 0;
+    if (l->pending == f->number)
+        l->pending = 0;
+    if (l->exclusive == f->number)
+        l->exclusive = 0;
     if (level == SQLITE_LOCK_NONE && f->level >= SQLITE_LOCK_SHARED)
         l->shared--;
     f->level = level;
@@ -155,7 +159,7 @@ static int vfs_unlock(sqlite3_file *p, int level)
 
 static int vfs_check_reserved(sqlite3_file *p, int *out)
 {
-    *out = locks_of(file_of(p))->reserved != NULL;
+    *out = locks_of(file_of(p))->reserved != 0;
     return SQLITE_OK;
 }
 
@@ -173,7 +177,8 @@ static int vfs_shm_map(sqlite3_file *p, int page, int size, int extend,
         l->shm_users++;
     f->has_shm = true;
     if (l->shm[page] == NULL && extend)
-        l->shm[page] = calloc(1, (size_t)size);
+        l->shm[page] = world_get((size_t)size);
+    l->shm_size = (size_t)size;
     *out = l->shm[page];
     return SQLITE_OK;
 }
@@ -232,7 +237,7 @@ static int vfs_shm_unmap(sqlite3_file *p, int remove)
     f->has_shm = false;
     if (--l->shm_users == 0)
         for (int i = 0; i < SHM_PAGES; i++) {
-            free(l->shm[i]);
+            world_put(l->shm[i], l->shm_size);
             l->shm[i] = NULL;
         }
     return SQLITE_OK;
@@ -260,6 +265,11 @@ static int vfs_close(sqlite3_file *p)
         (void)remove_file(f->remove);
     free(f->remove);
     disk_close(f->inode);
+    for (struct vfs_file **at = &opened; *at != NULL; at = &(*at)->next)
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
     return SQLITE_OK;
 }
 
@@ -338,6 +348,9 @@ static int vfs_open(sqlite3_vfs *v, const char *path, sqlite3_file *p,
     if (flags & SQLITE_OPEN_DELETEONCLOSE)
         f->remove = strdup(path);
     f->inode = i;
+    f->number = ++world->disk->next_number;
+    f->next = opened;
+    opened = f;
     disk_open(i);
     f->base.pMethods = &methods;
     if (out_flags != NULL)
@@ -472,6 +485,33 @@ static void mutex_leave(sqlite3_mutex *m)
         return;
     m->owner = 0;
     scheduler_wake(m, true);
+}
+
+static void file_let_go(struct vfs_file *f)
+{
+    struct disk_locks *l = f->inode->locks;
+
+    for (int i = 0; l != NULL && i < SHM_LOCKS; i++)
+        if (f->exclusive_shm & 1u << i)
+            l->shm_lock[i] = 0;
+        else if (f->shared_shm & 1u << i)
+            l->shm_lock[i]--;
+    if (l != NULL && f->has_shm)
+        l->shm_users--;
+    (void)vfs_unlock(&f->base, SQLITE_LOCK_NONE);
+}
+
+void vfs_let_go(void)
+{
+    for (struct vfs_file *f = opened; f != NULL; f = f->next)
+        file_let_go(f);
+}
+
+void vfs_forget(struct disk_locks *l)
+{
+    for (int i = 0; l != NULL && i < SHM_PAGES; i++)
+        world_put(l->shm[i], l->shm_size);
+    world_put(l, sizeof *l);
 }
 
 void vfs_register(void)

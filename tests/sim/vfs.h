@@ -2,6 +2,12 @@
 #ifndef URLWEIR_TESTS_SIM_VFS_H
 #define URLWEIR_TESTS_SIM_VFS_H
 
+struct disk_locks;
+
+/* A process ends, and another one goes on: its locks are gone. */
+void vfs_let_go(void);
+/* What the processes shared that have ended. NULL is fine. */
+void vfs_forget(struct disk_locks *);
 /* Makes it the default of SQLite. */
 void vfs_register(void);
 
