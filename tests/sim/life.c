@@ -3,7 +3,6 @@
 #include "tests/sim/life.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -175,12 +174,12 @@ static int call_main(const char *const *words)
     return status;
 }
 
-/* Of what it prints only errors are kept, with those of the other process. */
+/* What it prints is kept with the errors of the other process. */
 _Noreturn static void live_as_reader(struct dice dice)
 {
     const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
 
-    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
     chance = dice_of(dice_next(&dice), "chance of the reader");
     sqlite3_randomness(0, NULL);
     scheduler_begin(dice_of(dice_next(&dice), "turns of the reader"));

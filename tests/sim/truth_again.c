@@ -66,7 +66,8 @@ static bool may_repeat(const struct truth *t, const struct truth_crawl *c,
 
         if (a->dir != c->run->dir)
             continue;
-        if (person_did(a, ACT_REFRESH) || (person_did(a, ACT_RETRY) && failed) ||
+        if (person_did(a, ACT_REFRESH) ||
+            (person_did(a, ACT_RETRY) && failed) ||
             !person_says(&a->settings, SET_REFRESH, "off") ||
             (i > n->last_act &&
              truth_reads_again(&first->settings, &a->settings)))
@@ -114,8 +115,8 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
 
         if (a->dir != c->run->dir)
             continue;
-        if (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) || a->fault_hit ||
-            !person_says(&a->settings, SET_REFRESH, "off") ||
+        if (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) ||
+            a->fault_hit || !person_says(&a->settings, SET_REFRESH, "off") ||
             truth_reads_again(&t->acts[n->failed_since].settings, &a->settings))
             return;
         if (person_number(&a->settings, SET_TRIES) > most)
@@ -155,7 +156,8 @@ static int64_t least_interval(const struct truth *t,
         const struct sim_act *a = &t->acts[i];
 
         if (a->dir == c->run->dir &&
-            (person_did(a, ACT_REFRESH) || person_did(a, ACT_RETRY) || a->fault_hit ||
+            (person_did(a, ACT_REFRESH) || person_did(a, ACT_RETRY) ||
+             a->fault_hit ||
              a->settings.choice[SET_REFRESH] != s->choice[SET_REFRESH] ||
              a->settings.choice[SET_REFRESH_MIN] !=
                  s->choice[SET_REFRESH_MIN] ||
@@ -220,8 +222,8 @@ static void judge_gone(struct truth *t, const struct truth_crawl *c,
         const struct sim_act *a = &t->acts[i];
 
         if (a->dir == c->run->dir &&
-            (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) || a->fault_hit ||
-             a->exit_status < 0 ||
+            (person_did(a, ACT_RETRY) || person_did(a, ACT_REFRESH) ||
+             a->fault_hit || a->exit_status < 0 ||
              truth_reads_again(&t->acts[n->missing_since].settings,
                                &a->settings)))
             return;
