@@ -376,7 +376,7 @@ static bool is_for_filter(const struct person_settings *s, unsigned k)
 /* One of these settings gets another value while the crawl runs. */
 static void throw_set(struct person *p, struct sim_act *a)
 {
-    static const enum person_setting live[] = {SET_ORDER,   SET_RETRY_DELAY,
+    static const enum person_setting live[] = {SET_ORDER,   SET_CHECKPOINT,
                                                SET_GIVE_UP, SET_ADAPTIVE,
                                                SET_DEPTH,   SET_SCOPE,
                                                SET_INCLUDE, SET_EXCLUDE};

@@ -62,7 +62,8 @@ void truth_judge_state(struct truth *t, size_t status)
         (run->kind != ACT_CRAWL && run->kind != ACT_RESUME))
         return;
     for (size_t i = 0; i < t->log->count; i++)
-        asked = asked || t->log->at[i].life == run->life;
+        asked = asked || (t->log->at[i].life == run->life &&
+                          t->log->at[i].ended_ms == 0);
     truth_field(s->out, "state", state, sizeof state);
     if (run->exit_status < 0
             ? asked && !is(state, "interrupted")
