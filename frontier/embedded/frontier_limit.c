@@ -8,6 +8,7 @@
  */
 #include "frontier/embedded/frontier_host.h"
 #include "frontier/embedded/frontier_ops.h"
+#include "frontier/embedded/frontier_refresh.h"
 
 uint64_t frontier_limit_left(const struct host_queue *h)
 {
@@ -41,6 +42,7 @@ enum status frontier_limit_queue(struct engine *e, uint32_t queue,
     x->set_limit = most;
     x->done = most > 0 ? done : 0;
     st = external_set_queue(f, h);
+    frontier_refresh_unhold(f, h);
     frontier_reschedule(f, h);
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }

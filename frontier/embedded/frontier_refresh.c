@@ -314,10 +314,20 @@ enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url)
 
 bool frontier_refresh_is_held(const struct host_queue *h)
 {
-    return host_trouble(h)->dead > 0 || frontier_is_given_up(h);
+    return host_trouble(h)->dead > 0 || frontier_is_given_up(h) ||
+           frontier_limit_left(h) == 0;
 }
 
-/* A host that this run has given up sleeps for a while; its dates stay. Dates
+void frontier_refresh_unhold(struct frontier *f, struct host_queue *h)
+{
+    if (h->trouble == NULL || h->trouble->held_until_ms == 0 ||
+        frontier_refresh_is_held(h))
+        return;
+    h->trouble->held_until_ms = f->refresh.wall_ms;
+    expect(f, h->queue, f->refresh.wall_ms);
+}
+
+/* A host that this run does not ask any more sleeps for a while; its dates stay. Dates
  * that a person gave, in a crawl that gives none itself, are for a later run,
  * or this one would never end. */
 static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)

@@ -46,8 +46,11 @@ MUST_CHECK enum status frontier_refresh_replaced(struct frontier *f,
                                                  bool *replaced);
 /* What the URL is, which has a date. */
 enum url_life frontier_refresh_life(const struct frontier *f, uint64_t url);
-/* This run does not ask the host any more, for now. */
+/* This run does not ask the host any more, for now: it is given up, or over the
+ * limit that a person has set. */
 bool frontier_refresh_is_held(const struct host_queue *h);
+/* The limit of the host was raised or lifted. */
+void frontier_refresh_unhold(struct frontier *f, struct host_queue *h);
 /* Leases the host's URL that is due first, or URL `id` if it is not 0;
  * *out = NULL: none is due, or it is not wanted any more. */
 MUST_CHECK enum status frontier_refresh_lease(struct frontier *f,

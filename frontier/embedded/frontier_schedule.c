@@ -80,10 +80,8 @@ int64_t frontier_dated_due(const struct frontier *f, const struct host_queue *h)
         return INT64_MAX;
     if (frontier_refresh_is_held(h))
         return INT64_MIN;
-    return h->leased + h->guests < f->o.conns_per_host &&
-                   frontier_limit_left(h) > 0
-               ? host_queue_polite(h)
-               : INT64_MAX;
+    return h->leased + h->guests < f->o.conns_per_host ? host_queue_polite(h)
+                                                       : INT64_MAX;
 }
 
 static struct heap *heap_of(struct frontier *f, const struct host_queue *h)

@@ -414,6 +414,27 @@ START_TEST(what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run)
 }
 END_TEST
 
+/* Nor does it wait for a person to raise a limit, but it sees it raised. */
+START_TEST(what_a_person_asked_of_a_host_over_its_limit_holds_up_no_end)
+{
+    struct rig r;
+
+    rig_init(&r);
+    r.o.refresh = (struct refresh_rules){.min_ms = EVERY, .share = 0.5};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    ck_assert_int_eq(r.e->ops->limit_queue(r.e, 1, 1, 1, r.now), STATUS_OK);
+    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 10), 1);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert(rig_stats(&r).dates_given_up);
+    ck_assert_int_eq(r.e->ops->limit_queue(r.e, 1, 2, 1, r.now), STATUS_OK);
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(rig_stats(&r).dated, 0);
+    end(&r);
+}
+END_TEST
+
 static const int64_t everies[] = {0, 100 * (int64_t)EVERY};
 
 START_TEST(a_person_makes_urls_due_by_host_and_by_pattern)
@@ -1000,6 +1021,8 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_refresh_may_wait_for_the_robots_txt_of_another_host);
     tcase_add_test(t, new_urls_and_due_ones_of_a_host_share_its_requests);
     tcase_add_test(t, a_host_that_is_given_up_is_asked_again_later);
+    tcase_add_test(
+        t, what_a_person_asked_of_a_host_over_its_limit_holds_up_no_end);
     tcase_add_test(
         t, what_a_person_asked_of_a_host_that_is_given_up_is_for_the_next_run);
     tcase_add_loop_test(t, a_person_makes_urls_due_by_host_and_by_pattern, 0,
