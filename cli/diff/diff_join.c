@@ -21,8 +21,7 @@
 struct group {
     struct buf url;
     struct buf states[2],
-        texts[2];              /* the line of each side, what it points to */
-    char rows[2][DIFF_ROW_ID]; /* which have these states */
+        texts[2]; /* the line of each side, what it points to */
     bool there[2];
     struct fetch_row state[2];
     unsigned known;  /* which sides know its links: bits */
@@ -86,13 +85,7 @@ static enum status take_state(struct group *g, struct bytes rest)
 {
     int side = rest.len > 0 && rest.at[0] == '1';
 
-    struct bytes row;
-
     (void)diff_field(&rest);
-    row = diff_field(&rest);
-    if (row.len != DIFF_ROW_ID)
-        return STATUS_FORMAT;
-    memcpy(g->rows[side], row.at, DIFF_ROW_ID);
     buf_clear(&g->states[side]);
     buf_add_bytes(&g->states[side], rest);
     g->there[side] = true;
@@ -142,12 +135,8 @@ static void end_link(struct group *g)
 static enum status take_link(struct group *g, struct bytes rest)
 {
     struct bytes to = diff_field(&rest);
-    int of = rest.len > 0 && rest.at[0] == '1';
-    unsigned side = of == 1 ? 2 : 1;
+    unsigned side = rest.len > 0 && rest.at[0] == '1' ? 2 : 1;
 
-    (void)diff_field(&rest);
-    if (!g->there[of] || !bytes_equal(rest, bytes_of(g->rows[of], DIFF_ROW_ID)))
-        return STATUS_OK; /* of an earlier row */
     if (to.len == 0) {
         g->known |= side;
         return STATUS_OK;

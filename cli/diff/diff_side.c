@@ -2,7 +2,6 @@
 /* diff_side.c - a crawl as one side of a difference: lines that sort by URL. */
 #include "cli/diff/diff_side.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -17,7 +16,6 @@ struct pass {
     uint64_t last;  /* URL of the crawl */
     uint64_t *met;  /* a bit for each: its last fetch was met */
     bool has_links; /* of some pages */
-    uint64_t id;    /* of `url` */
     enum status st;
 };
 
@@ -57,17 +55,11 @@ static void begin_line(struct pass *p, struct bytes url, enum diff_tag tag)
     buf_addf(&p->line, "\t%c", tag);
 }
 
-/* The side, and a row of its table of URLs. */
-static void put_place(struct pass *p, uint64_t id)
-{
-    buf_addf(&p->line, "%c\t%0*" PRIx64, p->side->name, DIFF_ROW_ID, id);
-}
-
-static void put_state(struct pass *p, struct bytes url, uint64_t id,
+static void put_state(struct pass *p, struct bytes url,
                       const struct fetch_row *row)
 {
     begin_line(p, url, DIFF_STATE);
-    put_place(p, id);
+    buf_add_char(&p->line, p->side->name);
     buf_add_char(&p->line, '\t');
     diff_state_put(&p->line, row);
     add_line(p);
@@ -91,8 +83,7 @@ static void put_link(struct pass *p, struct bytes to)
 {
     begin_line(p, buf_bytes(&p->url), DIFF_LINK);
     buf_add_bytes(&p->line, to);
-    buf_add_char(&p->line, '\t');
-    put_place(p, p->id);
+    buf_addf(&p->line, "\t%c", p->side->name);
     add_line(p);
 }
 
@@ -104,7 +95,7 @@ static void take_link(void *ctx, const struct link_row *l)
         put_link(p, url_of(p, l->to, &p->target));
 }
 
-/* Fetch `seq` was of the page in `url` and `id`. */
+/* Fetch `seq` was of the page in `url`. */
 static void put_links(struct pass *p, uint64_t seq)
 {
     struct link_range rows;
@@ -142,8 +133,7 @@ static bool take_fetch(void *ctx, const struct fetch_row *fetch)
         row.reason = REASON_NONE;
     if (row.redirect_to != 0)
         row.redirect_url = url_of(p, row.redirect_to, &p->target);
-    p->id = row.url;
-    put_state(p, url, row.url, &row);
+    put_state(p, url, &row);
     if (p->side->name == '1' && row.status == OUTCOME_REDIRECT &&
         is_sortable(row.redirect_url)) {
         begin_line(p, row.redirect_url, DIFF_FROM);
@@ -163,7 +153,7 @@ static void take_waiting(void *ctx, const struct url_row *row)
 
     if (p->st == STATUS_OK && !is_met(p, row->id, false) &&
         (p->side->until == 0 || row->found_at_ms <= p->side->until))
-        put_state(p, row->url, row->id, &queued);
+        put_state(p, row->url, &queued);
 }
 
 /* ---- rows that later ones replaced ---- */

@@ -16,13 +16,13 @@
  * with this body. */
 enum { UNKNOWN, QUEUED, MISSING, BODIES };
 
-static void add_state(struct line_sort *s, const char *url, char side, int id,
+static void add_state(struct line_sort *s, const char *url, char side,
                       const struct fetch_row *state)
 {
     struct buf line;
 
     buf_init(&line, DIFF_LINE_MOST);
-    buf_addf(&line, "%s\t%c%c\t%016d\t", url, DIFF_STATE, side, id);
+    buf_addf(&line, "%s\t%c%c\t", url, DIFF_STATE, side);
     diff_state_put(&line, state);
     ck_assert_int_eq(line_sort_add(s, buf_bytes(&line)), STATUS_OK);
     buf_fini(&line);
@@ -44,7 +44,7 @@ static void add_page(struct line_sort *s, int n, char side, unsigned is)
                                  .http_status = 404};
     row.body_print = is < BODIES ? 0 : is;
     row.text_digest = (struct digest){row.body_print, 0};
-    add_state(s, url, side, 1, &row);
+    add_state(s, url, side, &row);
 }
 
 struct seen {
@@ -149,47 +149,10 @@ static void add_redirect(struct line_sort *s, const char *from, const char *to)
                             .redirect_url = bytes_of_str(to)};
     char line[128];
 
-    add_state(s, from, '1', 1, &row);
+    add_state(s, from, '1', &row);
     snprintf(line, sizeof line, "%s\t%c\t%s", to, DIFF_FROM, from);
     ck_assert_int_eq(line_sort_add(s, bytes_of_str(line)), STATUS_OK);
 }
-
-static void add_link(struct line_sort *s, const char *url, const char *to,
-                     char side, int id)
-{
-    char line[100];
-
-    snprintf(line, sizeof line, "%s\t%c%s\t%c\t%016d", url, DIFF_LINK, to, side,
-             id);
-    ck_assert_int_eq(line_sort_add(s, bytes_of_str(line)), STATUS_OK);
-}
-
-/* As one that --include kept out at first, or that `retry` has queued. */
-START_TEST(a_url_that_was_queued_again_is_what_its_last_row_says)
-{
-    static const char url[] = "http://h/";
-    const struct fetch_row page = {.status = OUTCOME_FETCHED,
-                                   .http_status = 200,
-                                   .body_print = 7,
-                                   .text_digest = {7, 0}};
-    const struct fetch_row skipped = {.status = OUTCOME_SKIPPED,
-                                      .reason = REASON_INCLUDE};
-    struct line_sort *s = line_sort_new("/tmp", 4096);
-    struct seen found;
-
-    for (char side = '0'; side <= '1'; side++) {
-        add_state(s, url, side, side == '0' ? 9 : 10, &page);
-        add_link(s, url, "", side, side == '0' ? 9 : 10);
-        add_link(s, url, "http://h/to", side, side == '0' ? 9 : 10);
-    }
-    add_state(s, url, '0', 3, &skipped);
-    add_link(s, url, "", '0', 3);
-    add_link(s, url, "http://h/before", '0', 3);
-    found = join(s, false);
-    for (int k = 0; k < DIFF_KINDS; k++)
-        ck_assert_uint_eq(found.kinds[k], 0);
-}
-END_TEST
 
 START_TEST(a_redirect_to_a_page_is_a_move_and_its_target_is_not_new)
 {
@@ -226,7 +189,6 @@ Suite *suite_diff_join(void)
     TCase *t = tcase_create("diff_join");
 
     tcase_add_test(t, any_two_crawls_differ_as_counting_says);
-    tcase_add_test(t, a_url_that_was_queued_again_is_what_its_last_row_says);
     tcase_add_test(t, a_redirect_to_a_page_is_a_move_and_its_target_is_not_new);
     tcase_add_test(t, a_redirect_to_nothing_is_a_change);
     suite_add_tcase(s, t);
