@@ -290,9 +290,10 @@ static enum status lease_some(struct frontier *f, struct host_queue *h,
                               struct lease_record **out)
 {
     uint64_t pending = frontier_store_pending(f->store, h->queue);
-    bool fresh = frontier_is_draining(h) ||
-                 (h->leased + h->guests < frontier_most_leases(f, h) &&
-                  host_queue_due(h, pending) <= now);
+    bool fresh = frontier_is_draining(h)
+                     ? pending + h->refreshing > h->leased
+                     : h->leased + h->guests < frontier_most_leases(f, h) &&
+                           host_queue_due(h, pending) <= now;
     enum status st = STATUS_OK;
 
     if (frontier_dated_due(f, h) <= now &&

@@ -328,6 +328,41 @@ START_TEST(a_host_that_is_given_up_is_asked_again_later)
 }
 END_TEST
 
+/* Without a share for refreshes, too: its due URLs had no turn, and the host was
+ * due again at once, for ever. */
+START_TEST(a_host_that_cannot_be_fetched_sleeps_though_refreshes_have_no_share)
+{
+    struct engine_done d = {
+        .outcome = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, 500},
+        .transient = true,
+        .host = {.crawl_delay_ms = -2,
+                 .retry_after_ms = -1,
+                 .unreachable = true},
+    };
+    struct rig r;
+
+    rig_init(&r);
+    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .min_ms = 100000};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    rig_seed(&r, "http://a.test/2");
+    for (uint64_t i = 1; i <= 2; i++)
+        (void)fetch(&r, page, i);
+    advance(&r, EVERY);
+    for (int i = 0; i < 100 && (d.id = lease_at(&r)) != 0; i++) {
+        d.row.at_ms = rig_wall(&r);
+        d.host.ended = r.now;
+        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
+                         STATUS_OK);
+        advance(&r, 100000);
+    }
+    ck_assert_uint_eq(d.id, 0);
+    ck_assert_uint_eq(rig_stats(&r).dated, 2);
+    ck_assert_uint_eq(rig_stats(&r).due, 0);
+    end(&r);
+}
+END_TEST
+
 /* ---- a person asks ---- */
 
 static const char *const done[] = {"http://a.test/1", "http://a.test/22",
@@ -1021,6 +1056,8 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_refresh_may_wait_for_the_robots_txt_of_another_host);
     tcase_add_test(t, new_urls_and_due_ones_of_a_host_share_its_requests);
     tcase_add_test(t, a_host_that_is_given_up_is_asked_again_later);
+    tcase_add_test(
+        t, a_host_that_cannot_be_fetched_sleeps_though_refreshes_have_no_share);
     tcase_add_test(
         t, what_a_person_asked_of_a_host_over_its_limit_holds_up_no_end);
     tcase_add_test(
