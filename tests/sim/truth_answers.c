@@ -249,19 +249,21 @@ static bool has_twin(const struct truth *t, const struct plan_state *s,
     return false;
 }
 
-/* A page that is as it was has the title that it had. */
+/* A page that is as it was has the title that it had. (It may have been no page
+ * then: some servers say 304 of what has changed.) */
 static void judge_title_of_304(struct truth *t, const struct truth_node *n,
                                const char *url, const char *row)
 {
-    char title[40];
+    char title[40], mime[40];
     struct plan_sight s;
 
     if (n->last != n->last_whole || n->last == NULL || n->last->status != 304)
         return;
     (void)truth_node_of(t, n->last, &s);
     truth_field(row, "title", title, sizeof title);
+    truth_field(row, "mime", mime, sizeof mime);
     if (s.state != NULL && s.state->form == FORM_HTML && title[0] == '\0' &&
-        !n->as_list)
+        is(mime, "text/html") && !n->as_list)
         truth_say(t, "%s has lost its title by a 304", url);
 }
 

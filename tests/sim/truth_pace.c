@@ -72,12 +72,17 @@ static int64_t crawl_delay(const struct truth *t, const struct truth_crawl *c,
     return least == INT64_MAX ? 0 : least < most ? least : most;
 }
 
+/* Before request `e`. What a robots.txt says that was read last before a kill is
+ * not known to the next process. */
 static int64_t least_delay(const struct truth *t, const struct truth_crawl *c,
-                           int key)
+                           int key, const struct sim_log_entry *e)
 {
     const struct person_settings *s = &c->run->settings;
+    const struct sim_log_entry *last = c->pace[key].last;
+    bool lost = last->life != e->life &&
+                truth_may_be_lost(truth_act_of_life(t, last->life), last);
     int64_t delay = person_number(s, SET_DELAY);
-    int64_t by_robots = crawl_delay(t, c, key);
+    int64_t by_robots = lost ? 0 : crawl_delay(t, c, key);
 
     if (by_robots > delay)
         delay = by_robots;
@@ -164,11 +169,11 @@ void truth_judge_pace(struct truth *t, struct truth_crawl *c,
         return;
     if (alone && p->last != NULL &&
         at + may_be_early(p->last, e) <
-            end_of(t, p->last) + least_delay(t, c, key))
+            end_of(t, p->last) + least_delay(t, c, key, e))
         truth_say(t,
                   "asked %s%s %" PRId64 " ms after the end of %s, not %" PRId64,
                   host, e->target, e->passed_ms - end_of(t, p->last),
-                  p->last->target, least_delay(t, c, key));
+                  p->last->target, least_delay(t, c, key, e));
     told = p->not_before > 0 ? truth_act_of_life(t, p->told_in) : NULL;
     if (alone && told != NULL &&
         at + (p->told_in == e->life ? 0 : e->jumped_ms - p->told_jumped_ms) <
