@@ -413,7 +413,18 @@ void crawl_setup_open_sitemaps(struct scope *scope,
 struct reopening {
     struct crawl_setup *setup; /* NULL: only the scope */
     struct scope *scope;
+    const struct crawl_settings *s;
 };
+
+/* A sitemap that was given beside seeds opens nothing. One that stood in for a
+ * seed (--sitemap only) opens its host, but no directory: the seed does, when it
+ * comes back. */
+static bool is_place(const struct reopening *r, const struct url_row *row)
+{
+    return row->kind != LINK_SITEMAP ||
+           (row->depth == 0 &&
+            (r->s->sitemap == SITEMAPS_ONLY || r->s->scope != SCOPE_PREFIX));
+}
 
 /* Seeds, and the targets of their redirects, open the scope again; only seeds
  * get secrets. */
@@ -425,34 +436,34 @@ static void reopen_place(void *ctx, const struct url_row *row)
 
     url_init(&u);
     if (url_parse(&u, row->url, NULL, NULL) == URL_OK) {
-        scope_add_seed(r->scope, &u);
+        if (is_place(r, row))
+            scope_add_seed(r->scope, &u);
         if (is_seed && r->setup != NULL)
             crawl_credentials_add_seed(r->setup, &u);
     }
     url_fini(&u);
 }
 
-static enum status reopen(struct engine *e, struct reopening *r,
-                          const struct crawl_settings *s)
+static enum status reopen(struct engine *e, struct reopening *r)
 {
-    crawl_setup_open_sitemaps(r->scope, s);
+    crawl_setup_open_sitemaps(r->scope, r->s);
     return e->ops->each_seed(e, reopen_place, r);
 }
 
 enum status crawl_setup_reopen_scope(struct engine *e, struct scope *scope,
                                      const struct crawl_settings *s)
 {
-    struct reopening r = {NULL, scope};
+    struct reopening r = {NULL, scope, s};
 
-    return reopen(e, &r, s);
+    return reopen(e, &r);
 }
 
 enum status crawl_setup_reopen(struct engine *e, struct crawl_setup *c,
                                const struct crawl_settings *s)
 {
-    struct reopening r = {c, c->scope};
+    struct reopening r = {c, c->scope, s};
 
-    return reopen(e, &r, s);
+    return reopen(e, &r);
 }
 
 void crawl_setup_fini(struct crawl_setup *c)

@@ -160,7 +160,7 @@ is 1 urlweir_frontier_dated_urls
 is 1 urlweir_http_requests_total route=none code=4xx
 is 2 urlweir_http_requests_total route=urls code=2xx
 is 0 urlweir_grpc_connections_accepted_total
-is 1 urlweir_build_info "version=$("$URLWEIR" --version | sed 's/[^0-9]*//; s/[^0-9.].*//')"
+is 1 urlweir_build_info "version=$("$URLWEIR" --version | sed -n "1s/urlweir //p")"
 is "$(sum last urlweir_frontier_commits_total)" urlweir_frontier_commit_duration_seconds
 
 # What the service says of itself at its end is what it said last (counters.sh

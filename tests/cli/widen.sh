@@ -77,6 +77,7 @@ for name in sitemap named linked; do
     page $one /of-$name.html under-$name.html
     page $one /under-$name.html
 done
+echo "<urlset><url><loc>http://$two:@PORT@/farther.html</loc></url></urlset>" >web/$two/list.xml
 plain_site $one $two
 seed=http://$one:$port/index.html
 quick="$quick --threads 1"
@@ -169,6 +170,14 @@ widens "no sitemap" "--robots off --sitemap auto" "--robots report --sitemap aut
 echo "<urlset><url><loc>http://$one:$port/of-sitemap.html</loc></url></urlset>" >web/$one/sitemap.xml
 widens only "--sitemap only" "--sitemap auto" "$one /of-named.html
 $one /of-sitemap.html"
+seed=http://$one:$port/in/b.html
+widens "only, below a directory" "--scope prefix --sitemap only" "--scope prefix --sitemap auto"
+
+# A sitemap of another host that was given beside a seed opens no host, in the
+# first run or in a later one.
+seed=http://$one:$port/gates.html
+widens "a sitemap beside" "-d 1 --sitemap auto --sitemap-url http://$two:$port/list.xml" \
+    "-d 2 --sitemap auto --sitemap-url http://$two:$port/list.xml"
 seed=http://$one:$port/index.html
 
 # ---- killed while drops are judged again ---------------------------------------
