@@ -360,6 +360,25 @@ enum status frontier_refresh_replaced(struct frontier *f,
     return st;
 }
 
+/* The date of a URL that a setting keeps out comes again, so that it is not
+ * forgotten if that setting is widened some day. */
+static enum status come_again(struct frontier *f, const struct refresh_row *row,
+                              int64_t wall_ms)
+{
+    const struct refresh_rules *r = &f->o.refresh;
+    struct refresh_row next = *row;
+    int64_t wait = r->every_ms;
+
+    if (r->every_ms == REFRESH_ADAPTIVE) { /* as long as it has waited */
+        wait = row->due_ms - row->at_ms;
+        wait = wait < r->min_ms   ? r->min_ms
+               : wait > r->max_ms ? r->max_ms
+                                  : wait;
+    }
+    next.due_ms = wall_ms + wait;
+    return frontier_refresh_move(f, row, &next);
+}
+
 enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
                                    uint64_t id, int64_t now, int64_t wall_ms,
                                    struct lease_record **out)
@@ -391,8 +410,14 @@ enum status frontier_refresh_lease(struct frontier *f, struct host_queue *h,
     if (st != STATUS_OK)
         return st;
     if (!wanted || replaced) {
+        bool over = f->o.refresh.every_ms == 0 ||
+                    frontier_is_removed(h, row.id) || (wanted && replaced);
+
         st = frontier_touch(f, now);
-        return st == STATUS_OK ? frontier_refresh_drop(f, &c.row) : st;
+        if (st != STATUS_OK)
+            return st;
+        return over ? frontier_refresh_drop(f, &c.row)
+                    : come_again(f, &c.row, wall_ms);
     }
     st = frontier_find_last(f, &row, &last);
     if (st != STATUS_OK)

@@ -242,8 +242,8 @@ void truth_judge_again(struct truth *t, const struct truth_crawl *c,
     judge_conditions(t, c, node, e);
 }
 
-/* Known: a page whose date comes while a setting keeps it out has no date after
- * that, and is forgotten by refreshes once the setting is wide again. */
+/* The date of a page that a setting keeps out when it comes is an interval later,
+ * and so perhaps not over yet once the setting is wide again. */
 static bool was_kept_out(const struct truth *t, const struct truth_crawl *c,
                          const struct truth_node *n)
 {

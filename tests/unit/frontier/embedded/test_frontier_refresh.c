@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_frontier_refresh.c - done URLs are fetched again at their dates. */
 #include "frontier/refresh/refresh_rule.h"
-#include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/frontier/embedded/judge_rig.h"
 
 #define EVERY 10000 /* ms */
 
@@ -360,6 +360,33 @@ START_TEST(a_host_that_cannot_be_fetched_sleeps_though_refreshes_have_no_share)
     ck_assert_uint_eq(rig_stats(&r).dated, 2);
     ck_assert_uint_eq(rig_stats(&r).due, 0);
     end(&r);
+}
+END_TEST
+
+START_TEST(a_url_that_is_kept_out_at_its_date_goes_on_once_it_is_let_in)
+{
+    struct rig r;
+
+    judge_init(&r);
+    r.o.recheck = r.o.judge.scope;
+    r.o.refresh =
+        (struct refresh_rules){.every_ms = _i == 0 ? EVERY : REFRESH_ADAPTIVE,
+                               .min_ms = EVERY,
+                               .max_ms = 100 * EVERY,
+                               .share = 0.5};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/x");
+    (void)fetch(&r, page, 1);
+    judge_terms(&r, -1, "/x");
+    for (int i = 0; i < 300; i++) {
+        ck_assert_uint_eq(lease_at(&r), 0);
+        advance(&r, EVERY);
+    }
+    ck_assert_uint_eq(rig_stats(&r).dated, 1);
+    judge_terms(&r, -1, NULL);
+    advance(&r, 100 * EVERY);
+    ck_assert_uint_eq(fetch(&r, page, 1), 1);
+    judge_fini(&r);
 }
 END_TEST
 
@@ -1058,6 +1085,8 @@ Suite *suite_frontier_refresh(void)
     tcase_add_test(t, a_host_that_is_given_up_is_asked_again_later);
     tcase_add_test(
         t, a_host_that_cannot_be_fetched_sleeps_though_refreshes_have_no_share);
+    tcase_add_loop_test(
+        t, a_url_that_is_kept_out_at_its_date_goes_on_once_it_is_let_in, 0, 2);
     tcase_add_test(
         t, what_a_person_asked_of_a_host_over_its_limit_holds_up_no_end);
     tcase_add_test(
