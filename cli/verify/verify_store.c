@@ -43,6 +43,13 @@ static void bad_runs(struct verdicts *v, const char *says)
     v->runs++;
 }
 
+/* Does a process run the crawl that has not made its first checkpoint yet? */
+static bool has_just_begun(const struct reader *r)
+{
+    return r->manifest_status == STATUS_NOT_FOUND && r->holder > 0 &&
+           page_store_last_seq(r->pages) == 0;
+}
+
 void verify_manifest(struct verdicts *v, struct reader *r)
 {
     const struct manifest *m = &r->manifest;
@@ -50,6 +57,12 @@ void verify_manifest(struct verdicts *v, struct reader *r)
     uint64_t fetches = page_store_last_seq(r->pages);
     struct buf id;
 
+    if (has_just_begun(r)) {
+        verify_says(v, "ok",
+                    "manifest: not written yet, the crawl has just "
+                    "begun");
+        return;
+    }
     if (r->manifest_status != STATUS_OK) {
         verify_says(v, "BAD", "manifest: %s",
                     r->manifest_status == STATUS_NOT_FOUND
@@ -311,6 +324,8 @@ void verify_digests(struct verdicts *v, struct reader *r)
     without = a.filter_checked || v->service ? NULL : goes_without_file(r);
     if (without != NULL)
         verify_says(v, "ok", "filter.ckpt: none, as --filter %s asks", without);
+    else if (!a.filter_checked && has_just_begun(r))
+        verify_says(v, "ok", "filter.ckpt: not written yet");
     else if (!a.filter_checked)
         verify_says(v, "mend",
                     "filter.ckpt: missing or unusable; it is rebuilt");

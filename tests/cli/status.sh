@@ -92,3 +92,16 @@ serve_no_more
 
 exits 2 "$URLWEIR" status elsewhere
 exits 1 "$URLWEIR" status
+
+# ---- a crawl that is only being made -----------------------------------------
+
+behind young.out young.err env URLWEIR_HOLD_AT=filter-checkpoint-begin:1 "$URLWEIR" \
+    crawl http://127.0.0.1:9/ --allow-private --min-disk 0 -o young
+young=$!
+waits_for '[ -e young/filter.ckpt.tmp ]' || fail "not made: $(cat young.err)"
+exits 0 "$URLWEIR" verify young
+says out "manifest: not written yet, the crawl has just begun"
+kill -KILL $young
+wait $young 2>/dev/null || :
+exits 2 "$URLWEIR" verify young # nobody makes it any more
+says err "ended before all of its seeds were stored"
