@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/file/file.h"
 #include "cli/command.h"
 #include "job/settings/settings.h"
@@ -117,7 +118,7 @@ static bool is_running(const char *dir)
 static void wait_until_made(const char *dir)
 {
     const struct timespec tick = {.tv_nsec = 20 * NS_PER_MS};
-    int64_t end = clock_mono() + MADE_WITHIN;
+    int64_t end = clock_mono() + fault_time("made", MADE_WITHIN);
     char path[4096];
 
     snprintf(path, sizeof path, "%s/manifest", dir);
