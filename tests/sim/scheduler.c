@@ -64,8 +64,11 @@ int64_t scheduler_wall(void)
     return world->wall_ns;
 }
 
+/* The time that a process is stopped for is not one of idleness. */
 void scheduler_pause(int64_t ns)
 {
+    for (unsigned i = 1; i <= top; i++)
+        all[i].idle_since += ns;
     move_clock(ns);
 }
 
