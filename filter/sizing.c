@@ -121,7 +121,7 @@ static double whole_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load);
     struct lane lane = lane_after(cells, s.first * each, each);
-    double sum = 0, weight[MOST_DRAWS];
+    double sum = 0, weight[MOST_DRAWS] = {0};
 
     if (s.last - s.first >= MOST_DRAWS)
         return 1; /* no filter ever runs at such a load */
@@ -140,7 +140,7 @@ static double half_lanes_rate(unsigned each, unsigned cells, double load)
 {
     struct spread s = poisson_spread(load / 2);
     struct lane lane = lane_after(cells, 0, 1);
-    double sum = 0, weight[MOST_DRAWS];
+    double sum = 0, weight[MOST_DRAWS] = {0};
     /* The chance for four lanes, by number of draws. */
     double full[MOST_DRAWS], part[MOST_DRAWS];
     unsigned most = (2 * each + 1) * s.last;
