@@ -7,10 +7,10 @@
  * loopback, each in five ways in turn, several times over, in a process of its
  * own, whose CPU time and memory the kernel counts:
  *
- *   fetch  a plain curl multi loop over the known URLs: curl_multi_perform, 64
- *          at once, bodies thrown away
- *   parse  the same, each body through libxml2's push SAX parser, its links
- *          counted: the least that can be called crawling, with no frontier, no
+ *   fetch  a bare loop over the known URLs: libcurl's sockets in an epoll, 64
+ *          transfers at once, bodies thrown away
+ *   parse  the same, each body as a whole through libxml2's SAX parser, its
+ *          links counted: the least that can be called crawling, with no frontier, no
  *          seen check, no store, no robots.txt
  *   crawl  urlweir crawl from the seeds, one fetcher thread, everything on
  *   warc   the same with --warc, gzip level 1: what an archive costs more

@@ -2,8 +2,8 @@
  * bare_loop.h - the least that can be called fetching: a curl multi loop over
  * known URLs, in a child process whose CPU time the kernel counts.
  *
- * 64 transfers at once, bodies thrown away or put through libxml2's push SAX
- * parser. No frontier, no seen check, no store, no robots.txt. With a delay it
+ * epoll and curl_multi_socket_action, 64 transfers at once, bodies thrown away
+ * or each put through libxml2's SAX parser as a whole. No frontier, no seen check, no store, no robots.txt. With a delay it
  * keeps the pace that a crawler owes its hosts, and a connection to each.
  */
 #ifndef URLWEIR_BENCH_BARE_LOOP_H
