@@ -235,7 +235,8 @@ static bool take_assigned(struct walk *w, const char *arg)
     size_t i;
     struct buf text;
 
-    if (t == NULL || (i = option_find(t, name)) == t->count)
+    if (t == NULL || find_long(w->u, name) < w->u->table->count ||
+        (i = option_find(t, name)) == t->count)
         return false;
     if (value == NULL && t->spec[i].type == OPTION_FLAG)
         value = "true";

@@ -41,7 +41,8 @@ struct usage {
     const char *operand;  /* what one is, for errors: "a directory" */
     const char *too_many; /* said of one too many, after "; "; or NULL */
     bool assigns; /* NAME=VALUE behind the first operand means --NAME=VALUE */
-    /* --NAME VALUE of this table means the operand NAME=VALUE; or NULL */
+    /* --NAME VALUE of this table means the operand NAME=VALUE, unless `table`
+     * has that name; or NULL */
     const struct option_table *assigned;
 };
 

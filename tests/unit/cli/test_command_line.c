@@ -213,6 +213,37 @@ START_TEST(operands_are_counted)
 }
 END_TEST
 
+struct settings {
+    int64_t depth, count;
+    uint8_t from[2];
+};
+
+static const struct option_spec settings_rows[] = {
+    {.name = "depth", .type = OPTION_COUNT, .section = "", .arg = "N"},
+    {.name = "count", .type = OPTION_COUNT, .section = "", .arg = "N"},
+};
+static const struct option_table settings_table =
+    OPTION_TABLE(settings_rows, struct settings);
+
+/* `urlweir set --insecure` is about the connection to the service, not about
+ * the crawl's. */
+START_TEST(an_option_of_the_command_itself_comes_before_a_setting_of_its_name)
+{
+    struct usage setting = usage;
+    char **argv = ARGS("--depth", "3", "--count", "4", "--depth=5");
+    int code = -1;
+
+    setting.assigned = &settings_table;
+    ck_assert(command_line_parse(&setting, count(argv), argv, &toy, &operands,
+                                 &code));
+    ck_assert_int_eq(toy.count, 4);
+    ck_assert_uint_eq(operands.count, 2);
+    ck_assert_str_eq(operands.item[0], "depth=3");
+    ck_assert_str_eq(operands.item[1], "depth=5");
+    end();
+}
+END_TEST
+
 /* A pasted command line must not write to the user's terminal. */
 START_TEST(strangers_bytes_are_escaped_in_errors)
 {
@@ -281,6 +312,8 @@ Suite *suite_command_line(void)
     tcase_add_test(t, a_value_for_a_switch_is_refused);
     tcase_add_test(t, a_bad_value_is_refused_under_the_name_it_was_given);
     tcase_add_test(t, operands_are_counted);
+    tcase_add_test(
+        t, an_option_of_the_command_itself_comes_before_a_setting_of_its_name);
     tcase_add_test(t, strangers_bytes_are_escaped_in_errors);
     tcase_add_test(t, help_is_printed_at_the_first_sign);
     suite_add_tcase(s, t);
