@@ -327,9 +327,9 @@ void frontier_refresh_unhold(struct frontier *f, struct host_queue *h)
     expect(f, h->queue, f->refresh.wall_ms);
 }
 
-/* A host that this run does not ask any more sleeps for a while; its dates stay. Dates
- * that a person gave, in a crawl that gives none itself, are for a later run,
- * or this one would never end. */
+/* A host that this run does not ask any more sleeps for a while; its dates
+ * stay. Dates that a person gave, in a crawl that gives none itself, are for a
+ * later run, or this one would never end. */
 static void put_off(struct frontier *f, struct host_queue *h, int64_t wall_ms)
 {
     struct host_trouble *x = host_trouble_of(h);

@@ -516,8 +516,8 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
          */
         silent = false;
         tries = tries > REACH_TRIES ? tries : REACH_TRIES;
-    } else if (!silent && !d->unsure) { /* what is unsure may have its own port
-                                         */
+    } else if (!silent && !d->unsure) {
+        /* What is unsure may have its own port. */
         note_origin(f, l, d, host_trouble(h)->failures > failures);
     }
     if (d->unsure && tries < SURE_TRIES)

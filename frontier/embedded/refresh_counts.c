@@ -6,9 +6,9 @@
  * What depends on the calendar alone is a counter of the store, in the
  * transaction of the row: how many dated URLs have a known rate of change, and
  * the sum of their freshness if each is asked at its date, and how many wait for
- * another try. What depends on the
- * time is counted in memory (due_count.h). After a start the calendar is read
- * for that a step at a time; rows that it has not come to are not counted yet.
+ * another try. What depends on the time is counted in memory (due_count.h).
+ * After a start the calendar is read for that a step at a time; rows that it has
+ * not come to are not counted yet.
  */
 #include "frontier/embedded/frontier_refresh.h"
 #include "frontier/refresh/refresh_rate.h"

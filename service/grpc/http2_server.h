@@ -31,7 +31,7 @@ struct http2_server_options {
      * it is places.h that keeps those who say nothing from taking all. */
     int64_t preface_ns;  /* until the peer's first SETTINGS, TLS included */
     int64_t head_ns;     /* for a block of header fields, from its first frame
-                              to the end of its last */
+                            to the end of its last */
     int64_t idle_ns;     /* without a stream, whatever else is sent ... */
     int64_t stranger_ns; /* ... while no caller is known */
     int64_t quiet_ns;    /* without an octet, then PING ... */

@@ -148,18 +148,25 @@ START_TEST(a_host_that_never_responded_is_named_with_what_to_do)
 }
 END_TEST
 
+/* Of a crawl that ended so. */
+static void print_failed_seeds(const struct crawl_stats *c)
+{
+    const struct summary s = {.dir = "d",
+                              .end = CRAWL_FINISHED,
+                              .code = EXIT_SEEDS,
+                              .crawl = c};
+
+    print(&s);
+}
+
 START_TEST(failed_seeds_come_with_what_to_do_about_each_cause)
 {
     static const struct crawl_stats c = {
         .engine = {.failed = 2, .urls = 2, .seeds = 2, .seeds_failed = 2},
         .frontier = {.failures = {{"http_401", 1}, {"tls", 1}},
                      .failure_count = 2}};
-    static const struct summary s = {.dir = "d",
-                                     .end = CRAWL_FINISHED,
-                                     .code = EXIT_SEEDS,
-                                     .crawl = &c};
 
-    print(&s);
+    print_failed_seeds(&c);
     ck_assert_ptr_nonnull(
         strstr(text, "  tls: the certificate is not trusted"));
     ck_assert_ptr_nonnull(strstr(text, "--cacert FILE"));
@@ -175,12 +182,8 @@ START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
     static const struct crawl_stats c = {
         .engine = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
         .frontier.done[OUTCOME_SKIPPED][REASON_ADDRESS] = 2};
-    static const struct summary s = {.dir = "d",
-                                     .end = CRAWL_FINISHED,
-                                     .code = EXIT_SEEDS,
-                                     .crawl = &c};
 
-    print(&s);
+    print_failed_seeds(&c);
     ck_assert_ptr_nonnull(
         strstr(text, "  1 of 1 seeds failed\n"
                      "  address: not fetched, since it is a private or special "
@@ -196,12 +199,8 @@ START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
     static const struct crawl_stats c = {
         .engine = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
         .frontier.done[OUTCOME_SKIPPED][REASON_PORT] = 1};
-    static const struct summary s = {.dir = "d",
-                                     .end = CRAWL_FINISHED,
-                                     .code = EXIT_SEEDS,
-                                     .crawl = &c};
 
-    print(&s);
+    print_failed_seeds(&c);
     ck_assert_ptr_nonnull(strstr(text, "  port: not fetched, since browsers "
                                        "block it; --allow-port allows it\n"));
     free(text);
