@@ -195,14 +195,7 @@ $(BIN): $B/cli/main.o $B/liburlweir.a
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # Tests compile in three quarters of the time with -O1, and do little themselves.
-$B/tests/unit/%.o: EXTRA_CFLAGS = $(if $(filter release,$(MODE)),-O1) $(CHECK_CFLAGS) -I$B/tests/unit -Wno-missing-prototypes -Wno-missing-field-initializers -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
-# A suite that is gone makes no file newer: the list is compared.
-.PHONY: FORCE
-$B/tests/unit/suites.inc: FORCE
-	@mkdir -p $(@D)
-	$(Q)printf 'SUITE(%s)\n' $(SUITES) >$@.new
-	$(Q)if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$B/tests/unit/main.o: $B/tests/unit/suites.inc
+$B/tests/unit/%.o: EXTRA_CFLAGS = $(if $(filter release,$(MODE)),-O1) $(CHECK_CFLAGS) -Wno-missing-field-initializers -Wno-gnu-zero-variadic-macro-arguments -Wno-pedantic
 $(UNIT_OBJ): | build/deps-check.stamp
 $B/unit: $(UNIT_OBJ) $B/liburlweir.a
 	$(if $(V),,@echo "  LD   $@")

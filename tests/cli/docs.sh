@@ -44,7 +44,7 @@ while read -r name; do
         ;;
     */*)
         suite=$(suite_file "${name%/*}")
-        grep -qs "START_TEST(${name#*/})" "$suite" || is_lacking "unit test $name"
+        grep -Eqsz "\sTEST(_[A-Z]+)?[(]\s*${name#*/}[,)]" "$suite" || is_lacking "unit test $name"
         ;;
     *)
         [ -n "$(suite_file "$name")" ] || is_lacking "suite $name"

@@ -5,11 +5,11 @@
 #ifndef URLWEIR_TESTS_GUARDED_H
 #define URLWEIR_TESTS_GUARDED_H
 
-#include <check.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "tests/unit/unit.h"
 
 #define GUARDED_PAGE ((size_t)4096)
 

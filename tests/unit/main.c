@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - collects the suites; CK_RUN_SUITE names one to run it alone.
+ * main.c - runs the tests, which registered themselves; CK_RUN_SUITE names a
+ * suite to run it alone.
  *
  * Nothing a test writes has to outlive the machine, and some commit thousands
  * of times: a disk that is slow to flush would only make them late. So flushing
  * is left out, here for all libraries of the process.
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 bool scratch_no_sync;
 atomic_uint scratch_syncs, scratch_dir_syncs;
@@ -133,15 +134,81 @@ int sqlite3_close(sqlite3 *h)
     return rc;
 }
 
-#define SUITE(name) Suite *suite_##name(void);
-#include "suites.inc"
-#undef SUITE
+static struct unit_line *lines;
+static size_t line_count;
 
-static Suite *(*const suites[])(void) = {
-#define SUITE(name) suite_##name,
-#include "suites.inc"
-#undef SUITE
-};
+void unit_add(struct unit_line *line)
+{
+    line->next = lines;
+    lines = line;
+    line_count++;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct unit_line *x = *(struct unit_line *const *)a;
+    const struct unit_line *y = *(struct unit_line *const *)b;
+    int files = strcmp(x->file, y->file);
+
+    return files != 0 ? files : x->line - y->line;
+}
+
+/* tests/unit/base/test_map.c is the suite map. Check keeps the name by its
+ * address. */
+static Suite *suite_of(struct unit_line *first)
+{
+    const char *name = strrchr(first->file, '/') + sizeof "/test_" - 1;
+
+    snprintf(first->suite, sizeof first->suite, "%.*s",
+             (int)(strlen(name) - (sizeof ".c" - 1)), name);
+    return suite_create(first->suite);
+}
+
+static TCase *case_of(Suite *s, const struct unit_line *fixture, double timeout)
+{
+    TCase *t = tcase_create("all");
+
+    if (fixture != NULL)
+        tcase_add_checked_fixture(t, fixture->setup, fixture->teardown);
+    if (timeout > 0)
+        tcase_set_timeout(t, timeout);
+    suite_add_tcase(s, t);
+    return t;
+}
+
+static void add_suites(SRunner *r)
+{
+    struct unit_line **all = calloc(line_count, sizeof *all), *fixture = NULL;
+    Suite *s = NULL;
+    TCase *t = NULL;
+    double timeout = 0;
+    size_t n = 0;
+
+    for (struct unit_line *line = lines; line != NULL; line = line->next)
+        all[n++] = line;
+    qsort(all, n, sizeof *all, by_place);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(all[i]->file, all[i - 1]->file) != 0) {
+            s = suite_of(all[i]);
+            srunner_add_suite(r, s);
+            t = NULL;
+            fixture = NULL;
+            timeout = 0;
+        }
+        if (all[i]->test != NULL) {
+            if (t == NULL)
+                t = case_of(s, fixture, timeout);
+            tcase_add_loop_test(t, all[i]->test, all[i]->from, all[i]->to);
+            continue;
+        }
+        t = NULL;
+        if (all[i]->timeout < 0)
+            fixture = all[i]->setup != NULL ? all[i] : NULL;
+        else
+            timeout = all[i]->timeout;
+    }
+    free(all);
+}
 
 int main(void)
 {
@@ -151,8 +218,7 @@ int main(void)
 
     if (only != NULL && only[0] == '\0')
         unsetenv("CK_RUN_SUITE");
-    for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
-        srunner_add_suite(r, suites[i]());
+    add_suites(r);
     srunner_run_all(r, CK_ENV);
     run = srunner_ntests_run(r);
     failed = srunner_ntests_failed(r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "tests/unit/unit.h"
 
-START_TEST(refuses_past_its_ceiling_and_serves_again_after_a_reset)
+TEST(refuses_past_its_ceiling_and_serves_again_after_a_reset)
 {
     struct arena *a = arena_new(1000);
 
@@ -18,9 +18,8 @@ START_TEST(refuses_past_its_ceiling_and_serves_again_after_a_reset)
     }
     arena_free(a);
 }
-END_TEST
 
-START_TEST(keeps_what_it_handed_out_apart_and_aligned)
+TEST(keeps_what_it_handed_out_apart_and_aligned)
 {
     struct arena *a = arena_new(10 << 20);
     char *last = NULL;
@@ -35,16 +34,4 @@ START_TEST(keeps_what_it_handed_out_apart_and_aligned)
         last = p;
     }
     arena_free(a);
-}
-END_TEST
-
-Suite *suite_arena(void)
-{
-    Suite *s = suite_create("arena");
-    TCase *t = tcase_create("arena");
-
-    tcase_add_test(t, refuses_past_its_ceiling_and_serves_again_after_a_reset);
-    tcase_add_test(t, keeps_what_it_handed_out_apart_and_aligned);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "tests/unit/unit.h"
 
-START_TEST(refuses_to_grow_past_its_ceiling)
+TEST(refuses_to_grow_past_its_ceiling)
 {
     struct buf b;
 
     buf_init(&b, 5);
     buf_add_str(&b, "abcde");
-    ck_assert_int_eq(buf_failed(&b), STATUS_OK);
+    ck_ok(buf_failed(&b));
     buf_add_char(&b, 'f');
     ck_assert_int_eq(buf_failed(&b), STATUS_LIMIT);
     ck_assert_str_eq(buf_str(&b), "abcde");
     buf_clear(&b);
-    ck_assert_int_eq(buf_failed(&b), STATUS_OK);
+    ck_ok(buf_failed(&b));
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(writes_utf8_and_replaces_surrogates)
+TEST(writes_utf8_and_replaces_surrogates)
 {
     struct buf b;
 
@@ -34,9 +33,8 @@ START_TEST(writes_utf8_and_replaces_surrogates)
                                   "\xef\xbf\xbd");
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(hands_over_what_it_holds)
+TEST(hands_over_what_it_holds)
 {
     struct buf b;
     size_t len = 0;
@@ -50,17 +48,4 @@ START_TEST(hands_over_what_it_holds)
     ck_assert_uint_eq(len, 23);
     ck_assert_uint_eq(b.len, 0);
     free(s);
-}
-END_TEST
-
-Suite *suite_buf(void)
-{
-    Suite *s = suite_create("buf");
-    TCase *t = tcase_create("buf");
-
-    tcase_add_test(t, refuses_to_grow_past_its_ceiling);
-    tcase_add_test(t, writes_utf8_and_replaces_surrogates);
-    tcase_add_test(t, hands_over_what_it_holds);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <ctype.h>
 
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "tests/unit/unit.h"
 
 static bool utf8(const char *s)
 {
@@ -12,7 +12,7 @@ static bool utf8(const char *s)
 
 /* The first and last code point of each length, and those around the
  * surrogates. */
-START_TEST(rfc3629_4_takes_what_is_well_formed)
+TEST(rfc3629_4_takes_what_is_well_formed)
 {
     ck_assert(utf8(""));
     ck_assert(utf8("a\x7f"));
@@ -21,9 +21,8 @@ START_TEST(rfc3629_4_takes_what_is_well_formed)
     ck_assert(utf8("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"));
     ck_assert(bytes_is_utf8(bytes_of("a\0b", 3)));
 }
-END_TEST
 
-START_TEST(rfc3629_10_refuses_what_is_not)
+TEST(rfc3629_10_refuses_what_is_not)
 {
     static const char *const bad[] = {
         "\x80",
@@ -49,16 +48,14 @@ START_TEST(rfc3629_10_refuses_what_is_not)
         ck_assert_uint_eq(bytes_utf8_length(bytes_of_str(bad[i])), 0);
     }
 }
-END_TEST
 
-START_TEST(never_reads_past_the_end)
+TEST(never_reads_past_the_end)
 {
     ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 2)), 0);
     ck_assert_uint_eq(bytes_utf8_length(bytes_of("\xe2\x82\xac", 3)), 3);
 }
-END_TEST
 
-START_TEST(a_suffix_is_the_end_or_all_of_it)
+TEST(a_suffix_is_the_end_or_all_of_it)
 {
     ck_assert(bytes_ends_with(bytes_of_str("a.warc.gz"), ".gz"));
     ck_assert(bytes_ends_with(bytes_of_str(".gz"), ".gz"));
@@ -66,9 +63,8 @@ START_TEST(a_suffix_is_the_end_or_all_of_it)
     ck_assert(!bytes_ends_with(bytes_of_str("gz"), ".gz"));
     ck_assert(!bytes_ends_with(bytes_of_str("a.gz.open"), ".gz"));
 }
-END_TEST
 
-START_TEST(hexadecimal_digits_have_values)
+TEST(hexadecimal_digits_have_values)
 {
     for (int c = 0; c < 256; c++) {
         const char *digits = "0123456789abcdef0123456789ABCDEF";
@@ -78,9 +74,8 @@ START_TEST(hexadecimal_digits_have_values)
                          at == NULL ? -1 : (int)((at - digits) % 16));
     }
 }
-END_TEST
 
-START_TEST(octets_are_read_from_twice_as_many_digits)
+TEST(octets_are_read_from_twice_as_many_digits)
 {
     static const char *const refused[] = {"00ffa",    "00ffa",  "00ffa55",
                                           "00ffa50g", "0 ffa5", "00ffa5a5",
@@ -93,10 +88,9 @@ START_TEST(octets_are_read_from_twice_as_many_digits)
         ck_assert(!bytes_from_hex(bytes_of_str(refused[i]), out, 3));
     ck_assert(bytes_from_hex(bytes_of_str(""), out, 0));
 }
-END_TEST
 
 /* As in <ctype.h> in the C locale, with nothing above 0x7f. */
-START_TEST(classes_are_those_of_ascii)
+TEST(classes_are_those_of_ascii)
 {
     for (int c = 0; c < 256; c++) {
         bool ascii = c < 128;
@@ -109,21 +103,4 @@ START_TEST(classes_are_those_of_ascii)
         ck_assert_int_eq((unsigned char)ascii_lower((char)c),
                          ascii ? tolower(c) : c);
     }
-}
-END_TEST
-
-Suite *suite_bytes(void)
-{
-    Suite *s = suite_create("bytes");
-    TCase *t = tcase_create("bytes");
-
-    tcase_add_test(t, rfc3629_4_takes_what_is_well_formed);
-    tcase_add_test(t, rfc3629_10_refuses_what_is_not);
-    tcase_add_test(t, never_reads_past_the_end);
-    tcase_add_test(t, a_suffix_is_the_end_or_all_of_it);
-    tcase_add_test(t, hexadecimal_digits_have_values);
-    tcase_add_test(t, octets_are_read_from_twice_as_many_digits);
-    tcase_add_test(t, classes_are_those_of_ascii);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/clock.h"
+#include "tests/unit/unit.h"
 
-START_TEST(rfc9110_5_6_7_reads_all_three_date_forms)
+TEST(rfc9110_5_6_7_reads_all_three_date_forms)
 {
     static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT",
                                         "Sunday, 06-Nov-94 08:49:37 GMT",
@@ -12,14 +12,12 @@ START_TEST(rfc9110_5_6_7_reads_all_three_date_forms)
     for (int i = 0; i < 3; i++) {
         int64_t ms = 0;
 
-        ck_assert_int_eq(clock_parse_http_date(bytes_of_str(forms[i]), &ms),
-                         STATUS_OK);
+        ck_ok(clock_parse_http_date(bytes_of_str(forms[i]), &ms));
         ck_assert_int_eq(ms, INT64_C(784111777000));
     }
 }
-END_TEST
 
-START_TEST(ours_servers_write_dates_in_other_ways)
+TEST(ours_servers_write_dates_in_other_ways)
 {
     static const char *const forms[] = {
         "Sun, 06 Nov 1994 08:49:37 UTC",   "Sun, 06 Nov 1994 08:49:37 +0000",
@@ -31,14 +29,12 @@ START_TEST(ours_servers_write_dates_in_other_ways)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         int64_t ms = 0;
 
-        ck_assert_int_eq(clock_parse_http_date(bytes_of_str(forms[i]), &ms),
-                         STATUS_OK);
+        ck_ok(clock_parse_http_date(bytes_of_str(forms[i]), &ms));
         ck_assert_int_eq(ms, INT64_C(784111777000));
     }
 }
-END_TEST
 
-START_TEST(refuses_what_is_no_date)
+TEST(refuses_what_is_no_date)
 {
     static const char *const bad[] = {"",
                                       "120",
@@ -56,10 +52,9 @@ START_TEST(refuses_what_is_no_date)
         ck_assert_int_eq(ms, 7);
     }
 }
-END_TEST
 
 /* date -u -d TEXT +%s */
-START_TEST(rfc3339_5_6_reads_a_time_with_its_offset)
+TEST(rfc3339_5_6_reads_a_time_with_its_offset)
 {
     static const struct {
         const char *text;
@@ -89,9 +84,8 @@ START_TEST(rfc3339_5_6_reads_a_time_with_its_offset)
         ck_assert_int_eq(ms, times[i].ms);
     }
 }
-END_TEST
 
-START_TEST(rfc3339_5_6_refuses_what_is_no_time)
+TEST(rfc3339_5_6_refuses_what_is_no_time)
 {
     static const char *const bad[] = {
         "",
@@ -128,9 +122,8 @@ START_TEST(rfc3339_5_6_refuses_what_is_no_time)
                                      &(int64_t){0}),
                      STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(writes_iso_8601_with_milliseconds)
+TEST(writes_iso_8601_with_milliseconds)
 {
     char out[CLOCK_ISO_SIZE];
 
@@ -142,20 +135,4 @@ START_TEST(writes_iso_8601_with_milliseconds)
     ck_assert_str_eq(out, "9999-12-31T23:59:59.000Z");
     clock_iso(out, INT64_MIN);
     ck_assert_str_eq(out, "0000-01-01T00:00:00.000Z");
-}
-END_TEST
-
-Suite *suite_clock(void)
-{
-    Suite *s = suite_create("clock");
-    TCase *t = tcase_create("clock");
-
-    tcase_add_test(t, rfc9110_5_6_7_reads_all_three_date_forms);
-    tcase_add_test(t, ours_servers_write_dates_in_other_ways);
-    tcase_add_test(t, refuses_what_is_no_date);
-    tcase_add_test(t, rfc3339_5_6_reads_a_time_with_its_offset);
-    tcase_add_test(t, rfc3339_5_6_refuses_what_is_no_time);
-    tcase_add_test(t, writes_iso_8601_with_milliseconds);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 
 #include "base/digest.h"
+#include "tests/unit/unit.h"
 
 static struct digest of(const char *crawl, const char *key, const char *url)
 {
@@ -14,15 +14,14 @@ static struct digest of(const char *crawl, const char *key, const char *url)
                       bytes_of_str(url));
 }
 
-START_TEST(parts_cannot_be_shifted_into_each_other)
+TEST(parts_cannot_be_shifted_into_each_other)
 {
     ck_assert(!digest_equal(of("a", "b", "c"), of("ab", "", "c")));
     ck_assert(!digest_equal(of("a", "b", "c"), of("a", "bc", "")));
     ck_assert(digest_equal(of("a", "b", "c"), of("a", "b", "c")));
 }
-END_TEST
 
-START_TEST(another_seed_gives_another_digest)
+TEST(another_seed_gives_another_digest)
 {
     unsigned char seed[DIGEST_SEED_SIZE] = {0};
     struct digest_key a, b;
@@ -33,19 +32,17 @@ START_TEST(another_seed_gives_another_digest)
     ck_assert(!digest_equal(digest_bytes(&a, bytes_of("x", 1)),
                             digest_bytes(&b, bytes_of("x", 1))));
 }
-END_TEST
 
 /* On disk, these decide which URLs are the same: they must never change. */
-START_TEST(known_answers_do_not_change)
+TEST(known_answers_do_not_change)
 {
     struct digest d = of("DEFAULT", "example.org", "http://example.org/");
 
     ck_assert_uint_eq(d.hi, UINT64_C(0x05ca22186bcae8c2));
     ck_assert_uint_eq(d.lo, UINT64_C(0xf582471c22939e12));
 }
-END_TEST
 
-START_TEST(long_urls_are_hashed_whole)
+TEST(long_urls_are_hashed_whole)
 {
     static char a[10000], b[10000];
 
@@ -54,18 +51,4 @@ START_TEST(long_urls_are_hashed_whole)
     ck_assert(digest_equal(of("", "", a), of("", "", b)));
     b[9998] = 'y';
     ck_assert(!digest_equal(of("", "", a), of("", "", b)));
-}
-END_TEST
-
-Suite *suite_digest(void)
-{
-    Suite *s = suite_create("digest");
-    TCase *t = tcase_create("digest");
-
-    tcase_add_test(t, parts_cannot_be_shifted_into_each_other);
-    tcase_add_test(t, another_seed_gives_another_digest);
-    tcase_add_test(t, known_answers_do_not_change);
-    tcase_add_test(t, long_urls_are_hashed_whole);
-    suite_add_tcase(s, t);
-    return s;
 }

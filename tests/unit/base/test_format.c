@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <jansson.h>
 
 #include "base/format.h"
+#include "tests/unit/unit.h"
 
 static struct buf b;
 
@@ -22,7 +22,9 @@ static void is(const char *want)
     buf_clear(&b);
 }
 
-START_TEST(groups_digits_in_threes)
+FIXTURE(setup, teardown);
+
+TEST(groups_digits_in_threes)
 {
     format_count(&b, 0);
     is("0");
@@ -35,9 +37,8 @@ START_TEST(groups_digits_in_threes)
     format_count(&b, UINT64_MAX);
     is("18,446,744,073,709,551,615");
 }
-END_TEST
 
-START_TEST(writes_sizes_in_powers_of_1024)
+TEST(writes_sizes_in_powers_of_1024)
 {
     format_size(&b, 0);
     is("0 B");
@@ -54,9 +55,8 @@ START_TEST(writes_sizes_in_powers_of_1024)
     format_size(&b, UINT64_MAX);
     is("16.0 EiB");
 }
-END_TEST
 
-START_TEST(writes_durations_in_two_units)
+TEST(writes_durations_in_two_units)
 {
     format_duration(&b, -5);
     is("0s");
@@ -75,9 +75,8 @@ START_TEST(writes_durations_in_two_units)
     format_seconds(&b, 12045);
     is("12.045");
 }
-END_TEST
 
-START_TEST(writes_rates_with_three_digits_or_so)
+TEST(writes_rates_with_three_digits_or_so)
 {
     format_rate(&b, 0);
     is("0");
@@ -92,9 +91,8 @@ START_TEST(writes_rates_with_three_digits_or_so)
     format_rate(&b, 0.0 / 0.0);
     is("0");
 }
-END_TEST
 
-START_TEST(rfc8259_7_a_string_escapes_what_must_be)
+TEST(rfc8259_7_a_string_escapes_what_must_be)
 {
     format_json(&b, bytes_of("a\"\\/\b\f\n\r\t\x01\x7f\0z", 13));
     is("\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u007f\\u0000z\"");
@@ -105,10 +103,9 @@ START_TEST(rfc8259_7_a_string_escapes_what_must_be)
     format_json(&b, bytes_of_str("a\xff\xc3z\xed\xa0\x80"));
     is("\"a\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
-END_TEST
 
 /* Another JSON parser must accept any octets as a string. */
-START_TEST(jansson_reads_what_we_write)
+TEST(jansson_reads_what_we_write)
 {
     uint32_t random = 1;
 
@@ -127,9 +124,8 @@ START_TEST(jansson_reads_what_we_write)
         buf_clear(&b);
     }
 }
-END_TEST
 
-START_TEST(rfc4180_2_fields_are_quoted_where_they_must_be)
+TEST(rfc4180_2_fields_are_quoted_where_they_must_be)
 {
     format_csv(&b, bytes_of_str("plain text"));
     is("plain text");
@@ -142,9 +138,8 @@ START_TEST(rfc4180_2_fields_are_quoted_where_they_must_be)
     format_csv(&b, bytes_of("", 0));
     is("");
 }
-END_TEST
 
-START_TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
+TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
 {
     format_terminal(&b, bytes_of_str("http://a/\x1b[31m\r\n\x7f"));
     is("http://a/\\x1b[31m\\x0d\\x0a\\x7f");
@@ -157,11 +152,10 @@ START_TEST(nothing_a_stranger_wrote_reaches_the_terminal_as_a_command)
     format_terminal(&b, bytes_of_str("\xff\xe2\x80"));
     is("\\xff\\xe2\\x80");
 }
-END_TEST
 
 /* HTML, 13.2.5: in text only & and < start something else, in a quoted value &
  * and the quote. */
-START_TEST(nothing_a_stranger_wrote_is_markup)
+TEST(nothing_a_stranger_wrote_is_markup)
 {
     format_html(&b, bytes_of_str("a<script>&amp;\"'"));
     is("a&lt;script&gt;&amp;amp;&quot;&#39;");
@@ -169,25 +163,4 @@ START_TEST(nothing_a_stranger_wrote_is_markup)
     is("\xc3\xa9\\xe2\\x80\\xae\\xff\\x0a");
     format_html(&b, bytes_of("<\0>", 3));
     is("&lt;\\x00&gt;");
-}
-END_TEST
-
-Suite *suite_format(void)
-{
-    Suite *s = suite_create("format");
-    TCase *t = tcase_create("format");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, groups_digits_in_threes);
-    tcase_add_test(t, writes_sizes_in_powers_of_1024);
-    tcase_add_test(t, writes_durations_in_two_units);
-    tcase_add_test(t, writes_rates_with_three_digits_or_so);
-    tcase_add_test(t, rfc8259_7_a_string_escapes_what_must_be);
-    tcase_add_test(t, jansson_reads_what_we_write);
-    tcase_add_test(t, rfc4180_2_fields_are_quoted_where_they_must_be);
-    tcase_add_test(t,
-                   nothing_a_stranger_wrote_reaches_the_terminal_as_a_command);
-    tcase_add_test(t, nothing_a_stranger_wrote_is_markup);
-    suite_add_tcase(s, t);
-    return s;
 }

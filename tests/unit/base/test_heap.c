@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/heap.h"
+#include "tests/unit/unit.h"
 
 #define ITEMS 300
 
-START_TEST(gives_items_in_order_under_random_operations)
+TEST(gives_items_in_order_under_random_operations)
 {
     static struct heap_item items[ITEMS];
     struct heap h;
@@ -42,9 +42,8 @@ START_TEST(gives_items_in_order_under_random_operations)
     ck_assert_ptr_null(heap_pop(&h));
     heap_fini(&h);
 }
-END_TEST
 
-START_TEST(equal_keys_leave_in_the_order_they_entered)
+TEST(equal_keys_leave_in_the_order_they_entered)
 {
     struct heap_item items[50] = {{0}};
     struct heap h;
@@ -55,16 +54,4 @@ START_TEST(equal_keys_leave_in_the_order_they_entered)
     for (int i = 0; i < 50; i++)
         ck_assert_ptr_eq(heap_pop(&h), &items[i]);
     heap_fini(&h);
-}
-END_TEST
-
-Suite *suite_heap(void)
-{
-    Suite *s = suite_create("heap");
-    TCase *t = tcase_create("heap");
-
-    tcase_add_test(t, gives_items_in_order_under_random_operations);
-    tcase_add_test(t, equal_keys_leave_in_the_order_they_entered);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/histogram.h"
+#include "tests/unit/unit.h"
 
 /* Returns the bucket of a single observation of `ns`. */
 static unsigned bucket_of(int64_t ns)
@@ -21,17 +21,16 @@ static unsigned bucket_of(int64_t ns)
     return at;
 }
 
-START_TEST(ours_bounds_rise_from_100_us_to_60_s)
+TEST(ours_bounds_rise_from_100_us_to_60_s)
 {
     ck_assert_int_eq(histogram_bounds[0], 100000);
     ck_assert_int_eq(histogram_bounds[HISTOGRAM_BOUNDS - 1], 60 * NS_PER_S);
     for (unsigned i = 1; i < HISTOGRAM_BOUNDS; i++)
         ck_assert_int_gt(histogram_bounds[i], histogram_bounds[i - 1]);
 }
-END_TEST
 
 /* Prometheus calls a bucket's label `le`: less than or equal. */
-START_TEST(a_bucket_holds_its_own_bound)
+TEST(a_bucket_holds_its_own_bound)
 {
     ck_assert_uint_eq(bucket_of(-5), 0);
     ck_assert_uint_eq(bucket_of(0), 0);
@@ -41,9 +40,8 @@ START_TEST(a_bucket_holds_its_own_bound)
     }
     ck_assert_uint_eq(bucket_of(INT64_MAX), HISTOGRAM_BOUNDS);
 }
-END_TEST
 
-START_TEST(looks_add_up)
+TEST(looks_add_up)
 {
     struct histogram a = {0}, b = {0};
     struct histogram_stats s = {{0}, 0};
@@ -58,7 +56,6 @@ START_TEST(looks_add_up)
     ck_assert_uint_eq(s.buckets[3], 2);  /* 1 ms */
     ck_assert_uint_eq(s.buckets[13], 1); /* up to 2.5 s */
 }
-END_TEST
 
 #define NOTES 200000
 
@@ -69,7 +66,7 @@ static void *note_many(void *arg)
     return NULL;
 }
 
-START_TEST(who_looks_meanwhile_sees_counts_that_only_rise)
+TEST(who_looks_meanwhile_sees_counts_that_only_rise)
 {
     struct histogram h = {0};
     uint64_t last = 0;
@@ -85,19 +82,4 @@ START_TEST(who_looks_meanwhile_sees_counts_that_only_rise)
     }
     pthread_join(writer, NULL);
     ck_assert_uint_eq(last, NOTES);
-}
-END_TEST
-
-Suite *suite_histogram(void);
-Suite *suite_histogram(void)
-{
-    Suite *s = suite_create("histogram");
-    TCase *t = tcase_create("histogram");
-
-    tcase_add_test(t, ours_bounds_rise_from_100_us_to_60_s);
-    tcase_add_test(t, a_bucket_holds_its_own_bound);
-    tcase_add_test(t, looks_add_up);
-    tcase_add_test(t, who_looks_meanwhile_sees_counts_that_only_rise);
-    suite_add_tcase(s, t);
-    return s;
 }

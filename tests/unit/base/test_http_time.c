@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/http_time.h"
+#include "tests/unit/unit.h"
 
 #define NOW INT64_C(784111777000) /* Sun, 06 Nov 1994 08:49:37 GMT */
 
@@ -10,7 +10,7 @@ static int64_t retry_after(const char *value)
     return http_retry_after_ms(bytes_of_str(value), NOW);
 }
 
-START_TEST(rfc9110_10_2_3_retry_after_is_seconds_or_a_date)
+TEST(rfc9110_10_2_3_retry_after_is_seconds_or_a_date)
 {
     ck_assert_int_eq(retry_after("0"), 0);
     ck_assert_int_eq(retry_after("120"), 120000);
@@ -19,9 +19,8 @@ START_TEST(rfc9110_10_2_3_retry_after_is_seconds_or_a_date)
     ck_assert_int_eq(retry_after("Sunday, 06-Nov-94 08:50:07 GMT"), 30000);
     ck_assert_int_eq(retry_after("Sun Nov  6 08:50:07 1994"), 30000);
 }
-END_TEST
 
-START_TEST(ours_retry_after_lies_between_now_and_a_day)
+TEST(ours_retry_after_lies_between_now_and_a_day)
 {
     ck_assert_int_eq(retry_after("86401"), HTTP_TIME_DAY_MS);
     ck_assert_int_eq(retry_after("99999999999999999999999"), HTTP_TIME_DAY_MS);
@@ -29,9 +28,8 @@ START_TEST(ours_retry_after_lies_between_now_and_a_day)
                      HTTP_TIME_DAY_MS);
     ck_assert_int_eq(retry_after("Sun, 06 Nov 1994 08:49:30 GMT"), 0);
 }
-END_TEST
 
-START_TEST(retry_after_that_is_neither_says_nothing)
+TEST(retry_after_that_is_neither_says_nothing)
 {
     ck_assert_int_eq(retry_after(""), -1);
     ck_assert_int_eq(retry_after("soon"), -1);
@@ -39,7 +37,6 @@ START_TEST(retry_after_that_is_neither_says_nothing)
     ck_assert_int_eq(retry_after("1.5"), -1);
     ck_assert_int_eq(retry_after("12 34"), -1);
 }
-END_TEST
 
 static int64_t fresh(const char *cache_control, const char *expires,
                      const char *date)
@@ -48,7 +45,7 @@ static int64_t fresh(const char *cache_control, const char *expires,
                              bytes_of_str(date), NOW);
 }
 
-START_TEST(rfc9111_4_2_1_max_age_comes_before_expires)
+TEST(rfc9111_4_2_1_max_age_comes_before_expires)
 {
     ck_assert_int_eq(fresh("max-age=60", "", ""), 60000);
     ck_assert_int_eq(fresh("public, Max-Age = \"60\"", "", ""), 60000);
@@ -59,9 +56,8 @@ START_TEST(rfc9111_4_2_1_max_age_comes_before_expires)
     ck_assert_int_eq(fresh("max-age=x", "", ""), -1);
     ck_assert_int_eq(fresh("", "", ""), -1);
 }
-END_TEST
 
-START_TEST(rfc9111_4_2_1_expires_is_counted_from_date)
+TEST(rfc9111_4_2_1_expires_is_counted_from_date)
 {
     ck_assert_int_eq(fresh("", "Sun, 06 Nov 1994 09:49:37 GMT", ""), 3600000);
     ck_assert_int_eq(fresh("", "Sun, 06 Nov 1994 09:49:37 GMT",
@@ -69,30 +65,12 @@ START_TEST(rfc9111_4_2_1_expires_is_counted_from_date)
                      30000);
     ck_assert_int_eq(fresh("", "Sun, 06 Nov 1994 08:00:00 GMT", ""), 0);
 }
-END_TEST
 
-START_TEST(rfc9111_5_an_answer_not_to_be_reused_is_fresh_for_nothing)
+TEST(rfc9111_5_an_answer_not_to_be_reused_is_fresh_for_nothing)
 {
     ck_assert_int_eq(fresh("no-store, max-age=60", "", ""), 0);
     ck_assert_int_eq(fresh("max-age=60, no-cache", "", ""), 0);
     ck_assert_int_eq(fresh("max-age=0", "", ""), 0);
     ck_assert_int_eq(fresh("", "0", ""), 0);
     ck_assert_int_eq(fresh("", "-1", ""), 0);
-}
-END_TEST
-
-Suite *suite_http_time(void)
-{
-    Suite *s = suite_create("http_time");
-    TCase *t = tcase_create("http_time");
-
-    tcase_add_test(t, rfc9110_10_2_3_retry_after_is_seconds_or_a_date);
-    tcase_add_test(t, ours_retry_after_lies_between_now_and_a_day);
-    tcase_add_test(t, retry_after_that_is_neither_says_nothing);
-    tcase_add_test(t, rfc9111_4_2_1_max_age_comes_before_expires);
-    tcase_add_test(t, rfc9111_4_2_1_expires_is_counted_from_date);
-    tcase_add_test(t,
-                   rfc9111_5_an_answer_not_to_be_reused_is_fresh_for_nothing);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/logger.h"
 #include "tests/unit/cli/capture.h"
+#include "tests/unit/unit.h"
 
 static struct capture captured;
 
-START_TEST(nothing_of_a_page_acts_on_a_terminal)
+TEST(nothing_of_a_page_acts_on_a_terminal)
 {
     /* ESC, CSI as one octet and as UTF-8, DEL, right-to-left override, LF */
     static const char page[] = "\x1b[31m \x9b"
@@ -30,15 +30,4 @@ START_TEST(nothing_of_a_page_acts_on_a_terminal)
     ck_assert_ptr_null(strpbrk(captured.text, "\x1b\x7f\x9b"));
     ck_assert_ptr_null(strstr(captured.text, "not at"));
     ck_assert(!logger_is_on(LOG_LEVEL_INFO));
-}
-END_TEST
-
-Suite *suite_logger(void)
-{
-    Suite *suite = suite_create("logger");
-    TCase *t = tcase_create("logger");
-
-    tcase_add_test(t, nothing_of_a_page_acts_on_a_terminal);
-    suite_add_tcase(suite, t);
-    return suite;
 }

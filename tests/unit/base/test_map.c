@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/map.h"
+#include "tests/unit/unit.h"
 
 #define KEYS 512
 
@@ -13,7 +13,7 @@ static struct bytes nth(unsigned i, char *store, size_t size)
 }
 
 /* Compares with an array as the plain model. */
-START_TEST(agrees_with_a_plain_array_under_random_operations)
+TEST(agrees_with_a_plain_array_under_random_operations)
 {
     static int values[KEYS];
     int *model[KEYS] = {NULL};
@@ -45,7 +45,6 @@ START_TEST(agrees_with_a_plain_array_under_random_operations)
     }
     map_free(m, NULL);
 }
-END_TEST
 
 static bool count_up(void *ctx, struct bytes key, void *value)
 {
@@ -54,7 +53,7 @@ static bool count_up(void *ctx, struct bytes key, void *value)
     return --*(int *)ctx > 0;
 }
 
-START_TEST(visits_every_entry_once_and_stops_when_told)
+TEST(visits_every_entry_once_and_stops_when_told)
 {
     int hits[100] = {0}, left = 1000, sum = 0;
     struct map *m = map_new();
@@ -72,9 +71,8 @@ START_TEST(visits_every_entry_once_and_stops_when_told)
     ck_assert_int_eq(sum, 110);
     map_free(m, NULL);
 }
-END_TEST
 
-START_TEST(keys_may_hold_zeros_and_be_empty)
+TEST(keys_may_hold_zeros_and_be_empty)
 {
     struct map *m = map_new();
     int a, b, c;
@@ -87,17 +85,4 @@ START_TEST(keys_may_hold_zeros_and_be_empty)
     ck_assert_ptr_eq(map_get(m, bytes_of("", 0)), &c);
     ck_assert_ptr_null(map_get(m, bytes_of("a", 1)));
     map_free(m, NULL);
-}
-END_TEST
-
-Suite *suite_map(void)
-{
-    Suite *s = suite_create("map");
-    TCase *t = tcase_create("map");
-
-    tcase_add_test(t, agrees_with_a_plain_array_under_random_operations);
-    tcase_add_test(t, visits_every_entry_once_and_stops_when_told);
-    tcase_add_test(t, keys_may_hold_zeros_and_be_empty);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,13 +2,12 @@
 /* test_number_set.c - a sparse set of numbers, against a plain one. */
 #include "base/number_set.h"
 
-#include <check.h>
-
 #include "base/mem.h"
+#include "tests/unit/unit.h"
 
 #define SPAN 100000
 
-START_TEST(has_what_was_added_and_nothing_else)
+TEST(has_what_was_added_and_nothing_else)
 {
     static bool model[SPAN];
     const uint64_t far = UINT64_MAX - SPAN;
@@ -30,9 +29,8 @@ START_TEST(has_what_was_added_and_nothing_else)
     ck_assert_uint_le(number_set_memory(&s), SPAN / 64 * 4 * 16);
     number_set_fini(&s);
 }
-END_TEST
 
-START_TEST(a_full_set_has_every_number)
+TEST(a_full_set_has_every_number)
 {
     struct number_set s;
 
@@ -45,9 +43,8 @@ START_TEST(a_full_set_has_every_number)
     ck_assert(number_set_has(&s, 1));
     number_set_fini(&s);
 }
-END_TEST
 
-START_TEST(a_set_that_gets_no_memory_is_full)
+TEST(a_set_that_gets_no_memory_is_full)
 {
     struct number_set s;
 
@@ -57,17 +54,4 @@ START_TEST(a_set_that_gets_no_memory_is_full)
     mem_fail_after(0);
     ck_assert(number_set_has(&s, 5) && number_set_has(&s, 6));
     number_set_fini(&s);
-}
-END_TEST
-
-Suite *suite_number_set(void)
-{
-    Suite *s = suite_create("number_set");
-    TCase *t = tcase_create("number_set");
-
-    tcase_add_test(t, has_what_was_added_and_nothing_else);
-    tcase_add_test(t, a_full_set_has_every_number);
-    tcase_add_test(t, a_set_that_gets_no_memory_is_full);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,10 +2,10 @@
 /* test_octet_block.c - classes of octets as bits. */
 #include "base/octet_block.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "tests/unit/unit.h"
 
 static void expect_words(const char text[OCTET_BLOCK])
 {
@@ -22,7 +22,7 @@ static void expect_words(const char text[OCTET_BLOCK])
 
 /* Every octet at every place of a text of every length, between octets of other
  * classes. Nothing behind the text counts. */
-START_TEST(bits_are_those_of_the_octets)
+TEST(bits_are_those_of_the_octets)
 {
     for (unsigned n = 0; n < 256 * (OCTET_BLOCK + 1); n++) {
         unsigned len = n % (OCTET_BLOCK + 1), digits = 0;
@@ -54,9 +54,8 @@ START_TEST(bits_are_those_of_the_octets)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(sixteen_octets_are_classed_and_white_space_becomes_spaces)
+TEST(sixteen_octets_are_classed_and_white_space_becomes_spaces)
 {
     for (unsigned n = 0; n < 256 * 17; n++) {
         unsigned len = n % 17, spaces, same, others;
@@ -82,9 +81,8 @@ START_TEST(sixteen_octets_are_classed_and_white_space_becomes_spaces)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(one_digit_in_a_block_and_all_of_many_octets_are_found)
+TEST(one_digit_in_a_block_and_all_of_many_octets_are_found)
 {
     static char text[16 * 4096];
 
@@ -99,9 +97,8 @@ START_TEST(one_digit_in_a_block_and_all_of_many_octets_are_found)
     ck_assert_uint_eq(octet_count(text, sizeof text, 'y'), 0);
     ck_assert_uint_eq(octet_count(text, 1001, 'x'), 1001);
 }
-END_TEST
 
-START_TEST(the_next_bit_may_be_the_last_or_none)
+TEST(the_next_bit_may_be_the_last_or_none)
 {
     ck_assert_uint_eq(octet_next(0, 0), 64);
     ck_assert_uint_eq(octet_next(UINT64_MAX, 64), 64);
@@ -110,19 +107,4 @@ START_TEST(the_next_bit_may_be_the_last_or_none)
     ck_assert_uint_eq(octet_next(UINT64_C(1) << 63 | 4, 3), 63);
     ck_assert_uint_eq(octet_below(0), 0);
     ck_assert_uint_eq(octet_below(64), UINT64_MAX);
-}
-END_TEST
-
-Suite *suite_octet_block(void)
-{
-    Suite *s = suite_create("octet_block");
-    TCase *t = tcase_create("octet_block");
-
-    tcase_add_test(t, bits_are_those_of_the_octets);
-    tcase_add_test(t,
-                   sixteen_octets_are_classed_and_white_space_becomes_spaces);
-    tcase_add_test(t, one_digit_in_a_block_and_all_of_many_octets_are_found);
-    tcase_add_test(t, the_next_bit_may_be_the_last_or_none);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,9 +5,10 @@
 #ifndef URLWEIR_TESTS_CLI_CAPTURE_H
 #define URLWEIR_TESTS_CLI_CAPTURE_H
 
-#include <check.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "tests/unit/unit.h"
 
 struct capture { /* large: keep it off the stack */
     FILE *file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/config/toy_options.h"
+#include "tests/unit/unit.h"
 
 static const struct usage usage = {
     .name = "toy",
@@ -60,7 +60,7 @@ static void end(void)
     option_list_free(&operands);
 }
 
-START_TEST(takes_long_and_short_forms)
+TEST(takes_long_and_short_forms)
 {
     accepted(ARGS("--count", "3", "--wait=2s", "-n", "Ann", "-l"));
     ck_assert_int_eq(toy.count, 3);
@@ -78,9 +78,8 @@ START_TEST(takes_long_and_short_forms)
     ck_assert_int_eq(toy.colour, TOY_RED);
     end();
 }
-END_TEST
 
-START_TEST(options_may_follow_operands)
+TEST(options_may_follow_operands)
 {
     accepted(ARGS("one", "-c", "3", "two", "-", "--loud"));
     ck_assert_int_eq(toy.count, 3);
@@ -90,9 +89,8 @@ START_TEST(options_may_follow_operands)
     ck_assert_str_eq(operands.item[2], "-");
     end();
 }
-END_TEST
 
-START_TEST(behind_two_dashes_there_are_only_operands)
+TEST(behind_two_dashes_there_are_only_operands)
 {
     accepted(ARGS("-l", "--", "--count", "--"));
     ck_assert_int_eq(toy.count, -1);
@@ -101,9 +99,8 @@ START_TEST(behind_two_dashes_there_are_only_operands)
     ck_assert_str_eq(operands.item[1], "--");
     end();
 }
-END_TEST
 
-START_TEST(lists_gather_and_other_options_keep_the_last_value)
+TEST(lists_gather_and_other_options_keep_the_last_value)
 {
     accepted(ARGS("-i", "a", "--item", "b", "-c1", "-c2", "--kind=meta"));
     ck_assert_uint_eq(toy.item.count, 2);
@@ -112,18 +109,16 @@ START_TEST(lists_gather_and_other_options_keep_the_last_value)
     ck_assert_uint_eq(toy.kind.count, 1); /* not appended to the defaults */
     end();
 }
-END_TEST
 
-START_TEST(a_switch_is_turned_off_by_no)
+TEST(a_switch_is_turned_off_by_no)
 {
     accepted(ARGS("--loud", "--no-loud"));
     ck_assert(!toy.loud);
     end();
     refused("no option --no-count", ARGS("--no-count"));
 }
-END_TEST
 
-START_TEST(a_switch_with_more_positions_needs_none)
+TEST(a_switch_with_more_positions_needs_none)
 {
     accepted(ARGS("--light"));
     ck_assert_int_eq(toy.light, TOY_BRIGHT);
@@ -148,9 +143,8 @@ START_TEST(a_switch_with_more_positions_needs_none)
         "--no-light is a switch and takes no value; --no-light turns it off",
         ARGS("--no-light=dim"));
 }
-END_TEST
 
-START_TEST(an_unknown_option_is_refused_with_the_nearest)
+TEST(an_unknown_option_is_refused_with_the_nearest)
 {
     refused("no option --cuont; did you mean --count?", ARGS("--cuont", "3"));
     refused("no option --colou; did you mean --colour?", ARGS("--colou=red"));
@@ -158,16 +152,14 @@ START_TEST(an_unknown_option_is_refused_with_the_nearest)
     refused("no option -z", ARGS("-z"));
     refused("no option -z in -lz", ARGS("-lz"));
 }
-END_TEST
 
-START_TEST(abbreviations_are_refused)
+TEST(abbreviations_are_refused)
 {
     refused("no option --col; did you mean --colour?", ARGS("--col", "red"));
     refused("no option --c", ARGS("--c", "3"));
 }
-END_TEST
 
-START_TEST(a_missing_value_is_refused)
+TEST(a_missing_value_is_refused)
 {
     refused("--count needs a value: --count N", ARGS("--count"));
     refused("-c needs a value: -c N", ARGS("-c"));
@@ -175,9 +167,8 @@ START_TEST(a_missing_value_is_refused)
     refused("--count needs a value: --count N", ARGS("--count", "--wait=3"));
     refused("--colour needs a value: --colour red", ARGS("--colour", "--"));
 }
-END_TEST
 
-START_TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
+TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
 {
     accepted(ARGS("--item", "--x", "--item=--count", "-i", "-l"));
     ck_assert_uint_eq(toy.item.count, 3);
@@ -187,16 +178,14 @@ START_TEST(a_value_that_looks_like_an_unknown_option_is_a_value)
     ck_assert(!toy.loud);
     end();
 }
-END_TEST
 
-START_TEST(a_value_for_a_switch_is_refused)
+TEST(a_value_for_a_switch_is_refused)
 {
     refused("--loud is a switch and takes no value; --no-loud turns it off",
             ARGS("--loud=yes"));
 }
-END_TEST
 
-START_TEST(a_bad_value_is_refused_under_the_name_it_was_given)
+TEST(a_bad_value_is_refused_under_the_name_it_was_given)
 {
     refused("--count: '11' is out of range; it takes 0 to 10, or none",
             ARGS("--count", "11"));
@@ -204,14 +193,12 @@ START_TEST(a_bad_value_is_refused_under_the_name_it_was_given)
             ARGS("-c=3"));
     refused("--name: the value is not UTF-8", ARGS("--name", "\xff"));
 }
-END_TEST
 
-START_TEST(operands_are_counted)
+TEST(operands_are_counted)
 {
     refused("'d' is one operand too many: urlweir toy [options] FILE...",
             ARGS("a", "b", "c", "d"));
 }
-END_TEST
 
 struct settings {
     int64_t depth, count;
@@ -227,7 +214,7 @@ static const struct option_table settings_table =
 
 /* `urlweir set --insecure` is about the connection to the service, not about
  * the crawl's. */
-START_TEST(an_option_of_the_command_itself_comes_before_a_setting_of_its_name)
+TEST(an_option_of_the_command_itself_comes_before_a_setting_of_its_name)
 {
     struct usage setting = usage;
     char **argv = ARGS("--depth", "3", "--count", "4", "--depth=5");
@@ -242,16 +229,14 @@ START_TEST(an_option_of_the_command_itself_comes_before_a_setting_of_its_name)
     ck_assert_str_eq(operands.item[1], "depth=5");
     end();
 }
-END_TEST
 
 /* A pasted command line must not write to the user's terminal. */
-START_TEST(strangers_bytes_are_escaped_in_errors)
+TEST(strangers_bytes_are_escaped_in_errors)
 {
     refused("no option --\\x1b[2J", ARGS("--\x1b[2J"));
 }
-END_TEST
 
-START_TEST(help_is_printed_at_the_first_sign)
+TEST(help_is_printed_at_the_first_sign)
 {
     const char *said;
     int code = -1;
@@ -291,31 +276,4 @@ START_TEST(help_is_printed_at_the_first_sign)
         "An option that takes a list may be repeated; an empty value empties "
         "it.\n"
         "--no-NAME turns a switch off.\n");
-}
-END_TEST
-
-Suite *suite_command_line(void)
-{
-    Suite *s = suite_create("command_line");
-    TCase *t = tcase_create("command_line");
-
-    tcase_add_test(t, takes_long_and_short_forms);
-    tcase_add_test(t, options_may_follow_operands);
-    tcase_add_test(t, behind_two_dashes_there_are_only_operands);
-    tcase_add_test(t, lists_gather_and_other_options_keep_the_last_value);
-    tcase_add_test(t, a_switch_is_turned_off_by_no);
-    tcase_add_test(t, a_switch_with_more_positions_needs_none);
-    tcase_add_test(t, an_unknown_option_is_refused_with_the_nearest);
-    tcase_add_test(t, abbreviations_are_refused);
-    tcase_add_test(t, a_missing_value_is_refused);
-    tcase_add_test(t, a_value_that_looks_like_an_unknown_option_is_a_value);
-    tcase_add_test(t, a_value_for_a_switch_is_refused);
-    tcase_add_test(t, a_bad_value_is_refused_under_the_name_it_was_given);
-    tcase_add_test(t, operands_are_counted);
-    tcase_add_test(
-        t, an_option_of_the_command_itself_comes_before_a_setting_of_its_name);
-    tcase_add_test(t, strangers_bytes_are_escaped_in_errors);
-    tcase_add_test(t, help_is_printed_at_the_first_sign);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -3,19 +3,19 @@
  * test_manual.c - compares config/default.yaml and docs/man/urlweir.1 with the
  * table of options. Runs in the root of the checkout.
  */
-#include <check.h>
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "base/file/file.h"
 #include "config/config.h"
 #include "job/settings/settings.h"
+#include "tests/unit/unit.h"
 
 #define CEILING ((size_t)1 << 20)
 
 static const struct option_table *const table = &crawl_options;
 
-START_TEST(default_yaml_holds_every_setting_with_its_default)
+TEST(default_yaml_holds_every_setting_with_its_default)
 {
     struct crawl_settings yaml, defaults;
     struct buf error;
@@ -40,24 +40,21 @@ START_TEST(default_yaml_holds_every_setting_with_its_default)
     settings_fini(&defaults);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(default_yaml_is_a_sound_configuration)
+TEST(default_yaml_is_a_sound_configuration)
 {
     struct crawl_settings yaml;
     struct buf error;
 
     buf_init(&error, 1000);
     settings_init(&yaml);
-    ck_assert_int_eq(config_load(table, &yaml, "config/default.yaml",
-                                 OPTION_FROM_FILE, &error),
-                     STATUS_OK);
+    ck_ok(config_load(table, &yaml, "config/default.yaml", OPTION_FROM_FILE,
+                      &error));
     ck_assert_msg(settings_check(&yaml, &error) == STATUS_OK, "%s",
                   buf_str(&error));
     settings_fini(&yaml);
     buf_fini(&error);
 }
-END_TEST
 
 /* ---- the manual page ---- */
 
@@ -66,7 +63,7 @@ static struct buf page;
 static void load_page(void)
 {
     buf_init(&page, CEILING);
-    ck_assert_int_eq(file_read("docs/man/urlweir.1", &page), STATUS_OK);
+    ck_ok(file_read("docs/man/urlweir.1", &page));
 }
 
 static void free_page(void)
@@ -106,7 +103,9 @@ static bool has_default(const char *item, const char *fallback)
     return strncmp(at, ".\n", 2) == 0;
 }
 
-START_TEST(the_manual_page_describes_every_option)
+FIXTURE(load_page, free_page);
+
+TEST(the_manual_page_describes_every_option)
 {
     struct buf item;
 
@@ -127,9 +126,8 @@ START_TEST(the_manual_page_describes_every_option)
     }
     buf_fini(&item);
 }
-END_TEST
 
-START_TEST(the_manual_page_describes_no_other_option)
+TEST(the_manual_page_describes_no_other_option)
 {
     static const char mark[] = "Fl -";
     const char *at = strstr(buf_str(&page), ".Sh OPTIONS OF CRAWL");
@@ -148,11 +146,12 @@ START_TEST(the_manual_page_describes_no_other_option)
                       "no such option: %.40s", name);
     }
 }
-END_TEST
 
 /* ---- the table ---- */
 
-START_TEST(names_and_letters_stand_once)
+FIXTURE(NULL, NULL);
+
+TEST(names_and_letters_stand_once)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct option_spec *s = &table->spec[i];
@@ -164,9 +163,8 @@ START_TEST(names_and_letters_stand_once)
         ck_assert(strncmp(s->name, "no-", 3) != 0); /* --no-NAME */
     }
 }
-END_TEST
 
-START_TEST(every_option_is_explained)
+TEST(every_option_is_explained)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct option_spec *s = &table->spec[i];
@@ -179,11 +177,10 @@ START_TEST(every_option_is_explained)
                       s->name);
     }
 }
-END_TEST
 
 /* A wrong offset or type in a row would write outside its field. So each option
  * is set alone, and only its field and its source may change. */
-START_TEST(an_option_sets_its_own_field_and_no_other)
+TEST(an_option_sets_its_own_field_and_no_other)
 {
     static const char *const values[] = {
         [OPTION_FLAG] = "true",     [OPTION_COUNT] = "7",
@@ -221,24 +218,4 @@ START_TEST(an_option_sets_its_own_field_and_no_other)
         settings_fini(&changed);
         buf_fini(&error);
     }
-}
-END_TEST
-
-Suite *suite_manual(void)
-{
-    Suite *s = suite_create("manual");
-    TCase *t = tcase_create("table");
-    TCase *page_case = tcase_create("page");
-
-    tcase_add_test(t, names_and_letters_stand_once);
-    tcase_add_test(t, every_option_is_explained);
-    tcase_add_test(t, an_option_sets_its_own_field_and_no_other);
-    tcase_add_test(t, default_yaml_holds_every_setting_with_its_default);
-    tcase_add_test(t, default_yaml_is_a_sound_configuration);
-    suite_add_tcase(s, t);
-    tcase_add_checked_fixture(page_case, load_page, free_page);
-    tcase_add_test(page_case, the_manual_page_describes_every_option);
-    tcase_add_test(page_case, the_manual_page_describes_no_other_option);
-    suite_add_tcase(s, page_case);
-    return s;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "crawler/html/links.h"
 #include "job/settings/settings.h"
 #include "tests/unit/cli/capture.h"
+#include "tests/unit/unit.h"
 
 static struct crawl_settings s, before;
 static struct capture captured;
@@ -37,7 +37,7 @@ static void remove_dir(void)
 static const char *file(const char *name, const char *content)
 {
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    ck_assert_int_eq(file_replace(path, bytes_of_str(content)), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str(content)));
     return path;
 }
 
@@ -88,7 +88,7 @@ static void refused(const char *why, char **argv)
     refused_as(EXIT_USAGE, why, argv);
 }
 
-START_TEST(defaults_are_those_of_the_contract)
+TEST(defaults_are_those_of_the_contract)
 {
     settings_init(&s);
     ck_assert_int_eq(s.depth, -1);
@@ -127,9 +127,8 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert(!s.allow_private && !s.insecure && !s.compare_text);
     settings_fini(&s);
 }
-END_TEST
 
-START_TEST(the_command_line_wins_over_the_file)
+TEST(the_command_line_wins_over_the_file)
 {
     make_dir();
     file("my.yaml", "depth: 2\nlimit: 10\ninclude: [a, b]\nexclude: [c]\n"
@@ -150,9 +149,8 @@ START_TEST(the_command_line_wins_over_the_file)
     settings_fini(&s);
     remove_dir();
 }
-END_TEST
 
-START_TEST(errors_in_the_file_name_line_and_column)
+TEST(errors_in_the_file_name_line_and_column)
 {
     make_dir();
     file("my.yaml", "depth: 2\ndelya: 3\n");
@@ -161,9 +159,8 @@ START_TEST(errors_in_the_file_name_line_and_column)
     refused("/nowhere.yaml: not found", CRAWL("-C", "/nowhere.yaml"));
     remove_dir();
 }
-END_TEST
 
-START_TEST(a_crawl_needs_a_directory_and_a_seed)
+TEST(a_crawl_needs_a_directory_and_a_seed)
 {
     refused("--warc needs -o DIR",
             ((char *[]){"crawl", "http://a/", "--warc", NULL}));
@@ -175,10 +172,9 @@ START_TEST(a_crawl_needs_a_directory_and_a_seed)
     accepted(CRAWL("-i", "-")); /* both are fine */
     settings_fini(&s);
 }
-END_TEST
 
 /* Options that do not exist yet are unknown, not accepted and ignored. */
-START_TEST(an_option_that_is_not_there_is_refused_as_unknown)
+TEST(an_option_that_is_not_there_is_refused_as_unknown)
 {
     static const char *const names[] = {
         "--no-such-option",
@@ -190,9 +186,8 @@ START_TEST(an_option_that_is_not_there_is_refused_as_unknown)
             CRAWL("--filter", "blom"));
     refused("--follow: 'form' is not known", CRAWL("--follow", "a,form"));
 }
-END_TEST
 
-START_TEST(numbers_out_of_range_are_refused)
+TEST(numbers_out_of_range_are_refused)
 {
     refused("--concurrency: '0' is out of range; it takes 1 to 10000",
             CRAWL("--concurrency", "0"));
@@ -205,9 +200,8 @@ START_TEST(numbers_out_of_range_are_refused)
     refused("-w: '-1' is not a time", CRAWL("-w", "-1"));
     refused("--tries: '0'", CRAWL("--tries", "0"));
 }
-END_TEST
 
-START_TEST(a_default_gives_way_to_what_was_said)
+TEST(a_default_gives_way_to_what_was_said)
 {
     accepted(CRAWL("-w", "60s"));
     ck_assert_int_eq(s.max_delay_ms, 60000);
@@ -235,9 +229,8 @@ START_TEST(a_default_gives_way_to_what_was_said)
     ck_assert_int_eq(s.conns_per_ip, 0);
     settings_fini(&s);
 }
-END_TEST
 
-START_TEST(the_file_gives_way_to_the_command_line)
+TEST(the_file_gives_way_to_the_command_line)
 {
     make_dir();
     file("my.yaml", "max-delay: 30s\nthreads: 8\n");
@@ -247,9 +240,8 @@ START_TEST(the_file_gives_way_to_the_command_line)
     settings_fini(&s);
     remove_dir();
 }
-END_TEST
 
-START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
+TEST(two_that_were_said_and_cannot_both_hold_are_refused)
 {
     refused("--filter redis needs --redis", CRAWL("--filter", "redis"));
     refused("--redis: a Redis URL is",
@@ -287,9 +279,8 @@ START_TEST(two_that_were_said_and_cannot_both_hold_are_refused)
     refused("--queue-key ip needs the hosts' addresses",
             CRAWL("--queue-key", "ip", "-x", "http://127.0.0.1:3128"));
 }
-END_TEST
 
-START_TEST(values_have_the_shape_they_need)
+TEST(values_have_the_shape_they_need)
 {
     refused("--header: a header is `Name: value`", CRAWL("-H", "X"));
     refused("--header: a header is", CRAWL("-H", "a b: c"));
@@ -324,7 +315,6 @@ START_TEST(values_have_the_shape_they_need)
     ck_assert_uint_eq(s.allow_net.count, 2);
     settings_fini(&s);
 }
-END_TEST
 
 static void agent(const char *want, const char *token)
 {
@@ -341,7 +331,7 @@ static void agent(const char *want, const char *token)
 }
 
 /* Anyone who can reach the address can read what is served there. */
-START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
+TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
 {
     refused("--metrics '9464': it takes HOST:PORT", CRAWL("--metrics", "9464"));
     refused("other machines could read the crawl there",
@@ -353,9 +343,8 @@ START_TEST(metrics_are_for_this_machine_unless_it_is_said_otherwise)
     accepted(CRAWL("--metrics", "0.0.0.0:9464", "--metrics-open"));
     settings_fini(&s);
 }
-END_TEST
 
-START_TEST(introduces_itself)
+TEST(introduces_itself)
 {
     accepted(CRAWL("-w", "1"));
     agent("urlweir/" URLWEIR_VERSION, "urlweir");
@@ -366,9 +355,8 @@ START_TEST(introduces_itself)
     accepted(CRAWL("-U", "Bot (a@b.c)", "--contact", "a@b.c"));
     agent("Bot (a@b.c)", "bot");
 }
-END_TEST
 
-START_TEST(follows_the_kinds_it_was_told_to)
+TEST(follows_the_kinds_it_was_told_to)
 {
     accepted(CRAWL("-w", "1"));
     ck_assert_uint_eq(settings_link_kinds(&s), LINK_SET_FOLLOW);
@@ -387,9 +375,8 @@ START_TEST(follows_the_kinds_it_was_told_to)
                           (LINK_SET_ASSETS & ~LINK_BIT(LINK_MEDIA)));
     settings_fini(&s);
 }
-END_TEST
 
-START_TEST(reads_the_sitemaps_it_was_told_to)
+TEST(reads_the_sitemaps_it_was_told_to)
 {
     accepted(CRAWL("--sitemap", "off"));
     ck_assert_uint_eq(settings_link_kinds(&s),
@@ -413,10 +400,9 @@ START_TEST(reads_the_sitemaps_it_was_told_to)
     refused("--scope seed and --depth 0 leave none",
             CRAWL("--sitemap", "only", "--depth", "0"));
 }
-END_TEST
 
 /* Every kind of page link can be followed, except forms. */
-START_TEST(knows_the_kinds_that_links_has)
+TEST(knows_the_kinds_that_links_has)
 {
     size_t i = option_find(&crawl_options, bytes_of_str("follow"));
     const char *const *words = crawl_options.spec[i].words;
@@ -432,7 +418,6 @@ START_TEST(knows_the_kinds_that_links_has)
     ck_assert_uint_eq(set, (LINK_SET_ALL & ~LINK_BIT(LINK_FORM)) |
                                LINK_BIT(LINK_RESOURCE));
 }
-END_TEST
 
 /* ---- the settings file and resume ---- */
 
@@ -441,7 +426,7 @@ static void start_crawl(char **argv)
     accepted(argv);
     free(s.output);
     s.output = strdup(dir);
-    ck_assert_int_eq(settings_save(&s), STATUS_OK);
+    ck_ok(settings_save(&s));
     settings_fini(&s);
 }
 
@@ -461,7 +446,7 @@ static void resumed(const char *diff, char **argv)
     settings_fini(&before);
 }
 
-START_TEST(a_resume_goes_on_as_it_was_started)
+TEST(a_resume_goes_on_as_it_was_started)
 {
     make_dir();
     start_crawl(CRAWL("-d", "3", "-w", "0", "-I", "a\"\\b", "--no-insecure",
@@ -478,9 +463,8 @@ START_TEST(a_resume_goes_on_as_it_was_started)
     settings_fini(&s);
     remove_dir();
 }
-END_TEST
 
-START_TEST(a_resume_prints_what_it_changes)
+TEST(a_resume_prints_what_it_changes)
 {
     make_dir();
     start_crawl(CRAWL("-d", "3", "-I", "a", "-I", "b", "-b", "secret=1"));
@@ -500,9 +484,8 @@ START_TEST(a_resume_prints_what_it_changes)
     settings_fini(&s);
     remove_dir();
 }
-END_TEST
 
-START_TEST(what_the_crawl_had_gives_way_as_a_default_does)
+TEST(what_the_crawl_had_gives_way_as_a_default_does)
 {
     make_dir();
     start_crawl(CRAWL("-w", "1"));
@@ -510,9 +493,8 @@ START_TEST(what_the_crawl_had_gives_way_as_a_default_does)
     settings_fini(&s);
     remove_dir();
 }
-END_TEST
 
-START_TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
+TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
 {
     make_dir();
     start_crawl(CRAWL("-w", "1"));
@@ -529,9 +511,8 @@ START_TEST(what_is_fixed_at_the_start_cannot_be_resumed_otherwise)
             RESUME("-C", path));
     remove_dir();
 }
-END_TEST
 
-START_TEST(without_a_crawl_there_is_nothing_to_resume)
+TEST(without_a_crawl_there_is_nothing_to_resume)
 {
     make_dir();
     refused_as(EXIT_CANNOT, "no crawl to resume in", RESUME("-q"));
@@ -547,7 +528,6 @@ START_TEST(without_a_crawl_there_is_nothing_to_resume)
                ((char *[]){"resume", NULL}));
     remove_dir();
 }
-END_TEST
 
 static bool holds(const char *name, const char *text)
 {
@@ -556,13 +536,13 @@ static bool holds(const char *name, const char *text)
 
     buf_init(&content, CONFIG_CEILING);
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    ck_assert_int_eq(file_read(path, &content), STATUS_OK);
+    ck_ok(file_read(path, &content));
     found = strstr(buf_str(&content), text) != NULL;
     buf_fini(&content);
     return found;
 }
 
-START_TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
+TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
 {
     struct stat info;
 
@@ -583,9 +563,8 @@ START_TEST(secrets_are_kept_in_a_file_for_their_owner_alone)
     ck_assert_int_ne(stat(path, &info), 0);
     remove_dir();
 }
-END_TEST
 
-START_TEST(settings_that_cannot_be_read_back_are_not_written)
+TEST(settings_that_cannot_be_read_back_are_not_written)
 {
     static char seed[600001];
 
@@ -599,36 +578,4 @@ START_TEST(settings_that_cannot_be_read_back_are_not_written)
     ck_assert_int_ne(access(path, F_OK), 0);
     settings_fini(&s);
     remove_dir();
-}
-END_TEST
-
-Suite *suite_settings(void)
-{
-    Suite *suite = suite_create("settings");
-    TCase *t = tcase_create("settings");
-
-    tcase_add_test(t, defaults_are_those_of_the_contract);
-    tcase_add_test(t, the_command_line_wins_over_the_file);
-    tcase_add_test(t, errors_in_the_file_name_line_and_column);
-    tcase_add_test(t, a_crawl_needs_a_directory_and_a_seed);
-    tcase_add_test(t, an_option_that_is_not_there_is_refused_as_unknown);
-    tcase_add_test(t, numbers_out_of_range_are_refused);
-    tcase_add_test(t, a_default_gives_way_to_what_was_said);
-    tcase_add_test(t, the_file_gives_way_to_the_command_line);
-    tcase_add_test(t, two_that_were_said_and_cannot_both_hold_are_refused);
-    tcase_add_test(t, values_have_the_shape_they_need);
-    tcase_add_test(t, metrics_are_for_this_machine_unless_it_is_said_otherwise);
-    tcase_add_test(t, introduces_itself);
-    tcase_add_test(t, follows_the_kinds_it_was_told_to);
-    tcase_add_test(t, reads_the_sitemaps_it_was_told_to);
-    tcase_add_test(t, knows_the_kinds_that_links_has);
-    tcase_add_test(t, a_resume_goes_on_as_it_was_started);
-    tcase_add_test(t, a_resume_prints_what_it_changes);
-    tcase_add_test(t, what_the_crawl_had_gives_way_as_a_default_does);
-    tcase_add_test(t, what_is_fixed_at_the_start_cannot_be_resumed_otherwise);
-    tcase_add_test(t, without_a_crawl_there_is_nothing_to_resume);
-    tcase_add_test(t, secrets_are_kept_in_a_file_for_their_owner_alone);
-    tcase_add_test(t, settings_that_cannot_be_read_back_are_not_written);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "tests/unit/config/toy_options.h"
+#include "tests/unit/unit.h"
 
 static struct toy toy;
 static struct buf error;
@@ -45,7 +45,9 @@ static void refused(const char *yaml, const char *why)
     ck_assert_str_eq(buf_str(&error), why);
 }
 
-START_TEST(reads_every_type)
+FIXTURE(setup, teardown);
+
+TEST(reads_every_type)
 {
     accepted("# toys\n"
              "loud: true\n"
@@ -71,9 +73,8 @@ START_TEST(reads_every_type)
     ck_assert_uint_eq(toy.kind.count, 2);
     ck_assert_str_eq(toy.kind.item[1], "meta");
 }
-END_TEST
 
-START_TEST(nothing_at_all_is_no_setting)
+TEST(nothing_at_all_is_no_setting)
 {
     accepted("");
     accepted("# only a comment\n");
@@ -83,9 +84,8 @@ START_TEST(nothing_at_all_is_no_setting)
              "count: 3\r\n");
     ck_assert_int_eq(toy.count, 3);
 }
-END_TEST
 
-START_TEST(an_unknown_key_is_named_with_its_place_and_the_nearest)
+TEST(an_unknown_key_is_named_with_its_place_and_the_nearest)
 {
     refused("loud: true\n  \ncuont: 3\n",
             "toy.yaml:3:1: no setting 'cuont'; did you mean 'count'?");
@@ -94,9 +94,8 @@ START_TEST(an_unknown_key_is_named_with_its_place_and_the_nearest)
     refused("{loud: true, Colour: red}",
             "toy.yaml:1:14: no setting 'Colour'; did you mean 'colour'?");
 }
-END_TEST
 
-START_TEST(a_bad_value_is_named_with_its_place)
+TEST(a_bad_value_is_named_with_its_place)
 {
     refused("\ncount:   deep\n",
             "toy.yaml:2:10: count: 'deep' is not a count; it takes a whole "
@@ -116,9 +115,8 @@ START_TEST(a_bad_value_is_named_with_its_place)
     refused("name: \"a\\nb\"\n",
             "toy.yaml:1:7: name: it holds a control character (at offset 1)");
 }
-END_TEST
 
-START_TEST(a_value_of_the_wrong_shape_is_refused)
+TEST(a_value_of_the_wrong_shape_is_refused)
 {
     refused("count: [1]\n", "toy.yaml:1:8: count: takes one value, not a list");
     refused("count: {a: 1}\n",
@@ -138,23 +136,20 @@ START_TEST(a_value_of_the_wrong_shape_is_refused)
             "toy.yaml:1:1: expected settings, one a line, such as `depth: 3`");
     refused("? [a]\n: 1\n", "toy.yaml:1:3: expected the name of a setting");
 }
-END_TEST
 
-START_TEST(a_key_given_twice_is_refused)
+TEST(a_key_given_twice_is_refused)
 {
     refused("count: 1\nloud: true\ncount: 2\n",
             "toy.yaml:3:1: 'count' was already set in line 1");
 }
-END_TEST
 
-START_TEST(what_stands_on_the_command_line_only_is_refused)
+TEST(what_stands_on_the_command_line_only_is_refused)
 {
     refused("file: x\n",
             "toy.yaml:1:1: 'file' can be given on the command line only");
 }
-END_TEST
 
-START_TEST(anchors_aliases_and_tags_are_refused)
+TEST(anchors_aliases_and_tags_are_refused)
 {
     const char *why = ": anchors (&), aliases (*) and tags (!) are not "
                       "supported; quote the value if it begins like one";
@@ -169,16 +164,14 @@ START_TEST(anchors_aliases_and_tags_are_refused)
         ck_assert_ptr_nonnull(strstr(buf_str(&error), why));
     }
 }
-END_TEST
 
-START_TEST(one_document_is_all)
+TEST(one_document_is_all)
 {
     refused("count: 1\n---\ncount: 2\n",
             "toy.yaml:2:1: a second YAML document; a file has one");
 }
-END_TEST
 
-START_TEST(what_is_no_yaml_is_refused_with_its_place)
+TEST(what_is_no_yaml_is_refused_with_its_place)
 {
     ck_assert_int_eq(read_bytes(bytes_of_str("count: 1\n\twait: 2\n")),
                      STATUS_FORMAT);
@@ -187,9 +180,8 @@ START_TEST(what_is_no_yaml_is_refused_with_its_place)
     ck_assert_ptr_nonnull(strstr(buf_str(&error), "toy.yaml:2:1: not YAML"));
     ck_assert_int_eq(read_bytes(bytes_of_str("name: \"a\n")), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(what_is_not_utf8_is_refused_with_its_place)
+TEST(what_is_not_utf8_is_refused_with_its_place)
 {
     ck_assert_int_eq(read_bytes(bytes_of_str("count: 1\nname: J\xfcrgen\n")),
                      STATUS_FORMAT);
@@ -204,9 +196,8 @@ START_TEST(what_is_not_utf8_is_refused_with_its_place)
         strstr(buf_str(&error), "toy.yaml:1:1: not UTF-8 text"));
     ck_assert_int_eq(read_bytes(bytes_of("name: a\0b\n", 10)), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(size_and_depth_are_bounded)
+TEST(size_and_depth_are_bounded)
 {
     size_t n = CONFIG_CEILING + 1;
     char *text = xmalloc(n);
@@ -216,12 +207,11 @@ START_TEST(size_and_depth_are_bounded)
     ck_assert_str_eq(buf_str(&error), "toy.yaml: longer than 1048576 bytes");
     ck_assert_int_eq(read_bytes(bytes_of(text, n - 1)), STATUS_FORMAT);
     memset(text, '#', n);
-    ck_assert_int_eq(read_bytes(bytes_of(text, n - 1)), STATUS_OK);
+    ck_ok(read_bytes(bytes_of(text, n - 1)));
     free(text);
 }
-END_TEST
 
-START_TEST(a_list_in_a_file_replaces_the_default_and_may_be_empty)
+TEST(a_list_in_a_file_replaces_the_default_and_may_be_empty)
 {
     accepted("kind: []\n");
     ck_assert_uint_eq(toy.kind.count, 0);
@@ -230,17 +220,16 @@ START_TEST(a_list_in_a_file_replaces_the_default_and_may_be_empty)
                       &toy),
         OPTION_FROM_FILE);
 }
-END_TEST
 
 static void write_toy(struct buf *out)
 {
     buf_clear(out);
     config_write(&toy_table, &toy, false, out);
     config_write(&toy_table, &toy, true, out);
-    ck_assert_int_eq(buf_failed(out), STATUS_OK);
+    ck_ok(buf_failed(out));
 }
 
-START_TEST(what_is_written_reads_back_equal)
+TEST(what_is_written_reads_back_equal)
 {
     struct toy before;
     struct buf text;
@@ -260,9 +249,8 @@ START_TEST(what_is_written_reads_back_equal)
     buf_fini(&text);
     option_fini(&toy_table, &before);
 }
-END_TEST
 
-START_TEST(writes_sections_and_the_shortest_text)
+TEST(writes_sections_and_the_shortest_text)
 {
     struct buf text;
 
@@ -284,50 +272,20 @@ START_TEST(writes_sections_and_the_shortest_text)
                                      "light: off\n");
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(loads_files_and_says_which_cannot_be_read)
+TEST(loads_files_and_says_which_cannot_be_read)
 {
     char path[] = "/tmp/urlweir-config-XXXXXX";
     int fd = mkstemp(path);
 
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("count: 4\n")), STATUS_OK);
-    ck_assert_int_eq(config_load(&toy_table, &toy, path, OPTION_FROM_FILE,
-                                 &error),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("count: 4\n")));
+    ck_ok(config_load(&toy_table, &toy, path, OPTION_FROM_FILE, &error));
     ck_assert_int_eq(toy.count, 4);
     unlink(path);
     ck_assert_int_eq(config_load(&toy_table, &toy, path, OPTION_FROM_FILE,
                                  &error),
                      STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(buf_str(&error), ": not found"));
-}
-END_TEST
-
-Suite *suite_config(void)
-{
-    Suite *s = suite_create("config");
-    TCase *t = tcase_create("config");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, reads_every_type);
-    tcase_add_test(t, nothing_at_all_is_no_setting);
-    tcase_add_test(t, an_unknown_key_is_named_with_its_place_and_the_nearest);
-    tcase_add_test(t, a_bad_value_is_named_with_its_place);
-    tcase_add_test(t, a_value_of_the_wrong_shape_is_refused);
-    tcase_add_test(t, a_key_given_twice_is_refused);
-    tcase_add_test(t, what_stands_on_the_command_line_only_is_refused);
-    tcase_add_test(t, anchors_aliases_and_tags_are_refused);
-    tcase_add_test(t, one_document_is_all);
-    tcase_add_test(t, what_is_no_yaml_is_refused_with_its_place);
-    tcase_add_test(t, what_is_not_utf8_is_refused_with_its_place);
-    tcase_add_test(t, size_and_depth_are_bounded);
-    tcase_add_test(t, a_list_in_a_file_replaces_the_default_and_may_be_empty);
-    tcase_add_test(t, what_is_written_reads_back_equal);
-    tcase_add_test(t, writes_sections_and_the_shortest_text);
-    tcase_add_test(t, loads_files_and_says_which_cannot_be_read);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdint.h>
 
 #include "config/nearest.h"
+#include "tests/unit/unit.h"
 
 static size_t distance(const char *a, const char *b)
 {
     return nearest_distance(bytes_of_str(a), bytes_of_str(b));
 }
 
-START_TEST(counts_insertions_deletions_changes_and_swaps)
+TEST(counts_insertions_deletions_changes_and_swaps)
 {
     ck_assert_uint_eq(distance("depth", "depth"), 0);
     ck_assert_uint_eq(distance("dept", "depth"), 1);
@@ -22,15 +22,13 @@ START_TEST(counts_insertions_deletions_changes_and_swaps)
     /* Optimal string alignment, not Damerau's: no edit between a swap. */
     ck_assert_uint_eq(distance("ca", "abc"), 3);
 }
-END_TEST
 
-START_TEST(ours_case_and_underscores_cost_nothing)
+TEST(ours_case_and_underscores_cost_nothing)
 {
     ck_assert_uint_eq(distance("Max_Body", "max-body"), 0);
 }
-END_TEST
 
-START_TEST(bounds_what_it_compares)
+TEST(bounds_what_it_compares)
 {
     char text[65537];
 
@@ -38,9 +36,8 @@ START_TEST(bounds_what_it_compares)
     text[sizeof text - 1] = '\0';
     ck_assert_uint_eq(distance(text, "depth"), sizeof text - 1);
 }
-END_TEST
 
-START_TEST(knows_what_may_have_been_meant)
+TEST(knows_what_may_have_been_meant)
 {
     struct bytes word = bytes_of_str("max-redirects");
 
@@ -49,7 +46,6 @@ START_TEST(knows_what_may_have_been_meant)
     ck_assert(!nearest_is_alike(bytes_of_str("warc"), word));
     ck_assert(!nearest_is_alike(bytes_of_str("ma"), word));
 }
-END_TEST
 
 /* The plain recursive definition, against the table. */
 static size_t slow(struct bytes a, struct bytes b)
@@ -72,7 +68,7 @@ static size_t slow(struct bytes a, struct bytes b)
     return best;
 }
 
-START_TEST(agrees_with_the_recursive_definition)
+TEST(agrees_with_the_recursive_definition)
 {
     uint32_t random = 1;
 
@@ -92,19 +88,4 @@ START_TEST(agrees_with_the_recursive_definition)
                                            bytes_of(b, n[1])),
                           slow(bytes_of(a, n[0]), bytes_of(b, n[1])));
     }
-}
-END_TEST
-
-Suite *suite_nearest(void)
-{
-    Suite *s = suite_create("nearest");
-    TCase *t = tcase_create("nearest");
-
-    tcase_add_test(t, counts_insertions_deletions_changes_and_swaps);
-    tcase_add_test(t, ours_case_and_underscores_cost_nothing);
-    tcase_add_test(t, bounds_what_it_compares);
-    tcase_add_test(t, knows_what_may_have_been_meant);
-    tcase_add_test(t, agrees_with_the_recursive_definition);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 
 #include "tests/unit/config/toy_options.h"
+#include "tests/unit/unit.h"
 
 static struct toy toy;
 static struct buf error;
@@ -36,7 +36,9 @@ static void refused(const char *name, const char *text, const char *why)
     ck_assert_str_eq(buf_str(&error), why);
 }
 
-START_TEST(defaults_come_from_their_text)
+FIXTURE(setup, teardown);
+
+TEST(defaults_come_from_their_text)
 {
     ck_assert(!toy.loud);
     ck_assert_int_eq(toy.count, -1); /* none is one less than the least */
@@ -52,17 +54,16 @@ START_TEST(defaults_come_from_their_text)
         ck_assert_int_eq(option_source(&toy_table, i, &toy),
                          OPTION_FROM_DEFAULT);
 }
-END_TEST
 
-START_TEST(takes_values_of_every_type)
+TEST(takes_values_of_every_type)
 {
-    ck_assert_int_eq(set("loud", "Yes", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("count", "0", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("wait", "1.5s", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("room", "none", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("rate", "0.5", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("colour", "red", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("name", "J\xc3\xbcrgen", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("loud", "Yes", OPTION_FROM_LINE));
+    ck_ok(set("count", "0", OPTION_FROM_LINE));
+    ck_ok(set("wait", "1.5s", OPTION_FROM_LINE));
+    ck_ok(set("room", "none", OPTION_FROM_LINE));
+    ck_ok(set("rate", "0.5", OPTION_FROM_LINE));
+    ck_ok(set("colour", "red", OPTION_FROM_LINE));
+    ck_ok(set("name", "J\xc3\xbcrgen", OPTION_FROM_LINE));
     ck_assert(toy.loud);
     ck_assert_int_eq(toy.count, 0);
     ck_assert_int_eq(toy.wait_ms, 1500);
@@ -70,24 +71,22 @@ START_TEST(takes_values_of_every_type)
     ck_assert_double_eq(toy.rate, 0.5);
     ck_assert_int_eq(toy.colour, TOY_RED);
     ck_assert_str_eq(toy.name, "J\xc3\xbcrgen");
-    ck_assert_int_eq(set("name", "", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("name", "", OPTION_FROM_LINE));
     ck_assert_ptr_null(toy.name);
 }
-END_TEST
 
-START_TEST(a_switch_with_more_positions_takes_true_and_false)
+TEST(a_switch_with_more_positions_takes_true_and_false)
 {
-    ck_assert_int_eq(set("light", "true", OPTION_FROM_FILE), STATUS_OK);
+    ck_ok(set("light", "true", OPTION_FROM_FILE));
     ck_assert_int_eq(toy.light, TOY_BRIGHT);
-    ck_assert_int_eq(set("light", "dim", OPTION_FROM_FILE), STATUS_OK);
+    ck_ok(set("light", "dim", OPTION_FROM_FILE));
     ck_assert_int_eq(toy.light, TOY_DIM);
-    ck_assert_int_eq(set("light", "no", OPTION_FROM_FILE), STATUS_OK);
+    ck_ok(set("light", "no", OPTION_FROM_FILE));
     ck_assert_int_eq(toy.light, TOY_OFF);
     ck_assert_int_eq(set("colour", "true", OPTION_FROM_FILE), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(says_what_was_expected)
+TEST(says_what_was_expected)
 {
     refused("count", "deep",
             "'deep' is not a count; it takes a whole number, or none");
@@ -119,31 +118,28 @@ START_TEST(says_what_was_expected)
     ck_assert_int_eq(toy.count, -1); /* untouched by all of these */
     ck_assert_uint_eq(toy.kind.count, 2);
 }
-END_TEST
 
-START_TEST(a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one)
+TEST(a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one)
 {
-    ck_assert_int_eq(set("kind", "meta", OPTION_FROM_FILE), STATUS_OK);
+    ck_ok(set("kind", "meta", OPTION_FROM_FILE));
     ck_assert_uint_eq(toy.kind.count, 1);
-    ck_assert_int_eq(set("kind", "a , img,", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("kind", "a , img,", OPTION_FROM_LINE));
     ck_assert_uint_eq(toy.kind.count, 2);
     ck_assert_str_eq(toy.kind.item[0], "a");
-    ck_assert_int_eq(set("kind", "meta", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("kind", "meta", OPTION_FROM_LINE));
     ck_assert_uint_eq(toy.kind.count, 3);
-    ck_assert_int_eq(set("kind", "", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("kind", "", OPTION_FROM_LINE));
     ck_assert_uint_eq(toy.kind.count, 0);
 }
-END_TEST
 
-START_TEST(a_list_of_expressions_keeps_its_commas)
+TEST(a_list_of_expressions_keeps_its_commas)
 {
-    ck_assert_int_eq(set("item", "a{1,2}", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("item", "a{1,2}", OPTION_FROM_LINE));
     ck_assert_uint_eq(toy.item.count, 1);
     ck_assert_str_eq(toy.item.item[0], "a{1,2}");
 }
-END_TEST
 
-START_TEST(every_value_reads_back_from_its_text)
+TEST(every_value_reads_back_from_its_text)
 {
     static const char *const values[][2] = {
         {"loud", "true"},   {"count", "none"}, {"count", "7"},
@@ -157,46 +153,42 @@ START_TEST(every_value_reads_back_from_its_text)
         struct buf text;
 
         buf_init(&text, 100);
-        ck_assert_int_eq(set(values[k][0], values[k][1], OPTION_FROM_LINE),
-                         STATUS_OK);
+        ck_ok(set(values[k][0], values[k][1], OPTION_FROM_LINE));
         option_text(&toy_specs[i], &toy, 0, &text);
         ck_assert_str_eq(buf_str(&text), values[k][1]);
         buf_fini(&text);
     }
 }
-END_TEST
 
-START_TEST(remembers_who_said_it)
+TEST(remembers_who_said_it)
 {
     size_t i = option_find(&toy_table, bytes_of_str("count"));
 
     ck_assert(!option_given(&toy_table, i, &toy));
-    ck_assert_int_eq(set("count", "3", OPTION_FROM_CRAWL), STATUS_OK);
+    ck_ok(set("count", "3", OPTION_FROM_CRAWL));
     ck_assert(!option_given(&toy_table, i, &toy));
-    ck_assert_int_eq(set("count", "3", OPTION_FROM_FILE), STATUS_OK);
+    ck_ok(set("count", "3", OPTION_FROM_FILE));
     ck_assert(option_given(&toy_table, i, &toy));
     ck_assert_int_eq(set("count", "x", OPTION_FROM_LINE), STATUS_FORMAT);
     ck_assert_int_eq(option_source(&toy_table, i, &toy), OPTION_FROM_FILE);
 }
-END_TEST
 
-START_TEST(a_copy_is_equal_and_its_own)
+TEST(a_copy_is_equal_and_its_own)
 {
     struct toy copy;
 
-    ck_assert_int_eq(set("name", "first", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("item", "x", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("name", "first", OPTION_FROM_LINE));
+    ck_ok(set("item", "x", OPTION_FROM_LINE));
     option_copy(&toy_table, &copy, &toy, sizeof copy);
     for (size_t i = 0; i < toy_table.count; i++)
         ck_assert(option_equal(&toy_specs[i], &toy, &copy));
-    ck_assert_int_eq(set("item", "y", OPTION_FROM_LINE), STATUS_OK);
-    ck_assert_int_eq(set("name", "second", OPTION_FROM_LINE), STATUS_OK);
+    ck_ok(set("item", "y", OPTION_FROM_LINE));
+    ck_ok(set("name", "second", OPTION_FROM_LINE));
     ck_assert_str_eq(copy.name, "first");
     ck_assert_uint_eq(copy.item.count, 1);
     ck_assert(!option_equal(&toy_specs[8], &toy, &copy));
     option_fini(&toy_table, &copy);
 }
-END_TEST
 
 static void nearest(const char *text, const char *name, bool alike)
 {
@@ -208,7 +200,7 @@ static void nearest(const char *text, const char *name, bool alike)
     ck_assert_int_eq(a, alike);
 }
 
-START_TEST(names_the_nearest_option)
+TEST(names_the_nearest_option)
 {
     nearest("cuont", "count", true);
     nearest("COLOR", "colour", true);
@@ -216,26 +208,4 @@ START_TEST(names_the_nearest_option)
     nearest("col", "colour", true); /* its beginning */
     nearest("filr", "kind", false); /* not file: it is left out */
     nearest("quux", "loud", false);
-}
-END_TEST
-
-Suite *suite_option(void)
-{
-    Suite *s = suite_create("option");
-    TCase *t = tcase_create("option");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, defaults_come_from_their_text);
-    tcase_add_test(t, takes_values_of_every_type);
-    tcase_add_test(t, a_switch_with_more_positions_takes_true_and_false);
-    tcase_add_test(t, says_what_was_expected);
-    tcase_add_test(
-        t, a_list_gathers_within_a_source_and_is_replaced_by_a_stronger_one);
-    tcase_add_test(t, a_list_of_expressions_keeps_its_commas);
-    tcase_add_test(t, every_value_reads_back_from_its_text);
-    tcase_add_test(t, remembers_who_said_it);
-    tcase_add_test(t, a_copy_is_equal_and_its_own);
-    tcase_add_test(t, names_the_nearest_option);
-    suite_add_tcase(s, t);
-    return s;
 }

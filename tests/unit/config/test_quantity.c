@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "config/quantity.h"
+#include "tests/unit/unit.h"
 
 static const struct {
     const char *text;
@@ -26,27 +26,23 @@ static const struct {
       {"1.9ms", 1},
 };
 
-START_TEST(reads_sizes_in_powers_of_1024)
+TEST_EACH(reads_sizes_in_powers_of_1024, sizes)
 {
     uint64_t v = 1;
 
-    ck_assert_int_eq(quantity_size(bytes_of_str(sizes[_i].text), &v),
-                     STATUS_OK);
+    ck_ok(quantity_size(bytes_of_str(sizes[_i].text), &v));
     ck_assert_uint_eq(v, sizes[_i].value);
 }
-END_TEST
 
-START_TEST(reads_times_to_the_millisecond)
+TEST_EACH(reads_times_to_the_millisecond, times)
 {
     int64_t v = 1;
 
-    ck_assert_int_eq(quantity_time(bytes_of_str(times[_i].text), &v),
-                     STATUS_OK);
+    ck_ok(quantity_time(bytes_of_str(times[_i].text), &v));
     ck_assert_int_eq(v, (int64_t)times[_i].value);
 }
-END_TEST
 
-START_TEST(reads_counts_that_a_unit_makes_whole)
+TEST(reads_counts_that_a_unit_makes_whole)
 {
     static const struct {
         const char *text;
@@ -60,8 +56,7 @@ START_TEST(reads_counts_that_a_unit_makes_whole)
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         n = 7;
-        ck_assert_int_eq(quantity_count(bytes_of_str(counts[i].text), &n),
-                         STATUS_OK);
+        ck_ok(quantity_count(bytes_of_str(counts[i].text), &n));
         ck_assert_int_eq(n, counts[i].value);
     }
     for (size_t i = 0; i < sizeof no_counts / sizeof *no_counts; i++)
@@ -70,7 +65,6 @@ START_TEST(reads_counts_that_a_unit_makes_whole)
     ck_assert_int_eq(quantity_count(bytes_of_str("9223372037G"), &n),
                      STATUS_LIMIT);
 }
-END_TEST
 
 static const char *const nonsense[] = {
     "",
@@ -97,7 +91,7 @@ static const char *const nonsense[] = {
     "\xc2\xb2",
 };
 
-START_TEST(refuses_what_only_looks_like_a_number)
+TEST_EACH(refuses_what_only_looks_like_a_number, nonsense)
 {
     struct bytes text = bytes_of_str(nonsense[_i]);
     uint64_t u = 7;
@@ -110,9 +104,8 @@ START_TEST(refuses_what_only_looks_like_a_number)
     ck_assert_int_eq(t, 7);
     ck_assert_int_eq(n, 7);
 }
-END_TEST
 
-START_TEST(refuses_what_does_not_fit_64_bits)
+TEST(refuses_what_does_not_fit_64_bits)
 {
     uint64_t u;
     int64_t t;
@@ -126,10 +119,9 @@ START_TEST(refuses_what_does_not_fit_64_bits)
     ck_assert_int_eq(quantity_count(bytes_of_str("9223372036854775808"), &t),
                      STATUS_LIMIT);
 }
-END_TEST
 
 /* 0.5 ms would silently become no delay at all. */
-START_TEST(ours_makes_nothing_of_something_for_nobody)
+TEST(ours_makes_nothing_of_something_for_nobody)
 {
     int64_t t;
     uint64_t u;
@@ -138,16 +130,14 @@ START_TEST(ours_makes_nothing_of_something_for_nobody)
     ck_assert_int_eq(quantity_time(bytes_of_str("0.0001"), &t), STATUS_FORMAT);
     ck_assert_int_eq(quantity_size(bytes_of_str("0.5"), &u), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(reads_fractions_with_exponents)
+TEST(reads_fractions_with_exponents)
 {
     double f;
 
-    ck_assert_int_eq(quantity_fraction(bytes_of_str("1e-3"), &f), STATUS_OK);
+    ck_ok(quantity_fraction(bytes_of_str("1e-3"), &f));
     ck_assert_double_eq(f, 0.001);
-    ck_assert_int_eq(quantity_fraction(bytes_of_str("0.00000000012"), &f),
-                     STATUS_OK);
+    ck_ok(quantity_fraction(bytes_of_str("0.00000000012"), &f));
     ck_assert_double_eq(f, 0.00000000012);
     ck_assert_int_eq(quantity_fraction(bytes_of_str("1e"), &f), STATUS_FORMAT);
     ck_assert_int_eq(quantity_fraction(bytes_of_str("0x1p-3"), &f),
@@ -156,7 +146,6 @@ START_TEST(reads_fractions_with_exponents)
                      STATUS_LIMIT);
     ck_assert_int_eq(quantity_fraction(bytes_of_str("nan"), &f), STATUS_FORMAT);
 }
-END_TEST
 
 static void size_text(uint64_t v, const char *want)
 {
@@ -166,7 +155,7 @@ static void size_text(uint64_t v, const char *want)
     buf_init(&b, 100);
     quantity_add_size(&b, v);
     ck_assert_str_eq(buf_str(&b), want);
-    ck_assert_int_eq(quantity_size(buf_bytes(&b), &back), STATUS_OK);
+    ck_ok(quantity_size(buf_bytes(&b), &back));
     ck_assert_uint_eq(back, v);
     buf_fini(&b);
 }
@@ -179,12 +168,12 @@ static void time_text(int64_t v, const char *want)
     buf_init(&b, 100);
     quantity_add_time(&b, v);
     ck_assert_str_eq(buf_str(&b), want);
-    ck_assert_int_eq(quantity_time(buf_bytes(&b), &back), STATUS_OK);
+    ck_ok(quantity_time(buf_bytes(&b), &back));
     ck_assert_int_eq(back, v);
     buf_fini(&b);
 }
 
-START_TEST(writes_the_largest_unit_that_is_exact)
+TEST(writes_the_largest_unit_that_is_exact)
 {
     size_text(0, "0");
     size_text(1023, "1023");
@@ -197,9 +186,8 @@ START_TEST(writes_the_largest_unit_that_is_exact)
     time_text(90000, "90s");
     time_text(86400000, "1d");
 }
-END_TEST
 
-START_TEST(writes_fractions_that_read_back)
+TEST(writes_fractions_that_read_back)
 {
     static const double values[] = {0.001, 0.1, 1e-9, 1.0 / 3, 0.5};
 
@@ -209,30 +197,8 @@ START_TEST(writes_fractions_that_read_back)
 
         buf_init(&b, 100);
         quantity_add_fraction(&b, values[i]);
-        ck_assert_int_eq(quantity_fraction(buf_bytes(&b), &back), STATUS_OK);
+        ck_ok(quantity_fraction(buf_bytes(&b), &back));
         ck_assert(back == values[i]);
         buf_fini(&b);
     }
-}
-END_TEST
-
-#define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
-
-Suite *suite_quantity(void)
-{
-    Suite *s = suite_create("quantity");
-    TCase *t = tcase_create("quantity");
-
-    tcase_add_loop_test(t, reads_sizes_in_powers_of_1024, 0, LENGTH(sizes));
-    tcase_add_loop_test(t, reads_times_to_the_millisecond, 0, LENGTH(times));
-    tcase_add_test(t, reads_counts_that_a_unit_makes_whole);
-    tcase_add_loop_test(t, refuses_what_only_looks_like_a_number, 0,
-                        LENGTH(nonsense));
-    tcase_add_test(t, refuses_what_does_not_fit_64_bits);
-    tcase_add_test(t, ours_makes_nothing_of_something_for_nobody);
-    tcase_add_test(t, reads_fractions_with_exponents);
-    tcase_add_test(t, writes_the_largest_unit_that_is_exact);
-    tcase_add_test(t, writes_fractions_that_read_back);
-    suite_add_tcase(s, t);
-    return s;
 }

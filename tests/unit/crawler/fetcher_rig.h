@@ -3,7 +3,6 @@
 #ifndef URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
 #define URLWEIR_TESTS_CRAWLER_FETCHER_RIG_H
 
-#include <check.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -11,6 +10,7 @@
 #include "crawler/html/links.h"
 #include "frontier/url/queue_key.h"
 #include "tests/unit/crawler/tiny_server.h"
+#include "tests/unit/unit.h"
 
 #define RIG_CAPACITY  64
 
@@ -77,17 +77,15 @@ static void rig_start(struct rig *r)
     struct buf error;
 
     buf_init(&error, 200);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    ck_ok(fetcher_global_init());
     if (r->o.guard == NULL) {
-        ck_assert_int_eq(guard_new(&guard, &go, &error), STATUS_OK);
+        ck_ok(guard_new(&guard, &go, &error));
         r->o.guard = guard;
     }
-    ck_assert_int_eq(scope_new(&r->o.rules.scope, &r->so, &error), STATUS_OK);
+    ck_ok(scope_new(&r->o.rules.scope, &r->so, &error));
     if (r->o.bodies == NULL)
         r->o.bodies = body_pool_new(64 << 20);
-    ck_assert_int_eq(fetcher_start(&r->fetcher, 0, &r->o, RIG_CAPACITY,
-                                   r->reports, NULL),
-                     STATUS_OK);
+    ck_ok(fetcher_start(&r->fetcher, 0, &r->o, RIG_CAPACITY, r->reports, NULL));
     buf_fini(&error);
 }
 

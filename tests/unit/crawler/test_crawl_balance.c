@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_crawl_balance.c - which fetcher gets a URL. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "crawler/crawl_balance.h"
 #include "tests/unit/frontier/url/soup.h"
+#include "tests/unit/unit.h"
 
 #define FETCHERS_MOST 8
 #define QUEUES_MOST   16
@@ -19,7 +19,7 @@ static unsigned give(struct crawl_balance *b, uint32_t queue, bool first)
 }
 
 /* A queue that has no URLs left keeps its connection, and so its fetcher. */
-START_TEST(one_connection_stays_with_one_fetcher)
+TEST(one_connection_stays_with_one_fetcher)
 {
     struct crawl_balance *b = crawl_balance_new(3, 1);
     unsigned of[6000];
@@ -33,10 +33,9 @@ START_TEST(one_connection_stays_with_one_fetcher)
         ck_assert_uint_eq(give(b, q, q % 5 == 0), of[q]);
     crawl_balance_free(b);
 }
-END_TEST
 
 /* The numbers of queues say nothing: all of these are odd. */
-START_TEST(a_new_queue_goes_to_the_fetcher_with_the_least_to_do)
+TEST(a_new_queue_goes_to_the_fetcher_with_the_least_to_do)
 {
     struct crawl_balance *b = crawl_balance_new(2, 1);
     unsigned count[2] = {0, 0};
@@ -57,9 +56,8 @@ START_TEST(a_new_queue_goes_to_the_fetcher_with_the_least_to_do)
     ck_assert_uint_eq(count[1], 6);
     crawl_balance_free(b);
 }
-END_TEST
 
-START_TEST(others_get_urls_once_the_first_is_done)
+TEST(others_get_urls_once_the_first_is_done)
 {
     struct crawl_balance *b = crawl_balance_new(2, 8);
     bool fresh;
@@ -79,10 +77,9 @@ START_TEST(others_get_urls_once_the_first_is_done)
     ck_assert(!fresh);
     crawl_balance_free(b);
 }
-END_TEST
 
 /* It may hold the redirect that robots.txt gave. */
-START_TEST(the_fetcher_that_gives_back_gets_the_next)
+TEST(the_fetcher_that_gives_back_gets_the_next)
 {
     struct crawl_balance *b = crawl_balance_new(2, 8);
     unsigned at = give(b, 5, true), other = !at;
@@ -99,9 +96,8 @@ START_TEST(the_fetcher_that_gives_back_gets_the_next)
     ck_assert_uint_eq(give(b, 5, false), at);
     crawl_balance_free(b);
 }
-END_TEST
 
-START_TEST(a_fetcher_that_hangs_gets_nothing)
+TEST(a_fetcher_that_hangs_gets_nothing)
 {
     for (uint32_t conns = 1; conns < 9; conns += 7) {
         struct crawl_balance *b = crawl_balance_new(3, conns);
@@ -119,7 +115,6 @@ START_TEST(a_fetcher_that_hangs_gets_nothing)
         crawl_balance_free(b);
     }
 }
-END_TEST
 
 /* ---- any order of things ------------------------------------------------- */
 
@@ -187,7 +182,7 @@ static void model_run(struct model *m, unsigned fetchers, uint32_t conns,
 
 /* As many transfers as there are connections, and none over a fetcher's share:
  * so a host never sees more connections than it is promised. */
-START_TEST(no_fetcher_exceeds_its_share)
+TEST(no_fetcher_exceeds_its_share)
 {
     struct model m;
 
@@ -198,10 +193,9 @@ START_TEST(no_fetcher_exceeds_its_share)
             model_run(&m, fetchers, conns, 5, true);
         }
 }
-END_TEST
 
 /* Two fetchers have 45 to 55 % of the work each, also on one host. */
-START_TEST(the_work_is_even)
+TEST(the_work_is_even)
 {
     struct model m;
 
@@ -210,21 +204,4 @@ START_TEST(the_work_is_even)
         ck_assert_uint_lt(m.given[0] * 9, m.given[1] * 11);
         ck_assert_uint_lt(m.given[1] * 9, m.given[0] * 11);
     }
-}
-END_TEST
-
-Suite *suite_crawl_balance(void)
-{
-    Suite *s = suite_create("crawl_balance");
-    TCase *t = tcase_create("crawl_balance");
-
-    tcase_add_test(t, one_connection_stays_with_one_fetcher);
-    tcase_add_test(t, a_new_queue_goes_to_the_fetcher_with_the_least_to_do);
-    tcase_add_test(t, others_get_urls_once_the_first_is_done);
-    tcase_add_test(t, the_fetcher_that_gives_back_gets_the_next);
-    tcase_add_test(t, a_fetcher_that_hangs_gets_nothing);
-    tcase_add_test(t, no_fetcher_exceeds_its_share);
-    tcase_add_test(t, the_work_is_even);
-    suite_add_tcase(s, t);
-    return s;
 }

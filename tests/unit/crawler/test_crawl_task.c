@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of tasks that other threads post to the frontier thread. */
-#include <check.h>
 #include <pthread.h>
 
 #include "crawler/crawl_task.h"
+#include "tests/unit/unit.h"
 
-START_TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
+TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
 {
     struct task_list l;
     struct crawl_task t[3] = {{.ctx = &t[0]}};
@@ -13,7 +13,7 @@ START_TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
     task_list_init(&l);
     ck_assert_ptr_null(task_list_take(&l));
     for (size_t i = 0; i < 3; i++)
-        ck_assert_int_eq(task_list_add(&l, &t[i]), STATUS_OK);
+        ck_ok(task_list_add(&l, &t[i]));
     ck_assert_ptr_eq(task_list_take(&l), &t[0]);
     ck_assert_ptr_eq(t[0].next, &t[1]);
     ck_assert_ptr_eq(t[1].next, &t[2]);
@@ -21,38 +21,35 @@ START_TEST(tasks_are_taken_in_the_order_in_which_they_were_posted)
     ck_assert_ptr_null(task_list_take(&l));
     task_list_fini(&l);
 }
-END_TEST
 
-START_TEST(a_task_may_be_posted_again_when_it_was_taken)
+TEST(a_task_may_be_posted_again_when_it_was_taken)
 {
     struct task_list l;
     struct crawl_task t = {.status = STATUS_IO};
 
     task_list_init(&l);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(task_list_add(&l, &t), STATUS_OK);
-        ck_assert_int_eq(t.status, STATUS_OK);
+        ck_ok(task_list_add(&l, &t));
+        ck_ok(t.status);
         ck_assert_ptr_eq(task_list_take(&l), &t);
         t.status = STATUS_IO;
     }
     task_list_fini(&l);
 }
-END_TEST
 
-START_TEST(nothing_is_taken_in_behind_the_end_and_what_was_there_is_left)
+TEST(nothing_is_taken_in_behind_the_end_and_what_was_there_is_left)
 {
     struct task_list l;
     struct crawl_task before = {.ctx = NULL}, behind = {.ctx = NULL};
 
     task_list_init(&l);
-    ck_assert_int_eq(task_list_add(&l, &before), STATUS_OK);
+    ck_ok(task_list_add(&l, &before));
     task_list_close(&l);
     ck_assert_int_eq(task_list_add(&l, &behind), STATUS_CLOSED);
     ck_assert_ptr_eq(task_list_take(&l), &before);
     ck_assert_ptr_null(task_list_take(&l));
     task_list_fini(&l);
 }
-END_TEST
 
 #define POSTERS 4
 #define EACH    5000
@@ -64,11 +61,11 @@ static void *post(void *ctx)
     struct crawl_task *t = ctx;
 
     for (size_t i = 0; i < EACH; i++)
-        ck_assert_int_eq(task_list_add(&shared, &t[i]), STATUS_OK);
+        ck_ok(task_list_add(&shared, &t[i]));
     return NULL;
 }
 
-START_TEST(what_several_threads_post_is_taken_once_and_in_each_ones_order)
+TEST(what_several_threads_post_is_taken_once_and_in_each_ones_order)
 {
     static struct crawl_task tasks[POSTERS][EACH];
     size_t next[POSTERS] = {0}, taken = 0;
@@ -87,20 +84,4 @@ START_TEST(what_several_threads_post_is_taken_once_and_in_each_ones_order)
     for (size_t i = 0; i < POSTERS; i++)
         pthread_join(threads[i], NULL);
     task_list_fini(&shared);
-}
-END_TEST
-
-Suite *suite_crawl_task(void)
-{
-    Suite *s = suite_create("crawl_task");
-    TCase *t = tcase_create("list");
-
-    tcase_add_test(t, tasks_are_taken_in_the_order_in_which_they_were_posted);
-    tcase_add_test(t, a_task_may_be_posted_again_when_it_was_taken);
-    tcase_add_test(
-        t, nothing_is_taken_in_behind_the_end_and_what_was_there_is_left);
-    tcase_add_test(
-        t, what_several_threads_post_is_taken_once_and_in_each_ones_order);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A fetcher: a page and everything reported of it, connections, the end. */
-#include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
-START_TEST(a_page_is_fetched_with_all_that_is_told_of_it)
+TEST(a_page_is_fetched_with_all_that_is_told_of_it)
 {
     struct route route = {
         .path = "/dir/page?q=1",
@@ -54,11 +54,10 @@ START_TEST(a_page_is_fetched_with_all_that_is_told_of_it)
     ck_assert_ptr_nonnull(strstr(r.server.head, "GET /dir/page?q=1 HTTP/1.1"));
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- connections --------------------------------------------------------- */
 
-START_TEST(one_transfer_at_a_time_for_one_queue_in_order)
+TEST(one_transfer_at_a_time_for_one_queue_in_order)
 {
     struct route route = {"/", OK_HTML EMPTY, .delay_ms = 20};
     struct rig r;
@@ -76,9 +75,8 @@ START_TEST(one_transfer_at_a_time_for_one_queue_in_order)
     ck_assert_uint_eq(r.server.connections, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(conns_per_host_are_used_at_once)
+TEST(conns_per_host_are_used_at_once)
 {
     struct route route = {"/", OK_HTML EMPTY, .held = true};
     struct rig r;
@@ -95,11 +93,10 @@ START_TEST(conns_per_host_are_used_at_once)
     ck_assert_uint_eq(r.server.open_most, 3);
     rig_fini(&r);
 }
-END_TEST
 
 /* Sixteen names share an address that allows four connections: idle connections
  * make way, and URLs that find no place go back. */
-START_TEST(an_address_has_no_more_connections_than_allowed)
+TEST(an_address_has_no_more_connections_than_allowed)
 {
     enum { HOSTS = 16, ROUNDS = 4 };
     struct route route = {"/", OK_HTML EMPTY, .delay_ms = 2};
@@ -144,11 +141,10 @@ START_TEST(an_address_has_no_more_connections_than_allowed)
     ck_assert_uint_eq(r.server.requests, HOSTS * ROUNDS);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- the end ------------------------------------------------------------- */
 
-START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
+TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
 {
     struct route route = {"/", OK_HTML EMPTY, .held = true};
     struct rig r;
@@ -173,10 +169,9 @@ START_TEST(draining_finishes_what_is_under_way_and_gives_back_the_rest)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* It does so long before the time limit. */
-START_TEST(stopping_gives_everything_back_at_once)
+TEST(stopping_gives_everything_back_at_once)
 {
     struct route route = {"/", OK_HTML "\r\nabc", .after = STALL};
     struct rig r;
@@ -199,9 +194,8 @@ START_TEST(stopping_gives_everything_back_at_once)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(counters_say_what_was_sent_and_received)
+TEST(counters_say_what_was_sent_and_received)
 {
     static const char answer[] = OK_HTML "Content-Length: 3\r\n\r\nabc";
     struct route route = {"/", answer};
@@ -218,23 +212,4 @@ START_TEST(counters_say_what_was_sent_and_received)
     ck_assert_uint_eq(atomic_load(&c->wire_bytes), 3 * (sizeof answer - 1));
     ck_assert_uint_eq(atomic_load(&c->active), 0);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetcher(void)
-{
-    Suite *s = suite_create("fetcher");
-    TCase *t = tcase_create("fetcher");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_page_is_fetched_with_all_that_is_told_of_it);
-    tcase_add_test(t, one_transfer_at_a_time_for_one_queue_in_order);
-    tcase_add_test(t, conns_per_host_are_used_at_once);
-    tcase_add_test(t, an_address_has_no_more_connections_than_allowed);
-    tcase_add_test(t,
-                   draining_finishes_what_is_under_way_and_gives_back_the_rest);
-    tcase_add_test(t, stopping_gives_everything_back_at_once);
-    tcase_add_test(t, counters_say_what_was_sent_and_received);
-    suite_add_tcase(s, t);
-    return s;
 }

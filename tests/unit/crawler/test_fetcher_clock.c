@@ -3,12 +3,12 @@
  * Time that passes between two lines of code, on a machine that is busy or was
  * asleep. Here the wall clock advances a step each time it is read.
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <time.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 static _Atomic int64_t step_ms, passed_ms;
 
@@ -36,7 +36,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
 
 /* The retry of an unreachable robots.txt is due again while its failure is
  * being reported; the URL must not wait for a fetch that nobody started. */
-START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
+TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
 {
     struct rig r;
 
@@ -55,17 +55,4 @@ START_TEST(an_unreachable_robots_txt_is_told_however_soon_it_is_due_again)
     }
     step_ms = 0;
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetcher_clock(void)
-{
-    Suite *s = suite_create("fetcher_clock");
-    TCase *t = tcase_create("fetcher_clock");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(
-        t, an_unreachable_robots_txt_is_told_however_soon_it_is_due_again);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -7,12 +7,12 @@
  */
 #include "tests/unit/crawler/stuck_names.h"
 
-#include <check.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdatomic.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 static atomic_uint stuck;
 static atomic_bool let_go;
@@ -66,7 +66,7 @@ void stuck_names_let_go(void)
     atomic_store(&let_go, false);
 }
 
-START_TEST(a_stuck_name_server_holds_up_no_other_transfer)
+TEST(a_stuck_name_server_holds_up_no_other_transfer)
 {
     struct route route = {"/", OK_HTML "Content-Length: 0\r\n\r\n"};
     struct rig r;
@@ -90,11 +90,10 @@ START_TEST(a_stuck_name_server_holds_up_no_other_transfer)
     rig_fini(&r);
     stuck_names_let_go();
 }
-END_TEST
 
 /* The connection ends with each response, the answer of the name server does
  * not: it is good for a minute, also after another name's. */
-START_TEST(a_name_is_looked_up_once_for_many_connections)
+TEST(a_name_is_looked_up_once_for_many_connections)
 {
     struct route route = {"/", OK_HTML "Connection: close\r\n" EMPTY};
     struct rig r;
@@ -116,9 +115,8 @@ START_TEST(a_name_is_looked_up_once_for_many_connections)
     ck_assert_uint_eq(atomic_load(&looked_up), 2);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_lookup_that_takes_too_long_fails_while_it_still_hangs)
+TEST(a_lookup_that_takes_too_long_fails_while_it_still_hangs)
 {
     struct rig r;
     struct report *p;
@@ -133,9 +131,8 @@ START_TEST(a_lookup_that_takes_too_long_fails_while_it_still_hangs)
     rig_fini(&r);
     stuck_names_let_go();
 }
-END_TEST
 
-START_TEST(stopping_waits_for_no_name_server)
+TEST(stopping_waits_for_no_name_server)
 {
     struct rig r;
     struct report *p;
@@ -150,19 +147,4 @@ START_TEST(stopping_waits_for_no_name_server)
     report_free(p);
     rig_fini(&r);
     stuck_names_let_go();
-}
-END_TEST
-
-Suite *suite_fetcher_dns(void)
-{
-    Suite *s = suite_create("fetcher_dns");
-    TCase *t = tcase_create("fetcher_dns");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_stuck_name_server_holds_up_no_other_transfer);
-    tcase_add_test(t, a_name_is_looked_up_once_for_many_connections);
-    tcase_add_test(t, a_lookup_that_takes_too_long_fails_while_it_still_hangs);
-    tcase_add_test(t, stopping_waits_for_no_name_server);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What a fetcher may ask for and how much it takes: guard, memory, rate. */
-#include <check.h>
 
 #include "base/mem.h"
 #include "tests/unit/crawler/fetch/coded_bodies.h"
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
-START_TEST(no_address_the_guard_refuses_is_asked_whatever_its_spelling)
+TIMEOUT(120);
+
+TEST(no_address_the_guard_refuses_is_asked_whatever_its_spelling)
 {
     static const char *const hosts[] = {"127.0.0.1",       "localhost",
                                         "2130706433",      "0x7f.1",
@@ -29,9 +31,8 @@ START_TEST(no_address_the_guard_refuses_is_asked_whatever_its_spelling)
     ck_assert_uint_eq(r.server.connections, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_name_that_resolves_to_a_refused_address_is_not_asked)
+TEST(a_name_that_resolves_to_a_refused_address_is_not_asked)
 {
     struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
     char resolve[64];
@@ -52,9 +53,8 @@ START_TEST(a_name_that_resolves_to_a_refused_address_is_not_asked)
     ck_assert_uint_eq(r.server.connections, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
+TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
 {
     static const char *const refused[] = {
         "http://[::1]/",      "http://169.254.169.254/",
@@ -85,9 +85,8 @@ START_TEST(behind_a_proxy_addresses_in_urls_are_still_refused)
     ck_assert_uint_eq(atomic_load(&fetcher_counters(r.fetcher)->requests), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt)
+TEST(a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt)
 {
     struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
     struct rig r;
@@ -108,9 +107,8 @@ START_TEST(a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt)
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(the_environment_sends_no_request_elsewhere)
+TEST(the_environment_sends_no_request_elsewhere)
 {
     struct route route = {"/", "HTTP/1.1 200 OK\r\n" EMPTY};
     struct rig r;
@@ -123,10 +121,9 @@ START_TEST(the_environment_sends_no_request_elsewhere)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* 64 MiB of white space in a few KB: the limit applies after decoding. */
-START_TEST(a_gzip_bomb_stays_within_the_limit)
+TEST(a_gzip_bomb_stays_within_the_limit)
 {
     static const char answer[] =
         OK_HTML "Content-Encoding: gzip\r\n\r\n" BOMB_HEAD BOMB_SPACES;
@@ -150,7 +147,6 @@ START_TEST(a_gzip_bomb_stays_within_the_limit)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 #define TEN "          "
 #define PLAIN_BODY                                                             \
@@ -194,15 +190,14 @@ static void fetch_through_a_small_pool(struct route *route, uint64_t body,
     rig_fini(&r);
 }
 
-START_TEST(bodies_wait_for_each_other_when_memory_is_short)
+TEST(bodies_wait_for_each_other_when_memory_is_short)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
 
     fetch_through_a_small_pool(&route, 300000, REASON_NONE);
 }
-END_TEST
 
-START_TEST(decoded_bodies_wait_for_each_other_too)
+TEST(decoded_bodies_wait_for_each_other_too)
 {
     static const char answer[] =
         OK_HTML "Content-Encoding: gzip\r\n\r\n" BOMB_HEAD BOMB_SPACES;
@@ -216,7 +211,6 @@ START_TEST(decoded_bodies_wait_for_each_other_too)
     /* The stream lacks its end, which shows only at its last octet. */
     fetch_through_a_small_pool(&route, 31 * 16384, REASON_BAD_ENCODING);
 }
-END_TEST
 
 /* Pages of three hosts, all at once, under a rate limit (octets a second; the
  * first second's are free) that makes them wait longer than their time
@@ -277,7 +271,7 @@ static void all_come_whole(struct route *route, const struct slow_web *w)
     }
 }
 
-START_TEST(time_spent_waiting_for_the_rate_limit_does_not_count)
+TEST(time_spent_waiting_for_the_rate_limit_does_not_count)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
     const struct slow_web web = {.pages = 8,
@@ -287,7 +281,6 @@ START_TEST(time_spent_waiting_for_the_rate_limit_does_not_count)
 
     all_come_whole(&route, &web);
 }
-END_TEST
 
 #define LINKED_BODY(length)                                                    \
     OK_HTML                                                                    \
@@ -297,7 +290,7 @@ END_TEST
 
 /* Three pages of 60,000 octets at once, at 40,000 a second: each of them alone
  * takes longer than its time limit. */
-START_TEST(a_low_rate_limit_lets_no_page_fail)
+TEST(a_low_rate_limit_lets_no_page_fail)
 {
     struct route route = {"/", LINKED_BODY("60000"), .repeat = 599,
                           .repeat_len = 100};
@@ -309,11 +302,10 @@ START_TEST(a_low_rate_limit_lets_no_page_fail)
 
     all_come_whole(&route, &web);
 }
-END_TEST
 
 /* Three pages at once are two seconds ahead of the rate; a page requested then
  * must still be read in full, links included. */
-START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
+TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
 {
     struct route routes[] = {{"/long", LINKED_BODY("17000"), .repeat = 169,
                               .repeat_len = 100},
@@ -348,10 +340,9 @@ START_TEST(a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* A head has no body that could wait; the next request waits instead. */
-START_TEST(answers_without_a_body_keep_to_the_rate_limit_too)
+TEST(answers_without_a_body_keep_to_the_rate_limit_too)
 {
     static const char answer[] =
         "HTTP/1.1 404 Not Found\r\nX: " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
@@ -377,10 +368,9 @@ START_TEST(answers_without_a_body_keep_to_the_rate_limit_too)
                      (19 * (int64_t)strlen(answer) - 1000) * NS_PER_S / 1000);
     rig_fini(&r);
 }
-END_TEST
 
 /* At one octet a second, twelve bodies of 300,000 octets would take weeks. */
-START_TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
+TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
 {
     struct route route = {"/", PLAIN_BODY, .repeat = 2999, .repeat_len = 100};
     const int64_t before = clock_mono();
@@ -409,31 +399,4 @@ START_TEST(a_rate_limit_that_is_lifted_holds_nobody_any_longer)
         report_free(p);
     }
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetcher_limits(void)
-{
-    Suite *s = suite_create("fetcher_limits");
-    TCase *t = tcase_create("fetcher_limits");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t,
-                   no_address_the_guard_refuses_is_asked_whatever_its_spelling);
-    tcase_add_test(t, a_name_that_resolves_to_a_refused_address_is_not_asked);
-    tcase_add_test(t, behind_a_proxy_addresses_in_urls_are_still_refused);
-    tcase_add_test(
-        t, a_port_that_browsers_block_is_asked_neither_for_page_nor_robots_txt);
-    tcase_add_test(t, the_environment_sends_no_request_elsewhere);
-    tcase_add_test(t, a_gzip_bomb_stays_within_the_limit);
-    tcase_add_test(t, bodies_wait_for_each_other_when_memory_is_short);
-    tcase_add_test(t, decoded_bodies_wait_for_each_other_too);
-    tcase_add_test(t, time_spent_waiting_for_the_rate_limit_does_not_count);
-    tcase_add_test(t, a_low_rate_limit_lets_no_page_fail);
-    tcase_add_test(
-        t, a_page_asked_for_over_the_rate_limit_keeps_its_head_and_links);
-    tcase_add_test(t, answers_without_a_body_keep_to_the_rate_limit_too);
-    tcase_add_test(t, a_rate_limit_that_is_lifted_holds_nobody_any_longer);
-    suite_add_tcase(s, t);
-    return s;
 }

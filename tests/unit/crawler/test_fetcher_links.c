@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a fetcher finds more URLs: redirects, links, sitemaps and feeds. */
-#include <check.h>
 
 #include "storage/rows/page_meta.h"
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 /* ---- redirects ----------------------------------------------------------- */
 
-START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
+TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
 {
     static const int statuses[] = {300, 301, 302, 303, 307, 308};
     struct route route = {"/a/b"};
@@ -37,10 +37,9 @@ START_TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* No page gives the head an encoding. */
-START_TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
+TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
 {
     struct route routes[] = {{"/r", MOVED "Location: /caf\xe9\r\n\r\n"},
                              {"/",
@@ -65,9 +64,8 @@ START_TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(redirects_that_lead_nowhere_say_why)
+TEST(redirects_that_lead_nowhere_say_why)
 {
     static const struct {
         const char *response;
@@ -97,10 +95,9 @@ START_TEST(redirects_that_lead_nowhere_say_why)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* A browser shows it. */
-START_TEST(a_3xx_that_leads_nowhere_is_a_page_with_its_status)
+TEST(a_3xx_that_leads_nowhere_is_a_page_with_its_status)
 {
     static const char *const heads[] = {
         "300 Choices\r\n",
@@ -138,9 +135,8 @@ START_TEST(a_3xx_that_leads_nowhere_is_a_page_with_its_status)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
+TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
 {
     struct route route = {"/a", MOVED "Location: http://other.test/\r\n\r\n"};
     struct rig r;
@@ -174,7 +170,6 @@ START_TEST(a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- links --------------------------------------------------------------- */
 
@@ -187,7 +182,7 @@ static size_t drops_of(const struct report *p, enum outcome_reason reason)
     return n;
 }
 
-START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
+TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
 {
     struct route route = {"/",
                           OK_HTML
@@ -231,9 +226,8 @@ START_TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_page_gives_no_more_links_than_are_taken)
+TEST(a_page_gives_no_more_links_than_are_taken)
 {
     struct route route = {"/",
                           OK_HTML "\r\n<a href=/1></a><a href=/2></a>"
@@ -265,10 +259,9 @@ START_TEST(a_page_gives_no_more_links_than_are_taken)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* A 304 has the header fields of now (RFC 9111 section 4.3.4). */
-START_TEST(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow)
+TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
 {
     static const struct {
         const char *says;
@@ -312,10 +305,9 @@ START_TEST(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* Without a Content-Type, a page is what its first octets say. */
-START_TEST(xhtml_without_a_type_is_read_as_xml)
+TEST(xhtml_without_a_type_is_read_as_xml)
 {
     struct route route = {
         "/", "HTTP/1.1 200 OK\r\nContent-Length: 120\r\n\r\n"
@@ -330,9 +322,8 @@ START_TEST(xhtml_without_a_type_is_read_as_xml)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(noindex_marks_or_skips_the_page_and_nofollow_its_links)
+TEST_LOOP(noindex_marks_or_skips_the_page_and_nofollow_its_links, 0, 2)
 {
     static const struct {
         const char *response;
@@ -373,10 +364,9 @@ START_TEST(noindex_marks_or_skips_the_page_and_nofollow_its_links)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* Else links of such a page would be followed once --exclude is lifted. */
-START_TEST(a_page_that_says_nofollow_keeps_no_link_for_another_reason)
+TEST(a_page_that_says_nofollow_keeps_no_link_for_another_reason)
 {
     struct route route = {"/",
                           OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
@@ -400,9 +390,8 @@ START_TEST(a_page_that_says_nofollow_keeps_no_link_for_another_reason)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(follow_nofollow_follows_what_pages_ask_not_to)
+TEST(follow_nofollow_follows_what_pages_ask_not_to)
 {
     struct route route = {"/",
                           OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
@@ -420,9 +409,8 @@ START_TEST(follow_nofollow_follows_what_pages_ask_not_to)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
+TEST(only_html_is_read_for_links_and_html_without_a_type_too)
 {
     static const struct {
         const char *response;
@@ -466,9 +454,8 @@ START_TEST(only_html_is_read_for_links_and_html_without_a_type_too)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
+TEST(sitemaps_and_feeds_are_read_for_their_entries)
 {
 #define SITEMAP "<urlset><url><loc>http://x.test/a</loc></url></urlset>"
     static const struct {
@@ -517,9 +504,8 @@ START_TEST(sitemaps_and_feeds_are_read_for_their_entries)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
+TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
 {
     struct route route = {"/",
                           OK_HTML "Link: </a>; rel=next, </b>; rel=nofollow\r\n"
@@ -545,9 +531,8 @@ START_TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks)
+TEST(l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks)
 {
     static const struct {
         const char *type, *page;
@@ -588,10 +573,9 @@ START_TEST(l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* A page, and a document that has no markup to say it in. */
-START_TEST(l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page)
+TEST(l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page)
 {
     static const char *const types[] = {"text/html", "application/pdf"};
     struct route route = {"/"};
@@ -624,9 +608,8 @@ START_TEST(l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(types_that_are_not_accepted_are_given_up_at_the_head)
+TEST(types_that_are_not_accepted_are_given_up_at_the_head)
 {
     static const char *const mime[] = {"text/html", "image/"};
     struct route routes[] = {
@@ -662,41 +645,4 @@ START_TEST(types_that_are_not_accepted_are_given_up_at_the_head)
     /* Short bodies were read to the end, to keep the connection. */
     ck_assert_uint_eq(r.server.connections, 1);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetcher_links(void)
-{
-    Suite *s = suite_create("fetcher_links");
-    TCase *t = tcase_create("fetcher_links");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_redirect_sends_its_target_on_as_a_url_of_its_own);
-    tcase_add_test(t, ours_c8_octets_of_the_head_are_asked_for_as_they_are);
-    tcase_add_test(t, redirects_that_lead_nowhere_say_why);
-    tcase_add_test(t, a_3xx_that_leads_nowhere_is_a_page_with_its_status);
-    tcase_add_test(t, a_redirect_out_of_scope_is_a_drop_unless_a_seed_makes_it);
-    tcase_add_test(t, each_link_is_an_item_once_or_a_drop_with_its_reason);
-    tcase_add_test(t, a_page_gives_no_more_links_than_are_taken);
-    tcase_add_loop_test(t,
-                        noindex_marks_or_skips_the_page_and_nofollow_its_links,
-                        0, 2);
-    tcase_add_loop_test(t, rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0,
-                        2);
-    tcase_add_test(t, xhtml_without_a_type_is_read_as_xml);
-    tcase_add_test(t,
-                   a_page_that_says_nofollow_keeps_no_link_for_another_reason);
-    tcase_add_test(t, follow_nofollow_follows_what_pages_ask_not_to);
-    tcase_add_test(t, only_html_is_read_for_links_and_html_without_a_type_too);
-    tcase_add_test(t, sitemaps_and_feeds_are_read_for_their_entries);
-    tcase_add_test(t,
-                   links_of_the_head_are_followed_where_that_kind_is_asked_for);
-    tcase_add_test(
-        t,
-        l2_refresh_and_canonical_of_the_head_are_followed_as_those_of_a_page);
-    tcase_add_test(
-        t, l6b_a_page_in_xml_is_read_as_one_and_flagged_where_it_breaks);
-    tcase_add_test(t, types_that_are_not_accepted_are_given_up_at_the_head);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a fetcher makes of responses: outcomes, limits, content codings. */
-#include <check.h>
 #include <poll.h>
 
 #include "tests/unit/crawler/fetch/coded_bodies.h"
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
-START_TEST(title_and_language_stand_in_the_row)
+TEST(title_and_language_stand_in_the_row)
 {
     struct route routes[] = {
         {.path = "/header",
@@ -40,9 +40,8 @@ START_TEST(title_and_language_stand_in_the_row)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(statuses_have_the_outcome_of_the_table)
+TEST(statuses_have_the_outcome_of_the_table)
 {
     static const struct {
         const char *response;
@@ -93,7 +92,6 @@ START_TEST(statuses_have_the_outcome_of_the_table)
     ck_assert_uint_eq(r.server.connections, 1); /* kept all the time */
     rig_fini(&r);
 }
-END_TEST
 
 /* What comes of a check whose URL was asked for `tries` times before. */
 static struct report *check(struct rig *r, uint32_t tries)
@@ -103,7 +101,7 @@ static struct report *check(struct rig *r, uint32_t tries)
     return rig_receive(r);
 }
 
-START_TEST(a_check_asks_by_head_and_once_more_by_get)
+TEST(a_check_asks_by_head_and_once_more_by_get)
 {
     static const struct {
         const char *head;  /* the answer to HEAD ... */
@@ -150,9 +148,8 @@ START_TEST(a_check_asks_by_head_and_once_more_by_get)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(retry_after_is_taken_from_429_and_5xx_only)
+TEST(retry_after_is_taken_from_429_and_5xx_only)
 {
     struct route routes[] = {
         {"/ms", "HTTP/1.1 503 Busy\r\nRetry-After: 120s\r\n" EMPTY},
@@ -181,9 +178,8 @@ START_TEST(retry_after_is_taken_from_429_and_5xx_only)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
+TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
 {
     struct route route = {"/",
                           OK_HTML "\r\n<a href=/kept>k</a>"
@@ -208,7 +204,6 @@ START_TEST(a_body_over_the_limit_is_cut_and_what_came_is_read)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* Asks for a response that stalls, and raises the time limit until the part
  * that is sent arrives in time: a busy machine may need longer even for
@@ -234,7 +229,7 @@ static struct report *ask_what_stalls(struct rig *r, struct route *route,
     }
 }
 
-START_TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
+TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
 {
     struct route routes[] = {
         {"/body", OK_HTML "\r\n<a href=/kept>k</a>", .after = STALL},
@@ -266,7 +261,6 @@ START_TEST(a_body_cut_by_time_is_fetched_as_far_as_it_came)
         rig_fini(&r);
     }
 }
-END_TEST
 
 #define CODED_HEAD(coding, length)                                             \
     OK_HTML "Content-Encoding: " coding "\r\nContent-Length: " length "\r\n\r" \
@@ -278,7 +272,7 @@ END_TEST
     }
 
 /* The same page in every coding. */
-START_TEST(content_codings_are_decoded)
+TEST(content_codings_are_decoded)
 {
     struct route routes[] = {
         CODED("/gzip", "gzip", GZIP),
@@ -305,9 +299,8 @@ START_TEST(content_codings_are_decoded)
         strstr(r.server.head, "Accept-Encoding: deflate, gzip, br, zstd"));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
+TEST(what_does_not_decode_is_fetched_as_bad_encoding)
 {
     struct route routes[] = {
         {"/none", OK_HTML "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
@@ -331,9 +324,8 @@ START_TEST(what_does_not_decode_is_fetched_as_bad_encoding)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
+TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
 {
     struct route route = {"/utf-8", OK_HTML "Content-Encoding: utf-8\r\n"
                                             "Content-Length: 10\r\n\r\n"
@@ -352,10 +344,9 @@ START_TEST(ours_a_coding_that_is_not_known_is_read_as_it_is_and_said)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* The last octets are missing, but Content-Length or the last chunk agrees. */
-START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
+TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
 {
 #define SHORT(path, coding, length, body)                                      \
     {                                                                          \
@@ -390,10 +381,9 @@ START_TEST(a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* The coding of an error page, or of a response without a body, is ignored. */
-START_TEST(a_coding_matters_only_where_a_body_does)
+TEST(a_coding_matters_only_where_a_body_does)
 {
     struct route routes[] = {
         {"/404", "HTTP/1.1 404 No\r\nContent-Encoding: gzip\r\n"
@@ -417,9 +407,8 @@ START_TEST(a_coding_matters_only_where_a_body_does)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(broken_connections_are_resets_and_broken_http_is_protocol)
+TEST(broken_connections_are_resets_and_broken_http_is_protocol)
 {
     struct route routes[] = {
         {"/nothing", "", .after = CLOSE},
@@ -466,9 +455,8 @@ START_TEST(broken_connections_are_resets_and_broken_http_is_protocol)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_that_cannot_be_reached_say_how)
+TEST(hosts_that_cannot_be_reached_say_how)
 {
     static const struct {
         const char *url;
@@ -494,9 +482,8 @@ START_TEST(hosts_that_cannot_be_reached_say_how)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
+TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
 {
     static const struct {
         const char *greeting;
@@ -530,10 +517,9 @@ START_TEST(a_server_that_speaks_no_tls_or_nothing_fails_by_tls)
     }
     ck_assert(enough);
 }
-END_TEST
 
 /* A listener with a full backlog does not answer a SYN. */
-START_TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
+TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
 {
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t len = sizeof a;
@@ -565,33 +551,4 @@ START_TEST(a_connection_that_is_not_answered_in_time_is_unreachable)
     for (size_t i = 0; i < COUNT(filler); i++)
         close(filler[i]);
     close(fd);
-}
-END_TEST
-
-Suite *suite_fetcher_responses(void)
-{
-    Suite *s = suite_create("fetcher_responses");
-    TCase *t = tcase_create("fetcher_responses");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, title_and_language_stand_in_the_row);
-    tcase_add_test(t, statuses_have_the_outcome_of_the_table);
-    tcase_add_test(t, a_check_asks_by_head_and_once_more_by_get);
-    tcase_add_test(t, retry_after_is_taken_from_429_and_5xx_only);
-    tcase_add_test(t, a_body_over_the_limit_is_cut_and_what_came_is_read);
-    tcase_add_test(t, a_body_cut_by_time_is_fetched_as_far_as_it_came);
-    tcase_add_test(t, content_codings_are_decoded);
-    tcase_add_test(t, what_does_not_decode_is_fetched_as_bad_encoding);
-    tcase_add_test(t,
-                   ours_a_coding_that_is_not_known_is_read_as_it_is_and_said);
-    tcase_add_test(
-        t, a_coding_that_ends_too_early_is_bad_encoding_whatever_its_length);
-    tcase_add_test(t, a_coding_matters_only_where_a_body_does);
-    tcase_add_test(t,
-                   broken_connections_are_resets_and_broken_http_is_protocol);
-    tcase_add_test(t, hosts_that_cannot_be_reached_say_how);
-    tcase_add_test(t, a_server_that_speaks_no_tls_or_nothing_fails_by_tls);
-    tcase_add_test(t, a_connection_that_is_not_answered_in_time_is_unreachable);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* robots.txt comes before all else (RFC 9309): how a fetcher gets it. */
-#include <check.h>
 
 #include "base/http_time.h"
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 #define RULES                                                                  \
     "HTTP/1.1 200 OK\r\nContent-Length: 75\r\n\r\n"                            \
     "User-agent: urlweir\nDisallow: /private\nCrawl-delay: 2.5\n"              \
     "Allow: /private/ok\n"
 
-START_TEST(robots_txt_comes_first_and_its_url_is_given_back)
+TEST(robots_txt_comes_first_and_its_url_is_given_back)
 {
     struct route routes[] = {{"/robots.txt", RULES},
                              {"/a", OK_HTML EMPTY},
@@ -48,7 +48,6 @@ START_TEST(robots_txt_comes_first_and_its_url_is_given_back)
     ck_assert_uint_eq(routes[3].asked, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* "User-agent: *", "Disallow: /no", by gzip(1). */
 #define GZIPPED_RULES                                                          \
@@ -58,7 +57,7 @@ END_TEST
     "\x00\x00\x00"
 #define GZIPPED_RULES_LENGTH "48"
 
-START_TEST(robots_txt_is_read_whatever_its_type_and_coding)
+TEST(robots_txt_is_read_whatever_its_type_and_coding)
 {
     static const char coded[] =
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip"
@@ -85,9 +84,8 @@ START_TEST(robots_txt_is_read_whatever_its_type_and_coding)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_its_robots_txt_denies_is_denied_at_once)
+TEST(a_url_its_robots_txt_denies_is_denied_at_once)
 {
     struct route routes[] = {{"/robots.txt", RULES}};
     struct rig r;
@@ -103,9 +101,8 @@ START_TEST(a_url_its_robots_txt_denies_is_denied_at_once)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
+TEST(all_that_wait_for_one_robots_txt_are_given_back)
 {
     for (uint32_t conns = 1; conns <= 3; conns += 2) {
         struct route route = {"/robots.txt", RULES, .held = true};
@@ -132,7 +129,6 @@ START_TEST(all_that_wait_for_one_robots_txt_are_given_back)
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* Asks until the URL no longer comes back. Between two requests, the frontier
  * keeps the queue's delay. */
@@ -151,7 +147,7 @@ static struct report *ask_to_the_end(struct rig *r, const char *path,
     }
 }
 
-START_TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
+TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
 {
     struct route routes[] = {
         {"/robots.txt", MOVED "Location: /1\r\n\r\n"},
@@ -186,9 +182,8 @@ START_TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
+TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
 {
     struct route routes[] = {{"/robots.txt", MOVED "Location: /1\r\n\r\n"},
                              {"/1", RULES, .held = true}};
@@ -219,10 +214,9 @@ START_TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
     ck_assert_uint_eq(routes[1].asked, 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* The frontier decides how often it is requested, through its host's queue. */
-START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
+TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
 {
     struct route routes[] = {{"/robots.txt", ""}, {"/r", RULES}};
     const struct engine_lease visit = {.depth = 1,
@@ -258,9 +252,8 @@ START_TEST(a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
+TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
 {
     struct route routes[] = {{"/robots.txt", "HTTP/1.1 403 No\r\n" EMPTY},
                              {"/a", OK_HTML EMPTY}};
@@ -279,9 +272,8 @@ START_TEST(rfc9309_2_3_1_3_unavailable_robots_txt_allows_all)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
+TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
 {
     struct route routes[] = {
         {"/robots.txt", "HTTP/1.1 503 Busy\r\nRetry-After: 900\r\n" EMPTY},
@@ -309,7 +301,6 @@ START_TEST(rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now)
     ck_assert_uint_eq(routes[1].asked, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* Asks for a path again and again, until robots.txt has been asked `asked`
  * times: each try waits for the cache. */
@@ -328,7 +319,7 @@ static struct report *ask_until_asked(struct rig *r, const struct route *robots,
 #define CUT(body) "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n" body
 
 /* Half a file may lack the rule that matters. */
-START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
+TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
 {
     static const struct {
         const char *response;
@@ -370,11 +361,10 @@ START_TEST(a_robots_txt_that_breaks_off_counts_as_unreachable)
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* Servers that cut each answer, or label it with a coding it does not have,
  * would never be crawled otherwise. */
-START_TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
+TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
 {
     static const char *const answers[] = {
         CUT("User-agent: *\nDisallow: /b\n\nUser-agent: x\nDisallow: /a"),
@@ -413,9 +403,8 @@ START_TEST(ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed)
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(robots_report_fetches_and_marks_what_would_be_denied)
+TEST(robots_report_fetches_and_marks_what_would_be_denied)
 {
     struct route routes[] = {{"/robots.txt", RULES},
                              {"/private/x", OK_HTML EMPTY}};
@@ -434,9 +423,8 @@ START_TEST(robots_report_fetches_and_marks_what_would_be_denied)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
+TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
 {
     struct route routes[] = {{"/robots.txt", "HTTP/1.1 503 Busy\r\n" EMPTY},
                              {"/x", OK_HTML EMPTY}};
@@ -458,11 +446,9 @@ START_TEST(robots_report_does_not_wait_for_an_unreachable_robots_txt)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
 /* Rules that are only noted, or that an older copy has, are no response. */
-START_TEST(
-    a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules)
+TEST(a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules)
 {
     const struct robots_row stale = {
         .origin = bytes_of_str("http://127.0.0.1:2"),
@@ -492,9 +478,8 @@ START_TEST(
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
+TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
 {
     struct route routes[] = {{"/a", OK_HTML EMPTY}};
     struct robots_row row = {.http_status = 200};
@@ -518,9 +503,8 @@ START_TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
     ck_assert_uint_eq(r.server.requests, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_guard_holds_for_robots_txt_and_its_redirects)
+TEST(the_guard_holds_for_robots_txt_and_its_redirects)
 {
     struct route route = {"/robots.txt", RULES};
     struct rig r;
@@ -536,10 +520,9 @@ START_TEST(the_guard_holds_for_robots_txt_and_its_redirects)
     ck_assert_uint_eq(r.server.connections, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* RFC 9309 section 2.3.1.4: counts as unreachable. */
-START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
+TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
 {
     struct route route = {"http://a.test/robots.txt",
                           MOVED "Location: http://169.254.169.254/r\r\n\r\n"};
@@ -571,42 +554,4 @@ START_TEST(a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable)
     report_free(p);
     ck_assert_uint_eq(r.server.requests, 1);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetcher_robots(void)
-{
-    Suite *s = suite_create("fetcher_robots");
-    TCase *t = tcase_create("fetcher_robots");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, robots_txt_comes_first_and_its_url_is_given_back);
-    tcase_add_test(t, robots_txt_is_read_whatever_its_type_and_coding);
-    tcase_add_test(t, a_url_its_robots_txt_denies_is_denied_at_once);
-    tcase_add_test(t, all_that_wait_for_one_robots_txt_are_given_back);
-    tcase_add_test(
-        t, rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times);
-    tcase_add_test(t,
-                   a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first);
-    tcase_add_test(
-        t,
-        a_hop_of_robots_txt_to_another_host_waits_for_a_lease_that_is_for_it);
-    tcase_add_test(t, rfc9309_2_3_1_3_unavailable_robots_txt_allows_all);
-    tcase_add_test(t,
-                   rfc9309_2_3_1_4_unreachable_robots_txt_denies_all_for_now);
-    tcase_add_test(t, a_robots_txt_that_breaks_off_counts_as_unreachable);
-    tcase_add_test(
-        t, ours_after_all_tries_whole_groups_of_a_robots_txt_are_obeyed);
-    tcase_add_test(t, robots_report_fetches_and_marks_what_would_be_denied);
-    tcase_add_test(t,
-                   robots_report_does_not_wait_for_an_unreachable_robots_txt);
-    tcase_add_test(
-        t,
-        a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules);
-    tcase_add_test(t, robots_txt_of_an_earlier_run_is_not_asked_for_again);
-    tcase_add_test(t, the_guard_holds_for_robots_txt_and_its_redirects);
-    tcase_add_test(
-        t, a_robots_txt_redirected_to_where_the_guard_refuses_is_unreachable);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -13,9 +13,7 @@ static uint64_t found(struct rig *r, const char *url, uint64_t via,
     item.kind = (uint8_t)kind;
     item.seed = kind == LINK_SEED;
     item.depth = via == 0 ? 0 : 1;
-    ck_assert_int_eq(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL,
-                                    NULL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL, NULL));
     return frontier_store_last_id(frontier_store_of(r->e));
 }
 
@@ -26,14 +24,14 @@ static void assert_hop_path(struct hop_path *t, uint64_t id, uint64_t via,
     const struct engine_lease l = {.id = id, .via = via, .kind = (uint8_t)kind};
     struct found_by by;
 
-    ck_assert_int_eq(hop_path_of(t, &l, &by), STATUS_OK);
+    ck_ok(hop_path_of(t, &l, &by));
     ck_assert_msg(bytes_is(by.via, url), "via %.*s", (int)by.via.len,
                   by.via.at);
     ck_assert_msg(bytes_is(by.path, path), "path %.*s", (int)by.path.len,
                   by.path.at);
 }
 
-START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
+TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
 {
     struct hop_path *t;
     struct rig r;
@@ -54,9 +52,8 @@ START_TEST(each_step_is_a_letter_behind_those_of_the_page_it_was_found_on)
     hop_path_free(t);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
+TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
 {
     char urls[400][40], want[80];
     struct hop_path *walked, *known;
@@ -89,28 +86,12 @@ START_TEST(of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others)
     hop_path_free(walked);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(every_kind_of_link_has_a_letter_and_a_place)
+TEST(every_kind_of_link_has_a_letter_and_a_place)
 {
     for (unsigned k = 0; k < LINK_KIND_COUNT_; k++) {
         ck_assert_ptr_nonnull(
             strchr("LERMS", link_kind_letter((enum link_kind)k)));
         ck_assert_ptr_nonnull(link_kind_context((enum link_kind)k));
     }
-}
-END_TEST
-
-Suite *suite_hop_path(void)
-{
-    Suite *s = suite_create("hop_path");
-    TCase *t = tcase_create("hop_path");
-
-    tcase_add_test(
-        t, each_step_is_a_letter_behind_those_of_the_page_it_was_found_on);
-    tcase_add_test(
-        t, of_a_long_way_the_last_letters_are_kept_behind_the_number_of_others);
-    tcase_add_test(t, every_kind_of_link_has_a_letter_and_a_place);
-    suite_add_tcase(s, t);
-    return s;
 }

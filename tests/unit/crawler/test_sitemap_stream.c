@@ -50,7 +50,7 @@ static void start(struct rig *r, struct route *route)
     rig_start(r);
 }
 
-START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
+TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
 {
     struct route route = {"/s.xml",
                           XML "\r\n<urlset>" LOC("http://127.0.0.1/%61")
@@ -80,9 +80,8 @@ START_TEST(what_a_sitemap_lists_comes_ahead_of_its_last_word)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(an_index_lists_sitemaps_and_indexes_to_three_levels)
+TEST(an_index_lists_sitemaps_and_indexes_to_three_levels)
 {
     struct route route = {
         "/i.xml",
@@ -113,9 +112,8 @@ START_TEST(an_index_lists_sitemaps_and_indexes_to_three_levels)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(other_languages_of_a_listed_page_are_alternate_links)
+TEST(other_languages_of_a_listed_page_are_alternate_links)
 {
     struct route route = {
         "/s.xml",
@@ -157,10 +155,9 @@ START_TEST(other_languages_of_a_listed_page_are_alternate_links)
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* 50,001 entries as text, with 5 octets of overhead each. */
-START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
+TEST(sitemaps_org_more_than_50000_entries_are_not_read)
 {
     struct route route = {"/s.txt", .after = CLOSE};
     struct buf text;
@@ -184,9 +181,8 @@ START_TEST(sitemaps_org_more_than_50000_entries_are_not_read)
     rig_fini(&r);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(ours_each_part_is_in_order_of_priority_then_of_age)
+TEST(ours_each_part_is_in_order_of_priority_then_of_age)
 {
 #define SAYS(url, more) "<url><loc>" url "</loc>" more "</url>"
     struct route route = {
@@ -218,9 +214,8 @@ START_TEST(ours_each_part_is_in_order_of_priority_then_of_age)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_is_no_sitemap_is_told_apart)
+TEST(what_is_no_sitemap_is_told_apart)
 {
     static const struct {
         const char *path, *response;
@@ -264,9 +259,8 @@ START_TEST(what_is_no_sitemap_is_told_apart)
     }
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
+TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
 {
     struct route route = {"/map",
                           OK "Content-Type: text/html\r\n\r\n"
@@ -291,9 +285,8 @@ START_TEST(a_page_that_was_called_a_sitemap_is_read_as_a_page)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(one_that_breaks_off_has_said_what_it_could)
+TEST(one_that_breaks_off_has_said_what_it_could)
 {
     struct route route = {"/s.xml",
                           XML "Content-Length: 9999\r\n\r\n<urlset>" LOC(
@@ -320,9 +313,8 @@ START_TEST(one_that_breaks_off_has_said_what_it_could)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
+TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
 {
     struct route route = {"/s.xml",
                           XML "X-Robots-Tag: nofollow\r\n\r\n<urlset>" LOC(
@@ -345,9 +337,8 @@ START_TEST(nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_a_sitemap_redirects_to_is_one_too)
+TEST(what_a_sitemap_redirects_to_is_one_too)
 {
     struct route route = {"/s.xml", "HTTP/1.1 301 There\r\nLocation: /t.xml\r\n"
                                     "Content-Length: 0\r\n\r\n"};
@@ -362,9 +353,8 @@ START_TEST(what_a_sitemap_redirects_to_is_one_too)
     free_answers(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
+TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
 {
     /* "http://a.test/1\n", by gzip(1) */
     static const unsigned char gz[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00,
@@ -391,7 +381,6 @@ START_TEST(gzip_is_known_by_its_magic_whatever_the_type_says)
     rig_fini(&r);
     buf_fini(&answer);
 }
-END_TEST
 
 /* ---- robots.txt ---------------------------------------------------------- */
 
@@ -407,7 +396,7 @@ static struct report *ask_robots(struct rig *r, struct route *routes, size_t n,
     return rig_receive(r);
 }
 
-START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
+TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
 {
     struct route routes[] = {
         {"/robots.txt",
@@ -443,9 +432,8 @@ START_TEST(sitemaps_that_robots_txt_names_come_with_the_url_given_back)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
+TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
 {
     struct route routes[] = {{"/robots.txt",
                               OK "Content-Length: 30\r\n\r\n"
@@ -457,30 +445,4 @@ START_TEST(robots_txt_of_a_host_out_of_scope_names_no_sitemap)
     ck_assert_uint_eq(p->done.outlink_count, 0);
     report_free(p);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_sitemap_stream(void)
-{
-    Suite *s = suite_create("sitemap_stream");
-    TCase *t = tcase_create("sitemap_stream");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_a_sitemap_lists_comes_ahead_of_its_last_word);
-    tcase_add_test(t, an_index_lists_sitemaps_and_indexes_to_three_levels);
-    tcase_add_test(t, other_languages_of_a_listed_page_are_alternate_links);
-    tcase_add_test(t, sitemaps_org_more_than_50000_entries_are_not_read);
-    tcase_add_test(t, ours_each_part_is_in_order_of_priority_then_of_age);
-    tcase_add_test(t, what_is_no_sitemap_is_told_apart);
-    tcase_add_test(t, a_page_that_was_called_a_sitemap_is_read_as_a_page);
-    tcase_add_test(t, one_that_breaks_off_has_said_what_it_could);
-    tcase_add_test(
-        t, nofollow_of_a_sitemap_drops_what_it_lists_and_noindex_does_not);
-    tcase_add_test(t, what_a_sitemap_redirects_to_is_one_too);
-    tcase_add_test(t, gzip_is_known_by_its_magic_whatever_the_type_says);
-    tcase_add_test(t,
-                   sitemaps_that_robots_txt_names_come_with_the_url_given_back);
-    tcase_add_test(t, robots_txt_of_a_host_out_of_scope_names_no_sitemap);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -23,9 +23,7 @@ static uint64_t put_via(struct rig *r, const char *url, uint64_t via,
     struct engine_item item = rig_item(r, url);
 
     item.kind = kind;
-    ck_assert_int_eq(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL,
-                                    NULL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->put(r->e, r->o.crawl, via, &item, 1, RIG_WALL, NULL));
     return frontier_store_last_id(frontier_store_of(r->e));
 }
 
@@ -34,7 +32,7 @@ static void bench_init(struct bench *b)
     const struct url_form_options o = {.drop = {.names = dropped, .count = 1}};
     struct url_form *form;
 
-    ck_assert_int_eq(url_form_new(&form, &o, NULL), STATUS_OK);
+    ck_ok(url_form_new(&form, &o, NULL));
     rules.form = form;
     rig_init(&b->r);
     rig_create(&b->r);
@@ -48,8 +46,7 @@ static void set_robots(struct bench *b, const char *origin, uint16_t status,
                                    .http_status = status,
                                    .body = bytes_of_str(body)};
 
-    ck_assert_int_eq(page_store_set_robots(frontier_pages_of(b->r.e), &row),
-                     STATUS_OK);
+    ck_ok(page_store_set_robots(frontier_pages_of(b->r.e), &row));
 }
 
 /* May the sitemap with this row list `url`? */
@@ -73,7 +70,7 @@ static bool may_list(struct bench *b, uint64_t sitemap, const char *url)
     return may;
 }
 
-START_TEST(sitemaps_org_another_host_counts_where_its_robots_txt_names_it)
+TEST(sitemaps_org_another_host_counts_where_its_robots_txt_names_it)
 {
     struct bench b;
 
@@ -92,9 +89,8 @@ START_TEST(sitemaps_org_another_host_counts_where_its_robots_txt_names_it)
     ck_assert(!may_list(&b, b.sitemap, "http://b.test/"));
     rig_fini(&b.r);
 }
-END_TEST
 
-START_TEST(ours_what_led_to_a_sitemap_speaks_for_it)
+TEST(ours_what_led_to_a_sitemap_speaks_for_it)
 {
     struct bench b;
     uint64_t part, page, by_page;
@@ -112,9 +108,8 @@ START_TEST(ours_what_led_to_a_sitemap_speaks_for_it)
     ck_assert(!may_list(&b, by_page, "http://a.test/x"));
     rig_fini(&b.r);
 }
-END_TEST
 
-START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
+TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
 {
     enum { HOSTS = 1000 };
     static struct engine_item items[HOSTS];
@@ -140,19 +135,4 @@ START_TEST(ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups)
     ck_assert_uint_eq(r->done.drop_count, HOSTS - 256);
     report_free(r);
     rig_fini(&b.r);
-}
-END_TEST
-
-Suite *suite_sitemap_trust(void)
-{
-    Suite *s = suite_create("sitemap_trust");
-    TCase *t = tcase_create("sitemap_trust");
-
-    tcase_add_test(
-        t, sitemaps_org_another_host_counts_where_its_robots_txt_names_it);
-    tcase_add_test(t, ours_what_led_to_a_sitemap_speaks_for_it);
-    tcase_add_test(
-        t, ours_a_sitemap_of_the_whole_web_costs_a_bounded_number_of_look_ups);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,9 +2,8 @@
 /* test_turn_pace.c - how long a turn waits for its reports. */
 #include "crawler/turn_pace.h"
 
-#include <check.h>
-
 #include "base/clock.h"
+#include "tests/unit/unit.h"
 
 enum { MOST = 256 };
 
@@ -19,7 +18,7 @@ static struct turn_pace in_haste(void)
     return p;
 }
 
-START_TEST(in_haste_a_turn_waits_for_a_part_of_many)
+TEST(in_haste_a_turn_waits_for_a_part_of_many)
 {
     static const struct {
         size_t out, enough;
@@ -35,10 +34,9 @@ START_TEST(in_haste_a_turn_waits_for_a_part_of_many)
         ck_assert_int_eq(w.more, NS_PER_MS);
     }
 }
-END_TEST
 
 /* A few fast hosts without a delay: each report may lease the next URL. */
-START_TEST(in_haste_any_report_of_few_begins_a_turn)
+TEST(in_haste_any_report_of_few_begins_a_turn)
 {
     const struct turn_pace p = in_haste();
 
@@ -46,10 +44,9 @@ START_TEST(in_haste_any_report_of_few_begins_a_turn)
         ck_assert_uint_le(turn_pace_wait(&p, out, MOST, 0, t0).enough, 1);
     ck_assert_int_eq(turn_pace_wait(&p, 1, MOST, 0, t0).first, 0);
 }
-END_TEST
 
 /* A host that is due is served within two hundredths of its delay. */
-START_TEST(at_leisure_turns_are_milliseconds_apart)
+TEST(at_leisure_turns_are_milliseconds_apart)
 {
     const int64_t shortest = 250 * NS_PER_MS;
     struct turn_pace p = {0};
@@ -65,10 +62,9 @@ START_TEST(at_leisure_turns_are_milliseconds_apart)
     w = turn_pace_wait(&p, 1, MOST, NS_PER_S, t0);
     ck_assert_int_eq(w.first, NS_PER_S);
 }
-END_TEST
 
 /* One host with a short delay among thousands sets the pace. */
-START_TEST(haste_lasts_as_long_as_a_hurried_host_has_leases)
+TEST(haste_lasts_as_long_as_a_hurried_host_has_leases)
 {
     struct turn_pace p = {0};
 
@@ -80,18 +76,4 @@ START_TEST(haste_lasts_as_long_as_a_hurried_host_has_leases)
     turn_pace_leased(&p, 0, t0 + 2 * NS_PER_S);
     ck_assert_uint_eq(turn_pace_wait(&p, 8, MOST, 0, t0 + 3 * NS_PER_S).enough,
                       0);
-}
-END_TEST
-
-Suite *suite_turn_pace(void)
-{
-    Suite *s = suite_create("turn_pace");
-    TCase *t = tcase_create("turn_pace");
-
-    tcase_add_test(t, in_haste_a_turn_waits_for_a_part_of_many);
-    tcase_add_test(t, in_haste_any_report_of_few_begins_a_turn);
-    tcase_add_test(t, at_leisure_turns_are_milliseconds_apart);
-    tcase_add_test(t, haste_lasts_as_long_as_a_hurried_host_has_leases);
-    suite_add_tcase(s, t);
-    return s;
 }

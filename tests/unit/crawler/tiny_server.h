@@ -9,7 +9,6 @@
 #define URLWEIR_TESTS_CRAWLER_TINY_SERVER_H
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -19,6 +18,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/unit/unit.h"
 
 enum after { KEEP, CLOSE, RESET, STALL };
 

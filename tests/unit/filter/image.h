@@ -4,7 +4,6 @@
 #ifndef URLWEIR_TESTS_FILTER_IMAGE_H
 #define URLWEIR_TESTS_FILTER_IMAGE_H
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/file/file.h"
 #include "filter/checkpoint.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 static char dir[64], path[80];
 static const struct checkpoint_id id = {.seed_print = 77,
@@ -46,9 +46,9 @@ static inline struct filter *saved(const char *kind, uint64_t n,
         o.source = source_of(r);
         remember_range(r, 0, n);
     }
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
-    ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
+    ck_ok(add_range(f, 0, n));
+    ck_ok(checkpoint_save(path, f, &id));
     return f;
 }
 
@@ -57,7 +57,7 @@ static inline struct buf file_content(void)
     struct buf b;
 
     buf_init(&b, (size_t)1 << 30);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    ck_ok(file_read(path, &b));
     return b;
 }
 
@@ -89,8 +89,8 @@ static inline struct filter *reloaded(struct filter *f, struct remembered *r)
     struct checkpoint_info info;
     struct filter *g = NULL;
 
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
-    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &id));
+    ck_ok(load(&g, r, &info));
     ck_assert_uint_eq(info.damaged, 0);
     return g;
 }
@@ -109,7 +109,7 @@ static inline void forge(size_t at, const void *v, size_t len)
         for (int j = 0; j < 8; j++)
             heads[i][248 + j] = (char)(sum >> (8 * j));
     }
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    ck_ok(file_replace(path, buf_bytes(&b)));
     buf_fini(&b);
 }
 
@@ -127,7 +127,7 @@ static inline void forge_entry(uint64_t units, uint64_t i, size_t at,
     sum = XXH3_64bits(e, 56);
     for (int j = 0; j < 8; j++)
         e[56 + j] = (char)(sum >> (8 * j));
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    ck_ok(file_replace(path, buf_bytes(&b)));
     buf_fini(&b);
 }
 
@@ -145,7 +145,7 @@ static inline void forge_content(uint64_t units, uint64_t i, size_t at,
     unit = b.at + offset;
     memcpy(unit + at, &v, 8);
     sum = XXH3_64bits_withSeed(unit, length, i);
-    ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+    ck_ok(file_replace(path, buf_bytes(&b)));
     buf_fini(&b);
     forge_entry(units, i, 48, sum);
 }

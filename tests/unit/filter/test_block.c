@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -7,6 +6,7 @@
 #include "filter/block.h"
 #include "filter/sizing.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 enum { BLOCKS = 64, KEYS = 1000 };
 
@@ -23,7 +23,7 @@ static void fill_blocks(unsigned k, uint64_t *words, bool *fresh)
     block_set(k, at, keys, KEYS, fresh);
 }
 
-START_TEST(every_instruction_set_gives_the_same_bits_and_answers)
+TEST(every_instruction_set_gives_the_same_bits_and_answers)
 {
     static _Alignas(64) uint64_t ours[BLOCKS * BLOCK_LANES];
     static _Alignas(64) uint64_t theirs[BLOCKS * BLOCK_LANES];
@@ -52,10 +52,9 @@ START_TEST(every_instruction_set_gives_the_same_bits_and_answers)
         }
     }
 }
-END_TEST
 
 /* The bits are part of the file format: a change to them fails here. */
-START_TEST(ours_bits_never_change_on_any_instruction_set)
+TEST(ours_bits_never_change_on_any_instruction_set)
 {
     static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];
     static unsigned char octets[sizeof words];
@@ -82,9 +81,8 @@ START_TEST(ours_bits_never_change_on_any_instruction_set)
         }
     }
 }
-END_TEST
 
-START_TEST(a_key_marks_every_lane_alike)
+TEST(a_key_marks_every_lane_alike)
 {
     for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
         for (uint64_t i = 0; i < 1000; i++) {
@@ -109,9 +107,8 @@ START_TEST(a_key_marks_every_lane_alike)
         }
     }
 }
-END_TEST
 
-START_TEST(a_second_key_alike_is_not_fresh)
+TEST(a_second_key_alike_is_not_fresh)
 {
     _Alignas(64) uint64_t block[BLOCK_LANES] = {0};
     uint64_t keys[] = {5, 5, 6}, *at[] = {block, block, block};
@@ -120,9 +117,8 @@ START_TEST(a_second_key_alike_is_not_fresh)
     block_set(8, at, keys, 3, fresh);
     ck_assert(fresh[0] && !fresh[1] && fresh[2]);
 }
-END_TEST
 
-START_TEST(ranges_of_keys_are_runs_of_blocks)
+TEST(ranges_of_keys_are_runs_of_blocks)
 {
     static const uint64_t sizes[] = {1, 2, 3, 7, 1000, UINT64_C(5000000001)};
 
@@ -139,9 +135,8 @@ START_TEST(ranges_of_keys_are_runs_of_blocks)
         }
     }
 }
-END_TEST
 
-START_TEST(octets_are_little_endian)
+TEST(octets_are_little_endian)
 {
     const uint64_t word = UINT64_C(0x0807060504030201);
     unsigned char octets[8];
@@ -153,11 +148,10 @@ START_TEST(octets_are_little_endian)
     block_import(&back, octets, 1);
     ck_assert_uint_eq(back, word);
 }
-END_TEST
 
 /* The best that this processor has is chosen, unless a test asks for
  * another. */
-START_TEST(each_instruction_set_of_this_processor_can_be_chosen)
+TEST(each_instruction_set_of_this_processor_can_be_chosen)
 {
     bool avx2 = false, avx512 = false;
 
@@ -174,21 +168,4 @@ START_TEST(each_instruction_set_of_this_processor_can_be_chosen)
     ck_assert_str_eq(block_isa_name(), "scalar");
     ck_assert(block_use(BLOCK_AVX512) == avx512);
     ck_assert_str_eq(block_isa_name(), avx512 ? "avx512" : "scalar");
-}
-END_TEST
-
-Suite *suite_block(void)
-{
-    Suite *s = suite_create("block");
-    TCase *t = tcase_create("block");
-
-    tcase_add_test(t, every_instruction_set_gives_the_same_bits_and_answers);
-    tcase_add_test(t, ours_bits_never_change_on_any_instruction_set);
-    tcase_add_test(t, a_key_marks_every_lane_alike);
-    tcase_add_test(t, a_second_key_alike_is_not_fresh);
-    tcase_add_test(t, ranges_of_keys_are_runs_of_blocks);
-    tcase_add_test(t, octets_are_little_endian);
-    tcase_add_test(t, each_instruction_set_of_this_processor_can_be_chosen);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -3,7 +3,10 @@
 
 #include "tests/unit/filter/image.h"
 
-START_TEST(what_was_saved_comes_back_alike)
+TIMEOUT(120);
+FIXTURE(use_a_file, drop_the_file);
+
+TEST(what_was_saved_comes_back_alike)
 {
     const struct filter_traits *kind;
 
@@ -12,7 +15,7 @@ START_TEST(what_was_saved_comes_back_alike)
         struct filter_stats before, after;
         struct checkpoint_info info;
 
-        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_ok(load(&g, NULL, &info));
         ck_assert_uint_eq(info.damaged, 0);
         ck_assert_uint_eq(info.id.generation, 5);
         ck_assert_uint_eq(info.id.covers, 1234);
@@ -25,30 +28,28 @@ START_TEST(what_was_saved_comes_back_alike)
         ck_assert_uint_eq(after.count, before.count);
         ck_assert_double_eq(after.fpr_promised, before.fpr_promised);
         if (kind->grows) {
-            ck_assert_int_eq(add_range(g, 20000, 300000), STATUS_OK);
+            ck_ok(add_range(g, 20000, 300000));
             ck_assert_uint_eq(count_maybe(g, 0, 320000), 320000);
         }
         filter_free(f);
         filter_free(g);
     }
 }
-END_TEST
 
-START_TEST(another_image_replaces_the_first_whole)
+TEST(another_image_replaces_the_first_whole)
 {
     struct filter *f = saved("bloom", 5000, NULL), *g = NULL;
 
     filter_free(f);
     f = saved("scalable", 6000, NULL);
-    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_ok(load(&g, NULL, NULL));
     ck_assert_uint_eq(count_maybe(g, 0, 6000), 6000);
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* Flips bits in every region of the file: headers, units, directory. */
-START_TEST(one_flipped_bit_costs_at_most_one_segment)
+TEST(one_flipped_bit_costs_at_most_one_segment)
 {
     const struct filter_traits *kind;
 
@@ -57,13 +58,13 @@ START_TEST(one_flipped_bit_costs_at_most_one_segment)
         struct filter *f = saved(kind->name, 100000, r);
         uint64_t size;
 
-        ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+        ck_ok(file_size(path, &size));
         for (uint64_t bit = 0; bit < size * 8; bit += size * 8 / FEWER(150)) {
             struct checkpoint_info info;
             struct filter *g = NULL;
 
             flip(bit);
-            ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+            ck_ok(load(&g, r, &info));
             ck_assert_uint_le(info.damaged, 1);
             ck_assert_uint_eq(info.lost, 0);
             ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
@@ -75,9 +76,8 @@ START_TEST(one_flipped_bit_costs_at_most_one_segment)
         forget_all(r);
     }
 }
-END_TEST
 
-START_TEST(without_keys_a_damaged_part_says_maybe_to_all)
+TEST(without_keys_a_damaged_part_says_maybe_to_all)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = saved("scalable", 100000, r), *g = NULL;
@@ -86,7 +86,7 @@ START_TEST(without_keys_a_damaged_part_says_maybe_to_all)
 
     flip(8 * 300);
     r->fail = STATUS_IO;
-    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_ok(load(&g, r, &info));
     ck_assert_uint_eq(info.damaged, 1);
     ck_assert_uint_eq(info.lost, 1);
     ck_assert_uint_eq(info.listed[0], 0);
@@ -98,24 +98,22 @@ START_TEST(without_keys_a_damaged_part_says_maybe_to_all)
     filter_free(g);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(kept_keys_mend_their_own_segment)
+TEST(kept_keys_mend_their_own_segment)
 {
     struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
     struct checkpoint_info info;
 
     flip(8 * 300);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 1);
     ck_assert_uint_eq(info.lost, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
-START_TEST(a_file_of_another_seed_is_refused)
+TEST(a_file_of_another_seed_is_refused)
 {
     struct filter *f = saved("bloom", 100, NULL), *g = NULL;
 
@@ -124,9 +122,8 @@ START_TEST(a_file_of_another_seed_is_refused)
     ck_assert_ptr_null(g);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(headers_that_lie_are_refused)
+TEST(headers_that_lie_are_refused)
 {
     static const struct {
         size_t at;
@@ -161,7 +158,6 @@ START_TEST(headers_that_lie_are_refused)
         }
     }
 }
-END_TEST
 
 /* Saves a filter with keys beside its table, for lack of a free bucket. */
 static struct filter *saved_overfull(void)
@@ -172,13 +168,13 @@ static struct filter *saved_overfull(void)
                                      .keep_nothing = true};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     (void)add_range(f, 0, 2060);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &id));
     return f;
 }
 
-START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
+TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
 {
     static const struct {
         bool content; /* otherwise in the entry */
@@ -200,22 +196,22 @@ START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
     uint64_t length = 0, maybe = count_maybe(f, 10000, 10000);
     struct buf b = file_content();
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     memcpy(&length, b.at + b.len - 256 - info.units * 64 + 16, 8);
     ck_assert_uint_ge(length, 24); /* there is at least one */
     ck_assert_uint_lt(maybe, 5000);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 2060), 2060);
     ck_assert_uint_eq(count_maybe(g, 10000, 10000), maybe);
     filter_free(g);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+        ck_ok(file_replace(path, buf_bytes(&b)));
         if (lies[i].content)
             forge_content(info.units, 0, lies[i].at, lies[i].value);
         else
             forge_entry(info.units, 0, lies[i].at, lies[i].value);
-        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_ok(load(&g, NULL, &info));
         ck_assert_msg(info.damaged == 1 && info.lost == 1, "lie %zu", i);
         ck_assert_uint_eq(count_maybe(g, 0, 20000), 20000);
         filter_free(g);
@@ -223,10 +219,9 @@ START_TEST(keys_beside_a_full_table_come_back_or_all_is_maybe)
     buf_fini(&b);
     filter_free(f);
 }
-END_TEST
 
 /* Whatever the entry says, no key is lost and the other units are unchanged. */
-START_TEST(an_entry_that_lies_costs_its_unit_alone)
+TEST(an_entry_that_lies_costs_its_unit_alone)
 {
     static const struct {
         size_t at;
@@ -256,9 +251,9 @@ START_TEST(an_entry_that_lies_costs_its_unit_alone)
         struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
         struct checkpoint_info info;
 
-        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        ck_ok(checkpoint_peek(path, &info));
         forge_entry(info.units, 7, lies[i].at, lies[i].value);
-        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_ok(load(&g, NULL, &info));
         ck_assert_msg(info.damaged == 1 && info.lost == 0 &&
                           info.listed[0] == 7,
                       "lie %zu: %" PRIu64 " damaged, %" PRIu64 " lost", i,
@@ -269,10 +264,9 @@ START_TEST(an_entry_that_lies_costs_its_unit_alone)
         filter_free(g);
     }
 }
-END_TEST
 
 /* They follow the segments; without them a filter cannot grow. */
-START_TEST(keys_whose_entry_lies_are_not_believed)
+TEST(keys_whose_entry_lies_are_not_believed)
 {
     static const struct {
         size_t at;
@@ -283,9 +277,9 @@ START_TEST(keys_whose_entry_lies_are_not_believed)
         struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
         struct checkpoint_info info;
 
-        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        ck_ok(checkpoint_peek(path, &info));
         forge_entry(info.units, 4096 + 7, lies[i].at, lies[i].value);
-        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_ok(load(&g, NULL, &info));
         ck_assert_uint_eq(info.damaged, 1);
         ck_assert_uint_eq(info.lost, 1);
         ck_assert_uint_eq(count_maybe(g, 0, 100000), 100000);
@@ -295,9 +289,8 @@ START_TEST(keys_whose_entry_lies_are_not_believed)
         filter_free(g);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_filter_file_is_refused)
+TEST(what_is_no_filter_file_is_refused)
 {
     struct filter *f = saved("bloom", 100, NULL), *g = NULL;
     struct buf b = file_content();
@@ -305,37 +298,34 @@ START_TEST(what_is_no_filter_file_is_refused)
 
     filter_free(f);
     for (size_t len = 0; len < b.len; len += 61) {
-        ck_assert_int_eq(file_replace(path, bytes_of(b.at, len)), STATUS_OK);
+        ck_ok(file_replace(path, bytes_of(b.at, len)));
         ck_assert_int_ne(load(&g, NULL, NULL), STATUS_OK);
     }
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (char)nth_key(i);
-    ck_assert_int_eq(file_replace(path, bytes_of(noise, sizeof noise)),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of(noise, sizeof noise)));
     ck_assert_int_eq(load(&g, NULL, NULL), STATUS_FORMAT);
     unlink(path);
     ck_assert_int_eq(load(&g, NULL, NULL), STATUS_NOT_FOUND);
     ck_assert_ptr_null(g);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(peeking_tells_who_wrote_it)
+TEST(peeking_tells_who_wrote_it)
 {
     struct filter *f = saved("bloom", 100, NULL);
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert_uint_eq(info.id.seed_print, 77);
     ck_assert_uint_eq(info.id.covers, 1234);
     ck_assert(!info.id.has_seed);
     filter_free(f);
 }
-END_TEST
 
 /* Any later release must read a file written today: a change to the format, or
  * to its bits, fails here and needs a new version. */
-START_TEST(ours_files_never_change)
+TEST(ours_files_never_change)
 {
     static const struct {
         const char *kind;
@@ -356,23 +346,21 @@ START_TEST(ours_files_never_change)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(an_open_seed_is_kept_in_the_file)
+TEST(an_open_seed_is_kept_in_the_file)
 {
     struct checkpoint_id open = {.has_seed = true, .seed = "not a secret"};
     struct filter *f = saved("bloom", 100, NULL);
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_save(path, f, &open), STATUS_OK);
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &open));
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert(info.id.has_seed);
     ck_assert_mem_eq(info.id.seed, open.seed, sizeof open.seed);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(memory_that_fails_while_loading_leaves_nothing)
+TEST(memory_that_fails_while_loading_leaves_nothing)
 {
     struct filter *f = saved("scalable", 5000, NULL), *g = NULL;
 
@@ -389,28 +377,27 @@ START_TEST(memory_that_fails_while_loading_leaves_nothing)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 /* ---- headers
  * ---------------------------------------------------------------*/
 
-START_TEST(either_header_will_do_and_without_both_nothing)
+TEST(either_header_will_do_and_without_both_nothing)
 {
     struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
     struct checkpoint_info info;
     uint64_t size;
 
-    ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+    ck_ok(file_size(path, &size));
     for (int i = 0; i < 2; i++) {
         uint64_t bit = i == 0 ? 8 * 100 : 8 * (size - 100);
 
         flip(bit);
-        ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+        ck_ok(load(&g, NULL, &info));
         ck_assert_uint_eq(info.damaged, 0);
         ck_assert_uint_eq(info.bytes, size);
         ck_assert_uint_eq(count_maybe(g, 0, 1000), 1000);
         filter_free(g);
         g = NULL;
-        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+        ck_ok(checkpoint_peek(path, &info));
         ck_assert_uint_eq(info.id.generation, 5);
         flip(bit);
     }
@@ -423,9 +410,8 @@ START_TEST(either_header_will_do_and_without_both_nothing)
     ck_assert_ptr_null(g);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(versions_lengths_and_kinds_of_others_are_refused)
+TEST(versions_lengths_and_kinds_of_others_are_refused)
 {
     static const struct {
         size_t at;
@@ -452,7 +438,7 @@ START_TEST(versions_lengths_and_kinds_of_others_are_refused)
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         enum status st;
 
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
         forge(lies[i].at, lies[i].octets, lies[i].len);
         st = load(&g, NULL, NULL);
         if (lies[i].want == STATUS_DAMAGED)
@@ -464,9 +450,8 @@ START_TEST(versions_lengths_and_kinds_of_others_are_refused)
     }
     filter_free(f);
 }
-END_TEST
 
-START_TEST(only_regular_files_are_read)
+TEST(only_regular_files_are_read)
 {
     struct filter *g = NULL;
     struct checkpoint_info info;
@@ -477,14 +462,13 @@ START_TEST(only_regular_files_are_read)
     ck_assert_int_eq(checkpoint_peek(dir, &info), STATUS_FORMAT);
     ck_assert_int_eq(checkpoint_load(&g, "/dev/zero", 77, NULL, 0, NULL),
                      STATUS_FORMAT);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("")));
     ck_assert_int_eq(load(&g, NULL, NULL), STATUS_FORMAT);
     ck_assert_ptr_null(g);
 }
-END_TEST
 
 /* Opens and reads leave no descriptor behind, whatever they find. */
-START_TEST(no_descriptor_is_left_open)
+TEST(no_descriptor_is_left_open)
 {
     struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
     int before = dup(0), after;
@@ -502,27 +486,26 @@ START_TEST(no_descriptor_is_left_open)
         if (i == 0)
             forge(64, "x", 1);
         else
-            ck_assert_int_eq(file_replace(path, bytes_of_str("no")), STATUS_OK);
+            ck_ok(file_replace(path, bytes_of_str("no")));
     }
     after = dup(0);
     ck_assert_int_eq(after, before);
     close(after);
     filter_free(f);
 }
-END_TEST
 
 /* ---- damage ---------------------------------------------------------------*/
 
-START_TEST(the_first_damaged_units_are_listed_and_all_are_counted)
+TEST(the_first_damaged_units_are_listed_and_all_are_counted)
 {
     struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert_uint_eq(info.units, 8192);
     for (uint64_t i = 0; i < 20; i++)
         forge_entry(info.units, 5 + 7 * i, 48, i);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 20);
     ck_assert_uint_eq(info.lost, 0);
     for (uint64_t i = 0; i < CHECKPOINT_LISTED; i++)
@@ -531,17 +514,16 @@ START_TEST(the_first_damaged_units_are_listed_and_all_are_counted)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
-START_TEST(a_file_without_one_whole_unit_is_refused)
+TEST(a_file_without_one_whole_unit_is_refused)
 {
     struct filter *f = saved("bloom", 100000, NULL), *g = NULL;
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert_uint_eq(info.units, 2);
     forge_entry(info.units, 0, 48, 1);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.lost, 1);
     filter_free(g);
     g = NULL;
@@ -550,44 +532,40 @@ START_TEST(a_file_without_one_whole_unit_is_refused)
     ck_assert_ptr_null(g);
     filter_free(f);
 }
-END_TEST
 
 /* A unit may be the last thing before the directory, and no longer. */
-START_TEST(a_unit_ends_where_the_directory_begins)
+TEST(a_unit_ends_where_the_directory_begins)
 {
     struct filter *f = saved("bloom", 100000, NULL), *g = NULL;
     struct checkpoint_info info;
     struct buf b = file_content();
     uint64_t directory = b.len - 256 - 2 * 64;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     forge_entry(2, 1, 8, directory);
     forge_entry(2, 1, 16, 0);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 1);
     filter_free(g);
     g = NULL;
     forge_entry(2, 1, 8, directory + 1);
     forge_entry(2, 1, 16, UINT64_MAX);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 1);
     filter_free(g);
     buf_fini(&b);
     filter_free(f);
 }
-END_TEST
 
 /* With memory for the half of it, the parts that grow later stay as they
  * are. */
-START_TEST(a_share_of_memory_holds_after_loading_too)
+TEST(a_share_of_memory_holds_after_loading_too)
 {
     struct filter *f = saved("scalable", 400000, NULL), *g = NULL;
     struct filter_source none = {0};
     struct filter_stats s;
 
-    ck_assert_int_eq(checkpoint_load(&g, path, id.seed_print, &none, 1 << 20,
-                                     NULL),
-                     STATUS_OK);
+    ck_ok(checkpoint_load(&g, path, id.seed_print, &none, 1 << 20, NULL));
     ck_assert_int_eq(add_range(g, 400000, 1000000), STATUS_LIMIT);
     filter_stats(g, &s);
     ck_assert(s.reduced);
@@ -596,9 +574,8 @@ START_TEST(a_share_of_memory_holds_after_loading_too)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
-START_TEST(the_seeds_print_tells_crawls_apart)
+TEST(the_seeds_print_tells_crawls_apart)
 {
     unsigned char a[DIGEST_SEED_SIZE] = {1}, b[DIGEST_SEED_SIZE] = {2};
     struct digest_key ka, kb;
@@ -608,15 +585,14 @@ START_TEST(the_seeds_print_tells_crawls_apart)
     ck_assert_uint_eq(checkpoint_seed_print(&ka), checkpoint_seed_print(&ka));
     ck_assert_uint_ne(checkpoint_seed_print(&ka), checkpoint_seed_print(&kb));
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_leaves_the_file_before)
+TEST(what_cannot_be_written_leaves_the_file_before)
 {
     struct filter *f = saved("bloom", 1000, NULL), *g = NULL;
     struct filter *other = NULL;
     struct filter_options o = {.kind = "bloom", .expect = 10, .fpr = 0.5};
 
-    ck_assert_int_eq(filter_new(&other, &o), STATUS_OK);
+    ck_ok(filter_new(&other, &o));
     for (uint64_t nth = 1; nth < 6; nth++) {
         enum status st;
 
@@ -626,7 +602,7 @@ START_TEST(what_cannot_be_written_leaves_the_file_before)
         if (st == STATUS_OK)
             break;
         ck_assert_int_eq(st, STATUS_NOMEM);
-        ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+        ck_ok(load(&g, NULL, NULL));
         ck_assert_uint_eq(count_maybe(g, 0, 1000), 1000);
         filter_free(g);
     }
@@ -634,9 +610,8 @@ START_TEST(what_cannot_be_written_leaves_the_file_before)
     filter_free(f);
     filter_free(other);
 }
-END_TEST
 
-START_TEST(what_one_filter_lost_is_lost_in_what_it_is_merged_into)
+TEST(what_one_filter_lost_is_lost_in_what_it_is_merged_into)
 {
     static const char *const kinds[] = {"bloom", "stacked", "counting"};
 
@@ -648,11 +623,11 @@ START_TEST(what_one_filter_lost_is_lost_in_what_it_is_merged_into)
         struct filter *f = NULL, *g = NULL;
         struct filter_stats s;
 
-        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
-        ck_assert_int_eq(add_range(f, 0, 100000), STATUS_OK);
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(filter_new(&f, &o));
+        ck_ok(add_range(f, 0, 100000));
+        ck_ok(checkpoint_save(path, f, &id));
         flip(8 * 300);
-        ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+        ck_ok(load(&g, NULL, NULL));
         (void)!filter_merge(f, g);
         filter_stats(f, &s);
         ck_assert_uint_eq(s.lost, 1);
@@ -661,42 +636,4 @@ START_TEST(what_one_filter_lost_is_lost_in_what_it_is_merged_into)
         filter_free(f);
         filter_free(g);
     }
-}
-END_TEST
-
-Suite *suite_checkpoint(void)
-{
-    Suite *s = suite_create("checkpoint");
-    TCase *t = tcase_create("checkpoint");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
-    tcase_add_test(t, what_was_saved_comes_back_alike);
-    tcase_add_test(t, another_image_replaces_the_first_whole);
-    tcase_add_test(t, one_flipped_bit_costs_at_most_one_segment);
-    tcase_add_test(t, without_keys_a_damaged_part_says_maybe_to_all);
-    tcase_add_test(t, kept_keys_mend_their_own_segment);
-    tcase_add_test(t, a_file_of_another_seed_is_refused);
-    tcase_add_test(t, headers_that_lie_are_refused);
-    tcase_add_test(t, keys_beside_a_full_table_come_back_or_all_is_maybe);
-    tcase_add_test(t, an_entry_that_lies_costs_its_unit_alone);
-    tcase_add_test(t, keys_whose_entry_lies_are_not_believed);
-    tcase_add_test(t, what_is_no_filter_file_is_refused);
-    tcase_add_test(t, peeking_tells_who_wrote_it);
-    tcase_add_test(t, ours_files_never_change);
-    tcase_add_test(t, an_open_seed_is_kept_in_the_file);
-    tcase_add_test(t, memory_that_fails_while_loading_leaves_nothing);
-    tcase_add_test(t, either_header_will_do_and_without_both_nothing);
-    tcase_add_test(t, versions_lengths_and_kinds_of_others_are_refused);
-    tcase_add_test(t, only_regular_files_are_read);
-    tcase_add_test(t, no_descriptor_is_left_open);
-    tcase_add_test(t, the_first_damaged_units_are_listed_and_all_are_counted);
-    tcase_add_test(t, a_file_without_one_whole_unit_is_refused);
-    tcase_add_test(t, a_unit_ends_where_the_directory_begins);
-    tcase_add_test(t, a_share_of_memory_holds_after_loading_too);
-    tcase_add_test(t, the_seeds_print_tells_crawls_apart);
-    tcase_add_test(t, what_cannot_be_written_leaves_the_file_before);
-    tcase_add_test(t, what_one_filter_lost_is_lost_in_what_it_is_merged_into);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_filter.c - what all kinds of filters promise, and the checks they
  * share. */
-#include <check.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,17 +9,18 @@
 #include "filter/sizing.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 static struct filter *new_of(const char *kind, uint64_t expect, double fpr)
 {
     struct filter_options o = {.kind = kind, .expect = expect, .fpr = fpr};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
-START_TEST(kinds_have_numbers_and_names)
+TEST(kinds_have_numbers_and_names)
 {
     static const char *const names[] = {"scalable", "bloom", "stacked",
                                         "counting", "cuckoo"};
@@ -36,9 +36,8 @@ START_TEST(kinds_have_numbers_and_names)
     ck_assert_ptr_null(filter_kind_named("sieve"));
     ck_assert_ptr_null(filter_kind_named(""));
 }
-END_TEST
 
-START_TEST(what_kinds_say_they_can_do_they_can)
+TEST(what_kinds_say_they_can_do_they_can)
 {
     const struct filter_traits *k;
 
@@ -49,7 +48,7 @@ START_TEST(what_kinds_say_they_can_do_they_can)
         bool removed = false;
 
         ck_assert(!k->remote);
-        ck_assert_int_eq(add_range(f, 0, 1000), STATUS_OK);
+        ck_ok(add_range(f, 0, 1000));
         ck_assert_int_eq(filter_remove(f, &key, 1, &removed),
                          k->removes ? STATUS_OK : STATUS_ARG);
         ck_assert(removed == k->removes);
@@ -65,9 +64,8 @@ START_TEST(what_kinds_say_they_can_do_they_can)
     }
     filter_free(NULL);
 }
-END_TEST
 
-START_TEST(options_have_defaults_and_bounds)
+TEST(options_have_defaults_and_bounds)
 {
     static const struct {
         struct filter_options o;
@@ -112,10 +110,9 @@ START_TEST(options_have_defaults_and_bounds)
                             t[i].o.tightening != 0 ? t[i].o.tightening : 0.5);
     }
 }
-END_TEST
 
 /* In an empty filter and in one filled to what it was made for. */
-START_TEST(stats_tell_what_is_there)
+TEST(stats_tell_what_is_there)
 {
     const uint64_t n = 300000;
     const struct filter_traits *k;
@@ -139,7 +136,7 @@ START_TEST(stats_tell_what_is_there)
             ck_assert_msg(s.capacity >= n && s.capacity < n * 102 / 100,
                           "%s: %llu", k->name, (unsigned long long)s.capacity);
 
-        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_ok(add_range(f, 0, n));
         filter_stats(f, &s);
         ck_assert_msg(s.count <= n && s.count >= n - n / 100, "%s: %llu",
                       k->name, (unsigned long long)s.count);
@@ -160,9 +157,8 @@ START_TEST(stats_tell_what_is_there)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(overfull_is_past_the_promise_by_more_than_chance)
+TEST(overfull_is_past_the_promise_by_more_than_chance)
 {
     static const struct {
         uint64_t count, capacity;
@@ -186,9 +182,8 @@ START_TEST(overfull_is_past_the_promise_by_more_than_chance)
         ck_assert_msg(filter_is_past_promise(&s) == t[i].past, "row %zu", i);
     }
 }
-END_TEST
 
-START_TEST(being_overfull_is_logged_once)
+TEST(being_overfull_is_logged_once)
 {
     static struct capture c;
     struct filter *f = new_of("bloom", 1000, 0.01);
@@ -202,13 +197,12 @@ START_TEST(being_overfull_is_logged_once)
     ck_assert_ptr_nonnull(strstr(said, "filter is past its promise"));
     ck_assert_ptr_null(
         strstr(strstr(said, "past its promise") + 1, "past its promise"));
-    ck_assert_int_eq(filter_add_lenient(f, &key, 1, NULL), STATUS_OK);
+    ck_ok(filter_add_lenient(f, &key, 1, NULL));
     ck_assert(filter_check_one(f, key));
     filter_free(f);
 }
-END_TEST
 
-START_TEST(only_filters_of_one_kind_merge_and_none_with_itself)
+TEST(only_filters_of_one_kind_merge_and_none_with_itself)
 {
     struct filter *all[5];
 
@@ -224,19 +218,18 @@ START_TEST(only_filters_of_one_kind_merge_and_none_with_itself)
     for (size_t i = 0; i < 5; i++) {
         struct filter *other = new_of(filter_kind(i)->name, 1000, 0.01);
 
-        ck_assert_int_eq(add_range(other, 0, 900), STATUS_OK);
-        ck_assert_int_eq(filter_merge(all[i], other), STATUS_OK);
+        ck_ok(add_range(other, 0, 900));
+        ck_ok(filter_merge(all[i], other));
         ck_assert_uint_eq(count_maybe(all[i], 0, 900), 900);
         ck_assert_uint_lt(count_maybe(all[i], 900, 10000), 200);
         filter_free(other);
         filter_free(all[i]);
     }
 }
-END_TEST
 
 /* Each key may be fresh once; of those in, all have to be "maybe". In a batch
  * of any length, with and without somewhere to put the answers. */
-START_TEST(batches_of_any_length_agree_with_a_plain_table)
+TEST(batches_of_any_length_agree_with_a_plain_table)
 {
     enum { UNIVERSE = 3000 };
     const struct filter_traits *k;
@@ -273,11 +266,10 @@ START_TEST(batches_of_any_length_agree_with_a_plain_table)
         filter_free(f);
     }
 }
-END_TEST
 
 /* A slip of the pen, such as G for M. Without a look at the machine first, the
  * scalable kind touched all memory there was, and the kernel ended somebody. */
-START_TEST(one_that_no_machine_has_memory_for_is_refused_at_once)
+TEST(one_that_no_machine_has_memory_for_is_refused_at_once)
 {
     uint64_t before = mem_resident();
 
@@ -294,9 +286,8 @@ START_TEST(one_that_no_machine_has_memory_for_is_refused_at_once)
         }
     ck_assert_uint_lt(mem_resident(), before + (UINT64_C(16) << 20));
 }
-END_TEST
 
-START_TEST(memory_that_fails_leaves_nothing_behind)
+TEST(memory_that_fails_leaves_nothing_behind)
 {
     const struct filter_traits *k;
 
@@ -314,31 +305,10 @@ START_TEST(memory_that_fails_leaves_nothing_behind)
             mem_fail_after(0);
             ck_assert((st == STATUS_OK) == (f != NULL));
         }
-        ck_assert_int_eq(st, STATUS_OK);
+        ck_ok(st);
         ck_assert_uint_ge(nth, 4); /* itself and its bits */
         ck_assert_uint_eq(filter_options(f)->expect, 1000);
         ck_assert_str_eq(filter_options(f)->kind, k->name);
         filter_free(f);
     }
-}
-END_TEST
-
-Suite *suite_filter(void)
-{
-    Suite *s = suite_create("filter");
-    TCase *t = tcase_create("filter");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, kinds_have_numbers_and_names);
-    tcase_add_test(t, what_kinds_say_they_can_do_they_can);
-    tcase_add_test(t, options_have_defaults_and_bounds);
-    tcase_add_test(t, stats_tell_what_is_there);
-    tcase_add_test(t, overfull_is_past_the_promise_by_more_than_chance);
-    tcase_add_test(t, being_overfull_is_logged_once);
-    tcase_add_test(t, only_filters_of_one_kind_merge_and_none_with_itself);
-    tcase_add_test(t, batches_of_any_length_agree_with_a_plain_table);
-    tcase_add_test(t, one_that_no_machine_has_memory_for_is_refused_at_once);
-    tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 
 #include "filter/key_store.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 static struct key_store *kept_of(bool whole)
 {
     struct key_store *k = NULL;
 
-    ck_assert_int_eq(key_store_new(&k, whole), STATUS_OK);
+    ck_ok(key_store_new(&k, whole));
     return k;
 }
 
 /* Few different keys, all in part 0, so that each of them goes through
  * everything. */
-START_TEST(random_changes_agree_with_a_plain_table)
+TEST(random_changes_agree_with_a_plain_table)
 {
     enum { KEYS = 300 };
     struct key_store *k = kept_of(true);
@@ -43,7 +43,6 @@ START_TEST(random_changes_agree_with_a_plain_table)
     ck_assert_uint_eq(n, want);
     key_store_free(k);
 }
-END_TEST
 
 static void sum_visit(void *to, const uint64_t *keys, size_t n)
 {
@@ -53,7 +52,7 @@ static void sum_visit(void *to, const uint64_t *keys, size_t n)
         *sum += keys[i];
 }
 
-START_TEST(a_source_gives_exactly_the_range_asked_for)
+TEST(a_source_gives_exactly_the_range_asked_for)
 {
     struct key_store *k = kept_of(true);
     struct filter_source s = key_store_source(k);
@@ -65,13 +64,12 @@ START_TEST(a_source_gives_exactly_the_range_asked_for)
         if (nth_key(i) >= low && nth_key(i) <= high)
             want += nth_key(i);
     }
-    ck_assert_int_eq(s.keys_of(s.ctx, low, high, sum_visit, &got), STATUS_OK);
+    ck_ok(s.keys_of(s.ctx, low, high, sum_visit, &got));
     ck_assert_uint_eq(got, want);
     key_store_free(k);
 }
-END_TEST
 
-START_TEST(a_part_not_put_yet_is_missing_not_empty)
+TEST(a_part_not_put_yet_is_missing_not_empty)
 {
     struct key_store *k = kept_of(false);
     struct filter_source s = key_store_source(k);
@@ -84,14 +82,13 @@ START_TEST(a_part_not_put_yet_is_missing_not_empty)
                      STATUS_DAMAGED);
     ck_assert_int_eq(key_store_put(k, 0, bytes_of(key, 7)), STATUS_DAMAGED);
     ck_assert_int_eq(s.keys_of(s.ctx, 0, 9, sum_visit, &got), STATUS_NOT_FOUND);
-    ck_assert_int_eq(key_store_put(k, 0, bytes_of(key, 8)), STATUS_OK);
-    ck_assert_int_eq(s.keys_of(s.ctx, 0, 9, sum_visit, &got), STATUS_OK);
+    ck_ok(key_store_put(k, 0, bytes_of(key, 8)));
+    ck_ok(s.keys_of(s.ctx, 0, 9, sum_visit, &got));
     ck_assert_uint_eq(got, 7);
     key_store_free(k);
 }
-END_TEST
 
-START_TEST(duplicates_do_not_pile_up)
+TEST(duplicates_do_not_pile_up)
 {
     struct key_store *k = kept_of(true);
     uint64_t before;
@@ -104,9 +101,8 @@ START_TEST(duplicates_do_not_pile_up)
     ck_assert_uint_le(key_store_bytes(k), before * 2);
     key_store_free(k);
 }
-END_TEST
 
-START_TEST(without_memory_a_part_is_incomplete)
+TEST(without_memory_a_part_is_incomplete)
 {
     struct key_store *k = kept_of(true);
     struct filter_source s = key_store_source(k);
@@ -119,9 +115,8 @@ START_TEST(without_memory_a_part_is_incomplete)
     ck_assert_int_eq(s.keys_of(s.ctx, 0, 9, sum_visit, &got), STATUS_NOT_FOUND);
     key_store_free(k);
 }
-END_TEST
 /* So few keys that each limit is met: none, one, two. */
-START_TEST(a_part_of_one_or_two_keys_is_searched_whole)
+TEST(a_part_of_one_or_two_keys_is_searched_whole)
 {
     enum { KEYS = 3 };
     struct key_store *k = kept_of(true);
@@ -151,7 +146,6 @@ START_TEST(a_part_of_one_or_two_keys_is_searched_whole)
     key_store_free(k);
     key_store_free(NULL);
 }
-END_TEST
 
 struct range {
     uint64_t first, last, n;
@@ -172,12 +166,12 @@ static uint64_t keys_between(struct key_store *k, uint64_t first, uint64_t last)
     struct filter_source s = key_store_source(k);
     struct range r = {first, last, 0};
 
-    ck_assert_int_eq(s.keys_of(s.ctx, first, last, range_visit, &r), STATUS_OK);
+    ck_ok(s.keys_of(s.ctx, first, last, range_visit, &r));
     return r.n;
 }
 
 /* Both ends belong to it, within a part and at the limits of parts. */
-START_TEST(both_ends_of_a_range_belong_to_it)
+TEST(both_ends_of_a_range_belong_to_it)
 {
     const uint64_t part = UINT64_C(1) << 52;
     const uint64_t keys[] = {0, 5, 6, part - 1, part, part + 1, UINT64_MAX};
@@ -200,9 +194,8 @@ START_TEST(both_ends_of_a_range_belong_to_it)
     ck_assert_uint_eq(keys_between(k, 7, 8), 0);
     key_store_free(k);
 }
-END_TEST
 
-START_TEST(one_incomplete_part_spoils_the_ranges_that_touch_it)
+TEST(one_incomplete_part_spoils_the_ranges_that_touch_it)
 {
     struct key_store *k = kept_of(true);
     struct filter_source s = key_store_source(k);
@@ -232,9 +225,8 @@ START_TEST(one_incomplete_part_spoils_the_ranges_that_touch_it)
     ck_assert(!key_store_remove(k, 2 * part));
     key_store_free(k);
 }
-END_TEST
 
-START_TEST(octets_put_are_sorted_distinct_keys_of_their_part)
+TEST(octets_put_are_sorted_distinct_keys_of_their_part)
 {
     const uint64_t part = UINT64_C(1) << 52;
     const struct {
@@ -278,10 +270,9 @@ START_TEST(octets_put_are_sorted_distinct_keys_of_their_part)
         key_store_free(k);
     }
 }
-END_TEST
 
 /* 8 octets a key, and little more. */
-START_TEST(memory_is_eight_octets_a_key_and_a_quarter_spare)
+TEST(memory_is_eight_octets_a_key_and_a_quarter_spare)
 {
     struct key_store *k = kept_of(true);
     uint64_t empty = key_store_bytes(k), keys = 0;
@@ -294,25 +285,4 @@ START_TEST(memory_is_eight_octets_a_key_and_a_quarter_spare)
         continue;
     ck_assert(!key_store_has(k, 0));
     key_store_free(k);
-}
-END_TEST
-
-Suite *suite_key_store(void)
-{
-    Suite *s = suite_create("key_store");
-    TCase *t = tcase_create("key_store");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, random_changes_agree_with_a_plain_table);
-    tcase_add_test(t, a_source_gives_exactly_the_range_asked_for);
-    tcase_add_test(t, a_part_not_put_yet_is_missing_not_empty);
-    tcase_add_test(t, duplicates_do_not_pile_up);
-    tcase_add_test(t, without_memory_a_part_is_incomplete);
-    tcase_add_test(t, a_part_of_one_or_two_keys_is_searched_whole);
-    tcase_add_test(t, both_ends_of_a_range_belong_to_it);
-    tcase_add_test(t, one_incomplete_part_spoils_the_ranges_that_touch_it);
-    tcase_add_test(t, octets_put_are_sorted_distinct_keys_of_their_part);
-    tcase_add_test(t, memory_is_eight_octets_a_key_and_a_quarter_spare);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,11 +2,11 @@
 /* test_layer.c - a run of blocks: which keys are where, and what is saved. */
 #include "filter/layer.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "filter/block.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 #define UNIT_BLOCKS 1024
 
@@ -14,13 +14,11 @@ static struct layer shaped(uint64_t nblocks, unsigned k, unsigned cells)
 {
     struct layer l;
 
-    ck_assert_int_eq(layer_init_shaped(&l, nblocks, k, 0.01, cells,
-                                       UINT64_C(1) << 30),
-                     STATUS_OK);
+    ck_ok(layer_init_shaped(&l, nblocks, k, 0.01, cells, UINT64_C(1) << 30));
     return l;
 }
 
-START_TEST(it_is_as_large_as_keys_and_rate_ask_for)
+TEST(it_is_as_large_as_keys_and_rate_ask_for)
 {
     static const unsigned cells[] = {16, 64};
 
@@ -30,7 +28,7 @@ START_TEST(it_is_as_large_as_keys_and_rate_ask_for)
         unsigned k = sizing_block_best(cells[i], 0.01, &load);
         uint64_t want = sizing_blocks(100000, load);
 
-        ck_assert_int_eq(layer_init(&l, 100000, 0.01, cells[i], 0), STATUS_OK);
+        ck_ok(layer_init(&l, 100000, 0.01, cells[i], 0));
         ck_assert_uint_eq(l.nblocks, want);
         ck_assert_uint_eq(l.k, k);
         ck_assert_uint_eq(l.cells, cells[i]);
@@ -42,25 +40,22 @@ START_TEST(it_is_as_large_as_keys_and_rate_ask_for)
         layer_fini(&l);
         ck_assert_ptr_null(l.words);
         /* With memory for just that, and for one block less. */
-        ck_assert_int_eq(layer_init(&l, 100000, 0.01, cells[i], want * 64),
-                         STATUS_OK);
+        ck_ok(layer_init(&l, 100000, 0.01, cells[i], want * 64));
         ck_assert(!l.reduced && l.nblocks == want);
         layer_fini(&l);
-        ck_assert_int_eq(layer_init(&l, 100000, 0.01, cells[i], want * 64 - 1),
-                         STATUS_OK);
+        ck_ok(layer_init(&l, 100000, 0.01, cells[i], want * 64 - 1));
         ck_assert(l.reduced && l.nblocks == want - 1);
         ck_assert_uint_lt(l.capacity, 100000);
         layer_fini(&l);
         ck_assert_int_eq(layer_init(&l, 100000, 0.01, cells[i], 63),
                          STATUS_LIMIT);
-        ck_assert_int_eq(layer_init(&l, 100000, 0.01, cells[i], 64), STATUS_OK);
+        ck_ok(layer_init(&l, 100000, 0.01, cells[i], 64));
         ck_assert_uint_eq(l.nblocks, 1);
         layer_fini(&l);
     }
 }
-END_TEST
 
-START_TEST(shapes_out_of_range_are_refused)
+TEST(shapes_out_of_range_are_refused)
 {
     static const struct {
         uint64_t nblocks, k, most;
@@ -89,11 +84,10 @@ START_TEST(shapes_out_of_range_are_refused)
         layer_fini(&l);
     }
 }
-END_TEST
 
 /* The units' ranges are all keys, each once, and a key's block is in its
  * unit. */
-START_TEST(units_are_ranges_of_keys)
+TEST(units_are_ranges_of_keys)
 {
     static const uint64_t sizes[] = {1, 3, 1023, 1024, 1025, 2048, 5000};
 
@@ -122,9 +116,8 @@ START_TEST(units_are_ranges_of_keys)
         layer_fini(&l);
     }
 }
-END_TEST
 
-START_TEST(units_are_saved_put_back_and_flooded_alone)
+TEST(units_are_saved_put_back_and_flooded_alone)
 {
     struct layer a = shaped(2500, 8, 64), b = shaped(2500, 8, 64);
     struct buf octets;
@@ -137,7 +130,7 @@ START_TEST(units_are_saved_put_back_and_flooded_alone)
 
         buf_clear(&octets);
         buf_add_str(&octets, "x"); /* it is appended */
-        ck_assert_int_eq(layer_get_unit(&a, u, &octets), STATUS_OK);
+        ck_ok(layer_get_unit(&a, u, &octets));
         ck_assert_uint_eq(octets.len, 1 + blocks * 64);
         ck_assert_int_eq(
             layer_put_unit(&b, u, bytes_of(octets.at + 1, octets.len - 2)),
@@ -145,9 +138,7 @@ START_TEST(units_are_saved_put_back_and_flooded_alone)
         ck_assert_int_eq(layer_put_unit(&b, u, buf_bytes(&octets)),
                          STATUS_DAMAGED);
         ck_assert_uint_eq(b.words[from], 0);
-        ck_assert_int_eq(
-            layer_put_unit(&b, u, bytes_of(octets.at + 1, octets.len - 1)),
-            STATUS_OK);
+        ck_ok(layer_put_unit(&b, u, bytes_of(octets.at + 1, octets.len - 1)));
         ck_assert_mem_eq(a.words, b.words, (from + blocks * 8) * 8);
         if (u < 2)
             ck_assert_uint_eq(b.words[from + blocks * 8], 0);
@@ -162,9 +153,8 @@ START_TEST(units_are_saved_put_back_and_flooded_alone)
     layer_fini(&a);
     layer_fini(&b);
 }
-END_TEST
 
-START_TEST(only_equal_layers_merge)
+TEST(only_equal_layers_merge)
 {
     struct layer a = shaped(10, 8, 64), b = shaped(10, 8, 64);
     struct layer longer = shaped(11, 8, 64), other = shaped(10, 12, 64);
@@ -183,9 +173,8 @@ START_TEST(only_equal_layers_merge)
     layer_fini(&longer);
     layer_fini(&other);
 }
-END_TEST
 
-START_TEST(fill_is_the_share_of_marked_cells)
+TEST(fill_is_the_share_of_marked_cells)
 {
     struct layer bits = shaped(2, 8, 64), counters = shaped(2, 8, 16);
     double load;
@@ -209,10 +198,9 @@ START_TEST(fill_is_the_share_of_marked_cells)
     layer_fini(&bits);
     layer_fini(&counters);
 }
-END_TEST
 
 /* In a large layer from its first 65536 blocks. */
-START_TEST(of_a_large_layer_a_sample_tells_its_fill)
+TEST(of_a_large_layer_a_sample_tells_its_fill)
 {
     struct layer l = shaped(65537, 8, 64);
 
@@ -222,9 +210,8 @@ START_TEST(of_a_large_layer_a_sample_tells_its_fill)
     ck_assert_double_eq(layer_fill(&l), 0.5);
     layer_fini(&l);
 }
-END_TEST
 
-START_TEST(memory_that_fails_is_told)
+TEST(memory_that_fails_is_told)
 {
     struct layer l;
 
@@ -234,23 +221,4 @@ START_TEST(memory_that_fails_is_told)
     layer_fini(&l);
     l = shaped(1, 8, 64);
     layer_fini(&l);
-}
-END_TEST
-
-Suite *suite_layer(void)
-{
-    Suite *s = suite_create("layer");
-    TCase *t = tcase_create("layer");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, it_is_as_large_as_keys_and_rate_ask_for);
-    tcase_add_test(t, shapes_out_of_range_are_refused);
-    tcase_add_test(t, units_are_ranges_of_keys);
-    tcase_add_test(t, units_are_saved_put_back_and_flooded_alone);
-    tcase_add_test(t, only_equal_layers_merge);
-    tcase_add_test(t, fill_is_the_share_of_marked_cells);
-    tcase_add_test(t, of_a_large_layer_a_sample_tells_its_fill);
-    tcase_add_test(t, memory_that_fails_is_told);
-    suite_add_tcase(s, t);
-    return s;
 }

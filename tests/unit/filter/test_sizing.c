@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <math.h>
 
 #include "filter/sizing.h"
+#include "tests/unit/unit.h"
 
 /* 1,000,000 keys at 1 %: 9.585 bits a key and 7 hashes, as in every table. */
-START_TEST(plain_filters_follow_broder_and_mitzenmacher)
+TEST(plain_filters_follow_broder_and_mitzenmacher)
 {
     ck_assert_uint_eq(sizing_plain_bits(1000000, 0.01), 9585058);
     ck_assert_uint_eq(sizing_plain_hashes(9585059, 1000000), 7);
@@ -14,9 +14,8 @@ START_TEST(plain_filters_follow_broder_and_mitzenmacher)
     ck_assert_double_eq_tol(sizing_plain_rate(14377588, 10, 1000000), 1e-3,
                             1e-5);
 }
-END_TEST
 
-START_TEST(sizes_beyond_32_bits_are_exact)
+TEST(sizes_beyond_32_bits_are_exact)
 {
     ck_assert_uint_eq(sizing_plain_bits(UINT64_C(10000000000), 0.001),
                       UINT64_C(143775875660));
@@ -33,11 +32,10 @@ START_TEST(sizes_beyond_32_bits_are_exact)
                                               UINT64_C(10000000000)),
                             1e-3, 1e-5);
 }
-END_TEST
 
 /* One key alone in its block, with one mark in each of 8 lanes: (1/64)^8. At
  * load L the rate is, to first order, L times that. */
-START_TEST(a_nearly_empty_block_errs_as_computed_by_hand)
+TEST(a_nearly_empty_block_errs_as_computed_by_hand)
 {
     double one = pow(1.0 / 64, 8), tiny = 1e-3;
 
@@ -49,9 +47,8 @@ START_TEST(a_nearly_empty_block_errs_as_computed_by_hand)
                                 (tiny / 2 * pow(1.0 / 64, 4)),
                             1, 0.02);
 }
-END_TEST
 
-START_TEST(blocks_cost_10_10_bits_at_1_percent_and_15_72_at_a_tenth_of_it)
+TEST(blocks_cost_10_10_bits_at_1_percent_and_15_72_at_a_tenth_of_it)
 {
     double load;
 
@@ -62,9 +59,8 @@ START_TEST(blocks_cost_10_10_bits_at_1_percent_and_15_72_at_a_tenth_of_it)
     ck_assert_uint_eq(sizing_block_best(64, 1e-6, &load), 16);
     ck_assert_double_eq_tol(512 / load, 39.01, 0.01);
 }
-END_TEST
 
-START_TEST(parts_that_grow_keep_the_promise_on_average_only)
+TEST(parts_that_grow_keep_the_promise_on_average_only)
 {
     double full = sizing_growing_load(8, 64, 0.001, 1.125);
     double sum = 0;
@@ -75,9 +71,8 @@ START_TEST(parts_that_grow_keep_the_promise_on_average_only)
         sum += sizing_block_rate(8, 64, full * pow(1.125, -(i + 0.5) / 1000));
     ck_assert_double_eq_tol(sum / 1000, 0.001, 1e-5);
 }
-END_TEST
 
-START_TEST(the_table_agrees_with_the_sum)
+TEST(the_table_agrees_with_the_sum)
 {
     static const unsigned ks[] = {4, 8, 12, 16};
     struct sizing_curve c;
@@ -90,26 +85,23 @@ START_TEST(the_table_agrees_with_the_sum)
                                     1, 0.01);
     }
 }
-END_TEST
 
-START_TEST(fill_and_load_are_inverse)
+TEST(fill_and_load_are_inverse)
 {
     for (unsigned k = 4; k <= SIZING_MOST_K; k += 4)
         ck_assert_double_eq_tol(
             sizing_block_load_of_fill(k, 64, sizing_block_fill(k, 64, 25)), 25,
             1e-9);
 }
-END_TEST
 
-START_TEST(cuckoo_rate_is_that_of_eight_comparisons)
+TEST(cuckoo_rate_is_that_of_eight_comparisons)
 {
     /* 8 slots, 95 % taken, 65535 values: 7.6 / 65535. */
     ck_assert_double_eq_tol(sizing_cuckoo_rate(16, 4, 0.95), 7.6 / 65535, 1e-7);
 }
-END_TEST
 
 /* 10 of 100 at z = 1.96: (0.0552, 0.1744), as in textbooks. */
-START_TEST(wilson_interval_has_its_textbook_value)
+TEST(wilson_interval_has_its_textbook_value)
 {
     struct sizing_interval w = sizing_wilson(10, 100, SIZING_Z95);
 
@@ -125,7 +117,6 @@ START_TEST(wilson_interval_has_its_textbook_value)
     ck_assert_double_eq(w.low, 0);
     ck_assert_double_eq(w.high, 1);
 }
-END_TEST
 
 /* ---- against plain models
  * --------------------------------------------------*/
@@ -173,7 +164,7 @@ static double model_rate(unsigned k, unsigned cells, double load)
     return sum;
 }
 
-START_TEST(rates_are_those_of_a_plain_model)
+TEST(rates_are_those_of_a_plain_model)
 {
     static const double loads[] = {0.01, 0.5, 3, 11, 32, 60};
 
@@ -189,9 +180,8 @@ START_TEST(rates_are_those_of_a_plain_model)
                               loads[i], got, want);
             }
 }
-END_TEST
 
-START_TEST(rates_stay_between_0_and_1_at_any_load)
+TEST(rates_stay_between_0_and_1_at_any_load)
 {
     for (unsigned cells = 16; cells <= 64; cells += 48)
         for (unsigned k = 4; k <= SIZING_MOST_K; k += 4) {
@@ -210,9 +200,8 @@ START_TEST(rates_stay_between_0_and_1_at_any_load)
             ck_assert_double_eq(before, 1);
         }
 }
-END_TEST
 
-START_TEST(the_load_is_the_greatest_that_keeps_the_rate)
+TEST(the_load_is_the_greatest_that_keeps_the_rate)
 {
     static const double rates[] = {0.3, 0.01, 1e-4, 1e-7};
 
@@ -237,7 +226,6 @@ START_TEST(the_load_is_the_greatest_that_keeps_the_rate)
                                 most);
         }
 }
-END_TEST
 
 /* A cell stays empty with (1 - 1/c)^draws, over all numbers of keys. */
 static double model_fill(unsigned k, unsigned cells, double load)
@@ -252,7 +240,7 @@ static double model_fill(unsigned k, unsigned cells, double load)
     return sum;
 }
 
-START_TEST(fills_are_those_of_a_plain_model)
+TEST(fills_are_those_of_a_plain_model)
 {
     for (unsigned cells = 16; cells <= 64; cells += 48)
         for (unsigned k = 4; k <= SIZING_MOST_K; k += 4)
@@ -263,9 +251,8 @@ START_TEST(fills_are_those_of_a_plain_model)
     ck_assert_double_gt(sizing_block_load_of_fill(8, 64, 1), 1000);
     ck_assert_double_eq(sizing_block_load_of_fill(8, 64, 0), 0);
 }
-END_TEST
 
-START_TEST(the_table_is_exact_at_its_points_and_outside)
+TEST(the_table_is_exact_at_its_points_and_outside)
 {
     static const unsigned ks[] = {4, 8, 12, 24};
     struct sizing_curve c;
@@ -290,18 +277,16 @@ START_TEST(the_table_is_exact_at_its_points_and_outside)
                             sizing_block_rate(ks[i], 16, 24.1));
     }
 }
-END_TEST
 
-START_TEST(blocks_are_rounded_up_and_there_is_one_at_least)
+TEST(blocks_are_rounded_up_and_there_is_one_at_least)
 {
     ck_assert_uint_eq(sizing_blocks(100, 10), 10);
     ck_assert_uint_eq(sizing_blocks(101, 10), 11);
     ck_assert_uint_eq(sizing_blocks(1, 10), 1);
     ck_assert_uint_eq(sizing_blocks(0, 10), 1);
 }
-END_TEST
 
-START_TEST(plain_filters_without_keys_or_bits_have_a_rate)
+TEST(plain_filters_without_keys_or_bits_have_a_rate)
 {
     ck_assert_uint_eq(sizing_plain_hashes(1000, 0), 1);
     ck_assert_uint_eq(sizing_plain_hashes(1, 1000), 1);
@@ -311,31 +296,4 @@ START_TEST(plain_filters_without_keys_or_bits_have_a_rate)
     ck_assert_double_eq(sizing_plain_rate(1000, 3, 0), 0);
     ck_assert_double_eq_tol(sizing_plain_rate(10, 2, 5), pow(1 - exp(-1), 2),
                             1e-12);
-}
-END_TEST
-
-Suite *suite_sizing(void)
-{
-    Suite *s = suite_create("sizing");
-    TCase *t = tcase_create("sizing");
-
-    tcase_add_test(t, plain_filters_follow_broder_and_mitzenmacher);
-    tcase_add_test(t, sizes_beyond_32_bits_are_exact);
-    tcase_add_test(t, a_nearly_empty_block_errs_as_computed_by_hand);
-    tcase_add_test(
-        t, blocks_cost_10_10_bits_at_1_percent_and_15_72_at_a_tenth_of_it);
-    tcase_add_test(t, parts_that_grow_keep_the_promise_on_average_only);
-    tcase_add_test(t, the_table_agrees_with_the_sum);
-    tcase_add_test(t, fill_and_load_are_inverse);
-    tcase_add_test(t, cuckoo_rate_is_that_of_eight_comparisons);
-    tcase_add_test(t, wilson_interval_has_its_textbook_value);
-    tcase_add_test(t, rates_are_those_of_a_plain_model);
-    tcase_add_test(t, rates_stay_between_0_and_1_at_any_load);
-    tcase_add_test(t, the_load_is_the_greatest_that_keeps_the_rate);
-    tcase_add_test(t, fills_are_those_of_a_plain_model);
-    tcase_add_test(t, the_table_is_exact_at_its_points_and_outside);
-    tcase_add_test(t, blocks_are_rounded_up_and_there_is_one_at_least);
-    tcase_add_test(t, plain_filters_without_keys_or_bits_have_a_rate);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 
 #include "filter/block.h"
 #include "filter/slab.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 enum { RUNS = 500 };
 
@@ -23,14 +23,14 @@ static void check_mark(const struct slab_run *r, uint64_t with)
 }
 
 /* As in a growing filter: each run in turn grows by an eighth. */
-START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
+TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
 {
     static struct slab_run runs[RUNS];
     struct slab s;
 
     slab_init(&s, 0);
     for (size_t i = 0; i < RUNS; i++) {
-        ck_assert_int_eq(slab_take(&s, 40, &runs[i]), STATUS_OK);
+        ck_ok(slab_take(&s, 40, &runs[i]));
         mark(&runs[i], i << 32);
     }
     for (uint64_t step = 0; step < RUNS * 30; step++) {
@@ -39,9 +39,7 @@ START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
 
         if (runs[i].blocks > 1000)
             continue;
-        ck_assert_int_eq(slab_take(&s, runs[i].blocks + runs[i].blocks / 8,
-                                   &more),
-                         STATUS_OK);
+        ck_ok(slab_take(&s, runs[i].blocks + runs[i].blocks / 8, &more));
         for (size_t j = 0; j < (size_t)more.blocks * BLOCK_LANES; j++)
             if (more.at[j] != 0)
                 ck_abort_msg("a new run is not empty");
@@ -56,9 +54,8 @@ START_TEST(runs_that_grow_keep_their_content_and_little_is_wasted)
     ck_assert_double_le((double)s.total, 1.15 * (double)s.live);
     slab_fini(&s);
 }
-END_TEST
 
-START_TEST(it_never_holds_more_than_allowed)
+TEST(it_never_holds_more_than_allowed)
 {
     static struct slab_run runs[RUNS];
     enum status st = STATUS_OK;
@@ -74,9 +71,8 @@ START_TEST(it_never_holds_more_than_allowed)
     ck_assert_uint_ge(n, 70);
     slab_fini(&s);
 }
-END_TEST
 
-START_TEST(memory_that_fails_changes_nothing)
+TEST(memory_that_fails_changes_nothing)
 {
     struct slab_run a, b;
     struct slab s;
@@ -87,15 +83,14 @@ START_TEST(memory_that_fails_changes_nothing)
     mem_fail_after(2);
     ck_assert_int_eq(slab_take(&s, 10, &a), STATUS_NOMEM);
     mem_fail_after(0);
-    ck_assert_int_eq(slab_take(&s, 10, &a), STATUS_OK);
-    ck_assert_int_eq(slab_take(&s, 100000, &b), STATUS_OK);
+    ck_ok(slab_take(&s, 10, &a));
+    ck_ok(slab_take(&s, 100000, &b));
     ck_assert_uint_eq((uintptr_t)b.at % BLOCK_BYTES, 0);
     slab_give(&s, &a);
     slab_give(&s, &b);
     ck_assert_uint_eq(s.live, 0);
     slab_fini(&s);
 }
-END_TEST
 /* ---- the books ------------------------------------------------------------*/
 
 /* What the slab counts is what chunks and runs add up to, and no two runs
@@ -143,7 +138,7 @@ static void check_books(const struct slab *s, const struct slab_run *runs,
 }
 
 /* Takes, gives and tidies at random; each run keeps what was written to it. */
-START_TEST(random_use_keeps_the_books_and_every_run)
+TEST(random_use_keeps_the_books_and_every_run)
 {
     static struct slab_run runs[RUNS];
     static const uint64_t most[] = {0, 20000};
@@ -185,22 +180,21 @@ START_TEST(random_use_keeps_the_books_and_every_run)
         slab_fini(&s);
     }
 }
-END_TEST
 
 /* A chunk is 16 KiB (256 blocks) at least, eight of the longest run, and about
  * 1/256 of all, but no more than 4 MiB for that. */
-START_TEST(chunks_grow_with_what_is_held)
+TEST(chunks_grow_with_what_is_held)
 {
     static struct slab_run runs[40000];
     struct slab s;
     struct slab_run one;
 
     slab_init(&s, 0);
-    ck_assert_int_eq(slab_take(&s, 1, &one), STATUS_OK);
+    ck_ok(slab_take(&s, 1, &one));
     ck_assert_uint_eq(s.total, 256);
-    ck_assert_int_eq(slab_take(&s, 33, &one), STATUS_OK);
+    ck_ok(slab_take(&s, 33, &one));
     ck_assert_uint_eq(s.total, 256); /* it still fits */
-    ck_assert_int_eq(slab_take(&s, 250, &one), STATUS_OK);
+    ck_ok(slab_take(&s, 250, &one));
     ck_assert_uint_eq(s.total, 256 + 2048);
     slab_fini(&s);
 
@@ -208,7 +202,7 @@ START_TEST(chunks_grow_with_what_is_held)
     for (size_t i = 0; i < 40000; i++) {
         uint64_t before = s.total;
 
-        ck_assert_int_eq(slab_take(&s, 10, &runs[i]), STATUS_OK);
+        ck_ok(slab_take(&s, 10, &runs[i]));
         if (s.total == before)
             continue;
         ck_assert_uint_ge((s.total - before) * 256, s.live - 10);
@@ -220,27 +214,26 @@ START_TEST(chunks_grow_with_what_is_held)
     ck_assert(!slab_huge(&s)); /* no chunk is that large */
     slab_fini(&s);
 }
-END_TEST
 
 /* Takes a run that the test does not need again. */
 static void take(struct slab *s, uint32_t blocks, uint32_t chunk)
 {
     struct slab_run r;
 
-    ck_assert_int_eq(slab_take(s, blocks, &r), STATUS_OK);
+    ck_ok(slab_take(s, blocks, &r));
     ck_assert_uint_eq(r.chunk, chunk);
 }
 
 /* What is given back is used again before the system is asked for more. */
-START_TEST(an_emptied_chunk_is_used_again)
+TEST(an_emptied_chunk_is_used_again)
 {
     struct slab_run runs[8], other;
     struct slab s;
 
     slab_init(&s, 0);
     for (int i = 0; i < 8; i++)
-        ck_assert_int_eq(slab_take(&s, 32, &runs[i]), STATUS_OK);
-    ck_assert_int_eq(slab_take(&s, 32, &other), STATUS_OK);
+        ck_ok(slab_take(&s, 32, &runs[i]));
+    ck_ok(slab_take(&s, 32, &other));
     ck_assert_uint_eq(other.chunk, 1);
     for (int i = 0; i < 8; i++) {
         ck_assert_uint_eq(runs[i].chunk, 0);
@@ -255,11 +248,10 @@ START_TEST(an_emptied_chunk_is_used_again)
     ck_assert_uint_eq(s.total, 0);
     ck_assert_ptr_null(s.chunks);
 }
-END_TEST
 
 /* If a run does not fit where the last one was cut, it goes where there is the
  * least room that is enough. */
-START_TEST(a_run_goes_where_it_leaves_the_least)
+TEST(a_run_goes_where_it_leaves_the_least)
 {
     struct slab s;
 
@@ -282,37 +274,35 @@ START_TEST(a_run_goes_where_it_leaves_the_least)
     take(&s, 1, 3);
     slab_fini(&s);
 }
-END_TEST
 
-START_TEST(at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits)
+TEST(at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits)
 {
     struct slab_run r[4];
     struct slab s;
 
     slab_init(&s, 1000);
     /* Eight times 100 are 1024 blocks: too many, so half of that. */
-    ck_assert_int_eq(slab_take(&s, 100, &r[0]), STATUS_OK);
+    ck_ok(slab_take(&s, 100, &r[0]));
     ck_assert_uint_eq(s.total, 512);
-    ck_assert_int_eq(slab_take(&s, 412, &r[1]), STATUS_OK);
+    ck_ok(slab_take(&s, 412, &r[1]));
     ck_assert_uint_eq(s.total, 512);
-    ck_assert_int_eq(slab_take(&s, 100, &r[2]), STATUS_OK);
+    ck_ok(slab_take(&s, 100, &r[2]));
     ck_assert_uint_eq(s.total, 768); /* 256 are the least */
     ck_assert_int_eq(slab_take(&s, 157, &r[3]), STATUS_LIMIT);
-    ck_assert_int_eq(slab_take(&s, 156, &r[3]), STATUS_OK);
+    ck_ok(slab_take(&s, 156, &r[3]));
     ck_assert_uint_eq(s.total, 768);
     slab_fini(&s);
     slab_init(&s, 256);
     ck_assert_int_eq(slab_take(&s, 257, &r[0]), STATUS_LIMIT);
-    ck_assert_int_eq(slab_take(&s, 256, &r[0]), STATUS_OK);
+    ck_ok(slab_take(&s, 256, &r[0]));
     slab_fini(&s);
     slab_init(&s, 255);
     ck_assert_int_eq(slab_take(&s, 1, &r[0]), STATUS_LIMIT);
     slab_fini(&s);
 }
-END_TEST
 
 /* A few at a time, until no more than a fortieth is dead. */
-START_TEST(tidying_moves_a_few_runs_at_a_time)
+TEST(tidying_moves_a_few_runs_at_a_time)
 {
     static struct slab_run runs[RUNS];
     uint64_t before[RUNS], calls = 0;
@@ -320,7 +310,7 @@ START_TEST(tidying_moves_a_few_runs_at_a_time)
 
     slab_init(&s, 0);
     for (size_t i = 0; i < RUNS; i++) {
-        ck_assert_int_eq(slab_take(&s, 100, &runs[i]), STATUS_OK);
+        ck_ok(slab_take(&s, 100, &runs[i]));
         mark(&runs[i], i << 32);
     }
     slab_tidy(&s, runs, RUNS); /* nothing is dead */
@@ -346,10 +336,9 @@ START_TEST(tidying_moves_a_few_runs_at_a_time)
     slab_tidy(&s, NULL, 0);
     slab_fini(&s);
 }
-END_TEST
 
 /* Only chunks of 2 MiB or more count. */
-START_TEST(huge_is_said_of_all_large_chunks_or_of_none)
+TEST(huge_is_said_of_all_large_chunks_or_of_none)
 {
     uint64_t somewhere;
     struct slab_chunk chunks[4] = {
@@ -373,16 +362,15 @@ START_TEST(huge_is_said_of_all_large_chunks_or_of_none)
     s.count = 0;
     ck_assert(!slab_huge(&s));
 }
-END_TEST
 
-START_TEST(a_little_waste_moves_nothing)
+TEST(a_little_waste_moves_nothing)
 {
     static struct slab_run runs[RUNS], before[RUNS];
     struct slab s;
 
     slab_init(&s, 0);
     for (size_t i = 0; i < RUNS; i++)
-        ck_assert_int_eq(slab_take(&s, 100, &runs[i]), STATUS_OK);
+        ck_ok(slab_take(&s, 100, &runs[i]));
     for (size_t i = 10; i < 14; i++) /* 400 of 50,000 blocks */
         slab_give(&s, &runs[i]);
     memcpy(before, runs, sizeof runs);
@@ -397,27 +385,4 @@ START_TEST(a_little_waste_moves_nothing)
     ck_assert_mem_ne(before, runs, sizeof runs);
     check_books(&s, runs, RUNS);
     slab_fini(&s);
-}
-END_TEST
-
-Suite *suite_slab(void)
-{
-    Suite *s = suite_create("slab");
-    TCase *t = tcase_create("slab");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, runs_that_grow_keep_their_content_and_little_is_wasted);
-    tcase_add_test(t, it_never_holds_more_than_allowed);
-    tcase_add_test(t, memory_that_fails_changes_nothing);
-    tcase_add_test(t, random_use_keeps_the_books_and_every_run);
-    tcase_add_test(t, chunks_grow_with_what_is_held);
-    tcase_add_test(t, an_emptied_chunk_is_used_again);
-    tcase_add_test(t, a_run_goes_where_it_leaves_the_least);
-    tcase_add_test(
-        t, at_the_limit_smaller_chunks_are_taken_as_long_as_the_run_fits);
-    tcase_add_test(t, tidying_moves_a_few_runs_at_a_time);
-    tcase_add_test(t, huge_is_said_of_all_large_chunks_or_of_none);
-    tcase_add_test(t, a_little_waste_moves_nothing);
-    suite_add_tcase(s, t);
-    return s;
 }

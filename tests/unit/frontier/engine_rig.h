@@ -5,7 +5,6 @@
 #ifndef URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
 #define URLWEIR_TESTS_FRONTIER_ENGINE_RIG_H
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "frontier/reader.h"
 #include "storage/rows/served_log.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 #define RIG_WALL INT64_C(1700000000000)
 
@@ -48,14 +48,12 @@ static inline void rig_init(struct rig *r)
 
 static inline void rig_create(struct rig *r)
 {
-    ck_assert_int_eq(frontier_create(&r->e, r->at.dir, &r->o, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(frontier_create(&r->e, r->at.dir, &r->o, RIG_WALL));
 }
 
 static inline void rig_commit(struct rig *r)
 {
-    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL));
 }
 
 /* A wall clock that advances with `now`; where the rig passes RIG_WALL instead,
@@ -67,17 +65,14 @@ static inline int64_t rig_wall(const struct rig *r)
 
 static inline void rig_turn(struct rig *r)
 {
-    ck_assert_int_eq(r->e->ops->turn(r->e, true, r->now, rig_wall(r), NULL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->turn(r->e, true, r->now, rig_wall(r), NULL));
 }
 
 /* Ends the engine as kill -9 would. */
 static inline void rig_crash(struct rig *r)
 {
     r->e->ops->close(r->e);
-    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now,
-                                   rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(frontier_open(&r->e, r->at.dir, &r->o, r->now, rig_wall(r)));
 }
 
 static inline struct engine_stats rig_stats(const struct rig *r)
@@ -91,9 +86,7 @@ static inline struct engine_stats rig_stats(const struct rig *r)
 /* Stops cleanly, so that readers see everything. */
 static inline void rig_stop(struct rig *r)
 {
-    ck_assert_int_eq(r->e->ops->checkpoint_now(r->e, "finished", true, r->now,
-                                               RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->checkpoint_now(r->e, "finished", true, r->now, RIG_WALL));
     r->e->ops->close(r->e);
     r->e = NULL;
 }
@@ -103,8 +96,7 @@ static inline void rig_reopen(struct rig *r)
 {
     if (r->e != NULL)
         r->e->ops->close(r->e);
-    ck_assert_int_eq(frontier_open(&r->e, r->at.dir, &r->o, r->now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(frontier_open(&r->e, r->at.dir, &r->o, r->now, RIG_WALL));
 }
 
 /* Copies the files of a stopped crawl. */
@@ -139,12 +131,12 @@ static inline uint64_t rig_verify_dir(const char *dir)
     struct audit a;
     uint64_t put;
 
-    ck_assert_int_eq(reader_open(&reader, dir), STATUS_OK);
-    ck_assert_int_eq(db_verify(reader.db), STATUS_OK);
-    ck_assert_int_eq(frontier_store_verify(reader.store), STATUS_OK);
-    ck_assert_int_eq(exact_set_verify(reader.exact), STATUS_OK);
-    ck_assert_int_eq(served_log_verify(reader.db, &put), STATUS_OK);
-    ck_assert_int_eq(audit_crawl(&a, &reader, &o), STATUS_OK);
+    ck_ok(reader_open(&reader, dir));
+    ck_ok(db_verify(reader.db));
+    ck_ok(frontier_store_verify(reader.store));
+    ck_ok(exact_set_verify(reader.exact));
+    ck_ok(served_log_verify(reader.db, &put));
+    ck_ok(audit_crawl(&a, &reader, &o));
     ck_assert_uint_eq(a.missing, 0);
     ck_assert_uint_eq(a.false_negatives, 0);
     ck_assert_uint_eq(a.exact_count,
@@ -176,9 +168,7 @@ static inline enum engine_answer rig_put(struct rig *r, struct engine_item item)
 {
     enum engine_answer answer;
 
-    ck_assert_int_eq(r->e->ops->put(r->e, r->o.crawl, 0, &item, 1, RIG_WALL,
-                                    &answer),
-                     STATUS_OK);
+    ck_ok(r->e->ops->put(r->e, r->o.crawl, 0, &item, 1, RIG_WALL, &answer));
     return answer;
 }
 
@@ -199,8 +189,7 @@ static inline uint64_t rig_lease(struct rig *r)
     size_t n = 0;
 
     r->now += NS_PER_S;
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n));
     return n > 0 ? l.id : 0;
 }
 
@@ -216,7 +205,7 @@ static inline void rig_ack(struct rig *r, uint64_t id, struct outcome o,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 /* Leases the next URL and reports it as a fetched page with these links. */
@@ -244,7 +233,7 @@ static inline uint64_t rig_find(struct reader *reader, const char *text)
 
     url_init(&u);
     ck_assert_int_eq(url_canonical(&u, bytes_of_str(text), NULL, NULL), URL_OK);
-    ck_assert_int_eq(reader_find(reader, &u, &id), STATUS_OK);
+    ck_ok(reader_find(reader, &u, &id));
     url_fini(&u);
     return id;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_budget.c - budgets, and the estimate of the domains that link to a
  * host. */
-#include <check.h>
 
 #include "frontier/budget.h"
+#include "tests/unit/unit.h"
 
 static uint64_t hash(uint64_t i)
 {
@@ -13,7 +13,7 @@ static uint64_t hash(uint64_t i)
     return h ^ h >> 27;
 }
 
-START_TEST(the_least_of_the_budgets_counts_and_is_named)
+TEST(the_least_of_the_budgets_counts_and_is_named)
 {
     static const struct {
         struct budgets b;
@@ -56,11 +56,10 @@ START_TEST(the_least_of_the_budgets_counts_and_is_named)
         ck_assert_pstr_eq(which, cases[i].which);
     }
 }
-END_TEST
 
 /* The deviation of linear counting, Whang et al. 1990, theorem 2: some 11 % at
  * four times as many domains as bits. */
-START_TEST(the_number_of_domains_is_nearly_exact_and_never_shrinks)
+TEST(the_number_of_domains_is_nearly_exact_and_never_shrinks)
 {
     struct source_bits s = {{0}};
     uint32_t before = 0;
@@ -83,9 +82,8 @@ START_TEST(the_number_of_domains_is_nearly_exact_and_never_shrinks)
         (void)source_bits_add(&s, hash(i));
     ck_assert_uint_eq(source_bits_count(&s), SOURCES_MOST);
 }
-END_TEST
 
-START_TEST(a_union_has_the_domains_of_both)
+TEST(a_union_has_the_domains_of_both)
 {
     struct source_bits a = {{0}}, b = {{0}}, both = {{0}};
 
@@ -96,17 +94,4 @@ START_TEST(a_union_has_the_domains_of_both)
     ck_assert(source_bits_join(&a, &b));
     ck_assert(!source_bits_join(&a, &b));
     ck_assert_mem_eq(&a, &both, sizeof a);
-}
-END_TEST
-
-Suite *suite_budget(void)
-{
-    Suite *s = suite_create("budget");
-    TCase *t = tcase_create("budget");
-
-    tcase_add_test(t, the_least_of_the_budgets_counts_and_is_named);
-    tcase_add_test(t, the_number_of_domains_is_nearly_exact_and_never_shrinks);
-    tcase_add_test(t, a_union_has_the_domains_of_both);
-    suite_add_tcase(s, t);
-    return s;
 }

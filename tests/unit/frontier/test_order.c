@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_order.c - scores and classes, part by part. */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/order.h"
 #include "storage/rows/hint_store.h"
+#include "tests/unit/unit.h"
 
 static struct order *make(enum order_mode mode, const char *boost,
                           const char *first)
@@ -20,7 +20,7 @@ static struct order *make(enum order_mode mode, const char *boost,
     struct buf why;
 
     buf_init(&why, 1024);
-    ck_assert_int_eq(order_new(&made, &o, &why), STATUS_OK);
+    ck_ok(order_new(&made, &o, &why));
     buf_fini(&why);
     return made;
 }
@@ -36,7 +36,7 @@ static struct order_facts plain(void)
     };
 }
 
-START_TEST(each_part_of_a_score_counts_as_documented)
+TEST(each_part_of_a_score_counts_as_documented)
 {
     static const char long_path[] =
         "http://h.test/0123456789012345678901234567890123456789"
@@ -93,9 +93,8 @@ START_TEST(each_part_of_a_score_counts_as_documented)
     }
     order_free(o);
 }
-END_TEST
 
-START_TEST(rules_add_up_and_first_is_before_all)
+TEST(rules_add_up_and_first_is_before_all)
 {
     struct order *o = make(ORDER_BEST, "=|some=-3", "/news/");
     struct order_facts f = plain();
@@ -108,9 +107,8 @@ START_TEST(rules_add_up_and_first_is_before_all)
     ck_assert_int_eq(order_score(o, &f).class_, ORDER_IN_TURN);
     order_free(o);
 }
-END_TEST
 
-START_TEST(depth_goes_by_the_depth_alone)
+TEST(depth_goes_by_the_depth_alone)
 {
     struct order *o = make(ORDER_DEPTH, NULL, NULL);
     struct order_facts f = plain();
@@ -122,9 +120,8 @@ START_TEST(depth_goes_by_the_depth_alone)
     order_free(o);
     ck_assert_int_eq(order_score(NULL, &f).class_, ORDER_IN_TURN);
 }
-END_TEST
 
-START_TEST(a_rule_that_is_none_is_refused)
+TEST(a_rule_that_is_none_is_refused)
 {
     static const char *const bad[] = {"x", "x=", "x=1y", "x=101", "(=1"};
 
@@ -139,10 +136,9 @@ START_TEST(a_rule_that_is_none_is_refused)
         buf_fini(&why);
     }
 }
-END_TEST
 
 /* It is kept with the crawl, which compares it at a resume. */
-START_TEST(a_description_has_the_mode_and_every_rule)
+TEST(a_description_has_the_mode_and_every_rule)
 {
     static const char *const boost[] = {"/news=3", "/old=-2"};
     static const char *const first[] = {"/urgent", "/next"};
@@ -157,7 +153,7 @@ START_TEST(a_description_has_the_mode_and_every_rule)
 
     buf_init(&why, 1024);
     buf_init(&text, 1024);
-    ck_assert_int_eq(order_new(&made, &o, &why), STATUS_OK);
+    ck_ok(order_new(&made, &o, &why));
     order_describe(made, &text);
     for (size_t i = 0; i < text.len; i++)
         lines += text.at[i] == '\n';
@@ -170,9 +166,8 @@ START_TEST(a_description_has_the_mode_and_every_rule)
     buf_fini(&text);
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(orders_are_told_apart_by_their_description)
+TEST(orders_are_told_apart_by_their_description)
 {
     struct order *a = make(ORDER_BEST, "x=1", NULL);
     struct order *b = make(ORDER_BEST, NULL, "x=1");
@@ -187,20 +182,4 @@ START_TEST(orders_are_told_apart_by_their_description)
     buf_fini(&second);
     order_free(a);
     order_free(b);
-}
-END_TEST
-
-Suite *suite_order(void)
-{
-    Suite *s = suite_create("order");
-    TCase *t = tcase_create("order");
-
-    tcase_add_test(t, each_part_of_a_score_counts_as_documented);
-    tcase_add_test(t, rules_add_up_and_first_is_before_all);
-    tcase_add_test(t, depth_goes_by_the_depth_alone);
-    tcase_add_test(t, a_rule_that_is_none_is_refused);
-    tcase_add_test(t, a_description_has_the_mode_and_every_rule);
-    tcase_add_test(t, orders_are_told_apart_by_their_description);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_outcome.c - the outcomes of a URL: their names and their rules. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "frontier/outcome.h"
+#include "tests/unit/unit.h"
 
-START_TEST(every_number_has_a_word_of_its_own)
+TEST(every_number_has_a_word_of_its_own)
 {
     for (enum outcome_reason a = 0; a < REASON_COUNT_; a++) {
         ck_assert_str_ne(outcome_reason_name(a), "unknown");
@@ -20,9 +20,8 @@ START_TEST(every_number_has_a_word_of_its_own)
     ck_assert_str_eq(outcome_reason_name(REASON_COUNT_), "unknown");
     ck_assert_str_eq(outcome_status_name(OUTCOME_STATUS_COUNT_), "unknown");
 }
-END_TEST
 
-START_TEST(an_http_error_is_shown_with_its_number)
+TEST(an_http_error_is_shown_with_its_number)
 {
     char text[24];
 
@@ -36,7 +35,6 @@ START_TEST(an_http_error_is_shown_with_its_number)
                         text, sizeof text);
     ck_assert_str_eq(text, "");
 }
-END_TEST
 
 /* The table of outcomes, one row each: does it count for --limit, does it fail
  * a seed? */
@@ -77,18 +75,17 @@ static const struct {
     {{OUTCOME_FETCHED, REASON_CHECKED, 200}, false, false},
 };
 
-START_TEST(limits_and_seeds_go_by_the_table_of_outcomes)
+TEST(limits_and_seeds_go_by_the_table_of_outcomes)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         ck_assert_int_eq(outcome_counts_as_page(rules[i].o), rules[i].counts);
         ck_assert_int_eq(outcome_fails_seed(rules[i].o), rules[i].fails);
     }
 }
-END_TEST
 
 /* A guessed sitemap that is not there is no error of its host, and a page that
  * asks not to be indexed has not changed either if it is answered by 304. */
-START_TEST(errors_and_unchanged_pages_are_told_by_their_reasons)
+TEST(errors_and_unchanged_pages_are_told_by_their_reasons)
 {
     ck_assert(!outcome_is_error(
         (struct outcome){OUTCOME_SKIPPED, REASON_NO_SITEMAP, 404}));
@@ -105,9 +102,8 @@ START_TEST(errors_and_unchanged_pages_are_told_by_their_reasons)
     ck_assert(!outcome_is_not_modified(
         (struct outcome){OUTCOME_FETCHED, REASON_UNCHANGED, 200}));
 }
-END_TEST
 
-START_TEST(a_reason_is_known_by_the_text_that_shows_it)
+TEST(a_reason_is_known_by_the_text_that_shows_it)
 {
     static const char *const not [] = {
         "",          "http",     "http_",    "http_40",  "http_4040",
@@ -129,19 +125,4 @@ START_TEST(a_reason_is_known_by_the_text_that_shows_it)
     ck_assert(outcome_reason_is("http_999"));
     for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
         ck_assert_msg(!outcome_reason_is(not [i]), "%s", not [i]);
-}
-END_TEST
-
-Suite *suite_outcome(void)
-{
-    Suite *s = suite_create("outcome");
-    TCase *t = tcase_create("outcome");
-
-    tcase_add_test(t, every_number_has_a_word_of_its_own);
-    tcase_add_test(t, an_http_error_is_shown_with_its_number);
-    tcase_add_test(t, limits_and_seeds_go_by_the_table_of_outcomes);
-    tcase_add_test(t, errors_and_unchanged_pages_are_told_by_their_reasons);
-    tcase_add_test(t, a_reason_is_known_by_the_text_that_shows_it);
-    suite_add_tcase(s, t);
-    return s;
 }

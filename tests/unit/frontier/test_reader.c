@@ -51,14 +51,13 @@ static void make(struct rig *r)
                      .retry_after_ms = -1},
         };
 
-        ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL),
-                         STATUS_OK);
+        ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
     }
     rig_seed(r, "https://[2001:db8::1]:8080/x");
     rig_stop(r);
 }
 
-START_TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
+TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
 {
     struct reader reader;
     struct buf text;
@@ -66,7 +65,7 @@ START_TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
 
     make(&r);
     buf_init(&text, 4096);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     ck_assert_uint_eq(rig_find(&reader, "http://a.test/0"), 1);
     ck_assert_uint_eq(rig_find(&reader, "http://a.test/9"), 10);
     ck_assert_uint_eq(rig_find(&reader, "http://a.test/10"), 0);
@@ -75,16 +74,15 @@ START_TEST(a_url_is_found_by_its_text_and_a_row_gives_it_back)
                           bytes_of_str("http://a.test/9")));
     ck_assert_uint_eq(reader_url(&reader, 0, &text).len, 0);
     ck_assert_uint_eq(reader_url(&reader, 99, &text).len, 0);
-    ck_assert_int_eq(reader.manifest_status, STATUS_OK);
+    ck_ok(reader.manifest_status);
     ck_assert_uint_eq(reader.manifest.urls, OUTCOMES + 2);
     ck_assert_int_eq(reader.holder, 0);
     reader_close(&reader);
     buf_fini(&text);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
+TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
 {
     struct scratch empty = scratch_make();
     struct reader reader;
@@ -101,11 +99,10 @@ START_TEST(a_directory_without_a_crawl_is_told_from_one_that_lost_its_store)
     scratch_remove(&empty);
     rig_fini(&r);
 }
-END_TEST
 
 /* A start that was cut short, before the mark that says that all seeds are
  * stored; with pages or a manifest of some, the mark was lost later. */
-START_TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
+TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
 {
     char manifest[128], fresh[128];
     struct rig r;
@@ -116,9 +113,7 @@ START_TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
     rig_seed(&r, "http://a.test/");
     rig_commit(&r);
     ck_assert(reader_is_unbegun(r.at.dir));
-    ck_assert_int_eq(r.e->ops->set_meta(r.e, "seeds_complete",
-                                        bytes_of_str("1")),
-                     STATUS_OK);
+    ck_ok(r.e->ops->set_meta(r.e, "seeds_complete", bytes_of_str("1")));
     rig_commit(&r);
     ck_assert(!reader_is_unbegun(r.at.dir));
     rig_fini(&r);
@@ -144,9 +139,8 @@ START_TEST(a_crawl_that_never_began_is_known_by_its_missing_mark)
     unlink(manifest);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_stats_of_a_store_are_those_of_its_engine)
+TEST(the_stats_of_a_store_are_those_of_its_engine)
 {
     struct engine_stats live, stored;
     struct frontier_stats f;
@@ -156,7 +150,7 @@ START_TEST(the_stats_of_a_store_are_those_of_its_engine)
     make(&r);
     rig_reopen(&r);
     live = rig_stats(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     engine_stats_of_store(reader.store, &stored);
     live.leased = live.queues_active = 0;
     live.commits = 0;
@@ -186,9 +180,8 @@ START_TEST(the_stats_of_a_store_are_those_of_its_engine)
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(reasons_without_room_are_counted_together)
+TEST(reasons_without_room_are_counted_together)
 {
     struct frontier_stats f;
     struct reader reader;
@@ -204,14 +197,13 @@ START_TEST(reasons_without_room_are_counted_together)
     }
     rig_seed(&r, "http://z.test/"); /* so that there is something to commit */
     rig_commit(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     frontier_stats_of_store(reader.store, &f);
     ck_assert_uint_eq(f.failure_count, STATS_FAILURES);
     ck_assert_str_eq(f.failures[STATS_FAILURES - 1].why, "other");
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- each statement fails in turn ---- */
 
@@ -241,7 +233,7 @@ static void read_it(void *rig)
     TELLS(st);
 }
 
-START_TEST(a_statement_that_fails_is_told)
+TEST(a_statement_that_fails_is_told)
 {
     unsigned descriptors;
     uint64_t n = 0;
@@ -262,22 +254,4 @@ START_TEST(a_statement_that_fails_is_told)
     ck_assert_uint_eq(audited.missing, 0);
     audit_fini(&audited);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_reader(void)
-{
-    Suite *s = suite_create("reader");
-    TCase *t = tcase_create("reader");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_url_is_found_by_its_text_and_a_row_gives_it_back);
-    tcase_add_test(
-        t, a_directory_without_a_crawl_is_told_from_one_that_lost_its_store);
-    tcase_add_test(t, a_crawl_that_never_began_is_known_by_its_missing_mark);
-    tcase_add_test(t, the_stats_of_a_store_are_those_of_its_engine);
-    tcase_add_test(t, reasons_without_room_are_counted_together);
-    tcase_add_test(t, a_statement_that_fails_is_told);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scope.c - each mode, each rule, and which rule is named. */
 #include "frontier/scope.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static struct scope *scope_of(enum scope_mode mode)
                                     .max_url_length = 2048};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     return s;
 }
 
@@ -65,7 +65,7 @@ static void is_out(struct scope *s, const char *text)
 
 /* ---- modes ---- */
 
-START_TEST(scope_host_is_the_same_host_and_port)
+TEST(scope_host_is_the_same_host_and_port)
 {
     struct scope *s = scope_of(SCOPE_HOST);
 
@@ -80,9 +80,8 @@ START_TEST(scope_host_is_the_same_host_and_port)
     ck_assert_str_eq(ask(s, "http://example.org/", 1).rule, "scope: host");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(http_and_https_on_their_own_ports_are_one_place)
+TEST(http_and_https_on_their_own_ports_are_one_place)
 {
     struct scope *s = scope_of(SCOPE_HOST);
 
@@ -96,7 +95,6 @@ START_TEST(http_and_https_on_their_own_ports_are_one_place)
     is_out(s, "http://b.example:8080/");
     scope_free(s);
 }
-END_TEST
 
 #define LISTING  3 /* kinds, as any could be */
 #define EMBEDDED 5
@@ -119,7 +117,7 @@ static struct scope_verdict ask_listing(struct scope *s, const char *text,
     return ask_kind(s, text, depth, LISTING);
 }
 
-START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
+TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
 {
     const char *include = "/articles/", *exclude = "secret";
     struct scope_options o = {.mode = SCOPE_PREFIX,
@@ -132,7 +130,7 @@ START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
                               .listings = 1U << LISTING};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     seed(s, "http://a.example/articles/");
     ck_assert(ask_listing(s, "http://cdn.example/s.xml", 1).in);
     ck_assert_int_eq(ask_listing(s, "http://a.example/s.xml", 2).reason,
@@ -151,9 +149,8 @@ START_TEST(a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded)
                      REASON_SCOPE);
     scope_free(s);
 }
-END_TEST
 
-START_TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
+TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
 {
     const char *include = "/articles/", *exclude = "secret";
     struct scope_options o = {.mode = SCOPE_SEED,
@@ -166,7 +163,7 @@ START_TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
                               .embedded = 1U << EMBEDDED};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     ck_assert(scope_embeds(s, EMBEDDED));
     ck_assert(!scope_embeds(s, LISTING));
     ck_assert(!scope_embeds(s, 32 + EMBEDDED));
@@ -184,7 +181,6 @@ START_TEST(a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded)
         REASON_URL_LENGTH);
     scope_free(s);
 }
-END_TEST
 
 static bool has_host(struct scope *s, const char *text)
 {
@@ -211,7 +207,7 @@ static bool only_checked(struct scope *s, const char *text, uint32_t depth,
     return yes;
 }
 
-START_TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
+TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
 {
     const char *include = "/articles/", *exclude = "secret";
     struct scope_options o = {.mode = SCOPE_HOST,
@@ -224,7 +220,7 @@ START_TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
                               .checked = 1U << CHECKED};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     seed(s, "http://a.example/articles/");
     ck_assert(scope_has_checks(s));
     ck_assert(ask_kind(s, "http://b.example/", 9, CHECKED).in);
@@ -252,9 +248,8 @@ START_TEST(what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded)
     ck_assert(!only_checked(s, "http://b.example/", 1, CHECKED));
     scope_free(s);
 }
-END_TEST
 
-START_TEST(a_host_is_in_scope_when_some_of_its_urls_are)
+TEST(a_host_is_in_scope_when_some_of_its_urls_are)
 {
     struct scope *s = scope_of(SCOPE_PREFIX);
 
@@ -271,9 +266,8 @@ START_TEST(a_host_is_in_scope_when_some_of_its_urls_are)
     ck_assert(!has_host(s, "http://a.example/"));
     scope_free(s);
 }
-END_TEST
 
-START_TEST(scope_domain_is_the_registrable_domain)
+TEST(scope_domain_is_the_registrable_domain)
 {
     struct scope *s = scope_of(SCOPE_DOMAIN);
 
@@ -284,9 +278,8 @@ START_TEST(scope_domain_is_the_registrable_domain)
     is_out(s, "http://co.uk/");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(scope_prefix_is_the_directory_of_the_seed)
+TEST(scope_prefix_is_the_directory_of_the_seed)
 {
     struct scope *s = scope_of(SCOPE_PREFIX);
 
@@ -308,9 +301,8 @@ START_TEST(scope_prefix_is_the_directory_of_the_seed)
     is_in(s, "http://a.example/docs/v1/1");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(scope_seed_takes_nothing_but_what_has_depth_zero)
+TEST(scope_seed_takes_nothing_but_what_has_depth_zero)
 {
     struct scope *s = scope_of(SCOPE_SEED);
 
@@ -320,18 +312,16 @@ START_TEST(scope_seed_takes_nothing_but_what_has_depth_zero)
     is_out(s, "http://a.example/");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(scope_any_takes_everything)
+TEST(scope_any_takes_everything)
 {
     struct scope *s = scope_of(SCOPE_ANY);
 
     is_in(s, "http://nobody.example:1/");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(a_seed_of_depth_zero_is_in_whatever_the_places)
+TEST(a_seed_of_depth_zero_is_in_whatever_the_places)
 {
     struct scope *s = scope_of(SCOPE_HOST);
 
@@ -339,11 +329,10 @@ START_TEST(a_seed_of_depth_zero_is_in_whatever_the_places)
     is_out(s, "http://a.example/");
     scope_free(s);
 }
-END_TEST
 
 /* ---- limits and expressions ---- */
 
-START_TEST(depth_and_length_are_limits_of_their_own)
+TEST(depth_and_length_are_limits_of_their_own)
 {
     const struct scope_options o = {.mode = SCOPE_ANY,
                                     .depth = 2,
@@ -351,7 +340,7 @@ START_TEST(depth_and_length_are_limits_of_their_own)
     struct scope *s = NULL;
     struct scope_verdict v;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     ck_assert(ask(s, "http://a.example/", 2).in);
     v = ask(s, "http://a.example/", 3);
     ck_assert_int_eq(v.reason, REASON_DEPTH);
@@ -361,9 +350,8 @@ START_TEST(depth_and_length_are_limits_of_their_own)
     ck_assert_int_eq(v.reason, REASON_URL_LENGTH);
     scope_free(s);
 }
-END_TEST
 
-START_TEST(exclude_wins_over_include_and_one_include_is_enough)
+TEST(exclude_wins_over_include_and_one_include_is_enough)
 {
     static const char *const include[] = {"/docs/", "\\.pdf$"};
     static const char *const exclude[] = {"[?&]print=", "private"};
@@ -377,7 +365,7 @@ START_TEST(exclude_wins_over_include_and_one_include_is_enough)
     struct scope *s = NULL;
     struct scope_verdict v;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     v = ask(s, "http://a.example/docs/1", 1);
     ck_assert(v.in);
     ck_assert_str_eq(v.rule, "include: /docs/");
@@ -391,9 +379,8 @@ START_TEST(exclude_wins_over_include_and_one_include_is_enough)
     ck_assert_int_eq(v.reason, REASON_INCLUDE);
     scope_free(s);
 }
-END_TEST
 
-START_TEST(an_expression_that_does_not_compile_is_named_with_its_place)
+TEST(an_expression_that_does_not_compile_is_named_with_its_place)
 {
     static const char *const bad[] = {"fine", "a(b"};
     const struct scope_options o = {.mode = SCOPE_ANY,
@@ -411,11 +398,10 @@ START_TEST(an_expression_that_does_not_compile_is_named_with_its_place)
     ck_assert_ptr_nonnull(strstr(buf_str(&error), "character 4"));
     buf_fini(&error);
 }
-END_TEST
 
 /* Thirty a's would take 2^30 steps; the bound stops the match at once, and an
  * undecided match counts as no match. */
-START_TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
+TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
 {
     static const char *const slow[] = {"(a+)+[b-z]!"};
     const struct scope_options o = {.mode = SCOPE_ANY,
@@ -425,14 +411,13 @@ START_TEST(ours_an_expression_that_explodes_is_cut_short_and_does_not_match)
                                     .exclude_count = 1};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     ck_assert(
         ask(s, "http://x.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1)
             .in);
     ck_assert(!ask(s, "http://x.example/aab!", 1).in);
     scope_free(s);
 }
-END_TEST
 
 /* ---- threads ---- */
 
@@ -447,7 +432,7 @@ static void *ask_on(void *scope)
     return NULL;
 }
 
-START_TEST(places_are_added_while_others_ask)
+TEST(places_are_added_while_others_ask)
 {
     struct scope *s = scope_of(SCOPE_PREFIX);
     pthread_t asker;
@@ -463,7 +448,6 @@ START_TEST(places_are_added_while_others_ask)
     is_in(s, "http://h49.example/499/x");
     scope_free(s);
 }
-END_TEST
 
 /* ---- changed settings ---- */
 
@@ -476,11 +460,11 @@ static struct scope *scope_excluding(enum scope_mode mode, const char *re)
                                     .exclude_count = 1};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     return s;
 }
 
-START_TEST(other_terms_of_the_same_kind_keep_the_places)
+TEST(other_terms_of_the_same_kind_keep_the_places)
 {
     struct scope *s = scope_of(SCOPE_HOST);
     struct scope *next = scope_excluding(SCOPE_HOST, "/x");
@@ -499,9 +483,8 @@ START_TEST(other_terms_of_the_same_kind_keep_the_places)
     is_in(s, "http://c.example/x");
     scope_free(s);
 }
-END_TEST
 
-START_TEST(other_places_are_those_it_was_given)
+TEST(other_places_are_those_it_was_given)
 {
     struct scope *s = scope_of(SCOPE_HOST);
     struct scope *next = scope_of(SCOPE_DOMAIN);
@@ -514,7 +497,6 @@ START_TEST(other_places_are_those_it_was_given)
     is_out(s, "http://www.b.example/");
     scope_free(s);
 }
-END_TEST
 
 static void *ask_for_ever(void *arg)
 {
@@ -525,7 +507,7 @@ static void *ask_for_ever(void *arg)
     return NULL;
 }
 
-START_TEST(terms_change_while_others_ask)
+TEST(terms_change_while_others_ask)
 {
     struct scope *s = scope_of(SCOPE_HOST);
     pthread_t asker;
@@ -541,38 +523,4 @@ START_TEST(terms_change_while_others_ask)
     }
     pthread_join(asker, NULL);
     scope_free(s);
-}
-END_TEST
-
-Suite *suite_scope(void)
-{
-    Suite *s = suite_create("scope");
-    TCase *t = tcase_create("scope");
-
-    tcase_add_test(t,
-                   a_list_of_urls_may_stand_anywhere_but_where_it_is_excluded);
-    tcase_add_test(t,
-                   a_part_of_a_page_may_be_anywhere_but_where_it_is_excluded);
-    tcase_add_test(
-        t, what_is_outside_is_checked_at_any_depth_but_where_it_is_excluded);
-    tcase_add_test(t, a_host_is_in_scope_when_some_of_its_urls_are);
-    tcase_add_test(t, scope_host_is_the_same_host_and_port);
-    tcase_add_test(t, http_and_https_on_their_own_ports_are_one_place);
-    tcase_add_test(t, scope_domain_is_the_registrable_domain);
-    tcase_add_test(t, scope_prefix_is_the_directory_of_the_seed);
-    tcase_add_test(t, scope_seed_takes_nothing_but_what_has_depth_zero);
-    tcase_add_test(t, scope_any_takes_everything);
-    tcase_add_test(t, a_seed_of_depth_zero_is_in_whatever_the_places);
-    tcase_add_test(t, depth_and_length_are_limits_of_their_own);
-    tcase_add_test(t, exclude_wins_over_include_and_one_include_is_enough);
-    tcase_add_test(t,
-                   an_expression_that_does_not_compile_is_named_with_its_place);
-    tcase_add_test(
-        t, ours_an_expression_that_explodes_is_cut_short_and_does_not_match);
-    tcase_add_test(t, places_are_added_while_others_ask);
-    tcase_add_test(t, other_terms_of_the_same_kind_keep_the_places);
-    tcase_add_test(t, other_places_are_those_it_was_given);
-    tcase_add_test(t, terms_change_while_others_ask);
-    suite_add_tcase(s, t);
-    return s;
 }

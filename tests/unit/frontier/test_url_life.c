@@ -2,8 +2,8 @@
 /* test_url_life.c - the life of a URL: each cell of its table, and what no walk
  * through it can do. */
 #include "frontier/url_life.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct {
     {LIFE_UNDATE, {"-", "-", "-", "done", "-", "-"}},
 };
 
-START_TEST(each_event_makes_of_each_state_what_the_table_says)
+TEST(each_event_makes_of_each_state_what_the_table_says)
 {
     ck_assert_uint_eq(sizeof cells / sizeof *cells, LIFE_EVENTS_);
     for (size_t i = 0; i < LIFE_EVENTS_; i++)
@@ -38,10 +38,9 @@ START_TEST(each_event_makes_of_each_state_what_the_table_says)
         ck_assert_int_eq(url_life_after(LIFE_NONE, (enum life_event)e),
                          LIFE_NONE);
 }
-END_TEST
 
 /* A URL that was done once, dated or not, is never taken for a new one. */
-START_TEST(no_walk_leads_back_to_queued_from_a_url_that_was_done)
+TEST(no_walk_leads_back_to_queued_from_a_url_that_was_done)
 {
     uint64_t state = 1;
 
@@ -64,10 +63,9 @@ START_TEST(no_walk_leads_back_to_queued_from_a_url_that_was_done)
         ck_assert(was_done);
     }
 }
-END_TEST
 
 /* An event that leaves a URL leased would be a lease that nobody ends. */
-START_TEST(whatever_ends_a_lease_ends_it_in_both_kinds)
+TEST(whatever_ends_a_lease_ends_it_in_both_kinds)
 {
     static const enum life_event ends[] = {LIFE_GIVE_BACK, LIFE_RETRY, LIFE_END,
                                            LIFE_DATE};
@@ -81,17 +79,4 @@ START_TEST(whatever_ends_a_lease_ends_it_in_both_kinds)
         ck_assert_int_ne(url_life_after(first, LIFE_LEASE) == LIFE_NONE,
                          first == LIFE_QUEUED || first == LIFE_DUE);
     }
-}
-END_TEST
-
-Suite *suite_url_life(void)
-{
-    Suite *s = suite_create("url_life");
-    TCase *t = tcase_create("table");
-
-    tcase_add_test(t, each_event_makes_of_each_state_what_the_table_says);
-    tcase_add_test(t, no_walk_leads_back_to_queued_from_a_url_that_was_done);
-    tcase_add_test(t, whatever_ends_a_lease_ends_it_in_both_kinds);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_url_view.c - which URLs a list of another program shows, and how many.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "frontier/url_view.h"
+#include "tests/unit/unit.h"
 
 static const char page[] = "http://a.example/News/2026";
 
@@ -16,7 +16,7 @@ static bool matches(const char *filter, bool ignore_case, const char *url)
     return url_list_matches(&l, bytes_of_str(url));
 }
 
-START_TEST(a_state_has_one_name)
+TEST(a_state_has_one_name)
 {
     ck_assert_str_eq(url_state_name(URL_STATE_NONE), "none");
     ck_assert_str_eq(url_state_name(URL_STATE_REMOVED), "removed");
@@ -24,9 +24,8 @@ START_TEST(a_state_has_one_name)
     ck_assert_str_eq(url_state_name(URL_STATE_LEASED), "leased");
     ck_assert_str_eq(url_state_name(URL_STATE_COMPLETED), "completed");
 }
-END_TEST
 
-START_TEST(a_list_without_a_filter_shows_every_url)
+TEST(a_list_without_a_filter_shows_every_url)
 {
     struct url_list l = {.filter = bytes_of_str("not there")};
 
@@ -34,9 +33,8 @@ START_TEST(a_list_without_a_filter_shows_every_url)
     ck_assert(matches("", false, page));
     ck_assert(matches("", true, page));
 }
-END_TEST
 
-START_TEST(a_filter_is_a_part_of_the_url)
+TEST(a_filter_is_a_part_of_the_url)
 {
     ck_assert(matches("http://a", false, page));
     ck_assert(matches("News", false, page));
@@ -46,9 +44,8 @@ START_TEST(a_filter_is_a_part_of_the_url)
     ck_assert(!matches("http://a.example/News/2026/", false, page));
     ck_assert(!matches("a", false, ""));
 }
-END_TEST
 
-START_TEST(case_counts_unless_it_is_ignored)
+TEST(case_counts_unless_it_is_ignored)
 {
     ck_assert(!matches("news", false, page));
     ck_assert(matches("nEWs", true, page));
@@ -59,9 +56,8 @@ START_TEST(case_counts_unless_it_is_ignored)
     ck_assert(!matches("http://a.example/News/20266", true, page));
     ck_assert(!matches("a", true, ""));
 }
-END_TEST
 
-START_TEST(a_list_is_full_when_what_it_skips_and_shows_has_passed)
+TEST(a_list_is_full_when_what_it_skips_and_shows_has_passed)
 {
     struct url_list l = {.skip = 3, .most = 2};
 
@@ -72,19 +68,4 @@ START_TEST(a_list_is_full_when_what_it_skips_and_shows_has_passed)
     ck_assert(url_list_is_full(&l));
     l.most = 0;
     ck_assert(!url_list_is_full(&l));
-}
-END_TEST
-
-Suite *suite_url_view(void)
-{
-    Suite *s = suite_create("url_view");
-    TCase *t = tcase_create("url_view");
-
-    tcase_add_test(t, a_state_has_one_name);
-    tcase_add_test(t, a_list_without_a_filter_shows_every_url);
-    tcase_add_test(t, a_filter_is_a_part_of_the_url);
-    tcase_add_test(t, case_counts_unless_it_is_ignored);
-    tcase_add_test(t, a_list_is_full_when_what_it_skips_and_shows_has_passed);
-    suite_add_tcase(s, t);
-    return s;
 }

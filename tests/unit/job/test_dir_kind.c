@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a directory holds, recognised by marks that only our programs make. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 
 #include "base/file/file.h"
 #include "job/dir_kind.h"
+#include "tests/unit/unit.h"
 
 static char dir[64];
 static struct buf culprit;
@@ -21,7 +21,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    ck_assert_int_eq(file_remove_tree(dir), STATUS_OK);
+    ck_ok(file_remove_tree(dir));
     buf_fini(&culprit);
 }
 
@@ -30,7 +30,7 @@ static void put(const char *name, const char *octets, size_t len)
     char path[256];
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    ck_assert_int_eq(file_replace(path, bytes_of(octets, len)), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of(octets, len)));
 }
 
 static void put_text(const char *name, const char *text)
@@ -53,15 +53,16 @@ static void put_database(const char *name, const char *id)
     put(name, octets, sizeof octets);
 }
 
-START_TEST(what_is_missing_or_empty_is_free)
+FIXTURE(setup, teardown);
+
+TEST(what_is_missing_or_empty_is_free)
 {
     ck_assert_int_eq(kind(), DIR_FREE);
     ck_assert_int_eq(dir_kind_of("/nonexistent/urlweir", &culprit), DIR_FREE);
     ck_assert_int_eq(dir_kind_of("/dev/null", &culprit), DIR_FREE);
 }
-END_TEST
 
-START_TEST(what_a_start_leaves_that_was_cut_short_is_free)
+TEST(what_a_start_leaves_that_was_cut_short_is_free)
 {
     put_text("lock", "4711 crawl\n");
     put_text("dedupe.lock", "");
@@ -72,9 +73,8 @@ START_TEST(what_a_start_leaves_that_was_cut_short_is_free)
     put_text("dedupe.db.new", "");
     ck_assert_int_eq(kind(), DIR_FREE);
 }
-END_TEST
 
-START_TEST(what_is_put_there_for_a_start_is_free)
+TEST(what_is_put_there_for_a_start_is_free)
 {
     char path[256];
 
@@ -96,9 +96,8 @@ START_TEST(what_is_put_there_for_a_start_is_free)
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_eq(kind(), DIR_OTHER);
 }
-END_TEST
 
-START_TEST(any_other_file_is_not_ours_and_is_named)
+TEST(any_other_file_is_not_ours_and_is_named)
 {
     static const char *const names[] = {"index.html",  ".profile",
                                         "lock",        "manifest",
@@ -115,9 +114,8 @@ START_TEST(any_other_file_is_not_ours_and_is_named)
         unlink(path);
     }
 }
-END_TEST
 
-START_TEST(a_pipe_or_a_link_with_our_name_is_not_followed)
+TEST(a_pipe_or_a_link_with_our_name_is_not_followed)
 {
     char path[256];
 
@@ -127,25 +125,22 @@ START_TEST(a_pipe_or_a_link_with_our_name_is_not_followed)
     ck_assert_int_eq(symlink("/dev/null", path), 0);
     ck_assert_int_eq(kind(), DIR_OTHER);
 }
-END_TEST
 
-START_TEST(a_crawl_is_told_by_its_settings)
+TEST(a_crawl_is_told_by_its_settings)
 {
     put_text("urlweir-settings.yaml", "");
     ck_assert_int_eq(kind(), DIR_CRAWL);
 }
-END_TEST
 
-START_TEST(an_older_crawl_is_told_by_crawl_yaml_beside_a_store)
+TEST(an_older_crawl_is_told_by_crawl_yaml_beside_a_store)
 {
     put_text("crawl.yaml", "");
     ck_assert_int_eq(kind(), DIR_OTHER);
     put_database("frontier.db", "urlw");
     ck_assert_int_eq(kind(), DIR_CRAWL);
 }
-END_TEST
 
-START_TEST(a_database_is_told_by_its_application_id)
+TEST(a_database_is_told_by_its_application_id)
 {
     put_database("frontier.db", "mine");
     ck_assert_int_eq(kind(), DIR_OTHER);
@@ -154,18 +149,16 @@ START_TEST(a_database_is_told_by_its_application_id)
     put_database("dedupe.db", "urld");
     ck_assert_int_eq(kind(), DIR_SET);
 }
-END_TEST
 
-START_TEST(a_manifest_is_told_by_its_first_word)
+TEST(a_manifest_is_told_by_its_first_word)
 {
     put_text("manifest", "urlweir-manifest 1\n");
     ck_assert_int_eq(kind(), DIR_STORE);
     put_text("dedupe.manifest", "urlweir-manifest 1\n");
     ck_assert_int_eq(kind(), DIR_SET);
 }
-END_TEST
 
-START_TEST(each_command_takes_what_is_free_or_its_own)
+TEST(each_command_takes_what_is_free_or_its_own)
 {
     struct buf why;
 
@@ -183,9 +176,8 @@ START_TEST(each_command_takes_what_is_free_or_its_own)
     ck_assert(!dir_kind_fits(dir, DIR_SET, &why));
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(a_hostile_name_is_printed_without_commands_to_a_terminal)
+TEST(a_hostile_name_is_printed_without_commands_to_a_terminal)
 {
     struct buf why;
 
@@ -194,26 +186,4 @@ START_TEST(a_hostile_name_is_printed_without_commands_to_a_terminal)
     ck_assert(!dir_kind_fits(dir, DIR_CRAWL, &why));
     ck_assert_ptr_null(strchr(buf_str(&why), '\033'));
     buf_fini(&why);
-}
-END_TEST
-
-Suite *suite_dir_kind(void)
-{
-    Suite *s = suite_create("dir_kind");
-    TCase *t = tcase_create("dir_kind");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, what_is_missing_or_empty_is_free);
-    tcase_add_test(t, what_a_start_leaves_that_was_cut_short_is_free);
-    tcase_add_test(t, what_is_put_there_for_a_start_is_free);
-    tcase_add_test(t, any_other_file_is_not_ours_and_is_named);
-    tcase_add_test(t, a_pipe_or_a_link_with_our_name_is_not_followed);
-    tcase_add_test(t, a_crawl_is_told_by_its_settings);
-    tcase_add_test(t, an_older_crawl_is_told_by_crawl_yaml_beside_a_store);
-    tcase_add_test(t, a_database_is_told_by_its_application_id);
-    tcase_add_test(t, a_manifest_is_told_by_its_first_word);
-    tcase_add_test(t, each_command_takes_what_is_free_or_its_own);
-    tcase_add_test(t, a_hostile_name_is_printed_without_commands_to_a_terminal);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,7 +2,6 @@
 /* test_jsonl_tail.c - where writing to an existing file of lines continues. */
 #include "job/jsonl_tail.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tests/unit/unit.h"
 
 #define LINE(seq) "{\"seq\": " #seq ", \"url\": \"http://a/" #seq "\"}\n"
 
@@ -45,7 +45,7 @@ static void goes_on(const char *kept, const char *cut, size_t cut_len,
 
     memcpy(all, kept, len);
     memcpy(all + len, cut, cut_len);
-    ck_assert_int_eq(tail(all, len + cut_len, &keep, &seq), STATUS_OK);
+    ck_ok(tail(all, len + cut_len, &keep, &seq));
     ck_assert_uint_eq(keep, len);
     ck_assert_uint_eq(seq, want_seq);
     free(all);
@@ -59,7 +59,7 @@ static void refused(const char *content)
                      STATUS_FORMAT);
 }
 
-START_TEST(it_goes_on_behind_the_last_whole_line)
+TEST(it_goes_on_behind_the_last_whole_line)
 {
     static const char torn[] = "{\"seq\": 5, \"url\": \"http://a/5\"}";
 
@@ -71,25 +71,22 @@ START_TEST(it_goes_on_behind_the_last_whole_line)
         goes_on("", torn, n, 0);
     }
 }
-END_TEST
 
-START_TEST(zeros_of_a_power_cut_are_cut)
+TEST(zeros_of_a_power_cut_are_cut)
 {
     goes_on(LINE(1), "\0\0\0\0", 4, 1);
     goes_on(LINE(1), "{\"seq\": 2\0\0\0", 12, 1);
     goes_on(LINE(1), "{\"seq\0\0\0\0\n{\"seq\": 4, \0\0\n{\"s", 27, 1);
     goes_on("", "\0\0\0\0", 4, 0);
 }
-END_TEST
 
-START_TEST(lines_the_store_has_lost_are_cut_behind_one_it_has)
+TEST(lines_the_store_has_lost_are_cut_behind_one_it_has)
 {
     goes_on(LINE(4) LINE(5), LINE(6) LINE(7), 2 * strlen(LINE(6)), 5);
     refused(LINE(6) LINE(7));
 }
-END_TEST
 
-START_TEST(files_of_others_are_refused)
+TEST(files_of_others_are_refused)
 {
     refused("text\n");
     refused("text");
@@ -104,9 +101,8 @@ START_TEST(files_of_others_are_refused)
     refused("{\"seq\": x}\n{\"seq\": 1}");
     refused("text\n" LINE(6));
 }
-END_TEST
 
-START_TEST(long_lines_and_blocks_are_read_across)
+TEST(long_lines_and_blocks_are_read_across)
 {
     size_t most = 300000;
     char *all = xmalloc(most + 200);
@@ -118,24 +114,9 @@ START_TEST(long_lines_and_blocks_are_read_across)
         memcpy(all, LINE(1) LINE(4), len);
         memset(all + len, 'x', n);
         memcpy(all + len, "{\"seq\": 5, ", 11);
-        ck_assert_int_eq(tail(all, len + n, &keep, &seq), STATUS_OK);
+        ck_ok(tail(all, len + n, &keep, &seq));
         ck_assert_uint_eq(keep, len);
         ck_assert_uint_eq(seq, 4);
     }
     free(all);
-}
-END_TEST
-
-Suite *suite_jsonl_tail(void)
-{
-    Suite *s = suite_create("jsonl_tail");
-    TCase *t = tcase_create("jsonl_tail");
-
-    tcase_add_test(t, it_goes_on_behind_the_last_whole_line);
-    tcase_add_test(t, zeros_of_a_power_cut_are_cut);
-    tcase_add_test(t, lines_the_store_has_lost_are_cut_behind_one_it_has);
-    tcase_add_test(t, files_of_others_are_refused);
-    tcase_add_test(t, long_lines_and_blocks_are_read_across);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -10,7 +10,6 @@
  * After the last change, every page of the model must have been read, none of
  * them twice, but for pages with links of kinds that are followed only now.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #include "job/settings/settings.h"
 #include "job/settings_applied.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 #define PAGES   24
 #define LINKS   6
@@ -333,7 +333,7 @@ static void open_setup(struct sim *m)
     struct buf why;
 
     buf_init(&why, 1000);
-    ck_assert_int_eq(crawl_setup_make(&m->c, &m->s, &why), STATUS_OK);
+    ck_ok(crawl_setup_make(&m->c, &m->s, &why));
     buf_fini(&why);
 }
 
@@ -348,33 +348,27 @@ static void put_seed(struct sim *m)
                      URL_OK);
     scope_add_seed(m->c.scope, &u);
     if (candidate_take(&m->c.fetch.rules, &u, &item) == REASON_NONE)
-        ck_assert_int_eq(m->e->ops->put(m->e, bytes_of_str(CRAWL_ID), 0, &item,
-                                        1, 1, NULL),
-                         STATUS_OK);
+        ck_ok(
+            m->e->ops->put(m->e, bytes_of_str(CRAWL_ID), 0, &item, 1, 1, NULL));
     url_fini(&u);
 }
 
 static void begin(struct sim *m, bool first)
 {
     open_setup(m);
-    ck_assert_int_eq(first ? frontier_create(&m->e, m->dir, &m->c.frontier, 1)
-                           : frontier_open(&m->e, m->dir, &m->c.frontier,
-                                           m->now, 1),
-                     STATUS_OK);
+    ck_ok(first ? frontier_create(&m->e, m->dir, &m->c.frontier, 1)
+                : frontier_open(&m->e, m->dir, &m->c.frontier, m->now, 1));
     m->c.fetch.rules.digest_key = m->e->ops->digest_key(m->e);
     m->finder = link_finder_new(&m->c.fetch);
     if (first) {
         put_seed(m);
-        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form),
-                         STATUS_OK);
-        ck_assert_int_eq(m->e->ops->turn(m->e, true, m->now, 1, NULL),
-                         STATUS_OK);
+        ck_ok(settings_note_first(m->e, &m->s, m->c.form));
+        ck_ok(m->e->ops->turn(m->e, true, m->now, 1, NULL));
         return;
     }
     if (m->forgets)
-        ck_assert_int_eq(settings_note_first(m->e, &m->s, m->c.form),
-                         STATUS_OK);
-    ck_assert_int_eq(settings_put_in_force(m->e, &m->c, &m->s), STATUS_OK);
+        ck_ok(settings_note_first(m->e, &m->s, m->c.form));
+    ck_ok(settings_put_in_force(m->e, &m->c, &m->s));
 }
 
 /* Ends the run; what was not committed is lost. */
@@ -389,7 +383,7 @@ static void end(struct sim *m)
 
 static void turn(struct sim *m, bool commit)
 {
-    ck_assert_int_eq(m->e->ops->turn(m->e, commit, m->now, 1, NULL), STATUS_OK);
+    ck_ok(m->e->ops->turn(m->e, commit, m->now, 1, NULL));
     if (!commit)
         return;
     for (int i = 0; i < PAGES; i++) {
@@ -502,7 +496,7 @@ static void answer(struct sim *m, const struct engine_lease *l)
         m->whole_now[i]++;
     m->kinds[i] = m->rules.kinds;
     (void)link_finder_end(m->finder, &d);
-    ck_assert_int_eq(m->e->ops->ack(m->e, &d, 1, m->now, 1), STATUS_OK);
+    ck_ok(m->e->ops->ack(m->e, &d, 1, m->now, 1));
     arena_free(arena);
 }
 
@@ -516,9 +510,7 @@ static void run(struct sim *m, int most)
         struct engine_stats stats;
 
         m->now += NS_PER_MS;
-        ck_assert_int_eq(m->e->ops->lease(m->e, OUT - n, m->now, 1, out + n,
-                                          &got),
-                         STATUS_OK);
+        ck_ok(m->e->ops->lease(m->e, OUT - n, m->now, 1, out + n, &got));
         n += got;
         if (n > 0) {
             size_t k = below((unsigned)n);
@@ -567,7 +559,7 @@ static void sim_init(struct sim *m, uint64_t seed, bool forgets)
 static void sim_fini(struct sim *m)
 {
     settings_fini(&m->s);
-    ck_assert_int_eq(file_remove_tree(m->dir), STATUS_OK);
+    ck_ok(file_remove_tree(m->dir));
 }
 
 /* Returns the first page that is missing or was read twice; -1: none. */
@@ -645,7 +637,9 @@ static int play_seed(uint64_t seed, bool forgets, const char **why)
     return wrong;
 }
 
-START_TEST(ours_a_changed_crawl_fetches_what_a_new_one_would_and_nothing_twice)
+TIMEOUT(1200);
+
+TEST(ours_a_changed_crawl_fetches_what_a_new_one_would_and_nothing_twice)
 {
     const uint64_t sequences = scratch_size(40, 1000);
     const char *why = "", *seed = getenv("SEED");
@@ -659,9 +653,8 @@ START_TEST(ours_a_changed_crawl_fetches_what_a_new_one_would_and_nothing_twice)
                       web[wrong > 0 ? wrong : 0].url, why);
     }
 }
-END_TEST
 
-START_TEST(the_comparison_tells_when_drops_are_forgotten)
+TEST(the_comparison_tells_when_drops_are_forgotten)
 {
     const char *why = "";
     int differences = 0;
@@ -669,18 +662,4 @@ START_TEST(the_comparison_tells_when_drops_are_forgotten)
     for (uint64_t i = 1; i <= 20; i++)
         differences += play_seed(i, true, &why) >= 0;
     ck_assert_int_gt(differences, 0);
-}
-END_TEST
-
-Suite *suite_widen_model(void)
-{
-    Suite *s = suite_create("widen_model");
-    TCase *t = tcase_create("widen_model");
-
-    tcase_set_timeout(t, 1200);
-    tcase_add_test(
-        t, ours_a_changed_crawl_fetches_what_a_new_one_would_and_nothing_twice);
-    tcase_add_test(t, the_comparison_tells_when_drops_are_forgotten);
-    suite_add_tcase(s, t);
-    return s;
 }

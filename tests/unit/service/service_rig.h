@@ -63,7 +63,7 @@ static inline unsigned service_rooms(struct service_rig *r)
 
 static inline void service_open(struct service_rig *r)
 {
-    ck_assert_int_eq(frontier_service_open(&r->s, &r->o), STATUS_OK);
+    ck_ok(frontier_service_open(&r->s, &r->o));
 }
 
 /* The caller may change options before service_open. */
@@ -91,13 +91,13 @@ static inline void service_make(struct service_rig *r)
 
 static inline void service_restart(struct service_rig *r)
 {
-    ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
+    ck_ok(frontier_service_close(r->s));
     service_open(r);
 }
 
 static inline void service_fini(struct service_rig *r)
 {
-    ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
+    ck_ok(frontier_service_close(r->s));
     scratch_remove(&r->at);
 }
 
@@ -128,7 +128,7 @@ static inline void service_call(struct service_rig *r,
 
     call->done = service_told;
     call->ctx = &w;
-    ck_assert_int_eq(frontier_service_submit(r->s, call), STATUS_OK);
+    ck_ok(frontier_service_submit(r->s, call));
     service_wait_for(&w);
 }
 
@@ -197,7 +197,7 @@ static inline const char *get_urls(struct service_rig *r, const char *crawl,
                                         .delay_requestable_s = hold_s};
     do {
         service_call(r, &call);
-        ck_assert_int_eq(call.status, STATUS_OK);
+        ck_ok(call.status);
         for (size_t i = 0; i < call.url_count; i++) {
             size_t len = strlen(out);
 
@@ -217,7 +217,7 @@ static inline struct url_counts get_counts(struct service_rig *r,
     call.in.crawl = text(crawl);
     call.in.key = text(key);
     service_call(r, &call);
-    ck_assert_int_eq(call.status, STATUS_OK);
+    ck_ok(call.status);
     frontier_call_fini(&call);
     return call.counts;
 }

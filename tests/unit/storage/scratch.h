@@ -6,7 +6,6 @@
 #ifndef URLWEIR_TESTS_STORAGE_SCRATCH_H
 #define URLWEIR_TESTS_STORAGE_SCRATCH_H
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,6 +25,7 @@
 #include "base/logger.h"
 #include "storage/db/db.h"
 #include "storage/db/run_file.h"
+#include "tests/unit/unit.h"
 
 /* Like ck_assert_*_eq, for loops: check writes a note to a file for each
  * assertion, which dominates the time of a test that makes a million of
@@ -168,7 +168,7 @@ static inline struct db *scratch_open(const char *path, enum db_mode mode)
     const struct db_options o = {.cache_bytes = 4 << 20};
     struct db *d = NULL;
 
-    ck_assert_int_eq(db_open(&d, path, mode, &o), STATUS_OK);
+    ck_ok(db_open(&d, path, mode, &o));
     return d;
 }
 

@@ -66,15 +66,13 @@ static void model_replay(void *ctx, const struct url_row *row)
 static inline void model_open_with(struct model *m, const char *path,
                                    enum db_mode mode, url_row_visit visit)
 {
-    ck_assert_int_eq(db_open(&m->d, path, mode, &model_db_options), STATUS_OK);
+    ck_ok(db_open(&m->d, path, mode, &model_db_options));
     if (mode == DB_READ)
-        ck_assert_int_eq(db_begin(m->d), STATUS_OK);
-    ck_assert_int_eq(exact_set_open(&m->set, m->d, &model_set_options),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_open(&m->s, m->d, &model_frontier_options,
-                                         exact_set_upto(m->set), visit, m),
-                     STATUS_OK);
-    ck_assert_int_eq(page_store_open(&m->p, m->d), STATUS_OK);
+        ck_ok(db_begin(m->d));
+    ck_ok(exact_set_open(&m->set, m->d, &model_set_options));
+    ck_ok(frontier_store_open(&m->s, m->d, &model_frontier_options,
+                              exact_set_upto(m->set), visit, m));
+    ck_ok(page_store_open(&m->p, m->d));
 }
 
 static inline void model_open(struct model *m, const char *path,

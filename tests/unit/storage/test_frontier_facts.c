@@ -8,15 +8,15 @@ static int64_t number(struct model *m, const char *sql)
 {
     int64_t v = -1;
 
-    ck_assert_int_eq(db_number(m->d, sql, &v), STATUS_OK);
+    ck_ok(db_number(m->d, sql, &v));
     return v;
 }
 
 static void commit(struct model *m)
 {
-    ck_assert_int_eq(db_begin(m->d), STATUS_OK);
-    ck_assert_int_eq(frontier_store_step(m->s), STATUS_OK);
-    ck_assert_int_eq(db_commit(m->d), STATUS_OK);
+    ck_ok(db_begin(m->d));
+    ck_ok(frontier_store_step(m->s));
+    ck_ok(db_commit(m->d));
 }
 
 static void skip(struct model *m, const char *reason, const char *host,
@@ -49,7 +49,7 @@ static void end(struct model *m, const struct scratch *dir)
     scratch_remove(dir);
 }
 
-START_TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
+TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
 {
     struct scratch dir;
     struct model m;
@@ -82,9 +82,8 @@ START_TEST(drops_are_counted_by_reason_and_host_to_the_last_one)
                      0);
     end(&m, &dir);
 }
-END_TEST
 
-START_TEST(the_latest_thousand_drops_of_each_reason_are_kept)
+TEST(the_latest_thousand_drops_of_each_reason_are_kept)
 {
     struct scratch dir;
     struct model m;
@@ -113,9 +112,8 @@ START_TEST(the_latest_thousand_drops_of_each_reason_are_kept)
                      1);
     end(&m, &dir);
 }
-END_TEST
 
-START_TEST(of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept)
+TEST(of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept)
 {
     struct scratch dir;
     struct model m;
@@ -134,10 +132,9 @@ START_TEST(of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept)
     ck_assert_int_eq(number(&m, "SELECT total FROM drop_reason"), 3500);
     end(&m, &dir);
 }
-END_TEST
 
 /* As long as they come, and the place of a short one is used again. */
-START_TEST(an_example_keeps_the_beginning_of_a_long_host_and_url)
+TEST(an_example_keeps_the_beginning_of_a_long_host_and_url)
 {
     struct scratch dir;
     struct model m;
@@ -161,9 +158,8 @@ START_TEST(an_example_keeps_the_beginning_of_a_long_host_and_url)
                      0);
     end(&m, &dir);
 }
-END_TEST
 
-START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
+TEST(hosts_without_end_are_counted_together_past_a_ceiling)
 {
     struct scratch dir;
     struct model m;
@@ -189,9 +185,8 @@ START_TEST(hosts_without_end_are_counted_together_past_a_ceiling)
     ck_assert_int_eq(number(&m, "SELECT count(*) FROM drops"), DROPS_HOSTS + 1);
     end(&m, &dir);
 }
-END_TEST
 
-START_TEST(counters_are_kept_and_unknown_ones_are_zero)
+TEST(counters_are_kept_and_unknown_ones_are_zero)
 {
     struct scratch dir;
     struct model m;
@@ -210,7 +205,6 @@ START_TEST(counters_are_kept_and_unknown_ones_are_zero)
     ck_assert_int_eq(number(&m, "SELECT count(*) FROM counter"), 2);
     end(&m, &dir);
 }
-END_TEST
 
 static void same_state(void *ctx, uint32_t queue,
                        const struct queue_state *state)
@@ -226,7 +220,7 @@ static void same_state(void *ctx, uint32_t queue,
     ck_assert_str_eq(state->reason, queue == 2 ? "retry_after" : "");
 }
 
-START_TEST(the_state_of_a_queue_is_remembered)
+TEST(the_state_of_a_queue_is_remembered)
 {
     static const uint32_t order[] = {3, 1, 2, 1};
     struct scratch dir;
@@ -234,15 +228,14 @@ START_TEST(the_state_of_a_queue_is_remembered)
     uint32_t seen = 0;
 
     begin(&m, &dir);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    ck_ok(db_begin(m.d));
     for (uint32_t q = 1; q <= 3; q++) {
         char key[16];
         uint32_t queue = 0;
 
         snprintf(key, sizeof key, "q%u", q);
-        ck_assert_int_eq(frontier_store_queue(m.s, bytes_of_str(""),
-                                              bytes_of_str(key), &queue),
-                         STATUS_OK);
+        ck_ok(frontier_store_queue(m.s, bytes_of_str(""), bytes_of_str(key),
+                                   &queue));
     }
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         uint32_t q = order[i];
@@ -255,19 +248,16 @@ START_TEST(the_state_of_a_queue_is_remembered)
         };
 
         strcpy(state.reason, q == 2 ? "retry_after" : "");
-        ck_assert_int_eq(frontier_store_set_queue_state(m.s, q, &state),
-                         STATUS_OK);
+        ck_ok(frontier_store_set_queue_state(m.s, q, &state));
         ck_assert_int_eq(frontier_store_set_queue_state(m.s, 4, &state),
                          STATUS_ARG);
     }
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_ok(db_commit(m.d));
     reopen(&m, &dir);
-    ck_assert_int_eq(frontier_store_each_queue_state(m.s, same_state, &seen),
-                     STATUS_OK);
+    ck_ok(frontier_store_each_queue_state(m.s, same_state, &seen));
     ck_assert_uint_eq(seen, 3);
     end(&m, &dir);
 }
-END_TEST
 
 static void same_place(void *ctx, uint32_t queue, struct bytes address)
 {
@@ -278,7 +268,7 @@ static void same_place(void *ctx, uint32_t queue, struct bytes address)
     ++*seen;
 }
 
-START_TEST(where_a_host_stands_is_remembered)
+TEST(where_a_host_stands_is_remembered)
 {
     struct scratch dir;
     struct model m;
@@ -287,30 +277,23 @@ START_TEST(where_a_host_stands_is_remembered)
 
     begin(&m, &dir);
     buf_init(&text, 64);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
-    ck_assert_int_eq(frontier_store_queue(m.s, bytes_of_str(""),
-                                          bytes_of_str("a.test"), &queue),
-                     STATUS_OK);
+    ck_ok(db_begin(m.d));
+    ck_ok(frontier_store_queue(m.s, bytes_of_str(""), bytes_of_str("a.test"),
+                               &queue));
     ck_assert_int_eq(frontier_store_place(m.s, queue, &text), STATUS_NOT_FOUND);
-    ck_assert_int_eq(frontier_store_set_place(m.s, queue,
-                                              bytes_of_str("192.0.2.1")),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_set_place(m.s, queue,
-                                              bytes_of_str("192.0.2.2")),
-                     STATUS_OK);
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_ok(frontier_store_set_place(m.s, queue, bytes_of_str("192.0.2.1")));
+    ck_ok(frontier_store_set_place(m.s, queue, bytes_of_str("192.0.2.2")));
+    ck_ok(db_commit(m.d));
     reopen(&m, &dir);
-    ck_assert_int_eq(frontier_store_place(m.s, queue, &text), STATUS_OK);
+    ck_ok(frontier_store_place(m.s, queue, &text));
     ck_assert_str_eq(buf_str(&text), "192.0.2.2");
-    ck_assert_int_eq(frontier_store_each_place(m.s, same_place, &seen),
-                     STATUS_OK);
+    ck_ok(frontier_store_each_place(m.s, same_place, &seen));
     ck_assert_uint_eq(seen, 1);
     buf_fini(&text);
     end(&m, &dir);
 }
-END_TEST
 
-START_TEST(small_facts_may_be_any_octets)
+TEST(small_facts_may_be_any_octets)
 {
     struct scratch dir;
     struct model m;
@@ -319,22 +302,19 @@ START_TEST(small_facts_may_be_any_octets)
     begin(&m, &dir);
     buf_init(&b, 1000);
     ck_assert_int_eq(frontier_store_meta(m.s, "absent", &b), STATUS_NOT_FOUND);
-    ck_assert_int_eq(frontier_store_set_meta(m.s, "k", bytes_of("a\0b", 3)),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_set_meta(m.s, "empty", bytes_of("", 0)),
-                     STATUS_OK);
+    ck_ok(frontier_store_set_meta(m.s, "k", bytes_of("a\0b", 3)));
+    ck_ok(frontier_store_set_meta(m.s, "empty", bytes_of("", 0)));
     reopen(&m, &dir);
-    ck_assert_int_eq(frontier_store_meta(m.s, "k", &b), STATUS_OK);
+    ck_ok(frontier_store_meta(m.s, "k", &b));
     ck_assert(bytes_equal(buf_bytes(&b), bytes_of("a\0b", 3)));
     buf_clear(&b);
-    ck_assert_int_eq(frontier_store_meta(m.s, "empty", &b), STATUS_OK);
+    ck_ok(frontier_store_meta(m.s, "empty", &b));
     ck_assert_uint_eq(b.len, 0);
-    ck_assert_int_eq(frontier_store_meta(m.s, "store_id", &b), STATUS_OK);
+    ck_ok(frontier_store_meta(m.s, "store_id", &b));
     ck_assert_uint_eq(b.len, 32);
     buf_fini(&b);
     end(&m, &dir);
 }
-END_TEST
 
 static void same_step(void *ctx, const struct filter_step *step)
 {
@@ -350,7 +330,7 @@ static void same_step(void *ctx, const struct filter_step *step)
     ck_assert_uint_eq(step->false_positives, *n);
 }
 
-START_TEST(the_steps_of_the_filter_come_back_in_order)
+TEST(the_steps_of_the_filter_come_back_in_order)
 {
     struct scratch dir;
     struct model m;
@@ -361,32 +341,10 @@ START_TEST(the_steps_of_the_filter_come_back_in_order)
         struct filter_step step = {i * 10, i * 9,   i * 144, 0.001,
                                    0.0005, i * 100, i * 50,  i};
 
-        ck_assert_int_eq(frontier_store_add_step(m.s, &step), STATUS_OK);
+        ck_ok(frontier_store_add_step(m.s, &step));
     }
     reopen(&m, &dir);
-    ck_assert_int_eq(frontier_store_each_step(m.s, same_step, &n), STATUS_OK);
+    ck_ok(frontier_store_each_step(m.s, same_step, &n));
     ck_assert_uint_eq(n, 20);
     end(&m, &dir);
-}
-END_TEST
-
-Suite *suite_frontier_facts(void)
-{
-    Suite *s = suite_create("frontier_facts");
-    TCase *t = tcase_create("frontier_facts");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, drops_are_counted_by_reason_and_host_to_the_last_one);
-    tcase_add_test(t, the_latest_thousand_drops_of_each_reason_are_kept);
-    tcase_add_test(t, an_example_keeps_the_beginning_of_a_long_host_and_url);
-    tcase_add_test(
-        t, of_more_drops_than_are_kept_in_one_commit_the_latest_are_kept);
-    tcase_add_test(t, hosts_without_end_are_counted_together_past_a_ceiling);
-    tcase_add_test(t, counters_are_kept_and_unknown_ones_are_zero);
-    tcase_add_test(t, the_state_of_a_queue_is_remembered);
-    tcase_add_test(t, where_a_host_stands_is_remembered);
-    tcase_add_test(t, small_facts_may_be_any_octets);
-    tcase_add_test(t, the_steps_of_the_filter_come_back_in_order);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "tests/unit/storage/store_model.h"
 
-START_TEST(agrees_with_a_plain_model_over_random_operations)
+TIMEOUT(120);
+
+TEST(agrees_with_a_plain_model_over_random_operations)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -26,9 +28,8 @@ START_TEST(agrees_with_a_plain_model_over_random_operations)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_reader_opens_all_of_it_beside_the_writer)
+TEST(a_reader_opens_all_of_it_beside_the_writer)
 {
     struct scratch dir = scratch_make();
     struct model m, reader;
@@ -49,10 +50,9 @@ START_TEST(a_reader_opens_all_of_it_beside_the_writer)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Each queue has one URL, so each is a group of one id in its row. */
-START_TEST(keeps_many_queues_apart)
+TEST(keeps_many_queues_apart)
 {
     enum { QUEUES = 20000 };
     struct scratch dir = scratch_make();
@@ -68,7 +68,7 @@ START_TEST(keeps_many_queues_apart)
         uint64_t id = 0;
 
         if (q % 1000 == 1)
-            ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+            ck_ok(db_begin(m.d));
         snprintf(crawl, sizeof crawl, "crawl%u", q % 3);
         snprintf(key, sizeof key, "key%u", q / 3);
         SAME(frontier_store_queue(m.s, bytes_of_str(crawl), bytes_of_str(key),
@@ -77,8 +77,8 @@ START_TEST(keeps_many_queues_apart)
         SAME(row.queue, q);
         SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
         if (q % 1000 == 0) {
-            ck_assert_int_eq(frontier_store_step(m.s), STATUS_OK);
-            ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+            ck_ok(frontier_store_step(m.s));
+            ck_ok(db_commit(m.d));
         }
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -97,14 +97,13 @@ START_TEST(keeps_many_queues_apart)
     ck_assert_uint_eq(frontier_store_find_queue(m.s, bytes_of_str("crawl0"),
                                                 bytes_of_str("none")),
                       0);
-    ck_assert_int_eq(frontier_store_verify(m.s), STATUS_OK);
+    ck_ok(frontier_store_verify(m.s));
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(the_last_one_found_before_a_moment_is_found)
+TEST(the_last_one_found_before_a_moment_is_found)
 {
     static const struct {
         int64_t before;
@@ -120,7 +119,7 @@ START_TEST(the_last_one_found_before_a_moment_is_found)
     model_open(&m, dir.db, DB_CREATE);
     SAME(frontier_store_last_before(m.s, 1, &last), STATUS_OK);
     SAME(last, 0);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    ck_ok(db_begin(m.d));
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         struct url_row row = {.url = bytes_of_str("http://x.example/"),
                               .found_at_ms = found[i]};
@@ -131,7 +130,7 @@ START_TEST(the_last_one_found_before_a_moment_is_found)
              STATUS_OK);
         SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
     }
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_ok(db_commit(m.d));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         SAME(frontier_store_last_before(m.s, cases[i].before, &last),
              STATUS_OK);
@@ -141,10 +140,9 @@ START_TEST(the_last_one_found_before_a_moment_is_found)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* One queue has everything, so its rows follow one another. */
-START_TEST(walks_a_queue_of_many_rows_from_any_cursor)
+TEST(walks_a_queue_of_many_rows_from_any_cursor)
 {
     enum { URLS = 30000 };
     struct scratch dir = scratch_make();
@@ -168,15 +166,14 @@ START_TEST(walks_a_queue_of_many_rows_from_any_cursor)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 static void finish(struct model *m, uint64_t id)
 {
     struct fetch_row row = {.url = id, .final = true};
     uint64_t seq = 0;
 
-    ck_assert_int_eq(page_store_add(m->p, &row, &seq), STATUS_OK);
-    ck_assert_int_eq(frontier_store_done(m->s, id, seq), STATUS_OK);
+    ck_ok(page_store_add(m->p, &row, &seq));
+    ck_ok(frontier_store_done(m->s, id, seq));
 }
 
 /* Makes a file with room for that many rows, nearly all of it a hole. */
@@ -197,7 +194,7 @@ static void make_room_for(const char *db, uint64_t rows)
 
 /* Ids have five octets: nothing may be cut off past 2^32. A segment that claims
  * all ids before it takes the store there. */
-START_TEST(ids_go_on_past_two_to_the_power_of_32)
+TEST(ids_go_on_past_two_to_the_power_of_32)
 {
     const uint64_t first = (UINT64_C(1) << 32) - 700;
     struct scratch dir = scratch_make();
@@ -218,7 +215,7 @@ START_TEST(ids_go_on_past_two_to_the_power_of_32)
     model_open_with(&m, dir.db, DB_WRITE, NULL);
     ck_assert_uint_eq(frontier_store_last_id(m.s), first - 1);
     for (int i = 0; i < 14; i++) {
-        ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+        ck_ok(db_begin(m.d));
         for (int k = 0; k < 130; k++) {
             struct url_row row = {.url = bytes_of_str("http://x.example/y")};
             uint64_t id = 0;
@@ -230,8 +227,8 @@ START_TEST(ids_go_on_past_two_to_the_power_of_32)
             if (id % 10 == 0)
                 finish(&m, id);
         }
-        ck_assert_int_eq(frontier_store_step(m.s), STATUS_OK);
-        ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+        ck_ok(frontier_store_step(m.s));
+        ck_ok(db_commit(m.d));
     }
     model_close(&m);
     model_open_with(&m, dir.db, DB_WRITE, NULL);
@@ -249,9 +246,8 @@ START_TEST(ids_go_on_past_two_to_the_power_of_32)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
+TEST(splits_urls_of_any_shape_and_puts_them_together_again)
 {
     static const char *const urls[] = {
         "http://a.example/",
@@ -278,7 +274,7 @@ START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
     buf_init(&text, 4096);
     model_init(&m, 1, 1, 0);
     model_open(&m, dir.db, DB_CREATE);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    ck_ok(db_begin(m.d));
     SAME(frontier_store_queue(m.s, bytes_of_str(""), bytes_of_str(""),
                               &row.queue),
          STATUS_OK);
@@ -286,11 +282,10 @@ START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
         row.url = bytes_of_str(urls[i]);
         SAME(frontier_store_admit(m.s, &row, &id), STATUS_OK);
     }
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_ok(db_commit(m.d));
     for (int pass = 0; pass < 3; pass++) {
         for (uint64_t i = 0; i < N; i++) {
-            ck_assert_int_eq(frontier_store_get(m.s, i + 1, &row, &text),
-                             STATUS_OK);
+            ck_ok(frontier_store_get(m.s, i + 1, &row, &text));
             ck_assert_msg(bytes_is(row.url, urls[i]), "%s", urls[i]);
         }
         if (pass == 0) {
@@ -303,9 +298,8 @@ START_TEST(splits_urls_of_any_shape_and_puts_them_together_again)
     buf_fini(&text);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(refuses_what_cannot_be)
+TEST(refuses_what_cannot_be)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -325,10 +319,9 @@ START_TEST(refuses_what_cannot_be)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Two clients read the same page; it is finished once. */
-START_TEST(done_twice_counts_once)
+TEST(done_twice_counts_once)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -338,16 +331,15 @@ START_TEST(done_twice_counts_once)
     model_open(&m, dir.db, DB_CREATE);
     model_transaction(&m);
     pending = frontier_store_pending_all(m.s);
-    ck_assert_int_eq(db_begin(m.d), STATUS_OK);
+    ck_ok(db_begin(m.d));
     model_fetch(&m, 1, true);
-    ck_assert_int_eq(frontier_store_done(m.s, 1, 7), STATUS_OK);
-    ck_assert_int_eq(db_commit(m.d), STATUS_OK);
+    ck_ok(frontier_store_done(m.s, 1, 7));
+    ck_ok(db_commit(m.d));
     ck_assert_uint_eq(frontier_store_pending_all(m.s), pending - 1);
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* ---- damage ---- */
 
@@ -426,7 +418,7 @@ static enum status open_and_verify(struct model *m, const char *path,
     return st;
 }
 
-START_TEST(damage_is_found_by_opening_or_by_verify)
+TEST(damage_is_found_by_opening_or_by_verify)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -452,9 +444,8 @@ START_TEST(damage_is_found_by_opening_or_by_verify)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(verify_without_memory_says_so)
+TEST(verify_without_memory_says_so)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -467,30 +458,8 @@ START_TEST(verify_without_memory_says_so)
         ck_assert_int_eq(frontier_store_verify(m.s), STATUS_NOMEM);
     }
     mem_fail_after(0);
-    ck_assert_int_eq(frontier_store_verify(m.s), STATUS_OK);
+    ck_ok(frontier_store_verify(m.s));
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_frontier_store(void)
-{
-    Suite *s = suite_create("frontier_store");
-    TCase *t = tcase_create("frontier_store");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, agrees_with_a_plain_model_over_random_operations);
-    tcase_add_test(t, a_reader_opens_all_of_it_beside_the_writer);
-    tcase_add_test(t, keeps_many_queues_apart);
-    tcase_add_test(t, the_last_one_found_before_a_moment_is_found);
-    tcase_add_test(t, walks_a_queue_of_many_rows_from_any_cursor);
-    tcase_add_test(t, ids_go_on_past_two_to_the_power_of_32);
-    tcase_add_test(t, splits_urls_of_any_shape_and_puts_them_together_again);
-    tcase_add_test(t, refuses_what_cannot_be);
-    tcase_add_test(t, done_twice_counts_once);
-    tcase_add_test(t, damage_is_found_by_opening_or_by_verify);
-    tcase_add_test(t, verify_without_memory_says_so);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -31,7 +31,7 @@ static struct outcome_rows *open_rows(const struct rig *r)
 {
     struct outcome_rows *o = NULL;
 
-    ck_assert_int_eq(outcome_rows_open(&o, r->at.db), STATUS_OK);
+    ck_ok(outcome_rows_open(&o, r->at.db));
     return o;
 }
 
@@ -49,7 +49,7 @@ static void ack(struct rig *r, struct outcome o, struct fetch_row row,
 
     ck_assert_uint_ne(d.id, 0);
     d.row.at_ms = RIG_WALL;
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 /* A page, a redirect to it, one to nowhere in the crawl, and a page of the same
@@ -79,7 +79,7 @@ static void make(struct rig *r)
                            .wire_bytes = 77},
         &link);
     d.id = rig_lease(r);
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
     r->now += 60 * NS_PER_S;
     back = rig_item(r, "http://a.test/");
     ack(r, moved, (struct fetch_row){.flags = 0}, &back);
@@ -92,7 +92,7 @@ static void make(struct rig *r)
     rig_commit(r);
 }
 
-START_TEST(each_url_has_its_last_word_with_the_urls_that_it_names)
+TEST(each_url_has_its_last_word_with_the_urls_that_it_names)
 {
     static struct seen s;
     struct outcome_rows *o;
@@ -102,10 +102,10 @@ START_TEST(each_url_has_its_last_word_with_the_urls_that_it_names)
 
     make(&r);
     o = open_rows(&r);
-    ck_assert_int_eq(outcome_rows_each(o, 0, 8, take, &s, &n), STATUS_OK);
+    ck_ok(outcome_rows_each(o, 0, 8, take, &s, &n));
     ck_assert_uint_eq(n, 4);
     ck_assert_uint_eq(s.n, 4);
-    ck_assert_int_eq(outcome_rows_last(o, &last), STATUS_OK);
+    ck_ok(outcome_rows_last(o, &last));
     ck_assert_uint_eq(last, 5);
 
     ck_assert_str_eq(s.urls[0], "http://a.test/");
@@ -133,9 +133,8 @@ START_TEST(each_url_has_its_last_word_with_the_urls_that_it_names)
     outcome_rows_close(NULL);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(rows_are_read_in_parts_and_as_they_come)
+TEST(rows_are_read_in_parts_and_as_they_come)
 {
     static struct seen s;
     struct outcome_rows *o;
@@ -144,34 +143,30 @@ START_TEST(rows_are_read_in_parts_and_as_they_come)
 
     make(&r);
     o = open_rows(&r);
-    ck_assert_int_eq(outcome_rows_each(o, 0, 2, take, &s, &n), STATUS_OK);
+    ck_ok(outcome_rows_each(o, 0, 2, take, &s, &n));
     ck_assert_uint_eq(n, 2);
-    ck_assert_int_eq(outcome_rows_each(o, s.rows[1].fetch.seq, 2, take, &s, &n),
-                     STATUS_OK);
+    ck_ok(outcome_rows_each(o, s.rows[1].fetch.seq, 2, take, &s, &n));
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(s.urls[2], "http://a.test/away");
-    ck_assert_int_eq(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n),
-                     STATUS_OK);
+    ck_ok(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n));
     ck_assert_uint_eq(n, 0);
     rig_seed(&r, "http://new.test/"); /* with a host that is new, too */
     ack(&r, (struct outcome){OUTCOME_FETCHED, REASON_NONE, 200},
         (struct fetch_row){.mime = bytes_of_str("text/x-new")}, NULL);
     rig_commit(&r);
-    ck_assert_int_eq(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n),
-                     STATUS_OK);
+    ck_ok(outcome_rows_each(o, s.rows[3].fetch.seq, 2, take, &s, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_str_eq(s.urls[4], "http://new.test/");
     outcome_rows_close(o);
     rig_fini(&r);
 }
-END_TEST
 
 static void take_mime(void *ctx, const struct url_record *row)
 {
     copy(ctx, row->fetch.mime);
 }
 
-START_TEST(texts_are_those_of_the_string_table_and_of_the_row)
+TEST(texts_are_those_of_the_string_table_and_of_the_row)
 {
     struct outcome_rows *o;
     unsigned n = 0;
@@ -180,15 +175,13 @@ START_TEST(texts_are_those_of_the_string_table_and_of_the_row)
 
     make(&r);
     o = open_rows(&r);
-    ck_assert_int_eq(outcome_rows_each(o, 0, 1, take_mime, mime, &n),
-                     STATUS_OK);
+    ck_ok(outcome_rows_each(o, 0, 1, take_mime, mime, &n));
     ck_assert_str_eq(mime, "text/html");
     outcome_rows_close(o);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_damage_and_what_is_not_there_an_error)
+TEST(what_cannot_be_is_damage_and_what_is_not_there_an_error)
 {
     static const char *const harms[] = {
         "UPDATE url SET depth = -1 WHERE id = 1",
@@ -212,7 +205,7 @@ START_TEST(what_cannot_be_is_damage_and_what_is_not_there_an_error)
             rig_stop(&r);
         rig_copy(&r.at, &copy_of);
         scratch_sql(copy_of.db, harms[i]);
-        ck_assert_int_eq(outcome_rows_open(&o, copy_of.db), STATUS_OK);
+        ck_ok(outcome_rows_open(&o, copy_of.db));
         ck_assert_int_eq(outcome_rows_each(o, 0, 8, take, &s, &n),
                          STATUS_DAMAGED);
         ck_assert_uint_eq(n, 0);
@@ -224,18 +217,4 @@ START_TEST(what_cannot_be_is_damage_and_what_is_not_there_an_error)
     ck_assert_ptr_null(o);
     scratch_remove(&none);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_outcome_rows(void)
-{
-    Suite *s = suite_create("outcome_rows");
-    TCase *t = tcase_create("outcome_rows");
-
-    tcase_add_test(t, each_url_has_its_last_word_with_the_urls_that_it_names);
-    tcase_add_test(t, rows_are_read_in_parts_and_as_they_come);
-    tcase_add_test(t, texts_are_those_of_the_string_table_and_of_the_row);
-    tcase_add_test(t, what_cannot_be_is_damage_and_what_is_not_there_an_error);
-    suite_add_tcase(s, t);
-    return s;
 }

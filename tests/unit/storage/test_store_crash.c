@@ -36,7 +36,7 @@ static int64_t transactions_in(const char *path)
 
     if (st == STATUS_NOT_FOUND)
         return -1;
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     st = db_number(d, "SELECT value FROM counter WHERE name = 'transactions'",
                    &n);
     ck_assert(st == STATUS_OK || st == STATUS_NOT_FOUND);
@@ -54,16 +54,14 @@ static void expect_no_left_over(struct model *m)
         SAME(frontier_store_step(m->s), STATUS_OK);
         SAME(db_commit(m->d), STATUS_OK);
     }
-    ck_assert_int_eq(db_number(m->d,
-                               "SELECT count(DISTINCT id >> 24)"
-                               " FROM qseg",
-                               &segments),
-                     STATUS_OK);
-    ck_assert_int_eq(db_number(m->d,
-                               "SELECT count(*) FROM qmeta"
-                               " WHERE ids > 0",
-                               &named),
-                     STATUS_OK);
+    ck_ok(db_number(m->d,
+                    "SELECT count(DISTINCT id >> 24)"
+                    " FROM qseg",
+                    &segments));
+    ck_ok(db_number(m->d,
+                    "SELECT count(*) FROM qmeta"
+                    " WHERE ids > 0",
+                    &named));
     ck_assert_int_eq(segments, named);
 }
 
@@ -132,18 +130,21 @@ static void kill_at_passages(struct model *m, const char *name, int most)
     ck_assert_msg(killed > 0, "%s was never passed", name);
 }
 
-START_TEST(a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else)
+TIMEOUT(300);
+
+static const char *const points[] = {STORAGE_FAULT_POINTS};
+
+TEST_EACH(a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else,
+          points)
 {
-    static const char *const points[] = {STORAGE_FAULT_POINTS};
     struct model m;
 
     reference_run(&m);
     kill_at_passages(&m, points[_i], (int)scratch_size(2, 4));
     model_free(&m);
 }
-END_TEST
 
-START_TEST(every_moment_of_the_files_holds_what_was_committed_before_it)
+TEST(every_moment_of_the_files_holds_what_was_committed_before_it)
 {
     struct scratch dir = scratch_make();
     struct model m, after;
@@ -164,11 +165,10 @@ START_TEST(every_moment_of_the_files_holds_what_was_committed_before_it)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* The last merge is unfinished and has written a dozen rows; the next one would
  * stumble over them if it had the same number. */
-START_TEST(a_merge_cut_short_begins_again_and_leaves_nothing)
+TEST(a_merge_cut_short_begins_again_and_leaves_nothing)
 {
     struct scratch dir = scratch_make();
     struct model m;
@@ -179,11 +179,10 @@ START_TEST(a_merge_cut_short_begins_again_and_leaves_nothing)
     while (rows < 12) {
         ck_assert_uint_lt(m.tx, 300);
         model_transaction(&m);
-        ck_assert_int_eq(db_number(m.d,
-                                   "SELECT count(*) FROM qseg WHERE id >> 24 >"
-                                   " (SELECT ifnull(max(seg), 0) FROM qmeta)",
-                                   &rows),
-                         STATUS_OK);
+        ck_ok(db_number(m.d,
+                        "SELECT count(*) FROM qseg WHERE id >> 24 >"
+                        " (SELECT ifnull(max(seg), 0) FROM qmeta)",
+                        &rows));
     }
     model_close(&m);
     model_open(&m, dir.db, DB_WRITE);
@@ -192,22 +191,4 @@ START_TEST(a_merge_cut_short_begins_again_and_leaves_nothing)
     model_close(&m);
     model_free(&m);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_store_crash(void)
-{
-    static const char *const points[] = {STORAGE_FAULT_POINTS};
-    Suite *s = suite_create("store_crash");
-    TCase *t = tcase_create("store_crash");
-
-    tcase_set_timeout(t, 300);
-    tcase_add_loop_test(
-        t, a_kill_at_any_point_loses_nothing_committed_and_keeps_nothing_else,
-        0, sizeof points / sizeof *points);
-    tcase_add_test(
-        t, every_moment_of_the_files_holds_what_was_committed_before_it);
-    tcase_add_test(t, a_merge_cut_short_begins_again_and_leaves_nothing);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -371,7 +371,9 @@ static bool fails_at(struct whole *w, const struct work *work, uint64_t n)
     return failed;
 }
 
-START_TEST(a_statement_that_fails_is_told_by_the_call_that_ran_it)
+TIMEOUT(120);
+
+TEST_EACH(a_statement_that_fails_is_told_by_the_call_that_ran_it, works)
 {
     const struct work *work = &works[_i];
     struct whole w = {.dir = scratch_make()};
@@ -387,18 +389,4 @@ START_TEST(a_statement_that_fails_is_told_by_the_call_that_ran_it)
     buf_fini(&text);
     model_free(&w.m);
     scratch_remove(&w.dir);
-}
-END_TEST
-
-Suite *suite_store_faults(void)
-{
-    Suite *s = suite_create("store_faults");
-    TCase *t = tcase_create("store_faults");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t,
-                        a_statement_that_fails_is_told_by_the_call_that_ran_it,
-                        0, sizeof works / sizeof *works);
-    suite_add_tcase(s, t);
-    return s;
 }

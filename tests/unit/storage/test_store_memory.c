@@ -45,7 +45,7 @@ static void expect_told(uint64_t told, uint64_t took)
                       (unsigned long long)took);
 }
 
-START_TEST(the_names_of_queues)
+TEST(the_names_of_queues)
 {
     uint64_t before = allocated();
     struct queue_names *t = queue_names_new();
@@ -62,9 +62,8 @@ START_TEST(the_names_of_queues)
     expect_told(queue_names_memory(t), allocated() - before);
     queue_names_free(t);
 }
-END_TEST
 
-START_TEST(ids_that_are_in_no_segment_yet)
+TEST(ids_that_are_in_no_segment_yet)
 {
     uint64_t before = allocated();
     struct queue_delta *t = queue_delta_new(7);
@@ -74,16 +73,15 @@ START_TEST(ids_that_are_in_no_segment_yet)
     expect_told(queue_delta_memory(t), allocated() - before);
     queue_delta_free(t);
 }
-END_TEST
 
-START_TEST(bits_of_done_urls)
+TEST(bits_of_done_urls)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
     struct done_bits *b = NULL;
     uint64_t before, told;
 
-    ck_assert_int_eq(done_bits_open(&b, d, 0, 0), STATUS_OK);
+    ck_ok(done_bits_open(&b, d, 0, 0));
     before = allocated();
     told = done_bits_memory(b);
     for (uint64_t block = 0; block < 500; block++)
@@ -93,11 +91,10 @@ START_TEST(bits_of_done_urls)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Of each of three reasons the examples, and many hosts; a longer example
  * takes the place of a shorter one. */
-START_TEST(drops_by_reason_and_host)
+TEST(drops_by_reason_and_host)
 {
     static const char *const reasons[] = {"scope", "trap", "exclude"};
     struct scratch dir = scratch_make();
@@ -105,7 +102,7 @@ START_TEST(drops_by_reason_and_host)
     struct drops *t = NULL;
     uint64_t before;
 
-    ck_assert_int_eq(drops_open(&t, d), STATUS_OK);
+    ck_ok(drops_open(&t, d));
     before = allocated() - db_memory(d) - drops_memory(t);
     for (unsigned i = 0; i < 3 * DROPS_EXAMPLES * 20; i++) {
         char host[64], url[1100];
@@ -115,19 +112,18 @@ START_TEST(drops_by_reason_and_host)
         drops_add(t, reasons[i % 3], bytes_of_str(host), bytes_of_str(url), 0,
                   5);
     }
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(drops_flush(t), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(drops_flush(t));
+    ck_ok(db_commit(d));
     expect_told(drops_memory(t), allocated() - db_memory(d) - before);
     drops_close(t);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* In memory first; then in pages, of which a cache has as many as fit into the
  * least it may have: 64, for which it does not ask the allocator. */
-START_TEST(digests_in_memory_and_in_pages)
+TEST(digests_in_memory_and_in_pages)
 {
     static const struct exact_set_options o = {.block_cache_bytes = 1,
                                                .delta_most = MANY};
@@ -136,14 +132,14 @@ START_TEST(digests_in_memory_and_in_pages)
     struct exact_set *s = NULL;
     uint64_t before;
 
-    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    ck_ok(exact_set_open(&s, d, &o));
     before = allocated() - db_memory(d) - exact_set_stats(s).memory;
     for (uint64_t id = 1; id <= MANY; id++)
         exact_set_add(s, scratch_digest(id), id);
     expect_told(exact_set_stats(s).memory, allocated() - db_memory(d) - before);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(exact_set_merge(s, EXACT_SET_PARTS));
+    ck_ok(db_commit(d));
     for (uint64_t id = 1; id <= MANY; id++) {
         struct digest digest = scratch_digest(id);
         uint64_t found = 0;
@@ -157,7 +153,6 @@ START_TEST(digests_in_memory_and_in_pages)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 static void admit(struct frontier_store *s, uint64_t n)
 {
@@ -174,7 +169,7 @@ static void admit(struct frontier_store *s, uint64_t n)
 }
 
 /* With the pages of its database in memory, and without them. */
-START_TEST(a_store_and_its_database)
+TEST(a_store_and_its_database)
 {
     static const struct frontier_store_options o = {.flush_least = 1000};
     struct scratch dir = scratch_make();
@@ -182,13 +177,13 @@ START_TEST(a_store_and_its_database)
     uint64_t before = allocated() - db_memory(d), with;
     struct frontier_store *s = NULL;
 
-    ck_assert_int_eq(frontier_store_open(&s, d, &o, 0, NULL, NULL), STATUS_OK);
+    ck_ok(frontier_store_open(&s, d, &o, 0, NULL, NULL));
     for (unsigned i = 0; i < 20; i++) {
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_ok(db_begin(d));
         for (unsigned k = 0; k < 3000; k++)
             admit(s, i * 3000 + k);
-        ck_assert_int_eq(frontier_store_step(s), STATUS_OK);
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_ok(frontier_store_step(s));
+        ck_ok(db_commit(d));
     }
     with = db_memory(d);
     ck_assert_uint_gt(with, 4 << 20);
@@ -199,21 +194,4 @@ START_TEST(a_store_and_its_database)
     frontier_store_close(s);
     db_close(d);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_store_memory(void)
-{
-    Suite *s = suite_create("store_memory");
-    TCase *t = tcase_create("store_memory");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, the_names_of_queues);
-    tcase_add_test(t, ids_that_are_in_no_segment_yet);
-    tcase_add_test(t, bits_of_done_urls);
-    tcase_add_test(t, drops_by_reason_and_host);
-    tcase_add_test(t, digests_in_memory_and_in_pages);
-    tcase_add_test(t, a_store_and_its_database);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -13,16 +13,13 @@ static const struct db_options patient = {.checkpoint_bytes = UINT64_C(1)
 
 static void open_patient(struct model *m, const char *path, enum db_mode mode)
 {
-    ck_assert_int_eq(db_open(&m->d, path, mode, &patient), STATUS_OK);
+    ck_ok(db_open(&m->d, path, mode, &patient));
     if (mode == DB_READ)
-        ck_assert_int_eq(db_begin(m->d), STATUS_OK);
-    ck_assert_int_eq(exact_set_open(&m->set, m->d, &model_set_options),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_open(&m->s, m->d, &model_frontier_options,
-                                         exact_set_upto(m->set), model_replay,
-                                         m),
-                     STATUS_OK);
-    ck_assert_int_eq(page_store_open(&m->p, m->d), STATUS_OK);
+        ck_ok(db_begin(m->d));
+    ck_ok(exact_set_open(&m->set, m->d, &model_set_options));
+    ck_ok(frontier_store_open(&m->s, m->d, &model_frontier_options,
+                              exact_set_upto(m->set), model_replay, m));
+    ck_ok(page_store_open(&m->p, m->d));
 }
 
 /* ---- what was not synced is gone ---- */
@@ -39,7 +36,9 @@ static void keep_synced(int fd)
         scratch_copy_file(runs_path, synced_path);
 }
 
-START_TEST(a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed)
+TIMEOUT(120);
+
+TEST(a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed)
 {
     struct scratch dir = scratch_make();
     struct model m, after;
@@ -68,13 +67,12 @@ START_TEST(a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed)
     free(runs);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* ---- an older state comes back ---- */
 
 /* The database as the last checkpoint left it, without its log, still finds all
  * pages that it names. */
-START_TEST(no_page_is_written_again_before_a_checkpoint_has_passed_it)
+TEST(no_page_is_written_again_before_a_checkpoint_has_passed_it)
 {
     struct scratch dir = scratch_make();
     struct model m, after;
@@ -87,7 +85,7 @@ START_TEST(no_page_is_written_again_before_a_checkpoint_has_passed_it)
     for (unsigned round = 0; round < 12; round++) {
         uint32_t tx = m.tx;
 
-        ck_assert_int_eq(db_checkpoint(m.d), STATUS_OK);
+        ck_ok(db_checkpoint(m.d));
         for (int i = 0; i < 9; i++)
             model_transaction(&m);
         scratch_crash_copy(&dir);
@@ -107,11 +105,10 @@ START_TEST(no_page_is_written_again_before_a_checkpoint_has_passed_it)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* ---- a reader beside the writer ---- */
 
-START_TEST(a_reader_keeps_its_pages_however_long_it_reads)
+TEST(a_reader_keeps_its_pages_however_long_it_reads)
 {
     struct scratch dir = scratch_make();
     struct model m, reader;
@@ -126,7 +123,7 @@ START_TEST(a_reader_keeps_its_pages_however_long_it_reads)
     open_patient(&reader, dir.db, DB_READ);
     for (int i = 0; i < 40; i++) {
         model_transaction(&m);
-        ck_assert_int_eq(db_checkpoint(m.d), STATUS_OK);
+        ck_ok(db_checkpoint(m.d));
     }
     model_rewind(&reader, tx);
     model_compare(&reader);
@@ -137,10 +134,9 @@ START_TEST(a_reader_keeps_its_pages_however_long_it_reads)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* It is killed, and a writer that knows nothing of the reader goes on. */
-START_TEST(a_reader_keeps_its_pages_when_the_writer_starts_again)
+TEST(a_reader_keeps_its_pages_when_the_writer_starts_again)
 {
     struct scratch dir = scratch_make();
     struct model m, reader;
@@ -162,7 +158,7 @@ START_TEST(a_reader_keeps_its_pages_when_the_writer_starts_again)
     open_patient(&m, dir.db, DB_WRITE);
     for (int i = 0; i < 30; i++) {
         model_transaction(&m);
-        ck_assert_int_eq(db_checkpoint(m.d), STATUS_OK);
+        ck_ok(db_checkpoint(m.d));
     }
     model_rewind(&reader, tx);
     model_compare(&reader);
@@ -173,11 +169,10 @@ START_TEST(a_reader_keeps_its_pages_when_the_writer_starts_again)
     model_free(&m);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* ---- damage ---- */
 
-START_TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
+TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
 {
     static const char *const hows[] = {"gone", "cut", "empty", "another"};
     struct scratch dir = scratch_make(), second = scratch_make();
@@ -203,7 +198,7 @@ START_TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
         else if (i < 3)
             ck_assert_int_eq(truncate(runs, i == 1 ? 40 * RUN_PAGE : 0), 0);
         d = scratch_open(dir.other, DB_READ);
-        ck_assert_int_eq(exact_set_open(&s, d, &model_set_options), STATUS_OK);
+        ck_ok(exact_set_open(&s, d, &model_set_options));
         ck_assert_msg(exact_set_verify(s) == STATUS_DAMAGED, "%s", hows[i]);
         exact_set_close(s);
         if (i < 3)
@@ -217,23 +212,4 @@ START_TEST(a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage)
     }
     scratch_remove(&dir);
     scratch_remove(&second);
-}
-END_TEST
-
-Suite *suite_store_power(void)
-{
-    Suite *s = suite_create("store_power");
-    TCase *t = tcase_create("store_power");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(
-        t, a_power_cut_that_takes_what_was_not_synced_loses_nothing_committed);
-    tcase_add_test(t,
-                   no_page_is_written_again_before_a_checkpoint_has_passed_it);
-    tcase_add_test(t, a_reader_keeps_its_pages_however_long_it_reads);
-    tcase_add_test(t, a_reader_keeps_its_pages_when_the_writer_starts_again);
-    tcase_add_test(
-        t, a_file_of_runs_that_is_gone_cut_or_of_another_store_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

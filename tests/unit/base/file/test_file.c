@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "tests/unit/unit.h"
 
 static char dir[64];
 
@@ -42,53 +42,52 @@ static void expect(const char *name, const char *content)
     struct buf b;
 
     buf_init(&b, 1000);
-    ck_assert_int_eq(file_read(in_dir(name), &b), STATUS_OK);
+    ck_ok(file_read(in_dir(name), &b));
     ck_assert_str_eq(buf_str(&b), content);
     buf_fini(&b);
 }
 
-START_TEST(replacing_is_whole_or_not_at_all)
+FIXTURE(make_dir, remove_dir);
+
+TEST(replacing_is_whole_or_not_at_all)
 {
     struct file_writer *w = NULL;
 
-    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("old")), STATUS_OK);
-    ck_assert_int_eq(file_writer_open(&w, in_dir("a")), STATUS_OK);
-    ck_assert_int_eq(file_writer_write(w, "new", 3), STATUS_OK);
+    ck_ok(file_replace(in_dir("a"), bytes_of_str("old")));
+    ck_ok(file_writer_open(&w, in_dir("a")));
+    ck_ok(file_writer_write(w, "new", 3));
     expect("a", "old");
     file_writer_close(w); /* not committed */
     expect("a", "old");
     ck_assert_int_eq(access(in_dir("a.tmp"), F_OK), -1);
-    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("new")), STATUS_OK);
+    ck_ok(file_replace(in_dir("a"), bytes_of_str("new")));
     expect("a", "new");
 }
-END_TEST
 
-START_TEST(a_full_disk_is_told_apart)
+TEST(a_full_disk_is_told_apart)
 {
     struct file_writer *w = NULL;
 
     ck_assert_int_eq(symlink("/dev/full", in_dir("b.tmp")), 0);
-    ck_assert_int_eq(file_writer_open(&w, in_dir("b")), STATUS_OK);
+    ck_ok(file_writer_open(&w, in_dir("b")));
     ck_assert_int_eq(file_writer_write(w, "x", 1), STATUS_FULL);
     ck_assert_int_eq(file_writer_commit(w), STATUS_FULL);
     file_writer_close(w);
     ck_assert_int_eq(access(in_dir("b"), F_OK), -1);
 }
-END_TEST
 
-START_TEST(reading_is_bounded_and_says_what_is_missing)
+TEST(reading_is_bounded_and_says_what_is_missing)
 {
     struct buf b;
 
     buf_init(&b, 2);
-    ck_assert_int_eq(file_replace(in_dir("c"), bytes_of_str("abc")), STATUS_OK);
+    ck_ok(file_replace(in_dir("c"), bytes_of_str("abc")));
     ck_assert_int_eq(file_read(in_dir("c"), &b), STATUS_LIMIT);
     ck_assert_int_eq(file_read(in_dir("none"), &b), STATUS_NOT_FOUND);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(a_lock_names_its_holder_and_dies_with_it)
+TEST(a_lock_names_its_holder_and_dies_with_it)
 {
     struct file_lock *l = NULL;
     int ready[2], status;
@@ -116,22 +115,19 @@ START_TEST(a_lock_names_its_holder_and_dies_with_it)
         ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
                          STATUS_BUSY);
         ck_assert_int_eq(holder, child);
-        ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+        ck_ok(file_lock_holder(in_dir("lock"), &holder));
         ck_assert_int_eq(holder, child);
-        ck_assert_int_eq(file_replace(in_dir("lock"), bytes_of_str("1 x\n")),
-                         STATUS_OK);
+        ck_ok(file_replace(in_dir("lock"), bytes_of_str("1 x\n")));
     }
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
-    ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+    ck_ok(file_lock_holder(in_dir("lock"), &holder));
     ck_assert_int_eq(holder, 0);
-    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", &holder),
-                     STATUS_OK);
+    ck_ok(file_lock_take(&l, in_dir("lock"), "test", &holder));
     file_lock_free(l);
     close(ready[0]);
     close(ready[1]);
 }
-END_TEST
 
 /* Takes locks and lets them go, without an end. */
 static void lock_many(int ready)
@@ -154,7 +150,7 @@ static void lock_many(int ready)
 }
 
 /* The kernel's list of all locks changes while we read it. */
-START_TEST(a_lock_names_its_holder_among_many_that_come_and_go)
+TEST(a_lock_names_its_holder_among_many_that_come_and_go)
 {
     struct file_lock *l = NULL;
     int ready[2], status;
@@ -179,7 +175,7 @@ START_TEST(a_lock_names_its_holder_among_many_that_come_and_go)
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(read(ready[0], &c, 1), 1);
     for (int i = 0; i < 1000; i++) {
-        ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+        ck_ok(file_lock_holder(in_dir("lock"), &holder));
         ck_assert_msg(holder == child[1], "%ld at %d", holder, i);
     }
     for (int i = 0; i < 2; i++) {
@@ -189,7 +185,6 @@ START_TEST(a_lock_names_its_holder_among_many_that_come_and_go)
     close(ready[0]);
     close(ready[1]);
 }
-END_TEST
 
 /* Returns 0 if another process may have the lock, 1 if it may not. */
 static int other_is_refused(const char *path)
@@ -207,14 +202,13 @@ static int other_is_refused(const char *path)
 }
 
 /* fcntl(2): closing any descriptor of a file ends the process's locks on it. */
-START_TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
+TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
 {
     struct file_lock *l = NULL, *second = NULL;
     long holder = 0;
 
-    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "test", NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(file_lock_holder(in_dir("lock"), &holder), STATUS_OK);
+    ck_ok(file_lock_take(&l, in_dir("lock"), "test", NULL));
+    ck_ok(file_lock_holder(in_dir("lock"), &holder));
     ck_assert_int_eq(holder, getpid());
     ck_assert_int_eq(file_lock_take(&second, in_dir("lock"), "again", &holder),
                      STATUS_BUSY);
@@ -223,15 +217,13 @@ START_TEST(a_holder_that_asks_who_holds_a_lock_does_not_lose_it)
     file_lock_free(l);
     ck_assert_int_eq(other_is_refused(in_dir("lock")), 0);
 }
-END_TEST
 
-START_TEST(a_lock_carries_the_last_note_of_its_holder)
+TEST(a_lock_carries_the_last_note_of_its_holder)
 {
     struct file_lock *l = NULL;
     char text[64], command[300];
 
-    ck_assert_int_eq(file_lock_take(&l, in_dir("lock"), "a longer note", NULL),
-                     STATUS_OK);
+    ck_ok(file_lock_take(&l, in_dir("lock"), "a longer note", NULL));
     file_lock_note(l, "short");
     snprintf(text, sizeof text, "%ld short\n", (long)getpid());
     /* Another process reads the file, as this one must not open it. */
@@ -242,82 +234,52 @@ START_TEST(a_lock_carries_the_last_note_of_its_holder)
     file_lock_free(l);
     expect("lock", "");
 }
-END_TEST
 
-START_TEST(directories_are_made_with_their_parents)
+TEST(directories_are_made_with_their_parents)
 {
-    ck_assert_int_eq(file_make_dir(in_dir("x/y/z")), STATUS_OK);
-    ck_assert_int_eq(file_make_dir(in_dir("x/y/z")), STATUS_OK);
+    ck_ok(file_make_dir(in_dir("x/y/z")));
+    ck_ok(file_make_dir(in_dir("x/y/z")));
     ck_assert_int_eq(access(in_dir("x/y/z"), W_OK), 0);
-    ck_assert_int_eq(file_replace(in_dir("f"), bytes_of_str("")), STATUS_OK);
+    ck_ok(file_replace(in_dir("f"), bytes_of_str("")));
     ck_assert_int_eq(file_make_dir(in_dir("f")), STATUS_EXISTS);
 }
-END_TEST
 
-START_TEST(a_file_that_is_replaced_keeps_its_mode)
+TEST(a_file_that_is_replaced_keeps_its_mode)
 {
     struct stat info;
 
-    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("x")), STATUS_OK);
+    ck_ok(file_replace(in_dir("a"), bytes_of_str("x")));
     ck_assert_int_eq(chmod(in_dir("a"), 0640), 0);
-    ck_assert_int_eq(file_replace(in_dir("a"), bytes_of_str("y")), STATUS_OK);
+    ck_ok(file_replace(in_dir("a"), bytes_of_str("y")));
     ck_assert_int_eq(stat(in_dir("a"), &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0640);
 }
-END_TEST
 
-START_TEST(a_private_file_is_its_owners_also_over_what_a_crash_left)
+TEST(a_private_file_is_its_owners_also_over_what_a_crash_left)
 {
     struct stat info;
 
-    ck_assert_int_eq(file_replace(in_dir("a.tmp"), bytes_of_str("left")),
-                     STATUS_OK);
-    ck_assert_int_eq(file_replace_private(in_dir("a"), bytes_of_str("x")),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("a.tmp"), bytes_of_str("left")));
+    ck_ok(file_replace_private(in_dir("a"), bytes_of_str("x")));
     ck_assert_int_eq(stat(in_dir("a"), &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0600);
 }
-END_TEST
 
-START_TEST(a_tree_is_removed_and_nothing_that_its_links_name)
+TEST(a_tree_is_removed_and_nothing_that_its_links_name)
 {
     char other[128], tree[128];
 
     snprintf(other, sizeof other, "%s", in_dir("other"));
     snprintf(tree, sizeof tree, "%s", in_dir("tree"));
-    ck_assert_int_eq(file_make_dir(in_dir("tree/deep/er")), STATUS_OK);
-    ck_assert_int_eq(file_make_dir(other), STATUS_OK);
-    ck_assert_int_eq(file_replace(in_dir("other/kept"), bytes_of_str("x")),
-                     STATUS_OK);
-    ck_assert_int_eq(file_replace(in_dir("tree/deep/f"), bytes_of_str("x")),
-                     STATUS_OK);
+    ck_ok(file_make_dir(in_dir("tree/deep/er")));
+    ck_ok(file_make_dir(other));
+    ck_ok(file_replace(in_dir("other/kept"), bytes_of_str("x")));
+    ck_ok(file_replace(in_dir("tree/deep/f"), bytes_of_str("x")));
     ck_assert_int_eq(symlink(other, in_dir("tree/link")), 0);
-    ck_assert_int_eq(file_remove_tree(tree), STATUS_OK);
+    ck_ok(file_remove_tree(tree));
     ck_assert_int_ne(access(tree, F_OK), 0);
-    ck_assert_int_eq(file_remove_tree(tree), STATUS_OK); /* missing is fine */
+    ck_ok(file_remove_tree(tree)); /* missing is fine */
     ck_assert_int_eq(symlink(other, tree), 0);
     ck_assert_int_ne(file_remove_tree(tree), STATUS_OK);
     expect("other/kept", "x");
-}
-END_TEST
-
-Suite *suite_file(void)
-{
-    Suite *s = suite_create("file");
-    TCase *t = tcase_create("file");
-
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(t, replacing_is_whole_or_not_at_all);
-    tcase_add_test(t, a_full_disk_is_told_apart);
-    tcase_add_test(t, reading_is_bounded_and_says_what_is_missing);
-    tcase_add_test(t, a_lock_names_its_holder_and_dies_with_it);
-    tcase_add_test(t, a_lock_names_its_holder_among_many_that_come_and_go);
-    tcase_add_test(t, a_holder_that_asks_who_holds_a_lock_does_not_lose_it);
-    tcase_add_test(t, a_lock_carries_the_last_note_of_its_holder);
-    tcase_add_test(t, directories_are_made_with_their_parents);
-    tcase_add_test(t, a_file_that_is_replaced_keeps_its_mode);
-    tcase_add_test(t, a_private_file_is_its_owners_also_over_what_a_crash_left);
-    tcase_add_test(t, a_tree_is_removed_and_nothing_that_its_links_name);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/buf.h"
 #include "base/file/gunzip.h"
+#include "tests/unit/unit.h"
 
 static enum status collect(void *ctx, struct bytes octets)
 {
@@ -43,11 +43,9 @@ static void gives(struct bytes in, const char *want, enum status end)
         buf_init(&out, 1 << 20);
         g = gunzip_new(1 << 20, collect, &out);
         for (size_t i = 0; i < in.len; i += piece)
-            ck_assert_int_eq(gunzip_push(g,
-                                         bytes_of(in.at + i, in.len - i < piece
-                                                                 ? in.len - i
-                                                                 : piece)),
-                             STATUS_OK);
+            ck_ok(gunzip_push(g, bytes_of(in.at + i, in.len - i < piece
+                                                         ? in.len - i
+                                                         : piece)));
         ck_assert_int_eq(gunzip_finish(g), end);
         ck_assert_str_eq(buf_str(&out), want);
         gunzip_free(g);
@@ -55,7 +53,7 @@ static void gives(struct bytes in, const char *want, enum status end)
     }
 }
 
-START_TEST(what_is_not_gzip_passes_through)
+TEST(what_is_not_gzip_passes_through)
 {
     gives(bytes_of_str(""), "", STATUS_OK);
     gives(bytes_of_str("x"), "x", STATUS_OK);
@@ -63,9 +61,8 @@ START_TEST(what_is_not_gzip_passes_through)
     gives(bytes_of_str("\x1f"), "\x1f", STATUS_OK);
     gives(bytes_of_str("\x1f plain"), "\x1f plain", STATUS_OK);
 }
-END_TEST
 
-START_TEST(rfc1952_2_2_members_are_one_stream)
+TEST(rfc1952_2_2_members_are_one_stream)
 {
     struct buf b;
 
@@ -77,9 +74,8 @@ START_TEST(rfc1952_2_2_members_are_one_stream)
     gives(buf_bytes(&b), "one two", STATUS_OK);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(what_stands_behind_the_last_member_is_dropped)
+TEST(what_stands_behind_the_last_member_is_dropped)
 {
     struct buf b;
 
@@ -93,9 +89,8 @@ START_TEST(what_stands_behind_the_last_member_is_dropped)
     gives(buf_bytes(&b), "one", STATUS_OK);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(a_stream_cut_short_gives_what_came)
+TEST(a_stream_cut_short_gives_what_came)
 {
     struct buf b;
 
@@ -108,9 +103,8 @@ START_TEST(a_stream_cut_short_gives_what_came)
     gives(bytes_of(b.at, 5), "", STATUS_FORMAT);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(a_damaged_stream_gives_what_came_before)
+TEST(a_damaged_stream_gives_what_came_before)
 {
     struct buf b;
 
@@ -122,9 +116,8 @@ START_TEST(a_damaged_stream_gives_what_came_before)
     buf_fini(&b);
     gives(bytes_of("\x1f\x8b\x07rubbish", 10), "", STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(output_is_bounded)
+TEST(output_is_bounded)
 {
     struct buf b, out;
     struct gunzip *g;
@@ -145,16 +138,15 @@ START_TEST(output_is_bounded)
     gunzip_free(g);
     buf_clear(&out);
     g = gunzip_new(5, collect, &out);
-    ck_assert_int_eq(gunzip_push(g, bytes_of_str("plain")), STATUS_OK);
+    ck_ok(gunzip_push(g, bytes_of_str("plain")));
     ck_assert_int_eq(gunzip_push(g, bytes_of_str("!")), STATUS_LIMIT);
     ck_assert_str_eq(buf_str(&out), "plain");
     gunzip_free(g);
     buf_fini(&out);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(members_are_read_one_by_one)
+TEST(members_are_read_one_by_one)
 {
     struct buf b, out;
     struct bytes in;
@@ -166,10 +158,10 @@ START_TEST(members_are_read_one_by_one)
     add_member(&b, "three");
     buf_add_str(&b, "behind");
     in = buf_bytes(&b);
-    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
+    ck_ok(gunzip_member(&in, &out));
     ck_assert_str_eq(buf_str(&out), "one");
-    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
-    ck_assert_int_eq(gunzip_member(&in, &out), STATUS_OK);
+    ck_ok(gunzip_member(&in, &out));
+    ck_ok(gunzip_member(&in, &out));
     ck_assert_str_eq(buf_str(&out), "onethree");
     ck_assert(bytes_is(in, "behind"));
     ck_assert_int_eq(gunzip_member(&in, &out), STATUS_FORMAT);
@@ -186,21 +178,4 @@ START_TEST(members_are_read_one_by_one)
     ck_assert_int_eq(gunzip_member(&in, &out), STATUS_LIMIT);
     buf_fini(&out);
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_gunzip(void)
-{
-    Suite *s = suite_create("gunzip");
-    TCase *t = tcase_create("gunzip");
-
-    tcase_add_test(t, what_is_not_gzip_passes_through);
-    tcase_add_test(t, rfc1952_2_2_members_are_one_stream);
-    tcase_add_test(t, what_stands_behind_the_last_member_is_dropped);
-    tcase_add_test(t, a_stream_cut_short_gives_what_came);
-    tcase_add_test(t, a_damaged_stream_gives_what_came_before);
-    tcase_add_test(t, output_is_bounded);
-    tcase_add_test(t, members_are_read_one_by_one);
-    suite_add_tcase(s, t);
-    return s;
 }

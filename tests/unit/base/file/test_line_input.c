@@ -3,7 +3,6 @@
  * test_line_input.c - lines read from files, against splitting a whole string.
  */
 #include <bzlib.h>
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "base/file/unpack.h"
 #include "base/mem.h"
 #include "tests/unit/asleep.h"
+#include "tests/unit/unit.h"
 
 #define CEILING ((size_t)64 << 20)
 
@@ -50,7 +50,7 @@ static char *file_of(const char *name, struct bytes content)
     char *path = xmalloc(128);
 
     snprintf(path, 128, "%s/%s", dir, name);
-    ck_assert_int_eq(file_replace(path, content), STATUS_OK);
+    ck_ok(file_replace(path, content));
     return path;
 }
 
@@ -151,7 +151,9 @@ static void reads(const char *const *files, size_t n, struct bytes want,
     buf_fini(&error);
 }
 
-START_TEST(a_line_ends_at_lf_and_nowhere_else)
+FIXTURE(setup, teardown);
+
+TEST(a_line_ends_at_lf_and_nowhere_else)
 {
     char *f = file_of("f", bytes_of("a\r\n\nb\0c\n\rd\n", 11));
     const char *files[] = {f};
@@ -160,9 +162,8 @@ START_TEST(a_line_ends_at_lf_and_nowhere_else)
     ck_assert_uint_eq(batches, 1);
     free(f);
 }
-END_TEST
 
-START_TEST(what_stands_behind_the_last_lf_of_a_file_is_a_line)
+TEST(what_stands_behind_the_last_lf_of_a_file_is_a_line)
 {
     char *a = file_of("a", bytes_of_str("1\n2"));
     char *none = file_of("none", bytes_of_str(""));
@@ -174,9 +175,8 @@ START_TEST(what_stands_behind_the_last_lf_of_a_file_is_a_line)
     free(none);
     free(b);
 }
-END_TEST
 
-START_TEST(a_packed_file_is_known_by_its_first_octets)
+TEST(a_packed_file_is_known_by_its_first_octets)
 {
     static const char like[] = "BZh91AY&S\n(\xb5/\nP*M\n\x1f\x8a\n";
     char *plain = file_of("plain.gz", bytes_of_str("3\n"));
@@ -206,9 +206,8 @@ START_TEST(a_packed_file_is_known_by_its_first_octets)
     free(text);
     free(nearly);
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_is_no_part_of_the_first_line)
+TEST(a_byte_order_mark_is_no_part_of_the_first_line)
 {
     static const char marked[] = "\xef\xbb\xbf"
                                  "1\n\xef\xbb\xbf"
@@ -233,7 +232,7 @@ START_TEST(a_byte_order_mark_is_no_part_of_the_first_line)
               5);
         in = line_input_new(files, 1);
         line_input_take_octets(in);
-        ck_assert_int_eq(line_input_fill(in, &batch), STATUS_OK);
+        ck_ok(line_input_fill(in, &batch));
         ck_assert_uint_eq(batch.lines[0].len, 4);
         line_input_free(in);
     }
@@ -243,9 +242,8 @@ START_TEST(a_byte_order_mark_is_no_part_of_the_first_line)
     free(half);
     free(p);
 }
-END_TEST
 
-START_TEST(a_bomb_takes_no_more_memory_than_a_line)
+TEST(a_bomb_takes_no_more_memory_than_a_line)
 {
     const size_t n = (size_t)32 << 20;
     char *zeros = calloc(n, 1);
@@ -271,7 +269,6 @@ START_TEST(a_bomb_takes_no_more_memory_than_a_line)
     }
     free(zeros);
 }
-END_TEST
 
 static void breaks(const char *name, struct bytes content, struct bytes begin,
                    const char *why)
@@ -295,7 +292,7 @@ static void breaks(const char *name, struct bytes content, struct bytes begin,
 
 /* What could be read of it is handed over, and no later file hides the error.
  */
-START_TEST(a_packed_file_that_is_cut_short_or_damaged_is_an_error)
+TEST(a_packed_file_that_is_cut_short_or_damaged_is_an_error)
 {
     static const char *const why[] = {
         "/f: its gzip data is cut short or damaged",
@@ -324,11 +321,10 @@ START_TEST(a_packed_file_that_is_cut_short_or_damaged_is_an_error)
     buf_fini(&text);
     buf_fini(&packed);
 }
-END_TEST
 
 /* Lengths around each boundary: of a batch, of the longest line, of the
  * window. */
-START_TEST(lines_of_any_length_come_whole_or_in_pieces)
+TEST(lines_of_any_length_come_whole_or_in_pieces)
 {
     static const size_t lengths[] = {
         0,
@@ -372,7 +368,6 @@ START_TEST(lines_of_any_length_come_whole_or_in_pieces)
     free(f);
     buf_fini(&text);
 }
-END_TEST
 
 /* ---- a pipe, filled in pieces of all sizes ---- */
 
@@ -400,7 +395,7 @@ static void *write_pieces(void *arg)
     return NULL;
 }
 
-START_TEST(a_pipe_gives_the_same_lines_however_it_is_filled)
+TEST(a_pipe_gives_the_same_lines_however_it_is_filled)
 {
     struct writer w;
     struct buf text;
@@ -426,9 +421,8 @@ START_TEST(a_pipe_gives_the_same_lines_however_it_is_filled)
     pthread_join(thread, NULL);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(a_line_is_handed_over_before_the_next_one_comes)
+TEST(a_line_is_handed_over_before_the_next_one_comes)
 {
     struct line_input *in;
     int ends[2];
@@ -438,12 +432,11 @@ START_TEST(a_line_is_handed_over_before_the_next_one_comes)
     in = line_input_new(NULL, 0);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(write(ends[1], "one\n", 4), 4);
-        ck_assert_int_eq(line_input_fill(in, &batch), STATUS_OK);
+        ck_ok(line_input_fill(in, &batch));
         ck_assert_uint_eq(batch.count, 1);
     }
     line_input_free(in);
 }
-END_TEST
 
 /* Stops once what is there has been read, and the reader waits for more. */
 static void *stop_later(void *in)
@@ -458,7 +451,7 @@ static void *stop_later(void *in)
     return NULL;
 }
 
-START_TEST(stopping_ends_the_wait_for_input)
+TEST(stopping_ends_the_wait_for_input)
 {
     struct line_input *in;
     pthread_t thread;
@@ -474,9 +467,8 @@ START_TEST(stopping_ends_the_wait_for_input)
     pthread_join(thread, NULL);
     line_input_free(in);
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_named)
+TEST(what_cannot_be_read_is_named)
 {
     const char *files[] = {"/nowhere/at\nall", dir};
     struct line_input *in = line_input_new(files, 1);
@@ -489,26 +481,4 @@ START_TEST(what_cannot_be_read_is_named)
     ck_assert_int_eq(line_input_check(in), STATUS_IO);
     ck_assert_ptr_nonnull(strstr(line_input_error(in), ": Is a directory"));
     line_input_free(in);
-}
-END_TEST
-
-Suite *suite_line_input(void)
-{
-    Suite *s = suite_create("line_input");
-    TCase *t = tcase_create("line_input");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, a_line_ends_at_lf_and_nowhere_else);
-    tcase_add_test(t, what_stands_behind_the_last_lf_of_a_file_is_a_line);
-    tcase_add_test(t, a_packed_file_is_known_by_its_first_octets);
-    tcase_add_test(t, a_byte_order_mark_is_no_part_of_the_first_line);
-    tcase_add_test(t, a_bomb_takes_no_more_memory_than_a_line);
-    tcase_add_test(t, a_packed_file_that_is_cut_short_or_damaged_is_an_error);
-    tcase_add_test(t, lines_of_any_length_come_whole_or_in_pieces);
-    tcase_add_test(t, a_pipe_gives_the_same_lines_however_it_is_filled);
-    tcase_add_test(t, a_line_is_handed_over_before_the_next_one_comes);
-    tcase_add_test(t, stopping_ends_the_wait_for_input);
-    tcase_add_test(t, what_cannot_be_read_is_named);
-    suite_add_tcase(s, t);
-    return s;
 }

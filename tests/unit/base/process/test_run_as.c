@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/process/run_as.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,16 +67,17 @@ static bool keep_little(void)
     return geteuid() == 0 && opens(file, O_WRONLY) &&
            mount("none", in, "tmpfs", 0, NULL) != 0 && setuid(65534) != 0;
 }
-START_TEST(root_becomes_another_for_good_or_keeps_little)
+FIXTURE(make_dir, remove_dir);
+
+TEST(root_becomes_another_for_good_or_keeps_little)
 {
     if (geteuid() != 0)
         return;
     ck_assert(works(become_nobody));
     ck_assert(works(keep_little));
 }
-END_TEST
 
-START_TEST(a_user_has_a_name_or_a_number)
+TEST(a_user_has_a_name_or_a_number)
 {
     struct run_as who;
 
@@ -84,14 +85,13 @@ START_TEST(a_user_has_a_name_or_a_number)
     ck_assert_int_eq(run_as_named(&who, "-1"), STATUS_NOT_FOUND);
     ck_assert_int_eq(run_as_named(&who, ""), STATUS_NOT_FOUND);
     ck_assert_int_eq(run_as_named(&who, "4294967295"), STATUS_NOT_FOUND);
-    ck_assert_int_eq(run_as_named(&who, "0"), STATUS_OK);
+    ck_ok(run_as_named(&who, "0"));
     ck_assert_str_eq(who.name, "root");
-    ck_assert_int_eq(run_as_named(&who, "4294967001"), STATUS_OK);
+    ck_ok(run_as_named(&who, "4294967001"));
     ck_assert_uint_eq(who.uid, 4294967001u);
 }
-END_TEST
 
-START_TEST(what_another_user_could_not_use_is_named)
+TEST(what_another_user_could_not_use_is_named)
 {
     const struct sandbox_path write_in = {in, SANDBOX_WRITE};
     const struct sandbox_path read_file = {file, SANDBOX_READ};
@@ -114,18 +114,4 @@ START_TEST(what_another_user_could_not_use_is_named)
     ck_assert(run_as_can_use(&nobody, &write_in, 1, culprit, sizeof culprit));
     ck_assert(!run_as_can_use(&nobody, &make_new, 1, culprit, sizeof culprit));
     ck_assert_str_eq(culprit, dir);
-}
-END_TEST
-
-Suite *suite_run_as(void)
-{
-    Suite *s = suite_create("run_as");
-    TCase *t = tcase_create("run_as");
-
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(t, a_user_has_a_name_or_a_number);
-    tcase_add_test(t, root_becomes_another_for_good_or_keeps_little);
-    tcase_add_test(t, what_another_user_could_not_use_is_named);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,7 +2,6 @@
 #include "base/process/sandbox.h"
 
 #include <asm/sockios.h>
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <iconv.h>
@@ -28,6 +27,7 @@
 
 #include "base/process/sandbox_impl.h"
 #include "base/process/secret.h"
+#include "tests/unit/unit.h"
 
 /* Two directories: the process may write `in`; `out` belongs to somebody
  * else. */
@@ -396,7 +396,9 @@ static void all_refused(const struct attempt *a, size_t n, enum walls w)
     }
 }
 
-START_TEST(landlock_leaves_nothing_outside_to_be_read_or_changed)
+FIXTURE(make_dirs, remove_dirs);
+
+TEST(landlock_leaves_nothing_outside_to_be_read_or_changed)
 {
     static const struct attempt all[] = {
         A(read_outside), A(list_outside), A(write_outside), A(create_outside),
@@ -408,9 +410,8 @@ START_TEST(landlock_leaves_nothing_outside_to_be_read_or_changed)
     all_refused(all, sizeof all / sizeof *all, ENTERED);
     ck_assert(!works(write_of_the_system, ENTERED));
 }
-END_TEST
 
-START_TEST(seccomp_refuses_what_no_thread_needs)
+TEST(seccomp_refuses_what_no_thread_needs)
 {
     static const struct attempt all[] = {
         A(start_a_program),
@@ -439,9 +440,8 @@ START_TEST(seccomp_refuses_what_no_thread_needs)
         return;
     all_refused(all, sizeof all / sizeof *all, ENTERED);
 }
-END_TEST
 
-START_TEST(once_all_listens_no_unix_socket_is_made_and_none_listens)
+TEST(once_all_listens_no_unix_socket_is_made_and_none_listens)
 {
     static const struct attempt all[] = {A(connect_a_unix_socket),
                                          A(listen_anew)};
@@ -452,9 +452,8 @@ START_TEST(once_all_listens_no_unix_socket_is_made_and_none_listens)
         ck_assert_msg(works(all[i].it, ENTERED), "before: %s", all[i].name);
     all_refused(all, sizeof all / sizeof *all, SEALED);
 }
-END_TEST
 
-START_TEST(what_a_crawl_needs_works_inside)
+TEST(what_a_crawl_needs_works_inside)
 {
     static const struct attempt all[] = {
         A(work_inside),      A(start_a_thread),          A(look_up_a_name),
@@ -465,7 +464,6 @@ START_TEST(what_a_crawl_needs_works_inside)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ck_assert_msg(works(all[i].it, SEALED), "refused: %s", all[i].name);
 }
-END_TEST
 
 /* Threads that already run when the sockets are sealed lose them too. */
 static int go[2];
@@ -488,14 +486,13 @@ static bool connect_from_an_older_thread(void)
     pthread_join(t, NULL);
     return worked;
 }
-START_TEST(sealing_holds_for_threads_that_run_already)
+TEST(sealing_holds_for_threads_that_run_already)
 {
     if (!text_has("seccomp"))
         return;
     ck_assert(!works(connect_from_an_older_thread, ENTERED));
     ck_assert(works(connect_from_an_older_thread, NONE));
 }
-END_TEST
 
 /* As in a container whose rules allow none of these calls. */
 static bool goes_on_without(void)
@@ -522,12 +519,11 @@ static bool goes_on_without(void)
                    51) == 0 &&
            write_outside() && start_a_process();
 }
-START_TEST(without_the_right_to_walls_it_goes_on_and_says_so)
+TEST(without_the_right_to_walls_it_goes_on_and_says_so)
 {
     if (!SANDBOX_SANITIZED)
         ck_assert(works(goes_on_without, NONE));
 }
-END_TEST
 
 /* ---- sanitizers ---- */
 
@@ -548,7 +544,7 @@ static bool reads_freed_memory(void)
     free(p);
     return *p == 1;
 }
-START_TEST(a_sanitizer_reports_on_standard_error_and_by_its_status)
+TEST(a_sanitizer_reports_on_standard_error_and_by_its_status)
 {
     char said[4096] = "";
     size_t len = 0;
@@ -573,7 +569,6 @@ START_TEST(a_sanitizer_reports_on_standard_error_and_by_its_status)
                   "said: %s", said);
     ck_assert_int_eq(WEXITSTATUS(code), 99); /* the Makefile's */
 }
-END_TEST
 
 /* ---- secrets ---- */
 
@@ -592,7 +587,7 @@ static bool asks_to_be_dumped_again(void)
     secret_held();
     return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
 }
-START_TEST(a_process_with_a_secret_leaves_no_core)
+TEST(a_process_with_a_secret_leaves_no_core)
 {
     static const struct attempt undo[] = {A(asks_to_be_dumped_again)};
 
@@ -602,23 +597,4 @@ START_TEST(a_process_with_a_secret_leaves_no_core)
     ck_assert(works(has_no_core, ENTERED));
     if (text_has("seccomp"))
         all_refused(undo, 1, ENTERED);
-}
-END_TEST
-
-Suite *suite_sandbox(void)
-{
-    Suite *s = suite_create("sandbox");
-    TCase *t = tcase_create("sandbox");
-
-    tcase_add_checked_fixture(t, make_dirs, remove_dirs);
-    tcase_add_test(t, landlock_leaves_nothing_outside_to_be_read_or_changed);
-    tcase_add_test(t, seccomp_refuses_what_no_thread_needs);
-    tcase_add_test(t, once_all_listens_no_unix_socket_is_made_and_none_listens);
-    tcase_add_test(t, what_a_crawl_needs_works_inside);
-    tcase_add_test(t, sealing_holds_for_threads_that_run_already);
-    tcase_add_test(t, without_the_right_to_walls_it_goes_on_and_says_so);
-    tcase_add_test(t, a_sanitizer_reports_on_standard_error_and_by_its_status);
-    tcase_add_test(t, a_process_with_a_secret_leaves_no_core);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_reply.c - commands as written, replies of hostile servers. */
-#include <check.h>
 #include <stdio.h>
 
 #include "base/redis/redis_address.h"
 #include "base/redis/redis_reply.h"
+#include "tests/unit/unit.h"
 
 static struct redis_reader reader;
 
@@ -24,7 +24,9 @@ static enum status next(const char *octets, redisReply **r)
     return redis_reader_next(&reader, r);
 }
 
-START_TEST(a_command_is_written_as_resp_with_any_octets)
+FIXTURE(begin, end);
+
+TEST(a_command_is_written_as_resp_with_any_octets)
 {
     const struct bytes words[3] = {bytes_of_str("GET"), bytes_of("a\0\r\n", 4),
                                    bytes_of_str("")};
@@ -39,41 +41,37 @@ START_TEST(a_command_is_written_as_resp_with_any_octets)
                      b.len);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(a_reply_comes_when_it_is_whole)
+TEST(a_reply_comes_when_it_is_whole)
 {
     redisReply *r = NULL;
 
     ck_assert_int_eq(next("*2\r\n:1\r\n$3\r\nab", &r), STATUS_AGAIN);
     ck_assert_ptr_null(r);
-    ck_assert_int_eq(next("c\r\n:7\r\n", &r), STATUS_OK);
+    ck_ok(next("c\r\n:7\r\n", &r));
     ck_assert_uint_eq(r->elements, 2);
     ck_assert_str_eq(r->element[1]->str, "abc");
     freeReplyObject(r);
-    ck_assert_int_eq(next("", &r), STATUS_OK);
+    ck_ok(next("", &r));
     ck_assert_int_eq(r->integer, 7);
     freeReplyObject(r);
     ck_assert_int_eq(next("what\r\n", &r), STATUS_FORMAT);
 }
-END_TEST
 
 /* Seven octets may ask for an array of 65,536; many of them in one reply must
  * not. */
-START_TEST(the_elements_of_a_reply_are_bounded_over_all_its_arrays)
+TEST(the_elements_of_a_reply_are_bounded_over_all_its_arrays)
 {
     char text[64];
     redisReply *r = NULL;
 
     reader.elements_most = 10;
-    ck_assert_int_eq(next("*2\r\n*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n*4\r\n:1\r\n"
-                          ":1\r\n:1\r\n:1\r\n",
-                          &r),
-                     STATUS_OK);
+    ck_ok(next("*2\r\n*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n*4\r\n:1\r\n"
+               ":1\r\n:1\r\n:1\r\n",
+               &r));
     freeReplyObject(r);
     /* Each reply has the whole bound. */
-    ck_assert_int_eq(next("*2\r\n*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n*0\r\n", &r),
-                     STATUS_OK);
+    ck_ok(next("*2\r\n*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n*0\r\n", &r));
     freeReplyObject(r);
     ck_assert_int_eq(next("*2\r\n*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n*5\r\n:1\r\n",
                           &r),
@@ -83,9 +81,8 @@ START_TEST(the_elements_of_a_reply_are_bounded_over_all_its_arrays)
     snprintf(text, sizeof text, "*%d\r\n", REDIS_ELEMENTS_MOST + 1);
     ck_assert_int_eq(next(text, &r), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(info_is_read_by_line_and_trusts_no_number)
+TEST(info_is_read_by_line_and_trusts_no_number)
 {
     static const char text[] =
         "# Server\r\nrun_id:0123456789012345678901234567890123456789\r\n"
@@ -105,9 +102,8 @@ START_TEST(info_is_read_by_line_and_trusts_no_number)
     redis_info_read(&info, bytes_of("", 0));
     ck_assert_str_eq(info.run_id, "");
 }
-END_TEST
 
-START_TEST(error_replies_have_their_status)
+TEST(error_replies_have_their_status)
 {
     static const struct {
         const char *text;
@@ -127,19 +123,15 @@ START_TEST(error_replies_have_their_status)
         ck_assert_msg(redis_error_status(bytes_of_str(t[i].text)) == t[i].st,
                       "%s", t[i].text);
 }
-END_TEST
 
-START_TEST(a_url_may_name_several_hosts)
+TEST(a_url_may_name_several_hosts)
 {
     struct redis_url_parts p;
     const char *why = NULL;
     char text[400];
     size_t n;
 
-    ck_assert_int_eq(redis_address_read(&p,
-                                        "rediss://me:p%40@a:1,b,[::1]:3/x?y",
-                                        &why),
-                     STATUS_OK);
+    ck_ok(redis_address_read(&p, "rediss://me:p%40@a:1,b,[::1]:3/x?y", &why));
     ck_assert_uint_eq(p.host_count, 3);
     ck_assert_str_eq(p.hosts[1].host, "b");
     ck_assert_uint_eq(p.hosts[1].port, 6379);
@@ -155,22 +147,5 @@ START_TEST(a_url_may_name_several_hosts)
         n += (size_t)snprintf(text + n, sizeof text - n, ",b");
     ck_assert_int_eq(redis_address_read(&p, text, &why), STATUS_FORMAT);
     text[n - 2] = '\0';
-    ck_assert_int_eq(redis_address_read(&p, text, &why), STATUS_OK);
-}
-END_TEST
-
-Suite *suite_redis_reply(void)
-{
-    Suite *suite = suite_create("redis_reply");
-    TCase *t = tcase_create("reply");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, a_command_is_written_as_resp_with_any_octets);
-    tcase_add_test(t, a_reply_comes_when_it_is_whole);
-    tcase_add_test(t, the_elements_of_a_reply_are_bounded_over_all_its_arrays);
-    tcase_add_test(t, info_is_read_by_line_and_trusts_no_number);
-    tcase_add_test(t, error_replies_have_their_status);
-    tcase_add_test(t, a_url_may_name_several_hosts);
-    suite_add_tcase(suite, t);
-    return suite;
+    ck_ok(redis_address_read(&p, text, &why));
 }

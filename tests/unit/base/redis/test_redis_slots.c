@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_slots.c - which server has which slot, as servers say it. */
-#include <check.h>
 
 #include "base/redis/redis_slots.h"
+#include "tests/unit/unit.h"
 
 /* Key slots as Redis 7.0.15 answers CLUSTER KEYSLOT; "123456789" has the CRC of
  * the cluster specification, 0x31C3. */
-START_TEST(slots_are_those_that_servers_compute)
+TEST(slots_are_those_that_servers_compute)
 {
     static const struct {
         const char *tag;
@@ -22,33 +22,27 @@ START_TEST(slots_are_those_that_servers_compute)
                       "%s: %u", t[i].tag,
                       redis_slot_of(bytes_of_str(t[i].tag)));
 }
-END_TEST
 
-START_TEST(a_redirection_is_read)
+TEST(a_redirection_is_read)
 {
     struct redis_spot spot;
     uint16_t slot;
     bool ask;
 
-    ck_assert_int_eq(redis_redirect_read(bytes_of_str(
-                                             "MOVED 3999 127.0.0.1:6381"),
-                                         &ask, &slot, &spot),
-                     STATUS_OK);
+    ck_ok(redis_redirect_read(bytes_of_str("MOVED 3999 127.0.0.1:6381"), &ask,
+                              &slot, &spot));
     ck_assert(!ask && slot == 3999 && spot.port == 6381);
     ck_assert(bytes_is(spot.host, "127.0.0.1"));
-    ck_assert_int_eq(redis_redirect_read(bytes_of_str("ASK 0 fe80::1:7"), &ask,
-                                         &slot, &spot),
-                     STATUS_OK);
+    ck_ok(redis_redirect_read(bytes_of_str("ASK 0 fe80::1:7"), &ask, &slot,
+                              &spot));
     ck_assert(ask && slot == 0 && spot.port == 7);
     ck_assert(bytes_is(spot.host, "fe80::1"));
-    ck_assert_int_eq(redis_redirect_read(bytes_of_str("MOVED 16383 :1"), &ask,
-                                         &slot, &spot),
-                     STATUS_OK);
+    ck_ok(redis_redirect_read(bytes_of_str("MOVED 16383 :1"), &ask, &slot,
+                              &spot));
     ck_assert_uint_eq(spot.host.len, 0); /* the server that says so */
 }
-END_TEST
 
-START_TEST(what_is_no_redirection_is_refused)
+TEST(what_is_no_redirection_is_refused)
 {
     static const char *const bad[] = {"",
                                       "MOVED",
@@ -76,7 +70,6 @@ START_TEST(what_is_no_redirection_is_refused)
                                           &spot) == STATUS_FORMAT,
                       "%s", bad[i]);
 }
-END_TEST
 
 static enum status read_map(const char *text, struct redis_slot_range *out)
 {
@@ -87,7 +80,7 @@ static enum status read_map(const char *text, struct redis_slot_range *out)
     redis_reader_init(&reader);
     (void)redisReaderFeed(reader.r, text, strlen(text));
     st = redis_reader_next(&reader, &r);
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     st = redis_slots_read(r, 0, out);
     if (st == STATUS_OK)
         ck_assert_uint_lt(out->spot.host.len, 256);
@@ -96,7 +89,7 @@ static enum status read_map(const char *text, struct redis_slot_range *out)
     return st;
 }
 
-START_TEST(a_map_is_read_and_nothing_else_is_taken_for_one)
+TEST(a_map_is_read_and_nothing_else_is_taken_for_one)
 {
     static const char *const bad[] = {
         "*0\r\n",
@@ -115,31 +108,13 @@ START_TEST(a_map_is_read_and_nothing_else_is_taken_for_one)
     };
     struct redis_slot_range range;
 
-    ck_assert_int_eq(
-        read_map("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\nh\r\n:65535\r\n",
-                 &range),
-        STATUS_OK);
+    ck_ok(read_map("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\nh\r\n:65535\r\n",
+                   &range));
     ck_assert(range.first == 0 && range.last == 16383);
     ck_assert_uint_eq(range.spot.port, 65535);
-    ck_assert_int_eq(
-        read_map("*1\r\n*3\r\n:5\r\n:5\r\n*3\r\n$-1\r\n:1\r\n$2\r\nid\r\n",
-                 &range),
-        STATUS_OK);
+    ck_ok(read_map("*1\r\n*3\r\n:5\r\n:5\r\n*3\r\n$-1\r\n:1\r\n$2\r\nid\r\n",
+                   &range));
     ck_assert_uint_eq(range.spot.host.len, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(read_map(bad[i], &range) == STATUS_FORMAT, "%s", bad[i]);
-}
-END_TEST
-
-Suite *suite_redis_slots(void)
-{
-    Suite *suite = suite_create("redis_slots");
-    TCase *t = tcase_create("slots");
-
-    tcase_add_test(t, slots_are_those_that_servers_compute);
-    tcase_add_test(t, a_redirection_is_read);
-    tcase_add_test(t, what_is_no_redirection_is_refused);
-    tcase_add_test(t, a_map_is_read_and_nothing_else_is_taken_for_one);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/clock.h"
 #include "base/thread/cond.h"
+#include "tests/unit/unit.h"
 
 static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond;
@@ -18,7 +18,7 @@ static void *tell(void *arg)
     return NULL;
 }
 
-START_TEST(a_signal_ends_it_long_before_its_moment)
+TEST(a_signal_ends_it_long_before_its_moment)
 {
     pthread_t thread;
     bool in_time = true;
@@ -34,9 +34,8 @@ START_TEST(a_signal_ends_it_long_before_its_moment)
     pthread_join(thread, NULL);
     pthread_cond_destroy(&cond);
 }
-END_TEST
 
-START_TEST(without_a_signal_it_ends_at_its_moment_and_not_before)
+TEST(without_a_signal_it_ends_at_its_moment_and_not_before)
 {
     int64_t until = clock_mono() + 20 * NS_PER_MS;
 
@@ -49,16 +48,4 @@ START_TEST(without_a_signal_it_ends_at_its_moment_and_not_before)
     ck_assert(!cond_wait_until(&cond, &mtx, 0));
     pthread_mutex_unlock(&mtx);
     pthread_cond_destroy(&cond);
-}
-END_TEST
-
-Suite *suite_cond(void)
-{
-    Suite *s = suite_create("cond");
-    TCase *t = tcase_create("cond");
-
-    tcase_add_test(t, a_signal_ends_it_long_before_its_moment);
-    tcase_add_test(t, without_a_signal_it_ends_at_its_moment_and_not_before);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/thread/latch.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 static bool done;
 
@@ -12,7 +11,7 @@ static void *do_it(void *latch)
     return NULL;
 }
 
-START_TEST(who_waits_sees_what_was_done_before_it_was_opened)
+TEST(who_waits_sees_what_was_done_before_it_was_opened)
 {
     for (int i = 0; i < 1000; i++) {
         struct latch l;
@@ -27,15 +26,4 @@ START_TEST(who_waits_sees_what_was_done_before_it_was_opened)
         pthread_join(thread, NULL);
         latch_fini(&l);
     }
-}
-END_TEST
-
-Suite *suite_latch(void)
-{
-    Suite *s = suite_create("latch");
-    TCase *t = tcase_create("latch");
-
-    tcase_add_test(t, who_waits_sees_what_was_done_before_it_was_opened);
-    suite_add_tcase(s, t);
-    return s;
 }

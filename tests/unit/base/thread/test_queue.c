@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <unistd.h>
 
 #include "base/thread/queue.h"
+#include "tests/unit/unit.h"
 
 #define MESSAGES 20000
 
@@ -22,7 +22,7 @@ static void *send_many(void *arg)
     return NULL;
 }
 
-START_TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
+TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
 {
     struct queue *q = queue_new(8, 0);
     struct sender senders[2] = {{q, 0}, {q, 1}};
@@ -47,7 +47,6 @@ START_TEST(everything_sent_by_two_threads_arrives_once_and_in_order_of_each)
         pthread_join(t[i], NULL);
     queue_free(q);
 }
-END_TEST
 
 struct sized {
     struct queue *q;
@@ -64,7 +63,7 @@ static void *send_sized(void *arg)
 }
 
 /* One that is larger than all that may wait passes alone. */
-START_TEST(large_items_wait_by_their_octets)
+TEST(large_items_wait_by_their_octets)
 {
     static const size_t octets[] = {40, 100, 250};
     static const size_t together[] = {2, 1, 1};
@@ -88,9 +87,8 @@ START_TEST(large_items_wait_by_their_octets)
         queue_free(s.q);
     }
 }
-END_TEST
 
-START_TEST(wake_ends_the_next_wait_at_once)
+TEST(wake_ends_the_next_wait_at_once)
 {
     struct queue *q = queue_new(1, 0);
     void *got;
@@ -100,7 +98,6 @@ START_TEST(wake_ends_the_next_wait_at_once)
     ck_assert_uint_eq(queue_receive(q, &got, 1, 1000000), 0);
     queue_free(q);
 }
-END_TEST
 
 #define A_MINUTE INT64_C(60000000000)
 
@@ -116,7 +113,7 @@ static void *send_slowly(void *arg)
 }
 
 /* A minute would be the test's time limit. */
-START_TEST(a_gatherer_waits_until_there_are_enough_and_no_longer)
+TEST(a_gatherer_waits_until_there_are_enough_and_no_longer)
 {
     struct sized slow = {queue_new(8, 0), 0, 4};
     struct sized fast = {queue_new(2, 0), 0, 3};
@@ -144,19 +141,4 @@ START_TEST(a_gatherer_waits_until_there_are_enough_and_no_longer)
     ck_assert_uint_eq(queue_receive(fast.q, items, 8, -1), 1);
     pthread_join(t, NULL);
     queue_free(fast.q);
-}
-END_TEST
-
-Suite *suite_queue(void)
-{
-    Suite *s = suite_create("queue");
-    TCase *t = tcase_create("queue");
-
-    tcase_add_test(
-        t, everything_sent_by_two_threads_arrives_once_and_in_order_of_each);
-    tcase_add_test(t, large_items_wait_by_their_octets);
-    tcase_add_test(t, wake_ends_the_next_wait_at_once);
-    tcase_add_test(t, a_gatherer_waits_until_there_are_enough_and_no_longer);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -45,7 +45,9 @@ static struct urlweir_url *url_of(const char *text)
 
 /* ---- what all parts share ---- */
 
-START_TEST(each_status_of_ours_has_its_number_and_its_phrase)
+FIXTURE(setup, teardown);
+
+TEST(each_status_of_ours_has_its_number_and_its_phrase)
 {
     static const enum urlweir_status numbers[] = {
         URLWEIR_OK,      URLWEIR_ARG,     URLWEIR_NOMEM,   URLWEIR_IO,
@@ -68,10 +70,9 @@ START_TEST(each_status_of_ours_has_its_number_and_its_phrase)
     ck_assert_str_eq(urlweir_status_text(-1), "unknown status");
     ck_assert_str_eq(urlweir_status_text(4711), "unknown status");
 }
-END_TEST
 
 /* A program that was compiled with an older header, or a newer one. */
-START_TEST(options_of_another_release_are_read_as_far_as_both_know_them)
+TEST(options_of_another_release_are_read_as_far_as_both_know_them)
 {
     struct {
         struct urlweir_filter_options known;
@@ -104,7 +105,6 @@ START_TEST(options_of_another_release_are_read_as_far_as_both_know_them)
     ck_assert_int_eq(urlweir_filter_new(&f, &o), URLWEIR_ARG);
     ck_assert_ptr_null(f);
 }
-END_TEST
 
 static char logged[4096];
 
@@ -115,7 +115,7 @@ static void take_line(void *ctx, int level, const char *line)
     snprintf(logged, sizeof logged, "%s", line);
 }
 
-START_TEST(lines_of_the_log_go_to_the_caller_and_not_to_stderr)
+TEST(lines_of_the_log_go_to_the_caller_and_not_to_stderr)
 {
     struct urlweir_filter *f = NULL;
     struct buf said;
@@ -123,7 +123,7 @@ START_TEST(lines_of_the_log_go_to_the_caller_and_not_to_stderr)
     int fd;
 
     snprintf(err, sizeof err, "%s/err", dir.dir);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("no filter")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("no filter")));
     fd = open(err, O_RDWR | O_CREAT, 0600);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
@@ -134,16 +134,15 @@ START_TEST(lines_of_the_log_go_to_the_caller_and_not_to_stderr)
     ck_assert_ptr_nonnull(strstr(logged, "filter file refused path="));
     ck_assert_ptr_null(strchr(logged, '\n'));
     buf_init(&said, 4096);
-    ck_assert_int_eq(file_read(err, &said), STATUS_OK);
+    ck_ok(file_read(err, &said));
     ck_assert_uint_eq(said.len, 0);
     buf_fini(&said);
     close(fd);
 }
-END_TEST
 
 /* ---- URLs ---- */
 
-START_TEST(a_url_is_parsed_and_has_its_parts)
+TEST(a_url_is_parsed_and_has_its_parts)
 {
     struct urlweir_url *u =
         url_of("HTTP://u@WWW.Example.ORG:8080/%7ea/../b?q#f");
@@ -163,9 +162,8 @@ START_TEST(a_url_is_parsed_and_has_its_parts)
     urlweir_url_free(base);
     urlweir_url_free(NULL);
 }
-END_TEST
 
-START_TEST(what_is_no_url_has_a_reason_and_no_parts)
+TEST(what_is_no_url_has_a_reason_and_no_parts)
 {
     struct urlweir_url *u = url_of("http://h/"), *none = urlweir_url_new();
 
@@ -190,11 +188,10 @@ START_TEST(what_is_no_url_has_a_reason_and_no_parts)
     urlweir_url_free(u);
     urlweir_url_free(none);
 }
-END_TEST
 
 /* ---- robots.txt ---- */
 
-START_TEST(robots_say_yes_or_no_and_by_which_line)
+TEST(robots_say_yes_or_no_and_by_which_line)
 {
     struct urlweir_robots *r = urlweir_robots_new(
         of("Sitemap: http://h/s.xml\nUser-agent: foo\nCrawl-delay: 2.5\n"
@@ -221,7 +218,6 @@ START_TEST(robots_say_yes_or_no_and_by_which_line)
     urlweir_url_free(u);
     urlweir_url_free(none);
 }
-END_TEST
 
 /* ---- links and sitemaps ---- */
 
@@ -246,7 +242,7 @@ static const char page_text[] =
     "<a href='x?'>1</a><a rel=nofollow href=y>2</a><img src=i.png>"
     "<img data-src=late.png>";
 
-START_TEST(links_are_visited_in_the_kinds_and_the_form_asked_for)
+TEST(links_are_visited_in_the_kinds_and_the_form_asked_for)
 {
     struct urlweir_links *l = urlweir_links_new(of("foo"));
     struct urlweir_url *at = url_of("http://h/a/"), *none = urlweir_url_new();
@@ -297,9 +293,8 @@ START_TEST(links_are_visited_in_the_kinds_and_the_form_asked_for)
     urlweir_url_free(at);
     urlweir_url_free(none);
 }
-END_TEST
 
-START_TEST(a_visitor_that_stops_is_not_called_again)
+TEST(a_visitor_that_stops_is_not_called_again)
 {
     struct urlweir_links *l = urlweir_links_new(of(""));
     struct urlweir_url *at = url_of("http://h/");
@@ -318,7 +313,6 @@ START_TEST(a_visitor_that_stops_is_not_called_again)
     urlweir_links_free(l);
     urlweir_url_free(at);
 }
-END_TEST
 
 static int see_entry(void *ctx, const struct urlweir_entry *e)
 {
@@ -360,7 +354,7 @@ static enum urlweir_status read_sitemap(const char *text,
     return st;
 }
 
-START_TEST(sitemaps_arrive_in_pieces_and_their_entries_in_order)
+TEST(sitemaps_arrive_in_pieces_and_their_entries_in_order)
 {
     struct urlweir_sitemap_options o = {.size = sizeof o,
                                         .form = URLWEIR_WHATWG};
@@ -381,26 +375,4 @@ START_TEST(sitemaps_arrive_in_pieces_and_their_entries_in_order)
                      URLWEIR_ARG);
     ck_assert_ptr_null(never);
     urlweir_url_free(none);
-}
-END_TEST
-
-Suite *suite_api(void);
-Suite *suite_api(void)
-{
-    Suite *s = suite_create("api");
-    TCase *t = tcase_create("api");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, each_status_of_ours_has_its_number_and_its_phrase);
-    tcase_add_test(
-        t, options_of_another_release_are_read_as_far_as_both_know_them);
-    tcase_add_test(t, lines_of_the_log_go_to_the_caller_and_not_to_stderr);
-    tcase_add_test(t, a_url_is_parsed_and_has_its_parts);
-    tcase_add_test(t, what_is_no_url_has_a_reason_and_no_parts);
-    tcase_add_test(t, robots_say_yes_or_no_and_by_which_line);
-    tcase_add_test(t, links_are_visited_in_the_kinds_and_the_form_asked_for);
-    tcase_add_test(t, a_visitor_that_stops_is_not_called_again);
-    tcase_add_test(t, sitemaps_arrive_in_pieces_and_their_entries_in_order);
-    suite_add_tcase(s, t);
-    return s;
 }

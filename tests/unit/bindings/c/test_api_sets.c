@@ -69,7 +69,9 @@ static enum urlweir_status name_them(struct urlweir_filter *f, const char *name)
         f, (struct urlweir_bytes){name, name != NULL ? strlen(name) : 0});
 }
 
-START_TEST(a_key_of_one_name_is_no_key_of_another)
+FIXTURE(setup, teardown);
+
+TEST(a_key_of_one_name_is_no_key_of_another)
 {
     struct urlweir_filter *f = filter_of("cuckoo", NULL), *g;
     struct filter *read;
@@ -90,7 +92,7 @@ START_TEST(a_key_of_one_name_is_no_key_of_another)
     ck_assert_int_eq(urlweir_filter_save(f, path), URLWEIR_OK);
     urlweir_filter_free(f);
     /* A file of the program, that no crawl takes for a list of URLs. */
-    ck_assert_int_eq(seeded_load(&read, path, 0, &info, &key), STATUS_OK);
+    ck_ok(seeded_load(&read, path, 0, &info, &key));
     ck_assert_int_eq(info.id.keys, CHECKPOINT_KEYS_OTHER);
     ck_assert(
         filter_check_one(read, seeded_named_key(&key, bytes_of_str("alice"),
@@ -102,9 +104,8 @@ START_TEST(a_key_of_one_name_is_no_key_of_another)
     ck_assert_int_eq(urlweir_filter_set_ttl(g, 10), URLWEIR_ARG);
     urlweir_filter_free(g);
 }
-END_TEST
 
-START_TEST(the_time_to_live_can_be_changed)
+TEST(the_time_to_live_can_be_changed)
 {
     struct urlweir_filter_options o = {.size = sizeof o,
                                        .capacity = 100,
@@ -122,9 +123,8 @@ START_TEST(the_time_to_live_can_be_changed)
     ck_assert_uint_eq(maybes(f, 0, 100), 100);
     urlweir_filter_free(f);
 }
-END_TEST
 
-START_TEST(every_kind_keeps_all_keys_and_its_rate_over_a_file_too)
+TEST(every_kind_keeps_all_keys_and_its_rate_over_a_file_too)
 {
     const struct filter_traits *kind;
 
@@ -147,9 +147,8 @@ START_TEST(every_kind_keeps_all_keys_and_its_rate_over_a_file_too)
     }
     urlweir_filter_free(NULL);
 }
-END_TEST
 
-START_TEST(keys_are_removed_by_the_kinds_that_can)
+TEST(keys_are_removed_by_the_kinds_that_can)
 {
     struct urlweir_filter *f = filter_of("cuckoo", NULL);
 
@@ -163,9 +162,8 @@ START_TEST(keys_are_removed_by_the_kinds_that_can)
     ck_assert_int_eq(urlweir_filter_remove(f, keys, 0, told), URLWEIR_ARG);
     urlweir_filter_free(f);
 }
-END_TEST
 
-START_TEST(an_overfull_filter_takes_all_keys_and_says_so)
+TEST(an_overfull_filter_takes_all_keys_and_says_so)
 {
     struct urlweir_filter_options o = {.size = sizeof o,
                                        .kind = "bloom",
@@ -180,9 +178,8 @@ START_TEST(an_overfull_filter_takes_all_keys_and_says_so)
     ck_assert_double_eq(urlweir_filter_stats(f)->fpr_promised, 0.001);
     urlweir_filter_free(f);
 }
-END_TEST
 
-START_TEST(filters_of_one_seed_merge_and_no_others)
+TEST(filters_of_one_seed_merge_and_no_others)
 {
     struct urlweir_filter *a = filter_of("bloom", NULL);
     struct urlweir_filter *b = filter_of("bloom", NULL);
@@ -200,7 +197,6 @@ START_TEST(filters_of_one_seed_merge_and_no_others)
     urlweir_filter_free(b);
     urlweir_filter_free(other);
 }
-END_TEST
 
 static enum urlweir_status made(const char *kind, uint64_t capacity, double fpr)
 {
@@ -215,7 +211,7 @@ static enum urlweir_status made(const char *kind, uint64_t capacity, double fpr)
     return st;
 }
 
-START_TEST(filters_that_cannot_be_are_refused)
+TEST(filters_that_cannot_be_are_refused)
 {
     ck_assert_int_eq(made("no such", 1, 0), URLWEIR_ARG);
     ck_assert_int_eq(made("redis", 1, 0), URLWEIR_ARG);
@@ -227,7 +223,6 @@ START_TEST(filters_that_cannot_be_are_refused)
     ck_assert_int_eq(made("bloom", 1000, 0), URLWEIR_NOMEM);
     mem_fail_after(0);
 }
-END_TEST
 
 static enum urlweir_status opened(void)
 {
@@ -238,7 +233,7 @@ static enum urlweir_status opened(void)
     return st;
 }
 
-START_TEST(files_that_are_not_ours_are_refused)
+TEST(files_that_are_not_ours_are_refused)
 {
     static const unsigned char secret[DIGEST_SEED_SIZE] = {1};
     struct filter_options o = {.expect = 100, .fpr = 0.01};
@@ -247,17 +242,17 @@ START_TEST(files_that_are_not_ours_are_refused)
     struct filter *f = NULL;
 
     ck_assert_int_eq(opened(), URLWEIR_NOT_FOUND);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("anything")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("anything")));
     ck_assert_int_eq(opened(), URLWEIR_FORMAT);
     /* A crawl's checkpoint has the print of its seed alone. */
     digest_key_init(&key, secret);
     id.seed_print = checkpoint_seed_print(&key);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
+    ck_ok(checkpoint_save(path, f, &id));
     ck_assert_int_eq(opened(), URLWEIR_REFUSED);
     /* A seed that contradicts its print. */
     id.has_seed = true;
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &id));
     ck_assert_int_eq(opened(), URLWEIR_DAMAGED);
     filter_free(f);
     snprintf(path, sizeof path, "%s/missing/file", dir.dir);
@@ -265,7 +260,6 @@ START_TEST(files_that_are_not_ours_are_refused)
     ck_assert_int_ne(urlweir_filter_save(mine, path), URLWEIR_OK);
     urlweir_filter_free(mine);
 }
-END_TEST
 
 /* ---- exact dedupe ---- */
 
@@ -285,7 +279,7 @@ static size_t take_new(struct urlweir_dedupe *d, size_t from, size_t n)
     return count(n, URLWEIR_NEW);
 }
 
-START_TEST(lines_are_new_once_and_urls_by_their_canonical_form)
+TEST(lines_are_new_once_and_urls_by_their_canonical_form)
 {
     static const char *const lines[] = {"http://h/%7ea", "mailto:x",
                                         "HTTP://h/~a#f", "http://h/b", ""};
@@ -310,9 +304,8 @@ START_TEST(lines_are_new_once_and_urls_by_their_canonical_form)
     ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
     ck_assert_int_eq(urlweir_dedupe_close(NULL, 1), URLWEIR_OK);
 }
-END_TEST
 
-START_TEST(a_set_is_kept_as_far_as_it_was_committed)
+TEST(a_set_is_kept_as_far_as_it_was_committed)
 {
     struct urlweir_dedupe *d = NULL, *second = NULL;
 
@@ -334,23 +327,21 @@ START_TEST(a_set_is_kept_as_far_as_it_was_committed)
     ck_assert_uint_gt(urlweir_dedupe_stats(d)->disk, 0);
     ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
 }
-END_TEST
 
-START_TEST(sets_that_cannot_be_are_refused)
+TEST(sets_that_cannot_be_are_refused)
 {
     struct urlweir_dedupe_options o = {.size = sizeof o, .memory = 1};
     struct urlweir_dedupe *d = NULL;
 
     ck_assert_int_eq(urlweir_dedupe_open(&d, &o), URLWEIR_ARG);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("a file")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("a file")));
     ck_assert_int_eq(open_set(&d, 1), URLWEIR_EXISTS);
     ck_assert_ptr_null(d);
 }
-END_TEST
 
 /* Whatever fails, the set says so until it is closed, and the next run has what
  * was committed. */
-START_TEST(a_set_that_has_failed_takes_no_more)
+TEST(a_set_that_has_failed_takes_no_more)
 {
     struct urlweir_dedupe *d = NULL;
 
@@ -369,11 +360,10 @@ START_TEST(a_set_that_has_failed_takes_no_more)
     ck_assert_uint_eq(take_new(d, 0, 200), 100);
     ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
 }
-END_TEST
 
 /* The set's threads and locks are the parent's. The child ends when the parent
  * closes its pipe, so it is there while the set is opened again. */
-START_TEST(a_set_is_refused_in_a_child_which_can_close_it)
+TEST(a_set_is_refused_in_a_child_which_can_close_it)
 {
     struct urlweir_dedupe *d = NULL;
     int hold[2], code;
@@ -405,28 +395,5 @@ START_TEST(a_set_is_refused_in_a_child_which_can_close_it)
     ck_assert_uint_eq(take_new(d, 0, 200), 0);
     ck_assert_int_eq(urlweir_dedupe_close(d, 1), URLWEIR_OK);
 }
-END_TEST
 
 Suite *suite_api_sets(void);
-Suite *suite_api_sets(void)
-{
-    Suite *s = suite_create("api_sets");
-    TCase *t = tcase_create("api_sets");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, every_kind_keeps_all_keys_and_its_rate_over_a_file_too);
-    tcase_add_test(t, a_key_of_one_name_is_no_key_of_another);
-    tcase_add_test(t, the_time_to_live_can_be_changed);
-    tcase_add_test(t, keys_are_removed_by_the_kinds_that_can);
-    tcase_add_test(t, an_overfull_filter_takes_all_keys_and_says_so);
-    tcase_add_test(t, filters_of_one_seed_merge_and_no_others);
-    tcase_add_test(t, filters_that_cannot_be_are_refused);
-    tcase_add_test(t, files_that_are_not_ours_are_refused);
-    tcase_add_test(t, lines_are_new_once_and_urls_by_their_canonical_form);
-    tcase_add_test(t, a_set_is_kept_as_far_as_it_was_committed);
-    tcase_add_test(t, sets_that_cannot_be_are_refused);
-    tcase_add_test(t, a_set_that_has_failed_takes_no_more);
-    tcase_add_test(t, a_set_is_refused_in_a_child_which_can_close_it);
-    suite_add_tcase(s, t);
-    return s;
-}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_completion.c - what may stand where, as shells are told. */
-#include <check.h>
 #include <string.h>
 
 #include "cli/completion/completion.h"
+#include "tests/unit/unit.h"
 
 static const struct usage *usage_of(const char *name)
 {
@@ -38,7 +38,7 @@ static const char *operands_of(const struct usage *u)
     return out;
 }
 
-START_TEST(operands_are_what_the_synopsis_calls_them)
+TEST(operands_are_what_the_synopsis_calls_them)
 {
     static const struct {
         const char *command, *operands;
@@ -67,7 +67,6 @@ START_TEST(operands_are_what_the_synopsis_calls_them)
                       "%s: %s", cases[i].command,
                       operands_of(usage_of(cases[i].command)));
 }
-END_TEST
 
 /* A value that is called FILE or DIR in help is completed as one, and a choice
  * has its words. */
@@ -92,19 +91,7 @@ static void check_options(FILE *to, const char *name, const struct command *c)
     }
 }
 
-START_TEST(files_directories_and_choices_are_known)
+TEST(files_directories_and_choices_are_known)
 {
     completion_each(NULL, check_options);
-}
-END_TEST
-
-Suite *suite_completion(void)
-{
-    Suite *s = suite_create("completion");
-    TCase *t = tcase_create("tables");
-
-    tcase_add_test(t, operands_are_what_the_synopsis_calls_them);
-    tcase_add_test(t, files_directories_and_choices_are_known);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <jansson.h>
 
 #include "base/clock.h"
 #include "cli/dedupe/dedupe_report.h"
 #include "tests/unit/cli/capture.h"
+#include "tests/unit/unit.h"
 
 static const struct dedupe_progress sample = {
     .elapsed_ms = 12300,
@@ -27,16 +27,17 @@ static void teardown(void)
     buf_fini(&b);
 }
 
-START_TEST(a_wide_bar_tells_all)
+FIXTURE(setup, teardown);
+
+TEST(a_wide_bar_tells_all)
 {
     dedupe_report_bar(&b, &sample, 1003713, 200);
     ck_assert_str_eq(buf_str(&b),
                      "12,345,678 lines  1,003,713/s  50% read  2,345,678 "
                      "unique  81% duplicates  10 invalid  12.3s");
 }
-END_TEST
 
-START_TEST(a_bar_is_never_wider_than_the_terminal)
+TEST(a_bar_is_never_wider_than_the_terminal)
 {
     for (size_t width = 0; width < 120; width++) {
         buf_clear(&b);
@@ -45,9 +46,8 @@ START_TEST(a_bar_is_never_wider_than_the_terminal)
     }
     ck_assert_ptr_nonnull(strstr(buf_str(&b), "12.3s"));
 }
-END_TEST
 
-START_TEST(a_line_leaves_out_what_nobody_knows)
+TEST(a_line_leaves_out_what_nobody_knows)
 {
     struct dedupe_progress s = sample;
 
@@ -61,9 +61,8 @@ START_TEST(a_line_leaves_out_what_nobody_knows)
     dedupe_report_line(&b, &s, 0);
     ck_assert_ptr_null(strstr(buf_str(&b), "read="));
 }
-END_TEST
 
-START_TEST(where_no_terminal_is_a_line_comes_every_ten_seconds)
+TEST(where_no_terminal_is_a_line_comes_every_ten_seconds)
 {
     static struct capture c;
     struct dedupe_report *r;
@@ -82,9 +81,8 @@ START_TEST(where_no_terminal_is_a_line_comes_every_ten_seconds)
     }
     ck_assert_int_eq(lines, 3);
 }
-END_TEST
 
-START_TEST(the_summary_says_what_was_kept_where_it_was)
+TEST(the_summary_says_what_was_kept_where_it_was)
 {
     struct dedupe_summary s = {.all = sample,
                                .known = 3000000,
@@ -110,14 +108,13 @@ START_TEST(the_summary_says_what_was_kept_where_it_was)
                                  "2,345,678   known before: 654,322, now: "
                                  "3,000,000\n"));
 }
-END_TEST
 
-START_TEST(the_json_summary_adds_up)
+TEST(the_json_summary_adds_up)
 {
     struct dedupe_summary s = {.all = sample, .dir = "a\"b", .known = 7};
     json_t *o;
 
-    ck_assert_int_eq(dedupe_summary_json(&b, &s), STATUS_OK);
+    ck_ok(dedupe_summary_json(&b, &s));
     o = json_loads(buf_str(&b), 0, NULL);
     ck_assert_ptr_nonnull(o);
     ck_assert_int_eq(json_integer_value(json_object_get(o, "lines")),
@@ -127,21 +124,4 @@ START_TEST(the_json_summary_adds_up)
     ck_assert_str_eq(json_string_value(json_object_get(o, "state")), "a\"b");
     ck_assert(json_is_false(json_object_get(o, "interrupted")));
     json_decref(o);
-}
-END_TEST
-
-Suite *suite_dedupe_report(void)
-{
-    Suite *s = suite_create("dedupe_report");
-    TCase *t = tcase_create("dedupe_report");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, a_wide_bar_tells_all);
-    tcase_add_test(t, a_bar_is_never_wider_than_the_terminal);
-    tcase_add_test(t, a_line_leaves_out_what_nobody_knows);
-    tcase_add_test(t, where_no_terminal_is_a_line_comes_every_ten_seconds);
-    tcase_add_test(t, the_summary_says_what_was_kept_where_it_was);
-    tcase_add_test(t, the_json_summary_adds_up);
-    suite_add_tcase(s, t);
-    return s;
 }

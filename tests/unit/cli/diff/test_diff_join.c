@@ -2,13 +2,13 @@
 /* test_diff_join.c - what is new, gone, changed and moved, against a model. */
 #include "cli/diff/diff_join.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/diff/diff_side.h"
 #include "frontier/outcome.h"
+#include "tests/unit/unit.h"
 
 #define URLS 400
 
@@ -24,7 +24,7 @@ static void add_state(struct line_sort *s, const char *url, char side,
     buf_init(&line, DIFF_LINE_MOST);
     buf_addf(&line, "%s\t%c%c\t", url, DIFF_STATE, side);
     diff_state_put(&line, state);
-    ck_assert_int_eq(line_sort_add(s, buf_bytes(&line)), STATUS_OK);
+    ck_ok(line_sort_add(s, buf_bytes(&line)));
     buf_fini(&line);
 }
 
@@ -77,7 +77,7 @@ static struct seen join(struct line_sort *s, bool unfinished)
     struct diff_counts counts;
     struct seen seen = {.last = ""};
 
-    ck_assert_int_eq(diff_join(s, &o, &counts, take, &seen), STATUS_OK);
+    ck_ok(diff_join(s, &o, &counts, take, &seen));
     for (int k = 0; k < DIFF_KINDS; k++)
         ck_assert_uint_eq(counts.kinds[k], seen.kinds[k]);
     line_sort_free(s);
@@ -114,7 +114,7 @@ static struct seen model(unsigned (*is)[2], bool unfinished)
     return m;
 }
 
-START_TEST(any_two_crawls_differ_as_counting_says)
+TEST(any_two_crawls_differ_as_counting_says)
 {
     static unsigned is[URLS][2];
 
@@ -140,7 +140,6 @@ START_TEST(any_two_crawls_differ_as_counting_says)
                           (unsigned long long)m.kinds[k]);
     }
 }
-END_TEST
 
 static void add_redirect(struct line_sort *s, const char *from, const char *to)
 {
@@ -151,10 +150,10 @@ static void add_redirect(struct line_sort *s, const char *from, const char *to)
 
     add_state(s, from, '1', &row);
     snprintf(line, sizeof line, "%s\t%c\t%s", to, DIFF_FROM, from);
-    ck_assert_int_eq(line_sort_add(s, bytes_of_str(line)), STATUS_OK);
+    ck_ok(line_sort_add(s, bytes_of_str(line)));
 }
 
-START_TEST(a_redirect_to_a_page_is_a_move_and_its_target_is_not_new)
+TEST(a_redirect_to_a_page_is_a_move_and_its_target_is_not_new)
 {
     struct line_sort *s = line_sort_new("/tmp", 4096);
     struct seen seen;
@@ -167,9 +166,8 @@ START_TEST(a_redirect_to_a_page_is_a_move_and_its_target_is_not_new)
     ck_assert_uint_eq(seen.kinds[DIFF_NEW], 0);
     ck_assert_uint_eq(seen.kinds[DIFF_CHANGED], 0);
 }
-END_TEST
 
-START_TEST(a_redirect_to_nothing_is_a_change)
+TEST(a_redirect_to_nothing_is_a_change)
 {
     struct line_sort *s = line_sort_new("/tmp", 4096);
     struct seen seen;
@@ -180,17 +178,4 @@ START_TEST(a_redirect_to_nothing_is_a_change)
     seen = join(s, false);
     ck_assert_uint_eq(seen.kinds[DIFF_MOVED], 0);
     ck_assert_uint_eq(seen.kinds[DIFF_CHANGED], 1);
-}
-END_TEST
-
-Suite *suite_diff_join(void)
-{
-    Suite *s = suite_create("diff_join");
-    TCase *t = tcase_create("diff_join");
-
-    tcase_add_test(t, any_two_crawls_differ_as_counting_says);
-    tcase_add_test(t, a_redirect_to_a_page_is_a_move_and_its_target_is_not_new);
-    tcase_add_test(t, a_redirect_to_nothing_is_a_change);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_diff_row.c - a difference as a line, and back. */
 #include "cli/diff/diff_row.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void expect_state(const struct fetch_row *a, const struct fetch_row *b)
     ck_assert(bytes_equal(a->redirect_url, b->redirect_url));
 }
 
-START_TEST(a_row_comes_back_as_it_was)
+TEST(a_row_comes_back_as_it_was)
 {
     struct diff_row row = {.kind = DIFF_MOVED,
                            .by = DIFF_BY_TEXT,
@@ -61,8 +61,7 @@ START_TEST(a_row_comes_back_as_it_was)
         buf_clear(&line);
         diff_row_put(&line, &row);
         ck_assert_ptr_null(memchr(line.at, '\n', line.len));
-        ck_assert_int_eq(diff_row_get(&back, buf_bytes(&line), &text),
-                         STATUS_OK);
+        ck_ok(diff_row_get(&back, buf_bytes(&line), &text));
         ck_assert_int_eq(back.kind, row.kind);
         ck_assert_int_eq(back.by, row.by);
         ck_assert_uint_eq(back.what, row.what);
@@ -80,10 +79,9 @@ START_TEST(a_row_comes_back_as_it_was)
     buf_fini(&line);
     buf_fini(&text);
 }
-END_TEST
 
 /* A file on disk may be cut or overwritten. */
-START_TEST(a_line_cut_anywhere_is_read_within_its_bounds)
+TEST(a_line_cut_anywhere_is_read_within_its_bounds)
 {
     struct diff_row row = {.url = bytes_of_str("http://a/"),
                            .has_before = true,
@@ -105,16 +103,4 @@ START_TEST(a_line_cut_anywhere_is_read_within_its_bounds)
     }
     buf_fini(&line);
     buf_fini(&text);
-}
-END_TEST
-
-Suite *suite_diff_row(void)
-{
-    Suite *s = suite_create("diff_row");
-    TCase *t = tcase_create("diff_row");
-
-    tcase_add_test(t, a_row_comes_back_as_it_was);
-    tcase_add_test(t, a_line_cut_anywhere_is_read_within_its_bounds);
-    suite_add_tcase(s, t);
-    return s;
 }

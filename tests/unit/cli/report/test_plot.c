@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/plot.h"
 
-#include <check.h>
 #include <libxml/parser.h>
 #include <math.h>
 #include <string.h>
 
 #include "cli/report/plot_axis.h"
+#include "tests/unit/unit.h"
 
 static struct buf b;
 
@@ -35,7 +35,9 @@ static void ticks_are(const struct plot_axis *a, const char *want)
     is(want);
 }
 
-START_TEST(ticks_are_round_numbers)
+FIXTURE(setup, teardown);
+
+TEST(ticks_are_round_numbers)
 {
     struct plot_axis a;
 
@@ -52,9 +54,8 @@ START_TEST(ticks_are_round_numbers)
     plot_axis_fit(&a, 1e-9, 1e9, true);
     ticks_are(&a, "1e-9 1e-6 0.001 1 1k 1M 1G");
 }
-END_TEST
 
-START_TEST(a_range_of_nothing_is_widened)
+TEST(a_range_of_nothing_is_widened)
 {
     struct plot_axis a;
 
@@ -65,9 +66,8 @@ START_TEST(a_range_of_nothing_is_widened)
     plot_axis_fit(&a, 1024, 1024, true);
     ck_assert(a.low < 1024 && a.high > 1024 && a.count >= 2);
 }
-END_TEST
 
-START_TEST(a_value_lies_where_its_share_of_the_axis_is)
+TEST(a_value_lies_where_its_share_of_the_axis_is)
 {
     struct plot_axis a;
 
@@ -79,9 +79,8 @@ START_TEST(a_value_lies_where_its_share_of_the_axis_is)
     ck_assert_double_eq_tol(plot_axis_at(&a, 100), 0.5, 1e-12);
     ck_assert_double_eq(plot_axis_at(&a, 0), 0); /* zero cannot be placed */
 }
-END_TEST
 
-START_TEST(a_number_is_short_to_read_and_whole_to_copy)
+TEST(a_number_is_short_to_read_and_whole_to_copy)
 {
     plot_number(&b, 0.00123456789);
     is("<data value=\"0.00123456789\">0.001235</data>");
@@ -94,7 +93,6 @@ START_TEST(a_number_is_short_to_read_and_whole_to_copy)
     plot_number(&b, 0);
     is("<data value=\"0\">0</data>");
 }
-END_TEST
 
 static const struct plot_point points[] = {{1024, 0, 0, 0.004},
                                            {2048, 0.01, 0.005, 0.02},
@@ -111,7 +109,7 @@ static void is_well_formed(const char *text)
     xmlFreeDoc(doc);
 }
 
-START_TEST(a_plot_is_well_formed_whatever_its_words_are)
+TEST(a_plot_is_well_formed_whatever_its_words_are)
 {
     static const char *const hostile = "</svg><script>a(1)</script>&\"'";
     struct plot_line l = {hostile, points, 4, 0, true, false};
@@ -139,10 +137,9 @@ START_TEST(a_plot_is_well_formed_whatever_its_words_are)
     plot_table_bars(&b, &bars);
     is_well_formed(buf_str(&b));
 }
-END_TEST
 
 /* A logarithmic axis has no place for 0: an empty marker. No value: nothing. */
-START_TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
+TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
 {
     struct plot_line l = {"a", points, 4, 0, false, false};
     struct plot p = {.title = "t",
@@ -166,9 +163,8 @@ START_TEST(what_cannot_be_drawn_is_not_joined_to_what_can)
     ck_assert_uint_eq(full, 3); /* two points, and the one in the legend */
     ck_assert_uint_eq(empty, 1);
 }
-END_TEST
 
-START_TEST(a_table_has_a_row_for_each_x_of_any_line)
+TEST(a_table_has_a_row_for_each_x_of_any_line)
 {
     static const struct plot_point other[] = {{2048, 7, 0, 0}, {3000, 8, 0, 0}};
     struct plot_line l[] = {{"a", points, 4, 0, true, false},
@@ -191,22 +187,4 @@ START_TEST(a_table_has_a_row_for_each_x_of_any_line)
     ck_assert_ptr_nonnull(
         strstr(buf_str(&b), "<data value=\"3000\">3,000</data></th><td></td>"
                             "<td class=\"range\"></td><td>"));
-}
-END_TEST
-
-Suite *suite_plot(void)
-{
-    Suite *s = suite_create("plot");
-    TCase *t = tcase_create("plot");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, ticks_are_round_numbers);
-    tcase_add_test(t, a_range_of_nothing_is_widened);
-    tcase_add_test(t, a_value_lies_where_its_share_of_the_axis_is);
-    tcase_add_test(t, a_number_is_short_to_read_and_whole_to_copy);
-    tcase_add_test(t, a_plot_is_well_formed_whatever_its_words_are);
-    tcase_add_test(t, what_cannot_be_drawn_is_not_joined_to_what_can);
-    tcase_add_test(t, a_table_has_a_row_for_each_x_of_any_line);
-    suite_add_tcase(s, t);
-    return s;
 }

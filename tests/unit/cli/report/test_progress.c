@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 #include "cli/report/progress.h"
 #include "crawler/crawl_counters.h"
 #include "tests/unit/cli/capture.h"
+#include "tests/unit/unit.h"
 
 static const struct crawl_stats sample = {
     .engine = {.pages = 12345,
@@ -40,16 +40,17 @@ static void teardown(void)
     buf_fini(&b);
 }
 
-START_TEST(a_wide_bar_tells_all)
+FIXTURE(setup, teardown);
+
+TEST(a_wide_bar_tells_all)
 {
     progress_bar(&b, &sample, &rates, 200, false);
     ck_assert_str_eq(buf_str(&b),
                      "12,345 pages  98/s  45,210 queued  312 hosts  12 failed"
                      "  81% seen before  1.2 MiB/s  3m12s  ends in 3m07s");
 }
-END_TEST
 
-START_TEST(a_narrow_bar_leaves_out_what_matters_least)
+TEST(a_narrow_bar_leaves_out_what_matters_least)
 {
     static const struct {
         size_t width;
@@ -70,9 +71,8 @@ START_TEST(a_narrow_bar_leaves_out_what_matters_least)
         buf_clear(&b);
     }
 }
-END_TEST
 
-START_TEST(a_bar_is_never_wider_than_it_may)
+TEST(a_bar_is_never_wider_than_it_may)
 {
     struct crawl_stats most = sample;
     const struct progress_rates fast = {INT64_MAX, 1e300, 1e18, INT64_MAX};
@@ -85,9 +85,8 @@ START_TEST(a_bar_is_never_wider_than_it_may)
         ck_assert_uint_le(b.len, width);
     }
 }
-END_TEST
 
-START_TEST(rates_follow_the_last_ten_seconds)
+TEST(rates_follow_the_last_ten_seconds)
 {
     struct engine_stats before = {.pages = 1000}, after = before;
     struct progress_rates r = {0};
@@ -120,9 +119,8 @@ START_TEST(rates_follow_the_last_ten_seconds)
     progress_rates(&r, &no_limits, &after, &after, 0); /* no time has passed */
     ck_assert_double_eq_tol(r.pages, 10, 0.01);
 }
-END_TEST
 
-START_TEST(the_end_is_where_the_first_limit_is_met)
+TEST(the_end_is_where_the_first_limit_is_met)
 {
     struct engine_stats s = {.pages = 100, .bytes = 1000};
     struct progress_rates r = {.elapsed_ms = 5000,
@@ -148,9 +146,8 @@ START_TEST(the_end_is_where_the_first_limit_is_met)
     progress_rates(&r, &l, &s, &s, 0);
     ck_assert_int_eq(r.eta_ms, -1);
 }
-END_TEST
 
-START_TEST(a_line_is_key_and_value)
+TEST(a_line_is_key_and_value)
 {
     progress_line(&b, &sample, &rates);
     ck_assert_str_eq(
@@ -159,9 +156,8 @@ START_TEST(a_line_is_key_and_value)
         "pages_per_second=98.2 queued=45210 hosts_active=312 failed=12 "
         "duplicates=81.0% bytes=123456789 eta=3m07s\n");
 }
-END_TEST
 
-START_TEST(a_paused_crawl_says_so_and_knows_no_end)
+TEST(a_paused_crawl_says_so_and_knows_no_end)
 {
     struct crawl_stats paused = sample;
 
@@ -175,7 +171,6 @@ START_TEST(a_paused_crawl_says_so_and_knows_no_end)
     ck_assert_ptr_nonnull(
         strstr(buf_str(&b), "progress: elapsed=3m12s paused=yes pages="));
 }
-END_TEST
 
 static const struct crawl_standstill standstills[] = {
     {"127.0.0.3", "back_off", 503, 163 * NS_PER_S},
@@ -187,7 +182,7 @@ static const struct crawl_standstill standstills[] = {
     {"a.example", "", 500, 12 * NS_PER_S},
 };
 
-START_TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
+TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
 {
     static const char *const texts[] = {
         "127.0.0.3 backs off 2m43s after 503",
@@ -222,9 +217,8 @@ START_TEST(what_a_crawl_waits_for_is_said_in_place_of_a_guess)
         strstr(buf_str(&b), "\"waiting\":{\"host\":\"127.0.0.3\",\"why\":"
                             "\"back_off\",\"seconds\":163.000},\"eta\":null"));
 }
-END_TEST
 
-START_TEST(an_end_that_nobody_knows_is_not_told)
+TEST(an_end_that_nobody_knows_is_not_told)
 {
     struct engine_stats s = {.pages = 1, .urls = 10, .queued = 4};
     struct progress_rates r = {.elapsed_ms = 60000, .counted = 0.001};
@@ -245,9 +239,8 @@ START_TEST(an_end_that_nobody_knows_is_not_told)
     progress_rates(&r, &l, &s, &s, 0);
     ck_assert_double_eq_tol(r.done, 0.6, 1e-9);
 }
-END_TEST
 
-START_TEST(colours_take_no_columns)
+TEST(colours_take_no_columns)
 {
     struct progress_rates r = rates;
 
@@ -277,9 +270,8 @@ START_TEST(colours_take_no_columns)
     }
     ck_assert_ptr_nonnull(strstr(buf_str(&b), "\x1b[31m12 failed\x1b[0m"));
 }
-END_TEST
 
-START_TEST(json_has_each_counter_and_the_rates)
+TEST(json_has_each_counter_and_the_rates)
 {
     static const char *const more[] = {
         "elapsed", "pages_per_second", "bytes_per_second",
@@ -313,13 +305,12 @@ START_TEST(json_has_each_counter_and_the_rates)
     ck_assert(json_is_true(json_object_get(j, "last")));
     json_decref(j);
 }
-END_TEST
 
 /* ---- on a stream ---- */
 
 #define S(n) ((int64_t)(n)*NS_PER_S)
 
-START_TEST(lines_come_every_ten_seconds_then_every_minute)
+TEST(lines_come_every_ten_seconds_then_every_minute)
 {
     static const struct engine_stats first;
     struct progress *p;
@@ -341,9 +332,8 @@ START_TEST(lines_come_every_ten_seconds_then_every_minute)
     ck_assert_int_eq(lines[2], 10);
     ck_assert_int_eq(strncmp(said, "urlweir: progress: ", 19), 0);
 }
-END_TEST
 
-START_TEST(the_first_line_knows_a_rate)
+TEST(the_first_line_knows_a_rate)
 {
     static const struct engine_stats first = {.pages = 12245};
     struct progress *p;
@@ -355,9 +345,8 @@ START_TEST(the_first_line_knows_a_rate)
     capture_end(&captured);
     ck_assert_ptr_nonnull(strstr(captured.text, " pages_per_second=10.0 "));
 }
-END_TEST
 
-START_TEST(none_says_nothing_and_json_ends_with_a_last_object)
+TEST(none_says_nothing_and_json_ends_with_a_last_object)
 {
     struct progress *p;
 
@@ -373,9 +362,8 @@ START_TEST(none_says_nothing_and_json_ends_with_a_last_object)
     capture_end(&captured);
     ck_assert_ptr_nonnull(strstr(captured.text, "\"last\":true}\n"));
 }
-END_TEST
 
-START_TEST(a_log_line_passes_above_the_bar)
+TEST(a_log_line_passes_above_the_bar)
 {
     struct progress *p;
     const char *bar = "12,345 pages";
@@ -403,7 +391,6 @@ START_TEST(a_log_line_passes_above_the_bar)
     /* removed at the end, and not drawn again */
     ck_assert_str_eq(at, "\r\x1b[Kurlweir: warning: tock n=2\n");
 }
-END_TEST
 
 static atomic_bool over;
 
@@ -418,7 +405,7 @@ static void *log_much(void *unused)
 
 /* Each log line starts at the beginning of a line: at the start, after another
  * one, or where the bar was just removed. */
-START_TEST(a_log_line_never_lands_in_the_bar)
+TEST(a_log_line_never_lands_in_the_bar)
 {
     struct crawl_stats s = sample;
     struct progress *p;
@@ -440,7 +427,6 @@ START_TEST(a_log_line_never_lands_in_the_bar)
             at == captured.text || at[-1] == '\n' ||
             (at - 4 >= captured.text && strncmp(at - 4, "\r\x1b[K", 4) == 0));
 }
-END_TEST
 
 /* Reads up to `end`, which may arrive in pieces. */
 static void read_until(int fd, char end, char *text, size_t size)
@@ -490,7 +476,7 @@ static bool on_terminal(unsigned short columns, const char *term,
     return true;
 }
 
-START_TEST(auto_is_a_bar_as_wide_as_the_terminal)
+TEST(auto_is_a_bar_as_wide_as_the_terminal)
 {
     char drawn[1000];
 
@@ -498,42 +484,12 @@ START_TEST(auto_is_a_bar_as_wide_as_the_terminal)
         return;
     ck_assert_str_eq(drawn, "\r\x1b[K12,345 pages  0/s  45,210 queued");
 }
-END_TEST
 
-START_TEST(auto_is_lines_on_a_terminal_that_cannot_draw)
+TEST(auto_is_lines_on_a_terminal_that_cannot_draw)
 {
     char drawn[1000];
 
     if (!on_terminal(40, "dumb", PROGRESS_AUTO, drawn, sizeof drawn))
         return;
     ck_assert_int_eq(strncmp(drawn, "urlweir: progress: ", 19), 0);
-}
-END_TEST
-
-Suite *suite_progress(void)
-{
-    Suite *s = suite_create("progress");
-    TCase *t = tcase_create("progress");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, a_wide_bar_tells_all);
-    tcase_add_test(t, a_narrow_bar_leaves_out_what_matters_least);
-    tcase_add_test(t, a_bar_is_never_wider_than_it_may);
-    tcase_add_test(t, rates_follow_the_last_ten_seconds);
-    tcase_add_test(t, the_end_is_where_the_first_limit_is_met);
-    tcase_add_test(t, a_line_is_key_and_value);
-    tcase_add_test(t, a_paused_crawl_says_so_and_knows_no_end);
-    tcase_add_test(t, json_has_each_counter_and_the_rates);
-    tcase_add_test(t, what_a_crawl_waits_for_is_said_in_place_of_a_guess);
-    tcase_add_test(t, an_end_that_nobody_knows_is_not_told);
-    tcase_add_test(t, colours_take_no_columns);
-    tcase_add_test(t, lines_come_every_ten_seconds_then_every_minute);
-    tcase_add_test(t, the_first_line_knows_a_rate);
-    tcase_add_test(t, none_says_nothing_and_json_ends_with_a_last_object);
-    tcase_add_test(t, a_log_line_passes_above_the_bar);
-    tcase_add_test(t, a_log_line_never_lands_in_the_bar);
-    tcase_add_test(t, auto_is_a_bar_as_wide_as_the_terminal);
-    tcase_add_test(t, auto_is_lines_on_a_terminal_that_cannot_draw);
-    suite_add_tcase(s, t);
-    return s;
 }

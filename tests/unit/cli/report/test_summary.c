@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "cli/report/summary.h"
+#include "tests/unit/unit.h"
 
 static char *text;
 static size_t text_len;
@@ -45,7 +45,7 @@ static const struct summary whole = {
     .crawl = &crawl,
 };
 
-START_TEST(tells_what_happened_and_what_comes_next)
+TEST(tells_what_happened_and_what_comes_next)
 {
     print(&whole);
     ck_assert_str_eq(
@@ -66,9 +66,8 @@ START_TEST(tells_what_happened_and_what_comes_next)
         "exit status 3; to go on: urlweir resume docs --limit none\n");
     free(text);
 }
-END_TEST
 
-START_TEST(a_resumed_crawl_tells_its_own_share)
+TEST(a_resumed_crawl_tells_its_own_share)
 {
     static const struct engine_stats before = {.pages = 12345 - 246};
     struct crawl_stats c = crawl;
@@ -91,10 +90,9 @@ START_TEST(a_resumed_crawl_tells_its_own_share)
     ck_assert_ptr_null(strstr(text, "queued"));
     free(text);
 }
-END_TEST
 
 /* A page that is no page any more takes one off the pages. */
-START_TEST(a_resumed_crawl_tells_what_it_fetched_again)
+TEST(a_resumed_crawl_tells_what_it_fetched_again)
 {
     static const struct engine_stats before = {.pages = 61,
                                                .refreshed = 122,
@@ -124,10 +122,9 @@ START_TEST(a_resumed_crawl_tells_what_it_fetched_again)
                "changed; 1 gone for good\n"));
     free(text);
 }
-END_TEST
 
 /* The seed's name has a typing error, and the person has seen enough. */
-START_TEST(a_host_that_never_responded_is_named_with_what_to_do)
+TEST(a_host_that_never_responded_is_named_with_what_to_do)
 {
     struct crawl_stats c = {.engine = {.queued = 1, .urls = 1, .seeds = 1},
                             .standstill = {.host = "exmple.org", .why = "dns"}};
@@ -146,7 +143,6 @@ START_TEST(a_host_that_never_responded_is_named_with_what_to_do)
     ck_assert_ptr_null(strstr(text, "exmple.org"));
     free(text);
 }
-END_TEST
 
 /* Of a crawl that ended so. */
 static void print_failed_seeds(const struct crawl_stats *c)
@@ -159,7 +155,7 @@ static void print_failed_seeds(const struct crawl_stats *c)
     print(&s);
 }
 
-START_TEST(failed_seeds_come_with_what_to_do_about_each_cause)
+TEST(failed_seeds_come_with_what_to_do_about_each_cause)
 {
     static const struct crawl_stats c = {
         .engine = {.failed = 2, .urls = 2, .seeds = 2, .seeds_failed = 2},
@@ -174,10 +170,9 @@ START_TEST(failed_seeds_come_with_what_to_do_about_each_cause)
                                        "--auth ORIGIN=USER:PASSWORD"));
     free(text);
 }
-END_TEST
 
 /* This is the first thing to go wrong when people crawl their own machine. */
-START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
+TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
 {
     static const struct crawl_stats c = {
         .engine = {.skipped = 2, .urls = 2, .seeds = 1, .seeds_failed = 1},
@@ -192,9 +187,8 @@ START_TEST(a_seed_at_a_private_address_names_the_option_that_allows_it)
                      "urlweir export d --what errors\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
+TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
 {
     static const struct crawl_stats c = {
         .engine = {.skipped = 1, .urls = 1, .seeds = 1, .seeds_failed = 1},
@@ -205,9 +199,8 @@ START_TEST(a_seed_at_a_blocked_port_names_the_option_that_allows_it)
                                        "block it; --allow-port allows it\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(giving_up_names_the_hosts)
+TEST(giving_up_names_the_hosts)
 {
     static const struct crawl_wait waits[] = {{"a.example", "retry_after", 12,
                                                86400 * NS_PER_S},
@@ -238,9 +231,8 @@ START_TEST(giving_up_names_the_hosts)
     ck_assert_ptr_nonnull(strstr(text, "to go on: urlweir resume docs\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(a_stopped_crawl_names_the_host_that_will_take_longest)
+TEST(a_stopped_crawl_names_the_host_that_will_take_longest)
 {
     static const struct crawl_wait slow = {"a.example", "crawl_delay", 1203,
                                            300 * NS_PER_S};
@@ -254,9 +246,8 @@ START_TEST(a_stopped_crawl_names_the_host_that_will_take_longest)
                      "5m00s (crawl_delay)\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(of_many_reasons_the_rarest_are_summed_up)
+TEST(of_many_reasons_the_rarest_are_summed_up)
 {
     struct crawl_stats c = crawl;
     struct summary s = whole;
@@ -275,9 +266,8 @@ START_TEST(of_many_reasons_the_rarest_are_summed_up)
         strstr(text, "l 12, k 11, j 10, i 9, h 8, g 7, f 6, e 5, other 10\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(the_next_command_can_be_pasted)
+TEST(the_next_command_can_be_pasted)
 {
     struct summary s = whole;
 
@@ -296,9 +286,8 @@ START_TEST(the_next_command_can_be_pasted)
         strstr(text, "to see what is wrong: urlweir verify ./-x\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
+TEST(an_empty_crawl_is_told_without_dividing_by_zero)
 {
     static const struct crawl_stats c;
     static const struct summary s = {.dir = "d",
@@ -316,27 +305,4 @@ START_TEST(an_empty_crawl_is_told_without_dividing_by_zero)
         "exit status 0; to list the pages: urlweir export "
         "d\n");
     free(text);
-}
-END_TEST
-
-Suite *suite_summary(void)
-{
-    Suite *s = suite_create("summary");
-    TCase *t = tcase_create("summary");
-
-    tcase_add_test(t, tells_what_happened_and_what_comes_next);
-    tcase_add_test(t, a_resumed_crawl_tells_its_own_share);
-    tcase_add_test(t, a_resumed_crawl_tells_what_it_fetched_again);
-    tcase_add_test(t,
-                   a_seed_at_a_private_address_names_the_option_that_allows_it);
-    tcase_add_test(t, a_host_that_never_responded_is_named_with_what_to_do);
-    tcase_add_test(t, failed_seeds_come_with_what_to_do_about_each_cause);
-    tcase_add_test(t, a_seed_at_a_blocked_port_names_the_option_that_allows_it);
-    tcase_add_test(t, giving_up_names_the_hosts);
-    tcase_add_test(t, a_stopped_crawl_names_the_host_that_will_take_longest);
-    tcase_add_test(t, of_many_reasons_the_rarest_are_summed_up);
-    tcase_add_test(t, the_next_command_can_be_pasted);
-    tcase_add_test(t, an_empty_crawl_is_told_without_dividing_by_zero);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
-#include <check.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "crawler/address/guard.h"
+#include "tests/unit/unit.h"
 
 static bool asks(const struct guard *g, const char *text)
 {
@@ -25,7 +25,7 @@ static struct guard *make_of(const struct guard_options *o)
     struct buf error;
 
     buf_init(&error, 200);
-    ck_assert_int_eq(guard_new(&g, o, &error), STATUS_OK);
+    ck_ok(guard_new(&g, o, &error));
     buf_fini(&error);
     return g;
 }
@@ -115,7 +115,7 @@ static const char *const permitted[] = {
     "3ffe::1",         "3fff:1000::1",
 };
 
-START_TEST(refuses_every_block_of_the_special_purpose_registries)
+TEST(refuses_every_block_of_the_special_purpose_registries)
 {
     struct guard *g = make(false, NULL, NULL);
 
@@ -123,9 +123,8 @@ START_TEST(refuses_every_block_of_the_special_purpose_registries)
         ck_assert_msg(!asks(g, refused[i]), "%s", refused[i]);
     guard_free(g);
 }
-END_TEST
 
-START_TEST(permits_the_neighbours_of_every_block)
+TEST(permits_the_neighbours_of_every_block)
 {
     struct guard *g = make(false, NULL, NULL);
 
@@ -133,9 +132,8 @@ START_TEST(permits_the_neighbours_of_every_block)
         ck_assert_msg(asks(g, permitted[i]), "%s", permitted[i]);
     guard_free(g);
 }
-END_TEST
 
-START_TEST(sees_through_ipv6_to_the_ipv4_address_inside)
+TEST(sees_through_ipv6_to_the_ipv4_address_inside)
 {
     struct guard *g = make(false, NULL, NULL);
 
@@ -157,9 +155,8 @@ START_TEST(sees_through_ipv6_to_the_ipv4_address_inside)
         !asks(g, "2001:0:a00:1:8000:63bf:f7f7:f7f7")); /* server 10.0.0.1 */
     guard_free(g);
 }
-END_TEST
 
-START_TEST(deny_wins_over_allow_and_allow_over_the_default)
+TEST(deny_wins_over_allow_and_allow_over_the_default)
 {
     struct guard *g = make(false, "10.0.0.0/8", "10.1.0.0/16");
 
@@ -180,9 +177,8 @@ START_TEST(deny_wins_over_allow_and_allow_over_the_default)
     ck_assert(!asks(g, "64:ff9b::10.1.0.1"));
     guard_free(g);
 }
-END_TEST
 
-START_TEST(allow_private_opens_all_but_what_is_denied)
+TEST(allow_private_opens_all_but_what_is_denied)
 {
     struct guard *g = make(true, NULL, "fd00::/8");
 
@@ -192,9 +188,8 @@ START_TEST(allow_private_opens_all_but_what_is_denied)
     ck_assert(!asks(g, "fd12::1"));
     guard_free(g);
 }
-END_TEST
 
-START_TEST(a_bare_address_is_a_network_of_one)
+TEST(a_bare_address_is_a_network_of_one)
 {
     struct guard *g = make(false, "127.0.0.1", "2600::1");
 
@@ -204,9 +199,8 @@ START_TEST(a_bare_address_is_a_network_of_one)
     ck_assert(asks(g, "2600::2"));
     guard_free(g);
 }
-END_TEST
 
-START_TEST(networks_of_each_length_and_family_hold_what_they_say)
+TEST(networks_of_each_length_and_family_hold_what_they_say)
 {
     struct guard *g = make(false, NULL, "0.0.0.0/0");
 
@@ -226,9 +220,8 @@ START_TEST(networks_of_each_length_and_family_hold_what_they_say)
     ck_assert(asks(g, "8.8.8.10"));
     guard_free(g);
 }
-END_TEST
 
-START_TEST(names_the_text_that_is_no_network)
+TEST(names_the_text_that_is_no_network)
 {
     static const char *const bad[] = {
         "",
@@ -259,9 +252,8 @@ START_TEST(names_the_text_that_is_no_network)
         buf_fini(&error);
     }
 }
-END_TEST
 
-START_TEST(refuses_what_is_no_internet_address)
+TEST(refuses_what_is_no_internet_address)
 {
     struct guard *g = make(true, NULL, NULL);
     struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -269,7 +261,6 @@ START_TEST(refuses_what_is_no_internet_address)
     ck_assert(!guard_permits(g, (const struct sockaddr *)&un));
     guard_free(g);
 }
-END_TEST
 
 /* ---- URLs ---------------------------------------------------------------- */
 
@@ -301,7 +292,7 @@ static void judge_all(const struct guard *g, const struct judged *rows,
               sizeof((const struct judged[]){__VA_ARGS__}) /                   \
                   sizeof(struct judged))
 
-START_TEST(a_url_is_judged_by_the_address_in_it_in_any_spelling)
+TEST(a_url_is_judged_by_the_address_in_it_in_any_spelling)
 {
     struct guard *g = make(false, NULL, NULL);
 
@@ -327,9 +318,8 @@ START_TEST(a_url_is_judged_by_the_address_in_it_in_any_spelling)
           {"ftp://8.8.8.8/", GUARD_ADDRESS}, {"", GUARD_ADDRESS});
     guard_free(g);
 }
-END_TEST
 
-START_TEST(names_of_this_machine_and_of_metadata_are_refused_unresolved)
+TEST(names_of_this_machine_and_of_metadata_are_refused_unresolved)
 {
     struct guard *g = make(false, NULL, NULL);
 
@@ -356,9 +346,8 @@ START_TEST(names_of_this_machine_and_of_metadata_are_refused_unresolved)
           {"http://wiki/", GUARD_PERMITS});
     guard_free(g);
 }
-END_TEST
 
-START_TEST(behind_a_proxy_names_of_private_networks_are_refused)
+TEST(behind_a_proxy_names_of_private_networks_are_refused)
 {
     struct guard *g = make_of(&(struct guard_options){.by_proxy = true});
 
@@ -375,9 +364,8 @@ START_TEST(behind_a_proxy_names_of_private_networks_are_refused)
           {"http://local.example.org/", GUARD_PERMITS});
     guard_free(g);
 }
-END_TEST
 
-START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
+TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
 {
     const char *allow = "127.0.0.0/8", *deny = "169.254.0.0/16";
     const char *none = "127.0.0.0/8";
@@ -409,10 +397,9 @@ START_TEST(names_are_allowed_and_denied_with_the_addresses_they_stand_for)
     JUDGE(g, {"http://localhost/", GUARD_NAME});
     guard_free(g);
 }
-END_TEST
 
 /* The list of the Fetch Standard, as in the web platform tests. */
-START_TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
+TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
 {
     static const unsigned bad[] = {
         0,    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,    22,
@@ -440,9 +427,8 @@ START_TEST(fetch_port_blocking_ports_that_browsers_block_are_refused)
           {"https://example.org/", GUARD_PERMITS});
     guard_free(g);
 }
-END_TEST
 
-START_TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
+TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
 {
     const char *const ports[] = {"25", "6000"};
     struct guard *g =
@@ -456,12 +442,10 @@ START_TEST(a_port_is_allowed_by_name_and_nothing_else_with_it)
           {"http://localhost:22/", GUARD_NAME});
     guard_free(g);
 }
-END_TEST
 
 /* RFC 6052 section 2.4 embeds 192.0.2.33 in a prefix of each length; the test
  * uses 10.0.2.33 and 9.0.2.33, and prefixes that are not for documentation. */
-START_TEST(
-    rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
+TEST(rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them)
 {
     static const struct {
         const char *prefix, *private, *public;
@@ -496,9 +480,8 @@ START_TEST(
         guard_free(g);
     }
 }
-END_TEST
 
-START_TEST(of_several_nat64_prefixes_the_longest_counts)
+TEST(of_several_nat64_prefixes_the_longest_counts)
 {
     const char *const nat64[] = {"2a00::/32", "2a00:0:9::/96", "2a00:0:9::/48"};
     const char *deny = "1.2.3.4";
@@ -514,9 +497,8 @@ START_TEST(of_several_nat64_prefixes_the_longest_counts)
     ck_assert(asks(g, "2a00:0:102:305::"));
     guard_free(g);
 }
-END_TEST
 
-START_TEST(names_what_is_no_nat64_prefix_and_no_port)
+TEST(names_what_is_no_nat64_prefix_and_no_port)
 {
     static const char *const prefixes[] = {
         "64:ff9b::/95", "64:ff9b::/72",  "64:ff9b::/24", "64:ff9b::",
@@ -546,37 +528,4 @@ START_TEST(names_what_is_no_nat64_prefix_and_no_port)
     }
     ck_assert_ptr_null(g);
     buf_fini(&error);
-}
-END_TEST
-
-Suite *suite_guard(void)
-{
-    Suite *s = suite_create("guard");
-    TCase *t = tcase_create("guard");
-
-    tcase_add_test(t, refuses_every_block_of_the_special_purpose_registries);
-    tcase_add_test(t, permits_the_neighbours_of_every_block);
-    tcase_add_test(t, sees_through_ipv6_to_the_ipv4_address_inside);
-    tcase_add_test(t, deny_wins_over_allow_and_allow_over_the_default);
-    tcase_add_test(t, allow_private_opens_all_but_what_is_denied);
-    tcase_add_test(t, a_bare_address_is_a_network_of_one);
-    tcase_add_test(t, networks_of_each_length_and_family_hold_what_they_say);
-    tcase_add_test(t, names_the_text_that_is_no_network);
-    tcase_add_test(t, refuses_what_is_no_internet_address);
-    tcase_add_test(t, a_url_is_judged_by_the_address_in_it_in_any_spelling);
-    tcase_add_test(
-        t, names_of_this_machine_and_of_metadata_are_refused_unresolved);
-    tcase_add_test(t, behind_a_proxy_names_of_private_networks_are_refused);
-    tcase_add_test(
-        t, names_are_allowed_and_denied_with_the_addresses_they_stand_for);
-    tcase_add_test(t,
-                   fetch_port_blocking_ports_that_browsers_block_are_refused);
-    tcase_add_test(t, a_port_is_allowed_by_name_and_nothing_else_with_it);
-    tcase_add_test(
-        t,
-        rfc6052_2_2_addresses_in_nat64_prefixes_are_judged_by_what_is_in_them);
-    tcase_add_test(t, of_several_nat64_prefixes_the_longest_counts);
-    tcase_add_test(t, names_what_is_no_nat64_prefix_and_no_port);
-    suite_add_tcase(s, t);
-    return s;
 }

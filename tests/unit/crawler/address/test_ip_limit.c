@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 
 #include "crawler/address/ip_limit.h"
+#include "tests/unit/unit.h"
 
 static const unsigned char v4[4] = {192, 0, 2, 1};
 static const unsigned char v6[16] = {192, 0, 2, 1};
 
-START_TEST(each_address_has_so_many_and_no_more)
+TEST(each_address_has_so_many_and_no_more)
 {
     struct ip_limit *l = ip_limit_new(2);
 
@@ -20,9 +20,8 @@ START_TEST(each_address_has_so_many_and_no_more)
     ck_assert(!ip_limit_is_wished(l));
     ip_limit_free(l);
 }
-END_TEST
 
-START_TEST(idle_holders_yield_once_for_each_wish)
+TEST(idle_holders_yield_once_for_each_wish)
 {
     struct ip_limit *l = ip_limit_new(2);
 
@@ -38,9 +37,8 @@ START_TEST(idle_holders_yield_once_for_each_wish)
     ck_assert(ip_limit_take(l, v4, 4));
     ip_limit_free(l);
 }
-END_TEST
 
-START_TEST(a_wish_that_came_true_asks_no_holder)
+TEST(a_wish_that_came_true_asks_no_holder)
 {
     struct ip_limit *l = ip_limit_new(1);
 
@@ -52,9 +50,8 @@ START_TEST(a_wish_that_came_true_asks_no_holder)
     ck_assert(!ip_limit_yield(l, v4, 4));
     ip_limit_free(l);
 }
-END_TEST
 
-START_TEST(a_lower_limit_lets_what_is_open_end)
+TEST(a_lower_limit_lets_what_is_open_end)
 {
     struct ip_limit *l = ip_limit_new(3);
 
@@ -70,9 +67,8 @@ START_TEST(a_lower_limit_lets_what_is_open_end)
     ck_assert(ip_limit_take(l, v4, 4));
     ip_limit_free(l);
 }
-END_TEST
 
-START_TEST(agrees_with_a_plain_model)
+TEST(agrees_with_a_plain_model)
 {
     enum { ADDRESSES = 5, MOST = 3, STEPS = 100000 };
     struct ip_limit *l = ip_limit_new(MOST);
@@ -91,19 +87,4 @@ START_TEST(agrees_with_a_plain_model)
         }
     }
     ip_limit_free(l);
-}
-END_TEST
-
-Suite *suite_ip_limit(void)
-{
-    Suite *s = suite_create("ip_limit");
-    TCase *t = tcase_create("ip_limit");
-
-    tcase_add_test(t, each_address_has_so_many_and_no_more);
-    tcase_add_test(t, idle_holders_yield_once_for_each_wish);
-    tcase_add_test(t, a_wish_that_came_true_asks_no_holder);
-    tcase_add_test(t, a_lower_limit_lets_what_is_open_end);
-    tcase_add_test(t, agrees_with_a_plain_model);
-    suite_add_tcase(s, t);
-    return s;
 }

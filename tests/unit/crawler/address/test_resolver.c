@@ -7,7 +7,6 @@
  */
 #include "crawler/address/resolver.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "tests/unit/asleep.h"
 #include "tests/unit/crawler/stuck_names.h"
+#include "tests/unit/unit.h"
 
 struct rig {
     struct queue *woken;
@@ -77,7 +77,7 @@ static void is_at(struct rig *r, const char *host, const char *wanted)
     buf_fini(&text);
 }
 
-START_TEST(a_host_is_where_the_c_library_says)
+TEST(a_host_is_where_the_c_library_says)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -87,9 +87,8 @@ START_TEST(a_host_is_where_the_c_library_says)
     is_at(&r, "2001:db8::1", "[2001:db8::1]");
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_curl_is_told_is_not_asked_and_the_smallest_address_counts)
+TEST(what_curl_is_told_is_not_asked_and_the_smallest_address_counts)
 {
     static const char *const own[] = {
         "a.test:80:192.0.2.9,192.0.2.10,2001:db8::1",
@@ -110,9 +109,8 @@ START_TEST(what_curl_is_told_is_not_asked_and_the_smallest_address_counts)
     is_at(&r, "odd.test", "192.0.2.1");
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(rfc6761_6_3_names_under_localhost_are_the_loopback)
+TEST(rfc6761_6_3_names_under_localhost_are_the_loopback)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -121,9 +119,8 @@ START_TEST(rfc6761_6_3_names_under_localhost_are_the_loopback)
     is_at(&r, "a.b.localhost", "127.0.0.1");
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
+TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -140,10 +137,9 @@ START_TEST(a_stuck_lookup_holds_up_nobody_and_is_answered_in_time)
     rig_fini(&r); /* does not wait for them either */
     stuck_names_let_go();
 }
-END_TEST
 
 /* Of two questions, the one idle thread takes the first, which hangs. */
-START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
+TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -155,9 +151,8 @@ START_TEST(a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own)
     rig_fini(&r);
     stuck_names_let_go();
 }
-END_TEST
 
-START_TEST(freeing_waits_for_no_lookup)
+TEST(freeing_waits_for_no_lookup)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -169,10 +164,9 @@ START_TEST(freeing_waits_for_no_lookup)
     rig_fini(&r);
     stuck_names_let_go();
 }
-END_TEST
 
 /* One that never asked has no thread that could free what they share. */
-START_TEST(freeing_one_that_never_asked_leaves_nothing)
+TEST(freeing_one_that_never_asked_leaves_nothing)
 {
     struct resolver_options o = options();
     struct rig r = rig(&o);
@@ -186,9 +180,8 @@ START_TEST(freeing_one_that_never_asked_leaves_nothing)
     }
     ck_assert_uint_lt(mallinfo2().uordblks, before + 5000);
 }
-END_TEST
 
-START_TEST(many_questions_are_each_answered_once)
+TEST(many_questions_are_each_answered_once)
 {
     struct resolver_options o = options();
     bool seen[500] = {false};
@@ -212,7 +205,6 @@ START_TEST(many_questions_are_each_answered_once)
     }
     rig_fini(&r);
 }
-END_TEST
 
 static unsigned threads_now(void)
 {
@@ -226,7 +218,7 @@ static unsigned threads_now(void)
     return n;
 }
 
-START_TEST(questions_one_after_the_other_need_few_threads)
+TEST(questions_one_after_the_other_need_few_threads)
 {
     struct resolver_options o = options();
     struct rig r;
@@ -242,9 +234,8 @@ START_TEST(questions_one_after_the_other_need_few_threads)
     ck_assert_uint_le(threads_now() - before, 8);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(an_entry_is_for_its_host_at_any_port_or_for_all)
+TEST(an_entry_is_for_its_host_at_any_port_or_for_all)
 {
     static const struct {
         const char *entry, *host;
@@ -265,26 +256,4 @@ START_TEST(an_entry_is_for_its_host_at_any_port_or_for_all)
         ck_assert_msg(resolver_entry_is_for(t[i].entry,
                                             bytes_of_str(t[i].host)) == t[i].is,
                       "%s for %s", t[i].entry, t[i].host);
-}
-END_TEST
-
-Suite *suite_resolver(void)
-{
-    Suite *s = suite_create("resolver");
-    TCase *t = tcase_create("resolver");
-
-    tcase_add_test(t, an_entry_is_for_its_host_at_any_port_or_for_all);
-    tcase_add_test(t, a_host_is_where_the_c_library_says);
-    tcase_add_test(
-        t, what_curl_is_told_is_not_asked_and_the_smallest_address_counts);
-    tcase_add_test(t, rfc6761_6_3_names_under_localhost_are_the_loopback);
-    tcase_add_test(t, a_stuck_lookup_holds_up_nobody_and_is_answered_in_time);
-    tcase_add_test(
-        t, a_question_asked_right_behind_a_stuck_one_has_a_thread_of_its_own);
-    tcase_add_test(t, freeing_waits_for_no_lookup);
-    tcase_add_test(t, freeing_one_that_never_asked_leaves_nothing);
-    tcase_add_test(t, many_questions_are_each_answered_once);
-    tcase_add_test(t, questions_one_after_the_other_need_few_threads);
-    suite_add_tcase(s, t);
-    return s;
 }

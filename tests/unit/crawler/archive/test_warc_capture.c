@@ -24,18 +24,18 @@ static void read_first(struct records *r, const struct warc_capture *c)
     ck_assert_int_eq(write(r->fd, c->members.at, c->members.len),
                      (ssize_t)c->members.len);
     r->reader = warc_reader_new(r->fd);
-    ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
+    ck_ok(warc_reader_next(r->reader, &r->found));
     ck_assert_uint_eq(r->found.length, c->first_length);
 }
 
 static void read_request(struct records *r)
 {
-    ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
+    ck_ok(warc_reader_next(r->reader, &r->found));
 }
 
 static void read_metadata(struct records *r)
 {
-    ck_assert_int_eq(warc_reader_next(r->reader, &r->found), STATUS_OK);
+    ck_ok(warc_reader_next(r->reader, &r->found));
     ck_assert(bytes_is(warc_field(r->found.head, "WARC-Type"), "metadata"));
 }
 
@@ -63,7 +63,7 @@ static void start_recording(struct rig *r, struct route *routes, size_t n)
     r->o.warc = true;
 }
 
-START_TEST(an_answer_and_its_request_stand_as_they_were)
+TEST(an_answer_and_its_request_stand_as_they_were)
 {
 #define PAGE "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 6\r\n\r\nhello\n"
     struct route route = {.path = "/a", .response = PAGE};
@@ -96,9 +96,8 @@ START_TEST(an_answer_and_its_request_stand_as_they_were)
     report_free(p);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
+TEST(decoded_bodies_stand_under_a_head_that_says_so)
 {
     static const char answer[] =
         "HTTP/1.1 200 OK\r\nContent-Encoding: "
@@ -127,9 +126,8 @@ START_TEST(decoded_bodies_stand_under_a_head_that_says_so)
     report_free(p);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(a_body_under_a_wrong_coding_stands_as_it_came)
+TEST(a_body_under_a_wrong_coding_stands_as_it_came)
 {
     struct route route = {.path = "/plain",
                           .response =
@@ -158,9 +156,8 @@ START_TEST(a_body_under_a_wrong_coding_stands_as_it_came)
     report_free(p);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
+TEST(iso28500_5_13_a_body_that_was_cut_says_why)
 {
     struct route routes[] = {
         {.path = "/long",
@@ -199,9 +196,8 @@ START_TEST(iso28500_5_13_a_body_that_was_cut_says_why)
     report_free(p);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(iso28500_6_7_3_a_304_is_a_revisit)
+TEST(iso28500_6_7_3_a_304_is_a_revisit)
 {
     struct route route = {.path = "/", .response = "HTTP/1.1 304 Not\r\n\r\n"};
     struct records r;
@@ -221,9 +217,8 @@ START_TEST(iso28500_6_7_3_a_304_is_a_revisit)
     report_free(p);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
+TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
 {
     struct route route = {.path = "/a", .response = PAGE};
     struct warc_maker *m = warc_maker_new();
@@ -234,10 +229,8 @@ START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
     start_recording(&rig, &route, 1);
     rig_start(&rig);
     p = rig_ask(&rig, "/a");
-    ck_assert_int_eq(warc_capture_revisit(p->warc, m,
-                                          bytes_of_str("http://first/"),
-                                          INT64_C(1769903999123)),
-                     STATUS_OK);
+    ck_ok(warc_capture_revisit(p->warc, m, bytes_of_str("http://first/"),
+                               INT64_C(1769903999123)));
     read_first(&r, p->warc);
     assert_field(&r, "WARC-Type", "revisit");
     assert_field(&r, "WARC-Profile", WARC_SAME_PAYLOAD);
@@ -255,9 +248,8 @@ START_TEST(iso28500_6_7_2_a_payload_recorded_before_is_referred_to)
     rig_fini(&rig);
     warc_maker_free(m);
 }
-END_TEST
 
-START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
+TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
 {
     struct route route = {.path = "/a", .response = PAGE};
     struct report *p;
@@ -277,9 +269,8 @@ START_TEST(records_count_in_the_pool_of_bodies_until_they_are_freed)
     ck_assert_uint_eq(body_pool_used(rig.o.bodies), 0);
     rig_fini(&rig);
 }
-END_TEST
 
-START_TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
+TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
 {
     struct route routes[] = {
         {.path = "/robots.txt",
@@ -313,23 +304,4 @@ START_TEST(robots_txt_is_recorded_with_the_report_it_was_needed_for)
     ck_assert_ptr_null(p->robots_warc);
     report_free(p);
     rig_fini(&rig);
-}
-END_TEST
-
-Suite *suite_warc_capture(void)
-{
-    Suite *s = suite_create("warc_capture");
-    TCase *t = tcase_create("warc_capture");
-
-    tcase_add_test(t, an_answer_and_its_request_stand_as_they_were);
-    tcase_add_test(t, decoded_bodies_stand_under_a_head_that_says_so);
-    tcase_add_test(t, a_body_under_a_wrong_coding_stands_as_it_came);
-    tcase_add_test(t, iso28500_5_13_a_body_that_was_cut_says_why);
-    tcase_add_test(t, iso28500_6_7_3_a_304_is_a_revisit);
-    tcase_add_test(t, iso28500_6_7_2_a_payload_recorded_before_is_referred_to);
-    tcase_add_test(t, records_count_in_the_pool_of_bodies_until_they_are_freed);
-    tcase_add_test(t, robots_txt_is_recorded_with_the_report_it_was_needed_for);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

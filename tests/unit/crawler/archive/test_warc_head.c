@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_head.c - a recorded head describes what follows it, no more. */
 #include "crawler/archive/warc_head.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 static void assert_head(const char *raw, struct warc_body body,
                         const char *want, const char *want_changed)
@@ -18,7 +17,7 @@ static void assert_head(const char *raw, struct warc_body body,
     buf_fini(&changed);
 }
 
-START_TEST(a_head_that_is_true_is_kept_as_it_came)
+TEST(a_head_that_is_true_is_kept_as_it_came)
 {
     assert_head("HTTP/1.1 200 Fine\r\nA: b\r\ncontent-length:  5\r\n"
                 "Content-Encoding: gzip\r\n\r\n",
@@ -27,9 +26,8 @@ START_TEST(a_head_that_is_true_is_kept_as_it_came)
                 "Content-Encoding: gzip\r\n\r\n",
                 "");
 }
-END_TEST
 
-START_TEST(chunking_and_decoded_codings_are_taken_away_and_told)
+TEST(chunking_and_decoded_codings_are_taken_away_and_told)
 {
     assert_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
                 "Content-Encoding: gzip\r\nX: y\r\n\r\n",
@@ -37,9 +35,8 @@ START_TEST(chunking_and_decoded_codings_are_taken_away_and_told)
                 "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 12\r\n\r\n",
                 "Transfer-Encoding: chunked; Content-Encoding: gzip");
 }
-END_TEST
 
-START_TEST(the_length_is_true_and_stands_once)
+TEST(the_length_is_true_and_stands_once)
 {
     assert_head("HTTP/1.1 200 OK\r\nContent-Length: 99\r\nX: y\r\n"
                 "Content-Length: 99\r\n\r\n",
@@ -49,10 +46,9 @@ START_TEST(the_length_is_true_and_stands_once)
     assert_head("HTTP/1.0 404 No\r\n\r\n", (struct warc_body){.length = 0},
                 "HTTP/1.0 404 No\r\nContent-Length: 0\r\n\r\n", "");
 }
-END_TEST
 
 /* pywb waits for the body that a length promises, and answers 500. */
-START_TEST(ours_a_length_without_a_body_is_taken_away)
+TEST(ours_a_length_without_a_body_is_taken_away)
 {
     assert_head("HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n",
                 (struct warc_body){.none = true},
@@ -64,9 +60,8 @@ START_TEST(ours_a_length_without_a_body_is_taken_away)
                 (struct warc_body){.none = true},
                 "HTTP/1.1 204 No Content\r\n\r\n", "");
 }
-END_TEST
 
-START_TEST(http2_is_written_as_http1)
+TEST(http2_is_written_as_http1)
 {
     assert_head("HTTP/2 200 \r\ncontent-length: 1\r\n\r\n",
                 (struct warc_body){.length = 1},
@@ -75,18 +70,16 @@ START_TEST(http2_is_written_as_http1)
                 (struct warc_body){.length = 1},
                 "HTTP/1.1 299 \r\ncontent-length: 1\r\n\r\n", "");
 }
-END_TEST
 
-START_TEST(line_ends_become_those_of_the_standard)
+TEST(line_ends_become_those_of_the_standard)
 {
     assert_head("HTTP/1.1 200 OK\nA: b\nContent-Length: 1\n\n",
                 (struct warc_body){.length = 1},
                 "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 1\r\n\r\n", "");
     assert_head("", (struct warc_body){.none = true}, "\r\n", "");
 }
-END_TEST
 
-START_TEST(requests_keep_all_but_the_proxys_secret)
+TEST(requests_keep_all_but_the_proxys_secret)
 {
     struct buf out;
 
@@ -98,21 +91,4 @@ START_TEST(requests_keep_all_but_the_proxys_secret)
     ck_assert_str_eq(buf_str(&out),
                      "GET /a HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n");
     buf_fini(&out);
-}
-END_TEST
-
-Suite *suite_warc_head(void)
-{
-    Suite *s = suite_create("warc_head");
-    TCase *t = tcase_create("warc_head");
-
-    tcase_add_test(t, a_head_that_is_true_is_kept_as_it_came);
-    tcase_add_test(t, chunking_and_decoded_codings_are_taken_away_and_told);
-    tcase_add_test(t, the_length_is_true_and_stands_once);
-    tcase_add_test(t, ours_a_length_without_a_body_is_taken_away);
-    tcase_add_test(t, http2_is_written_as_http1);
-    tcase_add_test(t, line_ends_become_those_of_the_standard);
-    tcase_add_test(t, requests_keep_all_but_the_proxys_secret);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,11 +2,10 @@
 /* test_warc_metadata.c - the block of a metadata record. */
 #include "crawler/archive/warc_metadata.h"
 
-#include <check.h>
-
 #include "crawler/html/links.h"
+#include "tests/unit/unit.h"
 
-START_TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
+TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
 {
     const struct engine_item found[] = {
         {.url = bytes_of_str("http://a.example/x"), .kind = LINK_A},
@@ -32,9 +31,8 @@ START_TEST(iso28500_6_6_says_how_it_was_found_and_where_it_leads)
                      "outlink: http://b.example/ R location\r\n");
     buf_fini(&out);
 }
-END_TEST
 
-START_TEST(a_seed_was_found_nowhere_and_took_no_steps)
+TEST(a_seed_was_found_nowhere_and_took_no_steps)
 {
     const struct warc_facts facts = {.url = bytes_of_str("http://a.example/")};
     struct buf out;
@@ -44,9 +42,8 @@ START_TEST(a_seed_was_found_nowhere_and_took_no_steps)
     ck_assert_str_eq(buf_str(&out), "hopsFromSeed: \r\nfetchTimeMs: 0\r\n");
     buf_fini(&out);
 }
-END_TEST
 
-START_TEST(links_without_end_are_cut_between_two)
+TEST(links_without_end_are_cut_between_two)
 {
     struct engine_item found[100];
     struct warc_facts facts = {.url = bytes_of_str("http://a.example/"),
@@ -63,17 +60,4 @@ START_TEST(links_without_end_are_cut_between_two)
     ck_assert_uint_gt(out.len, 900);
     ck_assert_str_eq(buf_str(&out) + out.len - 9, "a/@href\r\n");
     buf_fini(&out);
-}
-END_TEST
-
-Suite *suite_warc_metadata(void)
-{
-    Suite *s = suite_create("warc_metadata");
-    TCase *t = tcase_create("warc_metadata");
-
-    tcase_add_test(t, iso28500_6_6_says_how_it_was_found_and_where_it_leads);
-    tcase_add_test(t, a_seed_was_found_nowhere_and_took_no_steps);
-    tcase_add_test(t, links_without_end_are_cut_between_two);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Labels, sniffing, decoders and encoders of the Encoding Standard. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/file/file.h"
 #include "crawler/html/html_charset.h"
+#include "tests/unit/unit.h"
 
 #define MOST ((size_t)1 << 20)
 
@@ -23,7 +23,9 @@ static void check_name(const char *label, const char *name)
     ck_assert_str_eq(charset_name(named(label)), name);
 }
 
-START_TEST(encoding_4_2_labels_mean_what_the_standard_says)
+TIMEOUT(30);
+
+TEST(encoding_4_2_labels_mean_what_the_standard_says)
 {
     check_name("iso-8859-1", "windows-1252");
     check_name(" ASCII\n", "windows-1252");
@@ -41,7 +43,6 @@ START_TEST(encoding_4_2_labels_mean_what_the_standard_says)
     ck_assert_ptr_null(charset_of_label(
         bytes_of_str("a-label-that-is-longer-than-any-that-there-is")));
 }
-END_TEST
 
 /* ---- sniffing ------------------------------------------------------------ */
 
@@ -52,7 +53,7 @@ static void check_sniff(const char *page, const char *type, const char *name)
                      name);
 }
 
-START_TEST(html_13_2_3_the_mark_wins_then_http_then_meta)
+TEST(html_13_2_3_the_mark_wins_then_http_then_meta)
 {
     check_sniff("\xef\xbb\xbf<meta charset=koi8-r>", "text/html;charset=big5",
                 "UTF-8");
@@ -67,9 +68,8 @@ START_TEST(html_13_2_3_the_mark_wins_then_http_then_meta)
     check_sniff("<p>", "", "windows-1252");
     check_sniff("", "", "windows-1252");
 }
-END_TEST
 
-START_TEST(html_13_2_3_2_the_prescan_has_its_own_rules)
+TEST(html_13_2_3_2_the_prescan_has_its_own_rules)
 {
     check_sniff("<meta charset=utf-16>", "", "UTF-8");
     check_sniff("<meta charset=x-user-defined>", "", "windows-1252");
@@ -89,7 +89,6 @@ START_TEST(html_13_2_3_2_the_prescan_has_its_own_rules)
                 "", "windows-1252");
     check_sniff("<meta charset=nonsense><meta charset=big5>", "", "Big5");
 }
-END_TEST
 
 /* Fills `octets` before the meta by repeating the last octet of `filler`. */
 static const char *after(const char *filler, size_t octets)
@@ -103,15 +102,14 @@ static const char *after(const char *filler, size_t octets)
     return page;
 }
 
-START_TEST(html_13_2_3_2_the_prescan_ends_after_1024_octets)
+TEST(html_13_2_3_2_the_prescan_ends_after_1024_octets)
 {
     check_sniff(after("<body> ", 1024 - 19), "", "Big5");
     check_sniff(after("<body> ", 1024 - 18), "", "windows-1252");
     check_sniff(after("<p>text", 1100), "", "windows-1252");
 }
-END_TEST
 
-START_TEST(html_13_2_3_4_a_later_meta_counts_in_the_head)
+TEST(html_13_2_3_4_a_later_meta_counts_in_the_head)
 {
     check_sniff(after("<title>x</title> ", 1100), "", "Big5");
     check_sniff(after("<script>x", 1100), "", "windows-1252");
@@ -119,9 +117,8 @@ START_TEST(html_13_2_3_4_a_later_meta_counts_in_the_head)
     check_sniff(after("<!-- --><head><title></title> ", 3000), "", "Big5");
     check_sniff(after("<template> ", 1100), "", "Big5");
 }
-END_TEST
 
-START_TEST(html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid)
+TEST(html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid)
 {
     check_sniff("caf\xc3\xa9", "", "UTF-8");
     check_sniff("caf\xc3\xa9 \xe2\x82", "", "UTF-8"); /* cut */
@@ -133,9 +130,8 @@ START_TEST(html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid)
     check_sniff("caf\xc3\xa9", "text/html; charset=latin1", "windows-1252");
     check_sniff("<meta charset=latin1>caf\xc3\xa9", "", "windows-1252");
 }
-END_TEST
 
-START_TEST(xml_4_3_3_the_declaration_names_the_encoding)
+TEST(xml_4_3_3_the_declaration_names_the_encoding)
 {
     const struct {
         const char *xml, *type, *name;
@@ -154,9 +150,8 @@ START_TEST(xml_4_3_3_the_declaration_names_the_encoding)
                                                bytes_of_str(cases[i].type))),
                          cases[i].name);
 }
-END_TEST
 
-START_TEST(css_syntax_3_2_only_the_exact_rule_names_the_encoding)
+TEST(css_syntax_3_2_only_the_exact_rule_names_the_encoding)
 {
     const struct {
         const char *css, *name;
@@ -172,7 +167,6 @@ START_TEST(css_syntax_3_2_only_the_exact_rule_names_the_encoding)
                                                bytes_of("", 0))),
                          cases[i].name);
 }
-END_TEST
 
 /* ---- html5lib-tests, encoding -------------------------------------------- */
 
@@ -201,7 +195,7 @@ static void run_file(const char *path, struct counts *n)
     const char *at, *end, *data, *mark, *name;
 
     buf_init(&b, MOST);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    ck_ok(file_read(path, &b));
     at = b.at;
     end = at + b.len;
     while ((data = memmem(at, (size_t)(end - at), "#data\n", 6)) != NULL) {
@@ -217,7 +211,7 @@ static void run_file(const char *path, struct counts *n)
     buf_fini(&b);
 }
 
-START_TEST(html_13_2_3_2_sniffs_the_cases_of_html5lib)
+TEST(html_13_2_3_2_sniffs_the_cases_of_html5lib)
 {
     static const char *const files[] = {"tests1.dat", "tests2.dat",
                                         "test-yahoo-jp.dat"};
@@ -242,7 +236,6 @@ START_TEST(html_13_2_3_2_sniffs_the_cases_of_html5lib)
     ck_assert_uint_eq(n.passed, 82);
     ck_assert_uint_eq(n.failed, 0);
 }
-END_TEST
 
 /* ---- decoding ------------------------------------------------------------ */
 
@@ -253,7 +246,7 @@ static void check_decode_octets(const char *label, struct bytes in,
     struct bytes view;
 
     buf_init(&b, MOST);
-    ck_assert_int_eq(charset_decode(named(label), in, &b, &view), STATUS_OK);
+    ck_ok(charset_decode(named(label), in, &b, &view));
     ck_assert_msg(bytes_is(view, want), "%s: want %s, got %.*s", label, want,
                   (int)view.len, view.at);
     buf_fini(&b);
@@ -264,7 +257,7 @@ static void check_decode(const char *label, const char *in, const char *want)
     check_decode_octets(label, bytes_of_str(in), want);
 }
 
-START_TEST(encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence)
+TEST(encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence)
 {
     check_decode("utf-8",
                  "\xef\xbb\xbf"
@@ -278,28 +271,22 @@ START_TEST(encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence)
     check_decode("utf-8", "\xf0\x9f\x98", "\ufffd");
     check_decode("utf-8", "\xef\xbf\xbd!", "\ufffd!");
 }
-END_TEST
 
-START_TEST(ours_valid_utf8_is_not_copied)
+TEST(ours_valid_utf8_is_not_copied)
 {
     const char *page = "na\u00efve \ufffd and long enough for eight at once";
     struct buf b;
     struct bytes view;
 
     buf_init(&b, 0);
-    ck_assert_int_eq(charset_decode(charset_utf8(), bytes_of_str(page), &b,
-                                    &view),
-                     STATUS_OK);
+    ck_ok(charset_decode(charset_utf8(), bytes_of_str(page), &b, &view));
     ck_assert_ptr_eq(view.at, page);
     ck_assert_uint_eq(view.len, strlen(page));
-    ck_assert_int_eq(charset_decode(named("big5"), bytes_of_str("ascii only"),
-                                    &b, &view),
-                     STATUS_OK);
+    ck_ok(charset_decode(named("big5"), bytes_of_str("ascii only"), &b, &view));
     ck_assert_ptr_null(b.at);
 }
-END_TEST
 
-START_TEST(ours_decoding_stops_at_the_ceiling_of_its_buffer)
+TEST(ours_decoding_stops_at_the_ceiling_of_its_buffer)
 {
     struct buf b;
     struct bytes view;
@@ -312,9 +299,8 @@ START_TEST(ours_decoding_stops_at_the_ceiling_of_its_buffer)
     ck_assert(bytes_is(view, "\u00e9\u00e9"));
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(encoding_9_single_octets_have_all_the_standard_maps)
+TEST(encoding_9_single_octets_have_all_the_standard_maps)
 {
     check_decode("windows-1252", "\x80\x81\x9f", "\u20ac\xc2\x81\u0178");
     check_decode("iso-8859-3", "\xa5\xa6", "\ufffd\u0124");
@@ -323,14 +309,13 @@ START_TEST(encoding_9_single_octets_have_all_the_standard_maps)
     check_decode("windows-874", "\xdb\xa1", "\ufffd\u0e01");
     check_decode("x-user-defined", "a\x80\xff", "a\uf780\uf7ff");
 }
-END_TEST
 
 #define GB18030_2022                                                           \
     "\xa6\xd9\xa6\xda\xa6\xdb\xa6\xdc\xa6\xdd\xa6\xde\xa6\xdf\xa6\xec"         \
     "\xa6\xed\xa6\xf3\xfe\x59\xfe\x61\xfe\x66\xfe\x67\xfe\x6d\xfe\x7e"         \
     "\xfe\x90\xfe\xa0"
 
-START_TEST(encoding_10_chinese_and_korean)
+TEST(encoding_10_chinese_and_korean)
 {
     static const char now[] =
         "\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19"
@@ -353,9 +338,8 @@ START_TEST(encoding_10_chinese_and_korean)
     check_decode("euc-kr", "\xbe\xc8\xb3\xe7", "\uc548\ub155");
     check_decode("euc-kr", "\x81\x41", "\uac02");
 }
-END_TEST
 
-START_TEST(encoding_12_japanese)
+TEST(encoding_12_japanese)
 {
     check_decode("shift_jis", "\x93\xfa\x96\x7b\xb1\x80",
                  "\u65e5\u672c"
@@ -371,9 +355,8 @@ START_TEST(encoding_12_japanese)
     check_decode("iso-2022-jp", "\x1b(J\\\x1b(I1\x1b(B~", "\u00a5\uff71~");
     check_decode("iso-2022-jp", "\x1b(B\x1b(Ba\x0e", "\ufffda\ufffd");
 }
-END_TEST
 
-START_TEST(encoding_14_utf16_and_replacement)
+TEST(encoding_14_utf16_and_replacement)
 {
     check_decode_octets("utf-16le", bytes_of("\xff\xfe<\0\x3d\xd8\0\xde", 8),
                         "<\U0001f600");
@@ -382,7 +365,6 @@ START_TEST(encoding_14_utf16_and_replacement)
     check_decode("iso-2022-kr", "<a href=x>", "\ufffd");
     check_decode("iso-2022-kr", "", "");
 }
-END_TEST
 
 /* ---- encoding ------------------------------------------------------------ */
 
@@ -399,7 +381,7 @@ static void check_encode(const char *label, const char *in, const char *want)
     charset_encoder_free(e);
 }
 
-START_TEST(url_queries_are_written_in_the_encoding_of_the_page)
+TEST(url_queries_are_written_in_the_encoding_of_the_page)
 {
     check_encode("windows-1252", "a\u00e9\u20ac\xc2\x81", "a\xe9\x80\x81");
     check_encode("windows-1252", "\u4f60", "%26%2320320%3B");
@@ -427,42 +409,10 @@ START_TEST(url_queries_are_written_in_the_encoding_of_the_page)
                  "a\x1b$BF|\x1b(J\\\x1b$B%\"\x1b(B~");
     check_encode("x-user-defined", "\uf780\u00e9", "\x80%26%23233%3B");
 }
-END_TEST
 
-START_TEST(encoding_4_3_output_of_unicode_pages_is_utf8)
+TEST(encoding_4_3_output_of_unicode_pages_is_utf8)
 {
     ck_assert_ptr_null(charset_encoder_new(charset_utf8()));
     ck_assert_ptr_null(charset_encoder_new(named("utf-16le")));
     ck_assert_ptr_null(charset_encoder_new(named("iso-2022-kr")));
-}
-END_TEST
-
-Suite *suite_charset(void)
-{
-    Suite *s = suite_create("charset");
-    TCase *t = tcase_create("charset");
-
-    tcase_set_timeout(t, 30);
-    tcase_add_test(t, encoding_4_2_labels_mean_what_the_standard_says);
-    tcase_add_test(t, html_13_2_3_the_mark_wins_then_http_then_meta);
-    tcase_add_test(t, html_13_2_3_2_the_prescan_has_its_own_rules);
-    tcase_add_test(t, html_13_2_3_2_the_prescan_ends_after_1024_octets);
-    tcase_add_test(t, html_13_2_3_4_a_later_meta_counts_in_the_head);
-    tcase_add_test(t,
-                   html_13_2_3_2_a_page_that_names_none_is_utf8_if_it_is_valid);
-    tcase_add_test(t, xml_4_3_3_the_declaration_names_the_encoding);
-    tcase_add_test(t, css_syntax_3_2_only_the_exact_rule_names_the_encoding);
-    tcase_add_test(t, html_13_2_3_2_sniffs_the_cases_of_html5lib);
-    tcase_add_test(t,
-                   encoding_8_1_bad_utf8_is_one_replacement_for_each_sequence);
-    tcase_add_test(t, ours_valid_utf8_is_not_copied);
-    tcase_add_test(t, ours_decoding_stops_at_the_ceiling_of_its_buffer);
-    tcase_add_test(t, encoding_9_single_octets_have_all_the_standard_maps);
-    tcase_add_test(t, encoding_10_chinese_and_korean);
-    tcase_add_test(t, encoding_12_japanese);
-    tcase_add_test(t, encoding_14_utf16_and_replacement);
-    tcase_add_test(t, url_queries_are_written_in_the_encoding_of_the_page);
-    tcase_add_test(t, encoding_4_3_output_of_unicode_pages_is_utf8);
-    suite_add_tcase(s, t);
-    return s;
 }

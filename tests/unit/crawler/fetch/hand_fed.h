@@ -5,12 +5,12 @@
 #ifndef URLWEIR_TESTS_CRAWLER_FETCH_HAND_FED_H
 #define URLWEIR_TESTS_CRAWLER_FETCH_HAND_FED_H
 
-#include <check.h>
 #include <string.h>
 
 #include "crawler/fetch/body_pool.h"
 #include "crawler/fetch/fetch_parts.h"
 #include "crawler/fetcher.h"
+#include "tests/unit/unit.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 
@@ -50,8 +50,8 @@ static inline void hand_fed_init(struct hand_fed *h, uint64_t pool)
     memset(h, 0, sizeof *h);
     h->o.user_agent = "test";
     h->o.bodies = body_pool_new(pool);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
-    ck_assert_int_eq(multi_new(&h->multi, &mo), STATUS_OK);
+    ck_ok(fetcher_global_init());
+    ck_ok(multi_new(&h->multi, &mo));
     h->fetch = fetch_new(&h->o, &h->counters, h->multi);
     ck_assert_ptr_nonnull(h->fetch);
     h->fetch->transfer.busy = true;

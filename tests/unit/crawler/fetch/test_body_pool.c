@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "crawler/fetch/body_pool.h"
+#include "tests/unit/unit.h"
 
-START_TEST(gives_what_it_has_and_one_overdraft)
+TEST(gives_what_it_has_and_one_overdraft)
 {
     struct body_pool *p = body_pool_new(100);
     int a, b, c;
@@ -26,10 +26,9 @@ START_TEST(gives_what_it_has_and_one_overdraft)
     ck_assert_uint_eq(body_pool_used(p), 0);
     body_pool_free(p);
 }
-END_TEST
 
 /* Takes and gives at random and compares with plain sums. */
-START_TEST(agrees_with_a_plain_model)
+TEST(agrees_with_a_plain_model)
 {
     enum { OWNERS = 6, SIZE = 1000, STEPS = 200000 };
     struct body_pool *p = body_pool_new(SIZE);
@@ -62,7 +61,6 @@ START_TEST(agrees_with_a_plain_model)
     }
     body_pool_free(p);
 }
-END_TEST
 
 enum { THREADS = 4, BODIES = 300, BODY = 50, STEP = 10 };
 
@@ -87,7 +85,7 @@ static void *buffer_bodies(void *arg)
 }
 
 /* The first step of every body together fills the pool. */
-START_TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
+TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
 {
     pthread_t t[THREADS];
 
@@ -101,9 +99,8 @@ START_TEST(half_finished_bodies_never_wait_for_each_other_for_ever)
     pthread_barrier_destroy(&all_have_begun);
     body_pool_free(shared);
 }
-END_TEST
 
-START_TEST(what_exists_already_is_counted_and_never_refused)
+TEST(what_exists_already_is_counted_and_never_refused)
 {
     struct body_pool *p = body_pool_new(100);
     int a, b;
@@ -122,19 +119,4 @@ START_TEST(what_exists_already_is_counted_and_never_refused)
     ck_assert_uint_eq(body_pool_used(p), 100);
     body_pool_free(p);
     body_pool_free(NULL);
-}
-END_TEST
-
-Suite *suite_body_pool(void)
-{
-    Suite *s = suite_create("body_pool");
-    TCase *t = tcase_create("body_pool");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, gives_what_it_has_and_one_overdraft);
-    tcase_add_test(t, agrees_with_a_plain_model);
-    tcase_add_test(t, half_finished_bodies_never_wait_for_each_other_for_ever);
-    tcase_add_test(t, what_exists_already_is_counted_and_never_refused);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,7 +2,6 @@
 /* test_coding.c - content codings, in pieces of any size. */
 #include "crawler/fetch/coding.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/buf.h"
 #include "tests/unit/crawler/fetch/coded_bodies.h"
+#include "tests/unit/unit.h"
 
 #define TEXT      "<title>coded</title><a href=/coded>coded</a>"
 
@@ -37,7 +37,7 @@ static enum end decode(const char *codings, struct bytes body, size_t piece,
     bool unknown;
 
     ck_assert_uint_le(room, sizeof to);
-    ck_assert_int_eq(new_coding(&c, codings, &unknown), STATUS_OK);
+    ck_ok(new_coding(&c, codings, &unknown));
     ck_assert_ptr_nonnull(c);
     for (size_t i = 0; end == WHOLE && i < body.len; i += piece) {
         size_t len = body.len - i < piece ? body.len - i : piece, got;
@@ -114,14 +114,13 @@ static const struct {
 };
 #define CODED_COUNT (sizeof coded / sizeof *coded)
 
-START_TEST(each_coding_is_taken_off_whatever_its_pieces)
+TEST(each_coding_is_taken_off_whatever_its_pieces)
 {
     for (size_t i = 0; i < CODED_COUNT; i++)
         gives(coded[i].name, coded[i].body, TEXT, WHOLE);
 }
-END_TEST
 
-START_TEST(a_stream_cut_anywhere_is_not_whole)
+TEST(a_stream_cut_anywhere_is_not_whole)
 {
     struct buf out;
 
@@ -137,16 +136,14 @@ START_TEST(a_stream_cut_anywhere_is_not_whole)
         }
     buf_fini(&out);
 }
-END_TEST
 
-START_TEST(a_body_of_no_octets_is_whole)
+TEST(a_body_of_no_octets_is_whole)
 {
     for (size_t i = 0; i < CODED_COUNT; i++)
         gives(coded[i].name, bytes_of_str(""), "", WHOLE);
 }
-END_TEST
 
-START_TEST(what_is_damaged_is_told_and_what_came_before_is_given)
+TEST(what_is_damaged_is_told_and_what_came_before_is_given)
 {
     gives("gzip", OCTETS(BROKEN_BODY), TEXT, DAMAGED);
     gives("gzip", bytes_of_str("not gzip!"), "", DAMAGED);
@@ -154,9 +151,8 @@ START_TEST(what_is_damaged_is_told_and_what_came_before_is_given)
     gives("deflate", OCTETS("\x78\xbb dict"), "", DAMAGED);
     gives("deflate", OCTETS("\xff\xff\xff\xff"), "", DAMAGED);
 }
-END_TEST
 
-START_TEST(codings_come_off_in_the_reverse_order_they_were_applied)
+TEST(codings_come_off_in_the_reverse_order_they_were_applied)
 {
     struct buf once;
 
@@ -167,9 +163,8 @@ START_TEST(codings_come_off_in_the_reverse_order_they_were_applied)
     gives("br, gzip", buf_bytes(&once), TEXT, CUT);
     buf_fini(&once);
 }
-END_TEST
 
-START_TEST(rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped)
+TEST(rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped)
 {
     struct buf body;
 
@@ -181,61 +176,54 @@ START_TEST(rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped)
     gives("gzip", buf_bytes(&body), "one two", WHOLE);
     buf_fini(&body);
 }
-END_TEST
 
-START_TEST(what_stands_behind_a_stream_is_dropped)
+TEST(what_stands_behind_a_stream_is_dropped)
 {
     gives("deflate", OCTETS(DEFLATE_BODY "more"), TEXT, WHOLE);
     gives("br", OCTETS(BROTLI_BODY "more"), TEXT, WHOLE);
 }
-END_TEST
 
-START_TEST(rfc8878_frames_are_one_stream)
+TEST(rfc8878_frames_are_one_stream)
 {
     gives("zstd", OCTETS(ZSTD_BODY ZSTD_BODY), TEXT TEXT, WHOLE);
 }
-END_TEST
 
 /* Frames of one empty block, with windows of 8 and of 16 MiB. */
-START_TEST(rfc9659_windows_over_8_mib_are_refused)
+TEST(rfc9659_windows_over_8_mib_are_refused)
 {
     gives("zstd", OCTETS("\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"), "", WHOLE);
     gives("zstd", OCTETS("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00"), "", DAMAGED);
 }
-END_TEST
 
-START_TEST(nothing_to_take_off_is_no_coding)
+TEST(nothing_to_take_off_is_no_coding)
 {
     struct coding *c;
     bool unknown;
 
-    ck_assert_int_eq(new_coding(&c, "", &unknown), STATUS_OK);
+    ck_ok(new_coding(&c, "", &unknown));
     ck_assert_ptr_null(c);
-    ck_assert_int_eq(coding_new(&c, (struct bytes){NULL, 0}, &any, &unknown),
-                     STATUS_OK);
-    ck_assert_int_eq(new_coding(&c, "Identity", &unknown), STATUS_OK);
+    ck_ok(coding_new(&c, (struct bytes){NULL, 0}, &any, &unknown));
+    ck_ok(new_coding(&c, "Identity", &unknown));
     ck_assert_ptr_null(c);
     ck_assert(!unknown);
     coding_free(NULL);
 }
-END_TEST
 
-START_TEST(ours_unknown_codings_are_passed_over_and_said)
+TEST(ours_unknown_codings_are_passed_over_and_said)
 {
     static const char *const values[] = {"utf-8", "none", "binary", "compress"};
     struct coding *c;
     bool unknown;
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        ck_assert_int_eq(new_coding(&c, values[i], &unknown), STATUS_OK);
+        ck_ok(new_coding(&c, values[i], &unknown));
         ck_assert_ptr_null(c);
         ck_assert(unknown);
     }
     gives("none, gzip", OCTETS(GZIP_BODY), TEXT, WHOLE);
 }
-END_TEST
 
-START_TEST(ours_at_most_two_codings_stand_over_each_other)
+TEST(ours_at_most_two_codings_stand_over_each_other)
 {
     struct coding *c;
     bool unknown;
@@ -244,10 +232,9 @@ START_TEST(ours_at_most_two_codings_stand_over_each_other)
     ck_assert_int_eq(new_coding(&c, "x, gzip, zstd, br", &unknown),
                      STATUS_FORMAT);
     ck_assert_ptr_null(c);
-    ck_assert_int_eq(new_coding(&c, "br, identity, br", &unknown), STATUS_OK);
+    ck_ok(new_coding(&c, "br, identity, br", &unknown));
     coding_free(c);
 }
-END_TEST
 
 /* Adds `n` empty members, one after the other. */
 static void add_members(struct buf *out, unsigned n)
@@ -264,7 +251,7 @@ static void add_members(struct buf *out, unsigned n)
 /* 20 MB of empty members are 20 KB of gzip: they would keep a thread busy for
  * minutes, for a few mebibytes of output. The test computes by hand how much of
  * them the decoder takes. */
-START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
+TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
 {
     struct buf members, body, out;
     struct coding *c;
@@ -284,7 +271,7 @@ START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
     add_members(&members, 1000000);
     buf_clear(&body);
     add_deflated(&body, buf_bytes(&members), 15 + 16);
-    ck_assert_int_eq(new_coding(&c, "gzip, gzip", &unknown), STATUS_OK);
+    ck_ok(new_coding(&c, "gzip, gzip", &unknown));
     in = buf_bytes(&body);
     do {
         st = coding_read(c, &in, to, sizeof to, &got);
@@ -298,7 +285,6 @@ START_TEST(gzip_in_gzip_that_comes_to_nothing_is_refused_soon)
     buf_fini(&body);
     buf_fini(&out);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -327,8 +313,7 @@ static enum status read_with(const char *codings, struct bytes body,
     size_t got;
     enum status st;
 
-    ck_assert_int_eq(coding_new(&c, bytes_of_str(codings), &memory, &unknown),
-                     STATUS_OK);
+    ck_ok(coding_new(&c, bytes_of_str(codings), &memory, &unknown));
     do {
         st = coding_read(c, &body, to, sizeof to, &got);
     } while (st == STATUS_OK && got > 0);
@@ -339,24 +324,23 @@ static enum status read_with(const char *codings, struct bytes body,
 /* A frame with a window of 8 MiB and one block of zeros. */
 #define WIDE "\x28\xb5\x2f\xfd\x00\x68\x03\x00\x10\x00"
 
-START_TEST(windows_are_charged_when_they_are_made)
+TEST(windows_are_charged_when_they_are_made)
 {
     struct purse small = {1 << 20, 0}, large = {16 << 20, 0};
     struct purse none = {0, 0};
 
     ck_assert_int_eq(read_with("zstd", OCTETS(WIDE), &small), STATUS_NOMEM);
-    ck_assert_int_eq(read_with("zstd", OCTETS(WIDE), &large), STATUS_OK);
+    ck_ok(read_with("zstd", OCTETS(WIDE), &large));
     ck_assert_uint_ge(large.taken, 8 << 20);
     ck_assert_uint_le(large.taken, 9 << 20);
-    ck_assert_int_eq(read_with("gzip", OCTETS(GZIP_BODY), &none), STATUS_OK);
+    ck_ok(read_with("gzip", OCTETS(GZIP_BODY), &none));
     ck_assert_int_eq(read_with("zstd", OCTETS(ZSTD_BODY), &none), STATUS_NOMEM);
-    ck_assert_int_eq(read_with("br", OCTETS(BROTLI_BODY), &large), STATUS_OK);
+    ck_ok(read_with("br", OCTETS(BROTLI_BODY), &large));
 }
-END_TEST
 
 /* A text larger than one window decodes to itself, whatever the sizes of rooms
  * and pieces. */
-START_TEST(long_bodies_are_what_zlib_was_given)
+TEST(long_bodies_are_what_zlib_was_given)
 {
     uint32_t random = 7;
     struct buf text, body, out;
@@ -381,30 +365,4 @@ START_TEST(long_bodies_are_what_zlib_was_given)
     buf_fini(&text);
     buf_fini(&body);
     buf_fini(&out);
-}
-END_TEST
-
-Suite *suite_coding(void)
-{
-    Suite *s = suite_create("coding");
-    TCase *t = tcase_create("coding");
-
-    tcase_add_test(t, each_coding_is_taken_off_whatever_its_pieces);
-    tcase_add_test(t, a_stream_cut_anywhere_is_not_whole);
-    tcase_add_test(t, a_body_of_no_octets_is_whole);
-    tcase_add_test(t, what_is_damaged_is_told_and_what_came_before_is_given);
-    tcase_add_test(t, codings_come_off_in_the_reverse_order_they_were_applied);
-    tcase_add_test(
-        t, rfc1952_2_2_members_are_one_stream_and_what_follows_is_dropped);
-    tcase_add_test(t, what_stands_behind_a_stream_is_dropped);
-    tcase_add_test(t, rfc8878_frames_are_one_stream);
-    tcase_add_test(t, rfc9659_windows_over_8_mib_are_refused);
-    tcase_add_test(t, nothing_to_take_off_is_no_coding);
-    tcase_add_test(t, ours_unknown_codings_are_passed_over_and_said);
-    tcase_add_test(t, ours_at_most_two_codings_stand_over_each_other);
-    tcase_add_test(t, gzip_in_gzip_that_comes_to_nothing_is_refused_soon);
-    tcase_add_test(t, windows_are_charged_when_they_are_made);
-    tcase_add_test(t, long_bodies_are_what_zlib_was_given);
-    suite_add_tcase(s, t);
-    return s;
 }

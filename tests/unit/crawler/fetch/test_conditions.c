@@ -2,9 +2,8 @@
 /* test_conditions.c - which validators are sent back, and which are not. */
 #include "crawler/fetch/conditions.h"
 
-#include <check.h>
-
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 /* Sun, 06 Nov 1994 08:49:37 GMT */
 #define DATE    "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -27,7 +26,7 @@ static struct conditions conditions_for(const char *etag, const char *date,
     return conditions_of(&last);
 }
 
-START_TEST(rfc9110_8_8_3_only_entity_tags_are_sent_back)
+TEST(rfc9110_8_8_3_only_entity_tags_are_sent_back)
 {
     static const char *const good[] = {"\"\"", "\"a\"", "W/\"a\"",
                                        "\"a,\\b\xe4!\"", "W/\"\""};
@@ -45,9 +44,8 @@ START_TEST(rfc9110_8_8_3_only_entity_tags_are_sent_back)
         ck_assert_msg(!conditions_any(&c), "%s", bad[i]);
     }
 }
-END_TEST
 
-START_TEST(rfc9110_8_8_2_2_a_date_counts_a_second_after_it)
+TEST(rfc9110_8_8_2_2_a_date_counts_a_second_after_it)
 {
     struct conditions c = conditions_for("", DATE, DATE_MS + 1000);
 
@@ -62,18 +60,16 @@ START_TEST(rfc9110_8_8_2_2_a_date_counts_a_second_after_it)
     c = conditions_for("", DATE "\r\nX: y", DATE_MS + 86400000);
     ck_assert(!conditions_any(&c));
 }
-END_TEST
 
-START_TEST(rfc9110_8_8_4_both_validators_are_sent)
+TEST(rfc9110_8_8_4_both_validators_are_sent)
 {
     struct conditions c = conditions_for("W/\"1\"", DATE, DATE_MS + 5000);
 
     assert_bytes(c.if_none_match, "W/\"1\"");
     assert_bytes(c.if_modified_since, DATE);
 }
-END_TEST
 
-START_TEST(without_a_last_response_there_are_none)
+TEST(without_a_last_response_there_are_none)
 {
     struct engine_last last = last_of("\"1\"", DATE, DATE_MS + 5000);
     struct conditions c;
@@ -82,7 +78,6 @@ START_TEST(without_a_last_response_there_are_none)
     c = conditions_of(&last);
     ck_assert(!conditions_any(&c));
 }
-END_TEST
 
 /* Asks for a path of which this is known; `head` gets the request. */
 static struct report *ask_again(struct rig *r, const char *path,
@@ -93,7 +88,7 @@ static struct report *ask_again(struct rig *r, const char *path,
     return rig_receive(r);
 }
 
-START_TEST(a_304_to_a_request_with_conditions_is_unchanged)
+TEST(a_304_to_a_request_with_conditions_is_unchanged)
 {
     struct route route = {.path = "/",
                           .response =
@@ -121,9 +116,8 @@ START_TEST(a_304_to_a_request_with_conditions_is_unchanged)
     report_free(p);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_200_with_the_same_body_is_unchanged_too)
+TEST(a_200_with_the_same_body_is_unchanged_too)
 {
     struct route routes[] = {
         {.path = "/same",
@@ -153,21 +147,4 @@ START_TEST(a_200_with_the_same_body_is_unchanged_too)
     ck_assert_int_ne(p->done.outcome.reason, REASON_UNCHANGED);
     report_free(p);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_conditions(void)
-{
-    Suite *s = suite_create("conditions");
-    TCase *t = tcase_create("conditions");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, rfc9110_8_8_3_only_entity_tags_are_sent_back);
-    tcase_add_test(t, rfc9110_8_8_2_2_a_date_counts_a_second_after_it);
-    tcase_add_test(t, rfc9110_8_8_4_both_validators_are_sent);
-    tcase_add_test(t, without_a_last_response_there_are_none);
-    tcase_add_test(t, a_304_to_a_request_with_conditions_is_unchanged);
-    tcase_add_test(t, a_200_with_the_same_body_is_unchanged_too);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "base/file/file.h"
 #include "crawler/fetch/cookie_jar.h"
 #include "frontier/url/url.h"
+#include "tests/unit/unit.h"
 
 #define HEAD                                                                   \
     "# Netscape HTTP Cookie File\n# The cookies of a crawl: "                  \
@@ -42,7 +42,7 @@ static void end(void)
 
 static enum status load(const char *content, struct buf *error)
 {
-    ck_assert_int_eq(file_replace(path, bytes_of_str(content)), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str(content)));
     return cookie_jar_load(j, path, error);
 }
 
@@ -59,15 +59,15 @@ static const char *saved(void)
 {
     struct stat sb;
 
-    ck_assert_int_eq(cookie_jar_save(j, path), STATUS_OK);
+    ck_ok(cookie_jar_save(j, path));
     ck_assert_int_eq(stat(path, &sb), 0);
     ck_assert_int_eq(sb.st_mode & 0777, 0600);
     buf_clear(&text);
-    ck_assert_int_eq(file_read(path, &text), STATUS_OK);
+    ck_ok(file_read(path, &text));
     return buf_str(&text);
 }
 
-START_TEST(what_is_saved_is_what_was_loaded)
+TEST(what_is_saved_is_what_was_loaded)
 {
     begin();
     loads("# Netscape HTTP Cookie File\r\n\n"
@@ -79,9 +79,8 @@ START_TEST(what_is_saved_is_what_was_loaded)
     ck_assert_ptr_null(strstr(saved(), "\tsid\tx\n"));
     end();
 }
-END_TEST
 
-START_TEST(what_is_no_cookie_is_refused_without_showing_it)
+TEST(what_is_no_cookie_is_refused_without_showing_it)
 {
     struct buf error;
 
@@ -97,7 +96,6 @@ START_TEST(what_is_no_cookie_is_refused_without_showing_it)
     buf_fini(&error);
     end();
 }
-END_TEST
 
 static bool attached(CURL *e, const char *host)
 {
@@ -122,7 +120,7 @@ static void set_cookie(CURL *e, const char *line)
     ck_assert_int_eq(curl_easy_setopt(e, CURLOPT_COOKIELIST, line), CURLE_OK);
 }
 
-START_TEST(only_sites_it_knows_take_part)
+TEST(only_sites_it_knows_take_part)
 {
     CURL *e;
 
@@ -143,9 +141,8 @@ START_TEST(only_sites_it_knows_take_part)
     curl_easy_cleanup(e);
     end();
 }
-END_TEST
 
-START_TEST(it_is_bounded_and_the_oldest_go_first)
+TEST(it_is_bounded_and_the_oldest_go_first)
 {
     CURL *e;
     char line[200];
@@ -174,9 +171,8 @@ START_TEST(it_is_bounded_and_the_oldest_go_first)
     curl_easy_cleanup(e);
     end();
 }
-END_TEST
 
-START_TEST(each_line_of_a_file_is_a_cookie_a_comment_or_wrong)
+TEST(each_line_of_a_file_is_a_cookie_a_comment_or_wrong)
 {
     static const struct {
         const char *line;
@@ -210,15 +206,13 @@ START_TEST(each_line_of_a_file_is_a_cookie_a_comment_or_wrong)
         ck_assert((strstr(buf_str(&error), "/jar:3: ") != NULL) != t[i].good);
         ck_assert((error.len == 0) == t[i].good);
     }
-    ck_assert_int_eq(file_replace(path, bytes_of("a\tb\tc\td\t0\tk\tv\0", 14)),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of("a\tb\tc\td\t0\tk\tv\0", 14)));
     ck_assert_int_eq(cookie_jar_load(j, path, &error), STATUS_FORMAT);
     buf_fini(&error);
     end();
 }
-END_TEST
 
-START_TEST(why_a_file_cannot_be_read_is_said)
+TEST(why_a_file_cannot_be_read_is_said)
 {
     struct buf error, large;
 
@@ -229,7 +223,7 @@ START_TEST(why_a_file_cannot_be_read_is_said)
     buf_init(&large, SIZE_MAX);
     while (large.len <= COOKIE_JAR_BYTES_MOST)
         buf_add_str(&large, "# a comment as long as it may be, and longer\n");
-    ck_assert_int_eq(file_replace(path, buf_bytes(&large)), STATUS_OK);
+    ck_ok(file_replace(path, buf_bytes(&large)));
     buf_clear(&error);
     ck_assert_int_eq(cookie_jar_load(j, path, &error), STATUS_LIMIT);
     ck_assert_ptr_nonnull(strstr(buf_str(&error), "longer than 8 MiB"));
@@ -237,7 +231,6 @@ START_TEST(why_a_file_cannot_be_read_is_said)
     buf_fini(&error);
     end();
 }
-END_TEST
 
 /* Lines of the file that a jar was saved to, without the comments. */
 static size_t cookies_in(const char *file, const char *of)
@@ -251,7 +244,7 @@ static size_t cookies_in(const char *file, const char *of)
     return n;
 }
 
-START_TEST(a_domain_has_so_many_and_its_newest_stay)
+TEST(a_domain_has_so_many_and_its_newest_stay)
 {
     struct buf lines;
 
@@ -277,10 +270,9 @@ START_TEST(a_domain_has_so_many_and_its_newest_stay)
     buf_fini(&lines);
     end();
 }
-END_TEST
 
 /* A request is given 64 KiB at most, the newest: libcurl would send 8. */
-START_TEST(a_request_is_given_the_newest_cookies_of_its_domains)
+TEST(a_request_is_given_the_newest_cookies_of_its_domains)
 {
     struct buf lines;
     CURL *e;
@@ -304,12 +296,11 @@ START_TEST(a_request_is_given_the_newest_cookies_of_its_domains)
     buf_fini(&lines);
     end();
 }
-END_TEST
 
 /* Between the request and its response another fetcher changed `b` and removed
  * `c`; this response changes `a`, removes `d` and says nothing of the others.
  */
-START_TEST(of_a_handle_only_what_changed_in_it_goes_to_the_jar)
+TEST(of_a_handle_only_what_changed_in_it_goes_to_the_jar)
 {
     CURL *e, *other;
     struct buf others;
@@ -339,7 +330,6 @@ START_TEST(of_a_handle_only_what_changed_in_it_goes_to_the_jar)
     buf_fini(&others);
     end();
 }
-END_TEST
 
 /* ---- threads ---- */
 
@@ -380,7 +370,7 @@ static void *fetch_with_cookies(void *ctx)
 }
 
 /* The handles of fetchers may outlive the jar, which is saved meanwhile. */
-START_TEST(fetchers_may_use_one_jar_and_end_after_it)
+TEST(fetchers_may_use_one_jar_and_end_after_it)
 {
     struct fetcher f[THREADS] = {{.nth = 0}};
     char line[64];
@@ -409,7 +399,6 @@ START_TEST(fetchers_may_use_one_jar_and_end_after_it)
         curl_easy_cleanup(f[i].last);
     }
 }
-END_TEST
 
 static bool anew(const char *url)
 {
@@ -428,7 +417,7 @@ static void redirected(const char *url)
     curl_easy_cleanup(easy);
 }
 
-START_TEST(a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it)
+TEST(a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it)
 {
 #define LINE(domain, tail, path, secure, name, value)                          \
     domain "\t" tail "\t" path "\t" secure "\t4102444800\t" name "\t" value "\n"
@@ -457,9 +446,8 @@ START_TEST(a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it)
     ck_assert(anew("http://a.test/x"));
     end();
 }
-END_TEST
 
-START_TEST(a_jar_that_cannot_be_saved_is_still_changed)
+TEST(a_jar_that_cannot_be_saved_is_still_changed)
 {
     begin();
     loads("a.example\tFALSE\t/\tFALSE\t0\tk\tv\n");
@@ -470,10 +458,9 @@ START_TEST(a_jar_that_cannot_be_saved_is_still_changed)
     end();
     cookie_jar_free(NULL);
 }
-END_TEST
 
 /* A handle that leaves the jar neither sends its cookies nor fills it. */
-START_TEST(a_handle_that_leaves_the_jar_has_none_of_it)
+TEST(a_handle_that_leaves_the_jar_has_none_of_it)
 {
     CURL *e;
 
@@ -492,29 +479,4 @@ START_TEST(a_handle_that_leaves_the_jar_has_none_of_it)
     ck_assert_uint_eq(cookies_of(e), 1);
     curl_easy_cleanup(e);
     end();
-}
-END_TEST
-
-Suite *suite_cookie_jar(void)
-{
-    Suite *suite = suite_create("cookie_jar");
-    TCase *t = tcase_create("cookie_jar");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_is_saved_is_what_was_loaded);
-    tcase_add_test(t, what_is_no_cookie_is_refused_without_showing_it);
-    tcase_add_test(t, only_sites_it_knows_take_part);
-    tcase_add_test(t, it_is_bounded_and_the_oldest_go_first);
-    tcase_add_test(t, each_line_of_a_file_is_a_cookie_a_comment_or_wrong);
-    tcase_add_test(t, why_a_file_cannot_be_read_is_said);
-    tcase_add_test(t, a_domain_has_so_many_and_its_newest_stay);
-    tcase_add_test(t, a_request_is_given_the_newest_cookies_of_its_domains);
-    tcase_add_test(t, of_a_handle_only_what_changed_in_it_goes_to_the_jar);
-    tcase_add_test(t, fetchers_may_use_one_jar_and_end_after_it);
-    tcase_add_test(
-        t, a_redirected_url_is_asked_anew_if_other_cookies_would_go_with_it);
-    tcase_add_test(t, a_jar_that_cannot_be_saved_is_still_changed);
-    tcase_add_test(t, a_handle_that_leaves_the_jar_has_none_of_it);
-    suite_add_tcase(suite, t);
-    return suite;
 }

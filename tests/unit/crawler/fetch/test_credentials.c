@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "crawler/fetch/credentials.h"
 #include "tests/unit/cli/capture.h"
+#include "tests/unit/unit.h"
 
 static struct credentials *c;
 static char got[4096];
@@ -44,7 +44,7 @@ static const char *carried(const char *origin)
     return got;
 }
 
-START_TEST(headers_and_the_cookie_go_to_the_origins_of_seeds)
+TEST(headers_and_the_cookie_go_to_the_origins_of_seeds)
 {
     static const char *const headers[] = {"X-A: 1", "X-B: 2"};
 
@@ -62,9 +62,8 @@ START_TEST(headers_and_the_cookie_go_to_the_origins_of_seeds)
     ck_assert_str_eq(carried(""), "");
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(what_is_bound_more_closely_wins)
+TEST(what_is_bound_more_closely_wins)
 {
     static const char *const headers[] = {"Authorization: seeds", "X-A: seeds"};
     static const char *const bound[] = {"*=X-A: all", "*=X-B: all",
@@ -101,9 +100,8 @@ START_TEST(what_is_bound_more_closely_wins)
                      "Authorization: Basic ZDpk|X-A: seeds|X-B: all|k=v");
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(a_netrc_login_is_sent_by_https_and_to_seeds)
+TEST(a_netrc_login_is_sent_by_https_and_to_seeds)
 {
     make(&(struct credentials_options){
         .netrc = bytes_of_str("machine c.example login c password c\n")});
@@ -117,9 +115,8 @@ START_TEST(a_netrc_login_is_sent_by_https_and_to_seeds)
                      "Authorization: Basic Yzpj|");
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(an_origin_is_a_host_or_a_url_without_path)
+TEST(an_origin_is_a_host_or_a_url_without_path)
 {
     static const struct {
         const char *text, *origin, *rest;
@@ -160,9 +157,8 @@ START_TEST(an_origin_is_a_host_or_a_url_without_path)
         ck_assert_msg(!credentials_split(bad[i], &origin, &rest), "%s", bad[i]);
     buf_fini(&origin);
 }
-END_TEST
 
-START_TEST(errors_do_not_show_what_was_given)
+TEST(errors_do_not_show_what_was_given)
 {
     static const char *const basic[] = {"s3cret"};
     struct buf error;
@@ -183,9 +179,8 @@ START_TEST(errors_do_not_show_what_was_given)
     ck_assert_ptr_null(strstr(buf_str(&error), "s3cret"));
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(a_recorded_request_shows_no_secret)
+TEST(a_recorded_request_shows_no_secret)
 {
     static const char *const headers[] = {"X-Secret: 1"};
     static const char *const bound[] = {"a.example=X-Other: 2", "*=X-All: 3"};
@@ -212,7 +207,6 @@ START_TEST(a_recorded_request_shows_no_secret)
     buf_fini(&out);
     credentials_free(c);
 }
-END_TEST
 
 static enum status try_new(const struct credentials_options *o,
                            struct buf *error)
@@ -227,7 +221,7 @@ static enum status try_new(const struct credentials_options *o,
 }
 
 /* Whatever else is given, and however right it is. */
-START_TEST(one_wrong_secret_is_enough_to_refuse_all)
+TEST(one_wrong_secret_is_enough_to_refuse_all)
 {
     static const char *const wrong[] = {"no origin"};
     static const char *const bound[] = {"a.example=X-A: 1"};
@@ -257,9 +251,8 @@ START_TEST(one_wrong_secret_is_enough_to_refuse_all)
     }
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(logins_and_tokens_are_for_named_origins_and_of_bounded_length)
+TEST(logins_and_tokens_are_for_named_origins_and_of_bounded_length)
 {
     static char longest[(64 << 10) + 32];
     const char *text = "*=u:p";
@@ -274,17 +267,16 @@ START_TEST(logins_and_tokens_are_for_named_origins_and_of_bounded_length)
     memcpy(longest, "a.example=", 10);
     text = longest;
     longest[10 + (64 << 10)] = '\0';
-    ck_assert_int_eq(try_new(&t, &error), STATUS_OK);
-    ck_assert_int_eq(try_new(&o, &error), STATUS_OK);
+    ck_ok(try_new(&t, &error));
+    ck_ok(try_new(&o, &error));
     longest[10 + (64 << 10)] = 'x';
     longest[11 + (64 << 10)] = '\0';
     ck_assert_int_eq(try_new(&t, &error), STATUS_ARG);
     buf_fini(&error);
 }
-END_TEST
 
 /* RFC 4648 section 10, and a length that base64 has to fill up. */
-START_TEST(rfc7617_2_logins_are_base64_of_any_length)
+TEST(rfc7617_2_logins_are_base64_of_any_length)
 {
     static const char *const basic[] = {"a.example=f:", "b.example=:fo",
                                         "c.example=foo:",
@@ -303,10 +295,9 @@ START_TEST(rfc7617_2_logins_are_base64_of_any_length)
         ck_assert_str_eq(carried(origins[i]), want[i]);
     credentials_free(c);
 }
-END_TEST
 
 /* The last authorisation counts; other lines of the origin stay. */
-START_TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
+TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
 {
     static const char *const bound[] = {"a.example=X-A: 1",
                                         "a.example=Authorization: own",
@@ -322,12 +313,10 @@ START_TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
     ck_assert_str_eq(carried("https://a.example"),
                      "X-A: 1|X-B: 2|Authorization: Bearer t|");
     buf_init(&error, 1000);
-    ck_assert_int_eq(credentials_add_basic(c, "a.example=u:p", &error),
-                     STATUS_OK);
+    ck_ok(credentials_add_basic(c, "a.example=u:p", &error));
     ck_assert_str_eq(carried("https://a.example"),
                      "X-A: 1|X-B: 2|Authorization: Basic dTpw|");
-    ck_assert_int_eq(credentials_add_basic(c, "b.example=u:p", &error),
-                     STATUS_OK);
+    ck_ok(credentials_add_basic(c, "b.example=u:p", &error));
     ck_assert_str_eq(carried("https://b.example"),
                      "Authorization: Basic dTpw|");
     ck_assert_uint_eq(error.len, 0);
@@ -341,9 +330,8 @@ START_TEST(a_login_added_later_replaces_the_one_before_and_nothing_else)
     buf_fini(&error);
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds)
+TEST(the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds)
 {
     static const char *const bound[] = {"a.example=X-A: 1",
                                         "http://b.example=X-B: 2"};
@@ -377,9 +365,8 @@ START_TEST(the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds)
     ck_assert(!credentials_for(c, bytes_of_str(""))->of_seed);
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(names_of_headers_have_no_case_and_may_end_in_a_semicolon)
+TEST(names_of_headers_have_no_case_and_may_end_in_a_semicolon)
 {
     static const char *const headers[] = {"X-Empty;", "x-a: seeds",
                                           "COOKIE: \t h=1"};
@@ -399,7 +386,6 @@ START_TEST(names_of_headers_have_no_case_and_may_end_in_a_semicolon)
                      "X-Empty;|x-a: seeds|X-AB: all|h=1");
     credentials_free(c);
 }
-END_TEST
 
 static const char *warned(const char *from, const char *to)
 {
@@ -410,7 +396,7 @@ static const char *warned(const char *from, const char *to)
     return capture_end(&said);
 }
 
-START_TEST(a_seed_whose_redirect_loses_its_secrets_is_warned_of_once)
+TEST(a_seed_whose_redirect_loses_its_secrets_is_warned_of_once)
 {
     static const char *const bound[] = {"named.example=X: 1"};
     static const char *const headers[] = {"X-A: 1"};
@@ -442,9 +428,8 @@ START_TEST(a_seed_whose_redirect_loses_its_secrets_is_warned_of_once)
     ck_assert_str_ne(warned("http://a.example", "https://a.example"), "");
     credentials_free(c);
 }
-END_TEST
 
-START_TEST(lines_that_are_no_fields_are_recorded_as_they_are)
+TEST(lines_that_are_no_fields_are_recorded_as_they_are)
 {
     char line[600] = "";
     struct buf out;
@@ -467,32 +452,4 @@ START_TEST(lines_that_are_no_fields_are_recorded_as_they_are)
     buf_fini(&out);
     credentials_free(c);
     credentials_free(NULL);
-}
-END_TEST
-
-Suite *suite_credentials(void)
-{
-    Suite *suite = suite_create("credentials");
-    TCase *t = tcase_create("credentials");
-
-    tcase_add_test(t, headers_and_the_cookie_go_to_the_origins_of_seeds);
-    tcase_add_test(t, what_is_bound_more_closely_wins);
-    tcase_add_test(t, a_netrc_login_is_sent_by_https_and_to_seeds);
-    tcase_add_test(t, an_origin_is_a_host_or_a_url_without_path);
-    tcase_add_test(t, errors_do_not_show_what_was_given);
-    tcase_add_test(t, a_recorded_request_shows_no_secret);
-    tcase_add_test(t, one_wrong_secret_is_enough_to_refuse_all);
-    tcase_add_test(
-        t, logins_and_tokens_are_for_named_origins_and_of_bounded_length);
-    tcase_add_test(t, rfc7617_2_logins_are_base64_of_any_length);
-    tcase_add_test(
-        t, a_login_added_later_replaces_the_one_before_and_nothing_else);
-    tcase_add_test(
-        t, the_first_netrc_entry_of_a_machine_counts_and_default_is_for_seeds);
-    tcase_add_test(t, names_of_headers_have_no_case_and_may_end_in_a_semicolon);
-    tcase_add_test(t,
-                   a_seed_whose_redirect_loses_its_secrets_is_warned_of_once);
-    tcase_add_test(t, lines_that_are_no_fields_are_recorded_as_they_are);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -39,7 +39,9 @@ static bool head(const char *status, const char *field)
 
 /* ---- heads ---------------------------------------------------------------*/
 
-START_TEST(bodies_of_pages_are_kept_and_others_only_if_asked_for)
+FIXTURE(begin, end);
+
+TEST(bodies_of_pages_are_kept_and_others_only_if_asked_for)
 {
     static const struct {
         const char *status, *field;
@@ -69,9 +71,8 @@ START_TEST(bodies_of_pages_are_kept_and_others_only_if_asked_for)
     ck_assert(head(NO, ""));
     ck_assert(h.fetch->keep);
 }
-END_TEST
 
-START_TEST(rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol)
+TEST(rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol)
 {
     static const struct {
         const char *fields[3];
@@ -93,10 +94,9 @@ START_TEST(rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol)
             ck_assert_int_eq(h.fetch->end, FETCH_PROTOCOL);
     }
 }
-END_TEST
 
 /* Whatever the pieces are in which the octets come. */
-START_TEST(a_body_that_is_not_in_its_coding_is_kept_as_it_came)
+TEST(a_body_that_is_not_in_its_coding_is_kept_as_it_came)
 {
     static const char *const codings[] = {"gzip", "zstd", "deflate", "gzip, br",
                                           "br, gzip"};
@@ -128,19 +128,17 @@ START_TEST(a_body_that_is_not_in_its_coding_is_kept_as_it_came)
     ck_assert(!h.fetch->mislabelled);
     ck_assert_int_eq(h.fetch->end, FETCH_CUT_ENCODING);
 }
-END_TEST
 
-START_TEST(a_line_that_is_no_status_ends_the_fetch)
+TEST(a_line_that_is_no_status_ends_the_fetch)
 {
     hand_fed_again(&h);
     ck_assert_uint_eq(pass_line(&h, "Location: /x\r\n"), 0);
     ck_assert(h.fetch->decided);
     ck_assert_int_eq(h.fetch->end, FETCH_PROTOCOL);
 }
-END_TEST
 
 /* Reading a short body is cheaper than another connection. */
-START_TEST(of_an_unwanted_type_only_a_short_body_is_read)
+TEST(of_an_unwanted_type_only_a_short_body_is_read)
 {
     static const struct {
         const char *length;
@@ -184,9 +182,8 @@ START_TEST(of_an_unwanted_type_only_a_short_body_is_read)
     ck_assert(head(OK, "Content-Type: image/png\r\n"));
     ck_assert(!h.fetch->decided && h.fetch->keep);
 }
-END_TEST
 
-START_TEST(transfer_codings_that_were_not_asked_for_are_refused)
+TEST(transfer_codings_that_were_not_asked_for_are_refused)
 {
     static const struct {
         const char *field;
@@ -212,9 +209,8 @@ START_TEST(transfer_codings_that_were_not_asked_for_are_refused)
         ck_assert_int_eq(h.fetch->end, FETCH_ANSWERED);
     }
 }
-END_TEST
 
-START_TEST(too_many_content_codings_are_refused)
+TEST(too_many_content_codings_are_refused)
 {
     static char field[6000];
     size_t n = (size_t)sprintf(field, "Content-Encoding: ");
@@ -238,12 +234,11 @@ START_TEST(too_many_content_codings_are_refused)
     feed_head(&h, "\r\n");
     ck_assert_ptr_nonnull(h.fetch->coding);
 }
-END_TEST
 
 /* ---- bodies
  * ----------------------------------------------------------------*/
 
-START_TEST(a_body_is_cut_one_octet_past_its_limit)
+TEST(a_body_is_cut_one_octet_past_its_limit)
 {
     h.fetch->order.body_most = 100 * KIB;
     for (size_t step = 1000; step <= 100 * KIB; step += 33800) {
@@ -267,9 +262,8 @@ START_TEST(a_body_is_cut_one_octet_past_its_limit)
         ck_assert_uint_eq(h.fetch->body.len, 100 * KIB);
     }
 }
-END_TEST
 
-START_TEST(a_body_that_is_not_kept_is_read_to_64_kib)
+TEST(a_body_that_is_not_kept_is_read_to_64_kib)
 {
     ck_assert(head(NO, ""));
     ck_assert_uint_eq(feed_body(&h, zeros, 64 * KIB), 64 * KIB);
@@ -281,10 +275,9 @@ START_TEST(a_body_that_is_not_kept_is_read_to_64_kib)
     ck_assert_int_eq(h.fetch->end, FETCH_ANSWERED);
     ck_assert_uint_eq(h.fetch->body_bytes, 64 * KIB + 1);
 }
-END_TEST
 
 /* Reservations double, and are never more than the limit asks for. */
-START_TEST(memory_is_reserved_in_steps_that_double)
+TEST(memory_is_reserved_in_steps_that_double)
 {
     uint64_t before = 0, steps = 0;
 
@@ -319,7 +312,6 @@ START_TEST(memory_is_reserved_in_steps_that_double)
     ck_assert_uint_eq(feed_body(&h, zeros, 10), 10);
     ck_assert_uint_eq(body_pool_used(h.o.bodies), 10);
 }
-END_TEST
 
 /* Each octet is `i % 251`, so that a piece read twice or not at all shows. */
 static void fill_pattern(char *to, size_t n)
@@ -328,7 +320,7 @@ static void fill_pattern(char *to, size_t n)
         to[i] = (char)(i % 251);
 }
 
-START_TEST(a_piece_that_waited_is_read_where_it_was_left)
+TEST(a_piece_that_waited_is_read_where_it_was_left)
 {
     static char text[300 << 10];
     const size_t n = sizeof text;
@@ -355,9 +347,8 @@ START_TEST(a_piece_that_waited_is_read_where_it_was_left)
     body_pool_give(h.o.bodies, &over, 50 * KIB);
     body_pool_give(h.o.bodies, &who, other);
 }
-END_TEST
 
-START_TEST(a_piece_left_half_read_goes_on_there)
+TEST(a_piece_left_half_read_goes_on_there)
 {
     static char text[300 << 10];
     const size_t n = sizeof text;
@@ -385,9 +376,8 @@ START_TEST(a_piece_left_half_read_goes_on_there)
     body_pool_give(h.o.bodies, &who,
                    body_pool_used(h.o.bodies) - h.fetch->reserved);
 }
-END_TEST
 
-START_TEST(a_damaged_coding_cuts_the_body_of_a_success)
+TEST(a_damaged_coding_cuts_the_body_of_a_success)
 {
     ck_assert(head(OK, "Content-Encoding: gzip\r\n"));
     ck_assert_uint_eq(feed_body(&h, BROKEN_BODY, sizeof BROKEN_BODY - 1), 0);
@@ -403,7 +393,6 @@ START_TEST(a_damaged_coding_cuts_the_body_of_a_success)
     ck_assert(!h.fetch->decided);
     ck_assert_uint_eq(h.fetch->body_bytes, CODED_LENGTH);
 }
-END_TEST
 
 /* ---- streams
  * ---------------------------------------------------------------*/
@@ -419,7 +408,7 @@ static bool take(void *ctx, const struct response *a, struct bytes octets)
     return streamed < enough;
 }
 
-START_TEST(a_streamed_body_is_passed_on_and_kept_only_as_html)
+TEST(a_streamed_body_is_passed_on_and_kept_only_as_html)
 {
     h.fetch->order.take = take;
     h.fetch->order.take_ctx = &streamed;
@@ -453,12 +442,11 @@ START_TEST(a_streamed_body_is_passed_on_and_kept_only_as_html)
     ck_assert_uint_eq(feed_body(&h, zeros, 100), 100);
     ck_assert_uint_eq(streamed, 0);
 }
-END_TEST
 
 /* ---- what is counted
  * -------------------------------------------------------*/
 
-START_TEST(octets_are_counted_once_and_paid_for)
+TEST(octets_are_counted_once_and_paid_for)
 {
     h.o.rate = rate_limit_new(1000);
     ck_assert(head(OK, "X: y\r\n"));
@@ -478,9 +466,8 @@ START_TEST(octets_are_counted_once_and_paid_for)
     rate_limit_free(h.o.rate);
     h.o.rate = NULL;
 }
-END_TEST
 
-START_TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
+TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
 {
     ck_assert(head(OK, ""));
     h.o.rate = rate_limit_new(1000);
@@ -497,11 +484,10 @@ START_TEST(over_the_rate_limit_a_body_waits_until_it_is_paid_for)
     rate_limit_free(h.o.rate);
     h.o.rate = NULL;
 }
-END_TEST
 
 /* libcurl 8 reads on while a transfer is paused, and counts a piece only after
  * it has offered it. */
-START_TEST(a_piece_that_has_waited_is_taken_whatever_came_meanwhile)
+TEST(a_piece_that_has_waited_is_taken_whatever_came_meanwhile)
 {
     ck_assert(head(OK, ""));
     h.o.rate = rate_limit_new(1000);
@@ -521,9 +507,8 @@ START_TEST(a_piece_that_has_waited_is_taken_whatever_came_meanwhile)
     rate_limit_free(h.o.rate);
     h.o.rate = NULL;
 }
-END_TEST
 
-START_TEST(cookies_are_taken_if_the_request_uses_the_jar)
+TEST(cookies_are_taken_if_the_request_uses_the_jar)
 {
     h.o.jar = cookie_jar_new();
     ck_assert_int_eq(curl_easy_setopt(h.fetch->transfer.easy,
@@ -542,9 +527,8 @@ START_TEST(cookies_are_taken_if_the_request_uses_the_jar)
     cookie_jar_free(h.o.jar);
     h.o.jar = NULL;
 }
-END_TEST
 
-START_TEST(a_request_goes_out_once)
+TEST(a_request_goes_out_once)
 {
     char ip[] = "127.0.0.1";
 
@@ -555,7 +539,6 @@ START_TEST(a_request_goes_out_once)
     ck_assert(h.fetch->decided);
     ck_assert_int_eq(h.fetch->end, FETCH_RESET);
 }
-END_TEST
 
 static void debug(curl_infotype type, const char *text)
 {
@@ -565,7 +548,7 @@ static void debug(curl_infotype type, const char *text)
 }
 
 /* Of a proxy's CONNECT and the request behind it, the last one. */
-START_TEST(the_request_is_collected_as_it_is_sent)
+TEST(the_request_is_collected_as_it_is_sent)
 {
     debug(CURLINFO_HEADER_OUT, "CONNECT a:1 HTTP/1.1\r\n");
     debug(CURLINFO_TEXT, "* noise\r\n\r\n");
@@ -578,37 +561,4 @@ START_TEST(the_request_is_collected_as_it_is_sent)
     debug(CURLINFO_HEADER_OUT, "Host: a\r\n\r\n");
     ck_assert(bytes_is(buf_bytes(&h.fetch->request),
                        "GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-}
-END_TEST
-
-Suite *suite_fetch_body(void)
-{
-    Suite *s = suite_create("fetch_body");
-    TCase *t = tcase_create("fetch_body");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, bodies_of_pages_are_kept_and_others_only_if_asked_for);
-    tcase_add_test(t,
-                   rfc9112_6_3_lengths_that_differ_are_a_fault_of_the_protocol);
-    tcase_add_test(t, a_body_that_is_not_in_its_coding_is_kept_as_it_came);
-    tcase_add_test(t, a_line_that_is_no_status_ends_the_fetch);
-    tcase_add_test(t, of_an_unwanted_type_only_a_short_body_is_read);
-    tcase_add_test(t, transfer_codings_that_were_not_asked_for_are_refused);
-    tcase_add_test(t, too_many_content_codings_are_refused);
-    tcase_add_test(t, a_body_is_cut_one_octet_past_its_limit);
-    tcase_add_test(t, a_body_that_is_not_kept_is_read_to_64_kib);
-    tcase_add_test(t, memory_is_reserved_in_steps_that_double);
-    tcase_add_test(t, a_piece_that_waited_is_read_where_it_was_left);
-    tcase_add_test(t, a_piece_left_half_read_goes_on_there);
-    tcase_add_test(t, a_damaged_coding_cuts_the_body_of_a_success);
-    tcase_add_test(t, a_streamed_body_is_passed_on_and_kept_only_as_html);
-    tcase_add_test(t, octets_are_counted_once_and_paid_for);
-    tcase_add_test(t, over_the_rate_limit_a_body_waits_until_it_is_paid_for);
-    tcase_add_test(t, a_piece_that_has_waited_is_taken_whatever_came_meanwhile);
-    tcase_add_test(t, cookies_are_taken_if_the_request_uses_the_jar);
-    tcase_add_test(t, a_request_goes_out_once);
-    tcase_add_test(t, the_request_is_collected_as_it_is_sent);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -27,7 +27,9 @@ static struct fetch *with_status(unsigned status)
     return h.fetch;
 }
 
-START_TEST(without_a_response_the_code_says_what_failed)
+FIXTURE(begin, end);
+
+TEST(without_a_response_the_code_says_what_failed)
 {
     static const struct {
         CURLcode code;
@@ -70,9 +72,8 @@ START_TEST(without_a_response_the_code_says_what_failed)
     for (int e = FETCH_ANSWERED; e < FETCH_DNS; e++)
         ck_assert(!fetch_is_transient((enum fetch_end)e, CURLE_RECV_ERROR));
 }
-END_TEST
 
-START_TEST(a_connection_may_be_refused_by_guard_limit_or_server)
+TEST(a_connection_may_be_refused_by_guard_limit_or_server)
 {
     struct fetch *f = with_status(0);
 
@@ -86,9 +87,8 @@ START_TEST(a_connection_may_be_refused_by_guard_limit_or_server)
     ck_assert_int_eq(fetch_end_of(f, CURLE_COULDNT_CONNECT), FETCH_CONNECT);
     f->transfer.permitted = false;
 }
-END_TEST
 
-START_TEST(of_an_unsuccessful_response_the_head_is_enough)
+TEST(of_an_unsuccessful_response_the_head_is_enough)
 {
     static const unsigned statuses[] = {200, 299, 300, 404, 503};
 
@@ -110,9 +110,8 @@ START_TEST(of_an_unsuccessful_response_the_head_is_enough)
                          FETCH_TIMEOUT);
     }
 }
-END_TEST
 
-START_TEST(what_was_decided_stands_whatever_curl_says)
+TEST(what_was_decided_stands_whatever_curl_says)
 {
     struct fetch *f = with_status(200);
 
@@ -122,10 +121,9 @@ START_TEST(what_was_decided_stands_whatever_curl_says)
     ck_assert_int_eq(fetch_end_of(f, CURLE_WRITE_ERROR), FETCH_MIME);
     ck_assert_int_eq(fetch_end_of(f, CURLE_OPERATION_TIMEDOUT), FETCH_MIME);
 }
-END_TEST
 
 /* curl tells them by its words alone. */
-START_TEST(a_broken_chunk_is_a_fault_of_the_protocol)
+TEST(a_broken_chunk_is_a_fault_of_the_protocol)
 {
     struct fetch *f = with_status(200);
 
@@ -134,9 +132,8 @@ START_TEST(a_broken_chunk_is_a_fault_of_the_protocol)
     strcpy(f->error, "Malformed encoding found in chunked-encoding");
     ck_assert_int_eq(fetch_end_of(f, CURLE_RECV_ERROR), FETCH_PROTOCOL);
 }
-END_TEST
 
-START_TEST(a_coding_without_its_end_cuts_a_body_that_is_kept)
+TEST(a_coding_without_its_end_cuts_a_body_that_is_kept)
 {
     static const unsigned statuses[] = {200, 299, 300};
 
@@ -165,9 +162,8 @@ START_TEST(a_coding_without_its_end_cuts_a_body_that_is_kept)
         ck_assert_int_eq(fetch_end_of(f, CURLE_OK), FETCH_ANSWERED);
     }
 }
-END_TEST
 
-START_TEST(why_the_rest_of_a_body_is_missing)
+TEST(why_the_rest_of_a_body_is_missing)
 {
     struct fetch *f = with_status(200);
 
@@ -185,9 +181,8 @@ START_TEST(why_the_rest_of_a_body_is_missing)
     ck_assert_int_eq(fetch_cut_of(f, CURLE_OK), FETCH_GONE);
     ck_assert_int_eq(fetch_cut_of(f, CURLE_WRITE_ERROR), FETCH_GONE);
 }
-END_TEST
 
-START_TEST(each_end_has_its_words)
+TEST(each_end_has_its_words)
 {
     struct fetch *f = with_status(200);
 
@@ -234,24 +229,4 @@ START_TEST(each_end_has_its_words)
     ck_assert_str_eq(fetch_words_for(f, FETCH_PROTOCOL, CURLE_OK), "");
     f->response.received = 0;
     f->error[0] = '\0';
-}
-END_TEST
-
-Suite *suite_fetch_end(void)
-{
-    Suite *s = suite_create("fetch_end");
-    TCase *t = tcase_create("fetch_end");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, without_a_response_the_code_says_what_failed);
-    tcase_add_test(t, a_connection_may_be_refused_by_guard_limit_or_server);
-    tcase_add_test(t, of_an_unsuccessful_response_the_head_is_enough);
-    tcase_add_test(t, what_was_decided_stands_whatever_curl_says);
-    tcase_add_test(t, a_broken_chunk_is_a_fault_of_the_protocol);
-    tcase_add_test(t, a_coding_without_its_end_cuts_a_body_that_is_kept);
-    tcase_add_test(t, why_the_rest_of_a_body_is_missing);
-    tcase_add_test(t, each_end_has_its_words);
-    suite_add_tcase(s, t);
-    return s;
 }

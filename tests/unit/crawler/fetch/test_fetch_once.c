@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* One lease is one request, whatever curl would repeat by itself. */
-#include <check.h>
 
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 #define KEPT "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0"
 
 /* RFC 9110 section 9.2.2 lets a client repeat a GET by itself when a kept
  * connection was closed without a response, and curl does. */
-START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
+TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
 {
     struct route routes[] = {
         {.path = "/page", .response = KEPT "\r\n\r\n"},
@@ -38,17 +38,4 @@ START_TEST(ours_a_kept_connection_that_dies_is_another_try_not_another_request)
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     report_free(p);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_fetch_once(void)
-{
-    Suite *s = suite_create("fetch_once");
-    TCase *t = tcase_create("fetch_once");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(
-        t, ours_a_kept_connection_that_dies_is_another_try_not_another_request);
-    suite_add_tcase(s, t);
-    return s;
 }

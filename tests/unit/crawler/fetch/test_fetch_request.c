@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fetch_request.c - what goes over the wire in a request, and what is
  * known of its response. */
-#include <check.h>
 
 #include "base/clock.h"
 #include "crawler/fetch/fetch_set.h"
 #include "crawler/fetcher.h"
 #include "tests/unit/crawler/tiny_server.h"
+#include "tests/unit/unit.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 #define KEPT     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -41,7 +41,7 @@ static void begin(void)
 {
     memset(&counters, 0, sizeof counters);
     tiny_start(&server, routes, sizeof routes / sizeof *routes);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    ck_ok(fetcher_global_init());
     snprintf(resolve, sizeof resolve, "*:%u:127.0.0.1", server.port);
     o = (struct fetcher_options){.user_agent = "agent/1 (+about)",
                                  .timeout_ms = 60000,
@@ -71,7 +71,7 @@ static const char *ask(const char *host, const char *path)
     static char url[256];
 
     if (set == NULL)
-        ck_assert_int_eq(fetch_set_new(&set, &o, &counters, NULL), STATUS_OK);
+        ck_ok(fetch_set_new(&set, &o, &counters, NULL));
     if (last != NULL)
         fetch_set_recycle(set, last);
     snprintf(url, sizeof url, "http://%s:%u%s", host, server.port, path);
@@ -87,7 +87,9 @@ static bool has(const char *head, const char *line)
     return strstr(head, line) != NULL;
 }
 
-START_TEST(a_request_says_who_asks_and_what_is_understood)
+FIXTURE(begin, end);
+
+TEST(a_request_says_who_asks_and_what_is_understood)
 {
     const char *head = ask("h1.test", "/b?c");
     char host[64];
@@ -105,9 +107,8 @@ START_TEST(a_request_says_who_asks_and_what_is_understood)
                   "GET /x/../y//./%7e HTTP/1.1\r\n"));
     ck_assert_uint_eq(result.response->status, 200);
 }
-END_TEST
 
-START_TEST(what_is_known_of_a_response)
+TEST(what_is_known_of_a_response)
 {
     int64_t before = clock_mono();
 
@@ -137,7 +138,6 @@ START_TEST(what_is_known_of_a_response)
     ck_assert_uint_eq(routes[0].asked, 0);
     ck_assert_uint_eq(result.body_bytes, 0);
 }
-END_TEST
 
 static bool swallow(void *ctx, const struct response *a, struct bytes octets)
 {
@@ -146,7 +146,7 @@ static bool swallow(void *ctx, const struct response *a, struct bytes octets)
     return true;
 }
 
-START_TEST(a_streamed_page_is_kept_as_far_as_asked_and_says_so)
+TEST(a_streamed_page_is_kept_as_far_as_asked_and_says_so)
 {
     size_t got = 0;
 
@@ -173,10 +173,9 @@ START_TEST(a_streamed_page_is_kept_as_far_as_asked_and_says_so)
     ck_assert_int_eq(result.cut, FETCH_TOO_LONG);
     ck_assert_uint_eq(result.body_bytes, 9);
 }
-END_TEST
 
 /* On the same handles, one after the other. */
-START_TEST(secrets_go_to_their_origin_and_not_to_the_next)
+TEST(secrets_go_to_their_origin_and_not_to_the_next)
 {
     static const char *const headers[] = {"X-Seed: 1"};
     char bound[64], seed[64];
@@ -192,7 +191,7 @@ START_TEST(secrets_go_to_their_origin_and_not_to_the_next)
 
     snprintf(bound, sizeof bound, "http://h2.test:%u=X-Two: 2", server.port);
     buf_init(&error, 1000);
-    ck_assert_int_eq(credentials_new(&o.credentials, &co, &error), STATUS_OK);
+    ck_ok(credentials_new(&o.credentials, &co, &error));
     buf_fini(&error);
     url_init(&u);
     snprintf(seed, sizeof seed, "http://h1.test:%u/", server.port);
@@ -222,9 +221,8 @@ START_TEST(secrets_go_to_their_origin_and_not_to_the_next)
                   !has(head, "X-Seed") && !has(head, "Cookie"));
     }
 }
-END_TEST
 
-START_TEST(a_jar_is_used_by_its_sites_alone)
+TEST(a_jar_is_used_by_its_sites_alone)
 {
     o.jar = cookie_jar_new();
     cookie_jar_add_site(o.jar, bytes_of_str("h1.test"));
@@ -235,10 +233,9 @@ START_TEST(a_jar_is_used_by_its_sites_alone)
     ck_assert(!has(ask("h2.test", "/a"), "Cookie"));
     ck_assert(has(ask("h1.test", "/a"), "\r\nCookie: k=jar\r\n"));
 }
-END_TEST
 
 /* The environment is ignored, and so is its list of exceptions. */
-START_TEST(a_proxy_is_asked_for_whole_urls)
+TEST(a_proxy_is_asked_for_whole_urls)
 {
     char proxy[64];
 
@@ -246,7 +243,7 @@ START_TEST(a_proxy_is_asked_for_whole_urls)
     setenv("NO_PROXY", "*", 1);
     snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", server.port);
     o.proxy = proxy;
-    ck_assert_int_eq(fetch_set_new(&set, &o, &counters, NULL), STATUS_OK);
+    ck_ok(fetch_set_new(&set, &o, &counters, NULL));
     order.url = "http://h2.test:1/a";
     ck_assert(fetch_set_start(set, &order, NULL, clock_mono(), 0));
     while ((last = fetch_set_next_ended(set, clock_mono(), &result)) == NULL)
@@ -256,10 +253,9 @@ START_TEST(a_proxy_is_asked_for_whole_urls)
     unsetenv("no_proxy");
     unsetenv("NO_PROXY");
 }
-END_TEST
 
 /* In the pool's memory, and back when the result is no longer needed. */
-START_TEST(a_result_holds_its_memory_until_it_is_recycled)
+TEST(a_result_holds_its_memory_until_it_is_recycled)
 {
     (void)ask("h1.test", "/html");
     ck_assert_uint_ge(body_pool_used(o.bodies), 10);
@@ -272,23 +268,4 @@ START_TEST(a_result_holds_its_memory_until_it_is_recycled)
     (void)ask("h1.test", "/missing"); /* 404, without a body */
     ck_assert_uint_eq(result.response->status, 404);
     ck_assert_uint_eq(result.body.len, 0);
-}
-END_TEST
-
-Suite *suite_fetch_request(void)
-{
-    Suite *s = suite_create("fetch_request");
-    TCase *t = tcase_create("fetch_request");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, a_request_says_who_asks_and_what_is_understood);
-    tcase_add_test(t, what_is_known_of_a_response);
-    tcase_add_test(t, a_streamed_page_is_kept_as_far_as_asked_and_says_so);
-    tcase_add_test(t, secrets_go_to_their_origin_and_not_to_the_next);
-    tcase_add_test(t, a_jar_is_used_by_its_sites_alone);
-    tcase_add_test(t, a_proxy_is_asked_for_whole_urls);
-    tcase_add_test(t, a_result_holds_its_memory_until_it_is_recycled);
-    suite_add_tcase(s, t);
-    return s;
 }

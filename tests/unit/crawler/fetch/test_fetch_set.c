@@ -2,11 +2,10 @@
 /* test_fetch_set.c - the transfers of one fetcher, on real connections. */
 #include "crawler/fetch/fetch_set.h"
 
-#include <check.h>
-
 #include "base/clock.h"
 #include "crawler/fetcher.h"
 #include "tests/unit/crawler/tiny_server.h"
+#include "tests/unit/unit.h"
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 #define OK(text) "HTTP/1.1 200 OK\r\nContent-Length: " text
@@ -27,7 +26,7 @@ static void set_up(struct route *routes, size_t count)
 {
     memset(&r, 0, sizeof r);
     tiny_start(&r.server, routes, count);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    ck_ok(fetcher_global_init());
     r.o.user_agent = "test";
     r.o.bodies = body_pool_new(64 * MEBIBYTE);
     r.o.timeout_ms = r.o.connect_timeout_ms = 60000;
@@ -35,7 +34,7 @@ static void set_up(struct route *routes, size_t count)
 
 static void set_start(void)
 {
-    ck_assert_int_eq(fetch_set_new(&r.set, &r.o, &r.counters, NULL), STATUS_OK);
+    ck_ok(fetch_set_new(&r.set, &r.o, &r.counters, NULL));
 }
 
 static void set_down(void)
@@ -75,7 +74,7 @@ static uint64_t active(void)
     return atomic_load(&r.counters.active);
 }
 
-START_TEST(transfers_end_each_with_its_own_result)
+TEST(transfers_end_each_with_its_own_result)
 {
     struct route routes[] = {
         {"/a", OK("1\r\n\r\na")},
@@ -117,10 +116,9 @@ START_TEST(transfers_end_each_with_its_own_result)
     set_down();
     fetch_set_free(NULL);
 }
-END_TEST
 
 /* The one that stalls is late; the one that is answered is not. */
-START_TEST(each_transfer_has_its_own_deadline)
+TEST(each_transfer_has_its_own_deadline)
 {
     struct route routes[] = {{"/slow", OK("9\r\n\r\nx"), .after = STALL},
                              {"/ok", KEPT}};
@@ -151,11 +149,10 @@ START_TEST(each_transfer_has_its_own_deadline)
     ck_assert_int_eq(result.end, FETCH_ANSWERED);
     set_down();
 }
-END_TEST
 
 /* The whole process was stopped, say; what begins later is due in its own
  * time. */
-START_TEST(an_absence_gives_no_time_to_what_begins_after_it)
+TEST(an_absence_gives_no_time_to_what_begins_after_it)
 {
     struct route slow = {"/slow", OK("9\r\n\r\nx"), .after = STALL};
     int64_t took = INT64_MAX;
@@ -179,9 +176,8 @@ START_TEST(an_absence_gives_no_time_to_what_begins_after_it)
     ck_assert_int_lt(took, 1500 * NS_PER_MS);
     set_down();
 }
-END_TEST
 
-START_TEST(aborting_stops_all_that_is_active)
+TEST(aborting_stops_all_that_is_active)
 {
     struct route route = {"/held", KEPT, .held = true};
     struct fetch_result result;
@@ -206,9 +202,8 @@ START_TEST(aborting_stops_all_that_is_active)
     tiny_let_go(&r.server, &route);
     set_down();
 }
-END_TEST
 
-START_TEST(what_the_guard_refuses_ends_at_once_without_a_request)
+TEST(what_the_guard_refuses_ends_at_once_without_a_request)
 {
     const struct guard_options none = {.allow_private = false};
     struct guard *guard = NULL;
@@ -220,7 +215,7 @@ START_TEST(what_the_guard_refuses_ends_at_once_without_a_request)
 
     set_up(&route, 1);
     buf_init(&error, 100);
-    ck_assert_int_eq(guard_new(&guard, &none, &error), STATUS_OK);
+    ck_ok(guard_new(&guard, &none, &error));
     r.o.guard = guard;
     set_start();
     for (int i = 0; i < 2; i++) {
@@ -240,7 +235,6 @@ START_TEST(what_the_guard_refuses_ends_at_once_without_a_request)
     guard_free(guard);
     buf_fini(&error);
 }
-END_TEST
 
 static void *wake_it(void *set)
 {
@@ -248,7 +242,7 @@ static void *wake_it(void *set)
     return NULL;
 }
 
-START_TEST(a_turn_ends_when_it_is_woken_or_its_time_has_come)
+TEST(a_turn_ends_when_it_is_woken_or_its_time_has_come)
 {
     int64_t before;
     pthread_t t;
@@ -268,9 +262,8 @@ START_TEST(a_turn_ends_when_it_is_woken_or_its_time_has_come)
     ck_assert_int_ge(clock_mono(), before + 30 * NS_PER_MS);
     set_down();
 }
-END_TEST
 
-START_TEST(over_the_rate_limit_none_begins_until_its_moment)
+TEST(over_the_rate_limit_none_begins_until_its_moment)
 {
     struct fetch_result result;
     struct route route = {"/", KEPT};
@@ -307,10 +300,9 @@ START_TEST(over_the_rate_limit_none_begins_until_its_moment)
     fetch_set_recycle(r.set, f);
     set_down();
 }
-END_TEST
 
 /* Thousands that are due at once would time out together. */
-START_TEST(ours_no_more_than_64_begin_before_the_next_turn)
+TEST(ours_no_more_than_64_begin_before_the_next_turn)
 {
     struct route route = {"/", KEPT};
     struct fetch_result result;
@@ -329,11 +321,10 @@ START_TEST(ours_no_more_than_64_begin_before_the_next_turn)
         fetch_set_recycle(r.set, next(&result));
     set_down();
 }
-END_TEST
 
 /* One piece decodes to 32 MiB; after each mebibyte others have their turn, and
  * the deadlines stay in order. */
-START_TEST(a_piece_that_decodes_to_much_goes_on_turn_by_turn)
+TEST(a_piece_that_decodes_to_much_goes_on_turn_by_turn)
 {
     static char bomb[2048] = "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n"
                              "Content-Length: 1030\r\n\r\n";
@@ -366,10 +357,9 @@ START_TEST(a_piece_that_decodes_to_much_goes_on_turn_by_turn)
     }
     set_down();
 }
-END_TEST
 
 /* As the streams of an HTTP/2 connection do; here one after the other. */
-START_TEST(transfers_of_one_connection_are_told_from_others)
+TEST(transfers_of_one_connection_are_told_from_others)
 {
     struct route routes[] = {{"/a", KEPT}, {"/held", KEPT, .held = true}};
     struct fetch_result result;
@@ -398,8 +388,7 @@ START_TEST(transfers_of_one_connection_are_told_from_others)
     ck_assert(!fetch_share_connection(c, b));
     ck_assert(!fetch_is_stream(a));
     ck_assert(!result.http2);
-    ck_assert_int_eq(multi_new(&m, &(struct multi_options){.guard = NULL}),
-                     STATUS_OK);
+    ck_ok(multi_new(&m, &(struct multi_options){.guard = NULL}));
     unused = fetch_new(&r.o, &r.counters, m);
     ck_assert(!fetch_share_connection(unused, unused));
     ck_assert(!fetch_share_connection(a, unused));
@@ -411,25 +400,4 @@ START_TEST(transfers_of_one_connection_are_told_from_others)
     fetch_set_recycle(r.set, c);
     set_down();
     fetch_free(NULL);
-}
-END_TEST
-
-Suite *suite_fetch_set(void)
-{
-    Suite *s = suite_create("fetch_set");
-    TCase *t = tcase_create("fetch_set");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, transfers_end_each_with_its_own_result);
-    tcase_add_test(t, each_transfer_has_its_own_deadline);
-    tcase_add_test(t, an_absence_gives_no_time_to_what_begins_after_it);
-    tcase_add_test(t, aborting_stops_all_that_is_active);
-    tcase_add_test(t, what_the_guard_refuses_ends_at_once_without_a_request);
-    tcase_add_test(t, a_turn_ends_when_it_is_woken_or_its_time_has_come);
-    tcase_add_test(t, over_the_rate_limit_none_begins_until_its_moment);
-    tcase_add_test(t, ours_no_more_than_64_begin_before_the_next_turn);
-    tcase_add_test(t, a_piece_that_decodes_to_much_goes_on_turn_by_turn);
-    tcase_add_test(t, transfers_of_one_connection_are_told_from_others);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A fetcher's stats, compared with what it was asked for. */
-#include <check.h>
 
 #include "crawler/fetch/fetch_stats.h"
 #include "tests/unit/crawler/fetcher_rig.h"
+#include "tests/unit/unit.h"
 
 static struct fetch_stats look(struct rig *r)
 {
@@ -21,7 +21,7 @@ static uint64_t ended(const struct fetch_stats *s, const char *name)
     ck_abort_msg("no end is called %s", name);
 }
 
-START_TEST(each_request_is_counted_by_its_end_and_its_status)
+TEST(each_request_is_counted_by_its_end_and_its_status)
 {
     struct route routes[] = {
         {.path = "/ok", .response = "HTTP/1.1 200 OK\r\n" EMPTY},
@@ -55,9 +55,8 @@ START_TEST(each_request_is_counted_by_its_end_and_its_status)
     ck_assert_uint_le(histogram_count(&s.connect), 4);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(robots_txt_is_timed_by_itself)
+TEST(robots_txt_is_timed_by_itself)
 {
     struct route routes[] = {
         {.path = "/robots.txt", .response = "HTTP/1.1 404 Not\r\n" EMPTY},
@@ -83,17 +82,5 @@ START_TEST(robots_txt_is_timed_by_itself)
     ck_assert_uint_eq(s.classes[4] + s.classes[2], 2);
     rig_fini(&r);
 }
-END_TEST
 
 Suite *suite_fetch_stats(void);
-Suite *suite_fetch_stats(void)
-{
-    Suite *s = suite_create("fetch_stats");
-    TCase *t = tcase_create("fetch_stats");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, each_request_is_counted_by_its_end_and_its_status);
-    tcase_add_test(t, robots_txt_is_timed_by_itself);
-    suite_add_tcase(s, t);
-    return s;
-}

@@ -29,7 +29,7 @@ static size_t bomb(char *to, unsigned blocks)
 
 /* A kilobyte that decodes to 32 MiB takes 32 turns, so that deadlines are
  * checked in between. */
-START_TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
+TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
 {
     const unsigned blocks = 256;
     char piece[2048];
@@ -52,10 +52,9 @@ START_TEST(a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte)
     ck_assert_uint_ge(turns, 31);
     hand_fed_fini(&h);
 }
-END_TEST
 
 /* Another body holds more than all memory: nothing is lost, nothing fails. */
-START_TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
+TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
 {
     const unsigned blocks = 4;
     char piece[2048];
@@ -89,18 +88,4 @@ START_TEST(a_window_waits_for_memory_and_then_the_body_is_decoded_anew)
     ck_assert_uint_eq(fetch_on_body(piece, 1, n, h.fetch), n);
     ck_assert_uint_eq(h.fetch->body.len, blocks * MEBIBYTE / 8);
     hand_fed_fini(&h);
-}
-END_TEST
-
-Suite *suite_fetch_turns(void)
-{
-    Suite *s = suite_create("fetch_turns");
-    TCase *t = tcase_create("fetch_turns");
-
-    tcase_add_test(t,
-                   a_piece_that_decodes_to_much_has_a_turn_for_each_mebibyte);
-    tcase_add_test(t,
-                   a_window_waits_for_memory_and_then_the_body_is_decoded_anew);
-    suite_add_tcase(s, t);
-    return s;
 }

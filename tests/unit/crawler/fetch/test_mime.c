@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/fetch/mime.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
-START_TEST(the_essence_is_lower_case_without_parameters)
+TEST(the_essence_is_lower_case_without_parameters)
 {
     static const struct {
         const char *value, *essence;
@@ -39,9 +39,8 @@ START_TEST(the_essence_is_lower_case_without_parameters)
                       MIME_SIZE - 1);
     ck_assert_uint_eq(mime_essence(bytes_of(longest, MIME_SIZE), text).len, 0);
 }
-END_TEST
 
-START_TEST(a_list_names_types_and_families)
+TEST(a_list_names_types_and_families)
 {
     static const char *const list[] = {"text/html", "Image/"};
 
@@ -53,16 +52,14 @@ START_TEST(a_list_names_types_and_families)
     ck_assert(!mime_accepted(bytes_of_str(""), list, 2));
     ck_assert(mime_accepted(bytes_of_str("a/b"), NULL, 0));
 }
-END_TEST
 
-START_TEST(xml_is_known_by_name_and_suffix)
+TEST(xml_is_known_by_name_and_suffix)
 {
     ck_assert(mime_is_xml(bytes_of_str("text/xml")));
     ck_assert(mime_is_xml(bytes_of_str("application/atom+xml")));
     ck_assert(!mime_is_xml(bytes_of_str("text/html")));
     ck_assert(!mime_is_xml(bytes_of_str("+xml")));
 }
-END_TEST
 
 static bool looks_like_html(struct bytes body)
 {
@@ -71,7 +68,7 @@ static bool looks_like_html(struct bytes body)
 
 /* https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
  */
-START_TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
+TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
 {
     static const char *const html[] = {
         "<!DOCTYPE html>", " \t\r\n<HtMl ",   "<a href=x>",
@@ -96,9 +93,8 @@ START_TEST(mimesniff_7_1_html_is_known_by_its_first_tag)
         ck_assert_msg(mime_sniff(bytes_of_str(other[i])).len == 0, "%s",
                       other[i]);
 }
-END_TEST
 
-START_TEST(mimesniff_7_1_xml_is_known_by_its_declaration)
+TEST(mimesniff_7_1_xml_is_known_by_its_declaration)
 {
     static const char *const xml[] = {"<?xml version='1.0'?>", " \t\r\n<?xml ",
                                       "\xef\xbb\xbf<?xml?>", "<?xml"};
@@ -107,9 +103,8 @@ START_TEST(mimesniff_7_1_xml_is_known_by_its_declaration)
         ck_assert_msg(bytes_is(mime_sniff(bytes_of_str(xml[i])), "text/xml"),
                       "%s", xml[i]);
 }
-END_TEST
 
-START_TEST(a_type_is_two_tokens_of_bounded_length)
+TEST(a_type_is_two_tokens_of_bounded_length)
 {
     static const char *const none[] = {"a/",    "/a",    "//",
                                        "a//b",  "a b/c", "a/b\x7f",
@@ -129,9 +124,8 @@ START_TEST(a_type_is_two_tokens_of_bounded_length)
     ck_assert(bytes_is(mime_essence(bytes_of_str("x/y"), text), "x/y"));
     ck_assert_str_eq(text, "x/y"); /* also as a string */
 }
-END_TEST
 
-START_TEST(an_empty_list_entry_is_no_family)
+TEST(an_empty_list_entry_is_no_family)
 {
     static const char *const list[] = {"", "text/"};
 
@@ -143,10 +137,9 @@ START_TEST(an_empty_list_entry_is_no_family)
     ck_assert(mime_is_xml(bytes_of_str("application/xml")));
     ck_assert(mime_is_xml(bytes_of_str("a+xml")));
 }
-END_TEST
 
 /* In memory of their own, so that nothing beyond the end is read. */
-START_TEST(what_looks_like_html_is_judged_within_its_octets)
+TEST(what_looks_like_html_is_judged_within_its_octets)
 {
     static const char *const tags[] = {"<!doctype html",
                                        "<html",
@@ -184,22 +177,4 @@ START_TEST(what_looks_like_html_is_judged_within_its_octets)
     ck_assert(!looks_like_html(bytes_of_str("\xef\xbb<b>")));
     ck_assert(looks_like_html(bytes_of_str("<!--")));
     ck_assert(!looks_like_html(bytes_of_str("<!-")));
-}
-END_TEST
-
-Suite *suite_mime(void)
-{
-    Suite *s = suite_create("mime");
-    TCase *t = tcase_create("mime");
-
-    tcase_add_test(t, the_essence_is_lower_case_without_parameters);
-    tcase_add_test(t, a_list_names_types_and_families);
-    tcase_add_test(t, xml_is_known_by_name_and_suffix);
-    tcase_add_test(t, mimesniff_7_1_html_is_known_by_its_first_tag);
-    tcase_add_test(t, mimesniff_7_1_xml_is_known_by_its_declaration);
-    tcase_add_test(t, a_type_is_two_tokens_of_bounded_length);
-    tcase_add_test(t, an_empty_list_entry_is_no_family);
-    tcase_add_test(t, what_looks_like_html_is_judged_within_its_octets);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/fetch/netrc.h"
+#include "tests/unit/unit.h"
 
 static char seen[2000];
 
@@ -28,7 +28,7 @@ static const char *read_text(const char *text)
     return seen;
 }
 
-START_TEST(machines_with_logins_are_visited_in_order)
+TEST(machines_with_logins_are_visited_in_order)
 {
     ck_assert_str_eq(read_text(""), "");
     ck_assert_str_eq(read_text("machine a login b password c"), "a,b,c;");
@@ -43,9 +43,8 @@ START_TEST(machines_with_logins_are_visited_in_order)
                                "machine a login b password c\n"),
                      "a,b,c;");
 }
-END_TEST
 
-START_TEST(what_is_no_netrc_file_is_refused_with_its_line)
+TEST(what_is_no_netrc_file_is_refused_with_its_line)
 {
     ck_assert_str_eq(read_text("machine a\nlogin b\npasword c\n"),
                      "line 3: not one of the words machine, default, login, "
@@ -60,9 +59,8 @@ START_TEST(what_is_no_netrc_file_is_refused_with_its_line)
     ck_assert_str_eq(read_text("machine a login \"b\\n\""),
                      "line 1: a value holds a control character");
 }
-END_TEST
 
-START_TEST(quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for)
+TEST(quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for)
 {
     ck_assert_str_eq(read_text("machine a login \"\" password \"#b\""),
                      "a,,#b;");
@@ -87,9 +85,8 @@ START_TEST(quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for)
     ck_assert_str_eq(read_text("machine a login \"b\\"),
                      "line 1: a quote is not closed");
 }
-END_TEST
 
-START_TEST(the_last_word_for_a_machine_counts_and_empty_entries_are_none)
+TEST(the_last_word_for_a_machine_counts_and_empty_entries_are_none)
 {
     ck_assert_str_eq(read_text("machine a login b login c password d "
                                "password e"),
@@ -105,9 +102,8 @@ START_TEST(the_last_word_for_a_machine_counts_and_empty_entries_are_none)
                      "line 1: nothing but machine, default or macdef may be "
                      "first");
 }
-END_TEST
 
-START_TEST(a_macro_ends_at_an_empty_line)
+TEST(a_macro_ends_at_an_empty_line)
 {
     ck_assert_str_eq(read_text("machine a login b macdef x\nlogin y\r\n\r\n"
                                "password c"),
@@ -118,9 +114,8 @@ START_TEST(a_macro_ends_at_an_empty_line)
     ck_assert_str_eq(read_text("macdef x\na\nb\n\n\nmachine"),
                      "line 6: a word has no value");
 }
-END_TEST
 
-START_TEST(values_are_bounded)
+TEST(values_are_bounded)
 {
     static char text[6000];
 
@@ -133,22 +128,4 @@ START_TEST(values_are_bounded)
         else
             ck_assert_str_eq(read_text(text), "line 1: a value is too long");
     }
-}
-END_TEST
-
-Suite *suite_netrc(void)
-{
-    Suite *suite = suite_create("netrc");
-    TCase *t = tcase_create("netrc");
-
-    tcase_add_test(t, machines_with_logins_are_visited_in_order);
-    tcase_add_test(t, what_is_no_netrc_file_is_refused_with_its_line);
-    tcase_add_test(
-        t, quotes_escapes_and_hashes_stand_for_what_curl_takes_them_for);
-    tcase_add_test(
-        t, the_last_word_for_a_machine_counts_and_empty_entries_are_none);
-    tcase_add_test(t, a_macro_ends_at_an_empty_line);
-    tcase_add_test(t, values_are_bounded);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/clock.h"
 #include "crawler/fetch/rate_limit.h"
+#include "tests/unit/unit.h"
 
 #define T0 (1000 * NS_PER_S)
 
-START_TEST(a_second_is_free_and_all_above_it_takes_its_time)
+TEST(a_second_is_free_and_all_above_it_takes_its_time)
 {
     struct rate_limit *l = rate_limit_new(1000);
 
@@ -18,9 +18,8 @@ START_TEST(a_second_is_free_and_all_above_it_takes_its_time)
                      T0 + NS_PER_S * 3 / 4);
     rate_limit_free(l);
 }
-END_TEST
 
-START_TEST(no_more_than_a_second_is_saved_up)
+TEST(no_more_than_a_second_is_saved_up)
 {
     struct rate_limit *l = rate_limit_new(1000);
     const int64_t later = T0 + 100 * NS_PER_S;
@@ -29,10 +28,9 @@ START_TEST(no_more_than_a_second_is_saved_up)
     ck_assert_int_eq(rate_limit_spend(l, 2000, later), later + NS_PER_S);
     rate_limit_free(l);
 }
-END_TEST
 
 /* A spender that waits as told never has to wait again for others' octets. */
-START_TEST(each_spender_has_a_moment_of_its_own)
+TEST(each_spender_has_a_moment_of_its_own)
 {
     struct rate_limit *l = rate_limit_new(1000);
     int64_t first, second;
@@ -44,9 +42,8 @@ START_TEST(each_spender_has_a_moment_of_its_own)
     ck_assert_int_eq(second, T0 + NS_PER_S / 5);
     rate_limit_free(l);
 }
-END_TEST
 
-START_TEST(a_rate_that_changes_takes_what_is_overdrawn_along)
+TEST(a_rate_that_changes_takes_what_is_overdrawn_along)
 {
     struct rate_limit *l = rate_limit_new(1000);
 
@@ -58,9 +55,8 @@ START_TEST(a_rate_that_changes_takes_what_is_overdrawn_along)
     ck_assert_int_eq(rate_limit_level_at(l), T0 + NS_PER_S * 9 / 4);
     rate_limit_free(l);
 }
-END_TEST
 
-START_TEST(without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing)
+TEST(without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing)
 {
     struct rate_limit *l = rate_limit_new(0);
 
@@ -72,9 +68,8 @@ START_TEST(without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing)
     ck_assert_int_eq(rate_limit_level_at(l), INT64_MIN);
     rate_limit_free(l);
 }
-END_TEST
 
-START_TEST(no_number_of_octets_is_too_large)
+TEST(no_number_of_octets_is_too_large)
 {
     struct rate_limit *l = rate_limit_new(1);
 
@@ -84,9 +79,8 @@ START_TEST(no_number_of_octets_is_too_large)
     ck_assert_int_eq(rate_limit_level_at(l), T0);
     rate_limit_free(l);
 }
-END_TEST
 
-START_TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
+TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
 {
     struct rate_limit *l = rate_limit_new(1000);
 
@@ -108,9 +102,8 @@ START_TEST(a_faster_rate_shortens_only_what_is_still_to_wait)
     rate_limit_free(l);
     rate_limit_free(NULL);
 }
-END_TEST
 
-START_TEST(a_transfer_has_a_rate_of_its_own_from_its_start)
+TEST(a_transfer_has_a_rate_of_its_own_from_its_start)
 {
     struct rate_limit *l = rate_limit_new(0);
 
@@ -123,23 +116,4 @@ START_TEST(a_transfer_has_a_rate_of_its_own_from_its_start)
     rate_limit_set_each(l, 0);
     ck_assert_int_eq(rate_limit_each_at(l, 2500, T0), INT64_MIN);
     rate_limit_free(l);
-}
-END_TEST
-
-Suite *suite_rate_limit(void)
-{
-    Suite *s = suite_create("rate_limit");
-    TCase *t = tcase_create("rate_limit");
-
-    tcase_add_test(t, a_second_is_free_and_all_above_it_takes_its_time);
-    tcase_add_test(t, no_more_than_a_second_is_saved_up);
-    tcase_add_test(t, each_spender_has_a_moment_of_its_own);
-    tcase_add_test(t, a_rate_that_changes_takes_what_is_overdrawn_along);
-    tcase_add_test(
-        t, without_a_rate_nothing_waits_and_one_that_begins_has_saved_nothing);
-    tcase_add_test(t, no_number_of_octets_is_too_large);
-    tcase_add_test(t, a_faster_rate_shortens_only_what_is_still_to_wait);
-    tcase_add_test(t, a_transfer_has_a_rate_of_its_own_from_its_start);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/fetch/response.h"
+#include "tests/unit/unit.h"
 
 /* Feeds `head` line by line; false as soon as a line is refused. */
 static bool feed(struct response *a, const char *head)
@@ -26,7 +26,7 @@ static bool feed(struct response *a, const char *head)
                       (int)v_.len, v_.at, text);                               \
     } while (0)
 
-START_TEST(fields_are_found_by_name_in_any_case_without_white_space)
+TEST(fields_are_found_by_name_in_any_case_without_white_space)
 {
     struct response a;
 
@@ -43,14 +43,13 @@ START_TEST(fields_are_found_by_name_in_any_case_without_white_space)
     assert_field(&a, RESPONSE_REFRESH, "");
     response_fini(&a);
 }
-END_TEST
 
 static void add(void *ctx, struct bytes value)
 {
     snprintf((char *)ctx + strlen(ctx), 50, "%.*s;", (int)value.len, value.at);
 }
 
-START_TEST(the_first_of_several_values_counts_and_all_can_be_visited)
+TEST(the_first_of_several_values_counts_and_all_can_be_visited)
 {
     struct response a;
     char all[100] = "";
@@ -63,10 +62,9 @@ START_TEST(the_first_of_several_values_counts_and_all_can_be_visited)
     ck_assert_str_eq(all, "<a>;<b>;");
     response_fini(&a);
 }
-END_TEST
 
 /* Fetch Standard, "extract a MIME type", and its examples. */
-START_TEST(fetch_3_3_the_last_of_several_types_counts)
+TEST(fetch_3_3_the_last_of_several_types_counts)
 {
     static const struct {
         const char *fields, *type;
@@ -99,9 +97,8 @@ START_TEST(fetch_3_3_the_last_of_several_types_counts)
         response_fini(&a);
     }
 }
-END_TEST
 
-START_TEST(rfc9110_15_2_interim_answers_are_passed_over)
+TEST(rfc9110_15_2_interim_answers_are_passed_over)
 {
     struct response a;
 
@@ -115,9 +112,8 @@ START_TEST(rfc9110_15_2_interim_answers_are_passed_over)
     assert_field(&a, RESPONSE_ETAG, "x");
     response_fini(&a);
 }
-END_TEST
 
-START_TEST(rfc9110_6_5_1_trailers_change_nothing)
+TEST(rfc9110_6_5_1_trailers_change_nothing)
 {
     struct response a;
 
@@ -127,9 +123,8 @@ START_TEST(rfc9110_6_5_1_trailers_change_nothing)
     ck_assert_uint_eq(a.status, 200);
     response_fini(&a);
 }
-END_TEST
 
-START_TEST(rfc9112_5_2_folded_lines_are_joined_with_a_space)
+TEST(rfc9112_5_2_folded_lines_are_joined_with_a_space)
 {
     struct response a;
 
@@ -140,9 +135,8 @@ START_TEST(rfc9112_5_2_folded_lines_are_joined_with_a_space)
     assert_field(&a, RESPONSE_ETAG, "x");
     response_fini(&a);
 }
-END_TEST
 
-START_TEST(rfc9112_4_what_is_no_status_line_is_refused)
+TEST(rfc9112_4_what_is_no_status_line_is_refused)
 {
     static const char *const bad[] = {
         "HTTP/1.1 \r\n",       "HTTP/1.1 20 OK\r\n", "HTTP/1.1 2000 OK\r\n",
@@ -158,9 +152,8 @@ START_TEST(rfc9112_4_what_is_no_status_line_is_refused)
         response_fini(&a);
     }
 }
-END_TEST
 
-START_TEST(all_heads_of_a_transfer_together_are_bounded)
+TEST(all_heads_of_a_transfer_together_are_bounded)
 {
     struct response a;
     size_t n = 0;
@@ -175,7 +168,6 @@ START_TEST(all_heads_of_a_transfer_together_are_bounded)
     ck_assert_uint_eq(a.received, 19);
     response_fini(&a);
 }
-END_TEST
 
 static void add_to(void *ctx, struct bytes value)
 {
@@ -192,7 +184,7 @@ static const char *every(const struct response *a, enum response_field f)
     return text;
 }
 
-START_TEST(each_field_has_its_name)
+TEST(each_field_has_its_name)
 {
     static const struct {
         const char *line;
@@ -230,9 +222,8 @@ START_TEST(each_field_has_its_name)
         response_fini(&a);
     }
 }
-END_TEST
 
-START_TEST(the_head_is_kept_as_it_came)
+TEST(the_head_is_kept_as_it_came)
 {
     static const char head[] = "HTTP/1.1 200 OK\r\nno colon\r\n: none\r\n"
                                "Link:<a>\r\n\r\n";
@@ -253,9 +244,8 @@ START_TEST(the_head_is_kept_as_it_came)
     ck_assert_str_eq(every(&a, RESPONSE_LINK), "");
     response_fini(&a);
 }
-END_TEST
 
-START_TEST(of_folded_lines_each_value_is_whole)
+TEST(of_folded_lines_each_value_is_whole)
 {
     struct response a;
 
@@ -278,9 +268,8 @@ START_TEST(of_folded_lines_each_value_is_whole)
     ck_assert(a.complete);
     response_fini(&a);
 }
-END_TEST
 
-START_TEST(rfc9112_4_the_status_is_three_digits)
+TEST(rfc9112_4_the_status_is_three_digits)
 {
     static const struct {
         const char *line;
@@ -300,9 +289,8 @@ START_TEST(rfc9112_4_the_status_is_three_digits)
         response_fini(&a);
     }
 }
-END_TEST
 
-START_TEST(one_octet_over_the_bound_is_refused)
+TEST(one_octet_over_the_bound_is_refused)
 {
     static char line[RESPONSE_MOST];
     struct response a;
@@ -319,28 +307,4 @@ START_TEST(one_octet_over_the_bound_is_refused)
     response_clear(&a);
     ck_assert_uint_gt(a.raw.cap, 0); /* keeps a small one */
     response_fini(&a);
-}
-END_TEST
-
-Suite *suite_response(void)
-{
-    Suite *s = suite_create("response");
-    TCase *t = tcase_create("response");
-
-    tcase_add_test(t, fields_are_found_by_name_in_any_case_without_white_space);
-    tcase_add_test(t,
-                   the_first_of_several_values_counts_and_all_can_be_visited);
-    tcase_add_test(t, fetch_3_3_the_last_of_several_types_counts);
-    tcase_add_test(t, rfc9110_15_2_interim_answers_are_passed_over);
-    tcase_add_test(t, rfc9110_6_5_1_trailers_change_nothing);
-    tcase_add_test(t, rfc9112_5_2_folded_lines_are_joined_with_a_space);
-    tcase_add_test(t, rfc9112_4_what_is_no_status_line_is_refused);
-    tcase_add_test(t, all_heads_of_a_transfer_together_are_bounded);
-    tcase_add_test(t, each_field_has_its_name);
-    tcase_add_test(t, the_head_is_kept_as_it_came);
-    tcase_add_test(t, of_folded_lines_each_value_is_whole);
-    tcase_add_test(t, rfc9112_4_the_status_is_three_digits);
-    tcase_add_test(t, one_octet_over_the_bound_is_refused);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "crawler/fetch/watchdog.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "crawler/transfer/in_hand.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE (30 * NS_PER_S)
 
@@ -36,7 +36,9 @@ static enum watchdog_news rounds(struct watchdog *w, int64_t ns, uint64_t id,
     return WATCHDOG_NOTHING;
 }
 
-START_TEST(one_url_without_a_step_for_the_patience_is_stuck_and_said_once)
+FIXTURE(set_up, NULL);
+
+TEST(one_url_without_a_step_for_the_patience_is_stuck_and_said_once)
 {
     struct watchdog *w = watchdog_new(2, PATIENCE);
 
@@ -50,9 +52,8 @@ START_TEST(one_url_without_a_step_for_the_patience_is_stuck_and_said_once)
     ck_assert_int_eq(rounds(w, 10 * PATIENCE, 7, 3), WATCHDOG_NOTHING);
     watchdog_free(w);
 }
-END_TEST
 
-START_TEST(steps_another_url_and_empty_hands_are_signs_of_life)
+TEST(steps_another_url_and_empty_hands_are_signs_of_life)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
     const int64_t nearly = PATIENCE - NS_PER_S;
@@ -64,9 +65,8 @@ START_TEST(steps_another_url_and_empty_hands_are_signs_of_life)
     ck_assert_int_eq(rounds(w, 100 * PATIENCE, 0, 9), WATCHDOG_NOTHING);
     watchdog_free(w);
 }
-END_TEST
 
-START_TEST(a_report_of_its_url_is_a_sign_of_life)
+TEST(a_report_of_its_url_is_a_sign_of_life)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
 
@@ -79,9 +79,8 @@ START_TEST(a_report_of_its_url_is_a_sign_of_life)
     ck_assert_int_eq(rounds(w, PATIENCE + NS_PER_S, 7, 3), WATCHDOG_STUCK);
     watchdog_free(w);
 }
-END_TEST
 
-START_TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
+TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
 
@@ -93,11 +92,10 @@ START_TEST(one_that_comes_back_is_stuck_no_more_and_may_be_again)
     ck_assert_uint_eq(watchdog_stuck(w), 0);
     watchdog_free(w);
 }
-END_TEST
 
 /* The process was suspended, a debugger stopped it, or a disk held up the
  * watching thread. */
-START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
+TEST(time_in_which_nobody_watched_makes_nobody_stuck)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
 
@@ -111,11 +109,10 @@ START_TEST(time_in_which_nobody_watched_makes_nobody_stuck)
                      2 * NS_PER_S - NS_PER_S / 10 + 20 * WATCHDOG_GAP_MOST);
     watchdog_free(w);
 }
-END_TEST
 
 /* ---- the marks it leaves behind ---- */
 
-START_TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
+TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
 {
     struct in_hand_left left[4];
     struct scratch s;
@@ -141,9 +138,8 @@ START_TEST(a_mark_holds_for_its_step_and_is_read_by_the_next_process)
     in_hand_close(h);
     scratch_remove(&s);
 }
-END_TEST
 
-START_TEST(slots_can_be_watched_also_where_no_file_can_be_made)
+TEST(slots_can_be_watched_also_where_no_file_can_be_made)
 {
     struct in_hand *h;
 
@@ -155,9 +151,8 @@ START_TEST(slots_can_be_watched_also_where_no_file_can_be_made)
     ck_assert_uint_eq(atomic_load(&in_hand_slot(h, 1)->steps), 1);
     in_hand_close(h);
 }
-END_TEST
 
-START_TEST(each_slot_is_watched_by_itself)
+TEST(each_slot_is_watched_by_itself)
 {
     struct watchdog *w = watchdog_new(3, PATIENCE);
 
@@ -189,9 +184,8 @@ START_TEST(each_slot_is_watched_by_itself)
     watchdog_free(w);
     watchdog_free(NULL);
 }
-END_TEST
 
-START_TEST(the_first_round_begins_the_time_that_counts)
+TEST(the_first_round_begins_the_time_that_counts)
 {
     struct watchdog *w = watchdog_new(1, PATIENCE);
 
@@ -203,9 +197,8 @@ START_TEST(the_first_round_begins_the_time_that_counts)
                      5 + 2 * WATCHDOG_GAP_MOST);
     watchdog_free(w);
 }
-END_TEST
 
-START_TEST(steps_and_doings_are_noted_and_a_dropped_url_is_none)
+TEST(steps_and_doings_are_noted_and_a_dropped_url_is_none)
 {
     static const char *const texts[] = {"beginning its request",
                                         "reading its connection",
@@ -251,9 +244,8 @@ START_TEST(steps_and_doings_are_noted_and_a_dropped_url_is_none)
     in_hand_close(NULL);
     scratch_remove(&s);
 }
-END_TEST
 
-START_TEST(a_file_of_another_form_is_not_believed)
+TEST(a_file_of_another_form_is_not_believed)
 {
     static const char magic[] = "urlweir in hand\n";
     struct scratch s = scratch_make();
@@ -269,50 +261,23 @@ START_TEST(a_file_of_another_form_is_not_believed)
     text[64 + 8] = 3;  /* steps */
     text[64 + 16] = 3; /* stuck */
     text[128] = 6;     /* a slot that was cut */
-    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of(text, sizeof text)));
     in_hand_read(s.dir, left, 4, &n);
     ck_assert_uint_eq(n, 1);
     ck_assert(left[0].id == 5 && left[0].stuck);
     text[64 + 16] = text[64 + 8] = 0;
-    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of(text, sizeof text)));
     in_hand_read(s.dir, left, 4, &n);
     ck_assert(n == 1 && !left[0].stuck); /* no step: not stuck in it */
     for (size_t len = 0; len <= 64; len += 16) {
-        ck_assert_int_eq(file_replace(path, bytes_of(text, len)), STATUS_OK);
+        ck_ok(file_replace(path, bytes_of(text, len)));
         in_hand_read(s.dir, left, 4, &n);
         ck_assert_uint_eq(n, 0);
     }
     text[3] = 'x';
-    ck_assert_int_eq(file_replace(path, bytes_of(text, sizeof text)),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of(text, sizeof text)));
     in_hand_read(s.dir, left, 4, &n);
     ck_assert_uint_eq(n, 0);
     unlink(path);
     scratch_remove(&s);
-}
-END_TEST
-
-Suite *suite_watchdog(void)
-{
-    Suite *s = suite_create("watchdog");
-    TCase *t = tcase_create("watchdog");
-
-    tcase_add_checked_fixture(t, set_up, NULL);
-    tcase_add_test(
-        t, one_url_without_a_step_for_the_patience_is_stuck_and_said_once);
-    tcase_add_test(t, steps_another_url_and_empty_hands_are_signs_of_life);
-    tcase_add_test(t, a_report_of_its_url_is_a_sign_of_life);
-    tcase_add_test(t, one_that_comes_back_is_stuck_no_more_and_may_be_again);
-    tcase_add_test(t, time_in_which_nobody_watched_makes_nobody_stuck);
-    tcase_add_test(t,
-                   a_mark_holds_for_its_step_and_is_read_by_the_next_process);
-    tcase_add_test(t, slots_can_be_watched_also_where_no_file_can_be_made);
-    tcase_add_test(t, each_slot_is_watched_by_itself);
-    tcase_add_test(t, the_first_round_begins_the_time_that_counts);
-    tcase_add_test(t, steps_and_doings_are_noted_and_a_dropped_url_is_none);
-    tcase_add_test(t, a_file_of_another_form_is_not_believed);
-    suite_add_tcase(s, t);
-    return s;
 }

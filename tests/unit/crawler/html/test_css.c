@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Links in style sheets. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "crawler/html/css.h"
+#include "tests/unit/unit.h"
 
 static void add(void *ctx, struct bytes url)
 {
@@ -27,7 +27,7 @@ static void check(const char *css, const char *want)
     buf_fini(&scratch);
 }
 
-START_TEST(css_syntax_4_3_6_urls_bare_and_quoted)
+TEST(css_syntax_4_3_6_urls_bare_and_quoted)
 {
     check("a{b:url(x)}", "x|");
     check("a{b:URL(  x\ty )}", "");
@@ -38,9 +38,8 @@ START_TEST(css_syntax_4_3_6_urls_bare_and_quoted)
     check("a{b:curl(x) url (x) -url(x)}", "");
     check("a{b:10url(x) #url(x)}", "");
 }
-END_TEST
 
-START_TEST(css_syntax_4_3_7_escapes)
+TEST(css_syntax_4_3_7_escapes)
 {
     check("a{b:u\\72l(x)}", "x|");
     check("a{b:\\75 RL(x)}", "x|");
@@ -48,9 +47,8 @@ START_TEST(css_syntax_4_3_7_escapes)
     check("a{b:url('\\0000e9x\\\ny\\26\r\nz\\0')}", "\u00e9xy&z\ufffd|");
     check("a{b:url(x\\", "x\ufffd|");
 }
-END_TEST
 
-START_TEST(css_syntax_4_3_bad_tokens_end_where_they_should)
+TEST(css_syntax_4_3_bad_tokens_end_where_they_should)
 {
     check("a{b:url(x y\\)z) c:url(d)}", "d|");
     check("a{b:url(x\"y) c:url(d)}", "d|");
@@ -58,9 +56,8 @@ START_TEST(css_syntax_4_3_bad_tokens_end_where_they_should)
     check("a{b:url('x\n) c:url(d)}", "d|");
     check("a{b:'url(x)\n url(d)}", "d|");
 }
-END_TEST
 
-START_TEST(css_syntax_4_3_2_comments_and_strings_hide)
+TEST(css_syntax_4_3_2_comments_and_strings_hide)
 {
     check("/* url(x) */ a{b:'url(y)' \"url(z)\"; c:url(d)}", "d|");
     check("/* url(x)", "");
@@ -68,45 +65,25 @@ START_TEST(css_syntax_4_3_2_comments_and_strings_hide)
     check("<!--url(d)-->", "d|");
     check("a{b:u/**/rl(x)}", "");
 }
-END_TEST
 
-START_TEST(css_cascade_2_import_takes_a_string_or_a_url)
+TEST(css_cascade_2_import_takes_a_string_or_a_url)
 {
     check("@import 'a';@import url(b);@IMPORT/**/\"c\" screen;", "a|b|c|");
     check("@imports 'a';@charset 'b';a{content:'c'}", "");
     check("@import x 'a';", "");
     check("@namespace url(a);@namespace x 'b';a{b:url(c)}", "c|");
 }
-END_TEST
 
-START_TEST(css_images_2_5_strings_of_image_set_are_urls)
+TEST(css_images_2_5_strings_of_image_set_are_urls)
 {
     check("a{b:image-set('x' 1x, \"y\" type('image/png') 2x, url(z) 3x)}",
           "x|y|z|");
     check("a{b:-webkit-image-set(url(x) 1x);c:'y'}", "x|");
 }
-END_TEST
 
-START_TEST(ours_a_url_over_the_ceiling_is_none)
+TEST(ours_a_url_over_the_ceiling_is_none)
 {
     check("a{b:url(1234567890123456789012345678901234567890123456789012345678"
           "90123456789012345678901234567890);c:url(d)}",
           "d|");
-}
-END_TEST
-
-Suite *suite_css(void)
-{
-    Suite *s = suite_create("css");
-    TCase *t = tcase_create("css");
-
-    tcase_add_test(t, css_syntax_4_3_6_urls_bare_and_quoted);
-    tcase_add_test(t, css_syntax_4_3_7_escapes);
-    tcase_add_test(t, css_syntax_4_3_bad_tokens_end_where_they_should);
-    tcase_add_test(t, css_syntax_4_3_2_comments_and_strings_hide);
-    tcase_add_test(t, css_cascade_2_import_takes_a_string_or_a_url);
-    tcase_add_test(t, css_images_2_5_strings_of_image_set_are_urls);
-    tcase_add_test(t, ours_a_url_over_the_ceiling_is_none);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The tokenizer, the names it knows, and html5lib's cases if present. */
-#include <check.h>
 #include <dirent.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/buf.h"
 #include "crawler/html/html.h"
 #include "crawler/html/html_words.h"
+#include "tests/unit/unit.h"
 
 #define MOST ((size_t)1 << 24)
 
@@ -253,7 +253,7 @@ static void run_file(const char *path, struct counts *n)
     json_decref(root);
 }
 
-START_TEST(html_13_2_5_reads_the_cases_of_html5lib)
+TEST(html_13_2_5_reads_the_cases_of_html5lib)
 {
     const char *shared = getenv("SHARED");
     char dir[1024], path[2048];
@@ -280,7 +280,6 @@ START_TEST(html_13_2_5_reads_the_cases_of_html5lib)
     ck_assert_uint_gt(n.passed, 6000);
     ck_assert_uint_eq(n.failed, 0);
 }
-END_TEST
 
 /* ---- by hand ------------------------------------------------------------- */
 
@@ -294,7 +293,7 @@ static void check_tokens(const char *page, const char *want)
     json_decref(got);
 }
 
-START_TEST(html_13_2_5_43_comments_end_where_browsers_end_them)
+TEST(html_13_2_5_43_comments_end_where_browsers_end_them)
 {
     check_tokens("<!-->a", "[[\"Comment\",\"\"],[\"Character\",\"a\"]]");
     check_tokens("<!--->a", "[[\"Comment\",\"\"],[\"Character\",\"a\"]]");
@@ -307,9 +306,8 @@ START_TEST(html_13_2_5_43_comments_end_where_browsers_end_them)
     check_tokens("<?php <a> ?>", "[[\"Comment\",\"?php <a\"],"
                                  "[\"Character\",\" ?>\"]]");
 }
-END_TEST
 
-START_TEST(html_13_2_5_32_attributes_need_no_quotes_and_no_space)
+TEST(html_13_2_5_32_attributes_need_no_quotes_and_no_space)
 {
     check_tokens("<a/href=x>", "[[\"StartTag\",\"a\",{\"href\":\"x\"}]]");
     check_tokens("<a href=x/>", "[[\"StartTag\",\"a\",{\"href\":\"x/\"}]]");
@@ -319,15 +317,13 @@ START_TEST(html_13_2_5_32_attributes_need_no_quotes_and_no_space)
     check_tokens("<a href= >b", "[[\"StartTag\",\"a\",{\"href\":\"\"}],"
                                 "[\"Character\",\"b\"]]");
 }
-END_TEST
 
-START_TEST(html_13_2_5_a_tag_without_its_end_is_no_tag)
+TEST(html_13_2_5_a_tag_without_its_end_is_no_tag)
 {
     check_tokens("a<a href=x", "[[\"Character\",\"a\"]]");
     check_tokens("a<a href=\"x>b</a>", "[[\"Character\",\"a\"]]");
     check_tokens("a</a href='", "[[\"Character\",\"a\"]]");
 }
-END_TEST
 
 static void check_script(const char *script, const char *text)
 {
@@ -340,7 +336,7 @@ static void check_script(const char *script, const char *text)
     ck_assert_mem_eq(r.text.at, text, r.text.len);
 }
 
-START_TEST(html_13_2_5_18_a_script_hides_its_end_tag_in_a_comment_twice_opened)
+TEST(html_13_2_5_18_a_script_hides_its_end_tag_in_a_comment_twice_opened)
 {
     check_script("a</script>b", "a");
     check_script("a</scripts>b", "a</scripts>b");
@@ -352,9 +348,8 @@ START_TEST(html_13_2_5_18_a_script_hides_its_end_tag_in_a_comment_twice_opened)
     check_script("<!--><script></script>", "<!--><script>");
     check_script("<!--<scripty></script>", "<!--<scripty>");
 }
-END_TEST
 
-START_TEST(html_13_2_5_73_the_longest_name_of_a_reference_counts)
+TEST(html_13_2_5_73_the_longest_name_of_a_reference_counts)
 {
     check_tokens("&notin;&notit;&not", "[[\"Character\",\"\u2209\u00acit;"
                                        "\u00ac\"]]");
@@ -364,9 +359,8 @@ START_TEST(html_13_2_5_73_the_longest_name_of_a_reference_counts)
     check_tokens("&#x80;&#0;&#xD800;&#1114112;&#;&#x;",
                  "[[\"Character\",\"\u20ac\ufffd\ufffd\ufffd&#;&#x;\"]]");
 }
-END_TEST
 
-START_TEST(ours_words_are_found_in_any_case_and_nothing_else_is)
+TEST(ours_words_are_found_in_any_case_and_nothing_else_is)
 {
     for (int w = WORD_OTHER + 1; w < WORD_COUNT_; w++) {
         struct bytes text = html_word_text((enum html_word)w);
@@ -386,23 +380,4 @@ START_TEST(ours_words_are_found_in_any_case_and_nothing_else_is)
     ck_assert_int_eq(html_word_of(bytes_of_str("H\xc3\x92")), WORD_OTHER);
     ck_assert_int_eq(html_word_of(bytes_of_str("abcdefghijklmnopqrstu")),
                      WORD_OTHER);
-}
-END_TEST
-
-Suite *suite_html(void)
-{
-    Suite *s = suite_create("html");
-    TCase *t = tcase_create("html");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, html_13_2_5_reads_the_cases_of_html5lib);
-    tcase_add_test(t, html_13_2_5_43_comments_end_where_browsers_end_them);
-    tcase_add_test(t, html_13_2_5_32_attributes_need_no_quotes_and_no_space);
-    tcase_add_test(t, html_13_2_5_a_tag_without_its_end_is_no_tag);
-    tcase_add_test(
-        t, html_13_2_5_18_a_script_hides_its_end_tag_in_a_comment_twice_opened);
-    tcase_add_test(t, html_13_2_5_73_the_longest_name_of_a_reference_counts);
-    tcase_add_test(t, ours_words_are_found_in_any_case_and_nothing_else_is);
-    suite_add_tcase(s, t);
-    return s;
 }

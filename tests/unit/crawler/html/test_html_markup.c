@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_html_markup.c - values in the markup for libxml2, and the whole of it.
  */
-#include <check.h>
 #include <libxml/parser.h>
 #include <stdlib.h>
 
@@ -11,6 +10,7 @@
 #include "crawler/html/link_wants.h"
 #include "crawler/html/links.h"
 #include "tests/unit/frontier/url/soup.h"
+#include "tests/unit/unit.h"
 
 static struct buf written, value;
 
@@ -33,15 +33,16 @@ static void assert_written_as(struct bytes in, const char *out)
     ck_assert_str_eq(buf_str(&written), out);
 }
 
-START_TEST(plain_values_stand_for_themselves)
+FIXTURE(setup, teardown);
+
+TEST(plain_values_stand_for_themselves)
 {
     assert_written_as(bytes_of_str("/x?a=1;b#c%20'>~"), "/x?a=1;b#c%20'>~");
     ck_assert(!html_markup_is_coded(buf_bytes(&written)));
     assert_written_as(bytes_of_str(""), "");
 }
-END_TEST
 
-START_TEST(other_octets_are_hexadecimal)
+TEST(other_octets_are_hexadecimal)
 {
     assert_written_as(bytes_of_str("a&b<c\"d\\e"), "a\\26b\\3cc\\22d\\5ce");
     assert_written_as(bytes_of_str("\t\n\r\x01\x7f\xff"),
@@ -49,9 +50,8 @@ START_TEST(other_octets_are_hexadecimal)
     assert_written_as(bytes_of_str("\xc3\xa9"), "\\c3\\a9");
     assert_written_as(bytes_of("a\0b", 3), "ab");
 }
-END_TEST
 
-START_TEST(every_octet_comes_back)
+TEST(every_octet_comes_back)
 {
     for (unsigned c = 1; c < 256; c++) {
         char in[] = {'x', (char)c, (char)c, 'y', (char)c};
@@ -65,10 +65,9 @@ START_TEST(every_octet_comes_back)
         ck_assert(bytes_equal(buf_bytes(&value), bytes_of(in, sizeof in)));
     }
 }
-END_TEST
 
 /* Values are looked at in blocks, whose edges may be anywhere. */
-START_TEST(an_octet_is_seen_wherever_it_stands)
+TEST(an_octet_is_seen_wherever_it_stands)
 {
     char in[41];
 
@@ -86,9 +85,8 @@ START_TEST(an_octet_is_seen_wherever_it_stands)
         }
     }
 }
-END_TEST
 
-START_TEST(a_value_too_long_for_libxml2_is_empty)
+TEST(a_value_too_long_for_libxml2_is_empty)
 {
     size_t most = MARKUP_VALUE_MOST / 3;
     char *in = xmalloc(most + 1);
@@ -102,7 +100,6 @@ START_TEST(a_value_too_long_for_libxml2_is_empty)
     ck_assert_uint_eq(written.len, 6);
     free(in);
 }
-END_TEST
 
 /* ---- the document -------------------------------------------------------- */
 
@@ -166,7 +163,7 @@ static bool no_base(void *ctx, struct bytes href)
 }
 
 /* Whatever comes in, and also where the ceiling cuts it off. */
-START_TEST(the_markup_is_well_formed)
+TEST(the_markup_is_well_formed)
 {
     struct html_wants wants;
     size_t cut = 0, with_tags = 0;
@@ -187,21 +184,4 @@ START_TEST(the_markup_is_well_formed)
     }
     ck_assert_uint_gt(cut, 100);
     ck_assert_uint_gt(with_tags, 1000);
-}
-END_TEST
-
-Suite *suite_html_markup(void)
-{
-    Suite *s = suite_create("html_markup");
-    TCase *t = tcase_create("values");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, plain_values_stand_for_themselves);
-    tcase_add_test(t, other_octets_are_hexadecimal);
-    tcase_add_test(t, every_octet_comes_back);
-    tcase_add_test(t, an_octet_is_seen_wherever_it_stands);
-    tcase_add_test(t, a_value_too_long_for_libxml2_is_empty);
-    tcase_add_test(t, the_markup_is_well_formed);
-    suite_add_tcase(s, t);
-    return s;
 }

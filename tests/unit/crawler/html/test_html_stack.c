@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The stack of open elements, against a model that walks it. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "crawler/html/html_stack.h"
 #include "crawler/html/html_traits.h"
+#include "tests/unit/unit.h"
 
 static struct html_stack s;
 
@@ -89,7 +89,7 @@ static struct html_open random_element(void)
     return e;
 }
 
-START_TEST(agrees_with_a_walk_after_any_changes)
+TEST(agrees_with_a_walk_after_any_changes)
 {
     srandom(1);
     html_stack_clear(&s);
@@ -107,9 +107,8 @@ START_TEST(agrees_with_a_walk_after_any_changes)
         check_agreement();
     }
 }
-END_TEST
 
-START_TEST(ours_past_its_depth_the_innermost_gives_way)
+TEST(ours_past_its_depth_the_innermost_gives_way)
 {
     html_stack_clear(&s);
     for (int i = 0; i < 3 * HTML_DEPTH_MOST; i++)
@@ -121,9 +120,8 @@ START_TEST(ours_past_its_depth_the_innermost_gives_way)
     ck_assert_uint_eq(s.depth, 0);
     ck_assert_uint_eq(s.last[WORD_DIV], 0);
 }
-END_TEST
 
-START_TEST(names_that_are_no_words_are_told_apart)
+TEST(names_that_are_no_words_are_told_apart)
 {
     struct html_open a =
         html_open_of(WORD_OTHER, bytes_of_str("x-Foo"), HTML_SPACE);
@@ -134,17 +132,4 @@ START_TEST(names_that_are_no_words_are_told_apart)
 
     ck_assert(html_open_same_name(&a, &b));
     ck_assert(!html_open_same_name(&a, &c));
-}
-END_TEST
-
-Suite *suite_html_stack(void)
-{
-    Suite *suite = suite_create("html_stack");
-    TCase *t = tcase_create("html_stack");
-
-    tcase_add_test(t, agrees_with_a_walk_after_any_changes);
-    tcase_add_test(t, ours_past_its_depth_the_innermost_gives_way);
-    tcase_add_test(t, names_that_are_no_words_are_told_apart);
-    suite_add_tcase(suite, t);
-    return suite;
 }

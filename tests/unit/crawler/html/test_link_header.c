@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/html/link_header.h"
 #include "crawler/html/link_kinds.h"
 #include "crawler/html/link_values.h"
+#include "tests/unit/unit.h"
 
 /* Returns the targets of `value`, each after a bar; "!" marks nofollow, "=" a
  * canonical one, "+" a resource, "-" one that is no link. */
@@ -32,7 +32,7 @@ static const char *targets(const char *value)
     return out;
 }
 
-START_TEST(rfc8288_3_finds_the_targets_of_all_links)
+TEST(rfc8288_3_finds_the_targets_of_all_links)
 {
     ck_assert_str_eq(targets("<http://example.com/TheBook/chapter2>; "
                              "rel=\"previous\"; title=\"previous chapter\""),
@@ -44,57 +44,50 @@ START_TEST(rfc8288_3_finds_the_targets_of_all_links)
                      "|/TheBook/chapter2|/TheBook/chapter4");
     ck_assert_str_eq(targets("<a>,<b>"), "|a|b");
 }
-END_TEST
 
-START_TEST(rfc8288_3_quoted_parameters_hide_commas_and_brackets)
+TEST(rfc8288_3_quoted_parameters_hide_commas_and_brackets)
 {
     ck_assert_str_eq(targets("<a>; title=\"x, <no>; \\\" <no>\", <b>"), "|a|b");
     ck_assert_str_eq(targets("<a;b,c>; rel=x"), "|a;b,c");
 }
-END_TEST
 
-START_TEST(rel_nofollow_is_seen_in_any_case_and_company)
+TEST(rel_nofollow_is_seen_in_any_case_and_company)
 {
     ck_assert_str_eq(targets("<a>; rel=nofollow, <b>; REL = \"next NoFollow\","
                              "<c>; title=nofollow"),
                      "|a!|b!|c");
 }
-END_TEST
 
-START_TEST(rfc8288_3_3_the_first_rel_counts)
+TEST(rfc8288_3_3_the_first_rel_counts)
 {
     ck_assert_str_eq(targets("<a>; rel=next; rel=nofollow, <b>; rel=canonical;"
                              "rel=next, <c>; rel=; rel=canonical"),
                      "|a|b=|c");
 }
-END_TEST
 
-START_TEST(l2_a_canonical_is_one_of_this_document)
+TEST(l2_a_canonical_is_one_of_this_document)
 {
     ck_assert_str_eq(targets("<a>; rel=\"shortlink Canonical\", "
                              "<b>; rel=canonical; anchor=\"/other\""),
                      "|a=|b");
 }
-END_TEST
 
-START_TEST(ours_what_a_browser_loads_is_a_resource)
+TEST(ours_what_a_browser_loads_is_a_resource)
 {
     ck_assert_str_eq(targets("<a>; rel=preload; as=image, <b>; rel=\"next "
                              "modulepreload\", <c>; rel=icon; anchor=x"),
                      "|a+|b+|c");
 }
-END_TEST
 
-START_TEST(l2_what_names_no_document_is_no_link)
+TEST(l2_what_names_no_document_is_no_link)
 {
     ck_assert_str_eq(targets("<https://f.example>; rel=preconnect; crossorigin,"
                              "</wp-json/>; rel=\"https://api.w.org/\","
                              "<x>; rel=\"preconnect next\", <y>"),
                      "|https://f.example-|/wp-json/-|x|y");
 }
-END_TEST
 
-START_TEST(rfc8288_b_2_broken_values_give_what_they_have)
+TEST(rfc8288_b_2_broken_values_give_what_they_have)
 {
     ck_assert_str_eq(targets(""), "");
     ck_assert_str_eq(targets("no link"), "");
@@ -102,22 +95,4 @@ START_TEST(rfc8288_b_2_broken_values_give_what_they_have)
     ck_assert_str_eq(targets("< a >;;;rel=\"open"), "|a");
     ck_assert_str_eq(targets("<a> junk <b>"), "|a|b");
     ck_assert_str_eq(targets("<a>; x=\"\\"), "|a");
-}
-END_TEST
-
-Suite *suite_link_header(void)
-{
-    Suite *s = suite_create("link_header");
-    TCase *t = tcase_create("link_header");
-
-    tcase_add_test(t, rfc8288_3_finds_the_targets_of_all_links);
-    tcase_add_test(t, rfc8288_3_quoted_parameters_hide_commas_and_brackets);
-    tcase_add_test(t, rel_nofollow_is_seen_in_any_case_and_company);
-    tcase_add_test(t, rfc8288_3_3_the_first_rel_counts);
-    tcase_add_test(t, l2_a_canonical_is_one_of_this_document);
-    tcase_add_test(t, ours_what_a_browser_loads_is_a_resource);
-    tcase_add_test(t, l2_what_names_no_document_is_no_link);
-    tcase_add_test(t, rfc8288_b_2_broken_values_give_what_they_have);
-    suite_add_tcase(s, t);
-    return s;
 }

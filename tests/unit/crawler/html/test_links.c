@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Links of pages, as in the tree that a browser builds with scripting off. */
-#include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/buf.h"
 #include "crawler/html/link_values.h"
 #include "crawler/html/links.h"
+#include "tests/unit/unit.h"
 
 #define MOST ((size_t)1 << 26)
 #define BASE "http://e/d/p"
@@ -53,8 +53,7 @@ static struct page_info run(struct bytes page, uint32_t kinds, const char *type)
     struct page_info info;
 
     buf_clear(&rows);
-    ck_assert_int_eq(link_parser_html(parser, page, &o, add_row, NULL, &info),
-                     STATUS_OK);
+    ck_ok(link_parser_html(parser, page, &o, add_row, NULL, &info));
     return info;
 }
 
@@ -81,7 +80,9 @@ static void add_said(void *ctx, const struct found_link *l)
 
 /* ---- L1: the tree of a browser ------------------------------------------- */
 
-START_TEST(l1_raw_text_and_comments_hold_no_links)
+FIXTURE(setup, teardown);
+
+TEST(l1_raw_text_and_comments_hold_no_links)
 {
     check("<textarea><a href=1></textarea><title><a href=2></title>"
           "<style><a href=3></style><xmp><a href=4></xmp>"
@@ -93,17 +94,15 @@ START_TEST(l1_raw_text_and_comments_hold_no_links)
     check("<script><!--<script></script><a href=1>--></script><a href=2>",
           "a 2\n");
 }
-END_TEST
 
-START_TEST(l1_noscript_and_what_follows_the_end_count)
+TEST(l1_noscript_and_what_follows_the_end_count)
 {
     check("<head><noscript><link href=1></noscript></head><body><noscript>"
           "<a href=2></noscript></body></html><a href=3>",
           "link 1\na 2\na 3\n");
 }
-END_TEST
 
-START_TEST(html_13_2_6_5_foreign_content_has_no_raw_text)
+TEST(html_13_2_6_5_foreign_content_has_no_raw_text)
 {
     check("<svg><title><a href=1></a></title><style><a xlink:href=2></style>"
           "<script><a href=3 xlink:href=x></script></svg>",
@@ -116,9 +115,8 @@ START_TEST(html_13_2_6_5_foreign_content_has_no_raw_text)
           "<a href=2></title>",
           "a 1\n");
 }
-END_TEST
 
-START_TEST(html_13_2_6_integration_points_hold_html)
+TEST(html_13_2_6_integration_points_hold_html)
 {
     check("<svg><foreignObject><title><a href=1></title>", "");
     check("<svg><desc><iframe src=1></iframe></desc><iframe src=2>",
@@ -133,9 +131,8 @@ START_TEST(html_13_2_6_integration_points_hold_html)
     check("<div><svg><g></div><title><a href=1></title>", "");
     check("<svg><g></div><title><a href=1></title>", "a 1\n");
 }
-END_TEST
 
-START_TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
+TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
 {
     check("<head><link href=1></head><frameset><frame src=2><a href=3>"
           "<noframes><a href=4></noframes></frameset><frame src=5>",
@@ -148,17 +145,15 @@ START_TEST(html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else)
           "iframe 2\n");
     check("</br><frameset><frame src=1>", "");
 }
-END_TEST
 
-START_TEST(html_13_2_6_4_7_a_form_inside_a_form_is_none)
+TEST(html_13_2_6_4_7_a_form_inside_a_form_is_none)
 {
     check("<form action=1><form action=2></form><form action=3></form>",
           "form 1\nform 3\n");
     check("<form action=1><div></form><form action=2>", "form 1\nform 2\n");
 }
-END_TEST
 
-START_TEST(html_13_2_5_spellings_of_tags)
+TEST(html_13_2_5_spellings_of_tags)
 {
     check("<a/href=1><A HREF='2'id=x><a href=3/><a\nhref\n=\n4\n>",
           "a 1\na 2\na 3/\na 4\n");
@@ -169,11 +164,10 @@ START_TEST(html_13_2_5_spellings_of_tags)
           "a p?a&b&copy=1%3C&&%22\n");
     check("<a href='\n x\ty\r\n '>", "a xy\n");
 }
-END_TEST
 
 /* ---- L2: kinds ----------------------------------------------------------- */
 
-START_TEST(l2_each_element_has_its_kind)
+TEST(l2_each_element_has_its_kind)
 {
     check("<a href=1><area href=2><img src=3 srcset='4 1x'><picture>"
           "<source srcset='5'></picture><iframe src=6></iframe>"
@@ -181,9 +175,8 @@ START_TEST(l2_each_element_has_its_kind)
           "a 1\narea 2\nimg 3\nsrcset 4\nsrcset 5\niframe 6\nscript 7\n"
           "form 8\n");
 }
-END_TEST
 
-START_TEST(l2_the_first_word_of_rel_that_holds_names_the_kind)
+TEST(l2_the_first_word_of_rel_that_holds_names_the_kind)
 {
     check("<link rel='next canonical stylesheet' href=1>"
           "<link rel='alternate stylesheet' href=2>"
@@ -196,9 +189,8 @@ START_TEST(l2_the_first_word_of_rel_that_holds_names_the_kind)
           "canonical 1\ncss 2\nsitemap 3\nalternate 4\nfeed 5\nfeed 6\n"
           "feed 7\nlink 8\nlink 9\nlink 10\n");
 }
-END_TEST
 
-START_TEST(l2_a_link_that_names_no_document_is_no_link)
+TEST(l2_a_link_that_names_no_document_is_no_link)
 {
     check("<link rel=dns-prefetch href=//fonts.example>"
           "<link rel='Preconnect dns-prefetch' href=//cdn.example>"
@@ -213,20 +205,18 @@ START_TEST(l2_a_link_that_names_no_document_is_no_link)
           "<link rel='' href=5><link rel=preload href=6><a rel=me href=7>",
           "link 1\nlink 2\nlink 3\nalternate 4\nlink 5\nlink 6\na 7\n");
 }
-END_TEST
 
-START_TEST(l2_only_urls_of_http_and_https_are_links)
+TEST(l2_only_urls_of_http_and_https_are_links)
 {
     check("<a href='mailto:a@b'><a href='javascript:x'><a href='data:,x'>"
           "<a href='http://['><a href='//f/x'><a href='HTTPS:g'>"
           "<a href='#top'>",
           "a http://f/x\na https://g/\na p\n");
 }
-END_TEST
 
 /* ---- L3: base ------------------------------------------------------------ */
 
-START_TEST(l3_the_first_usable_base_holds_for_the_whole_page)
+TEST(l3_the_first_usable_base_holds_for_the_whole_page)
 {
     check("<a href=1><base href='http://['><base target=x>"
           "<base href=/b/><base href=/c/><a href=2>",
@@ -235,11 +225,10 @@ START_TEST(l3_the_first_usable_base_holds_for_the_whole_page)
     check("<svg><base href=/b/></svg><a href=1>", "a 1\n");
     check("<base href=''><base href=/b/><a href=1>", "a 1\n");
 }
-END_TEST
 
 /* ---- L6: encoding -------------------------------------------------------- */
 
-START_TEST(l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8)
+TEST(l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8)
 {
     check("<meta charset=iso-8859-1><a href='\xe9?\xe9\xff'>",
           "a %C3%A9?%E9%FF\n");
@@ -252,16 +241,14 @@ START_TEST(l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8)
         "text/html; charset=utf-8");
     ck_assert_str_eq(buf_str(&rows), "a p?%EF%BF%BD\n");
 }
-END_TEST
 
-START_TEST(l6_utf16_pages_are_read)
+TEST(l6_utf16_pages_are_read)
 {
     static const char page[] = "\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0?\0\xe9\0>\0";
 
     run(bytes_of(page, sizeof page - 1), LINK_SET_BASIC, "");
     ck_assert_str_eq(buf_str(&rows), "a p?%C3%A9\n");
 }
-END_TEST
 
 /* ---- L6b: pages in XML --------------------------------------------------- */
 
@@ -282,7 +269,7 @@ static struct page_info check_xml(const char *page, const char *want,
     return i;
 }
 
-START_TEST(l6b_in_xml_the_tags_are_the_tree)
+TEST(l6b_in_xml_the_tags_are_the_tree)
 {
     struct page_info i;
 
@@ -307,9 +294,8 @@ START_TEST(l6b_in_xml_the_tags_are_the_tree)
               "</script><![CDATA[<a href='no'>]]><a href='1'/></body></html>",
               "a 1\n", 0);
 }
-END_TEST
 
-START_TEST(l6b_in_xml_names_have_a_namespace_and_a_case)
+TEST(l6b_in_xml_names_have_a_namespace_and_a_case)
 {
     check_xml("<h:html xmlns:h='http://www.w3.org/1999/xhtml' xmlns:s="
               "'http://www.w3.org/2000/svg' xmlns='urn:x'>"
@@ -322,9 +308,8 @@ START_TEST(l6b_in_xml_names_have_a_namespace_and_a_case)
               "<a href='1'/><_a href='no'/><\xc3\xa4 href='no'/></body></html>",
               "a 1\n", 0);
 }
-END_TEST
 
-START_TEST(l6b_the_type_and_the_root_say_that_it_is_xml)
+TEST(l6b_the_type_and_the_root_say_that_it_is_xml)
 {
     static const char page[] = "\xef\xbb\xbf<?xml version='1.0'?>\n<!DOCTYPE "
                                "html [<!-- ]> --> <!ENTITY a '>'>]>\n<html>"
@@ -352,10 +337,9 @@ START_TEST(l6b_the_type_and_the_root_say_that_it_is_xml)
         LINK_SET_BASIC, "text/xml");
     ck_assert_str_eq(buf_str(&rows), "script 1\n");
 }
-END_TEST
 
 /* What was read stays, and what is open stays open. */
-START_TEST(l6b_from_where_it_is_not_well_formed_it_is_read_as_html)
+TEST(l6b_from_where_it_is_not_well_formed_it_is_read_as_html)
 {
     struct page_info i;
 
@@ -391,9 +375,8 @@ START_TEST(l6b_from_where_it_is_not_well_formed_it_is_read_as_html)
     check_xml("<html><a href='1'/><a", "a 1\n", 1);
     check_xml("", "", 0);
 }
-END_TEST
 
-START_TEST(l6b_a_page_in_xml_says_what_it_would_in_html)
+TEST(l6b_a_page_in_xml_says_what_it_would_in_html)
 {
     static const char page[] = XHTML_DTD
         "<html " XHTML_NS " lang='en'><head><title> A\n page"
@@ -415,9 +398,8 @@ START_TEST(l6b_a_page_in_xml_says_what_it_would_in_html)
 
         buf_clear(&rows);
         o.content_type = bytes_of_str(types[i]);
-        ck_assert_int_eq(link_parser_html(parser, bytes_of_str(page), &o,
-                                          add_said, NULL, &info),
-                         STATUS_OK);
+        ck_ok(link_parser_html(parser, bytes_of_str(page), &o, add_said, NULL,
+                               &info));
         ck_assert_str_eq(buf_str(&rows), "a [x][one two]\nimg [][two]\n");
         ck_assert(bytes_is(info.title, "A page"));
         ck_assert(bytes_is(info.lang, "en"));
@@ -430,9 +412,8 @@ START_TEST(l6b_a_page_in_xml_says_what_it_would_in_html)
     ck_assert(digest_equal(digest[0], digest[1]));
     ck_assert_uint_eq(simhash[0], simhash[1]);
 }
-END_TEST
 
-START_TEST(l6b_no_dtd_has_any_effect)
+TEST(l6b_no_dtd_has_any_effect)
 {
     struct page_info i;
 
@@ -451,11 +432,10 @@ START_TEST(l6b_no_dtd_has_any_effect)
     check_xml(XHTML_DTD "<html><a href='1'/>&none;<a href='2'/></html>",
               "a 1\na 2\n", 1);
 }
-END_TEST
 
 /* In time that grows with the page alone: libxml2 compares each attribute of a
  * tag, and each namespace, with each. */
-START_TEST(l6b_a_page_in_xml_is_bounded)
+TEST(l6b_a_page_in_xml_is_bounded)
 {
     struct buf page;
 
@@ -494,9 +474,8 @@ START_TEST(l6b_a_page_in_xml_is_bounded)
     check_xml(buf_str(&page), "a 1\n", 1);
     buf_fini(&page);
 }
-END_TEST
 
-START_TEST(l6b_the_encoding_is_that_of_the_xml_declaration)
+TEST(l6b_the_encoding_is_that_of_the_xml_declaration)
 {
     check_xml("<?xml version='1.0' encoding='koi8-r'?>\n<html>"
               "<a href='\xc1?\xc1'/></html>",
@@ -506,11 +485,10 @@ START_TEST(l6b_the_encoding_is_that_of_the_xml_declaration)
     check_xml("<html><meta charset='koi8-r'/><a href='\xc1?\xc1'/></html>",
               "a %D0%B0?%C1\n", 0);
 }
-END_TEST
 
 /* ---- L8: --all ----------------------------------------------------------- */
 
-START_TEST(l8_the_other_kinds_come_when_asked_for)
+TEST(l8_the_other_kinds_come_when_asked_for)
 {
     const char *page =
         "<object data=1></object><embed src=2><video src=3 poster=23></video>"
@@ -531,9 +509,8 @@ START_TEST(l8_the_other_kinds_come_when_asked_for)
         "style 19\nstyle 20\nstyle 21\nstyle 22\n");
     check(page, "srcset 7\nlink 12\nlink 13\n");
 }
-END_TEST
 
-START_TEST(l8_media_are_all_images_that_a_browser_loads)
+TEST(l8_media_are_all_images_that_a_browser_loads)
 {
     const char *page =
         "<body background=1><link imagesrcset='2 1x, 3 2x' href=4>"
@@ -556,9 +533,8 @@ START_TEST(l8_media_are_all_images_that_a_browser_loads)
           "<script href=no></script>",
           "script 1\nscript 2\n");
 }
-END_TEST
 
-START_TEST(l8_presentation_attributes_of_svg_are_styles)
+TEST(l8_presentation_attributes_of_svg_are_styles)
 {
     const char *page =
         "<svg><path fill='url(1)' stroke=\"url('2')\" style='x:url(3)'/>"
@@ -579,11 +555,10 @@ START_TEST(l8_presentation_attributes_of_svg_are_styles)
         LINK_SET_ALL, "application/xhtml+xml");
     ck_assert_str_eq(buf_str(&rows), "style 1\n");
 }
-END_TEST
 
 /* ---- documents in srcdoc ---- */
 
-START_TEST(l1_a_document_in_srcdoc_is_one_in_the_page)
+TEST(l1_a_document_in_srcdoc_is_one_in_the_page)
 {
     check_all("<iframe src=no srcdoc='<title>no</title><a href=1>x</a>"
               "<img src=2><meta http-equiv=refresh content=\"0;url=3\">"
@@ -598,11 +573,10 @@ START_TEST(l1_a_document_in_srcdoc_is_one_in_the_page)
         LINK_SET_BASIC, "application/xhtml+xml");
     ck_assert_str_eq(buf_str(&rows), "a 1\n");
 }
-END_TEST
 
 /* Its base URL is that of the page unless it has its own; its encoding is
  * UTF-8, whatever the page's is. */
-START_TEST(html_7_4_2_3_1_srcdoc_has_the_base_of_its_page)
+TEST(html_7_4_2_3_1_srcdoc_has_the_base_of_its_page)
 {
     check("<iframe srcdoc='<a href=1><base href=/in/><a href=2>'></iframe>"
           "<a href=3></a><base href=/b/><iframe srcdoc='<a href=4>'></iframe>",
@@ -614,10 +588,9 @@ START_TEST(html_7_4_2_3_1_srcdoc_has_the_base_of_its_page)
         LINK_SET_BASIC, "text/html; charset=windows-1252");
     ck_assert_str_eq(buf_str(&rows), "a p?%E9\na p?%C3%A9\n");
 }
-END_TEST
 
 /* What it says of robots and of itself says nothing of the page. */
-START_TEST(ours_srcdoc_speaks_for_itself_alone)
+TEST(ours_srcdoc_speaks_for_itself_alone)
 {
     struct page_info info =
         run(bytes_of_str("<html lang=en><title>A</title><iframe srcdoc='"
@@ -629,10 +602,9 @@ START_TEST(ours_srcdoc_speaks_for_itself_alone)
     ck_assert(bytes_is(info.title, "A") && bytes_is(info.lang, "en"));
     ck_assert_uint_eq(info.found, 1);
 }
-END_TEST
 
 /* So many documents, so deep, and so many links of all together. */
-START_TEST(ours_srcdoc_is_bounded)
+TEST(ours_srcdoc_is_bounded)
 {
     struct link_options o = {.kinds = LINK_SET_BASIC,
                              .page_url = &base,
@@ -672,9 +644,8 @@ START_TEST(ours_srcdoc_is_bounded)
     buf_fini(&page);
     buf_fini(&outer);
 }
-END_TEST
 
-START_TEST(ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for)
+TEST(ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for)
 {
     const char *page = "<link rel=icon href=1><link rel='preload' href=2>"
                        "<link rel=modulepreload href=3><link rel=next href=4>"
@@ -685,9 +656,8 @@ START_TEST(ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for)
                      "resource 1\nresource 2\nresource 3\nlink 4\ncss 5\n");
     check_all(page, "link 1\nlink 2\nlink 3\nlink 4\ncss 5\n");
 }
-END_TEST
 
-START_TEST(ours_only_the_kinds_asked_for_are_visited)
+TEST(ours_only_the_kinds_asked_for_are_visited)
 {
     const char *page = "<a href=1><img src=2 srcset=3><link href=4>"
                        "<link rel=canonical href=5><source src=6>";
@@ -699,7 +669,6 @@ START_TEST(ours_only_the_kinds_asked_for_are_visited)
     run(bytes_of_str(page), 0, "");
     ck_assert_str_eq(buf_str(&rows), "");
 }
-END_TEST
 
 static void check_said(const char *page, const char *want)
 {
@@ -710,14 +679,13 @@ static void check_said(const char *page, const char *want)
     struct page_info info;
 
     buf_clear(&rows);
-    ck_assert_int_eq(link_parser_html(parser, bytes_of_str(page), &o, add_said,
-                                      NULL, &info),
-                     STATUS_OK);
+    ck_ok(link_parser_html(parser, bytes_of_str(page), &o, add_said, NULL,
+                           &info));
     ck_assert_msg(strcmp(buf_str(&rows), want) == 0, "%s\nwant:\n%s\ngot:\n%s",
                   page, want, buf_str(&rows));
 }
 
-START_TEST(ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link)
+TEST(ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link)
 {
     check_said("<a href=1> one\n\t<b>t</b>wo <i> three</i> </a>not this",
                "a [][one two three]\n");
@@ -736,9 +704,8 @@ START_TEST(ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link)
     check_said("<a style='background:url(x)'>0</a><a href=1>1</a>",
                "style [][0]\na [][1]\n");
 }
-END_TEST
 
-START_TEST(ours_images_say_what_they_show_and_rel_is_told_whole)
+TEST(ours_images_say_what_they_show_and_rel_is_told_whole)
 {
     check_said("<a href=1>a<img src=2 alt=' b  c '>d</a><img src=3>",
                "a [][a b c d]\nimg [][b c]\nimg [][]\n");
@@ -751,9 +718,8 @@ START_TEST(ours_images_say_what_they_show_and_rel_is_told_whole)
     check_said("<a href=1></a><frameset><frame src=2></frameset>",
                "iframe [][]\n");
 }
-END_TEST
 
-START_TEST(ours_texts_of_links_are_cut_between_characters)
+TEST(ours_texts_of_links_are_cut_between_characters)
 {
     struct buf page, want;
 
@@ -771,9 +737,8 @@ START_TEST(ours_texts_of_links_are_cut_between_characters)
     buf_fini(&page);
     buf_fini(&want);
 }
-END_TEST
 
-START_TEST(ours_the_number_of_links_can_be_bounded)
+TEST(ours_the_number_of_links_can_be_bounded)
 {
     struct link_options o = {.kinds = LINK_SET_BASIC,
                              .page_url = &base,
@@ -788,7 +753,6 @@ START_TEST(ours_the_number_of_links_can_be_bounded)
     ck_assert_str_eq(buf_str(&rows), "a 1\na 2\n");
     ck_assert_uint_eq(info.found, 2);
 }
-END_TEST
 
 /* ---- what the page says of itself ---------------------------------------- */
 
@@ -798,7 +762,7 @@ static void check_text(struct bytes got, const char *want)
                   got.at);
 }
 
-START_TEST(l7_directions_for_robots_are_told_and_hide_nothing)
+TEST(l7_directions_for_robots_are_told_and_hide_nothing)
 {
     struct page_info i;
 
@@ -816,9 +780,8 @@ START_TEST(l7_directions_for_robots_are_told_and_hide_nothing)
     ck_assert(!i.noindex && !i.nofollow);
     ck_assert_uint_eq(i.found, 0);
 }
-END_TEST
 
-START_TEST(ours_title_and_language_are_short_and_clean)
+TEST(ours_title_and_language_are_short_and_clean)
 {
     struct buf page;
     struct page_info i;
@@ -846,7 +809,6 @@ START_TEST(ours_title_and_language_are_short_and_clean)
     i = run(bytes_of_str("<p>"), LINK_SET_BASIC, "");
     check_text(i.title, "");
 }
-END_TEST
 
 static struct page_info about(struct bytes page)
 {
@@ -857,8 +819,7 @@ static struct page_info about(struct bytes page)
     struct page_info info;
 
     buf_clear(&rows);
-    ck_assert_int_eq(link_parser_html(parser, page, &o, add_row, NULL, &info),
-                     STATUS_OK);
+    ck_ok(link_parser_html(parser, page, &o, add_row, NULL, &info));
     return info;
 }
 
@@ -867,7 +828,7 @@ static void check_h1(const char *page, const char *want)
     check_text(about(bytes_of_str(page)).h1, want);
 }
 
-START_TEST(ours_a_page_says_what_it_is_about)
+TEST(ours_a_page_says_what_it_is_about)
 {
     const struct bytes page = bytes_of_str(
         "<title>not counted</title><meta name=description content=' '>"
@@ -902,9 +863,8 @@ START_TEST(ours_a_page_says_what_it_is_about)
     check_h1("<template><h1>a</h1></template><svg><h1>b</h1></svg>", "b");
     check_h1("<h1><frameset><frame src=x></frameset>a", "");
 }
-END_TEST
 
-START_TEST(ours_what_a_page_says_of_itself_is_cut)
+TEST(ours_what_a_page_says_of_itself_is_cut)
 {
     struct buf page;
     struct page_info i;
@@ -928,7 +888,6 @@ START_TEST(ours_what_a_page_says_of_itself_is_cut)
     ck_assert_uint_eq(i.words, 100000);
     buf_fini(&page);
 }
-END_TEST
 
 /* ---- hostile pages ------------------------------------------------------- */
 
@@ -938,7 +897,7 @@ static void add_repeated(struct buf *b, const char *s, size_t times)
         buf_add_str(b, s);
 }
 
-START_TEST(ours_depth_costs_nothing)
+TEST(ours_depth_costs_nothing)
 {
     static const char *const tags[] = {"<div>",           "<svg>",
                                        "<svg><g>",        "<b>",
@@ -959,9 +918,8 @@ START_TEST(ours_depth_costs_nothing)
         buf_fini(&page);
     }
 }
-END_TEST
 
-START_TEST(ours_long_values_and_comments_are_read_in_linear_time)
+TEST(ours_long_values_and_comments_are_read_in_linear_time)
 {
     struct buf page;
 
@@ -981,16 +939,14 @@ START_TEST(ours_long_values_and_comments_are_read_in_linear_time)
     ck_assert_str_eq(buf_str(&rows), "a 1\nsrcset x\na 2\na 3\n");
     buf_fini(&page);
 }
-END_TEST
 
-START_TEST(ours_zero_octets_and_controls_pass_through_libxml2)
+TEST(ours_zero_octets_and_controls_pass_through_libxml2)
 {
     static const char page[] = "<a href='x\0y'>\0<a href='\x01z\x02?\x7f'>";
 
     run(bytes_of(page, sizeof page - 1), LINK_SET_BASIC, "");
     ck_assert_str_eq(buf_str(&rows), "a x%EF%BF%BDy\na z%02?%7F\n");
 }
-END_TEST
 
 /* ---- values -------------------------------------------------------------- */
 
@@ -1007,7 +963,7 @@ static void check_srcset(const char *value, const char *want)
                   buf_str(&rows));
 }
 
-START_TEST(html_4_8_4_2_srcset_is_not_split_at_commas)
+TEST(html_4_8_4_2_srcset_is_not_split_at_commas)
 {
     check_srcset("a,b 1x, c", "a,b|c|");
     check_srcset(" a, b ,,c,d 1x", "a|b|c,d|");
@@ -1020,7 +976,6 @@ START_TEST(html_4_8_4_2_srcset_is_not_split_at_commas)
     check_srcset("", "");
     check_srcset("a (", "");
 }
-END_TEST
 
 static void check_refresh(const char *value, const char *want)
 {
@@ -1032,7 +987,7 @@ static void check_refresh(const char *value, const char *want)
         check_text(url, want);
 }
 
-START_TEST(html_4_2_5_3_refresh_is_read_step_by_step)
+TEST(html_4_2_5_3_refresh_is_read_step_by_step)
 {
     check_refresh("5; url=x", "x");
     check_refresh("0,URL = 'x y' z", "x y");
@@ -1052,9 +1007,8 @@ START_TEST(html_4_2_5_3_refresh_is_read_step_by_step)
           "<meta http-equiv=refresh name=x content=5>",
           "meta-refresh 1\n");
 }
-END_TEST
 
-START_TEST(ours_kinds_have_names)
+TEST(ours_kinds_have_names)
 {
     enum link_kind k;
 
@@ -1065,64 +1019,4 @@ START_TEST(ours_kinds_have_names)
         ck_assert_int_eq(k, i);
     }
     ck_assert(!link_kind_of_name(bytes_of_str("A"), &k));
-}
-END_TEST
-
-Suite *suite_links(void)
-{
-    Suite *s = suite_create("links");
-    TCase *t = tcase_create("links");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, l1_raw_text_and_comments_hold_no_links);
-    tcase_add_test(t, l1_noscript_and_what_follows_the_end_count);
-    tcase_add_test(t, html_13_2_6_5_foreign_content_has_no_raw_text);
-    tcase_add_test(t, html_13_2_6_integration_points_hold_html);
-    tcase_add_test(t, html_13_2_6_4_20_a_frameset_has_frames_and_nothing_else);
-    tcase_add_test(t, html_13_2_6_4_7_a_form_inside_a_form_is_none);
-    tcase_add_test(t, html_13_2_5_spellings_of_tags);
-    tcase_add_test(t, l2_each_element_has_its_kind);
-    tcase_add_test(t, l2_the_first_word_of_rel_that_holds_names_the_kind);
-    tcase_add_test(t, l2_a_link_that_names_no_document_is_no_link);
-    tcase_add_test(t, l2_only_urls_of_http_and_https_are_links);
-    tcase_add_test(t, l3_the_first_usable_base_holds_for_the_whole_page);
-    tcase_add_test(
-        t, l6_a_query_is_in_the_encoding_of_the_page_and_a_path_in_utf8);
-    tcase_add_test(t, l6_utf16_pages_are_read);
-    tcase_add_test(t, l6b_in_xml_the_tags_are_the_tree);
-    tcase_add_test(t, l6b_in_xml_names_have_a_namespace_and_a_case);
-    tcase_add_test(t, l6b_the_type_and_the_root_say_that_it_is_xml);
-    tcase_add_test(t, l6b_from_where_it_is_not_well_formed_it_is_read_as_html);
-    tcase_add_test(t, l6b_a_page_in_xml_says_what_it_would_in_html);
-    tcase_add_test(t, l6b_no_dtd_has_any_effect);
-    tcase_add_test(t, l6b_a_page_in_xml_is_bounded);
-    tcase_add_test(t, l6b_the_encoding_is_that_of_the_xml_declaration);
-    tcase_add_test(t, l8_the_other_kinds_come_when_asked_for);
-    tcase_add_test(t, l8_media_are_all_images_that_a_browser_loads);
-    tcase_add_test(t, l8_presentation_attributes_of_svg_are_styles);
-    tcase_add_test(t, l1_a_document_in_srcdoc_is_one_in_the_page);
-    tcase_add_test(t, html_7_4_2_3_1_srcdoc_has_the_base_of_its_page);
-    tcase_add_test(t, ours_srcdoc_speaks_for_itself_alone);
-    tcase_add_test(t, ours_srcdoc_is_bounded);
-    tcase_add_test(t,
-                   ours_what_a_browser_loads_is_a_kind_of_its_own_if_asked_for);
-    tcase_add_test(t, ours_only_the_kinds_asked_for_are_visited);
-    tcase_add_test(t,
-                   ours_the_text_of_a_link_ends_with_its_tag_or_the_next_link);
-    tcase_add_test(t, ours_images_say_what_they_show_and_rel_is_told_whole);
-    tcase_add_test(t, ours_texts_of_links_are_cut_between_characters);
-    tcase_add_test(t, ours_the_number_of_links_can_be_bounded);
-    tcase_add_test(t, l7_directions_for_robots_are_told_and_hide_nothing);
-    tcase_add_test(t, ours_title_and_language_are_short_and_clean);
-    tcase_add_test(t, ours_a_page_says_what_it_is_about);
-    tcase_add_test(t, ours_what_a_page_says_of_itself_is_cut);
-    tcase_add_test(t, ours_depth_costs_nothing);
-    tcase_add_test(t, ours_long_values_and_comments_are_read_in_linear_time);
-    tcase_add_test(t, ours_zero_octets_and_controls_pass_through_libxml2);
-    tcase_add_test(t, html_4_8_4_2_srcset_is_not_split_at_commas);
-    tcase_add_test(t, html_4_2_5_3_refresh_is_read_step_by_step);
-    tcase_add_test(t, ours_kinds_have_names);
-    suite_add_tcase(s, t);
-    return s;
 }

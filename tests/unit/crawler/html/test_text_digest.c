@@ -2,11 +2,11 @@
 /* test_text_digest.c - which changes of a page are changes of its text. */
 #include "crawler/html/text_digest.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/html/links.h"
+#include "tests/unit/unit.h"
 
 static void ignore(void *ctx, const struct found_link *link)
 {
@@ -27,9 +27,7 @@ static struct digest of_page(const char *html, bool no_numbers)
     ck_assert_int_eq(url_parse(&base, bytes_of_str("http://h/"), NULL, NULL),
                      URL_OK);
     o.page_url = &base;
-    ck_assert_int_eq(link_parser_html(p, bytes_of_str(html), &o, ignore, NULL,
-                                      &info),
-                     STATUS_OK);
+    ck_ok(link_parser_html(p, bytes_of_str(html), &o, ignore, NULL, &info));
     url_fini(&base);
     link_parser_free(p);
     return info.text_digest;
@@ -42,7 +40,7 @@ static bool same(const char *a, const char *b, bool no_numbers)
 
 #define PAGE "<title>t</title><p id=a1>Hello, big world</p>"
 
-START_TEST(what_nobody_reads_is_no_change)
+TEST(what_nobody_reads_is_no_change)
 {
     static const char *const others[] = {
         "<title>t</title><p id=b77 class=x>Hello, big world</p>",
@@ -60,9 +58,8 @@ START_TEST(what_nobody_reads_is_no_change)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_msg(same(PAGE, others[i], false), "%s", others[i]);
 }
-END_TEST
 
-START_TEST(what_one_reads_is_a_change)
+TEST(what_one_reads_is_a_change)
 {
     static const char *const others[] = {
         "<p>Hello, big worlds", "<p>Hello, bigworld",
@@ -74,9 +71,8 @@ START_TEST(what_one_reads_is_a_change)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_msg(!same(PAGE, others[i], false), "%s", others[i]);
 }
-END_TEST
 
-START_TEST(numbers_and_dates_are_left_out_if_asked)
+TEST(numbers_and_dates_are_left_out_if_asked)
 {
     static const char dated[] = "<p>Posted on Monday, 3 May 2021 10:15 by ann";
 
@@ -86,11 +82,10 @@ START_TEST(numbers_and_dates_are_left_out_if_asked)
     ck_assert(!same(dated, "<p>Posted on Tue 14 Sept. 2022 by ann", false));
     ck_assert(!same(dated, "<p>Posted on Mondays by ann", true));
 }
-END_TEST
 
 /* It is stored and compared with that of other crawls, so it must not depend on
  * the program's version. */
-START_TEST(its_value_is_part_of_the_format)
+TEST(its_value_is_part_of_the_format)
 {
     struct digest d = of_page("<p>Hello, big world", false);
     struct digest w = text_digest_whole(bytes_of_str("body {}"));
@@ -105,11 +100,10 @@ START_TEST(its_value_is_part_of_the_format)
     d = of_page("<script>x</script>", false);
     ck_assert(d.hi != 0);
 }
-END_TEST
 
 /* The digest of a long text depends on all of it, however it comes in pieces
  * and wherever a chunk ends. */
-START_TEST(a_text_longer_than_a_chunk_counts_whole)
+TEST(a_text_longer_than_a_chunk_counts_whole)
 {
     enum { N = 3 * 4096 + 7 };
     static char text[N + 1];
@@ -141,12 +135,11 @@ START_TEST(a_text_longer_than_a_chunk_counts_whole)
         text[i] = was;
     }
 }
-END_TEST
 
 /* Digests are stored and compared with later ones: these are those of the first
  * version, of a text with all white space, in pieces that end everywhere in a
  * block and in a chunk. */
-START_TEST(a_text_keeps_its_digest)
+TEST(a_text_keeps_its_digest)
 {
     static const struct {
         size_t piece;
@@ -183,9 +176,8 @@ START_TEST(a_text_keeps_its_digest)
                                   : of[i / 2].without_numbers);
     }
 }
-END_TEST
 
-START_TEST(words_are_counted_as_they_come)
+TEST(words_are_counted_as_they_come)
 {
     static const struct {
         const char *text;
@@ -215,21 +207,4 @@ START_TEST(words_are_counted_as_they_come)
             ck_assert_uint_eq(t.words, pieces * ((len + 6) / 7));
         }
     }
-}
-END_TEST
-
-Suite *suite_text_digest(void)
-{
-    Suite *s = suite_create("text_digest");
-    TCase *t = tcase_create("text_digest");
-
-    tcase_add_test(t, what_nobody_reads_is_no_change);
-    tcase_add_test(t, what_one_reads_is_a_change);
-    tcase_add_test(t, numbers_and_dates_are_left_out_if_asked);
-    tcase_add_test(t, its_value_is_part_of_the_format);
-    tcase_add_test(t, a_text_longer_than_a_chunk_counts_whole);
-    tcase_add_test(t, a_text_keeps_its_digest);
-    tcase_add_test(t, words_are_counted_as_they_come);
-    suite_add_tcase(s, t);
-    return s;
 }

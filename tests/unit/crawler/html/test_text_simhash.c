@@ -3,11 +3,11 @@
  */
 #include "crawler/html/text_simhash.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "crawler/html/links.h"
+#include "tests/unit/unit.h"
 
 static uint64_t print_of(const char *text)
 {
@@ -31,7 +31,7 @@ static unsigned distance(uint64_t a, uint64_t b)
     return (unsigned)__builtin_popcountll(a ^ b);
 }
 
-START_TEST(charikar_near_texts_have_near_prints_and_others_have_not)
+TEST(charikar_near_texts_have_near_prints_and_others_have_not)
 {
     unsigned near = 0;
     struct buf a, b;
@@ -53,12 +53,11 @@ START_TEST(charikar_near_texts_have_near_prints_and_others_have_not)
     buf_fini(&a);
     buf_fini(&b);
 }
-END_TEST
 
 /* Fingerprints are stored and compared with later ones: these are those of
  * format 17 of the store, of texts whose words and pieces end everywhere in a
  * block. */
-START_TEST(a_text_keeps_its_print)
+TEST(a_text_keeps_its_print)
 {
     static const struct {
         int words;
@@ -95,10 +94,9 @@ START_TEST(a_text_keeps_its_print)
     }
     buf_fini(&b);
 }
-END_TEST
 
 /* Each bit is the majority of the shingles' bits, however many there are. */
-START_TEST(votes_are_counted_beyond_an_octet)
+TEST(votes_are_counted_beyond_an_octet)
 {
     struct buf once, often;
 
@@ -113,9 +111,8 @@ START_TEST(votes_are_counted_beyond_an_octet)
     buf_fini(&once);
     buf_fini(&often);
 }
-END_TEST
 
-START_TEST(white_space_and_punctuation_do_not_count_and_case_does)
+TEST(white_space_and_punctuation_do_not_count_and_case_does)
 {
     static const char text[] = "a b c d e f g h i j k l m n o p q r s t";
 
@@ -126,19 +123,17 @@ START_TEST(white_space_and_punctuation_do_not_count_and_case_does)
     ck_assert_uint_ne(print_of(text),
                       print_of("A B C D E F g h i j k l m n o p q r s t"));
 }
-END_TEST
 
-START_TEST(ours_a_text_of_few_words_has_none)
+TEST(ours_a_text_of_few_words_has_none)
 {
     ck_assert_uint_eq(print_of(""), 0);
     ck_assert_uint_eq(print_of("a b c d e f g h i j k l m n o p q"), 0);
     ck_assert_uint_ne(print_of("a b c d e f g h i j k l m n o p q r"), 0);
 }
-END_TEST
 
 /* Words of all lengths, with and without ideographs, each at every place of
  * what is collected and read at a time. */
-START_TEST(a_word_is_the_same_wherever_it_stands)
+TEST(a_word_is_the_same_wherever_it_stands)
 {
     struct buf words, moved;
     uint64_t print;
@@ -165,10 +160,9 @@ START_TEST(a_word_is_the_same_wherever_it_stands)
     buf_fini(&words);
     buf_fini(&moved);
 }
-END_TEST
 
 /* All shingles of one word, repeated, have the same hash. */
-START_TEST(each_octet_of_a_long_word_counts)
+TEST(each_octet_of_a_long_word_counts)
 {
     char text[18 * 130 + 1];
 
@@ -188,7 +182,6 @@ START_TEST(each_octet_of_a_long_word_counts)
         }
     }
 }
-END_TEST
 
 /* Text without spaces, a kana to three ideographs, in which one is another. */
 static void write_ideographs(struct buf *out, int other)
@@ -202,7 +195,7 @@ static void write_ideographs(struct buf *out, int other)
     }
 }
 
-START_TEST(ideographs_make_words_without_spaces)
+TEST(ideographs_make_words_without_spaces)
 {
     struct buf a, b;
     unsigned near = 0;
@@ -225,7 +218,6 @@ START_TEST(ideographs_make_words_without_spaces)
     buf_fini(&a);
     buf_fini(&b);
 }
-END_TEST
 
 /* ---- of a page ---- */
 
@@ -246,9 +238,7 @@ static uint64_t page_print(const char *html, bool simhash)
     ck_assert_int_eq(url_parse(&base, bytes_of_str("http://h/"), NULL, NULL),
                      URL_OK);
     o.page_url = &base;
-    ck_assert_int_eq(link_parser_html(p, bytes_of_str(html), &o, ignore, NULL,
-                                      &info),
-                     STATUS_OK);
+    ck_ok(link_parser_html(p, bytes_of_str(html), &o, ignore, NULL, &info));
     url_fini(&base);
     link_parser_free(p);
     return info.simhash;
@@ -256,7 +246,7 @@ static uint64_t page_print(const char *html, bool simhash)
 
 #define WORDS "b c d e f g h i j k l m n o p q r s t u v"
 
-START_TEST(visible_text_counts_and_nothing_else)
+TEST(visible_text_counts_and_nothing_else)
 {
     const uint64_t want = print_of("caf\303\251 " WORDS);
     static const char *const same[] = {
@@ -278,23 +268,4 @@ START_TEST(visible_text_counts_and_nothing_else)
         ck_assert_uint_eq(page_print(html, false), 0);
     }
     ck_assert_uint_ne(page_print("caf\303\251 no " WORDS, true), want);
-}
-END_TEST
-
-Suite *suite_text_simhash(void)
-{
-    Suite *s = suite_create("text_simhash");
-    TCase *t = tcase_create("text_simhash");
-
-    tcase_add_test(t, charikar_near_texts_have_near_prints_and_others_have_not);
-    tcase_add_test(t, a_text_keeps_its_print);
-    tcase_add_test(t, votes_are_counted_beyond_an_octet);
-    tcase_add_test(t, white_space_and_punctuation_do_not_count_and_case_does);
-    tcase_add_test(t, ours_a_text_of_few_words_has_none);
-    tcase_add_test(t, a_word_is_the_same_wherever_it_stands);
-    tcase_add_test(t, each_octet_of_a_long_word_counts);
-    tcase_add_test(t, ideographs_make_words_without_spaces);
-    tcase_add_test(t, visible_text_counts_and_nothing_else);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -4,13 +4,13 @@
 #ifndef URLWEIR_TESTS_CRAWLER_ROBOTS_ROBOTS_TEXT_H
 #define URLWEIR_TESTS_CRAWLER_ROBOTS_ROBOTS_TEXT_H
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "crawler/robots/robots.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 static inline bool allows_bytes(struct bytes file, const char *agent,
                                 const char *path)

@@ -11,7 +11,7 @@
 
 /* ---- groups ---------------------------------------------------------------*/
 
-START_TEST(rfc9309_2_2_1_agents_match_whole_and_without_case)
+TEST(rfc9309_2_2_1_agents_match_whole_and_without_case)
 {
     const char *f = "User-agent: FooBot\nDisallow: /\n";
 
@@ -24,9 +24,8 @@ START_TEST(rfc9309_2_2_1_agents_match_whole_and_without_case)
     ck_assert(allows(f, "FooBot-News", "/"));
     ck_assert(allows(f, "FooBot_", "/"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_1_only_the_product_token_counts_on_both_sides)
+TEST(rfc9309_2_2_1_only_the_product_token_counts_on_both_sides)
 {
     const char *with_version = "User-agent: FooBot/2.1 (beta)\nDisallow: /\n";
     const char *two_words = "User-agent: Foo Bot\nDisallow: /\n";
@@ -39,9 +38,8 @@ START_TEST(rfc9309_2_2_1_only_the_product_token_counts_on_both_sides)
     ck_assert(!allows(plain, " FooBot (+http://foo/)", "/"));
     ck_assert(!allows("User-agent: a-b_C\nDisallow: /\n", "A-b_c", "/"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_1_groups_of_one_agent_merge)
+TEST(rfc9309_2_2_1_groups_of_one_agent_merge)
 {
     const char *f = "User-agent: FooBot\nDisallow: /a\n"
                     "User-agent: BarBot\nDisallow: /b\n"
@@ -53,9 +51,8 @@ START_TEST(rfc9309_2_2_1_groups_of_one_agent_merge)
     ck_assert(allows(f, "BarBot", "/a"));
     ck_assert(!allows(f, "BarBot", "/b"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_1_groups_of_the_star_merge_too)
+TEST(rfc9309_2_2_1_groups_of_the_star_merge_too)
 {
     const char *f = "User-agent: *\nDisallow: /a\n"
                     "User-agent: BarBot\nDisallow: /b\n"
@@ -64,9 +61,8 @@ START_TEST(rfc9309_2_2_1_groups_of_the_star_merge_too)
     ck_assert(!allows(f, "FooBot", "/a"));
     ck_assert(!allows(f, "FooBot", "/c"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_1_star_only_where_no_group_names_the_agent)
+TEST(rfc9309_2_2_1_star_only_where_no_group_names_the_agent)
 {
     const char *f = "User-agent: *\nDisallow: /x\n"
                     "User-agent: FooBot\nDisallow: /y\n"
@@ -79,17 +75,15 @@ START_TEST(rfc9309_2_2_1_star_only_where_no_group_names_the_agent)
     /* A last group without rules allows everything (section 2.1). */
     ck_assert(allows(f, "QuxBot", "/x"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_1_no_group_for_us_allows_all)
+TEST(rfc9309_2_2_1_no_group_for_us_allows_all)
 {
     ck_assert(allows("User-agent: BarBot\nDisallow: /\n", "FooBot", "/a"));
     ck_assert(allows("", "FooBot", "/a"));
     ck_assert(allows("<html><body>Not found</body></html>", "FooBot", "/a"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_1_consecutive_agent_lines_share_their_rules)
+TEST(rfc9309_2_1_consecutive_agent_lines_share_their_rules)
 {
     const char *f = "User-agent: a\nUser-agent: b\n\n# both\nDisallow: /x\n"
                     "User-agent: c\nDisallow: /y\n";
@@ -99,9 +93,8 @@ START_TEST(rfc9309_2_1_consecutive_agent_lines_share_their_rules)
     ck_assert(allows(f, "c", "/x"));
     ck_assert(allows(f, "b", "/y"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents)
+TEST(rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents)
 {
     const char *f = "User-agent: a\nCrawl-delay: 5\nUser-agent: b\n"
                     "Sitemap: http://h/s.xml\nUser-agent: c\nHost: h\n"
@@ -112,18 +105,16 @@ START_TEST(rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents)
     ck_assert(!allows(f, "c", "/x"));
     ck_assert(!allows(f, "d", "/x"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_rules_before_any_agent_line_are_ignored)
+TEST(rfc9309_2_2_2_rules_before_any_agent_line_are_ignored)
 {
     const char *f = "Disallow: /x\nUser-agent: *\nDisallow: /y\n";
 
     ck_assert(allows(f, "FooBot", "/x"));
     ck_assert(!allows(f, "FooBot", "/y"));
 }
-END_TEST
 
-START_TEST(an_agent_line_without_a_token_opens_a_group_of_nobody)
+TEST(an_agent_line_without_a_token_opens_a_group_of_nobody)
 {
     const char *f = "User-agent: *\nDisallow: /x\n"
                     "User-agent: 007\nDisallow: /y\n"
@@ -135,16 +126,14 @@ START_TEST(an_agent_line_without_a_token_opens_a_group_of_nobody)
     ck_assert(!allows(f, "007", "/x"));
     ck_assert(allows(f, "007", "/y"));
 }
-END_TEST
 
-START_TEST(ours_a_star_with_letters_behind_it_is_no_star)
+TEST(ours_a_star_with_letters_behind_it_is_no_star)
 {
     ck_assert(allows("User-agent: *bot\nDisallow: /\n", "foobot", "/"));
     ck_assert(!allows("User-agent: * all\nDisallow: /\n", "foobot", "/"));
 }
-END_TEST
 
-START_TEST(rfc9309_5_1_simple_example)
+TEST(rfc9309_5_1_simple_example)
 {
     const char *f = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
                     "Allow: /publications/\n\n"
@@ -166,11 +155,10 @@ START_TEST(rfc9309_5_1_simple_example)
     ck_assert(allows(f, "bazbot", "/example/"));
     ck_assert(allows(f, "quxbot", "/example/"));
 }
-END_TEST
 
 /* ---- rules ----------------------------------------------------------------*/
 
-START_TEST(rfc9309_2_2_2_longest_match_wins)
+TEST(rfc9309_2_2_2_longest_match_wins)
 {
     const char *f = "Allow: /example/page/\n"
                     "Disallow: /example/page/disallowed.gif\n";
@@ -187,17 +175,15 @@ START_TEST(rfc9309_2_2_2_longest_match_wins)
     ck_assert(!under("Allow: /$\nDisallow: /\n", "/page.htm"));
     ck_assert(!under("Allow: /fish\nDisallow: /fish*\n", "/fish"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_ties_go_to_allow)
+TEST(rfc9309_2_2_2_ties_go_to_allow)
 {
     ck_assert(under("Disallow: /folder\nAllow: /folder\n", "/folder/page"));
     ck_assert(under("Allow: /folder\nDisallow: /folder\n", "/folder/page"));
     ck_assert(under("Disallow: /*a\nAllow: /b*\n", "/ba"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case)
+TEST(rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case)
 {
     ck_assert(under("Disallow: /fish\n", "/catfish"));
     ck_assert(under("Disallow: /fish\n", "/?id=fish"));
@@ -207,9 +193,8 @@ START_TEST(rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case)
     ck_assert(under("Disallow: /fish/\n", "/fish"));
     ck_assert(!under("Disallow: /a?b=c\n", "/a?b=cd"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_robots_txt_is_always_allowed)
+TEST(rfc9309_2_2_2_robots_txt_is_always_allowed)
 {
     ck_assert(under("Disallow: /\n", "/robots.txt"));
     ck_assert(under("Disallow: /robots.txt\n", "/robots.txt"));
@@ -218,9 +203,8 @@ START_TEST(rfc9309_2_2_2_robots_txt_is_always_allowed)
     ck_assert(!under("Disallow: /\n", "/robots.txt?a"));
     ck_assert(!under("Disallow: /\n", "/a/robots.txt"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_empty_disallow_matches_nothing)
+TEST(rfc9309_2_2_empty_disallow_matches_nothing)
 {
     ck_assert(under("Disallow:\n", "/a"));
     ck_assert(under("Disallow: # all\n", "/a"));
@@ -229,9 +213,8 @@ START_TEST(rfc9309_2_2_empty_disallow_matches_nothing)
     ck_assert(allows("User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /\n",
                      "a", "/x"));
 }
-END_TEST
 
-START_TEST(ours_a_pattern_without_a_slash_or_star_matches_nothing)
+TEST(ours_a_pattern_without_a_slash_or_star_matches_nothing)
 {
     ck_assert(under("Disallow: fish\n", "/fish"));
     ck_assert(under("Disallow: ?a\n", "/?a"));
@@ -240,10 +223,9 @@ START_TEST(ours_a_pattern_without_a_slash_or_star_matches_nothing)
     ck_assert(under("Disallow: %2Ffish\n", "/fish"));
     ck_assert(!under("Disallow: *fish\n", "/a/fish"));
 }
-END_TEST
 
 /* The way a rule is spelt does not change its weight. */
-START_TEST(ours_weight_is_counted_in_octets_as_compared)
+TEST(ours_weight_is_counted_in_octets_as_compared)
 {
     ck_assert(
         under("Disallow: /%E3%83%84\nAllow: /\xe3\x83\x84\n", "/%E3%83%84"));
@@ -251,9 +233,8 @@ START_TEST(ours_weight_is_counted_in_octets_as_compared)
     /* Octets, not characters: e with an acute accent counts as six. */
     ck_assert(!under("Allow: /*****\nDisallow: /\xc3\xa9\n", "/%C3%A9"));
 }
-END_TEST
 
-START_TEST(the_url_is_parsed_first)
+TEST(the_url_is_parsed_first)
 {
     static const struct {
         const char *url;
@@ -288,11 +269,10 @@ START_TEST(the_url_is_parsed_first)
     url_fini(&u);
     robots_free(r);
 }
-END_TEST
 
 /* ---- the deciding line ----------------------------------------------------*/
 
-START_TEST(names_the_line_that_decided)
+TEST(names_the_line_that_decided)
 {
     struct robots *r =
         robots_parse(bytes_of_str(
@@ -311,9 +291,8 @@ START_TEST(names_the_line_that_decided)
     ck_assert_uint_eq(line.len, 0);
     robots_free(r);
 }
-END_TEST
 
-START_TEST(allow_all_is_what_it_says)
+TEST(allow_all_is_what_it_says)
 {
     struct robots *all = robots_allow_all();
 
@@ -321,38 +300,4 @@ START_TEST(allow_all_is_what_it_says)
     ck_assert_double_eq(robots_crawl_delay(all), -1);
     robots_free(all);
     robots_free(NULL);
-}
-END_TEST
-
-Suite *suite_robots(void)
-{
-    Suite *s = suite_create("robots");
-    TCase *t = tcase_create("robots");
-
-    tcase_add_test(t, rfc9309_2_2_1_agents_match_whole_and_without_case);
-    tcase_add_test(t,
-                   rfc9309_2_2_1_only_the_product_token_counts_on_both_sides);
-    tcase_add_test(t, rfc9309_2_2_1_groups_of_one_agent_merge);
-    tcase_add_test(t, rfc9309_2_2_1_groups_of_the_star_merge_too);
-    tcase_add_test(t, rfc9309_2_2_1_star_only_where_no_group_names_the_agent);
-    tcase_add_test(t, rfc9309_2_2_1_no_group_for_us_allows_all);
-    tcase_add_test(t, rfc9309_2_1_consecutive_agent_lines_share_their_rules);
-    tcase_add_test(t, rfc9309_2_2_4_other_records_do_not_end_a_run_of_agents);
-    tcase_add_test(t, rfc9309_2_2_2_rules_before_any_agent_line_are_ignored);
-    tcase_add_test(t, an_agent_line_without_a_token_opens_a_group_of_nobody);
-    tcase_add_test(t, ours_a_star_with_letters_behind_it_is_no_star);
-    tcase_add_test(t, rfc9309_5_1_simple_example);
-    tcase_add_test(t, rfc9309_2_2_2_longest_match_wins);
-    tcase_add_test(t, rfc9309_2_2_2_ties_go_to_allow);
-    tcase_add_test(t,
-                   rfc9309_2_2_2_matching_starts_at_the_first_octet_with_case);
-    tcase_add_test(t, rfc9309_2_2_2_robots_txt_is_always_allowed);
-    tcase_add_test(t, rfc9309_2_2_empty_disallow_matches_nothing);
-    tcase_add_test(t, ours_a_pattern_without_a_slash_or_star_matches_nothing);
-    tcase_add_test(t, ours_weight_is_counted_in_octets_as_compared);
-    tcase_add_test(t, the_url_is_parsed_first);
-    tcase_add_test(t, names_the_line_that_decided);
-    tcase_add_test(t, allow_all_is_what_it_says);
-    suite_add_tcase(s, t);
-    return s;
 }

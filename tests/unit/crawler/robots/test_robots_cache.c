@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "crawler/robots/robots_cache.h"
+#include "tests/unit/unit.h"
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
@@ -87,7 +87,7 @@ static struct robots_cache *cache_with_rules(void)
     return c;
 }
 
-START_TEST(asks_for_one_fetch_and_holds_the_rest_back)
+TEST(asks_for_one_fetch_and_holds_the_rest_back)
 {
     struct robots_cache *c = cache_of(1 << 20);
     struct robots_answer a;
@@ -109,9 +109,8 @@ START_TEST(asks_for_one_fetch_and_holds_the_rest_back)
                       1);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_fetch_not_carried_out_is_asked_for_again)
+TEST(a_fetch_not_carried_out_is_asked_for_again)
 {
     struct robots_cache *c = cache_of(1 << 20);
 
@@ -121,9 +120,8 @@ START_TEST(a_fetch_not_carried_out_is_asked_for_again)
     ck_assert_uint_eq(ask(c, origin_a, "/", T0).failures, 0);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(one_file_per_scheme_host_and_port)
+TEST(one_file_per_scheme_host_and_port)
 {
     struct robots_cache *c = cache_with_rules();
 
@@ -136,9 +134,8 @@ START_TEST(one_file_per_scheme_host_and_port)
     ck_assert_int_eq(verdict(c, "/", T0), ROBOTS_ALLOWED);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(rfc9309_2_3_1_what_each_status_means)
+TEST(rfc9309_2_3_1_what_each_status_means)
 {
     static const struct {
         int status;
@@ -163,9 +160,8 @@ START_TEST(rfc9309_2_3_1_what_each_status_means)
         robots_cache_free(c);
     }
 }
-END_TEST
 
-START_TEST(an_empty_answer_allows_all)
+TEST(an_empty_answer_allows_all)
 {
     struct robots_cache *c = cache_of(1 << 20);
 
@@ -174,9 +170,8 @@ START_TEST(an_empty_answer_allows_all)
     ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_ALLOWED);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
+TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
 {
     static const struct {
         const char *cache_control;
@@ -207,11 +202,10 @@ START_TEST(rfc9309_2_4_a_copy_is_kept_for_a_day_at_most)
         robots_cache_free(c);
     }
 }
-END_TEST
 
 /* A page waits for its host's delay, perhaps for longer than the copy is fresh;
  * it must not wait for another copy then, or it would wait for ever. */
-START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
+TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
 {
     struct robots_cache *c = cache_of(1 << 20);
     int64_t now = T0;
@@ -229,9 +223,8 @@ START_TEST(ours_a_fetch_answers_the_url_that_waited_for_it)
     ck_assert_int_eq(verdict(c, "/x", now + DAY), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_missing_file_is_asked_for_again_after_a_day)
+TEST(a_missing_file_is_asked_for_again_after_a_day)
 {
     struct robots_cache *c = cache_of(1 << 20);
 
@@ -244,10 +237,9 @@ START_TEST(a_missing_file_is_asked_for_again_after_a_day)
     ck_assert_int_eq(verdict(c, "/private", T0 + DAY), ROBOTS_DENIED);
     robots_cache_free(c);
 }
-END_TEST
 
 /* The frontier lengthens the pauses of a host whose rules are missing. */
-START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
+TEST(unreachable_means_not_now_for_half_the_retry_delay)
 {
     struct robots_cache *c = cache_of(1 << 20);
     int64_t now = T0;
@@ -277,10 +269,9 @@ START_TEST(unreachable_means_not_now_for_half_the_retry_delay)
     ck_assert_int_eq(verdict(c, "/", now + SECOND), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
 /* The URL is fetched after its host's delay, however long that is. */
-START_TEST(where_rules_are_only_noted_nobody_waits_for_a_missing_file)
+TEST(where_rules_are_only_noted_nobody_waits_for_a_missing_file)
 {
     const struct robots_cache_options o = {.agent = "urlweir/1.0",
                                            .memory = 1 << 20,
@@ -299,9 +290,8 @@ START_TEST(where_rules_are_only_noted_nobody_waits_for_a_missing_file)
     ck_assert_int_eq(verdict(c, "/", now), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_longer_retry_after_counts_instead_up_to_a_day)
+TEST(a_longer_retry_after_counts_instead_up_to_a_day)
 {
     static const struct {
         const char *retry_after;
@@ -324,9 +314,8 @@ START_TEST(a_longer_retry_after_counts_instead_up_to_a_day)
         robots_cache_free(c);
     }
 }
-END_TEST
 
-START_TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
+TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
 {
     struct robots_cache *c = cache_of(1 << 20);
     int64_t now = T0;
@@ -352,9 +341,8 @@ START_TEST(rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed)
     ck_assert_int_eq(verdict(c, "/x", now + HOUR), ROBOTS_DENIED);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
+TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
 {
     struct robots_cache *c = cache_with_rules();
     int64_t now = T0 + DAY;
@@ -383,9 +371,8 @@ START_TEST(rfc9309_2_4_a_stale_copy_is_used_while_unreachable)
     ck_assert_int_eq(verdict(c, "/private", now), ROBOTS_ALLOWED);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(not_modified_renews_the_copy)
+TEST(not_modified_renews_the_copy)
 {
     struct robots_cache *c = cache_with_rules();
 
@@ -395,9 +382,8 @@ START_TEST(not_modified_renews_the_copy)
     ck_assert_int_eq(verdict(c, "/private", T0 + 2 * DAY), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(ours_a_clock_set_back_makes_a_copy_stale)
+TEST(ours_a_clock_set_back_makes_a_copy_stale)
 {
     struct robots_cache *c = cache_with_rules();
 
@@ -407,9 +393,8 @@ START_TEST(ours_a_clock_set_back_makes_a_copy_stale)
     ck_assert_int_eq(verdict(c, "/private", T0 - 730 * DAY), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_file_cut_at_the_limit_loses_only_its_last_line)
+TEST(a_file_cut_at_the_limit_loses_only_its_last_line)
 {
     struct robots_cache *c = cache_of(1 << 20);
     char *body = xmalloc(ROBOTS_FETCH_MOST);
@@ -428,9 +413,8 @@ START_TEST(a_file_cut_at_the_limit_loses_only_its_last_line)
     free(body);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(memory_is_bounded_and_the_longest_unasked_go_first)
+TEST(memory_is_bounded_and_the_longest_unasked_go_first)
 {
     const size_t most = 20000;
     struct robots_cache *c = cache_of(most);
@@ -456,9 +440,8 @@ START_TEST(memory_is_bounded_and_the_longest_unasked_go_first)
                      ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(what_is_being_fetched_is_not_forgotten)
+TEST(what_is_being_fetched_is_not_forgotten)
 {
     struct robots_cache *c = cache_of(1);
 
@@ -468,11 +451,10 @@ START_TEST(what_is_being_fetched_is_not_forgotten)
     ck_assert_int_eq(ask(c, "http://b", "/", T0).verdict, ROBOTS_FETCHING);
     robots_cache_free(c);
 }
-END_TEST
 
 /* ---- across a restart -----------------------------------------------------*/
 
-START_TEST(a_kept_row_gives_the_same_answers_after_a_restart)
+TEST(a_kept_row_gives_the_same_answers_after_a_restart)
 {
     struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
     const struct robots_fetch f = {.http_status = 200,
@@ -497,9 +479,8 @@ START_TEST(a_kept_row_gives_the_same_answers_after_a_restart)
     robots_cache_free(c);
     robots_cache_free(after);
 }
-END_TEST
 
-START_TEST(a_kept_404_allows_all_after_a_restart)
+TEST(a_kept_404_allows_all_after_a_restart)
 {
     struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
     const struct robots_fetch f = {.http_status = 404,
@@ -514,9 +495,8 @@ START_TEST(a_kept_404_allows_all_after_a_restart)
     robots_cache_free(c);
     robots_cache_free(after);
 }
-END_TEST
 
-START_TEST(an_unreachable_origin_stays_so_across_a_restart)
+TEST(an_unreachable_origin_stays_so_across_a_restart)
 {
     struct robots_cache *c = cache_of(1 << 20), *after = cache_of(1 << 20);
     const struct robots_fetch f = {.http_status = 503};
@@ -538,9 +518,8 @@ START_TEST(an_unreachable_origin_stays_so_across_a_restart)
     robots_cache_free(c);
     robots_cache_free(after);
 }
-END_TEST
 
-START_TEST(a_stored_copy_is_not_replaced_by_a_failure)
+TEST(a_stored_copy_is_not_replaced_by_a_failure)
 {
     struct robots_cache *c = cache_with_rules();
     const struct robots_fetch f = {.http_status = 0};
@@ -550,9 +529,8 @@ START_TEST(a_stored_copy_is_not_replaced_by_a_failure)
     ck_assert(!tell(c, origin_a, &f, T0 + DAY, &row));
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_restored_row_does_not_replace_what_is_known)
+TEST(a_restored_row_does_not_replace_what_is_known)
 {
     struct robots_cache *c = cache_with_rules();
     const struct robots_row row = {.origin = bytes_of_str(origin_a),
@@ -564,10 +542,9 @@ START_TEST(a_restored_row_does_not_replace_what_is_known)
     ck_assert_int_eq(verdict(c, "/private", T0), ROBOTS_DENIED);
     robots_cache_free(c);
 }
-END_TEST
 
 /* Another process has fetched it since. */
-START_TEST(a_restored_row_replaces_what_is_older)
+TEST(a_restored_row_replaces_what_is_older)
 {
     struct robots_cache *c = cache_with_rules();
     struct robots_row row = {.origin = bytes_of_str(origin_a),
@@ -586,9 +563,8 @@ START_TEST(a_restored_row_replaces_what_is_older)
     ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCHING);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_restored_row_replaces_a_failure)
+TEST(a_restored_row_replaces_a_failure)
 {
     struct robots_cache *c = cache_with_rules();
     const struct robots_fetch f = {.http_status = 0};
@@ -604,7 +580,6 @@ START_TEST(a_restored_row_replaces_a_failure)
     ck_assert_int_eq(verdict(c, "/", T0 + 2 * DAY), ROBOTS_FETCH);
     robots_cache_free(c);
 }
-END_TEST
 
 /* ---- against a plain model ------------------------------------------------*/
 
@@ -667,7 +642,7 @@ static void model_told(struct model *m, int status, int64_t now)
     m->good_until = now + DAY;
 }
 
-START_TEST(answers_as_a_plain_model_does)
+TEST(answers_as_a_plain_model_does)
 {
     static const int statuses[] = {200, 404, 0, 503, 429, 301};
     struct model models[5] = {{0}};
@@ -705,7 +680,6 @@ START_TEST(answers_as_a_plain_model_does)
     ck_assert(models[0].has_copy); /* thirty days have passed */
     robots_cache_free(c);
 }
-END_TEST
 
 static bool knows(struct robots_cache *c, const char *origin)
 {
@@ -722,7 +696,7 @@ static void learn(struct robots_cache *c, const char *origin, const char *body)
 }
 
 /* Three origins, and room for two: any order of use. */
-START_TEST(the_one_used_longest_ago_is_forgotten)
+TEST(the_one_used_longest_ago_is_forgotten)
 {
     static const char *const names[] = {"http://a", "http://b", "http://c"};
     static const int orders[][2] = {{0, 1}, {1, 0}};
@@ -759,9 +733,8 @@ START_TEST(the_one_used_longest_ago_is_forgotten)
         robots_cache_free(c);
     }
 }
-END_TEST
 
-START_TEST(with_no_memory_the_one_in_use_is_still_known)
+TEST(with_no_memory_the_one_in_use_is_still_known)
 {
     struct robots_cache *c = cache_of(0);
 
@@ -774,10 +747,9 @@ START_TEST(with_no_memory_the_one_in_use_is_still_known)
     ck_assert_uint_eq(robots_cache_count(c), 1);
     robots_cache_free(c);
 }
-END_TEST
 
 /* Larger rules take more memory, smaller ones give it back. */
-START_TEST(new_rules_take_the_memory_of_the_old_ones)
+TEST(new_rules_take_the_memory_of_the_old_ones)
 {
     struct robots_cache *c = cache_of(1 << 20);
     size_t small, large;
@@ -799,9 +771,8 @@ START_TEST(new_rules_take_the_memory_of_the_old_ones)
     buf_fini(&body);
     robots_cache_free(c);
 }
-END_TEST
 
-START_TEST(the_row_to_store_says_what_came)
+TEST(the_row_to_store_says_what_came)
 {
     static const struct {
         int status;
@@ -839,10 +810,9 @@ START_TEST(the_row_to_store_says_what_came)
         robots_cache_free(c);
     }
 }
-END_TEST
 
 /* A clock that was set back since must not make it unreachable for longer. */
-START_TEST(an_origin_that_fails_before_it_failed_begins_anew)
+TEST(an_origin_that_fails_before_it_failed_begins_anew)
 {
     struct robots_cache *c = cache_of(1 << 20);
     struct robots_fetch f = {.http_status = 503};
@@ -856,10 +826,9 @@ START_TEST(an_origin_that_fails_before_it_failed_begins_anew)
     ck_assert_int_eq(row.unreachable_since_ms, T0 - DAY);
     robots_cache_free(c);
 }
-END_TEST
 
 /* The back-off goes on from what was stored, if that is possible at all. */
-START_TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
+TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
 {
     static const struct {
         int64_t fetched, retry;
@@ -886,10 +855,9 @@ START_TEST(a_stored_wait_goes_on_unless_it_is_nonsense)
         robots_cache_free(c);
     }
 }
-END_TEST
 
 /* With a copy the pauses double, to an hour at most. */
-START_TEST(with_a_copy_pauses_double_up_to_an_hour)
+TEST(with_a_copy_pauses_double_up_to_an_hour)
 {
     struct robots_cache *c = cache_with_rules();
     int64_t now = T0 + DAY, pause = SECOND;
@@ -905,49 +873,4 @@ START_TEST(with_a_copy_pauses_double_up_to_an_hour)
     }
     ck_assert_int_eq(pause, HOUR);
     robots_cache_free(c);
-}
-END_TEST
-
-Suite *suite_robots_cache(void)
-{
-    Suite *s = suite_create("robots_cache");
-    TCase *t = tcase_create("robots_cache");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, asks_for_one_fetch_and_holds_the_rest_back);
-    tcase_add_test(t, a_fetch_not_carried_out_is_asked_for_again);
-    tcase_add_test(t, one_file_per_scheme_host_and_port);
-    tcase_add_test(t, rfc9309_2_3_1_what_each_status_means);
-    tcase_add_test(t, an_empty_answer_allows_all);
-    tcase_add_test(t, rfc9309_2_4_a_copy_is_kept_for_a_day_at_most);
-    tcase_add_test(t, ours_a_fetch_answers_the_url_that_waited_for_it);
-    tcase_add_test(t, a_missing_file_is_asked_for_again_after_a_day);
-    tcase_add_test(t, unreachable_means_not_now_for_half_the_retry_delay);
-    tcase_add_test(t,
-                   where_rules_are_only_noted_nobody_waits_for_a_missing_file);
-    tcase_add_test(t, a_longer_retry_after_counts_instead_up_to_a_day);
-    tcase_add_test(t, rfc9309_2_3_1_4_after_30_days_unreachable_all_is_allowed);
-    tcase_add_test(t, rfc9309_2_4_a_stale_copy_is_used_while_unreachable);
-    tcase_add_test(t, not_modified_renews_the_copy);
-    tcase_add_test(t, ours_a_clock_set_back_makes_a_copy_stale);
-    tcase_add_test(t, a_file_cut_at_the_limit_loses_only_its_last_line);
-    tcase_add_test(t, memory_is_bounded_and_the_longest_unasked_go_first);
-    tcase_add_test(t, what_is_being_fetched_is_not_forgotten);
-    tcase_add_test(t, a_kept_row_gives_the_same_answers_after_a_restart);
-    tcase_add_test(t, a_kept_404_allows_all_after_a_restart);
-    tcase_add_test(t, an_unreachable_origin_stays_so_across_a_restart);
-    tcase_add_test(t, a_stored_copy_is_not_replaced_by_a_failure);
-    tcase_add_test(t, a_restored_row_does_not_replace_what_is_known);
-    tcase_add_test(t, a_restored_row_replaces_what_is_older);
-    tcase_add_test(t, a_restored_row_replaces_a_failure);
-    tcase_add_test(t, answers_as_a_plain_model_does);
-    tcase_add_test(t, the_one_used_longest_ago_is_forgotten);
-    tcase_add_test(t, with_no_memory_the_one_in_use_is_still_known);
-    tcase_add_test(t, new_rules_take_the_memory_of_the_old_ones);
-    tcase_add_test(t, the_row_to_store_says_what_came);
-    tcase_add_test(t, an_origin_that_fails_before_it_failed_begins_anew);
-    tcase_add_test(t, a_stored_wait_goes_on_unless_it_is_nonsense);
-    tcase_add_test(t, with_a_copy_pauses_double_up_to_an_hour);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -10,7 +10,7 @@
 
 /* ---- lines ----------------------------------------------------------------*/
 
-START_TEST(rfc9309_2_2_lines_end_by_lf_cr_or_crlf)
+TEST(rfc9309_2_2_lines_end_by_lf_cr_or_crlf)
 {
     ck_assert(!allows("User-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(!allows("User-agent: *\rDisallow: /x\r", "a", "/x"));
@@ -20,17 +20,15 @@ START_TEST(rfc9309_2_2_lines_end_by_lf_cr_or_crlf)
                       "Disallow: /y",
                       "a", "/y"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_names_have_no_case_and_may_be_indented)
+TEST(rfc9309_2_2_names_have_no_case_and_may_be_indented)
 {
     ck_assert(!allows("USER-AGENT:*\nDISALLOW:/x\n", "a", "/x"));
     ck_assert(!allows("\t uSeR-aGeNt \t: * \n  disallow : /x \t\n", "a", "/x"));
     ck_assert(allows("user-agent: *\ndisallow: /\naLLow: /x\n", "a", "/x"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_comments_are_cut_off)
+TEST(rfc9309_2_2_comments_are_cut_off)
 {
     ck_assert(!under("Disallow: /x # not this\n", "/x"));
     ck_assert(!under("Disallow: /x#y\n", "/xz"));
@@ -38,9 +36,8 @@ START_TEST(rfc9309_2_2_comments_are_cut_off)
     ck_assert(under("Disallow # : /x\n", "/x"));
     ck_assert(!allows("User-agent: a#b\nDisallow: /\n", "a", "/x"));
 }
-END_TEST
 
-START_TEST(ours_a_file_in_utf16_with_a_mark_is_read)
+TEST(ours_a_file_in_utf16_with_a_mark_is_read)
 {
     static const char text[] = "User-agent: *\nDisallow: /x\n";
     char wide[2 * sizeof text];
@@ -61,18 +58,16 @@ START_TEST(ours_a_file_in_utf16_with_a_mark_is_read)
         robots_free(r);
     }
 }
-END_TEST
 
 /* ASCII has no octets of zero, and UTF-16 of ASCII is half of them. */
-START_TEST(ours_a_mark_of_utf16_before_ascii_is_dropped)
+TEST(ours_a_mark_of_utf16_before_ascii_is_dropped)
 {
     ck_assert(!allows("\xff\xfeUser-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(!allows("\xfe\xffUser-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(allows("\xfe\xffUser-agent: *\nDisallow: /x\n", "a", "/y"));
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_counts_at_the_start_only)
+TEST(a_byte_order_mark_counts_at_the_start_only)
 {
     ck_assert(!allows("\xef\xbb\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(
@@ -84,17 +79,15 @@ START_TEST(a_byte_order_mark_counts_at_the_start_only)
     ck_assert(allows("\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /\n",
                      "a", "/x"));
 }
-END_TEST
 
-START_TEST(ours_a_byte_order_mark_cut_short_is_dropped)
+TEST(ours_a_byte_order_mark_cut_short_is_dropped)
 {
     ck_assert(!allows("\xef\xbbUser-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(!allows("\xefUser-agent: *\nDisallow: /x\n", "a", "/x"));
     ck_assert(allows("\xef\x11\xbfUser-agent: *\nDisallow: /x\n", "a", "/x"));
 }
-END_TEST
 
-START_TEST(a_missing_colon_is_accepted)
+TEST(a_missing_colon_is_accepted)
 {
     ck_assert(!allows("User-agent FooBot\nDisallow /x\n", "FooBot", "/x"));
     ck_assert(!allows("User-agent\t*\nDisallow  /x # y\n", "FooBot", "/x"));
@@ -104,9 +97,8 @@ START_TEST(a_missing_colon_is_accepted)
     ck_assert(under("Disallow /x /y\n", "/x"));
     ck_assert(under("Disallow\n", "/x"));
 }
-END_TEST
 
-START_TEST(common_misspellings_are_accepted)
+TEST(common_misspellings_are_accepted)
 {
     static const char *const agents[] = {"useragent",   "user agent",
                                          "User  Agent", "user-agents",
@@ -130,9 +122,8 @@ START_TEST(common_misspellings_are_accepted)
     ck_assert(under("Disallow: /\nAllows: /x\n", "/x"));
     ck_assert(under("Disallowance: /x\nXDisallow: /x\nNoallow: /x\n", "/x"));
 }
-END_TEST
 
-START_TEST(zero_bytes_are_octets_like_others)
+TEST(zero_bytes_are_octets_like_others)
 {
     static const char a[] = "User-agent: *\nDisallow: /a\0b\nDisallow: /c\n";
     static const char b[] = "\0\nUser-agent: *\n\0Disallow: /a\nDisallow: /c";
@@ -143,11 +134,10 @@ START_TEST(zero_bytes_are_octets_like_others)
     ck_assert(allows_bytes(bytes_of(b, sizeof b - 1), "x", "/a"));
     ck_assert(!allows_bytes(bytes_of(b, sizeof b - 1), "x", "/c"));
 }
-END_TEST
 
 /* ---- other records --------------------------------------------------------*/
 
-START_TEST(sitemaps_stand_anywhere_and_for_everybody)
+TEST(sitemaps_stand_anywhere_and_for_everybody)
 {
     struct robots *r = robots_parse(
         bytes_of_str("Sitemap: http://h/1.xml\nUser-agent: other\n"
@@ -164,9 +154,8 @@ START_TEST(sitemaps_stand_anywhere_and_for_everybody)
         ck_assert(bytes_is(robots_sitemap(r, i), want[i]));
     robots_free(r);
 }
-END_TEST
 
-START_TEST(ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes)
+TEST(ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes)
 {
     struct robots *r =
         robots_parse(bytes_of_str(
@@ -195,9 +184,8 @@ START_TEST(ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes)
     ck_assert_uint_eq(robots_sitemap_count(r), sizeof want / sizeof *want);
     robots_free(r);
 }
-END_TEST
 
-START_TEST(crawl_delay_is_the_groups_own)
+TEST(crawl_delay_is_the_groups_own)
 {
     const char *f = "User-agent: a\nCrawl-delay: 10\n\n"
                     "User-agent: b\nDisallow: /\n"
@@ -210,9 +198,8 @@ START_TEST(crawl_delay_is_the_groups_own)
                  "a"),
         -1);
 }
-END_TEST
 
-START_TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
+TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
 {
     static const struct {
         const char *text;
@@ -237,9 +224,8 @@ START_TEST(ours_crawl_delay_is_the_number_that_its_value_begins_with)
     }
     ck_assert_double_eq(delay_of("User-agent: *\nCrawl-delay 7\n", "a"), 7);
 }
-END_TEST
 
-START_TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
+TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
 {
     const char *f = "User-agent: a\nCrawl-delay: 5\n"
                     "User-agent: b\nCrawl-delay: 10\nDisallow: /\n";
@@ -251,9 +237,8 @@ START_TEST(ours_an_agent_has_the_first_delay_behind_its_own_line)
     ck_assert_double_eq(delay_of(shared, "a"), 5);
     ck_assert_double_eq(delay_of(shared, "b"), 5);
 }
-END_TEST
 
-START_TEST(a_delay_is_not_that_of_the_next_group)
+TEST(a_delay_is_not_that_of_the_next_group)
 {
     ck_assert_double_eq(delay_of("User-agent: b\nCrawl-delay: 9\nDisallow: /\n"
                                  "User-agent: a\nDisallow: /x\n",
@@ -264,16 +249,14 @@ START_TEST(a_delay_is_not_that_of_the_next_group)
                                  "a"),
                         3);
 }
-END_TEST
 
-START_TEST(ours_of_several_groups_for_one_agent_the_longest_delay_counts)
+TEST(ours_of_several_groups_for_one_agent_the_longest_delay_counts)
 {
     ck_assert_double_eq(delay_of("User-agent: a\nCrawl-delay: 9\nDisallow: /\n"
                                  "User-agent: a\nCrawl-delay: 2\n",
                                  "a"),
                         9);
 }
-END_TEST
 
 /* ---- sizes ----------------------------------------------------------------*/
 
@@ -292,7 +275,7 @@ static char *filled(size_t size, const char *tail)
     return file;
 }
 
-START_TEST(rfc9309_2_5_reads_500_kib)
+TEST(rfc9309_2_5_reads_500_kib)
 {
     char *file = filled(512000, "Disallow: /x");
 
@@ -302,9 +285,8 @@ START_TEST(rfc9309_2_5_reads_500_kib)
     ck_assert(!allows(file, "a", "/x"));
     free(file);
 }
-END_TEST
 
-START_TEST(rfc9309_2_5_never_cuts_a_rule_in_two)
+TEST(rfc9309_2_5_never_cuts_a_rule_in_two)
 {
     char *file = filled(512001, "Disallow: /xy");
 
@@ -319,9 +301,8 @@ START_TEST(rfc9309_2_5_never_cuts_a_rule_in_two)
     ck_assert(allows(file, "a", "/x"));
     free(file);
 }
-END_TEST
 
-START_TEST(a_line_of_a_megabyte_is_dropped_and_costs_nothing)
+TEST(a_line_of_a_megabyte_is_dropped_and_costs_nothing)
 {
     char *file = xmalloc((1 << 20) + 64);
 
@@ -331,10 +312,9 @@ START_TEST(a_line_of_a_megabyte_is_dropped_and_costs_nothing)
     ck_assert(allows(file, "a", "/aaaa"));
     free(file);
 }
-END_TEST
 
 /* The file ends where a page begins that nobody may touch. */
-START_TEST(a_name_cut_short_at_the_end_is_no_name)
+TEST(a_name_cut_short_at_the_end_is_no_name)
 {
     static const char *const ends[] = {"u",
                                        "user",
@@ -379,9 +359,8 @@ START_TEST(a_name_cut_short_at_the_end_is_no_name)
     ck_assert(!allows("User-agent: a\nDisallow /", "a", "/x"));
     ck_assert(!allows("User-agent:*\nDisallow:*", "a", "/x"));
 }
-END_TEST
 
-START_TEST(lists_of_any_length_are_kept_in_order)
+TEST(lists_of_any_length_are_kept_in_order)
 {
     enum { MANY = 300 };
     struct buf file;
@@ -416,9 +395,8 @@ START_TEST(lists_of_any_length_are_kept_in_order)
     robots_free(r);
     buf_fini(&file);
 }
-END_TEST
 
-START_TEST(a_delay_is_cut_to_what_a_number_of_seconds_may_be)
+TEST(a_delay_is_cut_to_what_a_number_of_seconds_may_be)
 {
     static const struct {
         const char *text;
@@ -448,9 +426,8 @@ START_TEST(a_delay_is_cut_to_what_a_number_of_seconds_may_be)
                                  "a"),
                         3);
 }
-END_TEST
 
-START_TEST(what_is_read_of_a_body_ends_with_a_line)
+TEST(what_is_read_of_a_body_ends_with_a_line)
 {
     static char body[ROBOTS_READ_MOST + 100];
     struct bytes read;
@@ -480,10 +457,9 @@ START_TEST(what_is_read_of_a_body_ends_with_a_line)
     ck_assert_uint_eq(robots_readable(bytes_of(body, 2)).len, 0);
     ck_assert_uint_eq(robots_readable(bytes_of(body, 0)).len, 0);
 }
-END_TEST
 
 /* Every octet of a path may take three; the whole file fits all the same. */
-START_TEST(a_file_of_octets_to_escape_is_read_whole)
+TEST(a_file_of_octets_to_escape_is_read_whole)
 {
     char *file = xmalloc(ROBOTS_READ_MOST), path[64];
     size_t n = (size_t)snprintf(file, 64, "User-agent: *\n");
@@ -512,43 +488,4 @@ START_TEST(a_file_of_octets_to_escape_is_read_whole)
         robots_allows(r, bytes_of(file + 22, ROBOTS_READ_MOST - 23), NULL));
     robots_free(r);
     free(file);
-}
-END_TEST
-
-Suite *suite_robots_lines(void)
-{
-    Suite *s = suite_create("robots_lines");
-    TCase *t = tcase_create("robots_lines");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, rfc9309_2_2_lines_end_by_lf_cr_or_crlf);
-    tcase_add_test(t, rfc9309_2_2_names_have_no_case_and_may_be_indented);
-    tcase_add_test(t, rfc9309_2_2_comments_are_cut_off);
-    tcase_add_test(t, ours_a_file_in_utf16_with_a_mark_is_read);
-    tcase_add_test(t, ours_a_mark_of_utf16_before_ascii_is_dropped);
-    tcase_add_test(t, a_byte_order_mark_counts_at_the_start_only);
-    tcase_add_test(t, ours_a_byte_order_mark_cut_short_is_dropped);
-    tcase_add_test(t, a_missing_colon_is_accepted);
-    tcase_add_test(t, common_misspellings_are_accepted);
-    tcase_add_test(t, zero_bytes_are_octets_like_others);
-    tcase_add_test(t, sitemaps_stand_anywhere_and_for_everybody);
-    tcase_add_test(t,
-                   ours_a_line_may_name_several_sitemaps_in_brackets_or_quotes);
-    tcase_add_test(t, crawl_delay_is_the_groups_own);
-    tcase_add_test(t,
-                   ours_crawl_delay_is_the_number_that_its_value_begins_with);
-    tcase_add_test(t, ours_an_agent_has_the_first_delay_behind_its_own_line);
-    tcase_add_test(t, a_delay_is_not_that_of_the_next_group);
-    tcase_add_test(
-        t, ours_of_several_groups_for_one_agent_the_longest_delay_counts);
-    tcase_add_test(t, rfc9309_2_5_reads_500_kib);
-    tcase_add_test(t, rfc9309_2_5_never_cuts_a_rule_in_two);
-    tcase_add_test(t, a_line_of_a_megabyte_is_dropped_and_costs_nothing);
-    tcase_add_test(t, a_name_cut_short_at_the_end_is_no_name);
-    tcase_add_test(t, lists_of_any_length_are_kept_in_order);
-    tcase_add_test(t, a_delay_is_cut_to_what_a_number_of_seconds_may_be);
-    tcase_add_test(t, what_is_read_of_a_body_ends_with_a_line);
-    tcase_add_test(t, a_file_of_octets_to_escape_is_read_whole);
-    suite_add_tcase(s, t);
-    return s;
 }

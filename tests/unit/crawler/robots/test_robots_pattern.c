@@ -12,7 +12,7 @@
 
 /* ---- wildcards ------------------------------------------------------------*/
 
-START_TEST(rfc9309_2_2_3_star_and_final_dollar)
+TEST(rfc9309_2_2_3_star_and_final_dollar)
 {
     static const struct {
         const char *pattern, *path;
@@ -54,9 +54,8 @@ START_TEST(rfc9309_2_2_3_star_and_final_dollar)
                       t[i].pattern, t[i].path);
     }
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_3_special_characters_are_matched_when_encoded)
+TEST(rfc9309_2_2_3_special_characters_are_matched_when_encoded)
 {
     ck_assert(!under("Disallow: /path/file-with-a-%2A.html\n",
                      "/path/file-with-a-*.html"));
@@ -65,11 +64,10 @@ START_TEST(rfc9309_2_2_3_special_characters_are_matched_when_encoded)
     ck_assert(!under("Disallow: /path/foo-%24\n", "/path/foo-$"));
     ck_assert(!under("Disallow: /path/foo-%24\n", "/path/foo-%24x"));
 }
-END_TEST
 
 /* ---- octets ---------------------------------------------------------------*/
 
-START_TEST(rfc9309_2_2_2_unreserved_octets_equal_their_percent_form)
+TEST(rfc9309_2_2_2_unreserved_octets_equal_their_percent_form)
 {
     ck_assert(!under("Disallow: /foo/bar/%62%61%7A\n", "/foo/bar/baz"));
     ck_assert(!under("Disallow: /foo/bar/baz\n", "/foo/bar/%62%61%7a"));
@@ -79,9 +77,8 @@ START_TEST(rfc9309_2_2_2_unreserved_octets_equal_their_percent_form)
     ck_assert(under("Disallow: /%2561\n", "/a"));
     ck_assert(!under("Disallow: /%2561\n", "/%2561"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_reserved_octets_differ_from_their_percent_form)
+TEST(rfc9309_2_2_2_reserved_octets_differ_from_their_percent_form)
 {
     ck_assert(under("Disallow: /a/b\n", "/a%2Fb"));
     ck_assert(under("Disallow: /a%2Fb\n", "/a/b"));
@@ -90,17 +87,15 @@ START_TEST(rfc9309_2_2_2_reserved_octets_differ_from_their_percent_form)
     ck_assert(under("Disallow: /a%26b\n", "/a&b"));
     ck_assert(under("Disallow: /a=b\n", "/a%3Db"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_hex_digits_have_no_case)
+TEST(rfc9309_2_2_2_hex_digits_have_no_case)
 {
     ck_assert(!under("Disallow: /%e3%83%84\n", "/%E3%83%84"));
     ck_assert(!under("Disallow: /%E3%83%84\n", "/%e3%83%84"));
     ck_assert(!under("Disallow: /%c3%A9\n", "/%C3%a9"));
 }
-END_TEST
 
-START_TEST(rfc9309_2_2_2_non_ascii_equals_its_utf8_percent_form)
+TEST(rfc9309_2_2_2_non_ascii_equals_its_utf8_percent_form)
 {
     ck_assert(
         !under("Disallow: /foo/bar/\xe3\x83\x84\n", "/foo/bar/%E3%83%84"));
@@ -108,9 +103,8 @@ START_TEST(rfc9309_2_2_2_non_ascii_equals_its_utf8_percent_form)
         !under("Disallow: /foo/bar/%E3%83%84\n", "/foo/bar/\xe3\x83\x84"));
     ck_assert(!under("Disallow: /*\xc3\xa9$\n", "/caf%c3%a9"));
 }
-END_TEST
 
-START_TEST(ours_octets_a_url_cannot_hold_equal_their_percent_form)
+TEST(ours_octets_a_url_cannot_hold_equal_their_percent_form)
 {
     ck_assert(!under("Disallow: /a b\n", "/a%20b"));
     ck_assert(!under("Disallow: /a|b\n", "/a%7Cb"));
@@ -125,11 +119,10 @@ START_TEST(ours_octets_a_url_cannot_hold_equal_their_percent_form)
     ck_assert(!under("Disallow: /100%4x\n", "/100%4x"));
     ck_assert(!under("Disallow: /100%41", "/100A"));
 }
-END_TEST
 
 /* ---- sizes ----------------------------------------------------------------*/
 
-START_TEST(a_long_rule_is_matched_whole)
+TEST(a_long_rule_is_matched_whole)
 {
     char *file = xmalloc(400000), *path = xmalloc(400000);
 
@@ -145,8 +138,6 @@ START_TEST(a_long_rule_is_matched_whole)
     free(file);
     free(path);
 }
-
-END_TEST
 
 static void append_many(char *to, char c, size_t n)
 {
@@ -165,7 +156,7 @@ static double seconds_for(const char *file, const char *path)
 
 /* Trying each letter of the rule at each letter of the path would take 10^11
  * steps; these take milliseconds. */
-START_TEST(wildcards_never_blow_up)
+TEST(wildcards_never_blow_up)
 {
     const size_t n = 1000000, rule = 200000;
     char *path = xmalloc(n + 1), *file = xmalloc(ROBOTS_READ_MOST);
@@ -188,7 +179,6 @@ START_TEST(wildcards_never_blow_up)
     free(path);
     free(file);
 }
-END_TEST
 
 /* ---- the matcher against a plain model ------------------------------------*/
 
@@ -210,7 +200,7 @@ static bool model_matches(const char *p, const char *s)
     return *p == *s && model_matches(p + 1, s + 1);
 }
 
-START_TEST(matches_as_a_plain_model_does)
+TEST(matches_as_a_plain_model_does)
 {
     uint64_t x = 88172645463325252u;
     size_t matched = 0;
@@ -239,27 +229,4 @@ START_TEST(matches_as_a_plain_model_does)
         matched += model_matches(pattern, path);
     }
     ck_assert_uint_gt(matched, 20000);
-}
-END_TEST
-
-Suite *suite_robots_pattern(void)
-{
-    Suite *s = suite_create("robots_pattern");
-    TCase *t = tcase_create("robots_pattern");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, rfc9309_2_2_3_star_and_final_dollar);
-    tcase_add_test(t,
-                   rfc9309_2_2_3_special_characters_are_matched_when_encoded);
-    tcase_add_test(t, rfc9309_2_2_2_unreserved_octets_equal_their_percent_form);
-    tcase_add_test(
-        t, rfc9309_2_2_2_reserved_octets_differ_from_their_percent_form);
-    tcase_add_test(t, rfc9309_2_2_2_hex_digits_have_no_case);
-    tcase_add_test(t, rfc9309_2_2_2_non_ascii_equals_its_utf8_percent_form);
-    tcase_add_test(t, ours_octets_a_url_cannot_hold_equal_their_percent_form);
-    tcase_add_test(t, a_long_rule_is_matched_whole);
-    tcase_add_test(t, wildcards_never_blow_up);
-    tcase_add_test(t, matches_as_a_plain_model_does);
-    suite_add_tcase(s, t);
-    return s;
 }

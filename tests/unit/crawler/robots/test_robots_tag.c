@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "crawler/robots/robots_tag.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 enum { NONE = 0, NOINDEX = 1, NOFOLLOW = 2, BOTH = 3 };
 
@@ -23,7 +23,7 @@ static int header(const char *text)
     return (noindex ? NOINDEX : 0) | (nofollow ? NOFOLLOW : 0);
 }
 
-START_TEST(reads_a_list_of_directives_in_any_case)
+TEST(reads_a_list_of_directives_in_any_case)
 {
     ck_assert_int_eq(content("noindex"), NOINDEX);
     ck_assert_int_eq(content("NoFollow"), NOFOLLOW);
@@ -35,23 +35,20 @@ START_TEST(reads_a_list_of_directives_in_any_case)
     ck_assert_int_eq(content(""), NONE);
     ck_assert_int_eq(content("noindexed xnofollow no index"), NONE);
 }
-END_TEST
 
-START_TEST(ours_blanks_and_semicolons_part_directives_too)
+TEST(ours_blanks_and_semicolons_part_directives_too)
 {
     ck_assert_int_eq(content("noindex nofollow"), BOTH);
     ck_assert_int_eq(content(" noindex ;nofollow\n"), BOTH);
 }
-END_TEST
 
-START_TEST(the_stricter_directive_wins)
+TEST(the_stricter_directive_wins)
 {
     ck_assert_int_eq(content("all, noindex"), NOINDEX);
     ck_assert_int_eq(header("index, nofollow, follow"), NOFOLLOW);
 }
-END_TEST
 
-START_TEST(a_header_may_speak_to_one_agent)
+TEST(a_header_may_speak_to_one_agent)
 {
     ck_assert_int_eq(header("noindex"), NOINDEX);
     ck_assert_int_eq(header("urlweir: noindex, nofollow"), BOTH);
@@ -61,9 +58,8 @@ START_TEST(a_header_may_speak_to_one_agent)
     ck_assert_int_eq(header("noindex, googlebot: nofollow"), NOINDEX);
     ck_assert_int_eq(header("googlebot: nofollow, urlweir: noindex"), NOINDEX);
 }
-END_TEST
 
-START_TEST(directives_with_a_value_are_no_agents)
+TEST(directives_with_a_value_are_no_agents)
 {
     ck_assert_int_eq(header("unavailable_after: 25 Jun 2010 15:00:00 PST"),
                      NONE);
@@ -74,9 +70,8 @@ START_TEST(directives_with_a_value_are_no_agents)
     ck_assert_int_eq(header("max-image-preview:large, noindex"), NOINDEX);
     ck_assert_int_eq(header("googlebot: max-snippet:2, noindex"), NONE);
 }
-END_TEST
 
-START_TEST(several_headers_add_up)
+TEST(several_headers_add_up)
 {
     bool noindex = false, nofollow = false;
 
@@ -89,10 +84,9 @@ START_TEST(several_headers_add_up)
     ck_assert(noindex);
     ck_assert(nofollow);
 }
-END_TEST
 
 /* The text ends where a page begins that nobody may touch. */
-START_TEST(texts_are_read_to_their_end_and_no_further)
+TEST(texts_are_read_to_their_end_and_no_further)
 {
     static const struct {
         const char *text;
@@ -136,21 +130,4 @@ START_TEST(texts_are_read_to_their_end_and_no_further)
                       "%s", t[i].text);
         guarded_free(g);
     }
-}
-END_TEST
-
-Suite *suite_robots_tag(void)
-{
-    Suite *s = suite_create("robots_tag");
-    TCase *t = tcase_create("robots_tag");
-
-    tcase_add_test(t, reads_a_list_of_directives_in_any_case);
-    tcase_add_test(t, ours_blanks_and_semicolons_part_directives_too);
-    tcase_add_test(t, the_stricter_directive_wins);
-    tcase_add_test(t, a_header_may_speak_to_one_agent);
-    tcase_add_test(t, directives_with_a_value_are_no_agents);
-    tcase_add_test(t, several_headers_add_up);
-    tcase_add_test(t, texts_are_read_to_their_end_and_no_further);
-    suite_add_tcase(s, t);
-    return s;
 }

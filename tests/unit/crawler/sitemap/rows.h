@@ -4,10 +4,9 @@
 #ifndef URLWEIR_TESTS_CRAWLER_SITEMAP_ROWS_H
 #define URLWEIR_TESTS_CRAWLER_SITEMAP_ROWS_H
 
-#include <check.h>
-
 #include "base/buf.h"
 #include "crawler/sitemap/sitemap.h"
+#include "tests/unit/unit.h"
 
 /* "kind loc lastmod priority changefreq" and LF; `-` for an empty value. */
 static inline void rows_add_value(struct buf *out, struct bytes value)

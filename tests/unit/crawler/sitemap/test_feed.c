@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "tests/unit/crawler/sitemap/rows.h"
+#include "tests/unit/unit.h"
 
 static void rss(const char *in, const char *want)
 {
@@ -20,7 +20,7 @@ static void atom(const char *in, const char *want)
 
 /* ---- RSS ------------------------------------------------------------------*/
 
-START_TEST(rss_2_items_with_link_and_date)
+TEST(rss_2_items_with_link_and_date)
 {
     rss("<?xml version='1.0'?><rss version='2.0'><channel><title>t</title>"
         "<link>http://h/</link><pubDate>Mon, 01 Jan 2024 00:00:00 GMT</pubDate>"
@@ -33,9 +33,8 @@ START_TEST(rss_2_items_with_link_and_date)
         "item http://h/1?a&b Sun, 06 Nov 1994 08:49:37 GMT - -\n"
         "item http://h/2 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_0_91_needs_no_dates)
+TEST(rss_0_91_needs_no_dates)
 {
     rss("<!DOCTYPE rss PUBLIC \"-//Netscape Communications//DTD RSS 0.91//EN\""
         " \"http://my.netscape.com/publish/formats/rss-0.91.dtd\">\n"
@@ -44,9 +43,8 @@ START_TEST(rss_0_91_needs_no_dates)
         "<textinput><link>http://h/search</link></textinput></channel></rss>",
         "item http://h/1 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_2_guid_is_a_link_unless_it_says_not)
+TEST(rss_2_guid_is_a_link_unless_it_says_not)
 {
     rss("<rss><channel><item><guid>http://h/1</guid></item>"
         "<item><guid isPermaLink='true'>http://h/2</guid></item>"
@@ -57,9 +55,8 @@ START_TEST(rss_2_guid_is_a_link_unless_it_says_not)
         "item http://h/1 - - -\nitem http://h/2 - - -\n"
         "item http://h/5 - - -\nitem http://h/6 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_elements_of_other_vocabularies_are_passed_over)
+TEST(rss_elements_of_other_vocabularies_are_passed_over)
 {
     rss("<rss xmlns:atom='http://www.w3.org/2005/Atom'"
         " xmlns:media='http://search.yahoo.com/mrss/'"
@@ -73,34 +70,30 @@ START_TEST(rss_elements_of_other_vocabularies_are_passed_over)
         "</item></channel></rss>",
         "item http://h/1 2024-01-02 - -\n");
 }
-END_TEST
 
-START_TEST(rss_pub_date_comes_before_dc_date)
+TEST(rss_pub_date_comes_before_dc_date)
 {
     rss("<rss xmlns:dc='http://purl.org/dc/elements/1.1/'><item><dc:date>1"
         "</dc:date><pubDate>2</pubDate><link>http://h/1</link></item></rss>",
         "item http://h/1 2 - -\n");
 }
-END_TEST
 
-START_TEST(rss_in_a_namespace)
+TEST(rss_in_a_namespace)
 {
     rss("<rss xmlns='http://backend.userland.com/rss2'><channel><item>"
         "<link>http://h/1</link></item></channel></rss>",
         "item http://h/1 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_links_may_be_relative)
+TEST(rss_links_may_be_relative)
 {
     rss("<rss><channel><item><link>/1</link></item><item xml:base='/x/'>"
         "<link>2</link></item><item><link>3</link></item></channel></rss>",
         "item http://base.example/1 - - -\nitem http://base.example/x/2 - - -\n"
         "item http://base.example/dir/3 - - -\n");
 }
-END_TEST
 
-START_TEST(ours_a_link_in_the_other_dialect_counts_where_there_is_none)
+TEST(ours_a_link_in_the_other_dialect_counts_where_there_is_none)
 {
     rss("<rss xmlns:a='http://www.w3.org/2005/Atom'><channel>"
         "<item><link href='http://h/1'/></item>"
@@ -125,9 +118,8 @@ START_TEST(ours_a_link_in_the_other_dialect_counts_where_there_is_none)
          "item http://h/2 - - -\n"
          "item http://h/3 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_with_html_that_nobody_escaped)
+TEST(rss_with_html_that_nobody_escaped)
 {
     rss("<rss><channel><item><description><p>a<br>b &nbsp; <img src='x'>"
         "</description><link>http://h/1</link></item>"
@@ -136,11 +128,10 @@ START_TEST(rss_with_html_that_nobody_escaped)
         "item http://h/1 - - -\nitem http://h/2 - - -\n"
         "item http://h/?a&b - - -\n");
 }
-END_TEST
 
 /* ---- RDF ------------------------------------------------------------------*/
 
-START_TEST(rss_1_0_items_beside_the_channel)
+TEST(rss_1_0_items_beside_the_channel)
 {
     rdf("<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
         " xmlns='http://purl.org/rss/1.0/'"
@@ -152,9 +143,8 @@ START_TEST(rss_1_0_items_beside_the_channel)
         "<item rdf:about='http://h/2'><title>t</title></item></rdf:RDF>",
         "item http://h/1 2024-01-02T03:04Z - -\nitem http://h/2 - - -\n");
 }
-END_TEST
 
-START_TEST(rss_0_90_items)
+TEST(rss_0_90_items)
 {
     rdf("<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
         " xmlns='http://my.netscape.com/rdf/simple/0.9/'><channel>"
@@ -162,11 +152,10 @@ START_TEST(rss_0_90_items)
         "</rdf:RDF>",
         "item http://h/1 - - -\n");
 }
-END_TEST
 
 /* ---- Atom -----------------------------------------------------------------*/
 
-START_TEST(rfc4287_4_2_7_an_entrys_alternate_link_is_its_location)
+TEST(rfc4287_4_2_7_an_entrys_alternate_link_is_its_location)
 {
     atom("<feed xmlns='http://www.w3.org/2005/Atom'><id>http://h/</id>"
          "<link href='http://h/'/><link rel='self' href='http://h/feed'/>"
@@ -182,9 +171,8 @@ START_TEST(rfc4287_4_2_7_an_entrys_alternate_link_is_its_location)
          "item http://h/1 2024-01-01T00:00:00Z - -\n"
          "item http://h/2?a&b 2023 - -\n");
 }
-END_TEST
 
-START_TEST(rfc4287_2_xml_base_is_obeyed)
+TEST(rfc4287_2_xml_base_is_obeyed)
 {
     atom("<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b/x/'>"
          "<entry><link href='1'/></entry><entry xml:base='y/'><link href='2'/>"
@@ -195,9 +183,8 @@ START_TEST(rfc4287_2_xml_base_is_obeyed)
          "</entry></feed>",
          "item http://base.example/dir/1 - - -\n");
 }
-END_TEST
 
-START_TEST(rfc4287_4_2_11_the_source_of_an_entry_is_not_the_entry)
+TEST(rfc4287_4_2_11_the_source_of_an_entry_is_not_the_entry)
 {
     atom("<feed xmlns='http://www.w3.org/2005/Atom'><entry><source>"
          "<link href='http://s/'/><updated>1</updated></source>"
@@ -207,9 +194,8 @@ START_TEST(rfc4287_4_2_11_the_source_of_an_entry_is_not_the_entry)
          "<link href='http://h/1'/><updated>2</updated></entry></feed>",
          "item http://h/1 2 - -\n");
 }
-END_TEST
 
-START_TEST(atom_with_a_prefix)
+TEST(atom_with_a_prefix)
 {
     atom("<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:entry>"
          "<b:link xmlns:b='urn:b' href='http://h/no'/>"
@@ -218,48 +204,18 @@ START_TEST(atom_with_a_prefix)
          "</a:feed>",
          "item http://h/1 - - -\n");
 }
-END_TEST
 
-START_TEST(atom_0_3_dates)
+TEST(atom_0_3_dates)
 {
     atom("<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
          "<link rel='alternate' type='text/html' href='http://h/1'/>"
          "<issued>1</issued><modified>2</modified></entry></feed>",
          "item http://h/1 2 - -\n");
 }
-END_TEST
 
-START_TEST(atom_cut_short)
+TEST(atom_cut_short)
 {
     atom("<feed xmlns='http://www.w3.org/2005/Atom'><entry>"
          "<link href='http://h/1'/><updated>20",
          "item http://h/1 - - -\n");
-}
-END_TEST
-
-Suite *suite_feed(void)
-{
-    Suite *s = suite_create("feed");
-    TCase *t = tcase_create("feed");
-
-    tcase_add_test(t, rss_2_items_with_link_and_date);
-    tcase_add_test(t, rss_0_91_needs_no_dates);
-    tcase_add_test(t, rss_2_guid_is_a_link_unless_it_says_not);
-    tcase_add_test(t, rss_elements_of_other_vocabularies_are_passed_over);
-    tcase_add_test(t, rss_pub_date_comes_before_dc_date);
-    tcase_add_test(t, rss_in_a_namespace);
-    tcase_add_test(t, rss_links_may_be_relative);
-    tcase_add_test(t,
-                   ours_a_link_in_the_other_dialect_counts_where_there_is_none);
-    tcase_add_test(t, rss_with_html_that_nobody_escaped);
-    tcase_add_test(t, rss_1_0_items_beside_the_channel);
-    tcase_add_test(t, rss_0_90_items);
-    tcase_add_test(t, rfc4287_4_2_7_an_entrys_alternate_link_is_its_location);
-    tcase_add_test(t, rfc4287_2_xml_base_is_obeyed);
-    tcase_add_test(t, rfc4287_4_2_11_the_source_of_an_entry_is_not_the_entry);
-    tcase_add_test(t, atom_with_a_prefix);
-    tcase_add_test(t, atom_0_3_dates);
-    tcase_add_test(t, atom_cut_short);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sitemap_hint.c - dates, priorities and frequencies of sitemaps. */
 #include "crawler/sitemap/sitemap_hint.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 #define SECOND INT64_C(1000)
 
-START_TEST(w3c_datetime_from_a_year_to_a_fraction_of_a_second)
+TEST(w3c_datetime_from_a_year_to_a_fraction_of_a_second)
 {
     static const struct {
         const char *text;
@@ -47,7 +46,6 @@ START_TEST(w3c_datetime_from_a_year_to_a_fraction_of_a_second)
                       "\"%s\" is %lld", cases[i].text,
                       (long long)sitemap_date_ms(bytes_of_str(cases[i].text)));
 }
-END_TEST
 
 static struct url_hint hint_of(const char *priority, const char *changefreq)
 {
@@ -59,7 +57,7 @@ static struct url_hint hint_of(const char *priority, const char *changefreq)
     return h;
 }
 
-START_TEST(sitemaps_org_priority_is_a_fraction_up_to_one)
+TEST(sitemaps_org_priority_is_a_fraction_up_to_one)
 {
     static const struct {
         const char *text;
@@ -76,17 +74,15 @@ START_TEST(sitemaps_org_priority_is_a_fraction_up_to_one)
                           cases[i].thousandths,
                       "\"%s\"", cases[i].text);
 }
-END_TEST
 
-START_TEST(sitemaps_org_changefreq_is_one_of_seven_words)
+TEST(sitemaps_org_changefreq_is_one_of_seven_words)
 {
     ck_assert_int_eq(hint_of("", "always").changefreq, CHANGEFREQ_ALWAYS);
     ck_assert_int_eq(hint_of("", "NEVER").changefreq, CHANGEFREQ_NEVER);
     ck_assert_int_eq(hint_of("", "often").changefreq, CHANGEFREQ_NONE);
 }
-END_TEST
 
-START_TEST(who_says_nothing_gives_no_hint)
+TEST(who_says_nothing_gives_no_hint)
 {
     const struct sitemap_entry e = {.lastmod = bytes_of_str("soon"),
                                     .changefreq = bytes_of_str("often")};
@@ -94,9 +90,8 @@ START_TEST(who_says_nothing_gives_no_hint)
 
     ck_assert(!sitemap_hint(&e, &h));
 }
-END_TEST
 
-START_TEST(order_is_by_priority_then_by_age)
+TEST(order_is_by_priority_then_by_age)
 {
     const struct url_hint low = {.priority = 400, .lastmod_ms = 9},
                           middle = {.priority = 500,
@@ -108,19 +103,4 @@ START_TEST(order_is_by_priority_then_by_age)
     ck_assert_int_lt(sitemap_hint_order(NULL, &low), 0);
     ck_assert_int_eq(sitemap_hint_order(&middle, NULL), 0);
     ck_assert_int_lt(sitemap_hint_order(&none, &middle), 0);
-}
-END_TEST
-
-Suite *suite_sitemap_hint(void)
-{
-    Suite *s = suite_create("sitemap_hint");
-    TCase *t = tcase_create("sitemap_hint");
-
-    tcase_add_test(t, w3c_datetime_from_a_year_to_a_fraction_of_a_second);
-    tcase_add_test(t, sitemaps_org_priority_is_a_fraction_up_to_one);
-    tcase_add_test(t, sitemaps_org_changefreq_is_one_of_seven_words);
-    tcase_add_test(t, who_says_nothing_gives_no_hint);
-    tcase_add_test(t, order_is_by_priority_then_by_age);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <libxml/xmlreader.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "crawler/sitemap/xml_scan.h"
+#include "tests/unit/unit.h"
 
 /* ---- events as text: <ns|name a=v> text </n> ------------------------------*/
 
@@ -90,7 +90,7 @@ static char *events_in_pieces(struct bytes in, size_t piece)
     xml_scan_free(s);
     buf_fini(&r.text);
     buf_add_char(&r.out, '\0');
-    ck_assert_int_eq(buf_failed(&r.out), STATUS_OK);
+    ck_ok(buf_failed(&r.out));
     out = buf_take(&r.out, &len);
     return out;
 }
@@ -109,7 +109,7 @@ static void gives(const char *in, const char *want)
 
 /* ---- well-formed documents ------------------------------------------------*/
 
-START_TEST(reports_elements_attributes_and_text)
+TEST(reports_elements_attributes_and_text)
 {
     gives("<a><b x='1' y=\"2\"/>text<c>t</c></a>",
           "<a><b x=1 y=2></>[text]<c>[t]</></>");
@@ -118,18 +118,16 @@ START_TEST(reports_elements_attributes_and_text)
     gives("<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<a>[<b>&amp;]]>]</>");
     gives("<\xc3\xa9>\xe2\x82\xac</\xc3\xa9>", "<\xc3\xa9>[\xe2\x82\xac]</>");
 }
-END_TEST
 
-START_TEST(xml_4_6_replaces_references_of_characters_and_predefined_entities)
+TEST(xml_4_6_replaces_references_of_characters_and_predefined_entities)
 {
     gives("<a>&lt;&gt;&amp;&quot;&apos;&#65;&#x20AC;</a>",
           "<a>[<>&\"'A\xe2\x82\xac]</>");
     gives("<a b='&amp;c&#61;'/>", "<a b=&c=></>");
     gives("<a>&amp;amp;</a>", "<a>[&amp;]</>");
 }
-END_TEST
 
-START_TEST(xml_4_4_replaces_entities_the_document_declares)
+TEST(xml_4_4_replaces_entities_the_document_declares)
 {
     gives("<!DOCTYPE a [<!ENTITY h \"http://h\"><!ENTITY p '&h;/p'>\n"
           "<!-- <!ENTITY h 'x'> > ]> --><!ELEMENT a (#PCDATA)>"
@@ -137,16 +135,14 @@ START_TEST(xml_4_4_replaces_entities_the_document_declares)
           "<a b='&h;'>&p;&s;&q;</a>",
           "<a b=http://h>[http://h/p&&q;]</>");
 }
-END_TEST
 
-START_TEST(namespaces_are_those_in_force)
+TEST(namespaces_are_those_in_force)
 {
     gives("<a xmlns='u' xmlns:p='v'><p:b/><c xmlns=''><p:d xmlns:p='w'/>"
           "<p:e/></c><f/><q:g/></a>",
           "<u|a xmlns=u xmlns:p=v><v|b></><c xmlns=><w|d xmlns:p=w></><v|e></>"
           "</><u|f></><g></></>");
 }
-END_TEST
 
 /* Returns the events that libxml2's reader gives for a well-formed document, in
  * the same form. */
@@ -232,7 +228,7 @@ static void write_element(struct buf *b, uint64_t *x, int depth)
     buf_addf(b, "</%s >", name);
 }
 
-START_TEST(reads_well_formed_documents_as_libxml2_does)
+TEST(reads_well_formed_documents_as_libxml2_does)
 {
     uint64_t x = 1;
     size_t total = 0;
@@ -257,11 +253,10 @@ START_TEST(reads_well_formed_documents_as_libxml2_does)
     }
     ck_assert_uint_gt(total, 500000);
 }
-END_TEST
 
 /* ---- broken documents -----------------------------------------------------*/
 
-START_TEST(s5_a_bare_ampersand_is_text)
+TEST(s5_a_bare_ampersand_is_text)
 {
     gives("<a>b&c=d&e;f& g&;&#;&#x;&#12a;&</a>",
           "<a>[b&c=d&e;f& g&;&#;&#x;&#12a;&]</>");
@@ -269,30 +264,26 @@ START_TEST(s5_a_bare_ampersand_is_text)
     gives("<a>&amp</a>", "<a>[&amp]</>");
     gives("<a b='x&y=1&amp;z'/>", "<a b=x&y=1&z></>");
 }
-END_TEST
 
-START_TEST(s5_a_bare_less_than_is_text)
+TEST(s5_a_bare_less_than_is_text)
 {
     gives("<a>1 < 2 <3 <</a>", "<a>[1 < 2 <3 <]</>");
     gives("<a></ ></a>", "<a>[</ >]</>");
 }
-END_TEST
 
-START_TEST(s5_end_tags_close_the_nearest_or_nothing)
+TEST(s5_end_tags_close_the_nearest_or_nothing)
 {
     gives("<a><b><c>t</b>u</a>", "<a><b><c>[t]</></>[u]</>");
     gives("<a>t</b>u</a></a>v", "<a>[tu]</>[v]");
     gives("<a><b/></b></a>", "<a><b></></>");
 }
-END_TEST
 
-START_TEST(s5_reading_goes_on_behind_the_root)
+TEST(s5_reading_goes_on_behind_the_root)
 {
     gives("x<a/>y<b>z</b>", "[x]<a></>[y]<b>[z]</>");
 }
-END_TEST
 
-START_TEST(s5_a_tag_without_its_end_stops_at_the_next)
+TEST(s5_a_tag_without_its_end_stops_at_the_next)
 {
     gives("<a><b<c>t</c</a>", "<a><b><c>[t]</></></>");
     gives("<a b='1<c>t</c></a>", "<a b=1><c>[t]</></>");
@@ -300,9 +291,8 @@ START_TEST(s5_a_tag_without_its_end_stops_at_the_next)
     gives("<a b=1 c d='2'>t</a>", "<a b=1 c= d=2>[t]</>");
     gives("<a \"x\" ='y' / z>t</a>", "<a x= z=>[t]</>");
 }
-END_TEST
 
-START_TEST(s5_what_is_cut_short_ends_there)
+TEST(s5_what_is_cut_short_ends_there)
 {
     gives("<a><b>te", "<a><b>[te]</cut></cut>");
     gives("<a>t&am", "<a>[t&am]</cut>");
@@ -314,16 +304,14 @@ START_TEST(s5_what_is_cut_short_ends_there)
     gives("<a><?pi t", "<a></cut>");
     gives("<!DOCTYPE a [<!ENTITY e 'f'>", "");
 }
-END_TEST
 
-START_TEST(ours_a_doctype_without_end_stops_at_its_first_greater_than)
+TEST(ours_a_doctype_without_end_stops_at_its_first_greater_than)
 {
     gives("<!DOCTYPE a [ <!ELEMENT a ANY>\n<a>t</a>", "[\n]<a>[t]</>");
     gives("<!DOCTYPE a \"unclosed><a>t</a>", "<a>[t]</>");
 }
-END_TEST
 
-START_TEST(bad_utf8_and_zero_bytes_pass_through)
+TEST(bad_utf8_and_zero_bytes_pass_through)
 {
     static const char in[] = "<a>\xff\0\xc3</a>";
     char *got = events_in_pieces(bytes_of(in, sizeof in - 1), 3);
@@ -331,11 +319,10 @@ START_TEST(bad_utf8_and_zero_bytes_pass_through)
     ck_assert_mem_eq(got, "<a>[\xff\0\xc3]</>", 11);
     free(got);
 }
-END_TEST
 
 /* ---- bounds ---------------------------------------------------------------*/
 
-START_TEST(s6_external_entities_have_no_text)
+TEST(s6_external_entities_have_no_text)
 {
     gives("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>"
           "<!ENTITY y PUBLIC 'p' 'http://h/'><!ENTITY z '1&x;2'>]>"
@@ -345,14 +332,12 @@ START_TEST(s6_external_entities_have_no_text)
           "<!ENTITY x SYSTEM 'u'>]><a>0&z;3</a>",
           "<a>[03(lost)]</>");
 }
-END_TEST
 
-START_TEST(s6_entities_in_circles_have_no_text)
+TEST(s6_entities_in_circles_have_no_text)
 {
     gives("<!DOCTYPE a [<!ENTITY b '&c;'><!ENTITY c '&b;'>]><a>&b;</a><d/>",
           "<a>[(lost)]</><d></>");
 }
-END_TEST
 
 /* Ten entities, l0 to l9, each of them ten times the one before. */
 static char *laughs(const char *document)
@@ -374,7 +359,7 @@ static char *laughs(const char *document)
     return got;
 }
 
-START_TEST(s6_a_billion_laughs_are_refused)
+TEST(s6_a_billion_laughs_are_refused)
 {
     char *got = laughs("<a>x&l9;<b>t</b>&l1;</a>");
 
@@ -382,18 +367,16 @@ START_TEST(s6_a_billion_laughs_are_refused)
                           "[lollollollollollollollollollol]</>");
     free(got);
 }
-END_TEST
 
-START_TEST(s6_expansions_of_a_document_end_at_a_megabyte)
+TEST(s6_expansions_of_a_document_end_at_a_megabyte)
 {
     char *got = laughs("<a>&l6;<b>t</b>&l1;</a><c>u</c>");
 
     ck_assert_str_eq(got, "<a>[(lost)]<b>[t]</>[(lost)]</><c>[u]</>");
     free(got);
 }
-END_TEST
 
-START_TEST(s6_one_entity_used_a_million_times_costs_a_megabyte)
+TEST(s6_one_entity_used_a_million_times_costs_a_megabyte)
 {
     struct buf b;
     char *got;
@@ -411,9 +394,8 @@ START_TEST(s6_one_entity_used_a_million_times_costs_a_megabyte)
     free(got);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(elements_past_the_bound_of_depth_are_passed_over)
+TEST(elements_past_the_bound_of_depth_are_passed_over)
 {
     struct buf b;
     char *got;
@@ -430,10 +412,9 @@ START_TEST(elements_past_the_bound_of_depth_are_passed_over)
     free(got);
     buf_fini(&b);
 }
-END_TEST
 
 /* As in a description whose HTML is not escaped. */
-START_TEST(elements_never_closed_do_not_hide_the_rest)
+TEST(elements_never_closed_do_not_hide_the_rest)
 {
     struct buf b;
     char *got;
@@ -448,9 +429,8 @@ START_TEST(elements_never_closed_do_not_hide_the_rest)
     free(got);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(a_tag_past_the_bound_ends_at_the_bound)
+TEST(a_tag_past_the_bound_ends_at_the_bound)
 {
     const size_t n = 3 * XML_TAG_MOST;
     char *in = xmalloc(n + 1), *got;
@@ -464,9 +444,8 @@ START_TEST(a_tag_past_the_bound_ends_at_the_bound)
     free(got);
     free(in);
 }
-END_TEST
 
-START_TEST(long_text_comments_and_sections_are_streamed)
+TEST(long_text_comments_and_sections_are_streamed)
 {
     struct buf b;
     char *got;
@@ -486,39 +465,4 @@ START_TEST(long_text_comments_and_sections_are_streamed)
     ck_assert_uint_eq(strlen(got), 3 + 1 + 400000 + 200000 + 1 + 3);
     free(got);
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_xml_scan(void)
-{
-    Suite *s = suite_create("xml_scan");
-    TCase *t = tcase_create("xml_scan");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, reports_elements_attributes_and_text);
-    tcase_add_test(
-        t, xml_4_6_replaces_references_of_characters_and_predefined_entities);
-    tcase_add_test(t, xml_4_4_replaces_entities_the_document_declares);
-    tcase_add_test(t, namespaces_are_those_in_force);
-    tcase_add_test(t, reads_well_formed_documents_as_libxml2_does);
-    tcase_add_test(t, s5_a_bare_ampersand_is_text);
-    tcase_add_test(t, s5_a_bare_less_than_is_text);
-    tcase_add_test(t, s5_end_tags_close_the_nearest_or_nothing);
-    tcase_add_test(t, s5_reading_goes_on_behind_the_root);
-    tcase_add_test(t, s5_a_tag_without_its_end_stops_at_the_next);
-    tcase_add_test(t, s5_what_is_cut_short_ends_there);
-    tcase_add_test(t,
-                   ours_a_doctype_without_end_stops_at_its_first_greater_than);
-    tcase_add_test(t, bad_utf8_and_zero_bytes_pass_through);
-    tcase_add_test(t, s6_external_entities_have_no_text);
-    tcase_add_test(t, s6_entities_in_circles_have_no_text);
-    tcase_add_test(t, s6_a_billion_laughs_are_refused);
-    tcase_add_test(t, s6_expansions_of_a_document_end_at_a_megabyte);
-    tcase_add_test(t, s6_one_entity_used_a_million_times_costs_a_megabyte);
-    tcase_add_test(t, elements_past_the_bound_of_depth_are_passed_over);
-    tcase_add_test(t, elements_never_closed_do_not_hide_the_rest);
-    tcase_add_test(t, a_tag_past_the_bound_ends_at_the_bound);
-    tcase_add_test(t, long_text_comments_and_sections_are_streamed);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How many connections a fetcher keeps, given memory and descriptors. */
 #include "crawler/transfer/connection_budget.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-START_TEST(connections_have_the_memory_that_the_engine_does_not_use)
+TEST(connections_have_the_memory_that_the_engine_does_not_use)
 {
     struct connection_budget b;
     long all, half;
@@ -24,9 +23,8 @@ START_TEST(connections_have_the_memory_that_the_engine_does_not_use)
     connection_budget_update(&b, 0);
     ck_assert_int_eq(connection_budget_most(&b, 1, 0), all);
 }
-END_TEST
 
-START_TEST(connections_without_tls_cost_less_and_a_mixture_between)
+TEST(connections_without_tls_cost_less_and_a_mixture_between)
 {
     struct connection_budget b;
 
@@ -41,9 +39,8 @@ START_TEST(connections_without_tls_cost_less_and_a_mixture_between)
     ck_assert_int_eq(connection_budget_most(&b, 0, 0),
                      connection_budget_most(&b, 1, 0));
 }
-END_TEST
 
-START_TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
+TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
 {
     struct connection_budget b;
 
@@ -52,9 +49,8 @@ START_TEST(half_of_the_descriptors_are_for_connections_and_one_always_goes)
     connection_budget_init(&b, 0, 0, 1, 4);
     ck_assert_int_eq(connection_budget_most(&b, 1, 0), 1);
 }
-END_TEST
 
-START_TEST(a_budget_has_a_least_and_a_most)
+TEST(a_budget_has_a_least_and_a_most)
 {
     struct connection_budget b;
 
@@ -79,9 +75,8 @@ START_TEST(a_budget_has_a_least_and_a_most)
     connection_budget_init(&b, UINT64_MAX, 0, UINT64_MAX, 1);
     ck_assert_int_eq(connection_budget_most(&b, 0, 1), 65536);
 }
-END_TEST
 
-START_TEST(transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies)
+TEST(transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies)
 {
     const uint64_t cost = CONNECTION_COST_TLS + TRANSFER_COST;
     struct connection_budget b;
@@ -99,9 +94,8 @@ START_TEST(transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies)
     connection_budget_init(&b, 0, 0, 4, 2); /* there are always some */
     ck_assert_uint_eq(connection_budget_transfers(&b, 1, 0, 0), 64);
 }
-END_TEST
 
-START_TEST(transfers_beyond_the_memory_that_is_left_are_charged_to_bodies)
+TEST(transfers_beyond_the_memory_that_is_left_are_charged_to_bodies)
 {
     const uint64_t cost = CONNECTION_COST_PLAIN + TRANSFER_COST;
     struct connection_budget b;
@@ -112,23 +106,5 @@ START_TEST(transfers_beyond_the_memory_that_is_left_are_charged_to_bodies)
     connection_budget_update(&b, 60 * cost);
     ck_assert_uint_eq(connection_budget_excess(&b, 0, 1, 101), 61 * cost);
 }
-END_TEST
 
 Suite *suite_connection_budget(void);
-Suite *suite_connection_budget(void)
-{
-    Suite *s = suite_create("connection_budget");
-    TCase *t = tcase_create("connection_budget");
-
-    tcase_add_test(t, connections_have_the_memory_that_the_engine_does_not_use);
-    tcase_add_test(t, connections_without_tls_cost_less_and_a_mixture_between);
-    tcase_add_test(
-        t, half_of_the_descriptors_are_for_connections_and_one_always_goes);
-    tcase_add_test(t, a_budget_has_a_least_and_a_most);
-    tcase_add_test(
-        t, transfers_share_the_memory_that_is_left_and_half_of_that_of_bodies);
-    tcase_add_test(
-        t, transfers_beyond_the_memory_that_is_left_are_charged_to_bodies);
-    suite_add_tcase(s, t);
-    return s;
-}

@@ -2,12 +2,12 @@
 /* test_multi.c - connections under curl: how many, whose, and when they end. */
 #include "crawler/transfer/multi.h"
 
-#include <check.h>
 #include <dlfcn.h>
 
 #include "base/clock.h"
 #include "crawler/fetcher.h"
 #include "tests/unit/crawler/tiny_server.h"
+#include "tests/unit/unit.h"
 
 #define KEPT "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -49,8 +49,8 @@ static void set_up(struct route *routes, size_t count,
     char text[128];
 
     tiny_start(&server, routes, count);
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
-    ck_assert_int_eq(multi_new(&multi, o), STATUS_OK);
+    ck_ok(fetcher_global_init());
+    ck_ok(multi_new(&multi, o));
     memset(transfers, 0, sizeof transfers);
     snprintf(text, sizeof text, "*:%u:127.0.0.1", server.port);
     names = curl_slist_append(NULL, text);
@@ -129,7 +129,7 @@ static int lowest_free(void)
     return fd;
 }
 
-START_TEST(a_multi_takes_its_descriptors_with_it)
+TEST(a_multi_takes_its_descriptors_with_it)
 {
     struct route route = {"/", KEPT};
     const struct multi_options o = {.guard = NULL};
@@ -137,7 +137,7 @@ START_TEST(a_multi_takes_its_descriptors_with_it)
     struct multi *m;
 
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(multi_new(&m, &o), STATUS_OK);
+        ck_ok(multi_new(&m, &o));
         ck_assert_int_ge(lowest_free(), before + 2);
         multi_free(m);
         ck_assert_int_eq(lowest_free(), before);
@@ -149,9 +149,8 @@ START_TEST(a_multi_takes_its_descriptors_with_it)
     set_down();
     ck_assert_int_eq(lowest_free(), before);
 }
-END_TEST
 
-START_TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
+TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
 {
     struct route route = {"/", KEPT};
     struct connection_budget budget;
@@ -168,9 +167,8 @@ START_TEST(no_handle_that_leaves_has_libcurl_look_through_its_connections)
     ck_assert_uint_eq(server.connections, HOSTS); /* which are kept */
     set_down();
 }
-END_TEST
 
-START_TEST(a_transfer_knows_what_became_of_it)
+TEST(a_transfer_knows_what_became_of_it)
 {
     struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
     struct connection_counts counts = {.opened = 0};
@@ -200,9 +198,8 @@ START_TEST(a_transfer_knows_what_became_of_it)
     ck_assert_uint_eq(server.connections, 2);
     set_down();
 }
-END_TEST
 
-START_TEST(an_address_that_is_refused_gets_no_socket)
+TEST(an_address_that_is_refused_gets_no_socket)
 {
     struct route route = {"/", KEPT};
     const struct guard_options go = {.allow_private = false};
@@ -212,7 +209,7 @@ START_TEST(an_address_that_is_refused_gets_no_socket)
     struct buf error;
 
     buf_init(&error, 100);
-    ck_assert_int_eq(guard_new(&guard, &go, &error), STATUS_OK);
+    ck_ok(guard_new(&guard, &go, &error));
     o.guard = guard;
     set_up(&route, 1, &o);
     begin_one(0, "/");
@@ -223,9 +220,8 @@ START_TEST(an_address_that_is_refused_gets_no_socket)
     guard_free(guard);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(an_aborted_transfer_leaves_no_trace)
+TEST(an_aborted_transfer_leaves_no_trace)
 {
     struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
     const struct multi_options o = {.guard = NULL};
@@ -243,10 +239,9 @@ START_TEST(an_aborted_transfer_leaves_no_trace)
     fetch_one(1);
     set_down();
 }
-END_TEST
 
 /* When memory becomes scarce, idle connections are closed, and no others. */
-START_TEST(idle_connections_are_closed_when_the_budget_shrinks)
+TEST(idle_connections_are_closed_when_the_budget_shrinks)
 {
     struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
     struct connection_budget budget;
@@ -271,7 +266,6 @@ START_TEST(idle_connections_are_closed_when_the_budget_shrinks)
     ck_assert_uint_eq(server.connections, 8);
     set_down();
 }
-END_TEST
 
 /* Room for four of eight connections. */
 static void set_up_for_four(struct route *route,
@@ -284,7 +278,7 @@ static void set_up_for_four(struct route *route,
 }
 
 /* In turn, each host is the one whose connection was used longest ago. */
-START_TEST(of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections)
+TEST(of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections)
 {
     struct route routes[] = {{"/", KEPT}};
     struct connection_budget budget;
@@ -297,10 +291,9 @@ START_TEST(of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections)
     ck_assert_uint_le(server.open_most, 5);
     set_down();
 }
-END_TEST
 
 /* The first four have room; then the one that is needed last makes way. */
-START_TEST(the_connection_that_is_needed_last_is_closed_first)
+TEST(the_connection_that_is_needed_last_is_closed_first)
 {
     struct route routes[] = {{"/", KEPT}};
     struct connection_budget budget;
@@ -320,10 +313,9 @@ START_TEST(the_connection_that_is_needed_last_is_closed_first)
     ck_assert_uint_eq(server.connections, 8);
     set_down();
 }
-END_TEST
 
 /* One connection per address: it is in use, then idle, then needed. */
-START_TEST(an_idle_connection_makes_way_for_another_host)
+TEST(an_idle_connection_makes_way_for_another_host)
 {
     struct route routes[] = {{"/", KEPT}, {"/held", KEPT, .held = true}};
     struct multi_options o = {.ip_limit = ip_limit_new(1)};
@@ -347,9 +339,8 @@ START_TEST(an_idle_connection_makes_way_for_another_host)
     set_down();
     ip_limit_free(o.ip_limit);
 }
-END_TEST
 
-START_TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
+TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
 {
     const struct multi_options o = {.guard = NULL};
     int64_t before;
@@ -369,10 +360,9 @@ START_TEST(a_turn_waits_until_its_time_and_not_longer_when_woken)
     ck_assert_int_ge(clock_mono() - before, 20 * NS_PER_MS);
     set_down();
 }
-END_TEST
 
 /* Nobody listens there, or there is no such protocol on this machine. */
-START_TEST(a_connection_that_fails_gives_its_place_back)
+TEST(a_connection_that_fails_gives_its_place_back)
 {
     struct multi_options o = {.ip_limit = ip_limit_new(1)};
     static const char *const urls[] = {"http://[::1]:1/",
@@ -388,28 +378,4 @@ START_TEST(a_connection_that_fails_gives_its_place_back)
     }
     set_down();
     ip_limit_free(o.ip_limit);
-}
-END_TEST
-
-Suite *suite_multi(void)
-{
-    Suite *s = suite_create("multi");
-    TCase *t = tcase_create("multi");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_multi_takes_its_descriptors_with_it);
-    tcase_add_test(
-        t, no_handle_that_leaves_has_libcurl_look_through_its_connections);
-    tcase_add_test(t, a_transfer_knows_what_became_of_it);
-    tcase_add_test(t, an_address_that_is_refused_gets_no_socket);
-    tcase_add_test(t, an_aborted_transfer_leaves_no_trace);
-    tcase_add_test(t, idle_connections_are_closed_when_the_budget_shrinks);
-    tcase_add_test(
-        t, of_hosts_asked_in_turn_as_many_as_have_room_keep_their_connections);
-    tcase_add_test(t, the_connection_that_is_needed_last_is_closed_first);
-    tcase_add_test(t, an_idle_connection_makes_way_for_another_host);
-    tcase_add_test(t, a_turn_waits_until_its_time_and_not_longer_when_woken);
-    tcase_add_test(t, a_connection_that_fails_gives_its_place_back);
-    suite_add_tcase(s, t);
-    return s;
 }

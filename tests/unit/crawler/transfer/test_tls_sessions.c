@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache of TLS sessions: one for each key, once, within its room. */
 #include "crawler/transfer/tls_sessions.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void takes(struct tls_sessions *s, const char *key, const char *wanted)
     buf_fini(&out);
 }
 
-START_TEST(a_key_has_its_latest_session_and_hands_it_out_once)
+TEST(a_key_has_its_latest_session_and_hands_it_out_once)
 {
     struct tls_sessions *s = tls_sessions_new(1 << 20);
 
@@ -44,9 +44,8 @@ START_TEST(a_key_has_its_latest_session_and_hands_it_out_once)
     tls_sessions_free(s);
     tls_sessions_free(NULL);
 }
-END_TEST
 
-START_TEST(without_room_the_oldest_go_first)
+TEST(without_room_the_oldest_go_first)
 {
     struct tls_sessions *s = tls_sessions_new(64 << 10);
     char key[16], session[1001];
@@ -74,9 +73,8 @@ START_TEST(without_room_the_oldest_go_first)
     ck_assert_uint_lt(kept, 64);
     tls_sessions_free(s);
 }
-END_TEST
 
-START_TEST(what_is_too_long_is_not_kept)
+TEST(what_is_too_long_is_not_kept)
 {
     static char session[TLS_SESSION_MOST + 2];
     struct tls_sessions *s = tls_sessions_new(1 << 20);
@@ -90,17 +88,5 @@ START_TEST(what_is_too_long_is_not_kept)
     tls_sessions_free(small);
     tls_sessions_free(s);
 }
-END_TEST
 
 Suite *suite_tls_sessions(void);
-Suite *suite_tls_sessions(void)
-{
-    Suite *s = suite_create("tls_sessions");
-    TCase *t = tcase_create("tls_sessions");
-
-    tcase_add_test(t, a_key_has_its_latest_session_and_hands_it_out_once);
-    tcase_add_test(t, without_room_the_oldest_go_first);
-    tcase_add_test(t, what_is_too_long_is_not_kept);
-    suite_add_tcase(s, t);
-    return s;
-}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_aged.c - filters that forget: what is kept, for how long, in a file. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "filter/checkpoint.h"
 #include "filter/kind.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 #define T0  INT64_C(1800000000)
 #define TTL 1000
@@ -23,7 +23,7 @@ static struct filter *make(const char *kind, unsigned generations)
                                      .born_s = T0};
     struct filter *f;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -31,12 +31,12 @@ static size_t add(struct filter *f, int64_t now, uint64_t first, size_t n)
 {
     size_t fresh = 0;
 
-    ck_assert_int_eq(filter_age(f, now), STATUS_OK);
+    ck_ok(filter_age(f, now));
     for (size_t i = 0; i < n; i++) {
         uint64_t key = nth_key(first + i);
         bool is_new;
 
-        ck_assert_int_eq(filter_add_lenient(f, &key, 1, &is_new), STATUS_OK);
+        ck_ok(filter_add_lenient(f, &key, 1, &is_new));
         fresh += is_new;
     }
     return fresh;
@@ -46,7 +46,7 @@ static size_t maybes(struct filter *f, int64_t now, uint64_t first, size_t n)
 {
     size_t got = 0;
 
-    ck_assert_int_eq(filter_age(f, now), STATUS_OK);
+    ck_ok(filter_age(f, now));
     for (size_t i = 0; i < n; i++)
         got += filter_check_one(f, nth_key(first + i));
     return got;
@@ -54,7 +54,7 @@ static size_t maybes(struct filter *f, int64_t now, uint64_t first, size_t n)
 
 /* For each kind and number of generations, keys added at each tenth of the time
  * to live: all are there until it is over, and none after the last moment. */
-START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
+TEST(a_key_is_kept_for_its_time_and_not_much_longer)
 {
     for (size_t k = 0; filter_kind(k) != NULL; k++)
         for (unsigned n = 1; n <= FILTER_GENERATIONS_MOST; n++) {
@@ -77,9 +77,8 @@ START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
             filter_free(f);
         }
 }
-END_TEST
 
-START_TEST(a_key_that_is_added_again_lives_from_then_on)
+TEST(a_key_that_is_added_again_lives_from_then_on)
 {
     struct filter *f = make("cuckoo", 2);
 
@@ -94,30 +93,28 @@ START_TEST(a_key_that_is_added_again_lives_from_then_on)
     ck_assert_uint_eq(maybes(f, T0, 0, 10), 10);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(the_time_to_live_can_be_changed)
+TEST(the_time_to_live_can_be_changed)
 {
     struct filter *f = make("cuckoo", 2), *plain;
     const struct filter_options o = {.expect = 100, .fpr = 0.01};
 
     (void)add(f, T0, 0, 100);
-    ck_assert_int_eq(filter_set_ttl(f, 10 * TTL), STATUS_OK);
+    ck_ok(filter_set_ttl(f, 10 * TTL));
     ck_assert_uint_eq(maybes(f, T0 + 9 * TTL, 0, 100), 100);
-    ck_assert_int_eq(filter_set_ttl(f, TTL), STATUS_OK);
+    ck_ok(filter_set_ttl(f, TTL));
     ck_assert_uint_eq(maybes(f, T0 + 9 * TTL, 0, 100), 0);
     ck_assert_int_eq(filter_set_ttl(f, 0), STATUS_ARG);
-    ck_assert_int_eq(filter_new(&plain, &o), STATUS_OK);
+    ck_ok(filter_new(&plain, &o));
     ck_assert_int_eq(filter_set_ttl(plain, TTL), STATUS_ARG);
-    ck_assert_int_eq(filter_age(plain, T0), STATUS_OK);
+    ck_ok(filter_age(plain, T0));
     filter_free(plain);
     filter_free(f);
 }
-END_TEST
 
 /* After the time was made longer, keys of many short generations are kept; a
  * new one begins only when there is room for it, in a file too. */
-START_TEST(a_longer_time_keeps_all_that_is_there)
+TEST(a_longer_time_keeps_all_that_is_there)
 {
     for (unsigned n = 1; n <= FILTER_GENERATIONS_MOST; n++) {
         struct checkpoint_id id = {.seed_print = 1};
@@ -130,14 +127,13 @@ START_TEST(a_longer_time_keeps_all_that_is_there)
         for (uint64_t t = 0; t < n + 1; t++, now += TTL / n)
             (void)add(f, now, t * 100, 100);
         now -= TTL / n;
-        ck_assert_int_eq(filter_set_ttl(f, 100 * TTL), STATUS_OK);
+        ck_ok(filter_set_ttl(f, 100 * TTL));
         for (uint64_t t = n + 1; t < 8; t++) {
             now += 12 * TTL;
             (void)add(f, now, t * 100, 100);
             ck_assert_uint_eq(maybes(f, now, 100, 100 * t), 100 * t);
-            ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
-            ck_assert_int_eq(checkpoint_load(&read, path, 1, NULL, 0, &info),
-                             STATUS_OK);
+            ck_ok(checkpoint_save(path, f, &id));
+            ck_ok(checkpoint_load(&read, path, 1, NULL, 0, &info));
             ck_assert_uint_eq(maybes(read, now, 100, 100 * t), 100 * t);
             filter_free(read);
         }
@@ -145,9 +141,8 @@ START_TEST(a_longer_time_keeps_all_that_is_there)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(the_promised_rate_holds_over_all_generations)
+TEST(the_promised_rate_holds_over_all_generations)
 {
     struct filter *f = make("bloom", 4);
     struct filter_stats s;
@@ -163,7 +158,6 @@ START_TEST(the_promised_rate_holds_over_all_generations)
     ck_assert_double_le(s.fpr_predicted, 0.0011);
     filter_free(f);
 }
-END_TEST
 
 static void flip(const char *path, long at)
 {
@@ -178,7 +172,7 @@ static void flip(const char *path, long at)
     fclose(f);
 }
 
-START_TEST(a_file_has_all_generations_and_their_times)
+TEST(a_file_has_all_generations_and_their_times)
 {
     const struct checkpoint_id id = {.seed_print = 7};
     char path[64];
@@ -190,10 +184,9 @@ START_TEST(a_file_has_all_generations_and_their_times)
         snprintf(path, sizeof path, "/tmp/urlweir-aged.%d", (int)getpid());
         (void)add(f, T0, 0, 500);
         (void)add(f, T0 + TTL / 2, 500, 500);
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
         filter_free(f);
-        ck_assert_int_eq(checkpoint_load(&read, path, 7, NULL, 0, &info),
-                         STATUS_OK);
+        ck_ok(checkpoint_load(&read, path, 7, NULL, 0, &info));
         ck_assert_uint_eq(info.damaged, 0);
         ck_assert_str_eq(filter_options(read)->kind, filter_kind(k)->name);
         ck_assert_uint_eq(maybes(read, T0 + TTL - 1, 0, 1000), 1000);
@@ -203,19 +196,17 @@ START_TEST(a_file_has_all_generations_and_their_times)
         filter_free(read);
         /* One flipped bit in the head of the newest: no key is lost. */
         flip(path, 256);
-        ck_assert_int_eq(checkpoint_load(&read, path, 7, NULL, 0, &info),
-                         STATUS_OK);
+        ck_ok(checkpoint_load(&read, path, 7, NULL, 0, &info));
         ck_assert_uint_gt(info.lost, 0);
         ck_assert_uint_eq(maybes(read, T0 + TTL - 1, 0, 1000), 1000);
-        ck_assert_int_eq(filter_age(read, T0 + 3 * TTL), STATUS_OK);
+        ck_ok(filter_age(read, T0 + 3 * TTL));
         ck_assert_uint_le(maybes(read, T0 + 3 * TTL, 0, 1000), 5);
         filter_free(read);
         unlink(path);
     }
 }
-END_TEST
 
-START_TEST(options_that_cannot_be_are_refused)
+TEST(options_that_cannot_be_are_refused)
 {
     const struct filter_options wrong[] = {
         {.kind = "aged", .expect = 10, .fpr = 0.01, .ttl_s = 10},
@@ -230,9 +221,8 @@ START_TEST(options_that_cannot_be_are_refused)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ck_assert_msg(filter_new(&f, &wrong[i]) == STATUS_ARG, "%zu", i);
 }
-END_TEST
 
-START_TEST(one_for_a_key_has_room_for_it_in_each_generation)
+TEST(one_for_a_key_has_room_for_it_in_each_generation)
 {
     const struct filter_options o = {.expect = 1,
                                      .fpr = 0.01,
@@ -240,14 +230,13 @@ START_TEST(one_for_a_key_has_room_for_it_in_each_generation)
                                      .generations = 2};
     struct filter *f;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert_uint_eq(add(f, T0 + 1, 0, 1), 1);
     filter_free(f);
 }
-END_TEST
 
 /* Calls come when they come; generations begin at whole steps. */
-START_TEST(a_generation_begins_at_its_time_and_only_one)
+TEST(a_generation_begins_at_its_time_and_only_one)
 {
     struct filter *f = make("cuckoo", 4);
 
@@ -261,23 +250,4 @@ START_TEST(a_generation_begins_at_its_time_and_only_one)
     ck_assert_uint_eq(maybes(f, T0 + 2 * TTL - 2, 30, 10), 10);
     ck_assert_uint_eq(maybes(f, T0 + 2 * TTL + TTL / 4, 30, 10), 0);
     filter_free(f);
-}
-END_TEST
-
-Suite *suite_aged(void)
-{
-    Suite *s = suite_create("aged");
-    TCase *t = tcase_create("aged");
-
-    tcase_add_test(t, a_key_is_kept_for_its_time_and_not_much_longer);
-    tcase_add_test(t, a_key_that_is_added_again_lives_from_then_on);
-    tcase_add_test(t, the_time_to_live_can_be_changed);
-    tcase_add_test(t, a_longer_time_keeps_all_that_is_there);
-    tcase_add_test(t, the_promised_rate_holds_over_all_generations);
-    tcase_add_test(t, a_file_has_all_generations_and_their_times);
-    tcase_add_test(t, options_that_cannot_be_are_refused);
-    tcase_add_test(t, one_for_a_key_has_room_for_it_in_each_generation);
-    tcase_add_test(t, a_generation_begins_at_its_time_and_only_one);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <inttypes.h>
 
 #include "filter/sizing.h"
 #include "tests/unit/filter/image.h"
+#include "tests/unit/unit.h"
 
 static struct filter *bloom_of(uint64_t expect, double fpr)
 {
     struct filter_options o = {.kind = "bloom", .expect = expect, .fpr = fpr};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
 /* Filled to capacity, at every rate: no key is lost, and the rate is kept. */
-START_TEST(keeps_every_key_and_its_promised_rate)
+TEST(keeps_every_key_and_its_promised_rate)
 {
     static const double rates[] = {0.1, 1e-2, 1e-3, 1e-4, 1e-6};
     const uint64_t n = 200000, asked = 1000000;
@@ -24,7 +24,7 @@ START_TEST(keeps_every_key_and_its_promised_rate)
         struct filter *f = bloom_of(n, rates[i]);
         struct sizing_interval w;
 
-        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_ok(add_range(f, 0, n));
         ck_assert_uint_eq(count_maybe(f, 0, n), n);
         w = sizing_wilson(count_maybe(f, n, asked), asked, 3.5);
         ck_assert_msg(w.low <= 1.05 * rates[i], "p=%g: at least %g", rates[i],
@@ -32,16 +32,15 @@ START_TEST(keeps_every_key_and_its_promised_rate)
         filter_free(f);
     }
 }
-END_TEST
 
 /* libbloom, filled tenfold, silently answers "maybe" to 99 %. */
-START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
+TEST(past_its_capacity_it_says_so_and_keeps_every_key)
 {
     struct filter *f = bloom_of(20000, 0.001);
     struct filter_stats s;
     double measured;
 
-    ck_assert_int_eq(add_range(f, 0, 20000), STATUS_OK);
+    ck_ok(add_range(f, 0, 20000));
     filter_stats(f, &s);
     ck_assert(!s.overfull);
     ck_assert_int_eq(add_range(f, 20000, 40000), STATUS_LIMIT);
@@ -52,9 +51,8 @@ START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
     ck_assert_double_eq_tol(s.fpr_predicted / measured, 1, 0.05);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(a_key_is_fresh_once_also_inside_a_batch)
+TEST(a_key_is_fresh_once_also_inside_a_batch)
 {
     struct filter *f = bloom_of(1000, 1e-6);
     uint64_t keys[] = {nth_key(1), nth_key(2), nth_key(1), nth_key(2),
@@ -62,24 +60,23 @@ START_TEST(a_key_is_fresh_once_also_inside_a_batch)
     const bool want[] = {true, true, false, false, true};
     bool fresh[5];
 
-    ck_assert_int_eq(filter_add(f, keys, 5, fresh), STATUS_OK);
+    ck_ok(filter_add(f, keys, 5, fresh));
     ck_assert_mem_eq(fresh, want, sizeof want);
-    ck_assert_int_eq(filter_add(f, keys, 5, fresh), STATUS_OK);
+    ck_ok(filter_add(f, keys, 5, fresh));
     for (int i = 0; i < 5; i++)
         ck_assert(!fresh[i]);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(merging_holds_both_and_knows_how_many)
+TEST(merging_holds_both_and_knows_how_many)
 {
     struct filter *a = bloom_of(30000, 0.001), *b = bloom_of(30000, 0.001);
     struct filter *other = bloom_of(30001, 0.01);
     struct filter_stats s;
 
-    ck_assert_int_eq(add_range(a, 0, 10000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 5000, 10000), STATUS_OK);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_ok(add_range(a, 0, 10000));
+    ck_ok(add_range(b, 5000, 10000));
+    ck_ok(filter_merge(a, b));
     ck_assert_uint_eq(count_maybe(a, 0, 15000), 15000);
     filter_stats(a, &s);
     ck_assert_double_eq_tol((double)s.count, 15000, 150);
@@ -88,9 +85,8 @@ START_TEST(merging_holds_both_and_knows_how_many)
     filter_free(b);
     filter_free(other);
 }
-END_TEST
 
-START_TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
+TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
 {
     struct filter_options o = {.kind = "bloom",
                                .expect = 100000,
@@ -99,7 +95,7 @@ START_TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
     struct filter *f = NULL;
     struct filter_stats s;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert_int_eq(add_range(f, 0, 100000), STATUS_LIMIT);
     filter_stats(f, &s);
     ck_assert(s.reduced && s.overfull);
@@ -107,9 +103,8 @@ START_TEST(a_memory_share_gives_fewer_bits_a_key_and_says_so)
     ck_assert_uint_eq(count_maybe(f, 0, 100000), 100000);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(options_out_of_range_are_refused)
+TEST(options_out_of_range_are_refused)
 {
     struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
     struct filter_options bad;
@@ -129,9 +124,8 @@ START_TEST(options_out_of_range_are_refused)
     ck_assert_int_eq(filter_new(&f, &bad), STATUS_LIMIT);
     ck_assert_ptr_null(f);
 }
-END_TEST
 
-START_TEST(memory_that_fails_leaves_nothing_behind)
+TEST(memory_that_fails_leaves_nothing_behind)
 {
     struct filter_options o = {.kind = "bloom", .expect = 1000, .fpr = 0.01};
     struct filter *f = NULL;
@@ -143,13 +137,14 @@ START_TEST(memory_that_fails_leaves_nothing_behind)
         mem_fail_after(0);
         ck_assert((st == STATUS_OK) == (f != NULL));
     }
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     filter_free(f);
 }
-END_TEST
+
+FIXTURE(use_a_file, drop_the_file);
 
 /* One of two units; the other answers as before. */
-START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
+TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
 {
     const uint64_t n = 100000;
 
@@ -162,7 +157,7 @@ START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
 
         filter_stats(f, &before);
         flip(8 * 300);
-        ck_assert_int_eq(load(&g, with ? r : NULL, &info), STATUS_OK);
+        ck_ok(load(&g, with ? r : NULL, &info));
         filter_stats(g, &s);
         ck_assert_uint_eq(info.units, 2);
         ck_assert_uint_eq(info.damaged, 1);
@@ -178,26 +173,4 @@ START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
         filter_free(g);
         forget_all(r);
     }
-}
-END_TEST
-
-Suite *suite_bloom(void)
-{
-    Suite *s = suite_create("bloom");
-    TCase *t = tcase_create("bloom");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, keeps_every_key_and_its_promised_rate);
-    tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
-    tcase_add_test(t, a_key_is_fresh_once_also_inside_a_batch);
-    tcase_add_test(t, merging_holds_both_and_knows_how_many);
-    tcase_add_test(t, a_memory_share_gives_fewer_bits_a_key_and_says_so);
-    tcase_add_test(t, options_out_of_range_are_refused);
-    tcase_add_test(t, memory_that_fails_leaves_nothing_behind);
-    suite_add_tcase(s, t);
-    t = tcase_create("files");
-    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
-    tcase_add_test(t, a_damaged_unit_is_mended_from_keys_or_says_maybe);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "filter/kinds/buckets.h"
 #include "filter/sizing.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 /* Returns a filter of fixed size, without a key source unless `r` is given. */
 static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
@@ -20,7 +20,7 @@ static struct filter *cuckoo_of(uint64_t expect, unsigned bits,
 
     if (r != NULL)
         o.source = source_of(r);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -43,12 +43,12 @@ static struct filter *table_of(uint64_t expect, unsigned bits, unsigned slots)
                                .keep_nothing = true};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
 /* Any number of buckets will do: none has to be a power of two. */
-START_TEST(fills_95_percent_of_its_slots_at_any_size)
+TEST(fills_95_percent_of_its_slots_at_any_size)
 {
     static const uint64_t sizes[] = {1000, 1023, 4097, 30000, 77777, 500000};
 
@@ -66,9 +66,8 @@ START_TEST(fills_95_percent_of_its_slots_at_any_size)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(each_fingerprint_length_has_its_rate)
+TEST(each_fingerprint_length_has_its_rate)
 {
     static const unsigned bits[] = {8, 12, 16, 32};
     const uint64_t n = FEWER(400000), asked = FEWER(2000000);
@@ -78,7 +77,7 @@ START_TEST(each_fingerprint_length_has_its_rate)
         double want = sizing_cuckoo_rate(bits[i], 4, 0.95);
         struct sizing_interval w;
 
-        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_ok(add_range(f, 0, n));
         ck_assert_uint_eq(count_maybe(f, 0, n), n);
         w = sizing_wilson(count_maybe(f, n, asked), asked, 4);
         ck_assert_msg(w.low <= want && want <= w.high, "%u bits: %g, %g to %g",
@@ -86,10 +85,9 @@ START_TEST(each_fingerprint_length_has_its_rate)
         filter_free(f);
     }
 }
-END_TEST
 
 /* The loads that go with buckets of 1, 2, 4 and 8, and their rates. */
-START_TEST(each_bucket_size_has_its_load_and_its_rate)
+TEST(each_bucket_size_has_its_load_and_its_rate)
 {
     static const unsigned slots[] = {1, 2, 4, 8};
     static const double load[] = {0.5, 0.84, 0.95, 0.98};
@@ -111,11 +109,9 @@ START_TEST(each_bucket_size_has_its_load_and_its_rate)
         filter_free(f);
     }
 }
-END_TEST
 
 /* Shorter ones would leave more keys without a place than can be listed. */
-START_TEST(
-    ours_buckets_of_one_slot_need_fingerprints_as_long_as_their_keys_are_many)
+TEST(ours_buckets_of_one_slot_need_fingerprints_as_long_as_their_keys_are_many)
 {
     static const struct {
         uint64_t keys;
@@ -131,9 +127,9 @@ START_TEST(
                                    .keep_nothing = true};
         struct filter *f = NULL;
 
-        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        ck_ok(filter_new(&f, &o));
         ck_assert_uint_eq(stats_of(f).k, t[i].least);
-        ck_assert_int_eq(add_range(f, 0, t[i].keys), STATUS_OK);
+        ck_ok(add_range(f, 0, t[i].keys));
         ck_assert_double_lt(stats_of(f).fpr_predicted, 0.1);
         filter_free(f);
         for (size_t b = 0; b < 3; b++) {
@@ -145,14 +141,13 @@ START_TEST(
         }
     }
 }
-END_TEST
 
-START_TEST(the_other_bucket_leads_back)
+TEST(the_other_bucket_leads_back)
 {
     for (uint64_t m = 1; m < 70; m++) {
         struct buckets b;
 
-        ck_assert_int_eq(buckets_init(&b, m, 12, 4), STATUS_OK);
+        ck_ok(buckets_init(&b, m, 12, 4));
         for (uint64_t i = 0; i < 100; i++) {
             struct bucket_place p = buckets_place(&b, nth_key(i));
 
@@ -168,10 +163,9 @@ START_TEST(the_other_bucket_leads_back)
         buckets_fini(&b);
     }
 }
-END_TEST
 
 /* Each key at most once, as the exact set behind the filter ensures. */
-START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
+TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
 {
     enum { UNIVERSE = 8000 };
     static const unsigned bits[] = {8, 12, 16, 32};
@@ -187,12 +181,12 @@ START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
             bool done;
 
             if (in[name]) {
-                ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+                ck_ok(filter_remove(f, &key, 1, &done));
                 /* A key that sticks stays and is reported as such. */
                 in[name] = !done;
                 held -= done;
             } else if (held < UNIVERSE / 2) {
-                ck_assert_int_eq(filter_add(f, &key, 1, &done), STATUS_OK);
+                ck_ok(filter_add(f, &key, 1, &done));
                 in[name] = true;
                 held++;
             }
@@ -203,10 +197,9 @@ START_TEST(random_adds_and_removals_never_lose_a_key_that_is_in)
         filter_free(f);
     }
 }
-END_TEST
 
 /* Its two buckets hold eight copies, and others need room there too. */
-START_TEST(a_key_is_gone_after_as_many_removals_as_adds_and_not_before)
+TEST(a_key_is_gone_after_as_many_removals_as_adds_and_not_before)
 {
     static const unsigned slots[] = {1, 2, 4, 8};
 
@@ -217,24 +210,23 @@ START_TEST(a_key_is_gone_after_as_many_removals_as_adds_and_not_before)
             bool done;
 
             for (int i = 0; i < times; i++)
-                ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
-            ck_assert_int_eq(add_range(f, 1, 900), STATUS_OK);
+                ck_ok(filter_add(f, &key, 1, NULL));
+            ck_ok(add_range(f, 1, 900));
             for (int i = 0; i < times; i++) {
                 ck_assert(filter_check_one(f, key));
-                ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+                ck_ok(filter_remove(f, &key, 1, &done));
                 ck_assert(done);
             }
             ck_assert_msg(!filter_check_one(f, key), "%d copies", times);
-            ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+            ck_ok(filter_remove(f, &key, 1, &done));
             ck_assert(!done);
             ck_assert_uint_eq(count_maybe(f, 1, 900), 900);
             filter_free(f);
         }
 }
-END_TEST
 
 /* Compares random adds and removals of a few keys with a count for each. */
-START_TEST(random_copies_agree_with_a_plain_count)
+TEST(random_copies_agree_with_a_plain_count)
 {
     enum { UNIVERSE = 40 };
     static int in[UNIVERSE];
@@ -246,12 +238,12 @@ START_TEST(random_copies_agree_with_a_plain_count)
         bool done, up = (nth_key(i) >> 40) % 100 < (i / 2000 % 2 ? 65 : 35);
 
         if (up) {
-            ck_assert_int_eq(filter_add(f, &key, 1, &done), STATUS_OK);
+            ck_ok(filter_add(f, &key, 1, &done));
             ck_assert(done == (in[name] == 0));
             in[name]++;
             held++;
         } else {
-            ck_assert_int_eq(filter_remove(f, &key, 1, &done), STATUS_OK);
+            ck_ok(filter_remove(f, &key, 1, &done));
             ck_assert(done == (in[name] > 0));
             in[name] -= done;
             held -= done;
@@ -262,9 +254,8 @@ START_TEST(random_copies_agree_with_a_plain_count)
     ck_assert_uint_eq(stats_of(f).count, held);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
+TEST(past_its_capacity_it_says_so_and_keeps_every_key)
 {
     struct filter *f = cuckoo_of(1000, 16, NULL);
     struct filter_stats s;
@@ -275,9 +266,8 @@ START_TEST(past_its_capacity_it_says_so_and_keeps_every_key)
     ck_assert(s.overfull);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(with_keys_at_hand_it_grows)
+TEST(with_keys_at_hand_it_grows)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = cuckoo_of(10, 16, r);
@@ -285,7 +275,7 @@ START_TEST(with_keys_at_hand_it_grows)
 
     for (uint64_t n = 0; n < 300000; n += 1000) {
         remember_range(r, n, 1000);
-        ck_assert_int_eq(add_range(f, n, 1000), STATUS_OK);
+        ck_ok(add_range(f, n, 1000));
     }
     ck_assert_uint_eq(count_maybe(f, 0, 300000), 300000);
     filter_stats(f, &s);
@@ -296,11 +286,10 @@ START_TEST(with_keys_at_hand_it_grows)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* A key's two buckets hold eight of its fingerprints; the ninth must not be
  * refused, and must not make the table grow again and again for nothing. */
-START_TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
+TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
 {
     for (int own = 0; own < 2; own++) {
         struct remembered *r = xcalloc(1, sizeof *r);
@@ -314,27 +303,26 @@ START_TEST(one_that_grows_does_not_grow_for_repeats_of_one_key)
 
         if (own == 0)
             o.source = source_of(r);
-        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        ck_ok(filter_new(&f, &o));
         remember_range(r, 0, 900);
-        ck_assert_int_eq(add_range(f, 0, 900), STATUS_OK);
+        ck_ok(add_range(f, 0, 900));
         filter_stats(f, &before);
         for (int i = 0; i < 20000; i++)
-            ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+            ck_ok(filter_add(f, &key, 1, NULL));
         filter_stats(f, &after);
         ck_assert_uint_le(after.rebuilds, before.rebuilds + 1);
         ck_assert_uint_le(after.bits, 3 * before.bits);
         ck_assert(!after.overfull);
         ck_assert_uint_eq(count_maybe(f, 0, 900), 900);
         remember_range(r, 900, 20000);
-        ck_assert_int_eq(add_range(f, 900, 20000), STATUS_OK);
+        ck_ok(add_range(f, 900, 20000));
         ck_assert_uint_eq(count_maybe(f, 0, 20900), 20900);
         filter_free(f);
         forget_all(r);
     }
 }
-END_TEST
 
-START_TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
+TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
 {
     struct filter_options o = {.kind = "cuckoo",
                                .expect = 10,
@@ -344,9 +332,9 @@ START_TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
     struct filter_stats s;
     uint64_t absent = 0;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     for (int twice = 0; twice < 2; twice++)
-        ck_assert_int_eq(add_range(f, 0, 50000), STATUS_OK);
+        ck_ok(add_range(f, 0, 50000));
     filter_stats(f, &s);
     ck_assert_uint_eq(s.count, 50000);
     for (uint64_t i = 50000; i < 60000; i++) {
@@ -354,16 +342,15 @@ START_TEST(with_its_own_keys_it_is_exact_about_what_is_added_and_removed)
         bool removed;
 
         absent += filter_check_one(f, key);
-        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_ok(filter_remove(f, &key, 1, &removed));
         ck_assert(!removed);
     }
     ck_assert_uint_gt(absent, 100); /* so many would have hurt another key */
     ck_assert_uint_eq(count_maybe(f, 0, 50000), 50000);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(without_keys_or_memory_it_goes_on_as_it_is)
+TEST(without_keys_or_memory_it_goes_on_as_it_is)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = cuckoo_of(1000, 16, r);
@@ -382,28 +369,26 @@ START_TEST(without_keys_or_memory_it_goes_on_as_it_is)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(tables_of_one_size_merge)
+TEST(tables_of_one_size_merge)
 {
     struct filter *a = cuckoo_of(5000, 16, NULL);
     struct filter *b = cuckoo_of(5000, 16, NULL);
     struct filter *other = cuckoo_of(6000, 16, NULL);
 
-    ck_assert_int_eq(add_range(a, 0, 2000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 2000, 2000), STATUS_OK);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_ok(add_range(a, 0, 2000));
+    ck_ok(add_range(b, 2000, 2000));
+    ck_ok(filter_merge(a, b));
     ck_assert_uint_eq(count_maybe(a, 0, 4000), 4000);
     ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
     filter_free(a);
     filter_free(b);
     filter_free(other);
 }
-END_TEST
 
 /* When its buckets are full, the filter keeps a few fingerprints beside the
  * table. */
-START_TEST(keys_beside_a_full_table_are_removed_as_well)
+TEST(keys_beside_a_full_table_are_removed_as_well)
 {
     enum { KEYS = 1065 };
     struct filter *f = cuckoo_of(1000, 32, NULL);
@@ -416,7 +401,7 @@ START_TEST(keys_beside_a_full_table_are_removed_as_well)
     ck_assert_double_lt(s.fpr_predicted, 1);
     for (uint64_t i = 0; i < KEYS; i++)
         keys[i] = nth_key(i);
-    ck_assert_int_eq(filter_remove(f, keys, KEYS, removed), STATUS_OK);
+    ck_ok(filter_remove(f, keys, KEYS, removed));
     for (size_t i = 0; i < KEYS; i++)
         ck_assert_msg(removed[i], "%zu", i);
     ck_assert_uint_eq(count_maybe(f, 0, KEYS), 0);
@@ -425,9 +410,8 @@ START_TEST(keys_beside_a_full_table_are_removed_as_well)
     ck_assert_double_eq(s.fill, 0);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(merging_brings_the_keys_beside_a_full_table_along)
+TEST(merging_brings_the_keys_beside_a_full_table_along)
 {
     struct filter *a = cuckoo_of(1000, 32, NULL);
     struct filter *b = cuckoo_of(1000, 32, NULL);
@@ -442,9 +426,8 @@ START_TEST(merging_brings_the_keys_beside_a_full_table_along)
     filter_free(a);
     filter_free(b);
 }
-END_TEST
 
-START_TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
+TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
 {
     static const struct {
         double fpr;
@@ -457,16 +440,15 @@ START_TEST(the_fingerprint_is_the_shortest_that_keeps_the_rate)
     ck_assert_int_eq(filter_new(&f, &o), STATUS_ARG);
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         o.fpr = t[i].fpr;
-        ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+        ck_ok(filter_new(&f, &o));
         ck_assert_msg(stats_of(f).k == t[i].bits, "%g: %u", t[i].fpr,
                       stats_of(f).k);
         filter_free(f);
     }
 }
-END_TEST
 
 /* As many copies as fill one bucket, or half of the only one. */
-START_TEST(ours_copies_beyond_one_bucket_are_counted_beside_the_table)
+TEST(ours_copies_beyond_one_bucket_are_counted_beside_the_table)
 {
     struct bucket_place p = {.second = 1};
     struct filter *f = table_of(1000, 16, 4);
@@ -475,28 +457,27 @@ START_TEST(ours_copies_beyond_one_bucket_are_counted_beside_the_table)
 
     for (int i = 0; i < 5; i++) {
         ck_assert_uint_eq(stats_of(f).bits, bits);
-        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(f, &key, 1, NULL));
     }
     ck_assert_double_eq(stats_of(f).fill, 4.0 / (264 * 4));
     ck_assert_uint_gt(stats_of(f).bits, bits);
     ck_assert_uint_eq(stats_of(f).stuck, 0);
     ck_assert_uint_eq(stats_of(f).count, 5);
     /* 1000 keys at 3.8 a bucket */
-    ck_assert_int_eq(buckets_init(&b, 264, 16, 4), STATUS_OK);
+    ck_ok(buckets_init(&b, 264, 16, 4));
     ck_assert_uint_eq(buckets_bytes(&b) * 8, bits);
     while (p.first != p.second)
         p = buckets_place(&b, nth_key(n++));
     buckets_fini(&b);
     key = nth_key(n - 1);
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(f, &key, 1, NULL));
     ck_assert_double_eq(stats_of(f).fill, 6.0 / (264 * 4));
     filter_free(f);
 }
-END_TEST
 
 /* The crawl adds a batch to the filter before the store has it. */
-START_TEST(keys_of_the_running_batch_survive_a_rebuild)
+TEST(keys_of_the_running_batch_survive_a_rebuild)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = cuckoo_of(10, 16, r);
@@ -505,7 +486,7 @@ START_TEST(keys_of_the_running_batch_survive_a_rebuild)
     for (uint64_t at = 0; at < 50000; at += 5000) {
         for (uint64_t i = 0; i < 5000; i++)
             keys[i] = nth_key(at + i);
-        ck_assert_int_eq(filter_add(f, keys, 5000, NULL), STATUS_OK);
+        ck_ok(filter_add(f, keys, 5000, NULL));
         remember_range(r, at, 5000);
         ck_assert_uint_eq(count_maybe(f, 0, at + 5000), at + 5000);
         ck_assert_uint_le(stats_of(f).count, at + 5000 + at / 100);
@@ -514,10 +495,9 @@ START_TEST(keys_of_the_running_batch_survive_a_rebuild)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* Each new table is half as large again. */
-START_TEST(it_grows_by_half_each_time_and_has_room_then)
+TEST(it_grows_by_half_each_time_and_has_room_then)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = cuckoo_of(1000, 16, r);
@@ -527,7 +507,7 @@ START_TEST(it_grows_by_half_each_time_and_has_room_then)
         struct filter_stats s;
 
         remember_range(r, n, 100);
-        ck_assert_int_eq(add_range(f, n, 100), STATUS_OK);
+        ck_ok(add_range(f, n, 100));
         s = stats_of(f);
         ck_assert_double_le(s.fill, 0.9501);
         ck_assert_uint_eq(s.starved, 0);
@@ -544,9 +524,8 @@ START_TEST(it_grows_by_half_each_time_and_has_room_then)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(it_never_takes_more_than_its_share_of_memory)
+TEST(it_never_takes_more_than_its_share_of_memory)
 {
     struct filter_options o = {.kind = "cuckoo",
                                .expect = 1000,
@@ -558,10 +537,10 @@ START_TEST(it_never_takes_more_than_its_share_of_memory)
     struct filter_stats s;
 
     o.source = source_of(r);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert(!stats_of(f).reduced);
     for (uint64_t n = 0; n < 9000; n += 100) {
-        ck_assert_int_eq(add_range(f, n, 100), STATUS_OK);
+        ck_ok(add_range(f, n, 100));
         ck_assert_uint_le(stats_of(f).bits, 20000 * 8);
         remember_range(r, n, 100);
     }
@@ -580,25 +559,24 @@ START_TEST(it_never_takes_more_than_its_share_of_memory)
                                 .fpr = 0.01,
                                 .fingerprint_bits = 16,
                                 .most_bytes = 264 * 8};
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert(!stats_of(f).reduced);
     filter_free(f);
     o.most_bytes--;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert(stats_of(f).reduced);
     ck_assert_uint_eq(stats_of(f).bits, 263 * 64);
     filter_free(f);
     o.most_bytes = 64; /* eight buckets, the least */
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     filter_free(f);
     f = NULL;
     o.most_bytes = 63;
     ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
     ck_assert_ptr_null(f);
 }
-END_TEST
 
-START_TEST(once_it_starves_the_source_is_not_asked_at_every_key)
+TEST(once_it_starves_the_source_is_not_asked_at_every_key)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = cuckoo_of(1000, 16, r);
@@ -611,28 +589,27 @@ START_TEST(once_it_starves_the_source_is_not_asked_at_every_key)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
+TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
 {
     struct filter_options o = {.kind = "cuckoo", .expect = 1000, .fpr = 0.1};
     struct filter *keeps = NULL, *f = cuckoo_of(1000, 8, NULL), *g;
     uint64_t key = nth_key(0);
     bool removed;
 
-    ck_assert_int_eq(filter_new(&keeps, &o), STATUS_OK);
-    ck_assert_int_eq(add_range(keeps, 0, 500), STATUS_OK);
-    ck_assert_int_eq(filter_merge(f, keeps), STATUS_OK);
+    ck_ok(filter_new(&keeps, &o));
+    ck_ok(add_range(keeps, 0, 500));
+    ck_ok(filter_merge(f, keeps));
     ck_assert_uint_eq(stats_of(f).count, 500);
     ck_assert_uint_eq(count_maybe(f, 0, 500), 500);
     ck_assert_int_eq(filter_merge(keeps, f), STATUS_ARG); /* keys unknown */
-    ck_assert_int_eq(add_range(keeps, 500, 1000), STATUS_OK);
+    ck_ok(add_range(keeps, 500, 1000));
     ck_assert_int_eq(filter_merge(f, keeps), STATUS_LIMIT);
     ck_assert_uint_eq(count_maybe(f, 0, 1500), 1500);
     filter_free(f);
     o.fpr = 0.2;
     filter_free(keeps);
-    ck_assert_int_eq(filter_new(&keeps, &o), STATUS_OK);
+    ck_ok(filter_new(&keeps, &o));
     f = cuckoo_of(1000, 8, NULL);
     ck_assert_int_eq(filter_merge(f, keeps), STATUS_ARG); /* another rate */
     filter_free(keeps);
@@ -643,14 +620,14 @@ START_TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
     /* Copies add up, and a flood covers both. */
     g = cuckoo_of(1000, 8, NULL);
     for (int i = 0; i < 7; i++) {
-        ck_assert_int_eq(filter_add(g, &key, 1, NULL), STATUS_OK);
-        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(g, &key, 1, NULL));
+        ck_ok(filter_add(f, &key, 1, NULL));
     }
-    ck_assert_int_eq(filter_merge(f, g), STATUS_OK);
+    ck_ok(filter_merge(f, g));
     ck_assert_uint_eq(stats_of(f).count, 14);
     for (int i = 0; i < 14; i++) {
         ck_assert(filter_check_one(f, key));
-        ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+        ck_ok(filter_remove(f, &key, 1, &removed));
         ck_assert(removed);
     }
     ck_assert(!filter_check_one(f, key));
@@ -662,7 +639,6 @@ START_TEST(merging_takes_stored_keys_or_tables_with_all_they_hold)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* ---- the table
  * -------------------------------------------------------------*/
@@ -672,7 +648,7 @@ static void fill_and_empty(unsigned bits, unsigned slots)
     uint64_t n = 0, keys = (uint64_t)(990 * slots * sizing_cuckoo_load(slots));
     struct buckets b;
 
-    ck_assert_int_eq(buckets_init(&b, 1000, bits, slots), STATUS_OK);
+    ck_ok(buckets_init(&b, 1000, bits, slots));
     ck_assert_uint_eq(buckets_bytes(&b), 1000 * bits * slots / 8);
     if (slots == 1) /* the threshold itself: some keys find no place */
         keys -= keys / 8;
@@ -706,7 +682,7 @@ static void fill_and_empty(unsigned bits, unsigned slots)
 }
 
 /* Fills tables from both sides, and counts along. */
-START_TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
+TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
 {
     static const unsigned bits[] = {8, 12, 16, 32}, slots[] = {1, 2, 4, 8};
 
@@ -714,16 +690,15 @@ START_TEST(a_table_counts_copies_and_slots_and_keeps_its_neighbours)
         for (int j = 0; j < 4; j++)
             fill_and_empty(bits[i], slots[j]);
 }
-END_TEST
 
 /* What has no place is one of those that were in, and all others stay. */
-START_TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)
+TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)
 {
     struct bucket_place left[16];
     struct buckets b;
     unsigned homeless = 0;
 
-    ck_assert_int_eq(buckets_init(&b, 16, 32, 4), STATUS_OK);
+    ck_ok(buckets_init(&b, 16, 32, 4));
     for (uint64_t n = 0; n < 80; n++) {
         struct bucket_place p = buckets_place(&b, nth_key(n));
 
@@ -743,45 +718,4 @@ START_TEST(a_full_table_gives_one_fingerprint_back_and_loses_none)
         ck_assert_uint_eq(found, 1);
     }
     buckets_fini(&b);
-}
-END_TEST
-
-Suite *suite_cuckoo(void)
-{
-    Suite *s = suite_create("cuckoo");
-    TCase *t = tcase_create("cuckoo");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, fills_95_percent_of_its_slots_at_any_size);
-    tcase_add_test(t, each_fingerprint_length_has_its_rate);
-    tcase_add_test(t, the_other_bucket_leads_back);
-    tcase_add_test(t, random_adds_and_removals_never_lose_a_key_that_is_in);
-    tcase_add_test(t,
-                   a_key_is_gone_after_as_many_removals_as_adds_and_not_before);
-    tcase_add_test(t, random_copies_agree_with_a_plain_count);
-    tcase_add_test(t, each_bucket_size_has_its_load_and_its_rate);
-    tcase_add_test(
-        t,
-        ours_buckets_of_one_slot_need_fingerprints_as_long_as_their_keys_are_many);
-    tcase_add_test(t, past_its_capacity_it_says_so_and_keeps_every_key);
-    tcase_add_test(t, with_keys_at_hand_it_grows);
-    tcase_add_test(t, one_that_grows_does_not_grow_for_repeats_of_one_key);
-    tcase_add_test(
-        t, with_its_own_keys_it_is_exact_about_what_is_added_and_removed);
-    tcase_add_test(t, without_keys_or_memory_it_goes_on_as_it_is);
-    tcase_add_test(t, tables_of_one_size_merge);
-    tcase_add_test(t, keys_beside_a_full_table_are_removed_as_well);
-    tcase_add_test(t, merging_brings_the_keys_beside_a_full_table_along);
-    tcase_add_test(t, the_fingerprint_is_the_shortest_that_keeps_the_rate);
-    tcase_add_test(t,
-                   ours_copies_beyond_one_bucket_are_counted_beside_the_table);
-    tcase_add_test(t, keys_of_the_running_batch_survive_a_rebuild);
-    tcase_add_test(t, it_grows_by_half_each_time_and_has_room_then);
-    tcase_add_test(t, it_never_takes_more_than_its_share_of_memory);
-    tcase_add_test(t, once_it_starves_the_source_is_not_asked_at_every_key);
-    tcase_add_test(t, merging_takes_stored_keys_or_tables_with_all_they_hold);
-    tcase_add_test(t, a_table_counts_copies_and_slots_and_keeps_its_neighbours);
-    tcase_add_test(t, a_full_table_gives_one_fingerprint_back_and_loses_none);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -13,7 +13,7 @@ static struct filter *cuckoo_of(struct filter_options o)
     struct filter *f = NULL;
 
     o.kind = "cuckoo";
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -30,14 +30,14 @@ static bool remove_key(struct filter *f, uint64_t key)
 {
     bool removed;
 
-    ck_assert_int_eq(filter_remove(f, &key, 1, &removed), STATUS_OK);
+    ck_ok(filter_remove(f, &key, 1, &removed));
     return removed;
 }
 
 static void add_times(struct filter *f, uint64_t key, int times)
 {
     for (int i = 0; i < times; i++)
-        ck_assert_int_eq(filter_add(f, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(f, &key, 1, NULL));
 }
 
 static struct filter_stats stats_of(const struct filter *f)
@@ -48,8 +48,10 @@ static struct filter_stats stats_of(const struct filter *f)
     return s;
 }
 
+FIXTURE(use_a_file, drop_the_file);
+
 /* The table takes one unit, parts of one, and several. */
-START_TEST(tables_of_any_size_and_fingerprint_come_back_whole)
+TEST(tables_of_any_size_and_fingerprint_come_back_whole)
 {
     static const unsigned bits[] = {8, 12, 16, 32};
     static const uint64_t sizes[] = {10, 31129, 31131, 200000};
@@ -59,7 +61,7 @@ START_TEST(tables_of_any_size_and_fingerprint_come_back_whole)
             struct filter *f = small_one(sizes[i], bits[b]), *g;
             struct filter_stats before, after;
 
-            ck_assert_int_eq(add_range(f, 0, sizes[i]), STATUS_OK);
+            ck_ok(add_range(f, 0, sizes[i]));
             g = reloaded(f, NULL);
             before = stats_of(f);
             after = stats_of(g);
@@ -75,19 +77,18 @@ START_TEST(tables_of_any_size_and_fingerprint_come_back_whole)
             filter_free(g);
         }
 }
-END_TEST
 
-START_TEST(keys_of_its_own_come_back_with_it)
+TEST(keys_of_its_own_come_back_with_it)
 {
     struct filter *f =
         cuckoo_of((struct filter_options){.expect = 100, .fpr = 0.05});
     struct filter *g;
 
-    ck_assert_int_eq(add_range(f, 0, 5000), STATUS_OK);
+    ck_ok(add_range(f, 0, 5000));
     g = reloaded(f, NULL);
-    ck_assert_int_eq(add_range(g, 0, 5000), STATUS_OK); /* all known */
+    ck_ok(add_range(g, 0, 5000)); /* all known */
     ck_assert_uint_eq(stats_of(g).count, 5000);
-    ck_assert_int_eq(add_range(g, 5000, 20000), STATUS_OK); /* it grows */
+    ck_ok(add_range(g, 5000, 20000)); /* it grows */
     ck_assert_uint_eq(count_maybe(g, 0, 25000), 25000);
     for (uint64_t i = 0; i < 25000; i++)
         ck_assert(remove_key(g, nth_key(i)));
@@ -95,30 +96,28 @@ START_TEST(keys_of_its_own_come_back_with_it)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* The source then takes the place of the stored keys. */
-START_TEST(a_file_with_keys_can_be_read_by_a_caller_that_has_them)
+TEST(a_file_with_keys_can_be_read_by_a_caller_that_has_them)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f =
         cuckoo_of((struct filter_options){.expect = 100, .fpr = 0.05});
     struct filter *g;
 
-    ck_assert_int_eq(add_range(f, 0, 5000), STATUS_OK);
+    ck_ok(add_range(f, 0, 5000));
     remember_range(r, 0, 5000);
     g = reloaded(f, r);
     ck_assert_uint_eq(stats_of(g).key_bits, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 5000), 5000);
     remember_range(r, 5000, 20000);
-    ck_assert_int_eq(add_range(g, 5000, 20000), STATUS_OK);
+    ck_ok(add_range(g, 5000, 20000));
     ck_assert_uint_gt(r->asked, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 25000), 25000);
     filter_free(f);
     filter_free(g);
     forget_all(r);
 }
-END_TEST
 
 static int remove_all(struct filter *f, uint64_t key)
 {
@@ -129,7 +128,7 @@ static int remove_all(struct filter *f, uint64_t key)
     return n;
 }
 
-START_TEST(counted_copies_and_each_bucket_size_come_back)
+TEST(counted_copies_and_each_bucket_size_come_back)
 {
     static const unsigned slots[] = {1, 2, 4, 8}, bits[] = {8, 12, 16, 32};
 
@@ -158,21 +157,20 @@ START_TEST(counted_copies_and_each_bucket_size_come_back)
         filter_free(g);
     }
 }
-END_TEST
 
 /* Version 1 listed what had more copies than it put, without a count, and knew
  * only buckets of four. */
-START_TEST(what_stuck_in_an_older_file_still_sticks)
+TEST(what_stuck_in_an_older_file_still_sticks)
 {
     struct filter *f = small_one(1000, 16), *g = NULL;
     struct checkpoint_info info;
     struct buf b;
     uint64_t print;
 
-    ck_assert_int_eq(add_range(f, 0, 100), STATUS_OK);
+    ck_ok(add_range(f, 0, 100));
     add_times(f, nth_key(0), 4); /* five times in all */
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &id));
+    ck_ok(checkpoint_peek(path, &info));
     forge(8, (const char[]){1, 0, 0, 0}, 4);
     forge(160, (const char[8]){0}, 8);
     b = file_content();
@@ -180,7 +178,7 @@ START_TEST(what_stuck_in_an_older_file_still_sticks)
     buf_fini(&b);
     ck_assert_uint_eq(print >> 32, 1);
     forge_content(info.units, 0, 16, print & UINT32_MAX);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 0);
     ck_assert_uint_eq(stats_of(g).stuck, 1);
     ck_assert_uint_eq(stats_of(g).count, 104);
@@ -191,10 +189,9 @@ START_TEST(what_stuck_in_an_older_file_still_sticks)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* More of them than may be counted: nothing can be removed any more. */
-START_TEST(once_all_sticks_it_stays_so)
+TEST(once_all_sticks_it_stays_so)
 {
     struct filter *f = small_one(2000, 32), *g;
     uint64_t most = cuckoo_most_copies((struct cuckoo *)f);
@@ -202,7 +199,7 @@ START_TEST(once_all_sticks_it_stays_so)
     ck_assert_uint_eq(most, CUCKOO_LISTED + 527 * 4 / 64);
     for (uint64_t i = 0; i < most; i++)
         add_times(f, nth_key(i), 5);
-    ck_assert_int_eq(add_range(f, 1000, 100), STATUS_OK);
+    ck_ok(add_range(f, 1000, 100));
     ck_assert_uint_eq(stats_of(f).stuck, 0);
     ck_assert(remove_key(f, nth_key(1000)));
     add_times(f, nth_key(most), 5);
@@ -216,9 +213,8 @@ START_TEST(once_all_sticks_it_stays_so)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
-START_TEST(a_flooded_one_stays_flooded)
+TEST(a_flooded_one_stays_flooded)
 {
     struct filter *f = small_one(1000, 16), *g;
 
@@ -231,10 +227,9 @@ START_TEST(a_flooded_one_stays_flooded)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* One unit of the table is damaged: all of it is built from the keys, once. */
-START_TEST(a_damaged_table_is_built_anew_from_its_keys)
+TEST(a_damaged_table_is_built_anew_from_its_keys)
 {
     for (int own = 0; own < 2; own++) {
         struct remembered *r = xcalloc(1, sizeof *r);
@@ -244,7 +239,7 @@ START_TEST(a_damaged_table_is_built_anew_from_its_keys)
 
         flip(8 * (300 + (uint64_t)65536));
         flip(8 * (300 + (uint64_t)3 * 65536));
-        ck_assert_int_eq(load(&g, own ? NULL : r, &info), STATUS_OK);
+        ck_ok(load(&g, own ? NULL : r, &info));
         ck_assert_uint_eq(info.damaged, 2);
         ck_assert_uint_eq(info.lost, 0);
         s = stats_of(g);
@@ -261,18 +256,17 @@ START_TEST(a_damaged_table_is_built_anew_from_its_keys)
         forget_all(r);
     }
 }
-END_TEST
 
-START_TEST(without_keys_a_damaged_table_says_maybe_to_all)
+TEST(without_keys_a_damaged_table_says_maybe_to_all)
 {
     struct filter *f = small_one(100000, 16), *g = NULL;
     struct checkpoint_info info;
 
-    ck_assert_int_eq(add_range(f, 0, 1000), STATUS_OK);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(add_range(f, 0, 1000));
+    ck_ok(checkpoint_save(path, f, &id));
     flip(8 * 300);
     flip(8 * (300 + (uint64_t)65536));
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.lost, 2);
     ck_assert_uint_eq(stats_of(g).lost, 1);
     ck_assert_uint_eq(stats_of(g).rebuilds, 0);
@@ -280,18 +274,17 @@ START_TEST(without_keys_a_damaged_table_says_maybe_to_all)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* Without one part of its keys it answers as before, but does not grow. */
-START_TEST(damaged_keys_cost_growing_and_nothing_else)
+TEST(damaged_keys_cost_growing_and_nothing_else)
 {
     struct filter *f = saved("cuckoo", 20000, NULL), *g = NULL;
     uint64_t maybe = count_maybe(f, 20000, 10000);
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     forge_entry(info.units, info.units - 1, 48, 5);
-    ck_assert_int_eq(load(&g, NULL, &info), STATUS_OK);
+    ck_ok(load(&g, NULL, &info));
     ck_assert_uint_eq(info.damaged, 1);
     ck_assert_uint_eq(info.lost, 1);
     ck_assert_uint_eq(stats_of(g).lost, 0);
@@ -303,10 +296,9 @@ START_TEST(damaged_keys_cost_growing_and_nothing_else)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* The true shape: 16,316 buckets of 8 octets, which are two units, no keys. */
-START_TEST(shapes_that_lie_are_refused)
+TEST(shapes_that_lie_are_refused)
 {
     static const struct {
         size_t at;
@@ -318,14 +310,13 @@ START_TEST(shapes_that_lie_are_refused)
     struct filter *f = small_one(62000, 16), *g = NULL;
 
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
         forge(lies[i].at, &lies[i].value, 8);
         ck_assert_msg(load(&g, NULL, NULL) == STATUS_FORMAT, "lie %zu", i);
     }
     ck_assert_ptr_null(g);
     filter_free(f);
 }
-END_TEST
 
 /* ---- saving while it is used ----------------------------------------------*/
 
@@ -343,20 +334,20 @@ static void *add_one_key(void *arg)
 
     atomic_store(&a->thread, gettid());
     if (a->remove)
-        ck_assert_int_eq(filter_remove(a->filter, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_remove(a->filter, &key, 1, NULL));
     else
-        ck_assert_int_eq(filter_add(a->filter, &key, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(a->filter, &key, 1, NULL));
     atomic_store(&a->done, true);
     return NULL;
 }
 
-START_TEST(adding_and_removing_wait_for_saving)
+TEST(adding_and_removing_wait_for_saving)
 {
     for (int i = 0; i < 2; i++) {
         struct adding a = {.filter = small_one(1000, 16), .remove = i == 1};
         pthread_t t;
 
-        ck_assert_int_eq(add_range(a.filter, 0, 10), STATUS_OK);
+        ck_ok(add_range(a.filter, 0, 10));
         cuckoo_hold(a.filter, true);
         ck_assert_int_eq(pthread_create(&t, NULL, add_one_key, &a), 0);
         while (!is_asleep(atomic_load(&a.thread)) && !atomic_load(&a.done))
@@ -368,28 +359,4 @@ START_TEST(adding_and_removing_wait_for_saving)
         ck_assert_uint_eq(stats_of(a.filter).count, i == 0 ? 11 : 9);
         filter_free(a.filter);
     }
-}
-END_TEST
-
-Suite *suite_cuckoo_file(void)
-{
-    Suite *s = suite_create("cuckoo_file");
-    TCase *t = tcase_create("cuckoo_file");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
-    tcase_add_test(t, tables_of_any_size_and_fingerprint_come_back_whole);
-    tcase_add_test(t, keys_of_its_own_come_back_with_it);
-    tcase_add_test(t, a_file_with_keys_can_be_read_by_a_caller_that_has_them);
-    tcase_add_test(t, counted_copies_and_each_bucket_size_come_back);
-    tcase_add_test(t, what_stuck_in_an_older_file_still_sticks);
-    tcase_add_test(t, once_all_sticks_it_stays_so);
-    tcase_add_test(t, a_flooded_one_stays_flooded);
-    tcase_add_test(t, a_damaged_table_is_built_anew_from_its_keys);
-    tcase_add_test(t, without_keys_a_damaged_table_says_maybe_to_all);
-    tcase_add_test(t, damaged_keys_cost_growing_and_nothing_else);
-    tcase_add_test(t, shapes_that_lie_are_refused);
-    tcase_add_test(t, adding_and_removing_wait_for_saving);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,6 +9,7 @@
 #include "filter/checkpoint.h"
 #include "filter/sizing.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 static struct filter *scalable_of(uint64_t expect, double fpr,
                                   struct remembered *r)
@@ -19,7 +19,7 @@ static struct filter *scalable_of(uint64_t expect, double fpr,
 
     if (r != NULL)
         o.source = source_of(r);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -31,9 +31,11 @@ static bool is_long(void)
     return text != NULL && text[0] != '\0';
 }
 
+TIMEOUT(is_long() ? 1800 : 120);
+
 /* 4M keys here; 134M with LONG=1. The upper bound of the measured rate stays
  * under the promise at every power of two, and no key is ever lost. */
-START_TEST(the_promise_holds_at_every_power_of_two)
+TEST(the_promise_holds_at_every_power_of_two)
 {
     uint64_t last = is_long() ? 27 : FEWER(8) == 8 ? 22 : 18;
     struct remembered *r = xcalloc(1, sizeof *r);
@@ -49,7 +51,7 @@ START_TEST(the_promise_holds_at_every_power_of_two)
         struct sizing_interval w;
 
         remember_range(r, n, until - n);
-        ck_assert_int_eq(add_range(f, n, until - n), STATUS_OK);
+        ck_ok(add_range(f, n, until - n));
         n = until;
         w = sizing_wilson(count_maybe(f, UINT64_C(1) << 40, asked), asked,
                           SIZING_Z95);
@@ -66,9 +68,8 @@ START_TEST(the_promise_holds_at_every_power_of_two)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(other_promises_hold_too)
+TEST(other_promises_hold_too)
 {
     static const double rates[] = {0.25, 0.05, 1e-2, 1e-4, 1e-5};
     const uint64_t n = FEWER(700000), asked = FEWER(1000000);
@@ -78,7 +79,7 @@ START_TEST(other_promises_hold_too)
         struct filter_stats s;
         double hits;
 
-        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_ok(add_range(f, 0, n));
         ck_assert_uint_eq(count_maybe(f, 0, n), n);
         hits = (double)count_maybe(f, n, asked);
         filter_stats(f, &s);
@@ -88,10 +89,9 @@ START_TEST(other_promises_hold_too)
         filter_free(f);
     }
 }
-END_TEST
 
 /* Compares random batches, with duplicates, with a plain table. */
-START_TEST(random_batches_agree_with_a_plain_table)
+TEST(random_batches_agree_with_a_plain_table)
 {
     enum { UNIVERSE = 200000 };
     static bool added[UNIVERSE];
@@ -113,7 +113,7 @@ START_TEST(random_batches_agree_with_a_plain_table)
                 ck_assert(maybe[i] || !added[names[i]]);
             continue;
         }
-        ck_assert_int_eq(filter_add(f, keys, n, fresh), STATUS_OK);
+        ck_ok(filter_add(f, keys, n, fresh));
         for (size_t i = 0; i < n; i++) {
             ck_assert(!fresh[i] || !added[names[i]]);
             added[names[i]] = true;
@@ -121,25 +121,23 @@ START_TEST(random_batches_agree_with_a_plain_table)
     }
     filter_free(f);
 }
-END_TEST
 
-START_TEST(a_stream_of_duplicates_neither_grows_it_nor_its_keys)
+TEST(a_stream_of_duplicates_neither_grows_it_nor_its_keys)
 {
     struct filter *f = scalable_of(1, 0.001, NULL);
     struct filter_stats before, after;
 
-    ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+    ck_ok(add_range(f, 0, 200000));
     filter_stats(f, &before);
     for (int i = 0; i < 20; i++)
-        ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+        ck_ok(add_range(f, 0, 200000));
     filter_stats(f, &after);
     ck_assert_uint_eq(after.bits, before.bits);
     ck_assert_uint_le(after.key_bits, before.key_bits * 3 / 2);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(without_keys_it_goes_on_overfull_and_recovers)
+TEST(without_keys_it_goes_on_overfull_and_recovers)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = scalable_of(1, 0.001, r);
@@ -162,10 +160,9 @@ START_TEST(without_keys_it_goes_on_overfull_and_recovers)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* A source that forgot keys would make the filter call them new. */
-START_TEST(a_source_that_lost_keys_is_not_believed)
+TEST(a_source_that_lost_keys_is_not_believed)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = scalable_of(1, 0.001, r);
@@ -181,10 +178,9 @@ START_TEST(a_source_that_lost_keys_is_not_believed)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* The crawl adds a batch to the filter before the store has it. */
-START_TEST(keys_of_the_running_batch_survive_a_rebuild)
+TEST(keys_of_the_running_batch_survive_a_rebuild)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = scalable_of(1, 0.001, r);
@@ -193,16 +189,15 @@ START_TEST(keys_of_the_running_batch_survive_a_rebuild)
     for (uint64_t at = 0; at < 500000; at += 50000) {
         for (uint64_t i = 0; i < 50000; i++)
             keys[i] = nth_key(at + i);
-        ck_assert_int_eq(filter_add(f, keys, 50000, NULL), STATUS_OK);
+        ck_ok(filter_add(f, keys, 50000, NULL));
         remember_range(r, at, 50000);
         ck_assert_uint_eq(count_maybe(f, 0, at + 50000), at + 50000);
     }
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(it_never_takes_more_than_its_share_of_memory)
+TEST(it_never_takes_more_than_its_share_of_memory)
 {
     const uint64_t most = 1 << 20;
     struct filter_options o = {.expect = 1000, .fpr = 1e-3, .most_bytes = most};
@@ -211,7 +206,7 @@ START_TEST(it_never_takes_more_than_its_share_of_memory)
     enum status st;
     double measured;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     for (uint64_t n = 0; n < 2000000; n += 100000) {
         st = add_range(f, n, 100000);
         filter_stats(f, &s);
@@ -226,9 +221,8 @@ START_TEST(it_never_takes_more_than_its_share_of_memory)
     ck_assert_double_le(measured, 0.2);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
+TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
 {
     struct filter_options o = {.expect = 10000000,
                                .fpr = 1e-3,
@@ -236,7 +230,7 @@ START_TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
     struct filter *f = NULL;
     struct filter_stats s;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     filter_stats(f, &s);
     ck_assert(s.reduced);
     ck_assert_uint_le(s.bits / 8, (4 << 20) + 4096 * 16);
@@ -245,24 +239,22 @@ START_TEST(a_share_smaller_than_its_first_size_is_kept_from_the_start)
     o.most_bytes = 1000;
     ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
 }
-END_TEST
 
-START_TEST(merging_adds_the_other_ones_kept_keys)
+TEST(merging_adds_the_other_ones_kept_keys)
 {
     struct filter *a = scalable_of(1, 0.001, NULL);
     struct filter *b = scalable_of(1, 0.001, NULL);
     struct filter_stats s;
 
-    ck_assert_int_eq(add_range(a, 0, 300000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 200000, 300000), STATUS_OK);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_ok(add_range(a, 0, 300000));
+    ck_ok(add_range(b, 200000, 300000));
+    ck_ok(filter_merge(a, b));
     ck_assert_uint_eq(count_maybe(a, 0, 500000), 500000);
     filter_stats(a, &s);
     ck_assert_double_eq_tol((double)s.count, 500000, 1000);
     filter_free(a);
     filter_free(b);
 }
-END_TEST
 
 static struct filter *without_keys(uint64_t expect, double fpr)
 {
@@ -271,11 +263,11 @@ static struct filter *without_keys(uint64_t expect, double fpr)
                                      .keep_nothing = true};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
-START_TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
+TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
 {
     struct filter *a = without_keys(1000000, 0.001);
     struct filter *b = without_keys(1000000, 0.001);
@@ -284,13 +276,13 @@ START_TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
     struct filter *keeps = scalable_of(1000000, 0.001, NULL);
     struct filter_stats s;
 
-    ck_assert_int_eq(add_range(a, 0, 300000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 200000, 300000), STATUS_OK);
+    ck_ok(add_range(a, 0, 300000));
+    ck_ok(add_range(b, 200000, 300000));
     ck_assert_int_eq(filter_merge(a, larger), STATUS_ARG);
     ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
     ck_assert_int_eq(filter_merge(keeps, b), STATUS_ARG);
     ck_assert_uint_lt(count_maybe(a, 300000, 200000), 400);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_ok(filter_merge(a, b));
     ck_assert_uint_eq(count_maybe(a, 0, 500000), 500000);
     ck_assert_uint_lt(count_maybe(a, 500000, 200000), 400);
     filter_stats(a, &s);
@@ -301,10 +293,9 @@ START_TEST(without_keys_segments_of_one_size_are_laid_over_each_other)
     filter_free(other);
     filter_free(keeps);
 }
-END_TEST
 
 /* Makes each allocation fail once: no key is lost, and the filter goes on. */
-START_TEST(memory_that_fails_costs_bits_never_keys)
+TEST(memory_that_fails_costs_bits_never_keys)
 {
     struct filter_options o = {.expect = 1, .fpr = 0.001};
     struct filter *f = NULL;
@@ -326,7 +317,6 @@ START_TEST(memory_that_fails_costs_bits_never_keys)
     ck_assert_uint_eq(count_maybe(f, 0, 400000), 400000);
     filter_free(f);
 }
-END_TEST
 
 struct saving {
     struct filter *filter;
@@ -342,7 +332,7 @@ static void *save_again_and_again(void *arg)
     do {
         struct checkpoint_id id = {.covers = atomic_load(&s->covers)};
 
-        ck_assert_int_eq(checkpoint_save(s->path, s->filter, &id), STATUS_OK);
+        ck_ok(checkpoint_save(s->path, s->filter, &id));
     } while (!atomic_load(&s->stop));
     return NULL;
 }
@@ -364,13 +354,12 @@ static void grow_while_it_is_saved(struct remembered *r)
     for (uint64_t i = 0; i < n; i += 1000) {
         if (r != NULL)
             remember_range(r, i, 1000);
-        ck_assert_int_eq(add_range(s.filter, i, 1000), STATUS_OK);
+        ck_ok(add_range(s.filter, i, 1000));
         atomic_store(&s.covers, i + 1000);
     }
     atomic_store(&s.stop, true);
     pthread_join(thread, NULL);
-    ck_assert_int_eq(checkpoint_load(&image, s.path, 0, NULL, 0, &info),
-                     STATUS_OK);
+    ck_ok(checkpoint_load(&image, s.path, 0, NULL, 0, &info));
     ck_assert_uint_eq(info.damaged, 0);
     ck_assert_uint_eq(count_maybe(image, 0, info.id.covers), info.id.covers);
     unlink(s.path);
@@ -379,43 +368,15 @@ static void grow_while_it_is_saved(struct remembered *r)
     filter_free(s.filter);
 }
 
-START_TEST(an_image_taken_while_it_grows_has_all_it_covers)
+TEST(an_image_taken_while_it_grows_has_all_it_covers)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
 
     grow_while_it_is_saved(r);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(so_has_one_of_a_filter_that_keeps_its_keys)
+TEST(so_has_one_of_a_filter_that_keeps_its_keys)
 {
     grow_while_it_is_saved(NULL);
-}
-END_TEST
-
-Suite *suite_scalable(void)
-{
-    Suite *s = suite_create("scalable");
-    TCase *t = tcase_create("scalable");
-
-    tcase_set_timeout(t, is_long() ? 1800 : 120);
-    tcase_add_test(t, the_promise_holds_at_every_power_of_two);
-    tcase_add_test(t, other_promises_hold_too);
-    tcase_add_test(t, random_batches_agree_with_a_plain_table);
-    tcase_add_test(t, a_stream_of_duplicates_neither_grows_it_nor_its_keys);
-    tcase_add_test(t, without_keys_it_goes_on_overfull_and_recovers);
-    tcase_add_test(t, a_source_that_lost_keys_is_not_believed);
-    tcase_add_test(t, keys_of_the_running_batch_survive_a_rebuild);
-    tcase_add_test(t, it_never_takes_more_than_its_share_of_memory);
-    tcase_add_test(t,
-                   a_share_smaller_than_its_first_size_is_kept_from_the_start);
-    tcase_add_test(t, merging_adds_the_other_ones_kept_keys);
-    tcase_add_test(t,
-                   without_keys_segments_of_one_size_are_laid_over_each_other);
-    tcase_add_test(t, memory_that_fails_costs_bits_never_keys);
-    tcase_add_test(t, an_image_taken_while_it_grows_has_all_it_covers);
-    tcase_add_test(t, so_has_one_of_a_filter_that_keeps_its_keys);
-    suite_add_tcase(s, t);
-    return s;
 }

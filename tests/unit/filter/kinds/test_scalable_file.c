@@ -20,7 +20,7 @@ static struct filter *scalable_of(uint64_t expect, double fpr, uint64_t most,
 
     if (r != NULL)
         o.source = source_of(r);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -35,7 +35,9 @@ static struct filter_stats stats_of(const struct filter *f)
 /* ---- sizes
  * -----------------------------------------------------------------*/
 
-START_TEST(each_segment_climbs_a_ladder_of_its_own)
+FIXTURE(use_a_file, drop_the_file);
+
+TEST(each_segment_climbs_a_ladder_of_its_own)
 {
     struct filter *f = scalable_of(1, 0.01, 0, NULL);
     const struct scalable *c = (const struct scalable *)f;
@@ -62,9 +64,8 @@ START_TEST(each_segment_climbs_a_ladder_of_its_own)
     ck_assert_uint_gt(different, 500); /* all are at different points */
     filter_free(f);
 }
-END_TEST
 
-START_TEST(a_rung_has_room_for_its_keys)
+TEST(a_rung_has_room_for_its_keys)
 {
     struct filter *f = scalable_of(1, 0.01, 0, NULL);
     const struct scalable *c = (const struct scalable *)f;
@@ -81,17 +82,16 @@ START_TEST(a_rung_has_room_for_its_keys)
     ck_assert_uint_eq(scalable_rung(c, 5, 100, 1), scalable_rung(c, 5, 100, 0));
     filter_free(f);
 }
-END_TEST
 
 /* The load counts keys while they are few, and bits once it is overfull. */
-START_TEST(the_load_is_counted_or_estimated)
+TEST(the_load_is_counted_or_estimated)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = scalable_of(1000000, 0.01, 0, r);
     const struct scalable *c = (const struct scalable *)f;
 
     r->fail = STATUS_IO; /* it cannot grow */
-    ck_assert_int_eq(add_range(f, 0, 800000), STATUS_OK);
+    ck_ok(add_range(f, 0, 800000));
     for (uint32_t s = 0; s < SCALABLE_SEGMENTS; s += 100)
         ck_assert_double_eq(scalable_load(c, s),
                             (double)c->count[s] / c->runs[s].blocks);
@@ -104,13 +104,12 @@ START_TEST(the_load_is_counted_or_estimated)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* ---- files
  * -----------------------------------------------------------------*/
 
 /* At the limit of memory, segments have 4 marks a key instead of 8. */
-START_TEST(segments_with_fewer_marks_come_back_as_they_were)
+TEST(segments_with_fewer_marks_come_back_as_they_were)
 {
     struct filter *f = scalable_of(1000, 1e-3, 1 << 20, NULL), *g;
     const struct scalable *a = (const struct scalable *)f, *b;
@@ -130,10 +129,9 @@ START_TEST(segments_with_fewer_marks_come_back_as_they_were)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* A segment that was lost is saved as such, and mended when keys are there. */
-START_TEST(a_lost_segment_is_mended_by_a_later_load)
+TEST(a_lost_segment_is_mended_by_a_later_load)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f = saved("scalable", 100000, r), *g = NULL, *h = NULL;
@@ -142,19 +140,19 @@ START_TEST(a_lost_segment_is_mended_by_a_later_load)
 
     flip(8 * 300);
     r->fail = STATUS_IO;
-    ck_assert_int_eq(load(&g, r, &info), STATUS_OK);
+    ck_ok(load(&g, r, &info));
     ck_assert_uint_eq(info.lost, 1);
     s = stats_of(g);
     ck_assert_uint_eq(s.lost, 1);
     ck_assert_double_eq_tol(s.group_fill[0], 1.0 / 64 + s.group_fill[1], 0.01);
     ck_assert_double_ge(s.fpr_predicted, 1.0 / 4096);
-    ck_assert_int_eq(checkpoint_save(path, g, &id), STATUS_OK);
-    ck_assert_int_eq(load(&h, r, &info), STATUS_OK); /* still without keys */
+    ck_ok(checkpoint_save(path, g, &id));
+    ck_ok(load(&h, r, &info)); /* still without keys */
     ck_assert_uint_eq(info.damaged, 1);
     ck_assert_uint_eq(info.lost, 1);
     filter_free(h);
     r->fail = STATUS_OK;
-    ck_assert_int_eq(load(&h, r, &info), STATUS_OK);
+    ck_ok(load(&h, r, &info));
     ck_assert_uint_eq(info.damaged, 1);
     ck_assert_uint_eq(info.lost, 0);
     s = stats_of(h);
@@ -170,35 +168,34 @@ START_TEST(a_lost_segment_is_mended_by_a_later_load)
     filter_free(h);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(stored_keys_come_back_and_go_where_a_source_is)
+TEST(stored_keys_come_back_and_go_where_a_source_is)
 {
     struct filter *f = saved("scalable", 100000, NULL), *g = NULL;
     struct remembered *r = xcalloc(1, sizeof *r);
     struct checkpoint_info info;
 
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert_uint_eq(info.units, 2 * SCALABLE_SEGMENTS);
-    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_ok(load(&g, NULL, NULL));
     ck_assert_uint_ge(stats_of(g).key_bits, 100000 * 64);
-    ck_assert_int_eq(add_range(g, 100000, 300000), STATUS_OK);
+    ck_ok(add_range(g, 100000, 300000));
     ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
     filter_free(g);
     remember_range(r, 0, 100000);
-    ck_assert_int_eq(load(&g, r, NULL), STATUS_OK);
+    ck_ok(load(&g, r, NULL));
     ck_assert_uint_eq(stats_of(g).key_bits, 0);
     remember_range(r, 100000, 300000);
-    ck_assert_int_eq(add_range(g, 100000, 300000), STATUS_OK);
+    ck_ok(add_range(g, 100000, 300000));
     ck_assert_uint_gt(r->asked, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
     filter_free(g);
     /* Saved without keys, and loaded without a source: it cannot grow. */
     filter_free(f);
     f = saved("scalable", 1000, r);
-    ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
+    ck_ok(checkpoint_peek(path, &info));
     ck_assert_uint_eq(info.units, SCALABLE_SEGMENTS);
-    ck_assert_int_eq(load(&g, NULL, NULL), STATUS_OK);
+    ck_ok(load(&g, NULL, NULL));
     ck_assert_int_eq(add_range(g, 1000, 500000), STATUS_LIMIT);
     ck_assert_uint_gt(stats_of(g).starved, 0);
     ck_assert_uint_eq(count_maybe(g, 0, 501000), 501000);
@@ -206,9 +203,8 @@ START_TEST(stored_keys_come_back_and_go_where_a_source_is)
     filter_free(g);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(shapes_that_lie_are_refused)
+TEST(shapes_that_lie_are_refused)
 {
     static const struct {
         size_t at;
@@ -218,29 +214,10 @@ START_TEST(shapes_that_lie_are_refused)
     struct filter *f = saved("scalable", 1000, NULL), *g = NULL;
 
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
         forge(lies[i].at, &lies[i].value, 8);
         ck_assert_msg(load(&g, NULL, NULL) == STATUS_FORMAT, "lie %zu", i);
         ck_assert_ptr_null(g);
     }
     filter_free(f);
-}
-END_TEST
-
-Suite *suite_scalable_file(void)
-{
-    Suite *s = suite_create("scalable_file");
-    TCase *t = tcase_create("scalable_file");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
-    tcase_add_test(t, each_segment_climbs_a_ladder_of_its_own);
-    tcase_add_test(t, a_rung_has_room_for_its_keys);
-    tcase_add_test(t, the_load_is_counted_or_estimated);
-    tcase_add_test(t, segments_with_fewer_marks_come_back_as_they_were);
-    tcase_add_test(t, a_lost_segment_is_mended_by_a_later_load);
-    tcase_add_test(t, stored_keys_come_back_and_go_where_a_source_is);
-    tcase_add_test(t, shapes_that_lie_are_refused);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <math.h>
 
 #include "filter/kind.h"
 #include "filter/sizing.h"
 #include "tests/unit/filter/image.h"
+#include "tests/unit/unit.h"
 
 static struct filter *stacked_of(uint64_t expect, double fpr, double growth,
                                  double tightening)
@@ -16,12 +16,14 @@ static struct filter *stacked_of(uint64_t expect, double fpr, double growth,
                                .tightening = tightening};
     struct filter *f = NULL;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
+FIXTURE(use_a_file, drop_the_file);
+
 /* Almeida et al. 2007, section 2: P <= sum of p0 r^i < p0 / (1 - r) = p. */
-START_TEST(the_compounded_rate_stays_below_the_promise)
+TEST(the_compounded_rate_stays_below_the_promise)
 {
     static const struct {
         double growth, tightening;
@@ -34,7 +36,7 @@ START_TEST(the_compounded_rate_stays_below_the_promise)
         struct filter_stats s;
         double measured;
 
-        ck_assert_int_eq(add_range(f, 0, n), STATUS_OK);
+        ck_ok(add_range(f, 0, n));
         ck_assert_uint_eq(count_maybe(f, 0, n), n);
         measured = (double)count_maybe(f, n, asked) / (double)asked;
         ck_assert_double_le(measured, 0.0103); /* 3 sigma */
@@ -43,9 +45,8 @@ START_TEST(the_compounded_rate_stays_below_the_promise)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(random_batches_agree_with_a_plain_table)
+TEST(random_batches_agree_with_a_plain_table)
 {
     enum { UNIVERSE = 100000 };
     static bool added[UNIVERSE];
@@ -61,7 +62,7 @@ START_TEST(random_batches_agree_with_a_plain_table)
             names[i] = nth_key(random++) % UNIVERSE;
             keys[i] = nth_key(names[i]);
         }
-        ck_assert_int_eq(filter_add(f, keys, n, fresh), STATUS_OK);
+        ck_ok(filter_add(f, keys, n, fresh));
         for (size_t i = 0; i < n; i++) {
             ck_assert(!fresh[i] || !added[names[i]]);
             added[names[i]] = true;
@@ -72,9 +73,8 @@ START_TEST(random_batches_agree_with_a_plain_table)
     }
     filter_free(f);
 }
-END_TEST
 
-START_TEST(at_its_memory_share_it_stops_growing_and_says_so)
+TEST(at_its_memory_share_it_stops_growing_and_says_so)
 {
     struct filter_options o = {.kind = "stacked",
                                .expect = 1000,
@@ -83,7 +83,7 @@ START_TEST(at_its_memory_share_it_stops_growing_and_says_so)
     struct filter *f = NULL;
     struct filter_stats s;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert_int_eq(add_range(f, 0, 200000), STATUS_LIMIT);
     filter_stats(f, &s);
     ck_assert(s.reduced && s.overfull);
@@ -91,16 +91,15 @@ START_TEST(at_its_memory_share_it_stops_growing_and_says_so)
     ck_assert_uint_eq(count_maybe(f, 0, 200000), 200000);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(filters_of_one_plan_merge)
+TEST(filters_of_one_plan_merge)
 {
     struct filter *a = stacked_of(1000, 0.01, 2, 0.5);
     struct filter *b = stacked_of(1000, 0.01, 2, 0.5);
     struct filter *other = stacked_of(1000, 0.01, 3, 0.5);
 
-    ck_assert_int_eq(add_range(a, 0, 3000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 2000, 20000), STATUS_OK);
+    ck_ok(add_range(a, 0, 3000));
+    ck_ok(add_range(b, 2000, 20000));
     (void)!filter_merge(a, b);
     ck_assert_uint_eq(count_maybe(a, 0, 22000), 22000);
     ck_assert_int_eq(filter_merge(a, other), STATUS_ARG);
@@ -108,9 +107,8 @@ START_TEST(filters_of_one_plan_merge)
     filter_free(b);
     filter_free(other);
 }
-END_TEST
 
-START_TEST(without_memory_for_a_layer_no_key_is_lost)
+TEST(without_memory_for_a_layer_no_key_is_lost)
 {
     struct filter *f = stacked_of(1000, 0.01, 2, 0.5);
 
@@ -122,7 +120,6 @@ START_TEST(without_memory_for_a_layer_no_key_is_lost)
     ck_assert_uint_eq(count_maybe(f, 0, 100000), 100000);
     filter_free(f);
 }
-END_TEST
 static struct filter_stats stats_of(const struct filter *f)
 {
     struct filter_stats s;
@@ -147,7 +144,7 @@ static uint64_t layers_of(struct filter *f, uint64_t counts[64])
 
     buf_init(&b, 1 << 30);
     for (uint64_t i = 0; i < units; i++) {
-        ck_assert_int_eq(f->ops->get_unit(f, i, &b, meta), STATUS_OK);
+        ck_ok(f->ops->get_unit(f, i, &b, meta));
         if (n == 0 || meta[0] != counts[n - 1])
             counts[n++] = meta[0];
     }
@@ -158,7 +155,7 @@ static uint64_t layers_of(struct filter *f, uint64_t counts[64])
 
 /* Almeida et al. 2007, section 3: layer i holds n0 * s^i keys, whatever the
  * sizes of batches. */
-START_TEST(each_layer_is_filled_to_its_size_and_no_further)
+TEST(each_layer_is_filled_to_its_size_and_no_further)
 {
     static const double growths[] = {2, 4};
 
@@ -170,7 +167,7 @@ START_TEST(each_layer_is_filled_to_its_size_and_no_further)
         for (uint64_t i = 0; added < 100000; i++) {
             uint64_t n = nth_key(i) % 700 + 1;
 
-            ck_assert_int_eq(add_range(f, added, n), STATUS_OK);
+            ck_ok(add_range(f, added, n));
             added += n;
         }
         layers = layers_of(f, counts);
@@ -187,9 +184,8 @@ START_TEST(each_layer_is_filled_to_its_size_and_no_further)
         filter_free(f);
     }
 }
-END_TEST
 
-START_TEST(the_rate_of_a_layer_tightens)
+TEST(the_rate_of_a_layer_tightens)
 {
     struct filter *wide = stacked_of(1000, 0.01, 2, 0.9);
     struct filter *half = stacked_of(1000, 0.01, 2, 0.5);
@@ -200,18 +196,17 @@ START_TEST(the_rate_of_a_layer_tightens)
     ck_assert_uint_gt(stats_of(wide).bits, stats_of(half).bits);
     ck_assert_uint_gt(stats_of(half).bits, stats_of(tight).bits);
     ck_assert_double_eq_tol((double)stats_of(half).bits / 1000, 11.6, 0.6);
-    ck_assert_int_eq(add_range(wide, 0, 100000), STATUS_OK);
-    ck_assert_int_eq(add_range(half, 0, 100000), STATUS_OK);
-    ck_assert_int_eq(add_range(tight, 0, 100000), STATUS_OK);
+    ck_ok(add_range(wide, 0, 100000));
+    ck_ok(add_range(half, 0, 100000));
+    ck_ok(add_range(tight, 0, 100000));
     ck_assert_uint_gt(stats_of(tight).bits, stats_of(half).bits);
     ck_assert_double_lt(stats_of(tight).fpr_predicted, 0.0105);
     filter_free(wide);
     filter_free(half);
     filter_free(tight);
 }
-END_TEST
 
-START_TEST(merging_takes_as_many_layers_as_the_larger_has)
+TEST(merging_takes_as_many_layers_as_the_larger_has)
 {
     struct filter *a = stacked_of(1000, 0.01, 2, 0.5);
     struct filter *b = stacked_of(1000, 0.01, 2, 0.5);
@@ -222,37 +217,36 @@ START_TEST(merging_takes_as_many_layers_as_the_larger_has)
         {.kind = "stacked", .expect = 1000, .fpr = 0.01, .tightening = 0.51},
     };
 
-    ck_assert_int_eq(add_range(a, 0, 900), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 0, 20000), STATUS_OK);
-    ck_assert_int_eq(filter_merge(a, b), STATUS_OK);
+    ck_ok(add_range(a, 0, 900));
+    ck_ok(add_range(b, 0, 20000));
+    ck_ok(filter_merge(a, b));
     ck_assert_uint_eq(stats_of(a).bits, stats_of(b).bits);
     ck_assert_uint_eq(stats_of(a).segments, stats_of(b).segments);
     ck_assert_double_eq_tol((double)stats_of(a).count /
                                 (double)stats_of(b).count,
                             1, 0.05);
-    ck_assert_int_eq(add_range(a, 20000, 20000), STATUS_OK);
+    ck_ok(add_range(a, 20000, 20000));
     ck_assert_uint_eq(count_maybe(a, 0, 40000), 40000);
     ck_assert_uint_lt(count_maybe(a, 40000, 10000), 150);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct filter *f = NULL;
 
-        ck_assert_int_eq(filter_new(&f, &others[i]), STATUS_OK);
+        ck_ok(filter_new(&f, &others[i]));
         ck_assert_msg(filter_merge(b, f) == STATUS_ARG, "%zu", i);
         filter_free(f);
     }
     filter_free(a);
     filter_free(b);
 }
-END_TEST
 
 /* Two full ones have twice the keys in each layer. */
-START_TEST(a_merged_one_past_its_promise_says_so)
+TEST(a_merged_one_past_its_promise_says_so)
 {
     struct filter *a = stacked_of(1000, 0.01, 2, 0.5);
     struct filter *b = stacked_of(1000, 0.01, 2, 0.5);
 
-    ck_assert_int_eq(add_range(a, 0, 15000), STATUS_OK);
-    ck_assert_int_eq(add_range(b, 15000, 15000), STATUS_OK);
+    ck_ok(add_range(a, 0, 15000));
+    ck_ok(add_range(b, 15000, 15000));
     ck_assert_int_eq(filter_merge(a, b), STATUS_LIMIT);
     ck_assert_uint_eq(count_maybe(a, 0, 30000), 30000);
     ck_assert(stats_of(a).overfull);
@@ -263,9 +257,8 @@ START_TEST(a_merged_one_past_its_promise_says_so)
     filter_free(a);
     filter_free(b);
 }
-END_TEST
 
-START_TEST(the_last_layer_takes_what_is_left_of_the_share)
+TEST(the_last_layer_takes_what_is_left_of_the_share)
 {
     struct filter_options o = {.kind = "stacked",
                                .expect = 1000,
@@ -274,7 +267,7 @@ START_TEST(the_last_layer_takes_what_is_left_of_the_share)
     struct filter *f = NULL, *whole = stacked_of(1000, 0.001, 2, 0.5);
     uint64_t first = stats_of(whole).bits / 8;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK); /* one block */
+    ck_ok(filter_new(&f, &o)); /* one block */
     ck_assert(stats_of(f).reduced);
     ck_assert_uint_eq(stats_of(f).bits, 512);
     filter_free(f);
@@ -283,14 +276,14 @@ START_TEST(the_last_layer_takes_what_is_left_of_the_share)
     ck_assert_int_eq(filter_new(&f, &o), STATUS_LIMIT);
     ck_assert_ptr_null(f);
     o.most_bytes = first;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert(!stats_of(f).reduced);
-    ck_assert_int_eq(add_range(f, 0, 900), STATUS_OK);
+    ck_ok(add_range(f, 0, 900));
     ck_assert_int_eq(add_range(f, 900, 500), STATUS_LIMIT);
     ck_assert_uint_eq(stats_of(f).bits / 8, first);
     filter_free(f);
     o.most_bytes = first + 64 * 5 + 1;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert_int_eq(add_range(f, 0, 3000), STATUS_LIMIT);
     ck_assert_uint_eq(stats_of(f).bits / 8, first + 64 * 5);
     ck_assert(stats_of(f).reduced);
@@ -298,18 +291,17 @@ START_TEST(the_last_layer_takes_what_is_left_of_the_share)
     filter_free(f);
     filter_free(whole);
 }
-END_TEST
 
 /* ---- files
  * -----------------------------------------------------------------*/
 
-START_TEST(all_layers_come_back_and_go_on_growing)
+TEST(all_layers_come_back_and_go_on_growing)
 {
     struct filter *f = stacked_of(1000, 0.01, 2, 0.5), *g;
     struct filter_stats before, after;
     uint64_t counts[64], again[64], n;
 
-    ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+    ck_ok(add_range(f, 0, 200000));
     g = reloaded(f, NULL);
     before = stats_of(f);
     after = stats_of(g);
@@ -325,17 +317,16 @@ START_TEST(all_layers_come_back_and_go_on_growing)
     ck_assert_mem_eq(counts, again, n * sizeof *counts);
     ck_assert_uint_eq(count_maybe(g, 200000, 50000),
                       count_maybe(f, 200000, 50000));
-    ck_assert_int_eq(add_range(g, 200000, 200000), STATUS_OK);
-    ck_assert_int_eq(add_range(f, 200000, 200000), STATUS_OK);
+    ck_ok(add_range(g, 200000, 200000));
+    ck_ok(add_range(f, 200000, 200000));
     ck_assert_uint_eq(stats_of(g).count, stats_of(f).count);
     ck_assert_uint_eq(stats_of(g).bits, stats_of(f).bits);
     ck_assert_uint_eq(count_maybe(g, 0, 400000), 400000);
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
-START_TEST(one_that_was_cut_to_its_share_comes_back_so)
+TEST(one_that_was_cut_to_its_share_comes_back_so)
 {
     struct filter_options o = {.kind = "stacked",
                                .expect = 1000,
@@ -343,7 +334,7 @@ START_TEST(one_that_was_cut_to_its_share_comes_back_so)
                                .most_bytes = 100000};
     struct filter *f = NULL, *g;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     ck_assert_int_eq(add_range(f, 0, 100000), STATUS_LIMIT);
     g = reloaded(f, NULL);
     ck_assert(stats_of(g).reduced);
@@ -353,10 +344,9 @@ START_TEST(one_that_was_cut_to_its_share_comes_back_so)
     filter_free(f);
     filter_free(g);
 }
-END_TEST
 
 /* A unit of the last layer, which has several. */
-START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
+TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
 {
     for (int with = 0; with < 2; with++) {
         struct remembered *r = xcalloc(1, sizeof *r);
@@ -365,15 +355,15 @@ START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
         struct filter_stats s;
         uint64_t size;
 
-        ck_assert_int_eq(add_range(f, 0, 200000), STATUS_OK);
+        ck_ok(add_range(f, 0, 200000));
         remember_range(r, 0, 200000);
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
-        ck_assert_int_eq(checkpoint_peek(path, &info), STATUS_OK);
-        ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
+        ck_ok(checkpoint_peek(path, &info));
+        ck_ok(file_size(path, &size));
         ck_assert_uint_eq(info.bytes, size);
         /* in the last whole unit, before the directory and the header */
         flip(8 * (size - 256 - info.units * 64 - 2 * 65536));
-        ck_assert_int_eq(load(&g, with ? r : NULL, &info), STATUS_OK);
+        ck_ok(load(&g, with ? r : NULL, &info));
         s = stats_of(g);
         ck_assert_uint_eq(info.damaged, 1);
         ck_assert_uint_eq(info.lost, with ? 0 : 1);
@@ -390,9 +380,8 @@ START_TEST(a_damaged_unit_is_mended_from_keys_or_says_maybe)
         forget_all(r);
     }
 }
-END_TEST
 
-START_TEST(shapes_that_lie_are_refused)
+TEST(shapes_that_lie_are_refused)
 {
     static const struct {
         size_t at;
@@ -401,19 +390,18 @@ START_TEST(shapes_that_lie_are_refused)
                 {128, UINT64_MAX}, {136, 0},  {192, 1}};
     struct filter *f = stacked_of(1000, 0.01, 2, 0.5), *g = NULL;
 
-    ck_assert_int_eq(add_range(f, 0, 100000), STATUS_OK); /* seven layers */
+    ck_ok(add_range(f, 0, 100000)); /* seven layers */
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+        ck_ok(checkpoint_save(path, f, &id));
         forge(lies[i].at, &lies[i].value, 8);
         ck_assert_msg(load(&g, NULL, NULL) == STATUS_FORMAT, "lie %zu", i);
         ck_assert_ptr_null(g);
     }
     filter_free(f);
 }
-END_TEST
 
 /* One key at a time, so that the last thing that happens is the failure. */
-START_TEST(a_layer_without_memory_is_tried_again_and_meanwhile_told)
+TEST(a_layer_without_memory_is_tried_again_and_meanwhile_told)
 {
     struct filter *f = stacked_of(1000, 0.01, 2, 0.5);
     unsigned told = 0;
@@ -430,31 +418,4 @@ START_TEST(a_layer_without_memory_is_tried_again_and_meanwhile_told)
     ck_assert(!stats_of(f).reduced);
     ck_assert_uint_eq(count_maybe(f, 0, 3000), 3000);
     filter_free(f);
-}
-END_TEST
-
-Suite *suite_stacked(void)
-{
-    Suite *s = suite_create("stacked");
-    TCase *t = tcase_create("stacked");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, use_a_file, drop_the_file);
-    tcase_add_test(t, the_compounded_rate_stays_below_the_promise);
-    tcase_add_test(t, random_batches_agree_with_a_plain_table);
-    tcase_add_test(t, at_its_memory_share_it_stops_growing_and_says_so);
-    tcase_add_test(t, filters_of_one_plan_merge);
-    tcase_add_test(t, without_memory_for_a_layer_no_key_is_lost);
-    tcase_add_test(t, each_layer_is_filled_to_its_size_and_no_further);
-    tcase_add_test(t, the_rate_of_a_layer_tightens);
-    tcase_add_test(t, merging_takes_as_many_layers_as_the_larger_has);
-    tcase_add_test(t, a_merged_one_past_its_promise_says_so);
-    tcase_add_test(t, the_last_layer_takes_what_is_left_of_the_share);
-    tcase_add_test(t, all_layers_come_back_and_go_on_growing);
-    tcase_add_test(t, one_that_was_cut_to_its_share_comes_back_so);
-    tcase_add_test(t, a_damaged_unit_is_mended_from_keys_or_says_maybe);
-    tcase_add_test(t, shapes_that_lie_are_refused);
-    tcase_add_test(t, a_layer_without_memory_is_tried_again_and_meanwhile_told);
-    suite_add_tcase(s, t);
-    return s;
 }

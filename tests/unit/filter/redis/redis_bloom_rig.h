@@ -5,13 +5,13 @@
 #ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_BLOOM_RIG_H
 #define URLWEIR_TESTS_FILTER_REDIS_REDIS_BLOOM_RIG_H
 
-#include <check.h>
 #include <string.h>
 #include <time.h>
 
 #include "filter/redis/redis_impl.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/filter/redis/redis_server.h"
+#include "tests/unit/unit.h"
 
 static struct redis_server server;
 
@@ -76,7 +76,7 @@ static inline size_t add(struct redis_bloom *b, uint64_t first, size_t n)
     size_t got = 0;
 
     nth_keys(keys, first, n);
-    ck_assert_int_eq(redis_bloom_add(b, digests(keys), n, fresh), STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(keys), n, fresh));
     for (size_t i = 0; i < n; i++)
         got += fresh[i];
     free(keys);
@@ -91,7 +91,7 @@ static inline size_t maybes(struct redis_bloom *b, uint64_t first, size_t n)
     size_t got = 0;
 
     nth_keys(keys, first, n);
-    ck_assert_int_eq(redis_bloom_check(b, digests(keys), n, maybe), STATUS_OK);
+    ck_ok(redis_bloom_check(b, digests(keys), n, maybe));
     for (size_t i = 0; i < n; i++)
         got += maybe[i];
     free(keys);

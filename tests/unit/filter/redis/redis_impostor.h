@@ -6,7 +6,6 @@
 #ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_IMPOSTOR_H
 #define URLWEIR_TESTS_FILTER_REDIS_REDIS_IMPOSTOR_H
 
-#include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "filter/redis/redis_impl.h"
+#include "tests/unit/unit.h"
 
 #define RUN_ID   "0123456789012345678901234567890123456789"
 #define OTHER_ID "9876543210987654321098765432109876543210"

@@ -8,7 +8,6 @@
 #ifndef URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
 #define URLWEIR_TESTS_FILTER_REDIS_REDIS_SERVER_H
 
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "filter/redis/redis_bloom.h"
 #include "filter/redis/redis_connection.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 struct redis_server {
     char dir[64], socket[96], url[160];
@@ -146,7 +146,7 @@ static inline void redis_server_run(struct redis_server *s)
     struct redis_connection *l = redis_connection_new(&p, 120000);
 
     redis_server_spawn(s);
-    ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+    ck_ok(redis_connection_ready(l));
     redis_connection_free(l);
     redis_server_loaded(s);
 }

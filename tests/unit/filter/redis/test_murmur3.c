@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_murmur3.c - MurmurHash3_x64_128 against published vectors. */
-#include <check.h>
 
 #include "filter/redis/murmur3.h"
+#include "tests/unit/unit.h"
 
 /* Reference values from github.com/spaolacci/murmur3, murmur_test.go, made with
  * Appleby's own code. */
@@ -30,7 +30,7 @@ static const struct {
      "The quick brown fox jumps over the lazy dog."},
 };
 
-START_TEST(published_vectors_are_met)
+TEST(published_vectors_are_met)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct murmur3 h =
@@ -40,10 +40,9 @@ START_TEST(published_vectors_are_met)
                       "seed %u, \"%s\"", known[i].seed, known[i].text);
     }
 }
-END_TEST
 
 /* Each length of the tail is a separate case; none may read past its end. */
-START_TEST(every_tail_depends_on_each_of_its_octets)
+TEST(every_tail_depends_on_each_of_its_octets)
 {
     char text[48];
 
@@ -58,16 +57,4 @@ START_TEST(every_tail_depends_on_each_of_its_octets)
             text[i] ^= 1;
         }
     }
-}
-END_TEST
-
-Suite *suite_murmur3(void)
-{
-    Suite *s = suite_create("murmur3");
-    TCase *t = tcase_create("known");
-
-    tcase_add_test(t, published_vectors_are_met);
-    tcase_add_test(t, every_tail_depends_on_each_of_its_octets);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis.c - the `redis` kind: it never wrongly says "new", whatever its
  * server does. */
-#include <check.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include "filter/redis/redis.h"
 #include "tests/unit/filter/keys.h"
 #include "tests/unit/filter/redis/redis_server.h"
+#include "tests/unit/unit.h"
 
 static struct redis_server server;
 
@@ -45,7 +45,7 @@ static struct filter *make_with(struct remembered *r, const char *timeout)
 
     if (r != NULL)
         o.source = source_of(r);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     return f;
 }
 
@@ -66,7 +66,7 @@ static void add_and_remember(struct filter *f, struct remembered *r,
                              uint64_t first, uint64_t n)
 {
     remember_range(r, first, n);
-    ck_assert_int_eq(add_range(f, first, n), STATUS_OK);
+    ck_ok(add_range(f, first, n));
 }
 
 /* Asks until the filter answers by itself, for two minutes at most. On a busy
@@ -82,7 +82,10 @@ static bool becomes_whole(struct filter *f)
     return false;
 }
 
-START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
+TIMEOUT(90);
+FIXTURE(start, end);
+
+TEST(behind_the_interface_it_is_a_filter_like_any_other)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     uint64_t keys[] = {5, 6, 5};
@@ -96,7 +99,7 @@ START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
     ck_assert(becomes_whole(f));
     filter_stats(f, &s);
     unsure = s.unsure;
-    ck_assert_int_eq(filter_add(f, keys, 3, fresh), STATUS_OK);
+    ck_ok(filter_add(f, keys, 3, fresh));
     ck_assert(fresh[0] && fresh[1] && !fresh[2]);
     add_and_remember(f, r, 0, 10000);
     ck_assert_uint_eq(count_maybe(f, 0, 10000), 10000);
@@ -112,9 +115,8 @@ START_TEST(behind_the_interface_it_is_a_filter_like_any_other)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
+TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter_stats s;
@@ -141,11 +143,10 @@ START_TEST(while_the_server_is_away_all_is_maybe_and_nothing_is_lost)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* A server has not lost its keys when a connection breaks: only the missed keys
  * are added, and the source is not asked for all of them. */
-START_TEST(after_a_broken_connection_only_what_was_missed_is_added)
+TEST(after_a_broken_connection_only_what_was_missed_is_added)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f;
@@ -166,10 +167,9 @@ START_TEST(after_a_broken_connection_only_what_was_missed_is_added)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* The list has room for 65,536 of them, in whatever calls they come. */
-START_TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
+TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     uint64_t *keys = xmalloc(65536 * sizeof *keys), asked;
@@ -184,7 +184,7 @@ START_TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
     for (uint64_t i = 0; i < 65536; i++)
         keys[i] = nth_key(100 + i);
     remember_range(r, 100, 65536);
-    ck_assert_int_eq(filter_add(f, keys, 65536, NULL), STATUS_OK);
+    ck_ok(filter_add(f, keys, 65536, NULL));
     ck_assert(becomes_whole(f));
     ck_assert_uint_eq(r->asked, asked);
     ck_assert_uint_eq(count_maybe(f, 0, 65636), 65636);
@@ -192,9 +192,8 @@ START_TEST(a_call_that_fills_the_list_of_missed_keys_loses_none)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
+TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f;
@@ -204,16 +203,15 @@ START_TEST(more_missed_keys_than_are_kept_are_taken_from_the_source)
     add_and_remember(f, r, 0, 100);
     kill(server.pid, SIGSTOP); /* it is up but does not respond */
     remember_range(r, 100, 70000);
-    ck_assert_int_eq(add_range(f, 100, 70000), STATUS_OK);
+    ck_ok(add_range(f, 100, 70000));
     kill(server.pid, SIGCONT);
     ck_assert(becomes_whole(f));
     ck_assert_uint_eq(count_maybe(f, 0, 70100), 70100);
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(a_filter_that_was_flushed_is_filled_again)
+TEST(a_filter_that_was_flushed_is_filled_again)
 {
     static const char *const ends[] = {"FLUSHALL", "DEL urlweir:filter:meta",
                                        "DEL urlweir:filter"};
@@ -234,11 +232,10 @@ START_TEST(a_filter_that_was_flushed_is_filled_again)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* The server's counters prove nothing then: another process has added keys
  * since. */
-START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
+TEST(a_server_that_came_back_with_older_keys_is_filled_again)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f, *other;
@@ -253,7 +250,7 @@ START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
     redis_server_run(&server);
     other = make(NULL);
     for (uint64_t i = 0; i < 50; i++)
-        ck_assert_int_eq(add_range(other, 90000 + i, 1), STATUS_OK);
+        ck_ok(add_range(other, 90000 + i, 1));
     filter_free(other);
     for (int i = 0; i < 3; i++) {
         ck_assert_uint_eq(count_maybe(f, 0, 2000), 2000);
@@ -263,9 +260,8 @@ START_TEST(a_server_that_came_back_with_older_keys_is_filled_again)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
+TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f;
@@ -282,11 +278,10 @@ START_TEST(a_server_that_is_not_there_at_the_start_is_used_once_it_is)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
 /* A call costs nothing while it waits for its back-off; otherwise these would
  * take more than an hour. */
-START_TEST(a_dead_server_does_not_slow_questions_down)
+TEST(a_dead_server_does_not_slow_questions_down)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct filter *f;
@@ -304,23 +299,21 @@ START_TEST(a_dead_server_does_not_slow_questions_down)
     forget_all(r);
     redis_server_run(&server);
 }
-END_TEST
 
-START_TEST(without_a_source_a_lost_key_is_an_error)
+TEST(without_a_source_a_lost_key_is_an_error)
 {
     struct filter *f;
 
     NEEDS_SERVER;
     f = make(NULL);
-    ck_assert_int_eq(add_range(f, 0, 100), STATUS_OK);
+    ck_ok(add_range(f, 0, 100));
     (void)redis_server_do(&server, "FLUSHALL");
     ck_assert_int_ne(add_range(f, 0, 100), STATUS_OK);
     ck_assert_uint_eq(count_maybe(f, 500, 100), 100);
     filter_free(f);
 }
-END_TEST
 
-START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
+TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     struct buf mark;
@@ -370,11 +363,10 @@ START_TEST(a_mark_is_trusted_only_by_the_run_that_gave_it)
     buf_fini(&mark);
     forget_all(r);
 }
-END_TEST
 
 /* Whatever happens to the server, in any order, an added key is never called
  * new. */
-START_TEST(no_key_is_ever_called_new_again_whatever_happens)
+TEST(no_key_is_ever_called_new_again_whatever_happens)
 {
     struct remembered *r = xcalloc(1, sizeof *r);
     uint64_t random = 7, count = 0;
@@ -429,9 +421,10 @@ START_TEST(no_key_is_ever_called_new_again_whatever_happens)
     filter_free(f);
     forget_all(r);
 }
-END_TEST
 
-START_TEST(options_that_cannot_be_are_refused)
+FIXTURE(NULL, NULL);
+
+TEST(options_that_cannot_be_are_refused)
 {
     struct filter_options o = {.kind = "redis", .expect = 100, .fpr = 0.01};
     struct filter *f = NULL;
@@ -446,7 +439,6 @@ START_TEST(options_that_cannot_be_are_refused)
     for (size_t i = 0; filter_kind(i) != NULL; i++)
         ck_assert(!filter_kind(i)->remote);
 }
-END_TEST
 
 /* ---- a hostile server ---- */
 
@@ -525,7 +517,7 @@ static void meet_impostor(const char *harm, size_t length, bool from_the_start)
     rmdir(dir);
 }
 
-START_TEST(hostile_answers_are_refused_and_bounded)
+TEST(hostile_answers_are_refused_and_bounded)
 {
     static const char *const harms[] = {
         "",
@@ -566,10 +558,9 @@ START_TEST(hostile_answers_are_refused_and_bounded)
     meet_impostor("a\0b\r\n", 5, false);
     meet_impostor(record, sizeof record - 1, false);
 }
-END_TEST
 
 /* More than the ceiling, octet by octet or all at once. */
-START_TEST(an_answer_without_an_end_is_cut)
+TEST(an_answer_without_an_end_is_cut)
 {
     size_t n = REDIS_REPLY_MOST * 2;
     char *harm = xmalloc(n);
@@ -581,35 +572,4 @@ START_TEST(an_answer_without_an_end_is_cut)
     memcpy(harm, "+bbbbbbbbbbb", 12);
     meet_impostor(harm, n, true);
     free(harm);
-}
-END_TEST
-
-Suite *suite_redis(void)
-{
-    Suite *s = suite_create("redis");
-    TCase *t = tcase_create("server"), *harm = tcase_create("harm");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_set_timeout(t, 90);
-    tcase_add_test(t, behind_the_interface_it_is_a_filter_like_any_other);
-    tcase_add_test(t,
-                   while_the_server_is_away_all_is_maybe_and_nothing_is_lost);
-    tcase_add_test(t, after_a_broken_connection_only_what_was_missed_is_added);
-    tcase_add_test(t, a_call_that_fills_the_list_of_missed_keys_loses_none);
-    tcase_add_test(t, more_missed_keys_than_are_kept_are_taken_from_the_source);
-    tcase_add_test(t, a_filter_that_was_flushed_is_filled_again);
-    tcase_add_test(t, a_server_that_came_back_with_older_keys_is_filled_again);
-    tcase_add_test(t,
-                   a_server_that_is_not_there_at_the_start_is_used_once_it_is);
-    tcase_add_test(t, a_dead_server_does_not_slow_questions_down);
-    tcase_add_test(t, without_a_source_a_lost_key_is_an_error);
-    tcase_add_test(t, a_mark_is_trusted_only_by_the_run_that_gave_it);
-    tcase_add_test(t, no_key_is_ever_called_new_again_whatever_happens);
-    suite_add_tcase(s, t);
-    tcase_set_timeout(harm, 90);
-    tcase_add_test(harm, options_that_cannot_be_are_refused);
-    tcase_add_test(harm, hostile_answers_are_refused_and_bounded);
-    tcase_add_test(harm, an_answer_without_an_end_is_cut);
-    suite_add_tcase(s, harm);
-    return s;
 }

@@ -43,13 +43,15 @@ static struct redis_bloom *make_aged(unsigned n, uint64_t expect)
                                     .patience_ms = 120000};
     struct redis_bloom *b;
 
-    ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&b, &o, NULL));
     return b;
 }
 
+FIXTURE(start, end);
+
 /* For each number of generations, keys added at each tenth of the time to live:
  * all are there until it is over, and none after the last moment. */
-START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
+TEST(a_key_is_kept_for_its_time_and_not_much_longer)
 {
     NEEDS_SERVER;
     for (unsigned n = 1; n <= FILTER_GENERATIONS_MOST; n++) {
@@ -69,7 +71,7 @@ START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
             }
             pass(TTL / 10);
         }
-        ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+        ck_ok(redis_bloom_inspect(b, &i));
         ck_assert_uint_ge(i.count, 990);
         ck_assert_uint_le(i.count, 1000 + 1000 / n + 100);
         ck_assert_double_le(i.fpr_predicted, 0.0011);
@@ -77,11 +79,11 @@ START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
         /* Nothing is asked for, and nothing is there. */
         pass(3 * TTL);
         ck_assert_uint_eq(maybes(b, 0, 2500), 0);
-        ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+        ck_ok(redis_bloom_inspect(b, &i));
         ck_assert_uint_eq(i.count, 0);
         ck_assert_uint_eq(add(b, 2400, 10), 10);
         ck_assert_uint_eq(maybes(b, 2400, 10), 10);
-        ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+        ck_ok(redis_bloom_drop(b));
         ck_assert_int_eq(redis_server_do(&server,
                                          "EXISTS test test:meta test:old1 "
                                          "test:old2 test:old3 test:old4"),
@@ -89,9 +91,8 @@ START_TEST(a_key_is_kept_for_its_time_and_not_much_longer)
         redis_bloom_free(b);
     }
 }
-END_TEST
 
-START_TEST(a_key_that_is_added_again_lives_from_then_on)
+TEST(a_key_that_is_added_again_lives_from_then_on)
 {
     struct redis_bloom *b;
 
@@ -105,7 +106,6 @@ START_TEST(a_key_that_is_added_again_lives_from_then_on)
     ck_assert_uint_le(maybes(b, 50, 50), 2);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* Several processes add while generations begin: each key has one winner, and
  * none is lost. */
@@ -121,8 +121,7 @@ static void race(unsigned who, uint8_t *wins)
         uint64_t first = (batch + who * 37) % (RACE_KEYS / 100) * 100;
 
         nth_keys(keys, first, 100);
-        ck_assert_int_eq(redis_bloom_add(b, digests(keys), 100, fresh),
-                         STATUS_OK);
+        ck_ok(redis_bloom_add(b, digests(keys), 100, fresh));
         for (size_t i = 0; i < 100; i++)
             if (fresh[i])
                 __atomic_add_fetch(&wins[first + i], 1, __ATOMIC_RELAXED);
@@ -131,7 +130,7 @@ static void race(unsigned who, uint8_t *wins)
     redis_bloom_free(b);
 }
 
-START_TEST(clients_that_meet_a_new_generation_lose_no_key)
+TEST(clients_that_meet_a_new_generation_lose_no_key)
 {
     uint8_t *wins = mmap(NULL, RACE_KEYS + 1, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -174,9 +173,8 @@ START_TEST(clients_that_meet_a_new_generation_lose_no_key)
     redis_bloom_free(b);
     munmap(wins, RACE_KEYS + 1);
 }
-END_TEST
 
-START_TEST(the_time_to_live_can_be_changed)
+TEST(the_time_to_live_can_be_changed)
 {
     struct redis_bloom *b, *other;
 
@@ -188,26 +186,25 @@ START_TEST(the_time_to_live_can_be_changed)
         pass(t < 4 ? TTL / 2 : TTL / 4);
     }
     ck_assert_uint_eq(maybes(b, 400, 100), 100);
-    ck_assert_int_eq(redis_bloom_set_ttl(b, 10 * TTL), STATUS_OK);
+    ck_ok(redis_bloom_set_ttl(b, 10 * TTL));
     ck_assert_uint_le(maybes(b, 0, 300), 2); /* what is forgotten stays so */
     pass(9 * TTL);
     ck_assert_uint_eq(maybes(other, 400, 100), 100);
     ck_assert_uint_eq(maybes(other, 300, 100), 100);
     (void)add(other, 500, 100);
     ck_assert_uint_eq(maybes(b, 400, 200), 200);
-    ck_assert_int_eq(redis_bloom_set_ttl(b, TTL), STATUS_OK);
+    ck_ok(redis_bloom_set_ttl(b, TTL));
     ck_assert_uint_le(maybes(other, 300, 200), 2);
     ck_assert_uint_eq(maybes(other, 500, 100), 100);
     ck_assert_int_eq(redis_bloom_set_ttl(b, 0), STATUS_ARG);
     redis_bloom_free(other);
     ck_assert_int_eq(redis_bloom_rebuild(b, 1000, 0.01), STATUS_ARG);
-    ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+    ck_ok(redis_bloom_drop(b));
     redis_bloom_free(b);
     b = make();
     ck_assert_int_eq(redis_bloom_set_ttl(b, TTL), STATUS_ARG);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* How often the server ran a command since CONFIG RESETSTAT. */
 static int calls_of(const char *command)
@@ -232,7 +229,7 @@ static int calls_of(const char *command)
 
 /* No command makes or clears more than 1 MiB: a generation of several MiB is
  * grown under another name, piece by piece. */
-START_TEST(a_large_generation_begins_in_pieces)
+TEST(a_large_generation_begins_in_pieces)
 {
     struct redis_bloom *b;
     int grown;
@@ -254,10 +251,9 @@ START_TEST(a_large_generation_begins_in_pieces)
     ck_assert_uint_eq(maybes(b, 0, 200), 200);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* One of its strings evicted or deleted: the filter is gone, not half empty. */
-START_TEST(a_filter_that_lost_a_generation_is_gone)
+TEST(a_filter_that_lost_a_generation_is_gone)
 {
     struct redis_bloom *b;
     uint64_t key = nth_key(0);
@@ -276,9 +272,8 @@ START_TEST(a_filter_that_lost_a_generation_is_gone)
     ck_assert_int_eq(redis_bloom_renew(b), STATUS_NOT_FOUND);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(a_filter_that_ended_is_begun_anew_and_one_that_is_gone_is_not)
+TEST(a_filter_that_ended_is_begun_anew_and_one_that_is_gone_is_not)
 {
     struct redis_bloom *b, *other;
     struct redis_bloom_info i;
@@ -297,29 +292,28 @@ START_TEST(a_filter_that_ended_is_begun_anew_and_one_that_is_gone_is_not)
     redis_bloom_free(other);
     other = open_with("", REDIS_BLOOM_OPEN, 5000);
     (void)add(b, 0, 100);
-    ck_assert_int_eq(redis_bloom_renew(b), STATUS_OK); /* it is there */
+    ck_ok(redis_bloom_renew(b)); /* it is there */
     ck_assert_uint_eq(maybes(b, 0, 100), 100);
     pass(3600000);
     ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
                      STATUS_NOT_FOUND);
-    ck_assert_int_eq(redis_bloom_renew(b), STATUS_OK);
+    ck_ok(redis_bloom_renew(b));
     ck_assert_uint_eq(add(b, 0, 50), 50);
-    ck_assert_int_eq(redis_bloom_renew(other), STATUS_OK);
+    ck_ok(redis_bloom_renew(other));
     ck_assert_uint_eq(maybes(other, 0, 50), 50); /* not begun a second time */
-    ck_assert_int_eq(redis_bloom_inspect(other, &i), STATUS_OK);
+    ck_ok(redis_bloom_inspect(other, &i));
     ck_assert_uint_eq(i.count, 50);
     ck_assert_uint_eq(i.expect, 20000);
     ck_assert(i.ends_ms > 3500000 && i.ends_ms <= 3600000);
-    ck_assert_int_eq(redis_bloom_set_ttl(other, 7200000), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+    ck_ok(redis_bloom_set_ttl(other, 7200000));
+    ck_ok(redis_bloom_inspect(b, &i));
     ck_assert(i.ends_ms > 7000000 && i.ends_ms <= 7200000);
     redis_bloom_free(other);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* A crawl's exact set is asked after "maybe" alone. */
-START_TEST(a_crawl_refuses_a_filter_that_forgets)
+TEST(a_crawl_refuses_a_filter_that_forgets)
 {
     struct filter_options o = {.kind = "redis", .expect = 100, .fpr = 0.01};
     struct filter *f;
@@ -331,25 +325,4 @@ START_TEST(a_crawl_refuses_a_filter_that_forgets)
     o.redis = url;
     redis_server_quiet();
     ck_assert_int_eq(filter_new(&f, &o), STATUS_ARG);
-}
-END_TEST
-
-Suite *suite_redis_age(void)
-{
-    Suite *s = suite_create("redis_age");
-    TCase *t = tcase_create("server");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_key_is_kept_for_its_time_and_not_much_longer);
-    tcase_add_test(t, a_key_that_is_added_again_lives_from_then_on);
-    tcase_add_test(t, clients_that_meet_a_new_generation_lose_no_key);
-    tcase_add_test(t, the_time_to_live_can_be_changed);
-    tcase_add_test(t, a_large_generation_begins_in_pieces);
-    tcase_add_test(t, a_filter_that_lost_a_generation_is_gone);
-    tcase_add_test(
-        t, a_filter_that_ended_is_begun_anew_and_one_that_is_gone_is_not);
-    tcase_add_test(t, a_crawl_refuses_a_filter_that_forgets);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -42,7 +42,7 @@ static struct redis_bloom *open_it(int64_t patience_ms)
                                           .patience_ms = patience_ms};
     struct redis_bloom *got;
 
-    ck_assert_int_eq(redis_bloom_open(&got, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&got, &o, NULL));
     return got;
 }
 
@@ -93,7 +93,9 @@ static struct redis_bloom_info known(void)
     return i;
 }
 
-START_TEST(what_the_record_says_is_known)
+FIXTURE(begin, end);
+
+TEST(what_the_record_says_is_known)
 {
     struct redis_bloom_info i = known();
 
@@ -121,31 +123,29 @@ START_TEST(what_the_record_says_is_known)
     b->record.epoch[0] = '\0';
     ck_assert(!redis_bloom_is_overfull(b));
 }
-END_TEST
 
-START_TEST(each_key_has_its_own_answer)
+TEST(each_key_has_its_own_answer)
 {
     bool got[3] = {true, false, false};
 
     answer(&redis_script_check, "*1\r\n$3\r\n011\r\n", SILENCE);
-    ck_assert_int_eq(check_three(got), STATUS_OK);
+    ck_ok(check_three(got));
     ck_assert(!got[0] && got[1] && got[2]);
     answer(&redis_script_add, "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n101\r\n",
            SILENCE);
-    ck_assert_int_eq(add_three(got), STATUS_OK);
+    ck_ok(add_three(got));
     ck_assert(got[0] && !got[1] && got[2]);
     ck_assert_uint_eq(known().count, 9);
-    ck_assert_int_eq(add_three(NULL), STATUS_OK);
+    ck_ok(add_three(NULL));
     /* Answers overtake each other: the lower count is the older one. */
     answer(&redis_script_add, "*4\r\n:5\r\n:8\r\n:30\r\n$3\r\n000\r\n",
            SILENCE);
-    ck_assert_int_eq(add_three(got), STATUS_OK);
+    ck_ok(add_three(got));
     ck_assert(!got[0] && !got[1] && !got[2]);
     ck_assert_uint_eq(known().count, 9);
 }
-END_TEST
 
-START_TEST(wrong_answers_are_refused)
+TEST(wrong_answers_are_refused)
 {
     static const char *const checks[] = {
         "*0\r\n",
@@ -184,9 +184,8 @@ START_TEST(wrong_answers_are_refused)
         ck_assert_uint_eq(known().count, 7);
     }
 }
-END_TEST
 
-START_TEST(words_have_their_meaning)
+TEST(words_have_their_meaning)
 {
     bool got[3];
 
@@ -201,15 +200,14 @@ START_TEST(words_have_their_meaning)
     answer(&redis_script_check, "$7\r\nFOREIGN\r\n", SILENCE);
     ck_assert_int_eq(check_three(got), STATUS_ARG);
 }
-END_TEST
 
-START_TEST(a_stale_record_is_read_again_and_the_call_repeated)
+TEST(a_stale_record_is_read_again_and_the_call_repeated)
 {
     bool got[3];
 
     answer(&redis_script_check, "$5\r\nSTALE\r\n", "*1\r\n$3\r\n011\r\n");
     answer(&redis_script_open, CHANGED, SILENCE);
-    ck_assert_int_eq(check_three(got), STATUS_OK);
+    ck_ok(check_three(got));
     ck_assert(!got[0] && got[1] && got[2]);
     ck_assert_uint_eq(asked(&redis_script_check), 2);
     ck_assert_uint_eq(asked(&redis_script_open), 1);
@@ -229,29 +227,27 @@ START_TEST(a_stale_record_is_read_again_and_the_call_repeated)
     answer(&redis_script_open, "*0\r\n", SILENCE);
     ck_assert_int_eq(check_three(got), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(what_is_added_during_a_rebuild_goes_to_both)
+TEST(what_is_added_during_a_rebuild_goes_to_both)
 {
     bool got[3];
 
     answer(&redis_script_add, "$5\r\nSTALE\r\n",
            "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n111\r\n");
     answer(&redis_script_open, REBUILT, SILENCE);
-    ck_assert_int_eq(add_three(got), STATUS_OK);
+    ck_ok(add_three(got));
     ck_assert(known().rebuilding);
     ck_assert_uint_eq(b->packed.len, 3 * 4 * 4);
     ck_assert_uint_eq(b->packed_next.len, 3 * 8 * 4);
     answer(&redis_script_check, "*1\r\n$3\r\n011\r\n", SILENCE);
-    ck_assert_int_eq(check_three(got), STATUS_OK);
+    ck_ok(check_three(got));
     ck_assert_uint_eq(b->packed_next.len, 0);
-    ck_assert_int_eq(add_three(NULL), STATUS_OK); /* without a batch ID */
+    ck_ok(add_three(NULL)); /* without a batch ID */
     ck_assert_ptr_nonnull(strstr(s.last, " " EPOCH " 2  4 "));
 }
-END_TEST
 
 /* A batch ID is repeated for a repeated call only. */
-START_TEST(batches_have_numbers_of_their_own)
+TEST(batches_have_numbers_of_their_own)
 {
     char first[4096], again[4096];
     bool got[3];
@@ -259,21 +255,20 @@ START_TEST(batches_have_numbers_of_their_own)
     answer(&redis_script_add, HANG_UP,
            "*4\r\n:6\r\n:9\r\n:30\r\n$3\r\n111\r\n");
     s.last[0] = '\0';
-    ck_assert_int_eq(add_three(got), STATUS_OK);
+    ck_ok(add_three(got));
     ck_assert_uint_eq(asked(&redis_script_add), 2);
     ck_assert_uint_eq(s.connections, 2);
     memcpy(first, s.last, sizeof first);
-    ck_assert_int_eq(add_three(got), STATUS_OK);
+    ck_ok(add_three(got));
     memcpy(again, s.last, sizeof again);
     ck_assert_str_ne(first, again);
     ck_assert_ptr_nonnull(strstr(first, "0000000000000000 4 "));
     ck_assert_ptr_nonnull(strstr(again, "0000000000000001 4 "));
     ck_assert_ptr_nonnull(strstr(first, " k:last:"));
 }
-END_TEST
 
 /* Several batches are under way at once; one that failed is sent again. */
-START_TEST(a_long_call_is_several_batches_and_each_is_answered)
+TEST(a_long_call_is_several_batches_and_each_is_answered)
 {
     enum { N = 3 * REDIS_BATCH + 5 };
     static char full[2000], rest[64];
@@ -285,17 +280,14 @@ START_TEST(a_long_call_is_several_batches_and_each_is_answered)
     strcat(full, "\r\n");
     strcpy(rest, "*1\r\n$5\r\n01010\r\n");
     answer(&redis_script_check, full, full);
-    ck_assert_int_eq(redis_bloom_check(b, (struct redis_keys){.digest = keys},
-                                       REDIS_BATCH, got),
-                     STATUS_OK);
+    ck_ok(redis_bloom_check(b, (struct redis_keys){.digest = keys}, REDIS_BATCH,
+                            got));
     ck_assert_uint_eq(asked(&redis_script_check), 1);
     answer(&redis_script_check, full, full);
     s.scripts[redis_script_check.number][2] = full;
     s.scripts[redis_script_check.number][3] = rest;
     memset(got, 0, sizeof got);
-    ck_assert_int_eq(redis_bloom_check(b, (struct redis_keys){.digest = keys},
-                                       N, got),
-                     STATUS_OK);
+    ck_ok(redis_bloom_check(b, (struct redis_keys){.digest = keys}, N, got));
     ck_assert_uint_eq(asked(&redis_script_check), 4);
     for (size_t i = 0; i < N; i++)
         ck_assert(got[i] == (i < 3 * REDIS_BATCH || (i - 3 * REDIS_BATCH) % 2));
@@ -305,18 +297,16 @@ START_TEST(a_long_call_is_several_batches_and_each_is_answered)
     s.scripts[redis_script_check.number][2] = full;
     s.scripts[redis_script_check.number][3] = SILENCE;
     memset(got, 0, sizeof got);
-    ck_assert_int_eq(redis_bloom_check(b, (struct redis_keys){.digest = keys},
-                                       3 * REDIS_BATCH, got),
-                     STATUS_OK);
+    ck_ok(redis_bloom_check(b, (struct redis_keys){.digest = keys},
+                            3 * REDIS_BATCH, got));
     ck_assert_uint_ge(asked(&redis_script_check), 4);
     ck_assert_uint_le(asked(&redis_script_check), 5);
     for (size_t i = 0; i < 3 * REDIS_BATCH; i++)
         ck_assert(got[i]);
     ck_assert_uint_eq(s.connections, 2);
 }
-END_TEST
 
-START_TEST(texts_are_keys_of_the_plain_layout_only)
+TEST(texts_are_keys_of_the_plain_layout_only)
 {
     struct bytes text = bytes_of_str("x");
     bool got;
@@ -329,11 +319,10 @@ START_TEST(texts_are_keys_of_the_plain_layout_only)
                      STATUS_ARG);
     ck_assert_uint_eq(asked(&redis_script_check) + asked(&redis_script_add), 0);
 }
-END_TEST
 
 /* ---- restarts ---- */
 
-START_TEST(a_restarted_server_is_asked_what_it_still_has)
+TEST(a_restarted_server_is_asked_what_it_still_has)
 {
     static const struct {
         const char *record;
@@ -351,11 +340,11 @@ START_TEST(a_restarted_server_is_asked_what_it_still_has)
         answer(&redis_script_open, PLAIN, SILENCE);
         b = open_it(10000);
         answer(&redis_script_check, "*1\r\n$3\r\n111\r\n", SILENCE);
-        ck_assert_int_eq(check_three(got), STATUS_OK);
+        ck_ok(check_three(got));
         /* A new connection to the same run proves nothing was lost. */
         redis_connection_lose(b->link);
         answer(&redis_script_open, SILENCE, SILENCE);
-        ck_assert_int_eq(check_three(got), STATUS_OK);
+        ck_ok(check_three(got));
         ck_assert_uint_eq(redis_bloom_restarts(b), 0);
         ck_assert_uint_eq(asked(&redis_script_open), 0);
         s.info = "run_id:" OTHER_ID "\r\n";
@@ -364,19 +353,18 @@ START_TEST(a_restarted_server_is_asked_what_it_still_has)
         ck_assert_msg(check_three(got) == t[i].st, "%zu", i);
         ck_assert_uint_eq(redis_bloom_restarts(b), 1);
         ck_assert_str_eq(known().run_id, OTHER_ID);
-        ck_assert_int_eq(check_three(got), STATUS_OK); /* said once */
+        ck_ok(check_three(got)); /* said once */
         ck_assert_uint_eq(redis_bloom_restarts(b), 1);
     }
 }
-END_TEST
 
-START_TEST(ready_is_who_can_be_reached_and_is_the_one_we_know)
+TEST(ready_is_who_can_be_reached_and_is_the_one_we_know)
 {
-    ck_assert_int_eq(redis_bloom_ready(b), STATUS_OK);
+    ck_ok(redis_bloom_ready(b));
     ck_assert_uint_eq(asked(&redis_script_open), 2);
     ck_assert(redis_bloom_is_due(b));
     answer(&redis_script_open, CHANGED, SILENCE);
-    ck_assert_int_eq(redis_bloom_ready(b), STATUS_OK);
+    ck_ok(redis_bloom_ready(b));
     ck_assert_uint_eq(known().count, 8);
     answer(&redis_script_open, FOREIGN, SILENCE);
     ck_assert_int_eq(redis_bloom_ready(b), STATUS_NOT_FOUND);
@@ -385,14 +373,13 @@ START_TEST(ready_is_who_can_be_reached_and_is_the_one_we_know)
     ck_assert(!redis_bloom_is_due(b));
     b->record.epoch[0] = '\0'; /* a bitmap of others: there is no record */
     answer(&redis_script_open, SILENCE, SILENCE);
-    ck_assert_int_eq(redis_bloom_ready(b), STATUS_OK);
+    ck_ok(redis_bloom_ready(b));
     ck_assert_uint_eq(asked(&redis_script_open), 0);
 }
-END_TEST
 
 /* ---- rebuilding, inspecting, dropping ---- */
 
-START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
+TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
 {
     const struct redis_keys keys = {.digest = three};
 
@@ -408,14 +395,14 @@ START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
     ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_FORMAT);
     ck_assert_str_eq(b->token, "");
     answer(&redis_script_begin, REBUILT, SILENCE);
-    ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 100, 0.25));
     ck_assert_uint_eq(strlen(b->token), 32);
     ck_assert_ptr_nonnull(strstr(s.last, " next_expect 100 next_fpr 0.25; "));
     ck_assert_ptr_nonnull(strstr(s.last, "4 k k:meta k:next k:room:"));
     ck_assert_ptr_nonnull(strstr(s.last, " " EPOCH " "));
 
     answer(&redis_script_fill, "*1\r\n:1\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_refill(b, keys, 3), STATUS_OK);
+    ck_ok(redis_bloom_refill(b, keys, 3));
     ck_assert_uint_eq(b->packed.len, 3 * 8 * 4);
     ck_assert_uint_eq(asked(&redis_script_fill), 1);
     answer(&redis_script_fill, "$4\r\nGONE\r\n", SILENCE);
@@ -427,33 +414,28 @@ START_TEST(a_rebuild_goes_through_its_steps_or_says_why_not)
     answer(&redis_script_abort, "$5\r\nTAKEN\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_abort(b), STATUS_EXISTS);
     answer(&redis_script_swap, PLAIN, SILENCE);
-    ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_OK);
+    ck_ok(redis_bloom_swap(b, false));
     ck_assert_str_eq(b->token, "");
     ck_assert(!known().rebuilding);
     b->record.epoch[0] = '\0';
     ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_ARG);
 }
-END_TEST
 
-START_TEST(many_keys_are_refilled_in_batches)
+TEST(many_keys_are_refilled_in_batches)
 {
     static uint64_t keys[2 * REDIS_BATCH + 1];
 
     answer(&redis_script_begin, REBUILT, SILENCE);
-    ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 100, 0.25));
     answer(&redis_script_fill, "*1\r\n:1\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
-                                        2 * REDIS_BATCH),
-                     STATUS_OK);
+    ck_ok(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
+                             2 * REDIS_BATCH));
     ck_assert_uint_eq(asked(&redis_script_fill), 2);
-    ck_assert_int_eq(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
-                                        2 * REDIS_BATCH + 1),
-                     STATUS_OK);
+    ck_ok(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
+                             2 * REDIS_BATCH + 1));
     ck_assert_uint_eq(asked(&redis_script_fill), 5);
     ck_assert_uint_eq(b->packed.len, 8 * 4);
-    ck_assert_int_eq(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
-                                        0),
-                     STATUS_OK);
+    ck_ok(redis_bloom_refill(b, (struct redis_keys){.digest = keys}, 0));
     ck_assert_uint_eq(asked(&redis_script_fill), 5);
     answer(&redis_script_fill, "$4\r\nGONE\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_refill(b, (struct redis_keys){.digest = keys},
@@ -461,16 +443,15 @@ START_TEST(many_keys_are_refilled_in_batches)
                      STATUS_NOT_FOUND);
     ck_assert_uint_eq(asked(&redis_script_fill), 1);
 }
-END_TEST
 
 /* A swap that answers GONE was ours if the record names our token. */
-START_TEST(a_swap_is_done_if_the_record_says_so)
+TEST(a_swap_is_done_if_the_record_says_so)
 {
     static char text[4096];
 
     for (int own = 0; own < 2; own++) {
         answer(&redis_script_begin, REBUILT, SILENCE);
-        ck_assert_int_eq(redis_bloom_rebuild(b, 100, 0.25), STATUS_OK);
+        ck_ok(redis_bloom_rebuild(b, 100, 0.25));
         snprintf(text, sizeof text, "%s$5\r\nbuilt\r\n$32\r\n%s\r\n",
                  RECORD(28, EPOCH, "3", "5", "7", ""), own ? b->token : OTHER);
         answer(&redis_script_swap, "$4\r\nGONE\r\n", SILENCE);
@@ -481,9 +462,8 @@ START_TEST(a_swap_is_done_if_the_record_says_so)
         ck_assert_uint_eq(asked(&redis_script_open), 1);
     }
 }
-END_TEST
 
-START_TEST(inspecting_counts_bits_and_time_to_live)
+TEST(inspecting_counts_bits_and_time_to_live)
 {
     static const char *const wrong[] = {"*1\r\n" PLAIN,
                                         "*2\r\n" PLAIN "$1\r\n1\r\n",
@@ -493,18 +473,18 @@ START_TEST(inspecting_counts_bits_and_time_to_live)
 
     answer(&redis_script_info, "*2\r\n" CHANGED ":1234\r\n", SILENCE);
     answer(&redis_script_count, "*2\r\n:77\r\n:128\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+    ck_ok(redis_bloom_inspect(b, &i));
     ck_assert_int_eq(i.ends_ms, 1234);
     ck_assert_uint_eq(i.bits_set, 77);
     ck_assert_uint_eq(i.count, 8);
     answer(&redis_script_info, "*2\r\n" PLAIN ":0\r\n", SILENCE);
     answer(&redis_script_count, "*2\r\n:1025\r\n:128\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+    ck_ok(redis_bloom_inspect(b, &i));
     ck_assert_int_eq(i.ends_ms, 0);
     ck_assert_uint_eq(i.bits_set, 1024); /* there are no more */
     answer(&redis_script_info, "*2\r\n" PLAIN ":-2\r\n", SILENCE);
     answer(&redis_script_count, "*2\r\n:1024\r\n:128\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+    ck_ok(redis_bloom_inspect(b, &i));
     ck_assert_int_eq(i.ends_ms, -1);
     ck_assert_uint_eq(i.bits_set, 1024);
     i.bits = 99;
@@ -521,16 +501,15 @@ START_TEST(inspecting_counts_bits_and_time_to_live)
     b->record.epoch[0] = '\0'; /* of another program: the list is empty */
     answer(&redis_script_info, "*2\r\n*0\r\n:-1\r\n", SILENCE);
     answer(&redis_script_count, "*2\r\n:5\r\n:128\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_inspect(b, &i), STATUS_OK);
+    ck_ok(redis_bloom_inspect(b, &i));
     ck_assert_uint_eq(i.bits_set, 5);
     ck_assert(i.foreign);
 }
-END_TEST
 
-START_TEST(dropping_is_for_filters_of_ours)
+TEST(dropping_is_for_filters_of_ours)
 {
     answer(&redis_script_drop, "*1\r\n:3\r\n", SILENCE);
-    ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+    ck_ok(redis_bloom_drop(b));
     ck_assert_ptr_nonnull(strstr(s.last, "8 k k:meta k:next k:room:"));
     ck_assert_ptr_nonnull(strstr(s.last, " k:old1 k:old2 k:old3 k:old4; "));
     answer(&redis_script_drop, "$4\r\nLOST\r\n", SILENCE);
@@ -540,7 +519,6 @@ START_TEST(dropping_is_for_filters_of_ours)
     ck_assert_uint_eq(asked(&redis_script_drop), 1);
     redis_bloom_free(NULL);
 }
-END_TEST
 
 /* ---- opening ---- */
 
@@ -557,7 +535,7 @@ static enum status try_open(const char *settings, enum redis_bloom_mode mode,
 
     snprintf(url, sizeof url, "redis://h?%s", settings);
     buf_clear(why);
-    ck_assert_int_eq(redis_url_parse(&asked_for, url, why), STATUS_OK);
+    ck_ok(redis_url_parse(&asked_for, url, why));
     p.layout = asked_for.layout;
     p.layout_given = asked_for.layout_given;
     p.hash = asked_for.hash;
@@ -575,13 +553,12 @@ static enum status try_open(const char *settings, enum redis_bloom_mode mode,
     return st;
 }
 
-START_TEST(what_was_asked_for_must_not_contradict_what_is_there)
+TEST(what_was_asked_for_must_not_contradict_what_is_there)
 {
     struct buf why;
 
     buf_init(&why, 4096);
-    ck_assert_int_eq(try_open("bits=1024&k=4", REDIS_BLOOM_OPEN, PLAIN, &why),
-                     STATUS_OK);
+    ck_ok(try_open("bits=1024&k=4", REDIS_BLOOM_OPEN, PLAIN, &why));
     ck_assert_int_eq(try_open("bits=2048", REDIS_BLOOM_OPEN, PLAIN, &why),
                      STATUS_ARG);
     ck_assert_str_eq(buf_str(&why),
@@ -595,16 +572,13 @@ START_TEST(what_was_asked_for_must_not_contradict_what_is_there)
                      STATUS_ARG);
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(a_filter_is_made_with_all_its_numbers)
+TEST(a_filter_is_made_with_all_its_numbers)
 {
     struct buf why;
 
     buf_init(&why, 4096);
-    ck_assert_int_eq(try_open("bits=1024&k=4&ttl=90s", REDIS_BLOOM_NEW, PLAIN,
-                              &why),
-                     STATUS_OK);
+    ck_ok(try_open("bits=1024&k=4&ttl=90s", REDIS_BLOOM_NEW, PLAIN, &why));
     ck_assert_ptr_nonnull(
         strstr(s.last, " new 1024 90000 0 v 1 layout blocked "
                        "hash double bits 1024 bytes 128 k 4 expect 50 fpr 0.25 "
@@ -621,10 +595,9 @@ START_TEST(a_filter_is_made_with_all_its_numbers)
                      STATUS_EXISTS);
     buf_fini(&why);
 }
-END_TEST
 
 /* Started again after it was lost, it takes what is there or makes it. */
-START_TEST(one_that_is_started_again_says_so)
+TEST(one_that_is_started_again_says_so)
 {
     answer(&redis_script_open, FOREIGN, SILENCE);
     b->mode = REDIS_BLOOM_MAKE;
@@ -632,16 +605,15 @@ START_TEST(one_that_is_started_again_says_so)
     b->place.k = 4;
     b->expect = 50;
     b->fpr = 0.25;
-    ck_assert_int_eq(redis_bloom_start(b, NULL), STATUS_OK);
+    ck_ok(redis_bloom_start(b, NULL));
     ck_assert_ptr_nonnull(strstr(s.last, " again 1024 0 "));
     ck_assert_str_eq(known().epoch, OTHER);
     answer(&redis_script_open, "$5\r\nTAKEN\r\n", SILENCE);
     ck_assert_int_eq(redis_bloom_start(b, NULL), STATUS_EXISTS);
     ck_assert_str_eq(known().epoch, OTHER); /* what it knew before */
 }
-END_TEST
 
-START_TEST(a_bitmap_of_others_needs_its_geometry_to_be_given)
+TEST(a_bitmap_of_others_needs_its_geometry_to_be_given)
 {
     static const char foreign[] = "$7\r\nFOREIGN\r\n";
     struct buf why;
@@ -653,23 +625,20 @@ START_TEST(a_bitmap_of_others_needs_its_geometry_to_be_given)
     ck_assert_int_eq(try_open("bits=1024", REDIS_BLOOM_OPEN, foreign, &why),
                      STATUS_ARG);
     answer(&redis_script_count, "*2\r\n:20\r\n:13\r\n", SILENCE);
-    ck_assert_int_eq(try_open("layout=plain&bits=99&k=3", REDIS_BLOOM_OPEN,
-                              foreign, &why),
-                     STATUS_OK);
+    ck_ok(
+        try_open("layout=plain&bits=99&k=3", REDIS_BLOOM_OPEN, foreign, &why));
     ck_assert_uint_eq(known().k, 3);
     ck_assert_uint_eq(known().bits, 99);
     ck_assert(known().foreign);
-    ck_assert_int_eq(try_open("layout=plain&bits=99&hash=salted",
-                              REDIS_BLOOM_OPEN, foreign, &why),
-                     STATUS_OK);
+    ck_ok(try_open("layout=plain&bits=99&hash=salted", REDIS_BLOOM_OPEN,
+                   foreign, &why));
     ck_assert_uint_eq(known().k, 14);
     ck_assert_int_eq(known().hash, REDIS_SALTED);
     buf_fini(&why);
 }
-END_TEST
 
 /* Half of the bits of the real size would call keys new that are there. */
-START_TEST(a_bitmap_that_cannot_have_the_size_given_is_refused)
+TEST(a_bitmap_that_cannot_have_the_size_given_is_refused)
 {
     static const char foreign[] = "$7\r\nFOREIGN\r\n";
     struct buf why;
@@ -683,9 +652,7 @@ START_TEST(a_bitmap_that_cannot_have_the_size_given_is_refused)
                      "k has 13 octets, so its filter has from 97 to 104 bits "
                      "or more, and not bits=96");
     /* Too many: nothing in so many octets behind the last one. */
-    ck_assert_int_eq(try_open("layout=plain&bits=200", REDIS_BLOOM_OPEN,
-                              foreign, &why),
-                     STATUS_OK);
+    ck_ok(try_open("layout=plain&bits=200", REDIS_BLOOM_OPEN, foreign, &why));
     answer(&redis_script_count, "*2\r\n:50\r\n:13\r\n", SILENCE);
     ck_assert_int_eq(try_open("layout=plain&bits=200", REDIS_BLOOM_OPEN,
                               foreign, &why),
@@ -693,17 +660,15 @@ START_TEST(a_bitmap_that_cannot_have_the_size_given_is_refused)
     ck_assert_ptr_nonnull(strstr(buf_str(&why), "has some 104 bits"));
     /* double32 does not reach beyond 2^31. */
     answer(&redis_script_count, "*2\r\n:4194304\r\n:268435456\r\n", SILENCE);
-    ck_assert_int_eq(try_open("layout=plain&hash=double32&bits=4294967296",
-                              REDIS_BLOOM_OPEN, foreign, &why),
-                     STATUS_OK);
+    ck_ok(try_open("layout=plain&hash=double32&bits=4294967296",
+                   REDIS_BLOOM_OPEN, foreign, &why));
     ck_assert_int_eq(try_open("layout=plain&bits=4294967296", REDIS_BLOOM_OPEN,
                               foreign, &why),
                      STATUS_ARG);
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(each_failure_has_its_sentence)
+TEST(each_failure_has_its_sentence)
 {
     static const struct {
         enum status st;
@@ -735,9 +700,8 @@ START_TEST(each_failure_has_its_sentence)
     ck_assert(bytes_ends_with(buf_bytes(&why), ": NOPERM not you"));
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(a_server_that_may_evict_is_warned_of_once)
+TEST(a_server_that_may_evict_is_warned_of_once)
 {
     static struct capture said;
     const struct redis_place p = impostor_place(&s, 60000);
@@ -748,18 +712,17 @@ START_TEST(a_server_that_may_evict_is_warned_of_once)
     s.info = "run_id:" RUN_ID "\r\nmaxmemory:1\r\nmaxmemory_policy:any\r\n";
     b = redis_bloom_new(&o);
     capture_start(&said, STDERR_FILENO);
-    ck_assert_int_eq(redis_bloom_start(b, NULL), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_start(b, NULL), STATUS_OK);
+    ck_ok(redis_bloom_start(b, NULL));
+    ck_ok(redis_bloom_start(b, NULL));
     text = capture_end(&said);
     ck_assert(known().may_evict);
     text = strstr(text, "may throw the filter away");
     ck_assert_ptr_nonnull(text);
     ck_assert_ptr_null(strstr(text + 1, "may throw the filter away"));
 }
-END_TEST
 
 /* Within the patience; each try begins anew. */
-START_TEST(a_call_is_tried_for_as_long_as_its_patience)
+TEST(a_call_is_tried_for_as_long_as_its_patience)
 {
     bool got[3];
     int64_t before = clock_mono();
@@ -777,12 +740,11 @@ START_TEST(a_call_is_tried_for_as_long_as_its_patience)
     s.scripts[redis_script_check.number][1] = "*1\r\n$3\r\n111\r\n";
     redis_bloom_free(b);
     b = open_it(10000);
-    ck_assert_int_eq(check_three(got), STATUS_OK);
+    ck_ok(check_three(got));
     ck_assert_uint_eq(asked(&redis_script_check), 2);
 }
-END_TEST
 
-START_TEST(a_plain_filter_is_told_by_its_hash_too)
+TEST(a_plain_filter_is_told_by_its_hash_too)
 {
     static char plain[4096];
     struct buf why;
@@ -793,8 +755,7 @@ START_TEST(a_plain_filter_is_told_by_its_hash_too)
     memmove(at + 5, at + 7, strlen(at + 7) + 1);
     memcpy(at - 3, "5\r\nplain", 8);
     buf_init(&why, 4096);
-    ck_assert_int_eq(try_open("layout=plain", REDIS_BLOOM_OPEN, plain, &why),
-                     STATUS_OK);
+    ck_ok(try_open("layout=plain", REDIS_BLOOM_OPEN, plain, &why));
     ck_assert_int_eq(try_open("layout=plain&hash=salted", REDIS_BLOOM_OPEN,
                               plain, &why),
                      STATUS_ARG);
@@ -802,14 +763,13 @@ START_TEST(a_plain_filter_is_told_by_its_hash_too)
                      "k is a filter of layout=plain&bits=1024&k=4&hash=double, "
                      "which is not what was asked for");
     /* The record knows; only what is said can contradict it. */
-    ck_assert_int_eq(try_open("", REDIS_BLOOM_OPEN, plain, &why), STATUS_OK);
+    ck_ok(try_open("", REDIS_BLOOM_OPEN, plain, &why));
     ck_assert_int_eq(try_open("layout=blocked", REDIS_BLOOM_OPEN, plain, &why),
                      STATUS_ARG);
     buf_fini(&why);
 }
-END_TEST
 
-START_TEST(a_filter_too_large_for_a_string_is_refused_before_it_is_made)
+TEST(a_filter_too_large_for_a_string_is_refused_before_it_is_made)
 {
     const struct redis_place p = impostor_place(&s, 60000);
     const struct redis_bloom_options o = {.place = &p,
@@ -827,43 +787,4 @@ START_TEST(a_filter_too_large_for_a_string_is_refused_before_it_is_made)
                                 "1099511627776 keys at a rate of 0.01 take "));
     ck_assert_uint_eq(asked(&redis_script_open), 0);
     buf_fini(&why);
-}
-END_TEST
-
-Suite *suite_redis_answers(void)
-{
-    Suite *suite = suite_create("redis_answers");
-    TCase *t = tcase_create("impostor");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_the_record_says_is_known);
-    tcase_add_test(t, each_key_has_its_own_answer);
-    tcase_add_test(t, wrong_answers_are_refused);
-    tcase_add_test(t, words_have_their_meaning);
-    tcase_add_test(t, a_stale_record_is_read_again_and_the_call_repeated);
-    tcase_add_test(t, what_is_added_during_a_rebuild_goes_to_both);
-    tcase_add_test(t, batches_have_numbers_of_their_own);
-    tcase_add_test(t, a_long_call_is_several_batches_and_each_is_answered);
-    tcase_add_test(t, texts_are_keys_of_the_plain_layout_only);
-    tcase_add_test(t, a_restarted_server_is_asked_what_it_still_has);
-    tcase_add_test(t, ready_is_who_can_be_reached_and_is_the_one_we_know);
-    tcase_add_test(t, a_rebuild_goes_through_its_steps_or_says_why_not);
-    tcase_add_test(t, many_keys_are_refilled_in_batches);
-    tcase_add_test(t, a_swap_is_done_if_the_record_says_so);
-    tcase_add_test(t, inspecting_counts_bits_and_time_to_live);
-    tcase_add_test(t, dropping_is_for_filters_of_ours);
-    tcase_add_test(t, what_was_asked_for_must_not_contradict_what_is_there);
-    tcase_add_test(t, a_filter_is_made_with_all_its_numbers);
-    tcase_add_test(t, one_that_is_started_again_says_so);
-    tcase_add_test(t, a_bitmap_that_cannot_have_the_size_given_is_refused);
-    tcase_add_test(t, a_bitmap_of_others_needs_its_geometry_to_be_given);
-    tcase_add_test(t, each_failure_has_its_sentence);
-    tcase_add_test(t, a_server_that_may_evict_is_warned_of_once);
-    tcase_add_test(t, a_call_is_tried_for_as_long_as_its_patience);
-    tcase_add_test(t, a_plain_filter_is_told_by_its_hash_too);
-    tcase_add_test(
-        t, a_filter_too_large_for_a_string_is_refused_before_it_is_made);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_bits.c - which bits of a Redis string belong to a key. */
-#include <check.h>
 #include <string.h>
 
 #include "filter/block.h"
 #include "filter/redis/murmur3.h"
 #include "filter/redis/redis_bits.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 /* Numbers bits as SETBIT does. */
 static void set_bit(unsigned char *string, uint32_t offset)
@@ -15,7 +15,7 @@ static void set_bit(unsigned char *string, uint32_t offset)
         (unsigned char)(string[offset / 8] | 128 >> offset % 8);
 }
 
-START_TEST(blocked_bits_are_those_of_a_filter_in_memory)
+TEST(blocked_bits_are_those_of_a_filter_in_memory)
 {
     enum { BLOCKS = 37, KEYS = 500 };
 
@@ -42,12 +42,11 @@ START_TEST(blocked_bits_are_those_of_a_filter_in_memory)
         ck_assert_mem_eq(ours, theirs, sizeof ours);
     }
 }
-END_TEST
 
 /* Checked by hand from the published hash of "hello" with seed 0,
  * 0xcbd8a7b341bd9b02 and 0x5b1e906a48ae1d19 (test_murmur3.c), modulo 1000 and
  * 2^64: h1 = 14688674573012802306, h2 = 6565844092913065241. */
-START_TEST(plain_double_hashing_is_h1_plus_i_h2)
+TEST(plain_double_hashing_is_h1_plus_i_h2)
 {
     struct redis_geometry g = {REDIS_PLAIN, REDIS_DOUBLE, 4, 1000};
     struct bytes key = bytes_of_str("hello");
@@ -58,10 +57,9 @@ START_TEST(plain_double_hashing_is_h1_plus_i_h2)
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(offsets[i], known[i]);
 }
-END_TEST
 
 /* go-zero, core/bloom/bloom.go: murmur3.Sum64(append(data, byte(i))) % bits. */
-START_TEST(plain_salted_hashing_puts_the_number_behind_the_key)
+TEST(plain_salted_hashing_puts_the_number_behind_the_key)
 {
     struct redis_geometry g = {REDIS_PLAIN, REDIS_SALTED, 14, 1 << 20};
     char longer[2000], salted[8] = "abc";
@@ -77,11 +75,10 @@ START_TEST(plain_salted_hashing_puts_the_number_behind_the_key)
     memset(longer, 'x', sizeof longer);
     redis_bits_of(&g, (struct redis_keys){.text = &big}, 0, offsets);
 }
-END_TEST
 
 /* Made with Python's mmh3 5.3.1, in 20,000 bits: hash64(key + bytes([i]), 0,
  * signed=False)[0] % 20000; and (h1 + i * h2) % 2**64 % 20000. */
-START_TEST(another_implementation_finds_the_same_offsets)
+TEST(another_implementation_finds_the_same_offsets)
 {
     static const uint32_t salted[] = {4696,  15662, 2805,  13479, 2418,
                                       14147, 3138,  17800, 9261,  10652,
@@ -99,11 +96,10 @@ START_TEST(another_implementation_finds_the_same_offsets)
     redis_bits_of(&g, (struct redis_keys){.text = &key}, 0, offsets);
     ck_assert_mem_eq(offsets, doubled, sizeof doubled);
 }
-END_TEST
 
 /* Made with Python's mmh3 from Guava's BloomFilterStrategies,
  * MURMUR128_MITZ_32: h = hash64(key, 0)[0], signed 32-bit arithmetic. */
-START_TEST(another_implementation_finds_the_same_32_bit_offsets)
+TEST(another_implementation_finds_the_same_32_bit_offsets)
 {
     static const uint32_t small[] = {14912, 16435, 17958, 19481, 1004,
                                      2527,  4050,  5573,  7096,  8619,
@@ -125,9 +121,8 @@ START_TEST(another_implementation_finds_the_same_32_bit_offsets)
             ck_assert_uint_lt(offsets[i], UINT32_C(1) << 31);
     }
 }
-END_TEST
 
-START_TEST(offsets_stay_below_2_to_the_32)
+TEST(offsets_stay_below_2_to_the_32)
 {
     struct redis_geometry g[] = {{REDIS_BLOCKED, REDIS_DOUBLE, 24,
                                   REDIS_MOST_BITS},
@@ -149,27 +144,26 @@ START_TEST(offsets_stay_below_2_to_the_32)
         }
     ck_assert_uint_gt(most, UINT32_MAX - 512);
 }
-END_TEST
 
-START_TEST(a_geometry_is_fitted_or_refused)
+TEST(a_geometry_is_fitted_or_refused)
 {
     struct redis_geometry g = {.layout = REDIS_PLAIN};
 
     /* As in textbooks: 1.44 * log2(1000) * 1e6 bits. */
-    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 1000000, 0.001));
     ck_assert_uint_eq(g.bits, 14377587);
     ck_assert_uint_eq(g.k, 10);
     g = (struct redis_geometry){.layout = REDIS_PLAIN, .k = 14};
-    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 1000000, 0.001));
     ck_assert_double_eq_tol(redis_geometry_rate(&g, 1000000), 0.001, 1e-9);
     g = (struct redis_geometry){.layout = REDIS_BLOCKED};
-    ck_assert_int_eq(redis_geometry_fit(&g, 1000000, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 1000000, 0.001));
     ck_assert_uint_eq(g.k, 8);
     ck_assert_double_eq_tol((double)g.bits / 1e6, 15.72, 0.01);
     ck_assert_double_le(redis_geometry_rate(&g, 1000000), 0.001);
     /* 4 Gbit hold 273 million keys at 0.1 %, but not 300 million. */
     g = (struct redis_geometry){.layout = REDIS_BLOCKED};
-    ck_assert_int_eq(redis_geometry_fit(&g, 273000000, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 273000000, 0.001));
     g = (struct redis_geometry){.layout = REDIS_BLOCKED};
     ck_assert_int_eq(redis_geometry_fit(&g, 300000000, 0.001), STATUS_LIMIT);
     ck_assert_uint_gt(g.bits, REDIS_MOST_BITS);
@@ -177,9 +171,8 @@ START_TEST(a_geometry_is_fitted_or_refused)
     ck_assert_int_eq(redis_geometry_fit(&g, UINT64_C(1) << 40, 0.5),
                      STATUS_LIMIT);
 }
-END_TEST
 
-START_TEST(geometries_have_limits)
+TEST(geometries_have_limits)
 {
     static const struct {
         struct redis_geometry g;
@@ -202,20 +195,20 @@ START_TEST(geometries_have_limits)
 
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
         ck_assert_msg(redis_geometry_is_valid(&t[i].g) == t[i].valid, "%zu", i);
-    ck_assert_int_eq(redis_geometry_fit(&g, 100, 0.01), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 100, 0.01));
     ck_assert_uint_eq(g.k, 64); /* the best were 6931 */
     g = (struct redis_geometry){.layout = REDIS_PLAIN, .bits = 1000};
-    ck_assert_int_eq(redis_geometry_fit(&g, 100, 0.01), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 100, 0.01));
     ck_assert_uint_eq(g.k, 7); /* 10 bits a key, times ln 2 */
     ck_assert_uint_eq(g.bits, 1000);
     g = (struct redis_geometry){.layout = REDIS_BLOCKED, .k = 16};
-    ck_assert_int_eq(redis_geometry_fit(&g, 10000, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 10000, 0.001));
     ck_assert_uint_eq(g.k, 16);
     ck_assert_double_le(redis_geometry_rate(&g, 10000), 0.001);
     ck_assert_double_ge(redis_geometry_rate(&g, 10000), 0.0009);
     ck_assert_double_eq(redis_geometry_rate(&g, 0), 0);
     g = (struct redis_geometry){.layout = REDIS_BLOCKED, .bits = 20480};
-    ck_assert_int_eq(redis_geometry_fit(&g, 1300, 0.001), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 1300, 0.001));
     ck_assert_uint_eq(g.bits, 20480);
     /* Bits that do not keep the promise: what would. */
     ck_assert_int_eq(redis_geometry_fit(&g, 100000, 0.001), STATUS_LIMIT);
@@ -230,11 +223,10 @@ START_TEST(geometries_have_limits)
     g.k = 4;
     ck_assert_int_eq(redis_geometry_fit(&g, 10, 0.01), STATUS_ARG);
     g = (struct redis_geometry){.layout = REDIS_PLAIN, .bits = REDIS_MOST_BITS};
-    ck_assert_int_eq(redis_geometry_fit(&g, 1, 0.01), STATUS_OK);
+    ck_ok(redis_geometry_fit(&g, 1, 0.01));
 }
-END_TEST
 
-START_TEST(offsets_are_packed_big_endian_key_by_key)
+TEST(offsets_are_packed_big_endian_key_by_key)
 {
     struct redis_geometry g = {REDIS_PLAIN, REDIS_DOUBLE, 2, UINT32_MAX};
     const uint64_t keys[] = {7, 8, 9};
@@ -254,23 +246,4 @@ START_TEST(offsets_are_packed_big_endian_key_by_key)
                                   offsets[j] >> (24 - 8 * o) & 255);
     }
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_redis_bits(void)
-{
-    Suite *s = suite_create("redis_bits");
-    TCase *t = tcase_create("bits");
-
-    tcase_add_test(t, blocked_bits_are_those_of_a_filter_in_memory);
-    tcase_add_test(t, plain_double_hashing_is_h1_plus_i_h2);
-    tcase_add_test(t, plain_salted_hashing_puts_the_number_behind_the_key);
-    tcase_add_test(t, another_implementation_finds_the_same_offsets);
-    tcase_add_test(t, another_implementation_finds_the_same_32_bit_offsets);
-    tcase_add_test(t, offsets_stay_below_2_to_the_32);
-    tcase_add_test(t, a_geometry_is_fitted_or_refused);
-    tcase_add_test(t, geometries_have_limits);
-    tcase_add_test(t, offsets_are_packed_big_endian_key_by_key);
-    suite_add_tcase(s, t);
-    return s;
 }

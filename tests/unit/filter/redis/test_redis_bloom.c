@@ -8,7 +8,9 @@
 #include "filter/block.h"
 #include "tests/unit/filter/redis/redis_bloom_rig.h"
 
-START_TEST(keeps_every_key_and_its_promised_rate)
+FIXTURE(start, end);
+
+TEST(keeps_every_key_and_its_promised_rate)
 {
     static const char *const settings[] = {"", "layout=plain",
                                            "layout=plain&hash=salted&k=14"};
@@ -23,19 +25,18 @@ START_TEST(keeps_every_key_and_its_promised_rate)
         ck_assert_uint_eq(maybes(b, 0, 20000), 20000);
         ck_assert_uint_le(maybes(b, 20000, 20000), 40);
         ck_assert_uint_eq(add(b, 0, 20000), 0);
-        ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
+        ck_ok(redis_bloom_inspect(b, &info));
         ck_assert_uint_eq(info.count, fresh);
         ck_assert_double_le(info.fpr_predicted, 0.00101);
         ck_assert_uint_gt(info.bits_set, 20000);
-        ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+        ck_ok(redis_bloom_drop(b));
         redis_bloom_free(b);
     }
 }
-END_TEST
 
 /* Filled ten times over, nearly every key is "maybe" and none counts as new any
  * more; what the filter says of itself must still be what it does. */
-START_TEST(an_overfull_filter_knows_its_rate)
+TEST(an_overfull_filter_knows_its_rate)
 {
     static const char *const settings[] = {"", "layout=plain"};
 
@@ -53,16 +54,15 @@ START_TEST(an_overfull_filter_knows_its_rate)
                                 0.0005 + 0.03 * measured);
             ck_assert(told.overfull == (times > 1));
         }
-        ck_assert_int_eq(redis_bloom_inspect(b, &counted), STATUS_OK);
+        ck_ok(redis_bloom_inspect(b, &counted));
         ck_assert_uint_eq(counted.bits_set, told.bits_set);
-        ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+        ck_ok(redis_bloom_drop(b));
         redis_bloom_free(b);
     }
 }
-END_TEST
 
 /* A filter of many MiB is made piece by piece, and is as any other. */
-START_TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
+TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
 {
     const struct redis_place p = redis_server_place(&server, "");
     struct redis_bloom_options o = {.place = &p,
@@ -73,35 +73,34 @@ START_TEST(a_large_filter_is_made_in_pieces_and_leaves_nothing_else)
     struct redis_bloom *b, *other;
 
     NEEDS_SERVER;
-    ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&b, &o, NULL));
     ck_assert_int_gt(redis_server_do(&server, "STRLEN test"), 5000000);
     ck_assert_int_eq(redis_server_do(&server, "TTL test"), -1);
     ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 2);
     ck_assert_uint_eq(add(b, 0, 1000), 1000);
-    ck_assert_int_eq(redis_bloom_rebuild(b, 4000000, 0.001), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 4000000, 0.001));
     ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 4);
     ck_assert_int_gt(redis_server_do(&server, "TTL test:next"), 3000);
     ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_REFUSED);
-    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
+    ck_ok(redis_bloom_swap(b, true));
     ck_assert_int_eq(redis_server_do(&server, "TTL test"), -1);
     ck_assert_int_gt(redis_server_do(&server, "STRLEN test"), 7000000);
     /* Another client finds it there, and its own room is not needed. */
     o.mode = REDIS_BLOOM_MAKE;
-    ck_assert_int_eq(redis_bloom_open(&other, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&other, &o, NULL));
     redis_bloom_free(other);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* The server drops the bits of a rebuild that nobody goes on with. */
-START_TEST(an_abandoned_rebuild_ends_by_itself)
+TEST(an_abandoned_rebuild_ends_by_itself)
 {
     struct redis_bloom *b;
     struct redis_bloom_info i;
 
     NEEDS_SERVER;
     b = make();
-    ck_assert_int_eq(redis_bloom_rebuild(b, 30000, 0.001), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 30000, 0.001));
     ck_assert_int_eq(redis_server_do(&server, "PEXPIRE test:next 0"), 1);
     (void)add(b, 0, 100);
     ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_NOT_FOUND);
@@ -112,9 +111,8 @@ START_TEST(an_abandoned_rebuild_ends_by_itself)
     ck_assert_uint_eq(maybes(b, 0, 100), 100);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(a_key_is_fresh_once_also_inside_a_batch)
+TEST(a_key_is_fresh_once_also_inside_a_batch)
 {
     uint64_t keys[] = {1, 2, 1, 3, 2};
     bool fresh[5], known[] = {true, true, false, true, false};
@@ -122,14 +120,13 @@ START_TEST(a_key_is_fresh_once_also_inside_a_batch)
 
     NEEDS_SERVER;
     b = make();
-    ck_assert_int_eq(redis_bloom_add(b, digests(keys), 5, fresh), STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(keys), 5, fresh));
     ck_assert_mem_eq(fresh, known, sizeof known);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* So that a filter file and a Redis string can be compared octet by octet. */
-START_TEST(the_string_is_the_image_of_a_filter_in_memory)
+TEST(the_string_is_the_image_of_a_filter_in_memory)
 {
     enum { BLOCKS = 640 };
     static _Alignas(64) uint64_t words[BLOCKS * BLOCK_LANES];
@@ -157,9 +154,8 @@ START_TEST(the_string_is_the_image_of_a_filter_in_memory)
     redisFree(c);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(a_password_and_a_database_are_used)
+TEST(a_password_and_a_database_are_used)
 {
     struct redis_place p;
     struct redis_bloom_options o = {.place = &p,
@@ -176,17 +172,16 @@ START_TEST(a_password_and_a_database_are_used)
     snprintf(p.at.password, sizeof p.at.password, "wrong");
     ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_ARG);
     snprintf(p.at.password, sizeof p.at.password, "secret");
-    ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&b, &o, NULL));
     ck_assert_uint_ge(add(b, 0, 10), 9);
     redis_bloom_free(b);
     snprintf(p.at.user, sizeof p.at.user, "default");
-    ck_assert_int_eq(redis_bloom_open(&b, &o, NULL), STATUS_OK);
+    ck_ok(redis_bloom_open(&b, &o, NULL));
     ck_assert_uint_eq(maybes(b, 0, 10), 10);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(what_is_no_filter_of_ours_is_refused_and_left_alone)
+TEST(what_is_no_filter_of_ours_is_refused_and_left_alone)
 {
     const struct redis_place p = redis_server_place(&server, "");
     struct redis_bloom_options o = {.place = &p,
@@ -227,7 +222,6 @@ START_TEST(what_is_no_filter_of_ours_is_refused_and_left_alone)
     o.expect = UINT64_C(1) << 40;
     ck_assert_int_eq(redis_bloom_open(&twice, &o, NULL), STATUS_LIMIT);
 }
-END_TEST
 
 /* ---- bitmaps of other programs ---- */
 
@@ -245,7 +239,7 @@ static void set_as_others(const struct redis_geometry *g, struct bytes key)
     }
 }
 
-START_TEST(a_bitmap_of_others_is_read_and_written)
+TEST(a_bitmap_of_others_is_read_and_written)
 {
     struct redis_geometry g = {REDIS_PLAIN, REDIS_SALTED, 14, 20000};
     struct bytes keys[2] = {bytes_of_str("http://a.example/"),
@@ -257,13 +251,9 @@ START_TEST(a_bitmap_of_others_is_read_and_written)
     set_as_others(&g, keys[0]);
     b = open_with("layout=plain&hash=salted&bits=20000", REDIS_BLOOM_OPEN,
                   1000);
-    ck_assert_int_eq(redis_bloom_check(b, (struct redis_keys){.text = keys}, 2,
-                                       answers),
-                     STATUS_OK);
+    ck_ok(redis_bloom_check(b, (struct redis_keys){.text = keys}, 2, answers));
     ck_assert(answers[0] && !answers[1]);
-    ck_assert_int_eq(redis_bloom_add(b, (struct redis_keys){.text = keys}, 2,
-                                     answers),
-                     STATUS_OK);
+    ck_ok(redis_bloom_add(b, (struct redis_keys){.text = keys}, 2, answers));
     ck_assert(!answers[0] && answers[1]);
     ck_assert_int_eq(redis_bloom_drop(b), STATUS_ARG);
     (void)redis_server_do(&server, "DEL test");
@@ -271,25 +261,4 @@ START_TEST(a_bitmap_of_others_is_read_and_written)
                                        answers),
                      STATUS_NOT_FOUND);
     redis_bloom_free(b);
-}
-END_TEST
-
-Suite *suite_redis_bloom(void)
-{
-    Suite *s = suite_create("redis_bloom");
-    TCase *t = tcase_create("server");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, keeps_every_key_and_its_promised_rate);
-    tcase_add_test(t, an_overfull_filter_knows_its_rate);
-    tcase_add_test(t, a_large_filter_is_made_in_pieces_and_leaves_nothing_else);
-    tcase_add_test(t, an_abandoned_rebuild_ends_by_itself);
-    tcase_add_test(t, a_key_is_fresh_once_also_inside_a_batch);
-    tcase_add_test(t, the_string_is_the_image_of_a_filter_in_memory);
-    tcase_add_test(t, a_password_and_a_database_are_used);
-    tcase_add_test(t, what_is_no_filter_of_ours_is_refused_and_left_alone);
-    tcase_add_test(t, a_bitmap_of_others_is_read_and_written);
-    suite_add_tcase(s, t);
-    return s;
 }

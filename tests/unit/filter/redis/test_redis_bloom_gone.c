@@ -6,7 +6,9 @@
  */
 #include "tests/unit/filter/redis/redis_bloom_rig.h"
 
-START_TEST(a_filter_that_is_gone_is_not_taken_for_an_empty_one)
+FIXTURE(start, end);
+
+TEST(a_filter_that_is_gone_is_not_taken_for_an_empty_one)
 {
     static const char *const ends[] = {"FLUSHALL",
                                        "DEL test",
@@ -42,9 +44,8 @@ START_TEST(a_filter_that_is_gone_is_not_taken_for_an_empty_one)
         (void)redis_server_do(&server, "FLUSHALL");
     }
 }
-END_TEST
 
-START_TEST(a_server_that_forgot_what_it_confirmed_is_found_out)
+TEST(a_server_that_forgot_what_it_confirmed_is_found_out)
 {
     struct redis_bloom *b;
     uint64_t key = nth_key(0);
@@ -64,10 +65,9 @@ START_TEST(a_server_that_forgot_what_it_confirmed_is_found_out)
     ck_assert_uint_eq(redis_bloom_restarts(b), 1);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* While it loads, the server answers INFO and refuses scripts. */
-START_TEST(a_server_that_loads_what_it_kept_is_waited_for)
+TEST(a_server_that_loads_what_it_kept_is_waited_for)
 {
     struct redis_bloom *b;
 
@@ -85,9 +85,8 @@ START_TEST(a_server_that_loads_what_it_kept_is_waited_for)
     ck_assert_uint_eq(redis_bloom_restarts(b), 1);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(it_ends_when_its_time_is_over)
+TEST(it_ends_when_its_time_is_over)
 {
     struct redis_bloom *b;
     struct redis_bloom_info info;
@@ -98,15 +97,15 @@ START_TEST(it_ends_when_its_time_is_over)
     NEEDS_SERVER;
     b = open_with("ttl=1h", REDIS_BLOOM_NEW, 5000);
     (void)add(b, 0, 10);
-    ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
+    ck_ok(redis_bloom_inspect(b, &info));
     before = info.ends_ms;
     ck_assert_int_gt(before, 0);
     ck_assert_int_le(before, 3600000);
     rest_ms(5); /* for less to be left */
     /* A rebuild does not extend its life. */
-    ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_inspect(b, &info), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 50000, 0.001));
+    ck_ok(redis_bloom_swap(b, true));
+    ck_ok(redis_bloom_inspect(b, &info));
     ck_assert_int_gt(info.ends_ms, 0);
     ck_assert_int_lt(info.ends_ms, before);
     /* The record stays, so that it can be begun anew. */
@@ -117,22 +116,20 @@ START_TEST(it_ends_when_its_time_is_over)
                      STATUS_NOT_FOUND);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(dropping_leaves_nothing)
+TEST(dropping_leaves_nothing)
 {
     struct redis_bloom *b;
 
     NEEDS_SERVER;
     b = make();
-    ck_assert_int_eq(redis_bloom_rebuild(b, 50000, 0.001), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_drop(b), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 50000, 0.001));
+    ck_ok(redis_bloom_drop(b));
     ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 0);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(what_the_server_refuses_is_a_clear_error_and_not_in)
+TEST(what_the_server_refuses_is_a_clear_error_and_not_in)
 {
     struct redis_bloom *b;
     uint64_t key = nth_key(5000);
@@ -144,33 +141,15 @@ START_TEST(what_the_server_refuses_is_a_clear_error_and_not_in)
     (void)redis_server_do(&server, "CONFIG SET maxmemory 1");
     ck_assert_int_eq(redis_bloom_add(b, digests(&key), 1, &fresh), STATUS_FULL);
     (void)redis_server_do(&server, "CONFIG SET maxmemory 0");
-    ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe), STATUS_OK);
+    ck_ok(redis_bloom_check(b, digests(&key), 1, &maybe));
     ck_assert(!maybe);
     (void)redis_server_do(&server, "CONFIG SET min-replicas-to-write 1");
     ck_assert_int_eq(redis_bloom_add(b, digests(&key), 1, &fresh), STATUS_BUSY);
     (void)redis_server_do(&server, "CONFIG SET min-replicas-to-write 0");
     (void)redis_server_do(&server, "SCRIPT FLUSH");
-    ck_assert_int_eq(redis_bloom_add(b, digests(&key), 1, &fresh), STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(&key), 1, &fresh));
     ck_assert(fresh);
     (void)redis_server_do(&server, "SCRIPT FLUSH");
     ck_assert_uint_eq(maybes(b, 0, 3000), 100);
     redis_bloom_free(b);
-}
-END_TEST
-
-Suite *suite_redis_bloom_gone(void)
-{
-    Suite *s = suite_create("redis_bloom_gone");
-    TCase *t = tcase_create("server");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_filter_that_is_gone_is_not_taken_for_an_empty_one);
-    tcase_add_test(t, a_server_that_forgot_what_it_confirmed_is_found_out);
-    tcase_add_test(t, a_server_that_loads_what_it_kept_is_waited_for);
-    tcase_add_test(t, it_ends_when_its_time_is_over);
-    tcase_add_test(t, dropping_leaves_nothing);
-    tcase_add_test(t, what_the_server_refuses_is_a_clear_error_and_not_in);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -31,8 +31,7 @@ static void race(unsigned who, uint8_t *wins)
         uint64_t first = (batch + who * 7) % (RACE_KEYS / 500) * 500;
 
         nth_keys(keys, first, 500);
-        ck_assert_int_eq(redis_bloom_add(b, digests(keys), 500, fresh),
-                         STATUS_OK);
+        ck_ok(redis_bloom_add(b, digests(keys), 500, fresh));
         for (size_t i = 0; i < 500; i++)
             if (fresh[i])
                 __atomic_add_fetch(&wins[first + i], 1, __ATOMIC_RELAXED);
@@ -78,7 +77,9 @@ static void one_winner_each(const uint8_t *wins, unsigned most)
     ck_assert_uint_le(none, most);
 }
 
-START_TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
+FIXTURE(start, end);
+
+TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
 {
     uint8_t *wins = shared_counts(RACE_KEYS);
     pid_t racers[RACERS];
@@ -90,7 +91,6 @@ START_TEST(of_processes_that_add_a_key_at_once_exactly_one_wins)
     join(racers, RACERS);
     one_winner_each(wins, FALSE_POSITIVES);
 }
-END_TEST
 
 static size_t winners(const uint8_t *wins)
 {
@@ -105,7 +105,7 @@ static size_t winners(const uint8_t *wins)
  * was not is asked for again. A log that was cut inside a batch returns half of
  * it at the second restart (Redis 7.0): its keys have no winner, and no key has
  * two. */
-START_TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
+TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
 {
     uint8_t *wins = shared_counts(RACE_KEYS);
     struct redis_bloom *b;
@@ -127,9 +127,8 @@ START_TEST(a_server_killed_mid_batch_and_restarted_costs_no_key)
     redis_bloom_free(b);
     one_winner_each(wins, FALSE_POSITIVES + 4 * RACERS * 500);
 }
-END_TEST
 
-START_TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
+TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
 {
     uint64_t keys[2000];
     bool first[2000], second[2000];
@@ -139,19 +138,16 @@ START_TEST(a_batch_whose_answer_was_lost_is_answered_as_the_first_time)
     b = make();
     (void)add(b, 0, 1000);
     nth_keys(keys, 500, 2000);
-    ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, first), STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(keys), 2000, first));
     b->batch -= 2; /* as if the answer had been lost */
     redis_connection_lose(b->link);
-    ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, second),
-                     STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(keys), 2000, second));
     ck_assert_mem_eq(first, second, sizeof first);
-    ck_assert_int_eq(redis_bloom_add(b, digests(keys), 2000, second),
-                     STATUS_OK);
+    ck_ok(redis_bloom_add(b, digests(keys), 2000, second));
     for (int i = 0; i < 2000; i++)
         ck_assert(!second[i]);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* ---- resizing while everyone goes on ---- */
 
@@ -181,7 +177,7 @@ static uint64_t written_since(const uint8_t *shared, uint64_t before)
     return n;
 }
 
-START_TEST(a_rebuild_misses_no_key_while_others_write)
+TEST(a_rebuild_misses_no_key_while_others_write)
 {
     uint8_t *shared = shared_counts(4096);
     uint64_t keys[500], written = 0;
@@ -200,16 +196,15 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
         struct redis_bloom_info info;
 
         written = written_since(shared, written);
-        ck_assert_int_eq(redis_bloom_rebuild(b, 100000 * i, 0.001), STATUS_OK);
+        ck_ok(redis_bloom_rebuild(b, 100000 * i, 0.001));
         /* All keys from before the rebuild; the writer may not have reported
          * its last batch yet. */
         written = written_since(shared, written - 1);
         for (uint64_t at = 0; at < RACE_KEYS + written + 100; at += 500) {
             nth_keys(keys, at, 500);
-            ck_assert_int_eq(redis_bloom_refill(b, digests(keys), 500),
-                             STATUS_OK);
+            ck_ok(redis_bloom_refill(b, digests(keys), 500));
         }
-        ck_assert_int_eq(redis_bloom_swap(b, false), STATUS_OK);
+        ck_ok(redis_bloom_swap(b, false));
         redis_bloom_known(b, &info);
         ck_assert(!info.rebuilding);
         ck_assert_uint_eq(info.expect, 100000 * i);
@@ -220,10 +215,9 @@ START_TEST(a_rebuild_misses_no_key_while_others_write)
     ck_assert_uint_eq(maybes(b, 0, RACE_KEYS + written), RACE_KEYS + written);
     redis_bloom_free(b);
 }
-END_TEST
 
 /* What a cut log may leave behind: a RENAME without the new record. */
-START_TEST(half_a_swap_is_not_taken_for_a_filter)
+TEST(half_a_swap_is_not_taken_for_a_filter)
 {
     struct redis_bloom *b;
     uint64_t key = nth_key(0);
@@ -232,15 +226,14 @@ START_TEST(half_a_swap_is_not_taken_for_a_filter)
     NEEDS_SERVER;
     b = make();
     (void)add(b, 0, 100);
-    ck_assert_int_eq(redis_bloom_rebuild(b, 90000, 0.001), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 90000, 0.001));
     (void)redis_server_do(&server, "RENAME test:next test");
     ck_assert_int_eq(redis_bloom_check(b, digests(&key), 1, &maybe),
                      STATUS_NOT_FOUND);
     redis_bloom_free(b);
 }
-END_TEST
 
-START_TEST(of_two_rebuilds_the_later_one_takes_place)
+TEST(of_two_rebuilds_the_later_one_takes_place)
 {
     struct redis_bloom *a, *b;
     uint64_t key = nth_key(0);
@@ -249,41 +242,22 @@ START_TEST(of_two_rebuilds_the_later_one_takes_place)
     a = make();
     b = make();
     (void)add(a, 0, 100);
-    ck_assert_int_eq(redis_bloom_rebuild(a, 30000, 0.001), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_refill(a, digests(&key), 1), STATUS_OK);
-    ck_assert_int_eq(redis_bloom_rebuild(b, 40000, 0.001), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(a, 30000, 0.001));
+    ck_ok(redis_bloom_refill(a, digests(&key), 1));
+    ck_ok(redis_bloom_rebuild(b, 40000, 0.001));
     ck_assert_int_eq(redis_bloom_refill(a, digests(&key), 1), STATUS_NOT_FOUND);
     ck_assert_int_eq(redis_bloom_swap(a, false), STATUS_NOT_FOUND);
-    ck_assert_int_eq(redis_bloom_abort(b), STATUS_OK);
+    ck_ok(redis_bloom_abort(b));
     ck_assert_uint_eq(maybes(a, 0, 100), 100);
     ck_assert_int_eq(redis_server_do(&server, "EXISTS test:next"), 0);
     /* A swap whose answer was lost is neither repeated nor reported as
      * failed. */
-    ck_assert_int_eq(redis_bloom_rebuild(b, 40000, 0.001), STATUS_OK);
+    ck_ok(redis_bloom_rebuild(b, 40000, 0.001));
     char token[REDIS_TOKEN_SIZE];
     memcpy(token, b->token, sizeof token);
-    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
+    ck_ok(redis_bloom_swap(b, true));
     memcpy(b->token, token, sizeof token);
-    ck_assert_int_eq(redis_bloom_swap(b, true), STATUS_OK);
+    ck_ok(redis_bloom_swap(b, true));
     redis_bloom_free(a);
     redis_bloom_free(b);
-}
-END_TEST
-
-Suite *suite_redis_bloom_race(void)
-{
-    Suite *s = suite_create("redis_bloom_race");
-    TCase *t = tcase_create("server");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, of_processes_that_add_a_key_at_once_exactly_one_wins);
-    tcase_add_test(t, a_server_killed_mid_batch_and_restarted_costs_no_key);
-    tcase_add_test(t,
-                   a_batch_whose_answer_was_lost_is_answered_as_the_first_time);
-    tcase_add_test(t, a_rebuild_misses_no_key_while_others_write);
-    tcase_add_test(t, half_a_swap_is_not_taken_for_a_filter);
-    tcase_add_test(t, of_two_rebuilds_the_later_one_takes_place);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -54,7 +54,9 @@ static long long run_number(void)
     return n;
 }
 
-START_TEST(a_server_says_what_it_is_when_it_is_met)
+FIXTURE(begin, end);
+
+TEST(a_server_says_what_it_is_when_it_is_met)
 {
     static const struct {
         const char *info;
@@ -83,19 +85,18 @@ START_TEST(a_server_says_what_it_is_when_it_is_met)
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         s.info = t[i].info;
         anew(&p, 0);
-        ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+        ck_ok(redis_connection_ready(l));
         ck_assert(redis_connection_is_open(l));
         ck_assert(redis_connection_is_due(l));
         ck_assert_str_eq(redis_connection_run_id(l), RUN_ID);
         ck_assert_msg(redis_connection_may_evict(l) == t[i].evicts, "%zu", i);
         ck_assert_msg(redis_connection_is_logged(l) == t[i].logged, "%zu", i);
-        ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+        ck_ok(redis_connection_ready(l));
         ck_assert_uint_eq(s.connections, i + 1); /* one serves all calls */
     }
 }
-END_TEST
 
-START_TEST(a_server_without_a_run_id_or_still_loading_is_not_ready)
+TEST(a_server_without_a_run_id_or_still_loading_is_not_ready)
 {
     static const struct {
         const char *info, *why;
@@ -118,28 +119,26 @@ START_TEST(a_server_without_a_run_id_or_still_loading_is_not_ready)
         ck_assert(!redis_connection_is_due(l)); /* a wait runs */
     }
 }
-END_TEST
 
-START_TEST(it_signs_in_as_it_was_told_and_not_otherwise)
+TEST(it_signs_in_as_it_was_told_and_not_otherwise)
 {
     struct redis_place p = impostor_place(&s, 60000);
 
-    ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+    ck_ok(redis_connection_ready(l));
     ck_assert_str_eq(s.log, "");
     snprintf(p.at.password, sizeof p.at.password, "secret");
     anew(&p, 0);
-    ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+    ck_ok(redis_connection_ready(l));
     ck_assert_str_eq(s.log, "AUTH secret; ");
     snprintf(p.at.user, sizeof p.at.user, "me");
     p.at.db = 12;
     s.log[0] = '\0';
     anew(&p, 0);
-    ck_assert_int_eq(redis_connection_ready(l), STATUS_OK);
+    ck_ok(redis_connection_ready(l));
     ck_assert_str_eq(s.log, "AUTH me secret; SELECT 12; ");
 }
-END_TEST
 
-START_TEST(a_server_that_refuses_us_is_not_open_and_its_words_are_kept)
+TEST(a_server_that_refuses_us_is_not_open_and_its_words_are_kept)
 {
     struct redis_place p = impostor_place(&s, 60000);
 
@@ -161,10 +160,9 @@ START_TEST(a_server_that_refuses_us_is_not_open_and_its_words_are_kept)
     anew(&p, 0);
     ck_assert_int_eq(redis_connection_ready(l), STATUS_CLOSED);
 }
-END_TEST
 
 /* What an error answer to a script means, and whether the connection stays. */
-START_TEST(error_answers_have_their_status)
+TEST(error_answers_have_their_status)
 {
     static const struct {
         const char *error;
@@ -196,9 +194,8 @@ START_TEST(error_answers_have_their_status)
         ck_assert_mem_eq(redis_connection_error(l), t[i].error + 1, 3);
     }
 }
-END_TEST
 
-START_TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
+TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
 {
     static const char flushed[] = "-NOSCRIPT No matching script\r\n";
     const unsigned n = redis_script_check.number;
@@ -228,9 +225,8 @@ START_TEST(a_script_is_loaded_once_and_again_if_the_server_forgot_it)
     ck_assert_int_eq(run_number(), 9);
     ck_assert_uint_eq(s.loads, 5);
 }
-END_TEST
 
-START_TEST(a_digest_of_another_form_is_refused)
+TEST(a_digest_of_another_form_is_refused)
 {
     static const char *const loads[] = {
         "+OK\r\n", ":1\r\n",
@@ -252,9 +248,8 @@ START_TEST(a_digest_of_another_form_is_refused)
     ck_assert(redis_connection_is_open(l));
     ck_assert_uint_eq(s.asked[redis_script_check.number], 0);
 }
-END_TEST
 
-START_TEST(several_scripts_may_be_under_way)
+TEST(several_scripts_may_be_under_way)
 {
     const unsigned n = redis_script_check.number;
     struct bytes args[48];
@@ -274,11 +269,9 @@ START_TEST(several_scripts_may_be_under_way)
                      STATUS_AGAIN);
     ck_assert_int_eq(run_number(), 1);
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(redis_connection_send(l, &redis_script_check, args, 2,
-                                               args, 1),
-                         STATUS_OK);
+        ck_ok(redis_connection_send(l, &redis_script_check, args, 2, args, 1));
     for (int i = 2; i <= 3; i++) {
-        ck_assert_int_eq(redis_connection_receive(l, &r), STATUS_OK);
+        ck_ok(redis_connection_receive(l, &r));
         ck_assert_int_eq(r->integer, i);
         freeReplyObject(r);
     }
@@ -290,9 +283,8 @@ START_TEST(several_scripts_may_be_under_way)
     ck_assert_ptr_null(r);
     ck_assert_str_eq(s.last, "2 x x x; ");
 }
-END_TEST
 
-START_TEST(more_arguments_than_a_command_takes_are_refused)
+TEST(more_arguments_than_a_command_takes_are_refused)
 {
     const unsigned n = redis_script_check.number;
     struct bytes args[46];
@@ -301,9 +293,7 @@ START_TEST(more_arguments_than_a_command_takes_are_refused)
     for (size_t i = 0; i < 46; i++)
         args[i] = bytes_of_str("x");
     s.scripts[n][0] = ":1\r\n";
-    ck_assert_int_eq(redis_connection_run(l, &redis_script_check, args, 1, args,
-                                          44, &r),
-                     STATUS_OK);
+    ck_ok(redis_connection_run(l, &redis_script_check, args, 1, args, 44, &r));
     freeReplyObject(r);
     r = NULL;
     ck_assert_int_eq(redis_connection_run(l, &redis_script_check, args, 1, args,
@@ -317,7 +307,6 @@ START_TEST(more_arguments_than_a_command_takes_are_refused)
     ck_assert_uint_eq(s.asked[n], 1);
     redis_connection_free(NULL);
 }
-END_TEST
 
 /* "*N" and N times ":5". */
 static char *array_of(char *to, unsigned n)
@@ -329,19 +318,19 @@ static char *array_of(char *to, unsigned n)
     return to;
 }
 
-START_TEST(arrays_are_bounded)
+TEST(arrays_are_bounded)
 {
     static char text[REDIS_ELEMENTS_MOST * 4 + 16];
     const unsigned n = redis_script_check.number;
     redisReply *r;
 
     s.scripts[n][0] = array_of(text, REDIS_ELEMENTS_MOST);
-    ck_assert_int_eq(run(&r), STATUS_OK);
+    ck_ok(run(&r));
     ck_assert_uint_eq(r->elements, REDIS_ELEMENTS_MOST);
     ck_assert_int_eq(r->element[REDIS_ELEMENTS_MOST - 1]->integer, 5);
     freeReplyObject(r);
     s.scripts[n][1] = "*2\r\n*0\r\n*1\r\n:6\r\n";
-    ck_assert_int_eq(run(&r), STATUS_OK);
+    ck_ok(run(&r));
     ck_assert_uint_eq(r->element[0]->elements, 0);
     ck_assert_int_eq(r->element[1]->type, REDIS_REPLY_ARRAY);
     ck_assert_int_eq(r->element[1]->element[0]->integer, 6);
@@ -350,9 +339,8 @@ START_TEST(arrays_are_bounded)
     ck_assert_int_eq(run(&r), STATUS_CLOSED);
     ck_assert_ptr_nonnull(strstr(redis_connection_error(l), "too long"));
 }
-END_TEST
 
-START_TEST(long_words_of_a_server_are_cut)
+TEST(long_words_of_a_server_are_cut)
 {
     static char text[1000];
     redisReply *r;
@@ -364,9 +352,8 @@ START_TEST(long_words_of_a_server_are_cut)
     ck_assert_int_eq(run(&r), STATUS_ARG);
     ck_assert_uint_eq(strlen(redis_connection_error(l)), 255);
 }
-END_TEST
 
-START_TEST(silence_slowness_and_hanging_up_lose_the_connection)
+TEST(silence_slowness_and_hanging_up_lose_the_connection)
 {
     static const char *const answers[] = {SILENCE, DRIBBLE, HANG_UP};
     const struct redis_place p = impostor_place(&s, 200);
@@ -386,11 +373,10 @@ START_TEST(silence_slowness_and_hanging_up_lose_the_connection)
             ck_assert_int_ge(clock_mono() - before, 190 * NS_PER_MS);
     }
 }
-END_TEST
 
 /* 100 ms at most after the first failure, twice that after the second, half of
  * it at random; and from the beginning after a success. */
-START_TEST(tries_are_spaced_ever_wider_until_one_succeeds)
+TEST(tries_are_spaced_ever_wider_until_one_succeeds)
 {
     const struct redis_place p = impostor_place(&s, 60000);
     redisReply *r;
@@ -419,10 +405,9 @@ START_TEST(tries_are_spaced_ever_wider_until_one_succeeds)
     ck_assert_int_eq(run_number(), 1); /* this one waits */
     ck_assert_uint_eq(s.connections, 3);
 }
-END_TEST
 
 /* The first failure of a crawler is followed by a try soon after. */
-START_TEST(a_success_makes_the_next_wait_short_again)
+TEST(a_success_makes_the_next_wait_short_again)
 {
     int64_t before, most = 0;
 
@@ -436,32 +421,4 @@ START_TEST(a_success_makes_the_next_wait_short_again)
         most = clock_later(most, clock_mono() - before);
     }
     ck_assert_int_lt(most, 5 * NS_PER_S); /* 12.8 s if it went on doubling */
-}
-END_TEST
-
-Suite *suite_redis_connection(void)
-{
-    Suite *suite = suite_create("redis_connection");
-    TCase *t = tcase_create("impostor");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_server_says_what_it_is_when_it_is_met);
-    tcase_add_test(t, a_server_without_a_run_id_or_still_loading_is_not_ready);
-    tcase_add_test(t, it_signs_in_as_it_was_told_and_not_otherwise);
-    tcase_add_test(t,
-                   a_server_that_refuses_us_is_not_open_and_its_words_are_kept);
-    tcase_add_test(t, error_answers_have_their_status);
-    tcase_add_test(t,
-                   a_script_is_loaded_once_and_again_if_the_server_forgot_it);
-    tcase_add_test(t, a_digest_of_another_form_is_refused);
-    tcase_add_test(t, several_scripts_may_be_under_way);
-    tcase_add_test(t, more_arguments_than_a_command_takes_are_refused);
-    tcase_add_test(t, arrays_are_bounded);
-    tcase_add_test(t, long_words_of_a_server_are_cut);
-    tcase_add_test(t, silence_slowness_and_hanging_up_lose_the_connection);
-    tcase_add_test(t, tries_are_spaced_ever_wider_until_one_succeeds);
-    tcase_add_test(t, a_success_makes_the_next_wait_short_again);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_record.c - the record beside the bits: what is read of it, and
  * what is refused. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "filter/redis/redis_impl.h"
+#include "tests/unit/unit.h"
 
 #define EPOCH "0123456789abcdef0123456789abcdef"
 #define TOKEN "fedcba9876543210fedcba9876543210"
@@ -85,11 +85,11 @@ static enum status read_with(const char *name, const char *value,
     return parse(text, out);
 }
 
-START_TEST(a_whole_record_is_read)
+TEST(a_whole_record_is_read)
 {
     struct redis_record r;
 
-    ck_assert_int_eq(read_with(NULL, NULL, &r), STATUS_OK);
+    ck_ok(read_with(NULL, NULL, &r));
     ck_assert_int_eq(r.now.layout, REDIS_PLAIN);
     ck_assert_int_eq(r.now.hash, REDIS_SALTED);
     ck_assert_uint_eq(r.now.bits, 1001);
@@ -113,28 +113,26 @@ START_TEST(a_whole_record_is_read)
     ck_assert_uint_eq(r.next.bits, 9);
     ck_assert_uint_eq(r.next.k, 2);
 }
-END_TEST
 
-START_TEST(what_may_be_missing_has_no_value)
+TEST(what_may_be_missing_has_no_value)
 {
     struct redis_record r;
 
-    ck_assert_int_eq(read_with("seed", NULL, &r), STATUS_OK);
+    ck_ok(read_with("seed", NULL, &r));
     ck_assert(!r.has_seed);
-    ck_assert_int_eq(read_with("seed", "", &r), STATUS_OK);
+    ck_ok(read_with("seed", "", &r));
     ck_assert(!r.has_seed);
-    ck_assert_int_eq(read_with("built", NULL, &r), STATUS_OK);
+    ck_ok(read_with("built", NULL, &r));
     ck_assert_str_eq(r.built, "");
-    ck_assert_int_eq(read_with("next_token", NULL, &r), STATUS_OK);
+    ck_ok(read_with("next_token", NULL, &r));
     ck_assert_uint_eq(r.next.k, 0);
     ck_assert_str_eq(r.next_token, "");
-    ck_assert_int_eq(read_with("hash", "double", &r), STATUS_OK);
+    ck_ok(read_with("hash", "double", &r));
     ck_assert_int_eq(r.now.hash, REDIS_DOUBLE);
-    ck_assert_int_eq(read_with("more", "of it", &r), STATUS_OK);
+    ck_ok(read_with("more", "of it", &r));
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_refused_and_nothing_is_given)
+TEST(what_is_wrong_is_refused_and_nothing_is_given)
 {
     static const struct field wrong[] = {
         {"v", NULL},
@@ -204,9 +202,8 @@ START_TEST(what_is_wrong_is_refused_and_nothing_is_given)
     ck_assert_int_eq(read_with("v", "0", &r), STATUS_VERSION);
     ck_assert_uint_eq(r.adds, 7);
 }
-END_TEST
 
-START_TEST(numbers_may_be_as_large_as_they_are_meant_to)
+TEST(numbers_may_be_as_large_as_they_are_meant_to)
 {
     static const struct field large[] = {
         {"bits", "1008"},
@@ -228,14 +225,13 @@ START_TEST(numbers_may_be_as_large_as_they_are_meant_to)
         ck_assert_msg(read_with(large[i].name, large[i].value, &r) == STATUS_OK,
                       "%s=%s", large[i].name, large[i].value);
     ck_assert_uint_eq(r.now.bits, 1001);
-    ck_assert_int_eq(read_with("gen", "9223372036854775807", &r), STATUS_OK);
+    ck_ok(read_with("gen", "9223372036854775807", &r));
     ck_assert_str_eq(r.generation, "9223372036854775807");
-    ck_assert_int_eq(read_with("count", "9223372036854775807", &r), STATUS_OK);
+    ck_ok(read_with("count", "9223372036854775807", &r));
     ck_assert_uint_eq(r.count, INT64_MAX);
 }
-END_TEST
 
-START_TEST(what_is_no_list_of_texts_is_refused)
+TEST(what_is_no_list_of_texts_is_refused)
 {
     static const char *const texts[] = {
         "$1\r\nv\r\n",
@@ -252,9 +248,8 @@ START_TEST(what_is_no_list_of_texts_is_refused)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ck_assert_msg(parse(texts[i], &r) == STATUS_FORMAT, "%zu", i);
 }
-END_TEST
 
-START_TEST(a_word_with_a_zero_octet_is_none)
+TEST(a_word_with_a_zero_octet_is_none)
 {
     char text[4096], *at;
     redisReader *r = redisReaderCreate();
@@ -271,20 +266,4 @@ START_TEST(a_word_with_a_zero_octet_is_none)
     ck_assert_int_eq(redis_record_read(&out, reply), STATUS_FORMAT);
     freeReplyObject(reply);
     redisReaderFree(r);
-}
-END_TEST
-
-Suite *suite_redis_record(void)
-{
-    Suite *s = suite_create("redis_record");
-    TCase *t = tcase_create("record");
-
-    tcase_add_test(t, a_whole_record_is_read);
-    tcase_add_test(t, what_may_be_missing_has_no_value);
-    tcase_add_test(t, what_is_wrong_is_refused_and_nothing_is_given);
-    tcase_add_test(t, numbers_may_be_as_large_as_they_are_meant_to);
-    tcase_add_test(t, what_is_no_list_of_texts_is_refused);
-    tcase_add_test(t, a_word_with_a_zero_octet_is_none);
-    suite_add_tcase(s, t);
-    return s;
 }

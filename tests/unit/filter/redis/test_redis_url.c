@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_url.c - URLs of Redis filters, as people write them. */
-#include <check.h>
 
 #include "filter/redis/redis_url.h"
+#include "tests/unit/unit.h"
 
 static struct redis_place place;
 
@@ -18,7 +18,7 @@ static bool parses(const char *text)
     return ok;
 }
 
-START_TEST(a_whole_url_is_read)
+TEST(a_whole_url_is_read)
 {
     ck_assert(parses("redis://me:p%40ss%3aword@cache.example:6380/3?key=a%20b&"
                      "ttl=24h&layout=plain&bits=4294967296&k=14&hash=salted&"
@@ -37,9 +37,8 @@ START_TEST(a_whole_url_is_read)
     ck_assert_int_eq(place.timeout_ms, 5000);
     ck_assert_int_eq(place.retry_ms, 180000);
 }
-END_TEST
 
-START_TEST(what_is_not_said_has_a_default)
+TEST(what_is_not_said_has_a_default)
 {
     ck_assert(parses("redis://h"));
     ck_assert_uint_eq(place.at.port, 6379);
@@ -67,9 +66,8 @@ START_TEST(what_is_not_said_has_a_default)
     ck_assert_str_eq(place.at.path, "/run/redis.sock");
     ck_assert_uint_eq(place.at.db, 2);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_refused_and_said)
+TEST(what_is_wrong_is_refused_and_said)
 {
     static const char *const wrong[] = {
         "",
@@ -120,9 +118,8 @@ START_TEST(what_is_wrong_is_refused_and_said)
     memcpy(text, "redis+unix:///", 14);
     ck_assert(!parses(text));
 }
-END_TEST
 
-START_TEST(what_is_shown_has_no_secret)
+TEST(what_is_shown_has_no_secret)
 {
     struct buf b;
 
@@ -139,8 +136,7 @@ START_TEST(what_is_shown_has_no_secret)
               redis_address_is_url("rediss://x") &&
               !redis_address_is_url("redis") && !redis_address_is_url("file"));
 }
-END_TEST
-START_TEST(limits_are_met_and_not_passed)
+TEST(limits_are_met_and_not_passed)
 {
     static const char *const good[] = {
         "redis://h:1",
@@ -233,9 +229,8 @@ START_TEST(limits_are_met_and_not_passed)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!parses(bad[i]), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(times_have_units)
+TEST(times_have_units)
 {
     ck_assert(parses("redis://h?ttl=90&timeout=2m&retry=3s"));
     ck_assert_int_eq(place.ttl_ms, 90000);
@@ -250,9 +245,8 @@ START_TEST(times_have_units)
     ck_assert(parses("redis://h?ttl=1s"));
     ck_assert_int_eq(place.ttl_ms, 1000);
 }
-END_TEST
 
-START_TEST(escapes_and_signs_are_read_where_they_stand)
+TEST(escapes_and_signs_are_read_where_they_stand)
 {
     ck_assert(parses("redis://a%3ab:c%40@h%41:5/7?key=%3f%26%3D=x&db=8"));
     ck_assert_str_eq(place.at.user, "a:b");
@@ -273,7 +267,6 @@ START_TEST(escapes_and_signs_are_read_where_they_stand)
     ck_assert_int_eq(place.hash, REDIS_DOUBLE);
     ck_assert(!place.at.is_unix);
 }
-END_TEST
 
 /* Fills `text` with `head`, then letters until the part is `len` long. */
 static const char *long_one(const char *head, size_t len)
@@ -287,7 +280,7 @@ static const char *long_one(const char *head, size_t len)
     return text;
 }
 
-START_TEST(names_are_as_long_as_there_is_room)
+TEST(names_are_as_long_as_there_is_room)
 {
     ck_assert(parses(long_one("redis://", 255)));
     ck_assert_uint_eq(strlen(place.at.host), 255);
@@ -299,10 +292,9 @@ START_TEST(names_are_as_long_as_there_is_room)
     ck_assert_uint_eq(strlen(place.at.path), 107);
     ck_assert(!parses(long_one("redis+unix:///", 107)));
 }
-END_TEST
 
 /* What went wrong leaves the caller's place alone. */
-START_TEST(a_wrong_url_changes_nothing)
+TEST(a_wrong_url_changes_nothing)
 {
     ck_assert(parses("redis://h:1/2?key=n"));
     ck_assert(!parses("redis://other:7/3?key=m&k=65"));
@@ -310,9 +302,8 @@ START_TEST(a_wrong_url_changes_nothing)
     ck_assert_str_eq(place.key, "n");
     ck_assert_uint_eq(place.at.port, 1);
 }
-END_TEST
 
-START_TEST(an_address_is_shown_in_brackets)
+TEST(an_address_is_shown_in_brackets)
 {
     struct buf b;
 
@@ -322,24 +313,4 @@ START_TEST(an_address_is_shown_in_brackets)
     ck_assert_str_eq(buf_str(&b), "redis://[::1]:7/2?key=n");
     ck_assert(redis_address_is_url("redis+unix:///x"));
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_redis_url(void)
-{
-    Suite *s = suite_create("redis_url");
-    TCase *t = tcase_create("url");
-
-    tcase_add_test(t, a_whole_url_is_read);
-    tcase_add_test(t, what_is_not_said_has_a_default);
-    tcase_add_test(t, what_is_wrong_is_refused_and_said);
-    tcase_add_test(t, what_is_shown_has_no_secret);
-    tcase_add_test(t, limits_are_met_and_not_passed);
-    tcase_add_test(t, times_have_units);
-    tcase_add_test(t, escapes_and_signs_are_read_where_they_stand);
-    tcase_add_test(t, names_are_as_long_as_there_is_room);
-    tcase_add_test(t, a_wrong_url_changes_nothing);
-    tcase_add_test(t, an_address_is_shown_in_brackets);
-    suite_add_tcase(s, t);
-    return s;
 }

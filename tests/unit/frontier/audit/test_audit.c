@@ -25,8 +25,8 @@ static void audit(struct rig *r, struct audit *a, const struct audit_options *o)
 {
     struct reader reader;
 
-    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
-    ck_assert_int_eq(audit_crawl(a, &reader, o), STATUS_OK);
+    ck_ok(reader_open(&reader, r->at.dir));
+    ck_ok(audit_crawl(a, &reader, o));
     reader_close(&reader);
 }
 
@@ -44,7 +44,7 @@ static void fill(struct rig *r)
     rig_stop(r);
 }
 
-START_TEST(growth_steps_end_at_powers_of_two_and_count_what_the_rows_say)
+TEST(growth_steps_end_at_powers_of_two_and_count_what_the_rows_say)
 {
     static const struct audit_options none = {.what_if_count = 0};
     static const uint64_t ends[] = {1024, 2048, 4096, URLS};
@@ -76,11 +76,10 @@ START_TEST(growth_steps_end_at_powers_of_two_and_count_what_the_rows_say)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 /* New URLs, repeats soon after, and after a restart, when nobody remembers them
  * but the filter and the exact set. */
-START_TEST(each_question_is_counted_under_its_answer)
+TEST(each_question_is_counted_under_its_answer)
 {
     static const struct audit_options none = {.what_if_count = 0};
     struct rig r;
@@ -106,12 +105,11 @@ START_TEST(each_question_is_counted_under_its_answer)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 /* 6 of 5000, z = 1.96, by Wilson's formula:
  * (0.0012 + 3.8415/10000 -+ 1.96 sqrt(0.0012*0.9988/5000 + 3.8415/10^8))
  * / (1 + 3.8415/5000) = 0.000550 and 0.002616. */
-START_TEST(the_interval_is_wilsons)
+TEST(the_interval_is_wilsons)
 {
     static const struct audit_options none = {.what_if_count = 0};
     struct rig r;
@@ -128,7 +126,6 @@ START_TEST(the_interval_is_wilsons)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 struct replay {
     struct filter *filter;
@@ -142,12 +139,12 @@ static void ask(void *ctx, const struct url_row *row)
     uint64_t key = reader_digest(p->reader, row).hi;
 
     p->false_positives += filter_check_one(p->filter, key);
-    ck_assert_int_eq(filter_add(p->filter, &key, 1, NULL), STATUS_OK);
+    ck_ok(filter_add(p->filter, &key, 1, NULL));
 }
 
 /* A filter is at least 4096 blocks large, so it takes many keys to make it err
  * often enough. */
-START_TEST(what_if_says_what_a_replay_one_by_one_says)
+TEST(what_if_says_what_a_replay_one_by_one_says)
 {
     static const double rates[] = {0.5, 0.01};
     static const struct audit_options o = {.what_if = rates,
@@ -175,10 +172,9 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
     }
     rig_stop(&r);
     audit(&r, &a, &o);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(filter_new(&p.filter, &fo), STATUS_OK);
-    ck_assert_int_eq(frontier_store_each(reader.store, 1, n, ask, &p),
-                     STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(filter_new(&p.filter, &fo));
+    ck_ok(frontier_store_each(reader.store, 1, n, ask, &p));
     ck_assert_uint_gt(p.false_positives, 0);
     ck_assert_uint_eq(a.what_if_count, 2);
     ck_assert_uint_eq(a.what_if[0].total.false_positives, p.false_positives);
@@ -192,11 +188,10 @@ START_TEST(what_if_says_what_a_replay_one_by_one_says)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 /* After a row's text is changed, its digest differs from the one that went into
  * the filter. */
-START_TEST(a_key_that_the_filter_lacks_is_a_false_negative)
+TEST(a_key_that_the_filter_lacks_is_a_false_negative)
 {
     static const struct audit_options none = {.what_if_count = 0};
     struct rig r;
@@ -209,7 +204,6 @@ START_TEST(a_key_that_the_filter_lacks_is_a_false_negative)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 struct names {
     char text[256];
@@ -224,7 +218,7 @@ static void note_lost(void *ctx, const struct url_row *row)
              row->url.at);
 }
 
-START_TEST(each_url_that_would_have_been_lost_is_named_in_order)
+TEST(each_url_that_would_have_been_lost_is_named_in_order)
 {
     struct names names = {""};
     const struct audit_options o = {.lost = note_lost, .ctx = &names};
@@ -239,9 +233,8 @@ START_TEST(each_url_that_would_have_been_lost_is_named_in_order)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(pages_are_what_was_fetched_in_the_end)
+TEST(pages_are_what_was_fetched_in_the_end)
 {
     static const struct outcome ends[] = {
         {OUTCOME_FETCHED, REASON_NONE, 200},
@@ -275,7 +268,6 @@ START_TEST(pages_are_what_was_fetched_in_the_end)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 /*
  * The whole web is fetched; ids follow the order of discovery:
@@ -320,7 +312,7 @@ static void make_web(struct rig *r, bool record)
     sql(r, "UPDATE url SET flags = flags | 2 WHERE id = 2");
 }
 
-START_TEST(with_the_link_graph_pages_only_reached_through_lost_ones_are_exact)
+TEST(with_the_link_graph_pages_only_reached_through_lost_ones_are_exact)
 {
     static const struct audit_options none = {.what_if_count = 0};
     struct rig r;
@@ -335,9 +327,8 @@ START_TEST(with_the_link_graph_pages_only_reached_through_lost_ones_are_exact)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(without_the_link_graph_only_the_bound_is_given)
+TEST(without_the_link_graph_only_the_bound_is_given)
 {
     static const struct audit_options none = {.what_if_count = 0};
     struct rig r;
@@ -350,11 +341,10 @@ START_TEST(without_the_link_graph_only_the_bound_is_given)
     audit_fini(&a);
     rig_fini(&r);
 }
-END_TEST
 
 /* The path to a page may be recorded after the links that leave it: 3 -> 2
  * comes before 1 -> 3, when nothing yet shows that 3 can be reached. */
-START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
+TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
 {
     static const struct link_row rows[] = {{3, 4, LINK_A},
                                            {2, 3, LINK_A},
@@ -377,13 +367,12 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
                  (int)i + 1, (int)rows[i].from, (int)rows[i].to * 32);
         sql(&r, text);
     }
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(id_bits_init(&without, 5), STATUS_OK);
-    ck_assert_int_eq(id_bits_init(&reached, 5), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(id_bits_init(&without, 5));
+    ck_ok(id_bits_init(&reached, 5));
     id_bits_add(&reached, 1);
     id_bits_add(&without, 5);
-    ck_assert_int_eq(reachability_without(reader.links, &without, &reached),
-                     STATUS_OK);
+    ck_ok(reachability_without(reader.links, &without, &reached));
     for (uint64_t id = 1; id <= 4; id++)
         ck_assert(id_bits_has(&reached, id));
     ck_assert(!id_bits_has(&reached, 5));
@@ -393,9 +382,8 @@ START_TEST(a_way_that_stands_in_the_wrong_order_is_found_by_another_pass)
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
+TEST(a_list_counts_each_url_once_and_has_no_false_negative)
 {
     static const double rates[] = {0.001};
     static const struct audit_options o = {.what_if = rates,
@@ -404,7 +392,7 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
     struct audit a;
     uint64_t fresh_count = 0, lost_count = 0;
 
-    ck_assert_int_eq(audit_list_new(&l, 0.5, &o), STATUS_OK);
+    ck_ok(audit_list_new(&l, 0.5, &o));
     for (unsigned i = 0; i < 40000; i++) {
         char url[64];
         bool fresh, lost;
@@ -415,7 +403,7 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
         fresh_count += fresh;
         lost_count += lost;
     }
-    ck_assert_int_eq(audit_list_finish(l, &a), STATUS_OK);
+    ck_ok(audit_list_finish(l, &a));
     ck_assert_uint_eq(a.answers.repeats, 20000);
     ck_assert_uint_eq(a.answers.fresh + a.answers.false_positives, 20000);
     ck_assert_uint_eq(a.crawl.total.asked, fresh_count);
@@ -430,7 +418,6 @@ START_TEST(a_list_counts_each_url_once_and_has_no_false_negative)
     audit_fini(&a);
     audit_list_free(l);
 }
-END_TEST
 
 /* Counts the new keys that a filter of this kind and size calls "maybe", to
  * compare with the replay's figure. */
@@ -444,7 +431,7 @@ static uint64_t lost_by(const char *kind, uint64_t made_for, double fpr,
     struct filter *f = NULL;
     uint64_t lost = 0;
 
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     for (size_t i = 0; i < n; i++) {
         enum status st;
 
@@ -456,7 +443,7 @@ static uint64_t lost_by(const char *kind, uint64_t made_for, double fpr,
     return lost;
 }
 
-START_TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
+TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
 {
     static const char *const kinds[] = {"bloom", "counting", "cuckoo",
                                         "stacked"};
@@ -470,11 +457,9 @@ START_TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
     struct audit a = {.what_if = NULL};
 
     for (uint64_t i = 0; i < N; i++)
-        ck_assert_int_eq(audit_keys_add(&keys,
-                                        (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
-                                            i << 40),
-                         STATUS_OK);
-    ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
+        ck_ok(audit_keys_add(&keys,
+                             (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ i << 40));
+    ck_ok(audit_replay(&a, &keys, &o, 0.5));
     ck_assert_uint_eq(a.what_if_count, 10);
     for (size_t i = 0; i < 10; i++) {
         const struct audit_series *s = &a.what_if[i];
@@ -493,7 +478,6 @@ START_TEST(each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give)
     audit_keys_fini(&keys);
     audit_fini(&a);
 }
-END_TEST
 
 static int64_t fake_time;
 
@@ -503,7 +487,7 @@ static int64_t fake_clock(void)
     return fake_time += 1000;
 }
 
-START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
+TEST(with_a_clock_the_cost_of_each_replay_is_measured)
 {
     static const double rates[] = {0.02};
     const struct audit_options o = {.what_if = rates,
@@ -514,10 +498,8 @@ START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
     struct audit a = {.what_if = NULL};
 
     for (uint64_t i = 0; i < N; i++)
-        ck_assert_int_eq(audit_keys_add(&keys,
-                                        (i + 1) * UINT64_C(0x9e3779b97f4a7c15)),
-                         STATUS_OK);
-    ck_assert_int_eq(audit_replay(&a, &keys, &o, 0.5), STATUS_OK);
+        ck_ok(audit_keys_add(&keys, (i + 1) * UINT64_C(0x9e3779b97f4a7c15)));
+    ck_ok(audit_replay(&a, &keys, &o, 0.5));
     ck_assert_uint_eq(a.what_if_count, 1);
     /* 30 batches of 1024 keys, the last one shorter */
     for (size_t i = 0; i < a.what_if[0].count; i++) {
@@ -535,32 +517,4 @@ START_TEST(with_a_clock_the_cost_of_each_replay_is_measured)
     ck_assert_double_eq(a.what_if[0].check_ns, 1000.0 / 1024);
     audit_keys_fini(&keys);
     audit_fini(&a);
-}
-END_TEST
-
-Suite *suite_audit(void)
-{
-    Suite *s = suite_create("audit");
-    TCase *t = tcase_create("audit");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(
-        t, growth_steps_end_at_powers_of_two_and_count_what_the_rows_say);
-    tcase_add_test(t, each_question_is_counted_under_its_answer);
-    tcase_add_test(t, the_interval_is_wilsons);
-    tcase_add_test(t, what_if_says_what_a_replay_one_by_one_says);
-    tcase_add_test(t, a_key_that_the_filter_lacks_is_a_false_negative);
-    tcase_add_test(t, each_url_that_would_have_been_lost_is_named_in_order);
-    tcase_add_test(t, pages_are_what_was_fetched_in_the_end);
-    tcase_add_test(
-        t, with_the_link_graph_pages_only_reached_through_lost_ones_are_exact);
-    tcase_add_test(t, without_the_link_graph_only_the_bound_is_given);
-    tcase_add_test(
-        t, a_way_that_stands_in_the_wrong_order_is_found_by_another_pass);
-    tcase_add_test(t, a_list_counts_each_url_once_and_has_no_false_negative);
-    tcase_add_test(
-        t, each_kind_is_replayed_at_each_rate_in_the_size_a_user_would_give);
-    tcase_add_test(t, with_a_clock_the_cost_of_each_replay_is_measured);
-    suite_add_tcase(s, t);
-    return s;
 }

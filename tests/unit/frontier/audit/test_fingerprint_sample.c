@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fingerprint_sample.c - how often fingerprints are alike. */
-#include <check.h>
 #include <math.h>
 
 #include "frontier/audit/fingerprint_sample.h"
+#include "tests/unit/unit.h"
 
 #define SHARDS 4
 #define URLS   40000
@@ -24,7 +24,7 @@ static struct fingerprint_sample *sample_of(uint64_t first, uint64_t n)
 }
 
 /* The pairs are about Poisson: within five deviations. */
-START_TEST(as_many_pairs_share_bits_as_expected)
+TEST(as_many_pairs_share_bits_as_expected)
 {
     struct fingerprint_sample *c = sample_of(0, URLS);
     struct fingerprint_sample_result r;
@@ -38,9 +38,8 @@ START_TEST(as_many_pairs_share_bits_as_expected)
                         5 * sqrt(r.expected));
     fingerprint_sample_free(c);
 }
-END_TEST
 
-START_TEST(a_collision_is_found_and_a_repeat_is_none)
+TEST(a_collision_is_found_and_a_repeat_is_none)
 {
     struct fingerprint_sample *c = sample_of(0, 1000);
     struct fingerprint_sample_result r;
@@ -56,9 +55,8 @@ START_TEST(a_collision_is_found_and_a_repeat_is_none)
     ck_assert_uint_eq(r.collisions, 1);
     fingerprint_sample_free(c);
 }
-END_TEST
 
-START_TEST(the_bound_is_that_of_the_birthday_problem)
+TEST(the_bound_is_that_of_the_birthday_problem)
 {
     static const uint64_t seen[] = {1000000, 1000000};
 
@@ -67,17 +65,4 @@ START_TEST(the_bound_is_that_of_the_birthday_problem)
     ck_assert_double_eq_tol(fingerprint_collision_chance(seen, 2) * 1e13, 1.084,
                             0.001);
     ck_assert_double_eq(fingerprint_collision_chance(seen, 0), 0);
-}
-END_TEST
-
-Suite *suite_fingerprint_sample(void)
-{
-    Suite *suite = suite_create("fingerprint_sample");
-    TCase *t = tcase_create("sample");
-
-    tcase_add_test(t, as_many_pairs_share_bits_as_expected);
-    tcase_add_test(t, a_collision_is_found_and_a_repeat_is_none);
-    tcase_add_test(t, the_bound_is_that_of_the_birthday_problem);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -71,17 +71,13 @@ static void open_worker(struct worker *w, bool create, bool known)
     struct buf error;
 
     buf_init(&error, 4096);
-    ck_assert_int_eq(scope_new(&w->scope, &so, &error), STATUS_OK);
+    ck_ok(scope_new(&w->scope, &so, &error));
     buf_fini(&error);
     eo.scope = w->scope;
-    ck_assert_int_eq(known ? frontier_open(&eo.own, w->at.dir, &o, clock_mono(),
-                                           clock_wall_ms())
-                           : frontier_create(&eo.own, w->at.dir, &o,
-                                             clock_wall_ms()),
-                     STATUS_OK);
-    ck_assert_int_eq(cluster_engine_open(&w->e, &eo, clock_mono(),
-                                         clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(known ? frontier_open(&eo.own, w->at.dir, &o, clock_mono(),
+                                clock_wall_ms())
+                : frontier_create(&eo.own, w->at.dir, &o, clock_wall_ms()));
+    ck_ok(cluster_engine_open(&w->e, &eo, clock_mono(), clock_wall_ms()));
 }
 
 static void begin_worker(struct worker *w, bool create)
@@ -104,16 +100,13 @@ static void end_worker(struct worker *w)
 
 static void stop_worker(struct worker *w)
 {
-    ck_assert_int_eq(w->e->ops->checkpoint_now(w->e, "stopped", true,
-                                               clock_mono(), clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(w->e->ops->checkpoint_now(w->e, "stopped", true, clock_mono(),
+                                    clock_wall_ms()));
 }
 
 static void turn(struct worker *w, bool force)
 {
-    ck_assert_int_eq(w->e->ops->turn(w->e, force, clock_mono(), clock_wall_ms(),
-                                     NULL),
-                     STATUS_OK);
+    ck_ok(w->e->ops->turn(w->e, force, clock_mono(), clock_wall_ms(), NULL));
 }
 
 /* ---- URLs ---- */
@@ -141,9 +134,8 @@ static void put_seed(struct worker *w, const char *text)
 
     make(&m, w, text);
     m.item.seed = true;
-    ck_assert_int_eq(w->e->ops->put(w->e, bytes_of_str(CRAWL_ID), 0, &m.item, 1,
-                                    clock_wall_ms(), &answer),
-                     STATUS_OK);
+    ck_ok(w->e->ops->put(w->e, bytes_of_str(CRAWL_ID), 0, &m.item, 1,
+                         clock_wall_ms(), &answer));
     ck_assert_int_eq(answer, ENGINE_NEW);
     url_fini(&m.u);
 }
@@ -158,9 +150,8 @@ static bool lease(struct worker *w, struct engine_lease *out, int64_t patience)
         const struct timespec nap = {.tv_nsec = NS_PER_MS};
 
         turn(w, false);
-        ck_assert_int_eq(w->e->ops->lease(w->e, 1, clock_mono(),
-                                          clock_wall_ms(), out, &n),
-                         STATUS_OK);
+        ck_ok(
+            w->e->ops->lease(w->e, 1, clock_mono(), clock_wall_ms(), out, &n));
         nanosleep(&nap, NULL);
     }
     return n > 0;
@@ -185,8 +176,7 @@ static void done(struct worker *w, uint64_t id, const char *to)
         d.outlinks = &m.item;
         d.outlink_count = 1;
     }
-    ck_assert_int_eq(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()));
     if (to != NULL)
         url_fini(&m.u);
 }
@@ -196,9 +186,8 @@ static void give_back(struct worker *w, uint64_t id)
     const struct engine_host_news none = {.crawl_delay_ms = -2,
                                           .retry_after_ms = -1};
 
-    ck_assert_int_eq(w->e->ops->release(w->e, id, 0, &none, clock_mono(),
-                                        clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(
+        w->e->ops->release(w->e, id, 0, &none, clock_mono(), clock_wall_ms()));
 }
 
 static struct cluster_counts counts(void)
@@ -222,7 +211,10 @@ static uint64_t left(struct worker *w)
 
 /* ---- tests ---- */
 
-START_TEST(a_page_is_acknowledged_after_its_links_and_its_commit)
+TIMEOUT(120);
+FIXTURE(rig_begin, rig_end);
+
+TEST(a_page_is_acknowledged_after_its_links_and_its_commit)
 {
     struct engine_lease l;
     struct worker w;
@@ -241,9 +233,8 @@ START_TEST(a_page_is_acknowledged_after_its_links_and_its_commit)
     ck_assert_uint_eq(left(&w), 1);
     end_worker(&w);
 }
-END_TEST
 
-START_TEST(it_is_over_when_all_is_done_wherever)
+TEST(it_is_over_when_all_is_done_wherever)
 {
     struct worker a, b;
     struct engine_lease l;
@@ -271,9 +262,8 @@ START_TEST(it_is_over_when_all_is_done_wherever)
     end_worker(&a);
     end_worker(&b);
 }
-END_TEST
 
-START_TEST(a_worker_that_stops_gives_back_what_it_has)
+TEST(a_worker_that_stops_gives_back_what_it_has)
 {
     struct worker a, b;
     struct engine_lease l, again;
@@ -299,10 +289,9 @@ START_TEST(a_worker_that_stops_gives_back_what_it_has)
     ck_assert_uint_eq(counts().done, 1);
     end_worker(&a);
 }
-END_TEST
 
 /* Else it would be taken for a crawl whose last URL waits for ten years. */
-START_TEST(what_is_parked_is_not_waited_for)
+TEST(what_is_parked_is_not_waited_for)
 {
     struct worker a, b;
     struct engine_lease l;
@@ -330,9 +319,8 @@ START_TEST(what_is_parked_is_not_waited_for)
     }
     end_worker(&a);
 }
-END_TEST
 
-START_TEST(a_lease_lasts_while_its_worker_does)
+TEST(a_lease_lasts_while_its_worker_does)
 {
     struct worker a, b;
     struct engine_lease l, none;
@@ -360,7 +348,6 @@ START_TEST(a_lease_lasts_while_its_worker_does)
     end_worker(&a);
     end_worker(&b);
 }
-END_TEST
 
 static void link_again(struct worker *w, uint64_t seen)
 {
@@ -373,7 +360,7 @@ static void link_again(struct worker *w, uint64_t seen)
 }
 
 /* The fingerprints are taken away, so that a link that is put again is new. */
-START_TEST(a_link_is_put_once_unless_a_server_was_lost)
+TEST(a_link_is_put_once_unless_a_server_was_lost)
 {
     struct worker w;
 
@@ -394,7 +381,6 @@ START_TEST(a_link_is_put_once_unless_a_server_was_lost)
     link_again(&w, 5);
     end_worker(&w);
 }
-END_TEST
 
 static long long puts_of(unsigned shards)
 {
@@ -410,7 +396,7 @@ static long long puts_of(unsigned shards)
 }
 
 /* Until they have gone, the pages are not committed. */
-START_TEST(links_of_several_pages_go_together_and_before_the_pages)
+TEST(links_of_several_pages_go_together_and_before_the_pages)
 {
     struct engine_lease a, b;
     struct worker w;
@@ -432,9 +418,8 @@ START_TEST(links_of_several_pages_go_together_and_before_the_pages)
     ck_assert_uint_eq(counts().seen, 4);
     end_worker(&w);
 }
-END_TEST
 
-START_TEST(a_place_is_known_before_what_it_lets_in)
+TEST(a_place_is_known_before_what_it_lets_in)
 {
     struct worker a, b;
     struct engine_lease l;
@@ -454,10 +439,9 @@ START_TEST(a_place_is_known_before_what_it_lets_in)
     end_worker(&a);
     end_worker(&b);
 }
-END_TEST
 
 /* Put by something else that has the password. */
-START_TEST(items_that_are_no_urls_of_ours_are_dropped)
+TEST(items_that_are_no_urls_of_ours_are_dropped)
 {
     static const struct cluster_item bad[] = {
         {.kind = 0, .url = {"http://b.example/", 17}}, /* of another host */
@@ -485,8 +469,7 @@ START_TEST(items_that_are_no_urls_of_ours_are_dropped)
             cluster_item_write(&bad[i], u.host, &text);
             u.item = buf_bytes(&text);
         }
-        ck_assert_int_eq(cluster_store_put(s, &u, 1, rig_put_end, &e),
-                         STATUS_OK);
+        ck_ok(cluster_store_put(s, &u, 1, rig_put_end, &e));
         rig_wait(s, &e);
         buf_fini(&text);
     }
@@ -498,7 +481,6 @@ START_TEST(items_that_are_no_urls_of_ours_are_dropped)
     cluster_store_close(s);
     end_worker(&w);
 }
-END_TEST
 
 /* ---- hosts that do not respond ---- */
 
@@ -515,8 +497,7 @@ static void silence(struct worker *w, uint64_t id)
                                      .unreachable = true,
                                      .silent = true}};
 
-    ck_assert_int_eq(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(w->e->ops->ack(w->e, &d, 1, clock_mono(), clock_wall_ms()));
     turn(w, true);
     while (((struct cluster_engine *)w->e)->acks > 0)
         turn(w, false);
@@ -535,7 +516,7 @@ static struct external_reach reach_of(struct worker *w, const char *host)
 }
 
 /* Each worker has two tries for a URL. */
-START_TEST(a_host_that_does_not_respond_costs_no_worker_a_try)
+TEST(a_host_that_does_not_respond_costs_no_worker_a_try)
 {
     struct worker w[2];
     struct engine_lease l;
@@ -561,9 +542,8 @@ START_TEST(a_host_that_does_not_respond_costs_no_worker_a_try)
     end_worker(&w[0]);
     end_worker(&w[1]);
 }
-END_TEST
 
-START_TEST(a_host_that_was_given_up_is_asked_again_by_a_new_worker)
+TEST(a_host_that_was_given_up_is_asked_again_by_a_new_worker)
 {
     struct worker a, b;
     struct engine_lease l;
@@ -590,7 +570,6 @@ START_TEST(a_host_that_was_given_up_is_asked_again_by_a_new_worker)
     end_worker(&a);
     end_worker(&b);
 }
-END_TEST
 
 /* ---- URLs whose workers are lost ---- */
 
@@ -612,7 +591,7 @@ static void lose(unsigned wanted)
 
     o.lease_ms = 1;
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_store_open(&s, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&s, &o, &error));
     while (lost < wanted) {
         cluster_store_lease(s, 1, take_none, &lost);
         cluster_store_turn(s, 2 * NS_PER_MS);
@@ -621,7 +600,7 @@ static void lose(unsigned wanted)
     buf_fini(&error);
 }
 
-START_TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
+TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
 {
     struct worker w;
     struct engine_lease l;
@@ -643,9 +622,8 @@ START_TEST(a_url_with_which_workers_are_lost_fails_in_the_end)
     ck_assert_uint_eq(counts().done, 1);
     end_worker(&w);
 }
-END_TEST
 
-START_TEST(a_worker_goes_by_the_delay_that_a_host_has)
+TEST(a_worker_goes_by_the_delay_that_a_host_has)
 {
     struct worker w;
     struct engine_lease l;
@@ -656,27 +634,23 @@ START_TEST(a_worker_goes_by_the_delay_that_a_host_has)
     put_seed(&w, "http://a.example/1");
     put_seed(&w, "http://a.example/2");
     s = reach(false);
-    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
-                                            CLUSTER_HOST_DELAY, 300000, 0),
-                     STATUS_OK);
+    ck_ok(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                 CLUSTER_HOST_DELAY, 300000, 0));
     ck_assert(lease(&w, &l, LONGEST));
     ck_assert_int_eq(l.pause, 300 * NS_PER_S);
-    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
-                                            CLUSTER_HOST_DELAY, -1, 0),
-                     STATUS_OK);
+    ck_ok(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                 CLUSTER_HOST_DELAY, -1, 0));
     done(&w, l.id, NULL); /* by what it knew */
     turn(&w, true);
     end_worker(&w);
-    ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("a.example"),
-                                            CLUSTER_HOST_DELAY, 0, 300000),
-                     STATUS_OK);
+    ck_ok(cluster_store_set_host(s, bytes_of_str("a.example"),
+                                 CLUSTER_HOST_DELAY, 0, 300000));
     cluster_store_close(s);
     begin_worker(&w, false);
     ck_assert(lease(&w, &l, LONGEST));
     ck_assert_int_eq(l.pause, 0);
     end_worker(&w);
 }
-END_TEST
 
 /* ---- robots.txt ---- */
 
@@ -696,9 +670,8 @@ static void read_robots(struct worker *w, const struct engine_lease *l,
                                           .robots = &row};
 
     ck_assert(l->url.len > 0);
-    ck_assert_int_eq(w->e->ops->release(w->e, l->id, 0, &news, clock_mono(),
-                                        clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(w->e->ops->release(w->e, l->id, 0, &news, clock_mono(),
+                             clock_wall_ms()));
 }
 
 /* What `w` can tell a fetcher of a robots.txt; -1: nothing. */
@@ -719,7 +692,7 @@ static int64_t fresh_for(struct worker *w, struct bytes body)
     return ms;
 }
 
-START_TEST(a_robots_txt_that_one_has_read_the_others_know)
+TEST(a_robots_txt_that_one_has_read_the_others_know)
 {
     const struct bytes body = bytes_of_str("User-agent: *\nDisallow: /x\n");
     struct worker a, b;
@@ -751,9 +724,8 @@ START_TEST(a_robots_txt_that_one_has_read_the_others_know)
     end_worker(&b);
     end_worker(&a);
 }
-END_TEST
 
-START_TEST(a_robots_txt_that_is_stale_is_not_passed_on)
+TEST(a_robots_txt_that_is_stale_is_not_passed_on)
 {
     const struct bytes body = bytes_of_str("User-agent: *\nDisallow: /x\n");
     const struct timespec nap = {.tv_nsec = 200 * NS_PER_MS};
@@ -774,9 +746,8 @@ START_TEST(a_robots_txt_that_is_stale_is_not_passed_on)
     end_worker(&b);
     end_worker(&a);
 }
-END_TEST
 
-START_TEST(what_is_of_a_whole_crawl_is_refused)
+TEST(what_is_of_a_whole_crawl_is_refused)
 {
     struct worker w;
     struct failed_retry r = {0};
@@ -792,32 +763,4 @@ START_TEST(what_is_of_a_whole_crawl_is_refused)
                                             clock_wall_ms(), &over),
                      STATUS_REFUSED);
     end_worker(&w);
-}
-END_TEST
-
-Suite *suite_cluster_engine(void)
-{
-    Suite *suite = suite_create("cluster_engine");
-    TCase *t = tcase_create("workers");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_page_is_acknowledged_after_its_links_and_its_commit);
-    tcase_add_test(t, it_is_over_when_all_is_done_wherever);
-    tcase_add_test(t, a_worker_that_stops_gives_back_what_it_has);
-    tcase_add_test(t, what_is_parked_is_not_waited_for);
-    tcase_add_test(t, a_lease_lasts_while_its_worker_does);
-    tcase_add_test(t, a_link_is_put_once_unless_a_server_was_lost);
-    tcase_add_test(t, links_of_several_pages_go_together_and_before_the_pages);
-    tcase_add_test(t, a_place_is_known_before_what_it_lets_in);
-    tcase_add_test(t, items_that_are_no_urls_of_ours_are_dropped);
-    tcase_add_test(t, a_host_that_does_not_respond_costs_no_worker_a_try);
-    tcase_add_test(t, a_host_that_was_given_up_is_asked_again_by_a_new_worker);
-    tcase_add_test(t, a_url_with_which_workers_are_lost_fails_in_the_end);
-    tcase_add_test(t, a_worker_goes_by_the_delay_that_a_host_has);
-    tcase_add_test(t, a_robots_txt_that_one_has_read_the_others_know);
-    tcase_add_test(t, a_robots_txt_that_is_stale_is_not_passed_on);
-    tcase_add_test(t, what_is_of_a_whole_crawl_is_refused);
-    suite_add_tcase(suite, t);
-    return suite;
 }

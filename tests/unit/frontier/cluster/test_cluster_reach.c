@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_reach.c - what workers tell each other of a host. */
-#include <check.h>
 
 #include "base/clock.h"
 #include "frontier/cluster/cluster_reach.h"
 #include "frontier/outcome.h"
+#include "tests/unit/unit.h"
 
-START_TEST(a_state_is_read_as_it_was_written)
+TEST(a_state_is_read_as_it_was_written)
 {
     static const char known[] = "\3\6\5\xac\2";
     const struct external_reach in = {.answered = true,
@@ -27,9 +27,8 @@ START_TEST(a_state_is_read_as_it_was_written)
     ck_assert_int_eq(out.silent_for, 300 * NS_PER_MS);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(a_host_that_responds_costs_an_octet)
+TEST(a_host_that_responds_costs_an_octet)
 {
     const struct external_reach in = {.answered = true};
     struct external_reach out;
@@ -44,9 +43,8 @@ START_TEST(a_host_that_responds_costs_an_octet)
     ck_assert(!out.answered && out.failures == 0);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(what_is_cut_or_out_of_range_says_nothing)
+TEST(what_is_cut_or_out_of_range_says_nothing)
 {
     static const struct bytes bad[] = {{"\1\6", 2},
                                        {"\1\6\5", 3},
@@ -63,17 +61,4 @@ START_TEST(what_is_cut_or_out_of_range_says_nothing)
         ck_assert(!cluster_reach_read(&out, bad[i]));
         ck_assert(!out.answered && out.failures == 0);
     }
-}
-END_TEST
-
-Suite *suite_cluster_reach(void)
-{
-    Suite *suite = suite_create("cluster_reach");
-    TCase *t = tcase_create("reach");
-
-    tcase_add_test(t, a_state_is_read_as_it_was_written);
-    tcase_add_test(t, a_host_that_responds_costs_an_octet);
-    tcase_add_test(t, what_is_cut_or_out_of_range_says_nothing);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -26,9 +26,9 @@ static void put(struct cluster_store *s, const char *text)
     buf_init(&b, 4096);
     cluster_item_write(&item, url.host, &b);
     url.item = buf_bytes(&b);
-    ck_assert_int_eq(cluster_store_put(s, &url, 1, rig_put_end, &e), STATUS_OK);
+    ck_ok(cluster_store_put(s, &url, 1, rig_put_end, &e));
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     buf_fini(&b);
 }
 
@@ -38,9 +38,8 @@ static struct cluster_found find(struct cluster_store *s, const char *text)
         digest_bytes(cluster_store_digest_key(s), bytes_of_str(text));
     struct cluster_found f;
 
-    ck_assert_int_eq(cluster_store_find(s, bytes_of_str(HOST), &d,
-                                        bytes_of_str(text), &f),
-                     STATUS_OK);
+    ck_ok(
+        cluster_store_find(s, bytes_of_str(HOST), &d, bytes_of_str(text), &f));
     return f;
 }
 
@@ -88,12 +87,15 @@ static void end(struct cluster_store *s, const struct taken *t, bool done,
                                   .delay_ms = delay_ms};
     struct rig_end e = {0};
 
-    ck_assert_int_eq(cluster_store_ack(s, &a, rig_ack_end, &e), STATUS_OK);
+    ck_ok(cluster_store_ack(s, &a, rig_ack_end, &e));
     rig_wait(s, &e);
     ck_assert(e.st == STATUS_OK && !e.over);
 }
 
-START_TEST(a_url_is_in_one_place)
+TIMEOUT(120);
+FIXTURE(rig_begin, rig_end);
+
+TEST(a_url_is_in_one_place)
 {
     struct cluster_store *s;
     struct cluster_found f;
@@ -132,9 +134,8 @@ START_TEST(a_url_is_in_one_place)
     ck_assert(f.due_ms > 0 && f.due_ms <= 1000000);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_short_url_is_found_behind_many_that_end_as_it_does)
+TEST(a_short_url_is_found_behind_many_that_end_as_it_does)
 {
     struct cluster_store *s;
     char url[64];
@@ -152,9 +153,8 @@ START_TEST(a_short_url_is_found_behind_many_that_end_as_it_does)
     ck_assert_uint_eq(find(s, "https://" HOST "/").place, 60);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_long_queue_is_looked_at_in_part)
+TEST(a_long_queue_is_looked_at_in_part)
 {
     struct cluster_store *s;
 
@@ -170,9 +170,8 @@ START_TEST(a_long_queue_is_looked_at_in_part)
     ck_assert_int_eq(find(s, "http://" HOST "/none").where, CLUSTER_UNSEEN);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(buckets_that_were_split_are_found)
+TEST(buckets_that_were_split_are_found)
 {
     struct cluster_store *s, *t;
     struct redis_address a;
@@ -186,26 +185,10 @@ START_TEST(buckets_that_were_split_are_found)
     put(s, "http://" HOST "/one");
     ck_assert_uint_gt(s->shards[0].buckets, 4);
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_store_open(&t, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&t, &o, &error));
     buf_fini(&error);
     ck_assert_int_eq(find(t, "http://" HOST "/one").where, CLUSTER_WAITING);
     ck_assert_int_eq(find(t, "http://" HOST "/two").where, CLUSTER_UNSEEN);
     cluster_store_close(t);
     cluster_store_close(s);
-}
-END_TEST
-
-Suite *suite_cluster_find(void)
-{
-    Suite *suite = suite_create("cluster_find");
-    TCase *t = tcase_create("find");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_url_is_in_one_place);
-    tcase_add_test(t, a_short_url_is_found_behind_many_that_end_as_it_does);
-    tcase_add_test(t, a_long_queue_is_looked_at_in_part);
-    tcase_add_test(t, buckets_that_were_split_are_found);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -6,11 +6,10 @@
 #ifndef URLWEIR_TESTS_FRONTIER_CLUSTER_STORE_CLUSTER_RIG_H
 #define URLWEIR_TESTS_FRONTIER_CLUSTER_STORE_CLUSTER_RIG_H
 
-#include <check.h>
-
 #include "base/clock.h"
 #include "frontier/cluster_store/cluster_impl.h"
 #include "tests/unit/filter/redis/redis_rig.h"
+#include "tests/unit/unit.h"
 
 static const unsigned char cluster_seed[DIGEST_SEED_SIZE] = "a secret";
 
@@ -96,11 +95,11 @@ static inline size_t rig_put(struct cluster_store *s, unsigned first, size_t n,
         rig_url_make(&u[i], s, first + (unsigned)i, hosts);
         urls[i] = u[i].url;
     }
-    ck_assert_int_eq(cluster_store_put(s, urls, n, rig_put_end, &e), STATUS_OK);
+    ck_ok(cluster_store_put(s, urls, n, rig_put_end, &e));
     free(urls); /* copied */
     free(u);
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     return e.fresh;
 }
 
@@ -174,9 +173,9 @@ static inline bool rig_ack(struct cluster_store *s, const struct rig_leases *l,
                                   .delay_ms = delay_ms};
     struct rig_end e = {0};
 
-    ck_assert_int_eq(cluster_store_ack(s, &a, rig_ack_end, &e), STATUS_OK);
+    ck_ok(cluster_store_ack(s, &a, rig_ack_end, &e));
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     return e.over;
 }
 
@@ -196,7 +195,7 @@ static inline struct cluster_counts rig_count(struct cluster_store *s)
 
     cluster_store_count(s, rig_count_end, &e);
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     return e.counts;
 }
 

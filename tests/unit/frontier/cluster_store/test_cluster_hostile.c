@@ -86,8 +86,8 @@ static void use(struct cluster_store *s, struct ends *e)
     const struct cluster_ack a = {.host = bytes_of_str("a"), .token = 1};
 
     for (unsigned i = 1; i <= 2; i++) {
-        ck_assert_int_eq(cluster_store_put(s, u, 2, put_end, e), STATUS_OK);
-        ck_assert_int_eq(cluster_store_ack(s, &a, ack_end, e), STATUS_OK);
+        ck_ok(cluster_store_put(s, u, 2, put_end, e));
+        ck_ok(cluster_store_ack(s, &a, ack_end, e));
         cluster_store_count(s, count_end, e);
         cluster_store_lease(s, 5, take, e);
         while (cluster_store_pending(s) > 0)
@@ -120,7 +120,9 @@ static void meet(const char *text, struct ends *e)
     buf_fini(&error);
 }
 
-START_TEST(lies_end_calls_and_harm_nobody)
+FIXTURE(begin, end);
+
+TEST(lies_end_calls_and_harm_nobody)
 {
     static const char *const lies[] = {
         "$-1\r\n",
@@ -149,9 +151,8 @@ START_TEST(lies_end_calls_and_harm_nobody)
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         meet(lies[i], &e);
 }
-END_TEST
 
-START_TEST(errors_that_do_not_pass_end_calls_with_their_status)
+TEST(errors_that_do_not_pass_end_calls_with_their_status)
 {
     static const struct {
         const char *text;
@@ -176,18 +177,4 @@ START_TEST(errors_that_do_not_pass_end_calls_with_their_status)
         ck_assert_msg(e.put == t[i].st, "%s: %d",
                       t[i].text != NULL ? t[i].text : "hang up", e.put);
     }
-}
-END_TEST
-
-Suite *suite_cluster_hostile(void)
-{
-    Suite *suite = suite_create("cluster_hostile");
-    TCase *t = tcase_create("impostor");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, lies_end_calls_and_harm_nobody);
-    tcase_add_test(t, errors_that_do_not_pass_end_calls_with_their_status);
-    suite_add_tcase(suite, t);
-    return suite;
 }

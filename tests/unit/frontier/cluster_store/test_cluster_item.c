@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_item.c - URLs as items of a cluster, and bytes that are none. */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/cluster_store/cluster_item.h"
+#include "tests/unit/unit.h"
 
 static void check(const char *host, const char *url, struct bytes known)
 {
@@ -21,8 +21,7 @@ static void check(const char *host, const char *url, struct bytes known)
     buf_add_str(&whole, "of another one");
     cluster_item_write(&in, name, &text);
     ck_assert(bytes_equal(buf_bytes(&text), known));
-    ck_assert_int_eq(cluster_item_read(&out, buf_bytes(&text), name, &whole),
-                     STATUS_OK);
+    ck_ok(cluster_item_read(&out, buf_bytes(&text), name, &whole));
     ck_assert_uint_eq(out.depth, 300);
     ck_assert_uint_eq(out.hops, 0);
     ck_assert_uint_eq(out.kind, 3);
@@ -35,7 +34,7 @@ static void check(const char *host, const char *url, struct bytes known)
 
 #define KNOWN(text) bytes_of(text, sizeof text - 1)
 
-START_TEST(an_item_is_read_as_it_was_written)
+TEST(an_item_is_read_as_it_was_written)
 {
     check("h", "http://h/", KNOWN("\2\1\3\xac\2\0\5/"));
     check("h", "https://h:8443/a?b", KNOWN("\2\3\3\xac\2\0\5:8443/a?b"));
@@ -43,9 +42,8 @@ START_TEST(an_item_is_read_as_it_was_written)
     check("h", "ftp://h/", KNOWN("\1\1\3\xac\2\0\5ftp://h/"));
     check("host", "http://h", KNOWN("\1\1\3\xac\2\0\5http://h"));
 }
-END_TEST
 
-START_TEST(what_is_cut_or_out_of_range_is_refused)
+TEST(what_is_cut_or_out_of_range_is_refused)
 {
     static const char whole[] = "\1\0\0\xac\2\1\5h";
     static const char deep[] = "\1\0\0\xff\xff\xff\xff\x1f\1\5h";
@@ -70,16 +68,4 @@ START_TEST(what_is_cut_or_out_of_range_is_refused)
                                        &url),
                      STATUS_LIMIT);
     buf_fini(&url);
-}
-END_TEST
-
-Suite *suite_cluster_item(void)
-{
-    Suite *suite = suite_create("cluster_item");
-    TCase *t = tcase_create("item");
-
-    tcase_add_test(t, an_item_is_read_as_it_was_written);
-    tcase_add_test(t, what_is_cut_or_out_of_range_is_refused);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -24,17 +24,18 @@ static size_t move_in(struct cluster_store *s, int64_t delay_ms,
         urls[i] = u[i].url;
         moved[i] = (struct cluster_moved){i % 3 == 0, delay_ms, wait_ms};
     }
-    ck_assert_int_eq(cluster_store_move(s, urls, moved, URLS, rig_put_end, &e),
-                     STATUS_OK);
+    ck_ok(cluster_store_move(s, urls, moved, URLS, rig_put_end, &e));
     free(urls);
     free(moved);
     free(u);
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     return e.fresh;
 }
 
-START_TEST(what_is_moved_in_is_known_and_waits_or_is_done)
+FIXTURE(rig_begin, rig_end);
+
+TEST(what_is_moved_in_is_known_and_waits_or_is_done)
 {
     struct cluster_store *s;
     struct cluster_counts c;
@@ -56,9 +57,8 @@ START_TEST(what_is_moved_in_is_known_and_waits_or_is_done)
     }
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(what_waits_is_not_given_out_before_its_time)
+TEST(what_waits_is_not_given_out_before_its_time)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -68,7 +68,7 @@ START_TEST(what_waits_is_not_given_out_before_its_time)
     s = rig_create(3);
     (void)move_in(s, 1000000, 0); /* its own */
     ck_assert_uint_eq(rig_lease(s, &l, 50), 0);
-    ck_assert_int_eq(cluster_move_clear_shards(s), STATUS_OK);
+    ck_ok(cluster_move_clear_shards(s));
     cluster_store_close(s);
     redis_server_do(&server, "FLUSHALL");
     s = rig_create(3);
@@ -83,7 +83,6 @@ START_TEST(what_waits_is_not_given_out_before_its_time)
     ck_assert_uint_eq(leased, HOSTS);
     cluster_store_close(s);
 }
-END_TEST
 
 static void clear(struct cluster_store *s)
 {
@@ -94,11 +93,11 @@ static void clear(struct cluster_store *s)
         snprintf(name[i], sizeof name[i], "h%u", i);
         host[i] = bytes_of_str(name[i]);
     }
-    ck_assert_int_eq(cluster_move_clear_hosts(s, host, HOSTS), STATUS_OK);
-    ck_assert_int_eq(cluster_move_clear_shards(s), STATUS_OK);
+    ck_ok(cluster_move_clear_hosts(s, host, HOSTS));
+    ck_ok(cluster_move_clear_shards(s));
 }
 
-START_TEST(what_is_cleared_has_left_nothing)
+TEST(what_is_cleared_has_left_nothing)
 {
     struct cluster_store *s;
     long long before;
@@ -115,7 +114,6 @@ START_TEST(what_is_cleared_has_left_nothing)
     ck_assert_uint_eq(move_in(s, -1, 0), URLS);
     cluster_store_close(s);
 }
-END_TEST
 
 /* ---- out ---- */
 
@@ -147,10 +145,10 @@ static void read_out(struct cluster_store *s, struct out *out)
 {
     memset(out, 0, sizeof *out);
     for (unsigned i = 0; i < cluster_store_shards(s); i++)
-        ck_assert_int_eq(cluster_move_read(s, i, note, out), STATUS_OK);
+        ck_ok(cluster_move_read(s, i, note, out));
 }
 
-START_TEST(all_that_waits_is_read_and_nothing_else)
+TEST(all_that_waits_is_read_and_nothing_else)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -164,7 +162,7 @@ START_TEST(all_that_waits_is_read_and_nothing_else)
     (void)rig_ack(s, &l, 0, 0, "", 0);
     (void)rig_ack(s, &l, 1, 5000, l.lease[1].item, 9000);
     (void)rig_ack(s, &l, 2, 0, l.lease[2].item, -1);
-    ck_assert_int_eq(cluster_move_hold(s, 60000, &left), STATUS_OK);
+    ck_ok(cluster_move_hold(s, 60000, &left));
     ck_assert_int_gt(left, 30000);
     ck_assert_int_le(left, 60000);
     ck_assert_uint_eq(rig_lease(s, &l, 50), 0);
@@ -176,9 +174,8 @@ START_TEST(all_that_waits_is_read_and_nothing_else)
     ck_assert_int_gt(out.wait, 4000);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_hold_ends_by_itself_or_never)
+TEST(a_hold_ends_by_itself_or_never)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -189,15 +186,15 @@ START_TEST(a_hold_ends_by_itself_or_never)
     s = rig_create(2);
     (void)move_in(s, -1, 0);
     ck_assert_uint_eq(rig_lease(s, &l, 1), 1); /* a server has the shards */
-    ck_assert_int_eq(cluster_move_hold(s, 30, &left), STATUS_OK);
+    ck_ok(cluster_move_hold(s, 30, &left));
     while (leased < HOSTS - 1) {
         leased += rig_lease(s, &l, 50);
         for (size_t i = 0; i < l.n; i++)
             (void)rig_ack(s, &l, i, 1000000, "", 0);
     }
     ck_assert_uint_eq(leased, HOSTS - 1);
-    ck_assert_int_eq(cluster_move_hold(s, -1, &left), STATUS_OK);
-    ck_assert_int_eq(cluster_move_hold(s, 0, &left), STATUS_OK);
+    ck_ok(cluster_move_hold(s, -1, &left));
+    ck_ok(cluster_move_hold(s, 0, &left));
     /* nor does another server that takes the shards over end it */
     redis_server_do(&server, "HSET {crawl:0}m run other");
     redis_server_do(&server, "HSET {crawl:1}m run other");
@@ -205,9 +202,8 @@ START_TEST(a_hold_ends_by_itself_or_never)
     ck_assert_uint_eq(rig_lease(s, &l, 50), 0);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(what_is_not_there_is_found_out)
+TEST(what_is_not_there_is_found_out)
 {
     struct cluster_store *s;
     struct rig_url u[200];
@@ -221,17 +217,15 @@ START_TEST(what_is_not_there_is_found_out)
         rig_url_make(&u[i], s, URLS - 150 + i, HOSTS);
         urls[i] = u[i].url;
     }
-    ck_assert_int_eq(cluster_store_seek(s, urls, 200, rig_put_end, &e),
-                     STATUS_OK);
+    ck_ok(cluster_store_seek(s, urls, 200, rig_put_end, &e));
     rig_wait(s, &e);
-    ck_assert_int_eq(e.st, STATUS_OK);
+    ck_ok(e.st);
     ck_assert_uint_eq(e.fresh, 50);
     ck_assert_uint_eq(rig_count(s).seen, URLS);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_crawl_that_is_elsewhere_says_so)
+TEST(a_crawl_that_is_elsewhere_says_so)
 {
     struct redis_address a;
     const struct cluster_store_options o = rig_options(&a);
@@ -241,34 +235,15 @@ START_TEST(a_crawl_that_is_elsewhere_says_so)
     NEEDS_SERVER;
     buf_init(&error, 1000);
     s = rig_create(2);
-    ck_assert_int_eq(cluster_store_begin(s), STATUS_OK);
+    ck_ok(cluster_store_begin(s));
     ck_assert(!cluster_store_is_moved(s));
-    ck_assert_int_eq(cluster_store_end_move(s, bytes_of_str("a")), STATUS_OK);
-    ck_assert_int_eq(cluster_store_end_move(s, bytes_of_str("a")), STATUS_OK);
+    ck_ok(cluster_store_end_move(s, bytes_of_str("a")));
+    ck_ok(cluster_store_end_move(s, bytes_of_str("a")));
     ck_assert_int_eq(cluster_store_end_move(s, bytes_of_str("b")),
                      STATUS_EXISTS);
-    ck_assert_int_eq(cluster_store_open(&again, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&again, &o, &error));
     ck_assert(cluster_store_is_moved(again) && !cluster_store_is_begun(again));
     cluster_store_close(again);
     cluster_store_close(s);
     buf_fini(&error);
-}
-END_TEST
-
-Suite *suite_cluster_move(void)
-{
-    Suite *suite = suite_create("cluster_move");
-    TCase *t = tcase_create("move");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_is_moved_in_is_known_and_waits_or_is_done);
-    tcase_add_test(t, what_waits_is_not_given_out_before_its_time);
-    tcase_add_test(t, what_is_cleared_has_left_nothing);
-    tcase_add_test(t, all_that_waits_is_read_and_nothing_else);
-    tcase_add_test(t, a_hold_ends_by_itself_or_never);
-    tcase_add_test(t, what_is_not_there_is_found_out);
-    tcase_add_test(t, a_crawl_that_is_elsewhere_says_so);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -29,7 +29,7 @@ static struct cluster_permits ask(struct cluster_store *s, const char *name,
         cluster_store_ask_permits(s, name, used, want, limit, note, &a);
         while (!a.ended)
             cluster_store_turn(s, NS_PER_S);
-        ck_assert_int_eq(a.st, STATUS_OK);
+        ck_ok(a.st);
     }
     return a.p;
 }
@@ -37,7 +37,7 @@ static struct cluster_permits ask(struct cluster_store *s, const char *name,
 static void note_told(void *ctx, enum status st, const struct cluster_wanted *w)
 {
     (void)w;
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     *(bool *)ctx = true;
 }
 
@@ -54,11 +54,13 @@ static uint64_t pages(struct cluster_store *s)
 {
     uint64_t n = 0;
 
-    ck_assert_int_eq(cluster_store_get_pages(s, &n), STATUS_OK);
+    ck_ok(cluster_store_get_pages(s, &n));
     return n;
 }
 
-START_TEST(what_is_used_and_held_is_never_more_than_the_limit)
+FIXTURE(rig_begin, rig_end);
+
+TEST(what_is_used_and_held_is_never_more_than_the_limit)
 {
     struct cluster_store *s;
 
@@ -78,9 +80,8 @@ START_TEST(what_is_used_and_held_is_never_more_than_the_limit)
     ck_assert_uint_eq(ask(s, B, 1, 3, 12).held, 2); /* it was raised */
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_worker_that_is_dead_holds_nothing)
+TEST(a_worker_that_is_dead_holds_nothing)
 {
     struct cluster_store *s;
 
@@ -94,35 +95,19 @@ START_TEST(a_worker_that_is_dead_holds_nothing)
     ck_assert_uint_eq(pages(s), 3);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(without_a_limit_pages_are_counted_and_a_moved_crawl_has_some)
+TEST(without_a_limit_pages_are_counted_and_a_moved_crawl_has_some)
 {
     struct cluster_store *s;
 
     NEEDS_SERVER;
     s = rig_create(4);
     ck_assert_uint_eq(pages(s), 0);
-    ck_assert_int_eq(cluster_store_set_pages(s, 40), STATUS_OK);
+    ck_ok(cluster_store_set_pages(s, 40));
     ck_assert_uint_eq(ask(s, A, 3, 0, 0).held, 0);
     ck_assert_uint_eq(ask(s, A, 2, 0, 0).pages, 43); /* never back */
     ck_assert_uint_eq(ask(s, A, 3, 5, 45).held, 2);
     cluster_store_close(s);
 }
-END_TEST
 
 Suite *suite_cluster_permits(void);
-Suite *suite_cluster_permits(void)
-{
-    Suite *s = suite_create("cluster_permits");
-    TCase *tc = tcase_create("cluster_permits");
-
-    tcase_add_checked_fixture(tc, rig_begin, rig_end);
-    tcase_set_timeout(tc, 60);
-    suite_add_tcase(s, tc);
-    tcase_add_test(tc, what_is_used_and_held_is_never_more_than_the_limit);
-    tcase_add_test(tc, a_worker_that_is_dead_holds_nothing);
-    tcase_add_test(
-        tc, without_a_limit_pages_are_counted_and_a_moved_crawl_has_some);
-    return s;
-}

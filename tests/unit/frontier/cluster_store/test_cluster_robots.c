@@ -26,7 +26,7 @@ static void check_same(struct bytes body)
     buf_fini(&out);
 }
 
-START_TEST(a_body_comes_back_as_it_was)
+TEST(a_body_comes_back_as_it_was)
 {
     const size_t most = CLUSTER_ROBOTS_BODY_MOST;
     char *text = xmalloc(most + 1);
@@ -48,9 +48,8 @@ START_TEST(a_body_comes_back_as_it_was)
     buf_fini(&packed);
     free(text);
 }
-END_TEST
 
-START_TEST(octets_that_are_no_body_are_refused)
+TEST(octets_that_are_no_body_are_refused)
 {
     static const struct bytes bad[] = {
         {"", 0}, {"z", 1}, {"x", 1}, {"zr", 2}, {"z\x78\x9c\xff", 4}};
@@ -74,7 +73,6 @@ START_TEST(octets_that_are_no_body_are_refused)
     buf_fini(&out);
     free(text);
 }
-END_TEST
 
 /* ---- in a server ---- */
 
@@ -122,7 +120,9 @@ static void share(struct cluster_store *s, const char *origin,
         cluster_store_turn(s, NS_PER_S);
 }
 
-START_TEST(what_one_has_read_all_know_until_it_is_stale)
+FIXTURE(rig_begin, rig_end);
+
+TEST(what_one_has_read_all_know_until_it_is_stale)
 {
     struct cluster_store *s;
     struct heard h;
@@ -144,9 +144,8 @@ START_TEST(what_one_has_read_all_know_until_it_is_stale)
     ck_assert(ask(s, "https://a.example").has);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(an_origin_that_is_unreachable_stays_so_for_all)
+TEST(an_origin_that_is_unreachable_stays_so_for_all)
 {
     const struct cluster_robots r = {.expires_in = 60000,
                                      .unreachable_for = 3 * DAY_MS,
@@ -164,9 +163,8 @@ START_TEST(an_origin_that_is_unreachable_stays_so_for_all)
               h.r.unreachable_for < 3 * DAY_MS + 30000);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(an_older_copy_does_not_replace_a_newer_one)
+TEST(an_older_copy_does_not_replace_a_newer_one)
 {
     struct cluster_store *s;
 
@@ -177,9 +175,8 @@ START_TEST(an_older_copy_does_not_replace_a_newer_one)
     ck_assert_str_eq(ask(s, "http://a.example").body, "new");
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_host_has_few_origins_and_the_server_forgets_them)
+TEST(a_host_has_few_origins_and_the_server_forgets_them)
 {
     struct cluster_store *s;
     char origin[40];
@@ -202,10 +199,9 @@ START_TEST(a_host_has_few_origins_and_the_server_forgets_them)
     ck_assert(ttl > 0 && ttl <= 60000);
     cluster_store_close(s);
 }
-END_TEST
 
 /* Another program may write there. */
-START_TEST(what_is_not_ours_is_as_good_as_nothing)
+TEST(what_is_not_ours_is_as_good_as_nothing)
 {
     static const char *const bad[] = {
         "",
@@ -234,24 +230,4 @@ START_TEST(what_is_not_ours_is_as_good_as_nothing)
                  "http://a.example 99999999999999:1790000000000:0:200:rx");
     ck_assert(!ask(s, "http://a.example").has); /* stale in a hundred years */
     cluster_store_close(s);
-}
-END_TEST
-
-Suite *suite_cluster_robots(void)
-{
-    Suite *suite = suite_create("cluster_robots");
-    TCase *t = tcase_create("bodies"), *servers = tcase_create("servers");
-
-    tcase_add_test(t, a_body_comes_back_as_it_was);
-    tcase_add_test(t, octets_that_are_no_body_are_refused);
-    suite_add_tcase(suite, t);
-    tcase_add_checked_fixture(servers, rig_begin, rig_end);
-    tcase_set_timeout(servers, 60);
-    tcase_add_test(servers, what_one_has_read_all_know_until_it_is_stale);
-    tcase_add_test(servers, an_origin_that_is_unreachable_stays_so_for_all);
-    tcase_add_test(servers, an_older_copy_does_not_replace_a_newer_one);
-    tcase_add_test(servers, a_host_has_few_origins_and_the_server_forgets_them);
-    tcase_add_test(servers, what_is_not_ours_is_as_good_as_nothing);
-    suite_add_tcase(suite, servers);
-    return suite;
 }

@@ -14,7 +14,7 @@ static struct cluster_store *join(void)
     struct buf error;
 
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_store_open(&s, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&s, &o, &error));
     buf_fini(&error);
     return s;
 }
@@ -25,7 +25,10 @@ static enum status set(struct cluster_store *s, uint64_t version,
     return cluster_store_set(s, version, bytes_of_str(text), now);
 }
 
-START_TEST(of_two_changes_at_once_one_is_refused)
+TIMEOUT(120);
+FIXTURE(rig_begin, rig_end);
+
+TEST(of_two_changes_at_once_one_is_refused)
 {
     struct cluster_store *s, *t;
     uint64_t now = 0;
@@ -33,11 +36,11 @@ START_TEST(of_two_changes_at_once_one_is_refused)
     NEEDS_SERVER;
     s = rig_create(4);
     ck_assert_uint_eq(cluster_store_version(s), 1);
-    ck_assert_int_eq(set(s, 1, "delay: 2s", &now), STATUS_OK);
+    ck_ok(set(s, 1, "delay: 2s", &now));
     ck_assert_uint_eq(now, 2);
     ck_assert_int_eq(set(s, 1, "delay: 3s", &now), STATUS_AGAIN);
     /* The same once more, as after a reply that was lost. */
-    ck_assert_int_eq(set(s, 1, "delay: 2s", &now), STATUS_OK);
+    ck_ok(set(s, 1, "delay: 2s", &now));
     ck_assert_uint_eq(now, 2);
     t = join();
     ck_assert_uint_eq(cluster_store_version(t), 2);
@@ -45,7 +48,6 @@ START_TEST(of_two_changes_at_once_one_is_refused)
     cluster_store_close(t);
     cluster_store_close(s);
 }
-END_TEST
 
 struct heard {
     bool ended;
@@ -65,47 +67,45 @@ static struct cluster_wanted ask(struct cluster_store *s)
     cluster_store_tell(s, "aa", bytes_of_str("{}"), note, &h);
     while (!h.ended)
         cluster_store_turn(s, NS_PER_S);
-    ck_assert_int_eq(h.st, STATUS_OK);
+    ck_ok(h.st);
     return h.w;
 }
 
-START_TEST(a_pause_is_for_those_that_come_later_too)
+TEST(a_pause_is_for_those_that_come_later_too)
 {
     struct cluster_store *s, *t;
 
     NEEDS_SERVER;
     s = rig_create(4);
     ck_assert(!ask(s).paused);
-    ck_assert_int_eq(cluster_store_pause(s, true), STATUS_OK);
+    ck_ok(cluster_store_pause(s, true));
     ck_assert(ask(s).paused);
     t = join();
     ck_assert(cluster_store_is_paused(t));
-    ck_assert_int_eq(cluster_store_pause(s, false), STATUS_OK);
+    ck_ok(cluster_store_pause(s, false));
     ck_assert(!ask(t).paused);
     cluster_store_close(t);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_stop_is_for_those_that_were_there)
+TEST(a_stop_is_for_those_that_were_there)
 {
     struct cluster_store *s, *t;
 
     NEEDS_SERVER;
     s = rig_create(4);
     ck_assert(!ask(s).stopped);
-    ck_assert_int_eq(cluster_store_stop(s), STATUS_OK);
+    ck_ok(cluster_store_stop(s));
     ck_assert(ask(s).stopped);
     t = join();
     ck_assert(!ask(t).stopped);
-    ck_assert_int_eq(cluster_store_stop(s), STATUS_OK);
+    ck_ok(cluster_store_stop(s));
     ck_assert(ask(t).stopped);
     cluster_store_close(t);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_crawl_that_is_gone_is_not_made_by_an_order)
+TEST(a_crawl_that_is_gone_is_not_made_by_an_order)
 {
     struct cluster_store *s;
     uint64_t now;
@@ -119,9 +119,8 @@ START_TEST(a_crawl_that_is_gone_is_not_made_by_an_order)
     ck_assert_int_eq(redis_server_do(&server, "DBSIZE"), 0);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(orders_wait_until_they_are_carried_out)
+TEST(orders_wait_until_they_are_carried_out)
 {
     struct cluster_orders *o = cluster_orders_new();
     struct cluster_order order;
@@ -149,7 +148,6 @@ START_TEST(orders_wait_until_they_are_carried_out)
     buf_fini(&text);
     cluster_orders_free(o);
 }
-END_TEST
 
 static int64_t soon_due(struct cluster_store *s)
 {
@@ -163,7 +161,7 @@ static enum status block(struct cluster_store *s, struct bytes host, int64_t ms)
     return cluster_store_set_host(s, host, CLUSTER_HOST_BLOCK, ms, 0);
 }
 
-START_TEST(a_blocked_host_gives_out_nothing)
+TEST(a_blocked_host_gives_out_nothing)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -172,30 +170,27 @@ START_TEST(a_blocked_host_gives_out_nothing)
     s = rig_create(4);
     ck_assert_uint_eq(rig_put(s, 0, 6, 2), 6);
     for (int i = 0; i < 2; i++) /* once more: nothing else */
-        ck_assert_int_eq(block(s, bytes_of_str("h0"), 1000000), STATUS_OK);
+        ck_ok(block(s, bytes_of_str("h0"), 1000000));
     ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
     ck_assert_str_eq(l.lease[0].host, "h1");
     ck_assert(!rig_ack(s, &l, 0, 0, "", -1));
-    ck_assert_int_eq(block(s, bytes_of_str("h1"), 1000000), STATUS_OK);
+    ck_ok(block(s, bytes_of_str("h1"), 1000000));
     ck_assert_int_eq(soon_due(s), 0);
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(block(s, bytes_of_str("h0"), 0), STATUS_OK);
+        ck_ok(block(s, bytes_of_str("h0"), 0));
     ck_assert_uint_eq(rig_lease(s, &l, 10), 1);
     ck_assert_str_eq(l.lease[0].host, "h0");
     /* One of a host that nobody knows is not made. */
-    ck_assert_int_eq(block(s, bytes_of_str("h9"), 0), STATUS_OK);
+    ck_ok(block(s, bytes_of_str("h9"), 0));
     ck_assert_int_eq(soon_due(s), 0);
     cluster_store_close(s);
 }
-END_TEST
 
 static void set_host(struct cluster_store *s, enum cluster_host_setting what,
                      int64_t value)
 {
     for (int i = 0; i < 2; i++) /* once more: nothing else */
-        ck_assert_int_eq(cluster_store_set_host(s, bytes_of_str("h0"), what,
-                                                value, 200),
-                         STATUS_OK);
+        ck_ok(cluster_store_set_host(s, bytes_of_str("h0"), what, value, 200));
 }
 
 /* ms until h0 is due by its not-before, about. */
@@ -205,13 +200,11 @@ static int64_t waits_for(struct cluster_store *s)
     struct cluster_found f;
 
     rig_url_make(&u, s, 0, 1);
-    ck_assert_int_eq(cluster_store_find(s, u.url.host, &u.url.digest,
-                                        u.url.item, &f),
-                     STATUS_OK);
+    ck_ok(cluster_store_find(s, u.url.host, &u.url.digest, u.url.item, &f));
     return f.host_ms;
 }
 
-START_TEST(a_delay_of_a_host_is_in_force_at_once)
+TEST(a_delay_of_a_host_is_in_force_at_once)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -238,9 +231,8 @@ START_TEST(a_delay_of_a_host_is_in_force_at_once)
     ck_assert_int_gt(waits_for(s), 500000); /* stays */
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_host_at_its_limit_gives_out_nothing)
+TEST(a_host_at_its_limit_gives_out_nothing)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -269,10 +261,9 @@ START_TEST(a_host_at_its_limit_gives_out_nothing)
     ck_assert_uint_eq(rig_count(s).done, 3);
     cluster_store_close(s);
 }
-END_TEST
 
 /* A new worker makes due what was given up; a pause that runs is not over. */
-START_TEST(a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again)
+TEST(a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -293,26 +284,4 @@ START_TEST(a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again)
     ck_assert_int_gt(waits_for(s), 400000);
     ck_assert_int_eq(soon_due(s), 0);
     cluster_store_close(s);
-}
-END_TEST
-
-Suite *suite_cluster_steer(void)
-{
-    Suite *suite = suite_create("cluster_steer");
-    TCase *t = tcase_create("steer");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, of_two_changes_at_once_one_is_refused);
-    tcase_add_test(t, a_pause_is_for_those_that_come_later_too);
-    tcase_add_test(t, a_stop_is_for_those_that_were_there);
-    tcase_add_test(t, a_crawl_that_is_gone_is_not_made_by_an_order);
-    tcase_add_test(t, a_blocked_host_gives_out_nothing);
-    tcase_add_test(t, a_delay_of_a_host_is_in_force_at_once);
-    tcase_add_test(t, a_host_at_its_limit_gives_out_nothing);
-    tcase_add_test(t,
-                   a_host_at_its_limit_keeps_its_pause_when_it_is_asked_again);
-    tcase_add_test(t, orders_wait_until_they_are_carried_out);
-    suite_add_tcase(suite, t);
-    return suite;
 }

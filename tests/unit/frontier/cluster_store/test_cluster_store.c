@@ -2,7 +2,9 @@
 /* test_cluster_store.c - the state of a crawl in a real Redis server. */
 #include "tests/unit/frontier/cluster_store/cluster_rig.h"
 
-START_TEST(a_url_is_new_once_whoever_puts_it)
+FIXTURE(rig_begin, rig_end);
+
+TEST(a_url_is_new_once_whoever_puts_it)
 {
     struct redis_address a;
     const struct cluster_store_options o = rig_options(&a);
@@ -12,7 +14,7 @@ START_TEST(a_url_is_new_once_whoever_puts_it)
     NEEDS_SERVER;
     s = rig_create(7);
     buf_init(&error, 1000);
-    ck_assert_int_eq(cluster_store_open(&other, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&other, &o, &error));
     ck_assert_uint_eq(rig_put(s, 0, 1000, 20), 1000);
     ck_assert_uint_eq(rig_put(s, 500, 1000, 20), 500);
     ck_assert_uint_eq(rig_put(other, 0, 1600, 20), 100);
@@ -23,11 +25,10 @@ START_TEST(a_url_is_new_once_whoever_puts_it)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
 /* In one shard, so that its buckets split some sixty times; another client
  * that knows of none of it has to be told. */
-START_TEST(a_seen_set_that_grows_forgets_nothing_and_stays_small)
+TEST(a_seen_set_that_grows_forgets_nothing_and_stays_small)
 {
     struct redis_address a;
     const struct cluster_store_options o = rig_options(&a);
@@ -39,7 +40,7 @@ START_TEST(a_seen_set_that_grows_forgets_nothing_and_stays_small)
     NEEDS_SERVER;
     s = rig_create(1);
     buf_init(&error, 1000);
-    ck_assert_int_eq(cluster_store_open(&other, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&other, &o, &error));
     for (unsigned i = 0; i < 12800; i += 128)
         ck_assert_uint_eq(rig_put(s, i, 128, 3), 128);
     while (cluster_store_pending(s) > 0)
@@ -61,9 +62,8 @@ START_TEST(a_seen_set_that_grows_forgets_nothing_and_stays_small)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(buckets_of_fingerprints_split_as_the_script_does)
+TEST(buckets_of_fingerprints_split_as_the_script_does)
 {
     for (uint32_t n = 1; n < 300; n++)
         for (uint64_t fp = 0; fp < 3000; fp += 7) {
@@ -80,9 +80,8 @@ START_TEST(buckets_of_fingerprints_split_as_the_script_does)
             }
         }
 }
-END_TEST
 
-START_TEST(a_host_is_leased_once_at_a_time_and_its_urls_in_order)
+TEST(a_host_is_leased_once_at_a_time_and_its_urls_in_order)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -109,9 +108,8 @@ START_TEST(a_host_is_leased_once_at_a_time_and_its_urls_in_order)
     ck_assert_uint_eq(rig_count(s).done, 30);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(no_more_leases_are_given_than_asked_for)
+TEST(no_more_leases_are_given_than_asked_for)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -125,11 +123,10 @@ START_TEST(no_more_leases_are_given_than_asked_for)
     ck_assert_uint_eq(rig_count(s).leased, 40);
     cluster_store_close(s);
 }
-END_TEST
 
 /* The pause is counted by the server's clock: not before, also for URLs that
  * are put meanwhile. */
-START_TEST(a_host_waits_for_its_pause)
+TEST(a_host_waits_for_its_pause)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -151,17 +148,16 @@ START_TEST(a_host_waits_for_its_pause)
                       clock_mono() - before < 199 * NS_PER_MS ? 0 : l.n);
     cluster_store_close(s);
 }
-END_TEST
 
 static void elements_came(void *ctx, enum status st, const redisReply *r)
 {
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     *(long *)ctx = (long)r->elements;
 }
 
 /* A look is old by the time of its claim: another worker may have leased and
  * acknowledged the host meanwhile. */
-START_TEST(a_claim_of_a_host_that_is_not_due_any_more_gets_nothing)
+TEST(a_claim_of_a_host_that_is_not_due_any_more_gets_nothing)
 {
     const struct bytes args[5] = {{REDIS_RUN_ID, REDIS_RUN_ID_SIZE - 1},
                                   {"60000", 5},
@@ -196,10 +192,9 @@ START_TEST(a_claim_of_a_host_that_is_not_due_any_more_gets_nothing)
     }
     cluster_store_close(s);
 }
-END_TEST
 
 /* A host with nothing left keeps its pause for what comes next. */
-START_TEST(a_pause_outlives_the_last_url_of_a_host)
+TEST(a_pause_outlives_the_last_url_of_a_host)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -217,9 +212,8 @@ START_TEST(a_pause_outlives_the_last_url_of_a_host)
     ck_assert_int_ge(clock_mono() - before, 199 * NS_PER_MS);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_url_may_be_queued_again_at_once_or_later)
+TEST(a_url_may_be_queued_again_at_once_or_later)
 {
     struct cluster_store *s;
     struct rig_leases l;
@@ -246,9 +240,8 @@ START_TEST(a_url_may_be_queued_again_at_once_or_later)
     ck_assert_uint_eq(rig_count(s).done, 2);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_lease_that_is_over_is_given_out_again_and_its_token_is_stale)
+TEST(a_lease_that_is_over_is_given_out_again_and_its_token_is_stale)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
@@ -261,7 +254,7 @@ START_TEST(a_lease_that_is_over_is_given_out_again_and_its_token_is_stale)
     s = rig_create(1);
     buf_init(&error, 1000);
     o.lease_ms = 600;
-    ck_assert_int_eq(cluster_store_open(&brief, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&brief, &o, &error));
     (void)rig_put(s, 0, 2, 1);
     ck_assert_uint_eq(rig_lease(brief, &old, 9), 1);
     /* Its holder may ask until shortly before: 500 ms of margin. */
@@ -286,9 +279,8 @@ START_TEST(a_lease_that_is_over_is_given_out_again_and_its_token_is_stale)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(an_extended_lease_lasts)
+TEST(an_extended_lease_lasts)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
@@ -301,7 +293,7 @@ START_TEST(an_extended_lease_lasts)
     s = rig_create(1);
     buf_init(&error, 1000);
     o.lease_ms = 500;
-    ck_assert_int_eq(cluster_store_open(&brief, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&brief, &o, &error));
     (void)rig_put(s, 0, 1, 1);
     do { /* on a busy machine it may be over before it is extended */
         while (rig_lease(brief, &held, 9) == 0)
@@ -310,7 +302,7 @@ START_TEST(an_extended_lease_lasts)
         cluster_store_extend(s, 0, bytes_of_str("h0"), held.lease[0].token,
                              rig_ack_end, &e); /* 60 s */
         rig_wait(s, &e);
-        ck_assert_int_eq(e.st, STATUS_OK);
+        ck_ok(e.st);
     } while (e.over);
     usleep(550000); /* by the server's clock the 500 ms are over */
     ck_assert_uint_eq(rig_lease(s, &l, 9), 0);
@@ -324,9 +316,8 @@ START_TEST(an_extended_lease_lasts)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(a_shard_whose_server_is_another_is_held_and_skips_tokens)
+TEST(a_shard_whose_server_is_another_is_held_and_skips_tokens)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
@@ -347,7 +338,7 @@ START_TEST(a_shard_whose_server_is_another_is_held_and_skips_tokens)
     /* A master that is cut off may go on for longer than a lease. */
     (void)redis_server_do(&server, "CONFIG SET cluster-node-timeout 300");
     o.hold_ms = 100;
-    ck_assert_int_eq(cluster_store_open(&brief, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&brief, &o, &error));
     before = clock_mono();
     while (rig_lease(brief, &l, 9) == 0)
         ;
@@ -357,9 +348,8 @@ START_TEST(a_shard_whose_server_is_another_is_held_and_skips_tokens)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(scripts_that_the_server_forgot_are_loaded_again)
+TEST(scripts_that_the_server_forgot_are_loaded_again)
 {
     struct cluster_store *s;
     struct redis_cluster_stats stats;
@@ -378,7 +368,6 @@ START_TEST(scripts_that_the_server_forgot_are_loaded_again)
     ck_assert_uint_eq(rig_count(s).seen, 500);
     cluster_store_close(s);
 }
-END_TEST
 
 static void note_full(void *ctx, const struct redis_master *m)
 {
@@ -394,7 +383,7 @@ static bool has_full_server(const struct cluster_store *s)
     return full;
 }
 
-START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
+TEST(a_full_server_takes_nothing_new_but_ends_leases)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
@@ -408,13 +397,12 @@ START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
     s = rig_create(1);
     buf_init(&error, 1000);
     o.call_ns = 300 * NS_PER_MS;
-    ck_assert_int_eq(cluster_store_open(&brief, &o, &error), STATUS_OK);
+    ck_ok(cluster_store_open(&brief, &o, &error));
     (void)rig_put(brief, 0, 2, 1);
     ck_assert(!has_full_server(brief));
     (void)redis_server_do(&server, "CONFIG SET maxmemory 1000");
     rig_url_make(&u, brief, 9, 1);
-    ck_assert_int_eq(cluster_store_put(brief, &u.url, 1, rig_put_end, &e),
-                     STATUS_OK);
+    ck_ok(cluster_store_put(brief, &u.url, 1, rig_put_end, &e));
     rig_wait(brief, &e);
     ck_assert_int_eq(e.st, STATUS_FULL);
     ck_assert(has_full_server(brief));
@@ -428,10 +416,9 @@ START_TEST(a_full_server_takes_nothing_new_but_ends_leases)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
 /* Of shards 0 to 3 a worker of two has the first half. */
-START_TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
+TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
 {
     struct cluster_store *s;
     struct rig_leases own = {0}, all = {0};
@@ -453,9 +440,8 @@ START_TEST(a_worker_takes_from_its_part_first_and_then_what_is_left)
         ck_assert(all.lease[i].shard >= 2 || all.lease[i - 1].shard < 2);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(spare_leases_are_of_its_own_part)
+TEST(spare_leases_are_of_its_own_part)
 {
     struct rig_leases l = {0};
     struct cluster_store *s;
@@ -477,7 +463,6 @@ START_TEST(spare_leases_are_of_its_own_part)
         ck_assert_uint_lt(l.lease[i].shard, 2);
     cluster_store_close(s);
 }
-END_TEST
 
 static uint64_t calls(const struct cluster_store *s)
 {
@@ -501,7 +486,7 @@ static void claim_alone(struct cluster_store *s, struct rig_leases *l)
     ck_assert_uint_eq(calls(s) - before, 1);
 }
 
-START_TEST(what_a_worker_made_due_itself_it_claims_without_a_look)
+TEST(what_a_worker_made_due_itself_it_claims_without_a_look)
 {
     struct rig_leases l = {0};
     struct cluster_store *s;
@@ -530,9 +515,8 @@ START_TEST(what_a_worker_made_due_itself_it_claims_without_a_look)
     ck_assert_uint_eq(s->claiming, 0);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
+TEST(a_crawl_is_created_once_and_opened_by_its_name)
 {
     struct redis_address a;
     struct cluster_store_options o = rig_options(&a);
@@ -543,7 +527,7 @@ START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
     NEEDS_SERVER;
     s = rig_create(3);
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_store_begin(s), STATUS_OK);
+    ck_ok(cluster_store_begin(s));
     ck_assert_int_eq(cluster_store_create(&x, &o, &what, &error),
                      STATUS_EXISTS);
     what.shards = 0;
@@ -565,9 +549,8 @@ START_TEST(a_crawl_is_created_once_and_opened_by_its_name)
     cluster_store_close(s);
     buf_fini(&error);
 }
-END_TEST
 
-START_TEST(what_is_too_long_is_refused)
+TEST(what_is_too_long_is_refused)
 {
     static char text[CLUSTER_ITEM_MOST + 1];
     struct cluster_store *s;
@@ -593,10 +576,9 @@ START_TEST(what_is_too_long_is_refused)
     ck_assert(!e.ended);
     cluster_store_close(s);
 }
-END_TEST
 
 /* What is under way when a store is closed ends, too. */
-START_TEST(closing_ends_what_is_under_way)
+TEST(closing_ends_what_is_under_way)
 {
     struct cluster_store *s;
     struct rig_url u;
@@ -606,44 +588,10 @@ START_TEST(closing_ends_what_is_under_way)
     NEEDS_SERVER;
     s = rig_create(16);
     rig_url_make(&u, s, 0, 1);
-    ck_assert_int_eq(cluster_store_put(s, &u.url, 1, rig_put_end, &put),
-                     STATUS_OK);
+    ck_ok(cluster_store_put(s, &u.url, 1, rig_put_end, &put));
     cluster_store_count(s, rig_count_end, &count);
     cluster_store_lease(s, 5, rig_take, &l);
     cluster_store_close(s);
     ck_assert(put.ended && put.st == STATUS_CLOSED);
     ck_assert(count.ended && count.st == STATUS_CLOSED);
-}
-END_TEST
-
-Suite *suite_cluster_store(void)
-{
-    Suite *suite = suite_create("cluster_store");
-    TCase *t = tcase_create("store");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_url_is_new_once_whoever_puts_it);
-    tcase_add_test(t, a_seen_set_that_grows_forgets_nothing_and_stays_small);
-    tcase_add_test(t, buckets_of_fingerprints_split_as_the_script_does);
-    tcase_add_test(t, a_host_is_leased_once_at_a_time_and_its_urls_in_order);
-    tcase_add_test(t, no_more_leases_are_given_than_asked_for);
-    tcase_add_test(t, a_host_waits_for_its_pause);
-    tcase_add_test(t, a_claim_of_a_host_that_is_not_due_any_more_gets_nothing);
-    tcase_add_test(t, a_pause_outlives_the_last_url_of_a_host);
-    tcase_add_test(t, a_url_may_be_queued_again_at_once_or_later);
-    tcase_add_test(
-        t, a_lease_that_is_over_is_given_out_again_and_its_token_is_stale);
-    tcase_add_test(t, an_extended_lease_lasts);
-    tcase_add_test(t, a_shard_whose_server_is_another_is_held_and_skips_tokens);
-    tcase_add_test(t, scripts_that_the_server_forgot_are_loaded_again);
-    tcase_add_test(t, a_full_server_takes_nothing_new_but_ends_leases);
-    tcase_add_test(t, a_worker_takes_from_its_part_first_and_then_what_is_left);
-    tcase_add_test(t, spare_leases_are_of_its_own_part);
-    tcase_add_test(t, what_a_worker_made_due_itself_it_claims_without_a_look);
-    tcase_add_test(t, a_crawl_is_created_once_and_opened_by_its_name);
-    tcase_add_test(t, what_is_too_long_is_refused);
-    tcase_add_test(t, closing_ends_what_is_under_way);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -31,7 +31,7 @@ static uint64_t tell(struct cluster_store *s, const char *name,
 {
     struct told t = tell_any(s, name, words);
 
-    ck_assert_int_eq(t.st, STATUS_OK);
+    ck_ok(t.st);
     return t.w.version;
 }
 
@@ -56,11 +56,14 @@ static struct found workers(struct cluster_store *s)
 {
     struct found f = {0};
 
-    ck_assert_int_eq(cluster_store_each_worker(s, note_worker, &f), STATUS_OK);
+    ck_ok(cluster_store_each_worker(s, note_worker, &f));
     return f;
 }
 
-START_TEST(each_worker_has_a_place_among_those_that_live)
+TIMEOUT(120);
+FIXTURE(rig_begin, rig_end);
+
+TEST(each_worker_has_a_place_among_those_that_live)
 {
     struct cluster_store *s;
     struct told t;
@@ -79,9 +82,8 @@ START_TEST(each_worker_has_a_place_among_those_that_live)
     ck_assert(t.w.place == 0 && t.w.workers == 1);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(a_worker_is_there_until_it_leaves)
+TEST(a_worker_is_there_until_it_leaves)
 {
     struct cluster_store *s;
     struct found f;
@@ -107,10 +109,9 @@ START_TEST(a_worker_is_there_until_it_leaves)
     ck_assert_str_eq(f.name[0], "bb");
     cluster_store_close(s);
 }
-END_TEST
 
 /* An hour after it was heard last. */
-START_TEST(a_worker_that_was_killed_is_forgotten)
+TEST(a_worker_that_was_killed_is_forgotten)
 {
     struct cluster_store *s;
     struct found f;
@@ -126,10 +127,9 @@ START_TEST(a_worker_that_was_killed_is_forgotten)
     ck_assert_str_eq(f.name[0], "bb");
     cluster_store_close(s);
 }
-END_TEST
 
 /* Else a worker would make half a crawl of one that was removed. */
-START_TEST(no_worker_of_a_crawl_that_is_gone)
+TEST(no_worker_of_a_crawl_that_is_gone)
 {
     struct cluster_store *s;
 
@@ -140,7 +140,6 @@ START_TEST(no_worker_of_a_crawl_that_is_gone)
     ck_assert_uint_eq(workers(s).n, 0);
     cluster_store_close(s);
 }
-END_TEST
 
 #define URLS 3000
 
@@ -165,7 +164,7 @@ static void share_robots(struct cluster_store *s)
         cluster_store_turn(s, NS_PER_S);
 }
 
-START_TEST(a_survey_counts_each_url_once)
+TEST(a_survey_counts_each_url_once)
 {
     struct cluster_shard_row rows[4], sum = {0};
     struct cluster_weights w;
@@ -179,7 +178,7 @@ START_TEST(a_survey_counts_each_url_once)
     ck_assert_uint_eq(rig_lease(s, &l, 20), 20);
     for (size_t i = 0; i < 5; i++)
         ck_assert(!rig_ack(s, &l, i, 1000000, "", -1));
-    ck_assert_int_eq(cluster_store_survey(s, rows), STATUS_OK);
+    ck_ok(cluster_store_survey(s, rows));
     for (unsigned i = 0; i < 4; i++) {
         ck_assert_uint_eq(rows[i].shard, i);
         sum.seen += rows[i].seen;
@@ -194,7 +193,7 @@ START_TEST(a_survey_counts_each_url_once)
     ck_assert_uint_eq(sum.waiting, URLS - 20);
     ck_assert_uint_eq(sum.hosts, 100 - 15);
     share_robots(s);
-    ck_assert_int_eq(cluster_store_weigh(s, rows, &w), STATUS_OK);
+    ck_ok(cluster_store_weigh(s, rows, &w));
     ck_assert_uint_gt(w.robots, 95 * 4000);
     ck_assert_uint_lt(w.robots, 100 * 8000);
     /* Nine octets each, more while a bucket waits for its split; and some ten
@@ -208,9 +207,8 @@ START_TEST(a_survey_counts_each_url_once)
     ck_assert_uint_gt(w.counts, 0);
     cluster_store_close(s);
 }
-END_TEST
 
-START_TEST(an_empty_crawl_weighs_next_to_nothing)
+TEST(an_empty_crawl_weighs_next_to_nothing)
 {
     struct cluster_shard_row rows[1];
     struct cluster_weights w;
@@ -218,26 +216,8 @@ START_TEST(an_empty_crawl_weighs_next_to_nothing)
 
     NEEDS_SERVER;
     s = rig_create(1);
-    ck_assert_int_eq(cluster_store_survey(s, rows), STATUS_OK);
-    ck_assert_int_eq(cluster_store_weigh(s, rows, &w), STATUS_OK);
+    ck_ok(cluster_store_survey(s, rows));
+    ck_ok(cluster_store_weigh(s, rows, &w));
     ck_assert_uint_eq(w.seen + w.queues + w.hosts + w.leases + w.counts, 0);
     cluster_store_close(s);
-}
-END_TEST
-
-Suite *suite_cluster_watch(void)
-{
-    Suite *suite = suite_create("cluster_watch");
-    TCase *t = tcase_create("watch");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, each_worker_has_a_place_among_those_that_live);
-    tcase_add_test(t, a_worker_is_there_until_it_leaves);
-    tcase_add_test(t, a_worker_that_was_killed_is_forgotten);
-    tcase_add_test(t, no_worker_of_a_crawl_that_is_gone);
-    tcase_add_test(t, a_survey_counts_each_url_once);
-    tcase_add_test(t, an_empty_crawl_weighs_next_to_nothing);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -3,12 +3,12 @@
  * test_dedupe.c - dedupe with and without a kept set, against a bitmap: number
  * k of a universe is new if its bit is not set.
  */
-#include <check.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
 #include "frontier/dedupe/dedupe.h"
 #include "tests/unit/storage/step_fault.h"
+#include "tests/unit/unit.h"
 
 #define UNIVERSE 900000
 #define BATCH    4000
@@ -32,7 +32,7 @@ static struct dedupe *open_as(const char *path, enum dedupe_identity identity,
     struct dedupe_options o = {path, identity, memory};
     struct dedupe *d = NULL;
 
-    ck_assert_int_eq(dedupe_open(&d, &o, &why), STATUS_OK);
+    ck_ok(dedupe_open(&d, &o, &why));
     return d;
 }
 
@@ -43,7 +43,7 @@ static struct dedupe *open_small(const char *path)
 
 static void close_clean(struct dedupe *d)
 {
-    ck_assert_int_eq(dedupe_close(d, true, NULL), STATUS_OK);
+    ck_ok(dedupe_close(d, true, NULL));
 }
 
 static enum status refused(const char *path, enum dedupe_identity identity)
@@ -90,7 +90,7 @@ static void take(struct dedupe *d, struct model *m)
         numbers[i] = draw(m);
         digests[i] = scratch_digest(numbers[i]);
     }
-    ck_assert_int_eq(dedupe_take(d, digests, BATCH, fresh), STATUS_OK);
+    ck_ok(dedupe_take(d, digests, BATCH, fresh));
     for (size_t i = 0; i < BATCH; i++) {
         SAME(fresh[i], !m->seen[numbers[i]]);
         m->count += fresh[i];
@@ -102,7 +102,7 @@ static void take_some(struct dedupe *d, struct model *m, int batches)
 {
     for (int i = 0; i < batches; i++) {
         take(d, m);
-        ck_assert_int_eq(dedupe_settle(d, i % 8 == 7), STATUS_OK);
+        ck_ok(dedupe_settle(d, i % 8 == 7));
     }
 }
 
@@ -117,7 +117,7 @@ static size_t ask(struct dedupe *d, uint64_t first, size_t n)
     ck_assert(n > 0 && n <= BATCH);
     for (size_t i = 0; i < n; i++)
         digests[i] = scratch_digest(first + i);
-    ck_assert_int_eq(dedupe_take(d, digests, n, fresh), STATUS_OK);
+    ck_ok(dedupe_take(d, digests, n, fresh));
     for (size_t i = 0; i < n; i++)
         sum += fresh[i];
     return sum;
@@ -139,7 +139,7 @@ static void run_and_die(void (*run)(struct dedupe *d))
 
 static void settle(struct dedupe *d, bool commit)
 {
-    ck_assert_int_eq(dedupe_settle(d, commit), STATUS_OK);
+    ck_ok(dedupe_settle(d, commit));
 }
 
 static const char *in_dir(const char *name)
@@ -152,7 +152,9 @@ static const char *in_dir(const char *name)
 
 /* ---- exact ---- */
 
-START_TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
+FIXTURE(setup, teardown);
+
+TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
 {
     struct dedupe *d = open_small(NULL);
     struct model *m = model_new(1);
@@ -166,13 +168,12 @@ START_TEST(answers_as_a_bitmap_does_in_memory_and_past_it)
     ck_assert_uint_eq(s.count, m->count);
     ck_assert_uint_gt(s.filter_bits, 0); /* all parts were in use */
     ck_assert_uint_gt(s.disk, 20 * s.count);
-    ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+    ck_ok(dedupe_verify(d));
     close_clean(d);
     free(m);
 }
-END_TEST
 
-START_TEST(leaves_no_file_where_nothing_is_to_be_kept)
+TEST(leaves_no_file_where_nothing_is_to_be_kept)
 {
     struct model *m = model_new(2);
     struct dedupe *d;
@@ -192,10 +193,9 @@ START_TEST(leaves_no_file_where_nothing_is_to_be_kept)
     close_clean(d);
     free(m);
 }
-END_TEST
 
 /* A manifest costs two syncs: one is written at times, not with each commit. */
-START_TEST(the_first_seconds_of_a_run_write_no_manifest)
+TEST(the_first_seconds_of_a_run_write_no_manifest)
 {
     struct dedupe *d = open_small(dir.dir);
     struct stat before, after;
@@ -203,16 +203,15 @@ START_TEST(the_first_seconds_of_a_run_write_no_manifest)
 
     ck_assert_int_eq(stat(path, &before), 0);
     ask(d, 0, 1000);
-    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_ok(dedupe_settle(d, true));
     ck_assert_int_eq(stat(path, &after), 0);
     ck_assert_uint_eq(before.st_ino, after.st_ino);
     close_clean(d);
     ck_assert_int_eq(stat(path, &after), 0);
     ck_assert_uint_ne(before.st_ino, after.st_ino);
 }
-END_TEST
 
-START_TEST(several_runs_answer_as_one)
+TEST(several_runs_answer_as_one)
 {
     struct model *m = model_new(3);
 
@@ -221,14 +220,13 @@ START_TEST(several_runs_answer_as_one)
 
         ck_assert_uint_eq(dedupe_stats(d).before, m->count);
         take_some(d, m, run == 3 ? 150 : 30);
-        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        ck_ok(dedupe_verify(d));
         close_clean(d);
     }
     free(m);
 }
-END_TEST
 
-START_TEST(memory_may_differ_from_run_to_run)
+TEST(memory_may_differ_from_run_to_run)
 {
     struct model *m = model_new(4);
     const uint64_t sizes[] = {DEDUPE_MEMORY_DEFAULT, DEDUPE_MEMORY_LEAST,
@@ -238,29 +236,27 @@ START_TEST(memory_may_differ_from_run_to_run)
         struct dedupe *d = open_as(dir.dir, DEDUPE_OCTETS, sizes[run]);
 
         take_some(d, m, 120);
-        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        ck_ok(dedupe_verify(d));
         close_clean(d);
     }
     free(m);
 }
-END_TEST
 
-START_TEST(the_first_of_a_batch_is_new_and_its_repeats_are_not)
+TEST(the_first_of_a_batch_is_new_and_its_repeats_are_not)
 {
     struct dedupe *d = open_small(NULL);
     struct digest one = {7, 7}, two = {7, 8};
     struct digest batch[] = {one, two, one, one, two};
     bool fresh[5];
 
-    ck_assert_int_eq(dedupe_take(d, batch, 5, fresh), STATUS_OK);
+    ck_ok(dedupe_take(d, batch, 5, fresh));
     ck_assert(fresh[0] && fresh[1] && !fresh[2] && !fresh[3] && !fresh[4]);
-    ck_assert_int_eq(dedupe_take(d, batch, 0, fresh), STATUS_OK);
+    ck_ok(dedupe_take(d, batch, 0, fresh));
     settle(d, true);
     close_clean(d);
 }
-END_TEST
 
-START_TEST(spellings_of_a_url_are_one_and_octets_are_not)
+TEST(spellings_of_a_url_are_one_and_octets_are_not)
 {
     const char *a = "http://Example.com/%7ex", *b = "http://example.com:80/~x";
     struct dedupe *urls = open_as(NULL, DEDUPE_CANONICAL, DEDUPE_MEMORY_LEAST);
@@ -287,7 +283,6 @@ START_TEST(spellings_of_a_url_are_one_and_octets_are_not)
     close_clean(urls);
     close_clean(octets);
 }
-END_TEST
 
 /* ---- after a crash ---- */
 
@@ -299,7 +294,9 @@ static void commit_a_then_take_b(struct dedupe *d)
     settle(d, false);
 }
 
-START_TEST(a_crash_keeps_what_was_committed_and_nothing_else)
+TIMEOUT(600);
+
+TEST(a_crash_keeps_what_was_committed_and_nothing_else)
 {
     struct dedupe *d;
 
@@ -310,23 +307,21 @@ START_TEST(a_crash_keeps_what_was_committed_and_nothing_else)
     ck_assert_uint_eq(ask(d, 1000, 1000), 1000);
     close_clean(d);
 }
-END_TEST
 
-START_TEST(a_run_that_gives_up_keeps_what_was_committed)
+TEST(a_run_that_gives_up_keeps_what_was_committed)
 {
     struct dedupe *d = open_small(dir.dir);
 
     commit_a_then_take_b(d);
-    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    ck_ok(dedupe_close(d, false, NULL));
     d = open_small(dir.dir);
     ck_assert_uint_eq(ask(d, 0, 2000), 1000);
     close_clean(d);
 }
-END_TEST
 
 /* The runs die with their parts merged to different ages, so a replay meets
  * parts that are ahead of it. */
-START_TEST(any_number_of_crashes_lose_nothing_committed)
+TEST(any_number_of_crashes_lose_nothing_committed)
 {
     struct model *m = model_new(5);
     int runs = (int)scratch_size(10, 60);
@@ -357,14 +352,13 @@ START_TEST(any_number_of_crashes_lose_nothing_committed)
         close_clean(d);
         d = open_small(dir.dir);
         ck_assert_uint_eq(dedupe_stats(d).count, m->count);
-        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        ck_ok(dedupe_verify(d));
         if (run % 3 == 2)
             take_some(d, m, 8);
         close_clean(d);
     }
     free(m);
 }
-END_TEST
 
 /* ---- refusals ---- */
 
@@ -377,7 +371,9 @@ static void hold(int to)
         pause();
 }
 
-START_TEST(two_processes_do_not_share_a_directory)
+TIMEOUT(0);
+
+TEST(two_processes_do_not_share_a_directory)
 {
     int held[2];
     char octet;
@@ -396,9 +392,8 @@ START_TEST(two_processes_do_not_share_a_directory)
     waitpid(child, NULL, 0);
     close_clean(open_small(dir.dir));
 }
-END_TEST
 
-START_TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
+TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
 {
     struct dedupe *d = open_small(dir.dir);
 
@@ -411,10 +406,9 @@ START_TEST(a_set_of_the_other_identity_is_refused_and_left_alone)
     ck_assert_uint_eq(ask(d, 0, 100), 0);
     close_clean(d);
 }
-END_TEST
 
 /* A refusal must not delete the log that recovery needs after a crash. */
-START_TEST(a_refusal_after_a_crash_leaves_the_log)
+TEST(a_refusal_after_a_crash_leaves_the_log)
 {
     struct dedupe *d;
 
@@ -424,7 +418,6 @@ START_TEST(a_refusal_after_a_crash_leaves_the_log)
     ck_assert_uint_eq(ask(d, 0, 1000), 0);
     close_clean(d);
 }
-END_TEST
 
 static void make_set(uint64_t n)
 {
@@ -437,23 +430,21 @@ static void make_set(uint64_t n)
     close_clean(d);
 }
 
-START_TEST(a_missing_database_is_damage)
+TEST(a_missing_database_is_damage)
 {
     make_set(1000);
     unlink(in_dir("dedupe.db"));
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(a_missing_manifest_is_damage)
+TEST(a_missing_manifest_is_damage)
 {
     make_set(1000);
     unlink(in_dir("dedupe.manifest"));
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(a_manifest_that_cannot_be_read_is_an_error_and_no_new_set)
+TEST(a_manifest_that_cannot_be_read_is_an_error_and_no_new_set)
 {
     const struct dedupe_options o = {dir.dir, DEDUPE_OCTETS,
                                      DEDUPE_MEMORY_LEAST};
@@ -468,17 +459,15 @@ START_TEST(a_manifest_that_cannot_be_read_is_an_error_and_no_new_set)
     ck_assert_ptr_null(d);
     ck_assert_int_eq(rmdir(in_dir("dedupe.manifest")), 0);
 }
-END_TEST
 
-START_TEST(a_log_that_is_gone_after_a_crash_is_damage)
+TEST(a_log_that_is_gone_after_a_crash_is_damage)
 {
     run_and_die(commit_a_then_take_b);
     unlink(in_dir("dedupe.db-wal"));
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(an_older_copy_of_the_database_is_damage)
+TEST(an_older_copy_of_the_database_is_damage)
 {
     make_set(1000);
     scratch_copy_file(in_dir("dedupe.db"), dir.other);
@@ -486,9 +475,8 @@ START_TEST(an_older_copy_of_the_database_is_damage)
     rename(dir.other, in_dir("dedupe.db"));
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(the_database_of_another_set_is_damage)
+TEST(the_database_of_another_set_is_damage)
 {
     make_set(1000);
     unlink(in_dir("dedupe.manifest"));
@@ -497,26 +485,23 @@ START_TEST(the_database_of_another_set_is_damage)
     rename(dir.other, in_dir("dedupe.db"));
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(a_missing_row_of_digests_is_damage)
+TEST(a_missing_row_of_digests_is_damage)
 {
     make_set(3000);
     scratch_sql(in_dir("dedupe.db"), "DELETE FROM batch WHERE first = 1001");
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(rows_of_wrong_length_are_damage)
+TEST(rows_of_wrong_length_are_damage)
 {
     make_set(3000);
     scratch_sql(in_dir("dedupe.db"),
                 "UPDATE batch SET digests = x'00' WHERE first = 1001");
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(facts_that_are_missing_are_damage)
+TEST(facts_that_are_missing_are_damage)
 {
     static const char *const names[] = {"identity", "digest_seed", "standing",
                                         "store_id", "format"};
@@ -533,9 +518,8 @@ START_TEST(facts_that_are_missing_are_damage)
         unlink(in_dir("dedupe.manifest"));
     }
 }
-END_TEST
 
-START_TEST(verify_finds_one_changed_digest)
+TEST(verify_finds_one_changed_digest)
 {
     struct dedupe *d;
 
@@ -547,18 +531,16 @@ START_TEST(verify_finds_one_changed_digest)
     ck_assert_int_eq(dedupe_verify(d), STATUS_DAMAGED);
     (void)!dedupe_close(d, false, NULL);
 }
-END_TEST
 
-START_TEST(a_newer_format_is_refused_as_such)
+TEST(a_newer_format_is_refused_as_such)
 {
     make_set(1000);
     scratch_sql(in_dir("dedupe.db"),
                 "UPDATE meta SET value = 99 WHERE name = 'format'");
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_VERSION);
 }
-END_TEST
 
-START_TEST(a_crawl_is_not_taken_for_a_set)
+TEST(a_crawl_is_not_taken_for_a_set)
 {
     struct db *d;
 
@@ -568,18 +550,18 @@ START_TEST(a_crawl_is_not_taken_for_a_set)
     db_close(d);
     ck_assert_int_eq(refused(dir.dir, DEDUPE_OCTETS), STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(too_little_memory_is_refused)
+TEST(too_little_memory_is_refused)
 {
     struct dedupe_options o = {NULL, DEDUPE_OCTETS, DEDUPE_MEMORY_LEAST - 1};
     struct dedupe *d = NULL;
 
     ck_assert_int_eq(dedupe_open(&d, &o, &why), STATUS_LIMIT);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_said_and_nothing_is_lost)
+TIMEOUT(600);
+
+TEST(a_full_disk_is_said_and_nothing_is_lost)
 {
     pid_t child = fork();
     struct dedupe *d;
@@ -611,23 +593,24 @@ START_TEST(a_full_disk_is_said_and_nothing_is_lost)
     d = open_small(dir.dir);
     ck_assert_uint_ge(dedupe_stats(d).before, 1000);
     ck_assert_uint_eq(ask(d, 0, 1000), 0);
-    ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+    ck_ok(dedupe_verify(d));
     close_clean(d);
 }
-END_TEST
 
 /* ---- what it says of itself ---- */
 
-START_TEST(its_stats_say_what_it_holds_and_where)
+TIMEOUT(0);
+
+TEST(its_stats_say_what_it_holds_and_where)
 {
     struct dedupe_stats s, last;
     struct dedupe *d = open_small(dir.dir);
 
     ask(d, 0, 1000);
     ck_assert(dedupe_unsettled(d));
-    ck_assert_int_eq(dedupe_settle(d, false), STATUS_OK);
+    ck_ok(dedupe_settle(d, false));
     ck_assert(dedupe_unsettled(d));
-    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_ok(dedupe_settle(d, true));
     ck_assert(!dedupe_unsettled(d));
     s = dedupe_stats(d);
     ck_assert_uint_eq(s.count, 1000);
@@ -642,26 +625,25 @@ START_TEST(its_stats_say_what_it_holds_and_where)
     ck_assert_uint_eq(s.before, 1000);
     ck_assert(!dedupe_unsettled(d));
     ask(d, 500, 1000);
-    ck_assert_int_eq(dedupe_close(d, true, &last), STATUS_OK);
+    ck_ok(dedupe_close(d, true, &last));
     ck_assert_uint_eq(last.count, 1500);
     ck_assert_uint_eq(last.before, 1000);
     ck_assert_uint_gt(last.disk, 0);
 
     d = open_small(NULL);
     ask(d, 0, 1000);
-    ck_assert_int_eq(dedupe_settle(d, true), STATUS_OK);
+    ck_ok(dedupe_settle(d, true));
     ck_assert(!dedupe_unsettled(d)); /* nothing is kept */
     s = dedupe_stats(d);
     ck_assert_uint_eq(s.disk, 0);
     ck_assert_uint_eq(s.page_reads, 0);
-    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
-    ck_assert_int_eq(dedupe_close(NULL, true, NULL), STATUS_OK);
+    ck_ok(dedupe_close(d, false, NULL));
+    ck_ok(dedupe_close(NULL, true, NULL));
 }
-END_TEST
 
 /* Each opening and each page that was read counts, also before the set moved
  * from memory to disk. */
-START_TEST(pages_read_are_counted_over_all_of_a_run)
+TEST(pages_read_are_counted_over_all_of_a_run)
 {
     struct model *m = model_new(3);
     struct dedupe *d = open_small(NULL);
@@ -677,13 +659,12 @@ START_TEST(pages_read_are_counted_over_all_of_a_run)
         before = dedupe_stats(d).page_reads;
     }
     ck_assert_uint_gt(before, 0);
-    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    ck_ok(dedupe_close(d, false, NULL));
     free(m);
 }
-END_TEST
 
 /* What the filter calls new is not looked for in the pages. */
-START_TEST(once_enough_pages_were_read_a_filter_spares_them)
+TEST(once_enough_pages_were_read_a_filter_spares_them)
 {
     struct model *m = model_new(3);
     struct dedupe *d = open_small(NULL);
@@ -699,10 +680,9 @@ START_TEST(once_enough_pages_were_read_a_filter_spares_them)
         settle(d, false);
     }
     ck_assert_uint_lt(dedupe_stats(d).page_reads - before, 100);
-    ck_assert_int_eq(dedupe_close(d, false, NULL), STATUS_OK);
+    ck_ok(dedupe_close(d, false, NULL));
     free(m);
 }
-END_TEST
 
 /* ---- each statement fails in turn ---- */
 
@@ -730,7 +710,7 @@ static void use_it(void *none)
     TELLS(dedupe_close(d, true, NULL));
 }
 
-START_TEST(a_statement_that_fails_is_told_and_nothing_is_lost)
+TEST(a_statement_that_fails_is_told_and_nothing_is_lost)
 {
     unsigned descriptors = scratch_descriptors();
     bool failed = true;
@@ -748,63 +728,10 @@ START_TEST(a_statement_that_fails_is_told_and_nothing_is_lost)
         (void)!dedupe_close(faulty, false, NULL);
         faulty = NULL;
         d = open_small(dir.dir);
-        ck_assert_int_eq(dedupe_verify(d), STATUS_OK);
+        ck_ok(dedupe_verify(d));
         ck_assert_uint_eq(ask(d, 0, 300), 0);
         close_clean(d);
         ck_assert_uint_eq(scratch_descriptors(), descriptors);
         ck_assert(failed || n > 30);
     }
-}
-END_TEST
-
-Suite *suite_dedupe(void)
-{
-    Suite *s = suite_create("dedupe");
-    TCase *t = tcase_create("exact");
-    TCase *crash = tcase_create("crash");
-    TCase *refuse = tcase_create("refuse");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, answers_as_a_bitmap_does_in_memory_and_past_it);
-    tcase_add_test(t, leaves_no_file_where_nothing_is_to_be_kept);
-    tcase_add_test(t, the_first_seconds_of_a_run_write_no_manifest);
-    tcase_add_test(t, several_runs_answer_as_one);
-    tcase_add_test(t, memory_may_differ_from_run_to_run);
-    tcase_add_test(t, the_first_of_a_batch_is_new_and_its_repeats_are_not);
-    tcase_add_test(t, spellings_of_a_url_are_one_and_octets_are_not);
-    tcase_add_test(t, its_stats_say_what_it_holds_and_where);
-    tcase_add_test(t, once_enough_pages_were_read_a_filter_spares_them);
-    tcase_add_test(t, pages_read_are_counted_over_all_of_a_run);
-    tcase_add_test(t, a_statement_that_fails_is_told_and_nothing_is_lost);
-    suite_add_tcase(s, t);
-    tcase_set_timeout(t, 60);
-    tcase_set_timeout(refuse, 60);
-    tcase_set_timeout(crash, 600);
-    tcase_add_checked_fixture(crash, setup, teardown);
-    tcase_add_test(crash, a_crash_keeps_what_was_committed_and_nothing_else);
-    tcase_add_test(crash, a_run_that_gives_up_keeps_what_was_committed);
-    tcase_add_test(crash, any_number_of_crashes_lose_nothing_committed);
-    tcase_add_test(crash, a_full_disk_is_said_and_nothing_is_lost);
-    suite_add_tcase(s, crash);
-    tcase_add_checked_fixture(refuse, setup, teardown);
-    tcase_add_test(refuse, two_processes_do_not_share_a_directory);
-    tcase_add_test(refuse,
-                   a_set_of_the_other_identity_is_refused_and_left_alone);
-    tcase_add_test(refuse, a_refusal_after_a_crash_leaves_the_log);
-    tcase_add_test(refuse, a_missing_database_is_damage);
-    tcase_add_test(refuse, a_missing_manifest_is_damage);
-    tcase_add_test(refuse,
-                   a_manifest_that_cannot_be_read_is_an_error_and_no_new_set);
-    tcase_add_test(refuse, a_log_that_is_gone_after_a_crash_is_damage);
-    tcase_add_test(refuse, an_older_copy_of_the_database_is_damage);
-    tcase_add_test(refuse, the_database_of_another_set_is_damage);
-    tcase_add_test(refuse, a_missing_row_of_digests_is_damage);
-    tcase_add_test(refuse, rows_of_wrong_length_are_damage);
-    tcase_add_test(refuse, facts_that_are_missing_are_damage);
-    tcase_add_test(refuse, verify_finds_one_changed_digest);
-    tcase_add_test(refuse, a_newer_format_is_refused_as_such);
-    tcase_add_test(refuse, a_crawl_is_not_taken_for_a_set);
-    tcase_add_test(refuse, too_little_memory_is_refused);
-    suite_add_tcase(s, refuse);
-    return s;
 }

@@ -6,7 +6,6 @@
 #ifndef URLWEIR_TESTS_FRONTIER_EMBEDDED_CRAWL_SIM_H
 #define URLWEIR_TESTS_FRONTIER_EMBEDDED_CRAWL_SIM_H
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "frontier/embedded/frontier.h"
 #include "frontier/embedded/frontier_host.h"
+#include "tests/unit/unit.h"
 
 #define PAGES     3000
 #define HOSTS     37
@@ -137,20 +137,16 @@ static inline void start(struct sim *s, int64_t delay)
     for (int i = 0; i < HOSTS; i++)
         s->ended[i] = -1;
     options(s, delay);
-    ck_assert_int_eq(frontier_create(&s->e, dir, &s->o, wall(s)), STATUS_OK);
+    ck_ok(frontier_create(&s->e, dir, &s->o, wall(s)));
     seed = item_of(s, 0, key, url, sizeof key, 0);
-    ck_assert_int_eq(s->e->ops->put(s->e, s->o.crawl, 0, &seed, 1, wall(s),
-                                    &answer),
-                     STATUS_OK);
+    ck_ok(s->e->ops->put(s->e, s->o.crawl, 0, &seed, 1, wall(s), &answer));
     ck_assert_int_eq(answer, ENGINE_NEW);
-    ck_assert_int_eq(s->e->ops->turn(s->e, true, s->now, wall(s), NULL),
-                     STATUS_OK);
+    ck_ok(s->e->ops->turn(s->e, true, s->now, wall(s), NULL));
 }
 
 static inline void reopen(struct sim *s)
 {
-    ck_assert_int_eq(frontier_open(&s->e, dir, &s->o, s->now, wall(s)),
-                     STATUS_OK);
+    ck_ok(frontier_open(&s->e, dir, &s->o, s->now, wall(s)));
 }
 
 /* A crawl in which every host rests that may. */
@@ -230,8 +226,7 @@ static inline void land(struct sim *s, struct flight *f)
     s->busy[host_of_page(f->page)] = false;
     s->ended[host_of_page(f->page)] = s->now;
     f->used = false;
-    ck_assert_int_eq(s->e->ops->ack(s->e, &done, 1, s->now, wall(s)),
-                     STATUS_OK);
+    ck_ok(s->e->ops->ack(s->e, &done, 1, s->now, wall(s)));
 }
 
 static inline bool step(struct sim *s)
@@ -244,11 +239,8 @@ static inline bool step(struct sim *s)
     for (int i = 0; i < IN_FLIGHT; i++)
         if (s->flights[i].used && s->flights[i].ends <= s->now)
             land(s, &s->flights[i]);
-    ck_assert_int_eq(s->e->ops->turn(s->e, false, s->now, wall(s), NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(s->e->ops->lease(s->e, IN_FLIGHT, s->now, wall(s), leases,
-                                      &n),
-                     STATUS_OK);
+    ck_ok(s->e->ops->turn(s->e, false, s->now, wall(s), NULL));
+    ck_ok(s->e->ops->lease(s->e, IN_FLIGHT, s->now, wall(s), leases, &n));
     for (size_t i = 0; i < n; i++)
         take_off(s, &leases[i]);
     s->e->ops->stats(s->e, &st);
@@ -284,8 +276,7 @@ static inline struct engine_lease lease_one(struct sim *s)
     struct engine_lease l = {0};
     size_t n = 0;
 
-    ck_assert_int_eq(s->e->ops->lease(s->e, 1, s->now, wall(s), &l, &n),
-                     STATUS_OK);
+    ck_ok(s->e->ops->lease(s->e, 1, s->now, wall(s), &l, &n));
     if (n == 0)
         l.id = 0;
     return l;

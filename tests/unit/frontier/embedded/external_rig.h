@@ -29,9 +29,7 @@ static inline size_t grant(struct rig *r, struct external_request ask,
         ask.most = 100;
     if (ask.length == 0)
         ask.length = HOLD_S * NS_PER_S;
-    ck_assert_int_eq(r->e->ops->external_grant(r->e, &ask, r->now, rig_wall(r),
-                                               out, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->external_grant(r->e, &ask, r->now, rig_wall(r), out, &n));
     rig_turn(r);
     return n;
 }
@@ -50,9 +48,7 @@ static inline enum external_result say(struct rig *r, uint64_t id,
 {
     enum external_result said;
 
-    ck_assert_int_eq(r->e->ops->external_settle(r->e, id, &w, r->now,
-                                                rig_wall(r), &said),
-                     STATUS_OK);
+    ck_ok(r->e->ops->external_settle(r->e, id, &w, r->now, rig_wall(r), &said));
     rig_turn(r);
     return said;
 }
@@ -68,8 +64,7 @@ static inline uint64_t own_lease(struct rig *r)
     struct engine_lease l;
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n));
     return n > 0 ? l.id : 0;
 }
 

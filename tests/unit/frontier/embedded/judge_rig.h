@@ -25,7 +25,7 @@ static inline void judge_terms(struct rig *r, int64_t depth,
                                     .listings = LINK_BIT(LINK_SITEMAP)};
     struct scope *s = NULL;
 
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     if (r->o.judge.scope == NULL)
         r->o.judge.scope = s;
     else
@@ -54,14 +54,14 @@ static inline struct url_form *judge_form_without(const char *parameter)
     const struct url_form_options o = {.drop = {&parameter, 1}};
     struct url_form *f = NULL;
 
-    ck_assert_int_eq(url_form_new(&f, &o, NULL), STATUS_OK);
+    ck_ok(url_form_new(&f, &o, NULL));
     return f;
 }
 
 /* The settings behind these reasons have changed. */
 static inline void judge_again(struct rig *r, uint64_t reasons)
 {
-    ck_assert_int_eq(r->e->ops->rejudge(r->e, reasons, r->now), STATUS_OK);
+    ck_ok(r->e->ops->rejudge(r->e, reasons, r->now));
 }
 
 /* Turns until no drop is left to judge. */
@@ -98,7 +98,7 @@ static inline void judge_ack(struct rig *r, uint64_t id,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 /* A seed whose page has these drops; returns its id. */
@@ -121,7 +121,7 @@ static inline struct url_row judge_row(struct rig *r, uint64_t id, char *text)
     struct buf buf;
 
     buf_init(&buf, 4096);
-    ck_assert_int_eq(r->e->ops->url(r->e, id, &row, &buf), STATUS_OK);
+    ck_ok(r->e->ops->url(r->e, id, &row, &buf));
     ck_assert_uint_lt(row.url.len, 256);
     memcpy(text, row.url.at, row.url.len);
     text[row.url.len] = '\0';

@@ -26,7 +26,7 @@ static struct engine_item forged(struct rig *r, const char *url,
 
 /* ---- colliding digests ---- */
 
-START_TEST(without_comparing_text_a_digest_is_the_url)
+TEST(without_comparing_text_a_digest_is_the_url)
 {
     struct rig r;
 
@@ -37,9 +37,8 @@ START_TEST(without_comparing_text_a_digest_is_the_url)
     ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
+TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
 {
     struct rig r;
 
@@ -56,9 +55,8 @@ START_TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
     ck_assert_int_eq(rig_put(&r, forged(&r, C, A)), ENGINE_SEEN);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(collisions_inside_one_batch_are_told_apart)
+TEST(collisions_inside_one_batch_are_told_apart)
 {
     struct rig r;
     struct engine_item items[5];
@@ -72,9 +70,7 @@ START_TEST(collisions_inside_one_batch_are_told_apart)
     items[2] = rig_item(&r, A);
     items[3] = forged(&r, B, A);
     items[4] = forged(&r, C, A);
-    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 5, RIG_WALL,
-                                   answers),
-                     STATUS_OK);
+    ck_ok(r.e->ops->put(r.e, r.o.crawl, 0, items, 5, RIG_WALL, answers));
     ck_assert_int_eq(answers[0], ENGINE_NEW);
     ck_assert_int_eq(answers[1], ENGINE_NEW);
     ck_assert_int_eq(answers[2], ENGINE_SEEN);
@@ -82,9 +78,8 @@ START_TEST(collisions_inside_one_batch_are_told_apart)
     ck_assert_int_eq(answers[4], ENGINE_NEW);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_same_url_under_another_key_is_another_url)
+TEST(the_same_url_under_another_key_is_another_url)
 {
     struct rig r;
     struct engine_item item;
@@ -98,9 +93,8 @@ START_TEST(the_same_url_under_another_key_is_another_url)
     ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
+TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
 {
     struct rig r;
     struct reader reader;
@@ -118,16 +112,15 @@ START_TEST(salted_urls_are_known_again_after_a_crash_and_a_clean_stop)
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
     ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_SEEN);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     ck_assert_uint_eq(rig_find(&reader, A), 1);
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
 /* A reader computes true digests, so the test tells it that A has B's
  * digest. */
-START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
+TEST(a_reader_finds_a_url_whose_digest_another_one_took)
 {
     struct rig r;
     struct reader reader;
@@ -140,7 +133,7 @@ START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
     ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_NEW);
     taken = rig_item(&r, B).digest;
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     ck_assert_uint_eq(rig_find(&reader, B), 0); /* nothing stands before it */
     exact_set_add(reader.exact, taken, 1);
     ck_assert_uint_eq(rig_find(&reader, B), 2);
@@ -149,9 +142,8 @@ START_TEST(a_reader_finds_a_url_whose_digest_another_one_took)
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
+TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
 {
     struct rig r;
     struct engine_item to;
@@ -170,7 +162,6 @@ START_TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
     ck_assert_uint_eq(rig_counter(&r, "redirect.redirect_loop"), 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- hints and parts ---- */
 
@@ -179,14 +170,14 @@ static struct url_hint hint_at(struct rig *r, uint64_t id)
     struct url_hint h = {.priority = -2};
     struct reader reader;
 
-    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r->at.dir));
     if (hint_store_get(reader.hints, id, &h) == STATUS_NOT_FOUND)
         h.priority = -2;
     reader_close(&reader);
     return h;
 }
 
-START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
+TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
 {
     const struct url_hint first = {.priority = 800, .lastmod_ms = 1234567},
                           later = {.priority = HINT_NO_PRIORITY,
@@ -203,8 +194,7 @@ START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
     items[1] = rig_item(&r, B); /* no hint */
     items[2] = rig_item(&r, C);
     items[2].hint = &later;
-    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL));
     rig_commit(&r);
     ck_assert_int_eq(hint_at(&r, 1).priority, 800);
     ck_assert_int_eq(hint_at(&r, 1).lastmod_ms, 1234567);
@@ -220,9 +210,8 @@ START_TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
     ck_assert_int_eq(hint_at(&r, 1).priority, HINT_NO_PRIORITY);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
+TEST(a_part_admits_its_links_and_leaves_its_url_leased)
 {
     struct rig r;
     struct engine_item found[2];
@@ -243,7 +232,7 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
     part.outlink_count = 2;
     part.drops = &drop;
     part.drop_count = 1;
-    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL));
     r.e->ops->stats(r.e, &s);
     ck_assert_uint_eq(s.urls, 2);
     ck_assert_uint_eq(s.leased, 1);
@@ -257,7 +246,7 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
                                 .host = {.ended = r.now,
                                          .crawl_delay_ms = -2,
                                          .retry_after_ms = -1}};
-    ck_assert_int_eq(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL));
     r.e->ops->stats(r.e, &s);
     ck_assert_uint_eq(s.leased, 0);
     ck_assert_uint_eq(s.links, 3);
@@ -265,7 +254,6 @@ START_TEST(a_part_admits_its_links_and_leaves_its_url_leased)
     ck_assert_uint_eq(s.pages, 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- the link graph ---- */
 
@@ -289,9 +277,9 @@ static struct graph graph_of(struct rig *r, enum link_record recorded)
     struct reader reader;
     struct graph g = {.count = 0};
 
-    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r->at.dir));
     ck_assert_int_eq(link_store_recorded(reader.links), recorded);
-    ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
+    ck_ok(link_store_each(reader.links, take_link, &g));
     reader_close(&reader);
     return g;
 }
@@ -304,7 +292,7 @@ static void same_link(struct link_row l, uint64_t from, uint64_t to,
     ck_assert_int_eq(l.kind, kind);
 }
 
-START_TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
+TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
 {
     struct rig r;
     struct engine_item links[4], to;
@@ -334,9 +322,8 @@ START_TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
     same_link(g.at[4], g.at[4].from, 1, LINK_REDIRECT);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_crash_takes_a_page_and_its_links_together)
+TEST(a_crash_takes_a_page_and_its_links_together)
 {
     struct rig r;
     struct engine_item links[2];
@@ -363,7 +350,6 @@ START_TEST(a_crash_takes_a_page_and_its_links_together)
     same_link(g.at[1], 1, 3, LINK_A);
     rig_fini(&r);
 }
-END_TEST
 
 /* A first run records links if `first`, the next one if `then`; returns what
  * the store says was recorded. */
@@ -386,23 +372,22 @@ static enum link_record recorded_after(bool first, bool then)
     found = rig_item(&r, C);
     rig_page(&r, &found, 1);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
     recorded = link_store_recorded(reader.links);
     reader_close(&reader);
     rig_fini(&r);
     return recorded;
 }
 
-START_TEST(a_resume_that_changes_recording_leaves_a_part_of_the_graph)
+TEST(a_resume_that_changes_recording_leaves_a_part_of_the_graph)
 {
     ck_assert_int_eq(recorded_after(true, true), LINK_RECORD_ALL);
     ck_assert_int_eq(recorded_after(false, false), LINK_RECORD_NONE);
     ck_assert_int_eq(recorded_after(true, false), LINK_RECORD_PART);
     ck_assert_int_eq(recorded_after(false, true), LINK_RECORD_PART);
 }
-END_TEST
 
-START_TEST(a_resume_that_fetches_nothing_changes_nothing)
+TEST(a_resume_that_fetches_nothing_changes_nothing)
 {
     struct rig r;
 
@@ -418,9 +403,8 @@ START_TEST(a_resume_that_fetches_nothing_changes_nothing)
     graph_of(&r, LINK_RECORD_ALL);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
+TEST(ours_seen_again_counts_links_besides_the_first_finding)
 {
     struct rig r;
     struct engine_item links[3];
@@ -437,17 +421,16 @@ START_TEST(ours_seen_again_counts_links_besides_the_first_finding)
     links[0] = rig_item(&r, B);
     rig_page(&r, links, 1);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(link_store_seen_again(reader.links, 2, 1, &n), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(link_store_seen_again(reader.links, 2, 1, &n));
     ck_assert_uint_eq(n, 2); /* three links, one of them the first */
-    ck_assert_int_eq(link_store_seen_again(reader.links, 1, 0, &n), STATUS_OK);
+    ck_ok(link_store_seen_again(reader.links, 1, 0, &n));
     ck_assert_uint_eq(n, 1); /* no page links to a seed */
-    ck_assert_int_eq(link_store_seen_again(reader.links, 3, 0, &n), STATUS_OK);
+    ck_ok(link_store_seen_again(reader.links, 3, 0, &n));
     ck_assert_uint_eq(n, 0);
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- blocklists ---- */
 
@@ -468,19 +451,19 @@ static struct blocklist *block_a(struct rig *r)
     digest_key_init(&key, id.seed);
     id.seed_print = checkpoint_seed_print(&key);
     k = digest_bytes(&key, bytes_of_str(A)).hi;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
-    ck_assert_int_eq(filter_add(f, &k, 1, NULL), STATUS_OK);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
+    ck_ok(filter_add(f, &k, 1, NULL));
+    ck_ok(checkpoint_save(path, f, &id));
     filter_free(f);
     bo.filter = path;
     buf_init(&error, 1000);
-    ck_assert_int_eq(blocklist_open(&b, &bo, &error), STATUS_OK);
+    ck_ok(blocklist_open(&b, &bo, &error));
     buf_fini(&error);
     return b;
 }
 
 /* A blocked URL has no row and no id; callers that want ids must cope. */
-START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
+TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
 {
     struct rig r;
     struct blocklist *b;
@@ -497,9 +480,7 @@ START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
     items[1] = rig_item(&r, B);
     items[2] = rig_item(&r, A); /* again, in the same batch */
     items[3] = rig_item(&r, C);
-    ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, items, 4, RIG_WALL,
-                                   answers),
-                     STATUS_OK);
+    ck_ok(r.e->ops->put(r.e, r.o.crawl, 0, items, 4, RIG_WALL, answers));
     ck_assert_int_eq(answers[0], ENGINE_SEEN);
     ck_assert_int_eq(answers[1], ENGINE_NEW);
     ck_assert_int_eq(answers[2], ENGINE_SEEN);
@@ -514,9 +495,8 @@ START_TEST(a_blocked_url_is_dropped_each_time_and_has_no_row)
     rig_fini(&r);
     blocklist_close(b);
 }
-END_TEST
 
-START_TEST(a_blocklist_that_comes_later_skips_what_is_queued)
+TEST(a_blocklist_that_comes_later_skips_what_is_queued)
 {
     struct rig r;
     struct blocklist *b;
@@ -536,7 +516,6 @@ START_TEST(a_blocklist_that_comes_later_skips_what_is_queued)
     rig_fini(&r);
     blocklist_close(b);
 }
-END_TEST
 
 /* Fetches a page and lets the engine decide; returns how many are durable. */
 static uint64_t page_and_turn(struct rig *r)
@@ -544,13 +523,12 @@ static uint64_t page_and_turn(struct rig *r)
     uint64_t durable;
 
     rig_page(r, NULL, 0);
-    ck_assert_int_eq(r->e->ops->turn(r->e, false, r->now, RIG_WALL, &durable),
-                     STATUS_OK);
+    ck_ok(r->e->ops->turn(r->e, false, r->now, RIG_WALL, &durable));
     return durable;
 }
 
 /* So a crash repeats few pages, however many there might have been. */
-START_TEST(as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two)
+TEST(as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two)
 {
     struct rig r;
     char url[64];
@@ -574,36 +552,4 @@ START_TEST(as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two)
         ck_assert_uint_lt(n, 60);
     ck_assert_uint_eq(n, 60);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_admit(void)
-{
-    Suite *s = suite_create("admit");
-    TCase *t = tcase_create("admit");
-
-    tcase_add_test(t, what_a_sitemap_says_is_kept_also_of_urls_known_before);
-    tcase_add_test(t, a_part_admits_its_links_and_leaves_its_url_leased);
-    tcase_add_test(t, a_blocked_url_is_dropped_each_time_and_has_no_row);
-    tcase_add_test(t, a_blocklist_that_comes_later_skips_what_is_queued);
-    tcase_add_test(t, without_comparing_text_a_digest_is_the_url);
-    tcase_add_test(t,
-                   a_url_whose_digest_is_taken_is_admitted_under_a_salted_one);
-    tcase_add_test(t, collisions_inside_one_batch_are_told_apart);
-    tcase_add_test(t, the_same_url_under_another_key_is_another_url);
-    tcase_add_test(t,
-                   salted_urls_are_known_again_after_a_crash_and_a_clean_stop);
-    tcase_add_test(t, a_reader_finds_a_url_whose_digest_another_one_took);
-    tcase_add_test(t,
-                   a_redirect_to_a_url_with_a_taken_digest_names_the_right_row);
-    tcase_add_test(t, every_link_is_kept_new_or_not_repeats_and_redirects_too);
-    tcase_add_test(t, a_crash_takes_a_page_and_its_links_together);
-    tcase_add_test(t,
-                   a_resume_that_changes_recording_leaves_a_part_of_the_graph);
-    tcase_add_test(t, a_resume_that_fetches_nothing_changes_nothing);
-    tcase_add_test(t, ours_seen_again_counts_links_besides_the_first_finding);
-    tcase_add_test(
-        t, as_many_pages_wait_for_a_commit_as_are_under_way_but_thirty_two);
-    suite_add_tcase(s, t);
-    return s;
 }

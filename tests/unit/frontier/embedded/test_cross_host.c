@@ -4,10 +4,10 @@
  * its robots.txt redirects there: the other host must not be asked sooner, more
  * often or twice at once because of it.
  */
-#include <check.h>
 
 #include "frontier/embedded/removal.h"
 #include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/unit.h"
 
 #define DELAY (10 * NS_PER_S)
 
@@ -34,8 +34,7 @@ static struct engine_lease lease(struct rig *r)
     struct engine_lease l = {.id = 0};
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n));
     return n > 0 ? l : (struct engine_lease){.id = 0};
 }
 
@@ -50,8 +49,7 @@ static void give_back(struct rig *r, uint64_t id, bool asked,
                                           .robots_host =
                                               bytes_of_str(robots_host)};
 
-    ck_assert_int_eq(r->e->ops->release(r->e, id, 0, &news, r->now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->release(r->e, id, 0, &news, r->now, RIG_WALL));
 }
 
 static void done(struct rig *r, uint64_t id)
@@ -77,7 +75,7 @@ static struct engine_lease both_were_asked(struct rig *r)
     return a;
 }
 
-START_TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
+TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
 {
     struct rig r;
     struct engine_lease a, v;
@@ -107,10 +105,9 @@ START_TEST(a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it)
     ck_assert_uint_eq(lease(&r).id, 3);
     rig_fini(&r);
 }
-END_TEST
 
 /* Before its robots.txt was read, the host was asked for it by --delay. */
-START_TEST(a_crawl_delay_that_stands_at_another_host_holds_at_once)
+TEST(a_crawl_delay_that_stands_at_another_host_holds_at_once)
 {
     struct engine_host_news news = {.crawl_delay_ms = 7 * DELAY / NS_PER_MS,
                                     .retry_after_ms = -1};
@@ -125,17 +122,15 @@ START_TEST(a_crawl_delay_that_stands_at_another_host_holds_at_once)
     v = lease(&r);
     ck_assert(bytes_is(v.robots_host, "b.test"));
     news.ended = r.now;
-    ck_assert_int_eq(r.e->ops->release(r.e, v.id, 0, &news, r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->release(r.e, v.id, 0, &news, r.now, RIG_WALL));
     r.now += 6 * DELAY - 1; /* and one that has passed */
     ck_assert_uint_eq(lease(&r).id, 0);
     r.now += DELAY + 1;
     ck_assert_uint_eq(lease(&r).id, a.id);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests)
+TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests)
 {
     struct rig r;
     struct engine_lease a, c;
@@ -164,10 +159,8 @@ START_TEST(a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests)
     ck_assert(bytes_is(c.robots_host, "robots.test"));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(
-    nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_another_host)
+TEST(nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_another_host)
 {
     struct rig r;
     struct engine_lease a;
@@ -175,22 +168,19 @@ START_TEST(
     start(&r, DELAY, QUEUE_KEY_HOST);
     a = both_were_asked(&r);
     put(&r, "http://a.test/2");
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
-                                     r.now + 100 * DELAY, r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
+                          r.now + 100 * DELAY, r.now, RIG_WALL));
     r.now += DELAY;
     ck_assert_uint_eq(lease(&r).id, 0);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now + 99 * DELAY);
     /* Lifting the block of b.test lets it go on. */
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"), 0,
-                                     r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"), 0, r.now,
+                          RIG_WALL));
     ck_assert_uint_eq(lease(&r).id, a.id);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
+TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
 {
     struct removal gone;
     struct rig r;
@@ -198,26 +188,21 @@ START_TEST(a_url_that_is_removed_makes_its_host_wait_no_longer)
 
     start(&r, DELAY, QUEUE_KEY_HOST);
     (void)both_were_asked(&r);
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
-                                     r.now + 100 * DELAY, r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("b.test"),
+                          r.now + 100 * DELAY, r.now, RIG_WALL));
     r.now += DELAY;
     ck_assert_uint_eq(lease(&r).id, 0);
-    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
-                                             INT64_MAX, &gone),
-                     STATUS_OK);
+    ck_ok(
+        r.e->ops->removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &gone));
     while (!over)
-        ck_assert_int_eq(r.e->ops->removal_step(r.e, &gone, 100, r.now,
-                                                RIG_WALL, &over),
-                         STATUS_OK);
+        ck_ok(r.e->ops->removal_step(r.e, &gone, 100, r.now, RIG_WALL, &over));
     ck_assert_uint_eq(gone.gone, 1);
     put(&r, "http://a.test/2");
     ck_assert_uint_eq(lease(&r).id, 3);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
+TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
 {
     struct engine_host_news busy = {.crawl_delay_ms = -2,
                                     .slow_down = true,
@@ -237,8 +222,7 @@ START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
     } while (v.id != a.id);
     ck_assert(bytes_is(v.robots_host, "b.test"));
     busy.ended = r.now;
-    ck_assert_int_eq(r.e->ops->release(r.e, v.id, 0, &busy, r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->release(r.e, v.id, 0, &busy, r.now, RIG_WALL));
     put(&r, "http://b.test/3");
     rig_commit(&r);
     rig_reopen(&r);
@@ -254,10 +238,9 @@ START_TEST(what_the_other_host_says_holds_for_it_also_across_a_restart)
     ck_assert(bytes_is(lease(&r).key, "b.test"));
     rig_fini(&r);
 }
-END_TEST
 
 /* A host without delay is never idle by itself. */
-START_TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
+TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
 {
     enum { URLS = 1000 };
     static const enum queue_key_mode groups[] = {QUEUE_KEY_HOST,
@@ -293,9 +276,8 @@ START_TEST(a_host_without_delay_makes_room_for_a_cross_host_request)
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever)
+TEST(two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever)
 {
     struct rig r;
     struct engine_lease a, b;
@@ -329,7 +311,6 @@ START_TEST(two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever)
     ck_assert_uint_eq(crossings, 2);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- a plain model ---- */
 
@@ -435,40 +416,12 @@ static void agree(bool by_domain)
     rig_fini(&m.r);
 }
 
-START_TEST(no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
+TEST(no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
 {
     agree(false);
 }
-END_TEST
 
-START_TEST(nor_is_a_domain_where_politeness_goes_by_it)
+TEST(nor_is_a_domain_where_politeness_goes_by_it)
 {
     agree(true);
-}
-END_TEST
-
-Suite *suite_cross_host(void)
-{
-    Suite *s = suite_create("cross_host");
-    TCase *t = tcase_create("cross_host");
-
-    tcase_add_test(t, a_crawl_delay_that_stands_at_another_host_holds_at_once);
-    tcase_add_test(
-        t, a_cross_host_request_waits_for_the_delay_of_its_host_and_starts_it);
-    tcase_add_test(
-        t, a_host_that_nobody_has_a_url_of_keeps_its_delay_between_requests);
-    tcase_add_test(
-        t,
-        nothing_of_a_host_goes_out_while_one_of_its_urls_waits_for_another_host);
-    tcase_add_test(t, a_url_that_is_removed_makes_its_host_wait_no_longer);
-    tcase_add_test(t,
-                   what_the_other_host_says_holds_for_it_also_across_a_restart);
-    tcase_add_test(t, a_host_without_delay_makes_room_for_a_cross_host_request);
-    tcase_add_test(
-        t, two_hosts_whose_robots_are_at_each_other_do_not_wait_for_ever);
-    tcase_add_test(
-        t, no_host_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);
-    tcase_add_test(t, nor_is_a_domain_where_politeness_goes_by_it);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,7 +5,7 @@
 
 /* ---- one at a time ---- */
 
-START_TEST(a_leased_url_is_handed_to_nobody_else_and_done_when_told)
+TEST(a_leased_url_is_handed_to_nobody_else_and_done_when_told)
 {
     struct rig r;
     struct external_url u;
@@ -36,9 +36,8 @@ START_TEST(a_leased_url_is_handed_to_nobody_else_and_done_when_told)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after)
+TEST(a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after)
 {
     struct rig r;
     struct external_url u;
@@ -60,9 +59,8 @@ START_TEST(a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after)
     ck_assert_uint_eq(grant_one(&r).number, 0); /* nor is it leased meanwhile */
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_lease_that_has_ended_gives_the_url_back)
+TEST(a_lease_that_has_ended_gives_the_url_back)
 {
     struct rig r;
     struct external_url u;
@@ -87,9 +85,8 @@ START_TEST(a_lease_that_has_ended_gives_the_url_back)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
+TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
 {
     struct rig r;
     struct external_url u, again;
@@ -101,9 +98,8 @@ START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
     u = grant_one(&r);
     r.now += 20 * NS_PER_S;
     synced = scratch_syncs;
-    ck_assert_int_eq(r.e->ops->external_extend(r.e, u.number, 60 * NS_PER_S,
-                                               r.now, rig_wall(&r)),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_extend(r.e, u.number, 60 * NS_PER_S, r.now,
+                                    rig_wall(&r)));
     ck_assert_uint_eq(scratch_syncs, synced); /* many calls share a commit */
     rig_turn(&r);
     ck_assert_uint_gt(scratch_syncs, synced);
@@ -123,9 +119,8 @@ START_TEST(a_lease_can_be_extended_and_its_number_means_nothing_after)
                      STATUS_NOT_FOUND);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(leases_survive_kill_9_until_they_end_or_are_settled)
+TEST(leases_survive_kill_9_until_they_end_or_are_settled)
 {
     struct rig r;
     struct external_url u[3];
@@ -161,9 +156,8 @@ START_TEST(leases_survive_kill_9_until_they_end_or_are_settled)
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_is_given_back_waits_as_told_also_over_a_restart)
+TEST(what_is_given_back_waits_as_told_also_over_a_restart)
 {
     struct rig r;
     struct external_url u;
@@ -186,9 +180,8 @@ START_TEST(what_is_given_back_waits_as_told_also_over_a_restart)
     ck_assert_uint_eq(u.lease.tries, 0); /* nobody's failure */
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue)
+TEST(a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue)
 {
     struct rig r;
     uint64_t first, second, third;
@@ -218,9 +211,8 @@ START_TEST(a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(one_put_off_again_is_due_when_the_last_word_said)
+TEST(one_put_off_again_is_due_when_the_last_word_said)
 {
     struct rig r;
     uint64_t id;
@@ -240,9 +232,8 @@ START_TEST(one_put_off_again_is_due_when_the_last_word_said)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(queues_are_served_in_turn_within_the_limits_asked_for)
+TEST(queues_are_served_in_turn_within_the_limits_asked_for)
 {
     struct rig r;
     struct external_url u[100];
@@ -279,9 +270,8 @@ START_TEST(queues_are_served_in_turn_within_the_limits_asked_for)
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_limit_of_pages_counts_external_leases)
+TEST(the_limit_of_pages_counts_external_leases)
 {
     struct rig r;
     struct external_url u[8];
@@ -300,9 +290,8 @@ START_TEST(the_limit_of_pages_counts_external_leases)
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(external_leases_take_no_room_from_our_own_fetchers)
+TEST(external_leases_take_no_room_from_our_own_fetchers)
 {
     struct rig r;
     struct external_url u[8];
@@ -322,9 +311,8 @@ START_TEST(external_leases_take_no_room_from_our_own_fetchers)
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(lists_of_urls_stay_for_our_own_fetchers)
+TEST(lists_of_urls_stay_for_our_own_fetchers)
 {
     struct rig r;
     struct engine_item list;
@@ -351,9 +339,8 @@ START_TEST(lists_of_urls_stay_for_our_own_fetchers)
     ck_assert_uint_eq(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_a_status_says_becomes_the_outcome)
+TEST(what_a_status_says_becomes_the_outcome)
 {
     static const struct {
         uint16_t http;
@@ -379,9 +366,8 @@ START_TEST(what_a_status_says_becomes_the_outcome)
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(a_program_that_was_told_to_slow_down_slows_the_host)
+TEST(a_program_that_was_told_to_slow_down_slows_the_host)
 {
     struct rig r;
 
@@ -397,9 +383,8 @@ START_TEST(a_program_that_was_told_to_slow_down_slows_the_host)
     ck_assert_uint_ne(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
+TEST(links_that_others_found_are_admitted_once_and_drops_counted)
 {
     struct rig r;
     struct engine_item two[2];
@@ -413,18 +398,14 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
     rig_seed(&r, "http://a.test/1");
     two[0] = rig_item(&r, "http://a.test/1");
     two[1] = rig_item(&r, "http://a.test/2");
-    ck_assert_int_eq(r.e->ops->external_discover(r.e, two, 2, &drop, 1, r.now,
-                                                 rig_wall(&r), ids),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_discover(r.e, two, 2, &drop, 1, r.now,
+                                      rig_wall(&r), ids));
     ck_assert_uint_eq(ids[0], 0);
     ck_assert_uint_ne(ids[1], 0);
     rig_turn(&r);
-    ck_assert_int_eq(r.e->ops->identify(r.e, two[1].key, two[1].url, &id),
-                     STATUS_OK);
+    ck_ok(r.e->ops->identify(r.e, two[1].key, two[1].url, &id));
     ck_assert_uint_eq(id, ids[1]);
-    ck_assert_int_eq(r.e->ops->identify(r.e, two[1].key,
-                                        bytes_of_str("http://a/"), &id),
-                     STATUS_OK);
+    ck_ok(r.e->ops->identify(r.e, two[1].key, bytes_of_str("http://a/"), &id));
     ck_assert_uint_eq(id, 0);
     ck_assert_uint_eq(rig_stats(&r).links, 3);
     ck_assert_uint_eq(rig_stats(&r).duplicates, 1);
@@ -434,11 +415,10 @@ START_TEST(links_that_others_found_are_admitted_once_and_drops_counted)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- delays that a person set ---- */
 
-START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
+TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
 {
     struct rig r;
     struct engine_host_news news;
@@ -456,9 +436,8 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
     ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("b.test"),
                                      10000, r.now),
                      STATUS_NOT_FOUND);
-    ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"),
-                                     10000, r.now),
-                     STATUS_OK);
+    ck_ok(
+        r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"), 10000, r.now));
     rig_turn(&r);
     for (int turn = 0; turn < 2; turn++) {
         id = own_lease(&r);
@@ -467,8 +446,7 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
                                          .crawl_delay_ms = -1,
                                          .retry_after_ms = -1};
         d = (struct engine_done){.id = id, .outcome = fetched, .host = news};
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                         STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
         rig_turn(&r);
         r.now += 10 * NS_PER_S - 1;
         ck_assert_uint_eq(own_lease(&r), 0);
@@ -480,18 +458,15 @@ START_TEST(a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts)
     id = own_lease(&r);
     ck_assert_uint_ne(id, 0);
     rig_ack(&r, id, fetched, NULL, 0);
-    ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"), -1,
-                                     r.now),
-                     STATUS_OK);
+    ck_ok(r.e->ops->delay(r.e, r.o.crawl, bytes_of_str("a.test"), -1, r.now));
     r.now += NS_PER_S; /* a shorter delay takes effect at once */
     ck_assert_uint_ne(own_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- hosts that politeness takes for one ---- */
 
-START_TEST(hosts_of_one_group_are_granted_one_at_a_time)
+TEST(hosts_of_one_group_are_granted_one_at_a_time)
 {
     struct external_request other = {.one_queue = true,
                                      .key = bytes_of_str("b.example.com")};
@@ -519,9 +494,8 @@ START_TEST(hosts_of_one_group_are_granted_one_at_a_time)
     ck_assert_uint_eq(again.lease.queue, 2);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out)
+TEST(the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out)
 {
     struct external_url u;
     struct rig r;
@@ -542,11 +516,10 @@ START_TEST(the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out)
     ck_assert_uint_ne(u.number, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* A list of URLs is not leased to others; its host, and its group, are as if
  * nobody had asked. */
-START_TEST(a_list_that_comes_first_leaves_its_group_as_it_was)
+TEST(a_list_that_comes_first_leaves_its_group_as_it_was)
 {
     struct engine_item map;
     struct rig r;
@@ -563,10 +536,9 @@ START_TEST(a_list_that_comes_first_leaves_its_group_as_it_was)
     ck_assert_uint_eq(own_lease(&r), 1); /* at once */
     rig_fini(&r);
 }
-END_TEST
 
 /* Where groups go by address, a host is looked up first. */
-START_TEST(a_host_without_an_address_is_granted_when_it_has_one)
+TEST(a_host_without_an_address_is_granted_when_it_has_one)
 {
     const struct external_request ask = {.one_queue = true,
                                          .key = bytes_of_str("b.test")};
@@ -587,16 +559,15 @@ START_TEST(a_host_without_an_address_is_granted_when_it_has_one)
     ck_assert(bytes_equal(host, bytes_of_str("b.test")));
     ck_assert_uint_eq(grant(&r, ask, u), 0); /* it is being looked up */
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
-    ck_assert_int_eq(r.e->ops->place(r.e, 2, &ip, r.now), STATUS_OK);
+    ck_ok(r.e->ops->place(r.e, 2, &ip, r.now));
     ck_assert_uint_eq(grant(&r, ask, u), 1);
     ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 0);
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 1);
-    ck_assert_int_eq(r.e->ops->place(r.e, 1, NULL, r.now), STATUS_OK);
+    ck_ok(r.e->ops->place(r.e, 1, NULL, r.now));
     ck_assert_uint_eq(grant(&r, (struct external_request){.most = 4}, u), 1);
     ck_assert_uint_eq(u[0].lease.queue, 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- facts ---- */
 
@@ -616,7 +587,7 @@ static struct external_queue queue_of(struct rig *r, uint32_t queue)
     return q;
 }
 
-START_TEST(facts_of_a_url_say_whose_it_is_and_until_when)
+TEST(facts_of_a_url_say_whose_it_is_and_until_when)
 {
     const struct external_report later = {.due_ms = RIG_WALL + 61000};
     struct external_facts f;
@@ -656,9 +627,8 @@ START_TEST(facts_of_a_url_say_whose_it_is_and_until_when)
                      true);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(facts_of_a_queue_have_its_settings_and_what_waits)
+TEST(facts_of_a_queue_have_its_settings_and_what_waits)
 {
     struct bytes key = bytes_of_str("a.test");
     struct external_queue q;
@@ -681,16 +651,14 @@ START_TEST(facts_of_a_queue_have_its_settings_and_what_waits)
     ck_assert_int_eq(q.delay, NS_PER_S);
     (void)grant_one(&r);
     ck_assert_uint_eq(queue_of(&r, 1).leased, 1);
-    ck_assert_int_eq(r.e->ops->delay(r.e, r.o.crawl, key, 5000, r.now),
-                     STATUS_OK);
+    ck_ok(r.e->ops->delay(r.e, r.o.crawl, key, 5000, r.now));
     ck_assert_int_eq(queue_of(&r, 1).delay, 5 * NS_PER_S);
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, key, r.now + 7 * NS_PER_S,
-                                     r.now, rig_wall(&r)),
-                     STATUS_OK);
+    ck_ok(r.e->ops->block(r.e, r.o.crawl, key, r.now + 7 * NS_PER_S, r.now,
+                          rig_wall(&r)));
     ck_assert_int_eq(queue_of(&r, 1).blocked_for, 7 * NS_PER_S);
     r.now += 7 * NS_PER_S;
     ck_assert_int_eq(queue_of(&r, 1).blocked_for, 0);
-    ck_assert_int_eq(r.e->ops->limit_queue(r.e, 1, 9, 0, r.now), STATUS_OK);
+    ck_ok(r.e->ops->limit_queue(r.e, 1, 9, 0, r.now));
     ck_assert_uint_eq(queue_of(&r, 1).limit, 9);
     r.now += 60 * NS_PER_S;
     rig_turn(&r);
@@ -701,14 +669,13 @@ START_TEST(facts_of_a_queue_have_its_settings_and_what_waits)
                                       .crawl_delay_ms = 8000,
                                       .retry_after_ms = -1}};
     ck_assert_uint_ne(d.id, 0);
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
     ck_assert_int_eq(queue_of(&r, 1).delay, 8 * NS_PER_S); /* the longer one */
     ck_assert_uint_eq(queue_of(&r, 1).pending, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_is_identified_by_its_key_and_text)
+TEST(a_url_is_identified_by_its_key_and_text)
 {
     struct bytes a = bytes_of_str("a.test"), url;
     uint64_t id = 9;
@@ -722,22 +689,19 @@ START_TEST(a_url_is_identified_by_its_key_and_text)
         rig_seed(&r, "http://a.test/0");
         rig_seed(&r, "http://a.test/1");
         url = bytes_of_str("http://a.test/1");
-        ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+        ck_ok(r.e->ops->identify(r.e, a, url, &id));
         ck_assert_uint_eq(id, 2);
-        ck_assert_int_eq(r.e->ops->identify(r.e, bytes_of_str("b.test"), url,
-                                            &id),
-                         STATUS_OK);
+        ck_ok(r.e->ops->identify(r.e, bytes_of_str("b.test"), url, &id));
         ck_assert_uint_eq(id, 0);
         url = bytes_of_str("http://a.test/2");
-        ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+        ck_ok(r.e->ops->identify(r.e, a, url, &id));
         ck_assert_uint_eq(id, 0);
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* Another URL that took its digest is not it: the next digest is tried. */
-START_TEST(a_url_whose_digest_another_one_took_is_identified)
+TEST(a_url_whose_digest_another_one_took_is_identified)
 {
     struct bytes a = bytes_of_str("a.test");
     struct bytes url = bytes_of_str("http://a.test/1");
@@ -751,18 +715,17 @@ START_TEST(a_url_whose_digest_another_one_took_is_identified)
     forged = rig_item(&r, "http://a.test/other");
     forged.digest = rig_item(&r, "http://a.test/1").digest;
     ck_assert_int_eq(rig_put(&r, forged), ENGINE_NEW);
-    ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+    ck_ok(r.e->ops->identify(r.e, a, url, &id));
     ck_assert_uint_eq(id, 0);
     rig_seed(&r, "http://a.test/1");
-    ck_assert_int_eq(r.e->ops->identify(r.e, a, url, &id), STATUS_OK);
+    ck_ok(r.e->ops->identify(r.e, a, url, &id));
     ck_assert_uint_eq(id, 2);
     rig_fini(&r);
 }
-END_TEST
 
 /* A program that takes and settles again and again: rows of leases that have
  * ended are swept, and those that count stay. */
-START_TEST(the_log_of_leases_stays_bounded_and_keeps_what_counts)
+TEST(the_log_of_leases_stays_bounded_and_keeps_what_counts)
 {
     int64_t rows = 0;
     struct external_url kept, u;
@@ -793,55 +756,10 @@ START_TEST(the_log_of_leases_stays_bounded_and_keeps_what_counts)
     ck_assert_uint_eq(r.e->ops->external_find(r.e, kept.number, r.now),
                       kept.lease.id);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(db_number(reader.db, "SELECT count(*) FROM item_lease",
-                               &rows),
-                     STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(db_number(reader.db, "SELECT count(*) FROM item_lease", &rows));
     ck_assert_int_lt(rows, 9000);
     reader_close(&reader);
     rig_verify(&r);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_external(void)
-{
-    Suite *s = suite_create("external");
-    TCase *t = tcase_create("external");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_leased_url_is_handed_to_nobody_else_and_done_when_told);
-    tcase_add_test(
-        t, a_host_is_busy_while_a_url_of_it_is_leased_and_its_delay_runs_after);
-    tcase_add_test(t, a_lease_that_has_ended_gives_the_url_back);
-    tcase_add_test(t,
-                   a_lease_can_be_extended_and_its_number_means_nothing_after);
-    tcase_add_test(t, leases_survive_kill_9_until_they_end_or_are_settled);
-    tcase_add_test(t, what_is_given_back_waits_as_told_also_over_a_restart);
-    tcase_add_test(
-        t, a_url_that_was_never_leased_can_be_done_or_put_off_in_its_queue);
-    tcase_add_test(t, one_put_off_again_is_due_when_the_last_word_said);
-    tcase_add_test(t, queues_are_served_in_turn_within_the_limits_asked_for);
-    tcase_add_test(t, the_limit_of_pages_counts_external_leases);
-    tcase_add_test(t, external_leases_take_no_room_from_our_own_fetchers);
-    tcase_add_test(t, lists_of_urls_stay_for_our_own_fetchers);
-    tcase_add_test(t, what_a_status_says_becomes_the_outcome);
-    tcase_add_test(t, a_program_that_was_told_to_slow_down_slows_the_host);
-    tcase_add_test(t,
-                   links_that_others_found_are_admitted_once_and_drops_counted);
-    tcase_add_test(
-        t,
-        a_delay_that_is_set_holds_over_robots_that_ask_for_none_and_restarts);
-    tcase_add_test(t, facts_of_a_url_say_whose_it_is_and_until_when);
-    tcase_add_test(t, facts_of_a_queue_have_its_settings_and_what_waits);
-    tcase_add_test(t, a_url_is_identified_by_its_key_and_text);
-    tcase_add_test(t, a_url_whose_digest_another_one_took_is_identified);
-    tcase_add_test(t, the_log_of_leases_stays_bounded_and_keeps_what_counts);
-    tcase_add_test(t, hosts_of_one_group_are_granted_one_at_a_time);
-    tcase_add_test(
-        t, the_delay_of_a_group_runs_from_the_end_of_a_lease_that_ran_out);
-    tcase_add_test(t, a_list_that_comes_first_leaves_its_group_as_it_was);
-    tcase_add_test(t, a_host_without_an_address_is_granted_when_it_has_one);
-    suite_add_tcase(s, t);
-    return s;
 }

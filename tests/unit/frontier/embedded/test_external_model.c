@@ -176,15 +176,11 @@ static void model_remove(struct model *m)
     bool over = false;
     int n = snprintf(key, sizeof key, "h%zu.test", host);
 
-    ck_assert_int_eq(m->r.e->ops->removal_begin(m->r.e,
-                                                bytes_of(key, (size_t)n),
-                                                INT64_MAX, &removal),
-                     STATUS_OK);
+    ck_ok(m->r.e->ops->removal_begin(m->r.e, bytes_of(key, (size_t)n),
+                                     INT64_MAX, &removal));
     do {
-        ck_assert_int_eq(m->r.e->ops->removal_step(m->r.e, &removal, 2,
-                                                   m->r.now, rig_wall(&m->r),
-                                                   &over),
-                         STATUS_OK);
+        ck_ok(m->r.e->ops->removal_step(m->r.e, &removal, 2, m->r.now,
+                                        rig_wall(&m->r), &over));
         rig_turn(&m->r);
     } while (!over && roll(m, 4) != 0);
     for (uint64_t id = 1; id <= URLS; id++)
@@ -201,9 +197,8 @@ static void model_limit(struct model *m)
     uint32_t done = model_done_of(m, host);
 
     m->limit[host] = roll(m, 2) == 0 ? 0 : done + (uint32_t)roll(m, 4);
-    ck_assert_int_eq(m->r.e->ops->limit_queue(m->r.e, (uint32_t)host + 1,
-                                              m->limit[host], done, m->r.now),
-                     STATUS_OK);
+    ck_ok(m->r.e->ops->limit_queue(m->r.e, (uint32_t)host + 1, m->limit[host],
+                                   done, m->r.now));
     rig_turn(&m->r);
 }
 
@@ -252,7 +247,7 @@ static uint64_t model_count(const struct model *m, enum model_state state)
     return n;
 }
 
-START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
+TEST_LOOP(every_url_is_done_once_or_removed_as_a_plain_model_says, 0, 12)
 {
     struct model *m = calloc(1, sizeof *m);
     unsigned steps = 0;
@@ -286,18 +281,4 @@ START_TEST(every_url_is_done_once_or_removed_as_a_plain_model_says)
     rig_verify(&m->r);
     rig_fini(&m->r);
     free(m);
-}
-END_TEST
-
-Suite *suite_external_model(void)
-{
-    Suite *s = suite_create("external_model");
-    TCase *t = tcase_create("external_model");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t,
-                        every_url_is_done_once_or_removed_as_a_plain_model_says,
-                        0, 12);
-    suite_add_tcase(s, t);
-    return s;
 }

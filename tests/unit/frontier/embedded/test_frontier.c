@@ -3,7 +3,9 @@
 #include "frontier/reader.h"
 #include "tests/unit/frontier/embedded/crawl_sim.h"
 
-START_TEST(fetches_every_page_once_and_never_two_of_a_host_at_once)
+FIXTURE(make_dir, remove_dir);
+
+TEST(fetches_every_page_once_and_never_two_of_a_host_at_once)
 {
     static struct sim s;
 
@@ -13,10 +15,8 @@ START_TEST(fetches_every_page_once_and_never_two_of_a_host_at_once)
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
-START_TEST(
-    loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
+TEST(loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight)
 {
     static struct sim s;
 
@@ -25,15 +25,13 @@ START_TEST(
         if (rnd(&s) % 12 == 0)
             crash(&s);
         else if (rnd(&s) % 30 == 0)
-            ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "running", false,
-                                                      s.now, wall(&s)),
-                             STATUS_OK);
+            ck_ok(s.e->ops->checkpoint_now(s.e, "running", false, s.now,
+                                           wall(&s)));
     }
     ck_assert_uint_gt(s.crashes, 50);
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
 static unsigned links_of[PAGES + 1];
 
@@ -47,7 +45,7 @@ static bool count_link(void *ctx, const struct link_row *l)
 }
 
 /* A page fetched again after a crash has its links recorded only once. */
-START_TEST(a_recorded_link_graph_is_whole_after_crashes)
+TEST(a_recorded_link_graph_is_whole_after_crashes)
 {
     static struct sim s;
     struct reader r;
@@ -60,20 +58,18 @@ START_TEST(a_recorded_link_graph_is_whole_after_crashes)
         if (s.crashes < 20 && rnd(&s) % 20 == 0)
             crash(&s);
     ck_assert_uint_ge(s.crashes, 5);
-    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
     s.e->ops->close(s.e);
-    ck_assert_int_eq(reader_open(&r, dir), STATUS_OK);
+    ck_ok(reader_open(&r, dir));
     ck_assert_int_eq(link_store_recorded(r.links), LINK_RECORD_ALL);
-    ck_assert_int_eq(link_store_each(r.links, count_link, NULL), STATUS_OK);
+    ck_ok(link_store_each(r.links, count_link, NULL));
     reader_close(&r);
     for (unsigned id = 1; id <= PAGES; id++)
         if (links_of[id] != LINKS)
             ck_abort_msg("page %u has %u links", id, links_of[id]);
 }
-END_TEST
 
-START_TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
+TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
 {
     static struct sim s;
 
@@ -83,11 +79,9 @@ START_TEST(hosts_without_delay_are_asked_one_url_at_a_time_too)
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
 /* Its connection is open then. */
-START_TEST(
-    ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs)
+TEST(ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs)
 {
     static struct sim s;
     struct engine_lease l;
@@ -102,33 +96,11 @@ START_TEST(
         last = host_of_page(f->page);
         leases++;
         land(&s, f);
-        ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                         STATUS_OK);
+        ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
         s.now += NS_PER_MS;
     }
     check_all_fetched(&s);
     ck_assert_uint_ge(changes, leases / 8); /* the others have theirs, too */
     ck_assert_uint_lt(changes, leases / 4);
     finish(&s);
-}
-END_TEST
-
-Suite *suite_frontier(void)
-{
-    Suite *s = suite_create("frontier");
-    TCase *t = tcase_create("frontier");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(t, fetches_every_page_once_and_never_two_of_a_host_at_once);
-    tcase_add_test(
-        t,
-        loses_nothing_over_fifty_crashes_and_refetches_only_what_was_in_flight);
-    tcase_add_test(t, a_recorded_link_graph_is_whole_after_crashes);
-    tcase_add_test(t, hosts_without_delay_are_asked_one_url_at_a_time_too);
-    tcase_add_test(
-        t,
-        ours_a_host_without_delay_has_a_run_of_urls_before_others_have_theirs);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -20,7 +20,7 @@ static struct engine_done done_of(struct rig *r, uint64_t id, struct outcome o)
 
 static void ack(struct rig *r, struct engine_done *d)
 {
-    ck_assert_int_eq(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL));
 }
 
 /* ---- the rows of a URL's tries ---- */
@@ -46,13 +46,13 @@ static struct tries tries_of(struct rig *r)
     struct reader reader;
 
     rig_commit(r);
-    ck_assert_int_eq(reader_open(&reader, r->at.dir), STATUS_OK);
-    ck_assert_int_eq(page_store_each(reader.pages, 0, take_try, &t), STATUS_OK);
+    ck_ok(reader_open(&reader, r->at.dir));
+    ck_ok(page_store_each(reader.pages, 0, take_try, &t));
     reader_close(&reader);
     return t;
 }
 
-START_TEST(each_try_has_a_row_and_only_the_last_is_final)
+TEST(each_try_has_a_row_and_only_the_last_is_final)
 {
     struct engine_done d;
     struct tries t;
@@ -82,10 +82,9 @@ START_TEST(each_try_has_a_row_and_only_the_last_is_final)
     ck_assert_uint_eq(rig_counter(&r, "retries"), 2);
     rig_fini(&r);
 }
-END_TEST
 
 /* Requests that nobody answered cost no try; of many, few have a row. */
-START_TEST(requests_that_found_nobody_have_rows_one_two_four_eight)
+TEST(requests_that_found_nobody_have_rows_one_two_four_eight)
 {
     struct tries t;
     struct rig r;
@@ -117,9 +116,8 @@ START_TEST(requests_that_found_nobody_have_rows_one_two_four_eight)
     ck_assert_uint_eq(rig_stats(&r).queued, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_was_not_leased_is_not_acknowledged)
+TEST(what_was_not_leased_is_not_acknowledged)
 {
     struct engine_done d;
     struct rig r;
@@ -139,7 +137,6 @@ START_TEST(what_was_not_leased_is_not_acknowledged)
     ck_assert_uint_eq(rig_lease(&r), 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- redirects ---- */
 
@@ -157,7 +154,7 @@ static struct outcome redirect_to(struct rig *r, const char *url, uint16_t hops)
     return d.outcome;
 }
 
-START_TEST(a_redirect_back_to_any_url_of_its_chain_is_a_loop)
+TEST(a_redirect_back_to_any_url_of_its_chain_is_a_loop)
 {
     struct tries t;
     struct rig r;
@@ -178,9 +175,8 @@ START_TEST(a_redirect_back_to_any_url_of_its_chain_is_a_loop)
         ck_assert_uint_eq(t.rows[i].redirect_to, i == 2 ? 1 : i + 2);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_redirect_to_itself_is_a_loop_and_counts_its_seed_once)
+TEST(a_redirect_to_itself_is_a_loop_and_counts_its_seed_once)
 {
     struct rig r;
 
@@ -192,10 +188,9 @@ START_TEST(a_redirect_to_itself_is_a_loop_and_counts_its_seed_once)
     ck_assert_uint_eq(rig_stats(&r).seeds_failed, 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* The page a link stands on is no part of the chain. */
-START_TEST(a_redirect_to_the_page_that_linked_to_it_is_no_loop)
+TEST(a_redirect_to_the_page_that_linked_to_it_is_no_loop)
 {
     struct engine_item link;
     struct rig r;
@@ -210,10 +205,9 @@ START_TEST(a_redirect_to_the_page_that_linked_to_it_is_no_loop)
     ck_assert_uint_eq(rig_stats(&r).seeds_failed, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* A loop that no seed leads into fails none. */
-START_TEST(a_loop_behind_a_link_fails_no_seed)
+TEST(a_loop_behind_a_link_fails_no_seed)
 {
     struct engine_item link;
     struct rig r;
@@ -229,9 +223,8 @@ START_TEST(a_loop_behind_a_link_fails_no_seed)
     ck_assert_uint_eq(rig_stats(&r).seeds_failed, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_redirect_without_a_target_that_was_admitted_names_none)
+TEST(a_redirect_without_a_target_that_was_admitted_names_none)
 {
     struct engine_done d;
     struct tries t;
@@ -250,11 +243,10 @@ START_TEST(a_redirect_without_a_target_that_was_admitted_names_none)
     ck_assert_uint_eq(t.rows[0].redirect_to, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- links ---- */
 
-START_TEST(each_link_is_new_a_duplicate_or_a_drop)
+TEST(each_link_is_new_a_duplicate_or_a_drop)
 {
     struct engine_drop drop = {.reason = REASON_SCOPE,
                                .host = bytes_of_str("x.test"),
@@ -287,11 +279,10 @@ START_TEST(each_link_is_new_a_duplicate_or_a_drop)
     ck_assert_uint_eq(rig_counter(&r, "dropped.scope"), 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* Of pages with one body, in one call or in two, the first one's links are
  * taken; a body whose links nobody read is no such page. */
-START_TEST(links_of_a_body_seen_before_are_dropped_once_they_were_read)
+TEST(links_of_a_body_seen_before_are_dropped_once_they_were_read)
 {
     const struct outcome failed = {OUTCOME_FAILED, REASON_HTTP, 404};
     const struct outcome noindex = {OUTCOME_SKIPPED, REASON_NOINDEX, 200};
@@ -325,8 +316,7 @@ START_TEST(links_of_a_body_seen_before_are_dropped_once_they_were_read)
             d[k].outlink_count = 1;
         }
         if (all[i].together)
-            ck_assert_int_eq(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL),
-                             STATUS_OK);
+            ck_ok(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL));
         else
             for (size_t k = 0; k < 2; k++)
                 ack(&r, &d[k]);
@@ -337,11 +327,10 @@ START_TEST(links_of_a_body_seen_before_are_dropped_once_they_were_read)
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* The same of texts that differ in up to three bits of their fingerprints; of a
  * page that was cut, nobody knows the text. */
-START_TEST(links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read)
+TEST(links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read)
 {
     const struct outcome failed = {OUTCOME_FAILED, REASON_HTTP, 404};
     const struct outcome cut = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200};
@@ -377,8 +366,7 @@ START_TEST(links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read)
         }
         d[1].row.simhash ^= all[i].apart;
         if (all[i].together)
-            ck_assert_int_eq(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL),
-                             STATUS_OK);
+            ck_ok(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL));
         else
             for (size_t k = 0; k < 2; k++)
                 ack(&r, &d[k]);
@@ -389,9 +377,8 @@ START_TEST(links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read)
         rig_fini(&r);
     }
 }
-END_TEST
 
-START_TEST(a_page_without_a_body_is_like_no_other)
+TEST(a_page_without_a_body_is_like_no_other)
 {
     struct engine_item links[2];
     struct engine_done d[2];
@@ -408,15 +395,14 @@ START_TEST(a_page_without_a_body_is_like_no_other)
         d[k].outlinks = &links[k];
         d[k].outlink_count = 1;
     }
-    ck_assert_int_eq(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, d, 2, r.now, RIG_WALL));
     ck_assert_uint_eq(rig_stats(&r).urls, 4);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- what is counted, by kind and outcome ---- */
 
-START_TEST(lists_of_urls_are_counted_apart_from_pages)
+TEST(lists_of_urls_are_counted_apart_from_pages)
 {
     struct engine_item map;
     struct engine_done d;
@@ -443,7 +429,6 @@ START_TEST(lists_of_urls_are_counted_apart_from_pages)
     ck_assert_uint_eq(rig_stats(&r).bytes, 120);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- what a response says of its host ---- */
 
@@ -475,7 +460,7 @@ static void begin_host(struct rig *r)
 
 /* A host's first connection is mostly the one for robots.txt, which has no row
  * of its own. */
-START_TEST(a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection)
+TEST(a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection)
 {
     const unsigned opened = FETCH_ROW_CONNECTED | FETCH_ROW_HANDSHAKE;
     struct engine_host_news robots = {.crawl_delay_ms = -1,
@@ -488,9 +473,7 @@ START_TEST(a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection)
 
     begin_host(&r);
     robots.ended = r.now;
-    ck_assert_int_eq(r.e->ops->release(r.e, rig_lease(&r), 0, &robots, r.now,
-                                       RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->release(r.e, rig_lease(&r), 0, &robots, r.now, RIG_WALL));
     for (unsigned i = 0; i < 3; i++) { /* open, open, closed meanwhile */
         d = done_of(&r, rig_lease(&r), fetched);
         d.host.connections = i == 2 ? 2 : 0;
@@ -510,9 +493,8 @@ START_TEST(a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection)
     ck_assert_uint_eq(host_row(&r).handshakes, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_latency_of_a_host_is_an_average_of_its_last_responses)
+TEST(the_latency_of_a_host_is_an_average_of_its_last_responses)
 {
     struct engine_done d;
     struct rig r;
@@ -539,9 +521,8 @@ START_TEST(the_latency_of_a_host_is_an_average_of_its_last_responses)
     ck_assert_uint_eq(host_row(&r).latency_us, UINT32_MAX);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(errors_in_a_row_are_counted_and_end_with_a_response)
+TEST(errors_in_a_row_are_counted_and_end_with_a_response)
 {
     static const struct {
         struct outcome o;
@@ -574,11 +555,10 @@ START_TEST(errors_in_a_row_are_counted_and_end_with_a_response)
     }
     rig_fini(&r);
 }
-END_TEST
 
 /* A robots.txt that was read sets the delay, one without a delay takes it
  * away, and one that was not read changes nothing. */
-START_TEST(the_delay_of_a_robots_file_holds_until_another_is_read)
+TEST(the_delay_of_a_robots_file_holds_until_another_is_read)
 {
     static const struct {
         int64_t told_ms, delay_ms;
@@ -606,41 +586,9 @@ START_TEST(the_delay_of_a_robots_file_holds_until_another_is_read)
         ck_assert_int_eq(host_row(&r).delay, all[i].delay_ms * NS_PER_MS);
         ck_assert_int_eq(host_row(&r).due, r.now + all[i].delay_ms * NS_PER_MS);
         /* at once: a crash must not lose it */
-        ck_assert_int_eq(r.e->ops->turn(r.e, false, r.now, RIG_WALL, NULL),
-                         STATUS_OK);
+        ck_ok(r.e->ops->turn(r.e, false, r.now, RIG_WALL, NULL));
         rig_crash(&r);
         ck_assert_int_eq(host_row(&r).delay, all[i].delay_ms * NS_PER_MS);
     }
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_ack(void)
-{
-    Suite *s = suite_create("frontier_ack");
-    TCase *t = tcase_create("frontier_ack");
-
-    tcase_add_test(t, each_try_has_a_row_and_only_the_last_is_final);
-    tcase_add_test(t, requests_that_found_nobody_have_rows_one_two_four_eight);
-    tcase_add_test(t, what_was_not_leased_is_not_acknowledged);
-    tcase_add_test(t, a_redirect_back_to_any_url_of_its_chain_is_a_loop);
-    tcase_add_test(t, a_redirect_to_itself_is_a_loop_and_counts_its_seed_once);
-    tcase_add_test(t, a_redirect_to_the_page_that_linked_to_it_is_no_loop);
-    tcase_add_test(t, a_loop_behind_a_link_fails_no_seed);
-    tcase_add_test(t, a_redirect_without_a_target_that_was_admitted_names_none);
-    tcase_add_test(t, each_link_is_new_a_duplicate_or_a_drop);
-    tcase_add_test(t,
-                   links_of_a_body_seen_before_are_dropped_once_they_were_read);
-    tcase_add_test(
-        t, links_of_a_text_nearly_seen_before_are_dropped_once_it_was_read);
-    tcase_add_test(t, a_page_without_a_body_is_like_no_other);
-    tcase_add_test(t, lists_of_urls_are_counted_apart_from_pages);
-    tcase_add_test(
-        t, a_row_says_whether_it_or_a_robots_txt_before_it_took_a_connection);
-    tcase_add_test(t,
-                   the_latency_of_a_host_is_an_average_of_its_last_responses);
-    tcase_add_test(t, errors_in_a_row_are_counted_and_end_with_a_response);
-    tcase_add_test(t, the_delay_of_a_robots_file_holds_until_another_is_read);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -17,10 +17,8 @@ static void begin(struct rig *r, uint32_t tries)
 
 static void blame(struct rig *r, uint64_t id, bool stuck)
 {
-    ck_assert_int_eq(r->e->ops->blame(r->e, id,
-                                      stuck ? BLAME_STUCK : BLAME_DIED, r->now,
-                                      RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r->e->ops->blame(r->e, id, stuck ? BLAME_STUCK : BLAME_DIED, r->now,
+                           RIG_WALL));
     rig_commit(r);
 }
 
@@ -30,8 +28,7 @@ static uint32_t tries_used(struct rig *r, uint64_t id)
     struct engine_lease l[2];
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 2, r->now, RIG_WALL, l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 2, r->now, RIG_WALL, l, &n));
     for (size_t i = 0; i < n; i++)
         if (l[i].id == id)
             return l[i].tries;
@@ -39,7 +36,7 @@ static uint32_t tries_used(struct rig *r, uint64_t id)
     return 0;
 }
 
-START_TEST(each_death_costs_the_url_a_try_and_the_last_one_fails_it)
+TEST(each_death_costs_the_url_a_try_and_the_last_one_fails_it)
 {
     struct rig r;
 
@@ -67,9 +64,8 @@ START_TEST(each_death_costs_the_url_a_try_and_the_last_one_fails_it)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(one_death_is_no_proof_even_where_urls_have_one_try)
+TEST(one_death_is_no_proof_even_where_urls_have_one_try)
 {
     struct rig r;
 
@@ -80,9 +76,8 @@ START_TEST(one_death_is_no_proof_even_where_urls_have_one_try)
     ck_assert_uint_eq(rig_stats(&r).failed, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_known_to_have_hung_the_process_fails_at_once)
+TEST(a_url_known_to_have_hung_the_process_fails_at_once)
 {
     struct rig r;
 
@@ -92,9 +87,8 @@ START_TEST(a_url_known_to_have_hung_the_process_fails_at_once)
     ck_assert_uint_eq(rig_stats(&r).queued, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_is_done_or_does_not_exist_is_not_blamed)
+TEST(a_url_that_is_done_or_does_not_exist_is_not_blamed)
 {
     struct rig r;
 
@@ -109,7 +103,6 @@ START_TEST(a_url_that_is_done_or_does_not_exist_is_not_blamed)
     ck_assert_uint_eq(rig_stats(&r).queued, 1);
     rig_fini(&r);
 }
-END_TEST
 
 struct told {
     unsigned n, tries;
@@ -131,7 +124,7 @@ static bool take_try(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-START_TEST(its_history_says_why)
+TEST(its_history_says_why)
 {
     struct told t = {.n = 0};
     struct reader reader;
@@ -141,27 +134,12 @@ START_TEST(its_history_says_why)
     blame(&r, 1, false);
     blame(&r, 1, true);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(page_store_each(reader.pages, 0, take_try, &t), STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(page_store_each(reader.pages, 0, take_try, &t));
     ck_assert_uint_eq(t.n, 2);
     ck_assert_uint_eq(t.tries, 2);
     ck_assert_str_eq(t.detail, "its response was still being read when the "
                                "process was ended");
     reader_close(&reader);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_blame(void)
-{
-    Suite *s = suite_create("frontier_blame");
-    TCase *t = tcase_create("frontier_blame");
-
-    tcase_add_test(t, each_death_costs_the_url_a_try_and_the_last_one_fails_it);
-    tcase_add_test(t, one_death_is_no_proof_even_where_urls_have_one_try);
-    tcase_add_test(t, a_url_known_to_have_hung_the_process_fails_at_once);
-    tcase_add_test(t, a_url_that_is_done_or_does_not_exist_is_not_blamed);
-    tcase_add_test(t, its_history_says_why);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -24,8 +24,7 @@ static size_t lease(struct rig *r, size_t most, struct engine_lease *out)
     size_t n = 0;
 
     r->now += 10 * NS_PER_S;
-    ck_assert_int_eq(r->e->ops->lease(r->e, most, r->now, rig_wall(r), out, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, most, r->now, rig_wall(r), out, &n));
     return n;
 }
 
@@ -50,7 +49,7 @@ static void crash(struct rig *r)
     rig_crash(r);
 }
 
-START_TEST(a_domain_has_one_budget_for_all_its_hosts)
+TEST(a_domain_has_one_budget_for_all_its_hosts)
 {
     struct engine_lease l[16];
     struct rig r;
@@ -79,11 +78,10 @@ START_TEST(a_domain_has_one_budget_for_all_its_hosts)
     ck_assert_uint_eq(rig_stats(&r).withheld, 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* What was leased and became no page is left for another host of the domain,
  * also where its own host has nothing left to spend. */
-START_TEST(what_becomes_no_page_is_left_for_the_other_hosts)
+TEST(what_becomes_no_page_is_left_for_the_other_hosts)
 {
     struct engine_done d = {
         .outcome = moved,
@@ -101,15 +99,14 @@ START_TEST(what_becomes_no_page_is_left_for_the_other_hosts)
     ck_assert_uint_eq(lease(&r, 16, l), 1);
     ck_assert(bytes_is(l[0].key, "a.one.test"));
     d.id = l[0].id;
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     ck_assert_str_eq(why(&r, "a.one.test"), "per-host-bytes");
     ck_assert_uint_eq(lease(&r, 16, l), 1);
     ck_assert(bytes_is(l[0].key, "b.one.test"));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
+TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
 {
     struct engine_done d = {
         .outcome = fetched,
@@ -127,7 +124,7 @@ START_TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
         crash(&r);
         d.id = rig_lease(&r);
         ck_assert_uint_ne(d.id, 0);
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     }
     ck_assert_uint_eq(rig_lease(&r), 0);
     ck_assert_uint_eq(rig_stats(&r).withheld, 3);
@@ -137,10 +134,9 @@ START_TEST(a_host_is_asked_for_no_more_once_so_many_octets_have_come)
     ck_assert_uint_ne(rig_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* A page that is to be fetched once more is no page until then. */
-START_TEST(a_page_that_is_tried_again_is_not_counted_twice_over_a_kill)
+TEST(a_page_that_is_tried_again_is_not_counted_twice_over_a_kill)
 {
     static const struct outcome gone = {OUTCOME_FAILED, REASON_HTTP, 404};
     struct failed_retry retry = {.reason_count = 0};
@@ -156,16 +152,13 @@ START_TEST(a_page_that_is_tried_again_is_not_counted_twice_over_a_kill)
     ck_assert_uint_eq(rig_lease(&r), 0);
     crash(&r);
     while (!over)
-        ck_assert_int_eq(r.e->ops->retry_failed(r.e, &retry, 10, r.now,
-                                                RIG_WALL, &over),
-                         STATUS_OK);
+        ck_ok(r.e->ops->retry_failed(r.e, &retry, 10, r.now, RIG_WALL, &over));
     ck_assert_uint_eq(retry.queued, 1);
     crash(&r);
     ck_assert_uint_ne(rig_lease(&r), 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* Fetches all that may be, as pages that link to `to`; returns their number. */
 static unsigned pages_that_link(struct rig *r, const char *to)
@@ -178,7 +171,7 @@ static unsigned pages_that_link(struct rig *r, const char *to)
     return n;
 }
 
-START_TEST(a_share_grows_with_the_domains_that_link_to_the_host)
+TEST(a_share_grows_with_the_domains_that_link_to_the_host)
 {
     static const char big[] = "http://www.big.test/0";
     struct rig r;
@@ -211,7 +204,6 @@ START_TEST(a_share_grows_with_the_domains_that_link_to_the_host)
     ck_assert_uint_eq(pages_that_link(&r, big), 2);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- against a model ---- */
 
@@ -283,7 +275,7 @@ static size_t spend(struct model *m)
     return n;
 }
 
-START_TEST(no_budget_is_passed_or_left_over_whatever_happens)
+TEST_LOOP(no_budget_is_passed_or_left_over_whatever_happens, 0, 20)
 {
     struct model m = {.random = (uint32_t)_i + 1};
     struct budgets *b = &m.r.o.budgets;
@@ -315,23 +307,4 @@ START_TEST(no_budget_is_passed_or_left_over_whatever_happens)
     rig_stop(&m.r);
     rig_verify(&m.r);
     rig_fini(&m.r);
-}
-END_TEST
-
-Suite *suite_frontier_budget(void)
-{
-    Suite *s = suite_create("frontier_budget");
-    TCase *t = tcase_create("frontier_budget");
-
-    tcase_add_test(t, a_domain_has_one_budget_for_all_its_hosts);
-    tcase_add_test(t, what_becomes_no_page_is_left_for_the_other_hosts);
-    tcase_add_test(t,
-                   a_host_is_asked_for_no_more_once_so_many_octets_have_come);
-    tcase_add_test(t,
-                   a_page_that_is_tried_again_is_not_counted_twice_over_a_kill);
-    tcase_add_test(t, a_share_grows_with_the_domains_that_link_to_the_host);
-    tcase_add_loop_test(t, no_budget_is_passed_or_left_over_whatever_happens, 0,
-                        20);
-    suite_add_tcase(s, t);
-    return s;
 }

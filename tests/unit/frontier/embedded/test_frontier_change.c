@@ -31,7 +31,7 @@ static void set_delay(struct rig *r, int64_t delay)
     r->e->ops->set_schedule(r->e, &o, r->now);
 }
 
-START_TEST(a_changed_delay_moves_the_hosts_that_wait)
+TEST(a_changed_delay_moves_the_hosts_that_wait)
 {
     struct rig r;
     int64_t asked;
@@ -58,9 +58,8 @@ START_TEST(a_changed_delay_moves_the_hosts_that_wait)
     ck_assert(is_due(&r)); /* no delay from now on */
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_is_out_holds_the_new_delay_when_it_comes_back)
+TEST(a_url_that_is_out_holds_the_new_delay_when_it_comes_back)
 {
     struct rig r;
     uint64_t id;
@@ -77,9 +76,8 @@ START_TEST(a_url_that_is_out_holds_the_new_delay_when_it_comes_back)
     ck_assert(is_due(&r));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_of_one_machine_wait_together_by_the_new_delay)
+TEST(hosts_of_one_machine_wait_together_by_the_new_delay)
 {
     struct rig r;
     int64_t asked;
@@ -104,9 +102,8 @@ START_TEST(hosts_of_one_machine_wait_together_by_the_new_delay)
     ck_assert(is_due(&r));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(limits_are_raised_and_lowered)
+TEST(limits_are_raised_and_lowered)
 {
     const struct budgets none = {.host_pages = 0};
     const struct budgets one = {.host_pages = 1};
@@ -135,9 +132,8 @@ START_TEST(limits_are_raised_and_lowered)
     (void)rig_page(&r, NULL, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(queued_urls_are_asked_again_by_another_scope)
+TEST(queued_urls_are_asked_again_by_another_scope)
 {
     const struct scope_options o = {.mode = SCOPE_ANY,
                                     .depth = -1,
@@ -151,7 +147,7 @@ START_TEST(queued_urls_are_asked_again_by_another_scope)
     begin(&r, 0);
     rig_seed(&r, "http://a.test/no");
     rig_seed(&r, "http://a.test/yes");
-    ck_assert_int_eq(scope_new(&scope, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&scope, &o, NULL));
     r.e->ops->recheck(r.e, scope);
     (void)rig_page(&r, NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
@@ -161,11 +157,10 @@ START_TEST(queued_urls_are_asked_again_by_another_scope)
     rig_fini(&r);
     scope_free(scope);
 }
-END_TEST
 
 /* The redirect was found under the old scope; when it is acknowledged, its
  * target opens the scope in force now. */
-START_TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
+TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
 {
     const struct scope_options o = {.mode = SCOPE_HOST,
                                     .depth = -1,
@@ -179,7 +174,7 @@ START_TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
     begin(&r, 0);
     rig_seed(&r, "http://a.test/");
     id = rig_lease(&r);
-    ck_assert_int_eq(scope_new(&scope, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&scope, &o, NULL));
     r.e->ops->recheck(r.e, scope);
     target = rig_item(&r, "http://b.test/");
     target.depth = 0;
@@ -194,7 +189,6 @@ START_TEST(what_a_seed_redirects_to_opens_a_scope_that_came_in_between)
     rig_fini(&r);
     scope_free(scope);
 }
-END_TEST
 
 /* ---- hosts ---- */
 
@@ -218,10 +212,10 @@ static void ack_after(struct rig *r, uint64_t id, uint32_t elapsed_ms)
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
-START_TEST(hosts_are_told_in_the_order_asked_for)
+TEST(hosts_are_told_in_the_order_asked_for)
 {
     struct rig r;
 
@@ -247,18 +241,16 @@ START_TEST(hosts_are_told_in_the_order_asked_for)
     ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_SLOWEST, 1), 1);
     ck_assert_uint_eq(rows[0].latency_us, 100001);
     ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BLOCKED, 8), 0);
-    ck_assert_int_eq(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("small.test"),
-                                     r.now + 60 * NS_PER_S, r.now, RIG_WALL),
-                     STATUS_OK);
+    ck_ok(r.e->ops->block(r.e, r.o.crawl, bytes_of_str("small.test"),
+                          r.now + 60 * NS_PER_S, r.now, RIG_WALL));
     ck_assert_uint_eq(hosts(&r, ENGINE_HOSTS_BLOCKED, 8), 1);
     ck_assert(bytes_is(rows[0].host, "small.test"));
     ck_assert_int_eq(rows[0].state, ENGINE_HOST_BLOCKED);
     ck_assert_str_eq(rows[0].why, "operator");
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_biggest_of_many_hosts_are_found)
+TEST(the_biggest_of_many_hosts_are_found)
 {
     struct rig r;
     char url[64];
@@ -274,23 +266,4 @@ START_TEST(the_biggest_of_many_hosts_are_found)
     ck_assert_uint_eq(rows[1].queued, 49);
     ck_assert_uint_eq(rows[2].queued, 48);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_change(void)
-{
-    Suite *s = suite_create("frontier_change");
-    TCase *t = tcase_create("frontier_change");
-
-    tcase_add_test(t, a_changed_delay_moves_the_hosts_that_wait);
-    tcase_add_test(t, a_url_that_is_out_holds_the_new_delay_when_it_comes_back);
-    tcase_add_test(t, hosts_of_one_machine_wait_together_by_the_new_delay);
-    tcase_add_test(t, limits_are_raised_and_lowered);
-    tcase_add_test(t, queued_urls_are_asked_again_by_another_scope);
-    tcase_add_test(t,
-                   what_a_seed_redirects_to_opens_a_scope_that_came_in_between);
-    tcase_add_test(t, hosts_are_told_in_the_order_asked_for);
-    tcase_add_test(t, the_biggest_of_many_hosts_are_found);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -19,21 +19,22 @@ static void crawl_some(struct sim *s)
     start(s, 0);
     for (int i = 0; i < 300; i++)
         step(s);
-    ck_assert_int_eq(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now,
-                                               wall(s)),
-                     STATUS_OK);
+    ck_ok(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now, wall(s)));
     s->e->ops->close(s->e);
     cut_flights(s);
 }
 
-START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
+TIMEOUT(30);
+FIXTURE(make_dir, remove_dir);
+
+TEST(a_missing_or_damaged_filter_file_is_rebuilt)
 {
     static struct sim s;
     struct buf b;
 
     crawl_some(&s);
     buf_init(&b, (size_t)64 << 20);
-    ck_assert_int_eq(file_read(in_dir("filter.ckpt"), &b), STATUS_OK);
+    ck_ok(file_read(in_dir("filter.ckpt"), &b));
     for (int damage = 0; damage < 4; damage++) {
         struct frontier_stats w;
         struct engine_stats st;
@@ -47,8 +48,7 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
         else
             b.len = 0;
         if (damage > 0)
-            ck_assert_int_eq(file_replace(in_dir("filter.ckpt"), buf_bytes(&b)),
-                             STATUS_OK);
+            ck_ok(file_replace(in_dir("filter.ckpt"), buf_bytes(&b)));
         reopen(&s);
         s.e->ops->stats(s.e, &st);
         s.e->ops->get_stats(s.e, s.now, &w);
@@ -61,10 +61,9 @@ START_TEST(a_missing_or_damaged_filter_file_is_rebuilt)
         ;
     finish(&s);
 }
-END_TEST
 
 /* Nobody asks for a checkpoint here. */
-START_TEST(a_checkpoint_follows_when_enough_urls_came)
+TEST(a_checkpoint_follows_when_enough_urls_came)
 {
     enum { LAG = 300, COMMIT = IN_FLIGHT * LINKS };
     static struct sim s;
@@ -81,10 +80,9 @@ START_TEST(a_checkpoint_follows_when_enough_urls_came)
     /* Another thread writes it, so one may be under way while more URLs come;
      * turns without new ones begin the next when it has ended. */
     do {
-        ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                         STATUS_OK);
+        ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
         sched_yield();
-        ck_assert_int_eq(manifest_load(in_dir("manifest"), &m), STATUS_OK);
+        ck_ok(manifest_load(in_dir("manifest"), &m));
     } while (m.urls + LAG + COMMIT <= st.urls);
     s.e->ops->close(s.e);
     cut_flights(&s);
@@ -95,58 +93,50 @@ START_TEST(a_checkpoint_follows_when_enough_urls_came)
         ;
     finish(&s);
 }
-END_TEST
 
-START_TEST(a_store_behind_its_manifest_is_refused)
+TEST(a_store_behind_its_manifest_is_refused)
 {
     static struct sim s;
     struct manifest m;
 
     crawl_some(&s);
-    ck_assert_int_eq(manifest_load(in_dir("manifest"), &m), STATUS_OK);
+    ck_ok(manifest_load(in_dir("manifest"), &m));
     m.urls++;
-    ck_assert_int_eq(manifest_save(in_dir("manifest"), &m), STATUS_OK);
+    ck_ok(manifest_save(in_dir("manifest"), &m));
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
                      STATUS_DAMAGED);
 }
-END_TEST
 
-START_TEST(a_missing_emptied_or_cut_store_is_refused_and_never_made_anew)
+TEST(a_missing_emptied_or_cut_store_is_refused_and_never_made_anew)
 {
     static struct sim s;
     struct buf b;
 
     crawl_some(&s);
     buf_init(&b, (size_t)64 << 20);
-    ck_assert_int_eq(file_read(in_dir("frontier.db"), &b), STATUS_OK);
+    ck_ok(file_read(in_dir("frontier.db"), &b));
     ck_assert_int_eq(unlink(in_dir("frontier.db")), 0);
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
                      STATUS_DAMAGED);
-    ck_assert_int_eq(file_replace(in_dir("frontier.db"), bytes_of("", 0)),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("frontier.db"), bytes_of("", 0)));
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
                      STATUS_DAMAGED);
-    ck_assert_int_eq(file_replace(in_dir("frontier.db"),
-                                  bytes_of(b.at, b.len / 2)),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("frontier.db"), bytes_of(b.at, b.len / 2)));
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now, wall(&s)),
                      STATUS_DAMAGED);
-    ck_assert_int_eq(file_replace(in_dir("frontier.db"), buf_bytes(&b)),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("frontier.db"), buf_bytes(&b)));
     reopen(&s);
     s.e->ops->close(s.e);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(an_empty_directory_holds_no_crawl)
+TEST(an_empty_directory_holds_no_crawl)
 {
     static struct sim s;
 
     options(&s, 0);
     ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_NOT_FOUND);
 }
-END_TEST
 
 struct herald {
     unsigned asked;
@@ -162,7 +152,7 @@ static enum status ask_herald(void *ctx)
 }
 
 /* What a row refers to (its WARC record, say) is durable before the row is. */
-START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
+TEST(nothing_is_committed_that_before_commit_does_not_allow)
 {
     static struct sim s;
     struct herald h = {.answer = STATUS_OK};
@@ -173,40 +163,20 @@ START_TEST(nothing_is_committed_that_before_commit_does_not_allow)
     options(&s, 0);
     s.o.store.before_commit = ask_herald;
     s.o.store.before_commit_ctx = &h;
-    ck_assert_int_eq(frontier_create(&s.e, dir, &s.o, WALL), STATUS_OK);
+    ck_ok(frontier_create(&s.e, dir, &s.o, WALL));
     for (unsigned page = 0; page < 2; page++) {
         h.asked = 0;
         h.answer = page == 0 ? STATUS_OK : STATUS_IO;
         item = item_of(&s, page, key, url, sizeof key, 1);
-        ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL),
-                         STATUS_OK);
+        ck_ok(s.e->ops->put(s.e, s.o.crawl, 0, &item, 1, WALL, NULL));
         ck_assert_uint_eq(h.asked, 0);
         ck_assert_int_eq(s.e->ops->turn(s.e, true, 0, WALL, NULL), h.answer);
         ck_assert_uint_eq(h.asked, 1);
     }
     s.e->ops->close(s.e);
     s.o.store.before_commit = NULL;
-    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, 0, WALL), STATUS_OK);
+    ck_ok(frontier_open(&s.e, dir, &s.o, 0, WALL));
     s.e->ops->stats(s.e, &stats);
     ck_assert_uint_eq(stats.urls, 1);
     s.e->ops->close(s.e);
-}
-END_TEST
-
-Suite *suite_frontier_disk(void)
-{
-    Suite *s = suite_create("frontier_disk");
-    TCase *t = tcase_create("frontier_disk");
-
-    tcase_set_timeout(t, 30);
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(t, a_missing_or_damaged_filter_file_is_rebuilt);
-    tcase_add_test(t, a_checkpoint_follows_when_enough_urls_came);
-    tcase_add_test(t, a_store_behind_its_manifest_is_refused);
-    tcase_add_test(
-        t, a_missing_emptied_or_cut_store_is_refused_and_never_made_anew);
-    tcase_add_test(t, an_empty_directory_holds_no_crawl);
-    tcase_add_test(t, nothing_is_committed_that_before_commit_does_not_allow);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -17,10 +17,13 @@ static struct engine_done failure(struct sim *s, uint64_t id,
 
 static void ack(struct sim *s, struct engine_done *d)
 {
-    ck_assert_int_eq(s->e->ops->ack(s->e, d, 1, s->now, wall(s)), STATUS_OK);
+    ck_ok(s->e->ops->ack(s->e, d, 1, s->now, wall(s)));
 }
 
-START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
+TIMEOUT(30);
+FIXTURE(make_dir, remove_dir);
+
+TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
 {
     static struct sim s;
     struct engine_stats st;
@@ -37,8 +40,7 @@ START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
         ck_assert_uint_eq(lease_one(&s).id, 0); /* not at once */
         s.now += 60 * NS_PER_S;
         if (try == 1) { /* tries outlive the process */
-            ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                             STATUS_OK);
+            ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
             s.e->ops->close(s.e);
             reopen(&s);
             s.now += 60 * NS_PER_S;
@@ -50,9 +52,8 @@ START_TEST(a_failing_url_gets_its_tries_and_then_its_last_word)
     ck_assert_uint_eq(st.seeds_failed, 1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(retry_after_blocks_the_host_also_across_a_restart)
+TEST(retry_after_blocks_the_host_also_across_a_restart)
 {
     static struct sim s;
     struct engine_lease l;
@@ -66,8 +67,7 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
     ack(&s, &d);
     s.now += 119 * NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 0);
-    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
     s.e->ops->close(s.e);
     reopen(&s);
     s.now += NS_PER_S / 2;
@@ -76,7 +76,6 @@ START_TEST(retry_after_blocks_the_host_also_across_a_restart)
     ck_assert_uint_eq(lease_one(&s).id, 1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 #define DAY (INT64_C(86400) * NS_PER_S)
 
@@ -90,27 +89,23 @@ static void block_and_end(struct sim *s, int64_t retry_after_ms)
     d.host.slow_down = true;
     d.host.retry_after_ms = retry_after_ms;
     ack(s, &d);
-    ck_assert_int_eq(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now,
-                                               wall(s)),
-                     STATUS_OK);
+    ck_ok(s->e->ops->checkpoint_now(s->e, "stopped", true, s->now, wall(s)));
     s->e->ops->close(s->e);
 }
 
-START_TEST(a_clock_set_back_ten_days_leaves_a_wait_of_five_seconds_as_it_is)
+TEST(a_clock_set_back_ten_days_leaves_a_wait_of_five_seconds_as_it_is)
 {
     static struct sim s;
 
     block_and_end(&s, 5000);
-    ck_assert_int_eq(frontier_open(&s.e, dir, &s.o, s.now,
-                                   wall(&s) - 10 * DAY / NS_PER_MS),
-                     STATUS_OK);
+    ck_ok(
+        frontier_open(&s.e, dir, &s.o, s.now, wall(&s) - 10 * DAY / NS_PER_MS));
     s.now += 4 * NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += 2 * NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 static void change_store(const char *sql)
 {
@@ -125,7 +120,7 @@ static void change_store(const char *sql)
 
 /* A block that a server asked for lasts a day at most; one that a person set
  * lasts as long as it says. */
-START_TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
+TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
 {
     static const char *const reasons[] = {"retry_after", "back_off", "blocked"};
     static struct sim s;
@@ -144,10 +139,9 @@ START_TEST(a_block_from_the_store_lasts_a_day_unless_a_person_set_it)
     ck_assert_uint_eq(lease_one(&s).id, _i < 2 ? 1 : 0);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 /* All URLs of the host may have been done when the process ended. */
-START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
+TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
 {
     static struct sim s;
     struct engine_done d;
@@ -158,21 +152,18 @@ START_TEST(after_a_crash_a_host_without_urls_left_waits_out_its_delay_too)
     d = failure(&s, lease_one(&s).id, REASON_HTTP, 404);
     d.transient = false;
     ack(&s, &d);
-    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
     crash(&s);
     item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
-    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL));
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += NS_PER_S;
     ck_assert_uint_eq(lease_one(&s).id, 2);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 /* A request for robots.txt has no row. */
-START_TEST(a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too)
+TEST(a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too)
 {
     static struct sim s;
     struct engine_done d = {.host = {.crawl_delay_ms = -1}};
@@ -180,11 +171,8 @@ START_TEST(a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too)
     start(&s, NS_PER_S);
     d.id = lease_one(&s).id;
     d.host.ended = s.now;
-    ck_assert_int_eq(s.e->ops->release(s.e, d.id, 0, &d.host, s.now, wall(&s)),
-                     STATUS_OK);
-    ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now,
-                                              wall(&s)),
-                     STATUS_OK);
+    ck_ok(s.e->ops->release(s.e, d.id, 0, &d.host, s.now, wall(&s)));
+    ck_ok(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now, wall(&s)));
     s.e->ops->close(s.e);
     reopen(&s);
     ck_assert_uint_eq(lease_one(&s).id, 0);
@@ -192,10 +180,9 @@ START_TEST(a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too)
     ck_assert_uint_eq(lease_one(&s).id, d.id);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 /* The manifest of the clean stop before says nothing of this run's requests. */
-START_TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
+TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
 {
     static struct sim s;
     struct engine_done d;
@@ -207,11 +194,8 @@ START_TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
     d.transient = false;
     ack(&s, &d);
     item = item_of(&s, HOSTS, key, url, sizeof key, 1); /* of the same host */
-    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now,
-                                              wall(&s)),
-                     STATUS_OK);
+    ck_ok(s.e->ops->put(s.e, s.o.crawl, 1, &item, 1, wall(&s), NULL));
+    ck_ok(s.e->ops->checkpoint_now(s.e, "stopped", true, s.now, wall(&s)));
     s.e->ops->close(s.e);
     s.now += 60 * NS_PER_S;
     reopen(&s);
@@ -222,9 +206,8 @@ START_TEST(after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts)
     ck_assert_uint_eq(lease_one(&s).id, 2);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
+TEST(a_crawl_delay_holds_from_its_first_reading_on)
 {
     static struct sim s;
     struct engine_host_news news = {.crawl_delay_ms = 5000,
@@ -234,17 +217,15 @@ START_TEST(a_crawl_delay_holds_from_its_first_reading_on)
     start(&s, NS_PER_S);
     l = lease_one(&s);
     news.ended = s.now;
-    ck_assert_int_eq(s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)),
-                     STATUS_OK);
+    ck_ok(s.e->ops->release(s.e, l.id, 0, &news, s.now, wall(&s)));
     s.now += 4999 * NS_PER_MS;
     ck_assert_uint_eq(lease_one(&s).id, 0);
     s.now += NS_PER_MS;
     ck_assert_uint_eq(lease_one(&s).id, l.id);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_host_whose_robots_txt_fails_costs_its_tries_and_no_more)
+TEST(a_host_whose_robots_txt_fails_costs_its_tries_and_no_more)
 {
     static struct sim s;
     struct engine_item items[200];
@@ -260,9 +241,7 @@ START_TEST(a_host_whose_robots_txt_fails_costs_its_tries_and_no_more)
                 item_of(&s, i + 1, keys[host_urls], urls[host_urls], 64, 1);
             host_urls++;
         }
-    ck_assert_int_eq(s.e->ops->put(s.e, s.o.crawl, 1, items, host_urls,
-                                   wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->put(s.e, s.o.crawl, 1, items, host_urls, wall(&s), NULL));
     for (int i = 0; i < 1000; i++) {
         struct engine_lease l = lease_one(&s);
 
@@ -283,9 +262,8 @@ START_TEST(a_host_whose_robots_txt_fails_costs_its_tries_and_no_more)
     ck_assert_uint_eq(st.denied, host_urls + 1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
+TEST(a_redirect_back_to_its_own_chain_is_a_loop)
 {
     static struct sim s;
     char key[64], url[64];
@@ -325,10 +303,9 @@ START_TEST(a_redirect_back_to_its_own_chain_is_a_loop)
                       1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 /* A wall sets a cookie on the way: 1 leads to 2, and 2 back to it. */
-START_TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
+TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
 {
     static struct sim s;
     char key[64], url[64];
@@ -367,9 +344,8 @@ START_TEST(a_way_back_with_other_cookies_is_another_request_and_ends)
                       1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(the_page_limit_is_never_overrun)
+TEST(the_page_limit_is_never_overrun)
 {
     static struct sim s;
     struct engine_stats st;
@@ -385,9 +361,8 @@ START_TEST(the_page_limit_is_never_overrun)
     ck_assert_uint_gt(st.queued, 0);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(what_is_over_the_budget_of_its_host_waits_and_is_fetched_later)
+TEST(what_is_over_the_budget_of_its_host_waits_and_is_fetched_later)
 {
     static struct sim s;
     struct engine_stats st;
@@ -412,9 +387,8 @@ START_TEST(what_is_over_the_budget_of_its_host_waits_and_is_fetched_later)
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
-START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
+TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
 {
     static struct sim s;
     char keys[4][64], urls[4][64];
@@ -456,9 +430,8 @@ START_TEST(links_of_a_body_seen_before_are_not_admitted_where_that_is_asked)
     ck_assert_uint_eq(st.urls, 5);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_robots_txt_that_came_with_a_url_is_kept_over_restarts)
+TEST(a_robots_txt_that_came_with_a_url_is_kept_over_restarts)
 {
     static struct sim s;
     const struct robots_row robots = {.origin = bytes_of_str("http://h0.test"),
@@ -475,50 +448,12 @@ START_TEST(a_robots_txt_that_came_with_a_url_is_kept_over_restarts)
     d = failure(&s, lease_one(&s).id, REASON_HTTP, 500);
     d.host.robots = &robots;
     ack(&s, &d);
-    ck_assert_int_eq(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL),
-                     STATUS_OK);
+    ck_ok(s.e->ops->turn(s.e, true, s.now, wall(&s), NULL));
     crash(&s);
     buf_init(&text, 4096);
-    ck_assert_int_eq(s.e->ops->robots(s.e, robots.origin, &row, &text),
-                     STATUS_OK);
+    ck_ok(s.e->ops->robots(s.e, robots.origin, &row, &text));
     ck_assert(bytes_equal(row.body, robots.body));
     ck_assert_int_eq(row.expires_at_ms, robots.expires_at_ms);
     buf_fini(&text);
     s.e->ops->close(s.e);
-}
-END_TEST
-
-Suite *suite_frontier_fate(void)
-{
-    Suite *s = suite_create("frontier_fate");
-    TCase *t = tcase_create("frontier_fate");
-
-    tcase_set_timeout(t, 30);
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(t, a_failing_url_gets_its_tries_and_then_its_last_word);
-    tcase_add_test(t, retry_after_blocks_the_host_also_across_a_restart);
-    tcase_add_test(
-        t, a_clock_set_back_ten_days_leaves_a_wait_of_five_seconds_as_it_is);
-    tcase_add_test(t,
-                   a_block_from_the_store_lasts_a_day_unless_a_person_set_it);
-    tcase_add_test(
-        t, after_a_crash_a_host_without_urls_left_waits_out_its_delay_too);
-    tcase_add_test(
-        t, after_a_kill_before_its_first_commit_a_run_has_asked_its_hosts);
-    tcase_add_test(
-        t, a_host_asked_for_its_robots_txt_alone_waits_after_a_restart_too);
-    tcase_add_test(t, a_crawl_delay_holds_from_its_first_reading_on);
-    tcase_add_test(t,
-                   a_host_whose_robots_txt_fails_costs_its_tries_and_no_more);
-    tcase_add_test(t, a_redirect_back_to_its_own_chain_is_a_loop);
-    tcase_add_test(t,
-                   a_way_back_with_other_cookies_is_another_request_and_ends);
-    tcase_add_test(t, a_robots_txt_that_came_with_a_url_is_kept_over_restarts);
-    tcase_add_test(t, the_page_limit_is_never_overrun);
-    tcase_add_test(
-        t, what_is_over_the_budget_of_its_host_waits_and_is_fetched_later);
-    tcase_add_test(
-        t, links_of_a_body_seen_before_are_not_admitted_where_that_is_asked);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -244,7 +244,9 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     return failed;
 }
 
-START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
+TIMEOUT(120);
+
+TEST_EACH(a_statement_that_fails_is_told_and_the_next_start_goes_on, works)
 {
     const struct work *work = &works[_i];
     struct run x;
@@ -256,18 +258,4 @@ START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
     ck_assert_msg(n > 5, "%s runs %llu statements", work->name,
                   (unsigned long long)n);
     scratch_remove(&x.made);
-}
-END_TEST
-
-Suite *suite_frontier_faults(void)
-{
-    Suite *s = suite_create("frontier_faults");
-    TCase *t = tcase_create("frontier_faults");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(
-        t, a_statement_that_fails_is_told_and_the_next_start_goes_on, 0,
-        sizeof works / sizeof *works);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -82,14 +82,11 @@ static void pass_hour(struct rig *r, unsigned hour)
     while (all < PAGES) {
         size_t n = 0;
 
-        ck_assert_int_eq(r->e->ops->lease(r->e, PAGES, r->now, rig_wall(r), l,
-                                          &n),
-                         STATUS_OK);
+        ck_ok(r->e->ops->lease(r->e, PAGES, r->now, rig_wall(r), l, &n));
         ck_assert_uint_gt(n, 0);
         for (size_t i = 0; i < n; i++)
             d[i] = answer(r, &l[i], hour, links);
-        ck_assert_int_eq(r->e->ops->ack(r->e, d, n, r->now, rig_wall(r)),
-                         STATUS_OK);
+        ck_ok(r->e->ops->ack(r->e, d, n, r->now, rig_wall(r)));
         rig_turn(r);
         all += n;
     }
@@ -104,15 +101,16 @@ static uint64_t disk(struct rig *r)
     char path[4096];
     struct stat s;
 
-    ck_assert_int_eq(r->e->ops->checkpoint_now(r->e, "running", false, r->now,
-                                               rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(
+        r->e->ops->checkpoint_now(r->e, "running", false, r->now, rig_wall(r)));
     snprintf(path, sizeof path, "%s/frontier.db", r->at.dir);
     ck_assert_int_eq(stat(path, &s), 0);
     return (uint64_t)s.st_size;
 }
 
-START_TEST(weeks_of_refreshes_take_no_more_disk_and_memory_than_the_first)
+TIMEOUT(120);
+
+TEST_LOOP(weeks_of_refreshes_take_no_more_disk_and_memory_than_the_first, 1, 3)
 {
     const unsigned keep = (unsigned)_i;
     uint64_t size, memory, all;
@@ -137,27 +135,23 @@ START_TEST(weeks_of_refreshes_take_no_more_disk_and_memory_than_the_first)
     ck_assert_uint_eq(rig_stats(&r).refreshed, all - PAGES);
     rig_stop(&r);
     rig_verify(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(db_number(reader.db, "SELECT count(*) FROM fetch", &rows),
-                     STATUS_OK);
-    ck_assert_int_eq(
-        db_number(reader.db,
-                  "SELECT count(*) FROM link_list l, json_each(l.links)",
-                  &links),
-        STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(db_number(reader.db, "SELECT count(*) FROM fetch", &rows));
+    ck_ok(db_number(reader.db,
+                    "SELECT count(*) FROM link_list l, json_each(l.links)",
+                    &links));
     ck_assert_int_ge(rows, PAGES * (int64_t)keep);
     ck_assert_int_le(rows, PAGES * 3 * ((int64_t)keep + 1) * 5 / 4 + 1000);
     ck_assert_int_le(links, rows * LINKS);
-    ck_assert_int_eq(page_store_verify_bodies(reader.pages, &size), STATUS_OK);
-    ck_assert_int_eq(page_store_verify_near(reader.pages, &size), STATUS_OK);
-    ck_assert_int_eq(page_store_verify_last(reader.pages, PAGES), STATUS_OK);
+    ck_ok(page_store_verify_bodies(reader.pages, &size));
+    ck_ok(page_store_verify_near(reader.pages, &size));
+    ck_ok(page_store_verify_last(reader.pages, PAGES));
     ck_assert_uint_lt(size, (uint64_t)rows + 65536);
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(all_fetches_stay_unless_asked_otherwise)
+TEST(all_fetches_stay_unless_asked_otherwise)
 {
     struct reader reader;
     struct rig r;
@@ -171,9 +165,8 @@ START_TEST(all_fetches_stay_unless_asked_otherwise)
     r.e->ops->set_refresh(r.e, &r.o.refresh);
     ck_assert(rig_stats(&r).rejudging);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(db_number(reader.db, "SELECT count(*) FROM fetch", &rows),
-                     STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(db_number(reader.db, "SELECT count(*) FROM fetch", &rows));
     ck_assert_int_eq(rows, 30 * PAGES);
     reader_close(&reader);
     while (rig_stats(&r).rejudging)
@@ -182,19 +175,4 @@ START_TEST(all_fetches_stay_unless_asked_otherwise)
     rig_stop(&r);
     rig_verify(&r);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_history(void)
-{
-    Suite *s = suite_create("frontier_history");
-    TCase *t = tcase_create("frontier_history");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(
-        t, weeks_of_refreshes_take_no_more_disk_and_memory_than_the_first, 1,
-        3);
-    tcase_add_test(t, all_fetches_stay_unless_asked_otherwise);
-    suite_add_tcase(s, t);
-    return s;
 }

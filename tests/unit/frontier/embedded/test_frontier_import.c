@@ -20,9 +20,8 @@ static enum import_answer import(struct rig *r, const char *url,
     item.kind = LINK_IMPORT;
     item.depth = 1;
     fact.detail = bytes_of_str("of a test");
-    ck_assert_int_eq(r->e->ops->import(r->e, &item, &fact, 1, r->now,
-                                       rig_wall(r), &answer),
-                     STATUS_OK);
+    ck_ok(
+        r->e->ops->import(r->e, &item, &fact, 1, r->now, rig_wall(r), &answer));
     return answer;
 }
 
@@ -30,12 +29,11 @@ static size_t lease_all(struct rig *r, struct engine_lease *out)
 {
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 10, r->now, rig_wall(r), out, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 10, r->now, rig_wall(r), out, &n));
     return n;
 }
 
-START_TEST(what_was_done_is_not_leased_and_what_waited_is)
+TEST(what_was_done_is_not_leased_and_what_waited_is)
 {
     struct rig r;
     struct engine_lease out[10];
@@ -64,9 +62,8 @@ START_TEST(what_was_done_is_not_leased_and_what_waited_is)
     (void)rig_verify_dir(r.at.dir);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_waits_becomes_done_and_one_that_is_done_stays)
+TEST(a_url_that_waits_becomes_done_and_one_that_is_done_stays)
 {
     struct rig r;
     struct engine_lease out[10];
@@ -87,9 +84,8 @@ START_TEST(a_url_that_waits_becomes_done_and_one_that_is_done_stays)
     (void)rig_verify_dir(r.at.dir);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(one_call_may_have_a_url_several_times)
+TEST(one_call_may_have_a_url_several_times)
 {
     struct rig r;
     struct engine_item items[3];
@@ -100,9 +96,7 @@ START_TEST(one_call_may_have_a_url_several_times)
     rig_create(&r);
     for (size_t i = 0; i < 3; i++)
         items[i] = rig_item(&r, "http://a.test/1");
-    ck_assert_int_eq(r.e->ops->import(r.e, items, facts, 3, r.now, rig_wall(&r),
-                                      answers),
-                     STATUS_OK);
+    ck_ok(r.e->ops->import(r.e, items, facts, 3, r.now, rig_wall(&r), answers));
     ck_assert_int_eq(answers[0], IMPORT_NEW);
     ck_assert_int_eq(answers[1], IMPORT_SETTLED);
     ck_assert_int_eq(answers[2], IMPORT_KNOWN);
@@ -110,7 +104,6 @@ START_TEST(one_call_may_have_a_url_several_times)
     rig_turn(&r);
     rig_fini(&r);
 }
-END_TEST
 
 static bool keep_row(void *ctx, const struct fetch_row *row)
 {
@@ -119,7 +112,7 @@ static bool keep_row(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-START_TEST(its_fetch_row_says_when_it_was_fetched_and_by_what)
+TEST(its_fetch_row_says_when_it_was_fetched_and_by_what)
 {
     struct rig r;
     struct fetch_row row = {.seq = 0};
@@ -128,27 +121,12 @@ START_TEST(its_fetch_row_says_when_it_was_fetched_and_by_what)
     rig_create(&r);
     (void)import(&r, "http://a.test/1", done);
     rig_turn(&r);
-    ck_assert_int_eq(page_store_each_of(((struct frontier *)r.e)->pages, 1,
-                                        keep_row, &row),
-                     STATUS_OK);
+    ck_ok(
+        page_store_each_of(((struct frontier *)r.e)->pages, 1, keep_row, &row));
     ck_assert_int_eq(row.at_ms, 1234567);
     ck_assert_uint_eq(row.http_status, 200);
     ck_assert_uint_eq(row.status, OUTCOME_FETCHED);
     ck_assert_uint_eq(row.reason, REASON_IMPORTED);
     ck_assert(row.final);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_import(void)
-{
-    Suite *s = suite_create("frontier_import");
-    TCase *t = tcase_create("frontier_import");
-
-    tcase_add_test(t, what_was_done_is_not_leased_and_what_waited_is);
-    tcase_add_test(t, a_url_that_waits_becomes_done_and_one_that_is_done_stays);
-    tcase_add_test(t, one_call_may_have_a_url_several_times);
-    tcase_add_test(t, its_fetch_row_says_when_it_was_fetched_and_by_what);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -38,8 +38,7 @@ static void begin(struct rig *r, struct fetch_row row)
 
     rig_create(r);
     rig_seed(r, "http://a.test/");
-    ck_assert_int_eq(page_store_add(frontier_pages_of(r->e), &row, &seq),
-                     STATUS_OK);
+    ck_ok(page_store_add(frontier_pages_of(r->e), &row, &seq));
     rig_commit(r);
 }
 
@@ -49,8 +48,7 @@ static struct engine_lease lease(struct rig *r)
     size_t n = 0;
 
     r->now += NS_PER_S;
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n));
     ck_assert_uint_eq(n, 1);
     return l;
 }
@@ -63,8 +61,8 @@ static struct engine_last find(struct rig *r)
     struct buf text;
 
     buf_init(&text, 4096);
-    ck_assert_int_eq(frontier_store_get(f->store, 1, &row, &text), STATUS_OK);
-    ck_assert_int_eq(frontier_find_last(f, &row, &last), STATUS_OK);
+    ck_ok(frontier_store_get(f->store, 1, &row, &text));
+    ck_ok(frontier_find_last(f, &row, &last));
     buf_fini(&text);
     return last;
 }
@@ -78,7 +76,7 @@ static void assert_known(const struct engine_last *last)
     ck_assert(bytes_is(last->last_modified, "long ago"));
 }
 
-START_TEST(a_lease_knows_the_last_whole_response)
+TEST(a_lease_knows_the_last_whole_response)
 {
     struct engine_lease l;
     struct rig r;
@@ -89,9 +87,8 @@ START_TEST(a_lease_knows_the_last_whole_response)
     assert_known(&l.last);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(it_is_known_after_a_crash)
+TEST(it_is_known_after_a_crash)
 {
     struct engine_last last;
     struct rig r;
@@ -104,9 +101,8 @@ START_TEST(it_is_known_after_a_crash)
     assert_known(&last);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_that_was_never_whole_has_no_last_response)
+TEST(a_url_that_was_never_whole_has_no_last_response)
 {
     struct fetch_row cut = whole(1);
     struct engine_lease l;
@@ -120,14 +116,13 @@ START_TEST(a_url_that_was_never_whole_has_no_last_response)
     ck_assert_uint_eq(l.last.etag.len + l.last.last_modified.len, 0);
     rig_fini(&r);
 }
-END_TEST
 
 static bool has_validators(const struct engine_last *last)
 {
     return last->etag.len > 0 || last->last_modified.len > 0;
 }
 
-START_TEST(validators_of_another_identity_are_withheld)
+TEST(validators_of_another_identity_are_withheld)
 {
     struct engine_last last;
     struct rig r;
@@ -152,7 +147,6 @@ START_TEST(validators_of_another_identity_are_withheld)
     rig_reopen(&r);
     rig_fini(&r);
 }
-END_TEST
 
 /* Does a link from a sitemap with this lastmod withhold them? */
 static bool withholds(int64_t lastmod_ms)
@@ -170,23 +164,21 @@ static bool withholds(int64_t lastmod_ms)
     item = rig_item(&r, "http://a.test/");
     item.hint = &hint;
     (void)rig_page(&r, &item, 1);
-    ck_assert_int_eq(page_store_add(frontier_pages_of(r.e), &row, &seq),
-                     STATUS_OK);
+    ck_ok(page_store_add(frontier_pages_of(r.e), &row, &seq));
     l = lease(&r);
     ck_assert_uint_eq(l.last.seq, seq);
     rig_fini(&r);
     return l.last.etag.len == 0;
 }
 
-START_TEST(a_newer_lastmod_of_a_sitemap_withholds_them)
+TEST(a_newer_lastmod_of_a_sitemap_withholds_them)
 {
     ck_assert(withholds(ASKED_MS + 1));
     ck_assert(!withholds(ASKED_MS));
     ck_assert(!withholds(HINT_NO_LASTMOD));
 }
-END_TEST
 
-START_TEST(with_warc_a_page_without_a_record_is_asked_in_full)
+TEST(with_warc_a_page_without_a_record_is_asked_in_full)
 {
     for (int recorded = 0; recorded < 2; recorded++) {
         struct fetch_row row = whole(1);
@@ -203,7 +195,6 @@ START_TEST(with_warc_a_page_without_a_record_is_asked_in_full)
         rig_fini(&r);
     }
 }
-END_TEST
 
 struct rows {
     unsigned n;
@@ -231,7 +222,7 @@ static bool take_row(void *ctx, const struct fetch_row *row)
 }
 
 /* One whose head says noindex is the page of then, too, but is skipped. */
-START_TEST(a_304_keeps_what_the_page_was)
+TEST_LOOP(a_304_keeps_what_the_page_was, 0, 2)
 {
     static const struct outcome outcomes[] = {{OUTCOME_FETCHED,
                                                REASON_UNCHANGED, 304},
@@ -249,15 +240,13 @@ START_TEST(a_304_keeps_what_the_page_was)
     rig_init(&r);
     begin(&r, whole(1));
     d.id = lease(&r).id;
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     rig_commit(&r);
     ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), _i == 0);
     ck_assert_uint_eq(rig_counter(&r, "skipped.noindex"), _i == 1);
     ck_assert_uint_eq(rig_counter(&r, "same_content"), 0);
     ck_assert_uint_eq(rig_stats(&r).pages, _i == 0);
-    ck_assert_int_eq(page_store_each(frontier_pages_of(r.e), 1, take_row,
-                                     &rows),
-                     STATUS_OK);
+    ck_ok(page_store_each(frontier_pages_of(r.e), 1, take_row, &rows));
     ck_assert_uint_eq(rows.n, 1);
     ck_assert_int_eq(rows.last.at_ms, ASKED_MS + 99);
     ck_assert_uint_eq(rows.last.http_status, 304);
@@ -274,7 +263,6 @@ START_TEST(a_304_keeps_what_the_page_was)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
 static struct engine_done unchanged(const struct rig *r, uint64_t id,
                                     uint16_t http_status)
@@ -293,7 +281,7 @@ static void add_target(void *ctx, const struct link_row *row)
 
 /* A page with two links, which is asked for again: a 304 says that they are its
  * links still, while a page that came whole has those that came with it. */
-START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
+TEST(a_304_has_the_links_of_the_page_that_it_confirms)
 {
     static const uint16_t answers[] = {304, 200};
 
@@ -317,28 +305,23 @@ START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
             size_t n = 0;
 
             r.now += NS_PER_S;
-            ck_assert_int_eq(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l,
-                                             &n),
-                             STATUS_OK);
+            ck_ok(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l, &n));
             ck_assert_uint_eq(n, 1);
             d = unchanged(&r, l.id, answers[i]);
             if (l.id != 1)
                 d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 404};
             ck_assert_uint_eq(l.last.seq, l.id == 1 ? 1 : 0);
-            ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                             STATUS_OK);
+            ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
             if (l.id == 1)
                 break;
         }
         rig_stop(&r);
         ck_assert_uint_eq(d.id, 1);
-        ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-        ck_assert_int_eq(link_store_page(reader.links, 1, &was), STATUS_OK);
+        ck_ok(reader_open(&reader, r.at.dir));
+        ck_ok(link_store_page(reader.links, 1, &was));
         ck_assert_uint_eq(was.count, 2);
-        ck_assert_int_eq(link_store_page(reader.links,
-                                         page_store_last_seq(reader.pages),
-                                         &is),
-                         STATUS_OK);
+        ck_ok(link_store_page(reader.links, page_store_last_seq(reader.pages),
+                              &is));
         ck_assert_uint_eq(is.count, i == 0 ? 2 : 0);
         if (i == 0)
             ck_assert_uint_eq(is.first, was.first);
@@ -346,10 +329,9 @@ START_TEST(a_304_has_the_links_of_the_page_that_it_confirms)
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* The header fields of a 304 are those of now (RFC 9111 section 3.2). */
-START_TEST(links_in_the_head_of_a_304_replace_those_of_then)
+TEST(links_in_the_head_of_a_304_replace_those_of_then)
 {
     struct engine_item links[2], head;
     struct link_range was, is;
@@ -373,8 +355,7 @@ START_TEST(links_in_the_head_of_a_304_replace_those_of_then)
         size_t n = 0;
 
         r.now += NS_PER_S;
-        ck_assert_int_eq(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l, &n),
-                         STATUS_OK);
+        ck_ok(r.e->ops->lease(r.e, 1, r.now, rig_wall(&r), &l, &n));
         ck_assert_uint_eq(n, 1);
         d = unchanged(&r, l.id, 304);
         head = rig_item(&r, "http://a.test/d");
@@ -383,25 +364,21 @@ START_TEST(links_in_the_head_of_a_304_replace_those_of_then)
         d.outlink_count = l.id == 1;
         if (l.id != 1)
             d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 404};
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                         STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
     } while (l.id != 1);
     rig_stop(&r);
-    ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-    ck_assert_int_eq(link_store_page(reader.links, 1, &was), STATUS_OK);
-    ck_assert_int_eq(link_store_page(reader.links,
-                                     page_store_last_seq(reader.pages), &is),
-                     STATUS_OK);
+    ck_ok(reader_open(&reader, r.at.dir));
+    ck_ok(link_store_page(reader.links, 1, &was));
+    ck_ok(
+        link_store_page(reader.links, page_store_last_seq(reader.pages), &is));
     ck_assert_uint_ne(is.first, was.first);
     ck_assert_uint_eq(is.count, 2);
     ck_assert(!is.partial);
-    ck_assert_int_eq(link_store_each_in(reader.links, &is, add_target, &to),
-                     STATUS_OK);
+    ck_ok(link_store_each_in(reader.links, &is, add_target, &to));
     ck_assert_uint_eq(to, 1U << 2 | 1U << 4);
     reader_close(&reader);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- lists that come in parts ---- */
 
@@ -425,16 +402,14 @@ static void ack_list(struct rig *r, struct engine_done *done, size_t n,
                      bool at_once)
 {
     for (size_t i = 0; !at_once && i < n; i++)
-        ck_assert_int_eq(r->e->ops->ack(r->e, &done[i], 1, r->now, RIG_WALL),
-                         STATUS_OK);
+        ck_ok(r->e->ops->ack(r->e, &done[i], 1, r->now, RIG_WALL));
     if (at_once)
-        ck_assert_int_eq(r->e->ops->ack(r->e, done, n, r->now, RIG_WALL),
-                         STATUS_OK);
+        ck_ok(r->e->ops->ack(r->e, done, n, r->now, RIG_WALL));
 }
 
 /* Whether its parts are acknowledged with it or before; of a try that broke
  * off, nothing stays. */
-START_TEST(the_links_of_a_list_in_parts_are_those_of_its_fetch)
+TEST(the_links_of_a_list_in_parts_are_those_of_its_fetch)
 {
     for (int at_once = 0; at_once < 2; at_once++) {
         struct engine_item items[4];
@@ -467,24 +442,21 @@ START_TEST(the_links_of_a_list_in_parts_are_those_of_its_fetch)
         done[2].row.flags = FETCH_ROW_LIST;
         ack_list(&r, done, 3, at_once != 0);
         rig_stop(&r);
-        ck_assert_int_eq(reader_open(&reader, r.at.dir), STATUS_OK);
-        ck_assert_int_eq(link_store_page(reader.links, 2, &rows), STATUS_OK);
+        ck_ok(reader_open(&reader, r.at.dir));
+        ck_ok(link_store_page(reader.links, 2, &rows));
         ck_assert(!rows.partial);
         ck_assert_uint_eq(rows.count, 4);
-        ck_assert_int_eq(link_store_each_in(reader.links, &rows, add_target,
-                                            &to),
-                         STATUS_OK);
+        ck_ok(link_store_each_in(reader.links, &rows, add_target, &to));
         ck_assert_uint_eq(to, 0x3c);
-        ck_assert_int_eq(link_store_verify(reader.links, 5, &count), STATUS_OK);
+        ck_ok(link_store_verify(reader.links, 5, &count));
         ck_assert_uint_eq(count, 4);
         reader_close(&reader);
         rig_fini(&r);
     }
 }
-END_TEST
 
 /* Where its record refers to is known to the fetch after it. */
-START_TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
+TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
 {
     struct fetch_row row = whole(1);
     struct record_name to = {{NULL, 0}, 0};
@@ -498,37 +470,12 @@ START_TEST(the_record_of_an_unchanged_page_refers_to_that_of_its_body)
     begin(&r, row);
     d = unchanged(&r, lease(&r).id, 304);
     d.row.warc_file = bytes_of_str("b.warc.gz");
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     rig_commit(&r);
     buf_init(&text, 1000);
-    ck_assert_int_eq(revisit_store_get(((struct frontier *)r.e)->revisits, 2,
-                                       &to, &text),
-                     STATUS_OK);
+    ck_ok(revisit_store_get(((struct frontier *)r.e)->revisits, 2, &to, &text));
     ck_assert(bytes_is(to.url, "http://a.test/"));
     ck_assert_int_eq(to.at_ms, ASKED_MS);
     buf_fini(&text);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_last(void)
-{
-    Suite *s = suite_create("frontier_last");
-    TCase *t = tcase_create("frontier_last");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_lease_knows_the_last_whole_response);
-    tcase_add_test(t, it_is_known_after_a_crash);
-    tcase_add_test(t, a_url_that_was_never_whole_has_no_last_response);
-    tcase_add_test(t, validators_of_another_identity_are_withheld);
-    tcase_add_test(t, a_newer_lastmod_of_a_sitemap_withholds_them);
-    tcase_add_test(t, with_warc_a_page_without_a_record_is_asked_in_full);
-    tcase_add_loop_test(t, a_304_keeps_what_the_page_was, 0, 2);
-    tcase_add_test(t, a_304_has_the_links_of_the_page_that_it_confirms);
-    tcase_add_test(t, links_in_the_head_of_a_304_replace_those_of_then);
-    tcase_add_test(t, the_links_of_a_list_in_parts_are_those_of_its_fetch);
-    tcase_add_test(t,
-                   the_record_of_an_unchanged_page_refers_to_that_of_its_body);
-    suite_add_tcase(s, t);
-    return s;
 }

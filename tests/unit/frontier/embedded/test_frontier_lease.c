@@ -9,8 +9,7 @@ static size_t lease(struct rig *r, size_t most, struct engine_lease *out)
 {
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, most, r->now, RIG_WALL, out, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, most, r->now, RIG_WALL, out, &n));
     return n;
 }
 
@@ -24,7 +23,7 @@ static void seed_many(struct rig *r, const char *host, int n)
     }
 }
 
-START_TEST(a_lease_says_all_that_is_known_of_its_url)
+TEST(a_lease_says_all_that_is_known_of_its_url)
 {
     struct engine_item link;
     struct engine_lease l[4];
@@ -60,9 +59,8 @@ START_TEST(a_lease_says_all_that_is_known_of_its_url)
     ck_assert(l[0].first);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_that_are_due_take_turns)
+TEST(hosts_that_are_due_take_turns)
 {
     struct engine_lease l[12];
     struct rig r;
@@ -80,9 +78,8 @@ START_TEST(hosts_that_are_due_take_turns)
     ck_assert_uint_eq(l[2].queue, 3);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(no_more_than_may_be_in_flight_or_fetched_go_out)
+TEST(no_more_than_may_be_in_flight_or_fetched_go_out)
 {
     struct engine_lease l[12];
     struct rig r;
@@ -111,9 +108,8 @@ START_TEST(no_more_than_may_be_in_flight_or_fetched_go_out)
     ck_assert_uint_eq(lease(&r, 12, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(no_more_of_a_host_go_out_than_it_may_have)
+TEST(no_more_of_a_host_go_out_than_it_may_have)
 {
     struct engine_lease l[12];
     struct rig r;
@@ -136,7 +132,6 @@ START_TEST(no_more_of_a_host_go_out_than_it_may_have)
     ck_assert_uint_eq(rig_stats(&r).withheld, 6);
     rig_fini(&r);
 }
-END_TEST
 
 /* Each host's share of `n` leases, in order of hosts a, b, c. */
 static void count_hosts(const struct engine_lease *l, size_t n, unsigned *of)
@@ -153,7 +148,7 @@ static void check_hosts(const unsigned *of, unsigned a, unsigned b, unsigned c)
     ck_assert_uint_eq(of[2], c);
 }
 
-START_TEST(a_host_gets_another_connection_only_if_no_other_is_due)
+TEST(a_host_gets_another_connection_only_if_no_other_is_due)
 {
     struct engine_lease l[16];
     unsigned of[3];
@@ -182,11 +177,10 @@ START_TEST(a_host_gets_another_connection_only_if_no_other_is_due)
     ck_assert_uint_eq(lease(&r, 12, l), 3); /* all that are allowed */
     rig_fini(&r);
 }
-END_TEST
 
 /* A call settles a thousand URLs without a request at most, so that a turn ends
  * in time. */
-START_TEST(urls_that_are_not_wanted_are_settled_in_parts)
+TEST(urls_that_are_not_wanted_are_settled_in_parts)
 {
     struct engine_done d = {
         .outcome = {OUTCOME_FAILED, REASON_TLS, 0},
@@ -205,7 +199,7 @@ START_TEST(urls_that_are_not_wanted_are_settled_in_parts)
     seed_many(&r, "a.test", 2003);
     ck_assert_uint_eq(lease(&r, 4, l), 1);
     d.id = l[0].id; /* a host that cannot be reached is drained */
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     ck_assert_uint_eq(lease(&r, 4, l), 0);
     ck_assert_uint_eq(rig_stats(&r).failed, 1001);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now);
@@ -215,9 +209,8 @@ START_TEST(urls_that_are_not_wanted_are_settled_in_parts)
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(the_next_moment_is_that_of_the_first_host_and_names_it)
+TEST(the_next_moment_is_that_of_the_first_host_and_names_it)
 {
     struct bytes why = bytes_of("", 0);
     struct engine_lease l[4];
@@ -246,11 +239,10 @@ START_TEST(the_next_moment_is_that_of_the_first_host_and_names_it)
     ck_assert_uint_eq(l[0].queue, 2);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- rules that changed while a URL was queued ---- */
 
-START_TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
+TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
 {
     struct url_form *form = judge_form_without("sid");
     struct engine_item link, same, map;
@@ -293,9 +285,8 @@ START_TEST(a_queued_url_goes_out_in_the_form_that_it_has_now)
     judge_fini(&r);
     url_form_free(form);
 }
-END_TEST
 
-START_TEST(a_queued_list_is_checked_as_a_list)
+TEST(a_queued_list_is_checked_as_a_list)
 {
     const char *include[] = {"/page"};
     struct scope_options o = {.mode = SCOPE_ANY,
@@ -317,7 +308,7 @@ START_TEST(a_queued_list_is_checked_as_a_list)
     ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
     ck_assert_int_eq(rig_put(&r, rig_item(&r, "http://a.test/page")),
                      ENGINE_NEW);
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     scope_become(r.o.judge.scope, s);
     r.e->ops->recheck(r.e, r.o.judge.scope);
     ck_assert_uint_eq(rig_lease(&r), 1);
@@ -326,12 +317,11 @@ START_TEST(a_queued_list_is_checked_as_a_list)
     ck_assert_uint_eq(rig_counter(&r, "skipped.include"), 1);
     judge_fini(&r);
 }
-END_TEST
 
 /* ---- hosts without delay ---- */
 
 /* A connection that stays open is for several URLs, but not for all. */
-START_TEST(hosts_without_delay_take_turns_after_eight_urls)
+TEST(hosts_without_delay_take_turns_after_eight_urls)
 {
     struct rig r;
 
@@ -350,24 +340,4 @@ START_TEST(hosts_without_delay_take_turns_after_eight_urls)
         judge_ack(&r, l.id, NULL, 0);
     }
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_lease(void)
-{
-    Suite *s = suite_create("frontier_lease");
-    TCase *t = tcase_create("frontier_lease");
-
-    tcase_add_test(t, a_lease_says_all_that_is_known_of_its_url);
-    tcase_add_test(t, hosts_that_are_due_take_turns);
-    tcase_add_test(t, no_more_than_may_be_in_flight_or_fetched_go_out);
-    tcase_add_test(t, no_more_of_a_host_go_out_than_it_may_have);
-    tcase_add_test(t, a_host_gets_another_connection_only_if_no_other_is_due);
-    tcase_add_test(t, urls_that_are_not_wanted_are_settled_in_parts);
-    tcase_add_test(t, the_next_moment_is_that_of_the_first_host_and_names_it);
-    tcase_add_test(t, a_queued_url_goes_out_in_the_form_that_it_has_now);
-    tcase_add_test(t, a_queued_list_is_checked_as_a_list);
-    tcase_add_test(t, hosts_without_delay_take_turns_after_eight_urls);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -19,8 +19,7 @@ static void put(struct rig *r, const char *host, int n)
 
 static void limit(struct rig *r, uint32_t queue, uint32_t most, uint64_t done)
 {
-    ck_assert_int_eq(r->e->ops->limit_queue(r->e, queue, most, done, r->now),
-                     STATUS_OK);
+    ck_ok(r->e->ops->limit_queue(r->e, queue, most, done, r->now));
     rig_commit(r);
 }
 
@@ -29,8 +28,7 @@ static size_t lease(struct rig *r, size_t most, struct engine_lease *out)
     size_t n = 0;
 
     r->now += NS_PER_S;
-    ck_assert_int_eq(r->e->ops->lease(r->e, most, r->now, RIG_WALL, out, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, most, r->now, RIG_WALL, out, &n));
     return n;
 }
 
@@ -41,7 +39,7 @@ static void end(struct rig *r)
     rig_fini(r);
 }
 
-START_TEST(no_more_go_out_than_may_be_done_to_whomever)
+TEST(no_more_go_out_than_may_be_done_to_whomever)
 {
     const struct external_request ask = {.most = 100, .length = 60 * NS_PER_S};
     struct rig r;
@@ -56,30 +54,25 @@ START_TEST(no_more_go_out_than_may_be_done_to_whomever)
     put(&r, "b.test", 3);
     limit(&r, 1, 5, 0);
     ck_assert_uint_eq(lease(&r, 3, own), 3);
-    ck_assert_int_eq(r.e->ops->external_grant(r.e, &ask, r.now, RIG_WALL,
-                                              leased, &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_grant(r.e, &ask, r.now, RIG_WALL, leased, &n));
     ck_assert_uint_eq(n, 5); /* three of them of b.test */
     ck_assert_uint_eq(rig_stats(&r).leased, 8);
     ck_assert_uint_eq(lease(&r, 100, own + 3), 0);
     for (size_t i = 0; i < 3; i++)
         rig_ack(&r, own[i].id, fetched, NULL, 0);
     for (size_t i = 0; i < n; i++)
-        ck_assert_int_eq(r.e->ops->external_settle(
-                             r.e, leased[i].lease.id,
-                             &(struct external_report){.final = true,
-                                                       .http_status = 404},
-                             r.now, RIG_WALL, &said),
-                         STATUS_OK);
+        ck_ok(r.e->ops->external_settle(
+            r.e, leased[i].lease.id,
+            &(struct external_report){.final = true, .http_status = 404}, r.now,
+            RIG_WALL, &said));
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 15);
     ck_assert_uint_eq(rig_stats(&r).withheld, 15);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
     end(&r);
 }
-END_TEST
 
-START_TEST(raised_or_lifted_the_rest_goes_on)
+TEST(raised_or_lifted_the_rest_goes_on)
 {
     struct rig r;
     struct engine_lease own[100];
@@ -101,9 +94,8 @@ START_TEST(raised_or_lifted_the_rest_goes_on)
     ck_assert_uint_eq(lease(&r, 100, own), 17);
     end(&r);
 }
-END_TEST
 
-START_TEST(it_is_kept_with_what_is_done_over_kill_9)
+TEST(it_is_kept_with_what_is_done_over_kill_9)
 {
     struct rig r;
     struct engine_lease own[100];
@@ -134,9 +126,8 @@ START_TEST(it_is_kept_with_what_is_done_over_kill_9)
     ck_assert_uint_eq(rig_stats(&r).withheld, 12);
     end(&r);
 }
-END_TEST
 
-START_TEST(what_is_removed_counts_for_no_limit)
+TEST(what_is_removed_counts_for_no_limit)
 {
     struct rig r;
     struct removal m;
@@ -148,12 +139,8 @@ START_TEST(what_is_removed_counts_for_no_limit)
     rig_create(&r);
     put(&r, "a.test", 4);
     limit(&r, 1, 2, 0);
-    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
-                                             INT64_MAX, &m),
-                     STATUS_OK);
-    ck_assert_int_eq(r.e->ops->removal_step(r.e, &m, 1000, r.now, RIG_WALL,
-                                            &over),
-                     STATUS_OK);
+    ck_ok(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m));
+    ck_ok(r.e->ops->removal_step(r.e, &m, 1000, r.now, RIG_WALL, &over));
     ck_assert(over);
     for (int i = 4; i < 8; i++) {
         char url[64];
@@ -163,15 +150,14 @@ START_TEST(what_is_removed_counts_for_no_limit)
     }
     rig_commit(&r);
     rig_reopen(&r);
-    ck_assert_int_eq(r.e->ops->removal_count(r.e, 1, &removed), STATUS_OK);
+    ck_ok(r.e->ops->removal_count(r.e, 1, &removed));
     ck_assert_uint_eq(removed, 4);
     ck_assert_uint_eq(rig_stats(&r).removed, 4);
     ck_assert_uint_eq(lease(&r, 100, own), 2);
     end(&r);
 }
-END_TEST
 
-START_TEST(hosts_say_what_limits_them)
+TEST(hosts_say_what_limits_them)
 {
     struct rig r;
     struct engine_lease own[100];
@@ -197,19 +183,4 @@ START_TEST(hosts_say_what_limits_them)
     ck_assert_uint_eq(rows[0].limit, 1);
     ck_assert_int_eq(rows[0].due, INT64_MAX);
     end(&r);
-}
-END_TEST
-
-Suite *suite_frontier_limit(void)
-{
-    Suite *s = suite_create("frontier_limit");
-    TCase *t = tcase_create("frontier_limit");
-
-    tcase_add_test(t, no_more_go_out_than_may_be_done_to_whomever);
-    tcase_add_test(t, raised_or_lifted_the_rest_goes_on);
-    tcase_add_test(t, it_is_kept_with_what_is_done_over_kill_9);
-    tcase_add_test(t, what_is_removed_counts_for_no_limit);
-    tcase_add_test(t, hosts_say_what_limits_them);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -38,10 +38,10 @@ static struct engine_done done_of(struct rig *r, struct outcome o)
 
 static void ack(struct rig *r, struct engine_done d)
 {
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
-START_TEST(the_last_word_on_a_url_has_its_outcome_size_and_time)
+TEST(the_last_word_on_a_url_has_its_outcome_size_and_time)
 {
     const struct {
         struct outcome o;
@@ -67,9 +67,8 @@ START_TEST(the_last_word_on_a_url_has_its_outcome_size_and_time)
         ck_assert_str_eq(lines(&r), all[i].line);
     }
 }
-END_TEST
 
-START_TEST(a_level_that_was_not_asked_for_says_nothing)
+TEST(a_level_that_was_not_asked_for_says_nothing)
 {
     struct engine_drop drop = {.reason = REASON_SCOPE};
     struct engine_done d;
@@ -88,9 +87,8 @@ START_TEST(a_level_that_was_not_asked_for_says_nothing)
     ack(&r, d);
     ck_assert_str_eq(lines(&r), "");
 }
-END_TEST
 
-START_TEST(another_try_is_told_with_its_number_and_its_wait)
+TEST(another_try_is_told_with_its_number_and_its_wait)
 {
     struct engine_done d;
     const char *text, *in;
@@ -107,9 +105,8 @@ START_TEST(another_try_is_told_with_its_number_and_its_wait)
     ck_assert(text[strlen(in)] >= '1' && text[strlen(in)] <= '3');
     ck_assert_ptr_nonnull(strstr(text, "s  http://a.test/x\n"));
 }
-END_TEST
 
-START_TEST(dropped_links_are_told_with_their_page)
+TEST(dropped_links_are_told_with_their_page)
 {
     struct engine_drop drops[2] = {{.reason = REASON_SCOPE,
                                     .url = bytes_of_str("http://b.test/")},
@@ -125,18 +122,16 @@ START_TEST(dropped_links_are_told_with_their_page)
     d.drop_count = 2;
     d.partial = true;
     ack(&r, d);
-    ck_assert_int_eq(r.e->ops->external_discover(r.e, NULL, 0, drops, 1, r.now,
-                                                 RIG_WALL, &none),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_discover(r.e, NULL, 0, drops, 1, r.now, RIG_WALL,
+                                      &none));
     ck_assert_str_eq(
         lines(&r),
         "dropped  scope                http://b.test/  (on http://a.test/x)\n"
         "dropped  depth                http://a.test/d  (on http://a.test/x)\n"
         "dropped  scope                http://b.test/\n");
 }
-END_TEST
 
-START_TEST(a_host_that_asks_for_a_pause_is_told_with_it)
+TEST(a_host_that_asks_for_a_pause_is_told_with_it)
 {
     struct engine_done d;
     struct rig r;
@@ -150,19 +145,4 @@ START_TEST(a_host_that_asks_for_a_pause_is_told_with_it)
         lines(&r),
         "delayed  retry_after          2m43s  a.test\n"
         "fetched  200                   12.3 KiB    45ms  http://a.test/x\n");
-}
-END_TEST
-
-Suite *suite_frontier_log(void)
-{
-    Suite *s = suite_create("frontier_log");
-    TCase *t = tcase_create("frontier_log");
-
-    tcase_add_test(t, the_last_word_on_a_url_has_its_outcome_size_and_time);
-    tcase_add_test(t, a_level_that_was_not_asked_for_says_nothing);
-    tcase_add_test(t, another_try_is_told_with_its_number_and_its_wait);
-    tcase_add_test(t, dropped_links_are_told_with_their_page);
-    tcase_add_test(t, a_host_that_asks_for_a_pause_is_told_with_it);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -12,7 +12,7 @@ static struct order *make(enum order_mode mode, const char *boost)
     struct buf why;
 
     buf_init(&why, 1024);
-    ck_assert_int_eq(order_new(&made, &o, &why), STATUS_OK);
+    ck_ok(order_new(&made, &o, &why));
     buf_fini(&why);
     return made;
 }
@@ -73,7 +73,9 @@ static void link_to_three(struct rig *r)
     rig_turn(r);
 }
 
-START_TEST(a_url_that_more_pages_link_to_goes_before_its_turn)
+TIMEOUT(120);
+
+TEST(a_url_that_more_pages_link_to_goes_before_its_turn)
 {
     struct order *o = make(ORDER_BEST, NULL);
     struct rig r;
@@ -88,9 +90,8 @@ START_TEST(a_url_that_more_pages_link_to_goes_before_its_turn)
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(what_was_raised_goes_first_after_a_kill_too)
+TEST(what_was_raised_goes_first_after_a_kill_too)
 {
     struct order *o = make(ORDER_BEST, NULL);
     struct rig r;
@@ -107,9 +108,8 @@ START_TEST(what_was_raised_goes_first_after_a_kill_too)
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(in_links_add_up_over_a_restart)
+TEST(in_links_add_up_over_a_restart)
 {
     struct order *o = make(ORDER_BEST, NULL);
     struct engine_item found[2];
@@ -125,17 +125,15 @@ START_TEST(in_links_add_up_over_a_restart)
         ck_assert_int_eq(rig_put(&r, found[0]), ENGINE_SEEN);
         rig_turn(&r);
     }
-    ck_assert_int_eq(early_store_get(((struct frontier *)r.e)->early, 1, 5,
-                                     &class_, &links),
-                     STATUS_OK);
+    ck_ok(early_store_get(((struct frontier *)r.e)->early, 1, 5, &class_,
+                          &links));
     ck_assert_uint_eq(links, 4); /* two before, two now */
     ck_assert_uint_eq(class_, ORDER_IN_TURN + 2);
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(a_retry_that_went_early_is_not_leased_in_its_turn_as_well)
+TEST(a_retry_that_went_early_is_not_leased_in_its_turn_as_well)
 {
     struct order *o = make(ORDER_BEST, NULL);
     struct engine_done d = {.outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
@@ -151,7 +149,7 @@ START_TEST(a_retry_that_went_early_is_not_leased_in_its_turn_as_well)
     link_to_three(&r);
     d.id = expect(&r, "/three");
     d.host.ended = r.now;
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     fetch(&r, "/one", NULL, 0);
     fetch(&r, "/two", NULL, 0);
     ck_assert_uint_eq(rig_lease(&r), 0);
@@ -161,9 +159,8 @@ START_TEST(a_retry_that_went_early_is_not_leased_in_its_turn_as_well)
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(what_scores_below_0_waits_until_the_host_has_no_other)
+TEST(what_scores_below_0_waits_until_the_host_has_no_other)
 {
     struct order *o = make(ORDER_BEST, "/old/=-5");
     struct engine_item found[4];
@@ -188,9 +185,8 @@ START_TEST(what_scores_below_0_waits_until_the_host_has_no_other)
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(depth_first_follows_a_path_to_its_end)
+TEST(depth_first_follows_a_path_to_its_end)
 {
     struct order *o = make(ORDER_DEPTH, NULL);
     struct engine_item found[2];
@@ -209,9 +205,8 @@ START_TEST(depth_first_follows_a_path_to_its_end)
     rig_fini(&r);
     order_free(o);
 }
-END_TEST
 
-START_TEST(a_changed_order_applies_to_what_is_queued)
+TEST(a_changed_order_applies_to_what_is_queued)
 {
     struct order *best = make(ORDER_BEST, NULL);
     struct order *boosted = make(ORDER_BEST, "/two$=3");
@@ -220,7 +215,7 @@ START_TEST(a_changed_order_applies_to_what_is_queued)
 
     begin(&r, NULL);
     link_to_three(&r);
-    ck_assert_int_eq(r.e->ops->set_order(r.e, boosted), STATUS_OK);
+    ck_ok(r.e->ops->set_order(r.e, boosted));
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now);
     rig_turn(&r);
     r.o.order = boosted;
@@ -233,33 +228,14 @@ START_TEST(a_changed_order_applies_to_what_is_queued)
     rig_turn(&r);
     ck_assert_int_eq(rig_put(&r, page(&r, PAGE("three"))), ENGINE_SEEN);
     ck_assert_int_eq(rig_put(&r, page(&r, PAGE("three"))), ENGINE_SEEN);
-    ck_assert_int_eq(r.e->ops->set_order(r.e, breadth), STATUS_OK);
+    ck_ok(r.e->ops->set_order(r.e, breadth));
     rig_turn(&r);
     fetch(&r, "/one", NULL, 0);
-    ck_assert_int_eq(r.e->ops->set_order(r.e, best), STATUS_OK);
+    ck_ok(r.e->ops->set_order(r.e, best));
     fetch(&r, "/three", NULL, 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
     order_free(best);
     order_free(boosted);
     order_free(breadth);
-}
-END_TEST
-
-Suite *suite_frontier_order(void)
-{
-    Suite *s = suite_create("frontier_order");
-    TCase *t = tcase_create("frontier_order");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_url_that_more_pages_link_to_goes_before_its_turn);
-    tcase_add_test(t, what_was_raised_goes_first_after_a_kill_too);
-    tcase_add_test(t, in_links_add_up_over_a_restart);
-    tcase_add_test(t,
-                   a_retry_that_went_early_is_not_leased_in_its_turn_as_well);
-    tcase_add_test(t, what_scores_below_0_waits_until_the_host_has_no_other);
-    tcase_add_test(t, depth_first_follows_a_path_to_its_end);
-    tcase_add_test(t, a_changed_order_applies_to_what_is_queued);
-    suite_add_tcase(s, t);
-    return s;
 }

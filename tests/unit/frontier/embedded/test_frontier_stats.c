@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The stats that an engine reports, compared with what was done to it. */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/embedded/frontier_impl.h"
 #include "frontier/stats.h"
 #include "tests/unit/frontier/engine_rig.h"
+#include "tests/unit/unit.h"
 
 static struct frontier_stats watch(struct rig *r)
 {
@@ -31,7 +31,7 @@ static void finish(struct rig *r, struct outcome o)
     rig_ack(r, id, o, NULL, 0);
 }
 
-START_TEST(each_url_is_told_once_by_status_and_reason_over_all_runs)
+TEST(each_url_is_told_once_by_status_and_reason_over_all_runs)
 {
     const struct outcome all[] = {fetched, cut, missing, broken, late, denied};
     struct frontier_stats w;
@@ -65,9 +65,8 @@ START_TEST(each_url_is_told_once_by_status_and_reason_over_all_runs)
     ck_assert_uint_eq(sum, 6);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(every_answer_of_the_seen_check_is_told_once)
+TEST(every_answer_of_the_seen_check_is_told_once)
 {
     struct engine_item links[3];
     struct frontier_stats w;
@@ -95,11 +94,10 @@ START_TEST(every_answer_of_the_seen_check_is_told_once)
     ck_assert_uint_eq(w.in_batch, 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* The first layer gets half of the promised rate; with only a few keys in it,
  * chance would decide what is measured. */
-START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
+TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
 {
     struct frontier_stats w;
     char text[300][32];
@@ -121,9 +119,8 @@ START_TEST(the_first_of_many_layers_is_large_enough_for_its_rate)
     ck_assert_double_lt(w.filter.predicted, w.filter.promised / 1000);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_failed_is_told_by_why_the_most_first)
+TEST(what_failed_is_told_by_why_the_most_first)
 {
     const struct outcome all[] = {late, missing, broken, missing, denied};
     struct frontier_stats w;
@@ -146,9 +143,8 @@ START_TEST(what_failed_is_told_by_why_the_most_first)
     ck_assert_uint_eq(w.failures[1].count + w.failures[2].count, 2);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_failed_in_too_many_ways_is_told_as_other)
+TEST(what_failed_in_too_many_ways_is_told_as_other)
 {
     struct frontier_stats w;
     uint64_t sum = 0;
@@ -173,10 +169,9 @@ START_TEST(what_failed_in_too_many_ways_is_told_as_other)
     ck_assert_uint_eq(sum, 30);
     rig_fini(&r);
 }
-END_TEST
 
 /* Wilson, 1927: of 0 among 5000, 95 %, the bound is z2 / (n + z2). */
-START_TEST(the_filter_tells_its_groups_and_what_was_measured)
+TEST(the_filter_tells_its_groups_and_what_was_measured)
 {
     const double z2 = 1.959964 * 1.959964;
     struct frontier_stats w;
@@ -211,9 +206,8 @@ START_TEST(the_filter_tells_its_groups_and_what_was_measured)
     ck_assert_double_lt(fill, 64);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_are_ready_blocked_or_neither)
+TEST(hosts_are_ready_blocked_or_neither)
 {
     const struct outcome busy = {OUTCOME_FAILED, REASON_HTTP, 503};
     struct host_stats hosts;
@@ -238,7 +232,7 @@ START_TEST(hosts_are_ready_blocked_or_neither)
                                       .slow_down = true}};
     hosts = watch(&r).hosts;
     ck_assert_uint_eq(hosts.ready, 1); /* the other host's only URL is leased */
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     hosts = watch(&r).hosts;
     ck_assert_uint_eq(hosts.ready, 1);
     ck_assert_uint_eq(hosts.blocked, 1);
@@ -249,9 +243,8 @@ START_TEST(hosts_are_ready_blocked_or_neither)
     ck_assert_uint_eq(hosts.blocked, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
+TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
 {
     enum { HOSTS = 30000 };
     struct rig r;
@@ -270,11 +263,10 @@ START_TEST(ours_a_census_of_many_hosts_shows_its_last_whole_lap)
     ck_assert_uint_eq(watch(&r).hosts.ready, HOSTS);
     rig_fini(&r);
 }
-END_TEST
 
 /* Segments grow from the keys that the store has, all of them: if it gave
  * fewer, the filter would not believe it and would not grow. */
-START_TEST(the_filter_grows_by_the_keys_of_the_store)
+TEST(the_filter_grows_by_the_keys_of_the_store)
 {
     struct rig r;
 
@@ -295,9 +287,8 @@ START_TEST(the_filter_grows_by_the_keys_of_the_store)
     ck_assert_double_le(watch(&r).filter.predicted, 0.0093);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(commits_and_checkpoints_are_counted_and_timed)
+TEST(commits_and_checkpoints_are_counted_and_timed)
 {
     struct frontier_stats w;
     uint64_t commits, counted;
@@ -316,9 +307,7 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
     ck_assert_uint_eq(rig_stats(&r).commits, counted + 1);
     ck_assert_uint_gt(w.commits.sum, 0);
     commits = histogram_count(&w.checkpoints);
-    ck_assert_int_eq(r.e->ops->checkpoint_now(r.e, "running", false, r.now,
-                                              RIG_WALL + 5),
-                     STATUS_OK);
+    ck_ok(r.e->ops->checkpoint_now(r.e, "running", false, r.now, RIG_WALL + 5));
     w = watch(&r);
     ck_assert_uint_eq(histogram_count(&w.checkpoints), commits + 1);
     ck_assert_uint_eq(w.checkpoints_failed, 0);
@@ -326,10 +315,9 @@ START_TEST(commits_and_checkpoints_are_counted_and_timed)
     ck_assert(!w.saving);
     rig_fini(&r);
 }
-END_TEST
 
 /* The seen check has to know, since it yields them memory. */
-START_TEST(what_hosts_hold_beyond_their_part_is_told_at_commits)
+TEST(what_hosts_hold_beyond_their_part_is_told_at_commits)
 {
     enum { HOSTS = 40000, EACH = 1000 };
     static char text[EACH][32];
@@ -356,26 +344,5 @@ START_TEST(what_hosts_hold_beyond_their_part_is_told_at_commits)
     ck_assert_uint_gt(base->beyond, UINT64_C(2) << 20);
     rig_fini(&r);
 }
-END_TEST
 
 Suite *suite_frontier_stats(void);
-Suite *suite_frontier_stats(void)
-{
-    Suite *s = suite_create("frontier_stats");
-    TCase *t = tcase_create("frontier_stats");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, each_url_is_told_once_by_status_and_reason_over_all_runs);
-    tcase_add_test(t, every_answer_of_the_seen_check_is_told_once);
-    tcase_add_test(t, the_first_of_many_layers_is_large_enough_for_its_rate);
-    tcase_add_test(t, what_failed_is_told_by_why_the_most_first);
-    tcase_add_test(t, what_failed_in_too_many_ways_is_told_as_other);
-    tcase_add_test(t, the_filter_tells_its_groups_and_what_was_measured);
-    tcase_add_test(t, hosts_are_ready_blocked_or_neither);
-    tcase_add_test(t, ours_a_census_of_many_hosts_shows_its_last_whole_lap);
-    tcase_add_test(t, the_filter_grows_by_the_keys_of_the_store);
-    tcase_add_test(t, what_hosts_hold_beyond_their_part_is_told_at_commits);
-    tcase_add_test(t, commits_and_checkpoints_are_counted_and_timed);
-    suite_add_tcase(s, t);
-    return s;
-}

@@ -29,7 +29,7 @@ static void read_page(struct rig *r, uint64_t id, bool of_month,
     };
 
     ck_assert_uint_ne(id, 0);
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 static struct engine_item month(struct rig *r, unsigned n)
@@ -56,7 +56,7 @@ static void find_trap(struct rig *r)
     ck_assert_uint_eq(rig_counter(r, "traps"), 1);
 }
 
-START_TEST(what_is_queued_of_a_trap_is_skipped_when_its_turn_comes)
+TEST(what_is_queued_of_a_trap_is_skipped_when_its_turn_comes)
 {
     uint64_t left;
     struct rig r;
@@ -74,10 +74,9 @@ START_TEST(what_is_queued_of_a_trap_is_skipped_when_its_turn_comes)
     ck_assert_uint_eq(rig_counter(&r, "trap.counter"), left);
     judge_fini(&r);
 }
-END_TEST
 
 /* Seeds, and what lists of URLs name, are what a person wants. */
-START_TEST(new_links_into_a_trap_are_dropped_and_what_a_person_wants_is_not)
+TEST(new_links_into_a_trap_are_dropped_and_what_a_person_wants_is_not)
 {
     struct engine_item links[3];
     struct rig r;
@@ -100,9 +99,8 @@ START_TEST(new_links_into_a_trap_are_dropped_and_what_a_person_wants_is_not)
     ck_assert_uint_eq(rig_stats(&r).queued, 2);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(a_trap_that_is_only_reported_is_followed_and_counted)
+TEST(a_trap_that_is_only_reported_is_followed_and_counted)
 {
     struct engine_item link;
     struct rig r;
@@ -120,9 +118,8 @@ START_TEST(a_trap_that_is_only_reported_is_followed_and_counted)
     ck_assert_uint_ne(rig_lease(&r), 0);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(what_a_trap_kept_out_comes_back_without_traps)
+TEST(what_a_trap_kept_out_comes_back_without_traps)
 {
     struct engine_item link;
     uint64_t kept;
@@ -150,19 +147,4 @@ START_TEST(what_a_trap_kept_out_comes_back_without_traps)
     ck_assert_uint_eq(rig_stats(&r).queued, kept);
     (void)judge_newest(&r, "http://a.test/cal?m=500");
     judge_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_trap(void)
-{
-    Suite *s = suite_create("frontier_trap");
-    TCase *t = tcase_create("frontier_trap");
-
-    tcase_add_test(t, what_is_queued_of_a_trap_is_skipped_when_its_turn_comes);
-    tcase_add_test(
-        t, new_links_into_a_trap_are_dropped_and_what_a_person_wants_is_not);
-    tcase_add_test(t, a_trap_that_is_only_reported_is_followed_and_counted);
-    tcase_add_test(t, what_a_trap_kept_out_comes_back_without_traps);
-    suite_add_tcase(s, t);
-    return s;
 }

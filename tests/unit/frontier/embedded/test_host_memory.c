@@ -23,19 +23,18 @@ static void put_hosts(struct sim *s, unsigned first, unsigned count)
         item.url = bytes_of_str(url);
         item.digest = digest_url(s->e->ops->digest_key(s->e), s->o.crawl,
                                  item.key, item.url);
-        ck_assert_int_eq(s->e->ops->put(s->e, s->o.crawl, 0, &item, 1, wall(s),
-                                        NULL),
-                         STATUS_OK);
+        ck_ok(s->e->ops->put(s->e, s->o.crawl, 0, &item, 1, wall(s), NULL));
     }
 }
 
 static void commit(struct sim *s)
 {
-    ck_assert_int_eq(s->e->ops->turn(s->e, true, s->now, wall(s), NULL),
-                     STATUS_OK);
+    ck_ok(s->e->ops->turn(s->e, true, s->now, wall(s), NULL));
 }
 
-START_TEST(a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely)
+FIXTURE(make_dir, remove_dir);
+
+TEST(a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely)
 {
     static struct sim s;
     uint64_t rested = 0;
@@ -48,9 +47,8 @@ START_TEST(a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely)
     ck_assert_uint_eq(hosts_of(&s)->resting, 0);
     finish(&s);
 }
-END_TEST
 
-START_TEST(nor_does_it_lose_any_over_crashes)
+TEST(nor_does_it_lose_any_over_crashes)
 {
     static struct sim s;
 
@@ -62,10 +60,9 @@ START_TEST(nor_does_it_lose_any_over_crashes)
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
 /* It would wait forever for its turn if others without delay went first. */
-START_TEST(without_delay_a_host_that_rests_has_its_turn_after_those_before_it)
+TEST(without_delay_a_host_that_rests_has_its_turn_after_those_before_it)
 {
     static struct sim s;
     unsigned waited[HOSTS] = {0}, longest = 0;
@@ -89,9 +86,8 @@ START_TEST(without_delay_a_host_that_rests_has_its_turn_after_those_before_it)
     ck_assert_uint_lt(longest, 2 * HOSTS * 8); /* runs of eight */
     finish(&s);
 }
-END_TEST
 
-START_TEST(no_more_hosts_wake_than_are_asked)
+TEST(no_more_hosts_wake_than_are_asked)
 {
     static struct sim s;
     struct engine_lease l[10];
@@ -102,16 +98,14 @@ START_TEST(no_more_hosts_wake_than_are_asked)
     put_hosts(&s, 0, 500);
     commit(&s);
     for (unsigned i = 1; i <= 5; i++) {
-        ck_assert_int_eq(s.e->ops->lease(s.e, 3, s.now, wall(&s), l, &n),
-                         STATUS_OK);
+        ck_ok(s.e->ops->lease(s.e, 3, s.now, wall(&s), l, &n));
         ck_assert_uint_eq(n, 3);
         ck_assert_uint_le(hosts_of(&s)->awake, 3 * i + 1);
     }
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_longer_delay_holds_for_hosts_that_rest)
+TEST(a_longer_delay_holds_for_hosts_that_rest)
 {
     static struct sim s;
     struct schedule_options slower;
@@ -133,9 +127,8 @@ START_TEST(a_longer_delay_holds_for_hosts_that_rest)
     check_all_fetched(&s);
     finish(&s);
 }
-END_TEST
 
-START_TEST(after_a_restart_hosts_that_rest_wait_for_their_delay)
+TEST(after_a_restart_hosts_that_rest_wait_for_their_delay)
 {
     static struct sim s;
 
@@ -150,9 +143,8 @@ START_TEST(after_a_restart_hosts_that_rest_wait_for_their_delay)
         (void)step(&s);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(a_hundred_thousand_hosts_take_little_beyond_their_names)
+TEST(a_hundred_thousand_hosts_take_little_beyond_their_names)
 {
     enum { MANY = 100000, AT_ONCE = 5000 };
     static struct sim s;
@@ -179,9 +171,8 @@ START_TEST(a_hundred_thousand_hosts_take_little_beyond_their_names)
     ck_assert_uint_eq(st.queues_active, MANY + 1);
     s.e->ops->close(s.e);
 }
-END_TEST
 
-START_TEST(with_a_budget_no_host_rests)
+TEST(with_a_budget_no_host_rests)
 {
     static struct sim s;
 
@@ -197,26 +188,5 @@ START_TEST(with_a_budget_no_host_rests)
     ck_assert_uint_eq(hosts_of(&s)->resting, 0);
     s.e->ops->close(s.e);
 }
-END_TEST
 
 Suite *suite_host_memory(void);
-Suite *suite_host_memory(void)
-{
-    Suite *s = suite_create("host_memory");
-    TCase *t = tcase_create("host_memory");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, make_dir, remove_dir);
-    tcase_add_test(
-        t, a_crawl_whose_hosts_rest_fetches_every_page_once_and_politely);
-    tcase_add_test(t, nor_does_it_lose_any_over_crashes);
-    tcase_add_test(
-        t, without_delay_a_host_that_rests_has_its_turn_after_those_before_it);
-    tcase_add_test(t, no_more_hosts_wake_than_are_asked);
-    tcase_add_test(t, a_longer_delay_holds_for_hosts_that_rest);
-    tcase_add_test(t, after_a_restart_hosts_that_rest_wait_for_their_delay);
-    tcase_add_test(t, a_hundred_thousand_hosts_take_little_beyond_their_names);
-    tcase_add_test(t, with_a_budget_no_host_rests);
-    suite_add_tcase(s, t);
-    return s;
-}

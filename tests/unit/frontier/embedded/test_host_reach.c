@@ -39,8 +39,7 @@ static size_t lease(struct rig *r, struct engine_lease *l, size_t most)
 {
     size_t n;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, most, r->now, rig_wall(r), l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, most, r->now, rig_wall(r), l, &n));
     return n;
 }
 
@@ -59,8 +58,7 @@ static void ack(struct rig *r, uint64_t id, struct outcome o)
                  .silent = o.reason == REASON_CONNECT},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)));
 }
 
 /* Answers each URL by `answer` until nothing is due for an hour; returns how
@@ -100,7 +98,9 @@ static struct outcome two_are_broken(const struct web *w, struct bytes url,
                                                                    : NO_ERROR;
 }
 
-START_TEST(two_urls_that_always_fail_hold_up_no_other)
+TIMEOUT(30);
+
+TEST(two_urls_that_always_fail_hold_up_no_other)
 {
     struct web w = {.answer = two_are_broken};
     struct rig r;
@@ -114,7 +114,6 @@ START_TEST(two_urls_that_always_fail_hold_up_no_other)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
-END_TEST
 
 static struct outcome is_broken(const struct web *w, struct bytes url,
                                 int64_t now)
@@ -123,7 +122,7 @@ static struct outcome is_broken(const struct web *w, struct bytes url,
     return now >= w->from && now < w->to ? BUSY : NO_ERROR;
 }
 
-START_TEST(a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that)
+TEST(a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that)
 {
     struct web w = {.answer = is_broken, .from = 0, .to = INT64_MAX};
     struct engine_lease l;
@@ -151,7 +150,6 @@ START_TEST(a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that)
     ck_assert_uint_eq(lease(&r, &l, 1), 1);
     rig_fini(&r);
 }
-END_TEST
 
 static struct outcome is_down(const struct web *w, struct bytes url,
                               int64_t now)
@@ -160,7 +158,7 @@ static struct outcome is_down(const struct web *w, struct bytes url,
     return now >= w->from && now < w->to ? REFUSED : NO_ERROR;
 }
 
-START_TEST(a_server_that_comes_back_has_lost_nothing)
+TEST_LOOP(a_server_that_comes_back_has_lost_nothing, 0, 3)
 {
     const int64_t lengths[] = {S, 20 * S, 280 * S};
     struct web w = {.answer = is_down};
@@ -177,9 +175,8 @@ START_TEST(a_server_that_comes_back_has_lost_nothing)
     ck_assert_uint_lt(w.asked, URLS + 20);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_host_that_stays_away_is_given_up_with_its_urls)
+TEST(a_host_that_stays_away_is_given_up_with_its_urls)
 {
     struct web w = {.answer = is_down, .to = INT64_MAX};
     struct engine_host_row row;
@@ -213,7 +210,6 @@ START_TEST(a_host_that_stays_away_is_given_up_with_its_urls)
     ck_assert_uint_eq(rig_stats(&r).fetched, URLS + 3);
     rig_fini(&r);
 }
-END_TEST
 
 static struct outcome port_is_closed(const struct web *w, struct bytes url,
                                      int64_t now)
@@ -225,7 +221,7 @@ static struct outcome port_is_closed(const struct web *w, struct bytes url,
 /* A queue belongs to a host, whatever the port. */
 /* While an older copy of its robots.txt is good, each hour or so a URL is given
  * back for a robots.txt that did not come: that is no response. */
-START_TEST(a_robots_txt_that_does_not_come_is_no_response_either)
+TEST(a_robots_txt_that_does_not_come_is_no_response_either)
 {
     struct engine_lease l;
     struct rig r;
@@ -243,9 +239,7 @@ START_TEST(a_robots_txt_that_does_not_come_is_no_response_either)
         if (lease(&r, &l, 1) == 0)
             continue;
         if (++asked % 4 == 3)
-            ck_assert_int_eq(r.e->ops->release(r.e, l.id, 0, &news, r.now,
-                                               rig_wall(&r)),
-                             STATUS_OK);
+            ck_ok(r.e->ops->release(r.e, l.id, 0, &news, r.now, rig_wall(&r)));
         else
             ack(&r, l.id, REFUSED);
         rig_turn(&r);
@@ -253,9 +247,8 @@ START_TEST(a_robots_txt_that_does_not_come_is_no_response_either)
     ck_assert_uint_eq(rig_stats(&r).given_up, 3);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
+TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
 {
     struct web w = {.answer = port_is_closed};
     struct rig r;
@@ -278,7 +271,6 @@ START_TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     rig_fini(&r);
 }
-END_TEST
 
 static void keep_reason(void *ctx, uint32_t queue, const struct queue_state *s)
 {
@@ -289,12 +281,11 @@ static void keep_reason(void *ctx, uint32_t queue, const struct queue_state *s)
 static void reason_on_disk(struct rig *r, char out[64])
 {
     strcpy(out, "none");
-    ck_assert_int_eq(frontier_store_each_queue_state(frontier_store_of(r->e),
-                                                     keep_reason, out),
-                     STATUS_OK);
+    ck_ok(frontier_store_each_queue_state(frontier_store_of(r->e), keep_reason,
+                                          out));
 }
 
-START_TEST(readers_of_the_store_find_why_a_host_is_not_asked)
+TEST(readers_of_the_store_find_why_a_host_is_not_asked)
 {
     struct web w = {.answer = is_down, .to = INT64_MAX};
     struct engine_lease l;
@@ -318,9 +309,8 @@ START_TEST(readers_of_the_store_find_why_a_host_is_not_asked)
     rig_turn(&r);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_response_is_the_end_of_no_response_on_disk_too)
+TEST(a_response_is_the_end_of_no_response_on_disk_too)
 {
     struct engine_lease l;
     char reason[64];
@@ -337,9 +327,8 @@ START_TEST(a_response_is_the_end_of_no_response_on_disk_too)
     ck_assert_str_eq(reason, " 0");
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_service_waits_without_end)
+TEST(a_service_waits_without_end)
 {
     struct engine_lease l;
     struct rig r;
@@ -358,9 +347,8 @@ START_TEST(a_service_waits_without_end)
     ck_assert_uint_le(page_store_last_seq(frontier_pages_of(r.e)), 10);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(requests_that_were_out_together_count_once)
+TEST(requests_that_were_out_together_count_once)
 {
     struct engine_lease l[4];
     struct rig r;
@@ -381,11 +369,10 @@ START_TEST(requests_that_were_out_together_count_once)
     ck_assert_uint_ge(lease(&r, l, 4), 1); /* not after eight seconds */
     rig_fini(&r);
 }
-END_TEST
 
 /* The host responds, but no URL of it can be fetched: every further one would
  * fail in the same way. */
-START_TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
+TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
 {
     struct engine_lease l;
     unsigned asked = 0;
@@ -404,11 +391,10 @@ START_TEST(a_certificate_that_is_not_trusted_ends_its_urls_after_three)
     ck_assert_uint_eq(rig_counter(&r, "failed.tls"), 20);
     rig_fini(&r);
 }
-END_TEST
 
 /* That an origin cannot be fetched says nothing of another one of its host, be
  * there URLs of both at first or later. */
-START_TEST(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone)
+TEST_LOOP(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone, 0, 2)
 {
     const struct outcome no_rules = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE,
                                      500};
@@ -440,8 +426,7 @@ START_TEST(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone)
         d.outcome = https ? no_rules : NO_ERROR;
         d.transient = d.host.unreachable = https;
         d.host.ended = r.now;
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                         STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
     }
     ck_assert_uint_eq(rig_stats(&r).fetched, 20);
     ck_assert_uint_eq(rig_counter(&r, "denied.robots_unreachable"), 20);
@@ -449,16 +434,14 @@ START_TEST(an_origin_that_cannot_be_fetched_ends_its_own_urls_alone)
     ck_assert_uint_eq(asked[1], 3);
     rig_fini(&r);
 }
-END_TEST
 
 static void block(struct rig *r, const char *host, int64_t until)
 {
-    ck_assert_int_eq(r->e->ops->block(r->e, r->o.crawl, bytes_of_str(host),
-                                      until, r->now, rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(r->e->ops->block(r->e, r->o.crawl, bytes_of_str(host), until, r->now,
+                           rig_wall(r)));
 }
 
-START_TEST(what_a_person_blocks_is_counted_and_given_up_by_nobody)
+TEST(what_a_person_blocks_is_counted_and_given_up_by_nobody)
 {
     struct engine_lease l;
     struct rig r;
@@ -479,9 +462,8 @@ START_TEST(what_a_person_blocks_is_counted_and_given_up_by_nobody)
     ck_assert_uint_eq(rig_stats(&r).blocked, 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_block_outlasts_a_shorter_retry_after)
+TEST(a_block_outlasts_a_shorter_retry_after)
 {
     struct engine_done d;
     struct engine_lease l;
@@ -497,15 +479,14 @@ START_TEST(a_block_outlasts_a_shorter_retry_after)
                              .host = {.ended = r.now,
                                       .crawl_delay_ms = -2,
                                       .retry_after_ms = 5000}};
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
     ck_assert_uint_eq(rig_stats(&r).blocked, 2);
     r.now += 10 * S;
     ck_assert_uint_eq(lease(&r, &l, 1), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(unblocking_a_host_that_was_given_up_asks_it_again)
+TEST(unblocking_a_host_that_was_given_up_asks_it_again)
 {
     struct web w = {.answer = is_down, .to = INT64_MAX};
     struct rig r;
@@ -520,10 +501,9 @@ START_TEST(unblocking_a_host_that_was_given_up_asks_it_again)
     ck_assert_uint_eq(rig_stats(&r).fetched, 5);
     rig_fini(&r);
 }
-END_TEST
 
 /* The last eight of ten responses weigh most; an old slow one is forgotten. */
-START_TEST(a_slow_host_is_asked_less_while_it_is_slow)
+TEST(a_slow_host_is_asked_less_while_it_is_slow)
 {
     struct rig r;
 
@@ -546,38 +526,7 @@ START_TEST(a_slow_host_is_asked_less_while_it_is_slow)
             ck_assert_int_le(waited, S + S / 10);
         d.id = l.id;
         d.host.ended = r.now;
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)),
-                         STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
     }
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_host_reach(void)
-{
-    Suite *s = suite_create("host_reach");
-    TCase *t = tcase_create("host_reach");
-
-    tcase_set_timeout(t, 30);
-    tcase_add_test(t, two_urls_that_always_fail_hold_up_no_other);
-    tcase_add_test(
-        t, a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that);
-    tcase_add_loop_test(t, a_server_that_comes_back_has_lost_nothing, 0, 3);
-    tcase_add_test(t, a_host_that_stays_away_is_given_up_with_its_urls);
-    tcase_add_test(t, a_robots_txt_that_does_not_come_is_no_response_either);
-    tcase_add_test(t, a_closed_port_of_a_host_that_responds_holds_up_no_other);
-    tcase_add_test(t, readers_of_the_store_find_why_a_host_is_not_asked);
-    tcase_add_test(t, a_response_is_the_end_of_no_response_on_disk_too);
-    tcase_add_test(t, a_service_waits_without_end);
-    tcase_add_test(t, requests_that_were_out_together_count_once);
-    tcase_add_loop_test(
-        t, an_origin_that_cannot_be_fetched_ends_its_own_urls_alone, 0, 2);
-    tcase_add_test(t,
-                   a_certificate_that_is_not_trusted_ends_its_urls_after_three);
-    tcase_add_test(t, what_a_person_blocks_is_counted_and_given_up_by_nobody);
-    tcase_add_test(t, a_block_outlasts_a_shorter_retry_after);
-    tcase_add_test(t, unblocking_a_host_that_was_given_up_asks_it_again);
-    tcase_add_test(t, a_slow_host_is_asked_less_while_it_is_slow);
-    suite_add_tcase(s, t);
-    return s;
 }

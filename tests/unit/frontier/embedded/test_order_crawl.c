@@ -14,14 +14,16 @@ static struct order *make(enum order_mode mode, const char *boost)
     struct buf why;
 
     buf_init(&why, 1024);
-    ck_assert_int_eq(order_new(&made, &o, &why), STATUS_OK);
+    ck_ok(order_new(&made, &o, &why));
     buf_fini(&why);
     return made;
 }
 
+TIMEOUT(120);
+
 /* A whole crawl of 3,000 pages on 37 hosts with crashes and other orders in
  * between. */
-START_TEST(no_order_and_no_change_of_it_loses_or_repeats_a_page)
+TEST(no_order_and_no_change_of_it_loses_or_repeats_a_page)
 {
     struct order *all[] = {make(ORDER_BREADTH, NULL), make(ORDER_DEPTH, NULL),
                            make(ORDER_BEST, NULL),
@@ -34,8 +36,7 @@ START_TEST(no_order_and_no_change_of_it_loses_or_repeats_a_page)
     start(&s, 0);
     while (step(&s)) {
         if (++steps % 40 == 0)
-            ck_assert_int_eq(s.e->ops->set_order(s.e, all[rnd(&s) % 5]),
-                             STATUS_OK);
+            ck_ok(s.e->ops->set_order(s.e, all[rnd(&s) % 5]));
         if (steps % 170 == 0) {
             s.o.order = all[rnd(&s) % 5];
             crash(&s);
@@ -48,10 +49,9 @@ START_TEST(no_order_and_no_change_of_it_loses_or_repeats_a_page)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         order_free(all[i]);
 }
-END_TEST
 
 /* What bench_order shows of a larger web. */
-START_TEST(best_gets_half_as_many_in_links_again_as_breadth)
+TEST(best_gets_half_as_many_in_links_again_as_breadth)
 {
     struct order *best = make(ORDER_BEST, NULL);
     struct order_run run[2];
@@ -60,26 +60,12 @@ START_TEST(best_gets_half_as_many_in_links_again_as_breadth)
     order_web_make(&w, 5000, 50, true);
     for (int i = 0; i < 2; i++) {
         make_dir();
-        ck_assert_int_eq(order_web_crawl(&w, i == 0 ? NULL : best, w.size / 5,
-                                         dir, &run[i]),
-                         STATUS_OK);
+        ck_ok(order_web_crawl(&w, i == 0 ? NULL : best, w.size / 5, dir,
+                              &run[i]));
         ck_assert_uint_eq(run[i].pages, w.size / 5);
         remove_dir();
     }
     ck_assert_uint_ge(run[1].weight * 2, run[0].weight * 3);
     order_web_free(&w);
     order_free(best);
-}
-END_TEST
-
-Suite *suite_order_crawl(void)
-{
-    Suite *s = suite_create("order_crawl");
-    TCase *t = tcase_create("order_crawl");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, no_order_and_no_change_of_it_loses_or_repeats_a_page);
-    tcase_add_test(t, best_gets_half_as_many_in_links_again_as_breadth);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -48,8 +48,7 @@ static struct engine_lease lease(struct rig *r)
     size_t n = 0;
 
     r->now += NS_PER_S;
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, RIG_WALL, &l, &n));
     ck_assert_uint_eq(n, 1);
     return l;
 }
@@ -67,7 +66,7 @@ static struct engine_done done_of(const struct rig *r, uint64_t id,
 
 static void ack(struct rig *r, struct engine_done *d)
 {
-    ck_assert_int_eq(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL));
 }
 
 /* The next page as it is, with its links in order; B's record refers to that of
@@ -108,8 +107,7 @@ static void make_old(struct rig *r, bool record_links)
     rig_seed(r, pages[ROOT].url);
     for (unsigned i = 0; i < PAGES; i++)
         fetch_old(r);
-    ck_assert_int_eq(r->e->ops->set_meta(r->e, "note", bytes_of_str("kept")),
-                     STATUS_OK);
+    ck_ok(r->e->ops->set_meta(r->e, "note", bytes_of_str("kept")));
     rig_stop(r);
 }
 
@@ -119,10 +117,9 @@ static struct past_crawl *open_past(const struct rig *old)
     struct buf why;
 
     buf_init(&why, 1000);
-    ck_assert_int_eq(past_crawl_open(&p, old->at.dir, MEMORY, &why), STATUS_OK);
+    ck_ok(past_crawl_open(&p, old->at.dir, MEMORY, &why));
     ck_assert_uint_eq(why.len, 0);
-    ck_assert_int_eq(past_crawl_set_identity(p, bytes_of_str(IDENTITY)),
-                     STATUS_OK);
+    ck_ok(past_crawl_set_identity(p, bytes_of_str(IDENTITY)));
     return p;
 }
 
@@ -142,14 +139,15 @@ static uint64_t find_as(struct past_crawl *p, const char *url, const char *text)
     struct digest d;
 
     digest_under(p, url, &d);
-    ck_assert_int_eq(past_crawl_find(p, d, bytes_of_str(text), &row),
-                     STATUS_OK);
+    ck_ok(past_crawl_find(p, d, bytes_of_str(text), &row));
     return row.id;
 }
 
 /* ---- what it knows ---- */
 
-START_TEST(an_earlier_crawl_is_known_by_its_urls)
+FIXTURE(scratch_quiet, NULL);
+
+TEST(an_earlier_crawl_is_known_by_its_urls)
 {
     struct past_crawl *p;
     struct buf text;
@@ -163,14 +161,14 @@ START_TEST(an_earlier_crawl_is_known_by_its_urls)
         uint64_t id = find_as(p, pages[i].url, pages[i].url);
 
         ck_assert_uint_eq(id, i + 1);
-        ck_assert_int_eq(past_crawl_url(p, id, &text), STATUS_OK);
+        ck_ok(past_crawl_url(p, id, &text));
         ck_assert_str_eq(buf_str(&text), pages[i].url);
     }
     ck_assert_uint_eq(find_as(p, "http://a.test/new", "http://a.test/new"), 0);
     /* the same digest, but another URL */
     ck_assert_uint_eq(find_as(p, pages[B].url, pages[C].url), 0);
     buf_clear(&text);
-    ck_assert_int_eq(past_crawl_meta(p, "note", &text), STATUS_OK);
+    ck_ok(past_crawl_meta(p, "note", &text));
     ck_assert_str_eq(buf_str(&text), "kept");
     ck_assert_int_eq(past_crawl_meta(p, "nothing", &text), STATUS_NOT_FOUND);
     ck_assert(past_crawl_has_links(p));
@@ -179,7 +177,6 @@ START_TEST(an_earlier_crawl_is_known_by_its_urls)
     buf_fini(&text);
     rig_fini(&old);
 }
-END_TEST
 
 static void refuse(const char *dir, enum status st, const char *because)
 {
@@ -224,7 +221,7 @@ static pid_t hold(const char *path, int pipes[2])
     return child;
 }
 
-START_TEST(one_that_cannot_be_read_says_why)
+TEST(one_that_cannot_be_read_says_why)
 {
     struct scratch empty = scratch_make();
     char path[128], because[64], sql[64];
@@ -254,7 +251,6 @@ START_TEST(one_that_cannot_be_read_says_why)
     scratch_remove(&empty);
     rig_fini(&old);
 }
-END_TEST
 
 /* ---- may its pages be asked for with conditions? ---- */
 
@@ -277,9 +273,9 @@ static void take(void *ctx, const struct fetch_row *row)
     r->seq = row->seq;
     r->links = row->links;
     snprintf(r->etag, sizeof r->etag, "%.*s", (int)row->etag.len, row->etag.at);
-    ck_assert_int_eq(past_crawl_may_ask(r->p, row, &r->may), STATUS_OK);
+    ck_ok(past_crawl_may_ask(r->p, row, &r->may));
     buf_init(&text, 4096);
-    ck_assert_int_eq(past_crawl_record(r->p, row, &name, &text), STATUS_OK);
+    ck_ok(past_crawl_record(r->p, row, &name, &text));
     snprintf(r->record, sizeof r->record, "%.*s", (int)name.url.len,
              name.url.at);
     r->record_ms = name.at_ms;
@@ -290,7 +286,7 @@ static struct row last_of(struct past_crawl *p, enum page page)
 {
     struct row r = {.p = p};
 
-    ck_assert_int_eq(past_crawl_last(p, page + 1, take, &r), STATUS_OK);
+    ck_ok(past_crawl_last(p, page + 1, take, &r));
     ck_assert_uint_eq(r.n, 1);
     ck_assert_str_eq(r.etag, pages[page].etag);
     return r;
@@ -308,7 +304,7 @@ static unsigned may_ask(struct past_crawl *p)
 
 #define WITHOUT_LINKS (1U << OTHER | 1U << C | 1U << OUT)
 
-START_TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
+TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
 {
     for (int records = 0; records < 2; records++) {
         struct past_crawl *p;
@@ -329,7 +325,6 @@ START_TEST(a_page_whose_links_are_known_or_that_had_none_may_be_asked_for)
         rig_fini(&old);
     }
 }
-END_TEST
 
 static void take_copy(void *ctx, const struct fetch_row *row)
 {
@@ -337,7 +332,7 @@ static void take_copy(void *ctx, const struct fetch_row *row)
 }
 
 /* Of its entries more is known than where they lead. */
-START_TEST(a_list_is_asked_for_in_full_unless_it_is_empty)
+TEST(a_list_is_asked_for_in_full_unless_it_is_empty)
 {
     struct fetch_row row;
     struct past_crawl *p;
@@ -346,29 +341,27 @@ START_TEST(a_list_is_asked_for_in_full_unless_it_is_empty)
 
     make_old(&old, true);
     p = open_past(&old);
-    ck_assert_int_eq(past_crawl_last(p, B + 1, take_copy, &row), STATUS_OK);
+    ck_ok(past_crawl_last(p, B + 1, take_copy, &row));
     row.flags |= FETCH_ROW_LIST;
-    ck_assert_int_eq(past_crawl_may_ask(p, &row, &may), STATUS_OK);
+    ck_ok(past_crawl_may_ask(p, &row, &may));
     ck_assert(!may);
     row.links = 0;
-    ck_assert_int_eq(past_crawl_may_ask(p, &row, &may), STATUS_OK);
+    ck_ok(past_crawl_may_ask(p, &row, &may));
     ck_assert(may);
     past_crawl_close(p);
     rig_fini(&old);
 }
-END_TEST
 
 /* Requests that name another client may be answered with another page. What
  * came before an identity was first noted counts as of that one. */
-START_TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
+TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
 {
     struct past_crawl *p;
     struct rig old;
 
     make_old(&old, true);
     p = open_past(&old);
-    ck_assert_int_eq(past_crawl_set_identity(p, bytes_of_str("other/2\ngzip")),
-                     STATUS_OK);
+    ck_ok(past_crawl_set_identity(p, bytes_of_str("other/2\ngzip")));
     ck_assert_uint_eq(may_ask(p), 0);
     past_crawl_close(p);
     change(&old, "UPDATE meta SET value = '2' WHERE name = 'identity_seq'");
@@ -385,18 +378,17 @@ START_TEST(pages_that_another_identity_fetched_are_asked_for_in_full)
     past_crawl_close(p);
     rig_fini(&old);
 }
-END_TEST
 
 static void tell_root(struct past_crawl *p, const char *url)
 {
     struct digest d;
 
     digest_under(p, url, &d);
-    ck_assert_int_eq(past_crawl_root(p, d, bytes_of_str(url)), STATUS_OK);
+    ck_ok(past_crawl_root(p, d, bytes_of_str(url)));
 }
 
 /* Links out of the scope of that root were dropped then. */
-START_TEST(a_root_that_was_none_there_makes_its_links_useless)
+TEST(a_root_that_was_none_there_makes_its_links_useless)
 {
     static const char *const others[] = {"http://a.test/b", "http://new.test/"};
     struct past_crawl *p;
@@ -415,10 +407,9 @@ START_TEST(a_root_that_was_none_there_makes_its_links_useless)
     }
     rig_fini(&old);
 }
-END_TEST
 
 /* B has the root's body, so its record refers to the root's. */
-START_TEST(the_record_of_a_page_is_the_one_that_has_its_body)
+TEST(the_record_of_a_page_is_the_one_that_has_its_body)
 {
     struct past_crawl *p;
     struct row r;
@@ -435,7 +426,6 @@ START_TEST(the_record_of_a_page_is_the_one_that_has_its_body)
     past_crawl_close(p);
     rig_fini(&old);
 }
-END_TEST
 
 static void count_link(void *ctx, const struct link_row *row)
 {
@@ -445,7 +435,7 @@ static void count_link(void *ctx, const struct link_row *row)
     *bits |= 1U << (row->to - 1);
 }
 
-START_TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
+TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
 {
     struct past_crawl *p;
     struct rig old;
@@ -455,15 +445,12 @@ START_TEST(the_links_of_a_page_are_listed_if_all_of_them_are_known)
     for (unsigned i = 0; i < PAGES; i++) {
         unsigned bits = 0;
 
-        ck_assert_int_eq(past_crawl_links(p, last_of(p, i).seq, count_link,
-                                          &bits),
-                         STATUS_OK);
+        ck_ok(past_crawl_links(p, last_of(p, i).seq, count_link, &bits));
         ck_assert_uint_eq(bits, i == D ? 0 : pages[i].links);
     }
     past_crawl_close(p);
     rig_fini(&old);
 }
-END_TEST
 
 /* ---- the new crawl ---- */
 
@@ -560,7 +547,7 @@ static bool same_size(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
+TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
 {
     struct graph g = {.count = 0};
     struct link_range rows = {0, 0};
@@ -586,37 +573,33 @@ START_TEST(the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come)
     ck_assert_uint_eq(rig_counter(&b.new, "fetched.unchanged"), 5);
     rig_stop(&b.new);
     rig_verify(&b.new);
-    ck_assert_int_eq(reader_open(&reader, b.new.at.dir), STATUS_OK);
-    ck_assert_int_eq(link_store_each(reader.links, take_link, &g), STATUS_OK);
+    ck_ok(reader_open(&reader, b.new.at.dir));
+    ck_ok(link_store_each(reader.links, take_link, &g));
     ck_assert_uint_eq(g.count, 6);
-    ck_assert_int_eq(link_store_each_whole(reader.links, is_whole, said),
-                     STATUS_OK);
+    ck_ok(link_store_each_whole(reader.links, is_whole, said));
     ck_assert_uint_eq(said[0], 2); /* of the root and of B */
     ck_assert_uint_eq(said[1], 2);
     ck_assert_uint_eq(g.links[1], 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
     ck_assert_uint_eq(g.links[rig_find(&reader, pages[B].url)],
                       1 << 1 | 1 << rig_find(&reader, pages[C].url));
-    ck_assert_int_eq(page_store_each_of(reader.pages, 1, same_size, &size),
-                     STATUS_OK);
+    ck_ok(page_store_each_of(reader.pages, 1, same_size, &size));
     ck_assert_uint_eq(size, 1000 + ROOT);
     /* so that they are known to the crawl after this one */
-    ck_assert_int_eq(link_store_page(reader.links, 1, &rows), STATUS_OK);
+    ck_ok(link_store_page(reader.links, 1, &rows));
     ck_assert_uint_eq(rows.first, 1);
     ck_assert_uint_eq(rows.count, 5);
     reader_close(&reader);
     end(&b);
 }
-END_TEST
 
 /* With the limit of depth a link that was admitted may be dropped deeper. */
-START_TEST(where_depth_counts_each_link_is_judged_anew)
+TEST(where_depth_counts_each_link_is_judged_anew)
 {
     struct both b;
     enum page p;
 
     begin_within(&b, 1);
-    ck_assert_int_eq(frontier_keep_paths((struct frontier *)b.new.e),
-                     STATUS_OK);
+    ck_ok(frontier_keep_paths((struct frontier *)b.new.e));
     ck_assert_int_eq(confirm(&b.new), ROOT);
     ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
     do
@@ -626,10 +609,9 @@ START_TEST(where_depth_counts_each_link_is_judged_anew)
     ck_assert_uint_eq(rig_stats(&b.new).urls, 5);
     end(&b);
 }
-END_TEST
 
 /* What was read as a page would be read as a sitemap by now. */
-START_TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
+TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
 {
     for (int is_list = 0; is_list < 2; is_list++) {
         struct engine_item item;
@@ -653,10 +635,9 @@ START_TEST(a_url_that_is_a_list_now_is_asked_for_in_full)
         end(&b);
     }
 }
-END_TEST
 
 /* The head of the 304 forbids following the links that the page had. */
-START_TEST(links_of_then_are_not_followed_if_the_head_of_now_says_so)
+TEST(links_of_then_are_not_followed_if_the_head_of_now_says_so)
 {
     for (int skips = 0; skips < 2; skips++) {
         struct engine_done d;
@@ -673,10 +654,9 @@ START_TEST(links_of_then_are_not_followed_if_the_head_of_now_says_so)
         end(&b);
     }
 }
-END_TEST
 
 /* A page that came whole has the links that it has now. */
-START_TEST(only_a_304_has_the_links_of_then)
+TEST(only_a_304_has_the_links_of_then)
 {
     static const struct outcome outcomes[] = {
         {OUTCOME_FETCHED, REASON_NONE, 200},
@@ -698,11 +678,10 @@ START_TEST(only_a_304_has_the_links_of_then)
         end(&b);
     }
 }
-END_TEST
 
 /* Only a seed that was one there leaves the links of its pages useful; also
  * after a restart, when no seed is put again. */
-START_TEST(another_root_is_told_to_the_earlier_crawl)
+TEST(another_root_is_told_to_the_earlier_crawl)
 {
     for (int again = 0; again < 2; again++) {
         struct engine_lease l;
@@ -723,11 +702,10 @@ START_TEST(another_root_is_told_to_the_earlier_crawl)
         end(&b);
     }
 }
-END_TEST
 
 /* Where records are kept, that of then is referred to; a page without one is
  * asked for in full. */
-START_TEST(a_lease_knows_the_record_of_then)
+TEST(a_lease_knows_the_record_of_then)
 {
     for (int recorded = 0; recorded < 2; recorded++) {
         struct engine_lease l;
@@ -747,7 +725,6 @@ START_TEST(a_lease_knows_the_record_of_then)
         end(&b);
     }
 }
-END_TEST
 
 /* ---- faults ---- */
 
@@ -768,7 +745,7 @@ static void use_it(void *ctx)
     TELLS(b->new.e->ops->turn(b->new.e, true, b->new.now, RIG_WALL, NULL));
 }
 
-START_TEST(a_statement_that_fails_in_either_crawl_is_told)
+TEST(a_statement_that_fails_in_either_crawl_is_told)
 {
     uint64_t n = 0;
     bool failed;
@@ -782,36 +759,4 @@ START_TEST(a_statement_that_fails_in_either_crawl_is_told)
         end(&b);
     } while (failed);
     ck_assert_uint_gt(n, 20);
-}
-END_TEST
-
-Suite *suite_past_crawl(void)
-{
-    Suite *s = suite_create("past_crawl");
-    TCase *t = tcase_create("past_crawl");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, scratch_quiet, NULL);
-    tcase_add_test(t, an_earlier_crawl_is_known_by_its_urls);
-    tcase_add_test(t, one_that_cannot_be_read_says_why);
-    tcase_add_test(
-        t, a_page_whose_links_are_known_or_that_had_none_may_be_asked_for);
-    tcase_add_test(t, a_list_is_asked_for_in_full_unless_it_is_empty);
-    tcase_add_test(t, a_url_that_is_a_list_now_is_asked_for_in_full);
-    tcase_add_test(t,
-                   pages_that_another_identity_fetched_are_asked_for_in_full);
-    tcase_add_test(t, a_root_that_was_none_there_makes_its_links_useless);
-    tcase_add_test(t, the_record_of_a_page_is_the_one_that_has_its_body);
-    tcase_add_test(t, the_links_of_a_page_are_listed_if_all_of_them_are_known);
-    tcase_add_test(
-        t, the_links_of_an_unchanged_page_are_admitted_as_if_it_had_come);
-    tcase_add_test(t, where_depth_counts_each_link_is_judged_anew);
-    tcase_add_test(t, only_a_304_has_the_links_of_then);
-    tcase_add_test(t,
-                   links_of_then_are_not_followed_if_the_head_of_now_says_so);
-    tcase_add_test(t, another_root_is_told_to_the_earlier_crawl);
-    tcase_add_test(t, a_lease_knows_the_record_of_then);
-    tcase_add_test(t, a_statement_that_fails_in_either_crawl_is_told);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,9 +2,8 @@
 /* test_refresh_web.c - pages that change at known rates are kept up to date. */
 #include "bench/support/refresh_web.h"
 
-#include <check.h>
-
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static struct refresh_run run_of(const struct refresh_web *w,
                                  const struct refresh_rules *rules)
@@ -12,7 +11,7 @@ static struct refresh_run run_of(const struct refresh_web *w,
     struct scratch at = scratch_make();
     struct refresh_run run;
 
-    ck_assert_int_eq(refresh_web_run(w, rules, at.dir, &run), STATUS_OK);
+    ck_ok(refresh_web_run(w, rules, at.dir, &run));
     scratch_remove(&at);
     return run;
 }
@@ -33,7 +32,7 @@ static const struct refresh_rules adaptive = {
 
 /* Rates over 3.5 decades, and a request for a page in as long as the slowest
  * changes. */
-START_TEST(adaptive_keeps_half_as_many_again_up_to_date_with_scarce_requests)
+TEST(adaptive_keeps_half_as_many_again_up_to_date_with_scarce_requests)
 {
     const struct refresh_web w = {.pages = 200,
                                   .slowest = 1 / 3.0,
@@ -51,10 +50,9 @@ START_TEST(adaptive_keeps_half_as_many_again_up_to_date_with_scarce_requests)
                   b.freshness);
     ck_assert_double_lt(a.freshness, 1.05 * refresh_web_best(&w));
 }
-END_TEST
 
 /* With requests to spare, no more of them are made than the changes need. */
-START_TEST(adaptive_asks_no_more_than_changes_need)
+TEST(adaptive_asks_no_more_than_changes_need)
 {
     const struct refresh_web w = {.pages = 100,
                                   .slowest = 0.01,
@@ -66,17 +64,4 @@ START_TEST(adaptive_asks_no_more_than_changes_need)
 
     ck_assert_double_gt(a.freshness, 0.85);
     ck_assert_uint_lt(a.requests, (uint64_t)w.pages * w.rounds / 2 / 4);
-}
-END_TEST
-
-Suite *suite_refresh_web(void)
-{
-    Suite *s = suite_create("refresh_web");
-    TCase *t = tcase_create("refresh_web");
-
-    tcase_add_test(
-        t, adaptive_keeps_half_as_many_again_up_to_date_with_scarce_requests);
-    tcase_add_test(t, adaptive_asks_no_more_than_changes_need);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -9,7 +9,9 @@
 
 /* ---- what is kept ---- */
 
-START_TEST(only_what_a_setting_can_lift_and_is_whole_is_kept)
+TIMEOUT(120);
+
+TEST(only_what_a_setting_can_lift_and_is_whole_is_kept)
 {
     struct engine_drop drops[REASON_COUNT_ + 1];
     uint64_t may = 0;
@@ -34,11 +36,10 @@ START_TEST(only_what_a_setting_can_lift_and_is_whole_is_kept)
     ck_assert_uint_eq(rig_counter(&r, "dropped.depth"), 1);
     judge_fini(&r);
 }
-END_TEST
 
 /* Where a footer's links stand on each page, the log has them once; a shorter
  * way to them is news. */
-START_TEST(a_link_dropped_on_each_page_is_kept_once_for_its_least_depth)
+TEST(a_link_dropped_on_each_page_is_kept_once_for_its_least_depth)
 {
     struct engine_drop d[2] = {judge_drop("http://b.test/", REASON_SCOPE),
                                judge_drop("http://c.test/", REASON_SCOPE)};
@@ -74,11 +75,10 @@ START_TEST(a_link_dropped_on_each_page_is_kept_once_for_its_least_depth)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 7);
     judge_fini(&r);
 }
-END_TEST
 
 /* With a limit of depth, the page on which a link stands tells how near it may
  * come. */
-START_TEST(where_the_depth_is_limited_each_page_of_a_drop_is_kept)
+TEST(where_the_depth_is_limited_each_page_of_a_drop_is_kept)
 {
     struct engine_drop d = judge_drop("http://b.test/", REASON_EXCLUDE);
     struct rig r;
@@ -93,9 +93,8 @@ START_TEST(where_the_depth_is_limited_each_page_of_a_drop_is_kept)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(what_has_no_room_is_counted_as_lost)
+TEST(what_has_no_room_is_counted_as_lost)
 {
     struct engine_drop d[3] = {judge_drop("http://b.test/", REASON_SCOPE),
                                judge_drop("http://c.test/", REASON_SCOPE),
@@ -114,11 +113,10 @@ START_TEST(what_has_no_room_is_counted_as_lost)
     ck_assert_uint_eq(rig_stats(&r).urls, 2);
     judge_fini(&r);
 }
-END_TEST
 
 /* ---- links ---- */
 
-START_TEST(a_lifted_reason_brings_its_links_back_as_they_were_found)
+TEST(a_lifted_reason_brings_its_links_back_as_they_were_found)
 {
     struct engine_drop d[3] = {judge_drop("http://b.test/x", REASON_SCOPE),
                                judge_drop("http://b.test/no", REASON_EXCLUDE),
@@ -156,9 +154,8 @@ START_TEST(a_lifted_reason_brings_its_links_back_as_they_were_found)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(nothing_is_judged_before_the_scope_has_its_places)
+TEST(nothing_is_judged_before_the_scope_has_its_places)
 {
     struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
     struct rig r;
@@ -181,9 +178,8 @@ START_TEST(nothing_is_judged_before_the_scope_has_its_places)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 1);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(what_another_rule_keeps_out_stays_for_that_reason)
+TEST(what_another_rule_keeps_out_stays_for_that_reason)
 {
     struct engine_drop d[2] = {judge_drop("http://b.test/no", REASON_SCOPE),
                                judge_drop("http://b.test/far", REASON_SCOPE)};
@@ -213,9 +209,8 @@ START_TEST(what_another_rule_keeps_out_stays_for_that_reason)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url)
+TEST(a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url)
 {
     struct engine_drop d[2] = {judge_drop("http://b.test/", REASON_SCOPE),
                                judge_drop("http://b.test/", REASON_EXCLUDE)};
@@ -233,10 +228,9 @@ START_TEST(a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
     judge_fini(&r);
 }
-END_TEST
 
 /* The links of a page past --max-links, by their number on it. */
-START_TEST(a_higher_limit_of_links_brings_those_within_it_back)
+TEST(a_higher_limit_of_links_brings_those_within_it_back)
 {
     struct engine_drop d[3] = {judge_drop("http://b.test/4", REASON_LINK_COUNT),
                                judge_drop("http://b.test/5", REASON_LINK_COUNT),
@@ -262,11 +256,10 @@ START_TEST(a_higher_limit_of_links_brings_those_within_it_back)
     (void)judge_newest(&r, "http://b.test/6");
     judge_fini(&r);
 }
-END_TEST
 
 /* Depth 0 is the target of a seed's redirect: it opens the scope, as it would
  * have when it was found. */
-START_TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
+TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
 {
     struct engine_drop d = judge_drop("http://b.test/", REASON_EXCLUDE);
     struct scope_options o = {.mode = SCOPE_HOST,
@@ -277,7 +270,7 @@ START_TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
     struct rig r;
 
     judge_init(&r);
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     scope_become(r.o.judge.scope, s);
     rig_create(&r);
     d.depth = 0;
@@ -294,10 +287,9 @@ START_TEST(what_a_seed_redirected_to_opens_the_scope_when_it_comes_back)
     url_fini(&u);
     judge_fini(&r);
 }
-END_TEST
 
 /* It may be anywhere, if a host in scope names it. */
-START_TEST(a_list_of_urls_is_judged_as_a_list)
+TEST(a_list_of_urls_is_judged_as_a_list)
 {
     struct engine_drop d = judge_drop("http://b.test/map.xml", REASON_EXCLUDE);
     struct scope_options o = {.mode = SCOPE_HOST,
@@ -311,7 +303,7 @@ START_TEST(a_list_of_urls_is_judged_as_a_list)
     struct rig r;
 
     judge_init(&r);
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     url_init(&a);
     ck_assert_int_eq(url_parse(&a, bytes_of_str("http://a.test/"), NULL, NULL),
                      URL_OK);
@@ -330,10 +322,9 @@ START_TEST(a_list_of_urls_is_judged_as_a_list)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 2);
     judge_fini(&r);
 }
-END_TEST
 
 /* A frame on another host, say: its own images are not those of our page. */
-START_TEST(what_a_part_of_a_page_embeds_stays_out)
+TEST(what_a_part_of_a_page_embeds_stays_out)
 {
     struct engine_drop d =
         judge_drop("http://c.test/of-frame.png", REASON_SCOPE);
@@ -348,7 +339,7 @@ START_TEST(what_a_part_of_a_page_embeds_stays_out)
     struct rig r;
 
     judge_init(&r);
-    ck_assert_int_eq(scope_new(&s, &o, NULL), STATUS_OK);
+    ck_ok(scope_new(&s, &o, NULL));
     scope_become(r.o.judge.scope, s);
     rig_create(&r);
     frame = rig_item(&r, "http://b.test/frame");
@@ -373,9 +364,8 @@ START_TEST(what_a_part_of_a_page_embeds_stays_out)
     (void)judge_newest(&r, "http://c.test/of-frame.png");
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(a_link_comes_back_in_the_form_that_it_has_now)
+TEST(a_link_comes_back_in_the_form_that_it_has_now)
 {
     struct engine_drop d = judge_drop("http://b.test/?a=1&sid=2", REASON_SCOPE);
     struct url_form *form = judge_form_without("sid");
@@ -391,13 +381,12 @@ START_TEST(a_link_comes_back_in_the_form_that_it_has_now)
     judge_fini(&r);
     url_form_free(form);
 }
-END_TEST
 
 /* ---- while fetchers work, and over crashes ---- */
 
 /* A fetcher may still be reading a page by the old settings: its drops of the
  * lifted reasons are judged when nothing is queued any more. */
-START_TEST(drops_of_pages_that_were_out_are_judged_at_the_end)
+TEST(drops_of_pages_that_were_out_are_judged_at_the_end)
 {
     struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
     struct rig r;
@@ -419,10 +408,9 @@ START_TEST(drops_of_pages_that_were_out_are_judged_at_the_end)
     ck_assert_uint_eq(rig_stats(&r).urls, 3);
     judge_fini(&r);
 }
-END_TEST
 
 /* A new seed is a new place of the scope. */
-START_TEST(a_seed_that_comes_later_brings_back_what_is_in_its_place)
+TEST(a_seed_that_comes_later_brings_back_what_is_in_its_place)
 {
     struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
     struct rig r;
@@ -449,9 +437,8 @@ START_TEST(a_seed_that_comes_later_brings_back_what_is_in_its_place)
     ck_assert_uint_eq(rig_stats(&r).urls, 3);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(without_a_page_out_the_end_judges_nothing_again)
+TEST(without_a_page_out_the_end_judges_nothing_again)
 {
     struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
     struct rig r;
@@ -466,12 +453,11 @@ START_TEST(without_a_page_out_the_end_judges_nothing_again)
     ck_assert_uint_eq(rig_stats(&r).urls, 1);
     judge_fini(&r);
 }
-END_TEST
 
 #define MANY 4000
 
 /* Some hundred drops are judged in a turn; a crash goes on where it was. */
-START_TEST(a_long_log_is_judged_in_turns_and_goes_on_after_a_crash)
+TEST(a_long_log_is_judged_in_turns_and_goes_on_after_a_crash)
 {
     static char urls[MANY][64];
     struct engine_drop *d = calloc(MANY, sizeof *d);
@@ -510,9 +496,8 @@ START_TEST(a_long_log_is_judged_in_turns_and_goes_on_after_a_crash)
     free(d);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(a_mark_that_makes_no_sense_is_damage)
+TEST(a_mark_that_makes_no_sense_is_damage)
 {
     struct engine *e = NULL;
     struct rig r;
@@ -520,17 +505,14 @@ START_TEST(a_mark_that_makes_no_sense_is_damage)
     judge_init(&r);
     rig_create(&r);
     rig_seed(&r, "http://a.test/");
-    ck_assert_int_eq(r.e->ops->set_meta(r.e, "rejudge",
-                                        bytes_of_str("1 2 3 4")),
-                     STATUS_OK);
+    ck_ok(r.e->ops->set_meta(r.e, "rejudge", bytes_of_str("1 2 3 4")));
     rig_stop(&r);
     ck_assert_int_eq(frontier_open(&e, r.at.dir, &r.o, r.now, RIG_WALL),
                      STATUS_DAMAGED);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(kept_drops_that_make_no_sense_are_damage)
+TEST(kept_drops_that_make_no_sense_are_damage)
 {
     struct engine_drop d = judge_drop("http://b.test/x", REASON_SCOPE);
     struct rig r;
@@ -547,7 +529,6 @@ START_TEST(kept_drops_that_make_no_sense_are_damage)
                      STATUS_DAMAGED);
     judge_fini(&r);
 }
-END_TEST
 
 /* ---- URLs that were admitted, and skipped when their turn came ---- */
 
@@ -561,7 +542,7 @@ static void skip(struct rig *r, uint64_t id, enum outcome_reason reason,
         .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 static bool takes_text(const void *ctx, struct bytes mime)
@@ -570,7 +551,7 @@ static bool takes_text(const void *ctx, struct bytes mime)
     return bytes_equal(mime, bytes_of_str("text/plain"));
 }
 
-START_TEST(a_type_that_is_accepted_now_brings_its_urls_back)
+TEST(a_type_that_is_accepted_now_brings_its_urls_back)
 {
     char text[256];
     struct url_row row;
@@ -614,11 +595,10 @@ START_TEST(a_type_that_is_accepted_now_brings_its_urls_back)
     ck_assert_uint_eq(rig_stats(&r).skipped, 0);
     judge_fini(&r);
 }
-END_TEST
 
 /* A truncated page counts as fetched, and is fetched whole once more is
  * read. */
-START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
+TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
 {
     struct engine_done d = {
         .outcome = {OUTCOME_FETCHED, REASON_TRUNCATED_LENGTH, 200},
@@ -638,7 +618,7 @@ START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
     ck_assert_int_eq(rig_put(&r, map), ENGINE_NEW);
     for (int i = 0; i < 2; i++) {
         d.id = rig_lease(&r);
-        ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     }
     rig_commit(&r);
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 1); /* no sitemap comes back */
@@ -657,7 +637,6 @@ START_TEST(a_truncated_page_comes_back_only_when_more_of_it_is_read)
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
     judge_fini(&r);
 }
-END_TEST
 
 static uint64_t *timeout_of(struct rig *r)
 {
@@ -705,7 +684,7 @@ static bool is_taken_back(struct rig *r, struct outcome o)
            rig_stats(r).seeds_failed == 0 && rig_stats(r).pages == 0;
 }
 
-START_TEST(an_outcome_that_a_setting_lifts_comes_back_once)
+TEST_EACH(an_outcome_that_a_setting_lifts_comes_back_once, finals)
 {
     const struct final_outcome *x = &finals[_i];
     const uint64_t lifted =
@@ -723,7 +702,7 @@ START_TEST(an_outcome_that_a_setting_lifts_comes_back_once)
     rig_create(&r);
     rig_seed(&r, "http://a.test/");
     d.id = rig_lease(&r);
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     rig_commit(&r);
     judge_again(&r, ENGINE_MAY_RETURN & ~lifted);
     judge_all(&r);
@@ -751,7 +730,6 @@ START_TEST(an_outcome_that_a_setting_lifts_comes_back_once)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
 /* It has a video, maybe a link, and always this body. */
 static void read_page_as(struct rig *r, uint64_t id, struct outcome o,
@@ -769,7 +747,7 @@ static void read_page_as(struct rig *r, uint64_t id, struct outcome o,
         .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
     };
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
 }
 
 static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
@@ -778,7 +756,7 @@ static void read_page(struct rig *r, uint64_t id, struct engine_item *link)
 }
 
 /* A crawl --since another finds most pages unchanged. */
-START_TEST(a_page_is_read_again_whatever_it_is_marked_as)
+TEST_LOOP(a_page_is_read_again_whatever_it_is_marked_as, 0, 3)
 {
     static const enum outcome_reason marks[] = {REASON_UNCHANGED,
                                                 REASON_LINK_COUNT,
@@ -804,7 +782,6 @@ START_TEST(a_page_is_read_again_whatever_it_is_marked_as)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
 /* Leases and reports the one URL, first in its turn, then as a person asks. */
 static void fetch_at_date(struct rig *r, struct outcome o, const char *mime)
@@ -821,17 +798,14 @@ static void fetch_at_date(struct rig *r, struct outcome o, const char *mime)
     size_t n = 0;
 
     while (!over)
-        ck_assert_int_eq(r->e->ops->refresh_urls(r->e, &q, 10, r->now,
-                                                 rig_wall(r), &over),
-                         STATUS_OK);
+        ck_ok(
+            r->e->ops->refresh_urls(r->e, &q, 10, r->now, rig_wall(r), &over));
     r->now += 10 * NS_PER_S;
     rig_turn(r); /* its date has come */
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n));
     ck_assert_uint_eq(n, 1);
     d.id = l.id;
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)));
     rig_turn(r);
 }
 
@@ -879,7 +853,7 @@ static const struct refreshed {
 };
 
 /* What a URL has become at a date is what counts, whatever it was before. */
-START_TEST(what_a_refresh_found_is_what_comes_back)
+TEST_EACH(what_a_refresh_found_is_what_comes_back, refreshed)
 {
     const struct refreshed *x = &refreshed[_i];
     struct outcome last = x->was[0];
@@ -908,10 +882,9 @@ START_TEST(what_a_refresh_found_is_what_comes_back)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
 /* Its links are not those of a page with the same body, but its own. */
-START_TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
+TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
 {
     struct engine_item video;
     struct rig r;
@@ -944,9 +917,8 @@ START_TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
-START_TEST(links_of_repeated_pages_come_back_when_these_are_only_reported)
+TEST(links_of_repeated_pages_come_back_when_these_are_only_reported)
 {
     struct engine_item link;
     struct rig r;
@@ -972,11 +944,10 @@ START_TEST(links_of_repeated_pages_come_back_when_these_are_only_reported)
     ck_assert_uint_eq(judge_newest(&r, "http://a.test/of-2").depth, 1);
     judge_fini(&r);
 }
-END_TEST
 
 /* A URL that --drop-params gives another form comes back under that form; under
  * its own it comes back when the parameter counts again. */
-START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
+TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
 {
     struct url_form *form = judge_form_without("sid");
     struct url_row row;
@@ -1001,10 +972,9 @@ START_TEST(a_url_whose_form_has_changed_comes_back_under_the_new_one)
     judge_fini(&r);
     url_form_free(form);
 }
-END_TEST
 
 /* The rules for URLs changed while it was queued. */
-START_TEST(a_url_of_another_form_stays_until_its_own_is_the_form_again)
+TEST(a_url_of_another_form_stays_until_its_own_is_the_form_again)
 {
     struct url_form *form = judge_form_without("sid");
     struct rig r;
@@ -1034,9 +1004,8 @@ START_TEST(a_url_of_another_form_stays_until_its_own_is_the_form_again)
     judge_fini(&r);
     url_form_free(form);
 }
-END_TEST
 
-START_TEST(a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason)
+TEST(a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason)
 {
     struct rig r;
 
@@ -1058,13 +1027,12 @@ START_TEST(a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason)
     ck_assert_uint_eq(rig_counter(&r, "skipped.mime"), 0);
     judge_fini(&r);
 }
-END_TEST
 
 /* ---- the shortest path ---- */
 
 /* The page on which a link was too deep turns out to be nearer to a seed, by a
  * path that was found later. */
-START_TEST(a_shorter_path_found_later_brings_a_link_back)
+TEST(a_shorter_path_found_later_brings_a_link_back)
 {
     struct engine_drop d = judge_drop("http://a.test/deep", REASON_DEPTH);
     struct engine_item far, near;
@@ -1101,11 +1069,10 @@ START_TEST(a_shorter_path_found_later_brings_a_link_back)
     rig_verify(&r);
     judge_fini(&r);
 }
-END_TEST
 
 /* seed > a (at 3) > b (at 4), where the seed's own link to `a` comes last, and
  * the path from `a` to `b` is read before it; what `b` links to is at 3. */
-START_TEST(a_shorter_path_is_followed_through_other_pages_and_levels)
+TEST(a_shorter_path_is_followed_through_other_pages_and_levels)
 {
     struct engine_drop d[2] = {judge_drop("http://a.test/c", REASON_DEPTH),
                                judge_drop("http://a.test/moved", REASON_DEPTH)};
@@ -1144,11 +1111,10 @@ START_TEST(a_shorter_path_is_followed_through_other_pages_and_levels)
     ck_assert_uint_eq(rig_stats(&r).drops_kept, 0);
     judge_fini(&r);
 }
-END_TEST
 
 /* A link that came back leads on, as if its page had not dropped it: seed >
  * page > back > deep. */
-START_TEST(a_shorter_path_goes_through_links_that_came_back)
+TEST(a_shorter_path_goes_through_links_that_came_back)
 {
     struct engine_drop back = judge_drop("http://a.test/back", REASON_EXCLUDE),
                        deep = judge_drop("http://a.test/deep", REASON_DEPTH);
@@ -1179,10 +1145,9 @@ START_TEST(a_shorter_path_goes_through_links_that_came_back)
     ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 3);
     judge_fini(&r);
 }
-END_TEST
 
 /* The target of a redirect is as near as the redirect. */
-START_TEST(a_redirect_is_no_step_farther_from_a_seed)
+TEST(a_redirect_is_no_step_farther_from_a_seed)
 {
     struct engine_drop d = judge_drop("http://a.test/deep", REASON_DEPTH);
     struct engine_item target, from;
@@ -1210,11 +1175,10 @@ START_TEST(a_redirect_is_no_step_farther_from_a_seed)
     ck_assert_uint_eq(judge_newest(&r, "http://a.test/deep").depth, 2);
     judge_fini(&r);
 }
-END_TEST
 
 /* What is still too deep by the shortest path stays, and is not judged again
  * until a path is found; another limit of depth judges it by the same. */
-START_TEST(what_stays_too_deep_is_judged_by_its_path_under_another_limit)
+TEST(what_stays_too_deep_is_judged_by_its_path_under_another_limit)
 {
     struct engine_drop d = judge_drop("http://a.test/4", REASON_DEPTH);
     struct engine_item page;
@@ -1242,7 +1206,6 @@ START_TEST(what_stays_too_deep_is_judged_by_its_path_under_another_limit)
     ck_assert_uint_eq(judge_newest(&r, "http://a.test/4").depth, 2);
     judge_fini(&r);
 }
-END_TEST
 
 /* ---- each statement fails in turn ---- */
 
@@ -1300,7 +1263,7 @@ static void make_crawl(struct rig *r)
 }
 
 /* _i: in the order of their scores. */
-START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
+TEST_LOOP(a_statement_that_fails_is_told_and_the_next_start_goes_on, 0, 2)
 {
     const struct order_options best = {.mode = ORDER_BEST};
     struct order *order = NULL;
@@ -1310,7 +1273,7 @@ START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
 
     make_crawl(&r);
     if (_i == 1)
-        ck_assert_int_eq(order_new(&order, &best, NULL), STATUS_OK);
+        ck_ok(order_new(&order, &best, NULL));
     r.o.order = order;
     made = r.at;
     for (uint64_t n = 1; failed; n++) {
@@ -1334,7 +1297,6 @@ START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
     judge_fini(&r);
     order_free(order);
 }
-END_TEST
 
 /* A limit of depth begins the log of paths. */
 static void begin_paths(void *rig)
@@ -1345,7 +1307,7 @@ static void begin_paths(void *rig)
     TELLS(r->e->ops->turn(r->e, true, r->now, RIG_WALL, NULL));
 }
 
-START_TEST(a_log_of_paths_that_cannot_begin_is_told)
+TEST(a_log_of_paths_that_cannot_begin_is_told)
 {
     struct rig r;
     uint64_t n = 0;
@@ -1363,63 +1325,4 @@ START_TEST(a_log_of_paths_that_cannot_begin_is_told)
     }
     ck_assert_uint_gt(n, 2);
     judge_fini(&r);
-}
-END_TEST
-
-Suite *suite_rejudge(void)
-{
-    Suite *s = suite_create("rejudge");
-    TCase *t = tcase_create("rejudge");
-
-    tcase_add_test(t, only_what_a_setting_can_lift_and_is_whole_is_kept);
-    tcase_add_test(
-        t, a_link_dropped_on_each_page_is_kept_once_for_its_least_depth);
-    tcase_add_test(t, where_the_depth_is_limited_each_page_of_a_drop_is_kept);
-    tcase_add_test(t, what_has_no_room_is_counted_as_lost);
-    tcase_add_test(t, a_lifted_reason_brings_its_links_back_as_they_were_found);
-    tcase_add_test(t, nothing_is_judged_before_the_scope_has_its_places);
-    tcase_add_test(t, what_another_rule_keeps_out_stays_for_that_reason);
-    tcase_add_test(
-        t, a_link_that_is_known_by_now_leaves_the_log_and_is_no_new_url);
-    tcase_add_test(t, a_higher_limit_of_links_brings_those_within_it_back);
-    tcase_add_test(
-        t, what_a_seed_redirected_to_opens_the_scope_when_it_comes_back);
-    tcase_add_test(t, a_list_of_urls_is_judged_as_a_list);
-    tcase_add_test(t, what_a_part_of_a_page_embeds_stays_out);
-    tcase_add_test(t, a_link_comes_back_in_the_form_that_it_has_now);
-    tcase_add_test(t, drops_of_pages_that_were_out_are_judged_at_the_end);
-    tcase_add_test(t, a_seed_that_comes_later_brings_back_what_is_in_its_place);
-    tcase_add_test(t, without_a_page_out_the_end_judges_nothing_again);
-    tcase_add_test(t, a_long_log_is_judged_in_turns_and_goes_on_after_a_crash);
-    tcase_add_test(t, a_mark_that_makes_no_sense_is_damage);
-    tcase_add_test(t, kept_drops_that_make_no_sense_are_damage);
-    tcase_add_test(t, a_type_that_is_accepted_now_brings_its_urls_back);
-    tcase_add_test(t, a_truncated_page_comes_back_only_when_more_of_it_is_read);
-    tcase_add_loop_test(t, an_outcome_that_a_setting_lifts_comes_back_once, 0,
-                        (int)(sizeof finals / sizeof *finals));
-    tcase_add_loop_test(t, what_a_refresh_found_is_what_comes_back, 0,
-                        sizeof refreshed / sizeof refreshed[0]);
-    tcase_add_test(t, a_page_is_read_again_for_links_that_were_not_looked_for);
-    tcase_add_loop_test(t, a_page_is_read_again_whatever_it_is_marked_as, 0, 3);
-    tcase_add_test(
-        t, links_of_repeated_pages_come_back_when_these_are_only_reported);
-    tcase_add_test(t,
-                   a_url_whose_form_has_changed_comes_back_under_the_new_one);
-    tcase_add_test(t,
-                   a_url_of_another_form_stays_until_its_own_is_the_form_again);
-    tcase_add_test(
-        t, a_skipped_url_that_the_scope_keeps_out_stays_for_that_reason);
-    tcase_add_test(t, a_shorter_path_found_later_brings_a_link_back);
-    tcase_add_test(t,
-                   a_shorter_path_is_followed_through_other_pages_and_levels);
-    tcase_add_test(t, a_shorter_path_goes_through_links_that_came_back);
-    tcase_add_test(t, a_redirect_is_no_step_farther_from_a_seed);
-    tcase_add_test(
-        t, what_stays_too_deep_is_judged_by_its_path_under_another_limit);
-    tcase_add_loop_test(
-        t, a_statement_that_fails_is_told_and_the_next_start_goes_on, 0, 2);
-    tcase_add_test(t, a_log_of_paths_that_cannot_begin_is_told);
-    tcase_set_timeout(t, 120);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -21,8 +21,7 @@ static uint64_t lease(struct rig *r)
     struct engine_lease l;
     size_t n = 0;
 
-    ck_assert_int_eq(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n),
-                     STATUS_OK);
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n));
     return n > 0 ? l.id : 0;
 }
 
@@ -41,9 +40,7 @@ static bool step(struct rig *r, struct removal *m, size_t most)
 {
     bool over;
 
-    ck_assert_int_eq(r->e->ops->removal_step(r->e, m, most, r->now, rig_wall(r),
-                                             &over),
-                     STATUS_OK);
+    ck_ok(r->e->ops->removal_step(r->e, m, most, r->now, rig_wall(r), &over));
     return over;
 }
 
@@ -53,9 +50,7 @@ static uint64_t take_out(struct rig *r, const char *key, int64_t before_ms,
 {
     struct removal m;
 
-    ck_assert_int_eq(r->e->ops->removal_begin(r->e, bytes_of_str(key),
-                                              before_ms, &m),
-                     STATUS_OK);
+    ck_ok(r->e->ops->removal_begin(r->e, bytes_of_str(key), before_ms, &m));
     while (!step(r, &m, most))
         rig_turn(r);
     rig_turn(r);
@@ -77,8 +72,7 @@ static void fail_for_now(struct rig *r, uint64_t id)
                                      .crawl_delay_ms = -2,
                                      .retry_after_ms = -1}};
 
-    ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)),
-                     STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)));
     rig_turn(r);
 }
 
@@ -92,7 +86,7 @@ static void end(struct rig *r)
 
 /* ---- what is removed ---- */
 
-START_TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
+TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
 {
     struct rig r;
 
@@ -121,9 +115,8 @@ START_TEST(what_stands_in_a_queue_is_skipped_as_removed_and_no_other)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
-END_TEST
 
-START_TEST(it_stays_known_and_what_is_found_later_is_new)
+TEST(it_stays_known_and_what_is_found_later_is_new)
 {
     struct rig r;
     uint64_t id;
@@ -146,9 +139,8 @@ START_TEST(it_stays_known_and_what_is_found_later_is_new)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
-END_TEST
 
-START_TEST(what_was_read_ahead_or_waits_for_another_try_goes_too)
+TEST(what_was_read_ahead_or_waits_for_another_try_goes_too)
 {
     struct rig r;
     uint64_t id;
@@ -173,11 +165,10 @@ START_TEST(what_was_read_ahead_or_waits_for_another_try_goes_too)
     rig_ack(&r, 41, fetched, NULL, 0);
     end(&r);
 }
-END_TEST
 
 /* ---- leased URLs ---- */
 
-START_TEST(what_is_out_is_finished_and_its_links_are_taken)
+TEST(what_is_out_is_finished_and_its_links_are_taken)
 {
     struct rig r;
     struct engine_item found;
@@ -198,9 +189,8 @@ START_TEST(what_is_out_is_finished_and_its_links_are_taken)
     rig_ack(&r, 6, fetched, NULL, 0);
     end(&r);
 }
-END_TEST
 
-START_TEST(what_is_out_is_tried_no_second_time)
+TEST(what_is_out_is_tried_no_second_time)
 {
     struct rig r;
     uint64_t failed, released;
@@ -215,18 +205,16 @@ START_TEST(what_is_out_is_tried_no_second_time)
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 0);
     fail_for_now(&r, failed);
     ck_assert_uint_eq(rig_counter(&r, "failed.timeout"), 1);
-    ck_assert_int_eq(r.e->ops->release(r.e, released, r.now + 60 * NS_PER_S,
-                                       NULL, r.now, rig_wall(&r)),
-                     STATUS_OK);
+    ck_ok(r.e->ops->release(r.e, released, r.now + 60 * NS_PER_S, NULL, r.now,
+                            rig_wall(&r)));
     r.now += NS_PER_S;
     ck_assert_uint_eq(lease(&r), 0);
     ck_assert_uint_eq(rig_counter(&r, "skipped.removed"), 1);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
-END_TEST
 
-START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
+TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
 {
     const struct external_request ask = {.most = 10, .length = 30 * NS_PER_S};
     struct external_report later = {.due_ms = 0}, done = {.final = true};
@@ -240,20 +228,16 @@ START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
     put(&r, "a.test", 0, 2);
     put(&r, "b.test", 0, 2);
     put(&r, "c.test", 0, 2);
-    ck_assert_int_eq(r.e->ops->external_grant(r.e, &ask, r.now, rig_wall(&r), u,
-                                              &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_grant(r.e, &ask, r.now, rig_wall(&r), u, &n));
     ck_assert_uint_eq(n, 3);
     ck_assert_uint_eq(take_out(&r, "", INT64_MAX, 2000), 3);
     rig_crash(&r);
     ck_assert_uint_eq(rig_stats(&r).leased, 3);
-    ck_assert_int_eq(r.e->ops->external_settle(r.e, u[0].lease.id, &done, r.now,
-                                               rig_wall(&r), &said),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_settle(r.e, u[0].lease.id, &done, r.now,
+                                    rig_wall(&r), &said));
     later.due_ms = rig_wall(&r) + 3600000;
-    ck_assert_int_eq(r.e->ops->external_settle(r.e, u[1].lease.id, &later,
-                                               r.now, rig_wall(&r), &said),
-                     STATUS_OK);
+    ck_ok(r.e->ops->external_settle(r.e, u[1].lease.id, &later, r.now,
+                                    rig_wall(&r), &said));
     r.now += 31 * NS_PER_S; /* the third one's lease has run out */
     rig_turn(&r);
     r.now += 2 * NS_PER_S;
@@ -263,11 +247,10 @@ START_TEST(a_leased_url_is_finished_or_gone_when_it_comes_back)
     ck_assert_uint_eq(rig_stats(&r).fetched, 1);
     end(&r);
 }
-END_TEST
 
 /* ---- age ---- */
 
-START_TEST(older_ones_go_by_the_moment_at_which_they_were_found)
+TEST(older_ones_go_by_the_moment_at_which_they_were_found)
 {
     struct rig r;
     struct engine_item item;
@@ -280,9 +263,8 @@ START_TEST(older_ones_go_by_the_moment_at_which_they_were_found)
 
         snprintf(url, sizeof url, "http://%c.test/%d", 'a' + i % 3, i);
         item = rig_item(&r, url);
-        ck_assert_int_eq(r.e->ops->put(r.e, r.o.crawl, 0, &item, 1,
-                                       RIG_WALL + i * 1000, NULL),
-                         STATUS_OK);
+        ck_ok(r.e->ops->put(r.e, r.o.crawl, 0, &item, 1, RIG_WALL + i * 1000,
+                            NULL));
     }
     rig_turn(&r);
     ck_assert_uint_eq(take_out(&r, "a.test", RIG_WALL, 2000), 0);
@@ -300,11 +282,10 @@ START_TEST(older_ones_go_by_the_moment_at_which_they_were_found)
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
 }
-END_TEST
 
 /* ---- kill -9 ---- */
 
-START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
+TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
 {
     for (int steps = 0; steps < 4; steps++) {
         struct rig r;
@@ -316,9 +297,8 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         put(&r, "a.test", 0, 2000);
         put(&r, "b.test", 0, 2);
         rig_turn(&r);
-        ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
-                                                 INT64_MAX, &m),
-                         STATUS_OK);
+        ck_ok(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX,
+                                      &m));
         for (int i = 0; i < steps; i++) {
             ck_assert(!step(&r, &m, 300));
             rig_turn(&r);
@@ -340,14 +320,13 @@ START_TEST(a_removal_that_was_cut_short_holds_from_its_first_step_on)
         ck_assert_uint_eq(rig_stats(&r).fetched, steps == 0 ? 12 : 3);
         ck_assert_uint_eq(rig_counter(&r, "skipped.removed"),
                           steps == 0 ? 0 : 2000);
-        ck_assert_int_eq(r.e->ops->removal_count(r.e, 1, &id), STATUS_OK);
+        ck_ok(r.e->ops->removal_count(r.e, 1, &id));
         ck_assert_uint_eq(id, steps == 0 ? 0 : 2000);
         end(&r);
     }
 }
-END_TEST
 
-START_TEST(asked_again_after_a_crash_the_rest_goes_at_once)
+TEST(asked_again_after_a_crash_the_rest_goes_at_once)
 {
     struct rig r;
     struct removal m;
@@ -356,35 +335,11 @@ START_TEST(asked_again_after_a_crash_the_rest_goes_at_once)
     rig_create(&r);
     put(&r, "a.test", 0, 2000);
     rig_turn(&r);
-    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"),
-                                             INT64_MAX, &m),
-                     STATUS_OK);
+    ck_ok(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m));
     ck_assert(!step(&r, &m, 300));
     rig_turn(&r);
     rig_crash(&r);
     ck_assert_uint_eq(remove_queue(&r, "a.test"), 2000 - m.gone);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
     end(&r);
-}
-END_TEST
-
-Suite *suite_removal(void)
-{
-    Suite *s = suite_create("removal");
-    TCase *t = tcase_create("removal");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t,
-                   what_stands_in_a_queue_is_skipped_as_removed_and_no_other);
-    tcase_add_test(t, it_stays_known_and_what_is_found_later_is_new);
-    tcase_add_test(t, what_was_read_ahead_or_waits_for_another_try_goes_too);
-    tcase_add_test(t, what_is_out_is_finished_and_its_links_are_taken);
-    tcase_add_test(t, what_is_out_is_tried_no_second_time);
-    tcase_add_test(t, a_leased_url_is_finished_or_gone_when_it_comes_back);
-    tcase_add_test(t, older_ones_go_by_the_moment_at_which_they_were_found);
-    tcase_add_test(t,
-                   a_removal_that_was_cut_short_holds_from_its_first_step_on);
-    tcase_add_test(t, asked_again_after_a_crash_the_rest_goes_at_once);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -40,14 +40,13 @@ static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
 
     for (; !over; steps++) {
         ck_assert_uint_lt(steps, 100);
-        ck_assert_int_eq(r->e->ops->retry_failed(r->e, wanted, most, r->now,
-                                                 RIG_WALL, &over),
-                         STATUS_OK);
+        ck_ok(r->e->ops->retry_failed(r->e, wanted, most, r->now, RIG_WALL,
+                                      &over));
     }
     return steps;
 }
 
-START_TEST(all_failed_urls_are_queued_again_and_their_outcomes_taken_back)
+TEST(all_failed_urls_are_queued_again_and_their_outcomes_taken_back)
 {
     struct failed_retry all = {.reason_count = 0};
     struct engine_stats s;
@@ -81,9 +80,8 @@ START_TEST(all_failed_urls_are_queued_again_and_their_outcomes_taken_back)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
+TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
 {
     const char *const late_or_404[] = {"timeout", "http_404"};
     struct failed_retry host = {.host = bytes_of_str("b.test")},
@@ -103,9 +101,8 @@ START_TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
     ck_assert_uint_eq(rig_counter(&r, "failed.timeout"), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
+TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
 {
     static const struct outcome outcomes[] = {
         {OUTCOME_DENIED, REASON_ROBOTS, 0},
@@ -129,13 +126,10 @@ START_TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
         rig_ack(&r, rig_lease(&r), outcomes[i], NULL, 0);
     }
     rig_seed(&r, "http://b.test/");
-    ck_assert_int_eq(r.e->ops->removal_begin(r.e, bytes_of_str("b.test"),
-                                             INT64_MAX, &gone),
-                     STATUS_OK);
+    ck_ok(
+        r.e->ops->removal_begin(r.e, bytes_of_str("b.test"), INT64_MAX, &gone));
     while (!over)
-        ck_assert_int_eq(r.e->ops->removal_step(r.e, &gone, 10, r.now, RIG_WALL,
-                                                &over),
-                         STATUS_OK);
+        ck_ok(r.e->ops->removal_step(r.e, &gone, 10, r.now, RIG_WALL, &over));
     ck_assert_uint_eq(rig_lease(&r), 0);
     rig_commit(&r);
     ck_assert_uint_eq(rig_stats(&r).queued, 0);
@@ -157,19 +151,16 @@ START_TEST(a_reason_names_urls_that_were_denied_or_skipped_too)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
 /* Each try is looked at once, and those that come meanwhile are not. */
-START_TEST(in_steps_it_is_the_same_and_ends_where_it_began)
+TEST(in_steps_it_is_the_same_and_ends_where_it_began)
 {
     struct failed_retry all = {.reason_count = 0};
     bool over = true;
     struct rig r;
 
     begin(&r);
-    ck_assert_int_eq(r.e->ops->retry_failed(r.e, &all, 1, r.now, RIG_WALL,
-                                            &over),
-                     STATUS_OK);
+    ck_ok(r.e->ops->retry_failed(r.e, &all, 1, r.now, RIG_WALL, &over));
     ck_assert(!over);
     ck_assert_uint_eq(all.queued, 1);
     (void)fail_next(&r, REASON_HTTP, 404);
@@ -179,10 +170,9 @@ START_TEST(in_steps_it_is_the_same_and_ends_where_it_began)
     ck_assert_uint_eq(rig_stats(&r).failed, 1); /* the one that came */
     rig_fini(&r);
 }
-END_TEST
 
 /* A try that was repeated is not the last word on its URL. */
-START_TEST(what_is_queued_for_another_try_is_not_queued_twice)
+TEST(what_is_queued_for_another_try_is_not_queued_twice)
 {
     struct engine_done d = {
         .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
@@ -198,16 +188,15 @@ START_TEST(what_is_queued_for_another_try_is_not_queued_twice)
     rig_create(&r);
     rig_seed(&r, "http://a.test/");
     d.id = rig_lease(&r);
-    ck_assert_int_eq(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL), STATUS_OK);
+    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
     rig_commit(&r);
     (void)retry(&r, &all, 100);
     ck_assert_uint_eq(all.queued, 0);
     ck_assert_uint_eq(rig_stats(&r).queued, 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(what_is_queued_again_stays_queued_after_a_crash)
+TEST(what_is_queued_again_stays_queued_after_a_crash)
 {
     struct failed_retry all = {.reason_count = 0};
     struct rig r;
@@ -224,7 +213,6 @@ START_TEST(what_is_queued_again_stays_queued_after_a_crash)
     rig_verify(&r);
     rig_fini(&r);
 }
-END_TEST
 
 static void count_seed(void *ctx, const struct url_row *row)
 {
@@ -235,7 +223,7 @@ static void count_seed(void *ctx, const struct url_row *row)
 }
 
 /* The rows of a seed: the one that failed, and the one in its queue. */
-START_TEST(a_seed_that_is_queued_again_is_a_seed)
+TEST(a_seed_that_is_queued_again_is_a_seed)
 {
     struct failed_retry all = {.reason_count = 0};
     unsigned before = 0, after = 0;
@@ -249,28 +237,10 @@ START_TEST(a_seed_that_is_queued_again_is_a_seed)
 
         ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
     }
-    ck_assert_int_eq(r.e->ops->each_seed(r.e, count_seed, &before), STATUS_OK);
+    ck_ok(r.e->ops->each_seed(r.e, count_seed, &before));
     (void)retry(&r, &all, 100);
-    ck_assert_int_eq(r.e->ops->each_seed(r.e, count_seed, &after), STATUS_OK);
+    ck_ok(r.e->ops->each_seed(r.e, count_seed, &after));
     ck_assert_uint_eq(before, 5);
     ck_assert_uint_eq(after, 9);
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_retry_failed(void)
-{
-    Suite *s = suite_create("retry_failed");
-    TCase *t = tcase_create("retry_failed");
-
-    tcase_add_test(
-        t, all_failed_urls_are_queued_again_and_their_outcomes_taken_back);
-    tcase_add_test(t, a_reason_names_urls_that_were_denied_or_skipped_too);
-    tcase_add_test(t, only_those_of_a_host_and_of_these_reasons_are_queued);
-    tcase_add_test(t, in_steps_it_is_the_same_and_ends_where_it_began);
-    tcase_add_test(t, what_is_queued_for_another_try_is_not_queued_twice);
-    tcase_add_test(t, what_is_queued_again_stays_queued_after_a_crash);
-    tcase_add_test(t, a_seed_that_is_queued_again_is_a_seed);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -34,8 +34,7 @@ static void make(struct rig *r)
         };
 
         ck_assert_uint_ne(d.id, 0);
-        ck_assert_int_eq(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL),
-                         STATUS_OK);
+        ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, RIG_WALL));
     }
     rig_seed(r, "http://h0.test/queued");
     rig_stop(r);
@@ -51,7 +50,7 @@ static unsigned damaged_parts(const char *dir)
     uint64_t count = 0;
     unsigned bits = 0;
 
-    ck_assert_int_eq(reader_open(&reader, dir), STATUS_OK);
+    ck_ok(reader_open(&reader, dir));
     st[DATES] = frontier_store_verify(reader.store);
     st[LAST] = page_store_verify_last(reader.pages,
                                       frontier_store_last_id(reader.store));
@@ -93,7 +92,7 @@ static const struct {
     {"UPDATE fetch SET text_print = 5 WHERE seq = 3", 0}, /* read anew */
 };
 
-START_TEST(what_does_not_agree_is_damage_of_that_part_alone)
+TEST(what_does_not_agree_is_damage_of_that_part_alone)
 {
     struct rig r;
 
@@ -109,16 +108,4 @@ START_TEST(what_does_not_agree_is_damage_of_that_part_alone)
         scratch_remove(&copy);
     }
     rig_fini(&r);
-}
-END_TEST
-
-Suite *suite_verify_crawl(void)
-{
-    Suite *s = suite_create("verify_crawl");
-    TCase *t = tcase_create("verify_crawl");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_does_not_agree_is_damage_of_that_part_alone);
-    suite_add_tcase(s, t);
-    return s;
 }

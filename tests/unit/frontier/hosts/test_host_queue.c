@@ -22,9 +22,8 @@ static void place_init(struct place *p, unsigned urls)
 
     p->dir = scratch_make();
     p->db = scratch_open(p->dir.db, DB_CREATE);
-    ck_assert_int_eq(frontier_store_open(&p->store, p->db, &o, 0, NULL, NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(db_begin(p->db), STATUS_OK);
+    ck_ok(frontier_store_open(&p->store, p->db, &o, 0, NULL, NULL));
+    ck_ok(db_begin(p->db));
     for (unsigned i = 0; i < 2 * urls; i++) {
         char url[64];
         struct url_row row = {.depth = 1};
@@ -32,16 +31,14 @@ static void place_init(struct place *p, unsigned urls)
 
         snprintf(url, sizeof url, "http://h%u.test/%u", i % 2, i);
         row.url = bytes_of_str(url);
-        ck_assert_int_eq(frontier_store_queue(p->store, bytes_of_str("c"),
-                                              bytes_of_str(i % 2 != 0 ? "h1"
-                                                                      : "h0"),
-                                              &row.queue),
-                         STATUS_OK);
-        ck_assert_int_eq(frontier_store_admit(p->store, &row, &id), STATUS_OK);
+        ck_ok(frontier_store_queue(p->store, bytes_of_str("c"),
+                                   bytes_of_str(i % 2 != 0 ? "h1" : "h0"),
+                                   &row.queue));
+        ck_ok(frontier_store_admit(p->store, &row, &id));
         ck_assert_uint_eq(id, i + 1);
     }
-    ck_assert_int_eq(frontier_store_step(p->store), STATUS_OK);
-    ck_assert_int_eq(db_commit(p->db), STATUS_OK);
+    ck_ok(frontier_store_step(p->store));
+    ck_ok(db_commit(p->db));
     queue = frontier_store_find_queue(p->store, bytes_of_str("c"),
                                       bytes_of_str("h0"));
     p->h = host_queue_new(queue);
@@ -59,11 +56,11 @@ static uint64_t take(struct place *p, int64_t now)
 {
     uint64_t id = 99;
 
-    ck_assert_int_eq(host_queue_take(p->h, p->store, now, &id), STATUS_OK);
+    ck_ok(host_queue_take(p->h, p->store, now, &id));
     return id;
 }
 
-START_TEST(urls_go_out_in_order_of_arrival_and_each_once)
+TEST(urls_go_out_in_order_of_arrival_and_each_once)
 {
     struct place p;
 
@@ -74,9 +71,8 @@ START_TEST(urls_go_out_in_order_of_arrival_and_each_once)
     ck_assert_uint_eq(take(&p, 0), 0);
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(urls_that_come_later_are_found_by_a_queue_that_was_empty)
+TEST(urls_that_come_later_are_found_by_a_queue_that_was_empty)
 {
     struct place p;
     struct url_row row = {.url = bytes_of_str("http://h0.test/late")};
@@ -86,15 +82,14 @@ START_TEST(urls_that_come_later_are_found_by_a_queue_that_was_empty)
     ck_assert_uint_eq(take(&p, 0), 1);
     ck_assert_uint_eq(take(&p, 0), 0);
     row.queue = p.h->queue;
-    ck_assert_int_eq(db_begin(p.db), STATUS_OK);
-    ck_assert_int_eq(frontier_store_admit(p.store, &row, &id), STATUS_OK);
+    ck_ok(db_begin(p.db));
+    ck_ok(frontier_store_admit(p.store, &row, &id));
     ck_assert_uint_eq(take(&p, 0), id);
-    ck_assert_int_eq(db_commit(p.db), STATUS_OK);
+    ck_ok(db_commit(p.db));
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(retries_go_first_once_they_are_due_soonest_first)
+TEST(retries_go_first_once_they_are_due_soonest_first)
 {
     struct place p;
 
@@ -110,9 +105,8 @@ START_TEST(retries_go_first_once_they_are_due_soonest_first)
     ck_assert_uint_eq(take(&p, 200), 3);
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(released_urls_of_one_moment_keep_their_order)
+TEST(released_urls_of_one_moment_keep_their_order)
 {
     struct place p;
     static const uint64_t back[] = {7, 1, 5, 3, 9, 11};
@@ -125,9 +119,8 @@ START_TEST(released_urls_of_one_moment_keep_their_order)
         ck_assert_uint_eq(take(&p, 0), id);
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(is_due_when_politeness_and_blocking_both_allow)
+TEST(is_due_when_politeness_and_blocking_both_allow)
 {
     struct host_queue *h = host_queue_new(1);
 
@@ -139,9 +132,8 @@ START_TEST(is_due_when_politeness_and_blocking_both_allow)
     ck_assert_int_eq(host_queue_due(h, 1), 700);
     host_queue_free(h);
 }
-END_TEST
 
-START_TEST(is_due_never_while_all_its_urls_are_out_and_later_for_retries)
+TEST(is_due_never_while_all_its_urls_are_out_and_later_for_retries)
 {
     struct host_queue *h = host_queue_new(1);
 
@@ -156,9 +148,8 @@ START_TEST(is_due_never_while_all_its_urls_are_out_and_later_for_retries)
     ck_assert_int_eq(host_queue_due(h, 4), 1000);
     host_queue_free(h);
 }
-END_TEST
 
-START_TEST(a_retry_that_is_dropped_is_that_url_and_no_other)
+TEST(a_retry_that_is_dropped_is_that_url_and_no_other)
 {
     struct host_queue *h = host_queue_new(1);
 
@@ -177,9 +168,8 @@ START_TEST(a_retry_that_is_dropped_is_that_url_and_no_other)
     ck_assert_uint_eq(h->retry_count, 2);
     host_queue_free(h);
 }
-END_TEST
 
-START_TEST(is_to_come_until_it_was_taken)
+TEST(is_to_come_until_it_was_taken)
 {
     struct place p;
 
@@ -196,9 +186,8 @@ START_TEST(is_to_come_until_it_was_taken)
     ck_assert(!host_queue_is_to_come(p.h, 3));
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(done_urls_come_out_no_more_whether_read_ahead_or_to_be_retried)
+TEST(done_urls_come_out_no_more_whether_read_ahead_or_to_be_retried)
 {
     static const uint64_t done[] = {3, 7, 31};
     struct place p;
@@ -209,19 +198,18 @@ START_TEST(done_urls_come_out_no_more_whether_read_ahead_or_to_be_retried)
     host_queue_retry(p.h, 1, 100);
     host_queue_retry(p.h, 3, 100);
     host_queue_retry(p.h, 5, 100);
-    ck_assert_int_eq(db_begin(p.db), STATUS_OK);
+    ck_ok(db_begin(p.db));
     for (size_t i = 0; i < 3; i++)
-        ck_assert_int_eq(frontier_store_done(p.store, done[i], 0), STATUS_OK);
+        ck_ok(frontier_store_done(p.store, done[i], 0));
     host_queue_forget_done(p.h, p.store);
     ck_assert_uint_eq(take(&p, 100), 1);
     ck_assert_uint_eq(take(&p, 100), 5);
     for (uint64_t id = 9; id <= 29; id += 2)
         ck_assert_uint_eq(take(&p, 100), id);
     ck_assert_uint_eq(take(&p, 100), 33);
-    ck_assert_int_eq(db_commit(p.db), STATUS_OK);
+    ck_ok(db_commit(p.db));
     place_fini(&p);
 }
-END_TEST
 
 #define NOW 1000
 
@@ -252,7 +240,7 @@ static void remember(struct host_queue *h, int what)
         host_queue_retry(h, 1, 0);
 }
 
-START_TEST(is_forgotten_only_when_it_remembers_nothing)
+TEST(is_forgotten_only_when_it_remembers_nothing)
 {
     struct host_queue *h = host_queue_new(1);
 
@@ -264,9 +252,8 @@ START_TEST(is_forgotten_only_when_it_remembers_nothing)
     }
     host_queue_free(h);
 }
-END_TEST
 
-START_TEST(a_store_that_cannot_be_read_is_an_error_and_no_empty_queue)
+TEST(a_store_that_cannot_be_read_is_an_error_and_no_empty_queue)
 {
     struct place p;
     uint64_t id = 99;
@@ -277,9 +264,8 @@ START_TEST(a_store_that_cannot_be_read_is_an_error_and_no_empty_queue)
     ck_assert_uint_eq(id, 0);
     place_fini(&p);
 }
-END_TEST
 
-START_TEST(a_request_to_another_host_waits_for_its_own_moment)
+TEST(a_request_to_another_host_waits_for_its_own_moment)
 {
     struct host_queue *h = host_queue_new(1);
 
@@ -293,29 +279,4 @@ START_TEST(a_request_to_another_host_waits_for_its_own_moment)
     host_orders_of(h)->expects_until = 0;
     ck_assert_int_eq(host_queue_due(h, 1), 0);
     host_queue_free(h);
-}
-END_TEST
-
-Suite *suite_host_queue(void)
-{
-    Suite *s = suite_create("host_queue");
-    TCase *t = tcase_create("host_queue");
-
-    tcase_add_test(t, urls_go_out_in_order_of_arrival_and_each_once);
-    tcase_add_test(t, urls_that_come_later_are_found_by_a_queue_that_was_empty);
-    tcase_add_test(t, retries_go_first_once_they_are_due_soonest_first);
-    tcase_add_test(t, released_urls_of_one_moment_keep_their_order);
-    tcase_add_test(t, is_due_when_politeness_and_blocking_both_allow);
-    tcase_add_test(
-        t, is_due_never_while_all_its_urls_are_out_and_later_for_retries);
-    tcase_add_test(t, a_request_to_another_host_waits_for_its_own_moment);
-    tcase_add_test(t, a_retry_that_is_dropped_is_that_url_and_no_other);
-    tcase_add_test(t, is_to_come_until_it_was_taken);
-    tcase_add_test(
-        t, done_urls_come_out_no_more_whether_read_ahead_or_to_be_retried);
-    tcase_add_test(t, is_forgotten_only_when_it_remembers_nothing);
-    tcase_add_test(t,
-                   a_store_that_cannot_be_read_is_an_error_and_no_empty_queue);
-    suite_add_tcase(s, t);
-    return s;
 }

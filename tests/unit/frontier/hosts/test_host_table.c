@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_host_table.c - hosts that rest, and the order in which they wake. */
 #include "frontier/hosts/host_table.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 #define MANY 5000 /* more than a part of a line holds */
 
@@ -31,7 +30,7 @@ static uint32_t wake(struct host_table *t, struct host_turn *turn)
     return queue;
 }
 
-START_TEST(hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones)
+TEST(hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones)
 {
     struct host_table t;
     struct host_turn turn;
@@ -50,9 +49,8 @@ START_TEST(hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones)
     ck_assert_uint_eq(t.resting, 0);
     host_table_fini(&t);
 }
-END_TEST
 
-START_TEST(hosts_that_were_due_from_the_beginning_go_first)
+TEST(hosts_that_were_due_from_the_beginning_go_first)
 {
     struct host_table t;
     struct host_turn turn;
@@ -68,9 +66,8 @@ START_TEST(hosts_that_were_due_from_the_beginning_go_first)
     ck_assert_uint_eq(wake(&t, &turn), 1);
     host_table_fini(&t);
 }
-END_TEST
 
-START_TEST(what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it)
+TEST(what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it)
 {
     struct host_table t;
     struct host_queue *h;
@@ -92,10 +89,9 @@ START_TEST(what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it)
     ck_assert(h->active && !h->handed_out && h->answers == 0);
     host_table_fini(&t);
 }
-END_TEST
 
 /* Also its place in the line is no other's, and none wakes twice. */
-START_TEST(a_host_woken_out_of_its_turn_is_passed_over)
+TEST(a_host_woken_out_of_its_turn_is_passed_over)
 {
     struct host_table t;
     struct host_turn turn;
@@ -113,9 +109,8 @@ START_TEST(a_host_woken_out_of_its_turn_is_passed_over)
     ck_assert_uint_eq(wake(&t, &turn), 0);
     host_table_fini(&t);
 }
-END_TEST
 
-START_TEST(a_resting_host_takes_a_dozen_octets)
+TEST(a_resting_host_takes_a_dozen_octets)
 {
     struct host_table t;
 
@@ -132,21 +127,5 @@ START_TEST(a_resting_host_takes_a_dozen_octets)
     ck_assert_uint_le(host_table_memory(&t), (UINT64_C(8) << 20) + 8192);
     host_table_fini(&t);
 }
-END_TEST
 
 Suite *suite_host_table(void);
-Suite *suite_host_table(void)
-{
-    Suite *s = suite_create("host_table");
-    TCase *t = tcase_create("host_table");
-
-    tcase_add_test(
-        t, hosts_wake_in_the_order_of_their_turns_and_are_told_no_later_ones);
-    tcase_add_test(t, hosts_that_were_due_from_the_beginning_go_first);
-    tcase_add_test(
-        t, what_is_left_of_a_host_is_where_it_stood_and_what_was_done_with_it);
-    tcase_add_test(t, a_host_woken_out_of_its_turn_is_passed_over);
-    tcase_add_test(t, a_resting_host_takes_a_dozen_octets);
-    suite_add_tcase(s, t);
-    return s;
-}

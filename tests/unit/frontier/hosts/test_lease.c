@@ -6,7 +6,7 @@
 
 #define IDS 200
 
-START_TEST(a_lease_keeps_a_copy_of_what_it_was_given)
+TEST(a_lease_keeps_a_copy_of_what_it_was_given)
 {
     struct lease_table *t = lease_table_new();
     struct host_queue *h = host_queue_new(3);
@@ -38,9 +38,8 @@ START_TEST(a_lease_keeps_a_copy_of_what_it_was_given)
     lease_table_free(t);
     host_queue_free(h);
 }
-END_TEST
 
-START_TEST(behaves_as_a_plain_table_does)
+TEST(behaves_as_a_plain_table_does)
 {
     struct lease_table *t = lease_table_new();
     struct host_queue *h = host_queue_new(1);
@@ -69,16 +68,4 @@ START_TEST(behaves_as_a_plain_table_does)
     }
     lease_table_free(t);
     host_queue_free(h);
-}
-END_TEST
-
-Suite *suite_lease(void)
-{
-    Suite *s = suite_create("lease");
-    TCase *t = tcase_create("lease");
-
-    tcase_add_test(t, a_lease_keeps_a_copy_of_what_it_was_given);
-    tcase_add_test(t, behaves_as_a_plain_table_does);
-    suite_add_tcase(s, t);
-    return s;
 }

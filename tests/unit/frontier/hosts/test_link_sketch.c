@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_link_sketch.c - the sketch against exact counts. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "frontier/hosts/link_sketch.h"
+#include "tests/unit/unit.h"
 
 #define URLS  20000
 #define LINKS 60000
@@ -19,7 +19,7 @@ static struct digest nth(uint64_t i)
     return d;
 }
 
-START_TEST(never_counts_too_little_and_seldom_too_much)
+TEST(never_counts_too_little_and_seldom_too_much)
 {
     struct link_sketch *s = link_sketch_new(1 << 18);
     uint32_t *exact = xcalloc(URLS, sizeof *exact), random = 1;
@@ -44,9 +44,8 @@ START_TEST(never_counts_too_little_and_seldom_too_much)
     free(exact);
     link_sketch_free(s);
 }
-END_TEST
 
-START_TEST(a_count_can_be_lifted_but_not_lowered)
+TEST(a_count_can_be_lifted_but_not_lowered)
 {
     struct link_sketch *s = link_sketch_new(0);
 
@@ -58,16 +57,4 @@ START_TEST(a_count_can_be_lifted_but_not_lowered)
     link_sketch_lift(s, nth(1), 4000);
     ck_assert_uint_eq(link_sketch_add(s, nth(1)), LINK_SKETCH_MOST);
     link_sketch_free(s);
-}
-END_TEST
-
-Suite *suite_link_sketch(void)
-{
-    Suite *s = suite_create("link_sketch");
-    TCase *t = tcase_create("link_sketch");
-
-    tcase_add_test(t, never_counts_too_little_and_seldom_too_much);
-    tcase_add_test(t, a_count_can_be_lifted_but_not_lowered);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -56,9 +56,7 @@ static unsigned place_all(struct rig *r)
         unsigned n = number_of(host);
         struct ip ip = address(n % ADDRESSES);
 
-        ck_assert_int_eq(r->e->ops->place(r->e, queue, n < 900 ? &ip : NULL,
-                                          r->now),
-                         STATUS_OK);
+        ck_ok(r->e->ops->place(r->e, queue, n < 900 ? &ip : NULL, r->now));
         asked++;
     }
     return asked;
@@ -70,9 +68,7 @@ static size_t lease(struct rig *r, struct engine_lease *out)
     size_t n = 0, more;
 
     do {
-        ck_assert_int_eq(r->e->ops->lease(r->e, 64 - n, r->now, RIG_WALL,
-                                          out + n, &more),
-                         STATUS_OK);
+        ck_ok(r->e->ops->lease(r->e, 64 - n, r->now, RIG_WALL, out + n, &more));
         n += more;
     } while (place_all(r) > 0);
     return n;
@@ -90,7 +86,7 @@ static struct engine_done answer(struct rig *r, uint64_t id)
 
 static void ack(struct rig *r, struct engine_done *d)
 {
-    ck_assert_int_eq(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL), STATUS_OK);
+    ck_ok(r->e->ops->ack(r->e, d, 1, r->now, RIG_WALL));
 }
 
 static void ack_page(struct rig *r, uint64_t id)
@@ -105,7 +101,7 @@ static void put(struct rig *r, const char *url)
     ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
 }
 
-START_TEST(hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between)
+TEST(hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between)
 {
     struct engine_lease l[64];
     struct rig r;
@@ -126,9 +122,8 @@ START_TEST(hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between)
     ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_of_different_addresses_do_not_wait_for_each_other)
+TEST(hosts_of_different_addresses_do_not_wait_for_each_other)
 {
     struct engine_lease l[64];
     struct rig r;
@@ -142,9 +137,8 @@ START_TEST(hosts_of_different_addresses_do_not_wait_for_each_other)
     ck_assert_uint_eq(lease(&r, l), 5);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(hosts_of_an_address_take_turns)
+TEST(hosts_of_an_address_take_turns)
 {
     struct engine_lease l[64];
     unsigned from[2] = {0};
@@ -165,9 +159,8 @@ START_TEST(hosts_of_an_address_take_turns)
     ck_assert_uint_eq(from[1], 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_literal_address_is_looked_up_nowhere)
+TEST(a_literal_address_is_looked_up_nowhere)
 {
     struct engine_lease l[64];
     struct bytes host;
@@ -178,17 +171,15 @@ START_TEST(a_literal_address_is_looked_up_nowhere)
     put(&r, "http://192.0.2.1/");
     put(&r, "http://[::ffff:c000:201]/");
     put(&r, "http://h1.test/");
-    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1); /* all three are one group */
     ck_assert_uint_ne(r.e->ops->next_unplaced(r.e, &host), 0);
     ck_assert(bytes_is(host, "h1.test"));
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(retry_after_of_one_host_holds_for_its_address_also_after_a_crash)
+TEST(retry_after_of_one_host_holds_for_its_address_also_after_a_crash)
 {
     struct engine_lease l[64];
     struct engine_done d;
@@ -217,9 +208,8 @@ START_TEST(retry_after_of_one_host_holds_for_its_address_also_after_a_crash)
     ck_assert(bytes_is(l[0].key, "h3.test"));
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_crawl_delay_is_waited_out_before_any_host_of_its_address)
+TEST(a_crawl_delay_is_waited_out_before_any_host_of_its_address)
 {
     struct engine_lease l[64];
     struct engine_done d;
@@ -238,9 +228,8 @@ START_TEST(a_crawl_delay_is_waited_out_before_any_host_of_its_address)
     ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too)
+TEST(after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too)
 {
     struct engine_lease l[64];
     struct rig r;
@@ -259,9 +248,8 @@ START_TEST(after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too)
     ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_place_is_remembered_and_looked_up_once)
+TEST(a_place_is_remembered_and_looked_up_once)
 {
     struct engine_lease l[64];
     struct bytes host;
@@ -276,15 +264,13 @@ START_TEST(a_place_is_remembered_and_looked_up_once)
     rig_commit(&r);
     rig_reopen(&r);
     r.now += NS_PER_S;
-    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(a_host_stands_where_it_answered_last)
+TEST(a_host_stands_where_it_answered_last)
 {
     struct engine_lease l[64];
     struct engine_done d;
@@ -307,9 +293,8 @@ START_TEST(a_host_stands_where_it_answered_last)
     ck_assert_uint_eq(lease(&r, l), 2); /* also after a restart */
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(an_unknown_address_becomes_known_by_an_answer)
+TEST(an_unknown_address_becomes_known_by_an_answer)
 {
     struct engine_lease l[64];
     struct engine_done d;
@@ -327,11 +312,10 @@ START_TEST(an_unknown_address_becomes_known_by_an_answer)
     ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
 /* Certificates and names fail host by host; if the queue were that of the
  * address, one such host would fail all others in its group. */
-START_TEST(a_dead_host_takes_no_other_of_its_address_with_it)
+TEST(a_dead_host_takes_no_other_of_its_address_with_it)
 {
     struct engine_lease l[64];
     struct engine_done d;
@@ -352,9 +336,8 @@ START_TEST(a_dead_host_takes_no_other_of_its_address_with_it)
     ck_assert_uint_eq(rig_counter(&r, "failed.tls"), 2);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
+TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
 {
     struct engine_lease l[64];
     char url[64];
@@ -369,19 +352,17 @@ START_TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
         put(&r, url);
     }
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
-                         STATUS_OK);
+        ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     while (r.e->ops->next_unplaced(r.e, &host) != 0)
         asked++;
     ck_assert_uint_eq(asked, r.o.in_flight);
     ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), INT64_MAX);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- by domain ---- */
 
-START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
+TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
 {
     struct engine_lease l[64];
     struct bytes host;
@@ -395,8 +376,7 @@ START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
     put(&r, "http://example.org/");
     put(&r, "http://192.0.2.1/"); /* each is a domain of its own */
     put(&r, "http://localhost/");
-    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 4);
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     for (size_t i = 0; i < n; i++)
@@ -412,9 +392,8 @@ START_TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
     ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
-END_TEST
 
-START_TEST(queues_of_other_programs_stand_alone)
+TEST(queues_of_other_programs_stand_alone)
 {
     struct engine_lease l[64];
     struct engine_item item;
@@ -425,16 +404,13 @@ START_TEST(queues_of_other_programs_stand_alone)
     start(&r);
     item = rig_item(&r, "http://h0.test/");
     item.digest.hi++;
-    ck_assert_int_eq(r.e->ops->put(r.e, bytes_of_str("theirs"), 0, &item, 1,
-                                   RIG_WALL, NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n),
-                     STATUS_OK);
+    ck_ok(r.e->ops->put(r.e, bytes_of_str("theirs"), 0, &item, 1, RIG_WALL,
+                        NULL));
+    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
     rig_fini(&r);
 }
-END_TEST
 
 /* ---- against a plain model ---- */
 
@@ -490,9 +466,7 @@ static void model_end_one(struct model *m)
             news.ended = 0;
         else
             m->ended[at] = m->r.now;
-        ck_assert_int_eq(m->r.e->ops->release(m->r.e, l.id, 0, &news, m->r.now,
-                                              RIG_WALL),
-                         STATUS_OK);
+        ck_ok(m->r.e->ops->release(m->r.e, l.id, 0, &news, m->r.now, RIG_WALL));
         return;
     }
     m->ended[at] = m->r.now;
@@ -512,7 +486,7 @@ static void model_crash(struct model *m)
     }
 }
 
-START_TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
+TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
 {
     struct model m = {.random = 12345};
     char url[64];
@@ -538,9 +512,8 @@ START_TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
     }
     rig_fini(&m.r);
 }
-END_TEST
 
-START_TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
+TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
 {
     struct politeness_groups *t = politeness_groups_new();
     struct host_queue *a = host_queue_new(1), *b = host_queue_new(2);
@@ -580,9 +553,8 @@ START_TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
     host_queue_free(b);
     politeness_groups_free(t);
 }
-END_TEST
 
-START_TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
+TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
 {
     struct politeness_groups *t = politeness_groups_new();
     const struct bytes name = bytes_of_str("a.example");
@@ -607,9 +579,8 @@ START_TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
     host_queue_free(h);
     politeness_groups_free(t);
 }
-END_TEST
 
-START_TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
+TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
 {
     struct politeness_groups *t = politeness_groups_new();
     struct politeness_group *m =
@@ -633,43 +604,4 @@ START_TEST(a_group_is_due_when_its_first_host_and_all_it_waits_for_allow)
     heap_remove(&m->hosts, &h->place);
     host_queue_free(h);
     politeness_groups_free(t);
-}
-END_TEST
-
-Suite *suite_politeness_group(void)
-{
-    Suite *s = suite_create("politeness_group");
-    TCase *t = tcase_create("politeness_group");
-
-    tcase_add_test(
-        t, hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between);
-    tcase_add_test(t, hosts_of_different_addresses_do_not_wait_for_each_other);
-    tcase_add_test(t, hosts_of_an_address_take_turns);
-    tcase_add_test(t, a_literal_address_is_looked_up_nowhere);
-    tcase_add_test(
-        t, retry_after_of_one_host_holds_for_its_address_also_after_a_crash);
-    tcase_add_test(t,
-                   a_crawl_delay_is_waited_out_before_any_host_of_its_address);
-    tcase_add_test(
-        t, after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too);
-    tcase_add_test(t, a_place_is_remembered_and_looked_up_once);
-    tcase_add_test(t, a_host_stands_where_it_answered_last);
-    tcase_add_test(t, an_unknown_address_becomes_known_by_an_answer);
-    tcase_add_test(t, a_dead_host_takes_no_other_of_its_address_with_it);
-    tcase_add_test(
-        t, as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight);
-    tcase_add_test(
-        t, hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere);
-    tcase_add_test(t, queues_of_other_programs_stand_alone);
-    tcase_add_test(
-        t,
-        no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says);
-    tcase_add_test(
-        t, a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last);
-    tcase_add_test(
-        t, a_group_is_forgotten_with_its_last_host_once_it_need_not_wait);
-    tcase_add_test(
-        t, a_group_is_due_when_its_first_host_and_all_it_waits_for_allow);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/clock.h"
 #include "frontier/hosts/schedule.h"
+#include "tests/unit/unit.h"
 
 #define S NS_PER_S
 
@@ -68,16 +68,15 @@ static const struct {
     {1000, {.own = 60 * S, .failures = 9}, "crawl_delay"},
 };
 
-START_TEST(the_rule_behind_a_pause_is_named)
+TEST_EACH(the_rule_behind_a_pause_is_named, rules)
 {
     struct schedule_options o = defaults;
 
     o.delay = rules[_i].delay_ms * NS_PER_MS;
     ck_assert_str_eq(schedule_why(&o, &rules[_i].host), rules[_i].why);
 }
-END_TEST
 
-START_TEST(the_pause_grows_as_the_table_says)
+TEST_EACH(the_pause_grows_as_the_table_says, pauses)
 {
     struct schedule_options o = defaults;
     struct schedule_random r = {1};
@@ -86,9 +85,8 @@ START_TEST(the_pause_grows_as_the_table_says)
     ck_assert_int_eq(schedule_pause(&o, &pauses[_i].host, &r),
                      pauses[_i].pause_ms * NS_PER_MS);
 }
-END_TEST
 
-START_TEST(response_times_count_only_where_that_is_asked_for)
+TEST(response_times_count_only_where_that_is_asked_for)
 {
     const struct schedule_host slow = {.own = -1, .latency = 10 * S};
     struct schedule_options o = defaults;
@@ -98,9 +96,8 @@ START_TEST(response_times_count_only_where_that_is_asked_for)
     o.adaptive = false;
     ck_assert_int_eq(schedule_pause(&o, &slow, &r), S);
 }
-END_TEST
 
-START_TEST(random_delay_stays_within_half_and_one_and_a_half)
+TEST(random_delay_stays_within_half_and_one_and_a_half)
 {
     const struct schedule_host plain = {.own = -1}, own = {.own = 2 * S};
     struct schedule_options o = defaults;
@@ -120,10 +117,9 @@ START_TEST(random_delay_stays_within_half_and_one_and_a_half)
     ck_assert_int_lt(most, S * 3 / 2);
     ck_assert_int_gt(most, S * 149 / 100);
 }
-END_TEST
 
 /* After 429 without Retry-After: a minute, doubling, never past max_delay. */
-START_TEST(back_off_is_bounded_by_max_delay)
+TEST(back_off_is_bounded_by_max_delay)
 {
     struct schedule_options o = defaults;
     struct schedule_random r = {7};
@@ -144,9 +140,8 @@ START_TEST(back_off_is_bounded_by_max_delay)
         ck_assert_int_le(schedule_backoff(&o, -1, 40, &r), 600 * S);
     }
 }
-END_TEST
 
-START_TEST(retry_after_alone_is_longer_than_max_delay_up_to_a_day)
+TEST(retry_after_alone_is_longer_than_max_delay_up_to_a_day)
 {
     struct schedule_random r = {7};
 
@@ -155,9 +150,8 @@ START_TEST(retry_after_alone_is_longer_than_max_delay_up_to_a_day)
     ck_assert_int_eq(schedule_backoff(&defaults, 7200 * S, 1, &r), 7200 * S);
     ck_assert_int_eq(schedule_backoff(&defaults, INT64_MAX, 1, &r), 86400 * S);
 }
-END_TEST
 
-START_TEST(retries_double_with_jitter_up_to_max_delay)
+TEST(retries_double_with_jitter_up_to_max_delay)
 {
     struct schedule_random r = {9};
 
@@ -169,9 +163,8 @@ START_TEST(retries_double_with_jitter_up_to_max_delay)
         ck_assert_int_le(schedule_retry(&defaults, 60, &r), 30 * S);
     }
 }
-END_TEST
 
-START_TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
+TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
 {
     static const int64_t least[] = {1, 2, 4, 8, 16, 30, 30};
     struct schedule_random r = {9};
@@ -185,11 +178,10 @@ START_TEST(a_host_that_does_not_respond_is_asked_after_growing_pauses)
     }
     ck_assert_int_eq(schedule_silence(&defaults, UINT32_MAX, &r), 30 * S);
 }
-END_TEST
 
 /* Otherwise the crawler would never wait for any host. */
 /* The clock may have been set back meanwhile. */
-START_TEST(what_is_left_of_a_stored_wait_is_bounded)
+TEST(what_is_left_of_a_stored_wait_is_bounded)
 {
     ck_assert_int_eq(schedule_left(999, 1000, 50), 0);
     ck_assert_int_eq(schedule_left(1000, 1000, 50), 0);
@@ -197,9 +189,8 @@ START_TEST(what_is_left_of_a_stored_wait_is_bounded)
     ck_assert_int_eq(schedule_left(1049, 1000, 50), 49 * NS_PER_MS);
     ck_assert_int_eq(schedule_left(9000, 1000, 50), 50 * NS_PER_MS);
 }
-END_TEST
 
-START_TEST(the_first_pause_is_never_nothing)
+TEST(the_first_pause_is_never_nothing)
 {
     struct schedule_options o = defaults;
     struct schedule_random r = {9};
@@ -207,9 +198,8 @@ START_TEST(the_first_pause_is_never_nothing)
     o.retry_delay = o.max_delay = 0;
     ck_assert_int_gt(schedule_silence(&o, 1, &r), 0);
 }
-END_TEST
 
-START_TEST(the_same_seed_gives_the_same_numbers)
+TEST(the_same_seed_gives_the_same_numbers)
 {
     struct schedule_random a = {123}, b = {123};
 
@@ -219,28 +209,4 @@ START_TEST(the_same_seed_gives_the_same_numbers)
         ck_assert(x == schedule_random_next(&b));
         ck_assert(x >= 0.0 && x < 1.0);
     }
-}
-END_TEST
-
-Suite *suite_schedule(void)
-{
-    Suite *s = suite_create("schedule");
-    TCase *t = tcase_create("schedule");
-
-    tcase_add_loop_test(t, the_rule_behind_a_pause_is_named, 0,
-                        sizeof rules / sizeof *rules);
-    tcase_add_loop_test(t, the_pause_grows_as_the_table_says, 0,
-                        sizeof pauses / sizeof *pauses);
-    tcase_add_test(t, response_times_count_only_where_that_is_asked_for);
-    tcase_add_test(t, random_delay_stays_within_half_and_one_and_a_half);
-    tcase_add_test(t, back_off_is_bounded_by_max_delay);
-    tcase_add_test(t, retry_after_alone_is_longer_than_max_delay_up_to_a_day);
-    tcase_add_test(t, retries_double_with_jitter_up_to_max_delay);
-    tcase_add_test(t,
-                   a_host_that_does_not_respond_is_asked_after_growing_pauses);
-    tcase_add_test(t, what_is_left_of_a_stored_wait_is_bounded);
-    tcase_add_test(t, the_first_pause_is_never_nothing);
-    tcase_add_test(t, the_same_seed_gives_the_same_numbers);
-    suite_add_tcase(s, t);
-    return s;
 }

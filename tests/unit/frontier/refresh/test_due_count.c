@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_due_count.c - how many URLs are past their dates, against a list. */
 #include "frontier/refresh/due_count.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define NOW    INT64_C(1700000000000)
@@ -33,7 +33,7 @@ static void agrees(struct due_count *c, const int64_t *due, size_t n,
     ck_assert_int_eq(oldest, first);
 }
 
-START_TEST(counts_as_a_list_does_while_time_goes_on_and_back)
+TEST(counts_as_a_list_does_while_time_goes_on_and_back)
 {
     struct due_count c;
     int64_t due[MOST], now = NOW;
@@ -59,9 +59,8 @@ START_TEST(counts_as_a_list_does_while_time_goes_on_and_back)
     ck_assert_uint_gt(due_count_memory(&c), 0);
     due_count_fini(&c);
 }
-END_TEST
 
-START_TEST(takes_any_date)
+TEST(takes_any_date)
 {
     struct due_count c;
     int64_t oldest;
@@ -79,16 +78,4 @@ START_TEST(takes_any_date)
     due_count_remove(&c, NOW);
     ck_assert_uint_eq(due_count_passed(&c, NOW + MINUTE, &oldest), 0);
     due_count_fini(&c);
-}
-END_TEST
-
-Suite *suite_due_count(void)
-{
-    Suite *s = suite_create("due_count");
-    TCase *t = tcase_create("due_count");
-
-    tcase_add_test(t, counts_as_a_list_does_while_time_goes_on_and_back);
-    tcase_add_test(t, takes_any_date);
-    suite_add_tcase(s, t);
-    return s;
 }

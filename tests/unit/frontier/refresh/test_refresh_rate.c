@@ -2,10 +2,10 @@
 /* test_refresh_rate.c - how often a page changes, and when it is worth it. */
 #include "frontier/refresh/refresh_rate.h"
 
-#include <check.h>
 #include <math.h>
 
 #include "frontier/refresh/refresh_rule.h"
+#include "tests/unit/unit.h"
 
 #define HOUR  3600000.0
 #define FIRST (1 / (48 * HOUR))
@@ -45,7 +45,7 @@ static double estimate(double rate, double gap, double *naive)
     return exp(sum / pages);
 }
 
-START_TEST(finds_the_rate_from_irregular_checks_where_the_naive_one_is_low)
+TEST(finds_the_rate_from_irregular_checks_where_the_naive_one_is_low)
 {
     const double rates[] = {1 / HOUR, 0.1 / HOUR, 0.001 / HOUR};
 
@@ -61,9 +61,8 @@ START_TEST(finds_the_rate_from_irregular_checks_where_the_naive_one_is_low)
         }
     }
 }
-END_TEST
 
-START_TEST(takes_any_numbers)
+TEST(takes_any_numbers)
 {
     const uint64_t known[] = {0, 1, UINT32_MAX, (uint64_t)1 << 32, INT64_MAX};
     const int64_t gaps[] = {1, 1000, INT64_MAX};
@@ -82,9 +81,8 @@ START_TEST(takes_any_numbers)
         }
     }
 }
-END_TEST
 
-START_TEST(a_page_that_changes_its_habits_is_followed)
+TEST(a_page_that_changes_its_habits_is_followed)
 {
     const double gap = HOUR;
     uint64_t known = 0;
@@ -96,11 +94,10 @@ START_TEST(a_page_that_changes_its_habits_is_followed)
         known = refresh_rate_note(known, FIRST, (int64_t)gap, true);
     ck_assert_double_gt(refresh_rate(known, FIRST), 1 / HOUR);
 }
-END_TEST
 
 /* Cho and Garcia-Molina (2003), section 4: with the best intervals no request
  * can be moved from one page to another to gain. */
-START_TEST(at_one_price_each_page_gains_as_much_by_a_request)
+TEST(at_one_price_each_page_gains_as_much_by_a_request)
 {
     const double price = 3 * HOUR;
 
@@ -115,7 +112,6 @@ START_TEST(at_one_price_each_page_gains_as_much_by_a_request)
     ck_assert(isinf(refresh_worth(0.4 / HOUR, price)));
     ck_assert_double_eq(refresh_worth(1 / HOUR, 0), 0);
 }
-END_TEST
 
 static int64_t after(const struct refresh_rules *r, uint64_t known, double lag)
 {
@@ -124,7 +120,7 @@ static int64_t after(const struct refresh_rules *r, uint64_t known, double lag)
     return refresh_after(r, &past, 0);
 }
 
-START_TEST(an_interval_is_by_the_rate_within_bounds)
+TEST(an_interval_is_by_the_rate_within_bounds)
 {
     const struct refresh_rules r = {.every_ms = REFRESH_ADAPTIVE,
                                     .min_ms = (int64_t)HOUR,
@@ -144,9 +140,8 @@ START_TEST(an_interval_is_by_the_rate_within_bounds)
     ck_assert_int_lt(after(&r, some, 0), (int64_t)(30 * HOUR));
     ck_assert_uint_eq(refresh_learn(&r, some, 0, true), some);
 }
-END_TEST
 
-START_TEST(lists_of_urls_are_asked_once_a_day_at_least)
+TEST(lists_of_urls_are_asked_once_a_day_at_least)
 {
     struct refresh_rules r = {.every_ms = (int64_t)(100 * HOUR), .lists = 2};
     struct refresh_past past = {.kind = 1};
@@ -163,10 +158,9 @@ START_TEST(lists_of_urls_are_asked_once_a_day_at_least)
     r.max_ms = (int64_t)(10000 * HOUR);
     ck_assert_int_eq(refresh_after(&r, &past, 0), (int64_t)(24 * HOUR));
 }
-END_TEST
 
 /* Where requests are scarce, the pages that cannot be followed give way. */
-START_TEST(a_lag_makes_fast_pages_wait_more_than_slow_ones)
+TEST(a_lag_makes_fast_pages_wait_more_than_slow_ones)
 {
     const struct refresh_rules r = {.every_ms = REFRESH_ADAPTIVE,
                                     .min_ms = 1000,
@@ -182,22 +176,4 @@ START_TEST(a_lag_makes_fast_pages_wait_more_than_slow_ones)
     ck_assert_int_gt(after(&r, fast, lag), after(&r, slow, lag));
     /* 20 lags, less the one to come */
     ck_assert_int_le(after(&r, fast, lag), (int64_t)(19 * lag));
-}
-END_TEST
-
-Suite *suite_refresh_rate(void)
-{
-    Suite *s = suite_create("refresh_rate");
-    TCase *t = tcase_create("refresh_rate");
-
-    tcase_add_test(
-        t, finds_the_rate_from_irregular_checks_where_the_naive_one_is_low);
-    tcase_add_test(t, takes_any_numbers);
-    tcase_add_test(t, a_page_that_changes_its_habits_is_followed);
-    tcase_add_test(t, at_one_price_each_page_gains_as_much_by_a_request);
-    tcase_add_test(t, an_interval_is_by_the_rate_within_bounds);
-    tcase_add_test(t, lists_of_urls_are_asked_once_a_day_at_least);
-    tcase_add_test(t, a_lag_makes_fast_pages_wait_more_than_slow_ones);
-    suite_add_tcase(s, t);
-    return s;
 }

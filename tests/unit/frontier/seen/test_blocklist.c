@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_blocklist.c - the filter and exact file that keep URLs out. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "filter/checkpoint.h"
 #include "frontier/seen/block_exact.h"
 #include "frontier/seen/blocklist.h"
+#include "tests/unit/unit.h"
 
 static char dir[64], list[96], kept[96], filter_path[96];
 static struct buf why;
@@ -61,7 +61,9 @@ static void write_list(uint64_t n, uint64_t step)
     fclose(f);
 }
 
-START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
+FIXTURE(start, end);
+
+TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
 {
     static const uint64_t sizes[] = {1, 2, 3, 1000, 50000};
 
@@ -71,22 +73,19 @@ START_TEST(an_exact_list_agrees_with_the_lines_it_was_made_of)
         char room[100];
 
         write_list(n, 3);
-        ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+        ck_ok(block_exact_open(&b, list, kept, &why));
         ck_assert_uint_eq(block_exact_count(b), sizes[k]);
         for (uint64_t i = 0; i < n + 3; i++) {
             bool has;
 
-            ck_assert_int_eq(block_exact_has(b, nth_url(room, sizeof room, i),
-                                             &has),
-                             STATUS_OK);
+            ck_ok(block_exact_has(b, nth_url(room, sizeof room, i), &has));
             ck_assert_int_eq(has, i % 3 == 0 && i < n);
         }
         block_exact_close(b);
     }
 }
-END_TEST
 
-START_TEST(lines_are_canonicalised_once_each)
+TEST(lines_are_canonicalised_once_each)
 {
     static const char text[] = "\xef\xbb\xbfHTTP://A.example:80/x/../y\n\n"
                                "http://a.example/y\r\n"
@@ -101,20 +100,18 @@ START_TEST(lines_are_canonicalised_once_each)
     struct block_exact *b = NULL;
     bool has;
 
-    ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_ok(file_replace(list, bytes_of_str(text)));
+    ck_ok(block_exact_open(&b, list, kept, &why));
     ck_assert_uint_eq(block_exact_count(b), 4);
     for (size_t i = 0; i < 4; i++) {
-        ck_assert_int_eq(block_exact_has(b, bytes_of_str(urls[i]), &has),
-                         STATUS_OK);
+        ck_ok(block_exact_has(b, bytes_of_str(urls[i]), &has));
         ck_assert_msg(has, "%s", urls[i]);
     }
     block_exact_close(b);
 }
-END_TEST
 
 /* It would block less than it was meant to, without a word. */
-START_TEST(a_list_that_may_not_say_all_is_refused)
+TEST(a_list_that_may_not_say_all_is_refused)
 {
     static const struct {
         const char *text, *why;
@@ -133,20 +130,17 @@ START_TEST(a_list_that_may_not_say_all_is_refused)
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         buf_clear(&why);
-        ck_assert_int_eq(file_replace(list,
-                                      bytes_of(lists[i].text, lists[i].len)),
-                         STATUS_OK);
+        ck_ok(file_replace(list, bytes_of(lists[i].text, lists[i].len)));
         ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_FORMAT);
         ck_assert_msg(strstr(buf_str(&why), lists[i].why) != NULL, "%s",
                       buf_str(&why));
         ck_assert_ptr_null(b);
     }
 }
-END_TEST
 
 /* A file with any flipped bit or any other length is made again from the list,
  * never trusted. */
-START_TEST(what_was_kept_and_is_damaged_is_made_again)
+TEST(what_was_kept_and_is_damaged_is_made_again)
 {
     struct block_exact *b = NULL;
     struct buf whole;
@@ -154,28 +148,24 @@ START_TEST(what_was_kept_and_is_damaged_is_made_again)
 
     buf_init(&whole, 1 << 20);
     write_list(90, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_ok(block_exact_open(&b, list, kept, &why));
     block_exact_close(b);
-    ck_assert_int_eq(file_read(kept, &whole), STATUS_OK);
+    ck_ok(file_read(kept, &whole));
     for (size_t i = 0; i < whole.len; i++) {
         char room[100];
 
         whole.at[i] ^= 4;
-        ck_assert_int_eq(file_replace(kept, i % 2 == 0 ? buf_bytes(&whole)
-                                                       : bytes_of(whole.at, i)),
-                         STATUS_OK);
+        ck_ok(file_replace(kept, i % 2 == 0 ? buf_bytes(&whole)
+                                            : bytes_of(whole.at, i)));
         whole.at[i] ^= 4;
-        ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
-        ck_assert_int_eq(block_exact_has(b, nth_url(room, sizeof room, 42),
-                                         &has),
-                         STATUS_OK);
+        ck_ok(block_exact_open(&b, list, kept, &why));
+        ck_ok(block_exact_has(b, nth_url(room, sizeof room, 42), &has));
         ck_assert(has);
         ck_assert_uint_eq(block_exact_count(b), 30);
         block_exact_close(b);
     }
     buf_fini(&whole);
 }
-END_TEST
 
 static bool blocks(const char *text, int64_t changed_at, const char *url)
 {
@@ -184,15 +174,15 @@ static bool blocks(const char *text, int64_t changed_at, const char *url)
     struct block_exact *b = NULL;
     bool has;
 
-    ck_assert_int_eq(file_replace(list, bytes_of_str(text)), STATUS_OK);
+    ck_ok(file_replace(list, bytes_of_str(text)));
     ck_assert_int_eq(utimensat(AT_FDCWD, list, times, 0), 0);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
-    ck_assert_int_eq(block_exact_has(b, bytes_of_str(url), &has), STATUS_OK);
+    ck_ok(block_exact_open(&b, list, kept, &why));
+    ck_ok(block_exact_has(b, bytes_of_str(url), &has));
     block_exact_close(b);
     return has;
 }
 
-START_TEST(a_list_has_changed_if_its_size_or_its_time_has)
+TEST(a_list_has_changed_if_its_size_or_its_time_has)
 {
     ck_assert(blocks("http://h/1\n", 1000, "http://h/1"));
     ck_assert(!blocks("http://h/2\n", 1001, "http://h/1"));
@@ -200,32 +190,30 @@ START_TEST(a_list_has_changed_if_its_size_or_its_time_has)
     ck_assert(!blocks("http://h/44\n", 1001, "http://h/44")); /* as before */
     ck_assert(blocks("http://h/44\n", 999, "http://h/44"));
 }
-END_TEST
 
-START_TEST(a_list_that_cannot_be_read_is_an_error_and_no_empty_one)
+TEST(a_list_that_cannot_be_read_is_an_error_and_no_empty_one)
 {
     struct block_exact *b = NULL;
 
     ck_assert_int_eq(block_exact_open(&b, dir, kept, &why), STATUS_IO);
     ck_assert_ptr_null(b);
 }
-END_TEST
 
-START_TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
+TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
 {
     struct block_exact *b = NULL;
     struct stat before, after;
 
     write_list(300, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_ok(block_exact_open(&b, list, kept, &why));
     block_exact_close(b);
     ck_assert_int_eq(stat(kept, &before), 0);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_ok(block_exact_open(&b, list, kept, &why));
     block_exact_close(b);
     ck_assert_int_eq(stat(kept, &after), 0);
     ck_assert_uint_eq(before.st_ino, after.st_ino);
     write_list(600, 3);
-    ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_OK);
+    ck_ok(block_exact_open(&b, list, kept, &why));
     ck_assert_uint_eq(block_exact_count(b), 200);
     block_exact_close(b);
     unlink(list);
@@ -234,7 +222,6 @@ START_TEST(a_list_that_changed_is_read_again_and_one_that_did_not_is_not)
     ck_assert_int_eq(block_exact_open(&b, list, kept, &why), STATUS_NOT_FOUND);
     ck_assert_ptr_null(b);
 }
-END_TEST
 
 /* ---- with a filter ---- */
 
@@ -249,13 +236,13 @@ static void write_filter_of(uint64_t n, uint64_t step, double fpr,
 
     digest_key_init(&key, id.seed);
     id.seed_print = checkpoint_seed_print(&key);
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     for (uint64_t i = 0; i < n; i += step) {
         uint64_t k = digest_bytes(&key, nth_url(room, sizeof room, i)).hi;
 
-        ck_assert_int_eq(filter_add(f, &k, 1, NULL), STATUS_OK);
+        ck_ok(filter_add(f, &k, 1, NULL));
     }
-    ck_assert_int_eq(checkpoint_save(filter_path, f, &id), STATUS_OK);
+    ck_ok(checkpoint_save(filter_path, f, &id));
     filter_free(f);
 }
 
@@ -274,7 +261,7 @@ static uint64_t count_blocked(struct blocklist *b, uint64_t n)
 
     for (uint64_t i = 0; i < n; i++)
         urls[i] = nth_url(room[i], sizeof room[i], i);
-    ck_assert_int_eq(blocklist_check(b, urls, n, blocked), STATUS_OK);
+    ck_ok(blocklist_check(b, urls, n, blocked));
     for (uint64_t i = 0; i < n; i++) {
         ck_assert(blocked[i] || i % 3 != 0);
         got += blocked[i];
@@ -282,7 +269,7 @@ static uint64_t count_blocked(struct blocklist *b, uint64_t n)
     return got;
 }
 
-START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
+TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
 {
     struct blocklist_options o = {.filter = filter_path, .kept = kept};
     struct blocklist *b = NULL;
@@ -293,7 +280,7 @@ START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     buf_init(&error, 1000);
     write_filter(3000, 3, 0.5, true);
     write_list(3000, 3);
-    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_OK);
+    ck_ok(blocklist_open(&b, &o, &error));
     got = count_blocked(b, 3000);
     ck_assert_uint_gt(got, 1020);
     ck_assert_double_gt(blocklist_rate(b), 0.01);
@@ -301,7 +288,7 @@ START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     blocklist_close(b);
 
     o.exact = list;
-    ck_assert_int_eq(blocklist_open(&b, &o, &error), STATUS_OK);
+    ck_ok(blocklist_open(&b, &o, &error));
     ck_assert_uint_eq(count_blocked(b, 3000), 1000);
     c = blocklist_counts(b);
     ck_assert_uint_eq(c.asked, 3000);
@@ -311,10 +298,9 @@ START_TEST(a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in)
     blocklist_close(b);
     buf_fini(&error);
 }
-END_TEST
 
 /* A guard that blocks nothing must not look like one that works. */
-START_TEST(a_filter_that_would_block_nothing_is_refused)
+TEST(a_filter_that_would_block_nothing_is_refused)
 {
     static const struct {
         uint64_t keys;
@@ -341,9 +327,8 @@ START_TEST(a_filter_that_would_block_nothing_is_refused)
         blocklist_close(b);
     }
 }
-END_TEST
 
-START_TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
+TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
 {
     struct blocklist_options o = {.filter = filter_path, .kept = kept};
     static const char *const wrong[] = {"redis://:", "redis://h?k=5",
@@ -366,27 +351,4 @@ START_TEST(what_cannot_be_a_blocklist_is_refused_with_a_sentence)
     }
     ck_assert_ptr_null(b);
     buf_fini(&error);
-}
-END_TEST
-
-Suite *suite_blocklist(void)
-{
-    Suite *s = suite_create("blocklist");
-    TCase *t = tcase_create("blocklist");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, an_exact_list_agrees_with_the_lines_it_was_made_of);
-    tcase_add_test(t, lines_are_canonicalised_once_each);
-    tcase_add_test(t, a_list_that_may_not_say_all_is_refused);
-    tcase_add_test(t, what_was_kept_and_is_damaged_is_made_again);
-    tcase_add_test(t, a_list_has_changed_if_its_size_or_its_time_has);
-    tcase_add_test(t, a_list_that_cannot_be_read_is_an_error_and_no_empty_one);
-    tcase_add_test(
-        t, a_list_that_changed_is_read_again_and_one_that_did_not_is_not);
-    tcase_add_test(
-        t, a_filter_alone_blocks_its_false_positives_and_a_list_lets_them_in);
-    tcase_add_test(t, a_filter_that_would_block_nothing_is_refused);
-    tcase_add_test(t, what_cannot_be_a_blocklist_is_refused_with_a_sentence);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -31,7 +31,7 @@ static void fill(const char *settings, const unsigned char *seed)
     struct buf why;
 
     buf_init(&why, 4096);
-    ck_assert_int_eq(redis_bloom_open(&b, &o, &why), STATUS_OK);
+    ck_ok(redis_bloom_open(&b, &o, &why));
     if (seed != NULL)
         digest_key_init(&key, seed);
     for (unsigned i = 0; i < URLS; i += 3) {
@@ -42,7 +42,7 @@ static void fill(const char *settings, const unsigned char *seed)
 
         if (p.layout != REDIS_PLAIN)
             keys = (struct redis_keys){.digest = &digest};
-        ck_assert_int_eq(redis_bloom_add(b, keys, 1, NULL), STATUS_OK);
+        ck_ok(redis_bloom_add(b, keys, 1, NULL));
     }
     redis_bloom_free(b);
     buf_fini(&why);
@@ -82,7 +82,7 @@ static void expect_blocked(struct blocklist *b, unsigned step)
     for (unsigned i = 0; i < URLS; i++)
         urls[i] = nth_url(rooms[i], i);
     memset(blocked, step == 0, sizeof blocked);
-    ck_assert_int_eq(blocklist_check(b, urls, URLS, blocked), STATUS_OK);
+    ck_ok(blocklist_check(b, urls, URLS, blocked));
     for (unsigned i = 0; i < URLS; i++)
         SAME(blocked[i], step > 0 && i % step == 0);
 }
@@ -100,7 +100,10 @@ static void expect_counts(const struct blocklist *b, uint64_t asked,
 
 #define BLOCKED ((URLS + 2) / 3)
 
-START_TEST(keys_are_texts_or_digests_as_the_filter_has_them)
+TIMEOUT(120);
+FIXTURE(start, end);
+
+TEST(keys_are_texts_or_digests_as_the_filter_has_them)
 {
     static const unsigned char seed[DIGEST_SEED_SIZE] = "open";
     static const struct {
@@ -124,9 +127,8 @@ START_TEST(keys_are_texts_or_digests_as_the_filter_has_them)
         (void)redis_server_do(&server, "FLUSHALL");
     }
 }
-END_TEST
 
-START_TEST(a_filter_of_crawls_is_refused)
+TEST(a_filter_of_crawls_is_refused)
 {
     struct blocklist *b = NULL;
     struct buf why;
@@ -144,7 +146,6 @@ START_TEST(a_filter_of_crawls_is_refused)
     ck_assert_ptr_null(b);
     buf_fini(&why);
 }
-END_TEST
 
 /* The list has the even URLs only. */
 static const char *write_exact(char path[128])
@@ -164,7 +165,7 @@ static const char *write_exact(char path[128])
 
 /* Alone, the list blocks what it has, and nothing is a false positive then; the
  * filter is asked again when its server is back. */
-START_TEST(without_its_server_the_exact_list_alone_decides)
+TEST(without_its_server_the_exact_list_alone_decides)
 {
     static const unsigned char seed[DIGEST_SEED_SIZE] = "open";
     char path[128];
@@ -186,15 +187,14 @@ START_TEST(without_its_server_the_exact_list_alone_decides)
         bool blocked;
 
         unsure = blocklist_counts(b).unsure;
-        ck_assert_int_eq(blocklist_check(b, &url, 1, &blocked), STATUS_OK);
+        ck_ok(blocklist_check(b, &url, 1, &blocked));
         rest_ms(20);
     } while (blocklist_counts(b).unsure > unsure);
     expect_blocked(b, 6);
     blocklist_close(b);
 }
-END_TEST
 
-START_TEST(without_server_and_list_nothing_is_blocked)
+TEST(without_server_and_list_nothing_is_blocked)
 {
     static const unsigned char seed[DIGEST_SEED_SIZE] = "open";
     struct blocklist *b;
@@ -207,21 +207,4 @@ START_TEST(without_server_and_list_nothing_is_blocked)
     expect_counts(b, URLS, 0, 0, URLS);
     ck_assert_uint_eq(blocklist_keys(b), BLOCKED); /* as last told */
     blocklist_close(b);
-}
-END_TEST
-
-Suite *suite_blocklist_redis(void)
-{
-    Suite *s = suite_create("blocklist_redis");
-    TCase *t = tcase_create("blocklist_redis");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_checked_fixture(t, redis_server_quiet, NULL);
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, keys_are_texts_or_digests_as_the_filter_has_them);
-    tcase_add_test(t, a_filter_of_crawls_is_refused);
-    tcase_add_test(t, without_its_server_the_exact_list_alone_decides);
-    tcase_add_test(t, without_server_and_list_nothing_is_blocked);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -23,12 +23,12 @@ static uint64_t known(struct hot_cache *c, uint64_t first, uint64_t last)
     return n;
 }
 
-START_TEST(what_fits_is_kept_through_any_change_of_size)
+TEST(what_fits_is_kept_through_any_change_of_size)
 {
     uint64_t state = 7;
     struct hot_cache c;
 
-    ck_assert_int_eq(hot_cache_init(&c, ROOM), STATUS_OK);
+    ck_ok(hot_cache_init(&c, ROOM));
     hot_cache_resize(&c, 0);
     SAME(hot_cache_memory(&c), HOT_LEAST);
     for (uint64_t i = 1; i <= FEW; i++)
@@ -42,15 +42,14 @@ START_TEST(what_fits_is_kept_through_any_change_of_size)
     }
     hot_cache_fini(&c);
 }
-END_TEST
 
-START_TEST(a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back)
+TEST(a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back)
 {
     const uint64_t full = ROOM / 4 / sizeof(struct hot_set) * HOT_WAYS;
     struct hot_cache c;
     uint64_t before, kept;
 
-    ck_assert_int_eq(hot_cache_init(&c, 8 * ROOM), STATUS_OK);
+    ck_ok(hot_cache_init(&c, 8 * ROOM));
     for (uint64_t i = 1; i <= MANY; i++)
         hot_cache_add(&c, scratch_digest(i));
     SAME(known(&c, 1, MANY) > MANY / 100 * 99, true);
@@ -68,7 +67,6 @@ START_TEST(a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back)
     SAME(known(&c, 1, MANY) > MANY / 100 * 99, true);
     hot_cache_fini(&c);
 }
-END_TEST
 
 /* `bit` from the lowest of lo on. */
 static struct digest with_bit(struct digest d, unsigned bit)
@@ -82,13 +80,13 @@ static struct digest with_bit(struct digest d, unsigned bit)
 
 /* Also once it was moved to another size, where what an entry left out of its
  * digest comes from the number of its set. */
-START_TEST(digests_that_differ_in_one_of_99_bits_are_told_apart)
+TEST(digests_that_differ_in_one_of_99_bits_are_told_apart)
 {
     const uint64_t sizes[] = {HOT_LEAST, ROOM / 3, ROOM, HOT_LEAST + 640};
     const struct digest d = scratch_digest(1);
     struct hot_cache c;
 
-    ck_assert_int_eq(hot_cache_init(&c, ROOM), STATUS_OK);
+    ck_ok(hot_cache_init(&c, ROOM));
     hot_cache_add(&c, d);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         hot_cache_resize(&c, sizes[i]);
@@ -98,14 +96,13 @@ START_TEST(digests_that_differ_in_one_of_99_bits_are_told_apart)
     }
     hot_cache_fini(&c);
 }
-END_TEST
 
-START_TEST(a_digest_that_looks_like_a_free_place_is_not_found)
+TEST(a_digest_that_looks_like_a_free_place_is_not_found)
 {
     const struct digest none = {0, 0}, other = {0, UINT64_MAX};
     struct hot_cache c;
 
-    ck_assert_int_eq(hot_cache_init(&c, 0), STATUS_OK);
+    ck_ok(hot_cache_init(&c, 0));
     ck_assert(!hot_cache_has(&c, none));
     hot_cache_add(&c, none);
     hot_cache_add(&c, other);
@@ -113,15 +110,14 @@ START_TEST(a_digest_that_looks_like_a_free_place_is_not_found)
     ck_assert(!hot_cache_has(&c, other));
     hot_cache_fini(&c);
 }
-END_TEST
 
 /* All ways of full sets, with each bit that they keep. */
-START_TEST(full_sets_keep_each_of_their_digests_apart)
+TEST(full_sets_keep_each_of_their_digests_apart)
 {
     enum { SETS = 50 };
     struct hot_cache c;
 
-    ck_assert_int_eq(hot_cache_init(&c, 0), STATUS_OK);
+    ck_ok(hot_cache_init(&c, 0));
     for (int round = 0; round < 3; round++) {
         for (uint64_t i = 0; i < (uint64_t)SETS * HOT_WAYS; i++) {
             struct digest d = scratch_digest(i + 1);
@@ -136,21 +132,4 @@ START_TEST(full_sets_keep_each_of_their_digests_apart)
         }
     }
     hot_cache_fini(&c);
-}
-END_TEST
-
-Suite *suite_hot_cache(void)
-{
-    Suite *s = suite_create("hot_cache");
-    TCase *t = tcase_create("hot_cache");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_fits_is_kept_through_any_change_of_size);
-    tcase_add_test(
-        t, a_smaller_one_holds_what_it_has_room_for_and_gives_the_rest_back);
-    tcase_add_test(t, digests_that_differ_in_one_of_99_bits_are_told_apart);
-    tcase_add_test(t, a_digest_that_looks_like_a_free_place_is_not_found);
-    tcase_add_test(t, full_sets_keep_each_of_their_digests_apart);
-    suite_add_tcase(s, t);
-    return s;
 }

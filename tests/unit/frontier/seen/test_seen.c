@@ -34,10 +34,10 @@ static void parts_init(struct parts *p, double fpr)
     memset(p, 0, sizeof *p);
     p->dir = scratch_make();
     p->db = scratch_open(p->dir.db, DB_CREATE);
-    ck_assert_int_eq(exact_set_open(&p->exact, p->db, &eo), STATUS_OK);
+    ck_ok(exact_set_open(&p->exact, p->db, &eo));
     if (fpr > 0)
-        ck_assert_int_eq(filter_new(&p->filter, &fo), STATUS_OK);
-    ck_assert_int_eq(seen_new(&p->seen, p->filter, p->exact, 0), STATUS_OK);
+        ck_ok(filter_new(&p->filter, &fo));
+    ck_ok(seen_new(&p->seen, p->filter, p->exact, 0));
 }
 
 static void parts_fini(struct parts *p)
@@ -79,7 +79,7 @@ static uint64_t one_batch(struct parts *p, uint64_t *state)
         numbers[i] = draw(state);
         asked[i] = crowded(numbers[i]);
     }
-    ck_assert_int_eq(seen_check(p->seen, asked, n, answers), STATUS_OK);
+    ck_ok(seen_check(p->seen, asked, n, answers));
     for (size_t i = 0; i < n; i++) {
         SAME(answers[i] == SEEN_BEFORE, p->known[numbers[i]]);
         if (answers[i] == SEEN_BEFORE)
@@ -88,13 +88,11 @@ static uint64_t one_batch(struct parts *p, uint64_t *state)
         wrong += answers[i] == SEEN_NEW_FALSE_POSITIVE;
         fresh[fresh_count++] = asked[i];
     }
-    ck_assert_int_eq(db_begin(p->db), STATUS_OK);
+    ck_ok(db_begin(p->db));
     if (fresh_count > 0)
-        ck_assert_int_eq(seen_admit(p->seen, fresh, fresh_count,
-                                    p->admitted + 1),
-                         STATUS_OK);
-    ck_assert_int_eq(exact_set_step(p->exact, fresh_count), STATUS_OK);
-    ck_assert_int_eq(db_commit(p->db), STATUS_OK);
+        ck_ok(seen_admit(p->seen, fresh, fresh_count, p->admitted + 1));
+    ck_ok(exact_set_step(p->exact, fresh_count));
+    ck_ok(db_commit(p->db));
     p->admitted += fresh_count;
     return wrong;
 }
@@ -126,27 +124,26 @@ static void compare_with_a_plain_set(double fpr)
     parts_fini(&p);
 }
 
-START_TEST(answers_as_a_plain_set_does_with_a_good_filter)
+TIMEOUT(120);
+
+TEST(answers_as_a_plain_set_does_with_a_good_filter)
 {
     compare_with_a_plain_set(0.001);
 }
-END_TEST
 
-START_TEST(answers_as_a_plain_set_does_with_a_filter_that_errs_often)
+TEST(answers_as_a_plain_set_does_with_a_filter_that_errs_often)
 {
     compare_with_a_plain_set(0.5);
 }
-END_TEST
 
-START_TEST(answers_as_a_plain_set_does_without_a_filter)
+TEST(answers_as_a_plain_set_does_without_a_filter)
 {
     compare_with_a_plain_set(0);
 }
-END_TEST
 
 /* The exact set decides every "maybe" of an overfull filter: only speed is
  * lost. */
-START_TEST(an_overfull_filter_loses_nothing)
+TEST(an_overfull_filter_loses_nothing)
 {
     static struct parts p;
     const struct filter_options fo = {.kind = "bloom", .expect = 1, .fpr = 0.5};
@@ -154,18 +151,17 @@ START_TEST(an_overfull_filter_loses_nothing)
 
     parts_init(&p, 0);
     seen_free(p.seen);
-    ck_assert_int_eq(filter_new(&p.filter, &fo), STATUS_OK);
-    ck_assert_int_eq(seen_new(&p.seen, p.filter, p.exact, 0), STATUS_OK);
+    ck_ok(filter_new(&p.filter, &fo));
+    ck_ok(seen_new(&p.seen, p.filter, p.exact, 0));
     for (int i = 0; i < 60; i++)
         wrong += one_batch(&p, &state);
     ck_assert_uint_gt(wrong, p.admitted / 2);
     parts_fini(&p);
 }
-END_TEST
 
 /* Digests that differ in a few bits only fall on the same place in the batch
  * table and the hot cache. */
-START_TEST(digests_that_share_a_place_are_told_apart)
+TEST(digests_that_share_a_place_are_told_apart)
 {
     static struct parts p;
     struct digest d[64];
@@ -174,31 +170,29 @@ START_TEST(digests_that_share_a_place_are_told_apart)
     parts_init(&p, 0.01);
     for (uint64_t i = 0; i < 64; i++)
         d[i] = (struct digest){UINT64_C(1) << i, 5};
-    ck_assert_int_eq(seen_check(p.seen, d, 32, answers), STATUS_OK);
+    ck_ok(seen_check(p.seen, d, 32, answers));
     for (size_t i = 0; i < 32; i++)
         ck_assert_int_ne(answers[i], SEEN_BEFORE);
-    ck_assert_int_eq(seen_admit(p.seen, d, 32, 1), STATUS_OK);
+    ck_ok(seen_admit(p.seen, d, 32, 1));
     for (int round = 0; round < 3; round++) {
-        ck_assert_int_eq(seen_check(p.seen, d, 64, answers), STATUS_OK);
+        ck_ok(seen_check(p.seen, d, 64, answers));
         for (size_t i = 0; i < 64; i++)
             ck_assert_int_eq(answers[i] == SEEN_BEFORE, i < 32);
     }
     parts_fini(&p);
 }
-END_TEST
 
-START_TEST(an_empty_batch_is_no_question)
+TEST(an_empty_batch_is_no_question)
 {
     static struct parts p;
     enum seen_answer answer;
     struct digest d = {1, 2};
 
     parts_init(&p, 0.01);
-    ck_assert_int_eq(seen_check(p.seen, &d, 0, &answer), STATUS_OK);
+    ck_ok(seen_check(p.seen, &d, 0, &answer));
     ck_assert_uint_eq(seen_counts(p.seen).asked, 0);
     parts_fini(&p);
 }
-END_TEST
 
 /* Returns a digest of one set of the hot cache. */
 static struct digest neighbour(uint64_t i)
@@ -213,7 +207,7 @@ static bool is_hot(struct parts *p, uint64_t i)
     uint64_t before = seen_counts(p->seen).hot;
     enum seen_answer answer;
 
-    ck_assert_int_eq(seen_check(p->seen, &d, 1, &answer), STATUS_OK);
+    ck_ok(seen_check(p->seen, &d, 1, &answer));
     ck_assert_int_eq(answer, SEEN_BEFORE);
     return seen_counts(p->seen).hot > before;
 }
@@ -222,10 +216,10 @@ static void admit(struct parts *p, uint64_t i)
 {
     struct digest d = neighbour(i);
 
-    ck_assert_int_eq(seen_admit(p->seen, &d, 1, i + 1), STATUS_OK);
+    ck_ok(seen_admit(p->seen, &d, 1, i + 1));
 }
 
-START_TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
+TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
 {
     static struct parts p;
 
@@ -244,9 +238,8 @@ START_TEST(a_pass_of_rare_urls_does_not_flush_the_popular_ones)
     ck_assert(!is_hot(&p, 5));
     parts_fini(&p);
 }
-END_TEST
 
-START_TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
+TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
 {
     static struct parts p;
 
@@ -265,24 +258,4 @@ START_TEST(a_hit_moves_a_url_up_by_one_and_loses_none)
     ck_assert(is_hot(&p, 2));
     ck_assert(is_hot(&p, 0));
     parts_fini(&p);
-}
-END_TEST
-
-Suite *suite_seen(void)
-{
-    Suite *s = suite_create("seen");
-    TCase *t = tcase_create("seen");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, answers_as_a_plain_set_does_with_a_good_filter);
-    tcase_add_test(t,
-                   answers_as_a_plain_set_does_with_a_filter_that_errs_often);
-    tcase_add_test(t, answers_as_a_plain_set_does_without_a_filter);
-    tcase_add_test(t, an_overfull_filter_loses_nothing);
-    tcase_add_test(t, digests_that_share_a_place_are_told_apart);
-    tcase_add_test(t, an_empty_batch_is_no_question);
-    tcase_add_test(t, a_pass_of_rare_urls_does_not_flush_the_popular_ones);
-    tcase_add_test(t, a_hit_moves_a_url_up_by_one_and_loses_none);
-    suite_add_tcase(s, t);
-    return s;
 }

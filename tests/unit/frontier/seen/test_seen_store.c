@@ -15,7 +15,7 @@ static struct seen_store *make(const struct scratch *at)
 {
     struct seen_store *s = NULL;
 
-    ck_assert_int_eq(seen_store_create(&s, at->dir, &options, WALL), STATUS_OK);
+    ck_ok(seen_store_create(&s, at->dir, &options, WALL));
     return s;
 }
 
@@ -23,7 +23,7 @@ static struct seen_store *open_again(const struct scratch *at)
 {
     struct seen_store *s = NULL;
 
-    ck_assert_int_eq(seen_store_open(&s, at->dir, &options), STATUS_OK);
+    ck_ok(seen_store_open(&s, at->dir, &options));
     return s;
 }
 
@@ -41,7 +41,7 @@ static enum seen_answer ask(struct seen_store *s, unsigned n)
     char url[32];
     struct digest d = digest_of(s, n, url);
 
-    ck_assert_int_eq(seen_check(s->seen, &d, 1, &a), STATUS_OK);
+    ck_ok(seen_check(s->seen, &d, 1, &a));
     return a;
 }
 
@@ -55,23 +55,24 @@ static void admit(struct seen_store *s, unsigned n)
                           .found_at_ms = WALL};
     uint64_t id = 0;
 
-    ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
+    ck_ok(seen_store_touch(s));
     ck_assert_int_ne(ask(s, n), SEEN_BEFORE);
-    ck_assert_int_eq(frontier_store_queue(s->store, bytes_of_str("c"),
-                                          bytes_of_str("h"), &row.queue),
-                     STATUS_OK);
-    ck_assert_int_eq(frontier_store_admit(s->store, &row, &id), STATUS_OK);
-    ck_assert_int_eq(seen_store_admit(s, &d, 1, id), STATUS_OK);
+    ck_ok(frontier_store_queue(s->store, bytes_of_str("c"), bytes_of_str("h"),
+                               &row.queue));
+    ck_ok(frontier_store_admit(s->store, &row, &id));
+    ck_ok(seen_store_admit(s, &d, 1, id));
 }
 
-START_TEST(what_is_committed_is_seen_again_and_nothing_else_is)
+TIMEOUT(120);
+
+TEST(what_is_committed_is_seen_again_and_nothing_else_is)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
 
     for (unsigned n = 0; n < 3000; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     for (unsigned n = 3000; n < 3100; n++)
         admit(s, n);
     seen_store_close(s); /* as after a kill */
@@ -85,7 +86,6 @@ START_TEST(what_is_committed_is_seen_again_and_nothing_else_is)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 static unsigned steps;
 static uint64_t last_step;
@@ -98,30 +98,28 @@ static void count_step(void *ctx, const struct filter_step *step)
 }
 
 /* One note each time the number of URLs doubles, also across a restart. */
-START_TEST(the_filter_is_noted_at_each_doubling)
+TEST(the_filter_is_noted_at_each_doubling)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
 
     for (unsigned n = 0; n < 3000; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     seen_store_close(s);
     s = open_again(&at);
     for (unsigned n = 3000; n < 5000; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     steps = 0;
-    ck_assert_int_eq(frontier_store_each_step(s->store, count_step, NULL),
-                     STATUS_OK);
+    ck_ok(frontier_store_each_step(s->store, count_step, NULL));
     SAME(steps, 3); /* 1,024, 2,048 and 4,096 */
     SAME(last_step, 4096);
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
-START_TEST(counts_move_to_the_store_once)
+TEST(counts_move_to_the_store_once)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
@@ -130,16 +128,15 @@ START_TEST(counts_move_to_the_store_once)
     admit(s, 1);
     SAME(ask(s, 1), SEEN_BEFORE);
     SAME(seen_store_uncounted(s).asked, 2);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     SAME(seen_store_uncounted(s).asked, 0);
     counted = frontier_store_counter(s->store, "filter_new");
-    ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_touch(s));
+    ck_ok(seen_store_commit(s));
     SAME(frontier_store_counter(s->store, "filter_new"), counted);
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 static struct seen_counts stored_counts(const struct seen_store *s)
 {
@@ -155,19 +152,19 @@ static struct seen_counts stored_counts(const struct seen_store *s)
 }
 
 /* Five answers of each kind: some commits later, they are the sums. */
-START_TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
+TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
 {
     struct seen_store_options o = options;
     struct scratch at = scratch_make();
     struct seen_store *s = NULL;
 
     o.fpr = 1e-9;
-    ck_assert_int_eq(seen_store_create(&s, at.dir, &o, WALL), STATUS_OK);
+    ck_ok(seen_store_create(&s, at.dir, &o, WALL));
     for (unsigned n = 0; n < 50; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     seen_store_close(s);
-    ck_assert_int_eq(seen_store_open(&s, at.dir, &o), STATUS_OK);
+    ck_ok(seen_store_open(&s, at.dir, &o));
     for (unsigned round = 1; round <= 4; round++) {
         const struct seen_counts was = stored_counts(s);
         struct digest twice[2];
@@ -175,14 +172,14 @@ START_TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
         struct seen_counts c;
         char url[32];
 
-        ck_assert_int_eq(seen_store_touch(s), STATUS_OK);
+        ck_ok(seen_store_touch(s));
         for (unsigned n = round * 10; n < round * 10 + 5; n++) {
             SAME(ask(s, n), SEEN_BEFORE);
             SAME(ask(s, n), SEEN_BEFORE);
             SAME(ask(s, n), SEEN_BEFORE);
         }
         twice[0] = twice[1] = digest_of(s, 100 + round, url);
-        ck_assert_int_eq(seen_check(s->seen, twice, 2, a), STATUS_OK);
+        ck_ok(seen_check(s->seen, twice, 2, a));
         c = seen_store_uncounted(s);
         SAME(c.asked, 17);
         SAME(c.in_batch, 1);
@@ -191,7 +188,7 @@ START_TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
         SAME(c.filter_maybe, 5);
         SAME(c.false_positives, 0);
         SAME(c.unsure, 0);
-        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+        ck_ok(seen_store_commit(s));
         SAME(seen_store_uncounted(s).asked, 0);
         SAME(seen_store_uncounted(s).filter_maybe, 0);
         c = stored_counts(s);
@@ -205,9 +202,8 @@ START_TEST(each_kind_of_answer_moves_to_the_store_with_its_commit)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
-START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
+TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
 {
     const struct seen_store_checkpoint c = {"stopped", true, true};
     struct scratch at = scratch_make();
@@ -216,9 +212,9 @@ START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
 
     ck_assert_str_eq(s->manifest.state, "new");
     admit(s, 1);
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL + 5), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL + 5));
     seen_store_close(s);
 
     s = open_again(&at);
@@ -230,15 +226,14 @@ START_TEST(a_checkpoint_is_about_the_commit_between_its_two_calls)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* After a failed write the store only allows closing, and says so itself. */
-START_TEST(a_broken_store_takes_no_more_changes)
+TEST(a_broken_store_takes_no_more_changes)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
 
-    ck_assert_int_eq(seen_store_broke(s, STATUS_OK), STATUS_OK);
+    ck_ok(seen_store_broke(s, STATUS_OK));
     ck_assert(!s->broken);
     scratch_quiet();
     scratch_no_sync = true;
@@ -250,9 +245,8 @@ START_TEST(a_broken_store_takes_no_more_changes)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
-START_TEST(a_directory_has_one_store)
+TEST(a_directory_has_one_store)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = NULL;
@@ -265,7 +259,6 @@ START_TEST(a_directory_has_one_store)
     ck_assert_ptr_null(s);
     scratch_remove(&at);
 }
-END_TEST
 
 static void poll_until_written(struct seen_store *s)
 {
@@ -278,7 +271,7 @@ static void poll_until_written(struct seen_store *s)
 
 /* On a thread of its own: the next one is refused until that has ended, and the
  * manifest is that of the moment when it began. */
-START_TEST(a_checkpoint_is_written_while_the_store_goes_on)
+TEST(a_checkpoint_is_written_while_the_store_goes_on)
 {
     const struct seen_store_checkpoint c = {"running", false, false},
                                        last = {"stopped", true, true};
@@ -288,11 +281,11 @@ START_TEST(a_checkpoint_is_written_while_the_store_goes_on)
     enum status st;
 
     admit(s, 1);
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL + 5), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL + 5));
     admit(s, 2);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     poll_until_written(s);
     SAME(s->manifest.generation, generation + 1);
     SAME(s->manifest.urls, 1);
@@ -301,14 +294,14 @@ START_TEST(a_checkpoint_is_written_while_the_store_goes_on)
     ck_assert_str_eq(s->manifest.state, "running");
     SAME(s->checkpoints_failed, 0);
 
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL + 6), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL + 6));
     st = seen_store_prepare(s, &c); /* the first may be written already */
     ck_assert(st == STATUS_OK || st == STATUS_AGAIN);
-    ck_assert_int_eq(seen_store_prepare(s, &last), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &last, WALL + 7), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &last));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &last, WALL + 7));
     SAME(s->manifest.urls, 2);
     SAME(s->manifest.written_at_ms, WALL + 7);
     seen_store_close(s);
@@ -319,10 +312,9 @@ START_TEST(a_checkpoint_is_written_while_the_store_goes_on)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* The store is safe; the next one is written as if nothing had happened. */
-START_TEST(a_checkpoint_that_fails_is_told_and_counted)
+TEST(a_checkpoint_that_fails_is_told_and_counted)
 {
     const struct seen_store_checkpoint later = {"running", false, false},
                                        now = {"stopped", true, true};
@@ -336,8 +328,8 @@ START_TEST(a_checkpoint_that_fails_is_told_and_counted)
         enum status st;
 
         admit(s, 1 + i);
-        ck_assert_int_eq(seen_store_prepare(s, c), STATUS_OK);
-        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+        ck_ok(seen_store_prepare(s, c));
+        ck_ok(seen_store_commit(s));
         scratch_no_sync = true;
         st = seen_store_save(s, c, WALL + i);
         ck_assert_int_eq(st == STATUS_OK, i == 0);
@@ -346,29 +338,28 @@ START_TEST(a_checkpoint_that_fails_is_told_and_counted)
         SAME(s->checkpoints_failed, i + 1);
         SAME(s->manifest.generation, generation);
     }
-    ck_assert_int_eq(seen_store_prepare(s, &now), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &now, WALL), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &now));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &now, WALL));
     SAME(s->manifest.generation, generation + 3);
     SAME(s->checkpoints_failed, 2);
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* A filter file of a moment without URLs: all that came later is added. */
-START_TEST(what_came_after_an_empty_checkpoint_is_seen)
+TEST(what_came_after_an_empty_checkpoint_is_seen)
 {
     const struct seen_store_checkpoint c = {"running", false, true};
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
 
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL));
     for (unsigned i = 0; i < 5; i++)
         admit(s, i);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     seen_store_close(s);
     s = open_again(&at);
     for (unsigned i = 0; i < 5; i++)
@@ -377,15 +368,14 @@ START_TEST(what_came_after_an_empty_checkpoint_is_seen)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 static void stop(struct seen_store *s)
 {
     const struct seen_store_checkpoint c = {"stopped", true, true};
 
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL));
     seen_store_close(s);
 }
 
@@ -396,7 +386,7 @@ static void path_in(const struct scratch *at, const char *name, char path[128])
 
 /* An older copy of the database was put back, and with it ids will be given
  * again: a filter that covers them would miss the URLs that get them. */
-START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
+TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
 {
     static const char *const names[] = {"frontier.db", "frontier.runs",
                                         "manifest"};
@@ -433,7 +423,6 @@ START_TEST(a_filter_file_ahead_of_its_store_is_removed_and_made_anew)
     scratch_remove(&at);
     scratch_remove(&older);
 }
-END_TEST
 
 static void flip_every(const char *path, long from, long to, long step)
 {
@@ -453,7 +442,7 @@ static void flip_every(const char *path, long from, long to, long step)
 
 /* What is damaged is made from the exact set, whose newest digests were in
  * memory only when the process was killed. */
-START_TEST(a_damaged_filter_file_has_what_the_exact_set_had_in_memory)
+TEST(a_damaged_filter_file_has_what_the_exact_set_had_in_memory)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
@@ -473,7 +462,6 @@ START_TEST(a_damaged_filter_file_has_what_the_exact_set_had_in_memory)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* The filter that the store has after it is opened with these settings. */
 static struct filter_stats filter_with(const struct scratch *at,
@@ -487,7 +475,7 @@ static struct filter_stats filter_with(const struct scratch *at,
     o.filter_kind = kind;
     o.fpr = fpr;
     o.expect = expect;
-    ck_assert_int_eq(seen_store_open(&s, at->dir, &o), STATUS_OK);
+    ck_ok(seen_store_open(&s, at->dir, &o));
     for (unsigned n = 0; n < 1000; n++)
         SAME(ask(s, n), SEEN_BEFORE);
     stats = *seen_store_filter_stats(s);
@@ -509,7 +497,7 @@ static void is_made_for(const struct scratch *at, double fpr, uint64_t expect,
 
 /* One of another kind or rate is made from the exact set; so is one of another
  * size, for kinds that cannot grow, if a size is asked for. */
-START_TEST(a_filter_file_of_other_settings_is_made_anew)
+TEST(a_filter_file_of_other_settings_is_made_anew)
 {
     struct scratch at = scratch_make();
     struct seen_store *s = make(&at);
@@ -529,28 +517,26 @@ START_TEST(a_filter_file_of_other_settings_is_made_anew)
                       (uint64_t)16384 * 10);
     scratch_remove(&at);
 }
-END_TEST
 
 /* It gets its keys from the exact set, as a larger table needs them all. */
-START_TEST(a_filter_that_grows_keeps_what_was_seen)
+TEST(a_filter_that_grows_keeps_what_was_seen)
 {
     struct seen_store_options o = options;
     struct scratch at = scratch_make();
     struct seen_store *s = NULL;
 
     o.filter_kind = "cuckoo";
-    ck_assert_int_eq(seen_store_create(&s, at.dir, &o, WALL), STATUS_OK);
+    ck_ok(seen_store_create(&s, at.dir, &o, WALL));
     for (unsigned n = 0; n < 40000; n++) {
         admit(s, n);
         if (n % 10000 == 9999)
-            ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+            ck_ok(seen_store_commit(s));
     }
     for (unsigned n = 0; n < 40000; n++)
         SAME(ask(s, n), SEEN_BEFORE);
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 static uint64_t overfull(const struct scratch *at,
                          const struct seen_store_options *o)
@@ -559,17 +545,17 @@ static uint64_t overfull(const struct scratch *at,
     struct seen_store *s = NULL;
     uint64_t n;
 
-    ck_assert_int_eq(seen_store_open(&s, at->dir, o), STATUS_OK);
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    ck_ok(seen_store_open(&s, at->dir, o));
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL));
     n = frontier_store_counter(s->store, "filter_overfull");
     seen_store_close(s);
     return n;
 }
 
 /* Whoever reads the store while no crawl runs learns it too. */
-START_TEST(a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made)
+TEST(a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made)
 {
     struct seen_store_options o = options;
     struct scratch at = scratch_make();
@@ -578,7 +564,7 @@ START_TEST(a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made)
     scratch_quiet();
     for (unsigned n = 0; n < 6000; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
+    ck_ok(seen_store_commit(s));
     seen_store_close(s);
     o.filter_kind = "counting"; /* which has room for the fewest in its least */
     o.fpr = 1e-9;
@@ -590,7 +576,6 @@ START_TEST(a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made)
     SAME(overfull(&at, &o), 0);
     scratch_remove(&at);
 }
-END_TEST
 
 /* ---- each statement fails in turn ---- */
 
@@ -633,7 +618,7 @@ static void with_redis(void *at)
     open_and_save(at, false);
 }
 
-START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
+TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
 {
     void (*const works[])(void *) = {with_filter, without_filter, with_redis};
 
@@ -647,11 +632,11 @@ START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
 
         for (unsigned k = 0; k < 20; k++)
             admit(s, k);
-        ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
+        ck_ok(seen_store_prepare(s, &c));
         /* so that a filter is made from pages, and not from memory */
-        ck_assert_int_eq(exact_set_merge(s->exact, EXACT_SET_PARTS), STATUS_OK);
-        ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-        ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+        ck_ok(exact_set_merge(s->exact, EXACT_SET_PARTS));
+        ck_ok(seen_store_commit(s));
+        ck_ok(seen_store_save(s, &c, WALL));
         seen_store_close(s);
         do {
             seen_store_close(faulty);
@@ -666,34 +651,4 @@ START_TEST(a_statement_that_fails_is_told_and_the_store_opens_again)
         faulty = NULL;
         scratch_remove(&at);
     }
-}
-END_TEST
-
-Suite *suite_seen_store(void)
-{
-    Suite *s = suite_create("seen_store");
-    TCase *t = tcase_create("seen_store");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, what_is_committed_is_seen_again_and_nothing_else_is);
-    tcase_add_test(t, the_filter_is_noted_at_each_doubling);
-    tcase_add_test(t, counts_move_to_the_store_once);
-    tcase_add_test(t, each_kind_of_answer_moves_to_the_store_with_its_commit);
-    tcase_add_test(t, a_checkpoint_is_about_the_commit_between_its_two_calls);
-    tcase_add_test(t, a_broken_store_takes_no_more_changes);
-    tcase_add_test(t, a_directory_has_one_store);
-    tcase_add_test(t, a_checkpoint_is_written_while_the_store_goes_on);
-    tcase_add_test(t, a_checkpoint_that_fails_is_told_and_counted);
-    tcase_add_test(t, a_statement_that_fails_is_told_and_the_store_opens_again);
-    tcase_add_test(t, what_came_after_an_empty_checkpoint_is_seen);
-    tcase_add_test(t,
-                   a_filter_file_ahead_of_its_store_is_removed_and_made_anew);
-    tcase_add_test(t,
-                   a_damaged_filter_file_has_what_the_exact_set_had_in_memory);
-    tcase_add_test(t, a_filter_file_of_other_settings_is_made_anew);
-    tcase_add_test(t, a_filter_that_grows_keeps_what_was_seen);
-    tcase_add_test(
-        t, a_filter_that_is_too_full_is_noted_until_a_larger_one_is_made);
-    suite_add_tcase(s, t);
-    return s;
 }

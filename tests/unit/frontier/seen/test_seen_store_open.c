@@ -25,8 +25,10 @@ static void divided(struct seen_store_options o, struct seen_store_shares want)
     ck_assert_uint_eq(is.database, want.database);
 }
 
+FIXTURE(scratch_quiet, NULL);
+
 /* In 64ths, with a least and a most for each part. */
-START_TEST(memory_is_divided_as_the_header_says)
+TEST(memory_is_divided_as_the_header_says)
 {
     divided((struct seen_store_options){.use_filter = true,
                                         .memory = 640 * MIB},
@@ -49,7 +51,6 @@ START_TEST(memory_is_divided_as_the_header_says)
             (struct seen_store_shares){0, 16384 * MIB, 2048 * MIB, 64 * MIB,
                                        16 * MIB});
 }
-END_TEST
 
 static struct seen_store *make(const struct scratch *at, uint64_t memory)
 {
@@ -58,7 +59,7 @@ static struct seen_store *make(const struct scratch *at, uint64_t memory)
                                          .memory = memory};
     struct seen_store *s = NULL;
 
-    ck_assert_int_eq(seen_store_create(&s, at->dir, &o, WALL), STATUS_OK);
+    ck_ok(seen_store_create(&s, at->dir, &o, WALL));
     return s;
 }
 
@@ -83,7 +84,7 @@ static void admit(struct seen_store *s, uint64_t n)
 
 /* A mebibyte at least; then 32 octets a URL, in steps of half as much again;
  * with the filter never more than its share. */
-START_TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
+TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
 {
     const uint64_t memory = 8 * MIB, share = 5 * MIB;
     struct scratch at = scratch_make();
@@ -111,11 +112,10 @@ START_TEST(the_hot_cache_grows_with_the_crawl_up_to_its_share)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* What hosts hold beyond their part is taken from the hot cache, but for a
  * half of what it has, and comes back with their end. */
-START_TEST(the_hot_cache_yields_to_hosts)
+TEST(the_hot_cache_yields_to_hosts)
 {
     const uint64_t memory = 64 * MIB;
     struct scratch at = scratch_make();
@@ -144,7 +144,6 @@ START_TEST(the_hot_cache_yields_to_hosts)
     seen_store_close(s);
     scratch_remove(&at);
 }
-END_TEST
 
 /* ---- directories ---- */
 
@@ -173,13 +172,13 @@ static void make_some(const struct scratch *at)
 
     for (uint64_t n = 0; n < 100; n++)
         admit(s, n);
-    ck_assert_int_eq(seen_store_prepare(s, &c), STATUS_OK);
-    ck_assert_int_eq(seen_store_commit(s), STATUS_OK);
-    ck_assert_int_eq(seen_store_save(s, &c, WALL), STATUS_OK);
+    ck_ok(seen_store_prepare(s, &c));
+    ck_ok(seen_store_commit(s));
+    ck_ok(seen_store_save(s, &c, WALL));
     seen_store_close(s);
 }
 
-START_TEST(a_directory_that_lost_a_file_is_damaged_and_an_empty_one_is_not)
+TEST(a_directory_that_lost_a_file_is_damaged_and_an_empty_one_is_not)
 {
     static const char *const lost[] = {"manifest", "frontier.db"};
     char path[128];
@@ -189,16 +188,15 @@ START_TEST(a_directory_that_lost_a_file_is_damaged_and_an_empty_one_is_not)
 
         ck_assert_int_eq(opened(&at), STATUS_NOT_FOUND);
         make_some(&at);
-        ck_assert_int_eq(opened(&at), STATUS_OK);
+        ck_ok(opened(&at));
         path_in(&at, lost[i], path);
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(opened(&at), STATUS_DAMAGED);
         scratch_remove(&at);
     }
 }
-END_TEST
 
-START_TEST(a_manifest_that_cannot_be_read_is_damage)
+TEST(a_manifest_that_cannot_be_read_is_damage)
 {
     struct scratch at = scratch_make();
     char path[128];
@@ -212,10 +210,9 @@ START_TEST(a_manifest_that_cannot_be_read_is_damage)
     ck_assert_int_eq(opened(&at), STATUS_DAMAGED);
     scratch_remove(&at);
 }
-END_TEST
 
 /* The store may be ahead of its manifest; behind it, it has lost something. */
-START_TEST(a_store_behind_its_manifest_is_damaged)
+TEST(a_store_behind_its_manifest_is_damaged)
 {
     static const struct {
         const char *sql;
@@ -242,9 +239,8 @@ START_TEST(a_store_behind_its_manifest_is_damaged)
         scratch_remove(&at);
     }
 }
-END_TEST
 
-START_TEST(a_manifest_of_more_than_there_is_says_that_some_is_lost)
+TEST(a_manifest_of_more_than_there_is_says_that_some_is_lost)
 {
     static const struct {
         int urls, fetches;
@@ -261,31 +257,11 @@ START_TEST(a_manifest_of_more_than_there_is_says_that_some_is_lost)
 
         make_some(&at);
         path_in(&at, "manifest", path);
-        ck_assert_int_eq(manifest_load(path, &m), STATUS_OK);
+        ck_ok(manifest_load(path, &m));
         m.urls += (uint64_t)all[i].urls;
         m.fetches += (uint64_t)all[i].fetches;
-        ck_assert_int_eq(manifest_save(path, &m), STATUS_OK);
+        ck_ok(manifest_save(path, &m));
         ck_assert_int_eq(opened(&at), all[i].st);
         scratch_remove(&at);
     }
-}
-END_TEST
-
-Suite *suite_seen_store_open(void)
-{
-    Suite *s = suite_create("seen_store_open");
-    TCase *t = tcase_create("seen_store_open");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, scratch_quiet, NULL);
-    tcase_add_test(t, memory_is_divided_as_the_header_says);
-    tcase_add_test(t, the_hot_cache_grows_with_the_crawl_up_to_its_share);
-    tcase_add_test(t, the_hot_cache_yields_to_hosts);
-    tcase_add_test(
-        t, a_directory_that_lost_a_file_is_damaged_and_an_empty_one_is_not);
-    tcase_add_test(t, a_manifest_that_cannot_be_read_is_damage);
-    tcase_add_test(t, a_store_behind_its_manifest_is_damaged);
-    tcase_add_test(t, a_manifest_of_more_than_there_is_says_that_some_is_lost);
-    suite_add_tcase(s, t);
-    return s;
 }

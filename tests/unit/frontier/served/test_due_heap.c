@@ -10,7 +10,7 @@ static bool is_even(void *ctx, struct due_entry e)
     return e.id % 2 == 0;
 }
 
-START_TEST(entries_come_out_by_moment_then_by_number)
+TEST(entries_come_out_by_moment_then_by_number)
 {
     struct due_heap h = {0};
     uint64_t state = 1;
@@ -31,9 +31,8 @@ START_TEST(entries_come_out_by_moment_then_by_number)
     SAME(h.cap, 0); /* an empty heap holds no memory */
     due_heap_fini(&h);
 }
-END_TEST
 
-START_TEST(a_sweep_keeps_what_counts_in_order)
+TEST(a_sweep_keeps_what_counts_in_order)
 {
     struct due_heap h = {0};
 
@@ -46,16 +45,4 @@ START_TEST(a_sweep_keeps_what_counts_in_order)
     }
     ck_assert_ptr_null(due_heap_top(&h));
     due_heap_fini(&h);
-}
-END_TEST
-
-Suite *suite_due_heap(void)
-{
-    Suite *s = suite_create("due_heap");
-    TCase *t = tcase_create("due_heap");
-
-    tcase_add_test(t, entries_come_out_by_moment_then_by_number);
-    tcase_add_test(t, a_sweep_keeps_what_counts_in_order);
-    suite_add_tcase(s, t);
-    return s;
 }

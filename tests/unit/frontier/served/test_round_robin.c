@@ -21,7 +21,7 @@ static struct turn *first_of(struct turn *all, uint32_t cap, int64_t before)
 }
 
 /* Lease counts on both sides of the limit below which each has its own heap. */
-START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
+TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
 {
     static const uint32_t leased[] = {0, 1, 2, 9, 100, 511, 512, 600, 9000};
     static const uint32_t caps[] = {0, 1, 2, 3, 10, 500, 512, 513, 700, 10000};
@@ -46,16 +46,4 @@ START_TEST(the_least_number_of_those_that_hold_less_than_the_cap_is_first)
     SAME(t.entries, 0);
     ck_assert_ptr_null(round_robin_first(&t, 0, INT64_MAX));
     round_robin_fini(&t);
-}
-END_TEST
-
-Suite *suite_round_robin(void)
-{
-    Suite *s = suite_create("round_robin");
-    TCase *t = tcase_create("round_robin");
-
-    tcase_add_test(
-        t, the_least_number_of_those_that_hold_less_than_the_cap_is_first);
-    suite_add_tcase(s, t);
-    return s;
 }

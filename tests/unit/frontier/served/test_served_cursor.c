@@ -27,8 +27,8 @@ static const char *const keys[QUEUES] = {"a.test", "b.test", "c.test"};
 static void make(struct shelf *s)
 {
     *s = (struct shelf){.at = scratch_make()};
-    ck_assert_int_eq(served_open(&s->t, s->at.dir, &options, NOW), STATUS_OK);
-    ck_assert_int_eq(served_set_default_delay(s->t, 0, NOW), STATUS_OK);
+    ck_ok(served_open(&s->t, s->at.dir, &options, NOW));
+    ck_ok(served_set_default_delay(s->t, 0, NOW));
     for (unsigned u = 0; u < URLS; u++) {
         for (unsigned q = 0; q < QUEUES; q++) {
             char text[32];
@@ -37,10 +37,10 @@ static void make(struct shelf *s)
 
             snprintf(text, sizeof text, "http://%s/%u", keys[q], u);
             put.url = bytes_of_str(text);
-            ck_assert_int_eq(served_put(s->t, &put, 1, NOW + u), STATUS_OK);
+            ck_ok(served_put(s->t, &put, 1, NOW + u));
         }
     }
-    ck_assert_int_eq(served_commit(s->t, NOW + URLS), STATUS_OK);
+    ck_ok(served_commit(s->t, NOW + URLS));
 }
 
 static void done(struct shelf *s)
@@ -75,12 +75,11 @@ static void list_on(struct shelf *s, struct url_list *l)
 
     for (int calls = 0; more; calls++) {
         ck_assert_int_lt(calls, 10 * ALL);
-        ck_assert_int_eq(served_list(s->t, l, NOW + 9, take, s, &more),
-                         STATUS_OK);
+        ck_ok(served_list(s->t, l, NOW + 9, take, s, &more));
     }
 }
 
-START_TEST(a_list_in_slices_is_the_list)
+TEST(a_list_in_slices_is_the_list)
 {
     struct url_list asks[] = {
         {.crawl = bytes_of_str("c")},
@@ -119,10 +118,9 @@ START_TEST(a_list_in_slices_is_the_list)
     }
     done(&s);
 }
-END_TEST
 
 /* The entry at the cursor is removed, and some before and after it. */
-START_TEST(a_list_whose_place_was_removed_goes_on_behind_it)
+TEST(a_list_whose_place_was_removed_goes_on_behind_it)
 {
     static const unsigned want[] = {0,  1,  2,  3,  4,  10, 11,
                                     13, 14, 20, 21, 22, 23, 24};
@@ -132,22 +130,19 @@ START_TEST(a_list_whose_place_was_removed_goes_on_behind_it)
     bool more;
 
     make(&s);
-    ck_assert_int_eq(served_list(s.t, &l, NOW + 9, take, &s, &more), STATUS_OK);
+    ck_ok(served_list(s.t, &l, NOW + 9, take, &s, &more));
     ck_assert(more);
     ck_assert_uint_eq(s.n, 7); /* up to 11 */
-    ck_assert_int_eq(served_purge(s.t, bytes_of_str("c"),
-                                  bytes_of_str("b.test"), NOW + 3, NOW + 9,
-                                  &gone),
-                     STATUS_OK);
+    ck_ok(served_purge(s.t, bytes_of_str("c"), bytes_of_str("b.test"), NOW + 3,
+                       NOW + 9, &gone));
     ck_assert_uint_eq(gone, 3);
     l.budget = 2;
     list_on(&s, &l);
     is_what(&s, want, sizeof want / sizeof *want);
     done(&s);
 }
-END_TEST
 
-START_TEST(a_list_whose_queue_was_removed_goes_on_with_the_next)
+TEST(a_list_whose_queue_was_removed_goes_on_with_the_next)
 {
     static const unsigned want[] = {0, 1, 2, 3, 4, 10, 11, 20, 21, 22, 23, 24};
     struct url_list l = {.crawl = bytes_of_str("c"), .budget = 7};
@@ -156,18 +151,15 @@ START_TEST(a_list_whose_queue_was_removed_goes_on_with_the_next)
     bool more;
 
     make(&s);
-    ck_assert_int_eq(served_list(s.t, &l, NOW + 9, take, &s, &more), STATUS_OK);
-    ck_assert_int_eq(served_remove_queue(s.t, bytes_of_str("c"),
-                                         bytes_of_str("b.test"), NOW + 9,
-                                         &gone),
-                     STATUS_OK);
+    ck_ok(served_list(s.t, &l, NOW + 9, take, &s, &more));
+    ck_ok(served_remove_queue(s.t, bytes_of_str("c"), bytes_of_str("b.test"),
+                              NOW + 9, &gone));
     ck_assert_uint_eq(gone, 5);
     l.budget = 2;
     list_on(&s, &l);
     is_what(&s, want, sizeof want / sizeof *want);
     done(&s);
 }
-END_TEST
 
 /* ---- gets ---- */
 
@@ -177,12 +169,11 @@ static void get_on(struct shelf *s, struct url_ask *g)
 
     for (int calls = 0; more; calls++) {
         ck_assert_int_lt(calls, 10 * ALL);
-        ck_assert_int_eq(served_get(s->t, g, NOW + 9, take, s, &more),
-                         STATUS_OK);
+        ck_ok(served_get(s->t, g, NOW + 9, take, s, &more));
     }
 }
 
-START_TEST(a_get_in_slices_is_the_get)
+TEST(a_get_in_slices_is_the_get)
 {
     const struct url_ask asks[] = {
         {.any_crawl = true, .lease_ms = 1000},
@@ -222,10 +213,9 @@ START_TEST(a_get_in_slices_is_the_get)
         }
     }
 }
-END_TEST
 
 /* A block that ends at this moment is none. */
-START_TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
+TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
 {
     static const unsigned want[] = {0,  1,  10, 11, 12, 13,
                                     14, 20, 21, 22, 23, 24};
@@ -237,12 +227,10 @@ START_TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
 
         make(&s);
         s.stop_every = 2;
-        ck_assert_int_eq(served_get(s.t, &g, NOW + 9, take, &s, &more),
-                         STATUS_OK);
+        ck_ok(served_get(s.t, &g, NOW + 9, take, &s, &more));
         ck_assert(more);
-        ck_assert_int_eq(served_block(s.t, bytes_of_str("c"),
-                                      bytes_of_str("a.test"), until, NOW + 9),
-                         STATUS_OK);
+        ck_ok(served_block(s.t, bytes_of_str("c"), bytes_of_str("a.test"),
+                           until, NOW + 9));
         get_on(&s, &g);
         if (until > NOW + 9)
             is_what(&s, want, sizeof want / sizeof *want);
@@ -251,20 +239,4 @@ START_TEST(a_get_whose_queue_was_blocked_goes_on_with_the_next)
         ck_assert(served_consistent(s.t));
         done(&s);
     }
-}
-END_TEST
-
-Suite *suite_served_cursor(void)
-{
-    Suite *s = suite_create("served_cursor");
-    TCase *t = tcase_create("served_cursor");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_list_in_slices_is_the_list);
-    tcase_add_test(t, a_list_whose_place_was_removed_goes_on_behind_it);
-    tcase_add_test(t, a_list_whose_queue_was_removed_goes_on_with_the_next);
-    tcase_add_test(t, a_get_in_slices_is_the_get);
-    tcase_add_test(t, a_get_whose_queue_was_blocked_goes_on_with_the_next);
-    suite_add_tcase(s, t);
-    return s;
 }

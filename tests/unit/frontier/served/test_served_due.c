@@ -48,24 +48,24 @@ static const char *leased_at(struct served *t, int64_t now)
     bool more;
 
     got[0] = '\0';
-    ck_assert_int_eq(served_get(t, &ask, now, take, got, &more), STATUS_OK);
+    ck_ok(served_get(t, &ask, now, take, got, &more));
     return got;
 }
 
-START_TEST(only_the_last_moment_counts_and_memory_stays_as_it_was)
+TEST(only_the_last_moment_counts_and_memory_stays_as_it_was)
 {
     struct scratch at = scratch_make();
     struct served *t = NULL;
     uint64_t memory = 0;
 
-    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
-    ck_assert_int_eq(served_set_default_delay(t, 0, NOW), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &options, NOW));
+    ck_ok(served_set_default_delay(t, 0, NOW));
     for (unsigned u = 0; u < URLS; u++)
         put(t, u, NOW + 1000 + u);
     for (unsigned i = 0; i < 40000; i++) {
         put(t, 1, NOW + 2000 + i % 500);
         if (i % 1000 == 999)
-            ck_assert_int_eq(served_commit(t, NOW), STATUS_OK);
+            ck_ok(served_commit(t, NOW));
         if (i == 1999)
             memory = served_memory(t);
     }
@@ -78,7 +78,6 @@ START_TEST(only_the_last_moment_counts_and_memory_stays_as_it_was)
     served_close(t);
     scratch_remove(&at);
 }
-END_TEST
 
 static uint64_t allocated(void)
 {
@@ -89,13 +88,13 @@ static uint64_t allocated(void)
 
 /* Many queues whose URLs wait for their moments. Sanitizers bring an allocator
  * of their own, which tells nothing. */
-START_TEST(what_it_says_to_take_is_what_it_takes)
+TEST(what_it_says_to_take_is_what_it_takes)
 {
     struct scratch at = scratch_make();
     struct served *t = NULL;
     uint64_t told, taken;
 
-    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &options, NOW));
     told = served_memory(t);
     taken = allocated();
     for (unsigned i = 0; i < 15000; i++) {
@@ -110,7 +109,7 @@ START_TEST(what_it_says_to_take_is_what_it_takes)
         p.url = bytes_of_str(text);
         SAME(served_put(t, &p, 1, NOW), STATUS_OK);
     }
-    ck_assert_int_eq(served_commit(t, NOW), STATUS_OK);
+    ck_ok(served_commit(t, NOW));
     told = served_memory(t) - told;
     taken = allocated() - taken;
     if (taken > 0)
@@ -120,33 +119,31 @@ START_TEST(what_it_says_to_take_is_what_it_takes)
     served_close(t);
     scratch_remove(&at);
 }
-END_TEST
 
 /* Dates in the past order a queue; URLs that are known keep theirs, and the
  * order is the same after a restart. */
-START_TEST(new_urls_are_served_by_their_date_then_in_order_of_arrival)
+TEST(new_urls_are_served_by_their_date_then_in_order_of_arrival)
 {
     struct scratch at = scratch_make();
     struct served *t = NULL;
 
-    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
-    ck_assert_int_eq(served_set_default_delay(t, 0, NOW), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &options, NOW));
+    ck_ok(served_set_default_delay(t, 0, NOW));
     put_as(t, false, 0, 0); /* now, which is after every date in the past */
     put_as(t, false, 1, 5000);
     put_as(t, false, 2, 4000);
     put_as(t, false, 3, 5000);
     put_as(t, false, 4, NOW + 1000);
     put_as(t, false, 1, 3000); /* it is known */
-    ck_assert_int_eq(served_stop(t, NOW), STATUS_OK);
+    ck_ok(served_stop(t, NOW));
     served_close(t);
-    ck_assert_int_eq(served_open(&t, at.dir, &options, NOW), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &options, NOW));
     ck_assert_str_eq(leased_at(t, NOW), "2130");
     ck_assert_str_eq(leased_at(t, NOW + 1000), "4");
     ck_assert(served_consistent(t));
     served_close(t);
     scratch_remove(&at);
 }
-END_TEST
 
 static void counted(struct served *t, int64_t now, uint64_t dated,
                     uint64_t overdue, int64_t oldest_ms)
@@ -162,7 +159,7 @@ static void counted(struct served *t, int64_t now, uint64_t dated,
         SAME(d.oldest_ms, oldest_ms);
 }
 
-START_TEST(dates_are_counted_as_they_are_given_and_pass)
+TEST(dates_are_counted_as_they_are_given_and_pass)
 {
     struct scratch at = scratch_make();
     struct served *t = NULL;
@@ -196,19 +193,4 @@ START_TEST(dates_are_counted_as_they_are_given_and_pass)
     ck_assert(!served_dates_go_on(t));
     served_close(t);
     scratch_remove(&at);
-}
-END_TEST
-
-Suite *suite_served_due(void)
-{
-    Suite *s = suite_create("served_due");
-    TCase *t = tcase_create("served_due");
-
-    tcase_add_test(t, only_the_last_moment_counts_and_memory_stays_as_it_was);
-    tcase_add_test(t, what_it_says_to_take_is_what_it_takes);
-    tcase_add_test(t,
-                   new_urls_are_served_by_their_date_then_in_order_of_arrival);
-    tcase_add_test(t, dates_are_counted_as_they_are_given_and_pass);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -146,7 +146,7 @@ static const struct work {
 
 static void open_whole(struct run *x)
 {
-    ck_assert_int_eq(served_open(&x->t, x->at.dir, &options, NOW), STATUS_OK);
+    ck_ok(served_open(&x->t, x->at.dir, &options, NOW));
 }
 
 static void make_store(struct run *x)
@@ -179,7 +179,7 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     served_close(x->t);
     open_whole(x);
     ck_assert(served_consistent(x->t));
-    ck_assert_int_eq(served_stop(x->t, NOW), STATUS_OK);
+    ck_ok(served_stop(x->t, NOW));
     served_close(x->t);
     x->t = NULL;
     (void)rig_verify_dir(x->at.dir);
@@ -188,7 +188,9 @@ static bool fails_at(struct run *x, const struct work *work, uint64_t n)
     return failed;
 }
 
-START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
+TIMEOUT(120);
+
+TEST_EACH(a_statement_that_fails_is_told_and_the_next_start_goes_on, works)
 {
     const struct work *work = &works[_i];
     struct run x = {.t = NULL};
@@ -200,18 +202,4 @@ START_TEST(a_statement_that_fails_is_told_and_the_next_start_goes_on)
     ck_assert_msg(n > 3, "%s runs %llu statements", work->name,
                   (unsigned long long)n);
     scratch_remove(&x.made);
-}
-END_TEST
-
-Suite *suite_served_faults(void)
-{
-    Suite *s = suite_create("served_faults");
-    TCase *t = tcase_create("served_faults");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(
-        t, a_statement_that_fails_is_told_and_the_next_start_goes_on, 0,
-        sizeof works / sizeof *works);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -51,7 +51,7 @@ static void change(struct served_leases *t, struct served_lease *all[IDS],
         served_leases_set_digest(t, all[id], digest_of(id));
 }
 
-START_TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
+TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
 {
     static struct served_lease *all[IDS];
     static bool said[IDS];
@@ -75,9 +75,8 @@ START_TEST(a_hold_is_found_by_id_and_by_the_digest_that_was_said)
         ck_assert_ptr_null(served_leases_find_digest(t, digest_of(id)));
     served_leases_free(t);
 }
-END_TEST
 
-START_TEST(when_none_is_left_the_memory_of_many_is_given_back)
+TEST(when_none_is_left_the_memory_of_many_is_given_back)
 {
     struct served_leases *t = served_leases_new();
     size_t least;
@@ -93,16 +92,4 @@ START_TEST(when_none_is_left_the_memory_of_many_is_given_back)
     ck_assert_uint_le(served_leases_memory(t), least);
     served_leases_remove(t, served_leases_add(t, 7));
     served_leases_free(t);
-}
-END_TEST
-
-Suite *suite_served_leases(void)
-{
-    Suite *s = suite_create("served_leases");
-    TCase *t = tcase_create("served_leases");
-
-    tcase_add_test(t, a_hold_is_found_by_id_and_by_the_digest_that_was_said);
-    tcase_add_test(t, when_none_is_left_the_memory_of_many_is_given_back);
-    suite_add_tcase(s, t);
-    return s;
 }

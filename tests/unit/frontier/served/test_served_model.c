@@ -514,7 +514,9 @@ static void step(struct play *p)
     compare_counts(p);
 }
 
-START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
+TIMEOUT(120);
+
+TEST_LOOP(random_calls_restarts_and_crashes_agree_with_a_plain_model, 0, 6)
 {
     struct play p = {.random = 11 + (uint64_t)_i, .now = RIG_WALL};
     uint64_t steps = scratch_size(1500, 20000);
@@ -530,7 +532,6 @@ START_TEST(random_calls_restarts_and_crashes_agree_with_a_plain_model)
     SAME(rig_verify_dir(p.at.dir), p.committed.arrivals);
     scratch_remove(&p.at);
 }
-END_TEST
 
 /* ---- cost ---- */
 
@@ -568,7 +569,7 @@ static void complete_all(struct play *p, size_t *handed_out, uint64_t *asked)
 }
 
 /* Filter and exact set grow with all URLs; the leases do not. */
-START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
+TEST(a_url_that_comes_back_is_found_without_the_seen_check)
 {
     struct play p = {.now = RIG_WALL};
     struct url_put list[KEYS];
@@ -590,18 +591,4 @@ START_TEST(a_url_that_comes_back_is_found_without_the_seen_check)
     SAME(asked, KEYS);
     served_close(p.t);
     scratch_remove(&p.at);
-}
-END_TEST
-
-Suite *suite_served_model(void)
-{
-    Suite *s = suite_create("served_model");
-    TCase *t = tcase_create("served_model");
-
-    tcase_add_loop_test(
-        t, random_calls_restarts_and_crashes_agree_with_a_plain_model, 0, 6);
-    tcase_add_test(t, a_url_that_comes_back_is_found_without_the_seen_check);
-    tcase_set_timeout(t, 120);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -16,7 +16,7 @@ static void key_is(const char *url, const char *key)
     buf_fini(&room);
 }
 
-START_TEST(contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark)
+TEST(contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark)
 {
     key_is("http://a.example/x", "a.example");
     key_is("http://a.example:80/x", "a.example");
@@ -28,9 +28,8 @@ START_TEST(contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark)
     key_is("/x", "");
     key_is("", "");
 }
-END_TEST
 
-START_TEST(ours_without_a_scheme_it_is_what_the_reference_service_takes)
+TEST(ours_without_a_scheme_it_is_what_the_reference_service_takes)
 {
     key_is("a.example/x", "a.example");
     key_is("a.example:80", "a.example");
@@ -38,9 +37,8 @@ START_TEST(ours_without_a_scheme_it_is_what_the_reference_service_takes)
     key_is("nothing", "nothing");
     key_is("?q", "");
 }
-END_TEST
 
-START_TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
+TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
 {
     key_is("http://[::1]/", "[::1]");
     key_is("http://[2001:db8::1]:8080/", "[2001:db8::1]");
@@ -49,11 +47,10 @@ START_TEST(contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key)
     key_is("http://u:p@h:1/@x", "h");
     key_is("http://@/", "");
 }
-END_TEST
 
 /* The reference service keeps the spelling, so that one host is several queues,
  * which are leased at once. */
-START_TEST(ours_a_key_from_a_url_is_its_canonical_host)
+TEST(ours_a_key_from_a_url_is_its_canonical_host)
 {
     key_is("http://UP.example/x", "up.example");
     key_is("HTTPS://u@Up.Example.:8080?q", "up.example");
@@ -72,9 +69,8 @@ START_TEST(ours_a_key_from_a_url_is_its_canonical_host)
     key_is("ftp://UP.example/", "UP.example");
     key_is("UP.example/x", "UP.example");
 }
-END_TEST
 
-START_TEST(contract_2_a_key_has_255_utf16_units_at_most)
+TEST(contract_2_a_key_has_255_utf16_units_at_most)
 {
     char key[1100];
 
@@ -90,31 +86,10 @@ START_TEST(contract_2_a_key_has_255_utf16_units_at_most)
     ck_assert(served_key_fits(bytes_of(key, 3 * 255)));
     ck_assert(!served_key_fits(bytes_of(key, 3 * 256)));
 }
-END_TEST
 
-START_TEST(contract_2_a_blank_crawl_is_default_others_are_as_they_are)
+TEST(contract_2_a_blank_crawl_is_default_others_are_as_they_are)
 {
     ck_assert(bytes_is(served_crawl_name(bytes_of_str("")), "DEFAULT"));
     ck_assert(bytes_is(served_crawl_name(bytes_of_str(" \t\n")), "DEFAULT"));
     ck_assert(bytes_is(served_crawl_name(bytes_of_str(" a ")), " a "));
-}
-END_TEST
-
-Suite *suite_served_name(void)
-{
-    Suite *s = suite_create("served_name");
-    TCase *t = tcase_create("served_name");
-
-    tcase_add_test(
-        t, contract_2_the_key_is_what_follows_the_scheme_up_to_the_first_mark);
-    tcase_add_test(
-        t, contract_3_9_an_ipv6_address_stays_whole_and_userinfo_is_no_key);
-    tcase_add_test(
-        t, ours_without_a_scheme_it_is_what_the_reference_service_takes);
-    tcase_add_test(t, ours_a_key_from_a_url_is_its_canonical_host);
-    tcase_add_test(t, contract_2_a_key_has_255_utf16_units_at_most);
-    tcase_add_test(t,
-                   contract_2_a_blank_crawl_is_default_others_are_as_they_are);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -23,7 +23,7 @@ static void put(struct served *t, const char *key, const char *url,
                           .metadata = bytes_of_str(metadata),
                           .due_ms = now};
 
-    ck_assert_int_eq(served_put(t, &put, 1, now), STATUS_OK);
+    ck_ok(served_put(t, &put, 1, now));
 }
 
 static bool take(void *ctx, const struct url_view *v)
@@ -44,7 +44,7 @@ static void lease(struct served *t, const char *key, int64_t until_ms,
                           .lease_ms = until_ms - now};
     bool more;
 
-    ck_assert_int_eq(served_get(t, &ask, now, take, NULL, &more), STATUS_OK);
+    ck_ok(served_get(t, &ask, now, take, NULL, &more));
 }
 
 /*
@@ -64,39 +64,32 @@ static void make(void)
 
     scratch_quiet();
     at = scratch_make();
-    ck_assert_int_eq(served_open(&t, at.dir, &o, NOW), STATUS_OK);
-    ck_assert_int_eq(served_set_default_delay(t, 250, NOW), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &o, NOW));
+    ck_ok(served_set_default_delay(t, 250, NOW));
     put(t, "a.test", "http://a.test/1", "m1", NOW + 1);
     put(t, "a.test", "http://a.test/2", "", NOW + 2);
     put(t, "a.test", "http://a.test/3", "m3", NOW + 3);
     put(t, "a.test", "http://a.test/4", "", NOW + 4);
     put(t, "b.test", REMOVED, "", NOW + 5);
-    ck_assert_int_eq(served_remove_queue(t, bytes_of_str("c"),
-                                         bytes_of_str("b.test"), NOW + 6,
-                                         &gone),
-                     STATUS_OK);
+    ck_ok(served_remove_queue(t, bytes_of_str("c"), bytes_of_str("b.test"),
+                              NOW + 6, &gone));
     put(t, "b.test", REMOVED, "", NOW + 7);
     put(t, "c.test", "http://c.test/", "", NOW + 8);
-    ck_assert_int_eq(served_remove_queue(t, bytes_of_str("c"),
-                                         bytes_of_str("c.test"), NOW + 9,
-                                         &gone),
-                     STATUS_OK);
+    ck_ok(served_remove_queue(t, bytes_of_str("c"), bytes_of_str("c.test"),
+                              NOW + 9, &gone));
     lease(t, "a.test", NOW + 5000, NOW + 1000);
-    ck_assert_int_eq(served_put(t, &again, 1, NOW + 1001), STATUS_OK);
+    ck_ok(served_put(t, &again, 1, NOW + 1001));
     again.url = bytes_of_str("http://a.test/3");
     again.metadata = bytes_of_str("m3 new");
     again.due_ms = NOW + 90000;
-    ck_assert_int_eq(served_put(t, &again, 1, NOW + 1002), STATUS_OK);
-    ck_assert_int_eq(served_set_limit(t, bytes_of_str("c"),
-                                      bytes_of_str("a.test"), 9, NOW + 1003),
-                     STATUS_OK);
-    ck_assert_int_eq(served_block(t, bytes_of_str("c"), bytes_of_str("b.test"),
-                                  NOW + 60000, NOW + 1004),
-                     STATUS_OK);
-    ck_assert_int_eq(served_set_delay(t, bytes_of_str("c"),
-                                      bytes_of_str("b.test"), 0, NOW + 1005),
-                     STATUS_OK);
-    ck_assert_int_eq(served_stop(t, NOW + 1006), STATUS_OK);
+    ck_ok(served_put(t, &again, 1, NOW + 1002));
+    ck_ok(served_set_limit(t, bytes_of_str("c"), bytes_of_str("a.test"), 9,
+                           NOW + 1003));
+    ck_ok(served_block(t, bytes_of_str("c"), bytes_of_str("b.test"),
+                       NOW + 60000, NOW + 1004));
+    ck_ok(served_set_delay(t, bytes_of_str("c"), bytes_of_str("b.test"), 0,
+                           NOW + 1005));
+    ck_ok(served_stop(t, NOW + 1006));
     served_close(t);
 }
 
@@ -111,8 +104,8 @@ static struct buf row_text; /* of the record that was read last */
 
 static void open_at(int64_t now)
 {
-    ck_assert_int_eq(reader_open(&r, at.dir), STATUS_OK);
-    ck_assert_int_eq(served_reader_open(&p, &r, now), STATUS_OK);
+    ck_ok(reader_open(&r, at.dir));
+    ck_ok(served_reader_open(&p, &r, now));
     buf_init(&row_text, 4096);
 }
 
@@ -128,12 +121,13 @@ static struct served_record record(uint64_t id)
     struct url_row row;
 
     buf_clear(&row_text);
-    ck_assert_int_eq(frontier_store_get(r.store, id, &row, &row_text),
-                     STATUS_OK);
+    ck_ok(frontier_store_get(r.store, id, &row, &row_text));
     return served_reader_record(p, &row);
 }
 
-START_TEST(a_record_says_what_is_known_of_a_url_and_its_queue)
+FIXTURE(make, end);
+
+TEST(a_record_says_what_is_known_of_a_url_and_its_queue)
 {
     struct served_record x;
 
@@ -176,9 +170,8 @@ START_TEST(a_record_says_what_is_known_of_a_url_and_its_queue)
     ck_assert_uint_eq(x.queue.limit, 0);
     close_it();
 }
-END_TEST
 
-START_TEST(the_totals_are_judged_at_one_moment)
+TEST(the_totals_are_judged_at_one_moment)
 {
     const struct served_reader_facts *f;
 
@@ -210,10 +203,9 @@ START_TEST(the_totals_are_judged_at_one_moment)
     ck_assert_uint_eq(served_reader_facts(p)->due, 4);
     close_it();
 }
-END_TEST
 
 /* A lease never lasts longer than it was given for, whatever the clock does. */
-START_TEST(a_clock_that_went_back_makes_no_lease_longer)
+TEST(a_clock_that_went_back_makes_no_lease_longer)
 {
     open_at(NOW - 100000);
     ck_assert_int_eq(served_reader_get(p, 1).state, URL_STATE_LEASED);
@@ -221,7 +213,6 @@ START_TEST(a_clock_that_went_back_makes_no_lease_longer)
                      NOW - 100000 + 4000);
     close_it();
 }
-END_TEST
 
 struct story {
     struct served_step steps[8];
@@ -236,12 +227,12 @@ static void add_step(void *ctx, const struct served_step *step)
     s->steps[s->n++] = *step;
 }
 
-START_TEST(the_history_of_a_url_has_its_leases_and_updates_in_order)
+TEST(the_history_of_a_url_has_its_leases_and_updates_in_order)
 {
     struct story one = {.n = 0}, three = {.n = 0}, none = {.n = 0};
 
     open_at(NOW + 2000);
-    ck_assert_int_eq(served_reader_story(p, 1, add_step, &one), STATUS_OK);
+    ck_ok(served_reader_story(p, 1, add_step, &one));
     ck_assert_uint_ge(one.n, 2);
     ck_assert_int_eq(one.steps[0].event, SERVED_EVENT_UPDATE);
     ck_assert_int_eq(one.steps[0].due_ms, NOW + 1);
@@ -249,63 +240,55 @@ START_TEST(the_history_of_a_url_has_its_leases_and_updates_in_order)
     ck_assert_int_eq(one.steps[1].at_ms, NOW + 1000);
     ck_assert_int_eq(one.steps[1].until_ms, NOW + 5000);
     ck_assert_uint_eq(one.n, 2);
-    ck_assert_int_eq(served_reader_story(p, 3, add_step, &three), STATUS_OK);
+    ck_ok(served_reader_story(p, 3, add_step, &three));
     ck_assert_uint_eq(three.n, 2);
     ck_assert_int_eq(three.steps[0].due_ms, NOW + 3);
     ck_assert_int_eq(three.steps[1].due_ms, NOW + 90000);
-    ck_assert_int_eq(served_reader_story(p, 99, add_step, &none), STATUS_OK);
+    ck_ok(served_reader_story(p, 99, add_step, &none));
     ck_assert_uint_eq(none.n, 0);
     close_it();
 }
-END_TEST
 
-START_TEST(metadata_is_that_of_the_last_put)
+TEST(metadata_is_that_of_the_last_put)
 {
     struct buf text;
 
     buf_init(&text, 1024);
     open_at(NOW + 2000);
-    ck_assert_int_eq(served_reader_metadata(p, 1, &text), STATUS_OK);
+    ck_ok(served_reader_metadata(p, 1, &text));
     ck_assert_str_eq(buf_str(&text), "m1");
     buf_clear(&text);
-    ck_assert_int_eq(served_reader_metadata(p, 3, &text), STATUS_OK);
+    ck_ok(served_reader_metadata(p, 3, &text));
     ck_assert_str_eq(buf_str(&text), "m3 new");
     buf_clear(&text);
-    ck_assert_int_eq(served_reader_metadata(p, 4, &text), STATUS_OK);
-    ck_assert_int_eq(served_reader_metadata(p, 99, &text), STATUS_OK);
+    ck_ok(served_reader_metadata(p, 4, &text));
+    ck_ok(served_reader_metadata(p, 99, &text));
     ck_assert_uint_eq(text.len, 0);
     close_it();
     buf_fini(&text);
 }
-END_TEST
 
 static void add_id(void *ctx, uint64_t id)
 {
     *(uint64_t *)ctx = *(uint64_t *)ctx * 10 + id;
 }
 
-START_TEST(a_url_is_found_with_its_newest_row_even_if_removed)
+TEST(a_url_is_found_with_its_newest_row_even_if_removed)
 {
     uint64_t again = 0, gone = 0, none = 0;
 
     open_at(NOW + 2000);
-    ck_assert_int_eq(served_reader_find(p, bytes_of_str(REMOVED), add_id,
-                                        &again),
-                     STATUS_OK);
-    ck_assert_int_eq(served_reader_find(p, bytes_of_str("http://c.test/"),
-                                        add_id, &gone),
-                     STATUS_OK);
-    ck_assert_int_eq(served_reader_find(p, bytes_of_str("http://a.test/9"),
-                                        add_id, &none),
-                     STATUS_OK);
+    ck_ok(served_reader_find(p, bytes_of_str(REMOVED), add_id, &again));
+    ck_ok(served_reader_find(p, bytes_of_str("http://c.test/"), add_id, &gone));
+    ck_ok(
+        served_reader_find(p, bytes_of_str("http://a.test/9"), add_id, &none));
     ck_assert_uint_eq(again, 6);
     ck_assert_uint_eq(gone, 7);
     ck_assert_uint_eq(none, 0);
     close_it();
 }
-END_TEST
 
-START_TEST(rows_that_cannot_be_are_damage)
+TEST(rows_that_cannot_be_are_damage)
 {
     static const struct {
         const char *sql;
@@ -331,7 +314,7 @@ START_TEST(rows_that_cannot_be_are_damage)
         at = scratch_make();
         rig_copy(&made, &at);
         scratch_sql(at.db, all[i].sql);
-        ck_assert_int_eq(reader_open(&r, at.dir), STATUS_OK);
+        ck_ok(reader_open(&r, at.dir));
         p = NULL;
         st = served_reader_open(&p, &r, NOW + 2000);
         if (st == STATUS_OK)
@@ -343,7 +326,6 @@ START_TEST(rows_that_cannot_be_are_damage)
     }
     at = made;
 }
-END_TEST
 
 /* ---- each statement fails in turn ---- */
 
@@ -365,7 +347,7 @@ static void read_it(void *none)
     TELLS(served_reader_verify(p));
 }
 
-START_TEST(a_statement_that_fails_is_told)
+TEST(a_statement_that_fails_is_told)
 {
     uint64_t n = 0;
     bool failed = true;
@@ -381,7 +363,6 @@ START_TEST(a_statement_that_fails_is_told)
     ck_assert_uint_gt(n, 30);
     buf_fini(&metadata);
 }
-END_TEST
 
 /* ---- lists of queues and crawls, of a service that runs ---- */
 
@@ -404,7 +385,7 @@ static void expect_queues(struct served *t, bool inactive, uint64_t skip,
     buf_fini(&text);
 }
 
-START_TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
+TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
 {
     const struct served_options o = {.fpr = 0.01, .memory = (uint64_t)64 << 20};
     struct url_put done = {.known = true,
@@ -415,11 +396,11 @@ START_TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
     struct buf text;
 
     buf_init(&text, 1024);
-    ck_assert_int_eq(served_open(&t, at.dir, &o, NOW + 2000), STATUS_OK);
-    ck_assert_int_eq(served_put(t, &done, 1, NOW + 2000), STATUS_OK);
+    ck_ok(served_open(&t, at.dir, &o, NOW + 2000));
+    ck_ok(served_put(t, &done, 1, NOW + 2000));
     put(t, "e.test", "http://e.test/", "", NOW + 2001);
     done.crawl = bytes_of_str("other");
-    ck_assert_int_eq(served_put(t, &done, 1, NOW + 2002), STATUS_OK);
+    ck_ok(served_put(t, &done, 1, NOW + 2002));
     expect_queues(t, true, 0, 99, NOW + 3000, "a.test b.test d.test e.test ");
     expect_queues(t, false, 0, 99, NOW + 3000, "a.test e.test ");
     expect_queues(t, false, 0, 99, NOW + 60000, "a.test b.test e.test ");
@@ -435,24 +416,4 @@ START_TEST(queues_are_listed_in_pages_with_or_without_inactive_ones)
     ck_assert_str_eq(buf_str(&text), "c other ");
     buf_fini(&text);
     served_close(t);
-}
-END_TEST
-
-Suite *suite_served_reader(void)
-{
-    Suite *s = suite_create("served_reader");
-    TCase *t = tcase_create("served_reader");
-
-    tcase_add_checked_fixture(t, make, end);
-    tcase_add_test(t, a_record_says_what_is_known_of_a_url_and_its_queue);
-    tcase_add_test(t, the_totals_are_judged_at_one_moment);
-    tcase_add_test(t, a_clock_that_went_back_makes_no_lease_longer);
-    tcase_add_test(t, the_history_of_a_url_has_its_leases_and_updates_in_order);
-    tcase_add_test(t, metadata_is_that_of_the_last_put);
-    tcase_add_test(t, a_url_is_found_with_its_newest_row_even_if_removed);
-    tcase_add_test(t, rows_that_cannot_be_are_damage);
-    tcase_add_test(t, a_statement_that_fails_is_told);
-    tcase_add_test(t, queues_are_listed_in_pages_with_or_without_inactive_ones);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,11 +5,10 @@
 #ifndef URLWEIR_TESTS_FRONTIER_SHARED_SHARED_RIG_H
 #define URLWEIR_TESTS_FRONTIER_SHARED_SHARED_RIG_H
 
-#include <check.h>
-
 #include "base/clock.h"
 #include "frontier/shared/shared_impl.h"
 #include "tests/unit/filter/redis/redis_rig.h"
+#include "tests/unit/unit.h"
 
 /* One process. */
 struct rig {
@@ -58,7 +57,7 @@ static inline bool rig_put(struct rig *r, const char *key, const char *url,
                         .due_ms = due >= 0 ? due : 0};
 
     shared_put(r->h, &p, 1);
-    ck_assert_int_eq(p.status, STATUS_OK);
+    ck_ok(p.status);
     return p.fresh;
 }
 
@@ -110,9 +109,8 @@ static inline struct rig_urls rig_get(struct rig *r, struct rig_get g)
     bool more;
 
     do {
-        ck_assert_int_eq(shared_get(r->h, &a, g.room > 0 ? g.room : RIG_URLS,
-                                    (size_t)1 << 20, rig_visit, &to, &more),
-                         STATUS_OK);
+        ck_ok(shared_get(r->h, &a, g.room > 0 ? g.room : RIG_URLS,
+                         (size_t)1 << 20, rig_visit, &to, &more));
     } while (more);
     return to;
 }
@@ -121,15 +119,14 @@ static inline struct url_counts rig_counts(struct rig *r, const char *key)
 {
     struct url_counts c;
 
-    ck_assert_int_eq(shared_counts(r->h, text("c"), text(key), &c), STATUS_OK);
+    ck_ok(shared_counts(r->h, text("c"), text(key), &c));
     return c;
 }
 
 static inline void rig_set(struct rig *r, const char *key,
                            enum shared_setting what, int64_t value)
 {
-    ck_assert_int_eq(shared_set(r->h, text("c"), text(key), what, value),
-                     STATUS_OK);
+    ck_ok(shared_set(r->h, text("c"), text(key), what, value));
 }
 
 #endif

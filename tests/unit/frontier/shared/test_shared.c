@@ -35,7 +35,10 @@ static void ck_counts(const char *key, uint64_t active, uint64_t leased,
     ck_assert_uint_eq(c.active_queues, active_queues);
 }
 
-START_TEST(what_one_process_puts_another_gives_out_once)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(what_one_process_puts_another_gives_out_once)
 {
     struct rig_urls got;
 
@@ -52,9 +55,8 @@ START_TEST(what_one_process_puts_another_gives_out_once)
     rig_set(&a, "k", SHARED_DELAY, 0);
     ck_assert_uint_eq(rig_get(&a, (struct rig_get){.urls = 0}).n, 0);
 }
-END_TEST
 
-START_TEST(urls_of_equal_dates_come_in_order_of_arrival)
+TEST(urls_of_equal_dates_come_in_order_of_arrival)
 {
     struct rig_urls got;
     char url[8];
@@ -73,9 +75,8 @@ START_TEST(urls_of_equal_dates_come_in_order_of_arrival)
         ck_assert_str_eq(got.u[i + 1].url, url);
     }
 }
-END_TEST
 
-START_TEST(a_known_url_is_dated_completed_and_dated_again)
+TEST(a_known_url_is_dated_completed_and_dated_again)
 {
     NEEDS_SERVER;
     ck_assert(rig_put(&a, "k", "u", 0, "m"));
@@ -92,9 +93,8 @@ START_TEST(a_known_url_is_dated_completed_and_dated_again)
     ck_assert(rig_put(&a, "k", "u", 0, ""));
     ck_counts("", 0, 0, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(a_lease_that_is_over_gives_its_url_its_old_place)
+TEST(a_lease_that_is_over_gives_its_url_its_old_place)
 {
     struct rig_urls got;
 
@@ -106,9 +106,8 @@ START_TEST(a_lease_that_is_over_gives_its_url_its_old_place)
     ck_assert_uint_eq(got.n, 1);
     ck_counts("", 2, 1, 0, 1, 1);
     ck_assert_uint_eq(rig_get(&a, (struct rig_get){.urls = 1}).n, 0);
-    ck_assert_int_eq(shared_settle(a.h, got.u[0].lease, URL_SETTLE_EXTEND,
-                                   clock_wall_ms(), NULL),
-                     STATUS_OK);  /* to now: it is over at once */
+    ck_ok(shared_settle(a.h, got.u[0].lease, URL_SETTLE_EXTEND, clock_wall_ms(),
+                        NULL));   /* to now: it is over at once */
     ck_counts("", 2, 0, 0, 1, 1); /* nobody had to look */
     ck_counts("k", 2, 0, 0, 1, 1);
     ck_assert_int_eq(shared_settle(a.h, got.u[0].lease, URL_SETTLE_ACK, 0,
@@ -118,9 +117,8 @@ START_TEST(a_lease_that_is_over_gives_its_url_its_old_place)
     ck_assert_uint_eq(got.n, 2);
     ck_assert_str_eq(got.u[0].url, "u1");
 }
-END_TEST
 
-START_TEST(a_lease_is_settled_once_by_any_process)
+TEST(a_lease_is_settled_once_by_any_process)
 {
     const struct bytes metadata = text("done");
     struct rig_urls got;
@@ -132,23 +130,18 @@ START_TEST(a_lease_is_settled_once_by_any_process)
         rig_put(&a, "k", (const char *[]){"u1", "u2", "u3"}[i], -1, "m");
     got = rig_get(&a, (struct rig_get){.urls = 0});
     ck_assert_uint_eq(got.n, 3);
-    ck_assert_int_eq(shared_settle(b.h, got.u[0].lease, URL_SETTLE_ACK, 0,
-                                   &metadata),
-                     STATUS_OK);
+    ck_ok(shared_settle(b.h, got.u[0].lease, URL_SETTLE_ACK, 0, &metadata));
     ck_assert_int_eq(shared_settle(b.h, got.u[0].lease, URL_SETTLE_ACK, 0,
                                    &metadata),
                      STATUS_NOT_FOUND);
     ck_counts("", 2, 2, 1, 1, 1);
-    ck_assert_int_eq(shared_settle(b.h, got.u[1].lease, URL_SETTLE_FAIL,
-                                   clock_wall_ms() + 500000, NULL),
-                     STATUS_OK);
+    ck_ok(shared_settle(b.h, got.u[1].lease, URL_SETTLE_FAIL,
+                        clock_wall_ms() + 500000, NULL));
     ck_counts("", 2, 1, 1, 1, 1);
-    ck_assert_int_eq(shared_settle(b.h, got.u[2].lease, URL_SETTLE_EXTEND,
-                                   clock_wall_ms() + 900000, NULL),
-                     STATUS_OK);
-    ck_assert_int_eq(shared_find(a.h, text("c"), text("k"), text("u3"), &facts,
-                                 rig_visit, &one),
-                     STATUS_OK);
+    ck_ok(shared_settle(b.h, got.u[2].lease, URL_SETTLE_EXTEND,
+                        clock_wall_ms() + 900000, NULL));
+    ck_ok(shared_find(a.h, text("c"), text("k"), text("u3"), &facts, rig_visit,
+                      &one));
     ck_assert_int_eq(facts.state, URL_STATE_LEASED);
     ck_assert_int_gt(facts.leased_until_ms, clock_wall_ms() + 700000);
     ck_assert_uint_eq(one.u[0].lease, got.u[2].lease);
@@ -160,15 +153,14 @@ START_TEST(a_lease_is_settled_once_by_any_process)
                                  &facts, rig_visit, &one),
                      STATUS_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(queues_take_turns_over_all_shards)
+TEST(queues_take_turns_over_all_shards)
 {
     struct rig_urls got;
     char key[8], last[40][8];
 
     NEEDS_SERVER;
-    ck_assert_int_eq(shared_set_default_delay(a.h, 0), STATUS_OK);
+    ck_ok(shared_set_default_delay(a.h, 0));
     for (int i = 0; i < 40; i++) {
         snprintf(key, sizeof key, "k%d", i);
         rig_put(&a, key, "u1", -1, "");
@@ -191,9 +183,8 @@ START_TEST(queues_take_turns_over_all_shards)
             }
         }
 }
-END_TEST
 
-START_TEST(a_queue_is_served_again_after_its_delay)
+TEST(a_queue_is_served_again_after_its_delay)
 {
     int64_t began;
 
@@ -207,9 +198,8 @@ START_TEST(a_queue_is_served_again_after_its_delay)
         usleep(5000);
     ck_assert_int_ge(clock_mono() - began, 690 * NS_PER_MS);
 }
-END_TEST
 
-START_TEST(blocks_and_limits_hold_for_all_processes)
+TEST(blocks_and_limits_hold_for_all_processes)
 {
     NEEDS_SERVER;
     rig_put(&a, "k", "u1", -1, "");
@@ -221,17 +211,16 @@ START_TEST(blocks_and_limits_hold_for_all_processes)
     rig_set(&b, "k", SHARED_LIMIT, 1);
     ck_assert_uint_eq(rig_get(&a, (struct rig_get){.urls = 1}).n, 0);
     rig_set(&b, "k", SHARED_LIMIT, 0);
-    ck_assert_int_eq(shared_set_active(a.h, false), STATUS_OK);
+    ck_ok(shared_set_active(a.h, false));
     ck_assert_uint_eq(rig_get(&b, (struct rig_get){.urls = 1}).n, 0);
-    ck_assert_int_eq(shared_set_active(b.h, true), STATUS_OK);
+    ck_ok(shared_set_active(b.h, true));
     ck_assert_uint_eq(rig_get(&a, (struct rig_get){.urls = 1}).n, 1);
     ck_assert_int_eq(shared_set(a.h, text("c"), text("none"), SHARED_LIMIT, 1),
                      STATUS_NOT_FOUND);
     ck_counts("none", 0, 0, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(a_get_in_parts_gives_each_url_once)
+TEST(a_get_in_parts_gives_each_url_once)
 {
     static bool seen[3000];
     struct url_put *list = calloc(3000, sizeof *list);
@@ -255,9 +244,7 @@ START_TEST(a_get_in_parts_gives_each_url_once)
         struct rig *r = part % 2 == 0 ? &a : &b;
 
         r = &a; /* parts of one GET stay in their process */
-        ck_assert_int_eq(shared_get(r->h, &ask, 170, 1 << 20, rig_visit, &to,
-                                    &more),
-                         STATUS_OK);
+        ck_ok(shared_get(r->h, &ask, 170, 1 << 20, rig_visit, &to, &more));
         ck_assert_uint_le(to.n, 170);
         for (size_t i = 0; i < to.n; i++) {
             ck_assert(!seen[atoi(to.u[i].url)]);
@@ -269,7 +256,6 @@ START_TEST(a_get_in_parts_gives_each_url_once)
     free(list);
     free(urls);
 }
-END_TEST
 
 /* Lists in parts of a few URLs. */
 static size_t list_all(const char *key, uint64_t skip, uint64_t most,
@@ -284,7 +270,7 @@ static size_t list_all(const char *key, uint64_t skip, uint64_t most,
 
     to->n = 0;
     do {
-        ck_assert_int_eq(shared_list(b.h, &l, rig_visit, to, &more), STATUS_OK);
+        ck_ok(shared_list(b.h, &l, rig_visit, to, &more));
     } while (more);
     return to->n;
 }
@@ -295,7 +281,7 @@ static void count_key(void *ctx, struct bytes key)
     ++*(size_t *)ctx;
 }
 
-START_TEST(lists_have_each_url_and_queue_once)
+TEST(lists_have_each_url_and_queue_once)
 {
     static struct rig_urls got;
     struct url_list count = {.crawl = text("c"),
@@ -326,22 +312,17 @@ START_TEST(lists_have_each_url_and_queue_once)
     ck_assert_uint_eq(list_all("", 290, 1000, &got), 10);
     ck_assert_uint_eq(list_all("", 0, 13, &got), 13);
     ck_assert_uint_eq(list_all("none", 0, 13, &got), 0);
-    ck_assert_int_eq(shared_list(a.h, &count, NULL, NULL, &more), STATUS_OK);
+    ck_ok(shared_list(a.h, &count, NULL, NULL, &more));
     ck_assert_uint_eq(count.passed, 57);
     rig_set(&a, "k1", SHARED_BLOCKED, clock_wall_ms() + 500000);
-    ck_assert_int_eq(shared_each_queue(a.h, text("c"), false, 0, 100, count_key,
-                                       &n),
-                     STATUS_OK);
+    ck_ok(shared_each_queue(a.h, text("c"), false, 0, 100, count_key, &n));
     ck_assert_uint_eq(n, 10);
     n = 0;
-    ck_assert_int_eq(shared_each_queue(a.h, text("c"), true, 4, 100, count_key,
-                                       &n),
-                     STATUS_OK);
+    ck_ok(shared_each_queue(a.h, text("c"), true, 4, 100, count_key, &n));
     ck_assert_uint_eq(n, 7);
 }
-END_TEST
 
-START_TEST(what_is_removed_is_new_again)
+TEST(what_is_removed_is_new_again)
 {
     struct rig_urls got;
     const struct bytes *names;
@@ -357,28 +338,23 @@ START_TEST(what_is_removed_is_new_again)
     }
     got = rig_get(&a, (struct rig_get){.urls = 1, .queues = 50});
     ck_assert_uint_eq(got.n, 50);
-    ck_assert_int_eq(shared_remove_queue(b.h, text("c"), text(got.u[0].key),
-                                         &gone),
-                     STATUS_OK);
+    ck_ok(shared_remove_queue(b.h, text("c"), text(got.u[0].key), &gone));
     ck_assert_uint_eq(gone, 2);
     ck_counts("", 99, 49, 99, 99, 99);
     ck_assert_int_eq(shared_settle(a.h, got.u[0].lease, URL_SETTLE_ACK, 0,
                                    NULL),
                      STATUS_NOT_FOUND);
     ck_assert(rig_put(&a, got.u[0].key, "u1", -1, ""));
-    ck_assert_int_eq(shared_purge(a.h, text("c"), text(""), clock_wall_ms() - 1,
-                                  &gone),
-                     STATUS_OK);
+    ck_ok(shared_purge(a.h, text("c"), text(""), clock_wall_ms() - 1, &gone));
     ck_assert_uint_ge(gone, 198);
-    ck_assert_int_eq(shared_remove_crawl(b.h, text("c"), &gone), STATUS_OK);
+    ck_ok(shared_remove_crawl(b.h, text("c"), &gone));
     ck_counts("", 0, 0, 0, 0, 0);
-    ck_assert_int_eq(shared_crawls(a.h, &names, &n), STATUS_OK);
+    ck_ok(shared_crawls(a.h, &names, &n));
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
 /* The second run of a call whose first reply was lost. */
-START_TEST(a_repeated_call_has_no_effect_and_the_same_answer)
+TEST(a_repeated_call_has_no_effect_and_the_same_answer)
 {
     struct rig_urls got;
     uint64_t gone;
@@ -400,15 +376,13 @@ START_TEST(a_repeated_call_has_no_effect_and_the_same_answer)
     rig_put(&a, "k", "v", 0, "");
     ck_counts("", 2, 0, 0, 1, 1);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(shared_remove_queue(a.h, text("c"), text("k"), &gone),
-                         STATUS_OK);
+        ck_ok(shared_remove_queue(a.h, text("c"), text("k"), &gone));
         ck_assert_uint_eq(gone, 2);
         a.h->calls--;
     }
 }
-END_TEST
 
-START_TEST(a_crawls_name_is_refused)
+TEST(a_crawls_name_is_refused)
 {
     struct redis_address at;
     struct shared_options o = {.servers = &at, .server_count = 1};
@@ -425,29 +399,4 @@ START_TEST(a_crawls_name_is_refused)
     ck_assert_int_eq(shared_open(&s, &o, &error), STATUS_ARG);
     ck_assert_ptr_nonnull(strstr(buf_str(&error), "crawl's name"));
     buf_fini(&error);
-}
-END_TEST
-
-Suite *suite_shared(void)
-{
-    Suite *suite = suite_create("shared");
-    TCase *t = tcase_create("shared");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, what_one_process_puts_another_gives_out_once);
-    tcase_add_test(t, urls_of_equal_dates_come_in_order_of_arrival);
-    tcase_add_test(t, a_known_url_is_dated_completed_and_dated_again);
-    tcase_add_test(t, a_lease_that_is_over_gives_its_url_its_old_place);
-    tcase_add_test(t, a_lease_is_settled_once_by_any_process);
-    tcase_add_test(t, queues_take_turns_over_all_shards);
-    tcase_add_test(t, a_queue_is_served_again_after_its_delay);
-    tcase_add_test(t, blocks_and_limits_hold_for_all_processes);
-    tcase_add_test(t, a_get_in_parts_gives_each_url_once);
-    tcase_add_test(t, lists_have_each_url_and_queue_once);
-    tcase_add_test(t, what_is_removed_is_new_again);
-    tcase_add_test(t, a_repeated_call_has_no_effect_and_the_same_answer);
-    tcase_add_test(t, a_crawls_name_is_refused);
-    suite_add_tcase(suite, t);
-    return suite;
 }

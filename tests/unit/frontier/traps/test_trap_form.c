@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trap_form.c - which family a URL belongs to. */
 #include "frontier/traps/trap_form.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void has_form(enum trap_rule r, const char *path, const char *want)
     ck_assert(bytes_is(f.owner, HOST));
 }
 
-START_TEST(numbers_are_words_that_hold_a_digit)
+TEST(numbers_are_words_that_hold_a_digit)
 {
     has_form(TRAP_COUNTER, "/", NULL);
     has_form(TRAP_COUNTER, "/a/b?c=d", NULL);
@@ -37,18 +37,16 @@ START_TEST(numbers_are_words_that_hold_a_digit)
     has_form(TRAP_COUNTER, "/v1/3rd/x", "/N/x");
     has_form(TRAP_COUNTER, "/%C3%A4b/7", "/%C3%A4b/N");
 }
-END_TEST
 
-START_TEST(a_tree_of_numbers_is_one_family_at_any_depth)
+TEST(a_tree_of_numbers_is_one_family_at_any_depth)
 {
     has_form(TRAP_COUNTER, "/1", "/N");
     has_form(TRAP_COUNTER, "/1/22/333/4444", "/N");
     has_form(TRAP_COUNTER, "/a/1-2/3-4/x", "/a/N-N/x");
     has_form(TRAP_COUNTER, "/a/b/a/1", "/a/b/a/N");
 }
-END_TEST
 
-START_TEST(a_segment_repeats_when_it_stands_three_times)
+TEST(a_segment_repeats_when_it_stands_three_times)
 {
     has_form(TRAP_REPEAT, "/files/a/files/b/", NULL);
     has_form(TRAP_REPEAT, "/x/files/a/files/b/files/", "/x/...");
@@ -56,9 +54,8 @@ START_TEST(a_segment_repeats_when_it_stands_three_times)
     has_form(TRAP_REPEAT, "/2011/11/11/11", NULL); /* a date */
     has_form(TRAP_REPEAT, "/a////b", NULL);
 }
-END_TEST
 
-START_TEST(growth_is_of_segments_parameters_or_octets)
+TEST(growth_is_of_segments_parameters_or_octets)
 {
     char path[1024] = "/r";
 
@@ -73,18 +70,16 @@ START_TEST(growth_is_of_segments_parameters_or_octets)
     path[767] = 'x';
     has_form(TRAP_GROWTH, path, "/r/...");
 }
-END_TEST
 
-START_TEST(a_pattern_is_a_directory_or_a_script_with_its_parameters)
+TEST(a_pattern_is_a_directory_or_a_script_with_its_parameters)
 {
     has_form(TRAP_SAME_BODY, "/", "/*");
     has_form(TRAP_SAME_BODY, "/tag/red", "/tag/*");
     has_form(TRAP_SAME_BODY, "/item/7/blue", "/item/N/*");
     has_form(TRAP_SAME_BODY, "/show?a=1&b=2&c", "/show?a=*&b=*&c");
 }
-END_TEST
 
-START_TEST(a_long_form_is_cut_and_still_one_form)
+TEST(a_long_form_is_cut_and_still_one_form)
 {
     char path[2048] = "/";
     struct trap_form f;
@@ -97,7 +92,6 @@ START_TEST(a_long_form_is_cut_and_still_one_form)
         trap_form(TRAP_COUNTER, bytes_of_str(HOST), bytes_of_str(url), &f));
     ck_assert_uint_eq(f.len, TRAP_FORM_MOST);
 }
-END_TEST
 
 static void are_spellings(enum trap_rule r, const char *a, const char *b,
                           bool same)
@@ -107,7 +101,7 @@ static void are_spellings(enum trap_rule r, const char *a, const char *b,
                   "%s and %s", a, b);
 }
 
-START_TEST(spellings_have_their_parts_in_common_in_any_order_and_number)
+TEST(spellings_have_their_parts_in_common_in_any_order_and_number)
 {
     static const struct {
         const char *a, *b;
@@ -140,9 +134,8 @@ START_TEST(spellings_have_their_parts_in_common_in_any_order_and_number)
     are_spellings(TRAP_SESSION, "http://h/a?x=1&sid=2", "http://h/b?x=1&sid=2",
                   false);
 }
-END_TEST
 
-START_TEST(a_space_of_combinations_has_two_parts_or_more)
+TEST(a_space_of_combinations_has_two_parts_or_more)
 {
     has_form(TRAP_ORDER, "/a?x=1", NULL);
     has_form(TRAP_ORDER, "/a/7?y=1&x=2", "/a/N?...");
@@ -157,9 +150,8 @@ START_TEST(a_space_of_combinations_has_two_parts_or_more)
     has_form(TRAP_SESSION, "/a?x=1&sid=77", "/a?x");
     has_form(TRAP_SESSION, "/a?PHPSESSID=abc", "/a");
 }
-END_TEST
 
-START_TEST(a_path_is_continued_by_a_segment_or_two)
+TEST(a_path_is_continued_by_a_segment_or_two)
 {
     static const struct {
         const char *url, *below;
@@ -183,9 +175,8 @@ START_TEST(a_path_is_continued_by_a_segment_or_two)
                                      bytes_of_str(all[i].below)) == all[i].does,
                       "%s %s", all[i].url, all[i].below);
 }
-END_TEST
 
-START_TEST(a_query_of_too_many_parts_has_none)
+TEST(a_query_of_too_many_parts_has_none)
 {
     char url[1024] = "http://h/a?x=0";
     uint64_t parts[TRAP_PARTS_MOST];
@@ -200,9 +191,8 @@ START_TEST(a_query_of_too_many_parts_has_none)
     strcat(url, ",99");
     ck_assert_uint_eq(trap_parts(bytes_of_str(url), false, parts), 0);
 }
-END_TEST
 
-START_TEST(hosts_of_a_domain_are_one_family_but_for_www_and_itself)
+TEST(hosts_of_a_domain_are_one_family_but_for_www_and_itself)
 {
     static const struct {
         const char *host, *owner;
@@ -221,9 +211,8 @@ START_TEST(hosts_of_a_domain_are_one_family_but_for_www_and_itself)
         ck_assert(!has || bytes_is(f.owner, hosts[i].owner));
     }
 }
-END_TEST
 
-START_TEST(rules_have_names_and_thresholds)
+TEST(rules_have_names_and_thresholds)
 {
     for (unsigned r = 0; r < TRAP_RULES_; r++) {
         enum trap_rule found;
@@ -234,27 +223,4 @@ START_TEST(rules_have_names_and_thresholds)
         ck_assert_uint_eq(found, r);
         ck_assert_uint_gt(trap_rule_default((enum trap_rule)r), 0);
     }
-}
-END_TEST
-
-Suite *suite_trap_form(void)
-{
-    Suite *s = suite_create("trap_form");
-    TCase *t = tcase_create("trap_form");
-
-    tcase_add_test(t, numbers_are_words_that_hold_a_digit);
-    tcase_add_test(t, a_tree_of_numbers_is_one_family_at_any_depth);
-    tcase_add_test(t, a_segment_repeats_when_it_stands_three_times);
-    tcase_add_test(t, growth_is_of_segments_parameters_or_octets);
-    tcase_add_test(t, a_pattern_is_a_directory_or_a_script_with_its_parameters);
-    tcase_add_test(t, a_long_form_is_cut_and_still_one_form);
-    tcase_add_test(
-        t, spellings_have_their_parts_in_common_in_any_order_and_number);
-    tcase_add_test(t, a_space_of_combinations_has_two_parts_or_more);
-    tcase_add_test(t, a_path_is_continued_by_a_segment_or_two);
-    tcase_add_test(t, a_query_of_too_many_parts_has_none);
-    tcase_add_test(t, hosts_of_a_domain_are_one_family_but_for_www_and_itself);
-    tcase_add_test(t, rules_have_names_and_thresholds);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trap_memory.c - a memory that forgets, and never says what is wrong. */
 #include "frontier/traps/trap_memory.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static uint64_t nth_key(uint64_t n)
@@ -11,7 +11,7 @@ static uint64_t nth_key(uint64_t n)
     return n ^ n >> 29;
 }
 
-START_TEST(what_it_knows_is_what_it_was_told_last)
+TEST(what_it_knows_is_what_it_was_told_last)
 {
     struct trap_memory *m = trap_memory_new(1 << 16);
     uint32_t *told = calloc(3000, sizeof *told), value;
@@ -34,11 +34,10 @@ START_TEST(what_it_knows_is_what_it_was_told_last)
     free(told);
     trap_memory_free(m);
 }
-END_TEST
 
 /* What a space shows on each of its pages would look new again and again if
  * passing keys, or three such keys at one place, pushed it out. */
-START_TEST(what_is_noted_again_and_again_stays)
+TEST(what_is_noted_again_and_again_stays)
 {
     struct trap_memory *m = trap_memory_new(1 << 16);
     uint64_t cold = 1000, forgotten = 0;
@@ -52,9 +51,8 @@ START_TEST(what_is_noted_again_and_again_stays)
     ck_assert_uint_eq(forgotten, 0);
     trap_memory_free(m);
 }
-END_TEST
 
-START_TEST(a_full_memory_forgets_and_stays_as_large)
+TEST(a_full_memory_forgets_and_stays_as_large)
 {
     struct trap_memory *m = trap_memory_new(5000);
 
@@ -67,17 +65,4 @@ START_TEST(a_full_memory_forgets_and_stays_as_large)
     ck_assert_uint_le(trap_memory_octets(m), 5000);
     trap_memory_free(m);
     trap_memory_free(NULL);
-}
-END_TEST
-
-Suite *suite_trap_memory(void)
-{
-    Suite *s = suite_create("trap_memory");
-    TCase *t = tcase_create("trap_memory");
-
-    tcase_add_test(t, what_it_knows_is_what_it_was_told_last);
-    tcase_add_test(t, what_is_noted_again_and_again_stays);
-    tcase_add_test(t, a_full_memory_forgets_and_stays_as_large);
-    suite_add_tcase(s, t);
-    return s;
 }

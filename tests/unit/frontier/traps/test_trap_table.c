@@ -2,11 +2,11 @@
 /* test_trap_table.c - what makes a family a trap, and what clears it. */
 #include "frontier/traps/trap_table.h"
 
-#include <check.h>
 #include <stdio.h>
 
 #include "frontier/traps/trap_families.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 #define HOST "h.example"
 
@@ -35,8 +35,8 @@ static void found(void *ctx, const struct trap_view *v)
 static void open_table(struct rig *g)
 {
     g->db = scratch_open(g->dir.db, g->db == NULL ? DB_CREATE : DB_WRITE);
-    ck_assert_int_eq(trap_store_open(&g->store, g->db), STATUS_OK);
-    ck_assert_int_eq(trap_table_open(&g->t, g->store, &g->o), STATUS_OK);
+    ck_ok(trap_store_open(&g->store, g->db));
+    ck_ok(trap_table_open(&g->t, g->store, &g->o));
 }
 
 static void setup(struct rig *g)
@@ -64,9 +64,9 @@ static void teardown(struct rig *g)
 
 static void flush(struct rig *g)
 {
-    ck_assert_int_eq(db_begin(g->db), STATUS_OK);
-    ck_assert_int_eq(trap_table_flush(g->t), STATUS_OK);
-    ck_assert_int_eq(db_commit(g->db), STATUS_OK);
+    ck_ok(db_begin(g->db));
+    ck_ok(trap_table_flush(g->t));
+    ck_ok(db_commit(g->db));
 }
 
 static struct bytes url_of(char *out, size_t size, const char *host,
@@ -124,7 +124,7 @@ static bool is_trap(struct rig *g, const char *path)
                           url_of(url, sizeof url, HOST, path), &v);
 }
 
-START_TEST(pages_that_lead_to_more_of_the_same_with_known_texts_make_a_trap)
+TEST(pages_that_lead_to_more_of_the_same_with_known_texts_make_a_trap)
 {
     struct rig g;
 
@@ -142,9 +142,8 @@ START_TEST(pages_that_lead_to_more_of_the_same_with_known_texts_make_a_trap)
     ck_assert_uint_eq(g.found, 1); /* told once */
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_page_that_leads_elsewhere_clears_the_family)
+TEST(a_page_that_leads_elsewhere_clears_the_family)
 {
     struct rig g;
 
@@ -157,9 +156,8 @@ START_TEST(a_page_that_leads_elsewhere_clears_the_family)
     ck_assert(!trap_table_any(g.t));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_leaf_with_a_new_text_clears_it_and_one_with_a_known_text_does_not)
+TEST(a_leaf_with_a_new_text_clears_it_and_one_with_a_known_text_does_not)
 {
     struct rig g;
 
@@ -173,9 +171,8 @@ START_TEST(a_leaf_with_a_new_text_clears_it_and_one_with_a_known_text_does_not)
     ck_assert_uint_eq(g.found, 1);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(pages_with_new_texts_count_a_thirty_second)
+TEST(pages_with_new_texts_count_a_thirty_second)
 {
     struct rig g;
 
@@ -186,9 +183,8 @@ START_TEST(pages_with_new_texts_count_a_thirty_second)
     ck_assert_uint_eq(g.found, 1);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(texts_that_come_round_are_known)
+TEST(texts_that_come_round_are_known)
 {
     struct rig g;
 
@@ -198,9 +194,8 @@ START_TEST(texts_that_come_round_are_known)
     ck_assert_uint_eq(g.found, 1);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(leaves_alone_are_never_a_trap_unless_their_body_is_one)
+TEST(leaves_alone_are_never_a_trap_unless_their_body_is_one)
 {
     struct rig g;
 
@@ -215,9 +210,8 @@ START_TEST(leaves_alone_are_never_a_trap_unless_their_body_is_one)
     ck_assert(is_trap(&g, "/thread/9"));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(another_body_begins_anew)
+TEST(another_body_begins_anew)
 {
     struct rig g;
 
@@ -227,9 +221,8 @@ START_TEST(another_body_begins_anew)
     ck_assert_uint_eq(g.found, 0);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(one_body_in_directory_below_directory_is_a_spiral)
+TEST(one_body_in_directory_below_directory_is_a_spiral)
 {
     struct rig g;
     struct trap_view v;
@@ -260,10 +253,9 @@ START_TEST(one_body_in_directory_below_directory_is_a_spiral)
                                    (struct digest){6, 1}, &v));
     teardown(&g);
 }
-END_TEST
 
 /* Their bodies may differ in the addresses of what they lead to. */
-START_TEST(a_body_that_leads_to_new_urls_is_no_sign_of_one_body)
+TEST(a_body_that_leads_to_new_urls_is_no_sign_of_one_body)
 {
     struct rig g;
 
@@ -277,11 +269,10 @@ START_TEST(a_body_that_leads_to_new_urls_is_no_sign_of_one_body)
     ck_assert_uint_eq(g.rule, TRAP_SAME_BODY);
     teardown(&g);
 }
-END_TEST
 
 /* Months lead to days, and days to months; each page that does counts as many
  * 32nds as it has such links, and one. */
-START_TEST(two_families_that_lead_to_each_other_are_told_late)
+TEST(two_families_that_lead_to_each_other_are_told_late)
 {
     struct rig g;
     unsigned n = 0;
@@ -302,7 +293,6 @@ START_TEST(two_families_that_lead_to_each_other_are_told_late)
     ck_assert_uint_eq(g.found, 0);
     teardown(&g);
 }
-END_TEST
 
 static bool is_new_trap(struct rig *g, const char *host, const char *path,
                         bool known_host)
@@ -328,7 +318,7 @@ static void both_orders(struct rig *g, unsigned from, unsigned to, bool same)
     }
 }
 
-START_TEST(orders_that_change_nothing_are_a_trap_and_others_are_none)
+TEST(orders_that_change_nothing_are_a_trap_and_others_are_none)
 {
     struct rig g;
 
@@ -342,9 +332,8 @@ START_TEST(orders_that_change_nothing_are_a_trap_and_others_are_none)
     ck_assert_uint_eq(g.rule, TRAP_ORDER);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(one_url_stands_for_all_spellings_of_a_page)
+TEST(one_url_stands_for_all_spellings_of_a_page)
 {
     struct rig g;
 
@@ -368,9 +357,8 @@ START_TEST(one_url_stands_for_all_spellings_of_a_page)
     }
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_session_is_told_by_the_page_without_it)
+TEST(a_session_is_told_by_the_page_without_it)
 {
     struct rig g;
 
@@ -389,7 +377,6 @@ START_TEST(a_session_is_told_by_the_page_without_it)
     ck_assert(!is_new_trap(&g, HOST, "/x?p=c&sid=100", true));
     teardown(&g);
 }
-END_TEST
 
 /* A page of n filters out of a few, which leads to one more. */
 static void combine(struct rig *g, unsigned n)
@@ -402,7 +389,7 @@ static void combine(struct rig *g, unsigned n)
     page(g, from, to, 1);
 }
 
-START_TEST(combinations_that_show_nothing_new_are_a_trap)
+TEST(combinations_that_show_nothing_new_are_a_trap)
 {
     struct rig g;
     unsigned n = 0;
@@ -421,7 +408,6 @@ START_TEST(combinations_that_show_nothing_new_are_a_trap)
     ck_assert(!is_trap(&g, "/g?x&y"));
     teardown(&g);
 }
-END_TEST
 
 /* A page of filters that are segments, which leads to one more, or to `to`. */
 static void click(struct rig *g, unsigned n, const char *to)
@@ -434,7 +420,7 @@ static void click(struct rig *g, unsigned n, const char *to)
     page(g, from, to != NULL ? to : more, 1);
 }
 
-START_TEST(filters_in_a_path_are_a_trap_as_those_in_a_query_are)
+TEST(filters_in_a_path_are_a_trap_as_those_in_a_query_are)
 {
     struct rig g;
     unsigned n = 0;
@@ -458,11 +444,10 @@ START_TEST(filters_in_a_path_are_a_trap_as_those_in_a_query_are)
     ck_assert(!is_trap(&g, "/g/a/b"));
     teardown(&g);
 }
-END_TEST
 
 /* The same from the root on, where a host has its other pages too: those that
  * are filters are known by pages with another one at their front. */
-START_TEST(filters_that_begin_at_the_root_are_one_trap)
+TEST(filters_that_begin_at_the_root_are_one_trap)
 {
     struct rig g;
     char from[64], more[80];
@@ -491,9 +476,8 @@ START_TEST(filters_that_begin_at_the_root_are_one_trap)
     ck_assert(!is_trap(&g, "/a/product"));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(paths_in_another_order_are_pages_if_their_texts_differ)
+TEST(paths_in_another_order_are_pages_if_their_texts_differ)
 {
     struct rig g;
 
@@ -511,11 +495,10 @@ START_TEST(paths_in_another_order_are_pages_if_their_texts_differ)
     ck_assert(!is_trap(&g, "/a/b"));
     teardown(&g);
 }
-END_TEST
 
 /* Without links that continue their paths, or with a new one that leads
  * elsewhere, or with other texts in another order, they are pages. */
-START_TEST(segments_that_are_no_filters_tell_pages_apart)
+TEST(segments_that_are_no_filters_tell_pages_apart)
 {
     for (unsigned what = 0; what < 3; what++) {
         struct rig g;
@@ -539,10 +522,9 @@ START_TEST(segments_that_are_no_filters_tell_pages_apart)
         teardown(&g);
     }
 }
-END_TEST
 
 /* Any of a new text, a new parameter and a link that leads elsewhere is. */
-START_TEST(combinations_that_show_something_are_none)
+TEST(combinations_that_show_something_are_none)
 {
     for (unsigned what = 0; what < 4; what++) {
         struct rig g;
@@ -568,10 +550,9 @@ START_TEST(combinations_that_show_something_are_none)
         teardown(&g);
     }
 }
-END_TEST
 
 /* What its pages have shown is not learnt anew. */
-START_TEST(a_space_of_combinations_outlives_a_restart)
+TEST(a_space_of_combinations_outlives_a_restart)
 {
     struct rig g;
 
@@ -593,9 +574,8 @@ START_TEST(a_space_of_combinations_outlives_a_restart)
     ck_assert(is_trap(&g, "/f?x&y"));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_family_is_explained_by_every_rule_that_has_a_form)
+TEST(a_family_is_explained_by_every_rule_that_has_a_form)
 {
     struct trap_view v;
     struct rig g;
@@ -609,10 +589,9 @@ START_TEST(a_family_is_explained_by_every_rule_that_has_a_form)
                                   bytes_of_str("http://" HOST "/y?c&d"), &v));
     teardown(&g);
 }
-END_TEST
 
 /* The place of a text is that of the page that had it. */
-START_TEST(a_family_knows_its_latest_texts)
+TEST(a_family_knows_its_latest_texts)
 {
     struct trap_owner *o;
     struct trap_family *f;
@@ -632,9 +611,8 @@ START_TEST(a_family_knows_its_latest_texts)
         ck_assert_int_eq(trap_family_has_text(f, 1000 + i), i >= 40);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_domain_that_mints_hosts_loses_only_new_ones)
+TEST(a_domain_that_mints_hosts_loses_only_new_ones)
 {
     struct rig g;
 
@@ -649,9 +627,8 @@ START_TEST(a_domain_that_mints_hosts_loses_only_new_ones)
     ck_assert(!is_new_trap(&g, "b.other.example", "/", false));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_rule_that_is_off_says_nothing)
+TEST(a_rule_that_is_off_says_nothing)
 {
     struct rig g;
 
@@ -663,9 +640,8 @@ START_TEST(a_rule_that_is_off_says_nothing)
     ck_assert_uint_eq(g.found, 0);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(evidence_outlives_a_restart_at_any_page)
+TEST(evidence_outlives_a_restart_at_any_page)
 {
     for (unsigned stop = 0; stop < 11; stop++) {
         struct rig g;
@@ -685,9 +661,8 @@ START_TEST(evidence_outlives_a_restart_at_any_page)
         teardown(&g);
     }
 }
-END_TEST
 
-START_TEST(a_cleared_family_leaves_the_disk)
+TEST(a_cleared_family_leaves_the_disk)
 {
     struct rig g;
     int64_t rows = -1;
@@ -697,14 +672,12 @@ START_TEST(a_cleared_family_leaves_the_disk)
     flush(&g);
     page(&g, "/cal?m=1", "/event/red", 1);
     flush(&g);
-    ck_assert_int_eq(db_number(g.db, "SELECT count(*) FROM trap", &rows),
-                     STATUS_OK);
+    ck_ok(db_number(g.db, "SELECT count(*) FROM trap", &rows));
     ck_assert_int_eq(rows, 0);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_higher_threshold_frees_and_a_lower_one_holds)
+TEST(a_higher_threshold_frees_and_a_lower_one_holds)
 {
     struct rig g;
 
@@ -721,9 +694,8 @@ START_TEST(a_higher_threshold_frees_and_a_lower_one_holds)
     ck_assert(is_trap(&g, "/cal?m=7"));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(thresholds_may_change_while_it_is_open)
+TEST(thresholds_may_change_while_it_is_open)
 {
     struct rig g;
 
@@ -744,9 +716,8 @@ START_TEST(thresholds_may_change_while_it_is_open)
     ck_assert(!is_trap(&g, "/cal?m=7"));
     teardown(&g);
 }
-END_TEST
 
-START_TEST(memory_is_bounded_and_traps_stay)
+TEST(memory_is_bounded_and_traps_stay)
 {
     struct rig g;
 
@@ -774,10 +745,9 @@ START_TEST(memory_is_bounded_and_traps_stay)
     ck_assert(is_trap(&g, "/cal?m=7"));
     teardown(&g);
 }
-END_TEST
 
 /* With as many texts as there is room for, before and behind. */
-START_TEST(after_a_restart_it_takes_as_much_memory_as_before)
+TEST(after_a_restart_it_takes_as_much_memory_as_before)
 {
     struct rig g;
     uint64_t empty, full;
@@ -795,9 +765,8 @@ START_TEST(after_a_restart_it_takes_as_much_memory_as_before)
     ck_assert_uint_eq(trap_table_memory(g.t), full);
     teardown(&g);
 }
-END_TEST
 
-START_TEST(a_row_that_makes_no_sense_is_damage)
+TEST(a_row_that_makes_no_sense_is_damage)
 {
     static const char *const bad[] = {
         "UPDATE trap SET pages = -1",
@@ -815,52 +784,8 @@ START_TEST(a_row_that_makes_no_sense_is_damage)
         setup(&g);
         months(&g, 9, 1);
         flush(&g);
-        ck_assert_int_eq(db_exec(g.db, bad[i]), STATUS_OK);
+        ck_ok(db_exec(g.db, bad[i]));
         ck_assert_int_eq(trap_table_open(&t, g.store, &g.o), STATUS_DAMAGED);
         teardown(&g);
     }
-}
-END_TEST
-
-Suite *suite_trap_table(void)
-{
-    Suite *s = suite_create("trap_table");
-    TCase *t = tcase_create("trap_table");
-
-    tcase_add_test(
-        t, pages_that_lead_to_more_of_the_same_with_known_texts_make_a_trap);
-    tcase_add_test(t, a_page_that_leads_elsewhere_clears_the_family);
-    tcase_add_test(
-        t, a_leaf_with_a_new_text_clears_it_and_one_with_a_known_text_does_not);
-    tcase_add_test(t, pages_with_new_texts_count_a_thirty_second);
-    tcase_add_test(t, texts_that_come_round_are_known);
-    tcase_add_test(t, leaves_alone_are_never_a_trap_unless_their_body_is_one);
-    tcase_add_test(t, another_body_begins_anew);
-    tcase_add_test(t, one_body_in_directory_below_directory_is_a_spiral);
-    tcase_add_test(t, a_body_that_leads_to_new_urls_is_no_sign_of_one_body);
-    tcase_add_test(t, two_families_that_lead_to_each_other_are_told_late);
-    tcase_add_test(t,
-                   orders_that_change_nothing_are_a_trap_and_others_are_none);
-    tcase_add_test(t, one_url_stands_for_all_spellings_of_a_page);
-    tcase_add_test(t, a_session_is_told_by_the_page_without_it);
-    tcase_add_test(t, combinations_that_show_nothing_new_are_a_trap);
-    tcase_add_test(t, combinations_that_show_something_are_none);
-    tcase_add_test(t, filters_in_a_path_are_a_trap_as_those_in_a_query_are);
-    tcase_add_test(t, filters_that_begin_at_the_root_are_one_trap);
-    tcase_add_test(t, paths_in_another_order_are_pages_if_their_texts_differ);
-    tcase_add_test(t, segments_that_are_no_filters_tell_pages_apart);
-    tcase_add_test(t, a_space_of_combinations_outlives_a_restart);
-    tcase_add_test(t, a_family_is_explained_by_every_rule_that_has_a_form);
-    tcase_add_test(t, a_family_knows_its_latest_texts);
-    tcase_add_test(t, a_domain_that_mints_hosts_loses_only_new_ones);
-    tcase_add_test(t, a_rule_that_is_off_says_nothing);
-    tcase_add_test(t, evidence_outlives_a_restart_at_any_page);
-    tcase_add_test(t, a_cleared_family_leaves_the_disk);
-    tcase_add_test(t, a_higher_threshold_frees_and_a_lower_one_holds);
-    tcase_add_test(t, thresholds_may_change_while_it_is_open);
-    tcase_add_test(t, memory_is_bounded_and_traps_stay);
-    tcase_add_test(t, after_a_restart_it_takes_as_much_memory_as_before);
-    tcase_add_test(t, a_row_that_makes_no_sense_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,12 +2,12 @@
 /* test_trap_text.c - what a page says without its numbers and address. */
 #include "frontier/traps/trap_text.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "tests/unit/unit.h"
 
 static struct digest_key key(void)
 {
@@ -46,7 +46,7 @@ static uint64_t tag(const char *body)
     return read_at("http://h/p?n=1", body).tag;
 }
 
-START_TEST(pages_that_differ_in_numbers_alone_say_the_same)
+TEST(pages_that_differ_in_numbers_alone_say_the_same)
 {
     ck_assert_uint_eq(tag("<a href=\"?y=2024\">May 3rd</a>"),
                       tag("<a href=\"?y=1\">May 12</a>"));
@@ -56,9 +56,8 @@ START_TEST(pages_that_differ_in_numbers_alone_say_the_same)
     ck_assert_uint_ne(tag("a 1 b"), tag("ab"));
     ck_assert_uint_ne(tag("a 1 b"), tag("a 1 b 2"));
 }
-END_TEST
 
-START_TEST(a_url_that_no_rule_suspects_needs_no_tag)
+TEST(a_url_that_no_rule_suspects_needs_no_tag)
 {
     ck_assert_uint_eq(read_at("http://10.0.0.1:8080/a", "x").tag, 0);
     ck_assert_uint_eq(read_at("http://h", "x").tag, 0);
@@ -76,14 +75,13 @@ START_TEST(a_url_that_no_rule_suspects_needs_no_tag)
     ck_assert_uint_eq(tag(""), 0);
     ck_assert_uint_ne(tag("x"), 0);
 }
-END_TEST
 
 #define PAGE_OF(url, more)                                                     \
     "<title>Shop</title><link rel=canonical href=\"" url "\">"                 \
     "<meta property=og:url content='" url "'><a href=" url more ">Sizes</a>"
 
 /* Whole, in parts, escaped, decoded, with a reference, in another case. */
-START_TEST(a_page_is_read_without_its_own_address)
+TEST(a_page_is_read_without_its_own_address)
 {
     static const struct {
         const char *a, *page_a, *b, *page_b;
@@ -119,10 +117,9 @@ START_TEST(a_page_is_read_without_its_own_address)
                        read_at(all[i].b, all[i].page_b).tag) == all[i].same,
                       "%zu: %s and %s", i, all[i].page_a, all[i].page_b);
 }
-END_TEST
 
 /* Its address in any of its forms, at any place of a block. */
-START_TEST(any_body_is_read_without_its_own_address)
+TEST(any_body_is_read_without_its_own_address)
 {
     static const char *const own[] = {"http://h/list?size=m&color=red",
                                       "/list?color=red&amp;size=m",
@@ -169,9 +166,8 @@ START_TEST(any_body_is_read_without_its_own_address)
         (void)body_at("http://h/list/", a);
     }
 }
-END_TEST
 
-START_TEST(pieces_are_the_texts_between_tags)
+TEST(pieces_are_the_texts_between_tags)
 {
     const char *url = "http://h/l?color=red&size=m";
     struct trap_text few = read_at(url, "<b>One</b> <i>two</i> one"), all;
@@ -192,10 +188,9 @@ START_TEST(pieces_are_the_texts_between_tags)
     ck_assert_uint_eq(all.pieces, TRAP_PIECES_MOST);
     ck_assert_uint_eq(read_at("http://h/l?n=7", body).pieces, 0);
 }
-END_TEST
 
 /* As if its links were relative. */
-START_TEST(a_body_is_told_without_the_directory_that_it_is_in)
+TEST(a_body_is_told_without_the_directory_that_it_is_in)
 {
     static const struct {
         const char *a, *page_a, *b, *page_b;
@@ -226,9 +221,8 @@ START_TEST(a_body_is_told_without_the_directory_that_it_is_in)
                        body_at(all[i].b, all[i].page_b)) == all[i].same,
                       "%zu: %s and %s", i, all[i].page_a, all[i].page_b);
 }
-END_TEST
 
-START_TEST(what_stands_far_behind_does_not_count)
+TEST(what_stands_far_behind_does_not_count)
 {
     size_t n = TRAP_TEXT_READ + 10;
     char *a = malloc(n + 1), *b = malloc(n + 1);
@@ -243,7 +237,6 @@ START_TEST(what_stands_far_behind_does_not_count)
     free(a);
     free(b);
 }
-END_TEST
 
 /* What the tag is of, octet by octet. */
 static size_t without_numbers(const char *body, size_t n, char *out)
@@ -264,7 +257,7 @@ static size_t without_numbers(const char *body, size_t n, char *out)
 }
 
 /* Words that begin and end everywhere in a block, and longer ones. */
-START_TEST(a_tag_is_that_of_all_words_without_a_digit)
+TEST(a_tag_is_that_of_all_words_without_a_digit)
 {
     const char *const of[] = {"a1 ", "aaaaaaaaaaaaaa1 -", "abcdefgh..",
                               "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1",
@@ -291,22 +284,4 @@ START_TEST(a_tag_is_that_of_all_words_without_a_digit)
                        &t);
         ck_assert_msg(t.tag == (d.hi | 1), "%.*s", (int)n, body);
     }
-}
-END_TEST
-
-Suite *suite_trap_text(void)
-{
-    Suite *s = suite_create("trap_text");
-    TCase *t = tcase_create("trap_text");
-
-    tcase_add_test(t, pages_that_differ_in_numbers_alone_say_the_same);
-    tcase_add_test(t, a_url_that_no_rule_suspects_needs_no_tag);
-    tcase_add_test(t, a_page_is_read_without_its_own_address);
-    tcase_add_test(t, any_body_is_read_without_its_own_address);
-    tcase_add_test(t, pieces_are_the_texts_between_tags);
-    tcase_add_test(t, a_body_is_told_without_the_directory_that_it_is_in);
-    tcase_add_test(t, what_stands_far_behind_does_not_count);
-    tcase_add_test(t, a_tag_is_that_of_all_words_without_a_digit);
-    suite_add_tcase(s, t);
-    return s;
 }

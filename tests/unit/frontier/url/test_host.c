@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>
@@ -7,6 +6,7 @@
 #include "base/mem.h"
 #include "frontier/url/host.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 /* Returns the ASCII form of `domain`, or NULL; the caller frees it. */
 static char *to_ascii(const char *domain)
@@ -32,7 +32,7 @@ static void check_ascii(const char *domain, const char *want)
     free(got);
 }
 
-START_TEST(uts46_maps_to_lower_case_and_punycode)
+TEST(uts46_maps_to_lower_case_and_punycode)
 {
     check_ascii("EXAMPLE.com", "example.com");
     check_ascii("b\xc3\xbc"
@@ -50,10 +50,9 @@ START_TEST(uts46_maps_to_lower_case_and_punycode)
                 "b",
                 "ab"); /* soft hyphen is ignored */
 }
-END_TEST
 
 /* Mappings newer than the Unicode 15.0 of Debian 12's ICU. */
-START_TEST(uts46_mappings_of_later_versions_hold)
+TEST(uts46_mappings_of_later_versions_hold)
 {
     check_ascii("FA\xe1\xba\x9e.de", "xn--fa-hia.de");
     check_ascii("\xd3\x80.com", "xn--s5a.com");
@@ -65,10 +64,9 @@ START_TEST(uts46_mappings_of_later_versions_hold)
     check_ascii("look\xe1\xa0\x8eout.net", "lookout.net");
     check_ascii("\xe1\x82\xa0.ge", "xn--rkj.ge"); /* Georgian capital */
 }
-END_TEST
 
 /* The URL Standard allows them as soon as Unicode has them. */
-START_TEST(ours_letters_newer_than_icu_are_known_in_ascii_only)
+TEST(ours_letters_newer_than_icu_are_known_in_ascii_only)
 {
     static const struct {
         const char *name, *ascii;
@@ -87,9 +85,8 @@ START_TEST(ours_letters_newer_than_icu_are_known_in_ascii_only)
         check_ascii(all[i].ascii, all[i].ascii);
     }
 }
-END_TEST
 
-START_TEST(uts46_hyphens_and_lengths_are_not_checked)
+TEST(uts46_hyphens_and_lengths_are_not_checked)
 {
     char label[200];
 
@@ -100,19 +97,17 @@ START_TEST(uts46_hyphens_and_lengths_are_not_checked)
     check_ascii("-\xc3\xa9-", "xn-----bja");
     check_ascii("\xc3\xa9..a.", "xn--9ca..a.");
 }
-END_TEST
 
 /* The URL Standard does not check the Punycode of an all-ASCII name, but it
  * does when another label of the name is not ASCII. */
-START_TEST(url_3_3_punycode_is_checked_only_beside_other_scripts)
+TEST(url_3_3_punycode_is_checked_only_beside_other_scripts)
 {
     check_ascii("xn--a", "xn--a");
     check_ascii("XN--ls8h=", "xn--ls8h=");
     check_ascii("xn--a.\xc3\xa9", NULL);
 }
-END_TEST
 
-START_TEST(uts46_what_is_not_allowed_is_refused)
+TEST(uts46_what_is_not_allowed_is_refused)
 {
     check_ascii("", NULL);
     check_ascii("a b", NULL);
@@ -131,9 +126,8 @@ START_TEST(uts46_what_is_not_allowed_is_refused)
                 NULL); /* begins with a mark */
     check_ascii("\xff", NULL);
 }
-END_TEST
 
-START_TEST(addresses_are_told_from_names)
+TEST(addresses_are_told_from_names)
 {
     struct bytes nothing = guarded(bytes_of_str(""));
 
@@ -146,7 +140,6 @@ START_TEST(addresses_are_told_from_names)
     ck_assert(!host_is_address(nothing));
     guarded_free(nothing);
 }
-END_TEST
 
 static void check_registrable(const char *host, const char *want)
 {
@@ -156,7 +149,7 @@ static void check_registrable(const char *host, const char *want)
     ck_assert(got.at >= h.at && got.at + got.len == h.at + h.len);
 }
 
-START_TEST(psl_the_registrable_domain_is_one_label_more_than_the_suffix)
+TEST(psl_the_registrable_domain_is_one_label_more_than_the_suffix)
 {
     check_registrable("a.b.example.co.uk", "example.co.uk");
     check_registrable("example.com", "example.com");
@@ -166,9 +159,8 @@ START_TEST(psl_the_registrable_domain_is_one_label_more_than_the_suffix)
     check_registrable("b.c.foo.ck", "c.foo.ck");
     check_registrable("www.xn--55qx5d.cn", "www.xn--55qx5d.cn");
 }
-END_TEST
 
-START_TEST(ours_a_suffix_or_an_address_is_its_own_domain)
+TEST(ours_a_suffix_or_an_address_is_its_own_domain)
 {
     char label[400];
 
@@ -180,24 +172,4 @@ START_TEST(ours_a_suffix_or_an_address_is_its_own_domain)
     memset(label, 'a', sizeof label - 1);
     memcpy(label + 300, ".b.com", 7);
     check_registrable(label, label); /* longer than any valid name */
-}
-END_TEST
-
-Suite *suite_host(void)
-{
-    Suite *s = suite_create("host");
-    TCase *t = tcase_create("host");
-
-    tcase_add_test(t, uts46_maps_to_lower_case_and_punycode);
-    tcase_add_test(t, uts46_mappings_of_later_versions_hold);
-    tcase_add_test(t, ours_letters_newer_than_icu_are_known_in_ascii_only);
-    tcase_add_test(t, uts46_hyphens_and_lengths_are_not_checked);
-    tcase_add_test(t, url_3_3_punycode_is_checked_only_beside_other_scripts);
-    tcase_add_test(t, uts46_what_is_not_allowed_is_refused);
-    tcase_add_test(t, addresses_are_told_from_names);
-    tcase_add_test(
-        t, psl_the_registrable_domain_is_one_label_more_than_the_suffix);
-    tcase_add_test(t, ours_a_suffix_or_an_address_is_its_own_domain);
-    suite_add_tcase(s, t);
-    return s;
 }

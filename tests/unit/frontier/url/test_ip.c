@@ -2,9 +2,8 @@
 /* test_ip.c - addresses as values. */
 #include "frontier/url/ip.h"
 
-#include <check.h>
-
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 static struct ip ip(const char *text)
 {
@@ -27,7 +26,7 @@ static void reads_as(const char *text, const char *wanted)
     buf_fini(&out);
 }
 
-START_TEST(an_address_is_written_as_the_host_of_a_url)
+TEST(an_address_is_written_as_the_host_of_a_url)
 {
     reads_as("192.0.2.1", "192.0.2.1");
     reads_as("2001:db8::1", "[2001:db8::1]");
@@ -35,17 +34,15 @@ START_TEST(an_address_is_written_as_the_host_of_a_url)
     reads_as("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
              "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]");
 }
-END_TEST
 
-START_TEST(rfc4291_2_5_5_2_ipv4_inside_ipv6_is_that_ipv4)
+TEST(rfc4291_2_5_5_2_ipv4_inside_ipv6_is_that_ipv4)
 {
     reads_as("::ffff:192.0.2.1", "192.0.2.1");
     reads_as("[::ffff:c000:201]", "192.0.2.1");
     reads_as("::192.0.2.1", "[::c000:201]"); /* 2.5.5.1: not that */
 }
-END_TEST
 
-START_TEST(names_and_nonsense_are_no_addresses)
+TEST(names_and_nonsense_are_no_addresses)
 {
     static const char *const texts[] = {"",        "localhost", "example.org",
                                         "1e100.x", "[]",        "[127.0.0.1",
@@ -57,9 +54,8 @@ START_TEST(names_and_nonsense_are_no_addresses)
     ck_assert(!ip_parse(&out, (struct bytes){NULL, 0}));
     ck_assert(!ip_of_octets(&out, "12345", 5));
 }
-END_TEST
 
-START_TEST(ours_ipv4_comes_first_and_then_the_smaller_number)
+TEST(ours_ipv4_comes_first_and_then_the_smaller_number)
 {
     struct ip a = ip("9.255.0.0"), b = ip("10.0.0.0"), c = ip("::1");
 
@@ -67,18 +63,4 @@ START_TEST(ours_ipv4_comes_first_and_then_the_smaller_number)
     ck_assert(ip_before(&b, &c) && !ip_before(&c, &b));
     ck_assert(!ip_before(&a, &a));
     ck_assert(ip_equal(&a, &a) && !ip_equal(&a, &b));
-}
-END_TEST
-
-Suite *suite_ip(void)
-{
-    Suite *s = suite_create("ip");
-    TCase *t = tcase_create("ip");
-
-    tcase_add_test(t, an_address_is_written_as_the_host_of_a_url);
-    tcase_add_test(t, rfc4291_2_5_5_2_ipv4_inside_ipv6_is_that_ipv4);
-    tcase_add_test(t, names_and_nonsense_are_no_addresses);
-    tcase_add_test(t, ours_ipv4_comes_first_and_then_the_smaller_number);
-    suite_add_tcase(s, t);
-    return s;
 }

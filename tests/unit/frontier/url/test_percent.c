@@ -3,10 +3,10 @@
  * test_percent.c - the table of octet classes against the text of the URL
  * Standard, where each set extends the one before.
  */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/url/percent.h"
+#include "tests/unit/unit.h"
 
 static void check_set(unsigned set, const char *members)
 {
@@ -19,15 +19,14 @@ static void check_set(unsigned set, const char *members)
 
 /* Query set: C0 control set and space " # < >; special-query: and '. Path:
  * query set and ? ^ ` { }. Userinfo: path set and / : ; = @ [ to ] |. */
-START_TEST(url_1_3_the_sets_are_those_of_the_standard)
+TEST(url_1_3_the_sets_are_those_of_the_standard)
 {
     check_set(OCTET_QUERY, " \"#<>'");
     check_set(OCTET_PATH, " \"#<>?^`{}");
     check_set(OCTET_USERINFO, " \"#<>?^`{}/:;=@[\\]|");
 }
-END_TEST
 
-START_TEST(url_3_1_forbidden_domain_code_points)
+TEST(url_3_1_forbidden_domain_code_points)
 {
     for (int c = 0; c < 128; c++) {
         bool want = c < 0x20 || c == 0x7f || strchr(" #%/:<>?@[\\]^|", c);
@@ -36,9 +35,8 @@ START_TEST(url_3_1_forbidden_domain_code_points)
                       c);
     }
 }
-END_TEST
 
-START_TEST(rfc3986_2_3_unreserved)
+TEST(rfc3986_2_3_unreserved)
 {
     for (int c = 0; c < 256; c++) {
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -52,9 +50,8 @@ START_TEST(rfc3986_2_3_unreserved)
         ck_assert(!(octet_classes[c] & OCTET_MARK) == !(c == '%' || c == '\\'));
     }
 }
-END_TEST
 
-START_TEST(encoding_takes_each_octet_of_its_set_as_it_is)
+TEST(encoding_takes_each_octet_of_its_set_as_it_is)
 {
     struct buf b;
 
@@ -66,9 +63,8 @@ START_TEST(encoding_takes_each_octet_of_its_set_as_it_is)
     ck_assert_str_eq(buf_str(&b), "a%20%E9%FF%27");
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(decoding_leaves_what_is_no_escape)
+TEST(decoding_leaves_what_is_no_escape)
 {
     struct buf b;
 
@@ -79,19 +75,4 @@ START_TEST(decoding_leaves_what_is_no_escape)
     percent_decode(&b, bytes_of_str("%00"));
     ck_assert_uint_eq(b.len, 1);
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_percent(void)
-{
-    Suite *s = suite_create("percent");
-    TCase *t = tcase_create("percent");
-
-    tcase_add_test(t, url_1_3_the_sets_are_those_of_the_standard);
-    tcase_add_test(t, url_3_1_forbidden_domain_code_points);
-    tcase_add_test(t, rfc3986_2_3_unreserved);
-    tcase_add_test(t, encoding_takes_each_octet_of_its_set_as_it_is);
-    tcase_add_test(t, decoding_leaves_what_is_no_escape);
-    suite_add_tcase(s, t);
-    return s;
 }

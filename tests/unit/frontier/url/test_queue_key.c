@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_queue_key.c - which URLs share a queue. */
 #include "frontier/url/queue_key.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 static void has_key(const char *text, const char *key)
 {
@@ -14,37 +13,22 @@ static void has_key(const char *text, const char *key)
     url_fini(&u);
 }
 
-START_TEST(a_queue_is_a_hosts)
+TEST(a_queue_is_a_hosts)
 {
     has_key("http://www.example.org/x", "www.example.org");
     has_key("http://127.0.0.1:8080/", "127.0.0.1");
     has_key("http://[::1]/", "[::1]");
     has_key("http://localhost/", "localhost");
 }
-END_TEST
 
-START_TEST(scheme_and_port_are_part_of_no_key)
+TEST(scheme_and_port_are_part_of_no_key)
 {
     has_key("https://www.example.org:8443/", "www.example.org");
     has_key("http://www.example.org:81/", "www.example.org");
 }
-END_TEST
 
-START_TEST(spellings_of_a_host_share_a_key)
+TEST(spellings_of_a_host_share_a_key)
 {
     has_key("http://WWW.Example.ORG./", "www.example.org");
     has_key("http://0x7f.1/", "127.0.0.1");
-}
-END_TEST
-
-Suite *suite_queue_key(void)
-{
-    Suite *s = suite_create("queue_key");
-    TCase *t = tcase_create("queue_key");
-
-    tcase_add_test(t, a_queue_is_a_hosts);
-    tcase_add_test(t, scheme_and_port_are_part_of_no_key);
-    tcase_add_test(t, spellings_of_a_host_share_a_key);
-    suite_add_tcase(s, t);
-    return s;
 }

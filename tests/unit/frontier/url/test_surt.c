@@ -3,13 +3,13 @@
  * test_surt.c - known keys, made with pywb 2.10 and surt 0.3.1;
  * tests/interop/pywb_surt.py compares many thousand URLs.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontier/url/surt.h"
 #include "tests/unit/frontier/url/soup.h"
 #include "tests/unit/frontier/url/url_cases.h"
+#include "tests/unit/unit.h"
 
 #define ID    "0123456789abcdefghijklmnopqrstuv"
 #define PAREN "(4hqa0555fwsecu455xqckv45)"
@@ -32,7 +32,9 @@ static void check_keys(const struct known *k, size_t n)
 
 #define CHECK_KEYS(table) check_keys(table, sizeof(table) / sizeof *(table))
 
-START_TEST(pywb_labels_are_reversed_and_www_is_dropped)
+FIXTURE(setup, teardown);
+
+TEST(pywb_labels_are_reversed_and_www_is_dropped)
 {
     static const struct known table[] = {
         {"http://example.com/", "com,example)/"},
@@ -58,9 +60,8 @@ START_TEST(pywb_labels_are_reversed_and_www_is_dropped)
 
     CHECK_KEYS(table);
 }
-END_TEST
 
-START_TEST(pywb_paths_are_lowered_and_unescaped)
+TEST(pywb_paths_are_lowered_and_unescaped)
 {
     static const struct known table[] = {
         {"http://h/A/b/", "h)/a/b"},
@@ -79,9 +80,8 @@ START_TEST(pywb_paths_are_lowered_and_unescaped)
 
     CHECK_KEYS(table);
 }
-END_TEST
 
-START_TEST(pywb_aspx_sessions_are_dropped)
+TEST(pywb_aspx_sessions_are_dropped)
 {
     static const struct known table[] = {
         {"http://h/x/" PAREN "/Mileg.ASPX", "h)/x/mileg.aspx"},
@@ -98,9 +98,8 @@ START_TEST(pywb_aspx_sessions_are_dropped)
 
     CHECK_KEYS(table);
 }
-END_TEST
 
-START_TEST(pywb_parameters_are_sorted)
+TEST(pywb_parameters_are_sorted)
 {
     static const struct known table[] = {
         {"http://h/?b=2&a=1&B=1&a&a=&A-b", "h)/?a&a=&a=1&a-b&b=1&b=2"},
@@ -112,9 +111,8 @@ START_TEST(pywb_parameters_are_sorted)
 
     CHECK_KEYS(table);
 }
-END_TEST
 
-START_TEST(pywb_session_parameters_are_dropped)
+TEST(pywb_session_parameters_are_dropped)
 {
     static const struct known table[] = {
         {"http://h/?sid=" ID "&b=2", "h)/?b=2"},
@@ -139,9 +137,8 @@ START_TEST(pywb_session_parameters_are_dropped)
 
     CHECK_KEYS(table);
 }
-END_TEST
 
-START_TEST(any_url_has_a_key_of_printable_octets)
+TEST(any_url_has_a_key_of_printable_octets)
 {
     struct buf key;
     char s[400];
@@ -153,16 +150,15 @@ START_TEST(any_url_has_a_key_of_printable_octets)
             continue;
         buf_clear(&key);
         surt_of(&url, &key);
-        ck_assert_int_eq(buf_failed(&key), STATUS_OK);
+        ck_ok(buf_failed(&key));
         for (size_t k = 0; k < key.len; k++)
             ck_assert(key.at[k] > ' ' && key.at[k] < 0x7f);
     }
     buf_fini(&key);
 }
-END_TEST
 
 /* Patterns that could backtrack again and again still take linear time. */
-START_TEST(hostile_urls_take_linear_time)
+TEST(hostile_urls_take_linear_time)
 {
     static const char *const fills[] = {"cfid=",
                                         "&cftoken=1",
@@ -190,14 +186,13 @@ START_TEST(hostile_urls_take_linear_time)
                              URL_OK);
             buf_clear(&key);
             surt_of(&url, &key);
-            ck_assert_int_eq(buf_failed(&key), STATUS_OK);
+            ck_ok(buf_failed(&key));
         }
     buf_fini(&key);
     free(s);
 }
-END_TEST
 
-START_TEST(a_full_buffer_fails_and_nothing_else)
+TEST(a_full_buffer_fails_and_nothing_else)
 {
     struct buf key;
 
@@ -215,24 +210,4 @@ START_TEST(a_full_buffer_fails_and_nothing_else)
             bytes_is(buf_bytes(&key), "h:81)/a%25zz/(x)/b.aspx?a%25&b&c"));
         buf_fini(&key);
     }
-}
-END_TEST
-
-Suite *suite_surt(void)
-{
-    Suite *s = suite_create("surt");
-    TCase *t = tcase_create("surt");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, pywb_labels_are_reversed_and_www_is_dropped);
-    tcase_add_test(t, pywb_paths_are_lowered_and_unescaped);
-    tcase_add_test(t, pywb_aspx_sessions_are_dropped);
-    tcase_add_test(t, pywb_parameters_are_sorted);
-    tcase_add_test(t, pywb_session_parameters_are_dropped);
-    tcase_add_test(t, any_url_has_a_key_of_printable_octets);
-    tcase_add_test(t, hostile_urls_take_linear_time);
-    tcase_add_test(t, a_full_buffer_fails_and_nothing_else);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,7 +5,6 @@
  * parts.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <check.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "frontier/url/surt_session.h"
 #include "tests/unit/frontier/url/soup.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 #define ID32   "0123456789abcdefghijklmnopqrstuv"
 #define ID24   "4hqa0555fwsecu455xqckv45"
@@ -103,7 +103,7 @@ static void agrees(const char *const *pieces, size_t piece_count,
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-START_TEST(paths_lose_what_the_expressions_of_the_archive_match)
+TEST(paths_lose_what_the_expressions_of_the_archive_match)
 {
     static const char *const pieces[] = {
         "/",
@@ -126,9 +126,8 @@ START_TEST(paths_lose_what_the_expressions_of_the_archive_match)
     agrees(pieces, COUNT(pieces), of_paths, COUNT(of_paths),
            surt_strip_path_session);
 }
-END_TEST
 
-START_TEST(queries_lose_what_the_expressions_of_the_archive_match)
+TEST(queries_lose_what_the_expressions_of_the_archive_match)
 {
     static const char *const pieces[] = {
         "&",
@@ -152,16 +151,4 @@ START_TEST(queries_lose_what_the_expressions_of_the_archive_match)
 
     agrees(pieces, COUNT(pieces), of_queries, COUNT(of_queries),
            surt_strip_query_session);
-}
-END_TEST
-
-Suite *suite_surt_session(void)
-{
-    Suite *s = suite_create("surt_session");
-    TCase *t = tcase_create("surt_session");
-
-    tcase_add_test(t, paths_lose_what_the_expressions_of_the_archive_match);
-    tcase_add_test(t, queries_lose_what_the_expressions_of_the_archive_match);
-    suite_add_tcase(s, t);
-    return s;
 }

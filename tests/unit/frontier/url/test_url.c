@@ -5,16 +5,18 @@
  * be checked by hand. Hosts are in test_url_host.c, properties of any input in
  * test_url_any.c.
  */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "frontier/url/url.h"
 #include "tests/unit/frontier/url/url_cases.h"
+#include "tests/unit/unit.h"
 
 /* ---- by section of the URL Standard ----------------------------------- */
 
-START_TEST(url_1_3_each_part_has_its_percent_encode_set)
+FIXTURE(setup, teardown);
+
+TEST(url_1_3_each_part_has_its_percent_encode_set)
 {
     static const struct known table[] = {
         {"http://h/ \"#", "http://h/%20%22"},
@@ -31,9 +33,8 @@ START_TEST(url_1_3_each_part_has_its_percent_encode_set)
 
     CHECK_ALL(table, NULL);
 }
-END_TEST
 
-START_TEST(url_4_4_white_space_around_and_newlines_inside_go)
+TEST(url_4_4_white_space_around_and_newlines_inside_go)
 {
     static const struct known table[] = {
         {"  \x01\x1fhttp://h/a\x1f ", "http://h/a"},
@@ -45,9 +46,8 @@ START_TEST(url_4_4_white_space_around_and_newlines_inside_go)
 
     CHECK_ALL(table, NULL);
 }
-END_TEST
 
-START_TEST(url_4_4_slashes_before_the_host_may_be_any_number)
+TEST(url_4_4_slashes_before_the_host_may_be_any_number)
 {
     static const struct known table[] = {
         {"http:h", "http://h/"},         {"http:/h", "http://h/"},
@@ -57,9 +57,8 @@ START_TEST(url_4_4_slashes_before_the_host_may_be_any_number)
 
     CHECK_ALL(table, NULL);
 }
-END_TEST
 
-START_TEST(url_4_4_userinfo_ends_at_the_last_at_sign)
+TEST(url_4_4_userinfo_ends_at_the_last_at_sign)
 {
     static const struct known table[] = {
         {"http://u@h/", "http://u@h/"},
@@ -81,9 +80,8 @@ START_TEST(url_4_4_userinfo_ends_at_the_last_at_sign)
     ck_assert_int_eq(parse("http://h:81/x?y", NULL), URL_OK);
     ck_assert_uint_eq(url.userinfo_at, url.host_at);
 }
-END_TEST
 
-START_TEST(url_4_4_default_ports_are_left_out)
+TEST(url_4_4_default_ports_are_left_out)
 {
     static const struct known table[] = {
         {"http://h:/", "http://h/"},
@@ -112,9 +110,8 @@ START_TEST(url_4_4_default_ports_are_left_out)
     ck_assert_int_eq(parse("/x", "http://h:81/"), URL_OK);
     ck_assert_uint_eq(url.port, 81);
 }
-END_TEST
 
-START_TEST(url_4_4_dot_segments_are_resolved)
+TEST(url_4_4_dot_segments_are_resolved)
 {
     static const struct known table[] = {
         {"http://h/a/./b", "http://h/a/b"},
@@ -135,10 +132,9 @@ START_TEST(url_4_4_dot_segments_are_resolved)
 
     CHECK_ALL(table, NULL);
 }
-END_TEST
 
 /* Paths are looked at in blocks, whose edges may be anywhere. */
-START_TEST(url_4_4_dots_and_escapes_are_seen_wherever_they_stand)
+TEST(url_4_4_dots_and_escapes_are_seen_wherever_they_stand)
 {
     char before[41], in[128], out[128];
     struct url u;
@@ -163,9 +159,8 @@ START_TEST(url_4_4_dots_and_escapes_are_seen_wherever_they_stand)
     }
     url_fini(&u);
 }
-END_TEST
 
-START_TEST(url_4_4_other_schemes_are_refused)
+TEST(url_4_4_other_schemes_are_refused)
 {
     static const struct refused refused[] = {
         {"ftp://h/", URL_SCHEME},
@@ -192,11 +187,10 @@ START_TEST(url_4_4_other_schemes_are_refused)
     REFUSES(refused);
     ck_assert_int_eq(parse("mailto:x", "http://h/"), URL_SCHEME);
 }
-END_TEST
 
 /* RFC 3986's examples, with the URL Standard's results: fragments are dropped
  * here, and http:g is relative. */
-START_TEST(rfc3986_5_4_references_resolve)
+TEST(rfc3986_5_4_references_resolve)
 {
     static const struct known table[] = {
         {"g", "http://a/b/c/g"},
@@ -237,9 +231,8 @@ START_TEST(rfc3986_5_4_references_resolve)
     CHECK_ALL(table, "http://a/b/c/d;p?q");
     ck_assert_int_eq(parse("g:h", "http://a/b/c/d;p?q"), URL_SCHEME);
 }
-END_TEST
 
-START_TEST(url_4_4_references_take_from_the_base_what_they_lack)
+TEST(url_4_4_references_take_from_the_base_what_they_lack)
 {
     static const struct known table[] = {
         {"", "https://u:p@h:81/a/b?q"},
@@ -265,11 +258,10 @@ START_TEST(url_4_4_references_take_from_the_base_what_they_lack)
     CHECK_ALL(table, "https://u:p@h:81/a/b?q#f");
     ck_assert_int_eq(parse("a:b", "https://u:p@h:81/a/b?q#f"), URL_SCHEME);
 }
-END_TEST
 
 /* The standard parses text, we get octets: those that are not text stay apart,
  * as they do in browsers, curl and wget. */
-START_TEST(ours_c8_octets_that_are_not_utf8_are_encoded_as_they_are)
+TEST(ours_c8_octets_that_are_not_utf8_are_encoded_as_they_are)
 {
     static const struct known table[] = {
         {"http://h/caf\xe9", "http://h/caf%E9"},
@@ -288,9 +280,8 @@ START_TEST(ours_c8_octets_that_are_not_utf8_are_encoded_as_they_are)
     ck_assert_int_eq(parse("http://\xe2%82%ac/", NULL), URL_HOST_IDNA);
     ck_assert_int_eq(parse("http://%e2%82%ac/", NULL), URL_OK);
 }
-END_TEST
 
-START_TEST(zero_octets_are_octets_like_others)
+TEST(zero_octets_are_octets_like_others)
 {
     ck_assert_int_eq(url_parse(&url, bytes_of("\0http://h/a\0b?c\0d\0", 18),
                                NULL, NULL),
@@ -300,7 +291,6 @@ START_TEST(zero_octets_are_octets_like_others)
                      URL_HOST);
     ck_assert_int_eq(url_parse(&url, bytes_of(NULL, 0), NULL, NULL), URL_EMPTY);
 }
-END_TEST
 
 /* ---- query in another encoding ---------------------------------------- */
 
@@ -326,7 +316,7 @@ static void encode_e_acute(void *ctx, struct bytes in, struct buf *out)
     }
 }
 
-START_TEST(url_4_4_a_query_is_encoded_as_the_page_is)
+TEST(url_4_4_a_query_is_encoded_as_the_page_is)
 {
     int calls = 0;
     struct url_encoder e = {encode_e_acute, &calls};
@@ -349,7 +339,6 @@ START_TEST(url_4_4_a_query_is_encoded_as_the_page_is)
     }
     ck_assert_int_eq(calls, 3); /* ASCII needs no conversion */
 }
-END_TEST
 
 static void encode_forever(void *ctx, struct bytes in, struct buf *out)
 {
@@ -359,7 +348,7 @@ static void encode_forever(void *ctx, struct bytes in, struct buf *out)
         buf_add_str(out, "0123456789012345678901234567890123456789");
 }
 
-START_TEST(an_encoder_without_end_is_bounded)
+TEST(an_encoder_without_end_is_bounded)
 {
     struct url_encoder e = {encode_forever, NULL};
 
@@ -368,9 +357,8 @@ START_TEST(an_encoder_without_end_is_bounded)
                      URL_LENGTH);
     ck_assert_int_eq(parse("http://h/", NULL), URL_OK);
 }
-END_TEST
 
-START_TEST(entities_are_not_decoded_here)
+TEST(entities_are_not_decoded_here)
 {
     static const struct known table[] = {
         {"?a&amp;b", "http://h/?a&amp;b"},
@@ -379,11 +367,10 @@ START_TEST(entities_are_not_decoded_here)
 
     CHECK_ALL(table, "http://h/");
 }
-END_TEST
 
 /* ---- parts, length, reuse --------------------------------------------- */
 
-START_TEST(parts_stand_where_they_say)
+TEST(parts_stand_where_they_say)
 {
     ck_assert_int_eq(parse("https://[::1]:8/a/b?c=d", NULL), URL_OK);
     ck_assert(bytes_is(url_host(&url), "[::1]"));
@@ -397,9 +384,8 @@ START_TEST(parts_stand_where_they_say)
     ck_assert_uint_eq(url.query_at, url.text.len);
     ck_assert(!url.https);
 }
-END_TEST
 
-START_TEST(origin_length_is_found_without_parsing)
+TEST(origin_length_is_found_without_parsing)
 {
     ck_assert_uint_eq(url_origin_length(bytes_of_str("http://h/a/b")), 8);
     ck_assert_uint_eq(url_origin_length(bytes_of_str("https://h:81/")), 12);
@@ -409,9 +395,8 @@ START_TEST(origin_length_is_found_without_parsing)
     ck_assert_uint_eq(url_origin_length(bytes_of_str("http:/")), 0);
     ck_assert_uint_eq(url_origin_length(bytes_of_str("")), 0);
 }
-END_TEST
 
-START_TEST(a_refused_url_leaves_a_struct_that_can_be_used_again)
+TEST(a_refused_url_leaves_a_struct_that_can_be_used_again)
 {
     static const char *const bad[] = {
         "", "x:y", "http://", "http://h:x/", "http://[::/", "http://\xff/"};
@@ -424,9 +409,8 @@ START_TEST(a_refused_url_leaves_a_struct_that_can_be_used_again)
     url_fini(&url);
     ck_assert_int_eq(parse("http://h/y", NULL), URL_OK);
 }
-END_TEST
 
-START_TEST(every_reason_has_one_word)
+TEST(every_reason_has_one_word)
 {
     for (int r = 0; r < URL_REASON_COUNT_; r++) {
         const char *s = url_reason_text((enum url_reason)r);
@@ -437,9 +421,8 @@ START_TEST(every_reason_has_one_word)
     }
     ck_assert_str_eq(url_reason_text((enum url_reason)99), "unknown");
 }
-END_TEST
 
-START_TEST(the_host_of_canonical_text_is_found_without_parsing)
+TEST(the_host_of_canonical_text_is_found_without_parsing)
 {
     static const struct known table[] = {
         {"http://h/a:b", "h"},
@@ -463,10 +446,9 @@ START_TEST(the_host_of_canonical_text_is_found_without_parsing)
         guarded_free(text);
     }
 }
-END_TEST
 
 /* Port 80 under http and port 443 under https are one site. */
-START_TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
+TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
 {
     static const struct {
         const char *a, *b;
@@ -492,36 +474,4 @@ START_TEST(ours_a_site_is_a_host_and_its_port_whatever_the_scheme)
         ck_assert_msg(url_same_site(&base, &url) == pairs[i].same, "%s %s",
                       pairs[i].b, pairs[i].a);
     }
-}
-END_TEST
-
-Suite *suite_url(void)
-{
-    Suite *s = suite_create("url");
-    TCase *t = tcase_create("url");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, url_1_3_each_part_has_its_percent_encode_set);
-    tcase_add_test(t, url_4_4_white_space_around_and_newlines_inside_go);
-    tcase_add_test(t, url_4_4_slashes_before_the_host_may_be_any_number);
-    tcase_add_test(t, url_4_4_userinfo_ends_at_the_last_at_sign);
-    tcase_add_test(t, url_4_4_default_ports_are_left_out);
-    tcase_add_test(t, url_4_4_dot_segments_are_resolved);
-    tcase_add_test(t, url_4_4_dots_and_escapes_are_seen_wherever_they_stand);
-    tcase_add_test(t, url_4_4_other_schemes_are_refused);
-    tcase_add_test(t, rfc3986_5_4_references_resolve);
-    tcase_add_test(t, url_4_4_references_take_from_the_base_what_they_lack);
-    tcase_add_test(t, ours_c8_octets_that_are_not_utf8_are_encoded_as_they_are);
-    tcase_add_test(t, zero_octets_are_octets_like_others);
-    tcase_add_test(t, url_4_4_a_query_is_encoded_as_the_page_is);
-    tcase_add_test(t, an_encoder_without_end_is_bounded);
-    tcase_add_test(t, entities_are_not_decoded_here);
-    tcase_add_test(t, parts_stand_where_they_say);
-    tcase_add_test(t, origin_length_is_found_without_parsing);
-    tcase_add_test(t, a_refused_url_leaves_a_struct_that_can_be_used_again);
-    tcase_add_test(t, every_reason_has_one_word);
-    tcase_add_test(t, the_host_of_canonical_text_is_found_without_parsing);
-    tcase_add_test(t, ours_a_site_is_a_host_and_its_port_whatever_the_scheme);
-    suite_add_tcase(s, t);
-    return s;
 }

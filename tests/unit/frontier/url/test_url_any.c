@@ -3,7 +3,6 @@
  * test_url_any.c - properties of the URL parser for any input: random text,
  * limits of length and time, threads.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "frontier/url/url.h"
 #include "tests/unit/frontier/url/soup.h"
 #include "tests/unit/frontier/url/url_cases.h"
+#include "tests/unit/unit.h"
 
 static void assert_same(const struct url *a, enum url_reason ra,
                         const struct url *b, enum url_reason rb,
@@ -41,7 +41,10 @@ static void assert_parts_agree(const struct url *u)
         ck_assert(t.at[i] > ' ' && t.at[i] < 0x7f);
 }
 
-START_TEST(what_was_serialised_parses_to_itself)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(what_was_serialised_parses_to_itself)
 {
     struct url again;
     char s[400];
@@ -59,10 +62,9 @@ START_TEST(what_was_serialised_parses_to_itself)
     }
     url_fini(&again);
 }
-END_TEST
 
 /* Compares the URL as written with one that takes the parser's other path. */
-START_TEST(tabs_fragments_and_backslashes_do_not_matter)
+TEST(tabs_fragments_and_backslashes_do_not_matter)
 {
     struct url other;
     char s[400], t[900];
@@ -93,10 +95,9 @@ START_TEST(tabs_fragments_and_backslashes_do_not_matter)
     }
     url_fini(&other);
 }
-END_TEST
 
 /* A host in capitals and a leading dot segment both leave the fast path. */
-START_TEST(the_fast_way_and_the_long_way_agree)
+TEST(the_fast_way_and_the_long_way_agree)
 {
     struct url other;
     char s[500], t[600];
@@ -131,7 +132,6 @@ START_TEST(the_fast_way_and_the_long_way_agree)
     }
     url_fini(&other);
 }
-END_TEST
 
 static void *parse_many(void *arg)
 {
@@ -150,7 +150,7 @@ static void *parse_many(void *arg)
     return NULL;
 }
 
-START_TEST(threads_share_what_is_opened_once)
+TEST(threads_share_what_is_opened_once)
 {
     pthread_t t[4];
     void *failed;
@@ -162,7 +162,6 @@ START_TEST(threads_share_what_is_opened_once)
         ck_assert_ptr_null(failed);
     }
 }
-END_TEST
 
 static char *long_url(size_t len, const char *prefix, char fill)
 {
@@ -175,7 +174,7 @@ static char *long_url(size_t len, const char *prefix, char fill)
     return s;
 }
 
-START_TEST(ours_a_url_over_the_ceiling_is_refused)
+TEST(ours_a_url_over_the_ceiling_is_refused)
 {
     static const char *const starts[] = {"http://h/", "http://h/?", "http://",
                                          "http://h:0", "http://u@h/"};
@@ -200,9 +199,8 @@ START_TEST(ours_a_url_over_the_ceiling_is_refused)
         free(s);
     }
 }
-END_TEST
 
-START_TEST(ours_what_is_dropped_does_not_count_as_length)
+TEST(ours_what_is_dropped_does_not_count_as_length)
 {
     char *s = long_url(3 * URL_LENGTH_CEILING, "http://h/#", 'a');
 
@@ -216,9 +214,8 @@ START_TEST(ours_what_is_dropped_does_not_count_as_length)
     ck_assert_uint_lt(url_text(&url).len, 20);
     free(s);
 }
-END_TEST
 
-START_TEST(ours_a_huge_idna_host_is_refused_at_once)
+TEST(ours_a_huge_idna_host_is_refused_at_once)
 {
     char *s = long_url(60007, "http://", 'a');
 
@@ -233,23 +230,4 @@ START_TEST(ours_a_huge_idna_host_is_refused_at_once)
     for (int i = 0; i < 50; i++)
         ck_assert_int_eq(parse(s, NULL), URL_HOST_IDNA);
     free(s);
-}
-END_TEST
-
-Suite *suite_url_any(void)
-{
-    Suite *s = suite_create("url_any");
-    TCase *t = tcase_create("url_any");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, what_was_serialised_parses_to_itself);
-    tcase_add_test(t, tabs_fragments_and_backslashes_do_not_matter);
-    tcase_add_test(t, the_fast_way_and_the_long_way_agree);
-    tcase_add_test(t, ours_a_url_over_the_ceiling_is_refused);
-    tcase_add_test(t, ours_what_is_dropped_does_not_count_as_length);
-    tcase_add_test(t, ours_a_huge_idna_host_is_refused_at_once);
-    tcase_add_test(t, threads_share_what_is_opened_once);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -3,13 +3,13 @@
  * test_url_canonical.c - the canonical form by its rules, C1 to C7 in url.h; it
  * is a fixed point for any input.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontier/url/url.h"
 #include "tests/unit/frontier/url/soup.h"
 #include "tests/unit/frontier/url/url_cases.h"
+#include "tests/unit/unit.h"
 
 static void check_canonical(const struct known *k, size_t n)
 {
@@ -27,7 +27,10 @@ static void check_canonical(const struct known *k, size_t n)
 #define CHECK_CANONICAL(table)                                                 \
     check_canonical(table, sizeof(table) / sizeof *(table))
 
-START_TEST(ours_c2_userinfo_is_dropped)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(ours_c2_userinfo_is_dropped)
 {
     static const struct known table[] = {
         {"http://u:p@h/x?y", "http://h/x?y"},
@@ -40,9 +43,8 @@ START_TEST(ours_c2_userinfo_is_dropped)
     ck_assert(bytes_is(url_path_query(&url), "/"));
     ck_assert_uint_eq(url.userinfo_at, url.host_at);
 }
-END_TEST
 
-START_TEST(ours_c3_unreserved_escapes_are_decoded)
+TEST(ours_c3_unreserved_escapes_are_decoded)
 {
     static const struct known table[] = {
         {"http://h/%41%7a%30%2D%2e%5F%7ex", "http://h/Az0-._~x"},
@@ -55,11 +57,10 @@ START_TEST(ours_c3_unreserved_escapes_are_decoded)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
 /* % is reserved, so %2541 does not become A; but %%34%31 becomes %41 in one
  * round and A in the next. */
-START_TEST(ours_c3_goes_on_until_nothing_changes)
+TEST(ours_c3_goes_on_until_nothing_changes)
 {
     static const struct known table[] = {
         {"http://h/%2541", "http://h/%2541"},
@@ -76,9 +77,8 @@ START_TEST(ours_c3_goes_on_until_nothing_changes)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
-START_TEST(ours_c4_trailing_dots_of_a_name_are_dropped)
+TEST(ours_c4_trailing_dots_of_a_name_are_dropped)
 {
     static const struct known table[] = {
         {"http://example.com./x", "http://example.com/x"},
@@ -92,11 +92,10 @@ START_TEST(ours_c4_trailing_dots_of_a_name_are_dropped)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
 /* Because of two dots after a number, the parser does not read it as an
  * address. */
-START_TEST(ours_c4_what_is_left_must_be_a_host)
+TEST(ours_c4_what_is_left_must_be_a_host)
 {
     static const struct known table[] = {
         {"http://./x", "http://./x"},
@@ -111,9 +110,8 @@ START_TEST(ours_c4_what_is_left_must_be_a_host)
     ck_assert(bytes_is(url_host(&url), "127.0.0.1"));
     ck_assert(bytes_is(url_path(&url), "/x"));
 }
-END_TEST
 
-START_TEST(ours_c5_an_empty_query_is_dropped)
+TEST(ours_c5_an_empty_query_is_dropped)
 {
     static const struct known table[] = {
         {"http://h/?", "http://h/"},
@@ -124,9 +122,8 @@ START_TEST(ours_c5_an_empty_query_is_dropped)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
-START_TEST(ours_c6_dot_segments_that_come_out_are_removed)
+TEST(ours_c6_dot_segments_that_come_out_are_removed)
 {
     static const struct known table[] = {
         {"http://h/a/%%32e/b", "http://h/a/b"},
@@ -141,9 +138,8 @@ START_TEST(ours_c6_dot_segments_that_come_out_are_removed)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
-START_TEST(ours_c7_everything_else_stays)
+TEST(ours_c7_everything_else_stays)
 {
     static const struct known table[] = {
         {"http://www.h//a//B/index.html?b=2&a=1&b=+%20&utm_source=x",
@@ -156,9 +152,8 @@ START_TEST(ours_c7_everything_else_stays)
 
     CHECK_CANONICAL(table);
 }
-END_TEST
 
-START_TEST(parts_stand_where_they_say_after_every_rule)
+TEST(parts_stand_where_they_say_after_every_rule)
 {
     ck_assert_int_eq(
         url_canonical(&url,
@@ -172,7 +167,6 @@ START_TEST(parts_stand_where_they_say_after_every_rule)
     ck_assert(bytes_is(url_path_query(&url), "/~a/b?A"));
     ck_assert_uint_eq(url.port, 8443);
 }
-END_TEST
 
 static bool same_parts(const struct url *a, const struct url *b)
 {
@@ -197,16 +191,15 @@ static void assert_fixed_point(struct bytes in, const struct url *against)
     ck_assert_uint_eq(url_origin_length(url_text(&url)), url.path_at);
 }
 
-START_TEST(the_form_is_a_fixed_point)
+TEST(the_form_is_a_fixed_point)
 {
     char s[400];
 
     for (int i = 0; i < 200000; i++)
         assert_fixed_point(bytes_of(s, soup(s, sizeof s)), NULL);
 }
-END_TEST
 
-START_TEST(the_form_of_a_reference_is_a_fixed_point)
+TEST(the_form_of_a_reference_is_a_fixed_point)
 {
     struct url against;
     char s[400];
@@ -220,10 +213,9 @@ START_TEST(the_form_of_a_reference_is_a_fixed_point)
         assert_fixed_point(bytes_of(s, soup(s, sizeof s)), &against);
     url_fini(&against);
 }
-END_TEST
 
 /* Nested escapes, some digits and dots: input on which C3 and C6 work. */
-START_TEST(the_form_of_nested_escapes_is_a_fixed_point)
+TEST(the_form_of_nested_escapes_is_a_fixed_point)
 {
     static const char octets[] = "%%%%%%%2222333345eEfF016789aA./";
     char s[60] = "http://h/";
@@ -238,9 +230,8 @@ START_TEST(the_form_of_nested_escapes_is_a_fixed_point)
         assert_fixed_point(bytes_of(s, n), NULL);
     }
 }
-END_TEST
 
-START_TEST(the_form_of_numbers_and_dots_is_a_fixed_point)
+TEST(the_form_of_numbers_and_dots_is_a_fixed_point)
 {
     static const char *const labels[] = {"0",   "1",  "0x4",     "0x",
                                          "256", "09", "f",       "xn--",
@@ -257,11 +248,10 @@ START_TEST(the_form_of_numbers_and_dots_is_a_fixed_point)
         assert_fixed_point(bytes_of(s, n - soup_random() % 2), NULL);
     }
 }
-END_TEST
 
 /* "0.." is three octets and 0.0.0.0 is seven; a URL at the ceiling has no room
  * for that and keeps its dots. */
-START_TEST(ours_a_host_does_not_grow_past_the_ceiling)
+TEST(ours_a_host_does_not_grow_past_the_ceiling)
 {
     char *s = malloc(URL_LENGTH_CEILING + 1);
 
@@ -273,30 +263,4 @@ START_TEST(ours_a_host_does_not_grow_past_the_ceiling)
     assert_fixed_point(bytes_of(s, URL_LENGTH_CEILING - 4), NULL);
     ck_assert(bytes_is(url_host(&url), "0.0.0.0"));
     free(s);
-}
-END_TEST
-
-Suite *suite_url_canonical(void)
-{
-    Suite *s = suite_create("url_canonical");
-    TCase *t = tcase_create("url_canonical");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, ours_c2_userinfo_is_dropped);
-    tcase_add_test(t, ours_c3_unreserved_escapes_are_decoded);
-    tcase_add_test(t, ours_c3_goes_on_until_nothing_changes);
-    tcase_add_test(t, ours_c4_trailing_dots_of_a_name_are_dropped);
-    tcase_add_test(t, ours_c4_what_is_left_must_be_a_host);
-    tcase_add_test(t, ours_c5_an_empty_query_is_dropped);
-    tcase_add_test(t, ours_c6_dot_segments_that_come_out_are_removed);
-    tcase_add_test(t, ours_c7_everything_else_stays);
-    tcase_add_test(t, parts_stand_where_they_say_after_every_rule);
-    tcase_add_test(t, the_form_is_a_fixed_point);
-    tcase_add_test(t, the_form_of_a_reference_is_a_fixed_point);
-    tcase_add_test(t, the_form_of_nested_escapes_is_a_fixed_point);
-    tcase_add_test(t, the_form_of_numbers_and_dots_is_a_fixed_point);
-    tcase_add_test(t, ours_a_host_does_not_grow_past_the_ceiling);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_url_form.c - the form of URLs, with rules that rewrite them. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "frontier/url/url_form.h"
 #include "frontier/url/url_rewrite.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static struct url_form *form_of(const struct url_form_options *o)
 {
@@ -67,7 +67,9 @@ static void is_refused(const char *text, const char *says)
     buf_fini(&why);
 }
 
-START_TEST(ours_nothing_is_on_by_default)
+TIMEOUT(600);
+
+TEST(ours_nothing_is_on_by_default)
 {
     const struct url_form_options none = {.sort = false};
     struct url_form *f = form_of(&none);
@@ -78,9 +80,8 @@ START_TEST(ours_nothing_is_on_by_default)
           "http://h/a;jsessionid=1?utm_source=x&b=&a");
     url_form_free(f);
 }
-END_TEST
 
-START_TEST(parameters_go_before_they_are_sorted)
+TEST(parameters_go_before_they_are_sorted)
 {
     static const char *const names[] = {"sid"};
     const struct url_form_options o = {
@@ -92,9 +93,8 @@ START_TEST(parameters_go_before_they_are_sorted)
     gives(f, "http://h/p?sid=2", "http://h/p");
     url_form_free(f);
 }
-END_TEST
 
-START_TEST(dot_segments_that_a_session_hid_are_removed)
+TEST(dot_segments_that_a_session_hid_are_removed)
 {
     const struct url_form_options o = {.drop = {.tracking = true}};
     struct url_form *f = form_of(&o);
@@ -103,9 +103,8 @@ START_TEST(dot_segments_that_a_session_hid_are_removed)
     gives(f, "http://h/a/%2e;jsessionid=1", "http://h/a/");
     url_form_free(f);
 }
-END_TEST
 
-START_TEST(rules_apply_in_order_and_to_every_match)
+TEST(rules_apply_in_order_and_to_every_match)
 {
     becomes("^http://www\\. http://\n", "http://www.h.example/",
             "http://h.example/");
@@ -117,17 +116,15 @@ START_TEST(rules_apply_in_order_and_to_every_match)
             "http://h/2024/05/x");
     becomes("^http: https:", "http://h:8080/", "https://h:8080/");
 }
-END_TEST
 
-START_TEST(rules_apply_to_their_own_result_until_nothing_changes)
+TEST(rules_apply_to_their_own_result_until_nothing_changes)
 {
     becomes("/session/[^/]+/ /", "http://h/session/1/session/2/session/3/x",
             "http://h/x");
     becomes("/x /../", "http://h/a/x/b", NULL); /* read again as a URL */
 }
-END_TEST
 
-START_TEST(what_rules_give_gets_the_other_rules_too)
+TEST(what_rules_give_gets_the_other_rules_too)
 {
     static const char *const names[] = {"sid"};
     const struct url_form_options o = {
@@ -139,17 +136,15 @@ START_TEST(what_rules_give_gets_the_other_rules_too)
     gives(f, "http://h/view/7", "http://h/view?a=1&id=7");
     url_form_free(f);
 }
-END_TEST
 
-START_TEST(a_url_that_is_none_after_a_rule_keeps_its_form)
+TEST(a_url_that_is_none_after_a_rule_keeps_its_form)
 {
     becomes("^http://old\\.example/.*", "http://old.example/x",
             "http://old.example/x");
     becomes("^http: ftp:", "http://h/", "http://h/");
 }
-END_TEST
 
-START_TEST(rules_that_do_not_come_to_rest_are_refused_with_their_line)
+TEST(rules_that_do_not_come_to_rest_are_refused_with_their_line)
 {
     is_refused("/a /a/a", "1: on http://h.example//a ");
     is_refused("\n# x\n([0-9])$ ${1}0", "3: on ");
@@ -157,10 +152,9 @@ START_TEST(rules_that_do_not_come_to_rest_are_refused_with_their_line)
     is_refused("(?:p|q)[0-9]+ n${0}", "do not come to rest");
     is_refused("/b/ /a/x/\n/a/ /b/y/", "do not come to rest");
 }
-END_TEST
 
 /* A rule that no sample finds: its URLs keep their form. */
-START_TEST(a_url_on_which_rules_never_rest_keeps_its_form)
+TEST(a_url_on_which_rules_never_rest_keeps_its_form)
 {
     struct url_form *f = rules("(?<=/n)([a-f]{2})(?=/zz) $1$1");
 
@@ -168,11 +162,10 @@ START_TEST(a_url_on_which_rules_never_rest_keeps_its_form)
     gives(f, "http://h/other", "http://h/other");
     url_form_free(f);
 }
-END_TEST
 
 /* The URLs on which rules are tried before they are taken: a rule has to match
  * what is made from it. */
-START_TEST(a_rule_matches_the_sample_that_is_made_from_it)
+TEST(a_rule_matches_the_sample_that_is_made_from_it)
 {
     static const struct {
         const char *rule, *sample;
@@ -194,8 +187,7 @@ START_TEST(a_rule_matches_the_sample_that_is_made_from_it)
 
         buf_init(&why, 4096);
         buf_init(&sample, 4096);
-        ck_assert_int_eq(url_rewrite_new(&w, bytes_of_str(all[i].rule), &why),
-                         STATUS_OK);
+        ck_ok(url_rewrite_new(&w, bytes_of_str(all[i].rule), &why));
         ck_assert(url_rewrite_sample(w, 0, 0, &sample));
         ck_assert_str_eq(buf_str(&sample), all[i].sample);
         url_rewrite_free(w);
@@ -203,10 +195,9 @@ START_TEST(a_rule_matches_the_sample_that_is_made_from_it)
         buf_fini(&why);
     }
 }
-END_TEST
 
 /* Without the compiler of PCRE2, which has bounds of its own. */
-START_TEST(a_rule_that_takes_too_much_memory_does_not_match)
+TEST(a_rule_that_takes_too_much_memory_does_not_match)
 {
     struct url_form *f = rules("(*NO_JIT)^http://h/(?:(a)|(b)|(c)|(d)|(e)|(f)|"
                                "(g)|(i)|(j)|(k)|(l)|(m)|(n)|(o)|(p)|(q)|(r)|"
@@ -220,9 +211,8 @@ START_TEST(a_rule_that_takes_too_much_memory_does_not_match)
     gives(f, url, url);
     url_form_free(f);
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_refused_with_its_line)
+TEST(what_cannot_be_read_is_refused_with_its_line)
 {
     is_refused("(a", "1: missing");
     is_refused("x\ny z w", "2: a rule is");
@@ -230,9 +220,8 @@ START_TEST(what_cannot_be_read_is_refused_with_its_line)
     is_refused("a ${b", "1: '${b' is no replacement");
     is_refused("^http://h/(?:a)(b)? $9", "is no replacement");
 }
-END_TEST
 
-START_TEST(rules_are_bounded)
+TEST(rules_are_bounded)
 {
     struct buf text;
     struct url_form_options o = {.sort = false};
@@ -253,9 +242,8 @@ START_TEST(rules_are_bounded)
     buf_fini(&why);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(a_url_longer_than_rules_take_stays_as_it_is)
+TEST(a_url_longer_than_rules_take_stays_as_it_is)
 {
     struct url_form *f = rules("/x/ /y/");
     struct buf text;
@@ -277,10 +265,9 @@ START_TEST(a_url_longer_than_rules_take_stays_as_it_is)
     buf_fini(&text);
     url_form_free(f);
 }
-END_TEST
 
 /* Random rules over a small alphabet, so that they meet their own results. */
-START_TEST(the_form_of_a_form_is_that_form)
+TEST(the_form_of_a_form_is_that_form)
 {
     static const char *const parts[] = {"/a",   "a",   "b/",         "/",
                                         "?a=1", "&b",  "(.)",        "\\.\\./",
@@ -328,9 +315,8 @@ START_TEST(the_form_of_a_form_is_that_form)
     }
     ck_assert_uint_gt(kept, rounds / 10);
 }
-END_TEST
 
-START_TEST(the_text_tells_forms_apart_and_holds_the_rules)
+TEST(the_text_tells_forms_apart_and_holds_the_rules)
 {
     static const char *const names[] = {"sid"};
     struct url_form_options o[] = {{.sort = false},
@@ -351,32 +337,4 @@ START_TEST(the_text_tells_forms_apart_and_holds_the_rules)
     }
     for (size_t i = 0; i < n; i++)
         url_form_free(f[i]);
-}
-END_TEST
-
-Suite *suite_url_form(void)
-{
-    Suite *s = suite_create("url_form");
-    TCase *t = tcase_create("url_form");
-
-    tcase_set_timeout(t, 600);
-    tcase_add_test(t, ours_nothing_is_on_by_default);
-    tcase_add_test(t, parameters_go_before_they_are_sorted);
-    tcase_add_test(t, dot_segments_that_a_session_hid_are_removed);
-    tcase_add_test(t, rules_apply_in_order_and_to_every_match);
-    tcase_add_test(t, rules_apply_to_their_own_result_until_nothing_changes);
-    tcase_add_test(t, what_rules_give_gets_the_other_rules_too);
-    tcase_add_test(t, a_url_that_is_none_after_a_rule_keeps_its_form);
-    tcase_add_test(t,
-                   rules_that_do_not_come_to_rest_are_refused_with_their_line);
-    tcase_add_test(t, a_url_on_which_rules_never_rest_keeps_its_form);
-    tcase_add_test(t, a_rule_matches_the_sample_that_is_made_from_it);
-    tcase_add_test(t, a_rule_that_takes_too_much_memory_does_not_match);
-    tcase_add_test(t, what_cannot_be_read_is_refused_with_its_line);
-    tcase_add_test(t, rules_are_bounded);
-    tcase_add_test(t, a_url_longer_than_rules_take_stays_as_it_is);
-    tcase_add_test(t, the_form_of_a_form_is_that_form);
-    tcase_add_test(t, the_text_tells_forms_apart_and_holds_the_rules);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -3,13 +3,15 @@
  * test_url_host.c - hosts against the URL Standard's section 3.5. The web
  * platform's toascii.json runs in `make check-shared`.
  */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/url/url.h"
 #include "tests/unit/frontier/url/url_cases.h"
+#include "tests/unit/unit.h"
 
-START_TEST(url_3_5_a_host_in_any_spelling_is_one_host)
+FIXTURE(setup, teardown);
+
+TEST(url_3_5_a_host_in_any_spelling_is_one_host)
 {
     static const struct known table[] = {
         {"http://EXAMPLE.com/", "http://example.com/"},
@@ -30,9 +32,8 @@ START_TEST(url_3_5_a_host_in_any_spelling_is_one_host)
 
     CHECK_ALL(table, NULL);
 }
-END_TEST
 
-START_TEST(url_3_5_numbers_are_ipv4_addresses)
+TEST(url_3_5_numbers_are_ipv4_addresses)
 {
     static const struct known table[] = {
         {"http://127.0.0.1/", "http://127.0.0.1/"},
@@ -66,9 +67,8 @@ START_TEST(url_3_5_numbers_are_ipv4_addresses)
     CHECK_ALL(table, NULL);
     REFUSES(refused);
 }
-END_TEST
 
-START_TEST(url_3_5_brackets_hold_ipv6_addresses)
+TEST(url_3_5_brackets_hold_ipv6_addresses)
 {
     static const struct known table[] = {
         {"http://[::]/", "http://[::]/"},
@@ -110,9 +110,8 @@ START_TEST(url_3_5_brackets_hold_ipv6_addresses)
     CHECK_ALL(table, NULL);
     REFUSES(refused);
 }
-END_TEST
 
-START_TEST(url_3_5_forbidden_code_points_make_no_host)
+TEST(url_3_5_forbidden_code_points_make_no_host)
 {
     static const char forbidden[] = "\x01\x1f <>^|%\x7f";
     static const struct refused refused[] = {
@@ -139,19 +138,4 @@ START_TEST(url_3_5_forbidden_code_points_make_no_host)
         ck_assert_msg(parse(in, NULL) == URL_HOST, "octet %02x", *c);
     }
     REFUSES(refused);
-}
-END_TEST
-
-Suite *suite_url_host(void)
-{
-    Suite *s = suite_create("url_host");
-    TCase *t = tcase_create("url_host");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, url_3_5_a_host_in_any_spelling_is_one_host);
-    tcase_add_test(t, url_3_5_numbers_are_ipv4_addresses);
-    tcase_add_test(t, url_3_5_brackets_hold_ipv6_addresses);
-    tcase_add_test(t, url_3_5_forbidden_code_points_make_no_host);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "frontier/url/url_params.h"
+#include "tests/unit/unit.h"
 
 static const char *const names[] = {"sid", "utm_*"};
 static const struct url_params_drop named = {.names = names, .count = 2};
@@ -31,7 +31,7 @@ static void becomes(const char *in, const char *want)
     gives(in, want, &named, false);
 }
 
-START_TEST(named_parameters_go_and_the_others_keep_their_order)
+TEST(named_parameters_go_and_the_others_keep_their_order)
 {
     becomes("http://h/p?b=2&sid=77&a=1", "http://h/p?b=2&a=1");
     becomes("http://h/p?sid=1&b=2", "http://h/p?b=2");
@@ -39,31 +39,27 @@ START_TEST(named_parameters_go_and_the_others_keep_their_order)
     becomes("http://h/p?utm_source=x&utm_=&utm=1&q=a=b",
             "http://h/p?utm=1&q=a=b");
 }
-END_TEST
 
-START_TEST(a_query_with_nothing_left_goes_with_its_question_mark)
+TEST(a_query_with_nothing_left_goes_with_its_question_mark)
 {
     becomes("http://h/p?sid=1", "http://h/p");
     becomes("http://h/p?sid&utm_a=1&sid=2", "http://h/p");
 }
-END_TEST
 
-START_TEST(only_whole_names_count_and_case_does)
+TEST(only_whole_names_count_and_case_does)
 {
     becomes("http://h/p?SID=1&asid=2&sidx=3", "http://h/p?SID=1&asid=2&sidx=3");
     becomes("http://h/sid=1?x=sid", "http://h/sid=1?x=sid");
     becomes("http://h/p", "http://h/p");
 }
-END_TEST
 
-START_TEST(empty_pairs_stay_as_they_are)
+TEST(empty_pairs_stay_as_they_are)
 {
     becomes("http://h/p?a=1&&b=2&sid=3", "http://h/p?a=1&&b=2");
     becomes("http://h/p?&&b=2&sid=3&", "http://h/p?&&b=2&");
 }
-END_TEST
 
-START_TEST(ours_empty_values_go_and_a_name_alone_stays)
+TEST(ours_empty_values_go_and_a_name_alone_stays)
 {
     const struct url_params_drop empty = {.empty = true};
 
@@ -73,11 +69,9 @@ START_TEST(ours_empty_values_go_and_a_name_alone_stays)
     gives("http://h/p?==", "http://h/p?==", &empty, false);
     gives("http://h/p", "http://h/p", &empty, false);
 }
-END_TEST
 
 /* https://url.spec.whatwg.org/#dom-urlsearchparams-sort */
-START_TEST(
-    url_standard_parameters_are_sorted_by_name_and_those_of_one_keep_order)
+TEST(url_standard_parameters_are_sorted_by_name_and_those_of_one_keep_order)
 {
     const struct url_params_drop none = {.count = 0};
 
@@ -88,9 +82,8 @@ START_TEST(
     gives("http://h/p?b&", "http://h/p?&b", &none, true);
     gives("http://h/p", "http://h/p", &none, true);
 }
-END_TEST
 
-START_TEST(a_query_of_too_many_parameters_is_not_sorted)
+TEST(a_query_of_too_many_parameters_is_not_sorted)
 {
     struct buf url;
 
@@ -111,23 +104,4 @@ START_TEST(a_query_of_too_many_parameters_is_not_sorted)
         url_fini(&u);
         buf_fini(&url);
     }
-}
-END_TEST
-
-Suite *suite_url_params(void)
-{
-    Suite *s = suite_create("url_params");
-    TCase *t = tcase_create("url_params");
-
-    tcase_add_test(t, named_parameters_go_and_the_others_keep_their_order);
-    tcase_add_test(t, a_query_with_nothing_left_goes_with_its_question_mark);
-    tcase_add_test(t, only_whole_names_count_and_case_does);
-    tcase_add_test(t, empty_pairs_stay_as_they_are);
-    tcase_add_test(t, ours_empty_values_go_and_a_name_alone_stays);
-    tcase_add_test(
-        t,
-        url_standard_parameters_are_sorted_by_name_and_those_of_one_keep_order);
-    tcase_add_test(t, a_query_of_too_many_parameters_is_not_sorted);
-    suite_add_tcase(s, t);
-    return s;
 }

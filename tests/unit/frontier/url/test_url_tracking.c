@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <string.h>
 
 #include "frontier/url/url_tracking.h"
+#include "tests/unit/unit.h"
 
 static bool has(const char *name)
 {
     return url_tracking_has(bytes_of_str(name));
 }
 
-START_TEST(the_list_is_sorted_and_finds_each_of_its_names)
+TEST(the_list_is_sorted_and_finds_each_of_its_names)
 {
     const char *name, *last = "";
 
@@ -25,9 +25,8 @@ START_TEST(the_list_is_sorted_and_finds_each_of_its_names)
         last = name;
     }
 }
-END_TEST
 
-START_TEST(ours_names_that_may_mean_something_stay)
+TEST(ours_names_that_may_mean_something_stay)
 {
     static const char *const stay[] = {"",       "id",      "sid",     "ref",
                                        "source", "utm",     "gcl",     "gclid2",
@@ -37,9 +36,8 @@ START_TEST(ours_names_that_may_mean_something_stay)
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         ck_assert_msg(!has(stay[i]), "%s", stay[i]);
 }
-END_TEST
 
-START_TEST(case_does_not_count_and_a_star_stands_for_any_end)
+TEST(case_does_not_count_and_a_star_stands_for_any_end)
 {
     ck_assert(has("PHPSESSID"));
     ck_assert(has("hsCtaTracking"));
@@ -47,9 +45,8 @@ START_TEST(case_does_not_count_and_a_star_stands_for_any_end)
     ck_assert(has("utm_"));
     ck_assert(has("ASPSESSIONIDQQABCDEF"));
 }
-END_TEST
 
-START_TEST(java_sessions_leave_a_path_at_the_next_slash_or_semicolon)
+TEST(java_sessions_leave_a_path_at_the_next_slash_or_semicolon)
 {
     static const char *const cases[][2] = {{"/a;jsessionid=1F/b", "/a/b"},
                                            {"/a;JSESSIONID=1F", "/a"},
@@ -70,19 +67,4 @@ START_TEST(java_sessions_leave_a_path_at_the_next_slash_or_semicolon)
         ck_assert_uint_eq(len, strlen(cases[i][1]));
         ck_assert_int_eq(memcmp(text, cases[i][1], len), 0);
     }
-}
-END_TEST
-
-Suite *suite_url_tracking(void)
-{
-    Suite *s = suite_create("url_tracking");
-    TCase *t = tcase_create("url_tracking");
-
-    tcase_add_test(t, the_list_is_sorted_and_finds_each_of_its_names);
-    tcase_add_test(t, ours_names_that_may_mean_something_stay);
-    tcase_add_test(t, case_does_not_count_and_a_star_stands_for_any_end);
-    tcase_add_test(t,
-                   java_sessions_leave_a_path_at_the_next_slash_or_semicolon);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -4,10 +4,9 @@
 #ifndef URLWEIR_TESTS_FRONTIER_URL_URL_CASES_H
 #define URLWEIR_TESTS_FRONTIER_URL_URL_CASES_H
 
-#include <check.h>
-
 #include "frontier/url/url.h"
 #include "tests/unit/guarded.h"
+#include "tests/unit/unit.h"
 
 static struct url base, url;
 

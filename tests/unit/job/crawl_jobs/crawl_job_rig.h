@@ -7,7 +7,6 @@
 #ifndef URLWEIR_TESTS_JOB_HOSTED_RIG_H
 #define URLWEIR_TESTS_JOB_HOSTED_RIG_H
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "job/crawl_jobs/crawl_jobs.h"
+#include "tests/unit/unit.h"
 
 static char dir[64], path[256];
 static struct crawl_jobs *jobs;
@@ -50,14 +50,14 @@ static inline void open_them(void)
     jobs = crawl_jobs_new(&o);
     factory = crawl_jobs_factory(jobs);
     snprintf(at, sizeof at, "%s/crawls", dir);
-    ck_assert_int_eq(crawls_open(&crawls, at, &factory), STATUS_OK);
+    ck_ok(crawls_open(&crawls, at, &factory));
     buf_init(&none, 100);
-    ck_assert_int_eq(crawl_jobs_start_files(jobs, crawls, &none), STATUS_OK);
+    ck_ok(crawl_jobs_start_files(jobs, crawls, &none));
 }
 
 static inline void close_them(void)
 {
-    ck_assert_int_eq(crawls_close(crawls), STATUS_OK);
+    ck_ok(crawls_close(crawls));
     crawl_jobs_free(jobs);
     json_decref(answer);
     answer = NULL;
@@ -72,7 +72,7 @@ static inline void setup(void)
 static inline void teardown(void)
 {
     close_them();
-    ck_assert_int_eq(file_remove_tree(dir), STATUS_OK);
+    ck_ok(file_remove_tree(dir));
 }
 
 static inline void restart(void)
@@ -147,8 +147,7 @@ static inline struct crawls_view look(const char *name)
 {
     struct crawls_view v;
 
-    ck_assert_int_eq(crawls_find_view(crawls, bytes_of_str(name), &v),
-                     STATUS_OK);
+    ck_ok(crawls_find_view(crawls, bytes_of_str(name), &v));
     return v;
 }
 

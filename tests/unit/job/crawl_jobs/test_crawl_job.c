@@ -10,7 +10,10 @@
 #include "service/calls/router.h"
 #include "tests/unit/job/crawl_jobs/crawl_job_rig.h"
 
-START_TEST(names_are_those_of_files)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(names_are_those_of_files)
 {
     ck_assert(crawls_name_is_valid(bytes_of_str("a-B_1.x")));
     ck_assert(!crawls_name_is_valid(bytes_of_str("")));
@@ -20,7 +23,6 @@ START_TEST(names_are_those_of_files)
     ck_assert(!crawls_name_is_valid(bytes_of_str("a b")));
     refuses(STATUS_ARG, "a name", CRAWLS_CREATE, "..", "{}");
 }
-END_TEST
 
 /* Returns `field` of the answer's result for seed `i`. */
 static const char *result(size_t i, const char *field)
@@ -30,7 +32,7 @@ static const char *result(size_t i, const char *field)
                         field));
 }
 
-START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
+TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
@@ -47,9 +49,8 @@ START_TEST(a_crawl_is_made_waits_and_goes_on_with_seeds)
     refuses(STATUS_EXISTS, "of this name", CRAWLS_CREATE, "a", "{}");
     refuses(STATUS_NOT_FOUND, "no such crawl", CRAWLS_PAUSE, "b", NULL);
 }
-END_TEST
 
-START_TEST(it_may_begin_with_nothing)
+TEST(it_may_begin_with_nothing)
 {
     does(CRAWLS_CREATE, "a", "{'settings': {" QUICK "}}");
     becomes("a", CRAWLS_WAITING);
@@ -57,9 +58,8 @@ START_TEST(it_may_begin_with_nothing)
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
 }
-END_TEST
 
-START_TEST(several_run_side_by_side)
+TEST(several_run_side_by_side)
 {
     struct crawls_view *all;
 
@@ -75,10 +75,9 @@ START_TEST(several_run_side_by_side)
     becomes("b", CRAWLS_WAITING);
     becomes("a.2", CRAWLS_WAITING);
 }
-END_TEST
 
 /* Each with 256 MiB, unless it says otherwise. A start opens what is there. */
-START_TEST(all_together_have_so_much_memory_and_so_many_threads)
+TEST(all_together_have_so_much_memory_and_so_many_threads)
 {
     memory_of_all = (uint64_t)600 << 20;
     threads_of_all = 6;
@@ -110,9 +109,8 @@ START_TEST(all_together_have_so_much_memory_and_so_many_threads)
     refuses(STATUS_BUSY, "memory", CRAWLS_CREATE, "c",
             "{'settings': {" QUICK "}}");
 }
-END_TEST
 
-START_TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
+TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
@@ -132,21 +130,18 @@ START_TEST(paused_it_leases_nothing_and_stays_so_over_a_restart)
     restart();
     becomes("a", CRAWLS_WAITING);
 }
-END_TEST
 
-START_TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
+TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
 {
     long holder = -1;
 
     create("a");
-    ck_assert_int_eq(file_lock_holder(in_dir("crawls/a/lock"), &holder),
-                     STATUS_OK);
+    ck_ok(file_lock_holder(in_dir("crawls/a/lock"), &holder));
     ck_assert_int_eq(holder, getpid());
     does(CRAWLS_STOP, "a", NULL);
     ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
     ck_assert_int_eq(look("a").end, CRAWL_INTERRUPTED);
-    ck_assert_int_eq(file_lock_holder(in_dir("crawls/a/lock"), &holder),
-                     STATUS_OK);
+    ck_ok(file_lock_holder(in_dir("crawls/a/lock"), &holder));
     ck_assert_int_eq(holder, 0);
     refuses(STATUS_CLOSED, "resume it", CRAWLS_PAUSE, "a", NULL);
     refuses(STATUS_CLOSED, "resume it", CRAWLS_SEED, "a", "{'urls': []}");
@@ -158,9 +153,8 @@ START_TEST(stopped_it_lets_its_directory_go_and_stays_so_over_a_restart)
     becomes("a", CRAWLS_WAITING);
     refuses(STATUS_BUSY, "the crawl is waiting", CRAWLS_RESUME, "a", NULL);
 }
-END_TEST
 
-START_TEST(deleted_it_is_gone_with_its_directory)
+TEST(deleted_it_is_gone_with_its_directory)
 {
     create("a");
     create("b");
@@ -175,7 +169,6 @@ START_TEST(deleted_it_is_gone_with_its_directory)
     create("a");
     becomes("a", CRAWLS_WAITING);
 }
-END_TEST
 
 struct deleting {
     pthread_mutex_t mtx;
@@ -208,7 +201,7 @@ static enum status delete_by_api(struct router *router, const char *name,
     pthread_cond_init(&d.cond, NULL);
     frontier_call_init(&c, FRONTIER_DELETE_CRAWL, was_deleted, &d);
     c.in.crawl = bytes_of_str(name);
-    ck_assert_int_eq(router_submit(router, &c), STATUS_OK);
+    ck_ok(router_submit(router, &c));
     pthread_mutex_lock(&d.mtx);
     while (!d.done)
         pthread_cond_wait(&d.cond, &d.mtx);
@@ -218,7 +211,7 @@ static enum status delete_by_api(struct router *router, const char *name,
     return d.status;
 }
 
-START_TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
+TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
 {
     struct router *router = router_new(NULL, crawls);
     uint64_t gone;
@@ -226,22 +219,21 @@ START_TEST(deleted_by_the_frontiers_api_it_is_gone_in_the_same_way)
     create("a");
     create("b");
     does(CRAWLS_STOP, "b", NULL);
-    ck_assert_int_eq(delete_by_api(router, "never", &gone), STATUS_OK);
+    ck_ok(delete_by_api(router, "never", &gone));
     ck_assert_uint_eq(gone, 0);
-    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
+    ck_ok(delete_by_api(router, "a", &gone));
     ck_assert_uint_eq(gone, 1);
-    ck_assert_int_eq(delete_by_api(router, "b", &gone), STATUS_OK);
+    ck_ok(delete_by_api(router, "b", &gone));
     ck_assert_uint_eq(gone, 1);
     ck_assert(!crawls_has(crawls, bytes_of_str("a")));
     ck_assert_int_ne(access(in_dir("crawls/a"), F_OK), 0);
     ck_assert_int_ne(access(in_dir("crawls/b"), F_OK), 0);
-    ck_assert_int_eq(delete_by_api(router, "a", &gone), STATUS_OK);
+    ck_ok(delete_by_api(router, "a", &gone));
     ck_assert_uint_eq(gone, 0);
     router_free(router);
 }
-END_TEST
 
-START_TEST(what_a_crash_left_of_a_deletion_is_removed)
+TEST(what_a_crash_left_of_a_deletion_is_removed)
 {
     char from[128], to[128];
 
@@ -254,9 +246,8 @@ START_TEST(what_a_crash_left_of_a_deletion_is_removed)
     ck_assert(!crawls_has(crawls, bytes_of_str("a")));
     ck_assert_int_ne(access(in_dir("crawls/.a.gone"), F_OK), 0);
 }
-END_TEST
 
-START_TEST(a_limit_stops_it_and_a_higher_one_lets_it_go_on)
+TEST(a_limit_stops_it_and_a_higher_one_lets_it_go_on)
 {
     does(CRAWLS_CREATE, "a",
          "{'seeds': ['" SEED "'], 'settings': {" QUICK ", 'time': '1ms'}}");
@@ -266,25 +257,22 @@ START_TEST(a_limit_stops_it_and_a_higher_one_lets_it_go_on)
     does(CRAWLS_RESUME, "a", NULL);
     becomes("a", CRAWLS_WAITING);
 }
-END_TEST
 
-START_TEST(one_that_is_damaged_stops_alone)
+TEST(one_that_is_damaged_stops_alone)
 {
     create("a");
     create("b");
     close_them();
-    ck_assert_int_eq(file_replace(in_dir("crawls/a/frontier.db"),
-                                  bytes_of_str("no database")),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("crawls/a/frontier.db"),
+                       bytes_of_str("no database")));
     open_them();
     ck_assert_int_eq(look("a").state, CRAWLS_FAILED);
     ck_assert_str_ne(look("a").why, "");
     becomes("b", CRAWLS_WAITING);
     does(CRAWLS_DELETE, "a", NULL);
 }
-END_TEST
 
-START_TEST(a_directory_in_use_by_another_is_left_alone)
+TEST(a_directory_in_use_by_another_is_left_alone)
 {
     struct file_lock *lock = NULL;
     pid_t other;
@@ -309,30 +297,4 @@ START_TEST(a_directory_in_use_by_another_is_left_alone)
     restart();
     ck_assert_int_eq(look("a").state, CRAWLS_STOPPED);
     does(CRAWLS_RESUME, "a", NULL);
-}
-END_TEST
-
-Suite *suite_crawl_job(void)
-{
-    Suite *suite = suite_create("crawl_job");
-    TCase *t = tcase_create("crawl_job");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, names_are_those_of_files);
-    tcase_add_test(t, a_crawl_is_made_waits_and_goes_on_with_seeds);
-    tcase_add_test(t, it_may_begin_with_nothing);
-    tcase_add_test(t, several_run_side_by_side);
-    tcase_add_test(t, all_together_have_so_much_memory_and_so_many_threads);
-    tcase_add_test(t, paused_it_leases_nothing_and_stays_so_over_a_restart);
-    tcase_add_test(
-        t, stopped_it_lets_its_directory_go_and_stays_so_over_a_restart);
-    tcase_add_test(t, deleted_it_is_gone_with_its_directory);
-    tcase_add_test(t, deleted_by_the_frontiers_api_it_is_gone_in_the_same_way);
-    tcase_add_test(t, what_a_crash_left_of_a_deletion_is_removed);
-    tcase_add_test(t, a_limit_stops_it_and_a_higher_one_lets_it_go_on);
-    tcase_add_test(t, one_that_is_damaged_stops_alone);
-    tcase_add_test(t, a_directory_in_use_by_another_is_left_alone);
-    suite_add_tcase(suite, t);
-    return suite;
 }

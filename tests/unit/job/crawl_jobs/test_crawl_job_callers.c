@@ -8,7 +8,10 @@
 
 #include "tests/unit/job/crawl_jobs/crawl_job_rig.h"
 
-START_TEST(hosts_and_recent_answers_are_told)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(hosts_and_recent_answers_are_told)
 {
     const json_t *host, *recent;
 
@@ -39,7 +42,6 @@ START_TEST(hosts_and_recent_answers_are_told)
     refuses(STATUS_ARG, "size: ", CRAWLS_HOSTS, "a", "{'size': 0}");
     refuses(STATUS_ARG, "size: ", CRAWLS_RECENT, "a", "{'size': 201}");
 }
-END_TEST
 
 static enum status count_up(struct crawl *c, void *ctx)
 {
@@ -47,13 +49,12 @@ static enum status count_up(struct crawl *c, void *ctx)
     return c != NULL ? STATUS_OK : STATUS_ARG;
 }
 
-START_TEST(others_use_a_crawl_only_while_it_is_open)
+TEST(others_use_a_crawl_only_while_it_is_open)
 {
     int n = 0;
 
     create("a");
-    ck_assert_int_eq(crawls_use(crawls, bytes_of_str("a"), count_up, &n),
-                     STATUS_OK);
+    ck_ok(crawls_use(crawls, bytes_of_str("a"), count_up, &n));
     ck_assert_int_eq(crawls_use(crawls, bytes_of_str("b"), count_up, &n),
                      STATUS_NOT_FOUND);
     does(CRAWLS_STOP, "a", NULL);
@@ -61,7 +62,6 @@ START_TEST(others_use_a_crawl_only_while_it_is_open)
                      STATUS_CLOSED);
     ck_assert_int_eq(n, 1);
 }
-END_TEST
 
 static enum status perform_alone(enum crawls_verb verb, const char *name,
                                  const char *text)
@@ -79,30 +79,24 @@ static void *live(void *arg)
     const char *name = arg;
 
     for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(perform_alone(CRAWLS_CREATE, name,
-                                       "{'seeds': ['" SEED
-                                       "'], 'settings': {" QUICK "}}"),
-                         STATUS_OK);
+        ck_ok(perform_alone(CRAWLS_CREATE, name,
+                            "{'seeds': ['" SEED "'], 'settings': {" QUICK
+                            "}}"));
         for (int k = 0; k < 5; k++) {
             char seeds[64];
 
             snprintf(seeds, sizeof seeds, "{'urls': ['" SEED "%d']}", k);
-            ck_assert_int_eq(perform_alone(CRAWLS_SEED, name, seeds),
-                             STATUS_OK);
-            ck_assert_int_eq(perform_alone(CRAWLS_PAUSE, name, NULL),
-                             STATUS_OK);
-            ck_assert_int_eq(perform_alone(CRAWLS_HOSTS, name, "{}"),
-                             STATUS_OK);
-            ck_assert_int_eq(perform_alone(CRAWLS_SET_SETTINGS, name,
-                                           k % 2 == 0 ? "{'scope': 'any'}"
-                                                      : "{'scope': 'host'}"),
-                             STATUS_OK);
-            ck_assert_int_eq(perform_alone(CRAWLS_UNPAUSE, name, NULL),
-                             STATUS_OK);
+            ck_ok(perform_alone(CRAWLS_SEED, name, seeds));
+            ck_ok(perform_alone(CRAWLS_PAUSE, name, NULL));
+            ck_ok(perform_alone(CRAWLS_HOSTS, name, "{}"));
+            ck_ok(perform_alone(CRAWLS_SET_SETTINGS, name,
+                                k % 2 == 0 ? "{'scope': 'any'}"
+                                           : "{'scope': 'host'}"));
+            ck_ok(perform_alone(CRAWLS_UNPAUSE, name, NULL));
         }
-        ck_assert_int_eq(perform_alone(CRAWLS_STOP, name, NULL), STATUS_OK);
-        ck_assert_int_eq(perform_alone(CRAWLS_RESUME, name, NULL), STATUS_OK);
-        ck_assert_int_eq(perform_alone(CRAWLS_DELETE, name, NULL), STATUS_OK);
+        ck_ok(perform_alone(CRAWLS_STOP, name, NULL));
+        ck_ok(perform_alone(CRAWLS_RESUME, name, NULL));
+        ck_ok(perform_alone(CRAWLS_DELETE, name, NULL));
     }
     return NULL;
 }
@@ -125,7 +119,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-START_TEST(callers_and_watchers_do_not_get_in_each_others_way)
+TEST(callers_and_watchers_do_not_get_in_each_others_way)
 {
     static const char *const names[] = {"a", "b", "c"};
     pthread_t callers[3], watcher;
@@ -140,19 +134,4 @@ START_TEST(callers_and_watchers_do_not_get_in_each_others_way)
         pthread_join(callers[i], NULL);
     atomic_store(&watching, false);
     pthread_join(watcher, NULL);
-}
-END_TEST
-
-Suite *suite_crawl_job_callers(void)
-{
-    Suite *suite = suite_create("crawl_job_callers");
-    TCase *t = tcase_create("crawl_job_callers");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, hosts_and_recent_answers_are_told);
-    tcase_add_test(t, others_use_a_crawl_only_while_it_is_open);
-    tcase_add_test(t, callers_and_watchers_do_not_get_in_each_others_way);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -15,8 +15,7 @@ static enum status add_file(const char *name, const char *yaml)
 
     buf_init(&text, sizeof why - 1);
     if (yaml != NULL)
-        ck_assert_int_eq(file_replace(in_dir(name), bytes_of_str(yaml)),
-                         STATUS_OK);
+        ck_ok(file_replace(in_dir(name), bytes_of_str(yaml)));
     st = crawl_jobs_add_file(jobs, in_dir(name), &text);
     snprintf(why, sizeof why, "%s", buf_str(&text));
     buf_fini(&text);
@@ -42,10 +41,10 @@ static void restart_with(const char *yaml)
 
     close_them();
     jobs = crawl_jobs_new(&o);
-    ck_assert_int_eq(add_file("news.yaml", yaml), STATUS_OK);
+    ck_ok(add_file("news.yaml", yaml));
     factory = crawl_jobs_factory(jobs);
     snprintf(at, sizeof at, "%s/crawls", dir);
-    ck_assert_int_eq(crawls_open(&crawls, at, &factory), STATUS_OK);
+    ck_ok(crawls_open(&crawls, at, &factory));
     start_files();
 }
 
@@ -53,7 +52,10 @@ static void restart_with(const char *yaml)
     "allow-private: true\ntries: 1\nmin-disk: 0\nthreads: 1\nrobots: off\n"    \
     "sitemap: off\nseeds:\n  - " SEED "\n"
 
-START_TEST(a_file_makes_a_crawl_of_its_name)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(a_file_makes_a_crawl_of_its_name)
 {
     ck_assert_int_eq(add_file("no good.yaml", YAML), STATUS_ARG);
     ck_assert_ptr_nonnull(strstr(why, "would be named 'no good'"));
@@ -61,17 +63,16 @@ START_TEST(a_file_makes_a_crawl_of_its_name)
     ck_assert_ptr_nonnull(strstr(why, "bad.yaml:1:8: delay"));
     ck_assert_int_eq(add_file("bad.yaml", "jsonl: \"-\"\n"), STATUS_ARG);
     ck_assert_int_eq(add_file("missing.yaml", NULL), STATUS_ARG);
-    ck_assert_int_eq(add_file("news.yaml", YAML), STATUS_OK);
+    ck_ok(add_file("news.yaml", YAML));
     ck_assert_int_eq(add_file("news.yaml", NULL), STATUS_ARG);
     start_files();
     becomes("news", CRAWLS_WAITING);
     ck_assert_uint_eq(look("news").stats.engine.skipped, 1);
 }
-END_TEST
 
 /* Options about one process and the person at its terminal; they include every
  * option that belongs to a run and not to its crawl. */
-START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
+TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
 {
     static const struct {
         const char *line, *why;
@@ -107,9 +108,8 @@ START_TEST(a_file_is_refused_for_what_a_service_cannot_do_with_its_place)
         ck_assert_msg(found, "%s is of a run and taken", o->name);
     }
 }
-END_TEST
 
-START_TEST(a_settings_file_with_what_a_service_cannot_do_is_not_opened)
+TEST(a_settings_file_with_what_a_service_cannot_do_is_not_opened)
 {
     FILE *f;
 
@@ -125,9 +125,8 @@ START_TEST(a_settings_file_with_what_a_service_cannot_do_is_not_opened)
     ck_assert_ptr_nonnull(strstr(look("a").why, "/urlweir-settings.yaml:"));
     ck_assert_ptr_nonnull(strstr(look("a").why, ": metrics: "));
 }
-END_TEST
 
-START_TEST(a_changed_file_changes_the_crawl_and_adds_its_seeds)
+TEST(a_changed_file_changes_the_crawl_and_adds_its_seeds)
 {
     restart_with(YAML "delay: 0\n");
     becomes("news", CRAWLS_WAITING);
@@ -136,9 +135,8 @@ START_TEST(a_changed_file_changes_the_crawl_and_adds_its_seeds)
     ck_assert_uint_eq(look("news").stats.engine.skipped, 2);
     ck_assert_str_eq(json_string_value(setting("news", "user-agent")), "new/1");
 }
-END_TEST
 
-START_TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
+TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
 {
     restart_with(YAML "delay: 0\n");
     does(CRAWLS_SET_SETTINGS, "news", "{'delay': '7s'}");
@@ -147,9 +145,8 @@ START_TEST(what_was_changed_through_the_service_outlives_an_unchanged_file)
     restart_with(YAML "delay: 2s\n");
     ck_assert_str_eq(json_string_value(setting("news", "delay")), "2s");
 }
-END_TEST
 
-START_TEST(a_changed_file_leaves_what_it_said_before_to_the_service)
+TEST(a_changed_file_leaves_what_it_said_before_to_the_service)
 {
     restart_with(YAML "delay: 1s\ndepth: 2\nexclude: [/a/]\n");
     does(CRAWLS_SET_SETTINGS, "news", "{'delay': '7s', 'exclude': ['/b/']}");
@@ -161,25 +158,4 @@ START_TEST(a_changed_file_leaves_what_it_said_before_to_the_service)
                      "/b/");
     restart_with(YAML "delay: 2s\ndepth: 3\nexclude: [/a/]\n");
     ck_assert_str_eq(json_string_value(setting("news", "delay")), "2s");
-}
-END_TEST
-
-Suite *suite_crawl_job_files(void)
-{
-    Suite *suite = suite_create("crawl_job_files");
-    TCase *t = tcase_create("crawl_job_files");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_file_makes_a_crawl_of_its_name);
-    tcase_add_test(
-        t, a_file_is_refused_for_what_a_service_cannot_do_with_its_place);
-    tcase_add_test(t,
-                   a_settings_file_with_what_a_service_cannot_do_is_not_opened);
-    tcase_add_test(t, a_changed_file_changes_the_crawl_and_adds_its_seeds);
-    tcase_add_test(
-        t, what_was_changed_through_the_service_outlives_an_unchanged_file);
-    tcase_add_test(t, a_changed_file_leaves_what_it_said_before_to_the_service);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -5,7 +5,10 @@
  */
 #include "tests/unit/job/crawl_jobs/crawl_job_rig.h"
 
-START_TEST(settings_go_in_and_out_as_json)
+TIMEOUT(120);
+FIXTURE(setup, teardown);
+
+TEST(settings_go_in_and_out_as_json)
 {
     does(CRAWLS_CREATE, "a",
          "{'settings': {'delay': '1500ms', 'depth': 3, 'exclude': ['/x', "
@@ -23,9 +26,8 @@ START_TEST(settings_go_in_and_out_as_json)
     ck_assert_ptr_null(setting("a", "cookie"));
     ck_assert_ptr_null(setting("a", "output"));
 }
-END_TEST
 
-START_TEST(bad_settings_are_refused_with_their_name)
+TEST(bad_settings_are_refused_with_their_name)
 {
     static const struct {
         const char *in, *why;
@@ -74,11 +76,10 @@ START_TEST(bad_settings_are_refused_with_their_name)
     refuses(STATUS_ARG, "seeds[1]", CRAWLS_CREATE, "a",
             "{'seeds': ['" SEED "', 'x']}");
 }
-END_TEST
 
 /* Else a client could tell from the answers which ports of the service's
  * network are open. The operator's files name any server. */
-START_TEST(clients_name_no_server_that_their_crawl_may_not_ask)
+TEST(clients_name_no_server_that_their_crawl_may_not_ask)
 {
     static const struct {
         const char *in, *why;
@@ -113,23 +114,20 @@ START_TEST(clients_name_no_server_that_their_crawl_may_not_ask)
          "{'settings': {'proxy': 'http://127.0.0.1:3128', 'min-disk': 0, "
          "'allow-net': '127.0.0.1'}}");
 }
-END_TEST
 
-START_TEST(files_of_clients_are_inside_the_service)
+TEST(files_of_clients_are_inside_the_service)
 {
     uint64_t size = 0;
 
-    ck_assert_int_eq(file_replace(in_dir("seeds.txt"), bytes_of_str(SEED "\n")),
-                     STATUS_OK);
+    ck_ok(file_replace(in_dir("seeds.txt"), bytes_of_str(SEED "\n")));
     does(CRAWLS_CREATE, "a",
          "{'settings': {'input': 'seeds.txt', 'jsonl': 'a.jsonl', " QUICK "}}");
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").stats.engine.skipped, 1);
     does(CRAWLS_STOP, "a", NULL);
-    ck_assert_int_eq(file_size(in_dir("a.jsonl"), &size), STATUS_OK);
+    ck_ok(file_size(in_dir("a.jsonl"), &size));
     ck_assert_uint_gt(size, 0);
 }
-END_TEST
 
 /* Returns what the last change reported of the setting `name`. */
 static const char *changed(const char *name, const char *when)
@@ -145,7 +143,7 @@ static const char *changed(const char *name, const char *when)
     return NULL;
 }
 
-START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
+TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
 {
     create("a");
     becomes("a", CRAWLS_WAITING);
@@ -170,13 +168,12 @@ START_TEST(rate_scope_and_limits_change_while_it_runs_and_are_kept)
     becomes("a", CRAWLS_WAITING);
     ck_assert_uint_eq(look("a").stats.engine.skipped, 4);
 }
-END_TEST
 
 /* Its host does not respond and is asked again in an hour. */
 #define REFUSING "http://127.0.0.1:2/"
 #define PATIENT  "'retry-delay': '1h', 'max-delay': '2h', 'delay': 0, 'tries': 3"
 
-START_TEST(a_crawl_gives_up_only_where_it_is_told_to)
+TEST(a_crawl_gives_up_only_where_it_is_told_to)
 {
     does(CRAWLS_CREATE, "untold",
          "{'seeds': ['" REFUSING "'], 'settings': {'allow-private': true, "
@@ -195,9 +192,8 @@ START_TEST(a_crawl_gives_up_only_where_it_is_told_to)
     becomes("untold", CRAWLS_STOPPED);
     ck_assert_int_eq(look("untold").end, CRAWL_GAVE_UP);
 }
-END_TEST
 
-START_TEST(other_settings_change_when_it_is_stopped)
+TEST(other_settings_change_when_it_is_stopped)
 {
     create("a");
     refuses(STATUS_BUSY, "user-agent: it cannot change while",
@@ -208,23 +204,4 @@ START_TEST(other_settings_change_when_it_is_stopped)
             "{'queue-key': 'domain'}");
     does(CRAWLS_RESUME, "a", NULL);
     ck_assert_str_eq(json_string_value(setting("a", "user-agent")), "me/1");
-}
-END_TEST
-
-Suite *suite_crawl_job_settings(void)
-{
-    Suite *suite = suite_create("crawl_job_settings");
-    TCase *t = tcase_create("crawl_job_settings");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, settings_go_in_and_out_as_json);
-    tcase_add_test(t, bad_settings_are_refused_with_their_name);
-    tcase_add_test(t, clients_name_no_server_that_their_crawl_may_not_ask);
-    tcase_add_test(t, files_of_clients_are_inside_the_service);
-    tcase_add_test(t, rate_scope_and_limits_change_while_it_runs_and_are_kept);
-    tcase_add_test(t, a_crawl_gives_up_only_where_it_is_told_to);
-    tcase_add_test(t, other_settings_change_when_it_is_stopped);
-    suite_add_tcase(suite, t);
-    return suite;
 }

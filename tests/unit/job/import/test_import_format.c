@@ -6,8 +6,8 @@
  * tests/cli/import.sh reads them.
  */
 #include "job/import/import_format.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const char *reads(const char *format, const char *text)
     return out;
 }
 
-START_TEST(a_list_has_urls_with_states_and_http_statuses)
+TEST(a_list_has_urls_with_states_and_http_statuses)
 {
     ck_assert_str_eq(reads("list", "# a list\n"
                                    "http://a/ \r\n"
@@ -71,9 +71,8 @@ START_TEST(a_list_has_urls_with_states_and_http_statuses)
                      "11 refused\n"
                      "12 http://j/#x y queued 0\n");
 }
-END_TEST
 
-START_TEST(cdx_is_read_by_its_header_or_by_its_number_of_fields)
+TEST(cdx_is_read_by_its_header_or_by_its_number_of_fields)
 {
     ck_assert_str_eq(
         reads("cdx",
@@ -96,9 +95,8 @@ START_TEST(cdx_is_read_by_its_header_or_by_its_number_of_fields)
         "9 http://a/f g fetched 200\n"
         "10 refused\n");
 }
-END_TEST
 
-START_TEST(cdxj_is_read_whatever_else_its_object_holds)
+TEST(cdxj_is_read_whatever_else_its_object_holds)
 {
     ck_assert_str_eq(
         reads("cdx",
@@ -118,9 +116,8 @@ START_TEST(cdxj_is_read_whatever_else_its_object_holds)
         "6 refused\n"
         "7 refused\n");
 }
-END_TEST
 
-START_TEST(a_date_of_cdx_is_utc_and_may_end_after_the_day)
+TEST(a_date_of_cdx_is_utc_and_may_end_after_the_day)
 {
     struct import_reader *r = import_reader_new(1, NOW_MS);
     struct import_record rec;
@@ -143,9 +140,8 @@ START_TEST(a_date_of_cdx_is_utc_and_may_end_after_the_day)
     }
     import_reader_free(r);
 }
-END_TEST
 
-START_TEST(a_nutch_record_is_its_url_and_its_status)
+TEST(a_nutch_record_is_its_url_and_its_status)
 {
     ck_assert_str_eq(reads("nutch-dump", "http://a/\tVersion: 7\n"
                                          "Status: 1 (db_unfetched)\n"
@@ -172,9 +168,8 @@ START_TEST(a_nutch_record_is_its_url_and_its_status)
                      "16 refused\n"
                      "end refused\n");
 }
-END_TEST
 
-START_TEST(a_recovery_journal_of_either_kind_is_read)
+TEST(a_recovery_journal_of_either_kind_is_read)
 {
     ck_assert_str_eq(reads("heritrix-recover",
                            "F+ http://a/  \n"
@@ -199,9 +194,8 @@ START_TEST(a_recovery_journal_of_either_kind_is_read)
                      "10 http://b/i.png queued 0 embedded\n"
                      "13 refused\n");
 }
-END_TEST
 
-START_TEST(a_log_of_wget2_names_what_it_added_and_what_came)
+TEST(a_log_of_wget2_names_what_it_added_and_what_came)
 {
     ck_assert_str_eq(
         reads("wget2-log",
@@ -232,9 +226,8 @@ START_TEST(a_log_of_wget2_names_what_it_added_and_what_came)
         "10 refused\n"
         "14 http://a/g queued 0\n");
 }
-END_TEST
 
-START_TEST(a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due)
+TEST(a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due)
 {
     ck_assert_str_eq(
         reads("urlfrontier",
@@ -269,9 +262,8 @@ START_TEST(a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due)
         "13 refused\n"
         "14 refused\n");
 }
-END_TEST
 
-START_TEST(an_object_of_a_urlfrontier_may_have_many_lines)
+TEST(an_object_of_a_urlfrontier_may_have_many_lines)
 {
     static char long_one[1200000];
     const char *item = "{\n  \"known\": {\n    \"info\": {\n"
@@ -290,23 +282,4 @@ START_TEST(an_object_of_a_urlfrontier_may_have_many_lines)
     ck_assert_str_eq(reads("urlfrontier", long_one),
                      "220002 refused\n"
                      "220003 http://a/ fetched 0\n");
-}
-END_TEST
-
-Suite *suite_import_format(void)
-{
-    Suite *s = suite_create("import_format");
-    TCase *t = tcase_create("import_format");
-
-    tcase_add_test(t, a_list_has_urls_with_states_and_http_statuses);
-    tcase_add_test(t, cdx_is_read_by_its_header_or_by_its_number_of_fields);
-    tcase_add_test(t, cdxj_is_read_whatever_else_its_object_holds);
-    tcase_add_test(t, a_date_of_cdx_is_utc_and_may_end_after_the_day);
-    tcase_add_test(t, a_nutch_record_is_its_url_and_its_status);
-    tcase_add_test(t, a_recovery_journal_of_either_kind_is_read);
-    tcase_add_test(t, a_log_of_wget2_names_what_it_added_and_what_came);
-    tcase_add_test(t, a_list_of_a_urlfrontier_says_from_when_on_a_url_is_due);
-    tcase_add_test(t, an_object_of_a_urlfrontier_may_have_many_lines);
-    suite_add_tcase(s, t);
-    return s;
 }

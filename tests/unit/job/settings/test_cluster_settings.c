@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cluster_settings.c - URLs of crawls in clusters, and their settings. */
-#include <check.h>
 #include <string.h>
 
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
+#include "tests/unit/unit.h"
 
 static enum status read_url(const char *text, struct cluster_url_parts *out)
 {
@@ -18,7 +18,7 @@ static enum status read_url(const char *text, struct cluster_url_parts *out)
     return st;
 }
 
-START_TEST(a_url_names_servers_a_crawl_and_its_durability)
+TEST(a_url_names_servers_a_crawl_and_its_durability)
 {
     static const char *const bad[] = {"redis://h",
                                       "redis://h/",
@@ -30,14 +30,14 @@ START_TEST(a_url_names_servers_a_crawl_and_its_durability)
     struct cluster_url_parts u;
     struct buf shown;
 
-    ck_assert_int_eq(read_url("redis://u:secret@h:7,i:8/docs", &u), STATUS_OK);
+    ck_ok(read_url("redis://u:secret@h:7,i:8/docs", &u));
     ck_assert_uint_eq(u.redis.host_count, 2);
     ck_assert_str_eq(u.name, "docs");
     ck_assert_uint_eq(u.replicas, 1);
     ck_assert(u.alone_is_fine);
-    ck_assert_int_eq(read_url("rediss://h/n?durability=safe", &u), STATUS_OK);
+    ck_ok(read_url("rediss://h/n?durability=safe", &u));
     ck_assert(u.replicas == 1 && !u.alone_is_fine && u.redis.hosts[0].tls);
-    ck_assert_int_eq(read_url("redis://h/n?durability=fast", &u), STATUS_OK);
+    ck_ok(read_url("redis://h/n?durability=fast", &u));
     ck_assert_uint_eq(u.replicas, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(read_url(bad[i], &u) == STATUS_FORMAT, "%s", bad[i]);
@@ -46,16 +46,14 @@ START_TEST(a_url_names_servers_a_crawl_and_its_durability)
     ck_assert_str_eq(buf_str(&shown), "redis://h:7/docs");
     buf_fini(&shown);
 }
-END_TEST
 
 static void set(struct crawl_settings *s, const char *name, const char *text)
 {
     struct buf error;
 
     buf_init(&error, 4096);
-    ck_assert_int_eq(option_set(&crawl_options, settings_index(name), s,
-                                bytes_of_str(text), OPTION_FROM_LINE, &error),
-                     STATUS_OK);
+    ck_ok(option_set(&crawl_options, settings_index(name), s,
+                     bytes_of_str(text), OPTION_FROM_LINE, &error));
     buf_fini(&error);
 }
 
@@ -82,7 +80,7 @@ static enum status check_with(const char *name, const char *text)
     return st;
 }
 
-START_TEST(what_needs_the_whole_crawl_is_refused)
+TEST(what_needs_the_whole_crawl_is_refused)
 {
     static const char *const bad[][2] = {
         {"depth", "3"},           {"quota", "1M"},
@@ -94,12 +92,11 @@ START_TEST(what_needs_the_whole_crawl_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(check_with(bad[i][0], bad[i][1]) == STATUS_ARG, "%s",
                       bad[i][0]);
-    ck_assert_int_eq(check_with("delay", "3s"), STATUS_OK);
-    ck_assert_int_eq(check_with("traps", "off"), STATUS_OK);
+    ck_ok(check_with("delay", "3s"));
+    ck_ok(check_with("traps", "off"));
 }
-END_TEST
 
-START_TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
+TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
 {
     struct crawl_settings a, b;
     struct buf error;
@@ -107,9 +104,9 @@ START_TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
     init(&a);
     init(&b);
     buf_init(&error, 4096);
-    ck_assert_int_eq(cluster_settings_check(&a, &error), STATUS_OK);
+    ck_ok(cluster_settings_check(&a, &error));
     ck_assert_int_eq(a.traps, TRAPS_OFF);
-    ck_assert_int_eq(cluster_settings_check(&b, &error), STATUS_OK);
+    ck_ok(cluster_settings_check(&b, &error));
     set(&a, "memory", "200M");
     ck_assert_ptr_null(cluster_settings_foreign(&a));
     ck_assert_ptr_null(cluster_settings_changed(&a, &b));
@@ -119,17 +116,4 @@ START_TEST(a_worker_has_its_own_memory_and_the_crawls_delay)
     buf_fini(&error);
     settings_fini(&a);
     settings_fini(&b);
-}
-END_TEST
-
-Suite *suite_cluster_settings(void)
-{
-    Suite *suite = suite_create("cluster_settings");
-    TCase *t = tcase_create("settings");
-
-    tcase_add_test(t, a_url_names_servers_a_crawl_and_its_durability);
-    tcase_add_test(t, what_needs_the_whole_crawl_is_refused);
-    tcase_add_test(t, a_worker_has_its_own_memory_and_the_crawls_delay);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "job/settings/seed_login.h"
 #include "job/settings/settings.h"
+#include "tests/unit/unit.h"
 
-START_TEST(a_login_is_taken_off_seeds_and_sitemaps)
+TEST(a_login_is_taken_off_seeds_and_sitemaps)
 {
     static const char *const seeds[] = {
         "http://us%65r:p%40s:s@A.example:80/x?y#z", "https://b.example/",
@@ -18,7 +18,7 @@ START_TEST(a_login_is_taken_off_seeds_and_sitemaps)
         option_list_add(&s.seeds, bytes_of_str(seeds[i]));
     option_list_add(&s.sitemap_url,
                     bytes_of_str("https://m:n@a.example/map.xml"));
-    ck_assert_int_eq(seed_login_settings(&s, &error), STATUS_OK);
+    ck_ok(seed_login_settings(&s, &error));
     ck_assert_str_eq(s.seeds.item[0], "http://a.example/x?y");
     ck_assert_str_eq(s.seeds.item[1], "https://b.example/");
     ck_assert_str_eq(s.seeds.item[2], "https://[::1]:8443/");
@@ -32,9 +32,8 @@ START_TEST(a_login_is_taken_off_seeds_and_sitemaps)
     buf_fini(&error);
     settings_fini(&s);
 }
-END_TEST
 
-START_TEST(what_may_be_a_login_is_not_shown)
+TEST(what_may_be_a_login_is_not_shown)
 {
     static const struct {
         const char *text, *shown;
@@ -59,16 +58,4 @@ START_TEST(what_may_be_a_login_is_not_shown)
         ck_assert_str_eq(buf_str(&out), cases[i].shown);
     }
     buf_fini(&out);
-}
-END_TEST
-
-Suite *suite_seed_login(void)
-{
-    Suite *suite = suite_create("seed_login");
-    TCase *t = tcase_create("seed_login");
-
-    tcase_add_test(t, a_login_is_taken_off_seeds_and_sitemaps);
-    tcase_add_test(t, what_may_be_a_login_is_not_shown);
-    suite_add_tcase(suite, t);
-    return suite;
 }

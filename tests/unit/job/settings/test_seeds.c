@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "job/settings/seeds.h"
+#include "tests/unit/unit.h"
 
 static struct buf got;
 static char *said;
@@ -47,7 +47,7 @@ static enum status read_text(const char *text, size_t len)
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert_int_eq(chdir(dir), 0);
-    ck_assert_int_eq(file_replace("seeds.txt", bytes_of(text, len)), STATUS_OK);
+    ck_ok(file_replace("seeds.txt", bytes_of(text, len)));
     st = seeds_all(&seeds, &none, "seeds.txt");
     ck_assert_int_eq(unlink("seeds.txt"), 0);
     ck_assert_int_eq(rmdir(dir), 0);
@@ -59,50 +59,47 @@ static void reads(const char *text, const char *urls, const char *report)
 {
     buf_clear(&got);
     rewind(seeds.report);
-    ck_assert_int_eq(read_text(text, strlen(text)), STATUS_OK);
+    ck_ok(read_text(text, strlen(text)));
     ck_assert_str_eq(buf_str(&got), urls);
     ck_assert_int_eq(strncmp(said, report, strlen(report)), 0);
     ck_assert_uint_eq(said_len, strlen(report));
 }
 
-START_TEST(reads_one_a_line_in_canonical_form)
+FIXTURE(setup, teardown);
+
+TEST(reads_one_a_line_in_canonical_form)
 {
     reads("http://a/\nHTTPS://B.example:443/x/../y#frag\nhttp://c/", /* no LF */
           "http://a/\nhttps://b.example/y\nhttp://c/\n", "");
     ck_assert_uint_eq(seeds.good, 3);
     ck_assert_uint_eq(seeds.bad, 0);
 }
-END_TEST
 
-START_TEST(blank_lines_and_comments_are_skipped)
+TEST(blank_lines_and_comments_are_skipped)
 {
     reads("# all of it\n\n   \t\n  # also\nhttp://a/ # behind\n"
           "http://b/\t#tab\n  http://c/  \n#\n",
           "http://a/\nhttp://b/\nhttp://c/\n", "");
 }
-END_TEST
 
-START_TEST(a_fragment_is_no_comment)
+TEST(a_fragment_is_no_comment)
 {
     reads("http://a/x#y\nhttp://a/#\n", "http://a/x\nhttp://a/\n", "");
 }
-END_TEST
 
-START_TEST(crlf_and_a_byte_order_mark_are_tolerated)
+TEST(crlf_and_a_byte_order_mark_are_tolerated)
 {
     reads("\xef\xbb\xbfhttp://a/\r\n\r\nhttp://b/\r\n",
           "http://a/\nhttp://b/\n", "");
 }
-END_TEST
 
-START_TEST(nothing_is_nothing)
+TEST(nothing_is_nothing)
 {
-    ck_assert_int_eq(read_text("", 0), STATUS_OK);
+    ck_ok(read_text("", 0));
     ck_assert_uint_eq(seeds.good + seeds.bad, 0);
 }
-END_TEST
 
-START_TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
+TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
 {
     reads("http://a/\n\nexample.org\nftp://f.example/\nhttp://b/\n",
           "http://a/\nhttp://b/\n",
@@ -113,7 +110,6 @@ START_TEST(a_bad_seed_is_named_with_its_line_and_the_rest_go_on)
     ck_assert_uint_eq(seeds.good, 2);
     ck_assert_uint_eq(seeds.bad, 2);
 }
-END_TEST
 
 static const struct {
     const char *seed, *report;
@@ -139,35 +135,31 @@ static const struct {
     {"http://[::1", "its host is neither a name nor an address"},
 };
 
-START_TEST(says_what_may_have_been_meant)
+TEST_EACH(says_what_may_have_been_meant, meant)
 {
     char want[500];
 
     snprintf(want, sizeof want, "urlweir: bad seed '%s': %s\n", meant[_i].seed,
              meant[_i].report);
-    ck_assert_int_eq(seeds_take(&seeds, bytes_of_str(meant[_i].seed), NULL),
-                     STATUS_OK);
+    ck_ok(seeds_take(&seeds, bytes_of_str(meant[_i].seed), NULL));
     fflush(seeds.report);
     ck_assert_str_eq(said, want);
     ck_assert_uint_eq(seeds.bad, 1);
 }
-END_TEST
 
-START_TEST(ours_c8_octets_that_are_not_utf8_stay_apart)
+TEST(ours_c8_octets_that_are_not_utf8_stay_apart)
 {
     reads("http://a/\xfc\nhttp://a/\xe9\n", "http://a/%FC\nhttp://a/%E9\n", "");
 }
-END_TEST
 
-START_TEST(strangers_bytes_are_escaped_in_reports)
+TEST(strangers_bytes_are_escaped_in_reports)
 {
     reads("\x1b[2Jx\n", "",
           "urlweir: seeds.txt:1: bad seed '\\x1b[2Jx': no http:// or https:// "
           "before it\n");
 }
-END_TEST
 
-START_TEST(an_endless_line_is_one_bad_seed)
+TEST(an_endless_line_is_one_bad_seed)
 {
     size_t n = SEED_CEILING + 5000;
     char *text = xmalloc(n);
@@ -184,9 +176,8 @@ START_TEST(an_endless_line_is_one_bad_seed)
                      "its lines are over 1 MiB\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(of_very_many_bad_seeds_the_first_are_named)
+TEST(of_very_many_bad_seeds_the_first_are_named)
 {
     struct buf text;
     size_t lines = 0;
@@ -194,14 +185,13 @@ START_TEST(of_very_many_bad_seeds_the_first_are_named)
     buf_init(&text, 100000);
     for (int i = 0; i < 500; i++)
         buf_add_str(&text, "bad\n");
-    ck_assert_int_eq(read_text(buf_str(&text), text.len), STATUS_OK);
+    ck_ok(read_text(buf_str(&text), text.len));
     ck_assert_uint_eq(seeds.bad, 500);
     for (const char *p = said; (p = strchr(p, '\n')) != NULL; p++)
         lines++;
     ck_assert_uint_eq(lines, SEEDS_REPORTED + 1);
     buf_fini(&text);
 }
-END_TEST
 
 static enum status stop_at_two(void *ctx, struct url *u)
 {
@@ -210,16 +200,15 @@ static enum status stop_at_two(void *ctx, struct url *u)
     return seeds.good == 2 ? STATUS_FULL : STATUS_OK;
 }
 
-START_TEST(a_visitor_that_fails_ends_the_reading)
+TEST(a_visitor_that_fails_ends_the_reading)
 {
     seeds.visit = stop_at_two;
     ck_assert_int_eq(read_text("http://a/\nhttp://b/\nhttp://c/\n", 30),
                      STATUS_FULL);
     ck_assert_uint_eq(seeds.good, 2);
 }
-END_TEST
 
-START_TEST(a_file_may_be_gzip_and_must_be_whole)
+TEST(a_file_may_be_gzip_and_must_be_whole)
 {
     struct buf packed;
     z_stream z = {0};
@@ -233,7 +222,7 @@ START_TEST(a_file_may_be_gzip_and_must_be_whole)
     z.next_out = (unsigned char *)buf_room(&packed, 1024);
     z.avail_out = 1024;
     ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
-    ck_assert_int_eq(read_text(packed.at, z.total_out), STATUS_OK);
+    ck_ok(read_text(packed.at, z.total_out));
     ck_assert_str_eq(buf_str(&got), "http://a/\nhttp://b/\n");
     ck_assert_int_eq(read_text(packed.at, z.total_out - 4), STATUS_IO);
     ck_assert_ptr_nonnull(
@@ -243,15 +232,13 @@ START_TEST(a_file_may_be_gzip_and_must_be_whole)
     deflateEnd(&z);
     buf_fini(&packed);
 }
-END_TEST
 
-START_TEST(operands_come_before_the_file)
+TEST(operands_come_before_the_file)
 {
     struct option_list operands = {0};
 
     option_list_add(&operands, bytes_of_str("http://z/#x"));
-    ck_assert_int_eq(seeds_all(&seeds, &operands, "config/seeds/one-host.txt"),
-                     STATUS_OK);
+    ck_ok(seeds_all(&seeds, &operands, "config/seeds/one-host.txt"));
     ck_assert_str_eq(buf_str(&got), "http://z/\nhttp://127.0.0.1:8000/\n");
     ck_assert_int_eq(seeds_all(&seeds, &operands, "/none"), STATUS_NOT_FOUND);
     fflush(seeds.report);
@@ -260,7 +247,6 @@ START_TEST(operands_come_before_the_file)
     ck_assert_int_eq(seeds_all(&seeds, &operands, "/tmp"), STATUS_IO);
     option_list_free(&operands);
 }
-END_TEST
 
 static enum status refuse(void *ctx, struct bytes text, const char *why)
 {
@@ -271,7 +257,7 @@ static enum status refuse(void *ctx, struct bytes text, const char *why)
     return STATUS_OK;
 }
 
-START_TEST(who_asks_is_told_of_bad_seeds_in_their_place)
+TEST(who_asks_is_told_of_bad_seeds_in_their_place)
 {
     seeds.refuse = refuse;
     reads("http://a/\nexample.org\nhttp://b/\n",
@@ -282,42 +268,12 @@ START_TEST(who_asks_is_told_of_bad_seeds_in_their_place)
           "");
     ck_assert_uint_eq(seeds.bad, 1);
 }
-END_TEST
 
-START_TEST(the_examples_hold_no_bad_seed)
+TEST(the_examples_hold_no_bad_seed)
 {
     struct option_list none = {0};
 
-    ck_assert_int_eq(seeds_all(&seeds, &none, "config/seeds/documentation.txt"),
-                     STATUS_OK);
+    ck_ok(seeds_all(&seeds, &none, "config/seeds/documentation.txt"));
     ck_assert_uint_eq(seeds.bad, 0);
     ck_assert_uint_gt(seeds.good, 2);
-}
-END_TEST
-
-Suite *suite_seeds(void)
-{
-    Suite *s = suite_create("seeds");
-    TCase *t = tcase_create("seeds");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, reads_one_a_line_in_canonical_form);
-    tcase_add_test(t, blank_lines_and_comments_are_skipped);
-    tcase_add_test(t, a_fragment_is_no_comment);
-    tcase_add_test(t, crlf_and_a_byte_order_mark_are_tolerated);
-    tcase_add_test(t, nothing_is_nothing);
-    tcase_add_test(t, a_bad_seed_is_named_with_its_line_and_the_rest_go_on);
-    tcase_add_loop_test(t, says_what_may_have_been_meant, 0,
-                        (int)(sizeof meant / sizeof *meant));
-    tcase_add_test(t, ours_c8_octets_that_are_not_utf8_stay_apart);
-    tcase_add_test(t, strangers_bytes_are_escaped_in_reports);
-    tcase_add_test(t, an_endless_line_is_one_bad_seed);
-    tcase_add_test(t, of_very_many_bad_seeds_the_first_are_named);
-    tcase_add_test(t, a_visitor_that_fails_ends_the_reading);
-    tcase_add_test(t, a_file_may_be_gzip_and_must_be_whole);
-    tcase_add_test(t, operands_come_before_the_file);
-    tcase_add_test(t, who_asks_is_told_of_bad_seeds_in_their_place);
-    tcase_add_test(t, the_examples_hold_no_bad_seed);
-    suite_add_tcase(s, t);
-    return s;
 }

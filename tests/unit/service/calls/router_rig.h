@@ -6,7 +6,6 @@
 #ifndef URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
 #define URLWEIR_TESTS_SERVICE_CALLS_ROUTER_RIG_H
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "service/calls/call_crawl.h"
 #include "service/calls/router.h"
 #include "tests/unit/service/service_rig.h"
+#include "tests/unit/unit.h"
 
 #define CRAWLS 2
 
@@ -58,9 +58,7 @@ static inline void member_make(struct crawl_job *m)
                                                .fpr = 0.01,
                                                .memory = (uint64_t)16 << 20},
                                      .commit_interval = 200 * NS_PER_MS};
-    ck_assert_int_eq(frontier_create(&m->engine, m->at.dir, &m->o,
-                                     clock_wall_ms()),
-                     STATUS_OK);
+    ck_ok(frontier_create(&m->engine, m->at.dir, &m->o, clock_wall_ms()));
     buf_init(&error, 200);
     m->fetch = (struct fetcher_options){
         .user_agent = "test",
@@ -74,14 +72,13 @@ static inline void member_make(struct crawl_job *m)
                   .crawl = m->o.crawl},
         .bodies = body_pool_new(1 << 20),
     };
-    ck_assert_int_eq(scope_new(&m->fetch.rules.scope, &so, &error), STATUS_OK);
-    ck_assert_int_eq(guard_new((struct guard **)(uintptr_t)&m->fetch.guard,
-                               &(struct guard_options){0}, &error),
-                     STATUS_OK);
+    ck_ok(scope_new(&m->fetch.rules.scope, &so, &error));
+    ck_ok(guard_new((struct guard **)(uintptr_t)&m->fetch.guard,
+                    &(struct guard_options){0}, &error));
     buf_fini(&error);
     co.dir = m->at.dir;
     co.fetch = &m->fetch;
-    ck_assert_int_eq(crawl_start(&m->crawl, m->engine, &co), STATUS_OK);
+    ck_ok(crawl_start(&m->crawl, m->engine, &co));
     crawl_pause(m->crawl, true);
 }
 
@@ -106,12 +103,12 @@ static inline void router_make(struct router_rig *r, bool with_frontier)
     static const struct crawl_factory factory = {.crawl = crawl_of};
 
     *r = (struct router_rig){.crawls = NULL};
-    ck_assert_int_eq(fetcher_global_init(), STATUS_OK);
+    ck_ok(fetcher_global_init());
     if (with_frontier)
         service_make(&r->frontier);
     else
         service_init(&r->frontier);
-    ck_assert_int_eq(crawls_open(&r->crawls, NULL, &factory), STATUS_OK);
+    ck_ok(crawls_open(&r->crawls, NULL, &factory));
     for (int i = 0; i < CRAWLS; i++) {
         char name[8];
 
@@ -124,7 +121,7 @@ static inline void router_make(struct router_rig *r, bool with_frontier)
 
 static inline void close_crawls(struct router_rig *r)
 {
-    ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
+    ck_ok(crawls_close(r->crawls));
     for (int i = 0; i < CRAWLS; i++)
         member_fini(&r->own[i]);
     r->crawls = NULL;
@@ -135,7 +132,7 @@ static inline void router_fini(struct router_rig *r)
     if (r->crawls != NULL)
         close_crawls(r);
     router_free(r->router);
-    ck_assert_int_eq(frontier_service_close(r->frontier.s), STATUS_OK);
+    ck_ok(frontier_service_close(r->frontier.s));
     scratch_remove(&r->frontier.at);
 }
 
@@ -146,7 +143,7 @@ static inline void ask(struct router_rig *r, struct frontier_call *call)
 
     call->done = service_told;
     call->ctx = &w;
-    ck_assert_int_eq(router_submit(r->router, call), STATUS_OK);
+    ck_ok(router_submit(r->router, call));
     service_wait_for(&w);
 }
 
@@ -208,7 +205,7 @@ static inline struct got get_any(struct router_rig *r, uint32_t queues)
                                         .delay_requestable_s = 3600};
     do {
         ask(r, &call);
-        ck_assert_int_eq(call.status, STATUS_OK);
+        ck_ok(call.status);
         n.parts++;
         for (size_t i = 0; i < call.url_count; i++) {
             struct bytes crawl = call.urls[i].crawl;
@@ -233,7 +230,7 @@ static inline const char *names_of(struct router_rig *r,
     static char out[500];
 
     ask(r, call);
-    ck_assert_int_eq(call->status, STATUS_OK);
+    ck_ok(call->status);
     out[0] = '\0';
     for (size_t i = 0; i < call->name_count; i++) {
         size_t len = strlen(out);

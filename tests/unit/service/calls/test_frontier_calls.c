@@ -11,7 +11,7 @@
 
 /* ---- put ---- */
 
-START_TEST(contract_2_a_discovered_url_is_ok_once_and_skipped_ever_after)
+TEST(contract_2_a_discovered_url_is_ok_once_and_skipped_ever_after)
 {
     struct service_rig r;
 
@@ -23,9 +23,8 @@ START_TEST(contract_2_a_discovered_url_is_ok_once_and_skipped_ever_after)
     ck_assert_str_eq(get_urls(&r, "c", "k", 10, 10, 30), "");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
+TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_URL_STATUS);
@@ -61,10 +60,9 @@ START_TEST(contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 /* Its holder says when the URL is worth another fetch. */
-START_TEST(ours_completed_with_a_date_it_is_served_again_at_that_date)
+TEST(ours_completed_with_a_date_it_is_served_again_at_that_date)
 {
     struct service_rig r;
 
@@ -88,9 +86,8 @@ START_TEST(ours_completed_with_a_date_it_is_served_again_at_that_date)
     ck_assert_str_eq(get_urls(&r, "c", "k", 1, 1, 30), "");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_identity_is_crawl_key_and_url_byte_by_byte)
+TEST(contract_2_identity_is_crawl_key_and_url_byte_by_byte)
 {
     struct service_rig r;
 
@@ -104,9 +101,8 @@ START_TEST(contract_2_identity_is_crawl_key_and_url_byte_by_byte)
     SAME(discover(&r, "c", "k", "http://h/"), FRONTIER_ACK_SKIPPED);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
+TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
 {
     struct service_rig r;
     struct frontier_item neither = {.url = text("http://h/"), .key = text("k")};
@@ -125,9 +121,8 @@ START_TEST(contract_2_items_that_say_nothing_or_have_no_key_are_skipped)
     SAME(get_counts(&r, "c", "").active, 1);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_an_empty_url_with_a_key_is_taken_and_served)
+TEST(contract_2_an_empty_url_with_a_key_is_taken_and_served)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -142,10 +137,9 @@ START_TEST(contract_2_an_empty_url_with_a_key_is_taken_and_served)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 /* Only the message limits its length, whatever its form. */
-START_TEST(contract_2_a_url_may_be_as_long_as_a_message)
+TEST(contract_2_a_url_may_be_as_long_as_a_message)
 {
     enum { LENGTH = 4 << 20 };
     static const char *const fronts[] = {"http://h/", "http://", "x"};
@@ -175,9 +169,8 @@ START_TEST(contract_2_a_url_may_be_as_long_as_a_message)
     service_fini(&r);
     free(url);
 }
-END_TEST
 
-START_TEST(contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped)
+TEST(contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_PUT);
@@ -199,11 +192,10 @@ START_TEST(contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 /* ---- get ---- */
 
-START_TEST(contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date)
+TEST(contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date)
 {
     struct service_rig r;
 
@@ -220,10 +212,9 @@ START_TEST(contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date)
     ck_assert_str_eq(get_urls(&r, "b", "", 9, 9, 30), "y-1st");
     service_fini(&r);
 }
-END_TEST
 
 /* The queue is served again no sooner than d and no later than d + 1 s. */
-START_TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
+TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
 {
     struct service_rig r;
 
@@ -247,9 +238,8 @@ START_TEST(contract_2_a_queue_waits_its_delay_and_no_longer)
     ck_assert_str_eq(get_urls(&r, "c", "k", 9, 1, 900), "u3 u4");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay)
+TEST(ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay)
 {
     struct service_rig r;
 
@@ -264,10 +254,8 @@ START_TEST(ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay)
     ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 900), "u1");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(
-    contract_2_a_cap_of_two_with_two_leased_serves_nothing_of_three_three)
+TEST(contract_2_a_cap_of_two_with_two_leased_serves_nothing_of_three_three)
 {
     struct service_rig r;
 
@@ -284,9 +272,8 @@ START_TEST(
     ck_assert_str_eq(get_urls(&r, "c", "", 3, 0, 30), "u2 u3 u4");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_a_hold_ends_with_a_known_update_or_at_its_date)
+TEST(contract_2_a_hold_ends_with_a_known_update_or_at_its_date)
 {
     struct service_rig r;
 
@@ -304,9 +291,8 @@ START_TEST(contract_2_a_hold_ends_with_a_known_update_or_at_its_date)
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_names_that_are_none_get_an_empty_answer)
+TEST(contract_2_names_that_are_none_get_an_empty_answer)
 {
     struct service_rig r;
 
@@ -319,9 +305,8 @@ START_TEST(contract_2_names_that_are_none_get_an_empty_answer)
     ck_assert_str_eq(get_urls(&r, "", "k", 0, 0, 0), "u"); /* "" and a key */
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_a_node_that_is_not_active_serves_nothing)
+TEST(contract_2_a_node_that_is_not_active_serves_nothing)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
@@ -338,11 +323,10 @@ START_TEST(contract_2_a_node_that_is_not_active_serves_nothing)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 /* The answer is larger than one part of it may be: a thousand URLs, a
  * mebibyte. */
-START_TEST(ours_a_long_answer_comes_in_parts_and_each_url_once)
+TEST(ours_a_long_answer_comes_in_parts_and_each_url_once)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_PUT);
@@ -377,11 +361,10 @@ START_TEST(ours_a_long_answer_comes_in_parts_and_each_url_once)
     free(items);
     free(urls);
 }
-END_TEST
 
 /* ---- control ---- */
 
-START_TEST(contract_2_control_of_an_unknown_queue_does_nothing_but_limits_fail)
+TEST(contract_2_control_of_an_unknown_queue_does_nothing_but_limits_fail)
 {
     struct service_rig r;
     uint64_t gone = 7;
@@ -398,9 +381,8 @@ START_TEST(contract_2_control_of_an_unknown_queue_does_nothing_but_limits_fail)
     SAME(get_counts(&r, "c", "").queues, 0);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_a_queue_blocked_until_t_is_served_again_at_t_plus_one)
+TEST(contract_2_a_queue_blocked_until_t_is_served_again_at_t_plus_one)
 {
     struct service_rig r;
 
@@ -421,9 +403,8 @@ START_TEST(contract_2_a_queue_blocked_until_t_is_served_again_at_t_plus_one)
     ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 0), "u2");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_a_limit_of_n_ends_a_queue_when_n_are_completed)
+TEST(contract_2_a_limit_of_n_ends_a_queue_when_n_are_completed)
 {
     struct service_rig r;
 
@@ -439,10 +420,8 @@ START_TEST(contract_2_a_limit_of_n_ends_a_queue_when_n_are_completed)
     ck_assert_str_eq(get_urls(&r, "c", "", 1, 0, 0), "b");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(
-    contract_2_purge_drops_what_was_created_days_ago_or_before_this_second)
+TEST(contract_2_purge_drops_what_was_created_days_ago_or_before_this_second)
 {
     struct service_rig r;
     uint64_t gone;
@@ -464,39 +443,4 @@ START_TEST(
     SAME(gone, 2);
     SAME(get_counts(&r, "c", "").active, 0);
     service_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_calls(void)
-{
-    const TTest *const tests[] = {
-        contract_2_a_discovered_url_is_ok_once_and_skipped_ever_after,
-        contract_2_a_known_url_replaces_date_and_metadata_and_may_be_new,
-        ours_completed_with_a_date_it_is_served_again_at_that_date,
-        contract_2_identity_is_crawl_key_and_url_byte_by_byte,
-        contract_2_items_that_say_nothing_or_have_no_key_are_skipped,
-        contract_2_an_empty_url_with_a_key_is_taken_and_served,
-        contract_2_a_url_may_be_as_long_as_a_message,
-        contract_2_a_batch_is_answered_in_its_order_repeats_are_skipped,
-        contract_2_queues_take_turns_over_all_crawls_and_urls_go_by_date,
-        contract_2_a_queue_waits_its_delay_and_no_longer,
-        ours_a_clock_set_back_makes_nothing_wait_longer_than_its_delay,
-        contract_2_a_cap_of_two_with_two_leased_serves_nothing_of_three_three,
-        contract_2_a_hold_ends_with_a_known_update_or_at_its_date,
-        contract_2_names_that_are_none_get_an_empty_answer,
-        contract_2_a_node_that_is_not_active_serves_nothing,
-        ours_a_long_answer_comes_in_parts_and_each_url_once,
-        contract_2_control_of_an_unknown_queue_does_nothing_but_limits_fail,
-        contract_2_a_queue_blocked_until_t_is_served_again_at_t_plus_one,
-        contract_2_a_limit_of_n_ends_a_queue_when_n_are_completed,
-        contract_2_purge_drops_what_was_created_days_ago_or_before_this_second,
-    };
-    Suite *s = suite_create("frontier_calls");
-    TCase *t = tcase_create("frontier_calls");
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(t, tests[i]);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,7 +5,7 @@
 
 #define NOW_S ((uint64_t)(RIG_NOW / 1000))
 
-START_TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
+TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
 {
     static const char *const names[] = {"_",          "_DEFAULT_",
                                         "with blank", "schl\xc3\xbcssel",
@@ -19,9 +19,8 @@ START_TEST(contract_3_1_names_are_any_utf8_and_what_is_stored_is_served)
     }
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
+TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
 {
     struct service_rig r;
     uint64_t gone;
@@ -40,10 +39,9 @@ START_TEST(contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone)
     ck_assert_str_eq(get_urls(&r, "crawl1", "", 0, 0, 0), "u");
     service_fini(&r);
 }
-END_TEST
 
 /* Also if queues are deleted between two parts of its answer. */
-START_TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
+TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -70,10 +68,8 @@ START_TEST(contract_3_3_a_get_ends_whatever_is_deleted_under_it)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(
-    contract_3_4_completing_again_changes_no_count_rescheduling_counts_once)
+TEST(contract_3_4_completing_again_changes_no_count_rescheduling_counts_once)
 {
     struct service_rig r;
     struct url_counts c;
@@ -96,9 +92,8 @@ START_TEST(
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 0), "u");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
+TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -123,10 +118,9 @@ START_TEST(contract_3_5_a_blank_crawl_is_called_default_in_every_answer)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 /* On a full disk, every item from then on gets FAIL; none goes unanswered. */
-START_TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
+TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
 {
     struct service_rig r;
     unsigned failed = 0;
@@ -144,10 +138,8 @@ START_TEST(contract_3_6_an_internal_error_is_an_ack_that_says_fail)
     ck_assert_int_ne(frontier_service_close(r.s), STATUS_OK);
     scratch_remove(&r.at);
 }
-END_TEST
 
-START_TEST(
-    contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart)
+TEST(contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart)
 {
     struct service_rig r;
 
@@ -179,9 +171,8 @@ START_TEST(
     ck_assert_str_eq(get_urls(&r, "c", "", 9, 0, 15), "l");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
+TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
 {
     static const struct {
         const char *url, *key;
@@ -205,10 +196,9 @@ START_TEST(contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo)
     }
     service_fini(&r);
 }
-END_TEST
 
 /* Also where the client asks for one of these URLs without a key. */
-START_TEST(ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes)
+TEST(ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes)
 {
     static const char *const urls[] = {
         "http://b\u00fccher.example/1",
@@ -233,28 +223,4 @@ START_TEST(ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes)
     SAME(get_counts(&r, "c", "B\u00fccher.example").active, 1);
     SAME(get_counts(&r, "c", "").queues, 2);
     service_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_calls_better(void)
-{
-    const TTest *const tests[] = {
-        contract_3_1_names_are_any_utf8_and_what_is_stored_is_served,
-        contract_3_2_deleting_crawl1_leaves_crawl10_and_later_writes_alone,
-        contract_3_3_a_get_ends_whatever_is_deleted_under_it,
-        contract_3_4_completing_again_changes_no_count_rescheduling_counts_once,
-        contract_3_5_a_blank_crawl_is_called_default_in_every_answer,
-        contract_3_6_an_internal_error_is_an_ack_that_says_fail,
-        contract_3_7_delays_blocks_limits_the_flag_and_leases_survive_a_restart,
-        contract_3_9_the_key_of_a_url_is_its_host_without_port_and_userinfo,
-        ours_a_host_in_any_spelling_is_one_queue_and_given_keys_are_bytes,
-    };
-    Suite *s = suite_create("frontier_calls_better");
-    TCase *t = tcase_create("frontier_calls_better");
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(t, tests[i]);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,7 +5,7 @@
 
 #define NOW_S ((uint64_t)(RIG_NOW / 1000))
 
-START_TEST(contract_2_status_of_what_is_unknown_is_not_found)
+TEST(contract_2_status_of_what_is_unknown_is_not_found)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_URL_STATUS);
@@ -33,7 +33,6 @@ START_TEST(contract_2_status_of_what_is_unknown_is_not_found)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 static size_t list_size(struct service_rig *r, const char *crawl,
                         const char *key, struct frontier_list list,
@@ -47,7 +46,7 @@ static size_t list_size(struct service_rig *r, const char *crawl,
     call.in.list = list;
     do {
         service_call(r, &call);
-        ck_assert_int_eq(call.status, STATUS_OK);
+        ck_ok(call.status);
         if (n == 0 && call.url_count > 0)
             ck_assert_msg(bytes_is(call.urls[0].url, first), "%.*s is not %s",
                           (int)call.urls[0].url.len, call.urls[0].url.at,
@@ -72,7 +71,7 @@ static uint64_t count_filtered(struct service_rig *r, const char *filter,
     return call.number;
 }
 
-START_TEST(
+TEST(
     contract_2_lists_have_a_hundred_start_counts_matches_filters_are_substrings)
 {
     struct service_rig r;
@@ -109,7 +108,6 @@ START_TEST(
     SAME(count_filtered(&r, "pAGE-299", true), 11);
     service_fini(&r);
 }
-END_TEST
 
 static const char *queue_names(struct service_rig *r, uint32_t start,
                                uint32_t size, bool inactive)
@@ -128,7 +126,7 @@ static const char *queue_names(struct service_rig *r, uint32_t start,
     return out;
 }
 
-START_TEST(
+TEST(
     contract_2_queues_listed_are_active_and_not_blocked_unless_all_are_asked_for)
 {
     struct service_rig r;
@@ -146,9 +144,8 @@ START_TEST(
     ck_assert_str_eq(queue_names(&r, 1, 2, true), "b done");
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(contract_2_stats_count_leased_and_future_ones_and_finished_queues)
+TEST(contract_2_stats_count_leased_and_future_ones_and_finished_queues)
 {
     struct service_rig r;
     struct url_counts c;
@@ -171,23 +168,4 @@ START_TEST(contract_2_stats_count_leased_and_future_ones_and_finished_queues)
     c = get_counts(&r, "nobody", "");
     SAME(c.active + c.completed + c.queues, 0);
     service_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_calls_read(void)
-{
-    const TTest *const tests[] = {
-        contract_2_status_of_what_is_unknown_is_not_found,
-        contract_2_lists_have_a_hundred_start_counts_matches_filters_are_substrings,
-        contract_2_queues_listed_are_active_and_not_blocked_unless_all_are_asked_for,
-        contract_2_stats_count_leased_and_future_ones_and_finished_queues,
-    };
-    Suite *s = suite_create("frontier_calls_read");
-    TCase *t = tcase_create("frontier_calls_read");
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(t, tests[i]);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

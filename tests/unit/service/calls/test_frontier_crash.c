@@ -179,7 +179,7 @@ static void check_all(struct service_rig *r, struct shared *sh)
     SAME(got.active, want.active);
     SAME(got.leased, want.leased);
     SAME(got.completed, want.completed);
-    ck_assert_int_eq(frontier_service_close(r->s), STATUS_OK);
+    ck_ok(frontier_service_close(r->s));
 }
 
 /* `kill_at` NULL: killed when `more` URLs are acknowledged, whatever else is
@@ -233,7 +233,9 @@ static void renew(struct service_rig *r, struct shared *sh)
     crash_init(r);
 }
 
-START_TEST(what_was_acknowledged_survives_kills_at_random_moments)
+TIMEOUT(600);
+
+TEST(what_was_acknowledged_survives_kills_at_random_moments)
 {
     struct shared *sh = shared_new();
     struct service_rig r;
@@ -246,9 +248,8 @@ START_TEST(what_was_acknowledged_survives_kills_at_random_moments)
     }
     scratch_remove(&r.at);
 }
-END_TEST
 
-START_TEST(what_was_acknowledged_survives_a_kill_at_each_step_of_a_commit)
+TEST(what_was_acknowledged_survives_a_kill_at_each_step_of_a_commit)
 {
     static const char *const points[] = {
         "service-commit:5",       "service-committed:9",
@@ -266,18 +267,4 @@ START_TEST(what_was_acknowledged_survives_a_kill_at_each_step_of_a_commit)
     }
     ck_assert_uint_gt(sh->acked, 300);
     scratch_remove(&r.at);
-}
-END_TEST
-
-Suite *suite_frontier_crash(void)
-{
-    Suite *s = suite_create("frontier_crash");
-    TCase *t = tcase_create("frontier_crash");
-
-    tcase_add_test(t, what_was_acknowledged_survives_kills_at_random_moments);
-    tcase_add_test(
-        t, what_was_acknowledged_survives_a_kill_at_each_step_of_a_commit);
-    tcase_set_timeout(t, 600);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_frontier_hands.c - a service whose URLs are in a Redis server. */
-#include <check.h>
 #include <inttypes.h>
 
 #include "base/clock.h"
 #include "frontier/shared/shared.h"
 #include "tests/unit/filter/redis/redis_rig.h"
 #include "tests/unit/service/service_rig.h"
+#include "tests/unit/unit.h"
 
 static struct shared *connect(int64_t call_ns)
 {
@@ -21,7 +21,7 @@ static struct shared *connect(int64_t call_ns)
     struct buf error;
 
     buf_init(&error, 4096);
-    ck_assert_int_eq(shared_open(&s, &o, &error), STATUS_OK);
+    ck_ok(shared_open(&s, &o, &error));
     buf_fini(&error);
     return s;
 }
@@ -46,12 +46,15 @@ static struct url_counts counts_of(struct service_rig *r, const char *crawl)
 
     call.in.crawl = text(crawl);
     service_call(r, &call);
-    ck_assert_int_eq(call.status, STATUS_OK);
+    ck_ok(call.status);
     frontier_call_fini(&call);
     return call.counts;
 }
 
-START_TEST(two_services_are_one_frontier)
+TIMEOUT(120);
+FIXTURE(rig_begin, rig_end);
+
+TEST(two_services_are_one_frontier)
 {
     struct service_rig a, b;
 
@@ -71,9 +74,8 @@ START_TEST(two_services_are_one_frontier)
     ck_assert_uint_eq(counts_of(&b, "c").queues, 1);
     service_end_of(&b);
 }
-END_TEST
 
-START_TEST(a_get_whose_deadline_has_passed_leases_nothing)
+TEST(a_get_whose_deadline_has_passed_leases_nothing)
 {
     struct frontier_call get = service_new(FRONTIER_GET);
     struct service_rig r;
@@ -91,10 +93,9 @@ START_TEST(a_get_whose_deadline_has_passed_leases_nothing)
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 600), "u");
     service_end_of(&r);
 }
-END_TEST
 
 /* What a restarted server has lost is not the point: it does not answer. */
-START_TEST(calls_fail_while_the_server_is_away_and_work_again_after)
+TEST(calls_fail_while_the_server_is_away_and_work_again_after)
 {
     struct frontier_call stats = service_new(FRONTIER_STATS),
                          get = service_new(FRONTIER_GET);
@@ -119,7 +120,6 @@ START_TEST(calls_fail_while_the_server_is_away_and_work_again_after)
     ck_assert_str_eq(get_urls(&r, "c", "", 0, 0, 600), "w");
     service_end_of(&r);
 }
-END_TEST
 
 struct wave {
     _Atomic unsigned left;
@@ -132,7 +132,7 @@ static void wave_told(struct frontier_call *call)
 }
 
 /* Puts of one URL that are under way together end as the last of them says. */
-START_TEST(puts_keep_their_order)
+TEST(puts_keep_their_order)
 {
     enum { CALLS = 200 };
     struct frontier_call *calls = calloc(CALLS, sizeof *calls);
@@ -151,7 +151,7 @@ START_TEST(puts_keep_their_order)
                                           .refetch_s = 4000000000 + i};
         frontier_call_init(&calls[i], FRONTIER_PUT, wave_told, &wave);
         calls[i].in.put = (struct frontier_put){&items[i], 1};
-        ck_assert_int_eq(frontier_service_submit(r.s, &calls[i]), STATUS_OK);
+        ck_ok(frontier_service_submit(r.s, &calls[i]));
     }
     while (atomic_load(&wave.left) > 0)
         usleep(1000);
@@ -159,17 +159,16 @@ START_TEST(puts_keep_their_order)
     find.in.key = text("k");
     find.in.url = text("u");
     service_call(&r, &find);
-    ck_assert_int_eq(find.status, STATUS_OK);
+    ck_ok(find.status);
     ck_assert_uint_eq(find.urls[0].refetch_s, 4000000000 + CALLS - 1);
     frontier_call_fini(&find);
     service_end_of(&r);
     free(calls);
     free(items);
 }
-END_TEST
 
 /* Such names cannot have been put. */
-START_TEST(names_that_are_too_long_are_unknown)
+TEST(names_that_are_too_long_are_unknown)
 {
     static const enum frontier_verb verbs[] = {
         FRONTIER_GET,         FRONTIER_LIST_URLS,    FRONTIER_COUNT_URLS,
@@ -203,9 +202,8 @@ START_TEST(names_that_are_too_long_are_unknown)
     service_end_of(&r);
     free(name);
 }
-END_TEST
 
-START_TEST(what_waits_is_bounded)
+TEST(what_waits_is_bounded)
 {
     struct frontier_call *calls = calloc(100, sizeof *calls);
     struct frontier_item *items = calloc(100, sizeof *items);
@@ -239,10 +237,9 @@ START_TEST(what_waits_is_bounded)
     free(calls);
     free(items);
 }
-END_TEST
 
 /* Each of the calls would be tried for an hour. */
-START_TEST(a_service_stops_although_no_server_answers)
+TEST(a_service_stops_although_no_server_answers)
 {
     struct frontier_call calls[40];
     struct frontier_item items[20];
@@ -261,7 +258,7 @@ START_TEST(a_service_stops_although_no_server_answers)
                                               .url = text("http://h/")};
             calls[i].in.put = (struct frontier_put){&items[i], 1};
         }
-        ck_assert_int_eq(frontier_service_submit(r.s, &calls[i]), STATUS_OK);
+        ck_ok(frontier_service_submit(r.s, &calls[i]));
     }
     service_end_of(&r);
     ck_assert_uint_eq(atomic_load(&wave.left), 0);
@@ -271,23 +268,4 @@ START_TEST(a_service_stops_although_no_server_answers)
         frontier_call_fini(&calls[i]);
     }
     kill(server.pid, SIGCONT);
-}
-END_TEST
-
-Suite *suite_frontier_hands(void)
-{
-    Suite *suite = suite_create("frontier_hands");
-    TCase *t = tcase_create("hands");
-
-    tcase_add_checked_fixture(t, rig_begin, rig_end);
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, two_services_are_one_frontier);
-    tcase_add_test(t, a_get_whose_deadline_has_passed_leases_nothing);
-    tcase_add_test(t, calls_fail_while_the_server_is_away_and_work_again_after);
-    tcase_add_test(t, puts_keep_their_order);
-    tcase_add_test(t, names_that_are_too_long_are_unknown);
-    tcase_add_test(t, what_waits_is_bounded);
-    tcase_add_test(t, a_service_stops_although_no_server_answers);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "tests/unit/service/service_rig.h"
 
-START_TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
+TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -34,9 +34,8 @@ START_TEST(ours_a_lease_can_be_settled_by_its_number_also_after_a_restart)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
+TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
 {
     struct service_rig r;
     struct frontier_call calls[64];
@@ -86,9 +85,8 @@ START_TEST(ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room)
     SAME(get_counts(&r, "", "").active, 6400);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_calls_that_are_none_are_refused)
+TEST(ours_calls_that_are_none_are_refused)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_PUT);
@@ -101,9 +99,8 @@ START_TEST(ours_calls_that_are_none_are_refused)
     SAME(frontier_service_submit(r.s, &call), STATUS_ARG);
     service_fini(&r);
 }
-END_TEST
 
-START_TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
+TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
 {
     struct service_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_NODES);
@@ -120,7 +117,6 @@ START_TEST(ours_the_node_names_itself_and_any_log_level_is_taken)
     frontier_call_fini(&call);
     service_fini(&r);
 }
-END_TEST
 
 static struct frontier_service_details look(struct service_rig *r)
 {
@@ -141,7 +137,7 @@ static void wait_for_new(struct service_rig *r, uint64_t certainly_new)
     }
 }
 
-START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
+TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
 {
     struct frontier_call call = service_new(FRONTIER_GET_ACTIVE);
     const struct histogram_stats *puts;
@@ -168,24 +164,4 @@ START_TEST(ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does)
     ck_assert_uint_ge(histogram_count(&w.engine.commits), 2);
     SAME(w.engine.filter.keys, 2);
     service_fini(&r);
-}
-END_TEST
-
-Suite *suite_frontier_service(void)
-{
-    const TTest *const tests[] = {
-        ours_a_lease_can_be_settled_by_its_number_also_after_a_restart,
-        ours_a_full_queue_says_so_drops_nothing_and_tells_when_there_is_room,
-        ours_calls_that_are_none_are_refused,
-        ours_the_node_names_itself_and_any_log_level_is_taken,
-        ours_a_monitor_is_told_each_call_once_and_soon_how_the_engine_does,
-    };
-    Suite *s = suite_create("frontier_service");
-    TCase *t = tcase_create("frontier_service");
-
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(t, tests[i]);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -5,7 +5,7 @@
 
 /* ---- put ---- */
 
-START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
+TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
 {
     static const char *const names[] = {"theirs", "own0", "own1", "others"};
     struct router_rig r;
@@ -35,16 +35,15 @@ START_TEST(a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order)
     }
     call.in.put = (struct frontier_put){items, 400};
     ask(&r, &call);
-    ck_assert_int_eq(call.status, STATUS_OK);
+    ck_ok(call.status);
     for (int i = 0; i < 400; i++)
         ck_assert_msg(items[i].ack == want[i], "item %d: %d, not %d", i,
                       (int)items[i].ack, (int)want[i]);
     frontier_call_fini(&call);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
+TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
 {
     struct router_rig r;
 
@@ -61,11 +60,10 @@ START_TEST(a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt)
     ck_assert_uint_eq(get_any(&r, 0).own[0], 0);
     router_fini(&r);
 }
-END_TEST
 
 /* ---- get ---- */
 
-START_TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
+TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
 {
     struct router_rig r;
     struct got n;
@@ -90,9 +88,8 @@ START_TEST(queues_are_shared_equally_and_what_one_leaves_goes_to_the_others)
     ck_assert_uint_eq(get_any(&r, 100).all, 0);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
+TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
 {
     struct router_rig r;
     struct got sum = {0};
@@ -114,9 +111,8 @@ START_TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
     ck_assert_uint_eq(sum.own[1], 3);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
+TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
 {
     struct router_rig r;
     struct got n;
@@ -131,9 +127,8 @@ START_TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
     ck_assert_uint_eq(get_any(&r, 0).all, 0);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
+TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
 {
     struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_SET_ACTIVE);
@@ -149,11 +144,10 @@ START_TEST(nothing_is_handed_out_from_anywhere_while_it_is_not_active)
     frontier_call_fini(&call);
     router_fini(&r);
 }
-END_TEST
 
 /* ---- settle ---- */
 
-START_TEST(a_lease_is_settled_where_it_came_from)
+TEST(a_lease_is_settled_where_it_came_from)
 {
     struct router_rig r;
     struct frontier_call get = service_new(FRONTIER_GET);
@@ -191,11 +185,10 @@ START_TEST(a_lease_is_settled_where_it_came_from)
     frontier_call_fini(&get);
     router_fini(&r);
 }
-END_TEST
 
 /* ---- alone ---- */
 
-START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
+TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
 {
     struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_CRAWLS);
@@ -214,7 +207,6 @@ START_TEST(without_a_frontier_of_other_programs_our_crawls_are_served_alone)
     frontier_call_fini(&status);
     router_fini(&r);
 }
-END_TEST
 
 /* ---- the end ---- */
 
@@ -224,12 +216,12 @@ static void submit(struct router_rig *r, struct frontier_call *call,
     *w = (struct service_wait){.r = &r->frontier};
     call->done = service_told;
     call->ctx = w;
-    ck_assert_int_eq(router_submit(r->router, call), STATUS_OK);
+    ck_ok(router_submit(r->router, call));
 }
 
 /* The frontier closes after the crawls, and its thread still passes on what it
  * has: nobody is there to take it. */
-START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
+TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
 {
     struct router_rig r;
     struct frontier_call any = service_new(FRONTIER_GET);
@@ -248,7 +240,7 @@ START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
     atomic_store(&r.frontier.held, false);
     service_wait_for(&any_wait);
     service_wait_for(&names_wait);
-    ck_assert_int_eq(any.status, STATUS_OK);
+    ck_ok(any.status);
     ck_assert_uint_eq(any.url_count, 1);
     ck_assert(bytes_is(any.urls[0].crawl, "theirs"));
     ck_assert_int_eq(names.status, STATUS_CLOSED);
@@ -256,29 +248,4 @@ START_TEST(calls_that_come_to_our_crawls_when_those_are_gone_end)
     frontier_call_fini(&names);
     ck_assert_int_eq(router_submit(r.router, &any), STATUS_CLOSED);
     router_fini(&r);
-}
-END_TEST
-
-Suite *suite_router(void)
-{
-    Suite *s = suite_create("router");
-    TCase *t = tcase_create("router");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(
-        t, a_batch_for_several_crawls_is_split_and_acknowledged_in_its_order);
-    tcase_add_test(t,
-                   a_url_is_what_it_is_in_a_crawl_of_ours_however_it_is_spelt);
-    tcase_add_test(
-        t, queues_are_shared_equally_and_what_one_leaves_goes_to_the_others);
-    tcase_add_test(t, one_queue_at_a_time_comes_from_each_crawl_in_turn);
-    tcase_add_test(t, an_answer_of_many_urls_comes_in_parts_and_none_is_lost);
-    tcase_add_test(t,
-                   nothing_is_handed_out_from_anywhere_while_it_is_not_active);
-    tcase_add_test(t, a_lease_is_settled_where_it_came_from);
-    tcase_add_test(
-        t, without_a_frontier_of_other_programs_our_crawls_are_served_alone);
-    tcase_add_test(t, calls_that_come_to_our_crawls_when_those_are_gone_end);
-    suite_add_tcase(s, t);
-    return s;
 }

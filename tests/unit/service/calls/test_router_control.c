@@ -4,7 +4,7 @@
 
 /* ---- read ---- */
 
-START_TEST(crawls_of_both_kinds_are_listed_and_names_told_apart)
+TEST(crawls_of_both_kinds_are_listed_and_names_told_apart)
 {
     struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_CRAWLS);
@@ -18,7 +18,6 @@ START_TEST(crawls_of_both_kinds_are_listed_and_names_told_apart)
     ck_assert(!router_is_served(r.router, text("never")));
     router_fini(&r);
 }
-END_TEST
 
 static uint64_t count(struct router_rig *r, const char *key, const char *filter)
 {
@@ -31,7 +30,7 @@ static uint64_t count(struct router_rig *r, const char *key, const char *filter)
     if (filter != NULL)
         call.in.list.filter = text(filter);
     ask(r, &call);
-    ck_assert_int_eq(call.status, STATUS_OK);
+    ck_ok(call.status);
     n = call.number;
     frontier_call_fini(&call);
     return n;
@@ -47,7 +46,7 @@ static size_t list(struct router_rig *r, struct frontier_list in, size_t *parts)
     *parts = 0;
     do {
         ask(r, &call);
-        ck_assert_int_eq(call.status, STATUS_OK);
+        ck_ok(call.status);
         n += call.url_count;
         ++*parts;
     } while (call.more);
@@ -55,7 +54,7 @@ static size_t list(struct router_rig *r, struct frontier_list in, size_t *parts)
     return n;
 }
 
-START_TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
+TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
 {
     struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_LIST_QUEUES);
@@ -87,7 +86,6 @@ START_TEST(lists_and_counts_walk_the_rows_of_a_crawl_in_slices)
     ck_assert_str_eq(names_of(&r, &call), "h0.own0.test h1.own0.test");
     router_fini(&r);
 }
-END_TEST
 
 /* ---- control ---- */
 
@@ -119,7 +117,7 @@ static struct url_counts counts(struct router_rig *r, const char *key)
     call.in.crawl = text("own0");
     call.in.key = text(key);
     ask(r, &call);
-    ck_assert_int_eq(call.status, STATUS_OK);
+    ck_ok(call.status);
     n = call.counts;
     frontier_call_fini(&call);
     return n;
@@ -139,7 +137,7 @@ static void put_pages(struct router_rig *r, const char *host, int n)
     }
 }
 
-START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
+TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
 {
     struct router_rig r;
     uint64_t n;
@@ -147,13 +145,11 @@ START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     router_make(&r, true);
     put_hosts(&r, "own0", 20);
     put_pages(&r, "big.test", 2500);
-    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "", 0, &n), STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_DELETE_QUEUE, "", 0, &n));
     ck_assert_uint_eq(n, 0);
-    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "never.test", 0, &n),
-                     STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_DELETE_QUEUE, "never.test", 0, &n));
     ck_assert_uint_eq(n, 0);
-    ck_assert_int_eq(tell(&r, FRONTIER_DELETE_QUEUE, "big.test", 0, &n),
-                     STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_DELETE_QUEUE, "big.test", 0, &n));
     ck_assert_uint_eq(n, 2500);
     ck_assert_uint_eq(counts(&r, "big.test").active, 0);
     ck_assert_uint_eq(counts(&r, "big.test").completed, 0);
@@ -161,9 +157,8 @@ START_TEST(a_queue_of_a_crawl_of_ours_is_deleted_in_slices)
     ck_assert_uint_eq(counts(&r, "").completed, 0);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
+TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
 {
     struct router_rig r;
     int64_t second;
@@ -172,21 +167,20 @@ START_TEST(of_a_crawl_of_ours_what_is_older_than_this_second_is_purged)
     router_make(&r, true);
     put_hosts(&r, "own0", 1500);
     put_pages(&r, "a.test", 3);
-    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n), STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "", 1, &n));
     ck_assert_uint_eq(n, 0);
     second = clock_wall_ms() / 1000;
     while (clock_wall_ms() / 1000 == second)
         usleep(5000);
-    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n), STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "a.test", 0, &n));
     ck_assert_uint_eq(n, 3);
-    ck_assert_int_eq(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n), STATUS_OK);
+    ck_ok(tell(&r, FRONTIER_PURGE_URLS, "", 0, &n));
     ck_assert_uint_eq(n, 1500);
     ck_assert_uint_eq(counts(&r, "").active, 0);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
+TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
 {
     struct router_rig r;
     struct frontier_call call = service_new(FRONTIER_GET);
@@ -203,8 +197,7 @@ START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
     ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "never.test", 4, &n),
                      STATUS_NOT_FOUND);
     for (uint64_t limit = 3; limit <= 4; limit++) {
-        ck_assert_int_eq(tell(&r, FRONTIER_SET_LIMIT, "a.test", limit, &n),
-                         STATUS_OK);
+        ck_ok(tell(&r, FRONTIER_SET_LIMIT, "a.test", limit, &n));
         call.in.crawl = text("own0");
         call.in.get =
             (struct frontier_get){.max_urls_per_queue = 9, .max_queues = 9};
@@ -214,9 +207,8 @@ START_TEST(a_limit_of_one_queue_counts_what_is_done_of_it_already)
     frontier_call_fini(&call);
     router_fini(&r);
 }
-END_TEST
 
-START_TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
+TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
 {
     struct router_rig r;
     uint64_t n;
@@ -226,23 +218,4 @@ START_TEST(a_crawl_that_a_process_was_started_for_is_not_deleted_by_others)
                      STATUS_REFUSED);
     ck_assert(crawls_has(r.crawls, text("own0")));
     router_fini(&r);
-}
-END_TEST
-
-Suite *suite_router_control(void)
-{
-    Suite *s = suite_create("router_control");
-    TCase *t = tcase_create("router_control");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, crawls_of_both_kinds_are_listed_and_names_told_apart);
-    tcase_add_test(t, lists_and_counts_walk_the_rows_of_a_crawl_in_slices);
-    tcase_add_test(t, a_queue_of_a_crawl_of_ours_is_deleted_in_slices);
-    tcase_add_test(t,
-                   of_a_crawl_of_ours_what_is_older_than_this_second_is_purged);
-    tcase_add_test(t, a_limit_of_one_queue_counts_what_is_done_of_it_already);
-    tcase_add_test(
-        t, a_crawl_that_a_process_was_started_for_is_not_deleted_by_others);
-    suite_add_tcase(s, t);
-    return s;
 }

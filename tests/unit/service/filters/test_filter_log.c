@@ -2,7 +2,6 @@
 /* test_filter_log.c - what a log of filters gives back, whatever happened. */
 #include "service/filters/filter_log.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/file/file.h"
+#include "tests/unit/unit.h"
 
 static char dir[64], path[80];
 
@@ -24,7 +24,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    ck_assert_int_eq(file_remove_tree(dir), STATUS_OK);
+    ck_ok(file_remove_tree(dir));
 }
 
 struct seen {
@@ -62,7 +62,7 @@ static uint64_t write_records(uint64_t n)
     struct seen s = {.records = 0};
     uint64_t number = 0;
 
-    ck_assert_int_eq(filter_log_open(&l, path, see, &s, &number), STATUS_OK);
+    ck_ok(filter_log_open(&l, path, see, &s, &number));
     ck_assert_uint_eq(number, 0);
     for (uint64_t i = 1; i <= n; i++) {
         struct filter_log_record r = {
@@ -78,74 +78,74 @@ static uint64_t write_records(uint64_t n)
         filter_log_append(l, &r);
         see(&s, &r);
         if (i % 4 == 0)
-            ck_assert_int_eq(filter_log_sync(l), STATUS_OK);
+            ck_ok(filter_log_sync(l));
     }
-    ck_assert_int_eq(filter_log_sync(l), STATUS_OK);
+    ck_ok(filter_log_sync(l));
     filter_log_close(l);
     return s.sum;
 }
 
-START_TEST(records_come_back_as_they_were_and_a_cleared_log_is_empty)
+FIXTURE(set_up, tear_down);
+
+TEST(records_come_back_as_they_were_and_a_cleared_log_is_empty)
 {
     uint64_t sum = write_records(200), number;
     struct filter_log *l = NULL;
     struct seen s;
 
-    ck_assert_int_eq(reopened(&s, &number), STATUS_OK);
+    ck_ok(reopened(&s, &number));
     ck_assert_uint_eq(s.records, 200);
     ck_assert_uint_eq(number, 200);
     ck_assert_uint_eq(s.sum, sum);
     s = (struct seen){.records = 0};
-    ck_assert_int_eq(filter_log_open(&l, path, see, &s, &number), STATUS_OK);
+    ck_ok(filter_log_open(&l, path, see, &s, &number));
     ck_assert_uint_gt(filter_log_size(l), (uint64_t)200 * 199 / 2 * 8);
-    ck_assert_int_eq(filter_log_clear(l), STATUS_OK);
+    ck_ok(filter_log_clear(l));
     ck_assert_uint_eq(filter_log_size(l), 16);
     filter_log_close(l);
-    ck_assert_int_eq(reopened(&s, &number), STATUS_OK);
+    ck_ok(reopened(&s, &number));
     ck_assert_uint_eq(s.records, 0);
 }
-END_TEST
 
 /* The last record was never confirmed if it is not whole. */
-START_TEST(a_log_cut_anywhere_gives_what_is_whole)
+TEST(a_log_cut_anywhere_gives_what_is_whole)
 {
     uint64_t size, number;
     struct seen s;
 
     write_records(5);
-    ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+    ck_ok(file_size(path, &size));
     while (size-- > 0) {
         uint64_t was = s.records;
 
         ck_assert_int_eq(truncate(path, (off_t)size), 0);
-        ck_assert_int_eq(reopened(&s, &number), STATUS_OK);
+        ck_ok(reopened(&s, &number));
         ck_assert_uint_le(s.records, 4);
         ck_assert_uint_eq(number, s.records);
         ck_assert(size > 300 || s.records <= was);
         if (s.records == 0)
             break;
-        ck_assert_int_eq(file_size(path, &size), STATUS_OK);
+        ck_ok(file_size(path, &size));
     }
     ck_assert_uint_le(size, 16 + 40);
 }
-END_TEST
 
 /* A flipped bit in a record before others must not pass for the end. */
-START_TEST(each_flipped_bit_is_found_and_costs_one_record)
+TEST(each_flipped_bit_is_found_and_costs_one_record)
 {
     uint64_t number;
     struct buf b;
 
     write_records(6);
     buf_init(&b, 1 << 20);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    ck_ok(file_read(path, &b));
     for (size_t bit = 0; bit < b.len * 8; bit++) {
         bool head = bit < 16 * 8, last = bit / 8 >= b.len - 32 - 8 - 40;
         struct seen s;
         enum status st;
 
         b.at[bit / 8] = (char)(b.at[bit / 8] ^ 1 << bit % 8);
-        ck_assert_int_eq(file_replace(path, buf_bytes(&b)), STATUS_OK);
+        ck_ok(file_replace(path, buf_bytes(&b)));
         st = reopened(&s, &number);
         if (head)
             ck_assert(st == STATUS_FORMAT || st == STATUS_VERSION ||
@@ -159,37 +159,17 @@ START_TEST(each_flipped_bit_is_found_and_costs_one_record)
     }
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(what_is_no_log_is_refused_and_stays_as_it_is)
+TEST(what_is_no_log_is_refused_and_stays_as_it_is)
 {
     uint64_t number;
     struct seen s;
     struct buf b;
 
-    ck_assert_int_eq(file_replace(path,
-                                  bytes_of_str("0123456789abcdef0123456789")),
-                     STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("0123456789abcdef0123456789")));
     ck_assert_int_eq(reopened(&s, &number), STATUS_FORMAT);
     buf_init(&b, 100);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    ck_ok(file_read(path, &b));
     ck_assert(bytes_is(buf_bytes(&b), "0123456789abcdef0123456789"));
     buf_fini(&b);
-}
-END_TEST
-
-Suite *suite_filter_log(void)
-{
-    Suite *s = suite_create("filter_log");
-    TCase *t = tcase_create("filter_log");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t,
-                   records_come_back_as_they_were_and_a_cleared_log_is_empty);
-    tcase_add_test(t, a_log_cut_anywhere_gives_what_is_whole);
-    tcase_add_test(t, each_flipped_bit_is_found_and_costs_one_record);
-    tcase_add_test(t, what_is_no_log_is_refused_and_stays_as_it_is);
-    suite_add_tcase(s, t);
-    return s;
 }

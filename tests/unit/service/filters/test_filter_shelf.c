@@ -3,7 +3,6 @@
  */
 #include "service/filters/filter_shelf.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,6 +20,7 @@
 #include "base/mem.h"
 #include "filter/seeded.h"
 #include "tests/unit/filter/keys.h"
+#include "tests/unit/unit.h"
 
 #define MEMORY ((uint64_t)64 << 20)
 
@@ -29,7 +29,7 @@ static struct filter_shelf *shelf;
 
 static void open_with(uint64_t memory)
 {
-    ck_assert_int_eq(filter_shelf_open(&shelf, dir, memory), STATUS_OK);
+    ck_ok(filter_shelf_open(&shelf, dir, memory));
 }
 
 static void set_up(void)
@@ -42,13 +42,13 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
-    ck_assert_int_eq(file_remove_tree(dir), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
+    ck_ok(file_remove_tree(dir));
 }
 
 static void reopen(void)
 {
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
     open_with(MEMORY);
 }
 
@@ -70,7 +70,7 @@ static void submit(struct shelf_call *c, bool *is_done)
     *is_done = false;
     c->done = done;
     c->ctx = is_done;
-    ck_assert_int_eq(filter_shelf_submit(shelf, c), STATUS_OK);
+    ck_ok(filter_shelf_submit(shelf, c));
 }
 
 static void await(const bool *is_done)
@@ -150,7 +150,7 @@ static size_t add(const char *name, uint64_t first, size_t n, uint64_t token)
     enum status st;
     size_t yes = with_keys(SHELF_ADD, name, first, n, token, &st);
 
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     return yes;
 }
 
@@ -159,7 +159,7 @@ static size_t maybe(const char *name, uint64_t first, size_t n)
     enum status st;
     size_t yes = with_keys(SHELF_CHECK, name, first, n, 0, &st);
 
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     return yes;
 }
 
@@ -168,7 +168,7 @@ static size_t take_out(const char *name, uint64_t first, size_t n)
     enum status st;
     size_t yes = with_keys(SHELF_REMOVE, name, first, n, 0, &st);
 
-    ck_assert_int_eq(st, STATUS_OK);
+    ck_ok(st);
     return yes;
 }
 
@@ -185,7 +185,7 @@ static uint64_t begin(const char *name)
 {
     struct shelf_call c = building(name, 3600, 0);
 
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     return c.token;
 }
 
@@ -213,18 +213,20 @@ static struct shelf_view show(const char *name)
 {
     struct shelf_call c = {.verb = SHELF_SHOW, .name = bytes_of_str(name)};
 
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     return c.view;
 }
 
 /* ---- keys ---- */
 
-START_TEST(each_kind_keeps_its_keys_over_a_stop)
+FIXTURE(set_up, tear_down);
+
+TEST(each_kind_keeps_its_keys_over_a_stop)
 {
     const struct filter_traits *k;
 
     for (size_t i = 0; (k = filter_kind(i)) != NULL; i++) {
-        ck_assert_int_eq(create(k->name, k->name, 5000, false), STATUS_OK);
+        ck_ok(create(k->name, k->name, 5000, false));
         ck_assert_uint_gt(add(k->name, 0, 5000, 0), 4950);
         ck_assert_uint_eq(maybe(k->name, 0, 5000), 5000);
         ck_assert_uint_lt(maybe(k->name, 5000, 5000), 50);
@@ -237,19 +239,17 @@ START_TEST(each_kind_keeps_its_keys_over_a_stop)
         }
     }
 }
-END_TEST
 
-START_TEST(two_names_share_nothing)
+TEST(two_names_share_nothing)
 {
-    ck_assert_int_eq(create("a", "cuckoo", 1000, false), STATUS_OK);
-    ck_assert_int_eq(create("b", "cuckoo", 1000, false), STATUS_OK);
+    ck_ok(create("a", "cuckoo", 1000, false));
+    ck_ok(create("b", "cuckoo", 1000, false));
     add("a", 0, 1000, 0);
     ck_assert_uint_lt(maybe("b", 0, 1000), 10);
     ck_assert_uint_eq(take_out("a", 0, 500), 500);
     ck_assert_uint_eq(take_out("a", 0, 1500), 500);
     ck_assert_uint_lt(maybe("a", 0, 1000), 10);
 }
-END_TEST
 
 /* ---- locks ---- */
 
@@ -267,7 +267,7 @@ static struct shelf_call locking(const struct bytes *keys, size_t n,
                                .lock_s = lock_s};
 }
 
-START_TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
+TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
 {
     const struct bytes keys[] = {bytes_of_str("K1"), bytes_of_str("nobody"),
                                  bytes_of_str("K1")};
@@ -275,46 +275,45 @@ START_TEST(a_key_that_may_exist_is_locked_for_the_first_who_asks)
     uint64_t locks[3], first;
     struct shelf_call c;
 
-    ck_assert_int_eq(create("db", "cuckoo", 1000, false), STATUS_OK);
+    ck_ok(create("db", "cuckoo", 1000, false));
     add("db", 0, 10, 0);
     c = locking(keys, 3, answers, locks, locked, 3600);
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(answers[0] && !answers[1] && answers[2]);
     ck_assert(!locked[0] && !locked[1] && locked[2]);
     ck_assert(locks[0] != 0 && locks[1] == 0 && locks[2] == 0);
     first = locks[0];
     c = locking(keys, 1, answers, locks, locked, 3600);
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(locked[0] && locks[0] == 0);
     /* Only the token unlocks it. */
     c.verb = SHELF_UNLOCK;
     locks[0] = first + 1;
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(!answers[0]);
     locks[0] = first;
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(answers[0]);
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(!answers[0]);
     /* And a lock ends by itself. */
     c = locking(keys, 1, answers, locks, locked, 1);
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert(locks[0] != 0);
     do {
         c = locking(keys, 1, answers, locks, locked, 3600);
-        ck_assert_int_eq(call(&c), STATUS_OK);
+        ck_ok(call(&c));
     } while (locked[0]);
     ck_assert(locks[0] != 0);
 }
-END_TEST
 
 /* ---- builds ---- */
 
-START_TEST(before_its_first_build_a_guard_lets_all_pass)
+TEST(before_its_first_build_a_guard_lets_all_pass)
 {
     uint64_t token;
 
-    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_ok(create("db", "bloom", 1000, true));
     ck_assert(!show("db").ready);
     ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
     reopen();
@@ -322,7 +321,7 @@ START_TEST(before_its_first_build_a_guard_lets_all_pass)
     token = begin("db");
     add("db", 0, 500, token);
     ck_assert_uint_eq(maybe("db", 0, 1000), 1000);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     for (int i = 0; i < 2; i++) {
         ck_assert(show("db").ready);
         ck_assert_uint_eq(maybe("db", 0, 500), 500);
@@ -330,20 +329,19 @@ START_TEST(before_its_first_build_a_guard_lets_all_pass)
         reopen();
     }
 }
-END_TEST
 
 /* What a source that failed leaves behind is not put in place: every key would
  * be new to it. */
-START_TEST(a_build_without_keys_or_with_few_replaces_nothing)
+TEST(a_build_without_keys_or_with_few_replaces_nothing)
 {
     uint64_t token, built;
 
-    ck_assert_int_eq(create("db", "cuckoo", 1000, true), STATUS_OK);
+    ck_ok(create("db", "cuckoo", 1000, true));
     token = begin("db");
     ck_assert_int_eq(finish("db", token), STATUS_REFUSED);
     ck_assert(!show("db").ready);
     add("db", 0, 500, token);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     token = begin("db");
     ck_assert_int_eq(finish_as("db", token, false, &built), STATUS_REFUSED);
     ck_assert_uint_eq(built, 0);
@@ -353,21 +351,20 @@ START_TEST(a_build_without_keys_or_with_few_replaces_nothing)
     ck_assert_uint_eq(maybe("db", 0, 500), 500);
     ck_assert(show("db").building); /* the builder may go on */
     add("db", 249, 1, token);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     token = begin("db");
-    ck_assert_int_eq(finish_as("db", token, true, &built), STATUS_OK);
+    ck_ok(finish_as("db", token, true, &built));
     ck_assert_uint_eq(maybe("db", 0, 500), 0);
 }
-END_TEST
 
-START_TEST(of_many_that_build_one_does_and_the_others_wait_for_it)
+TEST(of_many_that_build_one_does_and_the_others_wait_for_it)
 {
     enum { CALLERS = 50 };
     static struct shelf_call c[CALLERS];
     static bool is_done[CALLERS];
     uint64_t token;
 
-    ck_assert_int_eq(create("db", "cuckoo", 1000, true), STATUS_OK);
+    ck_ok(create("db", "cuckoo", 1000, true));
     token = begin("db");
     ck_assert_uint_ne(token, 0);
     ck_assert_uint_eq(begin("db"), 0); /* does not wait: it is being built */
@@ -378,18 +375,17 @@ START_TEST(of_many_that_build_one_does_and_the_others_wait_for_it)
     add("db", 0, 1000, token);
     for (int i = 0; i < CALLERS; i++)
         ck_assert(!is_done[i]);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     for (int i = 0; i < CALLERS; i++) {
         await(&is_done[i]);
-        ck_assert_int_eq(c[i].status, STATUS_OK);
+        ck_ok(c[i].status);
         ck_assert_uint_eq(c[i].token, 0);
         ck_assert(c[i].view.ready && !c[i].view.building);
     }
     ck_assert_int_eq(finish("db", token), STATUS_REFUSED);
 }
-END_TEST
 
-START_TEST(a_check_may_wait_for_the_first_build)
+TEST(a_check_may_wait_for_the_first_build)
 {
     struct bytes key = bytes_of_str("K1");
     bool answer = false, is_done;
@@ -401,23 +397,22 @@ START_TEST(a_check_may_wait_for_the_first_build)
                            .wait_s = 3600};
     uint64_t token;
 
-    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_ok(create("db", "bloom", 1000, true));
     token = begin("db");
     submit(&c, &is_done);
     add("db", 5, 10, token);
     ck_assert(!is_done);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     await(&is_done);
     ck_assert(c.view.ready);
     ck_assert(!answer); /* K1 was not in the source */
 }
-END_TEST
 
-START_TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
+TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
 {
     uint64_t token;
 
-    ck_assert_int_eq(create("db", "cuckoo", 1000, false), STATUS_OK);
+    ck_ok(create("db", "cuckoo", 1000, false));
     add("db", 0, 100, 0);
     token = begin("db");
     add("db", 1000, 100, token);
@@ -425,7 +420,7 @@ START_TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
     ck_assert_uint_lt(maybe("db", 1000, 100), 5);
     add("db", 5000, 100, 0);
     ck_assert_uint_eq(maybe("db", 5000, 100), 100);
-    ck_assert_int_eq(finish("db", token), STATUS_OK);
+    ck_ok(finish("db", token));
     for (int i = 0; i < 2; i++) {
         ck_assert_uint_lt(maybe("db", 0, 100), 5); /* not in the source now */
         ck_assert_uint_eq(maybe("db", 1000, 100), 100);
@@ -433,50 +428,47 @@ START_TEST(while_it_is_built_anew_the_old_one_answers_and_others_add_to_both)
         reopen();
     }
 }
-END_TEST
 
 /* No timing: the lease is over whenever the waiting call is answered. */
-START_TEST(a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits)
+TEST(a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits)
 {
     struct shelf_call first = building("db", 1, 0),
                       next = building("db", 9, 60);
     enum status st;
 
-    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
-    ck_assert_int_eq(call(&first), STATUS_OK);
+    ck_ok(create("db", "bloom", 1000, true));
+    ck_ok(call(&first));
     ck_assert_uint_ne(first.token, 0);
-    ck_assert_int_eq(call(&next), STATUS_OK);
+    ck_ok(call(&next));
     ck_assert_uint_ne(next.token, 0);
     ck_assert_uint_ne(next.token, first.token);
     with_keys(SHELF_ADD, "db", 0, 1, first.token, &st);
     ck_assert_int_eq(st, STATUS_REFUSED);
     ck_assert_int_eq(finish("db", first.token), STATUS_REFUSED);
     add("db", 0, 1, next.token);
-    ck_assert_int_eq(finish("db", next.token), STATUS_OK);
+    ck_ok(finish("db", next.token));
 }
-END_TEST
 
-START_TEST(one_that_is_young_enough_is_not_built)
+TEST(one_that_is_young_enough_is_not_built)
 {
     struct shelf_call c = building("db", 60, 0);
 
-    ck_assert_int_eq(create("db", "bloom", 1000, false), STATUS_OK);
+    ck_ok(create("db", "bloom", 1000, false));
     c.max_age_s = 3600;
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert_uint_eq(c.token, 0);
     ck_assert(!c.view.building);
     c.max_age_s = 0;
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert_uint_ne(c.token, 0);
 }
-END_TEST
 
-START_TEST(a_stop_answers_what_waits)
+TEST(a_stop_answers_what_waits)
 {
     struct shelf_call c = building("db", 3600, 3600);
     bool is_done;
 
-    ck_assert_int_eq(create("db", "bloom", 1000, true), STATUS_OK);
+    ck_ok(create("db", "bloom", 1000, true));
     ck_assert_uint_ne(begin("db"), 0);
     submit(&c, &is_done);
     filter_shelf_stop(shelf);
@@ -484,11 +476,10 @@ START_TEST(a_stop_answers_what_waits)
     ck_assert_uint_eq(c.token, 0);
     ck_assert(c.view.building);
 }
-END_TEST
 
 /* ---- limits ---- */
 
-START_TEST(names_memory_and_kinds_are_bounded)
+TEST(names_memory_and_kinds_are_bounded)
 {
     enum status st;
     char name[SHELF_NAME_MOST + 2];
@@ -501,16 +492,16 @@ START_TEST(names_memory_and_kinds_are_bounded)
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str(".a")));
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str("-a"))); /* an option */
     ck_assert(!filter_shelf_name_is_valid(bytes_of_str("a/b")));
-    ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_OK);
+    ck_ok(create("a", "bloom", 10, false));
     ck_assert_int_eq(create("a", "bloom", 10, false), STATUS_EXISTS);
     ck_assert_int_eq(create("b", "sieve", 10, false), STATUS_ARG);
     with_keys(SHELF_REMOVE, "a", 0, 1, 0, &st);
     ck_assert_int_eq(st, STATUS_REFUSED);
     with_keys(SHELF_ADD, "c", 0, 1, 0, &st);
     ck_assert_int_eq(st, STATUS_NOT_FOUND);
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
     open_with(1 << 20);
-    ck_assert_int_eq(create("s", "scalable", 10, false), STATUS_OK);
+    ck_ok(create("s", "scalable", 10, false));
     st = STATUS_OK;
     for (uint64_t i = 0; i < 100 && st == STATUS_OK; i++)
         with_keys(SHELF_ADD, "s", i * 10000, 10000, 0, &st);
@@ -519,15 +510,14 @@ START_TEST(names_memory_and_kinds_are_bounded)
                       (uint64_t)8 << 21);
     ck_assert_int_eq(create("t", "bloom", 10, false), STATUS_LIMIT);
 }
-END_TEST
 
 /* One call with a capacity far too large must not shut out all the others. */
-START_TEST(one_too_large_is_refused_and_the_others_go_on)
+TEST(one_too_large_is_refused_and_the_others_go_on)
 {
     struct shelf_call c = building("small", 60, 0);
     const struct filter_traits *k;
 
-    ck_assert_int_eq(create("small", "bloom", 1000, false), STATUS_OK);
+    ck_ok(create("small", "bloom", 1000, false));
     for (size_t i = 0; (k = filter_kind(i)) != NULL; i++)
         ck_assert_int_ne(create("large", k->name, UINT64_C(1) << 36, false),
                          STATUS_OK);
@@ -535,26 +525,24 @@ START_TEST(one_too_large_is_refused_and_the_others_go_on)
     ck_assert_int_ne(call(&c), STATUS_OK);
     ck_assert(!show("small").building);
     ck_assert_uint_gt(add("small", 0, 1000, 0), 990);
-    ck_assert_int_eq(create("other", "scalable", 1000, false), STATUS_OK);
+    ck_ok(create("other", "scalable", 1000, false));
     reopen();
     ck_assert_uint_eq(maybe("small", 0, 1000), 1000);
 }
-END_TEST
 
-START_TEST(a_deleted_one_is_gone_and_one_made_anew_is_empty)
+TEST(a_deleted_one_is_gone_and_one_made_anew_is_empty)
 {
     struct shelf_call c = {.verb = SHELF_DELETE, .name = bytes_of_str("a")};
 
-    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+    ck_ok(create("a", "bloom", 1000, false));
     add("a", 0, 1000, 0);
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     ck_assert_int_eq(call(&c), STATUS_NOT_FOUND);
-    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+    ck_ok(create("a", "bloom", 1000, false));
     ck_assert_uint_eq(maybe("a", 0, 1000), 0);
     reopen();
     ck_assert_uint_eq(maybe("a", 0, 1000), 0);
 }
-END_TEST
 
 /* ---- kills ---- */
 
@@ -592,7 +580,7 @@ static void check_after(size_t answers)
     }
 }
 
-START_TEST(killed_at_any_step_it_has_what_was_answered)
+TEST(killed_at_any_step_it_has_what_was_answered)
 {
     static const char *const points[] = {
         "filter-log-write:1",     "filter-log-write:17",
@@ -610,9 +598,9 @@ START_TEST(killed_at_any_step_it_has_what_was_answered)
 
         if (i > 0)
             set_up();
-        ck_assert_int_eq(create("a", "cuckoo", 3000, false), STATUS_OK);
+        ck_ok(create("a", "cuckoo", 3000, false));
         add("a", 1000000, 10, 0);
-        ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+        ck_ok(filter_shelf_close(shelf));
         ck_assert_int_eq(pipe(to), 0);
         child = fork();
         if (child == 0)
@@ -631,32 +619,31 @@ START_TEST(killed_at_any_step_it_has_what_was_answered)
             tear_down();
     }
 }
-END_TEST
 
 /* The log still has the keys of the one that was deleted, and those that came
  * before the build. */
-START_TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
+TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
 {
     struct shelf_call c = {.verb = SHELF_DELETE, .name = bytes_of_str("a")};
     uint64_t token;
     pid_t child;
     int how;
 
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
     child = fork();
     if (child == 0) {
         open_with(MEMORY);
-        ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
-        ck_assert_int_eq(create("b", "bloom", 1000, false), STATUS_OK);
+        ck_ok(create("a", "bloom", 1000, false));
+        ck_ok(create("b", "bloom", 1000, false));
         add("a", 0, 500, 0);
         add("b", 0, 500, 0);
-        ck_assert_int_eq(call(&c), STATUS_OK);
-        ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
+        ck_ok(call(&c));
+        ck_ok(create("a", "bloom", 1000, false));
         add("a", 700, 100, 0);
         token = begin("b");
         add("b", 700, 100, 0);
         uint64_t built;
-        ck_assert_int_eq(finish_as("b", token, true, &built), STATUS_OK);
+        ck_ok(finish_as("b", token, true, &built));
         add("b", 800, 100, 0);
         kill(getpid(), SIGKILL);
     }
@@ -668,7 +655,6 @@ START_TEST(killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter)
     ck_assert_uint_lt(maybe("b", 0, 500), 5);
     ck_assert_uint_eq(maybe("b", 700, 200), 200);
 }
-END_TEST
 
 #define TTL 1000
 
@@ -689,9 +675,9 @@ static void put_image(void)
 
     seeded_id(&id, &key, NULL);
     id.generation = (uint64_t)then;
-    ck_assert_int_eq(filter_new(&f, &o), STATUS_OK);
+    ck_ok(filter_new(&f, &o));
     snprintf(path, sizeof path, "%s/a.filter", dir);
-    ck_assert_int_eq(checkpoint_save(path, f, &id), STATUS_OK);
+    ck_ok(checkpoint_save(path, f, &id));
     filter_free(f);
 }
 
@@ -706,8 +692,8 @@ static size_t maybe_later(int64_t s, uint64_t first, size_t n)
     size_t yes = 0;
 
     snprintf(path, sizeof path, "%s/a.filter", dir);
-    ck_assert_int_eq(seeded_load(&f, path, 0, &info, &key), STATUS_OK);
-    ck_assert_int_eq(filter_age(f, clock_wall_ms() / 1000 + s), STATUS_OK);
+    ck_ok(seeded_load(&f, path, 0, &info, &key));
+    ck_ok(filter_age(f, clock_wall_ms() / 1000 + s));
     for (size_t i = 0; i < n; i++)
         yes += filter_check_one(f, digest_bytes(&key, keys[i]).hi);
     free_texts(keys, n);
@@ -717,12 +703,12 @@ static size_t maybe_later(int64_t s, uint64_t first, size_t n)
 
 /* They are in the log alone, which has no times: they count from the restart
  * on, and not from the image. */
-START_TEST(keys_that_are_replayed_after_a_kill_keep_their_whole_time)
+TEST(keys_that_are_replayed_after_a_kill_keep_their_whole_time)
 {
     pid_t child;
     int how;
 
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
     put_image();
     child = fork();
     if (child == 0) {
@@ -733,16 +719,15 @@ START_TEST(keys_that_are_replayed_after_a_kill_keep_their_whole_time)
     ck_assert_int_eq(waitpid(child, &how, 0), child);
     ck_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
     open_with(MEMORY);
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(filter_shelf_close(shelf));
     ck_assert_uint_eq(maybe_later(TTL - 60, 0, 100), 100);
     ck_assert_uint_le(maybe_later(TTL + TTL / 2 + 1, 0, 100), 1);
     open_with(MEMORY);
 }
-END_TEST
 
 /* A build goes on for longer than a key is kept: what came first is forgotten,
  * what came last is there. */
-START_TEST(a_build_of_a_filter_that_forgets_forgets_too)
+TEST(a_build_of_a_filter_that_forgets_forgets_too)
 {
     struct shelf_call c = {.verb = SHELF_CREATE,
                            .name = bytes_of_str("a"),
@@ -756,7 +741,7 @@ START_TEST(a_build_of_a_filter_that_forgets_forgets_too)
     int64_t from;
     uint64_t token, built;
 
-    ck_assert_int_eq(call(&c), STATUS_OK);
+    ck_ok(call(&c));
     token = begin("a");
     add("a", 0, 100, token);
     from = clock_wall_ms() / 1000;
@@ -766,25 +751,24 @@ START_TEST(a_build_of_a_filter_that_forgets_forgets_too)
         (void)show("a");
         nanosleep(&t, NULL);
     }
-    ck_assert_int_eq(call(&longer), STATUS_OK);
+    ck_ok(call(&longer));
     add("a", 200, 100, token);
-    ck_assert_int_eq(finish_as("a", token, true, &built), STATUS_OK);
+    ck_ok(finish_as("a", token, true, &built));
     ck_assert_uint_le(built, 101);
     ck_assert_uint_eq(maybe("a", 200, 100), 100);
     ck_assert_uint_le(maybe("a", 0, 100), 1);
 }
-END_TEST
 
 /* Two records were synced and never saved; one of them is damaged. */
-START_TEST(with_a_damaged_log_every_answer_is_maybe_until_it_is_built)
+TEST(with_a_damaged_log_every_answer_is_maybe_until_it_is_built)
 {
     char path[100];
     int fd, how;
     pid_t child;
     uint64_t token;
 
-    ck_assert_int_eq(create("a", "bloom", 1000, false), STATUS_OK);
-    ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+    ck_ok(create("a", "bloom", 1000, false));
+    ck_ok(filter_shelf_close(shelf));
     child = fork();
     if (child == 0) {
         open_with(MEMORY);
@@ -803,47 +787,11 @@ START_TEST(with_a_damaged_log_every_answer_is_maybe_until_it_is_built)
         ck_assert(!show("a").ready);
         ck_assert_uint_eq(maybe("a", 0, 1000), 1000);
         if (i == 0)
-            ck_assert_int_eq(filter_shelf_close(shelf), STATUS_OK);
+            ck_ok(filter_shelf_close(shelf));
     }
     token = begin("a");
     add("a", 0, 20, token);
-    ck_assert_int_eq(finish("a", token), STATUS_OK);
+    ck_ok(finish("a", token));
     ck_assert_uint_eq(maybe("a", 0, 20), 20);
     ck_assert_uint_lt(maybe("a", 20, 500), 10);
-}
-END_TEST
-
-Suite *suite_filter_shelf(void)
-{
-    Suite *s = suite_create("filter_shelf");
-    TCase *t = tcase_create("filter_shelf");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t, each_kind_keeps_its_keys_over_a_stop);
-    tcase_add_test(t, two_names_share_nothing);
-    tcase_add_test(t, before_its_first_build_a_guard_lets_all_pass);
-    tcase_add_test(t, a_key_that_may_exist_is_locked_for_the_first_who_asks);
-    tcase_add_test(t, a_build_without_keys_or_with_few_replaces_nothing);
-    tcase_add_test(t, of_many_that_build_one_does_and_the_others_wait_for_it);
-    tcase_add_test(t, a_check_may_wait_for_the_first_build);
-    tcase_add_test(
-        t, while_it_is_built_anew_the_old_one_answers_and_others_add_to_both);
-    tcase_add_test(
-        t, a_builder_that_is_not_heard_of_loses_the_build_to_one_that_waits);
-    tcase_add_test(t, one_that_is_young_enough_is_not_built);
-    tcase_add_test(t, a_stop_answers_what_waits);
-    tcase_add_test(t, names_memory_and_kinds_are_bounded);
-    tcase_add_test(t, one_too_large_is_refused_and_the_others_go_on);
-    tcase_add_test(t, a_deleted_one_is_gone_and_one_made_anew_is_empty);
-    tcase_add_test(t, killed_at_any_step_it_has_what_was_answered);
-    tcase_add_test(
-        t, killed_before_a_checkpoint_it_takes_no_record_of_an_older_filter);
-    tcase_add_test(t,
-                   keys_that_are_replayed_after_a_kill_keep_their_whole_time);
-    tcase_add_test(t, a_build_of_a_filter_that_forgets_forgets_too);
-    tcase_add_test(t,
-                   with_a_damaged_log_every_answer_is_maybe_until_it_is_built);
-    suite_add_tcase(s, t);
-    return s;
 }

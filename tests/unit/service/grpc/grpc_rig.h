@@ -6,7 +6,6 @@
 #define URLWEIR_TESTS_SERVICE_GRPC_GRPC_RIG_H
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <nghttp2/nghttp2.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,6 +21,7 @@
 #include "service/grpc/grpc_frame.h"
 #include "service/grpc/grpc_health.h"
 #include "service/grpc/grpc_server.h"
+#include "tests/unit/unit.h"
 
 #define ECHO  "/test.T/Echo"
 #define ONCE  "/test.T/Once"
@@ -174,8 +174,8 @@ static inline void start(void)
     o.http2.stranger_ns = stranger_ns;
     o.http2.quiet_ns = quiet_ns;
     o.http2.answer_ns = answer_ns;
-    ck_assert_int_eq(loop_new(&loop), STATUS_OK);
-    ck_assert_int_eq(grpc_server_new(&server, loop, &o), STATUS_OK);
+    ck_ok(loop_new(&loop));
+    ck_ok(grpc_server_new(&server, loop, &o));
     colon = strrchr(http2_server_address(grpc_server_http2(server)), ':');
     port = (unsigned)atoi(colon + 1);
     pthread_create(&thread, NULL, run, NULL);

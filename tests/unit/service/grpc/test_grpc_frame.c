@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"
 #include "service/grpc/grpc_frame.h"
+#include "tests/unit/unit.h"
 
 #define HELD 65536
 
@@ -41,7 +41,7 @@ static void add_gzip(struct buf *b, struct bytes plain)
     deflateEnd(&z);
 }
 
-START_TEST(messages_come_out_as_they_went_in_however_they_are_cut)
+TEST(messages_come_out_as_they_went_in_however_they_are_cut)
 {
     struct buf wire;
     struct bytes m;
@@ -58,8 +58,7 @@ START_TEST(messages_come_out_as_they_went_in_however_they_are_cut)
         for (size_t at = 0; at < wire.len; at += cut) {
             size_t len = wire.len - at < cut ? wire.len - at : cut;
 
-            ck_assert_int_eq(grpc_reader_feed(&r, bytes_of(wire.at + at, len)),
-                             STATUS_OK);
+            ck_ok(grpc_reader_feed(&r, bytes_of(wire.at + at, len)));
             while (grpc_reader_next(&r, &m) == STATUS_OK) {
                 ck_assert(n != 0 || bytes_is(m, "first"));
                 ck_assert(n != 1 || m.len == 0);
@@ -73,7 +72,6 @@ START_TEST(messages_come_out_as_they_went_in_however_they_are_cut)
     }
     buf_fini(&wire);
 }
-END_TEST
 
 static enum status read_one(bool gzip, struct bytes wire, struct buf *out)
 {
@@ -82,7 +80,7 @@ static enum status read_one(bool gzip, struct bytes wire, struct buf *out)
     enum status st;
 
     grpc_reader_init(&r, gzip, HELD);
-    ck_assert_int_eq(grpc_reader_feed(&r, wire), STATUS_OK);
+    ck_ok(grpc_reader_feed(&r, wire));
     st = grpc_reader_next(&r, &m);
     if (st == STATUS_OK && out != NULL)
         buf_add_bytes(out, m);
@@ -90,7 +88,7 @@ static enum status read_one(bool gzip, struct bytes wire, struct buf *out)
     return st;
 }
 
-START_TEST(a_length_over_four_mebibytes_is_refused_before_it_comes)
+TEST(a_length_over_four_mebibytes_is_refused_before_it_comes)
 {
     char prefix[GRPC_PREFIX];
 
@@ -105,18 +103,16 @@ START_TEST(a_length_over_four_mebibytes_is_refused_before_it_comes)
     ck_assert_int_eq(read_one(false, bytes_of(prefix, sizeof prefix), NULL),
                      STATUS_LIMIT);
 }
-END_TEST
 
-START_TEST(flags_other_than_the_two_are_refused)
+TEST(flags_other_than_the_two_are_refused)
 {
     ck_assert_int_eq(read_one(true, bytes_of("\2\0\0\0\0", 5), NULL),
                      STATUS_FORMAT);
     ck_assert_int_eq(read_one(false, bytes_of("\1\0\0\0\0", 5), NULL),
                      STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(gzip_is_read_and_what_is_not_compressed_beside_it)
+TEST(gzip_is_read_and_what_is_not_compressed_beside_it)
 {
     struct buf gz, wire, out;
 
@@ -126,20 +122,19 @@ START_TEST(gzip_is_read_and_what_is_not_compressed_beside_it)
     add_gzip(&gz, bytes_of_str("hello"));
     add_gzip(&gz, bytes_of_str(", world")); /* RFC 1952 2.2: members */
     add_message(&wire, 1, buf_bytes(&gz));
-    ck_assert_int_eq(read_one(true, buf_bytes(&wire), &out), STATUS_OK);
+    ck_ok(read_one(true, buf_bytes(&wire), &out));
     ck_assert_str_eq(buf_str(&out), "hello, world");
     buf_clear(&wire);
     buf_clear(&out);
     add_message(&wire, 0, bytes_of_str("plain"));
-    ck_assert_int_eq(read_one(true, buf_bytes(&wire), &out), STATUS_OK);
+    ck_ok(read_one(true, buf_bytes(&wire), &out));
     ck_assert_str_eq(buf_str(&out), "plain");
     buf_fini(&gz);
     buf_fini(&wire);
     buf_fini(&out);
 }
-END_TEST
 
-START_TEST(gzip_that_is_cut_damaged_or_followed_by_more_is_refused)
+TEST(gzip_that_is_cut_damaged_or_followed_by_more_is_refused)
 {
     struct buf gz, wire;
 
@@ -159,9 +154,8 @@ START_TEST(gzip_that_is_cut_damaged_or_followed_by_more_is_refused)
     buf_fini(&gz);
     buf_fini(&wire);
 }
-END_TEST
 
-START_TEST(a_gzip_bomb_stays_within_the_limit)
+TEST(a_gzip_bomb_stays_within_the_limit)
 {
     struct buf gz, wire;
     size_t size = 64u << 20;
@@ -171,7 +165,7 @@ START_TEST(a_gzip_bomb_stays_within_the_limit)
     buf_init(&wire, 2 * size);
     add_gzip(&gz, bytes_of(zeros, GRPC_MESSAGE_MOST));
     add_message(&wire, 1, buf_bytes(&gz));
-    ck_assert_int_eq(read_one(true, buf_bytes(&wire), NULL), STATUS_OK);
+    ck_ok(read_one(true, buf_bytes(&wire), NULL));
     buf_clear(&gz);
     buf_clear(&wire);
     add_gzip(&gz, bytes_of(zeros, size));
@@ -181,9 +175,8 @@ START_TEST(a_gzip_bomb_stays_within_the_limit)
     buf_fini(&gz);
     buf_fini(&wire);
 }
-END_TEST
 
-START_TEST(more_than_a_window_and_a_message_is_refused)
+TEST(more_than_a_window_and_a_message_is_refused)
 {
     struct grpc_reader r;
     char prefix[GRPC_PREFIX];
@@ -191,30 +184,11 @@ START_TEST(more_than_a_window_and_a_message_is_refused)
 
     grpc_prefix(prefix, GRPC_MESSAGE_MOST);
     grpc_reader_init(&r, false, HELD);
-    ck_assert_int_eq(grpc_reader_feed(&r, bytes_of(prefix, sizeof prefix)),
-                     STATUS_OK);
+    ck_ok(grpc_reader_feed(&r, bytes_of(prefix, sizeof prefix)));
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(grpc_reader_feed(&r, bytes_of(chunk, 1 << 20)),
-                         STATUS_OK);
-    ck_assert_int_eq(grpc_reader_feed(&r, bytes_of(chunk, HELD)), STATUS_OK);
+        ck_ok(grpc_reader_feed(&r, bytes_of(chunk, 1 << 20)));
+    ck_ok(grpc_reader_feed(&r, bytes_of(chunk, HELD)));
     ck_assert_int_eq(grpc_reader_feed(&r, bytes_of(chunk, 1)), STATUS_LIMIT);
     grpc_reader_fini(&r);
     free(chunk);
-}
-END_TEST
-
-Suite *suite_grpc_frame(void)
-{
-    Suite *s = suite_create("grpc_frame");
-    TCase *t = tcase_create("grpc_frame");
-
-    tcase_add_test(t, messages_come_out_as_they_went_in_however_they_are_cut);
-    tcase_add_test(t, a_length_over_four_mebibytes_is_refused_before_it_comes);
-    tcase_add_test(t, flags_other_than_the_two_are_refused);
-    tcase_add_test(t, gzip_is_read_and_what_is_not_compressed_beside_it);
-    tcase_add_test(t, gzip_that_is_cut_damaged_or_followed_by_more_is_refused);
-    tcase_add_test(t, a_gzip_bomb_stays_within_the_limit);
-    tcase_add_test(t, more_than_a_window_and_a_message_is_refused);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -32,7 +32,7 @@ static void forget(size_t n)
         buf_fini(&answers[i].body);
 }
 
-START_TEST(of_many_idle_calls_on_a_connection_the_oldest_end_with_ok)
+TEST(of_many_idle_calls_on_a_connection_the_oldest_end_with_ok)
 {
     streams_most = 40;
     start();
@@ -46,9 +46,8 @@ START_TEST(of_many_idle_calls_on_a_connection_the_oldest_end_with_ok)
     disconnect();
     stop();
 }
-END_TEST
 
-START_TEST(a_call_that_is_used_again_is_not_idle)
+TEST(a_call_that_is_used_again_is_not_idle)
 {
     streams_most = 40;
     start();
@@ -72,10 +71,9 @@ START_TEST(a_call_that_is_used_again_is_not_idle)
     disconnect();
     stop();
 }
-END_TEST
 
 /* Whoever opens a few streams and keeps them does not lose them to others. */
-START_TEST(where_all_calls_are_taken_the_few_of_a_connection_are_left_alone)
+TEST(where_all_calls_are_taken_the_few_of_a_connection_are_left_alone)
 {
     nghttp2_session *other;
     int other_fd;
@@ -100,19 +98,4 @@ START_TEST(where_all_calls_are_taken_the_few_of_a_connection_are_left_alone)
     forget(16 + CALLS);
     disconnect();
     stop();
-}
-END_TEST
-
-Suite *suite_grpc_idle(void)
-{
-    Suite *s = suite_create("grpc_idle");
-    TCase *t = tcase_create("grpc_idle");
-
-    tcase_add_test(t,
-                   of_many_idle_calls_on_a_connection_the_oldest_end_with_ok);
-    tcase_add_test(t, a_call_that_is_used_again_is_not_idle);
-    tcase_add_test(
-        t, where_all_calls_are_taken_the_few_of_a_connection_are_left_alone);
-    suite_add_tcase(s, t);
-    return s;
 }

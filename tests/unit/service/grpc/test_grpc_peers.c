@@ -31,7 +31,7 @@ static bool is_deaf_at_its_deadline(struct answer *a, struct body *b,
 
 /* A peer that reads nothing cannot be sent the reset of a call that is over, so
  * its stream stays; a later answer is dropped. */
-START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
+TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
 {
     static const char *const timeouts[] = {"100m", "500m", "2S", "8S", "30S"};
     struct answer a;
@@ -64,9 +64,8 @@ START_TEST(an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere)
     buf_fini(&a.body);
     stop();
 }
-END_TEST
 
-START_TEST(a_request_that_does_not_come_ends_its_call)
+TEST(a_request_that_does_not_come_ends_its_call)
 {
     struct answer a;
     struct body b = {.left = bytes_of("\0\0", 2), .stays_open = true};
@@ -82,10 +81,9 @@ START_TEST(a_request_that_does_not_come_ends_its_call)
     disconnect();
     stop();
 }
-END_TEST
 
 /* Echoes 16 MiB of messages to a client that reads 64 KiB of answers. */
-START_TEST(who_does_not_read_is_not_read_from)
+TEST(who_does_not_read_is_not_read_from)
 {
     const size_t each = 1024, n = 16 << 10;
     struct buf all;
@@ -128,7 +126,6 @@ START_TEST(who_does_not_read_is_not_read_from)
     buf_fini(&a.body);
     buf_fini(&all);
 }
-END_TEST
 
 /* Returns true if the server closes the connection in time. */
 static bool is_closed(int s, int timeout_ms)
@@ -145,7 +142,7 @@ static bool is_closed(int s, int timeout_ms)
     return false;
 }
 
-START_TEST(a_connection_that_says_nothing_is_closed)
+TEST(a_connection_that_says_nothing_is_closed)
 {
     int64_t begun;
     int s;
@@ -159,7 +156,6 @@ START_TEST(a_connection_that_says_nothing_is_closed)
     close(s);
     stop();
 }
-END_TEST
 
 static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
                             "\0\0\0\x04\0\0\0\0\0";
@@ -196,13 +192,12 @@ static bool silence_is_told_from_life(int64_t quiet)
 }
 
 /* A client that is late because of a busy machine gets more time. */
-START_TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
+TEST(silence_is_asked_for_a_sign_of_life_and_then_closed)
 {
     ck_assert(silence_is_told_from_life(NS_PER_S) ||
               silence_is_told_from_life(4 * NS_PER_S) ||
               silence_is_told_from_life(16 * NS_PER_S));
 }
-END_TEST
 
 static bool has_changed_one_for_the_fourth(const struct grpc_stats *s)
 {
@@ -220,7 +215,7 @@ static bool has_closed_one(const struct grpc_stats *s)
 }
 
 /* The server allows three connections. */
-START_TEST(the_oldest_that_made_no_call_makes_room)
+TEST(the_oldest_that_made_no_call_makes_room)
 {
     int s[4];
 
@@ -243,11 +238,10 @@ START_TEST(the_oldest_that_made_no_call_makes_room)
             close(s[i]);
     stop();
 }
-END_TEST
 
 /* It keeps its connection, however many clients connect without making a
  * call. */
-START_TEST(a_caller_keeps_its_connection_among_those_who_make_none)
+TEST(a_caller_keeps_its_connection_among_those_who_make_none)
 {
     int s[40];
 
@@ -264,9 +258,8 @@ START_TEST(a_caller_keeps_its_connection_among_those_who_make_none)
         close(s[i]);
     stop();
 }
-END_TEST
 
-START_TEST(header_fields_without_an_end_are_cut_off)
+TEST(header_fields_without_an_end_are_cut_off)
 {
     /* HEADERS without END_HEADERS, and CONTINUATION without END_HEADERS */
     static const char begun[] = "\0\0\1\1\0\0\0\0\1\x83"
@@ -288,10 +281,9 @@ START_TEST(header_fields_without_an_end_are_cut_off)
     close(s);
     stop();
 }
-END_TEST
 
 /* A client that its machine gives no time is not one that says nothing. */
-START_TEST(ours_a_client_has_a_minute_to_end_what_it_began)
+TEST(ours_a_client_has_a_minute_to_end_what_it_began)
 {
     struct http2_server_options o;
 
@@ -300,7 +292,6 @@ START_TEST(ours_a_client_has_a_minute_to_end_what_it_began)
     ck_assert_int_ge(o.head_ns, 60 * NS_PER_S);
     ck_assert_int_ge(o.stranger_ns, 60 * NS_PER_S);
 }
-END_TEST
 
 static bool was_idle(const struct grpc_stats *s)
 {
@@ -309,7 +300,7 @@ static bool was_idle(const struct grpc_stats *s)
 
 /* A connection that already has a stream stays, like that of a crawler waiting
  * for URLs to put. */
-START_TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
+TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
 {
     static const char ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
     int64_t until = clock_mono() + PATIENCE;
@@ -343,10 +334,9 @@ START_TEST(a_connection_without_a_stream_is_closed_whatever_it_pings)
     disconnect();
     stop();
 }
-END_TEST
 
 /* The server sends GOAWAY first, so the client knows what was not served. */
-START_TEST(one_who_is_idle_is_told)
+TEST(one_who_is_idle_is_told)
 {
     struct answer a;
 
@@ -363,7 +353,6 @@ START_TEST(one_who_is_idle_is_told)
     disconnect();
     stop();
 }
-END_TEST
 
 /* ---- calls that need no token ---- */
 
@@ -384,7 +373,7 @@ static void watch_health(struct answer *a, struct body *b)
     hear(a);
 }
 
-START_TEST(calls_without_a_token_leave_room_for_those_with_one)
+TEST(calls_without_a_token_leave_room_for_those_with_one)
 {
     struct answer a[4];
     struct body b[4];
@@ -402,9 +391,8 @@ START_TEST(calls_without_a_token_leave_room_for_those_with_one)
     for (int i = 0; i < 4; i++)
         buf_fini(&a[i].body);
 }
-END_TEST
 
-START_TEST(a_connection_has_a_few_calls_without_a_token)
+TEST(a_connection_has_a_few_calls_without_a_token)
 {
     struct answer a[GRPC_ANONYMOUS_MOST + 2];
     struct body b[GRPC_ANONYMOUS_MOST + 2];
@@ -426,10 +414,9 @@ START_TEST(a_connection_has_a_few_calls_without_a_token)
     for (int i = 0; i < n + 2; i++)
         buf_fini(&a[i].body);
 }
-END_TEST
 
 /* Only callers that showed a token get room for large messages. */
-START_TEST(a_call_without_a_token_has_small_messages)
+TEST(a_call_without_a_token_has_small_messages)
 {
     struct body b = {.left = bytes_of("\0\0\2\0\0", 5), .stays_open = true};
     struct answer a;
@@ -442,30 +429,4 @@ START_TEST(a_call_without_a_token_has_small_messages)
     disconnect();
     stop();
     buf_fini(&a.body);
-}
-END_TEST
-
-Suite *suite_grpc_peers(void)
-{
-    Suite *s = suite_create("grpc_peers");
-    TCase *t = tcase_create("grpc_peers");
-
-    tcase_add_test(
-        t, an_answer_behind_the_deadline_of_one_who_does_not_read_goes_nowhere);
-    tcase_add_test(t, a_request_that_does_not_come_ends_its_call);
-    tcase_add_test(t, who_does_not_read_is_not_read_from);
-    tcase_add_test(t, a_connection_that_says_nothing_is_closed);
-    tcase_add_test(t, silence_is_asked_for_a_sign_of_life_and_then_closed);
-    tcase_add_test(t, the_oldest_that_made_no_call_makes_room);
-    tcase_add_test(t, a_caller_keeps_its_connection_among_those_who_make_none);
-    tcase_add_test(t, header_fields_without_an_end_are_cut_off);
-    tcase_add_test(t, ours_a_client_has_a_minute_to_end_what_it_began);
-    tcase_add_test(t,
-                   a_connection_without_a_stream_is_closed_whatever_it_pings);
-    tcase_add_test(t, one_who_is_idle_is_told);
-    tcase_add_test(t, calls_without_a_token_leave_room_for_those_with_one);
-    tcase_add_test(t, a_connection_has_a_few_calls_without_a_token);
-    tcase_add_test(t, a_call_without_a_token_has_small_messages);
-    suite_add_tcase(s, t);
-    return s;
 }

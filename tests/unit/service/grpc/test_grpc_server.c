@@ -3,7 +3,7 @@
  * test_grpc_peers.c has peers that break the rules. */
 #include "tests/unit/service/grpc/grpc_rig.h"
 
-START_TEST(a_message_goes_out_and_comes_back_with_status_0)
+TEST(a_message_goes_out_and_comes_back_with_status_0)
 {
     struct answer a;
 
@@ -21,9 +21,8 @@ START_TEST(a_message_goes_out_and_comes_back_with_status_0)
     disconnect();
     stop();
 }
-END_TEST
 
-START_TEST(what_is_no_call_of_grpc_is_told_so_in_http)
+TEST(what_is_no_call_of_grpc_is_told_so_in_http)
 {
     struct answer a;
 
@@ -41,9 +40,8 @@ START_TEST(what_is_no_call_of_grpc_is_told_so_in_http)
     disconnect();
     stop();
 }
-END_TEST
 
-START_TEST(each_mistake_has_its_status)
+TEST(each_mistake_has_its_status)
 {
     char long_value[20000];
 
@@ -74,9 +72,8 @@ START_TEST(each_mistake_has_its_status)
     disconnect();
     stop();
 }
-END_TEST
 
-START_TEST(a_deadline_ends_a_call_and_a_reset_does)
+TEST(a_deadline_ends_a_call_and_a_reset_does)
 {
     struct answer a;
     struct body b = {.left = HI};
@@ -100,7 +97,6 @@ START_TEST(a_deadline_ends_a_call_and_a_reset_does)
     disconnect();
     stop();
 }
-END_TEST
 
 static bool holds_one_call(const struct grpc_stats *s)
 {
@@ -112,7 +108,7 @@ static bool is_left_alone(const struct grpc_stats *s)
     return s->http2.open == 0 && s->open == 0 && s->ended[GRPC_CANCELLED] > 0;
 }
 
-START_TEST(a_monitor_is_told_each_stream_once_by_its_status)
+TEST(a_monitor_is_told_each_stream_once_by_its_status)
 {
     struct grpc_stats s;
     struct answer a;
@@ -150,19 +146,4 @@ START_TEST(a_monitor_is_told_each_stream_once_by_its_status)
     ck_assert_uint_gt(s.http2.received, 100);
     ck_assert_uint_gt(s.http2.sent, 100);
     stop();
-}
-END_TEST
-
-Suite *suite_grpc_server(void)
-{
-    Suite *s = suite_create("grpc_server");
-    TCase *t = tcase_create("grpc_server");
-
-    tcase_add_test(t, a_message_goes_out_and_comes_back_with_status_0);
-    tcase_add_test(t, what_is_no_call_of_grpc_is_told_so_in_http);
-    tcase_add_test(t, each_mistake_has_its_status);
-    tcase_add_test(t, a_deadline_ends_a_call_and_a_reset_does);
-    tcase_add_test(t, a_monitor_is_told_each_stream_once_by_its_status);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/clock.h"
 #include "service/grpc/grpc_text.h"
+#include "tests/unit/unit.h"
 
 static void encodes(struct bytes plain, const char *wanted)
 {
@@ -14,7 +14,7 @@ static void encodes(struct bytes plain, const char *wanted)
     buf_fini(&b);
 }
 
-START_TEST(grpc_message_is_percent_encoded_outside_printable_ascii)
+TEST(grpc_message_is_percent_encoded_outside_printable_ascii)
 {
     encodes(bytes_of_str("no such URL"), "no such URL");
     encodes(bytes_of_str("100%"), "100%25");
@@ -23,7 +23,6 @@ START_TEST(grpc_message_is_percent_encoded_outside_printable_ascii)
     encodes(bytes_of("\0", 1), "%00");
     encodes(bytes_of_str(""), "");
 }
-END_TEST
 
 static int64_t timeout(const char *text)
 {
@@ -32,7 +31,7 @@ static int64_t timeout(const char *text)
     return grpc_parse_timeout(bytes_of_str(text), &ns) ? ns : -1;
 }
 
-START_TEST(grpc_timeout_is_eight_digits_at_most_and_a_unit)
+TEST(grpc_timeout_is_eight_digits_at_most_and_a_unit)
 {
     ck_assert_int_eq(timeout("1H"), 3600 * NS_PER_S);
     ck_assert_int_eq(timeout("2M"), 120 * NS_PER_S);
@@ -50,9 +49,8 @@ START_TEST(grpc_timeout_is_eight_digits_at_most_and_a_unit)
     ck_assert_int_eq(timeout("-1S"), -1);
     ck_assert_int_eq(timeout("1 S"), -1);
 }
-END_TEST
 
-START_TEST(content_types_of_grpc_are_known_and_no_others)
+TEST(content_types_of_grpc_are_known_and_no_others)
 {
     static const char *const ours[] = {"application/grpc",
                                        "application/grpc+proto",
@@ -73,17 +71,4 @@ START_TEST(content_types_of_grpc_are_known_and_no_others)
         ck_assert_msg(!grpc_content_type(bytes_of_str(others[i])), "%s",
                       others[i]);
     ck_assert(!grpc_content_type(bytes_of(NULL, 0)));
-}
-END_TEST
-
-Suite *suite_grpc_text(void)
-{
-    Suite *s = suite_create("grpc_text");
-    TCase *t = tcase_create("grpc_text");
-
-    tcase_add_test(t, grpc_message_is_percent_encoded_outside_printable_ascii);
-    tcase_add_test(t, grpc_timeout_is_eight_digits_at_most_and_a_unit);
-    tcase_add_test(t, content_types_of_grpc_are_known_and_no_others);
-    suite_add_tcase(s, t);
-    return s;
 }

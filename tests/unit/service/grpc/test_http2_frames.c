@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "service/grpc/http2_frames.h"
+#include "tests/unit/unit.h"
 
 #define HELLO "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -22,7 +22,7 @@ static const struct http2_frame_head heads[] = {
     {0, 3, 1, 4}, {9, 5, 1, 5},
 };
 
-START_TEST(each_head_is_seen_however_the_octets_are_cut)
+TEST(each_head_is_seen_however_the_octets_are_cut)
 {
     const size_t len = sizeof dialogue - 1;
 
@@ -50,7 +50,6 @@ START_TEST(each_head_is_seen_however_the_octets_are_cut)
         ck_assert(f.in_block);
     }
 }
-END_TEST
 
 static bool is_in_block(const char *octets, size_t len)
 {
@@ -65,7 +64,7 @@ static bool is_in_block(const char *octets, size_t len)
 }
 #define IN_BLOCK(frames) is_in_block(HELLO frames, sizeof(HELLO frames) - 1)
 
-START_TEST(header_fields_last_until_the_last_octet_of_their_last_frame)
+TEST(header_fields_last_until_the_last_octet_of_their_last_frame)
 {
     ck_assert(!IN_BLOCK(""));
     ck_assert(IN_BLOCK("\0\0\2\1\4\0\0\0\1"));
@@ -75,17 +74,4 @@ START_TEST(header_fields_last_until_the_last_octet_of_their_last_frame)
     ck_assert(IN_BLOCK("\0\0\2\1\0\0\0\0\1ab\0\0\0\x9\0\0\0\0\1"));
     ck_assert(!IN_BLOCK("\0\0\2\1\0\0\0\0\1ab\0\0\0\x9\4\0\0\0\1"));
     ck_assert(!IN_BLOCK("\0\0\2\0\0\0\0\0\1a"));
-}
-END_TEST
-
-Suite *suite_http2_frames(void)
-{
-    Suite *s = suite_create("http2_frames");
-    TCase *t = tcase_create("http2_frames");
-
-    tcase_add_test(t, each_head_is_seen_however_the_octets_are_cut);
-    tcase_add_test(t,
-                   header_fields_last_until_the_last_octet_of_their_last_frame);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A server session of ours against a client session of nghttp2, in memory. */
-#include <check.h>
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "service/grpc/http2_session.h"
+#include "tests/unit/unit.h"
 
 #define WINDOW 65536
 #define OUT    16384
@@ -125,8 +125,7 @@ static void start(void)
     seen = (struct seen){.consume = true};
     got_data = goaway = reset = 0;
     got_trailer = false;
-    ck_assert_int_eq(http2_session_new(&ours, &handler, &limits, NULL),
-                     STATUS_OK);
+    ck_ok(http2_session_new(&ours, &handler, &limits, NULL));
     nghttp2_session_callbacks_new(&cb);
     nghttp2_session_callbacks_set_on_frame_recv_callback(cb, got_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, got_chunk);
@@ -213,7 +212,7 @@ static int32_t request(size_t body, bool ends)
     return nghttp2_submit_request(theirs, NULL, h, 4, &p, NULL);
 }
 
-START_TEST(a_request_is_answered_and_trailers_end_it)
+TEST(a_request_is_answered_and_trailers_end_it)
 {
     const struct http2_header t[] = {
         {bytes_of_str("grpc-status"), bytes_of_str("0")}};
@@ -235,9 +234,8 @@ START_TEST(a_request_is_answered_and_trailers_end_it)
     ck_assert_uint_eq(http2_session_streams(ours), 0);
     stop();
 }
-END_TEST
 
-START_TEST(rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error)
+TEST(rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error)
 {
     const struct http2_header t[] = {
         {bytes_of_str("grpc-status"), bytes_of_str("8")}};
@@ -252,9 +250,8 @@ START_TEST(rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error)
     ck_assert_uint_eq(seen.closed, 1);
     stop();
 }
-END_TEST
 
-START_TEST(who_does_not_consume_is_sent_one_window_and_others_go_on)
+TEST(who_does_not_consume_is_sent_one_window_and_others_go_on)
 {
     struct http2_stream *first;
 
@@ -275,9 +272,8 @@ START_TEST(who_does_not_consume_is_sent_one_window_and_others_go_on)
     ck_assert_uint_eq(seen.data, 20 * WINDOW);
     stop();
 }
-END_TEST
 
-START_TEST(a_peer_that_does_not_read_fills_its_mark_and_then_drains)
+TEST(a_peer_that_does_not_read_fills_its_mark_and_then_drains)
 {
     start();
     nghttp2_session_set_local_window_size(theirs, NGHTTP2_FLAG_NONE, 0, 65535);
@@ -298,7 +294,6 @@ START_TEST(a_peer_that_does_not_read_fills_its_mark_and_then_drains)
     ck_assert_uint_eq(got_data, 65535 + OUT);
     stop();
 }
-END_TEST
 
 /* ---- abuse ---- */
 
@@ -328,7 +323,7 @@ static const char ping[] = "\0\0\x08\x06\0\0\0\0\0........";
 static const char settings[] = "\0\0\0\x04\0\0\0\0\0";
 static const char priority[] = "\0\0\x05\x02\0\0\0\0\x07\0\0\0\0\x10";
 
-START_TEST(a_flood_of_pings_is_ended)
+TEST(a_flood_of_pings_is_ended)
 {
     start();
     ck_assert(exchange());
@@ -336,9 +331,8 @@ START_TEST(a_flood_of_pings_is_ended)
     ck_assert(!flood(ping, sizeof ping - 1, 5000)); /* answers not read */
     stop();
 }
-END_TEST
 
-START_TEST(a_flood_of_pings_whose_answers_are_read_is_ended)
+TEST(a_flood_of_pings_whose_answers_are_read_is_ended)
 {
     bool open = true;
     int n = 0;
@@ -352,18 +346,16 @@ START_TEST(a_flood_of_pings_whose_answers_are_read_is_ended)
     calm();
     stop();
 }
-END_TEST
 
-START_TEST(a_flood_of_settings_is_ended)
+TEST(a_flood_of_settings_is_ended)
 {
     start();
     ck_assert(exchange());
     ck_assert(!flood(settings, sizeof settings - 1, 5000));
     stop();
 }
-END_TEST
 
-START_TEST(a_flood_of_priorities_is_ended)
+TEST(a_flood_of_priorities_is_ended)
 {
     start();
     ck_assert(exchange());
@@ -371,10 +363,9 @@ START_TEST(a_flood_of_priorities_is_ended)
     calm();
     stop();
 }
-END_TEST
 
 /* nghttp2 silently accepts any number of these. */
-START_TEST(floods_of_frames_that_say_nothing_are_ended)
+TEST(floods_of_frames_that_say_nothing_are_ended)
 {
     static const struct {
         const char *octets;
@@ -401,9 +392,8 @@ START_TEST(floods_of_frames_that_say_nothing_are_ended)
         stop();
     }
 }
-END_TEST
 /* One update for each octet: more of them than of any other frame. */
-START_TEST(windows_opened_for_what_was_sent_are_no_flood)
+TEST(windows_opened_for_what_was_sent_are_no_flood)
 {
     const size_t each = 1000, n = 20000;
     const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
@@ -426,9 +416,8 @@ START_TEST(windows_opened_for_what_was_sent_are_no_flood)
     ck_assert_uint_eq(got_data, n * each);
     stop();
 }
-END_TEST
 /* CVE-2024-28182: endless CONTINUATION frames. */
-START_TEST(a_flood_of_continuations_is_ended)
+TEST(a_flood_of_continuations_is_ended)
 {
     start();
     ck_assert(exchange());
@@ -437,8 +426,7 @@ START_TEST(a_flood_of_continuations_is_ended)
     calm();
     stop();
 }
-END_TEST
-START_TEST(pings_that_come_slowly_are_answered_for_ever)
+TEST(pings_that_come_slowly_are_answered_for_ever)
 {
     start();
     ck_assert(exchange());
@@ -448,9 +436,8 @@ START_TEST(pings_that_come_slowly_are_answered_for_ever)
     }
     stop();
 }
-END_TEST
 
-START_TEST(rapid_reset_is_ended)
+TEST(rapid_reset_is_ended)
 {
     bool open = true;
     int n = 0;
@@ -470,9 +457,8 @@ START_TEST(rapid_reset_is_ended)
     ck_assert_uint_eq(seen.requests, seen.closed);
     stop();
 }
-END_TEST
 
-START_TEST(headers_over_the_limit_are_known_as_such)
+TEST(headers_over_the_limit_are_known_as_such)
 {
     char value[3000];
     nghttp2_nv h[] = {nv(":method", "POST"), nv(":scheme", "http"),
@@ -494,11 +480,10 @@ START_TEST(headers_over_the_limit_are_known_as_such)
     ck_assert(seen.too_large);
     stop();
 }
-END_TEST
 
 /* One long value, then the same again by its index: an octet each. nghttp2's
  * client would not send this, so the test makes the frame. */
-START_TEST(a_header_bomb_is_ended)
+TEST(a_header_bomb_is_ended)
 {
     char value[3000], block[9 + 4096] = "";
     nghttp2_hd_deflater *d;
@@ -529,9 +514,8 @@ START_TEST(a_header_bomb_is_ended)
     calm();
     stop();
 }
-END_TEST
 
-START_TEST(what_is_not_http2_is_closed)
+TEST(what_is_not_http2_is_closed)
 {
     static const char http1[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -539,9 +523,8 @@ START_TEST(what_is_not_http2_is_closed)
     ck_assert(!raw(http1, sizeof http1 - 1));
     stop();
 }
-END_TEST
 
-START_TEST(a_client_keeps_back_what_is_over_the_limit_that_it_was_told)
+TEST(a_client_keeps_back_what_is_over_the_limit_that_it_was_told)
 {
     start();
     ck_assert(exchange());
@@ -555,7 +538,6 @@ START_TEST(a_client_keeps_back_what_is_over_the_limit_that_it_was_told)
     ck_assert_uint_eq(http2_session_streams(ours), 10);
     stop();
 }
-END_TEST
 
 /* A request's HEADERS of our own making, by indices of the static table and one
  * literal; nghttp2's client would keep it back. */
@@ -585,7 +567,7 @@ static size_t count_refused(void)
     return n;
 }
 
-START_TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
+TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
 {
     const struct http2_header t[] = {
         {bytes_of_str("grpc-status"), bytes_of_str("0")}};
@@ -608,9 +590,8 @@ START_TEST(rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on)
     ck_assert_uint_eq(seen.requests, 11);
     stop();
 }
-END_TEST
 
-START_TEST(a_flood_of_streams_over_the_limit_is_ended)
+TEST(a_flood_of_streams_over_the_limit_is_ended)
 {
     bool open = true;
     int id = 1;
@@ -624,9 +605,8 @@ START_TEST(a_flood_of_streams_over_the_limit_is_ended)
     ck_assert(http2_session_flooded(ours));
     stop();
 }
-END_TEST
 
-START_TEST(rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over)
+TEST(rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over)
 {
     const struct http2_header t[] = {
         {bytes_of_str("grpc-status"), bytes_of_str("0")}};
@@ -645,38 +625,4 @@ START_TEST(rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over)
     ck_assert(got_trailer);
     ck_assert(http2_session_over(ours));
     stop();
-}
-END_TEST
-
-Suite *suite_http2_session(void)
-{
-    Suite *s = suite_create("http2_session");
-    TCase *t = tcase_create("http2_session");
-
-    tcase_add_test(t, a_request_is_answered_and_trailers_end_it);
-    tcase_add_test(
-        t, rfc9113_8_1_a_peer_that_still_sends_is_told_to_stop_without_error);
-    tcase_add_test(t, who_does_not_consume_is_sent_one_window_and_others_go_on);
-    tcase_add_test(t, a_peer_that_does_not_read_fills_its_mark_and_then_drains);
-    tcase_add_test(t, a_flood_of_pings_is_ended);
-    tcase_add_test(t, a_flood_of_pings_whose_answers_are_read_is_ended);
-    tcase_add_test(t, a_flood_of_settings_is_ended);
-    tcase_add_test(t, a_flood_of_priorities_is_ended);
-    tcase_add_test(t, floods_of_frames_that_say_nothing_are_ended);
-    tcase_add_test(t, windows_opened_for_what_was_sent_are_no_flood);
-    tcase_add_test(t, a_flood_of_continuations_is_ended);
-    tcase_add_test(t, pings_that_come_slowly_are_answered_for_ever);
-    tcase_add_test(t, rapid_reset_is_ended);
-    tcase_add_test(t, headers_over_the_limit_are_known_as_such);
-    tcase_add_test(t, a_header_bomb_is_ended);
-    tcase_add_test(t, what_is_not_http2_is_closed);
-    tcase_add_test(t,
-                   a_client_keeps_back_what_is_over_the_limit_that_it_was_told);
-    tcase_add_test(
-        t, rfc9113_5_1_2_a_stream_over_the_limit_is_refused_and_others_go_on);
-    tcase_add_test(t, a_flood_of_streams_over_the_limit_is_ended);
-    tcase_add_test(t,
-                   rfc9113_6_8_goaway_lets_streams_finish_and_then_it_is_over);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -7,7 +7,6 @@
 #define URLWEIR_TESTS_SERVICE_HTTP_HTTP_RIG_H
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <curl/curl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "base/mem.h"
 #include "service/http/http_server.h"
 #include "tests/unit/service/service_rig.h"
+#include "tests/unit/unit.h"
 
 struct http_rig {
     struct service_rig frontier;
@@ -188,8 +188,8 @@ static inline struct crawls *http_rig_crawls(
     snprintf(r->crawl_dir, sizeof r->crawl_dir, "%s/crawls",
              r->frontier.at.dir);
     snprintf(one, sizeof one, "%s/one", r->crawl_dir);
-    ck_assert_int_eq(file_make_dir(one), STATUS_OK);
-    ck_assert_int_eq(crawls_open(&c, r->crawl_dir, &all), STATUS_OK);
+    ck_ok(file_make_dir(one));
+    ck_ok(crawls_open(&c, r->crawl_dir, &all));
     return c;
 }
 
@@ -208,7 +208,7 @@ static inline void http_rig_make(struct http_rig *r,
         r->crawls = http_rig_crawls(r, factory);
     o.frontier = r->frontier.s;
     o.crawls = r->crawls;
-    ck_assert_int_eq(http_server_open(&r->server, &o), STATUS_OK);
+    ck_ok(http_server_open(&r->server, &o));
 }
 
 static inline void http_rig_remove(const char *dir)
@@ -223,7 +223,7 @@ static inline void http_rig_fini(struct http_rig *r)
 {
     http_server_close(r->server);
     if (r->crawls != NULL) {
-        ck_assert_int_eq(crawls_close(r->crawls), STATUS_OK);
+        ck_ok(crawls_close(r->crawls));
         http_rig_remove(r->crawl_dir);
     }
     service_fini(&r->frontier);

@@ -31,7 +31,7 @@ static void limit(unsigned connections, int64_t head_ns, int64_t idle_ns)
 
     http_server_close(rig.server);
     rig.server = NULL;
-    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+    ck_ok(http_server_open(&rig.server, &o));
 }
 
 /* Reads until the server closes; returns whether it did. */
@@ -78,7 +78,9 @@ static long answer_on(int fd)
     return 0;
 }
 
-START_TEST(a_head_that_comes_line_by_line_is_cut_off)
+FIXTURE(set_up, tear_down);
+
+TEST(a_head_that_comes_line_by_line_is_cut_off)
 {
     int fd;
 
@@ -88,9 +90,8 @@ START_TEST(a_head_that_comes_line_by_line_is_cut_off)
     is_closed_saying(fd, "X-Slow: yes\r\n");
     is_closed_saying(http_rig_dial(&rig), "G"); /* nor its first line */
 }
-END_TEST
 
-START_TEST(a_next_request_that_does_not_come_is_not_waited_for)
+TEST(a_next_request_that_does_not_come_is_not_waited_for)
 {
     int fd;
 
@@ -100,11 +101,10 @@ START_TEST(a_next_request_that_does_not_come_is_not_waited_for)
     ck_assert_int_eq(answer_on(fd), 200);
     is_closed_saying(fd, "G");
 }
-END_TEST
 
 /* The server does not wait for ever for anything from a stranger, body
  * included. */
-START_TEST(a_stranger_has_a_time_for_all_of_its_request)
+TEST(a_stranger_has_a_time_for_all_of_its_request)
 {
     int fd;
 
@@ -114,10 +114,9 @@ START_TEST(a_stranger_has_a_time_for_all_of_its_request)
                       "Transfer-Encoding: chunked\r\n\r\n1;");
     is_closed_saying(fd, "x");
 }
-END_TEST
 
 /* Some 200 watchers stay for as long as they like. */
-START_TEST(an_answer_that_goes_on_is_not_cut_off)
+TEST(an_answer_that_goes_on_is_not_cut_off)
 {
     char got[8192];
     int events, fd;
@@ -134,11 +133,10 @@ START_TEST(an_answer_that_goes_on_is_not_cut_off)
     ck_assert_int_gt(recv(events, got, sizeof got, 0), 0);
     close(events);
 }
-END_TEST
 
 #define STRANGERS 20
 
-START_TEST(callers_keep_their_connections_among_strangers)
+TEST(callers_keep_their_connections_among_strangers)
 {
     int fd[STRANGERS], caller;
 
@@ -157,13 +155,12 @@ START_TEST(callers_keep_their_connections_among_strangers)
     for (int i = STRANGERS - 3; i < STRANGERS; i++)
         close(fd[i]);
 }
-END_TEST
 
 #define FLOOD 40
 
 /* Where no token is needed anybody is known as soon as a head has come, and may
  * then send the body for ever, or watch events. */
-START_TEST(half_sent_requests_and_event_streams_lock_nobody_out)
+TEST(half_sent_requests_and_event_streams_lock_nobody_out)
 {
     int fd[FLOOD];
     char first;
@@ -190,22 +187,4 @@ START_TEST(half_sent_requests_and_event_streams_lock_nobody_out)
         is_closed_saying(fd[i], "");
     for (int i = FLOOD - 8; i < FLOOD; i++)
         close(fd[i]);
-}
-END_TEST
-
-Suite *suite_http_conns(void)
-{
-    Suite *s = suite_create("http_conns");
-    TCase *c = tcase_create("http_conns");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_head_that_comes_line_by_line_is_cut_off);
-    tcase_add_test(c, a_next_request_that_does_not_come_is_not_waited_for);
-    tcase_add_test(c, a_stranger_has_a_time_for_all_of_its_request);
-    tcase_add_test(c, an_answer_that_goes_on_is_not_cut_off);
-    tcase_add_test(c, callers_keep_their_connections_among_strangers);
-    tcase_add_test(c, half_sent_requests_and_event_streams_lock_nobody_out);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -48,7 +48,9 @@ static void says(const char *method, const char *path, const char *body,
     http_rig_says(&rig, method, path, body, status, text);
 }
 
-START_TEST(the_list_has_own_and_served_ones)
+FIXTURE(set_up, tear_down);
+
+TEST(the_list_has_own_and_served_ones)
 {
     says(NULL, "/v1/urls", "{\"url\":\"http://a.test/\",\"crawl\":\"b/c\"}",
          200, "ok");
@@ -61,9 +63,8 @@ START_TEST(the_list_has_own_and_served_ones)
     says(NULL, "/v1/crawls/b%2Fc", NULL, 200, "\"kind\":\"served\"");
     says(NULL, "/v1/crawls/two", NULL, 404, "no such crawl");
 }
-END_TEST
 
-START_TEST(names_in_paths_are_decoded_and_whole)
+TEST(names_in_paths_are_decoded_and_whole)
 {
     static const char *const none[] = {
         "/v1/crawls/",       "/v1/crawls//pause", "/v1/crawls/one/",
@@ -82,9 +83,8 @@ START_TEST(names_in_paths_are_decoded_and_whole)
     says(NULL, "/v1/crawls/%2e%2e/settings", NULL, 404, "crawl");
     says(NULL, "/v1/crawls/%0d%0aX:%20y/hosts", NULL, 404, "crawl");
 }
-END_TEST
 
-START_TEST(rfc9110_15_5_6_405_names_all_methods_of_the_path)
+TEST(rfc9110_15_5_6_405_names_all_methods_of_the_path)
 {
     struct http_reply a = http_rig_ask(&rig, "PUT", "/v1/crawls/one", NULL);
 
@@ -98,9 +98,8 @@ START_TEST(rfc9110_15_5_6_405_names_all_methods_of_the_path)
     http_reply_fini(&a);
     says(NULL, "/v1/crawls/one/pause", NULL, 405, "GET");
 }
-END_TEST
 
-START_TEST(what_is_not_named_is_refused)
+TEST(what_is_not_named_is_refused)
 {
     says(NULL, "/v1/crawls?size=1", NULL, 400, "there is no 'size'");
     says(NULL, "/v1/crawls/one?x=1", NULL, 400, "there is no 'x'");
@@ -119,9 +118,8 @@ START_TEST(what_is_not_named_is_refused)
     says(NULL, "/v1/events?since=1", NULL, 400, "no 'since'");
     says(NULL, "/openapi.json?v=2", NULL, 400, "no 'v'");
 }
-END_TEST
 
-START_TEST(seeds_are_an_array_of_strings_and_not_too_many)
+TEST(seeds_are_an_array_of_strings_and_not_too_many)
 {
     struct buf many;
 
@@ -137,9 +135,8 @@ START_TEST(seeds_are_an_array_of_strings_and_not_too_many)
     says(NULL, "/v1/crawls/one/seeds", buf_str(&many), 413, "16384");
     buf_fini(&many);
 }
-END_TEST
 
-START_TEST(a_name_is_checked_before_anything_is_made)
+TEST(a_name_is_checked_before_anything_is_made)
 {
     static const char *const names[] = {"",        ".a",   "..", "a/b", "a b",
                                         "\\u00fc", "a\\n", "~",  "/etc"};
@@ -156,9 +153,8 @@ START_TEST(a_name_is_checked_before_anything_is_made)
          "'settings' must be an object");
     says(NULL, "/v1/crawls", "{\"name\":\"two\",\"dir\":\"/\"}", 400, "'dir'");
 }
-END_TEST
 
-START_TEST(what_the_registry_says_becomes_a_status)
+TEST(what_the_registry_says_becomes_a_status)
 {
     says(NULL, "/v1/crawls", "{\"name\":\"one\"}", 409, "this name");
     says(NULL, "/v1/crawls", "{\"name\":\"two\"}", 400, "no such thing");
@@ -170,9 +166,8 @@ START_TEST(what_the_registry_says_becomes_a_status)
     says(NULL, "/v1/crawls/two/settings", NULL, 404, "crawl");
     says(NULL, "/v1/crawls/one/settings", NULL, 200, "{\"settings\":{");
 }
-END_TEST
 
-START_TEST(without_a_registry_there_are_only_served_crawls)
+TEST(without_a_registry_there_are_only_served_crawls)
 {
     struct http_options o = {.listen = "127.0.0.1:0",
                              .loopback = true,
@@ -180,7 +175,7 @@ START_TEST(without_a_registry_there_are_only_served_crawls)
                              .frontier = rig.frontier.s};
 
     http_server_close(rig.server);
-    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+    ck_ok(http_server_open(&rig.server, &o));
     says(NULL, "/v1/crawls", NULL, 200, "{\"crawls\":[]}");
     says(NULL, "/v1/crawls", "{\"name\":\"two\"}", 404,
          "this process runs no crawls");
@@ -190,9 +185,8 @@ START_TEST(without_a_registry_there_are_only_served_crawls)
          "this process runs no crawls");
     says("DELETE", "/v1/crawls/one", NULL, 200, "{\"deleted\":0}");
 }
-END_TEST
 
-START_TEST(without_a_frontier_there_are_only_own_ones)
+TEST(without_a_frontier_there_are_only_own_ones)
 {
     struct http_options o = {.listen = "127.0.0.1:0",
                              .loopback = true,
@@ -200,30 +194,9 @@ START_TEST(without_a_frontier_there_are_only_own_ones)
                              .crawls = rig.crawls};
 
     http_server_close(rig.server);
-    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+    ck_ok(http_server_open(&rig.server, &o));
     says(NULL, "/v1/crawls", NULL, 200, "{\"crawls\":[{\"name\":\"one\"");
     says(NULL, "/v1/crawls/two", NULL, 404, "no such crawl");
     says("DELETE", "/v1/crawls/two", NULL, 200, "{\"deleted\":0}");
     says(NULL, "/v1/crawls/one/settings", NULL, 200, "{\"settings\":{");
-}
-END_TEST
-
-Suite *suite_http_crawls(void)
-{
-    Suite *s = suite_create("http_crawls");
-    TCase *c = tcase_create("http_crawls");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, the_list_has_own_and_served_ones);
-    tcase_add_test(c, names_in_paths_are_decoded_and_whole);
-    tcase_add_test(c, rfc9110_15_5_6_405_names_all_methods_of_the_path);
-    tcase_add_test(c, what_is_not_named_is_refused);
-    tcase_add_test(c, seeds_are_an_array_of_strings_and_not_too_many);
-    tcase_add_test(c, a_name_is_checked_before_anything_is_made);
-    tcase_add_test(c, what_the_registry_says_becomes_a_status);
-    tcase_add_test(c, without_a_registry_there_are_only_served_crawls);
-    tcase_add_test(c, without_a_frontier_there_are_only_own_ones);
-    suite_add_tcase(s, c);
-    return s;
 }

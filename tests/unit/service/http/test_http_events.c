@@ -103,9 +103,11 @@ static json_t *event_of(struct watcher *w, const char *id)
     return j;
 }
 
+FIXTURE(set_up, tear_down);
+
 /* The first event comes at once, the second at the server's next full
  * second. */
-START_TEST(a_watcher_is_told_each_second_what_there_is)
+TEST(a_watcher_is_told_each_second_what_there_is)
 {
     int64_t begun = clock_mono();
     struct watcher w = watch();
@@ -135,7 +137,6 @@ START_TEST(a_watcher_is_told_each_second_what_there_is)
     json_decref(j);
     leave(&w);
 }
-END_TEST
 
 /* Returns false if refused. */
 static bool is_let_watch(void)
@@ -168,7 +169,7 @@ static void is_ended(struct watcher *w)
     }
 }
 
-START_TEST(two_hundred_watch_and_one_more_ends_the_oldest)
+TEST(two_hundred_watch_and_one_more_ends_the_oldest)
 {
     static struct watcher w[HTTP_WATCHERS_MOST];
     int64_t cpu;
@@ -188,7 +189,6 @@ START_TEST(two_hundred_watch_and_one_more_ends_the_oldest)
         leave(&w[i]);
     ck_assert(is_let_watch());
 }
-END_TEST
 
 /* Checks that the numbers of its samples rise: none came twice. */
 static bool each_is_newer(const struct watcher *w)
@@ -209,7 +209,7 @@ static bool each_is_newer(const struct watcher *w)
 
 /* Its socket takes a few samples; the server does not keep later ones for
  * it. */
-START_TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
+TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
 {
     struct watcher slow = {.fd = http_rig_dial(&rig)}, quick = watch();
     const int small = 2048;
@@ -229,10 +229,9 @@ START_TEST(one_that_does_not_read_misses_samples_and_holds_no_other_up)
     leave(&slow);
     leave(&quick);
 }
-END_TEST
 
 /* The stop does not wait for the stream as it would for a request. */
-START_TEST(a_stop_ends_the_stream_in_good_order)
+TEST(a_stop_ends_the_stream_in_good_order)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",
                                    .loopback = true,
@@ -242,7 +241,7 @@ START_TEST(a_stop_ends_the_stream_in_good_order)
     int64_t begin;
 
     http_server_close(rig.server);
-    ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+    ck_ok(http_server_open(&rig.server, &o));
     w = watch();
     until_samples(&w, 1, 1);
     begin = clock_mono();
@@ -258,9 +257,8 @@ START_TEST(a_stop_ends_the_stream_in_good_order)
     ck_assert_ptr_nonnull(strstr(buf_str(&w.got), "\r\n0\r\n\r\n"));
     leave(&w);
 }
-END_TEST
 
-START_TEST(those_who_come_and_go_leave_nothing_behind)
+TEST(those_who_come_and_go_leave_nothing_behind)
 {
     const struct linger hard = {.l_onoff = 1};
 
@@ -276,22 +274,4 @@ START_TEST(those_who_come_and_go_leave_nothing_behind)
             http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
     }
     http_rig_says(&rig, NULL, "/v1/stats", NULL, 200, "size");
-}
-END_TEST
-
-Suite *suite_http_events(void)
-{
-    Suite *s = suite_create("http_events");
-    TCase *c = tcase_create("http_events");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_watcher_is_told_each_second_what_there_is);
-    tcase_add_test(c, two_hundred_watch_and_one_more_ends_the_oldest);
-    tcase_add_test(c,
-                   one_that_does_not_read_misses_samples_and_holds_no_other_up);
-    tcase_add_test(c, a_stop_ends_the_stream_in_good_order);
-    tcase_add_test(c, those_who_come_and_go_leave_nothing_behind);
-    suite_add_tcase(s, c);
-    return s;
 }

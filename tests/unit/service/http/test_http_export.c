@@ -146,7 +146,9 @@ static void comes_when_there_is_room(const char *body, const char *text)
     http_reply_fini(&a);
 }
 
-START_TEST(a_report_of_any_length_comes_whole)
+FIXTURE(set_up, tear_down);
+
+TEST(a_report_of_any_length_comes_whole)
 {
     static const size_t lengths[] = {0, 1, 16383, 16384, 16385, 65536, 9999999};
 
@@ -164,9 +166,8 @@ START_TEST(a_report_of_any_length_comes_whole)
         http_reply_fini(&a);
     }
 }
-END_TEST
 
-START_TEST(an_export_says_what_it_is)
+TEST(an_export_says_what_it_is)
 {
     struct http_reply a =
         http_rig_ask(&rig, NULL, EXPORT, "{\"format\":\"csv\"}");
@@ -186,16 +187,14 @@ START_TEST(an_export_says_what_it_is)
     http_rig_says(&rig, NULL, EXPORT, "{\"limit\":\"1\"}", 400,
                   "there is no 'limit'");
 }
-END_TEST
 
-START_TEST(a_failure_before_the_first_octet_is_a_problem)
+TEST(a_failure_before_the_first_octet_is_a_problem)
 {
     http_rig_says(&rig, NULL, EXPLAIN, URL("0!"), 503, "damaged");
     http_rig_says(&rig, NULL, "/v1/crawls/two/explain", URL("1"), 404,
                   "no such crawl");
     http_rig_says(&rig, NULL, EXPLAIN, "{}", 400, "'url' is missing");
 }
-END_TEST
 
 static long asked_from(const char *site, const char *path, const char *body)
 {
@@ -217,7 +216,7 @@ static long asked_from(const char *site, const char *path, const char *body)
 
 /* <img src="http://localhost:7072/v1/crawls/one/audit"> on any page, or a form
  * without a type of JSON. */
-START_TEST(a_page_of_another_site_starts_none)
+TEST(a_page_of_another_site_starts_none)
 {
     struct http_reply a;
     CURL *c;
@@ -241,9 +240,8 @@ START_TEST(a_page_of_another_site_starts_none)
     ck_assert_int_eq(asked_from("cross-site", "/", NULL), 200); /* a link */
     ck_assert_int_eq(atomic_load(&running), 0);
 }
-END_TEST
 
-START_TEST(a_failure_later_cuts_the_answer_off)
+TEST(a_failure_later_cuts_the_answer_off)
 {
     struct http_reply a = http_rig_ask(&rig, NULL, EXPLAIN, URL("100000!"));
 
@@ -251,9 +249,8 @@ START_TEST(a_failure_later_cuts_the_answer_off)
     ck_assert_int_ne(a.curl, CURLE_OK); /* no last chunk */
     http_reply_fini(&a);
 }
-END_TEST
 
-START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
+TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
 {
     int fd = http_rig_dial(&rig);
     const struct linger hard = {.l_onoff = 1};
@@ -274,10 +271,9 @@ START_TEST(one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client)
     waits_until(&running, 0);
     ck_assert_int_eq(atomic_load(&refused), 1);
 }
-END_TEST
 
 /* Four reports that nobody waits for would keep all others out. */
-START_TEST(those_that_write_nothing_end_with_their_clients)
+TEST(those_that_write_nothing_end_with_their_clients)
 {
     for (int round = 0; round < 10; round++) {
         for (int hard = 0; hard < 2; hard++) {
@@ -298,9 +294,8 @@ START_TEST(those_that_write_nothing_end_with_their_clients)
         }
     }
 }
-END_TEST
 
-START_TEST(a_stop_ends_those_that_write_nothing)
+TEST(a_stop_ends_those_that_write_nothing)
 {
     int fd[2];
 
@@ -315,9 +310,8 @@ START_TEST(a_stop_ends_those_that_write_nothing)
     for (int i = 0; i < 2; i++)
         close(fd[i]);
 }
-END_TEST
 
-START_TEST(no_more_than_four_run_at_once)
+TEST(no_more_than_four_run_at_once)
 {
     int fd[4];
     struct http_reply a;
@@ -345,10 +339,9 @@ START_TEST(no_more_than_four_run_at_once)
     for (int i = 0; i < 20; i++) /* and none is counted for ever */
         comes_when_there_is_room(URL("5"), "xxxxx");
 }
-END_TEST
 
 /* Some are read, some are not, some have not written anything yet. */
-START_TEST(a_stop_ends_those_that_run)
+TEST(a_stop_ends_those_that_run)
 {
     int fd[3];
 
@@ -370,27 +363,4 @@ START_TEST(a_stop_ends_those_that_run)
     ck_assert_int_eq(atomic_load(&running), 0);
     for (int i = 0; i < 3; i++)
         close(fd[i]);
-}
-END_TEST
-
-Suite *suite_http_export(void)
-{
-    Suite *s = suite_create("http_export");
-    TCase *c = tcase_create("http_export");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_report_of_any_length_comes_whole);
-    tcase_add_test(c, an_export_says_what_it_is);
-    tcase_add_test(c, a_failure_before_the_first_octet_is_a_problem);
-    tcase_add_test(c, a_page_of_another_site_starts_none);
-    tcase_add_test(c, a_failure_later_cuts_the_answer_off);
-    tcase_add_test(
-        c, one_that_is_not_read_waits_in_a_pipe_and_ends_with_its_client);
-    tcase_add_test(c, those_that_write_nothing_end_with_their_clients);
-    tcase_add_test(c, a_stop_ends_those_that_write_nothing);
-    tcase_add_test(c, no_more_than_four_run_at_once);
-    tcase_add_test(c, a_stop_ends_those_that_run);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The document at /openapi.json lists exactly what the server has. */
-#include <check.h>
 #include <ctype.h>
 #include <jansson.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "service/http/http_openapi.h"
 #include "service/http/http_route.h"
 #include "service/net/auth.h"
+#include "tests/unit/unit.h"
 
 static json_t *document;
 
@@ -60,7 +60,9 @@ static bool has_string(json_t *list, const char *s)
     return false;
 }
 
-START_TEST(an_own_crawl_has_each_counter)
+FIXTURE(set_up, tear_down);
+
+TEST(an_own_crawl_has_each_counter)
 {
     json_t *schemas =
         json_object_get(json_object_get(document, "components"), "schemas");
@@ -78,7 +80,6 @@ START_TEST(an_own_crawl_has_each_counter)
      * pages_per_second, bytes_per_second, waiting, errors, filter, cluster */
     ck_assert_uint_eq(json_object_size(properties), CRAWL_COUNTERS + 13);
 }
-END_TEST
 
 /* The items of the list `list` of the schema have these columns. */
 static void has_columns(const char *schema, const char *list,
@@ -101,17 +102,15 @@ static void has_columns(const char *schema, const char *list,
     }
 }
 
-START_TEST(a_recent_answer_has_the_columns_of_its_view)
+TEST(a_recent_answer_has_the_columns_of_its_view)
 {
     has_columns("Recent", "recent", &row_views[ROW_VIEW_RECENT]);
 }
-END_TEST
 
-START_TEST(a_host_has_the_columns_of_its_view)
+TEST(a_host_has_the_columns_of_its_view)
 {
     has_columns("Hosts", "hosts", &host_views[HOST_VIEW_LIVE]);
 }
-END_TEST
 
 static json_t *setting(const char *name)
 {
@@ -123,7 +122,7 @@ static json_t *setting(const char *name)
     return json_object_get(all, name);
 }
 
-START_TEST(settings_are_those_that_a_crawl_in_a_service_has)
+TEST(settings_are_those_that_a_crawl_in_a_service_has)
 {
     static const char *const others[] = {"output", "quiet",   "config",
                                          "seeds",  "metrics", "nonsense"};
@@ -143,9 +142,8 @@ START_TEST(settings_are_those_that_a_crawl_in_a_service_has)
     ck_assert(has_string(json_object_get(setting("depth"), "type"), "integer"));
     ck_assert(has_string(json_object_get(setting("include"), "type"), "array"));
 }
-END_TEST
 
-START_TEST(each_route_is_in_the_document_with_its_role)
+TEST(each_route_is_in_the_document_with_its_role)
 {
     for (size_t i = 0; http_route_tables[i] != NULL; i++)
         for (const struct http_route *at = http_route_tables[i];
@@ -166,9 +164,8 @@ START_TEST(each_route_is_in_the_document_with_its_role)
                           "%s %s: body", at->method, at->path);
         }
 }
-END_TEST
 
-START_TEST(each_path_of_the_document_has_a_route)
+TEST(each_path_of_the_document_has_a_route)
 {
     const char *path, *method;
     json_t *item, *o;
@@ -185,7 +182,6 @@ START_TEST(each_path_of_the_document_has_a_route)
     }
     ck_assert_uint_gt(n, 30);
 }
-END_TEST
 
 /* Follows every $ref in the document. */
 static void check_refs(json_t *j)
@@ -214,35 +210,15 @@ static void check_refs(json_t *j)
     }
 }
 
-START_TEST(each_reference_leads_somewhere)
+TEST(each_reference_leads_somewhere)
 {
     check_refs(document);
 }
-END_TEST
 
-START_TEST(it_is_of_this_release)
+TEST(it_is_of_this_release)
 {
     json_t *info = json_object_get(document, "info");
 
     ck_assert_str_eq(json_string_value(json_object_get(info, "version")),
                      URLWEIR_VERSION);
-}
-END_TEST
-
-Suite *suite_http_openapi(void)
-{
-    Suite *s = suite_create("http_openapi");
-    TCase *c = tcase_create("http_openapi");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, an_own_crawl_has_each_counter);
-    tcase_add_test(c, a_recent_answer_has_the_columns_of_its_view);
-    tcase_add_test(c, a_host_has_the_columns_of_its_view);
-    tcase_add_test(c, settings_are_those_that_a_crawl_in_a_service_has);
-    tcase_add_test(c, each_route_is_in_the_document_with_its_role);
-    tcase_add_test(c, each_path_of_the_document_has_a_route);
-    tcase_add_test(c, each_reference_leads_somewhere);
-    tcase_add_test(c, it_is_of_this_release);
-    suite_add_tcase(s, c);
-    return s;
 }

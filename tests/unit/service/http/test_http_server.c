@@ -27,7 +27,9 @@ static void says(const char *path, const char *body, long status,
 
 /* ---- what it does ---- */
 
-START_TEST(a_url_is_put_leased_and_acknowledged)
+FIXTURE(set_up, tear_down);
+
+TEST(a_url_is_put_leased_and_acknowledged)
 {
     struct http_reply a;
     char body[100];
@@ -46,9 +48,8 @@ START_TEST(a_url_is_put_leased_and_acknowledged)
     says("/v1/ack", body, 200, "\"status\":\"gone\"");
     says("/v1/url?url=http://a.test/", NULL, 200, "\"state\":\"completed\"");
 }
-END_TEST
 
-START_TEST(a_lease_runs_out_by_the_frontiers_clock)
+TEST(a_lease_runs_out_by_the_frontiers_clock)
 {
     struct http_reply a;
 
@@ -61,7 +62,6 @@ START_TEST(a_lease_runs_out_by_the_frontiers_clock)
     ck_assert_uint_eq(json_array_size(json_object_get(a.json, "urls")), 1);
     http_reply_fini(&a);
 }
-END_TEST
 
 static size_t lease_all(bool *more)
 {
@@ -73,7 +73,7 @@ static size_t lease_all(bool *more)
     return n;
 }
 
-START_TEST(a_lease_has_one_part_and_the_rest_is_not_taken)
+TEST(a_lease_has_one_part_and_the_rest_is_not_taken)
 {
     struct buf body;
     bool more = false;
@@ -91,11 +91,10 @@ START_TEST(a_lease_has_one_part_and_the_rest_is_not_taken)
     ck_assert(!more);
     ck_assert_uint_eq(lease_all(&more), 0);
 }
-END_TEST
 
 #define AT_ONCE 60
 
-START_TEST(many_wait_for_the_disk_at_once)
+TEST(many_wait_for_the_disk_at_once)
 {
     static struct http_reply a[AT_ONCE];
     CURLM *m = curl_multi_init();
@@ -126,11 +125,10 @@ START_TEST(many_wait_for_the_disk_at_once)
     }
     says("/v1/stats", NULL, 200, "\"size\":60,");
 }
-END_TEST
 
 /* ---- raw octets ---- */
 
-START_TEST(a_body_without_end_is_cut_off)
+TEST(a_body_without_end_is_cut_off)
 {
     static char chunk[65536 + 9] = "10000\r\n";
     int fd = http_rig_dial(&rig);
@@ -150,10 +148,9 @@ START_TEST(a_body_without_end_is_cut_off)
     close(fd);
     says("/healthz", NULL, 200, "ok");
 }
-END_TEST
 
 /* The library may wait for a client that has sent half a request. */
-START_TEST(strangers_are_refused_and_the_server_goes_on)
+TEST(strangers_are_refused_and_the_server_goes_on)
 {
     const struct timeval wait = {.tv_sec = 5};
     static const char *const texts[] = {
@@ -182,7 +179,6 @@ START_TEST(strangers_are_refused_and_the_server_goes_on)
     }
     says("/healthz", NULL, 200, "ok");
 }
-END_TEST
 
 /* Reads the response to `text` until the connection ends. */
 static void answer_to(const char *text, size_t len, char got[4096])
@@ -236,7 +232,7 @@ static void is_refused(const char *text, size_t len)
 /* rfc9112_6_3, rfc9112_6_1 and rfc9112_5_1: a proxy in front might read such a
  * request differently, and our server would take its next caller's request for
  * a part of this one. */
-START_TEST(requests_that_can_be_read_in_two_ways_are_400)
+TEST(requests_that_can_be_read_in_two_ways_are_400)
 {
     IS_400(HEAD "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ");
     IS_400(HEAD "Content-Length: 0\r\nContent-Length: 2\r\n\r\n{}");
@@ -259,9 +255,8 @@ START_TEST(requests_that_can_be_read_in_two_ways_are_400)
     IS_REFUSED("GET /v1/stats  HTTP/1.1\r\nHost: localhost\r\n\r\n");
     says("/healthz", NULL, 200, "ok");
 }
-END_TEST
 
-START_TEST(callers_who_leave_while_they_wait_do_no_harm)
+TEST(callers_who_leave_while_they_wait_do_no_harm)
 {
     for (unsigned i = 0; i < 50; i++) {
         const struct linger hard = {.l_onoff = 1};
@@ -276,7 +271,6 @@ START_TEST(callers_who_leave_while_they_wait_do_no_harm)
     }
     says("/v1/urls", "{\"url\":\"http://a.test/\"}", 200, "\"ok\"");
 }
-END_TEST
 
 /* ---- leases whose answer could not be delivered ---- */
 
@@ -352,7 +346,7 @@ static void lease_and_leave(unsigned queue)
 
 /* A slow caller may have received its answer before it left; the last one
  * leaves before there is any. */
-START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
+TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
 {
     for (unsigned queue = 0; queue < 10; queue++) {
         put_in_queue(queue, "", 2);
@@ -367,9 +361,8 @@ START_TEST(a_lease_whose_caller_left_before_the_answer_is_given_back)
     atomic_fetch_add(&rig.frontier.now, 1000); /* the queues' delay */
     says("/v1/lease", "{\"key\":\"q10\"}", 200, "http://a.test/");
 }
-END_TEST
 
-START_TEST(a_lease_whose_answer_was_sent_is_held)
+TEST(a_lease_whose_answer_was_sent_is_held)
 {
     int fd = http_rig_dial(&rig);
     char got[2000] = "";
@@ -390,9 +383,8 @@ START_TEST(a_lease_whose_answer_was_sent_is_held)
         usleep(1000);
     ck_assert_int_eq(held_in(0), 2);
 }
-END_TEST
 
-START_TEST(a_stop_waits_for_requests_no_longer_than_told)
+TEST(a_stop_waits_for_requests_no_longer_than_told)
 {
     int fd = http_rig_dial(&rig);
     int64_t begin;
@@ -412,7 +404,6 @@ START_TEST(a_stop_waits_for_requests_no_longer_than_told)
     ck_assert_int_le(recv(fd, got, sizeof got - 1, 0), 0);
     close(fd);
 }
-END_TEST
 
 /* ---- requests that are completed while the server stops ---- */
 
@@ -435,7 +426,7 @@ static void *send_rests(void *arg)
 }
 
 /* The library must not stop while the frontier has a request. */
-START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
+TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
 {
     const struct http_options o = {.listen = "127.0.0.1:0",
                                    .loopback = true,
@@ -447,7 +438,7 @@ START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
 
         http_server_close(rig.server);
         rig.server = NULL;
-        ck_assert_int_eq(http_server_open(&rig.server, &o), STATUS_OK);
+        ck_ok(http_server_open(&rig.server, &o));
         for (unsigned i = 0; i < HALVES; i++) {
             h.fd[i] = http_rig_dial(&rig);
             http_rig_send(h.fd[i],
@@ -465,7 +456,6 @@ START_TEST(a_rest_that_comes_while_the_server_ends_is_not_handed_over)
             close(h.fd[i]);
     }
 }
-END_TEST
 
 /* ---- on a Unix socket, in a process without a frontier for others ---- */
 
@@ -476,7 +466,7 @@ static struct http_server *over_socket(const char *path, enum auth_role role)
                              .open_role = role};
     struct http_server *s = NULL;
 
-    ck_assert_int_eq(http_server_open(&s, &o), STATUS_OK);
+    ck_ok(http_server_open(&s, &o));
     return s;
 }
 
@@ -495,7 +485,7 @@ static void socket_says(const char *socket_path, const char *url,
     http_reply_fini(&a);
 }
 
-START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
+TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
 {
     char path[100];
     struct http_server *s;
@@ -511,9 +501,8 @@ START_TEST(a_socket_serves_who_says_localhost_and_needs_no_frontier)
     http_server_close(s);
     ck_assert_int_eq(access(path, F_OK), -1);
 }
-END_TEST
 
-START_TEST(callers_without_tokens_have_the_role_they_were_given)
+TEST(callers_without_tokens_have_the_role_they_were_given)
 {
     char path[100];
     struct http_server *s;
@@ -523,32 +512,4 @@ START_TEST(callers_without_tokens_have_the_role_they_were_given)
     socket_says(path, "http://localhost/metrics", NULL, 200, "process");
     socket_says(path, "http://localhost/v1/lease", "{}", 403, "role write");
     http_server_close(s);
-}
-END_TEST
-
-Suite *suite_http_server(void)
-{
-    Suite *s = suite_create("http_server");
-    TCase *c = tcase_create("http_server");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_set_timeout(c, 60);
-    tcase_add_test(c, a_url_is_put_leased_and_acknowledged);
-    tcase_add_test(c, a_lease_runs_out_by_the_frontiers_clock);
-    tcase_add_test(c, a_lease_has_one_part_and_the_rest_is_not_taken);
-    tcase_add_test(c, many_wait_for_the_disk_at_once);
-    tcase_add_test(c, a_body_without_end_is_cut_off);
-    tcase_add_test(c, strangers_are_refused_and_the_server_goes_on);
-    tcase_add_test(c, requests_that_can_be_read_in_two_ways_are_400);
-    tcase_add_test(c, callers_who_leave_while_they_wait_do_no_harm);
-    tcase_add_test(c,
-                   a_lease_whose_caller_left_before_the_answer_is_given_back);
-    tcase_add_test(c, a_lease_whose_answer_was_sent_is_held);
-    tcase_add_test(c,
-                   a_rest_that_comes_while_the_server_ends_is_not_handed_over);
-    tcase_add_test(c, a_stop_waits_for_requests_no_longer_than_told);
-    tcase_add_test(c, a_socket_serves_who_says_localhost_and_needs_no_frontier);
-    tcase_add_test(c, callers_without_tokens_have_the_role_they_were_given);
-    suite_add_tcase(s, c);
-    return s;
 }

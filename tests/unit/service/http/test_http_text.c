@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths, queries, Host, times, metadata and members: answers checked by
  * hand. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "service/http/http_text.h"
+#include "tests/unit/unit.h"
 
 static struct bytes t(const char *s)
 {
@@ -22,7 +22,7 @@ static void decodes(const char *from, bool form, const char *to)
     free(out);
 }
 
-START_TEST(rfc3986_2_1_octets_stand_as_two_hex_digits)
+TEST(rfc3986_2_1_octets_stand_as_two_hex_digits)
 {
     decodes("a%2Fb%c3%BC", false, "a/b\xc3\xbc");
     decodes("a+b", false, "a+b");
@@ -36,9 +36,8 @@ START_TEST(rfc3986_2_1_octets_stand_as_two_hex_digits)
     decodes("%ff", false, NULL);
     decodes("%c3", false, NULL);
 }
-END_TEST
 
-START_TEST(a_query_is_names_and_values_each_name_once)
+TEST(a_query_is_names_and_values_each_name_once)
 {
     json_t *o = http_query(t("a=1&b=x%26y=z&c"));
 
@@ -54,9 +53,8 @@ START_TEST(a_query_is_names_and_values_each_name_once)
     ck_assert_ptr_null(http_query(t("a=1&a=2")));
     ck_assert_ptr_null(http_query(t("a=%")));
 }
-END_TEST
 
-START_TEST(a_host_is_local_by_number_or_as_localhost_or_as_it_was_given)
+TEST(a_host_is_local_by_number_or_as_localhost_or_as_it_was_given)
 {
     static const char *const yes[] = {"localhost",   "LocalHost:7072",
                                       "127.0.0.1",   "127.255.0.1:1",
@@ -83,9 +81,8 @@ START_TEST(a_host_is_local_by_number_or_as_localhost_or_as_it_was_given)
         ck_assert_msg(!http_host_is_local(t(no[i]), t("my.test")), "%s", no[i]);
     ck_assert(!http_host_is_local(bytes_of(NULL, 0), t("")));
 }
-END_TEST
 
-START_TEST(rfc3339_times_exist_and_begin_with_1970)
+TEST(rfc3339_times_exist_and_begin_with_1970)
 {
     static const char *const no[] = {
         "",
@@ -107,13 +104,11 @@ START_TEST(rfc3339_times_exist_and_begin_with_1970)
     uint64_t s = 0;
 
     /* date -u -d 2026-11-21T12:00:00Z +%s */
-    ck_assert_int_eq(http_time_parse(t("2026-11-21T12:00:00Z"), &s), STATUS_OK);
+    ck_ok(http_time_parse(t("2026-11-21T12:00:00Z"), &s));
     ck_assert_uint_eq(s, 1795262400);
-    ck_assert_int_eq(http_time_parse(t("2000-02-29T00:00:00.999Z"), &s),
-                     STATUS_OK);
+    ck_ok(http_time_parse(t("2000-02-29T00:00:00.999Z"), &s));
     ck_assert_uint_eq(s, 951782400);
-    ck_assert_int_eq(http_time_parse(t("2026-11-21T05:30:00.5-06:30"), &s),
-                     STATUS_OK);
+    ck_ok(http_time_parse(t("2026-11-21T05:30:00.5-06:30"), &s));
     ck_assert_uint_eq(s, 1795262400);
     ck_assert_int_eq(http_time_parse(bytes_of("2026-01-01T00:00:00Z\0", 21),
                                      &s),
@@ -122,7 +117,6 @@ START_TEST(rfc3339_times_exist_and_begin_with_1970)
         ck_assert_msg(http_time_parse(t(no[i]), &s) == STATUS_FORMAT, "%s",
                       no[i]);
 }
-END_TEST
 
 static void shows(json_t *j, const char *text)
 {
@@ -133,7 +127,7 @@ static void shows(json_t *j, const char *text)
     json_decref(j);
 }
 
-START_TEST(times_go_out_in_utc_and_end_with_the_year_9999)
+TEST(times_go_out_in_utc_and_end_with_the_year_9999)
 {
     shows(http_time_json(0), NULL);
     shows(http_time_json(1795262400123), "2026-11-21T12:00:00.123Z");
@@ -141,9 +135,8 @@ START_TEST(times_go_out_in_utc_and_end_with_the_year_9999)
     shows(http_seconds_json(UINT64_MAX), "9999-12-31T23:59:59.000Z");
     shows(http_time_json(INT64_MAX), "9999-12-31T23:59:59.000Z");
 }
-END_TEST
 
-START_TEST(metadata_goes_in_as_protobuf_and_comes_out_as_json)
+TEST(metadata_goes_in_as_protobuf_and_comes_out_as_json)
 {
     static const char text[] =
         "{\"k\":[\"v\",\"\xc3\xbc\"],\"\":[],\"e\":[\"\"]}";
@@ -151,9 +144,7 @@ START_TEST(metadata_goes_in_as_protobuf_and_comes_out_as_json)
     struct arena *a = arena_new(1 << 16);
     struct frontier_item item = {0};
 
-    ck_assert_int_eq(http_item_take(&item, t("http://a/"), t("k"), t("c"), in,
-                                    a),
-                     STATUS_OK);
+    ck_ok(http_item_take(&item, t("http://a/"), t("k"), t("c"), in, a));
     ck_assert(bytes_is(item.url, "http://a/"));
     /* field 3 { key 1 "k", value 2 { values 1 "v", values 1 "ü" } } */
     ck_assert(bytes_equal(
@@ -172,7 +163,6 @@ START_TEST(metadata_goes_in_as_protobuf_and_comes_out_as_json)
     json_decref(in);
     arena_free(a);
 }
-END_TEST
 
 struct read {
     struct bytes text;
@@ -208,7 +198,7 @@ static const char *reads(const char *json, bool query, struct read *to)
 }
 
 /* RFC 8259 section 6 knows one kind of number. */
-START_TEST(numbers_that_equal_an_integer_are_integers)
+TEST(numbers_that_equal_an_integer_are_integers)
 {
     static const char text[] =
         "[5.0, 1e2, -0.0, {\"n\": [9.2e18, 0.5, 1e300, \"5.0\", true]}, 7]";
@@ -229,9 +219,8 @@ START_TEST(numbers_that_equal_an_integer_are_integers)
     ck_assert_ptr_null(http_body(t("{\"a\": 1, \"a\": 2}"), &wrong));
     ck_assert_int_eq(wrong.line, 1);
 }
-END_TEST
 
-START_TEST(members_are_those_of_the_table_and_of_their_type)
+TEST(members_are_those_of_the_table_and_of_their_type)
 {
     struct read r = {.number = 5};
 
@@ -267,23 +256,4 @@ START_TEST(members_are_those_of_the_table_and_of_their_type)
                      "");
     ck_assert_str_ne(reads("{\"text\":\"a\",\"flag\":\"yes\"}", true, &r), "");
     ck_assert_str_eq(reads("[]", false, &r), "expected an object");
-}
-END_TEST
-
-Suite *suite_http_text(void)
-{
-    Suite *s = suite_create("http_text");
-    TCase *c = tcase_create("http_text");
-
-    tcase_add_test(c, rfc3986_2_1_octets_stand_as_two_hex_digits);
-    tcase_add_test(c, a_query_is_names_and_values_each_name_once);
-    tcase_add_test(
-        c, a_host_is_local_by_number_or_as_localhost_or_as_it_was_given);
-    tcase_add_test(c, rfc3339_times_exist_and_begin_with_1970);
-    tcase_add_test(c, times_go_out_in_utc_and_end_with_the_year_9999);
-    tcase_add_test(c, metadata_goes_in_as_protobuf_and_comes_out_as_json);
-    tcase_add_test(c, numbers_that_equal_an_integer_are_integers);
-    tcase_add_test(c, members_are_those_of_the_table_and_of_their_type);
-    suite_add_tcase(s, c);
-    return s;
 }

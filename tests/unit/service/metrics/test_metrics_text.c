@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of metrics, checked by hand; tests/cli checks whole pages with
  * prom_check. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "service/http/http_stats.h"
 #include "service/metrics/metrics_parts.h"
 #include "service/metrics/process_facts.h"
+#include "tests/unit/unit.h"
 
 static struct buf out;
 static struct metrics_text m;
@@ -34,7 +34,9 @@ static void has(const char *text)
 
 /* ---- the format ---- */
 
-START_TEST(a_family_is_help_type_and_samples)
+FIXTURE(set_up, tear_down);
+
+TEST(a_family_is_help_type_and_samples)
 {
     metrics_family(&m, "a", "b_total", METRICS_COUNTER, "Back\\slash\nand \".");
     metrics_uint(&m, NULL, UINT64_MAX);
@@ -50,9 +52,8 @@ START_TEST(a_family_is_help_type_and_samples)
         "urlweir_a_b_total{l=\"x\"} 0.001\n"
         "urlweir_a_b_total 12.000000345\n");
 }
-END_TEST
 
-START_TEST(a_histogram_is_cumulative_and_its_count_is_that_of_inf)
+TEST(a_histogram_is_cumulative_and_its_count_is_that_of_inf)
 {
     struct histogram_stats h = {.sum = 70000500000};
 
@@ -71,11 +72,10 @@ START_TEST(a_histogram_is_cumulative_and_its_count_is_that_of_inf)
         "urlweir_t_s_seconds_sum{l=\"x\"} 70.000500000\n"
         "urlweir_t_s_seconds_count{l=\"x\"} 4\n");
 }
-END_TEST
 
 /* ---- the parts ---- */
 
-START_TEST(crawls_stand_side_by_side_in_each_family)
+TEST(crawls_stand_side_by_side_in_each_family)
 {
     struct crawls_view *v = calloc(2, sizeof *v);
 
@@ -113,19 +113,17 @@ START_TEST(crawls_stand_side_by_side_in_each_family)
     ck_assert_ptr_null(strstr(buf_str(&out), "reason=\"http\""));
     free(v);
 }
-END_TEST
 
-START_TEST(without_crawls_the_families_are_begun_all_the_same)
+TEST(without_crawls_the_families_are_begun_all_the_same)
 {
     metrics_add_crawls(&m, NULL, 0);
     has("# TYPE urlweir_crawl_queued_urls gauge\n# HELP");
     ck_assert_ptr_null(strstr(buf_str(&out), "\nurlweir_"));
 }
-END_TEST
 
 /* ---- HTTP ---- */
 
-START_TEST(paths_are_grouped_by_their_first_name)
+TEST(paths_are_grouped_by_their_first_name)
 {
     const struct http_route routes[] = {{.path = "/metrics"},
                                         {.path = "/v1/queues"},
@@ -148,11 +146,10 @@ START_TEST(paths_are_grouped_by_their_first_name)
     ck_assert_uint_eq(t.classes[2][4], 1);
     ck_assert_uint_eq(t.classes[2][2], 1);
 }
-END_TEST
 
 /* ---- the process ---- */
 
-START_TEST(the_process_knows_itself)
+TEST(the_process_knows_itself)
 {
     struct process_facts a, b;
     struct disk_facts disk;
@@ -177,21 +174,5 @@ START_TEST(the_process_knows_itself)
     ck_assert_uint_le(disk.free_bytes, disk.size_bytes);
     ck_assert(!disk_facts("/nowhere/at/all", &disk));
 }
-END_TEST
 
 Suite *suite_metrics_text(void);
-Suite *suite_metrics_text(void)
-{
-    Suite *s = suite_create("metrics_text");
-    TCase *t = tcase_create("metrics_text");
-
-    tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t, a_family_is_help_type_and_samples);
-    tcase_add_test(t, a_histogram_is_cumulative_and_its_count_is_that_of_inf);
-    tcase_add_test(t, crawls_stand_side_by_side_in_each_family);
-    tcase_add_test(t, without_crawls_the_families_are_begun_all_the_same);
-    tcase_add_test(t, paths_are_grouped_by_their_first_name);
-    tcase_add_test(t, the_process_knows_itself);
-    suite_add_tcase(s, t);
-    return s;
-}

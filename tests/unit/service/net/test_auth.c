@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/file/file.h"
 #include "base/logger.h"
 #include "service/net/auth.h"
+#include "tests/unit/unit.h"
 
 #define READER "reader-0123456789"
 #define WRITER "writer-0123456789"
@@ -16,7 +16,7 @@ static char path[64];
 static void write_file(const char *text)
 {
     snprintf(path, sizeof path, "/tmp/urlweir-auth-%ld", (long)getpid());
-    ck_assert_int_eq(file_replace(path, bytes_of_str(text)), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str(text)));
     logger_set_level(LOG_LEVEL_ERROR);
 }
 
@@ -25,13 +25,13 @@ static enum auth_role role(struct auth *a, const char *token)
     return auth_role_of(a, bytes_of_str(token));
 }
 
-START_TEST(each_token_has_its_role_and_others_none)
+TEST(each_token_has_its_role_and_others_none)
 {
     struct auth *a = NULL;
 
     write_file("# who may what\n\nread " READER "\n  write\t" WRITER
                "  \r\nadmin " ADMIN);
-    ck_assert_int_eq(auth_new(&a, path), STATUS_OK);
+    ck_ok(auth_new(&a, path));
     unlink(path);
     ck_assert_int_eq(role(a, READER), AUTH_READ);
     ck_assert_int_eq(role(a, WRITER), AUTH_WRITE);
@@ -42,9 +42,8 @@ START_TEST(each_token_has_its_role_and_others_none)
     ck_assert_int_eq(role(a, "read " READER), AUTH_NONE);
     auth_free(a);
 }
-END_TEST
 
-START_TEST(a_file_that_is_wrong_is_refused)
+TEST(a_file_that_is_wrong_is_refused)
 {
     static const char *const wrong[] = {
         "",
@@ -65,28 +64,26 @@ START_TEST(a_file_that_is_wrong_is_refused)
     unlink(path);
     ck_assert_int_eq(auth_new(&a, path), STATUS_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(short_tokens_are_taken)
+TEST(short_tokens_are_taken)
 {
     struct auth *a = NULL;
 
     write_file("admin x\n");
-    ck_assert_int_eq(auth_new(&a, path), STATUS_OK); /* with a warning */
+    ck_ok(auth_new(&a, path)); /* with a warning */
     unlink(path);
     ck_assert_int_eq(role(a, "x"), AUTH_ADMIN);
     auth_free(a);
 }
-END_TEST
 
-START_TEST(a_reload_takes_the_new_tokens_or_keeps_the_old_ones)
+TEST(a_reload_takes_the_new_tokens_or_keeps_the_old_ones)
 {
     struct auth *a = NULL;
 
     write_file("read " READER "\n");
-    ck_assert_int_eq(auth_new(&a, path), STATUS_OK);
+    ck_ok(auth_new(&a, path));
     write_file("write " WRITER "\n");
-    ck_assert_int_eq(auth_reload(a), STATUS_OK);
+    ck_ok(auth_reload(a));
     ck_assert_int_eq(role(a, READER), AUTH_NONE);
     ck_assert_int_eq(role(a, WRITER), AUTH_WRITE);
     write_file("nonsense\n");
@@ -96,14 +93,13 @@ START_TEST(a_reload_takes_the_new_tokens_or_keeps_the_old_ones)
     ck_assert_int_eq(role(a, WRITER), AUTH_WRITE);
     auth_free(a);
 }
-END_TEST
 
 static bool bearer_is(const char *header, const char *token)
 {
     return bytes_is(auth_bearer(bytes_of_str(header)), token);
 }
 
-START_TEST(rfc6750_2_1_the_token_stands_behind_the_scheme)
+TEST(rfc6750_2_1_the_token_stands_behind_the_scheme)
 {
     ck_assert(bearer_is("Bearer abc", "abc"));
     ck_assert(bearer_is("bearer abc", "abc"));
@@ -113,19 +109,4 @@ START_TEST(rfc6750_2_1_the_token_stands_behind_the_scheme)
     ck_assert(bearer_is("Bearer ", ""));
     ck_assert(bearer_is("", ""));
     ck_assert_uint_eq(auth_bearer(bytes_of(NULL, 0)).len, 0);
-}
-END_TEST
-
-Suite *suite_auth(void)
-{
-    Suite *s = suite_create("auth");
-    TCase *t = tcase_create("auth");
-
-    tcase_add_test(t, each_token_has_its_role_and_others_none);
-    tcase_add_test(t, a_file_that_is_wrong_is_refused);
-    tcase_add_test(t, short_tokens_are_taken);
-    tcase_add_test(t, a_reload_takes_the_new_tokens_or_keeps_the_old_ones);
-    tcase_add_test(t, rfc6750_2_1_the_token_stands_behind_the_scheme);
-    suite_add_tcase(s, t);
-    return s;
 }

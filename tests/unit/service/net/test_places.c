@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "service/net/places.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static struct places p;
 static struct place at[64];
@@ -49,7 +49,7 @@ static void take_from_anywhere(int i)
     take(i, from);
 }
 
-START_TEST(the_oldest_stranger_makes_room_for_the_newest)
+TEST(the_oldest_stranger_makes_room_for_the_newest)
 {
     start(8, 0); /* 6 of them for strangers */
     for (int i = 0; i < 6; i++) {
@@ -69,9 +69,8 @@ START_TEST(the_oldest_stranger_makes_room_for_the_newest)
     ck_assert_ptr_null(gone);
     ck_assert_uint_eq(places_counted(&p, PLACE_CROWDED), 2);
 }
-END_TEST
 
-START_TEST(strangers_take_no_place_of_a_known_one)
+TEST(strangers_take_no_place_of_a_known_one)
 {
     start(4, 0);
     for (int i = 0; i < 3; i++) {
@@ -84,10 +83,9 @@ START_TEST(strangers_take_no_place_of_a_known_one)
     }
     ck_assert_uint_eq(p.count, 4);
 }
-END_TEST
 
 /* Without tokens anybody can be known, and stay. */
-START_TEST(of_more_than_three_quarters_known_the_one_longest_idle_goes)
+TEST(of_more_than_three_quarters_known_the_one_longest_idle_goes)
 {
     start(8, 0); /* 6 of them for known ones */
     for (int i = 0; i < 6; i++) {
@@ -116,9 +114,8 @@ START_TEST(of_more_than_three_quarters_known_the_one_longest_idle_goes)
     ck_assert_uint_eq(p.count, 6);
     ck_assert_uint_eq(places_counted(&p, PLACE_FULL), 3);
 }
-END_TEST
 
-START_TEST(of_one_place_the_newest_has_it)
+TEST(of_one_place_the_newest_has_it)
 {
     start(1, 0);
     for (int i = 0; i < 5; i++) {
@@ -129,9 +126,8 @@ START_TEST(of_one_place_the_newest_has_it)
     }
     ck_assert_uint_eq(p.count, 1);
 }
-END_TEST
 
-START_TEST(strangers_of_one_address_are_limited)
+TEST(strangers_of_one_address_are_limited)
 {
     start(64, 3);
     take_from_anywhere(0);
@@ -147,9 +143,8 @@ START_TEST(strangers_of_one_address_are_limited)
     ck_assert_ptr_null(gone);
     ck_assert_uint_eq(places_counted(&p, PLACE_ADDRESS), 1);
 }
-END_TEST
 
-START_TEST(a_network_of_ipv6_is_one_address)
+TEST(a_network_of_ipv6_is_one_address)
 {
     start(64, 2);
     take(0, "2001:db8::1");
@@ -159,9 +154,8 @@ START_TEST(a_network_of_ipv6_is_one_address)
     take(3, "2001:db8::ffff:1:1:1");
     ck_assert_ptr_eq(gone, &at[0]);
 }
-END_TEST
 
-START_TEST(loopback_and_unix_sockets_speak_for_many)
+TEST(loopback_and_unix_sockets_speak_for_many)
 {
     static const char *const from[] = {"127.0.0.1", "::1", "127.3.4.5",
                                        "::ffff:127.0.0.1", NULL};
@@ -172,10 +166,9 @@ START_TEST(loopback_and_unix_sockets_speak_for_many)
         ck_assert_ptr_null(gone);
     }
 }
-END_TEST
 
 /* Against a plain record of who is connected. */
-START_TEST(random_comings_and_goings_keep_the_limits)
+TEST(random_comings_and_goings_keep_the_limits)
 {
     enum { AWAY, STRANGER, KNOWN } is[64] = {AWAY};
 
@@ -211,23 +204,4 @@ START_TEST(random_comings_and_goings_keep_the_limits)
         ck_assert_uint_le(count[STRANGER], 12);
         ck_assert_uint_le(count[KNOWN], 12);
     }
-}
-END_TEST
-
-Suite *suite_places(void)
-{
-    Suite *s = suite_create("places");
-    TCase *t = tcase_create("places");
-
-    tcase_add_test(t, the_oldest_stranger_makes_room_for_the_newest);
-    tcase_add_test(t, strangers_take_no_place_of_a_known_one);
-    tcase_add_test(t,
-                   of_more_than_three_quarters_known_the_one_longest_idle_goes);
-    tcase_add_test(t, of_one_place_the_newest_has_it);
-    tcase_add_test(t, strangers_of_one_address_are_limited);
-    tcase_add_test(t, a_network_of_ipv6_is_one_address);
-    tcase_add_test(t, loopback_and_unix_sockets_speak_for_many);
-    tcase_add_test(t, random_comings_and_goings_keep_the_limits);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets at paths: who may connect, which files are replaced, what remains. */
-#include <check.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include "service/net/socket_file.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static struct scratch at;
 static char path[4096];
@@ -33,23 +33,24 @@ static enum status connects(const char *to)
     return st;
 }
 
-START_TEST(it_is_its_owners_alone_whatever_the_umask)
+FIXTURE(set_up, tear_down);
+
+TEST(it_is_its_owners_alone_whatever_the_umask)
 {
     struct socket_file *s = NULL;
     struct stat is;
     mode_t before = umask(0);
 
-    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_ok(socket_file_open(&s, path));
     umask(before);
     ck_assert_int_eq(stat(path, &is), 0);
     ck_assert(S_ISSOCK(is.st_mode));
     ck_assert_uint_eq(is.st_mode & 0777, 0600);
-    ck_assert_int_eq(connects(path), STATUS_OK);
+    ck_ok(connects(path));
     socket_file_close(s);
     ck_assert_int_eq(access(path, F_OK), -1);
     ck_assert_int_eq(connects(path), STATUS_NOT_FOUND);
 }
-END_TEST
 
 /* Leaves a socket as a killed process would. */
 static void leave_one_behind(void)
@@ -62,57 +63,53 @@ static void leave_one_behind(void)
     close(fd);
 }
 
-START_TEST(one_that_nobody_answers_at_is_replaced)
+TEST(one_that_nobody_answers_at_is_replaced)
 {
     struct socket_file *s = NULL;
 
     leave_one_behind();
     ck_assert_int_eq(connects(path), STATUS_CLOSED);
-    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
-    ck_assert_int_eq(connects(path), STATUS_OK);
+    ck_ok(socket_file_open(&s, path));
+    ck_ok(connects(path));
     socket_file_close(s);
 }
-END_TEST
 
-START_TEST(one_that_somebody_answers_at_is_left_to_him)
+TEST(one_that_somebody_answers_at_is_left_to_him)
 {
     struct socket_file *s = NULL, *other = NULL;
 
-    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_ok(socket_file_open(&s, path));
     ck_assert_int_eq(socket_file_open(&other, path), STATUS_BUSY);
-    ck_assert_int_eq(connects(path), STATUS_OK);
+    ck_ok(connects(path));
     socket_file_close(s);
 }
-END_TEST
 
-START_TEST(a_file_that_is_no_socket_is_not_touched)
+TEST(a_file_that_is_no_socket_is_not_touched)
 {
     struct socket_file *s = NULL;
 
-    ck_assert_int_eq(file_replace(path, bytes_of_str("mine")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("mine")));
     ck_assert_int_eq(socket_file_open(&s, path), STATUS_EXISTS);
     unlink(path);
     ck_assert_int_eq(symlink("elsewhere", path), 0);
     ck_assert_int_eq(socket_file_open(&s, path), STATUS_EXISTS);
     unlink(path);
 }
-END_TEST
 
-START_TEST(the_end_removes_no_file_of_somebody_elses)
+TEST(the_end_removes_no_file_of_somebody_elses)
 {
     struct socket_file *s = NULL;
 
-    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
+    ck_ok(socket_file_open(&s, path));
     unlink(path);
-    ck_assert_int_eq(file_replace(path, bytes_of_str("mine")), STATUS_OK);
+    ck_ok(file_replace(path, bytes_of_str("mine")));
     socket_file_close(s);
     ck_assert_int_eq(access(path, F_OK), 0);
     unlink(path);
 }
-END_TEST
 
 /* sockaddr_un has room for 108 octets of path. */
-START_TEST(a_path_may_be_longer_than_an_address)
+TEST(a_path_may_be_longer_than_an_address)
 {
     struct socket_file *s = NULL;
     char dir[2048];
@@ -120,19 +117,18 @@ START_TEST(a_path_may_be_longer_than_an_address)
 
     while (n < 900)
         n += (size_t)snprintf(dir + n, sizeof dir - n, "/%050d", 7);
-    ck_assert_int_eq(file_make_dir(dir), STATUS_OK);
+    ck_ok(file_make_dir(dir));
     snprintf(path, sizeof path, "%s/control.sock", dir);
-    ck_assert_int_eq(socket_file_open(&s, path), STATUS_OK);
-    ck_assert_int_eq(connects(path), STATUS_OK);
+    ck_ok(socket_file_open(&s, path));
+    ck_ok(connects(path));
     socket_file_close(s);
     for (; n > top; n -= 51) {
         dir[n] = '\0';
         ck_assert_int_eq(rmdir(dir), 0); /* empty: the socket is gone */
     }
 }
-END_TEST
 
-START_TEST(what_is_no_path_is_refused)
+TEST(what_is_no_path_is_refused)
 {
     struct socket_file *s = NULL;
 
@@ -142,22 +138,4 @@ START_TEST(what_is_no_path_is_refused)
     ck_assert_int_eq(socket_file_open(&s, path), STATUS_ARG);
     snprintf(path, sizeof path, "%s/none/control.sock", at.dir);
     ck_assert_int_eq(socket_file_open(&s, path), STATUS_NOT_FOUND);
-}
-END_TEST
-
-Suite *suite_socket_file(void)
-{
-    Suite *s = suite_create("socket_file");
-    TCase *c = tcase_create("socket_file");
-
-    tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, it_is_its_owners_alone_whatever_the_umask);
-    tcase_add_test(c, one_that_nobody_answers_at_is_replaced);
-    tcase_add_test(c, one_that_somebody_answers_at_is_left_to_him);
-    tcase_add_test(c, a_file_that_is_no_socket_is_not_touched);
-    tcase_add_test(c, the_end_removes_no_file_of_somebody_elses);
-    tcase_add_test(c, a_path_may_be_longer_than_an_address);
-    tcase_add_test(c, what_is_no_path_is_refused);
-    suite_add_tcase(s, c);
-    return s;
 }

@@ -10,11 +10,13 @@ static struct counters *open_counters(struct db *d)
 {
     struct counters *t = NULL;
 
-    ck_assert_int_eq(counters_open(&t, d), STATUS_OK);
+    ck_ok(counters_open(&t, d));
     return t;
 }
 
-START_TEST(what_was_counted_is_written_by_a_flush_and_read_again)
+FIXTURE(scratch_quiet, NULL);
+
+TEST(what_was_counted_is_written_by_a_flush_and_read_again)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -26,7 +28,7 @@ START_TEST(what_was_counted_is_written_by_a_flush_and_read_again)
     counters_add(t, "pages", 4);
     counters_add(t, "none", 0); /* makes no counter */
     ck_assert_uint_eq(counters_get(t, "pages"), 7);
-    ck_assert_int_eq(counters_flush(t), STATUS_OK);
+    ck_ok(counters_flush(t));
     counters_add(t, "bytes", 100);
     counters_close(t);
 
@@ -34,7 +36,7 @@ START_TEST(what_was_counted_is_written_by_a_flush_and_read_again)
     ck_assert_uint_eq(counters_get(t, "pages"), 7);
     ck_assert_uint_eq(counters_get(t, "bytes"), 5); /* was not flushed */
     counters_add(t, "pages", UINT64_MAX);           /* takes one back */
-    ck_assert_int_eq(counters_flush(t), STATUS_OK);
+    ck_ok(counters_flush(t));
     counters_close(t);
 
     t = open_counters(d);
@@ -43,7 +45,6 @@ START_TEST(what_was_counted_is_written_by_a_flush_and_read_again)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 static void add_to_list(void *ctx, const char *name, uint64_t value)
 {
@@ -53,7 +54,7 @@ static void add_to_list(void *ctx, const char *name, uint64_t value)
     snprintf(list + at, 256 - at, "%s=%" PRIu64 " ", name, value);
 }
 
-START_TEST(each_counter_is_visited_once)
+TEST(each_counter_is_visited_once)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -70,11 +71,10 @@ START_TEST(each_counter_is_visited_once)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Others of the same transaction are written by others: a flush writes what has
  * changed and nothing else. */
-START_TEST(a_flush_writes_only_what_has_changed)
+TEST(a_flush_writes_only_what_has_changed)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -83,22 +83,20 @@ START_TEST(a_flush_writes_only_what_has_changed)
 
     counters_add(t, "a", 1);
     counters_add(t, "b", 1);
-    ck_assert_int_eq(counters_flush(t), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, "DELETE FROM counter"), STATUS_OK);
+    ck_ok(counters_flush(t));
+    ck_ok(db_exec(d, "DELETE FROM counter"));
     counters_add(t, "b", 1);
-    ck_assert_int_eq(counters_flush(t), STATUS_OK);
-    ck_assert_int_eq(db_number(d, "SELECT count(*) FROM counter", &n),
-                     STATUS_OK);
+    ck_ok(counters_flush(t));
+    ck_ok(db_number(d, "SELECT count(*) FROM counter", &n));
     ck_assert_int_eq(n, 1);
-    ck_assert_int_eq(db_number(d, "SELECT value FROM counter", &n), STATUS_OK);
+    ck_ok(db_number(d, "SELECT value FROM counter", &n));
     ck_assert_int_eq(n, 2);
     counters_close(t);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_counter_that_stands_twice_or_is_out_of_bounds_is_damage)
+TEST(a_counter_that_stands_twice_or_is_out_of_bounds_is_damage)
 {
     static const char *const harms[] = {
         "INSERT INTO counter VALUES(x'61', 1)",
@@ -112,31 +110,14 @@ START_TEST(a_counter_that_stands_twice_or_is_out_of_bounds_is_damage)
         struct db *d = scratch_open(dir.db, DB_CREATE);
         struct counters *t = NULL;
 
-        ck_assert_int_eq(db_exec(d, "INSERT INTO counter VALUES('a', 1)"),
-                         STATUS_OK);
-        ck_assert_int_eq(counters_open(&t, d), STATUS_OK);
+        ck_ok(db_exec(d, "INSERT INTO counter VALUES('a', 1)"));
+        ck_ok(counters_open(&t, d));
         counters_close(t);
         t = NULL;
-        ck_assert_int_eq(db_exec(d, harms[i]), STATUS_OK);
+        ck_ok(db_exec(d, harms[i]));
         ck_assert_int_eq(counters_open(&t, d), STATUS_DAMAGED);
         ck_assert_ptr_null(t);
         db_close(d);
         scratch_remove(&dir);
     }
-}
-END_TEST
-
-Suite *suite_counters(void)
-{
-    Suite *s = suite_create("counters");
-    TCase *t = tcase_create("counters");
-
-    tcase_add_checked_fixture(t, scratch_quiet, NULL);
-    tcase_add_test(t, what_was_counted_is_written_by_a_flush_and_read_again);
-    tcase_add_test(t, each_counter_is_visited_once);
-    tcase_add_test(t, a_flush_writes_only_what_has_changed);
-    tcase_add_test(t,
-                   a_counter_that_stands_twice_or_is_out_of_bounds_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -29,16 +29,15 @@ static void overwrite(const char *path, long at, const char *octets)
 }
 
 /* After a failed sync, the system's cached pages say nothing about the disk. */
-START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
+TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
 {
     struct scratch dir = scratch_make();
     char log[128];
     struct db *d = NULL;
 
-    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, "INSERT INTO counter VALUES('a', 1)"),
-                     STATUS_OK);
+    ck_ok(db_open(&d, dir.db, DB_CREATE, &options));
+    ck_ok(db_begin(d));
+    ck_ok(db_exec(d, "INSERT INTO counter VALUES('a', 1)"));
     scratch_no_sync = true;
     ck_assert_int_eq(db_commit(d), STATUS_IO);
     scratch_no_sync = false;
@@ -47,22 +46,21 @@ START_TEST(after_a_sync_that_failed_the_next_start_reads_from_the_disk)
     snprintf(log, sizeof log, "%s-wal", dir.db);
     ck_assert_int_eq(access(log, F_OK), 0); /* nothing was written after that */
     ck_assert(unsynced_is_noted(dir.db));
-    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_READ));
     ck_assert(unsynced_is_noted(dir.db)); /* a reader does not clear the note */
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_WRITE));
     ck_assert(!unsynced_is_noted(dir.db));
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Threads are refused for want of memory: here for want of room for a stack. */
-START_TEST(without_a_thread_for_its_checkpoints_a_store_does_not_open)
+TEST(without_a_thread_for_its_checkpoints_a_store_does_not_open)
 {
     struct scratch dir = scratch_make();
     struct db *d = NULL;
     pthread_attr_t all, huge;
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     ck_assert_int_eq(pthread_getattr_default_np(&all), 0);
     ck_assert_int_eq(pthread_attr_init(&huge), 0);
     ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 60), 0);
@@ -70,63 +68,59 @@ START_TEST(without_a_thread_for_its_checkpoints_a_store_does_not_open)
     ck_assert_int_eq(db_open(&d, dir.db, DB_WRITE, &options), STATUS_NOMEM);
     ck_assert_ptr_null(d);
     ck_assert_int_eq(pthread_setattr_default_np(&all), 0);
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_WRITE));
     pthread_attr_destroy(&huge);
     pthread_attr_destroy(&all);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(is_made_once_and_never_over_another)
+TEST(is_made_once_and_never_over_another)
 {
     struct scratch dir = scratch_make();
 
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_NOT_FOUND);
     ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_NOT_FOUND);
     ck_assert_int_eq(access(dir.db, F_OK), -1);
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_EXISTS);
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
-    ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_WRITE));
+    ck_ok(try_open(dir.db, DB_READ));
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_clean_stop_leaves_one_file)
+TEST(a_clean_stop_leaves_one_file)
 {
     struct scratch dir = scratch_make();
     char wal[128];
 
     snprintf(wal, sizeof wal, "%s-wal", dir.db);
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     ck_assert_int_eq(access(wal, F_OK), -1);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_file_left_by_a_creation_cut_short_is_no_hindrance)
+TEST(a_file_left_by_a_creation_cut_short_is_no_hindrance)
 {
     struct scratch dir = scratch_make();
     char unfinished[128];
 
     snprintf(unfinished, sizeof unfinished, "%s.new", dir.db);
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     rename(dir.db, unfinished);
     overwrite(unfinished, 0, "half a header");
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     ck_assert_int_eq(access(unfinished, F_OK), -1);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* SQLite opens an emptied file, or one cut below a page, as a healthy database
  * with nothing in it. */
-START_TEST(an_emptied_or_cut_file_is_damage_and_never_a_fresh_store)
+TEST(an_emptied_or_cut_file_is_damage_and_never_a_fresh_store)
 {
     static const long sizes[] = {0, 1, 99, 100, 512, 4095};
     struct scratch dir = scratch_make();
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     for (size_t i = sizeof sizes / sizeof *sizes; i-- > 0;) {
         ck_assert_int_eq(truncate(dir.db, sizes[i]), 0);
         ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
@@ -135,26 +129,24 @@ START_TEST(an_emptied_or_cut_file_is_damage_and_never_a_fresh_store)
     }
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_file_cut_to_whole_pages_is_damage)
+TEST(a_file_cut_to_whole_pages_is_damage)
 {
     struct scratch dir = scratch_make();
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     for (long pages = 10; pages >= 1; pages--) {
         ck_assert_int_eq(truncate(dir.db, pages * 4096), 0);
         ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
     }
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(what_is_no_database_or_not_ours_is_refused)
+TEST(what_is_no_database_or_not_ours_is_refused)
 {
     struct scratch dir = scratch_make();
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     overwrite(dir.db, 0, "SQLite format 4");
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
     unlink(dir.db);
@@ -162,13 +154,12 @@ START_TEST(what_is_no_database_or_not_ours_is_refused)
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(another_format_is_refused_and_none_is_damage)
+TEST(another_format_is_refused_and_none_is_damage)
 {
     struct scratch dir = scratch_make();
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     scratch_sql(dir.db,
                 "UPDATE meta SET value = value + 1 WHERE name = 'format'");
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_VERSION);
@@ -177,9 +168,8 @@ START_TEST(another_format_is_refused_and_none_is_damage)
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(each_store_has_an_identity_of_its_own)
+TEST(each_store_has_an_identity_of_its_own)
 {
     struct scratch dir = scratch_make();
     char ids[2][64] = {"", ""};
@@ -188,11 +178,10 @@ START_TEST(each_store_has_an_identity_of_its_own)
         struct db *d = scratch_open(i == 0 ? dir.db : dir.other, DB_CREATE);
         sqlite3_stmt *s = NULL;
 
-        ck_assert_int_eq(db_prepare(d, &s,
-                                    "SELECT value FROM meta"
-                                    " WHERE name = 'store_id'"),
-                         STATUS_OK);
-        ck_assert_int_eq(db_step(d, s), STATUS_OK);
+        ck_ok(db_prepare(d, &s,
+                         "SELECT value FROM meta"
+                         " WHERE name = 'store_id'"));
+        ck_ok(db_step(d, s));
         snprintf(ids[i], sizeof ids[i], "%s", sqlite3_column_text(s, 0));
         sqlite3_finalize(s);
         db_close(d);
@@ -202,7 +191,6 @@ START_TEST(each_store_has_an_identity_of_its_own)
     ck_assert_str_ne(ids[0], ids[1]);
     scratch_remove(&dir);
 }
-END_TEST
 
 static void add_counter(struct db *d, int value)
 {
@@ -210,9 +198,9 @@ static void add_counter(struct db *d, int value)
 
     snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO counter VALUES('x', %d)",
              value);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(db_exec(d, sql));
+    ck_ok(db_commit(d));
 }
 
 static int64_t counter(struct db *d)
@@ -224,17 +212,17 @@ static int64_t counter(struct db *d)
     return v;
 }
 
-START_TEST(a_reader_sees_one_moment_while_the_writer_goes_on)
+TEST(a_reader_sees_one_moment_while_the_writer_goes_on)
 {
     struct scratch dir = scratch_make();
     struct db *w = scratch_open(dir.db, DB_CREATE), *r;
 
     add_counter(w, 1);
     r = scratch_open(dir.db, DB_READ);
-    ck_assert_int_eq(db_begin(r), STATUS_OK);
+    ck_ok(db_begin(r));
     add_counter(w, 2);
     ck_assert_int_eq(counter(r), 1);
-    ck_assert_int_eq(db_commit(r), STATUS_OK);
+    ck_ok(db_commit(r));
     ck_assert_int_eq(counter(r), 2);
     ck_assert_int_ne(db_exec(r, "DELETE FROM counter"), STATUS_OK);
     ck_assert_int_eq(counter(w), 2);
@@ -242,16 +230,15 @@ START_TEST(a_reader_sees_one_moment_while_the_writer_goes_on)
     db_close(w);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_rollback_leaves_nothing)
+TEST(a_rollback_leaves_nothing)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
 
     add_counter(d, 1);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, "DELETE FROM counter"), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(db_exec(d, "DELETE FROM counter"));
     db_rollback(d);
     db_rollback(d);
     ck_assert_int_eq(counter(d), 1);
@@ -260,11 +247,10 @@ START_TEST(a_rollback_leaves_nothing)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* The log must start over even if a writer is hardly ever outside a
  * transaction, of whatever beginning. */
-START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
+TEST_LOOP(the_log_stays_bounded_under_a_writer_without_pause, 0, 2)
 {
     struct scratch dir = scratch_make();
     struct db *d = NULL;
@@ -272,67 +258,61 @@ START_TEST(the_log_stays_bounded_under_a_writer_without_pause)
     uint64_t size = 0, most = 0;
 
     snprintf(wal, sizeof wal, "%s-wal", dir.db);
-    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, "CREATE TABLE filler(id INTEGER PRIMARY KEY,"
-                                " b)"),
-                     STATUS_OK);
+    ck_ok(db_open(&d, dir.db, DB_CREATE, &options));
+    ck_ok(db_exec(d, "CREATE TABLE filler(id INTEGER PRIMARY KEY,"
+                     " b)"));
     for (int i = 0; i < 60; i++) {
         if (_i > 0)
-            ck_assert_int_eq(db_hold(d), STATUS_OK);
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
-        ck_assert_int_eq(
-            db_exec(d, "INSERT INTO filler(b) VALUES(zeroblob(1000000))"),
-            STATUS_OK);
+            ck_ok(db_hold(d));
+        ck_ok(db_begin(d));
+        ck_ok(db_exec(d, "INSERT INTO filler(b) VALUES(zeroblob(1000000))"));
         usleep(3000); /* checkpoints finish in this pause, too early */
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
-        ck_assert_int_eq(file_size(wal, &size), STATUS_OK);
+        ck_ok(db_commit(d));
+        ck_ok(file_size(wal, &size));
         most = size > most ? size : most;
     }
     ck_assert_uint_lt(most, 8 << 20);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(reads_that_are_held_together_can_become_a_transaction)
+TEST(reads_that_are_held_together_can_become_a_transaction)
 {
     struct scratch dir = scratch_make();
     struct db *d = NULL, *other = NULL;
     const char *count = "SELECT count(*) FROM counter";
     int64_t n;
 
-    ck_assert_int_eq(db_open(&d, dir.db, DB_CREATE, &options), STATUS_OK);
-    ck_assert_int_eq(db_open(&other, dir.db, DB_READ, &options), STATUS_OK);
-    ck_assert_int_eq(db_let_go(d), STATUS_OK); /* of nothing */
+    ck_ok(db_open(&d, dir.db, DB_CREATE, &options));
+    ck_ok(db_open(&other, dir.db, DB_READ, &options));
+    ck_ok(db_let_go(d)); /* of nothing */
 
-    ck_assert_int_eq(db_hold(d), STATUS_OK);
-    ck_assert_int_eq(db_number(d, count, &n), STATUS_OK);
+    ck_ok(db_hold(d));
+    ck_ok(db_number(d, count, &n));
     ck_assert_int_eq(sqlite3_get_autocommit(db_handle(d)), 0);
-    ck_assert_int_eq(db_let_go(d), STATUS_OK);
+    ck_ok(db_let_go(d));
     ck_assert_int_ne(sqlite3_get_autocommit(db_handle(d)), 0);
 
-    ck_assert_int_eq(db_hold(d), STATUS_OK);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(db_exec(d, "INSERT INTO counter VALUES('a', 1)"),
-                     STATUS_OK);
-    ck_assert_int_eq(db_let_go(d), STATUS_OK); /* leaves it open */
-    ck_assert_int_eq(db_number(other, count, &n), STATUS_OK);
+    ck_ok(db_hold(d));
+    ck_ok(db_begin(d));
+    ck_ok(db_exec(d, "INSERT INTO counter VALUES('a', 1)"));
+    ck_ok(db_let_go(d)); /* leaves it open */
+    ck_ok(db_number(other, count, &n));
     ck_assert_int_eq(n, 0);
-    ck_assert_int_eq(db_hold(d), STATUS_OK); /* within it: nothing */
-    ck_assert_int_eq(db_let_go(d), STATUS_OK);
+    ck_ok(db_hold(d)); /* within it: nothing */
+    ck_ok(db_let_go(d));
     ck_assert_int_eq(sqlite3_get_autocommit(db_handle(d)), 0);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
-    ck_assert_int_eq(db_number(other, count, &n), STATUS_OK);
+    ck_ok(db_commit(d));
+    ck_ok(db_number(other, count, &n));
     ck_assert_int_eq(n, 1);
 
-    ck_assert_int_eq(db_hold(d), STATUS_OK);
+    ck_ok(db_hold(d));
     db_rollback(d);
     ck_assert_int_ne(sqlite3_get_autocommit(db_handle(d)), 0);
     db_close(other);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* A file-size limit acts as a disk that is full for one process alone. */
 static void fill_up(const char *path)
@@ -357,13 +337,13 @@ static void fill_up(const char *path)
     _exit(st == STATUS_FULL ? 42 : 10 + (int)st);
 }
 
-START_TEST(a_full_disk_is_said_once_and_is_final_until_reopened)
+TEST(a_full_disk_is_said_once_and_is_final_until_reopened)
 {
     struct scratch dir = scratch_make();
     int status = 0;
     pid_t child;
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     child = fork();
     if (child == 0) {
         scratch_limit_files((uint64_t)1 << 20);
@@ -372,17 +352,16 @@ START_TEST(a_full_disk_is_said_once_and_is_final_until_reopened)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 42);
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_WRITE));
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(verify_finds_a_page_that_was_overwritten)
+TEST(verify_finds_a_page_that_was_overwritten)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
 
-    ck_assert_int_eq(db_verify(d), STATUS_OK);
+    ck_ok(db_verify(d));
     db_close(d);
     overwrite(dir.db, 5 * 4096, "what was a b-tree page is one no more");
     d = scratch_open(dir.db, DB_WRITE);
@@ -390,51 +369,18 @@ START_TEST(verify_finds_a_page_that_was_overwritten)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* The next start then checks the whole store, which is not usual. */
-START_TEST(damage_that_a_failed_sync_left_is_found_by_the_next_start)
+TEST(damage_that_a_failed_sync_left_is_found_by_the_next_start)
 {
     struct scratch dir = scratch_make();
 
-    ck_assert_int_eq(try_open(dir.db, DB_CREATE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_CREATE));
     overwrite(dir.db, 5 * 4096, "what was a b-tree page is one no more");
-    ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_OK);
+    ck_ok(try_open(dir.db, DB_WRITE));
     unsynced_note(dir.db);
     ck_assert_int_eq(try_open(dir.db, DB_READ), STATUS_DAMAGED);
     ck_assert_int_eq(try_open(dir.db, DB_WRITE), STATUS_DAMAGED);
     ck_assert(unsynced_is_noted(dir.db));
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_db(void)
-{
-    Suite *s = suite_create("db");
-    TCase *t = tcase_create("db");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t,
-                   after_a_sync_that_failed_the_next_start_reads_from_the_disk);
-    tcase_add_test(t,
-                   without_a_thread_for_its_checkpoints_a_store_does_not_open);
-    tcase_add_test(t, is_made_once_and_never_over_another);
-    tcase_add_test(t, a_clean_stop_leaves_one_file);
-    tcase_add_test(t, a_file_left_by_a_creation_cut_short_is_no_hindrance);
-    tcase_add_test(t, an_emptied_or_cut_file_is_damage_and_never_a_fresh_store);
-    tcase_add_test(t, a_file_cut_to_whole_pages_is_damage);
-    tcase_add_test(t, what_is_no_database_or_not_ours_is_refused);
-    tcase_add_test(t, another_format_is_refused_and_none_is_damage);
-    tcase_add_test(t, each_store_has_an_identity_of_its_own);
-    tcase_add_test(t, a_reader_sees_one_moment_while_the_writer_goes_on);
-    tcase_add_test(t, a_rollback_leaves_nothing);
-    tcase_add_loop_test(t, the_log_stays_bounded_under_a_writer_without_pause,
-                        0, 2);
-    tcase_add_test(t, reads_that_are_held_together_can_become_a_transaction);
-    tcase_add_test(t, a_full_disk_is_said_once_and_is_final_until_reopened);
-    tcase_add_test(t, verify_finds_a_page_that_was_overwritten);
-    tcase_add_test(t,
-                   damage_that_a_failed_sync_left_is_found_by_the_next_start);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -27,12 +27,14 @@ static sqlite3_stmt *row_of(const char *values)
     char sql[256];
 
     snprintf(sql, sizeof sql, "SELECT %s", values);
-    ck_assert_int_eq(db_prepare(d, &s, sql), STATUS_OK);
-    ck_assert_int_eq(db_step(d, s), STATUS_OK);
+    ck_ok(db_prepare(d, &s, sql));
+    ck_ok(db_step(d, s));
     return s;
 }
 
-START_TEST(a_number_is_one_within_its_bounds)
+FIXTURE(open_db, close_db);
+
+TEST(a_number_is_one_within_its_bounds)
 {
     const struct {
         const char *value;
@@ -54,9 +56,8 @@ START_TEST(a_number_is_one_within_its_bounds)
         sqlite3_finalize(s);
     }
 }
-END_TEST
 
-START_TEST(null_is_no_number_where_zero_is_none)
+TEST(null_is_no_number_where_zero_is_none)
 {
     sqlite3_stmt *s = row_of("NULL");
     struct db_row r = db_row(s);
@@ -65,9 +66,8 @@ START_TEST(null_is_no_number_where_zero_is_none)
     ck_assert_int_eq(db_row_check(&r, "t"), STATUS_DAMAGED);
     sqlite3_finalize(s);
 }
-END_TEST
 
-START_TEST(counts_times_and_flags_have_bounds_of_their_own)
+TEST(counts_times_and_flags_have_bounds_of_their_own)
 {
     const struct {
         const char *value;
@@ -106,9 +106,8 @@ START_TEST(counts_times_and_flags_have_bounds_of_their_own)
         sqlite3_finalize(s);
     }
 }
-END_TEST
 
-START_TEST(a_real_is_a_number_from_zero_up)
+TEST(a_real_is_a_number_from_zero_up)
 {
     const struct {
         const char *value;
@@ -131,10 +130,9 @@ START_TEST(a_real_is_a_number_from_zero_up)
         sqlite3_finalize(s);
     }
 }
-END_TEST
 
 /* What is read afterwards does not hide it, and the first is the one named. */
-START_TEST(one_number_out_of_bounds_spoils_the_row)
+TEST(one_number_out_of_bounds_spoils_the_row)
 {
     sqlite3_stmt *s = row_of("1, 99, 2, 98");
     struct db_row r = db_row(s);
@@ -144,20 +142,4 @@ START_TEST(one_number_out_of_bounds_spoils_the_row)
     ck_assert_int_eq(r.bad, 1);
     ck_assert_int_eq(db_row_check(&r, "t"), STATUS_DAMAGED);
     sqlite3_finalize(s);
-}
-END_TEST
-
-Suite *suite_db_row(void)
-{
-    Suite *s = suite_create("db_row");
-    TCase *t = tcase_create("db_row");
-
-    tcase_add_checked_fixture(t, open_db, close_db);
-    tcase_add_test(t, a_number_is_one_within_its_bounds);
-    tcase_add_test(t, null_is_no_number_where_zero_is_none);
-    tcase_add_test(t, counts_times_and_flags_have_bounds_of_their_own);
-    tcase_add_test(t, a_real_is_a_number_from_zero_up);
-    tcase_add_test(t, one_number_out_of_bounds_spoils_the_row);
-    suite_add_tcase(s, t);
-    return s;
 }

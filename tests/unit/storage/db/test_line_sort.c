@@ -14,7 +14,7 @@ static enum status add_to_text(void *ctx, struct bytes line)
 
 static void add(struct line_sort *s, const char *line)
 {
-    ck_assert_int_eq(line_sort_add(s, bytes_of_str(line)), STATUS_OK);
+    ck_ok(line_sort_add(s, bytes_of_str(line)));
 }
 
 /* The lines that come out, each with its LF. */
@@ -23,7 +23,7 @@ static void expect(struct line_sort *s, const char *lines)
     struct buf text;
 
     buf_init(&text, 1 << 20);
-    ck_assert_int_eq(line_sort_each(s, add_to_text, &text), STATUS_OK);
+    ck_ok(line_sort_each(s, add_to_text, &text));
     ck_assert_str_eq(buf_str(&text), lines);
     buf_fini(&text);
     line_sort_free(s);
@@ -41,8 +41,10 @@ static unsigned files_in(const char *path)
     return n;
 }
 
+FIXTURE(scratch_quiet, NULL);
+
 /* The order of octets: a prefix comes first, no sign, no letters' order. */
-START_TEST(lines_come_in_order_of_their_octets)
+TEST(lines_come_in_order_of_their_octets)
 {
     static const size_t memories[] = {1, 5, 17, 1 << 20};
     struct scratch dir = scratch_make();
@@ -63,9 +65,8 @@ START_TEST(lines_come_in_order_of_their_octets)
     ck_assert_uint_eq(files_in(dir.dir), 0); /* they have no name */
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(nothing_comes_out_of_nothing)
+TEST(nothing_comes_out_of_nothing)
 {
     struct scratch dir = scratch_make();
 
@@ -73,9 +74,8 @@ START_TEST(nothing_comes_out_of_nothing)
     line_sort_free(NULL);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_sorted_file_is_merged_with_or_without_its_last_lf)
+TEST(a_sorted_file_is_merged_with_or_without_its_last_lf)
 {
     struct scratch dir = scratch_make();
     char path[128];
@@ -90,15 +90,14 @@ START_TEST(a_sorted_file_is_merged_with_or_without_its_last_lf)
         add(s, "b");
         add(s, "f");
         add(s, "c");
-        ck_assert_int_eq(line_sort_add_sorted(s, path), STATUS_OK);
-        ck_assert_int_eq(line_sort_add_sorted(s, "/nowhere"), STATUS_OK);
+        ck_ok(line_sort_add_sorted(s, path));
+        ck_ok(line_sort_add_sorted(s, "/nowhere"));
         expect(s, "a\nb\nc\nc\ne\nf\n");
     }
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_or_written_is_told)
+TEST(what_cannot_be_read_or_written_is_told)
 {
     struct scratch dir = scratch_make();
     struct line_sort *s = line_sort_new("/nowhere", 1);
@@ -114,17 +113,16 @@ START_TEST(what_cannot_be_read_or_written_is_told)
     s = line_sort_new(dir.dir, 100);
     add(s, "a");
     ck_assert_int_ne(line_sort_add_sorted(s, "/dev/null/x"), STATUS_OK);
-    ck_assert_int_eq(line_sort_add_sorted(s, dir.dir), STATUS_OK);
+    ck_ok(line_sort_add_sorted(s, dir.dir));
     ck_assert_int_ne(line_sort_each(s, add_to_text, &text), STATUS_OK);
     ck_assert_uint_eq(text.len, 0);
     line_sort_free(s);
     buf_fini(&text);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Files of a few octets: a full disk is met at the first run. */
-START_TEST(a_full_disk_is_told)
+TEST(a_full_disk_is_told)
 {
     struct scratch dir = scratch_make();
     struct line_sort *s = line_sort_new(dir.dir, 1000);
@@ -137,7 +135,6 @@ START_TEST(a_full_disk_is_told)
     line_sort_free(s);
     scratch_remove(&dir);
 }
-END_TEST
 
 static enum status second_fails(void *ctx, struct bytes line)
 {
@@ -147,7 +144,7 @@ static enum status second_fails(void *ctx, struct bytes line)
     return ++*n == 2 ? STATUS_LIMIT : STATUS_OK;
 }
 
-START_TEST(the_visitor_ends_the_walk)
+TEST(the_visitor_ends_the_walk)
 {
     struct scratch dir = scratch_make();
     struct line_sort *s = line_sort_new(dir.dir, 4);
@@ -160,7 +157,6 @@ START_TEST(the_visitor_ends_the_walk)
     line_sort_free(s);
     scratch_remove(&dir);
 }
-END_TEST
 
 #define LINES 5000
 
@@ -183,7 +179,7 @@ static enum status check_order(void *ctx, struct bytes line)
 }
 
 /* More lines than the array of lines begins with, in many runs and in one. */
-START_TEST(many_lines_come_out_complete_and_in_order)
+TEST(many_lines_come_out_complete_and_in_order)
 {
     static const size_t memories[] = {1000, 1 << 20};
 
@@ -201,28 +197,10 @@ START_TEST(many_lines_come_out_complete_and_in_order)
             add(s, text);
             sum += v;
         }
-        ck_assert_int_eq(line_sort_each(s, check_order, &o), STATUS_OK);
+        ck_ok(line_sort_each(s, check_order, &o));
         ck_assert_uint_eq(o.count, LINES);
         ck_assert_uint_eq(o.sum, sum);
         line_sort_free(s);
         scratch_remove(&dir);
     }
-}
-END_TEST
-
-Suite *suite_line_sort(void)
-{
-    Suite *s = suite_create("line_sort");
-    TCase *t = tcase_create("line_sort");
-
-    tcase_add_checked_fixture(t, scratch_quiet, NULL);
-    tcase_add_test(t, lines_come_in_order_of_their_octets);
-    tcase_add_test(t, nothing_comes_out_of_nothing);
-    tcase_add_test(t, a_sorted_file_is_merged_with_or_without_its_last_lf);
-    tcase_add_test(t, what_cannot_be_read_or_written_is_told);
-    tcase_add_test(t, a_full_disk_is_told);
-    tcase_add_test(t, the_visitor_ends_the_walk);
-    tcase_add_test(t, many_lines_come_out_complete_and_in_order);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -27,7 +27,7 @@ static const char example_text[] = "urlweir-manifest 1\n"
                                    "state finished\n"
                                    "xxh3 1ed81f11c8fe8d35\n";
 
-START_TEST(its_text_is_as_documented)
+TEST(its_text_is_as_documented)
 {
     struct manifest m = example();
     struct buf b;
@@ -37,9 +37,8 @@ START_TEST(its_text_is_as_documented)
     ck_assert_str_eq(buf_str(&b), example_text);
     buf_fini(&b);
 }
-END_TEST
 
-START_TEST(what_was_saved_is_loaded)
+TEST(what_was_saved_is_loaded)
 {
     struct scratch dir = scratch_make();
     struct manifest m = example(), r;
@@ -52,8 +51,8 @@ START_TEST(what_was_saved_is_loaded)
         strcpy(m.state, states[i]);
         m.clean = i % 2 == 0;
         m.urls = i == 3 ? UINT64_MAX : m.urls + 1;
-        ck_assert_int_eq(manifest_save(dir.db, &m), STATUS_OK);
-        ck_assert_int_eq(manifest_load(dir.db, &r), STATUS_OK);
+        ck_ok(manifest_save(dir.db, &m));
+        ck_ok(manifest_load(dir.db, &r));
         ck_assert_str_eq(r.state, m.state);
         ck_assert_str_eq(r.store_id, m.store_id);
         ck_assert_uint_eq(r.generation, m.generation);
@@ -64,9 +63,8 @@ START_TEST(what_was_saved_is_loaded)
     }
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(refuses_to_save_what_it_could_not_load)
+TEST(refuses_to_save_what_it_could_not_load)
 {
     struct scratch dir = scratch_make();
     struct manifest m = example();
@@ -79,9 +77,8 @@ START_TEST(refuses_to_save_what_it_could_not_load)
     ck_assert_int_eq(access(dir.db, F_OK), -1);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(every_flipped_bit_and_every_cut_is_found)
+TEST(every_flipped_bit_and_every_cut_is_found)
 {
     struct manifest m;
     char text[sizeof example_text];
@@ -95,14 +92,12 @@ START_TEST(every_flipped_bit_and_every_cut_is_found)
     }
     for (size_t n = 0; n < len; n++)
         SAME(manifest_parse(bytes_of(example_text, n), &m) == STATUS_OK, false);
-    ck_assert_int_eq(manifest_parse(bytes_of(example_text, len), &m),
-                     STATUS_OK);
+    ck_ok(manifest_parse(bytes_of(example_text, len), &m));
 }
-END_TEST
 
 /* A newer release keeps the first and last lines, so this one can say that the
  * file is newer instead of calling it damaged. */
-START_TEST(a_newer_format_is_told_from_a_damaged_one)
+TEST(a_newer_format_is_told_from_a_damaged_one)
 {
     static const char newer[] = "urlweir-manifest 2\nsomething else\n"
                                 "xxh3 ea916782f4f92892\n";
@@ -116,9 +111,8 @@ START_TEST(a_newer_format_is_told_from_a_damaged_one)
     ck_assert_int_eq(manifest_parse(bytes_of_str(other), &m), STATUS_FORMAT);
     ck_assert_int_eq(manifest_parse(bytes_of("", 0), &m), STATUS_FORMAT);
 }
-END_TEST
 
-START_TEST(a_file_too_long_is_not_one)
+TEST(a_file_too_long_is_not_one)
 {
     struct scratch dir = scratch_make();
     struct manifest m;
@@ -130,20 +124,4 @@ START_TEST(a_file_too_long_is_not_one)
     fclose(f);
     ck_assert_int_eq(manifest_load(dir.db, &m), STATUS_FORMAT);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_manifest(void)
-{
-    Suite *s = suite_create("manifest");
-    TCase *t = tcase_create("manifest");
-
-    tcase_add_test(t, its_text_is_as_documented);
-    tcase_add_test(t, what_was_saved_is_loaded);
-    tcase_add_test(t, refuses_to_save_what_it_could_not_load);
-    tcase_add_test(t, every_flipped_bit_and_every_cut_is_found);
-    tcase_add_test(t, a_newer_format_is_told_from_a_damaged_one);
-    tcase_add_test(t, a_file_too_long_is_not_one);
-    suite_add_tcase(s, t);
-    return s;
 }

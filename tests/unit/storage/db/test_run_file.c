@@ -23,7 +23,7 @@ static struct written write_run(struct run_file *f, uint64_t *random,
     ck_assert_ptr_nonnull(w.octets);
     for (size_t i = 0; i < len; i++)
         w.octets[i] = (unsigned char)scratch_random(random);
-    ck_assert_int_eq(run_file_write(f, &w.in, w.octets, len, EACH), STATUS_OK);
+    ck_ok(run_file_write(f, &w.in, w.octets, len, EACH));
     return w;
 }
 
@@ -33,12 +33,12 @@ static void expect_run(struct run_file *f, const struct written *w)
     uint32_t at = 0;
 
     ck_assert_ptr_nonnull(all);
-    ck_assert_int_eq(run_file_read_all(f, &w->in, EACH, all, &at), STATUS_OK);
+    ck_ok(run_file_read_all(f, &w->in, EACH, all, &at));
     ck_assert_mem_eq(all, w->octets, w->len);
     for (uint32_t i = 0; i * (size_t)EACH < w->len; i++) {
         size_t from = (size_t)i * EACH;
 
-        ck_assert_int_eq(run_file_read(f, &w->in, i, block), STATUS_OK);
+        ck_ok(run_file_read(f, &w->in, i, block));
         ck_assert_mem_eq(block, w->octets + from,
                          w->len - from < EACH ? w->len - from : EACH);
     }
@@ -51,7 +51,7 @@ static void free_run(struct written *w)
     free(w->octets);
 }
 
-START_TEST(runs_are_read_back_by_this_process_and_by_another)
+TEST(runs_are_read_back_by_this_process_and_by_another)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true), *reader;
@@ -65,7 +65,7 @@ START_TEST(runs_are_read_back_by_this_process_and_by_another)
         runs[i] = write_run(f, &random, 1 + i * 99999);
     ck_assert_int_eq(stat(dir.db, &s), 0);
     ck_assert_uint_eq(s.st_mode, S_IFREG | 0640);
-    ck_assert_int_eq(run_file_sync(f), STATUS_OK);
+    ck_ok(run_file_sync(f));
     reader = run_file_new(dir.db, false);
     for (size_t i = 0; i < 9; i++) {
         expect_run(f, &runs[i]);
@@ -76,9 +76,8 @@ START_TEST(runs_are_read_back_by_this_process_and_by_another)
     run_file_free(f);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(the_block_of_another_run_is_never_taken_for_this_ones)
+TEST(the_block_of_another_run_is_never_taken_for_this_ones)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
@@ -107,10 +106,9 @@ START_TEST(the_block_of_another_run_is_never_taken_for_this_ones)
     run_file_free(f);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Each octet of a page, the file cut within it, and no file at all. */
-START_TEST(damage_is_told_wherever_it_is)
+TEST(damage_is_told_wherever_it_is)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
@@ -140,7 +138,7 @@ START_TEST(damage_is_told_wherever_it_is)
     ck_assert_int_eq(ftruncate(fd, 2 * RUN_PAGE - 1), 0);
     ck_assert_int_eq(run_file_read(f, &w.in, 2 * RUN_BLOCKS - 1, block),
                      STATUS_DAMAGED);
-    ck_assert_int_eq(run_file_read(f, &w.in, 0, block), STATUS_OK);
+    ck_ok(run_file_read(f, &w.in, 0, block));
     close(fd);
     run_file_free(f);
     unlink(dir.db);
@@ -150,9 +148,8 @@ START_TEST(damage_is_told_wherever_it_is)
     free_run(&w);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(claims_find_a_page_named_twice_and_a_file_cut_short)
+TEST(claims_find_a_page_named_twice_and_a_file_cut_short)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
@@ -163,22 +160,21 @@ START_TEST(claims_find_a_page_named_twice_and_a_file_cut_short)
     a = write_run(f, &random, 5 * PAGE);
     run_file_free(f);
     f = run_file_new(dir.db, true);
-    ck_assert_int_eq(run_file_measure(f), STATUS_OK);
+    ck_ok(run_file_measure(f));
     ck_assert_uint_eq(run_file_size(f), 5 * RUN_PAGE);
-    ck_assert_int_eq(run_file_claim(f, &a.in, "t", 1), STATUS_OK);
+    ck_ok(run_file_claim(f, &a.in, "t", 1));
     ck_assert_int_eq(run_file_claim(f, &a.in, "t", 2), STATUS_DAMAGED);
     run_file_free(f);
     ck_assert_int_eq(truncate(dir.db, 5 * RUN_PAGE - 1), 0);
     f = run_file_new(dir.db, true);
-    ck_assert_int_eq(run_file_measure(f), STATUS_OK);
+    ck_ok(run_file_measure(f));
     ck_assert_int_eq(run_file_claim(f, &a.in, "t", 1), STATUS_DAMAGED);
     run_file_free(f);
     free_run(&a);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_failure_to_write_or_sync_is_final)
+TEST(a_failure_to_write_or_sync_is_final)
 {
     struct scratch dir = scratch_make();
     struct run_file *f = run_file_new(dir.db, true);
@@ -207,7 +203,6 @@ START_TEST(a_failure_to_write_or_sync_is_final)
     run_file_free(f);
     scratch_remove(&dir);
 }
-END_TEST
 
 static off_t size_of(const struct scratch *dir)
 {
@@ -218,7 +213,7 @@ static off_t size_of(const struct scratch *dir)
 }
 
 /* At 8 MiB by 128 pages, of which the last run here leaves 104. */
-START_TEST(a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it)
+TEST(a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it)
 {
     const off_t step = 128 * RUN_PAGE;
     struct scratch dir = scratch_make();
@@ -236,9 +231,9 @@ START_TEST(a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it)
     run_file_free(f);
 
     f = run_file_new(dir.db, true);
-    ck_assert_int_eq(run_file_measure(f), STATUS_OK);
+    ck_ok(run_file_measure(f));
     for (size_t i = 0; i < 3; i++) {
-        ck_assert_int_eq(run_file_claim(f, &runs[i].in, "t", 1), STATUS_OK);
+        ck_ok(run_file_claim(f, &runs[i].in, "t", 1));
         expect_run(f, &runs[i]);
         free_run(&runs[i]);
     }
@@ -251,9 +246,8 @@ START_TEST(a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it)
     run_file_free(f);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(places_go_into_a_row_and_back_and_others_are_refused)
+TEST(places_go_into_a_row_and_back_and_others_are_refused)
 {
     static uint32_t at[] = {7, 8, 9, 3, 100, 101, UINT32_MAX - 1};
     const struct run_pages r = {.stamp = 77, .count = 7, .at = at};
@@ -288,9 +282,8 @@ START_TEST(places_go_into_a_row_and_back_and_others_are_refused)
                                         wrong[i].pages),
                       "%zu", i);
 }
-END_TEST
 
-START_TEST(it_lies_beside_its_database_or_has_no_name)
+TEST(it_lies_beside_its_database_or_has_no_name)
 {
     static const char *const names[][2] = {{"d/frontier.db", "d/frontier.runs"},
                                            {"frontier", "frontier.runs"},
@@ -311,27 +304,8 @@ START_TEST(it_lies_beside_its_database_or_has_no_name)
     run_file_claimed(f);
     w = write_run(f, &random, 100000);
     expect_run(f, &w);
-    ck_assert_int_eq(run_file_sync(f), STATUS_OK);
+    ck_ok(run_file_sync(f));
     free_run(&w);
     run_file_free(f);
     ck_assert_int_eq(rmdir(dir.dir), 0);
-}
-END_TEST
-
-Suite *suite_run_file(void)
-{
-    Suite *s = suite_create("run_file");
-    TCase *t = tcase_create("run_file");
-
-    tcase_add_test(t, runs_are_read_back_by_this_process_and_by_another);
-    tcase_add_test(t, the_block_of_another_run_is_never_taken_for_this_ones);
-    tcase_add_test(t, damage_is_told_wherever_it_is);
-    tcase_add_test(t, claims_find_a_page_named_twice_and_a_file_cut_short);
-    tcase_add_test(t, a_failure_to_write_or_sync_is_final);
-    tcase_add_test(
-        t, a_large_file_grows_in_steps_whose_rest_is_free_to_whoever_opens_it);
-    tcase_add_test(t, places_go_into_a_row_and_back_and_others_are_refused);
-    tcase_add_test(t, it_lies_beside_its_database_or_has_no_name);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -23,8 +23,8 @@ static char *one_text(struct db *d, const char *sql)
     static char text[256];
     sqlite3_stmt *s = NULL;
 
-    ck_assert_int_eq(db_prepare(d, &s, sql), STATUS_OK);
-    ck_assert_int_eq(db_step(d, s), STATUS_OK);
+    ck_ok(db_prepare(d, &s, sql));
+    ck_ok(db_step(d, s));
     snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(s, 0));
     sqlite3_finalize(s);
     return text;
@@ -34,28 +34,26 @@ static void fill(struct db *d)
 {
     char sql[512];
 
-    ck_assert_int_eq(
-        db_exec(d, "INSERT INTO queue VALUES(1, 'c', 'a.example');"
-                   "INSERT INTO origin VALUES(1, 1, 'http://a.example');"
-                   "INSERT INTO word VALUES(1, 'text/html')"),
-        STATUS_OK);
+    ck_ok(db_exec(d, "INSERT INTO queue VALUES(1, 'c', 'a.example');"
+                     "INSERT INTO origin VALUES(1, 1, 'http://a.example');"
+                     "INSERT INTO word VALUES(1, 'text/html')"));
     for (int i = 0; i < LINK_KIND_COUNT_; i++) {
         snprintf(sql, sizeof sql,
                  "INSERT INTO url VALUES(%d, 1, '/%d', 0, 0, %d, 3, NULL,"
                  " 1767225600123)",
                  i + 1, i + 1, i);
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(db_exec(d, sql));
     }
     for (int i = 0; i < REASON_COUNT_; i++) {
         snprintf(sql, sizeof sql,
                  "INSERT INTO fetch(seq, url, status, reason, http, at, mime,"
                  " charset) VALUES(%d, 1, %d, %d, 404, 0, 1, 'x-unusual')",
                  i + 1, i % OUTCOME_STATUS_COUNT_, i);
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(db_exec(d, sql));
     }
 }
 
-START_TEST(the_views_name_every_kind_status_and_reason)
+TEST(the_views_name_every_kind_status_and_reason)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -83,9 +81,8 @@ START_TEST(the_views_name_every_kind_status_and_reason)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(the_views_put_urls_words_and_times_together)
+TEST(the_views_put_urls_words_and_times_together)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -104,7 +101,6 @@ START_TEST(the_views_put_urls_words_and_times_together)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Runs each block between ```sql and ```; returns how many there were. */
 static int run_queries(struct db *d, char *text)
@@ -126,7 +122,7 @@ static int run_queries(struct db *d, char *text)
     return n;
 }
 
-START_TEST(the_queries_of_the_manual_run)
+TEST(the_queries_of_the_manual_run)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE), *r;
@@ -143,17 +139,4 @@ START_TEST(the_queries_of_the_manual_run)
     db_close(r);
     db_close(d);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_schema(void)
-{
-    Suite *s = suite_create("schema");
-    TCase *t = tcase_create("schema");
-
-    tcase_add_test(t, the_views_name_every_kind_status_and_reason);
-    tcase_add_test(t, the_views_put_urls_words_and_times_together);
-    tcase_add_test(t, the_queries_of_the_manual_run);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_block_cache.c - the exact set's cache of its blocks. */
 #include "storage/index/block_cache.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <string.h>
 
 #define BLOCKS 64 /* the least that a cache holds: 8 sets of 8 */
@@ -11,7 +11,7 @@ static struct block_cache *make(uint64_t bytes)
 {
     struct block_cache *c = NULL;
 
-    ck_assert_int_eq(block_cache_new(&c, bytes), STATUS_OK);
+    ck_ok(block_cache_new(&c, bytes));
     return c;
 }
 
@@ -34,7 +34,7 @@ static void expect(const unsigned char *block, uint32_t id)
             ck_abort_msg("octet %zu of block %u", i, id);
 }
 
-START_TEST(a_block_is_whole_or_not_there)
+TEST(a_block_is_whole_or_not_there)
 {
     struct block_cache *c = make(0);
     unsigned n = 0;
@@ -55,9 +55,8 @@ START_TEST(a_block_is_whole_or_not_there)
     block_cache_free(c);
     block_cache_free(NULL);
 }
-END_TEST
 
-START_TEST(a_block_that_is_there_keeps_its_place)
+TEST(a_block_that_is_there_keeps_its_place)
 {
     struct block_cache *c = make(0);
 
@@ -67,7 +66,6 @@ START_TEST(a_block_that_is_there_keeps_its_place)
     ck_assert_uint_eq(block_cache_memory(c), 8 * 64 + BLOCK_CACHE_BLOCK);
     block_cache_free(c);
 }
-END_TEST
 
 /* Pages of one set in a cache of the least size, see set_of. */
 static const uint32_t mates[] = {0,  5,  13, 18, 26, 34, 39,
@@ -104,7 +102,7 @@ static struct block_cache *make_full(void)
     return c;
 }
 
-START_TEST(a_cheap_put_pushes_nobody_out)
+TEST(a_cheap_put_pushes_nobody_out)
 {
     struct block_cache *c = make_full();
 
@@ -114,11 +112,10 @@ START_TEST(a_cheap_put_pushes_nobody_out)
     ck_assert_uint_eq(there(c), 0xff);
     block_cache_free(c);
 }
-END_TEST
 
 /* A new block enters at the sixth rank: one pass over many blocks leaves five
  * of eight, and pushes out the last. */
-START_TEST(a_pass_over_many_blocks_leaves_the_popular_ones)
+TEST(a_pass_over_many_blocks_leaves_the_popular_ones)
 {
     struct block_cache *c = make_full();
 
@@ -132,9 +129,8 @@ START_TEST(a_pass_over_many_blocks_leaves_the_popular_ones)
     ck_assert_uint_eq(there(c), 0xe1f);
     block_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_hit_moves_a_block_up_by_one_and_a_peek_does_not)
+TEST(a_hit_moves_a_block_up_by_one_and_a_peek_does_not)
 {
     struct block_cache *c = make_full();
 
@@ -156,9 +152,8 @@ START_TEST(a_hit_moves_a_block_up_by_one_and_a_peek_does_not)
     ck_assert_uint_eq(there(c) & 0xf, 0x7); /* mates[3] was passed */
     block_cache_free(c);
 }
-END_TEST
 
-START_TEST(a_cache_of_a_size_holds_that_many_blocks)
+TEST(a_cache_of_a_size_holds_that_many_blocks)
 {
     const uint64_t block = BLOCK_CACHE_BLOCK;
     struct block_cache *c = make(200 * block);
@@ -170,20 +165,4 @@ START_TEST(a_cache_of_a_size_holds_that_many_blocks)
     ck_assert_uint_le(block_cache_memory(c), 200 * block);
     ck_assert_uint_lt(least, 2 * block);
     block_cache_free(c);
-}
-END_TEST
-
-Suite *suite_block_cache(void)
-{
-    Suite *s = suite_create("block_cache");
-    TCase *t = tcase_create("block_cache");
-
-    tcase_add_test(t, a_block_is_whole_or_not_there);
-    tcase_add_test(t, a_block_that_is_there_keeps_its_place);
-    tcase_add_test(t, a_cheap_put_pushes_nobody_out);
-    tcase_add_test(t, a_pass_over_many_blocks_leaves_the_popular_ones);
-    tcase_add_test(t, a_hit_moves_a_block_up_by_one_and_a_peek_does_not);
-    tcase_add_test(t, a_cache_of_a_size_holds_that_many_blocks);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -53,7 +53,7 @@ static void open_index(struct run *r)
 {
     const struct exact_set_rows rows = {has_row, r};
 
-    ck_assert_int_eq(body_index_open(&r->x, r->d, MEMORY, &rows), STATUS_OK);
+    ck_ok(body_index_open(&r->x, r->d, MEMORY, &rows));
 }
 
 static void check_removed(const struct run *r)
@@ -68,7 +68,7 @@ static void check_removed(const struct run *r)
 
 /* A part refuses a digest that it is given twice, so a body that came again and
  * was not seen to do so would be damage at the next merge. */
-START_TEST(a_removed_body_comes_again_over_merges_and_replays)
+TEST(a_removed_body_comes_again_over_merges_and_replays)
 {
     struct scratch at = scratch_make();
     struct run r = {.d = scratch_open(at.db, DB_CREATE)};
@@ -95,7 +95,6 @@ START_TEST(a_removed_body_comes_again_over_merges_and_replays)
     db_close(r.d);
     scratch_remove(&at);
 }
-END_TEST
 
 /* As a crawl of a format without the index has them. */
 static void replay_all(struct run *r, uint64_t from, uint64_t last,
@@ -106,7 +105,7 @@ static void replay_all(struct run *r, uint64_t from, uint64_t last,
              STATUS_OK);
 }
 
-START_TEST(rows_of_before_the_index_are_replayed_as_often_as_it_takes)
+TEST(rows_of_before_the_index_are_replayed_as_often_as_it_takes)
 {
     enum { ROWS = 3000, BODIES = 1000, LATER = 70000 };
     struct scratch at = scratch_make();
@@ -135,18 +134,4 @@ START_TEST(rows_of_before_the_index_are_replayed_as_often_as_it_takes)
     body_index_close(r.x);
     db_close(r.d);
     scratch_remove(&at);
-}
-END_TEST
-
-Suite *suite_body_index(void)
-{
-    Suite *s = suite_create("body_index");
-    TCase *t = tcase_create("body_index");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_removed_body_comes_again_over_merges_and_replays);
-    tcase_add_test(t,
-                   rows_of_before_the_index_are_replayed_as_often_as_it_takes);
-    suite_add_tcase(s, t);
-    return s;
 }

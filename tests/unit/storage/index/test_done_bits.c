@@ -48,14 +48,14 @@ static void compare(const struct run *r, const struct done_bits *b)
     SAME(done_bits_seq(b), r->seq);
 }
 
-START_TEST(opening_at_any_step_of_a_round_gives_the_same_bits)
+TEST(opening_at_any_step_of_a_round_gives_the_same_bits)
 {
     struct run r = {.dir = scratch_make(), .state = 9};
     int64_t upto = 0;
 
     r.done = calloc(IDS + 1, 1);
     r.d = scratch_open(r.dir.db, DB_CREATE);
-    ck_assert_int_eq(done_bits_open(&r.b, r.d, UINT32_MAX, 600), STATUS_OK);
+    ck_ok(done_bits_open(&r.b, r.d, UINT32_MAX, 600));
     for (int i = 0; i < 600; i++) {
         /* The range of ids grows, as in a crawl. */
         transaction(&r, (uint64_t)(i + 1) * IDS / 600);
@@ -65,33 +65,20 @@ START_TEST(opening_at_any_step_of_a_round_gives_the_same_bits)
 
             scratch_crash_copy(&r.dir);
             d = scratch_open(r.dir.other, DB_WRITE);
-            ck_assert_int_eq(done_bits_open(&b, d, UINT32_MAX, 600), STATUS_OK);
+            ck_ok(done_bits_open(&b, d, UINT32_MAX, 600));
             compare(&r, b);
-            ck_assert_int_eq(done_bits_verify(b, IDS), STATUS_OK);
+            ck_ok(done_bits_verify(b, IDS));
             done_bits_close(b);
             db_close(d);
         }
     }
-    ck_assert_int_eq(db_number(r.d,
-                               "SELECT value FROM meta"
-                               " WHERE name = 'status_upto'",
-                               &upto),
-                     STATUS_OK);
+    ck_ok(db_number(r.d,
+                    "SELECT value FROM meta"
+                    " WHERE name = 'status_upto'",
+                    &upto));
     ck_assert_int_gt(upto, (int64_t)r.seq - 2 * 7 * 600);
     done_bits_close(r.b);
     db_close(r.d);
     free(r.done);
     scratch_remove(&r.dir);
-}
-END_TEST
-
-Suite *suite_done_bits(void)
-{
-    Suite *s = suite_create("done_bits");
-    TCase *t = tcase_create("done_bits");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, opening_at_any_step_of_a_round_gives_the_same_bits);
-    suite_add_tcase(s, t);
-    return s;
 }

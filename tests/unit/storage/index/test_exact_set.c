@@ -18,7 +18,7 @@ static struct exact_set *open_set(struct db *d)
 {
     struct exact_set *s = NULL;
 
-    ck_assert_int_eq(exact_set_open(&s, d, &options), STATUS_OK);
+    ck_ok(exact_set_open(&s, d, &options));
     return s;
 }
 
@@ -36,13 +36,13 @@ static void add_row(struct db *d, uint64_t id)
 static void add_range(struct db *d, struct exact_set *s, uint64_t first,
                       uint64_t last)
 {
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint64_t id = first; id <= last; id++) {
         add_row(d, id);
         exact_set_add(s, scratch_digest(id), id);
     }
-    ck_assert_int_eq(exact_set_step(s, last - first + 1), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(exact_set_step(s, last - first + 1));
+    ck_ok(db_commit(d));
 }
 
 static void replay(struct exact_set *s, uint64_t last)
@@ -61,7 +61,7 @@ static void check_all(struct exact_set *s, uint64_t last)
     ck_assert_ptr_nonnull(ids);
     for (uint64_t i = 0; i < 2 * last; i++)
         digests[i] = scratch_digest(i + 1);
-    ck_assert_int_eq(exact_set_find(s, digests, 2 * last, ids), STATUS_OK);
+    ck_ok(exact_set_find(s, digests, 2 * last, ids));
     for (uint64_t i = 0; i < 2 * last; i++)
         SAME(ids[i], i < last ? i + 1 : 0);
     free(digests);
@@ -96,10 +96,12 @@ static void count_each(void *ctx, struct digest digest, uint64_t id)
     ++*(uint64_t *)ctx;
 }
 
+TIMEOUT(120);
+
 /* In pages, in memory, twice, and again after reopening. The rows without an
  * entry are no damage as long as there is the later one (_i 0: of a URL put by
  * a program, 1: of one that a crawl fetches again). */
-START_TEST(a_digest_moves_to_the_latest_row_of_its_url)
+TEST_LOOP(a_digest_moves_to_the_latest_row_of_its_url, 0, 2)
 {
     static const char *const forget[] = {
         "UPDATE url SET via = NULL WHERE id > 22900",
@@ -112,22 +114,21 @@ START_TEST(a_digest_moves_to_the_latest_row_of_its_url)
 
     add_range(d, s, 1, n);
     for (unsigned round = 0; round < 30; round++) {
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_ok(db_begin(d));
         for (uint64_t i = 1; i <= 100; i++, last++)
             replace_row(d, s, i * 150, round == 0 ? i * 150 : last - 99,
                         last + 1, _i == 1);
-        ck_assert_int_eq(exact_set_step(s, 3000), STATUS_OK);
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_ok(exact_set_step(s, 3000));
+        ck_ok(db_commit(d));
         for (uint64_t i = 0; i < 100; i++)
             ask[i] = scratch_digest((i + 1) * 150);
-        ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+        ck_ok(exact_set_find(s, ask, 100, ids));
         for (uint64_t i = 0; i < 100; i++)
             SAME(ids[i], last - 99 + i);
     }
-    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
-                     STATUS_OK);
+    ck_ok(exact_set_each(s, 0, UINT64_MAX, count_each, &all));
     SAME(all, n);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     s = open_set(d);
     ck_assert_uint_gt(exact_set_upto(s), n);
@@ -138,20 +139,19 @@ START_TEST(a_digest_moves_to_the_latest_row_of_its_url)
             exact_set_replace(s, scratch_digest(((id - n - 1) % 100 + 1) * 150),
                               id);
     }
-    ck_assert_int_eq(exact_set_find(s, ask, 100, ids), STATUS_OK);
+    ck_ok(exact_set_find(s, ask, 100, ids));
     for (uint64_t i = 0; i < 100; i++)
         SAME(ids[i], last - 99 + i);
     SAME(exact_set_stats(s).count >= n, true);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     SAME(db_exec(d, forget[_i]), STATUS_OK);
     ck_assert_int_eq(exact_set_verify(s), STATUS_DAMAGED);
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(finds_what_was_added_and_nothing_else)
+TEST(finds_what_was_added_and_nothing_else)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -167,28 +167,26 @@ START_TEST(finds_what_was_added_and_nothing_else)
     check_all(s, last);
     ck_assert_uint_eq(exact_set_stats(s).count, last);
     ck_assert_uint_lt(exact_set_stats(s).delta, 2 * options.delta_most + 3000);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Number of entries in the young runs. */
 static int64_t in_young_runs(struct db *d)
 {
     int64_t n = 0;
 
-    ck_assert_int_eq(db_number(d,
-                               "SELECT ifnull(sum(count), 0) FROM seenpart"
-                               " WHERE part >= 1024",
-                               &n),
-                     STATUS_OK);
+    ck_ok(db_number(d,
+                    "SELECT ifnull(sum(count), 0) FROM seenpart"
+                    " WHERE part >= 1024",
+                    &n));
     return n;
 }
 
 /* Adds in small steps, so that young runs fill and are merged many times. */
-START_TEST(finds_what_is_in_old_runs_young_runs_and_memory)
+TEST(finds_what_is_in_old_runs_young_runs_and_memory)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -210,26 +208,25 @@ START_TEST(finds_what_is_in_old_runs_young_runs_and_memory)
     ck_assert_int_gt(least, 2000);
     ck_assert_int_lt(most, 20000);
     check_all(s, last);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     s = open_set(d);
     replay(s, last);
     check_all(s, last);
     ck_assert_uint_eq(exact_set_stats(s).count, last);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(exact_set_merge(s, EXACT_SET_PARTS));
+    ck_ok(db_commit(d));
     ck_assert_int_eq(in_young_runs(d), 0);
     check_all(s, last);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* The replaced ids are in old runs, in young runs and in memory. */
-START_TEST(a_digest_moves_out_of_any_run)
+TEST(a_digest_moves_out_of_any_run)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -241,31 +238,29 @@ START_TEST(a_digest_moves_out_of_any_run)
         add_range(d, s, id, id + 499);
     ck_assert_int_gt(in_young_runs(d), 1000);
     for (uint64_t i = 0; i < 200; i++) {
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_ok(db_begin(d));
         replace_row(d, s, (i + 1) * 150, (i + 1) * 150, ++last, false);
-        ck_assert_int_eq(exact_set_step(s, 30), STATUS_OK);
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_ok(exact_set_step(s, 30));
+        ck_ok(db_commit(d));
         ask[i] = scratch_digest((i + 1) * 150);
     }
     for (int round = 0; round < 2; round++) {
-        ck_assert_int_eq(exact_set_find(s, ask, 200, ids), STATUS_OK);
+        ck_ok(exact_set_find(s, ask, 200, ids));
         for (uint64_t i = 0; i < 200; i++)
             SAME(ids[i], n + 1 + i);
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
-        ck_assert_int_eq(exact_set_step(s, 4000), STATUS_OK);
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_ok(db_begin(d));
+        ck_ok(exact_set_step(s, 4000));
+        ck_ok(db_commit(d));
     }
-    ck_assert_int_eq(exact_set_each(s, 0, UINT64_MAX, count_each, &all),
-                     STATUS_OK);
+    ck_ok(exact_set_each(s, 0, UINT64_MAX, count_each, &all));
     SAME(all, n);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(is_the_same_after_a_crash_and_a_replay)
+TEST(is_the_same_after_a_crash_and_a_replay)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -291,13 +286,12 @@ START_TEST(is_the_same_after_a_crash_and_a_replay)
         s = open_set(d);
         replay(s, last);
         check_all(s, last);
-        ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+        ck_ok(exact_set_verify(s));
     }
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 struct tally_of {
     unsigned char *seen;
@@ -316,7 +310,7 @@ static void see(void *ctx, struct digest digest, uint64_t id)
     t->n++;
 }
 
-START_TEST(each_gives_a_range_of_digests_once)
+TEST(each_gives_a_range_of_digests_once)
 {
     enum { N = 30000 };
     struct scratch dir = scratch_make();
@@ -333,8 +327,7 @@ START_TEST(each_gives_a_range_of_digests_once)
         t.first = k == 0 ? 0 : scratch_random(&state);
         t.last = k == 0 ? UINT64_MAX
                         : t.first + (scratch_random(&state) >> (k % 20));
-        ck_assert_int_eq(exact_set_each(s, t.first, t.last, see, &t),
-                         STATUS_OK);
+        ck_ok(exact_set_each(s, t.first, t.last, see, &t));
         for (uint64_t id = 1; id <= N; id++)
             expected += scratch_digest(id).hi >= t.first &&
                         scratch_digest(id).hi <= t.last;
@@ -345,11 +338,10 @@ START_TEST(each_gives_a_range_of_digests_once)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Digests that agree in all bits of a fence must still be told apart, also if
  * they fall on both sides of a block's boundary. */
-START_TEST(tells_apart_digests_that_share_a_fence)
+TEST(tells_apart_digests_that_share_a_fence)
 {
     enum { N = 1000 };
     struct scratch dir = scratch_make();
@@ -358,7 +350,7 @@ START_TEST(tells_apart_digests_that_share_a_fence)
     struct digest digests[N + 1];
     uint64_t ids[N + 1];
 
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint64_t i = 0; i <= N; i++) {
         digests[i] = (struct digest){UINT64_C(0x123456789abcdef0),
                                      UINT64_C(0x1100000000000000) + i * 3};
@@ -367,22 +359,21 @@ START_TEST(tells_apart_digests_that_share_a_fence)
             exact_set_add(s, digests[i], i + 1);
         }
     }
-    ck_assert_int_eq(exact_set_step(s, 100000), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(exact_set_step(s, 100000));
+    ck_ok(db_commit(d));
     ck_assert_uint_eq(exact_set_stats(s).delta, 0);
-    ck_assert_int_eq(exact_set_find(s, digests, N + 1, ids), STATUS_OK);
+    ck_ok(exact_set_find(s, digests, N + 1, ids));
     for (uint64_t i = 0; i <= N; i++)
         SAME(ids[i], i < N ? i + 1 : 0);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* All of one part, in three heaps, so that a guess of a block by proportion is
  * off by dozens, in either direction. */
-START_TEST(finds_digests_that_lie_in_heaps)
+TEST(finds_digests_that_lie_in_heaps)
 {
     enum { N = 9000 };
     struct scratch dir = scratch_make();
@@ -391,7 +382,7 @@ START_TEST(finds_digests_that_lie_in_heaps)
     static struct digest digests[2 * N];
     static uint64_t ids[2 * N];
 
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint64_t i = 0; i < 2 * N; i++) {
         digests[i] = scratch_digest(i);
         digests[i].hi = UINT64_C(7) << 54 | i % 3 << 52 | digests[i].hi >> 20;
@@ -400,20 +391,19 @@ START_TEST(finds_digests_that_lie_in_heaps)
             exact_set_add(s, digests[i], i + 1);
         }
     }
-    ck_assert_int_eq(exact_set_step(s, 100000), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(exact_set_step(s, 100000));
+    ck_ok(db_commit(d));
     ck_assert_uint_eq(exact_set_stats(s).delta, 0);
-    ck_assert_int_eq(exact_set_find(s, digests, 2 * N, ids), STATUS_OK);
+    ck_ok(exact_set_find(s, digests, 2 * N, ids));
     for (uint64_t i = 0; i < 2 * N; i++)
         SAME(ids[i], i < N ? i + 1 : 0);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(without_memory_it_says_so_and_holds_nothing)
+TEST(without_memory_it_says_so_and_holds_nothing)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -428,15 +418,14 @@ START_TEST(without_memory_it_says_so_and_holds_nothing)
     s = open_set(d);
     mem_fail_after(1);
     ck_assert_int_eq(exact_set_verify(s), STATUS_NOMEM);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Once pages fit into the cache, asking again must not read them again. */
-START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
+TEST(a_cache_of_a_fitting_size_reads_a_page_once)
 {
     enum { N = 20000 };
     struct scratch dir = scratch_make();
@@ -446,7 +435,7 @@ START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
     struct exact_set *s = NULL;
     uint64_t reads;
 
-    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    ck_ok(exact_set_open(&s, d, &o));
     for (uint64_t last = 0; last < N; last += 1000)
         add_range(d, s, last + 1, last + 1000);
     check_all(s, N);
@@ -459,27 +448,26 @@ START_TEST(a_cache_of_a_fitting_size_reads_a_page_once)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 static void merge(struct db *d, struct exact_set *s, unsigned parts)
 {
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
-    ck_assert_int_eq(exact_set_merge(s, parts), STATUS_OK);
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_begin(d));
+    ck_ok(exact_set_merge(s, parts));
+    ck_ok(db_commit(d));
 }
 
 static void add_rows(struct db *d, struct exact_set *s, uint64_t first,
                      uint64_t last)
 {
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint64_t id = first; id <= last; id++) {
         add_row(d, id);
         exact_set_add(s, scratch_digest(id), id);
     }
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_commit(d));
 }
 
-START_TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
+TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -493,16 +481,15 @@ START_TEST(a_merge_of_every_part_leaves_nothing_in_memory_only)
     ck_assert_uint_eq(exact_set_stats(s).delta, 0);
     ck_assert_uint_eq(exact_set_upto(s), 5000);
     check_all(s, 5000);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* A merge of all parts in mid-replay, at id 500, finds ids up to 1000 in the
  * pages of half of them. */
-START_TEST(a_merge_while_replaying_takes_no_part_back)
+TEST(a_merge_while_replaying_takes_no_part_back)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -521,12 +508,11 @@ START_TEST(a_merge_while_replaying_takes_no_part_back)
     merge(d, s, EXACT_SET_PARTS);
     ck_assert_uint_eq(exact_set_stats(s).count, 2000);
     check_all(s, 2000);
-    ck_assert_int_eq(exact_set_verify(s), STATUS_OK);
+    ck_ok(exact_set_verify(s));
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* ---- damage ---- */
 
@@ -641,7 +627,7 @@ static enum status verified(const char *path)
     return st;
 }
 
-START_TEST(verify_finds_entries_that_cannot_be)
+TEST_LOOP(verify_finds_entries_that_cannot_be, 0, CHANGES)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -656,9 +642,8 @@ START_TEST(verify_finds_entries_that_cannot_be)
     SAME(verified(dir.db), _i == NOTHING ? STATUS_OK : STATUS_DAMAGED);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(verify_finds_rows_and_runs_that_are_gone)
+TEST_LOOP(verify_finds_rows_and_runs_that_are_gone, 0, 2)
 {
     static const char *const all[] = {
         "DELETE FROM url WHERE id = (SELECT max(id) FROM url)",
@@ -678,7 +663,6 @@ START_TEST(verify_finds_rows_and_runs_that_are_gone)
     SAME(verified(dir.db), STATUS_DAMAGED);
     scratch_remove(&dir);
 }
-END_TEST
 
 #define THINNED_ROWS 450000 /* three pages a part */
 
@@ -695,7 +679,7 @@ static bool has_row(void *ctx, uint64_t id)
 
 /* Rows are removed, some digests come again, and parts become shorter, down to
  * nothing. */
-START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
+TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
 {
     struct thinned t = {.from = 1};
     const struct exact_set_options o = {.tables = "body",
@@ -706,11 +690,11 @@ START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
     struct exact_set *s = NULL;
     uint64_t last = THINNED_ROWS, id = last;
 
-    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(exact_set_open(&s, d, &o));
+    ck_ok(db_begin(d));
     for (uint64_t i = 1; i <= last; i++)
         exact_set_add(s, scratch_digest(i), i);
-    ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
+    ck_ok(exact_set_merge(s, EXACT_SET_PARTS));
     for (unsigned round = 1; round <= 4; round++) {
         t.from = last * round / 4 + 1;
         exact_set_replace(s, scratch_digest(last * (round - 1) / 4 + 1), ++id);
@@ -718,15 +702,15 @@ START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
             id++;
             exact_set_add(s, scratch_digest(id), id);
         }
-        ck_assert_int_eq(exact_set_merge(s, EXACT_SET_PARTS), STATUS_OK);
-        ck_assert_int_eq(exact_set_verify_upto(s, id), STATUS_OK);
+        ck_ok(exact_set_merge(s, EXACT_SET_PARTS));
+        ck_ok(exact_set_verify_upto(s, id));
         ck_assert_uint_eq(exact_set_stats(s).count, last - last * round / 4 +
                                                         last * round / 400 +
                                                         20001 * round);
     }
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_commit(d));
     exact_set_close(s);
-    ck_assert_int_eq(exact_set_open(&s, d, &o), STATUS_OK);
+    ck_ok(exact_set_open(&s, d, &o));
     for (id = 1; id <= last; id += 50) {
         struct digest digest = scratch_digest(id);
         bool replaced = (id - 1) % (last / 4) == 0;
@@ -734,36 +718,10 @@ START_TEST(a_merge_leaves_out_the_entries_of_rows_that_are_gone)
 
         if (replaced)
             want = last + (id - 1) / (last / 4) * 20001 + 1;
-        ck_assert_int_eq(exact_set_find(s, &digest, 1, &found), STATUS_OK);
+        ck_ok(exact_set_find(s, &digest, 1, &found));
         ck_assert_uint_eq(found, want);
     }
     exact_set_close(s);
     db_close(d);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_exact_set(void)
-{
-    Suite *s = suite_create("exact_set");
-    TCase *t = tcase_create("exact_set");
-
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, finds_what_was_added_and_nothing_else);
-    tcase_add_loop_test(t, a_digest_moves_to_the_latest_row_of_its_url, 0, 2);
-    tcase_add_test(t, finds_what_is_in_old_runs_young_runs_and_memory);
-    tcase_add_test(t, a_digest_moves_out_of_any_run);
-    tcase_add_test(t, is_the_same_after_a_crash_and_a_replay);
-    tcase_add_test(t, each_gives_a_range_of_digests_once);
-    tcase_add_test(t, tells_apart_digests_that_share_a_fence);
-    tcase_add_test(t, without_memory_it_says_so_and_holds_nothing);
-    tcase_add_test(t, finds_digests_that_lie_in_heaps);
-    tcase_add_test(t, a_cache_of_a_fitting_size_reads_a_page_once);
-    tcase_add_test(t, a_merge_of_every_part_leaves_nothing_in_memory_only);
-    tcase_add_test(t, a_merge_while_replaying_takes_no_part_back);
-    tcase_add_loop_test(t, verify_finds_entries_that_cannot_be, 0, CHANGES);
-    tcase_add_loop_test(t, verify_finds_rows_and_runs_that_are_gone, 0, 2);
-    tcase_add_test(t, a_merge_leaves_out_the_entries_of_rows_that_are_gone);
-    suite_add_tcase(s, t);
-    return s;
 }

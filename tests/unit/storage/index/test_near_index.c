@@ -2,11 +2,11 @@
 /* test_near_index.c - near fingerprints, against comparing with all of them. */
 #include "storage/index/near_index.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static struct scratch scratch;
 static struct db *d;
@@ -16,8 +16,8 @@ static void open_index(enum db_mode mode)
 {
     const struct db_options o = {.cache_bytes = 1 << 20};
 
-    ck_assert_int_eq(db_open(&d, scratch.db, mode, &o), STATUS_OK);
-    ck_assert_int_eq(near_index_open(&x, d, 1 << 20, NULL), STATUS_OK);
+    ck_ok(db_open(&d, scratch.db, mode, &o));
+    ck_ok(near_index_open(&x, d, 1 << 20, NULL));
 }
 
 static void setup(void)
@@ -46,15 +46,18 @@ static uint64_t found(uint64_t print)
 {
     uint64_t seq;
 
-    ck_assert_int_eq(near_index_find(x, print, &seq), STATUS_OK);
+    ck_ok(near_index_find(x, print, &seq));
     return seq;
 }
 
-START_TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
+TIMEOUT(600);
+FIXTURE(setup, teardown);
+
+TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
 {
     const uint64_t print = UINT64_C(0x0123456789abcdef);
 
-    ck_assert_int_eq(near_index_add(x, print, 7), STATUS_OK);
+    ck_ok(near_index_add(x, print, 7));
     ck_assert_uint_eq(found(print), 7);
     for (unsigned a = 0; a < 64; a++)
         for (unsigned b = 0; b < a; b++)
@@ -67,11 +70,10 @@ START_TEST(manku_3_a_print_is_found_up_to_three_bits_away_and_no_further)
                     ck_assert_uint_eq(found(print ^ flip ^ 1), 0);
             }
 }
-END_TEST
 
 /* Few values in some blocks, as fingerprints of one site have; random flips;
  * rollbacks, and reopening with what the pages lack added again. */
-START_TEST(it_finds_what_comparing_with_all_finds)
+TEST(it_finds_what_comparing_with_all_finds)
 {
     enum { ROUND = 200 };
     const uint64_t n = scratch_size(6000, 60000);
@@ -82,7 +84,7 @@ START_TEST(it_finds_what_comparing_with_all_finds)
         uint64_t print = scratch_random(&dice);
 
         if (seq % ROUND == 1)
-            ck_assert_int_eq(db_begin(d), STATUS_OK);
+            ck_ok(db_begin(d));
         if (print % 3 == 0)
             print = (print & 0xffff0000ffff) | UINT64_C(0x5) << 16 |
                     (print >> 60) << 48;
@@ -94,79 +96,56 @@ START_TEST(it_finds_what_comparing_with_all_finds)
         prints[seq] = print;
         ck_assert_uint_eq(found(print), by_looking(prints, seq - 1, print));
         hits += found(print) != 0;
-        ck_assert_int_eq(near_index_add(x, print, seq), STATUS_OK);
+        ck_ok(near_index_add(x, print, seq));
         if (seq % ROUND != 0)
             continue;
-        ck_assert_int_eq(near_index_step(x), STATUS_OK);
-        ck_assert_int_eq(db_commit(d), STATUS_OK);
+        ck_ok(near_index_step(x));
+        ck_ok(db_commit(d));
         if (seq % (10 * ROUND) != 0)
             continue;
         near_index_close(x);
         db_close(d);
         open_index(DB_WRITE);
-        ck_assert_int_eq(near_index_check_upto(x, seq), STATUS_OK);
+        ck_ok(near_index_check_upto(x, seq));
         for (uint64_t again = near_index_upto(x) + 1; again <= seq; again++)
-            ck_assert_int_eq(near_index_add(x, prints[again], again),
-                             STATUS_OK);
-        ck_assert_int_eq(near_index_verify(x, seq), STATUS_OK);
+            ck_ok(near_index_add(x, prints[again], again));
+        ck_ok(near_index_verify(x, seq));
     }
     ck_assert_uint_gt(hits, n / 10);
     ck_assert_uint_lt(near_index_memory(x), 16 << 20);
     free(prints);
 }
-END_TEST
 
-START_TEST(a_print_that_is_there_keeps_its_seq)
+TEST(a_print_that_is_there_keeps_its_seq)
 {
-    ck_assert_int_eq(near_index_add(x, 42, 1), STATUS_OK);
-    ck_assert_int_eq(near_index_add(x, 42, 2), STATUS_OK);
+    ck_ok(near_index_add(x, 42, 1));
+    ck_ok(near_index_add(x, 42, 2));
     ck_assert_uint_eq(found(42), 1);
     ck_assert_uint_eq(near_index_count(x), 1);
 }
-END_TEST
 
 /* A second run would be a page more to read in each of the four tables. Enough
  * for each part to be merged twice. */
-START_TEST(a_search_has_one_run_to_read)
+TEST(a_search_has_one_run_to_read)
 {
     int64_t young = -1, parts = -1;
     uint64_t dice = 5;
 
     for (uint64_t seq = 1; seq <= 40000; seq++) {
         if (seq % 4000 == 1)
-            ck_assert_int_eq(db_begin(d), STATUS_OK);
-        ck_assert_int_eq(near_index_add(x, scratch_random(&dice), seq),
-                         STATUS_OK);
+            ck_ok(db_begin(d));
+        ck_ok(near_index_add(x, scratch_random(&dice), seq));
         if (seq % 4000 == 0) {
-            ck_assert_int_eq(near_index_step(x), STATUS_OK);
-            ck_assert_int_eq(db_commit(d), STATUS_OK);
+            ck_ok(near_index_step(x));
+            ck_ok(db_commit(d));
         }
     }
-    ck_assert_int_eq(db_number(d,
-                               "SELECT count(*) FROM nearpart"
-                               " WHERE part >= 1024",
-                               &young),
-                     STATUS_OK);
+    ck_ok(db_number(d,
+                    "SELECT count(*) FROM nearpart"
+                    " WHERE part >= 1024",
+                    &young));
     ck_assert_int_eq(young, 0);
-    ck_assert_int_eq(db_number(d, "SELECT count(*) FROM nearpart", &parts),
-                     STATUS_OK);
+    ck_ok(db_number(d, "SELECT count(*) FROM nearpart", &parts));
     ck_assert_int_eq(parts, 1024);
-    ck_assert_int_eq(near_index_verify(x, 40000), STATUS_OK);
-}
-END_TEST
-
-Suite *suite_near_index(void)
-{
-    Suite *s = suite_create("near_index");
-    TCase *t = tcase_create("near_index");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 600);
-    tcase_add_test(
-        t, manku_3_a_print_is_found_up_to_three_bits_away_and_no_further);
-    tcase_add_test(t, it_finds_what_comparing_with_all_finds);
-    tcase_add_test(t, a_print_that_is_there_keeps_its_seq);
-    tcase_add_test(t, a_search_has_one_run_to_read);
-    suite_add_tcase(s, t);
-    return s;
+    ck_ok(near_index_verify(x, 40000));
 }

@@ -13,7 +13,7 @@ static struct origins *o;
 
 static void open_origins(void)
 {
-    ck_assert_int_eq(origins_open(&o, d, QUEUES, 0), STATUS_OK);
+    ck_ok(origins_open(&o, d, QUEUES, 0));
 }
 
 static void begin(void)
@@ -35,8 +35,7 @@ static uint32_t number(uint32_t queue, const char *prefix)
 {
     uint32_t n = 0;
 
-    ck_assert_int_eq(origins_number(o, queue, bytes_of_str(prefix), &n),
-                     STATUS_OK);
+    ck_ok(origins_number(o, queue, bytes_of_str(prefix), &n));
     return n;
 }
 
@@ -46,12 +45,14 @@ static void expect(uint32_t origin, const char *prefix)
 
     buf_init(&text, 4096);
     buf_add_char(&text, '<');
-    ck_assert_int_eq(origins_prefix(o, origin, &text), STATUS_OK);
+    ck_ok(origins_prefix(o, origin, &text));
     ck_assert_str_eq(buf_str(&text) + 1, prefix);
     buf_fini(&text);
 }
 
-START_TEST(a_prefix_has_one_number_in_each_queue)
+FIXTURE(begin, end);
+
+TEST(a_prefix_has_one_number_in_each_queue)
 {
     ck_assert_uint_eq(number(1, "http://a.test"), 1);
     ck_assert_uint_eq(number(2, "http://a.test"), 2);
@@ -74,23 +75,22 @@ START_TEST(a_prefix_has_one_number_in_each_queue)
     }
     ck_assert_uint_eq(number(2, "http://a.test"), 2);
 }
-END_TEST
 
 /* Prefixes of 59 octets are cached, longer ones read; both come back, also when
  * none, some or all were gathered before. */
-START_TEST(prefixes_of_any_length_and_number_come_back)
+TEST(prefixes_of_any_length_and_number_come_back)
 {
     static const uint64_t most[] = {0, MANY * 4 + 1, MANY * 20, UINT64_MAX};
     char text[128];
 
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint32_t i = 0; i < MANY; i++) {
         snprintf(text, sizeof text, "http://%0*u.test", (int)(1 + i % 80), i);
         ck_assert_uint_eq(number(1 + i % QUEUES, text), i + 1);
     }
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_commit(d));
     for (int round = 0; round < 4; round++) {
-        ck_assert_int_eq(origins_gather(o, most[round]), STATUS_OK);
+        ck_ok(origins_gather(o, most[round]));
         for (uint32_t i = 0; i < MANY; i++) {
             snprintf(text, sizeof text, "http://%0*u.test", (int)(1 + i % 80),
                      i);
@@ -109,9 +109,8 @@ START_TEST(prefixes_of_any_length_and_number_come_back)
         open_origins();
     }
 }
-END_TEST
 
-START_TEST(an_origin_that_does_not_exist_is_damage)
+TEST(an_origin_that_does_not_exist_is_damage)
 {
     struct buf text;
 
@@ -123,9 +122,8 @@ START_TEST(an_origin_that_does_not_exist_is_damage)
     ck_assert_uint_eq(text.len, 0);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(rows_that_cannot_be_are_damage)
+TEST(rows_that_cannot_be_are_damage)
 {
     static const struct {
         const char *sql;
@@ -146,16 +144,15 @@ START_TEST(rows_that_cannot_be_are_damage)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct origins *other = NULL;
 
-        ck_assert_int_eq(db_exec(d, "DELETE FROM origin"), STATUS_OK);
-        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM origin"));
+        ck_ok(db_exec(d, all[i].sql));
         ck_assert_int_eq(origins_open(&other, d, QUEUES, 0),
                          all[i].damage ? STATUS_DAMAGED : STATUS_OK);
         origins_close(other);
     }
 }
-END_TEST
 
-START_TEST(the_path_begins_where_the_authority_ends)
+TEST(the_path_begins_where_the_authority_ends)
 {
     static const struct {
         const char *url;
@@ -183,17 +180,16 @@ START_TEST(the_path_begins_where_the_authority_ends)
                       "%s: %zu", all[i].url,
                       origins_split(bytes_of_str(all[i].url)));
 }
-END_TEST
 
 /* Memory for the cache is clamped, and an origin costs little. */
-START_TEST(its_memory_is_bounded)
+TEST(its_memory_is_bounded)
 {
     struct origins *small = NULL, *large = NULL;
     uint64_t before = origins_memory(o);
     char text[64];
 
-    ck_assert_int_eq(origins_open(&small, d, QUEUES, 1000), STATUS_OK);
-    ck_assert_int_eq(origins_open(&large, d, QUEUES, UINT64_MAX), STATUS_OK);
+    ck_ok(origins_open(&small, d, QUEUES, 1000));
+    ck_ok(origins_open(&large, d, QUEUES, UINT64_MAX));
     ck_assert_uint_eq(origins_memory(small), before);
     ck_assert_uint_ge(before, 64 << 10);
     ck_assert_uint_le(before, 68 << 10);
@@ -201,33 +197,16 @@ START_TEST(its_memory_is_bounded)
     ck_assert_uint_le(origins_memory(large), (4 << 20) + (4 << 10));
     origins_close(small);
     origins_close(large);
-    ck_assert_int_eq(origins_open(&large, d, QUEUES, 1 << 20), STATUS_OK);
+    ck_ok(origins_open(&large, d, QUEUES, 1 << 20));
     ck_assert_uint_ge(origins_memory(large), 1 << 20);
     ck_assert_uint_le(origins_memory(large), (1 << 20) + (4 << 10));
     origins_close(large);
-    ck_assert_int_eq(db_begin(d), STATUS_OK);
+    ck_ok(db_begin(d));
     for (uint32_t i = 0; i < MANY; i++) {
         snprintf(text, sizeof text, "http://%u.test", i);
         (void)number(1, text);
     }
-    ck_assert_int_eq(db_commit(d), STATUS_OK);
+    ck_ok(db_commit(d));
     ck_assert_uint_ge(origins_memory(o) - before, 21 * MANY);
     ck_assert_uint_le(origins_memory(o) - before, 40 * MANY);
-}
-END_TEST
-
-Suite *suite_origins(void)
-{
-    Suite *s = suite_create("origins");
-    TCase *t = tcase_create("origins");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, a_prefix_has_one_number_in_each_queue);
-    tcase_add_test(t, prefixes_of_any_length_and_number_come_back);
-    tcase_add_test(t, an_origin_that_does_not_exist_is_damage);
-    tcase_add_test(t, rows_that_cannot_be_are_damage);
-    tcase_add_test(t, the_path_begins_where_the_authority_ends);
-    tcase_add_test(t, its_memory_is_bounded);
-    suite_add_tcase(s, t);
-    return s;
 }

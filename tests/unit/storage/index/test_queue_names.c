@@ -29,7 +29,7 @@ static struct queue_names *make(void)
 }
 
 /* Half of the keys are of the crawl, and some come more than once. */
-START_TEST(many_at_once_are_those_that_are_found_one_by_one)
+TEST(many_at_once_are_those_that_are_found_one_by_one)
 {
     static const size_t sizes[] = {0, 1, 5, 6, 7, 17, 18, 19, 100, MOST};
     struct queue_names *t = make();
@@ -55,15 +55,4 @@ START_TEST(many_at_once_are_those_that_are_found_one_by_one)
     }
     ck_assert_uint_gt(there, 400);
     queue_names_free(t);
-}
-END_TEST
-
-Suite *suite_queue_names(void)
-{
-    Suite *s = suite_create("queue_names");
-    TCase *t = tcase_create("queue_names");
-
-    tcase_add_test(t, many_at_once_are_those_that_are_found_one_by_one);
-    suite_add_tcase(s, t);
-    return s;
 }

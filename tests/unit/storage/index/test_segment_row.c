@@ -12,7 +12,7 @@ static struct segment_reader reader_of(const struct segment_row *r)
     return in;
 }
 
-START_TEST(its_octets_are_as_documented)
+TEST(its_octets_are_as_documented)
 {
     static const unsigned char expected[] = {
         5,    3, 0, 1, 0xc8, 1, /* queue 5: 1000, 1001, 1201 */
@@ -30,9 +30,8 @@ START_TEST(its_octets_are_as_documented)
     ck_assert_uint_eq(r.first_queue, 5);
     ck_assert_uint_eq(r.first_id, 1000);
 }
-END_TEST
 
-START_TEST(what_was_packed_is_read_also_at_the_edges)
+TEST(what_was_packed_is_read_also_at_the_edges)
 {
     uint64_t state = 11;
 
@@ -80,9 +79,8 @@ START_TEST(what_was_packed_is_read_also_at_the_edges)
         }
     }
 }
-END_TEST
 
-START_TEST(the_greatest_numbers_fit)
+TEST(the_greatest_numbers_fit)
 {
     const uint64_t most = (UINT64_C(1) << 40) - 1;
     struct segment_row r;
@@ -97,9 +95,8 @@ START_TEST(the_greatest_numbers_fit)
     ck_assert_uint_eq(in.queue, UINT32_MAX);
     ck_assert_uint_eq(in.id, most);
 }
-END_TEST
 
-START_TEST(any_octets_are_read_to_an_end)
+TEST(any_octets_are_read_to_an_end)
 {
     uint64_t state = 3;
 
@@ -124,9 +121,8 @@ START_TEST(any_octets_are_read_to_an_end)
         free(exact);
     }
 }
-END_TEST
 
-START_TEST(varints_are_those_of_leb128)
+TEST(varints_are_those_of_leb128)
 {
     static const struct {
         uint64_t v;
@@ -157,10 +153,9 @@ START_TEST(varints_are_those_of_leb128)
     }
     ck_assert_ptr_null(varint_get(over, over + sizeof over, &v));
 }
-END_TEST
 
 /* With eight octets or more to read, they are taken at once. */
-START_TEST(a_varint_is_the_same_whatever_follows_it)
+TEST(a_varint_is_the_same_whatever_follows_it)
 {
     static const unsigned char after[] = {0x00, 0x7f, 0x80, 0xff};
 
@@ -177,20 +172,4 @@ START_TEST(a_varint_is_the_same_whatever_follows_it)
             ck_assert_uint_eq(got, want);
         }
     }
-}
-END_TEST
-
-Suite *suite_segment_row(void)
-{
-    Suite *s = suite_create("segment_row");
-    TCase *t = tcase_create("segment_row");
-
-    tcase_add_test(t, its_octets_are_as_documented);
-    tcase_add_test(t, what_was_packed_is_read_also_at_the_edges);
-    tcase_add_test(t, the_greatest_numbers_fit);
-    tcase_add_test(t, any_octets_are_read_to_an_end);
-    tcase_add_test(t, varints_are_those_of_leb128);
-    tcase_add_test(t, a_varint_is_the_same_whatever_follows_it);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tag_index.c - names to small numbers. */
 #include "storage/index/tag_index.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct bytes nth(uint32_t i)
     return bytes_of_str(names[i]);
 }
 
-START_TEST(names_have_numbers_in_the_order_of_adding)
+TEST(names_have_numbers_in_the_order_of_adding)
 {
     struct tag_index *t = tag_index_new();
 
@@ -31,9 +31,8 @@ START_TEST(names_have_numbers_in_the_order_of_adding)
     tag_index_free(t);
     tag_index_free(NULL);
 }
-END_TEST
 
-START_TEST(each_space_has_names_of_its_own)
+TEST(each_space_has_names_of_its_own)
 {
     struct tag_index *t = tag_index_new();
 
@@ -45,9 +44,8 @@ START_TEST(each_space_has_names_of_its_own)
     ck_assert_uint_eq(tag_index_find(t, 1, bytes_of("", 0)), 0);
     tag_index_free(t);
 }
-END_TEST
 
-START_TEST(what_was_loaded_is_found_like_what_was_added)
+TEST(what_was_loaded_is_found_like_what_was_added)
 {
     struct tag_index *t = tag_index_new();
 
@@ -61,9 +59,8 @@ START_TEST(what_was_loaded_is_found_like_what_was_added)
     ck_assert_uint_eq(tag_index_add(t, 9, nth(0)), NAMES + 1);
     tag_index_free(t);
 }
-END_TEST
 
-START_TEST(a_name_that_is_loaded_twice_is_found_out)
+TEST(a_name_that_is_loaded_twice_is_found_out)
 {
     for (uint32_t n = 2; n < 400; n += 61) {
         struct tag_index *t = tag_index_new();
@@ -75,11 +72,10 @@ START_TEST(a_name_that_is_loaded_twice_is_found_out)
         tag_index_free(t);
     }
 }
-END_TEST
 
 /* A quarter of the slots at least stays free, and few are more than needed: 12
  * octets a name, half as much again while it grows, and 5 to 11 of table. */
-START_TEST(its_memory_is_what_its_header_says)
+TEST(its_memory_is_what_its_header_says)
 {
     struct tag_index *t = tag_index_new();
     uint64_t most = 0, least = UINT64_MAX, empty = tag_index_memory(t);
@@ -97,19 +93,4 @@ START_TEST(its_memory_is_what_its_header_says)
     ck_assert_uint_ge(least, 17);
     ck_assert_uint_le(most, 12 * 3 / 2 + 11 + 1);
     tag_index_free(t);
-}
-END_TEST
-
-Suite *suite_tag_index(void)
-{
-    Suite *s = suite_create("tag_index");
-    TCase *t = tcase_create("tag_index");
-
-    tcase_add_test(t, names_have_numbers_in_the_order_of_adding);
-    tcase_add_test(t, each_space_has_names_of_its_own);
-    tcase_add_test(t, what_was_loaded_is_found_like_what_was_added);
-    tcase_add_test(t, a_name_that_is_loaded_twice_is_found_out);
-    tcase_add_test(t, its_memory_is_what_its_header_says);
-    suite_add_tcase(s, t);
-    return s;
 }

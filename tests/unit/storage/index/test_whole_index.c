@@ -81,7 +81,7 @@ static struct run run_make(void)
     struct run r = {.dir = scratch_make(), .state = 9};
 
     r.d = scratch_open(r.dir.db, DB_CREATE);
-    ck_assert_int_eq(whole_index_open(&r.x, r.d, MEMORY), STATUS_OK);
+    ck_ok(whole_index_open(&r.x, r.d, MEMORY));
     return r;
 }
 
@@ -96,15 +96,14 @@ static int64_t upto(struct run *r)
 {
     int64_t v = 0;
 
-    ck_assert_int_eq(db_number(r->d,
-                               "SELECT value FROM meta"
-                               " WHERE name = 'whole_upto'",
-                               &v),
-                     STATUS_OK);
+    ck_ok(db_number(r->d,
+                    "SELECT value FROM meta"
+                    " WHERE name = 'whole_upto'",
+                    &v));
     return v;
 }
 
-START_TEST(opening_at_any_step_of_a_round_gives_the_same_fetches)
+TEST(opening_at_any_step_of_a_round_gives_the_same_fetches)
 {
     struct run r = run_make();
 
@@ -121,10 +120,9 @@ START_TEST(opening_at_any_step_of_a_round_gives_the_same_fetches)
     ck_assert_uint_lt(whole_index_memory(r.x), MEMORY + 32 * 1024);
     run_end(&r);
 }
-END_TEST
 
 /* Each round writes nearly every row, so their number is what a fetch costs. */
-START_TEST(a_round_has_as_many_changes_as_fit_into_the_memory)
+TEST(a_round_has_as_many_changes_as_fit_into_the_memory)
 {
     struct run r = run_make();
     uint64_t changes = 0, rounds = 0;
@@ -145,9 +143,8 @@ START_TEST(a_round_has_as_many_changes_as_fit_into_the_memory)
     ck_assert_uint_ge(rounds, changes / (2 * ROUND));
     run_end(&r);
 }
-END_TEST
 
-START_TEST(a_store_without_the_index_gets_it_within_the_memory)
+TEST(a_store_without_the_index_gets_it_within_the_memory)
 {
     struct run r = run_make();
     struct whole_index *x = NULL;
@@ -156,19 +153,17 @@ START_TEST(a_store_without_the_index_gets_it_within_the_memory)
         transaction(&r, IDS);
     whole_index_close(r.x);
     r.x = NULL;
-    ck_assert_int_eq(db_exec(r.d, "DELETE FROM whole;"
-                                  "DELETE FROM meta WHERE name = 'whole_upto'"),
-                     STATUS_OK);
-    ck_assert_int_eq(whole_index_open(&x, r.d, MEMORY), STATUS_OK);
+    ck_ok(db_exec(r.d, "DELETE FROM whole;"
+                       "DELETE FROM meta WHERE name = 'whole_upto'"));
+    ck_ok(whole_index_open(&x, r.d, MEMORY));
     compare(&r, x);
     ck_assert_uint_lt(whole_index_memory(x), MEMORY + 32 * 1024);
     ck_assert_int_gt(upto(&r), 0);
     r.x = x;
     run_end(&r);
 }
-END_TEST
 
-START_TEST(what_is_not_whole_leaves_the_fetch_before_it)
+TEST(what_is_not_whole_leaves_the_fetch_before_it)
 {
     struct run r = run_make();
 
@@ -183,9 +178,8 @@ START_TEST(what_is_not_whole_leaves_the_fetch_before_it)
     compare(&r, r.x);
     run_end(&r);
 }
-END_TEST
 
-START_TEST(damage_is_seen)
+TEST(damage_is_seen)
 {
     static const char *const damages[] = {
         "UPDATE whole SET seqs = x'00' WHERE block = 0",
@@ -205,7 +199,7 @@ START_TEST(damage_is_seen)
 
         scratch_crash_copy(&r.dir);
         d = scratch_open(r.dir.other, DB_WRITE);
-        ck_assert_int_eq(db_exec(d, damages[i]), STATUS_OK);
+        ck_ok(db_exec(d, damages[i]));
         st = whole_index_open(&x, d, MEMORY);
         if (st == STATUS_OK)
             st = whole_index_verify(x, IDS);
@@ -214,20 +208,4 @@ START_TEST(damage_is_seen)
         db_close(d);
     }
     run_end(&r);
-}
-END_TEST
-
-Suite *suite_whole_index(void)
-{
-    Suite *s = suite_create("whole_index");
-    TCase *t = tcase_create("whole_index");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, opening_at_any_step_of_a_round_gives_the_same_fetches);
-    tcase_add_test(t, a_round_has_as_many_changes_as_fit_into_the_memory);
-    tcase_add_test(t, a_store_without_the_index_gets_it_within_the_memory);
-    tcase_add_test(t, what_is_not_whole_leaves_the_fetch_before_it);
-    tcase_add_test(t, damage_is_seen);
-    suite_add_tcase(s, t);
-    return s;
 }

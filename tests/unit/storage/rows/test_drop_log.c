@@ -55,17 +55,17 @@ static struct drop_log *fill(struct db *d, uint64_t n)
     struct drop_log *l = NULL;
     char text[128];
 
-    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    ck_ok(drop_log_open(&l, d));
     for (uint64_t i = 0; i < n; i++) {
         const struct kept_drop k = nth(i, text, sizeof text);
 
-        ck_assert_int_eq(drop_log_add(l, &k), STATUS_OK);
+        ck_ok(drop_log_add(l, &k));
     }
-    ck_assert_int_eq(drop_log_flush(l), STATUS_OK);
+    ck_ok(drop_log_flush(l));
     return l;
 }
 
-START_TEST(what_is_kept_is_read_back_and_what_came_back_is_gone)
+TEST(what_is_kept_is_read_back_and_what_came_back_is_gone)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -82,13 +82,13 @@ START_TEST(what_is_kept_is_read_back_and_what_came_back_is_gone)
             if (i % 3 == 0)
                 b.at[left++] = b.at[k];
         }
-        ck_assert_int_eq(drop_log_rewrite(l, b.number, b.at, left), STATUS_OK);
+        ck_ok(drop_log_rewrite(l, b.number, b.at, left));
     }
     ck_assert_uint_eq(i, DROPS);
     ck_assert_uint_eq(drop_log_count(l), DROPS / 3);
-    ck_assert_int_eq(drop_log_verify(l), STATUS_OK);
+    ck_ok(drop_log_verify(l));
     drop_log_close(l);
-    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    ck_ok(drop_log_open(&l, d));
     ck_assert_uint_eq(drop_log_count(l), DROPS / 3);
     b.number = i = 0;
     while (drop_log_next(l, b.number, UINT64_MAX, &b) == STATUS_OK)
@@ -99,28 +99,26 @@ START_TEST(what_is_kept_is_read_back_and_what_came_back_is_gone)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(a_block_without_a_lifted_reason_is_not_read)
+TEST(a_block_without_a_lifted_reason_is_not_read)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
     struct drop_log *l = fill(d, 1);
     struct drop_block b;
 
-    ck_assert_int_eq(drop_log_next(l, 0, ~drop_log_reasons(l), &b), STATUS_OK);
+    ck_ok(drop_log_next(l, 0, ~drop_log_reasons(l), &b));
     ck_assert_uint_eq(b.count, 0);
-    ck_assert_int_eq(drop_log_next(l, 0, drop_log_reasons(l), &b), STATUS_OK);
+    ck_ok(drop_log_next(l, 0, drop_log_reasons(l), &b));
     ck_assert_uint_eq(b.count, 1);
     drop_log_close(l);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Cut anywhere, or with any octet changed, they are read or refused; nothing
  * reads beyond their end. */
-START_TEST(damaged_entries_are_read_within_their_bounds_or_refused)
+TEST(damaged_entries_are_read_within_their_bounds_or_refused)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -137,7 +135,7 @@ START_TEST(damaged_entries_are_read_within_their_bounds_or_refused)
                  " kept_drop; UPDATE kept_drop SET entries = "
                  "substr((SELECT entries FROM was), 1, %d) || x'%02x%02x'",
                  i, i * 37 % 256, i * 11 % 256);
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(db_exec(d, sql));
         st = drop_log_next(l, 0, UINT64_MAX, &b);
         ck_assert(st == STATUS_OK || st == STATUS_DAMAGED);
         refused += st == STATUS_DAMAGED;
@@ -147,10 +145,9 @@ START_TEST(damaged_entries_are_read_within_their_bounds_or_refused)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* Known answers to the format in drop_log.c. */
-START_TEST(its_octets_are_as_documented)
+TEST(its_octets_are_as_documented)
 {
     const struct kept_drop all[] = {
         {.via = 5,
@@ -196,31 +193,29 @@ START_TEST(its_octets_are_as_documented)
     char sql[512];
     int64_t same = 0, reasons = 0;
 
-    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    ck_ok(drop_log_open(&l, d));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ck_assert_int_eq(drop_log_add(l, &all[i]), STATUS_OK);
-    ck_assert_int_eq(drop_log_flush(l), STATUS_OK);
+        ck_ok(drop_log_add(l, &all[i]));
+    ck_ok(drop_log_flush(l));
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM kept_drop WHERE seq = 1 AND count = 5"
              " AND entries = x'%s'",
              octets);
-    ck_assert_int_eq(db_number(d, sql, &same), STATUS_OK);
+    ck_ok(db_number(d, sql, &same));
     ck_assert_int_eq(same, 1);
-    ck_assert_int_eq(db_number(d, "SELECT reasons FROM kept_drop", &reasons),
-                     STATUS_OK);
+    ck_ok(db_number(d, "SELECT reasons FROM kept_drop", &reasons));
     ck_assert_uint_eq((uint64_t)reasons,
                       UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 63);
     drop_log_close(l);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 static int64_t number(struct db *d, const char *sql)
 {
     int64_t n = -1;
 
-    ck_assert_int_eq(db_number(d, sql, &n), STATUS_OK);
+    ck_ok(db_number(d, sql, &n));
     return n;
 }
 
@@ -236,7 +231,7 @@ static void expect_sums(struct drop_log *l, struct db *d)
 }
 
 /* What is not flushed yet counts; a block that is rewritten counts anew. */
-START_TEST(it_counts_what_its_blocks_hold)
+TEST(it_counts_what_its_blocks_hold)
 {
     struct scratch dir = scratch_make();
     struct db *d = scratch_open(dir.db, DB_CREATE);
@@ -249,29 +244,28 @@ START_TEST(it_counts_what_its_blocks_hold)
     ck_assert_uint_gt(drop_log_last(l), 1);
     expect_sums(l, d);
     ck_assert_uint_eq(drop_log_reasons(l) >> 63, 0);
-    ck_assert_int_eq(drop_log_add(l, &one), STATUS_OK);
+    ck_ok(drop_log_add(l, &one));
     ck_assert_uint_eq(drop_log_count(l), count + 1);
     ck_assert_uint_gt(drop_log_bytes(l), bytes + 20);
     ck_assert_uint_lt(drop_log_bytes(l), bytes + 40);
     ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
-    ck_assert_int_eq(drop_log_flush(l), STATUS_OK);
-    ck_assert_int_eq(drop_log_flush(l), STATUS_OK); /* nothing is new */
+    ck_ok(drop_log_flush(l));
+    ck_ok(drop_log_flush(l)); /* nothing is new */
     expect_sums(l, d);
     ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
-    ck_assert_int_eq(drop_log_next(l, 0, UINT64_MAX, &b), STATUS_OK);
-    ck_assert_int_eq(drop_log_rewrite(l, b.number, b.at, b.count / 2),
-                     STATUS_OK);
+    ck_ok(drop_log_next(l, 0, UINT64_MAX, &b));
+    ck_ok(drop_log_rewrite(l, b.number, b.at, b.count / 2));
     expect_sums(l, d);
-    ck_assert_int_eq(drop_log_next(l, 1, UINT64_MAX, &b), STATUS_OK);
+    ck_ok(drop_log_next(l, 1, UINT64_MAX, &b));
     ck_assert_uint_eq(b.number, 2);
-    ck_assert_int_eq(drop_log_rewrite(l, b.number, b.at, 0), STATUS_OK);
+    ck_ok(drop_log_rewrite(l, b.number, b.at, 0));
     expect_sums(l, d);
     ck_assert_int_eq(number(d, "SELECT count(*) FROM kept_drop WHERE seq = 2"),
                      0);
     count = drop_log_count(l);
     bytes = drop_log_bytes(l);
     drop_log_close(l);
-    ck_assert_int_eq(drop_log_open(&l, d), STATUS_OK);
+    ck_ok(drop_log_open(&l, d));
     ck_assert_uint_eq(drop_log_count(l), count);
     ck_assert_uint_eq(drop_log_bytes(l), bytes);
     ck_assert_uint_eq(drop_log_reasons(l) >> 63, 1);
@@ -280,10 +274,9 @@ START_TEST(it_counts_what_its_blocks_hold)
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
 /* By its octets, or by those of its texts, which may be far more. */
-START_TEST(a_block_ends_when_it_is_full)
+TEST(a_block_ends_when_it_is_full)
 {
     enum { LONG = 8000, FULL = (4 << 20) / LONG + 1 };
     struct scratch dir = scratch_make();
@@ -302,21 +295,20 @@ START_TEST(a_block_ends_when_it_is_full)
                      1); /* the last */
     memset(text, 'x', LONG);
     for (int i = 0; i < FULL - 1; i++)
-        ck_assert_int_eq(drop_log_add(l, &k), STATUS_OK);
+        ck_ok(drop_log_add(l, &k));
     ck_assert_uint_eq(drop_log_last(l), last);
-    ck_assert_int_eq(drop_log_add(l, &k), STATUS_OK);
+    ck_ok(drop_log_add(l, &k));
     ck_assert_uint_eq(drop_log_last(l), last + 1);
-    ck_assert_int_eq(drop_log_next(l, last, UINT64_MAX, &b), STATUS_OK);
+    ck_ok(drop_log_next(l, last, UINT64_MAX, &b));
     ck_assert_uint_eq(b.count, FULL);
-    ck_assert_int_eq(drop_log_verify(l), STATUS_OK);
+    ck_ok(drop_log_verify(l));
     free(text);
     drop_log_close(l);
     db_close(d);
     scratch_remove(&dir);
 }
-END_TEST
 
-START_TEST(blocks_that_cannot_be_are_damage)
+TEST(blocks_that_cannot_be_are_damage)
 {
     static const struct {
         const char *sql;
@@ -343,7 +335,7 @@ START_TEST(blocks_that_cannot_be_are_damage)
 
         drop_log_close(l);
         l = NULL;
-        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        ck_ok(db_exec(d, all[i].sql));
         st = drop_log_open(&l, d);
         ck_assert_int_eq(st, all[i].opens ? STATUS_OK : STATUS_DAMAGED);
         if (st == STATUS_OK)
@@ -354,7 +346,6 @@ START_TEST(blocks_that_cannot_be_are_damage)
         scratch_remove(&dir);
     }
 }
-END_TEST
 
 struct faulty {
     struct db *d;
@@ -368,7 +359,7 @@ static void open_log(void *ctx)
     TELLS(drop_log_open(&f->l, f->d));
 }
 
-START_TEST(a_statement_that_fails_while_it_is_opened_is_told)
+TEST(a_statement_that_fails_while_it_is_opened_is_told)
 {
     struct scratch dir = scratch_make();
     struct faulty f = {.d = scratch_open(dir.db, DB_CREATE)};
@@ -382,23 +373,4 @@ START_TEST(a_statement_that_fails_while_it_is_opened_is_told)
     drop_log_close(f.l);
     db_close(f.d);
     scratch_remove(&dir);
-}
-END_TEST
-
-Suite *suite_drop_log(void)
-{
-    Suite *s = suite_create("drop_log");
-    TCase *t = tcase_create("drop_log");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, what_is_kept_is_read_back_and_what_came_back_is_gone);
-    tcase_add_test(t, a_block_without_a_lifted_reason_is_not_read);
-    tcase_add_test(t, damaged_entries_are_read_within_their_bounds_or_refused);
-    tcase_add_test(t, its_octets_are_as_documented);
-    tcase_add_test(t, it_counts_what_its_blocks_hold);
-    tcase_add_test(t, a_block_ends_when_it_is_full);
-    tcase_add_test(t, blocks_that_cannot_be_are_damage);
-    tcase_add_test(t, a_statement_that_fails_while_it_is_opened_is_told);
-    suite_add_tcase(s, t);
-    return s;
 }

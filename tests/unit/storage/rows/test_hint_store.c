@@ -13,7 +13,7 @@ static void begin(void)
     scratch_quiet();
     dir = scratch_make();
     d = scratch_open(dir.db, DB_CREATE);
-    ck_assert_int_eq(hint_store_open(&h, d), STATUS_OK);
+    ck_ok(hint_store_open(&h, d));
 }
 
 static void end(void)
@@ -27,15 +27,17 @@ static void set_and_get(struct url_hint hint)
 {
     struct url_hint got = {.priority = 77, .lastmod_ms = 77, .changefreq = 7};
 
-    ck_assert_int_eq(hint_store_set(h, 5, &hint), STATUS_OK);
-    ck_assert_int_eq(hint_store_get(h, 5, &got), STATUS_OK);
+    ck_ok(hint_store_set(h, 5, &hint));
+    ck_ok(hint_store_get(h, 5, &got));
     ck_assert_int_eq(got.priority, hint.priority);
     ck_assert_int_eq(got.lastmod_ms, hint.lastmod_ms);
     ck_assert_uint_eq(got.changefreq, hint.changefreq);
 }
 
+FIXTURE(begin, end);
+
 /* Each replaces the one before, also what it does not say. */
-START_TEST(a_hint_comes_back_as_it_was_given)
+TEST(a_hint_comes_back_as_it_was_given)
 {
     set_and_get((struct url_hint){1767225600123, 500, CHANGEFREQ_DAILY});
     set_and_get(
@@ -45,28 +47,26 @@ START_TEST(a_hint_comes_back_as_it_was_given)
     set_and_get((struct url_hint){HINT_NO_LASTMOD, 1, CHANGEFREQ_NONE});
     set_and_get((struct url_hint){1, HINT_NO_PRIORITY, CHANGEFREQ_NONE});
 }
-END_TEST
 
-START_TEST(only_urls_that_a_sitemap_lists_have_one)
+TEST(only_urls_that_a_sitemap_lists_have_one)
 {
     struct url_hint hint = {1, 2, CHANGEFREQ_DAILY};
     bool any = true;
 
-    ck_assert_int_eq(hint_store_any(h, &any), STATUS_OK);
+    ck_ok(hint_store_any(h, &any));
     ck_assert(!any);
     ck_assert_int_eq(hint_store_get(h, 5, &hint), STATUS_NOT_FOUND);
-    ck_assert_int_eq(hint_store_set(h, 5, &hint), STATUS_OK);
-    ck_assert_int_eq(hint_store_any(h, &any), STATUS_OK);
+    ck_ok(hint_store_set(h, 5, &hint));
+    ck_ok(hint_store_any(h, &any));
     ck_assert(any);
     ck_assert_int_eq(hint_store_get(h, 4, &hint), STATUS_NOT_FOUND);
     ck_assert_int_eq(hint_store_get(h, 6, &hint), STATUS_NOT_FOUND);
-    ck_assert_int_eq(db_exec(d, "DELETE FROM hint"), STATUS_OK);
-    ck_assert_int_eq(hint_store_any(h, &any), STATUS_OK);
+    ck_ok(db_exec(d, "DELETE FROM hint"));
+    ck_ok(hint_store_any(h, &any));
     ck_assert(!any);
 }
-END_TEST
 
-START_TEST(a_hint_out_of_bounds_is_damage)
+TEST(a_hint_out_of_bounds_is_damage)
 {
     static const char *const harms[] = {
         "INSERT INTO hint VALUES(5, 1001, 1, 1)",
@@ -78,14 +78,13 @@ START_TEST(a_hint_out_of_bounds_is_damage)
     struct url_hint hint;
 
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
-        ck_assert_int_eq(db_exec(d, "DELETE FROM hint"), STATUS_OK);
-        ck_assert_int_eq(db_exec(d, harms[i]), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM hint"));
+        ck_ok(db_exec(d, harms[i]));
         ck_assert_int_eq(hint_store_get(h, 5, &hint), STATUS_DAMAGED);
     }
 }
-END_TEST
 
-START_TEST(each_frequency_has_the_name_of_sitemaps_org)
+TEST(each_frequency_has_the_name_of_sitemaps_org)
 {
     static const char *const names[] = {"",       "always",  "hourly", "daily",
                                         "weekly", "monthly", "yearly", "never"};
@@ -94,19 +93,4 @@ START_TEST(each_frequency_has_the_name_of_sitemaps_org)
         ck_assert_str_eq(changefreq_name((enum url_changefreq)i), names[i]);
     ck_assert_str_eq(changefreq_name((enum url_changefreq)CHANGEFREQ_COUNT_),
                      "");
-}
-END_TEST
-
-Suite *suite_hint_store(void)
-{
-    Suite *s = suite_create("hint_store");
-    TCase *t = tcase_create("hint_store");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, a_hint_comes_back_as_it_was_given);
-    tcase_add_test(t, only_urls_that_a_sitemap_lists_have_one);
-    tcase_add_test(t, a_hint_out_of_bounds_is_damage);
-    tcase_add_test(t, each_frequency_has_the_name_of_sitemaps_org);
-    suite_add_tcase(s, t);
-    return s;
 }

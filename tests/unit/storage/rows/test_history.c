@@ -2,12 +2,12 @@
 /* test_history.c - which fetches stay, against a model that knows them all. */
 #include "storage/rows/history.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "storage/index/whole_index.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 #define URLS  40
 #define ROWS  6000
@@ -38,13 +38,12 @@ static uint64_t below(uint64_t most)
 static void open_all(enum db_mode mode)
 {
     w.d = scratch_open(w.dir.db, mode);
-    ck_assert_int_eq(page_store_open(&w.pages, w.d), STATUS_OK);
-    ck_assert_int_eq(page_store_watch_bodies(w.pages, 1 << 20), STATUS_OK);
-    ck_assert_int_eq(page_store_watch_near(w.pages, 1 << 20), STATUS_OK);
-    ck_assert_int_eq(page_store_watch_last(w.pages, 1 << 20), STATUS_OK);
-    ck_assert_int_eq(link_store_open(&w.links, w.d), STATUS_OK);
-    ck_assert_int_eq(history_open(&w.history, w.d, w.pages, w.links, 16 << 20),
-                     STATUS_OK);
+    ck_ok(page_store_open(&w.pages, w.d));
+    ck_ok(page_store_watch_bodies(w.pages, 1 << 20));
+    ck_ok(page_store_watch_near(w.pages, 1 << 20));
+    ck_ok(page_store_watch_last(w.pages, 1 << 20));
+    ck_ok(link_store_open(&w.links, w.d));
+    ck_ok(history_open(&w.history, w.d, w.pages, w.links, 16 << 20));
 }
 
 static void close_all(void)
@@ -77,8 +76,8 @@ static void add_links(uint64_t seq, const struct added *a)
 
     for (uint64_t i = 0; i < rows.count; i++)
         link_store_add(w.links, &l);
-    ck_assert_int_eq(link_store_end_page(w.links), STATUS_OK);
-    ck_assert_int_eq(link_store_set_page(w.links, seq, &rows), STATUS_OK);
+    ck_ok(link_store_end_page(w.links));
+    ck_ok(link_store_set_page(w.links, seq, &rows));
 }
 
 /* The links of a 304 are those of the fetch before it. */
@@ -86,8 +85,8 @@ static void share_links(uint64_t seq, uint64_t from)
 {
     struct link_range rows;
 
-    ck_assert_int_eq(link_store_page(w.links, from, &rows), STATUS_OK);
-    ck_assert_int_eq(link_store_set_page(w.links, seq, &rows), STATUS_OK);
+    ck_ok(link_store_page(w.links, from, &rows));
+    ck_ok(link_store_set_page(w.links, seq, &rows));
 }
 
 static void take_last(void *ctx, const struct fetch_row *row)
@@ -119,7 +118,7 @@ static void add_row(void)
         row.simhash = PRINT ^ UINT64_C(1) << row.body_digest.hi % 20 ^
                       UINT64_C(1) << (20 + row.body_digest.hi / 20 % 20);
     }
-    ck_assert_int_eq(page_store_add(w.pages, &row, &seq), STATUS_OK);
+    ck_ok(page_store_add(w.pages, &row, &seq));
     history_add(w.history, &row);
     ck_assert_uint_eq(seq, ++w.n);
     *a = (struct added){row.url,
@@ -133,7 +132,7 @@ static void add_row(void)
         share_links(seq, last.seq);
     else if (kind < 7)
         add_links(seq, a);
-    ck_assert_int_eq(page_store_step(w.pages), STATUS_OK);
+    ck_ok(page_store_step(w.pages));
 }
 
 /* ---- what there is ---- */
@@ -153,7 +152,7 @@ static bool note_row(void *ctx, const struct fetch_row *row)
 static void read_rows(void)
 {
     memset(stays, 0, sizeof stays);
-    ck_assert_int_eq(page_store_each(w.pages, 0, note_row, NULL), STATUS_OK);
+    ck_ok(page_store_each(w.pages, 0, note_row, NULL));
 }
 
 /* Is it one of those that must stay, whatever names it? */
@@ -185,11 +184,10 @@ static void links_are_there(uint64_t seq)
     struct added *a = &w.rows[seq];
     struct link_range rows;
 
-    ck_assert_int_eq(link_store_page(w.links, seq, &rows), STATUS_OK);
+    ck_ok(link_store_page(w.links, seq, &rows));
     ck_assert_uint_eq(rows.count, 1 + a->link % 3);
     ck_assert_int_eq(rows.partial, a->link % 2);
-    ck_assert_int_eq(link_store_each_in(w.links, &rows, same_link, a),
-                     STATUS_OK);
+    ck_ok(link_store_each_in(w.links, &rows, same_link, a));
 }
 
 /* Returns how many rows there are. */
@@ -212,9 +210,9 @@ static uint64_t check_rows(unsigned keep)
         ck_assert(same_of[seq] == 0 || stays[same_of[seq]]);
         ck_assert(near_of[seq] == 0 || stays[near_of[seq]]);
     }
-    ck_assert_int_eq(page_store_verify_bodies(w.pages, &count), STATUS_OK);
-    ck_assert_int_eq(page_store_verify_near(w.pages, &count), STATUS_OK);
-    ck_assert_int_eq(page_store_verify_last(w.pages, URLS), STATUS_OK);
+    ck_ok(page_store_verify_bodies(w.pages, &count));
+    ck_ok(page_store_verify_near(w.pages, &count));
+    ck_ok(page_store_verify_last(w.pages, URLS));
     return there;
 }
 
@@ -222,7 +220,7 @@ static uint64_t number(const char *sql)
 {
     int64_t n = 0;
 
-    ck_assert_int_eq(db_number(w.d, sql, &n), STATUS_OK);
+    ck_ok(db_number(w.d, sql, &n));
     return (uint64_t)n;
 }
 
@@ -230,16 +228,17 @@ static uint64_t pass(unsigned keep, size_t step)
 {
     uint64_t removed = 0;
 
-    ck_assert_int_eq(history_begin(w.history, keep, URLS, UINT64_MAX),
-                     STATUS_OK);
+    ck_ok(history_begin(w.history, keep, URLS, UINT64_MAX));
     while (history_is_running(w.history))
-        ck_assert_int_eq(history_step(w.history, step, &removed), STATUS_OK);
+        ck_ok(history_step(w.history, step, &removed));
     return removed;
 }
 
-START_TEST(of_each_url_the_last_fetches_stay_and_what_they_name)
+FIXTURE(setup, teardown);
+
+TEST(of_each_url_the_last_fetches_stay_and_what_they_name)
 {
-    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    ck_ok(db_begin(w.d));
     while (w.n < 2000)
         add_row();
     for (unsigned keep = 5; keep >= 1; keep--) {
@@ -259,28 +258,25 @@ START_TEST(of_each_url_the_last_fetches_stay_and_what_they_name)
     ck_assert_uint_eq(number("SELECT count(*) FROM link_list WHERE first"
                              " NOT IN (SELECT first FROM page_links)"),
                       0);
-    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+    ck_ok(db_commit(w.d));
 }
-END_TEST
 
 /* Rows are added between the steps, the store is closed in the middle of passes
  * (a crash does no more), and `keep` changes. */
-START_TEST(passes_agree_with_a_model_over_restarts)
+TEST(passes_agree_with_a_model_over_restarts)
 {
     unsigned keep = 3, least = 3;
     uint64_t removed = 0;
 
     while (w.n < ROWS) {
-        ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+        ck_ok(db_begin(w.d));
         for (uint64_t i = below(40); i > 0 && w.n < ROWS; i--)
             add_row();
         if (history_is_running(w.history))
-            ck_assert_int_eq(history_step(w.history, 1 + below(150), &removed),
-                             STATUS_OK);
+            ck_ok(history_step(w.history, 1 + below(150), &removed));
         else if (below(4) == 0)
-            ck_assert_int_eq(history_begin(w.history, keep, URLS, UINT64_MAX),
-                             STATUS_OK);
-        ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+            ck_ok(history_begin(w.history, keep, URLS, UINT64_MAX));
+        ck_ok(db_commit(w.d));
         if (below(25) == 0) {
             keep = 1 + (unsigned)below(4);
             least = keep < least ? keep : least;
@@ -293,30 +289,28 @@ START_TEST(passes_agree_with_a_model_over_restarts)
     ck_assert_uint_gt(removed, ROWS / 2);
     (void)check_rows(least);
 }
-END_TEST
 
-START_TEST(rows_that_somebody_reads_stay)
+TEST(rows_that_somebody_reads_stay)
 {
     uint64_t removed = 0;
 
-    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    ck_ok(db_begin(w.d));
     while (w.n < 1000)
         add_row();
-    ck_assert_int_eq(history_begin(w.history, 1, URLS, 300), STATUS_OK);
+    ck_ok(history_begin(w.history, 1, URLS, 300));
     while (history_is_running(w.history))
-        ck_assert_int_eq(history_step(w.history, 100, &removed), STATUS_OK);
+        ck_ok(history_step(w.history, 100, &removed));
     read_rows();
     for (uint64_t seq = 300; seq <= w.n; seq++)
         ck_assert(stays[seq]);
     ck_assert_uint_gt(removed, 100);
-    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+    ck_ok(db_commit(w.d));
 }
-END_TEST
 
-START_TEST(a_pass_is_due_by_rows_and_by_another_number)
+TEST(a_pass_is_due_by_rows_and_by_another_number)
 {
     ck_assert(!history_is_due(w.history, 2)); /* no rows */
-    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    ck_ok(db_begin(w.d));
     while (w.n < 100)
         add_row();
     ck_assert(history_is_due(w.history, 2));
@@ -328,39 +322,21 @@ START_TEST(a_pass_is_due_by_rows_and_by_another_number)
     ck_assert(!history_is_due(w.history, 2));
     add_row();
     ck_assert(history_is_due(w.history, 2));
-    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
+    ck_ok(db_commit(w.d));
     close_all();
     open_all(DB_WRITE);
     ck_assert(history_is_due(w.history, 2));
 }
-END_TEST
 
 /* Without memory for the names more rows stay, and none too few. */
-START_TEST(too_little_memory_keeps_more)
+TEST(too_little_memory_keeps_more)
 {
-    ck_assert_int_eq(db_begin(w.d), STATUS_OK);
+    ck_ok(db_begin(w.d));
     while (w.n < 500)
         add_row();
     mem_fail_after(1);
     (void)pass(1, 50);
     mem_fail_after(0);
     (void)check_rows(1);
-    ck_assert_int_eq(db_commit(w.d), STATUS_OK);
-}
-END_TEST
-
-Suite *suite_history(void)
-{
-    Suite *s = suite_create("history");
-    TCase *t = tcase_create("history");
-
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, of_each_url_the_last_fetches_stay_and_what_they_name);
-    tcase_add_test(t, passes_agree_with_a_model_over_restarts);
-    tcase_add_test(t, rows_that_somebody_reads_stay);
-    tcase_add_test(t, a_pass_is_due_by_rows_and_by_another_number);
-    tcase_add_test(t, too_little_memory_keeps_more);
-    suite_add_tcase(s, t);
-    return s;
+    ck_ok(db_commit(w.d));
 }

@@ -15,7 +15,7 @@ static void reopen(struct links *l, enum db_mode mode)
     link_store_close(l->s);
     db_close(l->d);
     l->d = scratch_open(l->dir.db, mode);
-    ck_assert_int_eq(link_store_open(&l->s, l->d), STATUS_OK);
+    ck_ok(link_store_open(&l->s, l->d));
 }
 
 static struct links make(void)
@@ -42,12 +42,12 @@ static void add(struct links *l, uint64_t from, uint64_t to)
 
 static void end_page(struct links *l)
 {
-    ck_assert_int_eq(link_store_end_page(l->s), STATUS_OK);
+    ck_ok(link_store_end_page(l->s));
 }
 
 /* What each run records, and what is known afterwards, also to the next
  * process. */
-START_TEST(how_much_was_recorded_is_remembered_from_run_to_run)
+TEST(how_much_was_recorded_is_remembered_from_run_to_run)
 {
     static const struct {
         bool keeps;
@@ -72,8 +72,7 @@ START_TEST(how_much_was_recorded_is_remembered_from_run_to_run)
 
         ck_assert_int_eq(link_store_recorded(l.s), LINK_RECORD_NONE);
         for (int run = 0; run < 3; run++) {
-            ck_assert_int_eq(link_store_note(l.s, runs[i][run].keeps, run == 0),
-                             STATUS_OK);
+            ck_ok(link_store_note(l.s, runs[i][run].keeps, run == 0));
             ck_assert_int_eq(link_store_recorded(l.s), runs[i][run].after);
             reopen(&l, DB_WRITE);
             ck_assert_int_eq(link_store_recorded(l.s), runs[i][run].after);
@@ -81,7 +80,6 @@ START_TEST(how_much_was_recorded_is_remembered_from_run_to_run)
         done(&l);
     }
 }
-END_TEST
 
 struct seen {
     uint64_t count, stop_at;
@@ -97,7 +95,7 @@ static bool nth(void *ctx, const struct link_row *row)
     return ++s->count < s->stop_at;
 }
 
-START_TEST(links_come_back_in_order_until_the_reader_has_enough)
+TEST(links_come_back_in_order_until_the_reader_has_enough)
 {
     struct links l = make();
 
@@ -108,19 +106,18 @@ START_TEST(links_come_back_in_order_until_the_reader_has_enough)
     for (uint64_t most = 1; most <= 6; most++) {
         struct seen s = {.stop_at = most};
 
-        ck_assert_int_eq(link_store_each(l.s, nth, &s), STATUS_OK);
+        ck_ok(link_store_each(l.s, nth, &s));
         ck_assert_uint_eq(s.count, most < 5 ? most : 5);
     }
     done(&l);
 }
-END_TEST
 
-START_TEST(links_besides_the_first_are_counted)
+TEST(links_besides_the_first_are_counted)
 {
     struct links l = make();
     uint64_t count = 99;
 
-    ck_assert_int_eq(link_store_seen_again(l.s, 5, 1, &count), STATUS_OK);
+    ck_ok(link_store_seen_again(l.s, 5, 1, &count));
     ck_assert_uint_eq(count, 0);
     add(&l, 1, 5);
     end_page(&l);
@@ -129,18 +126,17 @@ START_TEST(links_besides_the_first_are_counted)
     end_page(&l);
     add(&l, 3, 5);
     end_page(&l);
-    ck_assert_int_eq(link_store_seen_again(l.s, 5, 1, &count), STATUS_OK);
+    ck_ok(link_store_seen_again(l.s, 5, 1, &count));
     ck_assert_uint_eq(count, 2);
     /* The seed was on no page when it was first seen. */
-    ck_assert_int_eq(link_store_seen_again(l.s, 5, 0, &count), STATUS_OK);
+    ck_ok(link_store_seen_again(l.s, 5, 0, &count));
     ck_assert_uint_eq(count, 3);
-    ck_assert_int_eq(link_store_seen_again(l.s, 7, 1, &count), STATUS_OK);
+    ck_ok(link_store_seen_again(l.s, 7, 1, &count));
     ck_assert_uint_eq(count, 0);
     done(&l);
 }
-END_TEST
 
-START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
+TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
 {
     static const struct link_row bad[] = {
         {.from = 0, .to = 1, .kind = 2},
@@ -157,8 +153,8 @@ START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
         add(&l, 1, 7);
         end_page(&l);
         ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
-        ck_assert_int_eq(link_store_note(l.s, true, true), STATUS_OK);
-        ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
+        ck_ok(link_store_note(l.s, true, true));
+        ck_ok(link_store_verify(l.s, 7, &count));
         ck_assert_uint_eq(count, 1);
         link_store_add(l.s, &bad[i]);
         end_page(&l);
@@ -169,7 +165,6 @@ START_TEST(verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none)
         done(&l);
     }
 }
-END_TEST
 
 struct page {
     uint64_t n, from;
@@ -196,7 +191,7 @@ static enum status links_of(struct links *l, uint64_t seq, struct page *p)
 }
 
 /* Page i has i links; the fetch of it is i + 100. */
-START_TEST(the_links_of_a_page_are_a_range_of_numbers)
+TEST(the_links_of_a_page_are_a_range_of_numbers)
 {
     struct links l = make();
     struct page p;
@@ -208,16 +203,15 @@ START_TEST(the_links_of_a_page_are_a_range_of_numbers)
             add(&l, i, i + 20 + k);
         end_page(&l);
         ck_assert_uint_eq(link_store_next(l.s), rows.first + i);
-        ck_assert_int_eq(link_store_set_page(l.s, i + 100, &rows), STATUS_OK);
+        ck_ok(link_store_set_page(l.s, i + 100, &rows));
     }
     for (p.from = 0; p.from < 5; p.from++) {
-        ck_assert_int_eq(links_of(&l, p.from + 100, &p), STATUS_OK);
+        ck_ok(links_of(&l, p.from + 100, &p));
         ck_assert_uint_eq(p.n, p.from);
     }
     ck_assert_int_eq(links_of(&l, 105, &p), STATUS_NOT_FOUND);
     done(&l);
 }
-END_TEST
 
 static const struct link_row labelled[] = {
     {.from = 7, .to = 1, .kind = 0, .said = {.text = {"more", 4}}},
@@ -261,11 +255,11 @@ static void add_labelled(struct links *l, const struct link_range *rows)
     for (size_t i = 0; i < LABELLED; i++)
         link_store_add(l->s, &labelled[i]);
     end_page(l);
-    ck_assert_int_eq(link_store_set_page(l->s, 9, rows), STATUS_OK);
-    ck_assert_int_eq(link_store_note(l->s, true, true), STATUS_OK);
+    ck_ok(link_store_set_page(l->s, 9, rows));
+    ck_ok(link_store_note(l->s, true, true));
 }
 
-START_TEST(what_is_said_of_links_comes_and_goes_with_them)
+TEST(what_is_said_of_links_comes_and_goes_with_them)
 {
     const struct link_range rows = {1, LABELLED, false};
     struct links l = make();
@@ -274,25 +268,21 @@ START_TEST(what_is_said_of_links_comes_and_goes_with_them)
     int64_t left = 1;
 
     add_labelled(&l, &rows);
-    ck_assert_int_eq(link_store_each_whole(l.s, is_nth_labelled, &whole),
-                     STATUS_OK);
+    ck_ok(link_store_each_whole(l.s, is_nth_labelled, &whole));
     ck_assert_uint_eq(whole, LABELLED);
-    ck_assert_int_eq(link_store_each_in(l.s, &rows, visit_labelled, &ranged),
-                     STATUS_OK);
+    ck_ok(link_store_each_in(l.s, &rows, visit_labelled, &ranged));
     ck_assert_uint_eq(ranged, LABELLED);
-    ck_assert_int_eq(link_store_each(l.s, is_in, &in), STATUS_OK);
+    ck_ok(link_store_each(l.s, is_in, &in));
     ck_assert_uint_eq(in, LABELLED - 1);
-    ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
+    ck_ok(link_store_verify(l.s, 7, &count));
     ck_assert_uint_eq(count, LABELLED);
-    ck_assert_int_eq(link_store_forget(l.s, 9, &rows, true), STATUS_OK);
-    ck_assert_int_eq(db_number(l.d, "SELECT count(*) FROM link_list", &left),
-                     STATUS_OK);
+    ck_ok(link_store_forget(l.s, 9, &rows, true));
+    ck_ok(db_number(l.d, "SELECT count(*) FROM link_list", &left));
     ck_assert_int_eq(left, 0);
     done(&l);
 }
-END_TEST
 
-START_TEST(texts_that_cannot_be_are_damage)
+TEST(texts_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
         "UPDATE link_list SET said = substr(said, 1, length(said) - 1)",
@@ -313,35 +303,32 @@ START_TEST(texts_that_cannot_be_are_damage)
         uint64_t count = 0;
 
         add_labelled(&l, &rows);
-        ck_assert_int_eq(db_exec(l.d, harms[i]), STATUS_OK);
+        ck_ok(db_exec(l.d, harms[i]));
         ck_assert_msg(link_store_verify(l.s, 7, &count) == STATUS_DAMAGED, "%s",
                       harms[i]);
         done(&l);
     }
 }
-END_TEST
 
-START_TEST(lists_that_overlap_are_damage)
+TEST(lists_that_overlap_are_damage)
 {
     struct links l = make();
     uint64_t count;
 
-    ck_assert_int_eq(link_store_note(l.s, true, true), STATUS_OK);
+    ck_ok(link_store_note(l.s, true, true));
     for (uint64_t page = 1; page <= 2; page++) {
         add(&l, page, 1);
         add(&l, page, 2);
         end_page(&l);
     }
-    ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_OK);
-    ck_assert_int_eq(db_exec(l.d, "UPDATE link_list SET first = 2"
-                                  " WHERE first = 3"),
-                     STATUS_OK);
+    ck_ok(link_store_verify(l.s, 7, &count));
+    ck_ok(db_exec(l.d, "UPDATE link_list SET first = 2"
+                       " WHERE first = 3"));
     ck_assert_int_eq(link_store_verify(l.s, 7, &count), STATUS_DAMAGED);
     done(&l);
 }
-END_TEST
 
-START_TEST(no_number_is_given_twice)
+TEST(no_number_is_given_twice)
 {
     struct links l = make();
 
@@ -355,9 +342,8 @@ START_TEST(no_number_is_given_twice)
     }
     done(&l);
 }
-END_TEST
 
-START_TEST(a_range_that_cannot_be_is_damage)
+TEST(a_range_that_cannot_be_is_damage)
 {
     static const char *const harms[] = {
         "UPDATE page_links SET count = 4",
@@ -389,31 +375,10 @@ START_TEST(a_range_that_cannot_be_is_damage)
         for (uint64_t k = 0; k < 3; k++)
             add(&l, 7, 27 + k);
         end_page(&l);
-        ck_assert_int_eq(link_store_set_page(l.s, 9, &rows), STATUS_OK);
-        ck_assert_int_eq(links_of(&l, 9, &p), STATUS_OK);
-        ck_assert_int_eq(db_exec(l.d, harms[i]), STATUS_OK);
+        ck_ok(link_store_set_page(l.s, 9, &rows));
+        ck_ok(links_of(&l, 9, &p));
+        ck_ok(db_exec(l.d, harms[i]));
         ck_assert_msg(links_of(&l, 9, &p) == STATUS_DAMAGED, "%s", harms[i]);
         done(&l);
     }
-}
-END_TEST
-
-Suite *suite_link_store(void)
-{
-    Suite *s = suite_create("link_store");
-    TCase *t = tcase_create("link_store");
-
-    tcase_add_test(t, how_much_was_recorded_is_remembered_from_run_to_run);
-    tcase_add_test(t, links_come_back_in_order_until_the_reader_has_enough);
-    tcase_add_test(t, links_besides_the_first_are_counted);
-    tcase_add_test(t, what_is_said_of_links_comes_and_goes_with_them);
-    tcase_add_test(t, texts_that_cannot_be_are_damage);
-    tcase_add_test(
-        t, verify_finds_links_of_no_url_and_links_of_a_crawl_that_keeps_none);
-    tcase_add_test(t, the_links_of_a_page_are_a_range_of_numbers);
-    tcase_add_test(t, lists_that_overlap_are_damage);
-    tcase_add_test(t, no_number_is_given_twice);
-    tcase_add_test(t, a_range_that_cannot_be_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page_change.c - when two fetches brought the same page. */
 #include "storage/rows/page_change.h"
-
-#include <check.h>
+#include "tests/unit/unit.h"
 
 static struct fetch_row page(uint64_t text, uint64_t body, uint8_t flags)
 {
@@ -12,7 +11,7 @@ static struct fetch_row page(uint64_t text, uint64_t body, uint8_t flags)
                               .flags = flags};
 }
 
-START_TEST(a_page_has_changed_by_what_was_asked_for)
+TEST(a_page_has_changed_by_what_was_asked_for)
 {
     struct fetch_row a = page(1, 1, 0), markup = page(1, 2, 0),
                      text = page(2, 2, 0);
@@ -22,10 +21,9 @@ START_TEST(a_page_has_changed_by_what_was_asked_for)
     ck_assert(!page_same_content(&a, &text, CHANGED_BY_TEXT));
     ck_assert(!page_same_content(&a, &text, CHANGED_BY_WORDS));
 }
-END_TEST
 
 /* A digest without numbers says nothing of one with them. */
-START_TEST(digests_of_two_kinds_are_not_compared)
+TEST(digests_of_two_kinds_are_not_compared)
 {
     struct fetch_row a = page(1, 7, 0), b = page(2, 7, FETCH_ROW_NO_NUMBERS);
 
@@ -34,26 +32,12 @@ START_TEST(digests_of_two_kinds_are_not_compared)
     b.body_print = 8;
     ck_assert(!page_same_content(&a, &b, CHANGED_BY_TEXT));
 }
-END_TEST
 
-START_TEST(rows_of_an_older_format_go_by_their_length)
+TEST(rows_of_an_older_format_go_by_their_length)
 {
     struct fetch_row a = page(0, 0, 0), b = page(1, 1, 0);
 
     ck_assert(page_same_content(&a, &b, CHANGED_BY_TEXT));
     b.body_bytes = 101;
     ck_assert(!page_same_content(&a, &b, CHANGED_BY_TEXT));
-}
-END_TEST
-
-Suite *suite_page_change(void)
-{
-    Suite *s = suite_create("page_change");
-    TCase *t = tcase_create("page_change");
-
-    tcase_add_test(t, a_page_has_changed_by_what_was_asked_for);
-    tcase_add_test(t, digests_of_two_kinds_are_not_compared);
-    tcase_add_test(t, rows_of_an_older_format_go_by_their_length);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -2,11 +2,11 @@
 /* test_page_meta.c - what a page says of itself, packed. */
 #include "storage/rows/page_meta.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "storage/rows/page_store.h"
 #include "tests/unit/storage/scratch.h"
+#include "tests/unit/unit.h"
 
 static void comes_back(const struct page_meta *in, const struct page_meta *want)
 {
@@ -15,7 +15,7 @@ static void comes_back(const struct page_meta *in, const struct page_meta *want)
 
     buf_init(&packed, PAGE_META_MOST);
     page_meta_put(&packed, in);
-    ck_assert_int_eq(buf_failed(&packed), STATUS_OK);
+    ck_ok(buf_failed(&packed));
     ck_assert(page_meta_get(buf_bytes(&packed), &out));
     ck_assert(bytes_equal(out.description, want->description));
     ck_assert(bytes_equal(out.h1, want->h1));
@@ -32,7 +32,7 @@ static void comes_back(const struct page_meta *in, const struct page_meta *want)
     buf_fini(&packed);
 }
 
-START_TEST(it_comes_back_as_it_went_in)
+TEST(it_comes_back_as_it_went_in)
 {
     struct page_meta m = {.description = bytes_of_str("what"),
                           .h1 = bytes_of_str("One"),
@@ -48,9 +48,8 @@ START_TEST(it_comes_back_as_it_went_in)
     m = (struct page_meta){.robots = bytes_of_str("none")};
     comes_back(&m, &m);
 }
-END_TEST
 
-START_TEST(texts_are_cut_and_a_long_url_is_none)
+TEST(texts_are_cut_and_a_long_url_is_none)
 {
     static char text[PAGE_CANONICAL_MOST + 1];
     const struct bytes all = bytes_of(text, sizeof text);
@@ -66,7 +65,6 @@ START_TEST(texts_are_cut_and_a_long_url_is_none)
     memset(text, 'x', sizeof text);
     comes_back(&in, &want);
 }
-END_TEST
 
 static bool visit(void *ctx, const struct fetch_row *row)
 {
@@ -75,7 +73,7 @@ static bool visit(void *ctx, const struct fetch_row *row)
     return true;
 }
 
-START_TEST(what_nobody_wrote_is_damage)
+TEST(what_nobody_wrote_is_damage)
 {
     static const char *const damaged[] = {
         "x'61'",               /* it ends in a text */
@@ -94,25 +92,12 @@ START_TEST(what_nobody_wrote_is_damage)
                  "INSERT INTO fetch(seq, url, final, status, tries, at, meta)"
                  " VALUES(1, 1, 1, 1, 1, 9, %s)",
                  damaged[i]);
-        ck_assert_int_eq(page_store_open(&s, d), STATUS_OK);
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(page_store_open(&s, d));
+        ck_ok(db_exec(d, sql));
         ck_assert_msg(page_store_each(s, 0, visit, NULL) == STATUS_DAMAGED,
                       "%s", damaged[i]);
         page_store_close(s);
         db_close(d);
         scratch_remove(&dir);
     }
-}
-END_TEST
-
-Suite *suite_page_meta(void)
-{
-    Suite *s = suite_create("page_meta");
-    TCase *t = tcase_create("page_meta");
-
-    tcase_add_test(t, it_comes_back_as_it_went_in);
-    tcase_add_test(t, texts_are_cut_and_a_long_url_is_none);
-    tcase_add_test(t, what_nobody_wrote_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

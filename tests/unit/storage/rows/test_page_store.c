@@ -17,7 +17,7 @@ static void reopen(struct pages *p, enum db_mode mode)
     page_store_close(p->s);
     db_close(p->d);
     p->d = scratch_open(p->dir.db, mode);
-    ck_assert_int_eq(page_store_open(&p->s, p->d), STATUS_OK);
+    ck_ok(page_store_open(&p->s, p->d));
 }
 
 static struct pages make(void)
@@ -119,7 +119,7 @@ static bool compare_row(void *ctx, const struct fetch_row *row)
     return s->seq < s->most;
 }
 
-START_TEST(a_row_comes_back_as_it_went_in)
+TEST(a_row_comes_back_as_it_went_in)
 {
     struct pages p = make();
     struct fetch_row empty = {.url = 5};
@@ -129,7 +129,7 @@ START_TEST(a_row_comes_back_as_it_went_in)
     rows[2].final = false;
     rows[2].url = 78;
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(page_store_add(p.s, &rows[i], &seq), STATUS_OK);
+        ck_ok(page_store_add(p.s, &rows[i], &seq));
         ck_assert_uint_eq(seq, (uint64_t)i + 1);
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -137,20 +137,17 @@ START_TEST(a_row_comes_back_as_it_went_in)
         struct seen later = {{rows[0], rows[1], rows[2]}, 1, 2};
         struct seen one = {{rows[0], rows[1], rows[2]}, 2, 3};
 
-        ck_assert_int_eq(page_store_each(p.s, 0, compare_row, &all), STATUS_OK);
+        ck_ok(page_store_each(p.s, 0, compare_row, &all));
         ck_assert_uint_eq(all.seq, 3);
-        ck_assert_int_eq(page_store_each(p.s, 1, compare_row, &later),
-                         STATUS_OK);
+        ck_ok(page_store_each(p.s, 1, compare_row, &later));
         ck_assert_uint_eq(later.seq, 2); /* the callback stopped it */
-        ck_assert_int_eq(page_store_each_of(p.s, 78, compare_row, &one),
-                         STATUS_OK);
+        ck_ok(page_store_each_of(p.s, 78, compare_row, &one));
         ck_assert_uint_eq(one.seq, 3);
         ck_assert_uint_eq(page_store_last_seq(p.s), 3);
         reopen(&p, DB_READ);
     }
     done(&p);
 }
-END_TEST
 
 static bool count_words(void *ctx, const struct fetch_row *row)
 {
@@ -164,13 +161,13 @@ static bool count_words(void *ctx, const struct fetch_row *row)
 
 /* Other people choose MIME types: past the ceiling, the row itself holds the
  * text. */
-START_TEST(words_without_end_do_not_grow_the_table_without_end)
+TEST(words_without_end_do_not_grow_the_table_without_end)
 {
     struct pages p = make();
     uint64_t n = STRING_TABLE_MOST + 100, seq, seen = 0;
     int64_t words = 0;
 
-    ck_assert_int_eq(db_begin(p.d), STATUS_OK);
+    ck_ok(db_begin(p.d));
     for (uint64_t i = 1; i <= n; i++) {
         char mime[32];
         struct fetch_row row = {.url = i};
@@ -179,16 +176,14 @@ START_TEST(words_without_end_do_not_grow_the_table_without_end)
         row.mime = bytes_of_str(mime);
         SAME(page_store_add(p.s, &row, &seq), STATUS_OK);
     }
-    ck_assert_int_eq(db_commit(p.d), STATUS_OK);
+    ck_ok(db_commit(p.d));
     reopen(&p, DB_WRITE);
-    ck_assert_int_eq(page_store_each(p.s, 0, count_words, &seen), STATUS_OK);
+    ck_ok(page_store_each(p.s, 0, count_words, &seen));
     ck_assert_uint_eq(seen, n);
-    ck_assert_int_eq(db_number(p.d, "SELECT count(*) FROM word", &words),
-                     STATUS_OK);
+    ck_ok(db_number(p.d, "SELECT count(*) FROM word", &words));
     ck_assert_int_eq(words, STRING_TABLE_MOST);
     done(&p);
 }
-END_TEST
 
 /* ---- bodies ---- */
 
@@ -196,7 +191,7 @@ END_TEST
 
 static void watch(struct pages *p)
 {
-    ck_assert_int_eq(page_store_watch_bodies(p->s, MEMORY), STATUS_OK);
+    ck_ok(page_store_watch_bodies(p->s, MEMORY));
 }
 
 static uint64_t first_of(struct pages *p, struct digest d)
@@ -223,7 +218,7 @@ static uint64_t add_body(struct pages *p, struct digest d)
 
 /* A rollback is forgotten, a commit is not, no matter how much of it had been
  * merged into pages. */
-START_TEST(bodies_are_known_as_a_plain_table_knows_them)
+TEST(bodies_are_known_as_a_plain_table_knows_them)
 {
     enum { BODIES = 15000, ROUNDS = 300 };
     uint64_t *first = xcalloc(BODIES, sizeof *first), count = 0, seed = 7;
@@ -236,7 +231,7 @@ START_TEST(bodies_are_known_as_a_plain_table_knows_them)
         bool keep = round % 7 != 3;
 
         memcpy(saved, first, BODIES * sizeof *first);
-        ck_assert_int_eq(db_begin(p.d), STATUS_OK);
+        ck_ok(db_begin(p.d));
         for (int i = 0; i < 200; i++) {
             uint64_t k;
 
@@ -246,9 +241,9 @@ START_TEST(bodies_are_known_as_a_plain_table_knows_them)
             if (first[k] == 0)
                 first[k] = page_store_last_seq(p.s);
         }
-        ck_assert_int_eq(page_store_step(p.s), STATUS_OK);
+        ck_ok(page_store_step(p.s));
         if (keep) {
-            ck_assert_int_eq(db_commit(p.d), STATUS_OK);
+            ck_ok(db_commit(p.d));
         } else {
             db_rollback(p.d);
             memcpy(first, saved, BODIES * sizeof *first);
@@ -266,18 +261,16 @@ START_TEST(bodies_are_known_as_a_plain_table_knows_them)
     ck_assert_uint_gt(page_store_memory(p.s), 0);
     ck_assert_uint_lt(page_store_memory(p.s), 4 << 20);
     /* what stands there is not read from the rows at the next start */
-    ck_assert_int_eq(db_number(p.d, "SELECT sum(count) FROM bodypart", &pages),
-                     STATUS_OK);
+    ck_ok(db_number(p.d, "SELECT sum(count) FROM bodypart", &pages));
     ck_assert_int_gt(pages, 0);
-    ck_assert_int_eq(page_store_verify_bodies(p.s, &seed), STATUS_OK);
+    ck_ok(page_store_verify_bodies(p.s, &seed));
     ck_assert_uint_eq(seed, count);
     free(first);
     free(saved);
     done(&p);
 }
-END_TEST
 
-START_TEST(an_index_of_bodies_that_lies_is_found)
+TEST(an_index_of_bodies_that_lies_is_found)
 {
     struct pages p = make();
     uint64_t count = 0;
@@ -287,14 +280,12 @@ START_TEST(an_index_of_bodies_that_lies_is_found)
     for (uint64_t i = 0; i < 20; i++)
         ck_assert_uint_eq(add_body(&p, scratch_digest(i % 10)),
                           i < 10 ? 0 : i - 9);
-    ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_OK);
+    ck_ok(page_store_verify_bodies(p.s, &count));
     ck_assert_uint_eq(count, 10);
-    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET same = 3 WHERE seq = 15"),
-                     STATUS_OK);
+    ck_ok(db_exec(p.d, "UPDATE fetch SET same = 3 WHERE seq = 15"));
     ck_assert_int_eq(page_store_verify_bodies(p.s, &count), STATUS_DAMAGED);
     done(&p);
 }
-END_TEST
 
 static uint64_t add_text(struct pages *p, uint64_t print, uint64_t body)
 {
@@ -309,7 +300,7 @@ static uint64_t add_text(struct pages *p, uint64_t print, uint64_t body)
 }
 
 /* Also those of rows from before it was asked for, and after a restart. */
-START_TEST(nearly_the_same_texts_name_the_first_of_them)
+TEST(nearly_the_same_texts_name_the_first_of_them)
 {
     enum { TEXTS = 50 };
     struct pages p = make();
@@ -325,9 +316,9 @@ START_TEST(nearly_the_same_texts_name_the_first_of_them)
 
         watch(&p);
         memory[0] = page_store_memory(p.s);
-        ck_assert_int_eq(page_store_watch_near(p.s, MEMORY), STATUS_OK);
+        ck_ok(page_store_watch_near(p.s, MEMORY));
         memory[1] = page_store_memory(p.s);
-        ck_assert_int_eq(page_store_watch_last(p.s, MEMORY), STATUS_OK);
+        ck_ok(page_store_watch_last(p.s, MEMORY));
         memory[2] = page_store_memory(p.s);
         ck_assert_uint_gt(memory[0], 0);
         ck_assert_uint_gt(memory[1], memory[0]);
@@ -338,24 +329,21 @@ START_TEST(nearly_the_same_texts_name_the_first_of_them)
             SAME(add_text(&p, prints[i] ^ 7, body), (uint64_t)i + 1);
             SAME(add_text(&p, prints[i] ^ 7, body), 0); /* its body is known */
         }
-        ck_assert_int_eq(page_store_first_near(p.s, prints[5] ^ 3, &first),
-                         STATUS_OK);
+        ck_ok(page_store_first_near(p.s, prints[5] ^ 3, &first));
         SAME(first.seq, 6);
         SAME(first.url, 60);
         SAME(first.status, 1);
-        ck_assert_int_eq(page_store_first_near(p.s, ~prints[5], &first),
-                         STATUS_OK);
+        ck_ok(page_store_first_near(p.s, ~prints[5], &first));
         SAME(first.seq, 0);
-        ck_assert_int_eq(page_store_step(p.s), STATUS_OK);
+        ck_ok(page_store_step(p.s));
         reopen(&p, DB_WRITE);
     }
-    ck_assert_int_eq(page_store_verify_near(p.s, &count), STATUS_OK);
+    ck_ok(page_store_verify_near(p.s, &count));
     ck_assert_uint_ge(count, TEXTS);
     done(&p);
 }
-END_TEST
 
-START_TEST(an_index_of_texts_that_lies_is_found)
+TEST(an_index_of_texts_that_lies_is_found)
 {
     static const char *const lies[] = {
         "UPDATE fetch SET near = NULL WHERE seq = 2",
@@ -369,20 +357,19 @@ START_TEST(an_index_of_texts_that_lies_is_found)
         struct pages p = make();
         uint64_t count = 0;
 
-        ck_assert_int_eq(page_store_watch_near(p.s, MEMORY), STATUS_OK);
+        ck_ok(page_store_watch_near(p.s, MEMORY));
         ck_assert_uint_eq(add_text(&p, 0xff00, 1), 0);
         ck_assert_uint_eq(add_text(&p, 0xff01, 2), 1);
         ck_assert_uint_eq(add_text(&p, 0xabcdef12345, 3), 0);
-        ck_assert_int_eq(page_store_verify_near(p.s, &count), STATUS_OK);
-        ck_assert_int_eq(db_exec(p.d, lies[i]), STATUS_OK);
+        ck_ok(page_store_verify_near(p.s, &count));
+        ck_ok(db_exec(p.d, lies[i]));
         ck_assert_msg(page_store_verify_near(p.s, &count) == STATUS_DAMAGED,
                       "%s", lies[i]);
         done(&p);
     }
 }
-END_TEST
 
-START_TEST(bodies_that_share_half_a_digest_are_two)
+TEST(bodies_that_share_half_a_digest_are_two)
 {
     struct pages p = make();
     struct digest a = {1, 42}, b = {2, 42};
@@ -395,9 +382,8 @@ START_TEST(bodies_that_share_half_a_digest_are_two)
     ck_assert_uint_eq(first_of(&p, b), 2);
     done(&p);
 }
-END_TEST
 
-START_TEST(who_does_not_watch_bodies_is_told_of_none)
+TEST(who_does_not_watch_bodies_is_told_of_none)
 {
     struct pages p = make();
 
@@ -406,9 +392,8 @@ START_TEST(who_does_not_watch_bodies_is_told_of_none)
     ck_assert_uint_eq(first_of(&p, scratch_digest(1)), 0);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_robots_file_is_kept_whole_and_replaced)
+TEST(a_robots_file_is_kept_whole_and_replaced)
 {
     struct pages p = make();
     static char body[500 << 10], longer[(500 << 10) + 1];
@@ -427,9 +412,9 @@ START_TEST(a_robots_file_is_kept_whole_and_replaced)
         body[i] = (char)i;
     ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text),
                      STATUS_NOT_FOUND);
-    ck_assert_int_eq(page_store_set_robots(p.s, &in), STATUS_OK);
+    ck_ok(page_store_set_robots(p.s, &in));
     reopen(&p, DB_WRITE);
-    ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text), STATUS_OK);
+    ck_ok(page_store_robots(p.s, in.origin, &out, &text));
     ck_assert(bytes_equal(out.origin, in.origin));
     ck_assert(bytes_equal(out.body, in.body));
     ck_assert_int_eq(out.fetched_at_ms, 5);
@@ -439,8 +424,8 @@ START_TEST(a_robots_file_is_kept_whole_and_replaced)
     in.body = bytes_of("", 0);
     in.http_status = 0;
     in.unreachable_since_ms = 7;
-    ck_assert_int_eq(page_store_set_robots(p.s, &in), STATUS_OK);
-    ck_assert_int_eq(page_store_robots(p.s, in.origin, &out, &text), STATUS_OK);
+    ck_ok(page_store_set_robots(p.s, &in));
+    ck_ok(page_store_robots(p.s, in.origin, &out, &text));
     ck_assert_uint_eq(out.body.len, 0);
     ck_assert_uint_eq(out.http_status, 0);
     ck_assert_int_eq(out.unreachable_since_ms, 7);
@@ -449,10 +434,9 @@ START_TEST(a_robots_file_is_kept_whole_and_replaced)
     buf_fini(&text);
     done(&p);
 }
-END_TEST
 
 /* Where the target of a redirect has no row, its URL is kept. */
-START_TEST(the_target_of_a_redirect_is_a_row_or_a_url)
+TEST(the_target_of_a_redirect_is_a_row_or_a_url)
 {
     struct pages p = make();
     struct fetch_row row = {.url = 1, .final = true, .redirect_to = 99};
@@ -461,27 +445,26 @@ START_TEST(the_target_of_a_redirect_is_a_row_or_a_url)
 
     buf_init(&url, 4096);
     buf_add_str(&url, "before");
-    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_ok(page_store_add(p.s, &row, &seq));
     row.redirect_to = 0;
-    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_ok(page_store_add(p.s, &row, &seq));
     row.redirect_url = bytes_of_str("http://b.test/");
-    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
-    ck_assert_int_eq(page_store_redirect(p.s, 1, &id, &url), STATUS_OK);
+    ck_ok(page_store_add(p.s, &row, &seq));
+    ck_ok(page_store_redirect(p.s, 1, &id, &url));
     ck_assert_uint_eq(id, 99);
     ck_assert_uint_eq(url.len, 0);
-    ck_assert_int_eq(page_store_redirect(p.s, 3, &id, &url), STATUS_OK);
+    ck_ok(page_store_redirect(p.s, 3, &id, &url));
     ck_assert_uint_eq(id, 0);
     ck_assert_str_eq(buf_str(&url), "http://b.test/");
-    ck_assert_int_eq(page_store_redirect(p.s, 2, &id, &url), STATUS_OK);
+    ck_ok(page_store_redirect(p.s, 2, &id, &url));
     ck_assert_uint_eq(id, 0);
     ck_assert_uint_eq(url.len, 0);
     ck_assert_int_eq(page_store_redirect(p.s, 4, &id, &url), STATUS_NOT_FOUND);
-    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET redirect = -1"), STATUS_OK);
+    ck_ok(db_exec(p.d, "UPDATE fetch SET redirect = -1"));
     ck_assert_int_eq(page_store_redirect(p.s, 1, &id, &url), STATUS_DAMAGED);
     buf_fini(&url);
     done(&p);
 }
-END_TEST
 
 struct finals {
     uint64_t seq[8];
@@ -513,12 +496,12 @@ static void add_nine(struct pages *p)
                                 .at_ms = 1000 + (int64_t)i};
         uint64_t seq = 0;
 
-        ck_assert_int_eq(page_store_add(p->s, &row, &seq), STATUS_OK);
+        ck_ok(page_store_add(p->s, &row, &seq));
         ck_assert_uint_eq(seq, i);
     }
 }
 
-START_TEST(final_rows_come_from_the_latest_on)
+TEST(final_rows_come_from_the_latest_on)
 {
     static const struct {
         uint64_t before;
@@ -534,9 +517,8 @@ START_TEST(final_rows_come_from_the_latest_on)
     add_nine(&p);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         f.n = 0;
-        ck_assert_int_eq(page_store_finals_before(p.s, all[i].before,
-                                                  all[i].most, take_final, &f),
-                         STATUS_OK);
+        ck_ok(page_store_finals_before(p.s, all[i].before, all[i].most,
+                                       take_final, &f));
         ck_assert_uint_eq(f.n, all[i].n);
         if (f.n > 0) {
             ck_assert_uint_eq(f.seq[0], all[i].first);
@@ -546,24 +528,22 @@ START_TEST(final_rows_come_from_the_latest_on)
     ck_assert_uint_eq(page_store_url_of(p.s, 4), 104);
     ck_assert_uint_eq(page_store_url_of(p.s, 10), 0);
     f.n = 0;
-    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET http = -1 WHERE seq = 7"),
-                     STATUS_OK);
+    ck_ok(db_exec(p.d, "UPDATE fetch SET http = -1 WHERE seq = 7"));
     ck_assert_int_eq(page_store_finals_before(p.s, 10, 8, take_final, &f),
                      STATUS_DAMAGED);
     ck_assert_uint_eq(f.n, 1); /* the one before it */
     done(&p);
 }
-END_TEST
 
-START_TEST(of_a_past_row_comes_what_tells_a_change)
+TEST(of_a_past_row_comes_what_tells_a_change)
 {
     struct fetch_row row = full_row(), past;
     struct pages p = make();
     uint64_t seq = 0;
 
-    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
+    ck_ok(page_store_add(p.s, &row, &seq));
     ck_assert_int_eq(page_store_past(p.s, 2, &past), STATUS_NOT_FOUND);
-    ck_assert_int_eq(page_store_past(p.s, 1, &past), STATUS_OK);
+    ck_ok(page_store_past(p.s, 1, &past));
     ck_assert_uint_eq(past.url, row.url);
     ck_assert_uint_eq(past.status, row.status);
     ck_assert_uint_eq(past.reason, row.reason);
@@ -575,14 +555,13 @@ START_TEST(of_a_past_row_comes_what_tells_a_change)
     ck_assert_uint_eq(past.redirect_to, row.redirect_to);
     row.redirect_to = 0;
     row.redirect_url = bytes_of_str("http://elsewhere.test/");
-    ck_assert_int_eq(page_store_add(p.s, &row, &seq), STATUS_OK);
-    ck_assert_int_eq(page_store_past(p.s, 2, &past), STATUS_OK);
+    ck_ok(page_store_add(p.s, &row, &seq));
+    ck_ok(page_store_past(p.s, 2, &past));
     ck_assert_uint_eq(past.redirect_to, 0);
     done(&p);
 }
-END_TEST
 
-START_TEST(a_row_past_the_last_number_is_damage)
+TEST(a_row_past_the_last_number_is_damage)
 {
     struct pages p = make();
     struct page_store *s = NULL;
@@ -590,38 +569,12 @@ START_TEST(a_row_past_the_last_number_is_damage)
     add_nine(&p);
     page_store_close(p.s);
     p.s = NULL;
-    ck_assert_int_eq(db_exec(p.d, "UPDATE fetch SET seq = 1 << 62"
-                                  " WHERE seq = 9"),
-                     STATUS_OK);
+    ck_ok(db_exec(p.d, "UPDATE fetch SET seq = 1 << 62"
+                       " WHERE seq = 9"));
     ck_assert_int_eq(page_store_open(&s, p.d), STATUS_DAMAGED);
-    ck_assert_int_eq(db_exec(p.d, "DELETE FROM fetch; INSERT INTO fetch(seq)"
-                                  " VALUES(-1)"),
-                     STATUS_OK);
+    ck_ok(db_exec(p.d, "DELETE FROM fetch; INSERT INTO fetch(seq)"
+                       " VALUES(-1)"));
     ck_assert_int_eq(page_store_open(&s, p.d), STATUS_DAMAGED);
     ck_assert_ptr_null(s);
     done(&p);
-}
-END_TEST
-
-Suite *suite_page_store(void)
-{
-    Suite *s = suite_create("page_store");
-    TCase *t = tcase_create("page_store");
-
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_row_comes_back_as_it_went_in);
-    tcase_add_test(t, words_without_end_do_not_grow_the_table_without_end);
-    tcase_add_test(t, bodies_are_known_as_a_plain_table_knows_them);
-    tcase_add_test(t, an_index_of_bodies_that_lies_is_found);
-    tcase_add_test(t, nearly_the_same_texts_name_the_first_of_them);
-    tcase_add_test(t, an_index_of_texts_that_lies_is_found);
-    tcase_add_test(t, bodies_that_share_half_a_digest_are_two);
-    tcase_add_test(t, who_does_not_watch_bodies_is_told_of_none);
-    tcase_add_test(t, a_robots_file_is_kept_whole_and_replaced);
-    tcase_add_test(t, the_target_of_a_redirect_is_a_row_or_a_url);
-    tcase_add_test(t, final_rows_come_from_the_latest_on);
-    tcase_add_test(t, of_a_past_row_comes_what_tells_a_change);
-    tcase_add_test(t, a_row_past_the_last_number_is_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

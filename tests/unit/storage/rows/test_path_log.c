@@ -23,7 +23,7 @@ static void begin(void)
     scratch_quiet();
     dir = scratch_make();
     d = scratch_open(dir.db, DB_CREATE);
-    ck_assert_int_eq(path_log_open(&l, d), STATUS_OK);
+    ck_ok(path_log_open(&l, d));
 }
 
 static void end(void)
@@ -46,10 +46,12 @@ static void add(uint64_t from, bool on_level, uint64_t a, uint64_t b,
 {
     uint64_t to[] = {a, b, c};
 
-    ck_assert_int_eq(path_log_add(l, from, on_level, to, 3), STATUS_OK);
+    ck_ok(path_log_add(l, from, on_level, to, 3));
 }
 
-START_TEST(each_path_comes_back_once_in_order_of_pages)
+FIXTURE(begin, end);
+
+TEST(each_path_comes_back_once_in_order_of_pages)
 {
     static const struct path want[] = {
         {9, 3, false}, {9, 8, false}, {9, 1000, false},
@@ -70,48 +72,44 @@ START_TEST(each_path_comes_back_once_in_order_of_pages)
         ck_assert(p.at[i].on_level == want[i].on_level);
     }
 }
-END_TEST
 
-START_TEST(rows_are_read_in_parts_and_numbered_on_after_a_restart)
+TEST(rows_are_read_in_parts_and_numbered_on_after_a_restart)
 {
     struct paths p = {.n = 0};
     uint64_t at = 0, none[1];
 
     ck_assert_uint_eq(path_log_last(l), 0);
-    ck_assert_int_eq(path_log_add(l, 1, false, none, 0), STATUS_OK);
+    ck_ok(path_log_add(l, 1, false, none, 0));
     ck_assert_uint_eq(path_log_last(l), 0); /* a page without links */
     for (uint64_t from = 1; from <= 5; from++)
         add(from, false, 10, 20, 30);
     ck_assert_uint_eq(path_log_last(l), 5);
     path_log_close(l);
-    ck_assert_int_eq(path_log_open(&l, d), STATUS_OK);
+    ck_ok(path_log_open(&l, d));
     ck_assert_uint_eq(path_log_last(l), 5);
     add(6, false, 10, 20, 30);
-    ck_assert_int_eq(path_log_each(l, &at, 4, add_path, &p), STATUS_OK);
+    ck_ok(path_log_each(l, &at, 4, add_path, &p));
     ck_assert_uint_eq(at, 4);
     ck_assert_uint_eq(p.n, 12);
-    ck_assert_int_eq(path_log_each(l, &at, 2, add_path, &p), STATUS_OK);
+    ck_ok(path_log_each(l, &at, 2, add_path, &p));
     ck_assert_uint_eq(at, 6);
     ck_assert_uint_eq(p.at[15].from, 6);
     ck_assert_int_eq(path_log_each(l, &at, 2, add_path, &p), STATUS_NOT_FOUND);
     ck_assert_uint_eq(at, 6);
     ck_assert_uint_eq(p.n, 18);
 }
-END_TEST
 
 /* Two octets a link, mostly. */
-START_TEST(ids_near_each_other_take_an_octet_each)
+TEST(ids_near_each_other_take_an_octet_each)
 {
     int64_t octets = 0;
 
     add(9, false, 100, 101, 227);
-    ck_assert_int_eq(db_number(d, "SELECT length(dst) FROM path", &octets),
-                     STATUS_OK);
+    ck_ok(db_number(d, "SELECT length(dst) FROM path", &octets));
     ck_assert_int_eq(octets, 3);
 }
-END_TEST
 
-START_TEST(rows_that_cannot_be_are_damage)
+TEST(rows_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
         "UPDATE path SET dst = x'0580' WHERE seq = 2", /* cut */
@@ -127,33 +125,17 @@ START_TEST(rows_that_cannot_be_are_damage)
         struct paths p = {.n = 0};
         uint64_t at = 0;
 
-        ck_assert_int_eq(db_exec(d, "DELETE FROM path"), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM path"));
         path_log_close(l);
-        ck_assert_int_eq(path_log_open(&l, d), STATUS_OK);
+        ck_ok(path_log_open(&l, d));
         add(1, false, 10, 20, 30);
         add(2, false, 10, 20, 30);
-        ck_assert_int_eq(db_exec(d, harms[i]), STATUS_OK);
+        ck_ok(db_exec(d, harms[i]));
         ck_assert_msg(path_log_each(l, &at, 9, add_path, &p) == STATUS_DAMAGED,
                       "%s", harms[i]);
         ck_assert_uint_eq(at, 1);
     }
-    ck_assert_int_eq(db_exec(d, "DELETE FROM path; INSERT INTO path"
-                                " VALUES(-4, 1, 0, x'01')"),
-                     STATUS_OK);
+    ck_ok(db_exec(d, "DELETE FROM path; INSERT INTO path"
+                     " VALUES(-4, 1, 0, x'01')"));
     ck_assert_int_eq(path_log_open(&other, d), STATUS_DAMAGED);
-}
-END_TEST
-
-Suite *suite_path_log(void)
-{
-    Suite *s = suite_create("path_log");
-    TCase *t = tcase_create("path_log");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, each_path_comes_back_once_in_order_of_pages);
-    tcase_add_test(t, rows_are_read_in_parts_and_numbered_on_after_a_restart);
-    tcase_add_test(t, ids_near_each_other_take_an_octet_each);
-    tcase_add_test(t, rows_that_cannot_be_are_damage);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -12,7 +12,7 @@ static void start(void)
 {
     at = scratch_make();
     d = scratch_open(at.db, DB_CREATE);
-    ck_assert_int_eq(refresh_store_open(&s, d), STATUS_OK);
+    ck_ok(refresh_store_open(&s, d));
 }
 
 static void end(void)
@@ -36,7 +36,7 @@ static const struct refresh_row rows[] = {
 static void put_all(void)
 {
     for (size_t i = 0; i < ROWS; i++)
-        ck_assert_int_eq(refresh_store_put(s, &rows[i * 3 % ROWS]), STATUS_OK);
+        ck_ok(refresh_store_put(s, &rows[i * 3 % ROWS]));
 }
 
 struct visits {
@@ -64,11 +64,13 @@ static size_t each(const struct refresh_row *after, size_t from, size_t most)
 {
     struct visits v = {.from = from, .most = most};
 
-    ck_assert_int_eq(refresh_store_each(s, after, visit, &v), STATUS_OK);
+    ck_ok(refresh_store_each(s, after, visit, &v));
     return v.n;
 }
 
-START_TEST(rows_come_in_order_behind_any_of_them)
+FIXTURE(start, end);
+
+TEST(rows_come_in_order_behind_any_of_them)
 {
     struct refresh_row none = {.queue = 0};
 
@@ -89,7 +91,6 @@ START_TEST(rows_come_in_order_behind_any_of_them)
     none = (struct refresh_row){.queue = 2, .due_ms = 7};
     ck_assert_uint_eq(each(&none, 1, 9), ROWS - 1);
 }
-END_TEST
 
 static void visit_queue(void *ctx, const struct refresh_row *row)
 {
@@ -101,17 +102,16 @@ static void visit_queue(void *ctx, const struct refresh_row *row)
     ++*n;
 }
 
-START_TEST(each_queue_has_its_first_date)
+TEST(each_queue_has_its_first_date)
 {
     size_t n = 0;
 
     put_all();
-    ck_assert_int_eq(refresh_store_each_queue(s, visit_queue, &n), STATUS_OK);
+    ck_ok(refresh_store_each_queue(s, visit_queue, &n));
     ck_assert_uint_eq(n, 3);
 }
-END_TEST
 
-START_TEST(a_row_is_dropped_under_its_own_date_alone)
+TEST(a_row_is_dropped_under_its_own_date_alone)
 {
     struct refresh_row other = rows[1];
     struct visits v = {.from = 2, .most = 9};
@@ -123,12 +123,11 @@ START_TEST(a_row_is_dropped_under_its_own_date_alone)
     other.queue++;
     ck_assert_int_eq(refresh_store_drop(s, &other), STATUS_DAMAGED);
     ck_assert_uint_eq(each(&rows[0], 1, 9), ROWS - 1);
-    ck_assert_int_eq(refresh_store_drop(s, &rows[1]), STATUS_OK);
+    ck_ok(refresh_store_drop(s, &rows[1]));
     ck_assert_int_eq(refresh_store_drop(s, &rows[1]), STATUS_DAMAGED);
-    ck_assert_int_eq(refresh_store_each(s, &rows[0], visit, &v), STATUS_OK);
+    ck_ok(refresh_store_each(s, &rows[0], visit, &v));
     ck_assert_uint_eq(v.n, ROWS - 2);
 }
-END_TEST
 
 static bool any(void *ctx, const struct refresh_row *row)
 {
@@ -141,7 +140,7 @@ static void any_queue(void *ctx, const struct refresh_row *row)
     (void)ctx, (void)row;
 }
 
-START_TEST(rows_that_cannot_be_are_damage)
+TEST(rows_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
         "url = -1",           "seq = -1",  "tries = -1",
@@ -153,13 +152,13 @@ START_TEST(rows_that_cannot_be_are_damage)
 
     put_all();
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_ok(db_begin(d));
         snprintf(sql, sizeof sql, "UPDATE refresh SET %s WHERE queue = 2",
                  harms[i]);
         if (i == 0) /* the key stays one */
             snprintf(sql, sizeof sql,
                      "UPDATE refresh SET url = -1 WHERE url = 9");
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(db_exec(d, sql));
         ck_assert_msg(refresh_store_each(s, &none, any, NULL) == STATUS_DAMAGED,
                       "%s", sql);
         ck_assert_msg(refresh_store_each_queue(s, any_queue, NULL) ==
@@ -167,9 +166,8 @@ START_TEST(rows_that_cannot_be_are_damage)
                       "%s", sql);
         db_rollback(d);
     }
-    ck_assert_int_eq(refresh_store_each(s, &none, any, NULL), STATUS_OK);
+    ck_ok(refresh_store_each(s, &none, any, NULL));
 }
-END_TEST
 
 static void work(void *ctx)
 {
@@ -186,29 +184,13 @@ static void work(void *ctx)
     refresh_store_close(mine);
 }
 
-START_TEST(a_statement_that_fails_is_told)
+TEST(a_statement_that_fails_is_told)
 {
     uint64_t n = 0;
 
     do {
-        ck_assert_int_eq(db_exec(d, "DELETE FROM refresh"), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM refresh"));
         put_all();
     } while (step_fault_at(++n, work, NULL));
     ck_assert_uint_gt(n, 10);
-}
-END_TEST
-
-Suite *suite_refresh_store(void)
-{
-    Suite *suite = suite_create("refresh_store");
-    TCase *t = tcase_create("refresh_store");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, rows_come_in_order_behind_any_of_them);
-    tcase_add_test(t, each_queue_has_its_first_date);
-    tcase_add_test(t, a_row_is_dropped_under_its_own_date_alone);
-    tcase_add_test(t, rows_that_cannot_be_are_damage);
-    tcase_add_test(t, a_statement_that_fails_is_told);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -14,7 +14,7 @@ static void start(void)
     at = scratch_make();
     d = scratch_open(at.db, DB_CREATE);
     buf_init(&text, 100);
-    ck_assert_int_eq(revisit_store_open(&s, d), STATUS_OK);
+    ck_ok(revisit_store_open(&s, d));
 }
 
 static void end(void)
@@ -30,43 +30,41 @@ static void set(uint64_t seq, const char *url, int64_t at_ms)
 {
     const struct record_name to = {bytes_of_str(url), at_ms};
 
-    ck_assert_int_eq(revisit_store_set(s, seq, &to), STATUS_OK);
+    ck_ok(revisit_store_set(s, seq, &to));
 }
 
-START_TEST(a_record_is_named_by_its_url_and_date)
+FIXTURE(start, end);
+
+TEST(a_record_is_named_by_its_url_and_date)
 {
     struct record_name to;
 
     set(7, "http://a.test/", 5000);
     set(8, "http://b.test/?x", INT64_C(1769903999123));
     buf_add_str(&text, "something");
-    ck_assert_int_eq(revisit_store_get(s, 8, &to, &text), STATUS_OK);
+    ck_ok(revisit_store_get(s, 8, &to, &text));
     ck_assert(bytes_is(to.url, "http://b.test/?x"));
     ck_assert(to.at_ms == INT64_C(1769903999123));
-    ck_assert_int_eq(revisit_store_get(s, 7, &to, &text), STATUS_OK);
+    ck_ok(revisit_store_get(s, 7, &to, &text));
     ck_assert(bytes_is(to.url, "http://a.test/"));
     ck_assert_int_eq(to.at_ms, 5000);
     ck_assert_int_eq(revisit_store_get(s, 9, &to, &text), STATUS_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(a_record_that_cannot_be_is_damage)
+TEST(a_record_that_cannot_be_is_damage)
 {
     struct record_name to;
 
     set(7, "http://a.test/", 5000);
-    ck_assert_int_eq(db_exec(d, "UPDATE revisit SET at = 'x'"), STATUS_OK);
+    ck_ok(db_exec(d, "UPDATE revisit SET at = 'x'"));
     ck_assert_int_eq(revisit_store_get(s, 7, &to, &text), STATUS_DAMAGED);
-    ck_assert_int_eq(db_exec(d, "UPDATE revisit SET at = 5, fetch = -7"),
-                     STATUS_OK);
+    ck_ok(db_exec(d, "UPDATE revisit SET at = 5, fetch = -7"));
     ck_assert_int_eq(revisit_store_get(s, (uint64_t)-7, &to, &text),
                      STATUS_DAMAGED);
-    ck_assert_int_eq(db_exec(d, "UPDATE revisit SET fetch = 7, url ="
-                                " printf('%.*c', 101, 'x')"),
-                     STATUS_OK);
+    ck_ok(db_exec(d, "UPDATE revisit SET fetch = 7, url ="
+                     " printf('%.*c', 101, 'x')"));
     ck_assert_int_eq(revisit_store_get(s, 7, &to, &text), STATUS_LIMIT);
 }
-END_TEST
 
 static void work(void *ctx)
 {
@@ -80,26 +78,12 @@ static void work(void *ctx)
     revisit_store_close(mine);
 }
 
-START_TEST(a_statement_that_fails_is_told)
+TEST(a_statement_that_fails_is_told)
 {
     uint64_t n = 0;
 
     do {
-        ck_assert_int_eq(db_exec(d, "DELETE FROM revisit"), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM revisit"));
     } while (step_fault_at(++n, work, NULL));
     ck_assert_uint_eq(n, 5); /* four can fail */
-}
-END_TEST
-
-Suite *suite_revisit_store(void)
-{
-    Suite *suite = suite_create("revisit_store");
-    TCase *t = tcase_create("revisit_store");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, a_record_is_named_by_its_url_and_date);
-    tcase_add_test(t, a_record_that_cannot_be_is_damage);
-    tcase_add_test(t, a_statement_that_fails_is_told);
-    suite_add_tcase(suite, t);
-    return suite;
 }

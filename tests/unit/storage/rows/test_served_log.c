@@ -15,7 +15,7 @@ static void begin(void)
     scratch_quiet();
     dir = scratch_make();
     d = scratch_open(dir.db, DB_CREATE);
-    ck_assert_int_eq(served_log_open(&l, d), STATUS_OK);
+    ck_ok(served_log_open(&l, d));
 }
 
 static void end(void)
@@ -28,16 +28,14 @@ static void end(void)
 static void reopen(void)
 {
     served_log_close(l);
-    ck_assert_int_eq(served_log_open(&l, d), STATUS_OK);
+    ck_ok(served_log_open(&l, d));
 }
 
 static uint64_t update(uint64_t url, int64_t due_ms, const char *metadata)
 {
     uint64_t seq = 0;
 
-    ck_assert_int_eq(served_log_update(l, url, due_ms, bytes_of_str(metadata),
-                                       &seq),
-                     STATUS_OK);
+    ck_ok(served_log_update(l, url, due_ms, bytes_of_str(metadata), &seq));
     return seq;
 }
 
@@ -45,8 +43,7 @@ static uint64_t lease(uint64_t url, int64_t at_ms, int64_t until_ms)
 {
     uint64_t seq = 0;
 
-    ck_assert_int_eq(served_log_lease(l, url, at_ms, until_ms, &seq),
-                     STATUS_OK);
+    ck_ok(served_log_lease(l, url, at_ms, until_ms, &seq));
     return seq;
 }
 
@@ -77,8 +74,8 @@ static void add_lease(void *ctx, const struct served_lease_row *e)
 static void expect_logs(const char *want)
 {
     text[0] = '\0';
-    ck_assert_int_eq(served_log_each_update(l, add_update, NULL), STATUS_OK);
-    ck_assert_int_eq(served_log_each_lease(l, add_lease, NULL), STATUS_OK);
+    ck_ok(served_log_each_update(l, add_update, NULL));
+    ck_ok(served_log_each_lease(l, add_lease, NULL));
     ck_assert_str_eq(text, want);
 }
 
@@ -93,7 +90,9 @@ static void expect_counts(uint64_t updates, uint64_t leases,
     ck_assert_uint_eq(c.new_leases, new_leases);
 }
 
-START_TEST(rows_of_both_logs_share_one_numbering_that_goes_on)
+FIXTURE(begin, end);
+
+TEST(rows_of_both_logs_share_one_numbering_that_goes_on)
 {
     ck_assert_uint_eq(update(7, 100, "a"), 1);
     ck_assert_uint_eq(lease(7, 5, 9), 2);
@@ -105,9 +104,8 @@ START_TEST(rows_of_both_logs_share_one_numbering_that_goes_on)
     ck_assert_uint_eq(update(9, 1, ""), 5);
     expect_logs("u1 7 100 1;u3 8 0 3;u5 9 1 5;l2 7 5 9;l4 8 6 6;");
 }
-END_TEST
 
-START_TEST(metadata_is_read_by_its_update)
+TEST(metadata_is_read_by_its_update)
 {
     struct buf out;
 
@@ -115,14 +113,13 @@ START_TEST(metadata_is_read_by_its_update)
     (void)update(7, 100, "first");
     (void)lease(7, 5, 9);
     (void)update(7, 200, "");
-    ck_assert_int_eq(served_log_metadata(l, 1, &out), STATUS_OK);
-    ck_assert_int_eq(served_log_metadata(l, 3, &out), STATUS_OK);
+    ck_ok(served_log_metadata(l, 1, &out));
+    ck_ok(served_log_metadata(l, 3, &out));
     ck_assert_str_eq(buf_str(&out), "first");
     ck_assert_int_eq(served_log_metadata(l, 2, &out), STATUS_DAMAGED);
     ck_assert_int_eq(served_log_metadata(l, 4, &out), STATUS_DAMAGED);
     buf_fini(&out);
 }
-END_TEST
 
 /* ---- sweeps ---- */
 
@@ -152,7 +149,7 @@ static const struct served_log_keep keep = {.update = keep_even_update,
                                             .lease = keep_even_lease,
                                             .lease_moved = note_moved};
 
-START_TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
+TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
 {
     struct buf out;
 
@@ -161,18 +158,18 @@ START_TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
         (void)update(url, (int64_t)url, url == 2 ? "two" : "");
         (void)lease(url, 1, 2);
     }
-    ck_assert_int_eq(served_log_sweep_updates(l, 3, &keep), STATUS_OK);
+    ck_ok(served_log_sweep_updates(l, 3, &keep));
     expect_counts(2, 4, 0, 4);
     expect_logs("u7 4 4 7;u9 2 2 3;l2 1 1 2;l4 2 1 2;l6 3 1 2;l8 4 1 2;");
-    ck_assert_int_eq(served_log_metadata(l, 9, &out), STATUS_OK);
+    ck_ok(served_log_metadata(l, 9, &out));
     ck_assert_str_eq(buf_str(&out), "two");
     text[0] = '\0';
-    ck_assert_int_eq(served_log_sweep_leases(l, 3, &keep), STATUS_OK);
+    ck_ok(served_log_sweep_leases(l, 3, &keep));
     ck_assert_str_eq(text, "2 to 10;");
     expect_counts(2, 2, 0, 0);
     expect_logs("u7 4 4 7;u9 2 2 3;l8 4 1 2;l10 2 1 2;");
     text[0] = '\0';
-    ck_assert_int_eq(served_log_sweep_updates(l, 99, &keep), STATUS_OK);
+    ck_ok(served_log_sweep_updates(l, 99, &keep));
     ck_assert_str_eq(text, "4 to 11;2 to 12;");
     expect_logs("u11 4 4 7;u12 2 2 3;l8 4 1 2;l10 2 1 2;");
     expect_counts(2, 2, 0, 0);
@@ -180,15 +177,13 @@ START_TEST(a_sweep_moves_what_counts_to_the_end_and_drops_the_rest)
     expect_counts(3, 2, 1, 0);
     buf_fini(&out);
 }
-END_TEST
 
-START_TEST(a_sweep_of_nothing_drops_nothing)
+TEST(a_sweep_of_nothing_drops_nothing)
 {
-    ck_assert_int_eq(served_log_sweep_updates(l, 9, &keep), STATUS_OK);
-    ck_assert_int_eq(served_log_sweep_leases(l, 9, &keep), STATUS_OK);
+    ck_ok(served_log_sweep_updates(l, 9, &keep));
+    ck_ok(served_log_sweep_leases(l, 9, &keep));
     expect_counts(0, 0, 0, 0);
 }
-END_TEST
 
 /* ---- queues ---- */
 
@@ -208,34 +203,33 @@ static void add_queue(void *ctx, uint32_t queue,
 static void expect_queues(const char *want)
 {
     text[0] = '\0';
-    ck_assert_int_eq(served_log_each_queue(l, add_queue, NULL), STATUS_OK);
+    ck_ok(served_log_each_queue(l, add_queue, NULL));
     ck_assert_str_eq(text, want);
 }
 
-START_TEST(the_settings_of_a_queue_are_those_set_last)
+TEST(the_settings_of_a_queue_are_those_set_last)
 {
     const struct served_queue_row all = {3, true, 250, 17, 9, 21, 5};
     const struct served_queue_row none = {.delay_ms = -1};
     uint64_t n = 9;
 
-    ck_assert_int_eq(served_log_removed(l, 1, &n), STATUS_OK);
+    ck_ok(served_log_removed(l, 1, &n));
     ck_assert_uint_eq(n, 0);
-    ck_assert_int_eq(db_exec(d, "INSERT INTO url(id) VALUES(3)"), STATUS_OK);
-    ck_assert_int_eq(served_log_set_queue(l, 2, &all), STATUS_OK);
-    ck_assert_int_eq(served_log_set_queue(l, 1, &none), STATUS_OK);
+    ck_ok(db_exec(d, "INSERT INTO url(id) VALUES(3)"));
+    ck_ok(served_log_set_queue(l, 2, &all));
+    ck_ok(served_log_set_queue(l, 1, &none));
     expect_queues("1: 0 0 -1 0 0 0 0;2: 3 1 250 17 9 21 5;");
-    ck_assert_int_eq(served_log_add_removed(l, 2, 4), STATUS_OK);
-    ck_assert_int_eq(served_log_add_removed(l, 2, 5), STATUS_OK);
-    ck_assert_int_eq(served_log_removed(l, 2, &n), STATUS_OK);
+    ck_ok(served_log_add_removed(l, 2, 4));
+    ck_ok(served_log_add_removed(l, 2, 5));
+    ck_ok(served_log_removed(l, 2, &n));
     ck_assert_uint_eq(n, 9);
-    ck_assert_int_eq(served_log_set_queue(l, 2, &none), STATUS_OK);
+    ck_ok(served_log_set_queue(l, 2, &none));
     expect_queues("1: 0 0 -1 0 0 0 0;2: 0 0 -1 0 0 0 0;");
-    ck_assert_int_eq(served_log_removed(l, 2, &n), STATUS_OK);
+    ck_ok(served_log_removed(l, 2, &n));
     ck_assert_uint_eq(n, 9); /* their sum is no setting */
-    ck_assert_int_eq(served_log_removed(l, 1, &n), STATUS_OK);
+    ck_ok(served_log_removed(l, 1, &n));
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
 /* ---- damage ---- */
 
@@ -270,7 +264,7 @@ static enum status read_all(void)
     return st;
 }
 
-START_TEST(numbers_out_of_bounds_are_damage)
+TEST(numbers_out_of_bounds_are_damage)
 {
     static const struct {
         const char *sql;
@@ -298,20 +292,18 @@ START_TEST(numbers_out_of_bounds_are_damage)
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        ck_assert_int_eq(db_exec(d, "DELETE FROM item_update;"
-                                    "DELETE FROM item_lease;"
-                                    "DELETE FROM item_queue"),
-                         STATUS_OK);
-        ck_assert_int_eq(db_exec(d, all[i].sql), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM item_update;"
+                         "DELETE FROM item_lease;"
+                         "DELETE FROM item_queue"));
+        ck_ok(db_exec(d, all[i].sql));
         ck_assert_msg(read_all() ==
                           (all[i].damage ? STATUS_DAMAGED : STATUS_OK),
                       "%s", all[i].sql);
     }
 }
-END_TEST
 
 /* Opening refuses it: a row appended after it would have no number. */
-START_TEST(a_last_number_out_of_bounds_is_found_by_opening)
+TEST(a_last_number_out_of_bounds_is_found_by_opening)
 {
     static const char *const harms[] = {
         "INSERT INTO item_update VALUES(281474976710656, 1, 1, 1, x'')",
@@ -322,44 +314,22 @@ START_TEST(a_last_number_out_of_bounds_is_found_by_opening)
     struct served_log *other = NULL;
 
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
-        ck_assert_int_eq(db_exec(d, "DELETE FROM item_update;"
-                                    "DELETE FROM item_lease"),
-                         STATUS_OK);
-        ck_assert_int_eq(db_exec(d, harms[i]), STATUS_OK);
+        ck_ok(db_exec(d, "DELETE FROM item_update;"
+                         "DELETE FROM item_lease"));
+        ck_ok(db_exec(d, harms[i]));
         ck_assert_int_eq(served_log_open(&other, d), STATUS_DAMAGED);
     }
 }
-END_TEST
 
-START_TEST(when_all_numbers_are_used_up_the_log_takes_no_more)
+TEST(when_all_numbers_are_used_up_the_log_takes_no_more)
 {
     uint64_t seq = 0;
 
-    ck_assert_int_eq(db_exec(d, "INSERT INTO item_lease"
-                                " VALUES(281474976710654, 1, 1, 1)"),
-                     STATUS_OK);
+    ck_ok(db_exec(d, "INSERT INTO item_lease"
+                     " VALUES(281474976710654, 1, 1, 1)"));
     reopen();
     ck_assert_uint_eq(update(1, 1, ""), SERVED_SEQ_MOST);
     ck_assert_int_eq(served_log_update(l, 1, 1, bytes_of_str(""), &seq),
                      STATUS_LIMIT);
     ck_assert_int_eq(served_log_lease(l, 1, 1, 1, &seq), STATUS_LIMIT);
-}
-END_TEST
-
-Suite *suite_served_log(void)
-{
-    Suite *s = suite_create("served_log");
-    TCase *t = tcase_create("served_log");
-
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, rows_of_both_logs_share_one_numbering_that_goes_on);
-    tcase_add_test(t, metadata_is_read_by_its_update);
-    tcase_add_test(t, a_sweep_moves_what_counts_to_the_end_and_drops_the_rest);
-    tcase_add_test(t, a_sweep_of_nothing_drops_nothing);
-    tcase_add_test(t, the_settings_of_a_queue_are_those_set_last);
-    tcase_add_test(t, numbers_out_of_bounds_are_damage);
-    tcase_add_test(t, a_last_number_out_of_bounds_is_found_by_opening);
-    tcase_add_test(t, when_all_numbers_are_used_up_the_log_takes_no_more);
-    suite_add_tcase(s, t);
-    return s;
 }

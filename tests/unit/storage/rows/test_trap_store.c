@@ -12,7 +12,7 @@ static void start(void)
 {
     at = scratch_make();
     d = scratch_open(at.db, DB_CREATE);
-    ck_assert_int_eq(trap_store_open(&s, d), STATUS_OK);
+    ck_ok(trap_store_open(&s, d));
 }
 
 static void end(void)
@@ -68,7 +68,7 @@ static unsigned ids(void)
 {
     unsigned seen = 0;
 
-    ck_assert_int_eq(trap_store_each(s, visit, &seen), STATUS_OK);
+    ck_ok(trap_store_each(s, visit, &seen));
     return seen;
 }
 
@@ -80,28 +80,29 @@ static void set_all(void)
         other.form = bytes_of_str("another");
         other.tags = bytes_of(longest, 8);
         other.pages = other.score = other.body = 5;
-        ck_assert_int_eq(trap_store_set(s, &other), STATUS_OK);
-        ck_assert_int_eq(trap_store_set(s, &row), STATUS_OK); /* newer */
+        ck_ok(trap_store_set(s, &other));
+        ck_ok(trap_store_set(s, &row)); /* newer */
     }
 }
 
-START_TEST(rows_come_back_as_they_were_last_and_removed_ones_do_not)
+FIXTURE(start, end);
+
+TEST(rows_come_back_as_they_were_last_and_removed_ones_do_not)
 {
     ck_assert_uint_eq(ids(), 0);
     set_all();
     ck_assert_uint_eq(ids(), 1 << 1 | 1 << 2 | 1 << 3);
-    ck_assert_int_eq(trap_store_remove(s, 2), STATUS_OK);
-    ck_assert_int_eq(trap_store_remove(s, 99), STATUS_OK);
+    ck_ok(trap_store_remove(s, 2));
+    ck_ok(trap_store_remove(s, 99));
     ck_assert_uint_eq(ids(), 1 << 1 | 1 << 3);
 }
-END_TEST
 
 static void any(void *ctx, const struct trap_row *row)
 {
     (void)ctx, (void)row;
 }
 
-START_TEST(rows_that_cannot_be_are_damage)
+TEST(rows_that_cannot_be_are_damage)
 {
     static const char *const harms[] = {
         "id = -1",
@@ -121,16 +122,15 @@ START_TEST(rows_that_cannot_be_are_damage)
 
     set_all();
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
-        ck_assert_int_eq(db_begin(d), STATUS_OK);
+        ck_ok(db_begin(d));
         snprintf(sql, sizeof sql, "UPDATE trap SET %s WHERE id = 1", harms[i]);
-        ck_assert_int_eq(db_exec(d, sql), STATUS_OK);
+        ck_ok(db_exec(d, sql));
         ck_assert_msg(trap_store_each(s, any, NULL) == STATUS_DAMAGED, "%s",
                       sql);
         db_rollback(d);
     }
     ck_assert_uint_eq(ids(), 1 << 1 | 1 << 2 | 1 << 3);
 }
-END_TEST
 
 static void work(void *ctx)
 {
@@ -145,7 +145,7 @@ static void work(void *ctx)
     trap_store_close(mine);
 }
 
-START_TEST(a_statement_that_fails_is_told)
+TEST(a_statement_that_fails_is_told)
 {
     uint64_t n = 0;
 
@@ -153,18 +153,4 @@ START_TEST(a_statement_that_fails_is_told)
     while (step_fault_at(++n, work, NULL))
         ;
     ck_assert_uint_gt(n, 5);
-}
-END_TEST
-
-Suite *suite_trap_store(void)
-{
-    Suite *suite = suite_create("trap_store");
-    TCase *t = tcase_create("trap_store");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, rows_come_back_as_they_were_last_and_removed_ones_do_not);
-    tcase_add_test(t, rows_that_cannot_be_are_damage);
-    tcase_add_test(t, a_statement_that_fails_is_told);
-    suite_add_tcase(suite, t);
-    return suite;
 }

@@ -43,7 +43,7 @@ static void assert_line(const char *head, const char *block, const char *want)
     buf_fini(&out);
 }
 
-START_TEST(a_line_has_the_fields_of_cdxj_indexer)
+TEST(a_line_has_the_fields_of_cdxj_indexer)
 {
     assert_line(HEAD("response"),
                 "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n\r\n"
@@ -57,9 +57,8 @@ START_TEST(a_line_has_the_fields_of_cdxj_indexer)
                 "\"sha1:X\", \"length\": \"8\", \"offset\": \"7\", "
                 "\"filename\": \"f\"}");
 }
-END_TEST
 
-START_TEST(text_is_escaped_to_ascii)
+TEST(text_is_escaped_to_ascii)
 {
     assert_line(HEAD("response"),
                 "HTTP/1.1 200 OK\r\nContent-Type: a\xc3\xa9\xf0\x9f\x98\x80\r\n"
@@ -69,9 +68,8 @@ START_TEST(text_is_escaped_to_ascii)
                 "\"sha1:X\", \"length\": \"8\", \"offset\": \"7\", "
                 "\"filename\": \"f\"}");
 }
-END_TEST
 
-START_TEST(other_records_have_no_line)
+TEST(other_records_have_no_line)
 {
     assert_line(HEAD("request"), "GET / HTTP/1.1\r\n\r\n", NULL);
     assert_line(HEAD("warcinfo"), "", NULL);
@@ -83,7 +81,6 @@ START_TEST(other_records_have_no_line)
                 "keyless\r\nWARC-Date: 2026-01-31T23:59:59Z\r\n\r\n",
                 "", NULL);
 }
-END_TEST
 
 /* ---- sorting ---- */
 
@@ -106,34 +103,31 @@ static enum status see(void *ctx, struct bytes line)
     return STATUS_OK;
 }
 
-START_TEST(more_lines_than_fit_come_out_sorted_and_complete)
+TEST(more_lines_than_fit_come_out_sorted_and_complete)
 {
     struct scratch s = scratch_make();
     struct line_sort *sort = line_sort_new(s.dir, 2000);
     struct seen seen = {.count = 0};
     uint64_t state = 1, sum = 0;
 
-    ck_assert_int_eq(file_replace(s.other,
-                                  bytes_of_str("0000000001\n0000000002\n")),
-                     STATUS_OK);
-    ck_assert_int_eq(line_sort_add_sorted(sort, s.other), STATUS_OK);
-    ck_assert_int_eq(line_sort_add_sorted(sort, "/none"), STATUS_OK);
+    ck_ok(file_replace(s.other, bytes_of_str("0000000001\n0000000002\n")));
+    ck_ok(line_sort_add_sorted(sort, s.other));
+    ck_ok(line_sort_add_sorted(sort, "/none"));
     for (int i = 0; i < 3000; i++) {
         char line[16];
         uint64_t n = scratch_below(&state, 1000000);
 
         snprintf(line, sizeof line, "%010llu", (unsigned long long)n);
         sum += n;
-        ck_assert_int_eq(line_sort_add(sort, bytes_of_str(line)), STATUS_OK);
+        ck_ok(line_sort_add(sort, bytes_of_str(line)));
     }
-    ck_assert_int_eq(line_sort_each(sort, see, &seen), STATUS_OK);
+    ck_ok(line_sort_each(sort, see, &seen));
     ck_assert_uint_eq(seen.count, 3002);
     ck_assert_uint_eq(seen.sum, sum + 3);
     line_sort_free(sort);
     scratch_remove(&s); /* it leaves nothing in the directory */
     ck_assert_int_ne(access(s.dir, F_OK), 0);
 }
-END_TEST
 
 /* ---- whole indexes ---- */
 
@@ -153,7 +147,7 @@ static void write_warc(const char *dir, int records, uint64_t size_most,
     struct warc_maker *m = warc_maker_new();
     struct warc *w = NULL;
 
-    ck_assert_int_eq(warc_open(&w, &o), STATUS_OK);
+    ck_ok(warc_open(&w, &o));
     for (int i = 0; i < records; i++) {
         char id[WARC_ID_SIZE];
         struct warc_record r = {.type = "response",
@@ -168,9 +162,8 @@ static void write_warc(const char *dir, int records, uint64_t size_most,
 
         buf_init(&gz, 1 << 20);
         warc_new_id(id);
-        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
-        ck_assert_int_eq(warc_append(w, buf_bytes(&gz), DATE, &file, &offset),
-                         STATUS_OK);
+        ck_ok(warc_maker_add(m, &r, &gz));
+        ck_ok(warc_append(w, buf_bytes(&gz), DATE, &file, &offset));
         if (i == 1 && second != NULL) {
             snprintf(second->path, sizeof second->path, "%s/%s", dir, file.at);
             second->end = offset + gz.len;
@@ -178,7 +171,7 @@ static void write_warc(const char *dir, int records, uint64_t size_most,
         buf_fini(&gz);
     }
     warc_maker_free(m);
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
 }
 
 static unsigned lines_of(const char *dir)
@@ -189,14 +182,14 @@ static unsigned lines_of(const char *dir)
 
     snprintf(path, sizeof path, "%s/warc/index.cdxj", dir);
     buf_init(&b, 1 << 20);
-    ck_assert_int_eq(file_read(path, &b), STATUS_OK);
+    ck_ok(file_read(path, &b));
     for (size_t i = 0; i < b.len; i++)
         n += b.at[i] == '\n';
     buf_fini(&b);
     return n;
 }
 
-START_TEST(an_update_adds_the_files_that_are_new)
+TEST(an_update_adds_the_files_that_are_new)
 {
     struct scratch s = scratch_make(), inner;
     const struct cdxj_options o = {.dir = s.dir,
@@ -204,22 +197,21 @@ START_TEST(an_update_adds_the_files_that_are_new)
                                    .key_of = key_of};
 
     write_warc(s.dir, 10, 1500, NULL);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 10);
     write_warc(s.dir, 5, 1500, NULL);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 15);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 15);
     snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
     scratch_remove(&inner);
     scratch_remove(&s);
 }
-END_TEST
 
 /* A line of another tool's index, that names no file, is passed over; a name
  * inside a URL is not taken for that of a file. */
-START_TEST(lines_that_name_no_file_are_kept_and_hide_none)
+TEST(lines_that_name_no_file_are_kept_and_hide_none)
 {
     static const char before[] = "\"filename\": \"";
     struct scratch s = scratch_make(), inner;
@@ -237,18 +229,17 @@ START_TEST(lines_that_name_no_file_are_kept_and_hide_none)
     fprintf(f, "b %s%s\", %sx.warc.gz\"}\n", before,
             strrchr(second.path, '/') + 1, before);
     fclose(f);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 5);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 5);
     snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
     scratch_remove(&inner);
     scratch_remove(&s);
 }
-END_TEST
 
 /* A directory can be opened but not read, like a file on a failing disk. */
-START_TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
+TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
 {
     struct scratch s = scratch_make(), inner;
     const struct cdxj_options o = {.dir = s.dir,
@@ -261,15 +252,14 @@ START_TEST(a_file_that_cannot_be_read_is_an_error_and_no_empty_one)
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_ne(cdxj_update(&o), STATUS_OK);
     ck_assert_int_eq(rmdir(path), 0);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 3);
     snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
     scratch_remove(&inner);
     scratch_remove(&s);
 }
-END_TEST
 
-START_TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
+TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
 {
     struct scratch s = scratch_make(), inner;
     const struct cdxj_options o = {.dir = s.dir,
@@ -285,27 +275,9 @@ START_TEST(a_damaged_record_has_no_line_and_the_others_have_theirs)
     ck_assert_int_eq(pwrite(fd, "\xff\xff\xff\xff", 4, (off_t)second.end - 4),
                      4);
     close(fd);
-    ck_assert_int_eq(cdxj_update(&o), STATUS_OK);
+    ck_ok(cdxj_update(&o));
     ck_assert_uint_eq(lines_of(s.dir), 9);
     snprintf(inner.dir, sizeof inner.dir, "%.57s/warc", s.dir);
     scratch_remove(&inner);
     scratch_remove(&s);
-}
-END_TEST
-
-Suite *suite_cdxj(void)
-{
-    Suite *s = suite_create("cdxj");
-    TCase *t = tcase_create("cdxj");
-
-    tcase_add_test(t, a_line_has_the_fields_of_cdxj_indexer);
-    tcase_add_test(t, text_is_escaped_to_ascii);
-    tcase_add_test(t, other_records_have_no_line);
-    tcase_add_test(t, more_lines_than_fit_come_out_sorted_and_complete);
-    tcase_add_test(t, an_update_adds_the_files_that_are_new);
-    tcase_add_test(t, a_file_that_cannot_be_read_is_an_error_and_no_empty_one);
-    tcase_add_test(t, a_damaged_record_has_no_line_and_the_others_have_theirs);
-    tcase_add_test(t, lines_that_name_no_file_are_kept_and_hide_none);
-    suite_add_tcase(s, t);
-    return s;
 }

@@ -45,7 +45,7 @@ static void make(const struct warc_record *r, struct buf *out)
 {
     struct warc_maker *m = warc_maker_new();
 
-    ck_assert_int_eq(warc_maker_add(m, r, out), STATUS_OK);
+    ck_ok(warc_maker_add(m, r, out));
     warc_maker_free(m);
 }
 
@@ -63,7 +63,7 @@ static void unpack(struct bytes gz, struct buf *out)
     inflateEnd(&z);
 }
 
-START_TEST(iso28500_4_a_record_has_the_bytes_of_the_standard)
+TEST(iso28500_4_a_record_has_the_bytes_of_the_standard)
 {
     const struct warc_record r = example();
     struct buf gz, text;
@@ -76,9 +76,8 @@ START_TEST(iso28500_4_a_record_has_the_bytes_of_the_standard)
     buf_fini(&gz);
     buf_fini(&text);
 }
-END_TEST
 
-START_TEST(digests_are_those_of_sha1sum)
+TEST(digests_are_those_of_sha1sum)
 {
     struct warc_maker *m = warc_maker_new();
     char out[WARC_DIGEST_SIZE];
@@ -89,9 +88,8 @@ START_TEST(digests_are_those_of_sha1sum)
     ck_assert_str_eq(out, "sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP");
     warc_maker_free(m);
 }
-END_TEST
 
-START_TEST(rfc4122_4_4_ids_are_random_uuids)
+TEST(rfc4122_4_4_ids_are_random_uuids)
 {
     char a[WARC_ID_SIZE], b[WARC_ID_SIZE];
 
@@ -102,9 +100,8 @@ START_TEST(rfc4122_4_4_ids_are_random_uuids)
     ck_assert_int_eq(a[24], '4');
     ck_assert_ptr_nonnull(strchr("89ab", a[29]));
 }
-END_TEST
 
-START_TEST(no_value_of_a_stranger_ends_a_line)
+TEST(no_value_of_a_stranger_ends_a_line)
 {
     struct warc_record r = example();
     struct buf gz, text;
@@ -119,11 +116,10 @@ START_TEST(no_value_of_a_stranger_ends_a_line)
     buf_fini(&gz);
     buf_fini(&text);
 }
-END_TEST
 
 /* Text, which compresses, and noise, which does not, around the sizes at which
  * a compressor starts something new. */
-START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
+TEST(a_block_of_any_size_comes_out_as_it_went_in)
 {
     static const size_t sizes[] = {0,     1,     2,     257,    8191,   32768,
                                    32769, 65535, 65536, 131073, 262144, 900001};
@@ -145,7 +141,7 @@ START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
         r.block_more = bytes_of(body, n);
         buf_clear(&gz);
         buf_clear(&text);
-        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+        ck_ok(warc_maker_add(m, &r, &gz));
         unpack(buf_bytes(&gz), &text);
         ck_assert_uint_gt(text.len, n + 4);
         ck_assert_mem_eq(text.at + text.len - 4 - n, body, n);
@@ -157,12 +153,11 @@ START_TEST(a_block_of_any_size_comes_out_as_it_went_in)
     buf_fini(&gz);
     buf_fini(&text);
 }
-END_TEST
 
 #define ID_A "<urn:uuid:00000000-0000-4000-8000-00000000000a>"
 #define ID_B "<urn:uuid:00000000-0000-4000-8000-00000000000b>"
 
-START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
+TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
 {
     struct warc_maker *m = warc_maker_new();
     struct warc_record r = example();
@@ -174,14 +169,13 @@ START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
     buf_init(&text, 2 << 20);
     r.block_more = bytes_of_str("WARC-Warcinfo-ID: " ID_A); /* not this one */
     r.warcinfo_id = ID_B;
-    ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
+    ck_ok(warc_maker_add(m, &r, &gz));
     unpack(buf_bytes(&gz), &want);
     buf_clear(&gz);
     r.warcinfo_id = ID_A;
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(warc_maker_add(m, &r, &gz), STATUS_OK);
-    ck_assert_int_eq(warc_maker_move(m, buf_bytes(&gz), ID_A, ID_B, &there),
-                     STATUS_OK);
+        ck_ok(warc_maker_add(m, &r, &gz));
+    ck_ok(warc_maker_move(m, buf_bytes(&gz), ID_A, ID_B, &there));
     ck_assert_uint_eq(there.len % 2, 0); /* twice the same */
     ck_assert_mem_eq(there.at, there.at + there.len / 2, there.len / 2);
     unpack(bytes_of(there.at, there.len / 2), &text);
@@ -198,7 +192,6 @@ START_TEST(records_moved_to_another_file_name_its_warcinfo_record_alone)
     buf_fini(&want);
     buf_fini(&text);
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -212,7 +205,7 @@ static struct warc *open_in(const char *dir, uint64_t size_most)
                                    .robots = "obey"};
     struct warc *w = NULL;
 
-    ck_assert_int_eq(warc_open(&w, &o), STATUS_OK);
+    ck_ok(warc_open(&w, &o));
     return w;
 }
 
@@ -228,7 +221,7 @@ static void remove_all(const struct scratch *s)
 static void append(struct warc *w, struct bytes members, struct bytes *file,
                    uint64_t *offset)
 {
-    ck_assert_int_eq(warc_append(w, members, DATE, file, offset), STATUS_OK);
+    ck_ok(warc_append(w, members, DATE, file, offset));
 }
 
 static void assert_record_at(const char *dir, struct bytes file,
@@ -241,7 +234,7 @@ static void assert_record_at(const char *dir, struct bytes file,
     ck_assert_int_ge(fd, 0);
     r = warc_reader_new(fd);
     warc_reader_seek(r, offset);
-    ck_assert_int_eq(warc_reader_next(r, &found), STATUS_OK);
+    ck_ok(warc_reader_next(r, &found));
     ck_assert_uint_eq(found.length, length);
     ck_assert_uint_eq(found.block_length, 44);
     ck_assert(bytes_is(warc_field(found.head, "warc-target-uri"),
@@ -251,7 +244,7 @@ static void assert_record_at(const char *dir, struct bytes file,
     close(fd);
 }
 
-START_TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
+TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 1 << 20);
@@ -268,16 +261,15 @@ START_TEST(names_tell_time_serial_and_host_and_end_in_open_while_written)
     ck_assert_uint_gt(offset, 0); /* warcinfo comes first */
     snprintf(path, sizeof path, "%s/%s", s.dir, file.at);
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_ok(warc_sync(w));
     assert_record_at(s.dir, file, offset, gz.len); /* found nevertheless */
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     ck_assert_int_eq(access(path, F_OK), 0);
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
-START_TEST(files_rotate_before_they_grow_past_their_size)
+TEST(files_rotate_before_they_grow_past_their_size)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 2000);
@@ -294,23 +286,22 @@ START_TEST(files_rotate_before_they_grow_past_their_size)
         files += i > 0 && !bytes_equal(file[i], file[i - 1]);
     }
     ck_assert_uint_ge(files, 3);
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_ok(warc_sync(w));
     for (int i = 0; i < 20; i++)
         assert_record_at(s.dir, file[i], offset[i], gz.len);
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     /* Serials go on in the next run. */
     w = open_in(s.dir, 2000);
     append(w, buf_bytes(&gz), &file[0], &offset[0]);
     snprintf(s.other, sizeof s.other, "-%05d-here", (int)files + 1);
     ck_assert_ptr_nonnull(strstr(file[0].at, s.other));
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
 /* Small records are gathered, larger ones are written at once. */
-START_TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
+TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
 {
     static const size_t sizes[] = {100,   40000, 200,   32767, 32768,  300,
                                    31000, 31000, 31000, 31000, 31000,  31000,
@@ -330,7 +321,7 @@ START_TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
         if (i > 0)
             ck_assert_uint_eq(offset[i], offset[i - 1] + sizes[i - 1]);
     }
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_ok(warc_sync(w));
     fd = warc_open_named(s.dir, file);
     for (size_t i = 0; i < n; i++) {
         ck_assert_int_eq(pread(fd, there, sizes[i], (off_t)offset[i]),
@@ -338,25 +329,24 @@ START_TEST(records_of_any_size_stand_in_the_order_in_which_they_came)
         ck_assert_mem_eq(there, octets + i, sizes[i]);
     }
     close(fd);
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     free(there);
     free(octets);
     remove_all(&s);
 }
-END_TEST
 
 static void syncs(struct warc *w, unsigned files, unsigned dirs)
 {
     unsigned f = scratch_syncs, d = scratch_dir_syncs;
 
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_ok(warc_sync(w));
     ck_assert_uint_eq(scratch_syncs - f, files);
     ck_assert_uint_eq(scratch_dir_syncs - d, dirs);
 }
 
 /* Without a sync of the directory, a power cut may take the name of a file and
  * its content with it. */
-START_TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
+TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 2000);
@@ -377,18 +367,17 @@ START_TEST(a_sync_makes_content_durable_and_once_the_name_of_each_file)
         syncs(w, 0, 0);
         append(w, buf_bytes(&gz), &file, &offset);
         f = scratch_syncs, d = scratch_dir_syncs;
-        ck_assert_int_eq(warc_close(w), STATUS_OK);
+        ck_ok(warc_close(w));
         ck_assert_uint_eq(scratch_syncs - f, 1); /* before its final name */
         ck_assert_uint_eq(scratch_dir_syncs - d, 1);
         w = open_in(s.dir, 2000);
     }
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
-START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
+TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 2000);
@@ -405,28 +394,27 @@ START_TEST(each_file_begins_with_the_warcinfo_record_it_was_announced_with)
     for (int i = 0; i < 12; i++) {
         int fd;
 
-        ck_assert_int_eq(warc_make_room(w, gz.len, DATE), STATUS_OK);
+        ck_ok(warc_make_room(w, gz.len, DATE));
         snprintf(announced, sizeof announced, "%s", warc_info_id(w));
         append(w, buf_bytes(&gz), &file, &offset);
         ck_assert_str_eq(warc_info_id(w), announced);
-        ck_assert_int_eq(warc_sync(w), STATUS_OK);
+        ck_ok(warc_sync(w));
         fd = warc_open_named(s.dir, file);
         reader = warc_reader_new(fd);
-        ck_assert_int_eq(warc_reader_next(reader, &found), STATUS_OK);
+        ck_ok(warc_reader_next(reader, &found));
         ck_assert(
             bytes_is(warc_field(found.head, "WARC-Record-ID"), announced));
         warc_reader_free(reader);
         close(fd);
     }
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
 /* Whatever part of the file a power cut leaves, mending keeps every whole
  * record in it, and nothing else. */
-START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
+TEST(a_torn_tail_is_cut_at_the_last_whole_record)
 {
     struct scratch s = scratch_make();
     struct warc_record r = example();
@@ -442,23 +430,21 @@ START_TEST(a_torn_tail_is_cut_at_the_last_whole_record)
         ends[i] = all.len;
     }
     for (size_t cut = 0; cut <= all.len; cut += 1) {
-        ck_assert_int_eq(file_replace(s.other, bytes_of(all.at, cut)),
-                         STATUS_OK);
+        ck_ok(file_replace(s.other, bytes_of(all.at, cut)));
         whole += whole < 3 && ends[whole + 1] <= cut;
-        ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+        ck_ok(warc_mend(s.other, &size));
         SAME(size, ends[whole]);
-        ck_assert_int_eq(file_size(s.other, &size), STATUS_OK);
+        ck_ok(file_size(s.other, &size));
         SAME(size, ends[whole]);
     }
     buf_fini(&gz);
     buf_fini(&all);
     scratch_remove(&s);
 }
-END_TEST
 
 /* A flipped bit in the file being written must not cost the records after
  * it. */
-START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
+TEST(damage_that_whole_records_follow_is_no_torn_tail)
 {
     struct scratch s = scratch_make();
     struct warc_record r = example();
@@ -473,18 +459,17 @@ START_TEST(damage_that_whole_records_follow_is_no_torn_tail)
     third = all.len;
     make(&r, &all);
     all.at[third - 6] ^= 1; /* in the second one's checksum */
-    ck_assert_int_eq(file_replace(s.other, buf_bytes(&all)), STATUS_OK);
-    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_ok(file_replace(s.other, buf_bytes(&all)));
+    ck_ok(warc_mend(s.other, &size));
     ck_assert_uint_eq(size, all.len);
     ck_assert_int_eq(truncate(s.other, (off_t)all.len - 1), 0);
-    ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+    ck_ok(warc_mend(s.other, &size));
     ck_assert_uint_eq(size, second);
     buf_fini(&all);
     scratch_remove(&s);
 }
-END_TEST
 
-START_TEST(every_flipped_bit_of_a_record_is_found)
+TEST(every_flipped_bit_of_a_record_is_found)
 {
     struct scratch s = scratch_make();
     struct warc_record r = example();
@@ -496,8 +481,8 @@ START_TEST(every_flipped_bit_of_a_record_is_found)
     make(&r, &gz);
     for (size_t bit = 0; bit < gz.len * 8; bit++) {
         gz.at[bit / 8] = (char)(gz.at[bit / 8] ^ 1 << bit % 8);
-        ck_assert_int_eq(file_replace(s.other, buf_bytes(&gz)), STATUS_OK);
-        ck_assert_int_eq(warc_mend(s.other, &size), STATUS_OK);
+        ck_ok(file_replace(s.other, buf_bytes(&gz)));
+        ck_ok(warc_mend(s.other, &size));
         kept += size != 0;
         gz.at[bit / 8] = (char)(gz.at[bit / 8] ^ 1 << bit % 8);
     }
@@ -508,9 +493,8 @@ START_TEST(every_flipped_bit_of_a_record_is_found)
     buf_fini(&gz);
     scratch_remove(&s);
 }
-END_TEST
 
-START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
+TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 1 << 20);
@@ -524,15 +508,15 @@ START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     buf_init(&gz, 1 << 20);
     make(&r, &gz);
     append(w, buf_bytes(&gz), &file, &offset);
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
+    ck_ok(warc_sync(w));
     snprintf(finished, sizeof finished, "%s/%s", s.dir, file.at);
     snprintf(path, sizeof path, "%s.open", finished);
     f = fopen(path, "ab"); /* what a power cut left there */
     fwrite(gz.at, 1, gz.len / 2, f);
     fclose(f);
-    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    ck_ok(warc_close(open_in(s.dir, 1 << 20)));
     ck_assert_int_ne(access(path, F_OK), 0);
-    ck_assert_int_eq(file_size(finished, &size), STATUS_OK);
+    ck_ok(file_size(finished, &size));
     ck_assert_uint_eq(size, offset + gz.len);
     assert_record_at(s.dir, file, offset, gz.len);
     /* Its file is gone, so it cannot be finished twice. */
@@ -540,16 +524,15 @@ START_TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
 /* The machine died before the first record was on the disk. */
-START_TEST(a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened)
+TEST(a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened)
 {
     struct scratch s = scratch_make();
     char path[300], finished[256];
     FILE *f;
 
-    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    ck_ok(warc_close(open_in(s.dir, 1 << 20)));
     snprintf(finished, sizeof finished,
              "%s/warc/t-20260131235959123-00001-here.warc.gz", s.dir);
     snprintf(path, sizeof path, "%s.open", finished);
@@ -557,14 +540,13 @@ START_TEST(a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened)
     ck_assert_ptr_nonnull(f);
     fwrite("\x1f\x8b", 1, 2, f);
     fclose(f);
-    ck_assert_int_eq(warc_close(open_in(s.dir, 1 << 20)), STATUS_OK);
+    ck_ok(warc_close(open_in(s.dir, 1 << 20)));
     ck_assert_int_ne(access(path, F_OK), 0);
     ck_assert_int_ne(access(finished, F_OK), 0);
     remove_all(&s);
 }
-END_TEST
 
-START_TEST(a_full_disk_leaves_whole_records_and_stays_refused)
+TEST(a_full_disk_leaves_whole_records_and_stays_refused)
 {
     struct scratch s = scratch_make();
     struct warc *w;
@@ -590,53 +572,17 @@ START_TEST(a_full_disk_leaves_whole_records_and_stays_refused)
     snprintf(path, sizeof path,
              "%s/warc/t-20260131235959123-00001-here.warc.gz", s.dir);
     ck_assert_int_eq(warc_close(w), st);
-    ck_assert_int_eq(file_size(path, &offset), STATUS_OK);
-    ck_assert_int_eq(warc_mend(path, &size), STATUS_OK);
+    ck_ok(file_size(path, &offset));
+    ck_ok(warc_mend(path, &size));
     ck_assert_uint_eq(size, offset); /* there was nothing to mend */
     buf_fini(&gz);
     remove_all(&s);
 }
-END_TEST
 
-START_TEST(rows_cannot_name_files_elsewhere)
+TEST(rows_cannot_name_files_elsewhere)
 {
     ck_assert_int_eq(warc_open_named("/", bytes_of_str("etc/passwd")), -1);
     ck_assert_int_eq(warc_open_named("/tmp",
                                      bytes_of_str("warc/../../etc/passwd")),
                      -1);
-}
-END_TEST
-
-Suite *suite_warc(void)
-{
-    Suite *s = suite_create("warc");
-    TCase *t = tcase_create("warc");
-
-    tcase_add_test(t, iso28500_4_a_record_has_the_bytes_of_the_standard);
-    tcase_add_test(t, digests_are_those_of_sha1sum);
-    tcase_add_test(t, rfc4122_4_4_ids_are_random_uuids);
-    tcase_add_test(t, no_value_of_a_stranger_ends_a_line);
-    tcase_add_test(t, a_block_of_any_size_comes_out_as_it_went_in);
-    tcase_add_test(
-        t, records_moved_to_another_file_name_its_warcinfo_record_alone);
-    tcase_add_test(
-        t, each_file_begins_with_the_warcinfo_record_it_was_announced_with);
-    tcase_add_test(
-        t, names_tell_time_serial_and_host_and_end_in_open_while_written);
-    tcase_add_test(t, files_rotate_before_they_grow_past_their_size);
-    tcase_add_test(t,
-                   records_of_any_size_stand_in_the_order_in_which_they_came);
-    tcase_add_test(t,
-                   a_sync_makes_content_durable_and_once_the_name_of_each_file);
-    tcase_add_test(t, a_torn_tail_is_cut_at_the_last_whole_record);
-    tcase_add_test(t, damage_that_whole_records_follow_is_no_torn_tail);
-    tcase_add_test(t, every_flipped_bit_of_a_record_is_found);
-    tcase_add_test(t, a_crash_is_mended_when_the_crawl_is_opened_again);
-    tcase_add_test(
-        t, a_file_without_a_whole_record_is_removed_when_the_crawl_is_opened);
-    tcase_add_test(t, a_full_disk_leaves_whole_records_and_stays_refused);
-    tcase_add_test(t, rows_cannot_name_files_elsewhere);
-    tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
-    return s;
 }

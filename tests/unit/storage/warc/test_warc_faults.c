@@ -28,7 +28,7 @@ static void reopen(const char *host, uint64_t size_most)
                                    .host = host,
                                    .size_most = size_most};
 
-    ck_assert_int_eq(warc_open(&w, &o), STATUS_OK);
+    ck_ok(warc_open(&w, &o));
 }
 
 static void start(void)
@@ -59,7 +59,9 @@ static bool exists(const char *name, const char *suffix)
     return access(path, F_OK) == 0;
 }
 
-START_TEST(a_file_that_cannot_be_made_is_told_each_time)
+FIXTURE(start, end);
+
+TEST(a_file_that_cannot_be_made_is_told_each_time)
 {
     char dir[128];
 
@@ -73,42 +75,39 @@ START_TEST(a_file_that_cannot_be_made_is_told_each_time)
     ck_assert(!exists(NAME, ""));
     ck_assert(!exists(NAME, ".open"));
 }
-END_TEST
 
 /* A daemon may have closed its standard input, so that 0 is a file. */
-START_TEST(a_file_may_have_any_descriptor)
+TEST(a_file_may_have_any_descriptor)
 {
     struct bytes first;
 
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     reopen("here", 10); /* a record a file */
     close(STDIN_FILENO);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     first = file;
     ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), FD_CLOEXEC);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     ck_assert(!bytes_equal(first, file));
     ck_assert(exists(NAME, "")); /* finished */
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_sync(w));
+    ck_ok(warc_close(w));
     ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
 }
-END_TEST
 
 /* A record larger than a file is alone in one: none is left without. */
-START_TEST(a_file_is_not_left_empty_for_a_record_that_is_too_large)
+TEST(a_file_is_not_left_empty_for_a_record_that_is_too_large)
 {
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     reopen("here", 10);
-    ck_assert_int_eq(warc_make_room(w, 100, DATE), STATUS_OK);
-    ck_assert_int_eq(warc_make_room(w, 1000, DATE), STATUS_OK);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(warc_make_room(w, 100, DATE));
+    ck_ok(warc_make_room(w, 1000, DATE));
+    ck_ok(append());
     ck_assert(bytes_is(file, NAME));
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     ck_assert(!bytes_is(file, NAME));
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
 }
-END_TEST
 
 static void fails_to_sync(enum status (*call)(struct warc *))
 {
@@ -119,11 +118,11 @@ static void fails_to_sync(enum status (*call)(struct warc *))
 
 /* The file keeps its suffix and a note beside it: the next start reads it from
  * the disk again, and finds no whole record here. */
-START_TEST(a_file_that_cannot_be_synced_is_read_again_by_the_next_start)
+TEST(a_file_that_cannot_be_synced_is_read_again_by_the_next_start)
 {
     char path[300];
 
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     fails_to_sync(warc_sync);
     ck_assert_int_eq(append(), STATUS_IO);
     ck_assert_int_eq(warc_sync(w), STATUS_IO);
@@ -135,83 +134,59 @@ START_TEST(a_file_that_cannot_be_synced_is_read_again_by_the_next_start)
     reopen("here", 1 << 20);
     ck_assert(!unsynced_is_noted(path));
     ck_assert(!exists(NAME, ".open"));
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_synced_at_its_end_keeps_its_suffix)
+TEST(a_file_that_cannot_be_synced_at_its_end_keeps_its_suffix)
 {
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     fails_to_sync(warc_close);
     ck_assert(exists(NAME, ".open"));
     ck_assert(!exists(NAME, ""));
 }
-END_TEST
 
 /* As when the next file is begun. */
-START_TEST(a_file_that_cannot_be_finished_ends_all_writing)
+TEST(a_file_that_cannot_be_finished_ends_all_writing)
 {
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     reopen("here", 10);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     scratch_no_sync = true;
     ck_assert_int_eq(append(), STATUS_IO);
     scratch_no_sync = false;
     ck_assert_int_eq(append(), STATUS_IO);
     ck_assert_int_eq(warc_close(w), STATUS_IO);
 }
-END_TEST
 
-START_TEST(without_a_name_the_machines_is_taken)
+TEST(without_a_name_the_machines_is_taken)
 {
     char host[65], *found;
 
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
     ck_assert_int_eq(gethostname(host, sizeof host), 0);
     for (char *p = host; *p != '\0'; p++)
         if (strchr("/ _", *p) != NULL)
             *p = '_';
     reopen(NULL, 1 << 20);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     found = strstr(file.at, "-00001-");
     ck_assert_ptr_nonnull(found);
     ck_assert_int_eq(strncmp(found + 7, host, strlen(host)), 0);
     ck_assert_str_eq(found + 7 + strlen(host), ".warc.gz");
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
+    ck_ok(warc_close(w));
 }
-END_TEST
 
 /* Octets of a file are counted before they are on the disk, too. */
-START_TEST(a_record_stands_where_it_was_said_to)
+TEST(a_record_stands_where_it_was_said_to)
 {
     uint64_t before;
 
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     before = offset;
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(append());
     ck_assert_uint_eq(offset - before, strlen(RECORD));
-    ck_assert_int_eq(warc_sync(w), STATUS_OK);
-    ck_assert_int_eq(append(), STATUS_OK);
+    ck_ok(warc_sync(w));
+    ck_ok(append());
     ck_assert_uint_eq(offset - before, 2 * strlen(RECORD));
-    ck_assert_int_eq(warc_close(w), STATUS_OK);
-}
-END_TEST
-
-Suite *suite_warc_faults(void)
-{
-    Suite *s = suite_create("warc_faults");
-    TCase *t = tcase_create("warc_faults");
-
-    tcase_add_checked_fixture(t, start, end);
-    tcase_add_test(t, a_file_that_cannot_be_made_is_told_each_time);
-    tcase_add_test(t, a_file_may_have_any_descriptor);
-    tcase_add_test(t, a_file_is_not_left_empty_for_a_record_that_is_too_large);
-    tcase_add_test(
-        t, a_file_that_cannot_be_synced_is_read_again_by_the_next_start);
-    tcase_add_test(t, a_file_that_cannot_be_synced_at_its_end_keeps_its_suffix);
-    tcase_add_test(t, a_file_that_cannot_be_finished_ends_all_writing);
-    tcase_add_test(t, without_a_name_the_machines_is_taken);
-    tcase_add_test(t, a_record_stands_where_it_was_said_to);
-    suite_add_tcase(s, t);
-    return s;
+    ck_ok(warc_close(w));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_warc_packer.c - gzip members, with tables of their own and without. */
 #include "storage/warc/warc_packer.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <zlib.h>
 
 #define ROOM ((size_t)1 << 20)
@@ -78,7 +78,7 @@ static void fill(char *at, size_t n, unsigned how)
     }
 }
 
-START_TEST(lines_of_any_octets_come_out_as_they_went_in)
+TEST(lines_of_any_octets_come_out_as_they_went_in)
 {
     struct warc_packer *p = warc_packer_new();
     char record[WARC_LINES_MOST];
@@ -90,8 +90,7 @@ START_TEST(lines_of_any_octets_come_out_as_they_went_in)
         fill(record, n, (unsigned)(n % 3));
         buf_clear(&gz);
         buf_clear(&text);
-        ck_assert_int_eq(warc_pack_lines(p, bytes_of(record, n), &gz),
-                         STATUS_OK);
+        ck_ok(warc_pack_lines(p, bytes_of(record, n), &gz));
         unpack(&gz, &text);
         ck_assert_uint_eq(text.len, n);
         ck_assert_mem_eq(text.at, record, n);
@@ -101,10 +100,9 @@ START_TEST(lines_of_any_octets_come_out_as_they_went_in)
     buf_fini(&gz);
     buf_fini(&text);
 }
-END_TEST
 
 /* Both ways in turn, so that neither leaves something to the other. */
-START_TEST(equal_records_become_equal_members)
+TEST(equal_records_become_equal_members)
 {
     struct warc_packer *p = warc_packer_new();
     struct bytes record = bytes_of_str(metadata);
@@ -114,8 +112,8 @@ START_TEST(equal_records_become_equal_members)
     for (int i = 0; i < 2; i++) {
         buf_init(&lines[i], ROOM);
         buf_init(&members[i], ROOM);
-        ck_assert_int_eq(warc_pack_lines(p, record, &lines[i]), STATUS_OK);
-        ck_assert_int_eq(warc_pack(p, &record, 1, &members[i]), STATUS_OK);
+        ck_ok(warc_pack_lines(p, record, &lines[i]));
+        ck_ok(warc_pack(p, &record, 1, &members[i]));
         buf_clear(&text);
         unpack(&members[i], &text);
         ck_assert_str_eq(buf_str(&text), metadata);
@@ -129,11 +127,10 @@ START_TEST(equal_records_become_equal_members)
     buf_fini(&text);
     warc_packer_free(p);
 }
-END_TEST
 
 /* The fixed tables of RFC 1951 give 18 % more for the one and 24 % for the
  * other. */
-START_TEST(records_of_lines_become_about_as_small_as_by_tables_of_their_own)
+TEST(records_of_lines_become_about_as_small_as_by_tables_of_their_own)
 {
     const struct bytes records[] = {bytes_of_str(request),
                                     bytes_of_str(metadata)};
@@ -144,8 +141,8 @@ START_TEST(records_of_lines_become_about_as_small_as_by_tables_of_their_own)
 
         buf_init(&lines, ROOM);
         buf_init(&member, ROOM);
-        ck_assert_int_eq(warc_pack_lines(p, records[i], &lines), STATUS_OK);
-        ck_assert_int_eq(warc_pack(p, &records[i], 1, &member), STATUS_OK);
+        ck_ok(warc_pack_lines(p, records[i], &lines));
+        ck_ok(warc_pack(p, &records[i], 1, &member));
         ck_assert_msg(lines.len * 100 <= member.len * 112,
                       "%zu octets, and by tables of its own %zu", lines.len,
                       member.len);
@@ -154,17 +151,15 @@ START_TEST(records_of_lines_become_about_as_small_as_by_tables_of_their_own)
     }
     warc_packer_free(p);
 }
-END_TEST
 
-START_TEST(a_member_without_room_leaves_the_others_as_they_were)
+TEST(a_member_without_room_leaves_the_others_as_they_were)
 {
     struct warc_packer *p = warc_packer_new();
     struct buf out;
     size_t before;
 
     buf_init(&out, sizeof request + 600);
-    ck_assert_int_eq(warc_pack_lines(p, bytes_of_str(request), &out),
-                     STATUS_OK);
+    ck_ok(warc_pack_lines(p, bytes_of_str(request), &out));
     ck_assert_uint_gt(out.len, 18);
     before = out.len;
     ck_assert_int_eq(warc_pack_lines(p, bytes_of_str(request), &out),
@@ -172,19 +167,4 @@ START_TEST(a_member_without_room_leaves_the_others_as_they_were)
     ck_assert_uint_eq(out.len, before);
     buf_fini(&out);
     warc_packer_free(p);
-}
-END_TEST
-
-Suite *suite_warc_packer(void)
-{
-    Suite *s = suite_create("warc_packer");
-    TCase *t = tcase_create("warc_packer");
-
-    tcase_add_test(t, lines_of_any_octets_come_out_as_they_went_in);
-    tcase_add_test(t, equal_records_become_equal_members);
-    tcase_add_test(
-        t, records_of_lines_become_about_as_small_as_by_tables_of_their_own);
-    tcase_add_test(t, a_member_without_room_leaves_the_others_as_they_were);
-    suite_add_tcase(s, t);
-    return s;
 }

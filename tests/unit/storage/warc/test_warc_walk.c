@@ -28,7 +28,7 @@ static void add(struct warc_maker *m, const char *type, const char *id,
         .block = bytes_of_str("a block that is a little longer than others"),
     };
 
-    ck_assert_int_eq(warc_maker_add(m, &r, out), STATUS_OK);
+    ck_ok(warc_maker_add(m, &r, out));
 }
 
 static struct sample sample_make(void)
@@ -57,7 +57,7 @@ static void sample_remove(struct sample *f)
 
 static struct warc_walk *walk(struct sample *f, struct bytes content, int *fd)
 {
-    ck_assert_int_eq(file_replace(f->s.other, content), STATUS_OK);
+    ck_ok(file_replace(f->s.other, content));
     *fd = open(f->s.other, O_RDONLY | O_CLOEXEC);
     ck_assert_int_ge(*fd, 0);
     return warc_walk_new(*fd);
@@ -84,13 +84,13 @@ static void assert_next(struct warc_walk *w, const struct sample *f, int i,
     struct warc_found found;
     uint64_t at;
 
-    ck_assert_int_eq(warc_walk_next(w, &found, &at), STATUS_OK);
+    ck_ok(warc_walk_next(w, &found, &at));
     SAME(at, end);
     SAME(found.offset, from);
     SAME(found.length, f->starts[i + 1] - f->starts[i]);
 }
 
-START_TEST(a_whole_file_has_its_records_and_nothing_between)
+TEST(a_whole_file_has_its_records_and_nothing_between)
 {
     struct sample f = sample_make();
     int fd;
@@ -101,11 +101,10 @@ START_TEST(a_whole_file_has_its_records_and_nothing_between)
     assert_ends(w, fd, f.all.len, f.all.len);
     sample_remove(&f);
 }
-END_TEST
 
 /* The checksum precedes the last four octets (RFC 1952 section 2.3.1) and
  * reveals any change there. */
-START_TEST(damage_hides_the_record_it_is_in_and_no_other)
+TEST(damage_hides_the_record_it_is_in_and_no_other)
 {
     struct sample f = sample_make();
 
@@ -128,10 +127,9 @@ START_TEST(damage_hides_the_record_it_is_in_and_no_other)
     }
     sample_remove(&f);
 }
-END_TEST
 
 /* Also if a member starts at the end of what is read at once. */
-START_TEST(a_record_is_found_behind_any_number_of_lost_octets)
+TEST(a_record_is_found_behind_any_number_of_lost_octets)
 {
     struct sample f = sample_make();
     struct bytes second =
@@ -160,10 +158,9 @@ START_TEST(a_record_is_found_behind_any_number_of_lost_octets)
     buf_fini(&b);
     sample_remove(&f);
 }
-END_TEST
 
 /* The record that was being written at a power cut may itself be an archive. */
-START_TEST(records_inside_a_torn_record_are_not_of_the_file)
+TEST(records_inside_a_torn_record_are_not_of_the_file)
 {
     struct sample f = sample_make();
     struct warc_maker *m = warc_maker_new();
@@ -184,9 +181,8 @@ START_TEST(records_inside_a_torn_record_are_not_of_the_file)
     warc_maker_free(m);
     sample_remove(&f);
 }
-END_TEST
 
-START_TEST(what_only_looks_like_members_is_tried_a_bounded_number_of_times)
+TEST(what_only_looks_like_members_is_tried_a_bounded_number_of_times)
 {
     struct sample f = sample_make();
     struct bytes look = bytes_of("\x1f\x8b\x08\0\0\0\0\0", 8);
@@ -203,9 +199,8 @@ START_TEST(what_only_looks_like_members_is_tried_a_bounded_number_of_times)
     buf_fini(&b);
     sample_remove(&f);
 }
-END_TEST
 
-START_TEST(an_empty_file_has_none)
+TEST(an_empty_file_has_none)
 {
     struct sample f = sample_make();
     int fd;
@@ -214,21 +209,5 @@ START_TEST(an_empty_file_has_none)
     assert_ends(w, fd, 0, 0);
     sample_remove(&f);
 }
-END_TEST
 
 Suite *suite_warc_walk(void);
-Suite *suite_warc_walk(void)
-{
-    Suite *s = suite_create("warc_walk");
-    TCase *t = tcase_create("warc_walk");
-
-    tcase_add_test(t, a_whole_file_has_its_records_and_nothing_between);
-    tcase_add_test(t, damage_hides_the_record_it_is_in_and_no_other);
-    tcase_add_test(t, a_record_is_found_behind_any_number_of_lost_octets);
-    tcase_add_test(t, records_inside_a_torn_record_are_not_of_the_file);
-    tcase_add_test(
-        t, what_only_looks_like_members_is_tried_a_bounded_number_of_times);
-    tcase_add_test(t, an_empty_file_has_none);
-    suite_add_tcase(s, t);
-    return s;
-}
