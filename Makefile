@@ -318,7 +318,7 @@ check-releases: ## README's commands in a fresh Debian 12, build and unit tests 
 # The simulator: see docs/testing.md.
 .PHONY: sim sim-faults check-sim
 sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 seeds (FROM=1)
-	$(Q)$< $(or $(SEED),-n $(or $(N),1000) $(FROM))
+	$(Q)LD_BIND_NOW=1 $< $(or $(SEED),-n $(or $(N),1000) $(FROM))
 
 check-sim: $B/sim ## some seeds of the simulator, and that a seed does the same twice
 	$(Q)for i in 1 2; do $< 12 >$B/sim.trace.$$i 2>&1; done; cmp $B/sim.trace.1 $B/sim.trace.2

@@ -91,6 +91,7 @@ static const struct {
                      "none"},
                     0,
                     0},
+    [SET_MEMORY] = {"memory", {"512M", "96M"}, 0, 0},
     [SET_CHECKPOINT] = {"checkpoint", {"60s", "1s", "10m"}, 0, 0},
     [SET_THREADS] = {"threads", {"2", "1", "3"}, 0, 0},
 };
@@ -143,6 +144,12 @@ static unsigned choice_count(enum person_setting k)
     return n;
 }
 
+static bool is_fixed_size(const struct person_settings *s)
+{
+    return person_says(s, SET_FILTER, "bloom") ||
+           person_says(s, SET_FILTER, "counting");
+}
+
 /* What urlweir refuses, and what would take a simulation too long. */
 static void make_sound(struct person_settings *s)
 {
@@ -162,17 +169,34 @@ static void make_sound(struct person_settings *s)
         s->choice[SET_SITEMAP] = 0;
 }
 
+/* In how many of a hundred seeds it is thrown. A scalable filter, however few
+ * URLs it has, is a file of 500 KB, and much memory takes time to set up. */
+static unsigned chance_of(enum person_setting k)
+{
+    switch (k) {
+    case SET_FILTER:
+    case SET_MEMORY:
+        return 90;
+    case SET_SCOPE:
+        return 60;
+    case SET_COOKIES:
+    case SET_REFRESH:
+    case SET_FPR:
+        return 35;
+    default:
+        return 10;
+    }
+}
+
 static void throw_first(struct person_settings *s, struct dice *d)
 {
     memset(s, 0, sizeof *s);
     for (unsigned k = 0; k < PERSON_SETTINGS; k++)
-        if (dice_chance(d, k == SET_SCOPE ? 60
-                           : k == SET_COOKIES || k == SET_REFRESH ||
-                                   k == SET_FPR || k == SET_EXPECT
-                               ? 35
-                               : 10))
+        if (dice_chance(d, chance_of((enum person_setting)k)))
             s->choice[k] =
                 (uint8_t)dice_below(d, choice_count((enum person_setting)k));
+    if (is_fixed_size(s))
+        s->choice[SET_EXPECT] = 1;
     make_sound(s);
 }
 
@@ -366,10 +390,7 @@ static void say_run(struct person *p, struct sim_act *a)
 /* Would the filter refuse it? */
 static bool is_for_filter(const struct person_settings *s, unsigned k)
 {
-    bool fixed = person_says(s, SET_FILTER, "bloom") ||
-                 person_says(s, SET_FILTER, "counting");
-
-    return (k != SET_EXPECT || fixed) &&
+    return (k != SET_EXPECT || is_fixed_size(s)) &&
            (k != SET_FPR || !person_says(s, SET_FILTER, "none"));
 }
 
@@ -570,25 +591,6 @@ static void act_steer(struct person *p, struct sim_act *a)
 
 /* ---- questions ----------------------------------------------------------- */
 
-static void ask(struct person *p, struct sim_act *a, enum act_kind kind)
-{
-    static const struct {
-        const char *command, *more[3];
-    } questions[] = {
-        [ACT_STATUS] = {"status", {"--json"}},
-        [ACT_EXPORT_URLS] = {"export", {"--what", "urls"}},
-        [ACT_EXPORT_PAGES] = {"export", {"--what", "pages"}},
-        [ACT_EXPORT_DROPS] = {"export", {"--what", "drops"}},
-        [ACT_AUDIT] = {"audit", {"--json"}},
-        [ACT_VERIFY] = {"verify", {NULL}},
-    };
-
-    begin_act(p, a, kind, questions[kind].command);
-    say_dir(p, a, p->dir);
-    for (unsigned i = 0; i < 3 && questions[kind].more[i] != NULL; i++)
-        say(p, a, questions[kind].more[i]);
-}
-
 static void ask_explain(struct person *p, struct sim_act *a)
 {
     begin_act(p, a, ACT_EXPLAIN, "explain");
@@ -610,41 +612,71 @@ static void ask_diff(struct person *p, struct sim_act *a)
     say(p, a, ".");
 }
 
+static void ask(struct person *p, struct sim_act *a, enum act_kind kind)
+{
+    static const struct {
+        const char *command, *more[3];
+    } questions[] = {
+        [ACT_STATUS] = {"status", {"--json"}},
+        [ACT_EXPORT_URLS] = {"export", {"--what", "urls"}},
+        [ACT_EXPORT_PAGES] = {"export", {"--what", "pages"}},
+        [ACT_EXPORT_DROPS] = {"export", {"--what", "drops"}},
+        [ACT_AUDIT] = {"audit", {"--json"}},
+        [ACT_VERIFY] = {"verify", {NULL}},
+    };
+
+    if (kind == ACT_EXPLAIN) {
+        ask_explain(p, a);
+        return;
+    }
+    if (kind == ACT_DIFF) {
+        ask_diff(p, a);
+        return;
+    }
+    begin_act(p, a, kind, questions[kind].command);
+    say_dir(p, a, p->dir);
+    for (unsigned i = 0; i < 3 && questions[kind].more[i] != NULL; i++)
+        say(p, a, questions[kind].more[i]);
+}
+
 static void ask_anything(struct person *p, struct sim_act *a)
 {
     static const enum act_kind kinds[] = {ACT_STATUS,       ACT_EXPORT_URLS,
                                           ACT_EXPORT_PAGES, ACT_EXPORT_DROPS,
-                                          ACT_AUDIT,        ACT_VERIFY};
-    unsigned which = dice_below(&p->dice, 7);
+                                          ACT_AUDIT,        ACT_VERIFY,
+                                          ACT_EXPLAIN};
+    enum act_kind kind = kinds[dice_below(&p->dice, 7)];
 
-    if (which == 6)
-        ask_explain(p, a);
-    else
-        ask(p, a, kinds[which]);
-    if (kinds[which % 6] == ACT_VERIFY && dice_chance(&p->dice, 60)) {
+    ask(p, a, kind);
+    if (kind == ACT_VERIFY && dice_chance(&p->dice, 60)) {
         say(p, a, "--repair");
         trouble_cut(a, &p->dice);
     }
     trouble_failure(a, &p->dice, 8);
 }
 
-/* After the last run: everything, in this order; false: all was asked. */
+/* After the last run: its URLs, and most of the rest, in this order; false: all
+ * was asked. */
 static bool ask_the_last(struct person *p, struct sim_act *a)
 {
-    static const enum act_kind kinds[] = {ACT_VERIFY,       ACT_EXPORT_URLS,
-                                          ACT_STATUS,       ACT_EXPORT_PAGES,
-                                          ACT_EXPORT_DROPS, ACT_AUDIT};
+    static const struct {
+        enum act_kind kind;
+        unsigned chance;
+    } last[] = {{ACT_VERIFY, 60},       {ACT_EXPORT_URLS, 100},
+                {ACT_STATUS, 70},       {ACT_EXPORT_PAGES, 50},
+                {ACT_EXPORT_DROPS, 30}, {ACT_AUDIT, 30},
+                {ACT_EXPLAIN, 50},      {ACT_DIFF, 100}};
 
-    if (p->questions < 6)
-        ask(p, a, kinds[p->questions]);
-    else if (p->questions == 6)
-        ask_explain(p, a);
-    else if (p->questions == 7 && p->dir == 1)
-        ask_diff(p, a);
-    else
-        return false;
-    p->questions++;
-    return true;
+    while (p->questions < sizeof last / sizeof last[0]) {
+        enum act_kind kind = last[p->questions].kind;
+
+        if (dice_chance(&p->dice, last[p->questions++].chance) &&
+            (kind != ACT_DIFF || p->dir == 1)) {
+            ask(p, a, kind);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- the play ------------------------------------------------------------ */

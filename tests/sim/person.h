@@ -75,6 +75,7 @@ enum person_setting {
     SET_CHANGED_BY,
     SET_RECORD,
     SET_FILTER,
+    SET_MEMORY,
     SET_CHECKPOINT,
     SET_THREADS,
     PERSON_SETTINGS

@@ -34,12 +34,12 @@ bool truth_reads_again(const struct person_settings *a,
                        const struct person_settings *b)
 {
     static const enum person_setting harmless[] = {
-        SET_DEPTH,       SET_SCOPE,      SET_INCLUDE,         SET_EXCLUDE,
-        SET_ORDER,       SET_LIMIT,      SET_PER_HOST,        SET_PER_DOMAIN,
-        SET_QUOTA,       SET_TIME,       SET_DELAY,           SET_RANDOM_DELAY,
-        SET_ADAPTIVE,    SET_MAX_DELAY,  SET_MAX_CRAWL_DELAY, SET_TRIES,
-        SET_RETRY_DELAY, SET_GIVE_UP,    SET_FILTER,          SET_CHECKPOINT,
-        SET_THREADS,     SET_MAX_URL_LEN};
+        SET_DEPTH,       SET_SCOPE,       SET_INCLUDE,         SET_EXCLUDE,
+        SET_ORDER,       SET_LIMIT,       SET_PER_HOST,        SET_PER_DOMAIN,
+        SET_QUOTA,       SET_TIME,        SET_DELAY,           SET_RANDOM_DELAY,
+        SET_ADAPTIVE,    SET_MAX_DELAY,   SET_MAX_CRAWL_DELAY, SET_TRIES,
+        SET_RETRY_DELAY, SET_GIVE_UP,     SET_FILTER,          SET_CHECKPOINT,
+        SET_THREADS,     SET_MAX_URL_LEN, SET_MEMORY};
 
     for (unsigned k = 0; k < PERSON_SETTINGS; k++) {
         bool is_harmless = false;

@@ -174,9 +174,10 @@ void truth_judge_run(struct truth *t, struct truth_crawl *c,
                      const struct sim_act *run)
 {
     int64_t most = person_number(&run->settings, SET_TIME);
-    /* A simulated thread that was idle for long may wake late, by an eighth. */
+    /* A simulated thread that was idle for long may wake late, by an eighth;
+     * three wait for each other. */
     int64_t slack = person_number(&run->settings, SET_TIMEOUT) +
-                    INT64_C(15000) + run->faults.pause_ms + most / 6;
+                    INT64_C(15000) + run->faults.pause_ms + most / 2;
 
     if (most > 0 && run->exit_status >= 0 &&
         run->ended_ms - run->began_ms > most + slack)

@@ -438,7 +438,7 @@ static sqlite3_vfs vfs = {
 #define STATIC_MUTEXES 16
 
 struct sqlite3_mutex {
-    unsigned owner, depth;
+    unsigned owner, depth, waiting;
     bool recursive;
 };
 
@@ -475,8 +475,11 @@ static int mutex_try(sqlite3_mutex *m)
 
 static void mutex_enter(sqlite3_mutex *m)
 {
-    while (mutex_try(m) != SQLITE_OK)
+    while (mutex_try(m) != SQLITE_OK) {
+        m->waiting++;
         (void)scheduler_wait(m, SCHEDULER_NEVER);
+        m->waiting--;
+    }
 }
 
 static void mutex_leave(sqlite3_mutex *m)
@@ -484,7 +487,8 @@ static void mutex_leave(sqlite3_mutex *m)
     if (--m->depth > 0)
         return;
     m->owner = 0;
-    scheduler_wake(m, true);
+    if (m->waiting > 0)
+        scheduler_wake(m, true);
 }
 
 static void file_let_go(struct vfs_file *f)
