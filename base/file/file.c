@@ -101,19 +101,35 @@ enum status file_writer_write(struct file_writer *w, const void *bytes,
     return w->st;
 }
 
-enum status file_sync_parent(const char *path)
+static char *parent_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = slash == NULL   ? xstrdup(".")
-                : slash == path ? xstrdup("/")
-                                : xstrndup(path, (size_t)(slash - path));
+
+    return slash == NULL   ? xstrdup(".")
+           : slash == path ? xstrdup("/")
+                           : xstrndup(path, (size_t)(slash - path));
+}
+
+/* `rights`: it may be one that we may not open. */
+static enum status sync_dir(const char *dir, bool rights)
+{
     enum status st = STATUS_OK;
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+    if (fd < 0 && rights && (errno == EACCES || errno == EPERM))
+        return STATUS_OK;
     if (fd < 0 || fsync(fd) != 0)
         st = io_error("cannot sync directory", dir);
     if (fd >= 0)
         close(fd);
+    return st;
+}
+
+enum status file_sync_parent(const char *path)
+{
+    char *dir = parent_of(path);
+    enum status st = sync_dir(dir, false);
+
     free(dir);
     return st;
 }
@@ -197,23 +213,45 @@ enum status file_replace_private(const char *path, struct bytes content)
     return replace(path, content, true);
 }
 
+/* Makes one, whose parent exists, and has it outlast a power cut. Who made one
+ * that exists may have been killed before it did; a sandbox or the owner of its
+ * parent may keep us from it. */
+static enum status make_one(const char *path)
+{
+    bool made = mkdir(path, 0755) == 0;
+    struct stat sb;
+    char *parent;
+    enum status st;
+
+    if (!made && errno != EEXIST)
+        return io_error("cannot make directory", path);
+    if (!made && (stat(path, &sb) != 0 || !S_ISDIR(sb.st_mode)))
+        return STATUS_EXISTS;
+    parent = parent_of(path);
+    st = sync_dir(parent, !made);
+    free(parent);
+    return st;
+}
+
 enum status file_make_dir(const char *path)
 {
     char *p = xstrdup(path);
+    size_t len = strlen(p);
     enum status st = STATUS_OK;
     struct stat sb;
 
-    for (char *s = p + 1; *s != '\0'; s++) {
+    while (len > 1 && p[len - 1] == '/')
+        p[--len] = '\0';
+    for (char *s = p + 1; st == STATUS_OK && s < p + len; s++) {
         if (*s != '/')
             continue;
         *s = '\0';
-        (void)mkdir(p, 0755); /* a failure here shows in the last mkdir */
+        if (stat(p, &sb) != 0)
+            st = make_one(p);
         *s = '/';
     }
-    if (mkdir(p, 0755) != 0 && errno != EEXIST)
-        st = io_error("cannot make directory", path);
-    else if (stat(p, &sb) != 0 || !S_ISDIR(sb.st_mode))
-        st = STATUS_EXISTS;
+    if (st == STATUS_OK)
+        st = make_one(p);
     free(p);
     return st;
 }

@@ -39,7 +39,8 @@ MUST_CHECK enum status file_replace(const char *path, struct bytes content);
 MUST_CHECK enum status file_replace_private(const char *path,
                                             struct bytes content);
 
-/* Makes a directory and its missing parents; it may exist already. */
+/* Makes a directory and its missing parents; it may exist already. A power cut
+ * does not take them away. */
 MUST_CHECK enum status file_make_dir(const char *path);
 /* Removes a directory and all in it, without following symbolic links. It may
  * be missing.
