@@ -176,11 +176,11 @@ static void serve_some(unsigned from)
         if (served_put(t, &p, 1, WALL) != STATUS_OK)
             goto out;
     }
-    if (served_commit(t, WALL) == STATUS_OK &&
+    if (served_commit(t) == STATUS_OK &&
         served_get(t, &g, WALL, seen, &lease, &more) == STATUS_OK &&
         lease != 0 &&
         served_settle(t, lease, URL_SETTLE_ACK, 0, NULL, WALL) == STATUS_OK)
-        (void)!served_commit(t, WALL + 1);
+        (void)!served_commit(t);
     (void)!served_stop(t, WALL + 2);
 out:
     served_close(t);

@@ -53,7 +53,7 @@ MUST_CHECK enum status served_open(struct served **out, const char *dir,
 void served_close(struct served *t); /* commits nothing; NULL is fine */
 /* Commits all changes since the last commit, with one step of upkeep. Does
  * nothing if nothing changed. */
-MUST_CHECK enum status served_commit(struct served *t, int64_t now);
+MUST_CHECK enum status served_commit(struct served *t);
 bool served_dirty(const struct served *t); /* is there anything to commit? */
 /* Commits, and writes filter file and manifest on a thread of its own, or
  * before it returns (`wait`). STATUS_AGAIN: the last is still being written. */

@@ -6,9 +6,7 @@
  * them or the older ones, are always those up to some id, which is one number
  * for each queue. Their rows, leases and heap entries stay and are skipped;
  * only the queue's row is written, and removing a queue takes as long with a
- * million URLs as with one. What is leased goes like the rest, so it does not
- * matter which leases have expired: a removal leaves the clock to the next
- * call.
+ * million URLs as with one.
  */
 #include <stdio.h>
 
@@ -32,6 +30,7 @@ static uint64_t remove_queue(struct served *t, struct served_queue *q)
     if (q->tail != 0)
         q->removed_upto = q->tail;
     q->head = q->tail = q->lane = 0;
+    due_heap_fini(&q->back);
     due_heap_fini(&q->due);
     q->gone = true;
     q->delay_ms = -1;
@@ -50,9 +49,10 @@ enum status served_remove_queue(struct served *t, struct bytes crawl,
     enum status st;
 
     *gone = 0;
+    served_tick(t, now);
     if (q == NULL)
         return STATUS_OK;
-    st = served_touch(t, now);
+    st = served_touch(t);
     if (st == STATUS_OK)
         *gone = remove_queue(t, q);
     return st;
@@ -65,9 +65,10 @@ enum status served_remove_crawl(struct served *t, struct bytes crawl,
     enum status st;
 
     *gone = 0;
+    served_tick(t, now);
     if (c == NULL || c->count == 0)
         return STATUS_OK;
-    st = served_touch(t, now);
+    st = served_touch(t);
     while (st == STATUS_OK && c->count > 0) /* backwards: nothing moves */
         *gone += remove_queue(t, t->queues[c->queues[c->count - 1]]);
     return st;
@@ -113,9 +114,10 @@ enum status served_purge(struct served *t, struct bytes crawl, struct bytes key,
     enum status st;
 
     *gone = 0;
+    served_tick(t, now);
     if (c == NULL || (key.len > 0 && q == NULL))
         return STATUS_OK;
-    st = served_touch(t, now);
+    st = served_touch(t);
     if (st == STATUS_OK)
         st = frontier_store_last_before(t->base->store, before_ms, &last);
     if (st != STATUS_OK)
@@ -140,7 +142,7 @@ static enum status change(struct served *t, struct bytes crawl,
     *q = served_find_queue(t, crawl, key);
     if (*q == NULL)
         return STATUS_NOT_FOUND;
-    st = served_touch(t, now);
+    st = served_touch(t);
     if (st == STATUS_OK)
         served_queue_dirty(t, *q);
     return st;
@@ -189,7 +191,7 @@ static enum status set_meta_number(struct served *t, const char *name,
                                    int64_t value)
 {
     char text[24];
-    enum status st = served_touch(t, t->now);
+    enum status st = served_touch(t);
 
     snprintf(text, sizeof text, "%lld", (long long)value);
     return st == STATUS_OK ? frontier_store_set_meta(t->base->store, name,

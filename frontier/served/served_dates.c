@@ -27,7 +27,10 @@ static void count(const struct served *t, uint32_t id, struct served_dates *to)
 void served_count_dates(struct served *t, uint32_t most, int64_t now)
 {
     uint64_t end = (uint64_t)t->chunk_count * SERVED_CHUNK;
+    uint64_t rows = frontier_store_last_id(t->base->store) + 1;
 
+    if (end > rows)
+        end = rows;
     served_tick(t, now);
     for (; most > 0 && t->dates_at < end; most--)
         count(t, t->dates_at++, &t->dates_so_far);

@@ -162,7 +162,7 @@ enum status served_get(struct served *t, struct url_ask *g, int64_t now,
         g->turn = t->turn + 1; /* queues served in this call come after it */
     q = g->queue != 0 ? queue_begun(t, g) : next_queue(t, g);
     for (; st == STATUS_OK && go_on && q != NULL; q = next_queue(t, g)) {
-        st = served_touch(t, now);
+        st = served_touch(t);
         if (st == STATUS_OK)
             st = serve(t, g, q, visit, ctx, &go_on);
     }
@@ -188,7 +188,7 @@ static enum status extend(struct served *t, struct served_lease *h,
         served_log_lease(t->log, h->id, h->at_ms, until_ms, &h->seq);
 
     if (st == STATUS_OK)
-        heap_move(&t->until, &h->until, until_ms);
+        served_lease_extend(t, h, until_ms);
     return st;
 }
 
@@ -203,7 +203,7 @@ enum status served_settle(struct served *t, uint64_t lease, enum url_settle how,
     h = leased_as(t, lease);
     if (h == NULL)
         return STATUS_NOT_FOUND;
-    st = served_touch(t, now);
+    st = served_touch(t);
     if (st == STATUS_OK && how == URL_SETTLE_EXTEND)
         st = extend(t, h, due_ms);
     if (st == STATUS_OK && how != URL_SETTLE_EXTEND) {

@@ -15,7 +15,8 @@
  *
  *   lane       queued, and never served: the chain of its queue, which is in
  *              order of arrival, so in order of date; costs nothing
- *   due heap   due, or queued and given back
+ *   back heap  queued, and given back
+ *   due heap   due
  *   t->leases  leased, for the first time or again
  *   nowhere    done: completed
  */
@@ -67,7 +68,7 @@ struct served_queue {
     bool gone;       /* it was removed */
     bool dirty;      /* its row has to be written */
     bool touched;    /* by the current put, and not yet placed */
-    struct due_heap due;
+    struct due_heap back, due;
     uint64_t removed_upto;
     int64_t turn;
     int64_t delay_ms; /* -1: the default */
@@ -174,7 +175,7 @@ void served_count(struct served *t, struct served_queue *q, int32_t active,
                   int32_t completed, int32_t leased);
 /* Appends `id`, the newest of the queue. */
 void served_append(struct served *t, struct served_queue *q, uint32_t id);
-/* Adds a URL to the due heap. */
+/* Adds a URL to its heap. */
 void served_wait(struct served *t, struct served_queue *q, uint32_t id);
 /* Puts the queue in its place at t->now: in turn, waiting, or neither. */
 void served_place(struct served *t, struct served_queue *q);
@@ -197,6 +198,9 @@ struct served_lease *served_lease_of(const struct served *t, uint32_t id);
 struct served_lease *served_lease_begin(struct served *t, uint32_t id,
                                         int64_t at_ms, int64_t until_ms,
                                         uint64_t seq);
+/* Has it end at another time. */
+void served_lease_extend(struct served *t, struct served_lease *h,
+                         int64_t until_ms);
 /* Ends it by this event. After this the URL is neither leased nor anywhere
  * else. */
 void served_lease_end(struct served *t, struct served_lease *h,
@@ -206,7 +210,7 @@ uint64_t served_lease_id(const struct served_lease *h);
 /* ---- others ---- */
 
 /* Starts the transaction when none is open. */
-MUST_CHECK enum status served_touch(struct served *t, int64_t now);
+MUST_CHECK enum status served_touch(struct served *t);
 /* Sets a new date, and metadata, of an existing URL. The caller places its
  * queue. */
 MUST_CHECK enum status served_update(struct served *t, uint32_t id,

@@ -9,6 +9,10 @@
  * A lease is named by the URL and the time it began, which neither a sweep of
  * the log nor a restart changes.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "frontier/served/served_impl.h"
 
 static struct served_lease *lease_at(struct heap_item *until)
@@ -41,12 +45,20 @@ struct served_lease *served_lease_begin(struct served *t, uint32_t id,
     struct served_lease *h = served_leases_add(t->leases, id);
 
     h->at_ms = at_ms;
+    h->length_ms = until_ms - at_ms;
     h->seq = seq;
     heap_push(&t->until, &h->until, until_ms);
     i->life = (uint8_t)url_life_after(i->life, LIFE_LEASE);
     i->flags = (uint8_t)((i->flags & ~SERVED_LANE) | SERVED_LEASED);
     served_count(t, t->queues[i->queue], 0, 0, 1);
     return h;
+}
+
+void served_lease_extend(struct served *t, struct served_lease *h,
+                         int64_t until_ms)
+{
+    h->length_ms = until_ms - h->at_ms;
+    heap_move(&t->until, &h->until, until_ms);
 }
 
 void served_lease_end(struct served *t, struct served_lease *h,
@@ -75,14 +87,32 @@ static void expire(struct served *t, struct served_lease *h)
     served_place(t, q);
 }
 
+/* The clock was set back: nothing waits longer than it was to. */
+static void set_back(struct served *t)
+{
+    size_t n = heap_count(&t->until);
+    struct heap_item **all = xcalloc(n + 1, sizeof(struct heap_item *));
+
+    if (n > 0)
+        memcpy(all, t->until.items, n * sizeof(struct heap_item *));
+    for (size_t i = 0; i < n; i++) {
+        int64_t most = t->now + lease_at(all[i])->length_ms;
+
+        if (all[i]->key > most)
+            heap_move(&t->until, all[i], most);
+    }
+    free(all);
+    served_place_all(t);
+}
+
 void served_tick(struct served *t, int64_t now)
 {
     struct heap_item *top;
     bool back = now < t->now;
 
     t->now = now;
-    if (back) /* waiting times are longer now */
-        served_place_all(t);
+    if (back)
+        set_back(t);
     while ((top = heap_top(&t->until)) != NULL && top->key <= now)
         expire(t, lease_at(top));
     while ((top = heap_top(&t->waiting)) != NULL && top->key <= now)

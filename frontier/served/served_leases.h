@@ -18,10 +18,11 @@
 #include "base/heap.h"
 
 struct served_lease {
-    struct heap_item until; /* key: ms; the owner's heap */
-    int64_t at_ms;
-    uint64_t seq; /* of its item_lease row */
-    uint32_t id;  /* never 0 */
+    struct heap_item until;   /* key: ms; the owner's heap */
+    int64_t at_ms, length_ms; /* the second as it was given, whatever the clock
+                                 says since */
+    uint64_t seq;             /* of its item_lease row */
+    uint32_t id;              /* never 0 */
     /* of the table */
     struct digest digest; /* all zero: not known */
     struct served_lease *next_by_id, *next_by_digest;

@@ -102,8 +102,10 @@ static void take_lease(void *ctx, const struct served_lease_row *e)
     if (h != NULL) /* a later lease replaces it */
         served_lease_end(t, h, LIFE_GIVE_BACK);
     until = clock_earlier(e->until_ms, t->now + (e->until_ms - e->at_ms));
-    if (until > t->now)
-        (void)served_lease_begin(t, id, e->at_ms, until, e->seq);
+    if (until <= t->now)
+        return;
+    h = served_lease_begin(t, id, e->at_ms, until, e->seq);
+    h->length_ms = e->until_ms - e->at_ms;
 }
 
 /* ---- updates ---- */
@@ -125,7 +127,7 @@ static void take_update(void *ctx, const struct served_update_row *u)
     if ((i->flags & SERVED_LEASED) != 0 &&
         served_lease_of(t, id)->seq < u->since)
         served_lease_end(t, served_lease_of(t, id), LIFE_GIVE_BACK);
-    if (((i->flags & SERVED_LANE) != 0 || i->life == LIFE_LEASED) &&
+    if ((i->life == LIFE_QUEUED || i->life == LIFE_LEASED) &&
         u->due_ms == i->due_ms)
         return; /* only metadata; the URL is as it was put */
     i->due_ms = u->due_ms;
@@ -274,11 +276,14 @@ static struct served *alloc(const struct served_options *o, int64_t now)
 
 /* ---- the store, opened or made ---- */
 
+/* The database last: by it the directory is known as ours, and a power cut may
+ * keep a part of this. */
 static void remove_unbegun(const char *dir)
 {
-    static const char *const names[] = {"manifest",        "frontier.db-wal",
-                                        "frontier.db-shm", "frontier.runs",
-                                        "filter.ckpt",     "frontier.db"};
+    static const char *const names[] = {"manifest",        "manifest.tmp",
+                                        "frontier.db-wal", "frontier.db-shm",
+                                        "frontier.runs",   "filter.ckpt",
+                                        "filter.ckpt.tmp", "frontier.db"};
 
     if (!reader_is_unbegun(dir))
         return;
@@ -294,13 +299,13 @@ static void remove_unbegun(const char *dir)
  * the log. */
 static enum status mark_begun(struct served *t)
 {
-    enum status st = served_touch(t, t->now);
+    enum status st = served_touch(t);
 
     if (st == STATUS_OK)
         st = frontier_store_set_meta(t->base->store, "seeds_complete",
                                      bytes_of_str("1"));
     if (st == STATUS_OK)
-        st = served_commit(t, t->now);
+        st = served_commit(t);
     return st == STATUS_OK ? served_checkpoint(t, true, t->now) : st;
 }
 
@@ -347,8 +352,10 @@ void served_close(struct served *t)
     if (t == NULL)
         return;
     for (uint32_t i = 0; i < t->queue_room; i++) {
-        if (t->queues[i] != NULL)
+        if (t->queues[i] != NULL) {
+            due_heap_fini(&t->queues[i]->back);
             due_heap_fini(&t->queues[i]->due);
+        }
         free(t->queues[i]);
     }
     for (uint32_t i = 0; i < t->crawl_count; i++)

@@ -17,10 +17,9 @@
 #include "frontier/served/served_impl.h"
 #include "storage/db/url_kind.h"
 
-enum status served_touch(struct served *t, int64_t now)
+enum status served_touch(struct served *t)
 {
     t->changed = true;
-    t->now = now;
     return seen_store_touch(t->base);
 }
 
@@ -254,20 +253,13 @@ static enum status log_update(struct served *t, uint32_t id, int64_t due_ms,
     return STATUS_OK;
 }
 
-/* Does the due heap of its queue have it? */
-static bool is_in_heap(const struct served_url *i)
-{
-    return (i->life == LIFE_QUEUED || i->life == LIFE_DUE) &&
-           (i->flags & SERVED_LANE) == 0;
-}
-
 /* Ends its lease, if there is one, and puts it into its place. */
 static void move(struct served *t, struct served_queue *q, uint32_t id,
                  int64_t due_ms)
 {
     struct served_url *i = served_url_at(t, id);
     const enum life_event how = due_ms == 0 ? LIFE_END : LIFE_DATE;
-    bool stays = is_in_heap(i) && i->due_ms == due_ms;
+    bool stays = i->life == LIFE_DUE && i->due_ms == due_ms;
     bool was_done = i->life == LIFE_DONE, is_done;
 
     if ((i->flags & SERVED_LEASED) != 0)
@@ -337,7 +329,7 @@ enum status served_put(struct served *t, struct url_put *list, size_t n,
 
     served_tick(t, now);
     make_room(t, n);
-    st = served_touch(t, now);
+    st = served_touch(t);
     for (size_t i = 0; i < n; i++)
         t->digests[i] =
             digest_url(&t->base->key, list[i].crawl, list[i].key, list[i].url);

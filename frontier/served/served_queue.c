@@ -2,10 +2,12 @@
 /*
  * served_queue.c - one queue: counters, next URL, next due time.
  *
- * The first due URL is the lesser of two heads: that of the lane, which is the
- * chain of the queue's URLs from q->lane on, and that of the due heap. Both
- * have entries that are no longer valid (served, put again, removed), which are
- * dropped when they come to the front.
+ * The first due URL is the least of three heads: that of the lane, which is the
+ * chain of the queue's URLs from q->lane on, that of the heap of those that were
+ * given back to it, and that of the due heap. All have entries that are no
+ * longer valid (served, put again, removed), which are dropped when they come to
+ * the front. Those of the lane and those given back were put in the past,
+ * whatever the clock says; only the due heap goes by it.
  */
 #include <assert.h>
 #include <string.h>
@@ -194,13 +196,14 @@ void served_append(struct served *t, struct served_queue *q, uint32_t id)
 
 /* ---- the next URL ---- */
 
-static bool entry_counts(const struct served *t, struct due_entry e)
+/* `life`: of the URLs in its heap. */
+static bool entry_counts(const struct served *t, struct due_entry e,
+                         enum url_life life)
 {
     const struct served_url *i = served_url_at(t, e.id);
 
     return served_url_exists(t, e.id) && i->due_ms == e.due_ms &&
-           (i->flags & SERVED_LANE) == 0 &&
-           url_life_after(i->life, LIFE_LEASE) != LIFE_NONE;
+           (i->flags & SERVED_LANE) == 0 && i->life == life;
 }
 
 /* Keeps each URL once, even if it is there twice. */
@@ -209,7 +212,7 @@ static bool keep_once(void *ctx, struct due_entry e)
     struct served *t = ctx;
     struct served_url *i = served_url_at(t, e.id);
 
-    if (!entry_counts(t, e) || (i->flags & SERVED_MARK) != 0)
+    if (!entry_counts(t, e, i->life) || (i->flags & SERVED_MARK) != 0)
         return false;
     i->flags |= SERVED_MARK;
     return true;
@@ -217,13 +220,15 @@ static bool keep_once(void *ctx, struct due_entry e)
 
 void served_wait(struct served *t, struct served_queue *q, uint32_t id)
 {
-    due_heap_push(&q->due,
-                  (struct due_entry){served_url_at(t, id)->due_ms, id});
-    if (q->due.count <= 2 * q->active + 64)
+    const struct served_url *i = served_url_at(t, id);
+    struct due_heap *h = i->life == LIFE_QUEUED ? &q->back : &q->due;
+
+    due_heap_push(h, (struct due_entry){i->due_ms, id});
+    if (h->count <= 2 * q->active + 64)
         return;
-    due_heap_sweep(&q->due, keep_once, t);
-    for (uint32_t i = 0; i < q->due.count; i++)
-        served_url_at(t, q->due.entries[i].id)->flags &= (uint8_t)~SERVED_MARK;
+    due_heap_sweep(h, keep_once, t);
+    for (uint32_t n = 0; n < h->count; n++)
+        served_url_at(t, h->entries[n].id)->flags &= (uint8_t)~SERVED_MARK;
 }
 
 /* The head of the lane; 0: it is at its end. */
@@ -235,42 +240,56 @@ static uint32_t lane_head(struct served *t, struct served_queue *q)
     return q->lane;
 }
 
-/* The head of the heap; NULL: it is empty. */
-static const struct due_entry *heap_head(struct served *t,
-                                         struct served_queue *q)
+/* The head of a heap; NULL: it is empty. */
+static const struct due_entry *heap_head(struct served *t, struct due_heap *h,
+                                         enum url_life life)
 {
     const struct due_entry *e;
 
-    while ((e = due_heap_top(&q->due)) != NULL && !entry_counts(t, *e))
-        due_heap_pop(&q->due);
+    while ((e = due_heap_top(h)) != NULL && !entry_counts(t, *e, life))
+        due_heap_pop(h);
     return e;
 }
 
-/* The entry due first; id 0: nothing waits. */
-static struct due_entry first_due(struct served *t, struct served_queue *q)
+/* The entry due first, and the heap that has it, NULL: the lane; id 0: nothing
+ * waits. */
+static struct due_entry first_due(struct served *t, struct served_queue *q,
+                                  struct due_heap **of)
 {
-    struct due_entry lane = {INT64_MAX, lane_head(t, q)};
-    const struct due_entry *heap = heap_head(t, q);
+    struct due_entry first = {INT64_MAX, lane_head(t, q)};
+    const struct due_entry *back = heap_head(t, &q->back, LIFE_QUEUED);
+    const struct due_entry *due = heap_head(t, &q->due, LIFE_DUE);
 
-    if (lane.id != 0) /* it was put in the past, whatever the clock says */
-        lane.due_ms = clock_earlier(served_url_at(t, lane.id)->due_ms, t->now);
-    return heap != NULL && (lane.id == 0 || due_before(*heap, lane)) ? *heap
-                                                                     : lane;
+    *of = NULL;
+    if (first.id != 0)
+        first.due_ms = served_url_at(t, first.id)->due_ms;
+    if (back != NULL && (first.id == 0 || back->id < first.id)) {
+        first = *back;
+        *of = &q->back;
+    }
+    if (first.id != 0)
+        first.due_ms = clock_earlier(first.due_ms, t->now);
+    if (due != NULL && (first.id == 0 || due_before(*due, first))) {
+        first = *due;
+        *of = &q->due;
+    }
+    return first;
 }
 
 uint32_t served_queue_take(struct served *t, struct served_queue *q)
 {
-    struct due_entry e = first_due(t, q);
+    struct due_heap *of;
+    struct due_entry e = first_due(t, q, &of);
 
     if (e.id == 0 || e.due_ms > t->now)
         return 0;
-    if (e.id == q->lane) {
+    if (of == NULL) {
         served_url_at(t, e.id)->flags &= (uint8_t)~SERVED_LANE;
         q->lane = served_url_at(t, e.id)->next;
         if (q->lane != 0) /* needed soon, when this one has been shown */
             __builtin_prefetch(served_url_at(t, q->lane));
     } else {
-        due_heap_pop(&q->due);
+        due_heap_pop(of);
     }
     return e.id;
 }
@@ -284,13 +303,14 @@ int64_t served_delay_of(const struct served *t, const struct served_queue *q)
 
 int64_t served_queue_wake(struct served *t, struct served_queue *q)
 {
+    struct due_heap *of;
     struct due_entry first;
     int64_t wake;
 
     if (!q->there || q->active == q->leased ||
         (q->limit > 0 && q->completed >= q->limit))
         return INT64_MAX;
-    first = first_due(t, q);
+    first = first_due(t, q, &of);
     assert(first.id != 0);
     wake = clock_later(first.due_ms, q->blocked_until_ms);
     return q->served_ms > 0

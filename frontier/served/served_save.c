@@ -92,9 +92,9 @@ static enum status sweep(struct served *t)
     return st;
 }
 
-static enum status write_changes(struct served *t, int64_t now)
+static enum status write_changes(struct served *t)
 {
-    enum status st = served_touch(t, now);
+    enum status st = served_touch(t);
 
     if (st == STATUS_OK)
         st = sweep(t);
@@ -103,14 +103,14 @@ static enum status write_changes(struct served *t, int64_t now)
     return st;
 }
 
-enum status served_commit(struct served *t, int64_t now)
+enum status served_commit(struct served *t)
 {
     enum status st;
 
     if (!t->changed)
         return STATUS_OK;
     seen_store_poll(t->base);
-    st = write_changes(t, now);
+    st = write_changes(t);
     if (st == STATUS_OK)
         st = seen_store_commit(t->base);
     if (st != STATUS_OK)
@@ -123,7 +123,7 @@ static enum status checkpoint(struct served *t,
                               const struct seen_store_checkpoint *c,
                               int64_t now)
 {
-    enum status st = served_commit(t, now);
+    enum status st = served_commit(t);
 
     if (st == STATUS_OK)
         st = seen_store_prepare(t->base, c);
@@ -161,7 +161,8 @@ uint64_t served_memory(const struct served *t)
         const struct served_queue *q = t->queues[i];
 
         if (q != NULL)
-            bytes += sizeof *q + q->due.cap * sizeof *q->due.entries;
+            bytes += sizeof *q + ((uint64_t)q->back.cap + q->due.cap) *
+                                     sizeof *q->due.entries;
     }
     return bytes;
 }

@@ -278,7 +278,7 @@ static void commit(struct frontier_service *s)
     if (s->broken == STATUS_OK && served_dirty(s->served)) {
         s->uncovered = true;
         fault_point("service-commit");
-        s->broken = served_commit(s->served, s->now);
+        s->broken = served_commit(s->served);
         fault_point("service-committed");
     }
     if (s->broken != STATUS_OK && !s->stats.broken)

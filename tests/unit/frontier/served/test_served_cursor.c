@@ -40,7 +40,7 @@ static void make(struct shelf *s)
             ck_ok(served_put(s->t, &put, 1, NOW + u));
         }
     }
-    ck_ok(served_commit(s->t, NOW + URLS));
+    ck_ok(served_commit(s->t));
 }
 
 static void done(struct shelf *s)

@@ -58,7 +58,7 @@ static void put(void *run)
     for (unsigned i = 0; i < 6; i++) /* some exist, some do not */
         list[i] = url(text[i], 2 + 7 * i, i % 2 == 0);
     TELLS(served_put(x->t, list, 6, NOW));
-    TELLS(served_commit(x->t, NOW));
+    TELLS(served_commit(x->t));
 }
 
 /* URLs of a removed queue come back, between others. */
@@ -71,11 +71,11 @@ static void put_again(void *run)
 
     TELLS(served_remove_queue(x->t, bytes_of_str("c"), bytes_of_str("h1.test"),
                               NOW, &gone));
-    TELLS(served_commit(x->t, NOW));
+    TELLS(served_commit(x->t));
     for (unsigned i = 0; i < 6; i++)
         list[i] = url(text[i], i * 7, i % 2 == 0);
     TELLS(served_put(x->t, list, 6, NOW));
-    TELLS(served_commit(x->t, NOW));
+    TELLS(served_commit(x->t));
 }
 
 static void lease(void *run)
@@ -99,7 +99,7 @@ static void lease(void *run)
                         NOW + 9));
     TELLS(served_settle(x->t, x->leases[3], URL_SETTLE_EXTEND, NOW + 9999, NULL,
                         NOW + 9));
-    TELLS(served_commit(x->t, NOW + 9));
+    TELLS(served_commit(x->t));
 }
 
 static void ask(void *run)
@@ -130,7 +130,7 @@ static void steer(void *run)
     TELLS(served_set_default_delay(x->t, 7, NOW));
     TELLS(served_set_active(x->t, false));
     TELLS(served_purge(x->t, c, k, NOW - 1, NOW, &gone));
-    TELLS(served_commit(x->t, NOW));
+    TELLS(served_commit(x->t));
     TELLS(served_remove_queue(x->t, c, k, NOW, &gone));
     TELLS(served_remove_crawl(x->t, c, NOW, &gone));
     TELLS(served_stop(x->t, NOW));

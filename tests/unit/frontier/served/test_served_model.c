@@ -444,7 +444,7 @@ static void reopen(struct play *p)
 
 static void commit(struct play *p)
 {
-    SAME(served_commit(p->t, p->now), STATUS_OK);
+    SAME(served_commit(p->t), STATUS_OK);
     p->committed = p->m;
     if (below(p, 4) == 0)
         compare_read(p);
