@@ -10,11 +10,14 @@
 
 void crawl_remove_files(const char *dir)
 {
-    static const char *const names[] = {"manifest",        "frontier.db",
+    /* Those by which the directory is known as ours last: a power cut may keep
+     * a part of this. */
+    static const char *const names[] = {"manifest",        "manifest.tmp",
                                         "frontier.db-wal", "frontier.db-shm",
                                         "frontier.runs",   "filter.ckpt",
-                                        SETTINGS_FILE,     "block-exact",
-                                        SETTINGS_SECRETS,  CRAWL_COOKIES};
+                                        "filter.ckpt.tmp", "block-exact",
+                                        CRAWL_COOKIES,     SETTINGS_SECRETS,
+                                        "frontier.db",     SETTINGS_FILE};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[4096];

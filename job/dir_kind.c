@@ -121,6 +121,8 @@ static bool is_left_over(const char *dir, const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
            strcmp(name, "lost+found") == 0 ||
            strcmp(name, SETTINGS_FILE ".tmp") == 0 ||
+           strcmp(name, "manifest.tmp") == 0 ||
+           strcmp(name, "filter.ckpt.tmp") == 0 ||
            strncmp(name, SETTINGS_SECRETS, sizeof SETTINGS_SECRETS - 1) == 0 ||
            strncmp(name, CRAWL_COOKIES, sizeof CRAWL_COOKIES - 1) == 0 ||
            strncmp(name, "frontier.db.new", 15) == 0 ||

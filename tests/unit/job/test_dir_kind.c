@@ -68,6 +68,8 @@ TEST(what_a_start_leaves_that_was_cut_short_is_free)
     put_text("dedupe.lock", "");
     put_text("urlweir-settings.yaml.tmp", "dep");
     put_text("urlweir-secrets.yaml", "cookie: x\n");
+    put_text("manifest.tmp", "x");
+    put_text("filter.ckpt.tmp", "x");
     put_text("frontier.db.new", "");
     put_text("frontier.db.new-journal", "x");
     put_text("dedupe.db.new", "");
