@@ -21,4 +21,12 @@ void play_init(struct play_result *);
 void play_fini(struct play_result *);
 void play_seed(uint64_t seed, struct play_result *);
 
+/* ---- for the kinds of seeds ---- */
+
+struct sim_act;
+struct dice;
+/* Runs one act, and says in it what came of it. False: it is a finding, and
+ * `why` has it. */
+bool play_act(struct sim_act *, struct dice *, struct buf *why);
+
 #endif

@@ -51,8 +51,13 @@ static const char *const names[] = {
     "wal-checkpointed",
     "warc-appended",
     "warc-synced",
+    /* of a served frontier alone */
+    "item-sweep",
+    "service-commit",
+    "service-committed",
 };
-#define NAMES (sizeof names / sizeof *names)
+#define NAMES    (sizeof names / sizeof *names)
+#define OF_CRAWL (NAMES - 3)
 
 /* Shared by all lives of all players. */
 static struct counts {
@@ -71,11 +76,34 @@ void points_prepare(void)
 
 struct kill_point points_throw(struct dice *d)
 {
-    struct kill_point p = {names[dice_below(d, NAMES)], 1};
+    struct kill_point p = {names[dice_below(d, OF_CRAWL)], 1};
 
     if (dice_chance(d, 60))
         p.passage += dice_below(d, 12);
     return p;
+}
+
+/* Others are too seldom passed, or never. */
+struct kill_point points_throw_served(struct dice *d)
+{
+    static const char *const often[] = {"turn-before-commit",
+                                        "turn-after-commit",
+                                        "commit-before",
+                                        "commit-after",
+                                        "checkpoint-begin",
+                                        "checkpoint-end",
+                                        "checkpoint-filter-saved",
+                                        "exact-merge",
+                                        "store-made",
+                                        "service-commit",
+                                        "service-committed",
+                                        "file-renamed"};
+    const char *name = often[dice_below(d, sizeof often / sizeof *often)];
+    size_t i = 0;
+
+    while (strcmp(names[i], name) != 0)
+        i++;
+    return (struct kill_point){names[i], (unsigned)dice_nth(d, 7)};
 }
 
 void points_begin(struct kill_point p)

@@ -21,6 +21,7 @@ struct kill_point {
 /* Called once, before the first life. */
 void points_prepare(void);
 struct kill_point points_throw(struct dice *);
+struct kill_point points_throw_served(struct dice *);
 /* A life begins. */
 void points_begin(struct kill_point);
 /* Prints at how many points lives were killed, and at which none was. */

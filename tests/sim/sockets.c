@@ -175,6 +175,8 @@ int sim_epoll_wait(int epoll, struct epoll_event *out, int most, int timeout_ms)
 int sim_getaddrinfo(const char *host, const char *service,
                     const struct addrinfo *hints, struct addrinfo **out)
 {
-    (void)host, (void)service, (void)hints, (void)out;
-    return EAI_NONAME;
+    struct addrinfo numeric = *hints;
+
+    numeric.ai_flags |= AI_NUMERICHOST;
+    return getaddrinfo(host, service, &numeric, out);
 }
