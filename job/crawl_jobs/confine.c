@@ -304,7 +304,7 @@ bool confine_apply(struct confine *c, const struct confine_choice *o, int *code)
     *code = EXIT_CANNOT;
     if (!there && !o->make_dir)
         return true; /* the command has a better message */
-    if (!there && file_make_dir(c->dir) != STATUS_OK)
+    if (o->make_dir && c->dir != NULL && file_make_dir(c->dir) != STATUS_OK)
         return true;
     if (c->dir != NULL)
         add_all_links(c);

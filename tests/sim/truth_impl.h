@@ -99,6 +99,7 @@ struct truth_crawl {
     bool blocked[PLAN_ORIGINS];    /* by the person, at any time */
     const struct sim_act *made_by; /* the act that made it; NULL: none yet */
     int64_t made_at_ms;
+    bool is_kept; /* there is something that must outlive a power cut */
     struct truth_pace pace[PLAN_ORIGINS]; /* by the first origin of a key */
     int64_t octets; /* of bodies, of the runs that are over */
     int64_t limit;  /* the largest --limit so far, INT64_MAX: none */

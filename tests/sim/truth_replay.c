@@ -444,6 +444,8 @@ void truth_replay_act(struct truth *t, size_t number)
 
     /* It is made anew only if nothing of an earlier one is there. */
     if (a->kind == ACT_CRAWL && a->exit_status != 2) {
+        if (c->is_kept)
+            truth_say(t, "crawl c%u is gone", a->dir);
         forget(c);
         c->made_by = a;
         c->made_at_ms = a->began_at_ms;
@@ -464,10 +466,12 @@ void truth_replay_act(struct truth *t, size_t number)
     c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
     c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
     spread(c);
+    c->is_kept = c->is_kept || is_begun(a);
     for (size_t i = 0; i < t->log->count; i++)
         if (t->log->at[i].life == a->life) {
             steer(t, c, &t->log->at[i], &steered);
             replay_request(t, c, &t->log->at[i]);
+            c->is_kept = c->is_kept || !truth_may_be_lost(a, &t->log->at[i]);
         }
     steer(t, c, NULL, &steered);
     for (unsigned i = 0; i < t->plan->origin_count; i++)
