@@ -96,6 +96,8 @@ struct rejudge {
     uint64_t at, upto; /* blocks: the last one done, the last of all */
     uint64_t later;    /* reasons to judge when nothing is queued */
     uint64_t levels; /* the last path that was known to a judgement by depth */
+    uint64_t read_since; /* fetches after this one were by the settings that
+                            are in force; UINT64_MAX: not known of any */
 };
 
 /* The order of URLs (frontier_order.c). */

@@ -70,6 +70,7 @@ enum status rejudge_restore(struct frontier *f)
     j->upto = n[2];
     j->later = n[3] & ENGINE_MAY_RETURN;
     j->levels = n[4];
+    j->read_since = UINT64_MAX;
     return st == STATUS_OK || st == STATUS_NOT_FOUND ? levels_restore(f) : st;
 }
 
@@ -116,8 +117,11 @@ enum status frontier_rejudge(struct engine *e, uint64_t reasons, int64_t now)
     if (st != STATUS_OK || reasons == 0)
         return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
     st = begin(f, reasons);
-    if (lease_count(f->leases) > 0) /* fetchers may use the old settings */
+    f->rejudge.read_since = page_store_last_seq(f->pages);
+    if (lease_count(f->leases) > 0) { /* fetchers may use the old settings */
         f->rejudge.later |= reasons;
+        f->rejudge.read_since = UINT64_MAX;
+    }
     f->rejudge.levels = 0; /* other depths may pass now */
     return st == STATUS_OK ? STATUS_OK : frontier_broke(f, st);
 }
@@ -364,6 +368,10 @@ static enum status queue_again(struct frontier *f, const struct kept_drop *k,
     if (st != STATUS_OK ||
         (of_page ? !is_page(o) : o.reason != k->reason_of_row))
         return st;
+    if (of_page && last.seq > f->rejudge.read_since) { /* all of it, by now */
+        *no = (enum outcome_reason)k->reason;
+        return STATUS_OK;
+    }
     if (frontier_refresh_life(f, k->id) == LIFE_AGAIN) { /* asked just now */
         *no = (enum outcome_reason)k->reason;
         return rejudge_later(f, UINT64_C(1) << k->reason);

@@ -883,6 +883,52 @@ TEST_EACH(what_a_refresh_found_is_what_comes_back, refreshed)
     judge_fini(&r);
 }
 
+/* Leases and reports the URL whose date has come, before a turn. */
+static void fetch_due(struct rig *r)
+{
+    struct engine_lease l;
+    size_t n = 0;
+
+    r->now += 10 * NS_PER_S;
+    ck_ok(r->e->ops->lease(r->e, 1, r->now, rig_wall(r), &l, &n));
+    ck_assert_uint_eq(n, 1);
+    rig_turn(r); /* it is judged while it is out, too */
+    read_page(r, l.id, NULL);
+}
+
+static void look_for(struct rig *r, uint32_t kinds)
+{
+    rig_stop(r);
+    r->o.judge.kinds = kinds;
+    rig_reopen(r);
+    judge_again(r, BIT(REASON_KIND));
+}
+
+TEST(what_is_read_at_its_date_by_then_is_not_read_twice)
+{
+    struct rig r;
+
+    judge_init(&r);
+    r.o.refresh =
+        (struct refresh_rules){.every_ms = 1000, .min_ms = 1000, .share = 0.5};
+    rig_create(&r);
+    rig_seed(&r, "http://a.test/");
+    read_page(&r, rig_lease(&r), NULL);
+    look_for(&r, UINT32_MAX);
+    fetch_due(&r);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 0);
+    look_for(&r, LINK_BIT(LINK_A));
+    fetch_due(&r);
+    judge_all(&r);
+    look_for(&r, UINT32_MAX);
+    judge_all(&r);
+    ck_assert_uint_eq(rig_stats(&r).queued, 1); /* its date has not come */
+    rig_stop(&r);
+    rig_verify(&r);
+    judge_fini(&r);
+}
+
 /* Its links are not those of a page with the same body, but its own. */
 TEST(a_page_is_read_again_for_links_that_were_not_looked_for)
 {
