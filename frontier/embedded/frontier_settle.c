@@ -314,8 +314,12 @@ static enum status walk_chain(struct frontier *f, const struct lease_record *l,
     return st;
 }
 
+#define SURE_TRIES  2 /* of a URL whose first one does not tell, at least */
+#define REACH_TRIES 3 /* of a URL whose host responds to others, at least */
+
 /* Sets the outcome of a redirect, which depends on its target's id. *again: the
- * target was asked before, and has to be asked once more. */
+ * target was asked before, and has to be asked once more. A URL that is asked at
+ * its date may be led to itself, too, by a wall whose session has ended. */
 static enum status follow_redirect(struct frontier *f,
                                    const struct lease_record *l,
                                    const struct engine_done *done,
@@ -333,7 +337,8 @@ static enum status follow_redirect(struct frontier *f,
     if (st != STATUS_OK)
         return st;
     *again = loop && target != 0 && done->anew && o->reason == REASON_NONE &&
-             l->life == LIFE_LEASED;
+             (l->life == LIFE_LEASED ||
+              (target == l->lease.id && row->tries < SURE_TRIES));
     if (loop && target != 0 && !*again)
         o->reason = REASON_REDIRECT_LOOP;
     if (from_seed && !l->lease.seed && outcome_fails_seed(*o))
@@ -391,9 +396,6 @@ static void note_errors(struct host_queue *h, struct outcome o, uint8_t tries)
     else if (tries == 1 && h->errors < UINT32_MAX)
         h->errors++;
 }
-
-#define SURE_TRIES  2 /* of a URL whose first one does not tell, at least */
-#define REACH_TRIES 3 /* of a URL whose host responds to others, at least */
 
 enum status frontier_settle_reach(struct frontier *f, struct host_queue *h,
                                   const struct engine_host_news *news,
@@ -478,7 +480,7 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     struct host_queue *h;
     enum status st = STATUS_OK;
     uint32_t tries = f->o.tries;
-    bool silent, last, repeats, again = false;
+    bool silent, last, more, repeats, again = false;
     uint32_t failures;
 
     if (l == NULL) {
@@ -522,8 +524,9 @@ enum status frontier_settle_page(struct frontier *f, struct engine_done *d,
     }
     if (d->unsure && tries < SURE_TRIES)
         tries = SURE_TRIES;
+    more = again && l->life == LIFE_AGAIN;
     last = frontier_is_removed(h, d->id) ||
-           (!silent && (!d->transient || row.tries >= tries));
+           (!silent && !more && (!d->transient || row.tries >= tries));
     if (st == STATUS_OK && last && outcome_is_not_modified(o))
         st = frontier_take_last(f, &l->lease, &row);
     repeats = o.reason == REASON_UNCHANGED || outcome_is_not_modified(o);

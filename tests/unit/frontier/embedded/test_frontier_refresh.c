@@ -184,6 +184,51 @@ TEST(a_refresh_that_fails_for_now_is_tried_again_soon)
     end(&r);
 }
 
+/* As a wall of cookies answers whose session has ended. */
+static void redirect_to_itself(struct rig *r, bool anew)
+{
+    struct engine_item to = rig_item(r, "http://a.test/");
+    struct engine_done d = {
+        .id = lease_at(r),
+        .outcome = {OUTCOME_REDIRECT, REASON_NONE, 302},
+        .anew = anew,
+        .outlinks = &to,
+        .outlink_count = 1,
+        .row = {.at_ms = rig_wall(r)},
+        .host = {.ended = r->now, .crawl_delay_ms = -2, .retry_after_ms = -1},
+    };
+
+    ck_assert_uint_ne(d.id, 0);
+    to.hops = 1;
+    ck_ok(r->e->ops->ack(r->e, &d, 1, r->now, rig_wall(r)));
+    rig_turn(r);
+    advance(r, 100); /* retry_delay is 1 ms */
+}
+
+TEST(a_refresh_that_leads_to_itself_with_other_cookies_is_tried_again)
+{
+    struct rig r;
+
+    begin(&r);
+    rig_seed(&r, "http://a.test/");
+    (void)fetch(&r, page, 1);
+    advance(&r, EVERY);
+    redirect_to_itself(&r, true);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1); /* still */
+    (void)fetch(&r, page, 1);
+    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
+    ck_assert_uint_eq(rig_stats(&r).redirects, 0);
+    advance(&r, EVERY);
+    redirect_to_itself(&r, true);
+    redirect_to_itself(&r, true); /* it never opens */
+    ck_assert_uint_eq(lease_at(&r), 0);
+    ck_assert_uint_eq(rig_stats(&r).redirects, 1);
+    advance(&r, EVERY);
+    redirect_to_itself(&r, false);
+    ck_assert_uint_eq(lease_at(&r), 0);
+    end(&r);
+}
+
 TEST(a_refresh_given_back_stays_due)
 {
     struct rig r;
