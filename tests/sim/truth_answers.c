@@ -207,6 +207,7 @@ void truth_judge_explain(struct truth *t, const struct sim_act *explain,
 struct seen {
     const struct plan_state *state;
     const struct sim_log_entry *entry;
+    bool compared; /* for being near another */
     char same_as[8], near[8];
 };
 
@@ -269,8 +270,7 @@ static void judge_title_of_304(struct truth *t, const struct truth_node *n,
 
 /* The first of some with one body is that which was stored first, and these
  * may be two whose requests were under way at once. */
-static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
-                       bool near)
+static void judge_same(struct truth *t, const struct seen *seen, unsigned page)
 {
     const struct seen *a = &seen[page];
     bool body = false, text = false, unsure = false;
@@ -287,7 +287,7 @@ static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
         else if (b->state->body == a->state->body)
             body = true;
         else
-            text = true;
+            text = text || b->compared;
     }
     if (a->same_as[0] != '\0' && !has_twin(t, a->state, page))
         truth_say(t, "%s is said to have the body of another page",
@@ -297,7 +297,7 @@ static void judge_same(struct truth *t, const struct seen *seen, unsigned page,
     if (body && a->same_as[0] == '\0')
         truth_say(t, "%s is not said to have the body of another page",
                   truth_url(t, page));
-    if (near && text && !body && a->near[0] == '\0')
+    if (a->compared && text && !body && a->near[0] == '\0')
         truth_say(t, "%s is not said to be near another page",
                   truth_url(t, page));
 }
@@ -319,6 +319,9 @@ void truth_judge_pages(struct truth *t, const struct sim_act *pages)
             continue;
         seen[i].state = read_once(t, c, i);
         seen[i].entry = c->nodes[i].last;
+        seen[i].compared = seen[i].state != NULL &&
+                           person_says(&t->acts[c->nodes[i].last_act].settings,
+                                       SET_NEAR_DUP, "report");
         truth_field(row, "same_as", seen[i].same_as, sizeof seen[i].same_as);
         truth_field(row, "near_dup_of", seen[i].near, sizeof seen[i].near);
         judge_title_of_304(t, &c->nodes[i], truth_url(t, i), row);
@@ -327,7 +330,6 @@ void truth_judge_pages(struct truth *t, const struct sim_act *pages)
     }
     for (unsigned i = 0; all && i < t->plan->page_count; i++)
         if (seen[i].state != NULL)
-            judge_same(t, seen, i,
-                       person_says(&c->run->settings, SET_NEAR_DUP, "report"));
+            judge_same(t, seen, i);
     free(seen);
 }

@@ -38,6 +38,19 @@ static bool is_counted(const struct truth *t, const struct truth_crawl *c,
             person_says(&c->run->settings, SET_NOINDEX, "report"));
 }
 
+/* What is asked at its date does not count for a budget, and that may be the
+ * first request for a URL that was denied or whose host did not respond. */
+static bool may_be_refreshed(const struct truth *t, const struct truth_crawl *c,
+                             unsigned node)
+{
+    for (size_t i = 0; i <= c->run_number; i++)
+        if (t->acts[i].dir == c->run->dir &&
+            (person_did(&t->acts[i], ACT_REFRESH) ||
+             !person_says(&t->acts[i].settings, SET_REFRESH, "off")))
+            return truth_has_excuse(t, c, node);
+    return false;
+}
+
 void truth_note_page(const struct truth *t, struct truth_crawl *c,
                      unsigned node, const struct sim_log_entry *e)
 {
@@ -62,7 +75,8 @@ void truth_note_page(const struct truth *t, struct truth_crawl *c,
         n->missing = 0;
     if (!n->counts && is_counted(t, c, n, e)) {
         n->counts = true;
-        n->budgeted = has_budgets(&c->run->settings);
+        n->budgeted = has_budgets(&c->run->settings) && n->asked == 1 &&
+                      !may_be_refreshed(t, c, node);
         n->counted_ms = e->ended_ms;
     }
 }
@@ -138,7 +152,8 @@ void truth_judge_limits(struct truth *t, const struct truth_crawl *c,
     if (n->as_list || n->asked > 0)
         return;
     judge_pages(t, c, e, SET_LIMIT, "limit", -1, false);
-    if (person_says(s, SET_QUEUE_KEY, "host")) {
+    if (person_says(s, SET_QUEUE_KEY, "host") &&
+        !may_be_refreshed(t, c, node)) {
         judge_pages(t, c, e, SET_PER_HOST, "per-host", truth_origin(t, node),
                     false);
         judge_pages(t, c, e, SET_PER_DOMAIN, "per-domain",

@@ -186,13 +186,23 @@ static bool is_list_alone(const struct truth *t, const struct truth_crawl *c,
     return true;
 }
 
-/* A robots.txt may name a list anywhere but behind --exclude. */
+static bool is_linked_as_feed(const struct truth_crawl *c, unsigned node)
+{
+    for (size_t i = 0; i < c->edge_count; i++)
+        if (c->edges[i].to == node && c->edges[i].kind == PLAN_FEED)
+            return true;
+    return false;
+}
+
+/* A robots.txt may name a list anywhere but behind --exclude. --mime is about
+ * pages, and a feed is one. */
 static bool may_read_list(const struct truth *t, const struct truth_crawl *c,
                           unsigned node)
 {
     const struct person_settings *s = &c->run->settings;
 
     return reads_lists(s) && is_list_alone(t, c, node) &&
+           (person_is_default(s, SET_MIME) || !is_linked_as_feed(c, node)) &&
            person_is_default(s, SET_EXCLUDE) &&
            person_is_default(s, SET_MAX_URL_LEN);
 }

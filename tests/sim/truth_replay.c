@@ -466,7 +466,7 @@ void truth_replay_act(struct truth *t, size_t number)
     c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
     c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
     spread(c);
-    c->is_kept = c->is_kept || is_begun(a);
+    c->is_kept = c->is_kept || (is_begun(a) && !a->fault_hit);
     for (size_t i = 0; i < t->log->count; i++)
         if (t->log->at[i].life == a->life) {
             steer(t, c, &t->log->at[i], &steered);

@@ -80,11 +80,12 @@ static void say_row(struct truth *t, const struct row *r,
                                               : ", and broke off");
 }
 
-/* With --cookies those of the seeds' sites open it. */
+/* With --cookies those of the seeds' sites open it; a page behind it may lead
+ * to itself all the same. */
 static void judge_wall(struct truth *t, const struct truth_crawl *c,
-                       const struct row *r, int origin)
+                       const struct row *r, int origin, const char *own_to)
 {
-    if (!is(r->reason, "redirect_loop") ||
+    if (!is(r->reason, "redirect_loop") || is(r->redirect_to, own_to) ||
         !person_says(&c->run->settings, SET_COOKIES, "yes"))
         return;
     for (unsigned i = 0; i < t->plan->page_count; i++)
@@ -98,13 +99,14 @@ static void judge_redirect(struct truth *t, const struct truth_crawl *c,
                            const struct row *r, const struct truth_node *n)
 {
     struct plan_sight s;
-    struct plan_found to;
+    struct plan_found to = {.url = ""};
 
     (void)truth_node_of(t, n->last, &s);
+    if (s.state != NULL && s.state->form == FORM_REDIRECT)
+        (void)plan_links(t->plan, &s, &to, 1);
     if (truth_by_wall(t, n->last))
-        judge_wall(t, c, r, s.origin);
-    else if (plan_links(t->plan, &s, &to, 1) == 1 &&
-             !is(r->redirect_to, to.url))
+        judge_wall(t, c, r, s.origin, to.url);
+    else if (to.url[0] != '\0' && !is(r->redirect_to, to.url))
         truth_say(t, "%s leads to %s, said to be %s", r->url, to.url,
                   r->redirect_to);
 }
