@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "tests/unit/storage/scratch.h"
 #include "tests/unit/unit.h"
 
 static char dir[64];
@@ -62,6 +63,24 @@ TEST(replacing_is_whole_or_not_at_all)
     ck_assert_int_eq(access(in_dir("a.tmp"), F_OK), -1);
     ck_ok(file_replace(in_dir("a"), bytes_of_str("new")));
     expect("a", "new");
+}
+
+/* Each name is in a directory that has been synced since, also that of one that
+ * is there: whoever made it may have been killed before. */
+TEST(the_name_of_a_directory_is_synced)
+{
+    unsigned before = scratch_dir_syncs;
+
+    ck_ok(file_make_dir(in_dir("one/two/three/")));
+    ck_assert_uint_eq(scratch_dir_syncs - before, 3);
+    ck_assert_int_eq(access(in_dir("one/two/three"), F_OK), 0);
+    ck_ok(file_make_dir(in_dir("one/two/three")));
+    ck_assert_uint_eq(scratch_dir_syncs - before, 4);
+    scratch_no_sync = true;
+    ck_assert_int_eq(file_make_dir(in_dir("four")), STATUS_IO);
+    scratch_no_sync = false;
+    ck_ok(file_replace(in_dir("five"), bytes_of_str("a file")));
+    ck_assert_int_eq(file_make_dir(in_dir("five")), STATUS_EXISTS);
 }
 
 TEST(a_full_disk_is_told_apart)
