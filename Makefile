@@ -3,6 +3,7 @@
 #   MODE=release|debug|asan|ubsan|tsan|fuzz   what to build, each in build/MODE
 #   CC=clang                                  another compiler
 #   T=url                                     only that suite, or that script
+#   WITH_KAFKA=no                             leave Kafka out, and librdkafka
 #   V=1                                       show commands
 
 VERSION := 0.1.0
@@ -21,7 +22,9 @@ SHARED  ?= ../shared
 
 PKGS := libcurl libxml-2.0 sqlite3 zlib libisal libcrypto libxxhash libpsl \
         icu-uc libpcre2-8 yaml-0.1 jansson hiredis libmicrohttpd gnutls libnghttp2 \
-        libprotobuf-c libssl libbrotlidec libzstd libseccomp
+        libprotobuf-c libssl libbrotlidec libzstd libseccomp rdkafka
+NO_KAFKA := $(filter no,$(WITH_KAFKA))
+PKGS     := $(filter-out $(if $(NO_KAFKA),rdkafka),$(PKGS))
 # Asked once, and only when a recipe needs it: the packages may not be there
 # while this file is read.
 PKG_CFLAGS   = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
@@ -63,7 +66,10 @@ LIBS         = $(PKG_LIBS) -lbz2 -lm
 # ---- files -----------------------------------------------------------------
 
 DIRS     := base config filter storage frontier crawler job service cli bindings/c
-SRC      := $(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c))
+# Of Kafka's module either the one file that refuses, or all others.
+NOT_HERE := $(if $(NO_KAFKA),\
+    $(patsubst %,base/kafka/kafka_%.c,client producer topic),base/kafka/kafka_absent.c)
+SRC      := $(filter-out $(NOT_HERE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c)))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names
 PAGE     := $(notdir $(wildcard service/dashboard/*))
@@ -75,7 +81,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o) $(GEN_OBJ)
 CHECKPOINTER_SUITES := checkpoint db frontier frontier_disk frontier_fate
 THREAD_SUITES = $(CHECKPOINTER_SUITES) $(shell tools/thread-suites.sh $(DIRS))
 UNIT_OF   = $(wildcard tests/unit/*/test_$1.c tests/unit/*/*/test_$1.c)
-UNIT_SRC := $(sort $(if $(filter tsan,$(MODE)),$(foreach s,$(THREAD_SUITES),$(call UNIT_OF,$s)),$(call UNIT_OF,*)))
+UNIT_SRC := $(filter-out $(if $(NO_KAFKA),%/test_kafka_client.c),$(sort $(if $(filter tsan,$(MODE)),$(foreach s,$(THREAD_SUITES),$(call UNIT_OF,$s)),$(call UNIT_OF,*))))
 UNIT_OBJ := $(UNIT_SRC:%.c=$B/%.o) $B/tests/unit/main.o
 SUITES   := $(patsubst test_%,%,$(notdir $(UNIT_SRC:.c=)))
 SUPPORT_SRC  := $(wildcard tests/support/*.c)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/kafka/kafka.h"
 #include "base/mem.h"
 #include "cli/command.h"
 
@@ -29,8 +30,12 @@ static void help(FILE *to)
 static void version(void)
 {
     puts("urlweir " URLWEIR_VERSION);
-    printf("%s\nlibxml2/%s SQLite/%s\n", curl_version(), LIBXML_DOTTED_VERSION,
+    printf("%s\nlibxml2/%s SQLite/%s", curl_version(), LIBXML_DOTTED_VERSION,
            sqlite3_libversion());
+    if (kafka_version() != NULL)
+        printf(" librdkafka/%s\n", kafka_version());
+    else
+        puts("\nbuilt without Kafka (WITH_KAFKA=no)");
 }
 
 /* If our parent closed one of the three, we take its number: else the next file

@@ -10,6 +10,7 @@ table() {
     cat <<'END'
 base:
 base/file: base
+base/kafka: base
 base/process: base
 base/redis: base base/process
 base/thread: base

@@ -8,7 +8,7 @@ set -eu
 build="gcc libc6-dev make pkg-config libcurl4-openssl-dev libxml2-dev
  libsqlite3-dev zlib1g-dev libisal-dev libssl-dev libxxhash-dev libpsl-dev
  libicu-dev libbrotli-dev libzstd-dev libbz2-dev libpcre2-dev libyaml-dev libjansson-dev
- libhiredis-dev libseccomp-dev
+ libhiredis-dev librdkafka-dev libseccomp-dev
  libmicrohttpd-dev libgnutls28-dev libnghttp2-dev libprotobuf-c-dev protobuf-c-compiler
  protobuf-compiler
  ca-certificates"

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kafka_producer.c - messages in transactions.
+ *
+ *     open ── init ──► ready ◄──────────────┐
+ *                        │ begin            │ committed, or aborted
+ *                        ▼                  │
+ *                      open transaction ────┘
+ *                        │ an error that librdkafka cannot repeat away
+ *                        ▼
+ *                      closed, or fenced: the next producer's init ends it
+ *
+ * Brokers abort a transaction after KAFKA_TRANSACTION_MS, by fencing its
+ * producer. Brokers of that age and librdkafka tell this by the same error as
+ * that of a second process. So who was fenced after that time is told to open
+ * another producer, and sees by what it reads back which of the two it was.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/kafka/kafka_client.h"
+#include "base/mem.h"
+
+#define NUMBER(n)  NUMBER_(n)
+#define NUMBER_(n) #n
+
+struct kafka_producer {
+    struct kafka_client client;
+    int64_t begun; /* by the clock that counts while the machine sleeps */
+};
+
+static int64_t boot_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+enum status kafka_producer_open(struct kafka_producer **out,
+                                const struct kafka_access *a,
+                                const char *transactional_id, struct buf *why)
+{
+    char most[24];
+    const char *const set[] = {"transactional.id",
+                               transactional_id,
+                               "transaction.timeout.ms",
+                               NUMBER(KAFKA_TRANSACTION_MS),
+                               "message.max.bytes",
+                               most,
+                               "partitioner",
+                               "murmur2_random",
+                               NULL};
+    struct kafka_producer *p = xcalloc(1, sizeof *p);
+    enum status st;
+
+    snprintf(most, sizeof most, "%zu", KAFKA_MESSAGE_MOST + 4096);
+    st = kafka_client_open(&p->client, a, RD_KAFKA_PRODUCER, set, why);
+    if (st == STATUS_OK)
+        *out = p;
+    else
+        free(p);
+    return st;
+}
+
+void kafka_producer_close(struct kafka_producer *p)
+{
+    if (p == NULL)
+        return;
+    kafka_client_close(&p->client);
+    free(p);
+}
+
+static enum status fenced(const struct kafka_producer *p, struct buf *why)
+{
+    if (boot_ns() - p->begun < KAFKA_TRANSACTION_MS * NS_PER_MS)
+        return STATUS_BUSY;
+    buf_clear(why);
+    buf_add_str(why, "the brokers have aborted the transaction, as it took "
+                     "too long");
+    return STATUS_CLOSED;
+}
+
+/* Ends `e`. What could be repeated has been, unless librdkafka says that the
+ * call may be made again. */
+static enum status judge(struct kafka_producer *p, rd_kafka_error_t *e,
+                         struct buf *why)
+{
+    bool again = e != NULL && rd_kafka_error_is_retriable(e);
+    enum status st =
+        kafka_client_judge(&p->client,
+                           e != NULL ? rd_kafka_error_code(e)
+                                     : RD_KAFKA_RESP_ERR_NO_ERROR,
+                           e != NULL ? rd_kafka_error_string(e) : "", why);
+
+    if (e != NULL)
+        rd_kafka_error_destroy(e);
+    if (st == STATUS_AGAIN && !again)
+        return STATUS_CLOSED;
+    return st == STATUS_BUSY ? fenced(p, why) : st;
+}
+
+enum status kafka_producer_init(struct kafka_producer *p, int timeout_ms,
+                                struct buf *why)
+{
+    enum status st;
+
+    p->begun = boot_ns();
+    st = judge(p, rd_kafka_init_transactions(p->client.rk, timeout_ms), why);
+    p->client.admitted |= st == STATUS_OK;
+    return st;
+}
+
+enum status kafka_producer_begin(struct kafka_producer *p, struct buf *why)
+{
+    p->begun = boot_ns();
+    return judge(p, rd_kafka_begin_transaction(p->client.rk), why);
+}
+
+enum status kafka_producer_send(struct kafka_producer *p, const char *topic,
+                                int partition, struct bytes key,
+                                struct bytes value, struct buf *why)
+{
+    const rd_kafka_vu_t parts[] = {
+        {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic},
+        {.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition},
+        {.vtype = RD_KAFKA_VTYPE_KEY,
+         .u.mem = {(void *)(uintptr_t)key.at, key.len}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE,
+         .u.mem = {(void *)(uintptr_t)value.at, value.len}},
+        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+    };
+    rd_kafka_error_t *e =
+        rd_kafka_produceva(p->client.rk, parts, sizeof parts / sizeof *parts);
+
+    if (e != NULL && rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR__FATAL) {
+        char text[512];
+        rd_kafka_resp_err_t err =
+            rd_kafka_fatal_error(p->client.rk, text, sizeof text);
+
+        rd_kafka_error_destroy(e);
+        e = rd_kafka_error_new(err, "%s", text);
+    }
+    return judge(p, e, why);
+}
+
+enum status kafka_producer_commit(struct kafka_producer *p, int timeout_ms,
+                                  struct buf *why)
+{
+    return judge(p, rd_kafka_commit_transaction(p->client.rk, timeout_ms), why);
+}
+
+enum status kafka_producer_abort(struct kafka_producer *p, int timeout_ms,
+                                 struct buf *why)
+{
+    return judge(p, rd_kafka_abort_transaction(p->client.rk, timeout_ms), why);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kafka_topic.c - a topic's settings, and a compacted topic read to its end.
+ *
+ * The end is the high watermark at the start, not the last stable offset that
+ * a reader of committed messages is told first: another producer may have a
+ * transaction open below messages that are committed. The end of a partition
+ * is therefore believed only from where the high watermark was.
+ *
+ * A partition is read by librdkafka's simple consumer, which needs no group
+ * and no rights to one.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/kafka/kafka_client.h"
+#include "base/mem.h"
+
+static const char *const no_settings[] = {NULL};
+
+static int ms_left(int64_t until)
+{
+    int64_t left = (until - clock_mono()) / NS_PER_MS;
+
+    return left > 0 ? (int)left : 0;
+}
+
+/* ---- settings ---- */
+
+struct ask {
+    struct kafka_client client;
+    rd_kafka_queue_t *queue;
+    int64_t until;
+};
+
+/* Waits for the result of a request; NULL: *st says why. A broker that is just
+ * ending breaks a handshake off, which looks like a refusal for a moment. */
+static rd_kafka_event_t *await(struct ask *a, enum status *st, struct buf *why)
+{
+    int64_t moment = clock_mono() + 2 * NS_PER_S;
+    rd_kafka_event_t *ev;
+
+    do {
+        int left = ms_left(a->until);
+
+        ev = rd_kafka_queue_poll(a->queue, left < 100 ? left : 100);
+        if (ev == NULL)
+            *st = kafka_client_judge(&a->client, RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                     "the brokers do not answer", why);
+    } while (ev == NULL && ms_left(a->until) > 0 &&
+             !(*st == STATUS_REFUSED && clock_mono() >= moment));
+    if (ev != NULL)
+        *st = kafka_client_judge(&a->client, rd_kafka_event_error(ev),
+                                 rd_kafka_event_error_string(ev), why);
+    if (ev != NULL && *st != STATUS_OK) {
+        rd_kafka_event_destroy(ev);
+        ev = NULL;
+    }
+    return ev;
+}
+
+static rd_kafka_AdminOptions_t *options(struct ask *a, rd_kafka_admin_op_t op)
+{
+    rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(a->client.rk, op);
+    char error[128];
+
+    (void)rd_kafka_AdminOptions_set_request_timeout(o, ms_left(a->until) + 1,
+                                                    error, sizeof error);
+    return o;
+}
+
+static enum status judge_policy(const struct kafka_topic *t, const char *policy,
+                                struct buf *why)
+{
+    if (t->compacted ? strcmp(policy, "compact") == 0
+                     : strstr(policy, "compact") == NULL)
+        return STATUS_OK;
+    buf_clear(why);
+    buf_addf(why, "topic %s has cleanup.policy=%.40s; %s", t->name, policy,
+             t->compacted
+                 ? "it must be compact, or what it keeps is lost in time"
+                 : "compaction would keep one message of each key alone");
+    return STATUS_REFUSED;
+}
+
+/* STATUS_NOT_FOUND: there is no such topic. */
+static enum status judge_settings(struct ask *a, const struct kafka_topic *t,
+                                  const rd_kafka_ConfigResource_t *r,
+                                  struct buf *why)
+{
+    rd_kafka_resp_err_t err = rd_kafka_ConfigResource_error(r);
+    const char *text = rd_kafka_ConfigResource_error_string(r);
+    const rd_kafka_ConfigEntry_t **entry;
+    size_t n;
+
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        return STATUS_NOT_FOUND;
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        enum status st =
+            kafka_client_judge(&a->client, err,
+                               text != NULL ? text : rd_kafka_err2str(err),
+                               why);
+
+        buf_addf(why, " (settings of topic %s)", t->name);
+        return st;
+    }
+    entry = rd_kafka_ConfigResource_configs(r, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rd_kafka_ConfigEntry_name(entry[i]), "cleanup.policy") == 0)
+            return judge_policy(t, rd_kafka_ConfigEntry_value(entry[i]), why);
+    return STATUS_OK;
+}
+
+static enum status check_topic(struct ask *a, const struct kafka_topic *t,
+                               struct buf *why)
+{
+    rd_kafka_ConfigResource_t *r =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, t->name);
+    rd_kafka_AdminOptions_t *o = options(a, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    enum status st = STATUS_OK;
+    rd_kafka_event_t *ev;
+
+    rd_kafka_DescribeConfigs(a->client.rk, &r, 1, o, a->queue);
+    ev = await(a, &st, why);
+    if (ev != NULL) {
+        size_t n = 0;
+        const rd_kafka_ConfigResource_t **got =
+            rd_kafka_DescribeConfigs_result_resources(
+                rd_kafka_event_DescribeConfigs_result(ev), &n);
+
+        if (n == 1)
+            st = judge_settings(a, t, got[0], why);
+        rd_kafka_event_destroy(ev);
+    }
+    rd_kafka_AdminOptions_destroy(o);
+    rd_kafka_ConfigResource_destroy(r);
+    return st;
+}
+
+/* Another process may have made it meanwhile. */
+static enum status judge_new(struct ask *a, const rd_kafka_topic_result_t *r,
+                             struct buf *why)
+{
+    rd_kafka_resp_err_t err = rd_kafka_topic_result_error(r);
+    const char *text = rd_kafka_topic_result_error_string(r);
+    enum status st;
+
+    if (err == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+        return STATUS_OK;
+    st = kafka_client_judge(&a->client, err,
+                            text != NULL ? text : rd_kafka_err2str(err), why);
+    if (st != STATUS_OK)
+        buf_addf(why, " (making topic %s)", rd_kafka_topic_result_name(r));
+    return st;
+}
+
+static enum status make_topic(struct ask *a, const struct kafka_topic *t,
+                              struct buf *why)
+{
+    char error[256];
+    rd_kafka_NewTopic_t *n =
+        rd_kafka_NewTopic_new(t->name, t->partitions > 0 ? t->partitions : -1,
+                              -1, error, sizeof error);
+    rd_kafka_AdminOptions_t *o = options(a, RD_KAFKA_ADMIN_OP_CREATETOPICS);
+    enum status st = STATUS_OK;
+    rd_kafka_event_t *ev;
+
+    for (const char *const *c = t->config; c != NULL && *c != NULL; c += 2)
+        rd_kafka_NewTopic_set_config(n, c[0], c[1]);
+    if (t->compacted)
+        rd_kafka_NewTopic_set_config(n, "cleanup.policy", "compact");
+    rd_kafka_CreateTopics(a->client.rk, &n, 1, o, a->queue);
+    ev = await(a, &st, why);
+    if (ev != NULL) {
+        size_t count = 0;
+        const rd_kafka_topic_result_t **got =
+            rd_kafka_CreateTopics_result_topics(
+                rd_kafka_event_CreateTopics_result(ev), &count);
+
+        if (count == 1)
+            st = judge_new(a, got[0], why);
+        rd_kafka_event_destroy(ev);
+    }
+    rd_kafka_AdminOptions_destroy(o);
+    rd_kafka_NewTopic_destroy(n);
+    return st;
+}
+
+enum status kafka_topic_ensure(const struct kafka_access *access,
+                               const struct kafka_topic *t, int timeout_ms,
+                               struct buf *why)
+{
+    struct ask a = {.until = clock_mono() + timeout_ms * NS_PER_MS};
+    enum status st = kafka_client_open(&a.client, access, RD_KAFKA_PRODUCER,
+                                       no_settings, why);
+
+    if (st != STATUS_OK)
+        return st;
+    a.queue = rd_kafka_queue_new(a.client.rk);
+    st = check_topic(&a, t, why);
+    if (st == STATUS_NOT_FOUND)
+        st = make_topic(&a, t, why);
+    rd_kafka_queue_destroy(a.queue);
+    kafka_client_close(&a.client);
+    return st;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct kafka_client client;
+    rd_kafka_topic_t *topic;
+    const char *name;
+    int partition;
+    int64_t end; /* -1: not known yet */
+    bool done;
+    void (*visit)(void *ctx, struct bytes key, struct bytes value);
+    void *ctx;
+};
+
+/* The first answer of the broker says where the end is. */
+static void note_end(struct reading *r)
+{
+    int64_t low;
+
+    if (r->end < 0 &&
+        rd_kafka_get_watermark_offsets(r->client.rk, r->name, r->partition,
+                                       &low,
+                                       &r->end) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        r->end = -1;
+}
+
+static enum status take_message(struct reading *r, const rd_kafka_message_t *m,
+                                struct buf *why)
+{
+    if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        note_end(r);
+        r->done = r->end >= 0 && m->offset >= r->end;
+        return STATUS_OK;
+    }
+    if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        enum status st = kafka_client_judge(&r->client, m->err,
+                                            rd_kafka_message_errstr(m), why);
+
+        buf_addf(why, " (reading topic %s)", r->name);
+        return st;
+    }
+    note_end(r);
+    if (m->key_len + m->len <= KAFKA_MESSAGE_MOST)
+        r->visit(r->ctx, bytes_of(m->key, m->key_len),
+                 bytes_of(m->payload, m->len));
+    return STATUS_OK;
+}
+
+static enum status read_until(struct reading *r, int timeout_ms,
+                              struct buf *why)
+{
+    int64_t until = clock_mono() + timeout_ms * NS_PER_MS;
+    enum status st = STATUS_OK;
+
+    while (!r->done && (st == STATUS_OK || st == STATUS_AGAIN)) {
+        int left = ms_left(until);
+        rd_kafka_message_t *m =
+            rd_kafka_consume(r->topic, r->partition, left < 100 ? left : 100);
+
+        if (m == NULL)
+            st = kafka_client_judge(&r->client, RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                    "its end is not reached; a transaction "
+                                    "may be open",
+                                    why);
+        else
+            st = take_message(r, m, why);
+        if (m != NULL && st == STATUS_OK)
+            until = clock_mono() + timeout_ms * NS_PER_MS;
+        if (m != NULL)
+            rd_kafka_message_destroy(m);
+        if (left == 0)
+            break;
+    }
+    return r->done ? STATUS_OK : st == STATUS_OK ? STATUS_AGAIN : st;
+}
+
+enum status kafka_topic_read(const struct kafka_access *a, const char *topic,
+                             int partition, int timeout_ms,
+                             void (*visit)(void *ctx, struct bytes key,
+                                           struct bytes value),
+                             void *ctx, struct buf *why)
+{
+    static const char *const set[] = {"enable.partition.eof",
+                                      "true",
+                                      "isolation.level",
+                                      "read_committed",
+                                      "check.crcs",
+                                      "true",
+                                      "queued.max.messages.kbytes",
+                                      "16384",
+                                      NULL};
+    struct reading r = {.name = topic,
+                        .partition = partition,
+                        .end = -1,
+                        .visit = visit,
+                        .ctx = ctx};
+    enum status st =
+        kafka_client_open(&r.client, a, RD_KAFKA_CONSUMER, set, why);
+
+    if (st != STATUS_OK)
+        return st;
+    r.topic = rd_kafka_topic_new(r.client.rk, topic, NULL);
+    if (rd_kafka_consume_start(r.topic, partition, RD_KAFKA_OFFSET_BEGINNING) ==
+        0) {
+        st = read_until(&r, timeout_ms, why);
+        (void)rd_kafka_consume_stop(r.topic, partition);
+    } else {
+        st = kafka_client_judge(&r.client, rd_kafka_last_error(),
+                                rd_kafka_err2str(rd_kafka_last_error()), why);
+    }
+    rd_kafka_topic_destroy(r.topic);
+    kafka_client_close(&r.client);
+    return st;
+}
