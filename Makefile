@@ -105,7 +105,7 @@ SO_DIRS  := base base/file base/redis base/process filter filter/kinds filter/re
 SO_API   := $(patsubst %.c,$B/pic/%.o,$(wildcard bindings/c/*.c))
 SO_BELOW := $(patsubst %.c,$B/pic/%.o,$(wildcard $(SO_DIRS:%=%/*.c)))
 
-.PHONY: all lib build-all help deps
+.PHONY: all lib build-all help deps deps-kafka
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 all: $(BIN) ## build build/MODE/urlweir
@@ -124,6 +124,8 @@ $(DEPS): tools/install-deps.sh
 
 deps: ## install what building, tests and lint need (Debian packages)
 	$(Q)tools/install-deps.sh build check lint
+deps-kafka: ## install Java and Maven, for tests with Kafka brokers; they are skipped without
+	$(Q)tools/install-deps.sh kafka || echo "deps-kafka: no Java here; tests with brokers are skipped"
 
 # ---- messages of the gRPC services, made from their .proto files -------------
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are not there yet.
-# usage: tools/install-deps.sh build|check|lint|interop|releases|packages ...
+# usage: tools/install-deps.sh build|check|lint|interop|kafka|releases|packages ...
 # As root it calls apt-get itself, else through sudo. Other systems: install
 # what the lists below name, then set URLWEIR_NO_DEPS=1.
 set -eu
@@ -17,6 +17,8 @@ check="check python3 sqlite3 openssl curl jq xz-utils nghttp2-server redis-serve
  procps util-linux mandoc g++ strace systemd zsh fish"
 lint="clang clang-format clang-tidy clang-tools cppcheck libclang-rt-dev"
 interop="python3 python3-venv python3-pip"
+# For tools/kafka.sh. Maven comes with a Java, but maybe without this one.
+kafka="maven default-jre-headless openssl python3 procps"
 releases="debootstrap iproute2 util-linux"
 packages="build-essential debhelper lintian"
 
@@ -30,7 +32,7 @@ command -v dpkg-query >/dev/null 2>&1 || {
 want=""
 for group in "$@"; do
     case $group in
-    build | check | lint | interop | releases | packages) eval "want=\"\$want \$$group\"" ;;
+    build | check | lint | interop | kafka | releases | packages) eval "want=\"\$want \$$group\"" ;;
     *) echo "install-deps: no group $group" >&2; exit 1 ;;
     esac
 done
