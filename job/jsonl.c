@@ -2,8 +2,10 @@
 /*
  * jsonl.c - --jsonl: a line for each URL, when its outcome is durable.
  *
- *     open: mend the file's tail ──► after = seq of its last line
- *     thread: rows with seq > after ──► lines ──► write; none: wait a moment
+ *     open: mend the file's tail, or ask the topic ──► after = seq of its
+ *           last line
+ *     thread: rows with seq > after ──► lines ──► write, or a transaction;
+ *             none: wait a moment
  *
  * Rows are read, and the read transaction ends, before anything is written: a
  * long read transaction keeps SQLite from reusing its log. Formatting from the
@@ -32,8 +34,10 @@
 #include "crawler/html/link_kinds.h"
 #include "crawler/url_columns.h"
 #include "frontier/outcome.h"
+#include "frontier/url/url.h"
 #include "job/exit_code.h"
 #include "job/jsonl_tail.h"
+#include "job/line_topic.h"
 #include "storage/outcome_rows.h"
 
 #define BATCH      512                /* rows per read */
@@ -41,14 +45,24 @@
 #define LOOK_MS    100
 #define WAIT_MS    100 /* for a reader, between checks of `ending` */
 
+/* A transaction costs brokers and us some milliseconds, so it takes what half a
+ * second brings. */
+#define TOPIC_BATCH   4096 /* rows */
+#define TOPIC_LOOK_MS 500
+#define STEP_MS       500  /* of a commit, between checks of `ending` */
+#define CONNECT_MS    3000 /* the same of each step to it */
+#define START_WAIT    (10 * NS_PER_S) /* for brokers, before we go on without */
+#define SAY_AFTER     (5 * NS_PER_S)  /* that brokers are away */
+
 enum ending { GOES_ON, FINISHES, GIVES_UP };
 
 struct jsonl {
-    int fd;
-    bool is_file;     /* not a pipe or terminal */
-    bool is_terminal; /* where progress may be shown, too */
-    bool urls;        /* no more of a row than its URL */
-    char *name;       /* for messages */
+    int fd;                   /* -1: to `topic` */
+    struct line_topic *topic; /* or NULL */
+    bool is_file;             /* not a pipe or terminal */
+    bool is_terminal;         /* where progress may be shown, too */
+    bool urls;                /* no more of a row than its URL */
+    char *name;               /* for messages */
     struct outcome_rows *rows;
     pthread_t thread;
     _Atomic uint64_t *upto; /* whose owner keeps later rows; NULL: nobody */
@@ -56,11 +70,20 @@ struct jsonl {
     uint64_t after;
     struct record line;
     struct buf lines;
+    struct { /* all of a topic */
+        bool connected;
+        enum status add; /* of the transaction's lines */
+        size_t octets;   /* of them */
+        int64_t away;    /* since when it has not taken lines; 0: it does */
+        bool said;
+        struct buf why;
+    } t;
     /* shared, under mtx */
     pthread_mutex_t mtx;
     pthread_cond_t changed;
     enum ending ending;
     enum status status;
+    bool opened; /* we know where to go on */
     bool done;
 };
 
@@ -72,6 +95,25 @@ static void add_url(struct jsonl *j, const struct url_record *row)
         return;
     buf_add_bytes(&j->lines, row->url.url);
     buf_add_char(&j->lines, '\n');
+}
+
+/* The rows after one that does not fit, or fails, are read again. */
+static void send_row(void *ctx, const struct url_record *row)
+{
+    struct jsonl *j = ctx;
+    struct bytes line;
+
+    if (j->t.add != STATUS_OK || j->t.octets > LINES_MOST)
+        return;
+    if (column_view_write(&row_views[ROW_VIEW_LINES], row, &j->line, &line) ==
+        STATUS_OK) {
+        line.len--; /* its end */
+        j->t.octets += line.len;
+        j->t.add = line_topic_add(j->topic, url_canonical_host(row->url.url),
+                                  line, &j->t.why);
+    }
+    if (j->t.add == STATUS_OK)
+        j->after = row->fetch.seq;
 }
 
 static void take_row(void *ctx, const struct url_record *row)
@@ -141,15 +183,13 @@ static enum status write_lines(struct jsonl *j)
     return st;
 }
 
-/* ---- the thread ---------------------------------------------------------- */
-
-static void wait_a_moment(struct jsonl *j)
+static void wait_a_moment(struct jsonl *j, int ms)
 {
-    int64_t until = clock_mono() + LOOK_MS * NS_PER_MS;
+    int64_t until = clock_mono() + ms * NS_PER_MS;
 
     pthread_mutex_lock(&j->mtx);
-    if (j->ending == GOES_ON)
-        (void)cond_wait_until(&j->changed, &j->mtx, until);
+    while (j->ending == GOES_ON && cond_wait_until(&j->changed, &j->mtx, until))
+        continue;
     pthread_mutex_unlock(&j->mtx);
 }
 
@@ -159,31 +199,148 @@ static void tell_upto(struct jsonl *j)
         atomic_store(j->upto, j->after);
 }
 
-static void *follow(void *arg)
-{
-    struct jsonl *j = arg;
-    enum status st = STATUS_OK;
+/* ---- a topic -------------------------------------------------------------- */
 
+static void note_opened(struct jsonl *j)
+{
+    pthread_mutex_lock(&j->mtx);
+    j->opened = true;
+    pthread_cond_broadcast(&j->changed);
+    pthread_mutex_unlock(&j->mtx);
+}
+
+/* Says once that lines wait, and once that they do no longer. */
+static void note_topic(struct jsonl *j, enum status st)
+{
+    int64_t now = clock_mono();
+
+    if (st == STATUS_OK) {
+        if (j->t.said)
+            log_warn("the brokers take lines again", "to=%s", j->name);
+        j->t.said = false;
+        j->t.away = 0;
+    } else if (j->t.away == 0) {
+        j->t.away = now;
+    } else if (!j->t.said && now - j->t.away >= SAY_AFTER) {
+        log_warn("the brokers take no lines; they wait in the store",
+                 "to=%s error=\"%s\"", j->name, buf_str(&j->t.why));
+        j->t.said = true;
+    }
+}
+
+static enum status go_on_topic(struct jsonl *j, struct bytes line);
+
+/* Finds out where to go on, also after a transaction that failed. STATUS_AGAIN:
+ * not yet. */
+static enum status connect_topic(struct jsonl *j)
+{
+    struct buf last;
+    enum status st;
+
+    buf_init(&last, KAFKA_MESSAGE_MOST);
+    st = line_topic_connect(j->topic, CONNECT_MS, &last, &j->t.why);
+    if (st == STATUS_CLOSED || (st == STATUS_REFUSED && j->opened))
+        st = STATUS_AGAIN; /* it has worked before */
+    note_topic(j, st);
+    if (st == STATUS_OK)
+        st = go_on_topic(j, buf_bytes(&last));
+    buf_fini(&last);
+    if (st == STATUS_OK) {
+        j->t.connected = true;
+        tell_upto(j);
+        note_opened(j);
+    }
+    return st;
+}
+
+/* Commits the lines of send_row(). */
+static enum status commit_topic(struct jsonl *j)
+{
+    enum status st = j->t.add;
+
+    while (st == STATUS_OK || st == STATUS_AGAIN) {
+        st = line_topic_commit(j->topic, STEP_MS, &j->t.why);
+        note_topic(j, st);
+        if (st == STATUS_OK || ending_of(j) == GIVES_UP)
+            break;
+    }
+    j->t.connected = st == STATUS_OK;
+    j->t.octets = 0;
+    j->t.add = STATUS_OK;
+    if (st == STATUS_CLOSED)
+        log_info("a transaction of lines failed; it is sent again",
+                 "to=%s error=\"%s\"", j->name, buf_str(&j->t.why));
+    return st;
+}
+
+static enum status follow_topic(struct jsonl *j)
+{
+    for (;;) {
+        enum ending ending = ending_of(j);
+        enum status st;
+        unsigned seen = 0;
+
+        if (ending == GIVES_UP)
+            return STATUS_AGAIN;
+        if (!j->t.connected) {
+            st = connect_topic(j);
+            if (st != STATUS_OK && st != STATUS_AGAIN)
+                return st;
+            if (st == STATUS_AGAIN)
+                wait_a_moment(j, LOOK_MS);
+            continue;
+        }
+        st = outcome_rows_each(j->rows, j->after, TOPIC_BATCH, send_row, j,
+                               &seen);
+        if (st == STATUS_OK && seen > 0)
+            st = commit_topic(j);
+        if (st == STATUS_OK)
+            tell_upto(j);
+        else if (st != STATUS_CLOSED)
+            return st;
+        if (st == STATUS_OK && seen == 0 && ending == FINISHES)
+            return STATUS_OK;
+        if (seen < TOPIC_BATCH)
+            wait_a_moment(j, TOPIC_LOOK_MS);
+    }
+}
+
+/* ---- the thread ---------------------------------------------------------- */
+
+static enum status follow_rows(struct jsonl *j)
+{
     for (;;) {
         /* Checked before the read, so that it sees all rows before the end. */
         enum ending ending = ending_of(j);
         unsigned seen = 0;
+        enum status st;
 
         if (ending == GIVES_UP)
-            break;
+            return STATUS_OK;
         st = outcome_rows_each(j->rows, j->after, BATCH, take_row, j, &seen);
         if (st == STATUS_OK)
             st = write_lines(j);
         if (st == STATUS_OK)
             tell_upto(j);
         if (st != STATUS_OK || (seen == 0 && ending == FINISHES))
-            break;
+            return st;
         if (seen == 0)
-            wait_a_moment(j);
+            wait_a_moment(j, LOOK_MS);
     }
+}
+
+static void *follow(void *arg)
+{
+    struct jsonl *j = arg;
+    enum status st = j->topic != NULL ? follow_topic(j) : follow_rows(j);
+
+    if (st == STATUS_BUSY || st == STATUS_REFUSED)
+        log_error("cannot send lines", "to=%s error=\"%s\"", j->name,
+                  buf_str(&j->t.why));
     pthread_mutex_lock(&j->mtx);
     j->status = st == STATUS_AGAIN ? STATUS_OK : st;
     j->done = true;
+    pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->mtx);
     return NULL;
 }
@@ -195,17 +352,44 @@ static bool is_stdout(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-bool jsonl_may_begin(const char *path)
+struct jsonl_options jsonl_options_of(const struct crawl_settings *s)
+{
+    return (struct jsonl_options){
+        .dir = s->output,
+        .path = s->jsonl,
+        .kafka = {s->kafka_property.item, s->kafka_property.count},
+    };
+}
+
+static bool topic_may_begin(const struct jsonl_options *o)
+{
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 4096);
+    st = line_topic_check(o->path, &o->kafka, (int)(START_WAIT / NS_PER_MS),
+                          &why);
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir: --jsonl: %s: %s\n", o->path, buf_str(&why));
+    buf_fini(&why);
+    return st == STATUS_OK;
+}
+
+bool jsonl_may_begin(const struct jsonl_options *o)
 {
     struct stat s;
 
-    if (is_stdout(path) || stat(path, &s) != 0 || !S_ISREG(s.st_mode) ||
+    if (o->path == NULL)
+        return true;
+    if (kafka_address_is_url(o->path))
+        return topic_may_begin(o);
+    if (is_stdout(o->path) || stat(o->path, &s) != 0 || !S_ISREG(s.st_mode) ||
         s.st_size == 0)
         return true;
     fprintf(stderr,
             "urlweir crawl: --jsonl: %s is not empty; choose another file, or "
             "remove it\n",
-            path);
+            o->path);
     return false;
 }
 
@@ -275,6 +459,32 @@ static enum status go_on(struct jsonl *j)
     return st;
 }
 
+/* `line` is the last one of the topic; lines that the store has lost since
+ * cannot be taken back from there. */
+static enum status go_on_topic(struct jsonl *j, struct bytes line)
+{
+    struct expected x = {.j = j, .st = STATUS_OK};
+    uint64_t last = 0, seq = 0;
+    enum status st = outcome_rows_last(j->rows, &last);
+    bool ours = line.len == 0 || (jsonl_line_seq(line, &seq) &&
+                                  (seq > last || is_row(&x, seq, line)));
+
+    j->after = seq < last ? seq : last;
+    if (st != STATUS_OK || x.st != STATUS_OK)
+        return st != STATUS_OK ? st : x.st;
+    if (!ours) {
+        buf_clear(&j->t.why);
+        buf_add_str(&j->t.why,
+                    "the last line there is not one of this crawl's rows; "
+                    "choose another topic");
+        return STATUS_REFUSED;
+    }
+    if (seq > last)
+        log_warn("the topic has lines of rows that the store has lost",
+                 "to=%s lines=%" PRIu64 " rows=%" PRIu64, j->name, seq, last);
+    return STATUS_OK;
+}
+
 static enum status open_output(struct jsonl *j, const char *path)
 {
     struct stat s;
@@ -300,47 +510,87 @@ static void jsonl_free(struct jsonl *j)
 {
     if (j->fd > STDOUT_FILENO)
         close(j->fd);
+    line_topic_close(j->topic);
     outcome_rows_close(j->rows);
     pthread_mutex_destroy(&j->mtx);
     pthread_cond_destroy(&j->changed);
     record_fini(&j->line);
     buf_fini(&j->lines);
+    buf_fini(&j->t.why);
     free(j->name);
     free(j);
 }
 
-static struct jsonl *jsonl_new(const char *path)
+static struct jsonl *jsonl_new(const struct jsonl_options *o)
 {
     struct jsonl *j = xcalloc(1, sizeof *j);
 
     j->fd = -1;
-    j->name = xstrdup(is_stdout(path) ? "standard output" : path);
+    j->urls = o->urls;
+    j->upto = o->upto;
+    j->name = xstrdup(is_stdout(o->path) ? "standard output" : o->path);
     record_init(&j->line, RECORD_JSONL);
     buf_init(&j->lines, LINES_MOST);
+    buf_init(&j->t.why, 4096);
     pthread_mutex_init(&j->mtx, NULL);
     cond_init(&j->changed);
     return j;
 }
 
-bool jsonl_open(struct jsonl **out, const char *dir, const char *path,
-                bool urls, _Atomic uint64_t *upto, int *code)
+static enum status open_topic(struct jsonl *j, const struct jsonl_options *o)
 {
-    struct jsonl *j = jsonl_new(path);
+    struct buf id;
+    enum status st;
+
+    buf_init(&id, 64);
+    st = outcome_rows_store_id(j->rows, &id);
+    if (st == STATUS_OK)
+        st = line_topic_open(&j->topic, o->path, &o->kafka, buf_str(&id),
+                             &j->t.why);
+    if (st != STATUS_OK)
+        fprintf(stderr, "urlweir: --jsonl: %s: %s\n", j->name,
+                j->t.why.len > 0 ? buf_str(&j->t.why) : status_text(st));
+    buf_fini(&id);
+    return st;
+}
+
+/* Waits for the thread to find out where to go on in a topic. Brokers that do
+ * not answer in time are waited for while the crawl goes on. */
+static enum status wait_until_opened(struct jsonl *j)
+{
+    int64_t until = clock_mono() + START_WAIT;
+    enum status st;
+
+    pthread_mutex_lock(&j->mtx);
+    while (!j->opened && !j->done &&
+           cond_wait_until(&j->changed, &j->mtx, until))
+        continue;
+    st = j->status;
+    pthread_mutex_unlock(&j->mtx);
+    if (st != STATUS_OK)
+        pthread_join(j->thread, NULL);
+    return st;
+}
+
+bool jsonl_open(struct jsonl **out, const struct jsonl_options *o, int *code)
+{
+    struct jsonl *j = jsonl_new(o);
     struct buf db;
     enum status st;
 
-    j->urls = urls;
     buf_init(&db, PATH_MAX);
-    buf_addf(&db, "%s/frontier.db", dir);
+    buf_addf(&db, "%s/frontier.db", o->dir);
     st = outcome_rows_open(&j->rows, buf_str(&db));
     buf_fini(&db);
     if (st == STATUS_OK)
-        st = open_output(j, path);
-    j->upto = upto;
+        st = kafka_address_is_url(o->path) ? open_topic(j, o)
+                                           : open_output(j, o->path);
     if (st == STATUS_OK)
         tell_upto(j);
     if (st == STATUS_OK && pthread_create(&j->thread, NULL, follow, j) != 0)
         st = STATUS_NOMEM;
+    if (st == STATUS_OK && j->topic != NULL)
+        st = wait_until_opened(j);
     if (st != STATUS_OK) {
         jsonl_free(j);
         *code = EXIT_CANNOT;
@@ -366,7 +616,7 @@ static void end(struct jsonl *j, enum ending ending)
 {
     pthread_mutex_lock(&j->mtx);
     j->ending = ending;
-    pthread_cond_signal(&j->changed);
+    pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->mtx);
 }
 

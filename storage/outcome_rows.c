@@ -125,3 +125,19 @@ enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq)
     *seq = (uint64_t)last;
     return st;
 }
+
+enum status outcome_rows_store_id(struct outcome_rows *r, struct buf *out)
+{
+    sqlite3_stmt *q = NULL;
+    enum status st =
+        db_prepare(r->d, &q, "SELECT value FROM meta WHERE name = 'store_id'");
+
+    if (st == STATUS_OK)
+        st = db_step(r->d, q);
+    if (st == STATUS_OK) {
+        buf_add_bytes(out, db_column(q, 0));
+        st = out->len > 0 ? buf_failed(out) : STATUS_DAMAGED;
+    }
+    sqlite3_finalize(q);
+    return st;
+}

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/status.h"
 #include "storage/url_record.h"
 
@@ -32,6 +33,9 @@ MUST_CHECK enum status outcome_rows_each(
 /* Can row `seq` have been removed, by --keep-history (rows/history.h)? */
 MUST_CHECK enum status outcome_rows_thinned(struct outcome_rows *r,
                                             uint64_t seq, bool *maybe);
+/* Appends the id of the store, 32 hex digits. */
+MUST_CHECK enum status outcome_rows_store_id(struct outcome_rows *r,
+                                             struct buf *out);
 /* The seq of the newest row, final or not; 0 if there are no rows. */
 MUST_CHECK enum status outcome_rows_last(struct outcome_rows *r, uint64_t *seq);
 

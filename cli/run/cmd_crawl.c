@@ -28,13 +28,13 @@
 static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
                     struct file_lock *lock)
 {
+    const struct jsonl_options lines = jsonl_options_of(s);
     struct crawl_control *control = NULL;
     struct engine *e = NULL;
     int code = EXIT_CANNOT;
     enum status st;
 
-    if (!crawl_begin_may(s->output, "crawl") ||
-        (s->jsonl != NULL && !jsonl_may_begin(s->jsonl)))
+    if (!crawl_begin_may(s->output, "crawl") || !jsonl_may_begin(&lines))
         return EXIT_CANNOT;
     st = settings_save(s); /* marks DIR as a crawl's */
     if (st == STATUS_OK && (!crawl_block_start(c, s, &code) ||

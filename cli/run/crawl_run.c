@@ -211,10 +211,13 @@ static int sum_up(const struct crawl_stats *c, const struct crawl_settings *s,
 static bool open_lines(struct jsonl **out, const struct crawl_settings *s,
                        _Atomic uint64_t *upto, int *code)
 {
-    bool urls = s->passing && s->jsonl == NULL;
+    struct jsonl_options o = jsonl_options_of(s);
 
-    return (s->jsonl == NULL && !urls) ||
-           jsonl_open(out, s->output, urls ? "-" : s->jsonl, urls, upto, code);
+    o.upto = upto;
+    o.urls = s->passing && s->jsonl == NULL;
+    if (o.urls)
+        o.path = "-";
+    return o.path == NULL || jsonl_open(out, &o, code);
 }
 
 /* Stops the crawl if its lines cannot be written. */
@@ -244,12 +247,13 @@ static enum status end_lines(struct jsonl *lines, bool stopped, int64_t *last)
 
 int crawl_run_lines(const struct crawl_settings *s, int code)
 {
+    const struct jsonl_options o = jsonl_options_of(s);
     struct jsonl *lines = NULL;
     int64_t last = 0;
 
-    if (s->jsonl == NULL)
+    if (o.path == NULL)
         return code;
-    if (!jsonl_open(&lines, s->output, s->jsonl, false, NULL, &code))
+    if (!jsonl_open(&lines, &o, &code))
         return code;
     switch (end_lines(lines, false, &last)) {
     case STATUS_OK:

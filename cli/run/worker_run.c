@@ -200,14 +200,14 @@ static int work(struct worker *w, struct crawl_control *control)
 /* A new directory is marked as a crawl's. */
 static bool prepare(const struct worker *w, int *code)
 {
+    const struct jsonl_options lines = jsonl_options_of(w->s);
     enum status st;
 
     *code = EXIT_CANNOT;
     if (w->how == WORKER_RESUME)
         return !crawl_is_unbegun(w->s->output, w->command) &&
                crawl_credentials_start(w->c, w->s, code);
-    if (!crawl_begin_may(w->s->output, "crawl") ||
-        (w->s->jsonl != NULL && !jsonl_may_begin(w->s->jsonl)))
+    if (!crawl_begin_may(w->s->output, "crawl") || !jsonl_may_begin(&lines))
         return false;
     st = settings_save(w->s);
     if (st != STATUS_OK)

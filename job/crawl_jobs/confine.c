@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/file/file.h"
 #include "base/format.h"
+#include "base/kafka/kafka_address.h"
 #include "base/mem.h"
 #include "base/process/run_as.h"
 #include "job/crawl_jobs/report_helper.h"
@@ -134,7 +135,10 @@ void confine_settings(struct confine *c, const struct crawl_settings *s)
     confine_read(c, s->cert);
     confine_read(c, s->key);
     confine_read(c, s->cacert);
-    confine_write(c, s->jsonl);
+    if (s->jsonl == NULL || !kafka_address_is_url(s->jsonl))
+        confine_write(c, s->jsonl);
+    for (size_t i = 0; i < s->kafka_property.count; i++)
+        confine_read(c, kafka_property_file(s->kafka_property.item[i]));
     confine_listen(c, s->metrics);
     c->unix_sockets |= is_unix_url(s->redis) || is_unix_url(s->block_filter);
 }

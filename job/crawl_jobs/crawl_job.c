@@ -218,13 +218,13 @@ enum status crawl_job_store_failed(enum status st, const char *dir,
 
 static enum status open_lines(struct crawl_job *m, struct buf *why)
 {
+    struct jsonl_options o = jsonl_options_of(&m->settings);
     int code;
 
-    if (m->settings.jsonl == NULL ||
-        jsonl_open(&m->lines, m->settings.output, m->settings.jsonl, false,
-                   &m->setup->lines_upto, &code))
+    o.upto = &m->setup->lines_upto;
+    if (o.path == NULL || jsonl_open(&m->lines, &o, &code))
         return STATUS_OK;
-    buf_addf(why, "jsonl: %s cannot be used", m->settings.jsonl);
+    buf_addf(why, "jsonl: %s cannot be used", o.path);
     return STATUS_ARG;
 }
 

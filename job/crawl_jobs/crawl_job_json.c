@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/kafka/kafka_address.h"
 #include "base/redis/redis_address.h"
 #include "crawler/address/guard.h"
 #include "frontier/url/url.h"
@@ -95,7 +96,8 @@ static enum status set_text(struct crawl_settings *s, size_t i,
     if (memchr(text.at, '\0', text.len) != NULL)
         return wrong(why, name, "it holds a zero byte");
     if (names_file(name, &is_new) && text.len > 0 &&
-        !(strcmp(name, "block-filter") == 0 && redis_address_is_url(text.at)))
+        !(strcmp(name, "block-filter") == 0 && redis_address_is_url(text.at)) &&
+        !(is_new && kafka_address_is_url(text.at)))
         return set_path(s, i, text.at, is_new, base, why);
     buf_init(&error, 4096);
     st = option_set(&crawl_options, i, s, text, OPTION_FROM_LINE, &error);
@@ -192,6 +194,24 @@ static const char *refuse_redis(const struct crawl_settings *s,
                  "a crawl with allow-private";
 }
 
+/* So are Kafka brokers. A file that a property names would be read. */
+static const char *refuse_kafka(const struct crawl_settings *s)
+{
+    if (s->jsonl == NULL || !kafka_address_is_url(s->jsonl) || s->allow_private)
+        return NULL;
+    return "Kafka brokers are named in a file of `serve --crawl`, or in a "
+           "crawl with allow-private";
+}
+
+static const char *refuse_kafka_file(const struct crawl_settings *s)
+{
+    for (size_t i = 0; i < s->kafka_property.count; i++)
+        if (kafka_property_file(s->kafka_property.item[i]) != NULL)
+            return "a file is named in a file of `serve --crawl` alone; here "
+                   "the .pem properties hold the text";
+    return NULL;
+}
+
 /* What is between the scheme and the path is read as of an http URL. */
 static bool guard_refuses(const struct guard *g, const char *proxy)
 {
@@ -238,6 +258,8 @@ static enum status check_servers(const struct crawl_settings *s,
         {"redis", refuse_redis(s, s->redis)},
         {"block-filter", refuse_redis(s, s->block_filter)},
         {"proxy", refuse_proxy(s, s->proxy)},
+        {"jsonl", refuse_kafka(s)},
+        {"kafka-property", refuse_kafka_file(s)},
     };
 
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)

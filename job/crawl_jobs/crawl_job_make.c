@@ -60,11 +60,13 @@ static enum status make_in(struct crawl_job *m, struct bytes file,
                            struct buf *why)
 {
     const char *dir = m->settings.output;
+    const struct jsonl_options lines = jsonl_options_of(&m->settings);
     enum status st = crawl_job_prepare(m, file, why);
 
-    if (st == STATUS_OK && m->settings.jsonl != NULL &&
-        !jsonl_may_begin(m->settings.jsonl)) {
-        buf_addf(why, "jsonl: %s is not empty", m->settings.jsonl);
+    if (st == STATUS_OK && !jsonl_may_begin(&lines)) {
+        buf_addf(why, "jsonl: %s %s", lines.path,
+                 kafka_address_is_url(lines.path) ? "cannot be used"
+                                                  : "is not empty");
         st = STATUS_ARG;
     }
     if (st == STATUS_OK)

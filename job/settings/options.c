@@ -536,7 +536,12 @@ static const struct option_spec specs[] = {
      .arg = "FILE",
      .flags = OPTION_OF_WORKER,
      .help = "write a JSON line for each URL once its result is on disk; - is "
-             "stdout"},
+             "stdout, kafka://HOST[:PORT][,...]/TOPIC is a topic, with a "
+             "message for each, keyed by host, exactly once"},
+    {.name = "kafka-property", LIST(kafka_property), .section = OUTPUT,
+     .arg = "NAME=VALUE", .flags = OPTION_SECRET | OPTION_OF_WORKER,
+     .help = "how to sign in at the brokers of a kafka:// URL, by librdkafka's "
+             "own names, as in security.protocol=SASL_SSL"},
     {.name = "checkpoint", TIME(checkpoint_ms), .fallback = "60s",
      .min = SECOND, .max = DAY, .section = OUTPUT,
      .flags = OPTION_OF_WORKER,

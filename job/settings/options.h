@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 114 /* rows of the table */
+#define CRAWL_OPTIONS 115 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -188,7 +188,8 @@ struct crawl_settings {
     uint64_t warc_size_bytes; /* of a WARC file */
     char *warc_prefix;        /* of its name; NULL: "urlweir" */
     bool cdxj;                /* index the WARC files at a stop */
-    char *jsonl;              /* file for lines, "-": stdout; or NULL */
+    char *jsonl; /* for lines: a file, "-": stdout, a Kafka topic; or NULL */
+    struct option_list kafka_property; /* "NAME=VALUE", see kafka_address.h */
     bool passing; /* the output is temporary: no option, see passing_crawl.h */
     int64_t checkpoint_ms;         /* between two filter checkpoints */
     bool quiet, verbose;           /* log only errors; log also actions */

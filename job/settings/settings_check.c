@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/kafka/kafka_address.h"
 #include "base/listen_address.h"
 #include "filter/redis/redis_url.h"
 #include "frontier/refresh/refresh_rule.h"
@@ -243,6 +244,24 @@ static enum status check_filter(const struct crawl_settings *s,
     return st;
 }
 
+static enum status check_kafka(const struct crawl_settings *s,
+                               struct buf *error)
+{
+    const struct kafka_properties p = {s->kafka_property.item,
+                                       s->kafka_property.count};
+    bool used = s->jsonl != NULL && kafka_address_is_url(s->jsonl);
+    struct kafka_address a;
+    struct buf why;
+
+    buf_init(&why, 1024);
+    if (used && kafka_address_read(&a, s->jsonl, &why) != STATUS_OK)
+        buf_addf(error, "--jsonl '%s': %s", s->jsonl, buf_str(&why));
+    else if (kafka_properties_check(&p, &why) != STATUS_OK)
+        buf_addf(error, "--kafka-property %s", buf_str(&why));
+    buf_fini(&why);
+    return error->len > 0 ? STATUS_ARG : STATUS_OK;
+}
+
 static enum status check_pairs(struct crawl_settings *s, struct buf *error)
 {
     if (s->quiet && (s->verbose || s->decisions)) {
@@ -270,7 +289,8 @@ static enum status check_pairs(struct crawl_settings *s, struct buf *error)
                            "them");
         return STATUS_ARG;
     }
-    if (check_filter(s, error) != STATUS_OK)
+    if (check_filter(s, error) != STATUS_OK ||
+        check_kafka(s, error) != STATUS_OK)
         return STATUS_ARG;
     if (s->queue_key == QUEUE_KEY_IP && s->proxy != NULL) {
         buf_add_str(error, "--queue-key ip needs the hosts' addresses, and "

@@ -100,7 +100,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --expect 5000 --redis '' --cluster '' --block-filter '' --block-exact '' \
     --compare-text --dup-content report --near-dup skip --changed-by words --refresh 1d --refresh-min 2h --refresh-max 9d --refresh-share 0.25 --keep-history 7 --until-idle --traps report --trap counter=9 --drop-params sid --drop-tracking \
     --drop-empty-params --sort-query --rewrite rules --since '' --record all --checkpoint 5s \
-    --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl \
+    --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl --kafka-property client.id=x \
     --quiet --no-verbose --no-decisions --progress none --metrics 127.0.0.1:0 --no-metrics-open
 [ ! -s out ] || fail "a crawl writes to stdout"
 sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/urlweir-settings.yaml >got.yaml
@@ -235,6 +235,8 @@ bearer:
 proxy: ""
 redis: ""
 block-filter: ""
+kafka-property:
+  - "client.id=x"
 END
 diff want.yaml got.yaml || fail "the file of secrets is not what was said"
 [ "$(stat -c %a d/urlweir-secrets.yaml)" = 600 ] || fail "a cookie that others can read"

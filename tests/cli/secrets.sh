@@ -63,7 +63,8 @@ has() { grep -qxF "$2 $3 $4" "$1" || fail "$2 $3 was not sent $4: $(cat "$1" cra
 forget
 seed=http://127.0.0.1:$plain/
 crawl seeds --scope any --cacert ca.pem -H 'X-Secret: s3same' -b 'session=c00kie' \
-    --header-host '*=X-All: everyone' --warc --jsonl lines.jsonl -v
+    --header-host '*=X-All: everyone' --warc --jsonl lines.jsonl -v \
+    --kafka-property sasl.mechanism=PLAIN --kafka-property sasl.password=k4fka
 ended 0
 for path in /robots.txt / /page.html /away.html; do
     has log.headers 127.0.0.1 $path 'X-Secret: s3same'
@@ -101,7 +102,7 @@ silent() { # silent DIR SECRET...
     done
     [ "$(stat -c %a "$d/urlweir-secrets.yaml")" = 600 ] || fail "others can read it"
 }
-silent seeds s3same c00kie
+silent seeds s3same c00kie k4fka
 grep -q c00kie seeds/urlweir-secrets.yaml || fail "a resume would not have it"
 zcat seeds/warc/*.warc.gz | tr -d '\r' >warc
 grep -aqx 'Cookie: redacted' warc || fail "no trace of the cookie"

@@ -27,6 +27,14 @@ TEST(settings_go_in_and_out_as_json)
     ck_assert_ptr_null(setting("a", "output"));
 }
 
+/* They would be asked past the guard. */
+TEST(a_client_names_no_kafka_brokers_unless_private_addresses_are_allowed)
+{
+    refuses(STATUS_ARG, "jsonl: Kafka brokers are named in a file",
+            CRAWLS_CREATE, "a",
+            "{'settings': {'jsonl': 'kafka://127.0.0.1:1/t'}}");
+}
+
 TEST(bad_settings_are_refused_with_their_name)
 {
     static const struct {
@@ -58,6 +66,12 @@ TEST(bad_settings_are_refused_with_their_name)
         {"{'input': 'crawls'}", "input: it is not a plain file"},
         {"{'jsonl': 'frontier.db'}", "jsonl: its name must end in .jsonl"},
         {"{'jsonl': '-'}", "jsonl: a service has no standard output"},
+        {"{'jsonl': 'kafka://h', 'allow-private': true}",
+         "--jsonl 'kafka://h'"},
+        {"{'kafka-property': ['ssl.ca.location=/x']}",
+         "kafka-property: a file is named in a file"},
+        {"{'kafka-property': ['plugin.library.paths=x']}",
+         "--kafka-property 'plugin.library.paths'"},
         {"{'block-filter': '/x'}", "block-filter: a path must be relative"},
         {"[]", "settings must be an object"},
     };
