@@ -22,11 +22,9 @@ enum status crawl_archive_open(struct crawl_setup *setup,
         .user_agent = buf_str(&setup->user_agent),
         .robots = robots[s->robots],
     };
+    enum status st = s->warc ? archive_open(&setup->crawl.archive, &o)
+                             : warc_finish_left(s->output);
 
-    enum status st = STATUS_OK;
-
-    if (s->warc)
-        st = archive_open(&setup->crawl.archive, &o);
     setup->fetch.archive = setup->crawl.archive;
     return st;
 }

@@ -146,9 +146,9 @@ static enum status finish_file(const char *path, const char *finished,
     return file_sync_parent(finished);
 }
 
-static enum status mend_and_finish(struct warc *w, const char *name)
+static enum status mend_and_finish(const char *dir, const char *name)
 {
-    char *path = text_of("%s/%s", w->dir, name);
+    char *path = text_of("%s/%s", dir, name);
     char *finished = xstrndup(path, strlen(path) - strlen(".open"));
     uint64_t size = 0;
     enum status st = warc_mend(path, &size);
@@ -161,34 +161,49 @@ static enum status mend_and_finish(struct warc *w, const char *name)
 }
 
 /* The serial in a name, 0 if it has none: PREFIX-TIME-SERIAL-HOST. */
-static unsigned serial_of(const struct warc *w, const char *name)
+static unsigned serial_of(const char *prefix, const char *name)
 {
-    size_t n = strlen(w->prefix);
+    size_t n = strlen(prefix);
     unsigned serial = 0;
 
-    if (strncmp(name, w->prefix, n) != 0 ||
+    if (strncmp(name, prefix, n) != 0 ||
         sscanf(name + n, "-%*17[0-9]-%7u-", &serial) != 1)
         return 0;
     return serial;
 }
 
-static enum status look_around(struct warc *w)
+/* Finishes what a crash has left in DIR/warc, if that is there. *serial: the
+ * largest in the names that begin with `prefix`, 0 if there is none. */
+static enum status look_around(const char *dir, const char *prefix,
+                               unsigned *serial)
 {
-    DIR *d = opendir(w->dir);
+    DIR *d = opendir(dir);
     enum status st = STATUS_OK;
     struct dirent *e;
 
+    *serial = 0;
     if (d == NULL)
-        return complain("cannot read directory", w->dir);
+        return errno == ENOENT ? STATUS_OK
+                               : complain("cannot read directory", dir);
     while (st == STATUS_OK && (e = readdir(d)) != NULL) {
-        unsigned serial = serial_of(w, e->d_name);
+        unsigned n = serial_of(prefix, e->d_name);
 
-        if (serial > w->serial)
-            w->serial = serial;
+        if (n > *serial)
+            *serial = n;
         if (bytes_ends_with(bytes_of_str(e->d_name), OPEN_SUFFIX))
-            st = mend_and_finish(w, e->d_name);
+            st = mend_and_finish(dir, e->d_name);
     }
     closedir(d);
+    return st;
+}
+
+enum status warc_finish_left(const char *crawl_dir)
+{
+    char *dir = text_of("%s/warc", crawl_dir);
+    unsigned serial;
+    enum status st = look_around(dir, "", &serial);
+
+    free(dir);
     return st;
 }
 
@@ -301,7 +316,7 @@ enum status warc_open(struct warc **out, const struct warc_options *o)
     warc_new_id(w->info_id);
     st = file_make_dir(w->dir);
     if (st == STATUS_OK)
-        st = look_around(w);
+        st = look_around(w->dir, w->prefix, &w->serial);
     if (st != STATUS_OK)
         warc_free(w);
     else

@@ -37,6 +37,9 @@ struct warc_options {
 /* Strings are copied. STATUS_IO, STATUS_FULL, with a log line. */
 MUST_CHECK enum status warc_open(struct warc **out,
                                  const struct warc_options *o);
+/* Finishes what a crash has left in DIR/warc, for a run that writes none;
+ * `dir` is the crawl's. */
+MUST_CHECK enum status warc_finish_left(const char *dir);
 /* Syncs, and drops the suffix of the file being written. NULL is fine. */
 MUST_CHECK enum status warc_close(struct warc *w);
 

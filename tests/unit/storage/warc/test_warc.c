@@ -494,7 +494,8 @@ TEST(every_flipped_bit_of_a_record_is_found)
     scratch_remove(&s);
 }
 
-TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
+/* Also by a run that writes no records. */
+TEST_LOOP(a_crash_is_mended_when_the_crawl_is_opened_again, 0, 2)
 {
     struct scratch s = scratch_make();
     struct warc *w = open_in(s.dir, 1 << 20);
@@ -514,7 +515,10 @@ TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     f = fopen(path, "ab"); /* what a power cut left there */
     fwrite(gz.at, 1, gz.len / 2, f);
     fclose(f);
-    ck_ok(warc_close(open_in(s.dir, 1 << 20)));
+    if (_i == 0)
+        ck_ok(warc_close(open_in(s.dir, 1 << 20)));
+    else
+        ck_ok(warc_finish_left(s.dir));
     ck_assert_int_ne(access(path, F_OK), 0);
     ck_ok(file_size(finished, &size));
     ck_assert_uint_eq(size, offset + gz.len);
@@ -523,6 +527,14 @@ TEST(a_crash_is_mended_when_the_crawl_is_opened_again)
     ck_assert_int_eq(warc_close(w), STATUS_NOT_FOUND);
     buf_fini(&gz);
     remove_all(&s);
+}
+
+TEST(a_crawl_without_records_has_none_to_finish)
+{
+    struct scratch s = scratch_make();
+
+    ck_ok(warc_finish_left(s.dir));
+    scratch_remove(&s);
 }
 
 /* The machine died before the first record was on the disk. */
