@@ -94,6 +94,8 @@ static const struct {
     [SET_MEMORY] = {"memory", {"512M", "96M"}, 0, 0},
     [SET_CHECKPOINT] = {"checkpoint", {"60s", "1s", "10m"}, 0, 0},
     [SET_THREADS] = {"threads", {"2", "1", "3"}, 0, 0},
+    [SET_WARC] = {"warc", {"no", "yes"}, true, 0},
+    [SET_JSONL] = {"jsonl", {"", PERSON_LINES}, 0, 0},
 };
 
 const char *person_value(const struct person_settings *s, enum person_setting k)
@@ -182,7 +184,10 @@ static unsigned chance_of(enum person_setting k)
     case SET_COOKIES:
     case SET_REFRESH:
     case SET_FPR:
+    case SET_JSONL:
         return 35;
+    case SET_WARC:
+        return 25;
     default:
         return 10;
     }
@@ -309,7 +314,9 @@ static void say_setting(struct person *p, struct sim_act *a,
              table[k].is_switch && person_says(s, k, "no") ? "no-" : "",
              table[k].name);
     say(p, a, name);
-    if (!table[k].is_switch)
+    if (k == SET_JSONL && !person_is_default(s, k))
+        say(p, a, a->dir == 0 ? PERSON_LINES "0" : PERSON_LINES "1");
+    else if (!table[k].is_switch)
         say(p, a, person_value(s, k));
 }
 

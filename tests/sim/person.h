@@ -78,6 +78,8 @@ enum person_setting {
     SET_MEMORY,
     SET_CHECKPOINT,
     SET_THREADS,
+    SET_WARC,
+    SET_JSONL,
     PERSON_SETTINGS
 };
 
@@ -117,8 +119,10 @@ enum act_end {
     END_POWER_CUT
 };
 
-#define ACT_ARGS  110
-#define ACT_SEEDS 4
+#define ACT_ARGS 120
+/* What the file of --jsonl is called, before the number of its crawl. */
+#define PERSON_LINES "lines-of-c"
+#define ACT_SEEDS    4
 
 struct sim_act {
     /* what the person does */
@@ -160,6 +164,10 @@ struct sim_act {
     bool fault_hit;             /* a write or an allocation did fail */
     char *out;                  /* standard output, zero-terminated */
     size_t out_len;
+    /* Of the last run, the file of --jsonl, zero-terminated, and all WARC files,
+     * one after the other; NULL: there is none. */
+    char *lines, *warc;
+    size_t warc_len;
 };
 
 /* Is the act of this kind, or was one done while it ran? */

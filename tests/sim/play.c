@@ -83,12 +83,71 @@ static void order_end(const struct sim_act *a, struct life_order *o)
     }
 }
 
+/* ---- files ---- */
+
+static struct inode *file_at(const char *path)
+{
+    struct inode *parent, *i;
+    char name[256];
+
+    return disk_find(path, &parent, name, &i) == 0 ? i : NULL;
+}
+
+static void add_content(struct buf *to, const struct inode *i)
+{
+    buf_add(to, i->now.at, i->now.len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct disk_name *)a)->name,
+                  ((const struct disk_name *)b)->name);
+}
+
+static void note_warc(struct sim_act *a, const struct inode *dir)
+{
+    struct disk_name *names = calloc(dir->entries.count + 1, sizeof *names);
+    struct buf all;
+
+    buf_init(&all, WHY_MOST * 64);
+    for (size_t i = 0; i < dir->entries.count; i++)
+        names[i] = dir->entries.at[i];
+    qsort(names, dir->entries.count, sizeof *names, by_name);
+    for (size_t i = 0; i < dir->entries.count; i++)
+        if (strstr(names[i].name, ".warc.gz") != NULL)
+            add_content(&all, names[i].of);
+    a->warc = buf_take(&all, &a->warc_len);
+    free(names);
+}
+
+/* What the last run leaves beside its store. */
+static void note_files(struct sim_act *a)
+{
+    const struct inode *lines =
+        file_at(a->dir == 0 ? DISK_ROOT "/" PERSON_LINES "0"
+                            : DISK_ROOT "/" PERSON_LINES "1");
+    const struct inode *warc =
+        file_at(a->dir == 0 ? DISK_ROOT "/c0/warc" : DISK_ROOT "/c1/warc");
+    struct buf text;
+    size_t len;
+
+    if (lines != NULL) {
+        buf_init(&text, WHY_MOST * 64);
+        add_content(&text, lines);
+        a->lines = buf_take(&text, &len);
+    }
+    if (warc != NULL)
+        note_warc(a, warc);
+}
+
 static void note_result(struct sim_act *a, struct life_result *r)
 {
     a->ended_ms = world->passed_ns / NS_PER_MS;
     a->exit_status = r->end == LIFE_EXITED ? r->status : -1;
     a->fault_hit = r->disk_failed > 0 || r->disk_refused > 0 || r->no_memory;
     a->out = buf_take(&r->out, &a->out_len);
+    if (a->last)
+        note_files(a);
 }
 
 static void tell_lines(const char *at, const char *mark)
@@ -216,8 +275,11 @@ void play_seed(uint64_t seed, struct play_result *r)
         r->good = truth_judge(plan, acts, r->acts, &world->log, &r->why);
     r->requests = (unsigned)world->log.count;
     r->passed_ms = world->passed_ns / NS_PER_MS;
-    for (unsigned i = 0; i < r->acts; i++)
+    for (unsigned i = 0; i < r->acts; i++) {
         free(acts[i].out);
+        free(acts[i].lines);
+        free(acts[i].warc);
+    }
     free(acts);
     person_free(person);
     sim_web_free(world_web);

@@ -46,6 +46,18 @@ static bool is_run(const struct sim_act *a)
     return a->kind == ACT_CRAWL || a->kind == ACT_RESUME;
 }
 
+/* Did the last process that wrote to this crawl end in its own time? */
+static bool was_left_whole(const struct truth *t, const struct sim_act *a)
+{
+    const struct sim_act *last = NULL;
+
+    for (const struct sim_act *b = t->acts; b < a; b++)
+        if (b->dir == a->dir && b->kind < ACT_STATUS)
+            last = b;
+    return last != NULL && last->exit_status >= 0 && !last->fault_hit &&
+           last->end != END_STOP_TWICE;
+}
+
 /* Nothing that befalls a simulation damages a crawl, and each command is one
  * that is taken. */
 static void judge_exit(struct truth *t, const struct sim_act *a)
@@ -57,7 +69,8 @@ static void judge_exit(struct truth *t, const struct sim_act *a)
     else if (a->exit_status >= 6)
         say_act(t, a, "damaged");
     else if (a->kind == ACT_VERIFY && a->exit_status != 0 &&
-             a->exit_status != 2)
+             a->exit_status != 2 &&
+             (a->exit_status != 3 || was_left_whole(t, a)))
         say_act(t, a, "verify disagrees");
 }
 
@@ -91,6 +104,7 @@ static void judge_end(struct truth *t, size_t last)
     if (a->exit_status != 0 && a->exit_status != 3 && a->exit_status != 5)
         return;
     truth_judge_reach(t, a->dir);
+    truth_judge_files(t, a, rows);
     if (rows != NULL)
         truth_judge_rows(t, rows);
     if (rows != NULL && status != NULL)

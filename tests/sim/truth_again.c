@@ -39,7 +39,8 @@ bool truth_reads_again(const struct person_settings *a,
         SET_QUOTA,       SET_TIME,        SET_DELAY,           SET_RANDOM_DELAY,
         SET_ADAPTIVE,    SET_MAX_DELAY,   SET_MAX_CRAWL_DELAY, SET_TRIES,
         SET_RETRY_DELAY, SET_GIVE_UP,     SET_FILTER,          SET_CHECKPOINT,
-        SET_THREADS,     SET_MAX_URL_LEN, SET_MEMORY};
+        SET_THREADS,     SET_MAX_URL_LEN, SET_MEMORY,          SET_WARC,
+        SET_JSONL};
 
     for (unsigned k = 0; k < PERSON_SETTINGS; k++) {
         bool is_harmless = false;

@@ -203,6 +203,12 @@ void truth_judge_explain(struct truth *, const struct sim_act *explain,
                          const struct sim_act *rows);
 void truth_judge_pages(struct truth *, const struct sim_act *pages);
 
+/* ---- truth_files.c: what its files say ---- */
+
+/* `rows`: the export of its URLs, NULL: it was not asked for. */
+void truth_judge_files(struct truth *, const struct sim_act *run,
+                       const struct sim_act *rows);
+
 /* ---- truth_diff.c: what it says of two crawls ---- */
 
 void truth_judge_diff(struct truth *, const struct sim_act *diff_act);
