@@ -57,6 +57,7 @@ struct seen_store_options {
      * fails, the commit fails. NULL: nothing to do. */
     enum status (*before_commit)(void *ctx);
     void *before_commit_ctx;
+    const struct db_follower *follower; /* of the database; NULL: none */
 };
 
 struct seen_store_job; /* a checkpoint in progress */

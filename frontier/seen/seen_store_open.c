@@ -80,7 +80,8 @@ static enum status open_parts(struct seen_store *s, enum db_mode mode)
     char *path = seen_store_path(s, "frontier.db");
     const struct seen_store_shares share = seen_store_shares(&s->o);
     struct db_options dbo = {.cache_bytes = share.database,
-                             .checkpoint_bytes = 16 * MIB};
+                             .checkpoint_bytes = 16 * MIB,
+                             .follower = s->o.follower};
     struct exact_set_options eo = {.block_cache_bytes = share.exact,
                                    .delta_most = share.delta / DELTA_OCTETS};
     struct frontier_store_options so = {

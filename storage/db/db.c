@@ -201,6 +201,17 @@ void db_count_commit(struct db *d)
         checkpointer_committed(d->ckpt, commits);
 }
 
+static enum status ask_follower(struct db *d)
+{
+    enum status st = d->follower.ctx != NULL
+                         ? d->follower.before_commit(d->follower.ctx)
+                         : STATUS_OK;
+
+    if (st != STATUS_OK && d->failed == STATUS_OK)
+        d->failed = st;
+    return st;
+}
+
 enum status db_commit(struct db *d)
 {
     enum status st;
@@ -211,6 +222,8 @@ enum status db_commit(struct db *d)
         return end_transaction(d);
     fault_point("commit-before");
     st = run_file_sync(d->runs);
+    if (st == STATUS_OK)
+        st = ask_follower(d);
     if (st == STATUS_OK)
         st = end_transaction(d);
     if (st != STATUS_OK)

@@ -69,6 +69,19 @@ struct db_kind {
 };
 extern const struct db_kind db_frontier;
 
+/* Sees each transaction of a writer before it is committed, and may forbid it:
+ * a copy of the rows elsewhere is never behind this one. */
+struct db_follower {
+    void *ctx;
+    /* The database is open; nothing was written to it through db_begin yet. */
+    enum status (*opened)(void *ctx, struct db *d);
+    /* All rows of the transaction are written. What it returns other than
+     * STATUS_OK makes the commit fail, and is final. */
+    enum status (*before_commit)(void *ctx);
+    /* The database is about to be closed. */
+    void (*closing)(void *ctx);
+};
+
 struct db_options {
     uint64_t cache_bytes;      /* SQLite's page cache */
     uint64_t checkpoint_bytes; /* WAL size that asks for a checkpoint; 16 MiB */
@@ -76,7 +89,8 @@ struct db_options {
     bool forget_runs; /* DB_WRITE: the database names no runs from here on, and
                          their file is removed; what they held is to be put in
                          again */
-    const struct db_kind *kind; /* NULL: db_frontier */
+    const struct db_kind *kind;         /* NULL: db_frontier */
+    const struct db_follower *follower; /* of a writer; copied; NULL: none */
 };
 
 /* STATUS_DAMAGED: not a database, cut short, or not one of ours.

@@ -21,6 +21,7 @@ struct db {
     enum status failed;        /* the first final failure */
     struct checkpointer *ckpt; /* NULL for readers */
     struct run_file *runs;
+    struct db_follower follower; /* ctx NULL: none */
     uint64_t checkpoint_frames;
     uint64_t log_frames; /* length of the log after the last commit */
     uint64_t wait_at;    /* a log this long makes the next db_begin wait */

@@ -291,6 +291,14 @@ static enum status open_there(struct db *d, const struct db_options *o)
     return st;
 }
 
+static enum status tell_follower(struct db *d, const struct db_options *o)
+{
+    if (o->follower == NULL || d->mode == DB_READ)
+        return STATUS_OK;
+    d->follower = *o->follower;
+    return d->follower.opened(d->follower.ctx, d);
+}
+
 enum status db_open(struct db **out, const char *path, enum db_mode mode,
                     const struct db_options *o)
 {
@@ -310,6 +318,8 @@ enum status db_open(struct db **out, const char *path, enum db_mode mode,
     d->mode = mode;
     choose_run_file(d);
     st = mode == DB_SCRATCH ? open_scratch(d, o) : open_there(d, o);
+    if (st == STATUS_OK)
+        st = tell_follower(d, o);
     if (st != STATUS_OK) {
         d->failed = st;
         db_close(d);
@@ -324,6 +334,8 @@ static void close_it(struct db *d, bool checkpoint)
     if (d == NULL)
         return;
     db_rollback(d);
+    if (d->follower.ctx != NULL)
+        d->follower.closing(d->follower.ctx);
     checkpointer_stop(d->ckpt);
     if (!checkpoint && d->h != NULL)
         sqlite3_db_config(d->h, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

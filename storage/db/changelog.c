@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * changelog.c - the rows of a database as keyed records, out and in.
+ *
+ * A session collects changes by primary key and reads new values only when it
+ * is asked for them, so a row that a transaction changed ten times is one
+ * record. Of an UPDATE it tells the changed columns; the whole row is read back
+ * by its key, which is rare: most rows are inserted once.
+ *
+ * A session cannot be emptied, so each transaction has one of its own.
+ */
+#define SQLITE_ENABLE_SESSION        1
+#define SQLITE_ENABLE_PREUPDATE_HOOK 1
+
+#include "storage/db/changelog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "storage/db/db_impl.h"
+#include "storage/db/packed.h"
+
+#define COLUMNS_MOST 64
+#define NAME_MOST    64 /* octets of a table's name */
+
+/* The type of a value, in the octet before it. */
+enum value_type {
+    VALUE_NULL,
+    VALUE_INTEGER, /* a varint, zigzag */
+    VALUE_REAL,    /* IEEE 754, big-endian */
+    VALUE_TEXT,    /* a varint, and so many octets */
+    VALUE_BLOB
+};
+
+struct table {
+    char name[NAME_MOST];
+    int columns, keys;
+    int key[COLUMNS_MOST]; /* the columns of the primary key, in its order */
+    sqlite3_stmt *read, *put, *drop;
+};
+
+struct changelog {
+    struct db *d;
+    sqlite3_session *session; /* NULL: changes are not noted */
+    struct table *tables;
+    size_t count;
+    struct buf key, row;
+};
+
+/* ---- values ---- */
+
+static void add_varint(struct buf *b, uint64_t v)
+{
+    unsigned char octets[VARINT_MOST];
+
+    buf_add(b, octets, varint_put(octets, v));
+}
+
+static void add_value(struct buf *b, sqlite3_value *v)
+{
+    unsigned char octets[8];
+    uint64_t bits;
+    int64_t n;
+    double real;
+
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        n = sqlite3_value_int64(v);
+        buf_add_char(b, VALUE_INTEGER);
+        add_varint(b, (uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0));
+        return;
+    case SQLITE_FLOAT:
+        real = sqlite3_value_double(v);
+        memcpy(&bits, &real, sizeof bits);
+        packed_put(octets, bits, sizeof octets);
+        buf_add_char(b, VALUE_REAL);
+        buf_add(b, octets, sizeof octets);
+        return;
+    case SQLITE_TEXT:
+    case SQLITE_BLOB:
+        buf_add_char(b, sqlite3_value_type(v) == SQLITE_TEXT ? VALUE_TEXT
+                                                             : VALUE_BLOB);
+        add_varint(b, (uint64_t)sqlite3_value_bytes(v));
+        buf_add(b, sqlite3_value_blob(v), (size_t)sqlite3_value_bytes(v));
+        return;
+    default:
+        buf_add_char(b, VALUE_NULL);
+    }
+}
+
+struct cursor {
+    const unsigned char *at, *end; /* at NULL: the octets are not a record */
+};
+
+static struct cursor cursor_of(struct bytes b)
+{
+    const unsigned char *at = (const unsigned char *)b.at;
+
+    return (struct cursor){at, at + b.len};
+}
+
+static void bind_octets(struct cursor *c, enum value_type type, sqlite3_stmt *s,
+                        int parameter)
+{
+    uint64_t len = 0;
+
+    c->at = varint_get(c->at, c->end, &len);
+    if (c->at == NULL || len > (uint64_t)(c->end - c->at)) {
+        c->at = NULL;
+        return;
+    }
+    if (type == VALUE_TEXT)
+        sqlite3_bind_text64(s, parameter, (const char *)c->at, len,
+                            SQLITE_STATIC, SQLITE_UTF8);
+    else
+        sqlite3_bind_blob64(s, parameter, c->at, len, SQLITE_STATIC);
+    c->at += len;
+}
+
+static void bind_real(struct cursor *c, sqlite3_stmt *s, int parameter)
+{
+    uint64_t bits;
+    double real;
+
+    if (c->end - c->at < 8) {
+        c->at = NULL;
+        return;
+    }
+    bits = packed_get(c->at, 8);
+    memcpy(&real, &bits, sizeof real);
+    sqlite3_bind_double(s, parameter, real);
+    c->at += 8;
+}
+
+/* Binds the next value; the octets stay where they are until `s` has run. */
+static void bind_value(struct cursor *c, sqlite3_stmt *s, int parameter)
+{
+    enum value_type type;
+    uint64_t v = 0;
+
+    if (c->at == NULL || c->at == c->end) {
+        c->at = NULL;
+        return;
+    }
+    type = (enum value_type) * c->at++;
+    switch (type) {
+    case VALUE_NULL:
+        sqlite3_bind_null(s, parameter);
+        return;
+    case VALUE_INTEGER:
+        c->at = varint_get(c->at, c->end, &v);
+        sqlite3_bind_int64(s, parameter,
+                           (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0)));
+        return;
+    case VALUE_REAL:
+        bind_real(c, s, parameter);
+        return;
+    case VALUE_TEXT:
+    case VALUE_BLOB:
+        bind_octets(c, type, s, parameter);
+        return;
+    }
+    c->at = NULL;
+}
+
+/* ---- tables ---- */
+
+static bool is_made_from_others(const struct db *d, const char *name)
+{
+    const char *const *run = d->kind->runs;
+
+    for (; run != NULL && *run != NULL; run++)
+        if (strcmp(*run, name) == 0)
+            return true;
+    return strncmp(name, "sqlite_", 7) == 0;
+}
+
+static enum status read_columns(struct db *d, struct table *t)
+{
+    sqlite3_stmt *s = NULL;
+    enum status st =
+        db_prepare(d, &s, "SELECT pk FROM pragma_table_info(?1) ORDER BY cid");
+
+    if (st != STATUS_OK)
+        return st;
+    sqlite3_bind_text(s, 1, t->name, -1, SQLITE_STATIC);
+    while ((st = db_step(d, s)) == STATUS_OK && t->columns < COLUMNS_MOST) {
+        int place = sqlite3_column_int(s, 0);
+
+        if (place > 0 && place <= COLUMNS_MOST) {
+            t->key[place - 1] = t->columns;
+            t->keys++;
+        }
+        t->columns++;
+    }
+    sqlite3_finalize(s);
+    return st != STATUS_NOT_FOUND ? st
+           : t->keys == 0         ? db_damaged(t->name, 0, "no primary key")
+                                  : STATUS_OK;
+}
+
+static enum status read_tables(struct changelog *l)
+{
+    sqlite3_stmt *s = NULL;
+    enum status st = db_prepare(
+        l->d, &s,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+
+    while (st == STATUS_OK && (st = db_step(l->d, s)) == STATUS_OK) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        struct table *t;
+
+        if (name == NULL || strlen(name) >= NAME_MOST ||
+            is_made_from_others(l->d, name))
+            continue;
+        l->tables = xrealloc(l->tables, (l->count + 1) * sizeof *l->tables);
+        t = &l->tables[l->count++];
+        *t = (struct table){.columns = 0};
+        strcpy(t->name, name);
+        st = read_columns(l->d, t);
+    }
+    sqlite3_finalize(s);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static struct table *find_table(struct changelog *l, struct bytes name)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (bytes_is(name, l->tables[i].name))
+            return &l->tables[i];
+    return NULL;
+}
+
+static enum status prepare(struct changelog *l, sqlite3_stmt **out,
+                           const struct buf *sql)
+{
+    return *out != NULL ? STATUS_OK : db_prepare(l->d, out, buf_str(sql));
+}
+
+/* " WHERE a = ?1 AND b = ?2"; columns by number are not SQL, so by name. */
+static enum status add_where(struct changelog *l, const struct table *t,
+                             struct buf *sql)
+{
+    sqlite3_stmt *s = NULL;
+    enum status st = db_prepare(
+        l->d, &s,
+        "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk");
+    int n = 0;
+
+    if (st != STATUS_OK)
+        return st;
+    sqlite3_bind_text(s, 1, t->name, -1, SQLITE_STATIC);
+    while ((st = db_step(l->d, s)) == STATUS_OK) {
+        n++;
+        buf_addf(sql, "%s \"%s\" = ?%d", n == 1 ? " WHERE" : " AND",
+                 (const char *)sqlite3_column_text(s, 0), n);
+    }
+    sqlite3_finalize(s);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+static enum status prepare_by_key(struct changelog *l, const struct table *t,
+                                  sqlite3_stmt **out, const char *verb)
+{
+    struct buf sql;
+    enum status st;
+
+    if (*out != NULL)
+        return STATUS_OK;
+    buf_init(&sql, (size_t)16 << 10);
+    buf_addf(&sql, "%s FROM %s", verb, t->name);
+    st = add_where(l, t, &sql);
+    if (st == STATUS_OK)
+        st = prepare(l, out, &sql);
+    buf_fini(&sql);
+    return st;
+}
+
+static enum status prepare_put(struct changelog *l, struct table *t)
+{
+    struct buf sql;
+    enum status st;
+
+    buf_init(&sql, (size_t)16 << 10);
+    buf_addf(&sql, "INSERT OR REPLACE INTO %s VALUES(?1", t->name);
+    for (int i = 2; i <= t->columns; i++)
+        buf_addf(&sql, ", ?%d", i);
+    buf_add_char(&sql, ')');
+    st = prepare(l, &t->put, &sql);
+    buf_fini(&sql);
+    return st;
+}
+
+enum status changelog_open(struct changelog **out, struct db *d)
+{
+    struct changelog *l = xcalloc(1, sizeof *l);
+    enum status st;
+
+    l->d = d;
+    buf_init(&l->key, CHANGELOG_KEY_MOST);
+    buf_init(&l->row, CHANGELOG_ROW_MOST);
+    st = read_tables(l);
+    if (st == STATUS_OK)
+        *out = l;
+    else
+        changelog_close(l);
+    return st;
+}
+
+void changelog_close(struct changelog *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->count; i++) {
+        sqlite3_finalize(l->tables[i].read);
+        sqlite3_finalize(l->tables[i].put);
+        sqlite3_finalize(l->tables[i].drop);
+    }
+    if (l->session != NULL)
+        sqlite3session_delete(l->session);
+    free(l->tables);
+    buf_fini(&l->key);
+    buf_fini(&l->row);
+    free(l);
+}
+
+/* ---- out ---- */
+
+static void begin_key(struct changelog *l, const struct table *t)
+{
+    buf_clear(&l->key);
+    buf_add_char(&l->key, (char)strlen(t->name));
+    buf_add_str(&l->key, t->name);
+}
+
+static enum status hand_over(struct changelog *l, bool deleted,
+                             changelog_visit visit, void *ctx)
+{
+    struct bytes row = deleted ? bytes_of(NULL, 0) : buf_bytes(&l->row);
+
+    if (buf_failed(&l->key) != STATUS_OK || buf_failed(&l->row) != STATUS_OK)
+        return STATUS_LIMIT;
+    return visit(ctx, buf_bytes(&l->key), row);
+}
+
+/* The row that `s` stands on, of all columns of `t`. */
+static enum status visit_row(struct changelog *l, const struct table *t,
+                             sqlite3_stmt *s, changelog_visit visit, void *ctx)
+{
+    begin_key(l, t);
+    for (int i = 0; i < t->keys; i++)
+        add_value(&l->key, sqlite3_column_value(s, t->key[i]));
+    buf_clear(&l->row);
+    for (int i = 0; i < t->columns; i++)
+        add_value(&l->row, sqlite3_column_value(s, i));
+    return hand_over(l, false, visit, ctx);
+}
+
+static enum status visit_updated(struct changelog *l, struct table *t,
+                                 sqlite3_changeset_iter *it,
+                                 changelog_visit visit, void *ctx)
+{
+    enum status st = prepare_by_key(l, t, &t->read, "SELECT *");
+
+    if (st != STATUS_OK)
+        return st;
+    for (int i = 0; i < t->keys; i++) {
+        sqlite3_value *v = NULL;
+
+        sqlite3changeset_old(it, t->key[i], &v);
+        sqlite3_bind_value(t->read, i + 1, v);
+    }
+    st = db_step(l->d, t->read);
+    if (st == STATUS_OK)
+        st = visit_row(l, t, t->read, visit, ctx);
+    sqlite3_reset(t->read);
+    return st;
+}
+
+static enum status visit_change(struct changelog *l, struct table *t, int op,
+                                sqlite3_changeset_iter *it,
+                                changelog_visit visit, void *ctx)
+{
+    int (*column)(sqlite3_changeset_iter *, int, sqlite3_value **) =
+        op == SQLITE_INSERT ? sqlite3changeset_new : sqlite3changeset_old;
+    sqlite3_value *v = NULL;
+
+    if (op == SQLITE_UPDATE)
+        return visit_updated(l, t, it, visit, ctx);
+    begin_key(l, t);
+    for (int i = 0; i < t->keys; i++)
+        if (column(it, t->key[i], &v) == SQLITE_OK)
+            add_value(&l->key, v);
+    buf_clear(&l->row);
+    for (int i = 0; op == SQLITE_INSERT && i < t->columns; i++)
+        if (column(it, i, &v) == SQLITE_OK)
+            add_value(&l->row, v);
+    return hand_over(l, op == SQLITE_DELETE, visit, ctx);
+}
+
+static enum status visit_changes(struct changelog *l,
+                                 sqlite3_changeset_iter *it,
+                                 changelog_visit visit, void *ctx)
+{
+    enum status st = STATUS_OK;
+    int rc = SQLITE_ROW;
+
+    while (st == STATUS_OK && (rc = sqlite3changeset_next(it)) == SQLITE_ROW) {
+        const char *name;
+        int columns, op, indirect;
+        struct table *t;
+
+        sqlite3changeset_op(it, &name, &columns, &op, &indirect);
+        t = find_table(l, bytes_of_str(name));
+        if (t != NULL)
+            st = visit_change(l, t, op, it, visit, ctx);
+    }
+    return st == STATUS_OK && rc != SQLITE_DONE ? db_fail(l->d, rc) : st;
+}
+
+static int is_followed(void *ctx, const char *name)
+{
+    const struct changelog *l = ctx;
+
+    return !is_made_from_others(l->d, name);
+}
+
+enum status changelog_follow(struct changelog *l)
+{
+    int rc = sqlite3session_create(l->d->h, "main", &l->session);
+
+    if (rc == SQLITE_OK) {
+        sqlite3session_table_filter(l->session, is_followed, l);
+        rc = sqlite3session_attach(l->session, NULL);
+    }
+    return rc == SQLITE_OK ? STATUS_OK : db_fail(l->d, rc);
+}
+
+enum status changelog_take(struct changelog *l, changelog_visit visit,
+                           void *ctx)
+{
+    sqlite3_changeset_iter *it = NULL;
+    void *changes = NULL;
+    int size = 0;
+    int rc = sqlite3session_patchset(l->session, &size, &changes);
+    enum status st;
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3changeset_start(&it, size, changes);
+    st = rc == SQLITE_OK ? visit_changes(l, it, visit, ctx) : db_fail(l->d, rc);
+    sqlite3changeset_finalize(it);
+    sqlite3_free(changes);
+    sqlite3session_delete(l->session);
+    l->session = NULL;
+    return st == STATUS_OK ? changelog_follow(l) : st;
+}
+
+static enum status visit_table(struct changelog *l, const struct table *t,
+                               changelog_visit visit, void *ctx)
+{
+    sqlite3_stmt *s = NULL;
+    struct buf sql;
+    enum status st;
+
+    buf_init(&sql, 256);
+    buf_addf(&sql, "SELECT * FROM %s", t->name);
+    st = db_prepare(l->d, &s, buf_str(&sql));
+    while (st == STATUS_OK && (st = db_step(l->d, s)) == STATUS_OK)
+        st = visit_row(l, t, s, visit, ctx);
+    sqlite3_finalize(s);
+    buf_fini(&sql);
+    return st == STATUS_NOT_FOUND ? STATUS_OK : st;
+}
+
+enum status changelog_each(struct changelog *l, changelog_visit visit,
+                           void *ctx)
+{
+    enum status st = STATUS_OK;
+
+    for (size_t i = 0; st == STATUS_OK && i < l->count; i++)
+        st = visit_table(l, &l->tables[i], visit, ctx);
+    return st;
+}
+
+/* ---- in ---- */
+
+static enum status refuse(void)
+{
+    log_error("a record of the changelog is not valid", "%s", "");
+    return STATUS_FORMAT;
+}
+
+static struct table *table_of_key(struct changelog *l, struct cursor *c)
+{
+    size_t len = c->at < c->end ? *c->at++ : 0;
+    struct bytes name = bytes_of(c->at, len);
+
+    if (len == 0 || len > (size_t)(c->end - c->at))
+        return NULL;
+    c->at += len;
+    return find_table(l, name);
+}
+
+/* Runs `s` with `values` values of `c`, which has no more. */
+static enum status run_bound(struct changelog *l, sqlite3_stmt *s,
+                             struct cursor c, int values)
+{
+    for (int i = 1; i <= values; i++)
+        bind_value(&c, s, i);
+    if (c.at == c.end)
+        return db_run(l->d, s);
+    sqlite3_clear_bindings(s);
+    return refuse();
+}
+
+enum status changelog_put(struct changelog *l, struct bytes key,
+                          struct bytes row)
+{
+    struct cursor c = cursor_of(key);
+    struct table *t;
+    enum status st;
+
+    if (key.len > CHANGELOG_KEY_MOST || row.len > CHANGELOG_ROW_MOST)
+        return refuse();
+    t = table_of_key(l, &c);
+    if (t == NULL)
+        return refuse();
+    st = row.len == 0 ? prepare_by_key(l, t, &t->drop, "DELETE")
+                      : prepare_put(l, t);
+    if (st != STATUS_OK)
+        return st;
+    return row.len == 0 ? run_bound(l, t->drop, c, t->keys)
+                        : run_bound(l, t->put, cursor_of(row), t->columns);
+}
