@@ -492,6 +492,7 @@ struct engine_ops {
 struct engine {
     const struct engine_ops *ops;
     const char *name;
+    void *around; /* of who has replaced some of `ops`; NULL: nobody has */
 };
 
 #endif

@@ -55,6 +55,7 @@ struct terms {
     size_t max_url_length;
     struct rules include, exclude;
     uint32_t listings, embedded, checked;
+    struct shard_number shard;
     struct places *places;
     struct terms *before;
 };
@@ -154,6 +155,7 @@ static enum status terms_new(struct terms **out, const struct scope_options *o,
     t->listings = o->listings;
     t->embedded = o->embedded;
     t->checked = o->checked;
+    t->shard = o->shard;
     st =
         rules_init(&t->include, "include", o->include, o->include_count, error);
     if (st == STATUS_OK)
@@ -309,7 +311,8 @@ static bool is_outside(const struct terms *t, const struct url *u,
                        uint32_t depth)
 {
     return depth > 0 && t->mode != SCOPE_ANY &&
-           (t->mode == SCOPE_SEED || !place_is_in(t, u));
+           (t->mode == SCOPE_SEED ||
+            (!shard_is_other(t->shard, url_host(u)) && !place_is_in(t, u)));
 }
 
 static const char *mode_rule(enum scope_mode mode)

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "frontier/outcome.h"
+#include "frontier/url/shard.h"
 #include "frontier/url/url.h"
 
 enum scope_mode {
@@ -43,6 +44,9 @@ struct scope_options {
                           images */
     uint32_t checked;  /* followed out of the places of this scope, too, but
                           only to see whether the target is there */
+    /* Places of hosts of other shards are not known here: their URLs count as
+     * in, until their own shard has checked them. */
+    struct shard_number shard;
 };
 
 /* STATUS_FORMAT: an expression does not compile; `error` says which and

@@ -297,6 +297,7 @@ static enum status make_shared(struct crawl_setup *c,
         .checked = s->check_external
                        ? (LINK_SET_ALL | LINK_BIT(LINK_REDIRECT)) & ~LISTINGS
                        : 0,
+        .shard = s->shard,
     };
     const struct guard_options go = crawl_setup_guard(s);
     const struct order_options oo = {

@@ -367,7 +367,7 @@ enum status cluster_engine_open(struct engine **out,
     struct cluster_engine *e = xcalloc(1, sizeof *e);
     enum status st;
 
-    e->engine = (struct engine){&cluster_engine_ops, "cluster"};
+    e->engine = (struct engine){&cluster_engine_ops, "cluster", NULL};
     e->o = *o;
     e->own = o->own;
     e->store = o->store;

@@ -41,7 +41,7 @@ struct engine *cluster_seeder_new(struct cluster_store *store)
 {
     struct cluster_engine *e = xcalloc(1, sizeof *e);
 
-    e->engine = (struct engine){&seeder_ops, "cluster"};
+    e->engine = (struct engine){&seeder_ops, "cluster", NULL};
     e->store = store;
     return &e->engine;
 }

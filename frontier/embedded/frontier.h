@@ -21,6 +21,7 @@
 #include "frontier/traps/trap_form.h"
 #include "frontier/url/ip.h"
 #include "frontier/url/queue_key.h"
+#include "frontier/url/shard.h"
 #include "storage/frontier_store.h"
 #include "storage/rows/page_change.h"
 
@@ -51,8 +52,22 @@ struct frontier_traps {
     uint32_t exempt; /* kinds of links that are never a trap's, 1 << kind */
 };
 
+/* URLs of a crawl that another frontier has to admit: `take` tells which, and
+ * takes them. They are counted as links, and have no row here. `via`: the page
+ * that led to it, 0: none. */
+struct frontier_elsewhere {
+    void *ctx;
+    bool (*take)(void *ctx, const struct engine_item *item, uint64_t via);
+};
+
 struct frontier_options {
     struct bytes crawl; /* crawl ID */
+    /* URLs of other shards are sent there instead of being admitted. `via`: the
+     * page that led to it, 0: none. */
+    struct shard_number shard;
+    void (*send)(void *ctx, const struct engine_item *item, uint64_t via);
+    void *send_ctx;
+    const struct frontier_elsewhere *elsewhere; /* borrowed; NULL: none */
     struct schedule_options schedule;
     uint32_t tries; /* of one URL, in all */
     uint32_t conns_per_host;

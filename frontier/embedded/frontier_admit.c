@@ -291,6 +291,25 @@ static enum status keep_hints(struct frontier *f, const struct admission *list,
     return st;
 }
 
+/* Sends those of other shards there; returns how many are left. */
+static size_t keep_own(struct frontier *f, struct admission *list, size_t n)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (shard_is_other(f->o.shard, list[i].item->key)) {
+            list[i].blocked = list[i].dropped = true; /* and so no repeat */
+            f->o.send(f->o.send_ctx, list[i].item, list[i].via);
+            continue;
+        }
+        f->scratch.open[own] = (uint32_t)i;
+        f->scratch.digests[own++] = list[i].item->digest;
+    }
+    if (own < n)
+        frontier_store_add(f->store, "sent", n - own);
+    return own;
+}
+
 enum status frontier_admit(struct frontier *f, struct bytes crawl,
                            struct admission *list, size_t n, bool all_ids,
                            int64_t wall_ms)
@@ -300,11 +319,9 @@ enum status frontier_admit(struct frontier *f, struct bytes crawl,
     enum status st = STATUS_OK;
 
     make_room(f, n);
-    for (size_t i = 0; i < n; i++) {
-        f->scratch.open[i] = (uint32_t)i;
-        f->scratch.digests[i] = list[i].item->digest;
-        hints |= list[i].item->hint != NULL;
-    }
+    n = keep_own(f, list, n);
+    for (size_t i = 0; i < n; i++)
+        hints |= list[f->scratch.open[i]].item->hint != NULL;
     all_ids |= hints;
     for (uint8_t salt = 0; st == STATUS_OK && n > 0; salt++) {
         st = admit_open(f, crawl, list, n, salt, wall_ms);

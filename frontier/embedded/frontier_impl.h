@@ -269,7 +269,8 @@ struct admission {
     uint64_t id;  /* out: its row; 0 if it was seen before, unless `all_ids` */
     uint32_t queue; /* out: of a new row */
     bool fresh;     /* out: the row is new */
-    bool blocked;   /* out: on the blocklist, or a trap's: it has no row */
+    bool blocked;   /* out: on the blocklist, a trap's, or another shard's: it
+                       has no row */
     bool dropped; /* out: and counted as a drop; a repeat in its call is not */
     bool spiral;  /* its page is one of a trap that is told by its body */
 };
