@@ -65,10 +65,10 @@ LIBS         = $(PKG_LIBS) -lbz2 -lm
 
 # ---- files -----------------------------------------------------------------
 
-DIRS     := base config filter storage frontier crawler job service cli bindings/c
+DIRS     := base config filter storage frontier crawler job cluster service cli bindings/c
 # Of Kafka's module either the one file that refuses, or all others.
 NOT_HERE := $(if $(NO_KAFKA),\
-    $(patsubst %,base/kafka/kafka_%.c,client producer topic),base/kafka/kafka_absent.c)
+    $(patsubst %,base/kafka/kafka_%.c,client producer topic member reader),base/kafka/kafka_absent.c)
 SRC      := $(filter-out $(NOT_HERE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c)))
 LIB_SRC  := $(filter-out cli/main.c,$(SRC))
 PROTO    := urlfrontier health reflection descriptor_names

@@ -2,7 +2,8 @@
 /* kafka_absent.c - the module in a build with WITH_KAFKA=no: it refuses. */
 #include <stddef.h>
 
-#include "base/kafka/kafka.h"
+#include "base/kafka/kafka_member.h"
+#include "base/kafka/kafka_reader.h"
 
 const char *kafka_version(void)
 {
@@ -95,5 +96,71 @@ enum status kafka_topic_read(const struct kafka_access *a, const char *topic,
     (void)timeout_ms;
     (void)visit;
     (void)ctx;
+    return refuse(why);
+}
+
+/* ---- reading on, and groups ---- */
+
+enum status kafka_reader_open(struct kafka_reader **out,
+                              const struct kafka_access *a, const char *topic,
+                              int partition, int64_t offset, struct buf *why)
+{
+    (void)out;
+    (void)a;
+    (void)topic;
+    (void)partition;
+    (void)offset;
+    return refuse(why);
+}
+
+void kafka_reader_close(struct kafka_reader *r)
+{
+    (void)r;
+}
+
+enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
+                              struct kafka_message *m, struct buf *why)
+{
+    (void)r;
+    (void)timeout_ms;
+    (void)m;
+    return refuse(why);
+}
+
+bool kafka_reader_is_at_end(const struct kafka_reader *r)
+{
+    (void)r;
+    return true;
+}
+
+int64_t kafka_reader_offset(const struct kafka_reader *r)
+{
+    (void)r;
+    return 0;
+}
+
+enum status kafka_member_open(struct kafka_member **out,
+                              const struct kafka_access *a, const char *group,
+                              const char *topic,
+                              const struct kafka_owner *owner, struct buf *why)
+{
+    (void)out;
+    (void)a;
+    (void)group;
+    (void)topic;
+    (void)owner;
+    return refuse(why);
+}
+
+void kafka_member_close(struct kafka_member *m)
+{
+    (void)m;
+}
+
+enum status kafka_member_poll(struct kafka_member *m, int timeout_ms,
+                              struct buf *why)
+{
+    (void)m;
+    (void)timeout_ms;
     return refuse(why);
 }

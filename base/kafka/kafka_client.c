@@ -155,7 +155,9 @@ enum status kafka_client_open(struct kafka_client *c,
     char error[512];
 
     buf_clear(why);
-    *c = (struct kafka_client){.rk = NULL};
+    *c = (struct kafka_client){.rebalance = c->rebalance};
+    if (c->rebalance != NULL)
+        rd_kafka_conf_set_rebalance_cb(conf, c->rebalance);
     rd_kafka_conf_set_log_cb(conf, NULL);
     rd_kafka_conf_set_error_cb(conf, take_trouble);
     rd_kafka_conf_set_opaque(conf, c);

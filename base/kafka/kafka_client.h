@@ -10,9 +10,12 @@
 
 #include "base/kafka/kafka.h"
 
-/* Stays where it is while it is open. */
+/* Stays where it is while it is open; zeroed before. */
 struct kafka_client {
     rd_kafka_t *rk;
+    /* Set before it is opened, or NULL: a consumer's, called with the client. */
+    void (*rebalance)(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                      rd_kafka_topic_partition_list_t *list, void *client);
     bool admitted; /* brokers have let us in, so that trouble will pass */
     /* why the last connection failed, which calls that time out do not tell */
     rd_kafka_resp_err_t trouble;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* kafka_reader.c - the committed messages of one partition. */
+#include "base/kafka/kafka_reader.h"
+
+#include <stdlib.h>
+
+#include "base/kafka/kafka_client.h"
+#include "base/mem.h"
+
+struct kafka_reader {
+    struct kafka_client client;
+    rd_kafka_topic_t *topic;
+    int partition;
+    int64_t next;
+    bool at_end;
+    rd_kafka_message_t *last;
+};
+
+enum status kafka_reader_open(struct kafka_reader **out,
+                              const struct kafka_access *a, const char *topic,
+                              int partition, int64_t offset, struct buf *why)
+{
+    static const char *const set[] = {"enable.partition.eof",
+                                      "true",
+                                      "isolation.level",
+                                      "read_committed",
+                                      "check.crcs",
+                                      "true",
+                                      "fetch.wait.max.ms",
+                                      "100",
+                                      "queued.max.messages.kbytes",
+                                      "16384",
+                                      NULL};
+    struct kafka_reader *r = xcalloc(1, sizeof *r);
+    enum status st =
+        kafka_client_open(&r->client, a, RD_KAFKA_CONSUMER, set, why);
+
+    r->partition = partition;
+    r->next = offset;
+    if (st == STATUS_OK) {
+        r->topic = rd_kafka_topic_new(r->client.rk, topic, NULL);
+        if (rd_kafka_consume_start(r->topic, partition, offset) != 0) {
+            buf_add_str(why, rd_kafka_err2str(rd_kafka_last_error()));
+            st = STATUS_REFUSED;
+        }
+    }
+    if (st == STATUS_OK)
+        *out = r;
+    else
+        kafka_reader_close(r);
+    return st;
+}
+
+void kafka_reader_close(struct kafka_reader *r)
+{
+    if (r == NULL)
+        return;
+    if (r->last != NULL)
+        rd_kafka_message_destroy(r->last);
+    if (r->topic != NULL) {
+        (void)rd_kafka_consume_stop(r->topic, r->partition);
+        rd_kafka_topic_destroy(r->topic);
+    }
+    kafka_client_close(&r->client);
+    free(r);
+}
+
+/* STATUS_NOT_FOUND: nothing to hand out. */
+static enum status take(struct kafka_reader *r, struct kafka_message *m,
+                        struct buf *why)
+{
+    const rd_kafka_message_t *got = r->last;
+
+    if (got->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        r->next = got->offset;
+        r->at_end = true;
+        return STATUS_NOT_FOUND;
+    }
+    if (got->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        enum status st = kafka_client_judge(&r->client, got->err,
+                                            rd_kafka_message_errstr(got), why);
+
+        return st == STATUS_AGAIN ? STATUS_NOT_FOUND : st;
+    }
+    r->at_end = false;
+    r->next = got->offset + 1;
+    *m = (struct kafka_message){bytes_of(got->key, got->key_len),
+                                bytes_of(got->payload, got->len), got->offset};
+    return got->key_len + got->len <= KAFKA_MESSAGE_MOST ? STATUS_OK
+                                                         : STATUS_NOT_FOUND;
+}
+
+enum status kafka_reader_next(struct kafka_reader *r, int timeout_ms,
+                              struct kafka_message *m, struct buf *why)
+{
+    if (r->last != NULL)
+        rd_kafka_message_destroy(r->last);
+    r->last = rd_kafka_consume(r->topic, r->partition, timeout_ms);
+    (void)rd_kafka_poll(r->client.rk, 0);
+    return r->last != NULL ? take(r, m, why) : STATUS_NOT_FOUND;
+}
+
+bool kafka_reader_is_at_end(const struct kafka_reader *r)
+{
+    return r->at_end;
+}
+
+int64_t kafka_reader_offset(const struct kafka_reader *r)
+{
+    return r->next;
+}
