@@ -29,6 +29,10 @@ struct command {
 extern const struct command command_table[];
 extern const struct command filter_parts[];
 
+/* Of a worker of a cluster, for one of its shards: `urlweir shard DIR N COUNT
+ * FD`. It is no command for people. */
+int cmd_shard(int argc, char **argv);
+
 int cmd_audit(int argc, char **argv);
 int cmd_block(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

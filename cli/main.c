@@ -117,5 +117,7 @@ int main(int argc, char **argv)
         help(stdout);
         return end(EXIT_DONE);
     }
+    if (strcmp(argv[1], "shard") == 0) /* started by a worker, not by people */
+        return end(cmd_shard(argc - 1, argv + 1));
     return end(run_command(argv[1], argc - 1, argv + 1));
 }

@@ -52,6 +52,7 @@ job: base/* config filter filter/redis storage/* frontier/* crawler/* job/settin
 job/import: base/* storage/* frontier/* crawler/* job/settings job
 job/crawl_jobs: base/* config filter filter/redis storage/* frontier/* crawler/* job/settings job/registry job
 job/cluster_crawl: base/* config storage/* frontier/* crawler/* job/settings job/registry job job/crawl_jobs
+cluster: base/* config storage/* frontier/* crawler/* job/*
 service/net: base/*
 service/calls: base/* filter storage/* frontier frontier/url frontier/served frontier/shared crawler/* job/* service/net
 service/grpc: base/* service/net
@@ -75,7 +76,7 @@ cli/audit: base/* config frontier/* job/* cli cli/filter cli/report
 cli/verify: base/* filter storage/* frontier/* job/* service/* cli
 cli/export: base/* config storage/* frontier/* crawler/* job/* service/* cli cli/status
 cli/import: base/* config storage/* frontier/* crawler/* job/* cli cli/run
-cli/run: base/* config filter storage/* frontier/* crawler/* job/* service/* cli cli/control cli/report
+cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster service/* cli cli/control cli/report
 END
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/crawl_command_line.h"
+#include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_begin.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/passing_crawl.h"
@@ -23,6 +24,7 @@
 #include "job/crawl_setup.h"
 #include "job/dir_kind.h"
 #include "job/jsonl.h"
+#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 static int crawl_in(struct crawl_settings *s, struct crawl_setup *c,
@@ -89,7 +91,11 @@ int cmd_crawl(int argc, char **argv)
         return code;
     secret_args_hide(argc, argv, &s);
     stop_signals_block();
-    if (s.output == NULL)
+    if (cluster_is_kafka(&s))
+        code = dir_kind_check(s.output, DIR_CRAWL, "crawl")
+                   ? cluster_worker_run("crawl", CLUSTER_CREATE, &s)
+                   : EXIT_CANNOT;
+    else if (s.output == NULL)
         code = passing_crawl(&s, crawl);
     else
         code = dir_kind_check(s.output, DIR_CRAWL, "crawl") ? crawl(&s)

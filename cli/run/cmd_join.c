@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/crawl_command_line.h"
+#include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
@@ -23,7 +24,7 @@
 
 const struct usage join_usage = {
     .name = "join",
-    .synopsis = "join redis://HOST[:PORT][,...]/NAME -o DIR [options]",
+    .synopsis = "join kafka://HOST[:PORT][,...]/NAME -o DIR [options]",
     .about = "Takes part in crawl NAME, which `urlweir crawl --cluster` made, "
              "and keeps in DIR what this worker fetches. The settings of the "
              "crawl are in the cluster; options here are those of a worker: "
@@ -88,7 +89,7 @@ static bool read_settings(struct crawl_settings *s,
     if (ok) {
         free(s->cluster);
         s->cluster = xstrdup(c->operands.item[0]);
-        ok = check(s, code) && read_cluster(s, code);
+        ok = check(s, code) && (cluster_is_kafka(s) || read_cluster(s, code));
     }
     return ok && settings_accept(s, &join_usage, code);
 }
@@ -120,7 +121,9 @@ int cmd_join(int argc, char **argv)
     if (read_settings(&s, &c, &code) &&
         dir_kind_check(s.output, DIR_CRAWL, "join")) {
         secret_args_hide(argc, argv, &s);
-        code = join(&s);
+        code = cluster_is_kafka(&s)
+                   ? cluster_worker_run("join", CLUSTER_JOIN, &s)
+                   : join(&s);
     }
     command_line_fini(&c);
     settings_fini(&s);

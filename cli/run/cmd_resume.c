@@ -15,6 +15,7 @@
 #include "cli/control/control_place.h"
 #include "cli/crawl_command_line.h"
 #include "cli/open_crawl.h"
+#include "cli/run/cluster_worker.h"
 #include "cli/run/crawl_run.h"
 #include "cli/run/worker_run.h"
 #include "cli/secret_args.h"
@@ -312,6 +313,12 @@ int cmd_resume(int argc, char **argv)
         return code;
     secret_args_hide(argc, argv, &s);
     stop_signals_block();
+    if (cluster_is_kafka(&s)) {
+        code = cluster_worker_run("resume", CLUSTER_RESUME, &s);
+        settings_fini(&before);
+        settings_fini(&s);
+        return code;
+    }
     if (s.cluster != NULL && !take_cluster(&s, &before, &code)) {
         settings_fini(&before);
         settings_fini(&s);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/kafka/kafka_address.h"
 #include "config/config.h"
 #include "job/settings/settings.h"
 
@@ -80,9 +81,30 @@ void cluster_url_show(const char *text, struct buf *out)
 
 /* ---- which settings ---- */
 
-static const struct {
+struct refusal {
     const char *name, *why;
-} refused[] = {
+};
+
+/* With shards, which are whole crawls, only what needs to know all of them. */
+static const struct refusal refused_by_shards[] = {
+    {"limit", "each shard would have its own"},
+    {"quota", "each shard would have its own"},
+    {"jsonl", "each shard has its own rows: urlweir export DIR/shards/N"},
+    {"queue-key", "addresses are not divided among shards"},
+    {"since", NULL},
+    {"header", "the cluster stores no secrets"},
+    {"header-host", "the cluster stores no secrets"},
+    {"cookie", "the cluster stores no secrets"},
+    {"cookies", "the cluster stores no secrets"},
+    {"auth", "the cluster stores no secrets"},
+    {"bearer", "the cluster stores no secrets"},
+    {"netrc", "the cluster stores no secrets"},
+    {"cert", "the cluster stores no secrets"},
+    {"key", "the cluster stores no secrets"},
+    {"proxy", "the cluster stores no secrets"},
+};
+
+static const struct refusal refused[] = {
     {"depth", "how deep a URL is depends on who finds it first"},
     {"order", NULL},
     {"boost", NULL},
@@ -172,21 +194,51 @@ static enum status refuse(struct buf *error, const char *name, const char *why)
 }
 
 static enum status refuse_some(const struct crawl_settings *s,
+                               const struct refusal *list, size_t n,
                                struct buf *error)
 {
     struct crawl_settings none;
     enum status st = STATUS_OK;
 
     settings_init(&none);
-    for (size_t i = 0; st == STATUS_OK && i < sizeof refused / sizeof *refused;
-         i++) {
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         const struct option_spec *o =
-            &crawl_options.spec[settings_index(refused[i].name)];
+            &crawl_options.spec[settings_index(list[i].name)];
 
         if (!option_equal(o, s, &none))
-            st = refuse(error, refused[i].name, refused[i].why);
+            st = refuse(error, list[i].name, list[i].why);
     }
     settings_fini(&none);
+    return st;
+}
+
+bool cluster_is_kafka(const struct crawl_settings *s)
+{
+    return s->cluster != NULL && kafka_address_is_url(s->cluster);
+}
+
+static enum status check_kafka(struct crawl_settings *s, struct buf *error)
+{
+    struct kafka_address where;
+    struct buf why;
+    enum status st;
+
+    buf_init(&why, 1024);
+    st = kafka_address_read(&where, s->cluster, &why);
+    if (st != STATUS_OK) {
+        buf_addf(error, "--cluster: %s", buf_str(&why));
+        st = STATUS_ARG;
+    }
+    buf_fini(&why);
+    if (st == STATUS_OK)
+        st = refuse_some(s, refused_by_shards,
+                         sizeof refused_by_shards / sizeof *refused_by_shards,
+                         error);
+    if (st == STATUS_OK && s->output == NULL) {
+        buf_add_str(error, "--cluster needs -o DIR, where this worker keeps "
+                           "what it fetches");
+        st = STATUS_ARG;
+    }
     return st;
 }
 
@@ -198,6 +250,8 @@ enum status cluster_settings_check(struct crawl_settings *s, struct buf *error)
 
     if (s->cluster == NULL)
         return STATUS_OK;
+    if (cluster_is_kafka(s))
+        return check_kafka(s, error);
     buf_init(&why, 1024);
     st = cluster_url_read(&url, s->cluster, &why);
     if (st != STATUS_OK) {
@@ -206,7 +260,7 @@ enum status cluster_settings_check(struct crawl_settings *s, struct buf *error)
     }
     buf_fini(&why);
     if (st == STATUS_OK)
-        st = refuse_some(s, error);
+        st = refuse_some(s, refused, sizeof refused / sizeof *refused, error);
     if (st == STATUS_OK && s->output == NULL) {
         buf_add_str(error, "--cluster needs -o DIR, where this worker keeps "
                            "what it fetches");

@@ -32,6 +32,8 @@ struct cluster_url_parts {
 /* STATUS_FORMAT: `why` gets what is wrong. */
 MUST_CHECK enum status cluster_url_read(struct cluster_url_parts *out,
                                         const char *text, struct buf *why);
+/* Is the crawl one whose shards are in Kafka? */
+bool cluster_is_kafka(const struct crawl_settings *s);
 /* Append the URL without user and password. */
 void cluster_url_show(const char *text, struct buf *out);
 

@@ -31,7 +31,7 @@
 #include "frontier/url/queue_key.h"
 #include "storage/rows/page_change.h"
 
-#define CRAWL_OPTIONS 115 /* rows of the table */
+#define CRAWL_OPTIONS 116 /* rows of the table */
 
 #define MAX_BODY_AUTO 1023 /* max_body_bytes: auto */
 
@@ -73,12 +73,14 @@ struct crawl_settings {
     /* ---- input and output ---- */
     struct option_list seeds; /* operands of crawl, or `seeds:` of a file */
     char *input;              /* file with seeds, "-": stdin; NULL: none */
-    char *output;  /* the crawl's directory; never NULL once parsed */
-    char *config;  /* the file of --config, or NULL */
-    char *cluster; /* where the frontier is (cluster_settings.h); NULL: in the
+    char *output;   /* the crawl's directory; never NULL once parsed */
+    char *config;   /* the file of --config, or NULL */
+    char *cluster;  /* where the frontier is (cluster_settings.h); NULL: in the
                       directory */
-    bool once;     /* of a resume: do not keep its changes */
-    struct option_list retry; /* of a resume: reasons, or "all" */
+    int64_t shards; /* of a crawl that --cluster makes in Kafka */
+    struct shard_number shard; /* no option: which one this process has */
+    bool once;                 /* of a resume: do not keep its changes */
+    struct option_list retry;  /* of a resume: reasons, or "all" */
 
     /* ---- scope: which URLs belong to the crawl ---- */
     int64_t depth; /* deepest admitted, seeds are 0; -1: any */

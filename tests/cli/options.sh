@@ -97,7 +97,7 @@ exits 0 "$URLWEIR" crawl --input seeds.txt --output d --config all.yaml \
     --bearer 'a.example=t' --cookies /dev/null --netrc netrc \
     --cert pair.pem --key pair.pem --cacert pair.pem \
     --resolve example.org:80:127.0.0.1 --filter bloom --fpr 1e-2 \
-    --expect 5000 --redis '' --cluster '' --block-filter '' --block-exact '' \
+    --expect 5000 --redis '' --cluster '' --shards 8 --block-filter '' --block-exact '' \
     --compare-text --dup-content report --near-dup skip --changed-by words --refresh 1d --refresh-min 2h --refresh-max 9d --refresh-share 0.25 --keep-history 7 --until-idle --traps report --trap counter=9 --drop-params sid --drop-tracking \
     --drop-empty-params --sort-query --rewrite rules --since '' --record all --checkpoint 5s \
     --warc --warc-size 2M --warc-prefix test --cdxj --jsonl lines.jsonl --kafka-property client.id=x \
@@ -107,6 +107,7 @@ sed -e '/^#/d' -e '/^$/d' -e "s,$site,@," d/urlweir-settings.yaml >got.yaml
 cat >want.yaml <<'END'
 seeds: []
 input: "seeds.txt"
+shards: 8
 depth: 30
 scope: any
 include:

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_worker.c - a worker of a crawl on many machines.
+ *
+ * The worker is a member of the crawl's consumer group and starts a process for
+ * each shard that the group gives it. A shard is an ordinary crawl, in
+ * DIR/shards/N: a process for each keeps them as they are on one machine, and a
+ * page that brings one down leaves the others alone.
+ *
+ * Until when this worker owns its shards for sure stands in memory that it
+ * shares with these processes: the moment of its last sign of life in the
+ * group, plus the time after which the group gives up on it, less a margin. A
+ * worker that was stopped for longer sends no request when it goes on.
+ */
+#include "cli/run/cluster_worker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file/file.h"
+#include "base/format.h"
+#include "base/kafka/kafka_member.h"
+#include "base/logger.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/run/crawl_run.h"
+#include "cli/stop_signals.h"
+#include "cluster/cluster_control.h"
+#include "cluster/cluster_make.h"
+#include "job/exit_code.h"
+#include "job/settings/cluster_settings.h"
+#include "job/settings/settings.h"
+
+#define MARGIN     (2 * NS_PER_S)
+#define TICK_MS    100
+#define TELL_EVERY (5 * NS_PER_S)
+#define PATIENCE   (20 * NS_PER_S) /* with a shard that is asked to stop */
+#define AGAIN      (2 * NS_PER_S) /* until a shard that died is started again */
+#define DEATHS     5              /* in a row, until that is no use */
+#define OWNED_FD   3              /* of a shard's process */
+
+struct own_shard {
+    pid_t pid;        /* 0: no process */
+    bool ours, ended; /* it has finished, and needs no process */
+    unsigned deaths;
+    int64_t start_at; /* monotonic */
+};
+
+struct worker {
+    const char *command;
+    struct crawl_settings *s;
+    struct kafka_access access;
+    char name[KAFKA_TOPIC_MOST + 1];
+    struct cluster_control *all;
+    struct own_shard *shards;
+    uint32_t count;
+    int owned_fd;
+    _Atomic int64_t *owned_until;
+    bool stopping;
+    int code; /* of a shard that cannot go on, or EXIT_DONE */
+    struct buf why;
+};
+
+static int64_t boot_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static bool failed(struct worker *w, enum status st, const char *what)
+{
+    if (st == STATUS_OK)
+        return false;
+    fprintf(stderr, "urlweir %s: %s: %s\n", w->command, what,
+            w->why.len > 0 ? buf_str(&w->why) : status_text(st));
+    return true;
+}
+
+/* ---- processes ---- */
+
+static void start(struct worker *w, uint32_t n)
+{
+    char number[16], count[16], fd[16];
+    const char *const argv[] = {"urlweir", "shard", w->s->output, number,
+                                count,     fd,      NULL};
+    posix_spawn_file_actions_t files;
+    struct own_shard *o = &w->shards[n];
+    int rc;
+
+    snprintf(number, sizeof number, "%" PRIu32, n);
+    snprintf(count, sizeof count, "%" PRIu32, w->count);
+    snprintf(fd, sizeof fd, "%d", OWNED_FD);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, w->owned_fd, OWNED_FD);
+    rc = posix_spawn(&o->pid, "/proc/self/exe", &files, NULL,
+                     (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (rc == 0)
+        return;
+    log_error("the process of a shard cannot be started",
+              "shard=%" PRIu32 " error=\"%s\"", n, strerror(rc));
+    o->pid = 0;
+    o->start_at = clock_mono() + AGAIN;
+}
+
+static void note_end(struct worker *w, uint32_t n, int status)
+{
+    struct own_shard *o = &w->shards[n];
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+    o->pid = 0;
+    o->ended = code == EXIT_DONE || code == EXIT_SEEDS;
+    if (o->ended || !o->ours || w->stopping)
+        return;
+    o->deaths++;
+    o->start_at = clock_mono() + AGAIN;
+    log_warn("the process of a shard has ended", "shard=%" PRIu32 " status=%d",
+             n, code);
+    if (code == EXIT_LIMIT || code == EXIT_DAMAGED || o->deaths >= DEATHS) {
+        w->code = code > 0 ? code : EXIT_DAMAGED;
+        w->stopping = true;
+    }
+}
+
+static void reap(struct worker *w)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (uint32_t n = 0; n < w->count; n++)
+            if (w->shards[n].pid == pid)
+                note_end(w, n, status);
+}
+
+static void start_due(struct worker *w)
+{
+    int64_t now = clock_mono();
+
+    for (uint32_t n = 0; n < w->count; n++) {
+        struct own_shard *o = &w->shards[n];
+
+        if (o->ours && !o->ended && o->pid == 0 && !w->stopping &&
+            now >= o->start_at)
+            start(w, n);
+    }
+}
+
+static void wait_moment(void)
+{
+    const struct timespec t = {.tv_nsec = 20 * NS_PER_MS};
+
+    nanosleep(&t, NULL);
+}
+
+static bool some_run(const struct worker *w, uint32_t first, uint32_t end)
+{
+    bool some = false;
+
+    for (uint32_t n = first; n < end; n++)
+        some |= w->shards[n].pid > 0;
+    return some;
+}
+
+/* Stops the processes of the shards from `first` to before `end`, and waits for
+ * their ends: at first they finish what they have begun, then they leave it. */
+static void stop_shards(struct worker *w, uint32_t first, uint32_t end,
+                        bool at_once)
+{
+    int64_t since = clock_mono();
+    int asked = 0;
+
+    while (some_run(w, first, end)) {
+        int64_t passed = clock_mono() - since;
+        int wanted = at_once || passed > PATIENCE ? 3
+                     : passed > PATIENCE / 4      ? 2
+                                                  : 1;
+
+        for (uint32_t n = first; asked < wanted && n < end; n++)
+            if (w->shards[n].pid > 0)
+                kill(w->shards[n].pid, wanted == 3 ? SIGKILL : SIGTERM);
+        asked = wanted;
+        wait_moment();
+        reap(w);
+    }
+}
+
+/* ---- the group ---- */
+
+static void gained(void *ctx, int partition)
+{
+    struct worker *w = ctx;
+
+    if (partition < 0 || (uint32_t)partition >= w->count)
+        return;
+    w->shards[partition].ours = true;
+    w->shards[partition].start_at = 0;
+    log_info("this worker has a shard", "shard=%d", partition);
+}
+
+static void gives_up(void *ctx, int partition, bool lost)
+{
+    struct worker *w = ctx;
+
+    if (partition < 0 || (uint32_t)partition >= w->count)
+        return;
+    if (lost)
+        atomic_store(w->owned_until, 0);
+    w->shards[partition].ours = false;
+    stop_shards(w, (uint32_t)partition, (uint32_t)partition + 1, lost);
+    log_info("this worker gives a shard up", "shard=%d", partition);
+}
+
+/* ---- the person ---- */
+
+static struct shard_report sum(const struct worker *w)
+{
+    struct shard_report all = {.known = true};
+
+    for (uint32_t n = 0; n < w->count; n++) {
+        const struct shard_report *r = cluster_control_report(w->all, n);
+
+        all.urls += r->urls;
+        all.queued += r->queued;
+        all.pages += r->pages;
+        all.failed += r->failed;
+        all.bytes += r->bytes;
+        all.seeds_failed += r->seeds_failed;
+    }
+    return all;
+}
+
+static uint32_t count_ours(const struct worker *w)
+{
+    uint32_t ours = 0;
+
+    for (uint32_t n = 0; n < w->count; n++)
+        ours += w->shards[n].ours;
+    return ours;
+}
+
+static void tell(const struct worker *w, const char *what)
+{
+    struct shard_report all = sum(w);
+    struct buf size;
+
+    if (w->s->quiet)
+        return;
+    buf_init(&size, 64);
+    format_size(&size, all.bytes);
+    fprintf(stderr,
+            "urlweir %s: %s: %" PRIu64 " pages, %" PRIu64
+            " URLs queued, %" PRIu64 " failed, %s; %" PRIu32 " of %" PRIu32
+            " shards here\n",
+            w->command, what, all.pages, all.queued, all.failed, buf_str(&size),
+            count_ours(w), w->count);
+    buf_fini(&size);
+}
+
+static bool signal_came(int64_t *last)
+{
+    const struct timespec none = {0};
+    sigset_t set;
+
+    stop_signals(&set);
+    return sigtimedwait(&set, NULL, &none) >= 0 && stop_signals_is_wish(last);
+}
+
+/* ---- the worker ---- */
+
+static bool all_ended(const struct worker *w)
+{
+    return cluster_control_is_over(w->all) && !some_run(w, 0, w->count);
+}
+
+static void heed_group(struct worker *w, struct kafka_member *m)
+{
+    enum status st = kafka_member_poll(m, TICK_MS, &w->why);
+
+    if (st == STATUS_OK)
+        atomic_store(w->owned_until,
+                     boot_ns() + KAFKA_SESSION_MS * NS_PER_MS - MARGIN);
+    else if (st != STATUS_AGAIN && failed(w, st, "Kafka")) {
+        w->code = EXIT_CANNOT;
+        w->stopping = true;
+    }
+}
+
+/* What cannot be read now is read the next time. */
+static void look(struct worker *w)
+{
+    if (cluster_control_poll(w->all, &w->why) != STATUS_OK)
+        log_warn("the state of the crawl cannot be read", "why=\"%s\"",
+                 buf_str(&w->why));
+}
+
+static int watch(struct worker *w, struct kafka_member *m)
+{
+    int64_t last = 0, told = clock_mono();
+
+    while (!w->stopping && !all_ended(w)) {
+        heed_group(w, m);
+        reap(w);
+        start_due(w);
+        look(w);
+        if (signal_came(&last)) {
+            w->code = EXIT_INTERRUPTED;
+            w->stopping = true;
+        }
+        if (clock_mono() - told >= TELL_EVERY) {
+            told = clock_mono();
+            tell(w, "so far");
+        }
+    }
+    stop_shards(w, 0, w->count, false);
+    look(w);
+    if (w->stopping) {
+        tell(w, "stopped");
+        return w->code;
+    }
+    tell(w, "finished");
+    return sum(w).seeds_failed > 0 ? EXIT_SEEDS : EXIT_DONE;
+}
+
+static bool share_memory(struct worker *w)
+{
+    void *at;
+
+    w->owned_fd = memfd_create("urlweir-owned", MFD_CLOEXEC);
+    if (w->owned_fd < 0 || ftruncate(w->owned_fd, sizeof *w->owned_until) != 0)
+        return false;
+    at = mmap(NULL, sizeof *w->owned_until, PROT_READ | PROT_WRITE, MAP_SHARED,
+              w->owned_fd, 0);
+    w->owned_until = at;
+    return at != MAP_FAILED;
+}
+
+static int work(struct worker *w)
+{
+    const struct kafka_owner owner = {w, gained, gives_up};
+    struct kafka_member *m = NULL;
+    struct buf urls;
+    int code = EXIT_CANNOT;
+
+    w->count = cluster_control_shards(w->all);
+    w->shards = xcalloc(w->count, sizeof *w->shards);
+    buf_init(&urls, 512);
+    cluster_topic(&urls, w->name, "urls");
+    if (share_memory(w) &&
+        !failed(w,
+                kafka_member_open(&m, &w->access, buf_str(&urls),
+                                  buf_str(&urls), &owner, &w->why),
+                "Kafka"))
+        code = watch(w, m);
+    kafka_member_close(m);
+    buf_fini(&urls);
+    free(w->shards);
+    return code;
+}
+
+static bool take_settings(struct worker *w)
+{
+    buf_clear(&w->why);
+    return !failed(w,
+                   cluster_settings_take(cluster_control_settings(w->all), w->s,
+                                         &w->why),
+                   "the settings in the cluster") &&
+           !failed(w, settings_check(w->s, &w->why), "settings");
+}
+
+static bool create(struct worker *w)
+{
+    enum status st = cluster_make(&w->access, w->name, w->s,
+                                  (uint32_t)w->s->shards, &w->why);
+
+    if (st == STATUS_EXISTS)
+        fprintf(stderr,
+                "urlweir %s: crawl %s is there already; `urlweir join` takes "
+                "part in it\n",
+                w->command, w->name);
+    return st != STATUS_EXISTS && !failed(w, st, "the crawl cannot be made");
+}
+
+static int begin(struct worker *w, enum cluster_start how)
+{
+    struct kafka_address where;
+    struct file_lock *lock = NULL;
+    int code = EXIT_CANNOT;
+    enum status st = kafka_address_read(&where, w->s->cluster, &w->why);
+
+    if (failed(w, st, "--cluster"))
+        return EXIT_USAGE;
+    w->access = (struct kafka_access){where.brokers,
+                                      {w->s->kafka_property.item,
+                                       w->s->kafka_property.count}};
+    snprintf(w->name, sizeof w->name, "%s", where.topic);
+    if (!crawl_lock(w->s->output, how == CLUSTER_RESUME ? "resume" : "crawl",
+                    &lock, &code))
+        return code;
+    if (how != CLUSTER_CREATE || create(w)) {
+        st = cluster_control_open(&w->all, &w->access, w->name, &w->why);
+        if (st == STATUS_NOT_FOUND)
+            fprintf(stderr, "urlweir %s: there is no crawl %s\n", w->command,
+                    w->name);
+        else if (!failed(w, st, "Kafka") && take_settings(w) &&
+                 !failed(w, settings_save(w->s), "settings"))
+            code = work(w);
+    }
+    cluster_control_close(w->all);
+    file_lock_free(lock);
+    return code;
+}
+
+int cluster_worker_run(const char *command, enum cluster_start how,
+                       struct crawl_settings *s)
+{
+    struct worker w = {.command = command, .s = s, .code = EXIT_DONE};
+    int code;
+
+    buf_init(&w.why, 4096);
+    code = begin(&w, how);
+    buf_fini(&w.why);
+    return code;
+}

@@ -1,0 +1,62 @@
+/*
+ * cluster_control.h - what a crawl on many machines knows of itself as a whole:
+ * the topic NAME.control.
+ *
+ *   settings     YAML, as in crawl.yaml, without those of a worker
+ *   shards       their number, which never changes
+ *   seeds        how many URLs were sent to shards when the crawl was made
+ *   shard/N      JSON, what shard N has done: sent, received, idle, pages ...
+ *
+ * It has one partition, so all that is committed stands in one order, and what
+ * is read up to any offset is what was true at one moment.
+ */
+#ifndef URLWEIR_CLUSTER_CLUSTER_CONTROL_H
+#define URLWEIR_CLUSTER_CLUSTER_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/kafka/kafka.h"
+#include "frontier/engine.h"
+
+/* What a shard has done. */
+struct shard_report {
+    bool known;              /* it has said anything */
+    bool idle;               /* nothing is left that it could do */
+    uint64_t sent, received; /* URLs, ever */
+    uint64_t urls, queued, pages, failed, bytes, seeds_failed;
+};
+
+struct cluster_control;
+
+/* The topic of that purpose: "state", "urls", "control". */
+void cluster_topic(struct buf *out, const char *name, const char *purpose);
+
+/* Makes the topics of a new crawl, and checks those that are there. */
+MUST_CHECK enum status cluster_make_topics(const struct kafka_access *a,
+                                           const char *name, uint32_t shards,
+                                           struct buf *why);
+
+/* Reads the topic to its end. STATUS_NOT_FOUND: there is no such crawl. */
+MUST_CHECK enum status cluster_control_open(struct cluster_control **out,
+                                            const struct kafka_access *a,
+                                            const char *name, struct buf *why);
+void cluster_control_close(struct cluster_control *c); /* NULL is fine */
+
+/* Reads what has come since. */
+MUST_CHECK enum status cluster_control_poll(struct cluster_control *c,
+                                            struct buf *why);
+
+struct bytes cluster_control_settings(const struct cluster_control *c);
+uint32_t cluster_control_shards(const struct cluster_control *c);
+const struct shard_report *cluster_control_report(
+    const struct cluster_control *c, uint32_t shard);
+/* Is every shard idle, with nothing on its way between them? */
+bool cluster_control_is_over(const struct cluster_control *c);
+
+/* The key and the value of a shard's record. */
+void shard_report_write(struct buf *key, struct buf *value, uint32_t shard,
+                        const struct shard_report *r);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * shard.h - one shard of a crawl on many machines: an ordinary crawl, whose
+ * rows are also in Kafka.
+ *
+ *   NAME.state    compacted; partition N has the rows of shard N
+ *   NAME.urls     partition N: URLs that other shards found for shard N
+ *   NAME.control  compacted, one partition: settings, and what each shard has
+ *                 done (cluster_control.h)
+ *
+ * Each commit of the shard's database is one Kafka transaction: its rows, the
+ * URLs it found for others, what it has done. The transaction is committed
+ * first, then the database. So Kafka is never behind the directory, and the
+ * directory is a cache of Kafka: who takes the shard over reads the rows, and
+ * goes on as after a crash. How far NAME.urls was read is one of the rows.
+ * The owner before is fenced by the transactional id NAME.N.
+ *
+ * The engine stays as it is; a shard replaces some of its operations: a turn
+ * also takes in URLs from others, and the crawl is not finished before all
+ * shards are idle and no URL is on its way (sent and received in sum are
+ * equal, in a log that has each transaction's counts in order).
+ *
+ * Made and freed by one thread; in between it belongs to the frontier thread.
+ */
+#ifndef URLWEIR_CLUSTER_SHARD_H
+#define URLWEIR_CLUSTER_SHARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/kafka/kafka.h"
+#include "frontier/url/shard.h"
+#include "job/crawl_setup.h"
+
+struct shard;
+
+struct shard_options {
+    struct kafka_access access;
+    const char *name; /* of the crawl */
+    struct shard_number number;
+    struct crawl_setup *setup;
+    const struct crawl_settings *settings;
+    /* CLOCK_BOOTTIME, ns: until then this process owns the shard for sure, and
+     * may send requests. NULL: for ever. */
+    _Atomic int64_t *owned_until;
+};
+
+/* Takes the shard: fences who had it before. */
+MUST_CHECK enum status shard_open(struct shard **out,
+                                  const struct shard_options *o,
+                                  struct buf *why);
+void shard_close(struct shard *s); /* after the engine; NULL is fine */
+
+/* Brings the crawl in `dir` up to what Kafka has. *there: there is a crawl to
+ * open; otherwise it has to be created. STATUS_EXISTS: `dir` has another
+ * crawl's rows. */
+MUST_CHECK enum status shard_restore(struct shard *s, const char *dir,
+                                     bool *there, struct buf *why);
+/* Sets what the frontier needs to know of the shard, before it is opened. */
+void shard_fit(struct shard *s, struct frontier_options *o);
+/* Stands between the crawl and its engine from now on. */
+void shard_attach(struct shard *s, struct engine *e);
+
+#endif
