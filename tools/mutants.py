@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Changes one token of a module at a time and lists what no suite sees.
+"""Changes one token of a module at a time and lists what no test sees.
 
-usage: tools/mutants.py [-n N] [-s SEED] [-t TREE] FILE|FOLDER|FILE:LINE...
+usage: tools/mutants.py [-n N] [-s SEED] [-t TREE] [--play SEEDS]
+           [--simulator last|first|alone] FILE|FOLDER|FILE:LINE...
 
 Works in a copy of the tree (TREE, by default build/mutants/tree). Draws N
 changes out of all that the files allow; FILE:LINE makes every change of that
 line. Each is compiled and runs the suites that execute the line, the module's
-own first, until one fails; one that hangs has failed. A change that does not
-compile, or from which the compiler makes the same code, is replaced by another.
+own first, until one fails; one that hangs has failed. Then, or first, or with
+no suite at all, the simulator plays SEEDS seeds (300; 0 for none). A change
+that does not compile, or from which the compiler makes the same code, is
+replaced by another.
 Prints what nobody saw, and counts those apart that REVIEWED says leave the same
 program. The same seed on the same source draws the same changes. docs/mutants.md
 says how to read the result.
@@ -30,7 +33,7 @@ REVIEWED = 'tools/mutants-reviewed.tsv'
 # Seconds for which suites behind the first run for a drawn change.
 MOST = 60
 # Where gcov counts what each suite executes; elsewhere includes decide.
-COVERED = ('frontier', 'storage', 'filter', 'crawler')
+COVERED = ('frontier', 'storage', 'filter', 'crawler', 'job')
 COUNTED = ['LDFLAGS=--coverage', '--eval',
            ' '.join(f'build/covered/{f}/%.o' for f in COVERED) +
            ': EXTRA_CFLAGS = --coverage -O0']
@@ -221,16 +224,17 @@ class Tree:
     def __init__(self, path):
         self.path = os.path.abspath(path)
         self.codes = {}  # what the compiler makes of a file unchanged
+        self.known_to_fail = set()  # seeds of the simulator
         copy_tree(self.path)
         os.chdir(self.path)
 
-    def make(self, mode='mutants', more=()):
+    def make(self, mode='mutants', more=(), program='unit'):
         env = dict(os.environ, CCACHE_BASEDIR=self.path, CCACHE_NOHASHDIR='1')
         for name in ('MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES'):
             env.pop(name, None)
         return subprocess.run(
             ['make', '-j2', f'MODE={mode}', 'CFLAGS=-O2 -w', *more,
-             'CC=' + os.environ.get('CC', 'gcc'), f'build/{mode}/unit'],
+             'CC=' + os.environ.get('CC', 'gcc'), f'build/{mode}/{program}'],
             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, check=False)
 
@@ -261,6 +265,44 @@ class Tree:
         finally:
             late.cancel()
             p.stdout.close()
+
+    def play(self, program, seeds, begin=1):
+        """The first seed from `begin` on that fails; None. A change may have
+        it play for ever: then it is the seed that it began with."""
+        run = f'{RUN} build/mutants/{program} -f {seeds - begin + 1} {begin}'
+        try:
+            said = subprocess.run(
+                ALONE + ['sh', '-c', run], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                check=False, timeout=120 + 2 * seeds).stdout
+        except subprocess.TimeoutExpired:
+            return begin
+        failed = re.findall(r'^seed (\d+) fails', said, re.M)
+        if not failed and ' seeds in ' not in said:
+            return begin  # it ended itself
+        return min(map(int, failed), default=None)
+
+    def seen_in_play(self, seeds):
+        """The first seed that fails with the change and not without; None."""
+        begin = 1
+        while begin <= seeds:
+            if self.make(program='sim').returncode != 0:
+                return None
+            failed = self.play('sim', seeds, begin)
+            if failed is None or failed not in self.known_to_fail:
+                return failed
+            begin = failed + 1
+        return None
+
+    def play_unchanged(self, seeds):
+        """Notes which seeds fail without any change."""
+        built = self.make(program='sim')
+        if built.returncode != 0:
+            sys.exit(built.stdout)
+        failed = self.play('sim', seeds)
+        while failed is not None:
+            self.known_to_fail.add(failed)
+            failed = self.play('sim', seeds, failed + 1)
 
     def seen_by(self, suites, most):
         """The first suite that fails, or None; `suites`: with the seconds they
@@ -452,7 +494,22 @@ def draw(names, seed):
     return [rng.choice(site) for site in sites]
 
 
-def try_change(tree, change, tests, coverage, most):
+def tries(tree, change, source, tests, coverage, a):
+    """What sees the change, or None."""
+    most = float('inf') if any(':' in n for n in a.names) else MOST
+    for kind in {'last': ('suites', 'seeds'), 'first': ('seeds', 'suites'),
+                 'alone': ('seeds',)}[a.simulator]:
+        if kind == 'suites':
+            by = tree.seen_by(coverage.choose(change, source, tests), most)
+        else:
+            seed = tree.seen_in_play(a.play)
+            by = seed and f'seed {seed} of the simulator'
+        if by:
+            return by
+    return None
+
+
+def try_change(tree, change, tests, coverage, a):
     """'seen by SUITE', 'unseen', or why it is no change at all."""
     with open(change.file, encoding='utf-8') as f:
         source = f.read()
@@ -463,8 +520,8 @@ def try_change(tree, change, tests, coverage, most):
             return 'does not compile'
         if tree.code_of(change.file) == before:
             return 'the same code'
-        suite = tree.seen_by(coverage.choose(change, source, tests), most)
-        return f'seen by {suite}' if suite else 'unseen'
+        by = tries(tree, change, source, tests, coverage, a)
+        return f'seen by {by}' if by else 'unseen'
     finally:
         write(change.file, source)  # the next make compiles it
 
@@ -479,24 +536,27 @@ def main():
     arg.add_argument('-n', type=int, default=20)
     arg.add_argument('-s', type=int, default=random.randrange(10000))
     arg.add_argument('-t', default='build/mutants/tree')
+    arg.add_argument('--play', type=int, default=300)
+    arg.add_argument('--simulator', choices=['last', 'first', 'alone'],
+                     default='last')
     arg.add_argument('names', nargs='+')
     a = arg.parse_args()
     tree = Tree(a.t)
     changes = draw(a.names, a.s)
     tests = find_tests()
-    coverage = Coverage(tree, tests)
+    coverage = a.simulator != 'alone' and Coverage(tree, tests)
     built = tree.make()
     if built.returncode != 0:
         sys.exit(built.stdout)
+    tree.play_unchanged(a.play)
     print(f'{a.n} of {len(changes)} changes, seed {a.s}', flush=True)
     reviewed = read_reviewed()
-    most = float('inf') if any(':' in n for n in a.names) else MOST
     made = seen = same = 0
     with open('build/log', 'w', encoding='utf-8') as log:
         for c in changes:
             if made == a.n:
                 break
-            result = try_change(tree, c, tests, coverage, most)
+            result = try_change(tree, c, tests, coverage, a)
             say = f'{c.file}:{c.line}: {c.what}'
             print(f'{say}: {result}', file=log, flush=True)
             made += result.startswith(('seen', 'unseen'))
