@@ -1,13 +1,13 @@
 #!/bin/sh
 # What is over a budget of its host or registrable domain waits: the crawl goes
-# on without it, ends with 3, says what waits and for which budget, also after a
-# kill, and fetches it once the budget is larger.
+# on without it, ends with 3, says what waits and for which budget, and fetches it
+# once the budget is larger.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
 # ---- pages of a host -------------------------------------------------------------
 
-# within N: no host gave more than N pages; what a kill made it fetch again aside.
+# within N: no host gave more than N pages.
 within() {
     logged
     awk -F'\t' -v most="$1" '$6 ~ /^[245]/ && $7 != "/robots.txt" && !seen[$4 $7]++ { n[$4]++ }
@@ -38,11 +38,7 @@ says crawl.err "resume host --per-host none"
 resume host # nothing more
 ended 3
 within 7
-for n in 1 2 3; do
-    URLWEIR_KILL_AT=turn-after-commit:$n resume host --per-host 12
-    [ "$status" = 137 ] || ended 3 "killed at $n"
-done
-resume host
+resume host --per-host 12
 ended 3
 within 12
 waits host per-host
@@ -54,7 +50,6 @@ exits 0 "$URLWEIR" explain host "$url" --json
 lacks out over_budget "explain"
 exits 0 "$URLWEIR" verify host
 serve_no_more
-sort -u log >log.once # a kill repeats what was in flight
 awk -F'\t' '$7 != "/robots.txt" { print $4 $7 }' log | sort -u | wc -l >urls
 [ "$(cat urls)" -ge 300 ] || fail "only $(cat urls) URLs were asked for"
 

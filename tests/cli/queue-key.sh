@@ -1,9 +1,9 @@
 #!/bin/sh
 # --queue-key ip: of all host names of one address one is asked at a time, with
 # the delay between, whether seeds, links or redirects led to them; addresses
-# do not wait for each other; a kill and a restart change nothing. The identity
-# of a URL does not depend on name servers. --queue-key domain: the same for
-# the hosts of a domain; a dead host does not fail the others.
+# do not wait for each other. The identity of a URL does not depend on name
+# servers. --queue-key domain: the same for the hosts of a domain; a dead host
+# does not fail the others.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -81,6 +81,15 @@ for host in h1.test n4.localhost 127.0.0.2; do
     says out "\"$host\""
 done
 
+# What waits is told by address.
+serve_web
+# shellcheck disable=SC2086
+exits 3 "$URLWEIR" crawl $names -o waits $options $resolve -n 3
+serve_no_more
+exits 0 "$URLWEIR" status waits --hosts --json
+says out '"address": "127.0.0.1"'
+says out '"host": "[::ffff:7f00:3]"'
+
 # By host, as is the default, names of one address are asked together.
 serve_web 100
 # shellcheck disable=SC2086
@@ -90,35 +99,6 @@ serve_no_more
 by_address
 awk '$3 > 1 { n++ } END { exit n != 3 }' by_address ||
     fail "this web would not show it: $(cat by_address)"
-
-# ---- across kills -------------------------------------------------------------
-
-serve_web
-hold # so that none of them ends before it is killed
-kills=0
-for requests in 8 6 8; do
-    if [ $kills = 0 ]; then
-        # shellcheck disable=SC2086
-        behind crawl.out crawl.err "$URLWEIR" crawl $names "$held" -o killed \
-            $options $resolve -c 32
-    else
-        behind crawl.out crawl.err "$URLWEIR" resume killed --progress none
-    fi
-    crawler=$!
-    arrive $requests
-    kill -KILL $crawler || fail "it ended early: $(cat crawl.err)"
-    wait $crawler 2>/dev/null || :
-    kills=$((kills + 1))
-done
-exits 0 "$URLWEIR" status killed --hosts --json
-says out '"address": "127.0.0.1"'
-says out '"host": "[::ffff:7f00:3]"'
-release
-resume killed
-ended 0
-serve_no_more
-polite 15 100
-agrees killed
 
 # ---- by domain -----------------------------------------------------------------
 

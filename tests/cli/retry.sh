@@ -1,7 +1,6 @@
 #!/bin/sh
 # Failed URLs are tried again, by reason or host, in a stopped crawl, by a
-# resume and in a running crawl; fetched pages are not asked for again, and a
-# kill at any step leaves URLs failed or queued.
+# resume and in a running crawl; fetched pages are not asked for again.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
@@ -84,22 +83,6 @@ exits 0 "$URLWEIR" export d --what pages
 exits 0 "$URLWEIR" resume d --retry all # what still fails
 says err '1 failed URL queued again'
 exits 0 "$URLWEIR" verify d
-
-# ---- killed at each step --------------------------------------------------------------
-
-for point in turn-before-commit commit-begin commit-before commit-after turn-after-commit \
-    checkpoint-begin checkpoint-filter-saved checkpoint-end; do
-    rm -rf d
-    cp -r before d
-    status=0
-    URLWEIR_KILL_AT=$point:1 "$URLWEIR" retry d >out 2>err || status=$?
-    [ "$status" = 137 ] || [ "$status" = 0 ] || fail "$point: $status $(cat err)"
-    is_whole d "$point"
-    exits 0 "$URLWEIR" retry d
-    exits 0 "$URLWEIR" status d --json
-    [ "$(json failed <out) $(json queued <out)" = "0 4" ] || fail "$point: $(cat out)"
-    agrees d
-done
 
 # ---- a crawl that runs ----------------------------------------------------------------
 

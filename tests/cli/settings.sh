@@ -143,29 +143,6 @@ exits 3 "$URLWEIR" resume d -T 30 --progress none
 exits 3 "$URLWEIR" resume d --progress none
 lacks err "kept in"
 
-# ---- killed at each step of a change: all of it or nothing, and never half a file -----
-
-killed=0
-for point in file-written file-synced file-renamed settings-kept commit-begin commit-before \
-    commit-after; do
-    begins
-    status=0
-    URLWEIR_KILL_AT=$point "$URLWEIR" resume d -X /library/ -w 300ms --progress none \
-        >crawl.out 2>crawl.err || status=$?
-    [ "$status" = 137 ] || fail "not killed at $point but $status: $(cat crawl.err)"
-    case $(setting exclude),$(setting delay) in
-    '[],"100ms"') says crawl.err "exclude: none -> /library/" ;;
-    '["/library/"],"300ms"')
-        killed=$((killed + 1))
-        more 4
-        none_of /library/
-        at_least 300
-        ;;
-    *) fail "$point: half of it: $(cat $file)" ;;
-    esac
-done
-[ "$killed" -ge 4 ] || fail "killed behind the change only $killed times"
-
 # ---- over HTTP, killed behind the answer ---------------------------------------------------
 
 begins
@@ -174,24 +151,6 @@ patch '{"delay": "350ms", "exclude": ["/library/"], "per-host": 150}'
 dies
 kept delay '"350ms"' exclude '["/library/"]' per-host 150
 more 4
-none_of /library/
-at_least 350
-
-# Killed between the file and the store: the next start brings them together.
-begins
-runs -n none
-dies
-behind crawl.out crawl.err env URLWEIR_KILL_AT=settings-kept "$URLWEIR" resume d --progress none
-crawler=$!
-waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
-api PATCH /v1/crawls/DEFAULT/settings '{"delay": "350ms", "exclude": ["/library/"]}' \
-    >out 2>err && fail "it answered" || :
-status=0
-wait "$crawler" || status=$?
-ended 137
-kept delay '"350ms"' exclude '["/library/"]'
-more 4
-says crawl.err "exclude: none -> /library/"
 none_of /library/
 at_least 350
 
