@@ -4,13 +4,13 @@
 set -eu
 . "$TOP/tests/cli/lib.sh"
 
-prom_check=$(dirname "$SITE")/prom_check
+prom_check="python3 $TOP/tests/support/prom_check.py"
 page() {
-    "$prom_check" page "$1" >said || fail "$(cat said)"
+    $prom_check page "$1" >said 2>&1 || fail "$(cat said)"
 }
 # sum FILE NAME [LABEL=VALUE ...]
 sum() {
-    "$prom_check" sum "$@" || fail "sum $*"
+    $prom_check sum "$@" || fail "sum $*"
 }
 # scrape FILE: what is at http://$at/metrics, which is right.
 scrape() {
@@ -42,7 +42,7 @@ page good
 refused() {
     sed "$2" good >bad
     ! cmp -s good bad || fail "nothing edited: $2"
-    ! "$prom_check" page bad >said || fail "not refused: $1"
+    ! $prom_check page bad >said 2>&1 || fail "not refused: $1"
 }
 refused "a family twice" 's/_h_seconds/_a_total/'
 refused "a family without HELP" '1d'
@@ -70,13 +70,13 @@ refused "no bucket +Inf" '8d'
 refused "another count" 's/_count 2/_count 3/'
 refused "a histogram without sum" '9d'
 printf 'x' >>good
-! "$prom_check" page good >said || fail "a page cut short"
+! $prom_check page good >said 2>&1 || fail "a page cut short"
 sed 's/x$//; s/} 6/} 4/' good >fell
 sed 's/x$//' good >before
-! "$prom_check" rise before fell >said || fail "a counter may not fall"
+! $prom_check rise before fell >said 2>&1 || fail "a counter may not fall"
 says said 'urlweir_a_total{x=2'
 sed '/x="1"/d' before >less
-! "$prom_check" rise before less >said || fail "a counter may not go"
+! $prom_check rise before less >said 2>&1 || fail "a counter may not go"
 
 # ---- a service with a crawl of its own ---------------------------------------
 
@@ -98,7 +98,7 @@ at=$http
 # before it is given its seed, and again, so that it is not over before.)
 rises() {
     scrape next
-    "$prom_check" rise last next >said || fail "$(cat said)"
+    $prom_check rise last next >said 2>&1 || fail "$(cat said)"
     mv next last
 }
 exits 0 "$URLWEIR" pause d --crawl one
@@ -196,7 +196,7 @@ pages=$(sum last urlweir_crawl_response_duration_seconds)
 
 # ---- the document says what there is -----------------------------------------
 
-"$prom_check" families last | sort >families
+$prom_check families last | sort >families
 sed -n '/^| `urlweir_cluster_/d; /^| `urlweir_/{
     s/^| `\([a-z0-9_]*\)` | \([a-z]*\) | \([^|]*\) | .*/\1 \2 \3/
     s/[`,]//g
@@ -226,7 +226,7 @@ is 1 urlweir_crawl_state crawl=DEFAULT state=running
 is 3 urlweir_crawl_hosts
 [ "$(sum last urlweir_crawl_queued_urls)" -gt 0 ] || fail "nothing is left"
 scrape last # the times of the scrape before
-"$prom_check" families last | sort >fewer
+$prom_check families last | sort >fewer
 grep -v '^urlweir_frontier_\|^urlweir_grpc_\|^urlweir_filters_' families | diff - fewer || fail "families"
 kill "$crawl"
 wait "$crawl" || [ $? = 4 ] || fail "the crawl ended badly: $(cat crawl.err)"
