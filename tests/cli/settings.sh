@@ -154,6 +154,24 @@ more 4
 none_of /library/
 at_least 350
 
+# Killed between the file and the store: the next start brings them together.
+begins
+runs -n none
+dies
+behind crawl.out crawl.err env URLWEIR_KILL_AT=settings-kept "$URLWEIR" resume d --progress none
+crawler=$!
+waits_for '"$URLWEIR" unpause d >out 2>err' || fail "it does not run: $(cat crawl.err err)"
+api PATCH /v1/crawls/DEFAULT/settings '{"delay": "350ms", "exclude": ["/library/"]}' \
+    >out 2>err && fail "it answered" || :
+status=0
+wait "$crawler" || status=$?
+ended 137
+kept delay '"350ms"' exclude '["/library/"]'
+more 4
+says crawl.err "exclude: none -> /library/"
+none_of /library/
+at_least 350
+
 # ---- delay, block, limit: of one host, whatever is said for all --------------------------------
 
 begins

@@ -7,37 +7,6 @@
 
 /* ---- redirects ----------------------------------------------------------- */
 
-TEST(a_redirect_sends_its_target_on_as_a_url_of_its_own)
-{
-    static const int statuses[] = {300, 301, 302, 303, 307, 308};
-    struct route route = {"/a/b"};
-    char answer[COUNT(statuses)][100];
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(statuses); i++) {
-        struct report *p;
-
-        snprintf(answer[i], sizeof answer[i],
-                 "HTTP/1.1 %d Moved\r\nLocation: ../c?x#y\r\n" EMPTY,
-                 statuses[i]);
-        tiny_answer(&r.server, &route, answer[i]);
-        rig_give_lease(&r, (struct engine_lease){.depth = 3, .hops = 2},
-                       rig_url(&r, "127.0.0.1", "/a/b"));
-        p = rig_receive(&r);
-        assert_outcome(p, OUTCOME_REDIRECT, REASON_NONE);
-        ck_assert_uint_eq(p->done.outlink_count, 1);
-        assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/c?x"));
-        ck_assert_uint_eq(p->done.outlinks[0].depth, 3);
-        ck_assert_uint_eq(p->done.outlinks[0].hops, 3);
-        ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_REDIRECT);
-        ck_assert_uint_eq(p->done.row.links, 0);
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
 /* No page gives the head an encoding. */
 TEST(ours_c8_octets_of_the_head_are_asked_for_as_they_are)
 {
@@ -227,39 +196,6 @@ TEST(each_link_is_an_item_once_or_a_drop_with_its_reason)
     rig_fini(&r);
 }
 
-TEST(a_page_gives_no_more_links_than_are_taken)
-{
-    struct route route = {"/",
-                          OK_HTML "\r\n<a href=/1></a><a href=/2></a>"
-                                  "<a href=/1></a><a href=/2#x></a>"
-                                  "<a href=/3></a><a href=/4></a>",
-                          .after = CLOSE};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, &route, 1);
-    r.o.links_most = 2;
-    rig_start(&r);
-    p = rig_ask(&r, "/");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_LINK_COUNT);
-    ck_assert_uint_eq(p->done.outlink_count, 2);
-    ck_assert_uint_eq(p->done.drop_count, 2);
-    ck_assert_int_eq(p->done.drops[0].reason, REASON_LINK_COUNT);
-    ck_assert_uint_eq(p->done.drops[0].place, 3);
-    assert_bytes(p->done.drops[1].url, rig_url(&r, "127.0.0.1", "/4"));
-    ck_assert_uint_eq(p->done.drops[1].place, 4);
-    ck_assert_uint_eq(p->done.drops[1].depth, p->done.outlinks[0].depth);
-    report_free(p);
-    tiny_answer(&r.server, &route,
-                OK_HTML "\r\n<a href=/1></a><a href=/2></a><a href=/1></a>");
-    p = rig_ask(&r, "/");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_uint_eq(p->done.outlink_count, 2);
-    ck_assert_uint_eq(p->done.drop_count, 0);
-    report_free(p);
-    rig_fini(&r);
-}
-
 /* A 304 has the header fields of now (RFC 9111 section 4.3.4). */
 TEST_LOOP(rfc9111_4_3_4_a_304_may_say_noindex_and_nofollow, 0, 2)
 {
@@ -319,74 +255,6 @@ TEST(xhtml_without_a_type_is_read_as_xml)
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     assert_bytes(p->done.row.mime, "text/xml");
     ck_assert_uint_eq(p->done.outlink_count, 2);
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST_LOOP(noindex_marks_or_skips_the_page_and_nofollow_its_links, 0, 2)
-{
-    static const struct {
-        const char *response;
-        bool noindex;
-        size_t found;
-    } cases[] = {
-        {OK_HTML "X-Robots-Tag: noindex\r\n\r\n<a href=/a>a</a>", true, 1},
-        {OK_HTML "X-Robots-Tag: all\r\nX-Robots-Tag: urlweir: nofollow\r\n"
-                 "\r\n<a href=/a>a</a>",
-         false, 0},
-        {OK_HTML "X-Robots-Tag: otherbot: none\r\n\r\n<a href=/a>a</a>", false,
-         1},
-        {OK_HTML "\r\n<meta name=robots content=none><a href=/a>a</a>", true,
-         0},
-        {OK_HTML "\r\n<meta name=urlweir content=noindex><a href=/a>a</a>",
-         true, 1},
-    };
-    struct route route = {"/", .after = CLOSE};
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    r.o.skip_noindex = _i != 0;
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct report *p;
-
-        tiny_answer(&r.server, &route, cases[i].response);
-        p = rig_ask(&r, "/");
-        if (cases[i].noindex && r.o.skip_noindex)
-            assert_outcome(p, OUTCOME_SKIPPED, REASON_NOINDEX);
-        else
-            assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-        ck_assert_uint_eq(p->done.row.flags,
-                          cases[i].noindex ? FETCH_ROW_NOINDEX : 0);
-        ck_assert_uint_eq(p->done.outlink_count, cases[i].found);
-        ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1 - cases[i].found);
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-/* Else links of such a page would be followed once --exclude is lifted. */
-TEST(a_page_that_says_nofollow_keeps_no_link_for_another_reason)
-{
-    struct route route = {"/",
-                          OK_HTML "X-Robots-Tag: nofollow\r\n\r\n"
-                                  "<a href=/a>a</a><a href=/out>o</a>",
-                          .after = CLOSE};
-    static const char *const exclude[] = {"/out"};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, &route, 1);
-    r.so.exclude = exclude;
-    r.so.exclude_count = 1;
-    rig_start(&r);
-    p = rig_ask(&r, "/");
-    ck_assert_uint_eq(p->done.outlink_count, 0);
-    ck_assert_uint_eq(p->done.drop_count, 2);
-    for (size_t i = 0; i < p->done.drop_count; i++) {
-        ck_assert_int_eq(p->done.drops[i].reason, REASON_NOFOLLOW);
-        ck_assert(!p->done.drops[i].whole);
-    }
     report_free(p);
     rig_fini(&r);
 }
@@ -452,83 +320,6 @@ TEST(only_html_is_read_for_links_and_html_without_a_type_too)
         assert_bytes(p->done.row.mime, cases[i].mime);
         report_free(p);
     }
-    rig_fini(&r);
-}
-
-TEST(sitemaps_and_feeds_are_read_for_their_entries)
-{
-#define SITEMAP "<urlset><url><loc>http://x.test/a</loc></url></urlset>"
-    static const struct {
-        const char *response;
-        enum link_kind found_as, kind;
-        size_t found;
-    } cases[] = {
-        {"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n" SITEMAP,
-         LINK_A, LINK_LISTED, 1},
-        {"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
-         "http://x.test/a\n",
-         LINK_A, LINK_LISTED, 0},
-        {"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
-         "<rss><channel><item><link>http://x.test/a</link></item></channel>"
-         "</rss>",
-         LINK_FEED, LINK_LISTED, 1},
-        {"HTTP/1.1 200 OK\r\nContent-Type: image/svg+xml\r\n\r\n"
-         "<svg><a href='http://x.test/a'/></svg>",
-         LINK_A, LINK_A, 0},
-    };
-    struct route route = {"/", .after = CLOSE};
-    struct rig r;
-
-    rig_init(&r, &route, 1);
-    rig_start(&r);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct report *p;
-
-        tiny_answer(&r.server, &route, cases[i].response);
-        rig_give_lease(&r,
-                       (struct engine_lease){.kind = (uint8_t)cases[i].found_as,
-                                             .depth = 4},
-                       rig_url(&r, "127.0.0.1", "/"));
-        p = rig_receive(&r);
-        assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-        ck_assert_msg(p->done.outlink_count == cases[i].found, "%s",
-                      cases[i].response);
-        if (cases[i].found > 0) {
-            assert_bytes(p->done.outlinks[0].url, "http://x.test/a");
-            ck_assert_uint_eq(p->done.outlinks[0].kind, cases[i].kind);
-            ck_assert_uint_eq(p->done.outlinks[0].depth, 5);
-            /* a feed may list any host, a sitemap only its own */
-            ck_assert_uint_eq(p->elsewhere, cases[i].found_as == LINK_A);
-        }
-        report_free(p);
-    }
-    rig_fini(&r);
-}
-
-TEST(links_of_the_head_are_followed_where_that_kind_is_asked_for)
-{
-    struct route route = {"/",
-                          OK_HTML "Link: </a>; rel=next, </b>; rel=nofollow\r\n"
-                                  "Link: </c>\r\nContent-Location: /d\r\n"
-                                  "Refresh: 5; url=/e\r\n" EMPTY};
-    struct rig r;
-    struct report *p = ask_route(&r, &route);
-
-    ck_assert_uint_eq(p->done.outlink_count, 1);
-    ck_assert_uint_eq(p->done.outlinks[0].kind, LINK_META_REFRESH);
-    assert_bytes(p->done.outlinks[0].url, rig_url(&r, "127.0.0.1", "/e"));
-    report_free(p);
-    rig_fini(&r);
-
-    rig_init(&r, &route, 1);
-    r.o.kinds |= LINK_BIT(LINK_HEADER);
-    rig_start(&r);
-    p = rig_ask(&r, "/");
-    ck_assert_uint_eq(p->done.outlink_count, 4);
-    ck_assert_uint_eq(drops_of(p, REASON_NOFOLLOW), 1);
-    ck_assert_uint_eq(p->done.row.links, 5);
-    assert_bytes(p->done.outlinks[3].url, rig_url(&r, "127.0.0.1", "/e"));
-    report_free(p);
     rig_fini(&r);
 }
 

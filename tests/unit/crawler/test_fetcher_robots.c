@@ -10,45 +10,6 @@
     "User-agent: urlweir\nDisallow: /private\nCrawl-delay: 2.5\n"              \
     "Allow: /private/ok\n"
 
-TEST(robots_txt_comes_first_and_its_url_is_given_back)
-{
-    struct route routes[] = {{"/robots.txt", RULES},
-                             {"/a", OK_HTML EMPTY},
-                             {"/private/ok", OK_HTML EMPTY},
-                             {"/private/x", OK_HTML EMPTY}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = rig_ask(&r, "/a");
-    ck_assert_int_eq(p->kind, REPORT_RELEASE);
-    ck_assert_int_gt(p->done.host.ended, 0);
-    ck_assert_int_eq(p->done.host.crawl_delay_ms, 2500);
-    ck_assert_ptr_nonnull(p->done.host.robots);
-    ck_assert_uint_eq(p->done.host.robots->http_status, 200);
-    assert_bytes(p->done.host.robots->origin, rig_url(&r, "127.0.0.1", ""));
-    ck_assert_uint_eq(p->done.host.robots->body.len, 75);
-    report_free(p);
-    ck_assert_uint_eq(routes[1].asked, 0);
-    p = rig_ask(&r, "/a");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    ck_assert_int_eq(p->done.host.crawl_delay_ms, 2500);
-    report_free(p);
-    p = rig_ask(&r, "/private/ok");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    report_free(p);
-    p = rig_ask(&r, "/private/x");
-    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
-    assert_bytes(p->done.row.detail, "Disallow: /private");
-    ck_assert_int_eq(p->done.host.ended, 0); /* no request was sent */
-    report_free(p);
-    ck_assert_uint_eq(routes[0].asked, 1);
-    ck_assert_uint_eq(routes[3].asked, 0);
-    rig_fini(&r);
-}
-
 /* "User-agent: *", "Disallow: /no", by gzip(1). */
 #define GZIPPED_RULES                                                          \
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0b\x2d\x4e\x2d\xd2"             \
@@ -83,51 +44,6 @@ TEST(robots_txt_is_read_whatever_its_type_and_coding)
     assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
     report_free(p);
     rig_fini(&r);
-}
-
-TEST(a_url_its_robots_txt_denies_is_denied_at_once)
-{
-    struct route routes[] = {{"/robots.txt", RULES}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    p = rig_ask(&r, "/private/x");
-    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
-    ck_assert_int_gt(p->done.host.ended, 0);
-    ck_assert_ptr_nonnull(p->done.host.robots);
-    report_free(p);
-    rig_fini(&r);
-}
-
-TEST(all_that_wait_for_one_robots_txt_are_given_back)
-{
-    for (uint32_t conns = 1; conns <= 3; conns += 2) {
-        struct route route = {"/robots.txt", RULES, .held = true};
-        struct rig r;
-
-        rig_init(&r, &route, 1);
-        rig_resolve_all(&r);
-        r.o.robots = ROBOTS_OBEY;
-        r.o.conns_per_host = conns;
-        rig_start(&r);
-        for (int i = 0; i < 5; i++)
-            rig_give(&r, rig_url(&r, "a.test", "/a"));
-        /* Once this one is requested, the fetcher has taken all of them. */
-        rig_give(&r, rig_url(&r, "last.test", "/a"));
-        tiny_wait_asked(&r.server, &route, 2);
-        tiny_let_go(&r.server, &route);
-        for (int i = 0; i < 6; i++) {
-            struct report *p = rig_receive(&r);
-
-            ck_assert_int_eq(p->kind, REPORT_RELEASE);
-            report_free(p);
-        }
-        ck_assert_uint_eq(r.server.requests, 2);
-        rig_fini(&r);
-    }
 }
 
 /* Asks until the URL no longer comes back. Between two requests, the frontier
@@ -180,38 +96,6 @@ TEST(rfc9309_2_3_1_2_redirects_of_robots_txt_are_followed_five_times)
     assert_outcome(p, OUTCOME_FAILED, REASON_HTTP); /* everything is allowed */
     ck_assert_uint_eq(asked, 7);
     report_free(p);
-    rig_fini(&r);
-}
-
-TEST(a_hop_of_robots_txt_is_gone_on_with_by_whoever_comes_first)
-{
-    struct route routes[] = {{"/robots.txt", MOVED "Location: /1\r\n\r\n"},
-                             {"/1", RULES, .held = true}};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    rig_resolve_all(&r);
-    r.o.robots = ROBOTS_OBEY;
-    r.o.conns_per_host = 2;
-    rig_start(&r);
-    report_free(rig_ask_url(&r, rig_url(&r, "a.test", "/a")));
-    rig_give(&r, rig_url(&r, "a.test", "/b"));
-    rig_give(&r, rig_url(&r, "a.test", "/c")); /* must wait meanwhile */
-    /* When this one comes back, the fetcher has taken both. */
-    report_free(rig_ask_url(&r, rig_url(&r, "last.test", "/a")));
-    ck_assert_uint_eq(routes[0].asked, 2); /* one from each host */
-    tiny_let_go(&r.server, &routes[1]);
-    for (int i = 0; i < 2; i++) {
-        p = rig_receive(&r);
-        ck_assert_int_eq(p->kind, REPORT_RELEASE);
-        report_free(p);
-    }
-    ck_assert_uint_eq(r.server.requests, 3);
-    report_free(rig_ask_url(&r, rig_url(&r, "a.test", "/a")));
-    ck_assert_uint_eq(r.server.requests, 4);
-    ck_assert_uint_eq(routes[0].asked, 2);
-    ck_assert_uint_eq(routes[1].asked, 1);
     rig_fini(&r);
 }
 
@@ -477,31 +361,6 @@ TEST(a_host_that_does_not_respond_is_told_of_whatever_is_known_of_its_rules)
         report_free(p);
         rig_fini(&r);
     }
-}
-
-TEST(robots_txt_of_an_earlier_run_is_not_asked_for_again)
-{
-    struct route routes[] = {{"/a", OK_HTML EMPTY}};
-    struct robots_row row = {.http_status = 200};
-    struct rig r;
-    struct report *p;
-
-    rig_init(&r, routes, COUNT(routes));
-    r.o.robots = ROBOTS_OBEY;
-    rig_start(&r);
-    row.origin = bytes_of_str(rig_url(&r, "127.0.0.1", ""));
-    row.body = bytes_of_str("User-agent: *\nDisallow: /b\n");
-    row.fetched_at_ms = clock_wall_ms() - 1000;
-    row.expires_at_ms = clock_wall_ms() + 3600000;
-    fetcher_know_robots(r.fetcher, &row);
-    p = rig_ask(&r, "/a");
-    assert_outcome(p, OUTCOME_FETCHED, REASON_NONE);
-    report_free(p);
-    p = rig_ask(&r, "/b");
-    assert_outcome(p, OUTCOME_DENIED, REASON_ROBOTS);
-    report_free(p);
-    ck_assert_uint_eq(r.server.requests, 1);
-    rig_fini(&r);
 }
 
 TEST(the_guard_holds_for_robots_txt_and_its_redirects)

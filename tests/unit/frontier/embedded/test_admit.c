@@ -26,18 +26,6 @@ static struct engine_item forged(struct rig *r, const char *url,
 
 /* ---- colliding digests ---- */
 
-TEST(without_comparing_text_a_digest_is_the_url)
-{
-    struct rig r;
-
-    rig_init(&r);
-    rig_create(&r);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
-    ck_assert_int_eq(rig_put(&r, forged(&r, B, A)), ENGINE_SEEN);
-    ck_assert_uint_eq(rig_counter(&r, "digest_collisions"), 0);
-    rig_fini(&r);
-}
-
 TEST(a_url_whose_digest_is_taken_is_admitted_under_a_salted_one)
 {
     struct rig r;
@@ -76,21 +64,6 @@ TEST(collisions_inside_one_batch_are_told_apart)
     ck_assert_int_eq(answers[2], ENGINE_SEEN);
     ck_assert_int_eq(answers[3], ENGINE_SEEN);
     ck_assert_int_eq(answers[4], ENGINE_NEW);
-    rig_fini(&r);
-}
-
-TEST(the_same_url_under_another_key_is_another_url)
-{
-    struct rig r;
-    struct engine_item item;
-
-    rig_init(&r);
-    r.o.compare_text = true;
-    rig_create(&r);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
-    item = rig_item(&r, A);
-    item.key = bytes_of_str("test");
-    ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
     rig_fini(&r);
 }
 
@@ -163,98 +136,6 @@ TEST(a_redirect_to_a_url_with_a_taken_digest_names_the_right_row)
     rig_fini(&r);
 }
 
-/* ---- hints and parts ---- */
-
-static struct url_hint hint_at(struct rig *r, uint64_t id)
-{
-    struct url_hint h = {.priority = -2};
-    struct reader reader;
-
-    ck_ok(reader_open(&reader, r->at.dir));
-    if (hint_store_get(reader.hints, id, &h) == STATUS_NOT_FOUND)
-        h.priority = -2;
-    reader_close(&reader);
-    return h;
-}
-
-TEST(what_a_sitemap_says_is_kept_also_of_urls_known_before)
-{
-    const struct url_hint first = {.priority = 800, .lastmod_ms = 1234567},
-                          later = {.priority = HINT_NO_PRIORITY,
-                                   .lastmod_ms = HINT_NO_LASTMOD,
-                                   .changefreq = CHANGEFREQ_DAILY};
-    struct rig r;
-    struct engine_item items[3];
-
-    rig_init(&r);
-    rig_create(&r);
-    ck_assert_int_eq(rig_put(&r, rig_item(&r, A)), ENGINE_NEW);
-    items[0] = rig_item(&r, A);
-    items[0].hint = &first;
-    items[1] = rig_item(&r, B); /* no hint */
-    items[2] = rig_item(&r, C);
-    items[2].hint = &later;
-    ck_ok(r.e->ops->put(r.e, r.o.crawl, 1, items, 3, RIG_WALL, NULL));
-    rig_commit(&r);
-    ck_assert_int_eq(hint_at(&r, 1).priority, 800);
-    ck_assert_int_eq(hint_at(&r, 1).lastmod_ms, 1234567);
-    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_NONE);
-    ck_assert_int_eq(hint_at(&r, 2).priority, -2);
-    ck_assert_int_eq(hint_at(&r, 3).priority, HINT_NO_PRIORITY);
-    ck_assert(hint_at(&r, 3).lastmod_ms == HINT_NO_LASTMOD);
-    ck_assert_int_eq(hint_at(&r, 3).changefreq, CHANGEFREQ_DAILY);
-    items[0].hint = &later; /* the later hint counts */
-    ck_assert_int_eq(rig_put(&r, items[0]), ENGINE_SEEN);
-    rig_commit(&r);
-    ck_assert_int_eq(hint_at(&r, 1).changefreq, CHANGEFREQ_DAILY);
-    ck_assert_int_eq(hint_at(&r, 1).priority, HINT_NO_PRIORITY);
-    rig_fini(&r);
-}
-
-TEST(a_part_admits_its_links_and_leaves_its_url_leased)
-{
-    struct rig r;
-    struct engine_item found[2];
-    struct engine_drop drop = {.reason = REASON_SCOPE,
-                               .host = bytes_of_str("x.test"),
-                               .url = bytes_of_str("http://x.test/")};
-    struct engine_done part = {.partial = true, .outlinks = found};
-    struct engine_stats s;
-    uint64_t id;
-
-    rig_init(&r);
-    rig_create(&r);
-    rig_seed(&r, A);
-    id = rig_lease(&r);
-    found[0] = rig_item(&r, B);
-    found[1] = rig_item(&r, A);
-    part.id = id;
-    part.outlink_count = 2;
-    part.drops = &drop;
-    part.drop_count = 1;
-    ck_ok(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL));
-    r.e->ops->stats(r.e, &s);
-    ck_assert_uint_eq(s.urls, 2);
-    ck_assert_uint_eq(s.leased, 1);
-    ck_assert_uint_eq(s.duplicates, 1);
-    ck_assert_uint_eq(s.dropped, 1);
-    ck_assert_uint_eq(s.pages, 0);
-    /* links are counted as they arrive; the last report adds none */
-    part = (struct engine_done){.id = id,
-                                .outcome = {OUTCOME_FETCHED, REASON_NONE, 200},
-                                .row = {.at_ms = RIG_WALL, .links = 3},
-                                .host = {.ended = r.now,
-                                         .crawl_delay_ms = -2,
-                                         .retry_after_ms = -1}};
-    ck_ok(r.e->ops->ack(r.e, &part, 1, r.now, RIG_WALL));
-    r.e->ops->stats(r.e, &s);
-    ck_assert_uint_eq(s.leased, 0);
-    ck_assert_uint_eq(s.links, 3);
-    ck_assert_uint_eq(s.duplicates, 1);
-    ck_assert_uint_eq(s.pages, 1);
-    rig_fini(&r);
-}
-
 /* ---- the link graph ---- */
 
 struct graph {
@@ -292,37 +173,6 @@ static void same_link(struct link_row l, uint64_t from, uint64_t to,
     ck_assert_int_eq(l.kind, kind);
 }
 
-TEST(every_link_is_kept_new_or_not_repeats_and_redirects_too)
-{
-    struct rig r;
-    struct engine_item links[4], to;
-    struct graph g;
-
-    rig_init(&r);
-    r.o.record_links = true;
-    rig_create(&r);
-    rig_seed(&r, A);
-    links[0] = rig_item(&r, B);
-    links[1] = rig_item(&r, A);
-    links[2] = rig_item(&r, B);
-    links[2].kind = LINK_IFRAME;
-    links[3] = rig_item(&r, C);
-    ck_assert_uint_eq(rig_page(&r, links, 4), 1);
-    to = rig_item(&r, A);
-    to.kind = LINK_REDIRECT;
-    rig_ack(&r, rig_lease(&r),
-            (struct outcome){OUTCOME_REDIRECT, REASON_NONE, 301}, &to, 1);
-    rig_stop(&r);
-    g = graph_of(&r, LINK_RECORD_ALL);
-    ck_assert_uint_eq(g.count, 5);
-    same_link(g.at[0], 1, 2, LINK_A);
-    same_link(g.at[1], 1, 1, LINK_A);
-    same_link(g.at[2], 1, 2, LINK_IFRAME);
-    same_link(g.at[3], 1, 3, LINK_A);
-    same_link(g.at[4], g.at[4].from, 1, LINK_REDIRECT);
-    rig_fini(&r);
-}
-
 TEST(a_crash_takes_a_page_and_its_links_together)
 {
     struct rig r;
@@ -348,59 +198,6 @@ TEST(a_crash_takes_a_page_and_its_links_together)
     ck_assert_uint_eq(g.count, 2);
     same_link(g.at[0], 1, 2, LINK_A);
     same_link(g.at[1], 1, 3, LINK_A);
-    rig_fini(&r);
-}
-
-/* A first run records links if `first`, the next one if `then`; returns what
- * the store says was recorded. */
-static enum link_record recorded_after(bool first, bool then)
-{
-    struct rig r;
-    struct engine_item found;
-    struct reader reader;
-    enum link_record recorded;
-
-    rig_init(&r);
-    r.o.record_links = first;
-    rig_create(&r);
-    rig_seed(&r, A);
-    found = rig_item(&r, B);
-    rig_page(&r, &found, 1);
-    rig_stop(&r);
-    r.o.record_links = then;
-    rig_reopen(&r);
-    found = rig_item(&r, C);
-    rig_page(&r, &found, 1);
-    rig_stop(&r);
-    ck_ok(reader_open(&reader, r.at.dir));
-    recorded = link_store_recorded(reader.links);
-    reader_close(&reader);
-    rig_fini(&r);
-    return recorded;
-}
-
-TEST(a_resume_that_changes_recording_leaves_a_part_of_the_graph)
-{
-    ck_assert_int_eq(recorded_after(true, true), LINK_RECORD_ALL);
-    ck_assert_int_eq(recorded_after(false, false), LINK_RECORD_NONE);
-    ck_assert_int_eq(recorded_after(true, false), LINK_RECORD_PART);
-    ck_assert_int_eq(recorded_after(false, true), LINK_RECORD_PART);
-}
-
-TEST(a_resume_that_fetches_nothing_changes_nothing)
-{
-    struct rig r;
-
-    rig_init(&r);
-    r.o.record_links = true;
-    rig_create(&r);
-    rig_seed(&r, A);
-    rig_page(&r, NULL, 0);
-    rig_stop(&r);
-    r.o.record_links = false;
-    rig_reopen(&r);
-    rig_stop(&r);
-    graph_of(&r, LINK_RECORD_ALL);
     rig_fini(&r);
 }
 

@@ -67,56 +67,6 @@ static struct engine_last find(struct rig *r)
     return last;
 }
 
-static void assert_known(const struct engine_last *last)
-{
-    ck_assert_uint_eq(last->seq, 1);
-    ck_assert_int_eq(last->at_ms, ASKED_MS);
-    ck_assert(digest_equal(last->body_digest, (struct digest){7, 9}));
-    ck_assert(bytes_is(last->etag, "\"1\""));
-    ck_assert(bytes_is(last->last_modified, "long ago"));
-}
-
-TEST(a_lease_knows_the_last_whole_response)
-{
-    struct engine_lease l;
-    struct rig r;
-
-    rig_init(&r);
-    begin(&r, whole(1));
-    l = lease(&r);
-    assert_known(&l.last);
-    rig_fini(&r);
-}
-
-TEST(it_is_known_after_a_crash)
-{
-    struct engine_last last;
-    struct rig r;
-
-    rig_init(&r);
-    begin(&r, whole(1));
-    rig_crash(&r);
-    rig_reopen(&r);
-    last = find(&r);
-    assert_known(&last);
-    rig_fini(&r);
-}
-
-TEST(a_url_that_was_never_whole_has_no_last_response)
-{
-    struct fetch_row cut = whole(1);
-    struct engine_lease l;
-    struct rig r;
-
-    rig_init(&r);
-    cut.reason = REASON_TRUNCATED_LENGTH;
-    begin(&r, cut);
-    l = lease(&r);
-    ck_assert_uint_eq(l.last.seq, 0);
-    ck_assert_uint_eq(l.last.etag.len + l.last.last_modified.len, 0);
-    rig_fini(&r);
-}
-
 static bool has_validators(const struct engine_last *last)
 {
     return last->etag.len > 0 || last->last_modified.len > 0;
@@ -203,66 +153,6 @@ struct rows {
     char etag[16], modified[16];
     struct fetch_row last;
 };
-
-static bool take_row(void *ctx, const struct fetch_row *row)
-{
-    struct rows *rows = ctx;
-
-    rows->n++;
-    rows->last = *row;
-    snprintf(rows->title, sizeof rows->title, "%.*s", (int)row->title.len,
-             row->title.at);
-    snprintf(rows->mime, sizeof rows->mime, "%.*s", (int)row->mime.len,
-             row->mime.at);
-    snprintf(rows->etag, sizeof rows->etag, "%.*s", (int)row->etag.len,
-             row->etag.at);
-    snprintf(rows->modified, sizeof rows->modified, "%.*s",
-             (int)row->last_modified.len, row->last_modified.at);
-    return true;
-}
-
-/* One whose head says noindex is the page of then, too, but is skipped. */
-TEST_LOOP(a_304_keeps_what_the_page_was, 0, 2)
-{
-    static const struct outcome outcomes[] = {{OUTCOME_FETCHED,
-                                               REASON_UNCHANGED, 304},
-                                              {OUTCOME_SKIPPED, REASON_NOINDEX,
-                                               304}};
-    struct engine_done d = {.outcome = outcomes[_i],
-                            .row = {.at_ms = ASKED_MS + 99,
-                                    .wire_bytes = 100,
-                                    .etag = bytes_of_str("\"2\"")},
-                            .host = {.crawl_delay_ms = -2,
-                                     .retry_after_ms = -1}};
-    struct rows rows = {.n = 0};
-    struct rig r;
-
-    rig_init(&r);
-    begin(&r, whole(1));
-    d.id = lease(&r).id;
-    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
-    rig_commit(&r);
-    ck_assert_uint_eq(rig_counter(&r, "fetched.unchanged"), _i == 0);
-    ck_assert_uint_eq(rig_counter(&r, "skipped.noindex"), _i == 1);
-    ck_assert_uint_eq(rig_counter(&r, "same_content"), 0);
-    ck_assert_uint_eq(rig_stats(&r).pages, _i == 0);
-    ck_ok(page_store_each(frontier_pages_of(r.e), 1, take_row, &rows));
-    ck_assert_uint_eq(rows.n, 1);
-    ck_assert_int_eq(rows.last.at_ms, ASKED_MS + 99);
-    ck_assert_uint_eq(rows.last.http_status, 304);
-    ck_assert_uint_eq(rows.last.wire_bytes, 100);
-    ck_assert_uint_eq(rows.last.body_bytes, 1234);
-    ck_assert_uint_eq(rows.last.links, 3);
-    ck_assert_uint_eq(rows.last.simhash, 77);
-    ck_assert_uint_eq(rows.last.flags, FETCH_ROW_NOINDEX);
-    ck_assert(digest_equal(rows.last.body_digest, (struct digest){7, 9}));
-    ck_assert_str_eq(rows.title, "A title");
-    ck_assert_str_eq(rows.mime, "text/html");
-    ck_assert_str_eq(rows.etag, "\"2\"");        /* the newer one */
-    ck_assert_str_eq(rows.modified, "long ago"); /* it named none */
-    rig_verify(&r);
-    rig_fini(&r);
-}
 
 static struct engine_done unchanged(const struct rig *r, uint64_t id,
                                     uint16_t http_status)

@@ -72,29 +72,6 @@ TEST(no_more_go_out_than_may_be_done_to_whomever)
     end(&r);
 }
 
-TEST(raised_or_lifted_the_rest_goes_on)
-{
-    struct rig r;
-    struct engine_lease own[100];
-
-    rig_init(&r);
-    rig_create(&r);
-    put(&r, "a.test", 20);
-    limit(&r, 1, 1, 0);
-    ck_assert_uint_eq(lease(&r, 100, own), 1);
-    limit(&r, 1, 3, 0);
-    ck_assert_uint_eq(lease(&r, 100, own + 1), 2);
-    for (size_t i = 0; i < 3; i++)
-        rig_ack(&r, own[i].id, fetched, NULL, 0);
-    ck_assert_uint_eq(rig_stats(&r).withheld, 17);
-    limit(&r, 1, 2, 3); /* fewer than are done already */
-    ck_assert_uint_eq(lease(&r, 100, own), 0);
-    limit(&r, 1, 0, 3);
-    ck_assert_uint_eq(rig_stats(&r).withheld, 0);
-    ck_assert_uint_eq(lease(&r, 100, own), 17);
-    end(&r);
-}
-
 TEST(it_is_kept_with_what_is_done_over_kill_9)
 {
     struct rig r;
@@ -124,63 +101,5 @@ TEST(it_is_kept_with_what_is_done_over_kill_9)
     rig_reopen(&r);
     ck_assert_uint_eq(lease(&r, 100, own), 0);
     ck_assert_uint_eq(rig_stats(&r).withheld, 12);
-    end(&r);
-}
-
-TEST(what_is_removed_counts_for_no_limit)
-{
-    struct rig r;
-    struct removal m;
-    struct engine_lease own[100];
-    uint64_t removed;
-    bool over;
-
-    rig_init(&r);
-    rig_create(&r);
-    put(&r, "a.test", 4);
-    limit(&r, 1, 2, 0);
-    ck_ok(r.e->ops->removal_begin(r.e, bytes_of_str("a.test"), INT64_MAX, &m));
-    ck_ok(r.e->ops->removal_step(r.e, &m, 1000, r.now, RIG_WALL, &over));
-    ck_assert(over);
-    for (int i = 4; i < 8; i++) {
-        char url[64];
-
-        snprintf(url, sizeof url, "http://a.test/%d", i);
-        ck_assert_int_eq(rig_put(&r, rig_item(&r, url)), ENGINE_NEW);
-    }
-    rig_commit(&r);
-    rig_reopen(&r);
-    ck_ok(r.e->ops->removal_count(r.e, 1, &removed));
-    ck_assert_uint_eq(removed, 4);
-    ck_assert_uint_eq(rig_stats(&r).removed, 4);
-    ck_assert_uint_eq(lease(&r, 100, own), 2);
-    end(&r);
-}
-
-TEST(hosts_say_what_limits_them)
-{
-    struct rig r;
-    struct engine_lease own[100];
-    struct engine_host_row rows[3];
-    bool all;
-
-    rig_init(&r);
-    rig_create(&r);
-    put(&r, "a.test", 4);
-    put(&r, "b.test", 3);
-    limit(&r, 1, 1, 0);
-    ck_assert_uint_eq(lease(&r, 1, own), 1);
-    ck_assert_uint_eq(r.e->ops->hosts(r.e, ENGINE_HOSTS_BLOCKED, 3, r.now, rows,
-                                      &all),
-                      0);
-    rig_ack(&r, own[0].id, fetched, NULL, 0);
-    ck_assert_uint_eq(r.e->ops->hosts(r.e, ENGINE_HOSTS_BLOCKED, 3, r.now, rows,
-                                      &all),
-                      1);
-    ck_assert(bytes_is(rows[0].host, "a.test"));
-    ck_assert_int_eq(rows[0].state, ENGINE_HOST_BLOCKED);
-    ck_assert_str_eq(rows[0].why, "limit");
-    ck_assert_uint_eq(rows[0].limit, 1);
-    ck_assert_int_eq(rows[0].due, INT64_MAX);
     end(&r);
 }

@@ -72,37 +72,6 @@ static void end(struct rig *r)
 
 TIMEOUT(120);
 
-TEST(a_url_is_due_again_exactly_at_its_date)
-{
-    struct engine_stats s;
-    struct rig r;
-    uint64_t id;
-
-    begin(&r);
-    rig_seed(&r, "http://a.test/");
-    id = fetch(&r, page, 1);
-    for (unsigned i = 0; i < 5; i++) {
-        s = rig_stats(&r);
-        ck_assert_uint_eq(s.queued, 0);
-        ck_assert_uint_eq(s.dated, 1);
-        ck_assert_uint_eq(s.fetched, 1); /* as the URL stands now */
-        ck_assert_uint_eq(s.refreshed, i);
-        advance(&r, EVERY - 1);
-        ck_assert_uint_eq(lease_at(&r), 0);
-        ck_assert_uint_eq(rig_stats(&r).due, 0);
-        ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL),
-                         r.now + NS_PER_MS);
-        advance(&r, 1);
-        ck_assert_uint_eq(fetch(&r, page, 1), id);
-        ck_assert_uint_eq(lease_at(&r), 0); /* once for a date */
-    }
-    ck_assert_uint_eq(rig_stats(&r).changed, 0);
-    advance(&r, EVERY);
-    (void)fetch(&r, page, 2);
-    ck_assert_uint_eq(rig_stats(&r).changed, 1);
-    end(&r);
-}
-
 TEST(a_missing_page_is_asked_twice_more_then_gone)
 {
     struct rig r;
@@ -125,62 +94,6 @@ TEST(a_missing_page_is_asked_twice_more_then_gone)
     ck_assert_uint_eq(rig_stats(&r).gone, 1);
     advance(&r, 100 * EVERY);
     ck_assert_uint_eq(lease_at(&r), 0);
-    end(&r);
-}
-
-/* Skipped for what its server responded, which may be something else later. */
-TEST_LOOP(a_page_skipped_by_its_response_is_asked_again, 0, 2)
-{
-    static const enum outcome_reason reasons[] = {REASON_MIME, REASON_NOINDEX};
-    const struct outcome skipped = {OUTCOME_SKIPPED, reasons[_i], 200};
-    struct rig r;
-
-    begin(&r);
-    rig_seed(&r, "http://a.test/");
-    (void)fetch(&r, skipped, 0);
-    ck_assert_uint_eq(rig_stats(&r).dated, 1);
-    advance(&r, EVERY);
-    (void)fetch(&r, skipped, 0);
-    ck_assert_uint_eq(rig_stats(&r).changed, 0);
-    ck_assert_uint_eq(rig_stats(&r).rated, 1);
-    advance(&r, EVERY);
-    (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1);
-    ck_assert_uint_eq(rig_stats(&r).skipped, 0);
-    ck_assert_uint_eq(rig_stats(&r).changed, 1);
-    end(&r);
-}
-
-TEST(a_refresh_that_fails_for_now_is_tried_again_soon)
-{
-    struct rig r;
-
-    rig_init(&r);
-    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .share = 0.5};
-    r.o.tries = 2;
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    (void)fetch(&r, page, 1);
-    advance(&r, EVERY);
-    ack_body(&r, lease_at(&r), late, 0, true);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 1); /* still */
-    ck_assert(
-        rig_stats(&r).retrying); /* so a run that ends when idle goes on */
-    rig_crash(&r);
-    ck_assert(!rig_stats(&r).retrying); /* it was not committed */
-    ack_body(&r, lease_at(&r), late, 0, true);
-    rig_turn(&r);
-    rig_crash(&r);
-    ck_assert(rig_stats(&r).retrying);
-    advance(&r, 100); /* retry_delay is 1 ms */
-    ack_body(&r, lease_at(&r), late, 0, true);
-    ck_assert(!rig_stats(&r).retrying);
-    ck_assert_uint_eq(rig_stats(&r).failed, 1); /* that was its last try */
-    advance(&r, EVERY - 1);
-    ck_assert_uint_eq(lease_at(&r), 0);
-    advance(&r, 1);
-    (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(rig_stats(&r).failed, 0);
     end(&r);
 }
 
@@ -229,26 +142,6 @@ TEST(a_refresh_that_leads_to_itself_with_other_cookies_is_tried_again)
     end(&r);
 }
 
-TEST(a_refresh_given_back_stays_due)
-{
-    struct rig r;
-    uint64_t id;
-
-    begin(&r);
-    rig_seed(&r, "http://a.test/");
-    (void)fetch(&r, page, 1);
-    advance(&r, EVERY);
-    id = lease_at(&r);
-    ck_ok(r.e->ops->release(r.e, id, 0, NULL, r.now, rig_wall(&r)));
-    ck_assert_uint_eq(lease_at(&r), id);
-    ck_ok(r.e->ops->release(r.e, id, r.now + NS_PER_S, NULL, r.now,
-                            rig_wall(&r)));
-    ck_assert_uint_eq(lease_at(&r), 0);
-    advance(&r, 1001);
-    ck_assert_uint_eq(fetch(&r, page, 1), id);
-    end(&r);
-}
-
 /* A robots.txt redirected to another host: the URL goes out once more, for that
  * host, and keeps its date until it is settled. */
 TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
@@ -280,36 +173,6 @@ TEST(a_refresh_may_wait_for_the_robots_txt_of_another_host)
         ck_assert_uint_eq(lease_at(&r), 0);
     }
     ck_assert_uint_eq(rig_stats(&r).refreshed, 2);
-    end(&r);
-}
-
-TEST(new_urls_and_due_ones_of_a_host_share_its_requests)
-{
-    struct rig r;
-    char url[64];
-    unsigned again = 0;
-
-    rig_init(&r);
-    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .share = 0.25};
-    r.o.conns_per_host = 1;
-    rig_create(&r);
-    for (int i = 0; i < 100; i++) {
-        snprintf(url, sizeof url, "http://a.test/old%d", i);
-        rig_seed(&r, url);
-        (void)fetch(&r, page, 1);
-    }
-    for (int i = 0; i < 100; i++) {
-        snprintf(url, sizeof url, "http://a.test/new%d", i);
-        rig_seed(&r, url);
-    }
-    advance(&r, EVERY);
-    for (int i = 0; i < 100; i++)
-        again += fetch(&r, page, 1) <= 100;
-    ck_assert_uint_eq(again, 25);
-    for (int i = 0; i < 100; i++)
-        (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    ck_assert_uint_eq(rig_stats(&r).refreshed, 100);
     end(&r);
 }
 
@@ -357,65 +220,6 @@ TEST(a_host_that_is_given_up_is_asked_again_later)
     advance(&r, 60000);
     (void)fetch(&r, page, 1);
     end(&r);
-}
-
-/* Without a share for refreshes, too: its due URLs had no turn, and the host was
- * due again at once, for ever. */
-TEST(a_host_that_cannot_be_fetched_sleeps_though_refreshes_have_no_share)
-{
-    struct engine_done d = {
-        .outcome = {OUTCOME_DENIED, REASON_ROBOTS_UNREACHABLE, 500},
-        .transient = true,
-        .host = {.crawl_delay_ms = -2,
-                 .retry_after_ms = -1,
-                 .unreachable = true},
-    };
-    struct rig r;
-
-    rig_init(&r);
-    r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .min_ms = 100000};
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    rig_seed(&r, "http://a.test/2");
-    for (uint64_t i = 1; i <= 2; i++)
-        (void)fetch(&r, page, i);
-    advance(&r, EVERY);
-    for (int i = 0; i < 100 && (d.id = lease_at(&r)) != 0; i++) {
-        d.row.at_ms = rig_wall(&r);
-        d.host.ended = r.now;
-        ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
-        advance(&r, 100000);
-    }
-    ck_assert_uint_eq(d.id, 0);
-    ck_assert_uint_eq(rig_stats(&r).dated, 2);
-    ck_assert_uint_eq(rig_stats(&r).due, 0);
-    end(&r);
-}
-
-TEST_LOOP(a_url_that_is_kept_out_at_its_date_goes_on_once_it_is_let_in, 0, 2)
-{
-    struct rig r;
-
-    judge_init(&r);
-    r.o.recheck = r.o.judge.scope;
-    r.o.refresh =
-        (struct refresh_rules){.every_ms = _i == 0 ? EVERY : REFRESH_ADAPTIVE,
-                               .min_ms = EVERY,
-                               .max_ms = 100 * EVERY,
-                               .share = 0.5};
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/x");
-    (void)fetch(&r, page, 1);
-    judge_terms(&r, -1, "/x");
-    for (int i = 0; i < 300; i++) {
-        ck_assert_uint_eq(lease_at(&r), 0);
-        advance(&r, EVERY);
-    }
-    ck_assert_uint_eq(rig_stats(&r).dated, 1);
-    judge_terms(&r, -1, NULL);
-    advance(&r, 100 * EVERY);
-    ck_assert_uint_eq(fetch(&r, page, 1), 1);
-    judge_fini(&r);
 }
 
 /* ---- a person asks ---- */
@@ -560,49 +364,6 @@ TEST_LOOP(a_person_makes_urls_due_by_host_and_by_pattern, 0, 2)
     }
 }
 
-TEST_LOOP(without_now_no_url_is_due_before_refresh_min, 0, 2)
-{
-    struct rig r;
-
-    begin_done(&r, everies[_i]);
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = false}, 3), DONE);
-    advance(&r, EVERY - 11);
-    ck_assert_uint_eq(lease_at(&r), 0);
-    advance(&r, 1);
-    fetch_exactly(&r, 0x1e);
-    advance(&r, 2 * EVERY);
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = false}, 3), DONE);
-    fetch_exactly(&r, 0x1e);
-    end(&r);
-}
-
-/* Steps that were committed hold, the others are as if never made; to ask again
- * takes the rest. */
-TEST_LOOP(what_a_person_made_due_stays_so_after_a_crash, 0, 2)
-{
-    struct refresh_request q = {.now = true};
-    struct rig r;
-    uint64_t before;
-
-    begin_done(&r, everies[_i]);
-    (void)ask_step(&r, &q, 2);
-    (void)ask_step(&r, &q, 2);
-    rig_turn(&r);
-    before = q.dated;
-    ck_assert_uint_gt(before, 0);
-    ck_assert(!ask_step(&r, &q, 1) || before == DONE);
-    free(q.walk.seen);
-    rig_crash(&r);
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
-                      DONE - before);
-    rig_crash(&r);
-    ck_assert_uint_eq(rig_stats(&r).dated, DONE);
-    fetch_exactly(&r, 0x1e);
-    rig_crash(&r);
-    fetch_exactly(&r, 0); /* once, over crashes */
-    end(&r);
-}
-
 /* What failed once is a page by now. */
 TEST(a_url_is_tried_again_by_its_newest_outcome)
 {
@@ -620,27 +381,6 @@ TEST(a_url_is_tried_again_by_its_newest_outcome)
     ck_ok(r.e->ops->retry_failed(r.e, &all, 100, r.now, rig_wall(&r), &over));
     rig_turn(&r);
     ck_assert_uint_eq(all.queued, 0);
-    end(&r);
-}
-
-/* Its row of before has an outcome, too, but the URL is queued. */
-TEST(a_url_that_is_tried_again_is_not_made_due_as_well)
-{
-    struct failed_retry all = {.reason_count = 0};
-    struct rig r;
-    bool over = false;
-
-    begin_done(&r, 0);
-    rig_seed(&r, "http://c.test/");
-    (void)fetch(&r, missing, 0);
-    ck_ok(r.e->ops->retry_failed(r.e, &all, 100, r.now, rig_wall(&r), &over));
-    rig_turn(&r);
-    ck_assert_uint_eq(all.queued, 1);
-    ck_assert_uint_eq(ask(&r, (struct refresh_request){.now = true}, 100),
-                      DONE);
-    for (unsigned i = 0; i <= DONE; i++)
-        (void)fetch(&r, page, 1);
-    ck_assert_uint_eq(lease_at(&r), 0);
     end(&r);
 }
 
@@ -676,24 +416,6 @@ static void begin_adaptive(struct rig *r)
     (void)fetch(r, page, 1);
 }
 
-TEST(what_is_known_of_a_page_is_kept_over_a_crash)
-{
-    struct rig r;
-    uint64_t body = 1;
-
-    begin_adaptive(&r);
-    ck_assert_int_eq(fetch_at_date(&r, page, ++body), 10 * EVERY); /* mean */
-    for (unsigned i = 0; i < 30; i++)
-        (void)fetch_at_date(&r, page, ++body);
-    rig_crash(&r);
-    ck_assert_int_eq(fetch_at_date(&r, page, ++body), EVERY);
-    ck_assert_int_eq(fetch_at_date(&r, page, ++body), EVERY); /* no stranger */
-    for (unsigned i = 0; i < 150; i++)
-        (void)fetch_at_date(&r, page, body);
-    ck_assert_int_eq(fetch_at_date(&r, page, body), 100 * EVERY);
-    end(&r);
-}
-
 TEST(other_bounds_move_the_dates_and_an_error_teaches_nothing)
 {
     struct refresh_rules wider = adaptive;
@@ -707,21 +429,6 @@ TEST(other_bounds_move_the_dates_and_an_error_teaches_nothing)
     rig_turn(&r);
     rig_turn(&r);
     ck_assert_int_eq(fetch_at_date(&r, page, 2), 20 * EVERY);
-    end(&r);
-}
-
-/* While no process ran, no URL waited for another. */
-TEST(a_pause_of_the_crawl_is_no_lag)
-{
-    struct rig r;
-
-    begin_adaptive(&r);
-    for (unsigned i = 2; i < 30; i++)
-        (void)fetch_at_date(&r, page, i);
-    advance(&r, 1000 * EVERY);
-    rig_crash(&r);
-    (void)fetch(&r, page, 99);
-    ck_assert_int_eq(fetch_at_date(&r, page, 100), EVERY);
     end(&r);
 }
 
@@ -757,28 +464,6 @@ TEST(overdue_and_fresh_urls_are_counted_over_crashes)
     ck_assert_uint_eq(s.overdue, 0);
     ck_assert_uint_eq(s.overdue_for, 0);
     ck_assert_uint_eq(s.rated, 2);
-    end(&r);
-}
-
-/* A page that never changes is up to date; the estimate goes with the date. */
-TEST(a_page_that_does_not_change_counts_as_fresh)
-{
-    struct refresh_rules off = {.every_ms = 0, .min_ms = 1, .max_ms = 1};
-    struct rig r;
-
-    begin_adaptive(&r);
-    for (unsigned i = 0; i < 400; i++)
-        (void)fetch_at_date(&r, page, 1);
-    rig_seed(&r, "http://b.test/");
-    (void)fetch(&r, page, 1); /* of which nothing is known */
-    ck_assert_uint_eq(rig_stats(&r).rated, 1);
-    ck_assert_uint_eq(rig_counter(&r, "refresh_fresh") > 950000, true);
-    r.e->ops->set_refresh(r.e, &off);
-    rig_turn(&r);
-    rig_turn(&r);
-    ck_assert_uint_eq(rig_stats(&r).dated, 0);
-    ck_assert_uint_eq(rig_stats(&r).rated, 0);
-    ck_assert_uint_eq(rig_counter(&r, "refresh_fresh"), 0);
     end(&r);
 }
 
@@ -953,121 +638,3 @@ struct play {
     size_t leased_count;
     unsigned refreshes;
 };
-
-static unsigned pick(unsigned n)
-{
-    return (unsigned)rand() % n;
-}
-
-static void put_one(struct play *p)
-{
-    char url[64];
-    unsigned id = ++p->now.put;
-
-    snprintf(url, sizeof url, "http://h%u.test/%u", pick(5), id);
-    rig_seed(&p->r, url);
-    p->now.queued[id] = true;
-}
-
-static void lease_one(struct play *p)
-{
-    uint64_t id = lease_at(&p->r);
-
-    if (id == 0) { /* then nothing may be due */
-        for (unsigned i = 1; i <= p->now.put; i++)
-            ck_assert(p->out[i] || (!p->now.queued[i] &&
-                                    (p->now.due_ms[i] == 0 ||
-                                     p->now.due_ms[i] > rig_wall(&p->r))));
-        return;
-    }
-    ck_assert(!p->out[id]); /* never twice */
-    if (!p->now.queued[id]) {
-        ck_assert_int_ne(p->now.due_ms[id], 0);
-        ck_assert_int_le(p->now.due_ms[id], rig_wall(&p->r));
-        p->refreshes++;
-    }
-    p->out[id] = true;
-    p->leased[p->leased_count++] = id;
-}
-
-static void end_lease(struct play *p)
-{
-    size_t at = p->leased_count > 0 ? pick((unsigned)p->leased_count) : 0;
-    uint64_t id;
-    bool absent = pick(4) == 0;
-
-    if (p->leased_count == 0)
-        return;
-    id = p->leased[at];
-    p->leased[at] = p->leased[--p->leased_count];
-    p->out[id] = false;
-    if (pick(5) == 0) {
-        ck_ok(p->r.e->ops->release(p->r.e, id, 0, NULL, p->r.now,
-                                   rig_wall(&p->r)));
-        return;
-    }
-    ack_body(&p->r, id, absent ? missing : page, pick(3), false);
-    p->now.queued[id] = false;
-    p->now.absent[id] = absent ? p->now.absent[id] + 1 : 0;
-    p->now.due_ms[id] = rig_wall(&p->r) + EVERY;
-    if (p->now.absent[id] == 2)
-        p->now.due_ms[id] += EVERY;
-    if (p->now.absent[id] == 3)
-        p->now.due_ms[id] = 0;
-}
-
-static void crash(struct play *p)
-{
-    rig_crash(&p->r);
-    p->now = p->durable;
-    memset(p->out, 0, sizeof p->out);
-    p->leased_count = 0;
-}
-
-static void commit(struct play *p)
-{
-    rig_turn(&p->r);
-    p->durable = p->now;
-}
-
-static void check_dates(struct play *p)
-{
-    uint64_t dated = 0;
-
-    for (unsigned i = 1; i <= p->now.put; i++)
-        dated += p->now.due_ms[i] != 0;
-    ck_assert_uint_eq(rig_stats(&p->r).dated, dated);
-}
-
-TEST_LOOP(no_url_is_lost_early_or_asked_twice_over_crashes, 0, 20)
-{
-    struct play p = {.refreshes = 0};
-
-    srand((unsigned)_i);
-    rig_init(&p.r);
-    p.r.o.refresh = (struct refresh_rules){.every_ms = EVERY, .share = 0.5};
-    p.r.o.conns_per_host = 5000;
-    p.r.o.in_flight = 5000;
-    rig_create(&p.r);
-    for (int step = 0; step < 4000; step++) {
-        unsigned what = pick(100);
-
-        advance(&p.r, pick(200));
-        if (what < 4 && p.now.put < URLS)
-            put_one(&p);
-        else if (what < 45)
-            lease_one(&p);
-        else if (what < 90)
-            end_lease(&p);
-        else if (what < 98)
-            commit(&p);
-        else if (pick(3) == 0)
-            crash(&p);
-        check_dates(&p);
-    }
-    commit(&p);
-    ck_assert_uint_gt(p.refreshes, 100);
-    rig_stop(&p.r);
-    rig_verify(&p.r);
-    rig_fini(&p.r);
-}

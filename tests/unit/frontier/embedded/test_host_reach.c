@@ -6,7 +6,6 @@
 #define S        NS_PER_S
 #define URLS     200
 #define NO_ERROR ((struct outcome){OUTCOME_FETCHED, REASON_NONE, 200})
-#define BUSY     ((struct outcome){OUTCOME_FAILED, REASON_HTTP, 503})
 #define REFUSED  ((struct outcome){OUTCOME_FAILED, REASON_CONNECT, 0})
 #define BAD_CERT ((struct outcome){OUTCOME_FAILED, REASON_TLS, 0})
 
@@ -90,90 +89,13 @@ static int64_t crawl(struct rig *r, struct web *w)
     return last - began;
 }
 
-static struct outcome two_are_broken(const struct web *w, struct bytes url,
-                                     int64_t now)
-{
-    (void)w, (void)now;
-    return url.at[url.len - 2] == '/' && url.at[url.len - 1] < '2' ? BUSY
-                                                                   : NO_ERROR;
-}
-
 TIMEOUT(30);
-
-TEST(two_urls_that_always_fail_hold_up_no_other)
-{
-    struct web w = {.answer = two_are_broken};
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", URLS);
-    /* each one a second after the one before, with tries in between */
-    ck_assert_int_lt(crawl(&r, &w), (URLS + 4 + 5) * (S + 20 * NS_PER_MS));
-    ck_assert_uint_eq(w.asked, URLS - 2 + 2 * 3);
-    ck_assert_uint_eq(rig_stats(&r).failed, 2);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    rig_fini(&r);
-}
-
-static struct outcome is_broken(const struct web *w, struct bytes url,
-                                int64_t now)
-{
-    (void)url;
-    return now >= w->from && now < w->to ? BUSY : NO_ERROR;
-}
-
-TEST(a_host_whose_urls_all_fail_is_slowed_and_a_success_ends_that)
-{
-    struct web w = {.answer = is_broken, .from = 0, .to = INT64_MAX};
-    struct engine_lease l;
-    struct rig r;
-    int64_t took;
-
-    start(&r);
-    put_many(&r, "a.test", 12);
-    took = crawl(&r, &w);
-    ck_assert_uint_eq(w.asked, 12 * 3);
-    ck_assert_int_gt(took, 300 * S); /* 36 s at the usual pace */
-    ck_assert_int_lt(took, 36 * 30 * S);
-    put_many(&r, "b.test", 12);
-    for (int i = 0; i < 16; i++) { /* the tries of five URLs and of a sixth */
-        r.now += 40 * S;
-        ck_assert_uint_eq(lease(&r, &l, 1), 1);
-        ack(&r, l.id, BUSY);
-    }
-    r.now += S + S / 2;
-    ck_assert_uint_eq(lease(&r, &l, 1), 0); /* it is slowed */
-    r.now += 40 * S;
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ack(&r, l.id, NO_ERROR);
-    r.now += S;
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    rig_fini(&r);
-}
 
 static struct outcome is_down(const struct web *w, struct bytes url,
                               int64_t now)
 {
     (void)url;
     return now >= w->from && now < w->to ? REFUSED : NO_ERROR;
-}
-
-TEST_LOOP(a_server_that_comes_back_has_lost_nothing, 0, 3)
-{
-    const int64_t lengths[] = {S, 20 * S, 280 * S};
-    struct web w = {.answer = is_down};
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", URLS);
-    w.from = r.now + 50 * S;
-    w.to = w.from + lengths[_i];
-    ck_assert_int_lt(crawl(&r, &w),
-                     lengths[_i] + 31 * S + URLS * (S + 20 * NS_PER_MS));
-    ck_assert_uint_eq(rig_stats(&r).fetched, URLS);
-    ck_assert_uint_eq(rig_stats(&r).failed, 0);
-    ck_assert_uint_lt(w.asked, URLS + 20);
-    rig_fini(&r);
 }
 
 TEST(a_host_that_stays_away_is_given_up_with_its_urls)
@@ -211,122 +133,7 @@ TEST(a_host_that_stays_away_is_given_up_with_its_urls)
     rig_fini(&r);
 }
 
-static struct outcome port_is_closed(const struct web *w, struct bytes url,
-                                     int64_t now)
-{
-    (void)w, (void)now;
-    return bytes_starts_with(url, "http://a.test:81/") ? REFUSED : NO_ERROR;
-}
-
 /* A queue belongs to a host, whatever the port. */
-/* While an older copy of its robots.txt is good, each hour or so a URL is given
- * back for a robots.txt that did not come: that is no response. */
-TEST(a_robots_txt_that_does_not_come_is_no_response_either)
-{
-    struct engine_lease l;
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 3);
-    for (unsigned asked = 0; r.now < 3600 * S && rig_stats(&r).given_up == 0;) {
-        const struct engine_host_news news = {.ended = r.now,
-                                              .crawl_delay_ms = -2,
-                                              .retry_after_ms = -1,
-                                              .unreachable = true,
-                                              .silent = true};
-
-        r.now += 10 * NS_PER_MS;
-        if (lease(&r, &l, 1) == 0)
-            continue;
-        if (++asked % 4 == 3)
-            ck_ok(r.e->ops->release(r.e, l.id, 0, &news, r.now, rig_wall(&r)));
-        else
-            ack(&r, l.id, REFUSED);
-        rig_turn(&r);
-    }
-    ck_assert_uint_eq(rig_stats(&r).given_up, 3);
-    rig_fini(&r);
-}
-
-TEST(a_closed_port_of_a_host_that_responds_holds_up_no_other)
-{
-    struct web w = {.answer = port_is_closed};
-    struct rig r;
-
-    start(&r);
-    for (int i = 0; i < 2; i++) {
-        static const char *const urls[] = {"http://a.test:81/1",
-                                           "http://a.test:81/2"};
-        struct engine_item item = rig_item(&r, urls[i]);
-
-        item.key = bytes_of_str("a.test");
-        item.digest = digest_url(r.e->ops->digest_key(r.e), r.o.crawl, item.key,
-                                 item.url);
-        ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
-    }
-    put_many(&r, "a.test", URLS);
-    ck_assert_int_lt(crawl(&r, &w), (URLS + 60) * (S + 20 * NS_PER_MS));
-    ck_assert_uint_eq(rig_stats(&r).fetched, URLS);
-    ck_assert_uint_eq(rig_counter(&r, "failed.connect"), 2);
-    ck_assert_uint_eq(rig_stats(&r).queued, 0);
-    rig_fini(&r);
-}
-
-static void keep_reason(void *ctx, uint32_t queue, const struct queue_state *s)
-{
-    (void)queue;
-    snprintf(ctx, 64, "%s %u", s->reason, s->failures);
-}
-
-static void reason_on_disk(struct rig *r, char out[64])
-{
-    strcpy(out, "none");
-    ck_ok(frontier_store_each_queue_state(frontier_store_of(r->e), keep_reason,
-                                          out));
-}
-
-TEST(readers_of_the_store_find_why_a_host_is_not_asked)
-{
-    struct web w = {.answer = is_down, .to = INT64_MAX};
-    struct engine_lease l;
-    char reason[64];
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 2);
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ack(&r, l.id, REFUSED);
-    reason_on_disk(&r, reason);
-    ck_assert_str_eq(reason, "no_response:connect 1");
-    crawl(&r, &w);
-    reason_on_disk(&r, reason);
-    ck_assert(strncmp(reason, "given_up:connect ", 17) == 0);
-    rig_crash(&r);
-    r.now += S;
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ck_assert_uint_eq(l.tries, 0);
-    ack(&r, l.id, NO_ERROR);
-    rig_turn(&r);
-    rig_fini(&r);
-}
-
-TEST(a_response_is_the_end_of_no_response_on_disk_too)
-{
-    struct engine_lease l;
-    char reason[64];
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 2);
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ack(&r, l.id, REFUSED);
-    r.now += 2 * S;
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    ack(&r, l.id, NO_ERROR);
-    reason_on_disk(&r, reason);
-    ck_assert_str_eq(reason, " 0");
-    rig_fini(&r);
-}
 
 TEST(a_service_waits_without_end)
 {
@@ -345,28 +152,6 @@ TEST(a_service_waits_without_end)
     }
     ck_assert_uint_eq(rig_stats(&r).given_up, 0);
     ck_assert_uint_le(page_store_last_seq(frontier_pages_of(r.e)), 10);
-    rig_fini(&r);
-}
-
-TEST(requests_that_were_out_together_count_once)
-{
-    struct engine_lease l[4];
-    struct rig r;
-
-    start(&r);
-    r.o.conns_per_host = 4;
-    r.e->ops->close(r.e);
-    r.e = NULL;
-    rig_reopen(&r);
-    r.o.schedule.delay = 0;
-    frontier_set_schedule(r.e, &r.o.schedule, r.now);
-    put_many(&r, "a.test", 8);
-    r.now += S;
-    ck_assert_uint_eq(lease(&r, l, 4), 4);
-    for (int i = 0; i < 4; i++)
-        ack(&r, l[i].id, REFUSED);
-    r.now += S + S / 4;
-    ck_assert_uint_ge(lease(&r, l, 4), 1); /* not after eight seconds */
     rig_fini(&r);
 }
 
@@ -460,45 +245,6 @@ TEST(what_a_person_blocks_is_counted_and_given_up_by_nobody)
     block(&r, "a.test", r.now + 10000 * S);
     block(&r, "a.test", 0);
     ck_assert_uint_eq(rig_stats(&r).blocked, 0);
-    rig_fini(&r);
-}
-
-TEST(a_block_outlasts_a_shorter_retry_after)
-{
-    struct engine_done d;
-    struct engine_lease l;
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 2);
-    ck_assert_uint_eq(lease(&r, &l, 1), 1);
-    block(&r, "a.test", r.now + 10000 * S);
-    d = (struct engine_done){.id = l.id,
-                             .outcome = BUSY,
-                             .transient = true,
-                             .host = {.ended = r.now,
-                                      .crawl_delay_ms = -2,
-                                      .retry_after_ms = 5000}};
-    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, rig_wall(&r)));
-    ck_assert_uint_eq(rig_stats(&r).blocked, 2);
-    r.now += 10 * S;
-    ck_assert_uint_eq(lease(&r, &l, 1), 0);
-    rig_fini(&r);
-}
-
-TEST(unblocking_a_host_that_was_given_up_asks_it_again)
-{
-    struct web w = {.answer = is_down, .to = INT64_MAX};
-    struct rig r;
-
-    start(&r);
-    put_many(&r, "a.test", 5);
-    crawl(&r, &w);
-    ck_assert_uint_eq(rig_stats(&r).given_up, 5);
-    block(&r, "a.test", 0);
-    w.to = 0;
-    crawl(&r, &w);
-    ck_assert_uint_eq(rig_stats(&r).fetched, 5);
     rig_fini(&r);
 }
 

@@ -725,38 +725,3 @@ TEST(a_lease_knows_the_record_of_then)
         end(&b);
     }
 }
-
-/* ---- faults ---- */
-
-static struct both *faulty;
-
-static void use_it(void *ctx)
-{
-    struct both *b = ctx;
-    struct engine_lease l[1];
-    struct engine_done d;
-    size_t n = 0;
-
-    b->new.now += NS_PER_S;
-    TELLS(b->new.e->ops->lease(b->new.e, 1, b->new.now, RIG_WALL, l, &n));
-    ck_assert_uint_eq(n, 1);
-    d = done_of(&b->new, l[0].id, unchanged);
-    TELLS(b->new.e->ops->ack(b->new.e, &d, 1, b->new.now, RIG_WALL));
-    TELLS(b->new.e->ops->turn(b->new.e, true, b->new.now, RIG_WALL, NULL));
-}
-
-TEST(a_statement_that_fails_in_either_crawl_is_told)
-{
-    uint64_t n = 0;
-    bool failed;
-
-    do {
-        struct both b;
-
-        begin(&b);
-        faulty = &b;
-        failed = step_fault_at(++n, use_it, faulty);
-        end(&b);
-    } while (failed);
-    ck_assert_uint_gt(n, 20);
-}

@@ -46,41 +46,6 @@ static unsigned retry(struct rig *r, struct failed_retry *wanted, size_t most)
     return steps;
 }
 
-TEST(all_failed_urls_are_queued_again_and_their_outcomes_taken_back)
-{
-    struct failed_retry all = {.reason_count = 0};
-    struct engine_stats s;
-    struct rig r;
-
-    begin(&r);
-    s = rig_stats(&r);
-    ck_assert_uint_eq(s.failed, 4);
-    ck_assert_uint_eq(s.seeds_failed, 4);
-    ck_assert_uint_eq(s.http_errors, 3);
-    ck_assert_uint_eq(s.pages, 4);
-    ck_assert_uint_eq(retry(&r, &all, 100), 1);
-    ck_assert_uint_eq(all.queued, 4);
-    s = rig_stats(&r);
-    ck_assert_uint_eq(s.queued, 4);
-    ck_assert_uint_eq(s.failed, 0);
-    ck_assert_uint_eq(s.seeds_failed, 0);
-    ck_assert_uint_eq(s.http_errors, 0);
-    ck_assert_uint_eq(s.pages, 1);
-    ck_assert_uint_eq(s.urls, 5);
-    ck_assert_uint_eq(rig_counter(&r, "failed.http_404"), 0);
-    for (int i = 0; i < 4; i++)
-        (void)rig_page(&r, NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    rig_commit(&r);
-    ck_assert_uint_eq(rig_stats(&r).pages, 5);
-    all = (struct failed_retry){.reason_count = 0};
-    ck_assert_uint_eq(retry(&r, &all, 100), 1); /* what failed once is a page */
-    ck_assert_uint_eq(all.queued, 0);
-    rig_stop(&r);
-    rig_verify(&r);
-    rig_fini(&r);
-}
-
 TEST(only_those_of_a_host_and_of_these_reasons_are_queued)
 {
     const char *const late_or_404[] = {"timeout", "http_404"};
@@ -168,79 +133,5 @@ TEST(in_steps_it_is_the_same_and_ends_where_it_began)
     ck_assert_uint_ge(retry(&r, &all, 1), 4);
     ck_assert_uint_eq(all.queued, 4);
     ck_assert_uint_eq(rig_stats(&r).failed, 1); /* the one that came */
-    rig_fini(&r);
-}
-
-/* A try that was repeated is not the last word on its URL. */
-TEST(what_is_queued_for_another_try_is_not_queued_twice)
-{
-    struct engine_done d = {
-        .outcome = {OUTCOME_FAILED, REASON_TIMEOUT, 0},
-        .transient = true,
-        .row = {.at_ms = RIG_WALL},
-        .host = {.ended = 1, .crawl_delay_ms = -2, .retry_after_ms = -1},
-    };
-    struct failed_retry all = {.reason_count = 0};
-    struct rig r;
-
-    rig_init(&r);
-    r.o.tries = 3;
-    rig_create(&r);
-    rig_seed(&r, "http://a.test/");
-    d.id = rig_lease(&r);
-    ck_ok(r.e->ops->ack(r.e, &d, 1, r.now, RIG_WALL));
-    rig_commit(&r);
-    (void)retry(&r, &all, 100);
-    ck_assert_uint_eq(all.queued, 0);
-    ck_assert_uint_eq(rig_stats(&r).queued, 1);
-    rig_fini(&r);
-}
-
-TEST(what_is_queued_again_stays_queued_after_a_crash)
-{
-    struct failed_retry all = {.reason_count = 0};
-    struct rig r;
-
-    begin(&r);
-    (void)retry(&r, &all, 100);
-    rig_commit(&r);
-    rig_crash(&r);
-    ck_assert_uint_eq(rig_stats(&r).queued, 4);
-    for (int i = 0; i < 4; i++)
-        (void)rig_page(&r, NULL, 0);
-    ck_assert_uint_eq(rig_lease(&r), 0);
-    rig_stop(&r);
-    rig_verify(&r);
-    rig_fini(&r);
-}
-
-static void count_seed(void *ctx, const struct url_row *row)
-{
-    unsigned *n = ctx;
-
-    ck_assert_uint_eq(row->depth, 0);
-    ++*n;
-}
-
-/* The rows of a seed: the one that failed, and the one in its queue. */
-TEST(a_seed_that_is_queued_again_is_a_seed)
-{
-    struct failed_retry all = {.reason_count = 0};
-    unsigned before = 0, after = 0;
-    struct rig r;
-
-    begin(&r);
-    for (unsigned i = 0; i < 3; i++) {
-        struct engine_item item = rig_item(&r, i == 0   ? "http://a.test/1"
-                                               : i == 1 ? "http://a.test/2"
-                                                        : "http://a.test/3");
-
-        ck_assert_int_eq(rig_put(&r, item), ENGINE_NEW);
-    }
-    ck_ok(r.e->ops->each_seed(r.e, count_seed, &before));
-    (void)retry(&r, &all, 100);
-    ck_ok(r.e->ops->each_seed(r.e, count_seed, &after));
-    ck_assert_uint_eq(before, 5);
-    ck_assert_uint_eq(after, 9);
     rig_fini(&r);
 }

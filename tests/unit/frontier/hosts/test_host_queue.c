@@ -60,79 +60,6 @@ static uint64_t take(struct place *p, int64_t now)
     return id;
 }
 
-TEST(urls_go_out_in_order_of_arrival_and_each_once)
-{
-    struct place p;
-
-    place_init(&p, 40); /* more than two windows */
-    for (uint64_t i = 0; i < 40; i++)
-        ck_assert_uint_eq(take(&p, 0), 2 * i + 1);
-    ck_assert_uint_eq(take(&p, 0), 0);
-    ck_assert_uint_eq(take(&p, 0), 0);
-    place_fini(&p);
-}
-
-TEST(urls_that_come_later_are_found_by_a_queue_that_was_empty)
-{
-    struct place p;
-    struct url_row row = {.url = bytes_of_str("http://h0.test/late")};
-    uint64_t id;
-
-    place_init(&p, 1);
-    ck_assert_uint_eq(take(&p, 0), 1);
-    ck_assert_uint_eq(take(&p, 0), 0);
-    row.queue = p.h->queue;
-    ck_ok(db_begin(p.db));
-    ck_ok(frontier_store_admit(p.store, &row, &id));
-    ck_assert_uint_eq(take(&p, 0), id);
-    ck_ok(db_commit(p.db));
-    place_fini(&p);
-}
-
-TEST(retries_go_first_once_they_are_due_soonest_first)
-{
-    struct place p;
-
-    place_init(&p, 3);
-    ck_assert_uint_eq(take(&p, 0), 1);
-    ck_assert_uint_eq(take(&p, 0), 3);
-    host_queue_retry(p.h, 3, 200);
-    host_queue_retry(p.h, 1, 100);
-    ck_assert_uint_eq(take(&p, 99), 5); /* neither retry is due */
-    ck_assert_uint_eq(take(&p, 99), 0);
-    ck_assert_uint_eq(take(&p, 150), 1);
-    ck_assert_uint_eq(take(&p, 150), 0);
-    ck_assert_uint_eq(take(&p, 200), 3);
-    place_fini(&p);
-}
-
-TEST(released_urls_of_one_moment_keep_their_order)
-{
-    struct place p;
-    static const uint64_t back[] = {7, 1, 5, 3, 9, 11};
-
-    place_init(&p, 1);
-    ck_assert_uint_eq(take(&p, 0), 1);
-    for (size_t i = 0; i < 6; i++)
-        host_queue_retry(p.h, back[i], 0);
-    for (uint64_t id = 1; id <= 11; id += 2)
-        ck_assert_uint_eq(take(&p, 0), id);
-    place_fini(&p);
-}
-
-TEST(is_due_when_politeness_and_blocking_both_allow)
-{
-    struct host_queue *h = host_queue_new(1);
-
-    h->next_due = 100;
-    ck_assert_int_eq(host_queue_due(h, 1), 100);
-    host_trouble_of(h)->blocked_until = 500;
-    ck_assert_int_eq(host_queue_due(h, 1), 500);
-    h->next_due = 700;
-    ck_assert_int_eq(host_queue_due(h, 1), 700);
-    host_queue_free(h);
-}
-
 TEST(is_due_never_while_all_its_urls_are_out_and_later_for_retries)
 {
     struct host_queue *h = host_queue_new(1);
@@ -167,24 +94,6 @@ TEST(a_retry_that_is_dropped_is_that_url_and_no_other)
     ck_assert(!host_queue_drop_retry(h, 7)); /* it stands behind the end yet */
     ck_assert_uint_eq(h->retry_count, 2);
     host_queue_free(h);
-}
-
-TEST(is_to_come_until_it_was_taken)
-{
-    struct place p;
-
-    place_init(&p, 40);
-    ck_assert_uint_eq(take(&p, 0), 1);
-    ck_assert_uint_eq(take(&p, 0), 3); /* up to 31 are read ahead */
-    ck_assert(!host_queue_is_to_come(p.h, 1));
-    ck_assert(!host_queue_is_to_come(p.h, 3));
-    ck_assert(host_queue_is_to_come(p.h, 5));
-    ck_assert(host_queue_is_to_come(p.h, 31));
-    ck_assert(!host_queue_is_to_come(p.h, 30)); /* of the other queue */
-    ck_assert(host_queue_is_to_come(p.h, 33));
-    host_queue_retry(p.h, 3, 0);
-    ck_assert(!host_queue_is_to_come(p.h, 3));
-    place_fini(&p);
 }
 
 TEST(done_urls_come_out_no_more_whether_read_ahead_or_to_be_retried)

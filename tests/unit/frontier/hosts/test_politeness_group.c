@@ -101,65 +101,6 @@ static void put(struct rig *r, const char *url)
     ck_assert_int_eq(rig_put(r, rig_item(r, url)), ENGINE_NEW);
 }
 
-TEST(hosts_of_one_address_are_asked_one_at_a_time_with_the_delay_between)
-{
-    struct engine_lease l[64];
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/");
-    put(&r, "http://h3.test/");
-    put(&r, "http://h6.test/");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    r.now += NS_PER_S; /* however long the lookup takes */
-    ck_assert_uint_eq(lease(&r, l), 0);
-    ack_page(&r, l[0].id);
-    ck_assert_uint_eq(lease(&r, l), 0);
-    r.now += DELAY - 1;
-    ck_assert_uint_eq(lease(&r, l), 0);
-    ck_assert_int_eq(r.e->ops->next_due(r.e, r.now, NULL), r.now + 1);
-    r.now += 1;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    rig_fini(&r);
-}
-
-TEST(hosts_of_different_addresses_do_not_wait_for_each_other)
-{
-    struct engine_lease l[64];
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/");
-    put(&r, "http://h1.test/");
-    put(&r, "http://h2.test/");
-    put(&r, "http://h900.test/"); /* alone, under its own name */
-    put(&r, "http://h901.test/");
-    ck_assert_uint_eq(lease(&r, l), 5);
-    rig_fini(&r);
-}
-
-TEST(hosts_of_an_address_take_turns)
-{
-    struct engine_lease l[64];
-    unsigned from[2] = {0};
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/1");
-    put(&r, "http://h0.test/2");
-    put(&r, "http://h3.test/1");
-    put(&r, "http://h3.test/2");
-    for (int i = 0; i < 2; i++) {
-        ck_assert_uint_eq(lease(&r, l), 1);
-        from[number_of(l[0].key) / 3]++;
-        ack_page(&r, l[0].id);
-        r.now += DELAY;
-    }
-    ck_assert_uint_eq(from[0], 1);
-    ck_assert_uint_eq(from[1], 1);
-    rig_fini(&r);
-}
-
 TEST(a_literal_address_is_looked_up_nowhere)
 {
     struct engine_lease l[64];
@@ -176,76 +117,6 @@ TEST(a_literal_address_is_looked_up_nowhere)
     ck_assert_uint_ne(r.e->ops->next_unplaced(r.e, &host), 0);
     ck_assert(bytes_is(host, "h1.test"));
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
-    rig_fini(&r);
-}
-
-TEST(retry_after_of_one_host_holds_for_its_address_also_after_a_crash)
-{
-    struct engine_lease l[64];
-    struct engine_done d;
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/1");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    d = answer(&r, l[0].id);
-    d.outcome = (struct outcome){OUTCOME_FAILED, REASON_HTTP, 503};
-    d.host.slow_down = true;
-    d.host.retry_after_ms = 60000;
-    put(&r, "http://h3.test/");
-    put(&r, "http://h4.test/");
-    ack(&r, &d);
-    rig_commit(&r);
-    r.now += 2 * DELAY;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ck_assert(bytes_is(l[0].key, "h4.test"));
-    rig_reopen(&r); /* as after kill -9 */
-    r.now += 2 * DELAY;
-    ck_assert_uint_eq(lease(&r, l), 1); /* h4's again */
-    ck_assert(bytes_is(l[0].key, "h4.test"));
-    r.now += 60 * NS_PER_S;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ck_assert(bytes_is(l[0].key, "h3.test"));
-    rig_fini(&r);
-}
-
-TEST(a_crawl_delay_is_waited_out_before_any_host_of_its_address)
-{
-    struct engine_lease l[64];
-    struct engine_done d;
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    put(&r, "http://h3.test/");
-    d = answer(&r, l[0].id);
-    d.host.crawl_delay_ms = 5000;
-    ack(&r, &d);
-    r.now += 5 * NS_PER_S - 1;
-    ck_assert_uint_eq(lease(&r, l), 0);
-    r.now += 1;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    rig_fini(&r);
-}
-
-TEST(after_a_crash_a_new_host_of_an_address_waits_out_the_delay_too)
-{
-    struct engine_lease l[64];
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ack_page(&r, l[0].id);
-    rig_commit(&r);
-    rig_reopen(&r);
-    put(&r, "http://h3.test/"); /* at the address asked last */
-    ck_assert_uint_eq(lease(&r, l), 0);
-    r.now += DELAY - 1;
-    ck_assert_uint_eq(lease(&r, l), 0);
-    r.now += 1;
-    ck_assert_uint_eq(lease(&r, l), 1);
     rig_fini(&r);
 }
 
@@ -267,30 +138,6 @@ TEST(a_place_is_remembered_and_looked_up_once)
     ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
-    rig_fini(&r);
-}
-
-TEST(a_host_stands_where_it_answered_last)
-{
-    struct engine_lease l[64];
-    struct engine_done d;
-    struct rig r;
-
-    start(&r);
-    put(&r, "http://h0.test/");
-    put(&r, "http://h0.test/2");
-    put(&r, "http://h3.test/");
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ck_assert(bytes_is(l[0].key, "h0.test"));
-    d = answer(&r, l[0].id);
-    d.row.ip = bytes_of_str("2001:db8::7");
-    ack(&r, &d);
-    r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 2); /* one at each address now */
-    rig_commit(&r);
-    rig_reopen(&r);
-    r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 2); /* also after a restart */
     rig_fini(&r);
 }
 
@@ -360,62 +207,9 @@ TEST(as_many_hosts_are_looked_up_at_once_as_urls_may_be_in_flight)
     rig_fini(&r);
 }
 
-/* ---- by domain ---- */
-
-TEST(hosts_of_a_domain_are_asked_one_at_a_time_and_are_looked_up_nowhere)
-{
-    struct engine_lease l[64];
-    struct bytes host;
-    struct rig r;
-    size_t n;
-
-    start_grouped(&r, QUEUE_KEY_DOMAIN);
-    put(&r, "http://www.example.co.uk/");
-    put(&r, "http://example.co.uk/");
-    put(&r, "http://a.b.example.co.uk/");
-    put(&r, "http://example.org/");
-    put(&r, "http://192.0.2.1/"); /* each is a domain of its own */
-    put(&r, "http://localhost/");
-    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
-    ck_assert_uint_eq(n, 4);
-    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
-    for (size_t i = 0; i < n; i++)
-        ack_page(&r, l[i].id);
-    r.now += DELAY - 1;
-    ck_assert_uint_eq(lease(&r, l), 0);
-    rig_commit(&r);
-    rig_reopen(&r);
-    r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    ack_page(&r, l[0].id);
-    r.now += DELAY;
-    ck_assert_uint_eq(lease(&r, l), 1);
-    rig_fini(&r);
-}
-
-TEST(queues_of_other_programs_stand_alone)
-{
-    struct engine_lease l[64];
-    struct engine_item item;
-    struct bytes host;
-    struct rig r;
-    size_t n;
-
-    start(&r);
-    item = rig_item(&r, "http://h0.test/");
-    item.digest.hi++;
-    ck_ok(r.e->ops->put(r.e, bytes_of_str("theirs"), 0, &item, 1, RIG_WALL,
-                        NULL));
-    ck_ok(r.e->ops->lease(r.e, 64, r.now, RIG_WALL, l, &n));
-    ck_assert_uint_eq(n, 1);
-    ck_assert_uint_eq(r.e->ops->next_unplaced(r.e, &host), 0);
-    rig_fini(&r);
-}
-
 /* ---- against a plain model ---- */
 
 #define HOSTS 40
-#define URLS  600
 
 struct model {
     struct rig r;
@@ -427,132 +221,6 @@ struct model {
     int64_t ended[ADDRESSES]; /* end of the last response */
     unsigned done;
 };
-
-static unsigned roll(struct model *m, unsigned n)
-{
-    m->random = m->random * 1664525U + 1013904223U;
-    return (m->random >> 8) % n;
-}
-
-static void model_lease(struct model *m)
-{
-    struct engine_lease l[64];
-    size_t n = lease(&m->r, l);
-
-    for (size_t i = 0; i < n; i++) {
-        unsigned at = m->place[number_of(l[i].key)];
-
-        ck_assert_msg(m->busy[at] == 0, "two at once at address %u", at);
-        ck_assert_msg(m->r.now - m->ended[at] >= DELAY, "address %u: %lld ns",
-                      at, (long long)(m->r.now - m->ended[at]));
-        m->busy[at]++;
-        m->out[m->out_count++] = l[i];
-    }
-}
-
-static void model_end_one(struct model *m)
-{
-    size_t i = roll(m, (unsigned)m->out_count);
-    struct engine_lease l = m->out[i];
-    unsigned at = m->place[number_of(l.key)];
-    struct engine_host_news news = {.ended = m->r.now,
-                                    .crawl_delay_ms = -2,
-                                    .retry_after_ms = -1};
-
-    m->out[i] = m->out[--m->out_count];
-    m->busy[at]--;
-    if (roll(m, 4) == 0) { /* robots.txt was read, or no request was sent */
-        if (roll(m, 2) == 0)
-            news.ended = 0;
-        else
-            m->ended[at] = m->r.now;
-        ck_ok(m->r.e->ops->release(m->r.e, l.id, 0, &news, m->r.now, RIG_WALL));
-        return;
-    }
-    m->ended[at] = m->r.now;
-    m->done++;
-    ack_page(&m->r, l.id);
-}
-
-static void model_crash(struct model *m)
-{
-    rig_commit(&m->r);
-    rig_reopen(&m->r);
-    m->out_count = 0;
-    for (unsigned i = 0; i < ADDRESSES; i++) {
-        if (m->busy[i] > 0)
-            m->ended[i] = m->r.now; /* the connection broke */
-        m->busy[i] = 0;
-    }
-}
-
-TEST(no_address_is_asked_twice_at_once_or_too_early_as_a_plain_model_says)
-{
-    struct model m = {.random = 12345};
-    char url[64];
-
-    start(&m.r);
-    m.r.now = 10 * NS_PER_S;
-    for (unsigned i = 0; i < HOSTS; i++)
-        m.place[i] = i % ADDRESSES;
-    for (unsigned i = 0; i < URLS; i++) {
-        snprintf(url, sizeof url, "http://h%u.test/%u", roll(&m, HOSTS), i);
-        put(&m.r, url);
-    }
-    for (unsigned steps = 0; m.done < URLS; steps++) {
-        ck_assert_uint_lt(steps, 100 * URLS);
-        m.r.now += roll(&m, 3) * DELAY / 4;
-        model_lease(&m);
-        if (m.out_count > 0 && roll(&m, 2) == 0)
-            model_end_one(&m);
-        if (roll(&m, 200) == 0)
-            model_crash(&m);
-        if (roll(&m, 20) == 0)
-            rig_commit(&m.r); /* forgets idle hosts */
-    }
-    rig_fini(&m.r);
-}
-
-TEST(a_group_is_as_busy_as_all_its_hosts_and_waits_as_long_as_the_last)
-{
-    struct politeness_groups *t = politeness_groups_new();
-    struct host_queue *a = host_queue_new(1), *b = host_queue_new(2);
-    struct politeness_group *m, *other;
-    bool made = false;
-
-    m = politeness_groups_get(t, bytes_of_str("192.0.2.1"), &made);
-    ck_assert(made);
-    a->leased = 2;
-    a->guests = 1;
-    a->next_due = 100;
-    host_trouble_of(a)->blocked_until =
-        900; /* set by a person: for this host alone */
-    b->leased = 4;
-    b->next_due = 50;
-    host_trouble_of(b)->blocked_until = 500;
-    b->backoffs = 1;
-    politeness_group_join(m, a);
-    politeness_group_join(m, b);
-    ck_assert_uint_eq(m->members, 2);
-    ck_assert_uint_eq(m->leased, 7);
-    ck_assert_int_eq(m->next_due, 100);
-    ck_assert_int_eq(m->blocked_until, 500);
-    politeness_group_lease(a);
-    ck_assert_uint_eq(m->leased, 8);
-    politeness_group_give_back(b);
-    ck_assert_uint_eq(m->leased, 7);
-    ck_assert_ptr_eq(politeness_group_leave(t, b, 1000), m);
-    ck_assert_uint_eq(m->leased, 4);
-    ck_assert_uint_eq(m->members, 1);
-    ck_assert_ptr_eq(politeness_groups_get(t, bytes_of_str("192.0.2.1"), &made),
-                     m);
-    ck_assert(!made);
-    other = politeness_groups_get(t, bytes_of_str("192.0.2.10"), NULL);
-    ck_assert_ptr_ne(other, m);
-    host_queue_free(a);
-    host_queue_free(b);
-    politeness_groups_free(t);
-}
 
 TEST(a_group_is_forgotten_with_its_last_host_once_it_need_not_wait)
 {
