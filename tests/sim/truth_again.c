@@ -253,11 +253,15 @@ static bool was_kept_out(const struct truth *t, const struct truth_crawl *c,
                                              SET_DEPTH,   SET_TRAPS};
 
     for (size_t i = n->last_act; i <= c->run_number; i++)
-        for (size_t k = 0; k < sizeof by / sizeof by[0]; k++)
-            if (t->acts[i].dir == c->run->dir &&
-                t->acts[i].settings.choice[by[k]] !=
-                    t->acts[n->last_act].settings.choice[by[k]])
+        for (size_t k = 0; k < sizeof by / sizeof by[0]; k++) {
+            const struct sim_act *a = &t->acts[i];
+            uint8_t was = t->acts[n->last_act].settings.choice[by[k]];
+
+            if (a->dir == c->run->dir &&
+                (a->settings.choice[by[k]] != was ||
+                 (a->is_set && a->set_to.choice[by[k]] != was)))
                 return true;
+        }
     return false;
 }
 
