@@ -79,7 +79,7 @@ static const struct {
     [SET_INSECURE] = {"insecure", {"no", "yes"}, true, 0},
     [SET_COOKIES] = {"cookies", {"no", "yes"}, true, true},
     [SET_FPR] = {"fpr", {"0.001", "0.5"}, 0, true},
-    [SET_EXPECT] = {"expect", {"1000000", "1000"}, 0, true},
+    [SET_EXPECT] = {"expect", {"1000000", "1000", "10"}, 0, true},
     [SET_REFRESH] = {"refresh", {"off", "1h", "1d", "adaptive"}, 0, 0},
     [SET_REFRESH_MIN] = {"refresh-min", {"1h", "1m", "1d"}, 0, 0},
     [SET_REFRESH_SHARE] = {"refresh-share", {"0.5", "0", "1"}, 0, 0},
@@ -187,6 +187,11 @@ static unsigned chance_of(enum person_setting k)
     case SET_JSONL:
         return 35;
     case SET_WARC:
+    case SET_DEPTH:
+    case SET_ORDER:
+    case SET_ROBOTS:
+    case SET_MAX_REDIRECTS:
+    case SET_DUP_CONTENT:
         return 25;
     default:
         return 10;
@@ -200,8 +205,8 @@ static void throw_first(struct person_settings *s, struct dice *d)
         if (dice_chance(d, chance_of((enum person_setting)k)))
             s->choice[k] =
                 (uint8_t)dice_below(d, choice_count((enum person_setting)k));
-    if (is_fixed_size(s))
-        s->choice[SET_EXPECT] = 1;
+    if (is_fixed_size(s)) /* often too small, so that it is often wrong */
+        s->choice[SET_EXPECT] = dice_chance(d, 50) ? 1 : 2;
     make_sound(s);
 }
 

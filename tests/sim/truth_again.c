@@ -11,6 +11,7 @@
 
 #include "tests/sim/truth_impl.h"
 
+#define BIT(kind) (UINT32_C(1) << (kind))
 #define MINUTE_MS INT64_C(60000)
 /* A response that ended so long before a kill is stored. */
 #define KEPT_MS 2000
@@ -211,6 +212,52 @@ static void judge_conditions(struct truth *t, const struct truth_crawl *c,
     truth_say(t, "asked %s in full, which had 304", truth_url(t, node));
 }
 
+/* Links of these kinds stand in the body of a page alone. */
+#define IN_BODY                                                                \
+    (BIT(PLAN_A) | BIT(PLAN_AREA) | BIT(PLAN_IFRAME) | BIT(PLAN_IMG) |         \
+     BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) | BIT(PLAN_SRCSET))
+
+/* Was it read last as a list, in the earlier crawl, and linked to as nothing
+ * else? */
+static bool was_list_before(const struct truth *t,
+                            const struct truth_crawl *old, unsigned node)
+{
+    const struct truth_node *n = &old->nodes[node];
+    struct plan_sight s;
+
+    if (n->last == NULL || n->last != n->last_full || !n->as_list ||
+        n->perhaps_given)
+        return false;
+    for (size_t i = 0; i < old->edge_count; i++)
+        if (old->edges[i].to == node && old->edges[i].kind != PLAN_SITEMAP)
+            return false;
+    (void)truth_node_of(t, n->last, &s);
+    return s.state != NULL &&
+           (s.state->form == FORM_SITEMAP || s.state->form == FORM_INDEX);
+}
+
+/* What was read with fewer kinds of links, and in an earlier crawl each list, is
+ * asked for in full. */
+static void judge_full(struct truth *t, const struct truth_crawl *c,
+                       unsigned node, const struct sim_log_entry *e)
+{
+    const struct truth_crawl *old = t->crawls[0];
+    const struct truth_node *n = &c->nodes[node];
+    bool first = n->asked == 0 && c != old;
+
+    if (!e->conditional || (n->asked == 0 && c == old))
+        return;
+    if (first)
+        n = &old->nodes[node];
+    if (n->last_full != NULL &&
+        (truth_kinds(&c->run->settings) & IN_BODY &
+         ~truth_kinds(&t->acts[n->full_act].settings)) != 0)
+        truth_say(t, "asked %s with conditions, and reads more of it now",
+                  truth_url(t, node));
+    if (first && was_list_before(t, old, node))
+        truth_say(t, "asked %s with conditions, a list", truth_url(t, node));
+}
+
 /* Missing three times in a row is gone, unless a person asks. */
 static void judge_gone(struct truth *t, const struct truth_crawl *c,
                        unsigned node)
@@ -241,6 +288,7 @@ void truth_judge_again(struct truth *t, const struct truth_crawl *c,
     judge_date(t, c, node, e);
     judge_gone(t, c, node);
     judge_conditions(t, c, node, e);
+    judge_full(t, c, node, e);
 }
 
 /* The date of a page that a setting keeps out when it comes is an interval later,
@@ -286,8 +334,9 @@ void truth_judge_due(struct truth *t, const struct truth_crawl *c)
             !s2.state->noindex && s2.state->size == 0 &&
             person_is_default(s, SET_MIME) &&
             n->last->at_ms + interval + MINUTE_MS < c->run->began_at_ms &&
-            truth_surely_in_scope(t, c, s, i) && !was_kept_out(t, c, n) &&
-            person_is_default(s, SET_DEPTH) && !truth_has_excuse(t, c, i))
+            truth_surely_in_scope(t, c, s, i, false) &&
+            !was_kept_out(t, c, n) && person_is_default(s, SET_DEPTH) &&
+            !truth_has_excuse(t, c, i))
             truth_say(t, "%s was due, and not asked again", truth_url(t, i));
     }
 }

@@ -31,6 +31,7 @@ struct truth_node {
     int depth;     /* of the shortest way known, TRUTH_FAR: not known at all */
     bool as_asset; /* a kind of asset led here, or a redirect from one */
     bool as_list;  /* a robots.txt, a guess or a sitemap has named it as one */
+    int hops;      /* redirects on the way with the fewest */
     bool must;     /* be known by the last settings */
     bool given;    /* as a seed */
     bool known_before;  /* when it was given, so that its depth stays */
@@ -40,6 +41,10 @@ struct truth_node {
     const struct sim_log_entry *last;       /* request */
     const struct sim_log_entry *last_whole; /* with a response to its end */
     size_t last_act;                        /* of last_whole */
+    const struct sim_log_entry *last_full;  /* with 200, to its end */
+    size_t full_act;                        /* of last_full */
+    const struct sim_log_entry *before;     /* the one before last_full */
+    size_t before_act;
     size_t last_asked_act;
     unsigned tries;      /* requests since the last response that is final */
     size_t tried_since;  /* the act of the first of them */
@@ -94,6 +99,7 @@ struct truth_crawl {
     struct truth_robots robots[PLAN_ORIGINS];
     uint32_t kinds;                /* followed at any time so far */
     bool was_deep;                 /* a run had no limit to the depth */
+    int redirects_most;            /* --max-redirects, the largest so far */
     const struct sim_act *run;     /* the run that is replayed, or was last */
     size_t run_number;             /* its act */
     bool blocked[PLAN_ORIGINS];    /* by the person, at any time */
@@ -123,9 +129,11 @@ void truth_say(struct truth *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 uint32_t truth_kinds(const struct person_settings *);
 bool truth_in_scope(const struct truth *, const struct truth_crawl *,
                     const struct person_settings *, unsigned node);
-/* Surely so: as a page, by the seeds that were given. */
+/* Surely so: as a page, by the seeds that were given. `placed`: it is in its
+ * place, as where a seed leads to is. */
 bool truth_surely_in_scope(const struct truth *, const struct truth_crawl *,
-                           const struct person_settings *, unsigned node);
+                           const struct person_settings *, unsigned node,
+                           bool placed);
 /* Was there an hour, since the crawl was made, in which the host could not be
  * asked, or not be trusted alone? The log does not have requests that nobody
  * received. */

@@ -234,7 +234,8 @@ static bool steps_into_list(const struct truth *t, const struct truth_crawl *c,
 {
     return (f->kind == PLAN_SITEMAP || f->kind == PLAN_FEED) && !f->entry &&
            !f->redirect && may_read_list(t, c, (unsigned)f->page) &&
-           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page);
+           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page,
+                                 false);
 }
 
 /* An entry counts at the origin of its list; at others a robots.txt would have
@@ -246,7 +247,8 @@ static bool steps_out_of_list(const struct truth *t,
     return f->entry && f->kind == PLAN_A &&
            t->plan->pages[from].origin == t->plan->pages[f->page].origin &&
            !t->plan->pages[f->page].is_list &&
-           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page);
+           truth_surely_in_scope(t, c, &c->run->settings, (unsigned)f->page,
+                                 false);
 }
 
 /* Takes one step along a link; true if something is nearer now. */
@@ -266,7 +268,9 @@ static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
         f->kind == PLAN_SITEMAP || f->kind == PLAN_FEED ||
         (!f->redirect && (truth_kinds(s) & BIT(f->kind)) == 0) ||
         t->plan->pages[f->page].is_list || (most >= 0 && to > most) ||
-        !truth_surely_in_scope(t, c, s, (unsigned)f->page))
+        !truth_surely_in_scope(t, c, s, (unsigned)f->page,
+                               f->redirect && c->nodes[from].given &&
+                                   depth[from] == 0))
         return false;
     depth[f->page] = to;
     return true;
@@ -305,7 +309,7 @@ void truth_judge_reach(struct truth *t, unsigned dir)
         depth[i] = i < t->plan->page_count && c->nodes[i].given &&
                            (person_is_default(s, SET_DEPTH) ||
                             !c->nodes[i].known_before) &&
-                           truth_surely_in_scope(t, c, s, i)
+                           truth_surely_in_scope(t, c, s, i, false)
                        ? 0
                        : TRUTH_FAR;
     begin_with_lists(t, c, depth);

@@ -54,14 +54,17 @@ static void spread(struct truth_crawl *c)
                 (ASSETS & BIT(e->kind)) != 0 || (e->redirect && a->as_asset);
             bool seed = e->redirect && a->seed;
             bool list = e->redirect && a->as_list;
+            int hops = e->redirect ? a->hops + 1 : 0;
 
             if (a->depth == TRUTH_FAR || (c->kinds & BIT(e->kind)) == 0)
                 continue;
             if (depth >= b->depth && (!asset || b->as_asset) &&
-                (!seed || b->seed) && (!list || b->as_list))
+                (!seed || b->seed) && (!list || b->as_list) && hops >= b->hops)
                 continue;
             if (depth < b->depth)
                 b->depth = depth;
+            if (hops < b->hops)
+                b->hops = hops;
             b->as_asset = b->as_asset || asset;
             b->seed = b->seed || seed;
             b->as_list = b->as_list || list;
@@ -156,7 +159,7 @@ static void give_seed(struct truth *t, struct truth_crawl *c, const char *url,
             c->nodes[i].seed = true;
             c->nodes[i].given = c->nodes[i].given || surely;
             c->nodes[i].perhaps_given = true;
-            c->nodes[i].depth = 0;
+            c->nodes[i].depth = c->nodes[i].hops = 0;
         }
     /* The sitemap that is guessed at its host. */
     for (unsigned i = 0; i < t->plan->page_count; i++)
@@ -165,6 +168,7 @@ static void give_seed(struct truth *t, struct truth_crawl *c, const char *url,
                 t->plan->pages[k].origin == t->plan->pages[i].origin &&
                 strcmp(t->plan->pages[i].target, "/sitemap.xml") == 0) {
                 c->nodes[i].as_list = true;
+                c->nodes[i].hops = 0;
                 if (c->nodes[i].depth > guess)
                     c->nodes[i].depth = guess;
             }
@@ -201,6 +205,7 @@ static void read_robots(struct truth_crawl *c, const struct sim_log_entry *e,
             struct truth_node *n = &c->nodes[s->robots->sitemaps[i]];
 
             n->as_list = true;
+            n->hops = 0;
             if (n->depth > 1)
                 n->depth = 1;
         }
@@ -311,6 +316,8 @@ static void judge_permission(struct truth *t, const struct truth_crawl *c,
         truth_say(t, "asked %s, which is out of scope", url);
     else if (depth >= 0 && n->depth > depth && !asset)
         truth_say(t, "asked %s, whose depth is %d", url, n->depth);
+    else if (n->hops > c->redirects_most)
+        truth_say(t, "asked %s, after %d redirects", url, n->hops);
 }
 
 static void note_request(const struct truth *t, struct truth_crawl *c,
@@ -324,6 +331,12 @@ static void note_request(const struct truth *t, struct truth_crawl *c,
     if (e->end == SIM_LOG_WHOLE) {
         n->last_whole = e;
         n->last_act = c->run_number;
+    }
+    if (e->end == SIM_LOG_WHOLE && e->status == 200) {
+        n->before = n->last_full;
+        n->before_act = n->full_act;
+        n->last_full = e;
+        n->full_act = c->run_number;
     }
     truth_note_page(t, c, node, e);
 }
@@ -381,7 +394,7 @@ static void forget(struct truth_crawl *c)
 {
     memset(c, 0, sizeof *c);
     for (unsigned i = 0; i < TRUTH_NODES; i++)
-        c->nodes[i].depth = TRUTH_FAR;
+        c->nodes[i].depth = c->nodes[i].hops = TRUTH_FAR;
 }
 
 static bool is_run(const struct sim_act *a)
@@ -464,6 +477,8 @@ void truth_replay_act(struct truth *t, size_t number)
     give_steered(t, c, a);
     /* Redirects and entries (kind PLAN_LINK_KINDS) always count. */
     c->kinds |= truth_kinds(&a->settings) | BIT(PLAN_LINK_KINDS);
+    if (person_number(&a->settings, SET_MAX_REDIRECTS) > c->redirects_most)
+        c->redirects_most = (int)person_number(&a->settings, SET_MAX_REDIRECTS);
     c->was_deep = c->was_deep || person_is_default(&a->settings, SET_DEPTH);
     spread(c);
     c->is_kept = c->is_kept || (is_begun(a) && !a->fault_hit);

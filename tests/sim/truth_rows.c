@@ -166,6 +166,28 @@ static void judge_tries(struct truth *t, const struct truth_crawl *c,
                   n->tries, (long)least);
 }
 
+/* Its last two responses had the same octets, and were read alike. */
+static void judge_unchanged(struct truth *t, const struct row *r,
+                            const struct truth_node *n)
+{
+    const struct sim_act *a = &t->acts[n->before_act];
+    struct plan_sight before, last;
+
+    if (n->before == NULL || n->last != n->last_full || n->as_list ||
+        truth_may_be_lost(a, n->before))
+        return;
+    for (size_t i = n->before_act; i <= n->full_act; i++)
+        if (t->acts[i].dir == a->dir &&
+            (t->acts[i].fault_hit || person_did(&t->acts[i], ACT_RETRY) ||
+             truth_reads_again(&a->settings, &t->acts[i].settings)))
+            return;
+    (void)truth_node_of(t, n->before, &before);
+    (void)truth_node_of(t, n->last, &last);
+    if (before.state != NULL && before.state == last.state &&
+        before.state->form == FORM_HTML && before.state->size == 0)
+        say_row(t, r, n, "and has not changed");
+}
+
 static void judge_fetched(struct truth *t, const struct truth_crawl *c,
                           const struct row *r, const struct truth_node *n)
 {
@@ -180,6 +202,8 @@ static void judge_fetched(struct truth *t, const struct truth_crawl *c,
         say_row(t, r, n, "which cannot be");
     else if (is(r->reason, "") && e->status != 200)
         say_row(t, r, n, "which was no page");
+    else if (is(r->reason, ""))
+        judge_unchanged(t, r, n);
     judge_noindex(t, r, n);
 }
 

@@ -153,7 +153,8 @@ bool truth_in_scope(const struct truth *t, const struct truth_crawl *c,
 }
 
 bool truth_surely_in_scope(const struct truth *t, const struct truth_crawl *c,
-                           const struct person_settings *s, unsigned node)
+                           const struct person_settings *s, unsigned node,
+                           bool placed)
 {
     const char *include = person_value(s, SET_INCLUDE);
     const char *exclude = person_value(s, SET_EXCLUDE);
@@ -162,7 +163,8 @@ bool truth_surely_in_scope(const struct truth *t, const struct truth_crawl *c,
     return (exclude[0] == '\0' || !is_found(exclude, url)) &&
            (include[0] == '\0' || is_found(include, url)) &&
            strlen(url) <= (size_t)person_number(s, SET_MAX_URL_LEN) &&
-           is_in_place(t, c, person_value(s, SET_SCOPE), true, node);
+           (placed ||
+            is_in_place(t, c, person_value(s, SET_SCOPE), true, node));
 }
 
 bool truth_had_outage(const struct truth_crawl *c, const struct plan_origin *o,
