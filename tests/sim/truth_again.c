@@ -193,7 +193,8 @@ static void judge_date(struct truth *t, const struct truth_crawl *c,
                   (e->passed_ms - n->last->passed_ms) / 1000, least / 1000);
 }
 
-/* A page that said 304 had validators, which go with the next request, too. */
+/* A page that said 304 had validators, which go with the next request, too; but
+ * what is recorded from now on is asked for in full once. */
 static void judge_conditions(struct truth *t, const struct truth_crawl *c,
                              unsigned node, const struct sim_log_entry *e)
 {
@@ -206,6 +207,8 @@ static void judge_conditions(struct truth *t, const struct truth_crawl *c,
     for (size_t i = n->last_act; i <= c->run_number; i++)
         if (t->acts[i].dir == c->run->dir &&
             (person_did(&t->acts[i], ACT_RETRY) || t->acts[i].fault_hit ||
+             t->acts[i].settings.choice[SET_WARC] !=
+                 t->acts[n->last_act].settings.choice[SET_WARC] ||
              truth_reads_again(&t->acts[n->last_act].settings,
                                &t->acts[i].settings)))
             return;
@@ -232,7 +235,7 @@ static bool was_list_before(const struct truth *t,
         if (old->edges[i].to == node && old->edges[i].kind != PLAN_SITEMAP)
             return false;
     (void)truth_node_of(t, n->last, &s);
-    return s.state != NULL &&
+    return s.state != NULL && s.state->link_count > 0 &&
            (s.state->form == FORM_SITEMAP || s.state->form == FORM_INDEX);
 }
 
