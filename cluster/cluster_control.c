@@ -17,8 +17,9 @@
 struct cluster_control {
     struct kafka_reader *reader;
     struct buf settings;
-    uint64_t seeds; /* sent when the crawl was made */
-    bool seeds_sent;
+    uint64_t seeds; /* sent when the crawl was made, and since */
+    bool seeds_sent, paused;
+    uint64_t version;
     uint32_t count;
     struct shard_report *shards; /* `count` of them */
 };
@@ -137,11 +138,16 @@ static void take(struct cluster_control *c, const struct kafka_message *m)
     if (bytes_is(m->key, "settings")) {
         buf_clear(&c->settings);
         buf_add_bytes(&c->settings, m->value);
+        c->version++;
     } else if (bytes_is(m->key, "shards")) {
         take_count(c, m->value);
     } else if (bytes_is(m->key, "seeds")) {
-        c->seeds = decimal(m->value, UINT64_MAX / 20);
+        c->seeds += decimal(m->value, UINT32_MAX);
         c->seeds_sent = true;
+    } else if (bytes_starts_with(m->key, "seeds/")) {
+        c->seeds += decimal(m->value, UINT32_MAX);
+    } else if (bytes_is(m->key, "paused")) {
+        c->paused = bytes_is(m->value, "1");
     } else if (bytes_starts_with(m->key, "shard/")) {
         uint64_t n = decimal(bytes_skip(m->key, 6), SHARDS_MOST);
 
@@ -228,6 +234,21 @@ const struct shard_report *cluster_control_report(
     const struct cluster_control *c, uint32_t shard)
 {
     return &c->shards[shard];
+}
+
+int64_t cluster_control_offset(const struct cluster_control *c)
+{
+    return kafka_reader_offset(c->reader);
+}
+
+bool cluster_control_is_paused(const struct cluster_control *c)
+{
+    return c->paused;
+}
+
+uint64_t cluster_control_version(const struct cluster_control *c)
+{
+    return c->version;
 }
 
 bool cluster_control_is_over(const struct cluster_control *c)

@@ -5,6 +5,8 @@
  *   settings     YAML, as in crawl.yaml, without those of a worker
  *   shards       their number, which never changes
  *   seeds        how many URLs were sent to shards when the crawl was made
+ *   seeds/ID     the same of each `urlweir seed` since
+ *   paused       1: shards begin paused
  *   shard/N      JSON, what shard N has done: sent, received, idle, pages ...
  *
  * It has one partition, so all that is committed stands in one order, and what
@@ -52,6 +54,12 @@ struct bytes cluster_control_settings(const struct cluster_control *c);
 uint32_t cluster_control_shards(const struct cluster_control *c);
 const struct shard_report *cluster_control_report(
     const struct cluster_control *c, uint32_t shard);
+/* Where to read on from. */
+int64_t cluster_control_offset(const struct cluster_control *c);
+/* Has a person paused the crawl? */
+bool cluster_control_is_paused(const struct cluster_control *c);
+/* Rises whenever the settings change. */
+uint64_t cluster_control_version(const struct cluster_control *c);
 /* Is every shard idle, with nothing on its way between them? */
 bool cluster_control_is_over(const struct cluster_control *c);
 

@@ -559,6 +559,11 @@ void shard_fit(struct shard *s, struct frontier_options *o)
     o->store.follower = &s->follower;
 }
 
+bool shard_is_paused(const struct shard *s)
+{
+    return cluster_control_is_paused(s->all);
+}
+
 /* ---- opening ---- */
 
 enum status shard_open(struct shard **out, const struct shard_options *o,

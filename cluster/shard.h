@@ -55,6 +55,8 @@ void shard_close(struct shard *s); /* after the engine; NULL is fine */
  * crawl's rows. */
 MUST_CHECK enum status shard_restore(struct shard *s, const char *dir,
                                      bool *there, struct buf *why);
+/* Has a person paused the crawl? */
+bool shard_is_paused(const struct shard *s);
 /* Sets what the frontier needs to know of the shard, before it is opened. */
 void shard_fit(struct shard *s, struct frontier_options *o);
 /* Stands between the crawl and its engine from now on. */

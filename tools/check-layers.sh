@@ -64,13 +64,13 @@ service: base/* frontier frontier/url frontier/served job/* service/*
 bindings/c: base/* filter frontier/url frontier/dedupe crawler/html crawler/robots crawler/sitemap
 cli: base/* config filter/* storage/* frontier/* crawler/* job/*
 cli/completion: base/* config job/* cli
-cli/control: base/* config frontier/* job/* service/* cli
+cli/control: base/* config frontier/* job/* cluster service/* cli
 cli/report: base/* frontier/* crawler/* job/* cli
 cli/dedupe: base/* config frontier/* job/* cli cli/report
 cli/filter: base/* config filter/* frontier/* job/* cli cli/report
 cli/diff: base/* config storage/* frontier/* crawler/* job/* cli cli/report
 cli/inspect: base/* frontier/url crawler/* job/settings job cli
-cli/status: base/* config storage/* frontier/* crawler/* job/* cli cli/control cli/report
+cli/status: base/* config storage/* frontier/* crawler/* job/* cluster cli cli/control cli/report
 cli/explain: base/* storage/* frontier/* crawler/* job/* service/* cli cli/status
 cli/audit: base/* config frontier/* job/* cli cli/filter cli/report
 cli/verify: base/* filter storage/* frontier/* job/* service/* cli

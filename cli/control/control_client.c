@@ -4,13 +4,18 @@
 #include "cli/control/control_client.h"
 
 #include <curl/curl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file/file.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/process/secret.h"
+#include "cluster/cluster_steer.h"
+#include "frontier/reader.h"
+#include "job/settings/settings.h"
 #include "service/net/auth.h"
 
 #define ANSWER_MOST     ((size_t)16 << 20)
@@ -179,7 +184,7 @@ enum status control_client_open(struct control_client **out, const char *where,
     buf_init(&c->token, AUTH_TOKEN_MOST + 1);
     buf_init(&c->answer, ANSWER_MOST);
     st = control_place_find(&c->place, where, why);
-    if (st == STATUS_OK && c->place.socket == NULL)
+    if (st == STATUS_OK && c->place.socket == NULL && c->place.kafka == NULL)
         st = take_token(c, why);
     if (st == STATUS_OK && (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
                             (c->curl = curl_easy_init()) == NULL)) {
@@ -391,6 +396,47 @@ static CURLcode perform(struct control_client *c, const char *method,
     return code;
 }
 
+/* ---- a crawl in Kafka ---- */
+
+/* What a process of one crawl lists, which each shard is. */
+static json_t *list_of_one(const struct control_client *c)
+{
+    const char *name = strrchr(c->place.kafka, '/') + 1;
+
+    return json_pack("{s:[{s:s, s:s, s:s, s:s}]}", "crawls", "name", CRAWL_ID,
+                     "kind", "own", "state", "running", "cluster", name);
+}
+
+static enum status ask_kafka(struct control_client *c, const char *method,
+                             const char *path, json_t *body, json_t **out,
+                             struct buf *why)
+{
+    const struct cluster_command command = {
+        method, path, body, (int)clock_earlier(c->options.timeout_ms, INT_MAX)};
+    struct kafka_access access = {.brokers = NULL};
+    struct kafka_address where;
+    struct crawl_settings s;
+    enum status st;
+
+    if (strcmp(path, "/v1/crawls") == 0) {
+        *out = list_of_one(c);
+        return STATUS_OK;
+    }
+    settings_init(&s);
+    st = kafka_address_read(&where, c->place.kafka, why);
+    if (st == STATUS_OK && c->place.worker != NULL)
+        st = settings_load(&s, c->place.worker, why);
+    access =
+        (struct kafka_access){where.brokers,
+                              {s.kafka_property.item, s.kafka_property.count}};
+    if (st == STATUS_OK)
+        st = cluster_steer_ask(&access, where.topic, &command, out, why);
+    if (st != STATUS_OK && why->len == 0)
+        buf_add_str(why, status_text(st));
+    settings_fini(&s);
+    return st;
+}
+
 enum status control_client_ask(struct control_client *c, const char *method,
                                const char *path, json_t *body, json_t **out,
                                struct buf *why)
@@ -399,6 +445,10 @@ enum status control_client_ask(struct control_client *c, const char *method,
     enum status st;
     CURLcode code;
 
+    if (c->place.kafka != NULL) {
+        free(text);
+        return ask_kafka(c, method, path, body, out, why);
+    }
     buf_clear(&c->answer);
     code = perform(c, method, path, text);
     st =

@@ -21,8 +21,10 @@
 
 #include "base/file/file.h"
 #include "base/format.h"
+#include "base/kafka/kafka_address.h"
 #include "base/mem.h"
 #include "job/crawl_jobs/confine.h"
+#include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
 
 #define NOTE_MOST 2048
@@ -306,12 +308,44 @@ static enum status find_url(struct control_place *p, const char *url,
 
 /* ---- */
 
+/* The URL of a worker's crawl, or NULL. */
+static char *kafka_of(const char *where)
+{
+    struct crawl_settings s;
+    struct buf error;
+    char *url = NULL;
+
+    if (kafka_address_is_url(where))
+        return xstrdup(where);
+    if (is_url(where) || !settings_are_in(where))
+        return NULL;
+    settings_init(&s);
+    buf_init(&error, 4096);
+    if (settings_load(&s, where, &error) == STATUS_OK && cluster_is_kafka(&s))
+        url = xstrdup(s.cluster);
+    buf_fini(&error);
+    settings_fini(&s);
+    return url;
+}
+
+static enum status find(struct control_place *p, const char *where,
+                        struct buf *why)
+{
+    p->kafka = kafka_of(where);
+    if (p->kafka == NULL)
+        return is_url(where) ? find_url(p, where, why)
+                             : find_dir(p, where, why);
+    if (!kafka_address_is_url(where))
+        p->worker = xstrdup(where);
+    p->url = xstrdup(p->kafka);
+    return STATUS_OK;
+}
+
 enum status control_place_find(struct control_place *out, const char *where,
                                struct buf *why)
 {
     struct control_place p = {.dir_fd = -1};
-    enum status st =
-        is_url(where) ? find_url(&p, where, why) : find_dir(&p, where, why);
+    enum status st = find(&p, where, why);
 
     if (st == STATUS_OK)
         *out = p;
@@ -326,6 +360,8 @@ void control_place_fini(struct control_place *p)
     free(p->socket);
     free(p->dir);
     free(p->crawl);
+    free(p->kafka);
+    free(p->worker);
     if (p->dir_fd >= 0)
         close(p->dir_fd);
 }

@@ -22,12 +22,15 @@ struct control_place {
     char *socket; /* the Unix socket to it, or NULL */
     char *dir;    /* the locked directory; NULL: a URL was given */
     char *crawl;  /* the crawl that was named by its directory, or NULL */
+    char *kafka;  /* kafka://HOST/NAME: a crawl whose shards are there, given so
+                     or by the directory of a worker; or NULL */
+    char *worker; /* that directory, or NULL */
     long process; /* the one that holds the lock; 0: a URL was given */
     bool service; /* it is `urlweir serve`; not known for a URL */
     int dir_fd;   /* the directory, if the socket's path is too long; or -1 */
 };
 
-/* `where`: a directory or a URL. STATUS_NOT_FOUND: no process runs there;
+/* `where`: a directory, or a URL of a service or of a crawl in Kafka. STATUS_NOT_FOUND: no process runs there;
  * STATUS_BUSY: a process holds the directory and takes no commands; STATUS_ARG:
  * not the URL of a service; STATUS_IO: the directory cannot be read. `why`
  * tells people the reason and what to do. On failure there is nothing to

@@ -237,8 +237,9 @@ bool steer_is_alone(const struct steer *t)
 void steer_add_label(const struct steer *t, const json_t *crawl,
                      struct buf *out)
 {
-    const char *label =
-        steer_is_alone(t) ? t->place->dir : steer_crawl_name(crawl);
+    const char *label = t->place->kafka != NULL ? t->place->kafka
+                        : steer_is_alone(t)     ? t->place->dir
+                                                : steer_crawl_name(crawl);
 
     format_terminal(out, bytes_of_str(label));
 }

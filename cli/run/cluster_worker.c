@@ -34,10 +34,12 @@
 #include "base/logger.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/control/control_client.h"
 #include "cli/run/crawl_run.h"
 #include "cli/stop_signals.h"
 #include "cluster/cluster_control.h"
 #include "cluster/cluster_make.h"
+#include "cluster/cluster_steer.h"
 #include "job/exit_code.h"
 #include "job/settings/cluster_settings.h"
 #include "job/settings/settings.h"
@@ -49,12 +51,15 @@
 #define AGAIN      (2 * NS_PER_S) /* until a shard that died is started again */
 #define DEATHS     5              /* in a row, until that is no use */
 #define OWNED_FD   3              /* of a shard's process */
+#define ANSWER_MS  30000          /* of a shard's process, for a command */
+#define READY      (10 * NS_PER_S) /* until it takes commands */
 
 struct own_shard {
     pid_t pid;        /* 0: no process */
     bool ours, ended; /* it has finished, and needs no process */
     unsigned deaths;
     int64_t start_at; /* monotonic */
+    int64_t rouse_at; /* the same, if it has finished; 0: not now */
 };
 
 struct worker {
@@ -67,6 +72,10 @@ struct worker {
     uint32_t count;
     int owned_fd;
     _Atomic int64_t *owned_until;
+    uint64_t settings_version;  /* of the file in DIR */
+    _Atomic bool asked_to_stop; /* by a command */
+    _Atomic bool *has, *wanted; /* by shard, for the thread of commands: this
+                                   worker has it; it is to run */
     bool stopping;
     int code; /* of a shard that cannot go on, or EXIT_DONE */
     struct buf why;
@@ -146,13 +155,32 @@ static void reap(struct worker *w)
                 note_end(w, n, status);
 }
 
+/* A shard that has finished runs again if it is to perform a command, or if the
+ * crawl is not over after all: a person has sent a seed. */
+static void rouse(struct worker *w, uint32_t n, bool over, int64_t now)
+{
+    struct own_shard *o = &w->shards[n];
+    bool wanted = atomic_exchange(&w->wanted[n], false);
+
+    if (!o->ended || !o->ours || (over && !wanted)) {
+        o->rouse_at = 0;
+        return;
+    }
+    if (o->rouse_at == 0)
+        o->rouse_at = now + (wanted ? 0 : AGAIN);
+    if (now >= o->rouse_at)
+        o->ended = false;
+}
+
 static void start_due(struct worker *w)
 {
+    bool over = cluster_control_is_over(w->all);
     int64_t now = clock_mono();
 
     for (uint32_t n = 0; n < w->count; n++) {
         struct own_shard *o = &w->shards[n];
 
+        rouse(w, n, over, now);
         if (o->ours && !o->ended && o->pid == 0 && !w->stopping &&
             now >= o->start_at)
             start(w, n);
@@ -198,6 +226,60 @@ static void stop_shards(struct worker *w, uint32_t first, uint32_t end,
     }
 }
 
+/* ---- commands (cluster_steer.h), on a thread of their own ---- */
+
+static bool has_shard(void *ctx, uint32_t n)
+{
+    const struct worker *w = ctx;
+
+    return atomic_load(&w->has[n]);
+}
+
+/* A process that has just begun takes no commands yet. */
+static enum status reach(struct control_client **out, const char *dir,
+                         struct buf *why)
+{
+    const struct control_options o = {.timeout_ms = ANSWER_MS};
+    int64_t until = clock_mono() + READY;
+    enum status st;
+
+    while ((st = control_client_open(out, dir, &o, why)) == STATUS_BUSY ||
+           st == STATUS_NOT_FOUND) {
+        if (clock_mono() >= until)
+            break;
+        buf_clear(why);
+        wait_moment();
+    }
+    return st;
+}
+
+static enum status perform(void *ctx, uint32_t n, const char *method,
+                           const char *path, json_t *body, json_t **out,
+                           struct buf *why)
+{
+    const struct worker *w = ctx;
+    struct control_client *c = NULL;
+    struct buf dir;
+    enum status st;
+
+    atomic_store(&w->wanted[n], true); /* it may have finished */
+    buf_init(&dir, 8192);
+    buf_addf(&dir, "%s/shards/%" PRIu32, w->s->output, n);
+    st = reach(&c, buf_str(&dir), why);
+    if (st == STATUS_OK)
+        st = control_client_ask(c, method, path, body, out, why);
+    control_client_free(c);
+    buf_fini(&dir);
+    return st;
+}
+
+static void asked_to_stop(void *ctx)
+{
+    struct worker *w = ctx;
+
+    atomic_store(&w->asked_to_stop, true);
+}
+
 /* ---- the group ---- */
 
 static void gained(void *ctx, int partition)
@@ -207,6 +289,7 @@ static void gained(void *ctx, int partition)
     if (partition < 0 || (uint32_t)partition >= w->count)
         return;
     w->shards[partition].ours = true;
+    atomic_store(&w->has[partition], true);
     w->shards[partition].start_at = 0;
     log_info("this worker has a shard", "shard=%d", partition);
 }
@@ -220,6 +303,7 @@ static void gives_up(void *ctx, int partition, bool lost)
     if (lost)
         atomic_store(w->owned_until, 0);
     w->shards[partition].ours = false;
+    atomic_store(&w->has[partition], false);
     stop_shards(w, (uint32_t)partition, (uint32_t)partition + 1, lost);
     log_info("this worker gives a shard up", "shard=%d", partition);
 }
@@ -307,6 +391,20 @@ static void look(struct worker *w)
                  buf_str(&w->why));
 }
 
+/* What `urlweir set` has changed for all is read by processes that begin. */
+static void keep_settings(struct worker *w)
+{
+    if (cluster_control_version(w->all) == w->settings_version)
+        return;
+    w->settings_version = cluster_control_version(w->all);
+    buf_clear(&w->why);
+    if (cluster_settings_take(cluster_control_settings(w->all), w->s,
+                              &w->why) != STATUS_OK ||
+        settings_save(w->s) != STATUS_OK)
+        log_warn("changed settings cannot be kept", "dir=%s why=\"%s\"",
+                 w->s->output, buf_str(&w->why));
+}
+
 static int watch(struct worker *w, struct kafka_member *m)
 {
     int64_t last = 0, told = clock_mono();
@@ -316,10 +414,11 @@ static int watch(struct worker *w, struct kafka_member *m)
         reap(w);
         start_due(w);
         look(w);
-        if (signal_came(&last)) {
+        if (signal_came(&last) || atomic_load(&w->asked_to_stop)) {
             w->code = EXIT_INTERRUPTED;
             w->stopping = true;
         }
+        keep_settings(w);
         if (clock_mono() - told >= TELL_EVERY) {
             told = clock_mono();
             tell(w, "so far");
@@ -351,22 +450,35 @@ static bool share_memory(struct worker *w)
 static int work(struct worker *w)
 {
     const struct kafka_owner owner = {w, gained, gives_up};
+    const struct cluster_performer performer = {w, has_shard, perform,
+                                                asked_to_stop};
+    struct cluster_steering *steering = NULL;
     struct kafka_member *m = NULL;
     struct buf urls;
     int code = EXIT_CANNOT;
 
     w->count = cluster_control_shards(w->all);
     w->shards = xcalloc(w->count, sizeof *w->shards);
+    w->has = xcalloc(w->count, sizeof *w->has);
+    w->wanted = xcalloc(w->count, sizeof *w->wanted);
+    w->settings_version = cluster_control_version(w->all);
     buf_init(&urls, 512);
     cluster_topic(&urls, w->name, "urls");
     if (share_memory(w) &&
+        !failed(w,
+                cluster_steering_start(&steering, &w->access, w->name, w->count,
+                                       &performer, &w->why),
+                "Kafka") &&
         !failed(w,
                 kafka_member_open(&m, &w->access, buf_str(&urls),
                                   buf_str(&urls), &owner, &w->why),
                 "Kafka"))
         code = watch(w, m);
     kafka_member_close(m);
+    cluster_steering_end(steering);
     buf_fini(&urls);
+    free(w->has);
+    free(w->wanted);
     free(w->shards);
     return code;
 }

@@ -292,8 +292,9 @@ static bool is_served(int argc, char **argv)
         return false;
     buf_init(&why, 4096);
     if (control_place_find(&place, argv[1], &why) == STATUS_OK) {
-        served = place.crawl != NULL ? place.service && argc == 2
-                                     : place.service || place.dir == NULL;
+        served = place.kafka != NULL   ? false
+                 : place.crawl != NULL ? place.service && argc == 2
+                                       : place.service || place.dir == NULL;
         control_place_fini(&place);
     }
     buf_fini(&why);

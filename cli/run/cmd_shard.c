@@ -123,6 +123,7 @@ static int crawl_shard(struct part *p, struct file_lock *lock)
     if (st != STATUS_OK)
         return cannot(p, st);
     shard_fit(p->shard, &p->c.frontier);
+    p->c.crawl.paused = shard_is_paused(p->shard);
     st = there ? frontier_open(&p->engine, p->s.output, &p->c.frontier,
                                clock_mono(), clock_wall_ms())
                : frontier_create(&p->engine, p->s.output, &p->c.frontier,

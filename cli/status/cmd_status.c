@@ -20,6 +20,7 @@
 #include "cli/status/cluster_status.h"
 #include "cli/status/live_state.h"
 #include "cli/status/service_status.h"
+#include "cli/status/shards_status.h"
 #include "cli/status/status_memory.h"
 #include "cli/status/status_settings.h"
 #include "cli/status/stored_hosts.h"
@@ -261,6 +262,7 @@ int cmd_status(int argc, char **argv)
     struct stored_hosts *hosts = NULL;
     struct reader r;
     int code = EXIT_DONE;
+    char *shards = NULL;
     json_t *o = NULL;
 
     if (!command_line_parse(&status_usage, argc, argv, &s, &operands, &code))
@@ -272,6 +274,13 @@ int cmd_status(int argc, char **argv)
                                  "--hosts is of a directory; the hosts of a "
                                  "cluster are not listed")
                    : cluster_status(operands.item[0], s.json);
+        goto out;
+    }
+    shards = shards_status_place(operands.item[0]);
+    if (shards != NULL) {
+        code = s.hosts ? usage_error(&status_usage,
+                                     "--hosts is of one shard: DIR/shards/N")
+                       : shards_status(operands.item[0], shards, s.json);
         goto out;
     }
     if (!open_crawl(&r, "status", operands.item[0], &code))
@@ -299,6 +308,7 @@ int cmd_status(int argc, char **argv)
     stored_hosts_free(hosts);
     reader_close(&r);
 out:
+    free(shards);
     option_list_free(&operands);
     option_fini(&table, &s);
     return code;

@@ -225,10 +225,120 @@ def kill_shard(where):
     crawl.finish(repeats=3 * IN_FLIGHT)
 
 
+def say(crawl, *words, code=0):
+    """The answer of a command to the crawl, from anywhere."""
+    got = subprocess.run([URLWEIR, words[0], crawl.url, *words[1:], "--json"], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if got.returncode != code:
+        raise Failure(f"{words} ended with {got.returncode}: {got.stdout}{got.stderr}")
+    return json.loads(got.stdout) if got.stdout else got.stderr
+
+
+def is_still(crawl):
+    time.sleep(0.5)  # what was under way
+    before = len(crawl.web.requests)
+    time.sleep(1)
+    return len(crawl.web.requests) == before
+
+
+def paused(where):
+    """A pause holds for all shards, and for a worker that comes meanwhile."""
+    crawl = Crawl(where)
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.2)
+    say(crawl, "pause")
+    if not is_still(crawl):
+        raise Failure("a paused crawl sends requests")
+    crawl.kill(0, lose=True)
+    time.sleep(15)  # until its shards are others'
+    if not is_still(crawl) or say(crawl, "status")["state"] != "paused":
+        raise Failure("it goes on elsewhere")
+    say(crawl, "unpause")
+    crawl.finish(killed=(0,), repeats=IN_FLIGHT)
+
+
+def stopped(where):
+    """A stop ends all workers; a seed waits for them; they go on where they were."""
+    crawl = Crawl(where)
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.3)
+    say(crawl, "stop")
+    for p in crawl.workers:
+        p.wait(LONGEST)
+        if p.returncode != 4:
+            raise Failure(f"a stopped worker ended with {p.returncode}")
+    got = subprocess.run([URLWEIR, "seed", crawl.url, crawl.web.url(3, "/more"), "nonsense:"],
+                         text=True, stdout=subprocess.PIPE, check=False)
+    if got.returncode != 5 or "ok\t" not in got.stdout:
+        raise Failure(f"seed: {got.returncode} {got.stdout}")
+    crawl.resume(0)
+    crawl.resume(1)
+    crawl.web.extra = {(3, "/more")}
+    for n, p in enumerate(crawl.workers[2:]):
+        p.wait(LONGEST)
+        if p.returncode != 5:  # the seed is not there
+            raise Failure(f"worker {n} ended with {p.returncode}")
+    asked = [page for page in crawl.web.requests if page[1] == "/more"]
+    rows = crawl.web.pages()
+    if len(asked) != 1 or crawl.web.truth() - set(rows) or len(rows) != len(set(rows)):
+        raise Failure(f"asked for the seed {len(asked)} times, for {len(rows)} pages")
+    crawl.web.close()
+
+
+def changed(where):
+    """Settings are for all shards, and for those that begin later."""
+    crawl = Crawl(where)
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.1)
+    got = say(crawl, "set", "exclude=/p4.$", "delay=100ms")
+    names = sorted(c["name"] for c in got["changed"])
+    if names != ["delay", "exclude"]:
+        raise Failure(f"changed {names}")
+    say(crawl, "set", "memory=1G", code=1)
+    say(crawl, "set", "delya=1", code=1)
+    crawl.kill(0)
+    crawl.resume(0)
+    crawl.web.delay = lambda i, was=crawl.web.delay: was(i)
+    for n, p in enumerate(crawl.workers):
+        p.wait(LONGEST)
+        if n > 0 and p.returncode != 0:
+            raise Failure(f"worker {n} ended with {p.returncode}")
+    if any(p.startswith("/p4") and len(p) == 4 for _, p in crawl.web.pages()):
+        raise Failure("an excluded page was fetched")
+    crawl.web.close()
+
+
+def hosts(where):
+    """A blocked host is not asked, whichever worker has it."""
+    crawl = Crawl(where)
+    crawl.create()
+    crawl.join()
+    crawl.reach(0.2)
+    host = crawl.web.address(2)
+    say(crawl, "block", host, "--for", "10m")
+    time.sleep(0.5)
+    before = [r for r in crawl.web.requests if r[0] == 2]
+    time.sleep(3)
+    if [r for r in crawl.web.requests if r[0] == 2] != before:
+        raise Failure("a blocked host was asked")
+    say(crawl, "block", host, "--off")
+    say(crawl, "delay", host, "0.2")
+    say(crawl, "block", "127.9.9.9", "--for", "1m", code=2)
+    say(crawl, "refresh", "--host", crawl.web.address(1))
+    crawl.web.close_later = True
+    say(crawl, "stop")
+    for p in crawl.workers:
+        p.wait(LONGEST)
+    crawl.web.close()
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
 
 
 scenarios.run([alone, join, leave, kill_worker, lose_worker, lose_all, kill_often,
-               pause_worker, kill_shard], DIR, sys.argv[4:])
+               pause_worker, kill_shard, paused, stopped, changed, hosts], DIR, sys.argv[4:])
