@@ -185,8 +185,8 @@ enum status external_extend(struct engine *e, uint64_t number, int64_t length,
     st = frontier_touch(f, now);
     if (st == STATUS_OK)
         st = served_log_lease(f->external->log, h->id, h->at_ms,
-                              clock_later(h->at_ms,
-                                          wall_ms + length / NS_PER_MS),
+                              clock_later(h->at_ms, wall_ms) +
+                                  length / NS_PER_MS,
                               &h->seq);
     if (st == STATUS_OK)
         heap_move(&f->external->until, &h->until, now + length);

@@ -7,6 +7,7 @@
  * not on the number of queues. A served queue gets a number after all others,
  * which also ends the call when every queue has had its turn.
  */
+#include "base/clock.h"
 #include "frontier/served/served_impl.h"
 
 static enum status view_of(struct served *t, uint32_t id, uint64_t lease,
@@ -181,15 +182,21 @@ static struct served_lease *leased_as(struct served *t, uint64_t lease)
     return h != NULL && served_lease_id(h) == lease ? h : NULL;
 }
 
+/* A lease that began by a clock which was set back since is logged as ending so
+ * long after its beginning: a row ends after it begins, and a restart goes by
+ * its length. */
 static enum status extend(struct served *t, struct served_lease *h,
                           int64_t until_ms)
 {
-    enum status st =
-        served_log_lease(t->log, h->id, h->at_ms, until_ms, &h->seq);
+    int64_t length_ms = until_ms - clock_earlier(h->at_ms, t->now);
+    enum status st = served_log_lease(t->log, h->id, h->at_ms,
+                                      h->at_ms + length_ms, &h->seq);
 
-    if (st == STATUS_OK)
-        served_lease_extend(t, h, until_ms);
-    return st;
+    if (st != STATUS_OK)
+        return st;
+    h->length_ms = length_ms;
+    heap_move(&t->until, &h->until, until_ms);
+    return STATUS_OK;
 }
 
 enum status served_settle(struct served *t, uint64_t lease, enum url_settle how,

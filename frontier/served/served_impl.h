@@ -198,9 +198,6 @@ struct served_lease *served_lease_of(const struct served *t, uint32_t id);
 struct served_lease *served_lease_begin(struct served *t, uint32_t id,
                                         int64_t at_ms, int64_t until_ms,
                                         uint64_t seq);
-/* Has it end at another time. */
-void served_lease_extend(struct served *t, struct served_lease *h,
-                         int64_t until_ms);
 /* Ends it by this event. After this the URL is neither leased nor anywhere
  * else. */
 void served_lease_end(struct served *t, struct served_lease *h,

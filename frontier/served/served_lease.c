@@ -54,13 +54,6 @@ struct served_lease *served_lease_begin(struct served *t, uint32_t id,
     return h;
 }
 
-void served_lease_extend(struct served *t, struct served_lease *h,
-                         int64_t until_ms)
-{
-    h->length_ms = until_ms - h->at_ms;
-    heap_move(&t->until, &h->until, until_ms);
-}
-
 void served_lease_end(struct served *t, struct served_lease *h,
                       enum life_event how)
 {

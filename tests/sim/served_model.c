@@ -520,7 +520,8 @@ static void settle(struct plain *m, const struct plain_op *op, int64_t now,
         return;
     }
     if (op->how == URL_SETTLE_EXTEND) {
-        u->until = u->row_until = now + (int64_t)op->seconds * 1000;
+        u->until = now + (int64_t)op->seconds * 1000;
+        u->row_until = u->row_at + u->until - least(u->row_at, now);
         return;
     }
     u->dated = true;

@@ -142,6 +142,22 @@ static void throw_reader(struct sim_act *a, struct dice *d)
         a->reader.words[i] = questions[which][i];
 }
 
+/* A start reads its filter, 8,192 operations of the disk; most failures are to
+ * come later. */
+static void throw_failure(struct sim_act *a, struct dice *d)
+{
+    struct life_faults *f = &a->faults;
+    uint64_t later = dice_chance(d, 60) ? 8300 + dice_nth(d, 10) : 0;
+
+    trouble_failure(a, d, 15);
+    if (f->fail_at > 0 && later > 0)
+        f->fail_at = later;
+    if (f->full_from > 0 && later > 0) {
+        f->full_to += later - f->full_from;
+        f->full_from = later;
+    }
+}
+
 static void serve(struct sim_act *a, struct dice *d, bool big, bool last)
 {
     static const char *const checkpoints[] = {"100ms", "2s", "60s", "1h"};
@@ -172,7 +188,7 @@ static void serve(struct sim_act *a, struct dice *d, bool big, bool last)
     if (!last) {
         throw_end(a, d);
         throw_reader(a, d);
-        trouble_failure(a, d, 15);
+        throw_failure(a, d);
         trouble_clock(a, d);
     }
     served_clients_use(&use);

@@ -132,6 +132,35 @@ TEST(nothing_waits_for_a_clock_that_was_set_back)
     scratch_remove(&at);
 }
 
+static bool note_lease(void *ctx, const struct url_view *v)
+{
+    *(uint64_t *)ctx = v->lease;
+    return true;
+}
+
+/* Its row would end before it begins, and a restart find no length. */
+TEST(a_lease_is_extended_after_the_clock_was_set_back)
+{
+    const int64_t back = NOW - 864000000;
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+    struct url_ask ask = {.any_crawl = true, .lease_ms = 1000};
+    uint64_t lease = 0;
+    bool more;
+
+    ck_ok(served_open(&t, at.dir, &options, NOW));
+    put_as(t, false, 0, 0);
+    ck_ok(served_get(t, &ask, NOW, note_lease, &lease, &more));
+    ck_ok(served_settle(t, lease, URL_SETTLE_EXTEND, back + 5000, NULL, back));
+    t = restarted(t, at.dir, back + 3000);
+    ck_assert_str_eq(leased_shortly(t, back + 4999), "");
+    ck_assert_str_eq(leased_shortly(t, back + 9000), "0");
+    ck_ok(served_stop(t, back + 9000));
+    served_close(t);
+    SAME(rig_verify_dir(at.dir), 1);
+    scratch_remove(&at);
+}
+
 static uint64_t allocated(void)
 {
     struct mallinfo2 m = mallinfo2();
