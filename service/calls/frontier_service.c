@@ -163,7 +163,9 @@ static enum status open_shared(struct frontier_service **out,
 static enum status open_in_dir(struct frontier_service **out,
                                struct frontier_service *s)
 {
-    const struct served_options so = {.fpr = s->o.fpr, .memory = s->o.memory};
+    const struct served_options so = {.fpr = s->o.fpr,
+                                      .memory = s->o.memory,
+                                      .sweep_from = s->o.sweep_from};
     enum status st =
         served_open(&s->served, s->o.dir, &so, frontier_wall_ms(s));
     int err;

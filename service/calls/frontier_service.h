@@ -37,6 +37,7 @@ struct frontier_service_options {
     size_t most_waiting;   /* items in waiting calls; 0: 65,536 */
     double fpr;            /* of the filter before the exact set; 0: 0.001 */
     int64_t checkpoint_ms; /* between two checkpoints; 0: 60,000 */
+    uint64_t sweep_from;   /* as served_options has it */
     struct bytes node;     /* own "host:port", for LIST_NODES; copied */
     int64_t (*wall_ms)(void *ctx); /* the clock; NULL: the system's */
     void *wall_ctx;

@@ -28,6 +28,7 @@ struct served_use {
     unsigned calls;   /* of each */
     int64_t pause_ms; /* between two of them, at most */
     bool big;         /* long metadata */
+    bool swept;       /* logs are swept all the time */
 };
 #define SERVED_CLIENTS 4
 
@@ -44,6 +45,7 @@ bool served_clients_have_begun(void);
 
 /* The frontier is about to be opened; it reads its clock by the second. */
 void served_clients_open(void);
+uint64_t served_clients_sweep_from(void); /* as served_options has it */
 int64_t served_clients_clock(void *);
 void served_clients_begin(struct router *);
 void served_clients_stop(void); /* no more calls */

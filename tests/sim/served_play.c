@@ -38,14 +38,14 @@ static int64_t throw_while(struct dice *d)
 
 /* ---- questions about the directory ---- */
 
-static void ask(struct sim_act *a, const char *command)
+static void ask(struct sim_act *a, enum act_kind kind)
 {
-    *a = (struct sim_act){.kind = strcmp(command, "verify") == 0 ? ACT_VERIFY
-                                                                 : ACT_STATUS,
-                          .end = END_BY_ITSELF};
-    say(a, command);
+    *a = (struct sim_act){.kind = kind, .end = END_BY_ITSELF};
+    say(a, kind == ACT_VERIFY   ? "verify"
+           : kind == ACT_STATUS ? "status"
+                                : "export");
     say(a, "s");
-    if (a->kind == ACT_STATUS)
+    if (kind == ACT_STATUS)
         say(a, "--json");
 }
 
@@ -91,14 +91,76 @@ static bool judge_status(const struct sim_act *a, struct buf *why)
     return good;
 }
 
+static struct bytes text_of(const json_t *row, const char *name)
+{
+    return bytes_of_str(json_string_value(json_object_get(row, name)));
+}
+
+static bool is_moment(const json_t *row, const char *name, int64_t ms)
+{
+    const char *told = json_string_value(json_object_get(row, name));
+    char text[CLOCK_ISO_SIZE];
+
+    clock_iso(text, ms);
+    return ms == 0 ? told == NULL : told != NULL && strcmp(told, text) == 0;
+}
+
+static bool judge_row(const struct plain *m, const json_t *row)
+{
+    const struct frontier_url seen = {.crawl = text_of(row, "crawl"),
+                                      .key = text_of(row, "key"),
+                                      .url = text_of(row, "url")};
+    struct served_place at;
+    const struct plain_url *u;
+
+    if (!served_place_of(&seen, &at))
+        return false;
+    u = &m->queues[at.crawl][at.key].urls[at.url];
+    return u->there && is_moment(row, "due_at", u->due) &&
+           is_moment(row, "created_at", u->created) &&
+           bytes_is(text_of(row, "state"), "completed") == (u->due == 0) &&
+           (json_object_size(json_object_get(row, "metadata")) > 0) ==
+               (u->meta != 0);
+}
+
+/* A line for each URL there is. */
+static bool judge_export(const struct sim_act *a, struct buf *why)
+{
+    const struct plain *m = served_clients_know();
+    uint64_t rows = 0, want = 0;
+    const char *at = a->out;
+
+    for (unsigned i = 0; m != NULL && i < SERVED_CRAWLS; i++) {
+        struct url_counts c = plain_counts(m, i, SERVED_KEYS);
+
+        want += c.active + c.completed;
+    }
+    for (; m != NULL && *at != '\0'; rows++) {
+        size_t len = strcspn(at, "\n");
+        json_t *row = json_loadb(at, len, 0, NULL);
+        bool good = judge_row(m, row);
+
+        json_decref(row);
+        if (!good) {
+            buf_addf(why, "export: not so: %.*s\n", (int)len, at);
+            return false;
+        }
+        at += len + (at[len] == '\n');
+    }
+    if (rows != want)
+        buf_addf(why, "export: %" PRIu64 " URLs, not %" PRIu64 "\n", rows,
+                 want);
+    return rows == want;
+}
+
 static bool judge_answer(const struct sim_act *a, struct buf *why)
 {
     if (a->exit_status < 0 || a->fault_hit || !served_clients_have_begun())
         return true;
-    if (a->kind == ACT_STATUS && a->exit_status == 0)
-        return judge_status(a, why);
     if (a->exit_status == 0)
-        return true;
+        return a->kind == ACT_STATUS        ? judge_status(a, why)
+               : a->kind == ACT_EXPORT_URLS ? judge_export(a, why)
+                                            : true;
     buf_addf(why, "%s: exit status %d\n%.*s", a->args[0], a->exit_status,
              (int)a->out_len, a->out);
     return false;
@@ -158,7 +220,8 @@ static void throw_failure(struct sim_act *a, struct dice *d)
     }
 }
 
-static void serve(struct sim_act *a, struct dice *d, bool big, bool last)
+static void serve(struct sim_act *a, struct dice *d, bool big, bool swept,
+                  bool last)
 {
     static const char *const checkpoints[] = {"100ms", "2s", "60s", "1h"};
     struct served_use use = {.clients = 1 + dice_below(d, SERVED_CLIENTS),
@@ -166,7 +229,8 @@ static void serve(struct sim_act *a, struct dice *d, bool big, bool last)
                                  5 +
                                  dice_below(d, dice_chance(d, 20) ? 150 : 40),
                              .pause_ms = throw_while(d),
-                             .big = big};
+                             .big = big,
+                             .swept = swept};
 
     *a = (struct sim_act){.kind = ACT_CRAWL, .last = last, .end = END_STOP};
     say(a, "serve");
@@ -216,25 +280,24 @@ static bool play_one(struct sim_act *a, struct dice *d, struct play_result *r)
 
 void served_play(uint64_t seed, struct play_result *r)
 {
+    static const enum act_kind questions[] = {ACT_STATUS, ACT_EXPORT_URLS,
+                                              ACT_VERIFY};
     struct dice d = dice_of(seed, "served"), acts = dice_of(seed, "acts");
     unsigned lives = 2 + dice_below(&d, 7);
-    bool big = dice_chance(&d, 12);
+    bool big = dice_chance(&d, 12), swept = dice_chance(&d, 30);
     struct sim_act a;
 
     r->acts = 0;
     r->good = true;
     served_clients_prepare();
     for (unsigned n = 1; r->good && n <= lives; n++) {
-        serve(&a, &d, big, n == lives);
+        serve(&a, &d, big, swept, n == lives);
         r->good = play_one(&a, &acts, r);
-        if (r->good && (n == lives || dice_chance(&d, 30))) {
-            ask(&a, "status");
-            r->good = play_one(&a, &acts, r);
-        }
-        if (r->good && (n == lives || dice_chance(&d, 20))) {
-            ask(&a, "verify");
-            r->good = play_one(&a, &acts, r);
-        }
+        for (unsigned i = 0; i < 3; i++)
+            if (r->good && (n == lives || dice_chance(&d, 20))) {
+                ask(&a, questions[i]);
+                r->good = play_one(&a, &acts, r);
+            }
     }
     r->requests = 0;
     r->passed_ms = world->passed_ns / NS_PER_MS;

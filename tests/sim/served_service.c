@@ -35,6 +35,7 @@ enum status service_open(struct service **out, const struct service_options *o)
         .memory = o->memory,
         .fpr = o->fpr,
         .checkpoint_ms = o->checkpoint_ms,
+        .sweep_from = served_clients_sweep_from(),
         .node = bytes_of_str("127.0.0.1:7071"),
         .wall_ms = served_clients_clock,
     };
