@@ -161,6 +161,35 @@ TEST(a_lease_is_extended_after_the_clock_was_set_back)
     scratch_remove(&at);
 }
 
+static uint64_t seen_asked(struct served *t)
+{
+    struct frontier_stats w;
+
+    served_get_stats(t, &w);
+    return w.in_batch + w.hot + w.certainly_new + w.maybe_seen + w.unsure;
+}
+
+/* Filter and exact set grow with all URLs; the leases do not. */
+TEST(a_url_that_comes_back_is_found_without_the_seen_check)
+{
+    struct scratch at = scratch_make();
+    struct served *t = NULL;
+    uint64_t asked;
+
+    ck_ok(served_open(&t, at.dir, &options, NOW));
+    for (unsigned u = 0; u < URLS; u++)
+        put_as(t, false, u, 0);
+    ck_assert_str_eq(leased_at(t, NOW), "012");
+    asked = seen_asked(t);
+    for (unsigned u = 0; u < URLS; u++)
+        put(t, u, 0);
+    SAME(seen_asked(t), asked);
+    put(t, 0, 0); /* it is not leased any more */
+    SAME(seen_asked(t), asked + 1);
+    served_close(t);
+    scratch_remove(&at);
+}
+
 static uint64_t allocated(void)
 {
     struct mallinfo2 m = mallinfo2();
