@@ -65,16 +65,19 @@ void life_result_fini(struct life_result *r)
 
 /* ---- within the life ---- */
 
+void life_kill(const char *when)
+{
+    TELL("killed at step %llu, a %s", (unsigned long long)world->steps, when);
+    kill(getpid(), SIGKILL);
+}
+
 void life_step(const char *what)
 {
     if (reader_is_self())
         return; /* its turns are counted with those of the other process */
     world->steps++;
-    if (world->steps == kill_at) {
-        TELL("killed at step %llu, a %s", (unsigned long long)world->steps,
-             what);
-        kill(getpid(), SIGKILL);
-    }
+    if (world->steps == kill_at)
+        life_kill(what);
     if (world->steps == order->faults.pause_at) {
         TELL("stopped for %lld s", (long long)order->faults.pause_ms / 1000);
         scheduler_pause(order->faults.pause_ms * NS_PER_MS);

@@ -88,6 +88,8 @@ void life_run(const struct life_order *, struct dice dice,
 
 /* Counts a step, at which the life may end. */
 void life_step(const char *what);
+/* Kills the process here and now. */
+void life_kill(const char *when);
 /* The life is a finding; ends it. */
 _Noreturn void life_end_badly(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* The number of the process that runs, from 1; a reader's is another. */

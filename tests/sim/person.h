@@ -150,6 +150,7 @@ struct sim_act {
     struct kill_point end_at_point;
     struct life_faults faults;
     struct steering steering;      /* while it runs */
+    void *(*others)(void *);       /* a thread of other programs, instead */
     struct life_reader reader;     /* the same: another process */
     bool is_set;                   /* a setting is changed then, */
     struct person_settings set_to; /* to these */

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "job/exit_code.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/leased_play.h"
 #include "tests/sim/life.h"
 #include "tests/sim/person.h"
 #include "tests/sim/served_play.h"
@@ -219,7 +220,7 @@ bool play_act(struct sim_act *a, struct dice *d, struct buf *why)
         o.words[i] = a->args[i];
     order_end(a, &o);
     *shared = a->steering;
-    o.steer = shared->count > 0 ? steering_thread : NULL;
+    o.steer = shared->count > 0 ? steering_thread : a->others;
     o.steer_arg = shared;
     buf_init(&words, WHY_MOST);
     person_describe(a, &words);
@@ -256,13 +257,19 @@ void play_seed(uint64_t seed, struct play_result *r)
     buf_clear(&r->why);
     world_begin(seed);
     disk_begin();
-    if (served_is_played(seed)) {
+    if (served_is_played(seed) && !leased_is_played(seed)) {
         free(acts);
         served_play(seed, r);
         return;
     }
     world_web = sim_web_new(seed);
     sim_web_share(world_web, world->web_counts);
+    if (leased_is_played(seed)) {
+        free(acts);
+        leased_play(seed, r);
+        sim_web_free(world_web);
+        return;
+    }
     plan = sim_web_plan(world_web);
     person = person_new(seed, plan);
     r->acts = 0;

@@ -288,6 +288,8 @@ static void answered(struct frontier_call *c)
         if (slot->op.verb == FRONTIER_LIST_URLS && c->status == STATUS_OK)
             judge_list(s);
         slot->state = SLOT_FREE;
+        if (w->use.kill_at > 0 && --w->use.kill_at == 0)
+            life_kill("word to a client");
     }
     s->over = true;
     scheduler_wake(s, true);

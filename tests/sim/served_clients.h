@@ -27,7 +27,9 @@ struct served_use {
     unsigned clients; /* at most SERVED_CLIENTS */
     unsigned calls;   /* of each */
     int64_t pause_ms; /* between two of them, at most */
+    unsigned kill_at; /* the answer at which it is killed; 0: none */
     bool big;         /* long metadata */
+    bool jumps;       /* of the clock, back */
     bool swept;       /* logs are swept all the time */
 };
 #define SERVED_CLIENTS 4

@@ -220,17 +220,28 @@ static void throw_failure(struct sim_act *a, struct dice *d)
     }
 }
 
-static void serve(struct sim_act *a, struct dice *d, bool big, bool swept,
+/* In some seeds the clock is set back time and again while clients wait. */
+static void throw_jump(struct sim_act *a, struct dice *d)
+{
+    if (!dice_chance(d, 60))
+        return;
+    a->faults.jump_after_ms = dice_between(d, 10, 20 * MINUTE);
+    a->faults.jump_ms =
+        -dice_between(d, SECOND, dice_chance(d, 50) ? HOUR : DAY);
+}
+
+static void serve(struct sim_act *a, struct dice *d, struct served_use *use,
                   bool last)
 {
     static const char *const checkpoints[] = {"100ms", "2s", "60s", "1h"};
-    struct served_use use = {.clients = 1 + dice_below(d, SERVED_CLIENTS),
-                             .calls =
-                                 5 +
-                                 dice_below(d, dice_chance(d, 20) ? 150 : 40),
-                             .pause_ms = throw_while(d),
-                             .big = big,
-                             .swept = swept};
+    *use =
+        (struct served_use){.clients = 1 + dice_below(d, SERVED_CLIENTS),
+                            .calls = 5 + dice_below(d, dice_chance(d, 20) ? 150
+                                                                          : 40),
+                            .pause_ms = throw_while(d),
+                            .big = use->big,
+                            .swept = use->swept,
+                            .jumps = use->jumps};
 
     *a = (struct sim_act){.kind = ACT_CRAWL, .last = last, .end = END_STOP};
     say(a, "serve");
@@ -246,16 +257,21 @@ static void serve(struct sim_act *a, struct dice *d, bool big, bool swept,
         say(a, "16M");
     }
     a->wait_ms = dice_chance(d, 50) ? dice_between(d, 0, 2000) : throw_while(d);
-    if (use.pause_ms * use.calls > 60 * DAY)
-        use.pause_ms = 60 * DAY / use.calls;
-    a->end_after_ms = 2 * use.calls * use.pause_ms;
+    if (use->pause_ms * use->calls > 60 * DAY)
+        use->pause_ms = 60 * DAY / use->calls;
+    a->end_after_ms = 2 * use->calls * use->pause_ms;
     if (!last) {
         throw_end(a, d);
         throw_reader(a, d);
+        if ((a->end == END_KILL || a->end == END_POWER_CUT) &&
+            dice_chance(d, 40))
+            use->kill_at = (unsigned)dice_nth(d, 7);
         throw_failure(a, d);
         trouble_clock(a, d);
+        if (use->jumps)
+            throw_jump(a, d);
     }
-    served_clients_use(&use);
+    served_clients_use(use);
 }
 
 /* Answers with success, or a fault befell it. */
@@ -284,14 +300,16 @@ void served_play(uint64_t seed, struct play_result *r)
                                               ACT_VERIFY};
     struct dice d = dice_of(seed, "served"), acts = dice_of(seed, "acts");
     unsigned lives = 2 + dice_below(&d, 7);
-    bool big = dice_chance(&d, 12), swept = dice_chance(&d, 30);
+    struct served_use use = {.big = dice_chance(&d, 12),
+                             .swept = dice_chance(&d, 30),
+                             .jumps = dice_chance(&d, 15)};
     struct sim_act a;
 
     r->acts = 0;
     r->good = true;
     served_clients_prepare();
     for (unsigned n = 1; r->good && n <= lives; n++) {
-        serve(&a, &d, big, swept, n == lives);
+        serve(&a, &d, &use, n == lives);
         r->good = play_one(&a, &acts, r);
         for (unsigned i = 0; i < 3; i++)
             if (r->good && (n == lives || dice_chance(&d, 20))) {

@@ -14,7 +14,7 @@
 #include "tests/sim/world.h"
 
 static struct crawls *registry;
-static bool calls; /* a call runs */
+static unsigned calls; /* that run */
 
 void steering_begin(struct crawls *c)
 {
@@ -24,8 +24,20 @@ void steering_begin(struct crawls *c)
 void steering_end(void)
 {
     registry = NULL;
-    while (calls)
+    while (calls > 0)
         (void)scheduler_wait(&calls, SCHEDULER_NEVER);
+}
+
+struct crawls *steering_enter(void)
+{
+    calls += registry != NULL;
+    return registry;
+}
+
+void steering_leave(void)
+{
+    calls--;
+    scheduler_wake(&calls, true);
 }
 
 /* ---- calls ---- */
@@ -160,15 +172,13 @@ void *steering_thread(void *arg)
 
         if (at > world->mono_ns)
             scheduler_sleep(at - world->mono_ns);
-        if (registry == NULL) /* the crawl has not begun, or has ended */
+        if (steering_enter() == NULL) /* it has not begun, or has ended */
             continue;
         tell(s);
-        calls = true;
         s->asked_ms = world->passed_ns / NS_PER_MS;
         s->done = ask(s);
         s->said_ms = world->passed_ns / NS_PER_MS;
-        calls = false;
-        scheduler_wake(&calls, true);
+        steering_leave();
     }
     return NULL;
 }

@@ -60,6 +60,12 @@ void *steering_thread(void *arg);
 /* For people, after the words of the act. */
 void steering_describe(const struct steering *, struct buf *out);
 
+/* ---- for other threads that call the registry ---- */
+
+/* NULL: it cannot be called now; else it can until steering_leave. */
+struct crawls *steering_enter(void);
+void steering_leave(void);
+
 /* ---- for stubs.c ---- */
 
 /* The registry can be called from now on, until steering_end, which waits for
