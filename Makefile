@@ -330,7 +330,7 @@ sim: $B/sim ## whole crawls from one number: SEED=7 (with a trace), or N=1000 se
 
 check-sim: $B/sim ## some seeds of the simulator, and that a seed does the same twice
 	$(Q)for i in 1 2; do { $< 11; $< 12; } >$B/sim.trace.$$i 2>&1; done; cmp $B/sim.trace.1 $B/sim.trace.2
-	$(Q)$< -n $(or $(N),300)
+	$(Q)LD_BIND_NOW=1 $< -n $(or $(N),1000)
 
 sim-faults: $B/sim ## plant each fault of tests/sim/faults.txt: does the simulator find it? (N=2000 seeds, T="part of a name")
 	$(Q)COMPILE="$(CC) $(subst ",\",$(CPPFLAGS_ALL)) $(CFLAGS_ALL)" LINK="$(CC) $(LDFLAGS_ALL)" \
@@ -357,9 +357,10 @@ SANITIZED_CLI := exact external hostile-store hostile-web links robots seed-stop
 
 # A test that cannot fail shows nothing: see docs/mutants.md.
 .PHONY: mutants
-CORE := frontier storage filter crawler/robots crawler/fetch crawler/address
-mutants: build/deps-check.stamp ## change FILE (or folders, file:line) in N places, list what no suite sees
-	$(Q)CC="$(CC)" tools/mutants.py $(N:%=-n %) $(SEED:%=-s %) $(or $(FILE),$(CORE))
+CORE := frontier storage filter job crawler/robots crawler/fetch crawler/address
+mutants: build/deps-check.stamp ## change FILE (or folders, file:line) in N places, list what no test sees (PLAY=SEEDS, SIMULATOR=first)
+	$(Q)CC="$(CC)" tools/mutants.py $(N:%=-n %) $(SEED:%=-s %) $(PLAY:%=--play %) \
+	    $(SIMULATOR:%=--simulator %) $(or $(FILE),$(CORE))
 
 # ---- fuzzing ---------------------------------------------------------------
 

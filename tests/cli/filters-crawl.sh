@@ -99,7 +99,7 @@ serve $slow
 pid=$!
 waits_for '[ "$(redis hget again:meta adds)" -gt 1 ] 2>/dev/null' ||
     fail "nothing is added: $(cat crawl.err)"
-kill -INT $pid 2>/dev/null || :
+kill -TERM $pid 2>/dev/null || :
 wait $pid || :
 resume again -v
 whole again 1

@@ -99,7 +99,7 @@ assert fixed + m["filter"]["used"] == limit, (fixed, limit)
 END
 exits 0 "$URLWEIR" status slow
 says out "memory: at most 160"
-kill -INT $crawler
+kill -TERM $crawler
 wait $crawler || true
 exits 0 "$URLWEIR" status slow --json
 lacks out '"used"' "nobody runs it"

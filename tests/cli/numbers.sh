@@ -108,7 +108,7 @@ END
 # ---- kills and resumes ----------------------------------------------------------------
 
 # (8 transfers of 20 ms are 400 pages a second: it is not through before.)
-serve --hosts 12 --pages 1500 --latency 20 --profile errors,robots,redirects,variants,types --seed 9
+serve --hosts 12 --pages 900 --latency 20 --profile errors,robots,redirects,variants,types --seed 9
 kills=0
 for n in 1 2 3; do
     killed_when something_arrives d -c 8 --sitemap auto --record links || break

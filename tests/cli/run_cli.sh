@@ -8,9 +8,9 @@
 #   TOP      the checkout
 #   LEFT_OUT a file that names the parts of it that could not run here
 # and passes by ending with 0. 77 means skipped, with the reason as its last
-# line. Four run at a time, as most of them mostly wait; one that takes longer
-# than LIMIT seconds has failed (default 1200, for a slow and busy machine; 3600
-# when LONG is set). What a script leaves running is killed. In a sanitizer's
+# line. Some run beside each other for each core, as most of them mostly wait; one
+# that takes longer than LIMIT seconds has failed (default 1200, for a slow and busy
+# machine; 3600 when LONG is set). What a script leaves running is killed. In a sanitizer's
 # build a report anywhere in that directory is a failure too.
 set -eu
 
@@ -88,9 +88,10 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 # The longest first, so that none of them is left over at the end.
-long="traps-endless memory widen filters-crawl settings serve-crawl dedupe numbers steer
- hostile-store sitemaps politeness damaged-store back-off since filter-redis serve-stress external docs diff
- columns stuck traps refresh jsonl secrets warc signals exact filter"
+long="traps-endless numbers serve-crawl steer metrics signals dedupe hostile-store widen diff
+ damaged-store stuck settings filters-crawl jsonl external secrets filter-redis serve-stress sitemaps
+ exact columns limits warc docs watching library serve-http since serve-read queue-key
+ recrawl-release link-kinds import install warc-records traps"
 list() {
     for n in $long $(cd "$here" && ls *.sh); do
         n=${n%.sh}
@@ -105,7 +106,7 @@ for n in "$@"; do
     [ -e "$here/$n.sh" ] || echo "cli: no script tests/cli/$n.sh"
 done
 
-xargs -r -d "\n" -P 4 -n 1 sh "$0" --one "$results" <"$results/list"
+xargs -r -d "\n" -P $((2 * $(nproc) + 2)) -n 1 sh "$0" --one "$results" <"$results/list"
 
 count() { if [ -e "$results/$1" ]; then wc -l <"$results/$1"; else echo 0; fi; }
 if [ -e "$results/FAIL" ]; then

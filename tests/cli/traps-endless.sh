@@ -2,8 +2,8 @@
 # Endless spaces whose pages name their own address, filters in any order and
 # number, calendars, searches: each ends by itself within its real pages, 5 % and
 # 1,000 requests, also after kills, and explain names the rule. Webs that look
-# like them and end are whole: a shop of 20,000 products with five filters,
-# archives, a forum, documentation.
+# like them and end are whole: a shop of 6,000 products with five filters (LONG:
+# 20,000), archives, a forum, documentation.
 set -eu
 . "$TOP/tests/cli/lib.sh"
 

@@ -15,6 +15,7 @@ http://NAME.root.example/  the same at the root of a host
 """
 import asyncio
 import itertools
+import os
 import sys
 from html import escape
 
@@ -225,7 +226,7 @@ def search_words(r):
 # ---- honest webs ------------------------------------------------------------
 
 KINDS = [("brand", 5), ("color", 5), ("size", 4), ("price", 4), ("stock", 2)]
-PRODUCTS = 20000
+PRODUCTS = 20000 if os.environ.get("LONG") else 6000
 
 
 def fits(n, chosen):
@@ -384,7 +385,7 @@ WEBS = {
     "trap/search-pages": (search_pages, 1),
     "trap/search-words": (search_words, 1),
     "honest/shop/list": (shop(True, PRODUCTS), PRODUCTS),
-    "honest/clicks/list": (shop(False, PRODUCTS // 5), PRODUCTS // 5),
+    "honest/clicks/list": (shop(False, 4000), 4000),
     "honest/path/list": (path_shop, 2000),
     "honest/archive/": (archive, 1 + 10 + 120 + 3360),
     "honest/forum": (forum, 1 + FORUMS * (THREADS // 10 + THREADS * PARTS)),
