@@ -504,15 +504,63 @@ static struct table *table_of_key(struct changelog *l, struct cursor *c)
     return find_table(l, name);
 }
 
-/* Runs `s` with `values` values of `c`, which has no more. */
-static enum status run_bound(struct changelog *l, sqlite3_stmt *s,
-                             struct cursor c, int values)
+/* Runs `s`. If the row breaks a rule of its table, the row is to blame and not
+ * the disk, and the statement has changed nothing. */
+static enum status run_bound(struct changelog *l, sqlite3_stmt *s)
 {
-    for (int i = 1; i <= values; i++)
-        bind_value(&c, s, i);
-    if (c.at == c.end)
-        return db_run(l->d, s);
+    int rc = sqlite3_step(s);
+
+    sqlite3_reset(s);
     sqlite3_clear_bindings(s);
+    if (rc == SQLITE_DONE)
+        return STATUS_OK;
+    return (rc & 0xff) == SQLITE_CONSTRAINT || (rc & 0xff) == SQLITE_MISMATCH
+               ? refuse()
+               : db_fail(l->d, rc);
+}
+
+/* Are the row's values of the primary key those of `key`, and none of them NULL,
+ * for which SQLite would choose a number? Else it would replace another row. */
+static bool has_key(const struct table *t, const struct bytes *value,
+                    struct cursor key)
+{
+    for (int i = 0; i < t->keys; i++) {
+        struct bytes v = value[t->key[i]];
+
+        if (v.len > (size_t)(key.end - key.at) || v.at[0] == VALUE_NULL ||
+            memcmp(v.at, key.at, v.len) != 0)
+            return false;
+        key.at += v.len;
+    }
+    return key.at == key.end;
+}
+
+static enum status put_row(struct changelog *l, struct table *t,
+                           struct cursor key, struct cursor row)
+{
+    struct bytes value[COLUMNS_MOST];
+
+    for (int i = 0; i < t->columns && row.at != NULL; i++) {
+        const unsigned char *from = row.at;
+
+        bind_value(&row, t->put, i + 1);
+        if (row.at != NULL)
+            value[i] = bytes_of(from, (size_t)(row.at - from));
+    }
+    if (row.at != NULL && row.at == row.end && has_key(t, value, key))
+        return run_bound(l, t->put);
+    sqlite3_clear_bindings(t->put);
+    return refuse();
+}
+
+static enum status delete_row(struct changelog *l, struct table *t,
+                              struct cursor key)
+{
+    for (int i = 1; i <= t->keys; i++)
+        bind_value(&key, t->drop, i);
+    if (key.at == key.end)
+        return run_bound(l, t->drop);
+    sqlite3_clear_bindings(t->drop);
     return refuse();
 }
 
@@ -532,6 +580,6 @@ enum status changelog_put(struct changelog *l, struct bytes key,
                       : prepare_put(l, t);
     if (st != STATUS_OK)
         return st;
-    return row.len == 0 ? run_bound(l, t->drop, c, t->keys)
-                        : run_bound(l, t->put, cursor_of(row), t->columns);
+    return row.len == 0 ? delete_row(l, t, c)
+                        : put_row(l, t, c, cursor_of(row));
 }

@@ -213,6 +213,11 @@ static const struct {
     {"\7counter\3\1a", "\3\1a\2\0\0\0", 11, 7}, /* half a number */
     {"\7counter\3\1a", "\3\1a\11", 11, 4},      /* no such type */
     {"\10seenpart\1\2", "", 11, 0},             /* made from the others */
+    {"\7counter\3\1a", "\3\1a\0", 11, 4},       /* NOT NULL */
+    {"\4word\3\1a", "\3\1a\0", 8, 4},           /* a number is asked for */
+    {"\4word\0", "\0\0", 6, 2},                 /* a key is no NULL */
+    {"\7counter\3\1a", "\3\1b\1\2", 11, 5},     /* the row of another key */
+    {"\4word\1\2", "\1\4\3\1a", 7, 5},
     {"\377counter", "", 8, 0},
 };
 
