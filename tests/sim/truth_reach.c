@@ -270,7 +270,7 @@ static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
         t->plan->pages[f->page].is_list || (most >= 0 && to > most) ||
         !truth_surely_in_scope(t, c, s, (unsigned)f->page,
                                f->redirect && c->nodes[from].given &&
-                                   depth[from] == 0))
+                                   !c->nodes[from].known_before))
         return false;
     depth[f->page] = to;
     return true;
