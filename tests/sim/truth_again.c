@@ -220,6 +220,26 @@ static void judge_conditions(struct truth *t, const struct truth_crawl *c,
     (BIT(PLAN_A) | BIT(PLAN_AREA) | BIT(PLAN_IFRAME) | BIT(PLAN_IMG) |         \
      BIT(PLAN_CSS) | BIT(PLAN_SCRIPT) | BIT(PLAN_MEDIA) | BIT(PLAN_SRCSET))
 
+/* With --sitemap only no links of pages are. */
+static uint32_t kinds_read(const struct person_settings *s)
+{
+    return person_says(s, SET_SITEMAP, "only") ? 0 : truth_kinds(s);
+}
+
+static uint32_t kinds_in(const struct truth *t, const struct sim_log_entry *e)
+{
+    struct plan_found links[PLAN_FOUND];
+    struct plan_sight s;
+    uint32_t kinds = 0;
+    size_t count;
+
+    (void)truth_node_of(t, e, &s);
+    count = plan_links(t->plan, &s, links, PLAN_FOUND);
+    for (size_t i = 0; i < count; i++)
+        kinds |= BIT(links[i].kind);
+    return kinds & IN_BODY;
+}
+
 /* Was it read last as a list, in the earlier crawl, and linked to as nothing
  * else? */
 static bool was_list_before(const struct truth *t,
@@ -253,8 +273,8 @@ static void judge_full(struct truth *t, const struct truth_crawl *c,
     if (first)
         n = &old->nodes[node];
     if (n->last_full != NULL &&
-        (truth_kinds(&c->run->settings) & IN_BODY &
-         ~truth_kinds(&t->acts[n->full_act].settings)) != 0)
+        (kinds_in(t, n->last_full) & kinds_read(&c->run->settings) &
+         ~kinds_read(&t->acts[n->full_act].settings)) != 0)
         truth_say(t, "asked %s with conditions, and reads more of it now",
                   truth_url(t, node));
     if (first && was_list_before(t, old, node))
@@ -327,8 +347,9 @@ void truth_judge_due(struct truth *t, const struct truth_crawl *c)
         const struct truth_node *n = &c->nodes[i];
         struct plan_sight s2;
 
-        if (n->last == NULL || n->last != n->last_whole ||
-            n->last->status != 200 || n->last_asked_act == c->run_number ||
+        if (c->blocked[truth_origin(t, i)] || n->last == NULL ||
+            n->last != n->last_whole || n->last->status != 200 ||
+            n->last_asked_act == c->run_number ||
             n->last->jumped_ms != c->run->jumped_ms ||
             c->run->faults.jump_ms != 0)
             continue;

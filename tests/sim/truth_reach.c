@@ -269,7 +269,9 @@ static bool step(const struct truth *t, const struct truth_crawl *c, int *depth,
         (!f->redirect && (truth_kinds(s) & BIT(f->kind)) == 0) ||
         t->plan->pages[f->page].is_list || (most >= 0 && to > most) ||
         !truth_surely_in_scope(t, c, s, (unsigned)f->page,
-                               f->redirect && c->nodes[from].given &&
+                               f->redirect &&
+                                   !person_says(s, SET_SCOPE, "seed") &&
+                                   c->nodes[from].given &&
                                    !c->nodes[from].known_before))
         return false;
     depth[f->page] = to;

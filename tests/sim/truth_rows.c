@@ -195,7 +195,8 @@ static void judge_fetched(struct truth *t, const struct truth_crawl *c,
     bool plain = is(r->reason, "") || is(r->reason, "unchanged") ||
                  is(r->reason, "link_count");
 
-    if (e != NULL && may_be_older(t, c, n))
+    if (e != NULL && (may_be_older(t, c, n) ||
+                      truth_may_be_lost(truth_act_of_life(t, e->life), e)))
         return;
     if (e == NULL || (plain && e->end != SIM_LOG_WHOLE) ||
         r->http_status != (long)e->status)
