@@ -60,6 +60,7 @@ struct jsonl {
     int fd;                   /* -1: to `topic` */
     struct line_topic *topic; /* or NULL */
     bool is_file;             /* not a pipe or terminal */
+    uint64_t unsynced;        /* octets of a file */
     bool is_terminal;         /* where progress may be shown, too */
     bool urls;                /* no more of a row than its URL */
     char *name;               /* for messages */
@@ -146,7 +147,8 @@ static enum ending ending_of(struct jsonl *j)
 static enum status write_some(struct jsonl *j, struct bytes *left)
 {
     struct pollfd p = {.fd = j->fd, .events = POLLOUT};
-    size_t most = j->is_file || left->len < PIPE_BUF ? left->len : PIPE_BUF;
+    size_t room = j->is_file ? (size_t)JSONL_SYNC_EVERY : PIPE_BUF;
+    size_t most = left->len < room ? left->len : room;
     ssize_t n;
 
     if (!j->is_file && poll(&p, 1, WAIT_MS) == 0)
@@ -158,7 +160,17 @@ static enum status write_some(struct jsonl *j, struct bytes *left)
         return errno == EPIPE ? STATUS_CLOSED : status_of_errno(errno);
     left->at += n;
     left->len -= (size_t)n;
+    j->unsynced += (uint64_t)n;
     return STATUS_OK;
+}
+
+/* So that a power cut takes no more of a file than jsonl_tail() looks at. */
+static enum status sync_some(struct jsonl *j)
+{
+    if (!j->is_file || j->unsynced < JSONL_SYNC_EVERY)
+        return STATUS_OK;
+    j->unsynced = 0;
+    return fdatasync(j->fd) == 0 ? STATUS_OK : status_of_errno(errno);
 }
 
 static enum status write_lines(struct jsonl *j)
@@ -168,8 +180,11 @@ static enum status write_lines(struct jsonl *j)
 
     if (j->is_terminal && left.len > 0)
         logger_step_aside(true);
-    while (st == STATUS_OK && left.len > 0)
+    while (st == STATUS_OK && left.len > 0) {
         st = write_some(j, &left);
+        if (st == STATUS_OK)
+            st = sync_some(j);
+    }
     if (j->is_terminal && j->lines.len > 0)
         logger_step_aside(false);
     if (st == STATUS_CLOSED)

@@ -8,6 +8,11 @@
  *     whole line ── zeros in it, or newer than the store ──► passed over
  *         │  └─ no line of ours, or another than the store has ──► refused
  *         └─ as the store has it ──► what follows is cut
+ *
+ * Of what was written and not synced a power cut may take a part in the midst
+ * and leave what follows. So zeros are also looked for before the last line, as
+ * far back as that may be, and if there are any the end is looked for before
+ * them.
  */
 #include "job/jsonl_tail.h"
 
@@ -123,20 +128,17 @@ static enum status judge(struct bytes line, uint64_t last,
     return STATUS_OK;
 }
 
-enum status jsonl_tail(int fd, uint64_t last,
-                       bool (*is_ours)(void *ctx, uint64_t seq,
-                                       struct bytes line),
-                       void *ctx, uint64_t *keep, uint64_t *seq)
+/* The last line of ours among the first `end` octets. */
+static enum status find_last(int fd, uint64_t end, uint64_t last,
+                             bool (*is_ours)(void *ctx, uint64_t seq,
+                                             struct bytes line),
+                             void *ctx, uint64_t *keep, uint64_t *seq)
 {
     bool whole_passed = false; /* a whole line would be cut */
-    struct stat s;
     struct buf line;
     enum status st;
-    uint64_t end, start;
+    uint64_t start;
 
-    if (fstat(fd, &s) != 0)
-        return status_of_errno(errno);
-    end = (uint64_t)s.st_size;
     *seq = 0;
     buf_init(&line, JSONL_LINE_MOST + BLOCK);
     st = read_back(fd, end, &line, &start);
@@ -156,4 +158,48 @@ enum status jsonl_tail(int fd, uint64_t last,
     *keep = end;
     buf_fini(&line);
     return st;
+}
+
+/* Finds the first zero among the octets before `end` that a power cut may have
+ * taken; *at is `end` if there is none. */
+static enum status find_zero(int fd, uint64_t end, uint64_t *at)
+{
+    char block[BLOCK];
+    uint64_t from = end > JSONL_UNSYNCED ? end - JSONL_UNSYNCED : 0;
+
+    for (*at = end; from < end;) {
+        size_t n = end - from < BLOCK ? (size_t)(end - from) : BLOCK;
+        enum status st = read_at(fd, block, n, from);
+        const char *zero = memchr(block, '\0', n);
+
+        if (st != STATUS_OK)
+            return st;
+        if (zero != NULL) {
+            *at = from + (uint64_t)(zero - block);
+            return STATUS_OK;
+        }
+        from += n;
+    }
+    return STATUS_OK;
+}
+
+enum status jsonl_tail(int fd, uint64_t last,
+                       bool (*is_ours)(void *ctx, uint64_t seq,
+                                       struct bytes line),
+                       void *ctx, uint64_t *keep, uint64_t *seq)
+{
+    struct stat s;
+    uint64_t end, zero;
+    enum status st;
+
+    if (fstat(fd, &s) != 0)
+        return status_of_errno(errno);
+    for (zero = (uint64_t)s.st_size;;) {
+        end = zero;
+        st = find_last(fd, end, last, is_ours, ctx, keep, seq);
+        if (st == STATUS_OK)
+            st = find_zero(fd, *keep, &zero);
+        if (st != STATUS_OK || zero == *keep)
+            return st;
+    }
 }

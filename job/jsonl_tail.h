@@ -16,7 +16,11 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-#define JSONL_LINE_MOST ((size_t)4 << 20) /* octets of a line */
+/* Octets that are written without a sync, at most; twice that, since the writer
+ * may have begun to. */
+#define JSONL_SYNC_EVERY ((uint64_t)16 << 20)
+#define JSONL_UNSYNCED   (2 * JSONL_SYNC_EVERY)
+#define JSONL_LINE_MOST  ((size_t)4 << 20) /* octets of a line */
 
 /* The seq at the start of `line`, which has no line end. False: not one of our
  * lines. */

@@ -72,6 +72,15 @@ TEST(it_goes_on_behind_the_last_whole_line)
     }
 }
 
+TEST(zeros_of_a_power_cut_are_cut_with_all_that_follows)
+{
+    goes_on(LINE(1), "{\"seq\": 2\0\0\0\0\0\n" LINE(4) LINE(5),
+            15 + sizeof(LINE(4) LINE(5)) - 1, 1);
+    goes_on(LINE(1) LINE(2), "\0\0\0\n" LINE(5), 4 + sizeof(LINE(5)) - 1, 2);
+    goes_on("", "\0\n" LINE(4) "\0\n" LINE(5), 4 + sizeof(LINE(4) LINE(5)) - 1,
+            0);
+}
+
 TEST(zeros_of_a_power_cut_are_cut)
 {
     goes_on(LINE(1), "\0\0\0\0", 4, 1);
