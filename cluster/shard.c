@@ -79,7 +79,9 @@ struct shard {
     bool begun; /* with Kafka, too */
 
     int64_t offset; /* the next of NAME.urls */
-    struct shard_report report, told;
+    struct shard_report report;
+    struct buf told; /* the record that was sent last */
+    bool told_idle;  /* what it says */
     bool place_changed, taking, over, whole;
     int64_t looked_at;
     uint64_t sent_digests[SENT];
@@ -216,15 +218,17 @@ static enum status send_outbox(struct shard *s)
 static enum status send_report(struct shard *s)
 {
     struct buf key, value;
-    enum status st;
+    enum status st = STATUS_OK;
 
-    if (memcmp(&s->report, &s->told, sizeof s->report) == 0)
-        return STATUS_OK;
     buf_init(&key, 64);
     buf_init(&value, 1024);
     shard_report_write(&key, &value, s->o.number.number, &s->report);
-    st = send_message(s, &s->control, 0, buf_bytes(&key), buf_bytes(&value));
-    s->told = s->report;
+    if (!bytes_equal(buf_bytes(&value), buf_bytes(&s->told)))
+        st =
+            send_message(s, &s->control, 0, buf_bytes(&key), buf_bytes(&value));
+    buf_clear(&s->told);
+    buf_add_bytes(&s->told, buf_bytes(&value));
+    s->told_idle = s->report.idle;
     buf_fini(&key);
     buf_fini(&value);
     return st;
@@ -261,7 +265,7 @@ static enum status before_commit(void *ctx)
         st = changelog_take(s->log, send_row, s);
     if (st == STATUS_OK)
         st = send_outbox(s);
-    if (st == STATUS_OK && (s->begun || s->report.idle != s->told.idle))
+    if (st == STATUS_OK && (s->begun || s->report.idle != s->told_idle))
         st = send_report(s);
     if (st == STATUS_OK && s->begun)
         st = commit_kafka(s);
@@ -472,7 +476,7 @@ static void count(struct shard *s, size_t taken)
  * transaction without URLs is opened for it. */
 static enum status say_if_idle(struct shard *s, int64_t now, int64_t wall_ms)
 {
-    if (s->report.idle == s->told.idle)
+    if (s->report.idle == s->told_idle)
         return STATUS_OK;
     s->place_changed = true;
     return s->own->external_discover(s->engine, NULL, 0, NULL, 0, now, wall_ms,
@@ -579,6 +583,7 @@ enum status shard_open(struct shard **out, const struct shard_options *o,
     buf_init(&s->urls, 512);
     buf_init(&s->control, 512);
     buf_init(&s->outbox, OUTBOX_MOST);
+    buf_init(&s->told, 1024);
     buf_init(&s->why, 4096);
     buf_init(&id, 512);
     cluster_topic(&s->state, o->name, "state");
@@ -609,6 +614,7 @@ void shard_close(struct shard *s)
     buf_fini(&s->urls);
     buf_fini(&s->control);
     buf_fini(&s->outbox);
+    buf_fini(&s->told);
     buf_fini(&s->why);
     free(s->outgoing);
     free(s);

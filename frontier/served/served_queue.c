@@ -279,8 +279,10 @@ static struct due_entry first_due(struct served *t, struct served_queue *q,
 uint32_t served_queue_take(struct served *t, struct served_queue *q)
 {
     struct due_heap *of;
-    struct due_entry e = first_due(t, q, &of);
+    struct due_entry e;
 
+    assert(q != NULL);
+    e = first_due(t, q, &of);
     if (e.id == 0 || e.due_ms > t->now)
         return 0;
     if (of == NULL) {

@@ -14,6 +14,7 @@
 
 #include "storage/db/changelog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,7 +220,7 @@ static enum status read_tables(struct changelog *l)
         l->tables = xrealloc(l->tables, (l->count + 1) * sizeof *l->tables);
         t = &l->tables[l->count++];
         *t = (struct table){.columns = 0};
-        strcpy(t->name, name);
+        snprintf(t->name, sizeof t->name, "%s", name);
         st = read_columns(l->d, t);
     }
     sqlite3_finalize(s);
