@@ -20,9 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "service/calls/call_answer.h"
 #include "service/calls/router_impl.h"
+
+#define QUEUE_MOST ((size_t)64 << 20) /* octets of two names of queues */
 
 struct source {
     char name[CRAWLS_NAME_MOST + 1]; /* empty: other programs' URLs */
@@ -39,8 +42,7 @@ struct router_get {
     uint32_t wanted;       /* queues, if the call has a limit */
     uint32_t asked, given; /* of the current source */
     bool under_way;        /* a part of its answer is still to come */
-    char last[256];        /* key of the last URL given */
-    size_t last_len;
+    struct buf last;       /* queue of the last URL given: crawl, NUL, key */
     enum status failed;
     /* A source may answer before submit returns: then the loop in `ask_on`
      * continues, without recursion. */
@@ -52,6 +54,7 @@ enum { STEP_SUBMITTED, STEP_ANSWERED, STEP_LEFT };
 static void get_free(struct router_get *g)
 {
     frontier_call_fini(&g->sub);
+    buf_fini(&g->last);
     free(g->sources);
     free(g);
 }
@@ -131,7 +134,7 @@ static void begin_question(struct router_get *g)
         g->asked = (uint32_t)((g->wanted + g->left - 1) / g->left);
     g->sub.in.get.max_queues = g->asked;
     g->given = 0;
-    g->last_len = SIZE_MAX;
+    buf_clear(&g->last); /* no queue is named so */
 }
 
 static void end_question(struct router_get *g)
@@ -157,15 +160,21 @@ static void submit(struct router_get *g)
 
 /* ---- one answer ---- */
 
-static void count_queue(struct router_get *g, struct bytes key)
+/* URLs of a queue stand together; crawls may have queues of the same key. */
+static void count_queue(struct router_get *g, const struct frontier_url *u)
 {
-    size_t len = key.len < sizeof g->last ? key.len : sizeof g->last;
+    size_t before = g->last.len;
 
-    if (g->last_len == len && (len == 0 || memcmp(g->last, key.at, len) == 0))
+    buf_add_bytes(&g->last, u->crawl);
+    buf_add_char(&g->last, '\0');
+    buf_add_bytes(&g->last, u->key);
+    if (before == g->last.len - before &&
+        memcmp(g->last.at, g->last.at + before, before) == 0) {
+        buf_truncate(&g->last, before);
         return;
-    if (len > 0)
-        memcpy(g->last, key.at, len);
-    g->last_len = len;
+    }
+    memmove(g->last.at, g->last.at + before, g->last.len - before);
+    buf_truncate(&g->last, g->last.len - before);
     g->given++;
 }
 
@@ -178,7 +187,7 @@ static void take_answer(struct router_get *g)
     for (size_t i = 0; i < g->sub.url_count; i++) {
         struct frontier_url u = g->sub.urls[i];
 
-        count_queue(g, u.key);
+        count_queue(g, &u);
         u.crawl = answer_keep(call, u.crawl);
         u.key = answer_keep(call, u.key);
         u.url = answer_keep(call, u.url);
@@ -246,6 +255,7 @@ enum status router_get_any(struct router *r, struct frontier_call *call)
         answer_room(call, (size_t)2 * ANSWER_PART_URLS, sizeof *call->urls);
     if (g == NULL) {
         g = xcalloc(1, sizeof *g);
+        buf_init(&g->last, QUEUE_MOST);
         g->router = r;
         g->wanted = call->in.get.max_queues;
         frontier_call_init(&g->sub, FRONTIER_GET, answered, g);

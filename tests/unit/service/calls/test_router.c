@@ -112,6 +112,21 @@ TEST(one_queue_at_a_time_comes_from_each_crawl_in_turn)
     router_fini(&r);
 }
 
+TEST(queues_of_one_key_in_two_crawls_are_two)
+{
+    struct router_rig r;
+
+    router_make(&r, true);
+    ck_assert_int_eq(put_one(&r, "theirs", "http://h.test/", 1),
+                     FRONTIER_ACK_OK);
+    ck_assert_int_eq(put_one(&r, "others", "http://h.test/", 1),
+                     FRONTIER_ACK_OK);
+    put_hosts(&r, "own0", 5);
+    put_hosts(&r, "own1", 5);
+    ck_assert_uint_eq(get_any(&r, 6).all, 6);
+    router_fini(&r);
+}
+
 TEST(an_answer_of_many_urls_comes_in_parts_and_none_is_lost)
 {
     struct router_rig r;
