@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 bad=0 n=0
 flags=$(pkg-config --cflags libcurl libxml-2.0 sqlite3 libxxhash)
-for h in $(find base config filter storage frontier crawler job service cli bindings/c \
+for h in $(find base config filter storage frontier crawler job cluster service cli bindings/c \
     -name '*.h' | sort); do
     [ -e "$h" ] || continue
     n=$((n + 1))

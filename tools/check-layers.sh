@@ -80,7 +80,7 @@ cli/run: base/* config filter storage/* frontier/* crawler/* job/* cluster servi
 END
 }
 
-find base config filter storage frontier crawler job service cli bindings/c -name '*.[ch]' \
+find base config filter storage frontier crawler job cluster service cli bindings/c -name '*.[ch]' \
     -exec grep -H '^#include "' {} + |
     sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' >"${TMPDIR:-/tmp}/layers.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT

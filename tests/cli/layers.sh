@@ -6,7 +6,7 @@ set -eu
 
 copy=$PWD/tree
 mkdir "$copy"
-for folder in base config filter storage frontier crawler job service cli bindings/c; do
+for folder in base config filter storage frontier crawler job cluster service cli bindings/c; do
     (cd "$TOP" && find "$folder" -name '*.[ch]') | while read -r file; do
         mkdir -p "$copy/$(dirname "$file")"
         grep '^#include "' "$TOP/$file" >"$copy/$file" || :

@@ -29,7 +29,7 @@ printf '#!/bin/sh\nexit 127\n' >no-git/git
 chmod 755 no-git/git
 (PATH=$WORK/no-git:$PATH URLWEIR_NO_DEPS=1 make -n -C "urlweir-$version" all >out 2>err) ||
     fail "make: $(cat err)"
-sources=$(cd "$TOP" && find base config filter storage frontier crawler job service cli bindings/c \
+sources=$(cd "$TOP" && find base config filter storage frontier crawler job cluster service cli bindings/c \
     -name '*.c' ! -path '*/dashboard/*' ! -name kafka_absent.c | wc -l)
 compiled=$(grep -c '  CC  ' out)
 [ "$compiled" = "$sources" ] || fail "$compiled files of $sources would be compiled"
