@@ -492,15 +492,18 @@ static enum status perform_all(struct cluster_steering *s, const char *id,
                                json_t *command)
 {
     struct buf why;
-    enum status st;
+    enum status st = STATUS_OK;
 
     buf_init(&why, BODY_MOST);
-    st = kafka_producer_begin(s->producer, &why);
-    for (uint32_t n = 0; st == STATUS_OK && n < s->shards; n++)
-        if (s->p.has(s->p.ctx, n))
+    for (uint32_t n = 0; st == STATUS_OK && n < s->shards; n++) {
+        if (!s->p.has(s->p.ctx, n))
+            continue;
+        st = kafka_producer_begin(s->producer, &why);
+        if (st == STATUS_OK)
             st = perform_in(s, id, n, command);
-    if (st == STATUS_OK)
-        st = kafka_producer_commit(s->producer, COMMIT_MS, &why);
+        if (st == STATUS_OK)
+            st = kafka_producer_commit(s->producer, COMMIT_MS, &why);
+    }
     if (st != STATUS_OK)
         log_warn("a command cannot be answered", "why=\"%s\"", buf_str(&why));
     buf_fini(&why);

@@ -287,39 +287,42 @@ def stopped(where):
     crawl.web.close()
 
 
+def is_excluded(page):
+    return page[1].startswith("/p4") and len(page[1]) == 4
+
+
 def changed(where):
     """Settings are for all shards, and for those that begin later."""
-    crawl = Crawl(where)
+    crawl = Crawl(where, slow=0.25)  # so that it lasts
     crawl.create()
     crawl.join()
-    crawl.reach(0.1)
     got = say(crawl, "set", "exclude=/p4.$", "delay=100ms")
     names = sorted(c["name"] for c in got["changed"])
     if names != ["delay", "exclude"]:
         raise Failure(f"changed {names}")
+    time.sleep(3)  # what was under way
+    before = [page for page in crawl.web.pages() if is_excluded(page)]
     say(crawl, "set", "memory=1G", code=1)
     say(crawl, "set", "delya=1", code=1)
     crawl.kill(0)
     crawl.resume(0)
-    crawl.web.delay = lambda i, was=crawl.web.delay: was(i)
     for n, p in enumerate(crawl.workers):
         p.wait(LONGEST)
         if n > 0 and p.returncode != 0:
             raise Failure(f"worker {n} ended with {p.returncode}")
-    if any(p.startswith("/p4") and len(p) == 4 for _, p in crawl.web.pages()):
+    if [page for page in crawl.web.pages() if is_excluded(page)] != before:
         raise Failure("an excluded page was fetched")
     crawl.web.close()
 
 
 def hosts(where):
     """A blocked host is not asked, whichever worker has it."""
-    crawl = Crawl(where)
+    crawl = Crawl(where, slow=1)  # so that it lasts
     crawl.create()
     crawl.join()
-    crawl.reach(0.2)
     host = crawl.web.address(2)
     say(crawl, "block", host, "--for", "10m")
-    time.sleep(0.5)
+    time.sleep(1.5)
     before = [r for r in crawl.web.requests if r[0] == 2]
     time.sleep(3)
     if [r for r in crawl.web.requests if r[0] == 2] != before:
@@ -328,7 +331,6 @@ def hosts(where):
     say(crawl, "delay", host, "0.2")
     say(crawl, "block", "127.9.9.9", "--for", "1m", code=2)
     say(crawl, "refresh", "--host", crawl.web.address(1))
-    crawl.web.close_later = True
     say(crawl, "stop")
     for p in crawl.workers:
         p.wait(LONGEST)
