@@ -313,7 +313,8 @@ int64_t served_queue_wake(struct served *t, struct served_queue *q)
         (q->limit > 0 && q->completed >= q->limit))
         return INT64_MAX;
     first = first_due(t, q, &of);
-    assert(first.id != 0);
+    if (first.id == 0) /* it was taken, and then the store could not be read */
+        return INT64_MAX;
     wake = clock_later(first.due_ms, q->blocked_until_ms);
     return q->served_ms > 0
                ? clock_later(wake, q->served_ms + served_delay_of(t, q))
