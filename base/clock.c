@@ -21,6 +21,11 @@ int64_t clock_mono(void)
     return ns_of(CLOCK_MONOTONIC);
 }
 
+int64_t clock_boot(void)
+{
+    return ns_of(CLOCK_BOOTTIME);
+}
+
 int64_t clock_wall_ms(void)
 {
     return ns_of(CLOCK_REALTIME) / NS_PER_MS;

@@ -18,6 +18,8 @@
 
 /* Nanoseconds since some fixed moment; never goes back. */
 int64_t clock_mono(void);
+/* The same, but it also counts while the machine sleeps. */
+int64_t clock_boot(void);
 /* Milliseconds since 1970-01-01 UTC. */
 int64_t clock_wall_ms(void);
 /* CPU time of this process, user and system, in nanoseconds. */

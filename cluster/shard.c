@@ -514,14 +514,6 @@ static enum status shard_turn(struct engine *e, bool force, int64_t now,
     return st;
 }
 
-static int64_t boot_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 /* A process that was stopped for a while may have lost its shard. */
 static enum status shard_lease(struct engine *e, size_t most, int64_t now,
                                int64_t wall_ms, struct engine_lease *out,
@@ -530,7 +522,8 @@ static enum status shard_lease(struct engine *e, size_t most, int64_t now,
     struct shard *s = shard_of(e);
 
     *n = 0;
-    if (s->o.owned_until != NULL && boot_ns() >= atomic_load(s->o.owned_until))
+    if (s->o.owned_until != NULL &&
+        clock_boot() >= atomic_load(s->o.owned_until))
         return STATUS_OK;
     return s->own->lease(e, most, now, wall_ms, out, n);
 }

@@ -17,7 +17,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/kafka/kafka_client.h"
@@ -30,14 +29,6 @@ struct kafka_producer {
     struct kafka_client client;
     int64_t begun; /* by the clock that counts while the machine sleeps */
 };
-
-static int64_t boot_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 enum status kafka_producer_open(struct kafka_producer **out,
                                 const struct kafka_access *a,
@@ -75,7 +66,7 @@ void kafka_producer_close(struct kafka_producer *p)
 
 static enum status fenced(const struct kafka_producer *p, struct buf *why)
 {
-    if (boot_ns() - p->begun < KAFKA_TRANSACTION_MS * NS_PER_MS)
+    if (clock_boot() - p->begun < KAFKA_TRANSACTION_MS * NS_PER_MS)
         return STATUS_BUSY;
     buf_clear(why);
     buf_add_str(why, "the brokers have aborted the transaction, as it took "
@@ -107,7 +98,7 @@ enum status kafka_producer_init(struct kafka_producer *p, int timeout_ms,
 {
     enum status st;
 
-    p->begun = boot_ns();
+    p->begun = clock_boot();
     st = judge(p, rd_kafka_init_transactions(p->client.rk, timeout_ms), why);
     p->client.admitted |= st == STATUS_OK;
     return st;
@@ -115,7 +106,7 @@ enum status kafka_producer_init(struct kafka_producer *p, int timeout_ms,
 
 enum status kafka_producer_begin(struct kafka_producer *p, struct buf *why)
 {
-    p->begun = boot_ns();
+    p->begun = clock_boot();
     return judge(p, rd_kafka_begin_transaction(p->client.rk), why);
 }
 

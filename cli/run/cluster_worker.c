@@ -81,14 +81,6 @@ struct worker {
     struct buf why;
 };
 
-static int64_t boot_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 static bool failed(struct worker *w, enum status st, const char *what)
 {
     if (st == STATUS_OK)
@@ -376,7 +368,7 @@ static void heed_group(struct worker *w, struct kafka_member *m)
 
     if (st == STATUS_OK)
         atomic_store(w->owned_until,
-                     boot_ns() + KAFKA_SESSION_MS * NS_PER_MS - MARGIN);
+                     clock_boot() + KAFKA_SESSION_MS * NS_PER_MS - MARGIN);
     else if (st != STATUS_AGAIN && failed(w, st, "Kafka")) {
         w->code = EXIT_CANNOT;
         w->stopping = true;
