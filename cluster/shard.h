@@ -7,12 +7,9 @@
  *   NAME.control  compacted, one partition: settings, and what each shard has
  *                 done (cluster_control.h)
  *
- * Each commit of the shard's database is one Kafka transaction: its rows, the
- * URLs it found for others, what it has done. The transaction is committed
- * first, then the database. So Kafka is never behind the directory, and the
- * directory is a cache of Kafka: who takes the shard over reads the rows, and
- * goes on as after a crash. How far NAME.urls was read is one of the rows.
- * The owner before is fenced by the transactional id NAME.N.
+ * Each commit of the shard's database is one Kafka transaction: its rows
+ * (shard_rows.h), the URLs it found for others, what it has done. How far
+ * NAME.urls was read is one of the rows.
  *
  * The engine stays as it is; a shard replaces some of its operations: a turn
  * also takes in URLs from others, and the crawl is not finished before all
